@@ -1,0 +1,50 @@
+#ifndef RINGSIDE_COMMON_DATA_DATASET_H_
+#define RINGSIDE_COMMON_DATA_DATASET_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace ringside {
+
+enum class Split { kTrain, kTest };
+
+/// Shape of one sample: channels x height x width, row-major floats.
+struct SampleShape {
+  std::size_t channels = 1;
+  std::size_t height = 1;
+  std::size_t width = 1;
+  std::size_t elements() const { return channels * height * width; }
+};
+
+/// Labelled samples in memory, immutable after construction and hence safe to read from any thread.
+class Dataset {
+ public:
+  virtual ~Dataset() = default;
+  virtual SampleShape shape() const = 0;
+  virtual int classes() const = 0;
+  /// Number of samples in a split.
+  virtual std::size_t size(Split split) const = 0;
+  /// Writes sample `index` as `shape().elements()` floats, normalised as the dataset documents, and
+  /// returns its label.
+  virtual std::int64_t Read(Split split, std::size_t index, std::span<float> out) const = 0;
+};
+
+/// One worker's part of one step's global batch: a borrowed view, valid until the loader's next
+/// batch.
+struct Batch {
+  std::int64_t step = 0;           ///< Global step, 0-based, goes on over epochs.
+  std::int64_t epoch = 0;          ///< 0-based.
+  std::size_t samples = 0;         ///< On this worker; may be 0 in an uneven last batch.
+  std::size_t global_samples = 0;  ///< Over all workers.
+  /// What the model multiplies the sum of losses by: 1/global_samples or 1/samples (see
+  /// `Averaging`).
+  float gradient_scale = 1;
+  std::span<const float> inputs;         ///< samples x shape.elements()
+  std::span<const std::int64_t> labels;  ///< samples
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_DATA_DATASET_H_

@@ -1,0 +1,41 @@
+#ifndef RINGSIDE_COMMON_DATA_SAMPLER_H_
+#define RINGSIDE_COMMON_DATA_SAMPLER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ringside {
+
+/// Which samples a worker reads in a step. The order of the global batch depends on (seed, epoch,
+/// step) alone: worker counts and strategies change only how it is dealt out, so every run sees the
+/// same global batches.
+///
+/// Epoch e is the Fisher-Yates shuffle of 0..n-1 drawn from SplitMix64(seed, e); step s of an epoch
+/// takes the next `global_batch` of them (the last step takes what is left); rank r takes a
+/// contiguous share of that, the first (size mod workers) ranks one more.
+class Sampler {
+ public:
+  /// `samples` >= 1, `global_batch` >= 1.
+  Sampler(std::size_t samples, std::size_t global_batch, std::uint64_t seed);
+
+  std::int64_t steps_per_epoch() const;
+  /// Samples of the global batch of a global step.
+  std::size_t GlobalSamples(std::int64_t step) const;
+  /// Sample indices of this rank in this global step (epoch = step / steps_per_epoch()).
+  /// Keeps the last epoch's permutation: cheap for ascending steps. Not thread-safe.
+  std::vector<std::size_t> Indices(std::int64_t step, int rank, int workers);
+
+ private:
+  void Shuffle(std::int64_t epoch);
+
+  std::size_t samples_;
+  std::size_t global_batch_;
+  std::uint64_t seed_;
+  std::int64_t shuffled_epoch_ = -1;
+  std::vector<std::size_t> order_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_DATA_SAMPLER_H_

@@ -1,0 +1,43 @@
+#ifndef RINGSIDE_COMMON_FLAT_SPACE_H_
+#define RINGSIDE_COMMON_FLAT_SPACE_H_
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "common/memory_region.h"
+
+namespace ringside {
+
+/// The flat parameter vector and the flat gradient vector of one worker, equally long. A model's
+/// tensors are views into them, in the order of its `Model::Tensors()`; so are the buckets, hence
+/// nothing is copied on the way to a strategy.
+///
+/// Ownership: owns the memory, which never moves or grows; views stay valid as long as the
+/// FlatSpace lives. Thread safety: none of its own. Who may touch a bucket's spans follows from
+/// `Strategy::Submit` and `Await`.
+class FlatSpace {
+ public:
+  /// `elements` floats each, all zero, in memory that is private to the process.
+  explicit FlatSpace(std::size_t elements);
+  /// In shared memory called `shared_name`, parameters first, then gradients, each on a page of its
+  /// own.
+  FlatSpace(std::size_t elements, const std::string& shared_name);
+
+  std::size_t size() const { return elements_; }
+  std::span<float> params() const { return {Floats(0), elements_}; }
+  std::span<float> grads() const { return {Floats(stride_bytes_), elements_}; }
+  MemoryKind memory_kind() const { return kind_; }
+
+ private:
+  float* Floats(std::size_t offset_bytes) const;
+
+  std::size_t elements_;
+  std::size_t stride_bytes_;  // from the first parameter to the first gradient
+  MemoryKind kind_;
+  MemoryRegion region_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_FLAT_SPACE_H_

@@ -1,0 +1,38 @@
+#ifndef RINGSIDE_COMMON_MEASURE_BOUND_H_
+#define RINGSIDE_COMMON_MEASURE_BOUND_H_
+
+namespace ringside {
+
+/// What a closed-form bound needs to know. Links are full duplex, one NIC per worker host and per
+/// dedicated server.
+struct CostInput {
+  int workers = 1;
+  int servers = 0;
+  bool colocated = false;  ///< Server s shares worker s's NIC.
+  double bytes = 0;        ///< M: gradients of one step.
+  double bytes_per_s = 0;  ///< B: goodput of a link; 0: no link is declared, `seconds` is then 0.
+  double latency_s = 0;    ///< alpha: of one message.
+};
+
+/// The least that theory allows one step's synchronisation to cost.
+struct Cost {
+  double seconds = 0;
+  double bytes_sent_per_worker = 0;  ///< On the worker's NIC, its co-located server included.
+  double bytes_received_per_worker = 0;
+  double bytes_per_server =
+      0;  ///< Received (and as much sent) by a dedicated server; 0 without one.
+};
+
+Cost NoCost(const CostInput& input);
+/// 2(N-1) alpha + 2(N-1)/N M/B (Patarasuk and Yuan, 2009).
+Cost RingCost(const CostInput& input);
+/// N = 2^k: 2 log2(N) alpha + 2(N-1)/N M/B (Thakur, Rabenseifner and Gropp, 2005); otherwise a pre-
+/// and a post-step of M each more.
+Cost HalvingDoublingCost(const CostInput& input);
+/// Push and pull streamed together. Dedicated: max(M/B, N M/(S B)); co-located: (N+S-2) M/(S B), at
+/// least M(S-1)/S/B.
+Cost ParameterServerCost(const CostInput& input);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_MEASURE_BOUND_H_

@@ -1,0 +1,67 @@
+#ifndef RINGSIDE_COMMON_MEASURE_RECORDER_H_
+#define RINGSIDE_COMMON_MEASURE_RECORDER_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <vector>
+
+namespace ringside {
+
+/// What one worker measured in one step. Durations in milliseconds.
+struct StepRecord {
+  std::int64_t step = 0;
+  double step_ms =
+      0;  ///< From the start of this step to the start of the next, evaluation left out.
+  double data_ms = 0;          ///< Waiting for the loader.
+  double compute_ms = 0;       ///< Forward and backward without Submit and Await.
+  double submit_ms = 0;        ///< Inside Submit.
+  double exposed_comm_ms = 0;  ///< Inside Await: the exposed communication.
+  double loss_sum = 0;
+  std::size_t samples = 0;
+};
+
+/// A held-out evaluation, summed over workers.
+struct EvaluationRecord {
+  std::int64_t step = 0;     ///< Steps done before it.
+  double epoch = 0;          ///< Same, in epochs.
+  double train_seconds = 0;  ///< Training time before it, evaluations left out.
+  double train_loss = 0;     ///< Mean over the samples since the evaluation before.
+  double loss = 0;
+  double accuracy = 0;  ///< 0..1
+};
+
+/// Collects what a worker measures; nothing is written while training goes on. One thread begins
+/// and ends steps; the counters are atomic and may be bumped by a communication thread.
+class Recorder {
+ public:
+  /// Reserves room for `steps` records.
+  explicit Recorder(std::size_t steps);
+
+  void AddStep(const StepRecord& record) { steps_.push_back(record); }
+  void AddEvaluation(const EvaluationRecord& record) { evaluations_.push_back(record); }
+  void AddPayload(std::uint64_t sent, std::uint64_t received);
+  /// An update was applied that had been computed from parameters `versions` behind.
+  void AddStaleness(std::int64_t versions);
+
+  const std::vector<StepRecord>& steps() const { return steps_; }
+  const std::vector<EvaluationRecord>& evaluations() const { return evaluations_; }
+  /// Gradient and parameter payload handed to and taken from the transport, headers not counted.
+  std::uint64_t bytes_sent() const { return sent_; }
+  std::uint64_t bytes_received() const { return received_; }
+  std::map<std::int64_t, std::int64_t> staleness() const;
+
+ private:
+  std::vector<StepRecord> steps_;
+  std::vector<EvaluationRecord> evaluations_;
+  std::atomic<std::uint64_t> sent_{0};
+  std::atomic<std::uint64_t> received_{0};
+  mutable std::mutex mutex_;
+  std::map<std::int64_t, std::int64_t> staleness_;  // guarded by mutex_
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_MEASURE_RECORDER_H_

@@ -1,0 +1,54 @@
+#ifndef RINGSIDE_COMMON_MODEL_H_
+#define RINGSIDE_COMMON_MODEL_H_
+
+#include <cstdint>
+#include <span>
+
+#include "common/bucket_plan.h"
+#include "common/data/dataset.h"
+#include "common/flat_space.h"
+#include "common/strategy.h"
+
+namespace ringside {
+
+/// Sums over the samples of a batch, so that partial results of ranks add up.
+struct Evaluation {
+  double loss_sum = 0;
+  std::int64_t correct = 0;
+  std::int64_t samples = 0;
+};
+
+/// What is trained. One instance per worker, used by one thread.
+class Model {
+ public:
+  virtual ~Model() = default;
+
+  /// Trainable tensors in the order in which the backward pass finishes them. The same on every
+  /// rank.
+  virtual std::span<const TensorSpec> Tensors() const = 0;
+
+  /// Makes the model's tensors views of `space` (which is as long as all tensors together) and
+  /// writes their initial values there: a function of the seed that the model was made with. Both
+  /// arguments outlive the model's last call.
+  virtual void Bind(FlatSpace& space, const BucketPlan& plan) = 0;
+
+  /// Forward and backward over `batch`: calls `strategy.Await` before a bucket's parameters are
+  /// read and `strategy.Submit` when its gradient is final. The gradient is that of
+  /// `batch.gradient_scale` x (sum of the losses of the samples). An empty batch contributes zero
+  /// gradients. Returns the sum of the losses, unscaled.
+  virtual double ForwardBackward(const Batch& batch, Strategy& strategy) = 0;
+
+  /// Loss and hits with the present parameters, no gradients.
+  virtual Evaluation Evaluate(const Batch& batch) = 0;
+
+  /// Non-trainable state that training changes (running statistics of batch normalisation),
+  /// averaged over workers before evaluation and checkpoints. Empty when there is none.
+  virtual std::span<float> Buffers() { return {}; }
+
+  /// Emulated compute per step in milliseconds, 0 when the model really computes.
+  virtual double emulated_compute_ms() const { return 0; }
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_MODEL_H_

@@ -1,0 +1,35 @@
+#ifndef RINGSIDE_COMMON_OPTIM_SCHEDULE_H_
+#define RINGSIDE_COMMON_OPTIM_SCHEDULE_H_
+
+#include <cstdint>
+
+namespace ringside {
+
+struct ScheduleOptions {
+  enum class Kind { kConstant, kStep, kCosine };
+  Kind kind = Kind::kConstant;
+  double base = 0.1;                ///< Learning rate before scaling and warm-up.
+  bool scale_with_workers = false;  ///< Linear scaling rule (Goyal et al., 2017): base x workers.
+  int workers = 1;
+  std::int64_t warmup_steps =
+      0;  ///< Linear from base (unscaled) / warmup_steps... up to the scaled rate.
+  std::int64_t total_steps = 1;  ///< For cosine: the rate reaches `final_fraction` at this step.
+  std::int64_t step_every = 1;   ///< For step: steps between two decays.
+  double gamma = 0.1;            ///< For step: factor of a decay.
+  double final_fraction = 0;     ///< For cosine: last rate / peak rate.
+};
+
+/// Learning rate as a pure function of the 0-based global step, hence the same on workers and
+/// servers.
+class Schedule {
+ public:
+  explicit Schedule(const ScheduleOptions& options) : options_(options) {}
+  double At(std::int64_t step) const;
+
+ private:
+  ScheduleOptions options_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_OPTIM_SCHEDULE_H_

@@ -1,0 +1,100 @@
+#ifndef RINGSIDE_COMMON_STRATEGY_ENTRY_H_
+#define RINGSIDE_COMMON_STRATEGY_ENTRY_H_
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "common/measure/bound.h"
+#include "common/measure/recorder.h"
+#include "common/measure/timeline.h"
+#include "common/memory_region.h"
+#include "common/optim/optimizer.h"
+#include "common/optim/schedule.h"
+#include "common/store.h"
+#include "common/strategy.h"
+#include "common/world.h"
+
+namespace ringside {
+
+enum class Family { kNone, kRing, kParameterServer };
+
+/// The batch over which a step's gradient is the average.
+enum class Averaging {
+  kGlobalBatch,  ///< The batches of all workers together: strategies that sum gradients.
+  kOwnBatch,     ///< The worker's own: strategies whose workers step alone.
+};
+
+/// How processes of a job reach each other.
+struct CommOptions {
+  std::string address =
+      "127.0.0.1";    ///< This process listens and connects here: an IP address, never a name.
+  std::string token;  ///< The job's secret; travels in metadata, never in logs.
+  std::chrono::milliseconds timeout{30'000};  ///< Of one operation.
+};
+
+/// What a strategy may use. Everything borrowed outlives it.
+struct StrategyContext {
+  const World& world;
+  Store& store;
+  const CommOptions& comm;
+  /// Worker-side optimizer over the whole flat space. Families whose servers apply updates leave it
+  /// alone.
+  Optimizer& optimizer;
+  const Schedule& schedule;
+  Recorder& recorder;
+  Timeline& timeline;
+};
+
+struct ServerContext {
+  int index = 0;  ///< 0 <= index < servers.
+  int servers = 1;
+  int workers = 1;
+  Store& store;
+  const CommOptions& comm;
+  const OptimizerOptions& optimizer;
+  const Schedule& schedule;
+  Timeline& timeline;
+};
+
+/// What a server tells of itself when it stops.
+struct ServerReport {
+  std::uint64_t bytes_received = 0;  ///< Payload.
+  std::uint64_t bytes_sent = 0;
+  std::map<std::int64_t, std::int64_t> staleness;  ///< Versions behind -> number of bucket pushes.
+  std::int64_t updates = 0;                        ///< Optimizer applications, summed over buckets.
+};
+
+/// A parameter server, in a process of its own or inside a worker. Serves from construction, on
+/// threads of its own, after publishing its address in the store. Destruction stops at once.
+class Server {
+ public:
+  virtual ~Server() = default;
+  /// Ends calls under way with an error for their callers, then stops serving. Idempotent.
+  virtual ServerReport Stop() = 0;
+};
+
+/// One line of the table of strategies. The command line's help, the conformance tests, `verify`
+/// and the matrix all read it: adding a strategy is one file and one entry
+/// (docs/add-a-strategy.md).
+struct StrategyEntry {
+  std::string_view name;
+  Family family;
+  std::string_view summary;
+  /// Follows the trajectory of one worker with the whole global batch.
+  bool synchronous;
+  Averaging averaging;
+  MemoryKind memory;
+  std::unique_ptr<Strategy> (*make)(const StrategyContext&);
+  /// Null: the strategy has no servers.
+  std::unique_ptr<Server> (*make_server)(const ServerContext&);
+  /// Time and bytes that theory allows for one step. Pure.
+  Cost (*bound)(const CostInput&);
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_STRATEGY_ENTRY_H_

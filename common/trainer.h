@@ -1,0 +1,73 @@
+#ifndef RINGSIDE_COMMON_TRAINER_H_
+#define RINGSIDE_COMMON_TRAINER_H_
+
+#include <chrono>
+#include <cstdint>
+
+#include "common/bucket_plan.h"
+#include "common/data/dataset.h"
+#include "common/flat_space.h"
+#include "common/measure/recorder.h"
+#include "common/measure/timeline.h"
+#include "common/model.h"
+#include "common/store.h"
+#include "common/strategy.h"
+#include "common/strategy_entry.h"
+#include "common/world.h"
+
+namespace ringside {
+
+struct TrainerOptions {
+  StartPoint start;
+  std::int64_t end_step = 0;  ///< One past the last step.
+  std::size_t global_batch = 64;
+  std::uint64_t seed = 1;  ///< Of the order of samples.
+  Averaging averaging = Averaging::kGlobalBatch;
+  std::int64_t eval_every = 0;        ///< In steps; 0: after the last step alone.
+  std::int64_t checkpoint_every = 0;  ///< In steps; 0: never.
+  std::chrono::milliseconds timeout{
+      30'000};  ///< Of a wait for the other workers outside the strategy.
+};
+
+/// What the process around a trainer hears and decides. Called on the training thread, never inside
+/// a step.
+class TrainerObserver {
+ public:
+  virtual ~TrainerObserver() = default;
+  /// Before every step. False ends the training here; the observer sees to it that all ranks end at
+  /// the same step.
+  virtual bool MayStart(std::int64_t /*step*/) { return true; }
+  virtual void StepDone(const StepRecord&) {}
+  virtual void Evaluated(const EvaluationRecord&) {}
+  /// Collective and settled: every rank is here with `steps_done` steps, buffers averaged.
+  virtual void Checkpoint(std::int64_t /*steps_done*/) {}
+};
+
+/// Everything borrowed; it must outlive the call of `Train`.
+struct TrainerParts {
+  const World& world;
+  Model& model;  ///< Bound to `space` already.
+  Strategy& strategy;
+  FlatSpace& space;
+  const BucketPlan& plan;
+  const Dataset& dataset;
+  Store& store;
+  Recorder& recorder;
+  Timeline& timeline;
+  TrainerObserver& observer;
+};
+
+struct TrainerResult {
+  std::int64_t steps_done = 0;
+  bool completed = true;     ///< False: the observer ended it early.
+  double train_seconds = 0;  ///< Evaluations, checkpoints and start-up left out.
+};
+
+/// The one training loop: start, steps, evaluations between steps, settle, final evaluation, stop.
+/// It does not know which strategy it drives. Throws what model, strategy and loader throw, and
+/// `DivergedError` on a loss that is not finite.
+TrainerResult Train(const TrainerParts& parts, const TrainerOptions& options);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_TRAINER_H_

@@ -1,0 +1,79 @@
+#ifndef RINGSIDE_EXPERIMENTS_RUN_SPEC_H_
+#define RINGSIDE_EXPERIMENTS_RUN_SPEC_H_
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "common/optim/optimizer.h"
+#include "common/optim/schedule.h"
+
+namespace ringside {
+
+/// Everything that decides what one run computes, and how it is observed: the resolved spec of a
+/// bundle. Flags, the environment and spec files all end in one of these; workers and servers read
+/// it back as JSON.
+struct RunSpec {
+  std::string strategy = "ring";
+  int workers = 2;
+  int servers = 0;         ///< 0: one dedicated server where the strategy has servers.
+  bool colocated = false;  ///< `servers` of the workers carry one; 0 then means all of them.
+
+  std::string model = "mlp";
+  std::vector<int> widths;  ///< mlp: hidden widths.
+  double compute_ms = 0;    ///< profile models.
+  std::string data = "digits";
+  std::string data_dir;
+
+  std::int64_t epochs = 1;
+  std::int64_t steps = 0;  ///< > 0 overrides epochs.
+  std::int64_t global_batch =
+      0;  ///< > 0: strong scaling; exactly one of the two is set after resolving.
+  std::int64_t batch_per_worker = 0;  ///< > 0: weak scaling.
+
+  OptimizerOptions optimizer;
+  std::string schedule = "constant";  ///< constant, step, cosine
+  double learning_rate = 0.1;
+  bool scale_lr_with_workers = false;
+  std::int64_t lr_warmup_steps = 0;
+  std::int64_t lr_step_every = 0;
+  double lr_gamma = 0.1;
+
+  std::uint64_t seed = 1;
+  int repetition = 0;
+  std::int64_t bucket_bytes = 4 << 20;
+  int threads = 1;
+  std::int64_t eval_every = 0;        ///< In steps; 0: at the end.
+  std::int64_t checkpoint_every = 0;  ///< In steps; 0: never.
+  std::string resume;                 ///< A checkpoint file; empty: start afresh.
+  bool timeline = false;
+  bool save_params = false;       ///< Rank 0 writes its final parameters to params.bin.
+  std::int64_t warmup_steps = 3;  ///< Left out of the step time statistics.
+
+  double link_bits_per_s =
+      0;  ///< Declared rate of every host's link, for the bound; 0: none declared.
+  double link_latency_s = 0;
+  double timeout_s = 30;  ///< Of one operation.
+
+  /// Strong: global_batch; weak: batch_per_worker x workers.
+  std::int64_t ResolvedGlobalBatch() const;
+};
+
+void to_json(nlohmann::json& json, const RunSpec& spec);
+/// Throws `ConfigError` on an unknown key or a value of the wrong type, naming the key.
+void from_json(const nlohmann::json& json, RunSpec& spec);
+
+/// Refuses what cannot run before anything starts: unknown names (with "did you mean"), zero
+/// workers, more servers than make sense, a global batch smaller than the workers, a strategy whose
+/// backend is missing. Fills in what was left open (servers, batch). Throws `ConfigError` or
+/// `MissingBackendError`.
+RunSpec Resolve(RunSpec spec);
+
+/// First 16 hex digits of a SHA-256 over the resolved spec, seed and repetition: equal runs have
+/// equal ids.
+std::string RunId(const RunSpec& spec);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_RUN_SPEC_H_

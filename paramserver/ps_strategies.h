@@ -1,0 +1,13 @@
+#ifndef RINGSIDE_PARAMSERVER_PS_STRATEGIES_H_
+#define RINGSIDE_PARAMSERVER_PS_STRATEGIES_H_
+
+#include "common/strategy_entry.h"
+
+namespace ringside {
+
+extern const StrategyEntry kPsSyncEntry;
+extern const StrategyEntry kPsAsyncEntry;
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_PARAMSERVER_PS_STRATEGIES_H_

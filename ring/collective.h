@@ -1,0 +1,35 @@
+#ifndef RINGSIDE_RING_COLLECTIVE_H_
+#define RINGSIDE_RING_COLLECTIVE_H_
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/bucket_plan.h"
+#include "common/flat_space.h"
+
+namespace ringside {
+
+/// What a ring family strategy stands on. All calls are collective: every rank makes the same calls
+/// with the same sizes in the same order, one at a time, on one thread. Throws `CommError` that
+/// names the peer and the operation; after that the collective is broken and every call throws.
+class Collective {
+ public:
+  virtual ~Collective() = default;
+
+  /// Optional: the spans that later all-reduces will use, so that connections' buffers can be set
+  /// up once.
+  virtual void Prepare(const FlatSpace&, const BucketPlan&) {}
+  /// In place: element-wise sum over all ranks, fp32, the same bits on every rank and in every run.
+  /// `what` names the operation in errors: "bucket 3, step 17".
+  virtual void AllReduceSum(std::span<float> data, const std::string& what) = 0;
+  /// In place: everybody gets the root's.
+  virtual void Broadcast(std::span<float> data, int root) = 0;
+  /// Every rank contributes equally many bytes; the result holds them by rank.
+  virtual std::vector<std::byte> AllGather(std::span<const std::byte> mine) = 0;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_RING_COLLECTIVE_H_

@@ -1,0 +1,13 @@
+#ifndef RINGSIDE_RING_RING_STRATEGIES_H_
+#define RINGSIDE_RING_RING_STRATEGIES_H_
+
+#include "common/strategy_entry.h"
+
+namespace ringside {
+
+extern const StrategyEntry kRingEntry;
+extern const StrategyEntry kHalvingDoublingEntry;
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_RING_RING_STRATEGIES_H_
