@@ -1,0 +1,39 @@
+#ifndef RINGSIDE_EXPERIMENTS_JOB_RUN_JOB_H_
+#define RINGSIDE_EXPERIMENTS_JOB_RUN_JOB_H_
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "experiments/run_spec.h"
+
+namespace ringside {
+
+/// How one run is carried out; nothing here changes what it computes.
+struct JobOptions {
+  std::string bundle_dir;  ///< Created; gets spec.json, summary.json, metrics, logs, trace.
+  std::string address = "127.0.0.1";  ///< All processes of the job listen and connect here.
+  bool insecure_network = false;      ///< Allow an address that is not loopback, unencrypted.
+  bool show_progress = true;          ///< One progress line on stderr (plain lines off a terminal).
+  bool echo_logs = true;    ///< Children's stderr on ours, each line prefixed by its role and rank.
+  double time_limit_s = 0;  ///< Of the whole run; 0: none.
+};
+
+enum class JobStatus { kDone, kFailed, kDiverged, kInterrupted, kTimedOut };
+const char* JobStatusName(JobStatus status);
+
+struct JobOutcome {
+  JobStatus status = JobStatus::kFailed;
+  std::string error;       ///< Names the culprit; empty when done.
+  nlohmann::json summary;  ///< What summary.json holds (DESIGN.md lists the keys).
+};
+
+/// Runs one resolved spec with all its processes on this machine: coordinator inside this process,
+/// servers and workers as children. Returns when the last child is reaped; leaves no process
+/// behind, whatever happens. SIGINT and SIGTERM drain the job (kInterrupted, partial results kept);
+/// a second one kills it. Throws `ConfigError` or `MissingBackendError` before anything starts;
+/// failures of the run itself are in the outcome.
+JobOutcome RunJob(const RunSpec& spec, const JobOptions& options);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_JOB_RUN_JOB_H_
