@@ -10,7 +10,7 @@
 
 #include "common/world.h"
 
-namespace ringside::testing {
+namespace ringside {
 
 /// What became of every rank.
 struct RankOutcomes {
@@ -64,6 +64,6 @@ inline World TestWorld(int rank, int workers, int servers = 0, bool colocated = 
   return world;
 }
 
-}  // namespace ringside::testing
+}  // namespace ringside
 
 #endif  // RINGSIDE_TESTS_COMMON_THREAD_RANKS_H_
