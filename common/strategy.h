@@ -43,8 +43,9 @@ class Strategy {
   /// This bucket's gradient is final. Returns at once: called from inside the backward pass.
   virtual void Submit(const Bucket& bucket) = 0;
 
-  /// Returns when this bucket's parameters are those that the next forward pass must read. Returns
-  /// at once for a bucket that is not under way.
+  /// Returns when this bucket's parameters are those that the next forward pass must read. What is
+  /// under way is what was submitted: `bucket.step` is the caller's present step, often a later
+  /// one. Returns at once for a bucket that is not under way.
   virtual void Await(const Bucket& bucket) = 0;
 
   /// Collective, with no bucket under way. Brings this worker's parameters to the strategy's best

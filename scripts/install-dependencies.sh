@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Installs what Ringside needs on Debian 12, and nothing that is there already. Says what it installs.
+# usage: scripts/install-dependencies.sh [--benchmarks]
+#   --benchmarks   also the peers that the benchmarks compare with (PyTorch for Python)
+set -euo pipefail
+
+packages=(
+  g++ cmake ninja-build pkg-config git python3
+  libgrpc++-dev protobuf-compiler-grpc libprotobuf-dev protobuf-compiler libssl-dev
+  libgloo-dev libopenmpi-dev openmpi-bin
+  libtorch-dev libopenblas0-pthread
+  libboost-program-options-dev libyaml-cpp-dev nlohmann-json3-dev libfmt-dev libspdlog-dev
+  libgtest-dev libgmock-dev libbenchmark-dev
+  iproute2 procps
+)
+for argument in "$@"; do
+  case "$argument" in
+    --benchmarks) packages+=(python3-torch) ;;
+    *) echo "unknown argument: $argument" >&2; exit 2 ;;
+  esac
+done
+
+missing=()
+for package in "${packages[@]}"; do
+  status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$status" = installed ] || missing+=("$package")
+done
+if [ "${#missing[@]}" -eq 0 ]; then
+  echo "dependencies: all ${#packages[@]} packages are installed"
+  exit 0
+fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || { echo "these packages are missing and neither root nor sudo is at hand: ${missing[*]}" >&2; exit 4; }
+  as_root=(sudo)
+fi
+command -v apt-get >/dev/null || { echo "no apt-get here; install these by hand: ${missing[*]}" >&2; exit 4; }
+echo "dependencies: installing ${missing[*]}"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! { "${as_root[@]}" apt-get update &&
+       "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+  cat "$log" >&2
+  echo "installing the packages failed, see above" >&2
+  exit 4
+fi
+echo "dependencies: done"

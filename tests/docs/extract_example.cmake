@@ -1,0 +1,11 @@
+# Writes the first ```cpp block of PAGE to OUT.
+file(READ ${PAGE} text)
+string(FIND "${text}" "```cpp\n" begin)
+if(begin EQUAL -1)
+  message(FATAL_ERROR "${PAGE} has no C++ example")
+endif()
+math(EXPR begin "${begin} + 7")
+string(SUBSTRING "${text}" ${begin} -1 text)
+string(FIND "${text}" "\n```" end)
+string(SUBSTRING "${text}" 0 ${end} text)
+file(WRITE ${OUT} "${text}\n")
