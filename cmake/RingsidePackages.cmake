@@ -11,6 +11,21 @@ find_package(yaml-cpp REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 
+# No strategy of this version runs on a GPU: the toolkit is located, so that the preset fails where it is missing, and its
+# versions go into `ringside --version` and `doctor`.
+set(RINGSIDE_CUDA_VERSION "")
+set(RINGSIDE_NCCL_VERSION "")
+if(RINGSIDE_CUDA)
+  find_package(CUDAToolkit REQUIRED)
+  find_path(NCCL_INCLUDE_DIR nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS} REQUIRED)
+  find_library(NCCL_LIBRARY nccl HINTS ${CUDAToolkit_LIBRARY_DIR} REQUIRED)
+  file(STRINGS ${NCCL_INCLUDE_DIR}/nccl.h nccl_version REGEX "#define NCCL_(MAJOR|MINOR|PATCH) ")
+  string(REGEX REPLACE "[^0-9]+" "." nccl_version "${nccl_version}")
+  string(REGEX REPLACE "^\\.|\\.$" "" RINGSIDE_NCCL_VERSION "${nccl_version}")
+  set(RINGSIDE_CUDA_VERSION ${CUDAToolkit_VERSION})
+  message(STATUS "CUDA toolkit ${RINGSIDE_CUDA_VERSION}, NCCL ${RINGSIDE_NCCL_VERSION}")
+endif()
+
 # C++ for a .proto file, with its gRPC service when it has one: ringside_protobuf(TARGET file.proto)
 function(ringside_protobuf target proto)
   get_filename_component(name ${proto} NAME_WE)
