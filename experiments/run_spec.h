@@ -4,12 +4,28 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "common/errors.h"
 #include "common/optim/optimizer.h"
 #include "common/optim/schedule.h"
 
 namespace ringside {
+
+/// A value of a spec that cannot be. Names the key as flags spell it ("global-batch"), so that the
+/// command line can point at the flag and a matrix at the line.
+class SpecKeyError : public ConfigError {
+ public:
+  SpecKeyError(std::string key, const std::string& reason)
+      : ConfigError(key + ": " + reason), key_(std::move(key)), reason_(reason) {}
+  const std::string& key() const { return key_; }
+  const std::string& reason() const { return reason_; }
+
+ private:
+  std::string key_;
+  std::string reason_;
+};
 
 /// Everything that decides what one run computes, and how it is observed: the resolved spec of a
 /// bundle. Flags, the environment and spec files all end in one of these; workers and servers read
@@ -23,7 +39,7 @@ struct RunSpec {
   std::string model = "mlp";
   std::vector<int> widths;  ///< mlp: hidden widths.
   double compute_ms = 0;    ///< profile models.
-  std::string data = "digits";
+  std::string data;  ///< Empty: digits, or none where the model brings no samples (profile:NAME).
   std::string data_dir;
 
   std::int64_t epochs = 1;
@@ -61,12 +77,13 @@ struct RunSpec {
 };
 
 void to_json(nlohmann::json& json, const RunSpec& spec);
-/// Throws `ConfigError` on an unknown key or a value of the wrong type, naming the key.
+/// Absent keys keep their values. Throws `SpecKeyError` on an unknown key or a value of the wrong
+/// type.
 void from_json(const nlohmann::json& json, RunSpec& spec);
 
 /// Refuses what cannot run before anything starts: unknown names (with "did you mean"), zero
 /// workers, more servers than make sense, a global batch smaller than the workers, a strategy whose
-/// backend is missing. Fills in what was left open (servers, batch). Throws `ConfigError` or
+/// backend is missing. Fills in what was left open (servers, batch, data). Throws `SpecKeyError` or
 /// `MissingBackendError`.
 RunSpec Resolve(RunSpec spec);
 

@@ -1,0 +1,18 @@
+#include "experiments/build_info.h"
+
+#include "experiments/generated/git_version.h"
+
+namespace ringside {
+
+BuildInfo ThisBuild() {
+  return {.version = RINGSIDE_VERSION,
+          .git = kGitVersion,
+          .build_type = RINGSIDE_BUILD_TYPE,
+          .compiler = RINGSIDE_COMPILER,
+          .grpc = RINGSIDE_GRPC_VERSION,
+          .protobuf = RINGSIDE_PROTOBUF_VERSION,
+          .gloo = RINGSIDE_GLOO_VERSION,
+          .libtorch = RINGSIDE_LIBTORCH_VERSION};
+}
+
+}  // namespace ringside

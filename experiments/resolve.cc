@@ -1,0 +1,224 @@
+// `Resolve` of run_spec.h: every check that can be made before anything starts.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "common/bucket_plan.h"
+#include "experiments/build_info.h"
+#include "experiments/did_you_mean.h"
+#include "experiments/run_spec.h"
+#include "experiments/strategy_table.h"
+#include "models/dataset_table.h"
+#include "models/model_table.h"
+
+namespace ringside {
+namespace {
+
+constexpr int kMaxWorkers = 4096;
+constexpr int kMaxServers = 1024;
+constexpr std::int64_t kDefaultGlobalBatch = 64;
+constexpr std::string_view kNoData = "none";
+
+template <typename... Args>
+void Refuse(bool wrong, std::string_view key, fmt::format_string<Args...> reason, Args&&... args) {
+  if (wrong) {
+    throw SpecKeyError(std::string(key), fmt::format(reason, std::forward<Args>(args)...));
+  }
+}
+
+[[noreturn]] void RefuseUnknown(std::string_view key, std::string_view what, std::string_view name,
+                                const std::vector<std::string_view>& names) {
+  throw SpecKeyError(std::string(key),
+                     fmt::format("no {} is called '{}'{}; there are {}", what, name,
+                                 DidYouMean(name, names), fmt::join(names, ", ")));
+}
+
+const StrategyEntry& StrategyOf(const RunSpec& spec) {
+  const StrategyEntry* entry = FindStrategy(spec.strategy);
+  if (entry != nullptr) return *entry;
+  std::vector<std::string_view> names;
+  for (const StrategyEntry* other : StrategyTable()) names.push_back(other->name);
+  RefuseUnknown("strategy", "strategy", spec.strategy, names);
+}
+
+const ModelEntry& ModelOf(const RunSpec& spec) {
+  std::vector<std::string_view> names;
+  for (const ModelEntry& entry : ModelTable()) {
+    if (entry.name == spec.model) return entry;
+    names.push_back(entry.name);
+  }
+  RefuseUnknown("model", "model", spec.model, names);
+}
+
+const DatasetEntry& DatasetOf(const RunSpec& spec) {
+  std::vector<std::string_view> names;
+  for (const DatasetEntry& entry : DatasetTable()) {
+    if (entry.name == spec.data) return entry;
+    names.push_back(entry.name);
+  }
+  RefuseUnknown("data", "dataset", spec.data, names);
+}
+
+void ResolveModel(const RunSpec& spec, const ModelEntry& model) {
+  Refuse(!(spec.compute_ms >= 0), "compute-ms", "{} ms is no time to compute", spec.compute_ms);
+  Refuse(spec.compute_ms > 0 && model.needs_libtorch, "compute-ms",
+         "model '{}' really computes; only profile models take an emulated compute time",
+         spec.model);
+  Refuse(!spec.widths.empty() && spec.model != "mlp", "hidden",
+         "only mlp has hidden widths, not {}", spec.model);
+  for (const int width : spec.widths) {
+    Refuse(width < 1, "hidden", "a layer of {} units is none; give widths of at least 1", width);
+  }
+  if (model.needs_libtorch && ThisBuild().libtorch.empty()) {
+    throw MissingBackendError(
+        fmt::format("model '{}' needs libtorch, which this build lacks: install libtorch-dev and "
+                    "build with RINGSIDE_TORCH=ON, or take a model that needs none "
+                    "(ringside list models)",
+                    spec.model));
+  }
+}
+
+void ResolveData(RunSpec& spec, const ModelEntry& model) {
+  const bool profile = spec.model.starts_with("profile:");
+  if (spec.data.empty()) spec.data = profile ? kNoData : "digits";
+  Refuse(profile && spec.data != kNoData, "data",
+         "{} emulates its compute and reads no samples; leave data away or give 'none'",
+         spec.model);
+  Refuse(!profile && spec.data == kNoData, "data", "model '{}' needs samples; try digits",
+         model.name);
+  if (profile) {
+    spec.data_dir.clear();
+    return;
+  }
+  const DatasetEntry& data = DatasetOf(spec);
+  if (!data.needs_directory) {
+    spec.data_dir.clear();
+    return;
+  }
+  Refuse(spec.data_dir.empty(), "data-dir", "dataset '{}' is read from files; name their directory",
+         spec.data);
+  Refuse(!std::filesystem::is_directory(spec.data_dir), "data-dir", "'{}' is not a directory",
+         spec.data_dir);
+}
+
+// Only models that this binary can build tell their tensors here; the others are checked by the
+// workers, before the first step.
+void RefuseIdleServers(const RunSpec& spec, const ModelEntry& model) {
+  if (model.make == nullptr) return;
+  ModelOptions options;
+  options.compute_ms = spec.compute_ms;
+  const std::unique_ptr<Model> made = model.make(options);
+  const BucketPlan plan(made->Tensors(),
+                        {.target_bytes = static_cast<std::size_t>(spec.bucket_bytes)});
+  Refuse(spec.servers > plan.buckets(), "servers",
+         "{} servers for {} buckets would leave {} idle; take fewer servers or smaller buckets "
+         "(bucket-mb)",
+         spec.servers, plan.buckets(), spec.servers - plan.buckets());
+}
+
+void ResolveWorld(RunSpec& spec, const StrategyEntry& strategy, const ModelEntry& model) {
+  Refuse(spec.workers < 1, "workers", "{} workers cannot train; give at least 1", spec.workers);
+  Refuse(spec.workers > kMaxWorkers, "workers", "{} workers are more than {}", spec.workers,
+         kMaxWorkers);
+  Refuse(spec.servers < 0, "servers", "{} servers cannot be; 0 means the strategy's default",
+         spec.servers);
+  if (strategy.make_server == nullptr) {
+    Refuse(spec.servers != 0 || spec.colocated, "servers",
+           "strategy '{}' has no servers; leave servers away or take ps-sync", spec.strategy);
+    return;
+  }
+  Refuse(spec.servers > kMaxServers, "servers", "{} servers are more than {}", spec.servers,
+         kMaxServers);
+  if (spec.servers == 0) spec.servers = spec.colocated ? spec.workers : 1;
+  Refuse(spec.colocated && spec.servers > spec.workers, "servers",
+         "{} co-located servers do not fit in {} workers; give at most one per worker",
+         spec.servers, spec.workers);
+  RefuseIdleServers(spec, model);
+}
+
+void ResolveLength(RunSpec& spec) {
+  Refuse(spec.steps < 0, "steps", "{} steps cannot be trained", spec.steps);
+  Refuse(spec.steps == 0 && spec.epochs < 1, "epochs",
+         "{} epochs are nothing to train; give at least 1, or steps", spec.epochs);
+  Refuse(spec.steps == 0 && spec.model.starts_with("profile:"), "steps",
+         "{} has no samples and hence no epochs; say how many steps to train", spec.model);
+  Refuse(spec.global_batch < 0, "global-batch", "a batch of {} samples cannot be",
+         spec.global_batch);
+  Refuse(spec.batch_per_worker < 0, "batch-per-worker", "a batch of {} samples cannot be",
+         spec.batch_per_worker);
+  Refuse(spec.global_batch > 0 && spec.batch_per_worker > 0, "batch-per-worker",
+         "given together with global-batch; one of them follows from the other: give one");
+  if (spec.batch_per_worker == 0 && spec.global_batch == 0) {
+    spec.global_batch = kDefaultGlobalBatch;
+  }
+  Refuse(spec.global_batch > 0 && spec.global_batch < spec.workers, "global-batch",
+         "{} samples are fewer than {} workers; give at least one a worker", spec.global_batch,
+         spec.workers);
+}
+
+void CheckOptimizer(const RunSpec& spec) {
+  const OptimizerOptions& options = spec.optimizer;
+  const bool sgd = options.kind == OptimizerOptions::Kind::kSgd;
+  Refuse(!(spec.learning_rate > 0) || !std::isfinite(spec.learning_rate), "lr",
+         "a learning rate of {} does not train; give a number above 0", spec.learning_rate);
+  Refuse(!(options.momentum >= 0 && options.momentum < 1), "momentum",
+         "{} is outside of 0 <= momentum < 1", options.momentum);
+  Refuse(!sgd && options.momentum > 0, "momentum", "belongs to sgd; adam and adamw have beta1");
+  Refuse(options.nesterov && options.momentum == 0, "nesterov",
+         "needs a momentum; add momentum 0.9");
+  Refuse(!(options.weight_decay >= 0), "weight-decay", "{} is negative", options.weight_decay);
+  Refuse(!(options.beta1 >= 0 && options.beta1 < 1), "beta1", "{} is outside of 0 <= beta1 < 1",
+         options.beta1);
+  Refuse(!(options.beta2 >= 0 && options.beta2 < 1), "beta2", "{} is outside of 0 <= beta2 < 1",
+         options.beta2);
+  Refuse(!(options.epsilon > 0), "epsilon", "{} is not above 0", options.epsilon);
+}
+
+void CheckSchedule(const RunSpec& spec) {
+  const std::vector<std::string_view> names{"constant", "step", "cosine"};
+  if (std::ranges::find(names, spec.schedule) == names.end()) {
+    RefuseUnknown("schedule-lr", "schedule", spec.schedule, names);
+  }
+  Refuse(spec.lr_warmup_steps < 0, "lr-warmup-steps", "{} is negative", spec.lr_warmup_steps);
+  Refuse(spec.lr_step_every < 0, "lr-step-every", "{} is negative", spec.lr_step_every);
+  Refuse(spec.schedule == "step" && spec.lr_step_every == 0, "lr-step-every",
+         "schedule 'step' needs the number of steps between two decays");
+  Refuse(!(spec.lr_gamma > 0 && spec.lr_gamma <= 1), "lr-gamma", "{} is outside of 0 < gamma <= 1",
+         spec.lr_gamma);
+}
+
+void CheckRest(const RunSpec& spec) {
+  Refuse(spec.repetition < 0, "repetition", "{} is negative", spec.repetition);
+  Refuse(spec.bucket_bytes < 0, "bucket-mb", "{} bytes cannot be", spec.bucket_bytes);
+  Refuse(spec.threads < 1, "threads", "{} threads cannot compute; give at least 1", spec.threads);
+  Refuse(spec.eval_every < 0, "eval-every", "{} is negative", spec.eval_every);
+  Refuse(spec.checkpoint_every < 0, "checkpoint-every", "{} is negative", spec.checkpoint_every);
+  Refuse(spec.warmup_steps < 0, "warmup-steps", "{} is negative", spec.warmup_steps);
+  Refuse(!(spec.link_bits_per_s >= 0), "link", "{} bit/s is negative", spec.link_bits_per_s);
+  Refuse(!(spec.link_latency_s >= 0), "latency", "{} s is negative", spec.link_latency_s);
+  Refuse(!(spec.timeout_s > 0), "timeout", "{} s leave no time for any operation; try 30s",
+         spec.timeout_s);
+  Refuse(!spec.resume.empty() && !std::filesystem::is_regular_file(spec.resume), "resume",
+         "there is no checkpoint '{}'", spec.resume);
+}
+
+}  // namespace
+
+RunSpec Resolve(RunSpec spec) {
+  const StrategyEntry& strategy = StrategyOf(spec);
+  const ModelEntry& model = ModelOf(spec);
+  ResolveModel(spec, model);
+  CheckRest(spec);
+  ResolveData(spec, model);
+  ResolveWorld(spec, strategy, model);
+  ResolveLength(spec);
+  CheckOptimizer(spec);
+  CheckSchedule(spec);
+  return spec;
+}
+
+}  // namespace ringside

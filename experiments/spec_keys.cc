@@ -1,0 +1,269 @@
+#include "experiments/spec_keys.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "experiments/did_you_mean.h"
+#include "experiments/units.h"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+
+json Text(std::string_view text) { return std::string(text); }
+json Integer(std::string_view text) { return ParseInteger(text); }
+json Real(std::string_view text) { return ParseReal(text); }
+json Switch(std::string_view text) { return ParseSwitch(text); }
+json IntegerList(std::string_view text) { return ParseIntegerList(text); }
+json Mebibytes(std::string_view text) { return ParseBytes(text, 1 << 20); }
+json Rate(std::string_view text) { return ParseBitsPerSecond(text); }
+json Seconds(std::string_view text) { return ParseSeconds(text); }
+json Milliseconds(std::string_view text) {
+  // A plain number is in the unit of the key's name; "80ms" or "0.1s" says its own.
+  const bool plain = text.find_first_not_of("0123456789.+-eE") == std::string_view::npos;
+  return plain ? ParseReal(text) : ParseSeconds(text) * 1e3;
+}
+
+// nlohmann converts silently between numbers and booleans; a spec must not.
+template <typename T>
+T Checked(const json& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    if (!value.is_boolean()) throw ConfigError("true or false expected, not " + value.dump());
+  } else if constexpr (std::is_integral_v<T>) {
+    if (!value.is_number_integer()) {
+      throw ConfigError("a whole number expected, not " + value.dump());
+    }
+    const bool fits = value.is_number_unsigned() ? std::in_range<T>(value.get<std::uint64_t>())
+                                                 : std::in_range<T>(value.get<std::int64_t>());
+    if (!fits) throw ConfigError(value.dump() + " is out of range");
+  } else if constexpr (std::is_floating_point_v<T>) {
+    if (!value.is_number()) throw ConfigError("a number expected, not " + value.dump());
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    if (!value.is_string()) throw ConfigError("text expected, not " + value.dump());
+  } else {
+    if (!value.is_array()) throw ConfigError("a list expected, not " + value.dump());
+  }
+  return value.get<T>();
+}
+
+// Accessors of a member of RunSpec, or of its optimizer.
+template <auto member>
+json Get(const RunSpec& spec) {
+  return spec.*member;
+}
+template <auto member>
+void Set(RunSpec& spec, const json& value) {
+  spec.*member = Checked<std::remove_reference_t<decltype(spec.*member)>>(value);
+}
+template <auto member>
+json GetOptimizer(const RunSpec& spec) {
+  return spec.optimizer.*member;
+}
+template <auto member>
+void SetOptimizer(RunSpec& spec, const json& value) {
+  auto& target = spec.optimizer.*member;
+  target = Checked<std::remove_reference_t<decltype(target)>>(value);
+}
+
+// `servers` is a number of dedicated servers, "colocated" (one in every worker) or "colocated:N".
+constexpr std::string_view kColocated = "colocated";
+
+json ParseServers(std::string_view text) {
+  if (text.starts_with(kColocated)) return std::string(text);
+  return ParseInteger(text);
+}
+
+json GetServers(const RunSpec& spec) {
+  if (!spec.colocated) return spec.servers;
+  if (spec.servers == 0) return std::string(kColocated);
+  return fmt::format("{}:{}", kColocated, spec.servers);
+}
+
+void SetServers(RunSpec& spec, const json& value) {
+  if (!value.is_string()) {
+    spec.servers = Checked<int>(value);
+    spec.colocated = false;
+    return;
+  }
+  const auto text = value.get<std::string>();
+  const std::string expected =
+      "a number, 'colocated' or 'colocated:N' expected, not '" + text + "'";
+  if (!text.starts_with(kColocated)) throw ConfigError(expected);
+  std::string_view rest = std::string_view(text).substr(kColocated.size());
+  spec.servers = 0;
+  if (!rest.empty()) {
+    if (rest.front() != ':') throw ConfigError(expected);
+    spec.servers = Checked<int>(ParseInteger(rest.substr(1)));
+    if (spec.servers < 1) throw ConfigError(expected);
+  }
+  spec.colocated = true;
+}
+
+constexpr std::array<std::pair<OptimizerOptions::Kind, std::string_view>, 3> kOptimizers{{
+    {OptimizerOptions::Kind::kSgd, "sgd"},
+    {OptimizerOptions::Kind::kAdam, "adam"},
+    {OptimizerOptions::Kind::kAdamW, "adamw"},
+}};
+
+json GetOptimizerKind(const RunSpec& spec) {
+  const auto* found = std::ranges::find(kOptimizers, spec.optimizer.kind,
+                                        [](const auto& entry) { return entry.first; });
+  return std::string(found->second);
+}
+
+void SetOptimizerKind(RunSpec& spec, const json& value) {
+  const auto name = Checked<std::string>(value);
+  std::array<std::string_view, kOptimizers.size()> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kOptimizers[i].second;
+  const auto* found =
+      std::ranges::find(kOptimizers, name, [](const auto& entry) { return entry.second; });
+  if (found == kOptimizers.end()) {
+    throw ConfigError(fmt::format("no optimizer is called '{}'{}; there are {}", name,
+                                  DidYouMean(name, names), fmt::join(names, ", ")));
+  }
+  spec.optimizer.kind = found->first;
+}
+
+constexpr std::array kKeys{
+    SpecKey{"strategy", "strategy", "NAME",
+            "how gradients are synchronised (ringside list strategies)", true, Text,
+            Get<&RunSpec::strategy>, Set<&RunSpec::strategy>},
+    SpecKey{"workers", "workers", "N", "worker processes", true, Integer, Get<&RunSpec::workers>,
+            Set<&RunSpec::workers>},
+    SpecKey{"servers", "servers", "N|colocated[:N]",
+            "dedicated parameter servers, or servers inside the workers; 0: one dedicated", true,
+            ParseServers, GetServers, SetServers},
+    SpecKey{"model", "model", "NAME", "what is trained (ringside list models)", true, Text,
+            Get<&RunSpec::model>, Set<&RunSpec::model>},
+    SpecKey{"hidden", "hidden", "N,N,...", "mlp: widths of the hidden layers; empty: 2048,2048",
+            true, IntegerList, Get<&RunSpec::widths>, Set<&RunSpec::widths>},
+    SpecKey{"compute-ms", "compute_ms", "MS", "profile models: emulated compute of a step", true,
+            Milliseconds, Get<&RunSpec::compute_ms>, Set<&RunSpec::compute_ms>},
+    SpecKey{"data", "data", "NAME",
+            "samples (ringside list datasets); empty: digits, or none for profile models", true,
+            Text, Get<&RunSpec::data>, Set<&RunSpec::data>},
+    SpecKey{"data-dir", "data_dir", "DIR", "where the files of mnist, cifar10 ... lie", true, Text,
+            Get<&RunSpec::data_dir>, Set<&RunSpec::data_dir>},
+    SpecKey{"epochs", "epochs", "N", "passes over the training samples", true, Integer,
+            Get<&RunSpec::epochs>, Set<&RunSpec::epochs>},
+    SpecKey{"steps", "steps", "N", "steps to train; 0: as many as the epochs hold", true, Integer,
+            Get<&RunSpec::steps>, Set<&RunSpec::steps>},
+    SpecKey{"global-batch", "global_batch", "N",
+            "samples of a step over all workers (strong scaling); 64 where no batch is given", true,
+            Integer, Get<&RunSpec::global_batch>, Set<&RunSpec::global_batch>},
+    SpecKey{"batch-per-worker", "batch_per_worker", "N",
+            "samples of a step in each worker (weak scaling)", true, Integer,
+            Get<&RunSpec::batch_per_worker>, Set<&RunSpec::batch_per_worker>},
+    SpecKey{"optimizer", "optimizer", "NAME", "sgd, adam or adamw", true, Text, GetOptimizerKind,
+            SetOptimizerKind},
+    SpecKey{"lr", "learning_rate", "X", "learning rate", true, Real, Get<&RunSpec::learning_rate>,
+            Set<&RunSpec::learning_rate>},
+    SpecKey{"momentum", "momentum", "X", "sgd: momentum", true, Real,
+            GetOptimizer<&OptimizerOptions::momentum>, SetOptimizer<&OptimizerOptions::momentum>},
+    SpecKey{"nesterov", "nesterov", "", "sgd: Nesterov's momentum", true, Switch,
+            GetOptimizer<&OptimizerOptions::nesterov>, SetOptimizer<&OptimizerOptions::nesterov>},
+    SpecKey{"weight-decay", "weight_decay", "X", "L2 penalty; decoupled for adamw", true, Real,
+            GetOptimizer<&OptimizerOptions::weight_decay>,
+            SetOptimizer<&OptimizerOptions::weight_decay>},
+    SpecKey{"beta1", "beta1", "X", "adam, adamw: decay of the first moment", true, Real,
+            GetOptimizer<&OptimizerOptions::beta1>, SetOptimizer<&OptimizerOptions::beta1>},
+    SpecKey{"beta2", "beta2", "X", "adam, adamw: decay of the second moment", true, Real,
+            GetOptimizer<&OptimizerOptions::beta2>, SetOptimizer<&OptimizerOptions::beta2>},
+    SpecKey{"epsilon", "epsilon", "X", "adam, adamw: added to the denominator", true, Real,
+            GetOptimizer<&OptimizerOptions::epsilon>, SetOptimizer<&OptimizerOptions::epsilon>},
+    SpecKey{"schedule-lr", "schedule_lr", "NAME",
+            "learning rate over time: constant, step or cosine", true, Text,
+            Get<&RunSpec::schedule>, Set<&RunSpec::schedule>},
+    SpecKey{"lr-warmup-steps", "lr_warmup_steps", "N", "steps of linear warm-up", true, Integer,
+            Get<&RunSpec::lr_warmup_steps>, Set<&RunSpec::lr_warmup_steps>},
+    SpecKey{"lr-step-every", "lr_step_every", "N", "schedule step: steps between two decays", true,
+            Integer, Get<&RunSpec::lr_step_every>, Set<&RunSpec::lr_step_every>},
+    SpecKey{"lr-gamma", "lr_gamma", "X", "schedule step: factor of a decay", true, Real,
+            Get<&RunSpec::lr_gamma>, Set<&RunSpec::lr_gamma>},
+    SpecKey{"scale-lr", "scale_lr", "", "multiply the learning rate by the number of workers", true,
+            Switch, Get<&RunSpec::scale_lr_with_workers>, Set<&RunSpec::scale_lr_with_workers>},
+    SpecKey{"seed", "seed", "N", "of initial parameters and of the order of samples", true, Integer,
+            Get<&RunSpec::seed>, Set<&RunSpec::seed>},
+    SpecKey{"repetition", "repetition", "N", "number of this repetition", false, Integer,
+            Get<&RunSpec::repetition>, Set<&RunSpec::repetition>},
+    SpecKey{"bucket-mb", "bucket_bytes", "MIB",
+            "size of a bucket, in MiB or with a unit (64KiB); 0: one per tensor", true, Mebibytes,
+            Get<&RunSpec::bucket_bytes>, Set<&RunSpec::bucket_bytes>},
+    SpecKey{"threads", "threads", "N", "compute threads of a worker", true, Integer,
+            Get<&RunSpec::threads>, Set<&RunSpec::threads>},
+    SpecKey{"eval-every", "eval_every", "STEPS", "evaluate on the test split; 0: at the end", true,
+            Integer, Get<&RunSpec::eval_every>, Set<&RunSpec::eval_every>},
+    SpecKey{"checkpoint-every", "checkpoint_every", "STEPS", "write a checkpoint; 0: never", true,
+            Integer, Get<&RunSpec::checkpoint_every>, Set<&RunSpec::checkpoint_every>},
+    SpecKey{"resume", "resume", "FILE", "checkpoint to start from", true, Text,
+            Get<&RunSpec::resume>, Set<&RunSpec::resume>},
+    SpecKey{"timeline", "timeline", "", "write a trace that ui.perfetto.dev opens", true, Switch,
+            Get<&RunSpec::timeline>, Set<&RunSpec::timeline>},
+    SpecKey{"save-params", "save_params", "", "keep the final parameters in params.bin", true,
+            Switch, Get<&RunSpec::save_params>, Set<&RunSpec::save_params>},
+    SpecKey{"warmup-steps", "warmup_steps", "N", "first steps left out of the step time", true,
+            Integer, Get<&RunSpec::warmup_steps>, Set<&RunSpec::warmup_steps>},
+    SpecKey{"link", "link_bits_per_s", "RATE",
+            "declared rate of every host's link (1Gbps), for the bound; it shapes nothing", true,
+            Rate, Get<&RunSpec::link_bits_per_s>, Set<&RunSpec::link_bits_per_s>},
+    SpecKey{"latency", "link_latency_s", "TIME", "declared latency of a message (50us)", true,
+            Seconds, Get<&RunSpec::link_latency_s>, Set<&RunSpec::link_latency_s>},
+    SpecKey{"timeout", "timeout_s", "TIME", "deadline of one operation (30s)", true, Seconds,
+            Get<&RunSpec::timeout_s>, Set<&RunSpec::timeout_s>},
+};
+
+constexpr auto kNames = [] {
+  std::array<std::string_view, kKeys.size()> names;
+  for (std::size_t i = 0; i < kKeys.size(); ++i) names[i] = kKeys[i].name;
+  return names;
+}();
+
+bool SameName(std::string_view a, std::string_view b) {
+  const auto fold = [](char c) { return c == '_' ? '-' : c; };
+  return std::ranges::equal(a, b, {}, fold, fold);
+}
+
+}  // namespace
+
+std::span<const SpecKey> SpecKeys() { return kKeys; }
+
+std::span<const std::string_view> SpecKeyNames() { return kNames; }
+
+const SpecKey* FindSpecKey(std::string_view name) {
+  const auto* found = std::ranges::find_if(kKeys, [&](const SpecKey& key) {
+    return SameName(key.name, name) || SameName(key.json_name, name);
+  });
+  return found == kKeys.end() ? nullptr : found;
+}
+
+void SetSpecKey(RunSpec& spec, const SpecKey& key, const json& value) {
+  try {
+    key.set(spec, value);
+  } catch (const ConfigError& error) {
+    throw SpecKeyError(std::string(key.name), error.what());
+  } catch (const json::exception&) {
+    throw SpecKeyError(std::string(key.name), value.dump() + " is of the wrong type");
+  }
+}
+
+void SetSpecKey(RunSpec& spec, std::string_view name, std::string_view text) {
+  const SpecKey* key = FindSpecKey(name);
+  if (key == nullptr) {
+    throw SpecKeyError(std::string(name), "no such key" + DidYouMean(name, SpecKeyNames()));
+  }
+  const bool base_units = !SameName(key->name, name);
+  try {
+    const json value =
+        base_units && key->parse == Mebibytes ? json(ParseBytes(text)) : key->parse(text);
+    key->set(spec, value);
+  } catch (const ConfigError& error) {
+    throw SpecKeyError(std::string(key->name), error.what());
+  }
+}
+
+}  // namespace ringside

@@ -1,0 +1,40 @@
+#ifndef RINGSIDE_EXPERIMENTS_UNITS_H_
+#define RINGSIDE_EXPERIMENTS_UNITS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ringside {
+
+/// Numbers with units, as flags and spec files write them. Every function takes the whole text and
+/// throws `ConfigError`, which quotes it and says what was expected. A number without a unit counts
+/// in the unit that the function names.
+
+std::int64_t ParseInteger(std::string_view text);
+/// Finite.
+double ParseReal(std::string_view text);
+/// "true", "yes", "on", "1" and their opposites.
+bool ParseSwitch(std::string_view text);
+/// "128,64": integers with commas between; empty text is an empty list.
+std::vector<int> ParseIntegerList(std::string_view text);
+/// "ring,ps-sync": words with commas between, blanks around them dropped; no empty words.
+std::vector<std::string> ParseWordList(std::string_view text);
+
+/// "4MiB", "64KiB", "1GB", "512B" in bytes, at most 2^62. Binary (KiB) and decimal (kB) prefixes
+/// mean what IEC 80000-13 says. Without a unit: multiples of `unit_bytes`.
+std::int64_t ParseBytes(std::string_view text, std::int64_t unit_bytes = 1);
+/// "1Gbps", "25Gbit/s", "100Mbps" in bits per second, decimal prefixes.
+double ParseBitsPerSecond(std::string_view text);
+/// "2s", "500us", "1.5ms", "3min", "2h" in seconds.
+double ParseSeconds(std::string_view text);
+
+/// "4 MiB", "1.5 KiB", "17 B": three digits that matter, binary prefixes.
+std::string FormatBytes(double bytes);
+/// "3.2 s", "2 min 5 s": for people.
+std::string FormatSeconds(double seconds);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_UNITS_H_
