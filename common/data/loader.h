@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_COMMON_DATA_LOADER_H_
 #define RINGSIDE_COMMON_DATA_LOADER_H_
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -15,23 +16,25 @@
 namespace ringside {
 
 /// Reads this worker's training batches ahead of time on a thread of its own, in step order.
-/// Borrows the dataset. Used by one consumer thread.
+/// Borrows the dataset. Used by one consumer thread; may be destroyed at any time, which waits for
+/// the batch being read.
 class Loader {
  public:
   struct Options {
     std::size_t global_batch = 64;
     std::uint64_t seed = 1;
     std::int64_t first_step = 0;
-    std::int64_t end_step = 0;  ///< One past the last step.
-    int ahead = 2;              ///< Batches prepared in advance, >= 1.
+    std::int64_t end_step = 0;                  ///< One past the last step.
+    int ahead = 2;                              ///< Batches prepared in advance, >= 1.
+    std::chrono::milliseconds timeout{30'000};  ///< Of one wait for the thread.
   };
 
   Loader(const Dataset& dataset, const World& world, const Options& options);
   ~Loader();
 
   /// The next batch, valid until the following call. `gradient_scale` is left at 1: the trainer
-  /// knows the averaging. Rethrows what the thread threw. Calling past `end_step` throws
-  /// `InternalError`.
+  /// knows the averaging. Rethrows what the thread threw, after the batches read before; throws
+  /// `CommError` when the thread takes too long. Calling past `end_step` throws `InternalError`.
   const Batch& Next();
   std::int64_t steps_per_epoch() const { return sampler_.steps_per_epoch(); }
 

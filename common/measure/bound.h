@@ -14,7 +14,8 @@ struct CostInput {
   double latency_s = 0;    ///< alpha: of one message.
 };
 
-/// The least that theory allows one step's synchronisation to cost.
+/// The least that theory allows one step's synchronisation to cost. Bytes are those of the busiest
+/// worker.
 struct Cost {
   double seconds = 0;
   double bytes_sent_per_worker = 0;  ///< On the worker's NIC, its co-located server included.
@@ -29,8 +30,9 @@ Cost RingCost(const CostInput& input);
 /// N = 2^k: 2 log2(N) alpha + 2(N-1)/N M/B (Thakur, Rabenseifner and Gropp, 2005); otherwise a pre-
 /// and a post-step of M each more.
 Cost HalvingDoublingCost(const CostInput& input);
-/// Push and pull streamed together. Dedicated: max(M/B, N M/(S B)); co-located: (N+S-2) M/(S B), at
-/// least M(S-1)/S/B.
+/// Push and pull streamed together, each a message of its own. Dedicated:
+/// 2 alpha + max(M/B, N M/(S B)); co-located: 2 alpha + (N+S-2) M/(S B). Throws `InternalError`
+/// without servers.
 Cost ParameterServerCost(const CostInput& input);
 
 }  // namespace ringside

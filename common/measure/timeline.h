@@ -1,7 +1,6 @@
 #ifndef RINGSIDE_COMMON_MEASURE_TIMELINE_H_
 #define RINGSIDE_COMMON_MEASURE_TIMELINE_H_
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -26,8 +25,8 @@ enum class SpanKind : std::uint8_t {
 const char* SpanName(SpanKind kind);
 
 /// Spans of one process, kept in memory and written out after the run. Off by default and then one
-/// branch a span. Thread-safe and lock-free: slots are claimed by an atomic counter; spans past the
-/// capacity are counted and dropped.
+/// branch a span. `Add` is thread-safe and lock-free: slots are claimed by an atomic counter; spans
+/// past the capacity are counted and dropped.
 class Timeline {
  public:
   using Clock = std::chrono::steady_clock;
@@ -45,8 +44,8 @@ class Timeline {
 
   std::size_t dropped() const;
   /// Chrome trace format (https://ui.perfetto.dev opens it): one JSON object with `traceEvents`,
-  /// times in microseconds of the steady clock. `process` names it ("worker 0"), `process_id` sorts
-  /// it.
+  /// times in microseconds of the steady clock, which all processes of a host share. `process`
+  /// names it ("worker 0"), `process_id` sorts it. Call it when no thread adds spans any more.
   std::string ChromeTrace(const std::string& process, int process_id) const;
 
  private:
@@ -57,6 +56,8 @@ class Timeline {
     std::int16_t lane;
     SpanKind kind;
   };
+
+  static std::string Event(const Span& span, int process_id);
 
   std::vector<Span> spans_;
   std::atomic<std::size_t> next_{0};

@@ -11,10 +11,10 @@ struct ScheduleOptions {
   double base = 0.1;                ///< Learning rate before scaling and warm-up.
   bool scale_with_workers = false;  ///< Linear scaling rule (Goyal et al., 2017): base x workers.
   int workers = 1;
-  std::int64_t warmup_steps =
-      0;  ///< Linear from base (unscaled) / warmup_steps... up to the scaled rate.
+  /// Linear from base / warmup_steps at step 0 to the (scaled) rate at step warmup_steps - 1.
+  std::int64_t warmup_steps = 0;
   std::int64_t total_steps = 1;  ///< For cosine: the rate reaches `final_fraction` at this step.
-  std::int64_t step_every = 1;   ///< For step: steps between two decays.
+  std::int64_t step_every = 1;   ///< For step: decays at every multiple, warm-up counted.
   double gamma = 0.1;            ///< For step: factor of a decay.
   double final_fraction = 0;     ///< For cosine: last rate / peak rate.
 };

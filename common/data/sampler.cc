@@ -1,0 +1,79 @@
+#include "common/data/sampler.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "common/errors.h"
+
+namespace ringside {
+namespace {
+
+// SplitMix64 (Steele, Lea and Flood, 2014): the same numbers on every machine, unlike the standard
+// library's distributions.
+class SplitMix64 {
+ public:
+  SplitMix64(std::uint64_t seed, std::uint64_t stream)
+      : state_(Mix(seed + kGamma) ^ Mix(stream * kGamma)) {}
+
+  std::uint64_t Next() { return Mix(state_ += kGamma); }
+
+  // Below `bound`, by the high half of a product (Lemire, 2019); its bias of bound / 2^64 cannot be
+  // observed.
+  std::size_t Below(std::size_t bound) {
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::size_t>((static_cast<Wide>(Next()) * bound) >> 64);
+  }
+
+ private:
+  static constexpr std::uint64_t kGamma = 0x9e3779b97f4a7c15ULL;
+
+  static std::uint64_t Mix(std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+  }
+
+  std::uint64_t state_;
+};
+
+}  // namespace
+
+Sampler::Sampler(std::size_t samples, std::size_t global_batch, std::uint64_t seed)
+    : samples_(samples), global_batch_(global_batch), seed_(seed) {
+  if (samples == 0) throw ConfigError("the training split has no samples");
+  if (global_batch == 0) throw ConfigError("the global batch is empty");
+}
+
+std::int64_t Sampler::steps_per_epoch() const {
+  return static_cast<std::int64_t>((samples_ - 1) / global_batch_ + 1);
+}
+
+std::size_t Sampler::GlobalSamples(std::int64_t step) const {
+  const auto step_of_epoch = static_cast<std::size_t>(step % steps_per_epoch());
+  return std::min(global_batch_, samples_ - step_of_epoch * global_batch_);
+}
+
+std::vector<std::size_t> Sampler::Indices(std::int64_t step, int rank, int workers) {
+  Shuffle(step / steps_per_epoch());
+  const auto first = static_cast<std::size_t>(step % steps_per_epoch()) * global_batch_;
+  const auto mine = static_cast<std::size_t>(rank);
+  const std::size_t total = GlobalSamples(step);
+  const std::size_t share = total / static_cast<std::size_t>(workers);
+  const std::size_t larger = total % static_cast<std::size_t>(workers);
+  const std::size_t begin = first + mine * share + std::min(mine, larger);
+  const std::size_t size = share + (mine < larger ? 1 : 0);
+  const auto from = order_.begin() + static_cast<std::ptrdiff_t>(begin);
+  return {from, from + static_cast<std::ptrdiff_t>(size)};
+}
+
+void Sampler::Shuffle(std::int64_t epoch) {
+  if (epoch == shuffled_epoch_) return;
+  order_.resize(samples_);
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  SplitMix64 random(seed_, static_cast<std::uint64_t>(epoch));
+  for (std::size_t i = samples_ - 1; i > 0; --i) std::swap(order_[i], order_[random.Below(i + 1)]);
+  shuffled_epoch_ = epoch;
+}
+
+}  // namespace ringside

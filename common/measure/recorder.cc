@@ -1,0 +1,22 @@
+#include "common/measure/recorder.h"
+
+namespace ringside {
+
+Recorder::Recorder(std::size_t steps) { steps_.reserve(steps); }
+
+void Recorder::AddPayload(std::uint64_t sent, std::uint64_t received) {
+  sent_.fetch_add(sent, std::memory_order_relaxed);
+  received_.fetch_add(received, std::memory_order_relaxed);
+}
+
+void Recorder::AddStaleness(std::int64_t versions) {
+  const std::lock_guard lock(mutex_);
+  ++staleness_[versions];
+}
+
+std::map<std::int64_t, std::int64_t> Recorder::staleness() const {
+  const std::lock_guard lock(mutex_);
+  return staleness_;
+}
+
+}  // namespace ringside

@@ -1,0 +1,72 @@
+// One pass over memory: 28 bytes of traffic a parameter (p, g, m, v in; p, m, v out).
+#include "common/optim/adam.h"
+
+#include <cmath>
+
+#include "common/optim/kernel.h"
+
+namespace ringside {
+namespace {
+
+struct Scalars {
+  float l2;      // Adam's penalty, 0 for AdamW
+  float shrink;  // AdamW's decay of the parameter itself, 1 for Adam
+  float beta1;
+  float one_minus_beta1;
+  float beta2;
+  float one_minus_beta2;
+  float step_size;
+  float root_correction;  // sqrt(1 - beta2^n)
+  float epsilon;
+};
+
+// Bias corrections in double: 1 - beta2^n loses most of its digits in float for small n.
+Scalars MakeScalars(const OptimizerOptions& options, const Update& update) {
+  const bool decoupled = options.kind == OptimizerOptions::Kind::kAdamW;
+  const auto number = static_cast<double>(update.number);
+  const double correction1 = 1 - std::pow(options.beta1, number);
+  const double correction2 = 1 - std::pow(options.beta2, number);
+  const double shrink = decoupled ? 1 - update.learning_rate * options.weight_decay : 1;
+  return {.l2 = static_cast<float>(decoupled ? 0 : options.weight_decay),
+          .shrink = static_cast<float>(shrink),
+          .beta1 = static_cast<float>(options.beta1),
+          .one_minus_beta1 = static_cast<float>(1 - options.beta1),
+          .beta2 = static_cast<float>(options.beta2),
+          .one_minus_beta2 = static_cast<float>(1 - options.beta2),
+          .step_size = static_cast<float>(update.learning_rate / correction1),
+          .root_correction = static_cast<float>(std::sqrt(correction2)),
+          .epsilon = static_cast<float>(options.epsilon)};
+}
+
+// `in` and `out` may be the same, so they cannot be restrict; ivdep says what is true of them:
+// no iteration depends on another.
+RINGSIDE_VECTOR_CLONES
+void Step(const float* in, float* out, const float* grads, float* first, float* second,
+          std::size_t size, Scalars s) {
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < size; ++i) {
+    const float p = in[i];
+    const float g = grads[i] + s.l2 * p;
+    const float m = s.beta1 * first[i] + s.one_minus_beta1 * g;
+    const float v = s.beta2 * second[i] + s.one_minus_beta2 * g * g;
+    first[i] = m;
+    second[i] = v;
+    const float denominator = std::sqrt(v) / s.root_correction + s.epsilon;
+    out[i] = p * s.shrink - s.step_size * (m / denominator);
+  }
+}
+
+}  // namespace
+
+Adam::Adam(const OptimizerOptions& options, std::size_t elements)
+    : Optimizer(2 * elements), options_(options), elements_(elements) {}
+
+void Adam::Apply(std::size_t offset, std::span<const float> in, std::span<float> out,
+                 std::span<const float> grads, const Update& update) {
+  CheckSpans(elements_, offset, in, out, grads);
+  float* first = state().data() + offset;
+  Step(in.data(), out.data(), grads.data(), first, first + elements_, in.size(),
+       MakeScalars(options_, update));
+}
+
+}  // namespace ringside

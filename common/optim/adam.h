@@ -1,0 +1,29 @@
+#ifndef RINGSIDE_COMMON_OPTIM_ADAM_H_
+#define RINGSIDE_COMMON_OPTIM_ADAM_H_
+
+#include "common/optim/optimizer.h"
+
+namespace ringside {
+
+/// Private to common/optim; made by `Optimizer::Make`. torch::optim::Adam and AdamW without
+/// amsgrad (Kingma and Ba, 2015; Loshchilov and Hutter, 2019). With n the number of the update:
+///   Adam: g += weight_decay p;  AdamW: p *= 1 - rate weight_decay
+///   m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g g
+///   p -= rate / (1 - beta1^n) m / (sqrt(v) / sqrt(1 - beta2^n) + epsilon)
+/// State: all m, then all v.
+class Adam : public Optimizer {
+ public:
+  Adam(const OptimizerOptions& options, std::size_t elements);
+
+  void Apply(std::size_t offset, std::span<const float> in, std::span<float> out,
+             std::span<const float> grads, const Update& update) override;
+  int state_per_parameter() const override { return 2; }
+
+ private:
+  const OptimizerOptions options_;
+  const std::size_t elements_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_OPTIM_ADAM_H_

@@ -1,0 +1,26 @@
+#ifndef RINGSIDE_COMMON_OPTIM_SGD_H_
+#define RINGSIDE_COMMON_OPTIM_SGD_H_
+
+#include "common/optim/optimizer.h"
+
+namespace ringside {
+
+/// Private to common/optim; made by `Optimizer::Make`. torch::optim::SGD without dampening:
+///   d = g + weight_decay p;  v = momentum v + d;  p -= rate (nesterov ? d + momentum v : v)
+/// State: v, zero at first, so that the first v is d; none without momentum.
+class Sgd : public Optimizer {
+ public:
+  Sgd(const OptimizerOptions& options, std::size_t elements);
+
+  void Apply(std::size_t offset, std::span<const float> in, std::span<float> out,
+             std::span<const float> grads, const Update& update) override;
+  int state_per_parameter() const override { return options_.momentum != 0 ? 1 : 0; }
+
+ private:
+  const OptimizerOptions options_;
+  const std::size_t elements_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_OPTIM_SGD_H_
