@@ -1,0 +1,24 @@
+#ifndef RINGSIDE_MODELS_DATA_CIFAR10_H_
+#define RINGSIDE_MODELS_DATA_CIFAR10_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "common/data/dataset.h"
+
+namespace ringside {
+
+inline constexpr std::size_t kCifarRecordsPerFile = 10'000;
+
+/// CIFAR-10 (Krizhevsky, 2009) from the six binary batches of `directory` (what
+/// `cifar-10-binary.tar.gz` holds): `data_batch_1.bin` ... `data_batch_5.bin`, `test_batch.bin`,
+/// each `records_per_file` records of a label and 3 x 32 x 32 pixels. 10 classes, normalised by
+/// each channel's usual mean and deviation. `records_per_file` differs from the real one in tests.
+/// Throws `DataError`.
+std::unique_ptr<Dataset> MakeCifar10(const std::string& directory,
+                                     std::size_t records_per_file = kCifarRecordsPerFile);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_MODELS_DATA_CIFAR10_H_

@@ -1,0 +1,42 @@
+#ifndef RINGSIDE_MODELS_DATA_DATA_FILE_H_
+#define RINGSIDE_MODELS_DATA_DATA_FILE_H_
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace ringside {
+
+/// A binary data file, read front to back with every surprise told as a `DataError`: path, byte
+/// offset, what was expected and what was found. The size is known from the start, so a header
+/// that promises more than the file holds is refused before anything is allocated. One thread.
+class DataFile {
+ public:
+  /// Throws `DataError` (offset 0) when `path` is not a regular file that can be read.
+  explicit DataFile(std::string path);
+
+  const std::string& path() const { return path_; }
+  std::uint64_t size() const { return size_; }
+  /// Of the next byte to read.
+  std::uint64_t offset() const { return offset_; }
+
+  /// The next four bytes, most significant first. `what` names the field for the error.
+  std::uint32_t ReadBigEndian32(const std::string& what);
+  /// The next `count` bytes. Throws before allocating when the file has fewer left.
+  std::vector<std::uint8_t> ReadBytes(std::uint64_t count, const std::string& what);
+  /// Throws unless exactly `count` bytes are left.
+  void ExpectLeft(std::uint64_t count, const std::string& what) const;
+  /// Throws a `DataError` about the byte at `offset`.
+  [[noreturn]] void Fail(std::uint64_t offset, const std::string& expected) const;
+
+ private:
+  std::string path_;
+  std::ifstream stream_;
+  std::uint64_t size_ = 0;
+  std::uint64_t offset_ = 0;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_MODELS_DATA_DATA_FILE_H_

@@ -1,0 +1,26 @@
+#ifndef RINGSIDE_MODELS_DATA_SYNTHETIC_H_
+#define RINGSIDE_MODELS_DATA_SYNTHETIC_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "common/data/dataset.h"
+
+namespace ringside {
+
+inline constexpr std::size_t kSyntheticTrainSamples = 8192;
+inline constexpr std::size_t kSyntheticTestSamples = 2048;
+
+/// 1 x 28 x 28 inputs (784) and 10 classes, a pure function of the seed: every class is a random
+/// pattern of two levels, every sample its class's pattern at a third of the strength of the noise
+/// on top. Learnable, of about zero mean and unit deviation. 8 MB.
+std::unique_ptr<Dataset> MakeSynthetic(std::uint64_t seed);
+
+/// No data at all: 1,000,000 virtual training samples of zero elements and one class, no test
+/// samples. For profile models, which read none.
+std::unique_ptr<Dataset> MakeNoData();
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_MODELS_DATA_SYNTHETIC_H_
