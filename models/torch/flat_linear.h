@@ -1,0 +1,18 @@
+#ifndef RINGSIDE_MODELS_TORCH_FLAT_LINEAR_H_
+#define RINGSIDE_MODELS_TORCH_FLAT_LINEAR_H_
+
+#include <ATen/ATen.h>
+
+namespace ringside {
+
+/// input x weight^T + bias, for an input of samples x features. Its backward pass writes the
+/// gradients of weight and bias straight into `weight_grad` and `bias_grad` and hands autograd
+/// undefined ones, so no temporary of the weight's size is allocated, zeroed or copied.
+///
+/// A backward pass *overwrites* both: a layer must be used once a step. Private to models/torch.
+at::Tensor FlatLinear(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
+                      const at::Tensor& weight_grad, const at::Tensor& bias_grad);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_MODELS_TORCH_FLAT_LINEAR_H_

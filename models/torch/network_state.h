@@ -1,0 +1,88 @@
+#ifndef RINGSIDE_MODELS_TORCH_NETWORK_STATE_H_
+#define RINGSIDE_MODELS_TORCH_NETWORK_STATE_H_
+
+#include <ATen/ATen.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/bucket_plan.h"
+#include "common/bucket_tracker.h"
+#include "common/flat_space.h"
+
+namespace ringside {
+
+/// What a parameter starts with.
+struct Initial {
+  enum class Kind {
+    kUniform,   ///< Uniform in [-value, value).
+    kConstant,  ///< All elements equal `value`.
+  };
+  Kind kind = Kind::kConstant;
+  double value = 0;
+};
+
+/// The parameters of a network, as views of a flat space, and its buffers, as views of a vector of
+/// its own. Layers declare them while they are made, in the order in which the forward pass reads
+/// them, and keep the index they get.
+///
+/// The flat order is the reverse of the order of declaration. That is the order in which the
+/// backward pass finishes them: autograd runs its nodes latest first, and a layer that declares
+/// (bias, weight) sees them finished as (weight, bias).
+///
+/// Private to models/torch. One thread.
+class NetworkState {
+ public:
+  /// Index of the new parameter.
+  int AddParameter(std::string name, std::vector<std::int64_t> sizes, const Initial& initial);
+  /// Index of the new buffer: `elements` floats, all `value`.
+  int AddBuffer(std::size_t elements, float value);
+
+  /// In flat order.
+  std::vector<TensorSpec> Specs() const;
+  /// Makes the views and writes the initial values, which depend on the seed alone: they are drawn
+  /// from a generator of our own, in the order of declaration.
+  void Bind(FlatSpace& space, const BucketPlan& plan, std::uint64_t seed);
+
+  /// Before a forward pass that trains: reads await their buckets in `tracker`. Null: reads do not
+  /// wait.
+  void set_tracker(BucketTracker* tracker) { tracker_ = tracker; }
+
+  int parameters() const { return static_cast<int>(parameters_.size()); }
+  /// Parameter for use in a forward pass; a leaf of the autograd graph.
+  const at::Tensor& Read(int parameter) const;
+  /// Same, without waiting.
+  const at::Tensor& value(int parameter) const { return At(parameter).value; }
+  /// Where the gradient of a parameter belongs.
+  const at::Tensor& grad(int parameter) const { return At(parameter).grad; }
+  /// Index of a parameter in flat order.
+  int flat_index(int parameter) const { return parameters() - 1 - parameter; }
+
+  const at::Tensor& buffer(int index) const { return buffers_[static_cast<std::size_t>(index)]; }
+  /// All buffers, one after the other.
+  std::span<float> buffers() { return buffer_values_; }
+
+ private:
+  struct Parameter {
+    std::string name;
+    std::vector<std::int64_t> sizes;
+    Initial initial;
+    at::Tensor value;
+    at::Tensor grad;
+  };
+
+  const Parameter& At(int index) const { return parameters_[static_cast<std::size_t>(index)]; }
+
+  std::vector<Parameter> parameters_;
+  std::vector<std::size_t> buffer_sizes_;
+  std::vector<float> buffer_values_;
+  std::vector<at::Tensor> buffers_;
+  BucketTracker* tracker_ = nullptr;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_MODELS_TORCH_NETWORK_STATE_H_

@@ -1,0 +1,178 @@
+// The backward pass and the hooks.
+//
+// A post hook on the gradient accumulator of every parameter fires once a step, when the gradient
+// is final and no earlier node of the backward pass will read the parameter again. A linear layer
+// has written its gradients to the flat space by then (flat_linear.h) and autograd carries
+// undefined ones. For the others autograd leaves the gradient it computed in `grad` (it moves it
+// there, as `grad` was undefined), and the hook copies it once into the flat space: one read and
+// one write, where accumulating into the flat space would cost a fill, two reads and a write.
+#include "models/torch/torch_model.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <dlfcn.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/function_hook.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "common/bucket_tracker.h"
+#include "common/errors.h"
+
+namespace ringside {
+namespace {
+
+using torch::autograd::variable_list;
+
+class PostHook : public torch::autograd::FunctionPostHook {
+ public:
+  explicit PostHook(std::function<void()> call) : call_(std::move(call)) {}
+  variable_list operator()(const variable_list& outputs, const variable_list&) override {
+    call_();
+    return outputs;
+  }
+
+ private:
+  std::function<void()> call_;
+};
+
+// OpenBLAS with threads of its own does not follow libtorch's setting; other BLAS libraries lack
+// the symbol and do.
+void SetComputeThreads(int threads) {
+  at::set_num_threads(threads);
+  using SetThreads = void (*)(int);
+  if (void* symbol = dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))
+    reinterpret_cast<SetThreads>(symbol)(threads);
+}
+
+template <typename Function>
+auto WithTypedErrors(Function function) {
+  try {
+    return function();
+  } catch (const c10::Error& error) {
+    throw InternalError(std::string("libtorch: ") + error.what_without_backtrace());
+  }
+}
+
+class TorchModel : public Model {
+ public:
+  TorchModel(NetworkBuilder build, const ModelOptions& options)
+      : options_(options), network_(build(options, state_)), tensors_(state_.Specs()) {
+    SetComputeThreads(options.threads);
+  }
+
+  std::span<const TensorSpec> Tensors() const override { return tensors_; }
+  void Bind(FlatSpace& space, const BucketPlan& plan) override;
+  double ForwardBackward(const Batch& batch, Strategy& strategy) override;
+  Evaluation Evaluate(const Batch& batch) override;
+  std::span<float> Buffers() override { return state_.buffers(); }
+
+ private:
+  struct Tensors4d {
+    at::Tensor inputs;
+    at::Tensor labels;
+  };
+
+  Tensors4d Wrap(const Batch& batch) const;
+  void AddHook(int parameter);
+  void GradientReady(int parameter);
+  double ContributeNothing();
+  double Train(const Batch& batch);
+
+  const ModelOptions options_;
+  NetworkState state_;
+  LayerPtr network_;
+  std::vector<TensorSpec> tensors_;
+  FlatSpace* space_ = nullptr;
+  std::optional<BucketTracker> tracker_;
+  // Autograd holds accumulators weakly; without these the hooks would be gone after a step.
+  std::vector<std::shared_ptr<torch::autograd::Node>> accumulators_;
+};
+
+void TorchModel::Bind(FlatSpace& space, const BucketPlan& plan) {
+  WithTypedErrors([&] {
+    space_ = &space;
+    tracker_.emplace(space, plan);
+    state_.Bind(space, plan, options_.seed);
+    for (int i = 0; i < state_.parameters(); ++i) AddHook(i);
+  });
+}
+
+void TorchModel::AddHook(int parameter) {
+  auto accumulator = torch::autograd::impl::grad_accumulator(state_.value(parameter));
+  accumulator->add_post_hook(
+      std::make_unique<PostHook>([this, parameter] { GradientReady(parameter); }));
+  accumulators_.push_back(std::move(accumulator));
+}
+
+void TorchModel::GradientReady(int parameter) {
+  at::Tensor& computed = state_.value(parameter).mutable_grad();
+  if (computed.defined()) {
+    at::Tensor(state_.grad(parameter)).copy_(computed);
+    computed.reset();
+  }
+  tracker_->TensorReady(state_.flat_index(parameter));
+}
+
+TorchModel::Tensors4d TorchModel::Wrap(const Batch& batch) const {
+  const auto size = [](std::size_t value) { return static_cast<std::int64_t>(value); };
+  const SampleShape& shape = options_.input;
+  // Only read from: libtorch has no views of constant memory.
+  auto* inputs = const_cast<float*>(batch.inputs.data());
+  auto* labels = const_cast<std::int64_t*>(batch.labels.data());
+  return {at::from_blob(inputs, {size(batch.samples), size(shape.channels), size(shape.height),
+                                 size(shape.width)}),
+          at::from_blob(labels, {size(batch.samples)}, at::kLong)};
+}
+
+double TorchModel::ForwardBackward(const Batch& batch, Strategy& strategy) {
+  tracker_->BeginStep(batch.step, strategy);
+  if (batch.samples == 0) return ContributeNothing();
+  return WithTypedErrors([&] { return Train(batch); });
+}
+
+double TorchModel::Train(const Batch& batch) {
+  const auto [inputs, labels] = Wrap(batch);
+  state_.set_tracker(&*tracker_);
+  const at::Tensor logits = network_->Forward(inputs, state_, true);
+  state_.set_tracker(nullptr);
+  const at::Tensor loss = at::cross_entropy_loss(logits, labels, {}, at::Reduction::Sum);
+  const double loss_sum = loss.item<double>();
+  torch::autograd::backward({loss}, {at::scalar_tensor(batch.gradient_scale)});
+  return loss_sum;
+}
+
+double TorchModel::ContributeNothing() {
+  tracker_->AwaitAll();
+  std::ranges::fill(space_->grads(), 0.0F);
+  for (std::size_t i = 0; i < tensors_.size(); ++i) tracker_->TensorReady(static_cast<int>(i));
+  return 0;
+}
+
+Evaluation TorchModel::Evaluate(const Batch& batch) {
+  if (batch.samples == 0) return {};
+  return WithTypedErrors([&]() -> Evaluation {
+    const at::NoGradGuard no_grad;
+    state_.set_tracker(nullptr);
+    const auto [inputs, labels] = Wrap(batch);
+    const at::Tensor logits = network_->Forward(inputs, state_, false);
+    const at::Tensor loss = at::cross_entropy_loss(logits, labels, {}, at::Reduction::Sum);
+    const at::Tensor correct = logits.argmax(1).eq(labels).sum();
+    return {loss.item<double>(), correct.item<std::int64_t>(),
+            static_cast<std::int64_t>(batch.samples)};
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<Model> MakeTorchModel(NetworkBuilder build, const ModelOptions& options) {
+  return WithTypedErrors([&] { return std::make_unique<TorchModel>(build, options); });
+}
+
+}  // namespace ringside

@@ -1,0 +1,23 @@
+#ifndef RINGSIDE_MODELS_TORCH_TORCH_MODEL_H_
+#define RINGSIDE_MODELS_TORCH_TORCH_MODEL_H_
+
+#include <memory>
+
+#include "common/model.h"
+#include "models/model_table.h"
+#include "models/torch/networks.h"
+
+namespace ringside {
+
+/// A network of libtorch behind the `Model` interface: classification with the cross-entropy loss.
+/// Parameters and gradients are views of the flat space; buckets are submitted from hooks of
+/// autograd while the backward pass goes on, on the calling thread.
+///
+/// Sets the number of compute threads of the whole process (libtorch, OpenBLAS) to
+/// `options.threads`: one model a process is meant. Errors of libtorch come out as
+/// `InternalError`; those of the strategy as they are.
+std::unique_ptr<Model> MakeTorchModel(NetworkBuilder build, const ModelOptions& options);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_MODELS_TORCH_TORCH_MODEL_H_

@@ -1,0 +1,23 @@
+#ifndef RINGSIDE_MODELS_TORCH_TORCH_MODEL_NAMES_H_
+#define RINGSIDE_MODELS_TORCH_TORCH_MODEL_NAMES_H_
+
+#include <array>
+#include <string_view>
+
+namespace ringside {
+
+/// Name and summary of a model that needs libtorch, for binaries with and without it.
+struct TorchModelName {
+  std::string_view name;
+  std::string_view summary;
+};
+
+inline constexpr std::array<TorchModelName, 3> kTorchModelNames{{
+    {"mlp", "linear layers with ReLU, two hidden ones of 2048 unless --widths says otherwise"},
+    {"cnn", "two convolutions and two linear layers"},
+    {"resnet18", "ResNet-18 for small images, with batch normalisation"},
+}};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_MODELS_TORCH_TORCH_MODEL_NAMES_H_
