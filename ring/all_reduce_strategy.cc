@@ -1,0 +1,193 @@
+#include "ring/all_reduce_strategy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "common/errors.h"
+
+namespace ringside {
+namespace {
+
+constexpr int kLane = 1;  // of the communication thread in the timeline
+
+/// What all ranks must have in common before the first step.
+struct Agreement {
+  std::uint64_t plan = 0;
+  std::int64_t step = 0;
+  bool operator==(const Agreement&) const = default;
+};
+
+}  // namespace
+
+AllReduceStrategy::AllReduceStrategy(const StrategyContext& context, Connect connect)
+    : context_(context), connect_(std::move(connect)) {}
+
+AllReduceStrategy::~AllReduceStrategy() { Join(); }
+
+void AllReduceStrategy::Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) {
+  RethrowFailure();
+  try {
+    Agree(space, plan, from);
+  } catch (...) {
+    collective_.reset();
+    const std::lock_guard lock(mutex_);
+    failure_ = std::current_exception();
+    throw;
+  }
+  std::ranges::copy(from.optimizer_state, context_.optimizer.state().begin());
+  origin_ = space.params().data();
+  slots_.resize(static_cast<std::size_t>(plan.buckets()));
+  if (!slots_.empty()) thread_ = std::thread([this] { Communicate(); });
+}
+
+void AllReduceStrategy::Agree(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) {
+  collective_ = connect_();
+  CheckPlans(plan, from);
+  collective_->Prepare(space, plan);
+  collective_->Broadcast(space.params(), 0);
+}
+
+void AllReduceStrategy::CheckPlans(const BucketPlan& plan, const StartPoint& from) {
+  const Agreement mine{plan.Fingerprint(), from.step};
+  const auto gathered = collective_->AllGather(std::as_bytes(std::span(&mine, 1)));
+  std::vector<Agreement> all(static_cast<std::size_t>(context_.world.workers));
+  std::memcpy(all.data(), gathered.data(), gathered.size());
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    if (all[rank] == all[0]) continue;
+    const bool same_plan = all[rank].plan == all[0].plan;
+    throw CommError(fmt::format("worker {}", rank), "the start",
+                    same_plan ? fmt::format("it starts at step {}, worker 0 at step {}",
+                                            all[rank].step, all[0].step)
+                              : "its bucket plan differs from worker 0's: another model or bucket "
+                                "size");
+  }
+}
+
+void AllReduceStrategy::Submit(const Bucket& bucket) {
+  {
+    const std::lock_guard lock(mutex_);
+    RethrowFailure();
+    Slot& slot = slots_.at(static_cast<std::size_t>(bucket.index));
+    if (slot.under_way) {
+      throw InternalError(fmt::format("bucket {} was submitted twice", bucket.index));
+    }
+    slot = {bucket, Timeline::Clock::now(), true};
+  }
+  submitted_.notify_one();
+}
+
+void AllReduceStrategy::Await(const Bucket& bucket) {
+  std::unique_lock lock(mutex_);
+  RethrowFailure();
+  WaitFor(static_cast<std::size_t>(bucket.index), lock);
+}
+
+void AllReduceStrategy::WaitFor(std::size_t index, std::unique_lock<std::mutex>& lock) {
+  const Slot& slot = slots_.at(index);
+  // The collective has the operation's timeout; this one sees to a bucket that nobody submitted.
+  const auto patience = 2 * context_.comm.timeout;
+  while (slot.under_way) {
+    const std::int64_t before = done_;
+    const bool ready =
+        finished_.wait_for(lock, patience, [&] { return !slot.under_way || failure_ != nullptr; });
+    RethrowFailure();
+    if (ready || done_ != before) continue;
+    throw CommError(
+        "the other workers", fmt::format("waiting for bucket {}, step {}", index, slot.bucket.step),
+        fmt::format("no bucket was finished for {} ms; is one not submitted?", patience.count()));
+  }
+}
+
+void AllReduceStrategy::ReadOptimizerState(std::span<float> out) {
+  const std::lock_guard lock(mutex_);
+  RethrowFailure();
+  std::ranges::copy(context_.optimizer.state(), out.begin());
+}
+
+void AllReduceStrategy::Stop() {
+  {
+    std::unique_lock lock(mutex_);
+    RethrowFailure();
+    for (std::size_t index = 0; index < slots_.size(); ++index) WaitFor(index, lock);
+  }
+  Join();
+  if (collective_ == nullptr) return;
+  // Nobody closes its connections while another still reads from them.
+  constexpr std::byte kHere{1};
+  try {
+    collective_->AllGather(std::span(&kHere, 1));
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    failure_ = std::current_exception();
+    throw;
+  }
+  collective_.reset();
+}
+
+void AllReduceStrategy::Join() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  submitted_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void AllReduceStrategy::RethrowFailure() const {
+  if (failure_ != nullptr) std::rethrow_exception(failure_);
+}
+
+void AllReduceStrategy::Communicate() {
+  try {
+    for (std::size_t next = 0; TakeSubmitted(next); next = (next + 1) % slots_.size()) {
+      Synchronize(slots_[next]);
+      Finish(next);
+    }
+  } catch (...) {
+    collective_.reset();
+    {
+      const std::lock_guard lock(mutex_);
+      failure_ = std::current_exception();
+    }
+    finished_.notify_all();
+  }
+}
+
+/// False when it is time to end.
+bool AllReduceStrategy::TakeSubmitted(std::size_t index) {
+  std::unique_lock lock(mutex_);
+  submitted_.wait(lock, [&] { return slots_[index].under_way || ending_; });
+  return !ending_;
+}
+
+void AllReduceStrategy::Synchronize(const Slot& slot) {
+  const Bucket& bucket = slot.bucket;
+  context_.timeline.Add(SpanKind::kQueue, slot.submitted, Timeline::Clock::now(), bucket.step,
+                        bucket.index, kLane);
+  {
+    const ScopedSpan wire(context_.timeline, SpanKind::kWire, bucket.step, bucket.index, kLane);
+    const Traffic before = collective_->traffic();
+    collective_->AllReduceSum(bucket.grads,
+                              fmt::format("bucket {}, step {}", bucket.index, bucket.step));
+    const Traffic after = collective_->traffic();
+    context_.recorder.AddPayload(after.sent - before.sent, after.received - before.received);
+  }
+  const ScopedSpan apply(context_.timeline, SpanKind::kApply, bucket.step, bucket.index, kLane);
+  const auto offset = static_cast<std::size_t>(bucket.params.data() - origin_);
+  context_.optimizer.Apply(offset, bucket.params, bucket.grads,
+                           {bucket.step + 1, context_.schedule.At(bucket.step)});
+}
+
+void AllReduceStrategy::Finish(std::size_t index) {
+  {
+    const std::lock_guard lock(mutex_);
+    slots_[index].under_way = false;
+    ++done_;
+  }
+  finished_.notify_one();
+}
+
+}  // namespace ringside

@@ -1,0 +1,33 @@
+#ifndef RINGSIDE_RING_CONNECT_WATCHDOG_H_
+#define RINGSIDE_RING_CONNECT_WATCHDOG_H_
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+#include "common/deadline.h"
+
+namespace ringside {
+
+/// Calls `expire` on a thread of its own if it still lives at the deadline: gives a blocking call
+/// that takes no deadline one. Start-up only; destruction waits for a call of `expire` under way.
+class ConnectWatchdog {
+ public:
+  ConnectWatchdog(const Deadline& deadline, std::function<void()> expire)
+      : thread_([this, deadline, expire = std::move(expire)](const std::stop_token& stop) {
+          std::unique_lock lock(mutex_);
+          changed_.wait_until(lock, stop, deadline.at(), [] { return false; });
+          if (!stop.stop_requested()) expire();
+        }) {}
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::jthread thread_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_RING_CONNECT_WATCHDOG_H_

@@ -1,0 +1,117 @@
+#include "ring/gloo_collective.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+#include "common/deadline.h"
+#include "common/errors.h"
+#include "ring/halving_doubling.h"
+#include "ring/ring_algorithms.h"
+#include "ring/sigpipe_guard.h"
+
+namespace ringside {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Within which a rank that still runs has reported its own suspect.
+constexpr auto kReportGrace = 300ms;
+
+std::vector<int> RingPeers(int rank, int world) {
+  return {(rank + 1) % world, (rank + world - 1) % world};
+}
+
+/// Broadcast and all-gather use the ring under both algorithms.
+std::vector<int> AllPeers(int rank, int world) {
+  auto peers = HalvingDoublingPeers(rank, world);
+  std::ranges::copy(RingPeers(rank, world), std::back_inserter(peers));
+  return peers;
+}
+
+}  // namespace
+
+GlooCollective::GlooCollective(const World& world, Store& store, const CommOptions& comm,
+                               RingAlgorithm algorithm, std::string prefix)
+    : world_(world), store_(store), algorithm_(algorithm), prefix_(std::move(prefix)) {
+  if (world.workers == 1) return;
+  const SigpipeGuard guard;
+  scratch_.resize(Links::kSegmentBytes);
+  try {
+    links_ = std::make_unique<GlooLinks>(
+        GlooLinksOptions{.world = world,
+                         .store = store,
+                         .comm = comm,
+                         .prefix = prefix_,
+                         .peers = algorithm == RingAlgorithm::kRing ? RingPeers : AllPeers});
+  } catch (const CommError& error) {
+    Fail("the start of the ring", error);
+  }
+}
+
+void GlooCollective::AllReduceSum(std::span<float> data, const std::string& what) {
+  Run("all-reduce of " + what, [&](Links& links) {
+    const auto reduce =
+        algorithm_ == RingAlgorithm::kRing ? RingAllReduce : HalvingDoublingAllReduce;
+    reduce(links, world_.rank, world_.workers, data, scratch_);
+  });
+}
+
+void GlooCollective::Broadcast(std::span<float> data, int root) {
+  Run(fmt::format("broadcast from worker {}", root), [&](Links& links) {
+    RingBroadcast(links, world_.rank, world_.workers, root, std::as_writable_bytes(data));
+  });
+}
+
+std::vector<std::byte> GlooCollective::AllGather(std::span<const std::byte> mine) {
+  std::vector<std::byte> blocks(mine.size() * static_cast<std::size_t>(world_.workers));
+  std::ranges::copy(mine, blocks.begin() + static_cast<std::ptrdiff_t>(mine.size()) * world_.rank);
+  Run("all-gather",
+      [&](Links& links) { RingAllGather(links, world_.rank, world_.workers, blocks); });
+  return blocks;
+}
+
+void GlooCollective::Run(const std::string& operation, const std::function<void(Links&)>& steps) {
+  if (failure_ != nullptr) std::rethrow_exception(failure_);
+  if (links_ == nullptr) return;
+  const SigpipeGuard guard;
+  try {
+    steps(*links_);
+    traffic_ = links_->traffic();
+  } catch (const CommError& error) {
+    Fail(operation, error);
+  }
+}
+
+void GlooCollective::Fail(const std::string& operation, const CommError& seen) {
+  try {
+    store_.Set(SuspectKey(fmt::format("worker {}", world_.rank)), seen.peer());
+  } catch (const CommError&) {  // the store is gone: what this rank saw must do
+  }
+  links_.reset();
+  const std::string culprit = FindCulprit(seen.peer());
+  std::string reason = seen.what();
+  if (culprit != seen.peer()) reason += "; " + culprit + " is the one that is missing";
+  failure_ = std::make_exception_ptr(CommError(culprit, operation, reason));
+  std::rethrow_exception(failure_);
+}
+
+std::string GlooCollective::FindCulprit(const std::string& seen) const {
+  const Deadline deadline = Deadline::After(kReportGrace);
+  std::set<std::string> reporters{fmt::format("worker {}", world_.rank)};
+  std::string suspect = seen;
+  try {
+    while (reporters.insert(suspect).second) suspect = store_.Get(SuspectKey(suspect), deadline);
+  } catch (const CommError&) {
+    return suspect;  // it reports nobody
+  }
+  return seen;  // they suspect each other
+}
+
+std::string GlooCollective::SuspectKey(const std::string& reporter) const {
+  return fmt::format("{}/suspect of {}", prefix_, reporter);
+}
+
+}  // namespace ringside

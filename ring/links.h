@@ -1,0 +1,33 @@
+#ifndef RINGSIDE_RING_LINKS_H_
+#define RINGSIDE_RING_LINKS_H_
+
+#include <cstddef>
+#include <span>
+
+namespace ringside {
+
+/// Ordered, reliable connections from this rank to others: what the algorithms of this folder are
+/// written against, so that they run over sockets and over queues in a test alike. Used by one
+/// thread at a time. Both calls throw `CommError` that names the peer.
+///
+/// Messages of `kWindowBytes` in total fit in a connection unread; a `Send` beyond that may block
+/// until the peer receives. The algorithms keep within it, so no circle of ranks can wait for each
+/// other.
+class Links {
+ public:
+  static constexpr std::size_t kWindowBytes = std::size_t{192} << 10;
+  /// Message size of pipelined transfers.
+  static constexpr std::size_t kSegmentBytes = std::size_t{64} << 10;
+  static_assert(kSegmentBytes % sizeof(float) == 0 && kWindowBytes >= kSegmentBytes);
+
+  virtual ~Links() = default;
+
+  /// Returns when `data` may be written to again.
+  virtual void Send(int peer, std::span<const std::byte> data) = 0;
+  /// The next message of the peer; `data` is as long as that message.
+  virtual void Receive(int peer, std::span<std::byte> data) = 0;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_RING_LINKS_H_

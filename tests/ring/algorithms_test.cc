@@ -1,0 +1,136 @@
+// The algorithms alone, over queues with exactly the window they may count on: sums, bytes, no
+// circle of waiting ranks, for any world.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <numeric>
+#include <vector>
+
+#include "ring/halving_doubling.h"
+#include "ring/ring_algorithms.h"
+#include "tests/common/thread_ranks.h"
+#include "tests/ring/queue_links.h"
+
+namespace ringside {
+namespace {
+
+using AllReduce = void (*)(Links&, int, int, std::span<float>, std::span<std::byte>);
+
+std::vector<float> Contribution(int rank, std::size_t count) {
+  std::vector<float> values(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    values[i] = static_cast<float>(i % 97) + 100.0F * static_cast<float>(rank);
+  }
+  return values;
+}
+
+float ExpectedSum(std::size_t i, int world) {
+  return static_cast<float>(world) * static_cast<float>(i % 97) +
+         100.0F * static_cast<float>(world * (world - 1) / 2);
+}
+
+struct Moved {
+  std::size_t sent = 0;
+  std::size_t received = 0;
+};
+
+/// Runs and checks one all-reduce; what every rank moved.
+std::vector<Moved> CheckAllReduce(AllReduce all_reduce, int world, std::size_t count) {
+  QueueNetwork network;
+  std::vector<Moved> moved(static_cast<std::size_t>(world));
+  RunRanks(world, [&](int rank) {
+    QueueLinks links(network, rank);
+    std::vector<float> data = Contribution(rank, count);
+    std::vector<std::byte> scratch(Links::kSegmentBytes);
+    all_reduce(links, rank, world, data, scratch);
+    for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(data[i], ExpectedSum(i, world)) << i;
+    moved[static_cast<std::size_t>(rank)] = {links.sent(), links.received()};
+  });
+  EXPECT_EQ(network.left(), 0U);
+  return moved;
+}
+
+class AlgorithmTest : public testing::TestWithParam<int> {};
+
+TEST_P(AlgorithmTest, RingSumsAndMovesWhatTheoryAsks) {
+  const int world = GetParam();
+  const auto n = static_cast<std::size_t>(world);
+  for (const std::size_t count : {std::size_t{0}, std::size_t{1}, n - 1, n, n + 1, 12'000 * n}) {
+    const auto moved = CheckAllReduce(RingAllReduce, world, count);
+    if (count % n != 0) continue;
+    for (const Moved& rank : moved) {
+      EXPECT_EQ(rank.sent, 2 * (n - 1) * (count / n) * sizeof(float));
+      EXPECT_EQ(rank.received, rank.sent);
+    }
+  }
+}
+
+TEST_P(AlgorithmTest, RingPipelinesChunksOfManySegments) {
+  const int world = GetParam();
+  const std::size_t count = static_cast<std::size_t>(world) * 5 * Links::kSegmentBytes / 4 + 3;
+  CheckAllReduce(RingAllReduce, world, count);
+}
+
+TEST_P(AlgorithmTest, HalvingDoublingSumsAndMovesWhatTheoryAsks) {
+  const int world = GetParam();
+  const auto n = static_cast<std::size_t>(world);
+  const std::size_t active = std::bit_floor(n);
+  for (const std::size_t count : {std::size_t{0}, std::size_t{1}, n - 1, n, n + 1, 40'000 * n}) {
+    const auto moved = CheckAllReduce(HalvingDoublingAllReduce, world, count);
+    if (count % active != 0) continue;
+    const std::size_t bytes = count * sizeof(float);
+    const std::size_t exchanged = 2 * (active - 1) * (bytes / active);
+    EXPECT_EQ(moved.back().sent, exchanged);
+    EXPECT_EQ(moved.front().sent, n == active ? exchanged : bytes);
+    EXPECT_EQ(moved[1].sent, n == active ? exchanged : exchanged + bytes);
+  }
+}
+
+TEST_P(AlgorithmTest, HalvingDoublingPeersAreMutual) {
+  const int world = GetParam();
+  for (int rank = 0; rank < world; ++rank) {
+    for (const int peer : HalvingDoublingPeers(rank, world)) {
+      ASSERT_NE(peer, rank);
+      EXPECT_THAT(HalvingDoublingPeers(peer, world), testing::Contains(rank));
+    }
+  }
+}
+
+TEST_P(AlgorithmTest, BroadcastReachesEveryRankFromAnyRoot) {
+  const int world = GetParam();
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, 3 * Links::kSegmentBytes + 1}) {
+    const int root = world - 1;
+    QueueNetwork network;
+    RunRanks(world, [&](int rank) {
+      QueueLinks links(network, rank);
+      std::vector<std::byte> data(bytes, rank == root ? std::byte{7} : std::byte{0});
+      RingBroadcast(links, rank, world, root, data);
+      EXPECT_EQ(data, std::vector<std::byte>(bytes, std::byte{7}));
+    });
+    EXPECT_EQ(network.left(), 0U);
+  }
+}
+
+TEST_P(AlgorithmTest, AllGatherHoldsBlocksByRank) {
+  const int world = GetParam();
+  const std::size_t bytes = 4 * Links::kSegmentBytes + 5;
+  QueueNetwork network;
+  RunRanks(world, [&](int rank) {
+    QueueLinks links(network, rank);
+    std::vector<std::byte> blocks(bytes * static_cast<std::size_t>(world));
+    std::fill_n(blocks.begin() + static_cast<std::ptrdiff_t>(bytes) * rank, bytes,
+                static_cast<std::byte>(rank + 1));
+    RingAllGather(links, rank, world, blocks);
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      ASSERT_EQ(blocks[i], static_cast<std::byte>(i / bytes + 1)) << i;
+    }
+  });
+  EXPECT_EQ(network.left(), 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, AlgorithmTest, testing::Values(2, 3, 4, 5, 7, 8, 13),
+                         testing::PrintToStringParamName());
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,260 @@
+// Collectives over Gloo with threads as ranks on loopback.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/errors.h"
+#include "common/store.h"
+#include "ring/gloo_collective.h"
+#include "tests/common/thread_ranks.h"
+
+namespace ringside {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::AnyOf;
+using testing::HasSubstr;
+
+CommOptions TestComm() { return {.address = "127.0.0.1", .token = "secret", .timeout = 3s}; }
+
+const char* Name(RingAlgorithm algorithm) {
+  return algorithm == RingAlgorithm::kRing ? "ring" : "halving_doubling";
+}
+
+struct Setting {
+  RingAlgorithm algorithm;
+  int world;
+};
+
+class CollectiveTest : public testing::TestWithParam<Setting> {
+ protected:
+  using Body = std::function<void(Collective& collective, int rank)>;
+
+  void OnEveryRank(const Body& body) {
+    InProcessStore store;
+    const CommOptions comm = TestComm();
+    RunRanks(world(), [&](int rank) {
+      GlooCollective collective(TestWorld(rank, world()), store, comm, GetParam().algorithm, "g");
+      body(collective, rank);
+      collective.AllGather({});
+    });
+  }
+  int world() const { return GetParam().world; }
+};
+
+TEST_P(CollectiveTest, SumsExactlyForEverySize) {
+  const auto n = static_cast<std::size_t>(world());
+  OnEveryRank([&](Collective& collective, int rank) {
+    for (const std::size_t count :
+         {std::size_t{0}, std::size_t{1}, n - 1, n, n + 1, std::size_t{100'000}}) {
+      std::vector<float> data(count);
+      for (std::size_t i = 0; i < count; ++i) {
+        data[i] = static_cast<float>(i % 1000) * static_cast<float>(rank + 1);
+      }
+      collective.AllReduceSum(data, "test data");
+      const auto factor = static_cast<float>(n * (n + 1) / 2);
+      for (std::size_t i = 0; i < count; ++i) {
+        ASSERT_EQ(data[i], static_cast<float>(i % 1000) * factor) << "element " << i;
+      }
+    }
+  });
+}
+
+TEST_P(CollectiveTest, GivesTheSameBitsOnEveryRankAndInEveryRun) {
+  constexpr std::size_t kCount = 70'001;
+  std::vector<std::vector<float>> results(2 * static_cast<std::size_t>(world()));
+  for (std::size_t run = 0; run < 2; ++run) {
+    OnEveryRank([&](Collective& collective, int rank) {
+      std::vector<float> data(kCount);
+      for (std::size_t i = 0; i < kCount; ++i) {
+        data[i] = 1.0F / static_cast<float>(i + 3 * static_cast<std::size_t>(rank) + 1);
+      }
+      collective.AllReduceSum(data, "test data");
+      results[run * static_cast<std::size_t>(world()) + static_cast<std::size_t>(rank)] = data;
+    });
+  }
+  for (const auto& result : results) {
+    ASSERT_EQ(0, std::memcmp(result.data(), results[0].data(), kCount * sizeof(float)));
+  }
+}
+
+TEST_P(CollectiveTest, BroadcastsFromEveryRoot) {
+  OnEveryRank([&](Collective& collective, int rank) {
+    for (int root = 0; root < world(); ++root) {
+      std::vector<float> data(50'000, static_cast<float>(rank));
+      collective.Broadcast(data, root);
+      ASSERT_EQ(data, std::vector<float>(data.size(), static_cast<float>(root)));
+    }
+  });
+}
+
+TEST_P(CollectiveTest, GathersByRank) {
+  OnEveryRank([&](Collective& collective, int rank) {
+    const std::vector<std::byte> mine(3, static_cast<std::byte>(rank));
+    const auto all = collective.AllGather(mine);
+    ASSERT_EQ(all.size(), 3 * static_cast<std::size_t>(world()));
+    for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], static_cast<std::byte>(i / 3));
+  });
+}
+
+std::vector<Setting> AllSettings() {
+  std::vector<Setting> settings;
+  for (const auto algorithm : {RingAlgorithm::kRing, RingAlgorithm::kHalvingDoubling}) {
+    for (const int world : {1, 2, 3, 4, 7}) settings.push_back({algorithm, world});
+  }
+  return settings;
+}
+
+INSTANTIATE_TEST_SUITE_P(Gloo, CollectiveTest, testing::ValuesIn(AllSettings()),
+                         [](const auto& setting) {
+                           return std::string(Name(setting.param.algorithm)) + "_" +
+                                  std::to_string(setting.param.world);
+                         });
+
+/// What rank's collective throws; empty when it did not.
+std::optional<CommError> ErrorOf(const RankOutcomes& outcomes, int rank) {
+  try {
+    const auto& failure = outcomes.by_rank[static_cast<std::size_t>(rank)];
+    if (failure != nullptr) std::rethrow_exception(failure);
+  } catch (const CommError& error) {
+    return error;
+  }
+  return std::nullopt;
+}
+
+TEST(CollectiveFaultTest, EveryRankNamesThePeerThatLeft) {
+  constexpr int kWorld = 4;
+  constexpr int kLeaver = 2;
+  for (const auto algorithm : {RingAlgorithm::kRing, RingAlgorithm::kHalvingDoubling}) {
+    InProcessStore store;
+    const CommOptions comm = TestComm();
+    const auto outcomes = TryRanks(kWorld, [&](int rank) {
+      GlooCollective collective(TestWorld(rank, kWorld), store, comm, algorithm, "g");
+      std::vector<float> data(100'000, 1.0F);
+      collective.AllReduceSum(data, "bucket 0, step 0");
+      if (rank == kLeaver) return;
+      for (int i = 0; i < 2; ++i) collective.AllReduceSum(data, "bucket 1, step 0");
+    });
+    for (int rank = 0; rank < kWorld; ++rank) {
+      const auto error = ErrorOf(outcomes, rank);
+      ASSERT_EQ(error.has_value(), rank != kLeaver) << Name(algorithm) << " rank " << rank;
+      if (!error) continue;
+      EXPECT_EQ(error->peer(), "worker 2") << error->what();
+      EXPECT_THAT(error->operation(), HasSubstr("all-reduce of bucket 1, step 0"));
+    }
+  }
+}
+
+TEST(CollectiveFaultTest, ASilentPeerIsMissedAfterTheTimeout) {
+  InProcessStore store;
+  CommOptions comm = TestComm();
+  comm.timeout = 200ms;
+  const auto outcomes = TryRanks(3, [&](int rank) {
+    GlooCollective collective(TestWorld(rank, 3), store, comm, RingAlgorithm::kRing, "g");
+    if (rank == 1) {  // stays connected until the others have given up
+      store.Get("done 0", Deadline::After(5s));
+      store.Get("done 2", Deadline::After(5s));
+      return;
+    }
+    std::vector<float> data(100, 1.0F);
+    try {
+      collective.AllReduceSum(data, "bucket 0, step 0");
+    } catch (const CommError&) {
+      store.Set("done " + std::to_string(rank), "");
+      throw;
+    }
+  });
+  EXPECT_EQ(outcomes.by_rank[1], nullptr);
+  for (const int rank : {0, 2}) {
+    const auto error = ErrorOf(outcomes, rank);
+    ASSERT_TRUE(error.has_value());
+    EXPECT_EQ(error->peer(), "worker 1") << error->what();
+  }
+}
+
+TEST(CollectiveFaultTest, AfterAFailureEveryCallThrowsTheSame) {
+  InProcessStore store;
+  const CommOptions comm = TestComm();
+  TryRanks(2, [&](int rank) {
+    GlooCollective collective(TestWorld(rank, 2), store, comm, RingAlgorithm::kRing, "g");
+    if (rank == 1) return;
+    std::vector<float> data(10, 1.0F);
+    std::string first;
+    try {
+      collective.AllReduceSum(data, "bucket 0, step 0");
+      ADD_FAILURE() << "worker 1 is gone";
+    } catch (const CommError& error) {
+      first = error.what();
+    }
+    try {
+      collective.Broadcast(data, 0);
+      ADD_FAILURE() << "it is broken";
+    } catch (const CommError& error) {
+      EXPECT_EQ(error.what(), first);
+    }
+  });
+}
+
+TEST(CollectiveFaultTest, AMissingRankIsNamedAtTheStart) {
+  InProcessStore store;
+  CommOptions comm = TestComm();
+  comm.timeout = 200ms;
+  const auto outcomes = TryRanks(2, [&](int rank) {
+    GlooCollective collective(TestWorld(rank, 3), store, comm, RingAlgorithm::kRing, "g");
+  });
+  ASSERT_NE(outcomes.first, nullptr);
+  for (const int rank : {0, 1}) EXPECT_EQ(ErrorOf(outcomes, rank).value().peer(), "worker 2");
+}
+
+TEST(CollectiveFaultTest, APeerThatNeverConnectsIsNamedAtTheStart) {
+  InProcessStore store;
+  CommOptions comm = TestComm();
+  comm.timeout = 200ms;
+  // Rank 1 tells an address where nobody will ever connect from, above any of rank 0's.
+  std::string nobody;
+  {
+    InProcessStore other;
+    const auto outcomes = TryRanks(1, [&](int) {
+      GlooCollective collective(TestWorld(1, 2), other, comm, RingAlgorithm::kRing, "g");
+    });
+    EXPECT_EQ(outcomes.failures(), 1);
+    nobody = other.Get("g/1-0", Deadline::After(1s));
+  }
+  // 127.0.0.1 -> 127.0.0.200 in the hexadecimal socket address.
+  nobody.replace(nobody.find("7f000001"), 8, "7f0000c8");
+  store.Set("g/1-0", nobody);
+  const auto outcomes = TryRanks(1, [&](int) {
+    GlooCollective collective(TestWorld(0, 2), store, comm, RingAlgorithm::kRing, "g");
+  });
+  EXPECT_EQ(ErrorOf(outcomes, 0).value().peer(), "worker 1");
+}
+
+TEST(CollectiveFaultTest, AWrongTokenIsRefused) {
+  InProcessStore store;
+  const auto outcomes = TryRanks(2, [&](int rank) {
+    CommOptions comm = TestComm();
+    if (rank == 1) comm.token = "guess";
+    GlooCollective collective(TestWorld(rank, 2), store, comm, RingAlgorithm::kRing, "g");
+  });
+  EXPECT_EQ(outcomes.failures(), 2);
+  const auto error = ErrorOf(outcomes, 0);
+  ASSERT_TRUE(error.has_value());
+  EXPECT_THAT(error->what(), AnyOf(HasSubstr("token"), HasSubstr("closed")));
+}
+
+TEST(CollectiveFaultTest, ANameInsteadOfAnAddressIsRefused) {
+  InProcessStore store;
+  CommOptions comm = TestComm();
+  comm.address = "localhost";
+  EXPECT_THROW(GlooCollective(TestWorld(0, 2), store, comm, RingAlgorithm::kRing, "g"),
+               ConfigError);
+}
+
+}  // namespace
+}  // namespace ringside
