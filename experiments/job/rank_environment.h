@@ -23,7 +23,8 @@ struct RankEnvironment {
   int local_workers = 1;
   std::string master_address;  ///< MASTER_ADDR, empty: everything is on this machine.
   int master_port = 0;         ///< MASTER_PORT, 0: none given.
-  std::string job_key;  ///< The same in all processes of the job and no other: names the rendezvous.
+  std::string
+      job_key;  ///< The same in all processes of the job and no other: names the rendezvous.
 };
 
 /// Reads `OMPI_COMM_WORLD_*`, `RANK/WORLD_SIZE/LOCAL_RANK/MASTER_ADDR/MASTER_PORT`,

@@ -1,0 +1,281 @@
+#include "experiments/job/job_board.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "common/errors.h"
+
+namespace ringside {
+namespace {
+
+[[noreturn]] void Refuse(const std::string& who, const std::string& operation,
+                         const std::string& reason) {
+  throw CommError(who, operation, reason);
+}
+
+}  // namespace
+
+JobBoard::Ticket JobBoard::Join(const JoinRequest& request) {
+  const std::lock_guard lock(mutex_);
+  Member who = request.who;
+  if (who.index < 0) who.index = FreeIndex(who.role);
+  CheckJoin(request, who);
+  MemberRecord record;
+  record.pid = request.pid;
+  record.host = request.host;
+  record.incarnation = next_incarnation_++;
+  record.last_beat = options_.clock();
+  members_.emplace(who, record);
+  return {who, record.incarnation};
+}
+
+int JobBoard::FreeIndex(Role role) const {
+  int index = 0;
+  while (members_.contains({role, index})) ++index;
+  return index;
+}
+
+void JobBoard::CheckJoin(const JoinRequest& request, const Member& who) const {
+  const std::string name = MemberName(who);
+  if (request.protocol != kJobProtocol) {
+    throw ConfigError(name + " speaks version " + std::to_string(request.protocol) +
+                      " of the job's protocol, the coordinator version " +
+                      std::to_string(kJobProtocol));
+  }
+  const int members = who.role == Role::kServer ? options_.servers : options_.workers;
+  if (who.index >= members) {
+    throw ConfigError(name + " cannot join: the job has " + std::to_string(members) +
+                      (who.role == Role::kServer ? " servers" : " workers"));
+  }
+  if (request.spec_hash != options_.spec_hash) {
+    throw ConfigError(name + " was started with another spec (hash " +
+                      request.spec_hash.substr(0, 16) + ", the job's is " +
+                      options_.spec_hash.substr(0, 16) + ")");
+  }
+  if (const auto found = members_.find(who); found != members_.end()) {
+    throw ConfigError(name + " has joined already (pid " + std::to_string(found->second.pid) +
+                      " on " + found->second.host + ")");
+  }
+}
+
+void JobBoard::Set(const std::string& key, const std::string& value) {
+  if (key.empty() || key.size() > kMaxKeyBytes || value.size() > kMaxValueBytes) {
+    Refuse("coordinator",
+           "setting a key of " + std::to_string(key.size()) + " bytes to a value of " +
+               std::to_string(value.size()) + " bytes",
+           "a key has 1 to " + std::to_string(kMaxKeyBytes) + " bytes, a value at most " +
+               std::to_string(kMaxValueBytes));
+  }
+  std::vector<std::function<void(const std::string&)>> ready;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = values_.find(key);
+    if (found != values_.end()) {
+      if (found->second != value) Refuse("coordinator", "setting " + key, "it has another value");
+      return;
+    }
+    if (stored_bytes_ + key.size() + value.size() > kMaxStoreBytes) {
+      Refuse("coordinator", "setting " + key, "the store is full");
+    }
+    stored_bytes_ += key.size() + value.size();
+    values_.emplace(key, value);
+    for (auto waiter = waiters_.begin(); waiter != waiters_.end();) {
+      if (waiter->second.key == key) {
+        ready.push_back(std::move(waiter->second.done));
+        waiter = waiters_.erase(waiter);
+      } else {
+        ++waiter;
+      }
+    }
+  }
+  for (const auto& done : ready) done(value);
+}
+
+std::uint64_t JobBoard::WhenSet(const std::string& key,
+                                std::function<void(const std::string&)> done) {
+  std::string value;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = values_.find(key);
+    if (found == values_.end()) {
+      const std::uint64_t id = next_waiter_++;
+      waiters_.emplace(id, Waiter{key, std::move(done)});
+      return id;
+    }
+    value = found->second;
+  }
+  done(value);
+  return 0;
+}
+
+bool JobBoard::CancelWait(std::uint64_t id) {
+  const std::lock_guard lock(mutex_);
+  return waiters_.erase(id) == 1;
+}
+
+MemberRecord& JobBoard::Find(const Ticket& ticket, const char* operation) {
+  const auto found = members_.find(ticket.who);
+  if (found == members_.end()) Refuse(MemberName(ticket.who), operation, "it has not joined");
+  if (found->second.incarnation != ticket.incarnation) {
+    Refuse(MemberName(ticket.who), operation, "another process has taken its place");
+  }
+  return found->second;
+}
+
+BeatOrder JobBoard::TakeBeat(const Ticket& ticket, Beat beat) {
+  const std::lock_guard lock(mutex_);
+  MemberRecord& record = Find(ticket, "heartbeat");
+  record.last_beat = options_.clock();
+  record.next_step = beat.next_step;
+  std::ranges::move(beat.steps, std::back_inserter(record.steps));
+  std::ranges::move(beat.evaluations, std::back_inserter(record.evaluations));
+  if (abort_reason_) return {BeatOrder::Kind::kAbort, 0, *abort_reason_};
+  if (!draining_ || ticket.who.role != Role::kWorker) return {};
+  if (beat.held) agreement_.Report(ticket.who.index, beat.next_step);
+  if (const auto step = agreement_.stop_step()) return {BeatOrder::Kind::kStopAt, *step, {}};
+  return {BeatOrder::Kind::kHold, 0, {}};
+}
+
+void JobBoard::HandIn(const Ticket& ticket, const std::string& report) {
+  const std::lock_guard lock(mutex_);
+  Find(ticket, "handing in the report").report = report;
+}
+
+void JobBoard::HandInTrace(const Ticket& ticket, const std::string& piece) {
+  const std::lock_guard lock(mutex_);
+  MemberRecord& record = Find(ticket, "handing in the trace");
+  if (record.trace.size() + piece.size() > kMaxTraceBytes) {
+    Refuse("coordinator", "handing in the trace",
+           "it is longer than " + std::to_string(kMaxTraceBytes) + " bytes");
+  }
+  record.trace += piece;
+}
+
+void JobBoard::Fail(const Ticket& ticket, FailureKind kind, const std::string& message) {
+  const std::lock_guard lock(mutex_);
+  Find(ticket, "reporting a failure");
+  // The agent of a rank speaks for its worker.
+  const Member who =
+      ticket.who.role == Role::kAgent ? Member{Role::kWorker, ticket.who.index} : ticket.who;
+  failures_.push_back({who, kind, message});
+}
+
+void JobBoard::Leave(const Ticket& ticket) {
+  bool finished = false;
+  {
+    const std::lock_guard lock(mutex_);
+    MemberRecord& record = Find(ticket, "leaving");
+    record.left = true;
+    if (ticket.who.role == Role::kWorker) {
+      agreement_.Report(ticket.who.index, record.next_step);
+      finished = AllWorkersLeft();
+    }
+  }
+  if (finished) Set(kFinishedKey, "yes");
+}
+
+bool JobBoard::AllWorkersLeft() const {
+  return std::ranges::count_if(members_, [](const auto& entry) {
+           return entry.first.role == Role::kWorker && entry.second.left;
+         }) == options_.workers;
+}
+
+void JobBoard::AddFailure(const Failure& failure) {
+  const std::lock_guard lock(mutex_);
+  failures_.push_back(failure);
+}
+
+void JobBoard::RequestDrain() {
+  const std::lock_guard lock(mutex_);
+  draining_ = true;
+}
+
+void JobBoard::Abort(const std::string& reason) {
+  const std::lock_guard lock(mutex_);
+  if (!abort_reason_) abort_reason_ = reason;
+}
+
+std::vector<Failure> JobBoard::failures() const {
+  const std::lock_guard lock(mutex_);
+  return failures_;
+}
+
+std::vector<Member> JobBoard::Lost() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Member> lost;
+  for (const auto& [who, record] : members_) {
+    if (!record.left && options_.clock() - record.last_beat > options_.lease) lost.push_back(who);
+  }
+  return lost;
+}
+
+bool JobBoard::Joined(const Member& who) const {
+  const std::lock_guard lock(mutex_);
+  return members_.contains(who);
+}
+
+bool JobBoard::HasLeft(const Member& who) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = members_.find(who);
+  return found != members_.end() && found->second.left;
+}
+
+bool JobBoard::HandedIn(const Member& who) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = members_.find(who);
+  return found != members_.end() && !found->second.report.empty();
+}
+
+std::vector<Member> JobBoard::Missing() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Member> missing;
+  const auto add = [&](Role role, int count) {
+    for (int index = 0; index < count; ++index) {
+      if (!members_.contains({role, index})) missing.push_back({role, index});
+    }
+  };
+  add(Role::kWorker, options_.workers);
+  add(Role::kServer, options_.servers);
+  return missing;
+}
+
+bool JobBoard::Complete() const {
+  const std::lock_guard lock(mutex_);
+  const auto done = std::ranges::count_if(members_, [](const auto& entry) {
+    return entry.first.role != Role::kAgent && entry.second.left && !entry.second.report.empty();
+  });
+  return done == options_.workers + options_.servers;
+}
+
+std::optional<MemberRecord> JobBoard::Record(const Member& who, std::size_t first_step_row,
+                                             std::size_t first_evaluation) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = members_.find(who);
+  if (found == members_.end()) return std::nullopt;
+  const MemberRecord& record = found->second;
+  MemberRecord copy{record.pid,
+                    record.host,
+                    record.incarnation,
+                    record.last_beat,
+                    record.next_step,
+                    record.left,
+                    record.report,
+                    record.trace,
+                    {},
+                    {}};
+  const auto steps = std::min(first_step_row, record.steps.size());
+  const auto evaluations = std::min(first_evaluation, record.evaluations.size());
+  copy.steps.assign(record.steps.begin() + static_cast<std::ptrdiff_t>(steps), record.steps.end());
+  copy.evaluations.assign(record.evaluations.begin() + static_cast<std::ptrdiff_t>(evaluations),
+                          record.evaluations.end());
+  return copy;
+}
+
+std::int64_t JobBoard::next_step(const Member& who) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = members_.find(who);
+  return found == members_.end() ? 0 : found->second.next_step;
+}
+
+}  // namespace ringside

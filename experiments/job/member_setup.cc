@@ -1,0 +1,65 @@
+#include "experiments/job/member_setup.h"
+
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "common/errors.h"
+#include "experiments/sha256.h"
+
+namespace ringside {
+
+std::string MemberSetup::ToJson() const {
+  const nlohmann::json json{
+      {"role", static_cast<int>(who.role)},
+      {"index", who.index},
+      {"world",
+       {{"rank", world.rank},
+        {"workers", world.workers},
+        {"servers", world.servers},
+        {"colocated", world.colocated},
+        {"local_rank", world.local_rank},
+        {"local_workers", world.local_workers},
+        {"host", world.host}}},
+      {"coordinator", coordinator},
+      {"token", token},
+      {"address", address},
+      {"parent_pid", parent_pid},
+      {"bundle_dir", bundle_dir},
+      {"spec", spec},
+  };
+  return json.dump();
+}
+
+MemberSetup MemberSetup::FromJson(const std::string& text) {
+  try {
+    const auto json = nlohmann::json::parse(text);
+    const auto& world = json.at("world");
+    MemberSetup setup;
+    setup.who = {static_cast<Role>(json.at("role").get<int>()), json.at("index").get<int>()};
+    setup.world = {.rank = world.at("rank"),
+                   .workers = world.at("workers"),
+                   .servers = world.at("servers"),
+                   .colocated = world.at("colocated"),
+                   .local_rank = world.at("local_rank"),
+                   .local_workers = world.at("local_workers"),
+                   .host = world.at("host")};
+    setup.coordinator = json.at("coordinator");
+    setup.token = json.at("token");
+    setup.address = json.at("address");
+    setup.parent_pid = json.at("parent_pid");
+    setup.bundle_dir = json.at("bundle_dir");
+    setup.spec = json.at("spec").get<RunSpec>();
+    return setup;
+  } catch (const nlohmann::json::exception& error) {
+    // Without the text itself: it holds the token.
+    throw ConfigError("the launcher's message to this process is damaged (id " +
+                      std::to_string(error.id) + ")");
+  }
+}
+
+std::string SpecHash(const RunSpec& spec) {
+  const std::string text = nlohmann::json(spec).dump();
+  return Sha256Hex(std::as_bytes(std::span(text)));
+}
+
+}  // namespace ringside

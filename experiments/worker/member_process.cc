@@ -1,0 +1,113 @@
+#include "experiments/worker/member_process.h"
+
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "common/errors.h"
+#include "experiments/job/files.h"
+#include "experiments/job/process.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kMaxSetupBytes = 64 << 10;
+constexpr std::chrono::seconds kJoinTimeout{30};
+constexpr int kExitFailed = 1;
+
+MemberSetup ReadSetup(const std::vector<std::string>& args) {
+  // "--rank 2 --job-fd 3": the first is there for those who read `ps`.
+  if (args.size() != 4 || args[2] != "--job-fd" || args[3] != std::to_string(kSecretInputFd)) {
+    throw UsageError("this verb is for the launcher alone: use 'ringside train'");
+  }
+  const FileDescriptor input(kSecretInputFd);
+  return MemberSetup::FromJson(
+      ReadDescriptor(input.get(), kMaxSetupBytes, "the launcher's message"));
+}
+
+FailureKind KindOfCurrentException(std::string& message) {
+  try {
+    throw;
+  } catch (const DivergedError& error) {
+    message = error.what();
+    return FailureKind::kDiverged;
+  } catch (const CommError& error) {
+    message = error.what();
+    return FailureKind::kComm;
+  } catch (const DataError& error) {
+    message = error.what();
+    return FailureKind::kData;
+  } catch (const ConfigError& error) {
+    message = error.what();
+    return FailureKind::kConfig;
+  } catch (const MissingBackendError& error) {
+    message = error.what();
+    return FailureKind::kMissingBackend;
+  } catch (const std::exception& error) {
+    message = error.what();
+    return FailureKind::kInternal;
+  }
+}
+
+}  // namespace
+
+MemberProcess::MemberProcess(MemberSetup setup)
+    : setup_(std::move(setup)),
+      name_(MemberName(setup_.who)),
+      client_(std::make_unique<CoordinatorClient>(
+          CoordinatorClient::Options{.target = setup_.coordinator, .token = setup_.token})) {}
+
+int MemberProcess::Run(const std::vector<std::string>& args,
+                       const std::function<std::string(MemberProcess&)>& body) {
+  MemberProcess process(ReadSetup(args));
+  DieWithParent(static_cast<pid_t>(process.setup_.parent_pid));
+  ::prctl(PR_SET_NAME, process.name_.c_str());
+  process.Join();
+  try {
+    process.HandIn(body(process));
+    return 0;
+  } catch (...) {
+    std::string message;
+    const FailureKind kind = KindOfCurrentException(message);
+    return process.ReportFailure(kind, message);
+  }
+}
+
+void MemberProcess::Join() {
+  client_->Join({.who = setup_.who,
+                 .pid = ::getpid(),
+                 .host = setup_.world.host,
+                 .spec_hash = SpecHash(setup_.spec)},
+                Deadline::After(kJoinTimeout));
+  heartbeat_ = std::make_unique<Heartbeat>(*client_, gate_, buffer_, Heartbeat::Options{},
+                                           [](const std::string& reason) {
+                                             fmt::print(stderr, "ends because {}\n", reason);
+                                             std::fflush(stderr);
+                                             // The other threads may wait for peers that will never
+                                             // answer.
+                                             ::_exit(kExitFailed);
+                                           });
+}
+
+void MemberProcess::HandIn(const std::string& report) {
+  heartbeat_->Finish();
+  client_->HandIn(report);
+  client_->Leave();
+}
+
+int MemberProcess::ReportFailure(FailureKind kind, const std::string& message) {
+  fmt::print(stderr, "{}: {}\n", FailureKindName(kind), message);
+  try {
+    client_->Fail(kind, message);
+    heartbeat_->Finish();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "cannot tell the coordinator: {}\n", error.what());
+  }
+  std::fflush(stderr);
+  // Destructors of what failed may wait for peers that are gone; the launcher knows all it needs.
+  ::_exit(kExitFailed);
+}
+
+}  // namespace ringside

@@ -1,0 +1,104 @@
+#include "experiments/worker/run_parts.h"
+
+#include <algorithm>
+#include <string>
+
+#include "common/data/sampler.h"
+#include "common/errors.h"
+#include "experiments/sha256.h"
+#include "experiments/strategy_table.h"
+#include "models/dataset_table.h"
+
+namespace ringside {
+namespace {
+
+// 40 bytes each: a timeline takes at most 40 MB.
+constexpr std::size_t kTimelineSpans = 1 << 20;
+
+template <typename Entry>
+const Entry& FindByName(std::span<const Entry> table, const std::string& name, const char* what) {
+  const auto found = std::ranges::find(table, name, &Entry::name);
+  if (found == table.end()) throw ConfigError(std::string("unknown ") + what + " '" + name + "'");
+  return *found;
+}
+
+ScheduleOptions::Kind ScheduleKind(const std::string& name) {
+  if (name == "constant") return ScheduleOptions::Kind::kConstant;
+  if (name == "step") return ScheduleOptions::Kind::kStep;
+  if (name == "cosine") return ScheduleOptions::Kind::kCosine;
+  throw ConfigError("unknown schedule '" + name + "'");
+}
+
+}  // namespace
+
+const StrategyEntry& EntryOf(const RunSpec& spec) {
+  const StrategyEntry* entry = FindStrategy(spec.strategy);
+  if (entry == nullptr) throw ConfigError("unknown strategy '" + spec.strategy + "'");
+  return *entry;
+}
+
+std::unique_ptr<Dataset> MakeDataset(const RunSpec& spec) {
+  return FindByName(DatasetTable(), spec.data, "dataset")
+      .make({.directory = spec.data_dir, .seed = spec.seed});
+}
+
+std::unique_ptr<Model> MakeModel(const RunSpec& spec, const Dataset& dataset,
+                                 std::span<const ModelEntry> models) {
+  const ModelEntry& entry = FindByName(models, spec.model, "model");
+  if (entry.make == nullptr) {
+    throw MissingBackendError("model '" + spec.model + "' needs ringside-worker, with libtorch");
+  }
+  return entry.make({.input = dataset.shape(),
+                     .classes = dataset.classes(),
+                     .seed = spec.seed,
+                     .widths = spec.widths,
+                     .compute_ms = spec.compute_ms,
+                     .threads = spec.threads});
+}
+
+BucketPlan MakePlan(const RunSpec& spec, std::span<const TensorSpec> tensors) {
+  BucketPlanOptions options;
+  options.target_bytes = static_cast<std::size_t>(spec.bucket_bytes);
+  options.first_bytes = std::min(options.first_bytes, options.target_bytes);
+  return {tensors, options};
+}
+
+FlatSpace MakeSpace(const StrategyEntry& entry, const BucketPlan& plan, const MemberSetup& setup) {
+  if (entry.memory == MemoryKind::kOrdinary) return FlatSpace(plan.elements());
+  const std::string job = Sha256Hex(std::as_bytes(std::span(setup.token))).substr(0, 16);
+  return {plan.elements(), "/ringside-" + job + "-" + std::to_string(setup.who.index)};
+}
+
+ScheduleOptions MakeSchedule(const RunSpec& spec, std::int64_t total_steps) {
+  ScheduleOptions options;
+  options.kind = ScheduleKind(spec.schedule);
+  options.base = spec.learning_rate;
+  options.scale_with_workers = spec.scale_lr_with_workers;
+  options.workers = spec.workers;
+  options.warmup_steps = spec.lr_warmup_steps;
+  options.total_steps = std::max<std::int64_t>(total_steps, 1);
+  options.step_every = std::max<std::int64_t>(spec.lr_step_every, 1);
+  options.gamma = spec.lr_gamma;
+  return options;
+}
+
+std::int64_t TotalSteps(const RunSpec& spec, std::size_t train_samples) {
+  if (spec.steps > 0) return spec.steps;
+  const Sampler sampler(train_samples, static_cast<std::size_t>(spec.ResolvedGlobalBatch()),
+                        spec.seed);
+  return spec.epochs * sampler.steps_per_epoch();
+}
+
+std::chrono::milliseconds OperationTimeout(const RunSpec& spec) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(spec.timeout_s * 1000));
+}
+
+CommOptions MakeCommOptions(const MemberSetup& setup) {
+  return {.address = setup.address, .token = setup.token, .timeout = OperationTimeout(setup.spec)};
+}
+
+std::unique_ptr<Timeline> MakeTimeline(const RunSpec& spec) {
+  return spec.timeline ? std::make_unique<Timeline>(kTimelineSpans) : std::make_unique<Timeline>();
+}
+
+}  // namespace ringside

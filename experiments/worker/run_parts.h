@@ -1,0 +1,42 @@
+#ifndef RINGSIDE_EXPERIMENTS_WORKER_RUN_PARTS_H_
+#define RINGSIDE_EXPERIMENTS_WORKER_RUN_PARTS_H_
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "common/bucket_plan.h"
+#include "common/data/dataset.h"
+#include "common/flat_space.h"
+#include "common/measure/timeline.h"
+#include "common/model.h"
+#include "common/optim/schedule.h"
+#include "common/strategy_entry.h"
+#include "experiments/job/member_setup.h"
+#include "models/model_table.h"
+
+namespace ringside {
+
+/// From a run's spec to the objects that carry it out, alike in every process. Functions that look
+/// a name up throw `ConfigError` when it is in no table; `MakeModel` throws `MissingBackendError`
+/// when this executable cannot make the model.
+
+const StrategyEntry& EntryOf(const RunSpec& spec);
+std::unique_ptr<Dataset> MakeDataset(const RunSpec& spec);
+std::unique_ptr<Model> MakeModel(const RunSpec& spec, const Dataset& dataset,
+                                 std::span<const ModelEntry> models);
+BucketPlan MakePlan(const RunSpec& spec, std::span<const TensorSpec> tensors);
+/// In memory of the kind that the strategy prefers.
+FlatSpace MakeSpace(const StrategyEntry& entry, const BucketPlan& plan, const MemberSetup& setup);
+ScheduleOptions MakeSchedule(const RunSpec& spec, std::int64_t total_steps);
+/// Of the whole run: `spec.steps`, or as many as `spec.epochs` take.
+std::int64_t TotalSteps(const RunSpec& spec, std::size_t train_samples);
+std::chrono::milliseconds OperationTimeout(const RunSpec& spec);
+CommOptions MakeCommOptions(const MemberSetup& setup);
+/// Disabled unless the spec asks for one.
+std::unique_ptr<Timeline> MakeTimeline(const RunSpec& spec);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_WORKER_RUN_PARTS_H_

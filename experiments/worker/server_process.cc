@@ -1,0 +1,62 @@
+#include <chrono>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "common/errors.h"
+#include "experiments/job/job_board.h"
+#include "experiments/worker/member_process.h"
+#include "experiments/worker/resource_usage.h"
+#include "experiments/worker/run_parts.h"
+#include "experiments/worker/server_report.h"
+#include "experiments/worker/worker.h"
+
+namespace ringside {
+namespace {
+
+// How long one call of Get waits; the heartbeat watches the coordinator meanwhile.
+constexpr std::chrono::hours kForever{24};
+
+std::int64_t WaitForTotalSteps(MemberProcess& process) {
+  const std::string text = process.client().Get(
+      "job/total_steps", Deadline::After(2 * OperationTimeout(process.setup().spec)));
+  return std::stoll(text);
+}
+
+void WaitForEndOfWorkers(MemberProcess& process) {
+  while (true) {
+    const Deadline deadline = Deadline::After(kForever);
+    try {
+      process.client().Get(JobBoard::kFinishedKey, deadline);
+      return;
+    } catch (const CommError&) {
+      if (!deadline.expired()) throw;
+    }
+  }
+}
+
+std::string Serve(MemberProcess& process) {
+  const MemberSetup& setup = process.setup();
+  const Schedule schedule(MakeSchedule(setup.spec, WaitForTotalSteps(process)));
+  const CommOptions comm = MakeCommOptions(setup);
+  const auto timeline = MakeTimeline(setup.spec);
+  const auto server =
+      EntryOf(setup.spec)
+          .make_server({setup.who.index, setup.world.servers, setup.world.workers, process.client(),
+                        comm, setup.spec.optimizer, schedule, *timeline});
+  WaitForEndOfWorkers(process);
+  nlohmann::json report = ServerReportJson(server->Stop());
+  if (timeline->enabled()) {
+    process.client().HandInTrace(
+        timeline->ChromeTrace(MemberName(setup.who), setup.world.workers + setup.who.index));
+  }
+  report["cpu_seconds"] = CpuSeconds();
+  report["peak_rss_bytes"] = PeakRssBytes();
+  return report.dump();
+}
+
+}  // namespace
+
+int RunServer(const std::vector<std::string>& args) { return MemberProcess::Run(args, Serve); }
+
+}  // namespace ringside

@@ -1,0 +1,217 @@
+#include "experiments/worker/worker.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "common/errors.h"
+#include "common/trainer.h"
+#include "experiments/job/files.h"
+#include "experiments/sha256.h"
+#include "experiments/worker/checkpoint.h"
+#include "experiments/worker/member_process.h"
+#include "experiments/worker/run_parts.h"
+#include "experiments/worker/server_report.h"
+#include "experiments/worker/worker_observer.h"
+
+namespace ringside {
+namespace {
+
+/// One worker from its dataset to its report. Everything that training borrows is a member, in the
+/// order in which it must be made.
+class WorkerRun {
+ public:
+  WorkerRun(MemberProcess& process, std::span<const ModelEntry> models)
+      : process_(process),
+        setup_(process.setup()),
+        spec_(setup_.spec),
+        entry_(EntryOf(spec_)),
+        fault_(Fault::FromEnvironment()),
+        dataset_(MakeDataset(spec_)),
+        real_model_(MakeModel(spec_, *dataset_, models)),
+        model_(MaybeFaulty()),
+        total_steps_(TotalSteps(spec_, dataset_->size(Split::kTrain))),
+        plan_(MakePlan(spec_, model_->Tensors())),
+        space_(MakeSpace(entry_, plan_, setup_)),
+        optimizer_(Optimizer::Make(spec_.optimizer, plan_.elements())),
+        schedule_(MakeSchedule(spec_, total_steps_)),
+        recorder_(static_cast<std::size_t>(total_steps_)),
+        timeline_(MakeTimeline(spec_)),
+        comm_(MakeCommOptions(setup_)) {}
+
+  std::string Run() {
+    // Every process must count the same steps: the store refuses a second value.
+    process_.client().Set("job/total_steps", std::to_string(total_steps_));
+    model_->Bind(space_, plan_);
+    Resume();
+    StartServer();
+    const auto strategy = entry_.make(Context());
+    WorkerObserver observer(ObserverParts(*strategy));
+    result_ = Train({setup_.world, *model_, *strategy, space_, plan_, *dataset_, process_.client(),
+                     recorder_, *timeline_, observer},
+                    Options());
+    const nlohmann::json server = StopServer();
+    SaveParams();
+    process_.client().HandInTrace(Trace());
+    return Report(observer, server).dump();
+  }
+
+ private:
+  Model* MaybeFaulty() {
+    if (!fault_ || fault_->kind != Fault::Kind::kNan || fault_->rank != setup_.who.index) {
+      return real_model_.get();
+    }
+    faulty_model_ = MakeFaultyModel(*real_model_, fault_->step);
+    return faulty_model_.get();
+  }
+
+  StrategyContext Context() {
+    return {setup_.world, process_.client(), comm_, *optimizer_, schedule_, recorder_, *timeline_};
+  }
+
+  TrainerOptions Options() const {
+    return {.start = start_,
+            .end_step = total_steps_,
+            .global_batch = static_cast<std::size_t>(spec_.ResolvedGlobalBatch()),
+            .seed = spec_.seed,
+            .averaging = entry_.averaging,
+            .eval_every = spec_.eval_every,
+            .checkpoint_every = spec_.checkpoint_every,
+            .timeout = OperationTimeout(spec_)};
+  }
+
+  WorkerObserver::Parts ObserverParts(Strategy& strategy) {
+    return {.world = setup_.world,
+            .space = space_,
+            .gate = process_.gate(),
+            .buffer = process_.buffer(),
+            .first_step = start_.step,
+            .end_step = total_steps_,
+            .timeout = OperationTimeout(spec_),
+            .coordinator = setup_.coordinator,
+            .fault = fault_,
+            .write_checkpoint = [this, &strategy](std::int64_t step) { Save(strategy, step); }};
+  }
+
+  CheckpointIdentity Identity() {
+    return {.tensors = TensorFingerprint(model_->Tensors()),
+            .parameters = plan_.elements(),
+            .buffers = model_->Buffers().size(),
+            .optimizer = spec_.optimizer.kind,
+            .optimizer_state = optimizer_->state_size()};
+  }
+
+  void Resume() {
+    if (spec_.resume.empty()) return;
+    checkpoint_ = ReadCheckpoint(spec_.resume, Identity());
+    if (checkpoint_.steps_done >= total_steps_) {
+      throw ConfigError(fmt::format("cannot resume from {}: it has {} steps done, the run has {}",
+                                    spec_.resume, checkpoint_.steps_done, total_steps_));
+    }
+    std::ranges::copy(checkpoint_.params, space_.params().begin());
+    std::ranges::copy(checkpoint_.buffers, model_->Buffers().begin());
+    start_ = {checkpoint_.steps_done, checkpoint_.optimizer_state};
+  }
+
+  void Save(Strategy& strategy, std::int64_t steps_done) {
+    if (setup_.who.index != 0) return;
+    std::vector<float> state(optimizer_->state_size());
+    strategy.ReadOptimizerState(state);
+    const std::string directory = setup_.bundle_dir + "/checkpoints";
+    MakeDirectories(directory);
+    WriteCheckpoint(fmt::format("{}/step-{}.ckpt", directory, steps_done), Identity(),
+                    {steps_done, space_.params(), state, model_->Buffers()});
+  }
+
+  void SaveParams() {
+    if (spec_.save_params && setup_.who.index == 0) {
+      WriteParams(setup_.bundle_dir + "/params.bin", space_.params());
+    }
+  }
+
+  bool HasServer() const {
+    return setup_.world.colocated && setup_.who.index < setup_.world.servers;
+  }
+
+  void StartServer() {
+    if (!HasServer()) return;
+    server_ =
+        entry_.make_server({setup_.who.index, setup_.world.servers, setup_.world.workers,
+                            process_.client(), comm_, spec_.optimizer, schedule_, *timeline_});
+  }
+
+  /// Null without one.
+  nlohmann::json StopServer() {
+    if (setup_.world.colocated) {
+      // Nobody's strategy may still be talking to a server that goes.
+      Exchange(process_.client(), setup_.world, "training ended", "",
+               Deadline::After(OperationTimeout(spec_)));
+    }
+    return server_ ? ServerReportJson(server_->Stop()) : nlohmann::json();
+  }
+
+  std::string Trace() const {
+    if (!timeline_->enabled()) return {};
+    return timeline_->ChromeTrace(MemberName(setup_.who), setup_.who.index);
+  }
+
+  nlohmann::json Report(const WorkerObserver& observer, const nlohmann::json& server) {
+    nlohmann::json report{
+        {"steps_done", result_.steps_done},
+        {"first_step", start_.step},
+        {"total_steps", total_steps_},
+        {"completed", result_.completed},
+        {"train_seconds", result_.train_seconds},
+        {"parameters", plan_.elements()},
+        {"buckets", plan_.buckets()},
+        {"emulated_compute_ms", model_->emulated_compute_ms()},
+        {"cpu_seconds", CpuSeconds()},
+        {"peak_rss_bytes", PeakRssBytes()},
+        {"socket_bytes_sent", observer.bytes().sent},
+        {"socket_bytes_received", observer.bytes().received},
+        {"payload_bytes_sent", recorder_.bytes_sent()},
+        {"payload_bytes_received", recorder_.bytes_received()},
+        {"staleness", StalenessJson(recorder_.staleness())},
+        {"server", server},
+    };
+    if (setup_.who.index == 0) {
+      const std::span<const float> params = space_.params();
+      report["params_sha256"] = Sha256Hex(std::as_bytes(params));
+    }
+    return report;
+  }
+
+  MemberProcess& process_;
+  const MemberSetup& setup_;
+  const RunSpec& spec_;
+  const StrategyEntry& entry_;
+  const std::optional<Fault> fault_;
+  std::unique_ptr<Dataset> dataset_;
+  std::unique_ptr<Model> real_model_;
+  std::unique_ptr<Model> faulty_model_;
+  Model* model_;
+  const std::int64_t total_steps_;
+  const BucketPlan plan_;
+  FlatSpace space_;
+  std::unique_ptr<Optimizer> optimizer_;
+  const Schedule schedule_;
+  Recorder recorder_;
+  std::unique_ptr<Timeline> timeline_;
+  const CommOptions comm_;
+  Checkpoint checkpoint_;
+  StartPoint start_;
+  std::unique_ptr<Server> server_;
+  TrainerResult result_;
+};
+
+}  // namespace
+
+int RunWorker(const std::vector<std::string>& args, std::span<const ModelEntry> models) {
+  return MemberProcess::Run(
+      args, [models](MemberProcess& process) { return WorkerRun(process, models).Run(); });
+}
+
+}  // namespace ringside

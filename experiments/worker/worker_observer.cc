@@ -1,0 +1,30 @@
+#include "experiments/worker/worker_observer.h"
+
+#include <span>
+
+#include "experiments/sha256.h"
+
+namespace ringside {
+
+bool WorkerObserver::MayStart(std::int64_t step) {
+  if (step == parts_.first_step) bytes_at_start_ = OpenSocketBytes(parts_.coordinator);
+  StrikeBefore(parts_.fault, parts_.world.rank, step);
+  stopped_ = !parts_.gate.MayStart(step, Deadline::After(parts_.timeout));
+  return !stopped_;
+}
+
+void WorkerObserver::StepDone(const StepRecord& record) {
+  parts_.buffer.Add(record);
+  // The step's communication has been awaited, and the parameters are not settled yet.
+  if (stopped_ || record.step + 1 == parts_.end_step) {
+    bytes_ = OpenSocketBytes(parts_.coordinator) - bytes_at_start_;
+  }
+}
+
+void WorkerObserver::Evaluated(const EvaluationRecord& record) {
+  if (parts_.world.rank != 0) return;
+  const std::span<const float> params = parts_.space.params();
+  parts_.buffer.Add({record, Sha256Hex(std::as_bytes(params))});
+}
+
+}  // namespace ringside

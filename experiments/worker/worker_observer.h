@@ -1,0 +1,54 @@
+#ifndef RINGSIDE_EXPERIMENTS_WORKER_WORKER_OBSERVER_H_
+#define RINGSIDE_EXPERIMENTS_WORKER_WORKER_OBSERVER_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "common/trainer.h"
+#include "experiments/job/heartbeat.h"
+#include "experiments/job/stop_gate.h"
+#include "experiments/worker/fault.h"
+#include "experiments/worker/resource_usage.h"
+
+namespace ringside {
+
+/// What a worker process does between steps: asks the gate, hands records to the heartbeat, counts
+/// the bytes of its sockets from the first step to the last. On rank 0 it also hashes the settled
+/// parameters at every evaluation. Borrows everything; used by the training thread.
+class WorkerObserver : public TrainerObserver {
+ public:
+  struct Parts {
+    const World& world;
+    const FlatSpace& space;
+    StopGate& gate;
+    BeatBuffer& buffer;
+    std::int64_t first_step = 0;
+    std::int64_t end_step = 0;
+    std::chrono::milliseconds timeout{30'000};  ///< Of the wait for the agreed last step.
+    std::string coordinator;                    ///< Its connection is not counted.
+    std::optional<Fault> fault;
+    std::function<void(std::int64_t steps_done)> write_checkpoint;
+  };
+
+  explicit WorkerObserver(Parts parts) : parts_(std::move(parts)) {}
+
+  bool MayStart(std::int64_t step) override;
+  void StepDone(const StepRecord& record) override;
+  void Evaluated(const EvaluationRecord& record) override;
+  void Checkpoint(std::int64_t steps_done) override { parts_.write_checkpoint(steps_done); }
+
+  /// Between the start of the first step and the end of the last.
+  SocketBytes bytes() const { return bytes_; }
+
+ private:
+  const Parts parts_;
+  SocketBytes bytes_at_start_;
+  SocketBytes bytes_;
+  bool stopped_ = false;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_WORKER_WORKER_OBSERVER_H_
