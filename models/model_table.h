@@ -14,12 +14,12 @@
 namespace ringside {
 
 struct ModelOptions {
-  SampleShape input;        ///< From the dataset.
-  int classes = 10;         ///< From the dataset.
-  std::uint64_t seed = 1;   ///< Of the initial parameters.
-  std::vector<int> widths;  ///< mlp: hidden widths; empty: 2048, 2048.
-  double compute_ms = 0;    ///< profile models: emulated compute of a step, forward and backward.
-  int threads = 1;          ///< Compute threads of this worker.
+  SampleShape input;             ///< From the dataset.
+  int classes = 10;              ///< From the dataset.
+  std::uint64_t seed = 1;        ///< Of the initial parameters.
+  std::vector<int> widths = {};  ///< mlp: hidden widths; empty: 2048, 2048.
+  double compute_ms = 0;  ///< profile models: emulated compute of a step, forward and backward.
+  int threads = 1;        ///< Compute threads of this worker.
 };
 
 /// One line of the table of models.

@@ -1,0 +1,346 @@
+// What every model on libtorch must do, for each of them on each shape of input.
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "common/data/dataset.h"
+#include "common/errors.h"
+#include "models/data/splitmix64.h"
+#include "models/torch/torch_model_table.h"
+#include "tests/models/recording_strategy.h"
+#include "tests/models/reference_networks.h"
+
+namespace ringside {
+namespace {
+
+using Kind = RecordingStrategy::Event::Kind;
+
+struct Case {
+  int entry;  // in the table
+  at::Tensor (*reference)(const at::Tensor&, const NamedTensors&);
+  SampleShape input;
+  std::size_t parameters;
+};
+
+std::ostream& operator<<(std::ostream& out, const Case& test_case) {
+  return out << TorchModelTable()[static_cast<std::size_t>(test_case.entry)].name;
+}
+
+// Samples that own their data.
+struct Samples {
+  Samples(const SampleShape& shape, std::size_t samples, std::uint64_t seed)
+      : inputs(samples * shape.elements()), labels(samples) {
+    SplitMix64 random(seed);
+    for (float& value : inputs) value = static_cast<float>(random.Below(2001)) / 1000.0F - 1.0F;
+    for (std::int64_t& label : labels) label = static_cast<std::int64_t>(random.Below(10));
+  }
+
+  Batch Slice(std::size_t begin, std::size_t count, float scale) const {
+    const std::size_t elements = inputs.size() / labels.size();
+    return {.samples = count,
+            .global_samples = labels.size(),
+            .gradient_scale = scale,
+            .inputs = std::span(inputs).subspan(begin * elements, count * elements),
+            .labels = std::span(labels).subspan(begin, count)};
+  }
+  Batch All(float scale) const { return Slice(0, labels.size(), scale); }
+
+  std::vector<float> inputs;
+  std::vector<std::int64_t> labels;
+};
+
+std::unique_ptr<Model> Make(const Case& test_case, std::uint64_t seed = 1) {
+  ModelOptions options{.input = test_case.input, .classes = 10, .seed = seed};
+  if (test_case.entry == 0) options.widths = {48, 32};
+  return TorchModelTable()[static_cast<std::size_t>(test_case.entry)].make(options);
+}
+
+std::vector<float> Copy(std::span<const float> values) { return {values.begin(), values.end()}; }
+
+bool AllEqual(std::span<const float> values, float expected) {
+  return std::ranges::all_of(values, [=](float value) { return value == expected; });
+}
+
+// |a - b| / |b|, Euclidean.
+double Difference(std::span<const float> a, std::span<const float> b) {
+  double difference = 0;
+  double norm = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    difference += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
+    norm += std::pow(static_cast<double>(b[i]), 2);
+  }
+  return std::sqrt(difference / norm);
+}
+
+class TorchModels : public testing::TestWithParam<Case> {};
+class TorchModelsWithoutBatchNorm : public testing::TestWithParam<Case> {};
+
+TEST_P(TorchModels, HaveTheParametersOfTheirArchitecture) {
+  std::size_t total = 0;
+  for (const TensorSpec& tensor : Make(GetParam())->Tensors()) total += tensor.elements;
+  EXPECT_EQ(total, GetParam().parameters);
+}
+
+TEST_P(TorchModels, FinishTensorsInFlatOrder) {
+  BoundModel bound(Make(GetParam()), kBucketATensor);
+  const Samples samples(GetParam().input, 4, 3);
+  RecordingStrategy strategy;
+  for (int step = 0; step < 2; ++step) {
+    strategy.events.clear();
+    bound.model->ForwardBackward(samples.All(1), strategy);
+    std::vector<int> in_order(static_cast<std::size_t>(bound.plan.buckets()));
+    std::iota(in_order.begin(), in_order.end(), 0);
+    EXPECT_EQ(strategy.Buckets(Kind::kSubmit), in_order);
+  }
+}
+
+TEST_P(TorchModels, AwaitEveryBucketOnceAndAsTheForwardPassReachesIt) {
+  BoundModel bound(Make(GetParam()), kBucketATensor);
+  const Samples samples(GetParam().input, 4, 3);
+  RecordingStrategy strategy;
+  bound.model->ForwardBackward(samples.All(1), strategy);
+  const std::vector<int> awaited = strategy.Buckets(Kind::kAwait);
+  ASSERT_EQ(awaited.size(), static_cast<std::size_t>(bound.plan.buckets()));
+  // The last tensors of the flat order belong to the first layer; layers have up to two tensors.
+  for (std::size_t i = 0; i < awaited.size(); ++i)
+    EXPECT_NEAR(awaited[i], static_cast<int>(awaited.size() - 1 - i), 1);
+}
+
+// Parameters that arrive only when they are awaited must be the ones that are used.
+TEST_P(TorchModels, ReadParametersOnlyAfterAwaitingThem) {
+  const Samples samples(GetParam().input, 4, 3);
+  RecordingStrategy plain;
+  BoundModel expected(Make(GetParam()), kBucketATensor);
+  const double expected_loss = expected.model->ForwardBackward(samples.All(1), plain);
+
+  BoundModel bound(Make(GetParam()), kBucketATensor);
+  const std::vector<float> right = Copy(bound.space.params());
+  std::ranges::fill(bound.space.params(), std::nanf(""));
+  RecordingStrategy late;
+  late.on_await = [&](const Bucket& bucket) {
+    const auto& range = bound.plan.range(bucket.index);
+    std::copy_n(right.begin() + static_cast<std::ptrdiff_t>(range.begin), range.size(),
+                bucket.params.begin());
+  };
+  EXPECT_EQ(bound.model->ForwardBackward(samples.All(1), late), expected_loss);
+  EXPECT_EQ(Copy(bound.space.grads()), Copy(expected.space.grads()));
+}
+
+// A strategy may overwrite parameters and gradient of a bucket from the moment of its submission.
+TEST_P(TorchModels, LeaveABucketAloneOnceItIsSubmitted) {
+  const Samples samples(GetParam().input, 4, 3);
+  RecordingStrategy plain;
+  BoundModel expected(Make(GetParam()), kBucketATensor);
+  expected.model->ForwardBackward(samples.All(1), plain);
+
+  BoundModel bound(Make(GetParam()), kBucketATensor);
+  std::vector<float> submitted(bound.space.size());
+  RecordingStrategy greedy;
+  greedy.on_submit = [&](const Bucket& bucket) {
+    const std::size_t begin = bound.plan.range(bucket.index).begin;
+    std::ranges::copy(bucket.grads, submitted.begin() + static_cast<std::ptrdiff_t>(begin));
+    std::ranges::fill(bucket.params, std::nanf(""));
+    std::ranges::fill(bucket.grads, std::nanf(""));
+  };
+  bound.model->ForwardBackward(samples.All(1), greedy);
+  EXPECT_EQ(submitted, Copy(expected.space.grads()));
+  EXPECT_TRUE(std::ranges::all_of(bound.space.grads(), [](float g) { return std::isnan(g); }));
+}
+
+TEST_P(TorchModels, GradientsEqualThoseOfPlainAutograd) {
+  const Samples samples(GetParam().input, 6, 3);
+  const float scale = 1.0F / 8;
+  BoundModel bound(Make(GetParam()), {});
+  RecordingStrategy strategy;
+  // Twice: what is left of a step must not leak into the next.
+  bound.model->ForwardBackward(samples.All(1), strategy);
+  const double loss = bound.model->ForwardBackward(samples.All(scale), strategy);
+
+  const SampleShape& shape = GetParam().input;
+  const auto size = [](std::size_t value) { return static_cast<std::int64_t>(value); };
+  const at::Tensor x = at::tensor(samples.inputs)
+                           .view({-1, size(shape.channels), size(shape.height), size(shape.width)});
+  NamedTensors reference = CopyParameters(*bound.model, bound.space, bound.plan);
+  const at::Tensor reference_loss = at::cross_entropy_loss(
+      GetParam().reference(x, reference), at::tensor(samples.labels), {}, at::Reduction::Sum);
+  (reference_loss * scale).backward();
+
+  EXPECT_NEAR(loss, reference_loss.item<double>(), 1e-6 * std::abs(loss));
+  for (int i = 0; i < bound.plan.tensors(); ++i) {
+    const auto& range = bound.plan.tensor_range(i);
+    const std::string& name = bound.model->Tensors()[static_cast<std::size_t>(i)].name;
+    const at::Tensor gradient = reference[name].grad().contiguous();
+    EXPECT_LT(Difference(bound.space.grads().subspan(range.begin, range.size()),
+                         {gradient.data_ptr<float>(), range.size()}),
+              1e-5)
+        << name;
+  }
+}
+
+// The gradient of a batch dealt out unevenly is that of the whole batch. Batch normalisation is the
+// exception: it mixes the samples of a rank's own batch.
+TEST_P(TorchModelsWithoutBatchNorm, WeightedPartsOfABatchSumToItsGradient) {
+  const Samples samples(GetParam().input, 9, 3);
+  const float scale = 1.0F / 9;
+  BoundModel bound(Make(GetParam()), {});
+  RecordingStrategy strategy;
+  bound.model->ForwardBackward(samples.All(scale), strategy);
+  const std::vector<float> whole = Copy(bound.space.grads());
+  bound.model->ForwardBackward(samples.Slice(0, 7, scale), strategy);
+  std::vector<float> sum = Copy(bound.space.grads());
+  bound.model->ForwardBackward(samples.Slice(7, 2, scale), strategy);
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += bound.space.grads()[i];
+  EXPECT_LT(Difference(sum, whole), 1e-6);
+}
+
+TEST_P(TorchModels, AnEmptyBatchContributesZerosAndSubmitsEverything) {
+  BoundModel bound(Make(GetParam()), kBucketATensor);
+  const Samples samples(GetParam().input, 4, 3);
+  RecordingStrategy strategy;
+  bound.model->ForwardBackward(samples.All(1), strategy);
+  strategy.events.clear();
+  EXPECT_EQ(bound.model->ForwardBackward(samples.Slice(0, 0, 1), strategy), 0);
+  EXPECT_TRUE(AllEqual(bound.space.grads(), 0.0F));
+  EXPECT_EQ(strategy.Buckets(Kind::kAwait).size(), static_cast<std::size_t>(bound.plan.buckets()));
+  EXPECT_EQ(strategy.Buckets(Kind::kSubmit).size(), static_cast<std::size_t>(bound.plan.buckets()));
+}
+
+TEST_P(TorchModels, StartFromTheSeedAlone) {
+  const auto initial = [&](std::uint64_t seed) {
+    BoundModel bound(Make(GetParam(), seed), {});
+    return Copy(bound.space.params());
+  };
+  const std::vector<float> first = initial(7);
+  at::rand({100});  // moves libtorch's own generator on
+  EXPECT_EQ(initial(7), first);
+  EXPECT_NE(initial(8), first);
+}
+
+TEST_P(TorchModels, EvaluateCountsHitsAndLeavesGradientsAlone) {
+  BoundModel bound(Make(GetParam()), {});
+  Samples samples(GetParam().input, 8, 3);
+  std::ranges::fill(bound.space.grads(), 5.0F);
+  const Evaluation first = bound.model->Evaluate(samples.All(1));
+  EXPECT_EQ(first.samples, 8);
+  EXPECT_GT(first.loss_sum, 0);
+  EXPECT_TRUE(AllEqual(bound.space.grads(), 5.0F));
+  // Every sample has one prediction: over all labels the hits add up to the samples.
+  std::int64_t hits = 0;
+  for (std::int64_t label = 0; label < 10; ++label) {
+    std::ranges::fill(samples.labels, label);
+    hits += bound.model->Evaluate(samples.All(1)).correct;
+  }
+  EXPECT_EQ(hits, 8);
+}
+
+// What a strategy throws inside the backward pass comes out as it was thrown.
+TEST_P(TorchModels, PassOnTheErrorsOfTheStrategy) {
+  BoundModel bound(Make(GetParam()), kBucketATensor);
+  const Samples samples(GetParam().input, 4, 3);
+  RecordingStrategy strategy;
+  const auto fail = [](const Bucket&) { throw CommError("worker 2", "all-reduce", "gone"); };
+  strategy.on_submit = fail;
+  EXPECT_THROW(bound.model->ForwardBackward(samples.All(1), strategy), CommError);
+  strategy.on_submit = nullptr;
+  strategy.on_await = fail;
+  EXPECT_THROW(bound.model->ForwardBackward(samples.All(1), strategy), CommError);
+}
+
+constexpr Case kMlpOnDigits{0, ReferenceMlp, {1, 8, 8}, 65 * 48 + 49 * 32 + 33 * 10};
+constexpr Case kMlpOnColour{0, ReferenceMlp, {3, 32, 32}, 3073 * 48 + 49 * 32 + 33 * 10};
+constexpr Case kCnnOnDigits{1, ReferenceCnn, {1, 8, 8}, 640 + 73856 + 513 * 512 + 5130};
+constexpr Case kCnnOnMnist{1, ReferenceCnn, {1, 28, 28}, 640 + 73856 + 6273 * 512 + 5130};
+constexpr Case kCnnOnColour{1, ReferenceCnn, {3, 32, 32}, 1792 + 73856 + 8193 * 512 + 5130};
+constexpr Case kCnnOnLittle{1, ReferenceCnn, {2, 3, 1}, 1216 + 73856 + 385 * 512 + 5130};
+constexpr Case kResNetOnColour{2, ReferenceResNet18, {3, 32, 32}, 11'173'962};
+constexpr Case kResNetOnDigits{2, ReferenceResNet18, {1, 8, 8}, 11'172'810};
+
+std::string CaseName(const testing::TestParamInfo<Case>& instance) {
+  std::ostringstream name;
+  const SampleShape& shape = instance.param.input;
+  name << instance.param << "_" << shape.channels << "x" << shape.height << "x" << shape.width;
+  return name.str();
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TorchModels,
+                         testing::Values(kMlpOnDigits, kMlpOnColour, kCnnOnDigits, kCnnOnMnist,
+                                         kCnnOnColour, kCnnOnLittle, kResNetOnColour,
+                                         kResNetOnDigits),
+                         CaseName);
+INSTANTIATE_TEST_SUITE_P(All, TorchModelsWithoutBatchNorm,
+                         testing::Values(kMlpOnDigits, kMlpOnColour, kCnnOnDigits, kCnnOnMnist,
+                                         kCnnOnColour, kCnnOnLittle),
+                         CaseName);
+
+TEST(TorchModelTable, ListsTheModelsOfTheTableWithoutLibtorch) {
+  std::vector<std::string_view> expected;
+  for (const ModelEntry& entry : ModelTable()) {
+    if (!entry.needs_libtorch) continue;
+    EXPECT_EQ(entry.make, nullptr) << entry.name;
+    expected.push_back(entry.name);
+  }
+  std::vector<std::string_view> names;
+  for (const ModelEntry& entry : TorchModelTable()) {
+    EXPECT_TRUE(entry.needs_libtorch && entry.make != nullptr) << entry.name;
+    names.push_back(entry.name);
+  }
+  EXPECT_EQ(names, expected);
+}
+
+TEST(Mlp, HasTwoHiddenLayersOf2048ByDefault) {
+  const auto model = TorchModelTable()[0].make({.input = {1, 28, 28}, .classes = 10});
+  std::size_t total = 0;
+  for (const TensorSpec& tensor : model->Tensors()) total += tensor.elements;
+  EXPECT_EQ(total, 785U * 2048 + 2049 * 2048 + 2049 * 10);
+}
+
+TEST(TorchModels, RefuseWhatTheyCannotServe) {
+  for (const ModelEntry& entry : TorchModelTable())
+    EXPECT_THROW(entry.make({.input = {0, 0, 0}, .classes = 1}), ConfigError) << entry.name;
+  EXPECT_THROW(TorchModelTable()[0].make({.input = {1, 8, 8}, .widths = {16, 0}}), ConfigError);
+}
+
+TEST(ResNet18, BuffersAreTheRunningStatistics) {
+  const SampleShape shape{1, 8, 8};
+  BoundModel bound(TorchModelTable()[2].make({.input = shape}), {});
+  constexpr std::size_t kChannels = 64 + 4 * 64 + 5 * (128 + 256 + 512);
+  const std::span<float> buffers = bound.model->Buffers();
+  ASSERT_EQ(buffers.size(), 2 * kChannels);
+  EXPECT_EQ(buffers[0], 0.0F);
+  EXPECT_EQ(buffers[64], 1.0F);  // the variances of the first layer follow its means
+  const std::vector<float> before = Copy(buffers);
+  const Samples samples(shape, 8, 3);
+  const double evaluated = bound.model->Evaluate(samples.All(1)).loss_sum;
+  EXPECT_EQ(Copy(buffers), before);
+  RecordingStrategy strategy;
+  bound.model->ForwardBackward(samples.All(1), strategy);
+  EXPECT_NE(Copy(buffers), before);
+  // Evaluation reads them, and what is written there (an average over workers) counts.
+  EXPECT_NE(bound.model->Evaluate(samples.All(1)).loss_sum, evaluated);
+  std::ranges::copy(before, buffers.begin());
+  EXPECT_EQ(bound.model->Evaluate(samples.All(1)).loss_sum, evaluated);
+}
+
+// On 8 x 8 inputs the last stage sees one value a channel and sample.
+TEST(ResNet18, ABatchOfOneSampleLeavesNoNan) {
+  const SampleShape shape{1, 8, 8};
+  BoundModel bound(TorchModelTable()[2].make({.input = shape}), {});
+  RecordingStrategy strategy;
+  const Samples samples(shape, 1, 3);
+  EXPECT_TRUE(std::isfinite(bound.model->ForwardBackward(samples.All(1), strategy)));
+  const auto finite = [](float value) { return std::isfinite(value); };
+  EXPECT_TRUE(std::ranges::all_of(bound.model->Buffers(), finite));
+  EXPECT_TRUE(std::ranges::all_of(bound.space.grads(), finite));
+}
+
+}  // namespace
+}  // namespace ringside
