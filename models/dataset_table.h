@@ -12,8 +12,8 @@
 namespace ringside {
 
 struct DatasetOptions {
-  std::string directory;   ///< Of the files, for datasets that are not built in.
-  std::uint64_t seed = 1;  ///< Of synthetic samples.
+  std::string directory = {};  ///< Of the files, for datasets that are not built in.
+  std::uint64_t seed = 1;      ///< Of synthetic samples.
 };
 
 /// One line of the table of datasets.

@@ -14,7 +14,7 @@
 namespace ringside {
 
 struct ModelOptions {
-  SampleShape input;             ///< From the dataset.
+  SampleShape input = {};        ///< From the dataset.
   int classes = 10;              ///< From the dataset.
   std::uint64_t seed = 1;        ///< Of the initial parameters.
   std::vector<int> widths = {};  ///< mlp: hidden widths; empty: 2048, 2048.

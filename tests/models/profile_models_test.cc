@@ -1,0 +1,175 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "common/errors.h"
+#include "models/model_table.h"
+#include "models/profile/profile.h"
+#include "models/profile/profile_model.h"
+#include "tests/models/recording_strategy.h"
+
+namespace ringside {
+namespace {
+
+using Kind = RecordingStrategy::Event::Kind;
+
+// A network small enough to look at every float: backward order is last, middle, first.
+Profile SmallProfile() {
+  return {{{2, {{"first.weight", 20'000}, {"first.bias", 3}}},
+           {0, {{"middle.weight", 5}}},
+           {4, {{"last.weight", 7}, {"last.bias", 2}}}}};
+}
+
+BoundModel Bound(double compute_ms, const BucketPlanOptions& options = kBucketATensor) {
+  return {std::make_unique<ProfileModel>(SmallProfile(), compute_ms), options};
+}
+
+Batch BatchOf(std::size_t samples, float scale) {
+  Batch batch;
+  batch.samples = samples;
+  batch.global_samples = samples;
+  batch.gradient_scale = scale;
+  return batch;
+}
+
+std::vector<float> Copy(std::span<const float> values) { return {values.begin(), values.end()}; }
+
+TEST(Profiles, HaveThePublishedNumberOfParameters) {
+  EXPECT_EQ(ResNet50Profile().parameters(), 25'557'032U);
+  EXPECT_EQ(Vgg16Profile().parameters(), 138'357'544U);
+  EXPECT_EQ(MobileNetV2Profile().parameters(), 3'504'872U);
+  EXPECT_EQ(BertBaseProfile().parameters(), 109'482'240U);
+  EXPECT_EQ(Gpt2Profile().parameters(), 124'439'808U);
+}
+
+TEST(Profiles, HaveThePublishedNumberOfTensors) {
+  const auto tensors = [](const Profile& profile) {
+    std::size_t count = 0;
+    for (const ProfileLayer& layer : profile.layers) count += layer.tensors.size();
+    return count;
+  };
+  EXPECT_EQ(tensors(ResNet50Profile()), 161U);
+  EXPECT_EQ(tensors(Vgg16Profile()), 32U);
+  EXPECT_EQ(tensors(MobileNetV2Profile()), 158U);
+  EXPECT_EQ(tensors(BertBaseProfile()), 199U);
+  EXPECT_EQ(tensors(Gpt2Profile()), 148U);
+}
+
+// Published multiply-accumulates of a 224 x 224 image: torchvision lists 4.09, 15.47 and 0.30
+// billion. For BERT-base: 12 x (12 x 768^2 x 512 + 2 x 512^2 x 768) and the pooler.
+TEST(Profiles, SpreadThePublishedWork) {
+  EXPECT_NEAR(ResNet50Profile().macs(), 4.09e9, 0.01e9);
+  EXPECT_NEAR(Vgg16Profile().macs(), 15.47e9, 0.01e9);
+  EXPECT_NEAR(MobileNetV2Profile().macs(), 0.30e9, 0.005e9);
+  EXPECT_DOUBLE_EQ(BertBaseProfile().macs(),
+                   12 * (12 * 589'824.0 * 512 + 2 * 262'144.0 * 768) + 589'824.0);
+}
+
+TEST(ProfileModel, OffersTensorsInBackwardOrder) {
+  const ProfileModel model(SmallProfile(), 0);
+  std::vector<std::string> names;
+  for (const TensorSpec& tensor : model.Tensors()) names.push_back(tensor.name);
+  EXPECT_THAT(names, testing::ElementsAre("last.bias", "last.weight", "middle.weight", "first.bias",
+                                          "first.weight"));
+}
+
+class ProfileModelClock : public testing::TestWithParam<double> {};
+
+TEST_P(ProfileModelClock, AwaitsForwardThenSubmitsInPlanOrder) {
+  BoundModel bound = Bound(GetParam());
+  RecordingStrategy strategy;
+  Batch batch = BatchOf(4, 1);
+  batch.step = 11;
+  EXPECT_EQ(bound.model->ForwardBackward(batch, strategy), 4.0);
+  std::vector<RecordingStrategy::Event> expected;
+  for (const int bucket : {4, 3, 2, 1, 0}) expected.push_back({Kind::kAwait, bucket, 11});
+  for (const int bucket : {0, 1, 2, 3, 4}) expected.push_back({Kind::kSubmit, bucket, 11});
+  EXPECT_EQ(strategy.events, expected);
+  EXPECT_EQ(bound.model->emulated_compute_ms(), GetParam());
+}
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutWaiting, ProfileModelClock, testing::Values(0.0, 0.5));
+
+TEST(ProfileModel, SubmitsASplitTensorsBucketsInPlanOrder) {
+  BoundModel bound = Bound(0, {.target_bytes = 16'384, .first_bytes = 16});
+  ASSERT_GT(bound.plan.buckets(), 5);
+  RecordingStrategy strategy;
+  bound.model->ForwardBackward(BatchOf(1, 1), strategy);
+  std::vector<int> in_order(static_cast<std::size_t>(bound.plan.buckets()));
+  std::iota(in_order.begin(), in_order.end(), 0);
+  EXPECT_EQ(strategy.Buckets(Kind::kSubmit), in_order);
+}
+
+TEST(ProfileModel, RefillsGradientsThatAStrategyOverwrote) {
+  BoundModel bound = Bound(0);
+  RecordingStrategy strategy;
+  bound.model->ForwardBackward(BatchOf(4, 0.25F), strategy);
+  const std::vector<float> first = Copy(bound.space.grads());
+  strategy.on_submit = [](const Bucket& bucket) { std::ranges::fill(bucket.grads, 1e9F); };
+  bound.model->ForwardBackward(BatchOf(4, 0.25F), strategy);
+  strategy.on_submit = nullptr;
+  bound.model->ForwardBackward(BatchOf(4, 0.25F), strategy);
+  EXPECT_EQ(Copy(bound.space.grads()), first);
+  EXPECT_TRUE(std::ranges::any_of(first, [](float gradient) { return gradient != 0; }));
+  EXPECT_TRUE(std::ranges::all_of(first, [](float g) { return std::abs(g) < 0.001F; }));
+}
+
+TEST(ProfileModel, WritesNothingAfterSubmission) {
+  BoundModel bound = Bound(0);
+  RecordingStrategy strategy;
+  strategy.on_submit = [](const Bucket& bucket) { std::ranges::fill(bucket.grads, 1e9F); };
+  bound.model->ForwardBackward(BatchOf(4, 0.25F), strategy);
+  EXPECT_TRUE(std::ranges::all_of(bound.space.grads(), [](float g) { return g == 1e9F; }));
+}
+
+// Ranks with 3 and 5 of 8 samples: their gradients sum to that of one rank with all 8, exactly.
+TEST(ProfileModel, WeighsGradientsByTheBatch) {
+  RecordingStrategy strategy;
+  const auto gradient = [&](std::size_t samples) {
+    BoundModel bound = Bound(0);
+    bound.model->ForwardBackward(BatchOf(samples, 1.0F / 8), strategy);
+    return Copy(bound.space.grads());
+  };
+  const std::vector<float> whole = gradient(8);
+  std::vector<float> sum = gradient(3);
+  const std::vector<float> rest = gradient(5);
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += rest[i];
+  EXPECT_EQ(sum, whole);
+  EXPECT_THAT(gradient(0), testing::Each(0.0F));
+}
+
+TEST(ProfileModel, TensorsDifferAndParametersAreNotZero) {
+  BoundModel bound = Bound(0);
+  RecordingStrategy strategy;
+  bound.model->ForwardBackward(BatchOf(1, 1), strategy);
+  const auto head = [&](int tensor) {
+    return Copy(bound.space.grads().subspan(bound.plan.tensor_range(tensor).begin, 2));
+  };
+  EXPECT_NE(head(0), head(1));
+  EXPECT_NE(head(1), head(2));
+  EXPECT_FALSE(std::ranges::all_of(bound.space.params(), [](float p) { return p == 0; }));
+}
+
+TEST(ProfileModel, RefusesAComputeTimeThatIsNone) {
+  EXPECT_THROW(ProfileModel(SmallProfile(), -1), ConfigError);
+  EXPECT_THROW(ProfileModel(SmallProfile(), std::nan("")), ConfigError);
+}
+
+TEST(ModelTable, MakesEveryModelThatNeedsNoLibtorch) {
+  int made = 0;
+  for (const ModelEntry& entry : ModelTable()) {
+    if (entry.needs_libtorch) continue;
+    EXPECT_TRUE(entry.name.starts_with("profile:")) << entry.name;
+    EXPECT_FALSE(entry.make({.compute_ms = 5})->Tensors().empty()) << entry.name;
+    ++made;
+  }
+  EXPECT_EQ(made, 5);
+}
+
+}  // namespace
+}  // namespace ringside
