@@ -15,7 +15,7 @@ struct StartPoint {
   std::int64_t step = 0;
   /// `Optimizer::state_size()` floats of the checkpoint, which every rank has read; empty for a
   /// fresh start.
-  std::span<const float> optimizer_state;
+  std::span<const float> optimizer_state = {};
 };
 
 /// How workers agree on the next parameters. One instance per worker.

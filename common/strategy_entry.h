@@ -31,8 +31,8 @@ enum class Averaging {
 /// How processes of a job reach each other.
 struct CommOptions {
   std::string address =
-      "127.0.0.1";    ///< This process listens and connects here: an IP address, never a name.
-  std::string token;  ///< The job's secret; travels in metadata, never in logs.
+      "127.0.0.1";         ///< This process listens and connects here: an IP address, never a name.
+  std::string token = {};  ///< The job's secret; travels in metadata, never in logs.
   std::chrono::milliseconds timeout{30'000};  ///< Of one operation.
 };
 

@@ -18,7 +18,7 @@
 namespace ringside {
 
 struct TrainerOptions {
-  StartPoint start;
+  StartPoint start = {};
   std::int64_t end_step = 0;  ///< One past the last step.
   std::size_t global_batch = 64;
   std::uint64_t seed = 1;  ///< Of the order of samples.

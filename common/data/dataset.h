@@ -41,8 +41,8 @@ struct Batch {
   /// What the model multiplies the sum of losses by: 1/global_samples or 1/samples (see
   /// `Averaging`).
   float gradient_scale = 1;
-  std::span<const float> inputs;         ///< samples x shape.elements()
-  std::span<const std::int64_t> labels;  ///< samples
+  std::span<const float> inputs = {};         ///< samples x shape.elements()
+  std::span<const std::int64_t> labels = {};  ///< samples
 };
 
 }  // namespace ringside

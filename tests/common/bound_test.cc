@@ -1,0 +1,88 @@
+#include "common/measure/bound.h"
+
+#include <gtest/gtest.h>
+
+#include "common/errors.h"
+
+namespace ringside {
+namespace {
+
+// 100 MB over links of 125 MB/s (1 Gbit/s), 1 ms a message: M/B = 0.8 s.
+CostInput Input(int workers, int servers = 0, bool colocated = false) {
+  return {.workers = workers,
+          .servers = servers,
+          .colocated = colocated,
+          .bytes = 100e6,
+          .bytes_per_s = 125e6,
+          .latency_s = 1e-3};
+}
+
+void ExpectCost(const Cost& cost, double seconds, double worker_bytes, double server_bytes = 0) {
+  EXPECT_NEAR(cost.seconds, seconds, 1e-9);
+  EXPECT_NEAR(cost.bytes_sent_per_worker, worker_bytes, 1e-3);
+  EXPECT_NEAR(cost.bytes_received_per_worker, worker_bytes, 1e-3);
+  EXPECT_NEAR(cost.bytes_per_server, server_bytes, 1e-3);
+}
+
+TEST(BoundTest, NoSynchronisationIsFree) { ExpectCost(NoCost(Input(4)), 0, 0); }
+
+TEST(BoundTest, Ring) {
+  ExpectCost(RingCost(Input(1)), 0, 0);
+  ExpectCost(RingCost(Input(2)), 0.002 + 0.8, 100e6);
+  ExpectCost(RingCost(Input(4)), 0.006 + 1.2, 150e6);
+  ExpectCost(RingCost(Input(5)), 0.008 + 1.28, 160e6);
+}
+
+TEST(BoundTest, HalvingDoublingAtPowersOfTwo) {
+  ExpectCost(HalvingDoublingCost(Input(1)), 0, 0);
+  ExpectCost(HalvingDoublingCost(Input(2)), 0.002 + 0.8, 100e6);
+  ExpectCost(HalvingDoublingCost(Input(4)), 0.004 + 1.2, 150e6);
+  ExpectCost(HalvingDoublingCost(Input(8)), 0.006 + 1.4, 175e6);
+}
+
+TEST(BoundTest, HalvingDoublingElsewhereHasAStepBeforeAndAfter) {
+  ExpectCost(HalvingDoublingCost(Input(5)), 0.006 + 1.28 + 1.6, 260e6);
+}
+
+TEST(BoundTest, DedicatedServersAreLimitedByTheBusierSide) {
+  ExpectCost(ParameterServerCost(Input(1, 1)), 0.002 + 0.8, 100e6, 100e6);
+  ExpectCost(ParameterServerCost(Input(4, 1)), 0.002 + 3.2, 100e6, 400e6);
+  ExpectCost(ParameterServerCost(Input(4, 2)), 0.002 + 1.6, 100e6, 200e6);
+  ExpectCost(ParameterServerCost(Input(2, 4)), 0.002 + 0.8, 100e6, 50e6);
+}
+
+TEST(BoundTest, ColocatedServersShareTheWorkersLinks) {
+  ExpectCost(ParameterServerCost(Input(1, 1, true)), 0, 0);
+  ExpectCost(ParameterServerCost(Input(4, 1, true)), 0.002 + 2.4, 300e6);
+  ExpectCost(ParameterServerCost(Input(4, 2, true)), 0.002 + 1.6, 200e6);
+  ExpectCost(ParameterServerCost(Input(4, 4, true)), 0.002 + 1.2, 150e6);
+}
+
+// NUMBERS: dedicated servers beat a ring when S > N^2 / (2(N-1)): 3 at N=4, 5 at 8, 9 at 16.
+TEST(BoundTest, DedicatedServersBeatARingFromTheKnownCountOn) {
+  const auto beats = [](int workers, int servers) {
+    CostInput input = Input(workers, servers);
+    input.latency_s = 0;
+    return ParameterServerCost(input).seconds < RingCost(input).seconds;
+  };
+  EXPECT_TRUE(beats(4, 3));
+  EXPECT_FALSE(beats(4, 2));
+  EXPECT_TRUE(beats(8, 5));
+  EXPECT_FALSE(beats(8, 4));
+  EXPECT_TRUE(beats(16, 9));
+  EXPECT_FALSE(beats(16, 8));
+}
+
+TEST(BoundTest, WithoutADeclaredLinkThereIsNoTimeButThereAreBytes) {
+  CostInput input = Input(4, 2);
+  input.bytes_per_s = 0;
+  EXPECT_EQ(RingCost(input).seconds, 0);
+  EXPECT_EQ(RingCost(input).bytes_sent_per_worker, 150e6);
+  EXPECT_EQ(ParameterServerCost(input).seconds, 0);
+  EXPECT_EQ(ParameterServerCost(input).bytes_per_server, 200e6);
+}
+
+TEST(BoundTest, NoServerNoBound) { EXPECT_THROW(ParameterServerCost(Input(4, 0)), InternalError); }
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,48 @@
+#include "common/errors.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace ringside {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+TEST(ErrorsTest, CommErrorNamesPeerOperationAndReason) {
+  const CommError error("worker 2", "all-reduce of bucket 3, step 17", "connection reset");
+  EXPECT_EQ(error.peer(), "worker 2");
+  EXPECT_EQ(error.operation(), "all-reduce of bucket 3, step 17");
+  EXPECT_THAT(error.what(), AllOf(HasSubstr("worker 2"), HasSubstr("bucket 3, step 17"),
+                                  HasSubstr("connection reset")));
+}
+
+TEST(ErrorsTest, DataErrorNamesPathOffsetAndExpectation) {
+  const DataError error("/data/x.idx", 16, "60000 labels");
+  EXPECT_EQ(error.path(), "/data/x.idx");
+  EXPECT_EQ(error.offset(), 16);
+  EXPECT_THAT(error.what(),
+              AllOf(HasSubstr("/data/x.idx"), HasSubstr("16"), HasSubstr("60000 labels")));
+}
+
+TEST(ErrorsTest, DivergedErrorNamesRankStepAndLoss) {
+  const DivergedError error(1, 42, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(error.rank(), 1);
+  EXPECT_EQ(error.step(), 42);
+  EXPECT_THAT(error.what(), AllOf(HasSubstr("worker 1"), HasSubstr("42"), HasSubstr("inf")));
+}
+
+TEST(ErrorsTest, AllAreErrors) {
+  EXPECT_THROW(throw UsageError("x"), Error);
+  EXPECT_THROW(throw ConfigError("x"), Error);
+  EXPECT_THROW(throw MissingBackendError("x"), Error);
+  EXPECT_THROW(throw CommError("p", "o", "r"), Error);
+  EXPECT_THROW(throw DataError("p", 0, "e"), Error);
+  EXPECT_THROW(throw DivergedError(0, 0, 0), Error);
+  EXPECT_THROW(throw InternalError("x"), Error);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,233 @@
+#include "common/optim/optimizer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "common/errors.h"
+
+namespace ringside {
+namespace {
+
+using Kind = OptimizerOptions::Kind;
+
+struct Case {
+  std::string name;
+  OptimizerOptions options;
+};
+
+std::vector<Case> Cases() {
+  return {{"Sgd", {}},
+          {"SgdDecay", {.weight_decay = 0.01}},
+          {"Momentum", {.momentum = 0.9}},
+          {"MomentumDecay", {.momentum = 0.9, .weight_decay = 0.01}},
+          {"Nesterov", {.momentum = 0.9, .nesterov = true}},
+          {"NesterovDecay", {.momentum = 0.8, .nesterov = true, .weight_decay = 0.05}},
+          {"Adam", {.kind = Kind::kAdam}},
+          {"AdamDecay", {.kind = Kind::kAdam, .weight_decay = 0.01}},
+          {"AdamOtherBetas", {.kind = Kind::kAdam, .beta1 = 0.5, .beta2 = 0.9, .epsilon = 1e-3}},
+          {"AdamW", {.kind = Kind::kAdamW, .weight_decay = 0.01}},
+          {"AdamWNoDecay", {.kind = Kind::kAdamW}}};
+}
+
+std::string CaseName(const ::testing::TestParamInfo<Case>& info) { return info.param.name; }
+
+// One parameter, in double, written down from the documentation of torch.optim.
+class Reference {
+ public:
+  explicit Reference(const OptimizerOptions& options) : o_(options) {}
+
+  double Apply(double p, double g, const Update& update) {
+    return o_.kind == Kind::kSgd ? Sgd(p, g, update) : Adam(p, g, update);
+  }
+
+ private:
+  double Sgd(double p, double g, const Update& update) {
+    if (o_.weight_decay != 0) g += o_.weight_decay * p;
+    if (o_.momentum != 0) {
+      buffer_ = update.number == 1 ? g : o_.momentum * buffer_ + g;
+      g = o_.nesterov ? g + o_.momentum * buffer_ : buffer_;
+    }
+    return p - update.learning_rate * g;
+  }
+
+  double Adam(double p, double g, const Update& update) {
+    if (o_.kind == Kind::kAdamW) p -= update.learning_rate * o_.weight_decay * p;
+    if (o_.kind == Kind::kAdam) g += o_.weight_decay * p;
+    m_ = o_.beta1 * m_ + (1 - o_.beta1) * g;
+    v_ = o_.beta2 * v_ + (1 - o_.beta2) * g * g;
+    const auto n = static_cast<double>(update.number);
+    const double m_hat = m_ / (1 - std::pow(o_.beta1, n));
+    const double v_hat = v_ / (1 - std::pow(o_.beta2, n));
+    return p - update.learning_rate * m_hat / (std::sqrt(v_hat) + o_.epsilon);
+  }
+
+  OptimizerOptions o_;
+  double buffer_ = 0;
+  double m_ = 0;
+  double v_ = 0;
+};
+
+std::vector<float> RandomFloats(std::mt19937& random, std::size_t size) {
+  std::normal_distribution<float> normal;
+  std::vector<float> values(size);
+  for (float& value : values) value = normal(random);
+  return values;
+}
+
+Update UpdateNumber(int number) { return {number, 0.1 / (1 + 0.05 * number)}; }
+
+bool SameBits(std::span<const float> a, std::span<const float> b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+}
+
+class OptimizerTest : public ::testing::TestWithParam<Case> {
+ protected:
+  std::unique_ptr<Optimizer> Make(std::size_t size) {
+    return Optimizer::Make(GetParam().options, size);
+  }
+};
+
+TEST_P(OptimizerTest, FollowsTheReference) {
+  constexpr std::size_t kSize = 37;
+  std::mt19937 random(1);
+  std::vector<float> params = RandomFloats(random, kSize);
+  std::vector<double> expected(params.begin(), params.end());
+  std::vector<Reference> references(kSize, Reference(GetParam().options));
+  const auto optimizer = Make(kSize);
+  for (int number = 1; number <= 50; ++number) {
+    const std::vector<float> grads = RandomFloats(random, kSize);
+    optimizer->Apply(0, params, grads, UpdateNumber(number));
+    for (std::size_t i = 0; i < kSize; ++i) {
+      expected[i] = references[i].Apply(expected[i], grads[i], UpdateNumber(number));
+      ASSERT_NEAR(params[i], expected[i], 2e-5 * std::max(1.0, std::abs(expected[i])))
+          << "parameter " << i << " after update " << number;
+    }
+  }
+}
+
+// Odd offsets and sizes on purpose: no piece is aligned like another.
+TEST_P(OptimizerTest, CutsDoNotChangeABit) {
+  constexpr std::size_t kSize = 1000;
+  std::mt19937 random(2);
+  std::vector<float> whole = RandomFloats(random, kSize);
+  std::vector<float> cut = whole;
+  const auto one = Make(kSize);
+  const auto two = Make(kSize);
+  for (int number = 1; number <= 5; ++number) {
+    const std::vector<float> grads = RandomFloats(random, kSize);
+    one->Apply(0, whole, grads, UpdateNumber(number));
+    for (std::size_t begin = 0; begin < kSize;) {
+      const std::size_t size = std::min<std::size_t>(1 + random() % 67, kSize - begin);
+      two->Apply(begin, std::span(cut).subspan(begin, size), std::span(grads).subspan(begin, size),
+                 UpdateNumber(number));
+      begin += size;
+    }
+    ASSERT_TRUE(SameBits(whole, cut));
+    ASSERT_TRUE(SameBits(one->state(), two->state()));
+  }
+}
+
+TEST_P(OptimizerTest, SeparateOutputLeavesTheInputAlone) {
+  constexpr std::size_t kSize = 77;
+  std::mt19937 random(3);
+  const std::vector<float> before = RandomFloats(random, kSize);
+  const std::vector<float> grads = RandomFloats(random, kSize);
+  std::vector<float> in_place = before;
+  std::vector<float> in = before;
+  std::vector<float> out(kSize, -1);
+  Make(kSize)->Apply(0, in_place, grads, UpdateNumber(1));
+  Make(kSize)->Apply(0, in, out, grads, UpdateNumber(1));
+  EXPECT_TRUE(SameBits(in, before));
+  EXPECT_TRUE(SameBits(out, in_place));
+}
+
+TEST_P(OptimizerTest, TouchesOnlyItsRange) {
+  const auto optimizer = Make(30);
+  std::vector<float> params(30, 1.0F);
+  const std::vector<float> grads(7, 1.0F);
+  optimizer->Apply(11, std::span(params).subspan(11, 7), grads, UpdateNumber(1));
+  for (std::size_t i = 0; i < 30; ++i) {
+    const bool inside = i >= 11 && i < 18;
+    EXPECT_EQ(params[i] != 1.0F, inside) << i;
+    for (int k = 0; k < optimizer->state_per_parameter(); ++k) {
+      EXPECT_EQ(optimizer->state()[static_cast<std::size_t>(k) * 30 + i] != 0, inside) << i;
+    }
+  }
+}
+
+TEST_P(OptimizerTest, StateIsAllThereIsToResume) {
+  constexpr std::size_t kSize = 50;
+  std::mt19937 random(4);
+  std::vector<float> params = RandomFloats(random, kSize);
+  const auto first = Make(kSize);
+  EXPECT_EQ(first->state_size(), kSize * static_cast<std::size_t>(first->state_per_parameter()));
+  for (int number = 1; number <= 3; ++number) {
+    first->Apply(0, params, RandomFloats(random, kSize), UpdateNumber(number));
+  }
+  const auto resumed = Make(kSize);
+  std::ranges::copy(first->state(), resumed->state().begin());
+  std::vector<float> resumed_params = params;
+  const std::vector<float> grads = RandomFloats(random, kSize);
+  first->Apply(0, params, grads, UpdateNumber(4));
+  resumed->Apply(0, resumed_params, grads, UpdateNumber(4));
+  EXPECT_TRUE(SameBits(params, resumed_params));
+}
+
+TEST_P(OptimizerTest, EmptySpansAndEmptyVectorsAreFine) {
+  Make(0)->Apply(0, {}, {}, UpdateNumber(1));
+  Make(5)->Apply(5, {}, {}, UpdateNumber(1));
+}
+
+TEST_P(OptimizerTest, SpansOutsideTheVectorAreRefused) {
+  const auto optimizer = Make(10);
+  std::vector<float> params(8);
+  const std::vector<float> grads(8);
+  EXPECT_THROW(optimizer->Apply(3, params, grads, UpdateNumber(1)), InternalError);
+  EXPECT_THROW(optimizer->Apply(static_cast<std::size_t>(-4), params, grads, UpdateNumber(1)),
+               InternalError);
+  EXPECT_THROW(optimizer->Apply(0, params, std::span(grads).first(7), UpdateNumber(1)),
+               InternalError);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, OptimizerTest, ::testing::ValuesIn(Cases()), CaseName);
+
+TEST(OptimizerOptionsTest, StatePerParameter) {
+  const auto state = [](const OptimizerOptions& options) {
+    return Optimizer::Make(options, 4)->state_per_parameter();
+  };
+  EXPECT_EQ(state({}), 0);
+  EXPECT_EQ(state({.momentum = 0.9}), 1);
+  EXPECT_EQ(state({.kind = Kind::kAdam}), 2);
+}
+
+TEST(OptimizerOptionsTest, NonsenseIsRefused) {
+  const auto make = [](const OptimizerOptions& options) { Optimizer::Make(options, 4); };
+  EXPECT_THROW(make({.momentum = -0.1}), ConfigError);
+  EXPECT_THROW(make({.momentum = 1}), ConfigError);
+  EXPECT_THROW(make({.nesterov = true}), ConfigError);
+  EXPECT_THROW(make({.weight_decay = -1}), ConfigError);
+  EXPECT_THROW(make({.weight_decay = std::nan("")}), ConfigError);
+  EXPECT_THROW(make({.kind = Kind::kAdam, .beta1 = 1}), ConfigError);
+  EXPECT_THROW(make({.kind = Kind::kAdam, .beta2 = -1}), ConfigError);
+  EXPECT_THROW(make({.kind = Kind::kAdamW, .epsilon = -1}), ConfigError);
+}
+
+// A non-finite gradient must be seen in the loss, not hidden by the update.
+TEST(OptimizerOptionsTest, NanPropagates) {
+  for (const Kind kind : {Kind::kSgd, Kind::kAdam, Kind::kAdamW}) {
+    std::vector<float> params{1, 1};
+    const std::vector<float> grads{std::nanf(""), 0};
+    Optimizer::Make({.kind = kind}, 2)->Apply(0, params, grads, {1, 0.1});
+    EXPECT_TRUE(std::isnan(params[0]));
+    EXPECT_EQ(params[1], 1);
+  }
+}
+
+}  // namespace
+}  // namespace ringside

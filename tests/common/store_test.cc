@@ -1,0 +1,118 @@
+#include "common/store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "common/errors.h"
+#include "tests/common/thread_ranks.h"
+
+namespace ringside {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+Deadline Soon() { return Deadline::After(milliseconds(20)); }
+Deadline Late() { return Deadline::After(seconds(20)); }
+
+TEST(StoreTest, GetReturnsWhatWasSet) {
+  InProcessStore store;
+  store.Set("key", std::string("a\0b", 3));
+  EXPECT_EQ(store.Get("key", Soon()), std::string("a\0b", 3));
+}
+
+TEST(StoreTest, GetWaitsForAnotherThread) {
+  InProcessStore store;
+  RunRanks(2, [&](int rank) {
+    if (rank == 0) {
+      EXPECT_EQ(store.Get("answer", Late()), "42");
+      store.Set("heard", "");
+    } else {
+      store.Set("answer", "42");
+      store.Get("heard", Late());
+    }
+  });
+}
+
+TEST(StoreTest, ADeadlineNamesTheKey) {
+  InProcessStore store;
+  store.Set("other", "");
+  EXPECT_THAT([&] { store.Get("servers/3/address", Soon()); },
+              ThrowsMessage<CommError>(HasSubstr("servers/3/address")));
+}
+
+TEST(StoreTest, KeysAreSetOnce) {
+  InProcessStore store;
+  store.Set("key", "one");
+  EXPECT_NO_THROW(store.Set("key", "one")) << "repeating a call is harmless";
+  EXPECT_THAT([&] { store.Set("key", "two"); }, ThrowsMessage<CommError>(HasSubstr("key")));
+  EXPECT_EQ(store.Get("key", Soon()), "one");
+}
+
+class ExchangeTest : public ::testing::TestWithParam<int> {};
+
+TEST_P(ExchangeTest, EverybodyGetsEverybodysByRank) {
+  const int workers = GetParam();
+  InProcessStore store;
+  RunRanks(workers, [&](int rank) {
+    for (int round = 0; round < 3; ++round) {
+      const std::vector<std::string> all =
+          Exchange(store, TestWorld(rank, workers), "round " + std::to_string(round),
+                   std::to_string(100 * round + rank), Late());
+      ASSERT_EQ(all.size(), static_cast<std::size_t>(workers));
+      for (int peer = 0; peer < workers; ++peer) {
+        EXPECT_EQ(all[static_cast<std::size_t>(peer)], std::to_string(100 * round + peer));
+      }
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, ExchangeTest, ::testing::Values(1, 2, 3, 4, 7));
+
+TEST(ExchangeErrorTest, NamesTheFirstMissingRank) {
+  InProcessStore store;
+  const RankOutcomes outcomes = TryRanks(3, [&](int rank) {
+    if (rank == 1) return;
+    try {
+      Exchange(store, TestWorld(rank, 3), "sums", "x", Soon());
+    } catch (const CommError& error) {
+      EXPECT_EQ(error.peer(), "worker 1");
+      EXPECT_THAT(error.what(), HasSubstr("exchange of sums"));
+      throw;
+    }
+  });
+  EXPECT_EQ(outcomes.failures(), 2);
+  EXPECT_EQ(outcomes.by_rank[1], nullptr);
+}
+
+TEST(DeadlineTest, RemainsNonNegative) {
+  const Deadline past(Deadline::Clock::now() - seconds(1));
+  EXPECT_TRUE(past.expired());
+  EXPECT_EQ(past.remaining(), milliseconds(0));
+  const Deadline future = Deadline::After(seconds(100));
+  EXPECT_FALSE(future.expired());
+  EXPECT_GT(future.remaining(), seconds(50));
+}
+
+TEST(ThreadRanksTest, RunsEveryRankAndRethrowsAFailure) {
+  InProcessStore store;
+  const auto body = [&](int rank) {
+    store.Set("ran/" + std::to_string(rank), "");
+    if (rank == 1) throw InternalError("the cause");
+  };
+  const RankOutcomes outcomes = TryRanks(3, body);
+  EXPECT_EQ(outcomes.failures(), 1);
+  EXPECT_EQ(outcomes.first, outcomes.by_rank[1]);
+  EXPECT_NO_THROW(store.Get("ran/2", Soon()));
+  EXPECT_THAT([&] { RunRanks(3, body); }, ThrowsMessage<InternalError>("the cause"));
+}
+
+}  // namespace
+}  // namespace ringside

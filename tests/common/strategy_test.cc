@@ -1,0 +1,115 @@
+// The strategies that live in common/: none, and the wrapper that measures any other.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "common/measured_strategy.h"
+#include "common/none_strategy.h"
+#include "tests/common/thread_ranks.h"
+
+namespace ringside {
+namespace {
+
+class NoneStrategyTest : public ::testing::Test {
+ protected:
+  const std::vector<TensorSpec> tensors_{{"a", 5}, {"b", 7}};
+  const BucketPlan plan_{tensors_, {.target_bytes = 0}};
+  FlatSpace space_{plan_.elements()};
+  const World world_ = TestWorld(0, 1);
+  InProcessStore store_;
+  const CommOptions comm_;
+  const std::unique_ptr<Optimizer> optimizer_ =
+      Optimizer::Make({.momentum = 0.5}, plan_.elements());
+  const Schedule schedule_{
+      {.kind = ScheduleOptions::Kind::kStep, .base = 1, .step_every = 1, .gamma = 0.5}};
+  Recorder recorder_{4};
+  Timeline timeline_;
+  NoneStrategy strategy_{{world_, store_, comm_, *optimizer_, schedule_, recorder_, timeline_}};
+};
+
+TEST_F(NoneStrategyTest, UpdatesTheBucketsOwnRangeAtTheStepsRate) {
+  strategy_.Start(space_, plan_, {});
+  std::ranges::fill(space_.grads(), 4.0F);
+  strategy_.Submit(MakeBucket(space_, plan_, 1, /*step=*/1));
+  for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(space_.params()[i], i < 5 ? 0.0F : -2.0F) << i;
+}
+
+TEST_F(NoneStrategyTest, ResumesTheOptimizerAndGivesItsStateBack) {
+  const std::vector<float> state{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  strategy_.Start(space_, plan_, {.step = 3, .optimizer_state = state});
+  std::vector<float> out(12);
+  strategy_.ReadOptimizerState(out);
+  EXPECT_EQ(out, state);
+}
+
+TEST_F(NoneStrategyTest, SendsNothing) {
+  strategy_.Start(space_, plan_, {});
+  strategy_.Submit(MakeBucket(space_, plan_, 0, 0));
+  strategy_.Await(MakeBucket(space_, plan_, 0, 0));
+  strategy_.Stop();
+  EXPECT_EQ(recorder_.bytes_sent() + recorder_.bytes_received(), 0U);
+  EXPECT_FALSE(kNoneEntry.synchronous);
+  EXPECT_EQ(kNoneEntry.make_server, nullptr);
+}
+
+class SlowStrategy : public Strategy {
+ public:
+  void Start(FlatSpace&, const BucketPlan&, const StartPoint&) override { ++starts; }
+  void Submit(const Bucket&) override { Spend(std::chrono::milliseconds(2)); }
+  void Await(const Bucket&) override { Spend(std::chrono::milliseconds(4)); }
+  void Settle() override { ++settles; }
+  void ReadOptimizerState(std::span<float> out) override { out[0] = 9; }
+  void Stop() override { ++stops; }
+
+  int starts = 0;
+  int settles = 0;
+  int stops = 0;
+
+ private:
+  static void Spend(std::chrono::milliseconds duration) {
+    const auto until = std::chrono::steady_clock::now() + duration;
+    while (std::chrono::steady_clock::now() < until) continue;
+  }
+};
+
+TEST(MeasuredStrategyTest, CountsWhatTheCallerPaysAndStartsOver) {
+  const std::vector<TensorSpec> tensors{{"a", 4}};
+  const BucketPlan plan(tensors, {});
+  FlatSpace space(4);
+  SlowStrategy slow;
+  Timeline timeline(10);
+  MeasuredStrategy measured(slow, timeline);
+  measured.Submit(MakeBucket(space, plan, 0, 5));
+  measured.Await(MakeBucket(space, plan, 0, 5));
+  measured.Await(MakeBucket(space, plan, 0, 6));
+  const MeasuredStrategy::Times times = measured.TakeTimes();
+  EXPECT_GE(times.submit_ms, 2);
+  EXPECT_GE(times.await_ms, 8);
+  EXPECT_EQ(measured.TakeTimes().await_ms, 0);
+  const auto trace = nlohmann::json::parse(timeline.ChromeTrace("w", 0));
+  std::vector<std::string> spans;
+  for (const auto& event : trace.at("traceEvents")) {
+    if (event.at("ph") == "X") spans.push_back(event.at("name"));
+  }
+  EXPECT_THAT(spans, ::testing::ElementsAre("submit", "await", "await"));
+}
+
+TEST(MeasuredStrategyTest, PassesEverythingElseOn) {
+  SlowStrategy slow;
+  Timeline timeline;
+  MeasuredStrategy measured(slow, timeline);
+  FlatSpace space(0);
+  measured.Start(space, BucketPlan(), {});
+  measured.Settle();
+  std::vector<float> state(1);
+  measured.ReadOptimizerState(state);
+  measured.Stop();
+  EXPECT_EQ(slow.starts + slow.settles + slow.stops, 3);
+  EXPECT_EQ(state[0], 9);
+}
+
+}  // namespace
+}  // namespace ringside

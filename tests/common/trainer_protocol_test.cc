@@ -1,0 +1,238 @@
+// What the loop asks of its model, strategy and observer, and in which order.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/bucket_tracker.h"
+#include "common/errors.h"
+#include "common/trainer.h"
+#include "tests/common/test_dataset.h"
+#include "tests/common/thread_ranks.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using Log = std::vector<std::string>;
+
+// Two tensors, one bucket each; remembers its batches.
+class ProbeModel : public Model {
+ public:
+  explicit ProbeModel(Log& log) : log_(log) {}
+
+  std::span<const TensorSpec> Tensors() const override { return tensors_; }
+  void Bind(FlatSpace& space, const BucketPlan& plan) override { tracker_.emplace(space, plan); }
+  double ForwardBackward(const Batch& batch, Strategy& strategy) override {
+    log_.push_back("step " + std::to_string(batch.step));
+    batches.push_back(batch);
+    tracker_->BeginStep(batch.step, strategy);
+    tracker_->AwaitAll();
+    tracker_->TensorReady(0);
+    tracker_->TensorReady(1);
+    return batch.step == diverges_at ? std::nan("") : 1.0;
+  }
+  Evaluation Evaluate(const Batch& batch) override {
+    log_.push_back("evaluate " + std::to_string(batch.samples));
+    return {.loss_sum = 1, .correct = 1, .samples = static_cast<std::int64_t>(batch.samples)};
+  }
+
+  std::vector<Batch> batches;
+  std::int64_t diverges_at = -1;
+
+ private:
+  Log& log_;
+  std::vector<TensorSpec> tensors_{{"a", 16}, {"b", 16}};
+  std::optional<BucketTracker> tracker_;
+};
+
+class ProbeStrategy : public Strategy {
+ public:
+  explicit ProbeStrategy(Log& log) : log_(log) {}
+
+  void Start(FlatSpace&, const BucketPlan&, const StartPoint& from) override {
+    log_.push_back("start at " + std::to_string(from.step));
+  }
+  void Submit(const Bucket& bucket) override {
+    under_way_.resize(8, false);
+    under_way_[static_cast<std::size_t>(bucket.index)] = true;
+  }
+  void Await(const Bucket& bucket) override {
+    under_way_.resize(8, false);
+    if (!under_way_[static_cast<std::size_t>(bucket.index)]) return;
+    under_way_[static_cast<std::size_t>(bucket.index)] = false;
+    log_.push_back("await " + std::to_string(bucket.index));
+    const auto until = std::chrono::steady_clock::now() + await_takes;
+    while (std::chrono::steady_clock::now() < until) continue;
+  }
+  void Settle() override { log_.push_back("settle"); }
+  void ReadOptimizerState(std::span<float>) override {}
+  void Stop() override { log_.push_back("stop"); }
+
+  std::chrono::milliseconds await_takes{0};
+
+ private:
+  Log& log_;
+  std::vector<bool> under_way_;
+};
+
+class ProbeObserver : public TrainerObserver {
+ public:
+  explicit ProbeObserver(Log& log) : log_(log) {}
+
+  bool MayStart(std::int64_t step) override { return step != ends_before; }
+  void StepDone(const StepRecord& record) override {
+    log_.push_back("done " + std::to_string(record.step));
+  }
+  void Evaluated(const EvaluationRecord& record) override {
+    log_.push_back("evaluated after " + std::to_string(record.step));
+  }
+  void Checkpoint(std::int64_t steps_done) override {
+    log_.push_back("checkpoint after " + std::to_string(steps_done));
+  }
+
+  std::int64_t ends_before = -1;
+
+ private:
+  Log& log_;
+};
+
+class TrainerProtocolTest : public ::testing::Test {
+ protected:
+  TrainerResult Run(const TrainerOptions& options, std::size_t test_samples = 10) {
+    const TestDataset dataset(20, test_samples, 1);
+    InProcessStore store;
+    const BucketPlan plan(model_.Tensors(), {.target_bytes = 0});
+    FlatSpace space(plan.elements());
+    Timeline timeline;
+    model_.Bind(space, plan);
+    return Train(
+        {world_, model_, strategy_, space, plan, dataset, store, recorder_, timeline, observer_},
+        options);
+  }
+
+  World world_;
+  Log log_;
+  ProbeModel model_{log_};
+  ProbeStrategy strategy_{log_};
+  ProbeObserver observer_{log_};
+  Recorder recorder_{16};
+};
+
+TEST_F(TrainerProtocolTest, DrainsAndSettlesBeforeEvaluations) {
+  Run({.end_step = 3, .global_batch = 8, .eval_every = 2});
+  EXPECT_THAT(log_, ElementsAre("start at 0",                                  //
+                                "step 0",                                      //
+                                "done 0", "step 1", "await 0", "await 1",      //
+                                "await 0", "await 1", "done 1",                //
+                                "settle", "evaluate 10", "evaluated after 2",  //
+                                "step 2", "await 0", "await 1", "done 2",      //
+                                "settle", "evaluate 10", "evaluated after 3", "stop"));
+}
+
+TEST_F(TrainerProtocolTest, CheckpointsAreSettledAndFollowEvaluations) {
+  Run({.end_step = 4, .global_batch = 8, .eval_every = 4, .checkpoint_every = 2});
+  Log pauses;
+  for (const std::string& entry : log_) {
+    if (entry.starts_with("step") || entry.starts_with("await")) continue;
+    pauses.push_back(entry);
+  }
+  EXPECT_THAT(pauses, ElementsAre("start at 0", "done 0", "done 1", "settle", "checkpoint after 2",
+                                  "done 2", "done 3", "settle", "evaluate 10", "evaluated after 4",
+                                  "checkpoint after 4", "stop"));
+}
+
+TEST_F(TrainerProtocolTest, AnEarlyEndDrainsSettlesAndCheckpoints) {
+  observer_.ends_before = 1;
+  const TrainerResult result = Run({.end_step = 4, .global_batch = 8, .checkpoint_every = 100});
+  EXPECT_FALSE(result.completed);
+  EXPECT_EQ(result.steps_done, 1);
+  EXPECT_THAT(log_, ElementsAre("start at 0", "step 0", "await 0", "await 1", "done 0", "settle",
+                                "checkpoint after 1", "stop"));
+}
+
+TEST_F(TrainerProtocolTest, AnEarlyEndDoesNotRepeatACheckpoint) {
+  observer_.ends_before = 2;
+  Run({.end_step = 4, .global_batch = 8, .checkpoint_every = 2}, 0);
+  EXPECT_EQ(std::ranges::count(log_, "checkpoint after 2"), 1);
+  EXPECT_EQ(std::ranges::count(log_, "settle"), 1);
+}
+
+TEST_F(TrainerProtocolTest, StartsWhereACheckpointWas) {
+  Run({.start = {.step = 7}, .end_step = 9, .global_batch = 8}, 0);
+  EXPECT_EQ(log_.front(), "start at 7");
+  ASSERT_EQ(model_.batches.size(), 2U);
+  EXPECT_EQ(model_.batches[0].step, 7);
+  EXPECT_EQ(model_.batches[0].epoch, 2);
+}
+
+// 20 samples in batches of 8: 8, 8 and 4.
+TEST_F(TrainerProtocolTest, GradientsAreScaledByTheGlobalBatch) {
+  world_ = TestWorld(2, 3);
+  Run({.end_step = 3, .global_batch = 8}, 0);
+  ASSERT_EQ(model_.batches.size(), 3U);
+  EXPECT_EQ(model_.batches[0].samples, 2U);
+  EXPECT_EQ(model_.batches[0].gradient_scale, 1.0F / 8);
+  EXPECT_EQ(model_.batches[2].samples, 1U);
+  EXPECT_EQ(model_.batches[2].gradient_scale, 1.0F / 4);
+}
+
+TEST_F(TrainerProtocolTest, GradientsAreScaledByTheOwnBatchWhereWorkersStepAlone) {
+  world_ = TestWorld(4, 5);
+  Run({.end_step = 3, .global_batch = 8, .averaging = Averaging::kOwnBatch}, 0);
+  ASSERT_EQ(model_.batches.size(), 3U);
+  EXPECT_EQ(model_.batches[0].samples, 1U);
+  EXPECT_EQ(model_.batches[0].gradient_scale, 1.0F);
+  EXPECT_EQ(model_.batches[2].samples, 0U);
+  EXPECT_EQ(model_.batches[2].gradient_scale, 0.0F) << "nothing to average";
+}
+
+TEST_F(TrainerProtocolTest, ALossThatIsNotFiniteEndsTheRunAtItsStep) {
+  model_.diverges_at = 2;
+  try {
+    Run({.end_step = 1'000'000, .global_batch = 8});
+    FAIL() << "no error";
+  } catch (const DivergedError& error) {
+    EXPECT_EQ(error.step(), 2);
+    EXPECT_EQ(error.rank(), 0);
+  }
+  EXPECT_EQ(log_.back(), "step 2");
+}
+
+// The communication of the last step before a pause is exposed, and belongs to that step.
+TEST_F(TrainerProtocolTest, DrainingCountsInTheStepThatIsDrained) {
+  strategy_.await_takes = std::chrono::milliseconds(3);
+  Run({.end_step = 2, .global_batch = 8, .eval_every = 1});
+  for (const StepRecord& record : recorder_.steps()) {
+    EXPECT_GE(record.exposed_comm_ms, 6) << "two buckets of 3 ms";
+    EXPECT_GE(record.step_ms, record.exposed_comm_ms);
+  }
+}
+
+TEST_F(TrainerProtocolTest, WithoutAPauseAStepPaysForTheOneBefore) {
+  strategy_.await_takes = std::chrono::milliseconds(3);
+  Run({.end_step = 3, .global_batch = 8}, 0);
+  const std::vector<StepRecord>& steps = recorder_.steps();
+  ASSERT_EQ(steps.size(), 3U);
+  EXPECT_GE(steps[1].exposed_comm_ms, 6);
+  EXPECT_GE(steps[2].exposed_comm_ms, 12) << "its own at the end of the run, too";
+}
+
+TEST_F(TrainerProtocolTest, LargeTestSplitsAreEvaluatedInBatches) {
+  Run({.end_step = 0, .global_batch = 8}, 600);
+  EXPECT_THAT(log_, ElementsAre("start at 0", "settle", "evaluate 256", "evaluate 256",
+                                "evaluate 88", "evaluated after 0", "stop"));
+  EXPECT_DOUBLE_EQ(recorder_.evaluations().at(0).accuracy, 3.0 / 600);
+  EXPECT_DOUBLE_EQ(recorder_.evaluations().at(0).loss, 3.0 / 600);
+}
+
+}  // namespace
+}  // namespace ringside
