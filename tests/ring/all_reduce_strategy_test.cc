@@ -1,0 +1,296 @@
+// The strategy over real collectives with threads as ranks, and over a scripted one.
+#include "ring/all_reduce_strategy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "common/errors.h"
+#include "ring/ring_strategies.h"
+#include "tests/common/thread_ranks.h"
+
+namespace ringside {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+constexpr float kLearningRate = 0.25F;
+
+BucketPlan TestPlan(std::size_t last_tensor = 700) {
+  const std::vector<TensorSpec> tensors{
+      {"a", 100}, {"b", 1}, {"c", 30'000}, {"d", 5}, {"e", last_tensor}};
+  return {tensors, {.target_bytes = 16'384, .first_bytes = 256}};
+}
+
+/// Everything one worker needs, with SGD without momentum.
+struct Worker {
+  Worker(int rank, int workers, Store& store, CommOptions options = {},
+         OptimizerOptions optimizer_options = {})
+      : world(TestWorld(rank, workers)),
+        comm(std::move(options)),
+        plan(TestPlan()),
+        space(plan.elements()),
+        optimizer(Optimizer::Make(optimizer_options, plan.elements())),
+        context{world, store, comm, *optimizer, schedule, recorder, timeline} {
+    comm.token = "secret";
+  }
+
+  World world;
+  CommOptions comm;
+  BucketPlan plan;
+  FlatSpace space;
+  std::unique_ptr<Optimizer> optimizer;
+  Schedule schedule{ScheduleOptions{.base = kLearningRate}};
+  Recorder recorder{16};
+  Timeline timeline{4096};
+  StrategyContext context;
+};
+
+float GradientOf(int rank, std::int64_t step, std::size_t i) {
+  return static_cast<float>((rank + 1) * (step + 1) * static_cast<std::int64_t>(i % 7));
+}
+
+void AwaitAll(Strategy& strategy, Worker& worker, std::int64_t step) {
+  for (int b = 0; b < worker.plan.buckets(); ++b) {
+    strategy.Await(MakeBucket(worker.space, worker.plan, b, step));
+  }
+}
+
+/// Fills gradients and submits all buckets in an order of this rank's own.
+void SubmitAll(Strategy& strategy, Worker& worker, std::int64_t step) {
+  for (std::size_t i = 0; i < worker.space.size(); ++i) {
+    worker.space.grads()[i] = GradientOf(worker.world.rank, step, i);
+  }
+  std::vector<int> order(static_cast<std::size_t>(worker.plan.buckets()));
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(),
+               std::mt19937(static_cast<unsigned>(worker.world.rank * 100 + step)));
+  for (const int b : order) strategy.Submit(MakeBucket(worker.space, worker.plan, b, step));
+}
+
+class RingStrategyTest : public testing::TestWithParam<const StrategyEntry*> {};
+
+TEST_P(RingStrategyTest, FollowsTheSumOfAllGradientsWhateverTheOrderOfSubmits) {
+  constexpr int kWorld = 3;
+  constexpr std::int64_t kSteps = 4;
+  InProcessStore store;
+  RunRanks(kWorld, [&](int rank) {
+    Worker worker(rank, kWorld, store);
+    std::ranges::fill(worker.space.params(), static_cast<float>(1000 + rank));
+    const auto strategy = GetParam()->make(worker.context);
+    strategy->Start(worker.space, worker.plan, {});
+    for (std::int64_t step = 0; step < kSteps; ++step) {
+      AwaitAll(*strategy, worker, step);
+      SubmitAll(*strategy, worker, step);
+    }
+    AwaitAll(*strategy, worker, kSteps);
+    strategy->Stop();
+    for (std::size_t i = 0; i < worker.space.size(); ++i) {
+      float expected = 1000;  // rank 0's
+      for (std::int64_t step = 0; step < kSteps; ++step) {
+        for (int each = 0; each < kWorld; ++each) {
+          expected -= kLearningRate * GradientOf(each, step, i);
+        }
+      }
+      ASSERT_EQ(worker.space.params()[i], expected) << i;
+    }
+  });
+}
+
+TEST_P(RingStrategyTest, CountsTheBytesThatItMoves) {
+  constexpr int kWorld = 2;
+  InProcessStore store;
+  RunRanks(kWorld, [&](int rank) {
+    Worker worker(rank, kWorld, store);
+    const auto strategy = GetParam()->make(worker.context);
+    strategy->Start(worker.space, worker.plan, {});
+    SubmitAll(*strategy, worker, 0);
+    AwaitAll(*strategy, worker, 1);
+    strategy->Stop();
+    // 2(N-1)/N of the gradients, up to a float a bucket where it is not divisible.
+    const auto all = static_cast<double>(worker.space.size() * sizeof(float));
+    const double rounding = sizeof(float) * static_cast<double>(worker.plan.buckets());
+    EXPECT_NEAR(static_cast<double>(worker.recorder.bytes_sent()), all, rounding);
+    EXPECT_NEAR(static_cast<double>(worker.recorder.bytes_received()), all, rounding);
+  });
+}
+
+TEST_P(RingStrategyTest, RestoresAndReadsOptimizerState) {
+  constexpr int kWorld = 2;
+  InProcessStore store;
+  RunRanks(kWorld, [&](int rank) {
+    Worker worker(rank, kWorld, store, {}, {.momentum = 0.5});
+    std::vector<float> state(worker.optimizer->state_size(), 8.0F);
+    const auto strategy = GetParam()->make(worker.context);
+    strategy->Start(worker.space, worker.plan, {.step = 5, .optimizer_state = state});
+    std::ranges::fill(worker.space.grads(), 1.0F);
+    for (int b = 0; b < worker.plan.buckets(); ++b) {
+      strategy->Submit(MakeBucket(worker.space, worker.plan, b, 5));
+    }
+    AwaitAll(*strategy, worker, 6);
+    strategy->Settle();
+    strategy->ReadOptimizerState(state);
+    strategy->Stop();
+    EXPECT_EQ(state, std::vector<float>(state.size(), 0.5F * 8 + kWorld));
+  });
+}
+
+TEST_P(RingStrategyTest, NamesTheRankWhosePlanDiffers) {
+  constexpr int kWorld = 3;
+  InProcessStore store;
+  const auto outcomes = TryRanks(kWorld, [&](int rank) {
+    Worker worker(rank, kWorld, store);
+    const BucketPlan plan = rank == 1 ? TestPlan(701) : TestPlan();
+    FlatSpace space(plan.elements());
+    const auto strategy = GetParam()->make(worker.context);
+    strategy->Start(space, plan, {});
+  });
+  for (const auto& failure : outcomes.by_rank) {
+    try {
+      ASSERT_NE(failure, nullptr);
+      std::rethrow_exception(failure);
+    } catch (const CommError& error) {
+      EXPECT_EQ(error.peer(), "worker 1");
+      EXPECT_THAT(error.what(), HasSubstr("plan"));
+    }
+  }
+}
+
+TEST_P(RingStrategyTest, APeerThatLeavesIsNamedByAllAndNobodyHangs) {
+  constexpr int kWorld = 4;
+  constexpr int kLeaver = 1;
+  InProcessStore store;
+  const auto outcomes = TryRanks(kWorld, [&](int rank) {
+    Worker worker(rank, kWorld, store);
+    const auto strategy = GetParam()->make(worker.context);
+    strategy->Start(worker.space, worker.plan, {});
+    SubmitAll(*strategy, worker, 0);
+    AwaitAll(*strategy, worker, 1);
+    if (rank == kLeaver) return;  // without Stop
+    std::string first;
+    try {
+      SubmitAll(*strategy, worker, 1);
+      AwaitAll(*strategy, worker, 2);
+      ADD_FAILURE() << "worker 1 is gone";
+    } catch (const CommError& error) {
+      first = error.what();
+      EXPECT_EQ(error.peer(), "worker 1") << error.what();
+      EXPECT_THAT(error.operation(), HasSubstr("step 1"));
+    }
+    try {
+      strategy->Stop();
+      ADD_FAILURE() << "it has failed before";
+    } catch (const CommError& error) {
+      EXPECT_EQ(error.what(), first);
+      throw;
+    }
+  });
+  EXPECT_EQ(outcomes.failures(), kWorld - 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Gloo, RingStrategyTest,
+                         testing::Values(&kRingEntry, &kHalvingDoublingEntry),
+                         [](const auto& entry) {
+                           std::string name(entry.param->name);
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+/// A world of one whose all-reduce waits for a sign and notes what it was asked for.
+class ScriptedCollective : public Collective {
+ public:
+  ScriptedCollective(std::vector<std::string>& asked, std::shared_future<void> sign)
+      : asked_(asked), sign_(std::move(sign)) {}
+  void AllReduceSum(std::span<float>, const std::string& what) override {
+    if (sign_.valid()) sign_.wait();
+    asked_.push_back(what);
+    if (what == "bucket 2, step 0" && fail_) throw CommError("worker 9", what, "scripted");
+  }
+  void Broadcast(std::span<float>, int) override {}
+  std::vector<std::byte> AllGather(std::span<const std::byte> mine) override {
+    return {mine.begin(), mine.end()};
+  }
+  Traffic traffic() const override { return {}; }
+  void FailAtBucketTwo() { fail_ = true; }
+
+ private:
+  std::vector<std::string>& asked_;
+  std::shared_future<void> sign_;
+  bool fail_ = false;
+};
+
+TEST(AllReduceStrategyTest, TakesBucketsInPlanOrderAndNeverBlocksASubmit) {
+  InProcessStore store;
+  Worker worker(0, 1, store);
+  std::vector<std::string> asked;
+  std::promise<void> sign;
+  {
+    AllReduceStrategy strategy(worker.context, [&] {
+      return std::make_unique<ScriptedCollective>(asked, sign.get_future().share());
+    });
+    strategy.Start(worker.space, worker.plan, {});
+    for (int b = worker.plan.buckets() - 1; b >= 0; --b) {
+      strategy.Submit(MakeBucket(worker.space, worker.plan, b, 0));
+    }
+    sign.set_value();  // all submits returned while the collective stood still
+    AwaitAll(strategy, worker, 0);
+    strategy.Stop();
+  }
+  ASSERT_EQ(asked.size(), static_cast<std::size_t>(worker.plan.buckets()));
+  for (std::size_t b = 0; b < asked.size(); ++b) {
+    EXPECT_EQ(asked[b], "bucket " + std::to_string(b) + ", step 0");
+  }
+}
+
+TEST(AllReduceStrategyTest, KeepsAFailureForEveryLaterCall) {
+  InProcessStore store;
+  Worker worker(0, 1, store);
+  std::vector<std::string> asked;
+  AllReduceStrategy strategy(worker.context, [&] {
+    auto collective = std::make_unique<ScriptedCollective>(asked, std::shared_future<void>());
+    collective->FailAtBucketTwo();
+    return collective;
+  });
+  strategy.Start(worker.space, worker.plan, {});
+  const auto bucket = [&](int b) { return MakeBucket(worker.space, worker.plan, b, 0); };
+  for (int b = 0; b < 3; ++b) strategy.Submit(bucket(b));
+  EXPECT_THROW(strategy.Await(bucket(2)), CommError);
+  EXPECT_THROW(strategy.Submit(bucket(3)), CommError);
+  EXPECT_THROW(strategy.Await(bucket(0)), CommError);
+  EXPECT_THROW(strategy.Stop(), CommError);
+}
+
+TEST(AllReduceStrategyTest, AwaitOfABucketBehindAMissingOneEnds) {
+  InProcessStore store;
+  Worker worker(0, 1, store, {.timeout = 20ms});
+  std::vector<std::string> asked;
+  AllReduceStrategy strategy(worker.context, [&] {
+    return std::make_unique<ScriptedCollective>(asked, std::shared_future<void>());
+  });
+  strategy.Start(worker.space, worker.plan, {});
+  strategy.Submit(MakeBucket(worker.space, worker.plan, 1, 0));
+  EXPECT_THROW(strategy.Await(MakeBucket(worker.space, worker.plan, 1, 0)), CommError);
+}
+
+TEST(AllReduceStrategyTest, AwaitOfAnIdleBucketReturnsAtOnce) {
+  InProcessStore store;
+  Worker worker(0, 1, store);
+  std::vector<std::string> asked;
+  AllReduceStrategy strategy(worker.context, [&] {
+    return std::make_unique<ScriptedCollective>(asked, std::shared_future<void>());
+  });
+  strategy.Start(worker.space, worker.plan, {});
+  AwaitAll(strategy, worker, 0);
+  strategy.Stop();
+  EXPECT_TRUE(asked.empty());
+}
+
+}  // namespace
+}  // namespace ringside
