@@ -1,0 +1,32 @@
+#ifndef RINGSIDE_PARAMSERVER_PS_SERVER_H_
+#define RINGSIDE_PARAMSERVER_PS_SERVER_H_
+
+#include <memory>
+
+#include "common/strategy_entry.h"
+#include "paramserver/payload.h"
+#include "paramserver/shard_table.h"
+
+namespace ringside {
+
+/// A parameter server: listens on `context.comm.address` at a port of the kernel's choice and
+/// publishes "address:port" in the store under "ps/<index>". Its handlers run on gRPC's threads;
+/// one thread of its own ends pushes that have waited too long.
+class PsServer : public Server {
+ public:
+  /// Throws `CommError` when the address cannot be listened on.
+  PsServer(const ServerContext& context, ShardTable::MakeConsistency make_consistency);
+  ~PsServer() override;
+
+  ServerReport Stop() override;
+  /// Payload bytes that the server's code has moved so far.
+  CopyCount copies() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_PARAMSERVER_PS_SERVER_H_

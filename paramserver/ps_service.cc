@@ -1,0 +1,198 @@
+#include "paramserver/ps_service.h"
+
+#include <grpcpp/impl/codegen/proto_utils.h>
+
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include "paramserver/grpc_payload.h"
+#include "paramserver/parameter_server.pb.h"
+
+namespace ringside {
+namespace {
+
+grpc::StatusCode StatusCodeOf(RefusalCode code) {
+  switch (code) {
+    case RefusalCode::kInvalid:
+      return grpc::StatusCode::INVALID_ARGUMENT;
+    case RefusalCode::kOutOfRange:
+      return grpc::StatusCode::OUT_OF_RANGE;
+    case RefusalCode::kDuplicate:
+      return grpc::StatusCode::ALREADY_EXISTS;
+    case RefusalCode::kPrecondition:
+      return grpc::StatusCode::FAILED_PRECONDITION;
+    case RefusalCode::kLate:
+      return grpc::StatusCode::DEADLINE_EXCEEDED;
+    case RefusalCode::kAborted:
+      return grpc::StatusCode::ABORTED;
+  }
+  return grpc::StatusCode::UNKNOWN;
+}
+
+/// The culprit travels in the details, so that a worker can name it.
+grpc::Status ToStatus(const Refusal& refusal) {
+  return {StatusCodeOf(refusal.code), refusal.message, refusal.culprit};
+}
+
+/// Takes the same time wherever the first difference is.
+bool ConstantTimeEqual(const grpc::string_ref& given, const std::string& expected) {
+  unsigned difference = given.size() == expected.size() ? 0 : 1;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const char other = expected.empty() ? '\0' : expected[i % expected.size()];
+    difference |= static_cast<unsigned>(static_cast<unsigned char>(given.data()[i]) ^
+                                        static_cast<unsigned char>(other));
+  }
+  return difference == 0;
+}
+
+PlanInfo ToPlanInfo(const StartRequest& request) {
+  PlanInfo plan{.worker = request.worker(),
+                .workers = request.workers(),
+                .server = request.server(),
+                .servers = request.servers(),
+                .fingerprint = request.plan_fingerprint(),
+                .step = request.step(),
+                .buckets = {}};
+  for (const ServedBucket& bucket : request.buckets()) {
+    plan.buckets.push_back({bucket.index(), bucket.elements()});
+  }
+  return plan;
+}
+
+/// Ends a call that is not served.
+class RefusedCall : public grpc::ServerGenericBidiReactor {
+ public:
+  explicit RefusedCall(const grpc::Status& status) { Finish(status); }
+  void OnDone() override { delete this; }
+};
+
+/// One call, from its first byte to its last: reads the one request, then answers it at once or
+/// leaves it with the table as a waiting push. gRPC deletes it through OnDone, which comes only
+/// after the answer; so whoever has the right to answer (this object until `Push` has taken the
+/// reply, the table from then on) may still use it.
+class Call : public grpc::ServerGenericBidiReactor, public PendingReply {
+ public:
+  Call(ShardTable& table, std::string method) : table_(table), method_(std::move(method)) {
+    StartRead(&message_);
+  }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) return Finish({grpc::StatusCode::INVALID_ARGUMENT, "a call without a request"});
+    try {
+      Serve();
+    } catch (const RefusedError& error) {
+      Refuse(error.refusal());
+    } catch (const std::exception& error) {
+      Finish({grpc::StatusCode::INTERNAL, error.what()});
+    }
+  }
+
+  void OnCancel() override {
+    if (!pushing_.load(std::memory_order_acquire)) return;
+    if (table_.Abandon(request_, *this)) Finish(grpc::Status::CANCELLED);
+  }
+
+  void OnDone() override { delete this; }
+
+  void Send(Answer answer) override { Reply(answer.parameters, answer.version, answer.staleness); }
+
+  void Refuse(const Refusal& refusal) override { Finish(ToStatus(refusal)); }
+
+ private:
+  void Serve();
+  void ServeStart();
+  void ServePush(std::unique_ptr<const Payload> gradient);
+  std::unique_ptr<const Payload> TakeFrame();
+  void Reply(ParameterRef payload, std::int64_t version, std::int64_t staleness);
+
+  ShardTable& table_;
+  const std::string method_;
+  grpc::ByteBuffer message_;  // the request, then the reply
+  FrameHeader request_;
+  std::atomic<bool> pushing_{false};  // request_ may be read by OnCancel
+};
+
+void Call::Serve() {
+  if (method_ == kStartMethod) return ServeStart();
+  std::unique_ptr<const Payload> payload = TakeFrame();
+  switch (request_.kind) {
+    case FrameKind::kPushPull:
+      return ServePush(std::move(payload));
+    case FrameKind::kLoad:
+      table_.Load(request_, *payload);
+      return Reply(ParameterRef(0), 0, 0);
+    case FrameKind::kPull:
+      return Send(table_.Pull(request_));
+    case FrameKind::kReadState:
+      return Reply(table_.ReadState(request_), 0, 0);
+  }
+}
+
+void Call::ServeStart() {
+  StartRequest request;
+  if (!grpc::GenericDeserialize<grpc::ProtoBufferReader, StartRequest>(&message_, &request).ok() ||
+      request.protocol() != FrameHeader::kProtocol) {
+    throw RefusedError(RefusalCode::kInvalid, "not a StartRequest of this protocol version");
+  }
+  table_.Start(ToPlanInfo(request));
+  message_.Clear();  // an empty StartReply is no bytes at all
+  const grpc::Slice nothing;
+  message_ = grpc::ByteBuffer(&nothing, 1);
+  StartWriteAndFinish(&message_, {}, grpc::Status::OK);
+}
+
+// From the moment that the table has taken the reply, any thread may answer it and thereby end this
+// object: nothing of it may be touched after the call of Push.
+void Call::ServePush(std::unique_ptr<const Payload> gradient) {
+  pushing_.store(true, std::memory_order_release);
+  table_.Push(request_, std::move(gradient), *this);
+}
+
+std::unique_ptr<const Payload> Call::TakeFrame() {
+  std::unique_ptr<const Payload> payload;
+  const FrameError error = ParseFrame(message_, request_, payload);
+  message_.Clear();
+  if (error != FrameError::kNone) throw RefusedError(RefusalCode::kInvalid, FrameErrorText(error));
+  if (method_ != MethodOf(request_.kind)) {
+    throw RefusedError(RefusalCode::kInvalid, "a frame of another kind than the method");
+  }
+  return payload;
+}
+
+void Call::Reply(ParameterRef payload, std::int64_t version, std::int64_t staleness) {
+  FrameHeader header = request_;
+  header.version = version;
+  header.staleness = staleness;
+  header.payload_bytes = payload.values().size_bytes();
+  message_ = MakeFrame(header, std::move(payload));
+  StartWriteAndFinish(&message_, {}, grpc::Status::OK);
+}
+
+bool Served(const std::string& method) {
+  return method == kStartMethod || method == kLoadMethod || method == kPushPullMethod ||
+         method == kPullMethod || method == kReadStateMethod;
+}
+
+}  // namespace
+
+grpc::ServerGenericBidiReactor* PsService::CreateReactor(
+    grpc::GenericCallbackServerContext* context) {
+  if (!Authentic(*context)) {
+    return new RefusedCall({grpc::StatusCode::UNAUTHENTICATED, "wrong or missing token"});
+  }
+  if (!Served(context->method())) {
+    return new RefusedCall({grpc::StatusCode::UNIMPLEMENTED, "no such method"});
+  }
+  return new Call(table_, context->method());
+}
+
+bool PsService::Authentic(const grpc::GenericCallbackServerContext& context) const {
+  const auto found = context.client_metadata().find(kTokenKey);
+  return ConstantTimeEqual(
+      found == context.client_metadata().end() ? grpc::string_ref() : found->second, token_);
+}
+
+}  // namespace ringside

@@ -1,0 +1,184 @@
+// A bucket's step: gradient to its server (M bytes in all buckets together), parameters back (M
+// bytes). A start: worker 0 loads the servers, then the others pull.
+#include "paramserver/ps_strategy.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "common/bucket.h"
+#include "common/deadline.h"
+#include "common/errors.h"
+
+namespace ringside {
+
+// After a failure everything throws it; whatever fails first here is what the others echo.
+void PsStrategy::Guarded(const std::function<void()>& body) {
+  failure_.Check();
+  try {
+    body();
+  } catch (const CommError& error) {
+    failure_.Set(error);
+    failure_.Check();
+  }
+}
+
+void PsStrategy::Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) {
+  Guarded([&] {
+    space_ = &space;
+    plan_ = &plan;
+    first_step_ = from.step;
+    server_of_ = plan.AssignServers(context_.world.servers);
+    CheckSizes();
+    AgreeOnPlan(from.step);
+    Connect();
+    const bool brings = context_.world.rank == 0;
+    if (brings) StartServers(from.step);
+    if (brings) LoadServers(from);
+    Barrier("ps/loaded", "");
+    if (!brings) StartServers(from.step);
+    PullAll(/*counted=*/false);
+    Barrier("ps/started", "");
+  });
+}
+
+void PsStrategy::CheckSizes() const {
+  for (int bucket = 0; bucket < plan_->buckets(); ++bucket) {
+    const std::uint64_t bytes = plan_->range(bucket).size() * sizeof(float);
+    if (bytes <= FrameHeader::kMaxPayload) continue;
+    throw ConfigError("bucket " + std::to_string(bucket) + " has " + std::to_string(bytes) +
+                      " bytes, more than a parameter server's message can hold (" +
+                      std::to_string(FrameHeader::kMaxPayload) + "): choose smaller buckets");
+  }
+}
+
+// Every rank finds a difference by itself, names the same worker, and no server is started on it.
+void PsStrategy::AgreeOnPlan(std::int64_t step) {
+  const std::string mine = std::to_string(plan_->Fingerprint()) + "@" + std::to_string(step);
+  const std::vector<std::string> all = Exchange(context_.store, context_.world, "ps/plan", mine,
+                                                Deadline::After(context_.comm.timeout));
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank] == all[0]) continue;
+    throw CommError("worker " + std::to_string(rank), "start",
+                    "it has another bucket plan or first step than worker 0");
+  }
+}
+
+void PsStrategy::Connect() {
+  const Deadline deadline = Deadline::After(context_.comm.timeout);
+  std::vector<std::unique_ptr<ServerLink>> links;
+  for (int server = 0; server < context_.world.servers; ++server) {
+    const std::string key = "ps/" + std::to_string(server);
+    try {
+      links.push_back(
+          std::make_unique<ServerLink>(server, context_.store.Get(key, deadline), context_.comm));
+    } catch (const CommError& error) {
+      throw CommError("server " + std::to_string(server), "start", error.what());
+    }
+  }
+  transfers_ =
+      std::make_unique<Transfers>(std::move(links), plan_->buckets(), context_.comm.timeout,
+                                  failure_, context_.recorder, context_.timeline);
+}
+
+void PsStrategy::StartServers(std::int64_t step) {
+  for (int server = 0; server < context_.world.servers; ++server) {
+    PlanInfo info{.worker = static_cast<std::uint32_t>(context_.world.rank),
+                  .workers = static_cast<std::uint32_t>(context_.world.workers),
+                  .server = static_cast<std::uint32_t>(server),
+                  .servers = static_cast<std::uint32_t>(context_.world.servers),
+                  .fingerprint = plan_->Fingerprint(),
+                  .step = step,
+                  .buckets = {}};
+    for (int bucket = 0; context_.world.rank == 0 && bucket < plan_->buckets(); ++bucket) {
+      if (server_of_[static_cast<std::size_t>(bucket)] != server) continue;
+      info.buckets.push_back({static_cast<std::uint32_t>(bucket), plan_->range(bucket).size()});
+    }
+    transfers_->link(server).Start(info);
+  }
+}
+
+void PsStrategy::LoadServers(const StartPoint& from) {
+  const std::size_t elements = plan_->elements();
+  const std::size_t vectors = elements == 0 ? 0 : from.optimizer_state.size() / elements;
+  for (std::size_t part = 0; part <= vectors; ++part) {
+    const std::span<const float> values =
+        part == 0 ? space_->params()
+                  : from.optimizer_state.subspan((part - 1) * elements, elements);
+    ForEachBucket([&](int bucket) {
+      Transfer transfer = MakeTransfer(FrameKind::kLoad, bucket);
+      transfer.header.part = static_cast<std::uint32_t>(part);
+      transfer.out = values.subspan(plan_->range(bucket).begin, plan_->range(bucket).size());
+      return transfer;
+    });
+  }
+}
+
+void PsStrategy::PullAll(bool counted) {
+  ForEachBucket([&](int bucket) {
+    Transfer transfer = MakeTransfer(FrameKind::kPull, bucket);
+    transfer.in = MakeBucket(*space_, *plan_, bucket, 0).params;
+    transfer.counted = counted;
+    return transfer;
+  });
+}
+
+void PsStrategy::ForEachBucket(const std::function<Transfer(int bucket)>& make) {
+  for (int bucket = 0; bucket < plan_->buckets(); ++bucket) transfers_->Begin(make(bucket));
+  for (int bucket = 0; bucket < plan_->buckets(); ++bucket) transfers_->Await(bucket);
+}
+
+Transfer PsStrategy::MakeTransfer(FrameKind kind, int bucket) const {
+  Transfer transfer;
+  transfer.header.kind = kind;
+  transfer.header.worker = static_cast<std::uint32_t>(context_.world.rank);
+  transfer.header.bucket = static_cast<std::uint32_t>(bucket);
+  transfer.header.step = first_step_;
+  transfer.server = server_of_[static_cast<std::size_t>(bucket)];
+  return transfer;
+}
+
+void PsStrategy::Submit(const Bucket& bucket) {
+  failure_.Check();
+  Transfer transfer = MakeTransfer(FrameKind::kPushPull, bucket.index);
+  transfer.header.step = bucket.step;
+  transfer.out = bucket.grads;
+  transfer.in = bucket.params;
+  transfer.counted = true;
+  transfers_->Begin(transfer);
+}
+
+void PsStrategy::Await(const Bucket& bucket) { transfers_->Await(bucket.index); }
+
+void PsStrategy::Settle() {
+  Guarded([&] {
+    Barrier("ps/settle/" + std::to_string(settles_++), "");
+    PullAll(/*counted=*/true);
+  });
+}
+
+void PsStrategy::ReadOptimizerState(std::span<float> out) {
+  Guarded([&] {
+    const std::size_t elements = plan_->elements();
+    const std::size_t vectors = elements == 0 ? 0 : out.size() / elements;
+    for (std::size_t vector = 0; vector < vectors; ++vector) {
+      ForEachBucket([&](int bucket) {
+        const BucketPlan::Range& range = plan_->range(bucket);
+        Transfer transfer = MakeTransfer(FrameKind::kReadState, bucket);
+        transfer.header.part = static_cast<std::uint32_t>(vector + 1);
+        transfer.in = out.subspan(vector * elements + range.begin, range.size());
+        return transfer;
+      });
+    }
+  });
+}
+
+void PsStrategy::Stop() {
+  Guarded([&] { Barrier("ps/stop", ""); });
+  transfers_.reset();
+}
+
+void PsStrategy::Barrier(const std::string& name, const std::string& mine) {
+  Exchange(context_.store, context_.world, name, mine, Deadline::After(context_.comm.timeout));
+}
+
+}  // namespace ringside

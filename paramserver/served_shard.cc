@@ -1,0 +1,163 @@
+#include "paramserver/served_shard.h"
+
+#include <string>
+#include <utility>
+
+namespace ringside {
+namespace {
+
+constexpr int kLane = 1;  // communication
+
+std::string WorkerList(const std::vector<int>& workers) {
+  std::string names = workers.size() == 1 ? "worker " : "workers ";
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    if (i > 0) names += ", ";
+    names += std::to_string(workers[i]);
+  }
+  return names;
+}
+
+}  // namespace
+
+ServedShard::ServedShard(int bucket, std::size_t elements, int workers,
+                         const OptimizerOptions& optimizer,
+                         std::unique_ptr<Consistency> consistency, Timeline& timeline)
+    : bucket_(bucket),
+      elements_(elements),
+      timeline_(timeline),
+      shard_(elements, workers, optimizer),
+      consistency_(std::move(consistency)),
+      waiting_(static_cast<std::size_t>(workers)) {
+  state_per_parameter_ = shard_.state_per_parameter();
+}
+
+void ServedShard::Start(std::int64_t step) {
+  const std::lock_guard lock(mutex_);
+  shard_.SetVersion(consistency_->Start(step));
+}
+
+void ServedShard::Load(int part, const Payload& values) {
+  const std::lock_guard lock(mutex_);
+  if (pushed_) {
+    throw RefusedError(RefusalCode::kDuplicate,
+                       "bucket " + std::to_string(bucket_) + " has been trained on already");
+  }
+  shard_.Load(part, values);
+  if (part == 0) loaded_ = true;
+}
+
+ParameterRef ServedShard::ReadState(int part) {
+  const std::lock_guard lock(mutex_);
+  return shard_.ReadState(part);
+}
+
+Answer ServedShard::Pull() {
+  const std::lock_guard lock(mutex_);
+  RequireLoaded();
+  counters_.bytes_sent += elements_ * sizeof(float);
+  return {shard_.parameters(), shard_.version(), 0};
+}
+
+void ServedShard::Push(const PushInfo& push, std::unique_ptr<const Payload> gradient,
+                       PendingReply& reply, const Deadline& deadline) {
+  std::vector<Answered> answers;
+  {
+    const std::lock_guard lock(mutex_);
+    RequireLoaded();
+    const Verdict verdict = consistency_->OnPush(push, shard_.version());
+    pushed_ = true;
+    counters_.bytes_received += elements_ * sizeof(float);
+    waiting_[static_cast<std::size_t>(push.worker)] = Waiting{&reply, deadline, push, 0};
+    if (verdict.use_gradient) {
+      shard_.Contribute(verdict.order, std::move(gradient));
+      contributors_.push_back(push.worker);
+    }
+    if (verdict.apply) {
+      Apply(*verdict.apply, push.step);
+    } else {
+      const ScopedSpan span(timeline_, SpanKind::kReduce, push.step, bucket_, kLane);
+      shard_.Fold();
+    }
+    answers = TakeAnswers(verdict.answer);
+  }
+  for (Answered& answered : answers) answered.reply->Send(std::move(answered.answer));
+}
+
+// Staleness is measured here, at the moment of the update: how many updates have been applied since
+// the parameters that each gradient was computed from.
+void ServedShard::Apply(const Update& update, std::int64_t step) {
+  for (const int worker : contributors_) {
+    std::optional<Waiting>& waiting = waiting_[static_cast<std::size_t>(worker)];
+    if (!waiting) continue;
+    waiting->staleness = shard_.version() - waiting->push.version;
+    ++counters_.staleness[waiting->staleness];
+  }
+  contributors_.clear();
+  const ScopedSpan span(timeline_, SpanKind::kApply, step, bucket_, kLane);
+  shard_.Apply(update);
+  ++counters_.updates;
+}
+
+std::vector<ServedShard::Answered> ServedShard::TakeAnswers(const std::vector<int>& workers) {
+  std::vector<Answered> answers;
+  for (const int worker : workers) {
+    std::optional<Waiting>& waiting = waiting_[static_cast<std::size_t>(worker)];
+    if (!waiting) continue;
+    counters_.bytes_sent += elements_ * sizeof(float);
+    answers.push_back(
+        {waiting->reply, {shard_.parameters(), shard_.version(), waiting->staleness}});
+    waiting.reset();
+  }
+  return answers;
+}
+
+bool ServedShard::Withdraw(PendingReply& reply) {
+  const std::lock_guard lock(mutex_);
+  for (std::optional<Waiting>& waiting : waiting_) {
+    if (!waiting || waiting->reply != &reply) continue;
+    waiting.reset();
+    return true;
+  }
+  return false;
+}
+
+std::optional<Refusal> ServedShard::Expired(Deadline::Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  for (const std::optional<Waiting>& waiting : waiting_) {
+    if (!waiting || waiting->deadline.at() > now) continue;
+    const std::string missing = WorkerList(consistency_->Missing());
+    return Refusal{RefusalCode::kLate,
+                   missing + " did not push bucket " + std::to_string(bucket_) + " of step " +
+                       std::to_string(waiting->push.step) + " in time",
+                   missing};
+  }
+  return std::nullopt;
+}
+
+void ServedShard::RefuseWaiting(const Refusal& refusal) {
+  std::vector<PendingReply*> replies;
+  {
+    const std::lock_guard lock(mutex_);
+    for (std::optional<Waiting>& waiting : waiting_) {
+      if (!waiting) continue;
+      replies.push_back(waiting->reply);
+      waiting.reset();
+    }
+  }
+  for (PendingReply* reply : replies) reply->Refuse(refusal);
+}
+
+ShardCounters ServedShard::counters() const {
+  const std::lock_guard lock(mutex_);
+  ShardCounters counters = counters_;
+  counters.copies = shard_.copies();
+  return counters;
+}
+
+void ServedShard::RequireLoaded() const {
+  if (loaded_) return;
+  throw RefusedError(RefusalCode::kPrecondition,
+                     "bucket " + std::to_string(bucket_) + " has no parameters yet");
+}
+
+}  // namespace ringside

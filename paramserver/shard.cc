@@ -1,0 +1,121 @@
+// Summation, for the gradients g_0 .. g_(n-1) of an update:
+//   sum = ((g_0 + g_1) + g_2) + ...
+// in this order always. `Fold` advances the sum over the orders that have come without a gap;
+// `Apply` adds the rest. `Apply` works in blocks that stay in the first-level cache: each block of
+// the sum is completed and handed to the optimizer at once, so with up to two contributors the sum
+// never exists in memory as a whole. Both split element-wise work only, so neither the blocks nor
+// when `Fold` ran changes a bit of the result.
+#include "paramserver/shard.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "common/errors.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kBlock = 2048;  // floats: 8 KiB of sum, beside parameters, state and gradient
+
+}  // namespace
+
+Shard::Shard(std::size_t elements, int contributors, const OptimizerOptions& optimizer)
+    : elements_(elements),
+      optimizer_(Optimizer::Make(optimizer, elements)),
+      waiting_(static_cast<std::size_t>(contributors)) {
+  buffers_.emplace_back(elements);
+}
+
+void Shard::Load(int part, const Payload& values) {
+  FloatReader reader(values.pieces());
+  if (part == 0) {
+    current_ = ExclusiveBuffer();
+    reader.Assign(buffers_[current_].mutable_values());
+  } else {
+    const auto vector = static_cast<std::size_t>(part - 1);
+    reader.Assign(optimizer_->state().subspan(vector * elements_, elements_));
+  }
+  copies_ += reader.count();
+}
+
+ParameterRef Shard::ReadState(int part) {
+  const auto vector = static_cast<std::size_t>(part - 1);
+  ParameterRef copy(elements_);
+  std::ranges::copy(optimizer_->state().subspan(vector * elements_, elements_),
+                    copy.mutable_values().begin());
+  copies_.assigned += elements_ * sizeof(float);
+  return copy;
+}
+
+void Shard::Contribute(int order, std::unique_ptr<const Payload> gradient) {
+  std::unique_ptr<const Payload>& slot = waiting_[static_cast<std::size_t>(order)];
+  if (slot != nullptr || order < folded_) throw InternalError("contributed twice to one update");
+  slot = std::move(gradient);
+}
+
+void Shard::Fold() {
+  int end = folded_;
+  while (end < static_cast<int>(waiting_.size()) && waiting_[static_cast<std::size_t>(end)]) ++end;
+  if (end - folded_ < (folded_ == 0 ? 2 : 1)) return;
+  std::vector<std::unique_ptr<const Payload>> taken;
+  std::vector<FloatReader> readers = TakeReaders(taken, end);
+  sum_.resize(elements_);
+  for (std::size_t begin = 0; begin < elements_; begin += kBlock) {
+    const auto block = std::span(sum_).subspan(begin, std::min(kBlock, elements_ - begin));
+    auto reader = readers.begin();
+    if (folded_ == 0) (reader++)->Assign(block);
+    for (; reader != readers.end(); ++reader) reader->Add(block);
+  }
+  for (const FloatReader& reader : readers) copies_ += reader.count();
+  folded_ = end;
+}
+
+void Shard::Apply(const Update& update) {
+  std::vector<std::unique_ptr<const Payload>> taken;
+  std::vector<FloatReader> readers = TakeReaders(taken, static_cast<int>(waiting_.size()));
+  if (folded_ == 0 && readers.empty()) throw InternalError("an update without a gradient");
+  const std::span<const float> in = buffers_[current_].values();
+  const std::size_t target = ExclusiveBuffer();
+  const std::span<float> out = buffers_[target].mutable_values();
+  std::array<float, kBlock> scratch;
+  for (std::size_t begin = 0; begin < elements_; begin += kBlock) {
+    const std::size_t size = std::min(kBlock, elements_ - begin);
+    const auto block =
+        folded_ == 0 ? std::span(scratch).first(size) : std::span(sum_).subspan(begin, size);
+    auto reader = readers.begin();
+    if (folded_ == 0) (reader++)->Assign(block);
+    for (; reader != readers.end(); ++reader) reader->Add(block);
+    optimizer_->Apply(begin, in.subspan(begin, size), out.subspan(begin, size), block, update);
+  }
+  for (const FloatReader& reader : readers) copies_ += reader.count();
+  current_ = target;
+  folded_ = 0;
+  ++version_;
+}
+
+// Moves the waiting gradients below order `end` to `taken`, and returns readers of them in order.
+std::vector<FloatReader> Shard::TakeReaders(std::vector<std::unique_ptr<const Payload>>& taken,
+                                            int end) {
+  std::vector<FloatReader> readers;
+  for (int order = folded_; order < end; ++order) {
+    auto& slot = waiting_[static_cast<std::size_t>(order)];
+    if (slot == nullptr) continue;
+    readers.emplace_back(slot->pieces());
+    taken.push_back(std::move(slot));
+  }
+  return readers;
+}
+
+// A buffer that no reply reads: the present one where possible, else a spare one. There are never
+// more than one for each version that a reply still holds, and one.
+std::size_t Shard::ExclusiveBuffer() {
+  if (buffers_[current_].exclusive()) return current_;
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    if (buffers_[i].exclusive()) return i;
+  }
+  buffers_.emplace_back(elements_);
+  return buffers_.size() - 1;
+}
+
+}  // namespace ringside

@@ -1,0 +1,74 @@
+#ifndef RINGSIDE_PARAMSERVER_SHARD_H_
+#define RINGSIDE_PARAMSERVER_SHARD_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "common/optim/optimizer.h"
+#include "paramserver/parameter_buffer.h"
+#include "paramserver/payload.h"
+
+namespace ringside {
+
+/// What a server holds of one bucket: parameters, the optimizer for its range, the gradients of the
+/// open update, and the version. Knows no workers, no steps and no network: *when* to apply is the
+/// business of a `Consistency`.
+///
+/// Contributions are summed in ascending order of their `order`, whatever the order of arrival, so
+/// a sum is bitwise the same from run to run. A contribution whose turn has not come waits as it
+/// arrived; nothing is copied.
+///
+/// Thread safety: none, except that a `ParameterRef` once handed out may be read on any thread.
+class Shard {
+ public:
+  /// Parameters and optimizer state are zero, the version is 0. `contributors`: how many different
+  /// `order`s an update may have.
+  Shard(std::size_t elements, int contributors, const OptimizerOptions& optimizer);
+
+  std::size_t elements() const { return elements_; }
+  int state_per_parameter() const { return optimizer_->state_per_parameter(); }
+
+  /// Overwrites the parameters (part 0) or state vector part - 1 of the optimizer. `values` has
+  /// `elements()` floats.
+  void Load(int part, const Payload& values);
+  /// A copy of state vector `part` - 1, 1 <= part <= state_per_parameter().
+  ParameterRef ReadState(int part);
+  void SetVersion(std::int64_t version) { version_ = version; }
+
+  /// Adds a gradient of `elements()` floats to the open update, as number `order` of its sum. Each
+  /// order at most once per update.
+  void Contribute(int order, std::unique_ptr<const Payload> gradient);
+  /// Sums what has come so far as the order allows, and frees it. Optional: `Apply` does what is
+  /// left. Adds nothing while a single gradient has come: that one would only be copied.
+  void Fold();
+  /// One optimizer step with the sum of what was contributed (at least one gradient); opens the
+  /// next update. References to the parameters before stay intact.
+  void Apply(const Update& update);
+
+  /// Present parameters; they never change while a reference is held.
+  ParameterRef parameters() const { return buffers_[current_]; }
+  /// Count of applied updates.
+  std::int64_t version() const { return version_; }
+  const CopyCount& copies() const { return copies_; }
+
+ private:
+  std::vector<FloatReader> TakeReaders(std::vector<std::unique_ptr<const Payload>>& taken, int end);
+  std::size_t ExclusiveBuffer();
+
+  std::size_t elements_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::vector<ParameterRef> buffers_;  // one unless replies still hold older versions
+  std::size_t current_ = 0;
+  std::vector<std::unique_ptr<const Payload>> waiting_;  // by order
+  int folded_ = 0;          // orders [0, folded_) are in sum_; 0: sum_ holds nothing
+  std::vector<float> sum_;  // allocated by the first Fold that needs it
+  std::int64_t version_ = 0;
+  CopyCount copies_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_PARAMSERVER_SHARD_H_

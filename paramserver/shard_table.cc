@@ -1,0 +1,190 @@
+#include "paramserver/shard_table.h"
+
+#include <string>
+#include <utility>
+
+namespace ringside {
+namespace {
+
+void CheckLength(std::uint64_t bytes, std::size_t elements) {
+  if (bytes == elements * sizeof(float)) return;
+  throw RefusedError(RefusalCode::kInvalid, "a payload of " + std::to_string(bytes) +
+                                                " bytes for a bucket of " +
+                                                std::to_string(elements * sizeof(float)));
+}
+
+void CheckPart(std::uint32_t part, int lowest, const ServedShard& shard) {
+  if (part >= static_cast<std::uint32_t>(lowest) &&
+      part <= static_cast<std::uint32_t>(shard.state_per_parameter())) {
+    return;
+  }
+  throw RefusedError(RefusalCode::kOutOfRange,
+                     "there is no part " + std::to_string(part) + ": the optimizer keeps " +
+                         std::to_string(shard.state_per_parameter()) + " state vectors");
+}
+
+}  // namespace
+
+ShardTable::ShardTable(const ServerContext& context, MakeConsistency make_consistency)
+    : context_(context), make_consistency_(std::move(make_consistency)) {}
+
+void ShardTable::Start(const PlanInfo& plan) {
+  const std::lock_guard lock(mutex_);
+  CheckAlive();
+  CheckWorld(plan);
+  if (plan.worker == 0) return Create(plan);
+  if (!plan_) {
+    throw RefusedError(RefusalCode::kPrecondition, "worker 0 has not brought the plan yet");
+  }
+  if (plan.fingerprint != plan_->fingerprint || plan.step != plan_->step) {
+    throw RefusedError({RefusalCode::kPrecondition,
+                        "worker " + std::to_string(plan.worker) +
+                            " has another bucket plan or first step than worker 0",
+                        "worker " + std::to_string(plan.worker)});
+  }
+}
+
+void ShardTable::CheckWorld(const PlanInfo& plan) const {
+  CheckWorker(plan.worker);
+  const auto same = [](std::uint32_t theirs, int ours) {
+    return theirs == static_cast<std::uint32_t>(ours);
+  };
+  if (same(plan.workers, context_.workers) && same(plan.servers, context_.servers) &&
+      same(plan.server, context_.index)) {
+    return;
+  }
+  throw RefusedError(RefusalCode::kPrecondition,
+                     "this is server " + std::to_string(context_.index) + " of " +
+                         std::to_string(context_.servers) + ", for " +
+                         std::to_string(context_.workers) + " workers: worker " +
+                         std::to_string(plan.worker) + " expects another");
+}
+
+void ShardTable::Create(const PlanInfo& plan) {
+  if (plan_) throw RefusedError(RefusalCode::kDuplicate, "the job has been started already");
+  std::map<std::uint32_t, std::unique_ptr<ServedShard>> shards;
+  for (const PlanInfo::ServedBucket& bucket : plan.buckets) {
+    if (bucket.elements * sizeof(float) > FrameHeader::kMaxPayload) {
+      throw RefusedError(RefusalCode::kInvalid,
+                         "bucket " + std::to_string(bucket.index) + " is larger than 2 GiB");
+    }
+    auto shard = std::make_unique<ServedShard>(static_cast<int>(bucket.index), bucket.elements,
+                                               context_.workers, context_.optimizer,
+                                               make_consistency_(), context_.timeline);
+    shard->Start(plan.step);
+    if (!shards.emplace(bucket.index, std::move(shard)).second) {
+      throw RefusedError(RefusalCode::kInvalid,
+                         "bucket " + std::to_string(bucket.index) + " is in the plan twice");
+    }
+  }
+  shards_ = std::move(shards);
+  plan_ = plan;
+}
+
+void ShardTable::Load(const FrameHeader& header, const Payload& values) {
+  ServedShard& shard = Find(header);
+  if (header.worker != 0) {
+    throw RefusedError(RefusalCode::kPrecondition, "only worker 0 brings initial parameters");
+  }
+  CheckPart(header.part, 0, shard);
+  CheckLength(header.payload_bytes, shard.elements());
+  shard.Load(static_cast<int>(header.part), values);
+}
+
+Answer ShardTable::Pull(const FrameHeader& header) {
+  ServedShard& shard = Find(header);
+  CheckLength(header.payload_bytes, 0);
+  return shard.Pull();
+}
+
+ParameterRef ShardTable::ReadState(const FrameHeader& header) {
+  ServedShard& shard = Find(header);
+  CheckLength(header.payload_bytes, 0);
+  CheckPart(header.part, 1, shard);
+  return shard.ReadState(static_cast<int>(header.part));
+}
+
+void ShardTable::Push(const FrameHeader& header, std::unique_ptr<const Payload> gradient,
+                      PendingReply& reply) {
+  ServedShard& shard = Find(header);
+  CheckLength(header.payload_bytes, shard.elements());
+  shard.Push({static_cast<int>(header.worker), header.step, header.version}, std::move(gradient),
+             reply, Deadline::After(context_.comm.timeout));
+}
+
+bool ShardTable::Abandon(const FrameHeader& header, PendingReply& reply) {
+  ServedShard* shard = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = shards_.find(header.bucket);
+    if (found == shards_.end()) return false;
+    shard = found->second.get();
+  }
+  if (!shard->Withdraw(reply)) return false;
+  const std::string worker = "worker " + std::to_string(header.worker);
+  Fail({RefusalCode::kAborted,
+        worker + " is gone: it left while its push of bucket " + std::to_string(header.bucket) +
+            ", step " + std::to_string(header.step) + " was waiting",
+        worker});
+  return true;
+}
+
+void ShardTable::FailExpired(Deadline::Clock::time_point now) {
+  std::vector<ServedShard*> shards;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [index, shard] : shards_) shards.push_back(shard.get());
+  }
+  for (ServedShard* shard : shards) {
+    if (const auto refusal = shard->Expired(now)) return Fail(*refusal);
+  }
+}
+
+void ShardTable::Fail(const Refusal& refusal) {
+  Refusal first;
+  std::vector<ServedShard*> shards;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = refusal;
+    first = *failure_;
+    for (const auto& [index, shard] : shards_) shards.push_back(shard.get());
+  }
+  for (ServedShard* shard : shards) shard->RefuseWaiting(first);
+}
+
+ShardCounters ShardTable::counters() const {
+  const std::lock_guard lock(mutex_);
+  ShardCounters sum;
+  for (const auto& [index, shard] : shards_) {
+    const ShardCounters one = shard->counters();
+    sum.bytes_received += one.bytes_received;
+    sum.bytes_sent += one.bytes_sent;
+    sum.updates += one.updates;
+    sum.copies += one.copies;
+    for (const auto& [versions, count] : one.staleness) sum.staleness[versions] += count;
+  }
+  return sum;
+}
+
+ServedShard& ShardTable::Find(const FrameHeader& header) const {
+  const std::lock_guard lock(mutex_);
+  CheckAlive();
+  CheckWorker(header.worker);
+  const auto found = shards_.find(header.bucket);
+  if (found != shards_.end()) return *found->second;
+  if (!plan_) throw RefusedError(RefusalCode::kPrecondition, "the job has not been started");
+  throw RefusedError(RefusalCode::kOutOfRange,
+                     "bucket " + std::to_string(header.bucket) + " is not on this server");
+}
+
+void ShardTable::CheckWorker(std::uint32_t worker) const {
+  if (worker < static_cast<std::uint32_t>(context_.workers)) return;
+  throw RefusedError(RefusalCode::kOutOfRange, "there is no worker " + std::to_string(worker) +
+                                                   " among " + std::to_string(context_.workers));
+}
+
+void ShardTable::CheckAlive() const {
+  if (failure_) throw RefusedError(*failure_);
+}
+
+}  // namespace ringside

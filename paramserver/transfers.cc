@@ -1,0 +1,156 @@
+#include "paramserver/transfers.h"
+
+#include <string>
+#include <utility>
+
+#include "common/deadline.h"
+#include "common/errors.h"
+
+namespace ringside {
+namespace {
+
+/// A server names missing workers at the timeout and the call itself ends soon after: this wait is
+/// the last resort.
+constexpr std::chrono::milliseconds kAwaitGrace{800};
+constexpr int kLane = 1;  // communication
+
+}  // namespace
+
+/// What is known of one bucket. Fields are guarded by `mutex_` of the owner, except that while the
+/// transfer is under way `Received` writes `transfer.in` alone.
+class Transfers::Slot : public CallObserver {
+ public:
+  explicit Slot(Transfers& owner) : owner_(owner) {}
+
+  void Sent(std::size_t bytes) override;
+  void Received(const FrameHeader& header, const Payload& payload) override;
+  void Failed(const CommError& error) override;
+
+  Transfer transfer;
+  bool under_way = false;
+  std::int64_t version = 0;  // of the parameters that came last
+  Timeline::Clock::time_point begun, called;
+
+ private:
+  Transfers& owner_;
+};
+
+Transfers::Transfers(std::vector<std::unique_ptr<ServerLink>> links, int buckets,
+                     std::chrono::milliseconds timeout, FailureLatch& failure, Recorder& recorder,
+                     Timeline& timeline)
+    : timeout_(timeout),
+      failure_(failure),
+      recorder_(recorder),
+      timeline_(timeline),
+      queues_(links.size()),
+      unsent_bytes_(links.size(), 0),
+      links_(std::move(links)) {
+  for (int bucket = 0; bucket < buckets; ++bucket) slots_.push_back(std::make_unique<Slot>(*this));
+  thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
+}
+
+Transfers::~Transfers() {
+  thread_ = {};    // asks it to stop and joins
+  links_.clear();  // no slot is called after this
+}
+
+void Transfers::Begin(const Transfer& transfer) {
+  const std::lock_guard lock(mutex_);
+  Slot& slot = *slots_[transfer.header.bucket];
+  if (slot.under_way) throw InternalError("a bucket was submitted twice without an await");
+  slot.transfer = transfer;
+  slot.transfer.header.version = slot.version;
+  slot.transfer.header.payload_bytes = transfer.out.size_bytes();
+  slot.under_way = true;
+  slot.begun = Timeline::Clock::now();
+  queues_[static_cast<std::size_t>(transfer.server)].push_back(&slot);
+  send_.notify_all();
+}
+
+void Transfers::Await(int bucket) {
+  Slot& slot = *slots_[static_cast<std::size_t>(bucket)];
+  const Deadline deadline = Deadline::After(timeout_ + kAwaitGrace);
+  std::unique_lock lock(mutex_);
+  const bool done =
+      done_.wait_until(lock, deadline.at(), [&] { return !slot.under_way || failure_.failed(); });
+  if (!done) {
+    failure_.Set(CommError(link(slot.transfer.server).name(),
+                           "transfer of bucket " + std::to_string(bucket) + ", step " +
+                               std::to_string(slot.transfer.header.step),
+                           "there was no answer in time"));
+  }
+  failure_.Check();
+}
+
+CopyCount Transfers::copies() const {
+  const std::lock_guard lock(mutex_);
+  return copies_;
+}
+
+void Transfers::Run(const std::stop_token& stop) {
+  while (true) {
+    Slot* slot = nullptr;
+    {
+      std::unique_lock lock(mutex_);
+      send_.wait(lock, stop, [&] { return (slot = NextToSend()) != nullptr; });
+      if (stop.stop_requested()) return;
+    }
+    StartCall(*slot);
+  }
+}
+
+// The first queued bucket of a server that has room; takes it out of the queue.
+Transfers::Slot* Transfers::NextToSend() {
+  for (std::size_t server = 0; server < queues_.size(); ++server) {
+    if (queues_[server].empty()) continue;
+    Slot* slot = queues_[server].front();
+    const std::size_t bytes = slot->transfer.out.size_bytes();
+    std::size_t& unsent = unsent_bytes_[server];
+    if (unsent > 0 && unsent + bytes > kUnsentBytes) continue;
+    unsent += bytes;
+    queues_[server].pop_front();
+    return slot;
+  }
+  return nullptr;
+}
+
+// Without the mutex: gRPC may call the slot before this returns.
+void Transfers::StartCall(Slot& slot) {
+  const Transfer transfer = slot.transfer;
+  slot.called = Timeline::Clock::now();
+  timeline_.Add(SpanKind::kQueue, slot.begun, slot.called, transfer.header.step,
+                static_cast<int>(transfer.header.bucket), kLane);
+  link(transfer.server).Call(transfer.header, transfer.out, transfer.in.size_bytes(), slot);
+}
+
+void Transfers::Slot::Sent(std::size_t bytes) {
+  const std::lock_guard lock(owner_.mutex_);
+  owner_.unsent_bytes_[static_cast<std::size_t>(transfer.server)] -= bytes;
+  owner_.send_.notify_all();
+}
+
+void Transfers::Slot::Received(const FrameHeader& header, const Payload& payload) {
+  FloatReader reader(payload.pieces());
+  reader.Assign(transfer.in);
+  owner_.timeline_.Add(SpanKind::kWire, called, Timeline::Clock::now(), transfer.header.step,
+                       static_cast<int>(transfer.header.bucket), kLane);
+  if (transfer.counted) {
+    owner_.recorder_.AddPayload(transfer.out.size_bytes(), transfer.in.size_bytes());
+    if (header.kind == FrameKind::kPushPull) owner_.recorder_.AddStaleness(header.staleness);
+  }
+  const std::lock_guard lock(owner_.mutex_);
+  owner_.copies_ += reader.count();
+  if (header.kind == FrameKind::kPushPull || header.kind == FrameKind::kPull) {
+    version = header.version;
+  }
+  under_way = false;
+  owner_.done_.notify_all();
+}
+
+void Transfers::Slot::Failed(const CommError& error) {
+  owner_.failure_.Set(error);
+  const std::lock_guard lock(owner_.mutex_);
+  owner_.done_.notify_all();
+}
+
+}  // namespace ringside

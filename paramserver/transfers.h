@@ -1,0 +1,88 @@
+#ifndef RINGSIDE_PARAMSERVER_TRANSFERS_H_
+#define RINGSIDE_PARAMSERVER_TRANSFERS_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "common/measure/recorder.h"
+#include "common/measure/timeline.h"
+#include "common/strategy_entry.h"
+#include "paramserver/failure_latch.h"
+#include "paramserver/payload.h"
+#include "paramserver/server_link.h"
+#include "paramserver/wire.h"
+
+namespace ringside {
+
+/// One bucket's way to its server and back.
+struct Transfer {
+  FrameHeader header;  ///< `version` and `payload_bytes` are filled in.
+  int server = 0;
+  std::span<const float> out{};
+  std::span<float> in;   ///< Gets the payload of the reply, exactly as long.
+  bool counted = false;  ///< Training traffic: goes into the recorder.
+};
+
+/// Carries buckets out on one thread of its own. At most one transfer per bucket is under way.
+///
+/// Buckets leave in the order in which they were begun: HTTP/2 would interleave all that are under
+/// way and finish them together at the end, which leaves nothing to overlap. So each server has at
+/// most `kUnsentBytes` (but always one bucket) waiting to be taken by the kernel; how many replies
+/// are outstanding is not limited.
+///
+/// Ownership: the spans of a transfer belong to it from `Begin` until `Await` returns normally, or
+/// until destruction. Thread safety: one caller; `Begin` does not block.
+class Transfers {
+ public:
+  static constexpr std::size_t kUnsentBytes = std::size_t{4} << 20;
+
+  /// Takes the links over; borrows the rest.
+  Transfers(std::vector<std::unique_ptr<ServerLink>> links, int buckets,
+            std::chrono::milliseconds timeout, FailureLatch& failure, Recorder& recorder,
+            Timeline& timeline);
+  /// Cancels what is under way.
+  ~Transfers();
+
+  ServerLink& link(int server) { return *links_[static_cast<std::size_t>(server)]; }
+
+  void Begin(const Transfer& transfer);
+  /// Waits for this bucket's transfer, if there is one. Throws the strategy's `CommError`.
+  void Await(int bucket);
+
+  /// Payload bytes that were moved here: the receiver's own write, nothing else.
+  CopyCount copies() const;
+
+ private:
+  class Slot;
+
+  void Run(const std::stop_token& stop);
+  Slot* NextToSend();
+  void StartCall(Slot& slot);
+
+  std::vector<std::unique_ptr<Slot>> slots_;  // by bucket; outlive the links, which call them
+  const std::chrono::milliseconds timeout_;
+  FailureLatch& failure_;
+  Recorder& recorder_;
+  Timeline& timeline_;
+
+  mutable std::mutex mutex_;               // guards what follows, and the state of the slots
+  std::condition_variable_any send_;       // a bucket was queued, or room was made
+  std::condition_variable done_;           // a transfer has ended, or all have failed
+  std::vector<std::deque<Slot*>> queues_;  // by server
+  std::vector<std::size_t> unsent_bytes_;  // by server
+  CopyCount copies_;
+  std::vector<std::unique_ptr<ServerLink>> links_;  // by server; never changes
+  std::jthread thread_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_PARAMSERVER_TRANSFERS_H_

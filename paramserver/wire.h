@@ -1,0 +1,48 @@
+#ifndef RINGSIDE_PARAMSERVER_WIRE_H_
+#define RINGSIDE_PARAMSERVER_WIRE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace ringside {
+
+/// The byte-level half of the protocol: what stands before a payload of floats, in requests and in
+/// replies. Layout in paramserver/README.md; all numbers little-endian.
+enum class FrameKind : std::uint16_t {
+  kPushPull = 1,   ///< Gradient out, parameters back.
+  kLoad = 2,       ///< Initial parameters or optimizer state out, nothing back.
+  kPull = 3,       ///< Nothing out, parameters back.
+  kReadState = 4,  ///< Nothing out, optimizer state back.
+};
+
+struct FrameHeader {
+  static constexpr std::size_t kBytes = 56;
+  static constexpr std::uint32_t kMagic = 0x53505352;  // "RSPS"
+  static constexpr std::uint16_t kProtocol = 1;
+  static constexpr std::uint64_t kMaxPayload = (std::uint64_t{2} << 30) - 1 - kBytes;
+
+  FrameKind kind = FrameKind::kPushPull;
+  std::uint32_t worker = 0;
+  std::uint32_t bucket = 0;
+  std::uint32_t part = 0;      ///< 0: parameters; v: state vector v - 1.
+  std::int64_t step = 0;       ///< 0-based.
+  std::int64_t version = 0;    ///< Request: of the gradient's parameters; reply: of these.
+  std::int64_t staleness = 0;  ///< Reply: versions applied between the two.
+  std::uint64_t payload_bytes = 0;
+};
+
+/// What the header, before it is believed, can be wrong about.
+enum class FrameError { kNone, kTooShort, kBadMagic, kBadProtocol, kBadKind, kBadLength };
+const char* FrameErrorText(FrameError error);
+
+std::array<std::byte, FrameHeader::kBytes> EncodeHeader(const FrameHeader& header);
+/// `bytes`: the first bytes of a message of `message_bytes`. Fills `header` unless there is an
+/// error.
+FrameError DecodeHeader(std::span<const std::byte> bytes, std::uint64_t message_bytes,
+                        FrameHeader& header);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_PARAMSERVER_WIRE_H_

@@ -1,0 +1,132 @@
+#ifndef RINGSIDE_TESTS_PARAMSERVER_PS_CLUSTER_H_
+#define RINGSIDE_TESTS_PARAMSERVER_PS_CLUSTER_H_
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/bucket.h"
+#include "common/store.h"
+#include "common/strategy_entry.h"
+#include "paramserver/ps_strategies.h"
+#include "tests/common/thread_ranks.h"
+
+namespace ringside {
+
+/// What a worker of a test has at hand.
+struct TestWorker {
+  TestWorker(const World& own_world, const BucketPlan& own_plan, const OptimizerOptions& options)
+      : world(own_world),
+        plan(own_plan),
+        space(own_plan.elements()),
+        optimizer(Optimizer::Make(options, own_plan.elements())) {}
+
+  World world;
+  BucketPlan plan;
+  FlatSpace space;
+  std::unique_ptr<Optimizer> optimizer;
+  Recorder recorder{16};
+  Timeline timeline;
+  std::unique_ptr<Strategy> strategy;
+
+  void Submit(int bucket, std::int64_t step) {
+    strategy->Submit(MakeBucket(space, plan, bucket, step));
+  }
+  void Await(int bucket, std::int64_t step) {
+    strategy->Await(MakeBucket(space, plan, bucket, step));
+  }
+  /// One step with the gradients that lie in the space, submitted in backward order.
+  void Step(std::int64_t step) {
+    for (int bucket = 0; bucket < plan.buckets(); ++bucket) Submit(bucket, step);
+    for (int bucket = 0; bucket < plan.buckets(); ++bucket) Await(bucket, step);
+  }
+  void FillGradients(float value) { std::ranges::fill(space.grads(), value); }
+};
+
+struct ClusterOptions {
+  const StrategyEntry* entry = &kPsSyncEntry;
+  int workers = 2;
+  int servers = 1;
+  std::size_t elements = 1000;
+  /// Of a bucket.
+  std::size_t target_bytes = 1024;
+  OptimizerOptions optimizer{};
+  ScheduleOptions schedule{.base = 1.0};
+  std::chrono::milliseconds timeout{10'000};
+};
+
+/// Servers and workers as threads of one process, over loopback.
+class PsCluster {
+ public:
+  explicit PsCluster(const ClusterOptions& options)
+      : options_(options), schedule_(options.schedule) {
+    comm_.token = "the token of this job";
+    comm_.timeout = options.timeout;
+    for (int server = 0; server < options.servers; ++server) {
+      servers_.push_back(options.entry->make_server({.index = server,
+                                                     .servers = options.servers,
+                                                     .workers = options.workers,
+                                                     .store = store_,
+                                                     .comm = comm_,
+                                                     .optimizer = options_.optimizer,
+                                                     .schedule = schedule_,
+                                                     .timeline = timeline_}));
+    }
+  }
+
+  /// Runs `body` on every worker, its strategy made and not started.
+  RankOutcomes TryRun(const std::function<void(TestWorker&)>& body) {
+    return TryRanks(options_.workers, [&](int rank) {
+      const std::unique_ptr<TestWorker> worker = MakeWorker(rank);
+      body(*worker);
+    });
+  }
+  /// Same, started and stopped around `body`; throws what was thrown first.
+  void Run(const std::function<void(TestWorker&)>& body) {
+    const RankOutcomes outcomes = TryRun([&](TestWorker& worker) {
+      worker.strategy->Start(worker.space, worker.plan, {});
+      body(worker);
+      worker.strategy->Stop();
+    });
+    if (outcomes.first != nullptr) std::rethrow_exception(outcomes.first);
+  }
+
+  std::unique_ptr<TestWorker> MakeWorker(int rank) {
+    const std::vector<TensorSpec> tensors{{"all", options_.elements}};
+    const BucketPlan plan(tensors, {options_.target_bytes, options_.target_bytes});
+    auto worker = std::make_unique<TestWorker>(TestWorld(rank, options_.workers, options_.servers),
+                                               plan, options_.optimizer);
+    worker->strategy = options_.entry->make({.world = worker->world,
+                                             .store = store_,
+                                             .comm = comm_,
+                                             .optimizer = *worker->optimizer,
+                                             .schedule = schedule_,
+                                             .recorder = worker->recorder,
+                                             .timeline = worker->timeline});
+    return worker;
+  }
+
+  Server& server(int index) { return *servers_[static_cast<std::size_t>(index)]; }
+  std::string endpoint(int index) {
+    return store_.Get("ps/" + std::to_string(index), Deadline::After(comm_.timeout));
+  }
+  Store& store() { return store_; }
+  CommOptions& comm() { return comm_; }
+  const ClusterOptions& options() const { return options_; }
+
+ private:
+  const ClusterOptions options_;
+  const Schedule schedule_;
+  CommOptions comm_;
+  InProcessStore store_;
+  Timeline timeline_;
+  std::vector<std::unique_ptr<Server>> servers_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_TESTS_PARAMSERVER_PS_CLUSTER_H_

@@ -1,0 +1,82 @@
+#include "paramserver/wire.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <random>
+
+namespace ringside {
+namespace {
+
+FrameHeader Sample() {
+  return {.kind = FrameKind::kReadState,
+          .worker = 1,
+          .bucket = 2,
+          .part = 3,
+          .step = std::int64_t{1} << 40,
+          .version = -5,
+          .staleness = 6,
+          .payload_bytes = 700};
+}
+
+TEST(FrameHeader, SurvivesTheWire) {
+  FrameHeader header;
+  ASSERT_EQ(DecodeHeader(EncodeHeader(Sample()), 756, header), FrameError::kNone);
+  EXPECT_EQ(header.kind, FrameKind::kReadState);
+  EXPECT_EQ(header.worker, 1U);
+  EXPECT_EQ(header.bucket, 2U);
+  EXPECT_EQ(header.part, 3U);
+  EXPECT_EQ(header.step, std::int64_t{1} << 40);
+  EXPECT_EQ(header.version, -5);
+  EXPECT_EQ(header.staleness, 6);
+  EXPECT_EQ(header.payload_bytes, 700U);
+}
+
+/// The documented layout, byte by byte where it matters to another implementation.
+TEST(FrameHeader, HasTheDocumentedLayout) {
+  const auto bytes = EncodeHeader(Sample());
+  const auto at = [&](std::size_t i) { return std::to_integer<int>(bytes[i]); };
+  EXPECT_EQ(bytes.size(), 56U);
+  EXPECT_EQ(at(0), 'R');
+  EXPECT_EQ(at(3), 'S');
+  EXPECT_EQ(at(4), 1);   // protocol
+  EXPECT_EQ(at(6), 4);   // kind
+  EXPECT_EQ(at(8), 1);   // worker
+  EXPECT_EQ(at(12), 2);  // bucket
+  EXPECT_EQ(at(16), 3);  // part
+  EXPECT_EQ(at(29), 1);  // step
+  EXPECT_EQ(at(32), 0xfb);
+  EXPECT_EQ(at(40), 6);
+  EXPECT_EQ(at(48), 700 % 256);
+}
+
+TEST(FrameHeader, RefusesWhatIsNotOurs) {
+  const auto good = EncodeHeader(Sample());
+  const auto error_with = [&](std::size_t offset, int value) {
+    auto bytes = good;
+    bytes[offset] = std::byte(value);
+    FrameHeader header;
+    return DecodeHeader(bytes, 756, header);
+  };
+  EXPECT_EQ(error_with(0, 'X'), FrameError::kBadMagic);
+  EXPECT_EQ(error_with(4, 2), FrameError::kBadProtocol);
+  EXPECT_EQ(error_with(6, 0), FrameError::kBadKind);
+  EXPECT_EQ(error_with(6, 5), FrameError::kBadKind);
+  EXPECT_EQ(error_with(48, 1), FrameError::kBadLength);
+  FrameHeader header;
+  EXPECT_EQ(DecodeHeader(good, 757, header), FrameError::kBadLength);
+  EXPECT_EQ(DecodeHeader(std::span(good).first(55), 756, header), FrameError::kTooShort);
+}
+
+TEST(FrameHeader, RefusesGarbage) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 10'000; ++round) {
+    std::array<std::byte, 64> bytes;
+    for (std::byte& byte : bytes) byte = std::byte(random() & 0xff);
+    FrameHeader header;
+    EXPECT_NE(DecodeHeader(std::span(bytes).first(random() % 65), 64, header), FrameError::kNone);
+  }
+}
+
+}  // namespace
+}  // namespace ringside
