@@ -1,0 +1,28 @@
+#ifndef RINGSIDE_EXPERIMENTS_BUNDLE_H_
+#define RINGSIDE_EXPERIMENTS_BUNDLE_H_
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+namespace ringside {
+
+/// A bundle is the directory of one run. It is finished when it holds summary.json, which appears
+/// by rename and hence whole or not at all.
+inline constexpr char kSummaryFile[] = "summary.json";
+inline constexpr char kSpecFile[] = "spec.json";
+
+/// The `status` of the summary ("done", "failed", "diverged", "interrupted", "timed out"), nothing
+/// where no run finished, "corrupt" where the summary cannot be read.
+std::optional<std::string> BundleStatus(const std::filesystem::path& directory);
+
+/// Whether a run came to an end of its own there, good or bad: what resuming skips.
+bool IsFinished(const std::optional<std::string>& status);
+
+/// Parses a JSON file. Throws `DataError` with the path and the offset of the damage.
+nlohmann::json ReadJsonFile(const std::filesystem::path& path);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_BUNDLE_H_

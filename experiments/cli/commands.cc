@@ -1,0 +1,30 @@
+#include "experiments/cli/commands.h"
+
+#include <array>
+
+#include "experiments/worker/worker.h"
+
+namespace ringside {
+namespace {
+
+int RunWorkerCommand(const Arguments& args) { return RunWorker(args, ModelTable()); }
+int RunServerCommand(const Arguments& args) { return RunServer(args); }
+
+constexpr std::array kCommands{
+    Command{"train", "train one model under one strategy", false, RunTrainCommand},
+    Command{"matrix", "run every combination of a spec file, interleaved and resumable", false,
+            RunMatrixCommand},
+    Command{"report", "tables of a directory of results", false, RunReportCommand},
+    Command{"verify", "prove that strategies compute what one worker computes", false,
+            RunVerifyCommand},
+    Command{"list", "strategies, models and datasets of this build", false, RunListCommand},
+    Command{"doctor", "what this machine can run, and why not", false, RunDoctorCommand},
+    Command{"worker", "a worker process that needs no libtorch", true, RunWorkerCommand},
+    Command{"server", "a parameter server process", true, RunServerCommand},
+};
+
+}  // namespace
+
+std::span<const Command> Commands() { return kCommands; }
+
+}  // namespace ringside

@@ -1,0 +1,157 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "common/errors.h"
+#include "experiments/build_info.h"
+#include "experiments/cli/commands.h"
+#include "experiments/cli/exit_codes.h"
+#include "experiments/cli/machine.h"
+#include "experiments/cli/option_set.h"
+#include "experiments/job/rank_environment.h"
+#include "experiments/units.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::uint64_t kEnoughSharedMemory = std::uint64_t{256} << 20;
+
+/// One line of the diagnosis.
+struct Finding {
+  std::string name;
+  bool ok = true;
+  std::string detail;  ///< What is there, or what is missing and how to get it.
+};
+
+Finding Build() {
+  const BuildInfo build = ThisBuild();
+  return {"build", true,
+          fmt::format("ringside {}, git {}, {}, {}", build.version, build.git, build.build_type,
+                      build.compiler)};
+}
+
+Finding Transport() {
+  const BuildInfo build = ThisBuild();
+  return {
+      "parameter servers, rings", true,
+      fmt::format("gRPC {}, Protocol Buffers {}, Gloo {}", build.grpc, build.protobuf, build.gloo)};
+}
+
+Finding Libtorch() {
+  const BuildInfo build = ThisBuild();
+  const std::string name = "models that train";
+  if (build.libtorch.empty()) {
+    return {name, false,
+            "built without libtorch: only profile models run; install libtorch-dev and build with "
+            "RINGSIDE_TORCH=ON"};
+  }
+  const std::string worker = ExecutableDirectory() + "/ringside-worker";
+  if (FindProgram("ringside-worker").empty() && FileSystemBytes(worker) == 0) {
+    return {name, false, worker + " is missing: build the target ringside-worker"};
+  }
+  return {name, true, fmt::format("libtorch {}, {}", build.libtorch, worker)};
+}
+
+Finding Mpirun() {
+  const std::string path = FindProgram("mpirun");
+  if (path.empty())
+    return {"mpirun", false, "not in PATH: install openmpi-bin to start jobs by it"};
+  return {"mpirun", true, path};
+}
+
+Finding Cores() {
+  const int cores = UsableCores();
+  return {"cores, memory", true,
+          fmt::format("{} cores, {}; more workers than cores take turns", cores,
+                      FormatBytes(static_cast<double>(MemoryBytes())))};
+}
+
+Finding SharedMemory() {
+  const std::uint64_t bytes = FileSystemBytes("/dev/shm");
+  const std::string size = FormatBytes(static_cast<double>(bytes));
+  if (bytes < kEnoughSharedMemory) {
+    return {"shared memory", false,
+            fmt::format("/dev/shm holds {}: too little for large models; in a container raise "
+                        "--shm-size",
+                        size)};
+  }
+  return {"shared memory", true, "/dev/shm holds " + size};
+}
+
+Finding Namespaces(NamespaceAccess access) {
+  const std::string name = "emulated hosts";
+  switch (access) {
+    case NamespaceAccess::kRoot:
+      return {name, true, "network namespaces as root"};
+    case NamespaceAccess::kUserNamespace:
+      return {name, true, "network namespaces inside a user namespace"};
+    case NamespaceAccess::kNone:
+      break;
+  }
+  return {name, false, "no network namespaces: run as root, or where the kernel permits user ones"};
+}
+
+Finding Shaping(NamespaceAccess access) {
+  const std::string tc = FindProgram("tc");
+  if (tc.empty()) return {"shaped links", false, "tc is missing: install iproute2"};
+  if (access == NamespaceAccess::kNone) return {"shaped links", false, "needs network namespaces"};
+  if (!TryTokenBucket(access, tc)) return {"shaped links", false, tc + " cannot add tbf here"};
+  return {"shaped links", true, tc + " shapes with tbf"};
+}
+
+Finding Ranks() {
+  try {
+    const auto ranks = DetectRankEnvironment(CurrentEnvironment());
+    if (!ranks) return {"ranks", true, "no launcher's variables: train starts its own processes"};
+    return {"ranks", true,
+            fmt::format("rank {} of {} workers, local rank {} of {}, from {}", ranks->rank,
+                        ranks->workers, ranks->local_rank, ranks->local_workers, ranks->source)};
+  } catch (const ConfigError& error) {
+    return {"ranks", false, error.what()};
+  }
+}
+
+std::vector<Finding> Diagnose() {
+  const NamespaceAccess access = TryNetworkNamespace();
+  return {Build(),        Transport(),        Libtorch(),      Mpirun(), Cores(),
+          SharedMemory(), Namespaces(access), Shaping(access), Ranks()};
+}
+
+void Print(const std::vector<Finding>& findings, const Painter& painter) {
+  std::size_t width = 0;
+  for (const Finding& finding : findings) width = std::max(width, finding.name.size());
+  for (const Finding& finding : findings) {
+    fmt::print("  {}  {:<{}}  {}\n", finding.ok ? painter.Good("yes") : painter.Bad("no "),
+               finding.name, width, finding.detail);
+  }
+}
+
+}  // namespace
+
+int RunDoctorCommand(const Arguments& args) {
+  OptionSet options("doctor", "what this machine can run, and why not",
+                    {{"ringside doctor", "one line per ability"},
+                     {"mpirun -n 2 ringside doctor", "where a launcher's ranks come from"}});
+  options.AddGroup("Output");
+  options.Add({"json", "", "one JSON object on stdout", ""});
+  const ParsedOptions parsed = options.Parse(args);
+  if (parsed.help()) {
+    fmt::print("{}", options.Help(Painter::For(stdout, parsed.color())));
+    return kExitDone;
+  }
+  const std::vector<Finding> findings = Diagnose();
+  if (!parsed.IsOn("json")) {
+    Print(findings, Painter::For(stdout, parsed.color()));
+    return kExitDone;
+  }
+  nlohmann::json rows = nlohmann::json::array();
+  for (const Finding& finding : findings) {
+    rows.push_back({{"name", finding.name}, {"ok", finding.ok}, {"detail", finding.detail}});
+  }
+  fmt::print("{}\n", nlohmann::json{{"schema", "ringside.doctor/1"}, {"findings", rows}}.dump(2));
+  return kExitDone;
+}
+
+}  // namespace ringside

@@ -1,0 +1,49 @@
+#include "experiments/cli/exit_codes.h"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "common/errors.h"
+
+namespace ringside {
+namespace {
+
+int Say(const std::exception& error, int code) {
+  fmt::print(stderr, "ringside: {}\n", error.what());
+  return code;
+}
+
+}  // namespace
+
+int ExitCodeOf(JobStatus status) {
+  switch (status) {
+    case JobStatus::kDone:
+      return kExitDone;
+    case JobStatus::kTimedOut:
+      return kExitTimedOut;
+    case JobStatus::kInterrupted:
+      return kExitInterrupted;
+    case JobStatus::kFailed:
+    case JobStatus::kDiverged:
+      break;
+  }
+  return kExitFailed;
+}
+
+int ReportCurrentException() {
+  try {
+    throw;
+  } catch (const UsageError& error) {
+    return Say(error, kExitUsage);
+  } catch (const ConfigError& error) {
+    return Say(error, kExitInvalidSpec);
+  } catch (const MissingBackendError& error) {
+    return Say(error, kExitMissingBackend);
+  } catch (const std::exception& error) {
+    return Say(error, kExitFailed);
+  }
+}
+
+}  // namespace ringside

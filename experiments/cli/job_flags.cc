@@ -1,0 +1,32 @@
+#include "experiments/cli/job_flags.h"
+
+#include "common/errors.h"
+#include "experiments/units.h"
+
+namespace ringside {
+
+void AddJobFlags(OptionSet& options) {
+  const JobOptions defaults;
+  options.AddGroup("How it is carried out");
+  options.Add({"address", "IP", "all processes listen and connect here", defaults.address});
+  options.Add({"insecure-network", "", "allow an address that is not loopback, unencrypted", ""});
+  options.Add({"time-limit", "TIME", "end a run that takes longer (10min); 0: none", "0"});
+  options.Add({"quiet", "", "no progress and no logs of the processes on stderr", ""});
+}
+
+JobOptions ReadJobFlags(const ParsedOptions& parsed) {
+  JobOptions job;
+  job.address = parsed.Get("address");
+  job.insecure_network = parsed.IsOn("insecure-network");
+  job.show_progress = !parsed.IsOn("quiet");
+  job.echo_logs = job.show_progress;
+  try {
+    job.time_limit_s = ParseSeconds(parsed.Get("time-limit"));
+  } catch (const ConfigError& error) {
+    throw UsageError(std::string("--time-limit: ") + error.what());
+  }
+  if (job.time_limit_s < 0) throw UsageError("--time-limit: a negative time cannot be");
+  return job;
+}
+
+}  // namespace ringside

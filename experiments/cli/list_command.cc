@@ -1,0 +1,134 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "common/errors.h"
+#include "experiments/build_info.h"
+#include "experiments/cli/commands.h"
+#include "experiments/cli/exit_codes.h"
+#include "experiments/cli/option_set.h"
+#include "experiments/did_you_mean.h"
+#include "experiments/strategy_table.h"
+#include "models/dataset_table.h"
+#include "models/model_table.h"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+
+const char* FamilyName(Family family) {
+  switch (family) {
+    case Family::kRing:
+      return "ring";
+    case Family::kParameterServer:
+      return "parameter server";
+    case Family::kNone:
+      break;
+  }
+  return "none";
+}
+
+json Strategies() {
+  json rows = json::array();
+  for (const StrategyEntry* entry : StrategyTable()) {
+    rows.push_back({{"name", entry->name},
+                    {"family", FamilyName(entry->family)},
+                    {"synchronous", entry->synchronous},
+                    {"servers", entry->make_server != nullptr},
+                    {"summary", entry->summary}});
+  }
+  return rows;
+}
+
+json Models() {
+  const bool libtorch = !ThisBuild().libtorch.empty();
+  json rows = json::array();
+  for (const ModelEntry& entry : ModelTable()) {
+    rows.push_back({{"name", entry.name},
+                    {"needs_libtorch", entry.needs_libtorch},
+                    {"available", libtorch || !entry.needs_libtorch},
+                    {"summary", entry.summary}});
+  }
+  return rows;
+}
+
+json Datasets() {
+  json rows = json::array();
+  for (const DatasetEntry& entry : DatasetTable()) {
+    rows.push_back({{"name", entry.name},
+                    {"needs_directory", entry.needs_directory},
+                    {"summary", entry.summary}});
+  }
+  return rows;
+}
+
+struct List {
+  std::string_view name;
+  json (*rows)();
+};
+constexpr List kLists[] = {{"strategies", Strategies}, {"models", Models}, {"datasets", Datasets}};
+
+std::string Remark(const json& row) {
+  if (row.contains("family")) {
+    return row["synchronous"].get<bool>() ? "synchronous" : "asynchronous";
+  }
+  if (row.contains("available") && !row["available"].get<bool>()) return "needs libtorch";
+  if (row.contains("needs_directory") && row["needs_directory"].get<bool>()) return "--data-dir";
+  return "";
+}
+
+void PrintRows(const json& rows, const Painter& painter) {
+  std::size_t name_width = 0;
+  std::size_t remark_width = 0;
+  for (const json& row : rows) {
+    name_width = std::max(name_width, row["name"].get_ref<const std::string&>().size());
+    remark_width = std::max(remark_width, Remark(row).size());
+  }
+  for (const json& row : rows) {
+    const auto& name = row["name"].get_ref<const std::string&>();
+    fmt::print("  {}{:{}}  {:<{}}{}{}\n", painter.Bold(name), "", name_width - name.size(),
+               Remark(row), remark_width, remark_width > 0 ? "  " : "",
+               row["summary"].get_ref<const std::string&>());
+  }
+}
+
+}  // namespace
+
+int RunListCommand(const Arguments& args) {
+  OptionSet options("list", "the strategies, models and datasets of this build",
+                    {{"ringside list strategies", "one table"},
+                     {"ringside list", "all three"},
+                     {"ringside list models --json", "for programs"}});
+  options.TakePositional({"TABLE", "strategies, models or datasets; all where left away", false});
+  options.AddGroup("Output");
+  options.Add({"json", "", "one JSON object on stdout", ""});
+  const ParsedOptions parsed = options.Parse(args);
+  if (parsed.help()) {
+    fmt::print("{}", options.Help(Painter::For(stdout, parsed.color())));
+    return kExitDone;
+  }
+  const std::string& wanted = parsed.positional();
+  std::vector<std::string_view> names;
+  for (const List& list : kLists) names.push_back(list.name);
+  if (!wanted.empty() && std::ranges::find(names, wanted) == names.end()) {
+    throw UsageError(fmt::format("list: there is no table '{}'{}; there are {}", wanted,
+                                 DidYouMean(wanted, names), fmt::join(names, ", ")));
+  }
+  const Painter painter = Painter::For(stdout, parsed.color());
+  json all{{"schema", "ringside.list/1"}};
+  for (const List& list : kLists) {
+    if (!wanted.empty() && wanted != list.name) continue;
+    const json rows = list.rows();
+    all[std::string(list.name)] = rows;
+    if (parsed.IsOn("json")) continue;
+    if (wanted.empty()) fmt::print("{}:\n", list.name);
+    PrintRows(rows, painter);
+  }
+  if (parsed.IsOn("json")) fmt::print("{}\n", all.dump(2));
+  return kExitDone;
+}
+
+}  // namespace ringside

@@ -1,0 +1,29 @@
+#ifndef RINGSIDE_EXPERIMENTS_CLI_MACHINE_H_
+#define RINGSIDE_EXPERIMENTS_CLI_MACHINE_H_
+
+#include <cstdint>
+#include <string>
+
+namespace ringside {
+
+/// Questions to this machine, for `doctor`. None throws; none leaves anything behind.
+
+/// Cores that this process may run on.
+int UsableCores();
+/// Bytes of memory, and those of the file system of a path (0: there is none).
+std::uint64_t MemoryBytes();
+std::uint64_t FileSystemBytes(const std::string& path);
+/// Where PATH finds a program; empty: nowhere.
+std::string FindProgram(const std::string& name);
+/// The directory of this executable.
+std::string ExecutableDirectory();
+
+enum class NamespaceAccess { kNone, kUserNamespace, kRoot };
+/// Whether network namespaces can be made here, tried in a child process.
+NamespaceAccess TryNetworkNamespace();
+/// Whether `tc` can shape a device with tbf, tried on the loopback of a namespace of its own.
+bool TryTokenBucket(NamespaceAccess access, const std::string& tc);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_CLI_MACHINE_H_

@@ -1,0 +1,89 @@
+// ringside: the command line, the launcher and the servers. Never loads libtorch.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "common/errors.h"
+#include "experiments/build_info.h"
+#include "experiments/cli/color.h"
+#include "experiments/cli/commands.h"
+#include "experiments/cli/exit_codes.h"
+#include "experiments/did_you_mean.h"
+
+namespace ringside {
+namespace {
+
+std::string Help(const Painter& painter) {
+  std::string out = fmt::format(
+      "{}: parameter servers or a ring? The same training under every strategy, measured.\n\n"
+      "{}\n"
+      "  ringside train --strategy ring --workers 4 --model mlp --data digits --epochs 5\n"
+      "      train one model under one strategy\n"
+      "  ringside matrix experiments/specs/quickstart.yaml\n"
+      "      compare five strategies with 1, 2 and 4 workers\n"
+      "  ringside report results/quickstart\n"
+      "      the table of that comparison\n\n"
+      "{}\n  ringside VERB [options]      'ringside VERB --help' explains each\n\n{}\n",
+      painter.Bold("ringside"), painter.Bold("Examples:"), painter.Bold("Usage:"),
+      painter.Bold("Verbs:"));
+  for (const Command& command : Commands()) {
+    if (!command.hidden) out += fmt::format("  {:<10}{}\n", command.name, command.summary);
+  }
+  out +=
+      "\nExit codes: 0 done, 1 failed, 2 usage, 3 invalid spec, 4 a backend is missing,\n"
+      "5 a comparison failed, 124 timed out, 130 interrupted.\n";
+  return out;
+}
+
+std::string Version() {
+  const BuildInfo build = ThisBuild();
+  return fmt::format(
+      "ringside {} (git {}, {}, {})\n"
+      "backends: gRPC {}, Protocol Buffers {}, Gloo {}, libtorch {}\n",
+      build.version, build.git, build.build_type, build.compiler, build.grpc, build.protobuf,
+      build.gloo, build.libtorch.empty() ? "not built in" : build.libtorch);
+}
+
+[[noreturn]] void RefuseVerb(const std::string& verb) {
+  std::vector<std::string_view> names;
+  for (const Command& command : Commands()) {
+    if (!command.hidden) names.push_back(command.name);
+  }
+  const bool flag = verb.starts_with("-");
+  throw UsageError(fmt::format("unknown {} '{}'{}; 'ringside --help' lists the verbs",
+                               flag ? "flag before the verb" : "verb", verb,
+                               flag ? "" : DidYouMean(verb, names)));
+}
+
+int Main(const std::vector<std::string>& args) {
+  if (args.empty()) {
+    fmt::print(stderr, "{}", Help(Painter::For(stderr, ColorMode::kAuto)));
+    return kExitUsage;
+  }
+  const std::string& verb = args.front();
+  if (verb == "--help" || verb == "-h" || verb == "help") {
+    fmt::print("{}", Help(Painter::For(stdout, ColorMode::kAuto)));
+    return kExitDone;
+  }
+  if (verb == "--version") {
+    fmt::print("{}", Version());
+    return kExitDone;
+  }
+  for (const Command& command : Commands()) {
+    if (command.name == verb) return command.run({args.begin() + 1, args.end()});
+  }
+  RefuseVerb(verb);
+}
+
+}  // namespace
+}  // namespace ringside
+
+int main(int argc, char** argv) {
+  try {
+    return ringside::Main({argv + 1, argv + argc});
+  } catch (...) {
+    return ringside::ReportCurrentException();
+  }
+}

@@ -1,0 +1,145 @@
+#include "experiments/cli/spec_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "common/errors.h"
+#include "experiments/matrix/yaml_positions.h"
+
+namespace ringside {
+namespace {
+
+using Kind = EffectiveSpec::Source::Kind;
+
+std::string VariableOf(std::string_view key) {
+  std::string name = "RINGSIDE_";
+  for (const char c : key) name += c == '-' ? '_' : static_cast<char>(std::toupper(c));
+  return name;
+}
+
+// A value as a flag takes it; empty where nothing is worth showing.
+std::string DefaultText(const SpecKey& key, const RunSpec& spec) {
+  if (key.name == "bucket-mb") return fmt::format("{:g}", spec.bucket_bytes / double{1 << 20});
+  const nlohmann::json value = key.get(spec);
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_boolean()) return "";
+  if (value.is_array()) return fmt::format("{}", fmt::join(value.get<std::vector<int>>(), ","));
+  return value.dump();
+}
+
+// One layer of values: all from flags, all from the environment, or all from the file.
+class Layer {
+ public:
+  explicit Layer(EffectiveSpec& effective) : effective_(effective) {}
+
+  void Set(const SpecKey& key, std::string_view text, Kind kind, const std::string& place) {
+    try {
+      RunSpec scratch;
+      SetSpecKey(scratch, key.name, text);
+      settings_.push_back({&key, key.get(scratch), {}});
+    } catch (const SpecKeyError& error) {
+      throw UsageError(place + ": " + error.reason());
+    }
+    effective_.sources[std::string(key.name)] = {kind, place};
+  }
+  void Set(const Setting& setting, const std::string& place) {
+    settings_.push_back(setting);
+    effective_.sources[std::string(setting.key->name)] = {Kind::kFile, place};
+  }
+  void Finish() { Apply(effective_.spec, settings_); }
+
+ private:
+  EffectiveSpec& effective_;
+  std::vector<Setting> settings_;
+};
+
+void ReadFileLayer(EffectiveSpec& effective, const std::string& path, const SpecOptions& takes) {
+  const YamlFile file = YamlFile::Load(path);
+  Layer layer(effective);
+  for (const Setting& setting : ReadSettings(file, file.root(), "the configuration")) {
+    if (!takes.Takes(*setting.key) && setting.key->shown) {
+      file.Fail(setting.position, fmt::format("{}: this verb sets it itself", setting.key->name));
+    }
+    layer.Set(setting, fmt::format("{}: {}", file.Where(setting.position), setting.key->name));
+  }
+  layer.Finish();
+}
+
+}  // namespace
+
+bool SpecOptions::Takes(const SpecKey& key) const {
+  return key.shown && std::ranges::find(without, key.name) == without.end();
+}
+
+void AddSpecOptions(OptionSet& options, const SpecOptions& takes) {
+  options.AddGroup("The run");
+  for (const SpecKey& key : SpecKeys()) {
+    if (!takes.Takes(key)) continue;
+    options.Add({std::string(key.name), std::string(key.placeholder), std::string(key.help),
+                 DefaultText(key, takes.defaults)});
+  }
+  options.AddGroup("Where values come from");
+  options.Add({"config", "FILE",
+               "YAML file of the keys above (global-batch: 64); flags and RINGSIDE_* variables "
+               "(RINGSIDE_GLOBAL_BATCH) go before it",
+               ""});
+  options.Add(
+      {"print-config", "", "print the effective values with their sources, run nothing", ""});
+}
+
+EffectiveSpec ReadSpec(const ParsedOptions& parsed, const Environment& environment,
+                       const SpecOptions& takes) {
+  EffectiveSpec effective{takes.defaults, {}};
+  std::string config = parsed.Get("config");
+  const auto variable = environment.find("RINGSIDE_CONFIG");
+  if (config.empty() && variable != environment.end()) config = variable->second;
+  if (!config.empty()) ReadFileLayer(effective, config, takes);
+
+  Layer from_environment(effective);
+  for (const SpecKey& key : SpecKeys()) {
+    const std::string name = VariableOf(key.name);
+    const auto found = environment.find(name);
+    if (!takes.Takes(key) || found == environment.end()) continue;
+    from_environment.Set(key, found->second, Kind::kEnvironment, name);
+  }
+  from_environment.Finish();
+
+  Layer from_flags(effective);
+  for (const SpecKey& key : SpecKeys()) {
+    if (!takes.Takes(key) || !parsed.Has(key.name)) continue;
+    from_flags.Set(key, parsed.Get(key.name), Kind::kFlag, "--" + std::string(key.name));
+  }
+  from_flags.Finish();
+  return effective;
+}
+
+RunSpec ResolveEffective(const EffectiveSpec& effective) {
+  try {
+    return Resolve(effective.spec);
+  } catch (const SpecKeyError& error) {
+    const auto source = effective.sources.find(error.key());
+    if (source == effective.sources.end()) {
+      throw UsageError(fmt::format("--{}: {}", error.key(), error.reason()));
+    }
+    const std::string message = source->second.place + ": " + error.reason();
+    if (source->second.kind == Kind::kFile) throw ConfigError(message);
+    throw UsageError(message);
+  }
+}
+
+std::string PrintConfig(const EffectiveSpec& effective, const RunSpec& resolved) {
+  std::string out;
+  for (const SpecKey& key : SpecKeys()) {
+    const auto source = effective.sources.find(key.name);
+    const std::string place = source == effective.sources.end() ? "default" : source->second.place;
+    // JSON is YAML, and spells base units; so does the key's JSON name.
+    out += fmt::format("{:<40} # {}\n",
+                       fmt::format("{}: {}", key.json_name, key.get(resolved).dump()), place);
+  }
+  return out;
+}
+
+}  // namespace ringside

@@ -1,0 +1,72 @@
+#include "experiments/cli/summary_text.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "experiments/units.h"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+
+class Lines {
+ public:
+  explicit Lines(const json& summary) : summary_(summary) {}
+
+  void AddNumber(const char* label, const char* pointer, const char* unit, int digits) {
+    const json* value = Find(pointer);
+    if (value != nullptr) {
+      Add(label, fmt::format("{:.{}f}{}", value->get<double>(), digits, unit));
+    }
+  }
+  void AddBytes(const char* label, const char* pointer) {
+    const json* value = Find(pointer);
+    if (value != nullptr && value->get<double>() > 0) {
+      Add(label, FormatBytes(value->get<double>()));
+    }
+  }
+  void AddPercent(const char* label, const char* pointer) {
+    const json* value = Find(pointer);
+    if (value != nullptr) Add(label, fmt::format("{:.2f} %", value->get<double>() * 100));
+  }
+  std::string Take() { return std::move(out_); }
+
+ private:
+  const json* Find(const char* pointer) const {
+    const json::json_pointer at(pointer);
+    if (!summary_.contains(at) || !summary_[at].is_number()) return nullptr;
+    return &summary_[at];
+  }
+  void Add(const char* label, const std::string& value) {
+    out_ += fmt::format("  {:<24}{}\n", label, value);
+  }
+
+  const json& summary_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string SummaryText(const JobOutcome& outcome, const Painter& painter) {
+  const bool done = outcome.status == JobStatus::kDone;
+  const std::string status = JobStatusName(outcome.status);
+  std::string out = done ? painter.Good(status) : painter.Bad(status);
+  if (!outcome.error.empty()) out += ": " + outcome.error;
+  out += '\n';
+  if (!outcome.summary.is_object()) return out;
+  Lines lines(outcome.summary);
+  lines.AddNumber("steps", "/steps", "", 0);
+  lines.AddNumber("step time (median)", "/step_ms/median", " ms", 2);
+  lines.AddNumber("exposed communication", "/exposed_comm_ms", " ms", 2);
+  lines.AddNumber("samples per second", "/samples_per_s", "", 0);
+  lines.AddBytes("sent by each worker", "/bytes_sent_per_worker");
+  lines.AddNumber("bound of the step", "/bound_ms", " ms", 2);
+  lines.AddNumber("staleness (mean)", "/staleness/mean", " versions", 2);
+  lines.AddNumber("loss", "/final_loss", "", 4);
+  lines.AddPercent("test accuracy", "/eval_accuracy");
+  return out + lines.Take();
+}
+
+}  // namespace ringside

@@ -1,0 +1,235 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "common/errors.h"
+#include "experiments/cli/commands.h"
+#include "experiments/cli/exit_codes.h"
+#include "experiments/cli/job_flags.h"
+#include "experiments/cli/option_set.h"
+#include "experiments/cli/spec_options.h"
+#include "experiments/report/text_table.h"
+#include "experiments/units.h"
+#include "experiments/verify/verify_runner.h"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+SpecOptions VerifySpecOptions() {
+  SpecOptions takes;
+  takes.without = {"strategy", "workers",     "servers",          "optimizer",
+                   "resume",   "save-params", "batch-per-worker", "eval-every",
+                   "timeline", "epochs",      "scale-lr",         "checkpoint-every"};
+  takes.defaults.steps = 50;
+  takes.defaults.learning_rate = 0.05;
+  takes.defaults.optimizer.momentum = 0.9;
+  return takes;
+}
+
+OptionSet VerifyOptionSet() {
+  OptionSet options(
+      "verify", "prove that synchronous strategies compute what a single worker computes",
+      {{"ringside verify --model mlp --data digits --steps 50",
+        "every synchronous strategy, 1 to 4 workers, 1 to 3 servers, SGD and Adam"},
+       {"ringside verify --strategies ps-sync --workers 2 --servers 1,2 --optimizers sgd",
+        "only these"}});
+  options.AddGroup("What is compared");
+  options.Add({"strategies", "NAME,...", "synchronous strategies",
+               fmt::format("{}", fmt::join(SynchronousStrategies(), ","))});
+  options.Add({"workers", "N,N,...", "numbers of workers", "1,2,3,4"});
+  options.Add({"servers", "N,N,...", "numbers of servers, where a strategy has some", "1,2,3"});
+  options.Add({"optimizers", "NAME,...", "sgd, adam, adamw", "sgd,adam"});
+  options.Add({"adam-lr", "X", "learning rate of adam and adamw", "0.001"});
+  options.Add(
+      {"limit", "X", "sgd: largest difference, L2 norm over the norm of the parameters", "1e-5"});
+  options.Add({"adam-limit", "X", "adam, adamw: the same", "1e-4"});
+  options.Add({"repeat", "WHICH", "run twice and compare the bits: none, one (per strategy) or all",
+               "one"});
+  AddSpecOptions(options, VerifySpecOptions());
+  AddJobFlags(options);
+  options.AddGroup("Results");
+  options.Add({"out", "DIR", "keep the bundles there; empty: a temporary directory", ""});
+  options.Add({"json", "", "one JSON object on stdout", ""});
+  return options;
+}
+
+// Reads a flag; what its parser refuses is named after it.
+template <typename F>
+auto ReadFlag(const ParsedOptions& parsed, const std::string& name, const F& parse) {
+  try {
+    return parse(parsed.Get(name));
+  } catch (const ConfigError& error) {
+    throw UsageError("--" + name + ": " + error.what());
+  }
+}
+
+Repeats ParseRepeats(const std::string& text) {
+  if (text == "none") return Repeats::kNone;
+  if (text == "one") return Repeats::kOnePerStrategy;
+  if (text == "all") return Repeats::kAll;
+  throw ConfigError("'" + text + "' is neither none nor one nor all");
+}
+
+// At least one number, all of them counts.
+std::vector<int> ParseCounts(const std::string& text) {
+  std::vector<int> counts = ParseIntegerList(text);
+  if (counts.empty() || std::ranges::min(counts) < 1) {
+    throw ConfigError("'" + text + "' is no list of numbers of at least 1");
+  }
+  return counts;
+}
+
+VerifyRequest ReadRequest(const ParsedOptions& parsed, const EffectiveSpec& effective) {
+  VerifyRequest request;
+  request.base = effective.spec;
+  request.strategies = ReadFlag(parsed, "strategies", ParseWordList);
+  request.optimizers = ReadFlag(parsed, "optimizers", ParseWordList);
+  request.workers = ReadFlag(parsed, "workers", ParseCounts);
+  request.servers = ReadFlag(parsed, "servers", ParseCounts);
+  request.adam_learning_rate = ReadFlag(parsed, "adam-lr", ParseReal);
+  request.sgd_limit = ReadFlag(parsed, "limit", ParseReal);
+  request.adam_limit = ReadFlag(parsed, "adam-limit", ParseReal);
+  request.repeats = ReadFlag(parsed, "repeat", ParseRepeats);
+  return request;
+}
+
+std::vector<VerifyGroup> PlanOrRefuse(const VerifyRequest& request) {
+  try {
+    return PlanVerification(request);
+  } catch (const SpecKeyError& error) {
+    const std::string flag = error.key() == "optimizer" ? "optimizers" : error.key();
+    throw UsageError("--" + flag + ": " + error.reason());
+  }
+}
+
+// Where the bundles lie: kept when the caller named the place, or when something went wrong.
+class WorkDirectory {
+ public:
+  explicit WorkDirectory(const std::string& wanted) : keep_(!wanted.empty()), path_(wanted) {
+    if (keep_) return;
+    std::string pattern = (fs::temp_directory_path() / "ringside-verify-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) throw Error(pattern + ": cannot be created");
+    path_ = pattern;
+  }
+  ~WorkDirectory() {
+    std::error_code ignored;
+    if (!keep_) fs::remove_all(path_, ignored);
+  }
+  WorkDirectory(const WorkDirectory&) = delete;
+  WorkDirectory& operator=(const WorkDirectory&) = delete;
+
+  const fs::path& path() const { return path_; }
+  void Keep() { keep_ = true; }
+
+ private:
+  bool keep_;
+  fs::path path_;
+};
+
+std::string SameTwice(const VerifyRow& row) {
+  if (!row.same_twice) return "-";
+  return *row.same_twice ? "yes" : "no";
+}
+
+std::string RenderTable(const VerifyResult& result) {
+  using Align = TextTable::Align;
+  TextTable table({{"optimizer", Align::kLeft},
+                   {"strategy", Align::kLeft},
+                   {"workers"},
+                   {"servers"},
+                   {"difference"},
+                   {"limit"},
+                   {"bits the\nsame twice"},
+                   {"", Align::kLeft}});
+  for (const VerifyRow& row : result.rows) {
+    table.AddRow({row.optimizer, row.spec.strategy, std::to_string(row.spec.workers),
+                  row.spec.servers > 0 ? std::to_string(row.spec.servers) : "-",
+                  row.difference ? fmt::format("{:.2e}", *row.difference) : "-",
+                  fmt::format("{:.0e}", row.limit), SameTwice(row), row.ok() ? "OK" : "FAIL"});
+  }
+  std::string out = table.Render();
+  for (const VerifyRow& row : result.rows) {
+    if (row.error.empty()) continue;
+    out += fmt::format("{} {} workers={} servers={}: {}\n", row.optimizer, row.spec.strategy,
+                       row.spec.workers, row.spec.servers, row.error);
+  }
+  return out;
+}
+
+nlohmann::json ToJson(const VerifyResult& result, bool ok) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const VerifyRow& row : result.rows) {
+    nlohmann::json out{{"optimizer", row.optimizer},
+                       {"strategy", row.spec.strategy},
+                       {"workers", row.spec.workers},
+                       {"servers", row.spec.servers},
+                       {"difference", nullptr},
+                       {"limit", row.limit},
+                       {"same_twice", nullptr},
+                       {"error", row.error},
+                       {"ok", row.ok()}};
+    if (row.difference) out["difference"] = *row.difference;
+    if (row.same_twice) out["same_twice"] = *row.same_twice;
+    rows.push_back(std::move(out));
+  }
+  return {{"schema", "ringside.verify/1"}, {"ok", ok}, {"rows", rows}};
+}
+
+int ExitCode(const VerifyResult& result) {
+  if (result.interrupted) return kExitInterrupted;
+  bool differs = false;
+  bool failed = false;
+  for (const VerifyRow& row : result.rows) {
+    if (row.ok()) continue;
+    (row.error.empty() ? differs : failed) = true;
+  }
+  if (differs) return kExitComparisonFailed;
+  return failed ? kExitFailed : kExitDone;
+}
+
+}  // namespace
+
+int RunVerifyCommand(const Arguments& args) {
+  const OptionSet options = VerifyOptionSet();
+  const ParsedOptions parsed = options.Parse(args);
+  if (parsed.help()) {
+    fmt::print("{}", options.Help(Painter::For(stdout, parsed.color())));
+    return kExitDone;
+  }
+  const EffectiveSpec effective = ReadSpec(parsed, CurrentEnvironment(), VerifySpecOptions());
+  const std::vector<VerifyGroup> groups = PlanOrRefuse(ReadRequest(parsed, effective));
+  if (parsed.IsOn("print-config")) {
+    fmt::print("{}", PrintConfig(effective, groups.front().reference));
+    return kExitDone;
+  }
+  JobOptions job = ReadJobFlags(parsed);
+  const bool quiet = parsed.IsOn("quiet");
+  job.show_progress = false;
+  job.echo_logs = false;
+  WorkDirectory work(parsed.Get("out"));
+  const auto progress = [&](const VerifyRow& row, int done, int planned) {
+    if (quiet) return;
+    fmt::print(stderr, "[{}/{}] {} {} workers={} servers={}: {}\n", done, planned, row.optimizer,
+               row.spec.strategy, row.spec.workers, row.spec.servers, row.ok() ? "OK" : "FAIL");
+  };
+  const VerifyResult result = RunVerification(groups, work.path(), job, RunJob, progress);
+  const int code = ExitCode(result);
+  if (code == kExitFailed) {
+    work.Keep();
+    fmt::print(stderr, "logs of the failed runs lie in {}\n", work.path().string());
+  }
+  if (parsed.IsOn("json")) {
+    fmt::print("{}\n", ToJson(result, code == kExitDone).dump(2));
+  } else {
+    fmt::print("{}", RenderTable(result));
+  }
+  return code;
+}
+
+}  // namespace ringside

@@ -1,0 +1,149 @@
+#include "experiments/matrix/matrix_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <utility>
+
+#include "common/errors.h"
+#include "experiments/bundle.h"
+#include "experiments/strategy_table.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kMaxRuns = 100'000;
+
+struct Combination {
+  std::vector<Setting> settings;  // besides the defaults
+  bool included = false;          // written out, not multiplied out
+};
+
+std::vector<Combination> MultiplyAxes(const MatrixSpec& spec) {
+  std::vector<Combination> combinations;
+  if (spec.axes.empty()) return combinations;
+  combinations.emplace_back();
+  for (const Axis& axis : spec.axes) {
+    if (combinations.size() * axis.values.size() > kMaxRuns) {
+      throw ConfigError(fmt::format("{}: the axes make more than {} runs", spec.path, kMaxRuns));
+    }
+    std::vector<Combination> longer;
+    for (const Combination& combination : combinations) {
+      for (const Setting& value : axis.values) {
+        longer.push_back(combination);
+        longer.back().settings.push_back(value);
+      }
+    }
+    combinations = std::move(longer);
+  }
+  return combinations;
+}
+
+bool IsExcluded(const MatrixSpec& spec, const RunSpec& run) {
+  const auto has = [&](const Setting& setting) { return setting.key->get(run) == setting.value; };
+  return std::ranges::any_of(
+      spec.exclude, [&](const auto& settings) { return std::ranges::all_of(settings, has); });
+}
+
+bool HasServers(const RunSpec& run) {
+  const StrategyEntry* strategy = FindStrategy(run.strategy);
+  return strategy == nullptr || strategy->make_server != nullptr;
+}
+
+// Where a key got its value: the combination before the defaults, else the top of the file.
+Position PositionOfKey(const MatrixSpec& spec, const Combination& combination,
+                       std::string_view key) {
+  for (const auto* settings : {&combination.settings, &spec.defaults}) {
+    for (const Setting& setting : *settings) {
+      if (setting.key->name == key) return setting.position;
+    }
+  }
+  return {};
+}
+
+std::string Label(const MatrixSpec& matrix, const Combination& combination, const RunSpec& run) {
+  std::string label = run.strategy;
+  std::set<std::string_view> named{"strategy"};
+  const auto add = [&](const SpecKey& key) {
+    if (!named.insert(key.name).second) return;
+    const nlohmann::json value = key.get(run);
+    label += fmt::format(" {}={}", key.name,
+                         value.is_string() ? value.get<std::string>() : value.dump());
+  };
+  add(*FindSpecKey("workers"));
+  if (HasServers(run)) add(*FindSpecKey("servers"));
+  for (const Axis& axis : matrix.axes) {
+    if (axis.key->name != "servers") add(*axis.key);
+  }
+  if (combination.included) {
+    for (const Setting& setting : combination.settings) add(*setting.key);
+  }
+  return label;
+}
+
+RunSpec ResolveAt(const MatrixSpec& spec, const Combination& combination, const RunSpec& run) {
+  try {
+    return Resolve(run);
+  } catch (const SpecKeyError& error) {
+    const Position at = PositionOfKey(spec, combination, error.key());
+    throw ConfigError(fmt::format("{}:{}:{}: {} (in the run {})", spec.path, at.line, at.column,
+                                  error.what(), Label(spec, combination, run)));
+  }
+}
+
+// Fisher-Yates with a fixed generator: std::shuffle's order is the library's own.
+void Shuffle(std::vector<PlannedRun>& runs, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  for (std::size_t i = runs.size(); i > 1; --i) std::swap(runs[i - 1], runs[random() % i]);
+}
+
+std::vector<PlannedRun> OneRepetition(const MatrixSpec& spec) {
+  std::vector<Combination> combinations = MultiplyAxes(spec);
+  for (const auto& settings : spec.include) combinations.push_back({settings, true});
+  std::vector<PlannedRun> runs;
+  std::set<std::string> ids;
+  for (const Combination& combination : combinations) {
+    RunSpec run;
+    Apply(run, spec.defaults);
+    Apply(run, combination.settings);
+    if (!combination.included && !HasServers(run)) {
+      run.servers = 0;
+      run.colocated = false;
+    }
+    if (!combination.included && IsExcluded(spec, run)) continue;
+    RunSpec resolved = ResolveAt(spec, combination, run);
+    const std::string id = RunId(resolved);
+    if (!ids.insert(id).second) continue;
+    const std::string label = Label(spec, combination, resolved);
+    runs.push_back({std::move(resolved), id, label});
+  }
+  if (runs.empty()) throw ConfigError(spec.path + ":1:1: 'exclude' leaves no run");
+  return runs;
+}
+
+}  // namespace
+
+std::vector<PlannedRun> PlanMatrix(const MatrixSpec& spec) {
+  const std::vector<PlannedRun> once = OneRepetition(spec);
+  std::vector<PlannedRun> all;
+  for (int repetition = 0; repetition < spec.repetitions; ++repetition) {
+    std::vector<PlannedRun> block = once;
+    for (PlannedRun& run : block) {
+      run.spec.repetition = repetition;
+      run.id = RunId(run.spec);
+      if (spec.repetitions > 1) run.label += fmt::format(" repetition={}", repetition);
+    }
+    Shuffle(block, spec.order_seed + static_cast<std::uint64_t>(repetition));
+    std::ranges::move(block, std::back_inserter(all));
+  }
+  return all;
+}
+
+bool ShouldRun(Existing existing, const std::optional<std::string>& status) {
+  if (existing == Existing::kForce || !IsFinished(status)) return true;
+  return existing == Existing::kRetryFailed && *status != "done";
+}
+
+}  // namespace ringside

@@ -1,0 +1,132 @@
+#include "experiments/matrix/yaml_positions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "experiments/did_you_mean.h"
+
+namespace ringside {
+
+Position PositionOf(const YAML::Node& node) {
+  const YAML::Mark mark = node.Mark();
+  if (mark.is_null()) return {};
+  return {mark.line + 1, mark.column + 1};
+}
+
+YamlFile YamlFile::Load(const std::string& path) {
+  std::ifstream in(path);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in) throw ConfigError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
+  return Parse(text, path);
+}
+
+YamlFile YamlFile::Parse(const std::string& text, const std::string& path) {
+  try {
+    return {YAML::Load(text), path};
+  } catch (const YAML::Exception& error) {
+    throw ConfigError(
+        fmt::format("{}:{}:{}: {}", path, error.mark.line + 1, error.mark.column + 1, error.msg));
+  }
+}
+
+std::string YamlFile::Where(const Position& position) const {
+  return fmt::format("{}:{}:{}", path_, position.line, position.column);
+}
+
+void YamlFile::Fail(const Position& position, const std::string& message) const {
+  throw ConfigError(Where(position) + ": " + message);
+}
+
+void YamlFile::Fail(const YAML::Node& node, const std::string& message) const {
+  Fail(PositionOf(node), message);
+}
+
+std::vector<YamlFile::Entry> YamlFile::Map(const YAML::Node& node, const std::string& what) const {
+  if (!node.IsMap()) Fail(node, what + " must be a map of keys and values");
+  std::vector<Entry> entries;
+  for (const auto& pair : node) {
+    if (!pair.first.IsScalar()) Fail(pair.first, "a key must be a plain word");
+    Entry entry{pair.first.Scalar(), PositionOf(pair.first), pair.second};
+    const auto earlier = std::ranges::find(entries, entry.key, &Entry::key);
+    if (earlier != entries.end()) {
+      Fail(entry.position, fmt::format("key '{}' comes twice; it is already in line {}", entry.key,
+                                       earlier->position.line));
+    }
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+std::vector<YAML::Node> YamlFile::List(const YAML::Node& node, const std::string& what) const {
+  if (!node.IsSequence()) Fail(node, what + " must be a list");
+  if (node.size() == 0) Fail(node, what + " is empty");
+  return {node.begin(), node.end()};
+}
+
+std::string YamlFile::Scalar(const YAML::Node& node, const std::string& what) const {
+  if (!node.IsScalar()) Fail(node, what + " must be a single value");
+  return node.Scalar();
+}
+
+const SpecKey& SpecKeyOf(const YamlFile& file, const YamlFile::Entry& entry) {
+  const SpecKey* key = FindSpecKey(entry.key);
+  if (key == nullptr) {
+    file.Fail(entry.position,
+              fmt::format("unknown key '{}'{}", entry.key, DidYouMean(entry.key, SpecKeyNames())));
+  }
+  return *key;
+}
+
+Setting ReadSetting(const YamlFile& file, const YamlFile::Entry& entry, const YAML::Node& value) {
+  const SpecKey& key = SpecKeyOf(file, entry);
+  std::string text;
+  if (value.IsSequence()) {
+    // Lists ("hidden: [128, 64]") are written with commas on the command line.
+    for (const auto& element : value) {
+      if (!text.empty()) text += ',';
+      text += file.Scalar(element, "an element of " + entry.key);
+    }
+  } else {
+    text = file.Scalar(value, entry.key);
+  }
+  Setting setting{&key, nullptr, PositionOf(value)};
+  try {
+    RunSpec scratch;
+    SetSpecKey(scratch, entry.key, text);
+    setting.value = key.get(scratch);
+  } catch (const SpecKeyError& error) {
+    file.Fail(value, error.what());
+  }
+  return setting;
+}
+
+std::vector<Setting> ReadSettings(const YamlFile& file, const YAML::Node& node,
+                                  const std::string& what) {
+  std::vector<Setting> settings;
+  for (const YamlFile::Entry& entry : file.Map(node, what)) {
+    Setting setting = ReadSetting(file, entry, entry.value);
+    if (std::ranges::any_of(settings, [&](const Setting& s) { return s.key == setting.key; })) {
+      file.Fail(entry.position, fmt::format("key '{}' comes twice, under two names", entry.key));
+    }
+    settings.push_back(std::move(setting));
+  }
+  return settings;
+}
+
+void Apply(RunSpec& spec, const std::vector<Setting>& settings) {
+  const auto names = [&](std::string_view name) {
+    return std::ranges::any_of(settings, [&](const Setting& s) { return s.key->name == name; });
+  };
+  const bool global = names("global-batch");
+  const bool per_worker = names("batch-per-worker");
+  if (global && !per_worker) spec.batch_per_worker = 0;
+  if (per_worker && !global) spec.global_batch = 0;
+  for (const Setting& setting : settings) SetSpecKey(spec, *setting.key, setting.value);
+}
+
+}  // namespace ringside

@@ -1,0 +1,91 @@
+#include "experiments/verify/verify_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "experiments/did_you_mean.h"
+#include "experiments/spec_keys.h"
+#include "experiments/strategy_table.h"
+
+namespace ringside {
+namespace {
+
+const StrategyEntry& SynchronousEntry(const std::string& name) {
+  const std::vector<std::string> known = SynchronousStrategies();
+  if (std::ranges::find(known, name) != known.end()) return *FindStrategy(name);
+  if (FindStrategy(name) != nullptr) {
+    throw SpecKeyError(
+        "strategies", fmt::format("'{}' does not promise what a single worker computes; those that "
+                                  "do are {}",
+                                  name, fmt::join(known, ", ")));
+  }
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  throw SpecKeyError("strategies", fmt::format("no strategy is called '{}'{}; there are {}", name,
+                                               DidYouMean(name, names), fmt::join(known, ", ")));
+}
+
+RunSpec WithOptimizer(const VerifyRequest& request, const std::string& optimizer) {
+  RunSpec spec = request.base;
+  SetSpecKey(spec, "optimizer", optimizer);
+  if (spec.optimizer.kind != OptimizerOptions::Kind::kSgd) {
+    spec.optimizer.momentum = 0;
+    spec.optimizer.nesterov = false;
+    spec.learning_rate = request.adam_learning_rate;
+  }
+  spec.save_params = true;
+  spec.timeline = false;
+  return spec;
+}
+
+void AddChecks(const VerifyRequest& request, const std::string& strategy, VerifyGroup& group) {
+  const StrategyEntry& entry = SynchronousEntry(strategy);
+  const std::vector<int> none{0};
+  const std::vector<int>& servers = entry.make_server != nullptr ? request.servers : none;
+  for (const int workers : request.workers) {
+    for (const int count : servers) {
+      VerifyCheck check;
+      check.spec = group.reference;
+      check.spec.strategy = strategy;
+      check.spec.workers = workers;
+      check.spec.servers = count;
+      check.spec = Resolve(check.spec);
+      check.label = fmt::format("{} {} workers={}", group.optimizer, strategy, workers);
+      if (count > 0) check.label += fmt::format(" servers={}", count);
+      check.repeat = request.repeats == Repeats::kAll;
+      group.checks.push_back(std::move(check));
+    }
+  }
+  if (request.repeats == Repeats::kOnePerStrategy) group.checks.back().repeat = true;
+}
+
+}  // namespace
+
+std::vector<std::string> SynchronousStrategies() {
+  std::vector<std::string> names;
+  for (const StrategyEntry* entry : StrategyTable()) {
+    if (entry->synchronous && entry->family != Family::kNone) names.emplace_back(entry->name);
+  }
+  return names;
+}
+
+std::vector<VerifyGroup> PlanVerification(const VerifyRequest& request) {
+  std::vector<VerifyGroup> groups;
+  for (const std::string& optimizer : request.optimizers) {
+    VerifyGroup group;
+    group.optimizer = optimizer;
+    group.reference = WithOptimizer(request, optimizer);
+    const bool sgd = group.reference.optimizer.kind == OptimizerOptions::Kind::kSgd;
+    group.limit = sgd ? request.sgd_limit : request.adam_limit;
+    group.reference.strategy = "none";
+    group.reference.workers = 1;
+    group.reference.servers = 0;
+    group.reference = Resolve(group.reference);
+    for (const std::string& strategy : request.strategies) AddChecks(request, strategy, group);
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+}  // namespace ringside
