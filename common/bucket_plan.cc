@@ -44,9 +44,9 @@ void BucketPlan::Cut(std::size_t end, std::size_t target_elements) {
       target_elements == 0
           ? 1
           : std::max<std::size_t>(1, (total + target_elements / 2) / target_elements);
-  const std::size_t piece = RoundUp((total + pieces - 1) / pieces);
+  const std::size_t piece = (total + pieces - 1) / pieces;
   for (; begin < end; begin = ranges_.back().end)
-    ranges_.push_back({begin, std::min(begin + piece, end)});
+    ranges_.push_back({begin, std::min(RoundUp(begin + piece), end)});
 }
 
 void BucketPlan::MapTensors() {

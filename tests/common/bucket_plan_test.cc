@@ -32,8 +32,8 @@ BucketPlan MakePlan(const std::vector<std::size_t>& sizes, std::size_t target, s
 }
 
 TEST(BucketPlanTest, CoalescesSmallTensorsUntilTheTarget) {
-  const BucketPlan plan = MakePlan({10, 10, 30, 5, 5, 40, 1}, 50, 20);
-  EXPECT_THAT(BucketSizes(plan), ElementsAre(20, 80, 1));
+  const BucketPlan plan = MakePlan({10, 10, 30, 5, 5, 20, 1}, 50, 20);
+  EXPECT_THAT(BucketSizes(plan), ElementsAre(20, 60, 1));
 }
 
 TEST(BucketPlanTest, FirstBucketIsSmaller) {
@@ -48,6 +48,10 @@ TEST(BucketPlanTest, SplitsALargeTensorIntoEqualAlignedPieces) {
   for (int b = 0; b < plan.buckets(); ++b) EXPECT_EQ(plan.range(b).begin % 16, 0U);
   EXPECT_EQ(plan.first_bucket(0), 0);
   EXPECT_EQ(plan.last_bucket(0), 3);
+}
+
+TEST(BucketPlanTest, CutsWithinATensorLieOnMultiplesOf16WhereverItBegins) {
+  EXPECT_THAT(BucketSizes(MakePlan({20, 80}, 50, 20)), ElementsAre(20, 44, 36));
 }
 
 TEST(BucketPlanTest, TargetZeroPutsEveryTensorAlone) {

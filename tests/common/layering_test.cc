@@ -80,7 +80,7 @@ TEST_P(LayeringTest, IncludesOnlyWhatItMay) {
 
 INSTANTIATE_TEST_SUITE_P(Folders, LayeringTest,
                          ::testing::Values("common", "ring", "paramserver", "models"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& folder) { return folder.param; });
 
 TEST(LayeringRulesTest, ForbiddenIncludesAreSeen) {
   EXPECT_THAT(Violations("common", "#include \"ring/collective.h\"\n"),

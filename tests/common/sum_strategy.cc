@@ -9,12 +9,11 @@
 
 namespace ringside {
 
-// The last rank to come adds up, while no rank may touch its gradient: they all wait for the sum
-// before they write the next one.
+// Copies: a rank that fails takes its gradients with it while others still want to add up.
 void SumGroup::Contribute(int rank, const Bucket& bucket) {
   const std::lock_guard lock(mutex_);
   Slot& slot = slots_[bucket.index];
-  slot.by_rank[rank] = bucket.grads;
+  slot.by_rank[rank].assign(bucket.grads.begin(), bucket.grads.end());
   if (static_cast<int>(slot.by_rank.size()) < ranks_) return;
   AddUp(slot, bucket.step);
   changed_.notify_all();

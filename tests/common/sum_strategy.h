@@ -22,7 +22,7 @@ class SumGroup {
 
  private:
   struct Slot {
-    std::map<int, std::span<const float>> by_rank;
+    std::map<int, std::vector<float>> by_rank;
     std::vector<float> sum;
     std::int64_t summed_step = -1;
   };

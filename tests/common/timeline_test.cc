@@ -21,6 +21,10 @@ Timeline::Clock::time_point At(nanoseconds since_epoch) {
   return Timeline::Clock::time_point(since_epoch);
 }
 
+double Microseconds(Timeline::Clock::time_point at) {
+  return std::chrono::duration<double, std::micro>(at.time_since_epoch()).count();
+}
+
 std::vector<json> Events(const json& trace, const std::string& phase) {
   std::vector<json> events;
   for (const json& event : trace.at("traceEvents")) {
@@ -110,10 +114,8 @@ TEST(TimelineTest, AScopedSpanCoversItsScope) {
   const auto after = Timeline::Clock::now();
   const json span = Events(json::parse(timeline.ChromeTrace("w", 0)), "X").at(0);
   const double begin_us = span.at("ts").get<double>();
-  EXPECT_GE(begin_us,
-            std::chrono::duration<double, std::micro>(before.time_since_epoch()).count() - 1);
-  EXPECT_LE(begin_us + span.at("dur").get<double>(),
-            std::chrono::duration<double, std::micro>(after.time_since_epoch()).count() + 1);
+  EXPECT_GE(begin_us, Microseconds(before) - 1);
+  EXPECT_LE(begin_us + span.at("dur").get<double>(), Microseconds(after) + 1);
   EXPECT_EQ(span.at("name"), "evaluate");
 }
 
