@@ -54,7 +54,7 @@ ParameterRef ServedShard::ReadState(int part) {
 Answer ServedShard::Pull() {
   const std::lock_guard lock(mutex_);
   RequireLoaded();
-  counters_.bytes_sent += elements_ * sizeof(float);
+  if (pushed_) counters_.bytes_sent += elements_ * sizeof(float);
   return {shard_.parameters(), shard_.version(), 0};
 }
 

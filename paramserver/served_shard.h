@@ -37,7 +37,7 @@ class PendingReply {
 
 struct ShardCounters {
   std::uint64_t bytes_received = 0;  ///< Of gradients.
-  std::uint64_t bytes_sent = 0;      ///< Of parameters, in answers to pushes and pulls.
+  std::uint64_t bytes_sent = 0;      ///< Of parameters, once training has begun.
   std::map<std::int64_t, std::int64_t> staleness;
   std::int64_t updates = 0;
   CopyCount copies;
