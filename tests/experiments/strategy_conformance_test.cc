@@ -1,0 +1,254 @@
+// What every strategy of the table promises, with threads as ranks and servers in this process:
+// integer-valued gradients and a learning rate that is a power of two make every sum exact.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "common/errors.h"
+#include "experiments/strategy_table.h"
+#include "tests/common/thread_ranks.h"
+
+namespace ringside {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr float kLearningRate = 0.25F;
+constexpr std::int64_t kSteps = 3;
+
+float InitialOf(int rank, std::size_t i) { return static_cast<float>(i % 11) + 50.0F * rank; }
+
+float GradientOf(int rank, std::int64_t step, std::size_t i) {
+  return static_cast<float>((rank + 1) * (step + 1) * static_cast<std::int64_t>(i % 5));
+}
+
+/// The parameters that a rank must end with.
+float ExpectedOf(const StrategyEntry& entry, int rank, int workers, std::size_t i) {
+  const bool alone = entry.averaging == Averaging::kOwnBatch && entry.family == Family::kNone;
+  float value = InitialOf(alone ? rank : 0, i);
+  for (std::int64_t step = 0; step < kSteps; ++step) {
+    for (int each = 0; each < workers; ++each) {
+      if (!alone || each == rank) value -= kLearningRate * GradientOf(each, step, i);
+    }
+  }
+  return value;
+}
+
+struct Setting {
+  const StrategyEntry* entry = nullptr;
+  int workers = 1;
+  int servers = 0;
+};
+
+std::string NameOf(const testing::TestParamInfo<Setting>& info) {
+  std::string name(info.param.entry->name);
+  std::ranges::replace(name, '-', '_');
+  name += "_" + std::to_string(info.param.workers);
+  return info.param.servers == 0 ? name : name + "_" + std::to_string(info.param.servers);
+}
+
+/// What all processes of one job share.
+struct Job {
+  explicit Job(const Setting& setting, OptimizerOptions optimizer_options = {})
+      : entry(*setting.entry),
+        workers(setting.workers),
+        servers(setting.servers),
+        optimizer(optimizer_options) {
+    for (int index = 0; index < servers; ++index) {
+      serving.push_back(
+          entry.make_server({index, servers, workers, store, comm, optimizer, schedule, timeline}));
+    }
+  }
+
+  const StrategyEntry& entry;
+  int workers;
+  int servers;
+  OptimizerOptions optimizer;
+  InProcessStore store;
+  CommOptions comm{.address = "127.0.0.1", .token = "secret", .timeout = 5s};
+  Schedule schedule{ScheduleOptions{.base = kLearningRate}};
+  Timeline timeline;
+  std::vector<std::unique_ptr<Server>> serving;
+};
+
+BucketPlan PlanOf(std::size_t elements) {
+  const std::vector<TensorSpec> tensors{{"a", elements / 3}, {"b", elements - elements / 3}};
+  return {tensors, {.target_bytes = 64 << 10, .first_bytes = 1024}};
+}
+
+/// One worker of a job and what it drives its strategy with.
+class Worker {
+ public:
+  Worker(Job& job, int rank, std::size_t elements)
+      : job_(job),
+        world_(TestWorld(rank, job.workers, job.servers)),
+        plan_(PlanOf(elements)),
+        space_(elements),
+        optimizer_(Optimizer::Make(job.optimizer, elements)),
+        strategy_(job.entry.make(
+            {world_, job.store, job.comm, *optimizer_, job.schedule, recorder_, job.timeline})) {
+    for (std::size_t i = 0; i < elements; ++i) space_.params()[i] = InitialOf(rank, i);
+  }
+
+  void Start(const StartPoint& from = {}) { strategy_->Start(space_, plan_, from); }
+
+  void Step(std::int64_t step) {
+    AwaitAll(step);
+    for (std::size_t i = 0; i < space_.size(); ++i) {
+      space_.grads()[i] = GradientOf(world_.rank, step, i);
+    }
+    std::vector<int> order(static_cast<std::size_t>(plan_.buckets()));
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(),
+                 std::mt19937(static_cast<unsigned>(world_.rank * 100 + step)));
+    for (const int bucket : order) strategy_->Submit(MakeBucket(space_, plan_, bucket, step));
+  }
+
+  void AwaitAll(std::int64_t step) {
+    for (int b = 0; b < plan_.buckets(); ++b) strategy_->Await(MakeBucket(space_, plan_, b, step));
+  }
+
+  /// All ranks have awaited their last bucket, then all settle.
+  void Settle(std::int64_t steps) {
+    AwaitAll(steps);
+    Exchange(job_.store, world_, "awaited", "", Deadline::After(job_.comm.timeout));
+    strategy_->Settle();
+  }
+
+  Strategy& strategy() { return *strategy_; }
+  Optimizer& optimizer() { return *optimizer_; }
+  const FlatSpace& space() const { return space_; }
+  const Recorder& recorder() const { return recorder_; }
+
+ private:
+  Job& job_;
+  World world_;
+  BucketPlan plan_;
+  FlatSpace space_;
+  std::unique_ptr<Optimizer> optimizer_;
+  Recorder recorder_{16};
+  std::unique_ptr<Strategy> strategy_;
+};
+
+class StrategyConformanceTest : public testing::TestWithParam<Setting> {
+ protected:
+  const StrategyEntry& entry() const { return *GetParam().entry; }
+  int workers() const { return GetParam().workers; }
+
+  void CheckTrajectory(std::size_t elements) {
+    SCOPED_TRACE(std::to_string(elements) + " elements");
+    Job job(GetParam());
+    RunRanks(workers(), [&](int rank) {
+      Worker worker(job, rank, elements);
+      worker.Start();
+      for (std::int64_t step = 0; step < kSteps; ++step) worker.Step(step);
+      worker.Settle(kSteps);
+      for (std::size_t i = 0; i < elements; ++i) {
+        ASSERT_EQ(worker.space().params()[i], ExpectedOf(entry(), rank, workers(), i))
+            << "rank " << rank << ", element " << i;
+      }
+      worker.strategy().Stop();
+    });
+  }
+};
+
+TEST_P(StrategyConformanceTest, EndsWithTheExactSumOfAllUpdates) {
+  const auto n = static_cast<std::size_t>(workers());
+  for (const std::size_t elements : {std::size_t{0}, std::size_t{1}, n - 1, n, n + 1}) {
+    CheckTrajectory(elements);
+  }
+}
+
+TEST_P(StrategyConformanceTest, EndsWithTheExactSumOfAllUpdatesOverManyBuckets) {
+  CheckTrajectory(100'000);
+}
+
+/// Strategies whose optimizer state does not depend on the order in which updates arrive.
+class SynchronousStrategyTest : public StrategyConformanceTest {};
+
+TEST_P(SynchronousStrategyTest, RestoresAndReadsTheOptimizerState) {
+  constexpr std::size_t kElements = 1000;
+  Job job(GetParam(), {.momentum = 0.5});
+  RunRanks(workers(), [&](int rank) {
+    Worker worker(job, rank, kElements);
+    std::vector<float> state(worker.optimizer().state_size(), 8.0F);
+    worker.Start({.step = 4, .optimizer_state = state});
+    worker.Step(4);
+    worker.Settle(5);
+    if (rank == 0) {
+      worker.strategy().ReadOptimizerState(state);
+      for (std::size_t i = 0; i < kElements; ++i) {
+        float expected = 4;
+        for (int each = 0; each < workers(); ++each) expected += GradientOf(each, 4, i);
+        ASSERT_EQ(state[i], expected) << i;
+      }
+    }
+    worker.strategy().Stop();
+  });
+}
+
+/// Several workers that wait for each other.
+class WaitingStrategyTest : public StrategyConformanceTest {};
+
+TEST_P(WaitingStrategyTest, DestructionWithoutStopEndsAndFailsThePeers) {
+  Job job(GetParam());
+  job.comm.timeout = 2s;  // a server cannot tell a worker that left from a slow one before
+  const auto outcomes = TryRanks(workers(), [&](int rank) {
+    Worker worker(job, rank, 1000);
+    worker.Start();
+    worker.Step(0);
+    worker.AwaitAll(1);
+    if (rank == 0) return;
+    worker.Step(1);
+    worker.AwaitAll(2);
+  });
+  EXPECT_EQ(outcomes.failures(), workers() - 1);
+  for (const auto& failure : outcomes.by_rank) {
+    if (failure == nullptr) continue;
+    EXPECT_THROW(std::rethrow_exception(failure), CommError);
+  }
+}
+
+std::vector<Setting> Settings(const std::function<bool(const Setting&)>& wanted) {
+  std::vector<Setting> settings;
+  for (const StrategyEntry* entry : StrategyTable()) {
+    for (const int workers : {1, 2, 3, 4, 7}) {
+      if (entry->make_server == nullptr) {
+        settings.push_back({entry, workers, 0});
+      } else {
+        for (const int servers : {1, 2}) settings.push_back({entry, workers, servers});
+      }
+    }
+  }
+  std::erase_if(settings, std::not_fn(wanted));
+  return settings;
+}
+
+bool Any(const Setting&) { return true; }
+bool IsSynchronous(const Setting& setting) { return setting.entry->synchronous; }
+bool Waits(const Setting& setting) { return setting.entry->synchronous && setting.workers > 1; }
+
+INSTANTIATE_TEST_SUITE_P(Table, StrategyConformanceTest, testing::ValuesIn(Settings(Any)), NameOf);
+INSTANTIATE_TEST_SUITE_P(Table, SynchronousStrategyTest, testing::ValuesIn(Settings(IsSynchronous)),
+                         NameOf);
+INSTANTIATE_TEST_SUITE_P(Table, WaitingStrategyTest, testing::ValuesIn(Settings(Waits)), NameOf);
+
+TEST(StrategyTableTest, NamesAreUniqueAndFound) {
+  for (const StrategyEntry* entry : StrategyTable()) {
+    EXPECT_EQ(FindStrategy(entry->name), entry);
+    EXPECT_FALSE(entry->summary.empty()) << entry->name;
+    EXPECT_NE(entry->bound, nullptr) << entry->name;
+  }
+  EXPECT_EQ(FindStrategy("no such strategy"), nullptr);
+}
+
+}  // namespace
+}  // namespace ringside
