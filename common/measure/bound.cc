@@ -14,8 +14,9 @@ double Seconds(const CostInput& input, double messages, double bytes) {
   return messages * input.latency_s + bytes / input.bytes_per_s;
 }
 
-double ReduceScatterAllGatherBytes(const CostInput& input) {
-  return 2.0 * (input.workers - 1) / input.workers * input.bytes;
+/// In each direction of a worker's link, with all `workers` taking part.
+double ReduceScatterAllGatherBytes(int workers, double bytes) {
+  return 2.0 * (workers - 1) / workers * bytes;
 }
 
 Cost DedicatedServerCost(const CostInput& input) {
@@ -42,7 +43,7 @@ Cost ColocatedServerCost(const CostInput& input) {
 Cost NoCost(const CostInput&) { return {}; }
 
 Cost RingCost(const CostInput& input) {
-  const double bytes = ReduceScatterAllGatherBytes(input);
+  const double bytes = ReduceScatterAllGatherBytes(input.workers, input.bytes);
   return {.seconds = Seconds(input, 2.0 * (input.workers - 1), bytes),
           .bytes_sent_per_worker = bytes,
           .bytes_received_per_worker = bytes};
@@ -51,14 +52,15 @@ Cost RingCost(const CostInput& input) {
 Cost HalvingDoublingCost(const CostInput& input) {
   const auto workers = static_cast<unsigned>(input.workers);
   const double rounds = 2.0 * (std::bit_width(workers) - 1);
-  const double bytes = ReduceScatterAllGatherBytes(input);
+  const double bytes =
+      ReduceScatterAllGatherBytes(static_cast<int>(std::bit_floor(workers)), input.bytes);
   if (std::has_single_bit(workers)) {
     return {.seconds = Seconds(input, rounds, bytes),
             .bytes_sent_per_worker = bytes,
             .bytes_received_per_worker = bytes};
   }
   // Before, a worker beyond the power of two hands its vector to a partner; after, it gets the sum
-  // back. Each direction of the partner's link carries one of the two.
+  // back. Each direction of the partner's link carries one of the two, at different times.
   return {.seconds = Seconds(input, rounds + 2, bytes + 2 * input.bytes),
           .bytes_sent_per_worker = bytes + input.bytes,
           .bytes_received_per_worker = bytes + input.bytes};

@@ -27,8 +27,8 @@ struct Cost {
 Cost NoCost(const CostInput& input);
 /// 2(N-1) alpha + 2(N-1)/N M/B (Patarasuk and Yuan, 2009).
 Cost RingCost(const CostInput& input);
-/// N = 2^k: 2 log2(N) alpha + 2(N-1)/N M/B (Thakur, Rabenseifner and Gropp, 2005); otherwise a pre-
-/// and a post-step of M each more.
+/// With P = 2^k the largest power of two up to N: 2 k alpha + 2(P-1)/P M/B (Thakur, Rabenseifner
+/// and Gropp, 2005); where N > P, a step of M more before and after.
 Cost HalvingDoublingCost(const CostInput& input);
 /// Push and pull streamed together, each a message of its own. Dedicated:
 /// 2 alpha + max(M/B, N M/(S B)); co-located: 2 alpha + (N+S-2) M/(S B). Throws `InternalError`

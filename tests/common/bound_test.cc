@@ -41,7 +41,8 @@ TEST(BoundTest, HalvingDoublingAtPowersOfTwo) {
 }
 
 TEST(BoundTest, HalvingDoublingElsewhereHasAStepBeforeAndAfter) {
-  ExpectCost(HalvingDoublingCost(Input(5)), 0.006 + 1.28 + 1.6, 260e6);
+  ExpectCost(HalvingDoublingCost(Input(3)), 0.004 + 0.8 + 1.6, 200e6);
+  ExpectCost(HalvingDoublingCost(Input(5)), 0.006 + 1.2 + 1.6, 250e6);
 }
 
 TEST(BoundTest, DedicatedServersAreLimitedByTheBusierSide) {
