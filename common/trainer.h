@@ -35,8 +35,9 @@ class TrainerObserver {
  public:
   virtual ~TrainerObserver() = default;
   /// Before every step. False ends the training here; the observer sees to it that all ranks end at
-  /// the same step.
+  /// the same step. An early end leaves a checkpoint (if there are any) but does not evaluate.
   virtual bool MayStart(std::int64_t /*step*/) { return true; }
+  /// A step has ended, which is when the next one may start: after `MayStart` of that one.
   virtual void StepDone(const StepRecord&) {}
   virtual void Evaluated(const EvaluationRecord&) {}
   /// Collective and settled: every rank is here with `steps_done` steps, buffers averaged.
@@ -63,9 +64,11 @@ struct TrainerResult {
   double train_seconds = 0;  ///< Evaluations, checkpoints and start-up left out.
 };
 
-/// The one training loop: start, steps, evaluations between steps, settle, final evaluation, stop.
-/// It does not know which strategy it drives. Throws what model, strategy and loader throw, and
-/// `DivergedError` on a loss that is not finite.
+/// The one training loop: start, steps, evaluations and checkpoints between steps, settle, final
+/// evaluation and checkpoint, stop. It does not know which strategy it drives. Nothing is evaluated
+/// when the test split is empty. Throws what model, strategy, loader and observer throw, and
+/// `DivergedError` on a loss that is not finite; it has then left no thread behind, and the other
+/// workers find out when they miss this one.
 TrainerResult Train(const TrainerParts& parts, const TrainerOptions& options);
 
 }  // namespace ringside

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -39,16 +38,30 @@ bool IsStandardOrPosix(const std::string& header) {
   return !vendor_files.contains(header);
 }
 
+// The header that a line includes; empty for any other line.
+std::string IncludedBy(const std::string& line) {
+  std::istringstream words(line);
+  std::string word;
+  words >> word;
+  if (word == "#") {
+    words >> word;
+    word = "#" + word;
+  }
+  if (!word.starts_with("#include")) return "";
+  const std::size_t begin = line.find_first_of("\"<");
+  const std::size_t end = line.find_first_of("\">", begin + 1);
+  if (begin == std::string::npos || end == std::string::npos) return "";
+  return line.substr(begin + 1, end - begin - 1);
+}
+
 // What `content`, the text of a file in `folder`, includes and must not.
 std::vector<std::string> Violations(const std::string& folder, const std::string& content) {
-  static const std::regex include(R"re(^\s*#\s*include\s*(["<])([^">]+)[">])re");
   const std::set<std::string>& allowed = Allowed().at(folder);
   std::vector<std::string> violations;
   std::istringstream lines(content);
   for (std::string line; std::getline(lines, line);) {
-    std::smatch match;
-    if (!std::regex_search(line, match, include)) continue;
-    const std::string header = match[2];
+    const std::string header = IncludedBy(line);
+    if (header.empty()) continue;
     const std::string top = FirstPart(header);
     const bool ours = Allowed().contains(top) || top == "tests";
     const bool vendor = !ours && !IsStandardOrPosix(header);
