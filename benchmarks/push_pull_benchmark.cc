@@ -29,6 +29,7 @@
 
 #include "benchmarks/directory_store.h"
 #include "benchmarks/peers/bytes_push_pull.h"
+#include "common/allocator.h"
 #include "common/bucket.h"
 #include "paramserver/consistency.h"
 #include "paramserver/ps_server.h"
@@ -314,6 +315,7 @@ int Run(const Options& options) {
 }  // namespace ringside
 
 int main(int argc, char** argv) {
+  ringside::KeepFreedMemory();
   try {
     return ringside::Run(ringside::Parse(argc, argv));
   } catch (const std::exception& error) {
