@@ -42,7 +42,7 @@ constexpr std::array kNumbers{
     Number{"bound_ms", "bound\nms", &StudyCell::bound_ms, Fixed<2>},
     Number{"bound_ratio", "step/\nbound", &StudyCell::bound_ratio, Fixed<2>},
     Number{"accuracy", "accu-\nracy", &StudyCell::accuracy, Percent},
-    Number{"loss", "loss", &StudyCell::loss, Fixed<4>},
+    Number{"train_loss", "train\nloss", &StudyCell::loss, Fixed<4>},
     Number{"staleness_mean", "stale-\nness", &StudyCell::staleness_mean, Fixed<2>},
 };
 

@@ -48,45 +48,16 @@ std::optional<double> Number(const json& summary, const char* pointer) {
   return summary[at].get<double>();
 }
 
-// Zero means "nothing declared" where theory has no figure.
-std::optional<double> PositiveNumber(const json& summary, const char* pointer) {
-  const std::optional<double> number = Number(summary, pointer);
-  return number && *number > 0 ? number : std::nullopt;
-}
-
-template <typename F>
-std::optional<double> MedianOver(const std::vector<const RunResult*>& runs, const F& value_of) {
+// Over the runs that have the number.
+std::optional<double> MedianOf(const std::vector<const RunResult*>& runs, const char* pointer) {
   std::vector<double> values;
   for (const RunResult* run : runs) {
-    if (const std::optional<double> value = value_of(run->summary)) values.push_back(*value);
+    if (const std::optional<double> value = Number(run->summary, pointer)) values.push_back(*value);
   }
   if (values.empty()) return std::nullopt;
   std::ranges::sort(values);
   const std::size_t middle = values.size() / 2;
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
-std::optional<double> MedianOf(const std::vector<const RunResult*>& runs, const char* pointer) {
-  return MedianOver(runs, [&](const json& summary) { return Number(summary, pointer); });
-}
-
-std::optional<double> BytesPerStep(const json& summary) {
-  const std::optional<double> bytes = Number(summary, "/bytes_sent_per_worker");
-  const std::optional<double> steps = PositiveNumber(summary, "/steps");
-  if (!bytes || !steps) return std::nullopt;
-  return *bytes / *steps;
-}
-
-std::optional<double> BoundBytes(const RunSpec& spec, const json& summary) {
-  const StrategyEntry* strategy = FindStrategy(spec.strategy);
-  const std::optional<double> parameters = Number(summary, "/parameters");
-  if (strategy == nullptr || strategy->bound == nullptr || !parameters) return std::nullopt;
-  CostInput input;
-  input.workers = spec.workers;
-  input.servers = spec.servers;
-  input.colocated = spec.colocated;
-  input.bytes = *parameters * sizeof(float);
-  return strategy->bound(input).bytes_sent_per_worker;
 }
 
 StudyCell MakeCell(const std::vector<const RunResult*>& all,
@@ -109,13 +80,10 @@ StudyCell MakeCell(const std::vector<const RunResult*>& all,
   cell.step_ms = MedianOf(done, "/step_ms/median");
   cell.exposed_comm_ms = MedianOf(done, "/exposed_comm_ms");
   cell.samples_per_s = MedianOf(done, "/samples_per_s");
-  cell.bytes_per_step = MedianOver(done, BytesPerStep);
-  cell.bound_bytes_per_step =
-      MedianOver(done, [&](const json& summary) { return BoundBytes(spec, summary); });
-  cell.bound_ms =
-      MedianOver(done, [](const json& summary) { return PositiveNumber(summary, "/bound_ms"); });
-  cell.bound_ratio =
-      MedianOver(done, [](const json& summary) { return PositiveNumber(summary, "/bound_ratio"); });
+  cell.bytes_per_step = MedianOf(done, "/bytes_sent_per_worker_per_step");
+  cell.bound_bytes_per_step = MedianOf(done, "/bound_bytes_sent_per_worker_per_step");
+  cell.bound_ms = MedianOf(done, "/bound_ms");
+  cell.bound_ratio = MedianOf(done, "/bound_ratio");
   cell.accuracy = MedianOf(done, "/eval_accuracy");
   cell.loss = MedianOf(done, "/final_loss");
   cell.staleness_mean = MedianOf(done, "/staleness/mean");
@@ -150,6 +118,11 @@ auto OrderOf(const StudyCell& cell) {
                     cell.colocated, cell.servers);
 }
 
+std::string ErrorOf(const json& summary) {
+  const auto error = summary.find("error");
+  return error != summary.end() && error->is_string() ? error->get<std::string>() : "";
+}
+
 std::string Label(const RunSpec& spec) {
   std::string label = fmt::format("{} workers={}", spec.strategy, spec.workers);
   if (spec.servers > 0) label += fmt::format(" servers={}", spec.servers);
@@ -174,8 +147,7 @@ StudyTable MakeStudyTable(const StudyInput& input) {
     groups[key.dump()].push_back(&run);
     if (run.summary["status"] == "done") continue;
     table.failed.push_back({run.directory, Label(run.spec),
-                            run.summary["status"].get<std::string>(),
-                            run.summary.value("error", "")});
+                            run.summary["status"].get<std::string>(), ErrorOf(run.summary)});
   }
   for (const auto& [key, runs] : groups) table.cells.push_back(MakeCell(runs, varied));
   AddSpeedups(table.cells);

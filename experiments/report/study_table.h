@@ -27,13 +27,13 @@ struct StudyCell {
   std::optional<double> speedup;     ///< Over the baseline, in samples per second.
   std::optional<double> efficiency;  ///< Speed-up / workers.
   std::string baseline;              ///< "none, 1 worker": the best single worker that compares.
-  std::optional<double> bytes_per_step;        ///< Sent by a worker in a step, measured.
+  std::optional<double> bytes_per_step;  ///< Sent by a worker process in a step, on its sockets.
   std::optional<double> bound_bytes_per_step;  ///< The least that theory allows, on the same NIC.
   std::optional<double> bound_ms;              ///< Where a link was declared.
   std::optional<double> bound_ratio;           ///< Step time over bound.
   std::optional<double> accuracy;              ///< 0..1, held out, at the end.
-  std::optional<double> loss;
-  std::optional<double> staleness_mean;  ///< Versions.
+  std::optional<double> loss;                  ///< Of the last step's training samples.
+  std::optional<double> staleness_mean;        ///< Versions.
 };
 
 struct FailedRun {

@@ -1,0 +1,106 @@
+#include "experiments/cli/option_set.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "common/errors.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+
+OptionSet Table() {
+  OptionSet options("train", "trains", {{"ringside train --workers 2", "with two workers"}});
+  options.TakePositional({"FILE", "a file", false});
+  options.AddGroup("The run");
+  options.Add({"workers", "N", "worker processes", "2"});
+  options.Add({"work-dir", "DIR", "a directory", ""});
+  options.Add({"json", "", "for programs", ""});
+  return options;
+}
+
+std::string RefusalOf(const std::vector<std::string>& args) {
+  try {
+    (void)Table().Parse(args);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "taken";
+}
+
+TEST(OptionSet, ReadsFlagsAndDefaults) {
+  const ParsedOptions parsed = Table().Parse({"--workers", "4", "--json", "spec.yaml"});
+  EXPECT_EQ(parsed.Get("workers"), "4");
+  EXPECT_TRUE(parsed.Has("workers"));
+  EXPECT_TRUE(parsed.IsOn("json"));
+  EXPECT_EQ(parsed.positional(), "spec.yaml");
+  const ParsedOptions none = Table().Parse({});
+  EXPECT_EQ(none.Get("workers"), "2");
+  EXPECT_FALSE(none.Has("workers"));
+  EXPECT_FALSE(none.IsOn("json"));
+}
+
+TEST(OptionSet, TakesValuesAfterAnEqualsSignAndNegativeOnes) {
+  EXPECT_EQ(Table().Parse({"--workers=7"}).Get("workers"), "7");
+  EXPECT_EQ(Table().Parse({"--workers", "-1"}).Get("workers"), "-1");
+  EXPECT_FALSE(Table().Parse({"--json=false"}).IsOn("json"));
+}
+
+TEST(OptionSet, RefusesWhatItDoesNotKnow) {
+  EXPECT_THAT(RefusalOf({"--wrokers", "4"}), HasSubstr("did you mean '--workers'"));
+  EXPECT_THAT(RefusalOf({"--wrokers=4"}), HasSubstr("did you mean '--workers'"));
+  EXPECT_THAT(RefusalOf({"-q"}), HasSubstr("unknown flag '-q'"));
+  EXPECT_THAT(RefusalOf({"--zzzzzzz"}), HasSubstr("unknown flag '--zzzzzzz'"));
+}
+
+TEST(OptionSet, GuessesNoAbbreviations) {
+  EXPECT_THAT(RefusalOf({"--worker", "4"}), HasSubstr("unknown flag"));
+  EXPECT_THAT(RefusalOf({"--js"}), HasSubstr("unknown flag"));
+}
+
+TEST(OptionSet, RefusesFlagsTwiceOrWithoutValueAndStrayWords) {
+  EXPECT_THAT(RefusalOf({"--workers", "1", "--workers", "2"}), HasSubstr("more than once"));
+  EXPECT_THAT(RefusalOf({"--workers"}), HasSubstr("needs a value"));
+  EXPECT_THAT(RefusalOf({"a", "b"}), HasSubstr("unexpected argument 'b'"));
+  EXPECT_THAT(RefusalOf({"--color", "blue"}), HasSubstr("--color"));
+}
+
+TEST(OptionSet, AsksForARequiredPositional) {
+  OptionSet options("report", "reports", {});
+  options.TakePositional({"DIR", "results"});
+  EXPECT_THROW((void)options.Parse({}), UsageError);
+  EXPECT_EQ(options.Parse({"results"}).positional(), "results");
+}
+
+TEST(OptionSet, HelpWinsOverEverythingElse) {
+  EXPECT_TRUE(Table().Parse({"--nonsense", "-h"}).help());
+  EXPECT_TRUE(Table().Parse({"--help"}).help());
+}
+
+TEST(OptionSet, HelpStartsWithExamplesAndNamesEveryFlag) {
+  const OptionSet options = Table();
+  const std::string help = options.Help(Painter(false));
+  EXPECT_LT(help.find("Examples:"), help.find("Usage:"));
+  for (const std::string_view name : options.Names()) {
+    EXPECT_THAT(help, HasSubstr("--" + std::string(name)));
+  }
+  EXPECT_THAT(help, HasSubstr("(default: 2)"));
+  EXPECT_EQ(help.find('\033'), std::string::npos);
+  EXPECT_NE(options.Help(Painter(true)).find('\033'), std::string::npos);
+}
+
+TEST(Color, FollowsTheConventions) {
+  EXPECT_TRUE(UseColor(ColorMode::kAuto, true, {}));
+  EXPECT_FALSE(UseColor(ColorMode::kAuto, false, {}));
+  EXPECT_FALSE(UseColor(ColorMode::kAuto, true, {{"NO_COLOR", "1"}}));
+  EXPECT_TRUE(UseColor(ColorMode::kAuto, true, {{"NO_COLOR", ""}}));
+  EXPECT_FALSE(UseColor(ColorMode::kAuto, true, {{"TERM", "dumb"}}));
+  EXPECT_TRUE(UseColor(ColorMode::kAlways, false, {{"NO_COLOR", "1"}}));
+  EXPECT_FALSE(UseColor(ColorMode::kNever, true, {}));
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,127 @@
+#include "experiments/matrix/matrix_spec.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/errors.h"
+#include "experiments/matrix/matrix_plan.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+TEST(MatrixSpec, ReadsAllOfIt) {
+  const MatrixSpec spec = ParseMatrixSpec(R"(name: study-1
+defaults:
+  model: profile:resnet50
+  steps: 5
+  hidden: []
+axes:
+  strategy: [ring, ps-sync]
+  bucket-mb: [1, 64KiB]
+include:
+  - {strategy: none, workers: 1}
+exclude:
+  - strategy: ring
+    bucket-mb: 1
+repetitions: 3
+order_seed: 7
+time_limit: 2min
+)",
+                                          "study.yaml");
+  EXPECT_EQ(spec.name, "study-1");
+  EXPECT_EQ(spec.defaults.size(), 3U);
+  ASSERT_EQ(spec.axes.size(), 2U);
+  EXPECT_EQ(spec.axes[1].values[0].value, 1 << 20);
+  EXPECT_EQ(spec.axes[1].values[1].value, 64 << 10);
+  EXPECT_EQ(spec.axes[1].values[1].position.line, 8);
+  EXPECT_EQ(spec.axes[1].values[1].position.column, 18);
+  EXPECT_EQ(spec.include.size(), 1U);
+  EXPECT_EQ(spec.exclude.size(), 1U);
+  EXPECT_EQ(spec.repetitions, 3);
+  EXPECT_EQ(spec.order_seed, 7U);
+  EXPECT_EQ(spec.time_limit_s, 120);
+}
+
+struct Fault {
+  const char* name;
+  const char* text;
+  const char* place;
+  const char* message;
+};
+
+class MatrixSpecFault : public ::testing::TestWithParam<Fault> {};
+
+TEST_P(MatrixSpecFault, IsRefusedWithItsPlace) {
+  try {
+    (void)PlanMatrix(ParseMatrixSpec(GetParam().text, "s.yaml"));
+    FAIL() << "taken";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), StartsWith(std::string("s.yaml:") + GetParam().place + ": "));
+    EXPECT_THAT(error.what(), HasSubstr(GetParam().message));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, MatrixSpecFault,
+    ::testing::Values(
+        Fault{"UnknownTopKey", "name: a\naxis:\n  workers: [1]\n", "2:1", "did you mean 'axes'"},
+        Fault{"RunKeyAtTop", "name: a\nworkers: 2\n", "2:1", "belong under 'defaults:'"},
+        Fault{"UnknownDefault", "name: a\ndefaults:\n  wrokers: 2\naxes: {workers: [1]}\n", "3:3",
+              "did you mean 'workers'"},
+        Fault{"UnknownAxis", "name: a\naxes:\n  stratgy: [ring]\n", "3:3",
+              "did you mean 'strategy'"},
+        Fault{"DuplicateTopKey", "name: a\nname: b\naxes: {workers: [1]}\n", "2:1", "comes twice"},
+        Fault{"DuplicateDefault",
+              "name: a\ndefaults:\n  seed: 1\n  seed: 2\naxes: {workers: [1]}\n", "4:3",
+              "already in line 3"},
+        Fault{"DuplicateUnderTwoNames",
+              "name: a\ndefaults:\n  lr: 1\n  learning_rate: 2\naxes: {workers: [1]}\n", "4:3",
+              "two names"},
+        Fault{"DuplicateAxis", "name: a\naxes:\n  workers: [1]\n  workers: [2]\n", "4:3",
+              "comes twice"},
+        Fault{"DuplicateValue", "name: a\naxes:\n  workers: [1, 2, 1]\n", "3:19", "twice"},
+        Fault{"WrongType", "name: a\naxes:\n  workers: [1, two]\n", "3:16", "not a whole number"},
+        Fault{"WrongUnit", "name: a\ndefaults:\n  link: 1Gps\naxes: {workers: [1]}\n", "3:9",
+              "rate such as"},
+        Fault{"MapForValue", "name: a\ndefaults:\n  seed: {a: 1}\naxes: {workers: [1]}\n", "3:9",
+              "single value"},
+        Fault{"EmptyAxis", "name: a\naxes:\n  workers: []\n", "3:12", "is empty"},
+        Fault{"AxisIsNoList", "name: a\naxes:\n  workers: 2\n", "3:12", "must be a list"},
+        Fault{"AxesAreNoMap", "name: a\naxes: [workers]\n", "2:7", "must be a map"},
+        Fault{"NoName", "axes: {workers: [1]}\n", "1:1", "'name' is missing"},
+        Fault{"NoAxes", "name: a\n", "1:1", "'axes' is missing"},
+        Fault{"NameIsAPath", "name: ../a\naxes: {workers: [1]}\n", "1:7", "names a folder"},
+        Fault{"NotYaml", "name: a\naxes: [1\n", "3:1", ""},
+        Fault{"NotAMap", "- 1\n", "1:1", "must be a map"},
+        Fault{"NoRepetitions", "name: a\naxes: {workers: [1]}\nrepetitions: 0\n", "3:14",
+              "not between 1"},
+        Fault{"RepetitionsAreText", "name: a\naxes: {workers: [1]}\nrepetitions: many\n", "3:14",
+              "whole number"},
+        Fault{"NegativeLimit", "name: a\naxes: {workers: [1]}\ntime_limit: -3s\n", "3:13",
+              "negative"},
+        Fault{"RepetitionKey", "name: a\naxes:\n  repetition: [1]\n", "3:16", "repetitions: N"},
+        Fault{"ValueThatCannotBe",
+              "name: a\ndefaults: {model: 'profile:vgg16', steps: 2}\naxes:\n  workers: [1, 0]\n",
+              "4:16", "at least 1"},
+        Fault{"UnknownStrategy",
+              "name: a\ndefaults: {model: 'profile:vgg16', steps: 2}\naxes:\n  strategy: [rng]\n",
+              "4:14", "did you mean 'ring'"},
+        Fault{"DefaultThatCannotBe",
+              "name: a\ndefaults:\n  model: profile:vgg16\n  steps: 2\n  lr: -1\naxes: {workers: "
+              "[1]}\n",
+              "5:7", "above 0"},
+        Fault{"ServersOfAnIncludedRing",
+              "name: a\ndefaults: {model: 'profile:vgg16', steps: 2}\ninclude:\n  - {strategy: "
+              "ring, servers: 1}\n",
+              "4:31", "has no servers"},
+        Fault{"AllExcluded",
+              "name: a\ndefaults: {model: 'profile:vgg16', steps: 2}\naxes: {workers: "
+              "[1]}\nexclude:\n  - workers: 1\n",
+              "1:1", "leaves no run"}),
+    [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace ringside

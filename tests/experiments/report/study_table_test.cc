@@ -1,0 +1,166 @@
+#include "experiments/report/study_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "experiments/report/study_render.h"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// A summary made by hand.
+RunResult Result(const std::string& strategy, int workers, double samples_per_s,
+                 double step_ms = 10, int repetition = 0) {
+  RunResult result;
+  result.directory = strategy + std::to_string(workers) + "-" + std::to_string(repetition);
+  result.spec.strategy = strategy;
+  result.spec.workers = workers;
+  result.spec.servers = strategy.starts_with("ps-") ? 1 : 0;
+  result.spec.global_batch = 64;
+  result.spec.repetition = repetition;
+  result.summary = {{"schema", "ringside.summary/1"},
+                    {"status", "done"},
+                    {"error", nullptr},
+                    {"step_ms", {{"median", step_ms}}},
+                    {"exposed_comm_ms", 2.5},
+                    {"samples_per_s", samples_per_s},
+                    {"bytes_sent_per_worker_per_step", 4100},
+                    {"bound_bytes_sent_per_worker_per_step", 4000},
+                    {"bound_ms", nullptr},
+                    {"bound_ratio", nullptr},
+                    {"staleness", {{"mean", 1.5}}},
+                    {"final_loss", 0.25},
+                    {"eval_accuracy", 0.97}};
+  return result;
+}
+
+const StudyCell& CellOf(const StudyTable& table, const std::string& strategy, int workers) {
+  for (const StudyCell& cell : table.cells) {
+    if (cell.strategy == strategy && cell.workers == workers) return cell;
+  }
+  throw std::runtime_error("no such cell");
+}
+
+TEST(StudyTable, SpeedupIsOverTheBestSingleWorker) {
+  const StudyTable table = MakeStudyTable(
+      {"s", {Result("none", 1, 1000), Result("ring", 1, 800), Result("ring", 4, 2000)}, {}});
+  const StudyCell& four = CellOf(table, "ring", 4);
+  EXPECT_EQ(four.baseline, "none, 1 worker");
+  EXPECT_DOUBLE_EQ(*four.speedup, 2);
+  EXPECT_DOUBLE_EQ(*four.efficiency, 0.5);
+  EXPECT_DOUBLE_EQ(*CellOf(table, "ring", 1).speedup, 0.8);
+}
+
+TEST(StudyTable, WithoutSingleWorkerThereIsNoSpeedup) {
+  const StudyTable table = MakeStudyTable({"s", {Result("ring", 2, 1000)}, {}});
+  EXPECT_FALSE(table.cells[0].speedup.has_value());
+  EXPECT_THAT(RenderText(table), HasSubstr("No speed-up"));
+}
+
+TEST(StudyTable, TakesMediansOverRepetitionsAndCountsThem) {
+  const StudyTable table = MakeStudyTable(
+      {"s",
+       {Result("ring", 2, 100, 9, 0), Result("ring", 2, 300, 30, 1), Result("ring", 2, 200, 12, 2),
+        Result("none", 2, 100, 4, 0), Result("none", 2, 100, 5, 1)},
+       {}});
+  ASSERT_EQ(table.cells.size(), 2U);
+  EXPECT_EQ(CellOf(table, "ring", 2).runs, 3);
+  EXPECT_DOUBLE_EQ(*CellOf(table, "ring", 2).step_ms, 12);
+  EXPECT_DOUBLE_EQ(*CellOf(table, "ring", 2).samples_per_s, 200);
+  EXPECT_DOUBLE_EQ(*CellOf(table, "none", 2).step_ms, 4.5);
+}
+
+TEST(StudyTable, BytesStandBesideTheirBound) {
+  const StudyTable table = MakeStudyTable({"s", {Result("ring", 2, 100)}, {}});
+  EXPECT_DOUBLE_EQ(*table.cells[0].bytes_per_step, 4100);
+  EXPECT_DOUBLE_EQ(*table.cells[0].bound_bytes_per_step, 4000);
+  EXPECT_FALSE(table.cells[0].bound_ms.has_value());
+  EXPECT_FALSE(table.cells[0].bound_ratio.has_value());
+}
+
+TEST(StudyTable, ShowsOtherKeysThatTheStudyVaries) {
+  RunResult small = Result("ring", 2, 100);
+  small.spec.bucket_bytes = 1 << 20;
+  RunResult small_single = Result("ring", 1, 50);
+  small_single.spec.bucket_bytes = 1 << 20;
+  const StudyTable table = MakeStudyTable(
+      {"s", {Result("ring", 2, 300), Result("ring", 1, 100), small, small_single}, {}});
+  EXPECT_THAT(table.varied_keys, ::testing::ElementsAre("bucket_bytes"));
+  ASSERT_EQ(table.cells.size(), 4U);
+  for (const StudyCell& cell : table.cells) {
+    if (cell.workers != 2) continue;
+    // Each bucket size has its own baseline.
+    EXPECT_DOUBLE_EQ(*cell.speedup, cell.varied.at("bucket_bytes") == "1048576" ? 2 : 3);
+  }
+}
+
+TEST(StudyTable, ListsFailedRunsWithTheirCauseAndLeavesThemOutOfMedians) {
+  RunResult failed = Result("ring", 2, 9999, 9999, 1);
+  failed.summary["status"] = "failed";
+  failed.summary["error"] = "worker 1 was killed by signal 9";
+  const StudyTable table = MakeStudyTable({"s", {Result("ring", 2, 100), failed}, {}});
+  ASSERT_EQ(table.cells.size(), 1U);
+  EXPECT_EQ(table.cells[0].runs, 1);
+  EXPECT_EQ(table.cells[0].failed, 1);
+  EXPECT_DOUBLE_EQ(*table.cells[0].step_ms, 10);
+  ASSERT_EQ(table.failed.size(), 1U);
+  const std::string text = RenderText(table);
+  EXPECT_THAT(text, HasSubstr("worker 1 was killed by signal 9"));
+  EXPECT_THAT(text, HasSubstr("1+1 failed"));
+}
+
+TEST(StudyTable, SurvivesSummariesThatLackEverything) {
+  RunResult bare = Result("ring", 2, 1);
+  bare.summary = {{"status", "done"}};
+  const StudyTable table = MakeStudyTable({"s", {bare}, {}});
+  EXPECT_FALSE(table.cells[0].step_ms.has_value());
+  EXPECT_THAT(RenderText(table), HasSubstr("ring"));
+  EXPECT_TRUE(RenderJson(table)["cells"][0]["step_ms"].is_null());
+}
+
+TEST(StudyRender, CellsStandInTheOrderOfTheStrategyTable) {
+  const StudyTable table = MakeStudyTable(
+      {"s", {Result("ps-sync", 1, 1), Result("none", 2, 1), Result("none", 1, 1)}, {}});
+  EXPECT_EQ(table.cells[0].strategy, "none");
+  EXPECT_EQ(table.cells[0].workers, 1);
+  EXPECT_EQ(table.cells[1].workers, 2);
+  EXPECT_EQ(table.cells[2].strategy, "ps-sync");
+}
+
+TEST(StudyRender, TextAlignsItsColumns) {
+  const std::string text =
+      RenderText(MakeStudyTable({"s", {Result("none", 1, 1000), Result("ring", 4, 123456)}, {}}));
+  EXPECT_THAT(text, HasSubstr("97.0 %"));
+  EXPECT_THAT(text, HasSubstr("best single worker (none, 1 worker)"));
+  EXPECT_THAT(text,
+              HasSubstr("\nnone            1        -     1  10.00     2.50     1000   1.00"));
+  EXPECT_THAT(text,
+              HasSubstr("\nring            4        -     1  10.00     2.50   123456 123.46"));
+  EXPECT_THAT(text, Not(HasSubstr(" \n")));
+}
+
+TEST(StudyRender, CsvHasOneLineACell) {
+  RunResult odd = Result("ring", 2, 100);
+  odd.spec.data_dir = "a,\"b\"";
+  const std::string csv = RenderCsv(MakeStudyTable({"s", {Result("none", 1, 100), odd}, {}}));
+  EXPECT_THAT(csv, ::testing::StartsWith("schema,data_dir,strategy,workers,"));
+  EXPECT_THAT(csv, HasSubstr("\r\nringside.report/1,\"a,\"\"b\"\"\",ring,2,0,false,1,0,"));
+  EXPECT_EQ(std::ranges::count(csv, '\n'), 3);
+}
+
+TEST(StudyRender, JsonHasEverything) {
+  StudyInput input{"s", {Result("ring", 1, 100)}, {{"x", "damaged"}}};
+  const json report = RenderJson(MakeStudyTable(input));
+  EXPECT_EQ(report["schema"], "ringside.report/1");
+  EXPECT_EQ(report["cells"][0]["accuracy"], 0.97);
+  EXPECT_EQ(report["cells"][0]["speedup"], 1.0);
+  EXPECT_TRUE(report["cells"][0]["bound_ms"].is_null());
+  EXPECT_EQ(report["problems"][0]["cause"], "damaged");
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,239 @@
+#include "experiments/run_spec.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "experiments/build_info.h"
+#include "experiments/spec_keys.h"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+// A spec that needs no libtorch.
+RunSpec Profile() {
+  RunSpec spec;
+  spec.model = "profile:resnet50";
+  spec.steps = 10;
+  return spec;
+}
+
+struct Change {
+  std::string key;
+  std::string text;
+};
+
+RunSpec With(RunSpec spec, const std::vector<Change>& changes) {
+  for (const Change& change : changes) SetSpecKey(spec, change.key, change.text);
+  return spec;
+}
+
+TEST(RunSpecJson, RoundTripsEveryKey) {
+  const RunSpec spec = With({}, {{"strategy", "ps-sync"},
+                                 {"workers", "7"},
+                                 {"servers", "colocated:3"},
+                                 {"model", "cnn"},
+                                 {"hidden", "3,5"},
+                                 {"compute-ms", "1.25"},
+                                 {"data", "mnist"},
+                                 {"data-dir", "/d"},
+                                 {"epochs", "9"},
+                                 {"steps", "11"},
+                                 {"global-batch", "77"},
+                                 {"batch-per-worker", "13"},
+                                 {"optimizer", "adamw"},
+                                 {"lr", "0.3"},
+                                 {"momentum", "0.7"},
+                                 {"nesterov", "true"},
+                                 {"weight-decay", "1e-4"},
+                                 {"beta1", "0.8"},
+                                 {"beta2", "0.99"},
+                                 {"epsilon", "1e-7"},
+                                 {"schedule-lr", "cosine"},
+                                 {"lr-warmup-steps", "4"},
+                                 {"lr-step-every", "5"},
+                                 {"lr-gamma", "0.2"},
+                                 {"scale-lr", "yes"},
+                                 {"seed", "42"},
+                                 {"repetition", "2"},
+                                 {"bucket-mb", "64KiB"},
+                                 {"threads", "3"},
+                                 {"eval-every", "6"},
+                                 {"checkpoint-every", "8"},
+                                 {"resume", "/c"},
+                                 {"timeline", "true"},
+                                 {"save-params", "true"},
+                                 {"warmup-steps", "1"},
+                                 {"link", "1Gbps"},
+                                 {"latency", "50us"},
+                                 {"timeout", "4s"}});
+  const json written = spec;
+  const json defaults = RunSpec{};
+  for (const auto& [key, value] : written.items()) {
+    EXPECT_NE(value, defaults.at(key)) << key << " was not changed, so it proves nothing";
+  }
+  const RunSpec read = json::parse(written.dump()).get<RunSpec>();
+  EXPECT_EQ(json(read), written);
+  EXPECT_EQ(read.bucket_bytes, 65536);
+  EXPECT_EQ(read.servers, 3);
+  EXPECT_TRUE(read.colocated);
+  EXPECT_EQ(read.link_bits_per_s, 1e9);
+  EXPECT_EQ(read.learning_rate, 0.3);
+  EXPECT_EQ(read.optimizer.kind, OptimizerOptions::Kind::kAdamW);
+}
+
+TEST(RunSpecJson, RefusesUnknownKeysAndWrongTypes) {
+  const auto key_of = [](const json& value) {
+    try {
+      (void)value.get<RunSpec>();
+    } catch (const SpecKeyError& error) {
+      return error.key();
+    }
+    return std::string("taken");
+  };
+  EXPECT_EQ(key_of({{"wrokers", 2}}), "wrokers");
+  EXPECT_EQ(key_of({{"workers", "2"}}), "workers");
+  EXPECT_EQ(key_of({{"workers", 2.5}}), "workers");
+  EXPECT_EQ(key_of({{"workers", 1LL << 40}}), "workers");
+  EXPECT_EQ(key_of({{"workers", true}}), "workers");
+  EXPECT_EQ(key_of({{"strategy", 3}}), "strategy");
+  EXPECT_EQ(key_of({{"hidden", {1, "x"}}}), "hidden");
+  EXPECT_EQ(key_of({{"nesterov", 1}}), "nesterov");
+  EXPECT_EQ(key_of({{"servers", "everywhere"}}), "servers");
+  EXPECT_EQ(key_of({{"seed", -1}}), "seed");
+  EXPECT_EQ(key_of({{"optimizer", "sdg"}}), "optimizer");
+  EXPECT_EQ(key_of({{"seed", ~std::uint64_t{0}}}), "taken");
+  EXPECT_THROW((void)json::array({1}).get<RunSpec>(), ConfigError);
+}
+
+TEST(SpecKeys, TakeUnitsAndBothSpellings) {
+  RunSpec spec;
+  SetSpecKey(spec, "bucket-mb", "2");
+  EXPECT_EQ(spec.bucket_bytes, 2 << 20);
+  SetSpecKey(spec, "bucket_mb", "3");
+  EXPECT_EQ(spec.bucket_bytes, 3 << 20);
+  SetSpecKey(spec, "bucket_bytes", "1000");
+  EXPECT_EQ(spec.bucket_bytes, 1000);
+  SetSpecKey(spec, "compute-ms", "0.1s");
+  EXPECT_EQ(spec.compute_ms, 100);
+  SetSpecKey(spec, "servers", "colocated");
+  EXPECT_TRUE(spec.colocated);
+  EXPECT_EQ(spec.servers, 0);
+  SetSpecKey(spec, "servers", "2");
+  EXPECT_FALSE(spec.colocated);
+  EXPECT_EQ(spec.servers, 2);
+}
+
+TEST(RunId, IsThatOfTheSpecSeedAndRepetition) {
+  const RunSpec spec = Resolve(Profile());
+  EXPECT_EQ(RunId(spec).size(), 16U);
+  EXPECT_EQ(RunId(spec), RunId(json(spec).get<RunSpec>()));
+  for (const auto& change :
+       std::vector<Change>{{"seed", "2"}, {"repetition", "1"}, {"lr", "0.2"}}) {
+    EXPECT_NE(RunId(spec), RunId(With(spec, {change}))) << change.key;
+  }
+}
+
+TEST(Resolve, FillsInWhatWasLeftOpen) {
+  RunSpec spec = Resolve(Profile());
+  EXPECT_EQ(spec.global_batch, 64);
+  EXPECT_EQ(spec.ResolvedGlobalBatch(), 64);
+  EXPECT_EQ(spec.servers, 0);
+  EXPECT_EQ(spec.data, "none");
+  EXPECT_EQ(Resolve(With(Profile(), {{"strategy", "ps-sync"}})).servers, 1);
+  spec = Resolve(
+      With(Profile(), {{"strategy", "ps-sync"}, {"servers", "colocated"}, {"workers", "3"}}));
+  EXPECT_EQ(spec.servers, 3);
+  EXPECT_TRUE(spec.colocated);
+  spec = Resolve(With(Profile(), {{"batch-per-worker", "8"}, {"workers", "3"}}));
+  EXPECT_EQ(spec.global_batch, 0);
+  EXPECT_EQ(spec.ResolvedGlobalBatch(), 24);
+}
+
+TEST(Resolve, IsIdempotent) {
+  const RunSpec once = Resolve(With(Profile(), {{"strategy", "ps-async"}, {"servers", "2"}}));
+  EXPECT_EQ(json(Resolve(once)), json(once));
+}
+
+struct Refusal {
+  std::vector<Change> changes;
+  std::string key;
+  std::string reason;
+};
+
+class ResolveRefuses : public ::testing::TestWithParam<Refusal> {};
+
+TEST_P(ResolveRefuses, NamingTheKey) {
+  try {
+    (void)Resolve(With(Profile(), GetParam().changes));
+    FAIL() << "taken";
+  } catch (const SpecKeyError& error) {
+    EXPECT_EQ(error.key(), GetParam().key);
+    EXPECT_THAT(error.reason(), HasSubstr(GetParam().reason));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, ResolveRefuses,
+    ::testing::Values(
+        Refusal{{{"strategy", "rng"}}, "strategy", "did you mean 'ring'"},
+        Refusal{{{"model", "profile:resnet5"}}, "model", "did you mean 'profile:resnet50'"},
+        Refusal{{{"model", "mlp"}, {"data", "digitz"}}, "data", "did you mean 'digits'"},
+        Refusal{{{"workers", "0"}}, "workers", "at least 1"},
+        Refusal{{{"workers", "-3"}}, "workers", "at least 1"},
+        Refusal{{{"servers", "1"}}, "servers", "has no servers"},
+        Refusal{{{"servers", "colocated"}}, "servers", "has no servers"},
+        Refusal{{{"strategy", "ps-sync"}, {"servers", "-1"}}, "servers", "cannot be"},
+        Refusal{{{"strategy", "ps-sync"}, {"servers", "500"}}, "servers", "idle"},
+        Refusal{{{"strategy", "ps-sync"}, {"servers", "colocated:3"}}, "servers", "2 workers"},
+        Refusal{{{"global-batch", "1"}}, "global-batch", "fewer than 2 workers"},
+        Refusal{{{"global-batch", "-1"}}, "global-batch", "cannot be"},
+        Refusal{{{"batch-per-worker", "-1"}}, "batch-per-worker", "cannot be"},
+        Refusal{{{"global-batch", "8"}, {"batch-per-worker", "4"}}, "batch-per-worker", "give one"},
+        Refusal{{{"data", "digits"}}, "data", "no samples"},
+        Refusal{{{"model", "mlp"}, {"data", "none"}}, "data", "needs samples"},
+        Refusal{{{"model", "mlp"}, {"data", "mnist"}}, "data-dir", "name their directory"},
+        Refusal{{{"model", "mlp"}, {"data", "mnist"}, {"data-dir", "/nowhere/at/all"}},
+                "data-dir",
+                "not a directory"},
+        Refusal{{{"model", "mlp"}, {"compute-ms", "5"}}, "compute-ms", "really computes"},
+        Refusal{{{"compute-ms", "-5"}}, "compute-ms", "no time"},
+        Refusal{{{"hidden", "5"}}, "hidden", "only mlp"},
+        Refusal{{{"model", "mlp"}, {"hidden", "5,0"}}, "hidden", "at least 1"},
+        Refusal{{{"steps", "-1"}}, "steps", "cannot be trained"},
+        Refusal{{{"steps", "0"}}, "steps", "how many steps"},
+        Refusal{{{"model", "mlp"}, {"steps", "0"}, {"epochs", "0"}}, "epochs", "at least 1"},
+        Refusal{{{"lr", "0"}}, "lr", "above 0"},
+        Refusal{{{"momentum", "1"}}, "momentum", "outside"},
+        Refusal{{{"optimizer", "adam"}, {"momentum", "0.9"}}, "momentum", "belongs to sgd"},
+        Refusal{{{"nesterov", "true"}}, "nesterov", "needs a momentum"},
+        Refusal{{{"weight-decay", "-1"}}, "weight-decay", "negative"},
+        Refusal{{{"beta2", "1"}}, "beta2", "outside"},
+        Refusal{{{"epsilon", "0"}}, "epsilon", "above 0"},
+        Refusal{{{"schedule-lr", "cosin"}}, "schedule-lr", "did you mean 'cosine'"},
+        Refusal{{{"schedule-lr", "step"}}, "lr-step-every", "needs"},
+        Refusal{{{"lr-gamma", "0"}}, "lr-gamma", "outside"},
+        Refusal{{{"lr-warmup-steps", "-1"}}, "lr-warmup-steps", "negative"},
+        Refusal{{{"threads", "0"}}, "threads", "at least 1"},
+        Refusal{{{"eval-every", "-1"}}, "eval-every", "negative"},
+        Refusal{{{"link", "-1"}}, "link", "negative"},
+        Refusal{{{"latency", "-1"}}, "latency", "negative"},
+        Refusal{{{"timeout", "0"}}, "timeout", "no time"},
+        Refusal{{{"resume", "/no/such/checkpoint"}}, "resume", "no checkpoint"}));
+
+TEST(Resolve, SaysWhenTheBuildLacksLibtorch) {
+  RunSpec spec;
+  spec.model = "mlp";
+  if (ThisBuild().libtorch.empty()) {
+    EXPECT_THROW(Resolve(spec), MissingBackendError);
+  } else {
+    EXPECT_EQ(Resolve(spec).data, "digits");
+  }
+}
+
+}  // namespace
+}  // namespace ringside
