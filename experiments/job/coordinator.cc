@@ -115,6 +115,13 @@ class Coordinator::Service : public job::CoordinatorService::CallbackService {
     });
   }
 
+  Reactor* EndOfWorker(Context* context, const job::FailRequest* request, job::Empty*) override {
+    return Answer(context, [&] {
+      board_.EndOfWorker(FromMessage(request->member()), FromMessage(request->kind()),
+                         request->exit_code(), request->message());
+    });
+  }
+
   Reactor* Leave(Context* context, const job::LeaveRequest* request, job::Empty*) override {
     return Answer(context, [&] { board_.Leave(FromMessage(request->member())); });
   }

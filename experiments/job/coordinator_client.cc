@@ -145,6 +145,19 @@ void CoordinatorClient::Fail(FailureKind kind, const std::string& message) {
       [&](grpc::ClientContext& context) { return hidden_->stub->Fail(&context, request, &reply); });
 }
 
+void CoordinatorClient::EndOfWorker(FailureKind kind, int code, const std::string& message) {
+  job::FailRequest request;
+  ToMessage(hidden_->ticket, request.mutable_member());
+  request.set_kind(ToMessage(kind));
+  request.set_message(message);
+  request.set_exit_code(code);
+  job::Empty reply;
+  hidden_->Run(options_, "reporting the end of its worker", CallDeadline(), false,
+               [&](grpc::ClientContext& context) {
+                 return hidden_->stub->EndOfWorker(&context, request, &reply);
+               });
+}
+
 void CoordinatorClient::Leave() {
   job::LeaveRequest message;
   ToMessage(hidden_->ticket, message.mutable_member());

@@ -128,8 +128,10 @@ BeatOrder JobBoard::TakeBeat(const Ticket& ticket, Beat beat) {
   MemberRecord& record = Find(ticket, "heartbeat");
   record.last_beat = options_.clock();
   record.next_step = beat.next_step;
-  std::ranges::move(beat.steps, std::back_inserter(record.steps));
-  std::ranges::move(beat.evaluations, std::back_inserter(record.evaluations));
+  Incoming& rows = incoming_[ticket.who];
+  std::ranges::move(beat.steps, std::back_inserter(rows.steps));
+  std::ranges::move(beat.evaluations, std::back_inserter(rows.evaluations));
+  if (ticket.who.role == Role::kAgent && beat.held) draining_ = true;
   if (abort_reason_) return {BeatOrder::Kind::kAbort, 0, *abort_reason_};
   if (!draining_ || ticket.who.role != Role::kWorker) return {};
   if (beat.held) agreement_.Report(ticket.who.index, beat.next_step);
@@ -144,21 +146,34 @@ void JobBoard::HandIn(const Ticket& ticket, const std::string& report) {
 
 void JobBoard::HandInTrace(const Ticket& ticket, const std::string& piece) {
   const std::lock_guard lock(mutex_);
-  MemberRecord& record = Find(ticket, "handing in the trace");
-  if (record.trace.size() + piece.size() > kMaxTraceBytes) {
+  Find(ticket, "handing in the trace");
+  std::string& trace = incoming_[ticket.who].trace;
+  if (trace.size() + piece.size() > kMaxTraceBytes) {
     Refuse("coordinator", "handing in the trace",
            "it is longer than " + std::to_string(kMaxTraceBytes) + " bytes");
   }
-  record.trace += piece;
+  trace += piece;
 }
 
 void JobBoard::Fail(const Ticket& ticket, FailureKind kind, const std::string& message) {
   const std::lock_guard lock(mutex_);
   Find(ticket, "reporting a failure");
-  // The agent of a rank speaks for its worker.
-  const Member who =
-      ticket.who.role == Role::kAgent ? Member{Role::kWorker, ticket.who.index} : ticket.who;
-  failures_.push_back({who, kind, message});
+  failures_.push_back({ticket.who, kind, message});
+}
+
+void JobBoard::EndOfWorker(const Ticket& agent, FailureKind kind, int code,
+                           const std::string& message) {
+  const std::lock_guard lock(mutex_);
+  Find(agent, "reporting the end of its worker");
+  const Member worker{Role::kWorker, agent.who.index};
+  const auto found = members_.find(worker);
+  const bool handed_in =
+      found != members_.end() && found->second.left && !found->second.report.empty();
+  const bool told = std::ranges::find(failures_, worker, &Failure::who) != failures_.end();
+  if (kind == FailureKind::kEarlyExit && (told || (handed_in && code == 0))) return;
+  failures_.push_back(
+      {worker, kind,
+       message + (handed_in ? " after it handed in its result" : " before it handed in a result")});
 }
 
 void JobBoard::Leave(const Ticket& ticket) {
@@ -248,34 +263,32 @@ bool JobBoard::Complete() const {
   return done == options_.workers + options_.servers;
 }
 
-std::optional<MemberRecord> JobBoard::Record(const Member& who, std::size_t first_step_row,
-                                             std::size_t first_evaluation) const {
+std::optional<MemberRecord> JobBoard::Record(const Member& who) const {
   const std::lock_guard lock(mutex_);
   const auto found = members_.find(who);
   if (found == members_.end()) return std::nullopt;
-  const MemberRecord& record = found->second;
-  MemberRecord copy{record.pid,
-                    record.host,
-                    record.incarnation,
-                    record.last_beat,
-                    record.next_step,
-                    record.left,
-                    record.report,
-                    record.trace,
-                    {},
-                    {}};
-  const auto steps = std::min(first_step_row, record.steps.size());
-  const auto evaluations = std::min(first_evaluation, record.evaluations.size());
-  copy.steps.assign(record.steps.begin() + static_cast<std::ptrdiff_t>(steps), record.steps.end());
-  copy.evaluations.assign(record.evaluations.begin() + static_cast<std::ptrdiff_t>(evaluations),
-                          record.evaluations.end());
-  return copy;
+  return found->second;
 }
 
-std::int64_t JobBoard::next_step(const Member& who) const {
+Beat JobBoard::TakeRows(const Member& who) {
   const std::lock_guard lock(mutex_);
-  const auto found = members_.find(who);
-  return found == members_.end() ? 0 : found->second.next_step;
+  Incoming& rows = incoming_[who];
+  Beat beat;
+  beat.steps = std::exchange(rows.steps, {});
+  beat.evaluations = std::exchange(rows.evaluations, {});
+  return beat;
+}
+
+std::string JobBoard::TakeTrace(const Member& who) {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(incoming_[who].trace, {});
+}
+
+std::optional<std::string> JobBoard::Value(const std::string& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = values_.find(key);
+  if (found == values_.end()) return std::nullopt;
+  return found->second;
 }
 
 }  // namespace ringside

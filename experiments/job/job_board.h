@@ -49,9 +49,6 @@ struct MemberRecord {
   std::int64_t next_step = 0;
   bool left = false;
   std::string report;  ///< JSON; empty until handed in.
-  std::string trace;
-  std::vector<StepRecord> steps;
-  std::vector<HashedEvaluation> evaluations;
 };
 
 /// The state of one job: members, key-value store, failures, the agreement on a last step. No RPC
@@ -98,6 +95,9 @@ class JobBoard {
   void HandIn(const Ticket& ticket, const std::string& report);
   void HandInTrace(const Ticket& ticket, const std::string& piece);
   void Fail(const Ticket& ticket, FailureKind kind, const std::string& message);
+  /// From the agent of a rank: its worker's process has ended. No failure when the worker had left
+  /// with a report and the code is 0, or had said itself why it ends.
+  void EndOfWorker(const Ticket& agent, FailureKind kind, int code, const std::string& message);
   /// When the last worker leaves, the key `kFinishedKey` is set: servers wait for it.
   void Leave(const Ticket& ticket);
 
@@ -116,11 +116,13 @@ class JobBoard {
   std::vector<Member> Missing() const;
   /// Every worker and server has handed in its report and left.
   bool Complete() const;
-  /// A copy of one member's record without the rows before `first_step_row`; null when it never
-  /// joined.
-  std::optional<MemberRecord> Record(const Member& who, std::size_t first_step_row = 0,
-                                     std::size_t first_evaluation = 0) const;
-  std::int64_t next_step(const Member& who) const;
+  /// A copy; null when it never joined.
+  std::optional<MemberRecord> Record(const Member& who) const;
+  /// Moves the rows that came since the last call out of the board.
+  Beat TakeRows(const Member& who);
+  /// Moves what the member has handed in of its timeline out of the board.
+  std::string TakeTrace(const Member& who);
+  std::optional<std::string> Value(const std::string& key) const;
 
   static constexpr const char* kFinishedKey = "job/finished";
 
@@ -128,6 +130,12 @@ class JobBoard {
   struct Waiter {
     std::string key;
     std::function<void(const std::string&)> done;
+  };
+
+  struct Incoming {
+    std::string trace;
+    std::vector<StepRecord> steps;
+    std::vector<HashedEvaluation> evaluations;
   };
 
   int FreeIndex(Role role) const;
@@ -138,6 +146,7 @@ class JobBoard {
   const Options options_;
   mutable std::mutex mutex_;  // guards what follows
   std::map<Member, MemberRecord> members_;
+  std::map<Member, Incoming> incoming_;
   std::uint64_t next_incarnation_ = 1;
   std::map<std::string, std::string> values_;
   std::size_t stored_bytes_ = 0;

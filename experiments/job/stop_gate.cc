@@ -1,6 +1,7 @@
 #include "experiments/job/stop_gate.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/errors.h"
 

@@ -1,0 +1,327 @@
+#include "experiments/job/job_host.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "common/errors.h"
+#include "experiments/bundle.h"
+#include "experiments/job/environment_record.h"
+#include "experiments/job/files.h"
+#include "experiments/job/trace_merge.h"
+#include "experiments/strategy_table.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::chrono::milliseconds kTick{20};
+constexpr std::chrono::milliseconds kTermGrace{2'000};
+constexpr std::chrono::milliseconds kAgentGrace{3'000};
+// After a first failure that may be the consequence of another, how long to wait for that one.
+constexpr std::chrono::milliseconds kCertainGrace{50};
+constexpr std::chrono::milliseconds kTypedGrace{200};
+constexpr std::chrono::milliseconds kCommGrace{1'000};
+
+int DedicatedServers(const RunSpec& spec) {
+  const StrategyEntry* entry = FindStrategy(spec.strategy);
+  const bool has_servers = entry != nullptr && entry->make_server != nullptr;
+  return has_servers && !spec.colocated ? spec.servers : 0;
+}
+
+std::string UtcNow() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+std::chrono::milliseconds Grace(FailureKind kind) {
+  switch (kind) {
+    case FailureKind::kSignal:
+    case FailureKind::kEarlyExit:
+    case FailureKind::kLost:
+      return kCertainGrace;
+    case FailureKind::kComm:
+      return kCommGrace;
+    default:
+      return kTypedGrace;
+  }
+}
+
+std::string Prepared(const std::string& directory) {
+  MakeDirectories(directory + "/logs");
+  return directory;
+}
+
+}  // namespace
+
+JobHost::JobHost(const RunSpec& spec, const JobOptions& options, HostPlan plan,
+                 const Environment& environment)
+    : spec_(spec),
+      options_(options),
+      plan_(std::move(plan)),
+      started_(UtcNow()),
+      board_({.workers = spec.workers,
+              .servers = DedicatedServers(spec),
+              .spec_hash = SpecHash(spec)}),
+      coordinator_(std::make_unique<Coordinator>(board_, plan_.coordinator)),
+      console_(Console::ForStandardError(options.show_progress)),
+      metrics_(Prepared(options.bundle_dir), spec.workers),
+      children_({options.bundle_dir + "/logs", options.echo_logs}, console_),
+      workers_(static_cast<std::size_t>(spec.workers)) {
+  PrepareBundle(environment);
+}
+
+JobHost::~JobHost() = default;
+
+void JobHost::PrepareBundle(const Environment& environment) const {
+  WriteFileAtomically(options_.bundle_dir + "/" + kSpecFile, nlohmann::json(spec_).dump(2) + "\n");
+  WriteFileAtomically(options_.bundle_dir + "/environment.json",
+                      EnvironmentRecord(environment).dump(2) + "\n");
+}
+
+JobOutcome JobHost::Run() {
+  try {
+    StartMembers();
+    Watch();
+  } catch (const std::exception& error) {
+    Decide(JobStatus::kFailed, error.what());
+  }
+  EndAll();
+  return Finish();
+}
+
+void JobHost::StartMembers() {
+  nlohmann::json processes = nlohmann::json::array();
+  for (MemberSetup setup : plan_.local) {
+    setup.coordinator = coordinator_->target();
+    setup.token = plan_.coordinator.token;
+    children_.Start(setup);
+  }
+  for (const auto& [who, pid] : children_.started()) {
+    processes.push_back({{"name", MemberName(who)}, {"pid", pid}});
+  }
+  WriteFileAtomically(options_.bundle_dir + "/processes.json", processes.dump(2) + "\n");
+}
+
+void JobHost::Watch() {
+  while (!status_) {
+    children_.Poll(kTick, signals_.fd());
+    TakeRows();
+    TakeSignals();
+    TakeEnds();
+    TakeLost();
+    TakeMissing();
+    if (FailureDecided()) {
+      const std::vector<Failure> failures = board_.failures();
+      const Failure& culprit = Culprit(failures);
+      Decide(culprit.kind == FailureKind::kDiverged ? JobStatus::kDiverged : JobStatus::kFailed,
+             culprit.Text());
+    } else if (board_.Complete() && children_.all_ended() && board_.failures().empty()) {
+      DecideComplete();
+    } else if (options_.time_limit_s > 0 &&
+               Clock::now() - begin_ > std::chrono::duration<double>(options_.time_limit_s)) {
+      Decide(JobStatus::kTimedOut,
+             fmt::format("the run took longer than its limit of {} s", options_.time_limit_s));
+    }
+    ShowProgress();
+  }
+}
+
+void JobHost::Decide(JobStatus status, const std::string& error) {
+  if (status_) return;
+  status_ = status;
+  error_ = error;
+}
+
+void JobHost::DecideComplete() {
+  bool completed = true;
+  for (int rank = 0; rank < spec_.workers; ++rank) {
+    const auto record = board_.Record({Role::kWorker, rank});
+    completed = completed && nlohmann::json::parse(record->report).at("completed").get<bool>();
+  }
+  if (completed) {
+    Decide(JobStatus::kDone, "");
+  } else {
+    Decide(JobStatus::kInterrupted, "interrupted: stopped after a common last step");
+  }
+}
+
+void JobHost::TakeSignals() {
+  int count = signals_.Take();
+  if (count > 0 && !drain_) {
+    drain_ = true;
+    --count;
+    board_.RequestDrain();
+    const auto patience =
+        std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(spec_.timeout_s));
+    drain_end_ = Clock::now() + patience;
+    console_.Print("stopping after the current step; once more to kill");
+  }
+  if (count > 0) {
+    Decide(JobStatus::kInterrupted, "interrupted: killed before all workers had stopped");
+  } else if (drain_ && Clock::now() > drain_end_) {
+    Decide(JobStatus::kInterrupted,
+           fmt::format("interrupted: the workers did not stop within {} s", spec_.timeout_s));
+  }
+}
+
+void JobHost::TakeEnds() {
+  for (const auto& [who, pid, end] : children_.TakeEnds()) {
+    const bool handed_in = board_.HasLeft(who) && board_.HandedIn(who);
+    if (end.signal == 0 && end.code == 0 && handed_in) continue;
+    const auto failures = board_.failures();
+    const bool told = std::ranges::find(failures, who, &Failure::who) != failures.end();
+    if (end.signal == 0 && told) continue;
+    board_.AddFailure({who, end.signal != 0 ? FailureKind::kSignal : FailureKind::kEarlyExit,
+                       fmt::format("(pid {}) {}{}", pid, end.Text(),
+                                   handed_in ? " after it handed in its result"
+                                             : " before it handed in a result")});
+  }
+}
+
+void JobHost::TakeLost() {
+  for (const Member& who : board_.Lost()) {
+    if (std::ranges::find(reported_lost_, who) != reported_lost_.end()) continue;
+    reported_lost_.push_back(who);
+    const auto record = board_.Record(who);
+    board_.AddFailure(
+        {who, FailureKind::kLost,
+         fmt::format("(pid {} on {}) is lost: no heartbeat for 5 s", record->pid, record->host)});
+  }
+}
+
+void JobHost::TakeMissing() {
+  if (Clock::now() - begin_ < plan_.join_timeout) return;
+  for (const Member& who : board_.Missing()) {
+    if (std::ranges::find(reported_lost_, who) != reported_lost_.end()) continue;
+    reported_lost_.push_back(who);
+    board_.AddFailure({who, FailureKind::kLost,
+                       fmt::format("did not join within {} s",
+                                   std::chrono::duration<double>(plan_.join_timeout).count())});
+  }
+}
+
+void JobHost::TakeRows() {
+  for (int rank = 0; rank < spec_.workers; ++rank) {
+    const Beat rows = board_.TakeRows({Role::kWorker, rank});
+    if (rows.steps.empty() && rows.evaluations.empty()) continue;
+    if (!startup_seconds_) {
+      startup_seconds_ = std::chrono::duration<double>(Clock::now() - begin_).count();
+    }
+    metrics_.Add(rank, rows.steps, rows.evaluations);
+    progress_.Add(rank, rows.steps);
+    auto& steps = workers_[static_cast<std::size_t>(rank)].steps;
+    steps.insert(steps.end(), rows.steps.begin(), rows.steps.end());
+    if (!rows.evaluations.empty()) evaluation_ = rows.evaluations.back();
+  }
+}
+
+bool JobHost::FailureDecided() {
+  const auto failures = board_.failures();
+  if (failures.empty()) return false;
+  const Clock::time_point now = Clock::now();
+  const Clock::time_point at = now + Grace(Culprit(failures).kind);
+  if (!decide_at_ || at < *decide_at_) decide_at_ = at;
+  return now >= *decide_at_ || (plan_.agents == 0 && children_.all_ended());
+}
+
+void JobHost::ShowProgress() {
+  if (!console_.ProgressDue()) return;
+  if (!progress_.has_total()) {
+    if (const auto total = board_.Value("job/total_steps")) {
+      progress_.set_total_steps(std::stoll(*total));
+    }
+  }
+  console_.Progress(progress_.Line());
+}
+
+void JobHost::EndAll() {
+  try {
+    board_.Set(kOutcomeKey,
+               nlohmann::json{{"status", static_cast<int>(*status_)}, {"error", error_}}.dump());
+  } catch (const CommError&) {
+    // A full store: agents then know the reason from the answer to their next heartbeat.
+  }
+  if (status_ != JobStatus::kDone) board_.Abort(error_);
+  children_.EndAll(kTermGrace);
+  WaitForAgents();
+  TakeRows();
+  console_.EndProgress();
+}
+
+void JobHost::WaitForAgents() {
+  const Deadline deadline = Deadline::After(kAgentGrace);
+  const auto waiting = [this] {
+    for (int rank = 0; rank < spec_.workers && plan_.agents > 0; ++rank) {
+      const Member agent{Role::kAgent, rank};
+      if (board_.Joined(agent) && !board_.HasLeft(agent)) return true;
+    }
+    return false;
+  };
+  while (waiting() && !deadline.expired()) children_.Poll(kTick, -1);
+}
+
+JobOutcome JobHost::Finish() {
+  RunRecord record = MakeRecord();
+  JobOutcome outcome{*status_, error_, nullptr};
+  try {
+    WriteTrace();
+  } catch (const Error& error) {
+    if (outcome.status == JobStatus::kDone) outcome.status = JobStatus::kFailed;
+    outcome.error += outcome.error.empty() ? error.what() : std::string("; ") + error.what();
+    record.status = JobStatusName(outcome.status);
+    record.error = outcome.error;
+  }
+  outcome.summary = MakeSummary(record);
+  try {
+    WriteFileAtomically(options_.bundle_dir + "/" + kSummaryFile, outcome.summary.dump(2) + "\n");
+  } catch (const Error& error) {
+    outcome.status = JobStatus::kFailed;
+    outcome.error += outcome.error.empty() ? error.what() : std::string("; ") + error.what();
+  }
+  return outcome;
+}
+
+RunRecord JobHost::MakeRecord() const {
+  RunRecord record;
+  record.spec = spec_;
+  record.status = JobStatusName(*status_);
+  record.error = error_;
+  record.started = started_;
+  record.ended = UtcNow();
+  record.wall_seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
+  record.startup_seconds = startup_seconds_;
+  record.address = plan_.coordinator.address;
+  record.launcher = plan_.launcher;
+  record.workers = workers_;
+  const auto read = [this](const Member& who, std::string* host) -> nlohmann::json {
+    const auto member = board_.Record(who);
+    if (!member) return nullptr;
+    if (host != nullptr) *host = member->host;
+    if (member->report.empty()) return nullptr;
+    return nlohmann::json::parse(member->report, nullptr, false);
+  };
+  for (int rank = 0; rank < spec_.workers; ++rank) {
+    WorkerRecord& worker = record.workers[static_cast<std::size_t>(rank)];
+    worker.report = read({Role::kWorker, rank}, &worker.host);
+  }
+  for (int index = 0; index < DedicatedServers(spec_); ++index) {
+    record.server_reports.push_back(read({Role::kServer, index}, nullptr));
+  }
+  record.evaluation = evaluation_;
+  return record;
+}
+
+void JobHost::WriteTrace() {
+  if (!spec_.timeline) return;
+  std::vector<std::string> traces;
+  for (int rank = 0; rank < spec_.workers; ++rank) {
+    traces.push_back(board_.TakeTrace({Role::kWorker, rank}));
+  }
+  for (int index = 0; index < DedicatedServers(spec_); ++index) {
+    traces.push_back(board_.TakeTrace({Role::kServer, index}));
+  }
+  WriteFileAtomically(options_.bundle_dir + "/trace.json", MergeTraces(traces));
+}
+
+}  // namespace ringside

@@ -1,0 +1,147 @@
+#include "experiments/job/joined_job.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <optional>
+
+#include "common/errors.h"
+#include "experiments/job/job_host.h"
+#include "experiments/job/network_address.h"
+#include "experiments/job/rank_agent.h"
+#include "experiments/job/rendezvous_file.h"
+#include "experiments/job/token.h"
+#include "experiments/strategy_table.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::chrono::seconds kMeetTimeout{60};
+
+std::optional<std::string> Variable(const Environment& environment, const char* name) {
+  const auto found = environment.find(std::string_view(name));
+  if (found == environment.end() || found->second.empty()) return std::nullopt;
+  return found->second;
+}
+
+/// Everything about one rank that follows from the variables.
+class JoinedRank {
+ public:
+  JoinedRank(const RunSpec& spec, const JobOptions& options, const RankEnvironment& ranks,
+             const Environment& environment)
+      : spec_(spec), options_(options), ranks_(ranks), environment_(environment) {
+    CheckWorkers();
+    address_ = OwnAddress();
+    RefuseOpenNetwork(address_, options.insecure_network);
+    if (const auto path = Variable(environment, "RINGSIDE_TOKEN_FILE")) {
+      token_ = ReadTokenFile(*path);
+      if (ranks.master_address.empty() || ranks.master_port == 0) {
+        throw ConfigError("RINGSIDE_TOKEN_FILE needs MASTER_ADDR and MASTER_PORT: where rank 0 is");
+      }
+    }
+  }
+
+  JobOutcome Host() const {
+    HostPlan plan;
+    plan.agents = ranks_.workers - 1;
+    plan.launcher = ranks_.source;
+    plan.join_timeout = kMeetTimeout;
+    plan.coordinator = {.address = address_,
+                        .port = token_ ? ranks_.master_port : 0,
+                        .token = token_ ? *token_ : MakeToken()};
+    plan.local = LocalMembers();
+    const std::string token = plan.coordinator.token;
+    JobHost host(spec_, options_, std::move(plan), environment_);
+    std::optional<RendezvousFile> file;
+    if (!token_) file.emplace(environment_, ranks_.job_key, Meeting{host.target(), token});
+    return host.Run();
+  }
+
+  JobOutcome Guest() const {
+    const Meeting meeting = Meet();
+    MemberSetup setup = MakeSetup({Role::kWorker, ranks_.rank});
+    setup.coordinator = meeting.target;
+    setup.token = meeting.token;
+    return RankAgent(std::move(setup), options_).Run();
+  }
+
+ private:
+  void CheckWorkers() const {
+    if (spec_.workers != ranks_.workers) {
+      throw ConfigError(fmt::format("the spec has {} workers, but {} started {} ranks",
+                                    spec_.workers, ranks_.source, ranks_.workers));
+    }
+    if (ranks_.master_address.empty() && ranks_.local_workers != ranks_.workers) {
+      throw ConfigError(
+          fmt::format("{} started {} of {} ranks on this machine: for several machines set "
+                      "MASTER_ADDR, MASTER_PORT and RINGSIDE_TOKEN_FILE",
+                      ranks_.source, ranks_.local_workers, ranks_.workers));
+    }
+  }
+
+  std::string OwnAddress() const {
+    if (const auto address = Variable(environment_, "RINGSIDE_ADDRESS")) return *address;
+    const bool chosen = options_.address != JobOptions{}.address;
+    if (chosen || ranks_.master_address.empty()) return options_.address;
+    const std::string master = ResolveHost(ranks_.master_address);
+    if (IsLoopback(master)) return options_.address;
+    return ranks_.rank == 0 ? master : SourceAddressTowards(master);
+  }
+
+  Meeting Meet() const {
+    if (!token_) {
+      return RendezvousFile::Wait(environment_, ranks_.job_key, Deadline::After(kMeetTimeout));
+    }
+    const std::string master = ResolveHost(ranks_.master_address);
+    const bool ipv6 = master.find(':') != std::string::npos;
+    return {fmt::format("{}{}{}:{}", ipv6 ? "[" : "", master, ipv6 ? "]" : "", ranks_.master_port),
+            *token_};
+  }
+
+  MemberSetup MakeSetup(const Member& who) const {
+    MemberSetup setup;
+    setup.who = who;
+    setup.world = {.rank = who.index,
+                   .workers = spec_.workers,
+                   .servers = spec_.servers,
+                   .colocated = spec_.colocated,
+                   .local_rank = ranks_.local_rank,
+                   .local_workers = ranks_.local_workers,
+                   .host = HostName(address_)};
+    setup.address = address_;
+    setup.parent_pid = ::getpid();
+    setup.bundle_dir = options_.bundle_dir;
+    setup.spec = spec_;
+    return setup;
+  }
+
+  /// Rank 0's: its worker, and all dedicated servers.
+  std::vector<MemberSetup> LocalMembers() const {
+    std::vector<MemberSetup> members;
+    const StrategyEntry* entry = FindStrategy(spec_.strategy);
+    if (entry != nullptr && entry->make_server != nullptr && !spec_.colocated) {
+      for (int index = 0; index < spec_.servers; ++index) {
+        members.push_back(MakeSetup({Role::kServer, index}));
+      }
+    }
+    members.push_back(MakeSetup({Role::kWorker, 0}));
+    return members;
+  }
+
+  const RunSpec& spec_;
+  const JobOptions& options_;
+  const RankEnvironment& ranks_;
+  const Environment& environment_;
+  std::string address_;
+  std::optional<std::string> token_;  // of RINGSIDE_TOKEN_FILE
+};
+
+}  // namespace
+
+JobOutcome RunJoinedJob(const RunSpec& spec, const JobOptions& options,
+                        const RankEnvironment& ranks, const Environment& environment) {
+  const JoinedRank rank(spec, options, ranks, environment);
+  return ranks.rank == 0 ? rank.Host() : rank.Guest();
+}
+
+}  // namespace ringside

@@ -1,0 +1,69 @@
+#include "experiments/job/run_job.h"
+
+#include <unistd.h>
+
+#include "experiments/job/job_host.h"
+#include "experiments/job/member_setup.h"
+#include "experiments/job/network_address.h"
+#include "experiments/job/token.h"
+#include "experiments/strategy_table.h"
+
+namespace ringside {
+namespace {
+
+MemberSetup MakeSetup(const RunSpec& spec, const JobOptions& options, const Member& who) {
+  MemberSetup setup;
+  setup.who = who;
+  setup.world = {.rank = who.index,
+                 .workers = spec.workers,
+                 .servers = spec.servers,
+                 .colocated = spec.colocated,
+                 .local_rank = who.index,
+                 .local_workers = spec.workers,
+                 .host = HostName(options.address)};
+  setup.address = options.address;
+  setup.parent_pid = ::getpid();
+  setup.bundle_dir = options.bundle_dir;
+  setup.spec = spec;
+  return setup;
+}
+
+HostPlan PlanHere(const RunSpec& spec, const JobOptions& options) {
+  HostPlan plan;
+  plan.coordinator = {.address = options.address, .port = 0, .token = MakeToken()};
+  const StrategyEntry* entry = FindStrategy(spec.strategy);
+  if (entry != nullptr && entry->make_server != nullptr && !spec.colocated) {
+    for (int index = 0; index < spec.servers; ++index) {
+      plan.local.push_back(MakeSetup(spec, options, {Role::kServer, index}));
+    }
+  }
+  for (int rank = 0; rank < spec.workers; ++rank) {
+    plan.local.push_back(MakeSetup(spec, options, {Role::kWorker, rank}));
+  }
+  return plan;
+}
+
+}  // namespace
+
+const char* JobStatusName(JobStatus status) {
+  switch (status) {
+    case JobStatus::kDone:
+      return "done";
+    case JobStatus::kFailed:
+      return "failed";
+    case JobStatus::kDiverged:
+      return "diverged";
+    case JobStatus::kInterrupted:
+      return "interrupted";
+    case JobStatus::kTimedOut:
+      return "timed out";
+  }
+  return "unknown";
+}
+
+JobOutcome RunJob(const RunSpec& spec, const JobOptions& options) {
+  RefuseOpenNetwork(options.address, options.insecure_network);
+  return JobHost(spec, options, PlanHere(spec, options), CurrentEnvironment()).Run();
+}
+
+}  // namespace ringside

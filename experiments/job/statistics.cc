@@ -1,0 +1,104 @@
+#include "experiments/job/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ringside {
+namespace {
+
+/// For every counted step the records of all ranks.
+class CommonSteps {
+ public:
+  CommonSteps(std::span<const std::vector<StepRecord>> ranks, std::int64_t warmup_steps)
+      : ranks_(ranks), begin_(static_cast<std::size_t>(std::max<std::int64_t>(warmup_steps, 0))) {
+    end_ = ranks.empty() ? 0 : ranks.front().size();
+    for (const auto& steps : ranks) end_ = std::min(end_, steps.size());
+    begin_ = std::min(begin_, end_);
+  }
+
+  std::size_t begin() const { return begin_; }
+  std::size_t end() const { return end_; }
+
+  double Max(std::size_t step, double StepRecord::*value) const {
+    double max = 0;
+    for (const auto& steps : ranks_) max = std::max(max, steps[step].*value);
+    return max;
+  }
+
+  double Mean(std::size_t step, double StepRecord::*value) const {
+    double sum = 0;
+    for (const auto& steps : ranks_) sum += steps[step].*value;
+    return sum / static_cast<double>(ranks_.size());
+  }
+
+  std::optional<double> MedianOfMeans(double StepRecord::*value) const {
+    std::vector<double> means;
+    for (std::size_t step = begin_; step < end_; ++step) means.push_back(Mean(step, value));
+    return Quantile(std::move(means), 0.5);
+  }
+
+  std::optional<double> SamplesPerSecond() const {
+    double samples = 0;
+    double longest_ms = 0;
+    for (const auto& steps : ranks_) {
+      double rank_ms = 0;
+      for (std::size_t step = begin_; step < end_; ++step) {
+        samples += static_cast<double>(steps[step].samples);
+        rank_ms += steps[step].step_ms;
+      }
+      longest_ms = std::max(longest_ms, rank_ms);
+    }
+    if (longest_ms <= 0) return std::nullopt;
+    return samples / (longest_ms / 1000);
+  }
+
+  std::optional<double> LastLoss() const {
+    double loss = 0;
+    double samples = 0;
+    for (const auto& steps : ranks_) {
+      if (end_ == 0) continue;
+      loss += steps[end_ - 1].loss_sum;
+      samples += static_cast<double>(steps[end_ - 1].samples);
+    }
+    if (samples == 0) return std::nullopt;
+    return loss / samples;
+  }
+
+ private:
+  std::span<const std::vector<StepRecord>> ranks_;
+  std::size_t begin_;
+  std::size_t end_ = 0;
+};
+
+}  // namespace
+
+std::optional<double> Quantile(std::vector<double> values, double q) {
+  if (values.empty()) return std::nullopt;
+  std::ranges::sort(values);
+  const double position = q * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(std::floor(position));
+  const std::size_t above = std::min(below + 1, values.size() - 1);
+  return std::lerp(values[below], values[above], position - std::floor(position));
+}
+
+StepStatistics Summarize(std::span<const std::vector<StepRecord>> ranks,
+                         std::int64_t warmup_steps) {
+  const CommonSteps common(ranks, warmup_steps);
+  std::vector<double> slowest;
+  for (std::size_t step = common.begin(); step < common.end(); ++step) {
+    slowest.push_back(common.Max(step, &StepRecord::step_ms));
+  }
+  StepStatistics statistics;
+  statistics.steps = static_cast<std::int64_t>(slowest.size());
+  statistics.step_ms_median = Quantile(slowest, 0.5);
+  statistics.step_ms_p10 = Quantile(slowest, 0.1);
+  statistics.step_ms_p90 = Quantile(slowest, 0.9);
+  statistics.compute_ms = common.MedianOfMeans(&StepRecord::compute_ms);
+  statistics.exposed_comm_ms = common.MedianOfMeans(&StepRecord::exposed_comm_ms);
+  statistics.data_ms = common.MedianOfMeans(&StepRecord::data_ms);
+  statistics.samples_per_s = common.SamplesPerSecond();
+  statistics.final_loss = common.LastLoss();
+  return statistics;
+}
+
+}  // namespace ringside

@@ -1,0 +1,37 @@
+#ifndef RINGSIDE_EXPERIMENTS_JOB_STATISTICS_H_
+#define RINGSIDE_EXPERIMENTS_JOB_STATISTICS_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "common/measure/recorder.h"
+
+namespace ringside {
+
+/// Quantile `q` in [0, 1] with linear interpolation between the two nearest values (type 7 of
+/// Hyndman and Fan, 1996). Empty for no values.
+std::optional<double> Quantile(std::vector<double> values, double q);
+
+/// What the steps of all ranks after the warm-up say of a run. Absent where there is no such step.
+struct StepStatistics {
+  std::int64_t steps = 0;                ///< Counted ones: those that every rank has done.
+  std::optional<double> step_ms_median;  ///< Over steps, of the slowest rank of each step.
+  std::optional<double> step_ms_p10;
+  std::optional<double> step_ms_p90;
+  std::optional<double> compute_ms;       ///< Median over steps of the mean over ranks.
+  std::optional<double> exposed_comm_ms;  ///< Median over steps of the mean over ranks.
+  std::optional<double> data_ms;          ///< Median over steps of the mean over ranks.
+  /// Samples of all ranks over the time of the rank that took longest.
+  std::optional<double> samples_per_s;
+  std::optional<double> final_loss;  ///< Mean over the samples of the last common step.
+};
+
+/// `ranks`: the records of each rank in order of steps. The first `warmup_steps` of the run, which
+/// began at the lowest step there, are left out.
+StepStatistics Summarize(std::span<const std::vector<StepRecord>> ranks, std::int64_t warmup_steps);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_JOB_STATISTICS_H_

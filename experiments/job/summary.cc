@@ -1,0 +1,266 @@
+#include "experiments/job/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "common/measure/bound.h"
+#include "experiments/build_info.h"
+#include "experiments/job/statistics.h"
+#include "experiments/strategy_table.h"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+
+json OrNull(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? json(*value) : json();
+}
+
+const char* FamilyName(Family family) {
+  switch (family) {
+    case Family::kNone:
+      return "none";
+    case Family::kRing:
+      return "ring";
+    case Family::kParameterServer:
+      return "parameter server";
+  }
+  return "unknown";
+}
+
+/// Of one key over reports; absent when a report lacks it.
+std::optional<double> Sum(const std::vector<json>& reports, const char* key) {
+  double sum = 0;
+  for (const json& report : reports) {
+    if (!report.is_object() || !report.contains(key)) return std::nullopt;
+    sum += report[key].get<double>();
+  }
+  if (reports.empty()) return std::nullopt;
+  return sum;
+}
+
+std::optional<double> Mean(const std::vector<json>& reports, const char* key) {
+  const std::optional<double> sum = Sum(reports, key);
+  if (!sum) return std::nullopt;
+  return *sum / static_cast<double>(reports.size());
+}
+
+class SummaryMaker {
+ public:
+  explicit SummaryMaker(const RunRecord& run) : run_(run), spec_(run.spec) {
+    std::vector<std::vector<StepRecord>> ranks;
+    for (const WorkerRecord& worker : run.workers) {
+      ranks.push_back(worker.steps);
+      workers_.push_back(worker.report);
+      hosts_.insert(worker.host);
+    }
+    statistics_ = Summarize(ranks, spec_.warmup_steps);
+    for (const json& report : workers_) {
+      if (report.is_object() && report["server"].is_object()) servers_.push_back(report["server"]);
+    }
+    servers_.insert(servers_.end(), run.server_reports.begin(), run.server_reports.end());
+    if (!workers_.empty() && workers_.front().is_object()) first_ = workers_.front();
+  }
+
+  json Make() {
+    AddIdentity();
+    AddTimes();
+    AddBytes();
+    AddBound();
+    AddStaleness();
+    AddQuality();
+    AddResources();
+    return summary_;
+  }
+
+ private:
+  /// Of rank 0's report, null without one.
+  json FromFirst(const char* key) const {
+    return first_.is_object() && first_.contains(key) ? first_[key] : json();
+  }
+
+  /// Steps that this run itself has done: a resumed one began later.
+  double StepsRun() const {
+    if (!first_.is_object()) return 0;
+    return first_["steps_done"].get<double>() - first_["first_step"].get<double>();
+  }
+
+  void AddIdentity() {
+    const StrategyEntry* entry = FindStrategy(spec_.strategy);
+    const BuildInfo build = ThisBuild();
+    summary_ = {
+        {"schema", "ringside.summary/1"},
+        {"run_id", RunId(spec_)},
+        {"strategy", spec_.strategy},
+        {"family", entry == nullptr ? json() : json(FamilyName(entry->family))},
+        {"model", spec_.model},
+        {"dataset", spec_.data},
+        {"workers", spec_.workers},
+        {"servers", spec_.servers},
+        {"colocated", spec_.colocated},
+        {"hosts", hosts_.size()},
+        {"network",
+         {{"address", run_.address},
+          {"link_bits_per_s", spec_.link_bits_per_s > 0 ? json(spec_.link_bits_per_s) : json()},
+          {"link_latency_s", spec_.link_latency_s}}},
+        {"parameters", FromFirst("parameters")},
+        {"buckets", FromFirst("buckets")},
+        {"seed", spec_.seed},
+        {"repetition", spec_.repetition},
+        {"global_batch", spec_.ResolvedGlobalBatch()},
+        {"status", run_.status},
+        {"error", run_.error.empty() ? json() : json(run_.error)},
+        {"started", run_.started},
+        {"ended", run_.ended},
+        {"wall_seconds", run_.wall_seconds},
+        {"startup_seconds", OrNull(run_.startup_seconds)},
+        {"launcher", run_.launcher},
+        {"version", build.version},
+        {"git", build.git},
+    };
+  }
+
+  void AddTimes() {
+    summary_["steps"] = first_.is_object() ? first_["steps_done"] : json(CommonSteps());
+    summary_["first_step"] = FromFirst("first_step");
+    summary_["total_steps"] = FromFirst("total_steps");
+    summary_["counted_steps"] = statistics_.steps;
+    summary_["epochs"] = run_.evaluation ? json(run_.evaluation->record.epoch) : json();
+    summary_["step_ms"] = {{"median", OrNull(statistics_.step_ms_median)},
+                           {"p10", OrNull(statistics_.step_ms_p10)},
+                           {"p90", OrNull(statistics_.step_ms_p90)}};
+    summary_["compute_ms"] = OrNull(statistics_.compute_ms);
+    summary_["exposed_comm_ms"] = OrNull(statistics_.exposed_comm_ms);
+    summary_["data_ms"] = OrNull(statistics_.data_ms);
+    summary_["samples_per_s"] = OrNull(statistics_.samples_per_s);
+    summary_["train_seconds"] = FromFirst("train_seconds");
+    summary_["emulated_compute"] = EmulatedComputeMs() > 0;
+    summary_["emulated_compute_ms"] = EmulatedComputeMs() > 0 ? json(EmulatedComputeMs()) : json();
+  }
+
+  /// One past the last step that every rank told of, for runs without a report.
+  std::int64_t CommonSteps() const {
+    std::int64_t steps = -1;
+    for (const WorkerRecord& worker : run_.workers) {
+      const std::int64_t own = worker.steps.empty() ? 0 : worker.steps.back().step + 1;
+      steps = steps < 0 ? own : std::min(steps, own);
+    }
+    return std::max<std::int64_t>(steps, 0);
+  }
+
+  double EmulatedComputeMs() const {
+    return first_.is_object() ? first_["emulated_compute_ms"].get<double>() : 0;
+  }
+
+  void AddPerStep(const char* key, const std::optional<double>& total) {
+    summary_[key] = OrNull(total);
+    summary_[std::string(key) + "_per_step"] =
+        total && StepsRun() > 0 ? json(*total / StepsRun()) : json();
+  }
+
+  void AddBytes() {
+    AddPerStep("bytes_sent_per_worker", Mean(workers_, "socket_bytes_sent"));
+    AddPerStep("bytes_received_per_worker", Mean(workers_, "socket_bytes_received"));
+    AddPerStep("payload_bytes_sent_per_worker", Mean(workers_, "payload_bytes_sent"));
+    AddPerStep("payload_bytes_received_per_worker", Mean(workers_, "payload_bytes_received"));
+    AddPerStep("bytes_per_server", Mean(servers_, "payload_bytes_received"));
+  }
+
+  Cost Bound(const StrategyEntry& entry) const {
+    CostInput input;
+    input.workers = spec_.workers;
+    input.servers = spec_.servers;
+    input.colocated = spec_.colocated;
+    input.bytes = first_["parameters"].get<double>() * sizeof(float);
+    input.bytes_per_s = GoodputBytesPerSecond(spec_.link_bits_per_s);
+    input.latency_s = spec_.link_latency_s;
+    return entry.bound(input);
+  }
+
+  void AddBound() {
+    for (const char* key :
+         {"bound_ms", "bound_comm_ms", "bound_ratio", "bound_bytes_sent_per_worker_per_step",
+          "bound_bytes_received_per_worker_per_step", "bound_bytes_per_server_per_step"}) {
+      summary_[key] = nullptr;
+    }
+    const StrategyEntry* entry = FindStrategy(spec_.strategy);
+    if (entry == nullptr || entry->bound == nullptr || !first_.is_object()) return;
+    const Cost cost = Bound(*entry);
+    summary_["bound_bytes_sent_per_worker_per_step"] = cost.bytes_sent_per_worker;
+    summary_["bound_bytes_received_per_worker_per_step"] = cost.bytes_received_per_worker;
+    summary_["bound_bytes_per_server_per_step"] = cost.bytes_per_server;
+    if (spec_.link_bits_per_s <= 0) return;
+    const double comm_ms = cost.seconds * 1000;
+    const double compute_ms =
+        EmulatedComputeMs() > 0 ? EmulatedComputeMs() : statistics_.compute_ms.value_or(0);
+    const double bound_ms = std::max(comm_ms, compute_ms);
+    summary_["bound_comm_ms"] = comm_ms;
+    summary_["bound_ms"] = bound_ms;
+    if (statistics_.step_ms_median && bound_ms > 0) {
+      summary_["bound_ratio"] = *statistics_.step_ms_median / bound_ms;
+    }
+  }
+
+  /// Servers know it for all; without servers the workers' recorders may.
+  std::map<std::int64_t, std::int64_t> Staleness() const {
+    std::map<std::int64_t, std::int64_t> histogram;
+    for (const json& report : servers_.empty() ? workers_ : servers_) {
+      if (!report.is_object()) continue;
+      for (const auto& [versions, pushes] : report["staleness"].items()) {
+        histogram[std::stoll(versions)] += pushes.get<std::int64_t>();
+      }
+    }
+    return histogram;
+  }
+
+  void AddStaleness() {
+    const auto histogram = Staleness();
+    double sum = 0;
+    double count = 0;
+    json json_histogram = json::object();
+    for (const auto& [versions, pushes] : histogram) {
+      json_histogram[std::to_string(versions)] = pushes;
+      sum += static_cast<double>(versions) * static_cast<double>(pushes);
+      count += static_cast<double>(pushes);
+    }
+    summary_["staleness"] = {{"histogram", json_histogram},
+                             {"mean", count > 0 ? json(sum / count) : json()},
+                             {"max", histogram.empty() ? json() : json(histogram.rbegin()->first)}};
+  }
+
+  void AddQuality() {
+    summary_["final_loss"] = OrNull(statistics_.final_loss);
+    summary_["eval_loss"] = run_.evaluation ? json(run_.evaluation->record.loss) : json();
+    summary_["eval_accuracy"] = run_.evaluation ? json(run_.evaluation->record.accuracy) : json();
+    summary_["params_sha256"] = FromFirst("params_sha256");
+  }
+
+  void AddResources() {
+    summary_["cpu_seconds"] = {{"workers", OrNull(Sum(workers_, "cpu_seconds"))},
+                               {"servers", OrNull(Sum(run_.server_reports, "cpu_seconds"))}};
+    std::vector<json> processes = workers_;
+    processes.insert(processes.end(), run_.server_reports.begin(), run_.server_reports.end());
+    const std::optional<double> peak = Sum(processes, "peak_rss_bytes");
+    summary_["peak_rss_bytes"] = peak ? json(static_cast<std::int64_t>(*peak)) : json();
+  }
+
+  const RunRecord& run_;
+  const RunSpec& spec_;
+  StepStatistics statistics_;
+  std::vector<json> workers_;  // reports by rank, null where none came
+  std::vector<json> servers_;  // of co-located and dedicated servers
+  std::set<std::string> hosts_;
+  json first_;  // rank 0's report
+  json summary_;
+};
+
+}  // namespace
+
+double GoodputBytesPerSecond(double bits_per_s) { return bits_per_s * 1448 / 1514 / 8; }
+
+json MakeSummary(const RunRecord& run) { return SummaryMaker(run).Make(); }
+
+}  // namespace ringside
