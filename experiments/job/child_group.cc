@@ -24,9 +24,9 @@ std::vector<std::string> CommandLine(const MemberSetup& setup) {
   std::vector<std::string> argv;
   if (setup.who.role == Role::kWorker && NeedsLibtorch(setup.spec.model)) {
     const char* other = std::getenv("RINGSIDE_WORKER");
-    argv = {other != nullptr ? other : ExecutableDirectory() + "/ringside-worker"};
+    argv = {other != nullptr ? other : DirectoryOfThisExecutable() + "/ringside-worker"};
   } else {
-    argv = {ExecutableDirectory() + "/ringside",
+    argv = {DirectoryOfThisExecutable() + "/ringside",
             setup.who.role == Role::kWorker ? "worker" : "server"};
   }
   // The rank is there for those who read `ps`.

@@ -149,7 +149,7 @@ void DieWithParent(pid_t parent) {
   if (::getppid() != parent) ::raise(SIGKILL);
 }
 
-std::string ExecutableDirectory() {
+std::string DirectoryOfThisExecutable() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path().string();
 }
 

@@ -64,7 +64,7 @@ class Process {
 void DieWithParent(pid_t parent);
 
 /// Directory of this executable.
-std::string ExecutableDirectory();
+std::string DirectoryOfThisExecutable();
 
 }  // namespace ringside
 

@@ -1,6 +1,7 @@
 #include "experiments/worker/resource_usage.h"
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
@@ -21,15 +22,15 @@ std::string EndpointText(const sockaddr_storage& address) {
   if (address.ss_family == AF_INET) {
     const auto& ipv4 = reinterpret_cast<const sockaddr_in&>(address);
     ::inet_ntop(AF_INET, &ipv4.sin_addr, text, sizeof(text));
-    return std::string(text) + ":" + std::to_string(ntohs(ipv4.sin_port));
+    return fmt::format("{}:{}", text, ntohs(ipv4.sin_port));
   }
   const auto& ipv6 = reinterpret_cast<const sockaddr_in6&>(address);
   if (IN6_IS_ADDR_V4MAPPED(&ipv6.sin6_addr)) {
     ::inet_ntop(AF_INET, &ipv6.sin6_addr.s6_addr[12], text, sizeof(text));
-    return std::string(text) + ":" + std::to_string(ntohs(ipv6.sin6_port));
+    return fmt::format("{}:{}", text, ntohs(ipv6.sin6_port));
   }
   ::inet_ntop(AF_INET6, &ipv6.sin6_addr, text, sizeof(text));
-  return "[" + std::string(text) + "]:" + std::to_string(ntohs(ipv6.sin6_port));
+  return fmt::format("[{}]:{}", text, ntohs(ipv6.sin6_port));
 }
 
 struct Connection {
