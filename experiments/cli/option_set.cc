@@ -58,13 +58,23 @@ po::options_description Description(const std::vector<const Option*>& options) {
   po::options_description description;
   auto add = description.add_options();
   for (const Option* option : options) {
-    auto* value = po::value<std::string>();
-    if (option->placeholder.empty()) value->implicit_value("true");
-    add(option->name.c_str(), value, "");
+    add(option->name.c_str(), po::value<std::string>(), "");
   }
   add("help,h", po::bool_switch(), "");
   add(kPositionalName, po::value<std::vector<std::string>>(), "");
   return description;
+}
+
+// "--json" becomes "--json=true". Boost's own implicit values would swallow the word behind.
+std::vector<std::string> SpellSwitchesOut(std::vector<std::string> args,
+                                          const std::vector<const Option*>& options) {
+  for (std::string& arg : args) {
+    const bool is_switch = std::ranges::any_of(options, [&](const Option* option) {
+      return option->placeholder.empty() && arg == "--" + option->name;
+    });
+    if (is_switch) arg += "=true";
+  }
+  return args;
 }
 
 [[noreturn]] void RefuseUnknownFlag(const std::string& verb, const std::string& flag,
@@ -126,7 +136,7 @@ ParsedOptions OptionSet::Parse(const std::vector<std::string>& args) const {
   po::variables_map values;
   try {
     const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-    po::store(po::command_line_parser(args)
+    po::store(po::command_line_parser(SpellSwitchesOut(args, options))
                   .options(description)
                   .positional(positional)
                   .style(style)

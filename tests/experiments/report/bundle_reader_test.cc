@@ -51,7 +51,7 @@ TEST_F(BundleReaderTest, ReadsTheGoodAndTellsOfTheRest) {
   ASSERT_EQ(study.runs.size(), 2U);
   EXPECT_EQ(study.runs[0].spec.workers, 3);
   ASSERT_EQ(study.problems.size(), 8U);
-  EXPECT_THAT(study.problems[0].cause, HasSubstr("at byte 43"));
+  EXPECT_THAT(study.problems[0].cause, HasSubstr("at byte 38"));
   EXPECT_THAT(study.problems[1].cause, HasSubstr("newer than this build"));
   EXPECT_THAT(study.problems[2].cause, HasSubstr("none of Ringside's"));
   EXPECT_THAT(study.problems[3].cause, HasSubstr("unfinished"));

@@ -137,9 +137,9 @@ TEST(StudyRender, TextAlignsItsColumns) {
   EXPECT_THAT(text, HasSubstr("97.0 %"));
   EXPECT_THAT(text, HasSubstr("best single worker (none, 1 worker)"));
   EXPECT_THAT(text,
-              HasSubstr("\nnone            1        -     1  10.00     2.50     1000   1.00"));
+              HasSubstr("\nnone            1        -     1  10.00     2.50     1000    1.00"));
   EXPECT_THAT(text,
-              HasSubstr("\nring            4        -     1  10.00     2.50   123456 123.46"));
+              HasSubstr("\nring            4        -     1  10.00     2.50   123456  123.46"));
   EXPECT_THAT(text, Not(HasSubstr(" \n")));
 }
 
