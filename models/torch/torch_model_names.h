@@ -13,7 +13,7 @@ struct TorchModelName {
 };
 
 inline constexpr std::array<TorchModelName, 3> kTorchModelNames{{
-    {"mlp", "linear layers with ReLU, two hidden ones of 2048 unless --widths says otherwise"},
+    {"mlp", "linear layers with ReLU, two hidden ones of 2048 unless --hidden says otherwise"},
     {"cnn", "two convolutions and two linear layers"},
     {"resnet18", "ResNet-18 for small images, with batch normalisation"},
 }};
