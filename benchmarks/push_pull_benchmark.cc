@@ -59,7 +59,6 @@ struct Options {
 struct Shared {
   pthread_barrier_t barrier;  // of the workers
   std::array<double, kMaxProcesses> finished_ms;
-  std::array<CopyCount, kMaxProcesses> server_copies;
 };
 
 struct Sample {
@@ -215,7 +214,7 @@ class Worker {
 };
 
 /// Serves until a line on `done` (any byte, or its end).
-void RunServer(const Options& options, int index, DirectoryStore& store, Shared& shared, int done) {
+void RunServer(const Options& options, int index, DirectoryStore& store, int done) {
   const CommOptions comm;
   const Schedule schedule({.base = 1.0});
   const OptimizerOptions sgd;
@@ -231,10 +230,9 @@ void RunServer(const Options& options, int index, DirectoryStore& store, Shared&
                   [&] { return MakeSynchronous(options.workers, schedule); });
   char byte = 0;
   [[maybe_unused]] const auto got = read(done, &byte, 1);
-  shared.server_copies[static_cast<std::size_t>(index)] = server.copies();
   const ServerReport report = server.Stop();
   const double load = static_cast<double>(options.mib << 20) / options.servers;
-  const CopyCount copies = server.copies();
+  const CopyCount copies = server.counters().copies;
   fmt::print(
       "{{\"server\":{},\"copied_by_server\":{:.3f}}}\n", index,
       (static_cast<double>(copies.total()) - load) / static_cast<double>(report.bytes_received));
@@ -289,7 +287,7 @@ int Run(const Options& options) {
     }));
   };
   for (int i = 0; i < options.servers; ++i) {
-    serve([&, i] { RunServer(options, i, store, shared, done[0]); });
+    serve([&, i] { RunServer(options, i, store, done[0]); });
   }
   serve([&] { RunBytesServer(options, store, done[0]); });
   for (int rank = 0; rank < options.workers; ++rank) {

@@ -52,7 +52,7 @@ class PsServer::Impl {
     return {counters.bytes_received, counters.bytes_sent, counters.staleness, counters.updates};
   }
 
-  CopyCount copies() const { return table_.counters().copies; }
+  ShardCounters counters() const { return table_.counters(); }
 
  private:
   std::string Name() const { return "server " + std::to_string(context_.index); }
@@ -103,6 +103,6 @@ PsServer::~PsServer() = default;
 
 ServerReport PsServer::Stop() { return impl_->Stop(); }
 
-CopyCount PsServer::copies() const { return impl_->copies(); }
+ShardCounters PsServer::counters() const { return impl_->counters(); }
 
 }  // namespace ringside

@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "common/strategy_entry.h"
-#include "paramserver/payload.h"
 #include "paramserver/shard_table.h"
 
 namespace ringside {
@@ -19,8 +18,8 @@ class PsServer : public Server {
   ~PsServer() override;
 
   ServerReport Stop() override;
-  /// Payload bytes that the server's code has moved so far.
-  CopyCount copies() const;
+  /// What the server has done so far.
+  ShardCounters counters() const;
 
  private:
   class Impl;

@@ -1,5 +1,6 @@
 #include "paramserver/served_shard.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -18,6 +19,16 @@ std::string WorkerList(const std::vector<int>& workers) {
 }
 
 }  // namespace
+
+ShardCounters& ShardCounters::operator+=(const ShardCounters& other) {
+  bytes_received += other.bytes_received;
+  bytes_sent += other.bytes_sent;
+  for (const auto& [versions, count] : other.staleness) staleness[versions] += count;
+  updates += other.updates;
+  waiting += other.waiting;
+  copies += other.copies;
+  return *this;
+}
 
 ServedShard::ServedShard(int bucket, std::size_t elements, int workers,
                          const OptimizerOptions& optimizer,
@@ -111,10 +122,11 @@ std::vector<ServedShard::Answered> ServedShard::TakeAnswers(const std::vector<in
   return answers;
 }
 
-bool ServedShard::Withdraw(PendingReply& reply) {
+bool ServedShard::Withdraw(PendingReply& reply, const Deadline& gone_at) {
   const std::lock_guard lock(mutex_);
   for (std::optional<Waiting>& waiting : waiting_) {
     if (!waiting || waiting->reply != &reply) continue;
+    if (!withdrawn_) withdrawn_ = Waiting{nullptr, gone_at, waiting->push, 0};
     waiting.reset();
     return true;
   }
@@ -123,6 +135,14 @@ bool ServedShard::Withdraw(PendingReply& reply) {
 
 std::optional<Refusal> ServedShard::Expired(Deadline::Clock::time_point now) {
   const std::lock_guard lock(mutex_);
+  if (withdrawn_ && withdrawn_->deadline.at() <= now) {
+    const std::string worker = WorkerList({withdrawn_->push.worker});
+    return Refusal{RefusalCode::kAborted,
+                   worker + " is gone: it left while its push of bucket " +
+                       std::to_string(bucket_) + ", step " + std::to_string(withdrawn_->push.step) +
+                       " was waiting",
+                   worker};
+  }
   for (const std::optional<Waiting>& waiting : waiting_) {
     if (!waiting || waiting->deadline.at() > now) continue;
     const std::string missing = WorkerList(consistency_->Missing());
@@ -150,6 +170,8 @@ void ServedShard::RefuseWaiting(const Refusal& refusal) {
 ShardCounters ServedShard::counters() const {
   const std::lock_guard lock(mutex_);
   ShardCounters counters = counters_;
+  counters.waiting = static_cast<int>(std::ranges::count_if(
+      waiting_, [](const std::optional<Waiting>& waiting) { return waiting.has_value(); }));
   counters.copies = shard_.copies();
   return counters;
 }

@@ -40,7 +40,10 @@ struct ShardCounters {
   std::uint64_t bytes_sent = 0;      ///< Of parameters, once training has begun.
   std::map<std::int64_t, std::int64_t> staleness;
   std::int64_t updates = 0;
-  CopyCount copies;
+  int waiting = 0;   ///< Pushes that wait for their answer.
+  CopyCount copies;  ///< Payload bytes that the server's code has moved.
+
+  ShardCounters& operator+=(const ShardCounters& other);
 };
 
 /// A shard, the consistency that drives it, and the pushes that wait for their answer. Thread-safe;
@@ -65,9 +68,10 @@ class ServedShard {
   /// to have `elements()` floats.
   void Push(const PushInfo& push, std::unique_ptr<const Payload> gradient, PendingReply& reply,
             const Deadline& deadline);
-  /// True: `reply` was waiting and is forgotten, the caller must end it.
-  bool Withdraw(PendingReply& reply);
-  /// When a push has waited past its deadline: whom it waits for.
+  /// The worker has left while its push waited. True: `reply` is forgotten, the caller must end it.
+  /// The worker counts as gone from `gone_at` on.
+  bool Withdraw(PendingReply& reply, const Deadline& gone_at);
+  /// When a push has waited past its deadline: whom it waits for. When a worker is gone: who.
   std::optional<Refusal> Expired(Deadline::Clock::time_point now);
   /// Refuses all that wait.
   void RefuseWaiting(const Refusal& refusal);
@@ -102,6 +106,7 @@ class ServedShard {
   bool pushed_ = false;
   std::vector<std::optional<Waiting>> waiting_;  // by worker
   std::vector<int> contributors_;                // workers in the open update
+  std::optional<Waiting> withdrawn_;             // by the first worker that left
   ShardCounters counters_;
 };
 

@@ -122,6 +122,7 @@ class ServerLink::Impl {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::list<CallState> calls_;  // guarded by mutex_
+  int open_calls_ = 0;          // those of calls_ and those being destroyed; guarded by mutex_
   int leases_ = 0;              // guarded by mutex_
   std::unique_ptr<grpc::GenericStub> stub_;
 };
@@ -132,7 +133,7 @@ class ServerLink::Impl {
 ServerLink::Impl::~Impl() {
   CancelAll();
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, comm_.timeout, [this] { return calls_.empty(); });
+  changed_.wait_for(lock, comm_.timeout, [this] { return open_calls_ == 0; });
   lock.unlock();
   stub_.reset();
   lock.lock();
@@ -202,6 +203,7 @@ ServerLink::Impl::CallState& ServerLink::Impl::AddCall() {
   const std::lock_guard lock(mutex_);
   CallState& call = calls_.emplace_back();
   call.self = std::prev(calls_.end());
+  ++open_calls_;
   ++leases_;
   return call;
 }
@@ -240,12 +242,19 @@ void ServerLink::Impl::Deliver(CallState& call) const {
   call.observer->Received(header, *payload);
 }
 
+// A call is destroyed without the mutex, and counted as open until that is over: its context holds
+// the channel, and the last reference must be the link's own, since a channel that is destroyed on
+// a thread of gRPC would wait for that thread.
 void ServerLink::Impl::Drop(CallState& call) {
-  std::list<CallState> ended;  // destroyed without the mutex
+  std::list<CallState> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    if (--call.holds > 0) return;
+    ended.splice(ended.begin(), calls_, call.self);
+  }
+  ended.clear();
   const std::lock_guard lock(mutex_);
-  if (--call.holds > 0) return;
-  ended.splice(ended.begin(), calls_, call.self);
-  if (calls_.empty()) changed_.notify_all();
+  if (--open_calls_ == 0) changed_.notify_all();
 }
 
 ServerLink::ServerLink(int server, std::string endpoint, const CommOptions& comm)

@@ -120,13 +120,7 @@ bool ShardTable::Abandon(const FrameHeader& header, PendingReply& reply) {
     if (found == shards_.end()) return false;
     shard = found->second.get();
   }
-  if (!shard->Withdraw(reply)) return false;
-  const std::string worker = "worker " + std::to_string(header.worker);
-  Fail({RefusalCode::kAborted,
-        worker + " is gone: it left while its push of bucket " + std::to_string(header.bucket) +
-            ", step " + std::to_string(header.step) + " was waiting",
-        worker});
-  return true;
+  return shard->Withdraw(reply, Deadline::After(kGoneGrace));
 }
 
 void ShardTable::FailExpired(Deadline::Clock::time_point now) {
@@ -155,14 +149,7 @@ void ShardTable::Fail(const Refusal& refusal) {
 ShardCounters ShardTable::counters() const {
   const std::lock_guard lock(mutex_);
   ShardCounters sum;
-  for (const auto& [index, shard] : shards_) {
-    const ShardCounters one = shard->counters();
-    sum.bytes_received += one.bytes_received;
-    sum.bytes_sent += one.bytes_sent;
-    sum.updates += one.updates;
-    sum.copies += one.copies;
-    for (const auto& [versions, count] : one.staleness) sum.staleness[versions] += count;
-  }
+  for (const auto& [index, shard] : shards_) sum += shard->counters();
   return sum;
 }
 

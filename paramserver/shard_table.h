@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_PARAMSERVER_SHARD_TABLE_H_
 #define RINGSIDE_PARAMSERVER_SHARD_TABLE_H_
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -39,6 +40,8 @@ struct PlanInfo {
 /// refused with the same refusal.
 class ShardTable {
  public:
+  static constexpr std::chrono::milliseconds kGoneGrace{250};
+
   using MakeConsistency = std::function<std::unique_ptr<Consistency>()>;
 
   /// Borrows what `context` borrows.
@@ -55,10 +58,12 @@ class ShardTable {
             PendingReply& reply);
 
   /// The call behind `reply`, from this worker for this bucket, has been cancelled or its
-  /// connection lost. True: `reply` was waiting and the caller must end it; the job fails, naming
-  /// the worker.
+  /// connection lost. True: `reply` was waiting and the caller must end it. The job fails, naming
+  /// the worker, but not at once: a worker that leaves because *its* peer has failed must not be
+  /// blamed for it, so the others get `kGoneGrace` to meet the cause themselves.
   bool Abandon(const FrameHeader& header, PendingReply& reply);
-  /// Fails the job when a push has waited past its deadline.
+  /// Fails the job when a push has waited past its deadline or a worker is gone. Called every so
+  /// often.
   void FailExpired(Deadline::Clock::time_point now);
   /// The first refusal counts. Refuses all that wait.
   void Fail(const Refusal& refusal);
