@@ -1,12 +1,14 @@
 // Push and pull of one step: ps-sync beside a plain gRPC service with Protocol Buffer payloads, in
 // interleaved rounds of one job, every worker and server a process of its own, on loopback.
 //
-// One JSON line a contender, the last with the ratio. `ms`: from the moment when all workers start
-// to the moment when the last has all parameters. `cpu_ms`: of all processes together. `copied`:
-// payload bytes that our own code has moved, per byte received (the kernel and gRPC not counted).
+// One JSON line a contender, then a last one that compares them. Milliseconds: from the moment when
+// all workers start to the moment when the last has all parameters; medians over rounds. `cpu_ms`:
+// of all processes together. `copied_by_*`: payload bytes that our own code has moved per payload
+// byte received, counted where they are moved (what the kernel and gRPC do is not ours): 1 is the
+// receiver's own sum or write, and nothing else.
 //
-// usage: push_pull_benchmark [workers=2] [servers=1] [mib=64] [bucket_mib=4] [rounds=15]
-//                            [only=ringside|bytes]
+// usage: push_pull_benchmark [--workers 2] [--servers 1] [--mib 64] [--bucket-mib 4] [--rounds 15]
+//                            [--only ringside|protobuf]
 #include <fmt/format.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -24,6 +26,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -55,10 +58,20 @@ struct Options {
   std::size_t bucket_elements() const { return (bucket_mib << 20) / sizeof(float); }
 };
 
+/// Medians of one contender.
+struct Result {
+  double ms = 0;
+  double cpu_ms = 0;
+};
+
 /// What the processes share, in memory of its own.
 struct Shared {
   pthread_barrier_t barrier;  // of the workers
   std::array<double, kMaxProcesses> finished_ms;
+  std::array<double, kMaxProcesses> moved_by_server, received_by_server;  // bytes
+  double copied_by_worker;
+  Result ours, theirs;
+  double ratio, cpu_ratio;
 };
 
 struct Sample {
@@ -67,22 +80,21 @@ struct Sample {
 };
 
 Options Parse(int argc, char** argv) {
-  std::map<std::string, std::string> given;
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    const std::size_t equals = argument.find('=');
-    given[argument.substr(0, equals)] = argument.substr(equals + 1);
-  }
   Options options;
-  const auto number = [&](const char* key, auto& value) {
-    if (given.contains(key)) value = static_cast<std::decay_t<decltype(value)>>(stoul(given[key]));
-  };
-  number("workers", options.workers);
-  number("servers", options.servers);
-  number("mib", options.mib);
-  number("bucket_mib", options.bucket_mib);
-  number("rounds", options.rounds);
-  options.only = given["only"];
+  const std::map<std::string, std::function<void(const std::string&)>> flags{
+      {"--workers", [&](const std::string& value) { options.workers = std::stoi(value); }},
+      {"--servers", [&](const std::string& value) { options.servers = std::stoi(value); }},
+      {"--mib", [&](const std::string& value) { options.mib = std::stoul(value); }},
+      {"--bucket-mib", [&](const std::string& value) { options.bucket_mib = std::stoul(value); }},
+      {"--rounds", [&](const std::string& value) { options.rounds = std::stoi(value); }},
+      {"--only", [&](const std::string& value) { options.only = value; }}};
+  for (int i = 1; i < argc; i += 2) {
+    const auto flag = flags.find(argv[i]);
+    if (flag == flags.end() || i + 1 == argc) {
+      throw UsageError(std::string("unknown flag, or one without a value: ") + argv[i]);
+    }
+    flag->second(argv[i + 1]);
+  }
   return options;
 }
 
@@ -144,7 +156,7 @@ class Worker {
     std::int64_t step = 0;
     std::vector<Sample> ours, theirs;
     for (int round = 0; round < kWarmUp + options_.rounds; ++round) {
-      if (options_.only != "bytes") {
+      if (options_.only != "protobuf") {
         ours.push_back(Time([&] { Step(strategy, space, plan, step++); }));
       }
       if (options_.only != "ringside") {
@@ -155,10 +167,14 @@ class Worker {
     const std::uint64_t moved = strategy.copies().total() - start.total();
     strategy.Stop();
     if (rank_ != 0) return;
-    const double received = static_cast<double>(step) * static_cast<double>(options_.mib << 20);
-    Print("ringside", ours, static_cast<double>(moved) / received);
-    Print("bytes", theirs, 0);
-    if (!ours.empty() && !theirs.empty()) PrintRatio(ours, theirs);
+    shared_.copied_by_worker =
+        static_cast<double>(moved) /
+        static_cast<double>(std::max<std::uint64_t>(1, recorder.bytes_received()));
+    shared_.ours = Summarise("ringside", ours);
+    shared_.theirs = Summarise("protobuf", theirs);
+    if (ours.empty() || theirs.empty()) return;
+    shared_.ratio = MedianRatio(ours, theirs, &Sample::ms);
+    shared_.cpu_ratio = MedianRatio(ours, theirs, &Sample::cpu_ms);
   }
 
  private:
@@ -182,27 +198,28 @@ class Worker {
     return {*std::max_element(first, first + options_.workers), CpuMilliseconds(processes_) - cpu};
   }
 
-  void Print(const char* name, std::vector<Sample> samples, double copied) const {
-    if (samples.empty()) return;
+  Result Summarise(const char* name, std::vector<Sample> samples) const {
+    if (samples.empty()) return {};
     samples.erase(samples.begin(), samples.begin() + kWarmUp);
     const std::vector<double> ms = Column(samples, &Sample::ms);
+    const Result result{Median(ms), Median(Column(samples, &Sample::cpu_ms))};
     fmt::print(
         "{{\"contender\":\"{}\",\"workers\":{},\"servers\":{},\"bytes\":{},\"bucket_bytes\":{},"
-        "\"rounds\":{},\"ms\":{:.1f},\"min_ms\":{:.1f},\"max_ms\":{:.1f},\"cpu_ms\":{:.1f}{}}}\n",
+        "\"rounds\":{},\"ms\":{:.1f},\"min_ms\":{:.1f},\"max_ms\":{:.1f},\"cpu_ms\":{:.1f}}}\n",
         name, options_.workers, options_.servers, options_.mib << 20, options_.bucket_mib << 20,
-        samples.size(), Median(ms), *std::ranges::min_element(ms), *std::ranges::max_element(ms),
-        Median(Column(samples, &Sample::cpu_ms)),
-        copied > 0 ? fmt::format(",\"copied_by_worker\":{:.3f}", copied) : "");
+        samples.size(), result.ms, *std::ranges::min_element(ms), *std::ranges::max_element(ms),
+        result.cpu_ms);
+    return result;
   }
 
-  static void PrintRatio(const std::vector<Sample>& ours, const std::vector<Sample>& theirs) {
-    std::vector<double> wall, cpu;
+  /// Round by round, so that a slow moment of the machine weighs on both.
+  static double MedianRatio(const std::vector<Sample>& ours, const std::vector<Sample>& theirs,
+                            double Sample::*field) {
+    std::vector<double> ratios;
     for (std::size_t i = kWarmUp; i < ours.size(); ++i) {
-      wall.push_back(ours[i].ms / theirs[i].ms);
-      cpu.push_back(ours[i].cpu_ms / theirs[i].cpu_ms);
+      ratios.push_back(ours[i].*field / theirs[i].*field);
     }
-    fmt::print("{{\"ratio\":{:.3f},\"cpu_ratio\":{:.3f},\"of\":\"ringside/bytes\"}}\n",
-               Median(wall), Median(cpu));
+    return Median(ratios);
   }
 
   const Options& options_;
@@ -214,7 +231,7 @@ class Worker {
 };
 
 /// Serves until a line on `done` (any byte, or its end).
-void RunServer(const Options& options, int index, DirectoryStore& store, int done) {
+void RunServer(const Options& options, int index, DirectoryStore& store, Shared& shared, int done) {
   const CommOptions comm;
   const Schedule schedule({.base = 1.0});
   const OptimizerOptions sgd;
@@ -231,11 +248,9 @@ void RunServer(const Options& options, int index, DirectoryStore& store, int don
   char byte = 0;
   [[maybe_unused]] const auto got = read(done, &byte, 1);
   const ServerReport report = server.Stop();
-  const double load = static_cast<double>(options.mib << 20) / options.servers;
-  const CopyCount copies = server.counters().copies;
-  fmt::print(
-      "{{\"server\":{},\"copied_by_server\":{:.3f}}}\n", index,
-      (static_cast<double>(copies.total()) - load) / static_cast<double>(report.bytes_received));
+  const auto slot = static_cast<std::size_t>(index);
+  shared.moved_by_server[slot] = static_cast<double>(server.counters().copies.total());
+  shared.received_by_server[slot] = static_cast<double>(report.bytes_received);
 }
 
 void RunBytesServer(const Options& options, DirectoryStore& store, int done) {
@@ -271,6 +286,21 @@ Shared& MakeShared(int workers) {
   return *shared;
 }
 
+double Sum(const std::array<double, kMaxProcesses>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+void PrintComparison(const Options& options, const Shared& shared) {
+  // The load of the initial parameters is one write of each, before the first round.
+  const double moved = Sum(shared.moved_by_server) - static_cast<double>(options.mib << 20);
+  const double received = std::max(1.0, Sum(shared.received_by_server));
+  fmt::print(
+      "{{\"ours_ms\":{:.1f},\"protobuf_ms\":{:.1f},\"ratio\":{:.3f},\"cpu_ratio\":{:.3f},"
+      "\"copied_by_worker\":{:.3f},\"copied_by_server\":{:.3f}}}\n",
+      shared.ours.ms, shared.theirs.ms, shared.ratio, shared.cpu_ratio, shared.copied_by_worker,
+      moved / received);
+}
+
 /// Forks everything before gRPC is touched; returns 0 when all workers succeed.
 int Run(const Options& options) {
   std::string pattern = std::filesystem::temp_directory_path() / "push_pull.XXXXXX";
@@ -287,7 +317,7 @@ int Run(const Options& options) {
     }));
   };
   for (int i = 0; i < options.servers; ++i) {
-    serve([&, i] { RunServer(options, i, store, done[0]); });
+    serve([&, i] { RunServer(options, i, store, shared, done[0]); });
   }
   serve([&] { RunBytesServer(options, store, done[0]); });
   for (int rank = 0; rank < options.workers; ++rank) {
@@ -306,6 +336,7 @@ int Run(const Options& options) {
   close(done[1]);
   for (const pid_t server : servers) waitpid(server, &status, 0);
   std::filesystem::remove_all(directory);
+  if (failed == 0) PrintComparison(options, shared);
   return failed;
 }
 
