@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <ostream>
 #include <random>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ struct Case {
   std::string name;
   OptimizerOptions options;
 };
+
+void PrintTo(const Case& rule, std::ostream* out) { *out << rule.name; }
 
 std::vector<Case> Cases() {
   return {{"Sgd", {}},
@@ -83,7 +86,8 @@ std::vector<float> RandomFloats(std::mt19937& random, std::size_t size) {
 Update UpdateNumber(int number) { return {number, 0.1 / (1 + 0.05 * number)}; }
 
 bool SameBits(std::span<const float> a, std::span<const float> b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+  if (a.size() != b.size()) return false;
+  return a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
 }
 
 class OptimizerTest : public ::testing::TestWithParam<Case> {
