@@ -44,6 +44,7 @@ const Batch& Loader::Next() {
 }
 
 // The slot being filled is neither ready nor with the consumer, so it is touched without the lock.
+// Waits for its owner alone, who wakes it when it leaves: no deadline.
 void Loader::Run() {
   try {
     const auto ahead = static_cast<std::int64_t>(slots_.size()) - 1;
