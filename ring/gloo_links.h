@@ -38,6 +38,7 @@ class GlooLinks : public Links {
   explicit GlooLinks(const GlooLinksOptions& options);
   ~GlooLinks() override;
 
+  std::size_t window_bytes() const override { return window_bytes_; }
   void Send(int peer, std::span<const std::byte> data) override;
   void Receive(int peer, std::span<std::byte> data) override;
   const Traffic& traffic() const { return traffic_; }
@@ -46,6 +47,7 @@ class GlooLinks : public Links {
   class Transport;
   void Authenticate(const GlooLinksOptions& options, std::span<const int> peers);
 
+  std::size_t window_bytes_;
   std::unique_ptr<Transport> transport_;
   Traffic traffic_;
 };

@@ -10,20 +10,23 @@ namespace ringside {
 /// written against, so that they run over sockets and over queues in a test alike. Used by one
 /// thread at a time. Both calls throw `CommError` that names the peer.
 ///
-/// Messages of `kWindowBytes` in total fit in a connection unread; a `Send` beyond that may block
+/// Messages of `window_bytes()` in total fit in a connection unread; a `Send` beyond that may block
 /// until the peer receives. The algorithms keep within it, so no circle of ranks can wait for each
-/// other.
+/// other. Ranks may have windows of different sizes.
 class Links {
  public:
   /// Message size of pipelined transfers: with Gloo's header it fills one packet of a loopback
   /// device (64 KiB) without spilling a few bytes into a second, which costs a wake-up and doubles
   /// the CPU of an all-reduce.
   static constexpr std::size_t kSegmentBytes = std::size_t{63} << 10;
-  /// Within the 208 KiB that Linux grants a socket's send buffer by default.
-  static constexpr std::size_t kWindowBytes = 3 * kSegmentBytes;
+  /// Small enough for the 208 KiB that Linux grants a socket's send buffer by default.
+  static constexpr std::size_t kLeastWindowBytes = 3 * kSegmentBytes;
   static_assert(kSegmentBytes % sizeof(float) == 0);
 
   virtual ~Links() = default;
+
+  /// At least `kLeastWindowBytes`.
+  virtual std::size_t window_bytes() const = 0;
 
   /// Returns when `data` may be written to again.
   virtual void Send(int peer, std::span<const std::byte> data) = 0;

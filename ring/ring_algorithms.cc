@@ -5,7 +5,7 @@
 //
 // Chunks travel in segments. Number them through all steps: segment k can be sent as soon as
 // segment k - S has been received, S being the segments of a chunk. Sending runs up to
-// `kSegmentsAhead` segments ahead of receiving, so the wire has work while this rank adds, across
+// `SegmentsAhead` segments ahead of receiving, so the wire has work while this rank adds, across
 // the borders of steps too.
 #include "ring/ring_algorithms.h"
 
@@ -65,7 +65,7 @@ void Rotate(Links& links, const Rotation& rotation, std::span<std::byte> scratch
   const std::size_t per_chunk = rotation.SegmentsPerChunk();
   if (per_chunk == 0) return;
   const std::size_t total = per_chunk * static_cast<std::size_t>(rotation.steps);
-  const std::size_t ahead = std::min(per_chunk - 1, kSegmentsAhead);
+  const std::size_t ahead = std::min(per_chunk - 1, SegmentsAhead(links));
   for (std::size_t k = 0; k < total + ahead; ++k) {
     if (k < total) SendSegment(links, rotation, k / per_chunk, k % per_chunk);
     if (k < ahead) continue;

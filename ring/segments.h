@@ -23,7 +23,9 @@ std::span<Byte> Segment(std::span<Byte> range, std::size_t index) {
 
 /// How many messages a rank may be ahead of what it has received: with the message under way they
 /// fill a connection's window.
-inline constexpr std::size_t kSegmentsAhead = Links::kWindowBytes / Links::kSegmentBytes - 1;
+inline std::size_t SegmentsAhead(const Links& links) {
+  return links.window_bytes() / Links::kSegmentBytes - 1;
+}
 
 }  // namespace ringside
 

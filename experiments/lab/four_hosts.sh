@@ -57,7 +57,7 @@ trap 'exit 130' INT TERM
 # from a network card that cuts them itself: a timer for every single packet would cost more CPU than
 # two cores have. The shaper counts every packet's headers all the same.
 shape() {
-  ip -n "$1" link set "$2" gso_max_size 16384
+  ip -n "$1" link set "$2" gso_max_size 28672
   tc -n "$1" qdisc add dev "$2" root tbf rate "$rate" burst 32kb latency 50ms
 }
 
