@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -106,6 +107,8 @@ int RunMatrixCommand(const Arguments& args) {
 
   // The matrix's own lines would be torn apart by those of every process; logs lie in the bundles.
   job.echo_logs = false;
+  // Off a terminal a line per run is enough.
+  job.show_progress = job.show_progress && isatty(STDERR_FILENO) == 1;
   const bool quiet = parsed.IsOn("quiet");
   const auto say = [quiet](const std::string& line) {
     if (!quiet) fmt::print(stderr, "{}\n", line);

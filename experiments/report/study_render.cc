@@ -91,9 +91,9 @@ std::string CellsText(const StudyTable& table) {
 
 std::string Legend(const StudyTable& table) {
   std::string out =
-      "Medians over runs. exposed: time a step waits for communication. sent: payload that a "
-      "worker "
-      "sends in a step;\nbound: the least that theory allows the strategy.";
+      "Medians over runs. exposed: time a step waits for communication. sent: bytes that the "
+      "sockets "
+      "of a worker send in a\nstep; bound: the least that theory allows the strategy.";
   std::set<std::string> baselines;
   for (const StudyCell& cell : table.cells) {
     if (!cell.baseline.empty()) baselines.insert(cell.baseline);

@@ -165,6 +165,10 @@ struct Refusal {
   std::string reason;
 };
 
+void PrintTo(const Refusal& refusal, std::ostream* out) {
+  for (const Change& change : refusal.changes) *out << change.key << '=' << change.text << ' ';
+}
+
 class ResolveRefuses : public ::testing::TestWithParam<Refusal> {};
 
 TEST_P(ResolveRefuses, NamingTheKey) {

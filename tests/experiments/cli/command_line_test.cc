@@ -1,0 +1,203 @@
+// The real executable: exit codes, streams, and runs of a profile model, which need no libtorch.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/experiments/cli/ringside_process.h"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr char kSmall[] =
+    "train --model profile:mobilenet-v2 --steps 4 --compute-ms 1 --workers 2 --out run";
+
+class CommandLine : public RingsideProcessTest {
+ protected:
+  std::string WriteSpec(const std::string& text) const {
+    std::ofstream(scratch() + "/spec.yaml") << text;
+    return "spec.yaml";
+  }
+};
+
+constexpr char kMatrix[] =
+    "name: small\n"
+    "defaults: {model: 'profile:mobilenet-v2', steps: 3, compute-ms: 1}\n"
+    "axes:\n  strategy: [none, ring]\n  workers: [1, 2]\n";
+
+TEST_F(CommandLine, HelpGoesToStdoutAndStartsWithExamples) {
+  for (const char* args : {"--help", "-h", "train --help", "matrix -h", "report --help",
+                           "verify --help", "list --help", "doctor --help"}) {
+    const ProcessResult result = RunRingside(args);
+    EXPECT_EQ(result.exit_code, 0) << args;
+    EXPECT_THAT(result.err, IsEmpty()) << args;
+    EXPECT_LT(result.out.find("Examples:"), result.out.find("Usage:")) << args;
+    EXPECT_EQ(result.out.find('\033'), std::string::npos) << "colour off a terminal: " << args;
+  }
+}
+
+TEST_F(CommandLine, VersionNamesCommitAndBackends) {
+  const ProcessResult result = RunRingside("--version");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("git "));
+  EXPECT_THAT(result.out, HasSubstr("Gloo"));
+}
+
+TEST_F(CommandLine, InternalVerbsAreNotShown) {
+  EXPECT_THAT(RunRingside("--help").out, Not(HasSubstr("a parameter server process")));
+}
+
+struct Misuse {
+  const char* args;
+  int exit_code;
+  const char* message;
+};
+
+void PrintTo(const Misuse& misuse, std::ostream* out) { *out << "ringside " << misuse.args; }
+
+class CommandLineMisuse : public CommandLine, public ::testing::WithParamInterface<Misuse> {};
+
+TEST_P(CommandLineMisuse, IsToldOnStderrWithItsExitCode) {
+  const ProcessResult result = RunRingside(GetParam().args);
+  EXPECT_EQ(result.exit_code, GetParam().exit_code) << result.err;
+  EXPECT_THAT(result.err, HasSubstr(GetParam().message));
+  EXPECT_THAT(result.out, IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, CommandLineMisuse,
+    ::testing::Values(Misuse{"", 2, "Usage:"}, Misuse{"trian", 2, "did you mean 'train'"},
+                      Misuse{"--workers 2", 2, "flag before the verb"},
+                      Misuse{"train --wrokers 2", 2, "did you mean '--workers'"},
+                      Misuse{"train --work 2", 2, "unknown flag"},
+                      Misuse{"train --codec fp16", 2, "unknown flag"},
+                      Misuse{"train --strategy rng", 2, "did you mean 'ring'"},
+                      Misuse{"train --model mpl", 2, "did you mean 'mlp'"},
+                      Misuse{"train --workers 0", 2, "--workers:"},
+                      Misuse{"train --config /nowhere.yaml", 3, "/nowhere.yaml"},
+                      Misuse{"train --time-limit soon", 2, "--time-limit"},
+                      Misuse{"matrix", 2, "SPEC.yaml is missing"},
+                      Misuse{"matrix /nowhere.yaml", 3, "/nowhere.yaml"},
+                      Misuse{"matrix a b", 2, "unexpected argument 'b'"},
+                      Misuse{"report /nowhere", 1, "no such directory"},
+                      Misuse{"list strategie", 2, "did you mean 'strategies'"},
+                      Misuse{"verify --strategies ps-async", 2, "--strategies:"},
+                      Misuse{"verify --workers 0", 2, "--workers:"},
+                      Misuse{"verify --repeat twice", 2, "--repeat:"},
+                      Misuse{"verify --optimizers sdg", 2, "--optimizers:"}));
+
+TEST_F(CommandLine, ListsForProgramsAndPeople) {
+  const json all = json::parse(RunRingside("list --json").out);
+  EXPECT_EQ(all["schema"], "ringside.list/1");
+  EXPECT_GE(all["strategies"].size(), 5U);
+  EXPECT_GE(all["models"].size(), 5U);
+  EXPECT_GE(all["datasets"].size(), 5U);
+  EXPECT_THAT(RunRingside("list strategies").out, HasSubstr("ps-sync"));
+}
+
+TEST_F(CommandLine, DoctorAnswers) {
+  const json report = json::parse(RunRingside("doctor --json").out);
+  EXPECT_EQ(report["schema"], "ringside.doctor/1");
+  const ProcessResult ranked = RunRingside(
+      "doctor",
+      "RANK=1 WORLD_SIZE=3 LOCAL_RANK=1 LOCAL_WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=9");
+  EXPECT_THAT(ranked.out, HasSubstr("rank 1 of 3 workers"));
+}
+
+TEST_F(CommandLine, PrintsItsConfigurationWithSources) {
+  const ProcessResult result =
+      RunRingside(std::string(kSmall) + " --print-config", "RINGSIDE_SEED=7");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, ::testing::ContainsRegex("steps: 4 +# --steps"));
+  EXPECT_THAT(result.out, ::testing::ContainsRegex("seed: 7 +# RINGSIDE_SEED"));
+  EXPECT_FALSE(fs::exists(scratch() + "/run"));
+}
+
+TEST_F(CommandLine, TrainsAndKeepsAFinishedRun) {
+  const ProcessResult first = RunRingside(std::string(kSmall) + " --json");
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(json::parse(first.out)["status"], "done");
+  const ProcessResult second = RunRingside(kSmall);
+  EXPECT_EQ(second.exit_code, 2);
+  EXPECT_THAT(second.err, HasSubstr("--force"));
+  EXPECT_EQ(RunRingside(std::string(kSmall) + " --force").exit_code, 0);
+  const ProcessResult again =
+      RunRingside("train --config run/spec.json --out again --json --strategy none");
+  EXPECT_EQ(json::parse(again.out)["steps"], 4);
+}
+
+TEST_F(CommandLine, TimesOut) {
+  const ProcessResult result = RunRingside(
+      "train --model profile:mobilenet-v2 --steps 100000 --compute-ms 50 --time-limit 1s");
+  EXPECT_EQ(result.exit_code, 124) << result.err;
+}
+
+TEST_F(CommandLine, MatrixReportsAndResumes) {
+  const std::string spec = WriteSpec(kMatrix);
+  const ProcessResult dry = RunRingside("matrix " + spec + " --dry-run");
+  EXPECT_EQ(dry.exit_code, 0) << dry.err;
+  EXPECT_THAT(dry.out, HasSubstr("4 runs, 4 to carry out"));
+  EXPECT_FALSE(fs::exists(scratch() + "/results"));
+
+  const ProcessResult run = RunRingside("matrix " + spec + " --json");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(json::parse(run.out)["done"], 4);
+  EXPECT_EQ(RunRingside("matrix " + spec).exit_code, 2);
+  EXPECT_EQ(json::parse(RunRingside("matrix " + spec + " --resume --json").out)["skipped"], 4);
+
+  const ProcessResult report = RunRingside("report results/small");
+  EXPECT_EQ(report.exit_code, 0) << report.err;
+  EXPECT_THAT(report.out, HasSubstr("ring"));
+  const std::string study = scratch() + "/results/small";
+  EXPECT_TRUE(fs::exists(study + "/report.csv"));
+  EXPECT_EQ(json::parse(std::ifstream(study + "/report.json"))["cells"].size(), 4U);
+}
+
+TEST_F(CommandLine, AMatrixWithAMistakeStartsNothing) {
+  const std::string spec = WriteSpec("name: small\naxes:\n  wrokers: [1]\n");
+  const ProcessResult result = RunRingside("matrix " + spec);
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("spec.yaml:3:3: unknown key 'wrokers' (did you mean"));
+  EXPECT_FALSE(fs::exists(scratch() + "/results"));
+}
+
+TEST_F(CommandLine, ReportTellsOfDamageAndReportsTheRest) {
+  ASSERT_EQ(RunRingside(kSmall).exit_code, 0);
+  const fs::path study = scratch() + "/study";
+  fs::create_directories(study / "damaged");
+  fs::copy(scratch() + "/run", study / "good");
+  std::ofstream(study / "damaged" / "summary.json") << "{\"schema\": ";
+  const ProcessResult result = RunRingside("report study --no-files");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("study/damaged/summary.json: at byte"));
+  EXPECT_THAT(result.out, HasSubstr("ring"));
+}
+
+TEST_F(CommandLine, VerifiesProfileModels) {
+  const ProcessResult result = RunRingside(
+      "verify --model profile:mobilenet-v2 --steps 3 --strategies ring,ps-sync --workers 1,2 "
+      "--servers 1 --optimizers sgd --json");
+  ASSERT_EQ(result.exit_code, 0) << result.err << result.out;
+  const json report = json::parse(result.out);
+  EXPECT_EQ(report["rows"].size(), 4U);
+  EXPECT_TRUE(report["ok"]);
+}
+
+TEST_F(CommandLine, AnImpossibleLimitFailsTheComparison) {
+  const ProcessResult result = RunRingside(
+      "verify --model profile:mobilenet-v2 --steps 2 --strategies ring --workers 1 --optimizers "
+      "sgd --limit 0 --repeat none");
+  EXPECT_EQ(result.exit_code, 5) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("FAIL"));
+}
+
+}  // namespace
+}  // namespace ringside
