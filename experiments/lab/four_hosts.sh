@@ -2,7 +2,7 @@
 # Four hosts on one machine: a network namespace each, joined by a switch, every link shaped in both
 # directions. Trains a profile model in them and compares the step time with the bound.
 #
-# usage: four_hosts.sh [--build DIR] [--steps N] [--hosts N] [--rate 1gbit] [--strategy NAME]
+# usage: four_hosts.sh [--build DIR] [--steps N] [--hosts N] [--rate 1Gbps] [--strategy NAME]
 #                      [--model NAME] [--at-most RATIO] [--json] [--collective BYTES,..]
 #   --collective  times single sums with collective_benchmark instead of training
 #
@@ -12,7 +12,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$root/build/release
-steps=10 hosts=4 rate=1gbit strategy=ring model=profile:resnet50 at_most=1.10 json=no collective=
+steps=10 hosts=4 rate=1Gbps strategy=ring model=profile:resnet50 at_most=1.10 json=no collective=
 
 fail() { echo "four_hosts.sh: $2" >&2; exit "$1"; }
 
@@ -32,6 +32,9 @@ while (($# > 0)); do
   esac
   shift
 done
+
+# What tc calls bps are bytes.
+tc_rate=${rate/Gbps/gbit} tc_rate=${tc_rate/Mbps/mbit}
 
 lab=rs$$            # prefix of all names, unique for this run
 work=$(mktemp -d)   # logs, rendezvous of the benchmark, results
@@ -58,7 +61,7 @@ trap 'exit 130' INT TERM
 # two cores have. The shaper counts every packet's headers all the same.
 shape() {
   ip -n "$1" link set "$2" gso_max_size 28672
-  tc -n "$1" qdisc add dev "$2" root tbf rate "$rate" burst 32kb latency 50ms
+  tc -n "$1" qdisc add dev "$2" root tbf rate "$tc_rate" burst 32kb latency 50ms
 }
 
 build_lab() {
@@ -102,7 +105,7 @@ benchmark_rank() {
 train_rank() {
   RANK=$1 WORLD_SIZE=$hosts LOCAL_RANK=0 MASTER_ADDR=$(address 0) MASTER_PORT=29500 \
     exec ip netns exec "$(namespace "$1")" "$build/bin/ringside" train --strategy "$strategy" \
-    --model "$model" --steps "$steps" --insecure-network --link "${rate/bit/bps}" --out "$work/run"
+    --model "$model" --steps "$steps" --insecure-network --link "$rate" --out "$work/run"
 }
 
 # Prints the comparison of summary.json; exit code 5 when it is over the limit.
