@@ -11,7 +11,9 @@
 namespace ringside {
 namespace {
 
-constexpr int kLane = 1;  // of the communication thread in the timeline
+// Lanes of the timeline.
+constexpr int kCallerLane = 0;
+constexpr int kCommunicationLane = 1;
 
 /// What all ranks must have in common before the first step.
 struct Agreement {
@@ -71,10 +73,10 @@ void AllReduceStrategy::Submit(const Bucket& bucket) {
     const std::lock_guard lock(mutex_);
     RethrowFailure();
     Slot& slot = slots_.at(static_cast<std::size_t>(bucket.index));
-    if (slot.under_way) {
+    if (slot.phase != Phase::kIdle) {
       throw InternalError(fmt::format("bucket {} was submitted twice", bucket.index));
     }
-    slot = {bucket, Timeline::Clock::now(), true};
+    slot = {bucket, Timeline::Clock::now(), Phase::kSubmitted};
   }
   submitted_.notify_one();
 }
@@ -89,16 +91,38 @@ void AllReduceStrategy::WaitFor(std::size_t index, std::unique_lock<std::mutex>&
   const Slot& slot = slots_.at(index);
   // The collective has the operation's timeout; this one sees to a bucket that nobody submitted.
   const auto patience = 2 * context_.comm.timeout;
-  while (slot.under_way) {
-    const std::int64_t before = done_;
-    const bool ready =
-        finished_.wait_for(lock, patience, [&] { return !slot.under_way || failure_ != nullptr; });
+  while (slot.phase != Phase::kIdle) {
+    if (!summed_.empty()) {
+      ApplyOne(lock, kCallerLane);
+      continue;
+    }
+    const std::int64_t before = advances_;
+    const bool moved = advanced_.wait_for(
+        lock, patience, [&] { return advances_ != before || failure_ != nullptr; });
     RethrowFailure();
-    if (ready || done_ != before) continue;
+    if (moved) continue;
     throw CommError(
         "the other workers", fmt::format("waiting for bucket {}, step {}", index, slot.bucket.step),
         fmt::format("no bucket was finished for {} ms; is one not submitted?", patience.count()));
   }
+}
+
+void AllReduceStrategy::ApplyOne(std::unique_lock<std::mutex>& lock, int lane) {
+  Slot& slot = slots_[summed_.front()];
+  summed_.pop_front();
+  slot.phase = Phase::kApplying;
+  lock.unlock();
+  {
+    const Bucket& bucket = slot.bucket;
+    const ScopedSpan span(context_.timeline, SpanKind::kApply, bucket.step, bucket.index, lane);
+    const auto offset = static_cast<std::size_t>(bucket.params.data() - origin_);
+    context_.optimizer.Apply(offset, bucket.params, bucket.grads,
+                             {bucket.step + 1, context_.schedule.At(bucket.step)});
+  }
+  lock.lock();
+  slot.phase = Phase::kIdle;
+  ++advances_;
+  advanced_.notify_one();
 }
 
 void AllReduceStrategy::ReadOptimizerState(std::span<float> out) {
@@ -142,52 +166,50 @@ void AllReduceStrategy::RethrowFailure() const {
 
 void AllReduceStrategy::Communicate() {
   try {
-    for (std::size_t next = 0; TakeSubmitted(next); next = (next + 1) % slots_.size()) {
-      Synchronize(slots_[next]);
-      Finish(next);
-    }
+    SumInPlanOrder();
   } catch (...) {
     collective_.reset();
     {
       const std::lock_guard lock(mutex_);
       failure_ = std::current_exception();
     }
-    finished_.notify_all();
+    advanced_.notify_all();
   }
 }
 
-/// False when it is time to end.
-bool AllReduceStrategy::TakeSubmitted(std::size_t index) {
+void AllReduceStrategy::SumInPlanOrder() {
   std::unique_lock lock(mutex_);
-  submitted_.wait(lock, [&] { return slots_[index].under_way || ending_; });
-  return !ending_;
+  std::size_t next = 0;
+  const auto is_next_submitted = [&] { return slots_[next].phase == Phase::kSubmitted; };
+  for (;;) {
+    submitted_.wait(lock, [&] { return is_next_submitted() || !summed_.empty() || ending_; });
+    if (ending_) return;
+    if (!is_next_submitted()) {
+      ApplyOne(lock, kCommunicationLane);
+      continue;
+    }
+    lock.unlock();
+    Sum(slots_[next]);
+    lock.lock();
+    slots_[next].phase = Phase::kSummed;
+    summed_.push_back(next);
+    ++advances_;
+    advanced_.notify_one();
+    next = (next + 1) % slots_.size();
+  }
 }
 
-void AllReduceStrategy::Synchronize(const Slot& slot) {
+void AllReduceStrategy::Sum(const Slot& slot) {
   const Bucket& bucket = slot.bucket;
   context_.timeline.Add(SpanKind::kQueue, slot.submitted, Timeline::Clock::now(), bucket.step,
-                        bucket.index, kLane);
-  {
-    const ScopedSpan wire(context_.timeline, SpanKind::kWire, bucket.step, bucket.index, kLane);
-    const Traffic before = collective_->traffic();
-    collective_->AllReduceSum(bucket.grads,
-                              fmt::format("bucket {}, step {}", bucket.index, bucket.step));
-    const Traffic after = collective_->traffic();
-    context_.recorder.AddPayload(after.sent - before.sent, after.received - before.received);
-  }
-  const ScopedSpan apply(context_.timeline, SpanKind::kApply, bucket.step, bucket.index, kLane);
-  const auto offset = static_cast<std::size_t>(bucket.params.data() - origin_);
-  context_.optimizer.Apply(offset, bucket.params, bucket.grads,
-                           {bucket.step + 1, context_.schedule.At(bucket.step)});
-}
-
-void AllReduceStrategy::Finish(std::size_t index) {
-  {
-    const std::lock_guard lock(mutex_);
-    slots_[index].under_way = false;
-    ++done_;
-  }
-  finished_.notify_one();
+                        bucket.index, kCommunicationLane);
+  const ScopedSpan span(context_.timeline, SpanKind::kWire, bucket.step, bucket.index,
+                        kCommunicationLane);
+  const Traffic before = collective_->traffic();
+  collective_->AllReduceSum(bucket.grads,
+                            fmt::format("bucket {}, step {}", bucket.index, bucket.step));
+  const Traffic after = collective_->traffic();
+  context_.recorder.AddPayload(after.sent - before.sent, after.received - before.received);
 }
 
 }  // namespace ringside

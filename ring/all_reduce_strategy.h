@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -22,10 +23,14 @@ namespace ringside {
 /// `Collective`.
 ///
 /// One communication thread takes the buckets in plan order, whatever order they are submitted in:
-/// so all ranks agree without a word. The caller's thread and that thread share the table of slots
-/// under one mutex; the collective belongs to the caller until `Start` returns and after `Stop` has
-/// joined, to the communication thread in between. A failure there is kept and rethrown by every
-/// later call; the collective is destroyed at once, so that the peers learn of it.
+/// so all ranks agree without a word. Sums come first, as links must not idle: updates of summed
+/// buckets are applied by that thread when no further bucket is submitted, and by the caller while
+/// it awaits.
+///
+/// Thread safety: one caller. It and the communication thread share the table of slots under one
+/// mutex; the collective belongs to the caller until `Start` returns and after `Stop` has joined,
+/// to the communication thread in between. A failure there is kept and rethrown by every later
+/// call; the collective is destroyed at once, so that the peers learn of it.
 class AllReduceStrategy : public Strategy {
  public:
   using Connect = std::function<std::unique_ptr<Collective>()>;
@@ -42,10 +47,11 @@ class AllReduceStrategy : public Strategy {
   void Stop() override;
 
  private:
+  enum class Phase { kIdle, kSubmitted, kSummed, kApplying };
   struct Slot {
     Bucket bucket;
     Timeline::Clock::time_point submitted;
-    bool under_way = false;  ///< From Submit until the update is applied.
+    Phase phase = Phase::kIdle;
   };
 
   void Agree(FlatSpace& space, const BucketPlan& plan, const StartPoint& from);
@@ -54,11 +60,13 @@ class AllReduceStrategy : public Strategy {
   void RethrowFailure() const;
   void Join();
 
+  /// Applies the update of the bucket that was summed first; `lock` is released meanwhile.
+  void ApplyOne(std::unique_lock<std::mutex>& lock, int lane);
+
   // On the communication thread.
   void Communicate();
-  bool TakeSubmitted(std::size_t index);
-  void Synchronize(const Slot& slot);
-  void Finish(std::size_t index);
+  void SumInPlanOrder();
+  void Sum(const Slot& slot);
 
   StrategyContext context_;
   Connect connect_;
@@ -66,10 +74,11 @@ class AllReduceStrategy : public Strategy {
   const float* origin_ = nullptr;  // of the flat parameter vector
 
   mutable std::mutex mutex_;
-  std::condition_variable submitted_;  // a slot got under way, or it is time to end
-  std::condition_variable finished_;   // a slot is done, or the thread has failed
+  std::condition_variable submitted_;  // a slot was submitted, or it is time to end
+  std::condition_variable advanced_;   // a slot was summed or applied, or the thread has failed
   std::vector<Slot> slots_;            // guarded by mutex_
-  std::int64_t done_ = 0;              // buckets finished so far, guarded by mutex_
+  std::deque<std::size_t> summed_;     // slots in that phase, guarded by mutex_
+  std::int64_t advances_ = 0;          // sums and updates so far, guarded by mutex_
   std::exception_ptr failure_;         // guarded by mutex_
   bool ending_ = false;                // guarded by mutex_
   std::thread thread_;
