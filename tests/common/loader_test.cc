@@ -17,18 +17,23 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-// Throws when sample `bad` is read; announces every read.
+// Throws when sample `bad` is read, after saying so.
 class FaultyDataset : public TestDataset {
  public:
   FaultyDataset(std::size_t train, std::size_t bad) : TestDataset(train, 0), bad_(bad) {}
 
   std::int64_t Read(Split split, std::size_t index, std::span<float> out) const override {
-    if (index == bad_) throw DataError("train.bin", 1234, "a label below 10");
+    if (index == bad_) {
+      reached_.set_value();
+      throw DataError("train.bin", 1234, "a label below 10");
+    }
     return TestDataset::Read(split, index, out);
   }
+  void WaitUntilReached() { reached_.get_future().wait(); }
 
  private:
   std::size_t bad_;
+  mutable std::promise<void> reached_;
 };
 
 // Reads wait until `open` is called.
@@ -102,8 +107,10 @@ INSTANTIATE_TEST_SUITE_P(Ahead, LoaderTest, ::testing::Values(1, 2, 5));
 TEST(LoaderErrorTest, RethrowsWhatTheThreadThrewAfterTheGoodBatches) {
   const std::size_t samples = 40;
   Sampler sampler(samples, 8, 1);
-  const FaultyDataset dataset(samples, sampler.Indices(2, 0, 1)[3]);
-  Loader loader(dataset, TestWorld(0, 1), {.global_batch = 8, .seed = 1, .end_step = 5});
+  FaultyDataset dataset(samples, sampler.Indices(2, 0, 1)[3]);
+  Loader loader(dataset, TestWorld(0, 1),
+                {.global_batch = 8, .seed = 1, .end_step = 5, .ahead = 4});
+  dataset.WaitUntilReached();
   EXPECT_EQ(loader.Next().step, 0);
   EXPECT_EQ(loader.Next().step, 1);
   for (int again = 0; again < 2; ++again) {

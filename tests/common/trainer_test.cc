@@ -95,6 +95,21 @@ TEST_P(TrajectoryTest, EvaluationsAreTheSameOnEveryWorker) {
   }
 }
 
+TEST_P(TrajectoryTest, TrainLossIsTheMeanOverAllWorkersSinceTheEvaluationBefore) {
+  const std::vector<TestJobOutcome> workers = RunSummed(options_, GetParam(), dataset_);
+  for (std::size_t evaluation = 0; evaluation < 3; ++evaluation) {
+    double sum = 0;
+    double samples = 0;
+    for (const TestJobOutcome& worker : workers) {
+      for (std::size_t step = 10 * evaluation; step < 10 * (evaluation + 1); ++step) {
+        sum += worker.steps[step].loss_sum;
+        samples += static_cast<double>(worker.steps[step].samples);
+      }
+    }
+    EXPECT_NEAR(workers[0].evaluations[evaluation].train_loss, sum / samples, 1e-12);
+  }
+}
+
 TEST_P(TrajectoryTest, StepsCountEverySampleOnce) {
   std::size_t samples = 0;
   for (const TestJobOutcome& worker : RunSummed(options_, GetParam(), dataset_)) {
