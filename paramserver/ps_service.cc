@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "paramserver/grpc_payload.h"
+#include "paramserver/handover.h"
 #include "paramserver/parameter_server.pb.h"
 
 namespace ringside {
@@ -65,8 +66,17 @@ PlanInfo ToPlanInfo(const StartRequest& request) {
 /// Ends a call that is not served.
 class RefusedCall : public grpc::ServerGenericBidiReactor {
  public:
-  explicit RefusedCall(const grpc::Status& status) { Finish(status); }
-  void OnDone() override { delete this; }
+  explicit RefusedCall(const grpc::Status& status) {
+    handover_.Pass();
+    Finish(status);
+  }
+  void OnDone() override {
+    handover_.Take();
+    delete this;
+  }
+
+ private:
+  Handover handover_;
 };
 
 /// One call, from its first byte to its last: reads the one request, then answers it at once or
@@ -76,30 +86,35 @@ class RefusedCall : public grpc::ServerGenericBidiReactor {
 class Call : public grpc::ServerGenericBidiReactor, public PendingReply {
  public:
   Call(ShardTable& table, std::string method) : table_(table), method_(std::move(method)) {
+    handover_.Pass();
     StartRead(&message_);
   }
 
   void OnReadDone(bool ok) override {
-    if (!ok) return Finish({grpc::StatusCode::INVALID_ARGUMENT, "a call without a request"});
+    handover_.Take();
+    if (!ok) return End({grpc::StatusCode::INVALID_ARGUMENT, "a call without a request"});
     try {
       Serve();
     } catch (const RefusedError& error) {
       Refuse(error.refusal());
     } catch (const std::exception& error) {
-      Finish({grpc::StatusCode::INTERNAL, error.what()});
+      End({grpc::StatusCode::INTERNAL, error.what()});
     }
   }
 
   void OnCancel() override {
     if (!pushing_.load(std::memory_order_acquire)) return;
-    if (table_.Abandon(request_, *this)) Finish(grpc::Status::CANCELLED);
+    if (table_.Abandon(request_, *this)) End(grpc::Status::CANCELLED);
   }
 
-  void OnDone() override { delete this; }
+  void OnDone() override {
+    handover_.Take();
+    delete this;
+  }
 
   void Send(Answer answer) override { Reply(answer.parameters, answer.version, answer.staleness); }
 
-  void Refuse(const Refusal& refusal) override { Finish(ToStatus(refusal)); }
+  void Refuse(const Refusal& refusal) override { End(ToStatus(refusal)); }
 
  private:
   void Serve();
@@ -107,12 +122,21 @@ class Call : public grpc::ServerGenericBidiReactor, public PendingReply {
   void ServePush(std::unique_ptr<const Payload> gradient);
   std::unique_ptr<const Payload> TakeFrame();
   void Reply(ParameterRef payload, std::int64_t version, std::int64_t staleness);
+  void EndWithMessage() {
+    handover_.Pass();
+    StartWriteAndFinish(&message_, {}, grpc::Status::OK);
+  }
+  void End(const grpc::Status& status) {
+    handover_.Pass();
+    Finish(status);
+  }
 
   ShardTable& table_;
   const std::string method_;
   grpc::ByteBuffer message_;  // the request, then the reply
   FrameHeader request_;
   std::atomic<bool> pushing_{false};  // request_ may be read by OnCancel
+  Handover handover_;
 };
 
 void Call::Serve() {
@@ -141,7 +165,7 @@ void Call::ServeStart() {
   message_.Clear();  // an empty StartReply is no bytes at all
   const grpc::Slice nothing;
   message_ = grpc::ByteBuffer(&nothing, 1);
-  StartWriteAndFinish(&message_, {}, grpc::Status::OK);
+  EndWithMessage();
 }
 
 // From the moment that the table has taken the reply, any thread may answer it and thereby end this
@@ -168,7 +192,7 @@ void Call::Reply(ParameterRef payload, std::int64_t version, std::int64_t stalen
   header.staleness = staleness;
   header.payload_bytes = payload.values().size_bytes();
   message_ = MakeFrame(header, std::move(payload));
-  StartWriteAndFinish(&message_, {}, grpc::Status::OK);
+  EndWithMessage();
 }
 
 bool Served(const std::string& method) {

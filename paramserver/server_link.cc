@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "paramserver/grpc_payload.h"
+#include "paramserver/handover.h"
 #include "paramserver/parameter_server.pb.h"
 
 namespace ringside {
@@ -98,6 +99,7 @@ class ServerLink::Impl {
     std::uint64_t reply_bytes = 0;
     grpc::ClientContext context;
     grpc::ByteBuffer request, reply;
+    Handover handover;
     int holds = 1;  // guarded by the link's mutex_
     std::list<CallState>::iterator self;
   };
@@ -106,6 +108,7 @@ class ServerLink::Impl {
     Impl* link;
     CallObserver* observer;
     std::size_t bytes;
+    Handover handover;
   };
 
   void Prepare(grpc::ClientContext& context) const;
@@ -193,8 +196,10 @@ void ServerLink::Impl::Call(const FrameHeader& header, std::span<const float> pa
   call.header = header;
   call.reply_bytes = reply_bytes;
   Prepare(call.context);
-  call.request =
-      MakeFrame(header, payload, EndLease, new Lease{this, &observer, payload.size_bytes()});
+  auto* lease = new Lease{this, &observer, payload.size_bytes(), {}};
+  lease->handover.Pass();
+  call.request = MakeFrame(header, payload, EndLease, lease);
+  call.handover.Pass();
   stub_->UnaryCall(&call.context, MethodOf(header.kind), {}, &call.request, &call.reply,
                    [this, &call](const grpc::Status& status) { Finished(call, status); });
 }
@@ -210,6 +215,7 @@ ServerLink::Impl::CallState& ServerLink::Impl::AddCall() {
 
 void ServerLink::Impl::EndLease(void* lease) {
   const std::unique_ptr<Lease> ended(static_cast<Lease*>(lease));
+  ended->handover.Take();
   ended->observer->Sent(ended->bytes);
   Impl& link = *ended->link;
   const std::lock_guard lock(link.mutex_);
@@ -217,6 +223,7 @@ void ServerLink::Impl::EndLease(void* lease) {
 }
 
 void ServerLink::Impl::Finished(CallState& call, const grpc::Status& status) {
+  call.handover.Take();
   call.request.Clear();
   try {
     if (!status.ok()) throw ErrorOf(Describe(call.header), status);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "paramserver/consistency.h"
+#include "paramserver/handover.h"
 #include "paramserver/ps_server.h"
 #include "paramserver/server_link.h"
 #include "paramserver/wire.h"
@@ -48,6 +49,7 @@ struct PendingCall {
   grpc::ClientContext context;
   grpc::ByteBuffer request, reply;
   std::promise<grpc::Status> status;
+  Handover handover;
 };
 
 struct Outcome {
@@ -93,9 +95,12 @@ class ServiceTest : public ::testing::Test {
     if (token) call->context.AddMetadata("ringside-token", *token);
     const grpc::Slice slice(message);
     call->request = grpc::ByteBuffer(&slice, 1);
-    stub_->UnaryCall(
-        &call->context, method, {}, &call->request, &call->reply,
-        [pending = call.get()](const grpc::Status& status) { pending->status.set_value(status); });
+    call->handover.Pass();
+    stub_->UnaryCall(&call->context, method, {}, &call->request, &call->reply,
+                     [pending = call.get()](const grpc::Status& status) {
+                       pending->handover.Take();
+                       pending->status.set_value(status);
+                     });
     return call;
   }
 
