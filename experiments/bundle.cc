@@ -34,4 +34,9 @@ bool IsFinished(const std::optional<std::string>& status) {
   return status && *status != "interrupted" && *status != "corrupt";
 }
 
+std::string StatusText(const std::string& status, const std::string& error) {
+  if (error.empty()) return status;
+  return error.starts_with(status) ? error : status + ": " + error;
+}
+
 }  // namespace ringside

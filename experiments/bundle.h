@@ -20,6 +20,9 @@ std::optional<std::string> BundleStatus(const std::filesystem::path& directory);
 /// Whether a run came to an end of its own there, good or bad: what resuming skips.
 bool IsFinished(const std::optional<std::string>& status);
 
+/// "failed: worker 1 was killed"; an error that names the status itself is not led by it again.
+std::string StatusText(const std::string& status, const std::string& error);
+
 /// Parses a JSON file. Throws `DataError` with the path and the offset of the damage.
 nlohmann::json ReadJsonFile(const std::filesystem::path& path);
 

@@ -19,7 +19,9 @@ namespace ringside {
 namespace {
 
 constexpr int kMaxWorkers = 4096;
-constexpr int kMaxServers = 1024;
+// Beyond one server per worker the worker's own link is the limit; a few more may still help where
+// servers compute slowly.
+constexpr int kMaxServersPerWorker = 4;
 constexpr std::int64_t kDefaultGlobalBatch = 64;
 constexpr std::string_view kNoData = "none";
 
@@ -131,12 +133,15 @@ void ResolveWorld(RunSpec& spec, const StrategyEntry& strategy, const ModelEntry
            "strategy '{}' has no servers; leave servers away or take ps-sync", spec.strategy);
     return;
   }
-  Refuse(spec.servers > kMaxServers, "servers", "{} servers are more than {}", spec.servers,
-         kMaxServers);
   if (spec.servers == 0) spec.servers = spec.colocated ? spec.workers : 1;
   Refuse(spec.colocated && spec.servers > spec.workers, "servers",
          "{} co-located servers do not fit in {} workers; give at most one per worker",
          spec.servers, spec.workers);
+  Refuse(
+      spec.servers > kMaxServersPerWorker * spec.workers, "servers",
+      "{} servers for {} workers make no sense: from one per worker on, the worker's own link is "
+      "the limit; give at most {}",
+      spec.servers, spec.workers, kMaxServersPerWorker * spec.workers);
   RefuseIdleServers(spec, model);
 }
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "experiments/bundle.h"
 #include "experiments/units.h"
 
 namespace ringside {
@@ -51,9 +52,8 @@ class Lines {
 
 std::string SummaryText(const JobOutcome& outcome, const Painter& painter) {
   const bool done = outcome.status == JobStatus::kDone;
-  const std::string status = JobStatusName(outcome.status);
+  const std::string status = StatusText(JobStatusName(outcome.status), outcome.error);
   std::string out = done ? painter.Good(status) : painter.Bad(status);
-  if (!outcome.error.empty()) out += ": " + outcome.error;
   out += '\n';
   if (!outcome.summary.is_object()) return out;
   Lines lines(outcome.summary);

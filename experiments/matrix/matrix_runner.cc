@@ -150,8 +150,8 @@ MatrixTally RunMatrix(const MatrixSpec& spec, const std::vector<PlannedRun>& run
     const double seconds = SecondsSince(run_begin);
     const std::string status = JobStatusName(outcome.status);
     Journal(directory, planned, status, seconds);
-    say(fmt::format("[{}/{}] {}: {}{} in {}{}", i + 1, selected.size(), planned.label, status,
-                    outcome.error.empty() ? "" : " (" + outcome.error + ")", FormatSeconds(seconds),
+    say(fmt::format("[{}/{}] {}: {} in {}{}", i + 1, selected.size(), planned.label,
+                    StatusText(status, outcome.error), FormatSeconds(seconds),
                     TimeLeft(SecondsSince(begin), i + 1, selected.size())));
     if (outcome.status == JobStatus::kInterrupted) {
       tally.interrupted = true;

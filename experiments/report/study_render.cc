@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "experiments/bundle.h"
 #include "experiments/report/text_table.h"
 #include "experiments/units.h"
 
@@ -122,14 +123,14 @@ std::string RenderText(const StudyTable& table) {
   std::string out = fmt::format("{}\n\n", table.name);
   if (!table.cells.empty()) out += CellsText(table) + '\n' + Legend(table);
   if (!table.failed.empty()) {
-    out += fmt::format("\n{} runs did not finish well:\n", table.failed.size());
+    out += "\nRuns that did not finish well:\n";
     for (const FailedRun& run : table.failed) {
-      out += fmt::format("  {}: {}: {} ({})\n", run.label, run.status,
-                         run.error.empty() ? "no cause recorded" : run.error, run.directory);
+      out += fmt::format("  {}: {} ({})\n", run.label, StatusText(run.status, run.error),
+                         run.directory);
     }
   }
   if (!table.problems.empty()) {
-    out += fmt::format("\n{} bundles are left out:\n", table.problems.size());
+    out += "\nBundles that are left out:\n";
     for (const BundleProblem& problem : table.problems) {
       out += fmt::format("  {}: {}\n", problem.directory, problem.cause);
     }

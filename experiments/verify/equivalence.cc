@@ -1,26 +1,48 @@
 #include "experiments/verify/equivalence.h"
 
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <string>
+#include <string_view>
 
 #include "common/errors.h"
+#include "experiments/sha256.h"
 
 namespace ringside {
 
+namespace {
+
+constexpr std::string_view kMagic = "RSPARAM1";
+constexpr std::size_t kDigestDigits = 64;
+constexpr std::size_t kHeaderBytes = kMagic.size() + sizeof(std::uint64_t) + kDigestDigits;
+
+}  // namespace
+
 std::vector<float> ReadParams(const std::filesystem::path& bundle) {
-  const std::filesystem::path path = bundle / "params.bin";
-  std::ifstream in(path, std::ios::binary | std::ios::ate);
-  if (!in) throw DataError(path.string(), 0, "the run left no parameters");
-  const auto bytes = static_cast<std::int64_t>(in.tellg());
-  if (bytes % static_cast<std::int64_t>(sizeof(float)) != 0) {
-    throw DataError(path.string(), bytes, "expected whole 4-byte floats");
+  const std::string path = (bundle / "params.bin").string();
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw DataError(path, 0, "the run left no parameters");
+  std::array<char, kHeaderBytes> header{};
+  in.read(header.data(), header.size());
+  if (!in || !std::string_view(header.data(), header.size()).starts_with(kMagic)) {
+    throw DataError(path, 0, "expected parameters, which begin with RSPARAM1");
   }
-  std::vector<float> params(static_cast<std::size_t>(bytes) / sizeof(float));
-  in.seekg(0);
-  in.read(reinterpret_cast<char*>(params.data()), bytes);
-  if (!in) throw DataError(path.string(), in.gcount(), "cannot be read");
+  std::uint64_t count = 0;
+  std::memcpy(&count, header.data() + kMagic.size(), sizeof(count));
+  const std::uint64_t bytes = std::filesystem::file_size(path) - kHeaderBytes;
+  if (bytes % sizeof(float) != 0 || bytes / sizeof(float) != count) {
+    throw DataError(path, kMagic.size(), "expected as many parameters as the file holds");
+  }
+  std::vector<float> params(count);
+  in.read(reinterpret_cast<char*>(params.data()), static_cast<std::streamsize>(bytes));
+  const std::string_view digest(header.data() + kHeaderBytes - kDigestDigits, kDigestDigits);
+  if (!in || Sha256Hex(std::as_bytes(std::span(params))) != digest) {
+    throw DataError(path, kHeaderBytes, "expected parameters with the digest of the header");
+  }
   return params;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/errors.h"
+#include "experiments/bundle.h"
 #include "experiments/verify/equivalence.h"
 
 namespace ringside {
@@ -30,7 +31,7 @@ class Runner {
     const JobOutcome outcome = run_(spec, options);
     if (outcome.status == JobStatus::kInterrupted) throw Interrupted{};
     if (outcome.status != JobStatus::kDone) {
-      throw Error(fmt::format("{}: {} ({})", JobStatusName(outcome.status), outcome.error,
+      throw Error(fmt::format("{} ({})", StatusText(JobStatusName(outcome.status), outcome.error),
                               bundle.string()));
     }
     std::vector<float> params = ReadParams(bundle);

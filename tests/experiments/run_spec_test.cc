@@ -192,7 +192,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{{"servers", "1"}}, "servers", "has no servers"},
         Refusal{{{"servers", "colocated"}}, "servers", "has no servers"},
         Refusal{{{"strategy", "ps-sync"}, {"servers", "-1"}}, "servers", "cannot be"},
-        Refusal{{{"strategy", "ps-sync"}, {"servers", "500"}}, "servers", "idle"},
+        Refusal{{{"strategy", "ps-sync"}, {"servers", "9"}}, "servers", "at most 8"},
+        Refusal{
+            {{"strategy", "ps-sync"}, {"servers", "8"}, {"bucket-mb", "1000"}}, "servers", "idle"},
         Refusal{{{"strategy", "ps-sync"}, {"servers", "colocated:3"}}, "servers", "2 workers"},
         Refusal{{{"global-batch", "1"}}, "global-batch", "fewer than 2 workers"},
         Refusal{{{"global-batch", "-1"}}, "global-batch", "cannot be"},

@@ -10,6 +10,7 @@
 #include "common/errors.h"
 #include "experiments/verify/equivalence.h"
 #include "experiments/verify/verify_runner.h"
+#include "experiments/worker/checkpoint.h"
 
 namespace ringside {
 namespace {
@@ -38,6 +39,25 @@ TEST(Equivalence, ComparesBitsNotValues) {
   EXPECT_FALSE(BitwiseEqual(std::vector<float>{0.0F}, std::vector<float>{-0.0F}));
   EXPECT_FALSE(BitwiseEqual(std::vector<float>{1}, std::vector<float>{1, 1}));
   EXPECT_TRUE(BitwiseEqual({}, {}));
+}
+
+TEST(Equivalence, RefusesDamagedParameters) {
+  const fs::path bundle = fs::path(::testing::TempDir()) / "RefusesDamagedParameters";
+  fs::create_directories(bundle);
+  const std::string path = (bundle / "params.bin").string();
+  const std::vector<float> params{1, 2, 3};
+  WriteParams(path, params);
+  EXPECT_EQ(ReadParams(bundle), params);
+  std::fstream(path, std::ios::in | std::ios::out | std::ios::binary).seekp(-1, std::ios::end)
+      << 'x';
+  EXPECT_THROW(ReadParams(bundle), DataError);
+  fs::resize_file(path, fs::file_size(path) - 1);
+  EXPECT_THROW(ReadParams(bundle), DataError);
+  fs::resize_file(path, 5);
+  EXPECT_THROW(ReadParams(bundle), DataError);
+  fs::remove(path);
+  EXPECT_THROW(ReadParams(bundle), DataError);
+  fs::remove_all(bundle);
 }
 
 VerifyRequest Request() {
@@ -115,8 +135,7 @@ class VerifyRunnerTest : public ::testing::Test {
     if (spec.strategy == drifts_) params[1] += 0.01F;
     if (spec.strategy == wavers_) params[1] += 1e-6F * static_cast<float>(carried_);
     fs::create_directories(options.bundle_dir);
-    std::ofstream(fs::path(options.bundle_dir) / "params.bin", std::ios::binary)
-        .write(reinterpret_cast<const char*>(params.data()), 8);
+    WriteParams(options.bundle_dir + "/params.bin", params);
     return outcome;
   }
 
