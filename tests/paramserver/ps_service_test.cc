@@ -110,6 +110,7 @@ class ServiceTest : public ::testing::Test {
     if (!outcome.status.ok() || !call.reply.DumpToSingleSlice(&slice).ok()) return outcome;
     const auto bytes = std::as_bytes(std::span(slice.begin(), slice.size()));
     if (DecodeHeader(bytes, bytes.size(), outcome.header) != FrameError::kNone) return outcome;
+    if (outcome.header.payload_bytes == 0) return outcome;
     outcome.payload.resize(outcome.header.payload_bytes / sizeof(float));
     std::memcpy(outcome.payload.data(), bytes.data() + FrameHeader::kBytes,
                 outcome.header.payload_bytes);
