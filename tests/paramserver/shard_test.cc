@@ -125,6 +125,13 @@ TEST(Shard, NeverCopiesAPayloadToHoldIt) {
   EXPECT_EQ(shard.copies().added, 3 * 4000U);
 }
 
+TEST(Shard, DoesNotCopyALoneGradientBeforeItsTime) {
+  Shard shard(1000, 2, kPlainSgd);
+  shard.Contribute(0, Gradient(std::vector<float>(1000, 1)));
+  shard.Fold();
+  EXPECT_EQ(shard.copies().total(), 0U);
+}
+
 TEST(Shard, ContinuesFromLoadedStateAndVersion) {
   const OptimizerOptions momentum{.momentum = 0.5};
   Shard shard(2, 1, momentum);
