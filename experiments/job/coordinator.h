@@ -16,7 +16,7 @@ class Coordinator {
   struct Options {
     std::string address = "127.0.0.1";  ///< An IP address.
     int port = 0;                       ///< 0: any free one.
-    std::string token;
+    std::string token{};
   };
 
   /// Throws `ConfigError` when it cannot listen there.

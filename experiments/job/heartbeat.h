@@ -38,7 +38,7 @@ class Heartbeat {
     std::chrono::milliseconds interval{250};
     std::chrono::milliseconds lease{5'000};
     /// Of an agent: true once its user asked it to stop; the coordinator then drains the job.
-    std::function<bool()> wants_drain;
+    std::function<bool()> wants_drain{};
   };
 
   Heartbeat(CoordinatorClient& client, StopGate& gate, BeatBuffer& buffer, Options options,

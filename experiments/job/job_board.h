@@ -28,8 +28,8 @@ struct HashedEvaluation {
 struct Beat {
   std::int64_t next_step = 0;
   bool held = false;
-  std::vector<StepRecord> steps;
-  std::vector<HashedEvaluation> evaluations;
+  std::vector<StepRecord> steps{};
+  std::vector<HashedEvaluation> evaluations{};
 };
 
 /// What a heartbeat is answered with.
@@ -60,7 +60,7 @@ class JobBoard {
   struct Options {
     int workers = 1;
     int servers = 0;  ///< Dedicated ones, which are processes.
-    std::string spec_hash;
+    std::string spec_hash{};
     std::chrono::milliseconds lease{5'000};
     std::function<std::chrono::steady_clock::time_point()> clock = std::chrono::steady_clock::now;
   };
@@ -68,8 +68,8 @@ class JobBoard {
     std::uint32_t protocol = kJobProtocol;
     Member who;  ///< Index -1: any free one.
     std::int64_t pid = 0;
-    std::string host;
-    std::string spec_hash;
+    std::string host{};
+    std::string spec_hash{};
   };
   struct Ticket {
     Member who;

@@ -47,6 +47,11 @@ std::chrono::milliseconds Grace(FailureKind kind) {
   }
 }
 
+/// Names of files may hold any bytes; JSON may not.
+std::string Text(const nlohmann::json& json, int indent = -1) {
+  return json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 std::string Prepared(const std::string& directory) {
   MakeDirectories(directory + "/logs");
   return directory;
@@ -74,9 +79,9 @@ JobHost::JobHost(const RunSpec& spec, const JobOptions& options, HostPlan plan,
 JobHost::~JobHost() = default;
 
 void JobHost::PrepareBundle(const Environment& environment) const {
-  WriteFileAtomically(options_.bundle_dir + "/" + kSpecFile, nlohmann::json(spec_).dump(2) + "\n");
+  WriteFileAtomically(options_.bundle_dir + "/" + kSpecFile, Text(spec_, 2) + "\n");
   WriteFileAtomically(options_.bundle_dir + "/environment.json",
-                      EnvironmentRecord(environment).dump(2) + "\n");
+                      Text(EnvironmentRecord(environment), 2) + "\n");
 }
 
 JobOutcome JobHost::Run() {
@@ -100,7 +105,7 @@ void JobHost::StartMembers() {
   for (const auto& [who, pid] : children_.started()) {
     processes.push_back({{"name", MemberName(who)}, {"pid", pid}});
   }
-  WriteFileAtomically(options_.bundle_dir + "/processes.json", processes.dump(2) + "\n");
+  WriteFileAtomically(options_.bundle_dir + "/processes.json", Text(processes, 2) + "\n");
 }
 
 void JobHost::Watch() {
@@ -237,8 +242,7 @@ void JobHost::ShowProgress() {
 
 void JobHost::EndAll() {
   try {
-    board_.Set(kOutcomeKey,
-               nlohmann::json{{"status", static_cast<int>(*status_)}, {"error", error_}}.dump());
+    board_.Set(kOutcomeKey, Text({{"status", static_cast<int>(*status_)}, {"error", error_}}));
   } catch (const CommError&) {
     // A full store: agents then know the reason from the answer to their next heartbeat.
   }
@@ -274,7 +278,7 @@ JobOutcome JobHost::Finish() {
   }
   outcome.summary = MakeSummary(record);
   try {
-    WriteFileAtomically(options_.bundle_dir + "/" + kSummaryFile, outcome.summary.dump(2) + "\n");
+    WriteFileAtomically(options_.bundle_dir + "/" + kSummaryFile, Text(outcome.summary, 2) + "\n");
   } catch (const Error& error) {
     outcome.status = JobStatus::kFailed;
     outcome.error += outcome.error.empty() ? error.what() : std::string("; ") + error.what();

@@ -19,6 +19,8 @@ namespace ringside {
 namespace {
 
 constexpr std::size_t kMaxSecretBytes = 64 << 10;  // what a pipe takes without a reader
+// Above those that a child gets, which must not be overwritten one by another.
+constexpr int kFirstOwnFd = 10;
 
 struct Pipe {
   FileDescriptor read;
@@ -30,7 +32,10 @@ Pipe MakePipe() {
   if (::pipe2(fds.data(), O_CLOEXEC) != 0) {
     throw InternalError(std::string("pipe: ") + std::strerror(errno));
   }
-  return {FileDescriptor(fds[0]), FileDescriptor(fds[1])};
+  const FileDescriptor read(fds[0]);
+  const FileDescriptor write(fds[1]);
+  return {FileDescriptor(::fcntl(read.get(), F_DUPFD_CLOEXEC, kFirstOwnFd)),
+          FileDescriptor(::fcntl(write.get(), F_DUPFD_CLOEXEC, kFirstOwnFd))};
 }
 
 Pipe MakeSecretPipe(const std::string& secret) {

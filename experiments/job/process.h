@@ -31,7 +31,7 @@ class Process {
  public:
   struct Options {
     std::vector<std::string> argv;  ///< argv[0] is the path of the executable.
-    std::string secret_input;       ///< Readable at `kSecretInputFd`; at most 64 KiB.
+    std::string secret_input{};     ///< Readable at `kSecretInputFd`; at most 64 KiB.
   };
 
   /// Throws `MissingBackendError` when the executable cannot be started.

@@ -16,13 +16,14 @@ Environment CurrentEnvironment();
 
 /// What another launcher (mpirun, srun, torchrun) says of this process: it is one rank of a job.
 struct RankEnvironment {
-  std::string source;  ///< "mpirun", "torchrun", "pmi", "srun"; joined by '+' where several agree.
+  std::string
+      source{};  ///< "mpirun", "torchrun", "pmi", "srun"; joined by '+' where several agree.
   int rank = 0;
   int workers = 1;
   int local_rank = 0;
   int local_workers = 1;
-  std::string master_address;  ///< MASTER_ADDR, empty: everything is on this machine.
-  int master_port = 0;         ///< MASTER_PORT, 0: none given.
+  std::string master_address{};  ///< MASTER_ADDR, empty: everything is on this machine.
+  int master_port = 0;           ///< MASTER_PORT, 0: none given.
   std::string
       job_key;  ///< The same in all processes of the job and no other: names the rendezvous.
 };

@@ -128,7 +128,7 @@ class SummaryMaker {
     summary_["first_step"] = FromFirst("first_step");
     summary_["total_steps"] = FromFirst("total_steps");
     summary_["counted_steps"] = statistics_.steps;
-    summary_["epochs"] = run_.evaluation ? json(run_.evaluation->record.epoch) : json();
+    summary_["epochs"] = FromFirst("epochs");
     summary_["step_ms"] = {{"median", OrNull(statistics_.step_ms_median)},
                            {"p10", OrNull(statistics_.step_ms_p10)},
                            {"p90", OrNull(statistics_.step_ms_p90)}};

@@ -98,7 +98,7 @@ void MemberProcess::HandIn(const std::string& report) {
 }
 
 int MemberProcess::ReportFailure(FailureKind kind, const std::string& message) {
-  fmt::print(stderr, "{}: {}\n", FailureKindName(kind), message);
+  fmt::print(stderr, "{}\n", message);
   try {
     client_->Fail(kind, message);
     heartbeat_->Finish();

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "common/data/sampler.h"
 #include "common/errors.h"
 #include "common/trainer.h"
 #include "experiments/job/files.h"
@@ -177,6 +178,11 @@ class WorkerRun {
         {"staleness", StalenessJson(recorder_.staleness())},
         {"server", server},
     };
+    if (dataset_->size(Split::kTest) > 0) {
+      const Sampler sampler(dataset_->size(Split::kTrain), Options().global_batch, spec_.seed);
+      report["epochs"] =
+          static_cast<double>(result_.steps_done) / static_cast<double>(sampler.steps_per_epoch());
+    }
     if (setup_.who.index == 0) {
       const std::span<const float> params = space_.params();
       report["params_sha256"] = Sha256Hex(std::as_bytes(params));

@@ -1,0 +1,199 @@
+#include "experiments/job/coordinator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <thread>
+
+#include "common/errors.h"
+#include "experiments/job/coordinator_client.h"
+#include "experiments/job/heartbeat.h"
+#include "experiments/job/token.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+
+Deadline Soon() { return Deadline::After(std::chrono::seconds(20)); }
+
+class CoordinatorTest : public ::testing::Test {
+ protected:
+  CoordinatorClient MakeClient(const std::string& token) const {
+    return CoordinatorClient({.target = coordinator_->target(), .token = token});
+  }
+
+  static JobBoard::JoinRequest Request(Role role, int index) {
+    return {.who = {role, index}, .pid = 7, .host = "here", .spec_hash = "spec"};
+  }
+
+  const std::string token_ = MakeToken();
+  JobBoard board_{{.workers = 2, .servers = 0, .spec_hash = "spec"}};
+  std::unique_ptr<Coordinator> coordinator_ =
+      std::make_unique<Coordinator>(board_, Coordinator::Options{.token = token_});
+};
+
+TEST_F(CoordinatorTest, BindsAFreePortAndSaysWhich) {
+  EXPECT_THAT(coordinator_->target(), ::testing::MatchesRegex("127\\.0\\.0\\.1:[1-9][0-9]*"));
+  const Coordinator another(board_, {.token = token_});
+  EXPECT_NE(another.target(), coordinator_->target());
+}
+
+TEST_F(CoordinatorTest, APortInUseIsRefused) {
+  const int port = std::stoi(coordinator_->target().substr(coordinator_->target().find(':') + 1));
+  EXPECT_THROW(Coordinator(board_, {.port = port, .token = token_}), ConfigError);
+}
+
+TEST_F(CoordinatorTest, EveryCallNeedsTheToken) {
+  board_.Set("secret", "value");
+  for (const std::string& token : {std::string(), std::string(64, '0'), token_ + "0"}) {
+    CoordinatorClient client = MakeClient(token);
+    EXPECT_THROW(client.Join(Request(Role::kWorker, 0), Soon()), ConfigError);
+    EXPECT_THROW(client.Get("secret", Soon()), ConfigError);
+    EXPECT_THROW(client.Set("key", "value"), ConfigError);
+    EXPECT_THROW(client.SendBeat({}, Soon()), ConfigError);
+    EXPECT_THROW(client.HandIn("{}"), ConfigError);
+    EXPECT_THROW(client.HandInTrace("x"), ConfigError);
+    EXPECT_THROW(client.Fail(FailureKind::kData, ""), ConfigError);
+    EXPECT_THROW(client.EndOfWorker(FailureKind::kSignal, 0, ""), ConfigError);
+    EXPECT_THROW(client.Leave(), ConfigError);
+  }
+  EXPECT_FALSE(board_.Joined({Role::kWorker, 0}));
+  EXPECT_FALSE(board_.Value("key"));
+}
+
+TEST_F(CoordinatorTest, ADuplicateRankIsRefusedByName) {
+  CoordinatorClient first = MakeClient(token_);
+  CoordinatorClient second = MakeClient(token_);
+  EXPECT_EQ(first.Join(Request(Role::kWorker, 1), Soon()).index, 1);
+  try {
+    second.Join(Request(Role::kWorker, 1), Soon());
+    FAIL() << "expected a refusal";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("worker 1 has joined already"));
+  }
+}
+
+TEST_F(CoordinatorTest, GetWaitsForSet) {
+  CoordinatorClient reader = MakeClient(token_);
+  CoordinatorClient writer = MakeClient(token_);
+  auto value = std::async(std::launch::async, [&] { return reader.Get("key", Soon()); });
+  writer.Set("key", std::string("with\0zero", 9));
+  EXPECT_EQ(value.get(), std::string("with\0zero", 9));
+  EXPECT_THROW(writer.Set("key", "other"), CommError);
+}
+
+TEST_F(CoordinatorTest, GetNamesTheKeyWhenItIsNotSetInTime) {
+  CoordinatorClient client = MakeClient(token_);
+  try {
+    client.Get("missing", Deadline::After(std::chrono::milliseconds(20)));
+    FAIL() << "expected a CommError";
+  } catch (const CommError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("missing"));
+  }
+}
+
+// Far more waiting calls than the coordinator could have threads.
+TEST_F(CoordinatorTest, WaitingHoldsNoThread) {
+  constexpr int kWaiting = 100;
+  CoordinatorClient client = MakeClient(token_);
+  std::vector<std::future<std::string>> values;
+  for (int i = 0; i < kWaiting; ++i) {
+    values.push_back(std::async(std::launch::async, [&] { return client.Get("key", Soon()); }));
+  }
+  client.Set("key", "value");
+  for (auto& value : values) EXPECT_EQ(value.get(), "value");
+}
+
+TEST_F(CoordinatorTest, DestructionEndsWaitingCalls) {
+  CoordinatorClient client = MakeClient(token_);
+  client.Set("sent", "before");
+  auto value = std::async(std::launch::async, [&] { return client.Get("never", Soon()); });
+  coordinator_.reset();
+  EXPECT_THROW(value.get(), CommError);
+}
+
+TEST_F(CoordinatorTest, ReportsAndFailuresArrive) {
+  CoordinatorClient client = MakeClient(token_);
+  client.Join(Request(Role::kWorker, 0), Soon());
+  const std::string trace(3 << 20, 't');
+  client.HandInTrace(trace);
+  client.HandIn(R"({"steps_done":3})");
+  client.Fail(FailureKind::kDiverged, "diverged: the loss is nan");
+  client.Leave();
+  EXPECT_EQ(board_.TakeTrace({Role::kWorker, 0}), trace);
+  EXPECT_EQ(board_.Record({Role::kWorker, 0})->report, R"({"steps_done":3})");
+  ASSERT_EQ(board_.failures().size(), 1);
+  EXPECT_EQ(board_.failures()[0].Text(), "worker 0: diverged: the loss is nan");
+  EXPECT_EQ(board_.failures()[0].kind, FailureKind::kDiverged);
+}
+
+TEST_F(CoordinatorTest, HeartbeatsCarryRowsAndObeyADrain) {
+  CoordinatorClient client = MakeClient(token_);
+  CoordinatorClient other = MakeClient(token_);
+  client.Join(Request(Role::kWorker, 0), Soon());
+  other.Join(Request(Role::kWorker, 1), Soon());
+  StopGate gate(0), other_gate(0);
+  BeatBuffer buffer, other_buffer;
+  const auto ignore = [](const std::string&) {};
+  Heartbeat beats(client, gate, buffer, {.interval = std::chrono::milliseconds(2)}, ignore);
+  Heartbeat other_beats(other, other_gate, other_buffer, {.interval = std::chrono::milliseconds(2)},
+                        ignore);
+  other_gate.MayStart(0, Soon());
+  other_gate.MayStart(1, Soon());
+  board_.RequestDrain();
+  std::int64_t step = 0;
+  while (gate.MayStart(step, Soon())) {
+    buffer.Add(StepRecord{.step = step, .samples = 4});
+    ++step;
+  }
+  EXPECT_FALSE(other_gate.MayStart(step, Soon()));
+  EXPECT_GE(step, 2);
+  beats.Finish();
+  const Beat rows = board_.TakeRows({Role::kWorker, 0});
+  ASSERT_EQ(std::ssize(rows.steps), step);
+  EXPECT_EQ(rows.steps.back().step, step - 1);
+}
+
+TEST_F(CoordinatorTest, AHeartbeatTellsOfAnAbort) {
+  CoordinatorClient client = MakeClient(token_);
+  client.Join(Request(Role::kWorker, 0), Soon());
+  StopGate gate(0);
+  BeatBuffer buffer;
+  std::promise<std::string> reason;
+  Heartbeat beats(client, gate, buffer, {.interval = std::chrono::milliseconds(2)},
+                  [&reason](const std::string& text) { reason.set_value(text); });
+  board_.Abort("worker 1 was killed by signal 9");
+  EXPECT_EQ(reason.get_future().get(), "worker 1 was killed by signal 9");
+  EXPECT_THROW(gate.MayStart(0, Soon()), CommError);
+}
+
+TEST_F(CoordinatorTest, AHeartbeatTellsOfASilentCoordinator) {
+  CoordinatorClient client = MakeClient(token_);
+  client.Join(Request(Role::kWorker, 0), Soon());
+  StopGate gate(0);
+  BeatBuffer buffer;
+  std::promise<void> ended;
+  Heartbeat beats(
+      client, gate, buffer,
+      {.interval = std::chrono::milliseconds(2), .lease = std::chrono::milliseconds(50)},
+      [&ended](const std::string&) { ended.set_value(); });
+  coordinator_.reset();
+  EXPECT_EQ(ended.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
+}
+
+TEST(Token, IsRandomAndComparedWhole) {
+  const std::string token = MakeToken();
+  EXPECT_EQ(token.size(), 64);
+  EXPECT_NE(token, MakeToken());
+  EXPECT_TRUE(TokensEqual(token, std::string(token)));
+  EXPECT_FALSE(TokensEqual(token, token.substr(1)));
+  std::string other = token;
+  other.back() = other.back() == '0' ? '1' : '0';
+  EXPECT_FALSE(TokensEqual(token, other));
+}
+
+}  // namespace
+}  // namespace ringside

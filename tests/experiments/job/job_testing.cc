@@ -1,0 +1,118 @@
+#include "tests/experiments/job/job_testing.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+#include "common/deadline.h"
+
+namespace ringside {
+namespace {
+
+struct ProcessStat {
+  char state = 'X';
+  pid_t group = -1;
+};
+
+/// State 'X' when there is no such process.
+ProcessStat ReadStat(const std::string& pid) {
+  std::ifstream file("/proc/" + pid + "/stat");
+  std::string line;
+  std::getline(file, line);
+  const std::size_t bracket = line.rfind(')');
+  ProcessStat stat;
+  if (bracket == std::string::npos) return stat;
+  pid_t parent = -1;
+  std::istringstream(line.substr(bracket + 1)) >> stat.state >> parent >> stat.group;
+  return stat;
+}
+
+bool IsLiving(const ProcessStat& stat) { return stat.state != 'X' && stat.state != 'Z'; }
+
+nlohmann::json Processes(const std::string& bundle) {
+  std::ifstream file(bundle + "/processes.json");
+  const auto json = nlohmann::json::parse(file, nullptr, false);
+  return json.is_array() ? json : nlohmann::json::array();
+}
+
+}  // namespace
+
+TemporaryDirectory::TemporaryDirectory() {
+  std::string name = (std::filesystem::temp_directory_path() / "ringside-test-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
+  path_ = name;
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+ScopedVariable::ScopedVariable(const std::string& name, const std::string& value) : name_(name) {
+  ::setenv(name.c_str(), value.c_str(), 1);
+}
+
+ScopedVariable::~ScopedVariable() { ::unsetenv(name_.c_str()); }
+
+void WaitUntil(const std::string& what, const std::function<bool()>& is_so) {
+  const Deadline deadline = Deadline::After(std::chrono::minutes(1));
+  while (!is_so()) {
+    if (deadline.expired()) throw std::runtime_error("waited in vain for " + what);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+std::vector<pid_t> ProcessesOfGroup(pid_t group) {
+  std::vector<pid_t> pids;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const ProcessStat stat = ReadStat(name);
+    if (IsLiving(stat) && stat.group == group) pids.push_back(std::stoi(name));
+  }
+  return pids;
+}
+
+bool IsAlive(pid_t pid) { return IsLiving(ReadStat(std::to_string(pid))); }
+
+int StepsIn(const std::string& bundle) {
+  std::ifstream file(bundle + "/metrics.jsonl");
+  int steps = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.find("\"kind\":\"step\"") != std::string::npos) ++steps;
+  }
+  return steps;
+}
+
+pid_t PidIn(const std::string& bundle, const std::string& name) {
+  for (const auto& process : Processes(bundle)) {
+    if (process.at("name") == name) return process.at("pid").get<pid_t>();
+  }
+  return -1;
+}
+
+std::vector<pid_t> PidsIn(const std::string& bundle) {
+  std::vector<pid_t> pids;
+  for (const auto& process : Processes(bundle)) pids.push_back(process.at("pid").get<pid_t>());
+  return pids;
+}
+
+RunSpec ProfileSpec(const std::string& strategy, int workers, int steps) {
+  RunSpec spec;
+  spec.strategy = strategy;
+  spec.workers = workers;
+  spec.model = "profile:mobilenet-v2";
+  spec.data = "";
+  spec.compute_ms = 5;
+  spec.steps = steps;
+  spec.warmup_steps = 1;
+  return Resolve(spec);
+}
+
+}  // namespace ringside

@@ -1,0 +1,289 @@
+// Runs with all their processes, which are really killed. `ringside` lies beside this test.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <nlohmann/json.hpp>
+
+#include "common/errors.h"
+#include "experiments/job/files.h"
+#include "experiments/job/process.h"
+#include "experiments/job/run_job.h"
+#include "tests/experiments/job/job_testing.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kBound{5};
+constexpr int kEndless = 100'000;
+
+class LauncherTest : public ::testing::Test {
+ protected:
+  std::string bundle() const { return directory_.path() + "/bundle"; }
+
+  JobOptions Options() const {
+    return {.bundle_dir = bundle(), .show_progress = false, .echo_logs = false};
+  }
+
+  JobOutcome Run(const RunSpec& spec) {
+    JobOutcome outcome = RunJob(spec, Options());
+    EXPECT_FALSE(PidsIn(bundle()).empty());
+    ExpectNothingLeft();
+    return outcome;
+  }
+
+  std::future<JobOutcome> RunBeside(const RunSpec& spec) {
+    return std::async(std::launch::async, [this, spec] { return Run(spec); });
+  }
+
+  void ExpectNothingLeft() const {
+    for (const pid_t pid : PidsIn(bundle())) {
+      EXPECT_TRUE(ProcessesOfGroup(pid).empty()) << "left of process group " << pid;
+    }
+  }
+
+  void WaitForSteps(int steps) const {
+    WaitUntil("step " + std::to_string(steps), [&] { return StepsIn(bundle()) >= steps; });
+  }
+
+  nlohmann::json SummaryFile() const {
+    return nlohmann::json::parse(ReadFile(bundle() + "/summary.json", 1 << 20));
+  }
+
+  const TemporaryDirectory directory_;
+};
+
+struct Case {
+  std::string strategy;
+  bool colocated = false;
+};
+
+class EveryStrategyTest : public LauncherTest, public ::testing::WithParamInterface<Case> {};
+
+TEST_P(EveryStrategyTest, RunsToItsEndAndSumsUp) {
+  RunSpec spec = ProfileSpec(GetParam().strategy, 2, 6);
+  spec.colocated = GetParam().colocated;
+  spec.servers = 0;
+  spec.timeline = true;
+  spec.save_params = true;
+  spec.link_bits_per_s = 1e9;
+  spec = Resolve(spec);
+  const JobOutcome outcome = Run(spec);
+  ASSERT_EQ(outcome.status, JobStatus::kDone) << outcome.error;
+  const nlohmann::json summary = SummaryFile();
+  EXPECT_EQ(summary, outcome.summary);
+  EXPECT_EQ(summary["status"], "done");
+  EXPECT_EQ(summary["steps"], 6);
+  EXPECT_EQ(summary["counted_steps"], 5);
+  EXPECT_EQ(StepsIn(bundle()), 6);
+  EXPECT_THAT(summary["params_sha256"].get<std::string>(), MatchesRegex("[0-9a-f]{64}"));
+  EXPECT_GT(summary["samples_per_s"], 0);
+  EXPECT_GT(summary["cpu_seconds"]["workers"], 0);
+  EXPECT_GT(summary["peak_rss_bytes"], 0);
+  EXPECT_TRUE(summary["emulated_compute"]);
+  const auto trace = nlohmann::json::parse(ReadFile(bundle() + "/trace.json", 64 << 20));
+  EXPECT_GT(trace["traceEvents"].size(), 0);
+  EXPECT_TRUE(std::filesystem::exists(bundle() + "/params.bin"));
+  EXPECT_TRUE(std::filesystem::exists(bundle() + "/environment.json"));
+  EXPECT_EQ(nlohmann::json::parse(ReadFile(bundle() + "/spec.json", 1 << 20)).get<RunSpec>().steps,
+            6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, EveryStrategyTest,
+                         ::testing::Values(Case{"none"}, Case{"ring"}, Case{"halving-doubling"},
+                                           Case{"ps-sync"}, Case{"ps-sync", true},
+                                           Case{"ps-async"}),
+                         [](const auto& suite_case) {
+                           std::string name = suite_case.param.strategy;
+                           std::erase(name, '-');
+                           return name + (suite_case.param.colocated ? "Colocated" : "");
+                         });
+
+// Counted by the kernel, strategy and all, against what theory says must be sent.
+TEST_F(LauncherTest, MeasuredBytesAreThoseOfTheBound) {
+  const JobOutcome outcome = Run(ProfileSpec("ring", 2, 4));
+  ASSERT_EQ(outcome.status, JobStatus::kDone) << outcome.error;
+  const double bound = outcome.summary["bound_bytes_sent_per_worker_per_step"];
+  const double measured = outcome.summary["bytes_sent_per_worker_per_step"];
+  EXPECT_GE(measured, bound);
+  EXPECT_LT(measured, 1.05 * bound);
+}
+
+TEST_F(LauncherTest, NoSecretIsInArgumentsOrEnvironment) {
+  auto outcome = RunBeside(ProfileSpec("ring", 2, kEndless));
+  WaitForSteps(1);
+  for (const pid_t pid : PidsIn(bundle())) {
+    const std::string proc = "/proc/" + std::to_string(pid);
+    for (const char* file : {"/cmdline", "/environ"}) {
+      std::string text = ReadFile(proc + file, 1 << 20);
+      std::ranges::replace(text, '\0', '\n');
+      EXPECT_THAT(text, ::testing::Not(::testing::ContainsRegex("[0-9a-f]{64}"))) << proc << file;
+    }
+  }
+  ::kill(::getpid(), SIGINT);
+  EXPECT_EQ(outcome.get().status, JobStatus::kInterrupted);
+}
+
+TEST_F(LauncherTest, AKilledWorkerEndsAllAndIsNamed) {
+  auto running = RunBeside(ProfileSpec("ring", 3, kEndless));
+  WaitForSteps(2);
+  const pid_t pid = PidIn(bundle(), "worker 1");
+  const auto killed_at = Clock::now();
+  ASSERT_EQ(::kill(pid, SIGKILL), 0);
+  const JobOutcome outcome = running.get();
+  EXPECT_LT(Clock::now() - killed_at, kBound);
+  EXPECT_EQ(outcome.status, JobStatus::kFailed);
+  EXPECT_THAT(outcome.error,
+              HasSubstr("worker 1 (pid " + std::to_string(pid) + ") was killed by signal 9"));
+  EXPECT_EQ(SummaryFile()["status"], "failed");
+  EXPECT_THAT(SummaryFile()["error"].get<std::string>(), HasSubstr("worker 1"));
+  EXPECT_GE(SummaryFile()["steps"], 1);
+}
+
+TEST_F(LauncherTest, AKilledServerEndsAllAndIsNamed) {
+  auto running = RunBeside(ProfileSpec("ps-sync", 2, kEndless));
+  WaitForSteps(2);
+  const auto killed_at = Clock::now();
+  ASSERT_EQ(::kill(PidIn(bundle(), "server 0"), SIGKILL), 0);
+  const JobOutcome outcome = running.get();
+  EXPECT_LT(Clock::now() - killed_at, kBound);
+  EXPECT_EQ(outcome.status, JobStatus::kFailed);
+  EXPECT_THAT(outcome.error, HasSubstr("server 0 (pid "));
+  EXPECT_THAT(outcome.error, HasSubstr("was killed by signal 9"));
+}
+
+TEST_F(LauncherTest, AnEarlyExitIsAFailureEvenWithCodeZero) {
+  const ScopedVariable fault("RINGSIDE_FAULT", "exit@rank1:step3");
+  const JobOutcome outcome = Run(ProfileSpec("ring", 2, kEndless));
+  EXPECT_EQ(outcome.status, JobStatus::kFailed);
+  EXPECT_THAT(outcome.error, HasSubstr("worker 1 (pid "));
+  EXPECT_THAT(outcome.error, HasSubstr("exited with code 0 before it handed in a result"));
+}
+
+TEST_F(LauncherTest, ALossThatIsNoNumberEndsTheRunAsDiverged) {
+  const ScopedVariable fault("RINGSIDE_FAULT", "nan@rank1:step2");
+  const JobOutcome outcome = Run(ProfileSpec("ring", 2, kEndless));
+  EXPECT_EQ(outcome.status, JobStatus::kDiverged);
+  EXPECT_THAT(outcome.error, HasSubstr("worker 1: diverged"));
+  EXPECT_THAT(outcome.error, HasSubstr("step 2"));
+}
+
+TEST_F(LauncherTest, AnErrorOfOneWorkerIsTheOneThatIsTold) {
+  const ScopedVariable fault("RINGSIDE_FAULT", "throw@rank1:step2");
+  const JobOutcome outcome = Run(ProfileSpec("ps-sync", 2, kEndless));
+  EXPECT_EQ(outcome.status, JobStatus::kFailed);
+  EXPECT_THAT(outcome.error, HasSubstr("worker 1: the fault that RINGSIDE_FAULT asked for"));
+}
+
+TEST_F(LauncherTest, AFrozenWorkerIsLostAfterItsLease) {
+  const ScopedVariable fault("RINGSIDE_FAULT", "freeze@rank1:step3");
+  const JobOutcome outcome = Run(ProfileSpec("ps-sync", 2, kEndless));
+  EXPECT_EQ(outcome.status, JobStatus::kFailed);
+  EXPECT_THAT(outcome.error, HasSubstr("worker 1 (pid "));
+  EXPECT_THAT(outcome.error, HasSubstr("is lost"));
+}
+
+TEST_F(LauncherTest, AnInterruptStopsAllAtOneStepAndKeepsTheResults) {
+  RunSpec spec = ProfileSpec("ring", 3, kEndless);
+  spec.checkpoint_every = kEndless / 2;
+  spec.eval_every = 0;
+  auto running = RunBeside(spec);
+  WaitForSteps(3);
+  ::kill(::getpid(), SIGINT);
+  const JobOutcome outcome = running.get();
+  EXPECT_EQ(outcome.status, JobStatus::kInterrupted) << outcome.error;
+  const nlohmann::json summary = SummaryFile();
+  EXPECT_EQ(summary["status"], "interrupted");
+  const int steps = summary["steps"];
+  EXPECT_GE(steps, 3);
+  EXPECT_EQ(StepsIn(bundle()), steps);
+  EXPECT_TRUE(summary["params_sha256"].is_string());
+  EXPECT_TRUE(
+      std::filesystem::exists(bundle() + "/checkpoints/step-" + std::to_string(steps) + ".ckpt"));
+}
+
+// A frozen worker cannot agree on a last step: the first interrupt waits for it.
+TEST_F(LauncherTest, ASecondInterruptKills) {
+  const ScopedVariable fault("RINGSIDE_FAULT", "freeze@rank1:step3");
+  auto running = RunBeside(ProfileSpec("ring", 2, kEndless));
+  WaitForSteps(1);
+  ::kill(::getpid(), SIGINT);
+  ::kill(::getpid(), SIGTERM);
+  const JobOutcome outcome = running.get();
+  EXPECT_EQ(outcome.status, JobStatus::kInterrupted);
+  EXPECT_THAT(outcome.error, HasSubstr("killed"));
+}
+
+TEST_F(LauncherTest, ATimeLimitEndsTheRun) {
+  JobOptions options = Options();
+  options.time_limit_s = 1;
+  const JobOutcome outcome = RunJob(ProfileSpec("ring", 2, kEndless), options);
+  EXPECT_EQ(outcome.status, JobStatus::kTimedOut);
+  EXPECT_EQ(SummaryFile()["status"], "timed out");
+  ExpectNothingLeft();
+}
+
+TEST_F(LauncherTest, ChildrenDieWithTheirLauncher) {
+  std::vector<pid_t> pids;
+  {
+    Process launcher({.argv = {DirectoryOfThisExecutable() + "/ringside", "train", "--strategy",
+                               "ps-sync", "--workers", "2", "--model", "profile:mobilenet-v2",
+                               "--steps", std::to_string(kEndless), "--out", bundle()}});
+    WaitForSteps(1);
+    pids = PidsIn(bundle());
+    ASSERT_EQ(pids.size(), 3);
+    for (const pid_t pid : pids) EXPECT_TRUE(IsAlive(pid));
+    ::kill(launcher.pid(), SIGKILL);
+    WaitUntil("the launcher's end", [&] { return launcher.Poll().has_value(); });
+  }
+  const auto killed_at = Clock::now();
+  WaitUntil("the children's end",
+            [&] { return std::ranges::none_of(pids, [](pid_t pid) { return IsAlive(pid); }); });
+  EXPECT_LT(Clock::now() - killed_at, kBound);
+}
+
+TEST_F(LauncherTest, AResumedRunEndsWhereTheWholeOneDoes) {
+  for (const char* strategy : {"ring", "ps-sync"}) {
+    RunSpec spec = ProfileSpec(strategy, 2, 6);
+    spec.optimizer.momentum = 0.9;
+    spec.checkpoint_every = 3;
+    const JobOutcome whole = Run(spec);
+    ASSERT_EQ(whole.status, JobStatus::kDone) << whole.error;
+    const std::string checkpoint = directory_.path() + "/" + strategy + ".ckpt";
+    std::filesystem::rename(bundle() + "/checkpoints/step-3.ckpt", checkpoint);
+
+    spec.resume = checkpoint;
+    const JobOutcome resumed = Run(spec);
+    ASSERT_EQ(resumed.status, JobStatus::kDone) << resumed.error;
+    EXPECT_EQ(resumed.summary["first_step"], 3);
+    EXPECT_EQ(resumed.summary["params_sha256"], whole.summary["params_sha256"]) << strategy;
+  }
+}
+
+TEST_F(LauncherTest, ADamagedCheckpointIsRefusedWithItsOffset) {
+  RunSpec spec = ProfileSpec("ring", 2, 3);
+  spec.resume = directory_.path() + "/damaged.ckpt";
+  std::ofstream(spec.resume) << "this is no checkpoint, but as long as the header of one would be";
+  const JobOutcome outcome = Run(spec);
+  EXPECT_EQ(outcome.status, JobStatus::kFailed);
+  EXPECT_THAT(outcome.error, HasSubstr("damaged.ckpt: at byte 0: expected the mark"));
+}
+
+TEST_F(LauncherTest, AnOpenNetworkIsRefusedBeforeAnythingStarts) {
+  JobOptions options = Options();
+  options.address = "192.0.2.1";
+  EXPECT_THROW(RunJob(ProfileSpec("ring", 2, 3), options), ConfigError);
+  EXPECT_FALSE(std::filesystem::exists(bundle()));
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,163 @@
+#include "experiments/job/process.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "common/errors.h"
+#include "experiments/job/console.h"
+#include "experiments/job/log_pump.h"
+#include "experiments/job/signal_watch.h"
+#include "tests/experiments/job/job_testing.h"
+
+namespace ringside {
+namespace {
+
+Process Shell(const std::string& script, const std::string& secret = "") {
+  return Process({.argv = {"/bin/sh", "-c", script}, .secret_input = secret});
+}
+
+/// All output until the group has closed it.
+std::string ReadAll(const Process& process) {
+  std::string text;
+  char buffer[4096];
+  while (true) {
+    pollfd fd{process.output_fd(), POLLIN, 0};
+    ::poll(&fd, 1, 20'000);
+    const ssize_t count = ::read(process.output_fd(), buffer, sizeof(buffer));
+    if (count <= 0) return text;
+    text.append(buffer, static_cast<std::size_t>(count));
+  }
+}
+
+ProcessEnd WaitForEnd(Process& process) {
+  WaitUntil("the end of the process", [&] { return process.Poll().has_value(); });
+  return *process.Poll();
+}
+
+TEST(Process, SaysHowItEnded) {
+  Process exits = Shell("exit 3");
+  EXPECT_EQ(WaitForEnd(exits).Text(), "exited with code 3");
+  Process dies = Shell("kill -9 $$");
+  EXPECT_EQ(WaitForEnd(dies).Text(), "was killed by signal 9");
+}
+
+TEST(Process, OutputAndErrorComeBackInOrder) {
+  const Process process = Shell("echo one; echo two >&2; echo three");
+  EXPECT_EQ(ReadAll(process), "one\ntwo\nthree\n");
+}
+
+TEST(Process, TheSecretComesThroughAPipeAlone) {
+  const Process process = Shell(
+      "cat <&3; tr '\\0' ' ' < /proc/$$/cmdline; tr '\\0' ' ' < /proc/$$/environ", "hush-hush");
+  const std::string output = ReadAll(process);
+  EXPECT_TRUE(output.starts_with("hush-hush"));
+  EXPECT_EQ(output.find("hush-hush", 1), std::string::npos);
+}
+
+TEST(Process, InheritsNoOtherDescriptor) {
+  const FileDescriptor leak(::dup(STDERR_FILENO));
+  const Process process = Shell("ls /proc/$$/fd");
+  EXPECT_EQ(ReadAll(process), "0\n1\n2\n3\n");
+}
+
+TEST(Process, TooLongASecretIsRefused) {
+  EXPECT_THROW(Shell("true", std::string(100'000, 's')), ConfigError);
+}
+
+TEST(Process, AMissingExecutableIsNamed) {
+  try {
+    Process({.argv = {"/no/such/executable"}});
+    FAIL() << "expected a MissingBackendError";
+  } catch (const MissingBackendError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("/no/such/executable"));
+  }
+}
+
+// A child that ignores SIGTERM and has a child of its own.
+TEST(Process, DestructionKillsTheWholeGroup) {
+  pid_t group = -1;
+  {
+    const Process process = Shell("trap '' TERM; sleep 1000 & echo ready; wait; wait");
+    group = process.pid();
+    pollfd fd{process.output_fd(), POLLIN, 0};
+    ASSERT_EQ(::poll(&fd, 1, 20'000), 1);
+    EXPECT_EQ(ProcessesOfGroup(group).size(), 2);
+    process.Signal(SIGTERM);
+  }
+  WaitUntil("the end of the group", [group] { return ProcessesOfGroup(group).empty(); });
+}
+
+TEST(Process, WhatTheLeaderLeavesBehindIsKilled) {
+  Process process = Shell("sleep 1000 >/dev/null 2>&1 & exit 0");
+  const pid_t group = process.pid();
+  EXPECT_EQ(WaitForEnd(process).code, 0);
+  WaitUntil("the end of the group", [group] { return ProcessesOfGroup(group).empty(); });
+}
+
+TEST(SignalWatch, TakesSignalsAndGivesThemBack) {
+  struct sigaction before {};
+  ::sigaction(SIGINT, nullptr, &before);
+  {
+    SignalWatch watch;
+    EXPECT_THROW(SignalWatch(), InternalError);
+    EXPECT_EQ(watch.Take(), 0);
+    ::kill(::getpid(), SIGINT);
+    ::kill(::getpid(), SIGTERM);
+    int count = 0;
+    WaitUntil("two signals", [&] { return (count += watch.Take()) == 2; });
+  }
+  struct sigaction after {};
+  ::sigaction(SIGINT, nullptr, &after);
+  EXPECT_EQ(before.sa_handler, after.sa_handler);
+}
+
+TEST(LogPump, PrefixesLinesAndKeepsThemWholeInTheFile) {
+  const TemporaryDirectory directory;
+  int fds[2];
+  ASSERT_EQ(::pipe(fds), 0);
+  {
+    Console console({.show_progress = false, .fd = fds[1]});
+    Process process = Shell("printf 'first\\nsec'; printf 'ond\\nlast'");
+    LogPump pump(process.output_fd(), "worker 2", directory.path() + "/log", console, true);
+    WaitUntil("the end of the output", [&] { return !pump.Pump(); });
+    pump.Flush();
+  }
+  ::close(fds[1]);
+  EXPECT_EQ(ReadDescriptor(fds[0], 1000, "console"),
+            "[worker 2] first\n[worker 2] second\n[worker 2] last\n");
+  ::close(fds[0]);
+  EXPECT_EQ(ReadFile(directory.path() + "/log", 1000), "first\nsecond\nlast");
+}
+
+TEST(Console, RewritesTheProgressLineInPlace) {
+  int fds[2];
+  ASSERT_EQ(::pipe(fds), 0);
+  {
+    Console console({.show_progress = true, .in_place = true, .fd = fds[1]});
+    console.Progress("step 1/9");
+    console.Print("a log line");
+  }
+  ::close(fds[1]);
+  EXPECT_EQ(ReadDescriptor(fds[0], 1000, "console"),
+            "\r\033[Kstep 1/9\r\033[Ka log line\nstep 1/9\n");
+  ::close(fds[0]);
+}
+
+TEST(Files, AFailedWriteLeavesTheOldFile) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path() + "/file";
+  WriteFileAtomically(path, "old");
+  EXPECT_THROW(WriteFileAtomically(directory.path() + "/missing/file", "new"), DataError);
+  WriteFileAtomically(path, "new", 0600);
+  EXPECT_EQ(ReadFile(path, 10), "new");
+  EXPECT_THROW(ReadFile(path, 2), DataError);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
+}
+
+}  // namespace
+}  // namespace ringside

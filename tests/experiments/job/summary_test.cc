@@ -1,0 +1,210 @@
+#include "experiments/job/summary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "experiments/job/environment_record.h"
+#include "experiments/job/progress.h"
+#include "experiments/job/statistics.h"
+#include "experiments/job/trace_merge.h"
+#include "tests/experiments/job/job_testing.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+
+StepRecord Step(std::int64_t step, double step_ms, double exposed_ms) {
+  return {.step = step,
+          .step_ms = step_ms,
+          .compute_ms = 1,
+          .exposed_comm_ms = exposed_ms,
+          .loss_sum = 8,
+          .samples = 4};
+}
+
+TEST(Quantile, InterpolatesBetweenNeighbours) {
+  EXPECT_FALSE(Quantile({}, 0.5));
+  EXPECT_EQ(Quantile({7}, 0.9), 7);
+  EXPECT_EQ(Quantile({4, 1, 3, 2}, 0.5), 2.5);
+  EXPECT_EQ(Quantile({0, 10}, 0.1), 1);
+}
+
+TEST(Statistics, TakesTheSlowestRankOfEachStepAfterTheWarmup) {
+  const std::vector<std::vector<StepRecord>> ranks{
+      {Step(0, 900, 0), Step(1, 10, 2), Step(2, 20, 4), Step(3, 30, 6)},
+      {Step(0, 900, 0), Step(1, 12, 4), Step(2, 18, 6), Step(3, 28, 8), Step(4, 99, 0)},
+  };
+  const StepStatistics statistics = Summarize(ranks, 1);
+  EXPECT_EQ(statistics.steps, 3);
+  EXPECT_EQ(statistics.step_ms_median, 20);
+  EXPECT_EQ(statistics.exposed_comm_ms, 5);
+  // 2 ranks x 3 steps x 4 samples in the 60 ms of rank 0.
+  EXPECT_DOUBLE_EQ(*statistics.samples_per_s, 24 / 0.060);
+  EXPECT_EQ(statistics.final_loss, 2);
+}
+
+TEST(Statistics, AreAbsentWithoutSteps) {
+  EXPECT_FALSE(Summarize({}, 3).step_ms_median);
+  const std::vector<std::vector<StepRecord>> ranks{{Step(0, 1, 1)}, {}};
+  EXPECT_FALSE(Summarize(ranks, 0).step_ms_median);
+}
+
+TEST(Goodput, CountsWholeFrames) { EXPECT_NEAR(GoodputBytesPerSecond(1e9) * 8 / 1e6, 956.4, 0.1); }
+
+nlohmann::json Report(double bytes) {
+  return {{"steps_done", 4},
+          {"first_step", 0},
+          {"total_steps", 4},
+          {"completed", true},
+          {"train_seconds", 0.1},
+          {"parameters", 1000},
+          {"buckets", 2},
+          {"emulated_compute_ms", 5.0},
+          {"cpu_seconds", 1.5},
+          {"peak_rss_bytes", 1000},
+          {"socket_bytes_sent", bytes},
+          {"socket_bytes_received", bytes},
+          {"payload_bytes_sent", bytes},
+          {"payload_bytes_received", bytes},
+          {"staleness", nlohmann::json::object()},
+          {"server", nullptr},
+          {"params_sha256", "abc"}};
+}
+
+RunRecord MakeRun() {
+  RunRecord run;
+  run.spec = ProfileSpec("ps-async", 2, 4);
+  run.spec.link_bits_per_s = 1e9;
+  run.status = "done";
+  run.workers = {{"a", {Step(0, 9, 1), Step(1, 9, 1)}, Report(4000)},
+                 {"b", {Step(0, 9, 1), Step(1, 9, 1)}, Report(8000)}};
+  run.server_reports = {{{"payload_bytes_received", 16000},
+                         {"payload_bytes_sent", 16000},
+                         {"updates", 8},
+                         {"staleness", {{"0", 3}, {"2", 1}}},
+                         {"cpu_seconds", 0.5},
+                         {"peak_rss_bytes", 500}}};
+  return run;
+}
+
+TEST(Summary, HasWhatTheDesignLists) {
+  const nlohmann::json summary = MakeSummary(MakeRun());
+  for (const char* key : {"schema",
+                          "run_id",
+                          "strategy",
+                          "family",
+                          "model",
+                          "dataset",
+                          "workers",
+                          "servers",
+                          "hosts",
+                          "network",
+                          "parameters",
+                          "seed",
+                          "repetition",
+                          "steps",
+                          "epochs",
+                          "global_batch",
+                          "step_ms",
+                          "compute_ms",
+                          "exposed_comm_ms",
+                          "samples_per_s",
+                          "bytes_sent_per_worker",
+                          "bytes_received_per_worker",
+                          "bytes_per_server",
+                          "bound_ms",
+                          "bound_ratio",
+                          "staleness",
+                          "final_loss",
+                          "eval_accuracy",
+                          "params_sha256",
+                          "cpu_seconds",
+                          "peak_rss_bytes",
+                          "emulated_compute",
+                          "status",
+                          "error"}) {
+    EXPECT_TRUE(summary.contains(key)) << key;
+  }
+  EXPECT_EQ(summary["hosts"], 2);
+  EXPECT_EQ(summary["bytes_sent_per_worker"], 6000);
+  EXPECT_EQ(summary["bytes_sent_per_worker_per_step"], 1500);
+  EXPECT_EQ(summary["bytes_per_server"], 16000);
+  EXPECT_EQ(summary["staleness"]["histogram"]["2"], 1);
+  EXPECT_EQ(summary["staleness"]["mean"], 0.5);
+  EXPECT_EQ(summary["staleness"]["max"], 2);
+  EXPECT_EQ(summary["cpu_seconds"]["workers"], 3);
+  EXPECT_EQ(summary["cpu_seconds"]["servers"], 0.5);
+  EXPECT_EQ(summary["peak_rss_bytes"], 2500);
+  EXPECT_TRUE(summary["error"].is_null());
+  EXPECT_TRUE(summary["eval_accuracy"].is_null());
+}
+
+TEST(Summary, TheBoundIsTheLongerOfComputeAndCommunication) {
+  RunRecord run = MakeRun();
+  EXPECT_EQ(MakeSummary(run)["bound_ms"], 5);  // 4 kB take 33 us on 1 Gbit/s
+  run.spec.link_bits_per_s = 1e6;
+  const nlohmann::json slow = MakeSummary(run);
+  EXPECT_EQ(slow["bound_ms"], slow["bound_comm_ms"]);
+  EXPECT_GT(slow["bound_ms"], 33);
+  run.spec.link_bits_per_s = 0;
+  EXPECT_TRUE(MakeSummary(run)["bound_ms"].is_null());
+  EXPECT_GT(MakeSummary(run)["bound_bytes_sent_per_worker_per_step"], 0);
+}
+
+TEST(Summary, ARunWithoutReportsHasNulls) {
+  RunRecord run = MakeRun();
+  run.status = "failed";
+  run.error = "worker 1 was killed by signal 9";
+  for (WorkerRecord& worker : run.workers) worker.report = nullptr;
+  run.server_reports = {nullptr};
+  const nlohmann::json summary = MakeSummary(run);
+  EXPECT_EQ(summary["status"], "failed");
+  EXPECT_EQ(summary["steps"], 2);
+  EXPECT_TRUE(summary["bytes_sent_per_worker"].is_null());
+  EXPECT_TRUE(summary["cpu_seconds"]["workers"].is_null());
+  EXPECT_TRUE(summary["params_sha256"].is_null());
+  EXPECT_TRUE(summary["bound_ms"].is_null());
+}
+
+TEST(Traces, AreOneList) {
+  const std::array<std::string, 3> traces{
+      R"({"displayTimeUnit":"ms","traceEvents":[{"args":{"x":[1]}}]})", "",
+      R"({"displayTimeUnit":"ms","traceEvents":[{"b":2},{"c":3}]})"};
+  const auto merged = nlohmann::json::parse(MergeTraces(traces));
+  EXPECT_EQ(merged["traceEvents"].size(), 3);
+  EXPECT_EQ(nlohmann::json::parse(MergeTraces({}))["traceEvents"].size(), 0);
+}
+
+TEST(Progress, TellsStepsRateLossAndTime) {
+  Progress progress;
+  EXPECT_EQ(progress.Line(), "starting");
+  progress.set_total_steps(100);
+  const auto begin = Progress::Clock::now();
+  const std::vector<StepRecord> first{Step(0, 1, 0)};
+  progress.Add(0, first, begin);
+  std::vector<StepRecord> more;
+  for (int step = 1; step <= 10; ++step) more.push_back(Step(step, 1, 0));
+  progress.Add(0, more, begin + std::chrono::seconds(1));
+  EXPECT_EQ(progress.Line(), "step 11/100  40 samples/s  loss 2.0000  9 s left");
+}
+
+TEST(DurationText, SuitsItsSize) {
+  EXPECT_EQ(DurationText(45.4), "45 s");
+  EXPECT_EQ(DurationText(200), "3 min 20 s");
+  EXPECT_EQ(DurationText(7500), "2 h 5 min");
+}
+
+TEST(EnvironmentRecord, ListsVariablesByNameAlone) {
+  const nlohmann::json record = EnvironmentRecord({{"OMP_NUM_THREADS", "1"},
+                                                   {"RINGSIDE_TOKEN_FILE", "/secret"},
+                                                   {"AWS_SECRET_ACCESS_KEY", "hush"}});
+  EXPECT_EQ(record["variables"], nlohmann::json({{"OMP_NUM_THREADS", "1"}}));
+  EXPECT_THAT(record["kernel"].get<std::string>(), HasSubstr("Linux"));
+  EXPECT_GE(record["cores"], 1);
+}
+
+}  // namespace
+}  // namespace ringside
