@@ -152,6 +152,8 @@ TEST(BucketPlanTest, FingerprintSeesTensorsAndCuts) {
   EXPECT_NE(base, MakePlan({128}, 64, 64).Fingerprint()) << "same cuts, other tensors";
   EXPECT_NE(base, MakePlan({64, 64}, 128, 128).Fingerprint()) << "other cuts";
   EXPECT_NE(MakePlan({}, 64, 64).Fingerprint(), base);
+  EXPECT_NE(MakePlan({30, 34}, 64, 64).Fingerprint(), MakePlan({34, 30}, 64, 64).Fingerprint())
+      << "as many tensors and the same cuts";
 }
 
 }  // namespace
