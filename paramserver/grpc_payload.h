@@ -51,6 +51,11 @@ grpc::ByteBuffer MakeFrame(const FrameHeader& header, ParameterRef parameters);
 grpc::ByteBuffer MakeFrame(const FrameHeader& header, std::span<const float> payload,
                            void (*released)(void*), void* argument);
 
+/// Keeps gRPC initialised until the process ends. Otherwise the last channel or server to go takes
+/// the library down with it, and that waits up to ten seconds for a poller whose connection has
+/// broken: whoever lost a server would not be gone in time.
+void KeepGrpcRunning();
+
 /// "127.0.0.1:80", "[::1]:80".
 std::string Endpoint(const std::string& address, int port);
 

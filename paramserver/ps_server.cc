@@ -67,6 +67,7 @@ class PsServer::Impl {
 };
 
 void PsServer::Impl::Listen() {
+  KeepGrpcRunning();
   grpc::ServerBuilder builder;
   for (const TransportArgument& argument : TransportArguments()) {
     builder.AddChannelArgument(argument.name, argument.value);

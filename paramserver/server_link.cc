@@ -46,6 +46,7 @@ std::string Describe(const FrameHeader& header) {
 }
 
 std::shared_ptr<grpc::Channel> Connect(const std::string& endpoint) {
+  KeepGrpcRunning();
   grpc::ChannelArguments arguments;
   for (const TransportArgument& argument : TransportArguments()) {
     arguments.SetInt(argument.name, argument.value);
