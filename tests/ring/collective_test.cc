@@ -232,7 +232,9 @@ TEST(CollectiveFaultTest, APeerThatNeverConnectsIsNamedAtTheStart) {
   const auto outcomes = TryRanks(1, [&](int) {
     GlooCollective collective(TestWorld(0, 2), store, comm, RingAlgorithm::kRing, "g");
   });
-  EXPECT_EQ(ErrorOf(outcomes, 0).value().peer(), "worker 1");
+  const CommError error = ErrorOf(outcomes, 0).value();
+  EXPECT_EQ(error.peer(), "worker 1");
+  EXPECT_THAT(error.what(), HasSubstr("did not connect in time"));  // ours, not Gloo's longer one
 }
 
 TEST(CollectiveFaultTest, AWrongTokenIsRefused) {
