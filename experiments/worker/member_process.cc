@@ -6,6 +6,7 @@
 
 #include <cstdio>
 
+#include "common/allocator.h"
 #include "common/errors.h"
 #include "experiments/job/files.h"
 #include "experiments/job/process.h"
@@ -61,6 +62,7 @@ MemberProcess::MemberProcess(MemberSetup setup)
 
 int MemberProcess::Run(const std::vector<std::string>& args,
                        const std::function<std::string(MemberProcess&)>& body) {
+  KeepFreedMemory();  // before any thread; in every process of every strategy alike
   MemberProcess process(ReadSetup(args));
   DieWithParent(static_cast<pid_t>(process.setup_.parent_pid));
   ::prctl(PR_SET_NAME, process.name_.c_str());
