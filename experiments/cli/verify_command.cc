@@ -27,7 +27,8 @@ SpecOptions VerifySpecOptions() {
                    "resume",   "save-params", "batch-per-worker", "eval-every",
                    "timeline", "epochs",      "scale-lr",         "checkpoint-every"};
   takes.defaults.steps = 50;
-  takes.defaults.learning_rate = 0.05;
+  // Small, so that a ReLU flipped by rounding stays below the limit: docs/decisions/0006.
+  takes.defaults.learning_rate = 0.002;
   takes.defaults.optimizer.momentum = 0.9;
   return takes;
 }
