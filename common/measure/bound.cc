@@ -14,17 +14,21 @@ double Seconds(const CostInput& input, double messages, double bytes) {
   return messages * input.latency_s + bytes / input.bytes_per_s;
 }
 
-/// In each direction of a worker's link, with all `workers` taking part.
-double ReduceScatterAllGatherBytes(int workers, double bytes) {
-  return 2.0 * (workers - 1) / workers * bytes;
+/// What a worker sends, and receives, on average over the workers when every gradient meets every
+/// other once: all-reduces of any shape and co-located servers alike.
+double MeanBytes(const CostInput& input) {
+  return 2.0 * (input.workers - 1) / input.workers * input.bytes;
+}
+
+double BytesPerServer(const CostInput& input) {
+  return input.workers * input.bytes / input.servers;
 }
 
 Cost DedicatedServerCost(const CostInput& input) {
-  const double per_server = input.workers * input.bytes / input.servers;
-  return {.seconds = Seconds(input, 2, std::max(input.bytes, per_server)),
+  return {.seconds = Seconds(input, 2, std::max(input.bytes, BytesPerServer(input))),
           .bytes_sent_per_worker = input.bytes,
           .bytes_received_per_worker = input.bytes,
-          .bytes_per_server = per_server};
+          .bytes_per_server = BytesPerServer(input)};
 }
 
 Cost ColocatedServerCost(const CostInput& input) {
@@ -33,9 +37,9 @@ Cost ColocatedServerCost(const CostInput& input) {
   const double busiest = (input.workers + input.servers - 2.0) * input.bytes / input.servers;
   const double messages = input.workers > 1 ? 2 : 0;
   return {.seconds = Seconds(input, messages, busiest),
-          .bytes_sent_per_worker = busiest,
-          .bytes_received_per_worker = busiest,
-          .bytes_per_server = 0};
+          .bytes_sent_per_worker = MeanBytes(input),
+          .bytes_received_per_worker = MeanBytes(input),
+          .bytes_per_server = BytesPerServer(input)};
 }
 
 }  // namespace
@@ -43,27 +47,25 @@ Cost ColocatedServerCost(const CostInput& input) {
 Cost NoCost(const CostInput&) { return {}; }
 
 Cost RingCost(const CostInput& input) {
-  const double bytes = ReduceScatterAllGatherBytes(input.workers, input.bytes);
-  return {.seconds = Seconds(input, 2.0 * (input.workers - 1), bytes),
-          .bytes_sent_per_worker = bytes,
-          .bytes_received_per_worker = bytes};
+  return {.seconds = Seconds(input, 2.0 * (input.workers - 1), MeanBytes(input)),
+          .bytes_sent_per_worker = MeanBytes(input),
+          .bytes_received_per_worker = MeanBytes(input)};
 }
 
 Cost HalvingDoublingCost(const CostInput& input) {
   const auto workers = static_cast<unsigned>(input.workers);
-  const double rounds = 2.0 * (std::bit_width(workers) - 1);
-  const double bytes =
-      ReduceScatterAllGatherBytes(static_cast<int>(std::bit_floor(workers)), input.bytes);
-  if (std::has_single_bit(workers)) {
-    return {.seconds = Seconds(input, rounds, bytes),
-            .bytes_sent_per_worker = bytes,
-            .bytes_received_per_worker = bytes};
+  const unsigned power = std::bit_floor(workers);
+  double messages = 2.0 * (std::bit_width(workers) - 1);
+  double busiest = 2.0 * (power - 1) / power * input.bytes;
+  if (workers != power) {
+    // Before, a worker beyond the power of two hands its vector to a partner; after, it gets the
+    // sum back. Each direction of the partner's link carries one of the two, at different times.
+    messages += 2;
+    busiest += 2 * input.bytes;
   }
-  // Before, a worker beyond the power of two hands its vector to a partner; after, it gets the sum
-  // back. Each direction of the partner's link carries one of the two, at different times.
-  return {.seconds = Seconds(input, rounds + 2, bytes + 2 * input.bytes),
-          .bytes_sent_per_worker = bytes + input.bytes,
-          .bytes_received_per_worker = bytes + input.bytes};
+  return {.seconds = Seconds(input, messages, busiest),
+          .bytes_sent_per_worker = MeanBytes(input),
+          .bytes_received_per_worker = MeanBytes(input)};
 }
 
 Cost ParameterServerCost(const CostInput& input) {

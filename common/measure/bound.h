@@ -14,14 +14,14 @@ struct CostInput {
   double latency_s = 0;    ///< alpha: of one message.
 };
 
-/// The least that theory allows one step's synchronisation to cost. Bytes are those of the busiest
-/// worker.
+/// The least that theory allows one step's synchronisation to cost. The time is that of the busiest
+/// link; bytes are means over the workers, as they are measured.
 struct Cost {
   double seconds = 0;
-  double bytes_sent_per_worker = 0;  ///< On the worker's NIC, its co-located server included.
+  double bytes_sent_per_worker = 0;  ///< To other hosts, by its co-located server too.
   double bytes_received_per_worker = 0;
-  double bytes_per_server =
-      0;  ///< Received (and as much sent) by a dedicated server; 0 without one.
+  /// Gradients a server takes in (and parameters it gives out), a co-located worker's included.
+  double bytes_per_server = 0;
 };
 
 Cost NoCost(const CostInput& input);
