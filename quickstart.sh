@@ -12,8 +12,8 @@ trap 'rm -f "$log"' EXIT
 cmake --preset release >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
 cmake --build build/release --target ringside ringside-worker
 
-out=results/quickstart
-echo "run: build/release/bin/ringside matrix experiments/specs/quickstart.yaml --out $out --force"
-build/release/bin/ringside matrix experiments/specs/quickstart.yaml --out "$out" --force
+out=results/quickstart  # results/<name of the experiment>
+echo "run: build/release/bin/ringside matrix experiments/specs/quickstart.yaml --out results --force"
+build/release/bin/ringside matrix experiments/specs/quickstart.yaml --out results --force
 build/release/bin/ringside report "$out"
 echo "results: $out (report.csv, report.json, and a folder per run)"
