@@ -44,12 +44,18 @@ double Mean(double sum, std::int64_t count) {
   return count == 0 ? 0 : sum / static_cast<double>(count);
 }
 
-// In rank order, so that all workers get the same bits.
-Contribution Sum(const std::vector<std::string>& all) {
-  Contribution sum;
+std::vector<Contribution> Parse(const std::vector<std::string>& all) {
+  std::vector<Contribution> contributions(all.size());
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    Contribution one;
-    CopyBytes(all[rank], std::span(&one, 1), static_cast<int>(rank));
+    CopyBytes(all[rank], std::span(&contributions[rank], 1), static_cast<int>(rank));
+  }
+  return contributions;
+}
+
+// In rank order, so that all workers get the same bits.
+Contribution Sum(const std::vector<Contribution>& all) {
+  Contribution sum;
+  for (const Contribution& one : all) {
     sum.loss_sum += one.loss_sum;
     sum.train_loss_sum += one.train_loss_sum;
     sum.train_seconds = std::max(sum.train_seconds, one.train_seconds);
@@ -60,16 +66,24 @@ Contribution Sum(const std::vector<std::string>& all) {
   return sum;
 }
 
+// Every worker sees the same contributions, so all blame the same one.
+void CheckFinite(const std::vector<Contribution>& all, std::int64_t steps_done) {
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (std::isfinite(all[rank].loss_sum)) continue;
+    throw DivergedError(static_cast<int>(rank), steps_done, all[rank].loss_sum);
+  }
+}
+
 }  // namespace
 
 Evaluator::Evaluator(const World& world, Model& model, const Dataset& dataset, Store& store,
-                     Timeline& timeline, std::chrono::milliseconds timeout)
+                     Timeline& timeline, std::chrono::milliseconds meeting_timeout)
     : world_(world),
       model_(model),
       dataset_(dataset),
       store_(store),
       timeline_(timeline),
-      timeout_(timeout),
+      meeting_timeout_(meeting_timeout),
       test_samples_(dataset.size(Split::kTest)) {}
 
 void Evaluator::AddTrainingLoss(double loss_sum, std::size_t samples) {
@@ -82,7 +96,7 @@ void Evaluator::AverageBuffers(std::int64_t steps_done) {
   if (buffers.empty()) return;
   const std::vector<std::string> all =
       Exchange(store_, world_, "buffers after step " + std::to_string(steps_done),
-               Bytes(std::span<const float>(buffers)), Deadline::After(timeout_));
+               Bytes(std::span<const float>(buffers)), Deadline::After(meeting_timeout_));
   std::vector<double> sum(buffers.size(), 0.0);
   std::vector<float> one(buffers.size());
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
@@ -102,12 +116,13 @@ EvaluationRecord Evaluator::Evaluate(std::int64_t steps_done, double train_secon
                           .correct = slice.correct,
                           .samples = slice.samples,
                           .train_samples = train_samples_};
-  const Contribution sum =
-      Sum(Exchange(store_, world_, "evaluation after step " + std::to_string(steps_done),
-                   Bytes(std::span(&mine, 1)), Deadline::After(timeout_)));
+  const std::vector<Contribution> all =
+      Parse(Exchange(store_, world_, "evaluation after step " + std::to_string(steps_done),
+                     Bytes(std::span(&mine, 1)), Deadline::After(meeting_timeout_)));
   train_loss_sum_ = 0;
   train_samples_ = 0;
-  if (!std::isfinite(sum.loss_sum)) throw DivergedError(world_.rank, steps_done, sum.loss_sum);
+  CheckFinite(all, steps_done);
+  const Contribution sum = Sum(all);
   return {.step = steps_done,
           .train_seconds = sum.train_seconds,
           .train_loss = Mean(sum.train_loss_sum, sum.train_samples),

@@ -19,11 +19,12 @@ namespace ringside {
 /// split, each worker a contiguous slice of it. Small sums go through the store, off the hot path.
 /// Part of the trainer; borrows its arguments; used by one thread.
 ///
-/// Collective calls throw `CommError` that names the worker that was missing after `timeout`.
+/// Collective calls throw `CommError` that names the worker that was missing after
+/// `meeting_timeout`: workers may have drifted apart that far between steps.
 class Evaluator {
  public:
   Evaluator(const World& world, Model& model, const Dataset& dataset, Store& store,
-            Timeline& timeline, std::chrono::milliseconds timeout);
+            Timeline& timeline, std::chrono::milliseconds meeting_timeout);
 
   /// False when the test split is empty: there is nothing to evaluate.
   bool enabled() const { return test_samples_ > 0; }
@@ -36,8 +37,8 @@ class Evaluator {
   void AverageBuffers(std::int64_t steps_done);
 
   /// Collective: the same record on every worker; `epoch` is left for the caller. `train_seconds`
-  /// is this worker's, the record has the longest. Throws `DivergedError`, on every worker, when
-  /// the test loss is not finite.
+  /// is this worker's, the record has the longest. Throws `DivergedError`, on every worker the
+  /// same, when the test loss is not finite: it names the lowest rank whose share is not.
   EvaluationRecord Evaluate(std::int64_t steps_done, double train_seconds);
 
  private:
@@ -49,7 +50,7 @@ class Evaluator {
   const Dataset& dataset_;
   Store& store_;
   Timeline& timeline_;
-  std::chrono::milliseconds timeout_;
+  std::chrono::milliseconds meeting_timeout_;
   std::size_t test_samples_;
   double train_loss_sum_ = 0;
   std::int64_t train_samples_ = 0;

@@ -7,7 +7,8 @@ namespace ringside {
 
 /// No synchronisation after the start: every worker trains its own copy on its own batches. The
 /// ceiling for throughput and, with one worker, the reference that every synchronous strategy must
-/// follow. Updates run inside Submit.
+/// follow. Updates run inside Submit. Buffers (batch norm's statistics) stay each worker's own,
+/// too.
 class NoneStrategy : public Strategy {
  public:
   explicit NoneStrategy(const StrategyContext& context) : context_(context) {}

@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_COMMON_STRATEGY_ENTRY_H_
 #define RINGSIDE_COMMON_STRATEGY_ENTRY_H_
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -34,6 +35,14 @@ struct CommOptions {
       "127.0.0.1";         ///< This process listens and connects here: an IP address, never a name.
   std::string token = {};  ///< The job's secret; travels in metadata, never in logs.
   std::chrono::milliseconds timeout{30'000};  ///< Of one operation.
+  /// Of the rendezvous of a strategy's start, where it is longer than `timeout`: processes of a job
+  /// start at different speeds.
+  std::chrono::milliseconds start_timeout{60'000};
+  /// How far workers may drift apart between steps; a dead worker is noticed by the job's leases
+  /// long before.
+  std::chrono::milliseconds meeting_timeout{std::chrono::hours(1)};
+
+  std::chrono::milliseconds rendezvous_timeout() const { return std::max(start_timeout, timeout); }
 };
 
 /// What a strategy may use. Everything borrowed outlives it.

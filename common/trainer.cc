@@ -30,7 +30,7 @@ class TrainingLoop {
         strategy_(parts.strategy, parts.timeline),
         loader_(parts.dataset, parts.world, LoaderOptions(options)),
         evaluator_(parts.world, parts.model, parts.dataset, parts.store, parts.timeline,
-                   options.timeout) {
+                   options.meeting_timeout) {
     result_.steps_done = options.start.step;
   }
 
@@ -127,11 +127,16 @@ class TrainingLoop {
   void Pause(bool evaluate, bool checkpoint) {
     Drain();
     strategy_.Settle();
-    evaluator_.AverageBuffers(result_.steps_done);
+    if (options_.averaging != Averaging::kOwnBatch) evaluator_.AverageBuffers(result_.steps_done);
     if (evaluate) Evaluate();
-    if (checkpoint) parts_.observer.Checkpoint(result_.steps_done);
+    if (checkpoint) Checkpoint();
     strategy_.TakeTimes();  // a pause belongs to no step
     paused_at_ = result_.steps_done;
+  }
+
+  void Checkpoint() {
+    parts_.observer.Checkpoint(result_.steps_done);
+    checkpointed_at_ = result_.steps_done;
   }
 
   void Evaluate() {
@@ -144,8 +149,11 @@ class TrainingLoop {
 
   /// An early end still leaves a checkpoint to resume from, but is not held up by an evaluation.
   void Finish() {
+    const bool checkpoint = options_.checkpoint_every > 0 && checkpointed_at_ != result_.steps_done;
     if (paused_at_ != result_.steps_done) {
-      Pause(result_.completed && evaluator_.enabled(), options_.checkpoint_every > 0);
+      Pause(result_.completed && evaluator_.enabled(), checkpoint);
+    } else if (checkpoint) {
+      Checkpoint();  // still settled: no step has run since that pause, on any worker
     }
     strategy_.Stop();
   }
@@ -159,7 +167,8 @@ class TrainingLoop {
   StepRecord record_;  // of the step under way
   Clock::time_point step_begin_;
   bool step_open_ = false;
-  std::int64_t paused_at_ = -1;  // steps done at the last pause
+  std::int64_t paused_at_ = -1;        // steps done at the last pause
+  std::int64_t checkpointed_at_ = -1;  // and at the last checkpoint
 };
 
 }  // namespace

@@ -23,10 +23,12 @@ struct TrainerOptions {
   std::size_t global_batch = 64;
   std::uint64_t seed = 1;  ///< Of the order of samples.
   Averaging averaging = Averaging::kGlobalBatch;
-  std::int64_t eval_every = 0;        ///< In steps; 0: after the last step alone.
-  std::int64_t checkpoint_every = 0;  ///< In steps; 0: never.
-  std::chrono::milliseconds timeout{
-      30'000};  ///< Of a wait for the other workers outside the strategy.
+  std::int64_t eval_every = 0;                ///< In steps; 0: after the last step alone.
+  std::int64_t checkpoint_every = 0;          ///< In steps; 0: never.
+  std::chrono::milliseconds timeout{30'000};  ///< Of a wait for a batch.
+  /// How far workers may drift apart between steps; a dead worker is noticed by the job's leases
+  /// long before.
+  std::chrono::milliseconds meeting_timeout{std::chrono::hours(1)};
 };
 
 /// What the process around a trainer hears and decides. Called on the training thread, never inside
@@ -40,7 +42,8 @@ class TrainerObserver {
   /// A step has ended, which is when the next one may start: after `MayStart` of that one.
   virtual void StepDone(const StepRecord&) {}
   virtual void Evaluated(const EvaluationRecord&) {}
-  /// Collective and settled: every rank is here with `steps_done` steps, buffers averaged.
+  /// Collective and settled: every rank is here with `steps_done` steps, buffers averaged where
+  /// workers share their parameters.
   virtual void Checkpoint(std::int64_t /*steps_done*/) {}
 };
 
@@ -65,10 +68,12 @@ struct TrainerResult {
 };
 
 /// The one training loop: start, steps, evaluations and checkpoints between steps, settle, final
-/// evaluation and checkpoint, stop. It does not know which strategy it drives. Nothing is evaluated
-/// when the test split is empty. Throws what model, strategy, loader and observer throw, and
-/// `DivergedError` on a loss that is not finite; it has then left no thread behind, and the other
-/// workers find out when they miss this one.
+/// evaluation and checkpoint, stop. It does not know which strategy it drives. Buffers are averaged
+/// over workers when training pauses, but never under `Averaging::kOwnBatch`: statistics of other
+/// parameters than one's own fit neither. Nothing is evaluated when the test split is empty. Throws
+/// what model, strategy, loader and observer throw, and `DivergedError` on a loss that is not
+/// finite; it has then left no thread behind, and the other workers find out when they miss this
+/// one.
 TrainerResult Train(const TrainerParts& parts, const TrainerOptions& options);
 
 }  // namespace ringside

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "tests/common/slow_store.h"
 #include "tests/common/thread_ranks.h"
 
 namespace ringside {
@@ -38,7 +39,8 @@ TestJobOutcome RunWorker(const TestJobOptions& options, const World& world, cons
 std::vector<TestJobOutcome> RunTestJob(const TestJobOptions& options, const Dataset& dataset,
                                        const StrategyFactory& make_strategy,
                                        const ObserverFactory& make_observer) {
-  InProcessStore store;
+  SlowStore store;
+  store.Delay("exchange/", options.drift);
   std::vector<TestJobOutcome> outcomes(static_cast<std::size_t>(options.workers));
   RunRanks(options.workers, [&](int rank) {
     const World world = TestWorld(rank, options.workers, options.servers, options.colocated);

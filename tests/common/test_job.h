@@ -21,6 +21,7 @@ struct TestJobOptions {
   BucketPlanOptions plan{.target_bytes = 100, .first_bytes = 40};
   CommOptions comm{.timeout = std::chrono::seconds(20)};
   TrainerOptions trainer = {};
+  std::chrono::milliseconds drift{0};  ///< How late the others are to every meeting.
   std::vector<float> params = {};  ///< To start from, as a checkpoint's; empty: the model's own.
 };
 

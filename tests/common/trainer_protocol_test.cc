@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -11,6 +12,7 @@
 
 #include "common/bucket_tracker.h"
 #include "common/errors.h"
+#include "common/evaluator.h"
 #include "common/trainer.h"
 #include "tests/common/test_dataset.h"
 #include "tests/common/thread_ranks.h"
@@ -168,6 +170,14 @@ TEST_F(TrainerProtocolTest, AnEarlyEndDoesNotRepeatACheckpoint) {
   EXPECT_EQ(std::ranges::count(log_, "settle"), 1);
 }
 
+TEST_F(TrainerProtocolTest, AnEarlyEndCheckpointsAfterAnEvaluationToo) {
+  observer_.ends_before = 2;
+  Run({.end_step = 4, .global_batch = 8, .eval_every = 1, .checkpoint_every = 100});
+  EXPECT_EQ(std::ranges::count(log_, "checkpoint after 2"), 1);
+  EXPECT_EQ(std::ranges::count(log_, "evaluated after 2"), 1);
+  EXPECT_EQ(log_.back(), "stop");
+}
+
 TEST_F(TrainerProtocolTest, StartsWhereACheckpointWas) {
   Run({.start = {.step = 7}, .end_step = 9, .global_batch = 8}, 0);
   EXPECT_EQ(log_.front(), "start at 7");
@@ -213,6 +223,29 @@ TEST_F(TrainerProtocolTest, ALossThatIsNotFiniteEndsTheRunAtItsStep) {
 TEST_F(TrainerProtocolTest, ATestLossThatIsNotFiniteIsADivergenceToo) {
   model_.test_loss = std::numeric_limits<double>::infinity();
   EXPECT_THROW(Run({.end_step = 2, .global_batch = 8}), DivergedError);
+}
+
+TEST(EvaluatorTest, ATestLossThatIsNotFiniteIsBlamedOnTheLowestRankThatHasOne) {
+  const TestDataset dataset(20, 12, 1);
+  InProcessStore store;
+  const RankOutcomes outcomes = TryRanks(4, [&](int rank) {
+    Log log;
+    ProbeModel model(log);
+    if (rank == 1 || rank == 3) model.test_loss = std::nan("");
+    Timeline timeline;
+    const World world = TestWorld(rank, 4);
+    Evaluator evaluator(world, model, dataset, store, timeline, std::chrono::seconds(10));
+    evaluator.Evaluate(5, 0);
+  });
+  ASSERT_EQ(outcomes.failures(), 4);
+  for (const std::exception_ptr& failure : outcomes.by_rank) {
+    try {
+      std::rethrow_exception(failure);
+    } catch (const DivergedError& error) {
+      EXPECT_EQ(error.rank(), 1);
+      EXPECT_EQ(error.step(), 5);
+    }
+  }
 }
 
 // The communication of the last step before a pause is exposed, and belongs to that step.

@@ -249,6 +249,42 @@ TEST(TrainerTest, AFailingWorkerLeavesAtOnceAndTheOthersByTheirDeadline) {
   EXPECT_THROW(RunSummed(options, 3, dataset), DataError) << "the cause comes first";
 }
 
+TEST(TrainerTest, WorkersThatStepAloneMayBeFarApartAtAnEvaluation) {
+  const TestDataset dataset(32, 8);
+  TestJobOptions options{.workers = 2,
+                         .trainer = {.end_step = 4,
+                                     .global_batch = 8,
+                                     .averaging = Averaging::kOwnBatch,
+                                     .eval_every = 2,
+                                     .timeout = std::chrono::seconds(30)},
+                         .drift = std::chrono::minutes(10)};
+  EXPECT_EQ(RunTestJob(options, dataset, kNoneEntry.make)[1].evaluations.size(), 2U);
+}
+
+TEST(TrainerTest, WorkersThatStepAloneKeepTheirBuffers) {
+  const TestDataset dataset(42, 30);
+  TestJobOptions options{
+      .workers = 2,
+      .model = {.running_mean = true},
+      .trainer = {.end_step = 1, .global_batch = 8, .averaging = Averaging::kOwnBatch}};
+  const std::vector<TestJobOutcome> workers = RunTestJob(options, dataset, kNoneEntry.make);
+  Sampler sampler(42, 8, options.trainer.seed);
+  for (int rank = 0; rank < 2; ++rank) {
+    const std::vector<std::size_t> indices = sampler.Indices(0, rank, 2);
+    std::vector<float> mean(6, 0.0F);
+    std::vector<float> sample(6);
+    for (const std::size_t index : indices) {
+      dataset.Read(Split::kTrain, index, sample);
+      for (std::size_t i = 0; i < 6; ++i) {
+        mean[i] += 0.5F * sample[i] / static_cast<float>(indices.size());
+      }
+    }
+    const std::vector<float>& buffers = workers[static_cast<std::size_t>(rank)].buffers;
+    ASSERT_EQ(buffers.size(), 6U);
+    for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(buffers[i], mean[i], 1e-6);
+  }
+}
+
 TEST(TrainerTest, AWorkerMissingFromAnEvaluationIsNamed) {
   const TestDataset dataset(32, 8);
   InProcessStore store;
@@ -266,7 +302,7 @@ TEST(TrainerTest, AWorkerMissingFromAnEvaluationIsNamed) {
   NoneStrategy strategy({world, store, comm, *optimizer, schedule, recorder, timeline});
   try {
     Train({world, model, strategy, space, plan, dataset, store, recorder, timeline, observer},
-          {.end_step = 1, .global_batch = 8, .timeout = std::chrono::milliseconds(100)});
+          {.end_step = 1, .global_batch = 8, .meeting_timeout = std::chrono::milliseconds(100)});
     FAIL() << "worker 1 never came";
   } catch (const CommError& error) {
     EXPECT_EQ(error.peer(), "worker 1");

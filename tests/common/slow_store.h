@@ -1,0 +1,37 @@
+#ifndef RINGSIDE_TESTS_COMMON_SLOW_STORE_H_
+#define RINGSIDE_TESTS_COMMON_SLOW_STORE_H_
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "common/errors.h"
+#include "common/store.h"
+
+namespace ringside {
+
+/// A store among processes that are slow to set keys: who waits less than `takes` for a key that
+/// begins with `prefix` waits in vain, at once and without a clock. Who is ready to wait that long
+/// gets the value as soon as it is there. Thread-safe; `Delay` before there are threads.
+class SlowStore : public InProcessStore {
+ public:
+  void Delay(std::string prefix, std::chrono::milliseconds takes) {
+    prefix_ = std::move(prefix);
+    takes_ = takes;
+  }
+
+  std::string Get(std::string_view key, const Deadline& deadline) override {
+    if (key.starts_with(prefix_) && deadline.remaining() < takes_) {
+      throw CommError("store", "waiting for " + std::string(key), "it is set only later");
+    }
+    return InProcessStore::Get(key, deadline);
+  }
+
+ private:
+  std::string prefix_;
+  std::chrono::milliseconds takes_{0};
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_TESTS_COMMON_SLOW_STORE_H_
