@@ -34,10 +34,10 @@ void PsStrategy::Start(FlatSpace& space, const BucketPlan& plan, const StartPoin
     const bool brings = context_.world.rank == 0;
     if (brings) StartServers(from.step);
     if (brings) LoadServers(from);
-    Barrier("ps/loaded", "");
+    Meet("ps/loaded", context_.comm.rendezvous_timeout());
     if (!brings) StartServers(from.step);
     PullAll(/*counted=*/false);
-    Barrier("ps/started", "");
+    Meet("ps/started", context_.comm.rendezvous_timeout());
   });
 }
 
@@ -54,8 +54,9 @@ void PsStrategy::CheckSizes() const {
 // Every rank finds a difference by itself, names the same worker, and no server is started on it.
 void PsStrategy::AgreeOnPlan(std::int64_t step) {
   const std::string mine = std::to_string(plan_->Fingerprint()) + "@" + std::to_string(step);
-  const std::vector<std::string> all = Exchange(context_.store, context_.world, "ps/plan", mine,
-                                                Deadline::After(context_.comm.timeout));
+  const std::vector<std::string> all =
+      Exchange(context_.store, context_.world, "ps/plan", mine,
+               Deadline::After(context_.comm.rendezvous_timeout()));
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank] == all[0]) continue;
     throw CommError("worker " + std::to_string(rank), "start",
@@ -64,7 +65,7 @@ void PsStrategy::AgreeOnPlan(std::int64_t step) {
 }
 
 void PsStrategy::Connect() {
-  const Deadline deadline = Deadline::After(context_.comm.timeout);
+  const Deadline deadline = Deadline::After(context_.comm.rendezvous_timeout());
   std::vector<std::unique_ptr<ServerLink>> links;
   for (int server = 0; server < context_.world.servers; ++server) {
     const std::string key = "ps/" + std::to_string(server);
@@ -151,7 +152,7 @@ void PsStrategy::Await(const Bucket& bucket) { transfers_->Await(bucket.index); 
 
 void PsStrategy::Settle() {
   Guarded([&] {
-    Barrier("ps/settle/" + std::to_string(settles_++), "");
+    Meet("ps/settle/" + std::to_string(settles_++), context_.comm.meeting_timeout);
     PullAll(/*counted=*/true);
   });
 }
@@ -173,12 +174,12 @@ void PsStrategy::ReadOptimizerState(std::span<float> out) {
 }
 
 void PsStrategy::Stop() {
-  Guarded([&] { Barrier("ps/stop", ""); });
+  Guarded([&] { Meet("ps/stop", context_.comm.meeting_timeout); });
   transfers_.reset();
 }
 
-void PsStrategy::Barrier(const std::string& name, const std::string& mine) {
-  Exchange(context_.store, context_.world, name, mine, Deadline::After(context_.comm.timeout));
+void PsStrategy::Meet(const std::string& name, std::chrono::milliseconds patience) {
+  Exchange(context_.store, context_.world, name, "", Deadline::After(patience));
 }
 
 }  // namespace ringside

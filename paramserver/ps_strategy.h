@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_PARAMSERVER_PS_STRATEGY_H_
 #define RINGSIDE_PARAMSERVER_PS_STRATEGY_H_
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -28,7 +29,8 @@ class PsStrategy : public Strategy {
   void Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) override;
   void Submit(const Bucket& bucket) override;
   void Await(const Bucket& bucket) override;
-  /// Waits until all workers have come here, so that all pull the same parameters.
+  /// Waits until all workers have come here (asynchronous ones may be far apart, hence
+  /// `CommOptions::meeting_timeout`), so that all pull the same parameters.
   void Settle() override;
   void ReadOptimizerState(std::span<float> out) override;
   /// Waits for the other workers: a server may run inside one of them.
@@ -48,7 +50,8 @@ class PsStrategy : public Strategy {
   /// Begins `make(bucket)` for every bucket, then awaits all.
   void ForEachBucket(const std::function<Transfer(int bucket)>& make);
   Transfer MakeTransfer(FrameKind kind, int bucket) const;
-  void Barrier(const std::string& name, const std::string& mine);
+  /// Waits until all workers have come to `name`.
+  void Meet(const std::string& name, std::chrono::milliseconds patience);
 
   const StrategyContext context_;
   FailureLatch failure_;

@@ -95,7 +95,8 @@ class GlooLinks::Transport {
 
  private:
   void Publish(const GlooLinksOptions& options, std::span<const int> peers);
-  void ConnectTo(int peer, const GlooLinksOptions& options, const Deadline& deadline);
+  void ConnectTo(int peer, const GlooLinksOptions& options, const Deadline& published,
+                 const Deadline& connected);
 
   std::shared_ptr<gloo::transport::Device> device_;
   std::shared_ptr<gloo::transport::Context> context_;
@@ -110,20 +111,23 @@ void GlooLinks::Transport::Publish(const GlooLinksOptions& options, std::span<co
 }
 
 void GlooLinks::Transport::ConnectTo(int peer, const GlooLinksOptions& options,
-                                     const Deadline& deadline) {
+                                     const Deadline& published, const Deadline& connected) {
   const std::string key = fmt::format("{}/{}-{}", options.prefix, peer, options.world.rank);
-  const auto address = FromHex(options.store.Get(key, deadline));
-  const ConnectWatchdog watchdog(deadline, [&] { pair(peer).close(); });
+  const auto address = FromHex(options.store.Get(key, published));
+  const ConnectWatchdog watchdog(connected, [&] { pair(peer).close(); });
   pair(peer).connect(address);
-  if (deadline.expired()) throw InternalError("it did not connect in time");
+  if (connected.expired()) throw InternalError("it did not connect in time");
 }
 
 void GlooLinks::Transport::Connect(const GlooLinksOptions& options, std::span<const int> peers) {
-  const Deadline deadline = Deadline::After(options.comm.timeout);
   Publish(options, peers);
+  // Gloo bounds a connect by the timeout of operations: it begins when all processes are there.
+  const Deadline published = Deadline::After(options.comm.rendezvous_timeout());
+  Exchange(options.store, options.world, options.prefix + "/published", "", published);
+  const Deadline connected = Deadline::After(options.comm.timeout);
   for (const int peer : peers) {
     try {
-      ConnectTo(peer, options, deadline);
+      ConnectTo(peer, options, published, connected);
     } catch (const std::exception& error) {
       throw CommError(WorkerName(peer), "connecting", Reason(error));
     }

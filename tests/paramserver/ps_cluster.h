@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "common/bucket.h"
-#include "common/store.h"
 #include "common/strategy_entry.h"
 #include "paramserver/ps_strategies.h"
+#include "tests/common/slow_store.h"
 #include "tests/common/thread_ranks.h"
 
 namespace ringside {
@@ -66,6 +66,7 @@ class PsCluster {
       : options_(options), schedule_(options.schedule) {
     comm_.token = "the token of this job";
     comm_.timeout = options.timeout;
+    comm_.start_timeout = options.timeout;
     for (int server = 0; server < options.servers; ++server) {
       servers_.push_back(options.entry->make_server({.index = server,
                                                      .servers = options.servers,
@@ -114,7 +115,7 @@ class PsCluster {
   std::string endpoint(int index) {
     return store_.Get("ps/" + std::to_string(index), Deadline::After(comm_.timeout));
   }
-  Store& store() { return store_; }
+  SlowStore& store() { return store_; }
   CommOptions& comm() { return comm_; }
   const ClusterOptions& options() const { return options_; }
 
@@ -122,7 +123,7 @@ class PsCluster {
   const ClusterOptions options_;
   const Schedule schedule_;
   CommOptions comm_;
-  InProcessStore store_;
+  SlowStore store_;
   Timeline timeline_;
   std::vector<std::unique_ptr<Server>> servers_;
 };

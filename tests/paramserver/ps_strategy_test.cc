@@ -206,6 +206,27 @@ TEST(PsAsync, MeasuresStalenessExactly) {
   EXPECT_EQ(report.staleness, (std::map<std::int64_t, std::int64_t>{{0, 3}, {1, 1}, {3, 1}}));
 }
 
+TEST(PsAsync, WorkersMayBeFarApartBetweenSteps) {
+  for (const char* meeting : {"exchange/ps/settle/", "exchange/ps/stop/"}) {
+    PsCluster cluster({.entry = &kPsAsyncEntry, .elements = 16});
+    cluster.store().Delay(meeting, std::chrono::minutes(10));
+    cluster.Run([](TestWorker& worker) {
+      worker.Step(0);
+      worker.strategy->Settle();
+    });
+  }
+}
+
+TEST(PsSync, ProcessesMayStartFurtherApartThanAnOperationTakes) {
+  for (const char* key :
+       {"ps/0", "exchange/ps/plan/", "exchange/ps/loaded/", "exchange/ps/started/"}) {
+    PsCluster cluster({.elements = 16});
+    cluster.comm().start_timeout = std::chrono::seconds(100);
+    cluster.store().Delay(key, std::chrono::seconds(30));
+    cluster.Run([](TestWorker& worker) { worker.Step(0); });
+  }
+}
+
 TEST(PsFailure, AMissingWorkerIsNamedInTime) {
   PsCluster cluster({.workers = 3, .timeout = std::chrono::milliseconds(500)});
   const RankOutcomes outcomes = cluster.TryRun([&](TestWorker& worker) {

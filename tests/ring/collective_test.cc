@@ -12,6 +12,7 @@
 #include "common/errors.h"
 #include "common/store.h"
 #include "ring/gloo_collective.h"
+#include "tests/common/slow_store.h"
 #include "tests/common/thread_ranks.h"
 
 namespace ringside {
@@ -201,10 +202,19 @@ TEST(CollectiveFaultTest, AfterAFailureEveryCallThrowsTheSame) {
   });
 }
 
+TEST(CollectiveTest, ProcessesMayStartFurtherApartThanAnOperationTakes) {
+  SlowStore store;
+  store.Delay("", 10s);
+  const CommOptions comm = TestComm();
+  RunRanks(3, [&](int rank) {
+    GlooCollective collective(TestWorld(rank, 3), store, comm, RingAlgorithm::kRing, "g");
+  });
+}
+
 TEST(CollectiveFaultTest, AMissingRankIsNamedAtTheStart) {
   InProcessStore store;
   CommOptions comm = TestComm();
-  comm.timeout = 200ms;
+  comm.timeout = comm.start_timeout = 200ms;
   const auto outcomes = TryRanks(2, [&](int rank) {
     GlooCollective collective(TestWorld(rank, 3), store, comm, RingAlgorithm::kRing, "g");
   });
@@ -215,7 +225,7 @@ TEST(CollectiveFaultTest, AMissingRankIsNamedAtTheStart) {
 TEST(CollectiveFaultTest, APeerThatNeverConnectsIsNamedAtTheStart) {
   InProcessStore store;
   CommOptions comm = TestComm();
-  comm.timeout = 200ms;
+  comm.timeout = comm.start_timeout = 200ms;
   // Rank 1 tells an address where nobody will ever connect from, above any of rank 0's.
   std::string nobody;
   {
@@ -229,6 +239,7 @@ TEST(CollectiveFaultTest, APeerThatNeverConnectsIsNamedAtTheStart) {
   // 127.0.0.1 -> 127.0.0.200 in the hexadecimal socket address.
   nobody.replace(nobody.find("7f000001"), 8, "7f0000c8");
   store.Set("g/1-0", nobody);
+  store.Set("exchange/g/published/1", "");
   const auto outcomes = TryRanks(1, [&](int) {
     GlooCollective collective(TestWorld(0, 2), store, comm, RingAlgorithm::kRing, "g");
   });
