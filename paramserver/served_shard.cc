@@ -59,12 +59,13 @@ void ServedShard::Load(int part, const Payload& values) {
 
 ParameterRef ServedShard::ReadState(int part) {
   const std::lock_guard lock(mutex_);
+  RequireUsable();
   return shard_.ReadState(part);
 }
 
 Answer ServedShard::Pull() {
   const std::lock_guard lock(mutex_);
-  RequireLoaded();
+  RequireUsable();
   if (pushed_) counters_.bytes_sent += elements_ * sizeof(float);
   return {shard_.parameters(), shard_.version(), 0};
 }
@@ -74,24 +75,39 @@ void ServedShard::Push(const PushInfo& push, std::unique_ptr<const Payload> grad
   std::vector<Answered> answers;
   {
     const std::lock_guard lock(mutex_);
-    RequireLoaded();
+    RequireUsable();
     const Verdict verdict = consistency_->OnPush(push, shard_.version());
     pushed_ = true;
     counters_.bytes_received += elements_ * sizeof(float);
     waiting_[static_cast<std::size_t>(push.worker)] = Waiting{&reply, deadline, push, 0};
-    if (verdict.use_gradient) {
-      shard_.Contribute(verdict.order, std::move(gradient));
-      contributors_.push_back(push.worker);
+    try {
+      Use(push, verdict, std::move(gradient));
+      answers = TakeAnswers(verdict.answer);
+    } catch (...) {
+      Break(push.worker);
+      throw;
     }
-    if (verdict.apply) {
-      Apply(*verdict.apply, push.step);
-    } else {
-      const ScopedSpan span(timeline_, SpanKind::kReduce, push.step, bucket_, kLane);
-      shard_.Fold();
-    }
-    answers = TakeAnswers(verdict.answer);
   }
   for (Answered& answered : answers) answered.reply->Send(std::move(answered.answer));
+}
+
+void ServedShard::Use(const PushInfo& push, const Verdict& verdict,
+                      std::unique_ptr<const Payload> gradient) {
+  if (verdict.use_gradient) {
+    shard_.Contribute(verdict.order, std::move(gradient));
+    contributors_.push_back(push.worker);
+  }
+  if (verdict.apply) return Apply(*verdict.apply, push.step);
+  const ScopedSpan span(timeline_, SpanKind::kReduce, push.step, bucket_, kLane);
+  shard_.Fold();
+}
+
+// An update half done cannot be taken back. The caller answers the push that met the failure and
+// then deletes its reply: it must not be found here any more.
+void ServedShard::Break(int worker) {
+  broken_ = true;
+  waiting_[static_cast<std::size_t>(worker)].reset();
+  std::erase(contributors_, worker);
 }
 
 // Staleness is measured here, at the moment of the update: how many updates have been applied since
@@ -111,6 +127,7 @@ void ServedShard::Apply(const Update& update, std::int64_t step) {
 
 std::vector<ServedShard::Answered> ServedShard::TakeAnswers(const std::vector<int>& workers) {
   std::vector<Answered> answers;
+  answers.reserve(workers.size());  // nothing below throws: who is taken off the list is answered
   for (const int worker : workers) {
     std::optional<Waiting>& waiting = waiting_[static_cast<std::size_t>(worker)];
     if (!waiting) continue;
@@ -176,7 +193,11 @@ ShardCounters ServedShard::counters() const {
   return counters;
 }
 
-void ServedShard::RequireLoaded() const {
+void ServedShard::RequireUsable() const {
+  if (broken_) {
+    throw RefusedError(RefusalCode::kAborted,
+                       "an update of bucket " + std::to_string(bucket_) + " has failed");
+  }
   if (loaded_) return;
   throw RefusedError(RefusalCode::kPrecondition,
                      "bucket " + std::to_string(bucket_) + " has no parameters yet");

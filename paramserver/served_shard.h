@@ -64,8 +64,9 @@ class ServedShard {
   ParameterRef ReadState(int part);
   Answer Pull();
 
-  /// Throws `RefusedError` with nothing changed and `reply` untouched. `gradient` has been checked
-  /// to have `elements()` floats.
+  /// Throws `RefusedError` with nothing changed. On any other exception the shard is broken: it
+  /// refuses pushes and reads from then on, and the caller must refuse those that wait. Either way
+  /// `reply` is untouched and not kept. `gradient` has been checked to have `elements()` floats.
   void Push(const PushInfo& push, std::unique_ptr<const Payload> gradient, PendingReply& reply,
             const Deadline& deadline);
   /// The worker has left while its push waited. True: `reply` is forgotten, the caller must end it.
@@ -90,7 +91,9 @@ class ServedShard {
     Answer answer;
   };
 
-  void RequireLoaded() const;
+  void RequireUsable() const;
+  void Use(const PushInfo& push, const Verdict& verdict, std::unique_ptr<const Payload> gradient);
+  void Break(int worker);
   void Apply(const Update& update, std::int64_t step);
   std::vector<Answered> TakeAnswers(const std::vector<int>& workers);
 
@@ -104,6 +107,7 @@ class ServedShard {
   std::unique_ptr<Consistency> consistency_;
   bool loaded_ = false;
   bool pushed_ = false;
+  bool broken_ = false;                          // an update has failed half-way
   std::vector<std::optional<Waiting>> waiting_;  // by worker
   std::vector<int> contributors_;                // workers in the open update
   std::optional<Waiting> withdrawn_;             // by the first worker that left

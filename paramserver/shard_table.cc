@@ -1,5 +1,6 @@
 #include "paramserver/shard_table.h"
 
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -108,8 +109,16 @@ void ShardTable::Push(const FrameHeader& header, std::unique_ptr<const Payload> 
                       PendingReply& reply) {
   ServedShard& shard = Find(header);
   CheckLength(header.payload_bytes, shard.elements());
-  shard.Push({static_cast<int>(header.worker), header.step, header.version}, std::move(gradient),
-             reply, Deadline::After(context_.comm.timeout));
+  try {
+    shard.Push({static_cast<int>(header.worker), header.step, header.version}, std::move(gradient),
+               reply, Deadline::After(context_.comm.timeout));
+  } catch (const RefusedError&) {
+    throw;
+  } catch (const std::exception& error) {
+    const std::string server = "server " + std::to_string(context_.index);
+    Fail({RefusalCode::kAborted, server + " has failed: " + error.what(), server});
+    throw;
+  }
 }
 
 bool ShardTable::Abandon(const FrameHeader& header, PendingReply& reply) {

@@ -1,0 +1,116 @@
+// What becomes of the pushes that wait when an update fails half-way.
+#include "paramserver/served_shard.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "common/errors.h"
+#include "common/store.h"
+#include "paramserver/shard_table.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Arrives well and cannot be read.
+class UnreadablePayload : public Payload {
+ public:
+  std::span<const Piece> pieces() const override { throw InternalError("out of memory"); }
+};
+
+class FakeReply : public PendingReply {
+ public:
+  void Send(Answer) override { ++sent; }
+  void Refuse(const Refusal& with) override { refusal = with; }
+
+  int sent = 0;
+  std::optional<Refusal> refusal;
+};
+
+std::unique_ptr<const Payload> Ones() {
+  return std::make_unique<OwnedPayload>(std::vector<float>{1, 1});
+}
+
+class FailingUpdateTest : public ::testing::Test {
+ protected:
+  const Schedule schedule_{{.base = 1.0}};
+  const OptimizerOptions optimizer_;
+  Timeline timeline_;
+  FakeReply first_, failing_, later_;
+};
+
+TEST_F(FailingUpdateTest, TheReplyOfThePushThatFailedIsForgotten) {
+  ServedShard shard(0, 2, 3, optimizer_, MakeSynchronous(3, schedule_), timeline_);
+  shard.Start(0);
+  shard.Load(0, OwnedPayload(std::vector<float>{0, 0}));
+  const Deadline deadline = Deadline::After(std::chrono::seconds(10));
+  shard.Push({0, 0, 0}, Ones(), first_, deadline);
+  EXPECT_THROW(shard.Push({1, 0, 0}, std::make_unique<UnreadablePayload>(), failing_, deadline),
+               InternalError);
+  EXPECT_EQ(shard.counters().waiting, 1);
+  EXPECT_FALSE(shard.Withdraw(failing_, deadline));
+  shard.RefuseWaiting({});
+  EXPECT_FALSE(failing_.refusal.has_value()) << "its caller has answered and deleted it";
+  EXPECT_TRUE(first_.refusal.has_value());
+}
+
+TEST_F(FailingUpdateTest, NoLaterPushCompletesTheUpdate) {
+  ServedShard shard(0, 2, 3, optimizer_, MakeSynchronous(3, schedule_), timeline_);
+  shard.Start(0);
+  shard.Load(0, OwnedPayload(std::vector<float>{0, 0}));
+  const Deadline deadline = Deadline::After(std::chrono::seconds(10));
+  shard.Push({0, 0, 0}, Ones(), first_, deadline);
+  EXPECT_THROW(shard.Push({1, 0, 0}, std::make_unique<UnreadablePayload>(), failing_, deadline),
+               InternalError);
+  EXPECT_THROW(shard.Push({2, 0, 0}, Ones(), later_, deadline), RefusedError);
+  EXPECT_THROW(shard.Pull(), RefusedError);
+  EXPECT_EQ(first_.sent, 0);
+  EXPECT_EQ(shard.counters().updates, 0);
+}
+
+TEST_F(FailingUpdateTest, FailsTheJobInTheServersName) {
+  InProcessStore store;
+  const CommOptions comm;
+  ShardTable table({.index = 4,
+                    .servers = 5,
+                    .workers = 3,
+                    .store = store,
+                    .comm = comm,
+                    .optimizer = optimizer_,
+                    .schedule = schedule_,
+                    .timeline = timeline_},
+                   [this] { return MakeSynchronous(3, schedule_); });
+  table.Start({.worker = 0,
+               .workers = 3,
+               .server = 4,
+               .servers = 5,
+               .fingerprint = 1,
+               .step = 0,
+               .buckets = {{0, 2}}});
+  table.Load({.kind = FrameKind::kLoad, .payload_bytes = 8},
+             OwnedPayload(std::vector<float>{0, 0}));
+  const auto header = [](std::uint32_t worker) {
+    return FrameHeader{.kind = FrameKind::kPushPull, .worker = worker, .payload_bytes = 8};
+  };
+  table.Push(header(0), Ones(), first_);
+  EXPECT_THROW(table.Push(header(1), std::make_unique<UnreadablePayload>(), failing_),
+               InternalError);
+  ASSERT_TRUE(first_.refusal.has_value());
+  EXPECT_EQ(first_.refusal->culprit, "server 4");
+  EXPECT_THAT(first_.refusal->message, HasSubstr("out of memory"));
+  EXPECT_FALSE(failing_.refusal.has_value());
+  try {
+    table.Push(header(2), Ones(), later_);
+    FAIL() << "the job has failed";
+  } catch (const RefusedError& error) {
+    EXPECT_EQ(error.refusal().message, first_.refusal->message);
+  }
+}
+
+}  // namespace
+}  // namespace ringside
