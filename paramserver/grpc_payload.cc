@@ -97,6 +97,11 @@ void KeepGrpcRunning() {
   }();
 }
 
+gpr_timespec GrpcDeadline(std::chrono::milliseconds after) {
+  return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
+                      gpr_time_from_millis(after.count(), GPR_TIMESPAN));
+}
+
 std::string Endpoint(const std::string& address, int port) {
   const bool v6 = address.find(':') != std::string::npos;
   return (v6 ? "[" + address + "]" : address) + ":" + std::to_string(port);

@@ -3,9 +3,11 @@
 
 // Private to the .cc files of this folder that speak gRPC.
 
+#include <grpc/support/time.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/slice.h>
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -55,6 +57,9 @@ grpc::ByteBuffer MakeFrame(const FrameHeader& header, std::span<const float> pay
 /// the library down with it, and that waits up to ten seconds for a poller whose connection has
 /// broken: whoever lost a server would not be gone in time.
 void KeepGrpcRunning();
+
+/// From now, on the monotonic clock, so that a stepped wall clock ends no call.
+gpr_timespec GrpcDeadline(std::chrono::milliseconds after);
 
 /// "127.0.0.1:80", "[::1]:80".
 std::string Endpoint(const std::string& address, int port);

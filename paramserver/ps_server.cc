@@ -43,7 +43,7 @@ class PsServer::Impl {
   ServerReport Stop() {
     if (grpc_server_ != nullptr) {
       table_.Fail({RefusalCode::kAborted, Name() + " is stopping", Name()});
-      grpc_server_->Shutdown(std::chrono::system_clock::now() + kStopGrace);
+      grpc_server_->Shutdown(GrpcDeadline(kStopGrace));
       grpc_server_->Wait();
       grpc_server_.reset();
       watchdog_ = {};

@@ -160,7 +160,7 @@ void ServerLink::Impl::CancelAll() {
 }
 
 void ServerLink::Impl::Prepare(grpc::ClientContext& context) const {
-  context.set_deadline(std::chrono::system_clock::now() + comm_.timeout + kAnswerGrace);
+  context.set_deadline(GrpcDeadline(comm_.timeout + kAnswerGrace));
   context.AddMetadata(kTokenKey, comm_.token);
 }
 

@@ -16,7 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 const std::map<std::string, std::set<std::string>>& Allowed() {
   static const std::map<std::string, std::set<std::string>> allowed{
@@ -89,6 +91,16 @@ TEST_P(LayeringTest, IncludesOnlyWhatItMay) {
     EXPECT_THAT(Violations(GetParam(), ReadFile(entry.path())), IsEmpty()) << entry.path();
   }
   EXPECT_GT(files, 0) << "nothing was looked at";
+}
+
+// common/deadline.h: a stepped wall clock never fires a deadline.
+TEST_P(LayeringTest, DeadlinesAreMonotonic) {
+  for (const auto& entry :
+       fs::recursive_directory_iterator(fs::path(RINGSIDE_SOURCE_DIR) / GetParam())) {
+    const std::string extension = entry.path().extension();
+    if (extension != ".h" && extension != ".cc") continue;
+    EXPECT_THAT(ReadFile(entry.path()), Not(HasSubstr("system_clock"))) << entry.path();
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Folders, LayeringTest,
