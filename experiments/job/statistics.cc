@@ -95,6 +95,7 @@ StepStatistics Summarize(std::span<const std::vector<StepRecord>> ranks,
   statistics.step_ms_p90 = Quantile(slowest, 0.9);
   statistics.compute_ms = common.MedianOfMeans(&StepRecord::compute_ms);
   statistics.exposed_comm_ms = common.MedianOfMeans(&StepRecord::exposed_comm_ms);
+  statistics.submit_ms = common.MedianOfMeans(&StepRecord::submit_ms);
   statistics.data_ms = common.MedianOfMeans(&StepRecord::data_ms);
   statistics.samples_per_s = common.SamplesPerSecond();
   statistics.final_loss = common.LastLoss();

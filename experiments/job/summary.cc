@@ -133,6 +133,7 @@ class SummaryMaker {
                            {"p10", OrNull(statistics_.step_ms_p10)},
                            {"p90", OrNull(statistics_.step_ms_p90)}};
     summary_["compute_ms"] = OrNull(statistics_.compute_ms);
+    summary_["submit_ms"] = OrNull(statistics_.submit_ms);
     summary_["exposed_comm_ms"] = OrNull(statistics_.exposed_comm_ms);
     summary_["data_ms"] = OrNull(statistics_.data_ms);
     summary_["samples_per_s"] = OrNull(statistics_.samples_per_s);
