@@ -1,6 +1,7 @@
 // `Resolve` of run_spec.h: every check that can be made before anything starts.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -108,14 +109,15 @@ void ResolveData(RunSpec& spec, const ModelEntry& model) {
 }
 
 // Only models that this binary can build tell their tensors here; the others are checked by the
-// workers, before the first step.
+// workers, once they have made their plan (worker/run_parts.h).
 void RefuseIdleServers(const RunSpec& spec, const ModelEntry& model) {
   if (model.make == nullptr) return;
   ModelOptions options;
   options.compute_ms = spec.compute_ms;
   const std::unique_ptr<Model> made = model.make(options);
-  const BucketPlan plan(made->Tensors(),
-                        {.target_bytes = static_cast<std::size_t>(spec.bucket_bytes)});
+  BucketPlanOptions cut{.target_bytes = static_cast<std::size_t>(spec.bucket_bytes)};
+  cut.first_bytes = std::min(cut.first_bytes, cut.target_bytes);
+  const BucketPlan plan(made->Tensors(), cut);
   Refuse(spec.servers > plan.buckets(), "servers",
          "{} servers for {} buckets would leave {} idle; take fewer servers or smaller buckets "
          "(bucket-mb)",
@@ -147,6 +149,9 @@ void ResolveWorld(RunSpec& spec, const StrategyEntry& strategy, const ModelEntry
 
 void ResolveLength(RunSpec& spec) {
   Refuse(spec.steps < 0, "steps", "{} steps cannot be trained", spec.steps);
+  Refuse(spec.steps > kMaxSteps, "steps", "{} steps are more than {}", spec.steps, kMaxSteps);
+  Refuse(spec.epochs > kMaxSteps, "epochs", "{} epochs are more than {} steps", spec.epochs,
+         kMaxSteps);
   Refuse(spec.steps == 0 && spec.epochs < 1, "epochs",
          "{} epochs are nothing to train; give at least 1, or steps", spec.epochs);
   Refuse(spec.steps == 0 && spec.model.starts_with("profile:"), "steps",

@@ -13,6 +13,9 @@
 
 namespace ringside {
 
+/// Of one run: what is longer was not meant.
+inline constexpr std::int64_t kMaxSteps = 1'000'000'000;
+
 /// A value of a spec that cannot be. Names the key as flags spell it ("global-batch"), so that the
 /// command line can point at the flag and a matrix at the line.
 class SpecKeyError : public ConfigError {

@@ -17,8 +17,8 @@ int Say(const std::exception& error, int code) {
 
 }  // namespace
 
-int ExitCodeOf(JobStatus status) {
-  switch (status) {
+int ExitCodeOf(const JobOutcome& outcome) {
+  switch (outcome.status) {
     case JobStatus::kDone:
       return kExitDone;
     case JobStatus::kTimedOut:
@@ -29,6 +29,8 @@ int ExitCodeOf(JobStatus status) {
     case JobStatus::kDiverged:
       break;
   }
+  if (outcome.failure == FailureKind::kMissingBackend) return kExitMissingBackend;
+  if (outcome.failure == FailureKind::kConfig) return kExitInvalidSpec;
   return kExitFailed;
 }
 

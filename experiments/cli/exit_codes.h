@@ -16,7 +16,7 @@ inline constexpr int kExitTimedOut = 124;
 inline constexpr int kExitInterrupted = 130;
 
 /// Exit code of a verb that carried out one run.
-int ExitCodeOf(JobStatus status);
+int ExitCodeOf(const JobOutcome& outcome);
 
 /// Exit code for the exception being handled, its message on stderr. Call inside a catch block.
 int ReportCurrentException();

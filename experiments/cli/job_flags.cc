@@ -5,18 +5,32 @@
 
 namespace ringside {
 
+namespace {
+
+void ReadAddress(const ParsedOptions& parsed, const Environment& environment, JobOptions& job) {
+  job.address = parsed.Get("address");
+  job.address_given = parsed.Has("address");
+  const auto variable = environment.find("RINGSIDE_ADDRESS");
+  if (job.address_given || variable == environment.end() || variable->second.empty()) return;
+  job.address = variable->second;
+  job.address_given = true;
+}
+
+}  // namespace
+
 void AddJobFlags(OptionSet& options) {
   const JobOptions defaults;
   options.AddGroup("How it is carried out");
-  options.Add({"address", "IP", "all processes listen and connect here", defaults.address});
+  options.Add({"address", "IP", "all processes listen and connect here; else RINGSIDE_ADDRESS",
+               defaults.address});
   options.Add({"insecure-network", "", "allow an address that is not loopback, unencrypted", ""});
   options.Add({"time-limit", "TIME", "end a run that takes longer (10min); 0: none", "0"});
   options.Add({"quiet", "", "no progress and no logs of the processes on stderr", ""});
 }
 
-JobOptions ReadJobFlags(const ParsedOptions& parsed) {
+JobOptions ReadJobFlags(const ParsedOptions& parsed, const Environment& environment) {
   JobOptions job;
-  job.address = parsed.Get("address");
+  ReadAddress(parsed, environment, job);
   job.insecure_network = parsed.IsOn("insecure-network");
   job.show_progress = !parsed.IsOn("quiet");
   job.echo_logs = job.show_progress;

@@ -99,7 +99,7 @@ int RunMatrixCommand(const Arguments& args) {
     return kExitDone;
   }
   const Existing existing = ReadExisting(parsed);
-  JobOptions job = ReadJobFlags(parsed);
+  JobOptions job = ReadJobFlags(parsed, CurrentEnvironment());
   const MatrixSpec spec = ReadMatrixSpec(parsed.positional());
   const std::vector<PlannedRun> runs = PlanMatrix(spec);
   const fs::path directory = fs::path(parsed.Get("out")) / spec.name;

@@ -53,11 +53,17 @@ fs::path BundleDirectory(const ParsedOptions& parsed, const RunSpec& spec) {
   return fs::path("results") / "train" / RunId(spec);
 }
 
-void RefuseFinished(const fs::path& directory) {
-  if (!IsFinished(BundleStatus(directory))) return;
-  throw UsageError(fmt::format(
-      "--out: {} holds a finished run; give --force to replace it, or another directory",
-      directory.string()));
+// Only what a run came to is worth protecting: one that ended otherwise is replaced, and that said.
+void ClearDirectory(const fs::path& directory, bool force) {
+  const std::optional<std::string> status = BundleStatus(directory);
+  if (!status) return;
+  if (*status == JobStatusName(JobStatus::kDone) && !force) {
+    throw UsageError(fmt::format(
+        "--out: {} holds a finished run; give --force to replace it, or another directory",
+        directory.string()));
+  }
+  fmt::print(stderr, "replacing the run in {}, which is {}\n", directory.string(), *status);
+  fs::remove(directory / kSummaryFile);
 }
 
 }  // namespace
@@ -77,12 +83,11 @@ int RunTrainCommand(const Arguments& args) {
     fmt::print("{}", PrintConfig(effective, spec));
     return kExitDone;
   }
-  JobOptions job = ReadJobFlags(parsed);
+  JobOptions job = ReadJobFlags(parsed, environment);
   const fs::path directory = BundleDirectory(parsed, spec);
   job.bundle_dir = directory.string();
   const bool reports = !ranks || ranks->rank == 0;
-  if (reports && !parsed.IsOn("force")) RefuseFinished(directory);
-  if (reports) fs::remove(directory / kSummaryFile);
+  if (reports) ClearDirectory(directory, parsed.IsOn("force"));
 
   JobOutcome outcome;
   try {
@@ -98,7 +103,7 @@ int RunTrainCommand(const Arguments& args) {
   } else if (outcome.status != JobStatus::kDone) {
     fmt::print(stderr, "ringside: {}\n", outcome.error);
   }
-  return ExitCodeOf(outcome.status);
+  return ExitCodeOf(outcome);
 }
 
 }  // namespace ringside

@@ -48,7 +48,10 @@ OptionSet VerifyOptionSet() {
   options.Add({"optimizers", "NAME,...", "sgd, adam, adamw", "sgd,adam"});
   options.Add({"adam-lr", "X", "learning rate of adam and adamw", "0.001"});
   options.Add(
-      {"limit", "X", "sgd: largest difference, L2 norm over the norm of the parameters", "1e-5"});
+      {"limit", "X",
+       "sgd: largest difference, L2 norm over the norm of the parameters; meant for small rates "
+       "(--lr 0.002): at large ones a ReLU flipped by rounding exceeds it (docs/decisions/0006)",
+       "1e-5"});
   options.Add({"adam-limit", "X", "adam, adamw: the same", "1e-4"});
   options.Add({"repeat", "WHICH", "run twice and compare the bits: none, one (per strategy) or all",
                "one"});
@@ -144,6 +147,7 @@ std::string RenderTable(const VerifyResult& result) {
                    {"strategy", Align::kLeft},
                    {"workers"},
                    {"servers"},
+                   {"rate"},
                    {"difference"},
                    {"limit"},
                    {"bits the\nsame twice"},
@@ -151,6 +155,7 @@ std::string RenderTable(const VerifyResult& result) {
   for (const VerifyRow& row : result.rows) {
     table.AddRow({row.optimizer, row.spec.strategy, std::to_string(row.spec.workers),
                   row.spec.servers > 0 ? std::to_string(row.spec.servers) : "-",
+                  fmt::format("{:g}", row.spec.learning_rate),
                   row.difference ? fmt::format("{:.2e}", *row.difference) : "-",
                   fmt::format("{:.0e}", row.limit), SameTwice(row), row.ok() ? "OK" : "FAIL"});
   }
@@ -170,6 +175,7 @@ nlohmann::json ToJson(const VerifyResult& result, bool ok) {
                        {"strategy", row.spec.strategy},
                        {"workers", row.spec.workers},
                        {"servers", row.spec.servers},
+                       {"learning_rate", row.spec.learning_rate},
                        {"difference", nullptr},
                        {"limit", row.limit},
                        {"same_twice", nullptr},
@@ -203,13 +209,14 @@ int RunVerifyCommand(const Arguments& args) {
     fmt::print("{}", options.Help(Painter::For(stdout, parsed.color())));
     return kExitDone;
   }
-  const EffectiveSpec effective = ReadSpec(parsed, CurrentEnvironment(), VerifySpecOptions());
+  const Environment environment = CurrentEnvironment();
+  const EffectiveSpec effective = ReadSpec(parsed, environment, VerifySpecOptions());
   const std::vector<VerifyGroup> groups = PlanOrRefuse(ReadRequest(parsed, effective));
   if (parsed.IsOn("print-config")) {
     fmt::print("{}", PrintConfig(effective, groups.front().reference));
     return kExitDone;
   }
-  JobOptions job = ReadJobFlags(parsed);
+  JobOptions job = ReadJobFlags(parsed, environment);
   const bool quiet = parsed.IsOn("quiet");
   job.show_progress = false;
   job.echo_logs = false;

@@ -103,7 +103,7 @@ std::chrono::milliseconds Heartbeat::BeatOnce() {
   Beat beat = buffer_.Take(kRowsPerBeat);
   beat.held = held_ || (options_.wants_drain && options_.wants_drain());
   beat.next_step = held_ ? gate_.Hold() : gate_.next_step();
-  const BeatOrder order = client_.SendBeat(beat, Deadline::After(options_.lease / 2));
+  const BeatOrder order = client_.SendBeat(beat, Deadline::After(options_.patience));
   switch (order.kind) {
     case BeatOrder::Kind::kGoOn:
       return options_.interval;

@@ -30,13 +30,15 @@ class BeatBuffer {
 
 /// Tells the coordinator every interval that this process lives, what it measured and where it is,
 /// and obeys the answers: holds and opens the gate, and calls `on_end` once, on its own thread,
-/// when the job has failed or the coordinator has been silent for a whole lease. Owns its thread,
-/// borrows the rest.
+/// when the job has failed or the coordinator is gone: unreachable for a whole lease, or connected
+/// but silent for `patience`. Owns its thread, borrows the rest.
 class Heartbeat {
  public:
   struct Options {
     std::chrono::milliseconds interval{250};
     std::chrono::milliseconds lease{5'000};
+    /// A launcher that was stopped (Ctrl-Z) keeps its connections and will answer.
+    std::chrono::milliseconds patience{60'000};
     /// Of an agent: true once its user asked it to stop; the coordinator then drains the job.
     std::function<bool()> wants_drain{};
   };

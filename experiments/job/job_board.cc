@@ -225,6 +225,11 @@ std::vector<Member> JobBoard::Lost() const {
   return lost;
 }
 
+void JobBoard::RenewLeases() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [who, record] : members_) record.last_beat = options_.clock();
+}
+
 bool JobBoard::Joined(const Member& who) const {
   const std::lock_guard lock(mutex_);
   return members_.contains(who);

@@ -17,6 +17,8 @@ namespace ringside {
 namespace {
 
 constexpr std::chrono::milliseconds kTick{20};
+// A round takes little more than a tick unless this process was stopped.
+constexpr std::chrono::milliseconds kOwnPause{2'000};
 constexpr std::chrono::milliseconds kTermGrace{2'000};
 constexpr std::chrono::milliseconds kAgentGrace{3'000};
 // After a first failure that may be the consequence of another, how long to wait for that one.
@@ -88,6 +90,8 @@ JobOutcome JobHost::Run() {
   try {
     StartMembers();
     Watch();
+  } catch (const MissingBackendError& error) {
+    Decide(JobStatus::kFailed, error.what(), FailureKind::kMissingBackend);
   } catch (const std::exception& error) {
     Decide(JobStatus::kFailed, error.what());
   }
@@ -111,16 +115,14 @@ void JobHost::StartMembers() {
 void JobHost::Watch() {
   while (!status_) {
     children_.Poll(kTick, signals_.fd());
+    ForgiveOwnPause();
     TakeRows();
     TakeSignals();
     TakeEnds();
     TakeLost();
     TakeMissing();
     if (FailureDecided()) {
-      const std::vector<Failure> failures = board_.failures();
-      const Failure& culprit = Culprit(failures);
-      Decide(culprit.kind == FailureKind::kDiverged ? JobStatus::kDiverged : JobStatus::kFailed,
-             culprit.Text());
+      DecideFailed(Culprit(board_.failures()));
     } else if (board_.Complete() && children_.all_ended() && board_.failures().empty()) {
       DecideComplete();
     } else if (options_.time_limit_s > 0 &&
@@ -132,10 +134,22 @@ void JobHost::Watch() {
   }
 }
 
-void JobHost::Decide(JobStatus status, const std::string& error) {
+void JobHost::ForgiveOwnPause() {
+  const Clock::time_point now = Clock::now();
+  if (now - last_round_ > kOwnPause) board_.RenewLeases();
+  last_round_ = now;
+}
+
+void JobHost::Decide(JobStatus status, const std::string& error, std::optional<FailureKind> kind) {
   if (status_) return;
   status_ = status;
   error_ = error;
+  failure_ = kind;
+}
+
+void JobHost::DecideFailed(const Failure& culprit) {
+  const bool diverged = culprit.kind == FailureKind::kDiverged;
+  Decide(diverged ? JobStatus::kDiverged : JobStatus::kFailed, culprit.Text(), culprit.kind);
 }
 
 void JobHost::DecideComplete() {
@@ -242,7 +256,10 @@ void JobHost::ShowProgress() {
 
 void JobHost::EndAll() {
   try {
-    board_.Set(kOutcomeKey, Text({{"status", static_cast<int>(*status_)}, {"error", error_}}));
+    board_.Set(kOutcomeKey, Text({{"status", static_cast<int>(*status_)},
+                                  {"error", error_},
+                                  {"failure", failure_ ? nlohmann::json(static_cast<int>(*failure_))
+                                                       : nlohmann::json()}}));
   } catch (const CommError&) {
     // A full store: agents then know the reason from the answer to their next heartbeat.
   }
@@ -266,17 +283,8 @@ void JobHost::WaitForAgents() {
 }
 
 JobOutcome JobHost::Finish() {
-  RunRecord record = MakeRecord();
-  JobOutcome outcome{*status_, error_, nullptr};
-  try {
-    WriteTrace();
-  } catch (const Error& error) {
-    if (outcome.status == JobStatus::kDone) outcome.status = JobStatus::kFailed;
-    outcome.error += outcome.error.empty() ? error.what() : std::string("; ") + error.what();
-    record.status = JobStatusName(outcome.status);
-    record.error = outcome.error;
-  }
-  outcome.summary = MakeSummary(record);
+  WriteTrace();
+  JobOutcome outcome{*status_, error_, MakeSummary(MakeRecord()), failure_};
   try {
     WriteFileAtomically(options_.bundle_dir + "/" + kSummaryFile, Text(outcome.summary, 2) + "\n");
   } catch (const Error& error) {
@@ -325,7 +333,16 @@ void JobHost::WriteTrace() {
   for (int index = 0; index < DedicatedServers(spec_); ++index) {
     traces.push_back(board_.TakeTrace({Role::kServer, index}));
   }
-  WriteFileAtomically(options_.bundle_dir + "/trace.json", MergeTraces(traces));
+  const MergedTrace merged = MergeTraces(traces);
+  if (merged.dropped_spans > 0) {
+    console_.Print(fmt::format("warning: the timeline lacks {} spans that found no room",
+                               merged.dropped_spans));
+  }
+  try {
+    WriteFileAtomically(options_.bundle_dir + "/trace.json", merged.text);
+  } catch (const Error& error) {
+    console_.Print(std::string("warning: there is no timeline: ") + error.what());
+  }
 }
 
 }  // namespace ringside

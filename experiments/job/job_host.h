@@ -55,14 +55,18 @@ class JobHost {
   void TakeMissing();
   void TakeRows();
   bool FailureDecided();
-  void Decide(JobStatus status, const std::string& error);
+  void Decide(JobStatus status, const std::string& error, std::optional<FailureKind> kind = {});
+  void DecideFailed(const Failure& culprit);
   void DecideComplete();
   /// Tells agents how it ended, ends what is left, waits for agents to go.
   void EndAll();
   void WaitForAgents();
   void ShowProgress();
   JobOutcome Finish();
+  /// What goes wrong here is told and costs the trace, not the run.
   void WriteTrace();
+  /// Members are not to blame for beats that nobody took while this process was stopped (Ctrl-Z).
+  void ForgiveOwnPause();
   RunRecord MakeRecord() const;
 
   const RunSpec spec_;
@@ -85,11 +89,14 @@ class JobHost {
   Clock::time_point drain_end_;
   std::vector<Member> reported_lost_;
   std::optional<Clock::time_point> decide_at_;
+  Clock::time_point last_round_ = Clock::now();
   std::optional<JobStatus> status_;
   std::string error_;
+  std::optional<FailureKind> failure_;
 };
 
-/// Where the host tells agents how the job ended, as {"status", "error"}.
+/// Where the host tells agents how the job ended, as {"status", "error", "failure"}; the
+/// last is null unless somebody made the job fail.
 constexpr const char* kOutcomeKey = "job/outcome";
 
 }  // namespace ringside

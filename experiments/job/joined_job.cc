@@ -80,9 +80,7 @@ class JoinedRank {
   }
 
   std::string OwnAddress() const {
-    if (const auto address = Variable(environment_, "RINGSIDE_ADDRESS")) return *address;
-    const bool chosen = options_.address != JobOptions{}.address;
-    if (chosen || ranks_.master_address.empty()) return options_.address;
+    if (options_.address_given || ranks_.master_address.empty()) return options_.address;
     const std::string master = ResolveHost(ranks_.master_address);
     if (IsLoopback(master)) return options_.address;
     return ranks_.rank == 0 ? master : SourceAddressTowards(master);

@@ -17,7 +17,7 @@ namespace ringside {
 /// `ranks.job_key`; those of several machines through MASTER_ADDR:MASTER_PORT, with the token in
 /// the file that RINGSIDE_TOKEN_FILE names. `options.address` is the address of this process; when
 /// it is left at the default and MASTER_ADDR is another machine's, the address of the route to
-/// MASTER_ADDR is taken. RINGSIDE_ADDRESS and RINGSIDE_TOKEN_FILE are read from `environment`.
+/// MASTER_ADDR is taken. RINGSIDE_TOKEN_FILE is read from `environment`.
 ///
 /// Throws `ConfigError` when `spec.workers` is not `ranks.workers`, or an address is not loopback
 /// and `options.insecure_network` is not set; `CommError` when rank 0 is not there in time.

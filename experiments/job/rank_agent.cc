@@ -34,7 +34,7 @@ RankAgent::RankAgent(MemberSetup setup, const JobOptions& options)
 
 JobOutcome RankAgent::Run() {
   Join();
-  children_.Start(setup_);
+  StartWorker();
   Watch();
   children_.EndAll(kTermGrace);
   heartbeat_.reset();
@@ -59,6 +59,15 @@ void RankAgent::Join() {
         const std::lock_guard lock(mutex_);
         job_ended_ = reason;
       });
+}
+
+void RankAgent::StartWorker() {
+  try {
+    children_.Start(setup_);
+  } catch (const MissingBackendError& error) {
+    client_.Fail(FailureKind::kMissingBackend, error.what());
+    throw;
+  }
 }
 
 bool RankAgent::JobHasEnded() const {
@@ -104,8 +113,11 @@ void RankAgent::TakeEnds() {
 std::optional<JobOutcome> RankAgent::AskOutcome(const Deadline& deadline) {
   try {
     const auto json = nlohmann::json::parse(client_.Get(kOutcomeKey, deadline));
-    return JobOutcome{static_cast<JobStatus>(json.at("status").get<int>()),
-                      json.at("error").get<std::string>(), nullptr};
+    JobOutcome outcome{static_cast<JobStatus>(json.at("status").get<int>()),
+                       json.at("error").get<std::string>(), nullptr};
+    const auto& failure = json.at("failure");
+    if (!failure.is_null()) outcome.failure = static_cast<FailureKind>(failure.get<int>());
+    return outcome;
   } catch (const CommError&) {
     return std::nullopt;
   }

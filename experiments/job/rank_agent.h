@@ -32,6 +32,7 @@ class RankAgent {
 
  private:
   void Join();
+  void StartWorker();
   void Watch();
   void TakeSignals();
   void TakeEnds();

@@ -2,8 +2,10 @@
 #define RINGSIDE_EXPERIMENTS_JOB_RUN_JOB_H_
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
+#include "experiments/job/member.h"
 #include "experiments/run_spec.h"
 
 namespace ringside {
@@ -12,6 +14,7 @@ namespace ringside {
 struct JobOptions {
   std::string bundle_dir;  ///< Created; gets spec.json, summary.json, metrics, logs, trace.
   std::string address = "127.0.0.1";  ///< All processes of the job listen and connect here.
+  bool address_given = false;         ///< The address was asked for, it is not the default.
   bool insecure_network = false;      ///< Allow an address that is not loopback, unencrypted.
   bool show_progress = true;          ///< One progress line on stderr (plain lines off a terminal).
   bool echo_logs = true;    ///< Children's stderr on ours, each line prefixed by its role and rank.
@@ -23,8 +26,9 @@ const char* JobStatusName(JobStatus status);
 
 struct JobOutcome {
   JobStatus status = JobStatus::kFailed;
-  std::string error;       ///< Names the culprit; empty when done.
-  nlohmann::json summary;  ///< What summary.json holds (DESIGN.md lists the keys).
+  std::string error;                     ///< Names the culprit; empty when done.
+  nlohmann::json summary;                ///< What summary.json holds (DESIGN.md lists the keys).
+  std::optional<FailureKind> failure{};  ///< Of the culprit, where one made the run fail.
 };
 
 /// Runs one resolved spec with all its processes on this machine: coordinator inside this process,

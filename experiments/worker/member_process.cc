@@ -61,7 +61,7 @@ MemberProcess::MemberProcess(MemberSetup setup)
           CoordinatorClient::Options{.target = setup_.coordinator, .token = setup_.token})) {}
 
 int MemberProcess::Run(const std::vector<std::string>& args,
-                       const std::function<std::string(MemberProcess&)>& body) {
+                       const std::function<MemberResult(MemberProcess&)>& body) {
   KeepFreedMemory();  // before any thread; in every process of every strategy alike
   MemberProcess process(ReadSetup(args));
   DieWithParent(static_cast<pid_t>(process.setup_.parent_pid));
@@ -93,9 +93,14 @@ void MemberProcess::Join() {
                                            });
 }
 
-void MemberProcess::HandIn(const std::string& report) {
+void MemberProcess::HandIn(const MemberResult& result) {
+  client_->HandIn(result.report);
+  try {
+    client_->HandInTrace(result.trace);
+  } catch (const Error& error) {
+    fmt::print(stderr, "warning: the timeline lacks this process: {}\n", error.what());
+  }
   heartbeat_->Finish();
-  client_->HandIn(report);
   client_->Leave();
 }
 

@@ -13,6 +13,12 @@
 
 namespace ringside {
 
+/// What a process brings home.
+struct MemberResult {
+  std::string report;  ///< JSON.
+  std::string trace;   ///< A Chrome trace, empty without a timeline.
+};
+
 /// What is alike in the life of a worker process and of a server process: reads the launcher's
 /// message, dies with the launcher, joins, beats, and turns what `body` throws into a failure
 /// report and an exit code. The process ends at once when the job fails elsewhere or the
@@ -21,7 +27,7 @@ class MemberProcess {
  public:
   /// Joins. `args` are what follows the verb on the launcher's command line.
   static int Run(const std::vector<std::string>& args,
-                 const std::function<std::string(MemberProcess&)>& body);
+                 const std::function<MemberResult(MemberProcess&)>& body);
 
   const MemberSetup& setup() const { return setup_; }
   CoordinatorClient& client() { return *client_; }
@@ -32,8 +38,8 @@ class MemberProcess {
   explicit MemberProcess(MemberSetup setup);
 
   void Join();
-  /// `report`: what the body returned.
-  void HandIn(const std::string& report);
+  /// The report first: a trace that does not arrive is a warning.
+  void HandIn(const MemberResult& result);
   int ReportFailure(FailureKind kind, const std::string& message);
 
   const MemberSetup setup_;

@@ -1,5 +1,7 @@
 #include "experiments/worker/run_parts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
@@ -14,6 +16,8 @@ namespace {
 
 // 40 bytes each: a timeline takes at most 40 MB.
 constexpr std::size_t kTimelineSpans = 1 << 20;
+
+constexpr std::chrono::milliseconds kMinStartTimeout{60'000};
 
 template <typename Entry>
 const Entry& FindByName(std::span<const Entry> table, const std::string& name, const char* what) {
@@ -86,7 +90,35 @@ std::int64_t TotalSteps(const RunSpec& spec, std::size_t train_samples) {
   if (spec.steps > 0) return spec.steps;
   const Sampler sampler(train_samples, static_cast<std::size_t>(spec.ResolvedGlobalBatch()),
                         spec.seed);
-  return spec.epochs * sampler.steps_per_epoch();
+  const std::int64_t steps_per_epoch = sampler.steps_per_epoch();
+  if (spec.epochs > kMaxSteps / std::max<std::int64_t>(steps_per_epoch, 1)) {
+    throw ConfigError(fmt::format("{} epochs of {} steps are more than {} steps; give fewer",
+                                  spec.epochs, steps_per_epoch, kMaxSteps));
+  }
+  return spec.epochs * steps_per_epoch;
+}
+
+void RefuseIdleServers(const RunSpec& spec, const BucketPlan& plan) {
+  if (spec.servers <= plan.buckets()) return;
+  throw ConfigError(fmt::format(
+      "{} servers for {} buckets would leave {} idle; take fewer servers (--servers) or "
+      "smaller buckets (--bucket-mb)",
+      spec.servers, plan.buckets(), spec.servers - plan.buckets()));
+}
+
+std::int64_t WaitForTotalSteps(Store& store, int workers, const Deadline& deadline) {
+  try {
+    return std::stoll(store.Get("job/total_steps", deadline));
+  } catch (const CommError&) {
+    if (!deadline.expired()) throw;
+    throw CommError(workers == 1 ? "worker 0" : fmt::format("workers 0 to {}", workers - 1),
+                    "loading the model and the data",
+                    workers == 1 ? "it is not ready yet" : "none of them is ready yet");
+  }
+}
+
+std::chrono::milliseconds StartTimeout(const RunSpec& spec) {
+  return std::max(kMinStartTimeout, OperationTimeout(spec));
 }
 
 std::chrono::milliseconds OperationTimeout(const RunSpec& spec) {

@@ -12,6 +12,7 @@
 #include "common/measure/timeline.h"
 #include "common/model.h"
 #include "common/optim/schedule.h"
+#include "common/store.h"
 #include "common/strategy_entry.h"
 #include "experiments/job/member_setup.h"
 #include "models/model_table.h"
@@ -30,8 +31,16 @@ BucketPlan MakePlan(const RunSpec& spec, std::span<const TensorSpec> tensors);
 /// In memory of the kind that the strategy prefers.
 FlatSpace MakeSpace(const StrategyEntry& entry, const BucketPlan& plan, const MemberSetup& setup);
 ScheduleOptions MakeSchedule(const RunSpec& spec, std::int64_t total_steps);
-/// Of the whole run: `spec.steps`, or as many as `spec.epochs` take.
+/// Of the whole run: `spec.steps`, or as many as `spec.epochs` take. Throws `ConfigError` above
+/// `kMaxSteps`.
 std::int64_t TotalSteps(const RunSpec& spec, std::size_t train_samples);
+/// Throws `ConfigError` when a server of the job would hold no bucket.
+void RefuseIdleServers(const RunSpec& spec, const BucketPlan& plan);
+/// Waits until a worker has told how long the run is, which it does once its model and data are
+/// loaded. Throws `CommError` naming the workers when none has by then.
+std::int64_t WaitForTotalSteps(Store& store, int workers, const Deadline& deadline);
+/// Until every process is ready to train: loading libtorch alone may take longer than an operation.
+std::chrono::milliseconds StartTimeout(const RunSpec& spec);
 std::chrono::milliseconds OperationTimeout(const RunSpec& spec);
 CommOptions MakeCommOptions(const MemberSetup& setup);
 /// Disabled unless the spec asks for one.

@@ -17,12 +17,6 @@ namespace {
 // How long one call of Get waits; the heartbeat watches the coordinator meanwhile.
 constexpr std::chrono::hours kForever{24};
 
-std::int64_t WaitForTotalSteps(MemberProcess& process) {
-  const std::string text = process.client().Get(
-      "job/total_steps", Deadline::After(2 * OperationTimeout(process.setup().spec)));
-  return std::stoll(text);
-}
-
 void WaitForEndOfWorkers(MemberProcess& process) {
   while (true) {
     const Deadline deadline = Deadline::After(kForever);
@@ -35,9 +29,16 @@ void WaitForEndOfWorkers(MemberProcess& process) {
   }
 }
 
-std::string Serve(MemberProcess& process) {
+std::string TraceOf(const Timeline& timeline, const MemberSetup& setup) {
+  if (!timeline.enabled()) return {};
+  return timeline.ChromeTrace(MemberName(setup.who), setup.world.workers + setup.who.index);
+}
+
+MemberResult Serve(MemberProcess& process) {
   const MemberSetup& setup = process.setup();
-  const Schedule schedule(MakeSchedule(setup.spec, WaitForTotalSteps(process)));
+  const std::int64_t total_steps = WaitForTotalSteps(process.client(), setup.world.workers,
+                                                     Deadline::After(StartTimeout(setup.spec)));
+  const Schedule schedule(MakeSchedule(setup.spec, total_steps));
   const CommOptions comm = MakeCommOptions(setup);
   const auto timeline = MakeTimeline(setup.spec);
   const auto server =
@@ -46,13 +47,9 @@ std::string Serve(MemberProcess& process) {
                         comm, setup.spec.optimizer, schedule, *timeline});
   WaitForEndOfWorkers(process);
   nlohmann::json report = ServerReportJson(server->Stop());
-  if (timeline->enabled()) {
-    process.client().HandInTrace(
-        timeline->ChromeTrace(MemberName(setup.who), setup.world.workers + setup.who.index));
-  }
   report["cpu_seconds"] = CpuSeconds();
   report["peak_rss_bytes"] = PeakRssBytes();
-  return report.dump();
+  return {report.dump(), TraceOf(*timeline, setup)};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -20,6 +21,9 @@
 
 namespace ringside {
 namespace {
+
+// A longer run's records grow as they come.
+constexpr std::int64_t kMaxReservedSteps = 1 << 16;
 
 /// One worker from its dataset to its report. Everything that training borrows is a member, in the
 /// order in which it must be made.
@@ -39,11 +43,12 @@ class WorkerRun {
         space_(MakeSpace(entry_, plan_, setup_)),
         optimizer_(Optimizer::Make(spec_.optimizer, plan_.elements())),
         schedule_(MakeSchedule(spec_, total_steps_)),
-        recorder_(static_cast<std::size_t>(total_steps_)),
+        recorder_(static_cast<std::size_t>(std::min(total_steps_, kMaxReservedSteps))),
         timeline_(MakeTimeline(spec_)),
         comm_(MakeCommOptions(setup_)) {}
 
-  std::string Run() {
+  MemberResult Run() {
+    if (EntryOf(spec_).make_server != nullptr) RefuseIdleServers(spec_, plan_);
     // Every process must count the same steps: the store refuses a second value.
     process_.client().Set("job/total_steps", std::to_string(total_steps_));
     model_->Bind(space_, plan_);
@@ -56,8 +61,7 @@ class WorkerRun {
                     Options());
     const nlohmann::json server = StopServer();
     SaveParams();
-    process_.client().HandInTrace(Trace());
-    return Report(observer, server).dump();
+    return {Report(observer, server).dump(), Trace()};
   }
 
  private:
@@ -81,7 +85,8 @@ class WorkerRun {
             .averaging = entry_.averaging,
             .eval_every = spec_.eval_every,
             .checkpoint_every = spec_.checkpoint_every,
-            .timeout = OperationTimeout(spec_)};
+            .timeout = OperationTimeout(spec_),
+            .meeting_timeout = comm_.meeting_timeout};
   }
 
   WorkerObserver::Parts ObserverParts(Strategy& strategy) {
@@ -149,7 +154,7 @@ class WorkerRun {
     if (setup_.world.colocated) {
       // Nobody's strategy may still be talking to a server that goes.
       Exchange(process_.client(), setup_.world, "training ended", "",
-               Deadline::After(OperationTimeout(spec_)));
+               Deadline::After(comm_.meeting_timeout));
     }
     return server_ ? ServerReportJson(server_->Stop()) : nlohmann::json();
   }

@@ -84,6 +84,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Misuse{"train --workers 0", 2, "--workers:"},
                       Misuse{"train --config /nowhere.yaml", 3, "/nowhere.yaml"},
                       Misuse{"train --time-limit soon", 2, "--time-limit"},
+                      Misuse{"train --steps 1000000001", 2, "--steps:"},
+                      Misuse{"train --epochs 1000000001", 2, "--epochs:"},
                       Misuse{"matrix", 2, "SPEC.yaml is missing"},
                       Misuse{"matrix /nowhere.yaml", 3, "/nowhere.yaml"},
                       Misuse{"matrix a b", 2, "unexpected argument 'b'"},
@@ -134,9 +136,48 @@ TEST_F(CommandLine, TrainsAndKeepsAFinishedRun) {
   EXPECT_EQ(json::parse(again.out)["steps"], 4);
 }
 
+TEST_F(CommandLine, ReplacesARunThatDidNotEndWell) {
+  fs::create_directories(scratch() + "/run");
+  for (const char* status : {"failed", "diverged", "timed out", "interrupted"}) {
+    std::ofstream(scratch() + "/run/summary.json") << json{{"status", status}};
+    const ProcessResult result = RunRingside(kSmall);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(std::string("replacing the run in run, which is ") + status));
+  }
+}
+
+TEST_F(CommandLine, AMissingWorkerIsAMissingBackend) {
+  const ProcessResult result =
+      RunRingside("train --model mlp --steps 2 --out run", "RINGSIDE_WORKER=/nonexistent");
+  EXPECT_EQ(result.exit_code, 4) << result.err;
+}
+
+TEST_F(CommandLine, TheFlagGoesBeforeTheVariableOfTheAddress) {
+  const std::string variable = "RINGSIDE_ADDRESS=192.0.2.1";
+  const ProcessResult refused = RunRingside(kSmall, variable);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("192.0.2.1"));
+  const std::string flag = " --address 127.0.0.1 --force";
+  EXPECT_EQ(RunRingside(kSmall + flag, variable).exit_code, 0);
+  const ProcessResult rank =
+      RunRingside("train --model profile:mobilenet-v2 --steps 2 --compute-ms 1 --out run" + flag,
+                  variable +
+                      " RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 "
+                      "MASTER_PORT=9");
+  EXPECT_EQ(rank.exit_code, 0) << rank.err;
+}
+
+TEST_F(CommandLine, VerifyTellsItsRateAndWhatItsLimitIsFor) {
+  EXPECT_THAT(RunRingside("verify --help").out, HasSubstr("meant for small rates"));
+  const ProcessResult result = RunRingside(
+      "verify --model profile:mobilenet-v2 --steps 2 --strategies ring --workers 1 --optimizers "
+      "sgd --lr 0.004 --repeat none");
+  EXPECT_THAT(result.out, HasSubstr("0.004")) << result.err;
+}
+
 TEST_F(CommandLine, TimesOut) {
   const ProcessResult result = RunRingside(
-      "train --model profile:mobilenet-v2 --steps 100000 --compute-ms 50 --time-limit 1s");
+      "train --model profile:mobilenet-v2 --steps 1000000000 --compute-ms 50 --time-limit 1s");
   EXPECT_EQ(result.exit_code, 124) << result.err;
 }
 

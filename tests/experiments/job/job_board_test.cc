@@ -174,6 +174,16 @@ TEST_F(JobBoardTest, AFinishedWorkerMayExit) {
             "worker 0 exited with code 23 after it handed in its result");
 }
 
+TEST_F(JobBoardTest, RenewedLeasesBeginAnew) {
+  Join(Role::kWorker, 0);
+  now_ += std::chrono::seconds(20);
+  EXPECT_EQ(board_.Lost().size(), 1);
+  board_.RenewLeases();
+  EXPECT_TRUE(board_.Lost().empty());
+  now_ += std::chrono::seconds(6);
+  EXPECT_EQ(board_.Lost().size(), 1);
+}
+
 TEST_F(JobBoardTest, RowsAreMovedOutOnce) {
   const auto worker = Join(Role::kWorker, 0);
   Beat beat;

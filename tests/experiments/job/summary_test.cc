@@ -20,6 +20,7 @@ StepRecord Step(std::int64_t step, double step_ms, double exposed_ms) {
   return {.step = step,
           .step_ms = step_ms,
           .compute_ms = 1,
+          .submit_ms = 3,
           .exposed_comm_ms = exposed_ms,
           .loss_sum = 8,
           .samples = 4};
@@ -41,6 +42,7 @@ TEST(Statistics, TakesTheSlowestRankOfEachStepAfterTheWarmup) {
   EXPECT_EQ(statistics.steps, 3);
   EXPECT_EQ(statistics.step_ms_median, 20);
   EXPECT_EQ(statistics.exposed_comm_ms, 5);
+  EXPECT_EQ(statistics.submit_ms, 3);
   // 2 ranks x 3 steps x 4 samples in the 60 ms of rank 0.
   EXPECT_DOUBLE_EQ(*statistics.samples_per_s, 24 / 0.060);
   EXPECT_EQ(statistics.final_loss, 2);
@@ -173,9 +175,20 @@ TEST(Traces, AreOneList) {
   const std::array<std::string, 3> traces{
       R"({"displayTimeUnit":"ms","traceEvents":[{"args":{"x":[1]}}]})", "",
       R"({"displayTimeUnit":"ms","traceEvents":[{"b":2},{"c":3}]})"};
-  const auto merged = nlohmann::json::parse(MergeTraces(traces));
+  const auto merged = nlohmann::json::parse(MergeTraces(traces).text);
   EXPECT_EQ(merged["traceEvents"].size(), 3);
-  EXPECT_EQ(nlohmann::json::parse(MergeTraces({}))["traceEvents"].size(), 0);
+  EXPECT_EQ(nlohmann::json::parse(MergeTraces({}).text)["traceEvents"].size(), 0);
+}
+
+TEST(Trace, DroppedSpansAreSummed) {
+  const auto trace = [](int dropped) {
+    return R"({"displayTimeUnit":"ms","otherData":{"dropped_spans":)" + std::to_string(dropped) +
+           R"(},"traceEvents":[{"ph":"X"}]})";
+  };
+  const std::vector<std::string> traces{trace(3), "", trace(40)};
+  const MergedTrace merged = MergeTraces(traces);
+  EXPECT_EQ(merged.dropped_spans, 43);
+  EXPECT_EQ(nlohmann::json::parse(merged.text)["otherData"]["dropped_spans"], 43);
 }
 
 TEST(Progress, TellsStepsRateLossAndTime) {

@@ -1,0 +1,102 @@
+// Runs with all their processes that meet something unusual, besides killed ones: launcher_test.cc.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "experiments/job/process.h"
+#include "experiments/job/run_job.h"
+#include "tests/experiments/job/job_testing.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+
+class LauncherEdgesTest : public ::testing::Test {
+ protected:
+  std::string bundle() const { return directory_.path() + "/bundle"; }
+
+  JobOutcome Run(const RunSpec& spec) const {
+    return RunJob(spec, {.bundle_dir = bundle(), .show_progress = false, .echo_logs = false});
+  }
+
+  const TemporaryDirectory directory_;
+};
+
+// Resolving refuses this for models that need no libtorch; the workers must for all.
+TEST_F(LauncherEdgesTest, WorkersRefuseMoreServersThanBuckets) {
+  RunSpec spec = ProfileSpec("ps-sync", 2, 3);
+  spec.bucket_bytes = std::int64_t{1} << 30;
+  spec.servers = 4;
+  const JobOutcome outcome = Run(spec);
+  EXPECT_EQ(outcome.status, JobStatus::kFailed);
+  EXPECT_EQ(outcome.failure, FailureKind::kConfig);
+  EXPECT_THAT(outcome.error, HasSubstr("4 servers for "));
+  EXPECT_THAT(outcome.error, HasSubstr("--bucket-mb"));
+}
+
+TEST_F(LauncherEdgesTest, AMissingWorkerExecutableIsAMissingBackend) {
+  const ScopedVariable worker("RINGSIDE_WORKER", "/nonexistent");
+  RunSpec spec = ProfileSpec("ring", 2, 3);
+  spec.model = "mlp";
+  spec.data = "digits";
+  const JobOutcome outcome = Run(spec);
+  EXPECT_EQ(outcome.failure, FailureKind::kMissingBackend);
+}
+
+TEST_F(LauncherEdgesTest, ATimelineThatCannotBeWrittenCostsNoRun) {
+  // A directory with something in it stands where the file would go.
+  std::filesystem::create_directories(bundle() + "/trace.json/taken");
+  RunSpec spec = ProfileSpec("ring", 2, 3);
+  spec.timeline = true;
+  const JobOutcome outcome = Run(spec);
+  EXPECT_EQ(outcome.status, JobStatus::kDone) << outcome.error;
+  EXPECT_EQ(outcome.summary["status"], "done");
+}
+
+// Profile models take no data on the command line; here it gives them something to evaluate on.
+TEST_F(LauncherEdgesTest, TwoWorkersEvaluateTogether) {
+  RunSpec spec = ProfileSpec("ring", 2, 4);
+  spec.data = "synthetic";
+  spec.eval_every = 2;
+  const JobOutcome outcome = Run(spec);
+  ASSERT_EQ(outcome.status, JobStatus::kDone) << outcome.error;
+  // The loss of a profile model is 1 a sample: the mean is 1 if every sample was counted once.
+  EXPECT_EQ(outcome.summary["eval_loss"], 1);
+  EXPECT_EQ(outcome.summary["eval_accuracy"], 0);
+  std::ifstream metrics(bundle() + "/metrics.jsonl");
+  std::vector<std::int64_t> steps;
+  for (std::string line; std::getline(metrics, line);) {
+    const auto row = nlohmann::json::parse(line);
+    if (row["kind"] == "evaluation") steps.push_back(row["step"]);
+  }
+  EXPECT_THAT(steps, ::testing::ElementsAre(2, 4));
+}
+
+// As Ctrl-Z and fg do.
+TEST_F(LauncherEdgesTest, AStoppedLauncherGoesOnAfterMoreThanALease) {
+  Process launcher({.argv = {DirectoryOfThisExecutable() + "/ringside", "train", "--strategy",
+                             "ring", "--workers", "2", "--model", "profile:mobilenet-v2", "--steps",
+                             "100000", "--quiet", "--out", bundle()}});
+  WaitUntil("a step", [&] { return StepsIn(bundle()) >= 1; });
+  launcher.Signal(SIGSTOP);
+  // The pause is what is tested, nothing waits for it: a lease is 5 s.
+  std::this_thread::sleep_for(std::chrono::seconds(7));
+  const int steps = StepsIn(bundle());
+  launcher.Signal(SIGCONT);
+  WaitUntil("more steps or the end",
+            [&] { return StepsIn(bundle()) > steps + 200 || launcher.Poll().has_value(); });
+  EXPECT_FALSE(launcher.Poll().has_value());
+  EXPECT_TRUE(IsAlive(PidIn(bundle(), "worker 0")));
+  launcher.Signal(SIGINT);
+  WaitUntil("the launcher's end", [&] { return launcher.Poll().has_value(); });
+  EXPECT_EQ(launcher.Poll()->code, 130);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,64 @@
+#include "experiments/worker/run_parts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "common/errors.h"
+#include "tests/experiments/job/job_testing.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+
+template <typename E, typename F>
+std::string MessageOf(const F& call) {
+  try {
+    call();
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(StartTimeout, LeavesTimeToLoad) {
+  RunSpec spec = ProfileSpec("ps-async", 2, 3);
+  spec.timeout_s = 1;
+  EXPECT_EQ(StartTimeout(spec), std::chrono::minutes(1));
+  spec.timeout_s = 120;
+  EXPECT_EQ(StartTimeout(spec), std::chrono::minutes(2));
+}
+
+TEST(WaitForTotalSteps, NamesTheWorkersThatAreNotReady) {
+  InProcessStore store;
+  const Deadline now = Deadline::After(std::chrono::milliseconds(1));
+  const auto wait = [&](int workers) { WaitForTotalSteps(store, workers, now); };
+  EXPECT_THAT(MessageOf<CommError>([&] { wait(3); }), HasSubstr("workers 0 to 2"));
+  EXPECT_THAT(MessageOf<CommError>([&] { wait(1); }), HasSubstr("worker 0"));
+  store.Set("job/total_steps", "17");
+  EXPECT_EQ(WaitForTotalSteps(store, 3, now), 17);
+}
+
+TEST(RefuseIdleServers, SaysHowManyBucketsThereAre) {
+  const std::array<TensorSpec, 1> tensors{TensorSpec{"weight", 4}};
+  RunSpec spec;
+  spec.servers = 1;
+  const BucketPlan plan = MakePlan(spec, tensors);
+  EXPECT_NO_THROW(RefuseIdleServers(spec, plan));
+  spec.servers = 4;
+  EXPECT_THAT(MessageOf<ConfigError>([&] { RefuseIdleServers(spec, plan); }),
+              HasSubstr("4 servers for 1 buckets would leave 3 idle"));
+}
+
+TEST(TotalSteps, RefusesMoreThanARunMayHave) {
+  RunSpec spec;
+  spec.global_batch = 1;
+  spec.epochs = kMaxSteps / 100;
+  EXPECT_EQ(TotalSteps(spec, 100), kMaxSteps);
+  EXPECT_THROW(TotalSteps(spec, 101), ConfigError);
+}
+
+}  // namespace
+}  // namespace ringside
