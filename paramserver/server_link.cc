@@ -178,6 +178,9 @@ void ServerLink::Impl::Start(const PlanInfo& plan) {
   bool owned = false;
   grpc::GenericSerialize<grpc::ProtoBufferWriter, StartRequest>(ToRequest(plan), &request, &owned);
   grpc::ClientContext context;
+  // The server listened before it published its address: a connection that fails now is tried
+  // again.
+  context.set_wait_for_ready(true);
   Prepare(context);
   std::optional<grpc::Status> outcome;
   stub_->UnaryCall(&context, kStartMethod, {}, &request, &reply, [&](grpc::Status status) {
