@@ -76,13 +76,6 @@ void ResolveModel(const RunSpec& spec, const ModelEntry& model) {
   for (const int width : spec.widths) {
     Refuse(width < 1, "hidden", "a layer of {} units is none; give widths of at least 1", width);
   }
-  if (model.needs_libtorch && ThisBuild().libtorch.empty()) {
-    throw MissingBackendError(
-        fmt::format("model '{}' needs libtorch, which this build lacks: install libtorch-dev and "
-                    "build with RINGSIDE_TORCH=ON, or take a model that needs none "
-                    "(ringside list models)",
-                    spec.model));
-  }
 }
 
 void ResolveData(RunSpec& spec, const ModelEntry& model) {
@@ -216,6 +209,17 @@ void CheckRest(const RunSpec& spec) {
          "there is no checkpoint '{}'", spec.resume);
 }
 
+// Last: a wrong value is the user's to mend whatever this build has.
+void RequireBackend(const RunSpec& spec, const ModelEntry& model) {
+  if (model.needs_libtorch && ThisBuild().libtorch.empty()) {
+    throw MissingBackendError(
+        fmt::format("model '{}' needs libtorch, which this build lacks: install libtorch-dev and "
+                    "build with RINGSIDE_TORCH=ON, or take a model that needs none "
+                    "(ringside list models)",
+                    spec.model));
+  }
+}
+
 }  // namespace
 
 RunSpec Resolve(RunSpec spec) {
@@ -228,6 +232,7 @@ RunSpec Resolve(RunSpec spec) {
   ResolveLength(spec);
   CheckOptimizer(spec);
   CheckSchedule(spec);
+  RequireBackend(spec, model);
   return spec;
 }
 
