@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,6 +19,7 @@
 #include "common/optim/schedule.h"
 #include "common/store.h"
 #include "common/strategy.h"
+#include "common/strategy_options.h"
 #include "common/world.h"
 
 namespace ringside {
@@ -56,6 +59,7 @@ struct StrategyContext {
   const Schedule& schedule;
   Recorder& recorder;
   Timeline& timeline;
+  StrategyOptions options = {};
 };
 
 struct ServerContext {
@@ -67,6 +71,7 @@ struct ServerContext {
   const OptimizerOptions& optimizer;
   const Schedule& schedule;
   Timeline& timeline;
+  StrategyOptions options = {};
 };
 
 /// What a server tells of itself when it stops.
@@ -102,6 +107,12 @@ struct StrategyEntry {
   std::unique_ptr<Server> (*make_server)(const ServerContext&);
   /// Time and bytes that theory allows for one step. Pure.
   Cost (*bound)(const CostInput&);
+  /// The keys of `StrategyOptions` that it reads, as flags spell them.
+  std::span<const std::string_view> keys = {};
+  /// Why it cannot run with these values in such a world, if it cannot. Null: any values will do.
+  std::optional<OptionRefusal> (*check)(const StrategyOptions&, int workers, int servers) = nullptr;
+  /// Why it cannot run on this machine, and what to do; empty: it can. Null: it always can.
+  std::string (*unavailable)() = nullptr;
 };
 
 }  // namespace ringside

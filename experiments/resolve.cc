@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "experiments/build_info.h"
 #include "experiments/did_you_mean.h"
 #include "experiments/run_spec.h"
+#include "experiments/spec_keys.h"
 #include "experiments/strategy_table.h"
 #include "models/dataset_table.h"
 #include "models/model_table.h"
@@ -140,6 +142,34 @@ void ResolveWorld(RunSpec& spec, const StrategyEntry& strategy, const ModelEntry
   RefuseIdleServers(spec, model);
 }
 
+// Keys of `StrategyOptions`, each read by some strategies.
+constexpr std::array<std::string_view, 11> kOptionKeys{
+    "schedule",     "codec",      "error-feedback", "ps-transport",   "staleness",     "backups",
+    "staleness-lr", "sync-every", "outer-lr",       "outer-momentum", "nccl-algorithm"};
+
+std::string StrategiesThatRead(std::string_view key) {
+  std::vector<std::string_view> names;
+  for (const StrategyEntry* entry : StrategyTable()) {
+    if (std::ranges::find(entry->keys, key) != entry->keys.end()) names.push_back(entry->name);
+  }
+  return names.empty() ? "no strategy" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+// A value that nobody would read was meant for another strategy.
+void CheckOptions(const RunSpec& spec, const StrategyEntry& strategy) {
+  const RunSpec defaults;
+  for (const std::string_view name : kOptionKeys) {
+    if (std::ranges::find(strategy.keys, name) != strategy.keys.end()) continue;
+    const SpecKey& key = *FindSpecKey(name);
+    Refuse(key.get(spec) != key.get(defaults), name, "strategy '{}' does not read it; {} can",
+           spec.strategy, StrategiesThatRead(name));
+  }
+  if (strategy.check == nullptr) return;
+  if (const auto refusal = strategy.check(spec.options, spec.workers, spec.servers)) {
+    throw SpecKeyError(refusal->key, refusal->reason);
+  }
+}
+
 void ResolveLength(RunSpec& spec) {
   Refuse(spec.steps < 0, "steps", "{} steps cannot be trained", spec.steps);
   Refuse(spec.steps > kMaxSteps, "steps", "{} steps are more than {}", spec.steps, kMaxSteps);
@@ -210,7 +240,14 @@ void CheckRest(const RunSpec& spec) {
 }
 
 // Last: a wrong value is the user's to mend whatever this build has.
-void RequireBackend(const RunSpec& spec, const ModelEntry& model) {
+void RequireBackend(const RunSpec& spec, const StrategyEntry& strategy, const ModelEntry& model) {
+  if (strategy.unavailable != nullptr) {
+    const std::string reason = strategy.unavailable();
+    if (!reason.empty()) {
+      throw MissingBackendError(
+          fmt::format("strategy '{}' cannot run here: {}", spec.strategy, reason));
+    }
+  }
   if (model.needs_libtorch && ThisBuild().libtorch.empty()) {
     throw MissingBackendError(
         fmt::format("model '{}' needs libtorch, which this build lacks: install libtorch-dev and "
@@ -229,10 +266,11 @@ RunSpec Resolve(RunSpec spec) {
   CheckRest(spec);
   ResolveData(spec, model);
   ResolveWorld(spec, strategy, model);
+  CheckOptions(spec, strategy);
   ResolveLength(spec);
   CheckOptimizer(spec);
   CheckSchedule(spec);
-  RequireBackend(spec, model);
+  RequireBackend(spec, strategy, model);
   return spec;
 }
 

@@ -10,6 +10,7 @@
 #include "common/errors.h"
 #include "common/optim/optimizer.h"
 #include "common/optim/schedule.h"
+#include "common/strategy_options.h"
 
 namespace ringside {
 
@@ -38,6 +39,7 @@ struct RunSpec {
   int workers = 2;
   int servers = 0;         ///< 0: one dedicated server where the strategy has servers.
   bool colocated = false;  ///< `servers` of the workers carry one; 0 then means all of them.
+  StrategyOptions options;  ///< Of the strategy.
 
   std::string model = "mlp";
   std::vector<int> widths;  ///< mlp: hidden widths.

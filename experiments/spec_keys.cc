@@ -70,6 +70,16 @@ void SetOptimizer(RunSpec& spec, const json& value) {
   target = Checked<std::remove_reference_t<decltype(target)>>(value);
 }
 
+template <auto member>
+json GetOption(const RunSpec& spec) {
+  return spec.options.*member;
+}
+template <auto member>
+void SetOption(RunSpec& spec, const json& value) {
+  auto& target = spec.options.*member;
+  target = Checked<std::remove_reference_t<decltype(target)>>(value);
+}
+
 // `servers` is a number of dedicated servers, "colocated" (one in every worker) or "colocated:N".
 constexpr std::string_view kColocated = "colocated";
 
@@ -104,29 +114,68 @@ void SetServers(RunSpec& spec, const json& value) {
   spec.colocated = true;
 }
 
-constexpr std::array<std::pair<OptimizerOptions::Kind, std::string_view>, 3> kOptimizers{{
-    {OptimizerOptions::Kind::kSgd, "sgd"},
-    {OptimizerOptions::Kind::kAdam, "adam"},
-    {OptimizerOptions::Kind::kAdamW, "adamw"},
-}};
+/// The values of an enumeration, by name. `what` names it in errors.
+template <typename Value, std::size_t count>
+struct Names {
+  std::string_view what;
+  std::array<std::pair<Value, std::string_view>, count> values;
 
-json GetOptimizerKind(const RunSpec& spec) {
-  const auto* found = std::ranges::find(kOptimizers, spec.optimizer.kind,
-                                        [](const auto& entry) { return entry.first; });
-  return std::string(found->second);
-}
+  json NameOf(Value value) const {
+    const auto* found =
+        std::ranges::find(values, value, [](const auto& entry) { return entry.first; });
+    return std::string(found->second);
+  }
 
-void SetOptimizerKind(RunSpec& spec, const json& value) {
-  const auto name = Checked<std::string>(value);
-  std::array<std::string_view, kOptimizers.size()> names;
-  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kOptimizers[i].second;
-  const auto* found =
-      std::ranges::find(kOptimizers, name, [](const auto& entry) { return entry.second; });
-  if (found == kOptimizers.end()) {
-    throw ConfigError(fmt::format("no optimizer is called '{}'{}; there are {}", name,
+  Value ValueOf(const json& value) const {
+    const auto name = Checked<std::string>(value);
+    std::array<std::string_view, count> names;
+    for (std::size_t i = 0; i < count; ++i) names[i] = values[i].second;
+    const auto* found =
+        std::ranges::find(values, name, [](const auto& entry) { return entry.second; });
+    if (found != values.end()) return found->first;
+    throw ConfigError(fmt::format("no {} is called '{}'{}; there are {}", what, name,
                                   DidYouMean(name, names), fmt::join(names, ", ")));
   }
-  spec.optimizer.kind = found->first;
+};
+
+using Optimizers = OptimizerOptions::Kind;
+constexpr Names<Optimizers, 3> kOptimizers{
+    "optimizer",
+    {{{Optimizers::kSgd, "sgd"}, {Optimizers::kAdam, "adam"}, {Optimizers::kAdamW, "adamw"}}}};
+constexpr Names<SendOrder, 2> kSendOrders{
+    "schedule", {{{SendOrder::kFifo, "fifo"}, {SendOrder::kPriority, "priority"}}}};
+constexpr Names<PsTransport, 3> kPsTransports{
+    "transport",
+    {{{PsTransport::kGrpc, "grpc"}, {PsTransport::kUds, "uds"}, {PsTransport::kShm, "shm"}}}};
+constexpr Names<NcclAlgorithm, 2> kNcclAlgorithms{
+    "algorithm", {{{NcclAlgorithm::kRing, "ring"}, {NcclAlgorithm::kTree, "tree"}}}};
+constexpr Names<ErrorFeedback, 3> kErrorFeedbacks{
+    "error feedback",
+    {{{ErrorFeedback::kAuto, "auto"}, {ErrorFeedback::kOn, "on"}, {ErrorFeedback::kOff, "off"}}}};
+
+json GetOptimizerKind(const RunSpec& spec) { return kOptimizers.NameOf(spec.optimizer.kind); }
+void SetOptimizerKind(RunSpec& spec, const json& value) {
+  spec.optimizer.kind = kOptimizers.ValueOf(value);
+}
+
+template <auto member, const auto& names>
+json GetNamed(const RunSpec& spec) {
+  return names.NameOf(spec.options.*member);
+}
+template <auto member, const auto& names>
+void SetNamed(RunSpec& spec, const json& value) {
+  spec.options.*member = names.ValueOf(value);
+}
+
+json GetCodec(const RunSpec& spec) { return CodecText(spec.options.codec); }
+void SetCodec(RunSpec& spec, const json& value) {
+  ParseCodec(Checked<std::string>(value), spec.options.codec);
+}
+json GetErrorFeedback(const RunSpec& spec) {
+  return kErrorFeedbacks.NameOf(spec.options.codec.error_feedback);
+}
+void SetErrorFeedback(RunSpec& spec, const json& value) {
+  spec.options.codec.error_feedback = kErrorFeedbacks.ValueOf(value);
 }
 
 constexpr std::array kKeys{
@@ -138,6 +187,41 @@ constexpr std::array kKeys{
     SpecKey{"servers", "servers", "N|colocated[:N]",
             "dedicated parameter servers, or servers inside the workers; 0: one dedicated", true,
             ParseServers, GetServers, SetServers},
+    SpecKey{"schedule", "schedule", "ORDER",
+            "which bucket leaves first: fifo, or priority (what the next forward pass reads first)",
+            true, Text, GetNamed<&StrategyOptions::order, kSendOrders>,
+            SetNamed<&StrategyOptions::order, kSendOrders>},
+    SpecKey{"codec", "codec", "CODEC",
+            "what a bucket becomes on the wire: fp32, fp16, bf16, int8, topk:RATIO, powersgd:RANK, "
+            "sign",
+            true, Text, GetCodec, SetCodec},
+    SpecKey{
+        "error-feedback", "error_feedback", "auto|on|off",
+        "add what a codec lost to the next gradient; auto: where its error does not average out",
+        true, Text, GetErrorFeedback, SetErrorFeedback},
+    SpecKey{"ps-transport", "ps_transport", "NAME",
+            "between worker and server: grpc (TCP), or uds and shm on one host", true, Text,
+            GetNamed<&StrategyOptions::ps_transport, kPsTransports>,
+            SetNamed<&StrategyOptions::ps_transport, kPsTransports>},
+    SpecKey{"staleness", "staleness", "S", "ps-ssp: how many steps a worker may be ahead", true,
+            Integer, GetOption<&StrategyOptions::staleness>,
+            SetOption<&StrategyOptions::staleness>},
+    SpecKey{"backups", "backups", "B", "ps-backup: pushes of a step that are not waited for", true,
+            Integer, GetOption<&StrategyOptions::backups>, SetOption<&StrategyOptions::backups>},
+    SpecKey{"staleness-lr", "staleness_lr", "",
+            "ps-async: divide the learning rate of a push by 1 + its staleness", true, Switch,
+            GetOption<&StrategyOptions::staleness_lr>, SetOption<&StrategyOptions::staleness_lr>},
+    SpecKey{"sync-every", "sync_every", "H",
+            "local-sgd, diloco: steps between two averages of the parameters", true, Integer,
+            GetOption<&StrategyOptions::sync_every>, SetOption<&StrategyOptions::sync_every>},
+    SpecKey{"outer-lr", "outer_lr", "X", "diloco: outer learning rate", true, Real,
+            GetOption<&StrategyOptions::outer_lr>, SetOption<&StrategyOptions::outer_lr>},
+    SpecKey{"outer-momentum", "outer_momentum", "X", "diloco: outer Nesterov momentum", true, Real,
+            GetOption<&StrategyOptions::outer_momentum>,
+            SetOption<&StrategyOptions::outer_momentum>},
+    SpecKey{"nccl-algorithm", "nccl_algorithm", "NAME", "nccl: ring or tree, pinned", true, Text,
+            GetNamed<&StrategyOptions::nccl_algorithm, kNcclAlgorithms>,
+            SetNamed<&StrategyOptions::nccl_algorithm, kNcclAlgorithms>},
     SpecKey{"model", "model", "NAME", "what is trained (ringside list models)", true, Text,
             Get<&RunSpec::model>, Set<&RunSpec::model>},
     SpecKey{"hidden", "hidden", "N,N,...", "mlp: widths of the hidden layers; empty: 2048,2048",

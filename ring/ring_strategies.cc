@@ -1,17 +1,18 @@
 #include "ring/ring_strategies.h"
 
+#include <string>
+
 #include "ring/all_reduce_strategy.h"
-#include "ring/gloo_collective.h"
+#include "ring/collective_table.h"
 
 namespace ringside {
 namespace {
 
-template <RingAlgorithm algorithm>
+template <const CollectiveEntry& collective>
 std::unique_ptr<Strategy> Make(const StrategyContext& context) {
-  return std::make_unique<AllReduceStrategy>(context, [context]() -> std::unique_ptr<Collective> {
-    const auto* prefix = algorithm == RingAlgorithm::kRing ? "gloo/ring" : "gloo/halving-doubling";
-    return std::make_unique<GlooCollective>(context.world, context.store, context.comm, algorithm,
-                                            prefix);
+  return std::make_unique<AllReduceStrategy>(context, [context] {
+    return collective.make({context.world, context.store, context.comm, context.options,
+                            "collective/" + std::string(collective.name)});
   });
 }
 
@@ -24,7 +25,7 @@ const StrategyEntry kRingEntry{
     .synchronous = true,
     .averaging = Averaging::kGlobalBatch,
     .memory = MemoryKind::kOrdinary,
-    .make = Make<RingAlgorithm::kRing>,
+    .make = Make<kRingCollective>,
     .make_server = nullptr,
     .bound = RingCost,
 };
@@ -36,7 +37,7 @@ const StrategyEntry kHalvingDoublingEntry{
     .synchronous = true,
     .averaging = Averaging::kGlobalBatch,
     .memory = MemoryKind::kOrdinary,
-    .make = Make<RingAlgorithm::kHalvingDoubling>,
+    .make = Make<kHalvingDoublingCollective>,
     .make_server = nullptr,
     .bound = HalvingDoublingCost,
 };

@@ -34,10 +34,14 @@ const char* FamilyName(Family family) {
 json Strategies() {
   json rows = json::array();
   for (const StrategyEntry* entry : StrategyTable()) {
+    const std::string unavailable = entry->unavailable == nullptr ? "" : entry->unavailable();
     rows.push_back({{"name", entry->name},
                     {"family", FamilyName(entry->family)},
                     {"synchronous", entry->synchronous},
                     {"servers", entry->make_server != nullptr},
+                    {"available", unavailable.empty()},
+                    {"unavailable", unavailable},
+                    {"keys", entry->keys},
                     {"summary", entry->summary}});
   }
   return rows;
@@ -73,6 +77,7 @@ constexpr List kLists[] = {{"strategies", Strategies}, {"models", Models}, {"dat
 
 std::string Remark(const json& row) {
   if (row.contains("family")) {
+    if (!row["available"].get<bool>()) return "unavailable";
     return row["synchronous"].get<bool>() ? "synchronous" : "asynchronous";
   }
   if (row.contains("available") && !row["available"].get<bool>()) return "needs libtorch";
@@ -92,6 +97,8 @@ void PrintRows(const json& rows, const Painter& painter) {
     fmt::print("  {}{:{}}  {:<{}}{}{}\n", painter.Bold(name), "", name_width - name.size(),
                Remark(row), remark_width, remark_width > 0 ? "  " : "",
                row["summary"].get_ref<const std::string&>());
+    const std::string why = row.value("unavailable", "");
+    if (!why.empty()) fmt::print("  {:{}}  {}\n", "", name_width, why);
   }
 }
 

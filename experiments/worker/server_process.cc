@@ -44,7 +44,7 @@ MemberResult Serve(MemberProcess& process) {
   const auto server =
       EntryOf(setup.spec)
           .make_server({setup.who.index, setup.world.servers, setup.world.workers, process.client(),
-                        comm, setup.spec.optimizer, schedule, *timeline});
+                        comm, setup.spec.optimizer, schedule, *timeline, setup.spec.options});
   WaitForEndOfWorkers(process);
   nlohmann::json report = ServerReportJson(server->Stop());
   report["cpu_seconds"] = CpuSeconds();

@@ -74,7 +74,8 @@ class WorkerRun {
   }
 
   StrategyContext Context() {
-    return {setup_.world, process_.client(), comm_, *optimizer_, schedule_, recorder_, *timeline_};
+    return {setup_.world, process_.client(), comm_,      *optimizer_,
+            schedule_,    recorder_,         *timeline_, spec_.options};
   }
 
   TrainerOptions Options() const {
@@ -144,9 +145,9 @@ class WorkerRun {
 
   void StartServer() {
     if (!HasServer()) return;
-    server_ =
-        entry_.make_server({setup_.who.index, setup_.world.servers, setup_.world.workers,
-                            process_.client(), comm_, spec_.optimizer, schedule_, *timeline_});
+    server_ = entry_.make_server({setup_.who.index, setup_.world.servers, setup_.world.workers,
+                                  process_.client(), comm_, spec_.optimizer, schedule_, *timeline_,
+                                  spec_.options});
   }
 
   /// Null without one.

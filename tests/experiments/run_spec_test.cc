@@ -36,6 +36,17 @@ TEST(RunSpecJson, RoundTripsEveryKey) {
   const RunSpec spec = With({}, {{"strategy", "ps-sync"},
                                  {"workers", "7"},
                                  {"servers", "colocated:3"},
+                                 {"schedule", "priority"},
+                                 {"codec", "topk:0.01"},
+                                 {"error-feedback", "off"},
+                                 {"ps-transport", "uds"},
+                                 {"staleness", "7"},
+                                 {"backups", "2"},
+                                 {"staleness-lr", "true"},
+                                 {"sync-every", "5"},
+                                 {"outer-lr", "0.5"},
+                                 {"outer-momentum", "0.8"},
+                                 {"nccl-algorithm", "tree"},
                                  {"model", "cnn"},
                                  {"hidden", "3,5"},
                                  {"compute-ms", "1.25"},
@@ -106,6 +117,9 @@ TEST(RunSpecJson, RefusesUnknownKeysAndWrongTypes) {
   EXPECT_EQ(key_of({{"servers", "everywhere"}}), "servers");
   EXPECT_EQ(key_of({{"seed", -1}}), "seed");
   EXPECT_EQ(key_of({{"optimizer", "sdg"}}), "optimizer");
+  EXPECT_EQ(key_of({{"codec", "topk:2"}}), "codec");
+  EXPECT_EQ(key_of({{"ps-transport", "tcp"}}), "ps-transport");
+  EXPECT_EQ(key_of({{"schedule", "lifo"}}), "schedule");
   EXPECT_EQ(key_of({{"seed", ~std::uint64_t{0}}}), "taken");
   EXPECT_THROW((void)json::array({1}).get<RunSpec>(), ConfigError);
 }
@@ -229,6 +243,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{{"link", "-1"}}, "link", "negative"},
         Refusal{{{"latency", "-1"}}, "latency", "negative"},
         Refusal{{{"timeout", "0"}}, "timeout", "no time"},
+        Refusal{{{"staleness", "5"}}, "staleness", "strategy 'ring' does not read it"},
+        Refusal{{{"ps-transport", "uds"}}, "ps-transport", "does not read it"},
+        Refusal{{{"nccl-algorithm", "tree"}}, "nccl-algorithm", "does not read it"},
         Refusal{{{"resume", "/no/such/checkpoint"}}, "resume", "no checkpoint"}));
 
 TEST(Resolve, SaysWhenTheBuildLacksLibtorch) {

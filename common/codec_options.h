@@ -1,0 +1,33 @@
+#ifndef RINGSIDE_COMMON_CODEC_OPTIONS_H_
+#define RINGSIDE_COMMON_CODEC_OPTIONS_H_
+
+#include <string>
+#include <string_view>
+
+namespace ringside {
+
+enum class CodecKind { kFp32, kFp16, kBf16, kInt8, kTopK, kPowerSgd, kSign };
+
+enum class ErrorFeedback {
+  kAuto,  ///< On for codecs whose error does not average out: top-k, PowerSGD, sign.
+  kOn,
+  kOff,
+};
+
+/// What a bucket becomes on the wire.
+struct CodecOptions {
+  CodecKind kind = CodecKind::kFp32;
+  double ratio = 0;  ///< topk: share of the elements that are sent, 0 < ratio <= 1.
+  int rank = 0;      ///< powersgd: columns of the factors, >= 1.
+  ErrorFeedback error_feedback = ErrorFeedback::kAuto;
+};
+
+/// "fp32", "fp16", "bf16", "int8", "topk:0.01", "powersgd:4", "sign": sets `kind`, `ratio` and
+/// `rank` of `options`. Throws `ConfigError` that says what is wrong, and what there is.
+void ParseCodec(std::string_view text, CodecOptions& options);
+/// The text that `ParseCodec` takes.
+std::string CodecText(const CodecOptions& options);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_CODEC_OPTIONS_H_

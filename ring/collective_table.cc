@@ -1,0 +1,29 @@
+#include "ring/collective_table.h"
+
+#include <array>
+
+#include "ring/gloo_collective.h"
+
+namespace ringside {
+namespace {
+
+template <RingAlgorithm algorithm>
+std::unique_ptr<Collective> MakeGloo(const CollectiveContext& context) {
+  return std::make_unique<GlooCollective>(context.world, context.store, context.comm, algorithm,
+                                          context.prefix);
+}
+
+constexpr std::array kTable{
+    &kRingCollective,
+    &kHalvingDoublingCollective,
+};
+
+}  // namespace
+
+const CollectiveEntry kRingCollective{.name = "ring", .make = MakeGloo<RingAlgorithm::kRing>};
+const CollectiveEntry kHalvingDoublingCollective{.name = "halving-doubling",
+                                                 .make = MakeGloo<RingAlgorithm::kHalvingDoubling>};
+
+std::span<const CollectiveEntry* const> CollectiveTable() { return kTable; }
+
+}  // namespace ringside

@@ -1,0 +1,43 @@
+#ifndef RINGSIDE_RING_COLLECTIVE_TABLE_H_
+#define RINGSIDE_RING_COLLECTIVE_TABLE_H_
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "common/store.h"
+#include "common/strategy_entry.h"
+#include "common/strategy_options.h"
+#include "common/world.h"
+#include "ring/collective.h"
+
+namespace ringside {
+
+/// What a collective may use. Everything borrowed outlives it.
+struct CollectiveContext {
+  const World& world;
+  Store& store;
+  const CommOptions& comm;
+  const StrategyOptions& options;
+  /// Of its keys in the store: new for each collective of a job.
+  std::string prefix;
+};
+
+/// One way to sum over all ranks. Strategies stand on it, `ringside bench` times it bare.
+struct CollectiveEntry {
+  std::string_view name;  ///< Also of the strategy that sums gradients with it.
+  /// Collective; may wait for the other workers. Throws `CommError`.
+  std::unique_ptr<Collective> (*make)(const CollectiveContext&);
+  MemoryKind memory = MemoryKind::kOrdinary;  ///< Of the vectors that it sums best.
+};
+
+extern const CollectiveEntry kRingCollective;
+extern const CollectiveEntry kHalvingDoublingCollective;
+
+/// All collectives of this build.
+std::span<const CollectiveEntry* const> CollectiveTable();
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_RING_COLLECTIVE_TABLE_H_
