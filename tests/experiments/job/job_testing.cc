@@ -2,10 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -34,6 +36,15 @@ ProcessStat ReadStat(const std::string& pid) {
 }
 
 bool IsLiving(const ProcessStat& stat) { return stat.state != 'X' && stat.state != 'Z'; }
+
+int StepLines(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  int steps = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.find("\"kind\":\"step\"") != std::string::npos) ++steps;
+  }
+  return steps;
+}
 
 nlohmann::json Processes(const std::string& bundle) {
   std::ifstream file(bundle + "/processes.json");
@@ -82,12 +93,14 @@ std::vector<pid_t> ProcessesOfGroup(pid_t group) {
 bool IsAlive(pid_t pid) { return IsLiving(ReadStat(std::to_string(pid))); }
 
 int StepsIn(const std::string& bundle) {
-  std::ifstream file(bundle + "/metrics.jsonl");
-  int steps = 0;
-  for (std::string line; std::getline(file, line);) {
-    if (line.find("\"kind\":\"step\"") != std::string::npos) ++steps;
+  std::optional<int> fewest;
+  std::error_code not_there_yet;
+  for (const auto& entry : std::filesystem::directory_iterator(bundle, not_there_yet)) {
+    if (!entry.path().filename().string().starts_with("metrics")) continue;
+    const int steps = StepLines(entry.path());
+    fewest = std::min(fewest.value_or(steps), steps);
   }
-  return steps;
+  return fewest.value_or(0);
 }
 
 pid_t PidIn(const std::string& bundle, const std::string& name) {
