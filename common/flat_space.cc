@@ -1,5 +1,7 @@
 #include "common/flat_space.h"
 
+#include <utility>
+
 namespace ringside {
 namespace {
 
@@ -16,16 +18,23 @@ std::size_t StrideBytes(std::size_t elements) {
 }  // namespace
 
 FlatSpace::FlatSpace(std::size_t elements)
-    : elements_(elements),
-      stride_bytes_(StrideBytes(elements)),
-      kind_(MemoryKind::kOrdinary),
-      region_(MemoryRegion::Ordinary(2 * stride_bytes_)) {}
+    : FlatSpace(elements, MemoryKind::kOrdinary,
+                MemoryRegion::Ordinary(2 * StrideBytes(elements))) {}
 
-FlatSpace::FlatSpace(std::size_t elements, const std::string& shared_name)
+FlatSpace::FlatSpace(std::size_t elements, const std::string& label)
+    : FlatSpace(elements, MemoryKind::kShared,
+                MemoryRegion::CreateShared(label, 2 * StrideBytes(elements))) {}
+
+FlatSpace FlatSpace::Attach(std::size_t elements, const std::string& shared_handle) {
+  return {elements, MemoryKind::kShared,
+          MemoryRegion::AttachShared(shared_handle, 2 * StrideBytes(elements))};
+}
+
+FlatSpace::FlatSpace(std::size_t elements, MemoryKind kind, MemoryRegion region)
     : elements_(elements),
       stride_bytes_(StrideBytes(elements)),
-      kind_(MemoryKind::kShared),
-      region_(MemoryRegion::CreateShared(shared_name, 2 * stride_bytes_)) {}
+      kind_(kind),
+      region_(std::move(region)) {}
 
 float* FlatSpace::Floats(std::size_t offset_bytes) const {
   return reinterpret_cast<float*>(region_.data() + offset_bytes);

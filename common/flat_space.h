@@ -20,16 +20,22 @@ class FlatSpace {
  public:
   /// `elements` floats each, all zero, in memory that is private to the process.
   explicit FlatSpace(std::size_t elements);
-  /// In shared memory called `shared_name`, parameters first, then gradients, each on a page of its
-  /// own.
-  FlatSpace(std::size_t elements, const std::string& shared_name);
+  /// In shared memory, which errors call `label`: parameters first, then gradients, each on a page
+  /// of its own.
+  FlatSpace(std::size_t elements, const std::string& label);
+  /// The shared space of this or another process that has such a `shared_handle()` and as many
+  /// elements. Throws `CommError` when it cannot be reached or has not.
+  static FlatSpace Attach(std::size_t elements, const std::string& shared_handle);
 
   std::size_t size() const { return elements_; }
   std::span<float> params() const { return {Floats(0), elements_}; }
   std::span<float> grads() const { return {Floats(stride_bytes_), elements_}; }
   MemoryKind memory_kind() const { return kind_; }
+  /// What others attach with; empty unless this process created the space in shared memory.
+  const std::string& shared_handle() const { return region_.handle(); }
 
  private:
+  FlatSpace(std::size_t elements, MemoryKind kind, MemoryRegion region);
   float* Floats(std::size_t offset_bytes) const;
 
   std::size_t elements_;

@@ -8,28 +8,91 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <functional>
 #include <utility>
+#include <vector>
 
 #include "common/errors.h"
 
 namespace ringside {
 namespace {
 
+constexpr const char* kAttaching = "attaching shared memory";
+
 std::string ErrnoText() { return std::strerror(errno); }
 
-std::byte* Map(std::size_t bytes, int flags, int fd) {
+std::byte* Map(std::size_t bytes, int flags, int file) {
   if (bytes == 0) return nullptr;
-  void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
-  return address == MAP_FAILED ? nullptr : static_cast<std::byte*>(address);
+  void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, file, 0);
+  if (address == MAP_FAILED) return nullptr;
+  // Gradients and parameters are swept front to back every step: huge pages spare the TLB. Advice
+  // may be ignored.
+  madvise(address, bytes, MADV_HUGEPAGE);
+  return static_cast<std::byte*>(address);
 }
 
-std::string SharedMemoryShortage(const std::string& name, std::size_t bytes) {
+/// Page faults now rather than within the first steps. Kernels before 5.14 fault later.
+void Populate(std::byte* data, std::size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+  if (data != nullptr) madvise(data, bytes, MADV_POPULATE_WRITE);
+#endif
+}
+
+/// Tells apart what a reused process id or descriptor would hide.
+std::string IdentityOf(int file) {
+  struct stat stats {};
+  fstat(file, &stats);
+  return std::to_string(stats.st_dev) + "." + std::to_string(stats.st_ino);
+}
+
+std::size_t AvailableMemory() {
+  std::ifstream info("/proc/meminfo");
+  std::string key;
+  for (std::size_t kibibytes = 0; info >> key >> kibibytes; info.ignore(16, '\n')) {
+    if (key == "MemAvailable:") return kibibytes << 10;
+  }
+  return 0;
+}
+
+std::size_t FreeIn(const std::string& directory) {
   struct statvfs stats {};
-  std::string left = "an unknown amount";
-  if (statvfs("/dev/shm", &stats) == 0)
-    left = std::to_string(stats.f_bavail * stats.f_frsize) + " bytes";
-  return "shared memory " + name + " needs " + std::to_string(bytes) + " bytes, /dev/shm has " +
-         left + " left: " + ErrnoText();
+  return statvfs(directory.c_str(), &stats) == 0 ? stats.f_bavail * stats.f_frsize : 0;
+}
+
+/// One place that shared memory may come from.
+struct Source {
+  std::string name;
+  std::size_t bytes_left;
+  std::function<int()> open;
+};
+
+std::vector<Source> SourcesOf(const SharedMemorySources& options, const std::string& label) {
+  std::vector<Source> sources;
+  if (options.anonymous) {
+    sources.push_back({"the machine", AvailableMemory(),
+                       [label] { return memfd_create(label.c_str(), MFD_CLOEXEC); }});
+  }
+  if (!options.directory.empty()) {
+    sources.push_back({options.directory, FreeIn(options.directory), [options] {
+                         return open(options.directory.c_str(),
+                                     O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+                       }});
+  }
+  return sources;
+}
+
+/// Sizes and maps the file. Null, with errno set, when there is too little memory; then and there,
+/// instead of by SIGBUS at first touch.
+std::byte* Reserve(int file, std::size_t bytes) {
+  if (fchmod(file, 0600) != 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0) return nullptr;
+  std::byte* data = Map(bytes, MAP_SHARED, file);
+  if (data == nullptr) return nullptr;
+  Populate(data, bytes);
+  errno = posix_fallocate(file, 0, static_cast<off_t>(bytes));
+  if (errno == 0) return data;
+  munmap(data, bytes);
+  return nullptr;
 }
 
 }  // namespace
@@ -39,59 +102,65 @@ MemoryRegion MemoryRegion::Ordinary(std::size_t bytes) {
   if (data == nullptr && bytes > 0) {
     throw InternalError("no memory for " + std::to_string(bytes) + " bytes: " + ErrnoText());
   }
-  // Gradients and parameters are swept front to back every step: huge pages spare the TLB. Advice
-  // may be ignored.
-  if (data != nullptr) madvise(data, bytes, MADV_HUGEPAGE);
-  return MemoryRegion(data, bytes, "");
+  return {data, bytes};
 }
 
-MemoryRegion MemoryRegion::CreateShared(const std::string& name, std::size_t bytes) {
-  const int fd = shm_open(name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-  if (fd < 0)
-    throw MissingBackendError("shared memory " + name + " cannot be created: " + ErrnoText());
-  // posix_fallocate, not ftruncate: a /dev/shm that is too small fails here instead of by SIGBUS at
-  // first touch.
-  errno = bytes > 0 ? posix_fallocate(fd, 0, static_cast<off_t>(bytes)) : 0;
-  std::byte* data = errno == 0 ? Map(bytes, MAP_SHARED, fd) : nullptr;
-  const std::string shortage =
-      data == nullptr && bytes > 0 ? SharedMemoryShortage(name, bytes) : "";
-  close(fd);
-  if (!shortage.empty()) {
-    shm_unlink(name.c_str());
-    throw MissingBackendError(shortage);
+MemoryRegion MemoryRegion::CreateShared(const std::string& label, std::size_t bytes,
+                                        const SharedMemorySources& sources) {
+  std::string shortage = "shared memory " + label + " needs " + std::to_string(bytes) + " bytes";
+  for (const Source& source : SourcesOf(sources, label)) {
+    shortage += "; " + source.name + " has " + std::to_string(source.bytes_left) + " bytes left";
+    if (bytes > source.bytes_left) continue;
+    const int file = source.open();
+    std::byte* data = file >= 0 ? Reserve(file, bytes) : nullptr;
+    if (file >= 0 && (data != nullptr || bytes == 0)) {
+      MemoryRegion region(data, bytes);
+      region.file_ = file;
+      region.handle_ = "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file) + "#" +
+                       IdentityOf(file);
+      return region;
+    }
+    shortage += " but gives none: " + ErrnoText();
+    if (file >= 0) close(file);
   }
-  return MemoryRegion(data, bytes, name);
+  throw MissingBackendError(shortage);
 }
 
-MemoryRegion MemoryRegion::AttachShared(const std::string& name, std::size_t bytes) {
-  const int fd = shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0);
-  if (fd < 0) throw CommError("the owner of " + name, "attaching shared memory", ErrnoText());
+MemoryRegion MemoryRegion::AttachShared(const std::string& handle, std::size_t bytes) {
+  const std::string owner = "the owner of " + handle;
+  const std::size_t mark = handle.rfind('#');
+  const int file = open(handle.substr(0, mark).c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0) throw CommError(owner, kAttaching, ErrnoText());
+  const bool same = mark != std::string::npos && handle.substr(mark + 1) == IdentityOf(file);
   struct stat stats {};
-  const bool fits = fstat(fd, &stats) == 0 && static_cast<std::size_t>(stats.st_size) == bytes;
-  std::byte* data = fits ? Map(bytes, MAP_SHARED, fd) : nullptr;
-  close(fd);
-  if (!fits || (data == nullptr && bytes > 0)) {
+  fstat(file, &stats);
+  const bool fits = same && static_cast<std::size_t>(stats.st_size) == bytes;
+  std::byte* data = fits ? Map(bytes, MAP_SHARED, file) : nullptr;
+  close(file);
+  if (!same) throw CommError(owner, kAttaching, "it is gone");
+  if (!fits) {
     throw CommError(
-        "the owner of " + name, "attaching shared memory",
+        owner, kAttaching,
         "it has " + std::to_string(stats.st_size) + " bytes, expected " + std::to_string(bytes));
   }
-  return MemoryRegion(data, bytes, "");
+  if (data == nullptr && bytes > 0) throw CommError(owner, kAttaching, "it cannot be mapped");
+  Populate(data, bytes);
+  return {data, bytes};
 }
-
-MemoryRegion::MemoryRegion(std::byte* data, std::size_t bytes, std::string unlink_name)
-    : data_(data), bytes_(bytes), unlink_name_(std::move(unlink_name)) {}
 
 MemoryRegion::MemoryRegion(MemoryRegion&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)),
       bytes_(std::exchange(other.bytes_, 0)),
-      unlink_name_(std::exchange(other.unlink_name_, {})) {}
+      file_(std::exchange(other.file_, -1)),
+      handle_(std::exchange(other.handle_, {})) {}
 
 MemoryRegion& MemoryRegion::operator=(MemoryRegion&& other) noexcept {
   if (this != &other) {
     Release();
     data_ = std::exchange(other.data_, nullptr);
     bytes_ = std::exchange(other.bytes_, 0);
-    unlink_name_ = std::exchange(other.unlink_name_, {});
+    file_ = std::exchange(other.file_, -1);
+    handle_ = std::exchange(other.handle_, {});
   }
   return *this;
 }
@@ -100,8 +169,9 @@ MemoryRegion::~MemoryRegion() { Release(); }
 
 void MemoryRegion::Release() noexcept {
   if (data_ != nullptr) munmap(data_, bytes_);
-  if (!unlink_name_.empty()) shm_unlink(unlink_name_.c_str());
+  if (file_ >= 0) close(file_);
   data_ = nullptr;
+  file_ = -1;
 }
 
 }  // namespace ringside

@@ -8,7 +8,13 @@ namespace ringside {
 
 enum class MemoryKind {
   kOrdinary,  ///< Private to the process.
-  kShared,    ///< POSIX shared memory that other workers of the host can attach to by name.
+  kShared,    ///< Other workers of the host can attach to it.
+};
+
+/// Where shared memory may come from, in the order of preference.
+struct SharedMemorySources {
+  bool anonymous = true;               ///< Of the kernel, up to the memory of the machine.
+  std::string directory = "/dev/shm";  ///< A file without a name in this memory file system.
 };
 
 /// Owns a zeroed, page-aligned range of memory. Movable. Thread safety: none needed, the range
@@ -18,12 +24,15 @@ class MemoryRegion {
   MemoryRegion() = default;
   /// Throws `InternalError` when the memory cannot be had.
   static MemoryRegion Ordinary(std::size_t bytes);
-  /// Creates `name` ("/ringside-JOB-RANK"), mode 0600; the name is unlinked when the creator goes.
-  /// Throws `MissingBackendError` that says how much is needed and how much /dev/shm has left.
-  static MemoryRegion CreateShared(const std::string& name, std::size_t bytes);
-  /// Maps a region that another process created. Throws `CommError` when it is not there or of
-  /// another size.
-  static MemoryRegion AttachShared(const std::string& name, std::size_t bytes);
+  /// Memory that processes of this user may attach to as long as the region lives. It has no name
+  /// in any file system: whatever kills its users, the kernel takes it back with the last of them.
+  /// `label` names it in errors. Throws `MissingBackendError` that says how much is needed and how
+  /// much every source has left.
+  static MemoryRegion CreateShared(const std::string& label, std::size_t bytes,
+                                   const SharedMemorySources& sources = {});
+  /// Maps the region of this or another process that has such a `handle`. Throws `CommError` when
+  /// it is gone, out of reach or of another size.
+  static MemoryRegion AttachShared(const std::string& handle, std::size_t bytes);
 
   MemoryRegion(MemoryRegion&& other) noexcept;
   MemoryRegion& operator=(MemoryRegion&& other) noexcept;
@@ -33,14 +42,18 @@ class MemoryRegion {
 
   std::byte* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
+  /// What others attach with, to be passed on through the job's store; empty unless this process
+  /// created the region as a shared one.
+  const std::string& handle() const { return handle_; }
 
  private:
-  MemoryRegion(std::byte* data, std::size_t bytes, std::string unlink_name);
+  MemoryRegion(std::byte* data, std::size_t bytes) : data_(data), bytes_(bytes) {}
   void Release() noexcept;
 
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
-  std::string unlink_name_;  // empty unless this process created the name
+  int file_ = -1;  // kept open by the creator: others find it through /proc
+  std::string handle_;
 };
 
 }  // namespace ringside

@@ -7,7 +7,6 @@
 
 #include "common/data/sampler.h"
 #include "common/errors.h"
-#include "experiments/sha256.h"
 #include "experiments/strategy_table.h"
 #include "models/dataset_table.h"
 
@@ -69,8 +68,7 @@ BucketPlan MakePlan(const RunSpec& spec, std::span<const TensorSpec> tensors) {
 
 FlatSpace MakeSpace(const StrategyEntry& entry, const BucketPlan& plan, const MemberSetup& setup) {
   if (entry.memory == MemoryKind::kOrdinary) return FlatSpace(plan.elements());
-  const std::string job = Sha256Hex(std::as_bytes(std::span(setup.token))).substr(0, 16);
-  return {plan.elements(), "/ringside-" + job + "-" + std::to_string(setup.who.index)};
+  return {plan.elements(), fmt::format("ringside-worker-{}", setup.who.index)};
 }
 
 ScheduleOptions MakeSchedule(const RunSpec& spec, std::int64_t total_steps) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,12 +17,9 @@
 namespace ringside {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
-
-std::string SharedName(const std::string& suffix) {
-  return "/ringside-test-" + std::to_string(getpid()) + "-" + suffix;
-}
 
 void ExpectTwoZeroedVectors(const FlatSpace& space, std::size_t size) {
   EXPECT_EQ(space.params().size(), size);
@@ -42,7 +40,7 @@ TEST_P(FlatSpaceSizeTest, HoldsTwoZeroedVectorsInOrdinaryMemory) {
 }
 
 TEST_P(FlatSpaceSizeTest, HoldsTwoZeroedVectorsInSharedMemory) {
-  const FlatSpace space(GetParam(), SharedName("size"));
+  const FlatSpace space(GetParam(), "size");
   EXPECT_EQ(space.memory_kind(), MemoryKind::kShared);
   ExpectTwoZeroedVectors(space, GetParam());
 }
@@ -64,50 +62,91 @@ TEST(FlatSpaceTest, MovingKeepsViewsValid) {
   EXPECT_EQ(moved.params()[3], 5);
 }
 
-TEST(MemoryRegionTest, AttachedMemoryIsTheSameMemory) {
-  const MemoryRegion owner = MemoryRegion::CreateShared(SharedName("attach"), 8192);
-  const MemoryRegion guest = MemoryRegion::AttachShared(SharedName("attach"), 8192);
+TEST(FlatSpaceTest, AnAttachedSpaceIsTheSameSpace) {
+  const FlatSpace space(1000, "space");
+  const FlatSpace guest = FlatSpace::Attach(1000, space.shared_handle());
+  space.params()[999] = 1;
+  space.grads()[999] = 2;
+  EXPECT_EQ(guest.params()[999], 1);
+  EXPECT_EQ(guest.grads()[999], 2);
+}
+
+/// Every source of shared memory alone.
+class SharedMemoryTest : public ::testing::TestWithParam<SharedMemorySources> {};
+
+TEST_P(SharedMemoryTest, AttachedMemoryIsTheSameMemory) {
+  const MemoryRegion owner = MemoryRegion::CreateShared("attach", 8192, GetParam());
+  const MemoryRegion guest = MemoryRegion::AttachShared(owner.handle(), 8192);
   EXPECT_NE(owner.data(), guest.data());
   std::memcpy(owner.data() + 5000, "hello", 6);
   EXPECT_STREQ(reinterpret_cast<const char*>(guest.data() + 5000), "hello");
 }
 
+TEST_P(SharedMemoryTest, AnotherProcessAttaches) {
+  const MemoryRegion owner = MemoryRegion::CreateShared("attach", 8192, GetParam());
+  const pid_t child = fork();
+  if (child == 0) {
+    // Only through the handle: a descriptor that was inherited is closed.
+    closefrom(STDERR_FILENO + 1);
+    MemoryRegion::AttachShared(owner.handle(), 8192).data()[100] = std::byte{7};
+    _exit(0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(owner.data()[100], std::byte{7});
+}
+
+TEST_P(SharedMemoryTest, GoesWithItsCreatorButStaysMapped) {
+  std::string handle;
+  MemoryRegion guest;
+  {
+    const MemoryRegion owner = MemoryRegion::CreateShared("gone", 4096, GetParam());
+    handle = owner.handle();
+    guest = MemoryRegion::AttachShared(handle, 4096);
+    guest.data()[0] = std::byte{7};
+  }
+  EXPECT_EQ(guest.data()[0], std::byte{7});
+  EXPECT_THROW(MemoryRegion::AttachShared(handle, 4096), CommError);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sources, SharedMemoryTest,
+                         ::testing::Values(SharedMemorySources{.directory = ""},
+                                           SharedMemorySources{.anonymous = false}),
+                         [](const auto& source) {
+                           return source.param.anonymous ? "Anonymous" : "Directory";
+                         });
+
 TEST(MemoryRegionTest, AttachingToAnotherSizeIsRefused) {
-  const MemoryRegion owner = MemoryRegion::CreateShared(SharedName("size"), 8192);
-  EXPECT_THAT([] { MemoryRegion::AttachShared(SharedName("size"), 4096); },
+  const MemoryRegion owner = MemoryRegion::CreateShared("size", 8192);
+  EXPECT_THAT([&] { MemoryRegion::AttachShared(owner.handle(), 4096); },
               ThrowsMessage<CommError>(HasSubstr("it has 8192 bytes, expected 4096")));
 }
 
 TEST(MemoryRegionTest, AttachingToNothingNamesIt) {
-  EXPECT_THAT([] { MemoryRegion::AttachShared(SharedName("nothing"), 4096); },
-              ThrowsMessage<CommError>(HasSubstr(SharedName("nothing"))));
+  EXPECT_THAT([] { MemoryRegion::AttachShared("/proc/0/fd/1#1.2", 4096); },
+              ThrowsMessage<CommError>(HasSubstr("/proc/0/fd/1")));
 }
 
-TEST(MemoryRegionTest, TheNameGoesWithItsCreatorAlone) {
-  const std::string name = SharedName("gone");
-  MemoryRegion guest;
-  {
-    const MemoryRegion owner = MemoryRegion::CreateShared(name, 4096);
-    { const MemoryRegion passing = MemoryRegion::AttachShared(name, 4096); }
-    guest = MemoryRegion::AttachShared(name, 4096);
-    guest.data()[0] = std::byte{7};
-  }
-  EXPECT_EQ(guest.data()[0], std::byte{7}) << "mapped memory outlives its name";
-  EXPECT_THROW(MemoryRegion::AttachShared(name, 4096), CommError);
+TEST(MemoryRegionTest, ADescriptorThatHasAnotherFileByNowIsRefused) {
+  const MemoryRegion owner = MemoryRegion::CreateShared("owner", 4096);
+  const std::string path = owner.handle().substr(0, owner.handle().find('#'));
+  EXPECT_THAT([&] { MemoryRegion::AttachShared(path + "#1.2", 4096); },
+              ThrowsMessage<CommError>(HasSubstr("it is gone")));
 }
 
-TEST(MemoryRegionTest, ANameInUseIsRefused) {
-  const MemoryRegion owner = MemoryRegion::CreateShared(SharedName("twice"), 4096);
-  EXPECT_THROW(MemoryRegion::CreateShared(SharedName("twice"), 4096), MissingBackendError);
-  EXPECT_NO_THROW(MemoryRegion::AttachShared(SharedName("twice"), 4096)) << "the owner's is intact";
+TEST(MemoryRegionTest, WhereOneSourceHasNoneTheNextOneIsUsed) {
+  const SharedMemorySources sources{.anonymous = false, .directory = "/no such directory"};
+  EXPECT_THROW(MemoryRegion::CreateShared("none", 4096, sources), MissingBackendError);
+  EXPECT_NO_THROW(MemoryRegion::CreateShared("some", 4096, {.directory = "/no such directory"}));
 }
 
-TEST(MemoryRegionTest, TooLittleSharedMemorySaysHowMuchIsNeeded) {
+TEST(MemoryRegionTest, TooLittleSharedMemorySaysHowMuchIsNeededAndHowMuchThereIs) {
   const std::size_t exabyte = std::size_t{1} << 60;
-  EXPECT_THAT([&] { MemoryRegion::CreateShared(SharedName("huge"), exabyte); },
-              ThrowsMessage<MissingBackendError>(HasSubstr(std::to_string(exabyte) + " bytes")));
-  EXPECT_THROW(MemoryRegion::AttachShared(SharedName("huge"), exabyte), CommError)
-      << "nothing is left behind";
+  EXPECT_THAT([&] { MemoryRegion::CreateShared("huge", exabyte); },
+              ThrowsMessage<MissingBackendError>(
+                  AllOf(HasSubstr(std::to_string(exabyte) + " bytes"), HasSubstr("/dev/shm has "),
+                        HasSubstr("the machine has "), HasSubstr(" bytes left"))));
 }
 
 }  // namespace
