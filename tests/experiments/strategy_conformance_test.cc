@@ -48,6 +48,11 @@ struct Setting {
   int servers = 0;
 };
 
+void PrintTo(const Setting& setting, std::ostream* out) {
+  *out << setting.entry->name << ", " << setting.workers << " workers, " << setting.servers
+       << " servers";
+}
+
 std::string NameOf(const testing::TestParamInfo<Setting>& info) {
   std::string name(info.param.entry->name);
   std::ranges::replace(name, '-', '_');
@@ -57,11 +62,14 @@ std::string NameOf(const testing::TestParamInfo<Setting>& info) {
 
 /// What all processes of one job share.
 struct Job {
-  explicit Job(const Setting& setting, OptimizerOptions optimizer_options = {})
+  /// The options are final: servers read them on threads of their own from here on.
+  explicit Job(const Setting& setting, OptimizerOptions optimizer_options = {},
+               std::chrono::milliseconds timeout = 5s)
       : entry(*setting.entry),
         workers(setting.workers),
         servers(setting.servers),
-        optimizer(optimizer_options) {
+        optimizer(optimizer_options),
+        comm{.address = "127.0.0.1", .token = "secret", .timeout = timeout} {
     for (int index = 0; index < servers; ++index) {
       serving.push_back(
           entry.make_server({index, servers, workers, store, comm, optimizer, schedule, timeline}));
@@ -73,7 +81,7 @@ struct Job {
   int servers;
   OptimizerOptions optimizer;
   InProcessStore store;
-  CommOptions comm{.address = "127.0.0.1", .token = "secret", .timeout = 5s};
+  CommOptions comm;
   Schedule schedule{ScheduleOptions{.base = kLearningRate}};
   Timeline timeline;
   std::vector<std::unique_ptr<Server>> serving;
@@ -199,8 +207,7 @@ TEST_P(SynchronousStrategyTest, RestoresAndReadsTheOptimizerState) {
 class WaitingStrategyTest : public StrategyConformanceTest {};
 
 TEST_P(WaitingStrategyTest, DestructionWithoutStopEndsAndFailsThePeers) {
-  Job job(GetParam());
-  job.comm.timeout = 2s;  // a server cannot tell a worker that left from a slow one before
+  Job job(GetParam(), {}, 2s);  // a server cannot tell a worker that left from a slow one before
   const auto outcomes = TryRanks(workers(), [&](int rank) {
     Worker worker(job, rank, 1000);
     worker.Start();

@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
         Misuse{"--workers 2", 2, "flag before the verb"},
         Misuse{"train --wrokers 2", 2, "did you mean '--workers'"},
         Misuse{"train --work 2", 2, "unknown flag"},
-        Misuse{"train --codec fp16", 2, "unknown flag"},
+        Misuse{"train --coded fp16", 2, "unknown flag"},
         Misuse{"train --strategy rng", 2, "did you mean 'ring'"},
         Misuse{"train --model mpl", 2, "did you mean 'mlp'"},
         Misuse{"train --workers 0", 2, "--workers:"},
