@@ -32,6 +32,7 @@
 #include "common/strategy_entry.h"
 #include "ring/add_into.h"
 #include "ring/gloo_collective.h"
+#include "ring/link_algorithm.h"
 
 namespace ringside {
 namespace {
@@ -102,12 +103,15 @@ void GlooAdd(void* out, const void* a, const void* b, std::size_t count) {
 /// The contenders for one vector; bare Gloo's older algorithms are bound to it.
 class Contest {
  public:
-  Contest(const Job& job, Collective& ring, Collective& halving_doubling,
-          const std::shared_ptr<gloo::Context>& context, std::span<float> data)
+  Contest(const Job& job, GlooCollective& ours, const std::shared_ptr<gloo::Context>& context,
+          std::span<float> data)
       : job_(job) {
-    Add("ring", [&ring](auto span) { ring.AllReduceSum(span, "benchmark"); });
-    Add("halving-doubling",
-        [&halving_doubling](auto span) { halving_doubling.AllReduceSum(span, "benchmark"); });
+    for (const LinkAlgorithm& algorithm : LinkAlgorithms()) {
+      Add(std::string(algorithm.name), [&ours, id = algorithm.id](auto span) {
+        ours.Use(id);
+        ours.AllReduceSum(span, "benchmark");
+      });
+    }
     Add("gloo-ring", [context](auto span) {
       gloo::AllreduceOptions options(context);
       options.setOutput(span.data(), span.size());
@@ -191,14 +195,15 @@ void RunRank(const Job& job) {
   DirectoryStore store(job.directory + "/store");
   const CommOptions comm{
       .address = job.address, .token = "benchmark", .timeout = std::chrono::seconds(60)};
-  GlooCollective ring(job.world, store, comm, RingAlgorithm::kRing, "ring");
-  GlooCollective halving(job.world, store, comm, RingAlgorithm::kHalvingDoubling, "halving");
+  std::vector<RingAlgorithm> algorithms;
+  for (const LinkAlgorithm& algorithm : LinkAlgorithms()) algorithms.push_back(algorithm.id);
+  GlooCollective ours(job.world, store, comm, algorithms, "ours");
   const auto context = ConnectGloo(job);
   for (const std::size_t bytes : job.sizes) {
     std::vector<float> data(bytes / sizeof(float));
-    Contest(job, ring, halving, context, data).Run(ring, data);
-    ring.AllGather({});
-    Sum(ring, 0);  // nobody unbinds its buffers while another still reads the last message
+    Contest(job, ours, context, data).Run(ours, data);
+    ours.AllGather({});
+    Sum(ours, 0);  // nobody unbinds its buffers while another still reads the last message
   }
   ::usleep(100'000);
 }

@@ -11,7 +11,8 @@ namespace ringside {
 namespace {
 
 constexpr std::array kTable{
-    &kNoneEntry, &kRingEntry, &kHalvingDoublingEntry, &kPsSyncEntry, &kPsAsyncEntry,
+    &kNoneEntry, &kRingEntry,   &kHalvingDoublingEntry, &kRecursiveDoublingEntry,
+    &kTreeEntry, &kPsSyncEntry, &kPsAsyncEntry,
 };
 
 }  // namespace

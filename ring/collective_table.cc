@@ -16,6 +16,8 @@ std::unique_ptr<Collective> MakeGloo(const CollectiveContext& context) {
 constexpr std::array kTable{
     &kRingCollective,
     &kHalvingDoublingCollective,
+    &kRecursiveDoublingCollective,
+    &kTreeCollective,
 };
 
 }  // namespace
@@ -23,6 +25,9 @@ constexpr std::array kTable{
 const CollectiveEntry kRingCollective{.name = "ring", .make = MakeGloo<RingAlgorithm::kRing>};
 const CollectiveEntry kHalvingDoublingCollective{.name = "halving-doubling",
                                                  .make = MakeGloo<RingAlgorithm::kHalvingDoubling>};
+const CollectiveEntry kRecursiveDoublingCollective{
+    .name = "recursive-doubling", .make = MakeGloo<RingAlgorithm::kRecursiveDoubling>};
+const CollectiveEntry kTreeCollective{.name = "tree", .make = MakeGloo<RingAlgorithm::kTree>};
 
 std::span<const CollectiveEntry* const> CollectiveTable() { return kTable; }
 

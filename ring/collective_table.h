@@ -34,6 +34,8 @@ struct CollectiveEntry {
 
 extern const CollectiveEntry kRingCollective;
 extern const CollectiveEntry kHalvingDoublingCollective;
+extern const CollectiveEntry kRecursiveDoublingCollective;
+extern const CollectiveEntry kTreeCollective;
 
 /// All collectives of this build.
 std::span<const CollectiveEntry* const> CollectiveTable();

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <set>
 
 #include "common/deadline.h"
 #include "common/errors.h"
-#include "ring/halving_doubling.h"
 #include "ring/ring_algorithms.h"
 #include "ring/sigpipe_guard.h"
 
@@ -20,32 +20,33 @@ using namespace std::chrono_literals;
 /// Within which a rank that still runs has reported its own suspect.
 constexpr auto kReportGrace = 300ms;
 
-std::vector<int> RingPeers(int rank, int world) {
-  return {(rank + 1) % world, (rank + world - 1) % world};
-}
-
-/// Broadcast and all-gather use the ring under both algorithms.
-std::vector<int> AllPeers(int rank, int world) {
-  auto peers = HalvingDoublingPeers(rank, world);
-  std::ranges::copy(RingPeers(rank, world), std::back_inserter(peers));
+/// Broadcast and all-gather use the ring under all algorithms.
+std::vector<int> PeersOf(const World& world, std::span<const RingAlgorithm> algorithms) {
+  auto peers = RingPeers(world.rank, world.workers);
+  for (const RingAlgorithm algorithm : algorithms) {
+    std::ranges::copy(AlgorithmOf(algorithm).peers(world.rank, world.workers),
+                      std::back_inserter(peers));
+  }
   return peers;
 }
 
 }  // namespace
 
 GlooCollective::GlooCollective(const World& world, Store& store, const CommOptions& comm,
-                               RingAlgorithm algorithm, std::string prefix)
-    : world_(world), store_(store), algorithm_(algorithm), prefix_(std::move(prefix)) {
+                               std::span<const RingAlgorithm> algorithms, std::string prefix)
+    : world_(world),
+      store_(store),
+      algorithm_(&AlgorithmOf(algorithms.front())),
+      prefix_(std::move(prefix)) {
   if (world.workers == 1) return;
   const SigpipeGuard guard;
   scratch_.resize(Links::kSegmentBytes);
   try {
-    links_ = std::make_unique<GlooLinks>(
-        GlooLinksOptions{.world = world,
-                         .store = store,
-                         .comm = comm,
-                         .prefix = prefix_,
-                         .peers = algorithm == RingAlgorithm::kRing ? RingPeers : AllPeers});
+    links_ = std::make_unique<GlooLinks>(GlooLinksOptions{.world = world,
+                                                          .store = store,
+                                                          .comm = comm,
+                                                          .prefix = prefix_,
+                                                          .peers = PeersOf(world, algorithms)});
   } catch (const CommError& error) {
     Fail("the start of the ring", error);
   }
@@ -53,9 +54,7 @@ GlooCollective::GlooCollective(const World& world, Store& store, const CommOptio
 
 void GlooCollective::AllReduceSum(std::span<float> data, const std::string& what) {
   Run("all-reduce of " + what, [&](Links& links) {
-    const auto reduce =
-        algorithm_ == RingAlgorithm::kRing ? RingAllReduce : HalvingDoublingAllReduce;
-    reduce(links, world_.rank, world_.workers, data, scratch_);
+    algorithm_->all_reduce(links, world_.rank, world_.workers, data, scratch_);
   });
 }
 

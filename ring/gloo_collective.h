@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/errors.h"
@@ -14,13 +15,12 @@
 #include "common/world.h"
 #include "ring/collective.h"
 #include "ring/gloo_links.h"
+#include "ring/link_algorithm.h"
 
 namespace ringside {
 
-enum class RingAlgorithm { kRing, kHalvingDoubling };
-
-/// Sums over Gloo's TCP transport with the algorithm pinned: our own pipelined ring, or recursive
-/// halving and doubling for any number of ranks. A world of one opens no sockets.
+/// Sums over Gloo's TCP transport with one of our own algorithms, pinned by the caller. A world of
+/// one opens no sockets.
 ///
 /// Errors: one rank that is gone breaks the whole ring, and most ranks see a neighbour leave that
 /// has itself only given up. So a rank that fails writes into the store whom it missed, then closes
@@ -28,9 +28,15 @@ enum class RingAlgorithm { kRing, kHalvingDoubling };
 class GlooCollective : public Collective {
  public:
   /// Collective; rendezvous under `prefix`, which is new for each collective of a job. Borrows
-  /// `store`.
+  /// `store`. Connects for all of `algorithms` (at least one) and sums with the first.
+  GlooCollective(const World& world, Store& store, const CommOptions& comm,
+                 std::span<const RingAlgorithm> algorithms, std::string prefix);
   GlooCollective(const World& world, Store& store, const CommOptions& comm, RingAlgorithm algorithm,
-                 std::string prefix);
+                 std::string prefix)
+      : GlooCollective(world, store, comm, std::span(&algorithm, 1), std::move(prefix)) {}
+
+  /// Sums with this one of the algorithms that it was made for from now on, on every rank.
+  void Use(RingAlgorithm algorithm) { algorithm_ = &AlgorithmOf(algorithm); }
 
   void AllReduceSum(std::span<float> data, const std::string& what) override;
   void Broadcast(std::span<float> data, int root) override;
@@ -45,7 +51,7 @@ class GlooCollective : public Collective {
 
   World world_;
   Store& store_;
-  RingAlgorithm algorithm_;
+  const LinkAlgorithm* algorithm_;
   std::string prefix_;
   std::unique_ptr<GlooLinks> links_;  // null in a world of one, and after a failure
   std::vector<std::byte> scratch_;

@@ -136,7 +136,7 @@ void GlooLinks::Transport::Connect(const GlooLinksOptions& options, std::span<co
 }
 
 GlooLinks::GlooLinks(const GlooLinksOptions& options) : window_bytes_(WindowBytes()) {
-  auto peers = options.peers(options.world.rank, options.world.workers);
+  auto peers = options.peers;
   std::ranges::sort(peers);
   const auto repeated = std::ranges::unique(peers);
   peers.erase(repeated.begin(), repeated.end());

@@ -18,8 +18,8 @@ struct GlooLinksOptions {
   const World& world;
   Store& store;  ///< Used during construction alone.
   const CommOptions& comm;
-  std::string prefix;  ///< Of the keys in the store: new for each set of links of a job.
-  std::vector<int> (*peers)(int rank, int world);  ///< Symmetric: whom each rank connects to.
+  std::string prefix;      ///< Of the keys in the store: new for each set of links of a job.
+  std::vector<int> peers;  ///< Whom this rank connects to; mutual. May repeat.
 };
 
 /// Links over Gloo's TCP transport: Gloo listens, connects, frames and times out. Every connection

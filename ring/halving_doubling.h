@@ -3,18 +3,15 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include "ring/links.h"
 
 namespace ringside {
 
-/// The ranks that `HalvingDoublingAllReduce` exchanges data with.
-std::vector<int> HalvingDoublingPeers(int rank, int world);
-
 /// In place sum over all ranks by recursive halving and doubling (Thakur, Rabenseifner and Gropp,
 /// 2005). Every element's sum is formed on one rank, in a fixed order, and copied: all ranks hold
-/// the same bits. `world` >= 2; `scratch` holds at least `Links::kSegmentBytes`.
+/// the same bits. Needs links to `FoldPeers`. `world` >= 2; `scratch` holds at least
+/// `Links::kSegmentBytes`.
 void HalvingDoublingAllReduce(Links& links, int rank, int world, std::span<float> data,
                               std::span<std::byte> scratch);
 

@@ -76,6 +76,10 @@ void Rotate(Links& links, const Rotation& rotation, std::span<std::byte> scratch
 
 }  // namespace
 
+std::vector<int> RingPeers(int rank, int world) {
+  return {(rank + 1) % world, (rank + world - 1) % world};
+}
+
 void RingAllReduce(Links& links, int rank, int world, std::span<float> data,
                    std::span<std::byte> scratch) {
   Rotate(links,

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "ring/links.h"
 
@@ -10,6 +11,9 @@ namespace ringside {
 
 /// Pipelined algorithms on a ring: rank r sends to r+1 and receives from r-1. `world` >= 2. All are
 /// collective and need links to both neighbours.
+
+/// The two neighbours; the same one twice in a world of two.
+std::vector<int> RingPeers(int rank, int world);
 
 /// In place sum over all ranks: reduce-scatter, then all-gather (Patarasuk and Yuan, 2009). Chunk c
 /// is summed in the order c, c+1, ... of the ranks, so all ranks hold the same bits. Sends and

@@ -42,4 +42,28 @@ const StrategyEntry kHalvingDoublingEntry{
     .bound = HalvingDoublingCost,
 };
 
+const StrategyEntry kRecursiveDoublingEntry{
+    .name = "recursive-doubling",
+    .family = Family::kRing,
+    .summary = "recursive doubling over Gloo's TCP transport: fewest steps, for small messages",
+    .synchronous = true,
+    .averaging = Averaging::kGlobalBatch,
+    .memory = MemoryKind::kOrdinary,
+    .make = Make<kRecursiveDoublingCollective>,
+    .make_server = nullptr,
+    .bound = RecursiveDoublingCost,
+};
+
+const StrategyEntry kTreeEntry{
+    .name = "tree",
+    .family = Family::kRing,
+    .summary = "double binary tree over Gloo's TCP transport, pipelined",
+    .synchronous = true,
+    .averaging = Averaging::kGlobalBatch,
+    .memory = MemoryKind::kOrdinary,
+    .make = Make<kTreeCollective>,
+    .make_server = nullptr,
+    .bound = TreeCost,
+};
+
 }  // namespace ringside

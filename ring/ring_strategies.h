@@ -7,6 +7,8 @@ namespace ringside {
 
 extern const StrategyEntry kRingEntry;
 extern const StrategyEntry kHalvingDoublingEntry;
+extern const StrategyEntry kRecursiveDoublingEntry;
+extern const StrategyEntry kTreeEntry;
 
 }  // namespace ringside
 

@@ -68,6 +68,28 @@ Cost HalvingDoublingCost(const CostInput& input) {
           .bytes_received_per_worker = MeanBytes(input)};
 }
 
+Cost RecursiveDoublingCost(const CostInput& input) {
+  const auto workers = static_cast<unsigned>(input.workers);
+  const unsigned power = std::bit_floor(workers);
+  const unsigned folded = workers - power;
+  const unsigned doublings = std::bit_width(workers) - 1U;
+  const double steps = doublings + (folded > 0 ? 2 : 0);
+  const double mean = (power * doublings + 2.0 * folded) / workers * input.bytes;
+  return {.seconds = Seconds(input, steps, steps * input.bytes),
+          .bytes_sent_per_worker = mean,
+          .bytes_received_per_worker = mean};
+}
+
+Cost TreeCost(const CostInput& input) {
+  // From four workers on there is one with a parent and two children in one tree, where it moves
+  // 3/2 M, that is a leaf of the other.
+  const double busiest = std::min(2.0, 0.5 * input.workers) * input.bytes;
+  const double messages = 2.0 * (std::bit_width(static_cast<unsigned>(input.workers)) - 1);
+  return {.seconds = Seconds(input, messages, input.workers > 1 ? busiest : 0),
+          .bytes_sent_per_worker = MeanBytes(input),
+          .bytes_received_per_worker = MeanBytes(input)};
+}
+
 Cost ParameterServerCost(const CostInput& input) {
   if (input.servers < 1) throw InternalError("bound of a parameter server without servers");
   return input.colocated ? ColocatedServerCost(input) : DedicatedServerCost(input);

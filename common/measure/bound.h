@@ -30,6 +30,11 @@ Cost RingCost(const CostInput& input);
 /// With P = 2^k the largest power of two up to N: 2 k alpha + 2(P-1)/P M/B (Thakur, Rabenseifner
 /// and Gropp, 2005); where N > P, a step of M more before and after.
 Cost HalvingDoublingCost(const CostInput& input);
+/// With P = 2^k as above: k (alpha + M/B) (the same); where N > P, two steps of M more.
+Cost RecursiveDoublingCost(const CostInput& input);
+/// Double binary tree, pipelined: 2 floor(log2 N) alpha + 2 M/B, with less to carry in a world of
+/// two (M) or three (3/2 M) (Sanders, Speck and Traeff, 2009).
+Cost TreeCost(const CostInput& input);
 /// Push and pull streamed together, each a message of its own. Dedicated:
 /// 2 alpha + max(M/B, N M/(S B)); co-located: 2 alpha + (N+S-2) M/(S B). Throws `InternalError`
 /// without servers.

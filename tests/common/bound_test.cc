@@ -46,6 +46,22 @@ TEST(BoundTest, HalvingDoublingElsewhereHasAStepBeforeAndAfter) {
   ExpectCost(HalvingDoublingCost(Input(5)), 0.006 + 1.2 + 1.6, 160e6);
 }
 
+TEST(BoundTest, RecursiveDoublingSendsAllInEveryStep) {
+  ExpectCost(RecursiveDoublingCost(Input(1)), 0, 0);
+  ExpectCost(RecursiveDoublingCost(Input(2)), 0.001 + 0.8, 100e6);
+  ExpectCost(RecursiveDoublingCost(Input(8)), 0.003 + 2.4, 300e6);
+  // Of five workers one sends M, its partner 2 M + M, three send 2 M.
+  ExpectCost(RecursiveDoublingCost(Input(5)), 0.004 + 3.2, 200e6);
+}
+
+TEST(BoundTest, TreeHasFewStepsAndAlmostTheBytesOfARing) {
+  ExpectCost(TreeCost(Input(1)), 0, 0);
+  ExpectCost(TreeCost(Input(2)), 0.002 + 0.8, 100e6);
+  ExpectCost(TreeCost(Input(3)), 0.002 + 1.2, 400e6 / 3);
+  ExpectCost(TreeCost(Input(4)), 0.004 + 1.6, 150e6);
+  ExpectCost(TreeCost(Input(13)), 0.006 + 1.6, 2400e6 / 13);
+}
+
 TEST(BoundTest, DedicatedServersAreLimitedByTheBusierSide) {
   ExpectCost(ParameterServerCost(Input(1, 1)), 0.002 + 0.8, 100e6, 100e6);
   ExpectCost(ParameterServerCost(Input(4, 1)), 0.002 + 3.2, 100e6, 400e6);

@@ -7,8 +7,13 @@
 #include <numeric>
 #include <vector>
 
+#include "ring/fold.h"
 #include "ring/halving_doubling.h"
+#include "ring/link_algorithm.h"
+#include "ring/recursive_doubling.h"
 #include "ring/ring_algorithms.h"
+#include "ring/tree_all_reduce.h"
+#include "ring/tree_topology.h"
 #include "tests/common/thread_ranks.h"
 #include "tests/ring/queue_links.h"
 
@@ -87,14 +92,95 @@ TEST_P(AlgorithmTest, HalvingDoublingSumsAndMovesWhatTheoryAsks) {
   }
 }
 
-TEST_P(AlgorithmTest, HalvingDoublingPeersAreMutual) {
+TEST_P(AlgorithmTest, RecursiveDoublingSumsAndMovesWhatTheoryAsks) {
   const int world = GetParam();
-  for (int rank = 0; rank < world; ++rank) {
-    for (const int peer : HalvingDoublingPeers(rank, world)) {
-      ASSERT_NE(peer, rank);
-      EXPECT_THAT(HalvingDoublingPeers(peer, world), testing::Contains(rank));
+  const auto n = static_cast<std::size_t>(world);
+  const std::size_t doublings = std::bit_width(n) - 1U;
+  const bool folds = !std::has_single_bit(n);
+  for (const std::size_t count :
+       {std::size_t{0}, std::size_t{1}, n - 1, n, n + 1, std::size_t{100'000}}) {
+    const auto moved = CheckAllReduce(RecursiveDoublingAllReduce, world, count);
+    const std::size_t bytes = count * sizeof(float);
+    EXPECT_EQ(moved.back().sent, doublings * bytes);
+    EXPECT_EQ(moved.front().sent, folds ? bytes : doublings * bytes);
+    EXPECT_EQ(moved[1].sent, (doublings + (folds ? 1 : 0)) * bytes);
+  }
+}
+
+TEST_P(AlgorithmTest, TreeSumsAndMovesWhatTheoryAsks) {
+  const int world = GetParam();
+  const auto n = static_cast<std::size_t>(world);
+  for (const std::size_t count :
+       {std::size_t{0}, std::size_t{1}, n - 1, n, n + 1, std::size_t{300'000}}) {
+    const std::size_t bytes = count * sizeof(float);
+    std::size_t sent = 0;
+    // A message too small to be split goes along one tree, with up to three neighbours.
+    const std::size_t most = count < 1000 ? 3 * bytes : 2 * bytes;
+    for (const Moved& rank : CheckAllReduce(TreeAllReduce, world, count)) {
+      sent += rank.sent;
+      EXPECT_LE(rank.sent, most);
+      EXPECT_LE(rank.received, most);
+    }
+    EXPECT_EQ(sent, 2 * (n - 1) * bytes);
+  }
+}
+
+TEST_P(AlgorithmTest, PeersAreMutual) {
+  const int world = GetParam();
+  for (const LinkAlgorithm& algorithm : LinkAlgorithms()) {
+    for (int rank = 0; rank < world; ++rank) {
+      for (const int peer : algorithm.peers(rank, world)) {
+        ASSERT_NE(peer, rank) << algorithm.name;
+        EXPECT_THAT(algorithm.peers(peer, world), testing::Contains(rank)) << algorithm.name;
+      }
     }
   }
+}
+
+/// One after the other over the same links, as in training: a rank may be in the next sum while
+/// others finish the one before.
+TEST_P(AlgorithmTest, AllAlgorithmsGiveTheSameBitsOnAllRanks) {
+  const int world = GetParam();
+  constexpr std::size_t kCount = 70'001;
+  QueueNetwork network;
+  std::vector<std::vector<float>> results(static_cast<std::size_t>(world));
+  RunRanks(world, [&](int rank) {
+    QueueLinks links(network, rank);
+    std::vector<std::byte> scratch(Links::kSegmentBytes);
+    std::vector<float>& result = results[static_cast<std::size_t>(rank)];
+    for (const LinkAlgorithm& algorithm : LinkAlgorithms()) {
+      std::vector<float> data(kCount);
+      for (std::size_t i = 0; i < kCount; ++i) {
+        data[i] = 1.0F / static_cast<float>(i + 3 * static_cast<std::size_t>(rank) + 1);
+      }
+      algorithm.all_reduce(links, rank, world, data, scratch);
+      result.insert(result.end(), data.begin(), data.end());
+    }
+  });
+  EXPECT_EQ(network.left(), 0U);
+  for (const auto& result : results) ASSERT_EQ(result, results[0]);
+}
+
+TEST_P(AlgorithmTest, DoubleTreeIsTwoTreesThatShareNoInnerNode) {
+  const int world = GetParam();
+  std::vector<int> inner(static_cast<std::size_t>(world), 0);
+  for (const std::size_t tree : {0U, 1U}) {
+    int roots = 0;
+    for (int rank = 0; rank < world; ++rank) {
+      const TreePlace place = DoubleTree(rank, world)[tree];
+      EXPECT_LE(place.children.size(), 2U);
+      inner[static_cast<std::size_t>(rank)] += place.children.empty() ? 0 : 1;
+      for (const int child : place.children) {
+        EXPECT_EQ(DoubleTree(child, world)[tree].parent, rank);
+      }
+      roots += place.parent < 0 ? 1 : 0;
+      int height = 0;  // to the root, which every rank reaches
+      for (int up = place.parent; up >= 0; up = DoubleTree(up, world)[tree].parent) ++height;
+      EXPECT_LE(height, std::bit_width(static_cast<unsigned>(world)) - 1);
+    }
+    EXPECT_EQ(roots, 1);
+  }
+  EXPECT_THAT(inner, testing::Each(testing::Le(1)));
 }
 
 TEST_P(AlgorithmTest, BroadcastReachesEveryRankFromAnyRoot) {

@@ -196,7 +196,8 @@ TEST_P(RingStrategyTest, APeerThatLeavesIsNamedByAllAndNobodyHangs) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Gloo, RingStrategyTest,
-                         testing::Values(&kRingEntry, &kHalvingDoublingEntry),
+                         testing::Values(&kRingEntry, &kHalvingDoublingEntry,
+                                         &kRecursiveDoublingEntry, &kTreeEntry),
                          [](const auto& entry) {
                            std::string name(entry.param->name);
                            std::ranges::replace(name, '-', '_');

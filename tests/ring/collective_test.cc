@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "common/errors.h"
 #include "common/store.h"
 #include "ring/gloo_collective.h"
+#include "ring/link_algorithm.h"
 #include "tests/common/slow_store.h"
 #include "tests/common/thread_ranks.h"
 
@@ -24,8 +26,10 @@ using testing::HasSubstr;
 
 CommOptions TestComm() { return {.address = "127.0.0.1", .token = "secret", .timeout = 3s}; }
 
-const char* Name(RingAlgorithm algorithm) {
-  return algorithm == RingAlgorithm::kRing ? "ring" : "halving_doubling";
+std::string Name(RingAlgorithm algorithm) {
+  std::string name(AlgorithmOf(algorithm).name);
+  std::ranges::replace(name, '-', '_');
+  return name;
 }
 
 struct Setting {
@@ -106,15 +110,15 @@ TEST_P(CollectiveTest, GathersByRank) {
 
 std::vector<Setting> AllSettings() {
   std::vector<Setting> settings;
-  for (const auto algorithm : {RingAlgorithm::kRing, RingAlgorithm::kHalvingDoubling}) {
-    for (const int world : {1, 2, 3, 4, 7}) settings.push_back({algorithm, world});
+  for (const LinkAlgorithm& algorithm : LinkAlgorithms()) {
+    for (const int world : {1, 2, 3, 4, 7}) settings.push_back({algorithm.id, world});
   }
   return settings;
 }
 
 INSTANTIATE_TEST_SUITE_P(Gloo, CollectiveTest, testing::ValuesIn(AllSettings()),
                          [](const auto& setting) {
-                           return std::string(Name(setting.param.algorithm)) + "_" +
+                           return Name(setting.param.algorithm) + "_" +
                                   std::to_string(setting.param.world);
                          });
 
@@ -132,7 +136,7 @@ std::optional<CommError> ErrorOf(const RankOutcomes& outcomes, int rank) {
 TEST(CollectiveFaultTest, EveryRankNamesThePeerThatLeft) {
   constexpr int kWorld = 4;
   constexpr int kLeaver = 2;
-  for (const auto algorithm : {RingAlgorithm::kRing, RingAlgorithm::kHalvingDoubling}) {
+  for (const auto& [algorithm, name, all_reduce, peers] : LinkAlgorithms()) {
     InProcessStore store;
     const CommOptions comm = TestComm();
     const auto outcomes = TryRanks(kWorld, [&](int rank) {
@@ -144,7 +148,7 @@ TEST(CollectiveFaultTest, EveryRankNamesThePeerThatLeft) {
     });
     for (int rank = 0; rank < kWorld; ++rank) {
       const auto error = ErrorOf(outcomes, rank);
-      ASSERT_EQ(error.has_value(), rank != kLeaver) << Name(algorithm) << " rank " << rank;
+      ASSERT_EQ(error.has_value(), rank != kLeaver) << name << " rank " << rank;
       if (!error) continue;
       EXPECT_EQ(error->peer(), "worker 2") << error->what();
       EXPECT_THAT(error->operation(), HasSubstr("all-reduce of bucket 1, step 0"));
