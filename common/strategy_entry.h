@@ -80,6 +80,7 @@ struct ServerReport {
   std::uint64_t bytes_sent = 0;
   std::map<std::int64_t, std::int64_t> staleness;  ///< Versions behind -> number of bucket pushes.
   std::int64_t updates = 0;                        ///< Optimizer applications, summed over buckets.
+  std::int64_t dropped_pushes = 0;                 ///< Of buckets, that came too late to be used.
 };
 
 /// A parameter server, in a process of its own or inside a worker. Serves from construction, on

@@ -11,8 +11,8 @@ namespace ringside {
 namespace {
 
 constexpr std::array kTable{
-    &kNoneEntry, &kRingEntry,   &kHalvingDoublingEntry, &kRecursiveDoublingEntry,
-    &kTreeEntry, &kPsSyncEntry, &kPsAsyncEntry,
+    &kNoneEntry,   &kRingEntry,     &kHalvingDoublingEntry, &kRecursiveDoublingEntry, &kTreeEntry,
+    &kPsSyncEntry, &kPsBackupEntry, &kPsSspEntry,           &kPsAsyncEntry,
 };
 
 }  // namespace

@@ -25,81 +25,142 @@ void CheckStep(const PushInfo& push, std::int64_t expected) {
                          std::to_string(version));
 }
 
+void CheckVersionWas(const PushInfo& push, std::int64_t version) {
+  if (push.version < 0 || push.version > version) RefuseVersion(push, version);
+}
+
+/// The workers that have pushed fewer than `steps` steps.
+std::vector<int> Behind(const std::vector<std::int64_t>& clocks, std::int64_t steps) {
+  std::vector<int> workers;
+  for (std::size_t worker = 0; worker < clocks.size(); ++worker) {
+    if (clocks[worker] < steps) workers.push_back(static_cast<int>(worker));
+  }
+  return workers;
+}
+
 class Synchronous : public Consistency {
  public:
-  Synchronous(int workers, const Schedule& schedule)
-      : schedule_(schedule), pushed_(static_cast<std::size_t>(workers), false) {}
+  Synchronous(int workers, const Schedule& schedule, int backups)
+      : schedule_(schedule),
+        needed_(workers - backups),
+        clocks_(static_cast<std::size_t>(workers), 0) {}
 
-  std::int64_t Start(std::int64_t step) override { return step_ = step; }
+  std::int64_t Start(std::int64_t step) override {
+    std::ranges::fill(clocks_, step);
+    return step_ = step;
+  }
 
+  // A worker is answered when its step has closed: it is never ahead of the open one by more than
+  // that push, and what it computes from its answer belongs to the version that it was given.
   Verdict OnPush(const PushInfo& push, std::int64_t version) override {
-    CheckStep(push, step_);
+    std::int64_t& clock = clocks_[static_cast<std::size_t>(push.worker)];
+    if (push.step == step_ && clock > step_) {
+      throw RefusedError(RefusalCode::kDuplicate, Name(push) + " has been made already");
+    }
+    CheckStep(push, std::min(clock, step_));
+    if (push.step < step_) return Drop(push, version, clock);
     if (push.version != version) RefuseVersion(push, version);
-    std::vector<bool>::reference pushed = pushed_[static_cast<std::size_t>(push.worker)];
-    if (pushed) throw RefusedError(RefusalCode::kDuplicate, Name(push) + " has been made already");
-    pushed = true;
+    ++clock;
+    ++pushed_;
     Verdict verdict{.order = push.worker};
-    if (Missing().empty()) Close(verdict);
+    if (pushed_ == needed_) Close(verdict);
     return verdict;
   }
 
-  std::vector<int> Missing() const override {
-    std::vector<int> missing;
-    for (std::size_t worker = 0; worker < pushed_.size(); ++worker) {
-      if (!pushed_[worker]) missing.push_back(static_cast<int>(worker));
-    }
-    return missing;
-  }
+  std::vector<int> Missing() const override { return Behind(clocks_, step_ + 1); }
 
  private:
+  static Verdict Drop(const PushInfo& push, std::int64_t version, std::int64_t& clock) {
+    CheckVersionWas(push, version);
+    ++clock;
+    return {.use_gradient = false, .answer = {push.worker}};
+  }
+
   void Close(Verdict& verdict) {
     verdict.apply = Update{step_ + 1, schedule_.At(step_)};
-    for (std::size_t worker = 0; worker < pushed_.size(); ++worker) {
-      verdict.answer.push_back(static_cast<int>(worker));
-    }
-    pushed_.assign(pushed_.size(), false);
+    verdict.scale = static_cast<float>(clocks_.size()) / static_cast<float>(needed_);
     ++step_;
+    pushed_ = 0;
+    for (std::size_t worker = 0; worker < clocks_.size(); ++worker) {
+      if (clocks_[worker] == step_) verdict.answer.push_back(static_cast<int>(worker));
+    }
   }
 
   const Schedule& schedule_;
-  std::vector<bool> pushed_;  // by worker, in the open update
-  std::int64_t step_ = 0;     // of the open update
+  const int needed_;                  // gradients of an update
+  std::vector<std::int64_t> clocks_;  // steps that each worker has pushed
+  std::int64_t step_ = 0;             // of the open update
+  int pushed_ = 0;                    // gradients in it
 };
 
 class Asynchronous : public Consistency {
  public:
-  Asynchronous(int workers, const Schedule& schedule)
-      : schedule_(schedule), steps_(static_cast<std::size_t>(workers), 0) {}
+  Asynchronous(int workers, const Schedule& schedule, const AsynchronousOptions& options)
+      : schedule_(schedule),
+        options_(options),
+        clocks_(static_cast<std::size_t>(workers), 0),
+        waiting_(static_cast<std::size_t>(workers), false) {}
 
   std::int64_t Start(std::int64_t step) override {
-    std::ranges::fill(steps_, step);
-    return step * static_cast<std::int64_t>(steps_.size());
+    std::ranges::fill(clocks_, step);
+    return step * static_cast<std::int64_t>(clocks_.size());
   }
 
   Verdict OnPush(const PushInfo& push, std::int64_t version) override {
-    std::int64_t& step = steps_[static_cast<std::size_t>(push.worker)];
-    CheckStep(push, step);
-    if (push.version < 0 || push.version > version) RefuseVersion(push, version);
-    ++step;
-    const auto workers = static_cast<std::int64_t>(steps_.size());
-    return {.apply = Update{version + 1, schedule_.At(version / workers)}, .answer = {push.worker}};
+    std::int64_t& clock = clocks_[static_cast<std::size_t>(push.worker)];
+    CheckStep(push, clock);
+    CheckVersionWas(push, version);
+    ++clock;
+    waiting_[static_cast<std::size_t>(push.worker)] = true;
+    return {.apply = Update{version + 1, LearningRate(push, version)}, .answer = TakeAnswered()};
   }
 
-  std::vector<int> Missing() const override { return {}; }
+  std::vector<int> Missing() const override {
+    std::int64_t awaited = 0;  // steps that some waiting worker needs of all
+    for (std::size_t worker = 0; worker < clocks_.size(); ++worker) {
+      if (waiting_[worker]) awaited = std::max(awaited, NeededBy(worker));
+    }
+    return Behind(clocks_, awaited);
+  }
 
  private:
+  double LearningRate(const PushInfo& push, std::int64_t version) const {
+    const double scheduled = schedule_.At(version / static_cast<std::int64_t>(clocks_.size()));
+    if (!options_.staleness_lr) return scheduled;
+    return scheduled / static_cast<double>(1 + version - push.version);
+  }
+
+  /// How many steps every worker must have pushed before this one is answered.
+  std::int64_t NeededBy(std::size_t worker) const {
+    return options_.staleness_bound ? clocks_[worker] - *options_.staleness_bound : 0;
+  }
+
+  std::vector<int> TakeAnswered() {
+    const std::int64_t slowest = *std::ranges::min_element(clocks_);
+    std::vector<int> answered;
+    for (std::size_t worker = 0; worker < clocks_.size(); ++worker) {
+      if (!waiting_[worker] || NeededBy(worker) > slowest) continue;
+      waiting_[worker] = false;
+      answered.push_back(static_cast<int>(worker));
+    }
+    return answered;
+  }
+
   const Schedule& schedule_;
-  std::vector<std::int64_t> steps_;  // next step of each worker
+  const AsynchronousOptions options_;
+  std::vector<std::int64_t> clocks_;  // steps that each worker has pushed
+  std::vector<bool> waiting_;         // by worker: pushed and not answered
 };
 
 }  // namespace
 
-std::unique_ptr<Consistency> MakeSynchronous(int workers, const Schedule& schedule) {
-  return std::make_unique<Synchronous>(workers, schedule);
+std::unique_ptr<Consistency> MakeSynchronous(int workers, const Schedule& schedule, int backups) {
+  return std::make_unique<Synchronous>(workers, schedule, backups);
 }
 
-std::unique_ptr<Consistency> MakeAsynchronous(int workers, const Schedule& schedule) {
-  return std::make_unique<Asynchronous>(workers, schedule);
+std::unique_ptr<Consistency> MakeAsynchronous(int workers, const Schedule& schedule,
+                                              const AsynchronousOptions& options) {
+  return std::make_unique<Asynchronous>(workers, schedule, options);
 }
 
 }  // namespace ringside

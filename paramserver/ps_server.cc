@@ -49,7 +49,11 @@ class PsServer::Impl {
       watchdog_ = {};
     }
     const ShardCounters counters = table_.counters();
-    return {counters.bytes_received, counters.bytes_sent, counters.staleness, counters.updates};
+    return {.bytes_received = counters.bytes_received,
+            .bytes_sent = counters.bytes_sent,
+            .staleness = counters.staleness,
+            .updates = counters.updates,
+            .dropped_pushes = counters.dropped};
   }
 
   ShardCounters counters() const { return table_.counters(); }

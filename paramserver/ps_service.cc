@@ -112,7 +112,7 @@ class Call : public grpc::ServerGenericBidiReactor, public PendingReply {
     delete this;
   }
 
-  void Send(Answer answer) override { Reply(answer.parameters, answer.version, answer.staleness); }
+  void Send(Answer answer) override { Reply(std::move(answer)); }
 
   void Refuse(const Refusal& refusal) override { End(ToStatus(refusal)); }
 
@@ -121,7 +121,7 @@ class Call : public grpc::ServerGenericBidiReactor, public PendingReply {
   void ServeStart();
   void ServePush(std::unique_ptr<const Payload> gradient);
   std::unique_ptr<const Payload> TakeFrame();
-  void Reply(ParameterRef payload, std::int64_t version, std::int64_t staleness);
+  void Reply(Answer answer);
   void EndWithMessage() {
     handover_.Pass();
     StartWriteAndFinish(&message_, {}, grpc::Status::OK);
@@ -147,11 +147,11 @@ void Call::Serve() {
       return ServePush(std::move(payload));
     case FrameKind::kLoad:
       table_.Load(request_, *payload);
-      return Reply(ParameterRef(0), 0, 0);
+      return Reply({ParameterRef(0)});
     case FrameKind::kPull:
       return Send(table_.Pull(request_));
     case FrameKind::kReadState:
-      return Reply(table_.ReadState(request_), 0, 0);
+      return Reply({table_.ReadState(request_)});
   }
 }
 
@@ -186,12 +186,13 @@ std::unique_ptr<const Payload> Call::TakeFrame() {
   return payload;
 }
 
-void Call::Reply(ParameterRef payload, std::int64_t version, std::int64_t staleness) {
+void Call::Reply(Answer answer) {
   FrameHeader header = request_;
-  header.version = version;
-  header.staleness = staleness;
-  header.payload_bytes = payload.values().size_bytes();
-  message_ = MakeFrame(header, std::move(payload));
+  header.version = answer.version;
+  header.staleness = answer.staleness;
+  header.dropped = answer.dropped;
+  header.payload_bytes = answer.parameters.values().size_bytes();
+  message_ = MakeFrame(header, std::move(answer.parameters));
   EndWithMessage();
 }
 

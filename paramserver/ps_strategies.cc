@@ -1,6 +1,10 @@
 #include "paramserver/ps_strategies.h"
 
+#include <array>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "paramserver/consistency.h"
 #include "paramserver/ps_server.h"
@@ -9,7 +13,25 @@
 namespace ringside {
 namespace {
 
-using MakeConsistencyFor = std::unique_ptr<Consistency> (*)(int workers, const Schedule& schedule);
+using MakeConsistencyFor = std::unique_ptr<Consistency> (*)(const ServerContext& context);
+
+std::unique_ptr<Consistency> ApplyTheSumOfAStep(const ServerContext& context) {
+  return MakeSynchronous(context.workers, context.schedule);
+}
+
+std::unique_ptr<Consistency> ApplyWithoutTheLast(const ServerContext& context) {
+  return MakeSynchronous(context.workers, context.schedule, context.options.backups);
+}
+
+std::unique_ptr<Consistency> ApplyEveryPush(const ServerContext& context) {
+  return MakeAsynchronous(context.workers, context.schedule,
+                          {.staleness_lr = context.options.staleness_lr});
+}
+
+std::unique_ptr<Consistency> ApplyEveryPushWithinABound(const ServerContext& context) {
+  return MakeAsynchronous(context.workers, context.schedule,
+                          {.staleness_bound = context.options.staleness});
+}
 
 std::unique_ptr<Strategy> MakeWorker(const StrategyContext& context) {
   return std::make_unique<PsStrategy>(context);
@@ -17,10 +39,30 @@ std::unique_ptr<Strategy> MakeWorker(const StrategyContext& context) {
 
 template <MakeConsistencyFor make>
 std::unique_ptr<Server> MakeServer(const ServerContext& context) {
-  return std::make_unique<PsServer>(context,
-                                    [workers = context.workers, &schedule = context.schedule] {
-                                      return make(workers, schedule);
-                                    });
+  return std::make_unique<PsServer>(context, [context] { return make(context); });
+}
+
+constexpr std::array<std::string_view, 1> kAsyncKeys{"staleness-lr"};
+constexpr std::array<std::string_view, 1> kSspKeys{"staleness"};
+constexpr std::array<std::string_view, 1> kBackupKeys{"backups"};
+
+std::optional<OptionRefusal> CheckStaleness(const StrategyOptions& options, int, int) {
+  if (options.staleness >= 0) return std::nullopt;
+  return OptionRefusal{"staleness",
+                       "a bound of " + std::to_string(options.staleness) +
+                           " steps cannot be kept; give 0 (wait for all workers) or more"};
+}
+
+std::optional<OptionRefusal> CheckBackups(const StrategyOptions& options, int workers, int) {
+  const std::string backups = std::to_string(options.backups);
+  if (options.backups < 0) {
+    return OptionRefusal{"backups", backups + " backups cannot be; give 0 or more"};
+  }
+  if (options.backups < workers) return std::nullopt;
+  return OptionRefusal{"backups",
+                       backups + " backups of " + std::to_string(workers) +
+                           " workers would leave no gradient to wait for; give at most " +
+                           std::to_string(workers - 1)};
 }
 
 }  // namespace
@@ -33,7 +75,7 @@ const StrategyEntry kPsSyncEntry{
     .averaging = Averaging::kGlobalBatch,
     .memory = MemoryKind::kOrdinary,
     .make = MakeWorker,
-    .make_server = MakeServer<MakeSynchronous>,
+    .make_server = MakeServer<ApplyTheSumOfAStep>,
     .bound = ParameterServerCost,
 };
 
@@ -45,8 +87,37 @@ const StrategyEntry kPsAsyncEntry{
     .averaging = Averaging::kGlobalBatch,
     .memory = MemoryKind::kOrdinary,
     .make = MakeWorker,
-    .make_server = MakeServer<MakeAsynchronous>,
+    .make_server = MakeServer<ApplyEveryPush>,
     .bound = ParameterServerCost,
+    .keys = kAsyncKeys,
+};
+
+const StrategyEntry kPsSspEntry{
+    .name = "ps-ssp",
+    .family = Family::kParameterServer,
+    .summary = "parameter servers that apply every push and hold back workers too far ahead",
+    .synchronous = false,
+    .averaging = Averaging::kGlobalBatch,
+    .memory = MemoryKind::kOrdinary,
+    .make = MakeWorker,
+    .make_server = MakeServer<ApplyEveryPushWithinABound>,
+    .bound = ParameterServerCost,
+    .keys = kSspKeys,
+    .check = CheckStaleness,
+};
+
+const StrategyEntry kPsBackupEntry{
+    .name = "ps-backup",
+    .family = Family::kParameterServer,
+    .summary = "parameter servers that go on without the last pushes of a step",
+    .synchronous = false,
+    .averaging = Averaging::kGlobalBatch,
+    .memory = MemoryKind::kOrdinary,
+    .make = MakeWorker,
+    .make_server = MakeServer<ApplyWithoutTheLast>,
+    .bound = ParameterServerCost,
+    .keys = kBackupKeys,
+    .check = CheckBackups,
 };
 
 }  // namespace ringside

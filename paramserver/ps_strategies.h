@@ -7,6 +7,8 @@ namespace ringside {
 
 extern const StrategyEntry kPsSyncEntry;
 extern const StrategyEntry kPsAsyncEntry;
+extern const StrategyEntry kPsSspEntry;
+extern const StrategyEntry kPsBackupEntry;
 
 }  // namespace ringside
 

@@ -25,6 +25,7 @@ ShardCounters& ShardCounters::operator+=(const ShardCounters& other) {
   bytes_sent += other.bytes_sent;
   for (const auto& [versions, count] : other.staleness) staleness[versions] += count;
   updates += other.updates;
+  dropped += other.dropped;
   waiting += other.waiting;
   copies += other.copies;
   return *this;
@@ -67,7 +68,7 @@ Answer ServedShard::Pull() {
   const std::lock_guard lock(mutex_);
   RequireUsable();
   if (pushed_) counters_.bytes_sent += elements_ * sizeof(float);
-  return {shard_.parameters(), shard_.version(), 0};
+  return {shard_.parameters(), shard_.version()};
 }
 
 void ServedShard::Push(const PushInfo& push, std::unique_ptr<const Payload> gradient,
@@ -79,7 +80,7 @@ void ServedShard::Push(const PushInfo& push, std::unique_ptr<const Payload> grad
     const Verdict verdict = consistency_->OnPush(push, shard_.version());
     pushed_ = true;
     counters_.bytes_received += elements_ * sizeof(float);
-    waiting_[static_cast<std::size_t>(push.worker)] = Waiting{&reply, deadline, push, 0};
+    waiting_[static_cast<std::size_t>(push.worker)] = Waiting{&reply, deadline, push};
     try {
       Use(push, verdict, std::move(gradient));
       answers = TakeAnswers(verdict.answer);
@@ -93,11 +94,14 @@ void ServedShard::Push(const PushInfo& push, std::unique_ptr<const Payload> grad
 
 void ServedShard::Use(const PushInfo& push, const Verdict& verdict,
                       std::unique_ptr<const Payload> gradient) {
-  if (verdict.use_gradient) {
-    shard_.Contribute(verdict.order, std::move(gradient));
-    contributors_.push_back(push.worker);
+  if (!verdict.use_gradient) {
+    waiting_[static_cast<std::size_t>(push.worker)]->dropped = true;
+    ++counters_.dropped;
+    return;
   }
-  if (verdict.apply) return Apply(*verdict.apply, push.step);
+  shard_.Contribute(verdict.order, std::move(gradient));
+  contributors_.push_back(push.worker);
+  if (verdict.apply) return Apply(verdict, push.step);
   const ScopedSpan span(timeline_, SpanKind::kReduce, push.step, bucket_, kLane);
   shard_.Fold();
 }
@@ -112,7 +116,7 @@ void ServedShard::Break(int worker) {
 
 // Staleness is measured here, at the moment of the update: how many updates have been applied since
 // the parameters that each gradient was computed from.
-void ServedShard::Apply(const Update& update, std::int64_t step) {
+void ServedShard::Apply(const Verdict& verdict, std::int64_t step) {
   for (const int worker : contributors_) {
     std::optional<Waiting>& waiting = waiting_[static_cast<std::size_t>(worker)];
     if (!waiting) continue;
@@ -121,7 +125,7 @@ void ServedShard::Apply(const Update& update, std::int64_t step) {
   }
   contributors_.clear();
   const ScopedSpan span(timeline_, SpanKind::kApply, step, bucket_, kLane);
-  shard_.Apply(update);
+  shard_.Apply(*verdict.apply, verdict.scale);
   ++counters_.updates;
 }
 
@@ -133,7 +137,8 @@ std::vector<ServedShard::Answered> ServedShard::TakeAnswers(const std::vector<in
     if (!waiting) continue;
     counters_.bytes_sent += elements_ * sizeof(float);
     answers.push_back(
-        {waiting->reply, {shard_.parameters(), shard_.version(), waiting->staleness}});
+        {waiting->reply,
+         {shard_.parameters(), shard_.version(), waiting->staleness, waiting->dropped}});
     waiting.reset();
   }
   return answers;
@@ -143,7 +148,7 @@ bool ServedShard::Withdraw(PendingReply& reply, const Deadline& gone_at) {
   const std::lock_guard lock(mutex_);
   for (std::optional<Waiting>& waiting : waiting_) {
     if (!waiting || waiting->reply != &reply) continue;
-    if (!withdrawn_) withdrawn_ = Waiting{nullptr, gone_at, waiting->push, 0};
+    if (!withdrawn_) withdrawn_ = Waiting{nullptr, gone_at, waiting->push};
     waiting.reset();
     return true;
   }
@@ -164,8 +169,9 @@ std::optional<Refusal> ServedShard::Expired(Deadline::Clock::time_point now) {
     if (!waiting || waiting->deadline.at() > now) continue;
     const std::string missing = WorkerList(consistency_->Missing());
     return Refusal{RefusalCode::kLate,
-                   missing + " did not push bucket " + std::to_string(bucket_) + " of step " +
-                       std::to_string(waiting->push.step) + " in time",
+                   missing + " did not push bucket " + std::to_string(bucket_) +
+                       " in time: worker " + std::to_string(waiting->push.worker) +
+                       " waits for it in step " + std::to_string(waiting->push.step),
                    missing};
   }
   return std::nullopt;

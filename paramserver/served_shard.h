@@ -24,6 +24,7 @@ struct Answer {
   ParameterRef parameters;
   std::int64_t version = 0;
   std::int64_t staleness = 0;  ///< Updates between the worker's parameters and its gradient's.
+  bool dropped = false;        ///< The gradient came too late to be used.
 };
 
 /// A push that has come and is to be answered, now or later, exactly once. Either call may be the
@@ -36,12 +37,13 @@ class PendingReply {
 };
 
 struct ShardCounters {
-  std::uint64_t bytes_received = 0;  ///< Of gradients.
-  std::uint64_t bytes_sent = 0;      ///< Of parameters, once training has begun.
-  std::map<std::int64_t, std::int64_t> staleness;
+  std::uint64_t bytes_received = 0;                ///< Of gradients.
+  std::uint64_t bytes_sent = 0;                    ///< Of parameters, once training has begun.
+  std::map<std::int64_t, std::int64_t> staleness;  ///< Of the gradients that were used.
   std::int64_t updates = 0;
-  int waiting = 0;   ///< Pushes that wait for their answer.
-  CopyCount copies;  ///< Payload bytes that the server's code has moved.
+  std::int64_t dropped = 0;  ///< Pushes that came too late.
+  int waiting = 0;           ///< Pushes that wait for their answer.
+  CopyCount copies;          ///< Payload bytes that the server's code has moved.
 
   ShardCounters& operator+=(const ShardCounters& other);
 };
@@ -85,6 +87,7 @@ class ServedShard {
     Deadline deadline;
     PushInfo push;
     std::int64_t staleness = 0;
+    bool dropped = false;
   };
   struct Answered {
     PendingReply* reply;
@@ -94,7 +97,7 @@ class ServedShard {
   void RequireUsable() const;
   void Use(const PushInfo& push, const Verdict& verdict, std::unique_ptr<const Payload> gradient);
   void Break(int worker);
-  void Apply(const Update& update, std::int64_t step);
+  void Apply(const Verdict& verdict, std::int64_t step);
   std::vector<Answered> TakeAnswers(const std::vector<int>& workers);
 
   const int bucket_;

@@ -71,7 +71,7 @@ void Shard::Fold() {
   folded_ = end;
 }
 
-void Shard::Apply(const Update& update) {
+void Shard::Apply(const Update& update, float scale) {
   std::vector<std::unique_ptr<const Payload>> taken;
   std::vector<FloatReader> readers = TakeReaders(taken, static_cast<int>(waiting_.size()));
   if (folded_ == 0 && readers.empty()) throw InternalError("an update without a gradient");
@@ -86,6 +86,7 @@ void Shard::Apply(const Update& update) {
     auto reader = readers.begin();
     if (folded_ == 0) (reader++)->Assign(block);
     for (; reader != readers.end(); ++reader) reader->Add(block);
+    if (scale != 1) std::ranges::for_each(block, [scale](float& value) { value *= scale; });
     optimizer_->Apply(begin, in.subspan(begin, size), out.subspan(begin, size), block, update);
   }
   for (const FloatReader& reader : readers) copies_ += reader.count();

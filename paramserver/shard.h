@@ -44,9 +44,9 @@ class Shard {
   /// Sums what has come so far as the order allows, and frees it. Optional: `Apply` does what is
   /// left. Adds nothing while a single gradient has come: that one would only be copied.
   void Fold();
-  /// One optimizer step with the sum of what was contributed (at least one gradient); opens the
-  /// next update. References to the parameters before stay intact.
-  void Apply(const Update& update);
+  /// One optimizer step with the sum of what was contributed (at least one gradient), times
+  /// `scale`; opens the next update. References to the parameters before stay intact.
+  void Apply(const Update& update, float scale = 1);
 
   /// Present parameters; they never change while a reference is held.
   ParameterRef parameters() const { return buffers_[current_]; }

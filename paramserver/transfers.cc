@@ -136,7 +136,7 @@ void Transfers::Slot::Received(const FrameHeader& header, const Payload& payload
                        static_cast<int>(transfer.header.bucket), kLane);
   if (transfer.counted) {
     owner_.recorder_.AddPayload(transfer.out.size_bytes(), transfer.in.size_bytes());
-    if (header.kind == FrameKind::kPushPull) owner_.recorder_.AddStaleness(header.staleness);
+    if (header.kind == FrameKind::kPushPull) owner_.Record(header);
   }
   const std::lock_guard lock(owner_.mutex_);
   owner_.copies_ += reader.count();
@@ -145,6 +145,14 @@ void Transfers::Slot::Received(const FrameHeader& header, const Payload& payload
   }
   under_way = false;
   owner_.done_.notify_all();
+}
+
+void Transfers::Record(const FrameHeader& reply) {
+  if (reply.dropped) {
+    recorder_.AddDroppedPush();
+  } else {
+    recorder_.AddStaleness(reply.staleness);
+  }
 }
 
 void Transfers::Slot::Failed(const CommError& error) {

@@ -66,6 +66,8 @@ class Transfers {
   void Run(const std::stop_token& stop);
   Slot* NextToSend();
   void StartCall(Slot& slot);
+  /// What became of a push.
+  void Record(const FrameHeader& reply);
 
   std::vector<std::unique_ptr<Slot>> slots_;  // by bucket; outlive the links, which call them
   const std::chrono::milliseconds timeout_;

@@ -16,13 +16,15 @@ struct RawHeader {
   std::uint32_t worker;
   std::uint32_t bucket;
   std::uint32_t part;
-  std::uint32_t reserved;
+  std::uint32_t flags;
   std::int64_t step;
   std::int64_t version;
   std::int64_t staleness;
   std::uint64_t payload_bytes;
 };
 static_assert(sizeof(RawHeader) == FrameHeader::kBytes);
+
+constexpr std::uint32_t kDroppedFlag = 1;
 
 }  // namespace
 
@@ -51,7 +53,7 @@ std::array<std::byte, FrameHeader::kBytes> EncodeHeader(const FrameHeader& heade
                       .worker = header.worker,
                       .bucket = header.bucket,
                       .part = header.part,
-                      .reserved = 0,
+                      .flags = header.dropped ? kDroppedFlag : 0,
                       .step = header.step,
                       .version = header.version,
                       .staleness = header.staleness,
@@ -75,6 +77,7 @@ FrameError DecodeHeader(std::span<const std::byte> bytes, std::uint64_t message_
             .step = raw.step,
             .version = raw.version,
             .staleness = raw.staleness,
+            .dropped = (raw.flags & kDroppedFlag) != 0,
             .payload_bytes = raw.payload_bytes};
   return FrameError::kNone;
 }

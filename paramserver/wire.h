@@ -30,6 +30,7 @@ struct FrameHeader {
   std::int64_t step = 0;       ///< 0-based.
   std::int64_t version = 0;    ///< Request: of the gradient's parameters; reply: of these.
   std::int64_t staleness = 0;  ///< Reply: versions applied between the two.
+  bool dropped = false;        ///< Reply: the gradient came too late to be used.
   std::uint64_t payload_bytes = 0;
 };
 

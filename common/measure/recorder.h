@@ -45,6 +45,8 @@ class Recorder {
   void AddPayload(std::uint64_t sent, std::uint64_t received);
   /// An update was applied that had been computed from parameters `versions` behind.
   void AddStaleness(std::int64_t versions);
+  /// A bucket's gradient came too late to be used.
+  void AddDroppedPush();
 
   const std::vector<StepRecord>& steps() const { return steps_; }
   const std::vector<EvaluationRecord>& evaluations() const { return evaluations_; }
@@ -52,12 +54,14 @@ class Recorder {
   std::uint64_t bytes_sent() const { return sent_; }
   std::uint64_t bytes_received() const { return received_; }
   std::map<std::int64_t, std::int64_t> staleness() const;
+  std::int64_t dropped_pushes() const { return dropped_pushes_; }
 
  private:
   std::vector<StepRecord> steps_;
   std::vector<EvaluationRecord> evaluations_;
   std::atomic<std::uint64_t> sent_{0};
   std::atomic<std::uint64_t> received_{0};
+  std::atomic<std::int64_t> dropped_pushes_{0};
   mutable std::mutex mutex_;
   std::map<std::int64_t, std::int64_t> staleness_;  // guarded by mutex_
 };

@@ -15,7 +15,8 @@ nlohmann::json ServerReportJson(const ServerReport& report) {
   return {{"payload_bytes_received", report.bytes_received},
           {"payload_bytes_sent", report.bytes_sent},
           {"updates", report.updates},
-          {"staleness", StalenessJson(report.staleness)}};
+          {"staleness", StalenessJson(report.staleness)},
+          {"dropped_pushes", report.dropped_pushes}};
 }
 
 }  // namespace ringside

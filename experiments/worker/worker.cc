@@ -182,6 +182,7 @@ class WorkerRun {
         {"payload_bytes_sent", recorder_.bytes_sent()},
         {"payload_bytes_received", recorder_.bytes_received()},
         {"staleness", StalenessJson(recorder_.staleness())},
+        {"dropped_pushes", recorder_.dropped_pushes()},
         {"server", server},
     };
     if (dataset_->size(Split::kTest) > 0) {

@@ -33,11 +33,13 @@ TEST(RecorderTest, CountersAddUpOverThreads) {
     for (int i = 0; i < 1000; ++i) {
       recorder.AddPayload(3, 2);
       recorder.AddStaleness(rank / 2);
+      recorder.AddDroppedPush();
     }
   });
   EXPECT_EQ(recorder.bytes_sent(), 12000U);
   EXPECT_EQ(recorder.bytes_received(), 8000U);
   EXPECT_THAT(recorder.staleness(), ElementsAre(Pair(0, 2000), Pair(1, 2000)));
+  EXPECT_EQ(recorder.dropped_pushes(), 4000);
 }
 
 }  // namespace

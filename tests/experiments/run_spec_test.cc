@@ -244,6 +244,11 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{{"latency", "-1"}}, "latency", "negative"},
         Refusal{{{"timeout", "0"}}, "timeout", "no time"},
         Refusal{{{"staleness", "5"}}, "staleness", "strategy 'ring' does not read it"},
+        Refusal{{{"strategy", "ps-ssp"}, {"staleness", "-1"}}, "staleness", "give 0"},
+        Refusal{{{"strategy", "ps-backup"}, {"backups", "-1"}}, "backups", "cannot be"},
+        Refusal{{{"strategy", "ps-backup"}, {"backups", "2"}}, "backups", "give at most 1"},
+        Refusal{
+            {{"strategy", "ps-sync"}, {"staleness-lr", "true"}}, "staleness-lr", "ps-async can"},
         Refusal{{{"ps-transport", "uds"}}, "ps-transport", "does not read it"},
         Refusal{{{"nccl-algorithm", "tree"}}, "nccl-algorithm", "does not read it"},
         Refusal{{{"resume", "/no/such/checkpoint"}}, "resume", "no checkpoint"}));

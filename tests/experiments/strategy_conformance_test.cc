@@ -24,6 +24,13 @@ using namespace std::chrono_literals;
 constexpr float kLearningRate = 0.25F;
 constexpr std::int64_t kSteps = 3;
 
+/// No strategy may lose a gradient.
+StrategyOptions LosingNothing() {
+  StrategyOptions options;
+  options.backups = 0;
+  return options;
+}
+
 float InitialOf(int rank, std::size_t i) { return static_cast<float>(i % 11) + 50.0F * rank; }
 
 float GradientOf(int rank, std::int64_t step, std::size_t i) {
@@ -71,8 +78,8 @@ struct Job {
         optimizer(optimizer_options),
         comm{.address = "127.0.0.1", .token = "secret", .timeout = timeout} {
     for (int index = 0; index < servers; ++index) {
-      serving.push_back(
-          entry.make_server({index, servers, workers, store, comm, optimizer, schedule, timeline}));
+      serving.push_back(entry.make_server(
+          {index, servers, workers, store, comm, optimizer, schedule, timeline, options}));
     }
   }
 
@@ -80,6 +87,7 @@ struct Job {
   int workers;
   int servers;
   OptimizerOptions optimizer;
+  StrategyOptions options = LosingNothing();
   InProcessStore store;
   CommOptions comm;
   Schedule schedule{ScheduleOptions{.base = kLearningRate}};
@@ -101,8 +109,8 @@ class Worker {
         plan_(PlanOf(elements)),
         space_(elements),
         optimizer_(Optimizer::Make(job.optimizer, elements)),
-        strategy_(job.entry.make(
-            {world_, job.store, job.comm, *optimizer_, job.schedule, recorder_, job.timeline})) {
+        strategy_(job.entry.make({world_, job.store, job.comm, *optimizer_, job.schedule, recorder_,
+                                  job.timeline, job.options})) {
     for (std::size_t i = 0; i < elements; ++i) space_.params()[i] = InitialOf(rank, i);
   }
 

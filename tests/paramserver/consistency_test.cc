@@ -3,6 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <random>
+#include <tuple>
+#include <utility>
+#include <vector>
+
 #include "paramserver/refusal.h"
 
 namespace ringside {
@@ -102,6 +112,190 @@ TEST(Asynchronous, RefusesRepeatsAndVersionsThatNeverWere) {
   EXPECT_EQ(CodeOf(*async, {1, 0, -1}, 1), RefusalCode::kPrecondition);
   EXPECT_EQ(async->OnPush({1, 0, 0}, 1).apply->number, 2);
 }
+
+TEST(StalenessLearningRate, IsDividedByOnePlusTheStalenessInUpdates) {
+  const Schedule schedule({.base = 1});
+  const auto async = MakeAsynchronous(3, schedule, {.staleness_lr = true});
+  async->Start(0);
+  EXPECT_EQ(async->OnPush({0, 0, 0}, 0).apply->learning_rate, 1.0);
+  EXPECT_EQ(async->OnPush({1, 0, 0}, 1).apply->learning_rate, 0.5);
+  EXPECT_EQ(async->OnPush({0, 1, 1}, 2).apply->learning_rate, 0.5);
+  EXPECT_EQ(async->OnPush({2, 0, 0}, 3).apply->learning_rate, 0.25);
+}
+
+TEST(BoundedStaleness, HoldsBackWhoWouldBeTooFarAhead) {
+  const auto ssp = MakeAsynchronous(2, HalvesEachStep(), {.staleness_bound = 1});
+  ssp->Start(0);
+  EXPECT_THAT(ssp->OnPush({0, 0, 0}, 0).answer, ElementsAre(0));
+  EXPECT_THAT(ssp->Missing(), IsEmpty());
+  const Verdict ahead = ssp->OnPush({0, 1, 1}, 1);
+  EXPECT_TRUE(ahead.apply.has_value()) << "pushes apply at once";
+  EXPECT_THAT(ahead.answer, IsEmpty());
+  EXPECT_THAT(ssp->Missing(), ElementsAre(1));
+  EXPECT_THAT(ssp->OnPush({1, 0, 0}, 2).answer, ElementsAre(0, 1));
+}
+
+TEST(BoundedStaleness, OfZeroWaitsForAll) {
+  const auto ssp = MakeAsynchronous(3, HalvesEachStep(), {.staleness_bound = 0});
+  ssp->Start(7);
+  EXPECT_THAT(ssp->OnPush({1, 7, 21}, 21).answer, IsEmpty());
+  EXPECT_THAT(ssp->OnPush({0, 7, 21}, 22).answer, IsEmpty());
+  EXPECT_THAT(ssp->Missing(), ElementsAre(2));
+  EXPECT_THAT(ssp->OnPush({2, 7, 21}, 23).answer, ElementsAre(0, 1, 2));
+}
+
+TEST(BackupWorkers, CloseAStepWithoutTheLastAndDropIt) {
+  const auto backup = MakeSynchronous(4, HalvesEachStep(), 2);
+  backup->Start(0);
+  EXPECT_FALSE(backup->OnPush({2, 0, 0}, 0).apply.has_value());
+  const Verdict closing = backup->OnPush({0, 0, 0}, 0);
+  EXPECT_EQ(closing.apply->number, 1);
+  EXPECT_EQ(closing.scale, 2.0F);
+  EXPECT_THAT(closing.answer, ElementsAre(0, 2));
+  const Verdict late = backup->OnPush({3, 0, 0}, 1);
+  EXPECT_FALSE(late.use_gradient);
+  EXPECT_FALSE(late.apply.has_value());
+  EXPECT_THAT(late.answer, ElementsAre(3));
+  EXPECT_THAT(backup->Missing(), ElementsAre(0, 1, 2, 3));
+}
+
+TEST(BackupWorkers, WhoWasLateIsUsedAgainOnceItHasCaughtUp) {
+  const auto backup = MakeSynchronous(2, HalvesEachStep(), 1);
+  backup->Start(0);
+  backup->OnPush({0, 0, 0}, 0);
+  backup->OnPush({0, 1, 1}, 1);
+  EXPECT_FALSE(backup->OnPush({1, 0, 0}, 2).use_gradient);
+  EXPECT_FALSE(backup->OnPush({1, 1, 2}, 2).use_gradient);
+  const Verdict verdict = backup->OnPush({1, 2, 2}, 2);
+  EXPECT_TRUE(verdict.use_gradient);
+  EXPECT_EQ(verdict.apply->number, 3);
+}
+
+TEST(BackupWorkers, RefuseRepeatsAndStepsThatAreNotDue) {
+  const auto backup = MakeSynchronous(3, HalvesEachStep(), 1);
+  backup->Start(0);
+  backup->OnPush({0, 0, 0}, 0);
+  EXPECT_EQ(CodeOf(*backup, {0, 0, 0}, 0), RefusalCode::kDuplicate);
+  EXPECT_EQ(CodeOf(*backup, {0, 1, 0}, 0), RefusalCode::kPrecondition);
+  backup->OnPush({1, 0, 0}, 0);
+  EXPECT_EQ(CodeOf(*backup, {2, 1, 1}, 1), RefusalCode::kPrecondition);
+  EXPECT_EQ(CodeOf(*backup, {2, 0, 2}, 1), RefusalCode::kPrecondition);
+  EXPECT_FALSE(backup->OnPush({2, 0, 0}, 1).use_gradient);
+  EXPECT_EQ(CodeOf(*backup, {2, 0, 0}, 1), RefusalCode::kPrecondition);
+}
+
+/// Workers that push in random order to one shard, some of them much faster than others. Everything
+/// that a shard does follows from the verdicts.
+class RandomOrder {
+ public:
+  static constexpr std::int64_t kSteps = 30;
+
+  RandomOrder(Consistency& consistency, int workers, unsigned seed)
+      : consistency_(consistency),
+        random_(seed),
+        steps_(static_cast<std::size_t>(workers), 0),
+        versions_(steps_),
+        waiting_(static_cast<std::size_t>(workers), 0) {
+    version_ = consistency.Start(0);
+    std::ranges::fill(versions_, version_);
+  }
+
+  /// Until everybody has made all steps. False: nobody can go on, and somebody has not ended.
+  bool Run(const std::function<void(const PushInfo&, const Verdict&)>& pushed,
+           const std::function<void(int worker)>& answered) {
+    while (const auto worker = SomebodyWhoCanPush()) {
+      const auto w = static_cast<std::size_t>(*worker);
+      const PushInfo push{*worker, steps_[w], versions_[w]};
+      const Verdict verdict = consistency_.OnPush(push, version_);
+      ++steps_[w];
+      waiting_[w] = 1;
+      if (verdict.apply) ++version_;
+      pushed(push, verdict);
+      for (const int each : verdict.answer) {
+        EXPECT_EQ(std::exchange(waiting_[std::size_t(each)], 0), 1) << "answered without a push";
+        versions_[std::size_t(each)] = version_;
+        answered(each);
+      }
+    }
+    return std::ranges::count(waiting_, 1) == 0 &&
+           std::ranges::count(steps_, kSteps) == std::ssize(steps_);
+  }
+
+  const std::vector<std::int64_t>& steps() const { return steps_; }
+  std::int64_t version() const { return version_; }
+
+ private:
+  std::optional<int> SomebodyWhoCanPush() {
+    std::vector<double> speeds;
+    for (std::size_t worker = 0; worker < steps_.size(); ++worker) {
+      const bool can = waiting_[worker] == 0 && steps_[worker] < kSteps;
+      speeds.push_back(can ? 1.0 / static_cast<double>(1 + worker * worker) : 0);
+    }
+    if (std::ranges::count(speeds, 0) == std::ssize(speeds)) return std::nullopt;
+    return std::discrete_distribution<int>(speeds.begin(), speeds.end())(random_);
+  }
+
+  Consistency& consistency_;
+  std::mt19937 random_;
+  std::int64_t version_ = 0;
+  std::vector<std::int64_t> steps_;     // pushed, by worker
+  std::vector<std::int64_t> versions_;  // of each worker's parameters
+  std::vector<int> waiting_;            // 1: pushed and not answered
+};
+
+/// Workers, and the staleness bound or the number of backups.
+class RandomOrders : public ::testing::TestWithParam<std::tuple<int, int, unsigned>> {
+ protected:
+  int workers() const { return std::get<0>(GetParam()); }
+  int relaxed_by() const { return std::get<1>(GetParam()); }
+  unsigned seed() const { return std::get<2>(GetParam()); }
+};
+
+TEST_P(RandomOrders, NeverExceedTheStalenessBoundAndNeverDeadlock) {
+  const auto ssp = MakeAsynchronous(workers(), HalvesEachStep(), {.staleness_bound = relaxed_by()});
+  RandomOrder order(*ssp, workers(), seed());
+  const auto pushed = [&](const PushInfo& push, const Verdict& verdict) {
+    ASSERT_TRUE(verdict.apply.has_value());
+    // Between a read and its push every other worker makes at most 2s + 1 updates.
+    ASSERT_LE(order.version() - 1 - push.version, (workers() - 1) * (2 * relaxed_by() + 1));
+    if (verdict.answer.empty()) {
+      ASSERT_THAT(ssp->Missing(), ::testing::Not(::testing::Contains(push.worker)));
+    }
+  };
+  const auto answered = [&](int worker) {
+    const std::int64_t clock = order.steps()[std::size_t(worker)];
+    ASSERT_GE(std::ranges::min(order.steps()), clock - relaxed_by());
+  };
+  EXPECT_TRUE(order.Run(pushed, answered));
+  EXPECT_EQ(order.version(), workers() * RandomOrder::kSteps);
+}
+
+TEST_P(RandomOrders, UseAllButTheBackupsOfEveryStepOnce) {
+  if (relaxed_by() >= workers()) return;
+  const auto backup = MakeSynchronous(workers(), HalvesEachStep(), relaxed_by());
+  RandomOrder order(*backup, workers(), seed());
+  std::vector<int> used(RandomOrder::kSteps, 0);
+  std::int64_t dropped = 0;
+  const auto pushed = [&](const PushInfo& push, const Verdict& verdict) {
+    if (!verdict.use_gradient) {
+      ++dropped;
+      return;
+    }
+    ++used[std::size_t(push.step)];
+    const std::int64_t applied = verdict.apply ? order.version() - 1 : order.version();
+    ASSERT_EQ(push.version, applied) << "an old gradient was used";
+    ASSERT_EQ(push.step, applied) << "a gradient of another step was used";
+  };
+  EXPECT_TRUE(order.Run(pushed, [](int) {}));
+  EXPECT_THAT(used, ::testing::Each(workers() - relaxed_by()));
+  EXPECT_EQ(dropped, relaxed_by() * RandomOrder::kSteps);
+  EXPECT_EQ(order.version(), RandomOrder::kSteps);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomOrders,
+                         ::testing::Combine(::testing::Values(1, 2, 3, 7),
+                                            ::testing::Values(0, 1, 2, 5),
+                                            ::testing::Range(0U, 8U)));
 
 }  // namespace
 }  // namespace ringside

@@ -57,6 +57,7 @@ struct ClusterOptions {
   OptimizerOptions optimizer{};
   ScheduleOptions schedule{.base = 1.0};
   std::chrono::milliseconds timeout{10'000};
+  StrategyOptions strategy{};
 };
 
 /// Servers and workers as threads of one process, over loopback.
@@ -75,7 +76,8 @@ class PsCluster {
                                                      .comm = comm_,
                                                      .optimizer = options_.optimizer,
                                                      .schedule = schedule_,
-                                                     .timeline = timeline_}));
+                                                     .timeline = timeline_,
+                                                     .options = options_.strategy}));
     }
   }
 
@@ -107,7 +109,8 @@ class PsCluster {
                                              .optimizer = *worker->optimizer,
                                              .schedule = schedule_,
                                              .recorder = worker->recorder,
-                                             .timeline = worker->timeline});
+                                             .timeline = worker->timeline,
+                                             .options = options_.strategy});
     return worker;
   }
 

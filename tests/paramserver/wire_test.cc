@@ -16,6 +16,7 @@ FrameHeader Sample() {
           .step = std::int64_t{1} << 40,
           .version = -5,
           .staleness = 6,
+          .dropped = true,
           .payload_bytes = 700};
 }
 
@@ -29,6 +30,7 @@ TEST(FrameHeader, SurvivesTheWire) {
   EXPECT_EQ(header.step, std::int64_t{1} << 40);
   EXPECT_EQ(header.version, -5);
   EXPECT_EQ(header.staleness, 6);
+  EXPECT_TRUE(header.dropped);
   EXPECT_EQ(header.payload_bytes, 700U);
 }
 
@@ -44,6 +46,7 @@ TEST(FrameHeader, HasTheDocumentedLayout) {
   EXPECT_EQ(at(8), 1);   // worker
   EXPECT_EQ(at(12), 2);  // bucket
   EXPECT_EQ(at(16), 3);  // part
+  EXPECT_EQ(at(20), 1);  // flags
   EXPECT_EQ(at(29), 1);  // step
   EXPECT_EQ(at(32), 0xfb);
   EXPECT_EQ(at(40), 6);
