@@ -92,7 +92,9 @@ std::vector<pid_t> ProcessesOfGroup(pid_t group) {
 
 bool IsAlive(pid_t pid) { return IsLiving(ReadStat(std::to_string(pid))); }
 
-int StepsIn(const std::string& bundle) {
+int StepsIn(const std::string& bundle) { return StepLines(bundle + "/metrics.jsonl"); }
+
+int CommonStepsIn(const std::string& bundle) {
   std::optional<int> fewest;
   std::error_code not_there_yet;
   for (const auto& entry : std::filesystem::directory_iterator(bundle, not_there_yet)) {

@@ -43,8 +43,10 @@ void WaitUntil(const std::string& what, const std::function<bool()>& is_so);
 std::vector<pid_t> ProcessesOfGroup(pid_t group);
 bool IsAlive(pid_t pid);
 
-/// Of the bundle's metrics: steps that every rank has told of, 0 before there are any.
+/// Of the bundle's metrics: steps that rank 0 has told of.
 int StepsIn(const std::string& bundle);
+/// Steps that every rank has told of.
+int CommonStepsIn(const std::string& bundle);
 /// Of the bundle's processes.json; -1 while there is none of that name.
 pid_t PidIn(const std::string& bundle, const std::string& name);
 std::vector<pid_t> PidsIn(const std::string& bundle);

@@ -160,7 +160,7 @@ TEST_F(LauncherTest, NoSecretIsInArgumentsOrEnvironment) {
 
 TEST_F(LauncherTest, AKilledWorkerEndsAllAndIsNamed) {
   auto running = RunBeside(ProfileSpec("ring", 3, kEndless));
-  WaitForSteps(2);
+  WaitUntil("two steps of every rank", [&] { return CommonStepsIn(bundle()) >= 2; });
   const pid_t pid = PidIn(bundle(), "worker 1");
   const auto killed_at = Clock::now();
   ASSERT_EQ(::kill(pid, SIGKILL), 0);
