@@ -107,6 +107,8 @@ std::string Endpoint(const std::string& address, int port) {
   return (v6 ? "[" + address + "]" : address) + ":" + std::to_string(port);
 }
 
+std::string UnixTarget(const std::string& name) { return "unix-abstract:" + name; }
+
 std::span<const TransportArgument> TransportArguments() {
   static constexpr std::array kArguments{
       TransportArgument{GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, kMaxMessage},

@@ -63,6 +63,8 @@ gpr_timespec GrpcDeadline(std::chrono::milliseconds after);
 
 /// "127.0.0.1:80", "[::1]:80".
 std::string Endpoint(const std::string& address, int port);
+/// "unix-abstract:NAME".
+std::string UnixTarget(const std::string& name);
 
 /// A channel argument of gRPC.
 struct TransportArgument {

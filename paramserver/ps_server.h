@@ -8,9 +8,9 @@
 
 namespace ringside {
 
-/// A parameter server: listens on `context.comm.address` at a port of the kernel's choice and
-/// publishes "address:port" in the store under "ps/<index>". Its handlers run on gRPC's threads;
-/// one thread of its own ends pushes that have waited too long.
+/// A parameter server: listens over the transport that the options ask for and publishes its
+/// address in the store under "ps/<index>" (`ServerAddress::ToText`). Calls run on the transport's
+/// threads; one thread of its own ends pushes that have waited too long.
 class PsServer : public Server {
  public:
   /// Throws `CommError` when the address cannot be listened on.

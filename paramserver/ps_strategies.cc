@@ -42,9 +42,10 @@ std::unique_ptr<Server> MakeServer(const ServerContext& context) {
   return std::make_unique<PsServer>(context, [context] { return make(context); });
 }
 
-constexpr std::array<std::string_view, 1> kAsyncKeys{"staleness-lr"};
-constexpr std::array<std::string_view, 1> kSspKeys{"staleness"};
-constexpr std::array<std::string_view, 1> kBackupKeys{"backups"};
+constexpr std::array<std::string_view, 1> kSyncKeys{"ps-transport"};
+constexpr std::array<std::string_view, 2> kAsyncKeys{"ps-transport", "staleness-lr"};
+constexpr std::array<std::string_view, 2> kSspKeys{"ps-transport", "staleness"};
+constexpr std::array<std::string_view, 2> kBackupKeys{"ps-transport", "backups"};
 
 std::optional<OptionRefusal> CheckStaleness(const StrategyOptions& options, int, int) {
   if (options.staleness >= 0) return std::nullopt;
@@ -77,6 +78,7 @@ const StrategyEntry kPsSyncEntry{
     .make = MakeWorker,
     .make_server = MakeServer<ApplyTheSumOfAStep>,
     .bound = ParameterServerCost,
+    .keys = kSyncKeys,
 };
 
 const StrategyEntry kPsAsyncEntry{

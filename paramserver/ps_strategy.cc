@@ -70,8 +70,8 @@ void PsStrategy::Connect() {
   for (int server = 0; server < context_.world.servers; ++server) {
     const std::string key = "ps/" + std::to_string(server);
     try {
-      links.push_back(
-          std::make_unique<ServerLink>(server, context_.store.Get(key, deadline), context_.comm));
+      const auto address = ServerAddress::FromText(context_.store.Get(key, deadline));
+      links.push_back(ConnectToServer(server, address, *space_, context_.comm));
     } catch (const CommError& error) {
       throw CommError("server " + std::to_string(server), "start", error.what());
     }

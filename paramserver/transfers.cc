@@ -17,13 +17,13 @@ constexpr int kLane = 1;  // communication
 }  // namespace
 
 /// What is known of one bucket. Fields are guarded by `mutex_` of the owner, except that while the
-/// transfer is under way `Received` writes `transfer.in` alone.
+/// transfer is under way the link alone writes to `transfer.in`.
 class Transfers::Slot : public CallObserver {
  public:
   explicit Slot(Transfers& owner) : owner_(owner) {}
 
   void Sent(std::size_t bytes) override;
-  void Received(const FrameHeader& header, const Payload& payload) override;
+  void Received(const FrameHeader& header, const CopyCount& moved) override;
   void Failed(const CommError& error) override;
 
   Transfer transfer;
@@ -120,7 +120,7 @@ void Transfers::StartCall(Slot& slot) {
   slot.called = Timeline::Clock::now();
   timeline_.Add(SpanKind::kQueue, slot.begun, slot.called, transfer.header.step,
                 static_cast<int>(transfer.header.bucket), kLane);
-  link(transfer.server).Call(transfer.header, transfer.out, transfer.in.size_bytes(), slot);
+  link(transfer.server).Call(transfer.header, transfer.out, transfer.in, slot);
 }
 
 void Transfers::Slot::Sent(std::size_t bytes) {
@@ -129,9 +129,7 @@ void Transfers::Slot::Sent(std::size_t bytes) {
   owner_.send_.notify_all();
 }
 
-void Transfers::Slot::Received(const FrameHeader& header, const Payload& payload) {
-  FloatReader reader(payload.pieces());
-  reader.Assign(transfer.in);
+void Transfers::Slot::Received(const FrameHeader& header, const CopyCount& moved) {
   owner_.timeline_.Add(SpanKind::kWire, called, Timeline::Clock::now(), transfer.header.step,
                        static_cast<int>(transfer.header.bucket), kLane);
   if (transfer.counted) {
@@ -139,7 +137,7 @@ void Transfers::Slot::Received(const FrameHeader& header, const Payload& payload
     if (header.kind == FrameKind::kPushPull) owner_.Record(header);
   }
   const std::lock_guard lock(owner_.mutex_);
-  owner_.copies_ += reader.count();
+  owner_.copies_ += moved;
   if (header.kind == FrameKind::kPushPull || header.kind == FrameKind::kPull) {
     version = header.version;
   }

@@ -35,14 +35,15 @@ struct Transfer {
 ///
 /// Buckets leave in the order in which they were begun: HTTP/2 would interleave all that are under
 /// way and finish them together at the end, which leaves nothing to overlap. So each server has at
-/// most `kUnsentBytes` (but always one bucket) waiting to be taken by the kernel; how many replies
-/// are outstanding is not limited.
+/// most `kUnsentBytes` (but always one bucket) waiting to be taken by the kernel: two buckets of
+/// the default size, since with one the server idles while the next begins. How many replies are
+/// outstanding is not limited.
 ///
 /// Ownership: the spans of a transfer belong to it from `Begin` until `Await` returns normally, or
 /// until destruction. Thread safety: one caller; `Begin` does not block.
 class Transfers {
  public:
-  static constexpr std::size_t kUnsentBytes = std::size_t{4} << 20;
+  static constexpr std::size_t kUnsentBytes = std::size_t{8} << 20;
 
   /// Takes the links over; borrows the rest.
   Transfers(std::vector<std::unique_ptr<ServerLink>> links, int buckets,

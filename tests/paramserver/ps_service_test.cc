@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "paramserver/consistency.h"
+#include "paramserver/grpc_link.h"
 #include "paramserver/handover.h"
 #include "paramserver/ps_server.h"
-#include "paramserver/server_link.h"
 #include "paramserver/wire.h"
 
 namespace ringside {
@@ -81,7 +81,7 @@ class ServiceTest : public ::testing::Test {
              .step = 0,
              .buckets = {{0, kElements}}};
     const std::string endpoint = store_.Get("ps/0", Deadline::After(comm_.timeout));
-    link_ = std::make_unique<ServerLink>(0, endpoint, comm_);
+    link_ = std::make_unique<GrpcLink>(0, ServerAddress::FromText(endpoint), comm_);
     stub_.emplace(grpc::CreateChannel(endpoint, grpc::InsecureChannelCredentials()));
     if (!started) return;
     link_->Start(plan_);

@@ -1,0 +1,297 @@
+#include "paramserver/grpc_link.h"
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/impl/codegen/proto_utils.h>
+#include <grpcpp/security/credentials.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <iterator>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "paramserver/grpc_payload.h"
+#include "paramserver/handover.h"
+#include "paramserver/parameter_server.pb.h"
+
+namespace ringside {
+namespace {
+
+/// A server tells of missing workers at the timeout; this is what its answer may take on top.
+constexpr std::chrono::milliseconds kAnswerGrace{500};
+
+/// A connection is served by one thread at a time, here and at the server: with two, parameters
+/// come in while gradients go out.
+constexpr std::size_t kConnections = 2;
+
+const char* OperationName(FrameKind kind) {
+  switch (kind) {
+    case FrameKind::kPushPull:
+      return "push and pull";
+    case FrameKind::kLoad:
+      return "load";
+    case FrameKind::kPull:
+      return "pull";
+    case FrameKind::kReadState:
+      return "read of the optimizer state";
+  }
+  return "call";
+}
+
+std::string Describe(const FrameHeader& header) {
+  return std::string(OperationName(header.kind)) + " of bucket " + std::to_string(header.bucket) +
+         ", step " + std::to_string(header.step);
+}
+
+std::string TargetOf(const ServerAddress& address) {
+  const bool local = address.transport == PsTransport::kUds;
+  return local ? UnixTarget(address.address) : address.address;
+}
+
+std::shared_ptr<grpc::Channel> Connect(const std::string& target) {
+  KeepGrpcRunning();
+  grpc::ChannelArguments arguments;
+  for (const TransportArgument& argument : TransportArguments()) {
+    arguments.SetInt(argument.name, argument.value);
+  }
+  // Each link its own connection, no proxy between processes of a job, and no repeated pushes.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  arguments.SetCompressionAlgorithm(GRPC_COMPRESS_NONE);
+  return grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), arguments);
+}
+
+StartRequest ToRequest(const PlanInfo& plan) {
+  StartRequest request;
+  request.set_protocol(FrameHeader::kProtocol);
+  request.set_worker(plan.worker);
+  request.set_workers(plan.workers);
+  request.set_server(plan.server);
+  request.set_servers(plan.servers);
+  request.set_plan_fingerprint(plan.fingerprint);
+  request.set_step(plan.step);
+  for (const PlanInfo::ServedBucket& bucket : plan.buckets) {
+    ServedBucket& served = *request.add_buckets();
+    served.set_index(bucket.index);
+    served.set_elements(bucket.elements);
+  }
+  return request;
+}
+
+}  // namespace
+
+class GrpcLink::Impl {
+ public:
+  Impl(int server, const ServerAddress& address, const CommOptions& comm)
+      : name_("server " + std::to_string(server) + " " + address.Place()), comm_(comm) {
+    for (std::size_t i = 0; i < kConnections; ++i) stubs_.emplace_back(Connect(TargetOf(address)));
+  }
+
+  ~Impl();
+
+  const std::string& name() const { return name_; }
+  void Start(const PlanInfo& plan);
+  void Call(const FrameHeader& header, std::span<const float> out, std::span<float> in,
+            CallObserver& observer);
+
+ private:
+  /// Lives until gRPC has finished the call.
+  struct CallState {
+    CallObserver* observer = nullptr;
+    FrameHeader header;
+    std::span<float> in;
+    grpc::ClientContext context;
+    grpc::ByteBuffer request, reply;
+    Handover handover;
+    int holds = 1;  // guarded by the link's mutex_
+    std::list<CallState>::iterator self;
+  };
+  /// Lives until gRPC lets the payload go, which may be before or after the call is finished.
+  struct Lease {
+    Impl* link;
+    CallObserver* observer;
+    std::size_t bytes;
+    Handover handover;
+  };
+
+  void Prepare(grpc::ClientContext& context) const;
+  CommError ErrorOf(const std::string& operation, const grpc::Status& status) const;
+  CallState& AddCall();
+  void Finished(CallState& call, const grpc::Status& status);
+  void Deliver(CallState& call) const;
+  void Drop(CallState& call);
+  void CancelAll();
+  static void EndLease(void* lease);
+
+  const std::string name_;
+  const CommOptions& comm_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::list<CallState> calls_;  // guarded by mutex_
+  int open_calls_ = 0;          // those of calls_ and those being destroyed; guarded by mutex_
+  int leases_ = 0;              // guarded by mutex_
+  std::deque<grpc::GenericStub> stubs_;  // one per connection
+};
+
+// gRPC may run callbacks inside any call into it, and they take the mutex: it is never held here
+// while gRPC is called. A payload that the kernel has not taken yet is let go when the connection
+// is closed, hence the order.
+GrpcLink::Impl::~Impl() {
+  CancelAll();
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, comm_.timeout, [this] { return open_calls_ == 0; });
+  lock.unlock();
+  stubs_.clear();
+  lock.lock();
+  changed_.wait_for(lock, comm_.timeout, [this] { return leases_ == 0; });
+}
+
+void GrpcLink::Impl::CancelAll() {
+  std::vector<CallState*> held;
+  {
+    const std::lock_guard lock(mutex_);
+    for (CallState& call : calls_) {
+      ++call.holds;
+      held.push_back(&call);
+    }
+  }
+  for (CallState* call : held) {
+    call->context.TryCancel();
+    Drop(*call);
+  }
+}
+
+void GrpcLink::Impl::Prepare(grpc::ClientContext& context) const {
+  context.set_deadline(GrpcDeadline(comm_.timeout + kAnswerGrace));
+  context.AddMetadata(kTokenKey, comm_.token);
+}
+
+// A culprit that the server knows comes in the details; without one the server itself is to blame.
+CommError GrpcLink::Impl::ErrorOf(const std::string& operation, const grpc::Status& status) const {
+  const std::string& culprit = status.error_details();
+  const bool own = culprit.empty() || name_.starts_with(culprit + " ");
+  return own ? CommError(name_, operation, status.error_message())
+             : CommError(culprit, operation, name_ + " says: " + status.error_message());
+}
+
+void GrpcLink::Impl::Start(const PlanInfo& plan) {
+  grpc::ByteBuffer request, reply;
+  bool owned = false;
+  grpc::GenericSerialize<grpc::ProtoBufferWriter, StartRequest>(ToRequest(plan), &request, &owned);
+  grpc::ClientContext context;
+  // The server listened before it published its address: a connection that fails now is tried
+  // again.
+  context.set_wait_for_ready(true);
+  Prepare(context);
+  std::optional<grpc::Status> outcome;
+  stubs_.front().UnaryCall(&context, kStartMethod, {}, &request, &reply, [&](grpc::Status status) {
+    const std::lock_guard lock(mutex_);
+    outcome = std::move(status);
+    changed_.notify_all();
+  });
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return outcome.has_value(); });  // the call has a deadline
+  if (!outcome->ok()) throw ErrorOf("start", *outcome);
+}
+
+void GrpcLink::Impl::Call(const FrameHeader& header, std::span<const float> out,
+                          std::span<float> in, CallObserver& observer) {
+  CallState& call = AddCall();
+  call.observer = &observer;
+  call.header = header;
+  call.in = in;
+  Prepare(call.context);
+  auto* lease = new Lease{this, &observer, out.size_bytes(), {}};
+  lease->handover.Pass();
+  call.request = MakeFrame(header, out, EndLease, lease);
+  call.handover.Pass();
+  stubs_[header.bucket % kConnections].UnaryCall(
+      &call.context, MethodOf(header.kind), {}, &call.request, &call.reply,
+      [this, &call](const grpc::Status& status) { Finished(call, status); });
+}
+
+GrpcLink::Impl::CallState& GrpcLink::Impl::AddCall() {
+  const std::lock_guard lock(mutex_);
+  CallState& call = calls_.emplace_back();
+  call.self = std::prev(calls_.end());
+  ++open_calls_;
+  ++leases_;
+  return call;
+}
+
+void GrpcLink::Impl::EndLease(void* lease) {
+  const std::unique_ptr<Lease> ended(static_cast<Lease*>(lease));
+  ended->handover.Take();
+  ended->observer->Sent(ended->bytes);
+  Impl& link = *ended->link;
+  const std::lock_guard lock(link.mutex_);
+  if (--link.leases_ == 0) link.changed_.notify_all();
+}
+
+void GrpcLink::Impl::Finished(CallState& call, const grpc::Status& status) {
+  call.handover.Take();
+  call.request.Clear();
+  try {
+    if (!status.ok()) throw ErrorOf(Describe(call.header), status);
+    Deliver(call);
+  } catch (const CommError& error) {
+    call.observer->Failed(error);
+  }
+  Drop(call);
+}
+
+void GrpcLink::Impl::Deliver(CallState& call) const {
+  FrameHeader header;
+  std::unique_ptr<const Payload> payload;
+  const FrameError error = ParseFrame(call.reply, header, payload);
+  call.reply.Clear();
+  if (error != FrameError::kNone) {
+    throw CommError(name_, Describe(call.header), FrameErrorText(error));
+  }
+  if (header.kind != call.header.kind || header.bucket != call.header.bucket ||
+      header.payload_bytes != call.in.size_bytes()) {
+    throw CommError(name_, Describe(call.header), "the reply belongs to another request");
+  }
+  FloatReader reader(payload->pieces());
+  reader.Assign(call.in);
+  call.observer->Received(header, reader.count());
+}
+
+// A call is destroyed without the mutex, and counted as open until that is over: its context holds
+// the channel, and the last reference must be the link's own, since a channel that is destroyed on
+// a thread of gRPC would wait for that thread.
+void GrpcLink::Impl::Drop(CallState& call) {
+  std::list<CallState> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    if (--call.holds > 0) return;
+    ended.splice(ended.begin(), calls_, call.self);
+  }
+  ended.clear();
+  const std::lock_guard lock(mutex_);
+  if (--open_calls_ == 0) changed_.notify_all();
+}
+
+GrpcLink::GrpcLink(int server, const ServerAddress& address, const CommOptions& comm)
+    : impl_(std::make_unique<Impl>(server, address, comm)) {}
+
+GrpcLink::~GrpcLink() = default;
+
+const std::string& GrpcLink::name() const { return impl_->name(); }
+
+void GrpcLink::Start(const PlanInfo& plan) { impl_->Start(plan); }
+
+void GrpcLink::Call(const FrameHeader& header, std::span<const float> out, std::span<float> in,
+                    CallObserver& observer) {
+  impl_->Call(header, out, in, observer);
+}
+
+}  // namespace ringside

@@ -1,0 +1,209 @@
+// What every transport between workers and servers promises, with threads as ranks.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "common/errors.h"
+#include "paramserver/ps_server.h"
+#include "paramserver/server_address.h"
+#include "paramserver/server_link.h"
+#include "tests/paramserver/ps_cluster.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::array kTransports{PsTransport::kGrpc, PsTransport::kUds};
+
+std::string NameOf(PsTransport transport) {
+  if (transport == PsTransport::kGrpc) return "Grpc";
+  return transport == PsTransport::kUds ? "Uds" : "Shm";
+}
+
+StrategyOptions Over(PsTransport transport) {
+  StrategyOptions options;
+  options.ps_transport = transport;
+  return options;
+}
+
+CommError ErrorOf(const std::exception_ptr& thrown) {
+  try {
+    if (thrown) std::rethrow_exception(thrown);
+  } catch (const CommError& error) {
+    return error;
+  }
+  ADD_FAILURE() << "no CommError was thrown";
+  return {"nobody", "nothing", "none"};
+}
+
+class TransportTest : public ::testing::TestWithParam<PsTransport> {};
+
+TEST_P(TransportTest, FollowsTheSumExactly) {
+  for (const auto& [workers, servers, elements] : std::vector<std::tuple<int, int, std::size_t>>{
+           {1, 1, 0}, {1, 1, 1}, {2, 1, 100'000}, {3, 2, 100'000}, {7, 3, 1000}}) {
+    PsCluster cluster({.workers = workers,
+                       .servers = servers,
+                       .elements = elements,
+                       .target_bytes = std::max<std::size_t>(64, elements * sizeof(float) / 7),
+                       .strategy = Over(GetParam())});
+    cluster.Run([&, workers = workers](TestWorker& worker) {
+      for (int step = 0; step < 3; ++step) {
+        for (std::size_t i = 0; i < worker.space.size(); ++i) {
+          worker.space.grads()[i] =
+              static_cast<float>((i + 1) % 97 + std::size_t(worker.world.rank));
+        }
+        worker.Step(step);
+        for (std::size_t i = 0; i < worker.space.size(); ++i) {
+          const int sum = workers * static_cast<int>((i + 1) % 97) + workers * (workers - 1) / 2;
+          ASSERT_EQ(worker.space.params()[i], static_cast<float>(-(step + 1) * sum)) << i;
+        }
+      }
+      worker.strategy->Settle();
+      EXPECT_EQ(worker.recorder.bytes_sent(), 3 * worker.space.size() * sizeof(float));
+    });
+  }
+}
+
+TEST_P(TransportTest, StartsWithTheParametersOfRankZero) {
+  PsCluster cluster({.workers = 3, .elements = 5000, .strategy = Over(GetParam())});
+  const RankOutcomes outcomes = cluster.TryRun([](TestWorker& worker) {
+    std::ranges::fill(worker.space.params(), worker.world.rank == 0 ? 5.0F : -1.0F);
+    worker.strategy->Start(worker.space, worker.plan, {});
+    for (const float value : worker.space.params()) ASSERT_EQ(value, 5.0F);
+    worker.strategy->Stop();
+  });
+  EXPECT_EQ(outcomes.failures(), 0) << ErrorOf(outcomes.first).what();
+}
+
+TEST_P(TransportTest, CarriesOptimizerState) {
+  PsCluster cluster({.servers = 2, .optimizer = {.momentum = 0.5}, .strategy = Over(GetParam())});
+  const RankOutcomes outcomes = cluster.TryRun([](TestWorker& worker) {
+    std::vector<float> state(worker.optimizer->state_size(), 8.0F);
+    worker.strategy->Start(worker.space, worker.plan, {.step = 4, .optimizer_state = state});
+    worker.FillGradients(1);
+    worker.Step(4);
+    worker.strategy->Settle();
+    if (worker.world.rank == 0) {
+      worker.strategy->ReadOptimizerState(state);
+      for (const float value : state) ASSERT_EQ(value, 0.5F * 8 + 2);
+    }
+    worker.strategy->Stop();
+  });
+  EXPECT_EQ(outcomes.failures(), 0) << ErrorOf(outcomes.first).what();
+}
+
+TEST_P(TransportTest, AppliesAsynchronousPushes) {
+  PsCluster cluster({.entry = &kPsAsyncEntry, .workers = 3, .strategy = Over(GetParam())});
+  cluster.Run([](TestWorker& worker) {
+    worker.FillGradients(1);
+    for (int step = 0; step < 5; ++step) worker.Step(step);
+    worker.strategy->Settle();
+    for (const float value : worker.space.params()) ASSERT_EQ(value, -15.0F);
+  });
+}
+
+TEST_P(TransportTest, RefusesAWrongToken) {
+  PsCluster cluster({.workers = 1, .strategy = Over(GetParam())});
+  const auto worker = cluster.MakeWorker(0);
+  CommOptions comm = cluster.comm();
+  comm.token = "another token";
+  const Schedule schedule({.base = 1.0});
+  StrategyContext context{.world = worker->world,
+                          .store = cluster.store(),
+                          .comm = comm,
+                          .optimizer = *worker->optimizer,
+                          .schedule = schedule,
+                          .recorder = worker->recorder,
+                          .timeline = worker->timeline};
+  context.options = Over(GetParam());
+  const auto stranger = kPsSyncEntry.make(context);
+  try {
+    stranger->Start(worker->space, worker->plan, {});
+    FAIL() << "started with a wrong token";
+  } catch (const CommError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("server 0"));
+    EXPECT_THAT(error.what(), HasSubstr("token"));
+  }
+}
+
+TEST_P(TransportTest, NamesAMissingWorkerInTime) {
+  PsCluster cluster(
+      {.workers = 3, .timeout = std::chrono::milliseconds(500), .strategy = Over(GetParam())});
+  const RankOutcomes outcomes = cluster.TryRun([](TestWorker& worker) {
+    worker.strategy->Start(worker.space, worker.plan, {});
+    if (worker.world.rank != 2) worker.Step(0);
+  });
+  for (const int rank : {0, 1}) {
+    EXPECT_EQ(ErrorOf(outcomes.by_rank[std::size_t(rank)]).peer(), "worker 2");
+  }
+}
+
+TEST_P(TransportTest, NamesAWorkerThatLeavesWhileItsPushWaits) {
+  PsCluster cluster({.workers = 3, .strategy = Over(GetParam())});
+  const auto& server = dynamic_cast<PsServer&>(cluster.server(0));
+  const RankOutcomes outcomes = cluster.TryRun([&](TestWorker& worker) {
+    worker.strategy->Start(worker.space, worker.plan, {});
+    const int bucket = worker.world.rank == 2 ? 0 : 1;
+    worker.Submit(bucket, 0);
+    if (worker.world.rank != 2) return worker.Await(bucket, 0);
+    while (server.counters().waiting < 3) std::this_thread::yield();
+  });
+  for (const int rank : {0, 1}) {
+    EXPECT_EQ(ErrorOf(outcomes.by_rank[std::size_t(rank)]).peer(), "worker 2");
+  }
+}
+
+TEST_P(TransportTest, NamesAServerThatStops) {
+  PsCluster cluster({.workers = 2,
+                     .servers = 2,
+                     .elements = 100'000,
+                     .target_bytes = 40'000,
+                     .strategy = Over(GetParam())});
+  const RankOutcomes outcomes = cluster.TryRun([&](TestWorker& worker) {
+    worker.strategy->Start(worker.space, worker.plan, {});
+    for (int step = 0;; ++step) {
+      worker.Step(step);
+      if (worker.world.rank == 0 && step == 3) cluster.server(1).Stop();
+    }
+  });
+  for (const std::exception_ptr& thrown : outcomes.by_rank) {
+    EXPECT_THAT(ErrorOf(thrown).peer(), HasSubstr("server 1"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TransportTest, ::testing::ValuesIn(kTransports),
+                         [](const auto& tested) { return NameOf(tested.param); });
+
+TEST(ServerAddress, SurvivesTheStore) {
+  for (const PsTransport transport : kTransports) {
+    const ServerAddress address = transport == PsTransport::kGrpc
+                                      ? ServerAddress{transport, "[::1]:80"}
+                                      : LocalAddress(transport);
+    const ServerAddress read = ServerAddress::FromText(address.ToText());
+    EXPECT_EQ(read.transport, transport);
+    EXPECT_EQ(read.address, address.address);
+    EXPECT_EQ(read.host, address.host);
+  }
+  EXPECT_NE(LocalAddress(PsTransport::kUds).address, LocalAddress(PsTransport::kUds).address);
+  for (const char* text : {"uds x", "carrier-pigeon a b", " "}) {
+    EXPECT_THROW(ServerAddress::FromText(text), CommError) << text;
+  }
+}
+
+TEST(ServerAddress, AServerOnAnotherHostIsRefusedWithTheReason) {
+  ServerAddress address = LocalAddress(PsTransport::kUds);
+  address.host = "elsewhere";
+  FlatSpace space(1);
+  EXPECT_THAT([&] { ConnectToServer(0, address, space, {}); },
+              ::testing::ThrowsMessage<ConfigError>(HasSubstr("another host")));
+}
+
+}  // namespace
+}  // namespace ringside
