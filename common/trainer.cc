@@ -11,6 +11,7 @@
 #include "common/data/loader.h"
 #include "common/errors.h"
 #include "common/evaluator.h"
+#include "common/held_back_strategy.h"
 #include "common/measured_strategy.h"
 
 namespace ringside {
@@ -28,6 +29,7 @@ class TrainingLoop {
       : parts_(parts),
         options_(options),
         strategy_(parts.strategy, parts.timeline),
+        held_back_(strategy_),
         loader_(parts.dataset, parts.world, LoaderOptions(options)),
         evaluator_(parts.world, parts.model, parts.dataset, parts.store, parts.timeline,
                    options.meeting_timeout) {
@@ -66,14 +68,21 @@ class TrainingLoop {
     step_open_ = true;
     const Batch batch = NextBatch(step);
     const Clock::time_point compute_begin = Clock::now();
-    record_.loss_sum = parts_.model.ForwardBackward(batch, strategy_);
+    record_.loss_sum = parts_.model.ForwardBackward(batch, ForModel());
     record_.compute_ms = Milliseconds(Clock::now() - compute_begin);
     TakeTimes();
     record_.compute_ms -= record_.submit_ms + record_.exposed_comm_ms;
+    held_back_.Release();
+    TakeTimes();
     if (!std::isfinite(record_.loss_sum)) {
       throw DivergedError(parts_.world.rank, step, record_.loss_sum);
     }
     evaluator_.AddTrainingLoss(record_.loss_sum, record_.samples);
+  }
+
+  Strategy& ForModel() {
+    if (options_.overlap) return strategy_;
+    return held_back_;
   }
 
   Batch NextBatch(std::int64_t step) {
@@ -161,6 +170,7 @@ class TrainingLoop {
   const TrainerParts& parts_;
   const TrainerOptions& options_;
   MeasuredStrategy strategy_;
+  HeldBackStrategy held_back_;  // of use without overlap alone
   Loader loader_;
   Evaluator evaluator_;
   TrainerResult result_;

@@ -23,6 +23,9 @@ struct TrainerOptions {
   std::size_t global_batch = 64;
   std::uint64_t seed = 1;  ///< Of the order of samples.
   Averaging averaging = Averaging::kGlobalBatch;
+  /// False: buckets are submitted after the backward pass and awaited at once, so that nothing is
+  /// communicated while the model computes. For measuring what overlap is worth.
+  bool overlap = true;
   std::int64_t eval_every = 0;                ///< In steps; 0: after the last step alone.
   std::int64_t checkpoint_every = 0;          ///< In steps; 0: never.
   std::chrono::milliseconds timeout{30'000};  ///< Of a wait for a batch.

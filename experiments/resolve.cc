@@ -106,7 +106,7 @@ void ResolveData(RunSpec& spec, const ModelEntry& model) {
 // Only models that this binary can build tell their tensors here; the others are checked by the
 // workers, once they have made their plan (worker/run_parts.h).
 void RefuseIdleServers(const RunSpec& spec, const ModelEntry& model) {
-  if (model.make == nullptr) return;
+  if (spec.servers == 0 || model.make == nullptr) return;
   ModelOptions options;
   options.compute_ms = spec.compute_ms;
   const std::unique_ptr<Model> made = model.make(options);
@@ -119,7 +119,7 @@ void RefuseIdleServers(const RunSpec& spec, const ModelEntry& model) {
          spec.servers, plan.buckets(), spec.servers - plan.buckets());
 }
 
-void ResolveWorld(RunSpec& spec, const StrategyEntry& strategy, const ModelEntry& model) {
+void ResolveWorld(RunSpec& spec, const StrategyEntry& strategy) {
   Refuse(spec.workers < 1, "workers", "{} workers cannot train; give at least 1", spec.workers);
   Refuse(spec.workers > kMaxWorkers, "workers", "{} workers are more than {}", spec.workers,
          kMaxWorkers);
@@ -139,7 +139,6 @@ void ResolveWorld(RunSpec& spec, const StrategyEntry& strategy, const ModelEntry
       "{} servers for {} workers make no sense: from one per worker on, the worker's own link is "
       "the limit; give at most {}",
       spec.servers, spec.workers, kMaxServersPerWorker * spec.workers);
-  RefuseIdleServers(spec, model);
 }
 
 // Keys of `StrategyOptions`, each read by some strategies.
@@ -239,15 +238,16 @@ void CheckRest(const RunSpec& spec) {
          "there is no checkpoint '{}'", spec.resume);
 }
 
-// Last: a wrong value is the user's to mend whatever this build has.
-void RequireBackend(const RunSpec& spec, const StrategyEntry& strategy, const ModelEntry& model) {
-  if (strategy.unavailable != nullptr) {
-    const std::string reason = strategy.unavailable();
-    if (!reason.empty()) {
-      throw MissingBackendError(
-          fmt::format("strategy '{}' cannot run here: {}", spec.strategy, reason));
-    }
-  }
+// These two last: a wrong value is the user's to mend whatever this build has.
+void RequireStrategy(const StrategyEntry& strategy) {
+  if (strategy.unavailable == nullptr) return;
+  const std::string reason = strategy.unavailable();
+  if (reason.empty()) return;
+  throw MissingBackendError(
+      fmt::format("strategy '{}' cannot run here: {}", strategy.name, reason));
+}
+
+void RequireModel(const RunSpec& spec, const ModelEntry& model) {
   if (model.needs_libtorch && ThisBuild().libtorch.empty()) {
     throw MissingBackendError(
         fmt::format("model '{}' needs libtorch, which this build lacks: install libtorch-dev and "
@@ -265,12 +265,23 @@ RunSpec Resolve(RunSpec spec) {
   ResolveModel(spec, model);
   CheckRest(spec);
   ResolveData(spec, model);
-  ResolveWorld(spec, strategy, model);
+  ResolveWorld(spec, strategy);
+  RefuseIdleServers(spec, model);
   CheckOptions(spec, strategy);
   ResolveLength(spec);
   CheckOptimizer(spec);
   CheckSchedule(spec);
-  RequireBackend(spec, strategy, model);
+  RequireStrategy(strategy);
+  RequireModel(spec, model);
+  return spec;
+}
+
+RunSpec ResolveStrategy(RunSpec spec) {
+  const StrategyEntry& strategy = StrategyOf(spec);
+  CheckRest(spec);
+  ResolveWorld(spec, strategy);
+  CheckOptions(spec, strategy);
+  RequireStrategy(strategy);
   return spec;
 }
 

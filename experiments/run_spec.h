@@ -37,8 +37,8 @@ class SpecKeyError : public ConfigError {
 struct RunSpec {
   std::string strategy = "ring";
   int workers = 2;
-  int servers = 0;         ///< 0: one dedicated server where the strategy has servers.
-  bool colocated = false;  ///< `servers` of the workers carry one; 0 then means all of them.
+  int servers = 0;          ///< 0: one dedicated server where the strategy has servers.
+  bool colocated = false;   ///< `servers` of the workers carry one; 0 then means all of them.
   StrategyOptions options;  ///< Of the strategy.
 
   std::string model = "mlp";
@@ -64,6 +64,7 @@ struct RunSpec {
   std::uint64_t seed = 1;
   int repetition = 0;
   std::int64_t bucket_bytes = 4 << 20;
+  bool overlap = true;  ///< Communicate during the backward pass.
   int threads = 1;
   std::int64_t eval_every = 0;        ///< In steps; 0: at the end.
   std::int64_t checkpoint_every = 0;  ///< In steps; 0: never.
@@ -91,6 +92,10 @@ void from_json(const nlohmann::json& json, RunSpec& spec);
 /// backend is missing. Fills in what was left open (servers, batch, data). Throws `SpecKeyError` or
 /// `MissingBackendError`.
 RunSpec Resolve(RunSpec spec);
+
+/// The part of `Resolve` that is about the strategy, its processes and its options: for what trains
+/// no model.
+RunSpec ResolveStrategy(RunSpec spec);
 
 /// First 16 hex digits of a SHA-256 over the resolved spec, seed and repetition: equal runs have
 /// equal ids.

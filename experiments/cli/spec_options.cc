@@ -25,7 +25,7 @@ std::string DefaultText(const SpecKey& key, const RunSpec& spec) {
   if (key.name == "bucket-mb") return fmt::format("{:g}", spec.bucket_bytes / double{1 << 20});
   const nlohmann::json value = key.get(spec);
   if (value.is_string()) return value.get<std::string>();
-  if (value.is_boolean()) return "";
+  if (value.is_boolean()) return key.placeholder.empty() ? "" : value.get<bool>() ? "on" : "off";
   if (value.is_array()) return fmt::format("{}", fmt::join(value.get<std::vector<int>>(), ","));
   return value.dump();
 }

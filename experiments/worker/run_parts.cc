@@ -66,8 +66,8 @@ BucketPlan MakePlan(const RunSpec& spec, std::span<const TensorSpec> tensors) {
   return {tensors, options};
 }
 
-FlatSpace MakeSpace(const StrategyEntry& entry, const BucketPlan& plan, const MemberSetup& setup) {
-  if (entry.memory == MemoryKind::kOrdinary) return FlatSpace(plan.elements());
+FlatSpace MakeSpace(MemoryKind memory, const BucketPlan& plan, const MemberSetup& setup) {
+  if (memory == MemoryKind::kOrdinary) return FlatSpace(plan.elements());
   return {plan.elements(), fmt::format("ringside-worker-{}", setup.who.index)};
 }
 
@@ -125,6 +125,15 @@ std::chrono::milliseconds OperationTimeout(const RunSpec& spec) {
 
 CommOptions MakeCommOptions(const MemberSetup& setup) {
   return {.address = setup.address, .token = setup.token, .timeout = OperationTimeout(setup.spec)};
+}
+
+std::unique_ptr<Server> MakeOwnServer(MemberProcess& process, const CommOptions& comm,
+                                      const Schedule& schedule, Timeline& timeline) {
+  const MemberSetup& setup = process.setup();
+  if (!setup.world.colocated || setup.who.index >= setup.world.servers) return nullptr;
+  return EntryOf(setup.spec)
+      .make_server({setup.who.index, setup.world.servers, setup.world.workers, process.client(),
+                    comm, setup.spec.optimizer, schedule, timeline, setup.spec.options});
 }
 
 std::unique_ptr<Timeline> MakeTimeline(const RunSpec& spec) {

@@ -15,6 +15,7 @@
 #include "common/store.h"
 #include "common/strategy_entry.h"
 #include "experiments/job/member_setup.h"
+#include "experiments/worker/member_process.h"
 #include "models/model_table.h"
 
 namespace ringside {
@@ -28,8 +29,8 @@ std::unique_ptr<Dataset> MakeDataset(const RunSpec& spec);
 std::unique_ptr<Model> MakeModel(const RunSpec& spec, const Dataset& dataset,
                                  std::span<const ModelEntry> models);
 BucketPlan MakePlan(const RunSpec& spec, std::span<const TensorSpec> tensors);
-/// In memory of the kind that the strategy prefers.
-FlatSpace MakeSpace(const StrategyEntry& entry, const BucketPlan& plan, const MemberSetup& setup);
+/// In memory of the kind that a strategy prefers.
+FlatSpace MakeSpace(MemoryKind memory, const BucketPlan& plan, const MemberSetup& setup);
 ScheduleOptions MakeSchedule(const RunSpec& spec, std::int64_t total_steps);
 /// Of the whole run: `spec.steps`, or as many as `spec.epochs` take. Throws `ConfigError` above
 /// `kMaxSteps`.
@@ -43,6 +44,9 @@ std::int64_t WaitForTotalSteps(Store& store, int workers, const Deadline& deadli
 std::chrono::milliseconds StartTimeout(const RunSpec& spec);
 std::chrono::milliseconds OperationTimeout(const RunSpec& spec);
 CommOptions MakeCommOptions(const MemberSetup& setup);
+/// The parameter server that this worker carries; null where it carries none.
+std::unique_ptr<Server> MakeOwnServer(MemberProcess& process, const CommOptions& comm,
+                                      const Schedule& schedule, Timeline& timeline);
 /// Disabled unless the spec asks for one.
 std::unique_ptr<Timeline> MakeTimeline(const RunSpec& spec);
 

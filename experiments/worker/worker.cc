@@ -40,7 +40,7 @@ class WorkerRun {
         model_(MaybeFaulty()),
         total_steps_(TotalSteps(spec_, dataset_->size(Split::kTrain))),
         plan_(MakePlan(spec_, model_->Tensors())),
-        space_(MakeSpace(entry_, plan_, setup_)),
+        space_(MakeSpace(entry_.memory, plan_, setup_)),
         optimizer_(Optimizer::Make(spec_.optimizer, plan_.elements())),
         schedule_(MakeSchedule(spec_, total_steps_)),
         recorder_(static_cast<std::size_t>(std::min(total_steps_, kMaxReservedSteps))),
@@ -53,7 +53,7 @@ class WorkerRun {
     process_.client().Set("job/total_steps", std::to_string(total_steps_));
     model_->Bind(space_, plan_);
     Resume();
-    StartServer();
+    server_ = MakeOwnServer(process_, comm_, schedule_, *timeline_);
     const auto strategy = entry_.make(Context());
     WorkerObserver observer(ObserverParts(*strategy));
     result_ = Train({setup_.world, *model_, *strategy, space_, plan_, *dataset_, process_.client(),
@@ -84,6 +84,7 @@ class WorkerRun {
             .global_batch = static_cast<std::size_t>(spec_.ResolvedGlobalBatch()),
             .seed = spec_.seed,
             .averaging = entry_.averaging,
+            .overlap = spec_.overlap,
             .eval_every = spec_.eval_every,
             .checkpoint_every = spec_.checkpoint_every,
             .timeout = OperationTimeout(spec_),
@@ -137,17 +138,6 @@ class WorkerRun {
     if (spec_.save_params && setup_.who.index == 0) {
       WriteParams(setup_.bundle_dir + "/params.bin", space_.params());
     }
-  }
-
-  bool HasServer() const {
-    return setup_.world.colocated && setup_.who.index < setup_.world.servers;
-  }
-
-  void StartServer() {
-    if (!HasServer()) return;
-    server_ = entry_.make_server({setup_.who.index, setup_.world.servers, setup_.world.workers,
-                                  process_.client(), comm_, spec_.optimizer, schedule_, *timeline_,
-                                  spec_.options});
   }
 
   /// Null without one.

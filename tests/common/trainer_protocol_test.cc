@@ -38,8 +38,10 @@ class ProbeModel : public Model {
     batches.push_back(batch);
     tracker_->BeginStep(batch.step, strategy);
     tracker_->AwaitAll();
-    tracker_->TensorReady(0);
-    tracker_->TensorReady(1);
+    for (const int tensor : {0, 1}) {
+      if (log_tensors) log_.push_back("tensor " + std::to_string(tensor));
+      tracker_->TensorReady(tensor);
+    }
     return batch.step == diverges_at ? std::nan("") : 1.0;
   }
   Evaluation Evaluate(const Batch& batch) override {
@@ -49,6 +51,7 @@ class ProbeModel : public Model {
   }
 
   std::vector<Batch> batches;
+  bool log_tensors = false;
   std::int64_t diverges_at = -1;
   double test_loss = 1;
 
@@ -68,6 +71,7 @@ class ProbeStrategy : public Strategy {
   void Submit(const Bucket& bucket) override {
     under_way_.resize(8, false);
     under_way_[static_cast<std::size_t>(bucket.index)] = true;
+    if (log_submits) log_.push_back("submit " + std::to_string(bucket.index));
   }
   void Await(const Bucket& bucket) override {
     under_way_.resize(8, false);
@@ -82,6 +86,7 @@ class ProbeStrategy : public Strategy {
   void Stop() override { log_.push_back("stop"); }
 
   std::chrono::milliseconds await_takes{0};
+  bool log_submits = false;
 
  private:
   Log& log_;
@@ -130,6 +135,32 @@ class TrainerProtocolTest : public ::testing::Test {
   ProbeObserver observer_{log_};
   Recorder recorder_{16};
 };
+
+TEST_F(TrainerProtocolTest, WithoutOverlapEveryBucketWaitsForTheBackwardPass) {
+  model_.log_tensors = true;
+  strategy_.log_submits = true;
+  Run({.end_step = 2, .global_batch = 8, .overlap = false}, 0);
+  const auto step = [](const char* name) {
+    return Log{name, "tensor 0", "tensor 1", "submit 0", "submit 1", "await 0", "await 1"};
+  };
+  Log expected{"start at 0"};
+  for (const char* name : {"step 0", "step 1"}) {
+    const Log one = step(name);
+    expected.insert(expected.end(), one.begin(), one.end());
+    expected.push_back(name == std::string("step 0") ? "done 0" : "done 1");
+  }
+  expected.insert(expected.end(), {"settle", "stop"});
+  EXPECT_EQ(log_, expected);
+}
+
+TEST_F(TrainerProtocolTest, WithoutOverlapAllCommunicationIsExposedInItsStep) {
+  strategy_.await_takes = std::chrono::milliseconds(5);
+  Run({.end_step = 2, .global_batch = 8, .overlap = false}, 0);
+  for (const StepRecord& record : recorder_.steps()) {
+    EXPECT_GE(record.exposed_comm_ms, 10);
+    EXPECT_GE(record.compute_ms, 0);
+  }
+}
 
 TEST_F(TrainerProtocolTest, DrainsAndSettlesBeforeEvaluations) {
   Run({.end_step = 3, .global_batch = 8, .eval_every = 2});

@@ -72,6 +72,7 @@ TEST(RunSpecJson, RoundTripsEveryKey) {
                                  {"seed", "42"},
                                  {"repetition", "2"},
                                  {"bucket-mb", "64KiB"},
+                                 {"overlap", "off"},
                                  {"threads", "3"},
                                  {"eval-every", "6"},
                                  {"checkpoint-every", "8"},
