@@ -30,6 +30,8 @@ constexpr std::array kTable{
                                      "emulated compute, 3.5 M real parameters"),
     ProfileEntry<BertBaseProfile>("profile:bert-base", "emulated compute, 109.5 M real parameters"),
     ProfileEntry<Gpt2Profile>("profile:gpt2", "emulated compute, 124.4 M real parameters"),
+    ProfileEntry<SmallTensorsProfile>("profile:small-tensors",
+                                      "emulated compute, 1,000 tensors of 4 KiB"),
 };
 
 }  // namespace

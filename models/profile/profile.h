@@ -36,6 +36,9 @@ Profile MobileNetV2Profile();  ///< Sandler et al. (2018), width 1; 3,504,872 pa
 Profile BertBaseProfile();  ///< Devlin et al. (2018), uncased, with pooler; 109,482,240 parameters.
 Profile Gpt2Profile();      ///< Radford et al. (2019), smallest; 124,439,808 parameters.
 
+/// 1,000 layers of one tensor of 4 KiB each: no network, but what coalescing is for.
+Profile SmallTensorsProfile();
+
 }  // namespace ringside
 
 #endif  // RINGSIDE_MODELS_PROFILE_PROFILE_H_
