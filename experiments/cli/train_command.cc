@@ -86,7 +86,7 @@ int RunTrainCommand(const Arguments& args) {
   JobOptions job = ReadJobFlags(parsed, environment);
   const fs::path directory = BundleDirectory(parsed, spec);
   job.bundle_dir = directory.string();
-  const bool reports = !ranks || ranks->rank == 0;
+  const bool reports = !ranks || ranks->hosts();
   if (reports) ClearDirectory(directory, parsed.IsOn("force"));
 
   JobOutcome outcome;

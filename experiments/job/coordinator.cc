@@ -119,10 +119,10 @@ class Coordinator::Service : public job::CoordinatorService::CallbackService {
     });
   }
 
-  Reactor* EndOfWorker(Context* context, const job::FailRequest* request, job::Empty*) override {
+  Reactor* EndOfChild(Context* context, const job::FailRequest* request, job::Empty*) override {
     return Answer(context, [&] {
-      board_.EndOfWorker(FromMessage(request->member()), FromMessage(request->kind()),
-                         request->exit_code(), request->message());
+      board_.EndOfChild(FromMessage(request->member()), FromMessage(request->kind()),
+                        request->exit_code(), request->message());
     });
   }
 

@@ -145,7 +145,7 @@ void CoordinatorClient::Fail(FailureKind kind, const std::string& message) {
       [&](grpc::ClientContext& context) { return hidden_->stub->Fail(&context, request, &reply); });
 }
 
-void CoordinatorClient::EndOfWorker(FailureKind kind, int code, const std::string& message) {
+void CoordinatorClient::EndOfChild(FailureKind kind, int code, const std::string& message) {
   job::FailRequest request;
   ToMessage(hidden_->ticket, request.mutable_member());
   request.set_kind(ToMessage(kind));
@@ -154,7 +154,7 @@ void CoordinatorClient::EndOfWorker(FailureKind kind, int code, const std::strin
   job::Empty reply;
   hidden_->Run(options_, "reporting the end of its worker", CallDeadline(), false,
                [&](grpc::ClientContext& context) {
-                 return hidden_->stub->EndOfWorker(&context, request, &reply);
+                 return hidden_->stub->EndOfChild(&context, request, &reply);
                });
 }
 

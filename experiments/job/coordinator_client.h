@@ -39,8 +39,8 @@ class CoordinatorClient : public Store {
   /// In pieces, so its length does not matter here.
   void HandInTrace(std::string_view trace);
   void Fail(FailureKind kind, const std::string& message);
-  /// `JobBoard::EndOfWorker`.
-  void EndOfWorker(FailureKind kind, int code, const std::string& message);
+  /// `JobBoard::EndOfChild`.
+  void EndOfChild(FailureKind kind, int code, const std::string& message);
   void Leave();
 
  private:

@@ -17,9 +17,9 @@ To SameOrder(From value, To last) {
 
 }  // namespace
 
-job::Role ToMessage(Role role) { return SameOrder(role, job::AGENT); }
+job::Role ToMessage(Role role) { return SameOrder(role, job::SERVER_AGENT); }
 job::FailureKind ToMessage(FailureKind kind) { return SameOrder(kind, job::COMM); }
-Role FromMessage(job::Role role) { return SameOrder(role, Role::kAgent); }
+Role FromMessage(job::Role role) { return SameOrder(role, Role::kServerAgent); }
 FailureKind FromMessage(job::FailureKind kind) { return SameOrder(kind, FailureKind::kComm); }
 
 void ToMessage(const JobBoard::Ticket& ticket, job::Member* message) {

@@ -43,10 +43,11 @@ void JobBoard::CheckJoin(const JoinRequest& request, const Member& who) const {
                       " of the job's protocol, the coordinator version " +
                       std::to_string(kJobProtocol));
   }
-  const int members = who.role == Role::kServer ? options_.servers : options_.workers;
+  const bool server = who.role == Role::kServer || who.role == Role::kServerAgent;
+  const int members = server ? options_.servers : options_.workers;
   if (who.index >= members) {
     throw ConfigError(name + " cannot join: the job has " + std::to_string(members) +
-                      (who.role == Role::kServer ? " servers" : " workers"));
+                      (server ? " servers" : " workers"));
   }
   if (request.spec_hash != options_.spec_hash) {
     throw ConfigError(name + " was started with another spec (hash " +
@@ -131,7 +132,7 @@ BeatOrder JobBoard::TakeBeat(const Ticket& ticket, Beat beat) {
   Incoming& rows = incoming_[ticket.who];
   std::ranges::move(beat.steps, std::back_inserter(rows.steps));
   std::ranges::move(beat.evaluations, std::back_inserter(rows.evaluations));
-  if (ticket.who.role == Role::kAgent && beat.held) draining_ = true;
+  if (IsAgent(ticket.who.role) && beat.held) draining_ = true;
   if (abort_reason_) return {BeatOrder::Kind::kAbort, 0, *abort_reason_};
   if (!draining_ || ticket.who.role != Role::kWorker) return {};
   if (beat.held) agreement_.Report(ticket.who.index, beat.next_step);
@@ -161,18 +162,18 @@ void JobBoard::Fail(const Ticket& ticket, FailureKind kind, const std::string& m
   failures_.push_back({ticket.who, kind, message});
 }
 
-void JobBoard::EndOfWorker(const Ticket& agent, FailureKind kind, int code,
-                           const std::string& message) {
+void JobBoard::EndOfChild(const Ticket& agent, FailureKind kind, int code,
+                          const std::string& message) {
   const std::lock_guard lock(mutex_);
-  Find(agent, "reporting the end of its worker");
-  const Member worker{Role::kWorker, agent.who.index};
-  const auto found = members_.find(worker);
+  Find(agent, "reporting the end of its child");
+  const Member child = ChildOf(agent.who);
+  const auto found = members_.find(child);
   const bool handed_in =
       found != members_.end() && found->second.left && !found->second.report.empty();
-  const bool told = std::ranges::find(failures_, worker, &Failure::who) != failures_.end();
+  const bool told = std::ranges::find(failures_, child, &Failure::who) != failures_.end();
   if (kind == FailureKind::kEarlyExit && (told || (handed_in && code == 0))) return;
   failures_.push_back(
-      {worker, kind,
+      {child, kind,
        message + (handed_in ? " after it handed in its result" : " before it handed in a result")});
 }
 
@@ -235,6 +236,15 @@ bool JobBoard::Joined(const Member& who) const {
   return members_.contains(who);
 }
 
+std::vector<Member> JobBoard::Agents() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Member> agents;
+  for (const auto& [who, record] : members_) {
+    if (IsAgent(who.role)) agents.push_back(who);
+  }
+  return agents;
+}
+
 bool JobBoard::HasLeft(const Member& who) const {
   const std::lock_guard lock(mutex_);
   const auto found = members_.find(who);
@@ -263,7 +273,7 @@ std::vector<Member> JobBoard::Missing() const {
 bool JobBoard::Complete() const {
   const std::lock_guard lock(mutex_);
   const auto done = std::ranges::count_if(members_, [](const auto& entry) {
-    return entry.first.role != Role::kAgent && entry.second.left && !entry.second.report.empty();
+    return !IsAgent(entry.first.role) && entry.second.left && !entry.second.report.empty();
   });
   return done == options_.workers + options_.servers;
 }

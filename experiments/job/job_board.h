@@ -17,7 +17,7 @@
 namespace ringside {
 
 /// Version of the calls between the processes of a job.
-constexpr std::uint32_t kJobProtocol = 1;
+constexpr std::uint32_t kJobProtocol = 2;
 
 struct HashedEvaluation {
   EvaluationRecord record;
@@ -95,9 +95,9 @@ class JobBoard {
   void HandIn(const Ticket& ticket, const std::string& report);
   void HandInTrace(const Ticket& ticket, const std::string& piece);
   void Fail(const Ticket& ticket, FailureKind kind, const std::string& message);
-  /// From the agent of a rank: its worker's process has ended. No failure when the worker had left
+  /// From an agent: the process of its worker or server has ended. No failure when that had left
   /// with a report and the code is 0, or had said itself why it ends.
-  void EndOfWorker(const Ticket& agent, FailureKind kind, int code, const std::string& message);
+  void EndOfChild(const Ticket& agent, FailureKind kind, int code, const std::string& message);
   /// When the last worker leaves, the key `kFinishedKey` is set: servers wait for it.
   void Leave(const Ticket& ticket);
 
@@ -112,6 +112,8 @@ class JobBoard {
   /// As if every member had beaten just now.
   void RenewLeases();
   bool Joined(const Member& who) const;
+  /// Those that have joined.
+  std::vector<Member> Agents() const;
   bool HasLeft(const Member& who) const;
   bool HandedIn(const Member& who) const;
   /// Workers and servers that have not joined yet.

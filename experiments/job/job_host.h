@@ -24,7 +24,7 @@ namespace ringside {
 /// What one process hosts of a job: its coordinator and some of its members.
 struct HostPlan {
   std::vector<MemberSetup> local;  ///< To be started here; coordinator and token are filled in.
-  int agents = 0;                  ///< Agents of other ranks, which start their workers themselves.
+  int agents = 0;  ///< Agents of other ranks and servers, which start them themselves.
   Coordinator::Options coordinator;
   std::string launcher = "ringside";
   std::chrono::milliseconds join_timeout{30'000};

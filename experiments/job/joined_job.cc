@@ -31,6 +31,7 @@ class JoinedRank {
              const Environment& environment)
       : spec_(spec), options_(options), ranks_(ranks), environment_(environment) {
     CheckWorkers();
+    CheckServer();
     address_ = OwnAddress();
     RefuseOpenNetwork(address_, options.insecure_network);
     if (const auto path = Variable(environment, "RINGSIDE_TOKEN_FILE")) {
@@ -41,9 +42,11 @@ class JoinedRank {
     }
   }
 
+  bool hosts() const { return ranks_.hosts(); }
+
   JobOutcome Host() const {
     HostPlan plan;
-    plan.agents = ranks_.workers - 1;
+    plan.agents = ranks_.workers - 1 + (ranks_.starts_servers ? DedicatedServers() : 0);
     plan.launcher = ranks_.source;
     plan.join_timeout = kMeetTimeout;
     plan.coordinator = {.address = address_,
@@ -59,7 +62,7 @@ class JoinedRank {
 
   JobOutcome Guest() const {
     const Meeting meeting = Meet();
-    MemberSetup setup = MakeSetup({Role::kWorker, ranks_.rank});
+    MemberSetup setup = MakeSetup(Self());
     setup.coordinator = meeting.target;
     setup.token = meeting.token;
     return RankAgent(std::move(setup), options_).Run();
@@ -79,11 +82,30 @@ class JoinedRank {
     }
   }
 
+  void CheckServer() const {
+    if (ranks_.part != RankEnvironment::Part::kServer || ranks_.rank < DedicatedServers()) return;
+    throw ConfigError(
+        fmt::format("this process is to be server {}, but the job has {} dedicated "
+                    "servers",
+                    ranks_.rank, DedicatedServers()));
+  }
+
+  int DedicatedServers() const {
+    const StrategyEntry* entry = FindStrategy(spec_.strategy);
+    const bool has_servers = entry != nullptr && entry->make_server != nullptr;
+    return has_servers && !spec_.colocated ? spec_.servers : 0;
+  }
+
+  Member Self() const {
+    const bool server = ranks_.part == RankEnvironment::Part::kServer;
+    return {server ? Role::kServer : Role::kWorker, ranks_.rank};
+  }
+
   std::string OwnAddress() const {
     if (options_.address_given || ranks_.master_address.empty()) return options_.address;
     const std::string master = ResolveHost(ranks_.master_address);
     if (IsLoopback(master)) return options_.address;
-    return ranks_.rank == 0 ? master : SourceAddressTowards(master);
+    return ranks_.hosts() ? master : SourceAddressTowards(master);
   }
 
   Meeting Meet() const {
@@ -110,17 +132,16 @@ class JoinedRank {
     setup.parent_pid = ::getpid();
     setup.bundle_dir = options_.bundle_dir;
     setup.spec = spec_;
+    setup.bench = options_.bench;
     return setup;
   }
 
-  /// Rank 0's: its worker, and all dedicated servers.
+  /// Rank 0's: its worker, and the dedicated servers that nobody else starts.
   std::vector<MemberSetup> LocalMembers() const {
     std::vector<MemberSetup> members;
-    const StrategyEntry* entry = FindStrategy(spec_.strategy);
-    if (entry != nullptr && entry->make_server != nullptr && !spec_.colocated) {
-      for (int index = 0; index < spec_.servers; ++index) {
-        members.push_back(MakeSetup({Role::kServer, index}));
-      }
+    const int servers = ranks_.starts_servers ? 0 : DedicatedServers();
+    for (int index = 0; index < servers; ++index) {
+      members.push_back(MakeSetup({Role::kServer, index}));
     }
     members.push_back(MakeSetup({Role::kWorker, 0}));
     return members;
@@ -139,7 +160,7 @@ class JoinedRank {
 JobOutcome RunJoinedJob(const RunSpec& spec, const JobOptions& options,
                         const RankEnvironment& ranks, const Environment& environment) {
   const JoinedRank rank(spec, options, ranks, environment);
-  return ranks.rank == 0 ? rank.Host() : rank.Guest();
+  return rank.hosts() ? rank.Host() : rank.Guest();
 }
 
 }  // namespace ringside

@@ -8,10 +8,10 @@
 namespace ringside {
 
 /// Like `RunJob`, for a process that another launcher started as one rank of a job: it is the agent
-/// of that rank and starts only its own worker. The agent of rank 0 also hosts the coordinator,
-/// starts the dedicated servers, and alone shows progress and writes the bundle; the others'
-/// outcome has status and error, and a null summary. The first failure ends all ranks: every agent
-/// returns it, named alike.
+/// of that rank and starts only its own worker, or the agent of one server. The agent of rank 0
+/// also hosts the coordinator, starts the dedicated servers that have no agents, and alone shows
+/// progress and writes the bundle; the others' outcome has status and error, and a null summary.
+/// The first failure ends all ranks: every agent returns it, named alike.
 ///
 /// Agents on one machine (network namespaces included) find rank 0 through a 0600 file named by
 /// `ranks.job_key`; those of several machines through MASTER_ADDR:MASTER_PORT, with the token in

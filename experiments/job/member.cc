@@ -4,11 +4,27 @@
 
 namespace ringside {
 
+Member AgentOf(const Member& child) {
+  return {child.role == Role::kServer ? Role::kServerAgent : Role::kAgent, child.index};
+}
+
+Member ChildOf(const Member& agent) {
+  return {agent.role == Role::kServerAgent ? Role::kServer : Role::kWorker, agent.index};
+}
+
 std::string MemberName(const Member& member) {
-  const char* role = member.role == Role::kWorker   ? "worker "
-                     : member.role == Role::kServer ? "server "
-                                                    : "agent of rank ";
-  return role + std::to_string(member.index);
+  const std::string index = std::to_string(member.index);
+  switch (member.role) {
+    case Role::kWorker:
+      return "worker " + index;
+    case Role::kServer:
+      return "server " + index;
+    case Role::kAgent:
+      return "agent of rank " + index;
+    case Role::kServerAgent:
+      return "agent of server " + index;
+  }
+  return "unknown";
 }
 
 const char* FailureKindName(FailureKind kind) {

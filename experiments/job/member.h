@@ -8,8 +8,8 @@
 
 namespace ringside {
 
-/// An agent starts and watches the worker of its rank in a joined job.
-enum class Role { kWorker, kServer, kAgent };
+/// An agent starts and watches the worker of its rank in a joined job, or the server of its index.
+enum class Role { kWorker, kServer, kAgent, kServerAgent };
 
 /// A process of a job, as the coordinator knows it.
 struct Member {
@@ -17,6 +17,11 @@ struct Member {
   int index = 0;
   auto operator<=>(const Member&) const = default;
 };
+
+inline bool IsAgent(Role role) { return role == Role::kAgent || role == Role::kServerAgent; }
+/// Who looks after that worker or server in a joined job, and the reverse.
+Member AgentOf(const Member& child);
+Member ChildOf(const Member& agent);
 
 /// "worker 2"
 std::string MemberName(const Member& member);

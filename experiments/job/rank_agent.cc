@@ -34,20 +34,20 @@ RankAgent::RankAgent(MemberSetup setup, const JobOptions& options)
 
 JobOutcome RankAgent::Run() {
   Join();
-  StartWorker();
+  StartChild();
   Watch();
   children_.EndAll(kTermGrace);
   heartbeat_.reset();
   try {
     client_.Leave();
   } catch (const Error&) {
-    // The host is gone or has been told by this rank's failure already.
+    // The host is gone or has been told by this agent's failure already.
   }
   return *outcome_;
 }
 
 void RankAgent::Join() {
-  client_.Join({.who = {Role::kAgent, setup_.who.index},
+  client_.Join({.who = AgentOf(setup_.who),
                 .pid = ::getpid(),
                 .host = setup_.world.host,
                 .spec_hash = SpecHash(setup_.spec)},
@@ -61,7 +61,7 @@ void RankAgent::Join() {
       });
 }
 
-void RankAgent::StartWorker() {
+void RankAgent::StartChild() {
   try {
     children_.Start(setup_);
   } catch (const MissingBackendError& error) {
@@ -101,9 +101,8 @@ void RankAgent::TakeEnds() {
   for (const auto& [who, pid, end] : children_.TakeEnds()) {
     const auto kind = end.signal != 0 ? FailureKind::kSignal : FailureKind::kEarlyExit;
     try {
-      // The coordinator knows whether the worker had handed in its result: code 0 is then no
-      // failure.
-      client_.EndOfWorker(kind, end.code, fmt::format("(pid {}) {}", pid, end.Text()));
+      // The coordinator knows whether it had handed in its result: code 0 is then no failure.
+      client_.EndOfChild(kind, end.code, fmt::format("(pid {}) {}", pid, end.Text()));
     } catch (const Error& error) {
       console_.Print(fmt::format("cannot tell the coordinator: {}", error.what()));
     }

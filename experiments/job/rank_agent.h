@@ -18,12 +18,12 @@
 
 namespace ringside {
 
-/// Looks after one rank other than 0 of a joined job: starts its worker, tells the coordinator when
-/// that dies, ends it when the job fails elsewhere, and returns what the host of the job decided.
-/// Used once, by one thread.
+/// Looks after one rank other than 0 of a joined job, or one server: starts its process, tells the
+/// coordinator when that dies, ends it when the job fails elsewhere, and returns what the host of
+/// the job decided. Used once, by one thread.
 class RankAgent {
  public:
-  /// `setup`: of the worker, with coordinator and token.
+  /// `setup`: of the worker or server, with coordinator and token.
   RankAgent(MemberSetup setup, const JobOptions& options);
 
   /// Throws `ConfigError` when the job refuses this rank, `CommError` when the coordinator is not
@@ -32,7 +32,7 @@ class RankAgent {
 
  private:
   void Join();
-  void StartWorker();
+  void StartChild();
   void Watch();
   void TakeSignals();
   void TakeEnds();

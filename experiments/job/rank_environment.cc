@@ -57,12 +57,24 @@ struct Claim {
   RankEnvironment ranks;
 };
 
+void ReadPart(const Environment& environment, RankEnvironment& ranks) {
+  const std::string* role = Find(environment, "RINGSIDE_ROLE");
+  if (role == nullptr) return;
+  ranks.starts_servers = true;
+  if (*role == "worker") return;
+  if (*role != "server") {
+    throw ConfigError("RINGSIDE_ROLE=" + *role + ": expected worker or server");
+  }
+  ranks.part = RankEnvironment::Part::kServer;
+}
+
 Claim Read(const Environment& environment, const Source& source) {
   RankEnvironment ranks;
   ranks.source = source.name;
+  ReadPart(environment, ranks);
   ranks.rank = Number(environment, source.rank, -1);
   ranks.workers = Number(environment, source.workers, -1);
-  if (ranks.rank >= ranks.workers) {
+  if (ranks.part == RankEnvironment::Part::kWorker && ranks.rank >= ranks.workers) {
     throw ConfigError(std::string(source.rank) + "=" + std::to_string(ranks.rank) + ", but " +
                       source.workers + "=" + std::to_string(ranks.workers));
   }

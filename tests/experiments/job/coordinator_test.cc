@@ -57,7 +57,7 @@ TEST_F(CoordinatorTest, EveryCallNeedsTheToken) {
     EXPECT_THROW(client.HandIn("{}"), ConfigError);
     EXPECT_THROW(client.HandInTrace("x"), ConfigError);
     EXPECT_THROW(client.Fail(FailureKind::kData, ""), ConfigError);
-    EXPECT_THROW(client.EndOfWorker(FailureKind::kSignal, 0, ""), ConfigError);
+    EXPECT_THROW(client.EndOfChild(FailureKind::kSignal, 0, ""), ConfigError);
     EXPECT_THROW(client.Leave(), ConfigError);
   }
   EXPECT_FALSE(board_.Joined({Role::kWorker, 0}));

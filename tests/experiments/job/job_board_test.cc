@@ -154,10 +154,10 @@ TEST_F(JobBoardTest, IsCompleteWhenAllHaveHandedInAndLeft) {
 TEST_F(JobBoardTest, AnExitIsAFailureUnlessTheWorkerHadFinishedOrSaidWhy) {
   const auto agent = Join(Role::kAgent, 1);
   const auto worker = Join(Role::kWorker, 1);
-  board_.EndOfWorker(agent, FailureKind::kEarlyExit, 0, "exited with code 0");
+  board_.EndOfChild(agent, FailureKind::kEarlyExit, 0, "exited with code 0");
   ASSERT_EQ(board_.failures().size(), 1);
   EXPECT_EQ(board_.failures()[0].who, worker.who);
-  board_.EndOfWorker(agent, FailureKind::kEarlyExit, 1, "exited with code 1");
+  board_.EndOfChild(agent, FailureKind::kEarlyExit, 1, "exited with code 1");
   EXPECT_EQ(board_.failures().size(), 1);
 }
 
@@ -166,9 +166,9 @@ TEST_F(JobBoardTest, AFinishedWorkerMayExit) {
   const auto worker = Join(Role::kWorker, 0);
   board_.HandIn(worker, "{}");
   board_.Leave(worker);
-  board_.EndOfWorker(agent, FailureKind::kEarlyExit, 0, "exited with code 0");
+  board_.EndOfChild(agent, FailureKind::kEarlyExit, 0, "exited with code 0");
   EXPECT_TRUE(board_.failures().empty());
-  board_.EndOfWorker(agent, FailureKind::kEarlyExit, 23, "exited with code 23");
+  board_.EndOfChild(agent, FailureKind::kEarlyExit, 23, "exited with code 23");
   ASSERT_EQ(board_.failures().size(), 1);
   EXPECT_EQ(board_.failures()[0].Text(),
             "worker 0 exited with code 23 after it handed in its result");

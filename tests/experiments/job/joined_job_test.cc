@@ -86,6 +86,22 @@ TEST(RankEnvironment, ReadsSrun) {
   EXPECT_EQ(ranks->job_key, "17");
 }
 
+TEST(RankEnvironment, ReadsTheRoleOfServersOnTheirOwnHosts) {
+  EXPECT_FALSE(DetectRankEnvironment(kTorchrun)->starts_servers);
+  const auto worker = DetectRankEnvironment(With(kTorchrun, "RINGSIDE_ROLE", "worker"));
+  EXPECT_TRUE(worker->starts_servers);
+  EXPECT_EQ(worker->part, RankEnvironment::Part::kWorker);
+  Environment environment = With(kTorchrun, "RINGSIDE_ROLE", "server");
+  environment["RANK"] = "7";  // there may be more servers than workers
+  const auto server = DetectRankEnvironment(environment);
+  EXPECT_EQ(server->part, RankEnvironment::Part::kServer);
+  EXPECT_EQ(server->rank, 7);
+  environment["RANK"] = "0";
+  EXPECT_FALSE(DetectRankEnvironment(environment)->hosts());
+  EXPECT_THAT(Refusal(With(kTorchrun, "RINGSIDE_ROLE", "boss")),
+              HasSubstr("RINGSIDE_ROLE=boss: expected worker or server"));
+}
+
 TEST(RankEnvironment, SourcesThatAgreeAreOne) {
   Environment both = kMpirun;
   both.insert(kTorchrun.begin(), kTorchrun.end());
@@ -218,8 +234,9 @@ class RealRanksTest : public ::testing::Test {
             bundle()};
   }
 
-  /// Rank `rank` of two, told of its rank as torchrun does.
-  Process StartRank(int rank, const std::string& strategy, int steps) const {
+  /// Rank `rank` of two, or server `rank`, told of its rank as torchrun does.
+  Process StartRank(int rank, const std::string& strategy, int steps,
+                    const std::vector<std::string>& more_variables = {}) const {
     std::vector<std::string> argv{"/usr/bin/env",
                                   "RANK=" + std::to_string(rank),
                                   "WORLD_SIZE=2",
@@ -228,6 +245,7 @@ class RealRanksTest : public ::testing::Test {
                                   "MASTER_PORT=29500",
                                   "XDG_RUNTIME_DIR=" + directory_.path()};
     const auto command = TrainCommand(strategy, steps);
+    argv.insert(argv.end(), more_variables.begin(), more_variables.end());
     argv.insert(argv.end(), command.begin(), command.end());
     return Process({.argv = argv});
   }
@@ -267,6 +285,41 @@ TEST_F(RealRanksTest, TorchrunStyleRanksMeet) {
     EXPECT_EQ(Summary()["steps"], 4);
     EXPECT_TRUE(std::filesystem::is_empty(directory_.path() + "/ringside"));
   }
+}
+
+TEST_F(RealRanksTest, ServersJoinFromElsewhere) {
+  const std::vector<std::string> worker{"RINGSIDE_ROLE=worker", "RINGSIDE_SERVERS=2"};
+  const std::vector<std::string> server{"RINGSIDE_ROLE=server", "RINGSIDE_SERVERS=2"};
+  std::vector<Process> all;
+  all.push_back(StartRank(1, "ps-sync", 4, server));
+  all.push_back(StartRank(1, "ps-sync", 4, worker));
+  all.push_back(StartRank(0, "ps-sync", 4, worker));
+  all.push_back(StartRank(0, "ps-sync", 4, server));
+  std::string output;
+  for (Process& process : all) EXPECT_EQ(Finish(process, output).code, 0) << output;
+  EXPECT_EQ(Summary()["status"], "done");
+  EXPECT_EQ(Summary()["servers"], 2);
+  const auto processes = nlohmann::json::parse(ReadFile(bundle() + "/processes.json", 1 << 20));
+  EXPECT_EQ(processes.size(), 1U) << "rank 0 starts its worker alone: " << processes;
+}
+
+TEST_F(RealRanksTest, TheDeathOfAServerElsewhereEndsTheJob) {
+  Process server = StartRank(0, "ps-sync", 100'000, {"RINGSIDE_ROLE=server"});
+  Process first = StartRank(0, "ps-sync", 100'000, {"RINGSIDE_ROLE=worker"});
+  Process second = StartRank(1, "ps-sync", 100'000, {"RINGSIDE_ROLE=worker"});
+  WaitUntil("a step", [&] { return StepsIn(bundle()) >= 1; });
+  server.Signal(SIGKILL);
+  std::string output;
+  EXPECT_EQ(Finish(first, output).code, 1) << output;
+  EXPECT_EQ(Finish(second, output).code, 1) << output;
+  EXPECT_THAT(output, HasSubstr("server 0"));
+}
+
+TEST_F(RealRanksTest, AServerThatTheJobDoesNotHaveIsRefused) {
+  Process server = StartRank(3, "ps-sync", 4, {"RINGSIDE_ROLE=server"});
+  std::string output;
+  EXPECT_EQ(Finish(server, output).code, 2);
+  EXPECT_THAT(output, HasSubstr("to be server 3, but the job has 1 dedicated servers"));
 }
 
 TEST_F(RealRanksTest, TheFailureOfOneRankEndsAllAndIsNamedEverywhere) {
