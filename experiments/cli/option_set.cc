@@ -42,7 +42,8 @@ std::string Wrap(const std::string& text, std::size_t indent, std::size_t width)
 }
 
 std::string OptionHelp(const Option& option) {
-  std::string left = "  --" + option.name;
+  std::string left = option.letter.empty() ? "  --" : "  -" + option.letter + ", --";
+  left += option.name;
   if (!option.placeholder.empty()) left += ' ' + option.placeholder;
   std::string help = option.help;
   if (!option.default_text.empty()) help += " (default: " + option.default_text + ")";
@@ -58,7 +59,8 @@ po::options_description Description(const std::vector<const Option*>& options) {
   po::options_description description;
   auto add = description.add_options();
   for (const Option* option : options) {
-    add(option->name.c_str(), po::value<std::string>(), "");
+    const std::string names = option->name + (option->letter.empty() ? "" : "," + option->letter);
+    add(names.c_str(), po::value<std::string>(), "");
   }
   add("help,h", po::bool_switch(), "");
   add(kPositionalName, po::value<std::vector<std::string>>(), "");

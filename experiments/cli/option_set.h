@@ -16,6 +16,7 @@ struct Option {
   std::string placeholder;  ///< "N", "FILE"; empty: a switch.
   std::string help;
   std::string default_text;  ///< Shown by help, and the value where the flag is absent.
+  std::string letter = {};   ///< "b": also -b; empty: it has no short form.
 };
 
 /// What a verb takes besides its flags.

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -12,14 +10,13 @@
 #include "experiments/cli/job_flags.h"
 #include "experiments/cli/option_set.h"
 #include "experiments/cli/spec_options.h"
+#include "experiments/cli/work_directory.h"
 #include "experiments/report/text_table.h"
 #include "experiments/units.h"
 #include "experiments/verify/verify_runner.h"
 
 namespace ringside {
 namespace {
-
-namespace fs = std::filesystem;
 
 SpecOptions VerifySpecOptions() {
   SpecOptions takes;
@@ -112,30 +109,6 @@ std::vector<VerifyGroup> PlanOrRefuse(const VerifyRequest& request) {
   }
 }
 
-// Where the bundles lie: kept when the caller named the place, or when something went wrong.
-class WorkDirectory {
- public:
-  explicit WorkDirectory(const std::string& wanted) : keep_(!wanted.empty()), path_(wanted) {
-    if (keep_) return;
-    std::string pattern = (fs::temp_directory_path() / "ringside-verify-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw Error(pattern + ": cannot be created");
-    path_ = pattern;
-  }
-  ~WorkDirectory() {
-    std::error_code ignored;
-    if (!keep_) fs::remove_all(path_, ignored);
-  }
-  WorkDirectory(const WorkDirectory&) = delete;
-  WorkDirectory& operator=(const WorkDirectory&) = delete;
-
-  const fs::path& path() const { return path_; }
-  void Keep() { keep_ = true; }
-
- private:
-  bool keep_;
-  fs::path path_;
-};
-
 std::string SameTwice(const VerifyRow& row) {
   if (!row.same_twice) return "-";
   return *row.same_twice ? "yes" : "no";
@@ -220,7 +193,7 @@ int RunVerifyCommand(const Arguments& args) {
   const bool quiet = parsed.IsOn("quiet");
   job.show_progress = false;
   job.echo_logs = false;
-  WorkDirectory work(parsed.Get("out"));
+  WorkDirectory work("verify", parsed.Get("out"));
   const auto progress = [&](const VerifyRow& row, int done, int planned) {
     if (quiet) return;
     fmt::print(stderr, "[{}/{}] {} {} workers={} servers={}: {}\n", done, planned, row.optimizer,

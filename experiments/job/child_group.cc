@@ -22,7 +22,9 @@ bool NeedsLibtorch(const std::string& model) {
 /// The executables lie beside each other. RINGSIDE_WORKER names another ringside-worker.
 std::vector<std::string> CommandLine(const MemberSetup& setup) {
   std::vector<std::string> argv;
-  if (setup.who.role == Role::kWorker && NeedsLibtorch(setup.spec.model)) {
+  if (setup.who.role == Role::kWorker && setup.bench) {
+    argv = {DirectoryOfThisExecutable() + "/ringside", "bench-worker"};
+  } else if (setup.who.role == Role::kWorker && NeedsLibtorch(setup.spec.model)) {
     const char* other = std::getenv("RINGSIDE_WORKER");
     argv = {other != nullptr ? other : DirectoryOfThisExecutable() + "/ringside-worker"};
   } else {

@@ -273,18 +273,17 @@ void JobHost::EndAll() {
 void JobHost::WaitForAgents() {
   const Deadline deadline = Deadline::After(kAgentGrace);
   const auto waiting = [this] {
-    for (int rank = 0; rank < spec_.workers && plan_.agents > 0; ++rank) {
-      const Member agent{Role::kAgent, rank};
-      if (board_.Joined(agent) && !board_.HasLeft(agent)) return true;
-    }
-    return false;
+    return std::ranges::any_of(board_.Agents(),
+                               [this](const Member& agent) { return !board_.HasLeft(agent); });
   };
   while (waiting() && !deadline.expired()) children_.Poll(kTick, -1);
 }
 
 JobOutcome JobHost::Finish() {
   WriteTrace();
-  JobOutcome outcome{*status_, error_, MakeSummary(MakeRecord()), failure_};
+  const RunRecord record = MakeRecord();
+  JobOutcome outcome{*status_, error_, options_.bench ? BenchSummary(record) : MakeSummary(record),
+                     failure_};
   try {
     WriteFileAtomically(options_.bundle_dir + "/" + kSummaryFile, Text(outcome.summary, 2) + "\n");
   } catch (const Error& error) {

@@ -26,6 +26,7 @@ std::string MemberSetup::ToJson() const {
       {"parent_pid", parent_pid},
       {"bundle_dir", bundle_dir},
       {"spec", spec},
+      {"bench", bench ? nlohmann::json(*bench) : nlohmann::json()},
   };
   return json.dump();
 }
@@ -49,6 +50,8 @@ MemberSetup MemberSetup::FromJson(const std::string& text) {
     setup.parent_pid = json.at("parent_pid");
     setup.bundle_dir = json.at("bundle_dir");
     setup.spec = json.at("spec").get<RunSpec>();
+    const auto& bench = json.at("bench");
+    if (!bench.is_null()) setup.bench = bench.get<BenchPlan>();
     return setup;
   } catch (const nlohmann::json::exception& error) {
     // Without the text itself: it holds the token.

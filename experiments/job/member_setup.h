@@ -2,9 +2,11 @@
 #define RINGSIDE_EXPERIMENTS_JOB_MEMBER_SETUP_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "common/world.h"
+#include "experiments/bench_plan.h"
 #include "experiments/job/member.h"
 #include "experiments/run_spec.h"
 
@@ -20,6 +22,7 @@ struct MemberSetup {
   std::int64_t parent_pid = 0;
   std::string bundle_dir;  ///< Rank 0 writes checkpoints and parameters there.
   RunSpec spec;
+  std::optional<BenchPlan> bench{};  ///< Of a worker that times instead of training.
 
   std::string ToJson() const;
   /// Throws `ConfigError` naming what is missing.

@@ -25,6 +25,7 @@ MemberSetup MakeSetup(const RunSpec& spec, const JobOptions& options, const Memb
   setup.parent_pid = ::getpid();
   setup.bundle_dir = options.bundle_dir;
   setup.spec = spec;
+  setup.bench = options.bench;
   return setup;
 }
 

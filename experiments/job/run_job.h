@@ -5,12 +5,13 @@
 #include <optional>
 #include <string>
 
+#include "experiments/bench_plan.h"
 #include "experiments/job/member.h"
 #include "experiments/run_spec.h"
 
 namespace ringside {
 
-/// How one run is carried out; nothing here changes what it computes.
+/// How one run is carried out; nothing here but `bench` changes what it computes.
 struct JobOptions {
   std::string bundle_dir;  ///< Created; gets spec.json, summary.json, metrics, logs, trace.
   std::string address = "127.0.0.1";  ///< All processes of the job listen and connect here.
@@ -19,6 +20,8 @@ struct JobOptions {
   bool show_progress = true;          ///< One progress line on stderr (plain lines off a terminal).
   bool echo_logs = true;    ///< Children's stderr on ours, each line prefixed by its role and rank.
   double time_limit_s = 0;  ///< Of the whole run; 0: none.
+  /// The workers time the spec's strategy alone, and the spec's model is never made.
+  std::optional<BenchPlan> bench{};
 };
 
 enum class JobStatus { kDone, kFailed, kDiverged, kInterrupted, kTimedOut };
@@ -26,8 +29,10 @@ const char* JobStatusName(JobStatus status);
 
 struct JobOutcome {
   JobStatus status = JobStatus::kFailed;
-  std::string error;                     ///< Names the culprit; empty when done.
-  nlohmann::json summary;                ///< What summary.json holds (DESIGN.md lists the keys).
+  std::string error{};  ///< Names the culprit; empty when done.
+  /// What summary.json holds: of a run docs/run-bundle.md lists the keys, of a bench job it is
+  /// `BenchSummary`.
+  nlohmann::json summary{};
   std::optional<FailureKind> failure{};  ///< Of the culprit, where one made the run fail.
 };
 

@@ -266,4 +266,14 @@ double GoodputBytesPerSecond(double bits_per_s) { return bits_per_s * 1448 / 151
 
 json MakeSummary(const RunRecord& run) { return SummaryMaker(run).Make(); }
 
+json BenchSummary(const RunRecord& run) {
+  json reports = json::array();
+  for (const WorkerRecord& worker : run.workers) reports.push_back(worker.report);
+  return {{"schema", "ringside.bench-job/1"},
+          {"strategy", run.spec.strategy},
+          {"status", run.status},
+          {"error", run.error.empty() ? json() : json(run.error)},
+          {"workers", reports}};
+}
+
 }  // namespace ringside

@@ -43,6 +43,9 @@ double GoodputBytesPerSecond(double bits_per_s);
 /// to is null. Pure.
 nlohmann::json MakeSummary(const RunRecord& run);
 
+/// Of a job that timed instead of training: what each worker handed in, by rank.
+nlohmann::json BenchSummary(const RunRecord& run);
+
 }  // namespace ringside
 
 #endif  // RINGSIDE_EXPERIMENTS_JOB_SUMMARY_H_

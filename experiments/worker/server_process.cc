@@ -17,7 +17,7 @@ namespace {
 // How long one call of Get waits; the heartbeat watches the coordinator meanwhile.
 constexpr std::chrono::hours kForever{24};
 
-void WaitForEndOfWorkers(MemberProcess& process) {
+void WaitForEndOfChilds(MemberProcess& process) {
   while (true) {
     const Deadline deadline = Deadline::After(kForever);
     try {
@@ -45,7 +45,7 @@ MemberResult Serve(MemberProcess& process) {
       EntryOf(setup.spec)
           .make_server({setup.who.index, setup.world.servers, setup.world.workers, process.client(),
                         comm, setup.spec.optimizer, schedule, *timeline, setup.spec.options});
-  WaitForEndOfWorkers(process);
+  WaitForEndOfChilds(process);
   nlohmann::json report = ServerReportJson(server->Stop());
   report["cpu_seconds"] = CpuSeconds();
   report["peak_rss_bytes"] = PeakRssBytes();

@@ -15,6 +15,10 @@ namespace ringside {
 /// reports it to the coordinator.
 int RunWorker(const std::vector<std::string>& args, std::span<const ModelEntry> models);
 
+/// The life of one worker process that times the strategy's operation instead of training, from the
+/// internal verb `ringside bench-worker`.
+int RunBenchWorker(const std::vector<std::string>& args);
+
 /// The life of one dedicated parameter server, from the internal verb `ringside server`.
 int RunServer(const std::vector<std::string>& args);
 

@@ -19,6 +19,7 @@ OptionSet Table() {
   options.Add({"workers", "N", "worker processes", "2"});
   options.Add({"work-dir", "DIR", "a directory", ""});
   options.Add({"json", "", "for programs", ""});
+  options.Add({"min-bytes", "SIZE", "the smallest", "4KiB", "b"});
   return options;
 }
 
@@ -47,6 +48,14 @@ TEST(OptionSet, TakesValuesAfterAnEqualsSignAndNegativeOnes) {
   EXPECT_EQ(Table().Parse({"--workers=7"}).Get("workers"), "7");
   EXPECT_EQ(Table().Parse({"--workers", "-1"}).Get("workers"), "-1");
   EXPECT_FALSE(Table().Parse({"--json=false"}).IsOn("json"));
+}
+
+TEST(OptionSet, TakesShortForms) {
+  EXPECT_EQ(Table().Parse({"-b", "8KiB"}).Get("min-bytes"), "8KiB");
+  EXPECT_EQ(Table().Parse({"-b8KiB"}).Get("min-bytes"), "8KiB");
+  EXPECT_EQ(Table().Parse({"--min-bytes", "8KiB"}).Get("min-bytes"), "8KiB");
+  EXPECT_THAT(RefusalOf({"-b", "1", "--min-bytes", "2"}), HasSubstr("more than once"));
+  EXPECT_THAT(Table().Help(Painter(false)), HasSubstr("-b, --min-bytes SIZE"));
 }
 
 TEST(OptionSet, RefusesWhatItDoesNotKnow) {

@@ -1,0 +1,92 @@
+#ifndef RINGSIDE_BENCHMARKS_PEERS_FORKED_RANKS_H_
+#define RINGSIDE_BENCHMARKS_PEERS_FORKED_RANKS_H_
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <vector>
+
+#include "benchmarks/peers/peer_times.h"
+
+namespace ringside {
+
+/// The ranks of a peer that has no launcher: processes forked from this one, with a barrier and
+/// room for their times in shared memory. Ranks die with rank 0.
+class ForkedRanks {
+ public:
+  ForkedRanks(int ranks, int iterations)
+      : ranks_(ranks), iterations_(static_cast<std::size_t>(iterations)) {
+    const std::size_t bytes =
+        sizeof(pthread_barrier_t) + static_cast<std::size_t>(ranks) * iterations_ * sizeof(double);
+    void* memory =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) std::abort();
+    barrier_ = static_cast<pthread_barrier_t*>(memory);
+    times_ = reinterpret_cast<double*>(barrier_ + 1);
+    pthread_barrierattr_t attributes;
+    ::pthread_barrierattr_init(&attributes);
+    ::pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    ::pthread_barrier_init(barrier_, &attributes, static_cast<unsigned>(ranks));
+  }
+
+  /// The rank of this process: 0 in the one that calls.
+  int Fork() {
+    for (int rank = 1; rank < ranks_; ++rank) {
+      const pid_t child = ::fork();
+      if (child > 0) {
+        children_.push_back(child);
+        continue;
+      }
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      return rank_ = rank;
+    }
+    return 0;
+  }
+
+  void Meet() { ::pthread_barrier_wait(barrier_); }
+
+  /// Rank 0 prints the slowest rank's time of each operation.
+  void Print(std::size_t size, const std::vector<double>& own) {
+    std::copy(own.begin(), own.end(), times_ + static_cast<std::size_t>(rank_) * iterations_);
+    Meet();
+    if (rank_ == 0) {
+      std::vector<double> slowest(iterations_, 0.0);
+      for (std::size_t i = 0; i < slowest.size() * static_cast<std::size_t>(ranks_); ++i) {
+        slowest[i % iterations_] = std::max(slowest[i % iterations_], times_[i]);
+      }
+      PrintPeerTimes(size, slowest.data(), static_cast<int>(iterations_));
+    }
+    Meet();
+  }
+
+  /// Ends the other ranks here; rank 0 returns whether all went well.
+  bool Join() {
+    if (rank_ != 0) ::_exit(0);
+    bool well = true;
+    for (const pid_t child : children_) {
+      int status = 0;
+      ::waitpid(child, &status, 0);
+      well = well && status == 0;
+    }
+    return well;
+  }
+
+ private:
+  const int ranks_;
+  const std::size_t iterations_;
+  int rank_ = 0;
+  pthread_barrier_t* barrier_ = nullptr;
+  double* times_ = nullptr;  // by rank, then by operation
+  std::vector<pid_t> children_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_BENCHMARKS_PEERS_FORKED_RANKS_H_

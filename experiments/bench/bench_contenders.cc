@@ -1,0 +1,134 @@
+#include "experiments/bench/bench_contenders.h"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "experiments/spec_keys.h"
+#include "experiments/strategy_table.h"
+#include "ring/collective_table.h"
+
+namespace ringside {
+namespace {
+
+bool IsCollective(std::string_view name) {
+  return std::ranges::any_of(CollectiveTable(),
+                             [&](const CollectiveEntry* entry) { return entry->name == name; });
+}
+
+/// An operation is over when the slowest worker's is; wrong elements add up.
+void Merge(const nlohmann::json& row, BenchSample& sample) {
+  const auto times = row.at("times_us").get<std::vector<double>>();
+  sample.times_us.resize(times.size());
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    sample.times_us[i] = std::max(sample.times_us[i], times[i]);
+  }
+  const auto& wrong = row.at("wrong");
+  if (!wrong.is_null()) sample.wrong = sample.wrong.value_or(0) + wrong.get<std::int64_t>();
+}
+
+/// Of the report of a job, `BenchSummary`.
+std::vector<BenchSample> SamplesOf(const nlohmann::json& summary) {
+  std::vector<BenchSample> samples;
+  for (const auto& worker : summary.at("workers")) {
+    const auto& rows = worker.at("sizes");
+    samples.resize(std::max(samples.size(), rows.size()));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      samples[i].size = rows[i].at("size");
+      Merge(rows[i], samples[i]);
+    }
+  }
+  return samples;
+}
+
+/// The rounds of one strategy.
+class StrategyRounds {
+ public:
+  StrategyRounds(RunSpec spec, const BenchPlan& plan, JobOptions options,
+                 std::filesystem::path directory, BenchJob job)
+      : spec_(std::move(spec)),
+        plans_(Jobs(spec_, plan)),
+        options_(std::move(options)),
+        directory_(std::move(directory)),
+        job_(std::move(job)) {}
+
+  BenchRound Run() {
+    BenchRound round;
+    for (const BenchPlan& plan : plans_) {
+      options_.bench = plan;
+      options_.bundle_dir =
+          (directory_ / (spec_.strategy + "-" + std::to_string(jobs_++))).string();
+      round.outcome = job_(spec_, options_);
+      if (round.outcome.status != JobStatus::kDone) break;
+      if (round.outcome.summary.is_null()) continue;  // rank 0 reports
+      std::ranges::move(SamplesOf(round.outcome.summary), std::back_inserter(round.samples));
+    }
+    return round;
+  }
+
+ private:
+  /// Servers hold one vector for as long as they live.
+  static std::vector<BenchPlan> Jobs(const RunSpec& spec, const BenchPlan& plan) {
+    if (IsCollective(spec.strategy)) return {plan};
+    std::vector<BenchPlan> plans;
+    for (const std::int64_t size : plan.sizes) {
+      plans.push_back(plan);
+      plans.back().sizes = {size};
+    }
+    return plans;
+  }
+
+  const RunSpec spec_;
+  const std::vector<BenchPlan> plans_;
+  JobOptions options_;
+  const std::filesystem::path directory_;
+  const BenchJob job_;
+  int jobs_ = 0;
+};
+
+/// Through the busiest NIC in one direction: what the bound divides by the link's rate.
+double BusiestNicBytes(const RunSpec& spec, std::int64_t bytes) {
+  return FindStrategy(spec.strategy)
+      ->bound({.workers = spec.workers,
+               .servers = spec.servers,
+               .colocated = spec.colocated,
+               .bytes = static_cast<double>(bytes),
+               .bytes_per_s = 1})
+      .seconds;
+}
+
+}  // namespace
+
+double AllReduceBytes(int workers, std::int64_t bytes) {
+  return 2.0 * (workers - 1) / workers * static_cast<double>(bytes);
+}
+
+std::vector<std::string_view> BenchStrategies() {
+  std::vector<std::string_view> names;
+  for (const StrategyEntry* entry : StrategyTable()) {
+    if (entry->make_server != nullptr || IsCollective(entry->name)) names.push_back(entry->name);
+  }
+  return names;
+}
+
+BenchContender StrategyContender(const RunSpec& spec, const BenchPlan& plan,
+                                 const JobOptions& options, const std::filesystem::path& directory,
+                                 BenchJob job) {
+  const bool collective = IsCollective(spec.strategy);
+  const auto rounds =
+      std::make_shared<StrategyRounds>(spec, plan, options, directory, std::move(job));
+  BenchContender contender{
+      .name = spec.strategy, .servers = spec.servers, .colocated = spec.colocated, .run = [rounds] {
+        return rounds->Run();
+      }};
+  if (!collective) {
+    contender.transport = FindSpecKey("ps-transport")->get(spec).get<std::string>();
+  }
+  contender.bytes_per_nic = [spec, collective](std::int64_t bytes) {
+    return collective ? AllReduceBytes(spec.workers, bytes) : BusiestNicBytes(spec, bytes);
+  };
+  return contender;
+}
+
+}  // namespace ringside

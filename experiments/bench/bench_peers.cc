@@ -1,0 +1,190 @@
+// Peers are programs of their own: what they link and how they wait must not touch our processes.
+// Each prints one JSON object a size on standard output (benchmarks/peers).
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "common/deadline.h"
+#include "experiments/bench/bench_contenders.h"
+#include "experiments/job/process.h"
+#include "experiments/job/signal_watch.h"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::milliseconds kTick{50};
+constexpr std::chrono::seconds kTermGrace{2};
+constexpr std::chrono::minutes kPeerTimeout{10};
+
+/// A peer's process with what it has written so far. Ends when its owner does.
+class PeerProcess {
+ public:
+  explicit PeerProcess(const std::vector<std::string>& argv) : process_({.argv = argv}) {}
+
+  /// Until it ends: done; or until a signal or the deadline, and it is then ended.
+  JobOutcome Wait(SignalWatch& signals, const Deadline& deadline) {
+    JobOutcome outcome{.status = JobStatus::kDone};
+    while (!process_.Poll()) {
+      Read(signals.fd());
+      if (signals.Take() > 0) {
+        outcome = {JobStatus::kInterrupted, "interrupted", nullptr};
+        End();
+      } else if (deadline.expired()) {
+        outcome = {JobStatus::kTimedOut, "took longer than its limit", nullptr};
+        End();
+      }
+    }
+    Read();
+    const ProcessEnd end = *process_.Poll();
+    if (outcome.status == JobStatus::kDone && (end.signal != 0 || end.code != 0)) {
+      outcome = {JobStatus::kFailed, end.Text() + ": " + LastLine(), nullptr};
+    }
+    return outcome;
+  }
+
+  const std::string& output() const { return output_; }
+
+ private:
+  /// What is there, after waiting a little for more or for a signal.
+  void Read(int signal_fd = -1) {
+    std::array<pollfd, 2> fds{pollfd{process_.output_fd(), POLLIN, 0},
+                              pollfd{signal_fd, POLLIN, 0}};
+    ::poll(fds.data(), fds.size(), static_cast<int>(kTick.count()));
+    std::array<char, 4096> piece;
+    ssize_t bytes = 0;
+    while ((bytes = ::read(process_.output_fd(), piece.data(), piece.size())) > 0) {
+      output_.append(piece.data(), static_cast<std::size_t>(bytes));
+    }
+  }
+
+  /// mpirun ends its ranks when it is asked to; killed, it would leave them.
+  void End() {
+    process_.Signal(SIGTERM);
+    const Deadline deadline = Deadline::After(kTermGrace);
+    while (!process_.Poll() && !deadline.expired()) Read();
+    process_.Signal(SIGKILL);
+  }
+
+  std::string LastLine() const {
+    const std::size_t end = output_.find_last_not_of('\n');
+    if (end == std::string::npos) return "it wrote nothing";
+    const std::size_t begin = output_.rfind('\n', end);
+    return output_.substr(begin + 1, end - begin);
+  }
+
+  Process process_;
+  std::string output_;
+};
+
+std::vector<BenchSample> ReadSamples(const std::string& output) {
+  std::vector<BenchSample> samples;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with('{')) continue;
+    const auto row = nlohmann::json::parse(line);
+    samples.push_back({row.at("size"), row.at("times_us").get<std::vector<double>>(), {}});
+  }
+  return samples;
+}
+
+BenchRound RunPeer(const std::vector<std::string>& argv) {
+  SignalWatch signals;
+  PeerProcess peer(argv);
+  BenchRound round{.outcome = peer.Wait(signals, Deadline::After(kPeerTimeout))};
+  if (round.outcome.status != JobStatus::kDone) return round;
+  try {
+    round.samples = ReadSamples(peer.output());
+  } catch (const nlohmann::json::exception& error) {
+    round.outcome = {JobStatus::kFailed, std::string("unreadable output: ") + error.what(),
+                     nullptr};
+  }
+  return round;
+}
+
+/// The full path of a program that is found along PATH; empty where there is none.
+std::string FindProgram(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const fs::path candidate = fs::path(folder) / name;
+    std::error_code ignored;
+    if (fs::is_regular_file(candidate, ignored)) return candidate.string();
+  }
+  return {};
+}
+
+/// Beside `ringside`; empty where it is not built.
+std::string PeerProgram(const std::string& name) {
+  const fs::path path = fs::path(DirectoryOfThisExecutable()) / name;
+  return fs::exists(path) ? path.string() : std::string();
+}
+
+std::vector<std::string> PlanArguments(const BenchPlan& plan) {
+  std::vector<std::string> words{std::to_string(plan.warmup), std::to_string(plan.iterations)};
+  for (const std::int64_t size : plan.sizes) words.push_back(std::to_string(size));
+  return words;
+}
+
+class PeerList {
+ public:
+  PeerList(int workers, const BenchPlan& plan, std::vector<BenchSkipped>& skipped)
+      : workers_(workers), plan_(PlanArguments(plan)), skipped_(skipped) {}
+
+  void Add(const std::string& name, const std::string& program, std::vector<std::string> before,
+           const std::vector<std::string>& arguments) {
+    const std::string path = PeerProgram(program);
+    if (path.empty()) {
+      skipped_.push_back({name, program + " is not built beside ringside"});
+      return;
+    }
+    before.push_back(path);
+    before.insert(before.end(), arguments.begin(), arguments.end());
+    before.insert(before.end(), plan_.begin(), plan_.end());
+    const int workers = workers_;
+    peers_.push_back(
+        {.name = name,
+         .peer = true,
+         .bytes_per_nic = [workers](auto size) { return AllReduceBytes(workers, size); },
+         .run = [argv = std::move(before)] { return RunPeer(argv); }});
+  }
+
+  void Skip(const std::string& name, const std::string& reason) {
+    skipped_.push_back({name, reason});
+  }
+  std::vector<BenchContender> Take() { return std::move(peers_); }
+
+ private:
+  const int workers_;
+  const std::vector<std::string> plan_;
+  std::vector<BenchSkipped>& skipped_;
+  std::vector<BenchContender> peers_;
+};
+
+}  // namespace
+
+std::vector<BenchContender> PeerContenders(int workers, const BenchPlan& plan,
+                                           std::vector<BenchSkipped>& skipped) {
+  PeerList peers(workers, plan, skipped);
+  const std::string ranks = std::to_string(workers);
+  for (const char* algorithm : {"ring", "ring-chunked", "halving-doubling"}) {
+    peers.Add(std::string("gloo-") + algorithm, "peer-gloo", {}, {algorithm, ranks});
+  }
+  if (const std::string mpirun = FindProgram("mpirun"); !mpirun.empty()) {
+    peers.Add("openmpi", "peer-openmpi",
+              {mpirun, "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np", ranks},
+              {});
+  } else {
+    peers.Skip("openmpi", "there is no mpirun: install openmpi-bin");
+  }
+  peers.Add(kMemoryCopy, "peer-memory-copy", {}, {ranks});
+  return peers.Take();
+}
+
+}  // namespace ringside

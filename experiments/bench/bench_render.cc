@@ -1,0 +1,128 @@
+#include "experiments/bench/bench_render.h"
+
+#include <fmt/format.h>
+
+#include "experiments/job/run_job.h"
+#include "experiments/report/text_table.h"
+#include "experiments/units.h"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+
+std::string ServersText(const BenchContender& contender) {
+  if (contender.transport.empty()) return "-";
+  if (contender.colocated) return fmt::format("colocated:{}", contender.servers);
+  return std::to_string(contender.servers);
+}
+
+std::string Definitions(const BenchSetting& setting) {
+  return fmt::format(
+      "# N = {} workers, vectors of floats summed in place; {} + {} operations of each size in "
+      "each "
+      "of {} rounds\n"
+      "# time, p99: median and 99th percentile over operations, each as long as its slowest "
+      "worker\n"
+      "# algbw = size / time\n"
+      "# busbw: all-reduce: algbw x 2(N-1)/N, what each worker must send at least;\n"
+      "#        servers: the bytes of a push and pull that pass the busiest NIC in one direction, /"
+      " time\n"
+      "# #wrong: elements that differ from the exact sum of known integers; N/A: not compared\n",
+      setting.workers, setting.plan.warmup, setting.plan.iterations, setting.rounds);
+}
+
+std::string NameText(const BenchContender& contender, const BenchRow& row) {
+  return contender.name + (row.best_peer ? " *" : "");
+}
+
+TextTable MakeTable() {
+  using Align = TextTable::Align;
+  return TextTable({{"strategy", Align::kLeft},
+                    {"servers"},
+                    {"size"},
+                    {"count"},
+                    {"type"},
+                    {"redop"},
+                    {"time\nus"},
+                    {"p99\nus"},
+                    {"algbw\nGB/s"},
+                    {"busbw\nGB/s"},
+                    {"#wrong"}});
+}
+
+bool IsCopy(const BenchContender& contender) { return contender.name == kMemoryCopy; }
+
+void AddRow(const BenchContender& contender, const BenchRow& row, TextTable& table) {
+  table.AddRow({NameText(contender, row), ServersText(contender),
+                FormatBytes(static_cast<double>(row.size)), std::to_string(row.size / 4), "float",
+                IsCopy(contender) ? "-" : "sum", fmt::format("{:.1f}", row.time_us),
+                fmt::format("{:.1f}", row.p99_us), fmt::format("{:.3f}", row.algbw_GBps),
+                fmt::format("{:.3f}", row.busbw_GBps),
+                row.wrong ? std::to_string(*row.wrong) : "N/A"});
+}
+
+json RowJson(const BenchSetting& setting, const BenchRow& row) {
+  const BenchContender& contender = setting.contenders[row.contender];
+  return {{"strategy", contender.name},
+          {"workers", setting.workers},
+          {"size", row.size},
+          {"time_us", row.time_us},
+          {"p99_us", row.p99_us},
+          {"algbw_GBps", row.algbw_GBps},
+          {"busbw_GBps", row.busbw_GBps},
+          {"wrong", row.wrong ? json(*row.wrong) : json()},
+          {"count", row.size / 4},
+          {"type", "float"},
+          {"redop", IsCopy(contender) ? json() : json("sum")},
+          {"round_us", row.round_us},
+          {"servers", contender.servers},
+          {"colocated", contender.colocated},
+          {"transport", contender.transport.empty() ? json() : json(contender.transport)},
+          {"peer", contender.peer},
+          {"best", row.best_peer}};
+}
+
+}  // namespace
+
+std::string RenderBench(const BenchSetting& setting, const BenchResult& result) {
+  std::string out = Definitions(setting);
+  TextTable table = MakeTable();
+  bool best = false;
+  bool copied = false;
+  for (const BenchRow& row : result.rows) {
+    AddRow(setting.contenders[row.contender], row, table);
+    best = best || row.best_peer;
+    copied = copied || IsCopy(setting.contenders[row.contender]);
+  }
+  out += table.Render();
+  if (best) out += "* the fastest of bare Gloo's algorithms at this size\n";
+  if (copied) {
+    out += fmt::format("{}: every worker copies a vector of this size of its own, all at once\n",
+                       kMemoryCopy);
+  }
+  for (const BenchSkipped& skipped : setting.skipped) {
+    out += fmt::format("{}: skipped, {}\n", skipped.name, skipped.reason);
+  }
+  return out;
+}
+
+json BenchJson(const BenchSetting& setting, const BenchResult& result) {
+  json rows = json::array();
+  for (const BenchRow& row : result.rows) rows.push_back(RowJson(setting, row));
+  json skipped = json::array();
+  for (const BenchSkipped& each : setting.skipped) {
+    skipped.push_back({{"strategy", each.name}, {"reason", each.reason}});
+  }
+  const JobOutcome& outcome = result.outcome;
+  return {{"schema", "ringside.bench/1"},
+          {"rows", rows},
+          {"skipped", skipped},
+          {"rounds", setting.rounds},
+          {"warmup", setting.plan.warmup},
+          {"iterations", setting.plan.iterations},
+          {"status", JobStatusName(outcome.status)},
+          {"error", outcome.error.empty() ? json() : json(outcome.error)}};
+}
+
+}  // namespace ringside

@@ -1,0 +1,287 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/errors.h"
+#include "experiments/bench/bench_contenders.h"
+#include "experiments/bench/bench_render.h"
+#include "experiments/bench/bench_runner.h"
+#include "experiments/cli/commands.h"
+#include "experiments/cli/exit_codes.h"
+#include "experiments/cli/job_flags.h"
+#include "experiments/cli/option_set.h"
+#include "experiments/cli/spec_options.h"
+#include "experiments/cli/work_directory.h"
+#include "experiments/did_you_mean.h"
+#include "experiments/job/joined_job.h"
+#include "experiments/strategy_table.h"
+#include "experiments/units.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::string_view kAll = "all";
+constexpr std::int64_t kMaxOperations = 10'000;
+constexpr std::int64_t kMaxRounds = 1'000;
+
+// What a run has beside these belongs to training.
+constexpr std::array<std::string_view, 7> kKeys{"workers", "servers",        "schedule", "codec",
+                                                "timeout", "nccl-algorithm", "bucket-mb"};
+
+bool BenchTakes(const SpecKey& key) {
+  if (std::ranges::find(kKeys, key.name) != kKeys.end()) return true;
+  return std::ranges::any_of(BenchStrategies(), [&](std::string_view name) {
+    const auto keys = FindStrategy(name)->keys;
+    return std::ranges::find(keys, key.name) != keys.end();
+  });
+}
+
+SpecOptions BenchSpecOptions(const std::optional<RankEnvironment>& ranks) {
+  SpecOptions takes;
+  for (const SpecKey& key : SpecKeys()) {
+    if (!BenchTakes(key)) takes.without.push_back(key.name);
+  }
+  // Exact on integers: parameters minus the sum of gradients.
+  takes.defaults.learning_rate = 1;
+  takes.defaults.optimizer = {};
+  if (ranks) takes.defaults.workers = ranks->workers;
+  return takes;
+}
+
+OptionSet BenchOptionSet(const SpecOptions& takes) {
+  OptionSet options("bench",
+                    "time the sum over all workers, or a push and pull, in jobs of real processes",
+                    {{"ringside bench --strategy ring,ps-sync --workers 2 -b 4KiB -e 64MiB -f 4",
+                      "two strategies, sizes by powers of four"},
+                     {"ringside bench --strategy ring --workers 2 -b 4MiB -e 4MiB --peers --json",
+                      "beside bare Gloo and bare OpenMPI, interleaved; for programs"},
+                     {"ringside bench --strategy ps-sync --workers 4 --servers colocated -n 50",
+                      "a parameter server in every worker"}});
+  options.AddGroup("What is timed");
+  options.Add({"strategy", "NAME,...",
+               fmt::format("of {}; or {}, those that can run here",
+                           fmt::join(BenchStrategies(), ", "), kAll),
+               "ring"});
+  options.Add({"min-bytes", "SIZE", "smallest vector", "4KiB", "b"});
+  options.Add({"max-bytes", "SIZE", "largest vector", "64MiB", "e"});
+  options.Add({"step-factor", "N", "each size is the last one times this", "4", "f"});
+  options.Add({"iterations", "N", "timed operations of each size and round", "20", "n"});
+  options.Add({"warmup-iterations", "N", "operations before them", "5", "w"});
+  options.Add({"check", "0|1", "count the elements of known sums that are wrong", "1", "c"});
+  options.Add({"rounds", "N", "rounds over all contenders, in an order shuffled each time", "1"});
+  options.Add({"peers", "",
+               "also bare Gloo, bare OpenMPI and a plain copy of memory, in the same rounds", ""});
+  AddSpecOptions(options, takes);
+  AddJobFlags(options);
+  options.AddGroup("Results");
+  options.Add({"json", "", "one JSON object on stdout", ""});
+  return options;
+}
+
+// Reads a flag; what its parser refuses is named after it.
+template <typename F>
+auto ReadFlag(const ParsedOptions& parsed, const std::string& name, const F& parse) {
+  try {
+    return parse(parsed.Get(name));
+  } catch (const ConfigError& error) {
+    throw UsageError("--" + name + ": " + error.what());
+  }
+}
+
+int ReadCount(const ParsedOptions& parsed, const std::string& name, std::int64_t least,
+              std::int64_t most) {
+  const std::int64_t count = ReadFlag(parsed, name, ParseInteger);
+  if (count >= least && count <= most) return static_cast<int>(count);
+  throw UsageError(fmt::format("--{}: {} is not from {} to {}", name, count, least, most));
+}
+
+BenchPlan ReadPlan(const ParsedOptions& parsed) {
+  const auto bytes = [](const std::string& text) { return ParseBytes(text); };
+  BenchPlan plan;
+  const std::int64_t smallest = ReadFlag(parsed, "min-bytes", bytes);
+  const std::int64_t largest = ReadFlag(parsed, "max-bytes", bytes);
+  const std::int64_t factor = ReadFlag(parsed, "step-factor", ParseInteger);
+  try {
+    plan.sizes = BenchSizes(smallest, largest, factor);
+  } catch (const ConfigError& error) {
+    throw UsageError(std::string("--min-bytes, --max-bytes, --step-factor: ") + error.what());
+  }
+  plan.iterations = ReadCount(parsed, "iterations", 1, kMaxOperations);
+  plan.warmup = ReadCount(parsed, "warmup-iterations", 0, kMaxOperations);
+  plan.check = ReadFlag(parsed, "check", ParseSwitch);
+  return plan;
+}
+
+void RefuseUnknown(const std::string& name) {
+  const std::vector<std::string_view> names = BenchStrategies();
+  if (std::ranges::find(names, name) != names.end()) return;
+  const bool trains = FindStrategy(name) != nullptr;
+  throw UsageError(
+      fmt::format("--strategy: {} '{}'{}; there are {}",
+                  trains ? "bench times collectives and servers, not" : "no strategy is called",
+                  name, trains ? "" : DidYouMean(name, names), fmt::join(names, ", ")));
+}
+
+/// A key that this strategy does not read is another one's of the list.
+RunSpec SpecOf(const std::string& strategy, const EffectiveSpec& effective) {
+  const StrategyEntry& entry = *FindStrategy(strategy);
+  EffectiveSpec own = effective;
+  own.spec.strategy = strategy;
+  const RunSpec defaults;
+  for (const StrategyEntry* other : StrategyTable()) {
+    for (const std::string_view key : other->keys) {
+      if (std::ranges::find(entry.keys, key) != entry.keys.end()) continue;
+      SetSpecKey(own.spec, *FindSpecKey(key), FindSpecKey(key)->get(defaults));
+    }
+  }
+  if (entry.make_server == nullptr) {
+    own.spec.servers = 0;
+    own.spec.colocated = false;
+  }
+  return ResolveEffective(own);
+}
+
+/// A value that no strategy of the list reads was meant for another one.
+void RefuseUnread(const std::vector<std::string>& strategies, const EffectiveSpec& effective) {
+  const auto read = [&](std::string_view key) {
+    return std::ranges::any_of(strategies, [&](const std::string& name) {
+      const StrategyEntry& entry = *FindStrategy(name);
+      if (key == "servers") return entry.make_server != nullptr;
+      return std::ranges::find(entry.keys, key) != entry.keys.end();
+    });
+  };
+  const auto of_some_strategy = [](std::string_view key) {
+    return key == "servers" || std::ranges::any_of(StrategyTable(), [&](const auto* entry) {
+             return std::ranges::find(entry->keys, key) != entry->keys.end();
+           });
+  };
+  for (const auto& [key, source] : effective.sources) {
+    if (source.kind != EffectiveSpec::Source::Kind::kFlag || !of_some_strategy(key)) continue;
+    if (!read(key)) throw UsageError(fmt::format("--{}: no strategy of the list reads it", key));
+  }
+}
+
+/// Resolved, one a strategy. Of `all`, those that cannot run here are skipped with the reason.
+std::vector<RunSpec> ReadSpecs(const ParsedOptions& parsed, const EffectiveSpec& effective,
+                               std::vector<BenchSkipped>& skipped) {
+  std::vector<std::string> names = ReadFlag(parsed, "strategy", ParseWordList);
+  const bool all = names == std::vector<std::string>{std::string(kAll)};
+  if (all) {
+    const auto every = BenchStrategies();
+    names.assign(every.begin(), every.end());
+  }
+  if (names.empty()) throw UsageError("--strategy: name at least one");
+  for (const std::string& name : names) RefuseUnknown(name);
+  RefuseUnread(names, effective);
+  std::vector<RunSpec> specs;
+  for (const std::string& name : names) {
+    try {
+      specs.push_back(SpecOf(name, effective));
+    } catch (const MissingBackendError& error) {
+      if (!all) throw;
+      skipped.push_back({name, error.what()});
+    }
+  }
+  return specs;
+}
+
+/// The jobs of a bench. Where another launcher has started this process, each of them meets under a
+/// name and a port of its own: a late rank must not find the job before.
+class BenchJobs {
+ public:
+  BenchJobs(const std::optional<RankEnvironment>& ranks, const Environment& environment)
+      : ranks_(ranks), environment_(environment) {}
+
+  JobOutcome Run(const RunSpec& spec, const JobOptions& options) {
+    const int sequence = begun_++;
+    if (!ranks_) return RunJob(spec, options);
+    RankEnvironment ranks = *ranks_;
+    ranks.job_key += fmt::format("/bench-{}", sequence);
+    if (ranks.master_port > 0) ranks.master_port += sequence;
+    return RunJoinedJob(spec, options, ranks, environment_);
+  }
+
+ private:
+  const std::optional<RankEnvironment>& ranks_;
+  const Environment& environment_;
+  int begun_ = 0;
+};
+
+JobOptions ReadJobOptions(const ParsedOptions& parsed, const Environment& environment) {
+  JobOptions job = ReadJobFlags(parsed, environment);
+  job.show_progress = false;
+  return job;
+}
+
+void Tell(const BenchContender& contender, int round, int rounds) {
+  fmt::print(stderr, "round {} of {}: {}\n", round + 1, rounds, contender.name);
+}
+
+void AddPeers(bool joined, BenchSetting& setting) {
+  if (joined) {
+    throw UsageError("--peers: they start processes of their own, on one host; not as a rank");
+  }
+  for (BenchContender& peer : PeerContenders(setting.workers, setting.plan, setting.skipped)) {
+    setting.contenders.push_back(std::move(peer));
+  }
+}
+
+int ExitCode(const BenchResult& result) {
+  if (result.outcome.status != JobStatus::kDone) return ExitCodeOf(result.outcome);
+  return result.wrong() > 0 ? kExitComparisonFailed : kExitDone;
+}
+
+}  // namespace
+
+int RunBenchCommand(const Arguments& args) {
+  const Environment environment = CurrentEnvironment();
+  const std::optional<RankEnvironment> ranks = DetectRankEnvironment(environment);
+  const SpecOptions takes = BenchSpecOptions(ranks);
+  const OptionSet options = BenchOptionSet(takes);
+  const ParsedOptions parsed = options.Parse(args);
+  if (parsed.help()) {
+    fmt::print("{}", options.Help(Painter::For(stdout, parsed.color())));
+    return kExitDone;
+  }
+  const EffectiveSpec effective = ReadSpec(parsed, environment, takes);
+  BenchSetting setting;
+  setting.plan = ReadPlan(parsed);
+  setting.rounds = ReadCount(parsed, "rounds", 1, kMaxRounds);
+  const std::vector<RunSpec> specs = ReadSpecs(parsed, effective, setting.skipped);
+  if (parsed.IsOn("print-config") && !specs.empty()) {
+    fmt::print("{}", PrintConfig(effective, specs.front()));
+    return kExitDone;
+  }
+  const JobOptions job = ReadJobOptions(parsed, environment);
+  WorkDirectory work("bench", "");
+  BenchJobs jobs(ranks, environment);
+  setting.workers = effective.spec.workers;
+  for (const RunSpec& spec : specs) {
+    setting.contenders.push_back(StrategyContender(
+        spec, setting.plan, job, work.path(),
+        [&](const RunSpec& own, const JobOptions& how) { return jobs.Run(own, how); }));
+  }
+  if (parsed.IsOn("peers")) AddPeers(ranks.has_value(), setting);
+
+  const auto tell = [&](const BenchContender& contender, int round) {
+    if (!parsed.IsOn("quiet")) Tell(contender, round, setting.rounds);
+  };
+  const BenchResult result = RunBench(setting.contenders, setting.rounds, tell);
+  if (!ranks || ranks->hosts()) {
+    if (parsed.IsOn("json")) {
+      fmt::print("{}\n", BenchJson(setting, result).dump(2));
+    } else {
+      fmt::print("{}", RenderBench(setting, result));
+    }
+  }
+  if (result.outcome.status != JobStatus::kDone) {
+    fmt::print(stderr, "ringside: {}\n", result.outcome.error);
+  }
+  return ExitCode(result);
+}
+
+}  // namespace ringside

@@ -1,0 +1,85 @@
+// One worker of a bench job. A size: all meet, some operations to warm up, then operations back to
+// back with the clock read in between, then sums that are checked.
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/errors.h"
+#include "experiments/worker/fault.h"
+#include "experiments/worker/member_process.h"
+#include "experiments/worker/resource_usage.h"
+#include "experiments/worker/run_parts.h"
+#include "experiments/worker/timed_operation.h"
+#include "experiments/worker/worker.h"
+
+namespace ringside {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Microseconds, to a nanosecond.
+double Microseconds(Clock::duration duration) {
+  return std::round(std::chrono::duration<double, std::nano>(duration).count()) / 1000;
+}
+
+std::unique_ptr<TimedOperation> MakeOperation(MemberProcess& process, std::int64_t bytes,
+                                              int index) {
+  if (auto sum = MakeTimedSum(process, bytes, index)) return sum;
+  return MakeTimedPushPull(process, bytes);
+}
+
+std::vector<double> Times(TimedOperation& operation, const BenchPlan& plan) {
+  std::vector<double> times;
+  times.reserve(static_cast<std::size_t>(plan.iterations));
+  operation.Meet();
+  for (int i = 0; i < plan.warmup; ++i) operation.Run();
+  Clock::time_point begin = Clock::now();
+  for (int i = 0; i < plan.iterations; ++i) {
+    operation.Run();
+    const Clock::time_point end = Clock::now();
+    times.push_back(Microseconds(end - begin));
+    begin = end;
+  }
+  return times;
+}
+
+nlohmann::json MeasureSize(MemberProcess& process, const BenchPlan& plan, int index) {
+  const std::int64_t bytes = plan.sizes[static_cast<std::size_t>(index)];
+  const auto operation = MakeOperation(process, bytes, index);
+  nlohmann::json row{{"size", bytes}, {"times_us", Times(*operation, plan)}};
+  const auto wrong = plan.check ? operation->CountWrong() : std::nullopt;
+  row["wrong"] = wrong ? nlohmann::json(*wrong) : nlohmann::json();
+  operation->Stop();
+  return row;
+}
+
+MemberResult Bench(MemberProcess& process) {
+  const MemberSetup& setup = process.setup();
+  if (!setup.bench) throw ConfigError("the launcher's message to this process lacks what to time");
+  // Servers wait for the length of the run, which their schedule may need.
+  process.client().Set("job/total_steps", "1");
+  const int sizes = static_cast<int>(setup.bench->sizes.size());
+  nlohmann::json rows = nlohmann::json::array();
+  const std::optional<Fault> fault = Fault::FromEnvironment();  // a step of it is a size
+  int done = 0;
+  while (done < sizes &&
+         process.gate().MayStart(done, Deadline::After(OperationTimeout(setup.spec)))) {
+    StrikeBefore(fault, setup.who.index, done);
+    rows.push_back(MeasureSize(process, *setup.bench, done));
+    ++done;
+  }
+  const nlohmann::json report{{"completed", done == sizes},
+                              {"sizes", rows},
+                              {"cpu_seconds", CpuSeconds()},
+                              {"peak_rss_bytes", PeakRssBytes()}};
+  return {report.dump(), {}};
+}
+
+}  // namespace
+
+int RunBenchWorker(const std::vector<std::string>& args) { return MemberProcess::Run(args, Bench); }
+
+}  // namespace ringside

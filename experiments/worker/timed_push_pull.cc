@@ -1,0 +1,113 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "common/bucket.h"
+#include "experiments/worker/run_parts.h"
+#include "experiments/worker/timed_operation.h"
+
+namespace ringside {
+namespace {
+
+/// A step of the strategy without a model: every bucket submitted, then every bucket awaited.
+class TimedPushPull : public TimedOperation {
+ public:
+  TimedPushPull(MemberProcess& process, std::int64_t bytes)
+      : process_(process),
+        setup_(process.setup()),
+        spec_(setup_.spec),
+        entry_(EntryOf(spec_)),
+        comm_(MakeCommOptions(setup_)),
+        plan_(Buckets(spec_, bytes)),
+        space_(MakeSpace(entry_.memory, plan_, setup_)),
+        optimizer_(Optimizer::Make(spec_.optimizer, plan_.elements())),
+        schedule_(MakeSchedule(spec_, 1)),
+        recorder_(0),
+        server_(MakeOwnServer(process, comm_, schedule_, timeline_)),
+        strategy_(entry_.make({setup_.world, process.client(), comm_, *optimizer_, schedule_,
+                               recorder_, timeline_, spec_.options})) {
+    std::ranges::fill(space_.grads(), 0.0F);
+    strategy_->Start(space_, plan_, {});
+  }
+
+  void Meet() override {
+    Exchange(process_.client(), setup_.world, fmt::format("bench/meeting/{}", meetings_++), "",
+             Deadline::After(comm_.meeting_timeout));
+  }
+
+  void Run() override {
+    for (int b = 0; b < plan_.buckets(); ++b) {
+      strategy_->Submit(MakeBucket(space_, plan_, b, step_));
+    }
+    for (int b = 0; b < plan_.buckets(); ++b) {
+      strategy_->Await(MakeBucket(space_, plan_, b, step_));
+    }
+    ++step_;
+  }
+
+  std::optional<std::int64_t> CountWrong() override {
+    if (!Exact()) return std::nullopt;
+    std::int64_t wrong = 0;
+    for (int round = 0; round < kCheckRounds; ++round) wrong += CountWrongIn(round);
+    return wrong;
+  }
+
+  void Stop() override {
+    strategy_->Stop();
+    Meet();
+  }
+
+ private:
+  /// Buckets as a training run cuts them, but one for every server at least.
+  static BucketPlan Buckets(const RunSpec& spec, std::int64_t bytes) {
+    const std::int64_t share = bytes / std::max(1, spec.servers);
+    const auto target = static_cast<std::size_t>(std::min(spec.bucket_bytes, share));
+    const std::vector<TensorSpec> tensors{{"all", static_cast<std::size_t>(bytes) / sizeof(float)}};
+    BucketPlan plan(tensors, {.target_bytes = target, .first_bytes = target});
+    RefuseIdleServers(spec, plan);
+    return plan;
+  }
+
+  /// Plain gradient descent at rate 1 on integers is exact; what is dropped or rounded is not.
+  bool Exact() const { return entry_.synchronous && spec_.options.codec.kind == CodecKind::kFp32; }
+
+  std::int64_t CountWrongIn(int round) {
+    const KnownIntegers known(setup_.world.workers, round);
+    const std::vector<float> before(space_.params().begin(), space_.params().end());
+    const std::span<float> grads = space_.grads();
+    for (std::size_t i = 0; i < grads.size(); ++i) grads[i] = known.Own(setup_.world.rank, i);
+    Run();
+    strategy_->Settle();
+    std::int64_t wrong = 0;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      wrong += space_.params()[i] != before[i] - known.Sum(i) ? 1 : 0;
+    }
+    return wrong;
+  }
+
+  MemberProcess& process_;
+  const MemberSetup& setup_;
+  const RunSpec& spec_;
+  const StrategyEntry& entry_;
+  const CommOptions comm_;
+  const BucketPlan plan_;
+  FlatSpace space_;
+  std::unique_ptr<Optimizer> optimizer_;
+  const Schedule schedule_;
+  Recorder recorder_;
+  Timeline timeline_;
+  std::unique_ptr<Server> server_;  // null on a worker without one
+  std::unique_ptr<Strategy> strategy_;
+  std::int64_t step_ = 0;
+  int meetings_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<TimedOperation> MakeTimedPushPull(MemberProcess& process, std::int64_t bytes) {
+  return std::make_unique<TimedPushPull>(process, bytes);
+}
+
+}  // namespace ringside

@@ -1,0 +1,115 @@
+#include "experiments/bench/bench_runner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "experiments/bench/bench_contenders.h"
+#include "experiments/worker/timed_operation.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::ElementsAre;
+
+BenchContender Fake(const std::string& name, std::vector<double> times,
+                    std::vector<std::string>& calls) {
+  return {.name = name,
+          .bytes_per_nic = [](std::int64_t bytes) { return 2.0 * static_cast<double>(bytes); },
+          .run =
+              [name, times, &calls] {
+                calls.push_back(name);
+                BenchRound round;
+                round.outcome.status = JobStatus::kDone;
+                round.samples = {{1000, times, 1}};
+                return round;
+              }};
+}
+
+const BenchProgress kSilent = [](const BenchContender&, int) {};
+
+TEST(BenchRunner, MediansAndBandwidthsAreOfAllRounds) {
+  std::vector<std::string> calls;
+  const std::vector<BenchContender> contenders{Fake("ring", {1, 3, 2}, calls)};
+  const BenchResult result = RunBench(contenders, 2, kSilent);
+  ASSERT_EQ(result.rows.size(), 1U);
+  const BenchRow& row = result.rows[0];
+  EXPECT_DOUBLE_EQ(row.time_us, 2);
+  EXPECT_DOUBLE_EQ(row.p99_us, 3);
+  EXPECT_THAT(row.round_us, ElementsAre(2, 2));
+  EXPECT_DOUBLE_EQ(row.algbw_GBps, 0.5);
+  EXPECT_DOUBLE_EQ(row.busbw_GBps, 1);
+  EXPECT_EQ(result.wrong(), 2);
+}
+
+TEST(BenchRunner, ContendersTakeTurnsInAnotherOrderEachRound) {
+  std::vector<std::string> calls;
+  std::vector<BenchContender> contenders;
+  for (const char* name : {"a", "b", "c", "d", "e"}) contenders.push_back(Fake(name, {1}, calls));
+  RunBench(contenders, 2, kSilent);
+  ASSERT_EQ(calls.size(), 10U);
+  const std::vector<std::string> first(calls.begin(), calls.begin() + 5);
+  const std::vector<std::string> second(calls.begin() + 5, calls.end());
+  EXPECT_THAT(first, ::testing::UnorderedElementsAre("a", "b", "c", "d", "e"));
+  EXPECT_THAT(second, ::testing::UnorderedElementsAre("a", "b", "c", "d", "e"));
+  EXPECT_NE(first, second);
+}
+
+TEST(BenchRunner, TheFastestGlooIsMarked) {
+  std::vector<std::string> calls;
+  const std::vector<BenchContender> contenders{Fake("ring", {1}, calls),
+                                               Fake("gloo-ring", {5}, calls),
+                                               Fake("gloo-halving-doubling", {4}, calls)};
+  const BenchResult result = RunBench(contenders, 1, kSilent);
+  ASSERT_EQ(result.rows.size(), 3U);
+  EXPECT_FALSE(result.rows[0].best_peer);
+  EXPECT_FALSE(result.rows[1].best_peer);
+  EXPECT_TRUE(result.rows[2].best_peer);
+}
+
+TEST(BenchRunner, AFailureEndsItAndNamesTheContender) {
+  std::vector<std::string> calls;
+  std::vector<BenchContender> contenders{Fake("ring", {1}, calls)};
+  contenders[0].run = [] {
+    return BenchRound{{JobStatus::kFailed, "worker 1 was killed by signal 9"}};
+  };
+  const BenchResult result = RunBench(contenders, 5, kSilent);
+  EXPECT_EQ(result.outcome.status, JobStatus::kFailed);
+  EXPECT_EQ(result.outcome.error, "ring: worker 1 was killed by signal 9");
+}
+
+TEST(StrategyContender, AnOperationTakesAsLongAsItsSlowestWorker) {
+  const auto job = [](const RunSpec&, const JobOptions& options) {
+    EXPECT_EQ(options.bench->sizes.size(), 1U);
+    JobOutcome outcome{.status = JobStatus::kDone};
+    const auto worker = [&](std::vector<double> times, int wrong) {
+      return nlohmann::json{
+          {"sizes", {{{"size", options.bench->sizes[0]}, {"times_us", times}, {"wrong", wrong}}}}};
+    };
+    outcome.summary = {{"workers", {worker({1, 5}, 2), worker({4, 2}, 3)}}};
+    return outcome;
+  };
+  RunSpec spec;
+  const BenchPlan plan{.sizes = {64}, .iterations = 2};
+  const BenchRound round = StrategyContender(spec, plan, {}, "nowhere", job).run();
+  ASSERT_EQ(round.samples.size(), 1U);
+  EXPECT_THAT(round.samples[0].times_us, ElementsAre(4, 5));
+  EXPECT_EQ(round.samples[0].wrong, 5);
+}
+
+TEST(KnownIntegers, SumsAreThoseOfTheirTerms) {
+  for (const int workers : {1, 2, 3, 16, 17, 40}) {
+    const KnownIntegers known(workers, 1);
+    for (const std::size_t i : {0U, 1U, 96U, 97U, 1000U}) {
+      float sum = 0;
+      for (int rank = 0; rank < workers; ++rank) sum += known.Own(rank, i);
+      EXPECT_EQ(sum, known.Sum(i)) << workers << " workers, element " << i;
+    }
+  }
+}
+
+TEST(KnownIntegers, DifferBetweenRounds) {
+  EXPECT_NE(KnownIntegers(2, 0).Own(0, 5), KnownIntegers(2, 1).Own(0, 5));
+}
+
+}  // namespace
+}  // namespace ringside

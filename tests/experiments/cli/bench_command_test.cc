@@ -1,0 +1,154 @@
+// `ringside bench` through the command line: jobs of real processes on tiny vectors.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "tests/experiments/cli/ringside_process.h"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class BenchCommand : public RingsideProcessTest {
+ protected:
+  json Rows(const std::string& args, const std::string& variables = "") const {
+    const ProcessResult result = RunRingside("bench --json -n 3 -w 1 " + args, variables);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const json parsed = json::parse(result.out, nullptr, false);
+    EXPECT_EQ(parsed.value("schema", ""), "ringside.bench/1") << result.out;
+    return parsed.value("rows", json::array());
+  }
+};
+
+TEST_F(BenchCommand, JsonHasARowForEachStrategyAndSize) {
+  const json rows = Rows("--strategy ring,halving-doubling,ps-sync -b 4 -e 4KiB -f 32 --workers 3");
+  ASSERT_EQ(rows.size(), 9U);
+  std::set<std::string> seen;
+  for (const json& row : rows) {
+    seen.insert(row.at("strategy").get<std::string>() + row.at("size").dump());
+    EXPECT_EQ(row.at("workers"), 3);
+    EXPECT_GT(row.at("time_us"), 0) << row;
+    EXPECT_GE(row.at("p99_us"), row.at("time_us")) << row;
+    EXPECT_EQ(row.at("wrong"), 0) << row;
+    EXPECT_EQ(row.at("count"), row.at("size").get<int>() / 4);
+  }
+  EXPECT_EQ(seen.size(), rows.size());
+}
+
+TEST_F(BenchCommand, BandwidthsFollowFromTheTime) {
+  for (const json& row :
+       Rows("--strategy ring,ps-sync -b 64KiB -e 64KiB --workers 4 --servers 2")) {
+    const double algbw = 65536 / row.at("time_us").get<double>() / 1e3;
+    EXPECT_NEAR(row.at("algbw_GBps").get<double>(), algbw, 1e-9);
+    // 2(N-1)/N for the ring; each of two servers takes in half of four gradients.
+    const double factor = row.at("strategy") == "ring" ? 1.5 : 2;
+    EXPECT_NEAR(row.at("busbw_GBps").get<double>(), factor * algbw, 1e-9);
+  }
+}
+
+TEST_F(BenchCommand, EveryRoundIsKept) {
+  const json rows = Rows("--strategy ring -b 8 -e 8 --rounds 3");
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].at("round_us").size(), 3U);
+}
+
+TEST_F(BenchCommand, ServersInsideTheWorkersArePossible) {
+  const json rows = Rows("--strategy ps-sync -b 4KiB -e 4KiB --workers 3 --servers colocated");
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].at("servers"), 3);
+  EXPECT_EQ(rows[0].at("wrong"), 0);
+}
+
+TEST_F(BenchCommand, WhatIsNotComparedIsNull) {
+  for (const json& row : Rows("--strategy ring -b 4 -e 4 -c 0"))
+    EXPECT_TRUE(row["wrong"].is_null());
+  for (const json& row : Rows("--strategy ps-async -b 64 -e 64"))
+    EXPECT_TRUE(row["wrong"].is_null());
+}
+
+TEST_F(BenchCommand, OneWorkerSumsAlone) {
+  const json rows = Rows("--strategy ring -b 4 -e 4 --workers 1");
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].at("busbw_GBps"), 0);
+}
+
+TEST_F(BenchCommand, TheTableDefinesItsColumns) {
+  const ProcessResult result = RunRingside("bench --strategy ring -b 4KiB -e 16KiB -n 2 -w 0");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("2(N-1)/N"));
+  EXPECT_THAT(result.out, HasSubstr("#wrong"));
+  EXPECT_THAT(result.out, HasSubstr("16.0 KiB"));
+  EXPECT_THAT(result.err, HasSubstr("round 1 of 1: ring"));
+}
+
+TEST_F(BenchCommand, PeersAreTimedOrSaidToBeMissing) {
+  const ProcessResult result =
+      RunRingside("bench --strategy ring -b 4KiB -e 4KiB -n 2 -w 1 --peers --json");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json parsed = json::parse(result.out);
+  std::set<std::string> named;
+  for (const json& row : parsed.at("rows")) named.insert(row.at("strategy"));
+  for (const json& skipped : parsed.at("skipped")) {
+    EXPECT_THAT(skipped.at("reason").get<std::string>(), Not(IsEmpty()));
+    named.insert(skipped.at("strategy"));
+  }
+  for (const char* peer :
+       {"gloo-ring", "gloo-ring-chunked", "gloo-halving-doubling", "openmpi", "memory-copy"}) {
+    EXPECT_TRUE(named.contains(peer)) << peer << ": " << result.out;
+  }
+}
+
+TEST_F(BenchCommand, AFailureNamesTheStrategyAndTheWorker) {
+  const ProcessResult result =
+      RunRingside("bench --strategy ring -b 4 -e 4 --quiet", "RINGSIDE_FAULT=kill@rank1:step0");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("ring: worker 1"));
+}
+
+struct Misuse {
+  const char* args;
+  int exit_code;
+  const char* message;
+};
+
+void PrintTo(const Misuse& misuse, std::ostream* out) { *out << misuse.args; }
+
+class BenchMisuse : public BenchCommand, public ::testing::WithParamInterface<Misuse> {};
+
+TEST_P(BenchMisuse, IsRefusedBeforeAnythingStarts) {
+  const ProcessResult result = RunRingside(std::string("bench ") + GetParam().args);
+  EXPECT_EQ(result.exit_code, GetParam().exit_code) << result.err;
+  EXPECT_THAT(result.err, HasSubstr(GetParam().message));
+  EXPECT_THAT(result.err, Not(HasSubstr("round 1")));
+  EXPECT_THAT(result.out, IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, BenchMisuse,
+    ::testing::Values(
+        Misuse{"--strategy rnig", 2, "did you mean 'ring'"},
+        Misuse{"--strategy none", 2, "bench times collectives and servers, not 'none'"},
+        Misuse{"--strategy ''", 2, "--strategy"}, Misuse{"-b 8KiB -e 4KiB", 2, "is above"},
+        Misuse{"-b 2", 2, "hold no float"}, Misuse{"-e 100GiB", 2, "more than 4.00 GiB"},
+        Misuse{"-f 1", 2, "leads nowhere"}, Misuse{"-n 0", 2, "--iterations: 0 is not from 1"},
+        Misuse{"-w -1", 2, "--warmup-iterations: -1"}, Misuse{"-c maybe", 2, "--check"},
+        Misuse{"--rounds 0", 2, "--rounds: 0"}, Misuse{"--workers 0", 2, "0 workers"},
+        Misuse{"-b 4potatoes", 2, "4potatoes"},
+        Misuse{"--servers 1", 2, "no strategy of the list reads it"},
+        Misuse{"--model mlp", 2, "unknown flag"}));
+
+TEST_F(BenchCommand, HelpShowsShortForms) {
+  EXPECT_THAT(RunRingside("bench --help").out, HasSubstr("-b, --min-bytes SIZE"));
+}
+
+}  // namespace
+}  // namespace ringside
