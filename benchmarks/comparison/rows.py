@@ -1,0 +1,99 @@
+"""The table: what must be shown, by how much, and how it is measured. A line a row."""
+import dataclasses
+import typing
+
+from comparison import subjects
+from comparison.measure import Measured
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    name: str  # group/detail: --only takes either
+    what: str
+    measure: typing.Callable[..., Measured]
+    at_least: float | None = None
+    at_most: float | None = None
+
+    def target(self):
+        if self.at_least is not None:
+            return f">= {self.at_least:g}"
+        return "none" if self.at_most is None else f"<= {self.at_most:g}"
+
+    def reached(self, ratio):
+        """None without a target."""
+        if self.at_least is not None:
+            return ratio >= self.at_least
+        return None if self.at_most is None else ratio <= self.at_most
+
+
+RING = ("ring", ("--hosts", 4), ())
+HALVING_DOUBLING = ("halving-doubling", ("--hosts", 4), ())
+COLOCATED = ("ps-sync", ("--hosts", 4), ("--servers", "colocated"))
+MIXED_2 = ("mixed", ("--hosts", 4, "--server-hosts", 2), ())
+MIXED_4 = ("mixed", ("--hosts", 4, "--server-hosts", 4), ())
+
+# Eight hosts with all their traffic through two cores: 500 Mbit/s, so that the links are the limit and not the cores.
+RATE = "500Mbps"
+FOUR = "four hosts at 500 Mbit/s (two cores are the limit above), 100 MB"
+
+
+def shm(workers, size, peer, label, at_least):
+    return Row(f"shm/{label}-{workers}x{size}", f"shm / {label}, {workers} ranks, {size}: times as fast",
+               subjects.bench_ratio("shm", peer, workers, size), at_least=at_least)
+
+
+def share(name, contender, text):
+    return Row(f"lab/{name}", f"{FOUR}: {text}, share of its own bound", subjects.lab_share(RATE, contender),
+               at_least=0.93)
+
+
+ROWS = [
+    Row("help", "ringside --help / 50 ms", subjects.start_of_help, at_most=1.0),
+    Row("plain", "MLP 5.8 M step, 1 worker: none / plain libtorch loop", subjects.plain_loop, at_most=1.05),
+
+    *[shm(2, size, "gloo", "gloo", 10) for size in ("4MiB", "64MiB")],
+    *[shm(2, size, "openmpi", "mpi", at_least)
+      for size, at_least in (("4KiB", 1), ("256KiB", 3), ("4MiB", 2), ("64MiB", 5))],
+    *[shm(4, size, "openmpi", "mpi", at_least) for size, at_least in (("4MiB", 4), ("64MiB", 6))],
+    Row("shm/copy-2x64MiB", "shm, 2 ranks, 64 MiB: share of the bound 2NM / copy bandwidth",
+        subjects.bench_ratio("shm", "memory-copy", 2, "64MiB"), at_least=0.8),
+
+    Row("ddp/shm", "MLP 5.8 M step, 2 workers: shm / DDP over Gloo", subjects.mlp_against("shm", "ddp"), at_most=0.4),
+    Row("ddp/ring", "MLP 5.8 M step, 2 workers: ring / DDP over Gloo", subjects.mlp_against("ring", "ddp"), at_most=0.9),
+    Row("ddp/ps-sync", "MLP 5.8 M step, 2 workers: ps-sync / DDP over Gloo",
+        subjects.mlp_against("ps-sync", "ddp", "--servers", 1), at_most=1.3),
+    Row("mlp/shm-none", "MLP 5.8 M step, 2 workers: shm / none", subjects.mlp_against("shm", "none"), at_most=1.15),
+
+    Row("push-pull/protobuf", "push and pull 64 MiB, 2 workers, 1 server, TCP / plain protobuf bytes service: times as fast",
+        subjects.push_pull_protobuf, at_least=2),
+    Row("push-pull/shm", "push and pull 64 MiB, 2 workers, 1 server: shm transport / TCP: times as fast",
+        subjects.push_pull_transport("shm"), at_least=4),
+
+    share("ring", RING, "ring"),
+    share("halving-doubling", HALVING_DOUBLING, "halving-doubling"),
+    share("ps-sync", COLOCATED, "ps-sync, 4 co-located servers"),
+    share("mixed-2", MIXED_2, "mixed, k = 2"),
+    share("mixed-4", MIXED_4, "mixed, k = 4"),
+    Row("lab/mixed-4-ring", f"{FOUR}: mixed, k = 4 / ring: times as fast", subjects.lab_faster(RATE, MIXED_4, RING),
+        at_least=1.35),
+    Row("hierarchical", "2 hosts x 2 workers at 1 Gbit/s, 100 MB: hierarchical / flat ring: times as fast",
+        subjects.lab_hierarchical, at_least=1.4),
+    Row("overlap", "2 hosts at 1 Gbit/s, profile:resnet50, compute = communication, ring: overlap on / off: times as fast",
+        subjects.overlap, at_least=1.6),
+    Row("priority", "2 hosts at 2 Gbit/s, profile:vgg16, compute = communication, ps-sync co-located: priority / fifo: "
+        "times as fast", subjects.priority, at_least=1.2),
+    Row("coalesce", "1,000 tensors of 4 KiB, ring, 2 workers: coalesced / one by one: times as fast",
+        subjects.coalesced, at_least=20),
+    *[Row(f"codec/{label}", f"four hosts at 100 Mbit/s, profile:resnet50: {codec} / full gradients: times as fast",
+          subjects.codec(codec), at_least=at_least)
+      for label, codec, at_least in (("powersgd", "powersgd:4", 4), ("topk", "topk:0.01", 4), ("fp16", "fp16", 1.8))],
+]
+
+
+def choose(only):
+    """Rows by full name or by group, in the order of the table. Raises KeyError on an unknown word."""
+    words = only.split(",")
+    for word in words:
+        if not any(row.name == word or row.name.startswith(word + "/") for row in ROWS):
+            raise KeyError(word)
+    return [row for row in ROWS if any(row.name == word or row.name.startswith(word + "/") for word in words)]

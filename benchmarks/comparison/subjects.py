@@ -1,0 +1,254 @@
+"""How each thing of the table is timed. Every function takes the context first and returns what `rows` asks for."""
+import json
+import os
+import pathlib
+import socket
+import statistics
+import subprocess
+import tempfile
+
+from comparison.measure import ROOT, Measured, Skipped, faster, interleaved, run, slower
+
+WARMUP = 3
+MLP = ["--model", "mlp", "--data", "synthetic", "--batch-per-worker", 32, "--lr", 0.01]
+
+
+# Sums over all ranks: one `ringside bench --peers` for all rows of a size.
+
+def bench_rows(context, strategy, workers, size):
+    def measure():
+        context.strategy(strategy)
+        large = size.endswith("MiB")
+        out = run([context.ringside, "bench", "--strategy", strategy, "--workers", workers, "-b", size, "-e", size,
+                   "-n", 10 if large else 200, "-w", 3 if large else 50, "--rounds", context.rounds, "--peers",
+                   "--quiet", "--json"])
+        return json.loads(out)
+    result = context.once(("bench", strategy, workers, size), measure)
+    return result["rows"], {skipped["strategy"]: skipped["reason"] for skipped in result["skipped"]}
+
+
+def bench_ratio(strategy, peer, workers, size):
+    """`peer`: a row's name, or "gloo" for the fastest of bare Gloo's algorithms."""
+    def measure(context):
+        rows, skipped = bench_rows(context, strategy, workers, size)
+        ours = next(row for row in rows if row["strategy"] == strategy)
+        theirs = next((row for row in rows if row["strategy"] == peer or (peer == "gloo" and row["best"])), None)
+        if theirs is None:
+            raise Skipped(skipped.get(peer, f"{peer} did not run"))
+        if ours["wrong"]:
+            raise RuntimeError(f"{strategy}: {ours['wrong']} elements of {size} are wrong")
+        return Measured(ours["time_us"], theirs["time_us"], theirs["time_us"] / ours["time_us"], unit="us",
+                        note=theirs["strategy"], samples={"ours": ours["round_us"], "peer": theirs["round_us"]})
+    return measure
+
+
+# Training on this machine.
+
+def metrics_step_ms(bundle):
+    """Mean over the steps after the warm-up, as PyTorch's loop is timed."""
+    lines = (pathlib.Path(bundle) / "metrics.jsonl").read_text().splitlines()
+    records = [record for record in map(json.loads, lines) if "step_ms" in record]
+    last = max(record["step"] for record in records)
+    if last < WARMUP:
+        raise RuntimeError(f"{bundle}: only {last + 1} steps")
+    return statistics.fmean(record["step_ms"] for record in records if record["step"] >= WARMUP)
+
+
+def train_step_ms(context, strategy, workers, steps, *flags):
+    with tempfile.TemporaryDirectory() as out:
+        bundle = pathlib.Path(out) / "run"
+        run([context.ringside, "train", "--strategy", strategy, "--workers", workers, "--steps", WARMUP + steps,
+             "--quiet", "--out", bundle, *flags])
+        return metrics_step_ms(bundle)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def ddp_step_ms(workers, steps):
+    env = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "GLOO_SOCKET_IFNAME": "lo",
+           "WORLD_SIZE": str(workers)}
+    command = ["/usr/bin/python3", str(ROOT / "benchmarks/peers/torch_ddp.py"), "32", str(WARMUP), str(steps)]
+    others = [subprocess.Popen(command, env={**os.environ, **env, "RANK": str(rank)}) for rank in range(1, workers)]
+    try:
+        return json.loads(run(command, {**env, "RANK": "0"}))["step_ms"]
+    finally:
+        for process in others:
+            try:
+                process.wait(timeout=30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def mlp_against(strategy, peer, *flags):
+    """Step of the MLP with two workers: over that of DDP, or of another strategy."""
+    def measure(context):
+        context.strategy(strategy)
+        steps = context.steps
+        if peer == "ddp":
+            if subprocess.run(["/usr/bin/python3", "-c", "import torch"], capture_output=True, check=False).returncode:
+                raise Skipped("python3-torch is not installed (scripts/install-dependencies.sh --benchmarks)")
+            theirs = lambda: ddp_step_ms(2, steps)
+        else:
+            theirs = lambda: train_step_ms(context, peer, 2, steps, *MLP)
+        values = interleaved(context.rounds, {
+            "ours": lambda: train_step_ms(context, strategy, 2, steps, *MLP, *flags), "peer": theirs})
+        return slower(values["ours"], values["peer"])
+    return measure
+
+
+def coalesced(context):
+    """1,000 tensors of 4 KiB under `ring`: buckets of 4 MiB, and every tensor alone."""
+    model = ["--model", "profile:small-tensors"]
+    values = interleaved(context.rounds, {
+        "ours": lambda: train_step_ms(context, "ring", 2, 20, *model, "--bucket-mb", 4),
+        "peer": lambda: train_step_ms(context, "ring", 2, 20, *model, "--bucket-mb", 0)})
+    return faster(values["ours"], values["peer"])
+
+
+def plain_loop(context):
+    program = context.build / "bin/plain_loop_benchmark"
+    if not program.exists():
+        raise Skipped("plain_loop_benchmark is not built: it needs libtorch")
+    result = json.loads(run([program, "--rounds", context.rounds]).splitlines()[-1])
+    return Measured(result["ours_ms"], result["plain_ms"], result["ratio"])
+
+
+def start_of_help(context):
+    import time
+    def once():
+        begin = time.perf_counter()
+        run([context.ringside, "--help"])
+        return (time.perf_counter() - begin) * 1e3
+    median = statistics.median(once() for _ in range(max(9, context.rounds)))
+    return Measured(median, 50.0, median / 50.0)
+
+
+# Push and pull.
+
+def push_pull_protobuf(context):
+    result = json.loads(run([context.build / "bin/push_pull_benchmark", "--rounds", max(5, context.rounds)]).splitlines()[-1])
+    return Measured(result["ours_ms"], result["protobuf_ms"], 1 / result["ratio"])
+
+
+def push_pull_transport(transport):
+    """64 MiB over that transport, against gRPC over TCP."""
+    def measure(context):
+        context.key("ps-sync", "ps-transport")
+
+        def once(name):
+            out = run([context.ringside, "bench", "--strategy", "ps-sync", "--workers", 2, "--servers", 1, "-b", "64MiB",
+                       "-e", "64MiB", "-n", 5, "-w", 2, "--ps-transport", name, "--quiet", "--json"])
+            return json.loads(out)["rows"][0]["time_us"] / 1e3
+        values = interleaved(context.rounds, {"ours": lambda: once(transport), "peer": lambda: once("grpc")})
+        return faster(values["ours"], values["peer"])
+    return measure
+
+
+# Emulated clusters (experiments/lab/lab.py).
+
+def lab(context, options, command, timeout=145):
+    if os.geteuid() != 0:
+        raise Skipped("network namespaces need root")
+    out = run([ROOT / "experiments/lab/lab.py", "--build", context.build, "--json", *options, "--", *command],
+              timeout=timeout)
+    return json.loads(out.splitlines()[-1])
+
+
+def lab_bench(context, strategy, options, flags=()):
+    """Seconds, and the share of the bound: bus bandwidth over what TCP can carry at most on these links."""
+    result = lab(context, options, ["bench", "--strategy", strategy, "-b", "100MB", "-e", "100MB", "-n", 3, "-w", 1,
+                                    *flags])
+    row = result["bench"]["rows"][0]
+    if row["wrong"]:
+        raise RuntimeError(f"{strategy}: {row['wrong']} elements are wrong")
+    limit = result["lab"]["goodput_limit_GBps"]
+    return {"ms": row["time_us"] / 1e3, "share": row["busbw_GBps"] / limit,
+            "tcp": result["lab"]["goodput_GBps"] / limit}
+
+
+def lab_100mb(context, rate, contender):
+    """`contender`: (strategy, lab options, flags); measured once for all rows that name it."""
+    strategy, options, flags = contender
+    context.strategy(strategy)
+    return context.once(("lab", rate, contender),
+                        lambda: [lab_bench(context, strategy, ["--rate", rate, *options], flags)
+                                 for _ in range(context.slow_rounds)])
+
+
+def lab_share(rate, contender):
+    """Of its own bound."""
+    def measure(context):
+        runs = lab_100mb(context, rate, contender)
+        ms = statistics.median(each["ms"] for each in runs)
+        share = statistics.median(each["share"] for each in runs)
+        tcp = statistics.median(each["tcp"] for each in runs)
+        return Measured(ms, ms * share, share, note=f"plain TCP gets {tcp:.3f} of the bound",
+                        samples={"ours": [each["ms"] for each in runs]})
+    return measure
+
+
+def lab_faster(rate, contender, peer):
+    def measure(context):
+        ours, theirs = lab_100mb(context, rate, contender), lab_100mb(context, rate, peer)
+        return faster([each["ms"] for each in ours], [each["ms"] for each in theirs])
+    return measure
+
+
+def lab_hierarchical(context):
+    """Both in one lab, in rounds of one bench."""
+    context.strategy("hierarchical")
+    result = lab(context, ["--hosts", 2, "--workers-per-host", 2, "--rate", "1Gbps"],
+                 ["bench", "--strategy", "hierarchical,ring", "-b", "100MB", "-e", "100MB", "-n", 3, "-w", 1,
+                  "--rounds", max(2, context.slow_rounds)])
+    time = {row["strategy"]: row for row in result["bench"]["rows"]}
+    return faster([us / 1e3 for us in time["hierarchical"]["round_us"]], [us / 1e3 for us in time["ring"]["round_us"]])
+
+
+def lab_step_ms(context, options, strategy, model, compute_ms, steps, *flags):
+    summary = lab(context, [*options, "--no-calibration"],
+                  ["train", "--strategy", strategy, "--model", model, "--compute-ms", compute_ms, "--warmup-steps", 1,
+                   "--steps", steps, "--quiet", *flags])["train"]
+    return summary["step_ms"]["median"]
+
+
+def emulated(context, options, strategy, model, steps, ours, peer, rounds=None):
+    """Two settings of one training, with as much compute as communication takes alone."""
+    communication = lab_step_ms(context, options, strategy, model, 0, steps, *peer)
+    values = interleaved(rounds or context.slow_rounds, {
+        "ours": lambda: lab_step_ms(context, options, strategy, model, communication, steps, *ours),
+        "peer": lambda: lab_step_ms(context, options, strategy, model, communication, steps, *peer)})
+    result = faster(values["ours"], values["peer"])
+    result.note = f"communication alone {communication:.0f} ms; the ideal would give {result.peer / communication:.2f}"
+    return result
+
+
+def overlap(context):
+    return emulated(context, ["--hosts", 2, "--rate", "1Gbps"], "ring", "profile:resnet50", 5, ["--overlap", "on"],
+                    ["--overlap", "off"])
+
+
+def priority(context):
+    context.key("ps-sync", "schedule")
+    return emulated(context, ["--hosts", 2, "--rate", "2Gbps"], "ps-sync", "profile:vgg16", 4,
+                    ["--servers", "colocated", "--schedule", "priority"],
+                    ["--servers", "colocated", "--schedule", "fifo"])
+
+
+def codec(name):
+    """Step of ResNet-50 without compute, four hosts at 100 Mbit/s, against full gradients."""
+    def measure(context):
+        strategy = next((each for each in ("ring", "ps-sync") if "codec" in context.strategy(each)["keys"]), None)
+        if strategy is None:
+            raise Skipped("no strategy reads --codec in this build")
+        servers = ["--servers", "colocated"] if strategy == "ps-sync" else []
+        options = ["--hosts", 4, "--rate", "100Mbps"]
+
+        def step_ms(codec_name):
+            return lab_step_ms(context, options, strategy, "profile:resnet50", 0, 3, "--codec", codec_name, *servers)
+        plain = context.once(("codec", strategy), lambda: step_ms("fp32"))
+        return faster([step_ms(name)], [plain], note=f"under {strategy}, one run each")
+    return measure
