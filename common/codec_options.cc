@@ -63,7 +63,8 @@ void ParseCodec(std::string_view text, CodecOptions& options) {
                                  : std::string(name) + ":" + std::string(codec->parameter);
     throw ConfigError("'" + std::string(text) + "' is not of the form " + form);
   }
-  CodecOptions parsed{.kind = codec->kind, .error_feedback = options.error_feedback};
+  CodecOptions parsed{
+      .kind = codec->kind, .error_feedback = options.error_feedback, .seed = options.seed};
   if (codec->kind == CodecKind::kTopK) {
     parsed.ratio = ParseNumber<double>(name, text.substr(colon + 1));
     if (!(parsed.ratio > 0 && parsed.ratio <= 1)) {
@@ -79,6 +80,14 @@ void ParseCodec(std::string_view text, CodecOptions& options) {
     }
   }
   options = parsed;
+}
+
+bool FeedsErrorsBack(const CodecOptions& options) {
+  if (options.error_feedback != ErrorFeedback::kAuto) {
+    return options.error_feedback == ErrorFeedback::kOn;
+  }
+  return options.kind == CodecKind::kTopK || options.kind == CodecKind::kPowerSgd ||
+         options.kind == CodecKind::kSign;
 }
 
 std::string CodecText(const CodecOptions& options) {

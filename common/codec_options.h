@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_COMMON_CODEC_OPTIONS_H_
 #define RINGSIDE_COMMON_CODEC_OPTIONS_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -20,11 +21,14 @@ struct CodecOptions {
   double ratio = 0;  ///< topk: share of the elements that are sent, 0 < ratio <= 1.
   int rank = 0;      ///< powersgd: columns of the factors, >= 1.
   ErrorFeedback error_feedback = ErrorFeedback::kAuto;
+  std::uint64_t seed = 0;  ///< Of stochastic rounding and of first factors: the run's.
 };
 
 /// "fp32", "fp16", "bf16", "int8", "topk:0.01", "powersgd:4", "sign": sets `kind`, `ratio` and
 /// `rank` of `options`. Throws `ConfigError` that says what is wrong, and what there is.
 void ParseCodec(std::string_view text, CodecOptions& options);
+/// Whether this run keeps what its codec lost: `error_feedback` with auto resolved.
+bool FeedsErrorsBack(const CodecOptions& options);
 /// The text that `ParseCodec` takes.
 std::string CodecText(const CodecOptions& options);
 

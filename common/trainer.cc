@@ -108,6 +108,7 @@ class TrainingLoop {
     if (!step_open_) return;
     step_open_ = false;
     record_.step_ms = Milliseconds(now - step_begin_);
+    record_.codec_ms = parts_.recorder.TakeCodecMs();
     result_.train_seconds += record_.step_ms / 1000;
     parts_.recorder.AddStep(record_);
     parts_.observer.StepDone(record_);

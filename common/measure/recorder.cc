@@ -9,6 +9,14 @@ void Recorder::AddPayload(std::uint64_t sent, std::uint64_t received) {
   received_.fetch_add(received, std::memory_order_relaxed);
 }
 
+void Recorder::AddCodecTime(std::chrono::nanoseconds time) {
+  codec_ns_.fetch_add(time.count(), std::memory_order_relaxed);
+}
+
+double Recorder::TakeCodecMs() {
+  return static_cast<double>(codec_ns_.exchange(0, std::memory_order_relaxed)) * 1e-6;
+}
+
 void Recorder::AddStaleness(std::int64_t versions) {
   const std::lock_guard lock(mutex_);
   ++staleness_[versions];

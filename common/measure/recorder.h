@@ -2,6 +2,7 @@
 #define RINGSIDE_COMMON_MEASURE_RECORDER_H_
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -21,6 +22,8 @@ struct StepRecord {
   double exposed_comm_ms = 0;  ///< Inside Await: the exposed communication.
   double loss_sum = 0;
   std::size_t samples = 0;
+  double codec_ms =
+      0;  ///< Encoding and decoding, on any thread, since the step before was recorded.
 };
 
 /// A held-out evaluation, summed over workers.
@@ -41,8 +44,11 @@ class Recorder {
   explicit Recorder(std::size_t steps);
 
   void AddStep(const StepRecord& record) { steps_.push_back(record); }
+  /// Codec time since the last call, for the step that ends now.
+  double TakeCodecMs();
   void AddEvaluation(const EvaluationRecord& record) { evaluations_.push_back(record); }
   void AddPayload(std::uint64_t sent, std::uint64_t received);
+  void AddCodecTime(std::chrono::nanoseconds time);
   /// An update was applied that had been computed from parameters `versions` behind.
   void AddStaleness(std::int64_t versions);
   /// A bucket's gradient came too late to be used.
@@ -62,6 +68,7 @@ class Recorder {
   std::atomic<std::uint64_t> sent_{0};
   std::atomic<std::uint64_t> received_{0};
   std::atomic<std::int64_t> dropped_pushes_{0};
+  std::atomic<std::int64_t> codec_ns_{0};  // not yet taken
   mutable std::mutex mutex_;
   std::map<std::int64_t, std::int64_t> staleness_;  // guarded by mutex_
 };

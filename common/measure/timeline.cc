@@ -76,6 +76,8 @@ const char* SpanName(SpanKind kind) {
       return "await";
     case SpanKind::kEvaluate:
       return "evaluate";
+    case SpanKind::kCodec:
+      return "codec";
   }
   return "unknown";
 }

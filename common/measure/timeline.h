@@ -21,6 +21,7 @@ enum class SpanKind : std::uint8_t {
   kApply,
   kAwait,
   kEvaluate,
+  kCodec,
 };
 const char* SpanName(SpanKind kind);
 

@@ -6,20 +6,12 @@
 #include <string>
 
 #include "common/errors.h"
-
-/// Private to common/optim. Marks a loop over flat spans that is compiled for several instruction
-/// sets, the best of which is chosen when the program starts. Element-wise IEEE operations and
-/// -ffp-contract=off make all of them agree bitwise.
-#if defined(__x86_64__) && !defined(RINGSIDE_NO_TARGET_CLONES)
-#define RINGSIDE_VECTOR_CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
-#else
-#define RINGSIDE_VECTOR_CLONES
-#endif
+#include "common/vector_clones.h"  // IWYU pragma: export
 
 namespace ringside {
 
-/// Throws `InternalError` unless the spans of an `Optimizer::Apply` are equally long and lie within
-/// the flat vector.
+/// Private to common/optim. Throws `InternalError` unless the spans of an `Optimizer::Apply` are
+/// equally long and lie within the flat vector.
 inline void CheckSpans(std::size_t elements, std::size_t offset, std::span<const float> in,
                        std::span<float> out, std::span<const float> grads) {
   const std::size_t size = in.size();

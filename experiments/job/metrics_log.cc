@@ -17,6 +17,7 @@ nlohmann::ordered_json StepLine(const StepRecord& record) {
                               {"compute_ms", record.compute_ms},
                               {"submit_ms", record.submit_ms},
                               {"exposed_comm_ms", record.exposed_comm_ms},
+                              {"codec_ms", record.codec_ms},
                               {"samples", record.samples}};
   line["loss"] = record.samples == 0 ? nlohmann::ordered_json()
                                      : nlohmann::ordered_json(record.loss_sum / samples);

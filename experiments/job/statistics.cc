@@ -97,6 +97,7 @@ StepStatistics Summarize(std::span<const std::vector<StepRecord>> ranks,
   statistics.exposed_comm_ms = common.MedianOfMeans(&StepRecord::exposed_comm_ms);
   statistics.submit_ms = common.MedianOfMeans(&StepRecord::submit_ms);
   statistics.data_ms = common.MedianOfMeans(&StepRecord::data_ms);
+  statistics.codec_ms = common.MedianOfMeans(&StepRecord::codec_ms);
   statistics.samples_per_s = common.SamplesPerSecond();
   statistics.final_loss = common.LastLoss();
   return statistics;

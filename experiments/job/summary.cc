@@ -101,6 +101,7 @@ class SummaryMaker {
         {"workers", spec_.workers},
         {"servers", spec_.servers},
         {"colocated", spec_.colocated},
+        {"codec", CodecText(spec_.options.codec)},
         {"hosts", hosts_.size()},
         {"network",
          {{"address", run_.address},
@@ -136,6 +137,7 @@ class SummaryMaker {
     summary_["submit_ms"] = OrNull(statistics_.submit_ms);
     summary_["exposed_comm_ms"] = OrNull(statistics_.exposed_comm_ms);
     summary_["data_ms"] = OrNull(statistics_.data_ms);
+    summary_["codec_ms"] = OrNull(statistics_.codec_ms);
     summary_["samples_per_s"] = OrNull(statistics_.samples_per_s);
     summary_["train_seconds"] = FromFirst("train_seconds");
     summary_["emulated_compute"] = EmulatedComputeMs() > 0;

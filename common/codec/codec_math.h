@@ -1,0 +1,30 @@
+#ifndef RINGSIDE_COMMON_CODEC_CODEC_MATH_H_
+#define RINGSIDE_COMMON_CODEC_CODEC_MATH_H_
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "common/codec/codec.h"
+
+namespace ringside {
+
+// Private to common/codec. The same bits on every instruction set.
+
+/// sum[i] += factor * terms[i].
+void AddScaled(float factor, std::span<const float> terms, std::span<float> sum);
+/// The largest magnitude; NaN where there is one. 0 of nothing.
+float MaxMagnitude(std::span<const float> values);
+/// The mean magnitude, summed in a fixed order. 0 of nothing.
+float MeanMagnitude(std::span<const float> values);
+
+/// The float at any address.
+float LoadFloat(const std::byte* in);
+void StoreFloat(std::byte* out, float value);
+
+/// For `Codec::DamageOf`: empty where the length is right.
+std::string WrongLength(const Encoding& encoding, std::size_t expected);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_CODEC_CODEC_MATH_H_

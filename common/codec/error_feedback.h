@@ -1,0 +1,49 @@
+#ifndef RINGSIDE_COMMON_CODEC_ERROR_FEEDBACK_H_
+#define RINGSIDE_COMMON_CODEC_ERROR_FEEDBACK_H_
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/codec/codec.h"
+
+namespace ringside {
+
+/// Error feedback over any codec (Seide et al., Interspeech 2014; Stich et al., NeurIPS 2018): what
+/// an encoding loses is kept and added to what is encoded at the same place next, so nothing is
+/// lost for good: the sum of all that was decoded plus the residual is the sum of all that was put
+/// in. Holds one flat vector, which begins as zeros and is part of no checkpoint.
+class ErrorFeedbackCodec : public Codec {
+ public:
+  /// `elements` of the flat vector.
+  ErrorFeedbackCodec(std::unique_ptr<Codec> codec, std::size_t elements)
+      : codec_(std::move(codec)), residual_(elements) {}
+
+  std::span<const float> residual() const { return residual_; }
+
+  std::size_t EncodedBytes(std::size_t elements) const override {
+    return codec_->EncodedBytes(elements);
+  }
+  void Encode(std::span<const float> values, const CodecPlace& place,
+              std::span<std::byte> out) override;
+  std::string DamageOf(const Encoding& encoding) const override {
+    return codec_->DamageOf(encoding);
+  }
+  void Decode(const Encoding& encoding, std::size_t begin, std::span<float> out) const override {
+    codec_->Decode(encoding, begin, out);
+  }
+  void Add(const Encoding& encoding, std::size_t begin, float factor,
+           std::span<float> sum) const override {
+    codec_->Add(encoding, begin, factor, sum);
+  }
+
+ private:
+  std::unique_ptr<Codec> codec_;
+  std::vector<float> residual_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_CODEC_ERROR_FEEDBACK_H_

@@ -1,0 +1,78 @@
+#include "common/codec/int8_codec.h"
+
+#include "common/codec/codec_math.h"
+#include "common/codec/counter_random.h"
+#include "common/vector_clones.h"
+
+namespace ringside {
+namespace {
+
+constexpr float kLargest = 127;
+constexpr std::size_t kHeader = sizeof(float);
+
+// Rounding down value / scale + u, u uniform in [0, 1), rounds at random. u has 16 bits, so the sum
+// below, which is positive and hence cut off where it must be rounded down, is exact where value /
+// scale is whole: 255 + u still fits into the 24 bits of a float.
+RINGSIDE_VECTOR_CLONES void Quantise(const float* in, std::int8_t* out, std::size_t count,
+                                     float scale, RandomKey key, std::uint32_t counter) {
+  constexpr float kShift = kLargest + 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t bits = RandomBits(key, counter + static_cast<std::uint32_t>(i)) >> 16;
+    const float up = static_cast<float>(static_cast<std::int32_t>(bits)) * 0x1p-16F;
+    float shifted = in[i] / scale + (kShift + up);
+    shifted = shifted >= 1 ? shifted : 1;  // NaN too: the scale tells
+    shifted = shifted < 2 * kShift ? shifted : 2 * kShift - 1;
+    out[i] = static_cast<std::int8_t>(static_cast<std::int32_t>(shifted) -
+                                      static_cast<std::int32_t>(kShift));
+  }
+}
+
+RINGSIDE_VECTOR_CLONES void DecodeRun(const std::int8_t* in, float* out, std::size_t count,
+                                      float scale) {
+  for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<float>(in[i]) * scale;
+}
+
+RINGSIDE_VECTOR_CLONES void AddRun(const std::int8_t* in, float* sum, std::size_t count,
+                                   float scale, float factor) {
+  for (std::size_t i = 0; i < count; ++i) sum[i] += factor * (static_cast<float>(in[i]) * scale);
+}
+
+const std::int8_t* Quanta(const Encoding& encoding, std::size_t begin) {
+  return reinterpret_cast<const std::int8_t*>(encoding.bytes.data() + kHeader + begin);
+}
+
+}  // namespace
+
+std::size_t Int8Codec::EncodedBytes(std::size_t elements) const {
+  return elements == 0 ? 0 : kHeader + elements;
+}
+
+void Int8Codec::Encode(std::span<const float> values, const CodecPlace& place,
+                       std::span<std::byte> out) {
+  if (values.empty()) return;
+  const float scale = MaxMagnitude(values) / kLargest;
+  StoreFloat(out.data(), scale);
+  const RandomKey key = RandomKey::Of({seed_, static_cast<std::uint64_t>(rank_),
+                                       static_cast<std::uint64_t>(place.step),
+                                       static_cast<std::uint64_t>(place.offset) >> 32});
+  // Of nothing but zeros (or of what rounds to them) every quotient would be 0 / 0.
+  Quantise(values.data(), reinterpret_cast<std::int8_t*>(out.data() + kHeader), values.size(),
+           scale == 0 ? 1 : scale, key, static_cast<std::uint32_t>(place.offset));
+}
+
+std::string Int8Codec::DamageOf(const Encoding& encoding) const {
+  return WrongLength(encoding, EncodedBytes(encoding.elements));
+}
+
+void Int8Codec::Decode(const Encoding& encoding, std::size_t begin, std::span<float> out) const {
+  if (out.empty()) return;
+  DecodeRun(Quanta(encoding, begin), out.data(), out.size(), LoadFloat(encoding.bytes.data()));
+}
+
+void Int8Codec::Add(const Encoding& encoding, std::size_t begin, float factor,
+                    std::span<float> sum) const {
+  if (sum.empty()) return;
+  AddRun(Quanta(encoding, begin), sum.data(), sum.size(), LoadFloat(encoding.bytes.data()), factor);
+}
+
+}  // namespace ringside

@@ -1,0 +1,37 @@
+#ifndef RINGSIDE_COMMON_CODEC_INT8_CODEC_H_
+#define RINGSIDE_COMMON_CODEC_INT8_CODEC_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "common/codec/codec.h"
+
+namespace ringside {
+
+/// int8 (QSGD, Alistarh et al., NeurIPS 2017, with one scale an encoding): multiples of a scale,
+/// -127 .. 127, rounded up or down at random such that the mean is the value. Multiples of the
+/// scale come back exactly. A value that is not finite makes the whole encoding NaN.
+///
+/// An encoding: the scale (largest magnitude / 127), then a byte an element.
+class Int8Codec : public Codec {
+ public:
+  Int8Codec(std::uint64_t seed, int rank) : seed_(seed), rank_(rank) {}
+
+  std::size_t EncodedBytes(std::size_t elements) const override;
+  void Encode(std::span<const float> values, const CodecPlace& place,
+              std::span<std::byte> out) override;
+  std::string DamageOf(const Encoding& encoding) const override;
+  void Decode(const Encoding& encoding, std::size_t begin, std::span<float> out) const override;
+  void Add(const Encoding& encoding, std::size_t begin, float factor,
+           std::span<float> sum) const override;
+
+ private:
+  const std::uint64_t seed_;
+  const int rank_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_CODEC_INT8_CODEC_H_

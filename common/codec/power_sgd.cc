@@ -1,0 +1,181 @@
+// Four columns of the factors are worked on at once: with that many, each float of the matrix that
+// is read from memory meets enough arithmetic to hide it, and the parts of the factors that are in
+// use stay in the first-level cache. Sums run in sixteen fixed lanes, whatever the vector width.
+#include "common/codec/power_sgd.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "common/codec/codec_math.h"
+#include "common/codec/counter_random.h"
+#include "common/vector_clones.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kColumns = 4;
+constexpr std::size_t kLanes = 16;
+
+/// Sixteen floats at any address.
+typedef float Lanes __attribute__((vector_size(kLanes * sizeof(float)), aligned(4), may_alias));
+
+std::size_t PaddedRank(const PowerSgdShape& shape) {
+  return (shape.rank + kColumns - 1) / kColumns * kColumns;
+}
+
+// dots[c] = row . factor[c], the factor's columns `stride` apart.
+RINGSIDE_VECTOR_CLONES void DotColumns(const float* row, std::size_t count, const float* factor,
+                                       std::size_t stride, float* dots) {
+  Lanes sums[kColumns] = {};
+  std::size_t j = 0;
+  for (; j + kLanes <= count; j += kLanes) {
+    const Lanes values = *reinterpret_cast<const Lanes*>(row + j);
+    for (std::size_t c = 0; c < kColumns; ++c) {
+      sums[c] += values * *reinterpret_cast<const Lanes*>(factor + c * stride + j);
+    }
+  }
+  for (std::size_t c = 0; c < kColumns; ++c) {
+    float sum = 0;
+    for (std::size_t rest = j; rest < count; ++rest) sum += row[rest] * factor[c * stride + rest];
+    for (std::size_t lane = 0; lane < kLanes; ++lane) sum += sums[c][lane];
+    dots[c] = sum;
+  }
+}
+
+// factor[c] += scales[c] * row.
+RINGSIDE_VECTOR_CLONES void AddToColumns(const float* __restrict row, std::size_t count,
+                                         const float* scales, float* __restrict factor,
+                                         std::size_t stride) {
+  for (std::size_t c = 0; c < kColumns; ++c) {
+    const float scale = scales[c];
+    float* __restrict column = factor + c * stride;
+    for (std::size_t j = 0; j < count; ++j) column[j] += scale * row[j];
+  }
+}
+
+// row += sum over c of scales[c] * factor[c].
+RINGSIDE_VECTOR_CLONES void AddColumns(const float* __restrict factor, std::size_t stride,
+                                       const float* scales, float* __restrict row,
+                                       std::size_t count) {
+  const float* __restrict second = factor + stride;
+  const float* __restrict third = second + stride;
+  const float* __restrict fourth = third + stride;
+  const float s0 = scales[0], s1 = scales[1], s2 = scales[2], s3 = scales[3];
+  for (std::size_t j = 0; j < count; ++j) {
+    row[j] += (s0 * factor[j] + s1 * second[j]) + (s2 * third[j] + s3 * fourth[j]);
+  }
+}
+
+double Dot(std::span<const float> a, std::span<const float> b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  }
+  return sum;
+}
+
+}  // namespace
+
+PowerSgdShape::PowerSgdShape(std::size_t count, int wanted_rank)
+    : elements(count),
+      columns(static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(count))))),
+      rows(columns == 0 ? 0 : (count + columns - 1) / columns),
+      rank(std::min(static_cast<std::size_t>(wanted_rank), rows)) {}
+
+PowerSgd::PowerSgd(const PowerSgdShape& shape, std::uint64_t seed, std::size_t offset)
+    : shape_(shape),
+      seed_(seed),
+      offset_(offset),
+      left_(PaddedRank(shape) * shape.rows),
+      right_(PaddedRank(shape) * shape.columns) {
+  for (std::size_t column = 0; column < shape_.rank; ++column) FillRandomly(column);
+}
+
+void PowerSgd::ComputeLeft(std::span<const float> m) {
+  StartAnew();
+  for (std::size_t i = 0; i < shape_.rows; ++i) {
+    const std::size_t begin = i * shape_.columns;
+    const std::size_t count = std::min(shape_.columns, m.size() - begin);
+    for (std::size_t first = 0; first < shape_.rank; first += kColumns) {
+      std::array<float, kColumns> dots;
+      DotColumns(m.data() + begin, count, right_.data() + first * shape_.columns, shape_.columns,
+                 dots.data());
+      for (std::size_t c = 0; c < kColumns; ++c) left_[(first + c) * shape_.rows + i] = dots[c];
+    }
+  }
+}
+
+void PowerSgd::ComputeRight(std::span<const float> m) {
+  Orthogonalise();
+  std::ranges::fill(right_, 0.0F);
+  for (std::size_t i = 0; i < shape_.rows; ++i) {
+    const std::size_t begin = i * shape_.columns;
+    const std::size_t count = std::min(shape_.columns, m.size() - begin);
+    for (std::size_t first = 0; first < shape_.rank; first += kColumns) {
+      std::array<float, kColumns> scales;
+      for (std::size_t c = 0; c < kColumns; ++c) scales[c] = left_[(first + c) * shape_.rows + i];
+      AddToColumns(m.data() + begin, count, scales.data(), right_.data() + first * shape_.columns,
+                   shape_.columns);
+    }
+  }
+}
+
+void PowerSgd::Reconstruct(std::span<float> out) const {
+  std::ranges::fill(out, 0.0F);
+  AddProduct(1, out);
+}
+
+void PowerSgd::SubtractFrom(std::span<float> out) const { AddProduct(-1, out); }
+
+void PowerSgd::AddProduct(float factor, std::span<float> out) const {
+  for (std::size_t i = 0; i < shape_.rows; ++i) {
+    const std::size_t begin = i * shape_.columns;
+    const std::size_t count = std::min(shape_.columns, out.size() - begin);
+    for (std::size_t first = 0; first < shape_.rank; first += kColumns) {
+      std::array<float, kColumns> scales;
+      for (std::size_t c = 0; c < kColumns; ++c) {
+        scales[c] = factor * left_[(first + c) * shape_.rows + i];
+      }
+      AddColumns(right_.data() + first * shape_.columns, shape_.columns, scales.data(),
+                 out.data() + begin, count);
+    }
+  }
+}
+
+// A column that the ones before it span would come out as their rounding errors, in no direction of
+// its own: its place in the projection would count one of theirs twice.
+void PowerSgd::Orthogonalise() {
+  constexpr double kLeast = 1e-8;  // of the squared length, to be a direction of its own
+  const auto column = [&](std::size_t index) {
+    return std::span(left_).subspan(index * shape_.rows, shape_.rows);
+  };
+  for (std::size_t k = 0; k < shape_.rank; ++k) {
+    const std::span<float> own = column(k);
+    const double before = Dot(own, own);
+    for (std::size_t other = 0; other < k; ++other) {
+      AddScaled(static_cast<float>(-Dot(own, column(other))), column(other), own);
+    }
+    const double after = Dot(own, own);
+    const bool spanned = !(after > kLeast * before);
+    if (spanned) spanned_.push_back(k);
+    const float scale = spanned ? 0.0F : static_cast<float>(1 / std::sqrt(after));
+    for (float& value : own) value *= scale;
+  }
+}
+
+void PowerSgd::StartAnew() {
+  for (const std::size_t column : spanned_) FillRandomly(column);
+  spanned_.clear();
+}
+
+// Uniform in [-1, 1): only the direction counts.
+void PowerSgd::FillRandomly(std::size_t column) {
+  const RandomKey key = RandomKey::Of({seed_, offset_, draws_++});
+  for (std::size_t j = 0; j < shape_.columns; ++j) {
+    const std::uint32_t bits = RandomBits(key, static_cast<std::uint32_t>(j)) >> 8;
+    right_[column * shape_.columns + j] = static_cast<float>(bits) * 0x1p-23F - 1;
+  }
+}
+
+}  // namespace ringside

@@ -1,0 +1,114 @@
+#include "common/codec/sign_codec.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "common/codec/codec_math.h"
+#include "common/vector_clones.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kHeader = sizeof(float);
+constexpr std::size_t kWord = 32;  // elements whose signs are packed or unpacked at once
+
+// Signs of 32 floats. The lanes are or-ed together by the compiler's reduction.
+RINGSIDE_VECTOR_CLONES void PackWords(const float* in, std::byte* out, std::size_t words) {
+  for (std::size_t word = 0; word < words; ++word) {
+    std::uint32_t signs = 0;
+    for (std::uint32_t bit = 0; bit < kWord; ++bit) {
+      signs |= std::bit_cast<std::uint32_t>(in[word * kWord + bit]) >> 31 << bit;
+    }
+    std::memcpy(out + word * sizeof(signs), &signs, sizeof(signs));
+  }
+}
+
+float Signed(float magnitude, std::uint32_t signs, std::uint32_t bit) {
+  const std::uint32_t flipped = (signs >> bit & 1) << 31;
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) ^ flipped);
+}
+
+RINGSIDE_VECTOR_CLONES void DecodeWords(const std::byte* in, float* out, std::size_t words,
+                                        float magnitude) {
+  for (std::size_t word = 0; word < words; ++word) {
+    std::uint32_t signs;
+    std::memcpy(&signs, in + word * sizeof(signs), sizeof(signs));
+    for (std::uint32_t bit = 0; bit < kWord; ++bit) {
+      const std::uint32_t flipped = (signs >> bit & 1) << 31;
+      out[word * kWord + bit] =
+          std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) ^ flipped);
+    }
+  }
+}
+
+RINGSIDE_VECTOR_CLONES void AddWords(const std::byte* in, float* sum, std::size_t words,
+                                     float magnitude) {
+  for (std::size_t word = 0; word < words; ++word) {
+    std::uint32_t signs;
+    std::memcpy(&signs, in + word * sizeof(signs), sizeof(signs));
+    for (std::uint32_t bit = 0; bit < kWord; ++bit) {
+      const std::uint32_t flipped = (signs >> bit & 1) << 31;
+      sum[word * kWord + bit] +=
+          std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) ^ flipped);
+    }
+  }
+}
+
+/// The signs of the `count` < 32 elements that follow the last whole word.
+std::uint32_t LastSigns(const std::byte* in, std::size_t count) {
+  std::uint32_t signs = 0;
+  std::memcpy(&signs, in, (count + 7) / 8);
+  return signs;
+}
+
+const std::byte* SignsFrom(const Encoding& encoding, std::size_t begin) {
+  return encoding.bytes.data() + kHeader + begin / 8;
+}
+
+}  // namespace
+
+std::size_t SignCodec::EncodedBytes(std::size_t elements) const {
+  return elements == 0 ? 0 : kHeader + (elements + 7) / 8;
+}
+
+void SignCodec::Encode(std::span<const float> values, const CodecPlace&, std::span<std::byte> out) {
+  if (values.empty()) return;
+  StoreFloat(out.data(), MeanMagnitude(values));
+  const std::size_t words = values.size() / kWord;
+  PackWords(values.data(), out.data() + kHeader, words);
+  const auto rest = values.subspan(words * kWord);
+  std::uint32_t signs = 0;
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    signs |= std::bit_cast<std::uint32_t>(rest[i]) >> 31 << i;
+  }
+  std::memcpy(out.data() + kHeader + words * sizeof(signs), &signs, (rest.size() + 7) / 8);
+}
+
+std::string SignCodec::DamageOf(const Encoding& encoding) const {
+  return WrongLength(encoding, EncodedBytes(encoding.elements));
+}
+
+void SignCodec::Decode(const Encoding& encoding, std::size_t begin, std::span<float> out) const {
+  if (out.empty()) return;
+  const float magnitude = LoadFloat(encoding.bytes.data());
+  const std::size_t words = out.size() / kWord;
+  DecodeWords(SignsFrom(encoding, begin), out.data(), words, magnitude);
+  const auto rest = out.subspan(words * kWord);
+  const std::uint32_t signs = LastSigns(SignsFrom(encoding, begin + words * kWord), rest.size());
+  for (std::uint32_t i = 0; i < rest.size(); ++i) rest[i] = Signed(magnitude, signs, i);
+}
+
+void SignCodec::Add(const Encoding& encoding, std::size_t begin, float factor,
+                    std::span<float> sum) const {
+  if (sum.empty()) return;
+  const float magnitude = factor * LoadFloat(encoding.bytes.data());
+  const std::size_t words = sum.size() / kWord;
+  AddWords(SignsFrom(encoding, begin), sum.data(), words, magnitude);
+  const auto rest = sum.subspan(words * kWord);
+  const std::uint32_t signs = LastSigns(SignsFrom(encoding, begin + words * kWord), rest.size());
+  for (std::uint32_t i = 0; i < rest.size(); ++i) rest[i] += Signed(magnitude, signs, i);
+}
+
+}  // namespace ringside

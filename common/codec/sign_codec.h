@@ -1,0 +1,30 @@
+#ifndef RINGSIDE_COMMON_CODEC_SIGN_CODEC_H_
+#define RINGSIDE_COMMON_CODEC_SIGN_CODEC_H_
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "common/codec/codec.h"
+
+namespace ringside {
+
+/// sign (Bernstein et al., ICML 2018; with the scale and the error feedback of Karimireddy et al.,
+/// ICML 2019): every float as its sign times the mean magnitude. A value that is not finite makes
+/// the whole encoding infinite or NaN.
+///
+/// An encoding: the mean magnitude, then a bit an element, set where it is negative.
+class SignCodec : public Codec {
+ public:
+  std::size_t EncodedBytes(std::size_t elements) const override;
+  void Encode(std::span<const float> values, const CodecPlace& place,
+              std::span<std::byte> out) override;
+  std::string DamageOf(const Encoding& encoding) const override;
+  void Decode(const Encoding& encoding, std::size_t begin, std::span<float> out) const override;
+  void Add(const Encoding& encoding, std::size_t begin, float factor,
+           std::span<float> sum) const override;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_CODEC_SIGN_CODEC_H_

@@ -1,0 +1,193 @@
+// Selection: a sample tells a threshold that a little more than k elements pass; one pass over all
+// collects those that do; a selection among these few finds the k exactly. Where the sample misled
+// and too few passed, all are collected. The result does not depend on the sample.
+#include "common/codec/top_k_codec.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <functional>
+
+#include "common/codec/codec_math.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kBlock = std::size_t{1} << 16;  // elements whose indices fit into 16 bits
+constexpr std::size_t kSample = 4096;
+
+std::size_t Blocks(std::size_t elements) { return (elements + kBlock - 1) / kBlock; }
+
+std::uint32_t MagnitudeBits(float value) {
+  return std::bit_cast<std::uint32_t>(value) & 0x7fffffff;
+}
+
+/// Orders by falling magnitude, then by rising index.
+std::uint64_t SortKey(std::uint32_t magnitude, std::size_t index) {
+  return static_cast<std::uint64_t>(~magnitude) << 32 | index;
+}
+
+/// A magnitude that `count` of `values`, and not many more, probably reach.
+std::uint32_t GuessThreshold(std::span<const float> values, std::size_t count) {
+  const std::size_t stride = std::max<std::size_t>(values.size() / kSample, 1) | 1;
+  std::vector<std::uint32_t> sample;
+  for (std::size_t i = 0; i < values.size(); i += stride) {
+    sample.push_back(MagnitudeBits(values[i]));
+  }
+  const double expected = static_cast<double>(count) / static_cast<double>(values.size()) *
+                          static_cast<double>(sample.size());
+  const auto rank = static_cast<std::size_t>(expected + 4 * std::sqrt(expected) + 4);
+  if (rank >= sample.size()) return 0;
+  const auto at = sample.begin() + static_cast<std::ptrdiff_t>(rank);
+  std::ranges::nth_element(sample, at, std::greater<>());
+  return *at;
+}
+
+/// Keys of the elements that reach `threshold`, by index.
+std::vector<std::uint64_t> Collect(std::span<const float> values, std::uint32_t threshold,
+                                   std::size_t expected) {
+  constexpr std::size_t kRun = 1024;
+  std::vector<std::uint64_t> keys(expected + kRun);
+  std::size_t count = 0;
+  for (std::size_t begin = 0; begin < values.size(); begin += kRun) {
+    if (count + kRun > keys.size()) keys.resize(2 * keys.size() + kRun);
+    const std::size_t end = std::min(begin + kRun, values.size());
+    for (std::size_t i = begin; i < end; ++i) {
+      // Without a branch: which elements pass cannot be predicted.
+      const std::uint32_t magnitude = MagnitudeBits(values[i]);
+      keys[count] = SortKey(magnitude, i);
+      count += magnitude >= threshold ? 1 : 0;
+    }
+  }
+  keys.resize(count);
+  return keys;
+}
+
+/// The parts of an encoding. Unaligned, hence read through functions.
+class TopKView {
+ public:
+  TopKView(const Encoding& encoding, std::size_t kept)
+      : counts_(encoding.bytes.data()),
+        indices_(counts_ + Blocks(encoding.elements) * sizeof(std::uint32_t)),
+        values_(indices_ + kept * sizeof(std::uint16_t)) {}
+
+  std::size_t CountOf(std::size_t block) const {
+    std::uint32_t count;
+    std::memcpy(&count, counts_ + block * sizeof(count), sizeof(count));
+    return count;
+  }
+  std::size_t IndexOf(std::size_t entry) const {
+    std::uint16_t index;
+    std::memcpy(&index, indices_ + entry * sizeof(index), sizeof(index));
+    return index;
+  }
+  float ValueOf(std::size_t entry) const { return LoadFloat(values_ + entry * sizeof(float)); }
+
+  /// The first entry in [first, last), all of one block, whose index is at least `index`.
+  std::size_t LowerBound(std::size_t first, std::size_t last, std::size_t index) const {
+    while (first < last) {
+      const std::size_t middle = first + (last - first) / 2;
+      if (IndexOf(middle) < index) {
+        first = middle + 1;
+      } else {
+        last = middle;
+      }
+    }
+    return first;
+  }
+
+ private:
+  const std::byte* counts_;
+  const std::byte* indices_;
+  const std::byte* values_;
+};
+
+}  // namespace
+
+std::vector<std::uint32_t> LargestMagnitudes(std::span<const float> values, std::size_t count) {
+  std::vector<std::uint32_t> indices;
+  if (count == 0) return indices;
+  std::vector<std::uint64_t> keys =
+      Collect(values, GuessThreshold(values, count), count + count / 4);
+  if (keys.size() < count) keys = Collect(values, 0, values.size());
+  std::vector<std::uint64_t> selected = keys;
+  const auto last = selected.begin() + static_cast<std::ptrdiff_t>(count - 1);
+  std::ranges::nth_element(selected, last);
+  indices.reserve(count);
+  for (const std::uint64_t key : keys) {
+    if (key <= *last) indices.push_back(static_cast<std::uint32_t>(key));
+  }
+  return indices;
+}
+
+std::size_t TopKCodec::Kept(std::size_t elements) const {
+  const double kept = std::ceil(ratio_ * static_cast<double>(elements));
+  return std::min(elements,
+                  std::max<std::size_t>(static_cast<std::size_t>(kept), elements == 0 ? 0 : 1));
+}
+
+std::size_t TopKCodec::EncodedBytes(std::size_t elements) const {
+  return Blocks(elements) * sizeof(std::uint32_t) +
+         Kept(elements) * (sizeof(std::uint16_t) + sizeof(float));
+}
+
+void TopKCodec::Encode(std::span<const float> values, const CodecPlace&, std::span<std::byte> out) {
+  const std::vector<std::uint32_t> kept = LargestMagnitudes(values, Kept(values.size()));
+  std::vector<std::uint32_t> counts(Blocks(values.size()));
+  std::byte* indices = out.data() + counts.size() * sizeof(std::uint32_t);
+  std::byte* kept_values = indices + kept.size() * sizeof(std::uint16_t);
+  for (std::size_t entry = 0; entry < kept.size(); ++entry) {
+    ++counts[kept[entry] / kBlock];
+    const auto index = static_cast<std::uint16_t>(kept[entry] % kBlock);
+    std::memcpy(indices + entry * sizeof(index), &index, sizeof(index));
+    StoreFloat(kept_values + entry * sizeof(float), values[kept[entry]]);
+  }
+  std::memcpy(out.data(), counts.data(), counts.size() * sizeof(std::uint32_t));
+}
+
+std::string TopKCodec::DamageOf(const Encoding& encoding) const {
+  std::string wrong = WrongLength(encoding, EncodedBytes(encoding.elements));
+  if (!wrong.empty()) return wrong;
+  const std::size_t kept = Kept(encoding.elements);
+  const TopKView view(encoding, kept);
+  std::size_t entry = 0;
+  for (std::size_t block = 0; block < Blocks(encoding.elements); ++block) {
+    const std::size_t end = entry + view.CountOf(block);
+    if (end > kept) return "it counts more elements than it holds";
+    std::size_t least = 0;
+    const std::size_t most = encoding.elements - block * kBlock;
+    for (; entry < end; ++entry) {
+      const std::size_t index = view.IndexOf(entry);
+      if (index < least || index >= most) return "its indices do not rise within their block";
+      least = index + 1;
+    }
+  }
+  return entry == kept ? std::string() : "it counts fewer elements than it holds";
+}
+
+void TopKCodec::Decode(const Encoding& encoding, std::size_t begin, std::span<float> out) const {
+  std::ranges::fill(out, 0.0F);
+  Add(encoding, begin, 1, out);
+}
+
+void TopKCodec::Add(const Encoding& encoding, std::size_t begin, float factor,
+                    std::span<float> sum) const {
+  const TopKView view(encoding, Kept(encoding.elements));
+  const std::size_t end = begin + sum.size();
+  std::size_t entry = 0;
+  for (std::size_t block = 0; block * kBlock < end; ++block) {
+    const std::size_t base = block * kBlock;
+    const std::size_t last = entry + view.CountOf(block);
+    if (base + kBlock > begin) {
+      std::size_t next = view.LowerBound(entry, last, begin > base ? begin - base : 0);
+      for (; next < last && base + view.IndexOf(next) < end; ++next) {
+        sum[base + view.IndexOf(next) - begin] += factor * view.ValueOf(next);
+      }
+    }
+    entry = last;
+  }
+}
+
+}  // namespace ringside
