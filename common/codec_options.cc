@@ -90,6 +90,13 @@ bool FeedsErrorsBack(const CodecOptions& options) {
          options.kind == CodecKind::kSign;
 }
 
+CodecOptions ReplyCodec(const CodecOptions& options) {
+  const bool half = options.kind == CodecKind::kFp16 || options.kind == CodecKind::kBf16;
+  return {.kind = half ? options.kind : CodecKind::kFp32};
+}
+
+bool IsGathered(CodecKind kind) { return kind == CodecKind::kTopK || kind == CodecKind::kSign; }
+
 std::string CodecText(const CodecOptions& options) {
   const auto* codec = std::ranges::find(kNames, options.kind, &CodecName::kind);
   std::string text(codec->name);

@@ -29,6 +29,12 @@ struct CodecOptions {
 void ParseCodec(std::string_view text, CodecOptions& options);
 /// Whether this run keeps what its codec lost: `error_feedback` with auto resolved.
 bool FeedsErrorsBack(const CodecOptions& options);
+/// What parameters travel as from a server to a worker: fp16 and bf16 like gradients, else fp32,
+/// because they are no sum that errors average out of.
+CodecOptions ReplyCodec(const CodecOptions& options);
+/// Whether encoded gradients of several workers are added up by whoever receives all of them,
+/// instead of being summed on their way: top-k, sign.
+bool IsGathered(CodecKind kind);
 /// The text that `ParseCodec` takes.
 std::string CodecText(const CodecOptions& options);
 

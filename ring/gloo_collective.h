@@ -43,8 +43,12 @@ class GlooCollective : public Collective {
   std::vector<std::byte> AllGather(std::span<const std::byte> mine) override;
   Traffic traffic() const override { return traffic_; }
 
- private:
+ protected:
+  const World& world() const { return world_; }
+  /// `steps` over the links, with the errors of this class; nothing in a world of one.
   void Run(const std::string& operation, const std::function<void(Links&)>& steps);
+
+ private:
   [[noreturn]] void Fail(const std::string& operation, const CommError& seen);
   std::string FindCulprit(const std::string& seen) const;
   std::string SuspectKey(const std::string& reporter) const;

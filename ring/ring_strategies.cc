@@ -1,8 +1,11 @@
 #include "ring/ring_strategies.h"
 
+#include <array>
 #include <string>
+#include <string_view>
 
 #include "ring/all_reduce_strategy.h"
+#include "ring/codec_collective.h"
 #include "ring/collective_table.h"
 
 namespace ringside {
@@ -11,10 +14,14 @@ namespace {
 template <const CollectiveEntry& collective>
 std::unique_ptr<Strategy> Make(const StrategyContext& context) {
   return std::make_unique<AllReduceStrategy>(context, [context] {
-    return collective.make({context.world, context.store, context.comm, context.options,
-                            "collective/" + std::string(collective.name)});
+    return MakeSum(collective,
+                   {context.world, context.store, context.comm, context.options,
+                    "collective/" + std::string(collective.name)},
+                   context.recorder, context.timeline);
   });
 }
+
+constexpr std::array<std::string_view, 2> kCodecKeys{"codec", "error-feedback"};
 
 }  // namespace
 
@@ -28,6 +35,8 @@ const StrategyEntry kRingEntry{
     .make = Make<kRingCollective>,
     .make_server = nullptr,
     .bound = RingCost,
+    .keys = kCodecKeys,
+    .check = CheckRingCodec,
 };
 
 const StrategyEntry kHalvingDoublingEntry{
@@ -40,6 +49,8 @@ const StrategyEntry kHalvingDoublingEntry{
     .make = Make<kHalvingDoublingCollective>,
     .make_server = nullptr,
     .bound = HalvingDoublingCost,
+    .keys = kCodecKeys,
+    .check = CheckGatheringCodec,
 };
 
 const StrategyEntry kRecursiveDoublingEntry{
@@ -52,6 +63,8 @@ const StrategyEntry kRecursiveDoublingEntry{
     .make = Make<kRecursiveDoublingCollective>,
     .make_server = nullptr,
     .bound = RecursiveDoublingCost,
+    .keys = kCodecKeys,
+    .check = CheckGatheringCodec,
 };
 
 const StrategyEntry kTreeEntry{
@@ -64,6 +77,8 @@ const StrategyEntry kTreeEntry{
     .make = Make<kTreeCollective>,
     .make_server = nullptr,
     .bound = TreeCost,
+    .keys = kCodecKeys,
+    .check = CheckGatheringCodec,
 };
 
 }  // namespace ringside

@@ -24,21 +24,32 @@ double BytesPerServer(const CostInput& input) {
   return input.workers * input.bytes / input.servers;
 }
 
+double PullBytes(const CostInput& input) {
+  return input.pull_bytes > 0 ? input.pull_bytes : input.bytes;
+}
+
 Cost DedicatedServerCost(const CostInput& input) {
-  return {.seconds = Seconds(input, 2, std::max(input.bytes, BytesPerServer(input))),
+  const double pull = PullBytes(input);
+  // A worker's link carries all of it, a server's the share of every worker.
+  const double shares = std::max(1.0, static_cast<double>(input.workers) / input.servers);
+  return {.seconds = Seconds(input, 2, shares * std::max(input.bytes, pull)),
           .bytes_sent_per_worker = input.bytes,
-          .bytes_received_per_worker = input.bytes,
+          .bytes_received_per_worker = pull,
           .bytes_per_server = BytesPerServer(input)};
 }
 
 Cost ColocatedServerCost(const CostInput& input) {
   // As a worker a host exchanges its gradient with S-1 other servers, as a server its shard with
   // N-1 other workers.
-  const double busiest = (input.workers + input.servers - 2.0) * input.bytes / input.servers;
+  const double pull = PullBytes(input);
+  const double others = input.workers - 1.0;
+  const double busiest = std::max(others * input.bytes + (input.servers - 1) * pull,
+                                  others * pull + (input.servers - 1) * input.bytes);
   const double messages = input.workers > 1 ? 2 : 0;
-  return {.seconds = Seconds(input, messages, busiest),
-          .bytes_sent_per_worker = MeanBytes(input),
-          .bytes_received_per_worker = MeanBytes(input),
+  const double mean = others / input.workers * (input.bytes + pull);
+  return {.seconds = Seconds(input, messages, busiest / input.servers),
+          .bytes_sent_per_worker = mean,
+          .bytes_received_per_worker = mean,
           .bytes_per_server = BytesPerServer(input)};
 }
 
@@ -50,6 +61,13 @@ Cost RingCost(const CostInput& input) {
   return {.seconds = Seconds(input, 2.0 * (input.workers - 1), MeanBytes(input)),
           .bytes_sent_per_worker = MeanBytes(input),
           .bytes_received_per_worker = MeanBytes(input)};
+}
+
+Cost GatherCost(const CostInput& input) {
+  const double bytes = (input.workers - 1) * input.bytes;
+  return {.seconds = Seconds(input, input.workers - 1, bytes),
+          .bytes_sent_per_worker = bytes,
+          .bytes_received_per_worker = bytes};
 }
 
 Cost HalvingDoublingCost(const CostInput& input) {

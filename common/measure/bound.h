@@ -9,7 +9,8 @@ struct CostInput {
   int workers = 1;
   int servers = 0;
   bool colocated = false;  ///< Server s shares worker s's NIC.
-  double bytes = 0;        ///< M: gradients of one step.
+  double bytes = 0;        ///< M: gradients of one step, as they travel.
+  double pull_bytes = 0;   ///< Parameters of one step on their way back; 0: as many as gradients.
   double bytes_per_s = 0;  ///< B: goodput of a link; 0: no link is declared, `seconds` is then 0.
   double latency_s = 0;    ///< alpha: of one message.
 };
@@ -35,8 +36,11 @@ Cost RecursiveDoublingCost(const CostInput& input);
 /// Double binary tree, pipelined: 2 floor(log2 N) alpha + 2 M/B, with less to carry in a world of
 /// two (M) or three (3/2 M) (Sanders, Speck and Traeff, 2009).
 Cost TreeCost(const CostInput& input);
+/// Every worker's gradients to every other, M as they are encoded: (N-1)(alpha + M/B).
+Cost GatherCost(const CostInput& input);
 /// Push and pull streamed together, each a message of its own. Dedicated:
-/// 2 alpha + max(M/B, N M/(S B)); co-located: 2 alpha + (N+S-2) M/(S B). Throws `InternalError`
+/// 2 alpha + max(M/B, N M/(S B)); co-located: 2 alpha + (N+S-2) M/(S B). Where pushes and pulls are
+/// not equally long, the busier direction of the busiest link counts. Throws `InternalError`
 /// without servers.
 Cost ParameterServerCost(const CostInput& input);
 

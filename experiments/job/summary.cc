@@ -172,15 +172,19 @@ class SummaryMaker {
     AddPerStep("bytes_per_server", Mean(servers_, "payload_bytes_received"));
   }
 
+  /// Of the bytes that the codec leaves. What a worker gathers it receives from everybody, whatever
+  /// its strategy does with the sums of other codecs.
   Cost Bound(const StrategyEntry& entry) const {
     CostInput input;
     input.workers = spec_.workers;
     input.servers = spec_.servers;
     input.colocated = spec_.colocated;
-    input.bytes = first_["parameters"].get<double>() * sizeof(float);
+    input.bytes = first_["gradient_wire_bytes"].get<double>();
+    input.pull_bytes = first_["parameter_wire_bytes"].get<double>();
     input.bytes_per_s = GoodputBytesPerSecond(spec_.link_bits_per_s);
     input.latency_s = spec_.link_latency_s;
-    return entry.bound(input);
+    const bool gathered = entry.family == Family::kRing && IsGathered(spec_.options.codec.kind);
+    return gathered ? GatherCost(input) : entry.bound(input);
   }
 
   void AddBound() {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "common/codec/codec.h"
 #include "common/data/sampler.h"
 #include "common/errors.h"
 #include "common/trainer.h"
@@ -74,8 +75,19 @@ class WorkerRun {
   }
 
   StrategyContext Context() {
+    StrategyOptions options = spec_.options;
+    options.codec.seed = spec_.seed;
     return {setup_.world, process_.client(), comm_,      *optimizer_,
-            schedule_,    recorder_,         *timeline_, spec_.options};
+            schedule_,    recorder_,         *timeline_, options};
+  }
+
+  /// What all buckets are on the wire.
+  std::size_t WireBytesOfAll(const CodecOptions& codec) const {
+    std::size_t bytes = 0;
+    for (int bucket = 0; bucket < plan_.buckets(); ++bucket) {
+      bytes += WireBytes(codec, plan_.range(bucket).size());
+    }
+    return bytes;
   }
 
   TrainerOptions Options() const {
@@ -164,6 +176,8 @@ class WorkerRun {
         {"train_seconds", result_.train_seconds},
         {"parameters", plan_.elements()},
         {"buckets", plan_.buckets()},
+        {"gradient_wire_bytes", WireBytesOfAll(spec_.options.codec)},
+        {"parameter_wire_bytes", WireBytesOfAll(ReplyCodec(spec_.options.codec))},
         {"emulated_compute_ms", model_->emulated_compute_ms()},
         {"cpu_seconds", CpuSeconds()},
         {"peak_rss_bytes", PeakRssBytes()},

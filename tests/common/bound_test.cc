@@ -77,6 +77,30 @@ TEST(BoundTest, ColocatedServersShareTheWorkersLinks) {
   ExpectCost(ParameterServerCost(Input(4, 4, true)), 0.002 + 1.2, 150e6, 100e6);
 }
 
+// A quarter of the bytes out, all of them back.
+TEST(BoundTest, PushesAndPullsOfDifferentLength) {
+  const auto encoded = [](int servers, bool colocated) {
+    CostInput input = Input(4, servers, colocated);
+    input.pull_bytes = input.bytes;
+    input.bytes /= 4;
+    return ParameterServerCost(input);
+  };
+  const Cost dedicated = encoded(2, false);
+  EXPECT_DOUBLE_EQ(dedicated.seconds, 0.002 + 1.6);
+  EXPECT_DOUBLE_EQ(dedicated.bytes_sent_per_worker, 25e6);
+  EXPECT_DOUBLE_EQ(dedicated.bytes_received_per_worker, 100e6);
+  EXPECT_DOUBLE_EQ(dedicated.bytes_per_server, 50e6);
+  const Cost colocated = encoded(4, true);
+  EXPECT_DOUBLE_EQ(colocated.bytes_sent_per_worker, 0.75 * 125e6);
+  EXPECT_DOUBLE_EQ(colocated.bytes_received_per_worker, 0.75 * 125e6);
+  EXPECT_DOUBLE_EQ(colocated.seconds, 0.002 + 0.75);
+}
+
+TEST(BoundTest, GatheredGradientsGoToEveryOther) {
+  ExpectCost(GatherCost(Input(1, 0)), 0, 0, 0);
+  ExpectCost(GatherCost(Input(4, 0)), 0.003 + 2.4, 300e6, 0);
+}
+
 // NUMBERS: dedicated servers beat a ring when S > N^2 / (2(N-1)): 3 at N=4, 5 at 8, 9 at 16.
 TEST(BoundTest, DedicatedServersBeatARingFromTheKnownCountOn) {
   const auto beats = [](int workers, int servers) {

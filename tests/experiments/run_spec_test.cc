@@ -252,6 +252,9 @@ INSTANTIATE_TEST_SUITE_P(
             {{"strategy", "ps-sync"}, {"staleness-lr", "true"}}, "staleness-lr", "ps-async can"},
         Refusal{{{"ps-transport", "uds"}}, "ps-transport", "does not read it"},
         Refusal{{{"nccl-algorithm", "tree"}}, "nccl-algorithm", "does not read it"},
+        Refusal{{{"strategy", "none"}, {"codec", "fp16"}}, "codec", "does not read it; ring"},
+        Refusal{{{"error-feedback", "on"}}, "error-feedback", "fp32 loses nothing"},
+        Refusal{{{"strategy", "tree"}, {"codec", "int8"}}, "codec", "take strategy ring"},
         Refusal{{{"resume", "/no/such/checkpoint"}}, "resume", "no checkpoint"}));
 
 TEST(Resolve, SaysWhenTheBuildLacksLibtorch) {

@@ -64,6 +64,8 @@ nlohmann::json Report(double bytes) {
           {"train_seconds", 0.1},
           {"parameters", 1000},
           {"buckets", 2},
+          {"gradient_wire_bytes", 4000},
+          {"parameter_wire_bytes", 4000},
           {"emulated_compute_ms", 5.0},
           {"cpu_seconds", 1.5},
           {"peak_rss_bytes", 1000},
@@ -154,6 +156,23 @@ TEST(Summary, TheBoundIsTheLongerOfComputeAndCommunication) {
   run.spec.link_bits_per_s = 0;
   EXPECT_TRUE(MakeSummary(run)["bound_ms"].is_null());
   EXPECT_GT(MakeSummary(run)["bound_bytes_sent_per_worker_per_step"], 0);
+}
+
+TEST(Summary, TheBoundIsOfTheBytesThatTheCodecLeaves) {
+  RunRecord run = MakeRun();
+  const auto sent = [&](const char* strategy, const char* codec, int bytes) {
+    run.spec.strategy = strategy;
+    run.spec.servers = std::string(strategy) == "ring" ? 0 : 1;
+    ParseCodec(codec, run.spec.options.codec);
+    for (WorkerRecord& worker : run.workers) worker.report["gradient_wire_bytes"] = bytes;
+    return MakeSummary(run)["bound_bytes_sent_per_worker_per_step"].get<double>();
+  };
+  run.spec.workers = 4;
+  EXPECT_EQ(sent("ring", "fp32", 4000), 6000);
+  EXPECT_EQ(sent("ring", "fp16", 2000), 3000);
+  EXPECT_EQ(sent("ring", "topk:0.01", 100), 300);  // gathered
+  EXPECT_EQ(sent("ps-sync", "topk:0.01", 100), 100);
+  EXPECT_EQ(MakeSummary(run)["codec"], "topk:0.01");
 }
 
 TEST(Summary, ARunWithoutReportsHasNulls) {

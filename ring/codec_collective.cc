@@ -1,0 +1,221 @@
+// Steps and bytes, of N workers, c bytes of encoded gradients a worker:
+//   around the ring  2(N-1) steps, 2(N-1)/N c sent and received
+//   gathered         N-1 steps, (N-1) c
+//   PowerSGD         two sums, of P and of Q: c is both factors, 2(N-1)/N c in all on a ring
+// A second encoding of the sum, as around the ring, would send fewer bytes of top-k and sign from
+// three workers on, but it would lose again what these two lose most of.
+#include "ring/codec_collective.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/codec/codec.h"
+#include "common/codec/power_sgd.h"
+#include "common/codec/timed_codec.h"
+#include "common/errors.h"
+#include "ring/add_into.h"
+#include "ring/encoded_ring.h"
+#include "ring/gloo_collective.h"
+#include "ring/gradient_places.h"
+
+namespace ringside {
+namespace {
+
+constexpr int kLane = 1;  // communication
+
+class RingCollective : public GlooCollective {
+ public:
+  RingCollective(const CollectiveContext& context, Recorder& recorder)
+      : GlooCollective(context.world, context.store, context.comm, RingAlgorithm::kRing,
+                       context.prefix),
+        options_(context.options.codec),
+        recorder_(recorder) {}
+
+  void Prepare(const FlatSpace& space, const BucketPlan& plan) override {
+    places_.Prepare(space, plan);
+    codec_ = std::make_unique<TimedCodec>(MakeCodec(options_, world().rank, places_.elements()),
+                                          recorder_);
+  }
+
+  void AllReduceSum(std::span<float> data, const std::string& what) override {
+    const CodecPlace place = places_.Next(places_.BucketOf(data));
+    Run("all-reduce of " + what, [&](Links& links) {
+      EncodedRingAllReduce(links, world().rank, world().workers, data, *codec_, place, wire_);
+    });
+  }
+
+ private:
+  const CodecOptions options_;
+  Recorder& recorder_;
+  GradientPlaces places_;
+  std::unique_ptr<Codec> codec_;
+  std::vector<std::byte> wire_;
+};
+
+/// Passes everything on but `Prepare` and sums.
+class CollectiveDecorator : public Collective {
+ public:
+  CollectiveDecorator(std::unique_ptr<Collective> inner, const CollectiveContext& context,
+                      Recorder& recorder, Timeline& timeline)
+      : inner_(std::move(inner)),
+        options_(context.options.codec),
+        rank_(context.world.rank),
+        recorder_(recorder),
+        timeline_(timeline) {}
+
+  void Broadcast(std::span<float> data, int root) override { inner_->Broadcast(data, root); }
+  std::vector<std::byte> AllGather(std::span<const std::byte> mine) override {
+    return inner_->AllGather(mine);
+  }
+  Traffic traffic() const override { return inner_->traffic(); }
+
+ protected:
+  const std::unique_ptr<Collective> inner_;
+  const CodecOptions options_;
+  const int rank_;
+  Recorder& recorder_;
+  Timeline& timeline_;
+  GradientPlaces places_;
+};
+
+class GatheringCollective : public CollectiveDecorator {
+ public:
+  using CollectiveDecorator::CollectiveDecorator;
+
+  void Prepare(const FlatSpace& space, const BucketPlan& plan) override {
+    places_.Prepare(space, plan);
+    codec_ =
+        std::make_unique<TimedCodec>(MakeCodec(options_, rank_, places_.elements()), recorder_);
+  }
+
+  void AllReduceSum(std::span<float> data, const std::string& what) override {
+    const int bucket = places_.BucketOf(data);
+    const CodecPlace place = places_.Next(bucket);
+    mine_.resize(codec_->EncodedBytes(data.size()));
+    {
+      const ScopedSpan span(timeline_, SpanKind::kCodec, place.step, bucket, kLane);
+      codec_->Encode(data, place, mine_);
+    }
+    const std::vector<std::byte> all = inner_->AllGather(mine_);
+    const ScopedSpan span(timeline_, SpanKind::kCodec, place.step, bucket, kLane);
+    AddUp(all, data, what);
+  }
+
+ private:
+  void AddUp(std::span<const std::byte> all, std::span<float> data, const std::string& what) const {
+    std::ranges::fill(data, 0.0F);
+    for (std::size_t rank = 0; rank * mine_.size() < all.size(); ++rank) {
+      const Encoding theirs{all.subspan(rank * mine_.size(), mine_.size()), data.size()};
+      const std::string damage = codec_->DamageOf(theirs);
+      if (!damage.empty()) throw CommError(fmt::format("worker {}", rank), what, damage);
+      codec_->Add(theirs, 0, 1, data);
+    }
+  }
+
+  std::unique_ptr<Codec> codec_;
+  std::vector<std::byte> mine_;
+};
+
+class PowerSgdCollective : public CollectiveDecorator {
+ public:
+  using CollectiveDecorator::CollectiveDecorator;
+
+  void Prepare(const FlatSpace& space, const BucketPlan& plan) override {
+    places_.Prepare(space, plan);
+    if (FeedsErrorsBack(options_)) residual_.assign(places_.elements(), 0.0F);
+    for (int bucket = 0; bucket < plan.buckets(); ++bucket) {
+      const BucketPlan::Range& range = plan.range(bucket);
+      const PowerSgdShape shape(range.size(), options_.rank);
+      powers_.push_back(shape.compresses()
+                            ? std::make_unique<PowerSgd>(shape, options_.seed, range.begin)
+                            : nullptr);
+    }
+  }
+
+  void AllReduceSum(std::span<float> data, const std::string& what) override {
+    const int bucket = places_.BucketOf(data);
+    PowerSgd* power = powers_[static_cast<std::size_t>(bucket)].get();
+    if (power == nullptr) return inner_->AllReduceSum(data, what);
+    const CodecPlace place = places_.Next(bucket);
+    const auto measured = [&](const auto& body) {
+      const ScopedSpan span(timeline_, SpanKind::kCodec, place.step, bucket, kLane);
+      const CodecStopwatch stopwatch(recorder_);
+      body();
+    };
+    std::span<float> matrix = data;
+    measured([&] {
+      if (!residual_.empty()) matrix = AddToResidual(data, place.offset);
+      power->ComputeLeft(matrix);
+    });
+    inner_->AllReduceSum(power->left(), what);
+    measured([&] {
+      power->ComputeRight(matrix);
+      if (!residual_.empty()) power->SubtractFrom(matrix);
+    });
+    inner_->AllReduceSum(power->right(), what);
+    measured([&] { power->Reconstruct(data); });
+  }
+
+ private:
+  /// The same error feedback as `ErrorFeedbackCodec`'s: the residual takes the gradient in, and
+  /// what this worker's factors say is taken from it.
+  std::span<float> AddToResidual(std::span<const float> data, std::size_t offset) {
+    const std::span<float> residual = std::span(residual_).subspan(offset, data.size());
+    AddInto(residual, data);
+    return residual;
+  }
+
+  std::vector<std::unique_ptr<PowerSgd>> powers_;  // by bucket; null: travels as it is
+  std::vector<float> residual_;                    // empty without error feedback
+};
+
+bool GoesAroundTheRing(CodecKind kind) {
+  return kind == CodecKind::kFp16 || kind == CodecKind::kBf16 || kind == CodecKind::kInt8;
+}
+
+}  // namespace
+
+std::unique_ptr<Collective> MakeSum(const CollectiveEntry& entry, const CollectiveContext& context,
+                                    Recorder& recorder, Timeline& timeline) {
+  const CodecKind kind = context.options.codec.kind;
+  if (kind == CodecKind::kFp32 || context.world.workers == 1) return entry.make(context);
+  if (GoesAroundTheRing(kind)) {
+    if (&entry != &kRingCollective) throw InternalError("an encoded ring on another collective");
+    return std::make_unique<RingCollective>(context, recorder);
+  }
+  std::unique_ptr<Collective> inner = entry.make(context);
+  if (kind == CodecKind::kPowerSgd) {
+    return std::make_unique<PowerSgdCollective>(std::move(inner), context, recorder, timeline);
+  }
+  return std::make_unique<GatheringCollective>(std::move(inner), context, recorder, timeline);
+}
+
+std::optional<OptionRefusal> CheckRingCodec(const StrategyOptions& options, int, int) {
+  const CodecOptions& codec = options.codec;
+  if (codec.kind == CodecKind::kFp32 && codec.error_feedback == ErrorFeedback::kOn) {
+    return OptionRefusal{"error-feedback",
+                         "fp32 loses nothing that could be fed back; name a codec, or leave it at "
+                         "auto"};
+  }
+  return std::nullopt;
+}
+
+std::optional<OptionRefusal> CheckGatheringCodec(const StrategyOptions& options, int workers,
+                                                 int servers) {
+  const CodecOptions& codec = options.codec;
+  if (GoesAroundTheRing(codec.kind)) {
+    return OptionRefusal{
+        "codec",
+        fmt::format("{} is decoded and encoded anew at each hop of a ring, and only there; "
+                    "take strategy ring, or topk, sign or powersgd",
+                    CodecText(codec))};
+  }
+  return CheckRingCodec(options, workers, servers);
+}
+
+}  // namespace ringside

@@ -1,0 +1,261 @@
+// Sums of encoded gradients over Gloo with threads as ranks on loopback.
+#include "ring/codec_collective.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/codec/codec.h"
+#include "common/errors.h"
+#include "tests/common/thread_ranks.h"
+
+namespace ringside {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+StrategyOptions OptionsOf(const std::string& codec, ErrorFeedback feedback = ErrorFeedback::kAuto) {
+  StrategyOptions options;
+  options.codec.error_feedback = feedback;
+  options.codec.seed = 5;
+  ParseCodec(codec, options.codec);
+  return options;
+}
+
+/// What a rank sums.
+struct Member {
+  explicit Member(std::size_t elements)
+      : plan(std::vector<TensorSpec>{{"a", elements / 3}, {"b", elements - elements / 3}},
+             {.target_bytes = 128 << 10, .first_bytes = 1 << 10}),
+        space(elements) {}
+
+  std::span<float> Bucket(int bucket) {
+    const BucketPlan::Range& range = plan.range(bucket);
+    return space.grads().subspan(range.begin, range.size());
+  }
+
+  BucketPlan plan;
+  FlatSpace space;
+  Recorder recorder{1};
+  Timeline timeline;
+};
+
+struct Setting {
+  const CollectiveEntry* entry;
+  std::string codec;
+  int world;
+};
+
+class CodecCollectiveTest : public testing::TestWithParam<Setting> {
+ protected:
+  using Body = std::function<void(Collective& sum, Member& member, int rank)>;
+
+  void OnEveryRank(std::size_t elements, const StrategyOptions& options, const Body& body) {
+    InProcessStore store;
+    const CommOptions comm{.address = "127.0.0.1", .token = "secret", .timeout = 5s};
+    RunRanks(world(), [&](int rank) {
+      const World self = TestWorld(rank, world());
+      Member member(elements);
+      const auto sum = MakeSum(*GetParam().entry, {self, store, comm, options, "g"},
+                               member.recorder, member.timeline);
+      sum->Prepare(member.space, member.plan);
+      body(*sum, member, rank);
+      sum->AllGather({});
+    });
+  }
+  int world() const { return GetParam().world; }
+  bool encoded() const { return world() > 1; }
+};
+
+std::vector<Setting> Settings() {
+  std::vector<Setting> settings;
+  for (const int world : {1, 2, 3, 4, 7}) {
+    for (const char* codec :
+         {"fp32", "fp16", "bf16", "int8", "topk:0.01", "topk:0.2", "sign", "powersgd:2"}) {
+      settings.push_back({&kRingCollective, codec, world});
+    }
+  }
+  for (const CollectiveEntry* entry : {&kHalvingDoublingCollective, &kTreeCollective}) {
+    for (const char* codec : {"topk:0.2", "powersgd:2"}) settings.push_back({entry, codec, 3});
+  }
+  return settings;
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, CodecCollectiveTest, testing::ValuesIn(Settings()),
+                         [](const auto& setting) {
+                           std::string name = std::string(setting.param.entry->name) + "_" +
+                                              setting.param.codec + "_" +
+                                              std::to_string(setting.param.world);
+                           std::ranges::replace_if(
+                               name, [](char c) { return std::isalnum(c) == 0; }, '_');
+                           return name;
+                         });
+
+void FillRandomly(std::span<float> values, int rank, int step) {
+  std::mt19937 random(static_cast<unsigned>(100 * step + rank));
+  std::normal_distribution<float> normal(0, 1e-2F);
+  for (float& value : values) value = normal(random);
+}
+
+TEST_P(CodecCollectiveTest, AllRanksHoldTheSameBitsInEveryRun) {
+  for (const std::size_t elements : {1, 8, 70'001}) {
+    std::vector<std::vector<float>> results(2 * static_cast<std::size_t>(world()));
+    for (std::size_t run = 0; run < 2; ++run) {
+      OnEveryRank(elements, OptionsOf(GetParam().codec), [&](Collective& sum, Member& m, int rank) {
+        for (int step = 0; step < 2; ++step) {
+          FillRandomly(m.space.grads(), rank, step);
+          for (int b = 0; b < m.plan.buckets(); ++b) sum.AllReduceSum(m.Bucket(b), "test data");
+        }
+        results[run * static_cast<std::size_t>(world()) + static_cast<std::size_t>(rank)].assign(
+            m.space.grads().begin(), m.space.grads().end());
+      });
+    }
+    for (const auto& result : results) {
+      ASSERT_EQ(0, std::memcmp(result.data(), results[0].data(), elements * sizeof(float)))
+          << elements;
+    }
+  }
+}
+
+// With error feedback nothing is lost for good: over many steps of one and the same gradient the
+// mean of the sums comes to the sum.
+TEST_P(CodecCollectiveTest, ErrorFeedbackBringsEverythingInTheEnd) {
+  if (GetParam().codec == "fp32" || GetParam().codec == "topk:0.01") return;
+  constexpr std::size_t kElements = 2000;
+  constexpr int kSteps = 60;
+  OnEveryRank(kElements, OptionsOf(GetParam().codec, ErrorFeedback::kOn),
+              [&](Collective& sum, Member& m, int) {
+                std::vector<double> total(kElements), expected(kElements);
+                for (int rank = 0; rank < world(); ++rank) {
+                  FillRandomly(m.space.grads(), rank, 0);
+                  for (std::size_t i = 0; i < kElements; ++i) {
+                    expected[i] += static_cast<double>(m.space.grads()[i]);
+                  }
+                }
+                for (int step = 0; step < kSteps; ++step) {
+                  for (std::size_t i = 0; i < kElements; ++i) {
+                    m.space.grads()[i] = static_cast<float>(expected[i] / world());
+                  }
+                  for (int b = 0; b < m.plan.buckets(); ++b) {
+                    sum.AllReduceSum(m.Bucket(b), "test data");
+                  }
+                  for (std::size_t i = 0; i < kElements; ++i) {
+                    total[i] += static_cast<double>(m.space.grads()[i]);
+                  }
+                }
+                double error = 0, length = 0;
+                for (std::size_t i = 0; i < kElements; ++i) {
+                  error += std::pow(total[i] / kSteps - expected[i], 2);
+                  length += std::pow(expected[i], 2);
+                }
+                EXPECT_LT(std::sqrt(error), 0.25 * std::sqrt(length));
+              });
+}
+
+TEST_P(CodecCollectiveTest, SendsTheBytesThatItsReadmeStates) {
+  if (!encoded()) return;
+  const StrategyOptions options = OptionsOf(GetParam().codec);
+  OnEveryRank(100'000, options, [&](Collective& sum, Member& m, int) {
+    const std::uint64_t before = sum.traffic().sent;
+    double wire = 0;
+    for (int b = 0; b < m.plan.buckets(); ++b) {
+      sum.AllReduceSum(m.Bucket(b), "test data");
+      wire += static_cast<double>(WireBytes(options.codec, m.Bucket(b).size()));
+    }
+    const double n = world();
+    const double shares = IsGathered(options.codec.kind) ? n - 1 : 2 * (n - 1) / n;
+    const auto sent = static_cast<double>(sum.traffic().sent - before);
+    if (GetParam().entry == &kRingCollective) {
+      // Chunks are not all equally long, and each segment has its scale.
+      EXPECT_NEAR(sent, shares * wire, 0.02 * shares * wire + 1000);
+    }
+    EXPECT_GT(m.recorder.TakeCodecMs(), options.codec.kind == CodecKind::kFp32 ? -1 : 0);
+  });
+}
+
+TEST_P(CodecCollectiveTest, SmallIntegersAreExactIn16Bits) {
+  if (GetParam().codec != "fp16" && GetParam().codec != "bf16") return;
+  OnEveryRank(70'001, OptionsOf(GetParam().codec), [&](Collective& sum, Member& m, int rank) {
+    for (std::size_t i = 0; i < m.space.size(); ++i) {
+      m.space.grads()[i] = static_cast<float>(i % 7) * static_cast<float>(rank + 1);
+    }
+    for (int b = 0; b < m.plan.buckets(); ++b) sum.AllReduceSum(m.Bucket(b), "test data");
+    const auto factor = static_cast<float>(world() * (world() + 1) / 2);
+    for (std::size_t i = 0; i < m.space.size(); ++i) {
+      ASSERT_EQ(m.space.grads()[i], static_cast<float>(i % 7) * factor) << i;
+    }
+  });
+}
+
+/// A collective whose gathered bytes are damaged on their way.
+class DamagingCollective : public Collective {
+ public:
+  explicit DamagingCollective(std::unique_ptr<Collective> inner) : inner_(std::move(inner)) {}
+  void AllReduceSum(std::span<float> data, const std::string& what) override {
+    inner_->AllReduceSum(data, what);
+  }
+  void Broadcast(std::span<float> data, int root) override { inner_->Broadcast(data, root); }
+  std::vector<std::byte> AllGather(std::span<const std::byte> mine) override {
+    std::vector<std::byte> all = inner_->AllGather(mine);
+    if (all.size() > mine.size()) all[mine.size()] ^= std::byte{0x40};
+    return all;
+  }
+  Traffic traffic() const override { return inner_->traffic(); }
+
+ private:
+  std::unique_ptr<Collective> inner_;
+};
+
+TEST(CodecCollectiveFaultTest, DamagedBytesAreAnErrorThatNamesTheirSender) {
+  const CollectiveEntry damaging{
+      .name = "damaging", .make = [](const CollectiveContext& context) {
+        return std::unique_ptr<Collective>(
+            std::make_unique<DamagingCollective>(kRingCollective.make(context)));
+      }};
+  InProcessStore store;
+  const CommOptions comm{.address = "127.0.0.1", .token = "secret", .timeout = 5s};
+  const StrategyOptions options = OptionsOf("topk:0.1");
+  RunRanks(2, [&](int rank) {
+    const World self = TestWorld(rank, 2);
+    Member member(1000);
+    const auto sum =
+        MakeSum(damaging, {self, store, comm, options, "g"}, member.recorder, member.timeline);
+    sum->Prepare(member.space, member.plan);
+    try {
+      sum->AllReduceSum(member.Bucket(0), "bucket 0, step 0");
+      ADD_FAILURE() << "the first count is wrong";
+    } catch (const CommError& error) {
+      EXPECT_EQ(error.peer(), "worker 1");
+      EXPECT_THAT(error.what(), HasSubstr("counts"));
+    }
+  });
+}
+
+TEST(CodecCollectiveFaultTest, OnlyWholeBucketsAreSummed) {
+  InProcessStore store;
+  const CommOptions comm{.address = "127.0.0.1", .token = "secret", .timeout = 5s};
+  const StrategyOptions options = OptionsOf("fp16");
+  RunRanks(2, [&](int rank) {
+    const World self = TestWorld(rank, 2);
+    Member member(1000);
+    const auto sum = MakeSum(kRingCollective, {self, store, comm, options, "g"}, member.recorder,
+                             member.timeline);
+    sum->Prepare(member.space, member.plan);
+    EXPECT_THROW(sum->AllReduceSum(member.Bucket(0).subspan(1), "a part"), InternalError);
+    sum->AllGather({});
+  });
+}
+
+}  // namespace
+}  // namespace ringside
