@@ -137,7 +137,7 @@ class TrainingLoop {
   void Pause(bool evaluate, bool checkpoint) {
     Drain();
     strategy_.Settle();
-    if (options_.averaging != Averaging::kOwnBatch) evaluator_.AverageBuffers(result_.steps_done);
+    if (options_.shared_params) evaluator_.AverageBuffers(result_.steps_done);
     if (evaluate) Evaluate();
     if (checkpoint) Checkpoint();
     strategy_.TakeTimes();  // a pause belongs to no step

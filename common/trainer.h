@@ -26,6 +26,7 @@ struct TrainerOptions {
   /// False: buckets are submitted after the backward pass and awaited at once, so that nothing is
   /// communicated while the model computes. For measuring what overlap is worth.
   bool overlap = true;
+  bool shared_params = true;                  ///< Workers meet; false: each keeps its own for good.
   std::int64_t eval_every = 0;                ///< In steps; 0: after the last step alone.
   std::int64_t checkpoint_every = 0;          ///< In steps; 0: never.
   std::chrono::milliseconds timeout{30'000};  ///< Of a wait for a batch.
@@ -72,11 +73,11 @@ struct TrainerResult {
 
 /// The one training loop: start, steps, evaluations and checkpoints between steps, settle, final
 /// evaluation and checkpoint, stop. It does not know which strategy it drives. Buffers are averaged
-/// over workers when training pauses, but never under `Averaging::kOwnBatch`: statistics of other
-/// parameters than one's own fit neither. Nothing is evaluated when the test split is empty. Throws
-/// what model, strategy, loader and observer throw, and `DivergedError` on a loss that is not
-/// finite; it has then left no thread behind, and the other workers find out when they miss this
-/// one.
+/// over workers when training pauses, but never where workers do not share their parameters:
+/// statistics of other parameters than one's own fit neither. Nothing is evaluated when the test
+/// split is empty. Throws what model, strategy, loader and observer throw, and `DivergedError` on a
+/// loss that is not finite; it has then left no thread behind, and the other workers find out when
+/// they miss this one.
 TrainerResult Train(const TrainerParts& parts, const TrainerOptions& options);
 
 }  // namespace ringside

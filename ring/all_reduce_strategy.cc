@@ -25,7 +25,11 @@ struct Agreement {
 }  // namespace
 
 AllReduceStrategy::AllReduceStrategy(const StrategyContext& context, Connect connect)
-    : context_(context), connect_(std::move(connect)) {}
+    : AllReduceStrategy(context, std::move(connect), MakeGradientSum(context)) {}
+
+AllReduceStrategy::AllReduceStrategy(const StrategyContext& context, Connect connect,
+                                     std::unique_ptr<UpdateRule> rule)
+    : context_(context), connect_(std::move(connect)), rule_(std::move(rule)) {}
 
 AllReduceStrategy::~AllReduceStrategy() { Join(); }
 
@@ -40,7 +44,10 @@ void AllReduceStrategy::Start(FlatSpace& space, const BucketPlan& plan, const St
     throw;
   }
   std::ranges::copy(from.optimizer_state, context_.optimizer.state().begin());
-  origin_ = space.params().data();
+  rule_->Start(space, plan);
+  space_ = &space;
+  plan_ = &plan;
+  last_step_ = from.step - 1;
   slots_.resize(static_cast<std::size_t>(plan.buckets()));
   if (!slots_.empty()) thread_ = std::thread([this] { Communicate(); });
 }
@@ -69,22 +76,38 @@ void AllReduceStrategy::CheckPlans(const BucketPlan& plan, const StartPoint& fro
 }
 
 void AllReduceStrategy::Submit(const Bucket& bucket) {
+  last_step_ = bucket.step;
   {
     const std::lock_guard lock(mutex_);
     RethrowFailure();
-    Slot& slot = slots_.at(static_cast<std::size_t>(bucket.index));
-    if (slot.phase != Phase::kIdle) {
-      throw InternalError(fmt::format("bucket {} was submitted twice", bucket.index));
-    }
-    slot = {bucket, Timeline::Clock::now(), Phase::kSubmitted};
+    Enqueue(bucket, UpdateRule::Moment::kStep);
   }
   submitted_.notify_one();
+}
+
+void AllReduceStrategy::Enqueue(const Bucket& bucket, UpdateRule::Moment moment) {
+  Slot& slot = slots_.at(static_cast<std::size_t>(bucket.index));
+  if (slot.phase != Phase::kIdle) {
+    throw InternalError(fmt::format("bucket {} was submitted twice", bucket.index));
+  }
+  slot = {bucket, Timeline::Clock::now(), Phase::kSubmitted, moment};
 }
 
 void AllReduceStrategy::Await(const Bucket& bucket) {
   std::unique_lock lock(mutex_);
   RethrowFailure();
   WaitFor(static_cast<std::size_t>(bucket.index), lock);
+}
+
+void AllReduceStrategy::Settle() {
+  std::unique_lock lock(mutex_);
+  RethrowFailure();
+  if (!rule_->acts_at_pauses()) return;
+  for (int index = 0; index < plan_->buckets(); ++index) {
+    Enqueue(MakeBucket(*space_, *plan_, index, last_step_), UpdateRule::Moment::kPause);
+  }
+  submitted_.notify_one();
+  for (std::size_t index = 0; index < slots_.size(); ++index) WaitFor(index, lock);
 }
 
 void AllReduceStrategy::WaitFor(std::size_t index, std::unique_lock<std::mutex>& lock) {
@@ -115,9 +138,7 @@ void AllReduceStrategy::ApplyOne(std::unique_lock<std::mutex>& lock, int lane) {
   {
     const Bucket& bucket = slot.bucket;
     const ScopedSpan span(context_.timeline, SpanKind::kApply, bucket.step, bucket.index, lane);
-    const auto offset = static_cast<std::size_t>(bucket.params.data() - origin_);
-    context_.optimizer.Apply(offset, bucket.params, bucket.grads,
-                             {bucket.step + 1, context_.schedule.At(bucket.step)});
+    rule_->Apply(bucket, slot.moment);
   }
   lock.lock();
   slot.phase = Phase::kIdle;
@@ -203,11 +224,12 @@ void AllReduceStrategy::Sum(const Slot& slot) {
   const Bucket& bucket = slot.bucket;
   context_.timeline.Add(SpanKind::kQueue, slot.submitted, Timeline::Clock::now(), bucket.step,
                         bucket.index, kCommunicationLane);
+  const std::span<float> data = rule_->Contribute(bucket, slot.moment);
+  if (data.empty()) return;
   const ScopedSpan span(context_.timeline, SpanKind::kWire, bucket.step, bucket.index,
                         kCommunicationLane);
   const Traffic before = collective_->traffic();
-  collective_->AllReduceSum(bucket.grads,
-                            fmt::format("bucket {}, step {}", bucket.index, bucket.step));
+  collective_->AllReduceSum(data, fmt::format("bucket {}, step {}", bucket.index, bucket.step));
   const Traffic after = collective_->traffic();
   context_.recorder.AddPayload(after.sent - before.sent, after.received - before.received);
 }

@@ -16,11 +16,12 @@
 #include "common/strategy.h"
 #include "common/strategy_entry.h"
 #include "ring/collective.h"
+#include "ring/update_rule.h"
 
 namespace ringside {
 
-/// Sums every bucket over all workers, then applies the worker's own optimizer to it. Works on any
-/// `Collective`.
+/// Sums buckets over all workers and updates parameters as its rule says; without one, it sums
+/// gradients and applies the worker's own optimizer. Works on any `Collective`.
 ///
 /// One communication thread takes the buckets in plan order, whatever order they are submitted in:
 /// so all ranks agree without a word. Sums come first, as links must not idle: updates of summed
@@ -37,12 +38,15 @@ class AllReduceStrategy : public Strategy {
 
   /// `connect` is called by `Start`; it may wait for the other workers.
   AllReduceStrategy(const StrategyContext& context, Connect connect);
+  AllReduceStrategy(const StrategyContext& context, Connect connect,
+                    std::unique_ptr<UpdateRule> rule);
   /// Without `Stop`: waits for the bucket under way, at most the operation's timeout.
   ~AllReduceStrategy() override;
 
   void Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) override;
   void Submit(const Bucket& bucket) override;
   void Await(const Bucket& bucket) override;
+  void Settle() override;
   void ReadOptimizerState(std::span<float> out) override;
   void Stop() override;
 
@@ -52,10 +56,12 @@ class AllReduceStrategy : public Strategy {
     Bucket bucket;
     Timeline::Clock::time_point submitted;
     Phase phase = Phase::kIdle;
+    UpdateRule::Moment moment = UpdateRule::Moment::kStep;
   };
 
   void Agree(FlatSpace& space, const BucketPlan& plan, const StartPoint& from);
   void CheckPlans(const BucketPlan& plan, const StartPoint& from);
+  void Enqueue(const Bucket& bucket, UpdateRule::Moment moment);
   void WaitFor(std::size_t index, std::unique_lock<std::mutex>& lock);
   void RethrowFailure() const;
   void Join();
@@ -70,8 +76,11 @@ class AllReduceStrategy : public Strategy {
 
   StrategyContext context_;
   Connect connect_;
+  std::unique_ptr<UpdateRule> rule_;
   std::unique_ptr<Collective> collective_;
-  const float* origin_ = nullptr;  // of the flat parameter vector
+  const FlatSpace* space_ = nullptr;
+  const BucketPlan* plan_ = nullptr;
+  std::int64_t last_step_ = -1;  // that was submitted; the caller's
 
   mutable std::mutex mutex_;
   std::condition_variable submitted_;  // a slot was submitted, or it is time to end

@@ -9,6 +9,8 @@ extern const StrategyEntry kRingEntry;
 extern const StrategyEntry kHalvingDoublingEntry;
 extern const StrategyEntry kRecursiveDoublingEntry;
 extern const StrategyEntry kTreeEntry;
+extern const StrategyEntry kLocalSgdEntry;
+extern const StrategyEntry kDilocoEntry;
 
 }  // namespace ringside
 

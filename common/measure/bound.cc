@@ -108,6 +108,15 @@ Cost TreeCost(const CostInput& input) {
           .bytes_received_per_worker = MeanBytes(input)};
 }
 
+Cost PeriodicRingCost(const CostInput& input) {
+  const auto share = static_cast<double>(input.sync_every);
+  Cost cost = RingCost(input);
+  cost.seconds /= share;
+  cost.bytes_sent_per_worker /= share;
+  cost.bytes_received_per_worker /= share;
+  return cost;
+}
+
 Cost ParameterServerCost(const CostInput& input) {
   if (input.servers < 1) throw InternalError("bound of a parameter server without servers");
   return input.colocated ? ColocatedServerCost(input) : DedicatedServerCost(input);

@@ -1,6 +1,8 @@
 #ifndef RINGSIDE_COMMON_MEASURE_BOUND_H_
 #define RINGSIDE_COMMON_MEASURE_BOUND_H_
 
+#include <cstdint>
+
 namespace ringside {
 
 /// What a closed-form bound needs to know. Links are full duplex, one NIC per worker host and per
@@ -13,10 +15,12 @@ struct CostInput {
   double pull_bytes = 0;   ///< Parameters of one step on their way back; 0: as many as gradients.
   double bytes_per_s = 0;  ///< B: goodput of a link; 0: no link is declared, `seconds` is then 0.
   double latency_s = 0;    ///< alpha: of one message.
+  std::int64_t sync_every = 1;  ///< H: steps between two sums, where workers step alone.
 };
 
 /// The least that theory allows one step's synchronisation to cost. The time is that of the busiest
-/// link; bytes are means over the workers, as they are measured.
+/// link; bytes are means over the workers, as they are measured. Where workers step alone both are
+/// means over the steps between two sums.
 struct Cost {
   double seconds = 0;
   double bytes_sent_per_worker = 0;  ///< To other hosts, by its co-located server too.
@@ -38,6 +42,8 @@ Cost RecursiveDoublingCost(const CostInput& input);
 Cost TreeCost(const CostInput& input);
 /// Every worker's gradients to every other, M as they are encoded: (N-1)(alpha + M/B).
 Cost GatherCost(const CostInput& input);
+/// A ring's, every H steps.
+Cost PeriodicRingCost(const CostInput& input);
 /// Push and pull streamed together, each a message of its own. Dedicated:
 /// 2 alpha + max(M/B, N M/(S B)); co-located: 2 alpha + (N+S-2) M/(S B). Where pushes and pulls are
 /// not equally long, the busier direction of the busiest link counts. Throws `InternalError`

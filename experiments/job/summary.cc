@@ -183,6 +183,7 @@ class SummaryMaker {
     input.pull_bytes = first_["parameter_wire_bytes"].get<double>();
     input.bytes_per_s = GoodputBytesPerSecond(spec_.link_bits_per_s);
     input.latency_s = spec_.link_latency_s;
+    input.sync_every = spec_.options.sync_every;
     const bool gathered = entry.family == Family::kRing && IsGathered(spec_.options.codec.kind);
     return gathered ? GatherCost(input) : entry.bound(input);
   }

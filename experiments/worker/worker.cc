@@ -97,6 +97,7 @@ class WorkerRun {
             .seed = spec_.seed,
             .averaging = entry_.averaging,
             .overlap = spec_.overlap,
+            .shared_params = entry_.family != Family::kNone,
             .eval_every = spec_.eval_every,
             .checkpoint_every = spec_.checkpoint_every,
             .timeout = OperationTimeout(spec_),

@@ -62,6 +62,12 @@ TEST(BoundTest, TreeHasFewStepsAndAlmostTheBytesOfARing) {
   ExpectCost(TreeCost(Input(13)), 0.006 + 1.6, 2400e6 / 13);
 }
 
+TEST(BoundTest, WorkersThatStepAloneShareOutOneSum) {
+  CostInput input = Input(4);
+  input.sync_every = 10;
+  ExpectCost(PeriodicRingCost(input), 0.1206, 15e6);
+}
+
 TEST(BoundTest, DedicatedServersAreLimitedByTheBusierSide) {
   ExpectCost(ParameterServerCost(Input(1, 1)), 0.002 + 0.8, 100e6, 100e6);
   ExpectCost(ParameterServerCost(Input(4, 1)), 0.002 + 3.2, 100e6, 400e6);

@@ -255,6 +255,7 @@ TEST(TrainerTest, WorkersThatStepAloneMayBeFarApartAtAnEvaluation) {
                          .trainer = {.end_step = 4,
                                      .global_batch = 8,
                                      .averaging = Averaging::kOwnBatch,
+                                     .shared_params = false,
                                      .eval_every = 2,
                                      .timeout = std::chrono::seconds(30)},
                          .drift = std::chrono::minutes(10)};
@@ -263,10 +264,12 @@ TEST(TrainerTest, WorkersThatStepAloneMayBeFarApartAtAnEvaluation) {
 
 TEST(TrainerTest, WorkersThatStepAloneKeepTheirBuffers) {
   const TestDataset dataset(42, 30);
-  TestJobOptions options{
-      .workers = 2,
-      .model = {.running_mean = true},
-      .trainer = {.end_step = 1, .global_batch = 8, .averaging = Averaging::kOwnBatch}};
+  TestJobOptions options{.workers = 2,
+                         .model = {.running_mean = true},
+                         .trainer = {.end_step = 1,
+                                     .global_batch = 8,
+                                     .averaging = Averaging::kOwnBatch,
+                                     .shared_params = false}};
   const std::vector<TestJobOutcome> workers = RunTestJob(options, dataset, kNoneEntry.make);
   Sampler sampler(42, 8, options.trainer.seed);
   for (int rank = 0; rank < 2; ++rank) {

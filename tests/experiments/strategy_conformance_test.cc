@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/errors.h"
@@ -37,34 +40,51 @@ float GradientOf(int rank, std::int64_t step, std::size_t i) {
   return static_cast<float>((rank + 1) * (step + 1) * static_cast<std::int64_t>(i % 5));
 }
 
+bool Reads(const StrategyEntry& entry, std::string_view key) {
+  return std::ranges::find(entry.keys, key) != entry.keys.end();
+}
+
+/// Workers that step alone and meet now and then: they end with the mean of their parameters.
+bool Meets(const StrategyEntry& entry) { return Reads(entry, "sync-every"); }
+
 /// The parameters that a rank must end with.
 float ExpectedOf(const StrategyEntry& entry, int rank, int workers, std::size_t i) {
-  const bool alone = entry.averaging == Averaging::kOwnBatch && entry.family == Family::kNone;
+  const bool alone = entry.family == Family::kNone;
   float value = InitialOf(alone ? rank : 0, i);
+  const float share = Meets(entry) ? 1.0F / static_cast<float>(workers) : 1.0F;
   for (std::int64_t step = 0; step < kSteps; ++step) {
     for (int each = 0; each < workers; ++each) {
-      if (!alone || each == rank) value -= kLearningRate * GradientOf(each, step, i);
+      if (!alone || each == rank) value -= share * kLearningRate * GradientOf(each, step, i);
     }
   }
   return value;
+}
+
+/// A mean over workers is exact where their number is a power of two.
+float ToleranceOf(const StrategyEntry& entry, int workers) {
+  const bool exact = !Meets(entry) || std::has_single_bit(static_cast<unsigned>(workers));
+  return exact ? 0 : 1e-4F;
 }
 
 struct Setting {
   const StrategyEntry* entry = nullptr;
   int workers = 1;
   int servers = 0;
+  std::string variant = {};  ///< What `options` are, for names.
+  StrategyOptions options = LosingNothing();
 };
 
 void PrintTo(const Setting& setting, std::ostream* out) {
   *out << setting.entry->name << ", " << setting.workers << " workers, " << setting.servers
-       << " servers";
+       << " servers " << setting.variant;
 }
 
 std::string NameOf(const testing::TestParamInfo<Setting>& info) {
   std::string name(info.param.entry->name);
   std::ranges::replace(name, '-', '_');
   name += "_" + std::to_string(info.param.workers);
-  return info.param.servers == 0 ? name : name + "_" + std::to_string(info.param.servers);
+  if (info.param.servers > 0) name += "_" + std::to_string(info.param.servers);
+  return info.param.variant.empty() ? name : name + "_" + info.param.variant;
 }
 
 /// What all processes of one job share.
@@ -76,6 +96,7 @@ struct Job {
         workers(setting.workers),
         servers(setting.servers),
         optimizer(optimizer_options),
+        options(setting.options),
         comm{.address = "127.0.0.1", .token = "secret", .timeout = timeout} {
     for (int index = 0; index < servers; ++index) {
       serving.push_back(entry.make_server(
@@ -87,7 +108,7 @@ struct Job {
   int workers;
   int servers;
   OptimizerOptions optimizer;
-  StrategyOptions options = LosingNothing();
+  StrategyOptions options;
   InProcessStore store;
   CommOptions comm;
   Schedule schedule{ScheduleOptions{.base = kLearningRate}};
@@ -168,7 +189,8 @@ class StrategyConformanceTest : public testing::TestWithParam<Setting> {
       for (std::int64_t step = 0; step < kSteps; ++step) worker.Step(step);
       worker.Settle(kSteps);
       for (std::size_t i = 0; i < elements; ++i) {
-        ASSERT_EQ(worker.space().params()[i], ExpectedOf(entry(), rank, workers(), i))
+        ASSERT_NEAR(worker.space().params()[i], ExpectedOf(entry(), rank, workers(), i),
+                    ToleranceOf(entry(), workers()))
             << "rank " << rank << ", element " << i;
       }
       worker.strategy().Stop();
@@ -232,14 +254,34 @@ TEST_P(WaitingStrategyTest, DestructionWithoutStopEndsAndFailsThePeers) {
   }
 }
 
+/// What the options that a strategy reads can make of it: the same parameters in the end.
+std::vector<Setting> VariantsOf(const Setting& plain) {
+  std::vector<Setting> variants{plain};
+  if (Reads(*plain.entry, "schedule")) {
+    Setting priority = plain;
+    priority.variant = "priority";
+    priority.options.order = SendOrder::kPriority;
+    variants.push_back(priority);
+  }
+  if (Meets(*plain.entry)) {
+    Setting always = plain;
+    always.variant = "every_step";
+    always.options.sync_every = 1;
+    always.options.outer_lr = 1;
+    always.options.outer_momentum = 0;
+    variants.push_back(always);
+  }
+  return variants;
+}
+
 std::vector<Setting> Settings(const std::function<bool(const Setting&)>& wanted) {
   std::vector<Setting> settings;
   for (const StrategyEntry* entry : StrategyTable()) {
     for (const int workers : {1, 2, 3, 4, 7}) {
-      if (entry->make_server == nullptr) {
-        settings.push_back({entry, workers, 0});
-      } else {
-        for (const int servers : {1, 2}) settings.push_back({entry, workers, servers});
+      std::vector<int> servers{1, 2};
+      if (entry->make_server == nullptr) servers = {0};
+      for (const int count : servers) {
+        std::ranges::copy(VariantsOf({entry, workers, count}), std::back_inserter(settings));
       }
     }
   }

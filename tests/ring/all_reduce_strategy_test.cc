@@ -14,6 +14,7 @@
 #include "common/errors.h"
 #include "ring/ring_strategies.h"
 #include "tests/common/thread_ranks.h"
+#include "tests/ring/ring_worker.h"
 
 namespace ringside {
 namespace {
@@ -21,50 +22,12 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-constexpr float kLearningRate = 0.25F;
-
-BucketPlan TestPlan(std::size_t last_tensor = 700) {
-  const std::vector<TensorSpec> tensors{
-      {"a", 100}, {"b", 1}, {"c", 30'000}, {"d", 5}, {"e", last_tensor}};
-  return {tensors, {.target_bytes = 16'384, .first_bytes = 256}};
-}
-
-/// Everything one worker needs, with SGD without momentum.
-struct Worker {
-  Worker(int rank, int workers, Store& store, CommOptions options = {},
-         OptimizerOptions optimizer_options = {})
-      : world(TestWorld(rank, workers)),
-        comm(std::move(options)),
-        plan(TestPlan()),
-        space(plan.elements()),
-        optimizer(Optimizer::Make(optimizer_options, plan.elements())),
-        context{world, store, comm, *optimizer, schedule, recorder, timeline} {
-    comm.token = "secret";
-  }
-
-  World world;
-  CommOptions comm;
-  BucketPlan plan;
-  FlatSpace space;
-  std::unique_ptr<Optimizer> optimizer;
-  Schedule schedule{ScheduleOptions{.base = kLearningRate}};
-  Recorder recorder{16};
-  Timeline timeline{4096};
-  StrategyContext context;
-};
-
 float GradientOf(int rank, std::int64_t step, std::size_t i) {
   return static_cast<float>((rank + 1) * (step + 1) * static_cast<std::int64_t>(i % 7));
 }
 
-void AwaitAll(Strategy& strategy, Worker& worker, std::int64_t step) {
-  for (int b = 0; b < worker.plan.buckets(); ++b) {
-    strategy.Await(MakeBucket(worker.space, worker.plan, b, step));
-  }
-}
-
 /// Fills gradients and submits all buckets in an order of this rank's own.
-void SubmitAll(Strategy& strategy, Worker& worker, std::int64_t step) {
+void SubmitAll(Strategy& strategy, RingWorker& worker, std::int64_t step) {
   for (std::size_t i = 0; i < worker.space.size(); ++i) {
     worker.space.grads()[i] = GradientOf(worker.world.rank, step, i);
   }
@@ -82,7 +45,7 @@ TEST_P(RingStrategyTest, FollowsTheSumOfAllGradientsWhateverTheOrderOfSubmits) {
   constexpr std::int64_t kSteps = 4;
   InProcessStore store;
   RunRanks(kWorld, [&](int rank) {
-    Worker worker(rank, kWorld, store);
+    RingWorker worker(rank, kWorld, store);
     std::ranges::fill(worker.space.params(), static_cast<float>(1000 + rank));
     const auto strategy = GetParam()->make(worker.context);
     strategy->Start(worker.space, worker.plan, {});
@@ -108,7 +71,7 @@ TEST_P(RingStrategyTest, CountsTheBytesThatItMoves) {
   constexpr int kWorld = 2;
   InProcessStore store;
   RunRanks(kWorld, [&](int rank) {
-    Worker worker(rank, kWorld, store);
+    RingWorker worker(rank, kWorld, store);
     const auto strategy = GetParam()->make(worker.context);
     strategy->Start(worker.space, worker.plan, {});
     SubmitAll(*strategy, worker, 0);
@@ -126,7 +89,7 @@ TEST_P(RingStrategyTest, RestoresAndReadsOptimizerState) {
   constexpr int kWorld = 2;
   InProcessStore store;
   RunRanks(kWorld, [&](int rank) {
-    Worker worker(rank, kWorld, store, {}, {.momentum = 0.5});
+    RingWorker worker(rank, kWorld, store, {}, {.momentum = 0.5});
     std::vector<float> state(worker.optimizer->state_size(), 8.0F);
     const auto strategy = GetParam()->make(worker.context);
     strategy->Start(worker.space, worker.plan, {.step = 5, .optimizer_state = state});
@@ -146,7 +109,7 @@ TEST_P(RingStrategyTest, NamesTheRankWhosePlanDiffers) {
   constexpr int kWorld = 3;
   InProcessStore store;
   const auto outcomes = TryRanks(kWorld, [&](int rank) {
-    Worker worker(rank, kWorld, store);
+    RingWorker worker(rank, kWorld, store);
     const BucketPlan plan = rank == 1 ? TestPlan(701) : TestPlan();
     FlatSpace space(plan.elements());
     const auto strategy = GetParam()->make(worker.context);
@@ -168,7 +131,7 @@ TEST_P(RingStrategyTest, APeerThatLeavesIsNamedByAllAndNobodyHangs) {
   constexpr int kLeaver = 1;
   InProcessStore store;
   const auto outcomes = TryRanks(kWorld, [&](int rank) {
-    Worker worker(rank, kWorld, store);
+    RingWorker worker(rank, kWorld, store);
     const auto strategy = GetParam()->make(worker.context);
     strategy->Start(worker.space, worker.plan, {});
     SubmitAll(*strategy, worker, 0);
@@ -229,7 +192,7 @@ class ScriptedCollective : public Collective {
 
 TEST(AllReduceStrategyTest, TakesBucketsInPlanOrderAndNeverBlocksASubmit) {
   InProcessStore store;
-  Worker worker(0, 1, store);
+  RingWorker worker(0, 1, store);
   std::vector<std::string> asked;
   std::promise<void> sign;
   {
@@ -252,7 +215,7 @@ TEST(AllReduceStrategyTest, TakesBucketsInPlanOrderAndNeverBlocksASubmit) {
 
 TEST(AllReduceStrategyTest, KeepsAFailureForEveryLaterCall) {
   InProcessStore store;
-  Worker worker(0, 1, store);
+  RingWorker worker(0, 1, store);
   std::vector<std::string> asked;
   AllReduceStrategy strategy(worker.context, [&] {
     auto collective = std::make_unique<ScriptedCollective>(asked, std::shared_future<void>());
@@ -270,7 +233,7 @@ TEST(AllReduceStrategyTest, KeepsAFailureForEveryLaterCall) {
 
 TEST(AllReduceStrategyTest, AwaitOfABucketBehindAMissingOneEnds) {
   InProcessStore store;
-  Worker worker(0, 1, store, {.timeout = 20ms});
+  RingWorker worker(0, 1, store, {.timeout = 20ms});
   std::vector<std::string> asked;
   AllReduceStrategy strategy(worker.context, [&] {
     return std::make_unique<ScriptedCollective>(asked, std::shared_future<void>());
@@ -282,7 +245,7 @@ TEST(AllReduceStrategyTest, AwaitOfABucketBehindAMissingOneEnds) {
 
 TEST(AllReduceStrategyTest, AwaitOfAnIdleBucketReturnsAtOnce) {
   InProcessStore store;
-  Worker worker(0, 1, store);
+  RingWorker worker(0, 1, store);
   std::vector<std::string> asked;
   AllReduceStrategy strategy(worker.context, [&] {
     return std::make_unique<ScriptedCollective>(asked, std::shared_future<void>());
