@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <utility>
 
 #include "common/errors.h"
 
@@ -14,6 +15,8 @@ namespace {
 // Lanes of the timeline.
 constexpr int kCallerLane = 0;
 constexpr int kCommunicationLane = 1;
+
+constexpr int kLeader = 0;  // names the next bucket where urgency decides
 
 /// What all ranks must have in common before the first step.
 struct Agreement {
@@ -187,7 +190,7 @@ void AllReduceStrategy::RethrowFailure() const {
 
 void AllReduceStrategy::Communicate() {
   try {
-    SumInPlanOrder();
+    SumInOrder();
   } catch (...) {
     collective_.reset();
     {
@@ -198,26 +201,56 @@ void AllReduceStrategy::Communicate() {
   }
 }
 
-void AllReduceStrategy::SumInPlanOrder() {
+void AllReduceStrategy::SumInOrder() {
   std::unique_lock lock(mutex_);
-  std::size_t next = 0;
-  const auto is_next_submitted = [&] { return slots_[next].phase == Phase::kSubmitted; };
-  for (;;) {
-    submitted_.wait(lock, [&] { return is_next_submitted() || !summed_.empty() || ending_; });
-    if (ending_) return;
-    if (!is_next_submitted()) {
+  while (!ending_) {
+    AgreeOnNext(lock);
+    if (next_ && slots_[*next_].phase == Phase::kSubmitted) {
+      SumNext(lock);
+    } else if (!summed_.empty()) {
       ApplyOne(lock, kCommunicationLane);
-      continue;
+    } else if (!ending_) {
+      submitted_.wait(lock);
     }
-    lock.unlock();
-    Sum(slots_[next]);
-    lock.lock();
-    slots_[next].phase = Phase::kSummed;
-    summed_.push_back(next);
-    ++advances_;
-    advanced_.notify_one();
-    next = (next + 1) % slots_.size();
   }
+}
+
+void AllReduceStrategy::AgreeOnNext(std::unique_lock<std::mutex>& lock) {
+  if (next_) return;
+  if (context_.options.order == SendOrder::kFifo) {
+    next_ = sums_++ % slots_.size();
+    return;
+  }
+  // A rank on which nothing waits must not ask: worker 0 may be at an evaluation. Where one bucket
+  // waits all ranks have a further sum before them.
+  const std::optional<std::size_t> urgent = MostUrgent();
+  if (!urgent) return;
+  auto named = static_cast<float>(*urgent);
+  lock.unlock();
+  collective_->Broadcast(std::span(&named, 1), kLeader);
+  lock.lock();
+  next_ = static_cast<std::size_t>(named);
+}
+
+std::optional<std::size_t> AllReduceStrategy::MostUrgent() const {
+  std::optional<std::size_t> urgent;
+  for (std::size_t index = 0; index < slots_.size(); ++index) {
+    const Slot& slot = slots_[index];
+    if (slot.phase != Phase::kSubmitted) continue;
+    if (!urgent || slot.bucket.step <= slots_[*urgent].bucket.step) urgent = index;
+  }
+  return urgent;
+}
+
+void AllReduceStrategy::SumNext(std::unique_lock<std::mutex>& lock) {
+  const std::size_t index = *std::exchange(next_, std::nullopt);
+  lock.unlock();
+  Sum(slots_[index]);
+  lock.lock();
+  slots_[index].phase = Phase::kSummed;
+  summed_.push_back(index);
+  ++advances_;
+  advanced_.notify_one();
 }
 
 void AllReduceStrategy::Sum(const Slot& slot) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <thread>
 #include <vector>
@@ -23,10 +24,12 @@ namespace ringside {
 /// Sums buckets over all workers and updates parameters as its rule says; without one, it sums
 /// gradients and applies the worker's own optimizer. Works on any `Collective`.
 ///
-/// One communication thread takes the buckets in plan order, whatever order they are submitted in:
-/// so all ranks agree without a word. Sums come first, as links must not idle: updates of summed
-/// buckets are applied by that thread when no further bucket is submitted, and by the caller while
-/// it awaits.
+/// One communication thread sums bucket by bucket, in an order that is the same on all ranks
+/// whatever order they are submitted in. `SendOrder::kFifo`: plan order, so that nothing need be
+/// said. `kPriority`: before every sum worker 0 names the bucket that is the most urgent among
+/// those that wait on it, in one small broadcast, and the others wait for that one. Sums come
+/// first, as links must not idle: updates of summed buckets are applied by that thread when no
+/// further bucket is submitted, and by the caller while it awaits.
 ///
 /// Thread safety: one caller. It and the communication thread share the table of slots under one
 /// mutex; the collective belongs to the caller until `Start` returns and after `Stop` has joined,
@@ -71,7 +74,14 @@ class AllReduceStrategy : public Strategy {
 
   // On the communication thread.
   void Communicate();
-  void SumInPlanOrder();
+  void SumInOrder();
+  /// Sets `next_` unless it is set, or cannot be told before a further bucket waits; `lock` is
+  /// released where ranks have to talk.
+  void AgreeOnNext(std::unique_lock<std::mutex>& lock);
+  /// Of the submitted ones: of the oldest step, and of those the last in plan order, which the next
+  /// forward pass reads first.
+  std::optional<std::size_t> MostUrgent() const;
+  void SumNext(std::unique_lock<std::mutex>& lock);
   void Sum(const Slot& slot);
 
   StrategyContext context_;
@@ -81,6 +91,10 @@ class AllReduceStrategy : public Strategy {
   const FlatSpace* space_ = nullptr;
   const BucketPlan* plan_ = nullptr;
   std::int64_t last_step_ = -1;  // that was submitted; the caller's
+
+  // The communication thread's.
+  std::optional<std::size_t> next_;  // bucket that all ranks sum next; none: not agreed upon yet
+  std::size_t sums_ = 0;             // agreed upon so far
 
   mutable std::mutex mutex_;
   std::condition_variable submitted_;  // a slot was submitted, or it is time to end

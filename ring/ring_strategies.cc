@@ -21,7 +21,7 @@ std::unique_ptr<Strategy> Make(const StrategyContext& context) {
   });
 }
 
-constexpr std::array<std::string_view, 2> kCodecKeys{"codec", "error-feedback"};
+constexpr std::array<std::string_view, 3> kKeys{"schedule", "codec", "error-feedback"};
 
 }  // namespace
 
@@ -35,7 +35,7 @@ const StrategyEntry kRingEntry{
     .make = Make<kRingCollective>,
     .make_server = nullptr,
     .bound = RingCost,
-    .keys = kCodecKeys,
+    .keys = kKeys,
     .check = CheckRingCodec,
 };
 
@@ -49,7 +49,7 @@ const StrategyEntry kHalvingDoublingEntry{
     .make = Make<kHalvingDoublingCollective>,
     .make_server = nullptr,
     .bound = HalvingDoublingCost,
-    .keys = kCodecKeys,
+    .keys = kKeys,
     .check = CheckGatheringCodec,
 };
 
@@ -63,7 +63,7 @@ const StrategyEntry kRecursiveDoublingEntry{
     .make = Make<kRecursiveDoublingCollective>,
     .make_server = nullptr,
     .bound = RecursiveDoublingCost,
-    .keys = kCodecKeys,
+    .keys = kKeys,
     .check = CheckGatheringCodec,
 };
 
@@ -77,7 +77,7 @@ const StrategyEntry kTreeEntry{
     .make = Make<kTreeCollective>,
     .make_server = nullptr,
     .bound = TreeCost,
-    .keys = kCodecKeys,
+    .keys = kKeys,
     .check = CheckGatheringCodec,
 };
 

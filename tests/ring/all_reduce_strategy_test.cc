@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <future>
 #include <numeric>
 #include <random>
@@ -40,30 +41,63 @@ void SubmitAll(Strategy& strategy, RingWorker& worker, std::int64_t step) {
 
 class RingStrategyTest : public testing::TestWithParam<const StrategyEntry*> {};
 
-TEST_P(RingStrategyTest, FollowsTheSumOfAllGradientsWhateverTheOrderOfSubmits) {
-  constexpr int kWorld = 3;
-  constexpr std::int64_t kSteps = 4;
-  InProcessStore store;
-  RunRanks(kWorld, [&](int rank) {
-    RingWorker worker(rank, kWorld, store);
-    std::ranges::fill(worker.space.params(), static_cast<float>(1000 + rank));
-    const auto strategy = GetParam()->make(worker.context);
-    strategy->Start(worker.space, worker.plan, {});
+constexpr std::int64_t kSteps = 4;
+
+void ExpectTheSumOfAllGradients(const RingWorker& worker) {
+  for (std::size_t i = 0; i < worker.space.size(); ++i) {
+    float expected = 1000;  // rank 0's
     for (std::int64_t step = 0; step < kSteps; ++step) {
-      AwaitAll(*strategy, worker, step);
-      SubmitAll(*strategy, worker, step);
-    }
-    AwaitAll(*strategy, worker, kSteps);
-    strategy->Stop();
-    for (std::size_t i = 0; i < worker.space.size(); ++i) {
-      float expected = 1000;  // rank 0's
-      for (std::int64_t step = 0; step < kSteps; ++step) {
-        for (int each = 0; each < kWorld; ++each) {
-          expected -= kLearningRate * GradientOf(each, step, i);
-        }
+      for (int each = 0; each < worker.world.workers; ++each) {
+        expected -= kLearningRate * GradientOf(each, step, i);
       }
-      ASSERT_EQ(worker.space.params()[i], expected) << i;
     }
+    ASSERT_EQ(worker.space.params()[i], expected) << i;
+  }
+}
+
+/// Runs a job of three under both orders of sums.
+void RunUnderBothOrders(const StrategyEntry& entry,
+                        const std::function<void(Strategy&, RingWorker&)>& steps) {
+  constexpr int kWorld = 3;
+  for (const SendOrder order : {SendOrder::kFifo, SendOrder::kPriority}) {
+    InProcessStore store;
+    RunRanks(kWorld, [&](int rank) {
+      StrategyOptions options;
+      options.order = order;
+      RingWorker worker(rank, kWorld, store, {}, {}, options);
+      std::ranges::fill(worker.space.params(), static_cast<float>(1000 + rank));
+      const auto strategy = entry.make(worker.context);
+      strategy->Start(worker.space, worker.plan, {});
+      steps(*strategy, worker);
+      strategy->Stop();
+      ExpectTheSumOfAllGradients(worker);
+    });
+  }
+}
+
+TEST_P(RingStrategyTest, FollowsTheSumOfAllGradientsWhateverTheOrderOfSubmits) {
+  RunUnderBothOrders(*GetParam(), [](Strategy& strategy, RingWorker& worker) {
+    for (std::int64_t step = 0; step < kSteps; ++step) {
+      AwaitAll(strategy, worker, step);
+      SubmitAll(strategy, worker, step);
+    }
+    AwaitAll(strategy, worker, kSteps);
+  });
+}
+
+TEST_P(RingStrategyTest, ABucketMayBeAStepAheadOfOthers) {
+  RunUnderBothOrders(*GetParam(), [](Strategy& strategy, RingWorker& worker) {
+    for (std::int64_t step = 0; step < kSteps; ++step) {
+      for (int b = worker.plan.buckets() - 1; b >= 0; --b) {
+        const Bucket bucket = MakeBucket(worker.space, worker.plan, b, step);
+        strategy.Await(bucket);  // those before it in this loop are under way already
+        for (std::size_t i = 0; i < bucket.grads.size(); ++i) {
+          bucket.grads[i] = GradientOf(worker.world.rank, step, worker.plan.range(b).begin + i);
+        }
+        strategy.Submit(bucket);
+      }
+    }
+    AwaitAll(strategy, worker, kSteps);
   });
 }
 
@@ -173,6 +207,7 @@ class ScriptedCollective : public Collective {
   ScriptedCollective(std::vector<std::string>& asked, std::shared_future<void> sign)
       : asked_(asked), sign_(std::move(sign)) {}
   void AllReduceSum(std::span<float>, const std::string& what) override {
+    if (asked_.empty() && entered_ != nullptr) entered_->set_value();
     if (sign_.valid()) sign_.wait();
     asked_.push_back(what);
     if (what == "bucket 2, step 0" && fail_) throw CommError("worker 9", what, "scripted");
@@ -183,10 +218,13 @@ class ScriptedCollective : public Collective {
   }
   Traffic traffic() const override { return {}; }
   void FailAtBucketTwo() { fail_ = true; }
+  /// Tells when the first sum begins.
+  void TellEntry(std::promise<void>& entered) { entered_ = &entered; }
 
  private:
   std::vector<std::string>& asked_;
   std::shared_future<void> sign_;
+  std::promise<void>* entered_ = nullptr;
   bool fail_ = false;
 };
 
@@ -211,6 +249,37 @@ TEST(AllReduceStrategyTest, TakesBucketsInPlanOrderAndNeverBlocksASubmit) {
   for (std::size_t b = 0; b < asked.size(); ++b) {
     EXPECT_EQ(asked[b], "bucket " + std::to_string(b) + ", step 0");
   }
+}
+
+TEST(AllReduceStrategyTest, UnderPriorityTheNextForwardPassComesFirst) {
+  InProcessStore store;
+  StrategyOptions options;
+  options.order = SendOrder::kPriority;
+  RingWorker worker(0, 1, store, {}, {}, options);
+  std::vector<std::string> asked;
+  std::promise<void> entered;
+  std::promise<void> sign;
+  {
+    AllReduceStrategy strategy(worker.context, [&] {
+      auto collective = std::make_unique<ScriptedCollective>(asked, sign.get_future().share());
+      collective->TellEntry(entered);
+      return collective;
+    });
+    strategy.Start(worker.space, worker.plan, {});
+    strategy.Submit(MakeBucket(worker.space, worker.plan, 0, 0));
+    entered.get_future().wait();  // it was alone, so it is under way
+    for (int b = 1; b < worker.plan.buckets(); ++b) {
+      strategy.Submit(MakeBucket(worker.space, worker.plan, b, 0));
+    }
+    sign.set_value();
+    AwaitAll(strategy, worker, 0);
+    strategy.Stop();
+  }
+  std::vector<std::string> expected{"bucket 0, step 0"};
+  for (int b = worker.plan.buckets() - 1; b >= 1; --b) {
+    expected.push_back("bucket " + std::to_string(b) + ", step 0");
+  }
+  EXPECT_EQ(asked, expected);
 }
 
 TEST(AllReduceStrategyTest, KeepsAFailureForEveryLaterCall) {
