@@ -42,10 +42,10 @@ std::unique_ptr<Server> MakeServer(const ServerContext& context) {
   return std::make_unique<PsServer>(context, [context] { return make(context); });
 }
 
-constexpr std::array<std::string_view, 1> kSyncKeys{"ps-transport"};
-constexpr std::array<std::string_view, 2> kAsyncKeys{"ps-transport", "staleness-lr"};
-constexpr std::array<std::string_view, 2> kSspKeys{"ps-transport", "staleness"};
-constexpr std::array<std::string_view, 2> kBackupKeys{"ps-transport", "backups"};
+constexpr std::array<std::string_view, 2> kSyncKeys{"ps-transport", "schedule"};
+constexpr std::array<std::string_view, 3> kAsyncKeys{"ps-transport", "schedule", "staleness-lr"};
+constexpr std::array<std::string_view, 3> kSspKeys{"ps-transport", "schedule", "staleness"};
+constexpr std::array<std::string_view, 3> kBackupKeys{"ps-transport", "schedule", "backups"};
 
 std::optional<OptionRefusal> CheckStaleness(const StrategyOptions& options, int, int) {
   if (options.staleness >= 0) return std::nullopt;

@@ -76,9 +76,9 @@ void PsStrategy::Connect() {
       throw CommError("server " + std::to_string(server), "start", error.what());
     }
   }
-  transfers_ =
-      std::make_unique<Transfers>(std::move(links), plan_->buckets(), context_.comm.timeout,
-                                  failure_, context_.recorder, context_.timeline);
+  transfers_ = std::make_unique<Transfers>(std::move(links), plan_->buckets(),
+                                           context_.options.order, context_.comm.timeout, failure_,
+                                           context_.recorder, context_.timeline);
 }
 
 void PsStrategy::StartServers(std::int64_t step) {

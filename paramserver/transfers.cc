@@ -35,14 +35,14 @@ class Transfers::Slot : public CallObserver {
   Transfers& owner_;
 };
 
-Transfers::Transfers(std::vector<std::unique_ptr<ServerLink>> links, int buckets,
+Transfers::Transfers(std::vector<std::unique_ptr<ServerLink>> links, int buckets, SendOrder order,
                      std::chrono::milliseconds timeout, FailureLatch& failure, Recorder& recorder,
                      Timeline& timeline)
     : timeout_(timeout),
       failure_(failure),
       recorder_(recorder),
       timeline_(timeline),
-      queues_(links.size()),
+      queues_(links.size(), SendQueue(order)),
       unsent_bytes_(links.size(), 0),
       links_(std::move(links)) {
   for (int bucket = 0; bucket < buckets; ++bucket) slots_.push_back(std::make_unique<Slot>(*this));
@@ -63,7 +63,7 @@ void Transfers::Begin(const Transfer& transfer) {
   slot.transfer.header.payload_bytes = transfer.out.size_bytes();
   slot.under_way = true;
   slot.begun = Timeline::Clock::now();
-  queues_[static_cast<std::size_t>(transfer.server)].push_back(&slot);
+  queues_[static_cast<std::size_t>(transfer.server)].Add(static_cast<int>(transfer.header.bucket));
   send_.notify_all();
 }
 
@@ -99,16 +99,17 @@ void Transfers::Run(const std::stop_token& stop) {
   }
 }
 
-// The first queued bucket of a server that has room; takes it out of the queue.
+// The next bucket of the first server that has room for it; takes it out of the queue.
 Transfers::Slot* Transfers::NextToSend() {
   for (std::size_t server = 0; server < queues_.size(); ++server) {
-    if (queues_[server].empty()) continue;
-    Slot* slot = queues_[server].front();
+    SendQueue& queue = queues_[server];
+    if (queue.empty()) continue;
+    Slot* slot = slots_[static_cast<std::size_t>(queue.next())].get();
     const std::size_t bytes = slot->transfer.out.size_bytes();
     std::size_t& unsent = unsent_bytes_[server];
     if (unsent > 0 && unsent + bytes > kUnsentBytes) continue;
     unsent += bytes;
-    queues_[server].pop_front();
+    queue.RemoveNext();
     return slot;
   }
   return nullptr;

@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -17,6 +16,7 @@
 #include "common/strategy_entry.h"
 #include "paramserver/failure_latch.h"
 #include "paramserver/payload.h"
+#include "paramserver/send_queue.h"
 #include "paramserver/server_link.h"
 #include "paramserver/wire.h"
 
@@ -33,11 +33,11 @@ struct Transfer {
 
 /// Carries buckets out on one thread of its own. At most one transfer per bucket is under way.
 ///
-/// Buckets leave in the order in which they were begun: HTTP/2 would interleave all that are under
-/// way and finish them together at the end, which leaves nothing to overlap. So each server has at
-/// most `kUnsentBytes` (but always one bucket) waiting to be taken by the kernel: two buckets of
-/// the default size, since with one the server idles while the next begins. How many replies are
-/// outstanding is not limited.
+/// Buckets leave one after the other, in the order of a `SendQueue` a server: HTTP/2 would
+/// interleave all that are under way and finish them together at the end, which leaves nothing to
+/// overlap. So each server has at most `kUnsentBytes` (but always one bucket) waiting to be taken
+/// by the kernel: two buckets of the default size, since with one the server idles while the next
+/// begins. How many replies are outstanding is not limited.
 ///
 /// Ownership: the spans of a transfer belong to it from `Begin` until `Await` returns normally, or
 /// until destruction. Thread safety: one caller; `Begin` does not block.
@@ -46,7 +46,7 @@ class Transfers {
   static constexpr std::size_t kUnsentBytes = std::size_t{8} << 20;
 
   /// Takes the links over; borrows the rest.
-  Transfers(std::vector<std::unique_ptr<ServerLink>> links, int buckets,
+  Transfers(std::vector<std::unique_ptr<ServerLink>> links, int buckets, SendOrder order,
             std::chrono::milliseconds timeout, FailureLatch& failure, Recorder& recorder,
             Timeline& timeline);
   /// Cancels what is under way.
@@ -79,7 +79,7 @@ class Transfers {
   mutable std::mutex mutex_;               // guards what follows, and the state of the slots
   std::condition_variable_any send_;       // a bucket was queued, or room was made
   std::condition_variable done_;           // a transfer has ended, or all have failed
-  std::vector<std::deque<Slot*>> queues_;  // by server
+  std::vector<SendQueue> queues_;          // by server
   std::vector<std::size_t> unsent_bytes_;  // by server
   CopyCount copies_;
   std::vector<std::unique_ptr<ServerLink>> links_;  // by server; never changes
