@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace ringside {
 namespace {
@@ -64,19 +65,32 @@ void BucketPlan::MapTensors() {
   }
 }
 
-std::vector<int> BucketPlan::AssignServers(int servers) const {
+std::vector<int> BucketPlan::AssignServers(std::span<const ServerCost> servers) const {
   std::vector<int> by_size(ranges_.size());
   std::iota(by_size.begin(), by_size.end(), 0);
   std::stable_sort(by_size.begin(), by_size.end(),
                    [&](int a, int b) { return range(a).size() > range(b).size(); });
-  std::vector<std::size_t> load(static_cast<std::size_t>(servers), 0);
+  std::vector<std::size_t> load(servers.size(), 0);
   std::vector<int> owner(ranges_.size(), 0);
   for (int bucket : by_size) {
-    const auto least = std::min_element(load.begin(), load.end());
-    owner[static_cast<std::size_t>(bucket)] = static_cast<int>(least - load.begin());
-    *least += range(bucket).size();
+    const std::size_t size = range(bucket).size();
+    const auto done_with_it = [&](std::size_t server) {
+      const double elements = static_cast<double>(load[server] + size);
+      return std::pair(servers[server].fixed + servers[server].per_element * elements,
+                       load[server]);
+    };
+    std::size_t best = 0;
+    for (std::size_t server = 1; server < servers.size(); ++server) {
+      if (done_with_it(server) < done_with_it(best)) best = server;
+    }
+    owner[static_cast<std::size_t>(bucket)] = static_cast<int>(best);
+    load[best] += size;
   }
   return owner;
+}
+
+std::vector<int> BucketPlan::AssignServers(int servers) const {
+  return AssignServers(std::vector<ServerCost>(static_cast<std::size_t>(servers)));
 }
 
 std::uint64_t BucketPlan::Fingerprint() const {

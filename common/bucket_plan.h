@@ -56,8 +56,16 @@ class BucketPlan {
   int first_bucket(int tensor) const { return spans_[static_cast<std::size_t>(tensor)].first; }
   int last_bucket(int tensor) const { return spans_[static_cast<std::size_t>(tensor)].last; }
 
-  /// Server of each bucket: largest first to the least loaded server (Graham's LPT rule), ties to
-  /// the lowest index. `servers` >= 1.
+  /// What a server's part costs, in any unit of time.
+  struct ServerCost {
+    double fixed = 0;
+    double per_element = 1;
+  };
+  /// Server of each bucket: largest first to the server that would be done first with it (Graham's
+  /// LPT rule), ties to the one with the fewest elements, then to the lowest index. At least one
+  /// server.
+  std::vector<int> AssignServers(std::span<const ServerCost> servers) const;
+  /// The same for servers that cost alike. `servers` >= 1.
   std::vector<int> AssignServers(int servers) const;
 
   /// FNV-1a over all bucket ranges and tensor sizes: equal plans have equal fingerprints.

@@ -114,6 +114,8 @@ struct StrategyEntry {
   std::optional<OptionRefusal> (*check)(const StrategyOptions&, int workers, int servers) = nullptr;
   /// Why it cannot run on this machine, and what to do; empty: it can. Null: it always can.
   std::string (*unavailable)() = nullptr;
+  /// The servers that are asked for come on top of one in every worker.
+  bool spare_servers = false;
 };
 
 }  // namespace ringside

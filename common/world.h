@@ -10,10 +10,13 @@ struct World {
   int rank = 0;            ///< Of this worker, 0 <= rank < workers.
   int workers = 1;         ///< Number of workers, the "world size".
   int servers = 0;         ///< Number of parameter servers, 0 for rings.
-  bool colocated = false;  ///< Server s runs inside worker s (servers <= workers).
-  int local_rank = 0;      ///< Index of this worker among those of its host.
-  int local_workers = 1;   ///< Number of workers on its host.
+  /// How many of them run inside workers 0, 1, ...: the last. The first are processes of their own.
+  int colocated_servers = 0;
+  int local_rank = 0;     ///< Index of this worker among those of its host.
+  int local_workers = 1;  ///< Number of workers on its host.
   std::string host = "localhost";
+
+  int dedicated_servers() const { return servers - colocated_servers; }
 };
 
 }  // namespace ringside

@@ -130,7 +130,12 @@ void ResolveWorld(RunSpec& spec, const StrategyEntry& strategy) {
            "strategy '{}' has no servers; leave servers away or take ps-sync", spec.strategy);
     return;
   }
-  if (spec.servers == 0) spec.servers = spec.colocated ? spec.workers : 1;
+  Refuse(strategy.spare_servers && spec.colocated, "servers",
+         "strategy '{}' has a server in every worker as it is; say how many there are besides",
+         spec.strategy);
+  if (spec.servers == 0 && !strategy.spare_servers) {
+    spec.servers = spec.colocated ? spec.workers : 1;
+  }
   Refuse(spec.colocated && spec.servers > spec.workers, "servers",
          "{} co-located servers do not fit in {} workers; give at most one per worker",
          spec.servers, spec.workers);

@@ -37,7 +37,8 @@ class SpecKeyError : public ConfigError {
 struct RunSpec {
   std::string strategy = "ring";
   int workers = 2;
-  int servers = 0;          ///< 0: one dedicated server where the strategy has servers.
+  /// 0: one dedicated server where the strategy has servers, none where they are spare ones.
+  int servers = 0;
   bool colocated = false;   ///< `servers` of the workers carry one; 0 then means all of them.
   StrategyOptions options;  ///< Of the strategy.
 

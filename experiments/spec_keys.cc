@@ -185,7 +185,9 @@ constexpr std::array kKeys{
     SpecKey{"workers", "workers", "N", "worker processes", true, Integer, Get<&RunSpec::workers>,
             Set<&RunSpec::workers>},
     SpecKey{"servers", "servers", "N|colocated[:N]",
-            "dedicated parameter servers, or servers inside the workers; 0: one dedicated", true,
+            "dedicated parameter servers, or servers inside the workers; 0: one dedicated; mixed: how "
+            "many besides one in every worker",
+            true,
             ParseServers, GetServers, SetServers},
     SpecKey{"schedule", "schedule", "ORDER",
             "which bucket leaves first: fifo, or priority (what the next forward pass reads first)",

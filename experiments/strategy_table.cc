@@ -11,9 +11,9 @@ namespace ringside {
 namespace {
 
 constexpr std::array kTable{
-    &kNoneEntry,     &kRingEntry,     &kHalvingDoublingEntry, &kRecursiveDoublingEntry,
-    &kTreeEntry,     &kLocalSgdEntry, &kDilocoEntry,          &kPsSyncEntry,
-    &kPsBackupEntry, &kPsSspEntry,    &kPsAsyncEntry,
+    &kNoneEntry,  &kRingEntry,     &kHalvingDoublingEntry, &kRecursiveDoublingEntry,
+    &kTreeEntry,  &kLocalSgdEntry, &kDilocoEntry,          &kPsSyncEntry,
+    &kMixedEntry, &kPsBackupEntry, &kPsSspEntry,           &kPsAsyncEntry,
 };
 
 }  // namespace

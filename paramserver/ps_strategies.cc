@@ -81,6 +81,20 @@ const StrategyEntry kPsSyncEntry{
     .keys = kSyncKeys,
 };
 
+const StrategyEntry kMixedEntry{
+    .name = "mixed",
+    .family = Family::kParameterServer,
+    .summary = "ps-sync with a server in every worker and spare ones, in the proportion of BytePS",
+    .synchronous = true,
+    .averaging = Averaging::kGlobalBatch,
+    .memory = MemoryKind::kOrdinary,
+    .make = MakeWorker,
+    .make_server = MakeServer<ApplyTheSumOfAStep>,
+    .bound = MixedServerCost,
+    .keys = kKeys,
+    .spare_servers = true,
+};
+
 const StrategyEntry kPsAsyncEntry{
     .name = "ps-async",
     .family = Family::kParameterServer,

@@ -9,6 +9,7 @@ extern const StrategyEntry kPsSyncEntry;
 extern const StrategyEntry kPsAsyncEntry;
 extern const StrategyEntry kPsSspEntry;
 extern const StrategyEntry kPsBackupEntry;
+extern const StrategyEntry kMixedEntry;
 
 }  // namespace ringside
 

@@ -8,6 +8,7 @@
 #include "common/bucket.h"
 #include "common/deadline.h"
 #include "common/errors.h"
+#include "paramserver/server_assignment.h"
 
 namespace ringside {
 
@@ -27,7 +28,7 @@ void PsStrategy::Start(FlatSpace& space, const BucketPlan& plan, const StartPoin
     space_ = &space;
     plan_ = &plan;
     first_step_ = from.step;
-    server_of_ = plan.AssignServers(context_.world.servers);
+    server_of_ = AssignToServers(plan, context_.world);
     CheckSizes();
     AgreeOnPlan(from.step);
     Connect();

@@ -17,7 +17,7 @@ namespace ringside {
 
 /// The worker's side of a parameter server, of every consistency: `Submit` begins one push-pull
 /// call to the bucket's server and `Await` waits for its reply, which is the barrier (or, from an
-/// asynchronous server, none). Buckets are spread over servers by `BucketPlan::AssignServers`.
+/// asynchronous server, none). Buckets are spread over servers by `AssignToServers`.
 ///
 /// Store keys: "ps/<server>" (read), "exchange/ps/...". Thread safety and errors as of `Strategy`;
 /// a failure names the worker that a server misses, else the server.

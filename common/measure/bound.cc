@@ -117,6 +117,19 @@ Cost PeriodicRingCost(const CostInput& input) {
   return cost;
 }
 
+Cost MixedServerCost(const CostInput& input) {
+  const double n = input.workers;
+  const double k = input.servers;
+  if (k >= n) return DedicatedServerCost(input);
+  const double whole = n * n + k * n - 2 * k;
+  const double own_share = (n - k) / whole;  // of a worker's server
+  const double worker_bytes = (1 + (n - 2) * own_share) * input.bytes;
+  return {.seconds = Seconds(input, n > 1 ? 2 : 0, 2 * n * (n - 1) / whole * input.bytes),
+          .bytes_sent_per_worker = worker_bytes,
+          .bytes_received_per_worker = worker_bytes,
+          .bytes_per_server = n * input.bytes / (n + k)};
+}
+
 Cost ParameterServerCost(const CostInput& input) {
   if (input.servers < 1) throw InternalError("bound of a parameter server without servers");
   return input.colocated ? ColocatedServerCost(input) : DedicatedServerCost(input);

@@ -50,6 +50,11 @@ Cost PeriodicRingCost(const CostInput& input);
 /// without servers.
 Cost ParameterServerCost(const CostInput& input);
 
+/// n workers with a co-located server each and k = `servers` < n dedicated ones, buckets shared out so
+/// that all links are done together (BytePS; Jiang et al., OSDI 2020):
+/// 2 alpha + 2n(n-1)/(n^2+kn-2k) M/B. From k = n on the dedicated ones do it all.
+Cost MixedServerCost(const CostInput& input);
+
 }  // namespace ringside
 
 #endif  // RINGSIDE_COMMON_MEASURE_BOUND_H_

@@ -11,7 +11,7 @@
 #include "experiments/job/environment_record.h"
 #include "experiments/job/files.h"
 #include "experiments/job/trace_merge.h"
-#include "experiments/strategy_table.h"
+#include "experiments/server_layout.h"
 
 namespace ringside {
 namespace {
@@ -25,12 +25,6 @@ constexpr std::chrono::milliseconds kAgentGrace{3'000};
 constexpr std::chrono::milliseconds kCertainGrace{50};
 constexpr std::chrono::milliseconds kTypedGrace{200};
 constexpr std::chrono::milliseconds kCommGrace{1'000};
-
-int DedicatedServers(const RunSpec& spec) {
-  const StrategyEntry* entry = FindStrategy(spec.strategy);
-  const bool has_servers = entry != nullptr && entry->make_server != nullptr;
-  return has_servers && !spec.colocated ? spec.servers : 0;
-}
 
 std::string UtcNow() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
@@ -68,7 +62,7 @@ JobHost::JobHost(const RunSpec& spec, const JobOptions& options, HostPlan plan,
       plan_(std::move(plan)),
       started_(UtcNow()),
       board_({.workers = spec.workers,
-              .servers = DedicatedServers(spec),
+              .servers = LayoutServers(spec).dedicated,
               .spec_hash = SpecHash(spec)}),
       coordinator_(std::make_unique<Coordinator>(board_, plan_.coordinator)),
       console_(Console::ForStandardError(options.show_progress)),
@@ -316,7 +310,7 @@ RunRecord JobHost::MakeRecord() const {
     WorkerRecord& worker = record.workers[static_cast<std::size_t>(rank)];
     worker.report = read({Role::kWorker, rank}, &worker.host);
   }
-  for (int index = 0; index < DedicatedServers(spec_); ++index) {
+  for (int index = 0; index < LayoutServers(spec_).dedicated; ++index) {
     record.server_reports.push_back(read({Role::kServer, index}, nullptr));
   }
   record.evaluation = evaluation_;
@@ -329,7 +323,7 @@ void JobHost::WriteTrace() {
   for (int rank = 0; rank < spec_.workers; ++rank) {
     traces.push_back(board_.TakeTrace({Role::kWorker, rank}));
   }
-  for (int index = 0; index < DedicatedServers(spec_); ++index) {
+  for (int index = 0; index < LayoutServers(spec_).dedicated; ++index) {
     traces.push_back(board_.TakeTrace({Role::kServer, index}));
   }
   const MergedTrace merged = MergeTraces(traces);

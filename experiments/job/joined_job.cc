@@ -11,7 +11,7 @@
 #include "experiments/job/rank_agent.h"
 #include "experiments/job/rendezvous_file.h"
 #include "experiments/job/token.h"
-#include "experiments/strategy_table.h"
+#include "experiments/server_layout.h"
 
 namespace ringside {
 namespace {
@@ -90,11 +90,7 @@ class JoinedRank {
                     ranks_.rank, DedicatedServers()));
   }
 
-  int DedicatedServers() const {
-    const StrategyEntry* entry = FindStrategy(spec_.strategy);
-    const bool has_servers = entry != nullptr && entry->make_server != nullptr;
-    return has_servers && !spec_.colocated ? spec_.servers : 0;
-  }
+  int DedicatedServers() const { return LayoutServers(spec_).dedicated; }
 
   Member Self() const {
     const bool server = ranks_.part == RankEnvironment::Part::kServer;
@@ -119,12 +115,13 @@ class JoinedRank {
   }
 
   MemberSetup MakeSetup(const Member& who) const {
+    const ServerLayout layout = LayoutServers(spec_);
     MemberSetup setup;
     setup.who = who;
     setup.world = {.rank = who.index,
                    .workers = spec_.workers,
-                   .servers = spec_.servers,
-                   .colocated = spec_.colocated,
+                   .servers = layout.total(),
+                   .colocated_servers = layout.colocated,
                    .local_rank = ranks_.local_rank,
                    .local_workers = ranks_.local_workers,
                    .host = HostName(address_)};

@@ -16,7 +16,7 @@ std::string MemberSetup::ToJson() const {
        {{"rank", world.rank},
         {"workers", world.workers},
         {"servers", world.servers},
-        {"colocated", world.colocated},
+        {"colocated_servers", world.colocated_servers},
         {"local_rank", world.local_rank},
         {"local_workers", world.local_workers},
         {"host", world.host}}},
@@ -40,7 +40,7 @@ MemberSetup MemberSetup::FromJson(const std::string& text) {
     setup.world = {.rank = world.at("rank"),
                    .workers = world.at("workers"),
                    .servers = world.at("servers"),
-                   .colocated = world.at("colocated"),
+                   .colocated_servers = world.at("colocated_servers"),
                    .local_rank = world.at("local_rank"),
                    .local_workers = world.at("local_workers"),
                    .host = world.at("host")};

@@ -6,18 +6,19 @@
 #include "experiments/job/member_setup.h"
 #include "experiments/job/network_address.h"
 #include "experiments/job/token.h"
-#include "experiments/strategy_table.h"
+#include "experiments/server_layout.h"
 
 namespace ringside {
 namespace {
 
 MemberSetup MakeSetup(const RunSpec& spec, const JobOptions& options, const Member& who) {
+  const ServerLayout layout = LayoutServers(spec);
   MemberSetup setup;
   setup.who = who;
   setup.world = {.rank = who.index,
                  .workers = spec.workers,
-                 .servers = spec.servers,
-                 .colocated = spec.colocated,
+                 .servers = layout.total(),
+                 .colocated_servers = layout.colocated,
                  .local_rank = who.index,
                  .local_workers = spec.workers,
                  .host = HostName(options.address)};
@@ -32,11 +33,8 @@ MemberSetup MakeSetup(const RunSpec& spec, const JobOptions& options, const Memb
 HostPlan PlanHere(const RunSpec& spec, const JobOptions& options) {
   HostPlan plan;
   plan.coordinator = {.address = options.address, .port = 0, .token = MakeToken()};
-  const StrategyEntry* entry = FindStrategy(spec.strategy);
-  if (entry != nullptr && entry->make_server != nullptr && !spec.colocated) {
-    for (int index = 0; index < spec.servers; ++index) {
-      plan.local.push_back(MakeSetup(spec, options, {Role::kServer, index}));
-    }
+  for (int index = 0; index < LayoutServers(spec).dedicated; ++index) {
+    plan.local.push_back(MakeSetup(spec, options, {Role::kServer, index}));
   }
   for (int rank = 0; rank < spec.workers; ++rank) {
     plan.local.push_back(MakeSetup(spec, options, {Role::kWorker, rank}));

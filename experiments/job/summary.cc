@@ -8,6 +8,7 @@
 #include "common/measure/bound.h"
 #include "experiments/build_info.h"
 #include "experiments/job/statistics.h"
+#include "experiments/server_layout.h"
 #include "experiments/strategy_table.h"
 
 namespace ringside {
@@ -91,6 +92,7 @@ class SummaryMaker {
   void AddIdentity() {
     const StrategyEntry* entry = FindStrategy(spec_.strategy);
     const BuildInfo build = ThisBuild();
+    const ServerLayout layout = LayoutServers(spec_);
     summary_ = {
         {"schema", "ringside.summary/1"},
         {"run_id", RunId(spec_)},
@@ -99,8 +101,9 @@ class SummaryMaker {
         {"model", spec_.model},
         {"dataset", spec_.data},
         {"workers", spec_.workers},
-        {"servers", spec_.servers},
-        {"colocated", spec_.colocated},
+        {"servers", layout.total()},
+        {"dedicated_servers", layout.dedicated},
+        {"colocated", layout.colocated > 0},
         {"codec", CodecText(spec_.options.codec)},
         {"hosts", hosts_.size()},
         {"network",

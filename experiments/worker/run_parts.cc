@@ -130,10 +130,11 @@ CommOptions MakeCommOptions(const MemberSetup& setup) {
 std::unique_ptr<Server> MakeOwnServer(MemberProcess& process, const CommOptions& comm,
                                       const Schedule& schedule, Timeline& timeline) {
   const MemberSetup& setup = process.setup();
-  if (!setup.world.colocated || setup.who.index >= setup.world.servers) return nullptr;
+  if (setup.who.index >= setup.world.colocated_servers) return nullptr;
   return EntryOf(setup.spec)
-      .make_server({setup.who.index, setup.world.servers, setup.world.workers, process.client(),
-                    comm, setup.spec.optimizer, schedule, timeline, setup.spec.options});
+      .make_server({setup.world.dedicated_servers() + setup.who.index, setup.world.servers,
+                    setup.world.workers, process.client(), comm, setup.spec.optimizer, schedule,
+                    timeline, setup.spec.options});
 }
 
 std::unique_ptr<Timeline> MakeTimeline(const RunSpec& spec) {

@@ -155,7 +155,7 @@ class WorkerRun {
 
   /// Null without one.
   nlohmann::json StopServer() {
-    if (setup_.world.colocated) {
+    if (setup_.world.colocated_servers > 0) {
       // Nobody's strategy may still be talking to a server that goes.
       Exchange(process_.client(), setup_.world, "training ended", "",
                Deadline::After(comm_.meeting_timeout));

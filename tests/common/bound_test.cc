@@ -54,6 +54,21 @@ TEST(BoundTest, RecursiveDoublingSendsAllInEveryStep) {
   ExpectCost(RecursiveDoublingCost(Input(5)), 0.004 + 3.2, 200e6);
 }
 
+TEST(BoundTest, MixedLiesBetweenColocatedAndDedicatedServers) {
+  // n = 4, k = 2: 24/20 M/B; a worker sends M + 2 x 2/20 M; six servers share 4 M.
+  ExpectCost(MixedServerCost(Input(4, 2)), 0.002 + 1.2 * 0.8, 120e6, 400e6 / 6);
+  for (const int workers : {1, 2, 5}) {
+    const Cost colocated = ParameterServerCost(Input(workers, workers, true));
+    const Cost none_spare = MixedServerCost(Input(workers, 0));
+    ExpectCost(none_spare, colocated.seconds, colocated.bytes_sent_per_worker,
+               colocated.bytes_per_server);
+    const Cost dedicated = ParameterServerCost(Input(workers, workers));
+    const Cost all_spare = MixedServerCost(Input(workers, workers));
+    ExpectCost(all_spare, dedicated.seconds, dedicated.bytes_sent_per_worker,
+               dedicated.bytes_per_server);
+  }
+}
+
 TEST(BoundTest, TreeHasFewStepsAndAlmostTheBytesOfARing) {
   ExpectCost(TreeCost(Input(1)), 0, 0);
   ExpectCost(TreeCost(Input(2)), 0.002 + 0.8, 100e6);

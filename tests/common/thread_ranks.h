@@ -58,7 +58,7 @@ inline World TestWorld(int rank, int workers, int servers = 0, bool colocated = 
   world.rank = rank;
   world.workers = workers;
   world.servers = servers;
-  world.colocated = colocated;
+  world.colocated_servers = colocated ? servers : 0;
   world.local_rank = rank;
   world.local_workers = workers;
   return world;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/build_info.h"
+#include "experiments/server_layout.h"
 #include "experiments/spec_keys.h"
 
 namespace ringside {
@@ -169,6 +170,21 @@ TEST(Resolve, FillsInWhatWasLeftOpen) {
   EXPECT_EQ(spec.ResolvedGlobalBatch(), 24);
 }
 
+TEST(Resolve, LaysServersOut) {
+  const auto layout = [](const char* strategy, const char* servers) {
+    const RunSpec spec =
+        Resolve(With(Profile(), {{"strategy", strategy}, {"servers", servers}, {"workers", "3"}}));
+    const ServerLayout laid = LayoutServers(spec);
+    return std::pair(laid.dedicated, laid.colocated);
+  };
+  EXPECT_EQ(layout("ring", "0"), std::pair(0, 0));
+  EXPECT_EQ(layout("ps-sync", "2"), std::pair(2, 0));
+  EXPECT_EQ(layout("ps-sync", "colocated"), std::pair(0, 3));
+  EXPECT_EQ(layout("mixed", "0"), std::pair(0, 3));
+  EXPECT_EQ(layout("mixed", "2"), std::pair(2, 3));
+  EXPECT_EQ(layout("mixed", "3"), std::pair(3, 0));
+}
+
 TEST(Resolve, IsIdempotent) {
   const RunSpec once = Resolve(With(Profile(), {{"strategy", "ps-async"}, {"servers", "2"}}));
   EXPECT_EQ(json(Resolve(once)), json(once));
@@ -211,6 +227,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{
             {{"strategy", "ps-sync"}, {"servers", "8"}, {"bucket-mb", "1000"}}, "servers", "idle"},
         Refusal{{{"strategy", "ps-sync"}, {"servers", "colocated:3"}}, "servers", "2 workers"},
+        Refusal{{{"strategy", "mixed"}, {"servers", "colocated"}}, "servers", "as it is"},
         Refusal{{{"global-batch", "1"}}, "global-batch", "fewer than 2 workers"},
         Refusal{{{"global-batch", "-1"}}, "global-batch", "cannot be"},
         Refusal{{{"batch-per-worker", "-1"}}, "batch-per-worker", "cannot be"},

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "common/errors.h"
+#include "experiments/server_layout.h"
 #include "experiments/strategy_table.h"
 #include "tests/common/thread_ranks.h"
 
@@ -69,7 +70,7 @@ float ToleranceOf(const StrategyEntry& entry, int workers) {
 struct Setting {
   const StrategyEntry* entry = nullptr;
   int workers = 1;
-  int servers = 0;
+  int servers = 0;           ///< As a spec asks for them.
   std::string variant = {};  ///< What `options` are, for names.
   StrategyOptions options = LosingNothing();
 };
@@ -94,19 +95,19 @@ struct Job {
                std::chrono::milliseconds timeout = 5s)
       : entry(*setting.entry),
         workers(setting.workers),
-        servers(setting.servers),
+        layout(LayoutServers(entry, workers, setting.servers, false)),
         optimizer(optimizer_options),
         options(setting.options),
         comm{.address = "127.0.0.1", .token = "secret", .timeout = timeout} {
-    for (int index = 0; index < servers; ++index) {
+    for (int index = 0; index < layout.total(); ++index) {
       serving.push_back(entry.make_server(
-          {index, servers, workers, store, comm, optimizer, schedule, timeline, options}));
+          {index, layout.total(), workers, store, comm, optimizer, schedule, timeline, options}));
     }
   }
 
   const StrategyEntry& entry;
   int workers;
-  int servers;
+  ServerLayout layout;
   OptimizerOptions optimizer;
   StrategyOptions options;
   InProcessStore store;
@@ -121,12 +122,18 @@ BucketPlan PlanOf(std::size_t elements) {
   return {tensors, {.target_bytes = 64 << 10, .first_bytes = 1024}};
 }
 
+World WorldOf(const Job& job, int rank) {
+  World world = TestWorld(rank, job.workers, job.layout.total());
+  world.colocated_servers = job.layout.colocated;
+  return world;
+}
+
 /// One worker of a job and what it drives its strategy with.
 class Worker {
  public:
   Worker(Job& job, int rank, std::size_t elements)
       : job_(job),
-        world_(TestWorld(rank, job.workers, job.servers)),
+        world_(WorldOf(job, rank)),
         plan_(PlanOf(elements)),
         space_(elements),
         optimizer_(Optimizer::Make(job.optimizer, elements)),

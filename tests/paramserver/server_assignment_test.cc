@@ -1,0 +1,81 @@
+#include "paramserver/server_assignment.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "tests/common/thread_ranks.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kElements = 25'000'000;  // 100 MB
+
+BucketPlan PlanOf(std::size_t bucket_bytes) {
+  const std::vector<TensorSpec> tensors{{"all", kElements}};
+  return {tensors, {bucket_bytes, bucket_bytes}};
+}
+
+World WorldOf(int workers, int dedicated, int colocated) {
+  World world = TestWorld(0, workers, dedicated + colocated);
+  world.colocated_servers = colocated;
+  return world;
+}
+
+/// Of all elements, by server.
+std::vector<double> Shares(const BucketPlan& plan, const World& world) {
+  std::vector<double> shares(static_cast<std::size_t>(world.servers), 0);
+  const std::vector<int> servers = AssignToServers(plan, world);
+  for (int bucket = 0; bucket < plan.buckets(); ++bucket) {
+    shares[static_cast<std::size_t>(servers[static_cast<std::size_t>(bucket)])] +=
+        static_cast<double>(plan.range(bucket).size()) / static_cast<double>(kElements);
+  }
+  return shares;
+}
+
+/// Each way over the busiest link, in units of M.
+double Busiest(const std::vector<double>& shares, const World& world) {
+  double busiest = 0;
+  for (int server = 0; server < world.servers; ++server) {
+    const double share = shares[static_cast<std::size_t>(server)];
+    const bool dedicated = server < world.dedicated_servers();
+    busiest =
+        std::max(busiest, dedicated ? world.workers * share : 1 + (world.workers - 2) * share);
+  }
+  return busiest;
+}
+
+TEST(AssignToServers, GivesServersOfOneKindEqualShares) {
+  for (const World& world :
+       {WorldOf(4, 3, 0), WorldOf(4, 0, 4), WorldOf(2, 0, 2), WorldOf(1, 0, 1)}) {
+    for (const double share : Shares(PlanOf(100'000), world)) {
+      EXPECT_NEAR(share, 1.0 / world.servers, 0.01) << world.servers;
+    }
+  }
+}
+
+TEST(AssignToServers, ApproachesTheProportionOfBytePs) {
+  for (const int n : {3, 4, 8}) {
+    for (int k = 1; k < n; ++k) {
+      const World world = WorldOf(n, k, n);
+      const std::vector<double> shares = Shares(PlanOf(100'000), world);
+      const double whole = n * n + k * n - 2 * k;
+      for (int server = 0; server < world.servers; ++server) {
+        const double expected = server < k ? 2 * (n - 1) / whole : (n - k) / whole;
+        EXPECT_NEAR(shares[static_cast<std::size_t>(server)], expected, 0.01)
+            << "server " << server << " of n=" << n << ", k=" << k;
+      }
+    }
+  }
+}
+
+TEST(AssignToServers, KeepsTheBusiestLinkNearTheBoundWithBucketsOfOrdinarySize) {
+  const World world = WorldOf(4, 2, 4);
+  EXPECT_LT(Busiest(Shares(PlanOf(4 << 20), world), world), 1.2 * 1.05);
+  EXPECT_LT(Busiest(Shares(PlanOf(1 << 20), world), world), 1.2 * 1.02);
+}
+
+}  // namespace
+}  // namespace ringside
