@@ -103,8 +103,17 @@ class GrpcLink::Impl {
             CallObserver& observer);
 
  private:
-  /// Lives until gRPC has finished the call.
-  struct CallState {
+  /// Lives until gRPC has finished the call. One message out, one back, as in a unary call, but as
+  /// a stream: a unary call would hold on to the payload until the answer, and the answer may wait
+  /// for what other workers send.
+  struct CallState : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+    explicit CallState(Impl& owner) : link(owner) {}
+
+    void Begin(grpc::GenericStub& stub);
+    void OnWriteDone(bool) override;
+    void OnDone(const grpc::Status& status) override { link.Finished(*this, status); }
+
+    Impl& link;
     CallObserver* observer = nullptr;
     FrameHeader header;
     std::span<float> in;
@@ -212,15 +221,28 @@ void GrpcLink::Impl::Call(const FrameHeader& header, std::span<const float> out,
   auto* lease = new Lease{this, &observer, out.size_bytes(), {}};
   lease->handover.Pass();
   call.request = MakeFrame(header, out, EndLease, lease);
-  call.handover.Pass();
-  stubs_[header.bucket % kConnections].UnaryCall(
-      &call.context, MethodOf(header.kind), {}, &call.request, &call.reply,
-      [this, &call](const grpc::Status& status) { Finished(call, status); });
+  call.Begin(stubs_[header.bucket % kConnections]);
+}
+
+// gRPC may end the call, and thereby this object, before StartCall returns.
+void GrpcLink::Impl::CallState::Begin(grpc::GenericStub& stub) {
+  context.set_initial_metadata_corked(true);  // metadata and message in one write
+  stub.PrepareBidiStreamingCall(&context, MethodOf(header.kind), {}, this);
+  StartWriteLast(&request, {});
+  StartRead(&reply);
+  handover.Pass();
+  StartCall();
+}
+
+void GrpcLink::Impl::CallState::OnWriteDone(bool) {
+  handover.Take();
+  request.Clear();
+  handover.Pass();
 }
 
 GrpcLink::Impl::CallState& GrpcLink::Impl::AddCall() {
   const std::lock_guard lock(mutex_);
-  CallState& call = calls_.emplace_back();
+  CallState& call = calls_.emplace_back(*this);
   call.self = std::prev(calls_.end());
   ++open_calls_;
   ++leases_;
@@ -238,7 +260,6 @@ void GrpcLink::Impl::EndLease(void* lease) {
 
 void GrpcLink::Impl::Finished(CallState& call, const grpc::Status& status) {
   call.handover.Take();
-  call.request.Clear();
   try {
     if (!status.ok()) throw ErrorOf(Describe(call.header), status);
     Deliver(call);

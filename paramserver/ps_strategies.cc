@@ -91,7 +91,7 @@ const StrategyEntry kMixedEntry{
     .make = MakeWorker,
     .make_server = MakeServer<ApplyTheSumOfAStep>,
     .bound = MixedServerCost,
-    .keys = kKeys,
+    .keys = kSyncKeys,
     .spare_servers = true,
 };
 

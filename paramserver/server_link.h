@@ -23,7 +23,8 @@ class CallObserver {
  public:
   virtual ~CallObserver() = default;
   /// So many bytes wait to be sent no more: there is room for the next call. Exactly once a call,
-  /// before or after the outcome.
+  /// before or after the outcome, and never only because of it: an answer may wait for what another
+  /// worker sends, and that one's for what is next here.
   virtual void Sent(std::size_t bytes) = 0;
   /// Exactly one of these a call. `moved`: what was copied here to receive the reply.
   virtual void Received(const FrameHeader& header, const CopyCount& moved) = 0;

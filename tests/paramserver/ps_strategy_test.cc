@@ -134,6 +134,28 @@ TEST(PsSync, TwiceIsBitwiseTheSame) {
   }
 }
 
+/// More than may be on its way unsent, so that a bucket which leaves late must not wait for the
+/// answer to one that left early: the other worker does it the other way round.
+TEST(PsSync, WorkersMayPushInOppositeOrders) {
+  constexpr std::size_t kBucketBytes = std::size_t{6} << 20;
+  for (const SendOrder order : {SendOrder::kFifo, SendOrder::kPriority}) {
+    ClusterOptions options{.elements = 4 * kBucketBytes / sizeof(float),
+                           .target_bytes = kBucketBytes};
+    options.strategy.order = order;
+    PsCluster cluster(options);
+    cluster.Run([](TestWorker& worker) {
+      worker.FillGradients(1);
+      const int buckets = worker.plan.buckets();
+      for (int i = 0; i < buckets; ++i) {
+        worker.Submit(worker.world.rank == 0 ? i : buckets - 1 - i, 0);
+      }
+      for (int bucket = 0; bucket < buckets; ++bucket) worker.Await(bucket, 0);
+      EXPECT_EQ(worker.space.params().front(), -2);
+      EXPECT_EQ(worker.space.params().back(), -2);
+    });
+  }
+}
+
 TEST(PsSync, CarriesOptimizerStateThroughACheckpoint) {
   const OptimizerOptions adam{.kind = OptimizerOptions::Kind::kAdam};
   const ClusterOptions options{.servers = 2, .optimizer = adam, .schedule = {.base = 0.1}};
