@@ -129,9 +129,19 @@ def start_of_help(context):
 
 # Push and pull.
 
+def push_pull_result(context):
+    return context.once("push-pull", lambda: json.loads(
+        run([context.build / "bin/push_pull_benchmark", "--rounds", max(5, context.rounds)]).splitlines()[-1]))
+
+
 def push_pull_protobuf(context):
-    result = json.loads(run([context.build / "bin/push_pull_benchmark", "--rounds", max(5, context.rounds)]).splitlines()[-1])
+    result = push_pull_result(context)
     return Measured(result["ours_ms"], result["protobuf_ms"], 1 / result["ratio"])
+
+
+def push_pull_90_ms(context):
+    result = push_pull_result(context)
+    return Measured(result["ours_ms"], 90.0, result["ours_ms"] / 90.0)
 
 
 def push_pull_transport(transport):
@@ -226,9 +236,24 @@ def emulated(context, options, strategy, model, steps, ours, peer, rounds=None):
     return result
 
 
-def overlap(context):
-    return emulated(context, ["--hosts", 2, "--rate", "1Gbps"], "ring", "profile:resnet50", 5, ["--overlap", "on"],
-                    ["--overlap", "off"])
+def lab_training(context):
+    """Step of ResNet-50 under `ring`, over the bound."""
+    summary = lab(context, ["--hosts", 4, "--rate", "1Gbps"],
+                  ["train", "--strategy", "ring", "--model", "profile:resnet50", "--steps", 10, "--quiet"])["train"]
+    step, bound = summary["step_ms"]["median"], summary["bound_ms"]
+    return Measured(step, bound, step / bound)
+
+
+def overlap(order):
+    """Buckets sent during the backward pass, in that order, against after it."""
+    def measure(context):
+        on = ["--overlap", "on"]
+        if order != "fifo":
+            context.key("ring", "schedule")
+            on += ["--schedule", order]
+        return emulated(context, ["--hosts", 2, "--rate", "1Gbps"], "ring", "profile:resnet50", 5, on,
+                        ["--overlap", "off"])
+    return measure
 
 
 def priority(context):

@@ -1,0 +1,96 @@
+// benchmarks/compare.py: its rows, what it refuses, and the forms of its result.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct CompareResult {
+  int exit_code = -1;
+  std::string output;  ///< Both streams.
+};
+
+CompareResult Compare(const std::string& args) {
+  CompareResult result;
+  const std::string line =
+      "python3 -B " RINGSIDE_COMPARE " --build " RINGSIDE_BUILD " " + args + " 2>&1";
+  std::FILE* pipe = ::popen(line.c_str(), "r");
+  if (pipe == nullptr) return result;
+  std::array<char, 4096> piece;
+  std::size_t count = 0;
+  while ((count = std::fread(piece.data(), 1, piece.size(), pipe)) > 0) {
+    result.output.append(piece.data(), count);
+  }
+  const int status = ::pclose(pipe);
+  if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
+  return result;
+}
+
+std::string Contents(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class CompareTest : public ::testing::Test {
+ protected:
+  CompareTest() {
+    std::string pattern = (fs::temp_directory_path() / "ringside-test-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) != nullptr) scratch_ = pattern;
+  }
+  ~CompareTest() override { fs::remove_all(scratch_); }
+
+  fs::path scratch_;
+};
+
+TEST_F(CompareTest, ListsItsRowsWithTheirTargets) {
+  const CompareResult result = Compare("--list --only shm,overlap");
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("shm/gloo-2x4MiB             >= 10"));
+  EXPECT_THAT(result.output, HasSubstr("overlap/priority"));
+  EXPECT_THAT(result.output, Not(HasSubstr("coalesce")));
+}
+
+TEST_F(CompareTest, RefusesWhatItDoesNotHave) {
+  const CompareResult unknown = Compare("--only shm,nonsense");
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.output, HasSubstr("no row 'nonsense'"));
+  EXPECT_EQ(Compare("--rounds 0").exit_code, 2);
+}
+
+TEST_F(CompareTest, WritesWhatItMeasured) {
+  const CompareResult result =
+      Compare("--only help --rounds 1 --json " + (scratch_ / "out.json").string() + " --markdown " +
+              (scratch_ / "out.md").string());
+  EXPECT_THAT(result.exit_code, AnyOf(0, 5)) << result.output;
+  const auto json = nlohmann::json::parse(Contents(scratch_ / "out.json"));
+  EXPECT_EQ(json.at("schema"), "ringside.compare/2");
+  ASSERT_EQ(json.at("rows").size(), 1U);
+  EXPECT_EQ(json.at("rows")[0].at("row"), "help");
+  EXPECT_GT(json.at("rows")[0].at("ratio"), 0);
+  EXPECT_THAT(Contents(scratch_ / "out.md"), HasSubstr("| `help` |"));
+  EXPECT_THAT(Contents(scratch_ / "out.md"), HasSubstr(json.at("commit").get<std::string>()));
+}
+
+TEST_F(CompareTest, ARowThatFailsIsNoSuccess) {
+  const CompareResult result = Compare("--only help --build " + scratch_.string());
+  EXPECT_EQ(result.exit_code, 1) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("failed"));
+}
+
+}  // namespace
+}  // namespace ringside
