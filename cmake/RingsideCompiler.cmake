@@ -8,6 +8,9 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+# Where executables look for the libraries of backends (ring/backend_library.h).
+set(CMAKE_BUILD_RPATH $ORIGIN)
+set(CMAKE_INSTALL_RPATH $ORIGIN $ORIGIN/../lib/ringside)
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)

@@ -11,6 +11,10 @@ find_package(yaml-cpp REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 
+# Backends that a build may lack: their strategies are then listed as unavailable.
+set(MPI_CXX_SKIP_MPICXX ON)
+find_package(MPI COMPONENTS CXX QUIET)
+
 # No strategy of this version runs on a GPU: the toolkit is located, so that the preset fails where it is missing, and its
 # versions go into `ringside --version` and `doctor`.
 set(RINGSIDE_CUDA_VERSION "")

@@ -32,6 +32,13 @@ enum class Averaging {
   kOwnBatch,     ///< The worker's own: strategies whose workers step alone.
 };
 
+/// What the ranks of a strategy can be.
+enum class Ranks {
+  kAnywhere,      ///< Processes, or threads of one process.
+  kProcesses,     ///< A process each: the transport has one rank a process.
+  kMpiProcesses,  ///< A process each, which mpirun has started.
+};
+
 /// How processes of a job reach each other.
 struct CommOptions {
   std::string address =
@@ -116,6 +123,7 @@ struct StrategyEntry {
   std::string (*unavailable)() = nullptr;
   /// The servers that are asked for come on top of one in every worker.
   bool spare_servers = false;
+  Ranks ranks = Ranks::kAnywhere;
 };
 
 }  // namespace ringside

@@ -245,8 +245,7 @@ void CheckRest(const RunSpec& spec) {
 
 // These two last: a wrong value is the user's to mend whatever this build has.
 void RequireStrategy(const StrategyEntry& strategy) {
-  if (strategy.unavailable == nullptr) return;
-  const std::string reason = strategy.unavailable();
+  const std::string reason = WhyUnavailable(strategy);
   if (reason.empty()) return;
   throw MissingBackendError(
       fmt::format("strategy '{}' cannot run here: {}", strategy.name, reason));

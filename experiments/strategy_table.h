@@ -2,6 +2,7 @@
 #define RINGSIDE_EXPERIMENTS_STRATEGY_TABLE_H_
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "common/strategy_entry.h"
@@ -12,6 +13,9 @@ namespace ringside {
 std::span<const StrategyEntry* const> StrategyTable();
 /// Null when there is none of that name.
 const StrategyEntry* FindStrategy(std::string_view name);
+
+/// Why this machine cannot run it, and what to do; empty: it can.
+std::string WhyUnavailable(const StrategyEntry& entry);
 
 }  // namespace ringside
 

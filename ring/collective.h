@@ -30,7 +30,8 @@ class Collective {
   /// Optional: the spans that later all-reduces will use, so that connections' buffers can be set
   /// up once.
   virtual void Prepare(const FlatSpace&, const BucketPlan&) {}
-  /// In place: element-wise sum over all ranks, fp32, the same bits on every rank and in every run.
+  /// In place: element-wise sum over all ranks, fp32, the same bits on every rank, and in every run
+  /// where the algorithm is ours to pin.
   /// `what` names the operation in errors: "bucket 3, step 17".
   virtual void AllReduceSum(std::span<float> data, const std::string& what) = 0;
   /// In place: everybody gets the root's.

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "ring/backend_library.h"
 #include "ring/gloo_collective.h"
 
 namespace ringside {
@@ -13,11 +14,14 @@ std::unique_ptr<Collective> MakeGloo(const CollectiveContext& context) {
                                           context.prefix);
 }
 
+template <const BackendLibrary& library>
+std::unique_ptr<Collective> MakeFrom(const CollectiveContext& context) {
+  return library.Load().make(context);
+}
+
 constexpr std::array kTable{
-    &kRingCollective,
-    &kHalvingDoublingCollective,
-    &kRecursiveDoublingCollective,
-    &kTreeCollective,
+    &kRingCollective, &kHalvingDoublingCollective, &kRecursiveDoublingCollective, &kTreeCollective,
+    &kMpiCollective,
 };
 
 }  // namespace
@@ -28,6 +32,8 @@ const CollectiveEntry kHalvingDoublingCollective{.name = "halving-doubling",
 const CollectiveEntry kRecursiveDoublingCollective{
     .name = "recursive-doubling", .make = MakeGloo<RingAlgorithm::kRecursiveDoubling>};
 const CollectiveEntry kTreeCollective{.name = "tree", .make = MakeGloo<RingAlgorithm::kTree>};
+
+const CollectiveEntry kMpiCollective{.name = "mpi", .make = MakeFrom<kMpiLibrary>};
 
 std::span<const CollectiveEntry* const> CollectiveTable() { return kTable; }
 

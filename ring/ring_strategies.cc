@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "ring/all_reduce_strategy.h"
+#include "ring/backend_library.h"
 #include "ring/codec_collective.h"
 #include "ring/collective_table.h"
 
@@ -79,6 +80,22 @@ const StrategyEntry kTreeEntry{
     .bound = TreeCost,
     .keys = kKeys,
     .check = CheckGatheringCodec,
+};
+
+const StrategyEntry kMpiEntry{
+    .name = "mpi",
+    .family = Family::kRing,
+    .summary = "MPI_Allreduce under mpirun; chooses its own algorithm",
+    .synchronous = true,
+    .averaging = Averaging::kGlobalBatch,
+    .memory = MemoryKind::kOrdinary,
+    .make = Make<kMpiCollective>,
+    .make_server = nullptr,
+    .bound = AllReduceCost,
+    .keys = kKeys,
+    .check = CheckGatheringCodec,
+    .unavailable = [] { return kMpiLibrary.Unavailable(); },
+    .ranks = Ranks::kMpiProcesses,
 };
 
 }  // namespace ringside

@@ -11,6 +11,7 @@ extern const StrategyEntry kRecursiveDoublingEntry;
 extern const StrategyEntry kTreeEntry;
 extern const StrategyEntry kLocalSgdEntry;
 extern const StrategyEntry kDilocoEntry;
+extern const StrategyEntry kMpiEntry;
 
 }  // namespace ringside
 

@@ -130,6 +130,13 @@ Cost MixedServerCost(const CostInput& input) {
           .bytes_per_server = n * input.bytes / (n + k)};
 }
 
+Cost AllReduceCost(const CostInput& input) {
+  const double messages = std::bit_width(static_cast<unsigned>(input.workers) - 1);
+  return {.seconds = Seconds(input, messages, MeanBytes(input)),
+          .bytes_sent_per_worker = MeanBytes(input),
+          .bytes_received_per_worker = MeanBytes(input)};
+}
+
 Cost ParameterServerCost(const CostInput& input) {
   if (input.servers < 1) throw InternalError("bound of a parameter server without servers");
   return input.colocated ? ColocatedServerCost(input) : DedicatedServerCost(input);

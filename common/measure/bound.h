@@ -44,6 +44,9 @@ Cost TreeCost(const CostInput& input);
 Cost GatherCost(const CostInput& input);
 /// A ring's, every H steps.
 Cost PeriodicRingCost(const CostInput& input);
+/// No all-reduce of any kind can do better: ceil(log2 N) alpha + 2(N-1)/N M/B. For those that
+/// choose their own algorithm.
+Cost AllReduceCost(const CostInput& input);
 /// Push and pull streamed together, each a message of its own. Dedicated:
 /// 2 alpha + max(M/B, N M/(S B)); co-located: 2 alpha + (N+S-2) M/(S B). Where pushes and pulls are
 /// not equally long, the busier direction of the busiest link counts. Throws `InternalError`

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "experiments/job/rank_starter.h"
 #include "experiments/worker/worker.h"
 
 namespace ringside {
@@ -24,6 +25,7 @@ constexpr std::array kCommands{
     Command{"bench-worker", "a worker process that times instead of training", true,
             RunBenchWorker},
     Command{"worker", "a worker process that needs no libtorch", true, RunWorkerCommand},
+    Command{"agent", "starts and watches one worker under mpirun", true, RunAgent},
     Command{"server", "a parameter server process", true, RunServerCommand},
 };
 

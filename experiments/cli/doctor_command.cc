@@ -10,6 +10,7 @@
 #include "experiments/cli/exit_codes.h"
 #include "experiments/cli/machine.h"
 #include "experiments/cli/option_set.h"
+#include "experiments/find_program.h"
 #include "experiments/job/rank_environment.h"
 #include "experiments/units.h"
 

@@ -34,7 +34,7 @@ const char* FamilyName(Family family) {
 json Strategies() {
   json rows = json::array();
   for (const StrategyEntry* entry : StrategyTable()) {
-    const std::string unavailable = entry->unavailable == nullptr ? "" : entry->unavailable();
+    const std::string unavailable = WhyUnavailable(*entry);
     rows.push_back({{"name", entry->name},
                     {"family", FamilyName(entry->family)},
                     {"synchronous", entry->synchronous},

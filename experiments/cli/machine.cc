@@ -7,10 +7,7 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 #include <filesystem>
-#include <sstream>
-#include <string_view>
 
 namespace ringside {
 namespace {
@@ -54,17 +51,6 @@ std::uint64_t FileSystemBytes(const std::string& path) {
   struct statvfs status {};
   if (::statvfs(path.c_str(), &status) != 0) return 0;
   return static_cast<std::uint64_t>(status.f_blocks) * status.f_frsize;
-}
-
-std::string FindProgram(const std::string& name) {
-  const char* path = std::getenv("PATH");
-  // Debian keeps tc and ip where the PATH of people has no business.
-  std::istringstream folders(std::string(path == nullptr ? "" : path) + ":/usr/sbin:/sbin");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string candidate = folder + "/" + name;
-    if (!folder.empty() && ::access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return "";
 }
 
 std::string ExecutableDirectory() {

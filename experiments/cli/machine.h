@@ -13,8 +13,6 @@ int UsableCores();
 /// Bytes of memory, and those of the file system of a path (0: there is none).
 std::uint64_t MemoryBytes();
 std::uint64_t FileSystemBytes(const std::string& path);
-/// Where PATH finds a program; empty: nowhere.
-std::string FindProgram(const std::string& name);
 /// The directory of this executable.
 std::string ExecutableDirectory();
 

@@ -12,6 +12,7 @@
 #include "experiments/cli/spec_options.h"
 #include "experiments/cli/work_directory.h"
 #include "experiments/report/text_table.h"
+#include "experiments/strategy_table.h"
 #include "experiments/units.h"
 #include "experiments/verify/verify_runner.h"
 
@@ -86,10 +87,21 @@ std::vector<int> ParseCounts(const std::string& text) {
   return counts;
 }
 
+// What this machine cannot run is left out, and that said, unless it was asked for by name.
+void DropUnavailable(std::vector<std::string>& strategies) {
+  std::erase_if(strategies, [](const std::string& name) {
+    const StrategyEntry* entry = FindStrategy(name);
+    const std::string reason = entry == nullptr ? "" : WhyUnavailable(*entry);
+    if (!reason.empty()) fmt::print(stderr, "skipped: {}: {}\n", name, reason);
+    return !reason.empty();
+  });
+}
+
 VerifyRequest ReadRequest(const ParsedOptions& parsed, const EffectiveSpec& effective) {
   VerifyRequest request;
   request.base = effective.spec;
   request.strategies = ReadFlag(parsed, "strategies", ParseWordList);
+  if (!parsed.Has("strategies")) DropUnavailable(request.strategies);
   request.optimizers = ReadFlag(parsed, "optimizers", ParseWordList);
   request.workers = ReadFlag(parsed, "workers", ParseCounts);
   request.servers = ReadFlag(parsed, "servers", ParseCounts);

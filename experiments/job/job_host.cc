@@ -59,6 +59,7 @@ JobHost::JobHost(const RunSpec& spec, const JobOptions& options, HostPlan plan,
                  const Environment& environment)
     : spec_(spec),
       options_(options),
+      environment_(environment),
       plan_(std::move(plan)),
       started_(UtcNow()),
       board_({.workers = spec.workers,
@@ -69,15 +70,15 @@ JobHost::JobHost(const RunSpec& spec, const JobOptions& options, HostPlan plan,
       metrics_(Prepared(options.bundle_dir), spec.workers),
       children_({options.bundle_dir + "/logs", options.echo_logs}, console_),
       workers_(static_cast<std::size_t>(spec.workers)) {
-  PrepareBundle(environment);
+  PrepareBundle();
 }
 
 JobHost::~JobHost() = default;
 
-void JobHost::PrepareBundle(const Environment& environment) const {
+void JobHost::PrepareBundle() const {
   WriteFileAtomically(options_.bundle_dir + "/" + kSpecFile, Text(spec_, 2) + "\n");
   WriteFileAtomically(options_.bundle_dir + "/environment.json",
-                      Text(EnvironmentRecord(environment), 2) + "\n");
+                      Text(EnvironmentRecord(environment_), 2) + "\n");
 }
 
 JobOutcome JobHost::Run() {
@@ -100,6 +101,15 @@ void JobHost::StartMembers() {
     setup.token = plan_.coordinator.token;
     children_.Start(setup);
   }
+  if (plan_.mpirun) {
+    MemberSetup setup = *plan_.mpirun;
+    setup.coordinator = coordinator_->target();
+    setup.token = plan_.coordinator.token;
+    starter_ = std::make_unique<RankStarter>(
+        setup, environment_, ChildGroup::Options{options_.bundle_dir + "/logs", options_.echo_logs},
+        console_);
+    processes.push_back({{"name", "mpirun"}, {"pid", starter_->pid()}});
+  }
   for (const auto& [who, pid] : children_.started()) {
     processes.push_back({{"name", MemberName(who)}, {"pid", pid}});
   }
@@ -113,6 +123,7 @@ void JobHost::Watch() {
     TakeRows();
     TakeSignals();
     TakeEnds();
+    WatchStarter();
     TakeLost();
     TakeMissing();
     if (FailureDecided()) {
@@ -192,6 +203,18 @@ void JobHost::TakeEnds() {
   }
 }
 
+// Its agents tell what becomes of the workers: it is to blame only when they had no chance to.
+void JobHost::WatchStarter() {
+  if (starter_ == nullptr) return;
+  if (board_.Missing().empty()) starter_->RemoveSetup();
+  if (!starter_->Poll()) return;
+  if (board_.Complete() || !board_.failures().empty()) return;
+  Decide(JobStatus::kFailed,
+         fmt::format("mpirun (pid {}) {} while the workers were under way; what it said is in {}",
+                     starter_->pid(), starter_->Poll()->Text(),
+                     options_.bundle_dir + "/logs/mpirun.log"));
+}
+
 void JobHost::TakeLost() {
   for (const Member& who : board_.Lost()) {
     if (std::ranges::find(reported_lost_, who) != reported_lost_.end()) continue;
@@ -260,6 +283,7 @@ void JobHost::EndAll() {
   if (status_ != JobStatus::kDone) board_.Abort(error_);
   children_.EndAll(kTermGrace);
   WaitForAgents();
+  if (starter_ != nullptr) starter_->End(kAgentGrace);
   TakeRows();
   console_.EndProgress();
 }
@@ -270,7 +294,10 @@ void JobHost::WaitForAgents() {
     return std::ranges::any_of(board_.Agents(),
                                [this](const Member& agent) { return !board_.HasLeft(agent); });
   };
-  while (waiting() && !deadline.expired()) children_.Poll(kTick, -1);
+  while (waiting() && !deadline.expired()) {
+    children_.Poll(kTick, -1);
+    if (starter_ != nullptr) starter_->Poll();
+  }
 }
 
 JobOutcome JobHost::Finish() {

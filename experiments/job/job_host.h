@@ -15,6 +15,7 @@
 #include "experiments/job/metrics_log.h"
 #include "experiments/job/progress.h"
 #include "experiments/job/rank_environment.h"
+#include "experiments/job/rank_starter.h"
 #include "experiments/job/run_job.h"
 #include "experiments/job/signal_watch.h"
 #include "experiments/job/summary.h"
@@ -25,6 +26,8 @@ namespace ringside {
 struct HostPlan {
   std::vector<MemberSetup> local;  ///< To be started here; coordinator and token are filled in.
   int agents = 0;  ///< Agents of other ranks and servers, which start them themselves.
+  /// What mpirun's agents are told: worker 0's part. Without: agents come by themselves.
+  std::optional<MemberSetup> mpirun{};
   Coordinator::Options coordinator;
   std::string launcher = "ringside";
   std::chrono::milliseconds join_timeout{30'000};
@@ -45,12 +48,13 @@ class JobHost {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void PrepareBundle(const Environment& environment) const;
+  void PrepareBundle() const;
   void StartMembers();
   /// Until the job is complete or must be ended; decides the status.
   void Watch();
   void TakeSignals();
   void TakeEnds();
+  void WatchStarter();
   void TakeLost();
   void TakeMissing();
   void TakeRows();
@@ -71,6 +75,7 @@ class JobHost {
 
   const RunSpec spec_;
   const JobOptions options_;
+  const Environment environment_;
   HostPlan plan_;
   const Clock::time_point begin_ = Clock::now();
   std::string started_;
@@ -81,6 +86,7 @@ class JobHost {
   MetricsLog metrics_;
   Progress progress_;
   ChildGroup children_;
+  std::unique_ptr<RankStarter> starter_;  // null unless mpirun starts the ranks
 
   std::vector<WorkerRecord> workers_;
   std::optional<HashedEvaluation> evaluation_;

@@ -11,6 +11,7 @@
 #include "experiments/job/rank_agent.h"
 #include "experiments/job/rendezvous_file.h"
 #include "experiments/job/token.h"
+#include "experiments/strategy_table.h"
 #include "experiments/server_layout.h"
 
 namespace ringside {
@@ -73,6 +74,14 @@ class JoinedRank {
     if (spec_.workers != ranks_.workers) {
       throw ConfigError(fmt::format("the spec has {} workers, but {} started {} ranks",
                                     spec_.workers, ranks_.source, ranks_.workers));
+    }
+    const StrategyEntry* entry = FindStrategy(spec_.strategy);
+    if (entry != nullptr && entry->ranks == Ranks::kMpiProcesses &&
+        !Variable(environment_, "PMIX_RANK")) {
+      throw ConfigError(
+          fmt::format("the ranks of strategy '{}' must be started by mpirun, not by {}: MPI would "
+                      "take each for a job of one",
+                      spec_.strategy, ranks_.source));
     }
     if (ranks_.master_address.empty() && ranks_.local_workers != ranks_.workers) {
       throw ConfigError(

@@ -18,7 +18,7 @@ constexpr std::size_t kMaxLineBytes = 16 << 10;
 
 LogPump::LogPump(int fd, const std::string& name, const std::string& path, Console& console,
                  bool echo)
-    : fd_(fd), prefix_("[" + name + "] "), console_(console), echo_(echo) {
+    : fd_(fd), prefix_(name.empty() ? "" : "[" + name + "] "), console_(console), echo_(echo) {
   if (path.empty()) return;
   file_ = FileDescriptor(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));

@@ -13,8 +13,8 @@ namespace ringside {
 /// Borrows the descriptor (non-blocking) and the console. Not thread-safe.
 class LogPump {
  public:
-  /// `name`: "worker 2". An empty `path` writes no file; `echo` false prints nothing. Throws
-  /// `DataError` when the file cannot be created.
+  /// `name`: "worker 2"; empty: lines have their prefix already. An empty `path` writes no file;
+  /// `echo` false prints nothing. Throws `DataError` when the file cannot be created.
   LogPump(int fd, const std::string& name, const std::string& path, Console& console, bool echo);
 
   /// Moves what is there; never waits. False once the child has closed its output.

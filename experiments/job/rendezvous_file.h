@@ -14,10 +14,9 @@ struct Meeting {
   std::string token;
 };
 
-/// A file through which the ranks of one machine find rank 0, in a directory that is the user's
-/// alone: $XDG_RUNTIME_DIR/ringside, or /tmp/ringside-UID. It is named by the job and readable by
-/// the user alone; it names the process that wrote it, so one that a dead job left is known as
-/// such.
+/// A file through which the ranks of one machine find rank 0, in the user's private directory
+/// (private_file.h). It is named by the job and readable by the user alone; it names the process
+/// that wrote it, so one that a dead job left is known as such.
 class RendezvousFile {
  public:
   /// Publishes `meeting` for this process. Throws `ConfigError` when a live process has published

@@ -7,6 +7,7 @@
 #include "experiments/job/network_address.h"
 #include "experiments/job/token.h"
 #include "experiments/server_layout.h"
+#include "experiments/strategy_table.h"
 
 namespace ringside {
 namespace {
@@ -33,6 +34,12 @@ MemberSetup MakeSetup(const RunSpec& spec, const JobOptions& options, const Memb
 HostPlan PlanHere(const RunSpec& spec, const JobOptions& options) {
   HostPlan plan;
   plan.coordinator = {.address = options.address, .port = 0, .token = MakeToken()};
+  const StrategyEntry* entry = FindStrategy(spec.strategy);
+  if (entry != nullptr && entry->ranks == Ranks::kMpiProcesses) {
+    plan.agents = spec.workers;
+    plan.mpirun = MakeSetup(spec, options, {Role::kWorker, 0});
+    return plan;
+  }
   for (int index = 0; index < LayoutServers(spec).dedicated; ++index) {
     plan.local.push_back(MakeSetup(spec, options, {Role::kServer, index}));
   }

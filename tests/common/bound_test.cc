@@ -83,6 +83,12 @@ TEST(BoundTest, WorkersThatStepAloneShareOutOneSum) {
   ExpectCost(PeriodicRingCost(input), 0.1206, 15e6);
 }
 
+TEST(BoundTest, NoAllReduceBeatsTheRingsBytesAndTheFewestSteps) {
+  ExpectCost(AllReduceCost(Input(1)), 0, 0);
+  ExpectCost(AllReduceCost(Input(2)), 0.001 + 0.8, 100e6);
+  ExpectCost(AllReduceCost(Input(5)), 0.003 + 1.28, 160e6);
+}
+
 TEST(BoundTest, DedicatedServersAreLimitedByTheBusierSide) {
   ExpectCost(ParameterServerCost(Input(1, 1)), 0.002 + 0.8, 100e6, 100e6);
   ExpectCost(ParameterServerCost(Input(4, 1)), 0.002 + 3.2, 100e6, 400e6);

@@ -284,6 +284,7 @@ std::vector<Setting> VariantsOf(const Setting& plain) {
 std::vector<Setting> Settings(const std::function<bool(const Setting&)>& wanted) {
   std::vector<Setting> settings;
   for (const StrategyEntry* entry : StrategyTable()) {
+    if (entry->ranks != Ranks::kAnywhere) continue;  // process_conformance_test has them
     for (const int workers : {1, 2, 3, 4, 7}) {
       std::vector<int> servers{1, 2};
       if (entry->make_server == nullptr) servers = {0};

@@ -1,0 +1,243 @@
+// Steps and bytes of `MPI_Allreduce` are the library's choice. The meeting before it is one step of
+// N-1 empty messages a rank.
+#include "ring/mpi_collective.h"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "common/deadline.h"
+#include "common/errors.h"
+#include "ring/backend_library.h"
+
+namespace ringside {
+namespace {
+
+/// Elements of one call, whose count is an int.
+constexpr std::size_t kMaxCount = std::size_t{1} << 30;
+
+std::string MpiErrorText(int code) {
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) return "unknown MPI error";
+  return {text.data(), static_cast<std::size_t>(length)};
+}
+
+/// An MPI call that returned an error.
+class MpiError : public Error {
+ public:
+  explicit MpiError(int code) : Error(MpiErrorText(code)) {}
+};
+
+void Check(int code) {
+  if (code != MPI_SUCCESS) throw MpiError(code);
+}
+
+/// A peer whose message did not come in time.
+struct Overdue {
+  int rank;
+};
+
+/// MPI can be initialised once in a process, and not again after it was finalised: this is the one
+/// thing that a process has one of.
+class MpiProcess {
+ public:
+  static MpiProcess& Get() {
+    static MpiProcess process;
+    return process;
+  }
+
+  /// Peers may be gone: finalising would wait for them.
+  void Abandon() { sound_ = false; }
+
+ private:
+  MpiProcess() {
+    int provided = MPI_THREAD_SINGLE;
+    const int code = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
+    if (code != MPI_SUCCESS) throw CommError("mpirun", "the start of MPI", MpiErrorText(code));
+    if (provided < MPI_THREAD_SERIALIZED) {
+      throw MissingBackendError("this MPI library lets no second thread call it");
+    }
+  }
+  ~MpiProcess() {
+    if (sound_) MPI_Finalize();
+  }
+
+  bool sound_ = true;
+};
+
+}  // namespace
+
+/// One communicator for the data, one for meetings: their messages must not be taken for each
+/// other's.
+class MpiCollective::Communicators {
+ public:
+  explicit Communicators(const World& world) {
+    Check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    Check(MPI_Comm_dup(MPI_COMM_WORLD, &data_));
+    Check(MPI_Comm_dup(MPI_COMM_WORLD, &meeting_));
+    for (int rank = 0; rank < world.workers; ++rank) {
+      if (rank == world.rank) continue;
+      peers_.push_back(rank);
+      Check(MPI_Recv_init(nullptr, 0, MPI_BYTE, rank, 0, meeting_, &arrivals_.emplace_back()));
+    }
+    for (const int peer : peers_) {
+      Check(MPI_Send_init(nullptr, 0, MPI_BYTE, peer, 0, meeting_, &calls_.emplace_back()));
+    }
+  }
+
+  MPI_Comm data() const { return data_; }
+
+  /// Returns when every rank has called it. Throws `Overdue`.
+  void Meet(const Deadline& deadline) {
+    if (peers_.empty()) return;  // MPI takes no empty list
+    Start(arrivals_);
+    Start(calls_);
+    while (!AllDone(arrivals_)) {
+      if (deadline.expired()) throw Overdue{FirstMissing()};
+    }
+    while (!AllDone(calls_)) {  // to ranks that are here: at once
+    }
+  }
+
+  /// Collective: after a failure they are left behind instead.
+  void Free() {
+    for (MPI_Request& request : arrivals_) MPI_Request_free(&request);
+    for (MPI_Request& request : calls_) MPI_Request_free(&request);
+    MPI_Comm_free(&data_);
+    MPI_Comm_free(&meeting_);
+  }
+
+ private:
+  using Requests = std::vector<MPI_Request>;
+
+  static void Start(Requests& requests) {
+    Check(MPI_Startall(static_cast<int>(requests.size()), requests.data()));
+  }
+  static bool AllDone(Requests& requests) {
+    int done = 0;
+    Check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done,
+                      MPI_STATUSES_IGNORE));
+    return done != 0;
+  }
+  int FirstMissing() {
+    for (std::size_t i = 0; i < arrivals_.size(); ++i) {
+      int here = 0;
+      Check(MPI_Test(&arrivals_[i], &here, MPI_STATUS_IGNORE));
+      if (here == 0) return peers_[i];
+    }
+    return peers_.front();  // it came this very moment
+  }
+
+  MPI_Comm data_ = MPI_COMM_NULL;
+  MPI_Comm meeting_ = MPI_COMM_NULL;
+  std::vector<int> peers_;
+  Requests arrivals_;  // by peer
+  Requests calls_;     // likewise
+};
+
+MpiCollective::MpiCollective(const CollectiveContext& context)
+    : world_(context.world), timeout_(context.comm.timeout) {
+  MpiProcess::Get();
+  RequireSameWorld();
+  try {
+    mpi_ = std::make_unique<Communicators>(world_);
+  } catch (const MpiError& error) {
+    Fail("another worker", "the start of MPI", error.what());
+  }
+}
+
+MpiCollective::~MpiCollective() {
+  if (failure_ == nullptr && mpi_ != nullptr) mpi_->Free();
+}
+
+void MpiCollective::RequireSameWorld() const {
+  int rank = 0;
+  int workers = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &workers);
+  if (rank == world_.rank && workers == world_.workers) return;
+  throw ConfigError(fmt::format(
+      "MPI takes this process for rank {} of {}, the job for worker {} of {}: start all workers by "
+      "one mpirun",
+      rank, workers, world_.rank, world_.workers));
+}
+
+void MpiCollective::AllReduceSum(std::span<float> data, const std::string& what) {
+  Run("all-reduce of " + what, [&] {
+    for (std::size_t at = 0; at < data.size(); at += kMaxCount) {
+      const auto part = data.subspan(at, std::min(kMaxCount, data.size() - at));
+      Check(MPI_Allreduce(MPI_IN_PLACE, part.data(), static_cast<int>(part.size()), MPI_FLOAT,
+                          MPI_SUM, mpi_->data()));
+    }
+    traffic_.sent += data.size_bytes();
+    traffic_.received += data.size_bytes();
+  });
+}
+
+void MpiCollective::Broadcast(std::span<float> data, int root) {
+  Run(fmt::format("broadcast from worker {}", root), [&] {
+    for (std::size_t at = 0; at < data.size(); at += kMaxCount) {
+      const auto part = data.subspan(at, std::min(kMaxCount, data.size() - at));
+      Check(MPI_Bcast(part.data(), static_cast<int>(part.size()), MPI_FLOAT, root, mpi_->data()));
+    }
+    (world_.rank == root ? traffic_.sent : traffic_.received) += data.size_bytes();
+  });
+}
+
+std::vector<std::byte> MpiCollective::AllGather(std::span<const std::byte> mine) {
+  if (mine.size() > std::numeric_limits<int>::max()) {
+    throw InternalError(fmt::format("all-gather of {} bytes a rank over MPI", mine.size()));
+  }
+  std::vector<std::byte> all(mine.size() * static_cast<std::size_t>(world_.workers));
+  const auto count = static_cast<int>(mine.size());
+  Run("all-gather", [&] {
+    Check(MPI_Allgather(mine.data(), count, MPI_BYTE, all.data(), count, MPI_BYTE, mpi_->data()));
+    traffic_.sent += mine.size();
+    traffic_.received += all.size() - mine.size();
+  });
+  return all;
+}
+
+template <typename Call>
+void MpiCollective::Run(const std::string& operation, const Call& call) {
+  if (failure_ != nullptr) std::rethrow_exception(failure_);
+  try {
+    mpi_->Meet(Deadline::After(timeout_));
+    call();
+  } catch (const Overdue& late) {
+    Fail(fmt::format("worker {}", late.rank), operation,
+         fmt::format("it did not come to it within {} ms", timeout_.count()));
+  } catch (const MpiError& error) {
+    Fail("another worker", operation, error.what());
+  }
+}
+
+void MpiCollective::Fail(const std::string& peer, const std::string& operation,
+                         const std::string& reason) {
+  MpiProcess::Get().Abandon();
+  failure_ = std::make_exception_ptr(CommError(peer, operation, reason));
+  std::rethrow_exception(failure_);
+}
+
+namespace {
+
+// This library was loaded, and with it MPI: all else is the launcher's to check.
+std::string Unavailable() { return {}; }
+
+std::unique_ptr<Collective> Make(const CollectiveContext& context) {
+  return std::make_unique<MpiCollective>(context);
+}
+
+constexpr CollectiveBackend kBackend{.unavailable = Unavailable, .make = Make};
+
+}  // namespace
+}  // namespace ringside
+
+extern "C" __attribute__((visibility("default"))) const ringside::CollectiveBackend*
+ringside_collective_backend() {
+  return &ringside::kBackend;
+}
