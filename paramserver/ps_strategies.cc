@@ -9,6 +9,7 @@
 #include "paramserver/consistency.h"
 #include "paramserver/ps_server.h"
 #include "paramserver/ps_strategy.h"
+#include "paramserver/wire_codec.h"
 
 namespace ringside {
 namespace {
@@ -42,13 +43,21 @@ std::unique_ptr<Server> MakeServer(const ServerContext& context) {
   return std::make_unique<PsServer>(context, [context] { return make(context); });
 }
 
-constexpr std::array<std::string_view, 2> kSyncKeys{"ps-transport", "schedule"};
-constexpr std::array<std::string_view, 3> kAsyncKeys{"ps-transport", "schedule", "staleness-lr"};
-constexpr std::array<std::string_view, 3> kSspKeys{"ps-transport", "schedule", "staleness"};
-constexpr std::array<std::string_view, 3> kBackupKeys{"ps-transport", "schedule", "backups"};
+constexpr std::array<std::string_view, 4> kSyncKeys{"ps-transport", "schedule", "codec",
+                                                    "error-feedback"};
+constexpr std::array<std::string_view, 5> kAsyncKeys{"ps-transport", "schedule", "codec",
+                                                     "error-feedback", "staleness-lr"};
+constexpr std::array<std::string_view, 5> kSspKeys{"ps-transport", "schedule", "codec",
+                                                   "error-feedback", "staleness"};
+constexpr std::array<std::string_view, 5> kBackupKeys{"ps-transport", "schedule", "codec",
+                                                      "error-feedback", "backups"};
+
+std::optional<OptionRefusal> CheckCodec(const StrategyOptions& options, int, int) {
+  return CheckServerCodec(options);
+}
 
 std::optional<OptionRefusal> CheckStaleness(const StrategyOptions& options, int, int) {
-  if (options.staleness >= 0) return std::nullopt;
+  if (options.staleness >= 0) return CheckServerCodec(options);
   return OptionRefusal{"staleness",
                        "a bound of " + std::to_string(options.staleness) +
                            " steps cannot be kept; give 0 (wait for all workers) or more"};
@@ -59,7 +68,7 @@ std::optional<OptionRefusal> CheckBackups(const StrategyOptions& options, int wo
   if (options.backups < 0) {
     return OptionRefusal{"backups", backups + " backups cannot be; give 0 or more"};
   }
-  if (options.backups < workers) return std::nullopt;
+  if (options.backups < workers) return CheckServerCodec(options);
   return OptionRefusal{"backups",
                        backups + " backups of " + std::to_string(workers) +
                            " workers would leave no gradient to wait for; give at most " +
@@ -79,6 +88,7 @@ const StrategyEntry kPsSyncEntry{
     .make_server = MakeServer<ApplyTheSumOfAStep>,
     .bound = ParameterServerCost,
     .keys = kSyncKeys,
+    .check = CheckCodec,
 };
 
 const StrategyEntry kMixedEntry{
@@ -92,6 +102,7 @@ const StrategyEntry kMixedEntry{
     .make_server = MakeServer<ApplyTheSumOfAStep>,
     .bound = MixedServerCost,
     .keys = kSyncKeys,
+    .check = CheckCodec,
     .spare_servers = true,
 };
 
@@ -106,6 +117,7 @@ const StrategyEntry kPsAsyncEntry{
     .make_server = MakeServer<ApplyEveryPush>,
     .bound = ParameterServerCost,
     .keys = kAsyncKeys,
+    .check = CheckCodec,
 };
 
 const StrategyEntry kPsSspEntry{

@@ -30,6 +30,7 @@ void PsStrategy::Start(FlatSpace& space, const BucketPlan& plan, const StartPoin
     first_step_ = from.step;
     server_of_ = AssignToServers(plan, context_.world);
     CheckSizes();
+    MakeCodec();
     AgreeOnPlan(from.step);
     Connect();
     const bool brings = context_.world.rank == 0;
@@ -50,6 +51,17 @@ void PsStrategy::CheckSizes() const {
                       " bytes, more than a parameter server's message can hold (" +
                       std::to_string(FrameHeader::kMaxPayload) + "): choose smaller buckets");
   }
+}
+
+void PsStrategy::MakeCodec() {
+  const CodecOptions& options = context_.options.codec;
+  if (options.kind == CodecKind::kFp32) return;
+  std::vector<std::size_t> sizes;
+  for (int bucket = 0; bucket < plan_->buckets(); ++bucket) {
+    sizes.push_back(plan_->range(bucket).size());
+  }
+  codec_ = std::make_unique<WireCodec>(options, context_.world.rank, plan_->elements(), sizes,
+                                       context_.recorder);
 }
 
 // Every rank finds a difference by itself, names the same worker, and no server is started on it.
@@ -146,10 +158,19 @@ void PsStrategy::Submit(const Bucket& bucket) {
   transfer.out = bucket.grads;
   transfer.in = bucket.params;
   transfer.counted = true;
+  if (codec_ != nullptr) {
+    const ScopedSpan span(context_.timeline, SpanKind::kCodec, bucket.step, bucket.index);
+    transfer.out =
+        codec_->Encode(bucket.index, bucket.grads, {plan_->range(bucket.index).begin, bucket.step});
+    transfer.in = codec_->ReplyBuffer(bucket.index, bucket.params);
+  }
   transfers_->Begin(transfer);
 }
 
-void PsStrategy::Await(const Bucket& bucket) { transfers_->Await(bucket.index); }
+void PsStrategy::Await(const Bucket& bucket) {
+  transfers_->Await(bucket.index);
+  if (codec_ != nullptr) codec_->DecodeReply(bucket.index, bucket.params);
+}
 
 void PsStrategy::Settle() {
   Guarded([&] {

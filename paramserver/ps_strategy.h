@@ -12,6 +12,7 @@
 #include "common/strategy_entry.h"
 #include "paramserver/failure_latch.h"
 #include "paramserver/transfers.h"
+#include "paramserver/wire_codec.h"
 
 namespace ringside {
 
@@ -42,6 +43,7 @@ class PsStrategy : public Strategy {
  private:
   void Guarded(const std::function<void()>& body);
   void CheckSizes() const;
+  void MakeCodec();
   void AgreeOnPlan(std::int64_t step);
   void Connect();
   void StartServers(std::int64_t step);
@@ -59,7 +61,8 @@ class PsStrategy : public Strategy {
   const BucketPlan* plan_ = nullptr;
   std::int64_t first_step_ = 0;
   std::int64_t settles_ = 0;
-  std::vector<int> server_of_;  // by bucket
+  std::vector<int> server_of_;        // by bucket
+  std::unique_ptr<WireCodec> codec_;  // null: fp32; outlives the transfers, which read from it
   std::unique_ptr<Transfers> transfers_;
 };
 

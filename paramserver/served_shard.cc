@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "paramserver/wire_codec.h"
+
 namespace ringside {
 namespace {
 
@@ -33,11 +35,14 @@ ShardCounters& ShardCounters::operator+=(const ShardCounters& other) {
 
 ServedShard::ServedShard(int bucket, std::size_t elements, int workers,
                          const OptimizerOptions& optimizer,
-                         std::unique_ptr<Consistency> consistency, Timeline& timeline)
+                         std::unique_ptr<Consistency> consistency, Timeline& timeline,
+                         const CodecOptions& codec)
     : bucket_(bucket),
       elements_(elements),
+      push_bytes_(WireFloats(codec, elements) * sizeof(float)),
+      reply_bytes_(WireFloats(ReplyCodec(codec), elements) * sizeof(float)),
       timeline_(timeline),
-      shard_(elements, workers, optimizer),
+      shard_(elements, workers, optimizer, codec),
       consistency_(std::move(consistency)),
       waiting_(static_cast<std::size_t>(workers)) {
   state_per_parameter_ = shard_.state_per_parameter();
@@ -79,7 +84,7 @@ void ServedShard::Push(const PushInfo& push, std::unique_ptr<const Payload> grad
     RequireUsable();
     const Verdict verdict = consistency_->OnPush(push, shard_.version());
     pushed_ = true;
-    counters_.bytes_received += elements_ * sizeof(float);
+    counters_.bytes_received += push_bytes_;
     waiting_[static_cast<std::size_t>(push.worker)] = Waiting{&reply, deadline, push};
     try {
       Use(push, verdict, std::move(gradient));
@@ -131,14 +136,15 @@ void ServedShard::Apply(const Verdict& verdict, std::int64_t step) {
 
 std::vector<ServedShard::Answered> ServedShard::TakeAnswers(const std::vector<int>& workers) {
   std::vector<Answered> answers;
+  if (workers.empty()) return answers;
+  const ParameterRef parameters = shard_.Reply();
   answers.reserve(workers.size());  // nothing below throws: who is taken off the list is answered
   for (const int worker : workers) {
     std::optional<Waiting>& waiting = waiting_[static_cast<std::size_t>(worker)];
     if (!waiting) continue;
-    counters_.bytes_sent += elements_ * sizeof(float);
+    counters_.bytes_sent += reply_bytes_;
     answers.push_back(
-        {waiting->reply,
-         {shard_.parameters(), shard_.version(), waiting->staleness, waiting->dropped}});
+        {waiting->reply, {parameters, shard_.version(), waiting->staleness, waiting->dropped}});
     waiting.reset();
   }
   return answers;

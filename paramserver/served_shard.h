@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/codec/codec.h"
 #include "common/deadline.h"
 #include "common/measure/timeline.h"
 #include "common/optim/optimizer.h"
@@ -54,7 +55,8 @@ struct ShardCounters {
 class ServedShard {
  public:
   ServedShard(int bucket, std::size_t elements, int workers, const OptimizerOptions& optimizer,
-              std::unique_ptr<Consistency> consistency, Timeline& timeline);
+              std::unique_ptr<Consistency> consistency, Timeline& timeline,
+              const CodecOptions& codec = {});
 
   std::size_t elements() const { return elements_; }
   int state_per_parameter() const { return state_per_parameter_; }
@@ -68,7 +70,8 @@ class ServedShard {
 
   /// Throws `RefusedError` with nothing changed. On any other exception the shard is broken: it
   /// refuses pushes and reads from then on, and the caller must refuse those that wait. Either way
-  /// `reply` is untouched and not kept. `gradient` has been checked to have `elements()` floats.
+  /// `reply` is untouched and not kept. `gradient` has been checked to have `elements()` floats, or
+  /// their encoding in one piece.
   void Push(const PushInfo& push, std::unique_ptr<const Payload> gradient, PendingReply& reply,
             const Deadline& deadline);
   /// The worker has left while its push waited. True: `reply` is forgotten, the caller must end it.
@@ -102,6 +105,8 @@ class ServedShard {
 
   const int bucket_;
   const std::size_t elements_;
+  const std::size_t push_bytes_;   // of a gradient on the wire
+  const std::size_t reply_bytes_;  // of the parameters that answer a push
   Timeline& timeline_;
   int state_per_parameter_ = 0;
 

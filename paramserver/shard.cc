@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "common/errors.h"
+#include "paramserver/wire_codec.h"
 
 namespace ringside {
 namespace {
@@ -20,10 +21,14 @@ constexpr std::size_t kBlock = 2048;  // floats: 8 KiB of sum, beside parameters
 
 }  // namespace
 
-Shard::Shard(std::size_t elements, int contributors, const OptimizerOptions& optimizer)
+Shard::Shard(std::size_t elements, int contributors, const OptimizerOptions& optimizer,
+             const CodecOptions& codec)
     : elements_(elements),
       optimizer_(Optimizer::Make(optimizer, elements)),
-      waiting_(static_cast<std::size_t>(contributors)) {
+      waiting_(static_cast<std::size_t>(contributors)),
+      codec_(MakeWireCodec(codec)),
+      reply_codec_(MakeWireCodec(ReplyCodec(codec))),
+      reply_(reply_codec_ ? WireFloats(ReplyCodec(codec), elements) : 0) {
   buffers_.emplace_back(elements);
 }
 
@@ -59,7 +64,7 @@ void Shard::Fold() {
   while (end < static_cast<int>(waiting_.size()) && waiting_[static_cast<std::size_t>(end)]) ++end;
   if (end - folded_ < (folded_ == 0 ? 2 : 1)) return;
   std::vector<std::unique_ptr<const Payload>> taken;
-  std::vector<FloatReader> readers = TakeReaders(taken, end);
+  std::vector<GradientReader> readers = TakeReaders(taken, end);
   sum_.resize(elements_);
   for (std::size_t begin = 0; begin < elements_; begin += kBlock) {
     const auto block = std::span(sum_).subspan(begin, std::min(kBlock, elements_ - begin));
@@ -67,13 +72,13 @@ void Shard::Fold() {
     if (folded_ == 0) (reader++)->Assign(block);
     for (; reader != readers.end(); ++reader) reader->Add(block);
   }
-  for (const FloatReader& reader : readers) copies_ += reader.count();
+  for (const GradientReader& reader : readers) copies_ += reader.count();
   folded_ = end;
 }
 
 void Shard::Apply(const Update& update, float scale) {
   std::vector<std::unique_ptr<const Payload>> taken;
-  std::vector<FloatReader> readers = TakeReaders(taken, static_cast<int>(waiting_.size()));
+  std::vector<GradientReader> readers = TakeReaders(taken, static_cast<int>(waiting_.size()));
   if (folded_ == 0 && readers.empty()) throw InternalError("an update without a gradient");
   const std::span<const float> in = buffers_[current_].values();
   const std::size_t target = ExclusiveBuffer();
@@ -89,20 +94,32 @@ void Shard::Apply(const Update& update, float scale) {
     if (scale != 1) std::ranges::for_each(block, [scale](float& value) { value *= scale; });
     optimizer_->Apply(begin, in.subspan(begin, size), out.subspan(begin, size), block, update);
   }
-  for (const FloatReader& reader : readers) copies_ += reader.count();
+  for (const GradientReader& reader : readers) copies_ += reader.count();
   current_ = target;
   folded_ = 0;
   ++version_;
 }
 
+ParameterRef Shard::Reply() {
+  if (reply_codec_ == nullptr) return parameters();
+  if (reply_version_ == version_) return reply_;
+  if (!reply_.exclusive()) reply_ = ParameterRef(reply_.values().size());
+  const auto bytes = std::as_writable_bytes(reply_.mutable_values());
+  reply_codec_->Encode(buffers_[current_].values(), {},
+                       bytes.first(reply_codec_->EncodedBytes(elements_)));
+  copies_.assigned += bytes.size();
+  reply_version_ = version_;
+  return reply_;
+}
+
 // Moves the waiting gradients below order `end` to `taken`, and returns readers of them in order.
-std::vector<FloatReader> Shard::TakeReaders(std::vector<std::unique_ptr<const Payload>>& taken,
-                                            int end) {
-  std::vector<FloatReader> readers;
+std::vector<GradientReader> Shard::TakeReaders(std::vector<std::unique_ptr<const Payload>>& taken,
+                                               int end) {
+  std::vector<GradientReader> readers;
   for (int order = folded_; order < end; ++order) {
     auto& slot = waiting_[static_cast<std::size_t>(order)];
     if (slot == nullptr) continue;
-    readers.emplace_back(slot->pieces());
+    readers.emplace_back(*slot, codec_.get(), elements_);
     taken.push_back(std::move(slot));
   }
   return readers;

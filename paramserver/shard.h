@@ -4,10 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "common/codec/codec.h"
 #include "common/optim/optimizer.h"
+#include "paramserver/gradient_reader.h"
 #include "paramserver/parameter_buffer.h"
 #include "paramserver/payload.h"
 
@@ -25,8 +28,9 @@ namespace ringside {
 class Shard {
  public:
   /// Parameters and optimizer state are zero, the version is 0. `contributors`: how many different
-  /// `order`s an update may have.
-  Shard(std::size_t elements, int contributors, const OptimizerOptions& optimizer);
+  /// `order`s an update may have. Gradients come as `codec` says.
+  Shard(std::size_t elements, int contributors, const OptimizerOptions& optimizer,
+        const CodecOptions& codec = {});
 
   std::size_t elements() const { return elements_; }
   int state_per_parameter() const { return optimizer_->state_per_parameter(); }
@@ -38,7 +42,8 @@ class Shard {
   ParameterRef ReadState(int part);
   void SetVersion(std::int64_t version) { version_ = version; }
 
-  /// Adds a gradient of `elements()` floats to the open update, as number `order` of its sum. Each
+  /// Adds a gradient of `elements()` floats (or its encoding, in one piece and checked) to the open
+  /// update, as number `order` of its sum. Each
   /// order at most once per update.
   void Contribute(int order, std::unique_ptr<const Payload> gradient);
   /// Sums what has come so far as the order allows, and frees it. Optional: `Apply` does what is
@@ -50,12 +55,16 @@ class Shard {
 
   /// Present parameters; they never change while a reference is held.
   ParameterRef parameters() const { return buffers_[current_]; }
+  /// The same as what replies to pushes carry under this codec (`ReplyCodec`), encoded once a
+  /// version: all workers that get this version get the same bytes.
+  ParameterRef Reply();
   /// Count of applied updates.
   std::int64_t version() const { return version_; }
   const CopyCount& copies() const { return copies_; }
 
  private:
-  std::vector<FloatReader> TakeReaders(std::vector<std::unique_ptr<const Payload>>& taken, int end);
+  std::vector<GradientReader> TakeReaders(std::vector<std::unique_ptr<const Payload>>& taken,
+                                          int end);
   std::size_t ExclusiveBuffer();
 
   std::size_t elements_;
@@ -67,6 +76,10 @@ class Shard {
   std::vector<float> sum_;  // allocated by the first Fold that needs it
   std::int64_t version_ = 0;
   CopyCount copies_;
+  std::unique_ptr<Codec> codec_;               // of gradients; null: fp32
+  std::unique_ptr<Codec> reply_codec_;         // null: fp32
+  ParameterRef reply_;                         // encoded parameters
+  std::optional<std::int64_t> reply_version_;  // that reply_ holds
 };
 
 }  // namespace ringside

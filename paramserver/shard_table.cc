@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "paramserver/wire_codec.h"
+
 namespace ringside {
 namespace {
 
@@ -27,7 +29,9 @@ void CheckPart(std::uint32_t part, int lowest, const ServedShard& shard) {
 }  // namespace
 
 ShardTable::ShardTable(const ServerContext& context, MakeConsistency make_consistency)
-    : context_(context), make_consistency_(std::move(make_consistency)) {}
+    : context_(context),
+      make_consistency_(std::move(make_consistency)),
+      codec_(MakeWireCodec(context.options.codec)) {}
 
 void ShardTable::Start(const PlanInfo& plan) {
   const std::lock_guard lock(mutex_);
@@ -69,9 +73,9 @@ void ShardTable::Create(const PlanInfo& plan) {
       throw RefusedError(RefusalCode::kInvalid,
                          "bucket " + std::to_string(bucket.index) + " is larger than 2 GiB");
     }
-    auto shard = std::make_unique<ServedShard>(static_cast<int>(bucket.index), bucket.elements,
-                                               context_.workers, context_.optimizer,
-                                               make_consistency_(), context_.timeline);
+    auto shard = std::make_unique<ServedShard>(
+        static_cast<int>(bucket.index), bucket.elements, context_.workers, context_.optimizer,
+        make_consistency_(), context_.timeline, context_.options.codec);
     shard->Start(plan.step);
     if (!shards.emplace(bucket.index, std::move(shard)).second) {
       throw RefusedError(RefusalCode::kInvalid,
@@ -108,7 +112,8 @@ ParameterRef ShardTable::ReadState(const FrameHeader& header) {
 void ShardTable::Push(const FrameHeader& header, std::unique_ptr<const Payload> gradient,
                       PendingReply& reply) {
   ServedShard& shard = Find(header);
-  CheckLength(header.payload_bytes, shard.elements());
+  CheckLength(header.payload_bytes, WireFloats(context_.options.codec, shard.elements()));
+  if (codec_ != nullptr) gradient = TakeEncoding(*gradient, *codec_, shard.elements());
   try {
     shard.Push({static_cast<int>(header.worker), header.step, header.version}, std::move(gradient),
                reply, Deadline::After(context_.comm.timeout));

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/codec/codec.h"
 #include "common/strategy_entry.h"
 #include "paramserver/served_shard.h"
 #include "paramserver/wire.h"
@@ -80,6 +81,7 @@ class ShardTable {
 
   const ServerContext context_;
   const MakeConsistency make_consistency_;
+  const std::unique_ptr<const Codec> codec_;  // of gradients; null: fp32
   mutable std::mutex mutex_;  // guards everything below; shards are only ever added, by Start
   std::optional<PlanInfo> plan_;
   std::map<std::uint32_t, std::unique_ptr<ServedShard>> shards_;

@@ -272,6 +272,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{{"strategy", "none"}, {"codec", "fp16"}}, "codec", "does not read it; ring"},
         Refusal{{{"error-feedback", "on"}}, "error-feedback", "fp32 loses nothing"},
         Refusal{{{"strategy", "tree"}, {"codec", "int8"}}, "codec", "take strategy ring"},
+        Refusal{{{"strategy", "ps-sync"}, {"codec", "powersgd:4"}}, "codec", "two rounds"},
+        Refusal{{{"strategy", "ps-ssp"}, {"error-feedback", "on"}}, "error-feedback", "fp32"},
         Refusal{{{"resume", "/no/such/checkpoint"}}, "resume", "no checkpoint"}));
 
 TEST(Resolve, SaysWhenTheBuildLacksLibtorch) {
