@@ -134,6 +134,7 @@ std::size_t TopKCodec::EncodedBytes(std::size_t elements) const {
 }
 
 void TopKCodec::Encode(std::span<const float> values, const CodecPlace&, std::span<std::byte> out) {
+  if (values.empty()) return;
   const std::vector<std::uint32_t> kept = LargestMagnitudes(values, Kept(values.size()));
   std::vector<std::uint32_t> counts(Blocks(values.size()));
   std::byte* indices = out.data() + counts.size() * sizeof(std::uint32_t);

@@ -86,7 +86,8 @@ std::vector<Setting> Settings() {
       settings.push_back({&kRingCollective, codec, world});
     }
   }
-  for (const CollectiveEntry* entry : {&kHalvingDoublingCollective, &kTreeCollective}) {
+  for (const CollectiveEntry* entry :
+       {&kHalvingDoublingCollective, &kRecursiveDoublingCollective, &kTreeCollective}) {
     for (const char* codec : {"topk:0.2", "powersgd:2"}) settings.push_back({entry, codec, 3});
   }
   return settings;
