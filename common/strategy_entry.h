@@ -124,6 +124,8 @@ struct StrategyEntry {
   /// The servers that are asked for come on top of one in every worker.
   bool spare_servers = false;
   Ranks ranks = Ranks::kAnywhere;
+  /// A synchronous strategy gives the same bits in every run.
+  bool repeatable = true;
 };
 
 }  // namespace ringside

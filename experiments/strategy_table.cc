@@ -13,9 +13,19 @@ namespace ringside {
 namespace {
 
 constexpr std::array kTable{
-    &kNoneEntry,    &kRingEntry,  &kHalvingDoublingEntry, &kRecursiveDoublingEntry,
-    &kTreeEntry,    &kMpiEntry,   &kLocalSgdEntry,        &kDilocoEntry,
-    &kPsSyncEntry,  &kMixedEntry, &kPsBackupEntry,        &kPsSspEntry,
+    &kNoneEntry,
+    &kRingEntry,
+    &kHalvingDoublingEntry,
+    &kRecursiveDoublingEntry,
+    &kTreeEntry,
+    &kAutoEntry,
+    &kMpiEntry,
+    &kLocalSgdEntry,
+    &kDilocoEntry,
+    &kPsSyncEntry,
+    &kMixedEntry,
+    &kPsBackupEntry,
+    &kPsSspEntry,
     &kPsAsyncEntry,
 };
 

@@ -59,6 +59,9 @@ void AllReduceStrategy::Agree(FlatSpace& space, const BucketPlan& plan, const St
   collective_ = connect_();
   CheckPlans(plan, from);
   collective_->Prepare(space, plan);
+  if (const std::string notes = collective_->Notes(); !notes.empty()) {
+    context_.recorder.AddNote(notes);
+  }
   collective_->Broadcast(space.params(), 0);
 }
 

@@ -40,6 +40,8 @@ class Collective {
   virtual std::vector<std::byte> AllGather(std::span<const std::byte> mine) = 0;
   /// Of all calls so far.
   virtual Traffic traffic() const = 0;
+  /// What `Prepare` has decided, for the run's summary; empty: nothing to tell.
+  virtual std::string Notes() const { return {}; }
 };
 
 }  // namespace ringside

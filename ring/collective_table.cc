@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "ring/auto_collective.h"
 #include "ring/backend_library.h"
 #include "ring/gloo_collective.h"
 
@@ -20,7 +21,11 @@ std::unique_ptr<Collective> MakeFrom(const CollectiveContext& context) {
 }
 
 constexpr std::array kTable{
-    &kRingCollective, &kHalvingDoublingCollective, &kRecursiveDoublingCollective, &kTreeCollective,
+    &kRingCollective,
+    &kHalvingDoublingCollective,
+    &kRecursiveDoublingCollective,
+    &kTreeCollective,
+    &kAutoCollective,
     &kMpiCollective,
 };
 
@@ -31,6 +36,10 @@ const CollectiveEntry kHalvingDoublingCollective{.name = "halving-doubling",
                                                  .make = MakeGloo<RingAlgorithm::kHalvingDoubling>};
 const CollectiveEntry kRecursiveDoublingCollective{
     .name = "recursive-doubling", .make = MakeGloo<RingAlgorithm::kRecursiveDoubling>};
+const CollectiveEntry kAutoCollective{
+    .name = "auto", .make = [](const CollectiveContext& context) -> std::unique_ptr<Collective> {
+      return std::make_unique<AutoCollective>(context);
+    }};
 const CollectiveEntry kTreeCollective{.name = "tree", .make = MakeGloo<RingAlgorithm::kTree>};
 
 const CollectiveEntry kMpiCollective{.name = "mpi", .make = MakeFrom<kMpiLibrary>};

@@ -36,6 +36,7 @@ extern const CollectiveEntry kRingCollective;
 extern const CollectiveEntry kHalvingDoublingCollective;
 extern const CollectiveEntry kRecursiveDoublingCollective;
 extern const CollectiveEntry kTreeCollective;
+extern const CollectiveEntry kAutoCollective;
 extern const CollectiveEntry kMpiCollective;
 
 /// All collectives of this build.

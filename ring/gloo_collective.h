@@ -37,6 +37,7 @@ class GlooCollective : public Collective {
 
   /// Sums with this one of the algorithms that it was made for from now on, on every rank.
   void Use(RingAlgorithm algorithm) { algorithm_ = &AlgorithmOf(algorithm); }
+  int workers() const { return world_.workers; }
 
   void AllReduceSum(std::span<float> data, const std::string& what) override;
   void Broadcast(std::span<float> data, int root) override;

@@ -23,6 +23,7 @@ std::unique_ptr<Strategy> Make(const StrategyContext& context) {
 }
 
 constexpr std::array<std::string_view, 3> kKeys{"schedule", "codec", "error-feedback"};
+constexpr std::array<std::string_view, 1> kAutoKeys{"schedule"};
 
 }  // namespace
 
@@ -96,6 +97,20 @@ const StrategyEntry kMpiEntry{
     .check = CheckGatheringCodec,
     .unavailable = [] { return kMpiLibrary.Unavailable(); },
     .ranks = Ranks::kMpiProcesses,
+};
+
+const StrategyEntry kAutoEntry{
+    .name = "auto",
+    .family = Family::kRing,
+    .summary = "times the algorithms at the start and picks by message size, and says what",
+    .synchronous = true,
+    .averaging = Averaging::kGlobalBatch,
+    .memory = MemoryKind::kOrdinary,
+    .make = Make<kAutoCollective>,
+    .make_server = nullptr,
+    .bound = AllReduceCost,
+    .keys = kAutoKeys,
+    .repeatable = false,
 };
 
 }  // namespace ringside

@@ -9,6 +9,7 @@ extern const StrategyEntry kRingEntry;
 extern const StrategyEntry kHalvingDoublingEntry;
 extern const StrategyEntry kRecursiveDoublingEntry;
 extern const StrategyEntry kTreeEntry;
+extern const StrategyEntry kAutoEntry;
 extern const StrategyEntry kLocalSgdEntry;
 extern const StrategyEntry kDilocoEntry;
 extern const StrategyEntry kMpiEntry;

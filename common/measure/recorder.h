@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace ringside {
@@ -54,6 +56,10 @@ class Recorder {
   /// A bucket's gradient came too late to be used.
   void AddDroppedPush();
 
+  /// What a strategy has decided by itself and a reader of the results should know.
+  void AddNote(std::string note) { notes_.push_back(std::move(note)); }
+
+  const std::vector<std::string>& notes() const { return notes_; }
   const std::vector<StepRecord>& steps() const { return steps_; }
   const std::vector<EvaluationRecord>& evaluations() const { return evaluations_; }
   /// Gradient and parameter payload handed to and taken from the transport, headers not counted.
@@ -65,6 +71,7 @@ class Recorder {
  private:
   std::vector<StepRecord> steps_;
   std::vector<EvaluationRecord> evaluations_;
+  std::vector<std::string> notes_;  // added before the first step
   std::atomic<std::uint64_t> sent_{0};
   std::atomic<std::uint64_t> received_{0};
   std::atomic<std::int64_t> dropped_pushes_{0};

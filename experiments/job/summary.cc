@@ -112,6 +112,7 @@ class SummaryMaker {
           {"link_latency_s", spec_.link_latency_s}}},
         {"parameters", FromFirst("parameters")},
         {"buckets", FromFirst("buckets")},
+        {"notes", FromFirst("notes")},
         {"seed", spec_.seed},
         {"repetition", spec_.repetition},
         {"global_batch", spec_.ResolvedGlobalBatch()},

@@ -53,11 +53,11 @@ void AddChecks(const VerifyRequest& request, const std::string& strategy, Verify
       check.spec = Resolve(check.spec);
       check.label = fmt::format("{} {} workers={}", group.optimizer, strategy, workers);
       if (count > 0) check.label += fmt::format(" servers={}", count);
-      check.repeat = request.repeats == Repeats::kAll;
+      check.repeat = entry.repeatable && request.repeats == Repeats::kAll;
       group.checks.push_back(std::move(check));
     }
   }
-  if (request.repeats == Repeats::kOnePerStrategy) group.checks.back().repeat = true;
+  if (request.repeats == Repeats::kOnePerStrategy) group.checks.back().repeat = entry.repeatable;
 }
 
 }  // namespace

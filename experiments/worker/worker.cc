@@ -109,6 +109,7 @@ class WorkerRun {
             .space = space_,
             .gate = process_.gate(),
             .buffer = process_.buffer(),
+            .recorder = recorder_,
             .first_step = start_.step,
             .end_step = total_steps_,
             .timeout = OperationTimeout(spec_),
@@ -187,6 +188,7 @@ class WorkerRun {
         {"payload_bytes_sent", recorder_.bytes_sent()},
         {"payload_bytes_received", recorder_.bytes_received()},
         {"staleness", StalenessJson(recorder_.staleness())},
+        {"notes", recorder_.notes()},
         {"dropped_pushes", recorder_.dropped_pushes()},
         {"server", server},
     };

@@ -1,16 +1,26 @@
 #include "experiments/worker/worker_observer.h"
 
+#include <fmt/format.h>
+
+#include <cstdio>
 #include <span>
+#include <string>
 
 #include "experiments/sha256.h"
 
 namespace ringside {
 
 bool WorkerObserver::MayStart(std::int64_t step) {
-  if (step == parts_.first_step) bytes_at_start_ = OpenSocketBytes(parts_.coordinator);
+  if (step == parts_.first_step) Begin();
   StrikeBefore(parts_.fault, parts_.world.rank, step);
   stopped_ = !parts_.gate.MayStart(step, Deadline::After(parts_.timeout));
   return !stopped_;
+}
+
+void WorkerObserver::Begin() {
+  bytes_at_start_ = OpenSocketBytes(parts_.coordinator);
+  if (parts_.world.rank != 0) return;
+  for (const std::string& note : parts_.recorder.notes()) fmt::print(stderr, "{}\n", note);
 }
 
 void WorkerObserver::StepDone(const StepRecord& record) {

@@ -16,7 +16,8 @@ namespace ringside {
 
 /// What a worker process does between steps: asks the gate, hands records to the heartbeat, counts
 /// the bytes of its sockets from the first step to the last. On rank 0 it also hashes the settled
-/// parameters at every evaluation. Borrows everything; used by the training thread.
+/// parameters at every evaluation, and says what the strategy has decided at its start. Borrows
+/// everything; used by the training thread.
 class WorkerObserver : public TrainerObserver {
  public:
   struct Parts {
@@ -24,6 +25,7 @@ class WorkerObserver : public TrainerObserver {
     const FlatSpace& space;
     StopGate& gate;
     BeatBuffer& buffer;
+    const Recorder& recorder;
     std::int64_t first_step = 0;
     std::int64_t end_step = 0;
     std::chrono::milliseconds timeout{30'000};  ///< Of the wait for the agreed last step.
@@ -43,6 +45,8 @@ class WorkerObserver : public TrainerObserver {
   SocketBytes bytes() const { return bytes_; }
 
  private:
+  void Begin();
+
   const Parts parts_;
   SocketBytes bytes_at_start_;
   SocketBytes bytes_;

@@ -1,0 +1,87 @@
+// What `auto` decides, as a pure function of what was measured, and that all ranks decide alike.
+#include "ring/auto_collective.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "common/errors.h"
+#include "ring/cost_table.h"
+#include "tests/common/thread_ranks.h"
+
+namespace ringside {
+namespace {
+
+using testing::HasSubstr;
+
+CostTable TwoWays() {
+  CostTable table({"quick start", "fast wire"});
+  table.Add(1000, {1.0, 3.0});
+  table.Add(3000, {5.0, 4.0});
+  return table;
+}
+
+TEST(CostTableTest, InterpolatesBetweenSizesAndGoesOnInProportion) {
+  const CostTable table = TwoWays();
+  EXPECT_DOUBLE_EQ(table.Seconds(0, 2000), 3.0);
+  EXPECT_DOUBLE_EQ(table.Seconds(1, 2500), 3.75);
+  EXPECT_DOUBLE_EQ(table.Seconds(0, 1), 1.0);
+  EXPECT_DOUBLE_EQ(table.Seconds(1, 6000), 8.0);
+}
+
+TEST(CostTableTest, TheCheapestChangesWhereTheLinesCross) {
+  const CostTable table = TwoWays();
+  EXPECT_EQ(table.Cheapest(0), 0U);
+  EXPECT_EQ(table.Cheapest(2300), 0U);
+  EXPECT_EQ(table.Cheapest(2400), 1U);
+  EXPECT_EQ(table.Cheapest(1'000'000), 1U);
+}
+
+TEST(CostTableTest, OfEqualsTheFirstIsTaken) {
+  CostTable table({"a", "b"});
+  table.Add(8, {1.0, 1.0});
+  EXPECT_EQ(table.Cheapest(8), 0U);
+}
+
+TEST(CostTableTest, RefusesARowOutOfPlace) {
+  CostTable table = TwoWays();
+  EXPECT_THROW(table.Add(3000, {1.0, 1.0}), InternalError);
+  EXPECT_THROW(table.Add(4000, {1.0}), InternalError);
+}
+
+TEST(CostTableTest, SaysWhatItTakesAndWhatTheOthersCost) {
+  CostTable table({"ring", "tree"});
+  table.Add(4096, {60e-6, 40e-6});
+  table.Add(4 << 20, {2e-3, 3e-3});
+  EXPECT_EQ(table.Describe(), "4 KiB: tree 40 us (ring 60); 4.0 MiB: ring 2000 us (tree 3000)");
+}
+
+TEST(AutoCollectiveTest, AllRanksDecideAlikeAndSumRight) {
+  constexpr int kWorld = 4;
+  const std::vector<TensorSpec> tensors{{"a", 300'000}};
+  const BucketPlan plan(tensors, {.target_bytes = 1 << 20, .first_bytes = 4096});
+  const FlatSpace space(plan.elements());
+  InProcessStore store;
+  const CommOptions comm{.address = "127.0.0.1", .token = "secret"};
+  const StrategyOptions options;
+  std::vector<std::string> notes(kWorld);
+  RunRanks(kWorld, [&](int rank) {
+    const World world = TestWorld(rank, kWorld);
+    AutoCollective collective({world, store, comm, options, "auto"});
+    collective.Prepare(space, plan);
+    notes[static_cast<std::size_t>(rank)] = collective.Notes();
+    for (const std::size_t count : {1U, 1000U, 20'000U, 300'000U}) {
+      std::vector<float> data(count, static_cast<float>(rank + 1));
+      collective.AllReduceSum(data, "test data");
+      ASSERT_EQ(data, std::vector<float>(count, 10.0F));
+    }
+    collective.AllGather({});
+  });
+  EXPECT_THAT(notes[0], HasSubstr("4 KiB: "));
+  EXPECT_THAT(notes, testing::Each(notes[0]));
+}
+
+}  // namespace
+}  // namespace ringside
