@@ -1,6 +1,6 @@
 # ringside_test(NAME SOURCES... LIBRARIES...): one GoogleTest executable, its cases discovered by CTest.
 function(ringside_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "TIMEOUT;ENVIRONMENT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
@@ -9,7 +9,7 @@ function(ringside_test name)
   # What is tested is optimised; the tests themselves need to compile fast. Not under sanitizers: the
   # suppressions for gRPC's headers count on the inlining of one optimisation level.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" ENVIRONMENT "${arg_ENVIRONMENT}")
   foreach(source ${arg_SOURCES})
     get_filename_component(path ${source} ABSOLUTE)
     set_property(GLOBAL APPEND PROPERTY RINGSIDE_REGISTERED ${path})

@@ -12,6 +12,8 @@ BuildInfo ThisBuild() {
           .grpc = RINGSIDE_GRPC_VERSION,
           .protobuf = RINGSIDE_PROTOBUF_VERSION,
           .gloo = RINGSIDE_GLOO_VERSION,
+          .mpi = RINGSIDE_MPI_VERSION,
+          .nccl = RINGSIDE_NCCL_VERSION,
           .libtorch = RINGSIDE_LIBTORCH_VERSION};
 }
 

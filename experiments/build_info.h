@@ -14,6 +14,8 @@ struct BuildInfo {
   std::string grpc;        ///< Versions; never empty.
   std::string protobuf;
   std::string gloo;
+  std::string mpi;       ///< Empty when built without: strategy mpi is then unavailable.
+  std::string nccl;      ///< The same of strategy nccl.
   std::string libtorch;  ///< Empty when built without: models that need it are refused.
 };
 

@@ -20,6 +20,7 @@ constexpr std::array kTable{
     &kTreeEntry,
     &kAutoEntry,
     &kMpiEntry,
+    &kNcclEntry,
     &kLocalSgdEntry,
     &kDilocoEntry,
     &kPsSyncEntry,

@@ -27,6 +27,7 @@ constexpr std::array kTable{
     &kTreeCollective,
     &kAutoCollective,
     &kMpiCollective,
+    &kNcclCollective,
 };
 
 }  // namespace
@@ -43,6 +44,7 @@ const CollectiveEntry kAutoCollective{
 const CollectiveEntry kTreeCollective{.name = "tree", .make = MakeGloo<RingAlgorithm::kTree>};
 
 const CollectiveEntry kMpiCollective{.name = "mpi", .make = MakeFrom<kMpiLibrary>};
+const CollectiveEntry kNcclCollective{.name = "nccl", .make = MakeFrom<kNcclLibrary>};
 
 std::span<const CollectiveEntry* const> CollectiveTable() { return kTable; }
 

@@ -38,6 +38,7 @@ extern const CollectiveEntry kRecursiveDoublingCollective;
 extern const CollectiveEntry kTreeCollective;
 extern const CollectiveEntry kAutoCollective;
 extern const CollectiveEntry kMpiCollective;
+extern const CollectiveEntry kNcclCollective;
 
 /// All collectives of this build.
 std::span<const CollectiveEntry* const> CollectiveTable();

@@ -25,6 +25,9 @@ std::unique_ptr<Strategy> Make(const StrategyContext& context) {
 constexpr std::array<std::string_view, 3> kKeys{"schedule", "codec", "error-feedback"};
 constexpr std::array<std::string_view, 1> kAutoKeys{"schedule"};
 
+constexpr std::array<std::string_view, 4> kNcclKeys{"schedule", "codec", "error-feedback",
+                                                    "nccl-algorithm"};
+
 }  // namespace
 
 const StrategyEntry kRingEntry{
@@ -111,6 +114,22 @@ const StrategyEntry kAutoEntry{
     .bound = AllReduceCost,
     .keys = kAutoKeys,
     .repeatable = false,
+};
+
+const StrategyEntry kNcclEntry{
+    .name = "nccl",
+    .family = Family::kRing,
+    .summary = "NCCL on CUDA, one GPU a worker, its ring or tree pinned",
+    .synchronous = true,
+    .averaging = Averaging::kGlobalBatch,
+    .memory = MemoryKind::kOrdinary,
+    .make = Make<kNcclCollective>,
+    .make_server = nullptr,
+    .bound = AllReduceCost,
+    .keys = kNcclKeys,
+    .check = CheckGatheringCodec,
+    .unavailable = [] { return kNcclLibrary.Unavailable(); },
+    .ranks = Ranks::kProcesses,
 };
 
 }  // namespace ringside

@@ -13,6 +13,7 @@ extern const StrategyEntry kAutoEntry;
 extern const StrategyEntry kLocalSgdEntry;
 extern const StrategyEntry kDilocoEntry;
 extern const StrategyEntry kMpiEntry;
+extern const StrategyEntry kNcclEntry;
 
 }  // namespace ringside
 

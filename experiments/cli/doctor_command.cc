@@ -12,6 +12,7 @@
 #include "experiments/cli/option_set.h"
 #include "experiments/find_program.h"
 #include "experiments/job/rank_environment.h"
+#include "experiments/strategy_table.h"
 #include "experiments/units.h"
 
 namespace ringside {
@@ -60,6 +61,15 @@ Finding Mpirun() {
   if (path.empty())
     return {"mpirun", false, "not in PATH: install openmpi-bin to start jobs by it"};
   return {"mpirun", true, path};
+}
+
+/// Of a strategy whose backend a machine may lack: what it was built with, or what is missing.
+Finding Backend(const std::string& strategy, const std::string& library,
+                const std::string& version) {
+  const std::string reason = WhyUnavailable(*FindStrategy(strategy));
+  const std::string name = "strategy " + strategy;
+  if (!reason.empty()) return {name, false, reason};
+  return {name, true, library + " " + version};
 }
 
 Finding Cores() {
@@ -116,8 +126,17 @@ Finding Ranks() {
 
 std::vector<Finding> Diagnose() {
   const NamespaceAccess access = TryNetworkNamespace();
-  return {Build(),        Transport(),        Libtorch(),      Mpirun(), Cores(),
-          SharedMemory(), Namespaces(access), Shaping(access), Ranks()};
+  return {Build(),
+          Transport(),
+          Libtorch(),
+          Mpirun(),
+          Backend("mpi", "OpenMPI", ThisBuild().mpi),
+          Backend("nccl", "NCCL", ThisBuild().nccl),
+          Cores(),
+          SharedMemory(),
+          Namespaces(access),
+          Shaping(access),
+          Ranks()};
 }
 
 void Print(const std::vector<Finding>& findings, const Painter& painter) {

@@ -37,13 +37,17 @@ std::string Help(const Painter& painter) {
   return out;
 }
 
+std::string OrNotBuiltIn(const std::string& version) {
+  return version.empty() ? "not built in" : version;
+}
+
 std::string Version() {
   const BuildInfo build = ThisBuild();
   return fmt::format(
       "ringside {} (git {}, {}, {})\n"
-      "backends: gRPC {}, Protocol Buffers {}, Gloo {}, libtorch {}\n",
+      "backends: gRPC {}, Protocol Buffers {}, Gloo {}, OpenMPI {}, NCCL {}, libtorch {}\n",
       build.version, build.git, build.build_type, build.compiler, build.grpc, build.protobuf,
-      build.gloo, build.libtorch.empty() ? "not built in" : build.libtorch);
+      build.gloo, OrNotBuiltIn(build.mpi), OrNotBuiltIn(build.nccl), OrNotBuiltIn(build.libtorch));
 }
 
 [[noreturn]] void RefuseVerb(const std::string& verb) {

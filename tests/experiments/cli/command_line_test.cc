@@ -106,6 +106,21 @@ TEST_F(CommandLine, ListsForProgramsAndPeople) {
   EXPECT_THAT(RunRingside("list strategies").out, HasSubstr("ps-sync"));
 }
 
+TEST_F(CommandLine, WhatCannotRunHereIsListedWithItsReasonAndRefused) {
+  const json list = json::parse(RunRingside("list strategies --json").out);
+  for (const json& row : list["strategies"]) {
+    if (row["available"].get<bool>()) continue;
+    const std::string name = row["name"];
+    const std::string reason = row["unavailable"];
+    EXPECT_THAT(reason, Not(IsEmpty())) << name;
+    const ProcessResult result = RunRingside(
+        "train --model profile:mobilenet-v2 --steps 2 --out refused --strategy " + name);
+    EXPECT_EQ(result.exit_code, 4) << name;
+    EXPECT_THAT(result.err, HasSubstr(reason));
+    EXPECT_FALSE(fs::exists(scratch() + "/refused"));
+  }
+}
+
 TEST_F(CommandLine, DoctorAnswers) {
   const json report = json::parse(RunRingside("doctor --json").out);
   EXPECT_EQ(report["schema"], "ringside.doctor/1");

@@ -100,7 +100,7 @@ TEST_P(EveryStrategyTest, RunsToItsEndAndSumsUp) {
 
 INSTANTIATE_TEST_SUITE_P(Strategies, EveryStrategyTest,
                          ::testing::Values(Case{"none"}, Case{"ring"}, Case{"halving-doubling"},
-                                           Case{"mpi"}, Case{"ps-sync"}, Case{"ps-sync", true},
+                                           Case{"ps-sync"}, Case{"ps-sync", true},
                                            Case{"ps-async"}),
                          [](const auto& suite_case) {
                            std::string name = suite_case.param.strategy;

@@ -1,0 +1,253 @@
+// Steps and bytes are those of NCCL's ring or double binary tree, with two copies between host and
+// GPU of M bytes each around them.
+#include "ring/nccl_collective.h"
+
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+#include <nccl.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "common/deadline.h"
+#include "common/errors.h"
+#include "ring/backend_library.h"
+#include "ring/nccl_settings.h"
+
+namespace ringside {
+namespace {
+
+/// A CUDA or NCCL call that returned an error.
+class DeviceError : public Error {
+ public:
+  using Error::Error;
+};
+
+void Check(cudaError_t code) {
+  if (code != cudaSuccess) throw DeviceError(cudaGetErrorString(code));
+}
+
+/// In progress is no error: the communicator does not block.
+void Check(ncclResult_t code) {
+  if (code != ncclSuccess && code != ncclInProgress) throw DeviceError(ncclGetErrorString(code));
+}
+
+ncclUniqueId ExchangeId(const CollectiveContext& context) {
+  ncclUniqueId id;
+  const std::string key = context.prefix + "/id";
+  if (context.world.rank == 0) {
+    Check(ncclGetUniqueId(&id));
+    context.store.Set(key, {id.internal, sizeof(id.internal)});
+    return id;
+  }
+  const Deadline deadline = Deadline::After(context.comm.rendezvous_timeout());
+  const std::string value = context.store.Get(key, deadline);
+  if (value.size() != sizeof(id.internal)) {
+    throw CommError("worker 0", "the start of NCCL", "its identifier has the wrong size");
+  }
+  std::memcpy(id.internal, value.data(), value.size());
+  return id;
+}
+
+int DeviceCount() {
+  int devices = 0;
+  Check(cudaGetDeviceCount(&devices));
+  return devices;
+}
+
+}  // namespace
+
+/// One GPU with a stream, a buffer and a communicator. Everything is called with it current.
+class NcclCollective::Device {
+ public:
+  explicit Device(const CollectiveContext& context) : index_(context.world.local_rank) {
+    const std::string reason = TooFewDevices(context.world.local_workers, DeviceCount());
+    if (!reason.empty()) throw MissingBackendError(reason);
+    MakeCurrent();
+    // NCCL takes it from nowhere else.
+    ::setenv("NCCL_ALGO", NcclAlgorithmSetting(context.options.nccl_algorithm), 1);
+    Check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 0;
+    Check(ncclCommInitRankConfig(&communicator_, context.world.workers, ExchangeId(context),
+                                 context.world.rank, &config));
+    Settle(Deadline::After(context.comm.rendezvous_timeout()));
+  }
+  /// Peers that still work with it fail: after a call that all leave together there are none.
+  ~Device() {
+    cudaSetDevice(index_);
+    for (void* pinned : pinned_) cudaHostUnregister(pinned);
+    if (communicator_ != nullptr) ncclCommAbort(communicator_);
+    if (stream_ != nullptr) cudaStreamDestroy(stream_);
+    cudaFree(buffer_);
+  }
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  /// CUDA keeps a current device for each thread, and the caller changes threads.
+  void MakeCurrent() const { Check(cudaSetDevice(index_)); }
+
+  /// Copies from and to it need no further copy then.
+  void Pin(std::span<const float> memory) {
+    if (memory.empty()) return;
+    auto* start = const_cast<float*>(memory.data());
+    Check(cudaHostRegister(start, memory.size_bytes(), cudaHostRegisterDefault));
+    pinned_.push_back(start);
+  }
+
+  /// On the GPU; what it held is lost when it grows.
+  std::byte* Buffer(std::size_t bytes) {
+    if (bytes > capacity_) {
+      cudaFree(buffer_);
+      buffer_ = nullptr;
+      capacity_ = 0;
+      Check(cudaMalloc(reinterpret_cast<void**>(&buffer_), bytes));
+      capacity_ = bytes;
+    }
+    return buffer_;
+  }
+
+  void ToDevice(std::byte* device, std::span<const std::byte> host) const {
+    Check(cudaMemcpyAsync(device, host.data(), host.size(), cudaMemcpyHostToDevice, stream_));
+  }
+  void ToHost(std::span<std::byte> host, const std::byte* device) const {
+    Check(cudaMemcpyAsync(host.data(), device, host.size(), cudaMemcpyDeviceToHost, stream_));
+  }
+
+  /// Until NCCL has taken what it was asked for. Throws `DeviceError` when it failed or is late.
+  void Settle(const Deadline& deadline) const {
+    while (!HasSettled()) ThrowWhenLate(deadline);
+  }
+  /// Until all that was asked for is done.
+  void Finish(const Deadline& deadline) const {
+    for (cudaError_t state = cudaErrorNotReady; state != cudaSuccess;) {
+      HasSettled();
+      state = cudaStreamQuery(stream_);
+      if (state != cudaErrorNotReady) Check(state);
+      if (state == cudaErrorNotReady) ThrowWhenLate(deadline);
+    }
+  }
+
+  ncclComm_t communicator() const { return communicator_; }
+  cudaStream_t stream() const { return stream_; }
+
+ private:
+  bool HasSettled() const {
+    ncclResult_t state = ncclSuccess;
+    Check(ncclCommGetAsyncError(communicator_, &state));
+    Check(state);
+    return state != ncclInProgress;
+  }
+  static void ThrowWhenLate(const Deadline& deadline) {
+    if (deadline.expired()) throw DeviceError("it took longer than its timeout");
+  }
+
+  const int index_;
+  cudaStream_t stream_ = nullptr;
+  ncclComm_t communicator_ = nullptr;
+  std::byte* buffer_ = nullptr;
+  std::size_t capacity_ = 0;
+  std::vector<void*> pinned_;
+};
+
+NcclCollective::NcclCollective(const CollectiveContext& context)
+    : world_(context.world), timeout_(context.comm.timeout) {
+  try {
+    device_ = std::make_unique<Device>(context);
+  } catch (const DeviceError& error) {
+    throw CommError("another worker", "the start of NCCL", error.what());
+  }
+}
+
+NcclCollective::~NcclCollective() = default;
+
+void NcclCollective::Prepare(const FlatSpace& space, const BucketPlan&) {
+  Run("pinning of the vectors", [&](const Deadline&) {
+    device_->Pin(space.params());
+    device_->Pin(space.grads());
+  });
+}
+
+void NcclCollective::AllReduceSum(std::span<float> data, const std::string& what) {
+  if (data.empty()) return;
+  Run("all-reduce of " + what, [&](const Deadline& deadline) {
+    std::byte* buffer = device_->Buffer(data.size_bytes());
+    device_->ToDevice(buffer, std::as_bytes(data));
+    Check(ncclAllReduce(buffer, buffer, data.size(), ncclFloat32, ncclSum, device_->communicator(),
+                        device_->stream()));
+    device_->Settle(deadline);
+    device_->ToHost(std::as_writable_bytes(data), buffer);
+    device_->Finish(deadline);
+    traffic_.sent += data.size_bytes();
+    traffic_.received += data.size_bytes();
+  });
+}
+
+void NcclCollective::Broadcast(std::span<float> data, int root) {
+  if (data.empty()) return;
+  Run(fmt::format("broadcast from worker {}", root), [&](const Deadline& deadline) {
+    std::byte* buffer = device_->Buffer(data.size_bytes());
+    device_->ToDevice(buffer, std::as_bytes(data));
+    Check(ncclBroadcast(buffer, buffer, data.size(), ncclFloat32, root, device_->communicator(),
+                        device_->stream()));
+    device_->Settle(deadline);
+    device_->ToHost(std::as_writable_bytes(data), buffer);
+    device_->Finish(deadline);
+    (world_.rank == root ? traffic_.sent : traffic_.received) += data.size_bytes();
+  });
+}
+
+std::vector<std::byte> NcclCollective::AllGather(std::span<const std::byte> mine) {
+  // NCCL gathers nothing where there is nothing, but a gather is a barrier.
+  const std::size_t block = std::max<std::size_t>(mine.size(), 1);
+  std::vector<std::byte> all(block * static_cast<std::size_t>(world_.workers));
+  Run("all-gather", [&](const Deadline& deadline) {
+    std::byte* buffer = device_->Buffer(all.size());
+    std::byte* own = buffer + block * static_cast<std::size_t>(world_.rank);
+    device_->ToDevice(own, mine);
+    Check(ncclAllGather(own, buffer, block, ncclUint8, device_->communicator(), device_->stream()));
+    device_->Settle(deadline);
+    device_->ToHost(all, buffer);
+    device_->Finish(deadline);
+    traffic_.sent += mine.size();
+    traffic_.received += all.size() - block;
+  });
+  if (mine.empty()) all.clear();
+  return all;
+}
+
+template <typename Call>
+void NcclCollective::Run(const std::string& operation, const Call& call) {
+  if (failure_ != nullptr) std::rethrow_exception(failure_);
+  try {
+    device_->MakeCurrent();
+    call(Deadline::After(timeout_));
+  } catch (const DeviceError& error) {
+    device_.reset();
+    failure_ = std::make_exception_ptr(CommError("another worker", operation, error.what()));
+    std::rethrow_exception(failure_);
+  }
+}
+
+namespace {
+
+std::string Unavailable() {
+  int devices = 0;
+  const cudaError_t code = cudaGetDeviceCount(&devices);
+  return NoDevice(code == cudaSuccess ? "" : cudaGetErrorString(code), devices);
+}
+
+std::unique_ptr<Collective> Make(const CollectiveContext& context) {
+  return std::make_unique<NcclCollective>(context);
+}
+
+constexpr CollectiveBackend kBackend{.unavailable = Unavailable, .make = Make};
+
+}  // namespace
+}  // namespace ringside
+
+extern "C" __attribute__((visibility("default"))) const ringside::CollectiveBackend*
+ringside_collective_backend() {
+  return &ringside::kBackend;
+}

@@ -1,0 +1,26 @@
+#include "ring/nccl_settings.h"
+
+#include <fmt/format.h>
+
+namespace ringside {
+
+const char* NcclAlgorithmSetting(NcclAlgorithm algorithm) {
+  return algorithm == NcclAlgorithm::kTree ? "allreduce:tree" : "allreduce:ring";
+}
+
+std::string NoDevice(const std::string& error, int devices) {
+  if (error.empty() && devices > 0) return {};
+  return fmt::format(
+      "no GPU is found here ({}); run it on a machine with an NVIDIA GPU and its driver",
+      error.empty() ? "CUDA counts 0 devices" : error);
+}
+
+std::string TooFewDevices(int local_workers, int devices) {
+  if (local_workers <= devices) return {};
+  return fmt::format(
+      "{} workers on a host with {} GPU{}: NCCL takes one rank a GPU; give at most {} workers a "
+      "host",
+      local_workers, devices, devices == 1 ? "" : "s", devices);
+}
+
+}  // namespace ringside

@@ -1,0 +1,34 @@
+// What is said and set for NCCL, which needs no GPU.
+#include "ring/nccl_settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ringside {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(NcclSettingsTest, PinTheAllReduceAlone) {
+  EXPECT_STREQ(NcclAlgorithmSetting(NcclAlgorithm::kRing), "allreduce:ring");
+  EXPECT_STREQ(NcclAlgorithmSetting(NcclAlgorithm::kTree), "allreduce:tree");
+}
+
+TEST(NcclSettingsTest, AMachineWithoutAGpuIsToldWhatCudaSays) {
+  EXPECT_THAT(NoDevice("no CUDA-capable device is detected", 0),
+              AllOf(HasSubstr("no CUDA-capable device is detected"), HasSubstr("driver")));
+  EXPECT_THAT(NoDevice("", 0), HasSubstr("CUDA counts 0 devices"));
+  EXPECT_THAT(NoDevice("", 1), IsEmpty());
+}
+
+TEST(NcclSettingsTest, EveryWorkerOfAHostNeedsAGpuOfItsOwn) {
+  EXPECT_THAT(TooFewDevices(2, 2), IsEmpty());
+  EXPECT_THAT(TooFewDevices(2, 1),
+              AllOf(HasSubstr("2 workers on a host with 1 GPU:"), HasSubstr("at most 1 ")));
+  EXPECT_THAT(TooFewDevices(4, 2), HasSubstr("with 2 GPUs"));
+}
+
+}  // namespace
+}  // namespace ringside
