@@ -1,8 +1,10 @@
 // Time and CPU of one sum over all ranks: our collectives beside bare Gloo, in interleaved rounds
 // of one job. One JSON line a size and contender; `ratio` is to the best of bare Gloo in time.
+// `copy`: every rank copies its vector once, which moves 2NM bytes, as much as a sum in shared
+// memory has to: the bound of `shm`.
 //
 // usage: collective_benchmark [ranks=2] [bytes=4096,262144,4194304,67108864] [rounds=9]
-//                             [store=DIR rank=R address=IP]
+//                             [contenders=NAME,NAME... (all)] [store=DIR rank=R address=IP]
 // Forks its ranks on loopback, or is one rank of a job whose ranks share a directory.
 #include <fmt/format.h>
 #include <gloo/allreduce.h>
@@ -24,15 +26,17 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "benchmarks/directory_store.h"
+#include "common/flat_space.h"
 #include "common/strategy_entry.h"
 #include "ring/add_into.h"
-#include "ring/gloo_collective.h"
-#include "ring/link_algorithm.h"
+#include "ring/collective_table.h"
 
 namespace ringside {
 namespace {
@@ -45,7 +49,12 @@ struct Job {
   std::string address = "127.0.0.1";
   std::string directory;
   std::vector<std::size_t> sizes;
+  std::set<std::string, std::less<>> contenders;  // empty: all
   int rounds = 9;
+
+  bool Wants(std::string_view contender) const {
+    return contenders.empty() || contenders.contains(contender);
+  }
 };
 
 struct Contender {
@@ -100,18 +109,43 @@ void GlooAdd(void* out, const void* a, const void* b, std::size_t count) {
   AddInto(std::span(sum, count), std::span(static_cast<const float*>(b), count));
 }
 
+/// A collective of the table, connected.
+struct Ours {
+  std::string_view name;
+  std::unique_ptr<Collective> collective;
+};
+
 /// The contenders for one vector; bare Gloo's older algorithms are bound to it.
 class Contest {
  public:
-  Contest(const Job& job, GlooCollective& ours, const std::shared_ptr<gloo::Context>& context,
-          std::span<float> data)
+  Contest(const Job& job, std::span<const Ours> ours, const std::shared_ptr<gloo::Context>& context,
+          const FlatSpace& space)
       : job_(job) {
-    for (const LinkAlgorithm& algorithm : LinkAlgorithms()) {
-      Add(std::string(algorithm.name), [&ours, id = algorithm.id](auto span) {
-        ours.Use(id);
-        ours.AllReduceSum(span, "benchmark");
+    for (const Ours& each : ours) {
+      Add(std::string(each.name), [collective = each.collective.get()](auto span) {
+        collective->AllReduceSum(span, "benchmark");
       });
     }
+    Add("copy", [&space](auto span) {
+      std::memcpy(space.params().data(), span.data(), span.size_bytes());
+    });
+    AddGloo(context, space.grads());
+  }
+
+  void Run(Collective& barrier, std::span<float> data) {
+    const double bytes = static_cast<double>(data.size_bytes());
+    const int iterations = std::clamp(static_cast<int>(64e6 / (bytes + 64e3)), 2, 200);
+    for (int round = -1; round < job_.rounds; ++round) {  // round -1 warms up
+      for (std::size_t i = 0; i < contenders_.size(); ++i) {
+        const Sample sample = Measure(contenders_[i], barrier, data, iterations);
+        if (round >= 0) samples_[i].push_back(sample);
+      }
+    }
+    if (job_.world.rank == 0) Print(data.size_bytes());
+  }
+
+ private:
+  void AddGloo(const std::shared_ptr<gloo::Context>& context, std::span<float> data) {
     Add("gloo-ring", [context](auto span) {
       gloo::AllreduceOptions options(context);
       options.setOutput(span.data(), span.size());
@@ -129,20 +163,8 @@ class Contest {
     Add("gloo-halving-doubling", [halving](auto) { halving->run(); });
   }
 
-  void Run(Collective& barrier, std::span<float> data) {
-    const double bytes = static_cast<double>(data.size_bytes());
-    const int iterations = std::clamp(static_cast<int>(64e6 / (bytes + 64e3)), 2, 200);
-    for (int round = -1; round < job_.rounds; ++round) {  // round -1 warms up
-      for (std::size_t i = 0; i < contenders_.size(); ++i) {
-        const Sample sample = Measure(contenders_[i], barrier, data, iterations);
-        if (round >= 0) samples_[i].push_back(sample);
-      }
-    }
-    if (job_.world.rank == 0) Print(data.size_bytes());
-  }
-
- private:
   void Add(std::string name, std::function<void(std::span<float>)> all_reduce) {
+    if (!job_.Wants(name)) return;
     contenders_.push_back({std::move(name), std::move(all_reduce)});
     samples_.emplace_back();
   }
@@ -195,15 +217,21 @@ void RunRank(const Job& job) {
   DirectoryStore store(job.directory + "/store");
   const CommOptions comm{
       .address = job.address, .token = "benchmark", .timeout = std::chrono::seconds(60)};
-  std::vector<RingAlgorithm> algorithms;
-  for (const LinkAlgorithm& algorithm : LinkAlgorithms()) algorithms.push_back(algorithm.id);
-  GlooCollective ours(job.world, store, comm, algorithms, "ours");
+  const StrategyOptions options;
+  std::vector<Ours> ours;
+  for (const CollectiveEntry* entry : CollectiveTable()) {
+    if (!job.Wants(entry->name)) continue;
+    ours.push_back(
+        {entry->name, entry->make({job.world, store, comm, options, std::string(entry->name)})});
+  }
+  const auto barrier = kRingCollective.make({job.world, store, comm, options, "barrier"});
   const auto context = ConnectGloo(job);
   for (const std::size_t bytes : job.sizes) {
-    std::vector<float> data(bytes / sizeof(float));
-    Contest(job, ours, context, data).Run(ours, data);
-    ours.AllGather({});
-    Sum(ours, 0);  // nobody unbinds its buffers while another still reads the last message
+    const FlatSpace space(bytes / sizeof(float), "benchmark");
+    for (const Ours& each : ours) each.collective->Prepare(space, {});
+    Contest(job, ours, context, space).Run(*barrier, space.grads());
+    barrier->AllGather({});
+    Sum(*barrier, 0);  // nobody unbinds its buffers while another still reads the last message
   }
   ::usleep(100'000);
 }
@@ -230,6 +258,8 @@ Job MakeJob(const Arguments& arguments) {
   job.address = value("address", "127.0.0.1");
   job.directory = value("store", fmt::format("/tmp/ringside-benchmark.{}", getpid()));
   job.rounds = std::stoi(value("rounds", "9"));
+  std::stringstream contenders(value("contenders", ""));
+  for (std::string name; std::getline(contenders, name, ',');) job.contenders.insert(name);
   std::stringstream sizes(value("bytes", "4096,262144,4194304,67108864"));
   for (std::string size; std::getline(sizes, size, ',');) job.sizes.push_back(std::stoul(size));
   return job;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -18,18 +19,37 @@
 namespace ringside {
 namespace {
 
+constexpr std::size_t kPage = 4096;
 constexpr const char* kAttaching = "attaching shared memory";
 
 std::string ErrnoText() { return std::strerror(errno); }
 
+/// Address space for `bytes` that starts where a huge page may; null when there is none.
+std::byte* ReserveAligned(std::size_t bytes) {
+  constexpr std::size_t kHugePage = std::size_t{2} << 20;
+  if (bytes > SIZE_MAX - kHugePage) return nullptr;
+  void* range = mmap(nullptr, bytes + kHugePage, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (range == MAP_FAILED) return nullptr;
+  auto* const begin = static_cast<std::byte*>(range);
+  const std::size_t before = -reinterpret_cast<std::uintptr_t>(begin) % kHugePage;
+  const std::size_t pages = (bytes + kPage - 1) / kPage * kPage;
+  if (before > 0) munmap(begin, before);
+  munmap(begin + before + pages, bytes + kHugePage - before - pages);
+  return begin + before;
+}
+
 std::byte* Map(std::size_t bytes, int flags, int file) {
-  if (bytes == 0) return nullptr;
-  void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, file, 0);
-  if (address == MAP_FAILED) return nullptr;
+  std::byte* const place = bytes == 0 ? nullptr : ReserveAligned(bytes);
+  if (place == nullptr) return nullptr;
+  if (mmap(place, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED, file, 0) == MAP_FAILED) {
+    munmap(place, bytes);
+    return nullptr;
+  }
   // Gradients and parameters are swept front to back every step: huge pages spare the TLB. Advice
   // may be ignored.
-  madvise(address, bytes, MADV_HUGEPAGE);
-  return static_cast<std::byte*>(address);
+  madvise(place, bytes, MADV_HUGEPAGE);
+  return place;
 }
 
 /// Page faults now rather than within the first steps. Kernels before 5.14 fault later.
@@ -37,6 +57,17 @@ void Populate(std::byte* data, std::size_t bytes) {
 #ifdef MADV_POPULATE_WRITE
   if (data != nullptr) madvise(data, bytes, MADV_POPULATE_WRITE);
 #endif
+}
+
+/// Most systems give shared memory small pages, whatever the advice; they can be put together
+/// afterwards, from Linux 6.1 on. Who attaches later gets them so.
+void MakePagesHuge(std::byte* data, std::size_t bytes) {
+#ifdef MADV_COLLAPSE
+  constexpr int kCollapse = MADV_COLLAPSE;
+#else
+  constexpr int kCollapse = 25;  // glibc 2.36 does not know it yet
+#endif
+  madvise(data, bytes, kCollapse);
 }
 
 /// Tells apart what a reused process id or descriptor would hide.
@@ -90,7 +121,10 @@ std::byte* Reserve(int file, std::size_t bytes) {
   if (data == nullptr) return nullptr;
   Populate(data, bytes);
   errno = posix_fallocate(file, 0, static_cast<off_t>(bytes));
-  if (errno == 0) return data;
+  if (errno == 0) {
+    MakePagesHuge(data, bytes);
+    return data;
+  }
   munmap(data, bytes);
   return nullptr;
 }

@@ -126,6 +126,7 @@ struct StrategyEntry {
   Ranks ranks = Ranks::kAnywhere;
   /// A synchronous strategy gives the same bits in every run.
   bool repeatable = true;
+  bool one_host = false;  ///< All workers must share memory.
 };
 
 }  // namespace ringside

@@ -14,6 +14,7 @@ struct World {
   int colocated_servers = 0;
   int local_rank = 0;     ///< Index of this worker among those of its host.
   int local_workers = 1;  ///< Number of workers on its host.
+  /// Workers share memory if and only if this is equal: an address, a name, or an emulated host's.
   std::string host = "localhost";
 
   int dedicated_servers() const { return servers - colocated_servers; }

@@ -123,6 +123,13 @@ void ResolveWorld(RunSpec& spec, const StrategyEntry& strategy) {
   Refuse(spec.workers < 1, "workers", "{} workers cannot train; give at least 1", spec.workers);
   Refuse(spec.workers > kMaxWorkers, "workers", "{} workers are more than {}", spec.workers,
          kMaxWorkers);
+  Refuse(spec.hosts < 0, "hosts", "{} hosts cannot be; 0 means as they are", spec.hosts);
+  Refuse(spec.hosts > spec.workers, "hosts",
+         "{} hosts for {} workers would leave some without; give at most one per worker",
+         spec.hosts, spec.workers);
+  Refuse(spec.hosts > 1 && strategy.one_host, "hosts",
+         "strategy '{}' shares the memory of one host; across hosts take hierarchical",
+         spec.strategy);
   Refuse(spec.servers < 0, "servers", "{} servers cannot be; 0 means the strategy's default",
          spec.servers);
   if (strategy.make_server == nullptr) {

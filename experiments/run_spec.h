@@ -37,6 +37,7 @@ class SpecKeyError : public ConfigError {
 struct RunSpec {
   std::string strategy = "ring";
   int workers = 2;
+  int hosts = 0;  ///< > 0: emulated ones, that workers are dealt to in blocks.
   /// 0: one dedicated server where the strategy has servers, none where they are spare ones.
   int servers = 0;
   bool colocated = false;   ///< `servers` of the workers carry one; 0 then means all of them.

@@ -184,6 +184,9 @@ constexpr std::array kKeys{
             Get<&RunSpec::strategy>, Set<&RunSpec::strategy>},
     SpecKey{"workers", "workers", "N", "worker processes", true, Integer, Get<&RunSpec::workers>,
             Set<&RunSpec::workers>},
+    SpecKey{"hosts", "hosts", "N",
+            "deal the workers to N emulated hosts, in blocks; 0: hosts as they are", true, Integer,
+            Get<&RunSpec::hosts>, Set<&RunSpec::hosts>},
     SpecKey{"servers", "servers", "N|colocated[:N]",
             "dedicated parameter servers, or servers inside the workers; 0: one dedicated; mixed: how "
             "many besides one in every worker",

@@ -13,20 +13,10 @@ namespace ringside {
 namespace {
 
 constexpr std::array kTable{
-    &kNoneEntry,
-    &kRingEntry,
-    &kHalvingDoublingEntry,
-    &kRecursiveDoublingEntry,
-    &kTreeEntry,
-    &kAutoEntry,
-    &kMpiEntry,
-    &kNcclEntry,
-    &kLocalSgdEntry,
-    &kDilocoEntry,
-    &kPsSyncEntry,
-    &kMixedEntry,
-    &kPsBackupEntry,
-    &kPsSspEntry,
+    &kNoneEntry,    &kRingEntry,  &kHalvingDoublingEntry, &kRecursiveDoublingEntry,
+    &kTreeEntry,    &kShmEntry,   &kHierarchicalEntry,    &kAutoEntry,
+    &kMpiEntry,     &kNcclEntry,  &kLocalSgdEntry,        &kDilocoEntry,
+    &kPsSyncEntry,  &kMixedEntry, &kPsBackupEntry,        &kPsSspEntry,
     &kPsAsyncEntry,
 };
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/errors.h"
+#include "ring/agreement.h"
 
 namespace ringside {
 namespace {
@@ -17,13 +18,6 @@ constexpr int kCallerLane = 0;
 constexpr int kCommunicationLane = 1;
 
 constexpr int kLeader = 0;  // names the next bucket where urgency decides
-
-/// What all ranks must have in common before the first step.
-struct Agreement {
-  std::uint64_t plan = 0;
-  std::int64_t step = 0;
-  bool operator==(const Agreement&) const = default;
-};
 
 }  // namespace
 
@@ -57,28 +51,12 @@ void AllReduceStrategy::Start(FlatSpace& space, const BucketPlan& plan, const St
 
 void AllReduceStrategy::Agree(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) {
   collective_ = connect_();
-  CheckPlans(plan, from);
+  CheckAgreement(*collective_, context_.world, plan, from);
   collective_->Prepare(space, plan);
   if (const std::string notes = collective_->Notes(); !notes.empty()) {
     context_.recorder.AddNote(notes);
   }
   collective_->Broadcast(space.params(), 0);
-}
-
-void AllReduceStrategy::CheckPlans(const BucketPlan& plan, const StartPoint& from) {
-  const Agreement mine{plan.Fingerprint(), from.step};
-  const auto gathered = collective_->AllGather(std::as_bytes(std::span(&mine, 1)));
-  std::vector<Agreement> all(static_cast<std::size_t>(context_.world.workers));
-  std::memcpy(all.data(), gathered.data(), gathered.size());
-  for (std::size_t rank = 1; rank < all.size(); ++rank) {
-    if (all[rank] == all[0]) continue;
-    const bool same_plan = all[rank].plan == all[0].plan;
-    throw CommError(fmt::format("worker {}", rank), "the start",
-                    same_plan ? fmt::format("it starts at step {}, worker 0 at step {}",
-                                            all[rank].step, all[0].step)
-                              : "its bucket plan differs from worker 0's: another model or bucket "
-                                "size");
-  }
 }
 
 void AllReduceStrategy::Submit(const Bucket& bucket) {

@@ -63,7 +63,6 @@ class AllReduceStrategy : public Strategy {
   };
 
   void Agree(FlatSpace& space, const BucketPlan& plan, const StartPoint& from);
-  void CheckPlans(const BucketPlan& plan, const StartPoint& from);
   void Enqueue(const Bucket& bucket, UpdateRule::Moment moment);
   void WaitFor(std::size_t index, std::unique_lock<std::mutex>& lock);
   void RethrowFailure() const;

@@ -39,6 +39,8 @@ extern const CollectiveEntry kTreeCollective;
 extern const CollectiveEntry kAutoCollective;
 extern const CollectiveEntry kMpiCollective;
 extern const CollectiveEntry kNcclCollective;
+extern const CollectiveEntry kShmCollective;
+extern const CollectiveEntry kHierarchicalCollective;
 
 /// All collectives of this build.
 std::span<const CollectiveEntry* const> CollectiveTable();

@@ -5,20 +5,17 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
-#include <set>
 
 #include "common/deadline.h"
 #include "common/errors.h"
 #include "ring/ring_algorithms.h"
 #include "ring/sigpipe_guard.h"
+#include "ring/suspects.h"
 
 namespace ringside {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// Within which a rank that still runs has reported its own suspect.
-constexpr auto kReportGrace = 300ms;
 
 /// Broadcast and all-gather use the ring under all algorithms.
 std::vector<int> PeersOf(const World& world, std::span<const RingAlgorithm> algorithms) {
@@ -85,32 +82,14 @@ void GlooCollective::Run(const std::string& operation, const std::function<void(
 }
 
 void GlooCollective::Fail(const std::string& operation, const CommError& seen) {
-  try {
-    store_.Set(SuspectKey(fmt::format("worker {}", world_.rank)), seen.peer());
-  } catch (const CommError&) {  // the store is gone: what this rank saw must do
-  }
+  const std::string self = fmt::format("worker {}", world_.rank);
+  ReportSuspect(store_, prefix_, self, seen.peer());
   links_.reset();
-  const std::string culprit = FindCulprit(seen.peer());
+  const std::string culprit = FindCulprit(store_, prefix_, self, seen.peer());
   std::string reason = seen.what();
   if (culprit != seen.peer()) reason += "; " + culprit + " is the one that is missing";
   failure_ = std::make_exception_ptr(CommError(culprit, operation, reason));
   std::rethrow_exception(failure_);
-}
-
-std::string GlooCollective::FindCulprit(const std::string& seen) const {
-  const Deadline deadline = Deadline::After(kReportGrace);
-  std::set<std::string> reporters{fmt::format("worker {}", world_.rank)};
-  std::string suspect = seen;
-  try {
-    while (reporters.insert(suspect).second) suspect = store_.Get(SuspectKey(suspect), deadline);
-  } catch (const CommError&) {
-    return suspect;  // it reports nobody
-  }
-  return seen;  // they suspect each other
-}
-
-std::string GlooCollective::SuspectKey(const std::string& reporter) const {
-  return fmt::format("{}/suspect of {}", prefix_, reporter);
 }
 
 }  // namespace ringside

@@ -51,8 +51,6 @@ class GlooCollective : public Collective {
 
  private:
   [[noreturn]] void Fail(const std::string& operation, const CommError& seen);
-  std::string FindCulprit(const std::string& seen) const;
-  std::string SuspectKey(const std::string& reporter) const;
 
   World world_;
   Store& store_;

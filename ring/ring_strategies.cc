@@ -8,6 +8,7 @@
 #include "ring/backend_library.h"
 #include "ring/codec_collective.h"
 #include "ring/collective_table.h"
+#include "ring/shm_strategy.h"
 
 namespace ringside {
 namespace {
@@ -130,6 +131,33 @@ const StrategyEntry kNcclEntry{
     .check = CheckGatheringCodec,
     .unavailable = [] { return kNcclLibrary.Unavailable(); },
     .ranks = Ranks::kProcesses,
+};
+
+const StrategyEntry kShmEntry{
+    .name = "shm",
+    .family = Family::kRing,
+    .summary = "one host: sums and updates shares of the workers' shared memory in place",
+    .synchronous = true,
+    .averaging = Averaging::kGlobalBatch,
+    .memory = MemoryKind::kShared,
+    .make = [](const StrategyContext& context) -> std::unique_ptr<Strategy> {
+      return std::make_unique<ShmStrategy>(context);
+    },
+    .make_server = nullptr,
+    .bound = NoCost,  // no link is used
+    .one_host = true,
+};
+
+const StrategyEntry kHierarchicalEntry{
+    .name = "hierarchical",
+    .family = Family::kRing,
+    .summary = "shared memory inside a host, rings over Gloo across hosts",
+    .synchronous = true,
+    .averaging = Averaging::kGlobalBatch,
+    .memory = MemoryKind::kShared,
+    .make = Make<kHierarchicalCollective>,
+    .make_server = nullptr,
+    .bound = HierarchicalCost,
 };
 
 }  // namespace ringside

@@ -14,6 +14,8 @@ extern const StrategyEntry kLocalSgdEntry;
 extern const StrategyEntry kDilocoEntry;
 extern const StrategyEntry kMpiEntry;
 extern const StrategyEntry kNcclEntry;
+extern const StrategyEntry kShmEntry;
+extern const StrategyEntry kHierarchicalEntry;
 
 }  // namespace ringside
 

@@ -70,6 +70,15 @@ Cost GatherCost(const CostInput& input) {
           .bytes_received_per_worker = bytes};
 }
 
+Cost HierarchicalCost(const CostInput& input) {
+  const double hosts = input.hosts > 0 ? input.hosts : input.workers;
+  const double of_host = 2 * (hosts - 1) / hosts * input.bytes;
+  const double of_worker = of_host * hosts / input.workers;
+  return {.seconds = Seconds(input, 2 * (hosts - 1), of_host),
+          .bytes_sent_per_worker = of_worker,
+          .bytes_received_per_worker = of_worker};
+}
+
 Cost HalvingDoublingCost(const CostInput& input) {
   const auto workers = static_cast<unsigned>(input.workers);
   const unsigned power = std::bit_floor(workers);

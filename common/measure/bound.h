@@ -9,6 +9,7 @@ namespace ringside {
 /// dedicated server.
 struct CostInput {
   int workers = 1;
+  int hosts = 0;  ///< That the workers are dealt to; 0: each has its own.
   int servers = 0;
   bool colocated = false;  ///< Server s shares worker s's NIC.
   double bytes = 0;        ///< M: gradients of one step, as they travel.
@@ -47,6 +48,9 @@ Cost PeriodicRingCost(const CostInput& input);
 /// No all-reduce of any kind can do better: ceil(log2 N) alpha + 2(N-1)/N M/B. For those that
 /// choose their own algorithm.
 Cost AllReduceCost(const CostInput& input);
+/// Inside hosts nothing is on a wire; over each host's link a ring of the H hosts:
+/// 2(H-1) alpha + 2(H-1)/H M/B.
+Cost HierarchicalCost(const CostInput& input);
 /// Push and pull streamed together, each a message of its own. Dedicated:
 /// 2 alpha + max(M/B, N M/(S B)); co-located: 2 alpha + (N+S-2) M/(S B). Where pushes and pulls are
 /// not equally long, the busier direction of the busiest link counts. Throws `InternalError`

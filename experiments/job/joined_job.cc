@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "common/errors.h"
+#include "experiments/job/emulated_hosts.h"
 #include "experiments/job/job_host.h"
 #include "experiments/job/network_address.h"
 #include "experiments/job/rank_agent.h"
@@ -134,6 +135,7 @@ class JoinedRank {
                    .local_rank = ranks_.local_rank,
                    .local_workers = ranks_.local_workers,
                    .host = HostName(address_)};
+    DealToHosts(setup.world, spec_.hosts);
     setup.address = address_;
     setup.parent_pid = ::getpid();
     setup.bundle_dir = options_.bundle_dir;

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "experiments/job/emulated_hosts.h"
 #include "experiments/job/job_host.h"
 #include "experiments/job/member_setup.h"
 #include "experiments/job/network_address.h"
@@ -23,6 +24,7 @@ MemberSetup MakeSetup(const RunSpec& spec, const JobOptions& options, const Memb
                  .local_rank = who.index,
                  .local_workers = spec.workers,
                  .host = HostName(options.address)};
+  DealToHosts(setup.world, spec.hosts);
   setup.address = options.address;
   setup.parent_pid = ::getpid();
   setup.bundle_dir = options.bundle_dir;

@@ -181,6 +181,7 @@ class SummaryMaker {
   Cost Bound(const StrategyEntry& entry) const {
     CostInput input;
     input.workers = spec_.workers;
+    input.hosts = static_cast<int>(hosts_.size());
     input.servers = spec_.servers;
     input.colocated = spec_.colocated;
     input.bytes = first_["gradient_wire_bytes"].get<double>();

@@ -33,6 +33,17 @@ TEST(BoundTest, Ring) {
   ExpectCost(RingCost(Input(5)), 0.008 + 1.28, 160e6);
 }
 
+TEST(BoundTest, HierarchicalCountsEachHostsLinkOnce) {
+  CostInput input = Input(4);
+  input.hosts = 2;
+  const Cost cost = HierarchicalCost(input);
+  CostInput hosts = Input(2);
+  EXPECT_DOUBLE_EQ(cost.seconds, RingCost(hosts).seconds);
+  EXPECT_DOUBLE_EQ(2 * cost.bytes_sent_per_worker, RingCost(hosts).bytes_sent_per_worker);
+  input.hosts = 0;
+  EXPECT_DOUBLE_EQ(HierarchicalCost(input).seconds, RingCost(input).seconds);
+}
+
 TEST(BoundTest, HalvingDoublingAtPowersOfTwo) {
   ExpectCost(HalvingDoublingCost(Input(1)), 0, 0);
   ExpectCost(HalvingDoublingCost(Input(2)), 0.002 + 0.8, 100e6);

@@ -36,6 +36,7 @@ RunSpec With(RunSpec spec, const std::vector<Change>& changes) {
 TEST(RunSpecJson, RoundTripsEveryKey) {
   const RunSpec spec = With({}, {{"strategy", "ps-sync"},
                                  {"workers", "7"},
+                                 {"hosts", "2"},
                                  {"servers", "colocated:3"},
                                  {"schedule", "priority"},
                                  {"codec", "topk:0.01"},
@@ -220,6 +221,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{{"model", "mlp"}, {"data", "digitz"}}, "data", "did you mean 'digits'"},
         Refusal{{{"workers", "0"}}, "workers", "at least 1"},
         Refusal{{{"workers", "-3"}}, "workers", "at least 1"},
+        Refusal{{{"hosts", "-1"}}, "hosts", "cannot be"},
+        Refusal{{{"hosts", "3"}}, "hosts", "at most one per worker"},
+        Refusal{{{"strategy", "shm"}, {"hosts", "2"}}, "hosts", "take hierarchical"},
         Refusal{{{"servers", "1"}}, "servers", "has no servers"},
         Refusal{{{"servers", "colocated"}}, "servers", "has no servers"},
         Refusal{{{"strategy", "ps-sync"}, {"servers", "-1"}}, "servers", "cannot be"},

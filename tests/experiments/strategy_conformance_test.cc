@@ -128,6 +128,12 @@ World WorldOf(const Job& job, int rank) {
   return world;
 }
 
+/// In memory of the kind that the strategy prefers.
+FlatSpace SpaceOf(const StrategyEntry& entry, std::size_t elements) {
+  if (entry.memory == MemoryKind::kOrdinary) return FlatSpace(elements);
+  return {elements, "conformance"};
+}
+
 /// One worker of a job and what it drives its strategy with.
 class Worker {
  public:
@@ -135,7 +141,7 @@ class Worker {
       : job_(job),
         world_(WorldOf(job, rank)),
         plan_(PlanOf(elements)),
-        space_(elements),
+        space_(SpaceOf(job.entry, elements)),
         optimizer_(Optimizer::Make(job.optimizer, elements)),
         strategy_(job.entry.make({world_, job.store, job.comm, *optimizer_, job.schedule, recorder_,
                                   job.timeline, job.options})) {

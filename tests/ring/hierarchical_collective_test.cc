@@ -1,0 +1,188 @@
+// Sums over hosts of shared memory that are threads of one process, joined by Gloo on loopback.
+#include "ring/hierarchical_collective.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "common/errors.h"
+#include "common/store.h"
+#include "ring/collective_table.h"
+#include "tests/common/thread_ranks.h"
+
+namespace ringside {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+
+TEST(HostMapTest, GroupsWorkersByTheNamesOfTheirHosts) {
+  const std::vector<std::string> names{"b", "a", "b", "c", "a", "b"};
+  const HostMap map = MapHosts(4, names);
+  EXPECT_THAT(map.hosts, ElementsAre(std::vector{0, 2, 5}, std::vector{1, 4}, std::vector{3}));
+  EXPECT_EQ(map.host, 1);
+  EXPECT_EQ(map.here.rank, 1);
+  EXPECT_THAT(map.here.workers, ElementsAre(1, 4));
+  EXPECT_EQ(map.smallest(), 1);
+}
+
+/// The host of every worker.
+using Hosts = std::vector<std::string>;
+
+CommOptions TestComm() { return {.address = "127.0.0.1", .token = "secret", .timeout = 5s}; }
+
+World WorldOf(const Hosts& hosts, int rank) {
+  World world = TestWorld(rank, static_cast<int>(hosts.size()));
+  world.host = hosts[static_cast<std::size_t>(rank)];
+  return world;
+}
+
+class HierarchicalCollectiveTest : public testing::TestWithParam<Hosts> {
+ protected:
+  using Body = std::function<void(Collective& collective, const FlatSpace& space, int rank)>;
+
+  void OnEveryRank(const Body& body) {
+    InProcessStore store;
+    const CommOptions comm = TestComm();
+    const StrategyOptions options;
+    RunRanks(workers(), [&](int rank) {
+      const World world = WorldOf(GetParam(), rank);
+      const FlatSpace space(100'001, "test");
+      const auto collective =
+          kHierarchicalCollective.make({world, store, comm, options, "hierarchy"});
+      collective->Prepare(space, {});
+      body(*collective, space, rank);
+      collective->AllGather({});
+    });
+  }
+  int workers() const { return static_cast<int>(GetParam().size()); }
+};
+
+TEST_P(HierarchicalCollectiveTest, SumsExactlyWhereverTheVectorsLie) {
+  const auto n = static_cast<std::size_t>(workers());
+  OnEveryRank([&](Collective& collective, const FlatSpace& space, int rank) {
+    std::vector<float> elsewhere(200'000);
+    for (const std::span<float> whole : {space.grads(), std::span(elsewhere)}) {
+      for (const std::size_t size :
+           {std::size_t{0}, std::size_t{1}, n - 1, n, n + 1, std::size_t{70'001}, whole.size()}) {
+        const auto data = whole.last(size);
+        for (std::size_t i = 0; i < size; ++i) {
+          data[i] = static_cast<float>(i % 1000) * static_cast<float>(rank + 1);
+        }
+        collective.AllReduceSum(data, "test data");
+        const auto factor = static_cast<float>(n * (n + 1) / 2);
+        for (std::size_t i = 0; i < size; ++i) {
+          ASSERT_EQ(data[i], static_cast<float>(i % 1000) * factor) << "element " << i;
+        }
+        collective.AllGather({});  // before anybody fills its vector again
+      }
+    }
+  });
+}
+
+TEST_P(HierarchicalCollectiveTest, GivesTheSameBitsOnEveryRankAndInEveryRun) {
+  std::vector<std::vector<float>> results;
+  for (int run = 0; run < 2; ++run) {
+    std::vector<std::vector<float>> by_rank(GetParam().size());
+    OnEveryRank([&](Collective& collective, const FlatSpace& space, int rank) {
+      for (std::size_t i = 0; i < space.size(); ++i) {
+        space.grads()[i] = 1.0F / static_cast<float>(i + 3 * static_cast<std::size_t>(rank) + 1);
+      }
+      collective.AllReduceSum(space.grads(), "test data");
+      by_rank[static_cast<std::size_t>(rank)].assign(space.grads().begin(), space.grads().end());
+    });
+    std::ranges::copy(by_rank, std::back_inserter(results));
+  }
+  for (const auto& result : results) {
+    ASSERT_EQ(0, std::memcmp(result.data(), results[0].data(), result.size() * sizeof(float)));
+  }
+}
+
+TEST_P(HierarchicalCollectiveTest, BroadcastsFromEveryRoot) {
+  OnEveryRank([&](Collective& collective, const FlatSpace& space, int rank) {
+    for (int root = 0; root < workers(); ++root) {
+      std::ranges::fill(space.params(), static_cast<float>(rank));
+      collective.AllGather({});
+      collective.Broadcast(space.params(), root);
+      const auto is_roots = [&](float value) { return value == static_cast<float>(root); };
+      ASSERT_TRUE(std::ranges::all_of(space.params(), is_roots));
+    }
+  });
+}
+
+TEST_P(HierarchicalCollectiveTest, GathersByRank) {
+  OnEveryRank([&](Collective& collective, const FlatSpace&, int rank) {
+    for (const std::size_t size : {std::size_t{0}, std::size_t{3}, std::size_t{70'001}}) {
+      const std::vector<std::byte> mine(size, static_cast<std::byte>(rank));
+      const auto all = collective.AllGather(mine);
+      ASSERT_EQ(all.size(), size * GetParam().size());
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        ASSERT_EQ(all[i], static_cast<std::byte>(i / size));
+      }
+    }
+  });
+}
+
+TEST_P(HierarchicalCollectiveTest, EachElementLeavesAHostOnceForAllItsWorkers) {
+  std::vector<std::uint64_t> sent(GetParam().size());
+  OnEveryRank([&](Collective& collective, const FlatSpace& space, int rank) {
+    const std::uint64_t before = collective.traffic().sent;
+    collective.AllReduceSum(space.grads(), "test data");
+    sent[static_cast<std::size_t>(rank)] = collective.traffic().sent - before;
+  });
+  const HostMap map = MapHosts(0, GetParam());
+  const auto hosts = static_cast<double>(map.hosts.size());
+  for (const auto& workers : map.hosts) {
+    double of_host = 0;
+    for (const int worker : workers)
+      of_host += static_cast<double>(sent.at(static_cast<std::size_t>(worker)));
+    EXPECT_NEAR(of_host, 2 * (hosts - 1) / hosts * 100'001 * sizeof(float), 64);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Topologies, HierarchicalCollectiveTest,
+                         testing::Values(Hosts{"a"}, Hosts{"a", "a", "a"}, Hosts{"a", "b"},
+                                         Hosts{"a", "a", "b", "b"}, Hosts{"a", "b", "a", "b"},
+                                         Hosts{"a", "a", "a", "b"},
+                                         Hosts{"a", "a", "b", "c", "b", "c", "c"}),
+                         [](const auto& topology) {
+                           return std::accumulate(topology.param.begin(), topology.param.end(),
+                                                  std::string());
+                         });
+
+TEST(HierarchicalCollectiveFaultTest, EveryRankOfEveryHostNamesTheOneThatLeft) {
+  const Hosts hosts{"a", "a", "b", "b"};
+  for (int leaver = 0; leaver < 4; ++leaver) {
+    InProcessStore store;
+    const CommOptions comm = TestComm();
+    const StrategyOptions options;
+    const auto outcomes = TryRanks(4, [&](int rank) {
+      const World world = WorldOf(hosts, rank);
+      const auto collective =
+          kHierarchicalCollective.make({world, store, comm, options, "hierarchy"});
+      std::vector<float> data(100'000, 1.0F);
+      collective->AllReduceSum(data, "bucket 0, step 0");
+      collective->AllGather({});
+      if (rank == leaver) return;
+      for (int i = 0; i < 2; ++i) collective->AllReduceSum(data, "bucket 1, step 0");
+    });
+    EXPECT_EQ(outcomes.failures(), 3);
+    for (const auto& failure : outcomes.by_rank) {
+      try {
+        if (failure != nullptr) std::rethrow_exception(failure);
+      } catch (const CommError& error) {
+        EXPECT_EQ(error.peer(), "worker " + std::to_string(leaver)) << error.what();
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringside

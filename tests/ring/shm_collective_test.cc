@@ -1,0 +1,323 @@
+// Sums in shared memory with threads, and processes, as ranks.
+#include "ring/shm_collective.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/errors.h"
+#include "common/store.h"
+#include "tests/common/thread_ranks.h"
+
+namespace ringside {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+constexpr std::size_t kElements = 1'000'000;  // more than a slot of any world below
+
+CommOptions TestComm() { return {.address = "127.0.0.1", .token = "secret", .timeout = 5s}; }
+
+float ValueOf(int rank, std::size_t i) {
+  return static_cast<float>(i % 1000) * static_cast<float>(rank + 1);
+}
+
+float SumOf(int ranks, std::size_t i) {
+  return static_cast<float>(i % 1000) * static_cast<float>(ranks * (ranks + 1) / 2);
+}
+
+void ExpectSum(std::span<const float> data, int ranks) {
+  for (std::size_t i = 0; i < data.size(); ++i) ASSERT_EQ(data[i], SumOf(ranks, i)) << i;
+}
+
+void Fill(std::span<float> data, int rank) {
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = ValueOf(rank, i);
+}
+
+class ShmCollectiveTest : public testing::TestWithParam<int> {
+ protected:
+  using Body = std::function<void(ShmCollective& collective, const FlatSpace& space, int rank)>;
+
+  /// With flat vectors that all have attached to.
+  void OnEveryRank(std::size_t elements, const Body& body) {
+    InProcessStore store;
+    const CommOptions comm = TestComm();
+    RunRanks(world(), [&](int rank) {
+      const FlatSpace space(elements, "test");
+      ShmCollective collective(AllOnOneHost(TestWorld(rank, world())), store, comm, "shm");
+      collective.Prepare(space, {});
+      body(collective, space, rank);
+      collective.AllGather({});
+    });
+  }
+  int world() const { return GetParam(); }
+};
+
+TEST_P(ShmCollectiveTest, SumsAttachedVectorsWhereTheyLie) {
+  OnEveryRank(100'001, [&](ShmCollective& collective, const FlatSpace& space, int rank) {
+    const auto n = static_cast<std::size_t>(world());
+    for (const std::size_t begin : {0, 1, 17}) {
+      for (const std::size_t size : {std::size_t{0}, std::size_t{1}, n - 1, n, n + 1,
+                                     std::size_t{4096}, std::size_t{4097}, std::size_t{99'000}}) {
+        std::ranges::fill(space.grads(), -1.0F);
+        const auto data = space.grads().subspan(begin, size);
+        Fill(data, rank);
+        collective.AllReduceSum(data, "test data");
+        ExpectSum(data, world());
+        const auto untouched = [](float value) { return value == -1.0F; };
+        ASSERT_TRUE(std::ranges::all_of(space.grads().first(begin), untouched));
+        ASSERT_TRUE(std::ranges::all_of(space.grads().subspan(begin + size), untouched));
+        collective.AllGather({});  // before anybody fills its vector again
+      }
+    }
+  });
+}
+
+TEST_P(ShmCollectiveTest, SumsOtherVectorsByWayOfSlots) {
+  OnEveryRank(10, [&](ShmCollective& collective, const FlatSpace&, int rank) {
+    for (const std::size_t size : {std::size_t{5}, std::size_t{5000}, kElements}) {
+      // At another distance from a cache line on every rank.
+      std::vector<float> memory(size + static_cast<std::size_t>(rank));
+      const auto data = std::span(memory).subspan(static_cast<std::size_t>(rank));
+      Fill(data, rank);
+      collective.AllReduceSum(data, "test data");
+      ExpectSum(data, world());
+    }
+  });
+}
+
+TEST_P(ShmCollectiveTest, GivesTheBitsOfASumInTheOrderOfRanks) {
+  const auto value = [](int rank, std::size_t i) {
+    return 1.0F / static_cast<float>(i + 3 * static_cast<std::size_t>(rank) + 1);
+  };
+  for (const std::size_t elements : {std::size_t{1000}, std::size_t{70'001}}) {
+    OnEveryRank(elements, [&](ShmCollective& collective, const FlatSpace& space, int rank) {
+      std::vector<float> elsewhere(elements);
+      for (std::size_t i = 0; i < elements; ++i) space.grads()[i] = elsewhere[i] = value(rank, i);
+      collective.AllReduceSum(space.grads(), "attached");
+      collective.AllReduceSum(elsewhere, "elsewhere");
+      for (std::size_t i = 0; i < elements; ++i) {
+        float sum = value(0, i);
+        for (int other = 1; other < world(); ++other) sum += value(other, i);
+        ASSERT_EQ(space.grads()[i], sum) << i;
+        ASSERT_EQ(elsewhere[i], sum) << i;
+      }
+    });
+  }
+}
+
+TEST_P(ShmCollectiveTest, ReducesToSharesAndGathersThem) {
+  OnEveryRank(100'001, [&](ShmCollective& collective, const FlatSpace& space, int rank) {
+    for (const int shares : {1, world()}) {
+      std::vector<float> elsewhere(50'000);
+      for (const std::span<float> whole : {space.grads(), std::span(elsewhere)}) {
+        const auto data = whole.first(std::min(whole.size(), collective.PieceElements(whole)));
+        Fill(data, rank);
+        const auto share = collective.ReduceToShare(data, shares, "test data");
+        EXPECT_EQ(share.empty(), rank >= shares);
+        for (float& element : share) element *= 2;  // as other hosts add theirs
+        collective.GatherShares(data, shares, "test data");
+        for (std::size_t i = 0; i < data.size(); ++i) {
+          ASSERT_EQ(data[i], 2 * SumOf(world(), i)) << i;
+        }
+        collective.AllGather({});
+      }
+    }
+  });
+}
+
+TEST_P(ShmCollectiveTest, BroadcastsFromEveryRoot) {
+  OnEveryRank(50'000, [&](ShmCollective& collective, const FlatSpace& space, int rank) {
+    std::vector<float> elsewhere(kElements);
+    for (int root = 0; root < world(); ++root) {
+      for (const std::span<float> data : {space.params(), std::span(elsewhere)}) {
+        std::ranges::fill(data, static_cast<float>(rank));
+        collective.Broadcast(data, root);
+        const auto is_roots = [&](float value) { return value == static_cast<float>(root); };
+        ASSERT_TRUE(std::ranges::all_of(data, is_roots));
+        collective.AllGather({});
+      }
+    }
+  });
+}
+
+TEST_P(ShmCollectiveTest, GathersByRankWhateverTheSize) {
+  OnEveryRank(10, [&](ShmCollective& collective, const FlatSpace&, int rank) {
+    for (const std::size_t size : {std::size_t{0}, std::size_t{3}, std::size_t{3'000'000}}) {
+      const std::vector<std::byte> mine(size, static_cast<std::byte>(rank));
+      const auto all = collective.AllGather(mine);
+      ASSERT_EQ(all.size(), size * static_cast<std::size_t>(world()));
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        ASSERT_EQ(all[i], static_cast<std::byte>(i / size));
+      }
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, ShmCollectiveTest, testing::Values(1, 2, 3, 4, 7));
+
+/// More ranks than any machine that tests run on has cores.
+class CrowdedShmCollectiveTest : public ShmCollectiveTest {};
+
+TEST_P(CrowdedShmCollectiveTest, Sums) {
+  OnEveryRank(20'000, [&](ShmCollective& collective, const FlatSpace& space, int rank) {
+    for (int round = 0; round < 5; ++round) {
+      for (const std::size_t size : {std::size_t{100}, std::size_t{20'000}}) {
+        const auto data = space.grads().first(size);
+        Fill(data, rank);
+        collective.AllReduceSum(data, "test data");
+        ExpectSum(data, world());
+      }
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, CrowdedShmCollectiveTest, testing::Values(16, 64));
+
+/// What rank's collective threw; empty when it did not.
+std::optional<CommError> ErrorOf(const RankOutcomes& outcomes, int rank) {
+  try {
+    const auto& failure = outcomes.by_rank[static_cast<std::size_t>(rank)];
+    if (failure != nullptr) std::rethrow_exception(failure);
+  } catch (const CommError& error) {
+    return error;
+  }
+  return std::nullopt;
+}
+
+TEST(ShmCollectiveFaultTest, EveryRankNamesThePeerThatLeft) {
+  InProcessStore store;
+  CommOptions comm = TestComm();
+  comm.timeout = 1h;  // nobody waits for it
+  const auto outcomes = TryRanks(4, [&](int rank) {
+    ShmCollective collective(AllOnOneHost(TestWorld(rank, 4)), store, comm, "shm");
+    std::vector<float> data(100'000, 1.0F);
+    collective.AllReduceSum(data, "bucket 0, step 0");
+    if (rank == 2) return;
+    collective.AllReduceSum(data, "bucket 1, step 0");
+  });
+  for (const int rank : {0, 1, 3}) {
+    const auto error = ErrorOf(outcomes, rank);
+    ASSERT_TRUE(error.has_value()) << rank;
+    EXPECT_EQ(error->peer(), "worker 2") << error->what();
+    EXPECT_EQ(error->operation(), "all-reduce of bucket 1, step 0");
+    EXPECT_THAT(error->what(), HasSubstr("it has left"));
+  }
+  EXPECT_FALSE(ErrorOf(outcomes, 2).has_value()) << "all had what it owed them";
+}
+
+TEST(ShmCollectiveFaultTest, ASilentPeerIsMissedAfterTheTimeout) {
+  InProcessStore store;
+  CommOptions comm = TestComm();
+  comm.timeout = 200ms;
+  const auto outcomes = TryRanks(3, [&](int rank) {
+    ShmCollective collective(AllOnOneHost(TestWorld(rank, 3)), store, comm, "shm");
+    if (rank == 1) {  // stays until the others have given up
+      store.Get("done 0", Deadline::After(5s));
+      store.Get("done 2", Deadline::After(5s));
+      return;
+    }
+    std::vector<float> data(100, 1.0F);
+    try {
+      collective.AllReduceSum(data, "bucket 0, step 0");
+    } catch (const CommError&) {
+      store.Set("done " + std::to_string(rank), "");
+      throw;
+    }
+  });
+  EXPECT_EQ(outcomes.by_rank[1], nullptr);
+  for (const int rank : {0, 2}) {
+    const auto error = ErrorOf(outcomes, rank);
+    ASSERT_TRUE(error.has_value());
+    EXPECT_EQ(error->peer(), "worker 1") << error->what();
+    EXPECT_THAT(error->what(), HasSubstr("within 200 ms"));
+  }
+}
+
+TEST(ShmCollectiveFaultTest, AfterAFailureEveryCallThrowsTheSame) {
+  InProcessStore store;
+  const CommOptions comm = TestComm();
+  TryRanks(2, [&](int rank) {
+    ShmCollective collective(AllOnOneHost(TestWorld(rank, 2)), store, comm, "shm");
+    if (rank == 1) return;
+    std::vector<float> data(10, 1.0F);
+    const auto error_of = [](const std::function<void()>& call) -> std::string {
+      try {
+        call();
+      } catch (const CommError& error) {
+        return error.what();
+      }
+      ADD_FAILURE() << "worker 1 is gone";
+      return "";
+    };
+    const std::string first = error_of([&] { collective.AllReduceSum(data, "bucket 0, step 0"); });
+    EXPECT_EQ(error_of([&] { collective.Broadcast(data, 0); }), first);
+  });
+}
+
+TEST(ShmCollectiveFaultTest, AMissingRankIsNamedAtTheStart) {
+  for (const int missing : {0, 2}) {
+    InProcessStore store;
+    CommOptions comm = TestComm();
+    comm.timeout = comm.start_timeout = 200ms;
+    const auto outcomes = TryRanks(3, [&](int rank) {
+      if (rank == missing) return;
+      ShmCollective collective(AllOnOneHost(TestWorld(rank, 3)), store, comm, "shm");
+    });
+    for (int rank = 0; rank < 3; ++rank) {
+      if (rank == missing) continue;
+      EXPECT_EQ(ErrorOf(outcomes, rank).value().peer(), "worker " + std::to_string(missing));
+    }
+  }
+}
+
+TEST(ShmCollectiveFaultTest, AKilledProcessIsNamedLongBeforeTheTimeout) {
+  InProcessStore store;
+  CommOptions comm = TestComm();
+  comm.timeout = 1h;
+  int told[2];
+  ASSERT_EQ(pipe(told), 0);
+  // The child is rank 1 of a group whose memory the parent has announced beforehand.
+  const pid_t child = fork();
+  if (child == 0) {
+    char handle[256] = {};
+    if (read(told[0], handle, sizeof(handle)) <= 0) _exit(1);
+    store.Set("shm/memory", handle);
+    ShmCollective collective(AllOnOneHost(TestWorld(1, 2)), store, comm, "shm");
+    std::vector<float> data(10, 1.0F);
+    collective.AllReduceSum(data, "bucket 0, step 0");
+    raise(SIGKILL);
+  }
+  const auto outcomes = TryRanks(2, [&](int rank) {
+    if (rank == 1) {
+      const std::string handle = store.Get("shm/memory", Deadline::After(5s));
+      EXPECT_GT(write(told[1], handle.data(), handle.size()), 0);
+      return;
+    }
+    ShmCollective collective(AllOnOneHost(TestWorld(0, 2)), store, comm, "shm");
+    std::vector<float> data(10, 1.0F);
+    collective.AllReduceSum(data, "bucket 0, step 0");
+    EXPECT_EQ(data[0], 2.0F);
+    collective.AllReduceSum(data, "bucket 1, step 0");
+  });
+  waitpid(child, nullptr, 0);
+  close(told[0]);
+  close(told[1]);
+  const CommError error = ErrorOf(outcomes, 0).value();
+  EXPECT_EQ(error.peer(), "worker 1");
+  EXPECT_THAT(error.what(), HasSubstr("its process has ended"));
+}
+
+}  // namespace
+}  // namespace ringside
