@@ -111,7 +111,7 @@ class GrpcLink::Impl {
 
     void Begin(grpc::GenericStub& stub);
     void OnWriteDone(bool) override;
-    void OnDone(const grpc::Status& status) override { link.Finished(*this, status); }
+    void OnDone(const grpc::Status& status) override;
 
     Impl& link;
     CallObserver* observer = nullptr;
@@ -240,6 +240,11 @@ void GrpcLink::Impl::CallState::OnWriteDone(bool) {
   handover.Pass();
 }
 
+void GrpcLink::Impl::CallState::OnDone(const grpc::Status& status) {
+  handover.Take();
+  link.Finished(*this, status);
+}
+
 GrpcLink::Impl::CallState& GrpcLink::Impl::AddCall() {
   const std::lock_guard lock(mutex_);
   CallState& call = calls_.emplace_back(*this);
@@ -259,7 +264,6 @@ void GrpcLink::Impl::EndLease(void* lease) {
 }
 
 void GrpcLink::Impl::Finished(CallState& call, const grpc::Status& status) {
-  call.handover.Take();
   try {
     if (!status.ok()) throw ErrorOf(Describe(call.header), status);
     Deliver(call);
