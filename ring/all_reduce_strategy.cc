@@ -75,6 +75,7 @@ void AllReduceStrategy::Enqueue(const Bucket& bucket, UpdateRule::Moment moment)
     throw InternalError(fmt::format("bucket {} was submitted twice", bucket.index));
   }
   slot = {bucket, Timeline::Clock::now(), Phase::kSubmitted, moment};
+  waiting_.emplace(bucket.step, -bucket.index);
 }
 
 void AllReduceStrategy::Await(const Bucket& bucket) {
@@ -119,10 +120,15 @@ void AllReduceStrategy::ApplyOne(std::unique_lock<std::mutex>& lock, int lane) {
   summed_.pop_front();
   slot.phase = Phase::kApplying;
   lock.unlock();
-  {
+  try {
     const Bucket& bucket = slot.bucket;
     const ScopedSpan span(context_.timeline, SpanKind::kApply, bucket.step, bucket.index, lane);
     rule_->Apply(bucket, slot.moment);
+  } catch (...) {
+    lock.lock();
+    failure_ = std::current_exception();
+    submitted_.notify_one();  // the communication thread ends
+    throw;
   }
   lock.lock();
   slot.phase = Phase::kIdle;
@@ -176,7 +182,7 @@ void AllReduceStrategy::Communicate() {
     collective_.reset();
     {
       const std::lock_guard lock(mutex_);
-      failure_ = std::current_exception();
+      if (failure_ == nullptr) failure_ = std::current_exception();
     }
     advanced_.notify_all();
   }
@@ -185,6 +191,7 @@ void AllReduceStrategy::Communicate() {
 void AllReduceStrategy::SumInOrder() {
   std::unique_lock lock(mutex_);
   while (!ending_) {
+    RethrowFailure();  // the caller's
     AgreeOnNext(lock);
     if (next_ && slots_[*next_].phase == Phase::kSubmitted) {
       SumNext(lock);
@@ -204,27 +211,28 @@ void AllReduceStrategy::AgreeOnNext(std::unique_lock<std::mutex>& lock) {
   }
   // A rank on which nothing waits must not ask: worker 0 may be at an evaluation. Where one bucket
   // waits all ranks have a further sum before them.
-  const std::optional<std::size_t> urgent = MostUrgent();
-  if (!urgent) return;
-  auto named = static_cast<float>(*urgent);
+  if (waiting_.empty()) return;
+  const int most_urgent = -waiting_.begin()->second;
   lock.unlock();
-  collective_->Broadcast(std::span(&named, 1), kLeader);
+  const std::size_t named = NamedByLeader(most_urgent);
   lock.lock();
-  next_ = static_cast<std::size_t>(named);
+  next_ = named;
 }
 
-std::optional<std::size_t> AllReduceStrategy::MostUrgent() const {
-  std::optional<std::size_t> urgent;
-  for (std::size_t index = 0; index < slots_.size(); ++index) {
-    const Slot& slot = slots_[index];
-    if (slot.phase != Phase::kSubmitted) continue;
-    if (!urgent || slot.bucket.step <= slots_[*urgent].bucket.step) urgent = index;
+std::size_t AllReduceStrategy::NamedByLeader(int mine) {
+  auto named = static_cast<float>(mine);
+  Counted([&] { collective_->Broadcast(std::span(&named, 1), kLeader); });
+  // As it was received: it is an index only once it has been looked at.
+  if (!(named >= 0 && named < static_cast<float>(slots_.size()))) {
+    throw CommError(fmt::format("worker {}", kLeader), "naming the next bucket",
+                    fmt::format("it named bucket {} of {}", named, slots_.size()));
   }
-  return urgent;
+  return static_cast<std::size_t>(named);
 }
 
 void AllReduceStrategy::SumNext(std::unique_lock<std::mutex>& lock) {
   const std::size_t index = *std::exchange(next_, std::nullopt);
+  waiting_.erase({slots_[index].bucket.step, -slots_[index].bucket.index});
   lock.unlock();
   Sum(slots_[index]);
   lock.lock();
@@ -242,8 +250,14 @@ void AllReduceStrategy::Sum(const Slot& slot) {
   if (data.empty()) return;
   const ScopedSpan span(context_.timeline, SpanKind::kWire, bucket.step, bucket.index,
                         kCommunicationLane);
+  Counted([&] {
+    collective_->AllReduceSum(data, fmt::format("bucket {}, step {}", bucket.index, bucket.step));
+  });
+}
+
+void AllReduceStrategy::Counted(const std::function<void()>& operation) {
   const Traffic before = collective_->traffic();
-  collective_->AllReduceSum(data, fmt::format("bucket {}, step {}", bucket.index, bucket.step));
+  operation();
   const Traffic after = collective_->traffic();
   context_.recorder.AddPayload(after.sent - before.sent, after.received - before.received);
 }

@@ -9,8 +9,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "common/measure/timeline.h"
@@ -33,7 +35,7 @@ namespace ringside {
 ///
 /// Thread safety: one caller. It and the communication thread share the table of slots under one
 /// mutex; the collective belongs to the caller until `Start` returns and after `Stop` has joined,
-/// to the communication thread in between. A failure there is kept and rethrown by every later
+/// to the communication thread in between. A failure on either is kept and rethrown by every later
 /// call; the collective is destroyed at once, so that the peers learn of it.
 class AllReduceStrategy : public Strategy {
  public:
@@ -77,9 +79,10 @@ class AllReduceStrategy : public Strategy {
   /// Sets `next_` unless it is set, or cannot be told before a further bucket waits; `lock` is
   /// released where ranks have to talk.
   void AgreeOnNext(std::unique_lock<std::mutex>& lock);
-  /// Of the submitted ones: of the oldest step, and of those the last in plan order, which the next
-  /// forward pass reads first.
-  std::optional<std::size_t> MostUrgent() const;
+  /// What worker 0 names, which is told to the others; `mine` is what this rank would have.
+  std::size_t NamedByLeader(int mine);
+  /// With its bytes in the record.
+  void Counted(const std::function<void()>& operation);
   void SumNext(std::unique_lock<std::mutex>& lock);
   void Sum(const Slot& slot);
 
@@ -99,10 +102,13 @@ class AllReduceStrategy : public Strategy {
   std::condition_variable submitted_;  // a slot was submitted, or it is time to end
   std::condition_variable advanced_;   // a slot was summed or applied, or the thread has failed
   std::vector<Slot> slots_;            // guarded by mutex_
-  std::deque<std::size_t> summed_;     // slots in that phase, guarded by mutex_
-  std::int64_t advances_ = 0;          // sums and updates so far, guarded by mutex_
-  std::exception_ptr failure_;         // guarded by mutex_
-  bool ending_ = false;                // guarded by mutex_
+  // Step and negative index of those submitted, the most urgent first: of the oldest step, and of
+  // those the last in plan order, which the next forward pass reads first. Guarded by mutex_.
+  std::set<std::pair<std::int64_t, int>> waiting_;
+  std::deque<std::size_t> summed_;  // slots in that phase, guarded by mutex_
+  std::int64_t advances_ = 0;       // sums and updates so far, guarded by mutex_
+  std::exception_ptr failure_;      // guarded by mutex_
+  bool ending_ = false;             // guarded by mutex_
   std::thread thread_;
 };
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,30 +58,47 @@ class RingCollective : public GlooCollective {
   std::vector<std::byte> wire_;
 };
 
-/// Passes everything on but `Prepare` and sums.
+/// Passes everything on but `Prepare` and sums. What fails here breaks the collective beneath, too.
 class CollectiveDecorator : public Collective {
  public:
   CollectiveDecorator(std::unique_ptr<Collective> inner, const CollectiveContext& context,
                       Recorder& recorder, Timeline& timeline)
-      : inner_(std::move(inner)),
-        options_(context.options.codec),
+      : options_(context.options.codec),
         rank_(context.world.rank),
         recorder_(recorder),
-        timeline_(timeline) {}
+        timeline_(timeline),
+        inner_(std::move(inner)) {}
 
-  void Broadcast(std::span<float> data, int root) override { inner_->Broadcast(data, root); }
+  void Broadcast(std::span<float> data, int root) override { inner().Broadcast(data, root); }
   std::vector<std::byte> AllGather(std::span<const std::byte> mine) override {
-    return inner_->AllGather(mine);
+    return inner().AllGather(mine);
   }
-  Traffic traffic() const override { return inner_->traffic(); }
+  Traffic traffic() const override { return inner_ == nullptr ? traffic_ : inner_->traffic(); }
 
  protected:
-  const std::unique_ptr<Collective> inner_;
+  /// Rethrows an earlier failure.
+  Collective& inner() {
+    if (failure_ != nullptr) std::rethrow_exception(failure_);
+    return *inner_;
+  }
+  /// Throws it, now and from every later call, and closes the connections.
+  [[noreturn]] void Fail(const CommError& error) {
+    traffic_ = inner_->traffic();
+    inner_.reset();
+    failure_ = std::make_exception_ptr(error);
+    throw error;
+  }
+
   const CodecOptions options_;
   const int rank_;
   Recorder& recorder_;
   Timeline& timeline_;
   GradientPlaces places_;
+
+ private:
+  std::unique_ptr<Collective> inner_;  // null after a failure
+  std::exception_ptr failure_;
+  Traffic traffic_;  // up to the failure
 };
 
 class GatheringCollective : public CollectiveDecorator {
@@ -101,18 +119,18 @@ class GatheringCollective : public CollectiveDecorator {
       const ScopedSpan span(timeline_, SpanKind::kCodec, place.step, bucket, kLane);
       codec_->Encode(data, place, mine_);
     }
-    const std::vector<std::byte> all = inner_->AllGather(mine_);
+    const std::vector<std::byte> all = inner().AllGather(mine_);
     const ScopedSpan span(timeline_, SpanKind::kCodec, place.step, bucket, kLane);
     AddUp(all, data, what);
   }
 
  private:
-  void AddUp(std::span<const std::byte> all, std::span<float> data, const std::string& what) const {
+  void AddUp(std::span<const std::byte> all, std::span<float> data, const std::string& what) {
     std::ranges::fill(data, 0.0F);
     for (std::size_t rank = 0; rank * mine_.size() < all.size(); ++rank) {
       const Encoding theirs{all.subspan(rank * mine_.size(), mine_.size()), data.size()};
       const std::string damage = codec_->DamageOf(theirs);
-      if (!damage.empty()) throw CommError(fmt::format("worker {}", rank), what, damage);
+      if (!damage.empty()) Fail(CommError(fmt::format("worker {}", rank), what, damage));
       codec_->Add(theirs, 0, 1, data);
     }
   }
@@ -140,7 +158,7 @@ class PowerSgdCollective : public CollectiveDecorator {
   void AllReduceSum(std::span<float> data, const std::string& what) override {
     const int bucket = places_.BucketOf(data);
     PowerSgd* power = powers_[static_cast<std::size_t>(bucket)].get();
-    if (power == nullptr) return inner_->AllReduceSum(data, what);
+    if (power == nullptr) return inner().AllReduceSum(data, what);
     const CodecPlace place = places_.Next(bucket);
     const auto measured = [&](const auto& body) {
       const ScopedSpan span(timeline_, SpanKind::kCodec, place.step, bucket, kLane);
@@ -152,12 +170,12 @@ class PowerSgdCollective : public CollectiveDecorator {
       if (!residual_.empty()) matrix = AddToResidual(data, place.offset);
       power->ComputeLeft(matrix);
     });
-    inner_->AllReduceSum(power->left(), what);
+    inner().AllReduceSum(power->left(), what);
     measured([&] {
       power->ComputeRight(matrix);
       if (!residual_.empty()) power->SubtractFrom(matrix);
     });
-    inner_->AllReduceSum(power->right(), what);
+    inner().AllReduceSum(power->right(), what);
     measured([&] { power->Reconstruct(data); });
   }
 

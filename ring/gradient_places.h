@@ -1,8 +1,10 @@
 #ifndef RINGSIDE_RING_GRADIENT_PLACES_H_
 #define RINGSIDE_RING_GRADIENT_PLACES_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <span>
 #include <vector>
 
@@ -24,14 +26,16 @@ class GradientPlaces {
   }
 
   std::size_t elements() const { return grads_.size(); }
-  const BucketPlan& plan() const { return plan_; }
 
   /// Throws `InternalError` for a span that is no bucket.
   int BucketOf(std::span<const float> data) const {
     const auto offset = static_cast<std::size_t>(data.data() - grads_.data());
-    for (int bucket = 0; bucket < plan_.buckets(); ++bucket) {
-      const BucketPlan::Range& range = plan_.range(bucket);
-      if (range.begin == offset && range.size() == data.size()) return bucket;
+    const auto buckets = std::views::iota(0, plan_.buckets());
+    const auto begin = [&](int bucket) { return plan_.range(bucket).begin; };
+    const auto found = std::ranges::lower_bound(buckets, offset, {}, begin);
+    if (found != buckets.end() && begin(*found) == offset &&
+        plan_.range(*found).size() == data.size()) {
+      return *found;
     }
     throw InternalError("only whole buckets of gradients can be summed with a codec");
   }

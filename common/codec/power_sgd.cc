@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::size_t kColumns = 4;
 constexpr std::size_t kLanes = 16;
+/// The least squared length of a column: one over its root is far from the largest float.
+constexpr double kLeastSquare = 1e-60;
 
 /// Sixteen floats at any address.
 typedef float Lanes __attribute__((vector_size(kLanes * sizeof(float)), aligned(4), may_alias));
@@ -75,6 +77,10 @@ double Dot(std::span<const float> a, std::span<const float> b) {
   return sum;
 }
 
+void Scale(float factor, std::span<float> values) {
+  for (float& value : values) value *= factor;
+}
+
 }  // namespace
 
 PowerSgdShape::PowerSgdShape(std::size_t count, int wanted_rank)
@@ -94,6 +100,7 @@ PowerSgd::PowerSgd(const PowerSgdShape& shape, std::uint64_t seed, std::size_t o
 
 void PowerSgd::ComputeLeft(std::span<const float> m) {
   StartAnew();
+  NormaliseRight();
   for (std::size_t i = 0; i < shape_.rows; ++i) {
     const std::size_t begin = i * shape_.columns;
     const std::size_t count = std::min(shape_.columns, m.size() - begin);
@@ -157,10 +164,25 @@ void PowerSgd::Orthogonalise() {
       AddScaled(static_cast<float>(-Dot(own, column(other))), column(other), own);
     }
     const double after = Dot(own, own);
-    const bool spanned = !(after > kLeast * before);
-    if (spanned) spanned_.push_back(k);
-    const float scale = spanned ? 0.0F : static_cast<float>(1 / std::sqrt(after));
-    for (float& value : own) value *= scale;
+    if (!(after > kLeast * before) || after < kLeastSquare) {
+      spanned_.push_back(k);
+      std::ranges::fill(own, 0.0F);
+    } else {
+      Scale(static_cast<float>(1 / std::sqrt(after)), own);
+    }
+  }
+}
+
+// Q is as long as the last step's M. Left so, P would be as M squared: it would leave the floats
+// where gradients are still far inside.
+void PowerSgd::NormaliseRight() {
+  for (std::size_t k = 0; k < shape_.rank; ++k) {
+    const std::span<float> own = std::span(right_).subspan(k * shape_.columns, shape_.columns);
+    const auto usable = [](double square) {
+      return square >= kLeastSquare && std::isfinite(square);
+    };
+    if (!usable(Dot(own, own))) FillRandomly(k);
+    Scale(static_cast<float>(1 / std::sqrt(Dot(own, own))), own);
   }
 }
 

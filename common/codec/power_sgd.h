@@ -34,7 +34,8 @@ struct PowerSgdShape {
 ///
 ///   ComputeLeft(m);  sum left();  ComputeRight(m);  sum right();  Reconstruct(out)
 ///
-/// Q is kept for the next step (warm start). All ranks that sum to the same bits hold the same
+/// Q is kept for the next step (warm start): its directions, so that gradients of any length can be
+/// told apart from nothing. All ranks that sum to the same bits hold the same
 /// bits. Every step reads m twice; its arithmetic is 4 * rank operations an element.
 class PowerSgd {
  public:
@@ -59,6 +60,7 @@ class PowerSgd {
  private:
   void AddProduct(float factor, std::span<float> out) const;
   void Orthogonalise();
+  void NormaliseRight();
   void FillRandomly(std::size_t column);
   void StartAnew();
 

@@ -131,11 +131,16 @@ Cost MixedServerCost(const CostInput& input) {
   const double k = input.servers;
   if (k >= n) return DedicatedServerCost(input);
   const double whole = n * n + k * n - 2 * k;
-  const double own_share = (n - k) / whole;  // of a worker's server
-  const double worker_bytes = (1 + (n - 2) * own_share) * input.bytes;
-  return {.seconds = Seconds(input, n > 1 ? 2 : 0, 2 * n * (n - 1) / whole * input.bytes),
-          .bytes_sent_per_worker = worker_bytes,
-          .bytes_received_per_worker = worker_bytes,
+  const double own = (n - k) / whole;  // share of a worker's server
+  const double pull = PullBytes(input);
+  // A worker's link carries what it exchanges with the other servers, and its own server with the
+  // other workers; a dedicated server's its share of every worker.
+  const double sent = (1 - own) * input.bytes + own * (n - 1) * pull;
+  const double received = (1 - own) * pull + own * (n - 1) * input.bytes;
+  const double dedicated = k > 0 ? 2 * n * (n - 1) / whole * std::max(input.bytes, pull) : 0;
+  return {.seconds = Seconds(input, n > 1 ? 2 : 0, std::max({sent, received, dedicated})),
+          .bytes_sent_per_worker = sent,
+          .bytes_received_per_worker = received,
           .bytes_per_server = n * input.bytes / (n + k)};
 }
 

@@ -57,9 +57,10 @@ Cost HierarchicalCost(const CostInput& input);
 /// without servers.
 Cost ParameterServerCost(const CostInput& input);
 
-/// n workers with a co-located server each and k = `servers` < n dedicated ones, buckets shared out so
-/// that all links are done together (BytePS; Jiang et al., OSDI 2020):
-/// 2 alpha + 2n(n-1)/(n^2+kn-2k) M/B. From k = n on the dedicated ones do it all.
+/// n workers with a co-located server each and k = `servers` < n dedicated ones, buckets shared out
+/// so that all links are done together (BytePS; Jiang et al., OSDI 2020): 2 alpha +
+/// 2n(n-1)/(n^2+kn-2k) M/B; where pushes and pulls are not equally long, as above. From k = n on
+/// the dedicated ones do it all.
 Cost MixedServerCost(const CostInput& input);
 
 }  // namespace ringside

@@ -80,6 +80,26 @@ TEST(BoundTest, MixedLiesBetweenColocatedAndDedicatedServers) {
   }
 }
 
+TEST(BoundTest, MixedCountsTheBusierDirectionWherePullsAreLonger) {
+  // Of 20 parts a worker's server has 2: 0.9 x 25 MB + 0.1 x 3 x 100 MB out, the other way round
+  // in; a dedicated server has 6 parts of four workers.
+  CostInput input = Input(4, 2);
+  input.bytes = 25e6;
+  input.pull_bytes = 100e6;
+  const Cost cost = MixedServerCost(input);
+  EXPECT_NEAR(cost.bytes_sent_per_worker, 52.5e6, 1);
+  EXPECT_NEAR(cost.bytes_received_per_worker, 97.5e6, 1);
+  EXPECT_NEAR(cost.seconds, 0.002 + 120e6 / input.bytes_per_s, 1e-9);
+  for (const int workers : {1, 2, 5}) {
+    input.workers = input.servers = workers;
+    input.colocated = true;
+    const Cost colocated = ParameterServerCost(input);
+    input.colocated = false;
+    input.servers = 0;
+    EXPECT_NEAR(MixedServerCost(input).seconds, colocated.seconds, 1e-9) << workers;
+  }
+}
+
 TEST(BoundTest, TreeHasFewStepsAndAlmostTheBytesOfARing) {
   ExpectCost(TreeCost(Input(1)), 0, 0);
   ExpectCost(TreeCost(Input(2)), 0.002 + 0.8, 100e6);

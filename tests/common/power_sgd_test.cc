@@ -99,6 +99,33 @@ TEST(PowerSgdTest, ComesBackFromZeros) {
   EXPECT_LT(Distance(Step(power, matrix), matrix), 1e-4 * Length(matrix));
 }
 
+// What error feedback does once gradients vanish: the residual shrinks from step to step.
+TEST(PowerSgdTest, GradientsThatVanishLeaveNumbers) {
+  std::vector<float> residual = RandomValues(2500, 4);
+  PowerSgd power(PowerSgdShape(residual.size(), 4), 1, 0);
+  std::vector<float> out(residual.size());
+  for (int step = 0; step <= 300; ++step) {
+    power.ComputeLeft(residual);
+    power.ComputeRight(residual);
+    power.SubtractFrom(residual);
+    power.Reconstruct(out);
+    ASSERT_TRUE(std::isfinite(Length(out))) << step;
+    ASSERT_TRUE(std::isfinite(Length(residual))) << step;
+  }
+}
+
+TEST(PowerSgdTest, FindsAMatrixOfAnySize) {
+  const std::vector<float> matrix = LowRank(2500, 2);
+  for (const float size : {1e-24F, 1e-18F, 1e-12F, 1e12F, 1e18F, 1e24F}) {
+    std::vector<float> sized = matrix;
+    for (float& value : sized) value *= size;
+    PowerSgd power(PowerSgdShape(matrix.size(), 2), 1, 0);
+    for (int step = 0; step < 3; ++step) {
+      ASSERT_LT(Distance(Step(power, sized), sized), 1e-4 * Length(sized)) << size << ", " << step;
+    }
+  }
+}
+
 TEST(PowerSgdTest, WarmStartImprovesOnTheSameMatrix) {
   const std::vector<float> matrix = RandomValues(10'000, 7);
   PowerSgd power(PowerSgdShape(matrix.size(), 4), 1, 0);

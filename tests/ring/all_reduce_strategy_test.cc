@@ -8,7 +8,9 @@
 #include <chrono>
 #include <functional>
 #include <future>
+#include <limits>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -212,11 +214,17 @@ class ScriptedCollective : public Collective {
     asked_.push_back(what);
     if (what == "bucket 2, step 0" && fail_) throw CommError("worker 9", what, "scripted");
   }
-  void Broadcast(std::span<float>, int) override {}
+  void Broadcast(std::span<float> data, int) override {
+    if (data.size() != 1) return;  // parameters
+    traffic_.sent += sizeof(float);
+    if (named_) data[0] = *named_;
+  }
   std::vector<std::byte> AllGather(std::span<const std::byte> mine) override {
     return {mine.begin(), mine.end()};
   }
-  Traffic traffic() const override { return {}; }
+  Traffic traffic() const override { return traffic_; }
+  /// As if worker 0 did.
+  void Name(float bucket) { named_ = bucket; }
   void FailAtBucketTwo() { fail_ = true; }
   /// Tells when the first sum begins.
   void TellEntry(std::promise<void>& entered) { entered_ = &entered; }
@@ -225,6 +233,8 @@ class ScriptedCollective : public Collective {
   std::vector<std::string>& asked_;
   std::shared_future<void> sign_;
   std::promise<void>* entered_ = nullptr;
+  std::optional<float> named_;
+  Traffic traffic_;
   bool fail_ = false;
 };
 
@@ -275,6 +285,7 @@ TEST(AllReduceStrategyTest, UnderPriorityTheNextForwardPassComesFirst) {
     AwaitAll(strategy, worker, 0);
     strategy.Stop();
   }
+  EXPECT_EQ(worker.recorder.bytes_sent(), sizeof(float) * asked.size()) << "what names buckets";
   std::vector<std::string> expected{"bucket 0, step 0"};
   for (int b = worker.plan.buckets() - 1; b >= 1; --b) {
     expected.push_back("bucket " + std::to_string(b) + ", step 0");
@@ -298,6 +309,66 @@ TEST(AllReduceStrategyTest, KeepsAFailureForEveryLaterCall) {
   EXPECT_THROW(strategy.Submit(bucket(3)), CommError);
   EXPECT_THROW(strategy.Await(bucket(0)), CommError);
   EXPECT_THROW(strategy.Stop(), CommError);
+}
+
+TEST(AllReduceStrategyTest, ANamedBucketThatIsNoneIsTheLeadersFault) {
+  StrategyOptions options;
+  options.order = SendOrder::kPriority;
+  for (const float named : {-1.0F, 1e6F, std::numeric_limits<float>::quiet_NaN()}) {
+    InProcessStore store;
+    RingWorker worker(0, 1, store, {}, {}, options);
+    std::vector<std::string> asked;
+    AllReduceStrategy strategy(worker.context, [&] {
+      auto collective = std::make_unique<ScriptedCollective>(asked, std::shared_future<void>());
+      collective->Name(named);
+      return collective;
+    });
+    strategy.Start(worker.space, worker.plan, {});
+    const Bucket bucket = MakeBucket(worker.space, worker.plan, 0, 0);
+    strategy.Submit(bucket);
+    try {
+      strategy.Await(bucket);
+      ADD_FAILURE() << named;
+    } catch (const CommError& error) {
+      EXPECT_EQ(error.peer(), "worker 0");
+    }
+    EXPECT_TRUE(asked.empty());
+  }
+}
+
+/// Cannot apply bucket 0, and holds the sum of bucket 1 until it has failed: the caller applies.
+class FailingRule : public UpdateRule {
+ public:
+  std::span<float> Contribute(const Bucket& bucket, Moment) override {
+    if (bucket.index == 1) failed_.get_future().wait();
+    return bucket.grads;
+  }
+  void Apply(const Bucket& bucket, Moment) override {
+    if (bucket.index != 0) return;
+    failed_.set_value();
+    throw InternalError("scripted");
+  }
+
+ private:
+  std::promise<void> failed_;
+};
+
+TEST(AllReduceStrategyTest, KeepsAFailureOfItsRuleOnTheCallersThread) {
+  InProcessStore store;
+  RingWorker worker(0, 1, store, {.timeout = 20ms});
+  std::vector<std::string> asked;
+  AllReduceStrategy strategy(
+      worker.context,
+      [&] { return std::make_unique<ScriptedCollective>(asked, std::shared_future<void>()); },
+      std::make_unique<FailingRule>());
+  strategy.Start(worker.space, worker.plan, {});
+  const auto bucket = [&](int b) { return MakeBucket(worker.space, worker.plan, b, 0); };
+  strategy.Submit(bucket(1));
+  strategy.Submit(bucket(0));
+  EXPECT_THROW(strategy.Await(bucket(0)), InternalError);
+  EXPECT_THROW(strategy.Await(bucket(0)), InternalError);
+  EXPECT_THROW(strategy.Submit(bucket(2)), InternalError);
+  EXPECT_THROW(strategy.Stop(), InternalError);
 }
 
 TEST(AllReduceStrategyTest, AwaitOfABucketBehindAMissingOneEnds) {

@@ -240,6 +240,10 @@ TEST(CodecCollectiveFaultTest, DamagedBytesAreAnErrorThatNamesTheirSender) {
       EXPECT_EQ(error.peer(), "worker 1");
       EXPECT_THAT(error.what(), HasSubstr("counts"));
     }
+    EXPECT_THROW(sum->AllReduceSum(member.Bucket(0), "bucket 0, step 1"), CommError);
+    EXPECT_THROW(sum->Broadcast(member.space.params(), 0), CommError);
+    EXPECT_THROW(sum->AllGather({}), CommError);
+    EXPECT_GT(sum->traffic().sent, 0U);
   });
 }
 
