@@ -36,6 +36,11 @@ FlatSpace::FlatSpace(std::size_t elements, MemoryKind kind, MemoryRegion region)
       kind_(kind),
       region_(std::move(region)) {}
 
+void FlatSpace::Share(const std::string& label) {
+  region_.Share(label);
+  kind_ = MemoryKind::kShared;
+}
+
 float* FlatSpace::Floats(std::size_t offset_bytes) const {
   return reinterpret_cast<float*>(region_.data() + offset_bytes);
 }

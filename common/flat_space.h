@@ -31,6 +31,11 @@ class FlatSpace {
   std::span<float> params() const { return {Floats(0), elements_}; }
   std::span<float> grads() const { return {Floats(stride_bytes_), elements_}; }
   MemoryKind memory_kind() const { return kind_; }
+  /// Everything: both vectors and what lies between.
+  std::span<std::byte> memory() const { return {region_.data(), region_.bytes()}; }
+  /// Moves a private space into shared memory, where it lies: views stay valid. Nobody else may
+  /// touch it meanwhile. Throws `MissingBackendError` when there is too little shared memory.
+  void Share(const std::string& label);
   /// What others attach with; empty unless this process created the space in shared memory.
   const std::string& shared_handle() const { return region_.handle(); }
 

@@ -182,6 +182,17 @@ MemoryRegion MemoryRegion::AttachShared(const std::string& handle, std::size_t b
   return {data, bytes};
 }
 
+void MemoryRegion::Share(const std::string& label) {
+  if (!handle_.empty() || bytes_ == 0) return;
+  MemoryRegion shared = CreateShared(label, bytes_);
+  std::memcpy(shared.data_, data_, bytes_);
+  if (mremap(shared.data_, bytes_, bytes_, MREMAP_MAYMOVE | MREMAP_FIXED, data_) == MAP_FAILED) {
+    throw InternalError("memory cannot be moved: " + ErrnoText());
+  }
+  shared.data_ = std::exchange(data_, nullptr);  // where the shared pages are mapped now
+  *this = std::move(shared);
+}
+
 MemoryRegion::MemoryRegion(MemoryRegion&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)),
       bytes_(std::exchange(other.bytes_, 0)),

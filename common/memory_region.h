@@ -34,6 +34,11 @@ class MemoryRegion {
   /// it is gone, out of reach or of another size.
   static MemoryRegion AttachShared(const std::string& handle, std::size_t bytes);
 
+  /// Moves private memory and what it holds to shared memory at the same address, so pointers stay
+  /// valid. Nobody else may touch it meanwhile. Shared memory stays as it is. Errors:
+  /// `CreateShared`.
+  void Share(const std::string& label);
+
   MemoryRegion(MemoryRegion&& other) noexcept;
   MemoryRegion& operator=(MemoryRegion&& other) noexcept;
   MemoryRegion(const MemoryRegion&) = delete;

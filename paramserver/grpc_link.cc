@@ -19,36 +19,14 @@
 
 #include "paramserver/grpc_payload.h"
 #include "paramserver/handover.h"
-#include "paramserver/parameter_server.pb.h"
+#include "paramserver/plan_message.h"
 
 namespace ringside {
 namespace {
 
-/// A server tells of missing workers at the timeout; this is what its answer may take on top.
-constexpr std::chrono::milliseconds kAnswerGrace{500};
-
 /// A connection is served by one thread at a time, here and at the server: with two, parameters
 /// come in while gradients go out.
 constexpr std::size_t kConnections = 2;
-
-const char* OperationName(FrameKind kind) {
-  switch (kind) {
-    case FrameKind::kPushPull:
-      return "push and pull";
-    case FrameKind::kLoad:
-      return "load";
-    case FrameKind::kPull:
-      return "pull";
-    case FrameKind::kReadState:
-      return "read of the optimizer state";
-  }
-  return "call";
-}
-
-std::string Describe(const FrameHeader& header) {
-  return std::string(OperationName(header.kind)) + " of bucket " + std::to_string(header.bucket) +
-         ", step " + std::to_string(header.step);
-}
 
 std::string TargetOf(const ServerAddress& address) {
   const bool local = address.transport == PsTransport::kUds;
@@ -67,23 +45,6 @@ std::shared_ptr<grpc::Channel> Connect(const std::string& target) {
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   arguments.SetCompressionAlgorithm(GRPC_COMPRESS_NONE);
   return grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), arguments);
-}
-
-StartRequest ToRequest(const PlanInfo& plan) {
-  StartRequest request;
-  request.set_protocol(FrameHeader::kProtocol);
-  request.set_worker(plan.worker);
-  request.set_workers(plan.workers);
-  request.set_server(plan.server);
-  request.set_servers(plan.servers);
-  request.set_plan_fingerprint(plan.fingerprint);
-  request.set_step(plan.step);
-  for (const PlanInfo::ServedBucket& bucket : plan.buckets) {
-    ServedBucket& served = *request.add_buckets();
-    served.set_index(bucket.index);
-    served.set_elements(bucket.elements);
-  }
-  return request;
 }
 
 }  // namespace
@@ -183,12 +144,8 @@ void GrpcLink::Impl::Prepare(grpc::ClientContext& context) const {
   context.AddMetadata(kTokenKey, comm_.token);
 }
 
-// A culprit that the server knows comes in the details; without one the server itself is to blame.
 CommError GrpcLink::Impl::ErrorOf(const std::string& operation, const grpc::Status& status) const {
-  const std::string& culprit = status.error_details();
-  const bool own = culprit.empty() || name_.starts_with(culprit + " ");
-  return own ? CommError(name_, operation, status.error_message())
-             : CommError(culprit, operation, name_ + " says: " + status.error_message());
+  return RefusedByServer(name_, operation, status.error_details(), status.error_message());
 }
 
 void GrpcLink::Impl::Start(const PlanInfo& plan) {

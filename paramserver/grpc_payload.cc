@@ -36,6 +36,8 @@ const char* MethodOf(FrameKind kind) {
       return kPullMethod;
     case FrameKind::kReadState:
       return kReadStateMethod;
+    case FrameKind::kStart:
+      return kStartMethod;
   }
   return "";
 }

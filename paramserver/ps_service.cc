@@ -10,7 +10,8 @@
 
 #include "paramserver/grpc_payload.h"
 #include "paramserver/handover.h"
-#include "paramserver/parameter_server.pb.h"
+#include "paramserver/plan_message.h"
+#include "paramserver/token.h"
 
 namespace ringside {
 namespace {
@@ -36,31 +37,6 @@ grpc::StatusCode StatusCodeOf(RefusalCode code) {
 /// The culprit travels in the details, so that a worker can name it.
 grpc::Status ToStatus(const Refusal& refusal) {
   return {StatusCodeOf(refusal.code), refusal.message, refusal.culprit};
-}
-
-/// Takes the same time wherever the first difference is.
-bool ConstantTimeEqual(const grpc::string_ref& given, const std::string& expected) {
-  unsigned difference = given.size() == expected.size() ? 0 : 1;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const char other = expected.empty() ? '\0' : expected[i % expected.size()];
-    difference |= static_cast<unsigned>(static_cast<unsigned char>(given.data()[i]) ^
-                                        static_cast<unsigned char>(other));
-  }
-  return difference == 0;
-}
-
-PlanInfo ToPlanInfo(const StartRequest& request) {
-  PlanInfo plan{.worker = request.worker(),
-                .workers = request.workers(),
-                .server = request.server(),
-                .servers = request.servers(),
-                .fingerprint = request.plan_fingerprint(),
-                .step = request.step(),
-                .buckets = {}};
-  for (const ServedBucket& bucket : request.buckets()) {
-    plan.buckets.push_back({bucket.index(), bucket.elements()});
-  }
-  return plan;
 }
 
 /// Ends a call that is not served.
@@ -152,14 +128,15 @@ void Call::Serve() {
       return Send(table_.Pull(request_));
     case FrameKind::kReadState:
       return Reply({table_.ReadState(request_)});
+    case FrameKind::kStart:
+      break;  // has a method of its own, which takes no frame
   }
 }
 
 void Call::ServeStart() {
   StartRequest request;
-  if (!grpc::GenericDeserialize<grpc::ProtoBufferReader, StartRequest>(&message_, &request).ok() ||
-      request.protocol() != FrameHeader::kProtocol) {
-    throw RefusedError(RefusalCode::kInvalid, "not a StartRequest of this protocol version");
+  if (!grpc::GenericDeserialize<grpc::ProtoBufferReader, StartRequest>(&message_, &request).ok()) {
+    throw RefusedError(RefusalCode::kInvalid, "not a StartRequest");
   }
   table_.Start(ToPlanInfo(request));
   message_.Clear();  // an empty StartReply is no bytes at all
@@ -216,8 +193,8 @@ grpc::ServerGenericBidiReactor* PsService::CreateReactor(
 
 bool PsService::Authentic(const grpc::GenericCallbackServerContext& context) const {
   const auto found = context.client_metadata().find(kTokenKey);
-  return ConstantTimeEqual(
-      found == context.client_metadata().end() ? grpc::string_ref() : found->second, token_);
+  if (found == context.client_metadata().end()) return SameToken({}, token_);
+  return SameToken({found->second.data(), found->second.size()}, token_);
 }
 
 }  // namespace ringside

@@ -1,15 +1,50 @@
 #include "paramserver/server_link.h"
 
 #include "paramserver/grpc_link.h"
+#include "paramserver/shm_link.h"
 
 namespace ringside {
+namespace {
 
-std::unique_ptr<ServerLink> ConnectToServer(int server, const ServerAddress& address, FlatSpace&,
-                                            const CommOptions& comm) {
+const char* OperationName(FrameKind kind) {
+  switch (kind) {
+    case FrameKind::kPushPull:
+      return "push and pull";
+    case FrameKind::kLoad:
+      return "load";
+    case FrameKind::kPull:
+      return "pull";
+    case FrameKind::kReadState:
+      return "read of the optimizer state";
+    case FrameKind::kStart:
+      return "start";
+  }
+  return "call";
+}
+
+}  // namespace
+
+std::string Describe(const FrameHeader& header) {
+  if (header.kind == FrameKind::kStart) return OperationName(header.kind);
+  return std::string(OperationName(header.kind)) + " of bucket " + std::to_string(header.bucket) +
+         ", step " + std::to_string(header.step);
+}
+
+CommError RefusedByServer(const std::string& server, const std::string& operation,
+                          const std::string& culprit, const std::string& message) {
+  if (culprit.empty() || server.starts_with(culprit + " ")) return {server, operation, message};
+  return {culprit, operation, server + " says: " + message};
+}
+
+std::unique_ptr<ServerLink> ConnectToServer(int server, const ServerAddress& address,
+                                            FlatSpace& space, const CommOptions& comm) {
   if (!address.host.empty() && address.host != HostIdentity()) {
     throw ConfigError("server " + std::to_string(server) +
                       " is on another host: --ps-transport uds and shm need workers and servers on "
                       "one host; use grpc");
+  }
+  if (address.transport == PsTransport::kShm) {
+    return std::make_unique<ShmLink>(server, address, space, comm);
   }
   return std::make_unique<GrpcLink>(server, address, comm);
 }

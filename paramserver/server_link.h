@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_PARAMSERVER_SERVER_LINK_H_
 #define RINGSIDE_PARAMSERVER_SERVER_LINK_H_
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -49,6 +50,16 @@ class ServerLink {
   virtual void Call(const FrameHeader& header, std::span<const float> out, std::span<float> in,
                     CallObserver& observer) = 0;
 };
+
+/// A server tells of missing workers at the timeout; this is what its answer may take on top.
+inline constexpr std::chrono::milliseconds kAnswerGrace{500};
+
+/// "pull of bucket 3, step 17": for errors.
+std::string Describe(const FrameHeader& header);
+
+/// `culprit` comes with the server's refusal where it knows one; otherwise it is to blame itself.
+CommError RefusedByServer(const std::string& server, const std::string& operation,
+                          const std::string& culprit, const std::string& message);
 
 /// Connects a worker with this space over the server's transport. Throws `ConfigError` when that
 /// needs both on one host and they are not, else `CommError`.

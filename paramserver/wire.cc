@@ -68,7 +68,7 @@ FrameError DecodeHeader(std::span<const std::byte> bytes, std::uint64_t message_
   std::memcpy(&raw, bytes.data(), sizeof(raw));
   if (raw.magic != FrameHeader::kMagic) return FrameError::kBadMagic;
   if (raw.protocol != FrameHeader::kProtocol) return FrameError::kBadProtocol;
-  if (raw.kind < 1 || raw.kind > 4) return FrameError::kBadKind;
+  if (raw.kind < 1 || raw.kind > 5) return FrameError::kBadKind;
   if (raw.payload_bytes != message_bytes - FrameHeader::kBytes) return FrameError::kBadLength;
   header = {.kind = static_cast<FrameKind>(raw.kind),
             .worker = raw.worker,

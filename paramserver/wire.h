@@ -15,6 +15,7 @@ enum class FrameKind : std::uint16_t {
   kLoad = 2,       ///< Initial parameters or optimizer state out, nothing back.
   kPull = 3,       ///< Nothing out, parameters back.
   kReadState = 4,  ///< Nothing out, optimizer state back.
+  kStart = 5,      ///< A `StartRequest`, where the transport has no methods.
 };
 
 struct FrameHeader {

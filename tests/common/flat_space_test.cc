@@ -62,6 +62,22 @@ TEST(FlatSpaceTest, MovingKeepsViewsValid) {
   EXPECT_EQ(moved.params()[3], 5);
 }
 
+TEST(FlatSpaceTest, SharingKeepsViewsAndValues) {
+  FlatSpace space(5000);
+  const std::span<float> params = space.params();
+  params[4999] = 1;
+  space.Share("shared later");
+  EXPECT_EQ(space.params().data(), params.data());
+  EXPECT_EQ(space.memory_kind(), MemoryKind::kShared);
+  const FlatSpace guest = FlatSpace::Attach(5000, space.shared_handle());
+  EXPECT_EQ(guest.params()[4999], 1);
+  params[0] = 2;
+  EXPECT_EQ(guest.params()[0], 2);
+  const std::string handle = space.shared_handle();
+  space.Share("again");
+  EXPECT_EQ(space.shared_handle(), handle);
+}
+
 TEST(FlatSpaceTest, AnAttachedSpaceIsTheSameSpace) {
   const FlatSpace space(1000, "space");
   const FlatSpace guest = FlatSpace::Attach(1000, space.shared_handle());

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "common/errors.h"
+#include "paramserver/server_address.h"
 #include "tests/paramserver/ps_cluster.h"
 
 namespace ringside {
@@ -33,16 +34,17 @@ class PipeStore : public Store {
 
 class ServerProcess {
  public:
-  ServerProcess(const CommOptions& comm, const Schedule& schedule, int workers) {
+  ServerProcess(const CommOptions& comm, const Schedule& schedule, int workers,
+                const StrategyOptions& options) {
     std::array<int, 2> ends{};
     if (pipe(ends.data()) != 0) throw InternalError("no pipe");
     process_ = fork();
     if (process_ == 0) {
       close(ends[0]);
-      Serve(comm, schedule, workers, ends[1]);
+      Serve(comm, schedule, workers, options, ends[1]);
     }
     close(ends[1]);
-    std::array<char, 64> text{};
+    std::array<char, 256> text{};
     const auto size = read(ends[0], text.data(), text.size());
     endpoint_.assign(text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
     close(ends[0]);
@@ -57,7 +59,7 @@ class ServerProcess {
 
  private:
   [[noreturn]] static void Serve(const CommOptions& comm, const Schedule& schedule, int workers,
-                                 int out) {
+                                 const StrategyOptions& options, int out) {
     PipeStore store(out);
     Timeline timeline;
     const OptimizerOptions sgd;
@@ -68,7 +70,8 @@ class ServerProcess {
                                                   .comm = comm,
                                                   .optimizer = sgd,
                                                   .schedule = schedule,
-                                                  .timeline = timeline});
+                                                  .timeline = timeline,
+                                                  .options = options});
     while (true) pause();
   }
 
@@ -77,12 +80,12 @@ class ServerProcess {
 };
 
 /// One worker of that server, with 32 MiB of parameters: more than sockets hold.
-class ProcessTest : public ::testing::Test {
+class ProcessTest : public ::testing::TestWithParam<PsTransport> {
  protected:
   ProcessTest()
       : schedule_({.base = 1.0}),
         comm_{.token = "t", .timeout = std::chrono::milliseconds(1500)},
-        server_(comm_, schedule_, 1),
+        server_(comm_, schedule_, 1, Options()),
         worker_(TestWorld(0, 1, 1), Plan(), {}) {
     store_.Set("ps/0", server_.endpoint());
     worker_.strategy = kPsSyncEntry.make({.world = worker_.world,
@@ -91,7 +94,14 @@ class ProcessTest : public ::testing::Test {
                                           .optimizer = *worker_.optimizer,
                                           .schedule = schedule_,
                                           .recorder = worker_.recorder,
-                                          .timeline = worker_.timeline});
+                                          .timeline = worker_.timeline,
+                                          .options = Options()});
+  }
+
+  static StrategyOptions Options() {
+    StrategyOptions options;
+    options.ps_transport = GetParam();
+    return options;
   }
 
   static BucketPlan Plan() {
@@ -99,12 +109,16 @@ class ProcessTest : public ::testing::Test {
     return {tensors, {}};
   }
 
+  std::string ServerName() const {
+    return "server 0 " + ServerAddress::FromText(server_.endpoint()).Place();
+  }
+
   void ExpectFailureThatNamesTheServer(int step) {
     try {
       worker_.Step(step);
       FAIL() << "the step went through";
     } catch (const CommError& error) {
-      EXPECT_EQ(error.peer(), "server 0 at " + server_.endpoint()) << error.what();
+      EXPECT_EQ(error.peer(), ServerName()) << error.what();
     }
   }
 
@@ -115,7 +129,7 @@ class ProcessTest : public ::testing::Test {
   TestWorker worker_;
 };
 
-TEST_F(ProcessTest, AKilledServerIsNamed) {
+TEST_P(ProcessTest, AKilledServerIsNamed) {
   worker_.strategy->Start(worker_.space, worker_.plan, {});
   worker_.Step(0);
   for (int bucket = 0; bucket < worker_.plan.buckets(); ++bucket) worker_.Submit(bucket, 1);
@@ -128,19 +142,23 @@ TEST_F(ProcessTest, AKilledServerIsNamed) {
       }
     }
   } catch (const CommError& error) {
-    EXPECT_EQ(error.peer(), "server 0 at " + server_.endpoint()) << error.what();
+    EXPECT_EQ(error.peer(), ServerName()) << error.what();
   }
 }
 
 /// Gradients that the kernel has not taken lie in the transport: the strategy must get them back
 /// before it goes, or the memory behind them is read after it is gone.
-TEST_F(ProcessTest, AFrozenServerIsNamedAndLeavesNoPayloadBehind) {
+TEST_P(ProcessTest, AFrozenServerIsNamedAndLeavesNoPayloadBehind) {
   worker_.strategy->Start(worker_.space, worker_.plan, {});
   worker_.Step(0);
   server_.Signal(SIGSTOP);
   ExpectFailureThatNamesTheServer(1);
   worker_.strategy.reset();
 }
+
+INSTANTIATE_TEST_SUITE_P(All, ProcessTest,
+                         ::testing::Values(PsTransport::kGrpc, PsTransport::kUds,
+                                           PsTransport::kShm));
 
 }  // namespace
 }  // namespace ringside

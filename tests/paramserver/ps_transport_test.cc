@@ -20,7 +20,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::array kTransports{PsTransport::kGrpc, PsTransport::kUds};
+constexpr std::array kTransports{PsTransport::kGrpc, PsTransport::kUds, PsTransport::kShm};
 
 std::string NameOf(PsTransport transport) {
   if (transport == PsTransport::kGrpc) return "Grpc";
