@@ -3,9 +3,12 @@
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/create_channel.h>
+#include <grpcpp/create_channel_posix.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/impl/codegen/proto_utils.h>
 #include <grpcpp/security/credentials.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -19,6 +22,7 @@
 
 #include "paramserver/grpc_payload.h"
 #include "paramserver/handover.h"
+#include "paramserver/packet_socket.h"
 #include "paramserver/plan_message.h"
 
 namespace ringside {
@@ -28,13 +32,7 @@ namespace {
 /// come in while gradients go out.
 constexpr std::size_t kConnections = 2;
 
-std::string TargetOf(const ServerAddress& address) {
-  const bool local = address.transport == PsTransport::kUds;
-  return local ? UnixTarget(address.address) : address.address;
-}
-
-std::shared_ptr<grpc::Channel> Connect(const std::string& target) {
-  KeepGrpcRunning();
+grpc::ChannelArguments Arguments() {
   grpc::ChannelArguments arguments;
   for (const TransportArgument& argument : TransportArguments()) {
     arguments.SetInt(argument.name, argument.value);
@@ -44,8 +42,43 @@ std::shared_ptr<grpc::Channel> Connect(const std::string& target) {
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   arguments.SetCompressionAlgorithm(GRPC_COMPRESS_NONE);
-  return grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), arguments);
+  return arguments;
 }
+
+/// One connection to a server.
+class Connection {
+ public:
+  explicit Connection(const ServerAddress& address) {
+    KeepGrpcRunning();
+    std::shared_ptr<grpc::Channel> channel;
+    if (address.transport == PsTransport::kUds) {
+      const int file = ConnectStream(address.address);
+      file_ = dup(file);
+      channel =
+          grpc::CreateCustomInsecureChannelFromFd(UnixTarget(address.address), file, Arguments());
+    } else {
+      channel = grpc::CreateCustomChannel(address.address, grpc::InsecureChannelCredentials(),
+                                          Arguments());
+    }
+    stub_ = std::make_unique<grpc::GenericStub>(channel);
+  }
+  ~Connection() {
+    if (file_ >= 0) close(file_);
+  }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  grpc::GenericStub& stub() { return *stub_; }
+  /// A cancelled call ends only when the write under way does, and a Unix domain socket, whose
+  /// buffer is small, lets a frozen server hold it up for ever.
+  void Cut() const {
+    if (file_ >= 0) shutdown(file_, SHUT_RDWR);
+  }
+
+ private:
+  int file_ = -1;  // our own descriptor of gRPC's socket; none for TCP
+  std::unique_ptr<grpc::GenericStub> stub_;
+};
 
 }  // namespace
 
@@ -53,7 +86,7 @@ class GrpcLink::Impl {
  public:
   Impl(int server, const ServerAddress& address, const CommOptions& comm)
       : name_("server " + std::to_string(server) + " " + address.Place()), comm_(comm) {
-    for (std::size_t i = 0; i < kConnections; ++i) stubs_.emplace_back(Connect(TargetOf(address)));
+    for (std::size_t i = 0; i < kConnections; ++i) connections_.emplace_back(address);
   }
 
   ~Impl();
@@ -108,7 +141,7 @@ class GrpcLink::Impl {
   std::list<CallState> calls_;  // guarded by mutex_
   int open_calls_ = 0;          // those of calls_ and those being destroyed; guarded by mutex_
   int leases_ = 0;              // guarded by mutex_
-  std::deque<grpc::GenericStub> stubs_;  // one per connection
+  std::deque<Connection> connections_;
 };
 
 // gRPC may run callbacks inside any call into it, and they take the mutex: it is never held here
@@ -116,10 +149,11 @@ class GrpcLink::Impl {
 // is closed, hence the order.
 GrpcLink::Impl::~Impl() {
   CancelAll();
+  for (const Connection& connection : connections_) connection.Cut();
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, comm_.timeout, [this] { return open_calls_ == 0; });
   lock.unlock();
-  stubs_.clear();
+  connections_.clear();
   lock.lock();
   changed_.wait_for(lock, comm_.timeout, [this] { return leases_ == 0; });
 }
@@ -158,11 +192,12 @@ void GrpcLink::Impl::Start(const PlanInfo& plan) {
   context.set_wait_for_ready(true);
   Prepare(context);
   std::optional<grpc::Status> outcome;
-  stubs_.front().UnaryCall(&context, kStartMethod, {}, &request, &reply, [&](grpc::Status status) {
-    const std::lock_guard lock(mutex_);
-    outcome = std::move(status);
-    changed_.notify_all();
-  });
+  connections_.front().stub().UnaryCall(&context, kStartMethod, {}, &request, &reply,
+                                        [&](grpc::Status status) {
+                                          const std::lock_guard lock(mutex_);
+                                          outcome = std::move(status);
+                                          changed_.notify_all();
+                                        });
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return outcome.has_value(); });  // the call has a deadline
   if (!outcome->ok()) throw ErrorOf("start", *outcome);
@@ -178,7 +213,7 @@ void GrpcLink::Impl::Call(const FrameHeader& header, std::span<const float> out,
   auto* lease = new Lease{this, &observer, out.size_bytes(), {}};
   lease->handover.Pass();
   call.request = MakeFrame(header, out, EndLease, lease);
-  call.Begin(stubs_[header.bucket % kConnections]);
+  call.Begin(connections_[header.bucket % kConnections].stub());
 }
 
 // gRPC may end the call, and thereby this object, before StartCall returns.

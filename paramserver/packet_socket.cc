@@ -115,6 +115,19 @@ bool PacketSocket::Wait(short events, const Deadline& deadline) const {
   return !deadline.expired();
 }
 
+int ConnectStream(const std::string& name) {
+  const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const Name theirs = AbstractName(name);
+  if (file < 0 ||
+      connect(file, reinterpret_cast<const sockaddr*>(&theirs.address), theirs.bytes) != 0) {
+    const int error = errno;
+    if (file >= 0) close(file);
+    errno = error;
+    Throw(name, "connecting");
+  }
+  return file;
+}
+
 void PacketSocket::FinishSending() const { shutdown(file_, SHUT_WR); }
 
 void PacketSocket::Shutdown() const { shutdown(file_, SHUT_RDWR); }

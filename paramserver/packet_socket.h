@@ -62,6 +62,10 @@ class PacketSocket {
   int file_ = -1;
 };
 
+/// A non-blocking stream socket, connected to an abstract name; the caller closes it. Throws
+/// `CommError`.
+int ConnectStream(const std::string& name);
+
 }  // namespace ringside
 
 #endif  // RINGSIDE_PARAMSERVER_PACKET_SOCKET_H_
