@@ -9,12 +9,15 @@
 #include "experiments/build_info.h"
 #include "experiments/job/statistics.h"
 #include "experiments/server_layout.h"
+#include "experiments/spec_keys.h"
 #include "experiments/strategy_table.h"
 
 namespace ringside {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::string_view kTransportKey = "ps-transport";
 
 json OrNull(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? json(*value) : json();
@@ -89,6 +92,14 @@ class SummaryMaker {
     return first_["steps_done"].get<double>() - first_["first_step"].get<double>();
   }
 
+  /// Between workers and servers; null without servers.
+  json Transport(const StrategyEntry* entry) const {
+    if (entry == nullptr || std::ranges::find(entry->keys, kTransportKey) == entry->keys.end()) {
+      return {};
+    }
+    return FindSpecKey(kTransportKey)->get(spec_);
+  }
+
   void AddIdentity() {
     const StrategyEntry* entry = FindStrategy(spec_.strategy);
     const BuildInfo build = ThisBuild();
@@ -104,6 +115,7 @@ class SummaryMaker {
         {"servers", layout.total()},
         {"dedicated_servers", layout.dedicated},
         {"colocated", layout.colocated > 0},
+        {"transport", Transport(entry)},
         {"codec", CodecText(spec_.options.codec)},
         {"hosts", hosts_.size()},
         {"network",

@@ -52,6 +52,16 @@ std::string ServersText(const StudyCell& cell) {
   return fmt::format("{}{}", cell.servers, cell.colocated ? " col." : "");
 }
 
+bool HasTransports(const StudyTable& table) {
+  return std::ranges::any_of(table.cells,
+                             [](const StudyCell& cell) { return !cell.transport.empty(); });
+}
+
+std::string TransportText(const StudyTable& table, const StudyCell& cell) {
+  if (cell.transport.empty()) return "-";
+  return cell.transport + (MixesTransports(table) ? " *" : "");
+}
+
 // A column that no cell fills only takes room.
 std::vector<Number> FilledNumbers(const StudyTable& table) {
   std::vector<Number> filled;
@@ -69,6 +79,8 @@ std::string CellsText(const StudyTable& table) {
   columns.push_back({"strategy", Align::kLeft});
   columns.push_back({"workers"});
   columns.push_back({"servers"});
+  const bool transports = HasTransports(table);
+  if (transports) columns.push_back({"transport", Align::kLeft});
   columns.push_back({"runs"});
   const std::vector<Number> numbers = FilledNumbers(table);
   for (const Number& number : numbers) columns.push_back({number.title});
@@ -79,6 +91,7 @@ std::string CellsText(const StudyTable& table) {
     row.push_back(cell.strategy);
     row.push_back(std::to_string(cell.workers));
     row.push_back(ServersText(cell));
+    if (transports) row.push_back(TransportText(table, cell));
     row.push_back(cell.failed == 0 ? std::to_string(cell.runs)
                                    : fmt::format("{}+{} failed", cell.runs, cell.failed));
     for (const Number& number : numbers) {
@@ -104,6 +117,9 @@ std::string Legend(const StudyTable& table) {
   } else {
     out += fmt::format(" Speed-up: samples/s over the best single worker ({}).",
                        fmt::join(baselines, "; "));
+  }
+  if (MixesTransports(table)) {
+    out += "\n* Rows over different transports compare transports too, not strategies alone.";
   }
   return out + '\n';
 }
@@ -141,14 +157,15 @@ std::string RenderText(const StudyTable& table) {
 std::string RenderCsv(const StudyTable& table) {
   std::string out = "schema";
   for (const std::string& key : table.varied_keys) out += ',' + QuoteCsv(key);
-  out += ",strategy,workers,servers,colocated,runs,failed,baseline";
+  out += ",strategy,workers,servers,colocated,transport,runs,failed,baseline";
   for (const Number& number : kNumbers) out += fmt::format(",{}", number.name);
   out += "\r\n";
   for (const StudyCell& cell : table.cells) {
     out += kSchema;
     for (const std::string& key : table.varied_keys) out += ',' + QuoteCsv(cell.varied.at(key));
-    out += fmt::format(",{},{},{},{},{},{},{}", QuoteCsv(cell.strategy), cell.workers, cell.servers,
-                       cell.colocated, cell.runs, cell.failed, QuoteCsv(cell.baseline));
+    out += fmt::format(",{},{},{},{},{},{},{},{}", QuoteCsv(cell.strategy), cell.workers,
+                       cell.servers, cell.colocated, cell.transport, cell.runs, cell.failed,
+                       QuoteCsv(cell.baseline));
     for (const Number& number : kNumbers) {
       const std::optional<double>& value = cell.*number.member;
       out += value ? fmt::format(",{}", *value) : ",";
@@ -161,9 +178,10 @@ std::string RenderCsv(const StudyTable& table) {
 json RenderJson(const StudyTable& table) {
   json cells = json::array();
   for (const StudyCell& cell : table.cells) {
-    json row{{"strategy", cell.strategy},   {"workers", cell.workers},  {"servers", cell.servers},
-             {"colocated", cell.colocated}, {"varied", cell.varied},    {"runs", cell.runs},
-             {"failed", cell.failed},       {"baseline", cell.baseline}};
+    json row{
+        {"strategy", cell.strategy},   {"workers", cell.workers},     {"servers", cell.servers},
+        {"colocated", cell.colocated}, {"transport", cell.transport}, {"varied", cell.varied},
+        {"runs", cell.runs},           {"failed", cell.failed},       {"baseline", cell.baseline}};
     for (const Number& number : kNumbers) row[number.name] = JsonOf(cell.*number.member);
     cells.push_back(std::move(row));
   }

@@ -16,8 +16,8 @@ namespace {
 
 using nlohmann::json;
 
-// What tells configurations apart beside strategy, workers and servers, and what tells nothing.
-constexpr std::array<std::string_view, 3> kAxes{"strategy", "workers", "servers"};
+// What has a column of its own in every study, and what tells nothing.
+constexpr std::array<std::string_view, 4> kAxes{"strategy", "workers", "servers", "ps_transport"};
 constexpr std::array<std::string_view, 5> kIgnored{"repetition", "seed", "timeline", "save_params",
                                                    "timeout_s"};
 
@@ -72,6 +72,8 @@ StudyCell MakeCell(const std::vector<const RunResult*>& all,
   cell.workers = spec.workers;
   cell.servers = spec.servers;
   cell.colocated = spec.colocated;
+  const json transport = all.front()->summary.value("transport", json());
+  if (transport.is_string()) cell.transport = transport.get<std::string>();
   for (const SpecKey* key : varied) {
     cell.varied[std::string(key->json_name)] = TextOf(key->get(spec));
   }
@@ -115,7 +117,7 @@ std::size_t PlaceInTable(const std::string& strategy) {
 
 auto OrderOf(const StudyCell& cell) {
   return std::tuple(cell.varied, PlaceInTable(cell.strategy), cell.strategy, cell.workers,
-                    cell.colocated, cell.servers);
+                    cell.colocated, cell.servers, cell.transport);
 }
 
 std::string ErrorOf(const json& summary) {
@@ -131,6 +133,14 @@ std::string Label(const RunSpec& spec) {
 }
 
 }  // namespace
+
+bool MixesTransports(const StudyTable& table) {
+  std::set<std::string> transports;
+  for (const StudyCell& cell : table.cells) {
+    if (!cell.transport.empty()) transports.insert(cell.transport);
+  }
+  return transports.size() > 1;
+}
 
 StudyTable MakeStudyTable(const StudyInput& input) {
   StudyTable table;

@@ -17,6 +17,7 @@ struct StudyCell {
   int workers = 0;
   int servers = 0;
   bool colocated = false;
+  std::string transport;  ///< Between workers and servers; empty without servers.
   std::map<std::string, std::string> varied;  ///< Other keys that the study varies, as text.
   int runs = 0;                               ///< Done.
   int failed = 0;
@@ -52,6 +53,9 @@ struct StudyTable {
   std::vector<FailedRun> failed;
   std::vector<BundleProblem> problems;
 };
+
+/// Rows over different transports: their times compare transports too, not strategies alone.
+bool MixesTransports(const StudyTable& table);
 
 /// Pure.
 StudyTable MakeStudyTable(const StudyInput& input);

@@ -55,6 +55,23 @@ TEST(StudyTable, SpeedupIsOverTheBestSingleWorker) {
   EXPECT_DOUBLE_EQ(*CellOf(table, "ring", 1).speedup, 0.8);
 }
 
+TEST(StudyTable, MarksRowsOverDifferentTransports) {
+  RunResult tcp = Result("ps-sync", 2, 1000), shm = Result("ps-sync", 2, 4000, 2.5);
+  tcp.summary["transport"] = "grpc";
+  shm.summary["transport"] = "shm";
+  shm.spec.options.ps_transport = PsTransport::kShm;
+  const StudyTable alike = MakeStudyTable({"s", {tcp, Result("ring", 2, 900)}, {}});
+  EXPECT_FALSE(MixesTransports(alike));
+  EXPECT_THAT(RenderText(alike), ::testing::AllOf(HasSubstr("grpc"), Not(HasSubstr("*"))));
+  const StudyTable mixed = MakeStudyTable({"s", {tcp, shm}, {}});
+  ASSERT_EQ(mixed.cells.size(), 2U);
+  EXPECT_TRUE(mixed.varied_keys.empty());
+  EXPECT_TRUE(MixesTransports(mixed));
+  EXPECT_THAT(RenderText(mixed), ::testing::AllOf(HasSubstr("grpc *"), HasSubstr("shm *"),
+                                                  HasSubstr("* Rows over different transports")));
+  EXPECT_THAT(RenderCsv(mixed), HasSubstr("shm"));
+}
+
 TEST(StudyTable, WithoutSingleWorkerThereIsNoSpeedup) {
   const StudyTable table = MakeStudyTable({"s", {Result("ring", 2, 1000)}, {}});
   EXPECT_FALSE(table.cells[0].speedup.has_value());
