@@ -2,11 +2,9 @@
 
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
-#include <grpcpp/create_channel.h>
 #include <grpcpp/create_channel_posix.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/impl/codegen/proto_utils.h>
-#include <grpcpp/security/credentials.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -24,6 +22,7 @@
 #include "paramserver/handover.h"
 #include "paramserver/packet_socket.h"
 #include "paramserver/plan_message.h"
+#include "paramserver/tcp_socket.h"
 
 namespace ringside {
 namespace {
@@ -48,19 +47,14 @@ grpc::ChannelArguments Arguments() {
 /// One connection to a server.
 class Connection {
  public:
-  explicit Connection(const ServerAddress& address) {
+  Connection(const ServerAddress& address, const Deadline& deadline) {
     KeepGrpcRunning();
-    std::shared_ptr<grpc::Channel> channel;
-    if (address.transport == PsTransport::kUds) {
-      const int file = ConnectStream(address.address);
-      file_ = dup(file);
-      channel =
-          grpc::CreateCustomInsecureChannelFromFd(UnixTarget(address.address), file, Arguments());
-    } else {
-      channel = grpc::CreateCustomChannel(address.address, grpc::InsecureChannelCredentials(),
-                                          Arguments());
-    }
-    stub_ = std::make_unique<grpc::GenericStub>(channel);
+    const bool local = address.transport == PsTransport::kUds;
+    const int file = local ? ConnectStream(address.address) : ConnectTcp(address.address, deadline);
+    file_ = dup(file);
+    const std::string target = local ? UnixTarget(address.address) : address.address;
+    stub_ = std::make_unique<grpc::GenericStub>(
+        grpc::CreateCustomInsecureChannelFromFd(target, file, Arguments()));
   }
   ~Connection() {
     if (file_ >= 0) close(file_);
@@ -69,14 +63,14 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
 
   grpc::GenericStub& stub() { return *stub_; }
-  /// A cancelled call ends only when the write under way does, and a Unix domain socket, whose
-  /// buffer is small, lets a frozen server hold it up for ever.
+  /// A cancelled call ends only when the write under way does, and a frozen server, whose buffers
+  /// are full, holds that up for ever.
   void Cut() const {
     if (file_ >= 0) shutdown(file_, SHUT_RDWR);
   }
 
  private:
-  int file_ = -1;  // our own descriptor of gRPC's socket; none for TCP
+  int file_ = -1;  // our own descriptor of gRPC's socket
   std::unique_ptr<grpc::GenericStub> stub_;
 };
 
@@ -86,7 +80,8 @@ class GrpcLink::Impl {
  public:
   Impl(int server, const ServerAddress& address, const CommOptions& comm)
       : name_("server " + std::to_string(server) + " " + address.Place()), comm_(comm) {
-    for (std::size_t i = 0; i < kConnections; ++i) connections_.emplace_back(address);
+    const Deadline deadline = Deadline::After(comm.rendezvous_timeout());
+    for (std::size_t i = 0; i < kConnections; ++i) connections_.emplace_back(address, deadline);
   }
 
   ~Impl();

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -64,7 +65,12 @@ std::vector<Connection> OpenConnections() {
     int fd = -1;
     std::from_chars(name.data(), name.data() + name.size(), fd);
     Connection connection;
-    if (fd >= 0 && ReadConnection(fd, connection)) connections.push_back(std::move(connection));
+    if (fd < 0 || !ReadConnection(fd, connection)) continue;
+    // Two descriptors of one connection count once.
+    const bool known = std::ranges::any_of(connections, [&](const Connection& other) {
+      return other.local == connection.local && other.peer == connection.peer;
+    });
+    if (!known) connections.push_back(std::move(connection));
   }
   return connections;
 }
