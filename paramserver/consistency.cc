@@ -110,6 +110,7 @@ class Asynchronous : public Consistency {
     std::int64_t& clock = clocks_[static_cast<std::size_t>(push.worker)];
     CheckStep(push, clock);
     CheckVersionWas(push, version);
+    CheckAnswered(push);
     ++clock;
     waiting_[static_cast<std::size_t>(push.worker)] = true;
     return {.apply = Update{version + 1, LearningRate(push, version)}, .answer = TakeAnswered()};
@@ -124,6 +125,13 @@ class Asynchronous : public Consistency {
   }
 
  private:
+  // Only its wait keeps a worker within the bound.
+  void CheckAnswered(const PushInfo& push) const {
+    if (!waiting_[static_cast<std::size_t>(push.worker)]) return;
+    throw RefusedError(RefusalCode::kDuplicate,
+                       Name(push) + " is refused: the one before it waits for its answer");
+  }
+
   double LearningRate(const PushInfo& push, std::int64_t version) const {
     const double scheduled = schedule_.At(version / static_cast<std::int64_t>(clocks_.size()));
     if (!options_.staleness_lr) return scheduled;

@@ -40,7 +40,8 @@ class Consistency {
   /// The job begins at this step; returns the version that the shard begins with.
   virtual std::int64_t Start(std::int64_t step) = 0;
   /// `version` is the shard's. Throws `RefusedError`, with nothing changed, for a push that is
-  /// repeated, of a wrong step or of a version that never was.
+  /// repeated, of a wrong step or of a version that never was, or that comes while the worker's
+  /// push before it waits for its answer.
   virtual Verdict OnPush(const PushInfo& push, std::int64_t version) = 0;
   /// The workers whose pushes the waiting ones wait for.
   virtual std::vector<int> Missing() const = 0;

@@ -82,6 +82,7 @@ void ServedShard::Push(const PushInfo& push, std::unique_ptr<const Payload> grad
   {
     const std::lock_guard lock(mutex_);
     RequireUsable();
+    RequireNoneWaiting(push.worker);
     const Verdict verdict = consistency_->OnPush(push, shard_.version());
     pushed_ = true;
     counters_.bytes_received += push_bytes_;
@@ -194,6 +195,14 @@ void ServedShard::RefuseWaiting(const Refusal& refusal) {
     }
   }
   for (PendingReply* reply : replies) reply->Refuse(refusal);
+}
+
+// A second push would take the place of the first, which nobody would answer then.
+void ServedShard::RequireNoneWaiting(int worker) const {
+  if (!waiting_[static_cast<std::size_t>(worker)]) return;
+  throw RefusedError(RefusalCode::kDuplicate, "a push of worker " + std::to_string(worker) +
+                                                  " of bucket " + std::to_string(bucket_) +
+                                                  " waits for its answer already");
 }
 
 ShardCounters ServedShard::counters() const {

@@ -98,6 +98,7 @@ class ServedShard {
   };
 
   void RequireUsable() const;
+  void RequireNoneWaiting(int worker) const;
   void Use(const PushInfo& push, const Verdict& verdict, std::unique_ptr<const Payload> gradient);
   void Break(int worker);
   void Apply(const Verdict& verdict, std::int64_t step);

@@ -144,6 +144,15 @@ TEST(BoundedStaleness, OfZeroWaitsForAll) {
   EXPECT_THAT(ssp->OnPush({2, 7, 21}, 23).answer, ElementsAre(0, 1, 2));
 }
 
+TEST(BoundedStaleness, RefusesAPushWhileTheOneBeforeItWaits) {
+  const auto ssp = MakeAsynchronous(2, HalvesEachStep(), {.staleness_bound = 0});
+  ssp->Start(0);
+  EXPECT_THAT(ssp->OnPush({0, 0, 0}, 0).answer, IsEmpty());
+  EXPECT_EQ(CodeOf(*ssp, {0, 1, 1}, 1), RefusalCode::kDuplicate);
+  EXPECT_THAT(ssp->OnPush({1, 0, 0}, 1).answer, ElementsAre(0, 1));
+  EXPECT_THAT(ssp->OnPush({0, 1, 2}, 2).answer, IsEmpty());
+}
+
 TEST(BackupWorkers, CloseAStepWithoutTheLastAndDropIt) {
   const auto backup = MakeSynchronous(4, HalvesEachStep(), 2);
   backup->Start(0);

@@ -1,4 +1,4 @@
-// What becomes of the pushes that wait when an update fails half-way.
+// What becomes of the pushes that wait: when an update fails half-way, and when more of them come.
 #include "paramserver/served_shard.h"
 
 #include <gmock/gmock.h>
@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "common/errors.h"
@@ -30,6 +31,14 @@ class FakeReply : public PendingReply {
 
   int sent = 0;
   std::optional<Refusal> refusal;
+};
+
+/// Takes every push and answers none.
+class NeverAnswers : public Consistency {
+ public:
+  std::int64_t Start(std::int64_t step) override { return step; }
+  Verdict OnPush(const PushInfo& push, std::int64_t) override { return {.order = push.worker}; }
+  std::vector<int> Missing() const override { return {}; }
 };
 
 std::unique_ptr<const Payload> Ones() {
@@ -110,6 +119,36 @@ TEST_F(FailingUpdateTest, FailsTheJobInTheServersName) {
   } catch (const RefusedError& error) {
     EXPECT_EQ(error.refusal().message, first_.refusal->message);
   }
+}
+
+/// One worker, of two, pushes again before it has its answer.
+void ExpectTheFirstPushIsKept(std::unique_ptr<Consistency> consistency) {
+  Timeline timeline;
+  ServedShard shard(0, 2, 2, {}, std::move(consistency), timeline);
+  shard.Start(0);
+  shard.Load(0, OwnedPayload(std::vector<float>{0, 0}));
+  const Deadline deadline = Deadline::After(std::chrono::seconds(10));
+  FakeReply first, second;
+  shard.Push({0, 0, 0}, Ones(), first, deadline);
+  try {
+    shard.Push({0, 1, 0}, Ones(), second, deadline);
+    FAIL() << "the first push waits";
+  } catch (const RefusedError& error) {
+    EXPECT_EQ(error.refusal().code, RefusalCode::kDuplicate);
+  }
+  EXPECT_EQ(shard.counters().waiting, 1);
+  shard.RefuseWaiting({});
+  EXPECT_TRUE(first.refusal.has_value()) << "nobody answers it any more";
+  EXPECT_FALSE(second.refusal.has_value()) << "its caller has answered and deleted it";
+}
+
+TEST(SecondPush, IsRefusedWhileTheFirstWaits) {
+  const Schedule schedule({.base = 1.0});
+  ExpectTheFirstPushIsKept(MakeAsynchronous(2, schedule, {.staleness_bound = 0}));
+}
+
+TEST(SecondPush, IsRefusedEvenIfItsConsistencyWouldTakeIt) {
+  ExpectTheFirstPushIsKept(std::make_unique<NeverAnswers>());
 }
 
 }  // namespace
