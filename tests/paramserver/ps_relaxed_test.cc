@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <semaphore>
 #include <thread>
 #include <tuple>
 #include <vector>
@@ -54,16 +55,22 @@ class RelaxedWorlds : public ::testing::TestWithParam<std::tuple<int, int, int>>
 
 class BoundedStaleness : public RelaxedWorlds {};
 
-/// Every worker subtracts 1 from its own element of each bucket.
+/// Every worker subtracts 1 from its own element of each bucket. The last one begins when the first
+/// is as far ahead as the bound lets it be.
 TEST_P(BoundedStaleness, IsNeverExceeded) {
   constexpr int kBucket = 16;
   PsCluster cluster(Options(kPsSspEntry, kBucket, 3));
   std::atomic<std::int64_t> staleness_counted = 0;
+  const int held_back = workers() > 1 && relaxed_by() > 0 ? workers() - 1 : -1;
+  std::binary_semaphore ahead{0};
   cluster.Run([&](TestWorker& worker) {
     RandomDelay delay(worker.world.rank);
     worker.FillGradients(0);
     for (std::size_t i = 0; i < worker.space.size(); i += kBucket) {
       worker.space.grads()[i + std::size_t(worker.world.rank)] = 1;
+    }
+    if (worker.world.rank == held_back) {
+      ASSERT_TRUE(ahead.try_acquire_for(cluster.options().timeout)) << "nobody came ahead";
     }
     for (int clock = 1; clock <= kSteps; ++clock) {
       delay();
@@ -74,6 +81,10 @@ TEST_P(BoundedStaleness, IsNeverExceeded) {
         const auto updates = static_cast<int>(-worker.space.params()[i]);
         ASSERT_GE(updates, clock - relaxed_by()) << "of worker " << other << " at " << clock;
         ASSERT_LE(updates, clock + relaxed_by() + 1) << "of worker " << other << " at " << clock;
+      }
+      if (held_back > 0 && worker.world.rank == 0 && clock == relaxed_by()) {
+        EXPECT_EQ(worker.space.params()[std::size_t(held_back)], 0) << "it is not behind";
+        ahead.release();
       }
     }
     worker.strategy->Settle();
