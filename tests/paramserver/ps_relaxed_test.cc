@@ -160,6 +160,7 @@ TEST(BoundedStalenessFailure, NamesWhoIsWaitedFor) {
       .entry = &kPsSspEntry, .workers = 3, .timeout = std::chrono::milliseconds(500)};
   options.strategy.staleness = 2;
   PsCluster cluster(options);
+  cluster.comm().start_timeout = std::chrono::seconds(30);
   const RankOutcomes outcomes = cluster.TryRun([&](TestWorker& worker) {
     worker.strategy->Start(worker.space, worker.plan, {});
     if (worker.world.rank == 1) return;  // leaves without a push
