@@ -3,14 +3,17 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <sstream>
+#include <thread>
 
 #include "common/deadline.h"
 #include "experiments/bench/bench_contenders.h"
+#include "experiments/find_program.h"
+#include "experiments/job/mpirun.h"
 #include "experiments/job/process.h"
 #include "experiments/job/signal_watch.h"
 
@@ -108,22 +111,18 @@ BenchRound RunPeer(const std::vector<std::string>& argv) {
   return round;
 }
 
-/// The full path of a program that is found along PATH; empty where there is none.
-std::string FindProgram(const std::string& name) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const fs::path candidate = fs::path(folder) / name;
-    std::error_code ignored;
-    if (fs::is_regular_file(candidate, ignored)) return candidate.string();
-  }
-  return {};
-}
-
 /// Beside `ringside`; empty where it is not built.
 std::string PeerProgram(const std::string& name) {
   const fs::path path = fs::path(DirectoryOfThisExecutable()) / name;
   return fs::exists(path) ? path.string() : std::string();
+}
+
+/// What starts the ranks of strategy `mpi`, up to their program.
+std::vector<std::string> LikeOurOwnRanks(const std::string& mpirun, int workers) {
+  return MpirunArguments({.mpirun = mpirun,
+                          .workers = workers,
+                          .cores = static_cast<int>(std::thread::hardware_concurrency()),
+                          .as_root = ::geteuid() == 0});
 }
 
 std::vector<std::string> PlanArguments(const BenchPlan& plan) {
@@ -177,9 +176,7 @@ std::vector<BenchContender> PeerContenders(int workers, const BenchPlan& plan,
     peers.Add(std::string("gloo-") + algorithm, "peer-gloo", {}, {algorithm, ranks});
   }
   if (const std::string mpirun = FindProgram("mpirun"); !mpirun.empty()) {
-    peers.Add("openmpi", "peer-openmpi",
-              {mpirun, "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np", ranks},
-              {});
+    peers.Add("openmpi", "peer-openmpi", LikeOurOwnRanks(mpirun, workers), {ranks});
   } else {
     peers.Skip("openmpi", "there is no mpirun: install openmpi-bin");
   }
