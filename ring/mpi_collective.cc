@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <mpi.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -18,6 +19,9 @@ namespace {
 
 /// Elements of one call, whose count is an int.
 constexpr std::size_t kMaxCount = std::size_t{1} << 30;
+
+/// A rank that is almost here is met soonest without a call of the kernel; another needs the core.
+constexpr int kPollsBeforeYield = 1000;
 
 std::string MpiErrorText(int code) {
   std::array<char, MPI_MAX_ERROR_STRING> text{};
@@ -50,8 +54,9 @@ class MpiProcess {
     return process;
   }
 
-  /// Peers may be gone: finalising would wait for them.
-  void Abandon() { sound_ = false; }
+  void Begin() { ++open_; }
+  /// No rank ended it without the others.
+  void EndTogether() { --open_; }
 
  private:
   MpiProcess() {
@@ -63,10 +68,10 @@ class MpiProcess {
     }
   }
   ~MpiProcess() {
-    if (sound_) MPI_Finalize();
+    if (open_ == 0) MPI_Finalize();  // peers are there: it waits for them
   }
 
-  bool sound_ = true;
+  int open_ = 0;  // collectives that have begun, and not ended with all ranks
 };
 
 }  // namespace
@@ -96,14 +101,11 @@ class MpiCollective::Communicators {
     if (peers_.empty()) return;  // MPI takes no empty list
     Start(arrivals_);
     Start(calls_);
-    while (!AllDone(arrivals_)) {
-      if (deadline.expired()) throw Overdue{FirstMissing()};
-    }
-    while (!AllDone(calls_)) {  // to ranks that are here: at once
-    }
+    Await(arrivals_, deadline);
+    Await(calls_, deadline);  // to ranks that were here: at once, unless one has died since
   }
 
-  /// Collective: after a failure they are left behind instead.
+  /// Collective: where not all ranks come to it they are left behind instead.
   void Free() {
     for (MPI_Request& request : arrivals_) MPI_Request_free(&request);
     for (MPI_Request& request : calls_) MPI_Request_free(&request);
@@ -117,16 +119,23 @@ class MpiCollective::Communicators {
   static void Start(Requests& requests) {
     Check(MPI_Startall(static_cast<int>(requests.size()), requests.data()));
   }
+  void Await(Requests& requests, const Deadline& deadline) {
+    for (int polls = 1; !AllDone(requests); ++polls) {
+      if (polls < kPollsBeforeYield) continue;
+      if (deadline.expired()) throw Overdue{FirstMissing(requests)};
+      ::sched_yield();
+    }
+  }
   static bool AllDone(Requests& requests) {
     int done = 0;
     Check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done,
                       MPI_STATUSES_IGNORE));
     return done != 0;
   }
-  int FirstMissing() {
-    for (std::size_t i = 0; i < arrivals_.size(); ++i) {
+  int FirstMissing(Requests& requests) {
+    for (std::size_t i = 0; i < requests.size(); ++i) {
       int here = 0;
-      Check(MPI_Test(&arrivals_[i], &here, MPI_STATUS_IGNORE));
+      Check(MPI_Test(&requests[i], &here, MPI_STATUS_IGNORE));
       if (here == 0) return peers_[i];
     }
     return peers_.front();  // it came this very moment
@@ -141,8 +150,11 @@ class MpiCollective::Communicators {
 
 MpiCollective::MpiCollective(const CollectiveContext& context)
     : world_(context.world), timeout_(context.comm.timeout) {
-  MpiProcess::Get();
+  MpiProcess::Get().Begin();
   RequireSameWorld();
+  // All are here, and none needs to be waited for where MPI knows no deadline.
+  Exchange(context.store, world_, context.prefix + "/mpi", "",
+           Deadline::After(context.comm.rendezvous_timeout()));
   try {
     mpi_ = std::make_unique<Communicators>(world_);
   } catch (const MpiError& error) {
@@ -151,7 +163,9 @@ MpiCollective::MpiCollective(const CollectiveContext& context)
 }
 
 MpiCollective::~MpiCollective() {
-  if (failure_ == nullptr && mpi_ != nullptr) mpi_->Free();
+  if (!left_together_) return;
+  mpi_->Free();
+  MpiProcess::Get().EndTogether();
 }
 
 void MpiCollective::RequireSameWorld() const {
@@ -199,12 +213,14 @@ std::vector<std::byte> MpiCollective::AllGather(std::span<const std::byte> mine)
     traffic_.sent += mine.size();
     traffic_.received += all.size() - mine.size();
   });
+  left_together_ = true;
   return all;
 }
 
 template <typename Call>
 void MpiCollective::Run(const std::string& operation, const Call& call) {
   if (failure_ != nullptr) std::rethrow_exception(failure_);
+  left_together_ = false;
   try {
     mpi_->Meet(Deadline::After(timeout_));
     call();
@@ -218,7 +234,6 @@ void MpiCollective::Run(const std::string& operation, const Call& call) {
 
 void MpiCollective::Fail(const std::string& peer, const std::string& operation,
                          const std::string& reason) {
-  MpiProcess::Get().Abandon();
   failure_ = std::make_exception_ptr(CommError(peer, operation, reason));
   std::rethrow_exception(failure_);
 }

@@ -21,11 +21,13 @@ namespace ringside {
 ///
 /// The processes must have been started by mpirun, one a rank, numbered as the world is. MPI is
 /// initialised by the first collective of a process, on its thread, for MPI_THREAD_SERIALIZED, and
-/// finalised when that process exits, unless a collective has failed.
+/// finalised when that process exits, if each of its collectives ended with an `AllGather`. A rank
+/// that ends otherwise leaves MPI as it is: finalising would wait for ranks that do not come.
 ///
 /// MPI's calls take no deadline. So before each every rank sends every other an empty message,
 /// whose arrival can be asked for: a rank whose message does not come within the operation's
-/// timeout is named. One that dies inside MPI's own call is for its launcher to notice.
+/// timeout is named. Before the first the ranks meet in the store. One that dies inside MPI's own
+/// call is for its launcher to notice; so is one that never comes to the initialisation.
 class MpiCollective : public Collective {
  public:
   /// Throws `ConfigError` when MPI counts other ranks than the world has.
@@ -51,6 +53,7 @@ class MpiCollective : public Collective {
   const std::chrono::milliseconds timeout_;
   std::unique_ptr<Communicators> mpi_;
   std::exception_ptr failure_;
+  bool left_together_ = false;  // the last call was an all-gather, and succeeded
   Traffic traffic_;
 };
 
