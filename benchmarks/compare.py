@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Ringside beside its peers: every row is a ratio of medians over interleaved rounds of one call.
+"""Ringside beside its peers: every row is a ratio of medians over the rounds that it states.
+
+The two of a row take turns within those rounds; a bound or a fixed time has no turn. --rounds is what quick rows run;
+slow ones, in an emulated cluster, run half as many but 3 at least, and codecs, at a minute a run, 1.
 
 usage: benchmarks/compare.py [--build DIR] [--rounds N] [--steps N] [--only ROW[,ROW..]] [--list]
                              [--json FILE] [--markdown FILE]
@@ -22,8 +25,8 @@ from comparison.rows import ROWS, choose
 
 def entry(row, measured):
     return {"row": row.name, "what": row.what, "ours": measured.ours, "peer": measured.peer, "unit": measured.unit,
-            "ratio": measured.ratio, "target": row.target(), "ok": row.reached(measured.ratio), "note": measured.note,
-            "samples": measured.samples}
+            "rounds": measured.rounds, "ratio": measured.ratio, "target": row.target(), "ok": row.reached(measured.ratio),
+            "note": measured.note, "samples": measured.samples}
 
 
 def verdict(row):
@@ -33,12 +36,12 @@ def verdict(row):
 def print_row(row):
     note = f"  ({row['note']})" if row["note"] else ""
     print(f"{row['row']:<24} {row['ours']:>10.2f} {row['peer']:>10.2f} {row['unit']:<3} {row['ratio']:>7.3f} "
-          f"{row['target']:>8} {verdict(row):<7} {row['what']}{note}", flush=True)
+          f"{row['rounds']:>6} {row['target']:>8} {verdict(row):<7} {row['what']}{note}", flush=True)
 
 
 def measure_all(rows, context):
     result = {"rows": [], "skipped": [], "failed": []}
-    print(f"{'row':<24} {'ours':>10} {'peer':>10} {'':<3} {'ratio':>7} {'target':>8} {'':<7} what", flush=True)
+    print(f"{'row':<24} {'ours':>10} {'peer':>10} {'':<3} {'ratio':>7} {'rounds':>6} {'target':>8} {'':<7} what", flush=True)
     for row in rows:
         try:
             result["rows"].append(entry(row, row.measure(context)))
@@ -54,16 +57,16 @@ def measure_all(rows, context):
 
 def markdown(result):
     lines = [f"Made by `benchmarks/compare.py` at commit `{result['commit']}`"
-             f"{' with local changes' if result['dirty'] else ''}; {result['rounds']} interleaved rounds, medians.", "",
-             "| row | what | ours | peer | ratio | target | |", "|---|---|---|---|---|---|---|"]
+             f"{' with local changes' if result['dirty'] else ''}; medians over the rounds of each row.", "",
+             "| row | what | ours | peer | ratio | rounds | target | |", "|---|---|---|---|---|---|---|---|"]
     for row in result["rows"]:
         note = f" ({row['note']})" if row["note"] else ""
         lines.append(f"| `{row['row']}` | {row['what']}{note} | {row['ours']:.2f} {row['unit']} | {row['peer']:.2f} "
-                     f"{row['unit']} | {row['ratio']:.2f} | {row['target']} | {verdict(row)} |")
+                     f"{row['unit']} | {row['ratio']:.2f} | {row['rounds']} | {row['target']} | {verdict(row)} |")
     for kind, key in (("skipped", "reason"), ("failed", "error")):
         for row in result[kind]:
             reason = row[key].splitlines()[0] if row[key] else ""
-            lines.append(f"| `{row['row']}` | {row['what']} | | | | | {kind}: {reason} |")
+            lines.append(f"| `{row['row']}` | {row['what']} | | | | | | {kind}: {reason} |")
     return "\n".join(lines) + "\n"
 
 
@@ -92,7 +95,7 @@ def main():
     commit = run(["git", "-C", ROOT, "rev-parse", "HEAD"]).strip()
     dirty = bool(run(["git", "-C", ROOT, "status", "--porcelain"]).strip())
     result = {"schema": "ringside.compare/2", "commit": commit, "dirty": dirty, "rounds": options.rounds, **result}
-    print(f"commit {commit}{' with local changes' if dirty else ''}, {options.rounds} interleaved rounds, medians")
+    print(f"commit {commit}{' with local changes' if dirty else ''}, medians over the rounds of each row")
     if options.json:
         options.json.write_text(json.dumps(result, indent=2) + "\n")
     if options.markdown:

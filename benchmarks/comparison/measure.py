@@ -20,6 +20,7 @@ class Measured:
     ours: float
     peer: float
     ratio: float
+    rounds: int  # in which the two took turns, or of what is beside a bound
     unit: str = "ms"
     note: str = ""
     samples: dict = dataclasses.field(default_factory=dict)
@@ -58,7 +59,8 @@ def faster(ours, peer, **more):
 
 def _of_samples(ours, peer, ratio, more):
     mine, theirs = statistics.median(ours), statistics.median(peer)
-    return Measured(mine, theirs, ratio(mine, theirs), samples={"ours": list(ours), "peer": list(peer)}, **more)
+    return Measured(mine, theirs, ratio(mine, theirs), min(len(ours), len(peer)),
+                    samples={"ours": list(ours), "peer": list(peer)}, **more)
 
 
 class Context:
@@ -77,8 +79,8 @@ class Context:
 
     @property
     def slow_rounds(self):
-        """Of what takes tens of seconds a round."""
-        return max(1, self.rounds // 4)
+        """Of what takes tens of seconds a round: the fewest that have a median beside an outlier, or half of all."""
+        return max(3, self.rounds // 2)
 
     def once(self, key, measure):
         """`measure()`, called for the first of the rows that share it."""

@@ -37,8 +37,9 @@ def bench_ratio(strategy, peer, workers, size):
             raise Skipped(skipped.get(peer, f"{peer} did not run"))
         if ours["wrong"]:
             raise RuntimeError(f"{strategy}: {ours['wrong']} elements of {size} are wrong")
-        return Measured(ours["time_us"], theirs["time_us"], theirs["time_us"] / ours["time_us"], unit="us",
-                        note=theirs["strategy"], samples={"ours": ours["round_us"], "peer": theirs["round_us"]})
+        return Measured(ours["time_us"], theirs["time_us"], theirs["time_us"] / ours["time_us"],
+                        len(ours["round_us"]), unit="us", note=theirs["strategy"],
+                        samples={"ours": ours["round_us"], "peer": theirs["round_us"]})
     return measure
 
 
@@ -114,7 +115,7 @@ def plain_loop(context):
     if not program.exists():
         raise Skipped("plain_loop_benchmark is not built: it needs libtorch")
     result = json.loads(run([program, "--rounds", context.rounds]).splitlines()[-1])
-    return Measured(result["ours_ms"], result["plain_ms"], result["ratio"])
+    return Measured(result["ours_ms"], result["plain_ms"], result["ratio"], context.rounds)
 
 
 def start_of_help(context):
@@ -123,25 +124,27 @@ def start_of_help(context):
         begin = time.perf_counter()
         run([context.ringside, "--help"])
         return (time.perf_counter() - begin) * 1e3
-    median = statistics.median(once() for _ in range(max(9, context.rounds)))
-    return Measured(median, 50.0, median / 50.0)
+    rounds = max(9, context.rounds)
+    median = statistics.median(once() for _ in range(rounds))
+    return Measured(median, 50.0, median / 50.0, rounds)
 
 
 # Push and pull.
 
 def push_pull_result(context):
-    return context.once("push-pull", lambda: json.loads(
-        run([context.build / "bin/push_pull_benchmark", "--rounds", max(5, context.rounds)]).splitlines()[-1]))
+    rounds = max(5, context.rounds)
+    return context.once("push-pull", lambda: {"rounds": rounds, **json.loads(
+        run([context.build / "bin/push_pull_benchmark", "--rounds", rounds]).splitlines()[-1])})
 
 
 def push_pull_protobuf(context):
     result = push_pull_result(context)
-    return Measured(result["ours_ms"], result["protobuf_ms"], 1 / result["ratio"])
+    return Measured(result["ours_ms"], result["protobuf_ms"], 1 / result["ratio"], result["rounds"])
 
 
 def push_pull_90_ms(context):
     result = push_pull_result(context)
-    return Measured(result["ours_ms"], 90.0, result["ours_ms"] / 90.0)
+    return Measured(result["ours_ms"], 90.0, result["ours_ms"] / 90.0, result["rounds"])
 
 
 def push_pull_transport(transport):
@@ -170,7 +173,7 @@ def lab(context, options, command, timeout=145):
 
 def lab_bench(context, strategy, options, flags=()):
     """Seconds, and the share of the bound: bus bandwidth over what TCP can carry at most on these links."""
-    result = lab(context, options, ["bench", "--strategy", strategy, "-b", "100MB", "-e", "100MB", "-n", 3, "-w", 1,
+    result = lab(context, options, ["bench", "--strategy", strategy, "-b", "100MB", "-e", "100MB", "-n", 2, "-w", 1,
                                     *flags])
     row = result["bench"]["rows"][0]
     if row["wrong"]:
@@ -180,31 +183,33 @@ def lab_bench(context, strategy, options, flags=()):
             "tcp": result["lab"]["goodput_GBps"] / limit}
 
 
-def lab_100mb(context, rate, contender):
-    """`contender`: (strategy, lab options, flags); measured once for all rows that name it."""
-    strategy, options, flags = contender
-    context.strategy(strategy)
-    return context.once(("lab", rate, contender),
-                        lambda: [lab_bench(context, strategy, ["--rate", rate, *options], flags)
-                                 for _ in range(context.slow_rounds)])
+def lab_100mb(context, rate, contenders):
+    """`contenders`: (strategy, lab options, flags) each; they take turns, once for all rows that name the same ones.
+    Runs of each."""
+    def measure_once(strategy, options, flags):
+        return lambda: lab_bench(context, strategy, ["--rate", rate, *options], flags)
+    for strategy, _, _ in contenders:
+        context.strategy(strategy)
+    return context.once(("lab", rate, contenders), lambda: interleaved(
+        context.slow_rounds, {contender: measure_once(*contender) for contender in contenders}))
 
 
-def lab_share(rate, contender):
-    """Of its own bound."""
+def lab_share(rate, contender, contenders):
+    """Of its own bound, measured in turns with the other `contenders`."""
     def measure(context):
-        runs = lab_100mb(context, rate, contender)
+        runs = lab_100mb(context, rate, contenders)[contender]
         ms = statistics.median(each["ms"] for each in runs)
         share = statistics.median(each["share"] for each in runs)
         tcp = statistics.median(each["tcp"] for each in runs)
-        return Measured(ms, ms * share, share, note=f"plain TCP gets {tcp:.3f} of the bound",
+        return Measured(ms, ms * share, share, len(runs), note=f"plain TCP gets {tcp:.3f} of the bound",
                         samples={"ours": [each["ms"] for each in runs]})
     return measure
 
 
 def lab_faster(rate, contender, peer):
     def measure(context):
-        ours, theirs = lab_100mb(context, rate, contender), lab_100mb(context, rate, peer)
-        return faster([each["ms"] for each in ours], [each["ms"] for each in theirs])
+        runs = lab_100mb(context, rate, (contender, peer))
+        return faster([each["ms"] for each in runs[contender]], [each["ms"] for each in runs[peer]])
     return measure
 
 
@@ -213,7 +218,7 @@ def lab_hierarchical(context):
     context.strategy("hierarchical")
     result = lab(context, ["--hosts", 2, "--workers-per-host", 2, "--rate", "1Gbps"],
                  ["bench", "--strategy", "hierarchical,ring", "-b", "100MB", "-e", "100MB", "-n", 3, "-w", 1,
-                  "--rounds", max(2, context.slow_rounds)])
+                  "--rounds", context.slow_rounds])
     time = {row["strategy"]: row for row in result["bench"]["rows"]}
     return faster([us / 1e3 for us in time["hierarchical"]["round_us"]], [us / 1e3 for us in time["ring"]["round_us"]])
 
@@ -229,10 +234,10 @@ def lab_step_ms(context, options, strategy, model, compute_ms, steps, *flags):
     return summary["step_ms"]["median"]
 
 
-def emulated(context, options, strategy, model, steps, ours, peer, rounds=None):
+def emulated(context, options, strategy, model, steps, ours, peer):
     """Two settings of one training, with as much compute as communication takes alone."""
     communication = lab_step_ms(context, options, strategy, model, 0, steps, *peer)
-    values = interleaved(rounds or context.slow_rounds, {
+    values = interleaved(context.slow_rounds, {
         "ours": lambda: lab_step_ms(context, options, strategy, model, communication, steps, *ours),
         "peer": lambda: lab_step_ms(context, options, strategy, model, communication, steps, *peer)})
     result = faster(values["ours"], values["peer"])
@@ -242,10 +247,13 @@ def emulated(context, options, strategy, model, steps, ours, peer, rounds=None):
 
 def lab_training(context):
     """Step of ResNet-50 under `ring`, over the bound."""
-    summary = lab(context, ["--hosts", 4, "--rate", "1Gbps"],
-                  ["train", "--strategy", "ring", "--model", "profile:resnet50", "--steps", 10, "--quiet"])["train"]
-    step, bound = summary["step_ms"]["median"], summary["bound_ms"]
-    return Measured(step, bound, step / bound)
+    def once():
+        return lab(context, ["--hosts", 4, "--rate", "1Gbps"],
+                   ["train", "--strategy", "ring", "--model", "profile:resnet50", "--steps", 10, "--quiet"])["train"]
+    runs = [once() for _ in range(context.slow_rounds)]
+    steps = [each["step_ms"]["median"] for each in runs]
+    step, bound = statistics.median(steps), runs[0]["bound_ms"]
+    return Measured(step, bound, step / bound, len(steps), samples={"ours": steps})
 
 
 def overlap(order):
@@ -268,7 +276,8 @@ def priority(context):
 
 
 def codec(name):
-    """Step of ResNet-50 without compute, four hosts at 100 Mbit/s, against full gradients."""
+    """Step of ResNet-50 without compute, four hosts at 100 Mbit/s, against full gradients, whose one
+    run takes a minute: in one round, the rows share it."""
     def measure(context):
         strategy = next((each for each in ("ring", "ps-sync") if "codec" in context.strategy(each)["keys"]), None)
         if strategy is None:
@@ -279,5 +288,5 @@ def codec(name):
         def step_ms(codec_name):
             return lab_step_ms(context, options, strategy, "profile:resnet50", 0, 4, "--codec", codec_name, *servers)
         plain = context.once(("codec", strategy), lambda: step_ms("fp32"))
-        return faster([step_ms(name)], [plain], note=f"under {strategy}, one run each")
+        return faster([step_ms(name)], [plain], note=f"under {strategy}")
     return measure

@@ -5,17 +5,13 @@
 #include <memory>
 #include <utility>
 
+#include "common/codec/codec.h"
 #include "experiments/spec_keys.h"
 #include "experiments/strategy_table.h"
 #include "ring/collective_table.h"
 
 namespace ringside {
 namespace {
-
-bool IsCollective(std::string_view name) {
-  return std::ranges::any_of(CollectiveTable(),
-                             [&](const CollectiveEntry* entry) { return entry->name == name; });
-}
 
 /// An operation is over when the slowest worker's is; wrong elements add up.
 void Merge(const nlohmann::json& row, BenchSample& sample) {
@@ -87,13 +83,27 @@ class StrategyRounds {
   int jobs_ = 0;
 };
 
+double WireBytesOf(const CodecOptions& codec, std::int64_t bytes) {
+  return static_cast<double>(WireBytes(codec, static_cast<std::size_t>(bytes) / sizeof(float)));
+}
+
+/// What each worker must send at least, as its codec leaves it: what is gathered goes to everybody.
+double SumBytes(const RunSpec& spec, std::int64_t bytes) {
+  const CodecOptions& codec = spec.options.codec;
+  const double encoded = WireBytesOf(codec, bytes);
+  if (IsGathered(codec.kind)) return (spec.workers - 1) * encoded;
+  return AllReduceBytes(spec.workers, static_cast<std::int64_t>(encoded));
+}
+
 /// Through the busiest NIC in one direction: what the bound divides by the link's rate.
 double BusiestNicBytes(const RunSpec& spec, std::int64_t bytes) {
+  const CodecOptions& codec = spec.options.codec;
   return FindStrategy(spec.strategy)
       ->bound({.workers = spec.workers,
                .servers = spec.servers,
                .colocated = spec.colocated,
-               .bytes = static_cast<double>(bytes),
+               .bytes = WireBytesOf(codec, bytes),
+               .pull_bytes = WireBytesOf(ReplyCodec(codec), bytes),
                .bytes_per_s = 1})
       .seconds;
 }
@@ -112,21 +122,31 @@ std::vector<std::string_view> BenchStrategies() {
   return names;
 }
 
+bool IsCollective(std::string_view strategy) {
+  return std::ranges::any_of(CollectiveTable(),
+                             [&](const CollectiveEntry* entry) { return entry->name == strategy; });
+}
+
+int JobsOfRound(const RunSpec& spec, const BenchPlan& plan) {
+  return IsCollective(spec.strategy) ? 1 : static_cast<int>(plan.sizes.size());
+}
+
 BenchContender StrategyContender(const RunSpec& spec, const BenchPlan& plan,
                                  const JobOptions& options, const std::filesystem::path& directory,
                                  BenchJob job) {
   const bool collective = IsCollective(spec.strategy);
   const auto rounds =
       std::make_shared<StrategyRounds>(spec, plan, options, directory, std::move(job));
-  BenchContender contender{
-      .name = spec.strategy, .servers = spec.servers, .colocated = spec.colocated, .run = [rounds] {
-        return rounds->Run();
-      }};
+  BenchContender contender{.name = spec.strategy,
+                           .servers = spec.servers,
+                           .colocated = spec.colocated,
+                           .codec = CodecText(spec.options.codec),
+                           .run = [rounds] { return rounds->Run(); }};
   if (!collective) {
     contender.transport = FindSpecKey("ps-transport")->get(spec).get<std::string>();
   }
   contender.bytes_per_nic = [spec, collective](std::int64_t bytes) {
-    return collective ? AllReduceBytes(spec.workers, bytes) : BusiestNicBytes(spec, bytes);
+    return collective ? SumBytes(spec, bytes) : BusiestNicBytes(spec, bytes);
   };
   return contender;
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiments/bench/bench_runner.h"
@@ -18,6 +19,12 @@ using BenchJob = std::function<JobOutcome(const RunSpec& spec, const JobOptions&
 /// The strategies that a bench can time: those with a collective of their own and those with
 /// servers.
 std::vector<std::string_view> BenchStrategies();
+
+/// Whether a bench times the bare sums of a strategy, and not its pushes and pulls.
+bool IsCollective(std::string_view strategy);
+
+/// How many jobs a round of one strategy takes.
+int JobsOfRound(const RunSpec& spec, const BenchPlan& plan);
 
 /// One strategy in jobs of real processes: one job a round, or one a size where servers hold the
 /// vector. `directory` gets the jobs' bundles. `spec` is resolved.

@@ -28,6 +28,7 @@ std::string Definitions(const BenchSetting& setting) {
       "# busbw: all-reduce: algbw x 2(N-1)/N, what each worker must send at least;\n"
       "#        servers: the bytes of a push and pull that pass the busiest NIC in one direction, /"
       " time\n"
+      "# under a codec: of the bytes that it leaves; its numbers are not zeros\n"
       "# #wrong: elements that differ from the exact sum of known integers; N/A: not compared\n",
       setting.workers, setting.plan.warmup, setting.plan.iterations, setting.rounds);
 }
@@ -58,7 +59,7 @@ void AddRow(const BenchContender& contender, const BenchRow& row, TextTable& tab
                 FormatBytes(static_cast<double>(row.size)), std::to_string(row.size / 4), "float",
                 IsCopy(contender) ? "-" : "sum", fmt::format("{:.1f}", row.time_us),
                 fmt::format("{:.1f}", row.p99_us), fmt::format("{:.3f}", row.algbw_GBps),
-                fmt::format("{:.3f}", row.busbw_GBps),
+                IsCopy(contender) ? "-" : fmt::format("{:.3f}", row.busbw_GBps),
                 row.wrong ? std::to_string(*row.wrong) : "N/A"});
 }
 
@@ -70,7 +71,7 @@ json RowJson(const BenchSetting& setting, const BenchRow& row) {
           {"time_us", row.time_us},
           {"p99_us", row.p99_us},
           {"algbw_GBps", row.algbw_GBps},
-          {"busbw_GBps", row.busbw_GBps},
+          {"busbw_GBps", IsCopy(contender) ? json() : json(row.busbw_GBps)},
           {"wrong", row.wrong ? json(*row.wrong) : json()},
           {"count", row.size / 4},
           {"type", "float"},
@@ -79,6 +80,7 @@ json RowJson(const BenchSetting& setting, const BenchRow& row) {
           {"servers", contender.servers},
           {"colocated", contender.colocated},
           {"transport", contender.transport.empty() ? json() : json(contender.transport)},
+          {"codec", contender.codec.empty() ? json() : json(contender.codec)},
           {"peer", contender.peer},
           {"best", row.best_peer}};
 }

@@ -31,6 +31,7 @@ struct BenchContender {
   int servers = 0;
   bool colocated = false;
   std::string transport = {};  ///< Between worker and server; empty without servers.
+  std::string codec = {};      ///< Of gradients; empty: a peer, which has none.
   std::function<double(std::int64_t bytes)> bytes_per_nic{};  ///< Of the bus bandwidth.
   std::function<BenchRound()> run{};
 };

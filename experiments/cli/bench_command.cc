@@ -126,6 +126,13 @@ void RefuseUnknown(const std::string& name) {
                   name, trains ? "" : DidYouMean(name, names), fmt::join(names, ", ")));
 }
 
+void RefuseRepeated(std::vector<std::string> names) {
+  std::ranges::sort(names);
+  const auto repeated = std::ranges::adjacent_find(names);
+  if (repeated == names.end()) return;
+  throw UsageError(fmt::format("--strategy: '{}' is there twice; --rounds repeats", *repeated));
+}
+
 /// A key that this strategy does not read is another one's of the list.
 RunSpec SpecOf(const std::string& strategy, const EffectiveSpec& effective) {
   const StrategyEntry& entry = *FindStrategy(strategy);
@@ -151,6 +158,7 @@ void RefuseUnread(const std::vector<std::string>& strategies, const EffectiveSpe
     return std::ranges::any_of(strategies, [&](const std::string& name) {
       const StrategyEntry& entry = *FindStrategy(name);
       if (key == "servers") return entry.make_server != nullptr;
+      if (key == "schedule" && IsCollective(name)) return false;  // one sum has no order
       return std::ranges::find(entry.keys, key) != entry.keys.end();
     });
   };
@@ -161,7 +169,9 @@ void RefuseUnread(const std::vector<std::string>& strategies, const EffectiveSpe
   };
   for (const auto& [key, source] : effective.sources) {
     if (source.kind != EffectiveSpec::Source::Kind::kFlag || !of_some_strategy(key)) continue;
-    if (!read(key)) throw UsageError(fmt::format("--{}: no strategy of the list reads it", key));
+    if (!read(key)) {
+      throw UsageError(fmt::format("--{}: no strategy of the list reads it in a bench", key));
+    }
   }
 }
 
@@ -176,6 +186,7 @@ std::vector<RunSpec> ReadSpecs(const ParsedOptions& parsed, const EffectiveSpec&
   }
   if (names.empty()) throw UsageError("--strategy: name at least one");
   for (const std::string& name : names) RefuseUnknown(name);
+  RefuseRepeated(names);
   RefuseUnread(names, effective);
   std::vector<RunSpec> specs;
   for (const std::string& name : names) {
@@ -210,6 +221,18 @@ class BenchJobs {
   const Environment& environment_;
   int begun_ = 0;
 };
+
+void RefusePortsBeyond(const RankEnvironment& ranks, const BenchSetting& setting,
+                       const std::vector<RunSpec>& specs) {
+  constexpr std::int64_t kLastPort = 65'535;
+  std::int64_t jobs = 0;
+  for (const RunSpec& spec : specs) jobs += setting.rounds * JobsOfRound(spec, setting.plan);
+  if (ranks.master_port == 0 || ranks.master_port + jobs - 1 <= kLastPort) return;
+  throw UsageError(
+      fmt::format("MASTER_PORT={}: the {} jobs of this bench take a port each from "
+                  "there on, {} is the last; take a lower one",
+                  ranks.master_port, jobs, kLastPort));
+}
 
 JobOptions ReadJobOptions(const ParsedOptions& parsed, const Environment& environment) {
   JobOptions job = ReadJobFlags(parsed, environment);
@@ -256,6 +279,7 @@ int RunBenchCommand(const Arguments& args) {
     fmt::print("{}", PrintConfig(effective, specs.front()));
     return kExitDone;
   }
+  if (ranks) RefusePortsBeyond(*ranks, setting, specs);
   const JobOptions job = ReadJobOptions(parsed, environment);
   WorkDirectory work("bench", "");
   BenchJobs jobs(ranks, environment);

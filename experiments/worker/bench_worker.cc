@@ -35,13 +35,11 @@ std::vector<double> Times(TimedOperation& operation, const BenchPlan& plan) {
   std::vector<double> times;
   times.reserve(static_cast<std::size_t>(plan.iterations));
   operation.Meet();
-  for (int i = 0; i < plan.warmup; ++i) operation.Run();
-  Clock::time_point begin = Clock::now();
-  for (int i = 0; i < plan.iterations; ++i) {
+  for (int i = 0; i < plan.warmup + plan.iterations; ++i) {
+    operation.Refill();
+    const Clock::time_point begin = Clock::now();
     operation.Run();
-    const Clock::time_point end = Clock::now();
-    times.push_back(Microseconds(end - begin));
-    begin = end;
+    if (i >= plan.warmup) times.push_back(Microseconds(Clock::now() - begin));
   }
   return times;
 }

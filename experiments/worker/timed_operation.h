@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
+#include "common/codec_options.h"
 #include "experiments/worker/member_process.h"
 
 namespace ringside {
@@ -18,7 +20,10 @@ class TimedOperation {
 
   /// Returns when all workers have come here.
   virtual void Meet() = 0;
-  /// Once, on zeros: however often it runs, nothing grows.
+  /// Off the clock, before each `Run` that is to cost what it costs in training.
+  virtual void Refill() {}
+  /// Once, on zeros: however often it runs, nothing grows. Under a codec, whose work may depend on
+  /// what it encodes, on numbers that are none.
   virtual void Run() = 0;
   /// Sums integers that every worker knows and counts what differs from the exact sum, on this
   /// worker. Empty where the exact sum is not what the strategy promises.
@@ -26,6 +31,14 @@ class TimedOperation {
   /// The last call: nobody reads another's memory or talks to another's server afterwards.
   virtual void Stop() = 0;
 };
+
+/// Under a codec numbers near 1e-3, no two neighbours alike; else zeros.
+inline void FillForTiming(const CodecOptions& codec, std::span<float> values) {
+  const bool encoded = codec.kind != CodecKind::kFp32;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = encoded ? 1e-3F * (static_cast<float>(i % 97) / 97 + 0.5F) : 0.0F;
+  }
+}
 
 /// The collective of that name at `bytes`; null where the strategy stands on none. `index` is new
 /// for each operation of a job.

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/bucket.h"
+#include "experiments/worker/push_pull_check.h"
 #include "experiments/worker/run_parts.h"
 #include "experiments/worker/timed_operation.h"
 
@@ -28,7 +28,7 @@ class TimedPushPull : public TimedOperation {
         server_(MakeOwnServer(process, comm_, schedule_, timeline_)),
         strategy_(entry_.make({setup_.world, process.client(), comm_, *optimizer_, schedule_,
                                recorder_, timeline_, spec_.options})) {
-    std::ranges::fill(space_.grads(), 0.0F);
+    FillForTiming(spec_.options.codec, space_.grads());
     strategy_->Start(space_, plan_, {});
   }
 
@@ -38,19 +38,17 @@ class TimedPushPull : public TimedOperation {
   }
 
   void Run() override {
-    for (int b = 0; b < plan_.buckets(); ++b) {
-      strategy_->Submit(MakeBucket(space_, plan_, b, step_));
-    }
-    for (int b = 0; b < plan_.buckets(); ++b) {
-      strategy_->Await(MakeBucket(space_, plan_, b, step_));
-    }
+    PushAndPull(*strategy_, space_, plan_, step_);
     ++step_;
   }
 
   std::optional<std::int64_t> CountWrong() override {
     if (!Exact()) return std::nullopt;
     std::int64_t wrong = 0;
-    for (int round = 0; round < kCheckRounds; ++round) wrong += CountWrongIn(round);
+    for (int round = 0; round < kCheckRounds; ++round) {
+      wrong += CountWrongOfStep(*strategy_, space_, plan_, setup_.world, step_, round);
+      ++step_;
+    }
     return wrong;
   }
 
@@ -72,20 +70,6 @@ class TimedPushPull : public TimedOperation {
 
   /// Plain gradient descent at rate 1 on integers is exact; what is dropped or rounded is not.
   bool Exact() const { return entry_.synchronous && spec_.options.codec.kind == CodecKind::kFp32; }
-
-  std::int64_t CountWrongIn(int round) {
-    const KnownIntegers known(setup_.world.workers, round);
-    const std::vector<float> before(space_.params().begin(), space_.params().end());
-    const std::span<float> grads = space_.grads();
-    for (std::size_t i = 0; i < grads.size(); ++i) grads[i] = known.Own(setup_.world.rank, i);
-    Run();
-    strategy_->Settle();
-    std::int64_t wrong = 0;
-    for (std::size_t i = 0; i < before.size(); ++i) {
-      wrong += space_.params()[i] != before[i] - known.Sum(i) ? 1 : 0;
-    }
-    return wrong;
-  }
 
   MemberProcess& process_;
   const MemberSetup& setup_;

@@ -5,9 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "common/measure/recorder.h"
+#include "common/measure/timeline.h"
 #include "experiments/units.h"
 #include "experiments/worker/run_parts.h"
 #include "experiments/worker/timed_operation.h"
+#include "ring/codec_collective.h"
 #include "ring/collective_table.h"
 
 namespace ringside {
@@ -22,10 +25,13 @@ class TimedSum : public TimedOperation {
         plan_(OneBucket(bytes)),
         space_(MakeSpace(entry.memory, plan_, setup_)),
         what_("a sum of " + FormatBytes(static_cast<double>(bytes))),
-        collective_(entry.make({setup_.world, process.client(), comm_, setup_.spec.options,
-                                fmt::format("bench/{}", index)})) {
+        recorder_(0),
+        collective_(MakeSum(entry,
+                            {setup_.world, process.client(), comm_, setup_.spec.options,
+                             fmt::format("bench/{}", index)},
+                            recorder_, timeline_)) {
     collective_->Prepare(space_, plan_);
-    std::ranges::fill(space_.grads(), 0.0F);  // no page is touched first while it is timed
+    FillForTiming({}, space_.grads());  // no page is touched first while it is timed
   }
 
   void Meet() override {
@@ -33,9 +39,14 @@ class TimedSum : public TimedOperation {
     collective_->AllGather(kNothing);
   }
 
+  void Refill() override {
+    if (!Exact()) FillForTiming(setup_.spec.options.codec, space_.grads());
+  }
+
   void Run() override { collective_->AllReduceSum(space_.grads(), what_); }
 
   std::optional<std::int64_t> CountWrong() override {
+    if (!Exact()) return std::nullopt;
     std::int64_t wrong = 0;
     const std::span<float> data = space_.grads();
     for (int round = 0; round < kCheckRounds; ++round) {
@@ -50,6 +61,9 @@ class TimedSum : public TimedOperation {
   void Stop() override { Meet(); }
 
  private:
+  /// What is rounded or dropped is not.
+  bool Exact() const { return setup_.spec.options.codec.kind == CodecKind::kFp32; }
+
   static BucketPlan OneBucket(std::int64_t bytes) {
     const auto size = static_cast<std::size_t>(bytes);
     const std::vector<TensorSpec> tensors{{"all", size / sizeof(float)}};
@@ -61,6 +75,8 @@ class TimedSum : public TimedOperation {
   const BucketPlan plan_;
   FlatSpace space_;
   const std::string what_;
+  Recorder recorder_;
+  Timeline timeline_;
   std::unique_ptr<Collective> collective_;
 };
 

@@ -82,6 +82,7 @@ TEST_F(CompareTest, WritesWhatItMeasured) {
   ASSERT_EQ(json.at("rows").size(), 1U);
   EXPECT_EQ(json.at("rows")[0].at("row"), "help");
   EXPECT_GT(json.at("rows")[0].at("ratio"), 0);
+  EXPECT_EQ(json.at("rows")[0].at("rounds"), 9) << "not as many as asked for, but as were run";
   EXPECT_THAT(Contents(scratch_ / "out.md"), HasSubstr("| `help` |"));
   EXPECT_THAT(Contents(scratch_ / "out.md"), HasSubstr(json.at("commit").get<std::string>()));
 }

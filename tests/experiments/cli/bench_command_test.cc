@@ -96,7 +96,10 @@ TEST_F(BenchCommand, PeersAreTimedOrSaidToBeMissing) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const json parsed = json::parse(result.out);
   std::set<std::string> named;
-  for (const json& row : parsed.at("rows")) named.insert(row.at("strategy"));
+  for (const json& row : parsed.at("rows")) {
+    named.insert(row.at("strategy"));
+    EXPECT_EQ(row.at("busbw_GBps").is_null(), row.at("strategy") == "memory-copy") << row;
+  }
   for (const json& skipped : parsed.at("skipped")) {
     EXPECT_THAT(skipped.at("reason").get<std::string>(), Not(IsEmpty()));
     named.insert(skipped.at("strategy"));
@@ -144,7 +147,37 @@ INSTANTIATE_TEST_SUITE_P(
         Misuse{"--rounds 0", 2, "--rounds: 0"}, Misuse{"--workers 0", 2, "0 workers"},
         Misuse{"-b 4potatoes", 2, "4potatoes"},
         Misuse{"--servers 1", 2, "no strategy of the list reads it"},
+        Misuse{"--strategy ring --schedule priority", 2, "no strategy of the list reads it"},
+        Misuse{"--strategy shm --codec int8", 2, "no strategy of the list reads it"},
+        Misuse{"--strategy ring,ps-sync,ring", 2, "'ring' is there twice"},
         Misuse{"--model mlp", 2, "unknown flag"}));
+
+TEST_F(BenchCommand, PortsBeyondTheLastAreRefused) {
+  const ProcessResult result =
+      RunRingside("bench --strategy ring --rounds 2",
+                  "RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=65535");
+  EXPECT_EQ(result.exit_code, 2) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("the 2 jobs of this bench take a port each"));
+}
+
+TEST_F(BenchCommand, CodecsEncodeWhatIsTimed) {
+  for (const json& row : Rows("--strategy ring,ps-sync -b 64KiB -e 64KiB --workers 4 --servers 2 "
+                              "--codec fp16")) {
+    EXPECT_EQ(row.at("codec"), "fp16");
+    EXPECT_TRUE(row.at("wrong").is_null()) << "a sum that is rounded was compared: " << row;
+    // Half of what 32 bits take, in both directions.
+    const double factor = row.at("strategy") == "ring" ? 0.75 : 1;
+    EXPECT_NEAR(row.at("busbw_GBps").get<double>(), factor * row.at("algbw_GBps").get<double>(),
+                1e-9);
+  }
+}
+
+TEST_F(BenchCommand, GatheredCodecsSendToEveryone) {
+  const json rows = Rows("--strategy ring -b 64KiB -e 64KiB --workers 4 --codec sign");
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_LT(rows[0].at("busbw_GBps"), rows[0].at("algbw_GBps").get<double>() / 8);
+  EXPECT_GT(rows[0].at("busbw_GBps"), rows[0].at("algbw_GBps").get<double>() * 3 / 32);
+}
 
 TEST_F(BenchCommand, HelpShowsShortForms) {
   EXPECT_THAT(RunRingside("bench --help").out, HasSubstr("-b, --min-bytes SIZE"));
