@@ -26,6 +26,7 @@ constexpr std::array kNames{
 };
 
 constexpr int kMaxRank = 1024;
+constexpr double kMostRatio = 2.0 / 3;  // of topk: 6 bytes an element instead of 4
 
 std::string KnownCodecs() {
   std::string known;
@@ -70,6 +71,11 @@ void ParseCodec(std::string_view text, CodecOptions& options) {
     if (!(parsed.ratio > 0 && parsed.ratio <= 1)) {
       throw ConfigError("a ratio of " + std::string(text.substr(colon + 1)) +
                         " keeps nothing that makes sense; topk needs 0 < ratio <= 1");
+    }
+    if (parsed.ratio > kMostRatio) {
+      throw ConfigError("a ratio of " + std::string(text.substr(colon + 1)) +
+                        " sends more bytes than fp32: six for each of the elements that are kept, "
+                        "where fp32 needs four; topk is of use up to 0.66");
     }
   }
   if (codec->kind == CodecKind::kPowerSgd) {

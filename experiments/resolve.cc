@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -153,23 +153,27 @@ void ResolveWorld(RunSpec& spec, const StrategyEntry& strategy) {
       spec.servers, spec.workers, kMaxServersPerWorker * spec.workers);
 }
 
-// Keys of `StrategyOptions`, each read by some strategies.
-constexpr std::array<std::string_view, 11> kOptionKeys{
-    "schedule",     "codec",      "error-feedback", "ps-transport",   "staleness",     "backups",
-    "staleness-lr", "sync-every", "outer-lr",       "outer-momentum", "nccl-algorithm"};
+// Keys of `StrategyOptions`: each is read by some strategies.
+std::set<std::string_view> OptionKeys() {
+  std::set<std::string_view> keys;
+  for (const StrategyEntry* entry : StrategyTable()) {
+    keys.insert(entry->keys.begin(), entry->keys.end());
+  }
+  return keys;
+}
 
 std::string StrategiesThatRead(std::string_view key) {
   std::vector<std::string_view> names;
   for (const StrategyEntry* entry : StrategyTable()) {
     if (std::ranges::find(entry->keys, key) != entry->keys.end()) names.push_back(entry->name);
   }
-  return names.empty() ? "no strategy" : fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 // A value that nobody would read was meant for another strategy.
 void CheckOptions(const RunSpec& spec, const StrategyEntry& strategy) {
   const RunSpec defaults;
-  for (const std::string_view name : kOptionKeys) {
+  for (const std::string_view name : OptionKeys()) {
     if (std::ranges::find(strategy.keys, name) != strategy.keys.end()) continue;
     const SpecKey& key = *FindSpecKey(name);
     Refuse(key.get(spec) != key.get(defaults), name, "strategy '{}' does not read it; {} can",

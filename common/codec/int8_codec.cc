@@ -1,5 +1,8 @@
 #include "common/codec/int8_codec.h"
 
+#include <cmath>
+#include <limits>
+
 #include "common/codec/codec_math.h"
 #include "common/codec/counter_random.h"
 #include "common/vector_clones.h"
@@ -50,7 +53,9 @@ std::size_t Int8Codec::EncodedBytes(std::size_t elements) const {
 void Int8Codec::Encode(std::span<const float> values, const CodecPlace& place,
                        std::span<std::byte> out) {
   if (values.empty()) return;
-  const float scale = MaxMagnitude(values) / kLargest;
+  const float largest = MaxMagnitude(values);
+  const float scale =
+      std::isfinite(largest) ? largest / kLargest : std::numeric_limits<float>::quiet_NaN();
   StoreFloat(out.data(), scale);
   const RandomKey key = RandomKey::Of({seed_, static_cast<std::uint64_t>(rank_),
                                        static_cast<std::uint64_t>(place.step),
@@ -61,7 +66,10 @@ void Int8Codec::Encode(std::span<const float> values, const CodecPlace& place,
 }
 
 std::string Int8Codec::DamageOf(const Encoding& encoding) const {
-  return WrongLength(encoding, EncodedBytes(encoding.elements));
+  std::string wrong = WrongLength(encoding, EncodedBytes(encoding.elements));
+  if (!wrong.empty() || encoding.elements == 0) return wrong;
+  const float scale = LoadFloat(encoding.bytes.data());
+  return scale < 0 || std::isinf(scale) ? "its scale is negative or infinite" : "";
 }
 
 void Int8Codec::Decode(const Encoding& encoding, std::size_t begin, std::span<float> out) const {

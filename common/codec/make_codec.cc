@@ -1,15 +1,24 @@
 #include <memory>
+#include <utility>
 
 #include "common/codec/codec.h"
 #include "common/codec/error_feedback.h"
 #include "common/codec/half_codec.h"
 #include "common/codec/int8_codec.h"
+#include "common/codec/never_longer_codec.h"
 #include "common/codec/power_sgd.h"
 #include "common/codec/sign_codec.h"
 #include "common/codec/top_k_codec.h"
 #include "common/errors.h"
 
 namespace ringside {
+namespace {
+
+std::unique_ptr<Codec> NeverLonger(std::unique_ptr<Codec> codec) {
+  return std::make_unique<NeverLongerCodec>(std::move(codec));
+}
+
+}  // namespace
 
 std::unique_ptr<Codec> MakeBareCodec(const CodecOptions& options, int rank) {
   switch (options.kind) {
@@ -18,11 +27,11 @@ std::unique_ptr<Codec> MakeBareCodec(const CodecOptions& options, int rank) {
     case CodecKind::kBf16:
       return std::make_unique<HalfCodec>(HalfKind::kBf16);
     case CodecKind::kInt8:
-      return std::make_unique<Int8Codec>(options.seed, rank);
+      return NeverLonger(std::make_unique<Int8Codec>(options.seed, rank));
     case CodecKind::kTopK:
-      return std::make_unique<TopKCodec>(options.ratio);
+      return NeverLonger(std::make_unique<TopKCodec>(options.ratio));
     case CodecKind::kSign:
-      return std::make_unique<SignCodec>();
+      return NeverLonger(std::make_unique<SignCodec>());
     case CodecKind::kFp32:
     case CodecKind::kPowerSgd:
       break;

@@ -123,7 +123,8 @@ std::vector<std::uint32_t> LargestMagnitudes(std::span<const float> values, std:
 }
 
 std::size_t TopKCodec::Kept(std::size_t elements) const {
-  const double kept = std::ceil(ratio_ * static_cast<double>(elements));
+  // The product may be a rounding error above a whole number that is meant.
+  const double kept = std::ceil(ratio_ * static_cast<double>(elements) * (1 - 1e-12));
   return std::min(elements,
                   std::max<std::size_t>(static_cast<std::size_t>(kept), elements == 0 ? 0 : 1));
 }

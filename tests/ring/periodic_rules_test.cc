@@ -25,30 +25,40 @@ StrategyOptions Options(std::int64_t sync_every, double outer_lr = 0.7,
   return options;
 }
 
-/// Every rank takes `steps` steps with the gradient rank + 1 everywhere, and settles; what the
-/// ranks end with, and how many floats each has sent.
+/// Which steps are taken: from `first` to before `end`, with a pause after `pause`.
+struct Stretch {
+  std::int64_t end = 0;
+  std::int64_t first = 0;
+  std::int64_t pause = -1;
+};
+
+/// Every rank takes these steps with the gradient rank + 1 everywhere, and settles; what the ranks
+/// end with, and how many floats each has sent.
 struct Ended {
   std::vector<std::vector<float>> params;
   std::vector<std::uint64_t> floats_sent;
 };
 
 Ended StepAndSettle(const StrategyEntry& entry, const StrategyOptions& options,
-                    std::int64_t steps) {
+                    const Stretch& steps) {
   InProcessStore store;
   Ended ended{std::vector<std::vector<float>>(kWorld), std::vector<std::uint64_t>(kWorld)};
   RunRanks(kWorld, [&](int rank) {
     RingWorker worker(rank, kWorld, store, {}, {}, options);
     std::ranges::fill(worker.space.params(), 100.0F);
     const auto strategy = entry.make(worker.context);
-    strategy->Start(worker.space, worker.plan, {});
-    for (std::int64_t step = 0; step < steps; ++step) {
+    strategy->Start(worker.space, worker.plan, {.step = steps.first});
+    for (std::int64_t step = steps.first; step < steps.end; ++step) {
       AwaitAll(*strategy, worker, step);
       std::ranges::fill(worker.space.grads(), static_cast<float>(rank + 1));
       for (int b = 0; b < worker.plan.buckets(); ++b) {
         strategy->Submit(MakeBucket(worker.space, worker.plan, b, step));
       }
+      if (step != steps.pause) continue;
+      AwaitAll(*strategy, worker, step + 1);
+      strategy->Settle();
     }
-    AwaitAll(*strategy, worker, steps);
+    AwaitAll(*strategy, worker, steps.end);
     strategy->Settle();
     const auto index = static_cast<std::size_t>(rank);
     ended.params[index].assign(worker.space.params().begin(), worker.space.params().end());
@@ -68,40 +78,69 @@ constexpr float kMeanStep = kLearningRate * 1.5F;
 
 TEST(LocalSgdTest, ParametersAreTheMeanAfterEveryPeriod) {
   for (const std::int64_t steps : {2, 4, 6}) {
-    ExpectAll(StepAndSettle(kLocalSgdEntry, Options(2), steps),
+    ExpectAll(StepAndSettle(kLocalSgdEntry, Options(2), {steps}),
               100 - kMeanStep * static_cast<float>(steps));
   }
 }
 
 TEST(LocalSgdTest, APauseBetweenTwoMeetingsIsAMean) {
-  ExpectAll(StepAndSettle(kLocalSgdEntry, Options(4), 3), 100 - 3 * kMeanStep);
+  ExpectAll(StepAndSettle(kLocalSgdEntry, Options(4), {3}), 100 - 3 * kMeanStep);
 }
 
 TEST(LocalSgdTest, OnlyMeetingsMoveBytes) {
   const auto elements = TestPlan().elements();  // of two workers each sends half, twice
   const auto sent = [](std::int64_t steps) {
-    return static_cast<double>(StepAndSettle(kLocalSgdEntry, Options(4), steps).floats_sent[0]);
+    return static_cast<double>(StepAndSettle(kLocalSgdEntry, Options(4), {steps}).floats_sent[0]);
   };
   const double rounding = 2.0 * TestPlan().buckets();
   EXPECT_NEAR(sent(8), 2.0 * static_cast<double>(elements), rounding);
   EXPECT_NEAR(sent(9), 3.0 * static_cast<double>(elements), rounding) << "a pause is a meeting";
 }
 
-TEST(DilocoTest, AnOuterNesterovStepTakesTheMeanProgress) {
-  const StrategyOptions options = Options(2, 0.5, 0.5);
+/// The closed form, under an outer learning rate and momentum of a half.
+struct OuterSteps {
   float params = 100;
   float velocity = 0;
-  for (int meeting = 1; meeting <= 3; ++meeting) {
-    const float gradient = 2 * kMeanStep;
+
+  /// After so many steps of every worker.
+  void Meet(int steps) {
+    const float gradient = static_cast<float>(steps) * kMeanStep;
     velocity = 0.5F * velocity + gradient;
     params -= 0.5F * (gradient + 0.5F * velocity);
-    ExpectAll(StepAndSettle(kDilocoEntry, options, 2 * meeting), params);
+  }
+};
+
+TEST(DilocoTest, AnOuterNesterovStepTakesTheMeanProgress) {
+  const StrategyOptions options = Options(2, 0.5, 0.5);
+  OuterSteps outer;
+  for (int meeting = 1; meeting <= 3; ++meeting) {
+    outer.Meet(2);
+    ExpectAll(StepAndSettle(kDilocoEntry, options, {2 * meeting}), outer.params);
   }
 }
 
 TEST(DilocoTest, APauseBetweenTwoMeetingsIsAMeanWithoutAnOuterStep) {
   const StrategyOptions options = Options(4, 0.5, 0.5);
-  ExpectAll(StepAndSettle(kDilocoEntry, options, 3), 100 - 3 * kMeanStep);
+  ExpectAll(StepAndSettle(kDilocoEntry, options, {3}), 100 - 3 * kMeanStep);
+}
+
+// The outer gradient still counts from the last meeting, not from the pause.
+TEST(DilocoTest, TrainsThroughAPauseBetweenTwoMeetings) {
+  const StrategyOptions options = Options(4, 0.5, 0.5);
+  OuterSteps outer;
+  outer.Meet(4);
+  outer.Meet(4);
+  for (const std::int64_t pause : {1, 5, 6}) {
+    ExpectAll(StepAndSettle(kDilocoEntry, options, {.end = 8, .pause = pause}), outer.params);
+  }
+}
+
+TEST(DilocoTest, AStartBetweenTwoMeetingsCountsFromItsOwnParameters) {
+  const StrategyOptions options = Options(4, 0.5, 0.5);
+  OuterSteps outer;
+  outer.Meet(2);
+  outer.Meet(4);
+  ExpectAll(StepAndSettle(kDilocoEntry, options, {.end = 12, .first = 6}), outer.params);
 }
 
 std::vector<float> Trained(const StrategyEntry& entry, int workers, Averaging averaging,
