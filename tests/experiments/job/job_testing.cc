@@ -109,7 +109,7 @@ pid_t PidIn(const std::string& bundle, const std::string& name) {
   for (const auto& process : Processes(bundle)) {
     if (process.at("name") == name) return process.at("pid").get<pid_t>();
   }
-  return -1;
+  throw std::runtime_error("the job has no process '" + name + "'");
 }
 
 std::vector<pid_t> PidsIn(const std::string& bundle) {

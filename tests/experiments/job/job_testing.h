@@ -47,7 +47,8 @@ bool IsAlive(pid_t pid);
 int StepsIn(const std::string& bundle);
 /// Steps that every rank has told of.
 int CommonStepsIn(const std::string& bundle);
-/// Of the bundle's processes.json; -1 while there is none of that name.
+/// Of the bundle's processes.json. Throws when there is none of that name: a test that signals -1
+/// would end every process there is.
 pid_t PidIn(const std::string& bundle, const std::string& name);
 std::vector<pid_t> PidsIn(const std::string& bundle);
 
