@@ -165,7 +165,7 @@ TEST(StudyRender, CsvHasOneLineACell) {
   odd.spec.data_dir = "a,\"b\"";
   const std::string csv = RenderCsv(MakeStudyTable({"s", {Result("none", 1, 100), odd}, {}}));
   EXPECT_THAT(csv, ::testing::StartsWith("schema,data_dir,strategy,workers,"));
-  EXPECT_THAT(csv, HasSubstr("\r\nringside.report/1,\"a,\"\"b\"\"\",ring,2,0,false,1,0,"));
+  EXPECT_THAT(csv, HasSubstr("\r\nringside.report/1,\"a,\"\"b\"\"\",ring,2,0,false,,1,0,"));
   EXPECT_EQ(std::ranges::count(csv, '\n'), 3);
 }
 
