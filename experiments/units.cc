@@ -40,6 +40,8 @@ constexpr std::array kTimeUnits{
     Unit{"ns", 1e-9}, Unit{"min", 60},  Unit{"h", 3600},
 };
 
+constexpr std::array kFractionUnits{Unit{"%", 1e-2}};
+
 std::string_view Trim(std::string_view text) {
   const auto blank = [](char c) { return c == ' ' || c == '\t'; };
   while (!text.empty() && blank(text.front())) text.remove_prefix(1);
@@ -141,6 +143,10 @@ double ParseBitsPerSecond(std::string_view text) {
 
 double ParseSeconds(std::string_view text) {
   return ParseWithUnit(text, kTimeUnits, 1, "a duration such as 2s or 500us");
+}
+
+double ParseFraction(std::string_view text) {
+  return ParseWithUnit(text, kFractionUnits, 1, "a fraction (0.05 or 5%)");
 }
 
 std::string FormatBytes(double bytes) {

@@ -29,6 +29,8 @@ std::int64_t ParseBytes(std::string_view text, std::int64_t unit_bytes = 1);
 double ParseBitsPerSecond(std::string_view text);
 /// "2s", "500us", "1.5ms", "3min", "2h" in seconds.
 double ParseSeconds(std::string_view text);
+/// "0.05" and "5%" alike.
+double ParseFraction(std::string_view text);
 
 /// "4 MiB", "1.5 KiB", "17 B": three digits that matter, binary prefixes.
 std::string FormatBytes(double bytes);

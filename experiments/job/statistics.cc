@@ -1,7 +1,6 @@
 #include "experiments/job/statistics.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace ringside {
 namespace {
@@ -71,15 +70,6 @@ class CommonSteps {
 };
 
 }  // namespace
-
-std::optional<double> Quantile(std::vector<double> values, double q) {
-  if (values.empty()) return std::nullopt;
-  std::ranges::sort(values);
-  const double position = q * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(std::floor(position));
-  const std::size_t above = std::min(below + 1, values.size() - 1);
-  return std::lerp(values[below], values[above], position - std::floor(position));
-}
 
 StepStatistics Summarize(std::span<const std::vector<StepRecord>> ranks,
                          std::int64_t warmup_steps) {

@@ -7,12 +7,9 @@
 #include <vector>
 
 #include "common/measure/recorder.h"
+#include "experiments/statistics/quantile.h"
 
 namespace ringside {
-
-/// Quantile `q` in [0, 1] with linear interpolation between the two nearest values (type 7 of
-/// Hyndman and Fan, 1996). Empty for no values.
-std::optional<double> Quantile(std::vector<double> values, double q);
 
 /// What the steps of all ranks after the warm-up say of a run. Absent where there is no such step.
 struct StepStatistics {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "common/errors.h"
 #include "experiments/bundle.h"
@@ -15,6 +16,9 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kNewestSchema = 1;
 constexpr std::string_view kSchemaPrefix = "ringside.summary/";
+constexpr char kEnvironmentFile[] = "environment.json";
+constexpr char kNetworkFile[] = "network.json";
+constexpr char kMetricsFile[] = "metrics.jsonl";
 
 // "ringside.summary/1". A newer one may mean something else by the same keys.
 void CheckSchema(const nlohmann::json& summary) {
@@ -33,6 +37,14 @@ bool IsBundle(const fs::path& directory) {
   return fs::exists(directory / kSpecFile) || fs::exists(directory / kSummaryFile);
 }
 
+// Null when it is not there or cannot be read: the figures do without it.
+nlohmann::json ReadSideFile(const fs::path& path) {
+  std::ifstream file(path);
+  if (!file) return {};
+  nlohmann::json value = nlohmann::json::parse(file, nullptr, false);
+  return value.is_object() ? value : nlohmann::json();
+}
+
 void ReadBundle(const fs::path& directory, StudyInput& study) {
   if (!fs::exists(directory / kSummaryFile)) {
     study.problems.push_back({directory.string(), "unfinished: it has no summary.json", false});
@@ -43,6 +55,9 @@ void ReadBundle(const fs::path& directory, StudyInput& study) {
     CheckSchema(result.summary);
     result.spec = ReadJsonFile(directory / kSpecFile).get<RunSpec>();
     if (!result.summary.at("status").is_string()) throw Error("summary.json has no status");
+    result.environment = ReadSideFile(directory / kEnvironmentFile);
+    result.network = ReadSideFile(directory / kNetworkFile);
+    result.metrics = ReadRunMetrics(directory / kMetricsFile);
     study.runs.push_back(std::move(result));
   } catch (const Error& error) {
     study.problems.push_back({directory.string(), error.what()});

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/report/run_metrics.h"
 #include "experiments/run_spec.h"
 
 namespace ringside {
@@ -15,6 +16,9 @@ struct RunResult {
   std::string directory;
   RunSpec spec;
   nlohmann::json summary;
+  nlohmann::json environment = {};  ///< Null where the bundle has none, or a damaged one.
+  nlohmann::json network = {};      ///< Of links that were calibrated; null without.
+  RunMetrics metrics = {};
 };
 
 /// A bundle that could not be read, or that no run has finished, and why.
@@ -31,8 +35,9 @@ struct StudyInput {
 };
 
 /// Reads every bundle in `directory`, or the one that it is, in order of the names. A damaged
-/// bundle or one of a newer schema becomes a problem and the others are read all the same. Throws
-/// `Error` when there is no such directory or it holds no bundle at all.
+/// bundle or one of a newer schema becomes a problem and the others are read all the same. What a
+/// bundle may lack (environment, network, metrics) is simply absent. Throws `Error` when there is
+/// no such directory or it holds no bundle at all.
 StudyInput ReadStudy(const std::filesystem::path& directory);
 
 }  // namespace ringside

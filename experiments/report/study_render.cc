@@ -13,12 +13,9 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
 using Member = std::optional<double> StudyCell::*;
 
-constexpr char kSchema[] = "ringside.report/1";
-
-// The numbers of a cell: their name in CSV and JSON, their column in text, how people read them.
+// The numbers of a cell: their name in JSON, their column in text, how people read them.
 struct Number {
   const char* name;
   const char* title;
@@ -124,15 +121,6 @@ std::string Legend(const StudyTable& table) {
   return out + '\n';
 }
 
-std::string QuoteCsv(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + '"';
-}
-
-json JsonOf(const std::optional<double>& value) { return value ? json(*value) : json(nullptr); }
-
 }  // namespace
 
 std::string RenderText(const StudyTable& table) {
@@ -152,52 +140,6 @@ std::string RenderText(const StudyTable& table) {
     }
   }
   return out;
-}
-
-std::string RenderCsv(const StudyTable& table) {
-  std::string out = "schema";
-  for (const std::string& key : table.varied_keys) out += ',' + QuoteCsv(key);
-  out += ",strategy,workers,servers,colocated,transport,runs,failed,baseline";
-  for (const Number& number : kNumbers) out += fmt::format(",{}", number.name);
-  out += "\r\n";
-  for (const StudyCell& cell : table.cells) {
-    out += kSchema;
-    for (const std::string& key : table.varied_keys) out += ',' + QuoteCsv(cell.varied.at(key));
-    out += fmt::format(",{},{},{},{},{},{},{},{}", QuoteCsv(cell.strategy), cell.workers,
-                       cell.servers, cell.colocated, cell.transport, cell.runs, cell.failed,
-                       QuoteCsv(cell.baseline));
-    for (const Number& number : kNumbers) {
-      const std::optional<double>& value = cell.*number.member;
-      out += value ? fmt::format(",{}", *value) : ",";
-    }
-    out += "\r\n";
-  }
-  return out;
-}
-
-json RenderJson(const StudyTable& table) {
-  json cells = json::array();
-  for (const StudyCell& cell : table.cells) {
-    json row{
-        {"strategy", cell.strategy},   {"workers", cell.workers},     {"servers", cell.servers},
-        {"colocated", cell.colocated}, {"transport", cell.transport}, {"varied", cell.varied},
-        {"runs", cell.runs},           {"failed", cell.failed},       {"baseline", cell.baseline}};
-    for (const Number& number : kNumbers) row[number.name] = JsonOf(cell.*number.member);
-    cells.push_back(std::move(row));
-  }
-  json failed = json::array();
-  for (const FailedRun& run : table.failed) {
-    failed.push_back({{"directory", run.directory},
-                      {"label", run.label},
-                      {"status", run.status},
-                      {"error", run.error}});
-  }
-  json problems = json::array();
-  for (const BundleProblem& problem : table.problems) {
-    problems.push_back({{"directory", problem.directory}, {"cause", problem.cause}});
-  }
-  return {{"schema", kSchema}, {"name", table.name}, {"varied", table.varied_keys},
-          {"cells", cells},    {"failed", failed},   {"problems", problems}};
 }
 
 }  // namespace ringside

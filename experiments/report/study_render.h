@@ -8,15 +8,25 @@
 
 namespace ringside {
 
+/// Of RenderCsv, RenderRunsCsv and RenderJson.
+inline constexpr char kReportSchema[] = "ringside.report/2";
+
 /// Renderers of a study; each is a pure function of the table. Another form of report is another
 /// function beside these.
 
 /// Aligned tables for people: the cells, what the columns mean, failed runs, unreadable bundles.
 std::string RenderText(const StudyTable& table);
-/// One line per cell under a header line, first column `schema`; RFC 4180. Absent values are empty.
+/// One line per cell under a header line, first column `schema`; RFC 4180. Absent values are empty,
+/// and text that a spreadsheet would take for a formula is led by an apostrophe. `step_ms_low` and
+/// `step_ms_high` are the ends of an interval.
 std::string RenderCsv(const StudyTable& table);
-/// {schema, name, varied, cells: [...], failed: [...], problems: [...]}. Absent values are null.
+/// The same with one line per run, failed ones included: the raw data.
+std::string RenderRunsCsv(const StudyTable& table);
+/// Every field of the table under its own name, `schema` besides; docs/statistics.md lists them.
+/// Absent values are null.
 nlohmann::json RenderJson(const StudyTable& table);
+/// {paired, runs, ratio, interval: {low, high}, p_greater}.
+nlohmann::json JsonOf(const Comparison& comparison);
 
 }  // namespace ringside
 

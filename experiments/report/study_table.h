@@ -1,40 +1,52 @@
 #ifndef RINGSIDE_EXPERIMENTS_REPORT_STUDY_TABLE_H_
 #define RINGSIDE_EXPERIMENTS_REPORT_STUDY_TABLE_H_
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "experiments/report/bundle_reader.h"
+#include "experiments/report/study_cell.h"
+#include "experiments/report/study_findings.h"
+#include "experiments/report/study_run.h"
 
 namespace ringside {
 
-/// One line of a study: all repetitions of one configuration. Every number is the median over the
-/// repetitions that are done; absent where no run gave it.
-struct StudyCell {
-  std::string strategy;
-  int workers = 0;
-  int servers = 0;
-  bool colocated = false;
-  std::string transport;  ///< Between workers and servers; empty without servers.
-  std::map<std::string, std::string> varied;  ///< Other keys that the study varies, as text.
-  int runs = 0;                               ///< Done.
-  int failed = 0;
+/// How a strategy scales: its cells by workers, everything else alike.
+struct StudyScaling {
+  std::string label;               ///< "ps-sync, 2 servers".
+  std::vector<std::size_t> cells;  ///< Indices, by workers; at least two.
+  /// step_ms = intercept + slope x workers, by least squares over the runs.
+  std::optional<double> step_ms_slope;
+  std::optional<double> step_ms_intercept;
+  std::optional<double> step_ms_r2;
+  /// Amdahl's: the serial fraction that fits the speed-ups best. Strong scaling alone.
+  std::optional<double> amdahl_serial_fraction;
+};
 
-  std::optional<double> step_ms;
-  std::optional<double> exposed_comm_ms;
-  std::optional<double> samples_per_s;
-  std::optional<double> speedup;     ///< Over the baseline, in samples per second.
-  std::optional<double> efficiency;  ///< Speed-up / workers.
-  std::string baseline;              ///< "none, 1 worker": the best single worker that compares.
-  std::optional<double> bytes_per_step;  ///< Sent by a worker process in a step, on its sockets.
-  std::optional<double> bound_bytes_per_step;  ///< The least that theory allows, on the same NIC.
-  std::optional<double> bound_ms;              ///< Where a link was declared.
-  std::optional<double> bound_ratio;           ///< Step time over bound.
-  std::optional<double> accuracy;              ///< 0..1, held out, at the end.
-  std::optional<double> loss;                  ///< Of the last step's training samples.
-  std::optional<double> staleness_mean;        ///< Versions.
+/// A machine and build that runs of the study had.
+struct StudyEnvironment {
+  std::map<std::string, std::string> values;  ///< "cpu_model", "git", "libraries.gloo", ...
+  int runs = 0;
+};
+
+/// The accuracy that "time to target" means.
+struct StudyTarget {
+  std::optional<double> accuracy;  ///< Absent: no run was evaluated.
+  std::string origin;              ///< Where it comes from, for people.
+};
+
+/// How the figures were made.
+struct StudyMethod {
+  std::string interval = "percentile bootstrap over runs";
+  double confidence = 0.95;
+  int resamples = 10'000;
+  int minimum_runs = 5;  ///< For an interval.
+  std::string outliers;
+  std::string warmup;
+  std::vector<std::string> warnings;  ///< Runs with short warm-up, links that were not as asked.
 };
 
 struct FailedRun {
@@ -50,15 +62,26 @@ struct StudyTable {
   std::string name;
   std::vector<std::string> varied_keys;  ///< Besides strategy, workers, servers.
   std::vector<StudyCell> cells;  ///< By varied keys, then in the strategy table's order, workers.
+  std::vector<StudyScaling> scaling;
+  std::vector<Finding> findings;
+  Verdict verdict;
+  StudyTarget target;
+  StudyMethod method;
+  std::vector<StudyEnvironment> environments;        ///< One when all runs shared it.
+  std::vector<std::string> environment_differences;  ///< Keys in which they differ.
   std::vector<FailedRun> failed;
   std::vector<BundleProblem> problems;
+};
+
+struct StudyOptions {
+  std::optional<double> target_accuracy;  ///< 0..1; absent: chosen from the runs.
 };
 
 /// Rows over different transports: their times compare transports too, not strategies alone.
 bool MixesTransports(const StudyTable& table);
 
 /// Pure.
-StudyTable MakeStudyTable(const StudyInput& input);
+StudyTable MakeStudyTable(const StudyInput& input, const StudyOptions& options = {});
 
 }  // namespace ringside
 

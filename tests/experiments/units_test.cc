@@ -55,6 +55,9 @@ TEST(Units, RefusesWhatIsNone) {
   for (const char* text : {"", "soon", "2 sec", "2ss"}) {
     EXPECT_THROW(ParseSeconds(text), ConfigError) << text;
   }
+  for (const char* text : {"", "few", "5 percent", "5%%"}) {
+    EXPECT_THROW(ParseFraction(text), ConfigError) << text;
+  }
   for (const char* text : {"", "1.5", "2x", "99999999999999999999"}) {
     EXPECT_THROW(ParseInteger(text), ConfigError) << text;
   }
@@ -63,6 +66,12 @@ TEST(Units, RefusesWhatIsNone) {
   EXPECT_THROW(ParseIntegerList("99999999999"), ConfigError);
   EXPECT_THROW(ParseWordList("ring,,ps"), ConfigError);
   EXPECT_THROW(ParseSwitch("maybe"), ConfigError);
+}
+
+TEST(Units, ReadsFractions) {
+  EXPECT_DOUBLE_EQ(ParseFraction("0.05"), 0.05);
+  EXPECT_DOUBLE_EQ(ParseFraction("5%"), 0.05);
+  EXPECT_DOUBLE_EQ(ParseFraction("97.5 %"), 0.975);
 }
 
 TEST(Units, WritesForPeople) {

@@ -165,14 +165,14 @@ TEST(StudyRender, CsvHasOneLineACell) {
   odd.spec.data_dir = "a,\"b\"";
   const std::string csv = RenderCsv(MakeStudyTable({"s", {Result("none", 1, 100), odd}, {}}));
   EXPECT_THAT(csv, ::testing::StartsWith("schema,data_dir,strategy,workers,"));
-  EXPECT_THAT(csv, HasSubstr("\r\nringside.report/1,\"a,\"\"b\"\"\",ring,2,0,false,,1,0,"));
+  EXPECT_THAT(csv, HasSubstr("\r\nringside.report/2,\"a,\"\"b\"\"\",ring,2,0,false,,1,0,"));
   EXPECT_EQ(std::ranges::count(csv, '\n'), 3);
 }
 
 TEST(StudyRender, JsonHasEverything) {
   StudyInput input{"s", {Result("ring", 1, 100)}, {{"x", "damaged"}}};
   const json report = RenderJson(MakeStudyTable(input));
-  EXPECT_EQ(report["schema"], "ringside.report/1");
+  EXPECT_EQ(report["schema"], "ringside.report/2");
   EXPECT_EQ(report["cells"][0]["accuracy"], 0.97);
   EXPECT_EQ(report["cells"][0]["speedup"], 1.0);
   EXPECT_TRUE(report["cells"][0]["bound_ms"].is_null());

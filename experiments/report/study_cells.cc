@@ -1,0 +1,286 @@
+#include "experiments/report/study_cells.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "experiments/report/study_numbers.h"
+#include "experiments/statistics/outliers.h"
+#include "experiments/statistics/quantile.h"
+#include "experiments/statistics/scaling.h"
+#include "experiments/strategy_table.h"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+
+// What has a column of its own in every study, and what tells nothing.
+constexpr std::array<std::string_view, 4> kAxes{"strategy", "workers", "servers", "ps_transport"};
+constexpr std::array<std::string_view, 5> kIgnored{"repetition", "seed", "timeline", "save_params",
+                                                   "timeout_s"};
+// Those that a study usually derives from the number of workers.
+constexpr std::array<std::string_view, 1> kFollowers{"hosts"};
+
+constexpr double kAboveBound = 1.15;
+constexpr double kBelowBound = 1.00;
+
+bool In(std::span<const std::string_view> names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+std::string TextOf(const json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+// Whether runs with as many workers always have the same value of it: it then says nothing that the
+// number of workers does not.
+bool FollowsWorkers(const SpecKey& key, const std::vector<RunResult>& runs) {
+  std::map<int, json> values;
+  return std::ranges::all_of(runs, [&](const RunResult& run) {
+    const json value = key.get(run.spec);
+    return values.emplace(run.spec.workers, value).first->second == value;
+  });
+}
+
+const char* FamilyText(Family family) {
+  switch (family) {
+    case Family::kNone:
+      return "none";
+    case Family::kRing:
+      return "ring";
+    case Family::kParameterServer:
+      return "parameter server";
+  }
+  return "";
+}
+
+void AddIdentity(const RunResult& run, const std::vector<const SpecKey*>& varied, StudyCell& cell) {
+  const RunSpec& spec = run.spec;
+  cell.strategy = spec.strategy;
+  if (const StrategyEntry* entry = FindStrategy(spec.strategy)) {
+    cell.family = FamilyText(entry->family);
+    cell.synchronous = entry->synchronous;
+  }
+  cell.workers = spec.workers;
+  cell.servers = spec.servers;
+  cell.colocated = spec.colocated;
+  cell.scaling = spec.batch_per_worker > 0 ? "weak" : "strong";
+  cell.global_batch = spec.ResolvedGlobalBatch();
+  cell.configuration = ConfigurationOf(spec);
+  const json transport = run.summary.value("transport", json());
+  if (transport.is_string()) cell.transport = transport.get<std::string>();
+  cell.emulated_compute = run.summary.value("emulated_compute", json()) == json(true);
+  for (const SpecKey* key : varied) {
+    cell.varied[std::string(key->json_name)] = TextOf(key->get(spec));
+  }
+}
+
+bool IsDone(const StudyRun& run) { return run.status == "done"; }
+
+std::vector<double> ValuesOf(const StudyCell& cell, std::optional<double> StudyRun::*number) {
+  std::vector<double> values;
+  for (const StudyRun& run : cell.results) {
+    if (IsDone(run) && run.*number) values.push_back(*(run.*number));
+  }
+  return values;
+}
+
+void AddMedians(StudyCell& cell, MedianBootstrap& bootstrap) {
+  for (const MedianNumber& number : kMedianNumbers) {
+    std::vector<double> values = ValuesOf(cell, number.run);
+    cell.*number.cell = Median(values);
+    if (const auto interval = bootstrap.IntervalOf(std::move(values))) {
+      cell.intervals[number.name] = *interval;
+    }
+  }
+}
+
+// A run that never got there is infinitely slow, not absent: leaving it out would flatter.
+void AddTimesToTarget(StudyCell& cell) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  const auto median = [&](std::optional<double> StudyRun::*number) -> std::optional<double> {
+    std::vector<double> values;
+    for (const StudyRun& run : cell.results) {
+      if (IsDone(run) && !run.curve.empty()) values.push_back((run.*number).value_or(kNever));
+    }
+    const std::optional<double> middle = Median(std::move(values));
+    return middle && *middle < kNever ? middle : std::nullopt;
+  };
+  cell.seconds_to_target = median(&StudyRun::seconds_to_target);
+  cell.epochs_to_target = median(&StudyRun::epochs_to_target);
+  cell.samples_to_target = median(&StudyRun::samples_to_target);
+  cell.reached_target =
+      static_cast<int>(std::ranges::count_if(cell.results, [](const StudyRun& run) {
+        return IsDone(run) && run.seconds_to_target.has_value();
+      }));
+}
+
+void MarkOutliers(StudyCell& cell) {
+  std::vector<StudyRun*> timed;
+  std::vector<double> values;
+  for (StudyRun& run : cell.results) {
+    if (!IsDone(run) || !run.step_ms) continue;
+    timed.push_back(&run);
+    values.push_back(*run.step_ms);
+  }
+  const std::vector<bool> outliers = Outliers(values);
+  for (std::size_t i = 0; i < timed.size(); ++i) timed[i]->outlier = outliers[i];
+}
+
+void AddCriticalPath(StudyCell& cell) {
+  constexpr std::array kParts{&CriticalPath::compute_ms,        &CriticalPath::exposed_comm_ms,
+                              &CriticalPath::straggler_wait_ms, &CriticalPath::server_queue_ms,
+                              &CriticalPath::codec_ms,          &CriticalPath::other_ms};
+  CriticalPath path;
+  for (double CriticalPath::*part : kParts) {
+    std::vector<double> values;
+    for (const StudyRun& run : cell.results) {
+      if (IsDone(run) && run.critical_path) values.push_back((*run.critical_path).*part);
+    }
+    if (values.empty()) return;
+    path.*part = *Median(std::move(values));
+  }
+  cell.critical_path = path;
+}
+
+void AddStaleness(StudyCell& cell) {
+  for (const StudyRun& run : cell.results) {
+    if (!IsDone(run)) continue;
+    for (const auto& [versions, updates] : run.staleness) cell.staleness[versions] += updates;
+  }
+}
+
+// The names of strategies' own options, as JSON spells them.
+std::set<std::string> StrategyKeys() {
+  std::set<std::string> names;
+  for (const StrategyEntry* entry : StrategyTable()) {
+    for (const std::string_view key : entry->keys) {
+      names.emplace(FindSpecKey(key)->json_name);
+    }
+  }
+  return names;
+}
+
+// The best single worker of the same workload: a speed-up needs a baseline that one would really
+// use, and its name beside it.
+std::map<Workload, const StudyCell*> Baselines(const std::vector<StudyCell>& cells) {
+  std::map<Workload, const StudyCell*> baselines;
+  for (const StudyCell& cell : cells) {
+    if (cell.workers != 1 || cell.samples_per_s.value_or(0) <= 0) continue;
+    const StudyCell*& best = baselines[SharedKeys(cell, false)];
+    if (best == nullptr || *cell.samples_per_s > *best->samples_per_s) best = &cell;
+  }
+  return baselines;
+}
+
+void AddSpeedup(const StudyCell& baseline, StudyCell& cell) {
+  const double workers = cell.workers;
+  cell.baseline = baseline.strategy + ", 1 worker";
+  cell.speedup = *cell.samples_per_s / *baseline.samples_per_s;
+  cell.efficiency = *cell.speedup / workers;
+  cell.serial_fraction = KarpFlatt(*cell.speedup, workers);
+  if (&cell == &baseline) return;
+  const auto interval = CompareCells(cell, baseline, &StudyRun::samples_per_s).interval;
+  if (!interval) return;
+  cell.intervals["speedup"] = *interval;
+  cell.intervals["efficiency"] = {interval->low / workers, interval->high / workers};
+  // Falls where the speed-up rises.
+  const std::optional<double> low = KarpFlatt(interval->high, workers);
+  const std::optional<double> high = KarpFlatt(interval->low, workers);
+  if (low && high) cell.intervals["serial_fraction"] = {*low, *high};
+}
+
+using RunKey = std::tuple<int, std::uint64_t>;
+
+std::map<RunKey, double> ByRepetition(const StudyCell& cell,
+                                      std::optional<double> StudyRun::*number) {
+  std::map<RunKey, double> values;
+  for (const StudyRun& run : cell.results) {
+    if (IsDone(run) && run.*number) values[{run.repetition, run.seed}] = *(run.*number);
+  }
+  return values;
+}
+
+}  // namespace
+
+std::string ConfigurationOf(const RunSpec& spec) {
+  json key = spec;
+  for (const std::string_view name : kIgnored) key.erase(std::string(name));
+  return key.dump();
+}
+
+std::vector<const SpecKey*> VariedKeys(const std::vector<RunResult>& runs) {
+  std::vector<const SpecKey*> varied;
+  for (const SpecKey& key : SpecKeys()) {
+    if (In(kAxes, key.json_name) || In(kIgnored, key.json_name)) continue;
+    if (In(kFollowers, key.json_name) && FollowsWorkers(key, runs)) continue;
+    const auto differs = [&](const RunResult& run) {
+      return key.get(run.spec) != key.get(runs.front().spec);
+    };
+    if (std::ranges::any_of(runs, differs)) varied.push_back(&key);
+  }
+  return varied;
+}
+
+StudyCell MakeCell(const std::vector<const RunResult*>& runs, std::vector<StudyRun> results,
+                   const std::vector<const SpecKey*>& varied, MedianBootstrap& bootstrap) {
+  StudyCell cell;
+  AddIdentity(*runs.front(), varied, cell);
+  cell.results = std::move(results);
+  std::ranges::sort(cell.results, {}, [](const StudyRun& run) {
+    return std::tuple(run.repetition, run.seed, run.directory);
+  });
+  cell.runs = static_cast<int>(std::ranges::count_if(cell.results, IsDone));
+  cell.failed = static_cast<int>(cell.results.size()) - cell.runs;
+  MarkOutliers(cell);
+  AddMedians(cell, bootstrap);
+  AddTimesToTarget(cell);
+  AddCriticalPath(cell);
+  AddStaleness(cell);
+  if (cell.bound_ratio && *cell.bound_ratio > kAboveBound) cell.bound_flag = "above";
+  if (cell.bound_ratio && *cell.bound_ratio < kBelowBound) cell.bound_flag = "below";
+  return cell;
+}
+
+void AddSpeedups(std::vector<StudyCell>& cells) {
+  const auto baselines = Baselines(cells);
+  for (StudyCell& cell : cells) {
+    const auto baseline = baselines.find(SharedKeys(cell, false));
+    if (baseline == baselines.end() || !cell.samples_per_s) continue;
+    AddSpeedup(*baseline->second, cell);
+  }
+}
+
+Workload SharedKeys(const StudyCell& cell, bool keep_codec) {
+  if (cell.varied.empty()) return {};
+  const std::set<std::string> own = StrategyKeys();
+  Workload shared;
+  for (const auto& [name, value] : cell.varied) {
+    const bool codec = name == "codec" || name == "error_feedback";
+    if (!own.contains(name) || (codec && keep_codec)) shared[name] = value;
+  }
+  return shared;
+}
+
+Comparison CompareCells(const StudyCell& a, const StudyCell& b,
+                        std::optional<double> StudyRun::*number) {
+  const auto of_a = ByRepetition(a, number);
+  const auto of_b = ByRepetition(b, number);
+  std::vector<double> paired_a;
+  std::vector<double> paired_b;
+  for (const auto& [key, value] : of_a) {
+    const auto partner = of_b.find(key);
+    if (partner == of_b.end()) continue;
+    paired_a.push_back(value);
+    paired_b.push_back(partner->second);
+  }
+  const bool all = paired_a.size() == std::min(of_a.size(), of_b.size());
+  if (all && !paired_a.empty()) return ComparePaired(paired_a, paired_b);
+  return CompareIndependent(ValuesOf(a, number), ValuesOf(b, number));
+}
+
+}  // namespace ringside

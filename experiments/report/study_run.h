@@ -1,0 +1,109 @@
+#ifndef RINGSIDE_EXPERIMENTS_REPORT_STUDY_RUN_H_
+#define RINGSIDE_EXPERIMENTS_REPORT_STUDY_RUN_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ringside {
+
+/// Where the time of a step goes: medians over steps, in milliseconds.
+struct CriticalPath {
+  double compute_ms = 0;
+  double exposed_comm_ms = 0;
+  double straggler_wait_ms = 0;
+  double server_queue_ms = 0;
+  double codec_ms = 0;
+  double other_ms = 0;
+};
+
+/// One evaluation of a run on held-out data.
+struct CurvePoint {
+  std::int64_t step = 0;     ///< Steps done before it.
+  double epoch = 0;          ///< Same, in epochs.
+  double samples = 0;        ///< Same, in samples of all workers.
+  double train_seconds = 0;  ///< Training time before it, evaluations left out.
+  std::optional<double> train_loss;
+  std::optional<double> loss;
+  std::optional<double> accuracy;  ///< 0..1
+};
+
+/// A host's link as it was measured before the run.
+struct LinkCalibration {
+  std::string host;
+  std::optional<double> rate_bits_per_s;  ///< Asked for.
+  std::optional<double> expected_bytes_per_s;
+  std::optional<double> sent_bytes_per_s;
+  std::optional<double> received_bytes_per_s;
+  bool ok = false;
+};
+
+/// One run as its bundle tells it, numbers as they were measured: nothing is left out here because
+/// it looks odd. Absent: the run did not come to it, or it does not apply.
+struct StudyRun {
+  std::string run_id;
+  std::string directory;
+  std::string command;  ///< Runs the bundle's spec again.
+  std::uint64_t seed = 0;
+  int repetition = 0;
+  std::string status;  ///< "done", "failed", ...
+  std::string error;   ///< Empty when done.
+  std::string started;
+  std::size_t environment = 0;  ///< Index into `StudyTable::environments`.
+
+  std::optional<double> step_ms;  ///< Median over its counted steps.
+  std::optional<double> step_ms_p10;
+  std::optional<double> step_ms_p90;
+  std::optional<double> compute_ms;
+  std::optional<double> exposed_comm_ms;
+  std::optional<double> submit_ms;
+  std::optional<double> data_ms;
+  std::optional<double> codec_ms;
+  std::optional<double> samples_per_s;
+  std::optional<double> bytes_per_step;  ///< Sent by a worker process, on its sockets.
+  std::optional<double> bound_bytes_per_step;
+  std::optional<double> bound_ms;
+  std::optional<double> bound_ratio;
+  std::optional<double> loss;       ///< Of the last step's training samples.
+  std::optional<double> eval_loss;  ///< Held out, at the end.
+  std::optional<double> accuracy;   ///< 0..1, held out, at the end.
+  std::optional<double> staleness_mean;
+  std::optional<double> wall_seconds;
+  std::optional<double> train_seconds;
+  std::optional<double> startup_seconds;
+  std::optional<double> cpu_seconds_workers;  ///< Whole lives of the processes.
+  std::optional<double> cpu_seconds_servers;  ///< Dedicated ones; absent without.
+  std::optional<double> peak_rss_bytes;
+  std::optional<double> core_seconds_per_sample;  ///< Workers and dedicated servers.
+  /// Bytes through all hosts' NICs, both ways, of workers and of dedicated servers.
+  std::optional<double> nic_bytes_per_sample;
+  std::optional<double> nic_bytes_per_sample_servers;  ///< The servers' part.
+
+  std::optional<double> seconds_to_target;  ///< To `StudyTable::target.accuracy`.
+  std::optional<double> epochs_to_target;
+  std::optional<double> samples_to_target;
+
+  /// Steps that the statistics leave out, and how many MSER-5 would leave out by rank 0's step
+  /// times: absent where there are too few steps, or where the run had not settled at half of them.
+  std::int64_t warmup_steps = 0;
+  std::optional<std::int64_t> warmup_detected;
+  bool warmup_short = false;  ///< More were detected than were left out, or it never settled.
+
+  /// Its step time lies more than 3.5 robust standard deviations from its cell's median (MAD rule).
+  /// Marked, never dropped.
+  bool outlier = false;
+  std::optional<bool> link_ok;  ///< Absent: no link was calibrated.
+  std::vector<LinkCalibration> links;
+  std::optional<CriticalPath> critical_path;
+  std::map<std::int64_t, std::int64_t> staleness;  ///< Versions behind -> bucket updates.
+  std::vector<CurvePoint> curve;                   ///< At most `kMaxCurvePoints`, thinned evenly.
+  std::vector<std::string> notes;                  ///< What the strategy decided by itself.
+};
+
+inline constexpr std::size_t kMaxCurvePoints = 200;
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_REPORT_STUDY_RUN_H_

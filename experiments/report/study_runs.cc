@@ -1,0 +1,197 @@
+#include "experiments/report/study_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "experiments/statistics/warmup.h"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+
+std::string TextAt(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+// For a POSIX shell, whatever the name holds.
+std::string ShellQuoted(const std::string& text) {
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("/._-+=:,@%").find(c) != std::string_view::npos;
+  };
+  if (!text.empty() && std::ranges::all_of(text, plain)) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + '\'';
+}
+
+void AddTimes(const json& summary, StudyRun& run) {
+  run.step_ms = NumberAt(summary, "/step_ms/median");
+  run.step_ms_p10 = NumberAt(summary, "/step_ms/p10");
+  run.step_ms_p90 = NumberAt(summary, "/step_ms/p90");
+  run.compute_ms = NumberAt(summary, "/compute_ms");
+  run.exposed_comm_ms = NumberAt(summary, "/exposed_comm_ms");
+  run.submit_ms = NumberAt(summary, "/submit_ms");
+  run.data_ms = NumberAt(summary, "/data_ms");
+  run.codec_ms = NumberAt(summary, "/codec_ms");
+  run.samples_per_s = NumberAt(summary, "/samples_per_s");
+  run.bytes_per_step = NumberAt(summary, "/bytes_sent_per_worker_per_step");
+  run.bound_bytes_per_step = NumberAt(summary, "/bound_bytes_sent_per_worker_per_step");
+  run.bound_ms = NumberAt(summary, "/bound_ms");
+  run.bound_ratio = NumberAt(summary, "/bound_ratio");
+  run.wall_seconds = NumberAt(summary, "/wall_seconds");
+  run.train_seconds = NumberAt(summary, "/train_seconds");
+  run.startup_seconds = NumberAt(summary, "/startup_seconds");
+}
+
+void AddQuality(const json& summary, StudyRun& run) {
+  run.loss = NumberAt(summary, "/final_loss");
+  run.eval_loss = NumberAt(summary, "/eval_loss");
+  run.accuracy = NumberAt(summary, "/eval_accuracy");
+  run.staleness_mean = NumberAt(summary, "/staleness/mean");
+  const json::json_pointer histogram("/staleness/histogram");
+  if (!summary.contains(histogram) || !summary[histogram].is_object()) return;
+  for (const auto& [versions, updates] : summary[histogram].items()) {
+    std::int64_t behind = 0;
+    const char* end = versions.data() + versions.size();
+    const bool number = std::from_chars(versions.data(), end, behind).ec == std::errc();
+    if (number && updates.is_number()) run.staleness[behind] = updates.get<std::int64_t>();
+  }
+}
+
+/// Samples of all workers that this run itself trained. The last batch of an epoch may be smaller
+/// and counts as a whole one.
+std::optional<double> SamplesTrained(const RunResult& result) {
+  const std::optional<double> steps = NumberAt(result.summary, "/steps");
+  if (!steps) return std::nullopt;
+  const double first = NumberAt(result.summary, "/first_step").value_or(0);
+  const double samples = (*steps - first) * static_cast<double>(result.spec.ResolvedGlobalBatch());
+  if (samples <= 0) return std::nullopt;
+  return samples;
+}
+
+/// Both ways, over the NICs of all dedicated servers. A worker's sockets lead to servers alone
+/// where servers are dedicated, so that each of its bytes crosses a server's NIC too. Absent where
+/// only some of the servers are.
+std::optional<double> ServerNicBytes(const json& summary, double worker_bytes) {
+  const double dedicated = NumberAt(summary, "/dedicated_servers").value_or(0);
+  if (dedicated == 0) return 0;
+  const bool colocated = summary.value("colocated", json(false)) == json(true);
+  if (colocated) return std::nullopt;
+  return worker_bytes;
+}
+
+void AddCosts(const RunResult& result, StudyRun& run) {
+  const json& summary = result.summary;
+  run.cpu_seconds_workers = NumberAt(summary, "/cpu_seconds/workers");
+  run.cpu_seconds_servers = NumberAt(summary, "/cpu_seconds/servers");
+  run.peak_rss_bytes = NumberAt(summary, "/peak_rss_bytes");
+  const std::optional<double> samples = SamplesTrained(result);
+  if (!samples) return;
+  if (run.cpu_seconds_workers) {
+    run.core_seconds_per_sample =
+        (*run.cpu_seconds_workers + run.cpu_seconds_servers.value_or(0)) / *samples;
+  }
+  const std::optional<double> sent = NumberAt(summary, "/bytes_sent_per_worker");
+  const std::optional<double> received = NumberAt(summary, "/bytes_received_per_worker");
+  if (!sent || !received) return;
+  const double worker_bytes = (*sent + *received) * result.spec.workers;
+  const std::optional<double> server_bytes = ServerNicBytes(summary, worker_bytes);
+  if (!server_bytes) return;
+  run.nic_bytes_per_sample = (worker_bytes + *server_bytes) / *samples;
+  run.nic_bytes_per_sample_servers = *server_bytes / *samples;
+}
+
+void AddWarmup(const RunResult& result, StudyRun& run) {
+  run.warmup_steps = result.spec.warmup_steps;
+  const Warmup warmup = DetectWarmup(result.metrics.step_ms);
+  if (!warmup.judged) return;
+  if (warmup.settled) run.warmup_detected = static_cast<std::int64_t>(warmup.length);
+  run.warmup_short = !warmup.settled || *run.warmup_detected > run.warmup_steps;
+}
+
+void AddNetwork(const json& network, StudyRun& run) {
+  if (!network.is_object()) return;
+  if (const auto ok = network.find("ok"); ok != network.end() && ok->is_boolean()) {
+    run.link_ok = ok->get<bool>();
+  }
+  const auto links = network.find("links");
+  if (links == network.end() || !links->is_array()) return;
+  for (const json& link : *links) {
+    if (!link.is_object()) continue;
+    run.links.push_back(
+        {TextAt(link, "host"), NumberAt(link, "/rate_bits_per_s"),
+         NumberAt(link, "/expected_bytes_per_s"), NumberAt(link, "/sent_bytes_per_s"),
+         NumberAt(link, "/received_bytes_per_s"), link.value("ok", json(false)) == json(true)});
+  }
+}
+
+void AddCriticalPath(const json& summary, StudyRun& run) {
+  const auto path = summary.find("critical_path");
+  if (path == summary.end() || !path->is_object()) return;
+  const auto part = [&](const char* pointer) { return NumberAt(*path, pointer).value_or(0); };
+  run.critical_path = {part("/compute_ms"),        part("/exposed_comm_ms"),
+                       part("/straggler_wait_ms"), part("/server_queue_ms"),
+                       part("/codec_ms"),          part("/other_ms")};
+}
+
+void AddCurve(const RunResult& result, const std::optional<double>& target, StudyRun& run) {
+  std::vector<CurvePoint> points = result.metrics.evaluations;
+  const auto batch = static_cast<double>(result.spec.ResolvedGlobalBatch());
+  for (CurvePoint& point : points) point.samples = static_cast<double>(point.step) * batch;
+  const auto reached = std::ranges::find_if(points, [&](const CurvePoint& point) {
+    return target && point.accuracy && *point.accuracy >= *target;
+  });
+  if (reached != points.end()) {
+    run.seconds_to_target = reached->train_seconds;
+    run.epochs_to_target = reached->epoch;
+    run.samples_to_target = reached->samples;
+  }
+  if (points.size() <= kMaxCurvePoints) {
+    run.curve = std::move(points);
+    return;
+  }
+  for (std::size_t i = 0; i < kMaxCurvePoints; ++i) {
+    run.curve.push_back(points[i * (points.size() - 1) / (kMaxCurvePoints - 1)]);
+  }
+}
+
+}  // namespace
+
+std::optional<double> NumberAt(const json& object, const char* pointer) {
+  const json::json_pointer at(pointer);
+  if (!object.contains(at) || !object[at].is_number()) return std::nullopt;
+  return object[at].get<double>();
+}
+
+StudyRun MakeStudyRun(const RunResult& result, const std::optional<double>& target_accuracy) {
+  const json& summary = result.summary;
+  StudyRun run;
+  run.run_id = TextAt(summary, "run_id");
+  run.directory = result.directory;
+  run.command = fmt::format("ringside train --from {}", ShellQuoted(result.directory));
+  run.seed = result.spec.seed;
+  run.repetition = result.spec.repetition;
+  run.status = TextAt(summary, "status");
+  run.error = TextAt(summary, "error");
+  run.started = TextAt(summary, "started");
+  AddTimes(summary, run);
+  AddQuality(summary, run);
+  AddCosts(result, run);
+  AddWarmup(result, run);
+  AddNetwork(result.network, run);
+  AddCriticalPath(summary, run);
+  AddCurve(result, target_accuracy, run);
+  if (const auto notes = summary.find("notes"); notes != summary.end() && notes->is_array()) {
+    for (const json& note : *notes) {
+      if (note.is_string()) run.notes.push_back(note.get<std::string>());
+    }
+  }
+  return run;
+}
+
+}  // namespace ringside

@@ -1,0 +1,20 @@
+#ifndef RINGSIDE_EXPERIMENTS_REPORT_STUDY_SCALING_H_
+#define RINGSIDE_EXPERIMENTS_REPORT_STUDY_SCALING_H_
+
+#include <string>
+#include <vector>
+
+#include "experiments/report/study_table.h"
+
+namespace ringside {
+
+/// "ps-sync with 2 servers over shm"; without the workers and the varied keys. Pure.
+std::string SideText(const StudyCell& cell);
+
+/// The series of cells that differ in the number of workers alone, with their fits. A study whose
+/// dedicated servers follow the workers has them in series of their own. Pure.
+std::vector<StudyScaling> ScalingOf(const std::vector<StudyCell>& cells);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_REPORT_STUDY_SCALING_H_

@@ -1,0 +1,28 @@
+#include "experiments/statistics/outliers.h"
+
+#include <cmath>
+
+#include "experiments/statistics/quantile.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kMinimumValues = 5;
+constexpr double kFarAway = 3.5;
+constexpr double kNormalFactor = 1.4826;  // of a normal distribution's standard deviation over MAD
+
+}  // namespace
+
+std::vector<bool> Outliers(std::span<const double> values) {
+  std::vector<bool> outliers(values.size(), false);
+  if (values.size() < kMinimumValues) return outliers;
+  const double median = *Median({values.begin(), values.end()});
+  std::vector<double> deviations;
+  for (const double value : values) deviations.push_back(std::abs(value - median));
+  const double scale = kNormalFactor * *Median(deviations);
+  if (scale <= 0) return outliers;
+  for (std::size_t i = 0; i < values.size(); ++i) outliers[i] = deviations[i] > kFarAway * scale;
+  return outliers;
+}
+
+}  // namespace ringside

@@ -1,0 +1,27 @@
+#include "experiments/statistics/quantile.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ringside {
+
+double SortedQuantile(std::span<const double> sorted, double q) {
+  const double position = q * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(std::floor(position));
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  // Not between equal ones: two infinite values have no middle that floats could name.
+  if (sorted[below] == sorted[above]) return sorted[below];
+  return std::lerp(sorted[below], sorted[above], position - std::floor(position));
+}
+
+std::optional<double> Quantile(std::vector<double> values, double q) {
+  if (values.empty()) return std::nullopt;
+  std::ranges::sort(values);
+  return SortedQuantile(values, q);
+}
+
+std::optional<double> Median(std::vector<double> values) {
+  return Quantile(std::move(values), 0.5);
+}
+
+}  // namespace ringside
