@@ -12,7 +12,9 @@
 #include "common/bucket_plan.h"
 #include "experiments/build_info.h"
 #include "experiments/did_you_mean.h"
+#include "experiments/lab/network_plan.h"
 #include "experiments/run_spec.h"
+#include "experiments/server_layout.h"
 #include "experiments/spec_keys.h"
 #include "experiments/strategy_table.h"
 #include "models/dataset_table.h"
@@ -119,6 +121,49 @@ void RefuseIdleServers(const RunSpec& spec, const ModelEntry& model) {
          spec.servers, plan.buckets(), spec.servers - plan.buckets());
 }
 
+void ResolveHosts(RunSpec& spec) {
+  if (!spec.network || spec.workers < 1 || spec.hosts < 0) return;
+  try {
+    spec.hosts = WorkerHosts(*spec.network, spec.workers, spec.hosts);
+  } catch (const ConfigError& error) {
+    throw SpecKeyError("network", error.what());
+  }
+}
+
+// What would pass the emulated links by, or does not know of them.
+void RefuseUnlinked(const RunSpec& spec, const StrategyEntry& strategy, const NetworkPlan& plan) {
+  Refuse(strategy.ranks == Ranks::kMpiProcesses, "network",
+         "strategy '{}' is started by mpirun, whose own connections know nothing of emulated hosts",
+         spec.strategy);
+  Refuse(strategy.name == "nccl", "network",
+         "strategy '{}' finds ways between the devices of one machine that pass emulated links by",
+         spec.strategy);
+  const bool sockets = spec.options.ps_transport == PsTransport::kGrpc;
+  Refuse(!sockets && plan.hosts.size() > 1, "ps-transport",
+         "uds and shm need workers and servers on one host; the network has {}", plan.hosts.size());
+}
+
+// The bound counts with the links as they are asked for.
+void ResolveNetwork(RunSpec& spec, const StrategyEntry& strategy) {
+  if (!spec.network) return;
+  NetworkPlan plan;
+  try {
+    NetworkSpec network = *spec.network;
+    network.hosts = spec.hosts;
+    plan = PlanNetwork(network, spec.workers, LayoutServers(spec).dedicated);
+  } catch (const ConfigError& error) {
+    throw SpecKeyError("network", error.what());
+  }
+  RefuseUnlinked(spec, strategy, plan);
+  const double rate = plan.fastest_bits_per_s();
+  Refuse(spec.link_bits_per_s > 0 && spec.link_bits_per_s != rate, "link",
+         "the links are those of the network; leave link away");
+  Refuse(spec.link_latency_s > 0 && spec.link_latency_s != spec.network->latency_s, "latency",
+         "the latency is that of the network; leave latency away");
+  spec.link_bits_per_s = rate;
+  spec.link_latency_s = spec.network->latency_s;
+}
+
 void ResolveWorld(RunSpec& spec, const StrategyEntry& strategy) {
   Refuse(spec.workers < 1, "workers", "{} workers cannot train; give at least 1", spec.workers);
   Refuse(spec.workers > kMaxWorkers, "workers", "{} workers are more than {}", spec.workers,
@@ -127,7 +172,7 @@ void ResolveWorld(RunSpec& spec, const StrategyEntry& strategy) {
   Refuse(spec.hosts > spec.workers, "hosts",
          "{} hosts for {} workers would leave some without; give at most one per worker",
          spec.hosts, spec.workers);
-  Refuse(spec.hosts > 1 && strategy.one_host, "hosts",
+  Refuse(spec.hosts > 1 && strategy.one_host, spec.network ? "network" : "hosts",
          "strategy '{}' shares the memory of one host; across hosts take hierarchical",
          spec.strategy);
   Refuse(spec.servers < 0, "servers", "{} servers cannot be; 0 means the strategy's default",
@@ -280,7 +325,9 @@ RunSpec Resolve(RunSpec spec) {
   ResolveModel(spec, model);
   CheckRest(spec);
   ResolveData(spec, model);
+  ResolveHosts(spec);
   ResolveWorld(spec, strategy);
+  ResolveNetwork(spec, strategy);
   RefuseIdleServers(spec, model);
   CheckOptions(spec, strategy);
   ResolveLength(spec);
@@ -294,7 +341,9 @@ RunSpec Resolve(RunSpec spec) {
 RunSpec ResolveStrategy(RunSpec spec) {
   const StrategyEntry& strategy = StrategyOf(spec);
   CheckRest(spec);
+  ResolveHosts(spec);
   ResolveWorld(spec, strategy);
+  ResolveNetwork(spec, strategy);
   CheckOptions(spec, strategy);
   RequireStrategy(strategy);
   return spec;

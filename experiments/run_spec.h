@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "common/optim/optimizer.h"
 #include "common/optim/schedule.h"
 #include "common/strategy_options.h"
+#include "experiments/lab/network_spec.h"
 
 namespace ringside {
 
@@ -37,7 +39,8 @@ class SpecKeyError : public ConfigError {
 struct RunSpec {
   std::string strategy = "ring";
   int workers = 2;
-  int hosts = 0;  ///< > 0: emulated ones, that workers are dealt to in blocks.
+  int hosts = 0;                       ///< > 0: emulated ones, that workers are dealt to in blocks.
+  std::optional<NetworkSpec> network;  ///< The hosts are namespaces, with links as it says.
   /// 0: one dedicated server where the strategy has servers, none where they are spare ones.
   int servers = 0;
   bool colocated = false;   ///< `servers` of the workers carry one; 0 then means all of them.

@@ -167,6 +167,14 @@ void SetNamed(RunSpec& spec, const json& value) {
   spec.options.*member = names.ValueOf(value);
 }
 
+json GetNetwork(const RunSpec& spec) {
+  return spec.network ? NetworkText(*spec.network) : std::string();
+}
+void SetNetwork(RunSpec& spec, const json& value) {
+  const auto text = Checked<std::string>(value);
+  spec.network = text.empty() ? std::nullopt : std::optional(ParseNetwork(text));
+}
+
 json GetCodec(const RunSpec& spec) { return CodecText(spec.options.codec); }
 void SetCodec(RunSpec& spec, const json& value) {
   ParseCodec(Checked<std::string>(value), spec.options.codec);
@@ -187,11 +195,15 @@ constexpr std::array kKeys{
     SpecKey{"hosts", "hosts", "N",
             "deal the workers to N emulated hosts, in blocks; 0: hosts as they are", true, Integer,
             Get<&RunSpec::hosts>, Set<&RunSpec::hosts>},
-    SpecKey{"servers", "servers", "N|colocated[:N]",
-            "dedicated parameter servers, or servers inside the workers; 0: one dedicated; mixed: how "
-            "many besides one in every worker",
-            true,
-            ParseServers, GetServers, SetServers},
+    SpecKey{"network", "network", "RATE|NAME=VALUE,...",
+            "emulate a cluster: a host is a network namespace whose link has this rate (1Gbps; "
+            "hosts=2,rate=1Gbps; rates=, racks=, uplink=, latency=, jitter=, loss=, servers=)",
+            true, Text, GetNetwork, SetNetwork, true},
+    SpecKey{
+        "servers", "servers", "N|colocated[:N]",
+        "dedicated parameter servers, or servers inside the workers; 0: one dedicated; mixed: how "
+        "many besides one in every worker",
+        true, ParseServers, GetServers, SetServers},
     SpecKey{"schedule", "schedule", "ORDER",
             "which bucket leaves first: fifo, or priority (what the next forward pass reads first)",
             true, Text, GetNamed<&StrategyOptions::order, kSendOrders>,

@@ -24,6 +24,8 @@ struct SpecKey {
   nlohmann::json (*get)(const RunSpec& spec);
   /// Throws `nlohmann::json::exception` or `ConfigError` on a value of the wrong type.
   void (*set)(RunSpec& spec, const nlohmann::json& value);
+  /// A spec file may write it as a map: {a: 1, b: [x, y]} is the text "a=1,b=x:y" (`ParsePairs`).
+  bool takes_map = false;
 };
 
 /// All keys, in the order in which help lists them.

@@ -128,6 +128,26 @@ std::vector<std::string> ParseWordList(std::string_view text) {
   return words;
 }
 
+std::vector<std::pair<std::string, std::string>> ParsePairs(std::string_view text) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const std::string& word : ParseWordList(text)) {
+    const std::size_t equals = word.find('=');
+    const std::string_view all = word;
+    const std::string name(equals == std::string::npos ? "" : Trim(all.substr(0, equals)));
+    const std::string value(equals == std::string::npos ? all : Trim(all.substr(equals + 1)));
+    if (equals != std::string::npos && (name.empty() || value.empty())) {
+      throw ConfigError(fmt::format("'{}' is not NAME=VALUE", word));
+    }
+    const auto same = [&](const auto& pair) { return pair.first == name; };
+    if (std::ranges::any_of(pairs, same)) {
+      throw ConfigError(name.empty() ? fmt::format("'{}' has no name: NAME=VALUE expected", word)
+                                     : fmt::format("'{}' comes twice", name));
+    }
+    pairs.emplace_back(name, value);
+  }
+  return pairs;
+}
+
 std::int64_t ParseBytes(std::string_view text, std::int64_t unit_bytes) {
   const double bytes = ParseWithUnit(text, kByteUnits, static_cast<double>(unit_bytes),
                                      "a size such as 64KiB or 4MiB");

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ringside {
@@ -21,6 +22,10 @@ bool ParseSwitch(std::string_view text);
 std::vector<int> ParseIntegerList(std::string_view text);
 /// "ring,ps-sync": words with commas between, blanks around them dropped; no empty words.
 std::vector<std::string> ParseWordList(std::string_view text);
+/// "kind=rotating,factor=2": names and values with commas between, in their order, blanks around
+/// them dropped; how a key that takes a map in a spec file is written as a flag. A word without '='
+/// is a value without a name. No name comes twice, no value is empty.
+std::vector<std::pair<std::string, std::string>> ParsePairs(std::string_view text);
 
 /// "4MiB", "64KiB", "1GB", "512B" in bytes, at most 2^62. Binary (KiB) and decimal (kB) prefixes
 /// mean what IEC 80000-13 says. Without a unit: multiples of `unit_bytes`.

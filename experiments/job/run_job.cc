@@ -70,6 +70,7 @@ const char* JobStatusName(JobStatus status) {
 }
 
 JobOutcome RunJob(const RunSpec& spec, const JobOptions& options) {
+  if (spec.network) throw MissingBackendError("this build emulates no networks");
   RefuseOpenNetwork(options.address, options.insecure_network);
   return JobHost(spec, options, PlanHere(spec, options), CurrentEnvironment()).Run();
 }

@@ -82,18 +82,52 @@ const SpecKey& SpecKeyOf(const YamlFile& file, const YamlFile::Entry& entry) {
   return *key;
 }
 
+namespace {
+
+// As the command line writes it: "hidden: [128, 64]" is "128,64".
+std::string ListText(const YamlFile& file, const YAML::Node& list, const std::string& what,
+                     char separator) {
+  std::string text;
+  for (const auto& element : list) {
+    const std::string word = file.Scalar(element, "an element of " + what);
+    if (word.find_first_of(",:=") != std::string::npos) {
+      file.Fail(element, fmt::format("an element of {} has no ',', ':' or '='", what));
+    }
+    if (!text.empty()) text += separator;
+    text += word;
+  }
+  return text;
+}
+
+// "network: {hosts: 4, rates: [1Gbps, 2Gbps]}" is "hosts=4,rates=1Gbps:2Gbps".
+std::string MapText(const YamlFile& file, const YAML::Node& map, const std::string& what) {
+  std::string text;
+  for (const YamlFile::Entry& entry : file.Map(map, what)) {
+    const bool list = entry.value.IsSequence();
+    const std::string value =
+        list ? ListText(file, entry.value, entry.key, ':') : file.Scalar(entry.value, entry.key);
+    if (value.empty() || value.find_first_of(",=") != std::string::npos) {
+      file.Fail(entry.value, fmt::format("{}: a value without ',' and '=' expected", entry.key));
+    }
+    if (!text.empty()) text += ',';
+    text += entry.key + '=' + value;
+  }
+  if (text.empty()) file.Fail(map, what + " is empty");
+  return text;
+}
+
+std::string SettingText(const YamlFile& file, const SpecKey& key, const YamlFile::Entry& entry,
+                        const YAML::Node& value) {
+  if (value.IsSequence()) return ListText(file, value, entry.key, ',');
+  if (value.IsMap() && key.takes_map) return MapText(file, value, entry.key);
+  return file.Scalar(value, entry.key);
+}
+
+}  // namespace
+
 Setting ReadSetting(const YamlFile& file, const YamlFile::Entry& entry, const YAML::Node& value) {
   const SpecKey& key = SpecKeyOf(file, entry);
-  std::string text;
-  if (value.IsSequence()) {
-    // Lists ("hidden: [128, 64]") are written with commas on the command line.
-    for (const auto& element : value) {
-      if (!text.empty()) text += ',';
-      text += file.Scalar(element, "an element of " + entry.key);
-    }
-  } else {
-    text = file.Scalar(value, entry.key);
-  }
+  const std::string text = SettingText(file, key, entry, value);
   Setting setting{&key, nullptr, PositionOf(value)};
   try {
     RunSpec scratch;

@@ -37,6 +37,7 @@ TEST(RunSpecJson, RoundTripsEveryKey) {
   const RunSpec spec = With({}, {{"strategy", "ps-sync"},
                                  {"workers", "7"},
                                  {"hosts", "2"},
+                                 {"network", "hosts=2,rate=1Gbps"},
                                  {"servers", "colocated:3"},
                                  {"schedule", "priority"},
                                  {"codec", "topk:0.01"},

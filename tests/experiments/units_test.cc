@@ -45,6 +45,16 @@ TEST(Units, ReadsNumbersListsAndSwitches) {
   EXPECT_FALSE(ParseSwitch("off"));
 }
 
+TEST(Units, ReadsPairs) {
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ(ParsePairs("kind=rotating, factor = 2"),
+            (Pairs{{"kind", "rotating"}, {"factor", "2"}}));
+  EXPECT_EQ(ParsePairs("1Gbps,hosts=2"), (Pairs{{"", "1Gbps"}, {"hosts", "2"}}));
+  for (const char* text : {"", "a=1,", "a=", "=1", "a=1,a=2", "1,2"}) {
+    EXPECT_THROW(ParsePairs(text), ConfigError) << text;
+  }
+}
+
 TEST(Units, RefusesWhatIsNone) {
   for (const char* text : {"", "x", "4 Mib", "4Mi", "-1", "1e300", "0.5", "nan", "inf", "4MiB!"}) {
     EXPECT_THROW(ParseBytes(text), ConfigError) << text;

@@ -45,6 +45,19 @@ time_limit: 2min
   EXPECT_EQ(spec.time_limit_s, 120);
 }
 
+TEST(MatrixSpec, AMapIsWhatTheFlagSays) {
+  const MatrixSpec spec = ParseMatrixSpec(R"(name: a
+defaults:
+  network: {hosts: 2, rates: [1Gbps, 2Gbps], latency: 50us}
+axes:
+  network: [100Mbps, {rate: 1Gbps}]
+)",
+                                          "s.yaml");
+  EXPECT_EQ(spec.defaults[0].value, "hosts=2,rates=1Gbps:2Gbps,latency=50us");
+  EXPECT_EQ(spec.axes[0].values[0].value, "100Mbps");
+  EXPECT_EQ(spec.axes[0].values[1].value, "1Gbps");
+}
+
 struct Fault {
   const char* name;
   const char* text;
@@ -88,6 +101,22 @@ INSTANTIATE_TEST_SUITE_P(
               "rate such as"},
         Fault{"MapForValue", "name: a\ndefaults:\n  seed: {a: 1}\naxes: {workers: [1]}\n", "3:9",
               "single value"},
+        Fault{"UnknownInAMap", "name: a\ndefaults:\n  network: {rat: 1}\naxes: {workers: [1]}\n",
+              "3:12", "did you mean 'rate'"},
+        Fault{"EmptyMap", "name: a\ndefaults:\n  network: {}\naxes: {workers: [1]}\n", "3:12",
+              "is empty"},
+        Fault{"MapOfMaps", "name: a\ndefaults:\n  network: {rate: {}}\naxes: {workers: [1]}\n",
+              "3:19", "single value"},
+        Fault{"TwiceInAMap",
+              "name: a\ndefaults:\n  network: {rate: 1Gbps, rate: 1Gbps}\naxes: {workers: [1]}\n",
+              "3:26", "comes twice"},
+        Fault{"CommaInAMap",
+              "name: a\ndefaults:\n  network: {rate: 'a,b=1'}\naxes: {workers: [1]}\n", "3:19",
+              "without ','"},
+        Fault{"NetworkThatCannotBe",
+              "name: a\ndefaults: {model: 'profile:vgg16', steps: 2}\naxes:\n  workers: [2]\n  "
+              "network: [{hosts: 3, rate: 1Gbps}]\n",
+              "5:13", "3 hosts for 2 workers"},
         Fault{"EmptyAxis", "name: a\naxes:\n  workers: []\n", "3:12", "is empty"},
         Fault{"AxisIsNoList", "name: a\naxes:\n  workers: 2\n", "3:12", "must be a list"},
         Fault{"AxesAreNoMap", "name: a\naxes: [workers]\n", "2:7", "must be a map"},
