@@ -29,3 +29,18 @@ if(RINGSIDE_SANITIZE)
   # Vectorised clones are chosen by an ifunc, which runs before a sanitizer's runtime is ready.
   add_compile_definitions(RINGSIDE_NO_TARGET_CLONES)
 endif()
+
+# The headers that most files of experiments/ spend their compile time on: ringside_precompile(TARGET)
+function(ringside_precompile target)
+  target_link_libraries(${target} PRIVATE fmt::fmt nlohmann_json::nlohmann_json)
+  target_compile_options(${target} PRIVATE -pthread)
+  if(NOT TARGET ringside_precompiled)
+    file(WRITE ${CMAKE_BINARY_DIR}/generated/precompiled.cc "")
+    add_library(ringside_precompiled STATIC ${CMAKE_BINARY_DIR}/generated/precompiled.cc)
+    target_link_libraries(ringside_precompiled PRIVATE ringside_options fmt::fmt nlohmann_json::nlohmann_json)
+    target_compile_options(ringside_precompiled PRIVATE -pthread)
+    target_precompile_headers(ringside_precompiled PRIVATE
+      <algorithm> <chrono> <filesystem> <fmt/format.h> <functional> <map> <memory> <nlohmann/json.hpp> <string> <vector>)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ringside_precompiled)
+endfunction()

@@ -1,6 +1,23 @@
-# ringside_test(NAME SOURCES... LIBRARIES...): one GoogleTest executable, its cases discovered by CTest.
+# GoogleTest's headers, precompiled once, as executables are compiled.
+function(ringside_precompile_test target)
+  if(NOT TARGET ringside_precompiled_test)
+    file(WRITE ${CMAKE_BINARY_DIR}/generated/precompiled_test.cc "")
+    add_library(ringside_precompiled_test STATIC ${CMAKE_BINARY_DIR}/generated/precompiled_test.cc)
+    set_target_properties(ringside_precompiled_test PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(ringside_precompiled_test PRIVATE -fPIE -pthread $<$<CONFIG:Release>:-O1>)
+    target_link_libraries(ringside_precompiled_test PRIVATE ringside_options GTest::gmock nlohmann_json::nlohmann_json)
+    target_precompile_headers(ringside_precompiled_test PRIVATE
+      <algorithm> <chrono> <gmock/gmock.h> <gtest/gtest.h> <memory> <nlohmann/json.hpp> <string> <vector>)
+  endif()
+  target_compile_options(${target} PRIVATE -pthread)
+  target_link_libraries(${target} PRIVATE nlohmann_json::nlohmann_json)
+  target_precompile_headers(${target} REUSE_FROM ringside_precompiled_test)
+endfunction()
+
+# ringside_test(NAME SOURCES... LIBRARIES... [NOT_PRECOMPILED]): one GoogleTest executable, its cases discovered by CTest.
+# NOT_PRECOMPILED: what it links brings definitions that precompiled headers do not know (libtorch does).
 function(ringside_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT;ENVIRONMENT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "NOT_PRECOMPILED" "TIMEOUT;ENVIRONMENT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
@@ -9,6 +26,9 @@ function(ringside_test name)
   # What is tested is optimised; the tests themselves need to compile fast. Not under sanitizers: the
   # suppressions for gRPC's headers count on the inlining of one optimisation level.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  if(NOT arg_NOT_PRECOMPILED)
+    ringside_precompile_test(${name})
+  endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" ENVIRONMENT "${arg_ENVIRONMENT}")
   foreach(source ${arg_SOURCES})
     get_filename_component(path ${source} ABSOLUTE)

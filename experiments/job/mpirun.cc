@@ -10,7 +10,7 @@ constexpr int kThreadsOfAWorker = 2;
 
 std::vector<std::string> MpirunArguments(const MpirunOptions& options) {
   std::vector<std::string> argv{options.mpirun, "--quiet"};
-  if (options.as_root) argv.push_back("--allow-run-as-root");
+  if (options.as_root) argv.emplace_back("--allow-run-as-root");
   argv.insert(argv.end(), {"--oversubscribe", "--bind-to", "none", "--mca", "btl", "self,vader"});
   if (kThreadsOfAWorker * options.workers > options.cores) {
     // A rank that waits would take the core from one that computes.
