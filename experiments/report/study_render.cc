@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <span>
+#include <string_view>
 
 #include "experiments/bundle.h"
 #include "experiments/report/text_table.h"
@@ -29,7 +31,9 @@ std::string Fixed(double value) {
 }
 std::string Percent(double value) { return fmt::format("{:.1f} %", value * 100); }
 
-constexpr std::array kNumbers{
+std::string Milli(double value) { return fmt::format("{:.3g}", value * 1000); }
+
+constexpr std::array kTimes{
     Number{"step_ms", "step\nms", &StudyCell::step_ms, Fixed<2>},
     Number{"exposed_comm_ms", "exposed\nms", &StudyCell::exposed_comm_ms, Fixed<2>},
     Number{"samples_per_s", "samples\n/s", &StudyCell::samples_per_s, Fixed<0>},
@@ -43,6 +47,20 @@ constexpr std::array kNumbers{
     Number{"train_loss", "train\nloss", &StudyCell::loss, Fixed<4>},
     Number{"staleness_mean", "stale-\nness", &StudyCell::staleness_mean, Fixed<2>},
 };
+
+constexpr std::array kCosts{
+    Number{"core_seconds_per_sample", "core ms\n/sample", &StudyCell::core_seconds_per_sample,
+           Milli},
+    Number{"nic_bytes_per_sample", "NIC\n/sample", &StudyCell::nic_bytes_per_sample, FormatBytes},
+    Number{"nic_bytes_per_sample_servers", "servers'\npart",
+           &StudyCell::nic_bytes_per_sample_servers, FormatBytes},
+    Number{"serial_fraction", "serial\nfraction", &StudyCell::serial_fraction, Percent},
+    Number{"seconds_to_target", "to target\ns", &StudyCell::seconds_to_target, Fixed<2>},
+    Number{"epochs_to_target", "to target\nepochs", &StudyCell::epochs_to_target, Fixed<2>},
+};
+
+// Their intervals have a column beside them.
+constexpr std::array<std::string_view, 2> kWithInterval{"step_ms", "bound_ratio"};
 
 std::string ServersText(const StudyCell& cell) {
   if (cell.servers == 0) return "-";
@@ -59,17 +77,45 @@ std::string TransportText(const StudyTable& table, const StudyCell& cell) {
   return cell.transport + (MixesTransports(table) ? " *" : "");
 }
 
+bool HasInterval(const StudyTable& table, std::string_view name) {
+  if (std::ranges::find(kWithInterval, name) == kWithInterval.end()) return false;
+  return std::ranges::any_of(table.cells, [&](const StudyCell& cell) {
+    return cell.intervals.contains(std::string(name));
+  });
+}
+
+std::string IntervalText(const StudyCell& cell, const Number& number) {
+  const auto found = cell.intervals.find(number.name);
+  if (found == cell.intervals.end()) return "-";
+  return number.text(found->second.low) + ".." + number.text(found->second.high);
+}
+
 // A column that no cell fills only takes room.
-std::vector<Number> FilledNumbers(const StudyTable& table) {
+std::vector<Number> FilledNumbers(const StudyTable& table, std::span<const Number> numbers) {
   std::vector<Number> filled;
-  for (const Number& number : kNumbers) {
+  for (const Number& number : numbers) {
     const auto has = [&](const StudyCell& cell) { return (cell.*number.member).has_value(); };
     if (std::ranges::any_of(table.cells, has)) filled.push_back(number);
   }
   return filled;
 }
 
-std::string CellsText(const StudyTable& table) {
+std::string RunsText(const StudyCell& cell) {
+  std::string text = std::to_string(cell.runs);
+  if (cell.failed > 0) text += fmt::format("+{} failed", cell.failed);
+  const auto outliers = std::ranges::count_if(cell.results, &StudyRun::outlier);
+  return outliers > 0 ? fmt::format("{} ({} out)", text, outliers) : text;
+}
+
+std::string NumberText(const StudyCell& cell, const Number& number) {
+  const std::optional<double>& value = cell.*number.member;
+  if (!value) return "-";
+  const bool flagged = !cell.bound_flag.empty() && number.member == &StudyCell::bound_ratio;
+  return number.text(*value) + (flagged ? " !" : "");
+}
+
+// What names a cell, then the numbers.
+std::string CellsText(const StudyTable& table, const std::vector<Number>& numbers) {
   using Align = TextTable::Align;
   std::vector<TextTable::Column> columns;
   for (const std::string& key : table.varied_keys) columns.push_back({key, Align::kLeft});
@@ -79,8 +125,10 @@ std::string CellsText(const StudyTable& table) {
   const bool transports = HasTransports(table);
   if (transports) columns.push_back({"transport", Align::kLeft});
   columns.push_back({"runs"});
-  const std::vector<Number> numbers = FilledNumbers(table);
-  for (const Number& number : numbers) columns.push_back({number.title});
+  for (const Number& number : numbers) {
+    columns.push_back({number.title});
+    if (HasInterval(table, number.name)) columns.push_back({"95 %\ninterval"});
+  }
   TextTable text(std::move(columns));
   for (const StudyCell& cell : table.cells) {
     std::vector<std::string> row;
@@ -89,15 +137,24 @@ std::string CellsText(const StudyTable& table) {
     row.push_back(std::to_string(cell.workers));
     row.push_back(ServersText(cell));
     if (transports) row.push_back(TransportText(table, cell));
-    row.push_back(cell.failed == 0 ? std::to_string(cell.runs)
-                                   : fmt::format("{}+{} failed", cell.runs, cell.failed));
+    row.push_back(RunsText(cell));
     for (const Number& number : numbers) {
-      const std::optional<double>& value = cell.*number.member;
-      row.push_back(value ? number.text(*value) : "-");
+      row.push_back(NumberText(cell, number));
+      if (HasInterval(table, number.name)) row.push_back(IntervalText(cell, number));
     }
     text.AddRow(std::move(row));
   }
   return text.Render();
+}
+
+bool AnyFlag(const StudyTable& table) {
+  return std::ranges::any_of(table.cells,
+                             [](const StudyCell& cell) { return !cell.bound_flag.empty(); });
+}
+
+bool AnyInterval(const StudyTable& table) {
+  return std::ranges::any_of(table.cells,
+                             [](const StudyCell& cell) { return !cell.intervals.empty(); });
 }
 
 std::string Legend(const StudyTable& table) {
@@ -115,17 +172,63 @@ std::string Legend(const StudyTable& table) {
     out += fmt::format(" Speed-up: samples/s over the best single worker ({}).",
                        fmt::join(baselines, "; "));
   }
+  if (AnyInterval(table)) {
+    out += fmt::format("\nIntervals: {} of the median, {} resamples; none with fewer than {} runs.",
+                       table.method.interval, table.method.resamples, table.method.minimum_runs);
+  }
+  if (AnyFlag(table)) {
+    out += "\n! More than 1.15 times the bound, or less than it: wants an explanation.";
+  }
   if (MixesTransports(table)) {
     out += "\n* Rows over different transports compare transports too, not strategies alone.";
   }
   return out + '\n';
 }
 
+std::string CostsText(const StudyTable& table) {
+  const std::vector<Number> numbers = FilledNumbers(table, kCosts);
+  if (numbers.empty()) return "";
+  std::string out = "\nCosts and scaling\n\n" + CellsText(table, numbers);
+  out +=
+      "\nWorkers and dedicated servers together; cores: whole lives of the processes; NIC: both "
+      "ways, "
+      "all hosts.\nserial fraction: Karp and Flatt's.";
+  if (table.target.accuracy) {
+    out += fmt::format(
+        " Target: accuracy {:.2f} % ({}); a run that\nnever got there counts as "
+        "infinitely long.",
+        *table.target.accuracy * 100, table.target.origin);
+  }
+  return out + '\n';
+}
+
+std::string FindingsText(const StudyTable& table) {
+  if (table.findings.empty()) return "";
+  std::string out = "\nServers against rings, the best of each:\n";
+  for (const Finding& finding : table.findings) {
+    out +=
+        fmt::format("  {}{}\n", finding.synchronous_only ? "synchronous: " : "", finding.sentence);
+  }
+  out += '\n' + table.verdict.sentence + '\n';
+  for (const std::string& caveat : table.verdict.caveats) out += "  " + caveat + '\n';
+  return out;
+}
+
+std::string WarningsText(const StudyTable& table) {
+  if (table.method.warnings.empty()) return "";
+  std::string out = "\nWants a second look:\n";
+  for (const std::string& warning : table.method.warnings) out += "  " + warning + '\n';
+  return out;
+}
+
 }  // namespace
 
 std::string RenderText(const StudyTable& table) {
   std::string out = fmt::format("{}\n\n", table.name);
-  if (!table.cells.empty()) out += CellsText(table) + '\n' + Legend(table);
+  if (!table.cells.empty()) {
+    out += CellsText(table, FilledNumbers(table, kTimes)) + '\n' + Legend(table);
+    out += CostsText(table) + FindingsText(table) + WarningsText(table);
+  }
   if (!table.failed.empty()) {
     out += "\nRuns that did not finish well:\n";
     for (const FailedRun& run : table.failed) {

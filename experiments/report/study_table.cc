@@ -9,6 +9,7 @@
 
 #include "experiments/report/study_cells.h"
 #include "experiments/report/study_environments.h"
+#include "experiments/report/study_judgement.h"
 #include "experiments/report/study_runs.h"
 #include "experiments/report/study_scaling.h"
 #include "experiments/report/study_target.h"
@@ -97,6 +98,9 @@ StudyTable MakeStudyTable(const StudyInput& input, const StudyOptions& options) 
   AddCells(input, groups, table);
   table.environment_differences = EnvironmentDifferences(table.environments);
   table.scaling = ScalingOf(table.cells);
+  table.findings = FindingsOf(table.cells);
+  table.verdict = VerdictOf(table);
+  table.method = MethodOf(table);
   return table;
 }
 
