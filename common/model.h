@@ -47,6 +47,10 @@ class Model {
 
   /// Emulated compute per step in milliseconds, 0 when the model really computes.
   virtual double emulated_compute_ms() const { return 0; }
+
+  /// Emulated compute takes `slowdown` times as long from the next step on. False, and nothing
+  /// changes, when the model really computes.
+  virtual bool StretchCompute(double /*slowdown*/) { return false; }
 };
 
 }  // namespace ringside

@@ -109,6 +109,7 @@ class TrainingLoop {
     step_open_ = false;
     record_.step_ms = Milliseconds(now - step_begin_);
     record_.codec_ms = parts_.recorder.TakeCodecMs();
+    record_.straggler_ms = parts_.recorder.TakeStragglerMs();
     result_.train_seconds += record_.step_ms / 1000;
     parts_.recorder.AddStep(record_);
     parts_.observer.StepDone(record_);

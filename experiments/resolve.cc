@@ -230,6 +230,15 @@ void CheckOptions(const RunSpec& spec, const StrategyEntry& strategy) {
   }
 }
 
+void CheckStraggler(const RunSpec& spec) {
+  if (spec.straggler.kind == StragglerOptions::Kind::kNone) return;
+  const int worker = spec.straggler.worker;
+  Refuse(spec.straggler.kind == StragglerOptions::Kind::kPermanent && worker >= spec.workers,
+         "straggler", "there is no worker {} among {}; they count from 0", worker, spec.workers);
+  Refuse(spec.model.starts_with("profile:") && spec.compute_ms == 0, "straggler",
+         "{} has no compute time that could be stretched; give compute-ms", spec.model);
+}
+
 void ResolveLength(RunSpec& spec) {
   Refuse(spec.steps < 0, "steps", "{} steps cannot be trained", spec.steps);
   Refuse(spec.steps > kMaxSteps, "steps", "{} steps are more than {}", spec.steps, kMaxSteps);
@@ -330,6 +339,7 @@ RunSpec Resolve(RunSpec spec) {
   ResolveNetwork(spec, strategy);
   RefuseIdleServers(spec, model);
   CheckOptions(spec, strategy);
+  CheckStraggler(spec);
   ResolveLength(spec);
   CheckOptimizer(spec);
   CheckSchedule(spec);

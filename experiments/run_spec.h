@@ -11,6 +11,7 @@
 #include "common/errors.h"
 #include "common/optim/optimizer.h"
 #include "common/optim/schedule.h"
+#include "common/straggler.h"
 #include "common/strategy_options.h"
 #include "experiments/lab/network_spec.h"
 
@@ -47,8 +48,9 @@ struct RunSpec {
   StrategyOptions options;  ///< Of the strategy.
 
   std::string model = "mlp";
-  std::vector<int> widths;  ///< mlp: hidden widths.
-  double compute_ms = 0;    ///< profile models.
+  std::vector<int> widths;     ///< mlp: hidden widths.
+  double compute_ms = 0;       ///< profile models.
+  StragglerOptions straggler;  ///< Workers that are slowed on purpose.
   std::string data;  ///< Empty: digits, or none where the model brings no samples (profile:NAME).
   std::string data_dir;
 

@@ -179,6 +179,10 @@ json GetCodec(const RunSpec& spec) { return CodecText(spec.options.codec); }
 void SetCodec(RunSpec& spec, const json& value) {
   ParseCodec(Checked<std::string>(value), spec.options.codec);
 }
+json GetStraggler(const RunSpec& spec) { return StragglerText(spec.straggler); }
+void SetStraggler(RunSpec& spec, const json& value) {
+  spec.straggler = ParseStraggler(Checked<std::string>(value));
+}
 json GetErrorFeedback(const RunSpec& spec) {
   return kErrorFeedbacks.NameOf(spec.options.codec.error_feedback);
 }
@@ -245,6 +249,10 @@ constexpr std::array kKeys{
             true, IntegerList, Get<&RunSpec::widths>, Set<&RunSpec::widths>},
     SpecKey{"compute-ms", "compute_ms", "MS", "profile models: emulated compute of a step", true,
             Milliseconds, Get<&RunSpec::compute_ms>, Set<&RunSpec::compute_ms>},
+    SpecKey{"straggler", "straggler", "none|kind=K,factor=X[,...]",
+            "slow workers on purpose, emulated: kind=permanent,worker=0; rotating,every=10; "
+            "random,probability=0.1",
+            true, Text, GetStraggler, SetStraggler, true},
     SpecKey{"data", "data", "NAME",
             "samples (ringside list datasets); empty: digits, or none for profile models", true,
             Text, Get<&RunSpec::data>, Set<&RunSpec::data>},

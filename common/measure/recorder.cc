@@ -13,6 +13,14 @@ void Recorder::AddCodecTime(std::chrono::nanoseconds time) {
   codec_ns_.fetch_add(time.count(), std::memory_order_relaxed);
 }
 
+void Recorder::AddStragglerTime(std::chrono::nanoseconds time) {
+  straggler_ns_.fetch_add(time.count(), std::memory_order_relaxed);
+}
+
+double Recorder::TakeStragglerMs() {
+  return static_cast<double>(straggler_ns_.exchange(0, std::memory_order_relaxed)) * 1e-6;
+}
+
 double Recorder::TakeCodecMs() {
   return static_cast<double>(codec_ns_.exchange(0, std::memory_order_relaxed)) * 1e-6;
 }

@@ -26,6 +26,7 @@ struct StepRecord {
   std::size_t samples = 0;
   double codec_ms =
       0;  ///< Encoding and decoding, on any thread, since the step before was recorded.
+  double straggler_ms = 0;  ///< Waited on purpose, to slow this worker; part of compute_ms.
 };
 
 /// A held-out evaluation, summed over workers.
@@ -48,9 +49,13 @@ class Recorder {
   void AddStep(const StepRecord& record) { steps_.push_back(record); }
   /// Codec time since the last call, for the step that ends now.
   double TakeCodecMs();
+  /// The injected wait since the last call, likewise.
+  double TakeStragglerMs();
   void AddEvaluation(const EvaluationRecord& record) { evaluations_.push_back(record); }
   void AddPayload(std::uint64_t sent, std::uint64_t received);
   void AddCodecTime(std::chrono::nanoseconds time);
+  /// This worker was slowed on purpose by this long.
+  void AddStragglerTime(std::chrono::nanoseconds time);
   /// An update was applied that had been computed from parameters `versions` behind.
   void AddStaleness(std::int64_t versions);
   /// A bucket's gradient came too late to be used.
@@ -76,6 +81,7 @@ class Recorder {
   std::atomic<std::uint64_t> received_{0};
   std::atomic<std::int64_t> dropped_pushes_{0};
   std::atomic<std::int64_t> codec_ns_{0};  // not yet taken
+  std::atomic<std::int64_t> straggler_ns_{0};
   mutable std::mutex mutex_;
   std::map<std::int64_t, std::int64_t> staleness_;  // guarded by mutex_
 };

@@ -18,6 +18,7 @@ nlohmann::ordered_json StepLine(const StepRecord& record) {
                               {"submit_ms", record.submit_ms},
                               {"exposed_comm_ms", record.exposed_comm_ms},
                               {"codec_ms", record.codec_ms},
+                              {"straggler_ms", record.straggler_ms},
                               {"samples", record.samples}};
   line["loss"] = record.samples == 0 ? nlohmann::ordered_json()
                                      : nlohmann::ordered_json(record.loss_sum / samples);

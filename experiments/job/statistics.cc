@@ -36,6 +36,13 @@ class CommonSteps {
     return Quantile(std::move(means), 0.5);
   }
 
+  std::optional<double> MeanOfMeans(double StepRecord::*value) const {
+    if (begin_ == end_) return std::nullopt;
+    double sum = 0;
+    for (std::size_t step = begin_; step < end_; ++step) sum += Mean(step, value);
+    return sum / static_cast<double>(end_ - begin_);
+  }
+
   std::optional<double> SamplesPerSecond() const {
     double samples = 0;
     double longest_ms = 0;
@@ -88,6 +95,7 @@ StepStatistics Summarize(std::span<const std::vector<StepRecord>> ranks,
   statistics.submit_ms = common.MedianOfMeans(&StepRecord::submit_ms);
   statistics.data_ms = common.MedianOfMeans(&StepRecord::data_ms);
   statistics.codec_ms = common.MedianOfMeans(&StepRecord::codec_ms);
+  statistics.straggler_ms = common.MeanOfMeans(&StepRecord::straggler_ms);
   statistics.samples_per_s = common.SamplesPerSecond();
   statistics.final_loss = common.LastLoss();
   return statistics;

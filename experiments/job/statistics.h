@@ -22,6 +22,7 @@ struct StepStatistics {
   std::optional<double> submit_ms;        ///< Median over steps of the mean over ranks.
   std::optional<double> data_ms;          ///< Median over steps of the mean over ranks.
   std::optional<double> codec_ms;         ///< Median over steps of the mean over ranks.
+  std::optional<double> straggler_ms;     ///< Mean over steps and ranks: most may have none.
   /// Samples of all ranks over the time of the rank that took longest.
   std::optional<double> samples_per_s;
   std::optional<double> final_loss;  ///< Mean over the samples of the last common step.

@@ -117,6 +117,8 @@ class SummaryMaker {
         {"colocated", layout.colocated > 0},
         {"transport", Transport(entry)},
         {"codec", CodecText(spec_.options.codec)},
+        {"straggler", StragglerText(spec_.straggler)},
+        {"emulated_straggler", spec_.straggler != StragglerOptions{}},
         {"hosts", hosts_.size()},
         {"network",
          {{"address", run_.address},
@@ -154,6 +156,7 @@ class SummaryMaker {
     summary_["exposed_comm_ms"] = OrNull(statistics_.exposed_comm_ms);
     summary_["data_ms"] = OrNull(statistics_.data_ms);
     summary_["codec_ms"] = OrNull(statistics_.codec_ms);
+    summary_["straggler_ms"] = OrNull(statistics_.straggler_ms);
     summary_["samples_per_s"] = OrNull(statistics_.samples_per_s);
     summary_["train_seconds"] = FromFirst("train_seconds");
     summary_["emulated_compute"] = EmulatedComputeMs() > 0;

@@ -36,6 +36,7 @@ class FaultyModel : public Model {
   Evaluation Evaluate(const Batch& batch) override { return inner_.Evaluate(batch); }
   std::span<float> Buffers() override { return inner_.Buffers(); }
   double emulated_compute_ms() const override { return inner_.emulated_compute_ms(); }
+  bool StretchCompute(double slowdown) override { return inner_.StretchCompute(slowdown); }
 
  private:
   Model& inner_;

@@ -11,6 +11,7 @@
 #include "common/codec/codec.h"
 #include "common/data/sampler.h"
 #include "common/errors.h"
+#include "common/straggling_model.h"
 #include "common/trainer.h"
 #include "experiments/job/files.h"
 #include "experiments/sha256.h"
@@ -38,7 +39,7 @@ class WorkerRun {
         fault_(Fault::FromEnvironment()),
         dataset_(MakeDataset(spec_)),
         real_model_(MakeModel(spec_, *dataset_, models)),
-        model_(MaybeFaulty()),
+        model_(MaybeSlowed(MaybeFaulty())),
         total_steps_(TotalSteps(spec_, dataset_->size(Split::kTrain))),
         plan_(MakePlan(spec_, model_->Tensors())),
         space_(MakeSpace(entry_.memory, plan_, setup_)),
@@ -72,6 +73,16 @@ class WorkerRun {
     }
     faulty_model_ = MakeFaultyModel(*real_model_, fault_->step);
     return faulty_model_.get();
+  }
+
+  // Between the training loop and the model, like a fault: neither knows.
+  Model* MaybeSlowed(Model* model) {
+    if (spec_.straggler.kind == StragglerOptions::Kind::kNone) return model;
+    const auto slowdown = [this](std::int64_t step) {
+      return Slowdown(spec_.straggler, spec_.seed, step, setup_.who.index, spec_.workers);
+    };
+    slowed_model_ = std::make_unique<StragglingModel>(*model, slowdown, recorder_, stretch_clock_);
+    return slowed_model_.get();
   }
 
   StrategyContext Context() {
@@ -212,6 +223,8 @@ class WorkerRun {
   std::unique_ptr<Dataset> dataset_;
   std::unique_ptr<Model> real_model_;
   std::unique_ptr<Model> faulty_model_;
+  StretchClock stretch_clock_;
+  std::unique_ptr<Model> slowed_model_;
   Model* model_;
   const std::int64_t total_steps_;
   const BucketPlan plan_;

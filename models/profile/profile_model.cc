@@ -99,8 +99,14 @@ void ProfileModel::Backward() {
 
 void ProfileModel::Compute(Clock::duration duration) {
   if (compute_ms_ == 0) return;
-  clock_ += duration;
+  clock_ +=
+      slowdown_ == 1 ? duration : std::chrono::duration_cast<Clock::duration>(duration * slowdown_);
   std::this_thread::sleep_until(clock_);
+}
+
+bool ProfileModel::StretchCompute(double slowdown) {
+  slowdown_ = slowdown;
+  return true;
 }
 
 void ProfileModel::FillGradient(int tensor) {

@@ -40,7 +40,9 @@ class ProfileModel : public Model {
   void Bind(FlatSpace& space, const BucketPlan& plan) override;
   double ForwardBackward(const Batch& batch, Strategy& strategy) override;
   Evaluation Evaluate(const Batch& batch) override;
+  /// Of a step that nothing slows.
   double emulated_compute_ms() const override { return compute_ms_; }
+  bool StretchCompute(double slowdown) override;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -60,6 +62,7 @@ class ProfileModel : public Model {
   void SetWeight(float weight);
 
   double compute_ms_;
+  double slowdown_ = 1;
   std::vector<TensorSpec> tensors_;  // in flat order
   std::vector<Layer> layers_;        // in backward order
   std::vector<float> pattern_;       // p

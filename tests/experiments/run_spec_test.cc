@@ -53,6 +53,7 @@ TEST(RunSpecJson, RoundTripsEveryKey) {
                                  {"model", "cnn"},
                                  {"hidden", "3,5"},
                                  {"compute-ms", "1.25"},
+                                 {"straggler", "kind=rotating,factor=2,every=7"},
                                  {"data", "mnist"},
                                  {"data-dir", "/d"},
                                  {"epochs", "9"},
@@ -122,6 +123,8 @@ TEST(RunSpecJson, RefusesUnknownKeysAndWrongTypes) {
   EXPECT_EQ(key_of({{"seed", -1}}), "seed");
   EXPECT_EQ(key_of({{"optimizer", "sdg"}}), "optimizer");
   EXPECT_EQ(key_of({{"codec", "topk:2"}}), "codec");
+  EXPECT_EQ(key_of({{"straggler", "kind=slow,factor=2"}}), "straggler");
+  EXPECT_EQ(key_of({{"straggler", 2}}), "straggler");
   EXPECT_EQ(key_of({{"ps-transport", "tcp"}}), "ps-transport");
   EXPECT_EQ(key_of({{"schedule", "lifo"}}), "schedule");
   EXPECT_EQ(key_of({{"seed", ~std::uint64_t{0}}}), "taken");
@@ -279,6 +282,10 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{{"strategy", "tree"}, {"codec", "int8"}}, "codec", "take strategy ring"},
         Refusal{{{"strategy", "ps-sync"}, {"codec", "powersgd:4"}}, "codec", "two rounds"},
         Refusal{{{"strategy", "ps-ssp"}, {"error-feedback", "on"}}, "error-feedback", "fp32"},
+        Refusal{{{"straggler", "kind=permanent,factor=2"}}, "straggler", "give compute-ms"},
+        Refusal{{{"compute-ms", "5"}, {"straggler", "kind=permanent,factor=2,worker=2"}},
+                "straggler",
+                "no worker 2 among 2"},
         Refusal{{{"resume", "/no/such/checkpoint"}}, "resume", "no checkpoint"}));
 
 TEST(Resolve, SaysWhenTheBuildLacksLibtorch) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -162,6 +163,22 @@ TEST(ProfileModel, TensorsDifferAndParametersAreNotZero) {
   EXPECT_NE(head(0), head(1));
   EXPECT_NE(head(1), head(2));
   EXPECT_FALSE(std::ranges::all_of(bound.space.params(), [](float p) { return p == 0; }));
+}
+
+// A stretched step lasts its stretched time at least: its clock is absolute. Not before, and the
+// step after it is not stretched any more.
+TEST(ProfileModel, StretchesItsClockUntilToldOtherwise) {
+  BoundModel bound = Bound(2);
+  RecordingStrategy strategy;
+  const auto step_ms = [&] {
+    const auto begin = std::chrono::steady_clock::now();
+    bound.model->ForwardBackward(BatchOf(1, 1), strategy);
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+        .count();
+  };
+  EXPECT_TRUE(bound.model->StretchCompute(10));
+  EXPECT_GE(step_ms(), 19.99);  // the parts of the layers are cut to nanoseconds
+  EXPECT_EQ(bound.model->emulated_compute_ms(), 2);
 }
 
 TEST(ProfileModel, RefusesAComputeTimeThatIsNone) {

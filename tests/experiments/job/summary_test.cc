@@ -175,6 +175,20 @@ TEST(Summary, TheBoundIsOfTheBytesThatTheCodecLeaves) {
   EXPECT_EQ(MakeSummary(run)["codec"], "topk:0.01");
 }
 
+TEST(Summary, TellsWhoWasSlowedAndHowLong) {
+  RunRecord run = MakeRun();
+  EXPECT_EQ(MakeSummary(run)["straggler"], "none");
+  EXPECT_EQ(MakeSummary(run)["emulated_straggler"], false);
+  run.spec.warmup_steps = 0;
+  run.spec.straggler = ParseStraggler("kind=rotating,factor=2,every=1");
+  run.workers[0].steps[0].straggler_ms = 4;
+  run.workers[1].steps[1].straggler_ms = 6;
+  const nlohmann::json summary = MakeSummary(run);
+  EXPECT_EQ(summary["straggler"], "kind=rotating,factor=2,every=1");
+  EXPECT_EQ(summary["emulated_straggler"], true);
+  EXPECT_EQ(summary["straggler_ms"], 2.5);  // over two ranks and two steps
+}
+
 TEST(Summary, ARunWithoutReportsHasNulls) {
   RunRecord run = MakeRun();
   run.status = "failed";

@@ -58,6 +58,18 @@ axes:
   EXPECT_EQ(spec.axes[0].values[1].value, "1Gbps");
 }
 
+TEST(MatrixSpec, StragglersAreAnAxis) {
+  const MatrixSpec spec = ParseMatrixSpec(R"(name: slow
+axes:
+  straggler: [none, {kind: rotating, factor: 2}, "kind=permanent,factor=1.5,worker=1"]
+)",
+                                          "s.yaml");
+  ASSERT_EQ(spec.axes[0].values.size(), 3U);
+  EXPECT_EQ(spec.axes[0].values[0].value, "none");
+  EXPECT_EQ(spec.axes[0].values[1].value, "kind=rotating,factor=2,every=10");
+  EXPECT_EQ(spec.axes[0].values[2].value, "kind=permanent,factor=1.5,worker=1");
+}
+
 struct Fault {
   const char* name;
   const char* text;

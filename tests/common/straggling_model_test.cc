@@ -1,0 +1,134 @@
+#include "common/straggling_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "common/strategy.h"
+
+namespace ringside {
+namespace {
+
+using Clock = StretchClock::Clock;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using ::testing::ElementsAre;
+
+/// Time passes when somebody says so.
+class FakeClock : public StretchClock {
+ public:
+  Clock::time_point Now() override { return now; }
+  void Sleep(Clock::duration duration) override { now += duration + overshoot; }
+  double Ms() const { return std::chrono::duration<double, std::milli>(now - begin).count(); }
+
+  const Clock::time_point begin{};
+  Clock::time_point now{};
+  Clock::duration overshoot{0};
+};
+
+/// Computes 4 ms, awaits, computes 6 ms, submits, computes 2 ms.
+class ThreePieces : public Model {
+ public:
+  explicit ThreePieces(FakeClock& clock, double emulated_ms = 0)
+      : clock_(clock), emulated_ms_(emulated_ms) {}
+
+  std::span<const TensorSpec> Tensors() const override { return {}; }
+  void Bind(FlatSpace&, const BucketPlan&) override {}
+  double ForwardBackward(const Batch&, Strategy& strategy) override {
+    clock_.now += milliseconds(4);
+    strategy.Await({});
+    clock_.now += milliseconds(6);
+    strategy.Submit({});
+    clock_.now += milliseconds(2);
+    return 7;
+  }
+  Evaluation Evaluate(const Batch&) override { return {}; }
+  double emulated_compute_ms() const override { return emulated_ms_; }
+  bool StretchCompute(double slowdown) override {
+    if (emulated_ms_ > 0) stretched.push_back(slowdown);
+    return emulated_ms_ > 0;
+  }
+
+  std::vector<double> stretched;
+
+ private:
+  FakeClock& clock_;
+  const double emulated_ms_;
+};
+
+/// When it was called. A call itself takes a millisecond.
+class TimedStrategy : public Strategy {
+ public:
+  explicit TimedStrategy(FakeClock& clock) : clock_(clock) {}
+
+  void Start(FlatSpace&, const BucketPlan&, const StartPoint&) override {}
+  void Submit(const Bucket&) override { Call(submitted_ms); }
+  void Await(const Bucket&) override { Call(awaited_ms); }
+  void ReadOptimizerState(std::span<float>) override {}
+  void Stop() override {}
+
+  std::vector<double> submitted_ms, awaited_ms;
+
+ private:
+  void Call(std::vector<double>& calls) {
+    calls.push_back(clock_.Ms());
+    clock_.now += milliseconds(1);
+  }
+
+  FakeClock& clock_;
+};
+
+class StragglingModelTest : public ::testing::Test {
+ protected:
+  double Step(Model& inner, double slowdown) {
+    StragglingModel model(
+        inner, [=](std::int64_t) { return slowdown; }, recorder_, clock_);
+    return model.ForwardBackward({}, strategy_);
+  }
+
+  FakeClock clock_;
+  Recorder recorder_{1};
+  TimedStrategy strategy_{clock_};
+};
+
+TEST_F(StragglingModelTest, StretchesEveryPieceSoThatGradientsComeLateToo) {
+  ThreePieces inner(clock_);
+  EXPECT_EQ(Step(inner, 3), 7);
+  EXPECT_THAT(strategy_.awaited_ms, ElementsAre(12));    // 3 x 4
+  EXPECT_THAT(strategy_.submitted_ms, ElementsAre(31));  // 1 of the call, 3 x 6
+  EXPECT_DOUBLE_EQ(clock_.Ms(), 38);                     // another call, 3 x 2
+  EXPECT_DOUBLE_EQ(recorder_.TakeStragglerMs(), 24);     // 2 x 12
+  EXPECT_DOUBLE_EQ(recorder_.TakeStragglerMs(), 0);
+}
+
+TEST_F(StragglingModelTest, TakesWhatASleepLastsTooLongOffTheNext) {
+  ThreePieces inner(clock_);
+  clock_.overshoot = microseconds(500);
+  Step(inner, 2);
+  EXPECT_THAT(strategy_.awaited_ms, ElementsAre(8.5));
+  EXPECT_THAT(strategy_.submitted_ms, ElementsAre(21.5));
+  EXPECT_DOUBLE_EQ(recorder_.TakeStragglerMs(), 12.5);
+}
+
+TEST_F(StragglingModelTest, LeavesAStepThatIsNotSlowedAlone) {
+  ThreePieces inner(clock_);
+  Step(inner, 1);
+  EXPECT_DOUBLE_EQ(clock_.Ms(), 14);
+  EXPECT_DOUBLE_EQ(recorder_.TakeStragglerMs(), 0);
+}
+
+TEST_F(StragglingModelTest, LeavesEmulatedComputeToTheModelsOwnClock) {
+  ThreePieces inner(clock_, 12);
+  Step(inner, 3);
+  EXPECT_THAT(inner.stretched, ElementsAre(3));
+  EXPECT_DOUBLE_EQ(clock_.Ms(), 14);  // nothing waited here
+  EXPECT_DOUBLE_EQ(recorder_.TakeStragglerMs(), 24);
+  Step(inner, 1);
+  EXPECT_THAT(inner.stretched, ElementsAre(3, 1));
+  EXPECT_DOUBLE_EQ(recorder_.TakeStragglerMs(), 0);
+}
+
+}  // namespace
+}  // namespace ringside
