@@ -1,6 +1,7 @@
 #include "paramserver/consistency.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "paramserver/refusal.h"
@@ -99,10 +100,12 @@ class Asynchronous : public Consistency {
       : schedule_(schedule),
         options_(options),
         clocks_(static_cast<std::size_t>(workers), 0),
-        waiting_(static_cast<std::size_t>(workers), false) {}
+        waiting_(static_cast<std::size_t>(workers), false),
+        retired_until_(static_cast<std::size_t>(workers), 0) {}
 
   std::int64_t Start(std::int64_t step) override {
     std::ranges::fill(clocks_, step);
+    std::ranges::fill(retired_until_, 0);
     return step * static_cast<std::int64_t>(clocks_.size());
   }
 
@@ -111,9 +114,22 @@ class Asynchronous : public Consistency {
     CheckStep(push, clock);
     CheckVersionWas(push, version);
     CheckAnswered(push);
+    CheckNotRetired(push);
     ++clock;
     waiting_[static_cast<std::size_t>(push.worker)] = true;
     return {.apply = Update{version + 1, LearningRate(push, version)}, .answer = TakeAnswered()};
+  }
+
+  std::vector<int> OnRetire(int worker, std::int64_t meeting) override {
+    std::int64_t& until = retired_until_[static_cast<std::size_t>(worker)];
+    until = std::max(until, meeting);
+    return TakeAnswered();
+  }
+
+  void OnMeeting(std::int64_t meeting) override {
+    for (std::int64_t& until : retired_until_) {
+      if (until <= meeting) until = 0;
+    }
   }
 
   std::vector<int> Missing() const override {
@@ -121,7 +137,9 @@ class Asynchronous : public Consistency {
     for (std::size_t worker = 0; worker < clocks_.size(); ++worker) {
       if (waiting_[worker]) awaited = std::max(awaited, NeededBy(worker));
     }
-    return Behind(clocks_, awaited);
+    std::vector<int> behind = Behind(clocks_, awaited);
+    std::erase_if(behind, [this](int worker) { return Retired(static_cast<std::size_t>(worker)); });
+    return behind;
   }
 
  private:
@@ -131,6 +149,15 @@ class Asynchronous : public Consistency {
     throw RefusedError(RefusalCode::kDuplicate,
                        Name(push) + " is refused: the one before it waits for its answer");
   }
+
+  // It said that it would push no more; the others may be any number of steps ahead by now.
+  void CheckNotRetired(const PushInfo& push) const {
+    if (!Retired(static_cast<std::size_t>(push.worker))) return;
+    throw RefusedError(RefusalCode::kPrecondition,
+                       Name(push) + " is refused: its worker has retired from this round");
+  }
+
+  bool Retired(std::size_t worker) const { return retired_until_[worker] > 0; }
 
   double LearningRate(const PushInfo& push, std::int64_t version) const {
     const double scheduled = schedule_.At(version / static_cast<std::int64_t>(clocks_.size()));
@@ -144,7 +171,10 @@ class Asynchronous : public Consistency {
   }
 
   std::vector<int> TakeAnswered() {
-    const std::int64_t slowest = *std::ranges::min_element(clocks_);
+    std::int64_t slowest = std::numeric_limits<std::int64_t>::max();  // of those that go on
+    for (std::size_t worker = 0; worker < clocks_.size(); ++worker) {
+      if (!Retired(worker)) slowest = std::min(slowest, clocks_[worker]);
+    }
     std::vector<int> answered;
     for (std::size_t worker = 0; worker < clocks_.size(); ++worker) {
       if (!waiting_[worker] || NeededBy(worker) > slowest) continue;
@@ -156,8 +186,9 @@ class Asynchronous : public Consistency {
 
   const Schedule& schedule_;
   const AsynchronousOptions options_;
-  std::vector<std::int64_t> clocks_;  // steps that each worker has pushed
-  std::vector<bool> waiting_;         // by worker: pushed and not answered
+  std::vector<std::int64_t> clocks_;         // steps that each worker has pushed
+  std::vector<bool> waiting_;                // by worker: pushed and not answered
+  std::vector<std::int64_t> retired_until_;  // that meeting, by worker; 0: goes on
 };
 
 }  // namespace

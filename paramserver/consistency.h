@@ -43,6 +43,15 @@ class Consistency {
   /// repeated, of a wrong step or of a version that never was, or that comes while the worker's
   /// push before it waits for its answer.
   virtual Verdict OnPush(const PushInfo& push, std::int64_t version) = 0;
+  /// The worker pushes no more until all workers have met for the `meeting`-th time, 1 and up, if
+  /// ever: nobody waits for it until then. Returns the workers that are to be answered now.
+  virtual std::vector<int> OnRetire(int worker, std::int64_t meeting) {
+    (void)worker, (void)meeting;
+    return {};
+  }
+  /// All workers have met that often; all that retired for it go on. Any number of times for one
+  /// meeting.
+  virtual void OnMeeting(std::int64_t meeting) { (void)meeting; }
   /// The workers whose pushes the waiting ones wait for.
   virtual std::vector<int> Missing() const = 0;
 };
@@ -59,7 +68,8 @@ std::unique_ptr<Consistency> MakeSynchronous(int workers, const Schedule& schedu
 
 struct AsynchronousOptions {
   /// s >= 0: a worker that has pushed c steps is answered when every worker has pushed c-s of them,
-  /// so that it reads all updates of steps up to c-s-1. Absent: answered at once.
+  /// so that it reads all updates of steps up to c-s-1. Absent: answered at once. Retired workers
+  /// have no say: with uneven numbers of steps it is that of the workers that go on.
   std::optional<std::int64_t> staleness_bound{};
   /// Divide the learning rate of a push by 1 + its staleness in updates.
   bool staleness_lr = false;

@@ -50,7 +50,8 @@ class Connection {
   Connection(const ServerAddress& address, const Deadline& deadline) {
     KeepGrpcRunning();
     const bool local = address.transport == PsTransport::kUds;
-    const int file = local ? ConnectStream(address.address) : ConnectTcp(address.address, deadline);
+    const int file =
+        local ? ConnectStream(address.address, deadline) : ConnectTcp(address.address, deadline);
     file_ = dup(file);
     const std::string target = local ? UnixTarget(address.address) : address.address;
     stub_ = std::make_unique<grpc::GenericStub>(

@@ -38,6 +38,8 @@ const char* MethodOf(FrameKind kind) {
       return kReadStateMethod;
     case FrameKind::kStart:
       return kStartMethod;
+    case FrameKind::kRetire:
+      return kRetireMethod;
   }
   return "";
 }

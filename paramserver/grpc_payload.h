@@ -25,6 +25,7 @@ inline constexpr char kLoadMethod[] = "/ringside.ParameterServer/Load";
 inline constexpr char kPushPullMethod[] = "/ringside.ParameterServer/PushPull";
 inline constexpr char kPullMethod[] = "/ringside.ParameterServer/Pull";
 inline constexpr char kReadStateMethod[] = "/ringside.ParameterServer/ReadState";
+inline constexpr char kRetireMethod[] = "/ringside.ParameterServer/Retire";
 inline constexpr char kTokenKey[] = "ringside-token";
 
 /// The method that frames of this kind are sent to.

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "common/deadline.h"
 #include "common/strategy_entry.h"
 #include "paramserver/payload.h"
 #include "paramserver/server_address.h"
@@ -18,6 +19,9 @@ class Listener {
   virtual ServerAddress address() const = 0;
   /// Stops serving; what the table has refused by then still reaches its worker. Idempotent.
   virtual void Stop() = 0;
+  /// Closes connections whose other side has not said in time who it is, where the transport does
+  /// not do so itself. Called every so often.
+  virtual void CloseSilent(Deadline::Clock::time_point now) { (void)now; }
   /// Payload bytes that the transport's own code has moved.
   virtual CopyCount copies() const { return {}; }
 };

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
 #include "common/errors.h"
@@ -16,6 +17,7 @@ namespace ringside {
 namespace {
 
 constexpr int kBacklog = 128;
+constexpr std::chrono::milliseconds kRetryAfter{20};
 
 struct Name {
   sockaddr_un address{};
@@ -40,6 +42,17 @@ int NewSocket() { return socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NO
 
 bool Later() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
+// False: errno says why. A name that nobody listens on any more never comes back; a full backlog,
+// as when many workers start at once, is emptied soon.
+bool ConnectUntil(const Deadline& deadline, int file, const std::string& name) {
+  const Name theirs = AbstractName(name);
+  while (connect(file, reinterpret_cast<const sockaddr*>(&theirs.address), theirs.bytes) != 0) {
+    if (!Later() || deadline.expired()) return false;
+    poll(nullptr, 0, static_cast<int>(std::min(kRetryAfter, deadline.remaining()).count()));
+  }
+  return true;
+}
+
 }  // namespace
 
 PacketSocket PacketSocket::Listen(const std::string& name) {
@@ -53,13 +66,9 @@ PacketSocket PacketSocket::Listen(const std::string& name) {
   return socket;
 }
 
-PacketSocket PacketSocket::Connect(const std::string& name) {
+PacketSocket PacketSocket::Connect(const std::string& name, const Deadline& deadline) {
   PacketSocket socket(NewSocket());
-  const Name theirs = AbstractName(name);
-  if (!socket.open() || connect(socket.file_, reinterpret_cast<const sockaddr*>(&theirs.address),
-                                theirs.bytes) != 0) {
-    Throw(name, "connecting");
-  }
+  if (!socket.open() || !ConnectUntil(deadline, socket.file_, name)) Throw(name, "connecting");
   return socket;
 }
 
@@ -115,11 +124,9 @@ bool PacketSocket::Wait(short events, const Deadline& deadline) const {
   return !deadline.expired();
 }
 
-int ConnectStream(const std::string& name) {
+int ConnectStream(const std::string& name, const Deadline& deadline) {
   const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  const Name theirs = AbstractName(name);
-  if (file < 0 ||
-      connect(file, reinterpret_cast<const sockaddr*>(&theirs.address), theirs.bytes) != 0) {
+  if (file < 0 || !ConnectUntil(deadline, file, name)) {
     const int error = errno;
     if (file >= 0) close(file);
     errno = error;

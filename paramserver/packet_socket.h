@@ -25,7 +25,8 @@ class PacketSocket {
   PacketSocket() = default;
   /// Throw `CommError`.
   static PacketSocket Listen(const std::string& name);
-  static PacketSocket Connect(const std::string& name);
+  /// Tries again until the deadline while the listener has no room for another.
+  static PacketSocket Connect(const std::string& name, const Deadline& deadline);
 
   PacketSocket(PacketSocket&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
   PacketSocket& operator=(PacketSocket&& other) noexcept {
@@ -62,9 +63,9 @@ class PacketSocket {
   int file_ = -1;
 };
 
-/// A non-blocking stream socket, connected to an abstract name; the caller closes it. Throws
-/// `CommError`.
-int ConnectStream(const std::string& name);
+/// A non-blocking stream socket, connected to an abstract name as by `PacketSocket::Connect`; the
+/// caller closes it. Throws `CommError`.
+int ConnectStream(const std::string& name, const Deadline& deadline);
 
 }  // namespace ringside
 

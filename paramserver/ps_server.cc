@@ -64,7 +64,7 @@ class PsServer::Impl {
 };
 
 // Pushes of all shards are looked at every so often: late ones are found within the timeout and one
-// interval, at no cost to a push.
+// interval, at no cost to a push. So are connections that say nothing.
 void PsServer::Impl::Watch(const std::stop_token& stop) {
   const auto interval = WatchInterval(context_.comm.timeout);
   std::mutex mutex;
@@ -72,6 +72,7 @@ void PsServer::Impl::Watch(const std::stop_token& stop) {
   std::unique_lock lock(mutex);
   while (!wake.wait_for(lock, stop, interval, [&] { return stop.stop_requested(); })) {
     table_.FailExpired(Deadline::Clock::now());
+    listener_->CloseSilent(Deadline::Clock::now());
   }
 }
 

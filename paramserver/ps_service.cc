@@ -128,6 +128,9 @@ void Call::Serve() {
       return Send(table_.Pull(request_));
     case FrameKind::kReadState:
       return Reply({table_.ReadState(request_)});
+    case FrameKind::kRetire:
+      table_.Retire(request_);
+      return Reply({ParameterRef(0)});
     case FrameKind::kStart:
       break;  // has a method of its own, which takes no frame
   }
@@ -175,7 +178,7 @@ void Call::Reply(Answer answer) {
 
 bool Served(const std::string& method) {
   return method == kStartMethod || method == kLoadMethod || method == kPushPullMethod ||
-         method == kPullMethod || method == kReadStateMethod;
+         method == kPullMethod || method == kReadStateMethod || method == kRetireMethod;
 }
 
 }  // namespace

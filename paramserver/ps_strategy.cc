@@ -130,8 +130,19 @@ void PsStrategy::LoadServers(const StartPoint& from) {
 void PsStrategy::PullAll(bool counted) {
   ForEachBucket([&](int bucket) {
     Transfer transfer = MakeTransfer(FrameKind::kPull, bucket);
+    transfer.header.step = meetings_;
     transfer.in = MakeBucket(*space_, *plan_, bucket, 0).params;
     transfer.counted = counted;
+    return transfer;
+  });
+}
+
+// Without this, workers with more steps would wait for one that comes to the meeting with fewer,
+// and it for them.
+void PsStrategy::Retire() {
+  ForEachBucket([&](int bucket) {
+    Transfer transfer = MakeTransfer(FrameKind::kRetire, bucket);
+    transfer.header.step = meetings_ + 1;
     return transfer;
   });
 }
@@ -174,7 +185,8 @@ void PsStrategy::Await(const Bucket& bucket) {
 
 void PsStrategy::Settle() {
   Guarded([&] {
-    Meet("ps/settle/" + std::to_string(settles_++), context_.comm.meeting_timeout);
+    Retire();
+    Meet("ps/settle/" + std::to_string(meetings_++), context_.comm.meeting_timeout);
     PullAll(/*counted=*/true);
   });
 }
@@ -196,7 +208,11 @@ void PsStrategy::ReadOptimizerState(std::span<float> out) {
 }
 
 void PsStrategy::Stop() {
-  Guarded([&] { Meet("ps/stop", context_.comm.meeting_timeout); });
+  Guarded([&] {
+    for (int bucket = 0; bucket < plan_->buckets(); ++bucket) transfers_->Await(bucket);
+    Retire();
+    Meet("ps/stop", context_.comm.meeting_timeout);
+  });
   transfers_.reset();
 }
 

@@ -49,6 +49,8 @@ class PsStrategy : public Strategy {
   void StartServers(std::int64_t step);
   void LoadServers(const StartPoint& from);
   void PullAll(bool counted);
+  /// Before a meeting: nobody waits for pushes of this worker until then.
+  void Retire();
   /// Begins `make(bucket)` for every bucket, then awaits all.
   void ForEachBucket(const std::function<Transfer(int bucket)>& make);
   Transfer MakeTransfer(FrameKind kind, int bucket) const;
@@ -60,7 +62,7 @@ class PsStrategy : public Strategy {
   FlatSpace* space_ = nullptr;
   const BucketPlan* plan_ = nullptr;
   std::int64_t first_step_ = 0;
-  std::int64_t settles_ = 0;
+  std::int64_t meetings_ = 0;         // that all servers have been told of: settles
   std::vector<int> server_of_;        // by bucket
   std::unique_ptr<WireCodec> codec_;  // null: fp32; outlives the transfers, which read from it
   std::unique_ptr<Transfers> transfers_;

@@ -69,11 +69,23 @@ ParameterRef ServedShard::ReadState(int part) {
   return shard_.ReadState(part);
 }
 
-Answer ServedShard::Pull() {
+Answer ServedShard::Pull(std::int64_t meeting) {
   const std::lock_guard lock(mutex_);
   RequireUsable();
+  consistency_->OnMeeting(meeting);
   if (pushed_) counters_.bytes_sent += elements_ * sizeof(float);
   return {shard_.parameters(), shard_.version()};
+}
+
+void ServedShard::Retire(int worker, std::int64_t meeting) {
+  std::vector<Answered> answers;
+  {
+    const std::lock_guard lock(mutex_);
+    RequireUsable();
+    RequireNoneWaiting(worker);
+    answers = TakeAnswers(consistency_->OnRetire(worker, meeting));
+  }
+  for (Answered& answered : answers) answered.reply->Send(std::move(answered.answer));
 }
 
 void ServedShard::Push(const PushInfo& push, std::unique_ptr<const Payload> gradient,

@@ -66,7 +66,10 @@ class ServedShard {
   /// Throws `RefusedError` once pushes have begun.
   void Load(int part, const Payload& values);
   ParameterRef ReadState(int part);
-  Answer Pull();
+  /// All workers have met that often (`Consistency::OnMeeting`).
+  Answer Pull(std::int64_t meeting = 0);
+  /// `Consistency::OnRetire`.
+  void Retire(int worker, std::int64_t meeting);
 
   /// Throws `RefusedError` with nothing changed. On any other exception the shard is broken: it
   /// refuses pushes and reads from then on, and the caller must refuse those that wait. Either way

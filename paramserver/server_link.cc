@@ -18,6 +18,8 @@ const char* OperationName(FrameKind kind) {
       return "read of the optimizer state";
     case FrameKind::kStart:
       return "start";
+    case FrameKind::kRetire:
+      return "retirement from the pushes";
   }
   return "call";
 }

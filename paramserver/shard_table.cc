@@ -99,7 +99,13 @@ void ShardTable::Load(const FrameHeader& header, const Payload& values) {
 Answer ShardTable::Pull(const FrameHeader& header) {
   ServedShard& shard = Find(header);
   CheckLength(header.payload_bytes, 0);
-  return shard.Pull();
+  return shard.Pull(header.step);
+}
+
+void ShardTable::Retire(const FrameHeader& header) {
+  ServedShard& shard = Find(header);
+  CheckLength(header.payload_bytes, 0);
+  shard.Retire(static_cast<int>(header.worker), header.step);
 }
 
 ParameterRef ShardTable::ReadState(const FrameHeader& header) {

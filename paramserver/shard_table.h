@@ -54,6 +54,8 @@ class ShardTable {
   void Load(const FrameHeader& header, const Payload& values);
   Answer Pull(const FrameHeader& header);
   ParameterRef ReadState(const FrameHeader& header);
+  /// `header.step`: until which meeting (`Consistency::OnRetire`).
+  void Retire(const FrameHeader& header);
   /// `reply` is answered now or later, unless this throws. What is no `RefusedError` is a failure
   /// of this server, and of the job.
   void Push(const FrameHeader& header, std::unique_ptr<const Payload> gradient,

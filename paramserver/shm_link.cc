@@ -73,7 +73,7 @@ ShmLink::Impl::Impl(int server, const ServerAddress& address, FlatSpace& space,
       timeout_(comm.timeout),
       space_(space.memory()) {
   space.Share("ringside-worker");
-  socket_ = PacketSocket::Connect(address.address);
+  socket_ = PacketSocket::Connect(address.address, Deadline::After(comm.rendezvous_timeout()));
   ShmRequest hello;
   hello.mutable_hello()->set_protocol(FrameHeader::kProtocol);
   hello.mutable_hello()->set_token(comm.token);

@@ -5,412 +5,167 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <deque>
-#include <list>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "common/errors.h"
-#include "common/memory_region.h"
 #include "paramserver/packet_socket.h"
-#include "paramserver/plan_message.h"
-#include "paramserver/token.h"
+#include "paramserver/shm_connection.h"
 
 namespace ringside {
 namespace {
 
-constexpr std::size_t kMaxMessage = 1024;      // of an error, so that it fits into a packet
-constexpr std::size_t kMaxConnections = 1024;  // over the life of a server
+constexpr std::size_t kMaxConnections = 1024;  // at once, and of workers over the server's life
 
-/// Bytes that lie in memory which outlives it.
-class BorrowedPayload : public Payload {
+// What epoll says of what is no connection.
+constexpr std::uint64_t kAccept = 0, kStopped = 1, kFirstConnection = 2;
+
+/// A descriptor that is closed in the end.
+class OwnedFile {
  public:
-  explicit BorrowedPayload(std::span<const std::byte> bytes) : piece_(bytes) {}
-  std::span<const Piece> pieces() const override { return {&piece_, 1}; }
+  explicit OwnedFile(int file) : file_(file) {}
+  ~OwnedFile() {
+    if (file_ >= 0) close(file_);
+  }
+  OwnedFile(const OwnedFile&) = delete;
+  OwnedFile& operator=(const OwnedFile&) = delete;
+  int get() const { return file_; }
 
  private:
-  const Piece piece_;
+  const int file_;
 };
-
-std::span<std::byte> Slice(const MemoryRegion& region, std::uint64_t offset, std::uint64_t bytes) {
-  if (bytes <= region.bytes() && offset <= region.bytes() - bytes) {
-    return {region.data() + offset, static_cast<std::size_t>(bytes)};
-  }
-  throw RefusedError(RefusalCode::kOutOfRange, "a range outside the worker's memory");
-}
-
-void SetRefusal(const Refusal& refusal, ShmReply& reply) {
-  reply.mutable_refusal()->set_message(refusal.message.substr(0, kMaxMessage));
-  reply.mutable_refusal()->set_culprit(refusal.culprit.substr(0, kMaxMessage));
-}
-
-/// What all connections of a listener share.
-struct Shared {
-  ShardTable& table;
-  const std::string& token;
-  int epoll = -1;
-  std::atomic<std::uint64_t> moved{0};  // payload bytes written into workers' memory
-};
-
-/// A worker's connection. It is kept until the listener goes, also when the worker has gone:
-/// gradients that wait for their turn lie in the worker's space.
-class Connection {
- public:
-  Connection(PacketSocket socket, Shared& shared) : socket_(std::move(socket)), shared_(shared) {}
-
-  int file() const { return socket_.file(); }
-  /// The socket is ready for `events`. Any number of threads at once.
-  void Serve(std::uint32_t events);
-  /// Forgets what waits; the socket is closed when the last user of the worker's memory is done.
-  void Close();
-
- private:
-  /// A request that has not been answered. Whoever answers it deletes it.
-  class Call : public PendingReply {
-   public:
-    Call(Connection& connection, std::uint64_t id, const FrameHeader& header)
-        : connection_(connection), id_(id), header_(header) {}
-
-    void Send(Answer answer) override;
-    void Refuse(const Refusal& refusal) override;
-    void Serve(const ShmRequest& request);
-    const FrameHeader& header() const { return header_; }
-
-   private:
-    void Locate(const ShmRequest& request);
-    void ServeStart();
-    void ServePush();
-
-    Connection& connection_;
-    const std::uint64_t id_;
-    const FrameHeader header_;
-    MemoryRegion own_;  // of a call with memory of its own
-    std::span<std::byte> out_, in_;
-  };
-
-  bool Enter();
-  void Leave();
-  void Receive();
-  void Take(const std::string& packet);
-  bool First();
-  Call* Add(std::unique_ptr<Call> call);
-  void Greet(const ShmHello& hello);
-  void Finish(Call& call, const ShmReply& reply);
-  void Send(const ShmReply& reply);
-  void Flush();
-  void Watch(std::uint32_t events);
-  void AbandonCalls();
-
-  PacketSocket socket_;
-  Shared& shared_;
-  MemoryRegion space_;
-  std::mutex mutex_;      // guards what follows; never held while the table is asked, but by Close
-  bool met_ = false;      // a packet has come
-  bool greeted_ = false;  // the worker may call
-  bool closed_ = false;
-  int users_ = 0;
-  std::map<Call*, std::unique_ptr<Call>> calls_;
-  std::deque<std::string> unsent_;
-};
-
-bool Connection::Enter() {
-  const std::lock_guard lock(mutex_);
-  if (closed_) return false;
-  ++users_;
-  return true;
-}
-
-void Connection::Leave() {
-  const std::lock_guard lock(mutex_);
-  --users_;
-  if (closed_) AbandonCalls();
-}
-
-void Connection::Close() {
-  const std::lock_guard lock(mutex_);
-  if (!closed_) epoll_ctl(shared_.epoll, EPOLL_CTL_DEL, socket_.file(), nullptr);
-  closed_ = true;
-  AbandonCalls();
-}
-
-// A call that does not wait with the table is being answered at this moment, or not yet pushed: the
-// thread that does so comes here again.
-void Connection::AbandonCalls() {
-  std::erase_if(calls_, [this](const auto& entry) {
-    return shared_.table.Abandon(entry.first->header(), *entry.first);
-  });
-  if (users_ == 0 && calls_.empty()) socket_.Close();
-}
-
-void Connection::Serve(std::uint32_t events) {
-  if (!Enter()) return;
-  if ((events & EPOLLOUT) != 0) Flush();
-  if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) Receive();
-  Leave();
-}
-
-void Connection::Receive() {
-  std::string packet;
-  switch (socket_.TryReceive(packet)) {
-    case PacketSocket::Outcome::kDone:
-      return Take(packet);
-    case PacketSocket::Outcome::kLater:
-      return;
-    case PacketSocket::Outcome::kClosed:
-      return Close();
-  }
-}
-
-void Connection::Take(const std::string& packet) {
-  ShmRequest request;
-  if (!request.ParseFromString(packet) || request.has_hello() != First()) return Close();
-  if (request.has_hello()) return Greet(request.hello());
-  FrameHeader header;
-  const FrameError flaw = DecodeHeader(std::as_bytes(std::span(request.frame())),
-                                       FrameHeader::kBytes + request.out_bytes(), header);
-  Call* call = Add(std::make_unique<Call>(*this, request.call(), header));
-  if (call == nullptr) return;
-  try {
-    if (flaw != FrameError::kNone) {
-      throw RefusedError(RefusalCode::kInvalid, FrameErrorText(flaw));
-    }
-    call->Serve(request);
-  } catch (const RefusedError& error) {
-    call->Refuse(error.refusal());
-  } catch (const std::exception& error) {
-    call->Refuse({RefusalCode::kAborted, error.what(), {}});
-  }
-}
-
-bool Connection::First() {
-  const std::lock_guard lock(mutex_);
-  return !std::exchange(met_, true);
-}
-
-/// Null when the worker has gone, or has not been let in.
-Connection::Call* Connection::Add(std::unique_ptr<Call> call) {
-  const std::lock_guard lock(mutex_);
-  if (closed_ || !greeted_) return nullptr;
-  Call* added = call.get();
-  calls_.emplace(added, std::move(call));
-  return added;
-}
-
-// Nothing of the worker's is touched before the token is right.
-void Connection::Greet(const ShmHello& hello) {
-  ShmReply reply;
-  bool welcome = false;
-  if (!socket_.SameUser() || !SameToken(hello.token(), shared_.token)) {
-    SetRefusal({RefusalCode::kInvalid, "wrong or missing token", {}}, reply);
-  } else if (hello.protocol() != FrameHeader::kProtocol) {
-    SetRefusal({RefusalCode::kInvalid, "another version of the protocol", {}}, reply);
-  } else {
-    try {
-      space_ = MemoryRegion::AttachShared(hello.space().handle(), hello.space().bytes());
-      welcome = true;
-    } catch (const CommError& error) {
-      SetRefusal({RefusalCode::kInvalid, error.what(), {}}, reply);
-    }
-  }
-  {
-    const std::lock_guard lock(mutex_);
-    greeted_ = welcome;
-  }
-  reply.set_welcome(welcome);
-  Send(reply);
-  if (!welcome) Close();
-}
-
-void Connection::Call::Serve(const ShmRequest& request) {
-  Locate(request);
-  ShardTable& table = connection_.shared_.table;
-  switch (header_.kind) {
-    case FrameKind::kStart:
-      return ServeStart();
-    case FrameKind::kPushPull:
-      return ServePush();
-    case FrameKind::kLoad:
-      table.Load(header_, BorrowedPayload(out_));
-      return Send({.parameters = ParameterRef(0)});
-    case FrameKind::kPull:
-      return Send(table.Pull(header_));
-    case FrameKind::kReadState:
-      return Send({.parameters = table.ReadState(header_)});
-  }
-}
-
-void Connection::Call::Locate(const ShmRequest& request) {
-  if (request.has_own()) {
-    own_ = MemoryRegion::AttachShared(request.own().handle(), request.own().bytes());
-  }
-  const MemoryRegion& region = request.has_own() ? own_ : connection_.space_;
-  out_ = Slice(region, request.out_offset(), header_.payload_bytes);
-  in_ = Slice(region, request.in_offset(), request.in_bytes());
-}
-
-void Connection::Call::ServeStart() {
-  StartRequest request;
-  if (!request.ParseFromArray(out_.data(), static_cast<int>(out_.size()))) {
-    throw RefusedError(RefusalCode::kInvalid, "not a StartRequest");
-  }
-  connection_.shared_.table.Start(ToPlanInfo(request));
-  Send({.parameters = ParameterRef(0)});
-}
-
-// From the moment that the table has taken the call, any thread may answer it and thereby delete
-// it: nothing of it may be touched after the call of Push.
-void Connection::Call::ServePush() {
-  if (own_.data() != nullptr) {
-    throw RefusedError(RefusalCode::kInvalid, "a gradient outside the worker's space");
-  }
-  connection_.shared_.table.Push(header_, std::make_unique<BorrowedPayload>(out_), *this);
-}
-
-void Connection::Call::Send(Answer answer) {
-  const std::span<const std::byte> values = std::as_bytes(answer.parameters.values());
-  if (values.size() != in_.size()) {
-    return Refuse({RefusalCode::kInvalid,
-                   "room for " + std::to_string(in_.size()) + " bytes where " +
-                       std::to_string(values.size()) + " are to be answered",
-                   {}});
-  }
-  std::ranges::copy(values, in_.begin());
-  connection_.shared_.moved += values.size();
-  FrameHeader header = header_;
-  header.version = answer.version;
-  header.staleness = answer.staleness;
-  header.dropped = answer.dropped;
-  header.payload_bytes = values.size();
-  const auto frame = EncodeHeader(header);
-  ShmReply reply;
-  reply.set_call(id_);
-  reply.set_frame(frame.data(), frame.size());
-  connection_.Finish(*this, reply);
-}
-
-void Connection::Call::Refuse(const Refusal& refusal) {
-  ShmReply reply;
-  reply.set_call(id_);
-  SetRefusal(refusal, reply);
-  connection_.Finish(*this, reply);
-}
-
-void Connection::Finish(Call& call, const ShmReply& reply) {
-  Send(reply);
-  const std::lock_guard lock(mutex_);
-  calls_.erase(&call);
-  if (closed_) AbandonCalls();
-}
-
-// Never waits: what the worker is slow to take is kept, at most one packet a call.
-void Connection::Send(const ShmReply& reply) {
-  const std::string packet = reply.SerializeAsString();
-  const std::lock_guard lock(mutex_);
-  if (closed_) return;
-  if (unsent_.empty() && socket_.TrySend(packet) != PacketSocket::Outcome::kLater) return;
-  unsent_.push_back(packet);
-  Watch(EPOLLIN | EPOLLOUT);
-}
-
-void Connection::Flush() {
-  const std::lock_guard lock(mutex_);
-  while (!unsent_.empty()) {
-    if (socket_.TrySend(unsent_.front()) == PacketSocket::Outcome::kLater) return;
-    unsent_.pop_front();
-  }
-  if (!closed_) Watch(EPOLLIN);
-}
-
-void Connection::Watch(std::uint32_t events) {
-  epoll_event event{.events = events, .data = {.ptr = this}};
-  epoll_ctl(shared_.epoll, EPOLL_CTL_MOD, socket_.file(), &event);
-}
 
 }  // namespace
 
 class ShmListener::Impl {
  public:
   Impl(const ServerContext& context, ShardTable& table);
-  ~Impl();
+  ~Impl() { Stop(); }
 
   const ServerAddress& address() const { return address_; }
   void Stop();
+  void CloseSilent(Deadline::Clock::time_point now);
   CopyCount copies() const { return {.assigned = shared_.moved.load(), .added = 0}; }
 
  private:
-  void Watch(int file, void* what) const;
+  struct Served {
+    Served(std::uint64_t id, PacketSocket socket, ShmShared& shared)
+        : connection(id, std::move(socket), shared) {}
+
+    ShmConnection connection;
+    int users = 0;  // threads that serve it
+  };
+
+  void StartThreads();
+  void Watch(int file, std::uint64_t id) const;
   void Run();
+  void Serve(const epoll_event& event);
   void Accept();
+  Served* Enter(std::uint64_t id);
+  void Leave(std::uint64_t id, Served& served);
 
   const ServerAddress address_ = LocalAddress(PsTransport::kShm);
-  Shared shared_;
+  const std::string name_;
+  const OwnedFile epoll_{epoll_create1(EPOLL_CLOEXEC)};
+  const OwnedFile stopped_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};  // readable once stopped
+  ShmShared shared_;
   PacketSocket socket_;
-  int stopped_ = -1;  // an event: readable once Stop has been called
-  std::mutex mutex_;  // guards connections_
-  std::list<Connection> connections_;
+  std::mutex mutex_;                             // guards connections_ and their users
+  std::map<std::uint64_t, Served> connections_;  // by id
   std::vector<std::jthread> threads_;
 };
 
 ShmListener::Impl::Impl(const ServerContext& context, ShardTable& table)
-    : shared_{.table = table, .token = context.comm.token},
+    : name_("server " + std::to_string(context.index)),
+      shared_{.table = table, .token = context.comm.token, .epoll = epoll_.get()},
       socket_(PacketSocket::Listen(address_.address)) {
-  shared_.epoll = epoll_create1(EPOLL_CLOEXEC);
-  stopped_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (shared_.epoll < 0 || stopped_ < 0) {
-    throw CommError("server " + std::to_string(context.index), "listening", std::strerror(errno));
+  if (epoll_.get() < 0 || stopped_.get() < 0) {
+    throw CommError(name_, "listening", std::strerror(errno));
   }
-  Watch(socket_.file(), &socket_);
-  Watch(stopped_, &stopped_);
-  const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
-  for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { Run(); });
+  Watch(socket_.file(), kAccept);
+  Watch(stopped_.get(), kStopped);
+  StartThreads();
 }
 
-ShmListener::Impl::~Impl() {
-  Stop();
-  close(shared_.epoll);
-  close(stopped_);
+// Fewer than one a core serve as well, only slower; none cannot.
+void ShmListener::Impl::StartThreads() {
+  const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
+  threads_.reserve(threads);
+  try {
+    while (threads_.size() < threads) threads_.emplace_back([this] { Run(); });
+  } catch (const std::system_error& error) {
+    if (threads_.empty()) throw CommError(name_, "listening", error.what());
+  }
 }
 
 void ShmListener::Impl::Stop() {
-  eventfd_write(stopped_, 1);
+  eventfd_write(stopped_.get(), 1);
   threads_.clear();  // joins
-  for (Connection& connection : connections_) connection.Close();
+  for (auto& [id, served] : connections_) served.connection.Close();
   socket_.Close();
 }
 
-void ShmListener::Impl::Watch(int file, void* what) const {
-  epoll_event event{.events = EPOLLIN, .data = {.ptr = what}};
-  epoll_ctl(shared_.epoll, EPOLL_CTL_ADD, file, &event);
+void ShmListener::Impl::Watch(int file, std::uint64_t id) const {
+  epoll_event event{.events = EPOLLIN, .data = {.u64 = id}};
+  epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, file, &event);
 }
 
 // One packet at a time, of whichever worker: the threads share out the work by themselves.
 void ShmListener::Impl::Run() {
   while (true) {
     epoll_event event{};
-    if (epoll_wait(shared_.epoll, &event, 1, -1) != 1) continue;
-    if (event.data.ptr == &stopped_) return;
-    if (event.data.ptr == &socket_) {
+    if (epoll_wait(epoll_.get(), &event, 1, -1) != 1) continue;
+    if (event.data.u64 == kStopped) return;
+    if (event.data.u64 == kAccept) {
       Accept();
     } else {
-      static_cast<Connection*>(event.data.ptr)->Serve(event.events);
+      Serve(event);
     }
   }
+}
+
+void ShmListener::Impl::Serve(const epoll_event& event) {
+  Served* served = Enter(event.data.u64);
+  if (served == nullptr) return;
+  served->connection.Serve(event.events);
+  Leave(event.data.u64, *served);
+}
+
+/// Null when it is gone: another thread has seen its end first.
+ShmListener::Impl::Served* ShmListener::Impl::Enter(std::uint64_t id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = connections_.find(id);
+  if (found == connections_.end()) return nullptr;
+  ++found->second.users;
+  return &found->second;
+}
+
+void ShmListener::Impl::Leave(std::uint64_t id, Served& served) {
+  const std::lock_guard lock(mutex_);
+  if (--served.users == 0 && served.connection.forgettable()) connections_.erase(id);
 }
 
 void ShmListener::Impl::Accept() {
   PacketSocket accepted = socket_.Accept();
   const std::lock_guard lock(mutex_);
   if (!accepted.open() || connections_.size() >= kMaxConnections) return;
-  Connection& connection = connections_.emplace_back(std::move(accepted), shared_);
-  Watch(connection.file(), &connection);
+  const std::uint64_t id = kFirstConnection + shared_.accepted++;
+  connections_.try_emplace(id, id, std::move(accepted), shared_);
+}
+
+void ShmListener::Impl::CloseSilent(Deadline::Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [id, served] : connections_) served.connection.CloseIfSilent(now);
+  std::erase_if(connections_, [](const auto& entry) {
+    return entry.second.users == 0 && entry.second.connection.forgettable();
+  });
 }
 
 ShmListener::ShmListener(const ServerContext& context, ShardTable& table)
@@ -421,6 +176,8 @@ ShmListener::~ShmListener() = default;
 ServerAddress ShmListener::address() const { return impl_->address(); }
 
 void ShmListener::Stop() { impl_->Stop(); }
+
+void ShmListener::CloseSilent(Deadline::Clock::time_point now) { impl_->CloseSilent(now); }
 
 CopyCount ShmListener::copies() const { return impl_->copies(); }
 

@@ -19,6 +19,7 @@ class ShmListener : public Listener {
 
   ServerAddress address() const override;
   void Stop() override;
+  void CloseSilent(Deadline::Clock::time_point now) override;
   CopyCount copies() const override;
 
  private:

@@ -25,6 +25,7 @@ struct RawHeader {
 static_assert(sizeof(RawHeader) == FrameHeader::kBytes);
 
 constexpr std::uint32_t kDroppedFlag = 1;
+constexpr std::uint16_t kKinds = 6;
 
 }  // namespace
 
@@ -68,7 +69,7 @@ FrameError DecodeHeader(std::span<const std::byte> bytes, std::uint64_t message_
   std::memcpy(&raw, bytes.data(), sizeof(raw));
   if (raw.magic != FrameHeader::kMagic) return FrameError::kBadMagic;
   if (raw.protocol != FrameHeader::kProtocol) return FrameError::kBadProtocol;
-  if (raw.kind < 1 || raw.kind > 5) return FrameError::kBadKind;
+  if (raw.kind < 1 || raw.kind > kKinds) return FrameError::kBadKind;
   if (raw.payload_bytes != message_bytes - FrameHeader::kBytes) return FrameError::kBadLength;
   header = {.kind = static_cast<FrameKind>(raw.kind),
             .worker = raw.worker,

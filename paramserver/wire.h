@@ -16,6 +16,7 @@ enum class FrameKind : std::uint16_t {
   kPull = 3,       ///< Nothing out, parameters back.
   kReadState = 4,  ///< Nothing out, optimizer state back.
   kStart = 5,      ///< A `StartRequest`, where the transport has no methods.
+  kRetire = 6,     ///< Nothing out, nothing back: no more pushes until all have met.
 };
 
 struct FrameHeader {
@@ -28,7 +29,7 @@ struct FrameHeader {
   std::uint32_t worker = 0;
   std::uint32_t bucket = 0;
   std::uint32_t part = 0;      ///< 0: parameters; v: state vector v - 1.
-  std::int64_t step = 0;       ///< 0-based.
+  std::int64_t step = 0;       ///< 0-based; of a retire and a pull: meetings, see README.
   std::int64_t version = 0;    ///< Request: of the gradient's parameters; reply: of these.
   std::int64_t staleness = 0;  ///< Reply: versions applied between the two.
   bool dropped = false;        ///< Reply: the gradient came too late to be used.

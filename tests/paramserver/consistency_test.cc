@@ -153,6 +153,33 @@ TEST(BoundedStaleness, RefusesAPushWhileTheOneBeforeItWaits) {
   EXPECT_THAT(ssp->OnPush({0, 1, 2}, 2).answer, IsEmpty());
 }
 
+TEST(BoundedStaleness, WaitsForNobodyWhoHasRetired) {
+  const auto ssp = MakeAsynchronous(3, HalvesEachStep(), {.staleness_bound = 0});
+  ssp->Start(0);
+  EXPECT_THAT(ssp->OnPush({0, 0, 0}, 0).answer, IsEmpty());
+  EXPECT_THAT(ssp->OnPush({1, 0, 0}, 1).answer, IsEmpty());
+  EXPECT_THAT(ssp->OnRetire(2, 1), ElementsAre(0, 1));
+  EXPECT_THAT(ssp->OnPush({1, 1, 2}, 2).answer, IsEmpty());
+  EXPECT_THAT(ssp->Missing(), ElementsAre(0)) << "not who has retired";
+  EXPECT_THAT(ssp->OnRetire(0, 1), ElementsAre(1));
+  EXPECT_THAT(ssp->OnPush({1, 2, 3}, 3).answer, ElementsAre(1)) << "alone";
+  EXPECT_EQ(CodeOf(*ssp, {2, 0, 0}, 4), RefusalCode::kPrecondition) << "it has retired";
+}
+
+TEST(BoundedStaleness, WaitsForAllAgainOnceTheyHaveMet) {
+  const auto ssp = MakeAsynchronous(2, HalvesEachStep(), {.staleness_bound = 0});
+  ssp->Start(0);
+  ssp->OnRetire(1, 1);
+  EXPECT_THAT(ssp->OnPush({0, 0, 0}, 0).answer, ElementsAre(0));
+  ssp->OnMeeting(1);
+  EXPECT_THAT(ssp->OnPush({0, 1, 1}, 1).answer, IsEmpty());
+  EXPECT_THAT(ssp->OnPush({1, 0, 1}, 2).answer, ElementsAre(1)) << "it catches up";
+  EXPECT_THAT(ssp->OnPush({1, 1, 3}, 3).answer, ElementsAre(0, 1));
+  ssp->OnRetire(1, 2);
+  ssp->OnMeeting(1);  // told late by another worker: of the meeting before
+  EXPECT_THAT(ssp->OnPush({0, 2, 4}, 4).answer, ElementsAre(0));
+}
+
 TEST(BackupWorkers, CloseAStepWithoutTheLastAndDropIt) {
   const auto backup = MakeSynchronous(4, HalvesEachStep(), 2);
   backup->Start(0);
@@ -199,14 +226,19 @@ class RandomOrder {
  public:
   static constexpr std::int64_t kSteps = 30;
 
-  RandomOrder(Consistency& consistency, int workers, unsigned seed)
+  /// Worker w makes kSteps + w * more_steps and retires then.
+  RandomOrder(Consistency& consistency, int workers, unsigned seed, int more_steps = 0)
       : consistency_(consistency),
         random_(seed),
         steps_(static_cast<std::size_t>(workers), 0),
+        limits_(steps_),
         versions_(steps_),
         waiting_(static_cast<std::size_t>(workers), 0) {
     version_ = consistency.Start(0);
     std::ranges::fill(versions_, version_);
+    for (std::size_t worker = 0; worker < limits_.size(); ++worker) {
+      limits_[worker] = kSteps + std::int64_t(worker) * more_steps;
+    }
   }
 
   /// Until everybody has made all steps. False: nobody can go on, and somebody has not ended.
@@ -220,24 +252,32 @@ class RandomOrder {
       waiting_[w] = 1;
       if (verdict.apply) ++version_;
       pushed(push, verdict);
-      for (const int each : verdict.answer) {
-        EXPECT_EQ(std::exchange(waiting_[std::size_t(each)], 0), 1) << "answered without a push";
-        versions_[std::size_t(each)] = version_;
-        answered(each);
-      }
+      Answer(verdict.answer, answered);
     }
-    return std::ranges::count(waiting_, 1) == 0 &&
-           std::ranges::count(steps_, kSteps) == std::ssize(steps_);
+    return std::ranges::count(waiting_, 1) == 0 && steps_ == limits_;
+  }
+
+  bool done(std::size_t worker) const {
+    return waiting_[worker] == 0 && steps_[worker] == limits_[worker];
   }
 
   const std::vector<std::int64_t>& steps() const { return steps_; }
   std::int64_t version() const { return version_; }
 
  private:
+  void Answer(const std::vector<int>& workers, const std::function<void(int worker)>& answered) {
+    for (const int each : workers) {
+      EXPECT_EQ(std::exchange(waiting_[std::size_t(each)], 0), 1) << "answered without a push";
+      versions_[std::size_t(each)] = version_;
+      answered(each);
+      if (done(std::size_t(each))) Answer(consistency_.OnRetire(each, 1), answered);
+    }
+  }
+
   std::optional<int> SomebodyWhoCanPush() {
     std::vector<double> speeds;
     for (std::size_t worker = 0; worker < steps_.size(); ++worker) {
-      const bool can = waiting_[worker] == 0 && steps_[worker] < kSteps;
+      const bool can = waiting_[worker] == 0 && steps_[worker] < limits_[worker];
       speeds.push_back(can ? 1.0 / static_cast<double>(1 + worker * worker) : 0);
     }
     if (std::ranges::count(speeds, 0) == std::ssize(speeds)) return std::nullopt;
@@ -248,6 +288,7 @@ class RandomOrder {
   std::mt19937 random_;
   std::int64_t version_ = 0;
   std::vector<std::int64_t> steps_;     // pushed, by worker
+  std::vector<std::int64_t> limits_;    // that each worker makes
   std::vector<std::int64_t> versions_;  // of each worker's parameters
   std::vector<int> waiting_;            // 1: pushed and not answered
 };
@@ -277,6 +318,19 @@ TEST_P(RandomOrders, NeverExceedTheStalenessBoundAndNeverDeadlock) {
   };
   EXPECT_TRUE(order.Run(pushed, answered));
   EXPECT_EQ(order.version(), workers() * RandomOrder::kSteps);
+}
+
+TEST_P(RandomOrders, OfUnevenStepCountsEndWithinTheBoundOfThoseThatGoOn) {
+  const auto ssp = MakeAsynchronous(workers(), HalvesEachStep(), {.staleness_bound = relaxed_by()});
+  RandomOrder order(*ssp, workers(), seed(), /*more_steps=*/5);
+  const auto answered = [&](int worker) {
+    const std::int64_t clock = order.steps()[std::size_t(worker)];
+    for (std::size_t other = 0; other < order.steps().size(); ++other) {
+      if (order.done(other)) continue;
+      ASSERT_GE(order.steps()[other], clock - relaxed_by());
+    }
+  };
+  EXPECT_TRUE(order.Run([](const PushInfo&, const Verdict&) {}, answered));
 }
 
 TEST_P(RandomOrders, UseAllButTheBackupsOfEveryStepOnce) {

@@ -103,6 +103,36 @@ INSTANTIATE_TEST_SUITE_P(All, BoundedStaleness,
                          ::testing::Combine(::testing::Values(1, 2, 4), ::testing::Values(1, 2),
                                             ::testing::Values(0, 1, 4)));
 
+class UnevenStepCounts : public ::testing::TestWithParam<PsTransport> {};
+
+/// Worker w makes w more steps than worker 0 before each settle; all marks are there afterwards,
+/// and who is behind after one holds the others back again.
+TEST_P(UnevenStepCounts, EndWithoutATimeout) {
+  ClusterOptions options{.entry = &kPsSspEntry, .workers = 3, .servers = 2};
+  options.strategy.staleness = 1;
+  options.strategy.ps_transport = GetParam();
+  PsCluster cluster(options);
+  cluster.Run([&](TestWorker& worker) {
+    const int rank = worker.world.rank;
+    RandomDelay delay(rank);
+    std::int64_t step = 0;
+    for (int round = 1; round <= 3; ++round) {
+      worker.FillGradients(1);
+      for (int i = 0; i < 4 + rank * 3; ++i) {
+        delay();
+        worker.Step(step++);
+      }
+      worker.strategy->Settle();
+      for (const float value : worker.space.params()) ASSERT_EQ(value, -round * (4 + 7 + 10));
+    }
+    worker.FillGradients(0);
+    for (int i = 0; i < rank; ++i) worker.Step(step++);  // and straight to the end
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(All, UnevenStepCounts,
+                         ::testing::Values(PsTransport::kGrpc, PsTransport::kShm));
+
 class BackupWorkers : public RelaxedWorlds {};
 
 /// Worker w subtracts 1 from element w + N t of each bucket in step t.

@@ -155,7 +155,8 @@ TEST_F(ServiceTest, APushIsAnsweredWithTheNewParameters) {
 
 TEST_F(ServiceTest, EveryCallNeedsTheToken) {
   Serve(1);
-  for (const char* method : {"Start", "Load", "PushPull", "Pull", "ReadState", "NoSuchMethod"}) {
+  for (const char* method :
+       {"Start", "Load", "PushPull", "Pull", "ReadState", "Retire", "NoSuchMethod"}) {
     for (const std::optional<std::string>& token :
          {std::optional<std::string>(), std::optional<std::string>(""),
           std::optional<std::string>("secret of the jo"),
@@ -177,7 +178,7 @@ TEST_F(ServiceTest, RefusesMethodsThatDoNotExist) {
 TEST_F(ServiceTest, RefusesGarbage) {
   Serve(1);
   std::mt19937 random(5);
-  for (const char* method : {"Load", "PushPull", "Pull", "ReadState", "Start"}) {
+  for (const char* method : {"Load", "PushPull", "Pull", "ReadState", "Retire", "Start"}) {
     for (const std::size_t size : {0, 1, 55, 56, 57, 1000, 100'000}) {
       std::string garbage(size, '\0');
       for (char& byte : garbage) byte = static_cast<char>(random());

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <cstring>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/errors.h"
 #include "common/memory_region.h"
 #include "paramserver/consistency.h"
 #include "paramserver/packet_socket.h"
@@ -33,7 +35,9 @@ class ShmListenerTest : public ::testing::Test {
         table_(context_, [this] { return MakeSynchronous(1, schedule_); }),
         listener_(context_, table_) {}
 
-  PacketSocket Connect() const { return PacketSocket::Connect(listener_.address().address); }
+  PacketSocket Connect() const {
+    return PacketSocket::Connect(listener_.address().address, Deadline::After(comm_.timeout));
+  }
 
   PacketSocket Greeted() {
     PacketSocket socket = Connect();
@@ -184,6 +188,43 @@ TEST_F(ShmListenerTest, EndsConnectionsThatSendGarbage) {
   const PacketSocket twice = Greeted();
   EXPECT_EQ(Exchange(twice, Hello()).ByteSizeLong(), 0U);
   ExpectServing();
+}
+
+TEST_F(ShmListenerTest, EndsConnectionsThatDoNotSayInTimeWhoTheyAre) {
+  StartTable();
+  const PacketSocket greeted = Greeted();
+  // More than a server has room for at once, so that those before must have been forgotten.
+  for (int round = 0; round < 12; ++round) {
+    std::vector<PacketSocket> silent(100);
+    for (PacketSocket& socket : silent) socket = Connect();
+    std::string packet;
+    for (const PacketSocket& socket : silent) {
+      auto outcome = PacketSocket::Outcome::kLater;
+      while (outcome == PacketSocket::Outcome::kLater) {  // until it has been accepted
+        listener_.CloseSilent(Deadline::Clock::now() + std::chrono::hours(1));
+        outcome = socket.Receive(packet, Deadline::After(std::chrono::milliseconds(1)));
+      }
+      ASSERT_EQ(outcome, PacketSocket::Outcome::kClosed);
+    }
+  }
+  const PacketSocket in_time = Connect();
+  listener_.CloseSilent(Deadline::Clock::now());
+  EXPECT_TRUE(Exchange(in_time, Hello()).welcome());
+  EXPECT_FALSE(Exchange(greeted, Frame({.kind = FrameKind::kPull}, 0, kBytes)).has_refusal());
+  ExpectServing();
+}
+
+/// Stacks of this size cannot be had, so no thread starts.
+TEST_F(ShmListenerTest, IsRefusedWithoutAThread) {
+  pthread_attr_t normal, impossible;
+  ASSERT_EQ(pthread_getattr_default_np(&normal), 0);
+  ASSERT_EQ(pthread_attr_init(&impossible), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&impossible, std::size_t{1} << 47), 0);
+  ASSERT_EQ(pthread_setattr_default_np(&impossible), 0);
+  EXPECT_THROW(ShmListener(context_, table_), CommError);
+  EXPECT_EQ(pthread_setattr_default_np(&normal), 0);
+  pthread_attr_destroy(&impossible);
+  pthread_attr_destroy(&normal);
 }
 
 }  // namespace

@@ -64,7 +64,8 @@ TEST(FrameHeader, RefusesWhatIsNotOurs) {
   EXPECT_EQ(error_with(0, 'X'), FrameError::kBadMagic);
   EXPECT_EQ(error_with(4, 2), FrameError::kBadProtocol);
   EXPECT_EQ(error_with(6, 0), FrameError::kBadKind);
-  EXPECT_EQ(error_with(6, 6), FrameError::kBadKind);
+  EXPECT_EQ(error_with(6, 6), FrameError::kNone);
+  EXPECT_EQ(error_with(6, 7), FrameError::kBadKind);
   EXPECT_EQ(error_with(48, 1), FrameError::kBadLength);
   FrameHeader header;
   EXPECT_EQ(DecodeHeader(good, 757, header), FrameError::kBadLength);
