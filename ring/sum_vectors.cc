@@ -1,6 +1,7 @@
 // A block of the sum stays in registers while the loop goes over the vectors: every term is loaded
 // once, and what is stored lies in the lines that were just loaded. Traffic for N vectors of M
-// bytes in place: N M read, N M written.
+// bytes in place: N M read, N M written. With lines asked for ahead two ranks take as long as for
+// reading alone; without, a third longer.
 #include "ring/sum_vectors.h"
 
 #include <cstring>
@@ -20,9 +21,26 @@ constexpr std::size_t kLanes = 4;
 constexpr std::size_t kBlock = kLane * kLanes;
 using Lane = float __attribute__((vector_size(kLane * sizeof(float))));
 
+/// Far enough that a line is there when the loop comes to it, near enough that those of many
+/// vectors stay in the first-level cache. Processors' own prefetching stops at the end of each
+/// page.
+constexpr std::size_t kAheadBytes = 1024;
+constexpr std::size_t kCacheLine = 64;
+
+/// Where block `i` + `kAheadBytes` of each term lies; past the end it does no harm.
+inline void Prefetch(const float* const* from, std::size_t terms, std::size_t i) {
+  for (std::size_t term = 0; term < terms; ++term) {
+    const char* const ahead = reinterpret_cast<const char*>(from[term] + i) + kAheadBytes;
+    for (std::size_t byte = 0; byte < kBlock * sizeof(float); byte += kCacheLine) {
+      __builtin_prefetch(ahead + byte);
+    }
+  }
+}
+
 RINGSIDE_CLONES void SumBlocks(const float* const* from, std::size_t terms, float* const* to,
                                std::size_t targets, std::size_t count) {
   for (std::size_t i = 0; i < count; i += kBlock) {
+    Prefetch(from, terms, i);
     Lane sum[kLanes];
     std::memcpy(sum, from[0] + i, sizeof(sum));
     for (std::size_t term = 1; term < terms; ++term) {

@@ -94,8 +94,8 @@ ROWS = [
       for order, at_least in (("fifo", None), ("priority", 1.6))],
     Row("priority", "2 hosts at 2 Gbit/s, profile:vgg16, compute = communication, ps-sync co-located: priority / fifo: "
         "times as fast", subjects.priority, at_least=1.2),
-    Row("coalesce", "1,000 tensors of 4 KiB, ring, 2 workers: coalesced / one by one: times as fast",
-        subjects.coalesced, at_least=20),
+    *[Row(f"coalesce/{workers}", f"1,000 tensors of 4 KiB, ring, {workers} workers: coalesced / one by one: times as fast",
+          subjects.coalesced(workers), at_least=20) for workers in (2, 4)],
     *[Row(f"codec/{label}", f"four hosts at 100 Mbit/s, profile:resnet50: {codec} / full gradients: times as fast",
           subjects.codec(codec), at_least=at_least)
       for label, codec, at_least in (("powersgd", "powersgd:4", 4), ("topk", "topk:0.01", 4), ("fp16", "fp16", 1.8))],

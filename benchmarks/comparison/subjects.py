@@ -101,13 +101,15 @@ def mlp_against(strategy, peer, *flags):
     return measure
 
 
-def coalesced(context):
+def coalesced(workers):
     """1,000 tensors of 4 KiB under `ring`: buckets of 4 MiB, and every tensor alone."""
-    model = ["--model", "profile:small-tensors"]
-    values = interleaved(context.rounds, {
-        "ours": lambda: train_step_ms(context, "ring", 2, 20, *model, "--bucket-mb", 4),
-        "peer": lambda: train_step_ms(context, "ring", 2, 20, *model, "--bucket-mb", 0)})
-    return faster(values["ours"], values["peer"])
+    def measure(context):
+        model = ["--model", "profile:small-tensors"]
+        values = interleaved(context.rounds, {
+            "ours": lambda: train_step_ms(context, "ring", workers, 20, *model, "--bucket-mb", 4),
+            "peer": lambda: train_step_ms(context, "ring", workers, 20, *model, "--bucket-mb", 0)})
+        return faster(values["ours"], values["peer"])
+    return measure
 
 
 def plain_loop(context):
@@ -275,18 +277,22 @@ def priority(context):
                     ["--servers", "colocated", "--schedule", "fifo"])
 
 
+CODECS = ("fp32", "powersgd:4", "topk:0.01", "fp16")
+
+
 def codec(name):
-    """Step of ResNet-50 without compute, four hosts at 100 Mbit/s, against full gradients, whose one
-    run takes a minute: in one round, the rows share it."""
+    """Step of ResNet-50 without compute, four hosts at 100 Mbit/s, against full gradients. All codecs take turns, once
+    for all rows."""
     def measure(context):
         strategy = next((each for each in ("ring", "ps-sync") if "codec" in context.strategy(each)["keys"]), None)
         if strategy is None:
             raise Skipped("no strategy reads --codec in this build")
         servers = ["--servers", "colocated"] if strategy == "ps-sync" else []
-        options = ["--hosts", 4, "--rate", "100Mbps"]
 
         def step_ms(codec_name):
-            return lab_step_ms(context, options, strategy, "profile:resnet50", 0, 4, "--codec", codec_name, *servers)
-        plain = context.once(("codec", strategy), lambda: step_ms("fp32"))
-        return faster([step_ms(name)], [plain], note=f"under {strategy}")
+            return lambda: lab_step_ms(context, ["--hosts", 4, "--rate", "100Mbps"], strategy, "profile:resnet50", 0, 4,
+                                       "--codec", codec_name, *servers)
+        values = context.once(("codec", strategy), lambda: interleaved(
+            context.slow_rounds, {each: step_ms(each) for each in CODECS}))
+        return faster(values[name], values["fp32"], note=f"under {strategy}")
     return measure
