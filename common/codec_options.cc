@@ -101,7 +101,22 @@ CodecOptions ReplyCodec(const CodecOptions& options) {
   return {.kind = half ? options.kind : CodecKind::kFp32};
 }
 
-bool IsGathered(CodecKind kind) { return kind == CodecKind::kTopK || kind == CodecKind::kSign; }
+CodecWay WayOf(CodecKind kind) {
+  switch (kind) {
+    case CodecKind::kFp32:
+      break;
+    case CodecKind::kFp16:
+    case CodecKind::kBf16:
+    case CodecKind::kInt8:
+      return CodecWay::kOnTheWay;
+    case CodecKind::kTopK:
+    case CodecKind::kSign:
+      return CodecWay::kGathered;
+    case CodecKind::kPowerSgd:
+      return CodecWay::kFactors;
+  }
+  return CodecWay::kPlain;
+}
 
 std::string CodecText(const CodecOptions& options) {
   const auto* codec = std::ranges::find(kNames, options.kind, &CodecName::kind);

@@ -32,9 +32,15 @@ bool FeedsErrorsBack(const CodecOptions& options);
 /// What parameters travel as from a server to a worker: fp16 and bf16 like gradients, else fp32,
 /// because they are no sum that errors average out of.
 CodecOptions ReplyCodec(const CodecOptions& options);
-/// Whether encoded gradients of several workers are added up by whoever receives all of them,
-/// instead of being summed on their way: top-k, sign.
-bool IsGathered(CodecKind kind);
+
+/// How a sum over workers is formed of what they encode.
+enum class CodecWay {
+  kPlain,     ///< Nothing is encoded: fp32.
+  kOnTheWay,  ///< Partial sums are decoded, added to and encoded anew: fp16, bf16, int8.
+  kGathered,  ///< Whoever sums receives the encodings of all workers: top-k, sign.
+  kFactors,   ///< Two factors are summed, one after the other: PowerSGD.
+};
+CodecWay WayOf(CodecKind kind);
 /// The text that `ParseCodec` takes.
 std::string CodecText(const CodecOptions& options);
 

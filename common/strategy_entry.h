@@ -99,6 +99,12 @@ class Server {
   virtual ServerReport Stop() = 0;
 };
 
+/// A key that a strategy does not read, and why it would make no sense there.
+struct KeyReason {
+  std::string_view key;
+  std::string_view reason;
+};
+
 /// One line of the table of strategies. The command line's help, the conformance tests, `verify`
 /// and the matrix all read it: adding a strategy is one file and one entry
 /// (docs/add-a-strategy.md).
@@ -127,6 +133,8 @@ struct StrategyEntry {
   /// A synchronous strategy gives the same bits in every run.
   bool repeatable = true;
   bool one_host = false;  ///< All workers must share memory.
+  /// Of some keys that it does not read: why. For errors.
+  std::span<const KeyReason> senseless_keys = {};
 };
 
 }  // namespace ringside

@@ -2,6 +2,7 @@
 #define RINGSIDE_COMMON_STRATEGY_OPTIONS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "common/codec_options.h"
@@ -19,6 +20,12 @@ enum class PsTransport {
   kGrpc,  ///< gRPC over TCP.
   kUds,   ///< gRPC over a Unix domain socket: server and worker on one host.
   kShm,   ///< Shared memory: likewise.
+};
+
+/// What sums among the workers of one host.
+enum class HostSum {
+  kShm,   ///< Shared memory.
+  kNccl,  ///< NCCL, on the host's GPUs.
 };
 
 /// NCCL's algorithm, pinned.
@@ -41,6 +48,10 @@ struct StrategyOptions {
   double outer_momentum = 0.9;   ///< `outer-momentum`: diloco's outer Nesterov momentum.
 
   NcclAlgorithm nccl_algorithm = NcclAlgorithm::kRing;  ///< `nccl-algorithm`.
+  /// `nccl-share-gpu`: workers of a host may share a GPU. An emulation: NCCL takes each for a host
+  /// of its own, and sends through sockets.
+  bool nccl_share_gpu = false;
+  HostSum host_sum = HostSum::kShm;  ///< `host-sum`: how hierarchical sums inside a host.
 };
 
 /// Why a strategy cannot do what is asked: the key to blame, as flags spell it, and the reason with
@@ -49,6 +60,9 @@ struct OptionRefusal {
   std::string key;
   std::string reason;
 };
+
+/// Error feedback needs a codec that loses something. Of the key `error-feedback`.
+std::optional<OptionRefusal> CheckErrorFeedback(const CodecOptions& codec);
 
 }  // namespace ringside
 

@@ -215,14 +215,19 @@ std::string StrategiesThatRead(std::string_view key) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+std::string WhySenseless(const StrategyEntry& strategy, std::string_view key) {
+  const auto found = std::ranges::find(strategy.senseless_keys, key, &KeyReason::key);
+  return found == strategy.senseless_keys.end() ? "" : fmt::format(" ({})", found->reason);
+}
+
 // A value that nobody would read was meant for another strategy.
 void CheckOptions(const RunSpec& spec, const StrategyEntry& strategy) {
   const RunSpec defaults;
   for (const std::string_view name : OptionKeys()) {
     if (std::ranges::find(strategy.keys, name) != strategy.keys.end()) continue;
     const SpecKey& key = *FindSpecKey(name);
-    Refuse(key.get(spec) != key.get(defaults), name, "strategy '{}' does not read it; {} can",
-           spec.strategy, StrategiesThatRead(name));
+    Refuse(key.get(spec) != key.get(defaults), name, "strategy '{}' does not read it{}; {} can",
+           spec.strategy, WhySenseless(strategy, name), StrategiesThatRead(name));
   }
   if (strategy.check == nullptr) return;
   if (const auto refusal = strategy.check(spec.options, spec.workers, spec.servers)) {

@@ -149,6 +149,8 @@ constexpr Names<PsTransport, 3> kPsTransports{
     {{{PsTransport::kGrpc, "grpc"}, {PsTransport::kUds, "uds"}, {PsTransport::kShm, "shm"}}}};
 constexpr Names<NcclAlgorithm, 2> kNcclAlgorithms{
     "algorithm", {{{NcclAlgorithm::kRing, "ring"}, {NcclAlgorithm::kTree, "tree"}}}};
+constexpr Names<HostSum, 2> kHostSums{"sum inside a host",
+                                      {{{HostSum::kShm, "shm"}, {HostSum::kNccl, "nccl"}}}};
 constexpr Names<ErrorFeedback, 3> kErrorFeedbacks{
     "error feedback",
     {{{ErrorFeedback::kAuto, "auto"}, {ErrorFeedback::kOn, "on"}, {ErrorFeedback::kOff, "off"}}}};
@@ -243,6 +245,14 @@ constexpr std::array kKeys{
     SpecKey{"nccl-algorithm", "nccl_algorithm", "NAME", "nccl: ring or tree, pinned", true, Text,
             GetNamed<&StrategyOptions::nccl_algorithm, kNcclAlgorithms>,
             SetNamed<&StrategyOptions::nccl_algorithm, kNcclAlgorithms>},
+    SpecKey{"nccl-share-gpu", "nccl_share_gpu", "",
+            "nccl: workers may share a GPU; emulated: NCCL takes each for a host, and uses sockets",
+            true, Switch, GetOption<&StrategyOptions::nccl_share_gpu>,
+            SetOption<&StrategyOptions::nccl_share_gpu>},
+    SpecKey{"host-sum", "host_sum", "NAME",
+            "hierarchical: inside a host sum in shm, or by nccl on its GPUs", true, Text,
+            GetNamed<&StrategyOptions::host_sum, kHostSums>,
+            SetNamed<&StrategyOptions::host_sum, kHostSums>},
     SpecKey{"model", "model", "NAME", "what is trained (ringside list models)", true, Text,
             Get<&RunSpec::model>, Set<&RunSpec::model>},
     SpecKey{"hidden", "hidden", "N,N,...", "mlp: widths of the hidden layers; empty: 2048,2048",

@@ -36,11 +36,7 @@ std::optional<OptionRefusal> CheckServerCodec(const StrategyOptions& options) {
                          "powersgd sums one factor before it computes the other, which would take "
                          "two rounds with a server; take an all-reduce, or topk, sign, int8, fp16"};
   }
-  if (codec.kind == CodecKind::kFp32 && codec.error_feedback == ErrorFeedback::kOn) {
-    return OptionRefusal{"error-feedback",
-                         "fp32 loses nothing that could be fed back; name a codec, or leave it at "
-                         "auto"};
-  }
+  if (auto refusal = CheckErrorFeedback(codec)) return refusal;
   if (codec.kind != CodecKind::kFp32 && options.ps_transport == PsTransport::kShm) {
     return OptionRefusal{"codec",
                          "nothing travels through shared memory: encoding would only cost time; "

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <utility>
+
+#include "common/deadline.h"
+#include "ring/host_map.h"
 
 namespace ringside {
 namespace {
@@ -19,16 +23,21 @@ constexpr double kBudget = 1.0;
 constexpr double kRoundSeconds = 0.005;
 constexpr int kRounds = 3;  // the best counts: what else the machine does is no cost of ours
 
-std::vector<RingAlgorithm> AllAlgorithms() {
-  std::vector<RingAlgorithm> all;
-  for (const LinkAlgorithm& algorithm : LinkAlgorithms()) all.push_back(algorithm.id);
-  return all;
+std::vector<RingAlgorithm> AlgorithmsFor(const CodecOptions& codec) {
+  const bool on_the_way = WayOf(codec.kind) == CodecWay::kOnTheWay;
+  std::vector<RingAlgorithm> able;
+  for (const LinkAlgorithm& algorithm : LinkAlgorithms()) {
+    if (!on_the_way || WhyNotEncoded(algorithm, codec).empty()) able.push_back(algorithm.id);
+  }
+  return able;
 }
 
-std::vector<std::string> AllNames() {
-  std::vector<std::string> names;
-  for (const LinkAlgorithm& algorithm : LinkAlgorithms()) names.emplace_back(algorithm.name);
-  return names;
+/// Which workers share a host.
+HostMap MapOf(const CollectiveContext& context) {
+  const Deadline deadline = Deadline::After(context.comm.rendezvous_timeout());
+  return MapHosts(context.world.rank,
+                  Exchange(context.store, context.world, context.prefix + "/hosts",
+                           context.world.host, deadline));
 }
 
 std::size_t LargestBucketBytes(const BucketPlan& plan) {
@@ -55,47 +64,87 @@ double Largest(const std::vector<std::byte>& gathered) {
 }  // namespace
 
 AutoCollective::AutoCollective(const CollectiveContext& context)
-    : gloo_(context.world, context.store, context.comm, AllAlgorithms(), context.prefix),
-      costs_(AllNames()) {}
+    : algorithms_(AlgorithmsFor(context.options.codec)),
+      gloo_(context.world, context.store, context.comm, algorithms_, context.prefix),
+      costs_({}) {
+  std::vector<std::string> names;
+  for (const RingAlgorithm id : algorithms_) names.emplace_back(AlgorithmOf(id).name);
+  const HostMap map = MapOf(context);
+  const bool shares = map.hosts.size() < static_cast<std::size_t>(context.world.workers);
+  if (shares && WayOf(context.options.codec.kind) != CodecWay::kOnTheWay) {
+    hierarchy_ = kHierarchicalCollective.make({context.world, context.store, context.comm,
+                                               context.options, context.prefix + "/hierarchy"});
+    one_host_ = map.hosts.size() == 1;
+    names.emplace_back(one_host_ ? kShmCollective.name : kHierarchicalCollective.name);
+  }
+  costs_ = CostTable(std::move(names));
+}
 
-void AutoCollective::Prepare(const FlatSpace&, const BucketPlan& plan) {
+void AutoCollective::Prepare(const FlatSpace& space, const BucketPlan& plan) {
   if (gloo_.workers() == 1) return;
+  if (hierarchy_ != nullptr) hierarchy_->Prepare(space, plan);
+  std::vector<float> small;  // zeros, as the gradients are before the first step: sums stay finite
   double spent = 0;
   for (const std::size_t bytes : SizesFor(plan)) {
-    std::vector<float> data(bytes / sizeof(float));  // zeros: sums stay finite
+    const std::size_t elements = bytes / sizeof(float);
+    if (elements > space.size()) small.resize(elements);
+    const auto data = elements > space.size() ? std::span(small) : space.grads().first(elements);
     std::vector<double> seconds;
-    for (const LinkAlgorithm& algorithm : LinkAlgorithms()) {
-      seconds.push_back(Measure(algorithm.id, data, spent));
-    }
+    const std::size_t ways = algorithms_.size() + (hierarchy_ == nullptr ? 0 : 1);
+    for (std::size_t way = 0; way < ways; ++way) seconds.push_back(Measure(way, data, spent));
     costs_.Add(bytes, std::move(seconds));
     if (spent > kBudget) break;
   }
 }
 
-double AutoCollective::Measure(RingAlgorithm algorithm, std::span<float> data, double& spent) {
-  double best = Time(algorithm, data, 1);
+double AutoCollective::Measure(std::size_t way, std::span<float> data, double& spent) {
+  double best = Time(way, data, 1);
   spent += best;
   const int sums = std::clamp(static_cast<int>(kRoundSeconds / best), 1, 50);
   for (int round = 0; round < kRounds && spent < kBudget; ++round) {
-    const double seconds = Time(algorithm, data, sums);
+    const double seconds = Time(way, data, sums);
     spent += seconds * sums;
     best = std::min(best, seconds);
   }
   return best;
 }
 
-double AutoCollective::Time(RingAlgorithm algorithm, std::span<float> data, int sums) {
-  gloo_.Use(algorithm);
+double AutoCollective::Time(std::size_t way, std::span<float> data, int sums) {
   gloo_.AllGather({});
   const auto begin = Clock::now();
-  for (int i = 0; i < sums; ++i) gloo_.AllReduceSum(data, "the trial of algorithms");
+  for (int i = 0; i < sums; ++i) Sum(way, data, "the trial of algorithms");
   const double mine = std::chrono::duration<double>(Clock::now() - begin).count() / sums;
   return Largest(gloo_.AllGather(std::as_bytes(std::span(&mine, 1))));
 }
 
 void AutoCollective::AllReduceSum(std::span<float> data, const std::string& what) {
-  if (!costs_.empty()) gloo_.Use(LinkAlgorithms()[costs_.Cheapest(data.size_bytes())].id);
+  Sum(WayFor(data.size_bytes()), data, what);
+}
+
+void AutoCollective::AllReduceEncoded(std::span<float> data, Codec& codec, const CodecPlace& place,
+                                      const std::string& what) {
+  gloo_.Use(algorithms_[WayFor(codec.EncodedBytes(data.size()))]);
+  gloo_.AllReduceEncoded(data, codec, place, what);
+}
+
+std::size_t AutoCollective::WayFor(std::size_t bytes) const {
+  return costs_.empty() ? 0 : costs_.Cheapest(bytes);
+}
+
+void AutoCollective::Sum(std::size_t way, std::span<float> data, const std::string& what) {
+  if (way == algorithms_.size()) return hierarchy_->AllReduceSum(data, what);
+  gloo_.Use(algorithms_[way]);
   gloo_.AllReduceSum(data, what);
+}
+
+Traffic AutoCollective::traffic() const {
+  Traffic all = gloo_.traffic();
+  if (hierarchy_ != nullptr) {
+    const Traffic more = hierarchy_->traffic();
+    all.sent += more.sent;
+    all.received += more.received;
+  }
+  return all;
 }
 
 std::string AutoCollective::Notes() const {

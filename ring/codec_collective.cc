@@ -1,5 +1,5 @@
 // Steps and bytes, of N workers, c bytes of encoded gradients a worker:
-//   around the ring  2(N-1) steps, 2(N-1)/N c sent and received
+//   on the way       as of the algorithm (encoded_links.h), of c bytes
 //   gathered         N-1 steps, (N-1) c
 //   PowerSGD         two sums, of P and of Q: c is both factors, 2(N-1)/N c in all on a ring
 // A second encoding of the sum, as around the ring, would send fewer bytes of top-k and sign from
@@ -20,8 +20,6 @@
 #include "common/codec/timed_codec.h"
 #include "common/errors.h"
 #include "ring/add_into.h"
-#include "ring/encoded_ring.h"
-#include "ring/gloo_collective.h"
 #include "ring/gradient_places.h"
 
 namespace ringside {
@@ -29,33 +27,39 @@ namespace {
 
 constexpr int kLane = 1;  // communication
 
-class RingCollective : public GlooCollective {
+/// Sums of gradients encoded on their way; the rest is passed on.
+class EncodedCollective : public Collective {
  public:
-  RingCollective(const CollectiveContext& context, Recorder& recorder)
-      : GlooCollective(context.world, context.store, context.comm, RingAlgorithm::kRing,
-                       context.prefix),
-        options_(context.options.codec),
-        recorder_(recorder) {}
+  EncodedCollective(std::unique_ptr<EncodingCollective> inner, const CollectiveContext& context,
+                    Recorder& recorder)
+      : options_(context.options.codec),
+        rank_(context.world.rank),
+        recorder_(recorder),
+        inner_(std::move(inner)) {}
 
   void Prepare(const FlatSpace& space, const BucketPlan& plan) override {
+    inner_->Prepare(space, plan);
     places_.Prepare(space, plan);
-    codec_ = std::make_unique<TimedCodec>(MakeCodec(options_, world().rank, places_.elements()),
-                                          recorder_);
+    codec_ =
+        std::make_unique<TimedCodec>(MakeCodec(options_, rank_, places_.elements()), recorder_);
   }
-
   void AllReduceSum(std::span<float> data, const std::string& what) override {
-    const CodecPlace place = places_.Next(places_.BucketOf(data));
-    Run("all-reduce of " + what, [&](Links& links) {
-      EncodedRingAllReduce(links, world().rank, world().workers, data, *codec_, place, wire_);
-    });
+    inner_->AllReduceEncoded(data, *codec_, places_.Next(data), what);
   }
+  void Broadcast(std::span<float> data, int root) override { inner_->Broadcast(data, root); }
+  std::vector<std::byte> AllGather(std::span<const std::byte> mine) override {
+    return inner_->AllGather(mine);
+  }
+  Traffic traffic() const override { return inner_->traffic(); }
+  std::string Notes() const override { return inner_->Notes(); }
 
  private:
   const CodecOptions options_;
+  const int rank_;  // in the job
   Recorder& recorder_;
+  std::unique_ptr<EncodingCollective> inner_;
   GradientPlaces places_;
   std::unique_ptr<Codec> codec_;
-  std::vector<std::byte> wire_;
 };
 
 /// Passes everything on but `Prepare` and sums. What fails here breaks the collective beneath, too.
@@ -74,6 +78,7 @@ class CollectiveDecorator : public Collective {
     return inner().AllGather(mine);
   }
   Traffic traffic() const override { return inner_ == nullptr ? traffic_ : inner_->traffic(); }
+  std::string Notes() const override { return inner_ == nullptr ? "" : inner_->Notes(); }
 
  protected:
   /// Rethrows an earlier failure.
@@ -106,6 +111,7 @@ class GatheringCollective : public CollectiveDecorator {
   using CollectiveDecorator::CollectiveDecorator;
 
   void Prepare(const FlatSpace& space, const BucketPlan& plan) override {
+    inner().Prepare(space, plan);
     places_.Prepare(space, plan);
     codec_ =
         std::make_unique<TimedCodec>(MakeCodec(options_, rank_, places_.elements()), recorder_);
@@ -144,6 +150,7 @@ class PowerSgdCollective : public CollectiveDecorator {
   using CollectiveDecorator::CollectiveDecorator;
 
   void Prepare(const FlatSpace& space, const BucketPlan& plan) override {
+    inner().Prepare(space, plan);
     places_.Prepare(space, plan);
     if (FeedsErrorsBack(options_)) residual_.assign(places_.elements(), 0.0F);
     for (int bucket = 0; bucket < plan.buckets(); ++bucket) {
@@ -192,48 +199,32 @@ class PowerSgdCollective : public CollectiveDecorator {
   std::vector<float> residual_;                    // empty without error feedback
 };
 
-bool GoesAroundTheRing(CodecKind kind) {
-  return kind == CodecKind::kFp16 || kind == CodecKind::kBf16 || kind == CodecKind::kInt8;
-}
-
 }  // namespace
 
 std::unique_ptr<Collective> MakeSum(const CollectiveEntry& entry, const CollectiveContext& context,
                                     Recorder& recorder, Timeline& timeline) {
-  const CodecKind kind = context.options.codec.kind;
-  if (kind == CodecKind::kFp32 || context.world.workers == 1) return entry.make(context);
-  if (GoesAroundTheRing(kind)) {
-    if (&entry != &kRingCollective) throw InternalError("an encoded ring on another collective");
-    return std::make_unique<RingCollective>(context, recorder);
+  const CodecWay way = WayOf(context.options.codec.kind);
+  if (way == CodecWay::kPlain || context.world.workers == 1) return entry.make(context);
+  if (way == CodecWay::kOnTheWay) {
+    if (entry.make_encoded == nullptr)
+      throw InternalError("nothing can be encoded on its way here");
+    return entry.make_encoded(context, [&](std::unique_ptr<EncodingCollective> inner) {
+      return std::make_unique<EncodedCollective>(std::move(inner), context, recorder);
+    });
   }
   std::unique_ptr<Collective> inner = entry.make(context);
-  if (kind == CodecKind::kPowerSgd) {
+  if (way == CodecWay::kFactors) {
     return std::make_unique<PowerSgdCollective>(std::move(inner), context, recorder, timeline);
   }
   return std::make_unique<GatheringCollective>(std::move(inner), context, recorder, timeline);
 }
 
-std::optional<OptionRefusal> CheckRingCodec(const StrategyOptions& options, int, int) {
-  const CodecOptions& codec = options.codec;
-  if (codec.kind == CodecKind::kFp32 && codec.error_feedback == ErrorFeedback::kOn) {
-    return OptionRefusal{"error-feedback",
-                         "fp32 loses nothing that could be fed back; name a codec, or leave it at "
-                         "auto"};
-  }
-  return std::nullopt;
-}
-
-std::optional<OptionRefusal> CheckGatheringCodec(const StrategyOptions& options, int workers,
-                                                 int servers) {
-  const CodecOptions& codec = options.codec;
-  if (GoesAroundTheRing(codec.kind)) {
-    return OptionRefusal{
-        "codec",
-        fmt::format("{} is decoded and encoded anew at each hop of a ring, and only there; "
-                    "take strategy ring, or topk, sign or powersgd",
-                    CodecText(codec))};
-  }
-  return CheckRingCodec(options, workers, servers);
+std::optional<OptionRefusal> CheckCodecOn(const CollectiveEntry& entry, const CodecOptions& codec) {
+  if (auto refusal = CheckErrorFeedback(codec)) return refusal;
+  if (WayOf(codec.kind) != CodecWay::kOnTheWay) return std::nullopt;
+  const std::string reason = entry.why_not_encoded(codec);
+  if (reason.empty()) return std::nullopt;
+  return OptionRefusal{"codec", reason};
 }
 
 }  // namespace ringside

@@ -16,19 +16,15 @@ namespace ringside {
 /// the plain one for fp32, and in a world of one, where nothing travels and nothing is lost.
 /// Broadcasts and gathers are never encoded. All ranks hold the same bits after a sum.
 ///
-/// What is summed must be whole buckets of the space that `Prepare` was called with. Three ways:
-/// fp16, bf16, int8 go around the ring encoded (encoded_ring.h), which `entry` must be; top-k and
-/// sign are gathered and added up in the order of the ranks, on any collective; PowerSGD sums its
-/// factors, on any collective.
+/// fp16, bf16 and int8 are decoded, added to and encoded anew on their way (encoded_links.h), where
+/// `entry` can. Top-k and sign are gathered and added up in the order of the ranks, PowerSGD sums
+/// its factors, on any collective; these three take whole buckets of the space that `Prepare` was
+/// called with.
 std::unique_ptr<Collective> MakeSum(const CollectiveEntry& entry, const CollectiveContext& context,
                                     Recorder& recorder, Timeline& timeline);
 
-/// Why a strategy that stands on `MakeSum` cannot run with these options, for
-/// `StrategyEntry::check`: of a ring, and of any other collective.
-std::optional<OptionRefusal> CheckRingCodec(const StrategyOptions& options, int workers,
-                                            int servers);
-std::optional<OptionRefusal> CheckGatheringCodec(const StrategyOptions& options, int workers,
-                                                 int servers);
+/// Why `MakeSum` of `entry` cannot carry this codec, if it cannot.
+std::optional<OptionRefusal> CheckCodecOn(const CollectiveEntry& entry, const CodecOptions& codec);
 
 }  // namespace ringside
 

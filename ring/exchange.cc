@@ -2,17 +2,9 @@
 
 #include <algorithm>
 
-#include "ring/add_into.h"
 #include "ring/segments.h"
 
 namespace ringside {
-
-void ReceiveAdd(Links& links, int peer, std::span<std::byte> segment,
-                std::span<std::byte> scratch) {
-  const auto incoming = scratch.first(segment.size());
-  links.Receive(peer, incoming);
-  AddInto(segment, incoming);
-}
 
 void Exchange(Links& links, int peer, std::span<const std::byte> out, std::span<std::byte> in,
               std::span<std::byte> scratch) {
@@ -27,7 +19,7 @@ void Exchange(Links& links, int peer, std::span<const std::byte> out, std::span<
     if (scratch.empty()) {
       links.Receive(peer, segment);
     } else {
-      ReceiveAdd(links, peer, segment, scratch);
+      links.ReceiveAdd(peer, segment, scratch);
     }
   }
 }

@@ -8,11 +8,8 @@
 
 namespace ringside {
 
-/// Steps between two ranks that the algorithms share. `scratch` holds at least a segment.
-
-/// Adds the peer's next message to `segment`.
-void ReceiveAdd(Links& links, int peer, std::span<std::byte> segment, std::span<std::byte> scratch);
-
+/// A step between two ranks that the algorithms share. `scratch` holds at least a segment.
+///
 /// Sends `out` while it receives `in`, in segments, a few of them ahead; the peer does the same.
 /// Adds what comes when there is scratch space, replaces otherwise. `out` and `in` are disjoint or
 /// the same: a segment has been sent before what comes is added to it.

@@ -2,7 +2,6 @@
 
 #include <bit>
 
-#include "ring/exchange.h"
 #include "ring/segments.h"
 
 namespace ringside {
@@ -37,7 +36,7 @@ void FoldIn(Links& links, const Fold& fold, std::span<std::byte> data,
     if (fold.number < 0) {
       links.Send(fold.twin, Segment(data, i));
     } else {
-      ReceiveAdd(links, fold.twin, Segment(data, i), scratch);
+      links.ReceiveAdd(fold.twin, Segment(data, i), scratch);
     }
   }
 }

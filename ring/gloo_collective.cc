@@ -8,6 +8,7 @@
 
 #include "common/deadline.h"
 #include "common/errors.h"
+#include "ring/encoded_links.h"
 #include "ring/ring_algorithms.h"
 #include "ring/sigpipe_guard.h"
 #include "ring/suspects.h"
@@ -52,6 +53,14 @@ GlooCollective::GlooCollective(const World& world, Store& store, const CommOptio
 void GlooCollective::AllReduceSum(std::span<float> data, const std::string& what) {
   Run("all-reduce of " + what, [&](Links& links) {
     algorithm_->all_reduce(links, world_.rank, world_.workers, data, scratch_);
+  });
+}
+
+void GlooCollective::AllReduceEncoded(std::span<float> data, Codec& codec, const CodecPlace& place,
+                                      const std::string& what) {
+  Run("all-reduce of " + what, [&](Links& links) {
+    EncodedAllReduce(*algorithm_, links, world_.rank, world_.workers, data, codec, place, wire_,
+                     scratch_);
   });
 }
 

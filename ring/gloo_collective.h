@@ -13,7 +13,7 @@
 #include "common/store.h"
 #include "common/strategy_entry.h"
 #include "common/world.h"
-#include "ring/collective.h"
+#include "ring/encoding_collective.h"
 #include "ring/gloo_links.h"
 #include "ring/link_algorithm.h"
 
@@ -25,7 +25,7 @@ namespace ringside {
 /// Errors: one rank that is gone breaks the whole ring, and most ranks see a neighbour leave that
 /// has itself only given up. So a rank that fails writes into the store whom it missed, then closes
 /// its connections, then follows these notes to the one rank that wrote none: the culprit.
-class GlooCollective : public Collective {
+class GlooCollective : public EncodingCollective {
  public:
   /// Collective; rendezvous under `prefix`, which is new for each collective of a job. Borrows
   /// `store`. Connects for all of `algorithms` (at least one) and sums with the first.
@@ -40,16 +40,16 @@ class GlooCollective : public Collective {
   int workers() const { return world_.workers; }
 
   void AllReduceSum(std::span<float> data, const std::string& what) override;
+  void AllReduceEncoded(std::span<float> data, Codec& codec, const CodecPlace& place,
+                        const std::string& what) override;
   void Broadcast(std::span<float> data, int root) override;
   std::vector<std::byte> AllGather(std::span<const std::byte> mine) override;
   Traffic traffic() const override { return traffic_; }
 
- protected:
-  const World& world() const { return world_; }
+ private:
   /// `steps` over the links, with the errors of this class; nothing in a world of one.
   void Run(const std::string& operation, const std::function<void(Links&)>& steps);
 
- private:
   [[noreturn]] void Fail(const std::string& operation, const CommError& seen);
 
   World world_;
@@ -58,6 +58,7 @@ class GlooCollective : public Collective {
   std::string prefix_;
   std::unique_ptr<GlooLinks> links_;  // null in a world of one, and after a failure
   std::vector<std::byte> scratch_;
+  std::vector<float> wire_;  // of encoded sums
   std::exception_ptr failure_;
   Traffic traffic_;
 };

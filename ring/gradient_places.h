@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <ranges>
 #include <span>
-#include <vector>
 
 #include "common/bucket_plan.h"
 #include "common/codec/codec.h"
@@ -15,14 +16,14 @@
 
 namespace ringside {
 
-/// Tells which bucket of the flat gradient vector a span is, for collectives that keep something of
-/// each. Steps are counted from the start of the run: all ranks sum each bucket once a step.
+/// Tells where in the flat gradient vector a span is, for collectives that keep something of each
+/// place. Steps are counted from the start of the run: all ranks sum each bucket once a step.
 class GradientPlaces {
  public:
   void Prepare(const FlatSpace& space, const BucketPlan& plan) {
     grads_ = space.grads();
     plan_ = plan;
-    steps_.assign(static_cast<std::size_t>(plan.buckets()), 0);
+    steps_.clear();
   }
 
   std::size_t elements() const { return grads_.size(); }
@@ -41,13 +42,25 @@ class GradientPlaces {
   }
   /// Of this bucket's next sum.
   CodecPlace Next(int bucket) {
-    return {plan_.range(bucket).begin, steps_[static_cast<std::size_t>(bucket)]++};
+    return {plan_.range(bucket).begin, steps_[plan_.range(bucket).begin]++};
+  }
+  /// Of the next sum of a span that always begins where this one does: a bucket, or a share of one
+  /// that is the same in every step. Throws `InternalError` for a span that is of no gradients.
+  CodecPlace Next(std::span<const float> data) {
+    const auto inside = [&](const float* at) {
+      return !std::less<>()(at, grads_.data()) && !std::less<>()(grads_.data() + grads_.size(), at);
+    };
+    if (!inside(data.data()) || !inside(data.data() + data.size())) {
+      throw InternalError("only gradients of the flat vector can be summed with a codec");
+    }
+    const auto offset = static_cast<std::size_t>(data.data() - grads_.data());
+    return {offset, steps_[offset]++};
   }
 
  private:
   std::span<const float> grads_;
   BucketPlan plan_;
-  std::vector<std::int64_t> steps_;  // by bucket
+  std::map<std::size_t, std::int64_t> steps_;  // by first element
 };
 
 }  // namespace ringside

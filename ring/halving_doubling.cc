@@ -21,8 +21,8 @@ struct Halves {
   std::span<std::byte> given;
 };
 
-Halves Halve(std::span<std::byte> range, bool upper) {
-  const std::size_t middle = range.size() / sizeof(float) / 2 * sizeof(float);
+Halves Halve(std::span<std::byte> range, std::size_t element_bytes, bool upper) {
+  const std::size_t middle = range.size() / element_bytes / 2 * element_bytes;
   const auto low = range.first(middle);
   const auto high = range.subspan(middle);
   return upper ? Halves{high, low} : Halves{low, high};
@@ -33,7 +33,7 @@ void HalveAndDouble(Links& links, const Fold& fold, std::span<std::byte> data,
   std::vector<Halves> steps;
   auto range = data;
   for (int bit = 1; bit < fold.active; bit *= 2) {
-    steps.push_back(Halve(range, (fold.number & bit) != 0));
+    steps.push_back(Halve(range, links.element_bytes(), (fold.number & bit) != 0));
     range = steps.back().kept;
     Exchange(links, fold.Partner(bit), steps.back().given, range, scratch);
   }

@@ -32,7 +32,10 @@ HierarchicalCollective::HierarchicalCollective(HierarchyParts parts, int rank, S
       prefix_(std::move(prefix)) {}
 
 void HierarchicalCollective::Prepare(const FlatSpace& space, const BucketPlan& plan) {
-  Run([&] { inner_->Prepare(space, plan); });
+  Run([&] {
+    inner_->Prepare(space, plan);
+    if (outer_ != nullptr) outer_->Prepare(space, plan);
+  });
 }
 
 void HierarchicalCollective::AllReduceSum(std::span<float> data, const std::string& what) {

@@ -41,6 +41,7 @@ class HierarchicalCollective : public Collective {
   std::vector<std::byte> AllGather(std::span<const std::byte> mine) override;
   /// What goes to other hosts and comes from them.
   Traffic traffic() const override;
+  std::string Notes() const override { return inner_ == nullptr ? "" : inner_->Notes(); }
 
  private:
   template <typename Steps>

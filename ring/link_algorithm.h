@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/codec_options.h"
 #include "ring/links.h"
 
 namespace ringside {
@@ -21,12 +23,18 @@ struct LinkAlgorithm {
                      std::span<std::byte> scratch);
   /// Whom a rank needs links to; mutual.
   std::vector<int> (*peers)(int rank, int world);
+  /// Every element of a sum, partial or complete, is sent by one rank, and passed on as it was
+  /// received. Otherwise ranks that hold the same sum each send it.
+  bool one_sender = true;
 };
 
 /// All of them, by id.
 std::span<const LinkAlgorithm> LinkAlgorithms();
 
 const LinkAlgorithm& AlgorithmOf(RingAlgorithm id);
+
+/// Why sums of `algorithm` cannot be encoded on their way with such a codec; empty: they can.
+std::string WhyNotEncoded(const LinkAlgorithm& algorithm, const CodecOptions& codec);
 
 }  // namespace ringside
 

@@ -10,6 +10,9 @@ namespace ringside {
 /// written against, so that they run over sockets and over queues in a test alike. Used by one
 /// thread at a time. Both calls throw `CommError` that names the peer.
 ///
+/// The algorithms see bytes; what they sum are elements of `element_bytes()` each, floats unless a
+/// decorator says otherwise (encoded_links.h).
+///
 /// Messages of `window_bytes()` in total fit in a connection unread; a `Send` beyond that may block
 /// until the peer receives. The algorithms keep within it, so no circle of ranks can wait for each
 /// other. Ranks may have windows of different sizes.
@@ -32,6 +35,11 @@ class Links {
   virtual void Send(int peer, std::span<const std::byte> data) = 0;
   /// The next message of the peer; `data` is as long as that message.
   virtual void Receive(int peer, std::span<std::byte> data) = 0;
+
+  /// Data are cut at multiples of so many bytes alone, which divide a segment.
+  virtual std::size_t element_bytes() const { return sizeof(float); }
+  /// Adds the next message of the peer to `data`, at most a segment. `scratch` holds as much.
+  virtual void ReceiveAdd(int peer, std::span<std::byte> data, std::span<std::byte> scratch);
 };
 
 }  // namespace ringside

@@ -61,10 +61,13 @@ int DeviceCount() {
 /// One GPU with a stream, a buffer and a communicator. Everything is called with it current.
 class NcclCollective::Device {
  public:
-  explicit Device(const CollectiveContext& context) : index_(context.world.local_rank) {
-    const std::string reason = TooFewDevices(context.world.local_workers, DeviceCount());
-    if (!reason.empty()) throw MissingBackendError(reason);
+  explicit Device(const CollectiveContext& context) : index_(IndexFor(context)) {
     MakeCurrent();
+    if (context.options.nccl_share_gpu) {
+      for (const auto& [name, value] : SharedGpuSettings(context.world.rank)) {
+        ::setenv(name.c_str(), value.c_str(), 1);
+      }
+    }
     // NCCL takes it from nowhere else.
     ::setenv("NCCL_ALGO", NcclAlgorithmSetting(context.options.nccl_algorithm), 1);
     Check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
@@ -133,6 +136,13 @@ class NcclCollective::Device {
   cudaStream_t stream() const { return stream_; }
 
  private:
+  static int IndexFor(const CollectiveContext& context) {
+    const int devices = DeviceCount();
+    if (context.options.nccl_share_gpu && devices > 0) return context.world.local_rank % devices;
+    const std::string reason = TooFewDevices(context.world.local_workers, devices);
+    if (!reason.empty()) throw MissingBackendError(reason);
+    return context.world.local_rank;
+  }
   bool HasSettled() const {
     ncclResult_t state = ncclSuccess;
     Check(ncclCommGetAsyncError(communicator_, &state));
@@ -152,7 +162,9 @@ class NcclCollective::Device {
 };
 
 NcclCollective::NcclCollective(const CollectiveContext& context)
-    : world_(context.world), timeout_(context.comm.timeout) {
+    : world_(context.world),
+      timeout_(context.comm.timeout),
+      shares_gpu_(context.options.nccl_share_gpu) {
   try {
     device_ = std::make_unique<Device>(context);
   } catch (const DeviceError& error) {
@@ -161,6 +173,8 @@ NcclCollective::NcclCollective(const CollectiveContext& context)
 }
 
 NcclCollective::~NcclCollective() = default;
+
+std::string NcclCollective::Notes() const { return shares_gpu_ ? kSharedGpuNote : ""; }
 
 void NcclCollective::Prepare(const FlatSpace& space, const BucketPlan&) {
   Run("pinning of the vectors", [&](const Deadline&) {

@@ -33,6 +33,7 @@ class NcclCollective : public Collective {
   std::vector<std::byte> AllGather(std::span<const std::byte> mine) override;
   /// The vectors handed to NCCL; what it makes of them, it does not tell.
   Traffic traffic() const override { return traffic_; }
+  std::string Notes() const override;
 
  private:
   class Device;
@@ -42,6 +43,7 @@ class NcclCollective : public Collective {
 
   const World world_;
   const std::chrono::milliseconds timeout_;
+  const bool shares_gpu_;
   std::unique_ptr<Device> device_;  // null after a failure
   std::exception_ptr failure_;
   Traffic traffic_;

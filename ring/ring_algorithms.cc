@@ -9,7 +9,6 @@
 // the borders of steps too.
 #include "ring/ring_algorithms.h"
 
-#include "ring/add_into.h"
 #include "ring/segments.h"
 
 namespace ringside {
@@ -56,9 +55,7 @@ void ReceiveSegment(Links& links, const Rotation& rotation, std::size_t step, st
     links.Receive(left, segment);
     return;
   }
-  const auto incoming = scratch.first(segment.size());
-  links.Receive(left, incoming);
-  AddInto(segment, incoming);
+  links.ReceiveAdd(left, segment, scratch);
 }
 
 void Rotate(Links& links, const Rotation& rotation, std::span<std::byte> scratch) {
@@ -84,7 +81,7 @@ void RingAllReduce(Links& links, int rank, int world, std::span<float> data,
                    std::span<std::byte> scratch) {
   Rotate(links,
          {.data = std::as_writable_bytes(data),
-          .element_bytes = sizeof(float),
+          .element_bytes = links.element_bytes(),
           .rank = rank,
           .world = world,
           .steps = 2 * (world - 1),

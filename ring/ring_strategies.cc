@@ -23,11 +23,36 @@ std::unique_ptr<Strategy> Make(const StrategyContext& context) {
   });
 }
 
-constexpr std::array<std::string_view, 3> kKeys{"schedule", "codec", "error-feedback"};
-constexpr std::array<std::string_view, 1> kAutoKeys{"schedule"};
+template <const CollectiveEntry& collective>
+std::optional<OptionRefusal> CheckCodec(const StrategyOptions& options, int, int) {
+  return CheckCodecOn(collective, options.codec);
+}
 
-constexpr std::array<std::string_view, 4> kNcclKeys{"schedule", "codec", "error-feedback",
-                                                    "nccl-algorithm"};
+constexpr std::array<std::string_view, 3> kKeys{"schedule", "codec", "error-feedback"};
+constexpr std::array<std::string_view, 5> kNcclKeys{"schedule", "codec", "error-feedback",
+                                                    "nccl-algorithm", "nccl-share-gpu"};
+constexpr std::array<std::string_view, 6> kHierarchicalKeys{
+    "schedule", "codec", "error-feedback", "host-sum", "nccl-algorithm", "nccl-share-gpu"};
+
+std::optional<OptionRefusal> CheckHierarchical(const StrategyOptions& options, int workers,
+                                               int servers) {
+  if (options.host_sum == HostSum::kNccl) {
+    const std::string reason = kNcclLibrary.Unavailable();
+    if (!reason.empty()) return OptionRefusal{"host-sum", "nccl: " + reason + "; or take shm"};
+  } else if (options.nccl_algorithm != NcclAlgorithm::kRing || options.nccl_share_gpu) {
+    return OptionRefusal{options.nccl_share_gpu ? "nccl-share-gpu" : "nccl-algorithm",
+                         "hierarchical uses NCCL with host-sum nccl alone"};
+  }
+  return CheckCodec<kHierarchicalCollective>(options, workers, servers);
+}
+
+constexpr std::array kSenselessInSharedMemory{
+    KeyReason{"codec", "nothing travels through shared memory: encoding would only cost time"},
+    KeyReason{"error-feedback", "no codec makes sense in shared memory, where nothing travels"},
+    KeyReason{"schedule",
+              "there is no link that an urgent bucket could have first: whoever awaits a bucket "
+              "updates it"},
+};
 
 }  // namespace
 
@@ -42,7 +67,7 @@ const StrategyEntry kRingEntry{
     .make_server = nullptr,
     .bound = RingCost,
     .keys = kKeys,
-    .check = CheckRingCodec,
+    .check = CheckCodec<kRingCollective>,
 };
 
 const StrategyEntry kHalvingDoublingEntry{
@@ -56,7 +81,7 @@ const StrategyEntry kHalvingDoublingEntry{
     .make_server = nullptr,
     .bound = HalvingDoublingCost,
     .keys = kKeys,
-    .check = CheckGatheringCodec,
+    .check = CheckCodec<kHalvingDoublingCollective>,
 };
 
 const StrategyEntry kRecursiveDoublingEntry{
@@ -70,7 +95,7 @@ const StrategyEntry kRecursiveDoublingEntry{
     .make_server = nullptr,
     .bound = RecursiveDoublingCost,
     .keys = kKeys,
-    .check = CheckGatheringCodec,
+    .check = CheckCodec<kRecursiveDoublingCollective>,
 };
 
 const StrategyEntry kTreeEntry{
@@ -84,7 +109,7 @@ const StrategyEntry kTreeEntry{
     .make_server = nullptr,
     .bound = TreeCost,
     .keys = kKeys,
-    .check = CheckGatheringCodec,
+    .check = CheckCodec<kTreeCollective>,
 };
 
 const StrategyEntry kMpiEntry{
@@ -98,7 +123,7 @@ const StrategyEntry kMpiEntry{
     .make_server = nullptr,
     .bound = AllReduceCost,
     .keys = kKeys,
-    .check = CheckGatheringCodec,
+    .check = CheckCodec<kMpiCollective>,
     .unavailable = [] { return kMpiLibrary.Unavailable(); },
     .ranks = Ranks::kMpiProcesses,
 };
@@ -106,14 +131,15 @@ const StrategyEntry kMpiEntry{
 const StrategyEntry kAutoEntry{
     .name = "auto",
     .family = Family::kRing,
-    .summary = "times the algorithms at the start and picks by message size, and says what",
+    .summary = "times Gloo's algorithms and shared memory at the start, picks by size, says what",
     .synchronous = true,
     .averaging = Averaging::kGlobalBatch,
-    .memory = MemoryKind::kOrdinary,
+    .memory = MemoryKind::kShared,
     .make = Make<kAutoCollective>,
     .make_server = nullptr,
     .bound = AllReduceCost,
-    .keys = kAutoKeys,
+    .keys = kKeys,
+    .check = CheckCodec<kAutoCollective>,
     .repeatable = false,
 };
 
@@ -128,7 +154,7 @@ const StrategyEntry kNcclEntry{
     .make_server = nullptr,
     .bound = AllReduceCost,
     .keys = kNcclKeys,
-    .check = CheckGatheringCodec,
+    .check = CheckCodec<kNcclCollective>,
     .unavailable = [] { return kNcclLibrary.Unavailable(); },
     .ranks = Ranks::kProcesses,
 };
@@ -146,18 +172,21 @@ const StrategyEntry kShmEntry{
     .make_server = nullptr,
     .bound = NoCost,  // no link is used
     .one_host = true,
+    .senseless_keys = kSenselessInSharedMemory,
 };
 
 const StrategyEntry kHierarchicalEntry{
     .name = "hierarchical",
     .family = Family::kRing,
-    .summary = "shared memory inside a host, rings over Gloo across hosts",
+    .summary = "shared memory or NCCL inside a host, rings over Gloo across hosts",
     .synchronous = true,
     .averaging = Averaging::kGlobalBatch,
     .memory = MemoryKind::kShared,
     .make = Make<kHierarchicalCollective>,
     .make_server = nullptr,
     .bound = HierarchicalCost,
+    .keys = kHierarchicalKeys,
+    .check = CheckHierarchical,
 };
 
 }  // namespace ringside

@@ -15,7 +15,6 @@
 
 #include <array>
 
-#include "ring/exchange.h"
 #include "ring/segments.h"
 #include "ring/tree_topology.h"
 
@@ -33,11 +32,12 @@ struct Half {
   std::span<std::byte> data;
 };
 
-std::array<Half, 2> Split(int rank, int world, std::span<std::byte> data) {
+std::array<Half, 2> Split(int rank, int world, std::size_t element_bytes,
+                          std::span<std::byte> data) {
   auto [first, second] = DoubleTree(rank, world);
-  const std::size_t floats = data.size() / sizeof(float);
+  const std::size_t elements = data.size() / element_bytes;
   const std::size_t middle =
-      data.size() < kLeastToSplit ? data.size() : (floats + 1) / 2 * sizeof(float);
+      data.size() < kLeastToSplit ? data.size() : (elements + 1) / 2 * element_bytes;
   return {Half{std::move(first), data.first(middle)},
           Half{std::move(second), data.subspan(middle)}};
 }
@@ -45,7 +45,7 @@ std::array<Half, 2> Split(int rank, int world, std::span<std::byte> data) {
 void Up(Links& links, const Half& half, std::size_t index, std::span<std::byte> scratch) {
   const auto segment = Segment(half.data, index);
   if (segment.empty()) return;
-  for (const int child : half.place.children) ReceiveAdd(links, child, segment, scratch);
+  for (const int child : half.place.children) links.ReceiveAdd(child, segment, scratch);
   if (half.place.parent >= 0) links.Send(half.place.parent, segment);
 }
 
@@ -60,7 +60,7 @@ void Down(Links& links, const Half& half, std::size_t index) {
 
 void TreeAllReduce(Links& links, int rank, int world, std::span<float> data,
                    std::span<std::byte> scratch) {
-  const auto halves = Split(rank, world, std::as_writable_bytes(data));
+  const auto halves = Split(rank, world, links.element_bytes(), std::as_writable_bytes(data));
   const std::size_t segments = SegmentCount(halves[0].data.size());
   for (std::size_t k = 0; k < segments + kLag; ++k) {
     for (const Half& half : halves) Up(links, half, k, scratch);

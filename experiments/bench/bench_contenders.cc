@@ -91,7 +91,7 @@ double WireBytesOf(const CodecOptions& codec, std::int64_t bytes) {
 double SumBytes(const RunSpec& spec, std::int64_t bytes) {
   const CodecOptions& codec = spec.options.codec;
   const double encoded = WireBytesOf(codec, bytes);
-  if (IsGathered(codec.kind)) return (spec.workers - 1) * encoded;
+  if (WayOf(codec.kind) == CodecWay::kGathered) return (spec.workers - 1) * encoded;
   return AllReduceBytes(spec.workers, static_cast<std::int64_t>(encoded));
 }
 

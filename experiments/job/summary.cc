@@ -204,7 +204,8 @@ class SummaryMaker {
     input.bytes_per_s = GoodputBytesPerSecond(spec_.link_bits_per_s);
     input.latency_s = spec_.link_latency_s;
     input.sync_every = spec_.options.sync_every;
-    const bool gathered = entry.family == Family::kRing && IsGathered(spec_.options.codec.kind);
+    const bool gathered = entry.family == Family::kRing &&
+                          WayOf(spec_.options.codec.kind) == CodecWay::kGathered;
     return gathered ? GatherCost(input) : entry.bound(input);
   }
 

@@ -147,6 +147,18 @@ class WorkerRun {
     std::ranges::copy(checkpoint_.params, space_.params().begin());
     std::ranges::copy(checkpoint_.buffers, model_->Buffers().begin());
     start_ = {checkpoint_.steps_done, checkpoint_.optimizer_state};
+    NoteWhatIsLost();
+  }
+
+  /// What a codec keeps from step to step is each worker's own and as large as its gradients.
+  void NoteWhatIsLost() {
+    const CodecOptions& codec = spec_.options.codec;
+    if (FeedsErrorsBack(codec)) {
+      recorder_.AddNote("resumed with empty residuals of error feedback: no checkpoint has them");
+    }
+    if (WayOf(codec.kind) == CodecWay::kFactors) {
+      recorder_.AddNote("resumed with first factors of powersgd: no checkpoint has them");
+    }
   }
 
   void Save(Strategy& strategy, std::int64_t steps_done) {

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cstring>
 #include <numeric>
 #include <vector>
 
+#include "common/codec/codec.h"
+#include "ring/encoded_links.h"
 #include "ring/fold.h"
 #include "ring/halving_doubling.h"
 #include "ring/link_algorithm.h"
@@ -122,6 +125,54 @@ TEST_P(AlgorithmTest, TreeSumsAndMovesWhatTheoryAsks) {
       EXPECT_LE(rank.received, most);
     }
     EXPECT_EQ(sent, 2 * (n - 1) * bytes);
+  }
+}
+
+TEST_P(AlgorithmTest, SumsThatTravelEncodedAreExactWhereNothingIsRounded) {
+  const int world = GetParam();
+  const auto n = static_cast<std::size_t>(world);
+  for (const LinkAlgorithm& algorithm : LinkAlgorithms()) {
+    for (const std::size_t count :
+         {std::size_t{0}, std::size_t{1}, n - 1, n, n + 1, std::size_t{200'003}}) {
+      QueueNetwork network;
+      RunRanks(world, [&](int rank) {
+        QueueLinks links(network, rank);
+        std::vector<float> data(count);
+        for (std::size_t i = 0; i < count; ++i) data[i] = static_cast<float>(i % 7) * (rank + 1.0F);
+        const auto codec = MakeCodec({.kind = CodecKind::kFp16}, rank, count);
+        std::vector<float> wire;
+        std::vector<std::byte> scratch(Links::kSegmentBytes);
+        EncodedAllReduce(algorithm, links, rank, world, data, *codec, {}, wire, scratch);
+        const float factor = static_cast<float>(world) * static_cast<float>(world + 1) / 2;
+        for (std::size_t i = 0; i < count; ++i) {
+          ASSERT_EQ(data[i], static_cast<float>(i % 7) * factor) << algorithm.name << " " << i;
+        }
+      });
+      EXPECT_EQ(network.left(), 0U);
+    }
+  }
+}
+
+TEST(EncodedLinksTest, BytesThatNoCodecWroteAreAnErrorThatNamesTheirSender) {
+  QueueNetwork network;
+  const float negative_scale = -1;
+  for (const bool adding : {false, true}) {
+    QueueLinks under(network, 0);
+    std::vector<float> data(100);
+    const auto codec = MakeCodec({.kind = CodecKind::kInt8}, 0, data.size());
+    std::vector<float> wire;
+    EncodedLinks links(under, 2, data, *codec, {}, wire);
+    const auto image = std::as_writable_bytes(links.wire());
+    std::vector<std::byte> message(image.size());
+    std::memcpy(message.data(), &negative_scale, sizeof(negative_scale));
+    network.Send(1, 0, message);
+    std::vector<std::byte> scratch(Links::kSegmentBytes);
+    try {
+      adding ? links.ReceiveAdd(1, image, scratch) : links.Receive(1, image);
+      ADD_FAILURE() << "a negative scale was read";
+    } catch (const CommError& error) {
+      EXPECT_EQ(error.peer(), "worker 1");
+    }
   }
 }
 

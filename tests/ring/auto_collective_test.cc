@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
 #include "common/errors.h"
+#include "ring/codec_collective.h"
 #include "ring/cost_table.h"
 #include "tests/common/thread_ranks.h"
 
@@ -58,17 +61,58 @@ TEST(CostTableTest, SaysWhatItTakesAndWhatTheOthersCost) {
   EXPECT_EQ(table.Describe(), "4 KiB: tree 40 us (ring 60); 4.0 MiB: ring 2000 us (tree 3000)");
 }
 
-TEST(AutoCollectiveTest, AllRanksDecideAlikeAndSumRight) {
+TEST(AutoCollectiveTest, LeavesOutWhatCannotEncodeAndSumsRight) {
+  constexpr int kWorld = 3;
+  const BucketPlan plan(std::vector<TensorSpec>{{"a", 20'000}},
+                        {.target_bytes = 1 << 20, .first_bytes = 4096});
+  InProcessStore store;
+  const CommOptions comm{.address = "127.0.0.1", .token = "secret"};
+  StrategyOptions options;
+  ParseCodec("int8", options.codec);
+  std::vector<std::vector<float>> sums(kWorld);
+  RunRanks(kWorld, [&](int rank) {
+    const World world = TestWorld(rank, kWorld);
+    const FlatSpace space(plan.elements());
+    Recorder recorder(1);
+    Timeline timeline;
+    const auto collective =
+        MakeSum(kAutoCollective, {world, store, comm, options, "auto"}, recorder, timeline);
+    collective->Prepare(space, plan);
+    EXPECT_THAT(collective->Notes(), HasSubstr("halving-doubling"));
+    EXPECT_THAT(collective->Notes(), testing::Not(HasSubstr("recursive-doubling")));
+    std::ranges::fill(space.grads(), static_cast<float>(rank + 1));
+    collective->AllReduceSum(space.grads(), "test data");
+    sums[static_cast<std::size_t>(rank)].assign(space.grads().begin(), space.grads().end());
+    for (const float value : space.grads()) ASSERT_NEAR(value, 6.0F, 0.2F);
+    collective->AllGather({});
+  });
+  EXPECT_THAT(sums, testing::Each(sums[0]));
+}
+
+struct Setting {
+  std::array<const char*, 4> hosts;
+  const char* more;  // than Gloo's algorithms
+};
+
+class AutoCollectiveWaysTest : public testing::TestWithParam<Setting> {};
+
+INSTANTIATE_TEST_SUITE_P(Topologies, AutoCollectiveWaysTest,
+                         testing::Values(Setting{{"a", "a", "a", "a"}, "shm"},
+                                         Setting{{"a", "a", "b", "b"}, "hierarchical"},
+                                         Setting{{"a", "b", "c", "d"}, nullptr}));
+
+TEST_P(AutoCollectiveWaysTest, AllRanksDecideAlikeAndSumRight) {
   constexpr int kWorld = 4;
   const std::vector<TensorSpec> tensors{{"a", 300'000}};
   const BucketPlan plan(tensors, {.target_bytes = 1 << 20, .first_bytes = 4096});
-  const FlatSpace space(plan.elements());
   InProcessStore store;
   const CommOptions comm{.address = "127.0.0.1", .token = "secret"};
   const StrategyOptions options;
   std::vector<std::string> notes(kWorld);
   RunRanks(kWorld, [&](int rank) {
-    const World world = TestWorld(rank, kWorld);
+    World world = TestWorld(rank, kWorld);
+    world.host = GetParam().hosts[static_cast<std::size_t>(rank)];
+    const FlatSpace space(plan.elements(), "test");
     AutoCollective collective({world, store, comm, options, "auto"});
     collective.Prepare(space, plan);
     notes[static_cast<std::size_t>(rank)] = collective.Notes();
@@ -80,6 +124,10 @@ TEST(AutoCollectiveTest, AllRanksDecideAlikeAndSumRight) {
     collective.AllGather({});
   });
   EXPECT_THAT(notes[0], HasSubstr("4 KiB: "));
+  for (const char* way : {"shm", "hierarchical"}) {
+    const bool timed = GetParam().more != nullptr && std::string(way) == GetParam().more;
+    EXPECT_EQ(notes[0].find(way) != std::string::npos, timed) << way << ": " << notes[0];
+  }
   EXPECT_THAT(notes, testing::Each(notes[0]));
 }
 

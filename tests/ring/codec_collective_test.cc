@@ -35,10 +35,10 @@ StrategyOptions OptionsOf(const std::string& codec, ErrorFeedback feedback = Err
 
 /// What a rank sums.
 struct Member {
-  explicit Member(std::size_t elements)
+  Member(std::size_t elements, MemoryKind memory = MemoryKind::kOrdinary)
       : plan(std::vector<TensorSpec>{{"a", elements / 3}, {"b", elements - elements / 3}},
              {.target_bytes = 128 << 10, .first_bytes = 1 << 10}),
-        space(elements) {}
+        space(memory == MemoryKind::kShared ? FlatSpace(elements, "test") : FlatSpace(elements)) {}
 
   std::span<float> Bucket(int bucket) {
     const BucketPlan::Range& range = plan.range(bucket);
@@ -65,8 +65,9 @@ class CodecCollectiveTest : public testing::TestWithParam<Setting> {
     InProcessStore store;
     const CommOptions comm{.address = "127.0.0.1", .token = "secret", .timeout = 5s};
     RunRanks(world(), [&](int rank) {
-      const World self = TestWorld(rank, world());
-      Member member(elements);
+      World self = TestWorld(rank, world());
+      self.host = "host " + std::to_string(rank / 2);  // where hosts matter
+      Member member(elements, GetParam().entry->memory);
       const auto sum = MakeSum(*GetParam().entry, {self, store, comm, options, "g"},
                                member.recorder, member.timeline);
       sum->Prepare(member.space, member.plan);
@@ -86,9 +87,14 @@ std::vector<Setting> Settings() {
       settings.push_back({&kRingCollective, codec, world});
     }
   }
-  for (const CollectiveEntry* entry :
-       {&kHalvingDoublingCollective, &kRecursiveDoublingCollective, &kTreeCollective}) {
-    for (const char* codec : {"topk:0.2", "powersgd:2"}) settings.push_back({entry, codec, 3});
+  for (const CollectiveEntry* entry : CollectiveTable()) {
+    // `auto` has tests of its own: it may pick another algorithm, and so round otherwise.
+    const bool here = entry->make_encoded != nullptr && entry != &kAutoCollective;
+    if (!here || entry == &kRingCollective) continue;
+    for (const char* codec : {"fp16", "int8", "topk:0.2", "powersgd:2"}) {
+      if (CheckCodecOn(*entry, OptionsOf(codec).codec)) continue;
+      for (const int world : {3, 4}) settings.push_back({entry, codec, world});
+    }
   }
   return settings;
 }
@@ -188,15 +194,16 @@ bool RoundsOnItsWay(const std::string& codec) {
 TEST_P(CodecCollectiveTest, ErrorFeedbackBringsEverythingInTheEnd) {
   const std::string codec = GetParam().codec;
   if (!encoded() || codec == "fp32" || codec == "topk:0.01") return;
-  OnEveryRank(2000, OptionsOf(codec, ErrorFeedback::kOn),
-              [&](Collective& sum, Member& m, int rank) {
-                const Drift drift = DriftOf(sum, m, rank, world());
-                if (RoundsOnItsWay(codec)) {
-                  EXPECT_TRUE(IsWithinResiduals(drift, codec, world()));
-                } else {
-                  EXPECT_LT(Length(drift.error), 0.25 * kDriftSteps * Length(drift.expected));
-                }
-              });
+  const StrategyOptions options = OptionsOf(codec, ErrorFeedback::kOn);
+  if (CheckCodecOn(*GetParam().entry, options.codec)) return;
+  OnEveryRank(2000, options, [&](Collective& sum, Member& m, int rank) {
+    const Drift drift = DriftOf(sum, m, rank, world());
+    if (RoundsOnItsWay(codec)) {
+      EXPECT_TRUE(IsWithinResiduals(drift, codec, world()));
+    } else {
+      EXPECT_LT(Length(drift.error), 0.25 * kDriftSteps * Length(drift.expected));
+    }
+  });
 }
 
 TEST_P(CodecCollectiveTest, WithoutErrorFeedbackRoundingAddsUp) {
@@ -210,7 +217,7 @@ TEST_P(CodecCollectiveTest, WithoutErrorFeedbackRoundingAddsUp) {
 TEST_P(CodecCollectiveTest, SendsTheBytesThatItsReadmeStates) {
   if (!encoded()) return;
   const StrategyOptions options = OptionsOf(GetParam().codec);
-  OnEveryRank(100'000, options, [&](Collective& sum, Member& m, int) {
+  OnEveryRank(100'000, options, [&](Collective& sum, Member& m, int rank) {
     const std::uint64_t before = sum.traffic().sent;
     double wire = 0;
     for (int b = 0; b < m.plan.buckets(); ++b) {
@@ -218,14 +225,53 @@ TEST_P(CodecCollectiveTest, SendsTheBytesThatItsReadmeStates) {
       wire += static_cast<double>(WireBytes(options.codec, m.Bucket(b).size()));
     }
     const double n = world();
-    const double shares = IsGathered(options.codec.kind) ? n - 1 : 2 * (n - 1) / n;
+    const bool gathered = WayOf(options.codec.kind) == CodecWay::kGathered;
+    const double shares = gathered ? n - 1 : 2 * (n - 1) / n;
     const auto sent = static_cast<double>(sum.traffic().sent - before);
-    if (GetParam().entry == &kRingCollective || IsGathered(options.codec.kind)) {
+    const bool flat = GetParam().entry != &kHierarchicalCollective;
+    if (GetParam().entry == &kRingCollective || (gathered && flat)) {
       // Chunks are not all equally long, and each segment has its scale.
       EXPECT_NEAR(sent, shares * wire, 0.02 * shares * wire + 1000);
     }
-    EXPECT_GT(m.recorder.TakeCodecMs(), options.codec.kind == CodecKind::kFp32 ? -1 : 0);
+    // A worker beyond those of the smallest host sends nothing across.
+    const bool encodes = options.codec.kind != CodecKind::kFp32 && (flat || rank % 2 == 0);
+    EXPECT_GT(m.recorder.TakeCodecMs(), encodes ? 0 : -1);
   });
+}
+
+TEST_P(CodecCollectiveTest, EncodesWhatCrossesHosts) {
+  if (GetParam().entry != &kHierarchicalCollective || GetParam().world != 4) return;
+  const StrategyOptions options = OptionsOf(GetParam().codec);
+  if (WayOf(options.codec.kind) != CodecWay::kOnTheWay) return;
+  OnEveryRank(100'000, options, [&](Collective& sum, Member& m, int) {
+    const std::uint64_t before = sum.traffic().sent;
+    double wire = 0;
+    for (int b = 0; b < m.plan.buckets(); ++b) {
+      sum.AllReduceSum(m.Bucket(b), "test data");
+      wire += static_cast<double>(WireBytes(options.codec, m.Bucket(b).size()));
+    }
+    // Two hosts exchange all of it, in two lanes.
+    EXPECT_NEAR(static_cast<double>(sum.traffic().sent - before), wire / 2, 0.02 * wire + 1000);
+  });
+}
+
+TEST(CodecCheckTest, WhatCannotBeEncodedOnItsWayIsRefusedWithTheReason) {
+  const auto reason = [](const CollectiveEntry& entry, const char* codec, ErrorFeedback feedback) {
+    const auto refusal = CheckCodecOn(entry, OptionsOf(codec, feedback).codec);
+    return refusal ? refusal->key + ": " + refusal->reason : "";
+  };
+  const auto by_itself = [&](const CollectiveEntry& entry, const char* codec) {
+    return reason(entry, codec, ErrorFeedback::kAuto);
+  };
+  EXPECT_THAT(by_itself(kMpiCollective, "fp16"), HasSubstr("adds up floats by itself"));
+  EXPECT_THAT(by_itself(kShmCollective, "bf16"), HasSubstr("nothing travels"));
+  EXPECT_THAT(by_itself(kRecursiveDoublingCollective, "int8"), HasSubstr("several ranks encode"));
+  EXPECT_THAT(reason(kRecursiveDoublingCollective, "fp16", ErrorFeedback::kOn),
+              HasSubstr("without error feedback"));
+  EXPECT_EQ(by_itself(kRecursiveDoublingCollective, "bf16"), "");
+  EXPECT_EQ(by_itself(kMpiCollective, "topk:0.1"), "");
+  EXPECT_EQ(by_itself(kTreeCollective, "int8"), "");
+  EXPECT_THAT(reason(kTreeCollective, "fp32", ErrorFeedback::kOn), HasSubstr("fp32 loses nothing"));
 }
 
 TEST_P(CodecCollectiveTest, SmallIntegersAreExactIn16Bits) {
@@ -293,6 +339,23 @@ TEST(CodecCollectiveFaultTest, DamagedBytesAreAnErrorThatNamesTheirSender) {
 TEST(CodecCollectiveFaultTest, OnlyWholeBucketsAreSummed) {
   InProcessStore store;
   const CommOptions comm{.address = "127.0.0.1", .token = "secret", .timeout = 5s};
+  for (const char* codec : {"topk:0.1", "powersgd:1"}) {
+    const StrategyOptions options = OptionsOf(codec);
+    RunRanks(2, [&](int rank) {
+      const World self = TestWorld(rank, 2);
+      Member member(1000);
+      const auto sum = MakeSum(kRingCollective, {self, store, comm, options, codec},
+                               member.recorder, member.timeline);
+      sum->Prepare(member.space, member.plan);
+      EXPECT_THROW(sum->AllReduceSum(member.Bucket(0).subspan(1), "a part"), InternalError);
+      sum->AllGather({});
+    });
+  }
+}
+
+TEST(CodecCollectiveFaultTest, OnlyGradientsAreEncodedOnTheirWay) {
+  InProcessStore store;
+  const CommOptions comm{.address = "127.0.0.1", .token = "secret", .timeout = 5s};
   const StrategyOptions options = OptionsOf("fp16");
   RunRanks(2, [&](int rank) {
     const World self = TestWorld(rank, 2);
@@ -300,7 +363,8 @@ TEST(CodecCollectiveFaultTest, OnlyWholeBucketsAreSummed) {
     const auto sum = MakeSum(kRingCollective, {self, store, comm, options, "g"}, member.recorder,
                              member.timeline);
     sum->Prepare(member.space, member.plan);
-    EXPECT_THROW(sum->AllReduceSum(member.Bucket(0).subspan(1), "a part"), InternalError);
+    std::vector<float> elsewhere(10);
+    EXPECT_THROW(sum->AllReduceSum(elsewhere, "test data"), InternalError);
     sum->AllGather({});
   });
 }

@@ -15,6 +15,8 @@
 #include "common/errors.h"
 #include "common/store.h"
 #include "ring/collective_table.h"
+#include "ring/gloo_collective.h"
+#include "ring/whole_host_collective.h"
 #include "tests/common/thread_ranks.h"
 
 namespace ringside {
@@ -156,6 +158,48 @@ INSTANTIATE_TEST_SUITE_P(Topologies, HierarchicalCollectiveTest,
                            return std::accumulate(topology.param.begin(), topology.param.end(),
                                                   std::string());
                          });
+
+/// The inside that NCCL has, on Gloo: a collective that knows no halves.
+std::unique_ptr<Collective> HierarchyOnGloo(const Hosts& hosts, const World& world, Store& store,
+                                            const CommOptions& comm) {
+  HierarchyParts parts{.map = MapHosts(world.rank, hosts), .inner = nullptr, .outer = nullptr};
+  const auto gloo = [&](int rank, std::size_t workers, const std::string& prefix) {
+    World among = world;
+    among.rank = rank;
+    among.workers = static_cast<int>(workers);
+    return std::make_unique<GlooCollective>(among, store, comm, RingAlgorithm::kRing, prefix);
+  };
+  const HostMap& map = parts.map;
+  parts.inner = std::make_unique<WholeHostCollective>(
+      gloo(map.here.rank, map.here.workers.size(), "host " + std::to_string(map.host)),
+      map.here.rank);
+  if (map.hosts.size() > 1 && map.here.rank < map.smallest()) {
+    parts.outer = gloo(map.host, map.hosts.size(), "lane " + std::to_string(map.here.rank));
+  }
+  return std::make_unique<HierarchicalCollective>(std::move(parts), world.rank, store, "hierarchy");
+}
+
+TEST_P(HierarchicalCollectiveTest, StandsOnACollectiveThatKnowsNoHalves) {
+  InProcessStore store;
+  const CommOptions comm = TestComm();
+  RunRanks(workers(), [&](int rank) {
+    const auto collective = HierarchyOnGloo(GetParam(), WorldOf(GetParam(), rank), store, comm);
+    const auto n = static_cast<std::size_t>(workers());
+    for (const std::size_t size : {std::size_t{0}, std::size_t{1}, n + 1, std::size_t{70'001}}) {
+      std::vector<float> data(size);
+      for (std::size_t i = 0; i < size; ++i) {
+        data[i] = static_cast<float>(i % 1000) * static_cast<float>(rank + 1);
+      }
+      collective->AllReduceSum(data, "test data");
+      const auto factor = static_cast<float>(n * (n + 1) / 2);
+      for (std::size_t i = 0; i < size; ++i) {
+        ASSERT_EQ(data[i], static_cast<float>(i % 1000) * factor) << "element " << i;
+      }
+    }
+    const auto all = collective->AllGather(std::vector<std::byte>(3, std::byte(rank)));
+    for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], std::byte(i / 3));
+  });
+}
 
 TEST(HierarchicalCollectiveFaultTest, EveryRankOfEveryHostNamesTheOneThatLeft) {
   const Hosts hosts{"a", "a", "b", "b"};

@@ -16,6 +16,15 @@ TEST(NcclSettingsTest, PinTheAllReduceAlone) {
   EXPECT_STREQ(NcclAlgorithmSetting(NcclAlgorithm::kTree), "allreduce:tree");
 }
 
+TEST(NcclSettingsTest, WorkersThatShareAGpuAreHostsOfTheirOwnToNccl) {
+  const auto first = SharedGpuSettings(0);
+  const auto second = SharedGpuSettings(1);
+  EXPECT_EQ(first.front().first, "NCCL_HOSTID");
+  EXPECT_NE(first.front().second, second.front().second);
+  EXPECT_THAT(first, ::testing::Contains(::testing::Pair("NCCL_NET", "Socket")));
+  EXPECT_THAT(kSharedGpuNote, HasSubstr("emulated"));
+}
+
 TEST(NcclSettingsTest, AMachineWithoutAGpuIsToldWhatCudaSays) {
   EXPECT_THAT(NoDevice("no CUDA-capable device is detected", 0),
               AllOf(HasSubstr("no CUDA-capable device is detected"), HasSubstr("driver")));
