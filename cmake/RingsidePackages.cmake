@@ -10,6 +10,7 @@ find_package(spdlog REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(SQLite3 3.37 REQUIRED)  # STRICT tables
 
 # Backends that a build may lack: their strategies are then listed as unavailable.
 set(MPI_CXX_SKIP_MPICXX ON)

@@ -23,6 +23,27 @@ bool IsFinished(const std::optional<std::string>& status);
 /// "failed: worker 1 was killed"; an error that names the status itself is not led by it again.
 std::string StatusText(const std::string& status, const std::string& error);
 
+/// The summary of a finished bundle. Throws `DataError` where it is damaged, `Error` where its
+/// schema is newer than this build's: the same keys may mean something else there.
+nlohmann::json ReadSummary(const std::filesystem::path& directory);
+
+/// Throws `Error` when `directory` is the bundle of a newer Ringside, which is left as it is.
+void RefuseNewerBundle(const std::filesystem::path& directory);
+
+/// Takes a bundle away, summary.json first: whatever stops this half-way, what is left is
+/// unfinished.
+void RemoveBundle(const std::filesystem::path& directory);
+
+/// A bundle that is to be run again.
+struct BundleSource {
+  std::filesystem::path spec_file;
+  std::string run_id;  ///< Of the run that it holds.
+};
+
+/// `path` is a bundle's directory or its spec.json. Throws `DataError` where a file is damaged,
+/// `Error` where it is no bundle or one of a newer version.
+BundleSource ReadBundleSource(const std::filesystem::path& path);
+
 /// Parses a JSON file. Throws `DataError` with the path and the offset of the damage.
 nlohmann::json ReadJsonFile(const std::filesystem::path& path);
 

@@ -178,13 +178,17 @@ void ResolveWorld(RunSpec& spec, const StrategyEntry& strategy) {
   Refuse(spec.servers < 0, "servers", "{} servers cannot be; 0 means the strategy's default",
          spec.servers);
   if (strategy.make_server == nullptr) {
-    Refuse(spec.servers != 0 || spec.colocated, "servers",
+    Refuse(spec.servers != 0 || spec.colocated || spec.servers_as_workers, "servers",
            "strategy '{}' has no servers; leave servers away or take ps-sync", spec.strategy);
     return;
   }
   Refuse(strategy.spare_servers && spec.colocated, "servers",
          "strategy '{}' has a server in every worker as it is; say how many there are besides",
          spec.strategy);
+  if (spec.servers_as_workers) {
+    spec.servers = spec.workers;
+    spec.servers_as_workers = false;
+  }
   if (spec.servers == 0 && !strategy.spare_servers) {
     spec.servers = spec.colocated ? spec.workers : 1;
   }

@@ -44,6 +44,7 @@ struct RunSpec {
   std::optional<NetworkSpec> network;  ///< The hosts are namespaces, with links as it says.
   /// 0: one dedicated server where the strategy has servers, none where they are spare ones.
   int servers = 0;
+  bool servers_as_workers = false;  ///< As many dedicated ones as workers; resolving counts them.
   bool colocated = false;   ///< `servers` of the workers carry one; 0 then means all of them.
   StrategyOptions options;  ///< Of the strategy.
 

@@ -80,21 +80,30 @@ void SetOption(RunSpec& spec, const json& value) {
   target = Checked<std::remove_reference_t<decltype(target)>>(value);
 }
 
-// `servers` is a number of dedicated servers, "colocated" (one in every worker) or "colocated:N".
+// `servers` is a number of dedicated servers, "workers" (as many as those), "colocated" (one in
+// every worker) or "colocated:N".
 constexpr std::string_view kColocated = "colocated";
+constexpr std::string_view kAsWorkers = "workers";
 
 json ParseServers(std::string_view text) {
-  if (text.starts_with(kColocated)) return std::string(text);
+  if (text.starts_with(kColocated) || text == kAsWorkers) return std::string(text);
   return ParseInteger(text);
 }
 
 json GetServers(const RunSpec& spec) {
+  if (spec.servers_as_workers) return std::string(kAsWorkers);
   if (!spec.colocated) return spec.servers;
   if (spec.servers == 0) return std::string(kColocated);
   return fmt::format("{}:{}", kColocated, spec.servers);
 }
 
 void SetServers(RunSpec& spec, const json& value) {
+  spec.servers_as_workers = value.is_string() && value.get<std::string>() == kAsWorkers;
+  if (spec.servers_as_workers) {
+    spec.servers = 0;
+    spec.colocated = false;
+    return;
+  }
   if (!value.is_string()) {
     spec.servers = Checked<int>(value);
     spec.colocated = false;
@@ -102,7 +111,7 @@ void SetServers(RunSpec& spec, const json& value) {
   }
   const auto text = value.get<std::string>();
   const std::string expected =
-      "a number, 'colocated' or 'colocated:N' expected, not '" + text + "'";
+      "a number, 'workers', 'colocated' or 'colocated:N' expected, not '" + text + "'";
   if (!text.starts_with(kColocated)) throw ConfigError(expected);
   std::string_view rest = std::string_view(text).substr(kColocated.size());
   spec.servers = 0;
@@ -206,9 +215,9 @@ constexpr std::array kKeys{
             "hosts=2,rate=1Gbps; rates=, racks=, uplink=, latency=, jitter=, loss=, servers=)",
             true, Text, GetNetwork, SetNetwork, true},
     SpecKey{
-        "servers", "servers", "N|colocated[:N]",
-        "dedicated parameter servers, or servers inside the workers; 0: one dedicated; mixed: how "
-        "many besides one in every worker",
+        "servers", "servers", "N|workers|colocated[:N]",
+        "dedicated parameter servers (workers: as many as those), or servers inside the workers; "
+        "0: one dedicated; mixed: how many besides one in every worker",
         true, ParseServers, GetServers, SetServers},
     SpecKey{"schedule", "schedule", "ORDER",
             "which bucket leaves first: fifo, or priority (what the next forward pass reads first)",

@@ -149,6 +149,7 @@ RunSpec SpecOf(const std::string& strategy, const EffectiveSpec& effective) {
   if (entry.make_server == nullptr) {
     own.spec.servers = 0;
     own.spec.colocated = false;
+    own.spec.servers_as_workers = false;
   }
   return ResolveEffective(own);
 }

@@ -16,6 +16,8 @@ constexpr std::array kCommands{
     Command{"matrix", "run every combination of a spec file, interleaved and resumable", false,
             RunMatrixCommand},
     Command{"report", "tables of a directory of results", false, RunReportCommand},
+    Command{"index", "make the SQLite index of a directory of results anew", false,
+            RunIndexCommand},
     Command{"bench", "time collectives, and push and pull, beside bare Gloo and OpenMPI", false,
             RunBenchCommand},
     Command{"verify", "prove that strategies compute what one worker computes", false,

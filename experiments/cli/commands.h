@@ -24,6 +24,7 @@ std::span<const Command> Commands();
 
 int RunTrainCommand(const Arguments& args);
 int RunMatrixCommand(const Arguments& args);
+int RunIndexCommand(const Arguments& args);
 int RunReportCommand(const Arguments& args);
 int RunVerifyCommand(const Arguments& args);
 int RunBenchCommand(const Arguments& args);

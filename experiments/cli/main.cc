@@ -1,6 +1,7 @@
 // ringside: the command line, the launcher and the servers. Never loads libtorch.
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -85,6 +86,9 @@ int Main(const std::vector<std::string>& args) {
 }  // namespace ringside
 
 int main(int argc, char** argv) {
+  // A file that may grow no more is an error of write(2), told like any other, and no reason to
+  // die.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return ringside::Main({argv + 1, argv + argc});
   } catch (...) {

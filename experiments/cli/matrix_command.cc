@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -9,9 +8,12 @@
 #include "experiments/cli/commands.h"
 #include "experiments/cli/exit_codes.h"
 #include "experiments/cli/job_flags.h"
+#include "experiments/cli/matrix_view.h"
 #include "experiments/cli/option_set.h"
+#include "experiments/matrix/estimate.h"
+#include "experiments/matrix/journal.h"
 #include "experiments/matrix/matrix_runner.h"
-#include "experiments/units.h"
+#include "experiments/matrix/run_filter.h"
 
 namespace ringside {
 namespace {
@@ -24,8 +26,15 @@ OptionSet MatrixOptionSet() {
       {{"ringside matrix experiments/specs/quickstart.yaml",
         "five strategies with 1, 2 and 4 workers, into results/quickstart"},
        {"ringside matrix SPEC.yaml --dry-run", "the runs, their number and the estimated time"},
+       {"ringside matrix SPEC.yaml --only strategy=ring,workers=4", "some of the runs"},
        {"ringside matrix SPEC.yaml --resume", "go on where an interrupted matrix ended"}});
   options.TakePositional({"SPEC.yaml", "see docs/matrix-spec.md"});
+  options.AddGroup("Which runs");
+  options.Add({"only", "KEY=VALUE,...",
+               "those alone that have all these values; given again: those besides", "", "", true});
+  options.Add({"keep-going", "",
+               "leave out combinations that no strategy supports, saying which, and run the others",
+               ""});
   options.AddGroup("Runs that have results already");
   options.Add({"resume", "", "skip the finished ones, failed ones included", ""});
   options.Add({"retry-failed", "", "skip those that are done, run the failed ones again", ""});
@@ -57,8 +66,22 @@ std::string StateOf(const fs::path& bundle) {
   return fs::exists(bundle) ? "unfinished" : "new";
 }
 
-int DryRun(const std::vector<PlannedRun>& runs, const fs::path& directory, Existing existing,
-           bool as_json) {
+nlohmann::json RefusedJson(const std::vector<RefusedRun>& refused) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const RefusedRun& run : refused)
+    rows.push_back({{"label", run.label}, {"reason", run.reason}});
+  return rows;
+}
+
+nlohmann::json EstimateJson(const Estimate& estimate) {
+  return {{"seconds", estimate.seconds},
+          {"timed", estimate.timed},
+          {"calculated", estimate.calculated},
+          {"unknown", estimate.unknown}};
+}
+
+int DryRun(const MatrixPlan& plan, const fs::path& directory, Existing existing, bool as_json) {
+  const std::vector<PlannedRun>& runs = plan.runs;
   std::vector<PlannedRun> wanted;
   nlohmann::json rows = nlohmann::json::array();
   for (const PlannedRun& run : runs) {
@@ -74,19 +97,42 @@ int DryRun(const std::vector<PlannedRun>& runs, const fs::path& directory, Exist
       fmt::print("{}  {:<12} {:<5} {}\n", run.id, state, selected ? "run" : "skip", run.label);
     }
   }
-  const std::optional<double> seconds = EstimateSeconds(wanted, directory);
+  const Estimate estimate = EstimateTime(wanted, Journal(directory).Read());
   if (as_json) {
-    const nlohmann::json estimate = seconds ? nlohmann::json(*seconds) : nlohmann::json(nullptr);
     fmt::print("{}\n", nlohmann::json{{"schema", "ringside.matrix-plan/1"},
                                       {"runs", rows},
+                                      {"refused", RefusedJson(plan.refused)},
                                       {"selected", wanted.size()},
-                                      {"estimated_s", estimate}}
+                                      {"estimated_s", estimate.seconds},
+                                      {"estimate", EstimateJson(estimate)}}
                            .dump(2));
     return kExitDone;
   }
   fmt::print("{} runs, {} to carry out, estimated time {}\n", runs.size(), wanted.size(),
-             seconds ? FormatSeconds(*seconds) : "unknown until a first run is timed");
+             estimate.Text());
   return kExitDone;
+}
+
+MatrixPlan ReadPlan(const MatrixSpec& spec, const ParsedOptions& parsed) {
+  MatrixPlan plan;
+  if (parsed.IsOn("keep-going")) {
+    plan = PlanWhatCanRun(spec);
+  } else {
+    plan.runs = PlanMatrix(spec);
+  }
+  const RunFilter only(parsed.GetAll("only"));
+  const std::size_t all = plan.runs.size();
+  std::erase_if(plan.runs, [&](const PlannedRun& run) { return !only.Fits(run.spec); });
+  if (plan.runs.empty()) {
+    throw UsageError(fmt::format("--only: none of the {} runs is so; --dry-run lists them", all));
+  }
+  return plan;
+}
+
+void TellRefused(const std::vector<RefusedRun>& refused) {
+  for (const RefusedRun& run : refused) {
+    fmt::print(stderr, "left out {}: {}\n", run.label, run.reason);
+  }
 }
 
 }  // namespace
@@ -101,29 +147,28 @@ int RunMatrixCommand(const Arguments& args) {
   const Existing existing = ReadExisting(parsed);
   JobOptions job = ReadJobFlags(parsed, CurrentEnvironment());
   const MatrixSpec spec = ReadMatrixSpec(parsed.positional());
-  const std::vector<PlannedRun> runs = PlanMatrix(spec);
+  const MatrixPlan plan = ReadPlan(spec, parsed);
   const fs::path directory = fs::path(parsed.Get("out")) / spec.name;
-  if (parsed.IsOn("dry-run")) return DryRun(runs, directory, existing, parsed.IsOn("json"));
+  TellRefused(plan.refused);
+  if (parsed.IsOn("dry-run")) return DryRun(plan, directory, existing, parsed.IsOn("json"));
 
   // The matrix's own lines would be torn apart by those of every process; logs lie in the bundles.
   job.echo_logs = false;
-  // Off a terminal a line per run is enough.
-  job.show_progress = job.show_progress && isatty(STDERR_FILENO) == 1;
-  const bool quiet = parsed.IsOn("quiet");
-  const auto say = [quiet](const std::string& line) {
-    if (!quiet) fmt::print(stderr, "{}\n", line);
-  };
-  say(fmt::format("{}: {} runs into {}", spec.name, runs.size(), directory.string()));
-  const MatrixTally tally = RunMatrix(spec, runs, directory, existing, job, RunJob, say);
-  say(fmt::format("{} done, {} failed, {} skipped{}; 'ringside report {}' shows them", tally.done,
-                  tally.failed, tally.skipped, tally.interrupted ? ", interrupted" : "",
-                  directory.string()));
+  MatrixView view(plan, directory, parsed.IsOn("quiet"));
+  job.console = &view.console();
+  view.Say(fmt::format("{}: {} runs into {}", spec.name, plan.runs.size(), directory.string()));
+  const MatrixTally tally = RunMatrix(spec, plan.runs, directory, existing, job, RunJob, view);
+  view.Say(fmt::format("{} done, {} failed, {} skipped{}; 'ringside report {}' shows them",
+                       tally.done, tally.failed, tally.skipped,
+                       tally.interrupted ? ", interrupted" : "", directory.string()));
   if (parsed.IsOn("json")) {
     fmt::print("{}\n", nlohmann::json{{"schema", "ringside.matrix/1"},
                                       {"directory", directory.string()},
                                       {"done", tally.done},
                                       {"failed", tally.failed},
                                       {"skipped", tally.skipped},
+                                      {"retried", tally.retried},
+                                      {"refused", RefusedJson(plan.refused)},
                                       {"interrupted", tally.interrupted}}
                            .dump(2));
   }

@@ -60,7 +60,11 @@ po::options_description Description(const std::vector<const Option*>& options) {
   auto add = description.add_options();
   for (const Option* option : options) {
     const std::string names = option->name + (option->letter.empty() ? "" : "," + option->letter);
-    add(names.c_str(), po::value<std::string>(), "");
+    if (option->repeatable) {
+      add(names.c_str(), po::value<std::vector<std::string>>()->composing(), "");
+    } else {
+      add(names.c_str(), po::value<std::string>(), "");
+    }
   }
   add("help,h", po::bool_switch(), "");
   add(kPositionalName, po::value<std::vector<std::string>>(), "");
@@ -97,6 +101,11 @@ const std::string& ParsedOptions::Get(std::string_view name) const {
   const auto found = defaults_.find(name);
   if (found == defaults_.end()) throw InternalError("no option --" + std::string(name));
   return found->second;
+}
+
+std::vector<std::string> ParsedOptions::GetAll(std::string_view name) const {
+  const auto found = repeated_.find(name);
+  return found == repeated_.end() ? std::vector<std::string>{} : found->second;
 }
 
 bool ParsedOptions::IsOn(std::string_view name) const {
@@ -154,7 +163,10 @@ ParsedOptions OptionSet::Parse(const std::vector<std::string>& args) const {
     throw UsageError(fmt::format("{}: {}", verb_, error.what()));
   }
   for (const Option* option : options) {
-    if (values.count(option->name) > 0) {
+    if (values.count(option->name) == 0) continue;
+    if (option->repeatable) {
+      parsed.repeated_[option->name] = values[option->name].as<std::vector<std::string>>();
+    } else {
       parsed.written_[option->name] = values[option->name].as<std::string>();
     }
   }

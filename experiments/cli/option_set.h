@@ -17,6 +17,7 @@ struct Option {
   std::string help;
   std::string default_text;  ///< Shown by help, and the value where the flag is absent.
   std::string letter = {};   ///< "b": also -b; empty: it has no short form.
+  bool repeatable = false;   ///< It may be given more than once: `GetAll`.
 };
 
 /// What a verb takes besides its flags.
@@ -38,6 +39,8 @@ class ParsedOptions {
   bool Has(std::string_view name) const { return written_.contains(name); }
   /// The written value, or the default of the table.
   const std::string& Get(std::string_view name) const;
+  /// All values of a repeatable flag, as written.
+  std::vector<std::string> GetAll(std::string_view name) const;
   /// A switch that is on.
   bool IsOn(std::string_view name) const;
   bool help() const { return help_; }
@@ -47,6 +50,7 @@ class ParsedOptions {
  private:
   friend class OptionSet;
   std::map<std::string, std::string, std::less<>> written_;
+  std::map<std::string, std::vector<std::string>, std::less<>> repeated_;
   std::map<std::string, std::string, std::less<>> defaults_;
   std::string positional_;
   ColorMode color_ = ColorMode::kAuto;

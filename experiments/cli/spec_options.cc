@@ -93,7 +93,7 @@ void AddSpecOptions(OptionSet& options, const SpecOptions& takes) {
 EffectiveSpec ReadSpec(const ParsedOptions& parsed, const Environment& environment,
                        const SpecOptions& takes) {
   EffectiveSpec effective{takes.defaults, {}};
-  std::string config = parsed.Get("config");
+  std::string config = takes.file.empty() ? parsed.Get("config") : takes.file;
   const auto variable = environment.find("RINGSIDE_CONFIG");
   if (config.empty() && variable != environment.end()) config = variable->second;
   if (!config.empty()) ReadFileLayer(effective, config, takes);

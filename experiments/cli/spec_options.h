@@ -27,6 +27,7 @@ struct EffectiveSpec {
 /// How a verb takes a run spec.
 struct SpecOptions {
   RunSpec defaults;
+  std::string file{};                     ///< Read instead of that of --config; empty: none.
   std::vector<std::string_view> without;  ///< Keys that the verb sets itself.
 
   bool Takes(const SpecKey& key) const;

@@ -29,12 +29,16 @@ OptionSet TrainOptions() {
         "two dedicated parameter servers"},
        {"ringside train --model profile:resnet50 --compute-ms 120 --steps 20 --link 1Gbps",
         "emulated compute, real bytes, beside the bound of the declared link"},
+       {"ringside train --from results/quickstart/RUN-ID", "a run again, from its bundle"},
        {"mpirun -n 2 ringside train --strategy ring",
         "one rank of a job that another launcher started"}});
   AddSpecOptions(options, {});
   AddJobFlags(options);
   options.AddGroup("Results");
   options.Add({"out", "DIR", "directory of the run's bundle; empty: results/train/RUN-ID", ""});
+  options.Add(
+      {"from", "BUNDLE",
+       "run what a bundle ran (its directory, or its spec.json); flags go before its values", ""});
   options.Add({"force", "", "replace a finished run in that directory", ""});
   options.Add({"json", "", "print the summary as one JSON object on stdout", ""});
   return options;
@@ -42,19 +46,37 @@ OptionSet TrainOptions() {
 
 // A rank of a job has its number of workers from the job, unless something says otherwise.
 EffectiveSpec ReadTrainSpec(const ParsedOptions& parsed, const Environment& environment,
-                            const std::optional<RankEnvironment>& ranks) {
+                            const std::optional<RankEnvironment>& ranks,
+                            const std::optional<BundleSource>& from) {
   SpecOptions takes;
+  if (from) takes.file = from->spec_file.string();
   if (ranks) takes.defaults.workers = ranks->workers;
   return ReadSpec(parsed, environment, takes);
 }
 
 fs::path BundleDirectory(const ParsedOptions& parsed, const RunSpec& spec) {
   if (!parsed.Get("out").empty()) return parsed.Get("out");
-  return fs::path("results") / "train" / RunId(spec);
+  const fs::path directory = fs::path("results") / "train" / RunId(spec);
+  if (parsed.Get("from").empty() || parsed.IsOn("force")) return directory;
+  // The bundle that is run again may lie just there.
+  fs::path free = directory;
+  for (int count = 2; BundleStatus(free) == JobStatusName(JobStatus::kDone); ++count) {
+    free = fmt::format("{}.{}", directory.string(), count);
+  }
+  return free;
+}
+
+std::optional<BundleSource> ReadFrom(const ParsedOptions& parsed) {
+  if (parsed.Get("from").empty()) return std::nullopt;
+  if (parsed.Has("config")) {
+    throw UsageError("--from: the bundle is the configuration; leave --config away");
+  }
+  return ReadBundleSource(parsed.Get("from"));
 }
 
 // Only what a run came to is worth protecting: one that ended otherwise is replaced, and that said.
 void ClearDirectory(const fs::path& directory, bool force) {
+  RefuseNewerBundle(directory);
   const std::optional<std::string> status = BundleStatus(directory);
   if (!status) return;
   if (*status == JobStatusName(JobStatus::kDone) && !force) {
@@ -77,13 +99,15 @@ int RunTrainCommand(const Arguments& args) {
   }
   const Environment environment = CurrentEnvironment();
   const std::optional<RankEnvironment> ranks = DetectRankEnvironment(environment);
-  const EffectiveSpec effective = ReadTrainSpec(parsed, environment, ranks);
+  const std::optional<BundleSource> from = ReadFrom(parsed);
+  const EffectiveSpec effective = ReadTrainSpec(parsed, environment, ranks, from);
   const RunSpec spec = ResolveEffective(effective);
   if (parsed.IsOn("print-config")) {
     fmt::print("{}", PrintConfig(effective, spec));
     return kExitDone;
   }
   JobOptions job = ReadJobFlags(parsed, environment);
+  if (from) job.origin.rerun_of = from->run_id;
   const fs::path directory = BundleDirectory(parsed, spec);
   job.bundle_dir = directory.string();
   const bool reports = !ranks || ranks->hosts();

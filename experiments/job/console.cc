@@ -1,16 +1,41 @@
 #include "experiments/job/console.h"
 
+#include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 namespace ringside {
 namespace {
 
 constexpr std::chrono::milliseconds kInPlaceInterval{100};
 constexpr const char* kClearLine = "\r\033[K";
+constexpr const char* kClearBelow = "\033[J";
+
+struct Screen {
+  std::size_t rows = 24;
+  std::size_t columns = 80;
+};
+
+Screen ScreenOf(int fd) {
+  winsize size{};
+  if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0) return {};
+  return {size.ws_row, size.ws_col};
+}
+
+// At most `columns` characters of UTF-8.
+std::string Cut(const std::string& text, std::size_t columns) {
+  std::size_t characters = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool begins = (static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U;
+    if (begins && characters++ == columns) return text.substr(0, i);
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -23,7 +48,10 @@ Console::Options Console::ForStandardError(bool show_progress) {
 }
 
 void Console::Print(const std::string& line) {
-  if (progress_.empty()) {
+  if (drawn_ > 0 || !block_.empty()) {
+    const std::string erasure = Erasure();
+    Write(erasure + line + "\n" + Drawing());
+  } else if (progress_.empty()) {
     Write(line + "\n");
   } else {
     Write(kClearLine + line + "\n" + progress_);
@@ -39,14 +67,49 @@ void Console::Progress(const std::string& line) {
   next_progress_ = std::chrono::steady_clock::now() +
                    (options_.in_place ? kInPlaceInterval : options_.plain_interval);
   if (options_.in_place) {
-    Write(kClearLine + line);
-    progress_ = line;
+    // Above a block the line must not wrap: that many lines are counted.
+    progress_ = block_.empty() ? line : Cut(line, ScreenOf(options_.fd).columns - 1);
+    Write(kClearLine + progress_);
   } else {
     Write(line + "\n");
   }
 }
 
+void Console::SetBlock(std::vector<std::string> lines) {
+  if (!options_.in_place || !options_.show_progress) return;
+  const std::string erasure = Erasure();
+  block_ = std::move(lines);
+  Write(erasure + Drawing());
+}
+
+std::string Console::Erasure() const {
+  return (drawn_ > 0 ? fmt::format("\r\033[{}A", drawn_) : "\r") + kClearBelow;
+}
+
+std::string Console::Drawing() {
+  const Screen screen = ScreenOf(options_.fd);
+  // The progress line and one to spare.
+  const std::size_t room = screen.rows > 3 ? screen.rows - 2 : 1;
+  std::string text;
+  drawn_ = 0;
+  for (const std::string& line : block_) {
+    const bool full = drawn_ + 1 == room && block_.size() > room;
+    text += Cut(full ? fmt::format("... {} lines more", block_.size() - drawn_) : line,
+                screen.columns - 1);
+    text += '\n';
+    ++drawn_;
+    if (full) break;
+  }
+  return text + progress_;
+}
+
 void Console::EndProgress() {
+  if (!block_.empty()) {
+    const std::string erasure = Erasure();
+    progress_.clear();
+    Write(erasure + Drawing());
+    return;
+  }
   if (!progress_.empty()) Write("\n");
   progress_.clear();
 }

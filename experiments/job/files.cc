@@ -101,6 +101,16 @@ std::string ReadFile(const std::string& path, std::size_t max_bytes) {
   return ReadDescriptor(fd.get(), max_bytes, path);
 }
 
+void SyncFiles(const std::string& directory) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
+    if (entry.is_symlink() || !entry.is_regular_file()) continue;
+    const std::string path = entry.path().string();
+    const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (fd.get() < 0 || ::fsync(fd.get()) != 0) Throw(path, 0, "sync");
+    if (entry.path().parent_path() != directory) SyncDirectory(path);
+  }
+}
+
 void MakeDirectories(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);

@@ -39,6 +39,10 @@ std::string ReadFile(const std::string& path, std::size_t max_bytes);
 /// Until the other end closes.
 std::string ReadDescriptor(int fd, std::size_t max_bytes, const std::string& name);
 
+/// Syncs every file and directory in and below `directory`. Throws `DataError` naming what could
+/// not be.
+void SyncFiles(const std::string& directory);
+
 /// Creates the directory and its parents. Throws `ConfigError` naming it.
 void MakeDirectories(const std::string& path);
 

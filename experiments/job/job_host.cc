@@ -66,7 +66,8 @@ JobHost::JobHost(const RunSpec& spec, const JobOptions& options, HostPlan plan,
               .servers = LayoutServers(spec).dedicated,
               .spec_hash = SpecHash(spec)}),
       coordinator_(std::make_unique<Coordinator>(board_, plan_.coordinator)),
-      console_(Console::ForStandardError(options.show_progress)),
+      own_console_(Console::ForStandardError(options.show_progress)),
+      console_(options.console != nullptr ? *options.console : own_console_),
       metrics_(Prepared(options.bundle_dir), spec.workers),
       children_({options.bundle_dir + "/logs", options.echo_logs}, console_),
       workers_(static_cast<std::size_t>(spec.workers)) {
@@ -244,11 +245,21 @@ void JobHost::TakeRows() {
     if (!startup_seconds_) {
       startup_seconds_ = std::chrono::duration<double>(Clock::now() - begin_).count();
     }
-    metrics_.Add(rank, rows.steps, rows.evaluations);
+    KeepRows(rank, rows);
     progress_.Add(rank, rows.steps);
     auto& steps = workers_[static_cast<std::size_t>(rank)].steps;
     steps.insert(steps.end(), rows.steps.begin(), rows.steps.end());
     if (!rows.evaluations.empty()) evaluation_ = rows.evaluations.back();
+  }
+}
+
+void JobHost::KeepRows(int rank, const Beat& rows) {
+  if (!storage_error_.empty()) return;
+  try {
+    metrics_.Add(rank, rows.steps, rows.evaluations);
+  } catch (const DataError& error) {
+    storage_error_ = error.what();
+    Decide(JobStatus::kFailed, storage_error_);
   }
 }
 
@@ -305,11 +316,21 @@ JobOutcome JobHost::Finish() {
   const RunRecord record = MakeRecord();
   JobOutcome outcome{*status_, error_, options_.bench ? BenchSummary(record) : MakeSummary(record),
                      failure_};
+  if (!options_.bench) options_.origin.AddTo(outcome.summary);
   try {
+    if (!storage_error_.empty()) throw Error(storage_error_);
+    // Whoever sees summary.json may count on all the rest, even after a loss of power.
+    metrics_.Close();
+    SyncFiles(options_.bundle_dir);
     WriteFileAtomically(options_.bundle_dir + "/" + kSummaryFile, Text(outcome.summary, 2) + "\n");
   } catch (const Error& error) {
+    // Without a summary the bundle is unfinished: a run whose results are lost was none.
     outcome.status = JobStatus::kFailed;
-    outcome.error += outcome.error.empty() ? error.what() : std::string("; ") + error.what();
+    if (outcome.error.empty()) {
+      outcome.error = error.what();
+    } else if (outcome.error != error.what()) {
+      outcome.error += std::string("; ") + error.what();
+    }
   }
   return outcome;
 }

@@ -58,6 +58,8 @@ class JobHost {
   void TakeLost();
   void TakeMissing();
   void TakeRows();
+  /// A full disk ends the run, which is then unfinished.
+  void KeepRows(int rank, const Beat& rows);
   bool FailureDecided();
   void Decide(JobStatus status, const std::string& error, std::optional<FailureKind> kind = {});
   void DecideFailed(const Failure& culprit);
@@ -82,7 +84,8 @@ class JobHost {
   JobBoard board_;
   std::unique_ptr<Coordinator> coordinator_;
   SignalWatch signals_;
-  Console console_;
+  Console own_console_;
+  Console& console_;
   MetricsLog metrics_;
   Progress progress_;
   ChildGroup children_;
@@ -98,6 +101,7 @@ class JobHost {
   Clock::time_point last_round_ = Clock::now();
   std::optional<JobStatus> status_;
   std::string error_;
+  std::string storage_error_;  // why the bundle lacks what it must hold
   std::optional<FailureKind> failure_;
 };
 

@@ -1,5 +1,7 @@
 #include "experiments/job/metrics_log.h"
 
+#include <cerrno>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "common/errors.h"
@@ -37,6 +39,11 @@ nlohmann::ordered_json EvaluationLine(const HashedEvaluation& evaluation) {
           {"params_sha256", evaluation.params_sha256}};
 }
 
+[[noreturn]] void Throw(const std::string& path, const std::string& action) {
+  // The stream has kept what write(2) left there.
+  throw DataError(path, 0, "cannot " + action + ": " + std::strerror(errno));
+}
+
 }  // namespace
 
 MetricsLog::MetricsLog(const std::string& directory, int workers) {
@@ -44,19 +51,26 @@ MetricsLog::MetricsLog(const std::string& directory, int workers) {
     const std::string name =
         rank == 0 ? "metrics.jsonl" : "metrics-rank-" + std::to_string(rank) + ".jsonl";
     const std::string path = directory + "/" + name;
-    if (!files_.emplace_back(path, std::ios::trunc)) {
-      throw DataError(path, 0, "cannot create the file");
-    }
+    files_.push_back({path, std::ofstream(path, std::ios::trunc)});
+    if (!files_.back().stream) Throw(path, "create the file");
   }
 }
 
 void MetricsLog::Add(int rank, std::span<const StepRecord> steps,
                      std::span<const HashedEvaluation> evaluations) {
   if (steps.empty() && evaluations.empty()) return;
-  std::ofstream& file = files_[static_cast<std::size_t>(rank)];
+  auto& [path, file] = files_[static_cast<std::size_t>(rank)];
   for (const StepRecord& step : steps) file << StepLine(step).dump() << '\n';
   for (const auto& evaluation : evaluations) file << EvaluationLine(evaluation).dump() << '\n';
   file.flush();
+  if (!file) Throw(path, "write");
+}
+
+void MetricsLog::Close() {
+  for (auto& [path, stream] : files_) {
+    stream.close();
+    if (!stream) Throw(path, "write");
+  }
 }
 
 }  // namespace ringside

@@ -18,11 +18,18 @@ class MetricsLog {
   /// Throws `DataError` when a file cannot be created.
   MetricsLog(const std::string& directory, int workers);
 
+  /// Throws `DataError` when they cannot be written.
   void Add(int rank, std::span<const StepRecord> steps,
            std::span<const HashedEvaluation> evaluations);
+  /// Throws `DataError` when something could not be written. Nothing is added after.
+  void Close();
 
  private:
-  std::vector<std::ofstream> files_;
+  struct File {
+    std::string path;
+    std::ofstream stream;
+  };
+  std::vector<File> files_;
 };
 
 }  // namespace ringside

@@ -69,6 +69,12 @@ const char* JobStatusName(JobStatus status) {
   return "unknown";
 }
 
+void RunOrigin::AddTo(nlohmann::json& summary) const {
+  summary["rerun_of"] = rerun_of.empty() ? nlohmann::json() : nlohmann::json(rerun_of);
+  summary["attempt"] = earlier.size() + 1;
+  summary["earlier_attempts"] = earlier;
+}
+
 JobOutcome RunJob(const RunSpec& spec, const JobOptions& options) {
   if (spec.network) throw MissingBackendError("this build emulates no networks");
   RefuseOpenNetwork(options.address, options.insecure_network);

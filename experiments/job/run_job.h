@@ -4,12 +4,24 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "experiments/bench_plan.h"
 #include "experiments/job/member.h"
 #include "experiments/run_spec.h"
 
 namespace ringside {
+
+class Console;
+
+/// How a run came to be, for its summary.
+struct RunOrigin {
+  std::string rerun_of;              ///< Id of the run whose bundle gave the spec; empty: none did.
+  std::vector<std::string> earlier;  ///< Why each earlier attempt at this run came to nothing.
+
+  /// `rerun_of`, `attempt`, `earlier_attempts`.
+  void AddTo(nlohmann::json& summary) const;
+};
 
 /// How one run is carried out; nothing here but `bench` changes what it computes.
 struct JobOptions {
@@ -20,6 +32,8 @@ struct JobOptions {
   bool show_progress = true;          ///< One progress line on stderr (plain lines off a terminal).
   bool echo_logs = true;    ///< Children's stderr on ours, each line prefixed by its role and rank.
   double time_limit_s = 0;  ///< Of the whole run; 0: none.
+  Console* console = nullptr;  ///< Borrowed: where lines and progress go; null: one of its own.
+  RunOrigin origin{};
   /// The workers time the spec's strategy alone, and the spec's model is never made.
   std::optional<BenchPlan> bench{};
 };

@@ -41,8 +41,18 @@ std::vector<Combination> MultiplyAxes(const MatrixSpec& spec) {
   return combinations;
 }
 
+// "servers: workers" and "servers: 4" are the same with four workers.
+RunSpec Counted(RunSpec run) {
+  if (run.servers_as_workers || (run.colocated && run.servers == 0)) run.servers = run.workers;
+  run.servers_as_workers = false;
+  return run;
+}
+
 bool IsExcluded(const MatrixSpec& spec, const RunSpec& run) {
-  const auto has = [&](const Setting& setting) { return setting.key->get(run) == setting.value; };
+  const RunSpec counted = Counted(run);
+  const auto has = [&](const Setting& setting) {
+    return setting.key->get(run) == setting.value || setting.key->get(counted) == setting.value;
+  };
   return std::ranges::any_of(
       spec.exclude, [&](const auto& settings) { return std::ranges::all_of(settings, has); });
 }
@@ -83,13 +93,20 @@ std::string Label(const MatrixSpec& matrix, const Combination& combination, cons
   return label;
 }
 
+std::string Placed(const MatrixSpec& spec, const Combination& combination, const RunSpec& run,
+                   std::string_view key, const std::string& message) {
+  const Position at = PositionOfKey(spec, combination, key);
+  return fmt::format("{}:{}:{}: {} (in the run {})", spec.path, at.line, at.column, message,
+                     Label(spec, combination, run));
+}
+
 RunSpec ResolveAt(const MatrixSpec& spec, const Combination& combination, const RunSpec& run) {
   try {
     return Resolve(run);
   } catch (const SpecKeyError& error) {
-    const Position at = PositionOfKey(spec, combination, error.key());
-    throw ConfigError(fmt::format("{}:{}:{}: {} (in the run {})", spec.path, at.line, at.column,
-                                  error.what(), Label(spec, combination, run)));
+    throw ConfigError(Placed(spec, combination, run, error.key(), error.what()));
+  } catch (const MissingBackendError& error) {
+    throw MissingBackendError(Placed(spec, combination, run, "strategy", error.what()));
   }
 }
 
@@ -99,46 +116,72 @@ void Shuffle(std::vector<PlannedRun>& runs, std::uint64_t seed) {
   for (std::size_t i = runs.size(); i > 1; --i) std::swap(runs[i - 1], runs[random() % i]);
 }
 
-std::vector<PlannedRun> OneRepetition(const MatrixSpec& spec) {
+RunSpec Combine(const MatrixSpec& spec, const Combination& combination) {
+  RunSpec run;
+  Apply(run, spec.defaults);
+  Apply(run, combination.settings);
+  if (!combination.included && !HasServers(run)) {
+    run.servers = 0;
+    run.colocated = false;
+    run.servers_as_workers = false;
+  }
+  return run;
+}
+
+// Where `keep_going`, what cannot run is refused and the rest planned.
+MatrixPlan OneRepetition(const MatrixSpec& spec, bool keep_going) {
   std::vector<Combination> combinations = MultiplyAxes(spec);
   for (const auto& settings : spec.include) combinations.push_back({settings, true});
-  std::vector<PlannedRun> runs;
+  MatrixPlan plan;
   std::set<std::string> ids;
   for (const Combination& combination : combinations) {
-    RunSpec run;
-    Apply(run, spec.defaults);
-    Apply(run, combination.settings);
-    if (!combination.included && !HasServers(run)) {
-      run.servers = 0;
-      run.colocated = false;
-    }
+    const RunSpec run = Combine(spec, combination);
     if (!combination.included && IsExcluded(spec, run)) continue;
-    RunSpec resolved = ResolveAt(spec, combination, run);
+    RunSpec resolved;
+    try {
+      resolved = ResolveAt(spec, combination, run);
+    } catch (const Error& error) {
+      // A name that no strategy has is a slip of the pen, not a combination.
+      if (!keep_going || FindStrategy(run.strategy) == nullptr) throw;
+      plan.refused.push_back({Label(spec, combination, run), error.what()});
+      continue;
+    }
     const std::string id = RunId(resolved);
     if (!ids.insert(id).second) continue;
     const std::string label = Label(spec, combination, resolved);
-    runs.push_back({std::move(resolved), id, label});
+    plan.runs.push_back({std::move(resolved), id, label});
   }
-  if (runs.empty()) throw ConfigError(spec.path + ":1:1: 'exclude' leaves no run");
-  return runs;
+  if (plan.runs.empty() && !plan.refused.empty()) throw ConfigError(plan.refused.front().reason);
+  if (plan.runs.empty()) throw ConfigError(spec.path + ":1:1: 'exclude' leaves no run");
+  return plan;
 }
 
-}  // namespace
-
-std::vector<PlannedRun> PlanMatrix(const MatrixSpec& spec) {
-  const std::vector<PlannedRun> once = OneRepetition(spec);
+std::vector<PlannedRun> Repeat(const MatrixSpec& spec, const std::vector<PlannedRun>& once) {
   std::vector<PlannedRun> all;
   for (int repetition = 0; repetition < spec.repetitions; ++repetition) {
     std::vector<PlannedRun> block = once;
     for (PlannedRun& run : block) {
       run.spec.repetition = repetition;
       run.id = RunId(run.spec);
+      run.cell = run.label;
       if (spec.repetitions > 1) run.label += fmt::format(" repetition={}", repetition);
     }
     Shuffle(block, spec.order_seed + static_cast<std::uint64_t>(repetition));
     std::ranges::move(block, std::back_inserter(all));
   }
   return all;
+}
+
+}  // namespace
+
+std::vector<PlannedRun> PlanMatrix(const MatrixSpec& spec) {
+  return Repeat(spec, OneRepetition(spec, false).runs);
+}
+
+MatrixPlan PlanWhatCanRun(const MatrixSpec& spec) {
+  MatrixPlan plan = OneRepetition(spec, true);
+  plan.runs = Repeat(spec, plan.runs);
+  return plan;
 }
 
 bool ShouldRun(Existing existing, const std::optional<std::string>& status) {

@@ -12,17 +12,34 @@ namespace ringside {
 
 /// One run that a matrix wants.
 struct PlannedRun {
-  RunSpec spec;       ///< Resolved.
-  std::string id;     ///< `RunId`, the name of its bundle.
-  std::string label;  ///< For people: the keys that the matrix varies, "ps-sync workers=4".
+  RunSpec spec;        ///< Resolved.
+  std::string id;      ///< `RunId`, the name of its bundle.
+  std::string label;   ///< For people: the keys that the matrix varies, "ps-sync workers=4".
+  std::string cell{};  ///< The label without the repetition: equal for all repetitions.
+};
+
+/// A combination that cannot be carried out.
+struct RefusedRun {
+  std::string label;
+  std::string reason;  ///< With the place of the value that it is about.
+};
+
+struct MatrixPlan {
+  std::vector<PlannedRun> runs;
+  std::vector<RefusedRun> refused;  ///< Once each, whatever the repetitions.
 };
 
 /// All runs of a matrix in the order in which they are carried out: repetition by repetition, each
 /// one a shuffle of all combinations, so that slow drifts of the machine fall on all alike. Pure.
 ///
 /// `servers` of the axes and the defaults are ignored where the strategy has none; runs that are
-/// equal after that are one. Throws `ConfigError` with the place of the value that cannot be.
+/// equal after that are one. Throws `ConfigError`, or `MissingBackendError`, with the place of the
+/// value that cannot be.
 std::vector<PlannedRun> PlanMatrix(const MatrixSpec& spec);
+
+/// The same, but combinations that no strategy supports are refused one by one and the others
+/// planned. Throws `ConfigError` where nothing is left, or a strategy's name is none.
+MatrixPlan PlanWhatCanRun(const MatrixSpec& spec);
 
 /// What to do about runs that have a bundle already.
 enum class Existing {

@@ -1,18 +1,20 @@
 #include "experiments/matrix/matrix_runner.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "common/errors.h"
 #include "experiments/bundle.h"
+#include "experiments/job/files.h"
+#include "experiments/matrix/directory_lock.h"
+#include "experiments/matrix/journal.h"
+#include "experiments/store/run_index.h"
 #include "experiments/units.h"
 
 namespace ringside {
@@ -20,96 +22,36 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-constexpr char kJournalFile[] = "journal.jsonl";
-
-struct Timed {
-  std::string kind;  // strategy and workers
-  double seconds;
-};
-
-std::string KindOf(const RunSpec& spec) {
-  return fmt::format("{}/{}", spec.strategy, spec.workers);
-}
-
-double Median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
-std::vector<Timed> ReadJournal(const fs::path& directory) {
-  std::vector<Timed> timed;
-  std::ifstream in(directory / kJournalFile);
-  for (std::string line; std::getline(in, line);) {
-    const json entry = json::parse(line, nullptr, false);
-    // A line cut short by a kill is no news.
-    if (!entry.is_object() || entry.value("status", "") != "done") continue;
-    timed.push_back({entry.value("kind", ""), entry.value("seconds", 0.0)});
-  }
-  return timed;
-}
-
-void Journal(const fs::path& directory, const PlannedRun& run, const std::string& status,
-             double seconds) {
-  const json entry{{"run_id", run.id},
-                   {"label", run.label},
-                   {"kind", KindOf(run.spec)},
-                   {"status", status},
-                   {"seconds", seconds}};
-  std::ofstream(directory / kJournalFile, std::ios::app) << entry.dump() << '\n';
-}
+using Clock = std::chrono::steady_clock;
 
 // A run that could not even start leaves the same kind of bundle as one that failed on its way.
-void RecordFailure(const PlannedRun& run, const fs::path& bundle, const std::string& error) {
-  fs::create_directories(bundle);
+void RecordFailure(const PlannedRun& run, const JobOptions& options, const std::string& error) {
+  const fs::path bundle = options.bundle_dir;
+  MakeDirectories(bundle.string());
   WriteFileAtomically((bundle / kSpecFile).string(), json(run.spec).dump(2) + "\n");
-  const json summary{{"schema", "ringside.summary/1"},
-                     {"run_id", run.id},
-                     {"strategy", run.spec.strategy},
-                     {"model", run.spec.model},
-                     {"dataset", run.spec.data},
-                     {"workers", run.spec.workers},
-                     {"servers", run.spec.servers},
-                     {"seed", run.spec.seed},
-                     {"repetition", run.spec.repetition},
-                     {"status", JobStatusName(JobStatus::kFailed)},
-                     {"error", error}};
+  json summary{{"schema", "ringside.summary/1"},
+               {"run_id", run.id},
+               {"strategy", run.spec.strategy},
+               {"model", run.spec.model},
+               {"dataset", run.spec.data},
+               {"workers", run.spec.workers},
+               {"servers", run.spec.servers},
+               {"seed", run.spec.seed},
+               {"repetition", run.spec.repetition},
+               {"status", JobStatusName(JobStatus::kFailed)},
+               {"error", error}};
+  options.origin.AddTo(summary);
   WriteFileAtomically((bundle / kSummaryFile).string(), summary.dump(2) + "\n");
 }
 
-JobOutcome RunOne(const PlannedRun& run, const JobOptions& options, const RunFunction& carry_out) {
-  JobOutcome outcome;
-  // What an earlier, unfinished or unwanted attempt left must not be taken for this run's.
-  fs::remove_all(options.bundle_dir);
-  try {
-    outcome = carry_out(run.spec, options);
-  } catch (const Error& error) {
-    outcome.status = JobStatus::kFailed;
-    outcome.error = error.what();
-    RecordFailure(run, options.bundle_dir, outcome.error);
-  }
-  return outcome;
+// FAULTS, "Retry": somebody was killed, a connection was reset, a port was taken.
+bool IsWorthRetrying(const JobOutcome& outcome) {
+  return outcome.status == JobStatus::kFailed &&
+         (outcome.failure == FailureKind::kSignal || outcome.failure == FailureKind::kComm);
 }
 
-// The runs to carry out. Refuses before anything is touched.
-std::vector<PlannedRun> Select(const std::vector<PlannedRun>& runs, const fs::path& directory,
-                               Existing existing) {
-  std::vector<PlannedRun> selected;
-  for (const PlannedRun& run : runs) {
-    if (ShouldRun(existing, BundleStatus(directory / run.id))) selected.push_back(run);
-  }
-  if (existing == Existing::kRefuse && selected.size() < runs.size()) {
-    throw UsageError(
-        fmt::format("{} holds {} finished runs of this matrix; give --resume to skip them, "
-                    "--retry-failed to run the failed ones again, or --force to run all again",
-                    directory.string(), runs.size() - selected.size()));
-  }
-  return selected;
-}
-
-double SecondsSince(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+double SecondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
 std::string TimeLeft(double spent, std::size_t finished, std::size_t all) {
@@ -117,66 +59,205 @@ std::string TimeLeft(double spent, std::size_t finished, std::size_t all) {
   return finished == all ? "" : ", " + FormatSeconds(left) + " left";
 }
 
-}  // namespace
-
-DirectoryLock::DirectoryLock(const fs::path& directory) {
-  MakeDirectories(directory.string());
-  const std::string path = (directory / ".lock").string();
-  file_ = FileDescriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  if (file_.get() < 0) throw Error(path + ": cannot be opened");
-  if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
-    throw Error(fmt::format("another matrix is writing into {}", directory.string()));
+// The runs to carry out. Refuses before anything is touched.
+std::vector<PlannedRun> Select(const std::vector<PlannedRun>& runs, const fs::path& directory,
+                               Existing existing, MatrixListener& listener) {
+  std::vector<PlannedRun> selected;
+  std::vector<std::pair<const PlannedRun*, std::string>> skipped;
+  for (const PlannedRun& run : runs) {
+    RefuseNewerBundle(directory / run.id);
+    const auto status = BundleStatus(directory / run.id);
+    if (ShouldRun(existing, status)) {
+      selected.push_back(run);
+    } else {
+      skipped.emplace_back(&run, *status);
+    }
   }
+  if (existing == Existing::kRefuse && !skipped.empty()) {
+    throw UsageError(
+        fmt::format("{} holds {} finished runs of this matrix; give --resume to skip them, "
+                    "--retry-failed to run the failed ones again, or --force to run all again",
+                    directory.string(), skipped.size()));
+  }
+  for (const auto& [run, status] : skipped) listener.Skipped(*run, status);
+  return selected;
 }
+
+// What a killed writer left of a file that was to be renamed: "matrix.yaml.tmp4711".
+void RemoveHalfWritten(const fs::path& directory) {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    const std::string name = entry.path().filename().string();
+    const std::size_t mark = name.rfind(".tmp");
+    if (mark == std::string::npos || mark + 4 == name.size() || !entry.is_regular_file()) continue;
+    if (name.find_first_not_of("0123456789", mark + 4) == std::string::npos) {
+      found.push_back(entry.path());
+    }
+  }
+  for (const fs::path& path : found) fs::remove(path);
+}
+
+/// One call of `RunMatrix` once its directory is its own.
+class Runner {
+ public:
+  Runner(const MatrixSpec& spec, const fs::path& directory, const JobOptions& job,
+         const RunFunction& run, MatrixListener& listener)
+      : spec_(spec),
+        directory_(directory),
+        job_(job),
+        run_(run),
+        listener_(listener),
+        index_(RunIndex::Open(directory)),
+        journal_(directory) {}
+
+  /// Makes journal and index say what the bundles say.
+  void BringUpToDate(const std::vector<PlannedRun>& runs) {
+    RemoveHalfWritten(directory_);
+    journal_.Mend();
+    const BundleScan scan = RebuildIndex(index_, directory_);
+    std::map<std::string, std::string> journaled;  // the last status by run
+    for (const JournalLine& line : journal_.Read()) journaled[line.run_id] = line.status;
+    for (const PlannedRun& run : runs) {
+      const auto row = std::ranges::find(scan.rows, run.id, &RunRow::path);
+      if (row == scan.rows.end() || journaled[run.id] == row->Value("status")) continue;
+      const json& wall = row->Value("wall_seconds");
+      JournalLine line =
+          MakeJournalLine(run, row->Value("status"), wall.is_null() ? 0 : wall.get<double>());
+      line.recovered = true;
+      journal_.Append(line);
+    }
+  }
+
+  MatrixTally Run(const std::vector<PlannedRun>& selected) {
+    TellOrphans(selected);
+    const auto begin = Clock::now();
+    for (std::size_t i = 0; i < selected.size() && !tally_.interrupted; ++i) {
+      const PlannedRun& planned = selected[i];
+      const auto run_begin = Clock::now();
+      listener_.Started(planned);
+      const JobOutcome outcome = RunWithRetries(planned);
+      const double seconds = Record(planned, outcome, run_begin);
+      listener_.Say(fmt::format("[{}/{}] {}: {} in {}{}", i + 1, selected.size(), planned.label,
+                                StatusText(JobStatusName(outcome.status), outcome.error),
+                                FormatSeconds(seconds),
+                                TimeLeft(SecondsSince(begin), i + 1, selected.size())));
+    }
+    return tally_;
+  }
+
+ private:
+  bool IsOrphaned(const PlannedRun& run) const {
+    return fs::exists(directory_ / run.id) && !BundleStatus(directory_ / run.id);
+  }
+
+  void TellOrphans(const std::vector<PlannedRun>& selected) const {
+    const auto count =
+        std::ranges::count_if(selected, [&](const PlannedRun& run) { return IsOrphaned(run); });
+    if (count == 0) return;
+    listener_.Say(
+        fmt::format("orphaned: {} {} left unfinished when an earlier matrix died or could not "
+                    "write; carried out again from the start",
+                    count, count == 1 ? "run was" : "runs were"));
+  }
+
+  JobOutcome RunWithRetries(const PlannedRun& planned) {
+    JobOptions options = job_;
+    options.bundle_dir = (directory_ / planned.id).string();
+    if (spec_.time_limit_s > 0) options.time_limit_s = spec_.time_limit_s;
+    if (IsOrphaned(planned)) {
+      options.origin.earlier.emplace_back(
+          "orphaned: left unfinished by a process that died or could not write");
+    }
+    JobOutcome outcome = RunOnce(planned, options);
+    for (attempts_ = 1; attempts_ <= spec_.retries && IsWorthRetrying(outcome); ++attempts_) {
+      listener_.Say(fmt::format("{}: {}; attempt {} of {}", planned.label,
+                                StatusText("failed", outcome.error), attempts_ + 1,
+                                spec_.retries + 1));
+      options.origin.earlier.push_back(outcome.error);
+      ++tally_.retried;
+      outcome = RunOnce(planned, options);
+    }
+    return outcome;
+  }
+
+  JobOutcome RunOnce(const PlannedRun& planned, const JobOptions& options) {
+    // What an earlier, unfinished or unwanted attempt left must not be taken for this run's.
+    if (fs::exists(options.bundle_dir)) {
+      if (BundleStatus(options.bundle_dir)) index_.Remove(planned.id);
+      RemoveBundle(options.bundle_dir);
+    }
+    JobOutcome outcome;
+    try {
+      outcome = run_(planned.spec, options);
+    } catch (const DataError& error) {
+      // Nothing but the bundle is read or written on this side of a run.
+      Stop(options, error.what());
+    } catch (const Error& error) {
+      outcome.status = JobStatus::kFailed;
+      outcome.error = error.what();
+      TryToRecordFailure(planned, options, outcome.error);
+    }
+    if (!BundleStatus(options.bundle_dir)) Stop(options, outcome.error);
+    return outcome;
+  }
+
+  static void TryToRecordFailure(const PlannedRun& planned, const JobOptions& options,
+                                 const std::string& failure) {
+    try {
+      RecordFailure(planned, options, failure);
+    } catch (const Error& error) {
+      Stop(options, error.what());
+    }
+  }
+
+  [[noreturn]] static void Stop(const JobOptions& options, const std::string& reason) {
+    throw Error(
+        fmt::format("{}: its results cannot be written, so the matrix stops: {}; what is "
+                    "finished is kept, --resume goes on",
+                    options.bundle_dir, reason));
+  }
+
+  double Record(const PlannedRun& planned, const JobOutcome& outcome, Clock::time_point begin) {
+    index_.Put(ReadRunRow(directory_, planned.id));
+    const double seconds = SecondsSince(begin);
+    JournalLine line = MakeJournalLine(planned, JobStatusName(outcome.status), seconds);
+    line.attempts = attempts_;
+    journal_.Append(line);
+    listener_.Ended(planned, outcome);
+    if (outcome.status == JobStatus::kInterrupted) {
+      tally_.interrupted = true;
+    } else {
+      ++(outcome.status == JobStatus::kDone ? tally_.done : tally_.failed);
+    }
+    return seconds;
+  }
+
+  const MatrixSpec& spec_;
+  const fs::path& directory_;
+  const JobOptions& job_;
+  const RunFunction& run_;
+  MatrixListener& listener_;
+  RunIndex index_;
+  const Journal journal_;
+  MatrixTally tally_;
+  int attempts_ = 1;  // of the run under way
+};
+
+}  // namespace
 
 MatrixTally RunMatrix(const MatrixSpec& spec, const std::vector<PlannedRun>& runs,
                       const fs::path& directory, Existing existing, const JobOptions& job,
-                      const RunFunction& run, const SayFunction& say) {
+                      const RunFunction& run, MatrixListener& listener) {
   const DirectoryLock lock(directory);
-  const std::vector<PlannedRun> selected = Select(runs, directory, existing);
+  const std::vector<PlannedRun> selected = Select(runs, directory, existing, listener);
+  Runner runner(spec, directory, job, run, listener);
+  runner.BringUpToDate(runs);
   WriteFileAtomically((directory / "matrix.yaml").string(), spec.text);
-
-  MatrixTally tally;
-  tally.skipped = static_cast<int>(runs.size() - selected.size());
-  if (tally.skipped > 0) say(fmt::format("{} finished runs skipped", tally.skipped));
-  const auto begin = std::chrono::steady_clock::now();
-  for (std::size_t i = 0; i < selected.size(); ++i) {
-    const PlannedRun& planned = selected[i];
-    JobOptions options = job;
-    options.bundle_dir = (directory / planned.id).string();
-    if (spec.time_limit_s > 0) options.time_limit_s = spec.time_limit_s;
-    const auto run_begin = std::chrono::steady_clock::now();
-    const JobOutcome outcome = RunOne(planned, options, run);
-    const double seconds = SecondsSince(run_begin);
-    const std::string status = JobStatusName(outcome.status);
-    Journal(directory, planned, status, seconds);
-    say(fmt::format("[{}/{}] {}: {} in {}{}", i + 1, selected.size(), planned.label,
-                    StatusText(status, outcome.error), FormatSeconds(seconds),
-                    TimeLeft(SecondsSince(begin), i + 1, selected.size())));
-    if (outcome.status == JobStatus::kInterrupted) {
-      tally.interrupted = true;
-      break;
-    }
-    ++(outcome.status == JobStatus::kDone ? tally.done : tally.failed);
-  }
+  const auto skipped = static_cast<int>(runs.size() - selected.size());
+  if (skipped > 0) listener.Say(fmt::format("{} finished runs skipped", skipped));
+  MatrixTally tally = runner.Run(selected);
+  tally.skipped = skipped;
   return tally;
-}
-
-std::optional<double> EstimateSeconds(const std::vector<PlannedRun>& runs,
-                                      const fs::path& directory) {
-  std::map<std::string, std::vector<double>> by_kind;
-  std::vector<double> all;
-  for (const Timed& timed : ReadJournal(directory)) {
-    by_kind[timed.kind].push_back(timed.seconds);
-    all.push_back(timed.seconds);
-  }
-  if (all.empty()) return std::nullopt;
-  double seconds = 0;
-  for (const PlannedRun& run : runs) {
-    const auto found = by_kind.find(KindOf(run.spec));
-    seconds += Median(found == by_kind.end() ? all : found->second);
-  }
-  return seconds;
 }
 
 }  // namespace ringside

@@ -3,26 +3,13 @@
 
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "experiments/job/files.h"
 #include "experiments/job/run_job.h"
 #include "experiments/matrix/matrix_plan.h"
 
 namespace ringside {
-
-/// Keeps a second matrix out of a directory as long as it lives; the kernel lets go when the
-/// process dies, however it dies.
-class DirectoryLock {
- public:
-  /// Creates the directory. Throws `Error` when another process holds it.
-  explicit DirectoryLock(const std::filesystem::path& directory);
-
- private:
-  FileDescriptor file_;
-};
 
 /// Carries one run out: `RunJob`, or a stand-in of a test.
 using RunFunction = std::function<JobOutcome(const RunSpec& spec, const JobOptions& options)>;
@@ -31,24 +18,37 @@ struct MatrixTally {
   int done = 0;
   int failed = 0;
   int skipped = 0;
+  int retried = 0;  ///< Attempts besides the first ones.
   bool interrupted = false;
 };
 
-/// What the runner says while it goes on, a line at a time.
-using SayFunction = std::function<void(const std::string& line)>;
+/// What the runner says while it goes on. Everything is called on the runner's thread.
+class MatrixListener {
+ public:
+  virtual ~MatrixListener() = default;
+  /// A line for people.
+  virtual void Say(const std::string& line) = 0;
+  /// A run that is not carried out: it has its bundle already.
+  virtual void Skipped(const PlannedRun& /*run*/, const std::string& /*status*/) {}
+  virtual void Started(const PlannedRun& /*run*/) {}
+  virtual void Ended(const PlannedRun& /*run*/, const JobOutcome& /*outcome*/) {}
+};
 
-/// Carries out the runs of a matrix, one after the other, each into `directory`/ID. A run that
-/// fails is recorded and the next one follows; an interrupted run ends the matrix. `directory`
-/// keeps the spec file as matrix.yaml and a line per run in journal.jsonl (id, status, seconds).
-/// Throws `UsageError` under Existing::kRefuse when a finished run is there.
+/// Carries out the runs of a matrix, one after the other, each into `directory`/ID, and keeps the
+/// spec file as matrix.yaml, a line per run in journal.jsonl and a row per run in index.sqlite. A
+/// run that fails is recorded and the next one follows, after the further attempts that
+/// `spec.retries` grants it; an interrupted run ends the matrix.
+///
+/// A kill at any moment loses and doubles nothing: a bundle counts once its summary.json is there,
+/// which appears last; a bundle without one is taken away and its run carried out again; journal
+/// and index are brought up to the bundles at the next start.
+///
+/// Throws `UsageError` under Existing::kRefuse when a finished run is there; `Error` when another
+/// matrix writes there, something there is of a newer version, or results cannot be written (what
+/// is finished stays, and --resume goes on).
 MatrixTally RunMatrix(const MatrixSpec& spec, const std::vector<PlannedRun>& runs,
                       const std::filesystem::path& directory, Existing existing,
-                      const JobOptions& job, const RunFunction& run, const SayFunction& say);
-
-/// Seconds that the runs may take, from those that the journal of `directory` knows: the median of
-/// the same strategy and workers, else of all. Nothing where no run was timed yet.
-std::optional<double> EstimateSeconds(const std::vector<PlannedRun>& runs,
-                                      const std::filesystem::path& directory);
+                      const JobOptions& job, const RunFunction& run, MatrixListener& listener);
 
 }  // namespace ringside
 

@@ -17,8 +17,9 @@ namespace {
 constexpr std::size_t kMaxSpecBytes = 1 << 20;
 constexpr std::int64_t kMaxRepetitions = 1000;
 
-constexpr std::array<std::string_view, 8> kTopKeys{
-    "name", "defaults", "axes", "include", "exclude", "repetitions", "order_seed", "time_limit"};
+constexpr std::array<std::string_view, 9> kTopKeys{"name",       "defaults",   "axes",
+                                                   "include",    "exclude",    "repetitions",
+                                                   "order_seed", "time_limit", "retries"};
 
 // The name becomes a folder.
 std::string ReadName(const YamlFile& file, const YAML::Node& node) {
@@ -123,6 +124,8 @@ void ReadTopEntry(const YamlFile& file, const YamlFile::Entry& entry, MatrixSpec
   } else if (entry.key == "order_seed") {
     constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
     spec.order_seed = static_cast<std::uint64_t>(ReadInteger(file, entry, 0, kMost));
+  } else if (entry.key == "retries") {
+    spec.retries = static_cast<int>(ReadInteger(file, entry, 0, kMaxRetries));
   } else if (entry.key == "time_limit") {
     spec.time_limit_s = ReadTimeLimit(file, entry);
   } else {

@@ -15,6 +15,9 @@ struct Axis {
   std::vector<Setting> values;
 };
 
+/// As many as a run gets unless its matrix grants fewer: what fails three times fails for a reason.
+inline constexpr int kMaxRetries = 2;
+
 /// A matrix as its file says it (docs/matrix-spec.md). A value.
 struct MatrixSpec {
   std::string path;  ///< Of the file, for messages.
@@ -26,6 +29,8 @@ struct MatrixSpec {
   std::vector<std::vector<Setting>> exclude;  ///< Drops every run that has all of these values.
   int repetitions = 1;
   std::uint64_t order_seed = 1;
+  /// Further attempts at a run that failed because somebody was killed or a connection was lost.
+  int retries = kMaxRetries;
   double time_limit_s = 0;  ///< Of one run; 0: none.
 };
 

@@ -148,6 +148,40 @@ TEST(Console, RewritesTheProgressLineInPlace) {
   ::close(fds[0]);
 }
 
+TEST(Console, KeepsABlockAboveTheProgressLine) {
+  int fds[2];
+  ASSERT_EQ(::pipe(fds), 0);
+  {
+    Console console({.show_progress = true, .in_place = true, .fd = fds[1]});
+    console.SetBlock({"one", std::string(200, 'x')});
+    console.Print("a log line");
+    console.Progress("step 1/9");
+    console.EndProgress();
+    console.SetBlock({"two"});
+  }
+  ::close(fds[1]);
+  // A pipe has no size: 80 columns.
+  const std::string block = "one\n" + std::string(79, 'x') + "\n";
+  const std::string back = "\r\033[2A\033[J";
+  EXPECT_EQ(ReadDescriptor(fds[0], 2000, "console"),
+            "\r\033[J" + block + back + "a log line\n" + block + "\r\033[Kstep 1/9" + back + block +
+                back + "two\n" + "\r\033[1A\033[J" + "two\n");
+  ::close(fds[0]);
+}
+
+TEST(Console, ShowsNoBlockWhereNothingCanBeRewritten) {
+  int fds[2];
+  ASSERT_EQ(::pipe(fds), 0);
+  {
+    Console console({.show_progress = true, .in_place = false, .fd = fds[1]});
+    console.SetBlock({"one"});
+    console.Print("a log line");
+  }
+  ::close(fds[1]);
+  EXPECT_EQ(ReadDescriptor(fds[0], 1000, "console"), "a log line\n");
+  ::close(fds[0]);
+}
+
 TEST(Files, AFailedWriteLeavesTheOldFile) {
   const TemporaryDirectory directory;
   const std::string path = directory.path() + "/file";

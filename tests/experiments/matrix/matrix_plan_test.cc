@@ -6,6 +6,10 @@
 #include <algorithm>
 #include <set>
 
+#include "common/errors.h"
+#include "experiments/matrix/live_table.h"
+#include "experiments/matrix/run_filter.h"
+
 namespace ringside {
 namespace {
 
@@ -85,6 +89,102 @@ TEST(PlanMatrix, TheOrderIsAFunctionOfItsSeed) {
   };
   EXPECT_EQ(ids(Plan(axes)), ids(Plan(axes)));
   EXPECT_NE(ids(Plan(axes)), ids(Plan(axes + "order_seed: 2\n")));
+}
+
+TEST(PlanMatrix, AsManyServersAsWorkers) {
+  const auto runs = Plan(
+      "axes:\n  strategy: [ring, ps-sync]\n  workers: [2, 4]\n  servers: [1, 4, workers]\n"
+      "exclude:\n  - {workers: 2, servers: 4}\n");
+  // With four workers "4" and "workers" are one run; with two "workers" is no 4.
+  EXPECT_THAT(SortedLabels(runs),
+              ::testing::ElementsAre("ps-sync workers=2 servers=1", "ps-sync workers=2 servers=2",
+                                     "ps-sync workers=4 servers=1", "ps-sync workers=4 servers=4",
+                                     "ring workers=2", "ring workers=4"));
+}
+
+TEST(PlanMatrix, ExcludesServersHoweverTheyAreCounted) {
+  const std::string axes =
+      "axes:\n  strategy: [ps-sync]\n  workers: [2, 4]\n  servers: [workers]\n";
+  EXPECT_THAT(SortedLabels(Plan(axes + "exclude:\n  - {servers: 4}\n")),
+              ::testing::ElementsAre("ps-sync workers=2 servers=2"));
+  EXPECT_THAT(SortedLabels(Plan(axes + "exclude:\n  - {servers: workers, workers: 2}\n")),
+              ::testing::ElementsAre("ps-sync workers=4 servers=4"));
+}
+
+MatrixSpec WithImpossible() {
+  return ParseMatrixSpec(std::string(kHead) +
+                             "axes:\n  strategy: [ring, ps-sync]\n  workers: [2, 4]\n"
+                             "  servers: [1, 9]\nrepetitions: 2\n",
+                         "s.yaml");
+}
+
+TEST(PlanMatrix, ACombinationThatCannotBeStopsAllUnlessToldToKeepGoing) {
+  const MatrixSpec spec = WithImpossible();
+  EXPECT_THROW(PlanMatrix(spec), ConfigError);
+  const MatrixPlan plan = PlanWhatCanRun(spec);
+  ASSERT_EQ(plan.refused.size(), 1U) << "nine servers suit four workers, not two";
+  EXPECT_EQ(plan.refused[0].label, "ps-sync workers=2 servers=9");
+  EXPECT_THAT(plan.refused[0].reason, ::testing::StartsWith("s.yaml:6:16: "));
+  EXPECT_EQ(plan.runs.size(), 2U * 5U);
+}
+
+TEST(PlanMatrix, KeepGoingForgivesNoSlipOfThePen) {
+  const auto plan = [](const std::string& axes) {
+    return PlanWhatCanRun(ParseMatrixSpec(kHead + axes, "s.yaml"));
+  };
+  EXPECT_THROW(plan("axes:\n  strategy: [ring, rng]\n"), ConfigError);
+  EXPECT_THROW(plan("axes:\n  strategy: [ps-sync]\n  servers: [99]\n"), ConfigError)
+      << "nothing is left to run";
+}
+
+std::vector<std::string> Only(const std::vector<std::string>& expressions) {
+  auto runs = Plan(
+      "axes:\n  strategy: [none, ring, ps-sync]\n  workers: [2, 4]\n  servers: [1, workers, "
+      "colocated]\n");
+  const RunFilter filter(expressions);
+  std::erase_if(runs, [&](const PlannedRun& run) { return !filter.Fits(run.spec); });
+  return SortedLabels(runs);
+}
+
+TEST(RunFilter, TakesRunsThatHaveAllValuesOfAnyExpression) {
+  EXPECT_EQ(Only({}).size(), 10U);
+  EXPECT_THAT(Only({"strategy=ring,workers=4"}), ::testing::ElementsAre("ring workers=4"));
+  EXPECT_THAT(Only({"strategy=ring,workers=4", "strategy=none"}),
+              ::testing::ElementsAre("none workers=2", "none workers=4", "ring workers=4"));
+  EXPECT_THAT(Only({"servers=workers"}),
+              ::testing::ElementsAre("ps-sync workers=2 servers=2", "ps-sync workers=4 servers=4"));
+  EXPECT_THAT(Only({"servers=colocated,workers=2"}),
+              ::testing::ElementsAre("ps-sync workers=2 servers=colocated:2"));
+  EXPECT_THAT(Only({"hidden=128,64"}), ::testing::IsEmpty());
+}
+
+TEST(RunFilter, RefusesWhatIsNoExpression) {
+  for (const char* wrong :
+       {"", "ring", "strategy", "wrokers=2", "workers=two", "=2", "workers=1,ring"}) {
+    EXPECT_THROW(RunFilter({wrong}), UsageError) << wrong;
+  }
+}
+
+LiveTable TableOf(const std::vector<PlannedRun>& runs) { return LiveTable(runs); }
+
+TEST(LiveTable, CountsRepetitionsOfACombination) {
+  const auto runs = Plan("axes:\n  workers: [1, 2]\nrepetitions: 3\n");
+  LiveTable table = TableOf(runs);
+  double step_ms = 0;
+  for (const PlannedRun& run : runs) {
+    if (run.spec.workers == 1) {
+      step_ms += 10;
+      table.End(run, "done", {{"step_ms", {{"median", step_ms}}}});
+    }
+  }
+  const auto second =
+      std::ranges::find(runs, 2, [](const PlannedRun& run) { return run.spec.workers; });
+  table.End(*second, "failed", nullptr);
+  table.Start(*second);
+  EXPECT_THAT(table.Lines(),
+              ::testing::ElementsAre("  combination     done  failed  left   step ms",
+                                     "  ring workers=1     3       0     0      20.0",
+                                     "> ring workers=2     0       1     2         -"));
 }
 
 TEST(ShouldRun, FollowsTheTable) {

@@ -8,6 +8,10 @@
 
 #include "common/errors.h"
 #include "experiments/bundle.h"
+#include "experiments/matrix/directory_lock.h"
+#include "experiments/matrix/estimate.h"
+#include "experiments/matrix/journal.h"
+#include "experiments/store/run_index.h"
 
 namespace ringside {
 namespace {
@@ -15,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-class MatrixRunnerTest : public ::testing::Test {
+class MatrixRunnerTest : public ::testing::Test, public MatrixListener {
  protected:
   MatrixRunnerTest()
       : directory_(fs::path(::testing::TempDir()) /
@@ -32,22 +36,48 @@ class MatrixRunnerTest : public ::testing::Test {
     return RunMatrix(
         spec_, runs_, directory_, existing, {},
         [this](const RunSpec& spec, const JobOptions& options) { return Carry(spec, options); },
-        [this](const std::string& line) { said_.push_back(line); });
+        *this);
   }
+  void Say(const std::string& line) override { said_.push_back(line); }
 
   // A run that writes its bundle, with the status that the test wants for its workers.
   JobOutcome Carry(const RunSpec& spec, const JobOptions& options) {
     carried_.push_back(spec.workers);
     if (spec.workers == throws_) throw CommError("worker 1", "the start", "gone");
+    if (spec.workers == full_) {
+      fs::create_directories(options.bundle_dir);
+      return {.status = JobStatus::kFailed, .error = "metrics.jsonl: no space left"};
+    }
     JobOutcome outcome;
-    outcome.status = spec.workers == fails_        ? JobStatus::kFailed
+    const bool fails_now = spec.workers == fails_ && fails_times_-- > 0;
+    if (fails_now) outcome.failure = failure_;
+    outcome.status = fails_now                     ? JobStatus::kFailed
                      : spec.workers == interrupts_ ? JobStatus::kInterrupted
                                                    : JobStatus::kDone;
     outcome.error = outcome.status == JobStatus::kDone ? "" : "because";
     fs::create_directories(options.bundle_dir);
-    outcome.summary = {{"schema", "ringside.summary/1"}, {"status", JobStatusName(outcome.status)}};
+    outcome.summary = {{"schema", "ringside.summary/1"},
+                       {"run_id", RunId(spec)},
+                       {"workers", spec.workers},
+                       {"wall_seconds", 0.5},
+                       {"status", JobStatusName(outcome.status)}};
+    options.origin.AddTo(outcome.summary);
+    std::ofstream(fs::path(options.bundle_dir) / kSpecFile) << nlohmann::json(spec).dump();
     std::ofstream(fs::path(options.bundle_dir) / kSummaryFile) << outcome.summary.dump();
     return outcome;
+  }
+
+  nlohmann::json SummaryOf(int workers) const {
+    for (const PlannedRun& run : runs_) {
+      if (run.spec.workers == workers) return ReadSummary(directory_ / run.id);
+    }
+    return nullptr;
+  }
+  std::vector<std::string> Indexed() const {
+    std::vector<std::string> paths;
+    RunIndex index = RunIndex::Open(directory_);
+    for (const RunRow& row : RebuildIndex(index, directory_).rows) paths.push_back(row.path);
+    return paths;
   }
 
   fs::path directory_;
@@ -57,6 +87,9 @@ class MatrixRunnerTest : public ::testing::Test {
   std::vector<std::string> said_;
   int throws_ = 0;
   int fails_ = 0;
+  int fails_times_ = 1000;
+  FailureKind failure_ = FailureKind::kEarlyExit;
+  int full_ = 0;
   int interrupts_ = 0;
 };
 
@@ -126,8 +159,115 @@ TEST_F(MatrixRunnerTest, OneMatrixADirectory) {
   EXPECT_TRUE(carried_.empty());
 }
 
+TEST_F(MatrixRunnerTest, TriesAgainWhereSomebodyWasKilled) {
+  fails_ = 3;
+  fails_times_ = 2;
+  failure_ = FailureKind::kSignal;
+  const MatrixTally tally = Run(Existing::kRefuse);
+  EXPECT_EQ(tally.done, 4);
+  EXPECT_EQ(tally.retried, 2);
+  EXPECT_EQ(SummaryOf(3)["attempt"], 3);
+  EXPECT_THAT(SummaryOf(3)["earlier_attempts"], ::testing::ElementsAre("because", "because"));
+  EXPECT_EQ(SummaryOf(1)["attempt"], 1);
+  EXPECT_THAT(said_, ::testing::Contains(HasSubstr("attempt 3 of 3")));
+}
+
+TEST_F(MatrixRunnerTest, GivesUpAfterTheRetriesThatItsSpecGrants) {
+  fails_ = 3;
+  failure_ = FailureKind::kComm;
+  spec_.retries = 1;
+  const MatrixTally tally = Run(Existing::kRefuse);
+  EXPECT_EQ(tally.failed, 1);
+  EXPECT_EQ(std::ranges::count(carried_, 3), 2);
+}
+
+TEST_F(MatrixRunnerTest, WhatFailsForAReasonOfItsOwnIsNotTriedAgain) {
+  fails_ = 3;
+  for (const FailureKind kind :
+       {FailureKind::kEarlyExit, FailureKind::kLost, FailureKind::kDiverged, FailureKind::kData}) {
+    failure_ = kind;
+    carried_.clear();
+    Run(Existing::kForce);
+    EXPECT_EQ(std::ranges::count(carried_, 3), 1) << static_cast<int>(kind);
+  }
+}
+
+TEST_F(MatrixRunnerTest, TellsOfRunsThatADeadRunnerLeft) {
+  fs::create_directories(directory_ / runs_[1].id);
+  std::ofstream(directory_ / runs_[1].id / "metrics.jsonl") << "{";
+  EXPECT_EQ(Run(Existing::kResume).done, 4);
+  EXPECT_THAT(said_, ::testing::Contains(HasSubstr("orphaned: 1 run was left unfinished")));
+  EXPECT_THAT(SummaryOf(runs_[1].spec.workers)["earlier_attempts"][0].get<std::string>(),
+              HasSubstr("orphaned"));
+  EXPECT_FALSE(fs::exists(directory_ / runs_[1].id / "metrics.jsonl"));
+}
+
+TEST_F(MatrixRunnerTest, BringsJournalAndIndexUpToTheBundles) {
+  Run(Existing::kRefuse);
+  // Killed after the last bundle was finished, before its line and its row, in the middle of one.
+  const fs::path journal = directory_ / "journal.jsonl";
+  fs::resize_file(journal, fs::file_size(journal) - 9);
+  fs::remove(directory_ / "index.sqlite");
+  std::ofstream(directory_ / "matrix.yaml.tmp4711") << "name: a";
+  std::ofstream(directory_ / "notes.tmp") << "somebody's own";
+  carried_.clear();
+  EXPECT_EQ(Run(Existing::kResume).skipped, 4);
+  EXPECT_TRUE(carried_.empty());
+  EXPECT_FALSE(fs::exists(directory_ / "matrix.yaml.tmp4711"));
+  EXPECT_TRUE(fs::exists(directory_ / "notes.tmp"));
+  const auto lines = Journal(directory_).Read();
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_FALSE(lines[2].recovered);
+  EXPECT_TRUE(lines[3].recovered);
+  EXPECT_EQ(lines[3].run_id, runs_[3].id);
+  EXPECT_EQ(lines[3].seconds, 0.5);
+  EXPECT_EQ(Indexed().size(), 4U);
+  Run(Existing::kResume);
+  EXPECT_EQ(Journal(directory_).Read().size(), 4U) << "recovered twice";
+}
+
+TEST_F(MatrixRunnerTest, StopsWhereResultsCannotBeWrittenAndGoesOnLater) {
+  full_ = runs_[2].spec.workers;
+  try {
+    Run(Existing::kRefuse);
+    FAIL() << "went on";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no space left"));
+    EXPECT_THAT(error.what(), HasSubstr(runs_[2].id));
+  }
+  full_ = 0;
+  carried_.clear();
+  EXPECT_EQ(Run(Existing::kResume).done, 2);
+  EXPECT_THAT(carried_, ::testing::ElementsAre(runs_[2].spec.workers, runs_[3].spec.workers));
+}
+
+TEST_F(MatrixRunnerTest, LeavesBundlesOfANewerVersionAlone) {
+  Run(Existing::kRefuse);
+  const fs::path file = directory_ / runs_[0].id / kSummaryFile;
+  const std::string newer = R"({"schema":"ringside.summary/2","status":"done"})";
+  std::ofstream(file) << newer;
+  carried_.clear();
+  for (const Existing existing : {Existing::kResume, Existing::kRetryFailed, Existing::kForce}) {
+    EXPECT_THROW(Run(existing), Error);
+  }
+  EXPECT_TRUE(carried_.empty());
+  std::string kept;
+  std::getline(std::ifstream(file), kept);
+  EXPECT_EQ(kept, newer);
+}
+
+TEST_F(MatrixRunnerTest, LeavesAnIndexOfANewerVersionAlone) {
+  Run(Existing::kRefuse);
+  ASSERT_EQ(
+      std::system(("sqlite3 '" + (directory_ / kIndexFile).string() + "' 'PRAGMA user_version=99'")
+                      .c_str()),
+      0);
+  carried_.clear();
+  EXPECT_THROW(Run(Existing::kForce), Error);
+  EXPECT_TRUE(carried_.empty());
+}
+
 TEST_F(MatrixRunnerTest, EstimatesFromTheJournal) {
-  EXPECT_FALSE(EstimateSeconds(runs_, directory_).has_value());
   fs::create_directories(directory_);
   std::ofstream(directory_ / "journal.jsonl")
       << R"({"kind":"ring/1","status":"done","seconds":1})" << '\n'
@@ -136,7 +276,45 @@ TEST_F(MatrixRunnerTest, EstimatesFromTheJournal) {
       << R"({"kind":"ring/4","status":"done","seconds":9})" << '\n'
       << R"({"kind":"ring/3","sta)";
   // 1, 2 and 4 workers as timed, 3 workers by the median of all.
-  EXPECT_EQ(EstimateSeconds(runs_, directory_), 1 + 3 + 9 + 3);
+  const Estimate estimate = EstimateTime(runs_, Journal(directory_).Read());
+  EXPECT_EQ(estimate.seconds, 1 + 3 + 9 + 3);
+  EXPECT_EQ(estimate.timed, 4);
+}
+
+TEST_F(MatrixRunnerTest, EstimatesFromItsOwnRepetitionsFirst) {
+  const std::vector<JournalLine> journal{{.run_id = "a",
+                                          .label = "",
+                                          .kind = "ring/1",
+                                          .cell = "another",
+                                          .status = "done",
+                                          .seconds = 50},
+                                         {.run_id = "b",
+                                          .label = "",
+                                          .kind = "ring/1",
+                                          .cell = CellOf(runs_[0].spec),
+                                          .status = "done",
+                                          .seconds = 2}};
+  PlannedRun again = runs_[0];
+  again.spec.repetition = 7;
+  EXPECT_EQ(EstimateTime({again}, journal).seconds, 2);
+}
+
+std::vector<PlannedRun> PlanOf(const std::string& defaults) {
+  return PlanMatrix(
+      ParseMatrixSpec("name: a\ndefaults: " + defaults + "\naxes: {workers: [2]}\n", "s.yaml"));
+}
+
+TEST(Estimate, CalculatesWhereNothingWasTimed) {
+  const Estimate compute =
+      EstimateTime(PlanOf("{model: 'profile:vgg16', steps: 100, compute-ms: 50}"), {});
+  EXPECT_DOUBLE_EQ(compute.seconds, kNominalOverheadSeconds + 100 * 0.050);
+  EXPECT_EQ(compute.calculated, 1);
+  EXPECT_THAT(compute.Text(), HasSubstr("compute-ms"));
+  // A ring of two sends the 4 bytes of each of VGG-16's 138.4 million parameters once: over 4 s at
+  // 1 Gbit/s, far longer than it computes.
+  const Estimate wire =
+      EstimateTime(PlanOf("{model: 'profile:vgg16', steps: 100, compute-ms: 50, link: 1Gbps}"), {});
+  EXPECT_NEAR(wire.seconds, 100 * 138.36e6 * 4 / (1e9 * 1448 / 1514 / 8), 5);
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ exclude:
     bucket-mb: 1
 repetitions: 3
 order_seed: 7
+retries: 1
 time_limit: 2min
 )",
                                           "study.yaml");
@@ -42,6 +43,7 @@ time_limit: 2min
   EXPECT_EQ(spec.exclude.size(), 1U);
   EXPECT_EQ(spec.repetitions, 3);
   EXPECT_EQ(spec.order_seed, 7U);
+  EXPECT_EQ(spec.retries, 1);
   EXPECT_EQ(spec.time_limit_s, 120);
 }
 
@@ -143,6 +145,8 @@ INSTANTIATE_TEST_SUITE_P(
               "whole number"},
         Fault{"NegativeLimit", "name: a\naxes: {workers: [1]}\ntime_limit: -3s\n", "3:13",
               "negative"},
+        Fault{"TooManyRetries", "name: a\naxes: {workers: [1]}\nretries: 3\n", "3:10",
+              "not between 0 and 2"},
         Fault{"RepetitionKey", "name: a\naxes:\n  repetition: [1]\n", "3:16", "repetitions: N"},
         Fault{"ValueThatCannotBe",
               "name: a\ndefaults: {model: 'profile:vgg16', steps: 2}\naxes:\n  workers: [1, 0]\n",

@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "common/errors.h"
+#include "experiments/cli/commands.h"
+#include "experiments/cli/exit_codes.h"
+#include "experiments/cli/option_set.h"
+#include "experiments/matrix/directory_lock.h"
+#include "experiments/store/run_index.h"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+OptionSet IndexOptions() {
+  OptionSet options(
+      "index", "make the SQLite index of a directory of results anew, from its bundles",
+      {{"ringside index results/quickstart", "writes results/quickstart/index.sqlite"},
+       {"sqlite3 results/quickstart/index.sqlite "
+        "'SELECT strategy, workers, step_ms FROM runs ORDER BY 1, 2'",
+        "ask it"}});
+  options.TakePositional({"DIR", "what a matrix wrote: a directory of bundles"});
+  options.AddGroup("Output");
+  options.Add({"json", "", "print what was indexed as one JSON object on stdout", ""});
+  return options;
+}
+
+std::map<std::string, int> CountByStatus(const BundleScan& scan) {
+  std::map<std::string, int> counts;
+  for (const RunRow& row : scan.rows) ++counts[row.Value("status").get<std::string>()];
+  return counts;
+}
+
+nlohmann::json ToJson(const fs::path& file, const BundleScan& scan) {
+  nlohmann::json problems = nlohmann::json::array();
+  for (const UnindexedBundle& bundle : scan.problems) {
+    problems.push_back(
+        {{"path", bundle.path}, {"cause", bundle.cause}, {"damaged", bundle.damaged}});
+  }
+  return {{"schema", "ringside.index/1"},     {"index", file.string()},
+          {"version", RunIndex::kVersion},    {"runs", scan.rows.size()},
+          {"by_status", CountByStatus(scan)}, {"left_out", problems}};
+}
+
+}  // namespace
+
+int RunIndexCommand(const Arguments& args) {
+  const OptionSet options = IndexOptions();
+  const ParsedOptions parsed = options.Parse(args);
+  if (parsed.help()) {
+    fmt::print("{}", options.Help(Painter::For(stdout, parsed.color())));
+    return kExitDone;
+  }
+  const fs::path directory = parsed.positional();
+  if (!fs::is_directory(directory)) {
+    throw Error(fmt::format("{}: there is no such directory", directory.string()));
+  }
+  const DirectoryLock lock(directory);
+  RunIndex index = RunIndex::Open(directory);
+  const BundleScan scan = RebuildIndex(index, directory);
+  bool damaged = false;
+  for (const UnindexedBundle& bundle : scan.problems) {
+    fmt::print(stderr, "ringside: left out {}: {}\n", (directory / bundle.path).string(),
+               bundle.cause);
+    damaged = damaged || bundle.damaged;
+  }
+  const fs::path file = directory / kIndexFile;
+  if (parsed.IsOn("json")) {
+    fmt::print("{}\n", ToJson(file, scan).dump(2));
+  } else {
+    fmt::print("{}: {} runs", file.string(), scan.rows.size());
+    for (const auto& [status, count] : CountByStatus(scan)) fmt::print(", {} {}", count, status);
+    fmt::print("\n");
+  }
+  // An index that misses damaged results is not one of all runs, and a script must notice.
+  return damaged ? kExitFailed : kExitDone;
+}
+
+}  // namespace ringside

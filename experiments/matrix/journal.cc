@@ -1,0 +1,103 @@
+#include "experiments/matrix/journal.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "common/errors.h"
+#include "experiments/job/files.h"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+
+JournalLine FromJson(const json& entry) {
+  return {.run_id = entry.value("run_id", ""),
+          .label = entry.value("label", ""),
+          .kind = entry.value("kind", ""),
+          .cell = entry.value("cell", ""),
+          .status = entry.value("status", ""),
+          .seconds = entry.value("seconds", 0.0),
+          .attempts = entry.value("attempts", 1),
+          .recovered = entry.value("recovered", false)};
+}
+
+std::string ToText(const JournalLine& line) {
+  json entry{{"run_id", line.run_id},    {"label", line.label},   {"kind", line.kind},
+             {"cell", line.cell},        {"status", line.status}, {"seconds", line.seconds},
+             {"attempts", line.attempts}};
+  if (line.recovered) entry["recovered"] = true;
+  return entry.dump() + "\n";
+}
+
+}  // namespace
+
+std::string KindOf(const RunSpec& spec) {
+  return fmt::format("{}/{}", spec.strategy, spec.workers);
+}
+
+std::string CellOf(const RunSpec& spec) {
+  RunSpec first = spec;
+  first.repetition = 0;
+  return RunId(first);
+}
+
+JournalLine MakeJournalLine(const PlannedRun& run, const std::string& status, double seconds) {
+  return {.run_id = run.id,
+          .label = run.label,
+          .kind = KindOf(run.spec),
+          .cell = CellOf(run.spec),
+          .status = status,
+          .seconds = seconds};
+}
+
+std::vector<JournalLine> Journal::Read() const {
+  std::vector<JournalLine> lines;
+  std::ifstream in(file_);
+  for (std::string text; std::getline(in, text);) {
+    const json entry = json::parse(text, nullptr, false);
+    if (!entry.is_object()) continue;
+    try {
+      lines.push_back(FromJson(entry));
+    } catch (const json::exception&) {
+      continue;
+    }
+  }
+  return lines;
+}
+
+void Journal::Append(const JournalLine& line) const {
+  const FileDescriptor fd(::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  const std::string text = ToText(line);
+  struct stat before {};
+  if (fd.get() < 0 || ::fstat(fd.get(), &before) != 0) {
+    throw DataError(file_.string(), 0, std::string("cannot open: ") + std::strerror(errno));
+  }
+  const ssize_t written = ::write(fd.get(), text.data(), text.size());
+  if (written == static_cast<ssize_t>(text.size())) return;
+  const int error = written < 0 ? errno : ENOSPC;
+  if (::ftruncate(fd.get(), before.st_size) != 0) Mend();
+  throw DataError(file_.string(), before.st_size,
+                  std::string("cannot write: ") + std::strerror(error));
+}
+
+void Journal::Mend() const {
+  std::ifstream in(file_, std::ios::binary);
+  if (!in) return;
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::size_t whole = text.rfind('\n') + 1;  // 0 where there is none
+  if (whole == text.size()) return;
+  if (::truncate(file_.c_str(), static_cast<off_t>(whole)) != 0) {
+    throw DataError(file_.string(), static_cast<std::int64_t>(whole),
+                    std::string("cannot cut off half a line: ") + std::strerror(errno));
+  }
+}
+
+}  // namespace ringside

@@ -1,0 +1,41 @@
+#ifndef RINGSIDE_EXPERIMENTS_MATRIX_LIVE_TABLE_H_
+#define RINGSIDE_EXPERIMENTS_MATRIX_LIVE_TABLE_H_
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "experiments/matrix/matrix_plan.h"
+
+namespace ringside {
+
+/// How far a matrix is: a line per combination with the repetitions that are done, failed and left,
+/// and their median step time. A value; no output of its own.
+class LiveTable {
+ public:
+  explicit LiveTable(const std::vector<PlannedRun>& runs);
+
+  void Start(const PlannedRun& run);
+  /// A run that came to an end, now or before: its status and summary (or none).
+  void End(const PlannedRun& run, const std::string& status, const nlohmann::json& summary);
+
+  /// The heading first; the combination under way is marked with '>'.
+  std::vector<std::string> Lines() const;
+
+ private:
+  struct Row {
+    std::string label;
+    int done = 0;
+    int failed = 0;
+    int left = 0;
+    std::vector<double> step_ms{};
+  };
+  Row& RowOf(const PlannedRun& run);
+
+  std::vector<Row> rows_;  // by label
+  std::string running_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_MATRIX_LIVE_TABLE_H_

@@ -1,0 +1,222 @@
+// What matrices leave behind: the index, bundles that are run again, and what happens where results
+// cannot be written. The real executable on emulated models.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/experiments/cli/ringside_process.h"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kMatrix[] =
+    "name: small\n"
+    "defaults: {model: 'profile:mobilenet-v2', steps: 3, compute-ms: 1}\n"
+    "axes:\n  strategy: [none, ring]\n";
+
+class Results : public RingsideProcessTest {
+ protected:
+  void WriteSpec(const std::string& text = kMatrix) const {
+    std::ofstream(scratch() + "/spec.yaml") << text;
+  }
+  std::vector<fs::path> Bundles(const std::string& study) const {
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(scratch() + "/" + study)) {
+      if (fs::exists(entry.path() / "summary.json")) found.push_back(entry.path());
+    }
+    return found;
+  }
+  static json Read(const fs::path& path) { return json::parse(std::ifstream(path)); }
+};
+
+TEST_F(Results, AnIndexIsMadeAnewFromTheBundles) {
+  WriteSpec();
+  ASSERT_EQ(RunRingside("matrix spec.yaml").exit_code, 0);
+  const fs::path index = scratch() + "/results/small/index.sqlite";
+  ASSERT_TRUE(fs::exists(index));
+  fs::remove(index);
+  const ProcessResult made = RunRingside("index results/small --json");
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_EQ(json::parse(made.out)["runs"], 2);
+  EXPECT_EQ(json::parse(made.out)["by_status"]["done"], 2);
+  EXPECT_TRUE(fs::exists(index));
+
+  fs::resize_file(Bundles("results/small")[0] / "summary.json", 10);
+  const ProcessResult damaged = RunRingside("index results/small");
+  EXPECT_EQ(damaged.exit_code, 1);
+  EXPECT_THAT(damaged.err, HasSubstr("summary.json: at byte"));
+  EXPECT_THAT(damaged.out, HasSubstr("1 runs, 1 done"));
+  EXPECT_EQ(RunRingside("index nowhere").exit_code, 1);
+}
+
+TEST_F(Results, ABundleIsRunAgain) {
+  WriteSpec();
+  ASSERT_EQ(RunRingside("matrix spec.yaml --only strategy=ring").exit_code, 0);
+  const fs::path bundle = Bundles("results/small").at(0);
+  const ProcessResult again = RunRingside("train --json --from " + bundle.string());
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  const json summary = json::parse(again.out);
+  const json first = Read(bundle / "summary.json");
+  EXPECT_EQ(summary["rerun_of"], first["run_id"]);
+  EXPECT_EQ(summary["params_sha256"], first["params_sha256"]);
+  EXPECT_TRUE(first["rerun_of"].is_null());
+
+  // Where the bundle itself lies in the place of such a run, the next one is free.
+  const std::string own = "results/train/" + first["run_id"].get<std::string>();
+  ASSERT_EQ(RunRingside("train --from " + own).exit_code, 0);
+  EXPECT_EQ(Read(scratch() + "/" + own + ".2/summary.json")["rerun_of"], first["run_id"]);
+
+  const ProcessResult longer =
+      RunRingside("train --json --steps 5 --out longer --from " + (bundle / "spec.json").string());
+  EXPECT_EQ(json::parse(longer.out)["steps"], 5) << longer.err;
+}
+
+TEST_F(Results, WhatIsNoSoundBundleIsNotRunAgain) {
+  WriteSpec();
+  ASSERT_EQ(RunRingside("matrix spec.yaml --only strategy=none").exit_code, 0);
+  const fs::path bundle = Bundles("results/small").at(0);
+  const auto refused = [&](const std::string& reason) {
+    const ProcessResult result = RunRingside("train --out other --from " + bundle.string());
+    EXPECT_EQ(result.exit_code, 1) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(reason));
+    EXPECT_FALSE(fs::exists(scratch() + "/other"));
+  };
+  const json summary = Read(bundle / "summary.json");
+  const json spec = Read(bundle / "spec.json");
+  json newer = summary;
+  newer["schema"] = "ringside.summary/2";
+  std::ofstream(bundle / "summary.json") << newer;
+  refused("newer Ringside");
+  std::ofstream(bundle / "summary.json") << "{";
+  refused("summary.json: at byte");
+  std::ofstream(bundle / "summary.json") << summary;
+  json unknown = spec;
+  unknown["warp_factor"] = 9;
+  std::ofstream(bundle / "spec.json") << unknown;
+  refused("warp_factor");
+  fs::resize_file(bundle / "spec.json", 7);
+  refused("spec.json: at byte");
+  fs::remove(bundle / "spec.json");
+  refused("is no bundle");
+  EXPECT_EQ(RunRingside("train --config a.yaml --from b").exit_code, 2);
+}
+
+TEST_F(Results, KeepsGoingPastWhatNoStrategySupports) {
+  WriteSpec(std::string(kMatrix) + "  hosts: [0, 9]\n");
+  const ProcessResult stopped = RunRingside("matrix spec.yaml");
+  EXPECT_EQ(stopped.exit_code, 3);
+  EXPECT_THAT(stopped.err, HasSubstr("spec.yaml:5:14: "));
+  EXPECT_FALSE(fs::exists(scratch() + "/results"));
+  const ProcessResult result = RunRingside("matrix spec.yaml --keep-going --json");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("left out ring"));
+  const json tally = json::parse(result.out);
+  EXPECT_EQ(tally["done"], 2);
+  EXPECT_EQ(tally["refused"].size(), 2U);
+  EXPECT_THAT(tally["refused"][0]["reason"].get<std::string>(), HasSubstr("spec.yaml:5:14: "));
+}
+
+TEST_F(Results, ShowsATableOnATerminalAlone) {
+  WriteSpec();
+  const auto on_terminal = [this](const std::string& variables) {
+    const std::string command = "cd '" + scratch() + "' && " + variables +
+                                " script -qec '" RINGSIDE_EXECUTABLE
+                                " matrix spec.yaml --force' /dev/null >.tty </dev/null";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    std::ifstream in(scratch() + "/.tty");
+    return std::string{std::istreambuf_iterator<char>(in), {}};
+  };
+  if (std::system("script -qec true /dev/null >/dev/null </dev/null") != 0) {
+    GTEST_SKIP() << "there is no script(1) here";
+  }
+  const std::string live = on_terminal("TERM=xterm NO_COLOR=");
+  EXPECT_THAT(live, HasSubstr("combination"));
+  EXPECT_THAT(live, HasSubstr("> ring workers=2"));
+  EXPECT_THAT(live, HasSubstr("\033[3A"));
+  for (const char* plain : {"TERM=dumb", "TERM=xterm NO_COLOR=1"}) {
+    const std::string text = on_terminal(plain);
+    EXPECT_THAT(text, Not(HasSubstr("\033"))) << plain;
+    EXPECT_THAT(text, Not(HasSubstr("combination"))) << plain;
+    EXPECT_THAT(text, HasSubstr("[2/2] ")) << plain;
+  }
+}
+
+TEST_F(Results, ADirectoryThatCannotBeMadeIsAnErrorWithItsPath) {
+  WriteSpec();
+  std::ofstream(scratch() + "/results") << "a file";
+  const ProcessResult result = RunRingside("matrix spec.yaml");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("results/small: cannot create the directory: Not a directory"));
+}
+
+// Files end at 32 KiB, or the file system itself: what a full disk is to those who write.
+TEST_F(Results, AFileThatCannotGrowStopsTheMatrixAndItResumes) {
+  WriteSpec(
+      "name: small\ndefaults: {model: 'profile:mobilenet-v2', steps: 400, compute-ms: 0.1}\n"
+      "axes:\n  strategy: [none]\n");
+  const ProcessResult full = RunRingside("matrix spec.yaml", "ulimit -f 64;");
+  EXPECT_EQ(full.exit_code, 1) << full.err;
+  EXPECT_THAT(full.err, HasSubstr("cannot write: File too large"));
+  EXPECT_THAT(full.err, HasSubstr("--resume"));
+  EXPECT_TRUE(Bundles("results/small").empty());
+  const ProcessResult resumed = RunRingside("matrix spec.yaml --resume --json");
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(json::parse(resumed.out)["done"], 1);
+}
+
+// With a mount of its own, in a namespace that goes with the shell.
+class Mounted : public Results {
+ protected:
+  void SetUp() override {
+    if (std::system("unshare -rm true 2>/dev/null") != 0) GTEST_SKIP() << "no user namespaces here";
+    WriteSpec();
+    fs::create_directories(scratch() + "/results");
+  }
+  ProcessResult RunMounted(const std::string& options, const std::string& script) const {
+    std::ofstream(scratch() + "/in_mount.sh")
+        << "mount -t tmpfs -o " << options << " none results && " << script << "\n";
+    const std::string command = "cd '" + scratch() + "' && unshare -rm sh in_mount.sh >.out 2>.err";
+    const int status = std::system(command.c_str());
+    const auto read = [this](const char* name) {
+      std::ifstream in(scratch() + "/" + name);
+      return std::string{std::istreambuf_iterator<char>(in), {}};
+    };
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(".out"), read(".err")};
+  }
+};
+
+TEST_F(Mounted, ADiskOf64KiBIsFullAndDamagesNothing) {
+  const std::string ringside = RINGSIDE_EXECUTABLE;
+  // Freed, the matrix goes on there.
+  const ProcessResult result =
+      RunMounted("size=64k", ringside +
+                                 " matrix spec.yaml; echo code=$?; ls results/small/*/summary.json "
+                                 "2>/dev/null | wc -l; mount -o remount,size=4m results && " +
+                                 ringside + " matrix spec.yaml --resume --json");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("code=1"));
+  EXPECT_THAT(result.err, ::testing::AnyOf(HasSubstr("No space left on device"),
+                                           HasSubstr("database or disk is full")));
+  EXPECT_THAT(result.err, HasSubstr("results/small"));
+  const json tally = json::parse(result.out.substr(result.out.find('{')));
+  EXPECT_EQ(tally["done"].get<int>() + tally["skipped"].get<int>(), 2);
+}
+
+TEST_F(Mounted, AReadOnlyDirectoryIsAnErrorWithItsPath) {
+  const ProcessResult result = RunMounted("ro", RINGSIDE_EXECUTABLE " matrix spec.yaml; exit $?");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err,
+              HasSubstr("results/small: cannot create the directory: Read-only file system"));
+}
+
+}  // namespace
+}  // namespace ringside
