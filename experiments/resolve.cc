@@ -148,9 +148,7 @@ void ResolveNetwork(RunSpec& spec, const StrategyEntry& strategy) {
   if (!spec.network) return;
   NetworkPlan plan;
   try {
-    NetworkSpec network = *spec.network;
-    network.hosts = spec.hosts;
-    plan = PlanNetwork(network, spec.workers, LayoutServers(spec).dedicated);
+    plan = PlanNetwork(*spec.network, spec.workers, LayoutServers(spec).dedicated, spec.hosts);
   } catch (const ConfigError& error) {
     throw SpecKeyError("network", error.what());
   }

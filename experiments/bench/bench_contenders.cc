@@ -58,6 +58,7 @@ class StrategyRounds {
       round.outcome = job_(spec_, options_);
       if (round.outcome.status != JobStatus::kDone) break;
       if (round.outcome.summary.is_null()) continue;  // rank 0 reports
+      round.network = round.outcome.summary.value("network", nlohmann::json());
       std::ranges::move(SamplesOf(round.outcome.summary), std::back_inserter(round.samples));
     }
     return round;

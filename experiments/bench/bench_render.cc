@@ -123,6 +123,7 @@ json BenchJson(const BenchSetting& setting, const BenchResult& result) {
           {"rounds", setting.rounds},
           {"warmup", setting.plan.warmup},
           {"iterations", setting.plan.iterations},
+          {"network", result.network},
           {"status", JobStatusName(outcome.status)},
           {"error", outcome.error.empty() ? json() : json(outcome.error)}};
 }

@@ -80,6 +80,7 @@ BenchResult RunBench(const std::vector<BenchContender>& contenders, int rounds,
         result.rows = MakeRows(contenders, samples);
         return result;
       }
+      if (done.network.is_object()) result.network = std::move(done.network);
       for (BenchSample& sample : done.samples) {
         samples[{sample.size, index}].push_back(std::move(sample));
       }

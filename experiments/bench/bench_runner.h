@@ -22,6 +22,7 @@ struct BenchSample {
 struct BenchRound {
   JobOutcome outcome;
   std::vector<BenchSample> samples{};  ///< Empty on ranks that do not report.
+  nlohmann::json network{};            ///< Of emulated hosts: network.json of its last job.
 };
 
 /// Who is timed: one of our strategies, or a peer.
@@ -52,6 +53,7 @@ struct BenchRow {
 struct BenchResult {
   std::vector<BenchRow> rows;  ///< By size, then in the order of the contenders.
   JobOutcome outcome;          ///< Done, or of the round that was not.
+  nlohmann::json network{};    ///< Of the last round on emulated hosts.
   std::int64_t wrong() const;
 };
 

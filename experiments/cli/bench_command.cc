@@ -29,9 +29,9 @@ constexpr std::int64_t kMaxOperations = 10'000;
 constexpr std::int64_t kMaxRounds = 1'000;
 
 // What a run has beside these belongs to training.
-constexpr std::array<std::string_view, 9> kKeys{"workers",        "servers",  "schedule",
-                                                "codec",          "timeout",  "nccl-algorithm",
-                                                "nccl-share-gpu", "host-sum", "bucket-mb"};
+constexpr std::array<std::string_view, 10> kKeys{
+    "workers", "network",        "servers",        "schedule", "codec",
+    "timeout", "nccl-algorithm", "nccl-share-gpu", "host-sum", "bucket-mb"};
 
 bool BenchTakes(const SpecKey& key) {
   if (std::ranges::find(kKeys, key.name) != kKeys.end()) return true;

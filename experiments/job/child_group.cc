@@ -52,10 +52,13 @@ ChildGroup::Child::Child(const MemberSetup& setup, const Process::Options& proce
       process(process_options),
       log(process.output_fd(), MemberName(setup.who), log_path, console, echo) {}
 
-void ChildGroup::Start(const MemberSetup& setup) {
-  children_.push_back(std::make_unique<Child>(
-      setup, Process::Options{.argv = CommandLine(setup), .secret_input = setup.ToJson()},
-      LogPath(options_.log_dir, setup.who), console_, options_.echo));
+void ChildGroup::Start(const MemberSetup& setup, int network_namespace) {
+  children_.push_back(
+      std::make_unique<Child>(setup,
+                              Process::Options{.argv = CommandLine(setup),
+                                               .secret_input = setup.ToJson(),
+                                               .network_namespace = network_namespace},
+                              LogPath(options_.log_dir, setup.who), console_, options_.echo));
 }
 
 void ChildGroup::WaitForInput(std::chrono::milliseconds wait, int fd) const {

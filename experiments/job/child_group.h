@@ -34,7 +34,8 @@ class ChildGroup {
   ChildGroup(Options options, Console& console) : options_(std::move(options)), console_(console) {}
 
   /// Throws `MissingBackendError` when the executable is not there.
-  void Start(const MemberSetup& setup);
+  /// `network_namespace` as for `Process`.
+  void Start(const MemberSetup& setup, int network_namespace = -1);
   /// Moves logs and reaps, waiting at most `wait` for something to happen there or on `fd`.
   void Poll(std::chrono::milliseconds wait, int fd);
   /// Those that have ended since the last call.

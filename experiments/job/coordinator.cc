@@ -40,9 +40,10 @@ grpc::Status Run(const Action& action) {
   }
 }
 
-std::string Listening(const std::string& address, int port) {
-  const bool ipv6 = address.find(':') != std::string::npos;
-  return (ipv6 ? "[" + address + "]" : address) + ":" + std::to_string(port);
+std::string Listening(const Coordinator::Options& options, int port) {
+  if (!options.socket_path.empty()) return "unix:" + options.socket_path;
+  const bool ipv6 = options.address.find(':') != std::string::npos;
+  return (ipv6 ? "[" + options.address + "]" : options.address) + ":" + std::to_string(port);
 }
 
 /// A Get under way: finished by whoever sets the key, or by the caller's deadline.
@@ -153,8 +154,8 @@ Coordinator::Coordinator(JobBoard& board, const Options& options)
     : hidden_(std::make_unique<Hidden>(board, options.token)) {
   grpc::ServerBuilder builder;
   int port = 0;
-  builder.AddListeningPort(Listening(options.address, options.port),
-                           grpc::InsecureServerCredentials(), &port);
+  builder.AddListeningPort(Listening(options, options.port), grpc::InsecureServerCredentials(),
+                           &port);
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxCallsPerConnection);
   // Two jobs on one port must collide, not share it.
@@ -162,10 +163,9 @@ Coordinator::Coordinator(JobBoard& board, const Options& options)
   builder.RegisterService(&hidden_->service);
   hidden_->server = builder.BuildAndStart();
   if (hidden_->server == nullptr || port == 0) {
-    throw ConfigError("the coordinator cannot listen on " +
-                      Listening(options.address, options.port));
+    throw ConfigError("the coordinator cannot listen on " + Listening(options, options.port));
   }
-  target_ = Listening(options.address, port);
+  target_ = Listening(options, port);
 }
 
 Coordinator::~Coordinator() { hidden_->server->Shutdown(std::chrono::system_clock::now()); }

@@ -16,6 +16,8 @@ class Coordinator {
   struct Options {
     std::string address = "127.0.0.1";  ///< An IP address.
     int port = 0;                       ///< 0: any free one.
+    /// Not empty: listens on this path instead, which processes in other network namespaces reach.
+    std::string socket_path{};
     std::string token{};
   };
 
@@ -23,7 +25,8 @@ class Coordinator {
   Coordinator(JobBoard& board, const Options& options);
   ~Coordinator();
 
-  /// Where clients connect: "127.0.0.1:41234", "[::1]:41234".
+  /// Where clients connect: "127.0.0.1:41234", "[::1]:41234",
+  /// "unix:/run/user/0/ringside/lab-7.sock".
   const std::string& target() const { return target_; }
 
  private:

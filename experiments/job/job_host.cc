@@ -61,6 +61,7 @@ JobHost::JobHost(const RunSpec& spec, const JobOptions& options, HostPlan plan,
       options_(options),
       environment_(environment),
       plan_(std::move(plan)),
+      begin_(plan_.begin),
       started_(UtcNow()),
       board_({.workers = spec.workers,
               .servers = LayoutServers(spec).dedicated,
@@ -80,10 +81,14 @@ void JobHost::PrepareBundle() const {
   WriteFileAtomically(options_.bundle_dir + "/" + kSpecFile, Text(spec_, 2) + "\n");
   WriteFileAtomically(options_.bundle_dir + "/environment.json",
                       Text(EnvironmentRecord(environment_), 2) + "\n");
+  if (plan_.network == nullptr) return;
+  WriteFileAtomically(options_.bundle_dir + "/network.json",
+                      Text(plan_.network->record(), 2) + "\n");
 }
 
 JobOutcome JobHost::Run() {
   try {
+    WarnOfLinks();
     StartMembers();
     Watch();
   } catch (const MissingBackendError& error) {
@@ -95,12 +100,18 @@ JobOutcome JobHost::Run() {
   return Finish();
 }
 
+void JobHost::WarnOfLinks() {
+  if (plan_.network == nullptr || plan_.network->record().at("ok").get<bool>()) return;
+  console_.Print("warning: not all links carry what was asked for; see " + options_.bundle_dir +
+                 "/network.json");
+}
+
 void JobHost::StartMembers() {
   nlohmann::json processes = nlohmann::json::array();
   for (MemberSetup setup : plan_.local) {
     setup.coordinator = coordinator_->target();
     setup.token = plan_.coordinator.token;
-    children_.Start(setup);
+    children_.Start(setup, plan_.network ? plan_.network->NamespaceOf(setup.who) : -1);
   }
   if (plan_.mpirun) {
     MemberSetup setup = *plan_.mpirun;
@@ -345,6 +356,7 @@ RunRecord JobHost::MakeRecord() const {
   record.wall_seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
   record.startup_seconds = startup_seconds_;
   record.address = plan_.coordinator.address;
+  if (plan_.network != nullptr) record.network = plan_.network->record();
   record.launcher = plan_.launcher;
   record.workers = workers_;
   const auto read = [this](const Member& who, std::string* host) -> nlohmann::json {

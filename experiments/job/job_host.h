@@ -10,6 +10,7 @@
 #include "experiments/job/child_group.h"
 #include "experiments/job/console.h"
 #include "experiments/job/coordinator.h"
+#include "experiments/job/emulated_network.h"
 #include "experiments/job/job_board.h"
 #include "experiments/job/member_setup.h"
 #include "experiments/job/metrics_log.h"
@@ -24,10 +25,13 @@ namespace ringside {
 
 /// What one process hosts of a job: its coordinator and some of its members.
 struct HostPlan {
+  std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   std::vector<MemberSetup> local;  ///< To be started here; coordinator and token are filled in.
   int agents = 0;  ///< Agents of other ranks and servers, which start them themselves.
   /// What mpirun's agents are told: worker 0's part. Without: agents come by themselves.
   std::optional<MemberSetup> mpirun{};
+  /// Of a job on emulated hosts: the local members start there.
+  std::unique_ptr<EmulatedNetwork> network{};
   Coordinator::Options coordinator;
   std::string launcher = "ringside";
   std::chrono::milliseconds join_timeout{30'000};
@@ -49,6 +53,7 @@ class JobHost {
   using Clock = std::chrono::steady_clock;
 
   void PrepareBundle() const;
+  void WarnOfLinks();
   void StartMembers();
   /// Until the job is complete or must be ended; decides the status.
   void Watch();
@@ -79,7 +84,7 @@ class JobHost {
   const JobOptions options_;
   const Environment environment_;
   HostPlan plan_;
-  const Clock::time_point begin_ = Clock::now();
+  const Clock::time_point begin_;
   std::string started_;
   JobBoard board_;
   std::unique_ptr<Coordinator> coordinator_;

@@ -12,8 +12,8 @@
 #include "experiments/job/rank_agent.h"
 #include "experiments/job/rendezvous_file.h"
 #include "experiments/job/token.h"
-#include "experiments/strategy_table.h"
 #include "experiments/server_layout.h"
+#include "experiments/strategy_table.h"
 
 namespace ringside {
 namespace {
@@ -32,6 +32,12 @@ class JoinedRank {
   JoinedRank(const RunSpec& spec, const JobOptions& options, const RankEnvironment& ranks,
              const Environment& environment)
       : spec_(spec), options_(options), ranks_(ranks), environment_(environment) {
+    if (spec.network) {
+      throw ConfigError(
+          fmt::format("network: {} has started the ranks, on hosts of its own; start "
+                      "ringside without it to emulate hosts",
+                      ranks.source));
+    }
     CheckWorkers();
     CheckServer();
     address_ = OwnAddress();

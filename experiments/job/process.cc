@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "common/errors.h"
+#include "experiments/lab/net_namespace.h"
 
 namespace ringside {
 namespace {
@@ -111,7 +112,9 @@ Process::Process(const Options& options) {
   Pipe output = MakePipe();
   ::fcntl(output.read.get(), F_SETFL, O_NONBLOCK);
   const Pipe secret = MakeSecretPipe(options.secret_input);
-  pid_ = SpawnPlan(secret.read.get(), output.write.get()).Spawn(options.argv);
+  const SpawnPlan plan(secret.read.get(), output.write.get());
+  const NamespaceScope inside(options.network_namespace);
+  pid_ = plan.Spawn(options.argv);
   output_ = std::move(output.read);
 }
 

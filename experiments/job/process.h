@@ -32,6 +32,7 @@ class Process {
   struct Options {
     std::vector<std::string> argv;  ///< argv[0] is the path of the executable.
     std::string secret_input{};     ///< Readable at `kSecretInputFd`; at most 64 KiB.
+    int network_namespace = -1;     ///< Descriptor of the one that it starts in; -1: this one's.
   };
 
   /// Throws `MissingBackendError` when the executable cannot be started.

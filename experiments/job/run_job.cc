@@ -2,11 +2,14 @@
 
 #include <unistd.h>
 
+#include "common/errors.h"
 #include "experiments/job/emulated_hosts.h"
+#include "experiments/job/emulated_network.h"
 #include "experiments/job/job_host.h"
 #include "experiments/job/member_setup.h"
 #include "experiments/job/network_address.h"
 #include "experiments/job/token.h"
+#include "experiments/lab/lab_tools.h"
 #include "experiments/server_layout.h"
 #include "experiments/strategy_table.h"
 
@@ -33,8 +36,26 @@ MemberSetup MakeSetup(const RunSpec& spec, const JobOptions& options, const Memb
   return setup;
 }
 
+std::unique_ptr<EmulatedNetwork> MakeNetwork(const RunSpec& spec, const JobOptions& options) {
+  if (!spec.network) return nullptr;
+  if (options.address_given) {
+    throw ConfigError("an emulated network gives every process its address; leave address away");
+  }
+  NetworkPlan plan =
+      PlanNetwork(*spec.network, spec.workers, LayoutServers(spec).dedicated, spec.hosts);
+  RequireLab(plan.spec);
+  return std::make_unique<EmulatedNetwork>(std::move(plan), CurrentEnvironment());
+}
+
+/// On its emulated host.
+void MoveToHost(const EmulatedNetwork& network, MemberSetup& setup) {
+  setup.address = network.AddressOf(setup.who);
+  setup.world.host = setup.address;
+}
+
 HostPlan PlanHere(const RunSpec& spec, const JobOptions& options) {
   HostPlan plan;
+  plan.network = MakeNetwork(spec, options);
   plan.coordinator = {.address = options.address, .port = 0, .token = MakeToken()};
   const StrategyEntry* entry = FindStrategy(spec.strategy);
   if (entry != nullptr && entry->ranks == Ranks::kMpiProcesses) {
@@ -47,6 +68,10 @@ HostPlan PlanHere(const RunSpec& spec, const JobOptions& options) {
   }
   for (int rank = 0; rank < spec.workers; ++rank) {
     plan.local.push_back(MakeSetup(spec, options, {Role::kWorker, rank}));
+  }
+  if (plan.network != nullptr) {
+    plan.coordinator.socket_path = plan.network->socket_path();
+    for (MemberSetup& setup : plan.local) MoveToHost(*plan.network, setup);
   }
   return plan;
 }
@@ -76,7 +101,6 @@ void RunOrigin::AddTo(nlohmann::json& summary) const {
 }
 
 JobOutcome RunJob(const RunSpec& spec, const JobOptions& options) {
-  if (spec.network) throw MissingBackendError("this build emulates no networks");
   RefuseOpenNetwork(options.address, options.insecure_network);
   return JobHost(spec, options, PlanHere(spec, options), CurrentEnvironment()).Run();
 }

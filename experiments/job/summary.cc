@@ -8,6 +8,7 @@
 #include "common/measure/bound.h"
 #include "experiments/build_info.h"
 #include "experiments/job/statistics.h"
+#include "experiments/lab/network_plan.h"
 #include "experiments/server_layout.h"
 #include "experiments/spec_keys.h"
 #include "experiments/strategy_table.h"
@@ -120,10 +121,11 @@ class SummaryMaker {
         {"straggler", StragglerText(spec_.straggler)},
         {"emulated_straggler", spec_.straggler != StragglerOptions{}},
         {"hosts", hosts_.size()},
-        {"network",
-         {{"address", run_.address},
-          {"link_bits_per_s", spec_.link_bits_per_s > 0 ? json(spec_.link_bits_per_s) : json()},
-          {"link_latency_s", spec_.link_latency_s}}},
+        {"network", spec_.network ? json(NetworkText(*spec_.network)) : json()},
+        {"link_ok", run_.network.is_object() ? run_.network.at("ok") : json()},
+        {"address", run_.address},
+        {"link_bits_per_s", spec_.link_bits_per_s > 0 ? json(spec_.link_bits_per_s) : json()},
+        {"link_latency_s", spec_.link_latency_s},
         {"parameters", FromFirst("parameters")},
         {"buckets", FromFirst("buckets")},
         {"notes", FromFirst("notes")},
@@ -206,7 +208,29 @@ class SummaryMaker {
     input.sync_every = spec_.options.sync_every;
     const bool gathered = entry.family == Family::kRing &&
                           WayOf(spec_.options.codec.kind) == CodecWay::kGathered;
-    return gathered ? GatherCost(input) : entry.bound(input);
+    Cost cost = gathered ? GatherCost(input) : entry.bound(input);
+    cost.seconds = std::max(cost.seconds, SlowestHostSeconds(cost));
+    return cost;
+  }
+
+  /// `link_bits_per_s` is that of the fastest host; a slower one needs longer for its own bytes.
+  double SlowestHostSeconds(const Cost& cost) const {
+    if (!spec_.network || spec_.network->rates.empty()) return 0;
+    const NetworkPlan plan =
+        PlanNetwork(*spec_.network, spec_.workers, LayoutServers(spec_).dedicated, spec_.hosts);
+    const auto seconds = [&](int host, double bytes) {
+      const auto& own = plan.hosts[static_cast<std::size_t>(host)];
+      return bytes / GoodputBytesPerSecond(own.rate_bits_per_s);
+    };
+    double slowest = 0;
+    for (const int host : plan.worker_hosts) {
+      slowest = std::max(slowest, seconds(host, std::max(cost.bytes_sent_per_worker,
+                                                         cost.bytes_received_per_worker)));
+    }
+    for (const int host : plan.server_hosts) {
+      slowest = std::max(slowest, seconds(host, cost.bytes_per_server));
+    }
+    return slowest;
   }
 
   void AddBound() {
@@ -290,8 +314,6 @@ class SummaryMaker {
 
 }  // namespace
 
-double GoodputBytesPerSecond(double bits_per_s) { return bits_per_s * 1448 / 1514 / 8; }
-
 json MakeSummary(const RunRecord& run) { return SummaryMaker(run).Make(); }
 
 json BenchSummary(const RunRecord& run) {
@@ -301,6 +323,7 @@ json BenchSummary(const RunRecord& run) {
           {"strategy", run.spec.strategy},
           {"status", run.status},
           {"error", run.error.empty() ? json() : json(run.error)},
+          {"network", run.network},
           {"workers", reports}};
 }
 

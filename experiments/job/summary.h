@@ -29,15 +29,12 @@ struct RunRecord {
   double wall_seconds = 0;
   std::optional<double> startup_seconds;  ///< From the start to the first heartbeat with a step.
   std::string address;
+  nlohmann::json network;                      ///< Of an emulated one: what network.json holds.
   std::string launcher;                        ///< "ringside", or who started the ranks.
   std::vector<WorkerRecord> workers;           ///< By rank.
   std::vector<nlohmann::json> server_reports;  ///< Of dedicated servers; null where none came.
   std::optional<HashedEvaluation> evaluation;  ///< The last one.
 };
-
-/// Goodput of a link that carries `bits_per_s`: full Ethernet frames of 1,514 bytes with 1,448
-/// bytes of TCP payload each.
-double GoodputBytesPerSecond(double bits_per_s);
 
 /// The object of summary.json; docs/run-bundle.md says what each key means. What a run did not come
 /// to is null. Pure.

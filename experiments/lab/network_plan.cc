@@ -37,6 +37,8 @@ double NetworkPlan::fastest_bits_per_s() const {
   return std::ranges::max_element(hosts, {}, &Host::rate_bits_per_s)->rate_bits_per_s;
 }
 
+double GoodputBytesPerSecond(double bits_per_s) { return bits_per_s * 1448 / 1514 / 8; }
+
 int WorkerHosts(const NetworkSpec& spec, int workers, int hosts) {
   if (spec.hosts > 0 && hosts > 0 && spec.hosts != hosts) {
     throw ConfigError(
@@ -52,15 +54,15 @@ int WorkerHosts(const NetworkSpec& spec, int workers, int hosts) {
   return wanted;
 }
 
-NetworkPlan PlanNetwork(const NetworkSpec& spec, int workers, int dedicated_servers) {
+NetworkPlan PlanNetwork(const NetworkSpec& spec, int workers, int dedicated_servers, int hosts) {
   NetworkPlan plan;
   plan.spec = spec;
-  const int with_workers = WorkerHosts(spec, workers, 0);
-  const int hosts = with_workers + (spec.servers_on_workers ? 0 : dedicated_servers);
-  CheckHosts(spec, hosts);
-  for (int host = 0; host < hosts; ++host) {
+  const int with_workers = WorkerHosts(spec, workers, hosts);
+  const int all = with_workers + (spec.servers_on_workers ? 0 : dedicated_servers);
+  CheckHosts(spec, all);
+  for (int host = 0; host < all; ++host) {
     plan.hosts.push_back({.rate_bits_per_s = RateOf(spec, host),
-                          .rack = host * spec.racks / hosts,
+                          .rack = host * spec.racks / all,
                           .address = Address(host)});
   }
   for (int rank = 0; rank < workers; ++rank) {

@@ -31,8 +31,12 @@ int WorkerHosts(const NetworkSpec& spec, int workers, int hosts);
 /// Workers are dealt to hosts in blocks of consecutive ranks, as `DealToHosts` does; dedicated
 /// servers have a host each, or take turns on those of the workers. Throws `ConfigError` on rates
 /// for hosts that are not there or missing for some that are, on racks that do not divide the
-/// hosts, on too many hosts. Pure.
-NetworkPlan PlanNetwork(const NetworkSpec& spec, int workers, int dedicated_servers);
+/// hosts, on too many hosts. `hosts` as for `WorkerHosts`. Pure.
+NetworkPlan PlanNetwork(const NetworkSpec& spec, int workers, int dedicated_servers, int hosts = 0);
+
+/// Goodput of a link that carries `bits_per_s`: full Ethernet frames of 1,514 bytes with 1,448
+/// bytes of TCP payload each.
+double GoodputBytesPerSecond(double bits_per_s);
 
 }  // namespace ringside
 

@@ -54,8 +54,6 @@ TEST(Statistics, AreAbsentWithoutSteps) {
   EXPECT_FALSE(Summarize(ranks, 0).step_ms_median);
 }
 
-TEST(Goodput, CountsWholeFrames) { EXPECT_NEAR(GoodputBytesPerSecond(1e9) * 8 / 1e6, 956.4, 0.1); }
-
 nlohmann::json Report(double bytes) {
   return {{"steps_done", 4},
           {"first_step", 0},

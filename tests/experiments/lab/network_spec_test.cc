@@ -134,6 +134,8 @@ TEST(NetworkPlan, RefusesWhatCannotBe) {
   EXPECT_THROW(PlanNetwork(ParseNetwork("1Gbps"), 200, 51), ConfigError) << "too many hosts";
 }
 
+TEST(Goodput, CountsWholeFrames) { EXPECT_NEAR(GoodputBytesPerSecond(1e9) * 8 / 1e6, 956.4, 0.1); }
+
 RunSpec RunOn(const std::string& network) {
   RunSpec spec;
   spec.model = "profile:resnet50";

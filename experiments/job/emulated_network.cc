@@ -1,0 +1,78 @@
+#include "experiments/job/emulated_network.h"
+
+#include <signal.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "common/errors.h"
+#include "experiments/job/private_file.h"
+#include "experiments/lab/calibration.h"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "network-";
+
+/// Of "network-PID-NAME"; -1: it is none of these.
+pid_t OwnerOf(const std::string& name) {
+  pid_t pid = -1;
+  if (!name.starts_with(kPrefix)) return -1;
+  const char* begin = name.data() + kPrefix.size();
+  const auto [end, error] = std::from_chars(begin, name.data() + name.size(), pid);
+  return error == std::errc() && end != name.data() + name.size() && *end == '-' ? pid : -1;
+}
+
+void RemoveLeftovers(const std::string& directory) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
+    const pid_t owner = OwnerOf(entry.path().filename());
+    if (owner > 0 && ::kill(owner, 0) != 0 && errno == ESRCH) fs::remove(entry.path(), ignored);
+  }
+}
+
+/// The name must be new: another job of this process may still have its own.
+std::string NewPath(const std::string& directory) {
+  for (int number = 0;; ++number) {
+    std::string path = directory + "/" + std::string(kPrefix) + std::to_string(::getpid()) + "-" +
+                       std::to_string(number);
+    if (!fs::exists(path)) return path;
+  }
+}
+
+}  // namespace
+
+SocketFile::SocketFile(const Environment& environment) {
+  const std::string directory = PrivateDirectory(environment);
+  RemoveLeftovers(directory);
+  path_ = NewPath(directory);
+  if (path_.size() >= sizeof(sockaddr_un::sun_path)) {
+    throw ConfigError(path_ + ": too long for a socket; set XDG_RUNTIME_DIR to a shorter one");
+  }
+}
+
+SocketFile::~SocketFile() { ::unlink(path_.c_str()); }
+
+EmulatedNetwork::EmulatedNetwork(NetworkPlan plan, const Environment& environment)
+    : lab_(std::move(plan)),
+      record_(NetworkRecord(lab_.plan().spec, CalibrateLinks(lab_))),
+      socket_(environment) {}
+
+int EmulatedNetwork::HostOf(const Member& who) const {
+  const NetworkPlan& plan = lab_.plan();
+  const auto& hosts = who.role == Role::kServer ? plan.server_hosts : plan.worker_hosts;
+  return hosts.at(static_cast<std::size_t>(who.index));
+}
+
+const std::string& EmulatedNetwork::AddressOf(const Member& who) const {
+  return lab_.plan().hosts[static_cast<std::size_t>(HostOf(who))].address;
+}
+
+}  // namespace ringside

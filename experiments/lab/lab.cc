@@ -1,0 +1,146 @@
+#include "experiments/lab/lab.h"
+
+#include <fmt/format.h>
+
+#include "experiments/lab/lab_tools.h"
+
+namespace ringside {
+namespace {
+
+// Segments leave a host in bundles that fit into the shaper's burst, as from a network card that
+// cuts them itself: a timer for every single packet would cost more CPU than two cores have. The
+// shaper counts every packet's headers all the same.
+constexpr int kBundleBytes = 28'672;
+// Small, or short messages beat the limit.
+constexpr char kBurst[] = "32kb";
+constexpr char kQueue[] = "50ms";
+constexpr int kDelayedPackets = 100'000;
+constexpr int kPrefix = 16;
+
+std::string SwitchAddress(int index) { return fmt::format("10.83.254.{}", index + 1); }
+std::string SpineAddress() { return "10.83.255.1"; }
+
+// Loss is of single packets, so they leave one by one.
+std::string Raise(const std::string& device, const NetworkSpec& spec) {
+  return fmt::format("link set dev {} gso_max_size {} {}up\n", device, kBundleBytes,
+                     spec.loss > 0 ? "gso_max_segs 1 " : "");
+}
+
+std::string Shape(const std::string& device, const std::string& parent, double rate) {
+  return fmt::format("qdisc add dev {} {} tbf rate {:.0f}bit burst {} latency {}\n", device, parent,
+                     rate, kBurst, kQueue);
+}
+
+// What leaves a host is late and lost once on its way, and then waits for the link.
+std::string ShapeHost(const NetworkSpec& spec, double rate) {
+  if (!spec.needs_netem()) return Shape("eth0", "root handle 1:", rate);
+  std::string netem =
+      fmt::format("qdisc add dev eth0 root handle 1: netem limit {}", kDelayedPackets);
+  if (spec.delays()) netem += fmt::format(" delay {:.3f}us", spec.latency_s * 1e6);
+  if (spec.jitter_s > 0) netem += fmt::format(" {:.3f}us", spec.jitter_s * 1e6);
+  if (spec.loss > 0) netem += fmt::format(" loss {:.6f}%", spec.loss * 100);
+  return netem + "\n" + Shape("eth0", "parent 1:1 handle 10:", rate);
+}
+
+std::vector<NetNamespace> MakeNamespaces(std::size_t count) {
+  std::vector<NetNamespace> made;
+  for (std::size_t i = 0; i < count; ++i) made.push_back(NetNamespace::Make());
+  return made;
+}
+
+}  // namespace
+
+Lab::Lab(NetworkPlan plan)
+    : plan_(std::move(plan)),
+      hosts_(MakeNamespaces(plan_.hosts.size())),
+      switches_(MakeNamespaces(static_cast<std::size_t>(plan_.spec.racks))),
+      spine_(MakeNamespaces(plan_.spec.racks > 1 ? 1 : 0)) {
+  const int racks = plan_.spec.racks;
+  for (int rack = 0; rack < racks; ++rack) {
+    MakeSwitch(switches_[static_cast<std::size_t>(rack)], SwitchAddress(rack));
+  }
+  if (!spine_.empty()) MakeSwitch(spine_.front(), SpineAddress());
+  for (int host = 0; host < static_cast<int>(hosts_.size()); ++host) MakeHost(host);
+  for (int rack = 0; rack < racks; ++rack) {
+    JoinHosts(rack);
+    if (!spine_.empty()) MakeUplink(rack);
+  }
+}
+
+// A switch has an address of its own: links are measured from there.
+void Lab::MakeSwitch(const NetNamespace& hub, const std::string& address) const {
+  RunIp(hub, fmt::format("link add bridge0 type bridge\n"
+                         "address add {}/{} dev bridge0\n"
+                         "link set dev lo up\n"
+                         "link set dev bridge0 up\n",
+                         address, kPrefix));
+}
+
+void Lab::MakeHost(int index) const {
+  const NetworkPlan::Host& host = plan_.hosts[static_cast<std::size_t>(index)];
+  const NetNamespace& own = hosts_[static_cast<std::size_t>(index)];
+  RunIp(own, fmt::format("link add eth0 type veth peer name port{} netns {}\n"
+                         "address add {}/{} dev eth0\n"
+                         "link set dev lo up\n",
+                         index, SwitchOf(index).path(), host.address, kPrefix) +
+                 Raise("eth0", plan_.spec));
+  RunTc(own, ShapeHost(plan_.spec, host.rate_bits_per_s));
+}
+
+void Lab::JoinHosts(int rack) const {
+  std::string joined;
+  std::string shaped;
+  for (std::size_t index = 0; index < hosts_.size(); ++index) {
+    const NetworkPlan::Host& host = plan_.hosts[index];
+    if (host.rack != rack) continue;
+    const std::string port = fmt::format("port{}", index);
+    joined += fmt::format("link set dev {} master bridge0\n", port) + Raise(port, plan_.spec);
+    shaped += Shape(port, "root", host.rate_bits_per_s);
+  }
+  const NetNamespace& hub = switches_[static_cast<std::size_t>(rack)];
+  RunIp(hub, joined);
+  RunTc(hub, shaped);
+}
+
+void Lab::MakeUplink(int rack) const {
+  const NetNamespace& hub = switches_[static_cast<std::size_t>(rack)];
+  const std::string port = fmt::format("rack{}", rack);
+  RunIp(hub, fmt::format("link add uplink type veth peer name {} netns {}\n"
+                         "link set dev uplink master bridge0\n",
+                         port, spine_.front().path()) +
+                 Raise("uplink", plan_.spec));
+  RunTc(hub, Shape("uplink", "root", plan_.spec.uplink_bits_per_s));
+  RunIp(spine_.front(),
+        fmt::format("link set dev {} master bridge0\n", port) + Raise(port, plan_.spec));
+  RunTc(spine_.front(), Shape(port, "root", plan_.spec.uplink_bits_per_s));
+}
+
+const NetNamespace& Lab::SwitchOf(int host) const {
+  const int rack = plan_.hosts[static_cast<std::size_t>(host)].rack;
+  return switches_[static_cast<std::size_t>(rack)];
+}
+
+std::vector<Lab::Link> Lab::links() const {
+  std::vector<Link> links;
+  for (std::size_t i = 0; i < hosts_.size(); ++i) {
+    const NetworkPlan::Host& host = plan_.hosts[i];
+    links.push_back({.host = static_cast<int>(i),
+                     .rate_bits_per_s = host.rate_bits_per_s,
+                     .far = &hosts_[i],
+                     .hub = &SwitchOf(static_cast<int>(i)),
+                     .far_address = host.address,
+                     .hub_address = SwitchAddress(host.rack)});
+  }
+  if (spine_.empty()) return links;
+  for (int rack = 0; rack < plan_.spec.racks; ++rack) {
+    links.push_back({.uplink = rack,
+                     .rate_bits_per_s = plan_.spec.uplink_bits_per_s,
+                     .far = &switches_[static_cast<std::size_t>(rack)],
+                     .hub = &spine_.front(),
+                     .far_address = SwitchAddress(rack),
+                     .hub_address = SpineAddress()});
+  }
+  return links;
+}
+
+}  // namespace ringside

@@ -1,0 +1,125 @@
+#include "experiments/lab/lab_tools.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "common/deadline.h"
+#include "common/errors.h"
+#include "experiments/find_program.h"
+#include "experiments/job/process.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::chrono::seconds kPatience{30};
+constexpr std::size_t kScriptBytes = 48 << 10;  // a child's input is a pipe of 64 KiB
+
+std::string Drain(int fd) {
+  std::string text;
+  std::array<char, 4096> buffer;
+  for (ssize_t count = 0; (count = ::read(fd, buffer.data(), buffer.size())) > 0;) {
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  return text;
+}
+
+std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+void RunOnce(const std::string& tool, const NetNamespace& where, const std::string& script) {
+  const std::string path = FindProgram(tool);
+  if (path.empty()) {
+    throw MissingBackendError(fmt::format("there is no {}: install iproute2", tool));
+  }
+  Process process({.argv = {path, "-batch", fmt::format("/dev/fd/{}", kSecretInputFd)},
+                   .secret_input = script,
+                   .network_namespace = where.fd()});
+  const Deadline deadline = Deadline::After(kPatience);
+  std::string output;
+  while (!process.Poll()) {
+    if (deadline.expired()) {
+      throw MissingBackendError(fmt::format("{} is not done within {} s", path, kPatience.count()));
+    }
+    constexpr int kTickMs = 20;
+    pollfd readable{process.output_fd(), POLLIN, 0};
+    ::poll(&readable, 1, kTickMs);
+    output += Drain(process.output_fd());
+  }
+  output += Drain(process.output_fd());
+  if (process.Poll()->signal == 0 && process.Poll()->code == 0) return;
+  throw MissingBackendError(
+      fmt::format("{} {}: {}", path, process.Poll()->Text(), FirstLine(output)));
+}
+
+void RunAll(const std::string& tool, const NetNamespace& where, std::string_view script) {
+  while (!script.empty()) {
+    std::size_t size = script.size();
+    if (size > kScriptBytes) size = script.rfind('\n', kScriptBytes) + 1;
+    RunOnce(tool, where, std::string(script.substr(0, size)));
+    script.remove_prefix(size);
+  }
+}
+
+/// Why `action` is refused; empty: it is not.
+template <typename Action>
+std::string WhyNot(const Action& action) {
+  try {
+    action();
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+std::string WhyNoHosts() {
+  for (const char* tool : {"ip", "tc"}) {
+    if (FindProgram(tool).empty()) return fmt::format("there is no {}: install iproute2", tool);
+  }
+  const std::string reason = WhyNot([] { NetNamespace::Make(); });
+  if (reason.empty()) return "";
+  const bool root = ::geteuid() == 0;
+  return reason + (root ? ": in a container, give it CAP_SYS_ADMIN and CAP_NET_ADMIN"
+                        : ": run it as root (sudo)");
+}
+
+std::string WhyNoDiscipline(const std::string& discipline) {
+  return WhyNot(
+      [&] { RunTc(NetNamespace::Make(), fmt::format("qdisc add dev lo root {}\n", discipline)); });
+}
+
+std::string WhyNoRates() {
+  const std::string reason = WhyNoDiscipline("tbf rate 1gbit burst 32kb latency 50ms");
+  return reason.empty() ? "" : reason + ": the kernel needs sch_tbf";
+}
+
+std::string WhyNoDelays() {
+  const std::string reason = WhyNoDiscipline("netem delay 1ms");
+  return reason.empty() ? ""
+                        : reason +
+                              ": latency, jitter and loss need the kernel's sch_netem "
+                              "(modprobe sch_netem, or another kernel)";
+}
+
+}  // namespace
+
+void RunIp(const NetNamespace& where, const std::string& script) { RunAll("ip", where, script); }
+void RunTc(const NetNamespace& where, const std::string& script) { RunAll("tc", where, script); }
+
+LabSupport ProbeLab() {
+  const std::string hosts = WhyNoHosts();
+  if (!hosts.empty()) return {hosts, "needs emulated hosts", "needs emulated hosts"};
+  return {"", WhyNoRates(), WhyNoDelays()};
+}
+
+void RequireLab(const NetworkSpec& spec) {
+  std::string reason = WhyNoHosts();
+  if (reason.empty()) reason = WhyNoRates();
+  if (reason.empty() && spec.needs_netem()) reason = WhyNoDelays();
+  if (!reason.empty()) {
+    throw MissingBackendError("the network cannot be emulated here: " + reason);
+  }
+}
+
+}  // namespace ringside

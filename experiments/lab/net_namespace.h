@@ -1,0 +1,43 @@
+#ifndef RINGSIDE_EXPERIMENTS_LAB_NET_NAMESPACE_H_
+#define RINGSIDE_EXPERIMENTS_LAB_NET_NAMESPACE_H_
+
+#include <string>
+
+#include "experiments/job/files.h"
+
+namespace ringside {
+
+/// A network namespace without a name: it lives as long as this object, or a process inside. The
+/// kernel removes it with all its devices, however its owner ends; nothing is left to clean up.
+class NetNamespace {
+ public:
+  /// Throws `MissingBackendError` where this process may not make one.
+  static NetNamespace Make();
+
+  int fd() const { return file_.get(); }
+  /// For other processes of this user, as long as this one lives.
+  std::string path() const;
+
+ private:
+  explicit NetNamespace(FileDescriptor file) : file_(std::move(file)) {}
+
+  FileDescriptor file_;
+};
+
+/// The calling thread is in a namespace as long as this lives: sockets and processes that it makes
+/// meanwhile belong there. -1: stays where it is. Ends the process where there is no way back.
+class NamespaceScope {
+ public:
+  /// Throws `InternalError` when it cannot enter.
+  explicit NamespaceScope(int fd);
+  ~NamespaceScope();
+  NamespaceScope(const NamespaceScope&) = delete;
+  NamespaceScope& operator=(const NamespaceScope&) = delete;
+
+ private:
+  FileDescriptor before_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_LAB_NET_NAMESPACE_H_

@@ -1,0 +1,307 @@
+// Runs on emulated hosts, through the command line; where this process may make namespaces.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "common/errors.h"
+#include "experiments/job/process.h"
+#include "experiments/lab/calibration.h"
+#include "experiments/lab/lab.h"
+#include "experiments/lab/lab_tools.h"
+#include "tests/experiments/job/job_testing.h"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class EmulatedTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const LabSupport support = ProbeLab();
+    if (!support.hosts.empty()) GTEST_SKIP() << support.hosts;
+    if (!support.rates.empty()) GTEST_SKIP() << support.rates;
+  }
+};
+
+class LabTest : public EmulatedTest {};
+
+TEST_F(LabTest, LinksCarryTheirRatesInBothDirectionsAndNoMore) {
+  const Lab lab(PlanNetwork(ParseNetwork("hosts=2,rates=20Mbps:40Mbps"), 2, 0));
+  const std::vector<LinkCalibration> links = CalibrateLinks(lab);
+  ASSERT_EQ(links.size(), 2u);
+  for (const LinkCalibration& link : links) {
+    EXPECT_GT(link.sent_bytes_per_s, 0);
+    EXPECT_GT(link.received_bytes_per_s, 0);
+    // A busy machine takes away; only a link that is not shaped carries this much more.
+    EXPECT_LT(link.sent_bytes_per_s, 1.5 * link.expected_bytes_per_s);
+    EXPECT_LT(link.received_bytes_per_s, 1.5 * link.expected_bytes_per_s);
+  }
+}
+
+TEST_F(LabTest, RacksHaveUplinks) {
+  const Lab lab(PlanNetwork(ParseNetwork("100Mbps,racks=2,uplink=20Mbps"), 4, 0));
+  const std::vector<LinkCalibration> links = CalibrateLinks(lab);
+  ASSERT_EQ(links.size(), 6u);
+  EXPECT_EQ(links[4].uplink, 0);
+  EXPECT_EQ(links[5].uplink, 1);
+  EXPECT_LT(links[5].sent_bytes_per_s, 1.5 * links[5].expected_bytes_per_s);
+  EXPECT_LT(links[5].expected_bytes_per_s, links[0].expected_bytes_per_s);
+}
+
+TEST_F(LabTest, TwoCoexist) {
+  const Lab one(PlanNetwork(ParseNetwork("100Mbps"), 2, 0));
+  const Lab other(PlanNetwork(ParseNetwork("100Mbps"), 2, 0));
+  EXPECT_EQ(CalibrateLinks(one).size(), 2u);
+  EXPECT_EQ(CalibrateLinks(other).size(), 2u);
+}
+
+TEST_F(LabTest, ANamespaceGoesWithItsOwnerAndTakesItsDevices) {
+  const NetNamespace kept = NetNamespace::Make();
+  {
+    const NetNamespace gone = NetNamespace::Make();
+    RunIp(kept, "link add there type veth peer name here netns " + gone.path() + "\n");
+    RunIp(kept, "link show dev there\n");
+  }
+  WaitUntil("the end of a device whose peer is gone", [&] {
+    try {
+      RunIp(kept, "link show dev there\n");
+      return false;
+    } catch (const MissingBackendError&) {
+      return true;
+    }
+  });
+}
+
+TEST_F(LabTest, WhatToolsRefuseIsToldInALine) {
+  try {
+    RunIp(NetNamespace::Make(), "link set dev nothing up\n");
+    FAIL() << "taken";
+  } catch (const MissingBackendError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("nothing"));
+  }
+}
+
+TEST(LinkCalibrationTest, OneThatIsFurtherOffThanItsToleranceIsMarked) {
+  LinkCalibration link{.host = 0,
+                       .rate_bits_per_s = 1e9,
+                       .expected_bytes_per_s = 100,
+                       .sent_bytes_per_s = 100,
+                       .received_bytes_per_s = 96};
+  EXPECT_NEAR(link.error(), 0.04, 1e-9);
+  EXPECT_TRUE(link.ok());
+  EXPECT_EQ(NetworkRecord(ParseNetwork("1Gbps"), {link}).at("ok"), true);
+  link.sent_bytes_per_s = 106;
+  EXPECT_FALSE(link.ok());
+  const nlohmann::json record = NetworkRecord(ParseNetwork("1Gbps"), {link});
+  EXPECT_EQ(record.at("ok"), false);
+  EXPECT_EQ(record.at("schema"), "ringside.network/1");
+  EXPECT_EQ(record.at("spec"), "1Gbps");
+  EXPECT_EQ(record.at("links").at(0).at("host"), 0);
+}
+
+struct RunResult {
+  int exit_code = -1;  ///< -1: a signal ended it.
+  std::string output;  ///< Both streams.
+};
+
+class EmulatedRunTest : public EmulatedTest {
+ protected:
+  void TearDown() override {
+    for (const pid_t pid : members_) {
+      WaitUntil("the end of a member", [&] { return !IsAlive(pid); });
+    }
+  }
+
+  /// `args` are separated by spaces. What has to be private lies in the scratch directory.
+  Process Start(const std::string& args) const {
+    std::vector<std::string> argv{"/usr/bin/env", "XDG_RUNTIME_DIR=" + scratch_.path(),
+                                  RINGSIDE_EXECUTABLE};
+    std::istringstream words(args);
+    for (std::string word; words >> word;) argv.push_back(word);
+    return Process({.argv = argv});
+  }
+
+  static RunResult Finish(Process& process) {
+    RunResult result;
+    WaitUntil("the end of a run", [&] {
+      char buffer[4096];
+      ssize_t count = 0;
+      while ((count = ::read(process.output_fd(), buffer, sizeof(buffer))) > 0) {
+        result.output.append(buffer, static_cast<std::size_t>(count));
+      }
+      return process.Poll().has_value();
+    });
+    if (process.Poll()->signal == 0) result.exit_code = process.Poll()->code;
+    return result;
+  }
+
+  nlohmann::json Train(const std::string& args) {
+    Process process = Start(
+        "train --quiet --force --steps 4 --warmup-steps 1 --model "
+        "profile:small-tensors --out " +
+        bundle() + " " + args);
+    const RunResult result = Finish(process);
+    EXPECT_EQ(result.exit_code, 0) << result.output;
+    EXPECT_TRUE(fs::is_empty(scratch_.path() + "/ringside"));
+    return Read("summary.json");
+  }
+
+  /// A run on two hosts whose workers have taken a step.
+  Process StartTraining() {
+    Process process = Start(
+        "train --quiet --strategy ring --workers 2 --network 100Mbps --steps "
+        "1000000 --model profile:small-tensors --out " +
+        bundle());
+    WaitUntil("a step", [&] { return CommonStepsIn(bundle()) >= 1; });
+    members_ = PidsIn(bundle());
+    EXPECT_EQ(members_.size(), 2u);
+    return process;
+  }
+
+  nlohmann::json Read(const std::string& name) const {
+    std::ifstream in(bundle() + "/" + name);
+    return nlohmann::json::parse(in, nullptr, false);
+  }
+
+  std::string bundle() const { return scratch_.path() + "/run"; }
+
+  const TemporaryDirectory scratch_;
+
+ private:
+  std::vector<pid_t> members_;
+};
+
+TEST_F(EmulatedRunTest, ItsLinksAreThoseAskedForAndItSaysSo) {
+  const nlohmann::json summary = Train("--strategy ring --workers 2 --network 100Mbps");
+  EXPECT_EQ(summary.at("network"), "100Mbps");
+  EXPECT_EQ(summary.at("hosts"), 2);
+  EXPECT_EQ(summary.at("link_bits_per_s"), 1e8);
+  EXPECT_TRUE(summary.at("link_ok").is_boolean());
+  EXPECT_GT(summary.at("bound_ms"), 0);
+  const nlohmann::json network = Read("network.json");
+  EXPECT_EQ(network.at("links").size(), 2u);
+  EXPECT_EQ(network.at("ok"), summary.at("link_ok"));
+}
+
+TEST_F(EmulatedRunTest, ServersHaveHostsOfTheirOwn) {
+  Train("--strategy ps-sync --workers 2 --servers 2 --network 100Mbps");
+  EXPECT_EQ(Read("network.json").at("links").size(), 4u);
+  Train("--strategy ps-sync --workers 2 --servers 1 --network 100Mbps,servers=workers");
+  EXPECT_EQ(Read("network.json").at("links").size(), 2u);
+}
+
+TEST_F(EmulatedRunTest, WorkersOfOneHostShareMemory) {
+  const nlohmann::json summary =
+      Train("--strategy hierarchical --workers 4 --network hosts=2,rate=100Mbps");
+  EXPECT_EQ(summary.at("hosts"), 2);
+  Train("--strategy shm --workers 2 --network hosts=1,rate=100Mbps");
+}
+
+TEST_F(EmulatedRunTest, RacksReachEachOther) {
+  Train("--strategy ring --workers 4 --network 100Mbps,racks=2,uplink=50Mbps");
+}
+
+TEST_F(EmulatedRunTest, ABenchRunsThereToo) {
+  Process process = Start(
+      "bench --strategy ps-sync --workers 2 --network 100Mbps -b 4KiB -e 4KiB "
+      "-n 2 -w 1 --quiet --json");
+  const RunResult result = Finish(process);
+  ASSERT_EQ(result.exit_code, 0) << result.output;
+  const auto json = nlohmann::json::parse(result.output, nullptr, false);
+  ASSERT_TRUE(json.is_object()) << result.output;
+  EXPECT_EQ(json.at("rows").at(0).at("wrong"), 0);
+  EXPECT_EQ(json.at("network").at("spec"), "100Mbps");
+  EXPECT_EQ(json.at("network").at("links").size(), 3u);
+}
+
+TEST_F(EmulatedRunTest, AnInterruptDrains) {
+  Process process = StartTraining();
+  ::kill(process.pid(), SIGINT);
+  const RunResult result = Finish(process);
+  EXPECT_EQ(result.exit_code, 130) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("stopped after a common last step"));
+  EXPECT_TRUE(fs::is_empty(scratch_.path() + "/ringside"));
+}
+
+TEST_F(EmulatedRunTest, TwoInterruptsKill) {
+  Process process = StartTraining();
+  ::kill(process.pid(), SIGINT);
+  ::kill(process.pid(), SIGTERM);
+  EXPECT_EQ(Finish(process).exit_code, 130);
+  EXPECT_TRUE(fs::is_empty(scratch_.path() + "/ringside"));
+}
+
+TEST_F(EmulatedRunTest, AMemberThatIsKilledEndsItAndIsNamed) {
+  Process process = StartTraining();
+  ::kill(PidIn(bundle(), "worker 1"), SIGKILL);
+  const RunResult result = Finish(process);
+  EXPECT_EQ(result.exit_code, 1) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("worker 1"));
+}
+
+TEST_F(EmulatedRunTest, AKilledLauncherTakesItsMembersAndTheNextRunItsSocket) {
+  Process process = StartTraining();
+  ::kill(process.pid(), SIGKILL);
+  Finish(process);
+  for (const pid_t pid : PidsIn(bundle())) {
+    WaitUntil("the end of a member", [&] { return !IsAlive(pid); });
+  }
+  EXPECT_FALSE(fs::is_empty(scratch_.path() + "/ringside"));
+  Train("--strategy ring --workers 2 --network 100Mbps");
+}
+
+struct Misuse {
+  const char* args;
+  int exit_code;
+  const char* message;
+};
+
+void PrintTo(const Misuse& misuse, std::ostream* out) { *out << misuse.args; }
+
+class EmulatedMisuse : public EmulatedRunTest, public ::testing::WithParamInterface<Misuse> {};
+
+TEST_P(EmulatedMisuse, IsRefusedBeforeAnythingStarts) {
+  Process process = Start("train --steps 2 --model profile:small-tensors --out " + bundle() + " " +
+                          GetParam().args);
+  const RunResult result = Finish(process);
+  EXPECT_EQ(result.exit_code, GetParam().exit_code) << result.output;
+  EXPECT_THAT(result.output, HasSubstr(GetParam().message));
+  EXPECT_FALSE(fs::exists(bundle()));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, EmulatedMisuse,
+    ::testing::Values(Misuse{"--network hosts=0,rate=1Gbps", 2, "--network: hosts: 0"},
+                      Misuse{"--network fast", 2, "--network: rate: 'fast'"},
+                      Misuse{"--workers 2 --network hosts=3,rate=1Gbps", 2,
+                             "3 hosts for 2 workers"},
+                      Misuse{"--network 1Gbps --link 2Gbps", 2, "leave link away"},
+                      Misuse{"--network 1Gbps --address 127.0.0.1", 2, "leave address away"},
+                      Misuse{"--strategy mpi --network 1Gbps", 2, "started by mpirun"}));
+
+TEST_F(EmulatedRunTest, DelaysAreMadeOrRefusedWithTheReason) {
+  const std::string args = "--strategy ring --workers 2 --network 100Mbps,latency=1ms";
+  if (ProbeLab().delays.empty()) {
+    EXPECT_EQ(Train(args).at("link_latency_s"), 0.001);
+    return;
+  }
+  Process process =
+      Start("train --steps 2 --model profile:small-tensors --out " + bundle() + " " + args);
+  const RunResult result = Finish(process);
+  EXPECT_EQ(result.exit_code, 4) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("sch_netem"));
+  EXPECT_FALSE(fs::exists(bundle()));
+}
+
+}  // namespace
+}  // namespace ringside
