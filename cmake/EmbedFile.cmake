@@ -1,8 +1,33 @@
-# Run as a script: turns a binary file into a C++ source file that defines a function returning its bytes.
+# Run as a script: makes a C++ source file that defines a function returning a file's bytes.
 # cmake -DINPUT=file -DOUTPUT=file.cc -DHEADER=path/of/declaration.h -DFUNCTION=Name -P EmbedFile.cmake
-file(READ ${INPUT} hex HEX)
-string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
-file(WRITE ${OUTPUT}
-  "#include \"${HEADER}\"\n\nnamespace ringside {\nnamespace {\n\n"
-  "constexpr std::uint8_t kBytes[] = {${bytes}};\n\n}  // namespace\n\n"
-  "std::span<const std::uint8_t> ${FUNCTION}() { return kBytes; }\n\n}  // namespace ringside\n")
+#
+# The assembler reads the bytes: as an array in C++ a file of some megabytes takes the compiler a minute. Their hash stands
+# in the source because no compiler cache can see what the assembler reads.
+file(SHA256 ${INPUT} hash)
+set(begin ringside_embedded_${FUNCTION}_begin)
+set(end ringside_embedded_${FUNCTION}_end)
+file(WRITE ${OUTPUT} "#include \"${HEADER}\"
+
+// SHA-256 ${hash}
+asm(\"/* ${hash} */\\n\"
+    \".pushsection .rodata\\n\"
+    \".balign 16\\n\"
+    \".globl ${begin}\\n\"
+    \".hidden ${begin}\\n\"
+    \"${begin}:\\n\"
+    \".incbin \\\"${INPUT}\\\"\\n\"
+    \".globl ${end}\\n\"
+    \".hidden ${end}\\n\"
+    \"${end}:\\n\"
+    \".byte 0\\n\"
+    \".popsection\\n\");
+
+extern \"C\" __attribute__((visibility(\"hidden\"))) const std::uint8_t ${begin}[];
+extern \"C\" __attribute__((visibility(\"hidden\"))) const std::uint8_t ${end}[];
+
+namespace ringside {
+
+std::span<const std::uint8_t> ${FUNCTION}() { return {${begin}, ${end}}; }
+
+}  // namespace ringside
+")
