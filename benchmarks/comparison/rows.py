@@ -57,6 +57,8 @@ def share(name, contender, contenders, text):
 
 ROWS = [
     Row("help", "ringside --help / 50 ms", subjects.start_of_help, at_most=1.0),
+    Row("report/interactive", "report.html of 500 runs in headless Chromium: interactive / 2 s", subjects.page_interactive, at_most=1.0),
+    Row("report/size", "report.html of 500 runs / 8 MB", subjects.page_size, at_most=1.0),
     Row("plain", "MLP 5.8 M step, 1 worker: none / plain libtorch loop", subjects.plain_loop, at_most=1.05),
 
     *[shm(2, size, "gloo", "gloo", 10) for size in ("4MiB", "64MiB")],

@@ -131,6 +131,31 @@ def start_of_help(context):
     return Measured(median, 50.0, median / 50.0, rounds)
 
 
+# The report's page, of the browser test's 500 runs.
+
+def page(context):
+    def measure():
+        study = context.build / "bin/synthetic_study"
+        if not study.exists():
+            raise Skipped("synthetic_study is not built: it is one of the tests")
+        with tempfile.TemporaryDirectory() as scratch:
+            run([study, f"{scratch}/study"])
+            run([context.ringside, "report", f"{scratch}/study"])
+            check = ROOT / "tests/experiments/report/browser_check.py"
+            return json.loads(run(["/usr/bin/python3", "-B", check, f"{scratch}/study", f"{scratch}/study.names.json", "--benchmark"]))
+    return context.once("page", measure)
+
+
+def page_interactive(context):
+    result = page(context)
+    return Measured(result["interactive_ms"], 2000.0, result["interactive_ms"] / 2000, result["loads"])
+
+
+def page_size(context):
+    megabytes = page(context)["page_bytes"] / 1e6
+    return Measured(megabytes, 8.0, megabytes / 8, 1, unit="MB")
+
+
 # Push and pull.
 
 def push_pull_result(context):
