@@ -16,4 +16,4 @@ out=results/quickstart  # results/<name of the experiment>
 echo "run: build/release/bin/ringside matrix experiments/specs/quickstart.yaml --out results --force"
 build/release/bin/ringside matrix experiments/specs/quickstart.yaml --out results --force
 build/release/bin/ringside report "$out"
-echo "results: $out (report.csv, report.json, and a folder per run)"
+echo "results: $out (open $out/report.html in a browser; report.csv, runs.csv, report.json, and a folder per run)"

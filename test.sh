@@ -13,7 +13,7 @@ case "${1:-}" in
   *) echo "usage: ./test.sh [--sanitizers]" >&2; exit 2 ;;
 esac
 
-scripts/install-dependencies.sh
+scripts/install-dependencies.sh --tests
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 for preset in "${presets[@]}"; do

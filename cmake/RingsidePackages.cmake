@@ -12,6 +12,17 @@ find_package(nlohmann_json REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(SQLite3 3.37 REQUIRED)  # STRICT tables
 
+# What the HTML report is made of. Debian's plotly.js is not minified; any plotly.js from 2.6 on will do.
+find_program(RINGSIDE_ESBUILD esbuild)
+find_file(RINGSIDE_PLOTLY_JS NAMES plotly.min.js plotly.js PATHS /usr/share/python3-plotly NO_DEFAULT_PATH
+  DOC "plotly.js, minified or not, to be inlined in reports")
+foreach(need RINGSIDE_ESBUILD RINGSIDE_PLOTLY_JS)
+  if(NOT ${need})
+    message(FATAL_ERROR "${need} is not found: run scripts/install-dependencies.sh (Debian's packages esbuild and "
+                        "python3-plotly), or set -D${need}=FILE")
+  endif()
+endforeach()
+
 # Backends that a build may lack: their strategies are then listed as unavailable.
 set(MPI_CXX_SKIP_MPICXX ON)
 find_package(MPI COMPONENTS CXX QUIET)

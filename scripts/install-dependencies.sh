@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what Ringside needs on Debian 12, and nothing that is there already. Says what it installs.
-# usage: scripts/install-dependencies.sh [--benchmarks]
+# usage: scripts/install-dependencies.sh [--tests] [--benchmarks]
+#   --tests        also what only tests need (a browser for the report's page, a maker of Python environments)
 #   --benchmarks   also the peers that the benchmarks compare with (PyTorch for Python)
 set -euo pipefail
 
@@ -12,9 +13,11 @@ packages=(
   libboost-program-options-dev libyaml-cpp-dev nlohmann-json3-dev libfmt-dev libspdlog-dev libsqlite3-dev
   libgtest-dev libgmock-dev libbenchmark-dev
   iproute2 procps
+  esbuild python3-plotly python3-matplotlib
 )
 for argument in "$@"; do
   case "$argument" in
+    --tests) packages+=(chromium chromium-driver python3-selenium python3-venv) ;;
     --benchmarks) packages+=(python3-torch) ;;
     *) echo "unknown argument: $argument" >&2; exit 2 ;;
   esac

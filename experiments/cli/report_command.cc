@@ -8,7 +8,11 @@
 #include "experiments/cli/exit_codes.h"
 #include "experiments/cli/option_set.h"
 #include "experiments/job/files.h"
+#include "experiments/report/figures.h"
+#include "experiments/report/html_report.h"
+#include "experiments/report/markdown.h"
 #include "experiments/report/study_render.h"
+#include "experiments/report/tensorboard.h"
 #include "experiments/units.h"
 
 namespace ringside {
@@ -17,17 +21,29 @@ namespace {
 namespace fs = std::filesystem;
 
 OptionSet ReportOptions() {
-  OptionSet options("report", "tables of a directory of results",
-                    {{"ringside report results/quickstart",
-                      "the table, and report.csv, runs.csv and report.json beside the results"},
-                     {"ringside report results/quickstart --json", "the same for programs"}});
+  OptionSet options(
+      "report", "page and tables of a directory of results",
+      {{"ringside report results/quickstart",
+        "the table, and report.html, report.csv, runs.csv and report.json beside the results"},
+       {"ringside report results/quickstart --figures --markdown",
+        "besides figures for a paper and a page for a repository"},
+       {"ringside report results/quickstart --json", "the same for programs"}});
   options.TakePositional({"DIR", "what a matrix wrote, or the bundle of one run"});
   options.AddGroup("Output");
   options.Add({"csv", "FILE", "write the raw data there too: a line per run", ""});
   options.Add(
       {"json", "", "one JSON object on stdout instead of the table; =FILE writes it there", ""});
-  options.Add(
-      {"no-files", "", "leave DIR as it is: no report.csv, no runs.csv, no report.json", ""});
+  options.Add({"html", "FILE", "write the page there too", ""});
+  options.Add({"figures", "",
+               "figures for a paper, as PNG, SVG and PDF in DIR/figures; needs python3-matplotlib",
+               ""});
+  options.Add({"markdown", "", "a page for a repository, DIR/report.md", ""});
+  options.Add({"tensorboard", "",
+               "TensorBoard's event files of every run's losses and throughput, in DIR/tensorboard",
+               ""});
+  options.Add({"no-files", "",
+               "leave DIR as it is: no report.html, no report.csv, no runs.csv, no report.json",
+               ""});
   options.AddGroup("Statistics");
   options.Add({"target-accuracy", "A",
                "what \"time to target\" means: 0.97 or 97% (95 % of the best final accuracy of a "
@@ -52,6 +68,50 @@ StudyOptions StudyOptionsOf(const ParsedOptions& parsed) {
   return options;
 }
 
+/// The pictures of the Markdown page: one form of each figure.
+std::vector<std::string> PicturesOf(const std::vector<std::string>& figures) {
+  std::vector<std::string> pictures;
+  for (const std::string& figure : figures) {
+    const std::string name = fs::path(figure).filename().string();
+    if (name.ends_with("-double.svg")) pictures.push_back("figures/" + name);
+  }
+  return pictures;
+}
+
+void WriteFiles(const StudyTable& table, const fs::path& directory, const std::string& json) {
+  WriteFileAtomically((directory / "report.csv").string(), RenderCsv(table));
+  WriteFileAtomically((directory / "runs.csv").string(), RenderRunsCsv(table));
+  WriteFileAtomically((directory / "report.json").string(), json);
+  WriteFileAtomically((directory / "report.html").string(), RenderHtml(table));
+}
+
+/// What was asked for besides; says on stderr where it lies.
+void WriteExtras(const ParsedOptions& parsed, const StudyTable& table, const fs::path& directory) {
+  std::vector<std::string> figures;
+  if (parsed.IsOn("figures")) {
+    figures = WriteFigures((directory / "report.json").string(), (directory / "figures").string());
+    fmt::print(stderr, "figures: {} files in {}\n", figures.size(),
+               (directory / "figures").string());
+  }
+  if (parsed.IsOn("markdown")) {
+    const std::string path = (directory / "report.md").string();
+    WriteFileAtomically(path, RenderMarkdown(table, PicturesOf(figures)));
+    fmt::print(stderr, "markdown: {}\n", path);
+  }
+  if (parsed.IsOn("tensorboard")) {
+    const std::string path = (directory / "tensorboard").string();
+    fmt::print(stderr, "tensorboard: {} event files in {}\n", WriteTensorBoard(table, path), path);
+  }
+}
+
+void RefuseExtrasWithoutFiles(const ParsedOptions& parsed) {
+  if (!parsed.IsOn("no-files")) return;
+  for (const char* extra : {"figures", "markdown", "tensorboard"}) {
+    if (!parsed.IsOn(extra)) continue;
+    throw UsageError(fmt::format("--{} writes into DIR, which --no-files leaves as it is", extra));
+  }
+}
+
 }  // namespace
 
 int RunReportCommand(const Arguments& args) {
@@ -61,19 +121,19 @@ int RunReportCommand(const Arguments& args) {
     fmt::print("{}", options.Help(Painter::For(stdout, parsed.color())));
     return kExitDone;
   }
+  RefuseExtrasWithoutFiles(parsed);
   const fs::path directory = parsed.positional();
   const StudyTable table = MakeStudyTable(ReadStudy(directory), StudyOptionsOf(parsed));
-  const std::string runs_csv = RenderRunsCsv(table);
   const std::string json = RenderJson(table).dump(2) + "\n";
-  if (!parsed.IsOn("no-files")) {
-    WriteFileAtomically((directory / "report.csv").string(), RenderCsv(table));
-    WriteFileAtomically((directory / "runs.csv").string(), runs_csv);
-    WriteFileAtomically((directory / "report.json").string(), json);
+  if (!parsed.IsOn("no-files")) WriteFiles(table, directory, json);
+  if (!parsed.Get("csv").empty()) {
+    WriteFileAtomically(parsed.Get("csv"), RenderRunsCsv(table));
   }
-  if (!parsed.Get("csv").empty()) WriteFileAtomically(parsed.Get("csv"), runs_csv);
+  if (!parsed.Get("html").empty()) WriteFileAtomically(parsed.Get("html"), RenderHtml(table));
   // "--json" alone prints; "--json=FILE" writes.
   const std::string& json_to = parsed.Get("json");
   if (!json_to.empty() && json_to != "true") WriteFileAtomically(json_to, json);
+  WriteExtras(parsed, table, directory);
   fmt::print("{}", json_to == "true" ? json : RenderText(table));
   // A report that misses damaged results is not one of all runs, and a script must notice.
   bool damaged = false;

@@ -91,6 +91,7 @@ INSTANTIATE_TEST_SUITE_P(
         Misuse{"matrix /nowhere.yaml", 3, "/nowhere.yaml"},
         Misuse{"matrix a b", 2, "unexpected argument 'b'"},
         Misuse{"report /nowhere", 1, "no such directory"},
+        Misuse{"report /tmp --no-files --figures", 2, "--figures writes into DIR"},
         Misuse{"list strategie", 2, "did you mean 'strategies'"},
         Misuse{"verify --model profile:gpt2 --strategies ps-async", 2, "--strategies:"},
         Misuse{"verify --workers 0", 2, "--workers:"},
@@ -210,11 +211,14 @@ TEST_F(CommandLine, MatrixReportsAndResumes) {
   EXPECT_EQ(RunRingside("matrix " + spec).exit_code, 2);
   EXPECT_EQ(json::parse(RunRingside("matrix " + spec + " --resume --json").out)["skipped"], 4);
 
-  const ProcessResult report = RunRingside("report results/small");
+  const ProcessResult report = RunRingside("report results/small --markdown --tensorboard");
   EXPECT_EQ(report.exit_code, 0) << report.err;
   EXPECT_THAT(report.out, HasSubstr("ring"));
   const std::string study = scratch() + "/results/small";
   EXPECT_TRUE(fs::exists(study + "/report.csv"));
+  EXPECT_GT(fs::file_size(study + "/report.html"), 1'000'000U) << "plotly.js is in it";
+  EXPECT_TRUE(fs::exists(study + "/report.md"));
+  EXPECT_THAT(report.err, HasSubstr("tensorboard: 4 event files in "));
   EXPECT_EQ(json::parse(std::ifstream(study + "/report.json"))["cells"].size(), 4U);
 }
 

@@ -1,0 +1,184 @@
+#include "experiments/report/markdown.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "experiments/bundle.h"
+#include "experiments/units.h"
+
+namespace ringside {
+namespace {
+
+// A column of the table of cells: absent values are a dash, intervals stand behind their numbers.
+struct Column {
+  const char* title;
+  const char* name;  ///< In `StudyCell::intervals`.
+  std::optional<double> StudyCell::*member;
+  std::string (*text)(double value);
+};
+
+template <int digits>
+std::string Fixed(double value) {
+  return fmt::format("{:.{}f}", value, digits);
+}
+std::string Percent(double value) { return fmt::format("{:.1f} %", value * 100); }
+
+constexpr std::array kColumns{
+    Column{"step, ms", "step_ms", &StudyCell::step_ms, Fixed<2>},
+    Column{"exposed, ms", "exposed_comm_ms", &StudyCell::exposed_comm_ms, Fixed<2>},
+    Column{"samples/s", "samples_per_s", &StudyCell::samples_per_s, Fixed<0>},
+    Column{"speed-up", "speedup", &StudyCell::speedup, Fixed<2>},
+    Column{"sent/step", "bytes_per_step", &StudyCell::bytes_per_step, FormatBytes},
+    Column{"bound, ms", "bound_ms", &StudyCell::bound_ms, Fixed<2>},
+    Column{"step/bound", "bound_ratio", &StudyCell::bound_ratio, Fixed<2>},
+    Column{"accuracy", "accuracy", &StudyCell::accuracy, Percent},
+    Column{"staleness", "staleness_mean", &StudyCell::staleness_mean, Fixed<2>},
+};
+
+std::string Row(const std::vector<std::string>& cells) {
+  return fmt::format("| {} |\n", fmt::join(cells, " | "));
+}
+
+std::string NumberText(const StudyCell& cell, const Column& column) {
+  const std::optional<double>& value = cell.*column.member;
+  if (!value) return "–";
+  std::string out = column.text(*value);
+  if (const auto interval = cell.intervals.find(column.name); interval != cell.intervals.end()) {
+    out += fmt::format(" ({} to {})", column.text(interval->second.low),
+                       column.text(interval->second.high));
+  }
+  return out;
+}
+
+std::string ServersText(const StudyCell& cell) {
+  if (cell.servers == 0) return "–";
+  return fmt::format("{}{}{}", cell.servers, cell.colocated ? " co-located" : "",
+                     cell.transport.empty() ? "" : " over " + EscapeMarkdown(cell.transport));
+}
+
+std::string CellsTable(const StudyTable& table) {
+  std::vector<Column> columns;
+  std::ranges::copy_if(kColumns, std::back_inserter(columns), [&](const Column& column) {
+    return std::ranges::any_of(
+        table.cells, [&](const StudyCell& cell) { return (cell.*column.member).has_value(); });
+  });
+  std::vector<std::string> titles;
+  for (const std::string& key : table.varied_keys) titles.push_back(EscapeMarkdown(key));
+  titles.insert(titles.end(), {"strategy", "workers", "servers", "runs"});
+  std::vector<std::string> rules(titles.size(), "---");
+  for (const Column& column : columns) titles.emplace_back(column.title);
+  rules.resize(titles.size(), "--:");
+  std::string out = Row(titles) + Row(rules);
+  for (const StudyCell& cell : table.cells) {
+    std::vector<std::string> row;
+    for (const std::string& key : table.varied_keys) {
+      row.push_back(EscapeMarkdown(cell.varied.at(key)));
+    }
+    row.push_back(EscapeMarkdown(cell.strategy));
+    row.push_back(std::to_string(cell.workers));
+    row.push_back(ServersText(cell));
+    row.push_back(cell.failed == 0 ? std::to_string(cell.runs)
+                                   : fmt::format("{} + {} failed", cell.runs, cell.failed));
+    for (const Column& column : columns) row.push_back(NumberText(cell, column));
+    out += Row(row);
+  }
+  return out;
+}
+
+std::string VerdictText(const StudyTable& table) {
+  std::string out;
+  if (!table.verdict.sentence.empty()) {
+    out += fmt::format("**{}**", EscapeMarkdown(table.verdict.sentence));
+    out += fmt::format(" ({})\n\n", CertaintyName(table.verdict.certainty));
+  }
+  for (const std::string& caveat : table.verdict.caveats) {
+    out += fmt::format("- {}\n", EscapeMarkdown(caveat));
+  }
+  if (!table.verdict.caveats.empty()) out += '\n';
+  for (const Finding& finding : table.findings) {
+    out += fmt::format("- {}\n", EscapeMarkdown(finding.sentence));
+  }
+  if (!table.findings.empty()) out += '\n';
+  return out;
+}
+
+std::string NumbersText(const StudyTable& table) {
+  if (table.cells.empty()) return {};
+  std::string out = "## The numbers\n\n" + CellsTable(table) + '\n';
+  out += fmt::format(
+      "Medians over runs; in parentheses {:.0f} % bootstrap intervals over runs, where there are "
+      "at "
+      "least {}.\nExposed: the time a step waits for communication. Bound: the least that theory "
+      "allows on the declared link.\n",
+      table.method.confidence * 100, table.method.minimum_runs);
+  const auto emulated = [](const StudyCell& cell) { return cell.emulated_compute; };
+  if (std::ranges::any_of(table.cells, emulated)) {
+    out += "Compute was emulated: its time was waited for; every byte was really sent.\n";
+  }
+  if (MixesTransports(table)) {
+    out += "Rows over different transports compare transports too, not strategies alone.\n";
+  }
+  return out + '\n';
+}
+
+std::string ProblemsText(const StudyTable& table) {
+  if (table.failed.empty() && table.problems.empty()) return {};
+  std::string out = "## Left out\n\n";
+  for (const FailedRun& run : table.failed) {
+    out += fmt::format("- {}: {} ({})\n", EscapeMarkdown(run.label),
+                       EscapeMarkdown(StatusText(run.status, run.error)),
+                       EscapeMarkdown(run.directory));
+  }
+  for (const BundleProblem& problem : table.problems) {
+    out +=
+        fmt::format("- {}: {}\n", EscapeMarkdown(problem.directory), EscapeMarkdown(problem.cause));
+  }
+  return out + '\n';
+}
+
+std::string EnvironmentText(const StudyTable& table) {
+  std::string out;
+  for (const StudyEnvironment& environment : table.environments) {
+    out += fmt::format("## Environment of {} run{}\n\n", environment.runs,
+                       environment.runs == 1 ? "" : "s");
+    for (const auto& [key, value] : environment.values) {
+      out += fmt::format("- {}: {}\n", EscapeMarkdown(key), EscapeMarkdown(value));
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string EscapeMarkdown(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else if (c == '&') {
+      out += "&amp;";
+    } else if (static_cast<unsigned char>(c) < ' ') {
+      out += ' ';
+    } else {
+      if (std::string_view("\\`*_[]|~#!").find(c) != std::string_view::npos) out += '\\';
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string RenderMarkdown(const StudyTable& table, const std::vector<std::string>& pictures) {
+  std::string out = fmt::format("# {}\n\n", EscapeMarkdown(table.name));
+  out += VerdictText(table);
+  for (const std::string& picture : pictures) out += fmt::format("![]({})\n\n", picture);
+  out += NumbersText(table) + ProblemsText(table) + EnvironmentText(table);
+  out.pop_back();
+  return out;
+}
+
+}  // namespace ringside

@@ -1,0 +1,96 @@
+// A chart is data for Plotly. It is drawn when it comes near the window, and again when the view, the theme or the
+// width changes. Every text goes through `plain`: Plotly would read tags in it.
+import { el } from "./dom.js";
+
+export function plain(value) {
+  return String(value).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const CONFIG = {
+  responsive: true, displaylogo: false, scrollZoom: false,
+  modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "toggleSpikelines", "sendDataToCloud"],
+};
+
+function axis(own, narrow) {
+  return { gridcolor: css("--line"), linecolor: css("--line"), zerolinecolor: css("--line"), automargin: true,
+           fixedrange: narrow, ...own };
+}
+
+function layoutOf(own, width) {
+  const narrow = width < 560;
+  const { xaxis = {}, yaxis = {}, ...rest } = own;
+  return {
+    font: { family: css("--font"), size: narrow ? 11 : 13, color: css("--ink") },
+    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+    margin: { l: narrow ? 44 : 64, r: narrow ? 8 : 24, t: 16, b: 48 },
+    legend: { orientation: "h", y: -0.22, yanchor: "top", x: 0, font: { size: narrow ? 10 : 12 }, traceorder: "normal" },
+    modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--soft"), activecolor: css("--accent") },
+    hoverlabel: { bgcolor: css("--panel"), bordercolor: css("--line"), font: { color: css("--ink"), family: css("--font") } },
+    hovermode: "closest", barmode: "stack", bargap: 0.25, dragmode: narrow ? false : "zoom",
+    xaxis: axis(xaxis, narrow), yaxis: axis(yaxis, narrow), ...rest,
+  };
+}
+
+/** The legend stands below the axis' title; its height in pixels, not as a share, keeps them apart. */
+function placeLegend(layout, height) {
+  layout.legend.y = -70 / Math.max(height - 120, 160);
+  return layout;
+}
+
+const all = [];
+let observer = null;
+
+export class Chart {
+  /** `build(width)` gives {data, layout, height} or a text that says why there is nothing to draw. */
+  constructor(id, label, build) {
+    this.build = build;
+    this.near = false;
+    this.node = el("div", { class: "chart waiting", id, role: "figure", "aria-label": label });
+    all.push(this);
+  }
+
+  draw() {
+    if (!this.near || !window.Plotly) return;
+    const width = this.node.clientWidth || 700;
+    const picture = this.build(width);
+    this.node.classList.remove("waiting");
+    if (typeof picture === "string") return this.say(picture);
+    if (this.said) { this.node.replaceChildren(); this.said = false; }
+    const height = picture.height ?? 430;
+    this.node.style.minHeight = `${height}px`;
+    const layout = placeLegend(layoutOf(picture.layout, width), height);
+    return window.Plotly.react(this.node, picture.data, { ...layout, height }, CONFIG);
+  }
+
+  say(text) {
+    if (this.node.data) window.Plotly.purge(this.node);
+    this.said = true;
+    this.node.style.minHeight = "0";
+    this.node.replaceChildren(el("p", { class: "empty" }, text));
+  }
+}
+
+export function drawAll() { for (const chart of all) chart.draw(); }
+
+/** Once Plotly is there. */
+export function startDrawing() {
+  observer = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      const chart = all.find((one) => one.node === entry.target);
+      if (!entry.isIntersecting || chart.near) continue;
+      chart.near = true;
+      observer.unobserve(chart.node);
+      chart.draw();
+    }
+  }, { rootMargin: "400px" });
+  for (const chart of all) observer.observe(chart.node);
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+  window.matchMedia("(max-width: 40rem)").addEventListener("change", drawAll);
+  // On paper everything is there, and dark on white.
+  window.addEventListener("beforeprint", () => {
+    for (const chart of all) chart.near = true;
+    drawAll();
+  });
+  window.addEventListener("afterprint", drawAll);
+}

@@ -1,0 +1,138 @@
+// The page: sections in order, the view that the charts share, the theme.
+import { Chart, drawAll, startDrawing } from "./chart.js";
+import { add, choice, dropDown, el, section } from "./dom.js";
+import { CURVE_METRICS, CURVE_TIMES, curves, staleness } from "./learning.js";
+import { looksOf } from "./look.js";
+import { COSTS, METRICS, againstBound, resources, scaling, timeParts } from "./pictures.js";
+import { Study, View } from "./study.js";
+import { cellTable, failures, growthTable, links, method, runTable, subject, verdict } from "./sections.js";
+
+const named = (table) => Object.entries(table).map(([value, what]) => [value, what.name]);
+
+function field(label, node) {
+  return el("div", { class: "field" }, el("span", {}, label), node);
+}
+
+/** The controls that every chart obeys; nothing where the study varies nothing. */
+function chooser(study, view) {
+  const node = el("div", { class: "controls choose", role: "group", "aria-label": "What the charts show" });
+  if (view.choices.length < 2) return null;
+  const fill = () => {
+    node.replaceChildren(dropDown("Along x", view.choices.map((d) => [d, study.nameOf(d)]), view.x, (value) => { view.setX(value); fill(); node.querySelector("select").focus(); }));
+    for (const dimension of view.others()) {
+      const values = study.valuesOf(dimension).map((value) => [value, study.textOf(dimension, value)]);
+      node.append(dropDown(study.nameOf(dimension), values, view.fixed[dimension], (value) => view.fix(dimension, value)));
+    }
+  };
+  fill();
+  return node;
+}
+
+/** A chart with switches of its own. `state` is what they set; `draw(width, state)`. */
+function chart(view, id, label, state, controls, draw) {
+  const drawn = new Chart(id, label, (width) => draw(width, state));
+  view.onChange(() => drawn.draw());
+  const bar = el("div", { class: "controls" });
+  for (const [key, title, choices] of controls) {
+    add(bar, field(title, choice(title, choices, state[key], (value) => { state[key] = value; drawn.draw(); })));
+  }
+  return { nodes: [controls.length > 0 ? bar : null, drawn.node], bar, drawn };
+}
+
+/** For charts of one value of x: which one. */
+function withPlace(study, view, made, state) {
+  const holder = el("span");
+  const fill = () => {
+    const values = study.valuesOf(view.x, view.cells());
+    state.at = values.at(-1);
+    const choices = values.map((value) => [value, study.textOf(view.x, value)]);
+    holder.replaceChildren(choices.length > 1 ? dropDown(study.nameOf(view.x), choices, state.at, (value) => { state.at = value; made.drawn.draw(); }) : "");
+  };
+  // Before the chart itself hears of the change.
+  view.listeners.unshift(fill);
+  fill();
+  made.bar.prepend(holder);
+  return [made.bar, made.drawn.node];
+}
+
+function chartSections(study, view, looks) {
+  const dashed = "Dashed: the least time that theory allows on the declared link.";
+  const bars = study.cells.some((cell) => Object.keys(cell.intervals ?? {}).length > 0)
+    ? "Points are medians over runs, bars are 95 % bootstrap intervals over runs, faint points are the runs."
+    : "Points are medians over runs; with fewer than five runs of a configuration there is no interval.";
+  const transports = study.mixesTransports
+    ? el("p", { class: "note" }, `Lines over different transports (${study.transports.join(", ")}) compare transports too, not strategies alone.`) : null;
+  const emulated = study.emulated
+    ? el("p", { class: "note" }, "Compute was emulated: its time was waited for, every byte was really sent.") : null;
+  const scale = chart(view, "chart-scaling", "How strategies scale", { metric: "step_ms" }, [["metric", "Show", named(METRICS)]],
+    (_, state) => scaling(study, view, looks, state.metric));
+  const time = chart(view, "chart-time", "Parts of a step", {}, [], (width) => timeParts(study, view, width));
+  const bound = chart(view, "chart-bound", "Measured against bound", {}, [], (width) => againstBound(study, view, looks, width));
+  const cost = chart(view, "chart-cost", "Cost of a sample", { cost: "core" }, [["cost", "Show", named(COSTS)]],
+    (width, state) => resources(study, view, width, state.cost));
+  const curveState = { metric: "accuracy", time: "train_seconds" };
+  const learn = chart(view, "chart-curves", "Accuracy and loss", curveState,
+    [["metric", "Show", named(CURVE_METRICS)], ["time", "Against", named(CURVE_TIMES)]],
+    (_, state) => curves(study, view, looks, state.at, state.time, state.metric));
+  const staleState = {};
+  const stale = chart(view, "chart-staleness", "Staleness of updates", staleState, [], (_, state) => staleness(study, view, looks, state.at));
+  const has = (test) => study.cells.some(test);
+  const target = study.data.target;
+  return [
+    section("scaling", "How it scales", el("p", { class: "note" }, `${bars} ${has((cell) => cell.bound_ms) ? dashed : ""}`), transports, emulated, scale.nodes, growthTable(study)),
+    section("time", "Where the time goes", el("p", { class: "note" }, "A step's parts as medians over runs, each by itself. Exposed communication is the time that a step waits for its parameters."), emulated?.cloneNode(true), time.nodes),
+    section("bound", "Measured against bound", el("p", { class: "note" }, "1 is what theory allows; up to 1.15 (dotted) wants no explanation."), bound.nodes),
+    has((cell) => (cell.results ?? []).some((run) => run.curve?.step?.length)) ? section("learning", "What was learnt",
+      target?.accuracy ? el("p", { class: "note" }, `Dotted: the target accuracy of ${(target.accuracy * 100).toFixed(1)} % (${target.origin}).`) : null,
+      withPlace(study, view, learn, curveState)) : null,
+    has((cell) => Object.keys(cell.staleness ?? {}).length > 0) ? section("staleness", "How stale updates were",
+      el("p", { class: "note" }, "Versions that a server had gone on by when a worker's update came, as the servers counted."),
+      withPlace(study, view, stale, staleState)) : null,
+    section("resources", "What it costs", el("p", { class: "note" }, "Servers are charged: whole lives of the processes, and bytes both ways through the NICs of workers and servers."), cost.nodes),
+  ];
+}
+
+function themeSwitch() {
+  const node = document.getElementById("theme");
+  const set = (value) => {
+    if (value === "auto") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = value;
+    drawAll();
+  };
+  const group = choice("Colours", [["auto", "Auto"], ["light", "Light"], ["dark", "Dark"]], "auto", set);
+  node.replaceChildren(...group.children);
+  // The buttons have moved: press among them.
+  node.addEventListener("click", (event) => {
+    for (const button of node.children) button.setAttribute("aria-pressed", String(button === event.target));
+  });
+}
+
+function navigation(sections) {
+  const nav = document.getElementById("nav");
+  for (const one of sections) nav.append(el("a", { href: `#${one.id}` }, one.dataset.short));
+}
+
+const SHORT = { verdict: "Verdict", cells: "Numbers", scaling: "Scaling", time: "Time", bound: "Bound", learning: "Learning", staleness: "Staleness",
+                resources: "Cost", links: "Links", runs: "Runs", failures: "Problems", method: "Method" };
+
+function main() {
+  const study = new Study(JSON.parse(document.getElementById("study").textContent));
+  const view = new View(study);
+  const looks = looksOf(study);
+  const page = document.getElementById("main");
+  document.getElementById("subject").textContent = subject(study);
+  const charts = study.cells.length > 0 ? el("div", {}, chooser(study, view), chartSections(study, view, looks)) : null;
+  page.replaceChildren();
+  add(page, verdict(study), charts, links(study), cellTable(study), failures(study), runTable(study), method(study));
+  const sections = [...page.querySelectorAll("section")];
+  for (const one of sections) one.dataset.short = SHORT[one.id];
+  navigation(sections);
+  themeSwitch();
+  performance.mark("ringside-tables");
+  document.addEventListener("DOMContentLoaded", () => {
+    startDrawing();
+    performance.mark("ringside-interactive");
+  });
+}
+
+main();

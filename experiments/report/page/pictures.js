@@ -1,0 +1,174 @@
+// Pictures of a study: functions of the view that give Plotly its data, or a text that says why there is none.
+import { plain } from "./chart.js";
+import { bytes, compact, ends, fixed, percent } from "./format.js";
+import { PARTS } from "./look.js";
+import { median } from "./study.js";
+
+const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
+
+/** What the scaling chart can show. `bound(cell)`: what theory allows, where it is known. */
+export const METRICS = {
+  step_ms: { name: "Step time", title: "step time, ms", show: fixed(2), bound: (cell) => cell.bound_ms },
+  samples_per_s: {
+    name: "Throughput", title: "samples / s", show: compact,
+    bound: (cell) => (cell.bound_ms && cell.global_batch ? (1000 * cell.global_batch) / cell.bound_ms : null),
+  },
+  speedup: { name: "Speed-up", title: "speed-up over the best single worker", show: fixed(2), ideal: (x) => x },
+  efficiency: { name: "Efficiency", title: "speed-up / workers", show: percent, ideal: () => 1, tickformat: ".0%" },
+};
+
+function xAxis(study, view, cells) {
+  const values = study.valuesOf(view.x, cells);
+  const numeric = study.isNumeric(view.x);
+  const title = { text: plain(study.nameOf(view.x)), standoff: 8 };
+  const texts = values.map((value) => plain(study.textOf(view.x, value)));
+  const at = (value) => (numeric ? Number(value) : values.indexOf(value));
+  // Values that span decades stand evenly on a logarithm.
+  const wide = numeric && values.length > 2 && Number(values[0]) > 0 && Number(values.at(-1)) / Number(values[0]) > 32;
+  return { at, values, axis: { title, type: wide ? "log" : "linear", tickvals: values.map(at), ticktext: texts, zeroline: false } };
+}
+
+function errorBars(cells, metric) {
+  const pairs = cells.map((cell) => ends(cell.intervals?.[metric]));
+  if (pairs.every((pair) => pair === null)) return undefined;
+  return { type: "data", symmetric: false, thickness: 1.5, width: 4,
+           array: cells.map((cell, i) => (pairs[i] ? pairs[i][1] - cell[metric] : 0)),
+           arrayminus: cells.map((cell, i) => (pairs[i] ? cell[metric] - pairs[i][0] : 0)) };
+}
+
+/** Every run as a faint point behind its median, those that look odd with a ring. */
+function runPoints(cells, x, key, metric, look) {
+  const runs = cells.flatMap((cell) => (cell.results ?? []).map((run) => [x(cell), run]))
+    .filter(([, run]) => run.status === "done" && isNumber(run[metric]));
+  if (runs.length <= cells.length) return null;
+  return {
+    type: "scatter", mode: "markers", legendgroup: key, showlegend: false, x: runs.map(([at]) => at), y: runs.map(([, run]) => run[metric]),
+    marker: { color: look.colour, opacity: 0.35, size: runs.map(([, run]) => (run.outlier ? 10 : 5)), symbol: runs.map(([, run]) => (run.outlier ? "circle-open" : look.marker)) },
+    hovertemplate: runs.map(([, run]) => `run ${plain(run.run_id)}${run.outlier ? ", far from its cell's median" : ""}: %{y:.4~g}<extra></extra>`),
+  };
+}
+
+export function scaling(study, view, looks, metric) {
+  const what = METRICS[metric];
+  const data = [];
+  const x = xAxis(study, view, view.cells());
+  const at = (cell) => x.at(study.valueOf(cell, view.x));
+  let bounds = 0;
+  for (const [label, all] of view.series()) {
+    const look = looks.get(label);
+    const cells = all.filter((cell) => isNumber(cell[metric]));
+    if (cells.length === 0) continue;
+    data.push({
+      type: "scatter", mode: "lines+markers", name: plain(label), legendgroup: label, x: cells.map(at), y: cells.map((cell) => cell[metric]),
+      error_y: errorBars(cells, metric), line: { color: look.colour, dash: look.dash === "solid" ? "solid" : look.dash, width: 2.5 },
+      marker: { color: look.colour, symbol: look.marker, size: 9 },
+      hovertemplate: cells.map((cell) => `${plain(label)}<br>${plain(study.nameOf(view.x))}: ${plain(study.textOf(view.x, study.valueOf(cell, view.x)))}<br>${what.title}: ${what.show(cell[metric])}<br>runs: ${cell.runs}<extra></extra>`),
+    });
+    const points = runPoints(cells, at, label, metric, look);
+    if (points) data.push(points);
+    const bounded = what.bound ? all.filter((cell) => isNumber(what.bound(cell))) : [];
+    if (bounded.length > 0) {
+      data.push({ type: "scatter", mode: bounded.length > 1 ? "lines" : "markers", name: "bound (dashed)", legendgroup: label, showlegend: bounds++ === 0,
+                  x: bounded.map(at), y: bounded.map(what.bound), line: { color: look.colour, dash: "5px,4px", width: 1.2 },
+                  marker: { symbol: "line-ew-open", size: 14, color: look.colour },
+                  hovertemplate: `bound of ${plain(label)}: %{y:.4~g}<extra></extra>` });
+    }
+  }
+  if (data.length === 0) return `No run of this choice has a ${what.name.toLowerCase()}${metric === "speedup" || metric === "efficiency" ? ": that needs a run with a single worker" : ""}.`;
+  if (what.ideal && view.x === "workers") {
+    const values = x.values.map(Number);
+    data.push({ type: "scatter", mode: "lines", name: "ideal", x: values, y: values.map(what.ideal), line: { color: "#8C8C8C", dash: "dot", width: 1.5 }, hoverinfo: "skip" });
+  }
+  return { data, layout: { xaxis: x.axis, yaxis: { title: { text: what.title }, rangemode: "tozero", tickformat: what.tickformat } } };
+}
+
+/** {part: milliseconds} of a cell's step. */
+export function partsOf(cell) {
+  const path = cell.critical_path;
+  if (path) {
+    return { compute: path.compute_ms, exposed: path.exposed_comm_ms, straggler: path.straggler_wait_ms,
+             queue: path.server_queue_ms, codec: path.codec_ms, other: path.other_ms };
+  }
+  if (!isNumber(cell.step_ms)) return null;
+  const run = (key) => median((cell.results ?? []).filter((one) => one.status === "done").map((one) => one[key]));
+  const compute = cell.compute_ms ?? run("compute_ms");
+  const exposed = cell.exposed_comm_ms;
+  if (!isNumber(compute) || !isNumber(exposed)) return null;
+  return { compute, exposed, other: Math.max(0, cell.step_ms - compute - exposed) };
+}
+
+/** Rows of a chart of horizontal bars: one per cell, grouped by series, the first on top. */
+function rows(study, view, keep) {
+  const found = view.series().flatMap(([label, cells]) => cells.filter(keep).map((cell) => ({
+    label, cell, name: plain(view.choices.includes(view.x) && study.valuesOf(view.x).length > 1
+      ? `${label} · ${study.textOf(view.x, study.valueOf(cell, view.x))}` : label) })));
+  return found.reverse();
+}
+
+function rowLayout(found, title, width) {
+  const narrow = width < 560;
+  return { height: 150 + found.length * (narrow ? 22 : 26),
+           layout: { xaxis: { title: { text: title }, rangemode: "tozero" }, yaxis: { type: "category", automargin: true, tickfont: { size: narrow ? 10 : 12 } } } };
+}
+
+function stack(found, parts, title, width, show) {
+  const data = parts.filter(([key]) => found.some((row) => row.parts[key] > 0)).map(([key, name, colour, shape]) => ({
+    type: "bar", orientation: "h", name, y: found.map((row) => row.name), x: found.map((row) => row.parts[key] ?? 0),
+    marker: { color: colour, pattern: { shape, fgcolor: "rgba(255,255,255,0.55)", fillmode: "overlay", size: 6 }, line: { width: 0 } },
+    hovertemplate: found.map((row) => `${row.name}<br>${name}: ${show(row.parts[key] ?? 0)}<extra></extra>`),
+  }));
+  return { data, ...rowLayout(found, title, width) };
+}
+
+export function timeParts(study, view, width) {
+  const found = rows(study, view, (cell) => partsOf(cell) !== null).map((row) => ({ ...row, parts: partsOf(row.cell) }));
+  if (found.length === 0) return "No run of this choice says where its time went.";
+  return stack(found, PARTS, "step, ms", width, (value) => `${compact(value)} ms`);
+}
+
+export const COSTS = {
+  core: { name: "Core-seconds", title: "core-seconds / sample", show: compact },
+  nic: { name: "NIC bytes", title: "bytes through all NICs / sample", show: bytes },
+  memory: { name: "Memory", title: "peak resident memory of all processes, MiB", show: compact },
+};
+const COST_PARTS = [["workers", "workers", "#0072B2", ""], ["servers", "servers", "#D55E00", "/"]];
+
+function costOf(cell, cost) {
+  if (cost === "memory") return isNumber(cell.peak_rss_bytes) ? { workers: cell.peak_rss_bytes / 1048576 } : null;
+  if (cost === "nic") {
+    if (!isNumber(cell.nic_bytes_per_sample)) return null;
+    const servers = cell.nic_bytes_per_sample_servers ?? 0;
+    return { workers: cell.nic_bytes_per_sample - servers, servers };
+  }
+  if (!isNumber(cell.core_seconds_per_sample)) return null;
+  const [own, theirs] = [cell.cpu_seconds_workers ?? 1, cell.cpu_seconds_servers ?? 0];
+  const share = own + theirs > 0 ? theirs / (own + theirs) : 0;
+  return { workers: cell.core_seconds_per_sample * (1 - share), servers: cell.core_seconds_per_sample * share };
+}
+
+export function resources(study, view, width, cost) {
+  const found = rows(study, view, (cell) => costOf(cell, cost) !== null).map((row) => ({ ...row, parts: costOf(row.cell, cost) }));
+  if (found.length === 0) return "No run of this choice has measured this.";
+  const parts = cost === "memory" ? [["workers", "workers and dedicated servers", "#0072B2", ""]] : COST_PARTS;
+  return stack(found, parts, COSTS[cost].title, width, COSTS[cost].show);
+}
+
+export function againstBound(study, view, looks, width) {
+  const timed = rows(study, view, (cell) => isNumber(cell.bound_ratio));
+  const ratio = (cell) => (timed.length > 0 ? cell.bound_ratio : cell.bytes_per_step / cell.bound_bytes_per_step);
+  const found = timed.length > 0 ? timed : rows(study, view, (cell) => cell.bytes_per_step > 0 && cell.bound_bytes_per_step > 0);
+  if (found.length === 0) return "No run of this choice has a bound: one needs a declared link, or bytes that cross a socket.";
+  const title = timed.length > 0 ? "step time / bound" : "bytes sent / bound (no link was declared, so there is no bound of time)";
+  const picture = rowLayout(found, title, width);
+  picture.layout.xaxis.rangemode = "normal";
+  picture.layout.shapes = [[1, "solid"], [1.15, "dot"]].map(([at, dash]) => ({
+    type: "line", x0: at, x1: at, yref: "paper", y0: 0, y1: 1, line: { color: "#8C8C8C", dash, width: 1.5 } }));
+  const cells = found.map((row) => row.cell);
+  const bars = timed.length > 0 ? errorBars(cells, "bound_ratio") : undefined;
+  picture.data = [{
+    type: "scatter", mode: "markers", y: found.map((row) => row.name), x: cells.map(ratio), error_x: bars, showlegend: false,
+    marker: { size: 11, color: found.map((row) => looks.get(row.label).colour), symbol: found.map((row) => looks.get(row.label).marker) },
+    hovertemplate: found.map((row) => `${row.name}: ${fixed(3)(ratio(row.cell))}<extra></extra>`),
+  }];
+  return picture;
+}

@@ -1,0 +1,264 @@
+// Sections of text and tables: the verdict, the numbers, the runs, links, problems, method.
+import { add, badge, dropDown, el, section } from "./dom.js";
+import { bits, byteRate, bytes, compact, ends, fixed, integer, intervalText, keyValue, percent, text } from "./format.js";
+import { median, serversText } from "./study.js";
+import { Table } from "./table.js";
+
+const SURE = {
+  clear: ["good", "clear", "the 95 % interval of the ratio leaves out 1"],
+  unclear: ["warn", "unclear", "the 95 % interval of the ratio holds 1: these runs do not tell the strategies apart"],
+  "points only": ["warn", "points only", "fewer than five pairs of runs: no interval, so take it as a hint"],
+};
+
+function certainty(word) {
+  const [kind, label, meaning] = SURE[word] ?? ["plain", text(word), ""];
+  return [badge(kind, label), meaning ? ` ${meaning}.` : ""];
+}
+
+export function subject(study) {
+  const { cells, data } = study;
+  const done = cells.reduce((sum, cell) => sum + cell.runs, 0);
+  const bad = data.failed?.length ?? 0;
+  const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
+  const parts = [`${count(done, "run")} of ${count(cells.length, "configuration")}`];
+  if (bad > 0) parts.push(`${bad} did not finish well`);
+  const models = new Set(cells.map((cell) => cell.configuration?.model).filter(Boolean));
+  const sets = new Set(cells.map((cell) => cell.configuration?.data).filter(Boolean));
+  if (models.size > 0) parts.push([...models].join(", ") + (study.emulated ? " (compute emulated)" : ` on ${[...sets].join(", ")}`));
+  return parts.join(" · ");
+}
+
+export function verdict(study) {
+  const { verdict: said, findings = [] } = study.data;
+  const box = el("div", { class: "verdict" });
+  add(box, el("p", { class: "sentence" }, said?.sentence || "This study has no verdict: it compares no strategies."));
+  if (said?.sentence && said.certainty && said.winner !== "none") add(box, el("p", { class: "sure" }, "How sure: ", ...certainty(said.certainty)));
+  const caveats = [...(said?.caveats ?? [])];
+  if (study.mixesTransports && !caveats.some((one) => one.includes("transport"))) {
+    caveats.push(`Servers were reached over different transports (${study.transports.join(", ")}): such rows compare transports too.`);
+  }
+  if (study.emulated && !caveats.some((one) => one.includes("emulated"))) caveats.push("Compute was emulated: its time was waited for; every byte was really sent.");
+  const missing = (study.data.failed?.length ?? 0) + (study.data.problems?.length ?? 0);
+  if (missing > 0) caveats.push(el("a", { href: "#failures" }, missing === 1 ? "One run or bundle is left out." : `${missing} runs or bundles are left out.`));
+  if (caveats.length > 0) add(box, el("ul", {}, caveats.map((one) => el("li", {}, one))));
+  return section("verdict", "Verdict", box, findings.length > 0 ? findingsTable(study, findings) : null);
+}
+
+function findingsTable(study, findings) {
+  const cells = study.cells;
+  const label = (index) => (cells[index] ? study.seriesOf(cells[index]) : null);
+  const columns = [
+    { title: "workers", value: (f) => f.workers },
+    ...study.data.varied.filter((key) => findings.some((f) => f.varied && key in f.varied))
+      .map((key) => ({ title: study.nameOf(key), left: true, value: (f) => f.varied?.[key], show: (v) => (v === undefined ? "–" : keyValue(key, v)) })),
+    ...(findings.some((f) => f.synchronous_only)
+      ? [{ title: "among", left: true, value: (f) => (f.synchronous_only ? "synchronous ones" : "all strategies") }] : []),
+    { title: "best parameter server", left: true, value: (f) => label(f.ps_cell) },
+    { title: "best ring", left: true, value: (f) => label(f.ring_cell) },
+    { title: "ring / server", value: (f) => f.ring_over_ps?.ratio, show: (v) => `${fixed(3)(v)}×` },
+    { title: "95 % interval", value: (f) => ends(f.ring_over_ps?.interval)?.[0], show: (_, f) => text(intervalText(f.ring_over_ps?.interval, fixed(3))) },
+    { title: "P(ring faster)", value: (f) => f.ring_over_ps?.p_greater, show: fixed(2) },
+    { title: "how sure", left: true, value: (f) => f.certainty, show: (v) => certainty(v)[0] },
+  ];
+  return [el("h3", {}, "Finding by finding"), el("p", { class: "note" }, "Ratios are of throughput: above 1 the ring is faster."),
+          new Table("findings-table", "Findings", columns, findings).node];
+}
+
+function withInterval(name, format) {
+  return (value, cell) => {
+    const interval = cell.intervals?.[name];
+    return interval ? el("span", {}, format(value), " ", el("small", {}, `[${intervalText(interval, format)}]`)) : format(value);
+  };
+}
+
+const FLAGS = { above: "wants an explanation", below: "faster than its bound" };
+
+function withFlag(value, cell) {
+  const shown = withInterval("bound_ratio", fixed(2))(value, cell);
+  return FLAGS[cell.bound_flag] ? el("span", {}, shown, el("small", {}, FLAGS[cell.bound_flag])) : shown;
+}
+
+const NUMBERS = [
+  ["step_ms", "step, ms", fixed(2)], ["exposed_comm_ms", "exposed, ms", fixed(2)], ["samples_per_s", "samples/s", integer],
+  ["speedup", "speed-up", fixed(2)], ["efficiency", "efficiency", percent], ["serial_fraction", "serial fraction", fixed(3)], ["bytes_per_step", "sent/step", bytes],
+  ["bound_bytes_per_step", "bound/step", bytes], ["bound_ms", "bound, ms", fixed(2)], ["bound_ratio", "step/bound", fixed(2)],
+  ["accuracy", "accuracy", percent], ["train_loss", "training loss", fixed(4)], ["staleness_mean", "staleness", fixed(2)],
+  ["seconds_to_target", "s to target", fixed(2)], ["core_seconds_per_sample", "core-s/sample", compact], ["nic_bytes_per_sample", "NIC bytes/sample", bytes],
+];
+
+function variedColumns(study, cellOf) {
+  return study.data.varied.map((key) => ({ title: study.nameOf(key), left: true, value: (row) => cellOf(row).varied[key], show: (v) => keyValue(key, v) }));
+}
+
+function strategyColumns(study, cellOf) {
+  return [
+    { title: "strategy", left: true, value: (row) => cellOf(row).strategy },
+    ...variedColumns(study, cellOf),
+    { title: "workers", value: (row) => cellOf(row).workers },
+    ...(study.cells.some((cell) => cell.servers) ? [{ title: "servers", value: (row) => cellOf(row).servers, show: (_, row) => serversText(cellOf(row)) }] : []),
+    ...(study.transports.length > 0 ? [{ title: "transport", left: true, value: (row) => cellOf(row).transport, show: (v) => (v ? v + (study.mixesTransports ? " *" : "") : "–") }] : []),
+  ];
+}
+
+/** How every line grows: null where no strategy has two numbers of workers. */
+export function growthTable(study) {
+  const lines = study.data.scaling ?? [];
+  if (!lines.some((line) => Number.isFinite(line.step_ms_slope))) return null;
+  const first = (line) => study.cells[line.cells[0]];
+  const amdahl = lines.some((line) => Number.isFinite(line.amdahl_serial_fraction));
+  const columns = [
+    { title: "strategy", left: true, value: (line) => study.seriesOf(first(line)) },
+    ...variedColumns(study, first),
+    { title: "ms per worker", value: (line) => line.step_ms_slope, show: compact },
+    { title: "intercept, ms", value: (line) => line.step_ms_intercept, show: compact },
+    { title: "R²", value: (line) => line.step_ms_r2, show: fixed(3) },
+    ...(amdahl ? [{ title: "serial fraction", value: (line) => line.amdahl_serial_fraction, show: fixed(3) }] : []),
+  ];
+  return [el("h3", {}, "How the step time grows"), el("p", { class: "note" },
+    `Step time as a straight line over the workers, by least squares over the runs: R² near 1 means that it grows linearly.${
+      amdahl ? " Serial fraction: Amdahl's, the one that fits the speed-ups best." : ""}`),
+    new Table("growth-table", "How the step time grows", columns, lines).node];
+}
+
+export function cellTable(study) {
+  const { cells } = study;
+  if (cells.length === 0) return null;
+  const filled = NUMBERS.filter(([name]) => cells.some((cell) => Number.isFinite(cell[name])));
+  const columns = [...strategyColumns(study, (cell) => cell),
+    { title: "runs", value: (cell) => cell.runs, show: (v, cell) => (cell.failed ? `${v} + ${cell.failed} failed` : v) },
+    ...filled.map(([name, title, format]) => ({ title, value: (cell) => cell[name], show: name === "bound_ratio" ? withFlag : withInterval(name, format) }))];
+  const table = new Table("cells-table", "Configurations with their medians", columns, cells);
+  const baselines = [...new Set(cells.map((cell) => cell.baseline).filter(Boolean))];
+  return section("cells", "The numbers", el("p", { class: "note" },
+    `Medians over runs, in brackets 95 % intervals where there are five runs or more. Exposed: the time a step waits for communication. ${
+      baselines.length > 0 ? `Speed-up: samples/s over the best single worker (${baselines.join("; ")}).` : "No speed-up: no run has a single worker."} A click on a column sorts.`),
+    study.mixesTransports ? el("p", { class: "note" }, "* Rows over different transports compare transports too, not strategies alone.") : null, table.node);
+}
+
+function copyButton(command) {
+  const button = el("button", { type: "button", "aria-label": `Copy ${command}` }, "Copy");
+  const copied = () => { button.textContent = "Copied"; };
+  button.addEventListener("click", () => {
+    const byHand = () => {
+      const area = el("textarea", { "aria-hidden": "true" });
+      area.value = command;
+      document.body.append(area);
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+      button.focus();
+      copied();
+    };
+    // A page from a file may have no clipboard.
+    if (navigator.clipboard) navigator.clipboard.writeText(command).then(copied, byHand); else byHand();
+  });
+  return button;
+}
+
+function marks(run) {
+  const found = [];
+  if (run.outlier) found.push(badge("warn", "far from its median"));
+  if (run.link_ok === false) found.push(badge("bad", "link not as asked"));
+  if (run.warmup_short) found.push(badge("warn", "warm-up short"));
+  return found;
+}
+
+export function runTable(study) {
+  if (study.runs.length === 0) return null;
+  const cellOf = (run) => run.cell;
+  const columns = [
+    { title: "status", left: true, value: (run) => run.status, show: (v) => badge(v === "done" ? "good" : "bad", v) },
+    ...strategyColumns(study, cellOf),
+    { title: "repetition", value: (run) => run.repetition }, { title: "seed", value: (run) => run.seed },
+    { title: "step, ms", value: (run) => run.step_ms, show: (v, run) => el("span", {}, fixed(2)(v), Number.isFinite(run.step_ms_p10)
+      ? el("small", {}, ` [${fixed(2)(run.step_ms_p10)} to ${fixed(2)(run.step_ms_p90)}]`) : "") },
+    { title: "samples/s", value: (run) => run.samples_per_s, show: integer },
+    { title: "accuracy", value: (run) => run.accuracy, show: percent },
+    { title: "loss", value: (run) => run.train_loss, show: fixed(4) },
+    { title: "marks", left: true, value: (run) => marks(run).length, show: (_, run) => { const found = marks(run); return found.length ? el("span", {}, found) : "–"; } },
+    { title: "run", left: true, value: (run) => run.run_id, show: (v) => el("span", { class: "mono" }, v) },
+    { title: "run it again", left: true, value: (run) => run.command, show: (v) => el("span", { class: "command" }, el("code", { title: v }, v), copyButton(v)) },
+  ];
+  const table = new Table("runs-table", "Every run", columns, study.runs, "No run holds these words.");
+  const count = el("p", { class: "note", role: "status", id: "runs-count" });
+  table.onChange((shown, all) => { count.textContent = shown === all ? `${all} runs` : `${shown} of ${all} runs`; });
+  const search = el("input", { type: "search", id: "runs-filter", placeholder: "words in any column", input: () => table.filter(search.value) });
+  const pick = (label, valueOf) => {
+    const values = [...new Set(study.runs.map(valueOf))];
+    return values.length < 2 ? null : dropDown(label, [["", "all"], ...values.map((v) => [v, v])], "", (v) => table.pick(label, v === "" ? null : (run) => valueOf(run) === v));
+  };
+  return section("runs", "Every run", el("p", { class: "note" }, "In brackets the 10th and 90th percentile over the run's own steps. Nothing is left out for looking odd: it is marked."),
+    el("div", { class: "controls" }, el("label", {}, "Filter", search), pick("Status", (run) => run.status), pick("Strategy", (run) => run.cell.strategy),
+      pick("Workers", (run) => String(run.cell.workers))), count, table.node);
+}
+
+export function links(study) {
+  const groups = new Map();
+  for (const run of study.runs) {
+    for (const link of run.links ?? []) {
+      const key = JSON.stringify([link.host, link.rate_bits_per_s]);
+      const group = groups.get(key) ?? { ...link, runs: 0, bad: 0, sent: [], received: [] };
+      group.runs += 1;
+      group.bad += link.ok ? 0 : 1;
+      group.sent.push(link.sent_bytes_per_s);
+      group.received.push(link.received_bytes_per_s);
+      groups.set(key, group);
+    }
+  }
+  if (groups.size === 0) return null;
+  const inOrder = [...groups.values()].sort((a, b) => a.rate_bits_per_s - b.rate_bits_per_s || a.host.localeCompare(b.host, "en", { numeric: true }));
+  const share = (values, group) => (group.expected_bytes_per_s ? median(values) / group.expected_bytes_per_s : null);
+  const columns = [
+    { title: "host", left: true, value: (g) => g.host }, { title: "asked for", value: (g) => g.rate_bits_per_s, show: bits },
+    { title: "expected goodput", value: (g) => g.expected_bytes_per_s, show: byteRate },
+    { title: "sent", value: (g) => median(g.sent), show: byteRate }, { title: "of expected", value: (g) => share(g.sent, g), show: percent },
+    { title: "received", value: (g) => median(g.received), show: byteRate }, { title: "of expected", value: (g) => share(g.received, g), show: percent },
+    { title: "runs", value: (g) => g.runs },
+    { title: "mark", left: true, value: (g) => g.bad, show: (v) => (v === 0 ? badge("good", "as asked") : badge("bad", `not as asked in ${v}`)) },
+  ];
+  return section("links", "Links as calibrated", el("p", { class: "note" },
+    "Goodput of every host's link, measured before the runs; medians over runs. Expected: 1448/1514 of the rate, the share that headers leave."),
+    new Table("links-table", "Links", columns, inOrder).node);
+}
+
+export function failures(study) {
+  const { failed = [], problems = [] } = study.data;
+  if (failed.length + problems.length === 0) return null;
+  const rows = [...failed.map((run) => ({ what: run.label, status: run.status, cause: run.error, directory: run.directory })),
+                ...problems.map((one) => ({ what: "bundle", status: one.damaged === false ? "unfinished" : "left out", cause: one.cause, directory: one.directory }))];
+  const columns = [
+    { title: "run", left: true, value: (row) => row.what }, { title: "status", left: true, value: (row) => row.status, show: (v) => badge("bad", v) },
+    { title: "cause", left: true, wide: true, value: (row) => row.cause, show: text },
+    { title: "bundle", left: true, value: (row) => row.directory, show: (v) => el("span", { class: "mono" }, v) },
+  ];
+  return section("failures", "Problems", el("p", { class: "note" }, "Runs that did not finish well, and bundles that are left out. No figure on this page counts them."),
+    new Table("failures-table", "Problems", columns, rows).node);
+}
+
+function pairs(entries) {
+  return el("dl", {}, entries.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+}
+
+export function method(study) {
+  const { method: how, environments = [], environment_differences: differences = [] } = study.data;
+  const said = [];
+  if (how) {
+    said.push(["Intervals", `${how.interval}, ${(how.confidence * 100).toFixed(0)} %, ${integer(how.resamples)} resamples; none with fewer than ${how.minimum_runs} runs`]);
+    if (how.outliers) said.push(["Outliers", how.outliers]);
+    if (how.warmup) said.push(["Warm-up", how.warmup]);
+  }
+  said.push(["Figures", "of a run: medians over its counted steps; of a configuration: medians over runs"],
+    ["Step time", "of each step that of the slowest worker"],
+    ["Exposed communication", "the time in which a worker waits for the parameters that its next step reads"],
+    ["Bound", "the least time or bytes that theory allows the strategy on the declared links, at a goodput of 1448/1514 of their rate"],
+    ["Bytes", "as the kernel counted them on the sockets; through shared memory there are none"],
+    ["Cost", "processor time of whole processes, dedicated servers included, per sample trained on"]);
+  const node = section("method", "Method and environment", pairs(said));
+  if (how?.warnings?.length) add(node, el("h3", {}, "Warnings"), el("ul", {}, how.warnings.map((one) => el("li", {}, one))));
+  environments.forEach((environment, i) => {
+    const title = environments.length > 1 ? `Environment ${i + 1} (${environment.runs} runs)` : "Environment";
+    add(node, el("h3", {}, title), pairs(Object.entries(environment.values ?? environment)));
+  });
+  if (differences.length > 0) add(node, el("p", { class: "note" }, `The environments differ in: ${differences.join(", ")}.`));
+  return node;
+}

@@ -1,0 +1,123 @@
+// The study as the page reads it: cells by dimension, series by strategy and servers.
+import { keyName, keyValue } from "./format.js";
+
+const unique = (values) => [...new Set(values)];
+const byNumberOrText = (a, b) => {
+  const [x, y] = [Number(a), Number(b)];
+  return Number.isFinite(x) && Number.isFinite(y) ? x - y : String(a).localeCompare(String(b));
+};
+
+export function median(values) {
+  const sorted = values.filter((value) => Number.isFinite(value)).sort((a, b) => a - b);
+  if (sorted.length === 0) return null;
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+export function serversText(cell) {
+  if (!cell.servers) return "–";
+  return `${cell.servers}${cell.colocated ? " co-located" : ""}`;
+}
+
+export class Study {
+  constructor(data) {
+    this.data = data;
+    this.cells = data.cells ?? [];
+    this.runs = this.cells.flatMap((cell) => (cell.results ?? []).map((run) => ({ ...run, cell })));
+    this.emulated = this.cells.some((cell) => cell.emulated_compute);
+    this.transports = unique(this.cells.map((cell) => cell.transport).filter(Boolean));
+    // A number of workers is a dimension like any key that the study varies.
+    this.dimensions = ["workers", ...(data.varied ?? [])];
+    this.layouts = new Map();
+    for (const cell of this.cells) {
+      const layouts = this.layouts.get(cell.strategy) ?? new Set();
+      this.layouts.set(cell.strategy, layouts.add(this.layoutOf(cell)));
+    }
+    this.labels = unique(this.cells.map((cell) => this.seriesOf(cell)));
+  }
+
+  get mixesTransports() { return this.transports.length > 1; }
+
+  /** What a line of a chart is: the strategy, with its servers where they differ. */
+  seriesOf(cell) {
+    let label = cell.strategy;
+    if (cell.servers && this.layouts.get(cell.strategy).size > 1) {
+      label += `, ${this.layoutOf(cell)}`;
+    }
+    if (cell.transport && this.mixesTransports) label += ` (${cell.transport})`;
+    return label;
+  }
+
+  /** A server in every worker is one way to place servers, however many workers there are. */
+  layoutOf(cell) {
+    if (cell.colocated) return cell.servers === cell.workers ? "co-located" : `${cell.servers} co-located`;
+    return `${cell.servers} server${cell.servers > 1 ? "s" : ""}`;
+  }
+
+  valueOf(cell, dimension) {
+    return String(dimension === "workers" ? cell.workers : cell.varied[dimension]);
+  }
+  valuesOf(dimension, cells = this.cells) {
+    return unique(cells.map((cell) => this.valueOf(cell, dimension))).sort(byNumberOrText);
+  }
+  nameOf(dimension) { return keyName(dimension); }
+  textOf(dimension, value) { return keyValue(dimension, value); }
+  isNumeric(dimension) {
+    return this.valuesOf(dimension).every((value) => value !== "" && Number.isFinite(Number(value)));
+  }
+}
+
+/** What the charts show: one dimension along x, every other one at a value. */
+export class View {
+  constructor(study) {
+    this.study = study;
+    this.listeners = [];
+    const varied = study.dimensions.filter((dimension) => study.valuesOf(dimension).length > 1);
+    this.choices = varied.length > 0 ? varied : ["workers"];
+    this.x = this.choices[0];
+    this.fixed = {};
+    this.chooseDefaults();
+  }
+
+  others() { return this.choices.filter((dimension) => dimension !== this.x); }
+
+  /** The values with the most cells, in order of the dimensions: the fullest picture first. */
+  chooseDefaults() {
+    this.fixed = {};
+    for (const dimension of this.others()) {
+      let best = null;
+      let most = -1;
+      const cells = this.cells();
+      for (const value of this.study.valuesOf(dimension, cells)) {
+        const count = cells.filter((cell) => this.study.valueOf(cell, dimension) === value).length;
+        if (count >= most) [best, most] = [value, count];
+      }
+      this.fixed[dimension] = best;
+    }
+  }
+
+  cells() {
+    return this.study.cells.filter((cell) =>
+      Object.entries(this.fixed).every(([dimension, value]) => this.study.valueOf(cell, dimension) === value));
+  }
+
+  setX(dimension) { this.x = dimension; this.chooseDefaults(); this.changed(); }
+  fix(dimension, value) { this.fixed[dimension] = value; this.changed(); }
+  onChange(listener) { this.listeners.push(listener); }
+  changed() { for (const listener of this.listeners) listener(); }
+
+  /** "model: resnet50, workers: 4" */
+  describe() {
+    return this.others().map((d) => `${this.study.nameOf(d)}: ${this.study.textOf(d, this.fixed[d])}`).join(", ");
+  }
+
+  /** [label, cells by x] of every line. */
+  series() {
+    const cells = this.cells();
+    const order = this.study.valuesOf(this.x, cells);
+    return this.study.labels
+      .map((label) => [label, cells.filter((cell) => this.study.seriesOf(cell) === label)
+        .sort((a, b) => order.indexOf(this.study.valueOf(a, this.x)) - order.indexOf(this.study.valueOf(b, this.x)))])
+      .filter(([, own]) => own.length > 0);
+  }
+}

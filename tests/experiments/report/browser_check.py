@@ -1,0 +1,295 @@
+#!/usr/bin/env python3
+"""Opens a report's page in headless Chromium and uses it: what it shows must be what the CSV files say.
+
+usage: browser_check.py REPORT_DIR NAMES.json [--benchmark]
+
+NAMES.json: a list of hostile names that the study holds. Needs chromium, chromium-driver and python3-selenium (exit code 4
+without them). Prints one line per check; exits with 1 at the first that fails. --benchmark: prints only how soon the page is
+there, as medians of five loads, as JSON. No process of the browser outlives it.
+"""
+import base64
+import csv
+import ctypes
+import json
+import os
+import pathlib
+import shutil
+import signal
+import statistics
+import sys
+import tempfile
+
+try:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.support.ui import WebDriverWait
+except ImportError as missing:
+    print(f"{sys.executable} has no selenium (python3-selenium): {missing}")
+    sys.exit(4)
+
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"]
+PATIENCE_S = 60  # for a busy machine; nothing waits this long on an idle one
+MOST_BYTES = 8_000_000
+
+
+def check(holds, what):
+    print(("ok   " if holds else "FAIL ") + what, flush=True)
+    if not holds:
+        sys.exit(1)
+
+
+def rows_of(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def same(shown, said, digits):
+    """Whether the texts of a page are numbers of a CSV file, rounded to so many digits; a dash is an empty field."""
+    def agree(text, field):
+        return text == "–" if field == "" else abs(float(text) - float(field)) <= 0.5001 * 10 ** -digits + 1e-8 * abs(float(field))
+    return len(shown) == len(said) and all(agree(*pair) for pair in zip(shown, said))
+
+
+class Browser:
+    """Chromium with a home of its own, and a record of every attempt to run what a name holds."""
+
+    def __init__(self, home):
+        os.environ.update(HOME=home, XDG_CONFIG_HOME=home, XDG_CACHE_HOME=home)
+        options = Options()
+        options.binary_location = shutil.which("chromium") or "chromium"
+        for flag in FLAGS + [f"--user-data-dir={home}/profile"]:
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        self.driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+        self.driver.set_script_timeout(PATIENCE_S)
+        trap = "window.attacks = []; window.alert = (text) => window.attacks.push(text);"
+        self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": trap})
+
+    def open(self, page):
+        self.driver.get(page.resolve().as_uri())
+        self.wait("return performance.getEntriesByName('ringside-interactive').length > 0")
+
+    def run(self, script, *arguments):
+        return self.driver.execute_script(script, *arguments)
+
+    def wait(self, script, *arguments):
+        return WebDriverWait(self.driver, PATIENCE_S).until(lambda driver: driver.execute_script(script, *arguments))
+
+    def find(self, selector):
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def click(self, element):
+        self.run("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
+        self.run("arguments[0].click()", element)
+
+    def column(self, table, title):
+        """The texts of a column, without what stands small beside a number."""
+        return self.run("""
+            const [id, title] = arguments;
+            const heads = [...document.querySelectorAll(`#${id} thead th`)];
+            const at = heads.findIndex((th) => th.textContent.trim() === title);
+            return [...document.querySelectorAll(`#${id} tbody tr`)].map((tr) => {
+              const cell = tr.children[at].cloneNode(true);
+              cell.querySelectorAll("small").forEach((small) => small.remove());
+              return cell.textContent.trim();
+            });""", table, title)
+
+    def sort_button(self, table, title):
+        return self.run("""
+            const [id, title] = arguments;
+            return [...document.querySelectorAll(`#${id} thead th button`)].find((one) => one.textContent.trim() === title);""", table, title)
+
+    def drawn(self, chart):
+        """Scrolls to a chart and waits until it is drawn."""
+        self.run("document.getElementById(arguments[0]).scrollIntoView({block: 'center', behavior: 'instant'})", chart)
+        self.wait("return document.querySelector(`#${arguments[0]} .main-svg`) !== null", chart)
+
+
+def check_text(browser, names):
+    check(browser.run("return window.attacks.length") == 0, "no name has run anything")
+    foreign = "return document.querySelectorAll('main script, main img, main iframe, main object, main b').length"
+    check(browser.run(foreign) == 0, "no name has become an element")
+    shown = browser.run("return document.body.textContent")
+    for name in names:
+        check(name in shown, f"{name!r} is there as text")
+    check(set(names) <= set(browser.column("cells-table", "strategy")), "the table of numbers names them")
+    check(set(names) <= set(browser.column("failures-table", "cause")), "the table of problems names them as causes")
+
+
+def check_numbers(browser, cells):
+    order = {"step, ms": ("step_ms", 2), "exposed, ms": ("exposed_comm_ms", 2), "speed-up": ("speedup", 2), "step/bound": ("bound_ratio", 2)}
+    for title, (name, digits) in order.items():
+        said = [cell[name] for cell in cells]
+        check(same(browser.column("cells-table", title), said, digits), f"{title}: {len(said)} medians are those of report.csv")
+
+
+def check_runs(browser, runs):
+    check(len(browser.column("runs-table", "status")) == len(runs), f"{len(runs)} runs are in the table")
+    shown = dict(zip(browser.column("runs-table", "run"), browser.column("runs-table", "step, ms")))
+    check(same([shown[run["run_id"]] for run in runs], [run["step_ms"] for run in runs], 2), "their step times are those of runs.csv")
+
+
+def check_filter(browser, runs):
+    box = browser.find("#runs-filter")
+    box.send_keys("ps-async done")
+    want = sum(run["strategy"] == "ps-async" and run["status"] == "done" for run in runs)
+    check(len(browser.column("runs-table", "status")) == want, f"a filter leaves {want} runs")
+    check(browser.find("#runs-count").text == f"{want} of {len(runs)} runs", "and says so")
+    box.clear()
+    box.send_keys("<script>alert(1)")
+    want = sum("<script>alert(1)" in run["strategy"] for run in runs)
+    check(len(browser.column("runs-table", "status")) == want, f"a filter by a hostile name leaves {want}")
+    box.clear()
+    box.send_keys(Keys.SPACE, Keys.BACKSPACE)
+    check(browser.find("#runs-count").text == f"{len(runs)} runs", "an empty filter shows all")
+
+
+def check_sorting(browser, runs):
+    button = browser.sort_button("runs-table", "step, ms")
+    browser.run("arguments[0].focus()", button)
+    button.send_keys(Keys.ENTER)
+    times = [float(text) for text in browser.column("runs-table", "step, ms")]
+    check(times == sorted(times) and len(times) == len(runs), "Enter on a column's title sorts by numbers")
+    browser.click(button)
+    times = [float(text) for text in browser.column("runs-table", "step, ms")]
+    check(times == sorted(times, reverse=True), "once more: downwards")
+    check(browser.run("return arguments[0].closest('th').getAttribute('aria-sort')", button) == "descending", "and tells readers of screens")
+
+
+def check_charts(browser, cells):
+    browser.drawn("chart-scaling")
+    y = """const of = document.getElementById("chart-scaling").data.filter((one) => one.mode === "lines+markers" && one.name === arguments[0]);
+           return of.length === 1 ? of[0].y : null"""
+    link = browser.run("return document.querySelectorAll('.choose select')[1].value")
+    for button, name in (("Throughput", "samples_per_s"), ("Step time", "step_ms")):
+        browser.click(browser.find(f"#scaling button[data-value='{name}']"))
+        own = [cell for cell in cells if cell["strategy"] == "ring" and cell["link_bits_per_s"] == link]
+        said = [float(cell[name]) for cell in sorted(own, key=lambda cell: int(cell["workers"]))]
+        shown = browser.run(y, "ring")
+        close = shown is not None and len(shown) == len(said) and all(abs(a - b) <= 1e-5 * b for a, b in zip(shown, said))
+        check(close, f"switched to {button}, the ring's line is that of report.csv")
+    select = browser.find(".choose select")
+    browser.run("arguments[0].value = 'link_bits_per_s'; arguments[0].dispatchEvent(new Event('change'))", select)
+    links = sorted({float(cell["link_bits_per_s"]) for cell in cells})
+    check(browser.run("return document.getElementById('chart-scaling').data.find((one) => one.name === 'ring').x") == links,
+          "another dimension can stand along x")
+    for chart in ("chart-time", "chart-bound", "chart-curves", "chart-staleness", "chart-cost"):
+        browser.drawn(chart)
+    legend = browser.run("return document.getElementById('chart-scaling').textContent")
+    check("<script>alert(1)" in legend, "legends show a hostile name as text")
+
+
+def check_use(browser):
+    def back():
+        return browser.run("return getComputedStyle(document.body).backgroundColor")
+    browser.click(browser.find("#theme button[data-value='dark']"))
+    dark = back()
+    browser.click(browser.find("#theme button[data-value='light']"))
+    check(dark != back(), "the colours switch")
+    browser.click(browser.find("#runs-table .command button"))
+    browser.wait("return document.querySelector('#runs-table .command button').textContent === 'Copied'")
+    check(True, "a run's command line can be copied")
+    browser.open_again()
+    browser.find("body").send_keys(Keys.TAB)
+    check(browser.run("return document.activeElement.className") == "skip", "the keyboard comes to the skip link first")
+
+
+def check_shapes(browser):
+    for width in (320, 380):
+        browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                       {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": True})
+        wide = browser.wait("return document.documentElement.scrollWidth")
+        check(wide <= width, f"nothing is wider than a window of {width} pixels")
+    browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    browser.open_again()
+    paper = base64.b64decode(browser.driver.execute_cdp_cmd("Page.printToPDF", {})["data"])
+    check(paper.startswith(b"%PDF") and browser.run("return document.querySelectorAll('.chart.waiting').length") == 0,
+          "on paper every chart is drawn")
+
+
+def check_network(browser):
+    fetched = browser.run("return performance.getEntriesByType('resource').map((one) => one.name).filter((name) => !name.startsWith('blob:') && !name.startsWith('data:'))")
+    check(fetched == [], f"nothing was loaded besides the page {fetched}")
+    blocked = browser.driver.execute_async_script("""
+        const done = arguments[0];
+        document.addEventListener("securitypolicyviolation", (event) => done(event.effectiveDirective), {once: true});
+        fetch("http://127.0.0.1:9/").catch(() => {});""")
+    check(blocked == "connect-src", "the page's own policy forbids the network")
+
+
+def check_console(browser):
+    severe = [entry for entry in browser.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+    check(not severe, f"no error and no warning on the console {severe[:3]}")
+
+
+def benchmark(browser, page):
+    marks = {name: [] for name in ("ringside-tables", "ringside-interactive")}
+    for _ in range(5):
+        browser.open(page)
+        for name, times in marks.items():
+            times.append(browser.run("return performance.getEntriesByName(arguments[0])[0].startTime", name))
+    print(json.dumps({"page_bytes": page.stat().st_size, "loads": 5, "tables_ms": round(statistics.median(marks["ringside-tables"]), 1),
+                      "interactive_ms": round(statistics.median(marks["ringside-interactive"]), 1)}))
+
+
+def use(browser, directory, names):
+    page = directory / "report.html"
+    cells, runs = rows_of(directory / "report.csv"), rows_of(directory / "runs.csv")
+    check(page.stat().st_size < MOST_BYTES, f"{len(runs)} runs are a page of {page.stat().st_size / 1e6:.2f} MB")
+    browser.open_again = lambda: browser.open(page)
+    browser.open(page)
+    check_text(browser, names)
+    check_numbers(browser, cells)
+    check_runs(browser, runs)
+    check_filter(browser, runs)
+    check_sorting(browser, runs)
+    check_charts(browser, cells)
+    check_use(browser)
+    check_shapes(browser)
+    check_console(browser)
+    check_network(browser)
+    check(browser.run("return window.attacks.length") == 0, "to the end no name has run anything")
+
+
+def children():
+    return [int(pid) for task in pathlib.Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()]
+
+
+def end_children():
+    """Whatever a browser left: orphans come to this process, which is their subreaper."""
+    while own := children():
+        for pid in own:
+            try:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+            except (ProcessLookupError, ChildProcessError):
+                pass
+
+
+def main():
+    directory, names = pathlib.Path(sys.argv[1]), json.loads(pathlib.Path(sys.argv[2]).read_text())
+    for program in ("chromium", "chromedriver"):
+        if not shutil.which(program):
+            print(f"{program} is missing: run scripts/install-dependencies.sh --tests")
+            return 4
+    pr_set_child_subreaper = 36
+    ctypes.CDLL(None).prctl(pr_set_child_subreaper, 1, 0, 0, 0)
+    with tempfile.TemporaryDirectory(prefix="ringside-browser-", ignore_cleanup_errors=True) as home:
+        try:
+            browser = Browser(home)
+            if "--benchmark" in sys.argv:
+                benchmark(browser, directory / "report.html")
+            else:
+                use(browser, directory, names)
+            browser.driver.quit()
+        finally:
+            end_children()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,54 @@
+#include "experiments/report/markdown.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/experiments/report/synthetic_study.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Markdown, TextStaysText) {
+  EXPECT_EQ(EscapeMarkdown("a|b*c_d`e\nf"), "a\\|b\\*c\\_d\\`e f");
+  EXPECT_EQ(EscapeMarkdown("<b>&[x](y)"), "&lt;b&gt;&amp;\\[x\\](y)");
+  for (const std::string& name : HostileNames()) {
+    EXPECT_THAT(EscapeMarkdown(name), Not(HasSubstr("<")));
+  }
+}
+
+TEST(Markdown, ShowsNumbersWithIntervalsWhereThereAreSome) {
+  StudyTable table;
+  table.name = "study";
+  table.varied_keys = {"model"};
+  StudyCell cell;
+  cell.strategy = "ring";
+  cell.workers = 4;
+  cell.runs = 5;
+  cell.varied["model"] = "a|b";
+  cell.step_ms = 12.345;
+  cell.intervals["step_ms"] = {12, 13};
+  cell.emulated_compute = true;
+  table.cells = {cell};
+  table.verdict.sentence = "The ring is faster.";
+  const std::string page = RenderMarkdown(table, {"figures/a-double.svg"});
+  EXPECT_THAT(page, HasSubstr("| model | strategy | workers | servers | runs | step, ms |\n"));
+  EXPECT_THAT(page, HasSubstr("| a\\|b | ring | 4 | – | 5 | 12.35 (12.00 to 13.00) |\n"));
+  EXPECT_THAT(page, HasSubstr("**The ring is faster.**"));
+  EXPECT_THAT(page, HasSubstr("![](figures/a-double.svg)"));
+  EXPECT_THAT(page, HasSubstr("Compute was emulated"));
+  EXPECT_THAT(page, Not(HasSubstr("samples/s")));
+}
+
+TEST(Markdown, NamesWhatIsLeftOut) {
+  StudyTable table;
+  table.name = "study";
+  table.failed.push_back({"dir", "ring workers=2", "failed", "worker 1 <died>"});
+  EXPECT_THAT(RenderMarkdown(table),
+              HasSubstr("- ring workers=2: failed: worker 1 &lt;died&gt; (dir)\n"));
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,67 @@
+#include "experiments/report/tensorboard.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/experiments/job/job_testing.h"
+#include "tests/experiments/report/synthetic_study.h"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(TensorBoard, ChecksumIsThatOfTheStandard) {
+  EXPECT_EQ(Crc32c("123456789"), 0xE3069283U);            // the usual check value
+  EXPECT_EQ(Crc32c(std::string(32, '\0')), 0x8A9136AAU);  // RFC 3720, B.4
+}
+
+TEST(TensorBoard, RecordsAreFramed) {
+  const std::string record = TfRecord("abc");
+  ASSERT_EQ(record.size(), 8U + 4 + 3 + 4);
+  EXPECT_EQ(record.substr(0, 8), std::string("\x03\0\0\0\0\0\0\0", 8));
+  EXPECT_EQ(record.substr(12, 3), "abc");
+}
+
+StudyTable OneRun(const std::string& strategy, const std::string& bundle) {
+  StudyRun run;
+  run.run_id = "../../" + strategy;
+  run.directory = bundle;
+  run.started = "2026-01-01T10:00:00Z";
+  StudyCell cell;
+  cell.strategy = strategy;
+  cell.workers = 2;
+  cell.global_batch = 64;
+  cell.results = {run};
+  StudyTable table;
+  table.cells = {cell};
+  return table;
+}
+
+TEST(TensorBoard, NamesStayBelowTheDirectory) {
+  const TemporaryDirectory scratch;
+  std::ofstream(scratch.path() + "/metrics.jsonl")
+      << R"({"kind":"step","step":0,"step_ms":2,"loss":1})"
+      << "\n"
+      << R"({"kind":7})"
+      << "\n[1]\n"
+      << R"({"kind":"step","st)";
+  for (const std::string& name : HostileNames()) {
+    EXPECT_EQ(WriteTensorBoard(OneRun("../" + name, scratch.path()), scratch.path() + "/tb"), 1);
+  }
+  for (const auto& entry : fs::directory_iterator(scratch.path())) {
+    EXPECT_THAT(entry.path().filename().string(), ::testing::AnyOf("tb", "metrics.jsonl"));
+  }
+}
+
+TEST(TensorBoard, ARunWithoutMetricsHasNoFile) {
+  const TemporaryDirectory scratch;
+  EXPECT_EQ(WriteTensorBoard(OneRun("ring", scratch.path()), scratch.path() + "/tb"), 0);
+  EXPECT_FALSE(fs::exists(scratch.path() + "/tb"));
+}
+
+}  // namespace
+}  // namespace ringside
