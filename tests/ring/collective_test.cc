@@ -136,11 +136,11 @@ std::optional<CommError> ErrorOf(const RankOutcomes& outcomes, int rank) {
 TEST(CollectiveFaultTest, EveryRankNamesThePeerThatLeft) {
   constexpr int kWorld = 4;
   constexpr int kLeaver = 2;
-  for (const auto& [algorithm, name, all_reduce, peers] : LinkAlgorithms()) {
+  for (const LinkAlgorithm& algorithm : LinkAlgorithms()) {
     InProcessStore store;
     const CommOptions comm = TestComm();
     const auto outcomes = TryRanks(kWorld, [&](int rank) {
-      GlooCollective collective(TestWorld(rank, kWorld), store, comm, algorithm, "g");
+      GlooCollective collective(TestWorld(rank, kWorld), store, comm, algorithm.id, "g");
       std::vector<float> data(100'000, 1.0F);
       collective.AllReduceSum(data, "bucket 0, step 0");
       if (rank == kLeaver) return;
@@ -148,7 +148,7 @@ TEST(CollectiveFaultTest, EveryRankNamesThePeerThatLeft) {
     });
     for (int rank = 0; rank < kWorld; ++rank) {
       const auto error = ErrorOf(outcomes, rank);
-      ASSERT_EQ(error.has_value(), rank != kLeaver) << name << " rank " << rank;
+      ASSERT_EQ(error.has_value(), rank != kLeaver) << algorithm.name << " rank " << rank;
       if (!error) continue;
       EXPECT_EQ(error->peer(), "worker 2") << error->what();
       EXPECT_THAT(error->operation(), HasSubstr("all-reduce of bucket 1, step 0"));
