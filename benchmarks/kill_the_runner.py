@@ -174,7 +174,7 @@ def torment(arguments, scratch, log):
     """Kills until there were enough of them, in as many studies as that takes."""
     ringside = (arguments.build / "bin" / "ringside").resolve()
     chance = random.Random(arguments.seed)
-    result = {"kills": 0, "studies": 0, "runs": 0, "cut_short": 0, "too_late": 0}
+    result = {"kills": 0, "studies": 0, "runs": 0, "unfinished_after": 0, "too_late": 0}
     # So long that a study seldom ends before its kills: a start gets one or two runs done.
     repetitions = max(1, min(arguments.kills, 40) // 8)
     while result["kills"] < arguments.kills:
@@ -184,9 +184,9 @@ def torment(arguments, scratch, log):
             alive = study.kill_after(chance.uniform(0.0, arguments.longest))
             unfinished = study.check()
             result["kills" if alive else "too_late"] += 1
-            result["cut_short"] += unfinished if alive else 0
+            result["unfinished_after"] += unfinished > 0 if alive else 0
             if alive and result["kills"] % 20 == 0:
-                log(f"{result['kills']} kills, {result['cut_short']} of them cut a run short")
+                log(f"{result['kills']} kills, after {result['unfinished_after']} of them a run was unfinished")
         result["runs"] += study.finish()
         result["studies"] += 1
     return result
@@ -216,7 +216,7 @@ def main():
               "seconds": round(time.monotonic() - begin, 1)}
     if arguments.json:
         arguments.json.write_text(json.dumps(result, indent=2) + "\n")
-    print(f"{result['kills']} kills of the runner ({result['cut_short']} cut a run short), {result['runs']} runs in {result['studies']} "
+    print(f"{result['kills']} kills of the runner (after {result['unfinished_after']} a run was unfinished), {result['runs']} runs in {result['studies']} "
           "studies: none lost, doubled or half-written, the index is whole, no process left")
     if arguments.keep:
         log(f"kept: {scratch}")
