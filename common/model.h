@@ -1,7 +1,9 @@
 #ifndef RINGSIDE_COMMON_MODEL_H_
 #define RINGSIDE_COMMON_MODEL_H_
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "common/bucket_plan.h"
@@ -47,6 +49,12 @@ class Model {
 
   /// Emulated compute per step in milliseconds, 0 when the model really computes.
   virtual double emulated_compute_ms() const { return 0; }
+
+  /// When the last step's forward pass ended and its backward pass began, for the timeline; none
+  /// where the model does not tell.
+  virtual std::optional<std::chrono::steady_clock::time_point> forward_end() const {
+    return std::nullopt;
+  }
 
   /// Emulated compute takes `slowdown` times as long from the next step on. False, and nothing
   /// changes, when the model really computes.

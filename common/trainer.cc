@@ -69,7 +69,9 @@ class TrainingLoop {
     const Batch batch = NextBatch(step);
     const Clock::time_point compute_begin = Clock::now();
     record_.loss_sum = parts_.model.ForwardBackward(batch, ForModel());
-    record_.compute_ms = Milliseconds(Clock::now() - compute_begin);
+    const Clock::time_point compute_end = Clock::now();
+    AddPasses(compute_begin, compute_end);
+    record_.compute_ms = Milliseconds(compute_end - compute_begin);
     TakeTimes();
     record_.compute_ms -= record_.submit_ms + record_.exposed_comm_ms;
     held_back_.Release();
@@ -78,6 +80,13 @@ class TrainingLoop {
       throw DivergedError(parts_.world.rank, step, record_.loss_sum);
     }
     evaluator_.AddTrainingLoss(record_.loss_sum, record_.samples);
+  }
+
+  void AddPasses(Clock::time_point begin, Clock::time_point end) {
+    const auto middle = parts_.model.forward_end();
+    if (!middle) return;
+    parts_.timeline.Add(SpanKind::kForward, begin, *middle, record_.step, -1, kComputeLane);
+    parts_.timeline.Add(SpanKind::kBackward, *middle, end, record_.step, -1, kComputeLane);
   }
 
   Strategy& ForModel() {

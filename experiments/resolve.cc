@@ -336,6 +336,10 @@ void RequireModel(const RunSpec& spec, const ModelEntry& model) {
 }  // namespace
 
 RunSpec Resolve(RunSpec spec) {
+  // Who says which steps, or where, wants one.
+  if (spec.timeline_steps != TimelineSteps{} || !spec.timeline_filename.empty()) {
+    spec.timeline = true;
+  }
   const StrategyEntry& strategy = StrategyOf(spec);
   const ModelEntry& model = ModelOf(spec);
   ResolveModel(spec, model);

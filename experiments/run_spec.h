@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/errors.h"
+#include "common/measure/timeline.h"
 #include "common/optim/optimizer.h"
 #include "common/optim/schedule.h"
 #include "common/straggler.h"
@@ -78,6 +79,8 @@ struct RunSpec {
   std::int64_t checkpoint_every = 0;  ///< In steps; 0: never.
   std::string resume;                 ///< A checkpoint file; empty: start afresh.
   bool timeline = false;
+  TimelineSteps timeline_steps;   ///< Which steps it shows.
+  std::string timeline_filename;  ///< Empty: trace.json in the bundle.
   bool save_params = false;       ///< Rank 0 writes its final parameters to params.bin.
   std::int64_t warmup_steps = 3;  ///< Left out of the step time statistics.
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "experiments/did_you_mean.h"
+#include "experiments/timeline_steps.h"
 #include "experiments/units.h"
 
 namespace ringside {
@@ -194,6 +195,10 @@ json GetStraggler(const RunSpec& spec) { return StragglerText(spec.straggler); }
 void SetStraggler(RunSpec& spec, const json& value) {
   spec.straggler = ParseStraggler(Checked<std::string>(value));
 }
+json GetTimelineSteps(const RunSpec& spec) { return TimelineStepsText(spec.timeline_steps); }
+void SetTimelineSteps(RunSpec& spec, const json& value) {
+  spec.timeline_steps = ParseTimelineSteps(Checked<std::string>(value));
+}
 json GetErrorFeedback(const RunSpec& spec) {
   return kErrorFeedbacks.NameOf(spec.options.codec.error_feedback);
 }
@@ -335,6 +340,12 @@ constexpr std::array kKeys{
             Get<&RunSpec::resume>, Set<&RunSpec::resume>},
     SpecKey{"timeline", "timeline", "", "write a trace that ui.perfetto.dev opens", true, Switch,
             Get<&RunSpec::timeline>, Set<&RunSpec::timeline>},
+    SpecKey{"timeline-steps", "timeline_steps", "FIRST:END[:EVERY]",
+            "steps that the trace shows: 10:20 are 10 to 19, ::10 every tenth; empty: all", true,
+            Text, GetTimelineSteps, SetTimelineSteps},
+    SpecKey{"timeline-filename", "timeline_filename", "FILE",
+            "write the trace here, not to trace.json in the bundle", true, Text,
+            Get<&RunSpec::timeline_filename>, Set<&RunSpec::timeline_filename>},
     SpecKey{"save-params", "save_params", "", "keep the final parameters in params.bin", true,
             Switch, Get<&RunSpec::save_params>, Set<&RunSpec::save_params>},
     SpecKey{"warmup-steps", "warmup_steps", "N", "first steps left out of the step time", true,

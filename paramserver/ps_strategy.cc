@@ -180,7 +180,9 @@ void PsStrategy::Submit(const Bucket& bucket) {
 
 void PsStrategy::Await(const Bucket& bucket) {
   transfers_->Await(bucket.index);
-  if (codec_ != nullptr) codec_->DecodeReply(bucket.index, bucket.params);
+  if (codec_ == nullptr) return;
+  const ScopedSpan span(context_.timeline, SpanKind::kCodec, bucket.step, bucket.index);
+  codec_->DecodeReply(bucket.index, bucket.params);
 }
 
 void PsStrategy::Settle() {

@@ -9,8 +9,6 @@
 namespace ringside {
 namespace {
 
-constexpr int kLane = 1;  // communication
-
 std::string WorkerList(const std::vector<int>& workers) {
   std::string names = workers.size() == 1 ? "worker " : "workers ";
   for (std::size_t i = 0; i < workers.size(); ++i) {
@@ -91,8 +89,11 @@ void ServedShard::Retire(int worker, std::int64_t meeting) {
 void ServedShard::Push(const PushInfo& push, std::unique_ptr<const Payload> gradient,
                        PendingReply& reply, const Deadline& deadline) {
   std::vector<Answered> answers;
+  const auto arrived = Timeline::Clock::now();
   {
     const std::lock_guard lock(mutex_);
+    timeline_.Add(SpanKind::kQueue, arrived, Timeline::Clock::now(), push.step, bucket_,
+                  kServerQueueLane);
     RequireUsable();
     RequireNoneWaiting(push.worker);
     const Verdict verdict = consistency_->OnPush(push, shard_.version());
@@ -120,7 +121,7 @@ void ServedShard::Use(const PushInfo& push, const Verdict& verdict,
   shard_.Contribute(verdict.order, std::move(gradient));
   contributors_.push_back(push.worker);
   if (verdict.apply) return Apply(verdict, push.step);
-  const ScopedSpan span(timeline_, SpanKind::kReduce, push.step, bucket_, kLane);
+  const ScopedSpan span(timeline_, SpanKind::kReduce, push.step, bucket_, kServerLane);
   shard_.Fold();
 }
 
@@ -142,7 +143,7 @@ void ServedShard::Apply(const Verdict& verdict, std::int64_t step) {
     ++counters_.staleness[waiting->staleness];
   }
   contributors_.clear();
-  const ScopedSpan span(timeline_, SpanKind::kApply, step, bucket_, kLane);
+  const ScopedSpan span(timeline_, SpanKind::kApply, step, bucket_, kServerLane);
   shard_.Apply(*verdict.apply, verdict.scale);
   ++counters_.updates;
 }

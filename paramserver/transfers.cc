@@ -12,7 +12,6 @@ namespace {
 /// A server names missing workers at the timeout and the call itself ends soon after: this wait is
 /// the last resort.
 constexpr std::chrono::milliseconds kAwaitGrace{800};
-constexpr int kLane = 1;  // communication
 
 }  // namespace
 
@@ -120,7 +119,7 @@ void Transfers::StartCall(Slot& slot) {
   const Transfer transfer = slot.transfer;
   slot.called = Timeline::Clock::now();
   timeline_.Add(SpanKind::kQueue, slot.begun, slot.called, transfer.header.step,
-                static_cast<int>(transfer.header.bucket), kLane);
+                static_cast<int>(transfer.header.bucket), kQueueLane);
   link(transfer.server).Call(transfer.header, transfer.out, transfer.in, slot);
 }
 
@@ -132,7 +131,7 @@ void Transfers::Slot::Sent(std::size_t bytes) {
 
 void Transfers::Slot::Received(const FrameHeader& header, const CopyCount& moved) {
   owner_.timeline_.Add(SpanKind::kWire, called, Timeline::Clock::now(), transfer.header.step,
-                       static_cast<int>(transfer.header.bucket), kLane);
+                       static_cast<int>(transfer.header.bucket), kCommunicationLane);
   if (transfer.counted) {
     owner_.recorder_.AddPayload(transfer.out.size_bytes(), transfer.in.size_bytes());
     if (header.kind == FrameKind::kPushPull) owner_.Record(header);

@@ -13,10 +13,6 @@
 namespace ringside {
 namespace {
 
-// Lanes of the timeline.
-constexpr int kCallerLane = 0;
-constexpr int kCommunicationLane = 1;
-
 constexpr int kLeader = 0;  // names the next bucket where urgency decides
 
 }  // namespace
@@ -101,7 +97,7 @@ void AllReduceStrategy::WaitFor(std::size_t index, std::unique_lock<std::mutex>&
   const auto patience = 2 * context_.comm.timeout;
   while (slot.phase != Phase::kIdle) {
     if (!summed_.empty()) {
-      ApplyOne(lock, kCallerLane);
+      ApplyOne(lock, kComputeLane);
       continue;
     }
     const std::int64_t before = advances_;
@@ -245,7 +241,7 @@ void AllReduceStrategy::SumNext(std::unique_lock<std::mutex>& lock) {
 void AllReduceStrategy::Sum(const Slot& slot) {
   const Bucket& bucket = slot.bucket;
   context_.timeline.Add(SpanKind::kQueue, slot.submitted, Timeline::Clock::now(), bucket.step,
-                        bucket.index, kCommunicationLane);
+                        bucket.index, kQueueLane);
   const std::span<float> data = rule_->Contribute(bucket, slot.moment);
   if (data.empty()) return;
   const ScopedSpan span(context_.timeline, SpanKind::kWire, bucket.step, bucket.index,

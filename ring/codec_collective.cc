@@ -25,26 +25,27 @@
 namespace ringside {
 namespace {
 
-constexpr int kLane = 1;  // communication
-
 /// Sums of gradients encoded on their way; the rest is passed on.
 class EncodedCollective : public Collective {
  public:
   EncodedCollective(std::unique_ptr<EncodingCollective> inner, const CollectiveContext& context,
-                    Recorder& recorder)
+                    Recorder& recorder, Timeline& timeline)
       : options_(context.options.codec),
         rank_(context.world.rank),
         recorder_(recorder),
+        timeline_(timeline),
         inner_(std::move(inner)) {}
 
   void Prepare(const FlatSpace& space, const BucketPlan& plan) override {
     inner_->Prepare(space, plan);
     places_.Prepare(space, plan);
-    codec_ =
-        std::make_unique<TimedCodec>(MakeCodec(options_, rank_, places_.elements()), recorder_);
+    codec_ = std::make_unique<TimedCodec>(MakeCodec(options_, rank_, places_.elements()), recorder_,
+                                          &timeline_);
   }
   void AllReduceSum(std::span<float> data, const std::string& what) override {
-    inner_->AllReduceEncoded(data, *codec_, places_.Next(data), what);
+    const CodecPlace place = places_.Next(data);
+    codec_->Locate(place.step, places_.BucketAt(place.offset));
+    inner_->AllReduceEncoded(data, *codec_, place, what);
   }
   void Broadcast(std::span<float> data, int root) override { inner_->Broadcast(data, root); }
   std::vector<std::byte> AllGather(std::span<const std::byte> mine) override {
@@ -57,9 +58,10 @@ class EncodedCollective : public Collective {
   const CodecOptions options_;
   const int rank_;  // in the job
   Recorder& recorder_;
+  Timeline& timeline_;
   std::unique_ptr<EncodingCollective> inner_;
   GradientPlaces places_;
-  std::unique_ptr<Codec> codec_;
+  std::unique_ptr<TimedCodec> codec_;
 };
 
 /// Passes everything on but `Prepare` and sums. What fails here breaks the collective beneath, too.
@@ -122,11 +124,11 @@ class GatheringCollective : public CollectiveDecorator {
     const CodecPlace place = places_.Next(bucket);
     mine_.resize(codec_->EncodedBytes(data.size()));
     {
-      const ScopedSpan span(timeline_, SpanKind::kCodec, place.step, bucket, kLane);
+      const ScopedSpan span(timeline_, SpanKind::kCodec, place.step, bucket, kCommunicationLane);
       codec_->Encode(data, place, mine_);
     }
     const std::vector<std::byte> all = inner().AllGather(mine_);
-    const ScopedSpan span(timeline_, SpanKind::kCodec, place.step, bucket, kLane);
+    const ScopedSpan span(timeline_, SpanKind::kCodec, place.step, bucket, kCommunicationLane);
     AddUp(all, data, what);
   }
 
@@ -168,7 +170,7 @@ class PowerSgdCollective : public CollectiveDecorator {
     if (power == nullptr) return inner().AllReduceSum(data, what);
     const CodecPlace place = places_.Next(bucket);
     const auto measured = [&](const auto& body) {
-      const ScopedSpan span(timeline_, SpanKind::kCodec, place.step, bucket, kLane);
+      const ScopedSpan span(timeline_, SpanKind::kCodec, place.step, bucket, kCommunicationLane);
       const CodecStopwatch stopwatch(recorder_);
       body();
     };
@@ -209,7 +211,7 @@ std::unique_ptr<Collective> MakeSum(const CollectiveEntry& entry, const Collecti
     if (entry.make_encoded == nullptr)
       throw InternalError("nothing can be encoded on its way here");
     return entry.make_encoded(context, [&](std::unique_ptr<EncodingCollective> inner) {
-      return std::make_unique<EncodedCollective>(std::move(inner), context, recorder);
+      return std::make_unique<EncodedCollective>(std::move(inner), context, recorder, timeline);
     });
   }
   std::unique_ptr<Collective> inner = entry.make(context);

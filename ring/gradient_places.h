@@ -40,6 +40,12 @@ class GradientPlaces {
     }
     throw InternalError("only whole buckets of gradients can be summed with a codec");
   }
+  /// The bucket that an element is in.
+  int BucketAt(std::size_t element) const {
+    const auto buckets = std::views::iota(0, plan_.buckets());
+    const auto end = [&](int bucket) { return plan_.range(bucket).end; };
+    return *std::ranges::upper_bound(buckets, element, {}, end);
+  }
   /// Of this bucket's next sum.
   CodecPlace Next(int bucket) {
     return {plan_.range(bucket).begin, steps_[plan_.range(bucket).begin]++};

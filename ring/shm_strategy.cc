@@ -17,7 +17,6 @@
 namespace ringside {
 namespace {
 
-constexpr int kCallerLane = 0;
 constexpr std::string_view kUpdate = "update of";
 /// Stays in the first-level cache between the sum and the optimizer.
 constexpr std::size_t kBlockFloats = 2048;
@@ -87,6 +86,7 @@ void ShmStrategy::Await(const Bucket& bucket) {
     if (!slot.busy) return;
     Advance(slot.turn);
     const std::string object = Name(slot.bucket);
+    const ScopedSpan span(context_.timeline, SpanKind::kWire, slot.bucket.step, slot.bucket.index);
     group_->WaitForAll(ShmCount::kDone, slot.turn, {kUpdate, object});
     slot.busy = false;
   });
@@ -108,6 +108,8 @@ void ShmStrategy::Advance(std::uint32_t turn) {
     const Slot& slot = slots_[next_done_];
     if (wanted > 0) {
       const std::string object = Name(slot.bucket);
+      const ScopedSpan span(context_.timeline, SpanKind::kWire, slot.bucket.step,
+                            slot.bucket.index);
       group_->WaitForAll(ShmCount::kReady, done_ + 1, {kUpdate, object});
     } else if (!group_->HaveAll(ShmCount::kReady, done_ + 1)) {
       return;
@@ -168,9 +170,8 @@ void ShmStrategy::Guard(const Steps& steps) {
 void ShmStrategy::Update(const Slot& slot) {
   const Bucket& bucket = slot.bucket;
   context_.timeline.Add(SpanKind::kQueue, slot.submitted, Timeline::Clock::now(), bucket.step,
-                        bucket.index, kCallerLane);
-  const ScopedSpan span(context_.timeline, SpanKind::kApply, bucket.step, bucket.index,
-                        kCallerLane);
+                        bucket.index, kQueueLane);
+  const ScopedSpan span(context_.timeline, SpanKind::kApply, bucket.step, bucket.index);
   const Share share = MineOf(bucket);
   for (std::size_t begin = share.begin; begin < share.end; begin += kBlockFloats) {
     UpdateBlock(bucket, begin, std::min(kBlockFloats, share.end - begin));

@@ -96,6 +96,13 @@ ROWS = [
       for order, at_least in (("fifo", None), ("priority", 1.6))],
     Row("priority", "2 hosts at 2 Gbit/s, profile:vgg16, compute = communication, ps-sync co-located: priority / fifo: "
         "times as fast", subjects.priority, at_least=1.2),
+    # Horovod's figure is the published one, not measured here.
+    *[Row(f"timeline/{label}", f"{what}, 2 workers, ring: timeline on / off (published of Horovod's: up to 40 % of throughput)",
+          subjects.timeline(steps, *flags), at_most=1.01)
+      for label, what, steps, flags in (
+          ("mlp", "MLP 5.8 M step", 100, subjects.MLP),
+          ("resnet50", "profile:resnet50 step, 120 ms of compute", 20,
+           ("--model", "profile:resnet50", "--compute-ms", 120)))],
     *[Row(f"coalesce/{workers}", f"1,000 tensors of 4 KiB, ring, {workers} workers: coalesced / one by one: times as fast",
           subjects.coalesced(workers), at_least=20) for workers in (2, 4)],
     *[Row(f"codec/{label}", f"four hosts at 100 Mbit/s, profile:resnet50: {codec} / full gradients: times as fast",

@@ -101,6 +101,17 @@ def mlp_against(strategy, peer, *flags):
     return measure
 
 
+def timeline(steps, *flags):
+    """Step of two workers under `ring` with a timeline of every step, over the same without: medians over
+    rounds of the mean step of a run. A difference of a percent takes more rounds than others."""
+    def measure(context):
+        def step_ms(*more):
+            return train_step_ms(context, "ring", 2, max(steps, context.steps), *flags, *more)
+        values = interleaved(max(9, context.rounds), {"ours": lambda: step_ms("--timeline"), "peer": step_ms})
+        return slower(values["ours"], values["peer"])
+    return measure
+
+
 def coalesced(workers):
     """1,000 tensors of 4 KiB under `ring`: buckets of 4 MiB, and every tensor alone."""
     def measure(context):

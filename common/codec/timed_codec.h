@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "common/codec/codec.h"
 #include "common/measure/recorder.h"
+#include "common/measure/timeline.h"
 
 namespace ringside {
 
@@ -29,34 +31,63 @@ class CodecStopwatch {
 /// Measures all that any codec does, for all strategies in one place.
 class TimedCodec : public Codec {
  public:
-  TimedCodec(std::unique_ptr<Codec> codec, Recorder& recorder)
-      : codec_(std::move(codec)), recorder_(recorder) {}
+  /// With a timeline every call is a span of its communication lane: for strategies whose caller
+  /// does not see the calls. Null: the caller adds spans itself.
+  TimedCodec(std::unique_ptr<Codec> codec, Recorder& recorder, Timeline* timeline = nullptr)
+      : codec_(std::move(codec)), recorder_(recorder), timeline_(timeline) {}
+
+  /// What the calls from now on are for.
+  void Locate(std::int64_t step, int bucket) {
+    step_ = step;
+    bucket_ = bucket;
+  }
 
   std::size_t EncodedBytes(std::size_t elements) const override {
     return codec_->EncodedBytes(elements);
   }
   void Encode(std::span<const float> values, const CodecPlace& place,
               std::span<std::byte> out) override {
-    const CodecStopwatch stopwatch(recorder_);
+    const Measured measured(*this);
     codec_->Encode(values, place, out);
   }
   std::string DamageOf(const Encoding& encoding) const override {
-    const CodecStopwatch stopwatch(recorder_);
+    const Measured measured(*this);
     return codec_->DamageOf(encoding);
   }
   void Decode(const Encoding& encoding, std::size_t begin, std::span<float> out) const override {
-    const CodecStopwatch stopwatch(recorder_);
+    const Measured measured(*this);
     codec_->Decode(encoding, begin, out);
   }
   void Add(const Encoding& encoding, std::size_t begin, float factor,
            std::span<float> sum) const override {
-    const CodecStopwatch stopwatch(recorder_);
+    const Measured measured(*this);
     codec_->Add(encoding, begin, factor, sum);
   }
 
  private:
+  class Measured {
+   public:
+    explicit Measured(const TimedCodec& codec) : codec_(codec) {}
+    ~Measured() {
+      const auto end = std::chrono::steady_clock::now();
+      codec_.recorder_.AddCodecTime(end - begin_);
+      if (codec_.timeline_ == nullptr) return;
+      codec_.timeline_->Add(SpanKind::kCodec, begin_, end, codec_.step_, codec_.bucket_,
+                            kCommunicationLane);
+    }
+    Measured(const Measured&) = delete;
+    Measured& operator=(const Measured&) = delete;
+
+   private:
+    const TimedCodec& codec_;
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  };
+
   std::unique_ptr<Codec> codec_;
   Recorder& recorder_;
+  Timeline* timeline_;
+  std::int64_t step_ = 0;
+  int bucket_ = -1;
 };
 
 }  // namespace ringside

@@ -1,55 +1,23 @@
 #include "common/measure/timeline.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <set>
 
 namespace ringside {
 namespace {
 
-std::string Quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (code < 0x20) {
-      char escape[8];
-      std::snprintf(escape, sizeof(escape), "\\u%04x", static_cast<unsigned>(code));
-      out += escape;
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
-
-std::string LaneName(int lane) {
-  switch (lane) {
-    case 0:
-      return "compute";
-    case 1:
-      return "communication";
+/// A gradient's way from Submit to the parameters that it changed.
+bool IsOfGradient(SpanKind kind) {
+  switch (kind) {
+    case SpanKind::kSubmit:
+    case SpanKind::kQueue:
+    case SpanKind::kWire:
+    case SpanKind::kReduce:
+    case SpanKind::kApply:
+    case SpanKind::kCodec:
+      return true;
     default:
-      return "lane " + std::to_string(lane);
+      return false;
   }
-}
-
-// Metadata events name and sort processes and threads; `args` is a JSON object.
-std::string Metadata(const char* name, int process_id, int lane, const std::string& args) {
-  return std::string(R"({"ph":"M","name":")") + name + R"(","pid":)" + std::to_string(process_id) +
-         R"(,"tid":)" + std::to_string(lane) + R"(,"args":)" + args + "}";
-}
-
-// Nanosecond digits are kept: many spans are shorter than a microsecond. In integers, because a
-// locale may have a decimal comma.
-std::string Microseconds(Timeline::Clock::duration duration) {
-  const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count();
-  char text[40];
-  std::snprintf(text, sizeof(text), "%lld.%03lld", static_cast<long long>(ns / 1000),
-                static_cast<long long>(ns % 1000));
-  return text;
 }
 
 }  // namespace
@@ -82,46 +50,54 @@ const char* SpanName(SpanKind kind) {
   return "unknown";
 }
 
-Timeline::Timeline(std::size_t capacity) : spans_(capacity) {}
+std::string LaneName(int lane) {
+  switch (lane) {
+    case kComputeLane:
+      return "compute";
+    case kCommunicationLane:
+      return "communication";
+    case kQueueLane:
+      return "queue";
+    case kServerLane:
+      return "server";
+    case kServerQueueLane:
+      return "server queue";
+    default:
+      return "lane " + std::to_string(lane);
+  }
+}
+
+Timeline::Timeline(std::size_t capacity, const TimelineSteps& steps)
+    : capacity_(capacity), steps_(steps), slots_(std::make_unique<Slot[]>(capacity)) {}
+
+bool Timeline::Shown(SpanKind kind, std::int64_t step) const {
+  return steps_.Show(step) || (IsOfGradient(kind) && steps_.Show(step + 1));
+}
 
 void Timeline::Add(SpanKind kind, Clock::time_point begin, Clock::time_point end, std::int64_t step,
                    int bucket, int lane) {
-  if (!enabled()) return;
-  const std::size_t slot = next_.fetch_add(1, std::memory_order_relaxed);
-  if (slot >= spans_.size()) return;
-  spans_[slot] = {begin, end, step, bucket, static_cast<std::int16_t>(lane), kind};
+  if (!enabled() || !Shown(kind, step)) return;
+  const std::size_t index = next_.fetch_add(1, std::memory_order_relaxed);
+  if (index >= capacity_) return;
+  Slot& slot = slots_[index];
+  slot.span = {begin, end, step, bucket, lane, kind};
+  slot.written.store(true, std::memory_order_release);
+}
+
+std::vector<TimelineSpan> Timeline::Take(std::size_t max) {
+  std::vector<TimelineSpan> spans;
+  const std::size_t end = std::min(next_.load(std::memory_order_relaxed), capacity_);
+  for (; taken_ < end && spans.size() < max; ++taken_) {
+    const Slot& slot = slots_[taken_];
+    if (!slot.written.load(std::memory_order_acquire)) break;
+    spans.push_back(slot.span);
+  }
+  return spans;
 }
 
 std::size_t Timeline::dropped() const {
   const std::size_t claimed = next_.load(std::memory_order_relaxed);
-  return claimed > spans_.size() ? claimed - spans_.size() : 0;
-}
-
-std::string Timeline::ChromeTrace(const std::string& process, int process_id) const {
-  const std::size_t used = std::min(next_.load(std::memory_order_relaxed), spans_.size());
-  std::string out = R"({"displayTimeUnit":"ms","otherData":{"dropped_spans":)" +
-                    std::to_string(dropped()) + R"(},"traceEvents":[)";
-  out.reserve(out.size() + 160 * (used + 4));
-  out += Metadata("process_name", process_id, 0, R"({"name":)" + Quoted(process) + "}");
-  out += ",\n" + Metadata("process_sort_index", process_id, 0,
-                          R"({"sort_index":)" + std::to_string(process_id) + "}");
-  std::set<int> lanes;
-  for (std::size_t i = 0; i < used; ++i) lanes.insert(spans_[i].lane);
-  for (const int lane : lanes) {
-    out += ",\n" +
-           Metadata("thread_name", process_id, lane, R"({"name":)" + Quoted(LaneName(lane)) + "}");
-  }
-  for (std::size_t i = 0; i < used; ++i) out += ",\n" + Event(spans_[i], process_id);
-  return out + "]}\n";
-}
-
-std::string Timeline::Event(const Span& span, int process_id) {
-  std::string args = R"({"step":)" + std::to_string(span.step);
-  if (span.bucket >= 0) args += R"(,"bucket":)" + std::to_string(span.bucket);
-  return std::string(R"({"ph":"X","name":")") + SpanName(span.kind) + R"(","pid":)" +
-         std::to_string(process_id) + R"(,"tid":)" + std::to_string(span.lane) + R"(,"ts":)" +
-         Microseconds(span.begin.time_since_epoch()) + R"(,"dur":)" +
-         Microseconds(span.end - span.begin) + R"(,"args":)" + args + "}}";
+  return claimed > capacity_ ? claimed - capacity_ : 0;
 }
 
 }  // namespace ringside

@@ -5,69 +5,102 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace ringside {
 
 enum class SpanKind : std::uint8_t {
-  kData,
-  kForward,
-  kBackward,
-  kSubmit,
-  kQueue,
-  kWire,
-  kReduce,
-  kApply,
-  kAwait,
+  kData,      ///< Waiting for the loader.
+  kForward,   ///< Of the model, awaits included.
+  kBackward,  ///< Of the model, submits included.
+  kSubmit,    ///< Inside Submit.
+  kQueue,     ///< A bucket waits for its turn: to leave a worker, to be worked on by a server.
+  kWire,      ///< A bucket is on its way, or is being summed on its way.
+  kReduce,    ///< A gradient is added to others'.
+  kApply,     ///< The optimizer.
+  kAwait,     ///< Inside Await.
   kEvaluate,
-  kCodec,
+  kCodec,  ///< Encoding or decoding.
 };
+constexpr SpanKind kLastSpanKind = SpanKind::kCodec;
 const char* SpanName(SpanKind kind);
 
-/// Spans of one process, kept in memory and written out after the run. Off by default and then one
-/// branch a span. `Add` is thread-safe and lock-free: slots are claimed by an atomic counter; spans
-/// past the capacity are counted and dropped.
+/// What tells the threads and queues of a process apart. Spans of one lane may overlap.
+enum TimelineLane : int {
+  kComputeLane,        ///< The training thread.
+  kCommunicationLane,  ///< The strategy's threads.
+  kQueueLane,          ///< Buckets that wait for them.
+  kServerLane,         ///< A parameter server's threads.
+  kServerQueueLane,    ///< Buckets that wait for them.
+  kTimelineLanes,              ///< How many there are.
+};
+std::string LaneName(int lane);
+
+/// Which steps a timeline shows.
+struct TimelineSteps {
+  std::int64_t first = 0;
+  std::int64_t end = std::numeric_limits<std::int64_t>::max();  ///< One past the last.
+  std::int64_t every = 1;                                       ///< From `first` on.
+
+  bool operator==(const TimelineSteps&) const = default;
+  bool Show(std::int64_t step) const {
+    return step >= first && step < end && (step - first) % every == 0;
+  }
+};
+
+struct TimelineSpan {
+  std::chrono::steady_clock::time_point begin, end;
+  std::int64_t step = 0;
+  int bucket = -1;  ///< -1: of a whole step.
+  int lane = 0;
+  SpanKind kind = SpanKind::kData;
+};
+
+/// Spans of one process, kept in memory until somebody takes them off the hot path. Off by default
+/// and then one branch a span. `Add` is thread-safe and lock-free: slots are claimed by an atomic
+/// counter; spans past the capacity are counted and dropped.
 class Timeline {
  public:
   using Clock = std::chrono::steady_clock;
 
   /// Disabled.
   Timeline() = default;
-  /// Room for `capacity` spans, 40 bytes each.
-  explicit Timeline(std::size_t capacity);
+  /// Room for `capacity` spans in all, 48 bytes each, of the steps to show. What happens to a
+  /// gradient after Submit is also kept of the step before a shown one: that one waits for it.
+  explicit Timeline(std::size_t capacity, const TimelineSteps& steps = {});
 
-  bool enabled() const { return !spans_.empty(); }
-  /// `bucket` is -1 for spans of a whole step; `lane` tells threads of a process apart (0: compute,
-  /// 1: communication).
+  bool enabled() const { return capacity_ > 0; }
   void Add(SpanKind kind, Clock::time_point begin, Clock::time_point end, std::int64_t step,
            int bucket, int lane);
 
+  /// Spans added since the last call, at most `max`. One thread at a time calls it, while others
+  /// add: it stops before a span that is being written.
+  std::vector<TimelineSpan> Take(std::size_t max = std::numeric_limits<std::size_t>::max());
   std::size_t dropped() const;
-  /// Chrome trace format (https://ui.perfetto.dev opens it): one JSON object with `traceEvents`,
-  /// times in microseconds of the steady clock, which all processes of a host share. `process`
-  /// names it ("worker 0"), `process_id` sorts it. Call it when no thread adds spans any more.
-  std::string ChromeTrace(const std::string& process, int process_id) const;
 
  private:
-  struct Span {
-    Clock::time_point begin, end;
-    std::int64_t step;
-    std::int32_t bucket;
-    std::int16_t lane;
-    SpanKind kind;
+  struct Slot {
+    TimelineSpan span;
+    std::atomic<bool> written{false};
   };
 
-  static std::string Event(const Span& span, int process_id);
+  bool Shown(SpanKind kind, std::int64_t step) const;
 
-  std::vector<Span> spans_;
+  std::size_t capacity_ = 0;
+  TimelineSteps steps_;
+  std::unique_ptr<Slot[]> slots_;
   std::atomic<std::size_t> next_{0};
+  std::size_t taken_ = 0;
 };
 
 /// Adds a span from construction to destruction.
 class ScopedSpan {
  public:
-  ScopedSpan(Timeline& timeline, SpanKind kind, std::int64_t step, int bucket = -1, int lane = 0)
+  ScopedSpan(Timeline& timeline, SpanKind kind, std::int64_t step, int bucket = -1,
+             int lane = kComputeLane)
       : timeline_(timeline), kind_(kind), step_(step), bucket_(bucket), lane_(lane) {
     if (timeline_.enabled()) begin_ = Timeline::Clock::now();
   }

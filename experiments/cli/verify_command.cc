@@ -21,9 +21,10 @@ namespace {
 
 SpecOptions VerifySpecOptions() {
   SpecOptions takes;
-  takes.without = {"strategy",    "workers",          "servers",    "optimizer", "resume",
-                   "save-params", "batch-per-worker", "eval-every", "timeline",  "epochs",
-                   "scale-lr",    "checkpoint-every", "straggler"};
+  takes.without = {"strategy",  "workers",        "servers",          "optimizer",
+                   "resume",    "save-params",    "batch-per-worker", "eval-every",
+                   "timeline",  "epochs",         "scale-lr",         "checkpoint-every",
+                   "straggler", "timeline-steps", "timeline-filename"};
   takes.defaults.steps = 50;
   // Small, so that a ReLU flipped by rounding stays below the limit: docs/decisions/0006.
   takes.defaults.learning_rate = 0.002;

@@ -109,9 +109,14 @@ class Coordinator::Service : public job::CoordinatorService::CallbackService {
                   [&] { board_.HandIn(FromMessage(request->member()), request->content()); });
   }
 
-  Reactor* HandInTrace(Context* context, const job::HandInRequest* request, job::Empty*) override {
-    return Answer(context,
-                  [&] { board_.HandInTrace(FromMessage(request->member()), request->content()); });
+  Reactor* HandInTrace(Context* context, const job::TracePiece* request, job::Empty*) override {
+    return Answer(context, [&] {
+      board_.HandInTrace(FromMessage(request->member()), FromMessage(*request));
+    });
+  }
+
+  Reactor* Clock(Context* context, const job::Empty*, job::ClockReply* reply) override {
+    return Answer(context, [&] { reply->set_nanoseconds(SteadyNanoseconds()); });
   }
 
   Reactor* Fail(Context* context, const job::FailRequest* request, job::Empty*) override {

@@ -9,7 +9,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::size_t kTracePieceBytes = std::size_t{1} << 20;
+constexpr int kClockExchanges = 16;
 constexpr std::size_t kMaxMessageTextBytes = 64 << 10;
 
 // Monotonic, so that a stepped wall clock ends no call.
@@ -121,17 +121,32 @@ void CoordinatorClient::HandIn(const std::string& report) {
                });
 }
 
-void CoordinatorClient::HandInTrace(std::string_view trace) {
-  for (std::size_t at = 0; at < trace.size(); at += kTracePieceBytes) {
-    job::HandInRequest message;
-    ToMessage(hidden_->ticket, message.mutable_member());
-    message.set_content(std::string(trace.substr(at, kTracePieceBytes)));
-    job::Empty reply;
-    hidden_->Run(options_, "handing in the trace", CallDeadline(), false,
-                 [&](grpc::ClientContext& context) {
-                   return hidden_->stub->HandInTrace(&context, message, &reply);
-                 });
+void CoordinatorClient::HandInTrace(const TracePiece& piece, const Deadline& deadline) {
+  job::TracePiece message;
+  ToMessage(hidden_->ticket, message.mutable_member());
+  ToMessage(piece, &message);
+  job::Empty reply;
+  hidden_->Run(options_, "handing in the trace", deadline, false,
+               [&](grpc::ClientContext& context) {
+                 return hidden_->stub->HandInTrace(&context, message, &reply);
+               });
+}
+
+ClockReading CoordinatorClient::ReadClock() {
+  std::vector<ClockExchange> exchanges;
+  const Deadline deadline = CallDeadline();
+  while (exchanges.size() < kClockExchanges) {
+    job::ClockReply reply;
+    ClockExchange exchange;
+    exchange.asked = SteadyNanoseconds();
+    hidden_->Run(options_, "reading the clock", deadline, false, [&](grpc::ClientContext& context) {
+      return hidden_->stub->Clock(&context, job::Empty(), &reply);
+    });
+    exchange.answered = SteadyNanoseconds();
+    exchange.answer = reply.nanoseconds();
+    exchanges.push_back(exchange);
   }
+  return BestReading(exchanges);
 }
 
 void CoordinatorClient::Fail(FailureKind kind, const std::string& message) {

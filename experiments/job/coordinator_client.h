@@ -36,8 +36,10 @@ class CoordinatorClient : public Store {
   BeatOrder SendBeat(const Beat& beat, const Deadline& deadline);
   /// `report`: a JSON object, at most 4 MiB.
   void HandIn(const std::string& report);
-  /// In pieces, so its length does not matter here.
-  void HandInTrace(std::string_view trace);
+  /// `piece.spans`: at most 1 MiB.
+  void HandInTrace(const TracePiece& piece, const Deadline& deadline);
+  /// Asks for the coordinator's time some times over.
+  ClockReading ReadClock();
   void Fail(FailureKind kind, const std::string& message);
   /// `JobBoard::EndOfChild`.
   void EndOfChild(FailureKind kind, int code, const std::string& message);

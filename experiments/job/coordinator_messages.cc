@@ -77,6 +77,25 @@ Beat FromMessage(const job::BeatRequest& message) {
   return beat;
 }
 
+void ToMessage(const TracePiece& piece, job::TracePiece* message) {
+  message->set_spans(piece.spans);
+  message->set_dropped(piece.dropped);
+  for (const ClockReading& reading : piece.readings) {
+    job::ClockReading* row = message->add_readings();
+    row->set_at(reading.at);
+    row->set_offset(reading.offset);
+    row->set_uncertainty(reading.uncertainty);
+  }
+}
+
+TracePiece FromMessage(const job::TracePiece& message) {
+  TracePiece piece{message.spans(), message.dropped(), {}};
+  for (const job::ClockReading& row : message.readings()) {
+    piece.readings.push_back({row.at(), row.offset(), row.uncertainty()});
+  }
+  return piece;
+}
+
 void ToMessage(const BeatOrder& order, job::BeatReply* message) {
   message->set_order(SameOrder(order.kind, job::BeatReply::ABORT));
   message->set_stop_step(order.stop_step);

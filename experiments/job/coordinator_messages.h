@@ -21,6 +21,8 @@ Role FromMessage(job::Role role);
 FailureKind FromMessage(job::FailureKind kind);
 JobBoard::Ticket FromMessage(const job::Member& message);
 Beat FromMessage(const job::BeatRequest& message);
+void ToMessage(const TracePiece& piece, job::TracePiece* message);
+TracePiece FromMessage(const job::TracePiece& message);
 BeatOrder FromMessage(const job::BeatReply& message);
 
 }  // namespace ringside

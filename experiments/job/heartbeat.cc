@@ -98,6 +98,7 @@ void Heartbeat::Run() {
 }
 
 std::chrono::milliseconds Heartbeat::BeatOnce() {
+  if (options_.before_beat) options_.before_beat();
   // Rows that a failed call takes along are lost: the coordinator is then gone, and with it all use
   // for them.
   Beat beat = buffer_.Take(kRowsPerBeat);

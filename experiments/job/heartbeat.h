@@ -41,6 +41,9 @@ class Heartbeat {
     std::chrono::milliseconds patience{60'000};
     /// Of an agent: true once its user asked it to stop; the coordinator then drains the job.
     std::function<bool()> wants_drain{};
+    /// Called before every beat, on the heartbeat's thread: what else is to be sent. Does not throw
+    /// and takes no longer than a small part of a lease.
+    std::function<void()> before_beat{};
   };
 
   Heartbeat(CoordinatorClient& client, StopGate& gate, BeatBuffer& buffer, Options options,

@@ -145,15 +145,19 @@ void JobBoard::HandIn(const Ticket& ticket, const std::string& report) {
   Find(ticket, "handing in the report").report = report;
 }
 
-void JobBoard::HandInTrace(const Ticket& ticket, const std::string& piece) {
+void JobBoard::HandInTrace(const Ticket& ticket, const TracePiece& piece) {
   const std::lock_guard lock(mutex_);
   Find(ticket, "handing in the trace");
-  std::string& trace = incoming_[ticket.who].trace;
-  if (trace.size() + piece.size() > kMaxTraceBytes) {
+  TracePiece& trace = incoming_[ticket.who].trace;
+  if (trace.spans.size() + piece.spans.size() > kMaxTraceBytes ||
+      trace.readings.size() + piece.readings.size() > kMaxClockReadings) {
     Refuse("coordinator", "handing in the trace",
-           "it is longer than " + std::to_string(kMaxTraceBytes) + " bytes");
+           "it is longer than " + std::to_string(kMaxTraceBytes) + " bytes or " +
+               std::to_string(kMaxClockReadings) + " readings of the clock");
   }
-  trace += piece;
+  trace.spans += piece.spans;
+  trace.dropped = piece.dropped;
+  trace.readings.insert(trace.readings.end(), piece.readings.begin(), piece.readings.end());
 }
 
 void JobBoard::Fail(const Ticket& ticket, FailureKind kind, const std::string& message) {
@@ -294,7 +298,7 @@ Beat JobBoard::TakeRows(const Member& who) {
   return beat;
 }
 
-std::string JobBoard::TakeTrace(const Member& who) {
+TracePiece JobBoard::TakeTrace(const Member& who) {
   const std::lock_guard lock(mutex_);
   return std::exchange(incoming_[who].trace, {});
 }

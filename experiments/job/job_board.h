@@ -11,13 +11,14 @@
 #include <vector>
 
 #include "common/measure/recorder.h"
+#include "experiments/job/clock_offset.h"
 #include "experiments/job/member.h"
 #include "experiments/job/stop_gate.h"
 
 namespace ringside {
 
 /// Version of the calls between the processes of a job.
-constexpr std::uint32_t kJobProtocol = 2;
+constexpr std::uint32_t kJobProtocol = 3;
 
 struct HashedEvaluation {
   EvaluationRecord record;
@@ -30,6 +31,13 @@ struct Beat {
   bool held = false;
   std::vector<StepRecord> steps{};
   std::vector<HashedEvaluation> evaluations{};
+};
+
+/// What a member hands in of its timeline.
+struct TracePiece {
+  std::string spans{};        ///< `PackSpans`.
+  std::uint64_t dropped = 0;  ///< So far, of the whole timeline.
+  std::vector<ClockReading> readings{};
 };
 
 /// What a heartbeat is answered with.
@@ -80,6 +88,7 @@ class JobBoard {
   static constexpr std::size_t kMaxValueBytes = std::size_t{2} << 20;
   static constexpr std::size_t kMaxStoreBytes = std::size_t{512} << 20;
   static constexpr std::size_t kMaxTraceBytes = std::size_t{256} << 20;
+  static constexpr std::size_t kMaxClockReadings = 64;
 
   explicit JobBoard(Options options) : options_(std::move(options)), agreement_(options_.workers) {}
 
@@ -93,7 +102,7 @@ class JobBoard {
   bool CancelWait(std::uint64_t id);
   BeatOrder TakeBeat(const Ticket& ticket, Beat beat);
   void HandIn(const Ticket& ticket, const std::string& report);
-  void HandInTrace(const Ticket& ticket, const std::string& piece);
+  void HandInTrace(const Ticket& ticket, const TracePiece& piece);
   void Fail(const Ticket& ticket, FailureKind kind, const std::string& message);
   /// From an agent: the process of its worker or server has ended. No failure when that had left
   /// with a report and the code is 0, or had said itself why it ends.
@@ -125,7 +134,7 @@ class JobBoard {
   /// Moves the rows that came since the last call out of the board.
   Beat TakeRows(const Member& who);
   /// Moves what the member has handed in of its timeline out of the board.
-  std::string TakeTrace(const Member& who);
+  TracePiece TakeTrace(const Member& who);
   std::optional<std::string> Value(const std::string& key) const;
 
   static constexpr const char* kFinishedKey = "job/finished";
@@ -137,7 +146,7 @@ class JobBoard {
   };
 
   struct Incoming {
-    std::string trace;
+    TracePiece trace;
     std::vector<StepRecord> steps;
     std::vector<HashedEvaluation> evaluations;
   };

@@ -10,7 +10,7 @@
 #include "experiments/bundle.h"
 #include "experiments/job/environment_record.h"
 #include "experiments/job/files.h"
-#include "experiments/job/trace_merge.h"
+#include "experiments/job/timeline_files.h"
 #include "experiments/server_layout.h"
 
 namespace ringside {
@@ -323,8 +323,11 @@ void JobHost::WaitForAgents() {
 }
 
 JobOutcome JobHost::Finish() {
-  WriteTrace();
-  const RunRecord record = MakeRecord();
+  RunRecord record = MakeRecord();
+  const std::vector<ProcessTrace> traces = TakeTraces(board_, spec_);
+  record.critical_path = CriticalPathOf(record, traces);
+  WriteTimeline(record, traces, options_.bundle_dir,
+                [this](const std::string& text) { console_.Print("warning: " + text); });
   JobOutcome outcome{*status_, error_, options_.bench ? BenchSummary(record) : MakeSummary(record),
                      failure_};
   if (!options_.bench) options_.origin.AddTo(outcome.summary);
@@ -375,27 +378,6 @@ RunRecord JobHost::MakeRecord() const {
   }
   record.evaluation = evaluation_;
   return record;
-}
-
-void JobHost::WriteTrace() {
-  if (!spec_.timeline) return;
-  std::vector<std::string> traces;
-  for (int rank = 0; rank < spec_.workers; ++rank) {
-    traces.push_back(board_.TakeTrace({Role::kWorker, rank}));
-  }
-  for (int index = 0; index < LayoutServers(spec_).dedicated; ++index) {
-    traces.push_back(board_.TakeTrace({Role::kServer, index}));
-  }
-  const MergedTrace merged = MergeTraces(traces);
-  if (merged.dropped_spans > 0) {
-    console_.Print(fmt::format("warning: the timeline lacks {} spans that found no room",
-                               merged.dropped_spans));
-  }
-  try {
-    WriteFileAtomically(options_.bundle_dir + "/trace.json", merged.text);
-  } catch (const Error& error) {
-    console_.Print(std::string("warning: there is no timeline: ") + error.what());
-  }
 }
 
 }  // namespace ringside

@@ -74,8 +74,6 @@ class JobHost {
   void WaitForAgents();
   void ShowProgress();
   JobOutcome Finish();
-  /// What goes wrong here is told and costs the trace, not the run.
-  void WriteTrace();
   /// Members are not to blame for beats that nobody took while this process was stopped (Ctrl-Z).
   void ForgiveOwnPause();
   RunRecord MakeRecord() const;

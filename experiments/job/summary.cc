@@ -158,6 +158,7 @@ class SummaryMaker {
     summary_["exposed_comm_ms"] = OrNull(statistics_.exposed_comm_ms);
     summary_["data_ms"] = OrNull(statistics_.data_ms);
     summary_["codec_ms"] = OrNull(statistics_.codec_ms);
+    summary_["critical_path"] = CriticalPathJson(run_.critical_path, spec_.warmup_steps);
     summary_["straggler_ms"] = OrNull(statistics_.straggler_ms);
     summary_["samples_per_s"] = OrNull(statistics_.samples_per_s);
     summary_["train_seconds"] = FromFirst("train_seconds");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/measure/recorder.h"
+#include "experiments/job/critical_path.h"
 #include "experiments/job/job_board.h"
 #include "experiments/run_spec.h"
 
@@ -34,6 +35,7 @@ struct RunRecord {
   std::vector<WorkerRecord> workers;           ///< By rank.
   std::vector<nlohmann::json> server_reports;  ///< Of dedicated servers; null where none came.
   std::optional<HashedEvaluation> evaluation;  ///< The last one.
+  std::vector<CriticalStep> critical_path;     ///< `CriticalPathOf` this run.
 };
 
 /// The object of summary.json; docs/run-bundle.md says what each key means. What a run did not come

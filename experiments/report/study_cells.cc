@@ -20,8 +20,9 @@ using nlohmann::json;
 
 // What has a column of its own in every study, and what tells nothing.
 constexpr std::array<std::string_view, 4> kAxes{"strategy", "workers", "servers", "ps_transport"};
-constexpr std::array<std::string_view, 5> kIgnored{"repetition", "seed", "timeline", "save_params",
-                                                   "timeout_s"};
+constexpr std::array<std::string_view, 7> kIgnored{
+    "repetition",        "seed",        "timeline", "timeline_steps",
+    "timeline_filename", "save_params", "timeout_s"};
 // Those that a study usually derives from the number of workers.
 constexpr std::array<std::string_view, 1> kFollowers{"hosts"};
 

@@ -36,6 +36,8 @@ RunSpec WithOptimizer(const VerifyRequest& request, const std::string& optimizer
   }
   spec.save_params = true;
   spec.timeline = false;
+  spec.timeline_steps = {};
+  spec.timeline_filename.clear();
   return spec;
 }
 

@@ -73,7 +73,7 @@ MemberResult Bench(MemberProcess& process) {
                               {"sizes", rows},
                               {"cpu_seconds", CpuSeconds()},
                               {"peak_rss_bytes", PeakRssBytes()}};
-  return {report.dump(), {}};
+  return {report.dump()};
 }
 
 }  // namespace

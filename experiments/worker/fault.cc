@@ -36,6 +36,9 @@ class FaultyModel : public Model {
   Evaluation Evaluate(const Batch& batch) override { return inner_.Evaluate(batch); }
   std::span<float> Buffers() override { return inner_.Buffers(); }
   double emulated_compute_ms() const override { return inner_.emulated_compute_ms(); }
+  std::optional<std::chrono::steady_clock::time_point> forward_end() const override {
+    return inner_.forward_end();
+  }
   bool StretchCompute(double slowdown) override { return inner_.StretchCompute(slowdown); }
 
  private:

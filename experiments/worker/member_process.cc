@@ -58,7 +58,8 @@ MemberProcess::MemberProcess(MemberSetup setup)
     : setup_(std::move(setup)),
       name_(MemberName(setup_.who)),
       client_(std::make_unique<CoordinatorClient>(
-          CoordinatorClient::Options{.target = setup_.coordinator, .token = setup_.token})) {}
+          CoordinatorClient::Options{.target = setup_.coordinator, .token = setup_.token})),
+      timeline_(std::make_unique<TimelineSender>(*client_, setup_.spec)) {}
 
 int MemberProcess::Run(const std::vector<std::string>& args,
                        const std::function<MemberResult(MemberProcess&)>& body) {
@@ -83,23 +84,23 @@ void MemberProcess::Join() {
                  .host = setup_.world.host,
                  .spec_hash = SpecHash(setup_.spec)},
                 Deadline::After(kJoinTimeout));
-  heartbeat_ = std::make_unique<Heartbeat>(*client_, gate_, buffer_, Heartbeat::Options{},
-                                           [](const std::string& reason) {
-                                             fmt::print(stderr, "ends because {}\n", reason);
-                                             std::fflush(stderr);
-                                             // The other threads may wait for peers that will never
-                                             // answer.
-                                             ::_exit(kExitFailed);
-                                           });
+  timeline_->ReadClock();
+  Heartbeat::Options options;
+  options.before_beat = [this] { timeline_->Send(); };
+  heartbeat_ =
+      std::make_unique<Heartbeat>(*client_, gate_, buffer_, options, [](const std::string& reason) {
+        fmt::print(stderr, "ends because {}\n", reason);
+        std::fflush(stderr);
+        // The other threads may wait for peers that will never
+        // answer.
+        ::_exit(kExitFailed);
+      });
 }
 
 void MemberProcess::HandIn(const MemberResult& result) {
   client_->HandIn(result.report);
-  try {
-    client_->HandInTrace(result.trace);
-  } catch (const Error& error) {
-    fmt::print(stderr, "warning: the timeline lacks this process: {}\n", error.what());
-  }
+  timeline_->ReadClock();
+  timeline_->Send();
   heartbeat_->Finish();
   client_->Leave();
 }
@@ -108,6 +109,7 @@ int MemberProcess::ReportFailure(FailureKind kind, const std::string& message) {
   fmt::print(stderr, "{}\n", message);
   try {
     client_->Fail(kind, message);
+    timeline_->Send();
     heartbeat_->Finish();
   } catch (const std::exception& error) {
     fmt::print(stderr, "cannot tell the coordinator: {}\n", error.what());

@@ -10,13 +10,13 @@
 #include "experiments/job/heartbeat.h"
 #include "experiments/job/member_setup.h"
 #include "experiments/job/stop_gate.h"
+#include "experiments/worker/timeline_sender.h"
 
 namespace ringside {
 
 /// What a process brings home.
 struct MemberResult {
   std::string report;  ///< JSON.
-  std::string trace;   ///< A Chrome trace, empty without a timeline.
 };
 
 /// What is alike in the life of a worker process and of a server process: reads the launcher's
@@ -33,12 +33,14 @@ class MemberProcess {
   CoordinatorClient& client() { return *client_; }
   StopGate& gate() { return gate_; }
   BeatBuffer& buffer() { return buffer_; }
+  /// Disabled unless the spec asks for one.
+  Timeline& timeline() { return timeline_->timeline(); }
 
  private:
   explicit MemberProcess(MemberSetup setup);
 
   void Join();
-  /// The report first: a trace that does not arrive is a warning.
+  /// The report first: the rest of the timeline matters less.
   void HandIn(const MemberResult& result);
   int ReportFailure(FailureKind kind, const std::string& message);
 
@@ -47,6 +49,7 @@ class MemberProcess {
   StopGate gate_{0};
   BeatBuffer buffer_;
   std::unique_ptr<CoordinatorClient> client_;
+  std::unique_ptr<TimelineSender> timeline_;
   std::unique_ptr<Heartbeat> heartbeat_;
 };
 

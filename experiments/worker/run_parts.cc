@@ -13,9 +13,6 @@
 namespace ringside {
 namespace {
 
-// 40 bytes each: a timeline takes at most 40 MB.
-constexpr std::size_t kTimelineSpans = 1 << 20;
-
 constexpr std::chrono::milliseconds kMinStartTimeout{60'000};
 
 template <typename Entry>
@@ -135,10 +132,6 @@ std::unique_ptr<Server> MakeOwnServer(MemberProcess& process, const CommOptions&
       .make_server({setup.world.dedicated_servers() + setup.who.index, setup.world.servers,
                     setup.world.workers, process.client(), comm, setup.spec.optimizer, schedule,
                     timeline, setup.spec.options});
-}
-
-std::unique_ptr<Timeline> MakeTimeline(const RunSpec& spec) {
-  return spec.timeline ? std::make_unique<Timeline>(kTimelineSpans) : std::make_unique<Timeline>();
 }
 
 }  // namespace ringside

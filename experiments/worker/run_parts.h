@@ -47,8 +47,6 @@ CommOptions MakeCommOptions(const MemberSetup& setup);
 /// The parameter server that this worker carries; null where it carries none.
 std::unique_ptr<Server> MakeOwnServer(MemberProcess& process, const CommOptions& comm,
                                       const Schedule& schedule, Timeline& timeline);
-/// Disabled unless the spec asks for one.
-std::unique_ptr<Timeline> MakeTimeline(const RunSpec& spec);
 
 }  // namespace ringside
 

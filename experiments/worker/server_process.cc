@@ -29,27 +29,21 @@ void WaitForEndOfChilds(MemberProcess& process) {
   }
 }
 
-std::string TraceOf(const Timeline& timeline, const MemberSetup& setup) {
-  if (!timeline.enabled()) return {};
-  return timeline.ChromeTrace(MemberName(setup.who), setup.world.workers + setup.who.index);
-}
-
 MemberResult Serve(MemberProcess& process) {
   const MemberSetup& setup = process.setup();
   const std::int64_t total_steps = WaitForTotalSteps(process.client(), setup.world.workers,
                                                      Deadline::After(StartTimeout(setup.spec)));
   const Schedule schedule(MakeSchedule(setup.spec, total_steps));
   const CommOptions comm = MakeCommOptions(setup);
-  const auto timeline = MakeTimeline(setup.spec);
-  const auto server =
-      EntryOf(setup.spec)
-          .make_server({setup.who.index, setup.world.servers, setup.world.workers, process.client(),
-                        comm, setup.spec.optimizer, schedule, *timeline, setup.spec.options});
+  const auto server = EntryOf(setup.spec)
+                          .make_server({setup.who.index, setup.world.servers, setup.world.workers,
+                                        process.client(), comm, setup.spec.optimizer, schedule,
+                                        process.timeline(), setup.spec.options});
   WaitForEndOfChilds(process);
   nlohmann::json report = ServerReportJson(server->Stop());
   report["cpu_seconds"] = CpuSeconds();
   report["peak_rss_bytes"] = PeakRssBytes();
-  return {report.dump(), TraceOf(*timeline, setup)};
+  return {report.dump()};
 }
 
 }  // namespace

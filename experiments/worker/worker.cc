@@ -46,7 +46,6 @@ class WorkerRun {
         optimizer_(Optimizer::Make(spec_.optimizer, plan_.elements())),
         schedule_(MakeSchedule(spec_, total_steps_)),
         recorder_(static_cast<std::size_t>(std::min(total_steps_, kMaxReservedSteps))),
-        timeline_(MakeTimeline(spec_)),
         comm_(MakeCommOptions(setup_)) {}
 
   MemberResult Run() {
@@ -55,15 +54,15 @@ class WorkerRun {
     process_.client().Set("job/total_steps", std::to_string(total_steps_));
     model_->Bind(space_, plan_);
     Resume();
-    server_ = MakeOwnServer(process_, comm_, schedule_, *timeline_);
+    server_ = MakeOwnServer(process_, comm_, schedule_, process_.timeline());
     const auto strategy = entry_.make(Context());
     WorkerObserver observer(ObserverParts(*strategy));
     result_ = Train({setup_.world, *model_, *strategy, space_, plan_, *dataset_, process_.client(),
-                     recorder_, *timeline_, observer},
+                     recorder_, process_.timeline(), observer},
                     Options());
     const nlohmann::json server = StopServer();
     SaveParams();
-    return {Report(observer, server).dump(), Trace()};
+    return {Report(observer, server).dump()};
   }
 
  private:
@@ -88,8 +87,8 @@ class WorkerRun {
   StrategyContext Context() {
     StrategyOptions options = spec_.options;
     options.codec.seed = spec_.seed;
-    return {setup_.world, process_.client(), comm_,      *optimizer_,
-            schedule_,    recorder_,         *timeline_, options};
+    return {setup_.world, process_.client(),   comm_,  *optimizer_, schedule_,
+            recorder_,    process_.timeline(), options};
   }
 
   /// What all buckets are on the wire.
@@ -153,12 +152,11 @@ class WorkerRun {
   /// What a codec keeps from step to step is each worker's own and as large as its gradients.
   void NoteWhatIsLost() {
     const CodecOptions& codec = spec_.options.codec;
-    if (FeedsErrorsBack(codec)) {
-      recorder_.AddNote("resumed with empty residuals of error feedback: no checkpoint has them");
-    }
-    if (WayOf(codec.kind) == CodecWay::kFactors) {
-      recorder_.AddNote("resumed with first factors of powersgd: no checkpoint has them");
-    }
+    const auto note = [this](const char* what) {
+      recorder_.AddNote(fmt::format("resumed with {}: no checkpoint has them", what));
+    };
+    if (FeedsErrorsBack(codec)) note("empty residuals of error feedback");
+    if (WayOf(codec.kind) == CodecWay::kFactors) note("first factors of powersgd");
   }
 
   void Save(Strategy& strategy, std::int64_t steps_done) {
@@ -185,11 +183,6 @@ class WorkerRun {
                Deadline::After(comm_.meeting_timeout));
     }
     return server_ ? ServerReportJson(server_->Stop()) : nlohmann::json();
-  }
-
-  std::string Trace() const {
-    if (!timeline_->enabled()) return {};
-    return timeline_->ChromeTrace(MemberName(setup_.who), setup_.who.index);
   }
 
   nlohmann::json Report(const WorkerObserver& observer, const nlohmann::json& server) {
@@ -244,7 +237,6 @@ class WorkerRun {
   std::unique_ptr<Optimizer> optimizer_;
   const Schedule schedule_;
   Recorder recorder_;
-  std::unique_ptr<Timeline> timeline_;
   const CommOptions comm_;
   Checkpoint checkpoint_;
   StartPoint start_;

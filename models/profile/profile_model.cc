@@ -74,6 +74,7 @@ double ProfileModel::ForwardBackward(const Batch& batch, Strategy& strategy) {
   SetWeight(static_cast<float>(batch.samples) * batch.gradient_scale);
   clock_ = Clock::now();
   Forward();
+  forward_end_ = Clock::now();
   Backward();
   return static_cast<double>(batch.samples);
 }

@@ -32,6 +32,8 @@ namespace ringside {
 /// The loss is 1 per sample: a positive constant, as nothing is learned.
 class ProfileModel : public Model {
  public:
+  using Clock = std::chrono::steady_clock;
+
   /// Throws `ConfigError` when `compute_ms` is negative or not finite.
   ProfileModel(Profile profile, double compute_ms);
 
@@ -42,11 +44,10 @@ class ProfileModel : public Model {
   Evaluation Evaluate(const Batch& batch) override;
   /// Of a step that nothing slows.
   double emulated_compute_ms() const override { return compute_ms_; }
+  std::optional<Clock::time_point> forward_end() const override { return forward_end_; }
   bool StretchCompute(double slowdown) override;
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   struct Layer {
     Clock::duration forward;
     Clock::duration backward;
@@ -69,6 +70,7 @@ class ProfileModel : public Model {
   std::vector<float> weighted_;      // w x p
   float weight_ = 0;                 // of `weighted_`
   Clock::time_point clock_;          // when the emulated compute so far ends
+  std::optional<Clock::time_point> forward_end_;
   const FlatSpace* space_ = nullptr;
   const BucketPlan* plan_ = nullptr;
   std::optional<BucketTracker> tracker_;

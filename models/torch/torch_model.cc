@@ -17,6 +17,7 @@
 #include <torch/csrc/autograd/variable.h>
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -72,6 +73,9 @@ class TorchModel : public Model {
   double ForwardBackward(const Batch& batch, Strategy& strategy) override;
   Evaluation Evaluate(const Batch& batch) override;
   std::span<float> Buffers() override { return state_.buffers(); }
+  std::optional<std::chrono::steady_clock::time_point> forward_end() const override {
+    return forward_end_;
+  }
 
  private:
   struct Tensors4d {
@@ -91,6 +95,7 @@ class TorchModel : public Model {
   std::vector<TensorSpec> tensors_;
   FlatSpace* space_ = nullptr;
   std::optional<BucketTracker> tracker_;
+  std::optional<std::chrono::steady_clock::time_point> forward_end_;
   // Autograd holds accumulators weakly; without these the hooks would be gone after a step.
   std::vector<std::shared_ptr<torch::autograd::Node>> accumulators_;
 };
@@ -133,6 +138,7 @@ TorchModel::Tensors4d TorchModel::Wrap(const Batch& batch) const {
 
 double TorchModel::ForwardBackward(const Batch& batch, Strategy& strategy) {
   tracker_->BeginStep(batch.step, strategy);
+  forward_end_.reset();
   if (batch.samples == 0) return ContributeNothing();
   return WithTypedErrors([&] { return Train(batch); });
 }
@@ -144,6 +150,7 @@ double TorchModel::Train(const Batch& batch) {
   state_.set_tracker(nullptr);
   const at::Tensor loss = at::cross_entropy_loss(logits, labels, {}, at::Reduction::Sum);
   const double loss_sum = loss.item<double>();
+  forward_end_ = std::chrono::steady_clock::now();
   torch::autograd::backward({loss}, {at::scalar_tensor(batch.gradient_scale)});
   return loss_sum;
 }

@@ -4,8 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
-#include <nlohmann/json.hpp>
+#include <thread>
 #include <vector>
 
 #include "tests/common/thread_ranks.h"
@@ -13,98 +14,106 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
 using std::chrono::microseconds;
-using std::chrono::nanoseconds;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
-Timeline::Clock::time_point At(nanoseconds since_epoch) {
+Timeline::Clock::time_point At(microseconds since_epoch) {
   return Timeline::Clock::time_point(since_epoch);
 }
 
-double Microseconds(Timeline::Clock::time_point at) {
-  return std::chrono::duration<double, std::micro>(at.time_since_epoch()).count();
+void AddStep(Timeline& timeline, SpanKind kind, std::int64_t step) {
+  timeline.Add(kind, At(microseconds(1)), At(microseconds(2)), step, 0, kComputeLane);
 }
 
-std::vector<json> Events(const json& trace, const std::string& phase) {
-  std::vector<json> events;
-  for (const json& event : trace.at("traceEvents")) {
-    if (event.at("ph") == phase) events.push_back(event);
-  }
-  return events;
-}
-
-json NameOf(const json& trace, const std::string& metadata, int lane) {
-  for (const json& event : Events(trace, "M")) {
-    if (event.at("name") == metadata && event.at("tid") == lane) return event.at("args").at("name");
-  }
-  return nullptr;
+std::vector<std::int64_t> StepsOf(Timeline& timeline) {
+  std::vector<std::int64_t> steps;
+  for (const TimelineSpan& span : timeline.Take()) steps.push_back(span.step);
+  return steps;
 }
 
 TEST(TimelineTest, DisabledKeepsNothing) {
   Timeline timeline;
   EXPECT_FALSE(timeline.enabled());
-  timeline.Add(SpanKind::kWire, At(microseconds(1)), At(microseconds(2)), 0, 0, 1);
+  AddStep(timeline, SpanKind::kWire, 0);
   { const ScopedSpan span(timeline, SpanKind::kData, 0); }
   EXPECT_EQ(timeline.dropped(), 0U);
-  EXPECT_TRUE(Events(json::parse(timeline.ChromeTrace("worker 0", 0)), "X").empty());
+  EXPECT_THAT(timeline.Take(), IsEmpty());
 }
 
-TEST(TimelineTest, SpansBecomeCompleteEvents) {
+TEST(TimelineTest, SpansAreTakenOnceInOrder) {
   Timeline timeline(10);
-  timeline.Add(SpanKind::kWire, At(nanoseconds(1'500'250)), At(nanoseconds(1'502'000)), 17, 3, 1);
-  timeline.Add(SpanKind::kForward, At(microseconds(10)), At(microseconds(20)), 18, -1, 0);
-  const json trace = json::parse(timeline.ChromeTrace("worker 2", 2));
-  const std::vector<json> spans = Events(trace, "X");
-  ASSERT_EQ(spans.size(), 2U);
-  EXPECT_EQ(spans[0], json::parse(R"({"ph":"X","name":"wire","pid":2,"tid":1,"ts":1500.25,
-                                      "dur":1.75,"args":{"step":17,"bucket":3}})"));
-  EXPECT_EQ(spans[1].at("args"), json::parse(R"({"step":18})")) << "no bucket";
-}
-
-TEST(TimelineTest, ProcessAndThreadsAreNamed) {
-  Timeline timeline(10);
-  for (const int lane : {0, 1, 4}) {
-    timeline.Add(SpanKind::kApply, At(microseconds(1)), At(microseconds(2)), 0, 0, lane);
-  }
-  const json trace = json::parse(timeline.ChromeTrace("server 1", 101));
-  EXPECT_EQ(NameOf(trace, "process_name", 0), "server 1");
-  EXPECT_EQ(NameOf(trace, "thread_name", 0), "compute");
-  EXPECT_EQ(NameOf(trace, "thread_name", 1), "communication");
-  EXPECT_EQ(NameOf(trace, "thread_name", 4), "lane 4");
-  for (const json& event : trace.at("traceEvents")) EXPECT_EQ(event.at("pid"), 101);
-}
-
-TEST(TimelineTest, NamesAreEscaped) {
-  const std::string name = "a \"quoted\" \\ name\n\x01 </script> ü";
-  const json trace = json::parse(Timeline(1).ChromeTrace(name, 0));
-  EXPECT_EQ(NameOf(trace, "process_name", 0), name);
+  timeline.Add(SpanKind::kWire, At(microseconds(15)), At(microseconds(17)), 17, 3, kServerLane);
+  AddStep(timeline, SpanKind::kData, 18);
+  AddStep(timeline, SpanKind::kData, 19);
+  const std::vector<TimelineSpan> first = timeline.Take(1);
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_EQ(first[0].kind, SpanKind::kWire);
+  EXPECT_EQ(first[0].begin, At(microseconds(15)));
+  EXPECT_EQ(first[0].end, At(microseconds(17)));
+  EXPECT_EQ(first[0].step, 17);
+  EXPECT_EQ(first[0].bucket, 3);
+  EXPECT_EQ(first[0].lane, kServerLane);
+  EXPECT_THAT(StepsOf(timeline), ElementsAre(18, 19));
+  EXPECT_THAT(StepsOf(timeline), IsEmpty());
+  AddStep(timeline, SpanKind::kData, 20);
+  EXPECT_THAT(StepsOf(timeline), ElementsAre(20));
 }
 
 TEST(TimelineTest, SpansPastTheCapacityAreCountedAndDropped) {
   Timeline timeline(3);
-  for (int i = 0; i < 5; ++i) {
-    timeline.Add(SpanKind::kReduce, At(microseconds(i)), At(microseconds(i)), i, 0, 0);
-  }
+  for (int i = 0; i < 5; ++i) AddStep(timeline, SpanKind::kReduce, i);
   EXPECT_EQ(timeline.dropped(), 2U);
-  const json trace = json::parse(timeline.ChromeTrace("worker 0", 0));
-  EXPECT_EQ(Events(trace, "X").size(), 3U);
-  EXPECT_EQ(trace.at("otherData").at("dropped_spans"), 2);
+  EXPECT_THAT(StepsOf(timeline), ElementsAre(0, 1, 2));
+  AddStep(timeline, SpanKind::kReduce, 9);
+  EXPECT_THAT(StepsOf(timeline), IsEmpty()) << "what was taken makes no room";
+  EXPECT_EQ(timeline.dropped(), 3U);
 }
 
-TEST(TimelineTest, ThreadsAddWithoutLosingSpans) {
-  Timeline timeline(4000);
-  RunRanks(4, [&](int rank) {
-    for (int i = 0; i < 1000; ++i) {
+TEST(TimelineTest, ShowsTheStepsThatWereAskedForAndDropsNoOthers) {
+  Timeline timeline(100, {.first = 10, .end = 20, .every = 4});
+  for (int step = 0; step < 30; ++step) AddStep(timeline, SpanKind::kAwait, step);
+  EXPECT_THAT(StepsOf(timeline), ElementsAre(10, 14, 18));
+  EXPECT_EQ(timeline.dropped(), 0U);
+}
+
+// Step 10 waits for the gradients of step 9.
+TEST(TimelineTest, ShowsWhatAShownStepWaitsFor) {
+  Timeline timeline(100, {.first = 10, .end = 12});
+  for (int step = 8; step < 14; ++step) {
+    AddStep(timeline, SpanKind::kForward, step);
+    AddStep(timeline, SpanKind::kWire, step);
+  }
+  EXPECT_THAT(StepsOf(timeline), ElementsAre(9, 10, 10, 11, 11));
+}
+
+// Spans are whole when they are taken while others are being added.
+TEST(TimelineTest, ThreadsAddWhileSpansAreTaken) {
+  constexpr int kThreads = 4;
+  constexpr int kEach = 5000;
+  Timeline timeline(kThreads * kEach);
+  std::atomic<bool> done{false};
+  std::vector<TimelineSpan> taken;
+  std::thread taker([&] {
+    while (!done) {
+      for (const TimelineSpan& span : timeline.Take()) taken.push_back(span);
+    }
+  });
+  RunRanks(kThreads, [&](int rank) {
+    for (int i = 0; i < kEach; ++i) {
       timeline.Add(SpanKind::kQueue, At(microseconds(i)), At(microseconds(i + 1)), i, rank, rank);
     }
   });
-  std::vector<int> per_lane(4, 0);
-  const json trace = json::parse(timeline.ChromeTrace("worker 0", 0));
-  for (const json& span : Events(trace, "X")) {
-    EXPECT_EQ(span.at("tid"), span.at("args").at("bucket"));
-    ++per_lane[span.at("tid").get<std::size_t>()];
+  done = true;
+  taker.join();
+  for (const TimelineSpan& span : timeline.Take()) taken.push_back(span);
+  ASSERT_EQ(taken.size(), std::size_t{kThreads * kEach});
+  std::vector<int> next(kThreads, 0);
+  for (const TimelineSpan& span : taken) {
+    EXPECT_EQ(span.lane, span.bucket);
+    EXPECT_EQ(span.step, next[static_cast<std::size_t>(span.lane)]++);
+    EXPECT_EQ(span.begin, At(microseconds(span.step)));
   }
-  EXPECT_THAT(per_lane, ::testing::Each(1000));
 }
 
 TEST(TimelineTest, AScopedSpanCoversItsScope) {
@@ -112,21 +121,26 @@ TEST(TimelineTest, AScopedSpanCoversItsScope) {
   const auto before = Timeline::Clock::now();
   { const ScopedSpan span(timeline, SpanKind::kEvaluate, 5, -1, 0); }
   const auto after = Timeline::Clock::now();
-  const json span = Events(json::parse(timeline.ChromeTrace("w", 0)), "X").at(0);
-  const double begin_us = span.at("ts").get<double>();
-  EXPECT_GE(begin_us, Microseconds(before) - 1);
-  EXPECT_LE(begin_us + span.at("dur").get<double>(), Microseconds(after) + 1);
-  EXPECT_EQ(span.at("name"), "evaluate");
+  const TimelineSpan span = timeline.Take().at(0);
+  EXPECT_GE(span.begin, before);
+  EXPECT_GE(span.end, span.begin);
+  EXPECT_LE(span.end, after);
+  EXPECT_EQ(span.kind, SpanKind::kEvaluate);
 }
 
-TEST(TimelineTest, EveryKindHasANameOfItsOwn) {
+template <typename Name>
+void ExpectDistinct(int count, Name name) {
   std::vector<std::string> names;
-  for (int kind = 0; kind <= static_cast<int>(SpanKind::kCodec); ++kind) {
-    names.emplace_back(SpanName(static_cast<SpanKind>(kind)));
-  }
+  for (int i = 0; i < count; ++i) names.emplace_back(name(i));
   std::ranges::sort(names);
   EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
   EXPECT_THAT(names, ::testing::Not(::testing::Contains("unknown")));
+}
+
+TEST(TimelineTest, EveryKindAndEveryLaneHasANameOfItsOwn) {
+  ExpectDistinct(static_cast<int>(kLastSpanKind) + 1,
+                 [](int kind) { return SpanName(static_cast<SpanKind>(kind)); });
+  ExpectDistinct(kTimelineLanes, LaneName);
 }
 
 }  // namespace

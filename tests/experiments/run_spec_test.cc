@@ -8,6 +8,7 @@
 #include "experiments/build_info.h"
 #include "experiments/server_layout.h"
 #include "experiments/spec_keys.h"
+#include "experiments/timeline_steps.h"
 
 namespace ringside {
 namespace {
@@ -84,6 +85,8 @@ TEST(RunSpecJson, RoundTripsEveryKey) {
                                  {"checkpoint-every", "8"},
                                  {"resume", "/c"},
                                  {"timeline", "true"},
+                                 {"timeline-steps", "10:20:2"},
+                                 {"timeline-filename", "/t"},
                                  {"save-params", "true"},
                                  {"warmup-steps", "1"},
                                  {"link", "1Gbps"},
@@ -175,6 +178,24 @@ TEST(Resolve, FillsInWhatWasLeftOpen) {
   spec = Resolve(With(Profile(), {{"batch-per-worker", "8"}, {"workers", "3"}}));
   EXPECT_EQ(spec.global_batch, 0);
   EXPECT_EQ(spec.ResolvedGlobalBatch(), 24);
+}
+
+TEST(Resolve, WhoSaysWhichStepsOrWhereWantsATimeline) {
+  EXPECT_FALSE(Resolve(Profile()).timeline);
+  EXPECT_TRUE(Resolve(With(Profile(), {{"timeline-steps", "1:2"}})).timeline);
+  EXPECT_TRUE(Resolve(With(Profile(), {{"timeline-filename", "here.json"}})).timeline);
+}
+
+TEST(TimelineStepsText, ComesBack) {
+  for (const char* text : {"", "10:20", "0::10", "5:", "10:20:3"}) {
+    EXPECT_EQ(TimelineStepsText(ParseTimelineSteps(text)), text);
+  }
+  EXPECT_EQ(ParseTimelineSteps("::10"), ParseTimelineSteps("0::10"));
+  EXPECT_EQ(ParseTimelineSteps(":20"), ParseTimelineSteps("0:20:1"));
+  EXPECT_EQ(TimelineStepsText(ParseTimelineSteps(":")), "") << "all steps";
+  for (const char* text : {"10", "20:10", "10:10", "-1:5", "::0", "1:2:3:4", "a:b"}) {
+    EXPECT_THROW(ParseTimelineSteps(text), ConfigError) << text;
+  }
 }
 
 TEST(Resolve, LaysServersOut) {

@@ -55,7 +55,8 @@ TEST_F(CoordinatorTest, EveryCallNeedsTheToken) {
     EXPECT_THROW(client.Set("key", "value"), ConfigError);
     EXPECT_THROW(client.SendBeat({}, Soon()), ConfigError);
     EXPECT_THROW(client.HandIn("{}"), ConfigError);
-    EXPECT_THROW(client.HandInTrace("x"), ConfigError);
+    EXPECT_THROW(client.HandInTrace({}, Soon()), ConfigError);
+    EXPECT_THROW(client.ReadClock(), ConfigError);
     EXPECT_THROW(client.Fail(FailureKind::kData, ""), ConfigError);
     EXPECT_THROW(client.EndOfChild(FailureKind::kSignal, 0, ""), ConfigError);
     EXPECT_THROW(client.Leave(), ConfigError);
@@ -107,6 +108,17 @@ TEST_F(CoordinatorTest, WaitingHoldsNoThread) {
   for (auto& value : values) EXPECT_EQ(value.get(), "value");
 }
 
+// Both ends read one clock here: the true offset is nothing.
+TEST_F(CoordinatorTest, ClocksOfOneMachineCannotBeToldApart) {
+  CoordinatorClient client = MakeClient(token_);
+  const std::int64_t before = SteadyNanoseconds();
+  const ClockReading reading = client.ReadClock();
+  EXPECT_LE(std::abs(reading.offset), reading.uncertainty);
+  EXPECT_GE(reading.at, before);
+  EXPECT_LE(reading.at, SteadyNanoseconds());
+  EXPECT_TRUE(ClockCorrection({reading}).shared());
+}
+
 TEST_F(CoordinatorTest, DestructionEndsWaitingCalls) {
   CoordinatorClient client = MakeClient(token_);
   client.Set("sent", "before");
@@ -118,12 +130,16 @@ TEST_F(CoordinatorTest, DestructionEndsWaitingCalls) {
 TEST_F(CoordinatorTest, ReportsAndFailuresArrive) {
   CoordinatorClient client = MakeClient(token_);
   client.Join(Request(Role::kWorker, 0), Soon());
-  const std::string trace(3 << 20, 't');
-  client.HandInTrace(trace);
+  const std::string spans(1 << 20, 't');
+  client.HandInTrace({spans, 3, {{1, 2, 3}}}, Soon());
+  client.HandInTrace({spans, 5, {{4, 5, 6}}}, Soon());
   client.HandIn(R"({"steps_done":3})");
   client.Fail(FailureKind::kDiverged, "diverged: the loss is nan");
   client.Leave();
-  EXPECT_EQ(board_.TakeTrace({Role::kWorker, 0}), trace);
+  const TracePiece trace = board_.TakeTrace({Role::kWorker, 0});
+  EXPECT_EQ(trace.spans, spans + spans);
+  EXPECT_EQ(trace.dropped, 5U);
+  EXPECT_EQ(trace.readings, (std::vector<ClockReading>{{1, 2, 3}, {4, 5, 6}}));
   EXPECT_EQ(board_.Record({Role::kWorker, 0})->report, R"({"steps_done":3})");
   ASSERT_EQ(board_.failures().size(), 1);
   EXPECT_EQ(board_.failures()[0].Text(), "worker 0: diverged: the loss is nan");

@@ -8,7 +8,6 @@
 #include "experiments/job/environment_record.h"
 #include "experiments/job/progress.h"
 #include "experiments/job/statistics.h"
-#include "experiments/job/trace_merge.h"
 #include "tests/experiments/job/job_testing.h"
 
 namespace ringside {
@@ -200,26 +199,6 @@ TEST(Summary, ARunWithoutReportsHasNulls) {
   EXPECT_TRUE(summary["cpu_seconds"]["workers"].is_null());
   EXPECT_TRUE(summary["params_sha256"].is_null());
   EXPECT_TRUE(summary["bound_ms"].is_null());
-}
-
-TEST(Traces, AreOneList) {
-  const std::array<std::string, 3> traces{
-      R"({"displayTimeUnit":"ms","traceEvents":[{"args":{"x":[1]}}]})", "",
-      R"({"displayTimeUnit":"ms","traceEvents":[{"b":2},{"c":3}]})"};
-  const auto merged = nlohmann::json::parse(MergeTraces(traces).text);
-  EXPECT_EQ(merged["traceEvents"].size(), 3);
-  EXPECT_EQ(nlohmann::json::parse(MergeTraces({}).text)["traceEvents"].size(), 0);
-}
-
-TEST(Trace, DroppedSpansAreSummed) {
-  const auto trace = [](int dropped) {
-    return R"({"displayTimeUnit":"ms","otherData":{"dropped_spans":)" + std::to_string(dropped) +
-           R"(},"traceEvents":[{"ph":"X"}]})";
-  };
-  const std::vector<std::string> traces{trace(3), "", trace(40)};
-  const MergedTrace merged = MergeTraces(traces);
-  EXPECT_EQ(merged.dropped_spans, 43);
-  EXPECT_EQ(nlohmann::json::parse(merged.text)["otherData"]["dropped_spans"], 43);
 }
 
 TEST(Progress, TellsStepsRateLossAndTime) {

@@ -1,0 +1,86 @@
+#include "experiments/job/timeline_files.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "common/errors.h"
+#include "experiments/job/chrome_trace.h"
+#include "experiments/job/files.h"
+#include "experiments/run_spec.h"
+#include "experiments/server_layout.h"
+#include "experiments/strategy_table.h"
+#include "experiments/timeline_steps.h"
+
+namespace ringside {
+namespace {
+
+ProcessTrace TakeTrace(JobBoard& board, const Member& who, int id) {
+  TracePiece piece = board.TakeTrace(who);
+  ProcessTrace trace;
+  trace.name = MemberName(who);
+  trace.id = id;
+  trace.rank = who.role == Role::kWorker ? who.index : -1;
+  trace.dropped = piece.dropped;
+  trace.clock = ClockCorrection(std::move(piece.readings));
+  trace.spans = UnpackSpans(piece.spans, trace.clock);
+  return trace;
+}
+
+std::string CriticalPathLines(const std::vector<CriticalStep>& path) {
+  std::string lines;
+  for (const CriticalStep& step : path) lines += CriticalStepJson(step).dump() + "\n";
+  return lines;
+}
+
+}  // namespace
+
+std::vector<ProcessTrace> TakeTraces(JobBoard& board, const RunSpec& spec) {
+  std::vector<ProcessTrace> traces;
+  if (!spec.timeline) return traces;
+  for (int rank = 0; rank < spec.workers; ++rank) {
+    traces.push_back(TakeTrace(board, {Role::kWorker, rank}, rank));
+  }
+  for (int index = 0; index < LayoutServers(spec).dedicated; ++index) {
+    traces.push_back(TakeTrace(board, {Role::kServer, index}, spec.workers + index));
+  }
+  return traces;
+}
+
+std::vector<CriticalStep> CriticalPathOf(const RunRecord& run,
+                                         const std::vector<ProcessTrace>& traces) {
+  std::vector<std::vector<StepRecord>> ranks;
+  for (const WorkerRecord& worker : run.workers) ranks.push_back(worker.steps);
+  const StrategyEntry* entry = FindStrategy(run.spec.strategy);
+  return CriticalPath({.ranks = ranks,
+                       .synchronous = entry != nullptr && entry->synchronous,
+                       .servers = LayoutServers(run.spec).total() > 0,
+                       .codec = run.spec.options.codec.kind != CodecKind::kFp32,
+                       .traces = traces});
+}
+
+void WriteTimeline(const RunRecord& run, const std::vector<ProcessTrace>& traces,
+                   const std::string& bundle_dir,
+                   const std::function<void(const std::string&)>& warn) {
+  if (!run.spec.timeline) return;
+  std::uint64_t dropped = 0;
+  for (const ProcessTrace& trace : traces) dropped += trace.dropped;
+  if (dropped > 0) {
+    warn(fmt::format("the timeline lacks {} spans that found no room; --timeline-steps takes fewer",
+                     dropped));
+  }
+  const std::string& named = run.spec.timeline_filename;
+  const std::string steps = TimelineStepsText(run.spec.timeline_steps);
+  try {
+    WriteFileAtomically(named.empty() ? bundle_dir + "/trace.json" : named,
+                        ChromeTrace(traces, {{"run_id", RunId(run.spec)},
+                                             {"strategy", run.spec.strategy},
+                                             {"status", run.status},
+                                             {"steps", steps.empty() ? "all" : steps}}));
+    WriteFileAtomically(bundle_dir + "/critical_path.jsonl", CriticalPathLines(run.critical_path));
+  } catch (const Error& error) {
+    warn(std::string("there is no timeline: ") + error.what());
+  }
+}
+
+}  // namespace ringside
