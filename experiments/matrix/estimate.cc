@@ -8,7 +8,7 @@
 #include <numeric>
 #include <optional>
 
-#include "experiments/job/summary.h"
+#include "experiments/lab/network_plan.h"
 #include "experiments/server_layout.h"
 #include "experiments/strategy_table.h"
 #include "experiments/units.h"
