@@ -45,7 +45,7 @@ struct StrategyOptions {
 
   std::int64_t sync_every = 10;  ///< `sync-every`: H, steps between two averages, >= 1.
   double outer_lr = 0.7;         ///< `outer-lr`: diloco's outer learning rate.
-  double outer_momentum = 0.9;   ///< `outer-momentum`: diloco's outer Nesterov momentum.
+  double outer_momentum = 0.5;   ///< `outer-momentum`: diloco's outer Nesterov momentum.
 
   NcclAlgorithm nccl_algorithm = NcclAlgorithm::kRing;  ///< `nccl-algorithm`.
   /// `nccl-share-gpu`: workers of a host may share a GPU. An emulation: NCCL takes each for a host
