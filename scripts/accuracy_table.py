@@ -9,6 +9,15 @@ import pathlib
 import statistics
 import sys
 
+DEFAULT_OUTER_MOMENTUM = 0.5  # common/strategy_options.h
+
+
+def changed(path):
+    """What such a run says besides, where a study varies it."""
+    spec = json.loads(path.with_name("spec.json").read_text())
+    momentum = spec.get("outer_momentum", DEFAULT_OUTER_MOMENTUM)
+    return "" if momentum == DEFAULT_OUTER_MOMENTUM else f" --outer-momentum {momentum}"
+
 
 def read(directory):
     """(strategy, codec) -> seed -> summary, of the runs that are done."""
@@ -17,7 +26,7 @@ def read(directory):
         summary = json.loads(path.read_text())
         if summary["status"] != "done":
             sys.exit(f"{path}: {summary['status']}: {summary['error']}")
-        runs[summary["strategy"], summary["codec"]][summary["seed"]] = summary
+        runs[summary["strategy"] + changed(path), summary["codec"]][summary["seed"]] = summary
     return runs
 
 
