@@ -34,7 +34,7 @@ function layoutOf(own, width) {
 
 /** The legend stands below the axis' title; its height in pixels, not as a share, keeps them apart. */
 function placeLegend(layout, height) {
-  layout.legend.y = -70 / Math.max(height - 120, 160);
+  layout.legend.y = -66 / Math.max(height - 150, 100);
   return layout;
 }
 

@@ -46,7 +46,8 @@ function withPlace(study, view, made, state) {
     const values = study.valuesOf(view.x, view.cells());
     state.at = values.at(-1);
     const choices = values.map((value) => [value, study.textOf(view.x, value)]);
-    holder.replaceChildren(choices.length > 1 ? dropDown(study.nameOf(view.x), choices, state.at, (value) => { state.at = value; made.drawn.draw(); }) : "");
+    holder.hidden = choices.length < 2;
+    holder.replaceChildren(dropDown(study.nameOf(view.x), choices, state.at, (value) => { state.at = value; made.drawn.draw(); }));
   };
   // Before the chart itself hears of the change.
   view.listeners.unshift(fill);

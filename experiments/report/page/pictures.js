@@ -107,7 +107,7 @@ function rows(study, view, keep) {
 
 function rowLayout(found, title, width) {
   const narrow = width < 560;
-  return { height: 150 + found.length * (narrow ? 22 : 26),
+  return { height: Math.max(250, 150 + found.length * (narrow ? 22 : 26)),
            layout: { xaxis: { title: { text: title }, rangemode: "tozero" }, yaxis: { type: "category", automargin: true, tickfont: { size: narrow ? 10 : 12 } } } };
 }
 
