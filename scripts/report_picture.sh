@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Takes the picture of a report's page that the README shows.
-# usage: scripts/report_picture.sh RESULTS_DIR/report.html OUT.png [WIDTHxHEIGHT]      needs chromium
+# usage: scripts/report_picture.sh RESULTS_DIR/report.html OUT.png [WIDTHxHEIGHT]      needs chromium, and Debian's python3-matplotlib for Pillow
 set -euo pipefail
 
 page=$(realpath "$1")
 out=$(realpath -m "$2")
-size=${3:-1160x1240}
+size=${3:-1100x1500}
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
 # A home of its own: nothing of the browser stays.
