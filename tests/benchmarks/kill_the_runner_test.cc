@@ -6,6 +6,9 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 namespace ringside {
@@ -18,10 +21,11 @@ struct Outcome {
   std::string output;  ///< Both streams.
 };
 
-Outcome Kill(const std::string& args) {
+Outcome Kill(const std::string& args, const std::string& variables = "",
+             const std::string& build = RINGSIDE_BUILD) {
   Outcome outcome;
   const std::string line =
-      "python3 -B " RINGSIDE_KILL " --build " RINGSIDE_BUILD " " + args + " 2>&1";
+      variables + " python3 -B " RINGSIDE_KILL " --build '" + build + "' " + args + " 2>&1";
   std::FILE* pipe = ::popen(line.c_str(), "r");
   if (pipe == nullptr) return outcome;
   std::array<char, 4096> piece;
@@ -38,6 +42,24 @@ TEST(KillTheRunner, LosesAndDoublesNothing) {
   const Outcome outcome = Kill("--kills 10");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("10 kills of the runner"));
+}
+
+// A stand-in for ringside that touches what is finished before it does as it is told.
+TEST(KillTheRunner, NoticesAFinishedRunThatIsTouched) {
+  std::string scratch = ::testing::TempDir() + "ringside-test-XXXXXX";
+  ASSERT_NE(::mkdtemp(scratch.data()), nullptr);
+  const std::filesystem::path program = scratch + "/bin/ringside";
+  std::filesystem::create_directories(program.parent_path());
+  std::ofstream(program) << "#!/bin/sh\n"
+                            "for f in results/killed/*/summary.json; do\n"
+                            "  [ -e \"$f\" ] && echo >>\"${f%summary.json}metrics.jsonl\"\n"
+                            "done\n"
+                            "exec '" RINGSIDE_BUILD "/bin/ringside' \"$@\"\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const Outcome outcome = Kill("--kills 10", "TMPDIR=" + scratch, scratch);
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("a finished run was touched again"));
+  std::filesystem::remove_all(scratch);
 }
 
 TEST(KillTheRunner, RefusesWhatItCannotDo) { EXPECT_EQ(Kill("--kills 0").exit_code, 2); }
