@@ -26,13 +26,14 @@ class Row:
         return None if self.at_most is None else ratio <= self.at_most
 
 
-RING = ("ring", ("--hosts", 4), ())
-HALVING_DOUBLING = ("halving-doubling", ("--hosts", 4), ())
+# Strategy, dedicated servers, flags.
+RING = ("ring", 0, ())
+HALVING_DOUBLING = ("halving-doubling", 0, ())
 # Pulls of the last bucket follow its pushes: with few buckets a server this tail is a part of the whole that counts.
 SMALL_BUCKETS = ("--bucket-mb", 1)
-COLOCATED = ("ps-sync", ("--hosts", 4), ("--servers", "colocated", *SMALL_BUCKETS))
-MIXED_2 = ("mixed", ("--hosts", 4, "--server-hosts", 2), SMALL_BUCKETS)
-MIXED_4 = ("mixed", ("--hosts", 4, "--server-hosts", 4), SMALL_BUCKETS)
+COLOCATED = ("ps-sync", 0, ("--servers", "colocated", *SMALL_BUCKETS))
+MIXED_2 = ("mixed", 2, SMALL_BUCKETS)
+MIXED_4 = ("mixed", 4, SMALL_BUCKETS)
 
 # Eight hosts with all their traffic through two cores: 500 Mbit/s, so that the links are the limit and not the cores.
 RATE = "500Mbps"

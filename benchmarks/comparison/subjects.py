@@ -199,33 +199,41 @@ def push_pull_transport(transport):
     return measure
 
 
-# Emulated clusters (experiments/lab/lab.py).
+# Emulated clusters (--network).
+
+def network_flags(hosts=4, rate="1Gbps", workers_per_host=1, server_hosts=0):
+    flags = ["--workers", hosts * workers_per_host, "--network", f"hosts={hosts},rate={rate}"]
+    return [*flags, "--servers", server_hosts] if server_hosts else flags
+
 
 def lab(context, options, command, timeout=145):
+    """`options`: of `network_flags`. What train or bench prints."""
     if os.geteuid() != 0:
         raise Skipped("network namespaces need root")
-    out = run([ROOT / "experiments/lab/lab.py", "--build", context.build, "--json", *options, "--", *command],
-              timeout=timeout)
-    return json.loads(out.splitlines()[-1])
+    with tempfile.TemporaryDirectory() as out:
+        bundle = ["--out", f"{out}/run"] if command[0] == "train" else []
+        return json.loads(run([context.ringside, *command, *network_flags(**options), *bundle, "--quiet", "--json"],
+                              timeout=timeout))
 
 
 def lab_bench(context, strategy, options, flags=()):
     """Seconds, and the share of the bound: bus bandwidth over what TCP can carry at most on these links."""
     result = lab(context, options, ["bench", "--strategy", strategy, "-b", "100MB", "-e", "100MB", "-n", 2, "-w", 1,
                                     *flags])
-    row = result["bench"]["rows"][0]
+    row = result["rows"][0]
     if row["wrong"]:
         raise RuntimeError(f"{strategy}: {row['wrong']} elements are wrong")
-    limit = result["lab"]["goodput_limit_GBps"]
-    return {"ms": row["time_us"] / 1e3, "share": row["busbw_GBps"] / limit,
-            "tcp": result["lab"]["goodput_GBps"] / limit}
+    links = result["network"]["links"]
+    return {"ms": row["time_us"] / 1e3, "share": row["busbw_GBps"] * 1e9 / links[0]["expected_bytes_per_s"],
+            "tcp": min(link[way] / link["expected_bytes_per_s"] for link in links
+                       for way in ("sent_bytes_per_s", "received_bytes_per_s"))}
 
 
 def lab_100mb(context, rate, contenders):
-    """`contenders`: (strategy, lab options, flags) each; they take turns, once for all rows that name the same ones.
+    """`contenders`: (strategy, dedicated servers, flags) each; they take turns, once for all rows that name the same ones.
     Runs of each."""
-    def measure_once(strategy, options, flags):
-        return lambda: lab_bench(context, strategy, ["--rate", rate, *options], flags)
+    def measure_once(strategy, servers, flags):
+        return lambda: lab_bench(context, strategy, {"rate": rate, "server_hosts": servers}, flags)
     for strategy, _, _ in contenders:
         context.strategy(strategy)
     return context.once(("lab", rate, contenders), lambda: interleaved(
@@ -254,10 +262,10 @@ def lab_faster(rate, contender, peer):
 def lab_hierarchical(context):
     """Both in one lab, in rounds of one bench."""
     context.strategy("hierarchical")
-    result = lab(context, ["--hosts", 2, "--workers-per-host", 2, "--rate", "1Gbps"],
+    result = lab(context, {"hosts": 2, "workers_per_host": 2},
                  ["bench", "--strategy", "hierarchical,ring", "-b", "100MB", "-e", "100MB", "-n", 3, "-w", 1,
                   "--rounds", context.slow_rounds])
-    time = {row["strategy"]: row for row in result["bench"]["rows"]}
+    time = {row["strategy"]: row for row in result["rows"]}
     return faster([us / 1e3 for us in time["hierarchical"]["round_us"]], [us / 1e3 for us in time["ring"]["round_us"]])
 
 
@@ -266,9 +274,9 @@ def lab_step_ms(context, options, strategy, model, compute_ms, steps, *flags):
     before: with fewer than three counted steps it would weigh in."""
     if steps < 4:
         raise ValueError("give at least 4 steps")
-    summary = lab(context, [*options, "--no-calibration"],
+    summary = lab(context, options,
                   ["train", "--strategy", strategy, "--model", model, "--compute-ms", compute_ms, "--warmup-steps", 1,
-                   "--steps", steps, "--quiet", *flags])["train"]
+                   "--steps", steps, *flags])
     return summary["step_ms"]["median"]
 
 
@@ -286,8 +294,8 @@ def emulated(context, options, strategy, model, steps, ours, peer):
 def lab_training(context):
     """Step of ResNet-50 under `ring`, over the bound."""
     def once():
-        return lab(context, ["--hosts", 4, "--rate", "1Gbps"],
-                   ["train", "--strategy", "ring", "--model", "profile:resnet50", "--steps", 10, "--quiet"])["train"]
+        return lab(context, {},
+                   ["train", "--strategy", "ring", "--model", "profile:resnet50", "--steps", 10])
     runs = [once() for _ in range(context.slow_rounds)]
     steps = [each["step_ms"]["median"] for each in runs]
     step, bound = statistics.median(steps), runs[0]["bound_ms"]
@@ -301,14 +309,14 @@ def overlap(order):
         if order != "fifo":
             context.key("ring", "schedule")
             on += ["--schedule", order]
-        return emulated(context, ["--hosts", 2, "--rate", "1Gbps"], "ring", "profile:resnet50", 5, on,
+        return emulated(context, {"hosts": 2}, "ring", "profile:resnet50", 5, on,
                         ["--overlap", "off"])
     return measure
 
 
 def priority(context):
     context.key("ps-sync", "schedule")
-    return emulated(context, ["--hosts", 2, "--rate", "2Gbps"], "ps-sync", "profile:vgg16", 4,
+    return emulated(context, {"hosts": 2, "rate": "2Gbps"}, "ps-sync", "profile:vgg16", 4,
                     ["--servers", "colocated", "--schedule", "priority"],
                     ["--servers", "colocated", "--schedule", "fifo"])
 
@@ -326,7 +334,7 @@ def codec(name):
         servers = ["--servers", "colocated"] if strategy == "ps-sync" else []
 
         def step_ms(codec_name):
-            return lambda: lab_step_ms(context, ["--hosts", 4, "--rate", "100Mbps"], strategy, "profile:resnet50", 0, 4,
+            return lambda: lab_step_ms(context, {"rate": "100Mbps"}, strategy, "profile:resnet50", 0, 4,
                                        "--codec", codec_name, *servers)
         values = context.once(("codec", strategy), lambda: interleaved(
             context.slow_rounds, {each: step_ms(each) for each in CODECS}))

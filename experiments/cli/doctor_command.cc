@@ -12,6 +12,7 @@
 #include "experiments/cli/option_set.h"
 #include "experiments/find_program.h"
 #include "experiments/job/rank_environment.h"
+#include "experiments/lab/lab_tools.h"
 #include "experiments/strategy_table.h"
 #include "experiments/units.h"
 
@@ -91,25 +92,9 @@ Finding SharedMemory() {
   return {"shared memory", true, "/dev/shm holds " + size};
 }
 
-Finding Namespaces(NamespaceAccess access) {
-  const std::string name = "emulated hosts";
-  switch (access) {
-    case NamespaceAccess::kRoot:
-      return {name, true, "network namespaces as root"};
-    case NamespaceAccess::kUserNamespace:
-      return {name, true, "network namespaces inside a user namespace"};
-    case NamespaceAccess::kNone:
-      break;
-  }
-  return {name, false, "no network namespaces: run as root, or where the kernel permits user ones"};
-}
-
-Finding Shaping(NamespaceAccess access) {
-  const std::string tc = FindProgram("tc");
-  if (tc.empty()) return {"shaped links", false, "tc is missing: install iproute2"};
-  if (access == NamespaceAccess::kNone) return {"shaped links", false, "needs network namespaces"};
-  if (!TryTokenBucket(access, tc)) return {"shaped links", false, tc + " cannot add tbf here"};
-  return {"shaped links", true, tc + " shapes with tbf"};
+/// Of one kind of emulation: why not, or what is there.
+Finding Emulated(const std::string& name, const std::string& why_not, const std::string& what) {
+  return {name, why_not.empty(), why_not.empty() ? what : why_not};
 }
 
 Finding Ranks() {
@@ -125,7 +110,7 @@ Finding Ranks() {
 }
 
 std::vector<Finding> Diagnose() {
-  const NamespaceAccess access = TryNetworkNamespace();
+  const LabSupport lab = ProbeLab();
   return {Build(),
           Transport(),
           Libtorch(),
@@ -134,8 +119,9 @@ std::vector<Finding> Diagnose() {
           Backend("nccl", "NCCL", ThisBuild().nccl),
           Cores(),
           SharedMemory(),
-          Namespaces(access),
-          Shaping(access),
+          Emulated("emulated hosts", lab.hosts, "network namespaces, joined by iproute2"),
+          Emulated("emulated rates", lab.rates, "tbf shapes links"),
+          Emulated("emulated latency", lab.delays, "netem delays and loses packets"),
           Ranks()};
 }
 

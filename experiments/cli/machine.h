@@ -16,12 +16,6 @@ std::uint64_t FileSystemBytes(const std::string& path);
 /// The directory of this executable.
 std::string ExecutableDirectory();
 
-enum class NamespaceAccess { kNone, kUserNamespace, kRoot };
-/// Whether network namespaces can be made here, tried in a child process.
-NamespaceAccess TryNetworkNamespace();
-/// Whether `tc` can shape a device with tbf, tried on the loopback of a namespace of its own.
-bool TryTokenBucket(NamespaceAccess access, const std::string& tc);
-
 }  // namespace ringside
 
 #endif  // RINGSIDE_EXPERIMENTS_CLI_MACHINE_H_

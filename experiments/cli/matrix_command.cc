@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "common/errors.h"
 #include "experiments/bundle.h"
@@ -10,6 +11,7 @@
 #include "experiments/cli/job_flags.h"
 #include "experiments/cli/matrix_view.h"
 #include "experiments/cli/option_set.h"
+#include "experiments/lab/lab_tools.h"
 #include "experiments/matrix/estimate.h"
 #include "experiments/matrix/journal.h"
 #include "experiments/matrix/matrix_runner.h"
@@ -113,6 +115,15 @@ int DryRun(const MatrixPlan& plan, const fs::path& directory, Existing existing,
   return kExitDone;
 }
 
+/// Before anything starts: what one of the runs needs and this machine cannot emulate.
+void RequireNetworks(const std::vector<PlannedRun>& runs) {
+  std::set<bool> tried;
+  for (const PlannedRun& run : runs) {
+    const auto& network = run.spec.network;
+    if (network && tried.insert(network->needs_netem()).second) RequireLab(*network);
+  }
+}
+
 MatrixPlan ReadPlan(const MatrixSpec& spec, const ParsedOptions& parsed) {
   MatrixPlan plan;
   if (parsed.IsOn("keep-going")) {
@@ -152,6 +163,7 @@ int RunMatrixCommand(const Arguments& args) {
   TellRefused(plan.refused);
   if (parsed.IsOn("dry-run")) return DryRun(plan, directory, existing, parsed.IsOn("json"));
 
+  RequireNetworks(plan.runs);  // while this process has one thread
   // The matrix's own lines would be torn apart by those of every process; logs lie in the bundles.
   job.echo_logs = false;
   MatrixView view(plan, directory, parsed.IsOn("quiet"));

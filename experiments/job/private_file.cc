@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <fstream>
 
 #include "common/errors.h"
 #include "experiments/job/files.h"
@@ -13,12 +15,22 @@
 namespace ringside {
 namespace {
 
+/// Inside a user namespace: who this user is outside.
+uid_t OuterUser() {
+  std::ifstream map("/proc/self/uid_map");
+  for (std::uint64_t inside = 0, outside = 0, count = 0; map >> inside >> outside >> count;) {
+    const std::uint64_t own = ::getuid();
+    if (own >= inside && own - inside < count) return static_cast<uid_t>(outside + own - inside);
+  }
+  return ::getuid();
+}
+
 std::string DirectoryName(const Environment& environment) {
   const auto runtime = environment.find("XDG_RUNTIME_DIR");
   if (runtime != environment.end() && !runtime->second.empty()) {
     return runtime->second + "/ringside";
   }
-  return "/tmp/ringside-" + std::to_string(::getuid());
+  return "/tmp/ringside-" + std::to_string(OuterUser());
 }
 
 }  // namespace

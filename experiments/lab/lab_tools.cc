@@ -77,11 +77,16 @@ std::string WhyNoHosts() {
   for (const char* tool : {"ip", "tc"}) {
     if (FindProgram(tool).empty()) return fmt::format("there is no {}: install iproute2", tool);
   }
-  const std::string reason = WhyNot([] { NetNamespace::Make(); });
+  const auto make = [] { NetNamespace::Make(); };
+  std::string reason = WhyNot(make);
   if (reason.empty()) return "";
-  const bool root = ::geteuid() == 0;
-  return reason + (root ? ": in a container, give it CAP_SYS_ADMIN and CAP_NET_ADMIN"
-                        : ": run it as root (sudo)");
+  if (::geteuid() == 0) {
+    return reason + ": in a container, give it CAP_SYS_ADMIN and CAP_NET_ADMIN";
+  }
+  const std::string without_root = EnterUserNamespace();
+  if (without_root.empty()) reason = WhyNot(make);
+  if (reason.empty()) return "";
+  return reason + (without_root.empty() ? "" : "; " + without_root) + ": run it as root (sudo)";
 }
 
 std::string WhyNoDiscipline(const std::string& discipline) {

@@ -19,7 +19,8 @@ struct LabSupport {
   std::string rates;   ///< The token bucket `tbf`.
   std::string delays;  ///< `netem`: latency, jitter, loss.
 };
-/// By trying, in a namespace that is gone afterwards.
+/// By trying, in a namespace that is gone afterwards; without root this process moves into a user
+/// namespace first, where the kernel permits it, and so does `RequireLab`.
 LabSupport ProbeLab();
 
 /// Throws `MissingBackendError` where this machine cannot emulate what a network needs.

@@ -1,7 +1,10 @@
 #include "experiments/lab/net_namespace.h"
 
 #include <fcntl.h>
+#include <net/if.h>
 #include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -20,6 +23,16 @@ FileDescriptor OpenOwn() {
   FileDescriptor own(::open(kOwnNamespace, O_RDONLY | O_CLOEXEC));
   if (own.get() < 0) throw InternalError(std::string(kOwnNamespace) + ": " + std::strerror(errno));
   return own;
+}
+
+// Of this thread's namespace: jobs without an emulated network need it.
+bool RaiseLoopback() {
+  const FileDescriptor any(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  ifreq loopback{};
+  loopback.ifr_name[0] = 'l';
+  loopback.ifr_name[1] = 'o';
+  loopback.ifr_flags = IFF_UP;
+  return ::ioctl(any.get(), SIOCSIFFLAGS, &loopback) == 0;
 }
 
 // Going on in another's namespace would be worse than ending.
@@ -42,6 +55,26 @@ NetNamespace NetNamespace::Make() {
   GoBack(before.get());
   if (made < 0) throw InternalError(std::string(kOwnNamespace) + ": " + std::strerror(error));
   return NetNamespace(FileDescriptor(made));
+}
+
+std::string EnterUserNamespace() {
+  const uid_t user = ::getuid();
+  const gid_t group = ::getgid();
+  // With a network of its own: there is no way back into one that belongs to the outside.
+  if (::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) {
+    return std::string("a user namespace cannot be made: ") + std::strerror(errno);
+  }
+  const auto write = [](const char* path, const std::string& text) {
+    const FileDescriptor file(::open(path, O_WRONLY | O_CLOEXEC));
+    return file.get() >= 0 &&
+           ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  };
+  // The kernel wants this before a group is mapped.
+  const bool mapped = write("/proc/self/setgroups", "deny") &&
+                      write("/proc/self/uid_map", "0 " + std::to_string(user) + " 1\n") &&
+                      write("/proc/self/gid_map", "0 " + std::to_string(group) + " 1\n");
+  if (!mapped) return std::string("a user namespace cannot be mapped: ") + std::strerror(errno);
+  return RaiseLoopback() ? "" : std::string("its loopback cannot be used: ") + std::strerror(errno);
 }
 
 std::string NetNamespace::path() const {

@@ -24,6 +24,11 @@ class NetNamespace {
   FileDescriptor file_;
 };
 
+/// Where this process may not make namespaces itself, moves it into a user namespace in which it
+/// may, if the kernel permits that: it stays there. Only before the process has other threads.
+/// Returns why not; empty: it may now.
+std::string EnterUserNamespace();
+
 /// The calling thread is in a namespace as long as this lives: sockets and processes that it makes
 /// meanwhile belong there. -1: stays where it is. Ends the process where there is no way back.
 class NamespaceScope {

@@ -260,6 +260,38 @@ TEST_F(EmulatedRunTest, AKilledLauncherTakesItsMembersAndTheNextRunItsSocket) {
   Train("--strategy ring --workers 2 --network 100Mbps");
 }
 
+TEST_F(EmulatedRunTest, AMatrixHasNetworksAsAnAxis) {
+  const std::string spec = scratch_.path() + "/spec.yaml";
+  std::ofstream(spec)
+      << "name: links\ndefaults: {model: 'profile:small-tensors', steps: 4, workers: "
+         "2, strategy: ring}\naxes:\n  network: [100Mbps, {rate: 200Mbps}]\n";
+  Process process = Start("matrix --quiet --out " + scratch_.path() + " " + spec);
+  const RunResult result = Finish(process);
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+  int networks = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(scratch_.path() + "/links")) {
+    networks += entry.path().filename() == "network.json" ? 1 : 0;
+  }
+  EXPECT_EQ(networks, 2);
+}
+
+TEST_F(EmulatedRunTest, WhatNamespacesAreRefusedToIsToldWhatToDo) {
+  // No user namespaces in here, and none but this one's network.
+  const std::string limits =
+      "echo 0 > /proc/sys/user/max_user_namespaces && echo 0 > /proc/sys/user/max_net_namespaces "
+      "&& ";
+  Process process({.argv = {"/usr/bin/unshare", "-Ur", "/bin/sh", "-c",
+                            limits +
+                                "exec " RINGSIDE_EXECUTABLE
+                                " train --workers 2 --network 100Mbps --steps 2 --model "
+                                "profile:small-tensors --out " +
+                                bundle()}});
+  const RunResult result = Finish(process);
+  EXPECT_EQ(result.exit_code, 4) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("a network namespace cannot be made"));
+  EXPECT_FALSE(fs::exists(bundle()));
+}
+
 struct Misuse {
   const char* args;
   int exit_code;
