@@ -58,6 +58,20 @@ if(NCCL_INCLUDE_DIR AND NCCL_LIBRARY)
   message(STATUS "CUDA toolkit ${RINGSIDE_CUDA_VERSION}, NCCL ${RINGSIDE_NCCL_VERSION}")
 endif()
 
+# Debian's Python, which has Debian's packages: what tests compare statistics with.
+find_program(RINGSIDE_PYTHON NAMES python3 HINTS /usr/bin)
+set(RINGSIDE_SCIPY OFF)
+if(RINGSIDE_PYTHON)
+  execute_process(COMMAND ${RINGSIDE_PYTHON} -c "import scipy" RESULT_VARIABLE scipy_missing
+    OUTPUT_QUIET ERROR_QUIET)
+  if(scipy_missing EQUAL 0)
+    set(RINGSIDE_SCIPY ON)
+  endif()
+endif()
+if(NOT RINGSIDE_SCIPY)
+  message(STATUS "no scipy (Debian: python3-scipy): the test that compares statistics with it is left out")
+endif()
+
 # C++ for a .proto file, with its gRPC service when it has one: ringside_protobuf(TARGET file.proto)
 function(ringside_protobuf target proto)
   get_filename_component(name ${proto} NAME_WE)

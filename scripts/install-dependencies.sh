@@ -14,6 +14,7 @@ packages=(
   libgtest-dev libgmock-dev libbenchmark-dev
   iproute2 procps
   esbuild python3-plotly python3-matplotlib
+  python3-scipy
 )
 for argument in "$@"; do
   case "$argument" in

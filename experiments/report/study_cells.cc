@@ -23,8 +23,14 @@ constexpr std::array<std::string_view, 4> kAxes{"strategy", "workers", "servers"
 constexpr std::array<std::string_view, 7> kIgnored{
     "repetition",        "seed",        "timeline", "timeline_steps",
     "timeline_filename", "save_params", "timeout_s"};
-// Those that a study usually derives from the number of workers.
-constexpr std::array<std::string_view, 1> kFollowers{"hosts"};
+// A key that another one usually decides.
+struct Follower {
+  std::string_view key;
+  std::string_view leader;
+};
+constexpr std::array kFollowers{Follower{"hosts", "workers"},
+                                Follower{"link_bits_per_s", "network"},
+                                Follower{"link_latency_s", "network"}};
 
 constexpr double kAboveBound = 1.15;
 constexpr double kBelowBound = 1.00;
@@ -37,14 +43,19 @@ std::string TextOf(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// Whether runs with as many workers always have the same value of it: it then says nothing that the
-// number of workers does not.
-bool FollowsWorkers(const SpecKey& key, const std::vector<RunResult>& runs) {
-  std::map<int, json> values;
+// Whether runs with the same value of the leader always have the same value of the key: it then
+// says nothing that the leader does not.
+bool Follows(const SpecKey& key, const SpecKey& leader, const std::vector<RunResult>& runs) {
+  std::map<json, json> values;
   return std::ranges::all_of(runs, [&](const RunResult& run) {
     const json value = key.get(run.spec);
-    return values.emplace(run.spec.workers, value).first->second == value;
+    return values.emplace(leader.get(run.spec), value).first->second == value;
   });
+}
+
+bool IsFollower(const SpecKey& key, const std::vector<RunResult>& runs) {
+  const auto found = std::ranges::find(kFollowers, key.json_name, &Follower::key);
+  return found != kFollowers.end() && Follows(key, *FindSpecKey(found->leader), runs);
 }
 
 const char* FamilyText(Family family) {
@@ -218,7 +229,7 @@ std::vector<const SpecKey*> VariedKeys(const std::vector<RunResult>& runs) {
   std::vector<const SpecKey*> varied;
   for (const SpecKey& key : SpecKeys()) {
     if (In(kAxes, key.json_name) || In(kIgnored, key.json_name)) continue;
-    if (In(kFollowers, key.json_name) && FollowsWorkers(key, runs)) continue;
+    if (IsFollower(key, runs)) continue;
     const auto differs = [&](const RunResult& run) {
       return key.get(run.spec) != key.get(runs.front().spec);
     };

@@ -9,9 +9,10 @@ double SortedQuantile(std::span<const double> sorted, double q) {
   const double position = q * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(std::floor(position));
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  // Not between equal ones: two infinite values have no middle that floats could name.
-  if (sorted[below] == sorted[above]) return sorted[below];
-  return std::lerp(sorted[below], sorted[above], position - std::floor(position));
+  const double weight = position - std::floor(position);
+  // No arithmetic where none is needed: what never ended is infinite.
+  if (weight == 0 || sorted[below] == sorted[above]) return sorted[below];
+  return std::lerp(sorted[below], sorted[above], weight);
 }
 
 std::optional<double> Quantile(std::vector<double> values, double q) {

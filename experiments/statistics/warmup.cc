@@ -9,8 +9,6 @@ namespace {
 
 constexpr std::size_t kBatch = 5;
 constexpr std::size_t kMinimumBatches = 4;
-// Of the tail: with one or two batches left any series looks calm.
-constexpr std::size_t kMinimumTail = 2;
 
 // Means of five; the last values that fill no batch are left alone.
 std::vector<double> BatchMeans(std::span<const double> values) {
@@ -27,6 +25,7 @@ std::vector<double> BatchMeans(std::span<const double> values) {
 Warmup DetectWarmup(std::span<const double> values) {
   const std::vector<double> means = BatchMeans(values);
   if (means.size() < kMinimumBatches) return {};
+  const std::size_t half = means.size() / 2;
   double best = std::numeric_limits<double>::infinity();
   std::size_t cut = 0;
   // Welford's update from the last batch backwards: the tail's squared deviations without a second
@@ -39,7 +38,7 @@ Warmup DetectWarmup(std::span<const double> values) {
     const double delta = means[first] - mean;
     mean += delta / count;
     squares += delta * (means[first] - mean);
-    if (means.size() - first <= kMinimumTail) continue;
+    if (first > half) continue;
     const double error = squares / (count * count);
     // Ties go to the shorter warm-up.
     if (error <= best) {
@@ -47,7 +46,7 @@ Warmup DetectWarmup(std::span<const double> values) {
       cut = first;
     }
   }
-  return {true, cut <= means.size() / 2, cut * kBatch};
+  return {true, cut < half, cut * kBatch};
 }
 
 }  // namespace ringside

@@ -17,8 +17,8 @@ struct Warmup {
 };
 
 /// MSER-5: the number of first values, in batches of five, without which the mean of the rest has
-/// the smallest standard error. One that would cost more than half of the batches means that the
-/// series had not settled. White, "An effective truncation heuristic for bias reduction in
+/// the smallest standard error, of the cuts within the first half. The last of these means that the
+/// series had not settled there. White, "An effective truncation heuristic for bias reduction in
 /// simulation output", Simulation 69(6), 1997; White, Cobb and Spratt, WSC 2000. O(n).
 Warmup DetectWarmup(std::span<const double> values);
 

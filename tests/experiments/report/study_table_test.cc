@@ -115,6 +115,17 @@ TEST(StudyTable, ShowsOtherKeysThatTheStudyVaries) {
   }
 }
 
+TEST(StudyTable, AKeyThatFollowsAnotherIsNoColumn) {
+  RunResult two = Result("ring", 2, 300), four = Result("ring", 4, 500);
+  two.spec.hosts = 2;
+  four.spec.hosts = 4;
+  EXPECT_TRUE(MakeStudyTable({"s", {two, four}, {}}).varied_keys.empty());
+  RunResult together = two;
+  together.spec.hosts = 1;
+  EXPECT_THAT(MakeStudyTable({"s", {two, four, together}, {}}).varied_keys,
+              ::testing::ElementsAre("hosts"));
+}
+
 TEST(StudyTable, ListsFailedRunsWithTheirCauseAndLeavesThemOutOfMedians) {
   RunResult failed = Result("ring", 2, 9999, 9999, 1);
   failed.summary["status"] = "failed";

@@ -1,0 +1,195 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "experiments/report/study_render.h"
+#include "experiments/report/study_table.h"
+#include "experiments/spec_keys.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+RunResult OneRun(const std::string& strategy, int workers, double samples_per_s, int repetition) {
+  RunResult result;
+  result.directory = strategy + std::to_string(workers) + "-" + std::to_string(repetition);
+  result.spec.strategy = strategy;
+  result.spec.workers = workers;
+  result.spec.servers = strategy.starts_with("ps-") ? 1 : 0;
+  result.spec.global_batch = 64;
+  result.spec.repetition = repetition;
+  result.summary = {{"status", "done"},
+                    {"samples_per_s", samples_per_s},
+                    {"step_ms", {{"median", 64'000 / samples_per_s}}}};
+  return result;
+}
+
+/// Five repetitions, each a little faster than the one before.
+void AddRuns(std::vector<RunResult>& runs, const std::string& strategy, int workers,
+             double samples_per_s, int repetitions = 5) {
+  for (int i = 0; i < repetitions; ++i) {
+    runs.push_back(OneRun(strategy, workers, samples_per_s * (1 + 0.01 * i), i));
+  }
+}
+
+StudyTable TableOf(std::vector<RunResult> runs) {
+  return MakeStudyTable({"s", std::move(runs), {}});
+}
+
+TEST(StudyFindings, NameTheWinnerWithItsIntervalAndProbability) {
+  std::vector<RunResult> runs;
+  AddRuns(runs, "ring", 8, 1900);
+  AddRuns(runs, "ps-sync", 8, 1000);
+  const StudyTable table = TableOf(runs);
+  ASSERT_EQ(table.findings.size(), 1U);
+  const Finding& finding = table.findings.front();
+  EXPECT_EQ(finding.winner, "ring");
+  EXPECT_EQ(finding.workers, 8);
+  EXPECT_TRUE(finding.ring_over_ps.paired);
+  EXPECT_DOUBLE_EQ(*finding.ring_over_ps.p_greater, 1);
+  EXPECT_NEAR(finding.ring_over_ps.interval->low, 1.9, 1e-9);
+  EXPECT_EQ(finding.sentence,
+            "ring is 1.90x as fast as ps-sync with 1 server at 8 workers (95 % interval 1.90 to "
+            "1.90, 5 runs, ahead in 100 % of the pairs)");
+  EXPECT_EQ(table.verdict.winner, "ring");
+  EXPECT_EQ(table.verdict.certainty, Certainty::kClear);
+  EXPECT_EQ(table.verdict.sentence,
+            "The ring is faster than the best parameter server at 8 workers (1.90x); sure: every "
+            "95 % interval leaves out equality.");
+}
+
+TEST(StudyFindings, TurnTheRatioWhereServersWin) {
+  std::vector<RunResult> runs;
+  AddRuns(runs, "ring", 2, 500);
+  AddRuns(runs, "ps-sync", 2, 1000);
+  const StudyTable table = TableOf(runs);
+  EXPECT_EQ(table.findings.front().winner, "parameter server");
+  EXPECT_DOUBLE_EQ(*table.findings.front().ring_over_ps.ratio, 0.5);
+  EXPECT_THAT(table.findings.front().sentence,
+              AllOf(HasSubstr("ps-sync with 1 server is 2.00x as fast as ring at 2 workers"),
+                    HasSubstr("ahead in 100 %")));
+}
+
+TEST(StudyFindings, FewerThanFiveRunsArePointsOnly) {
+  std::vector<RunResult> runs;
+  AddRuns(runs, "ring", 4, 2000, 3);
+  AddRuns(runs, "ps-sync", 4, 1000, 3);
+  const StudyTable table = TableOf(runs);
+  EXPECT_EQ(table.findings.front().certainty, Certainty::kPointsOnly);
+  EXPECT_THAT(table.findings.front().sentence, HasSubstr("points only, no interval: 3 runs"));
+  EXPECT_THAT(table.verdict.sentence, HasSubstr("points only"));
+  EXPECT_THAT(table.cells.front().intervals, IsEmpty());
+}
+
+TEST(StudyFindings, SayThatRunsDoNotTellThemApart) {
+  std::vector<RunResult> runs;
+  const std::vector<double> factors{0.9, 1.1, 0.95, 1.08, 1.0};
+  for (int i = 0; i < 5; ++i) {
+    const double factor = factors[static_cast<std::size_t>(i)];
+    runs.push_back(OneRun("ring", 4, 1000 * factor, i));
+    runs.push_back(OneRun("ps-sync", 4, 1000 / factor, i));
+  }
+  const StudyTable table = TableOf(runs);
+  EXPECT_EQ(table.findings.front().certainty, Certainty::kUnclear);
+  EXPECT_EQ(table.findings.front().winner, "neither");
+  EXPECT_THAT(table.findings.front().sentence, HasSubstr("do not tell"));
+  EXPECT_EQ(table.verdict.winner, "neither");
+}
+
+TEST(StudyFindings, DependOnTheNumberOfWorkers) {
+  std::vector<RunResult> runs;
+  AddRuns(runs, "ring", 2, 1000);
+  AddRuns(runs, "ps-sync", 2, 1200);
+  AddRuns(runs, "ring", 8, 3000);
+  AddRuns(runs, "ps-sync", 8, 1500);
+  const Verdict verdict = TableOf(runs).verdict;
+  EXPECT_EQ(verdict.winner, "depends");
+  EXPECT_THAT(verdict.sentence,
+              AllOf(HasSubstr("It depends: the ring is faster than the best parameter server at 8 "
+                              "workers (2.00x)"),
+                    HasSubstr("the best parameter server is faster than the best ring at 2 "
+                              "workers (1.20x)")));
+}
+
+TEST(StudyFindings, TakeTheBestOfEachFamily) {
+  std::vector<RunResult> runs;
+  AddRuns(runs, "ring", 4, 1000);
+  AddRuns(runs, "halving-doubling", 4, 1500);
+  AddRuns(runs, "ps-sync", 4, 800);
+  const StudyTable table = TableOf(runs);
+  ASSERT_EQ(table.findings.size(), 1U);
+  EXPECT_EQ(table.cells[table.findings.front().ring_cell].strategy, "halving-doubling");
+}
+
+TEST(StudyFindings, JudgeBySynchronousStrategiesAndTellOfRelaxedOnes) {
+  std::vector<RunResult> runs;
+  AddRuns(runs, "ring", 4, 1000);
+  AddRuns(runs, "ps-sync", 4, 800);
+  AddRuns(runs, "ps-async", 4, 2000);
+  const StudyTable table = TableOf(runs);
+  ASSERT_EQ(table.findings.size(), 2U);
+  EXPECT_TRUE(table.findings[0].synchronous_only);
+  EXPECT_EQ(table.findings[0].winner, "ring");
+  EXPECT_EQ(table.findings[1].winner, "parameter server");
+  EXPECT_EQ(table.verdict.winner, "ring");
+  EXPECT_THAT(table.verdict.caveats,
+              Contains(HasSubstr("Dedicated servers are processes besides")));
+}
+
+TEST(StudyFindings, CompareWithinAWorkloadAlone) {
+  std::vector<RunResult> runs;
+  AddRuns(runs, "ring", 4, 1000);
+  AddRuns(runs, "ps-sync", 4, 800);
+  for (RunResult& run : runs) run.spec.bucket_bytes = run.spec.strategy == "ring" ? 1 << 20 : 4096;
+  const StudyTable apart = TableOf(runs);
+  EXPECT_THAT(apart.findings, IsEmpty());
+  EXPECT_EQ(apart.verdict.winner, "none");
+  EXPECT_THAT(apart.verdict.sentence, HasSubstr("No verdict"));
+}
+
+TEST(StudyFindings, AStrategysOwnOptionsDoNotSetItApart) {
+  std::vector<RunResult> runs;
+  AddRuns(runs, "none", 1, 500);
+  AddRuns(runs, "ring", 4, 1000);
+  AddRuns(runs, "ps-ssp", 4, 800);
+  for (RunResult& run : runs) {
+    if (run.spec.strategy == "ps-ssp") SetSpecKey(run.spec, "staleness", "7");
+  }
+  const StudyTable table = TableOf(runs);
+  ASSERT_EQ(table.findings.size(), 1U);
+  for (const StudyCell& cell : table.cells) EXPECT_EQ(cell.baseline, "none, 1 worker");
+}
+
+TEST(StudyFindings, UnpairedRunsAreComparedEachWithEach) {
+  std::vector<RunResult> runs;
+  AddRuns(runs, "ring", 4, 1000);
+  AddRuns(runs, "ps-sync", 4, 800);
+  for (RunResult& run : runs) {
+    if (run.spec.strategy == "ps-sync") run.spec.seed = 99;
+  }
+  const Finding finding = TableOf(runs).findings.front();
+  EXPECT_FALSE(finding.ring_over_ps.paired);
+  EXPECT_THAT(finding.sentence, HasSubstr("of the combinations"));
+}
+
+TEST(StudyFindings, NamesStayText) {
+  std::vector<RunResult> runs;
+  AddRuns(runs, "ring", 4, 1000);
+  AddRuns(runs, "ps-sync", 4, 800);
+  runs.front().summary["notes"] = {"<script>alert(1)</script>"};
+  runs.front().directory = "=cmd|' /C calc'!A0";
+  const StudyTable table = TableOf(runs);
+  const std::string csv = RenderRunsCsv(table);
+  EXPECT_THAT(csv, HasSubstr(",'=cmd|' /C calc'!A0,"));
+  EXPECT_THAT(csv, Not(HasSubstr(",=cmd")));
+  EXPECT_EQ(RenderJson(table)["cells"][0]["results"][0]["notes"][0], "<script>alert(1)</script>");
+}
+
+}  // namespace
+}  // namespace ringside

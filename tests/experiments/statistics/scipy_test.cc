@@ -1,0 +1,106 @@
+// The statistics beside numpy's and scipy's: what C++ computes goes into a file with its samples,
+// and check_scipy.py computes it again.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "experiments/statistics/bootstrap.h"
+#include "experiments/statistics/comparison.h"
+#include "experiments/statistics/quantile.h"
+#include "experiments/statistics/scaling.h"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using Values = std::vector<double>;
+
+/// Step times as runs give them: a hump and a tail to the right.
+Values Sample(std::uint64_t seed, std::size_t size, double scale) {
+  ResampleSource source(seed);
+  Values values;
+  for (std::size_t i = 0; i < size; ++i) {
+    double sum = 0;
+    for (int k = 0; k < 4; ++k) sum += static_cast<double>(source.Below(1'000'000)) / 1e6;
+    values.push_back(scale * std::exp(0.2 * (sum - 2)));
+  }
+  return values;
+}
+
+json JsonOf(const std::optional<Interval>& interval) {
+  return interval ? json::array({interval->low, interval->high}) : json();
+}
+
+json Described(const Values& values) {
+  MedianBootstrap bootstrap;
+  json quantiles = json::array();
+  for (const double q : {0.0, 0.025, 0.1, 0.5, 0.9, 0.975, 1.0}) {
+    quantiles.push_back({q, *Quantile(values, q)});
+  }
+  return {{"values", values},
+          {"quantiles", quantiles},
+          {"median_interval", JsonOf(bootstrap.IntervalOf(values))}};
+}
+
+json Compared(const Values& a, const Values& b, const Comparison& comparison) {
+  return {{"a", a},
+          {"b", b},
+          {"paired", comparison.paired},
+          {"ratio", *comparison.ratio},
+          {"p_greater", *comparison.p_greater},
+          {"interval", JsonOf(comparison.interval)}};
+}
+
+json Everything() {
+  json all{{"resamples", kResamples},
+           {"confidence", 0.95},
+           {"samples", json::array()},
+           {"comparisons", json::array()}};
+  for (const std::size_t size : {5U, 6U, 9U, 10U, 24U, 51U}) {
+    const Values a = Sample(size, size, 10);
+    const Values b = Sample(size + 100, size, 11);
+    all["samples"].push_back(Described(a));
+    all["comparisons"].push_back(Compared(a, b, ComparePaired(a, b)));
+    const Values fewer = Sample(size + 200, size - size / 6, 9);
+    all["comparisons"].push_back(Compared(a, fewer, CompareIndependent(a, fewer)));
+  }
+  const Values x{1, 1, 2, 2, 4, 4, 8, 8};
+  const Values y = Sample(5, x.size(), 3);
+  const auto line = FitLine(x, y);
+  all["line"] = {
+      {"x", x}, {"y", y}, {"slope", line->slope}, {"intercept", line->intercept}, {"r2", line->r2}};
+  return all;
+}
+
+TEST(Scipy, AgreesWithTheStatistics) {
+  std::string pattern = (fs::temp_directory_path() / "ringside-test-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+  const fs::path scratch = pattern;
+  std::ofstream(scratch / "numbers.json") << Everything();
+  const std::string line = RINGSIDE_PYTHON " -B " RINGSIDE_CHECK_SCIPY " " +
+                           (scratch / "numbers.json").string() + " 2>&1";
+  std::string output;
+  std::FILE* pipe = ::popen(line.c_str(), "r");
+  ASSERT_NE(pipe, nullptr);
+  std::array<char, 4096> piece;
+  while (const std::size_t count = std::fread(piece.data(), 1, piece.size(), pipe)) {
+    output.append(piece.data(), count);
+  }
+  const int status = ::pclose(pipe);
+  fs::remove_all(scratch);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << output;
+  EXPECT_NE(output.find("agree"), std::string::npos) << output;
+}
+
+}  // namespace
+}  // namespace ringside
