@@ -16,6 +16,7 @@ constexpr std::array kCommands{
     Command{"matrix", "run every combination of a spec file, interleaved and resumable", false,
             RunMatrixCommand},
     Command{"report", "tables of a directory of results", false, RunReportCommand},
+    Command{"compare", "whether two directories of results differ", false, RunCompareCommand},
     Command{"index", "make the SQLite index of a directory of results anew", false,
             RunIndexCommand},
     Command{"bench", "time collectives, and push and pull, beside bare Gloo and OpenMPI", false,

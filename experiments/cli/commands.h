@@ -26,6 +26,7 @@ int RunTrainCommand(const Arguments& args);
 int RunMatrixCommand(const Arguments& args);
 int RunIndexCommand(const Arguments& args);
 int RunReportCommand(const Arguments& args);
+int RunCompareCommand(const Arguments& args);
 int RunVerifyCommand(const Arguments& args);
 int RunBenchCommand(const Arguments& args);
 int RunListCommand(const Arguments& args);

@@ -175,14 +175,16 @@ ParsedOptions OptionSet::Parse(const std::vector<std::string>& args) const {
   if (values.count(kPositionalName) > 0) {
     words = values[kPositionalName].as<std::vector<std::string>>();
   }
-  const std::size_t allowed = positional_.placeholder.empty() ? 0 : 1;
-  if (words.size() > allowed) {
-    throw UsageError(fmt::format("{}: unexpected argument '{}'", verb_, words[allowed]));
+  if (words.size() > positionals_.size()) {
+    throw UsageError(
+        fmt::format("{}: unexpected argument '{}'", verb_, words[positionals_.size()]));
   }
-  if (allowed == 1 && positional_.required && words.empty()) {
-    throw UsageError(fmt::format("{}: {} is missing", verb_, positional_.placeholder));
+  if (words.size() < positionals_.size() && positionals_[words.size()].required) {
+    throw UsageError(
+        fmt::format("{}: {} is missing", verb_, positionals_[words.size()].placeholder));
   }
   if (!words.empty()) parsed.positional_ = words.front();
+  parsed.positionals_ = std::move(words);
   return parsed;
 }
 
@@ -193,13 +195,13 @@ std::string OptionSet::Help(const Painter& painter) const {
     out += fmt::format("  {}\n      {}\n", example.command, example.meaning);
   }
   std::string usage = "ringside " + verb_;
-  if (!positional_.placeholder.empty()) {
+  for (const Positional& positional : positionals_) {
     usage +=
-        positional_.required ? " " + positional_.placeholder : " [" + positional_.placeholder + "]";
+        positional.required ? " " + positional.placeholder : " [" + positional.placeholder + "]";
   }
   out += fmt::format("\n{}\n  {} [options]\n", painter.Bold("Usage:"), usage);
-  if (!positional_.placeholder.empty()) {
-    out += fmt::format("  {}: {}\n", positional_.placeholder, positional_.help);
+  for (const Positional& positional : positionals_) {
+    out += fmt::format("  {}: {}\n", positional.placeholder, positional.help);
   }
   for (const Group& group : groups_) {
     out += fmt::format("\n{}\n", painter.Bold(group.title + ":"));

@@ -22,7 +22,7 @@ struct Option {
 
 /// What a verb takes besides its flags.
 struct Positional {
-  std::string placeholder;  ///< "SPEC.yaml"; empty: the verb takes none.
+  std::string placeholder;  ///< "SPEC.yaml".
   std::string help;
   bool required = true;
 };
@@ -44,7 +44,10 @@ class ParsedOptions {
   /// A switch that is on.
   bool IsOn(std::string_view name) const;
   bool help() const { return help_; }
+  /// The first one; empty when it was left away.
   const std::string& positional() const { return positional_; }
+  /// All of them, in order.
+  const std::vector<std::string>& positionals() const { return positionals_; }
   ColorMode color() const { return color_; }
 
  private:
@@ -53,6 +56,7 @@ class ParsedOptions {
   std::map<std::string, std::vector<std::string>, std::less<>> repeated_;
   std::map<std::string, std::string, std::less<>> defaults_;
   std::string positional_;
+  std::vector<std::string> positionals_;
   ColorMode color_ = ColorMode::kAuto;
   bool help_ = false;
 };
@@ -63,7 +67,8 @@ class OptionSet {
  public:
   OptionSet(std::string verb, std::string summary, std::vector<Example> examples);
 
-  void TakePositional(Positional positional) { positional_ = std::move(positional); }
+  /// Again for a second one. Those that are not required come last.
+  void TakePositional(Positional positional) { positionals_.push_back(std::move(positional)); }
   /// Starts a group of options under a heading of help.
   void AddGroup(std::string title);
   void Add(Option option);
@@ -88,7 +93,7 @@ class OptionSet {
   std::string verb_;
   std::string summary_;
   std::vector<Example> examples_;
-  Positional positional_;
+  std::vector<Positional> positionals_;
   std::vector<Group> groups_;
 };
 

@@ -92,6 +92,12 @@ INSTANTIATE_TEST_SUITE_P(
         Misuse{"matrix a b", 2, "unexpected argument 'b'"},
         Misuse{"report /nowhere", 1, "no such directory"},
         Misuse{"report /tmp --no-files --figures", 2, "--figures writes into DIR"},
+        Misuse{"report . --target-accuracy often", 2, "--target-accuracy: 'often' is not"},
+        Misuse{"report . --target-accuracy 120%", 2, "at most 1"},
+        Misuse{"compare results", 2, "B is missing"},
+        Misuse{"compare a b --metric step-ms", 2, "did you mean 'step_ms'"},
+        Misuse{"compare a b --threshold -1%", 2, "must not be negative"},
+        Misuse{"compare /nowhere /nowhere", 1, "no such directory"},
         Misuse{"list strategie", 2, "did you mean 'strategies'"},
         Misuse{"verify --model profile:gpt2 --strategies ps-async", 2, "--strategies:"},
         Misuse{"verify --workers 0", 2, "--workers:"},
@@ -219,6 +225,10 @@ TEST_F(CommandLine, MatrixReportsAndResumes) {
   EXPECT_GT(fs::file_size(study + "/report.html"), 1'000'000U) << "plotly.js is in it";
   EXPECT_TRUE(fs::exists(study + "/report.md"));
   EXPECT_THAT(report.err, HasSubstr("tensorboard: 4 event files in "));
+  EXPECT_TRUE(fs::exists(study + "/runs.csv"));
+  const ProcessResult same = RunRingside("compare results/small results/small --json");
+  EXPECT_EQ(same.exit_code, 0) << same.err;
+  EXPECT_EQ(json::parse(same.out)["cells"].size(), 4U);
   EXPECT_EQ(json::parse(std::ifstream(study + "/report.json"))["cells"].size(), 4U);
 }
 

@@ -50,6 +50,18 @@ TEST(OptionSet, TakesValuesAfterAnEqualsSignAndNegativeOnes) {
   EXPECT_FALSE(Table().Parse({"--json=false"}).IsOn("json"));
 }
 
+TEST(OptionSet, TakesSeveralWords) {
+  OptionSet options("compare", "compares", {});
+  options.TakePositional({"A", "one"});
+  options.TakePositional({"B", "another"});
+  options.TakePositional({"C", "a third", false});
+  EXPECT_THAT(options.Parse({"x", "y"}).positionals(), ::testing::ElementsAre("x", "y"));
+  EXPECT_THAT(options.Parse({"x", "y", "z"}).positionals(), ::testing::SizeIs(3));
+  EXPECT_THROW((void)options.Parse({"x"}), UsageError);
+  EXPECT_THROW((void)options.Parse({"x", "y", "z", "w"}), UsageError);
+  EXPECT_THAT(options.Help(Painter(false)), HasSubstr("ringside compare A B [C] [options]"));
+}
+
 TEST(OptionSet, TakesShortForms) {
   EXPECT_EQ(Table().Parse({"-b", "8KiB"}).Get("min-bytes"), "8KiB");
   EXPECT_EQ(Table().Parse({"-b8KiB"}).Get("min-bytes"), "8KiB");

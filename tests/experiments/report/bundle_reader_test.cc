@@ -60,6 +60,31 @@ TEST_F(BundleReaderTest, ReadsTheGoodAndTellsOfTheRest) {
   EXPECT_THAT(study.problems[5].cause, HasSubstr("wrokers"));
 }
 
+TEST_F(BundleReaderTest, ReadsWhatLiesBesideTheSummary) {
+  Write("one", kGood);
+  std::ofstream(directory_ / "one" / "metrics.jsonl")
+      << R"({"kind":"step","step":0,"step_ms":12.5,"loss":1})"
+         "\n"
+      << R"({"kind":"step","step":1,"step_ms":9.25e0,"loss":1})"
+         "\n"
+      << R"({"kind":"evaluation","step":2,"epoch":0.5,"train_seconds":1.5,"train_loss":null,)"
+      << R"("loss":0.25,"accuracy":0.75})"
+         "\n"
+      << R"(no line of ours)"
+         "\n"
+      << R"({"kind":"step","step":2,"step_ms":)";
+  std::ofstream(directory_ / "one" / "environment.json") << R"({"cores": 2})";
+  std::ofstream(directory_ / "one" / "network.json") << "{torn";
+  const RunResult run = ReadStudy(directory_).runs.at(0);
+  EXPECT_THAT(run.metrics.step_ms, ::testing::ElementsAre(12.5, 9.25));
+  ASSERT_EQ(run.metrics.evaluations.size(), 1U);
+  EXPECT_EQ(run.metrics.evaluations[0].step, 2);
+  EXPECT_EQ(run.metrics.evaluations[0].accuracy, 0.75);
+  EXPECT_FALSE(run.metrics.evaluations[0].train_loss.has_value());
+  EXPECT_EQ(run.environment["cores"], 2);
+  EXPECT_TRUE(run.network.is_null());
+}
+
 TEST_F(BundleReaderTest, ReadsASingleBundle) {
   Write("one", kGood);
   const StudyInput study = ReadStudy(directory_ / "one");

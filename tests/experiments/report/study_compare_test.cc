@@ -1,0 +1,112 @@
+#include "experiments/report/study_compare.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "common/errors.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// Runs of one configuration, the i-th at step_ms[i].
+StudyInput Study(const std::string& name, const std::vector<double>& step_ms,
+                 const std::string& strategy = "ring") {
+  StudyInput input{name, {}, {}};
+  for (std::size_t i = 0; i < step_ms.size(); ++i) {
+    RunResult run;
+    run.directory = name + std::to_string(i);
+    run.spec.strategy = strategy;
+    run.spec.workers = 2;
+    run.spec.global_batch = 64;
+    run.spec.repetition = static_cast<int>(i);
+    run.summary = {{"status", "done"},
+                   {"step_ms", {{"median", step_ms[i]}}},
+                   {"samples_per_s", 64'000 / step_ms[i]}};
+    input.runs.push_back(std::move(run));
+  }
+  return input;
+}
+
+StudyComparison Compared(const StudyInput& a, const StudyInput& b, const char* metric = "step_ms",
+                         double threshold = 0.05) {
+  return CompareStudies(MakeStudyTable(a), MakeStudyTable(b), metric, threshold);
+}
+
+const std::vector<double> kSteady{10, 10.1, 9.9, 10.05, 9.95};
+const std::vector<double> kSlower{12, 12.1, 11.9, 12.05, 11.95};
+
+TEST(StudyCompare, AStudyIsTheSameAsItself) {
+  const StudyComparison comparison = Compared(Study("a", kSteady), Study("b", kSteady));
+  ASSERT_EQ(comparison.cells.size(), 1U);
+  EXPECT_FALSE(comparison.differ);
+  EXPECT_EQ(comparison.cells[0].outcome, "same");
+  EXPECT_DOUBLE_EQ(*comparison.cells[0].b_over_a.ratio, 1);
+  EXPECT_DOUBLE_EQ(*comparison.cells[0].b_over_a.p_greater, 0.5);
+}
+
+TEST(StudyCompare, SaysWhichWayItWent) {
+  const StudyComparison slower = Compared(Study("a", kSteady), Study("b", kSlower));
+  EXPECT_TRUE(slower.differ);
+  EXPECT_EQ(slower.cells[0].outcome, "worse");
+  EXPECT_DOUBLE_EQ(*slower.cells[0].b_over_a.ratio, 1.2);
+  EXPECT_FALSE(slower.cells[0].b_over_a.paired);
+  EXPECT_EQ(Compared(Study("a", kSlower), Study("b", kSteady)).cells[0].outcome, "better");
+  // Fewer samples a second are worse.
+  EXPECT_EQ(Compared(Study("a", kSteady), Study("b", kSlower), "samples_per_s").cells[0].outcome,
+            "worse");
+}
+
+TEST(StudyCompare, WithinTheThresholdTheyAreTheSame) {
+  EXPECT_FALSE(Compared(Study("a", kSteady), Study("b", kSlower), "step_ms", 0.25).differ);
+}
+
+TEST(StudyCompare, NoiseIsNoDifference) {
+  const std::vector<double> noisy{6, 18, 11, 9, 14};
+  const StudyComparison comparison = Compared(Study("a", kSteady), Study("b", noisy));
+  EXPECT_GT(*comparison.cells[0].b_over_a.ratio, 1.05);
+  EXPECT_FALSE(comparison.differ);
+}
+
+TEST(StudyCompare, WithFewRunsThePointsDecide) {
+  const StudyComparison comparison = Compared(Study("a", {10}), Study("b", {12}));
+  EXPECT_TRUE(comparison.differ);
+  EXPECT_FALSE(comparison.cells[0].b_over_a.interval.has_value());
+  EXPECT_THAT(RenderText(comparison), HasSubstr("points only"));
+}
+
+TEST(StudyCompare, NamesWhatOnlyOneHas) {
+  StudyInput a = Study("a", {10});
+  StudyInput b = Study("b", {10});
+  const StudyInput tree = Study("t", {5}, "tree");
+  const StudyInput none = Study("n", {5}, "none");
+  a.runs.push_back(tree.runs.front());
+  b.runs.push_back(none.runs.front());
+  const StudyComparison comparison = Compared(a, b);
+  EXPECT_EQ(comparison.cells.size(), 1U);
+  EXPECT_THAT(comparison.only_in_a, ElementsAre(HasSubstr("tree, 2 workers")));
+  EXPECT_THAT(comparison.only_in_b, ElementsAre(HasSubstr("none, 2 workers")));
+  EXPECT_FALSE(comparison.differ);
+}
+
+TEST(StudyCompare, RefusesStudiesThatShareNothing) {
+  EXPECT_THROW(Compared(Study("a", {10}), Study("b", {10}, "tree")), Error);
+}
+
+TEST(StudyCompare, AMissingNumberIsUnknown) {
+  const StudyComparison comparison = Compared(Study("a", kSteady), Study("b", kSteady), "accuracy");
+  EXPECT_EQ(comparison.cells[0].outcome, "unknown");
+  EXPECT_FALSE(comparison.differ);
+  const nlohmann::json json = RenderJson(comparison);
+  EXPECT_EQ(json["schema"], "ringside.compare/1");
+  EXPECT_TRUE(json["cells"][0]["a"].is_null());
+  EXPECT_THAT(json["only_in_a"], IsEmpty());
+}
+
+}  // namespace
+}  // namespace ringside
