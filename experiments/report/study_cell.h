@@ -63,7 +63,7 @@ struct StudyCell {
 
   /// Bootstrap intervals of the numbers above by their names in JSON ("step_ms"). A name is absent
   /// with fewer than `StudyMethod::minimum_runs` runs.
-  std::map<std::string, Interval> intervals;
+  std::map<std::string, ConfidenceInterval> intervals;
   /// Step time against bound: "above" (over 1.15: wants an explanation), "below" (under 1.00: one
   /// of the two is wrong), empty.
   std::string bound_flag;

@@ -38,7 +38,8 @@ Comparison Turned(const Comparison& comparison) {
   Comparison turned = comparison;
   if (comparison.ratio) turned.ratio = 1 / *comparison.ratio;
   if (comparison.interval) {
-    turned.interval = Interval{1 / comparison.interval->high, 1 / comparison.interval->low};
+    turned.interval =
+        ConfidenceInterval{1 / comparison.interval->high, 1 / comparison.interval->low};
   }
   if (comparison.p_greater) turned.p_greater = 1 - *comparison.p_greater;
   return turned;

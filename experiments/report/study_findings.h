@@ -37,7 +37,7 @@ struct Finding {
 };
 
 /// What a study says in a sentence.
-struct Verdict {
+struct StudyVerdict {
   std::string winner;  ///< "ring", "parameter server", "depends", "neither", "none".
   Certainty certainty = Certainty::kPointsOnly;  ///< The weakest of the findings it stands on.
   std::string sentence;

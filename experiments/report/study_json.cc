@@ -13,7 +13,9 @@ json OrNull(const std::optional<T>& value) {
   return value ? json(*value) : json(nullptr);
 }
 
-json JsonOf(const Interval& interval) { return {{"low", interval.low}, {"high", interval.high}}; }
+json JsonOf(const ConfidenceInterval& interval) {
+  return {{"low", interval.low}, {"high", interval.high}};
+}
 
 json JsonOf(const std::optional<CriticalPath>& path) {
   if (!path) return nullptr;
@@ -45,9 +47,9 @@ json JsonOf(const std::vector<CurvePoint>& curve) {
   return points;
 }
 
-json JsonOf(const std::vector<LinkCalibration>& links) {
+json JsonOf(const std::vector<StudyLink>& links) {
   json list = json::array();
-  for (const LinkCalibration& link : links) {
+  for (const StudyLink& link : links) {
     list.push_back({{"host", link.host},
                     {"rate_bits_per_s", OrNull(link.rate_bits_per_s)},
                     {"expected_bytes_per_s", OrNull(link.expected_bytes_per_s)},
@@ -150,7 +152,7 @@ json JsonOf(const Finding& finding) {
           {"ring_over_ps", JsonOf(finding.ring_over_ps)}};
 }
 
-json JsonOf(const Verdict& verdict) {
+json JsonOf(const StudyVerdict& verdict) {
   return {{"winner", verdict.winner},
           {"certainty", CertaintyName(verdict.certainty)},
           {"sentence", verdict.sentence},

@@ -16,7 +16,7 @@ std::vector<Finding> FindingsOf(const std::vector<StudyCell>& cells);
 
 /// What the findings come to, by synchronous strategies where there are any. Reads `cells`,
 /// `findings` and `environment_differences`. Pure.
-Verdict VerdictOf(const StudyTable& table);
+StudyVerdict VerdictOf(const StudyTable& table);
 
 /// How the figures were made, and what about these runs wants a second look. Pure.
 StudyMethod MethodOf(const StudyTable& table);

@@ -30,9 +30,9 @@ struct CurvePoint {
   std::optional<double> accuracy;  ///< 0..1
 };
 
-/// A host's link as it was measured before the run.
-struct LinkCalibration {
-  std::string host;
+/// A link as it was measured before the run.
+struct StudyLink {
+  std::string host;                       ///< "2"; "uplink 1" of a rack.
   std::optional<double> rate_bits_per_s;  ///< Asked for.
   std::optional<double> expected_bytes_per_s;
   std::optional<double> sent_bytes_per_s;
@@ -89,13 +89,15 @@ struct StudyRun {
   /// times: absent where there are too few steps, or where the run had not settled at half of them.
   std::int64_t warmup_steps = 0;
   std::optional<std::int64_t> warmup_detected;
-  bool warmup_short = false;  ///< More were detected than were left out, or it never settled.
+  /// Without the steps up to where it settled (half of them where it never did) the mean step time
+  /// is another one by more than 1 %.
+  bool warmup_short = false;
 
   /// Its step time lies more than 3.5 robust standard deviations from its cell's median (MAD rule).
   /// Marked, never dropped.
   bool outlier = false;
   std::optional<bool> link_ok;  ///< Absent: no link was calibrated.
-  std::vector<LinkCalibration> links;
+  std::vector<StudyLink> links;
   std::optional<CriticalPath> critical_path;
   std::map<std::int64_t, std::int64_t> staleness;  ///< Versions behind -> bucket updates.
   std::vector<CurvePoint> curve;                   ///< At most `kMaxCurvePoints`, thinned evenly.

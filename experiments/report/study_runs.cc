@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
+#include <numeric>
 
 #include "experiments/statistics/warmup.h"
 
@@ -12,6 +14,8 @@ namespace ringside {
 namespace {
 
 using nlohmann::json;
+
+constexpr double kWarmupMatters = 0.01;  // of the mean step time
 
 std::string TextAt(const json& object, const char* key) {
   const auto found = object.find(key);
@@ -106,12 +110,35 @@ void AddCosts(const RunResult& result, StudyRun& run) {
   run.nic_bytes_per_sample_servers = *server_bytes / *samples;
 }
 
+double MeanFrom(const std::vector<double>& values, std::size_t first) {
+  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first);
+  return std::accumulate(begin, values.end(), 0.0) / static_cast<double>(values.end() - begin);
+}
+
+// MSER-5 also finds cuts in noise: one that changes nothing is no warm-up that was missed.
+bool ChangesMean(const std::vector<double>& step_ms, std::size_t declared, std::size_t detected) {
+  if (detected <= declared || detected >= step_ms.size()) return false;
+  const double settled = MeanFrom(step_ms, detected);
+  return std::abs(MeanFrom(step_ms, declared) - settled) > kWarmupMatters * settled;
+}
+
 void AddWarmup(const RunResult& result, StudyRun& run) {
   run.warmup_steps = result.spec.warmup_steps;
-  const Warmup warmup = DetectWarmup(result.metrics.step_ms);
+  const std::vector<double>& step_ms = result.metrics.step_ms;
+  const Warmup warmup = DetectWarmup(step_ms);
   if (!warmup.judged) return;
   if (warmup.settled) run.warmup_detected = static_cast<std::int64_t>(warmup.length);
-  run.warmup_short = !warmup.settled || *run.warmup_detected > run.warmup_steps;
+  const auto declared = static_cast<std::size_t>(std::max<std::int64_t>(run.warmup_steps, 0));
+  run.warmup_short = ChangesMean(step_ms, declared, warmup.length);
+}
+
+/// "2" for a host, "uplink 1" for a rack's.
+std::string LinkName(const json& link) {
+  if (const auto host = link.find("host"); host != link.end()) {
+    return host->is_string() ? host->get<std::string>() : host->dump();
+  }
+  const auto uplink = link.find("uplink");
+  return uplink == link.end() ? "" : "uplink " + uplink->dump();
 }
 
 void AddNetwork(const json& network, StudyRun& run) {
@@ -124,7 +151,7 @@ void AddNetwork(const json& network, StudyRun& run) {
   for (const json& link : *links) {
     if (!link.is_object()) continue;
     run.links.push_back(
-        {TextAt(link, "host"), NumberAt(link, "/rate_bits_per_s"),
+        {LinkName(link), NumberAt(link, "/rate_bits_per_s"),
          NumberAt(link, "/expected_bytes_per_s"), NumberAt(link, "/sent_bytes_per_s"),
          NumberAt(link, "/received_bytes_per_s"), link.value("ok", json(false)) == json(true)});
   }

@@ -64,7 +64,7 @@ struct StudyTable {
   std::vector<StudyCell> cells;  ///< By varied keys, then in the strategy table's order, workers.
   std::vector<StudyScaling> scaling;
   std::vector<Finding> findings;
-  Verdict verdict;
+  StudyVerdict verdict;
   StudyTarget target;
   StudyMethod method;
   std::vector<StudyEnvironment> environments;        ///< One when all runs shared it.

@@ -104,7 +104,7 @@ std::string Capitalized(std::string text) {
   return text;
 }
 
-void Judge(const Places& places, Verdict& verdict) {
+void Judge(const Places& places, StudyVerdict& verdict) {
   const Places ring = WonBy(places, "ring");
   const Places server = WonBy(places, "parameter server");
   const Places neither = WonBy(places, "neither");
@@ -189,8 +189,8 @@ std::string OneOrMany(std::size_t count, const char* one, const char* many) {
 
 }  // namespace
 
-Verdict VerdictOf(const StudyTable& table) {
-  Verdict verdict;
+StudyVerdict VerdictOf(const StudyTable& table) {
+  StudyVerdict verdict;
   if (table.findings.empty()) {
     verdict.winner = "none";
     verdict.sentence =
@@ -217,7 +217,8 @@ StudyMethod MethodOf(const StudyTable& table) {
       "from its cell's median, with five runs or more; never dropped";
   method.warmup =
       "each run leaves out the first steps that its spec declares (warmup_steps); beside it stands "
-      "how many MSER-5 would leave out by rank 0's step times";
+      "how many MSER-5 would leave out by rank 0's step times, and a run is named where that "
+      "changes its mean step time by more than 1 %";
   const auto warn = [&](std::size_t count, const char* one, const char* many) {
     if (count > 0) method.warnings.push_back(OneOrMany(count, one, many));
   };

@@ -21,7 +21,7 @@ std::size_t ResampleSource::Below(std::size_t bound) {
   return static_cast<std::size_t>(((bits >> 32U) * bound) >> 32U);
 }
 
-Interval MiddleOf(std::vector<double> values) {
+ConfidenceInterval MiddleOf(std::vector<double> values) {
   std::ranges::sort(values);
   const double tail = (1 - kConfidence) / 2;
   return {SortedQuantile(values, tail), SortedQuantile(values, 1 - tail)};
@@ -43,7 +43,7 @@ const std::vector<MedianBootstrap::Middle>& MedianBootstrap::MiddlesOf(std::size
   return middles;
 }
 
-std::optional<Interval> MedianBootstrap::IntervalOf(std::vector<double> values) {
+std::optional<ConfidenceInterval> MedianBootstrap::IntervalOf(std::vector<double> values) {
   if (values.size() < kMinimumRuns) return std::nullopt;
   std::ranges::sort(values);
   std::vector<double> medians;

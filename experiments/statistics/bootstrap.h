@@ -32,7 +32,7 @@ class ResampleSource {
 };
 
 /// The middle 95 % of the values: their quantiles 0.025 and 0.975. At least one value.
-Interval MiddleOf(std::vector<double> values);
+ConfidenceInterval MiddleOf(std::vector<double> values);
 
 /// Percentile bootstrap (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter
 /// 13) of the median: 10,000 resamples from a fixed seed, so that equal samples have equal
@@ -40,7 +40,7 @@ Interval MiddleOf(std::vector<double> values);
 class MedianBootstrap {
  public:
   /// Absent with fewer than `kMinimumRuns` values.
-  std::optional<Interval> IntervalOf(std::vector<double> values);
+  std::optional<ConfidenceInterval> IntervalOf(std::vector<double> values);
 
  private:
   /// The two places in the sorted sample whose mean is the resample's median.

@@ -31,7 +31,8 @@ double Won(double a, double b) {
 
 /// `draw(resample_a, resample_b)` fills both.
 template <typename Draw>
-std::optional<Interval> RatioInterval(std::size_t size_a, std::size_t size_b, Draw&& draw) {
+std::optional<ConfidenceInterval> RatioInterval(std::size_t size_a, std::size_t size_b,
+                                                Draw&& draw) {
   std::vector<double> resample_a(size_a);
   std::vector<double> resample_b(size_b);
   std::vector<double> ratios;

@@ -4,11 +4,11 @@
 namespace ringside {
 
 /// A 95 % confidence interval, unless said otherwise.
-struct Interval {
+struct ConfidenceInterval {
   double low = 0;
   double high = 0;
 
-  bool operator==(const Interval&) const = default;
+  bool operator==(const ConfidenceInterval&) const = default;
 };
 
 }  // namespace ringside

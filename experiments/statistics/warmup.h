@@ -12,7 +12,7 @@ struct Warmup {
   bool judged = false;
   /// The series settles within its first half.
   bool settled = false;
-  /// First values to leave out; of interest where it settled.
+  /// First values to leave out; half of the batches where it did not settle.
   std::size_t length = 0;
 };
 

@@ -144,13 +144,14 @@ TEST(StudyData, LongCurvesAreThinnedAndKeepTheirEnds) {
 
 TEST(StudyData, TellsOfLinksThatWereNotAsAsked) {
   RunResult run = OneRun("ring", 2, 10);
-  run.network = json::parse(R"({"ok": false, "links": [{"host": "h0", "rate_bits_per_s": 1e9,
-      "expected_bytes_per_s": 1.2e8, "sent_bytes_per_s": 6e7, "ok": false}]})");
+  run.network = json::parse(R"({"ok": false, "links": [{"host": 0, "rate_bits_per_s": 1e9,
+      "expected_bytes_per_s": 1.2e8, "sent_bytes_per_s": 6e7, "ok": false}, {"uplink": 1, "ok": true}]})");
   const StudyTable table = TableOf({run});
   const StudyRun& read = table.cells[0].results[0];
   EXPECT_EQ(read.link_ok, false);
-  ASSERT_EQ(read.links.size(), 1U);
-  EXPECT_EQ(read.links[0].host, "h0");
+  ASSERT_EQ(read.links.size(), 2U);
+  EXPECT_EQ(read.links[0].host, "0");
+  EXPECT_EQ(read.links[1].host, "uplink 1");
   EXPECT_FALSE(read.links[0].received_bytes_per_s.has_value());
   EXPECT_THAT(table.method.warnings, Contains(HasSubstr("link that was not as asked")));
 }
@@ -163,6 +164,15 @@ TEST(StudyData, TellsOfRunsThatWarmedUpLonger) {
   EXPECT_EQ(table.cells[0].results[0].warmup_detected, 15);
   EXPECT_TRUE(table.cells[0].results[0].warmup_short);
   EXPECT_THAT(table.method.warnings, Contains(HasSubstr("still warmed up")));
+}
+
+TEST(StudyData, AWarmupThatChangesNothingIsNotWorthAWord) {
+  RunResult run = OneRun("ring", 2, 10);
+  for (int i = 0; i < 60; ++i) run.metrics.step_ms.push_back(i < 15 ? 10.02 : 10);
+  const StudyTable table = TableOf({run});
+  EXPECT_EQ(table.cells[0].results[0].warmup_detected, 15);
+  EXPECT_FALSE(table.cells[0].results[0].warmup_short);
+  EXPECT_THAT(table.method.warnings, IsEmpty());
 }
 
 TEST(StudyData, ReportsDifferentEnvironments) {

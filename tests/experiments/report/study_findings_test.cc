@@ -108,7 +108,7 @@ TEST(StudyFindings, DependOnTheNumberOfWorkers) {
   AddRuns(runs, "ps-sync", 2, 1200);
   AddRuns(runs, "ring", 8, 3000);
   AddRuns(runs, "ps-sync", 8, 1500);
-  const Verdict verdict = TableOf(runs).verdict;
+  const StudyVerdict verdict = TableOf(runs).verdict;
   EXPECT_EQ(verdict.winner, "depends");
   EXPECT_THAT(verdict.sentence,
               AllOf(HasSubstr("It depends: the ring is faster than the best parameter server at 8 "

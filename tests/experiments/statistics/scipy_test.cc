@@ -37,7 +37,7 @@ Values Sample(std::uint64_t seed, std::size_t size, double scale) {
   return values;
 }
 
-json JsonOf(const std::optional<Interval>& interval) {
+json JsonOf(const std::optional<ConfidenceInterval>& interval) {
   return interval ? json::array({interval->low, interval->high}) : json();
 }
 

@@ -55,7 +55,7 @@ TEST(MedianBootstrap, HoldsTheMedianWithinTheSample) {
   EXPECT_GE(interval->high, 3);
   EXPECT_GE(interval->low, 1);
   EXPECT_LE(interval->high, 5);
-  EXPECT_EQ(bootstrap.IntervalOf({7, 7, 7, 7, 7}), (Interval{7, 7}));
+  EXPECT_EQ(bootstrap.IntervalOf({7, 7, 7, 7, 7}), (ConfidenceInterval{7, 7}));
 }
 
 TEST(MedianBootstrap, NarrowsWithMoreRuns) {
