@@ -111,6 +111,20 @@ TEST(PlanMatrix, ExcludesServersHoweverTheyAreCounted) {
               ::testing::ElementsAre("ps-sync workers=4 servers=4"));
 }
 
+TEST(PlanMatrix, VariesIncludesAndExcludesKeysThatAreMaps) {
+  const auto runs = Plan(
+      "axes:\n  strategy: [ring]\n  network:\n    - {hosts: 2, rate: 1Gbps}\n    - 100Mbps\n"
+      "    - {hosts: 2, rate: 300Mbps}\n"
+      "exclude:\n  - {network: 'hosts=2,rate=1000Mbps'}\n"
+      "include:\n  - {strategy: none, network: {hosts: 2, rate: 50Mbps}}\n");
+  ASSERT_EQ(runs.size(), 3U);
+  std::vector<double> rates;
+  for (const PlannedRun& run : runs) rates.push_back(run.spec.link_bits_per_s);
+  EXPECT_THAT(rates, ::testing::UnorderedElementsAre(100e6, 300e6, 50e6));
+  const RunFilter only({"network={hosts=2,rate=300Mbps},strategy=ring"});
+  EXPECT_EQ(std::ranges::count_if(runs, [&](const auto& run) { return only.Fits(run.spec); }), 1);
+}
+
 MatrixSpec WithImpossible() {
   return ParseMatrixSpec(std::string(kHead) +
                              "axes:\n  strategy: [ring, ps-sync]\n  workers: [2, 4]\n"
