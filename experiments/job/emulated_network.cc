@@ -62,7 +62,8 @@ SocketFile::~SocketFile() { ::unlink(path_.c_str()); }
 
 EmulatedNetwork::EmulatedNetwork(NetworkPlan plan, const Environment& environment)
     : lab_(std::move(plan)),
-      record_(NetworkRecord(lab_.plan().spec, CalibrateLinks(lab_))),
+      record_(
+          NetworkRecord(lab_.plan().spec, CalibrateLinks(lab_), lab_.host(0).congestion_control())),
       socket_(environment) {}
 
 int EmulatedNetwork::HostOf(const Member& who) const {

@@ -253,7 +253,8 @@ std::vector<LinkCalibration> CalibrateLinks(const Lab& lab) {
   return results;
 }
 
-nlohmann::json NetworkRecord(const NetworkSpec& spec, const std::vector<LinkCalibration>& links) {
+nlohmann::json NetworkRecord(const NetworkSpec& spec, const std::vector<LinkCalibration>& links,
+                             const std::string& congestion_control) {
   nlohmann::json rows = nlohmann::json::array();
   for (const LinkCalibration& link : links) {
     nlohmann::json row{{"rate_bits_per_s", link.rate_bits_per_s},
@@ -267,6 +268,7 @@ nlohmann::json NetworkRecord(const NetworkSpec& spec, const std::vector<LinkCali
   }
   return {{"schema", "ringside.network/1"},
           {"spec", NetworkText(spec)},
+          {"congestion_control", congestion_control},
           {"links", rows},
           {"ok", std::ranges::all_of(links, &LinkCalibration::ok)}};
 }

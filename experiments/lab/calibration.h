@@ -33,7 +33,8 @@ inline constexpr double kLinkTolerance = 0.05;
 std::vector<LinkCalibration> CalibrateLinks(const Lab& lab);
 
 /// The content of network.json (docs/run-bundle.md).
-nlohmann::json NetworkRecord(const NetworkSpec& spec, const std::vector<LinkCalibration>& links);
+nlohmann::json NetworkRecord(const NetworkSpec& spec, const std::vector<LinkCalibration>& links,
+                             const std::string& congestion_control);
 
 }  // namespace ringside
 

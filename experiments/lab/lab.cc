@@ -14,6 +14,9 @@ constexpr int kBundleBytes = 28'672;
 // Small, or short messages beat the limit.
 constexpr char kBurst[] = "32kb";
 constexpr char kQueue[] = "50ms";
+// What most systems have. Pinned, because it decides how links are shared: under BBR, some kernels'
+// default, servers' connections leave a tenth of a link unused.
+constexpr char kCongestionControl[] = "cubic";
 constexpr int kDelayedPackets = 100'000;
 constexpr int kPrefix = 16;
 
@@ -79,6 +82,7 @@ void Lab::MakeSwitch(const NetNamespace& hub, const std::string& address) const 
 void Lab::MakeHost(int index) const {
   const NetworkPlan::Host& host = plan_.hosts[static_cast<std::size_t>(index)];
   const NetNamespace& own = hosts_[static_cast<std::size_t>(index)];
+  own.ChooseCongestionControl(kCongestionControl);
   RunIp(own, fmt::format("link add eth0 type veth peer name port{} netns {}\n"
                          "address add {}/{} dev eth0\n"
                          "link set dev lo up\n",

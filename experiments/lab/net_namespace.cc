@@ -11,12 +11,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 
 #include "common/errors.h"
 
 namespace ringside {
 namespace {
 
+// The kernel answers for the namespace of the thread that opens it.
+constexpr char kCongestionControl[] = "/proc/sys/net/ipv4/tcp_congestion_control";
 constexpr char kOwnNamespace[] = "/proc/thread-self/ns/net";
 
 FileDescriptor OpenOwn() {
@@ -75,6 +78,20 @@ std::string EnterUserNamespace() {
                       write("/proc/self/gid_map", "0 " + std::to_string(group) + " 1\n");
   if (!mapped) return std::string("a user namespace cannot be mapped: ") + std::strerror(errno);
   return RaiseLoopback() ? "" : std::string("its loopback cannot be used: ") + std::strerror(errno);
+}
+
+void NetNamespace::ChooseCongestionControl(const std::string& name) const {
+  const NamespaceScope inside(fd());
+  const FileDescriptor file(::open(kCongestionControl, O_WRONLY | O_CLOEXEC));
+  if (file.get() < 0) return;
+  [[maybe_unused]] const ssize_t written = ::write(file.get(), name.data(), name.size());
+}
+
+std::string NetNamespace::congestion_control() const {
+  const NamespaceScope inside(fd());
+  std::string name;
+  std::ifstream(kCongestionControl) >> name;
+  return name;
 }
 
 std::string NetNamespace::path() const {

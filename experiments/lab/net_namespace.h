@@ -15,6 +15,11 @@ class NetNamespace {
   static NetNamespace Make();
 
   int fd() const { return file_.get(); }
+  /// What new TCP connections of this namespace use. Left as it is where the kernel lacks `name` or
+  /// does not let this process choose.
+  void ChooseCongestionControl(const std::string& name) const;
+  /// What they use: "cubic".
+  std::string congestion_control() const;
   /// For other processes of this user, as long as this one lives.
   std::string path() const;
 

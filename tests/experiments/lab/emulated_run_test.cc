@@ -99,13 +99,14 @@ TEST(LinkCalibrationTest, OneThatIsFurtherOffThanItsToleranceIsMarked) {
                        .received_bytes_per_s = 96};
   EXPECT_NEAR(link.error(), 0.04, 1e-9);
   EXPECT_TRUE(link.ok());
-  EXPECT_EQ(NetworkRecord(ParseNetwork("1Gbps"), {link}).at("ok"), true);
+  EXPECT_EQ(NetworkRecord(ParseNetwork("1Gbps"), {link}, "cubic").at("ok"), true);
   link.sent_bytes_per_s = 106;
   EXPECT_FALSE(link.ok());
-  const nlohmann::json record = NetworkRecord(ParseNetwork("1Gbps"), {link});
+  const nlohmann::json record = NetworkRecord(ParseNetwork("1Gbps"), {link}, "cubic");
   EXPECT_EQ(record.at("ok"), false);
   EXPECT_EQ(record.at("schema"), "ringside.network/1");
   EXPECT_EQ(record.at("spec"), "1Gbps");
+  EXPECT_EQ(record.at("congestion_control"), "cubic");
   EXPECT_EQ(record.at("links").at(0).at("host"), 0);
 }
 
