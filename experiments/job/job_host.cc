@@ -107,6 +107,7 @@ void JobHost::WarnOfLinks() {
 }
 
 void JobHost::StartMembers() {
+  members_begin_ = Clock::now();
   nlohmann::json processes = nlohmann::json::array();
   for (MemberSetup setup : plan_.local) {
     setup.coordinator = coordinator_->target();
@@ -239,7 +240,7 @@ void JobHost::TakeLost() {
 }
 
 void JobHost::TakeMissing() {
-  if (Clock::now() - begin_ < plan_.join_timeout) return;
+  if (Clock::now() - members_begin_ < plan_.join_timeout) return;
   for (const Member& who : board_.Missing()) {
     if (std::ranges::find(reported_lost_, who) != reported_lost_.end()) continue;
     reported_lost_.push_back(who);

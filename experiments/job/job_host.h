@@ -83,6 +83,7 @@ class JobHost {
   const Environment environment_;
   HostPlan plan_;
   const Clock::time_point begin_;
+  Clock::time_point members_begin_;  // when the first was started: a network is built before
   std::string started_;
   JobBoard board_;
   std::unique_ptr<Coordinator> coordinator_;

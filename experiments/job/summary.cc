@@ -196,7 +196,7 @@ class SummaryMaker {
 
   /// Of the bytes that the codec leaves. What a worker gathers it receives from everybody, whatever
   /// its strategy does with the sums of other codecs.
-  Cost Bound(const StrategyEntry& entry) const {
+  CostInput BoundInput() const {
     CostInput input;
     input.workers = spec_.workers;
     input.hosts = static_cast<int>(hosts_.size());
@@ -207,11 +207,34 @@ class SummaryMaker {
     input.bytes_per_s = GoodputBytesPerSecond(spec_.link_bits_per_s);
     input.latency_s = spec_.link_latency_s;
     input.sync_every = spec_.options.sync_every;
-    const bool gathered = entry.family == Family::kRing &&
-                          WayOf(spec_.options.codec.kind) == CodecWay::kGathered;
+    return input;
+  }
+
+  Cost Bound(const StrategyEntry& entry) const {
+    const CostInput input = BoundInput();
+    const bool gathered =
+        entry.family == Family::kRing && WayOf(spec_.options.codec.kind) == CodecWay::kGathered;
     Cost cost = gathered ? GatherCost(input) : entry.bound(input);
     cost.seconds = std::max(cost.seconds, SlowestHostSeconds(cost));
     return cost;
+  }
+
+  /// The formulas give every worker and every dedicated server a link of its own, but for those
+  /// that count hosts; with uneven rates they must also give all workers the same bytes.
+  bool FormulaKnowsLinks(const StrategyEntry& entry) const {
+    if (!spec_.network) return true;
+    const ServerLayout layout = LayoutServers(spec_);
+    if (spec_.network->servers_on_workers && layout.dedicated > 0) return false;
+    if (!spec_.network->rates.empty() && layout.colocated > 0) {
+      return layout.dedicated == 0 && layout.colocated == spec_.workers;
+    }
+    const NetworkPlan plan =
+        PlanNetwork(*spec_.network, spec_.workers, layout.dedicated, spec_.hosts);
+    const std::set<int> shared(plan.worker_hosts.begin(), plan.worker_hosts.end());
+    if (static_cast<int>(shared.size()) == spec_.workers) return true;
+    CostInput alone = BoundInput();
+    alone.hosts = 0;
+    return entry.bound(alone).seconds != entry.bound(BoundInput()).seconds;
   }
 
   /// `link_bits_per_s` is that of the fastest host; a slower one needs longer for its own bytes.
@@ -246,7 +269,7 @@ class SummaryMaker {
     summary_["bound_bytes_sent_per_worker_per_step"] = cost.bytes_sent_per_worker;
     summary_["bound_bytes_received_per_worker_per_step"] = cost.bytes_received_per_worker;
     summary_["bound_bytes_per_server_per_step"] = cost.bytes_per_server;
-    if (spec_.link_bits_per_s <= 0) return;
+    if (spec_.link_bits_per_s <= 0 || !FormulaKnowsLinks(*entry)) return;
     const double comm_ms = cost.seconds * 1000;
     const double compute_ms =
         EmulatedComputeMs() > 0 ? EmulatedComputeMs() : statistics_.compute_ms.value_or(0);

@@ -72,6 +72,7 @@ Lab::Lab(NetworkPlan plan)
 
 // A switch has an address of its own: links are measured from there.
 void Lab::MakeSwitch(const NetNamespace& hub, const std::string& address) const {
+  hub.ChooseCongestionControl(kCongestionControl);
   RunIp(hub, fmt::format("link add bridge0 type bridge\n"
                          "address add {}/{} dev bridge0\n"
                          "link set dev lo up\n"

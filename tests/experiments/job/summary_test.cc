@@ -155,6 +155,23 @@ TEST(Summary, TheBoundIsTheLongerOfComputeAndCommunication) {
   EXPECT_GT(MakeSummary(run)["bound_bytes_sent_per_worker_per_step"], 0);
 }
 
+TEST(Summary, ThereIsNoBoundWhereNoFormulaKnowsWhoSharesALink) {
+  RunRecord run = MakeRun();
+  const auto bound = [&](const char* strategy, const char* network) {
+    run.spec.strategy = strategy;
+    run.spec.servers = std::string_view(strategy).starts_with("ps-") ? 1 : 0;
+    run.spec.network = ParseNetwork(network);
+    return MakeSummary(run)["bound_ms"];
+  };
+  EXPECT_FALSE(bound("ps-async", "1Gbps").is_null());
+  EXPECT_TRUE(bound("ps-async", "1Gbps,servers=workers").is_null());
+  EXPECT_FALSE(bound("ring", "1Gbps").is_null());
+  EXPECT_TRUE(bound("ring", "hosts=1,rate=1Gbps").is_null());
+  EXPECT_FALSE(bound("ring", "rates=1Gbps:100Mbps").is_null());
+  run.spec.colocated = true;
+  EXPECT_TRUE(bound("ps-async", "rates=1Gbps:100Mbps").is_null());  // a server in one of two
+}
+
 TEST(Summary, TheBoundIsOfTheBytesThatTheCodecLeaves) {
   RunRecord run = MakeRun();
   const auto sent = [&](const char* strategy, const char* codec, int bytes) {
