@@ -43,15 +43,20 @@ std::vector<double> ValuesOf(const StudyCell& cell, std::optional<double> StudyR
 }
 
 std::string OutcomeOf(const ComparedCell& cell, std::string_view metric) {
-  if (!cell.b_over_a.ratio) return cell.a && cell.b && *cell.a == *cell.b ? "same" : "unknown";
+  if (!cell.a && !cell.b) return "unknown";
+  if (!cell.b) return "missing";
+  if (!cell.a) return "new";
   if (!cell.differs) return "same";
-  const bool more = *cell.b_over_a.ratio > 1;
+  const bool more = *cell.b > *cell.a;
   const bool more_is_better = std::ranges::find(kMoreIsBetter, metric) != kMoreIsBetter.end();
   return more == more_is_better ? "better" : "worse";
 }
 
-bool Differs(const Comparison& comparison, double threshold) {
-  if (!comparison.ratio || std::abs(*comparison.ratio - 1) <= threshold) return false;
+bool Differs(const ComparedCell& cell, double threshold) {
+  // No ratio is no proof of likeness: one side's runs may all have failed, or A's number is zero.
+  if (!cell.b_over_a.ratio) return cell.a != cell.b;
+  const Comparison& comparison = cell.b_over_a;
+  if (std::abs(*comparison.ratio - 1) <= threshold) return false;
   if (!comparison.interval) return true;
   return comparison.interval->low > 1 || comparison.interval->high < 1;
 }
@@ -64,7 +69,9 @@ ComparedCell CompareCell(const StudyCell& a, const StudyCell& b, std::string_vie
   cell.a = a.*number.cell;
   cell.b = b.*number.cell;
   cell.b_over_a = CompareIndependent(ValuesOf(b, number.run), ValuesOf(a, number.run));
-  cell.differs = Differs(cell.b_over_a, threshold);
+  cell.failed_a = a.failed;
+  cell.failed_b = b.failed;
+  cell.differs = Differs(cell, threshold);
   cell.outcome = OutcomeOf(cell, metric);
   return cell;
 }
@@ -100,13 +107,16 @@ std::string CellsText(const StudyComparison& comparison) {
                   {"95 %\ninterval"},
                   {"P(B > A)"},
                   {"runs"},
+                  {"failed\nin A"},
+                  {"failed\nin B"},
                   {"B is", Align::kLeft}});
   for (const ComparedCell& cell : comparison.cells) {
     const Comparison& ratio = cell.b_over_a;
     text.AddRow({cell.label, NumberText(cell.a), NumberText(cell.b),
                  ratio.ratio ? fmt::format("{:.3f}", *ratio.ratio) : "-", IntervalText(ratio),
                  ratio.p_greater ? fmt::format("{:.2f}", *ratio.p_greater) : "-",
-                 std::to_string(ratio.runs), cell.outcome});
+                 std::to_string(ratio.runs), std::to_string(cell.failed_a),
+                 std::to_string(cell.failed_b), cell.outcome});
   }
   return text.Render();
 }
@@ -155,7 +165,7 @@ std::string RenderText(const StudyComparison& comparison) {
          OnlyText("B", comparison.only_in_b) +
          fmt::format(
              "\n{} of {} configurations differ by more than {:.3g} % with an interval that "
-             "leaves out 1.\n",
+             "leaves out 1, or have no ratio: one side alone has a number, or A's is zero.\n",
              differing, comparison.cells.size(), comparison.threshold * 100) +
          "points only: fewer than five runs on a side, the medians alone decide.\n";
 }
@@ -167,6 +177,8 @@ json RenderJson(const StudyComparison& comparison) {
                      {"a", OrNull(cell.a)},
                      {"b", OrNull(cell.b)},
                      {"b_over_a", JsonOf(cell.b_over_a)},
+                     {"failed_a", cell.failed_a},
+                     {"failed_b", cell.failed_b},
                      {"outcome", cell.outcome},
                      {"differs", cell.differs}});
   }

@@ -18,9 +18,14 @@ struct ComparedCell {
   std::optional<double> a;  ///< Medians over runs.
   std::optional<double> b;
   Comparison b_over_a;  ///< Each with each: runs of two studies were not interleaved.
-  /// "same", "better", "worse" (B as A sees it), "unknown" where one has no such number.
+  int failed_a = 0;     ///< Runs that are in no median.
+  int failed_b = 0;
+  /// "same", "better", "worse" (B as A sees it), "missing" where A alone has such a number, "new"
+  /// where B alone has, "unknown" where neither has.
   std::string outcome;
-  bool differs = false;  ///< The ratio is past the threshold, and its interval leaves out 1.
+  /// The ratio is past the threshold, and its interval leaves out 1; also where one side alone has
+  /// a number, and where A's is zero and B's is not.
+  bool differs = false;
 };
 
 struct StudyComparison {

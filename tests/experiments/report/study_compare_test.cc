@@ -98,6 +98,36 @@ TEST(StudyCompare, RefusesStudiesThatShareNothing) {
   EXPECT_THROW(Compared(Study("a", {10}), Study("b", {10}, "tree")), Error);
 }
 
+TEST(StudyCompare, ASideWhoseRunsAllFailedDiffers) {
+  StudyInput broken = Study("b", kSteady);
+  for (RunResult& run : broken.runs) run.summary = {{"status", "failed"}, {"error", "killed"}};
+  const StudyComparison lost = Compared(Study("a", kSteady), broken);
+  ASSERT_EQ(lost.cells.size(), 1U);
+  EXPECT_TRUE(lost.differ);
+  EXPECT_EQ(lost.cells[0].outcome, "missing");
+  EXPECT_EQ(lost.cells[0].failed_a, 0);
+  EXPECT_EQ(lost.cells[0].failed_b, 5);
+  EXPECT_THAT(RenderText(lost), HasSubstr("0       0       5  missing\n"));
+  EXPECT_EQ(RenderJson(lost)["cells"][0]["failed_b"], 5);
+  const StudyComparison found = Compared(broken, Study("a", kSteady));
+  EXPECT_TRUE(found.differ);
+  EXPECT_EQ(found.cells[0].outcome, "new");
+}
+
+TEST(StudyCompare, WhatGrowsFromZeroDiffers) {
+  const auto waits = [](const char* name, double exposed_comm_ms) {
+    StudyInput study = Study(name, {10});
+    study.runs[0].summary["exposed_comm_ms"] = exposed_comm_ms;
+    return study;
+  };
+  const StudyComparison grown = Compared(waits("a", 0), waits("b", 3), "exposed_comm_ms");
+  EXPECT_TRUE(grown.differ);
+  EXPECT_EQ(grown.cells[0].outcome, "worse");
+  const StudyComparison none = Compared(waits("a", 0), waits("b", 0), "exposed_comm_ms");
+  EXPECT_FALSE(none.differ);
+  EXPECT_EQ(none.cells[0].outcome, "same");
+}
+
 TEST(StudyCompare, AMissingNumberIsUnknown) {
   const StudyComparison comparison = Compared(Study("a", kSteady), Study("b", kSteady), "accuracy");
   EXPECT_EQ(comparison.cells[0].outcome, "unknown");
