@@ -104,11 +104,9 @@ function strategyColumns(study, cellOf) {
 export function growthTable(study) {
   const lines = study.data.scaling ?? [];
   if (!lines.some((line) => Number.isFinite(line.step_ms_slope))) return null;
-  const first = (line) => study.cells[line.cells[0]];
   const amdahl = lines.some((line) => Number.isFinite(line.amdahl_serial_fraction));
   const columns = [
-    { title: "strategy", left: true, value: (line) => study.seriesOf(first(line)) },
-    ...variedColumns(study, first),
+    { title: "strategy", left: true, value: (line) => line.label },
     { title: "ms per worker", value: (line) => line.step_ms_slope, show: compact },
     { title: "intercept, ms", value: (line) => line.step_ms_intercept, show: compact },
     { title: "R²", value: (line) => line.step_ms_r2, show: fixed(3) },
