@@ -5,9 +5,11 @@
 #include <array>
 #include <cstdint>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <vector>
 
 #include "experiments/job/files.h"
 #include "experiments/report/tensorboard_event.pb.h"
@@ -18,6 +20,8 @@ namespace {
 using nlohmann::json;
 using tensorboard::Event;
 
+constexpr char kEventsPrefix[] = "events.out.tfevents.";
+constexpr char kEventsSuffix[] = ".ringside";
 constexpr std::uint32_t kCastagnoli = 0x82F63B78;  // reflected
 constexpr std::uint32_t kMaskDelta = 0xA282EAD8;
 
@@ -144,6 +148,17 @@ std::string RunDirectory(const StudyCell& cell, const StudyRun& run) {
   return fmt::format("{}/{}/{}", SafeName(cell.strategy), layout, SafeName(run.run_id));
 }
 
+// An export of the same run under another start time would double its curves.
+void RemoveOtherEvents(const std::string& directory, const std::string& name) {
+  std::vector<std::filesystem::path> others;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    const std::string other = entry.path().filename().string();
+    const bool events = other.starts_with(kEventsPrefix) && other.ends_with(kEventsSuffix);
+    if (events && other != name && entry.is_regular_file()) others.push_back(entry.path());
+  }
+  for (const auto& other : others) std::filesystem::remove(other);
+}
+
 bool WriteRun(const StudyCell& cell, const StudyRun& run, const std::string& directory) {
   std::ifstream metrics(run.directory + "/metrics.jsonl", std::ios::binary);
   const double started = SecondsSince1970(run.started);
@@ -154,8 +169,9 @@ bool WriteRun(const StudyCell& cell, const StudyRun& run, const std::string& dir
   if (events.empty()) return false;
   const std::string path = directory + "/" + RunDirectory(cell, run);
   MakeDirectories(path);
-  WriteFileAtomically(fmt::format("{}/events.out.tfevents.{:010.0f}.ringside", path, started),
-                      events.records());
+  const std::string name = fmt::format("{}{:010.0f}{}", kEventsPrefix, started, kEventsSuffix);
+  RemoveOtherEvents(path, name);
+  WriteFileAtomically(path + "/" + name, events.records());
   return true;
 }
 

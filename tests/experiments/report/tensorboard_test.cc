@@ -57,6 +57,23 @@ TEST(TensorBoard, NamesStayBelowTheDirectory) {
   }
 }
 
+TEST(TensorBoard, ASecondExportReplacesTheFirst) {
+  const TemporaryDirectory scratch;
+  std::ofstream(scratch.path() + "/metrics.jsonl")
+      << R"({"kind":"step","step":0,"step_ms":2,"loss":1})";
+  const std::string out = scratch.path() + "/tb";
+  StudyTable table = OneRun("ring", scratch.path());
+  EXPECT_EQ(WriteTensorBoard(table, out), 1);
+  const fs::path folder = fs::directory_iterator(out + "/ring/2-workers")->path();
+  const fs::path first = fs::directory_iterator(folder)->path();
+  std::ofstream(folder / "events.out.tfevents.1.host") << "not ours";
+  table.cells[0].results[0].started = "2026-01-02T10:00:00Z";
+  EXPECT_EQ(WriteTensorBoard(table, out), 1);
+  EXPECT_FALSE(fs::exists(first));
+  EXPECT_TRUE(fs::exists(folder / "events.out.tfevents.1.host"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 2);
+}
+
 TEST(TensorBoard, ARunWithoutMetricsHasNoFile) {
   const TemporaryDirectory scratch;
   EXPECT_EQ(WriteTensorBoard(OneRun("ring", scratch.path()), scratch.path() + "/tb"), 0);
