@@ -290,9 +290,12 @@ Comparison CompareCells(const StudyCell& a, const StudyCell& b,
     paired_a.push_back(value);
     paired_b.push_back(partner->second);
   }
-  const bool all = paired_a.size() == std::min(of_a.size(), of_b.size());
+  const std::vector<double> all_a = ValuesOf(a, number);
+  const std::vector<double> all_b = ValuesOf(b, number);
+  // A run without a partner would be left out of the pairs, and with it what made it fail there.
+  const bool all = paired_a.size() == all_a.size() && paired_b.size() == all_b.size();
   if (all && !paired_a.empty()) return ComparePaired(paired_a, paired_b);
-  return CompareIndependent(ValuesOf(a, number), ValuesOf(b, number));
+  return CompareIndependent(all_a, all_b);
 }
 
 }  // namespace ringside

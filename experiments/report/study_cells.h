@@ -36,8 +36,8 @@ using Workload = std::map<std::string, std::string>;
 /// share to be compared. With `keep_codec` the codec counts too.
 Workload SharedKeys(const StudyCell& cell, bool keep_codec);
 
-/// One number of two cells' runs that are done: by pairs where every run of the smaller cell has a
-/// partner of the same repetition and seed, otherwise each with each.
+/// One number of two cells' runs that are done: by pairs where every run of both has a partner of
+/// the same repetition and seed, otherwise each with each.
 Comparison CompareCells(const StudyCell& a, const StudyCell& b,
                         std::optional<double> StudyRun::*number);
 

@@ -56,7 +56,7 @@ std::string SurenessText(const Comparison& comparison) {
   return fmt::format("95 % interval {:.2f} to {:.2f}, {}, ahead in {:.0f} % of the {}",
                      comparison.interval->low, comparison.interval->high, RunsText(comparison.runs),
                      comparison.p_greater.value_or(0) * 100,
-                     comparison.paired ? "pairs" : "combinations");
+                     comparison.paired ? "pairs" : "combinations, each side resampled by itself");
 }
 
 std::string PlaceText(const Finding& finding) {

@@ -178,6 +178,17 @@ TEST(StudyFindings, UnpairedRunsAreComparedEachWithEach) {
   EXPECT_THAT(finding.sentence, HasSubstr("of the combinations"));
 }
 
+TEST(StudyFindings, ARunWithoutAPartnerEndsThePairs) {
+  std::vector<RunResult> runs;
+  AddRuns(runs, "ring", 4, 1000, 7);
+  AddRuns(runs, "ps-sync", 4, 800, 6);
+  const Finding finding = TableOf(runs).findings.front();
+  EXPECT_FALSE(finding.ring_over_ps.paired);
+  EXPECT_THAT(finding.sentence, HasSubstr("each side resampled by itself"));
+  // Of all seven runs, not of the six with a partner.
+  EXPECT_NEAR(*finding.ring_over_ps.ratio, 1030.0 / 820, 1e-9);
+}
+
 TEST(StudyFindings, NamesStayText) {
   std::vector<RunResult> runs;
   AddRuns(runs, "ring", 4, 1000);
