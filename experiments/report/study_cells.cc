@@ -144,19 +144,18 @@ void MarkOutliers(StudyCell& cell) {
 }
 
 void AddCriticalPath(StudyCell& cell) {
-  constexpr std::array kParts{&CriticalPath::compute_ms,        &CriticalPath::exposed_comm_ms,
-                              &CriticalPath::straggler_wait_ms, &CriticalPath::server_queue_ms,
-                              &CriticalPath::codec_ms,          &CriticalPath::other_ms};
   CriticalPath path;
-  for (double CriticalPath::*part : kParts) {
+  bool any = false;
+  for (const CriticalPart& part : kCriticalParts) {
     std::vector<double> values;
     for (const StudyRun& run : cell.results) {
-      if (IsDone(run) && run.critical_path) values.push_back((*run.critical_path).*part);
+      if (!IsDone(run) || !run.critical_path) continue;
+      if (const auto value = (*run.critical_path).*part.value) values.push_back(*value);
     }
-    if (values.empty()) return;
-    path.*part = *Median(std::move(values));
+    path.*part.value = Median(std::move(values));
+    any = any || (path.*part.value).has_value();
   }
-  cell.critical_path = path;
+  if (any) cell.critical_path = path;
 }
 
 void AddStaleness(StudyCell& cell) {

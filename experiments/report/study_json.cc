@@ -19,12 +19,9 @@ json JsonOf(const ConfidenceInterval& interval) {
 
 json JsonOf(const std::optional<CriticalPath>& path) {
   if (!path) return nullptr;
-  return {{"compute_ms", path->compute_ms},
-          {"exposed_comm_ms", path->exposed_comm_ms},
-          {"straggler_wait_ms", path->straggler_wait_ms},
-          {"server_queue_ms", path->server_queue_ms},
-          {"codec_ms", path->codec_ms},
-          {"other_ms", path->other_ms}};
+  json object = json::object();
+  for (const CriticalPart& part : kCriticalParts) object[part.name] = OrNull((*path).*part.value);
+  return object;
 }
 
 json JsonOf(const std::map<std::int64_t, std::int64_t>& histogram) {

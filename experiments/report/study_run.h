@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_EXPERIMENTS_REPORT_STUDY_RUN_H_
 #define RINGSIDE_EXPERIMENTS_REPORT_STUDY_RUN_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -9,15 +10,31 @@
 
 namespace ringside {
 
-/// Where the time of a step goes: medians over steps, in milliseconds.
+/// Where the time of a step goes: medians over steps, in milliseconds. Absent: what it stands on
+/// cannot tell that part, whose time is in another one. At least one is there.
 struct CriticalPath {
-  double compute_ms = 0;
-  double exposed_comm_ms = 0;
-  double straggler_wait_ms = 0;
-  double server_queue_ms = 0;
-  double codec_ms = 0;
-  double other_ms = 0;
+  std::optional<double> compute_ms;
+  std::optional<double> exposed_comm_ms;
+  std::optional<double> straggler_wait_ms;
+  std::optional<double> server_queue_ms;
+  std::optional<double> codec_ms;
+  std::optional<double> data_ms;
+  std::optional<double> other_ms;
 };
+
+/// A part by its name in JSON.
+struct CriticalPart {
+  const char* name;
+  std::optional<double> CriticalPath::*value;
+};
+inline constexpr std::array kCriticalParts{
+    CriticalPart{"compute_ms", &CriticalPath::compute_ms},
+    CriticalPart{"exposed_comm_ms", &CriticalPath::exposed_comm_ms},
+    CriticalPart{"straggler_wait_ms", &CriticalPath::straggler_wait_ms},
+    CriticalPart{"server_queue_ms", &CriticalPath::server_queue_ms},
+    CriticalPart{"codec_ms", &CriticalPath::codec_ms},
+    CriticalPart{"data_ms", &CriticalPath::data_ms},
+    CriticalPart{"other_ms", &CriticalPath::other_ms}};
 
 /// One evaluation of a run on held-out data.
 struct CurvePoint {

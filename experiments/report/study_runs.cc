@@ -160,10 +160,15 @@ void AddNetwork(const json& network, StudyRun& run) {
 void AddCriticalPath(const json& summary, StudyRun& run) {
   const auto path = summary.find("critical_path");
   if (path == summary.end() || !path->is_object()) return;
-  const auto part = [&](const char* pointer) { return NumberAt(*path, pointer).value_or(0); };
-  run.critical_path = {part("/compute_ms"),        part("/exposed_comm_ms"),
-                       part("/straggler_wait_ms"), part("/server_queue_ms"),
-                       part("/codec_ms"),          part("/other_ms")};
+  CriticalPath parts;
+  bool any = false;
+  for (const CriticalPart& part : kCriticalParts) {
+    const std::optional<double> value = NumberAt(*path, fmt::format("/{}", part.name).c_str());
+    parts.*part.value = value;
+    any = any || value.has_value();
+  }
+  // A path without a part says nothing: readers then fall back on the step's own numbers.
+  if (any) run.critical_path = parts;
 }
 
 void AddCurve(const RunResult& result, const std::optional<double>& target, StudyRun& run) {

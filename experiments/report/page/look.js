@@ -34,5 +34,6 @@ export const PARTS = [
   ["straggler", "waiting for a straggler", "#CC79A7", "\\"],
   ["queue", "server queue", "#E69F00", "x"],
   ["codec", "codec", "#009E73", "-"],
-  ["other", "data, submitting and the rest", "#8C8C8C", "."],
+  ["data", "data", "#56B4E9", "|"],
+  ["other", "the rest", "#8C8C8C", "."],
 ];

@@ -82,12 +82,14 @@ export function scaling(study, view, looks, metric) {
   return { data, layout: { xaxis: x.axis, yaxis: { title: { text: what.title }, rangemode: "tozero", tickformat: what.tickformat } } };
 }
 
-/** {part: milliseconds} of a cell's step. */
+/** {part: milliseconds} of a cell's step; a part that is not known is absent, its time is in another one. */
 export function partsOf(cell) {
   const path = cell.critical_path;
   if (path) {
-    return { compute: path.compute_ms, exposed: path.exposed_comm_ms, straggler: path.straggler_wait_ms,
-             queue: path.server_queue_ms, codec: path.codec_ms, other: path.other_ms };
+    const parts = { compute: path.compute_ms, exposed: path.exposed_comm_ms, straggler: path.straggler_wait_ms,
+                    queue: path.server_queue_ms, codec: path.codec_ms, data: path.data_ms, other: path.other_ms };
+    const known = Object.entries(parts).filter(([, value]) => isNumber(value));
+    if (known.length > 0) return Object.fromEntries(known);
   }
   if (!isNumber(cell.step_ms)) return null;
   const run = (key) => median((cell.results ?? []).filter((one) => one.status === "done").map((one) => one[key]));
@@ -113,9 +115,9 @@ function rowLayout(found, title, width) {
 
 function stack(found, parts, title, width, show) {
   const data = parts.filter(([key]) => found.some((row) => row.parts[key] > 0)).map(([key, name, colour, shape]) => ({
-    type: "bar", orientation: "h", name, y: found.map((row) => row.name), x: found.map((row) => row.parts[key] ?? 0),
+    type: "bar", orientation: "h", name, y: found.map((row) => row.name), x: found.map((row) => row.parts[key] ?? null),
     marker: { color: colour, pattern: { shape, fgcolor: "rgba(255,255,255,0.55)", fillmode: "overlay", size: 6 }, line: { width: 0 } },
-    hovertemplate: found.map((row) => `${row.name}<br>${name}: ${show(row.parts[key] ?? 0)}<extra></extra>`),
+    hovertemplate: found.map((row) => `${row.name}<br>${name}: ${show(row.parts[key])}<extra></extra>`),
   }));
   return { data, ...rowLayout(found, title, width) };
 }

@@ -217,9 +217,35 @@ TEST(StudyData, TakesCriticalPathAndStalenessFromSummaries) {
   run.summary["staleness"] = {{"histogram", {{"0", 3}, {"1", 7}}}, {"mean", 0.7}};
   again.summary["staleness"] = {{"histogram", {{"1", 2}, {"x", 1}}}, {"mean", 1}};
   const StudyCell cell = TableOf({run, again}).cells[0];
-  EXPECT_DOUBLE_EQ(cell.critical_path->compute_ms, 4);
-  EXPECT_DOUBLE_EQ(cell.critical_path->server_queue_ms, 1);
+  EXPECT_EQ(cell.critical_path->compute_ms, 4);
+  EXPECT_EQ(cell.critical_path->server_queue_ms, 1);
   EXPECT_THAT(cell.staleness, ElementsAre(std::pair(0, 3), std::pair(1, 9)));
+}
+
+TEST(StudyData, APartOfTheCriticalPathThatIsNotKnownStaysNull) {
+  RunResult run = OneRun("ps-async", 2, 10), again = OneRun("ps-async", 2, 10, 1);
+  run.summary["critical_path"] = {
+      {"compute_ms", 4.0}, {"data_ms", 2.0}, {"codec_ms", 1.5}, {"server_queue_ms", nullptr}};
+  again.summary["critical_path"] = {{"compute_ms", 6.0}, {"data_ms", 3.0}, {"codec_ms", nullptr}};
+  const StudyTable table = TableOf({run, again});
+  const StudyCell& cell = table.cells[0];
+  EXPECT_EQ(cell.critical_path->compute_ms, 5);
+  EXPECT_EQ(cell.critical_path->data_ms, 2.5);
+  EXPECT_EQ(cell.critical_path->codec_ms, 1.5);
+  EXPECT_FALSE(cell.critical_path->server_queue_ms.has_value());
+  EXPECT_FALSE(cell.results[1].critical_path->codec_ms.has_value());
+  const json path = RenderJson(table)["cells"][0]["critical_path"];
+  EXPECT_EQ(path["data_ms"], 2.5);
+  EXPECT_TRUE(path["server_queue_ms"].is_null());
+}
+
+TEST(StudyData, ACriticalPathOfNullsIsNone) {
+  RunResult run = OneRun("ring", 2, 10);
+  run.summary["critical_path"] = {{"compute_ms", nullptr}, {"other_ms", nullptr}};
+  const StudyTable table = TableOf({run});
+  EXPECT_FALSE(table.cells[0].results[0].critical_path.has_value());
+  EXPECT_FALSE(table.cells[0].critical_path.has_value());
+  EXPECT_TRUE(RenderJson(table)["cells"][0]["critical_path"].is_null());
 }
 
 TEST(StudyData, RunsCsvHasALinePerRunFailedOnesToo) {
