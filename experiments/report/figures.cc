@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <sstream>
 
 #include "common/deadline.h"
@@ -55,11 +56,28 @@ ScriptResult RunScript(const std::string& python, const std::string& report_json
   return result;
 }
 
-std::vector<std::string> Lines(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
+bool IsFileUnder(const std::filesystem::path& directory, const std::string& path) {
+  std::error_code error;
+  const auto file =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+  const auto place = std::ranges::mismatch(directory, file);
+  return place.in1 == directory.end() && std::filesystem::is_regular_file(file, error);
+}
+
+/// Libraries warn where the script names its files: what is no file there is for people.
+std::vector<std::string> FiguresIn(const std::string& directory, const std::string& output) {
+  const std::filesystem::path place =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(directory));
+  std::vector<std::string> files;
+  std::istringstream stream(output);
+  for (std::string line; std::getline(stream, line);) {
+    if (IsFileUnder(place, line)) {
+      files.push_back(line);
+    } else {
+      fmt::print(stderr, "{}\n", line);
+    }
+  }
+  return files;
 }
 
 }  // namespace
@@ -79,7 +97,7 @@ std::vector<std::string> WriteFigures(const std::string& report_json, const std:
   std::string reasons = pythons.empty() ? "there is no python3" : "";
   for (const std::string& python : pythons) {
     const ScriptResult result = RunScript(python, report_json, directory);
-    if (result.end.signal == 0 && result.end.code == 0) return Lines(result.output);
+    if (result.end.signal == 0 && result.end.code == 0) return FiguresIn(directory, result.output);
     if (result.end.signal != 0 || result.end.code != kNoMatplotlib) {
       throw Error(fmt::format("{} {} while it drew the figures:\n{}", python, result.end.Text(),
                               result.output));

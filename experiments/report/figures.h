@@ -10,7 +10,8 @@ namespace ringside {
 std::vector<std::string> DefaultPythons();
 
 /// Draws the figures of a report.json into `directory` by matplotlib: runs the embedded
-/// scripts/report_figures.py under the first of `pythons` that has it. Returns the files' paths.
+/// scripts/report_figures.py under the first of `pythons` that has it. Returns the files' paths;
+/// what else it says goes to stderr.
 /// Throws `MissingBackendError` when none has, `Error` with its output when the script fails or
 /// takes longer than ten minutes.
 std::vector<std::string> WriteFigures(const std::string& report_json, const std::string& directory,

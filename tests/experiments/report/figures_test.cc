@@ -49,9 +49,19 @@ TEST_F(FiguresTest, WithoutMatplotlibSaysWhichPythonLacksIt) {
 
 TEST_F(FiguresTest, TakesTheFirstPythonThatHasIt) {
   const std::string bare = Python("bare", "exit 4");
-  const std::string good = Python("good", "echo $4/a.svg");
-  EXPECT_THAT(WriteFigures("report.json", "out", {bare, good}),
-              ::testing::ElementsAre("out/a.svg"));
+  const std::string good = Python("good", "touch $4/a.svg; echo $4/a.svg");
+  EXPECT_THAT(WriteFigures("report.json", scratch_.path(), {bare, good}),
+              ::testing::ElementsAre(scratch_.path() + "/a.svg"));
+}
+
+TEST_F(FiguresTest, AWarningIsNoFigure) {
+  const std::string python =
+      Python("warns", "echo 'findfont: no such font'; touch $4/a.svg; echo $4/a.svg; echo /bin/sh");
+  ::testing::internal::CaptureStderr();
+  const std::vector<std::string> files = WriteFigures("report.json", scratch_.path(), {python});
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_THAT(files, ::testing::ElementsAre(scratch_.path() + "/a.svg"));
+  EXPECT_EQ(said, "findfont: no such font\n/bin/sh\n");
 }
 
 TEST_F(FiguresTest, AFailureIsNotAMissingBackend) {
