@@ -26,6 +26,8 @@ target_compile_options(ringside_options INTERFACE
 if(RINGSIDE_SANITIZE)
   add_compile_options(-fsanitize=${RINGSIDE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${RINGSIDE_SANITIZE})
+  # A sanitizer's dlopen stands between the executable and the linker, which then asks for RPATH alone.
+  add_link_options(-Wl,--disable-new-dtags)
   # Vectorised clones are chosen by an ifunc, which runs before a sanitizer's runtime is ready.
   add_compile_definitions(RINGSIDE_NO_TARGET_CLONES)
 endif()

@@ -151,7 +151,8 @@ RunSpec SpecOf(const std::string& strategy, const EffectiveSpec& effective) {
     own.spec.colocated = false;
     own.spec.servers_as_workers = false;
   }
-  return ResolveEffective(own);
+  // No model is made: a build without libtorch times as well.
+  return ResolveEffective(own, ResolveStrategy);
 }
 
 /// A value that no strategy of the list reads was meant for another one.

@@ -116,9 +116,9 @@ EffectiveSpec ReadSpec(const ParsedOptions& parsed, const Environment& environme
   return effective;
 }
 
-RunSpec ResolveEffective(const EffectiveSpec& effective) {
+RunSpec ResolveEffective(const EffectiveSpec& effective, RunSpec (*resolve)(RunSpec)) {
   try {
-    return Resolve(effective.spec);
+    return resolve(effective.spec);
   } catch (const SpecKeyError& error) {
     const auto source = effective.sources.find(error.key());
     if (source == effective.sources.end()) {

@@ -42,8 +42,9 @@ void AddSpecOptions(OptionSet& options, const SpecOptions& takes);
 EffectiveSpec ReadSpec(const ParsedOptions& parsed, const Environment& environment,
                        const SpecOptions& takes);
 
-/// `Resolve`, its refusals pointing at the flag, the variable or the line that is to blame.
-RunSpec ResolveEffective(const EffectiveSpec& effective);
+/// `Resolve` or `ResolveStrategy`, its refusals pointing at the flag, the variable or the line that
+/// is to blame.
+RunSpec ResolveEffective(const EffectiveSpec& effective, RunSpec (*resolve)(RunSpec) = Resolve);
 
 /// The spec as a file that --config reads, each line with its source.
 std::string PrintConfig(const EffectiveSpec& effective, const RunSpec& resolved);
