@@ -218,7 +218,10 @@ TEST_F(EmulatedRunTest, ABenchRunsThereToo) {
       "-n 2 -w 1 --quiet --json");
   const RunResult result = Finish(process);
   ASSERT_EQ(result.exit_code, 0) << result.output;
-  const auto json = nlohmann::json::parse(result.output, nullptr, false);
+  // A busy machine's links may be warned of before, on the other stream.
+  const std::size_t begin = result.output.find('{');
+  ASSERT_NE(begin, std::string::npos) << result.output;
+  const auto json = nlohmann::json::parse(result.output.substr(begin), nullptr, false);
   ASSERT_TRUE(json.is_object()) << result.output;
   EXPECT_EQ(json.at("rows").at(0).at("wrong"), 0);
   EXPECT_EQ(json.at("network").at("spec"), "100Mbps");
