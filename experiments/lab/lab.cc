@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "experiments/lab/lab_tools.h"
 
 namespace ringside {
@@ -13,7 +15,10 @@ namespace {
 constexpr int kBundleBytes = 28'672;
 // Small, or short messages beat the limit.
 constexpr char kBurst[] = "32kb";
-constexpr char kQueue[] = "50ms";
+// Of a switch's port. Connections that meet at a server's link (incast) get even parts of it only
+// where the queue is short: with 50 ms of it, some of eight workers sent twice as fast as others,
+// and a step took half as long again.
+constexpr double kQueueBytes = 512 << 10;
 // What most systems have. Pinned, because it decides how links are shared: under BBR, some kernels'
 // default, servers' connections leave a tenth of a link unused.
 constexpr char kCongestionControl[] = "cubic";
@@ -29,20 +34,27 @@ std::string Raise(const std::string& device, const NetworkSpec& spec) {
                      spec.loss > 0 ? "gso_max_segs 1 " : "");
 }
 
-std::string Shape(const std::string& device, const std::string& parent, double rate) {
-  return fmt::format("qdisc add dev {} {} tbf rate {:.0f}bit burst {} latency {}\n", device, parent,
-                     rate, kBurst, kQueue);
+// One connection fills a link that is late only if the queue holds what is under way.
+double QueueBytes(const NetworkSpec& spec, double rate) {
+  const double round_trip_s = 2 * (spec.latency_s + spec.jitter_s);
+  return std::max(kQueueBytes, rate / 8 * round_trip_s);
+}
+
+std::string Shape(const std::string& device, const std::string& parent, const NetworkSpec& spec,
+                  double rate) {
+  return fmt::format("qdisc add dev {} {} tbf rate {:.0f}bit burst {} limit {:.0f}\n", device,
+                     parent, rate, kBurst, QueueBytes(spec, rate));
 }
 
 // What leaves a host is late and lost once on its way, and then waits for the link.
 std::string ShapeHost(const NetworkSpec& spec, double rate) {
-  if (!spec.needs_netem()) return Shape("eth0", "root handle 1:", rate);
+  if (!spec.needs_netem()) return Shape("eth0", "root handle 1:", spec, rate);
   std::string netem =
       fmt::format("qdisc add dev eth0 root handle 1: netem limit {}", kDelayedPackets);
   if (spec.delays()) netem += fmt::format(" delay {:.3f}us", spec.latency_s * 1e6);
   if (spec.jitter_s > 0) netem += fmt::format(" {:.3f}us", spec.jitter_s * 1e6);
   if (spec.loss > 0) netem += fmt::format(" loss {:.6f}%", spec.loss * 100);
-  return netem + "\n" + Shape("eth0", "parent 1:1 handle 10:", rate);
+  return netem + "\n" + Shape("eth0", "parent 1:1 handle 10:", spec, rate);
 }
 
 std::vector<NetNamespace> MakeNamespaces(std::size_t count) {
@@ -100,7 +112,7 @@ void Lab::JoinHosts(int rack) const {
     if (host.rack != rack) continue;
     const std::string port = fmt::format("port{}", index);
     joined += fmt::format("link set dev {} master bridge0\n", port) + Raise(port, plan_.spec);
-    shaped += Shape(port, "root", host.rate_bits_per_s);
+    shaped += Shape(port, "root", plan_.spec, host.rate_bits_per_s);
   }
   const NetNamespace& hub = switches_[static_cast<std::size_t>(rack)];
   RunIp(hub, joined);
@@ -114,10 +126,10 @@ void Lab::MakeUplink(int rack) const {
                          "link set dev uplink master bridge0\n",
                          port, spine_.front().path()) +
                  Raise("uplink", plan_.spec));
-  RunTc(hub, Shape("uplink", "root", plan_.spec.uplink_bits_per_s));
+  RunTc(hub, Shape("uplink", "root", plan_.spec, plan_.spec.uplink_bits_per_s));
   RunIp(spine_.front(),
         fmt::format("link set dev {} master bridge0\n", port) + Raise(port, plan_.spec));
-  RunTc(spine_.front(), Shape(port, "root", plan_.spec.uplink_bits_per_s));
+  RunTc(spine_.front(), Shape(port, "root", plan_.spec, plan_.spec.uplink_bits_per_s));
 }
 
 const NetNamespace& Lab::SwitchOf(int host) const {
