@@ -5,8 +5,10 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -45,22 +47,7 @@ void GoBack(int fd) noexcept {
   std::abort();
 }
 
-}  // namespace
-
-NetNamespace NetNamespace::Make() {
-  const FileDescriptor before = OpenOwn();
-  if (::unshare(CLONE_NEWNET) != 0) {
-    throw MissingBackendError(std::string("a network namespace cannot be made: ") +
-                              std::strerror(errno));
-  }
-  const int made = ::open(kOwnNamespace, O_RDONLY | O_CLOEXEC);
-  const int error = errno;
-  GoBack(before.get());
-  if (made < 0) throw InternalError(std::string(kOwnNamespace) + ": " + std::strerror(error));
-  return NetNamespace(FileDescriptor(made));
-}
-
-std::string EnterUserNamespace() {
+std::string MoveIntoUserNamespace() {
   const uid_t user = ::getuid();
   const gid_t group = ::getgid();
   // With a network of its own: there is no way back into one that belongs to the outside.
@@ -78,6 +65,52 @@ std::string EnterUserNamespace() {
                       write("/proc/self/gid_map", "0 " + std::to_string(group) + " 1\n");
   if (!mapped) return std::string("a user namespace cannot be mapped: ") + std::strerror(errno);
   return RaiseLoopback() ? "" : std::string("its loopback cannot be used: ") + std::strerror(errno);
+}
+
+/// What `action` returns in a child of this process, which must have no other threads.
+std::string InChild(std::string (*action)()) {
+  std::array<int, 2> fds;
+  if (::pipe2(fds.data(), O_CLOEXEC) != 0) {
+    return std::string("it cannot be tried: ") + std::strerror(errno);
+  }
+  const FileDescriptor read(fds[0]);
+  FileDescriptor write(fds[1]);
+  const pid_t child = ::fork();
+  if (child < 0) return std::string("it cannot be tried: ") + std::strerror(errno);
+  if (child == 0) {
+    const std::string answer = action();
+    const ssize_t written = ::write(write.get(), answer.data(), answer.size());
+    ::_exit(written == static_cast<ssize_t>(answer.size()) ? 0 : 1);
+  }
+  write.Close();
+  constexpr std::size_t kMaxAnswer = 4096;
+  const std::string answer = ReadDescriptor(read.get(), kMaxAnswer, "a child's answer");
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (answer.empty() && status != 0) return "a child that tried it did not come back";
+  return answer;
+}
+
+}  // namespace
+
+NetNamespace NetNamespace::Make() {
+  const FileDescriptor before = OpenOwn();
+  if (::unshare(CLONE_NEWNET) != 0) {
+    throw MissingBackendError(std::string("a network namespace cannot be made: ") +
+                              std::strerror(errno));
+  }
+  const int made = ::open(kOwnNamespace, O_RDONLY | O_CLOEXEC);
+  const int error = errno;
+  GoBack(before.get());
+  if (made < 0) throw InternalError(std::string(kOwnNamespace) + ": " + std::strerror(error));
+  return NetNamespace(FileDescriptor(made));
+}
+
+std::string EnterUserNamespace() {
+  // There is no way back from half-way in, so a child goes first.
+  const std::string reason = InChild(MoveIntoUserNamespace);
+  return reason.empty() ? MoveIntoUserNamespace() : reason;
 }
 
 void NetNamespace::ChooseCongestionControl(const std::string& name) const {

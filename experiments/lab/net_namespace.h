@@ -31,7 +31,7 @@ class NetNamespace {
 
 /// Where this process may not make namespaces itself, moves it into a user namespace in which it
 /// may, if the kernel permits that: it stays there. Only before the process has other threads.
-/// Returns why not; empty: it may now.
+/// Returns why not, and is then where it was: a child tries it first. Empty: it may now.
 std::string EnterUserNamespace();
 
 /// The calling thread is in a namespace as long as this lives: sockets and processes that it makes
