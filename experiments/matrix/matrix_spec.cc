@@ -64,9 +64,15 @@ double ReadTimeLimit(const YamlFile& file, const YamlFile::Entry& entry) {
   return seconds;
 }
 
-void RefuseRepetition(const YamlFile& file, const Setting& setting) {
+// What a matrix itself says of each of its runs, or what they would write over each other's.
+void RefuseKeysOfOneRun(const YamlFile& file, const Setting& setting) {
   if (setting.key->name == "repetition") {
     file.Fail(setting.position, "repetition is counted by the matrix; give 'repetitions: N'");
+  }
+  if (setting.key->name == "timeline-filename") {
+    file.Fail(setting.position,
+              "timeline-filename is of one run: all runs of a matrix would write the same file; "
+              "leave it away, 'timeline: on' writes trace.json into every bundle");
   }
 }
 
@@ -74,7 +80,7 @@ Axis ReadAxis(const YamlFile& file, const YamlFile::Entry& entry) {
   Axis axis{&SpecKeyOf(file, entry), {}};
   for (const YAML::Node& node : file.List(entry.value, "axis '" + entry.key + "'")) {
     Setting setting = ReadSetting(file, entry, node);
-    RefuseRepetition(file, setting);
+    RefuseKeysOfOneRun(file, setting);
     if (std::ranges::find(axis.values, setting.value, &Setting::value) != axis.values.end()) {
       file.Fail(node, fmt::format("axis '{}' has {} twice", entry.key, setting.value.dump()));
     }
@@ -101,7 +107,7 @@ std::vector<std::vector<Setting>> ReadCombinations(const YamlFile& file,
   for (const YAML::Node& node : file.List(entry.value, entry.key)) {
     auto settings = ReadSettings(file, node, "an entry of " + entry.key);
     if (settings.empty()) file.Fail(node, "an empty entry of " + entry.key);
-    for (const Setting& setting : settings) RefuseRepetition(file, setting);
+    for (const Setting& setting : settings) RefuseKeysOfOneRun(file, setting);
     combinations.push_back(std::move(settings));
   }
   return combinations;
@@ -112,7 +118,7 @@ void ReadTopEntry(const YamlFile& file, const YamlFile::Entry& entry, MatrixSpec
     spec.name = ReadName(file, entry.value);
   } else if (entry.key == "defaults") {
     spec.defaults = ReadSettings(file, entry.value, "defaults");
-    for (const Setting& setting : spec.defaults) RefuseRepetition(file, setting);
+    for (const Setting& setting : spec.defaults) RefuseKeysOfOneRun(file, setting);
   } else if (entry.key == "axes") {
     spec.axes = ReadAxes(file, entry.value);
   } else if (entry.key == "include") {

@@ -47,6 +47,23 @@ time_limit: 2min
   EXPECT_EQ(spec.time_limit_s, 120);
 }
 
+TEST(MatrixSpec, RefusesOneFileForTheTracesOfAllRuns) {
+  const auto refusal = [](const std::string& text) -> std::string {
+    try {
+      ParseMatrixSpec("name: a\n" + text, "s.yaml");
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "taken";
+  };
+  const std::string axes = "\naxes: {workers: [1]}\n";
+  EXPECT_THAT(refusal("defaults: {timeline: on, timeline_filename: t.json}" + axes),
+              StartsWith("s.yaml:2:45: timeline-filename"));
+  EXPECT_THAT(refusal("axes: {timeline-filename: [t.json]}\n"), StartsWith("s.yaml:2:28: "));
+  EXPECT_THAT(refusal("include:\n  - {timeline-filename: t.json}" + axes),
+              StartsWith("s.yaml:3:25: "));
+}
+
 TEST(MatrixSpec, AMapIsWhatTheFlagSays) {
   const MatrixSpec spec = ParseMatrixSpec(R"(name: a
 defaults:
