@@ -60,10 +60,11 @@ SocketFile::SocketFile(const Environment& environment) {
 
 SocketFile::~SocketFile() { ::unlink(path_.c_str()); }
 
-EmulatedNetwork::EmulatedNetwork(NetworkPlan plan, const Environment& environment)
-    : lab_(std::move(plan)),
-      record_(
-          NetworkRecord(lab_.plan().spec, CalibrateLinks(lab_), lab_.host(0).congestion_control())),
+EmulatedNetwork::EmulatedNetwork(NetworkPlan plan, const Environment& environment,
+                                 const StopCheck& check)
+    : lab_(std::move(plan), check),
+      record_(NetworkRecord(lab_.plan().spec, CalibrateLinks(lab_, check),
+                            lab_.host(0).congestion_control())),
       socket_(environment) {}
 
 int EmulatedNetwork::HostOf(const Member& who) const {

@@ -31,8 +31,8 @@ class SocketFile {
 class EmulatedNetwork {
  public:
   /// Builds it and measures its links. Throws `MissingBackendError` where that cannot be,
-  /// `CommError` where a link carries nothing.
-  EmulatedNetwork(NetworkPlan plan, const Environment& environment);
+  /// `CommError` where a link carries nothing, and what `check` throws.
+  EmulatedNetwork(NetworkPlan plan, const Environment& environment, const StopCheck& check);
 
   /// For `Process::Options`.
   int NamespaceOf(const Member& who) const { return lab_.host(HostOf(who)).fd(); }

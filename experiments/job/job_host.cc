@@ -88,9 +88,13 @@ void JobHost::PrepareBundle() const {
 
 JobOutcome JobHost::Run() {
   try {
-    WarnOfLinks();
-    StartMembers();
-    Watch();
+    if (plan_.interrupted) {
+      Decide(JobStatus::kInterrupted, "interrupted: stopped while its network was being built");
+    } else {
+      WarnOfLinks();
+      StartMembers();
+      Watch();
+    }
   } catch (const MissingBackendError& error) {
     Decide(JobStatus::kFailed, error.what(), FailureKind::kMissingBackend);
   } catch (const std::exception& error) {
@@ -101,7 +105,8 @@ JobOutcome JobHost::Run() {
 }
 
 void JobHost::WarnOfLinks() {
-  if (plan_.network == nullptr || plan_.network->record().at("ok").get<bool>()) return;
+  // Null: no link could be judged.
+  if (plan_.network == nullptr || plan_.network->record().at("ok") != false) return;
   console_.Print("warning: not all links carry what was asked for; see " + options_.bundle_dir +
                  "/network.json");
 }
@@ -131,7 +136,7 @@ void JobHost::StartMembers() {
 
 void JobHost::Watch() {
   while (!status_) {
-    children_.Poll(kTick, signals_.fd());
+    children_.Poll(kTick, plan_.signals->fd());
     ForgiveOwnPause();
     TakeRows();
     TakeSignals();
@@ -184,7 +189,7 @@ void JobHost::DecideComplete() {
 }
 
 void JobHost::TakeSignals() {
-  int count = signals_.Take();
+  int count = plan_.signals->Take();
   if (count > 0 && !drain_) {
     drain_ = true;
     --count;
@@ -336,11 +341,13 @@ JobOutcome JobHost::Finish() {
     if (!storage_error_.empty()) throw Error(storage_error_);
     // Whoever sees summary.json may count on all the rest, even after a loss of power.
     metrics_.Close();
+    if (options_.more_attempts && IsWorthRetrying(outcome)) return outcome;
     SyncFiles(options_.bundle_dir);
     WriteFileAtomically(options_.bundle_dir + "/" + kSummaryFile, Text(outcome.summary, 2) + "\n");
   } catch (const Error& error) {
     // Without a summary the bundle is unfinished: a run whose results are lost was none.
     outcome.status = JobStatus::kFailed;
+    outcome.failure.reset();
     if (outcome.error.empty()) {
       outcome.error = error.what();
     } else if (outcome.error != error.what()) {

@@ -26,6 +26,9 @@ namespace ringside {
 /// What one process hosts of a job: its coordinator and some of its members.
 struct HostPlan {
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+  /// From here on: what is prepared before the job may take long.
+  std::unique_ptr<SignalWatch> signals = std::make_unique<SignalWatch>();
+  bool interrupted = false;        ///< One came before there was anything to start.
   std::vector<MemberSetup> local;  ///< To be started here; coordinator and token are filled in.
   int agents = 0;  ///< Agents of other ranks and servers, which start them themselves.
   /// What mpirun's agents are told: worker 0's part. Without: agents come by themselves.
@@ -87,7 +90,6 @@ class JobHost {
   std::string started_;
   JobBoard board_;
   std::unique_ptr<Coordinator> coordinator_;
-  SignalWatch signals_;
   Console own_console_;
   Console& console_;
   MetricsLog metrics_;

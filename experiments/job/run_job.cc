@@ -36,7 +36,14 @@ MemberSetup MakeSetup(const RunSpec& spec, const JobOptions& options, const Memb
   return setup;
 }
 
-std::unique_ptr<EmulatedNetwork> MakeNetwork(const RunSpec& spec, const JobOptions& options) {
+/// A signal came while the network was being built.
+class InterruptedBefore : public Error {
+ public:
+  InterruptedBefore() : Error("interrupted") {}
+};
+
+std::unique_ptr<EmulatedNetwork> MakeNetwork(const RunSpec& spec, const JobOptions& options,
+                                             SignalWatch& signals) {
   if (!spec.network) return nullptr;
   if (options.address_given) {
     throw ConfigError("an emulated network gives every process its address; leave address away");
@@ -44,7 +51,9 @@ std::unique_ptr<EmulatedNetwork> MakeNetwork(const RunSpec& spec, const JobOptio
   NetworkPlan plan =
       PlanNetwork(*spec.network, spec.workers, LayoutServers(spec).dedicated, spec.hosts);
   RequireLab(plan.spec);
-  return std::make_unique<EmulatedNetwork>(std::move(plan), CurrentEnvironment());
+  return std::make_unique<EmulatedNetwork>(std::move(plan), CurrentEnvironment(), [&] {
+    if (signals.Take() > 0) throw InterruptedBefore();
+  });
 }
 
 /// On its emulated host.
@@ -55,8 +64,13 @@ void MoveToHost(const EmulatedNetwork& network, MemberSetup& setup) {
 
 HostPlan PlanHere(const RunSpec& spec, const JobOptions& options) {
   HostPlan plan;
-  plan.network = MakeNetwork(spec, options);
   plan.coordinator = {.address = options.address, .port = 0, .token = MakeToken()};
+  try {
+    plan.network = MakeNetwork(spec, options, *plan.signals);
+  } catch (const InterruptedBefore&) {
+    plan.interrupted = true;
+    return plan;
+  }
   const StrategyEntry* entry = FindStrategy(spec.strategy);
   if (entry != nullptr && entry->ranks == Ranks::kMpiProcesses) {
     plan.agents = spec.workers;
@@ -98,6 +112,11 @@ void RunOrigin::AddTo(nlohmann::json& summary) const {
   summary["rerun_of"] = rerun_of.empty() ? nlohmann::json() : nlohmann::json(rerun_of);
   summary["attempt"] = earlier.size() + 1;
   summary["earlier_attempts"] = earlier;
+}
+
+bool IsWorthRetrying(const JobOutcome& outcome) {
+  return outcome.status == JobStatus::kFailed &&
+         (outcome.failure == FailureKind::kSignal || outcome.failure == FailureKind::kComm);
 }
 
 JobOutcome RunJob(const RunSpec& spec, const JobOptions& options) {

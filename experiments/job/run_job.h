@@ -34,6 +34,9 @@ struct JobOptions {
   double time_limit_s = 0;  ///< Of the whole run; 0: none.
   Console* console = nullptr;  ///< Borrowed: where lines and progress go; null: one of its own.
   RunOrigin origin{};
+  /// Another attempt follows a failure that `IsWorthRetrying`: it leaves its bundle without a
+  /// summary, hence unfinished, so that a kill in between loses no attempt.
+  bool more_attempts = false;
   /// The workers time the spec's strategy alone, and the spec's model is never made.
   std::optional<BenchPlan> bench{};
 };
@@ -50,11 +53,15 @@ struct JobOutcome {
   std::optional<FailureKind> failure{};  ///< Of the culprit, where one made the run fail.
 };
 
+/// FAULTS, "Retry": somebody was killed, a connection was reset, a port was taken.
+bool IsWorthRetrying(const JobOutcome& outcome);
+
 /// Runs one resolved spec with all its processes on this machine: coordinator inside this process,
 /// servers and workers as children. Returns when the last child is reaped; leaves no process
 /// behind, whatever happens. SIGINT and SIGTERM drain the job (kInterrupted, partial results kept);
-/// a second one kills it. Throws `ConfigError` or `MissingBackendError` before anything starts;
-/// failures of the run itself are in the outcome.
+/// a second one kills it; while its network is still being built one is enough. Throws
+/// `ConfigError` or `MissingBackendError` before anything starts, `CommError` where a link of its
+/// network carries nothing; failures of the run itself are in the outcome.
 JobOutcome RunJob(const RunSpec& spec, const JobOptions& options);
 
 }  // namespace ringside

@@ -12,12 +12,15 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <exception>
+#include <deque>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <system_error>
 #include <thread>
 
 #include "common/errors.h"
+#include "experiments/lab/calibration_plan.h"
 
 namespace ringside {
 namespace {
@@ -32,12 +35,9 @@ constexpr double kRetrySeconds = 0.8;
 constexpr double kLongRetrySeconds = 2.5;
 // Both shapers' bursts, and some that TCP takes to get going.
 constexpr double kBurstBytes = 128 << 10;
-constexpr double kTimedBytes = 1 << 20;
-constexpr double kShortest = 0.04;
-constexpr double kLongest = 0.3;
-constexpr double kRoundTrips = 20;
 constexpr std::size_t kBufferBytes = 1 << 20;
-constexpr std::chrono::seconds kPatience{5};
+// Between two looks at whether to go on.
+constexpr std::chrono::milliseconds kTick{20};
 
 std::string Where(const Lab::Link& link) {
   return link.host >= 0 ? fmt::format("host {}", link.host) : fmt::format("rack {}", link.uplink);
@@ -47,12 +47,18 @@ std::string Where(const Lab::Link& link) {
   throw CommError(Where(link), "calibration: " + operation, std::strerror(errno));
 }
 
-FileDescriptor MakeSocket(const Lab::Link& link) {
+void SetPatience(int fd, double seconds) {
+  const double whole = std::floor(seconds);
+  const timeval patience{.tv_sec = static_cast<time_t>(whole),
+                         .tv_usec = static_cast<suseconds_t>((seconds - whole) * 1e6)};
+  ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+  ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+}
+
+FileDescriptor MakeSocket(const Lab::Link& link, double patience_s) {
   FileDescriptor made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (made.get() < 0) Fail(link, "socket");
-  const timeval patience{.tv_sec = kPatience.count(), .tv_usec = 0};
-  ::setsockopt(made.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-  ::setsockopt(made.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+  SetPatience(made.get(), patience_s);
   return made;
 }
 
@@ -63,7 +69,7 @@ struct Connection {
 
 /// From one namespace to an address in another.
 Connection Connect(const Lab::Link& link, const NetNamespace& from, const NetNamespace& to,
-                   const std::string& to_address) {
+                   const std::string& to_address, double patience_s) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   ::inet_pton(AF_INET, to_address.c_str(), &address.sin_addr);
@@ -72,7 +78,7 @@ Connection Connect(const Lab::Link& link, const NetNamespace& from, const NetNam
   FileDescriptor listener;
   {
     const NamespaceScope inside(to.fd());
-    listener = MakeSocket(link);
+    listener = MakeSocket(link, patience_s);
   }
   if (::bind(listener.get(), generic, length) != 0 || ::listen(listener.get(), 1) != 0 ||
       ::getsockname(listener.get(), generic, &length) != 0) {
@@ -81,84 +87,107 @@ Connection Connect(const Lab::Link& link, const NetNamespace& from, const NetNam
   Connection connection;
   {
     const NamespaceScope inside(from.fd());
-    connection.sender = MakeSocket(link);
+    connection.sender = MakeSocket(link, patience_s);
   }
   if (::connect(connection.sender.get(), generic, length) != 0) Fail(link, "connecting");
   connection.receiver = FileDescriptor(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (connection.receiver.get() < 0) Fail(link, "accepting");
-  const timeval patience{.tv_sec = kPatience.count(), .tv_usec = 0};
-  ::setsockopt(connection.receiver.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+  SetPatience(connection.receiver.get(), patience_s);
   return connection;
 }
 
-/// Until the receiver has enough and closes.
-void SendUntilClosed(int fd) {
+/// Until the connection is shut.
+void SendUntilShut(int fd) {
   const std::vector<char> data(kBufferBytes);
-  while (::send(fd, data.data(), data.size(), MSG_NOSIGNAL) > 0) {
+  while (::send(fd, data.data(), data.size(), MSG_NOSIGNAL) > 0 || errno == EINTR) {
   }
 }
 
-/// Bytes a second over `seconds`, once `settled_bytes` have come and `settled_seconds` passed.
-double TimeArrivals(const Lab::Link& link, int fd, double settled_bytes, double settled_seconds,
-                    double seconds) {
+/// Bytes a second over what the plan times, once both shapers' bursts have passed and TCP has
+/// settled.
+double TimeArrivals(const Lab::Link& link, int fd, const CalibrationPlan& plan) {
   std::vector<char> buffer(kBufferBytes);
   const Clock::time_point start = Clock::now();
   std::optional<Clock::time_point> begin;
   double bytes = 0;
   while (true) {
     const ssize_t count = ::recv(fd, buffer.data(), buffer.size(), 0);
+    if (count < 0 && errno == EINTR) continue;
     if (count <= 0) Fail(link, "receiving");
     const Clock::time_point now = Clock::now();
+    const double since_start = Seconds(now - start).count();
     bytes += static_cast<double>(count);
-    if (!begin) {
-      if (bytes < settled_bytes || Seconds(now - start).count() < settled_seconds) continue;
+    if (!begin && bytes >= kBurstBytes && since_start >= plan.settle_s) {
       begin = now;
       bytes = 0;
       continue;
     }
-    const double passed = Seconds(now - *begin).count();
-    if (passed >= seconds) return bytes / passed;
+    const double passed = begin ? Seconds(now - *begin).count() : 0;
+    if (begin && passed >= plan.timed_s) return bytes / passed;
+    if (since_start > plan.longest_s()) {
+      errno = ETIMEDOUT;
+      Fail(link, "receiving");
+    }
   }
 }
 
-/// One direction of one link, measured on two threads of its own.
+/// One direction of one link, measured on two threads of its own; they end with it.
 class Flow {
  public:
-  Flow(const Lab::Link& link, bool sent, double latency_s)
+  Flow(const Lab::Link& link, bool sent, CalibrationPlan plan)
       : link_(link),
-        connection_(sent ? Connect(link, *link.far, *link.hub, link.hub_address)
-                         : Connect(link, *link.hub, *link.far, link.far_address)),
-        settle_s_(kRoundTrips * 2 * latency_s) {}
-
-  void Start() {
-    receiver_ = std::thread([this] { Receive(); });
-    sender_ = std::thread([this] { SendUntilClosed(connection_.sender.get()); });
+        plan_(std::move(plan)),
+        connection_(sent
+                        ? Connect(link, *link.far, *link.hub, link.hub_address, plan_.patience_s)
+                        : Connect(link, *link.hub, *link.far, link.far_address, plan_.patience_s)) {
   }
-  double Finish() {
-    receiver_.join();
-    sender_.join();
-    if (error_) std::rethrow_exception(error_);
-    return bytes_per_s_;
+  ~Flow() {
+    Shut();
+    if (receiver_.joinable()) receiver_.join();
+    if (sender_.joinable()) sender_.join();
+  }
+  Flow(const Flow&) = delete;
+  Flow& operator=(const Flow&) = delete;
+
+  /// Throws `CommError` where the system has no thread left.
+  void Start() {
+    try {
+      receiver_ = std::thread([this] { Receive(); });
+      sender_ = std::thread([this] { SendUntilShut(connection_.sender.get()); });
+    } catch (const std::system_error& error) {
+      throw CommError(Where(link_), "calibration: starting a thread", error.what());
+    }
+  }
+
+  double Wait(const StopCheck& check) {
+    std::future<double> result = result_.get_future();
+    while (result.wait_for(kTick) != std::future_status::ready) check();
+    return result.get();
   }
 
  private:
   void Receive() {
-    const double bytes_per_s = GoodputBytesPerSecond(link_.rate_bits_per_s);
-    const double seconds = std::clamp(kTimedBytes / bytes_per_s, kShortest, kLongest);
     try {
-      bytes_per_s_ =
-          TimeArrivals(link_, connection_.receiver.get(), kBurstBytes, settle_s_, seconds);
+      const double bytes_per_s = TimeArrivals(link_, connection_.receiver.get(), plan_);
+      // The link is free for others before they are told.
+      Shut();
+      result_.set_value(bytes_per_s);
     } catch (...) {
-      error_ = std::current_exception();
+      Shut();
+      result_.set_exception(std::current_exception());
     }
-    connection_.receiver.Close();
+  }
+
+  /// Wakes both threads. What is still under way is answered by a reset.
+  void Shut() {
+    ::shutdown(connection_.receiver.get(), SHUT_RDWR);
+    ::shutdown(connection_.sender.get(), SHUT_RDWR);
   }
 
   const Lab::Link& link_;
-  Connection connection_;
-  const double settle_s_;
-  double bytes_per_s_ = 0;
-  std::exception_ptr error_;
+  const CalibrationPlan plan_;
+  const Connection connection_;
+  std::promise<double> result_;
   std::thread receiver_;
   std::thread sender_;
 };
@@ -190,24 +219,36 @@ double& Figure(std::vector<LinkCalibration>& results, const Direction& direction
   return direction.sent ? result.sent_bytes_per_s : result.received_bytes_per_s;
 }
 
+CalibrationPlan PlanOf(const Lab::Link& link, const NetworkSpec& spec) {
+  return link.host >= 0 ? PlanHostCalibration(spec, link.rate_bits_per_s)
+                        : PlanUplinkCalibration(link.rate_bits_per_s);
+}
+
 void Measure(const std::vector<Lab::Link>& links, const std::vector<Direction>& batch,
-             double latency_s, std::vector<LinkCalibration>& results) {
-  std::vector<Flow> flows;
-  flows.reserve(batch.size());
+             const NetworkSpec& spec, std::vector<LinkCalibration>& results,
+             const StopCheck& check) {
+  std::deque<Flow> flows;
   for (const Direction& direction : batch) {
-    flows.emplace_back(links[direction.link], direction.sent, latency_s);
+    check();
+    flows.emplace_back(links[direction.link], direction.sent, PlanOf(links[direction.link], spec));
   }
   for (Flow& flow : flows) flow.Start();
-  std::exception_ptr error;
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    try {
-      double& figure = Figure(results, batch[i]);
-      figure = std::max(figure, flows[i].Finish());
-    } catch (...) {
-      error = std::current_exception();
-    }
+    double& figure = Figure(results, batch[i]);
+    figure = std::max(figure, flows[i].Wait(check));
   }
-  if (error) std::rethrow_exception(error);
+}
+
+/// A signal to stop also breaks off what waits for a link, which is then not to blame.
+void MeasureOrStop(const std::vector<Lab::Link>& links, const std::vector<Direction>& batch,
+                   const NetworkSpec& spec, std::vector<LinkCalibration>& results,
+                   const StopCheck& check) {
+  try {
+    Measure(links, batch, spec, results, check);
+  } catch (const CommError&) {
+    check();
+    throw;
+  }
 }
 
 double RelativeError(double measured, double expected) {
@@ -221,17 +262,19 @@ double LinkCalibration::error() const {
                   RelativeError(received_bytes_per_s, expected_bytes_per_s));
 }
 
-bool LinkCalibration::ok() const { return error() <= kLinkTolerance; }
+bool LinkCalibration::ok() const { return judged() && error() <= kLinkTolerance; }
 
-std::vector<LinkCalibration> CalibrateLinks(const Lab& lab) {
+std::vector<LinkCalibration> CalibrateLinks(const Lab& lab, const StopCheck& check) {
   const std::vector<Lab::Link> links = lab.links();
+  const NetworkSpec& spec = lab.plan().spec;
   std::vector<LinkCalibration> results;
   std::vector<Direction> wanted;
   for (std::size_t i = 0; i < links.size(); ++i) {
     results.push_back({.host = links[i].host,
                        .uplink = links[i].uplink,
                        .rate_bits_per_s = links[i].rate_bits_per_s,
-                       .expected_bytes_per_s = GoodputBytesPerSecond(links[i].rate_bits_per_s)});
+                       .expected_bytes_per_s = GoodputBytesPerSecond(links[i].rate_bits_per_s),
+                       .not_judged = PlanOf(links[i], spec).not_judged});
     wanted.push_back({i, true});
     wanted.push_back({i, false});
   }
@@ -239,19 +282,31 @@ std::vector<LinkCalibration> CalibrateLinks(const Lab& lab) {
   double together = kTogetherBitsPerSecond;
   while (!wanted.empty()) {
     for (const std::vector<Direction>& batch : Batches(links, wanted, together)) {
-      Measure(links, batch, lab.plan().spec.latency_s, results);
+      MeasureOrStop(links, batch, spec, results, check);
     }
     const double passed = Seconds(Clock::now() - begin).count();
     if (passed > kLongRetrySeconds) break;
     const double wrong = passed > kRetrySeconds ? kLinkTolerance : kGoodEnough;
     std::erase_if(wanted, [&](const Direction& direction) {
-      const double expected = results[direction.link].expected_bytes_per_s;
-      return Figure(results, direction) >= expected * (1 - wrong);
+      const LinkCalibration& link = results[direction.link];
+      return !link.judged() ||
+             Figure(results, direction) >= link.expected_bytes_per_s * (1 - wrong);
     });
     together = 0;
   }
   return results;
 }
+
+namespace {
+
+/// Of those that can be judged; null where none can.
+nlohmann::json AllOk(const std::vector<LinkCalibration>& links) {
+  if (std::ranges::none_of(links, &LinkCalibration::judged)) return nullptr;
+  return std::ranges::all_of(
+      links, [](const LinkCalibration& link) { return !link.judged() || link.ok(); });
+}
+
+}  // namespace
 
 nlohmann::json NetworkRecord(const NetworkSpec& spec, const std::vector<LinkCalibration>& links,
                              const std::string& congestion_control) {
@@ -261,7 +316,8 @@ nlohmann::json NetworkRecord(const NetworkSpec& spec, const std::vector<LinkCali
                        {"expected_bytes_per_s", link.expected_bytes_per_s},
                        {"sent_bytes_per_s", link.sent_bytes_per_s},
                        {"received_bytes_per_s", link.received_bytes_per_s},
-                       {"ok", link.ok()}};
+                       {"ok", link.judged() ? nlohmann::json(link.ok()) : nlohmann::json()}};
+    if (!link.judged()) row["not_judged"] = link.not_judged;
     if (link.host >= 0) row["host"] = link.host;
     if (link.uplink >= 0) row["uplink"] = link.uplink;
     rows.push_back(std::move(row));
@@ -270,7 +326,7 @@ nlohmann::json NetworkRecord(const NetworkSpec& spec, const std::vector<LinkCali
           {"spec", NetworkText(spec)},
           {"congestion_control", congestion_control},
           {"links", rows},
-          {"ok", std::ranges::all_of(links, &LinkCalibration::ok)}};
+          {"ok", AllOk(links)}};
 }
 
 }  // namespace ringside

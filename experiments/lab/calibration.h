@@ -2,6 +2,7 @@
 #define RINGSIDE_EXPERIMENTS_LAB_CALIBRATION_H_
 
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <vector>
 
 #include "experiments/lab/lab.h"
@@ -17,9 +18,13 @@ struct LinkCalibration {
   double expected_bytes_per_s = 0;  ///< `GoodputBytesPerSecond`
   double sent_bytes_per_s = 0;
   double received_bytes_per_s = 0;
+  /// Why these figures are not held against the rate; empty: they are.
+  std::string not_judged{};
 
+  bool judged() const { return not_judged.empty(); }
   /// The larger relative distance from what was asked for.
   double error() const;
+  /// Judged, and as asked.
   bool ok() const;
 };
 
@@ -29,8 +34,11 @@ inline constexpr double kLinkTolerance = 0.05;
 /// Measures all links of a lab, in tens of milliseconds each, several at a time as long as two
 /// cores can carry them together. A link that looks slow is tried again, alone, for a
 /// second or two at most, and the best counts: whatever else the machine does can only take away.
-/// Throws `CommError` naming the host where nothing comes through.
-std::vector<LinkCalibration> CalibrateLinks(const Lab& lab);
+/// Links with loss, jitter or much latency are measured once and not judged
+/// (`PlanHostCalibration`). Throws `CommError` naming the host where nothing comes through or no
+/// thread can be had, and what `check` throws, which is called every few milliseconds.
+std::vector<LinkCalibration> CalibrateLinks(
+    const Lab& lab, const StopCheck& check = [] {});
 
 /// The content of network.json (docs/run-bundle.md).
 nlohmann::json NetworkRecord(const NetworkSpec& spec, const std::vector<LinkCalibration>& links,

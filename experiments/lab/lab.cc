@@ -65,18 +65,23 @@ std::vector<NetNamespace> MakeNamespaces(std::size_t count) {
 
 }  // namespace
 
-Lab::Lab(NetworkPlan plan)
+Lab::Lab(NetworkPlan plan, const StopCheck& check)
     : plan_(std::move(plan)),
       hosts_(MakeNamespaces(plan_.hosts.size())),
       switches_(MakeNamespaces(static_cast<std::size_t>(plan_.spec.racks))),
       spine_(MakeNamespaces(plan_.spec.racks > 1 ? 1 : 0)) {
   const int racks = plan_.spec.racks;
   for (int rack = 0; rack < racks; ++rack) {
+    check();
     MakeSwitch(switches_[static_cast<std::size_t>(rack)], SwitchAddress(rack));
   }
   if (!spine_.empty()) MakeSwitch(spine_.front(), SpineAddress());
-  for (int host = 0; host < static_cast<int>(hosts_.size()); ++host) MakeHost(host);
+  for (int host = 0; host < static_cast<int>(hosts_.size()); ++host) {
+    check();
+    MakeHost(host);
+  }
   for (int rack = 0; rack < racks; ++rack) {
+    check();
     JoinHosts(rack);
     if (!spine_.empty()) MakeUplink(rack);
   }

@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_EXPERIMENTS_LAB_LAB_H_
 #define RINGSIDE_EXPERIMENTS_LAB_LAB_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,9 @@
 #include "experiments/lab/network_plan.h"
 
 namespace ringside {
+
+/// Called between the steps of work that takes long; throws where it is to end now.
+using StopCheck = std::function<void()>;
 
 /// An emulated cluster on this machine: a network namespace a host and a switch, joined by veth
 /// pairs; every link is shaped at both its ends. With racks there is a switch in each, and one more
@@ -26,8 +30,9 @@ class Lab {
     std::string hub_address;
   };
 
-  /// Throws `MissingBackendError` where this machine cannot build it.
-  explicit Lab(NetworkPlan plan);
+  /// Throws `MissingBackendError` where this machine cannot build it, and what `check` throws.
+  explicit Lab(
+      NetworkPlan plan, const StopCheck& check = [] {});
   Lab(const Lab&) = delete;
   Lab& operator=(const Lab&) = delete;
 

@@ -1,7 +1,12 @@
 // Runs on emulated hosts, through the command line; where this process may make namespaces.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -23,6 +28,16 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+
+/// Whether a process would take a signal itself.
+bool Catches(pid_t pid, int signal) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with("SigCgt:")) continue;
+    return (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1) & 1) != 0;
+  }
+  return false;
+}
 
 class EmulatedTest : public ::testing::Test {
  protected:
@@ -63,6 +78,88 @@ TEST_F(LabTest, TwoCoexist) {
   const Lab other(PlanNetwork(ParseNetwork("100Mbps"), 2, 0));
   EXPECT_EQ(CalibrateLinks(one).size(), 2u);
   EXPECT_EQ(CalibrateLinks(other).size(), 2u);
+}
+
+struct Stopped {};
+
+TEST_F(LabTest, BuildingAndCalibratingStopWhereTheyAreAskedTo) {
+  const NetworkPlan plan = PlanNetwork(ParseNetwork("100Mbps,racks=2,uplink=20Mbps"), 4, 0);
+  int asked = 0;
+  const StopCheck count = [&] { ++asked; };
+  const Lab lab(plan, count);
+  EXPECT_GE(asked, 4);
+  const StopCheck stop = [] { throw Stopped(); };
+  EXPECT_THROW(Lab(plan, stop), Stopped);
+  // While threads of its own are under way as well.
+  for (int calls = 0; calls < 20; calls += 4) {
+    int left = calls;
+    const StopCheck later = [&] {
+      if (left-- == 0) throw Stopped();
+    };
+    EXPECT_THROW(CalibrateLinks(lab, later), Stopped) << calls;
+  }
+}
+
+TEST_F(LabTest, ThreadsThatCannotBeHadAreAnError) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer needs more address space than can be counted here";
+#endif
+  const Lab lab(PlanNetwork(ParseNetwork("20Mbps"), 2, 0));
+  // So that the first thread's stack fits and another's does not.
+  constexpr std::size_t kStack = std::size_t{1} << 30;
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  pthread_attr_t before;
+  pthread_attr_t large;
+  ASSERT_EQ(::pthread_getattr_default_np(&before), 0);
+  ASSERT_EQ(::pthread_getattr_default_np(&large), 0);
+  ASSERT_EQ(::pthread_attr_setstacksize(&large, kStack), 0);
+  ASSERT_EQ(::pthread_setattr_default_np(&large), 0);
+  rlimit memory{};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &memory), 0);
+  rlimit less = memory;
+  less.rlim_cur = pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) + kStack + kStack / 2;
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &less), 0);
+  std::string message;
+  try {
+    CalibrateLinks(lab);
+  } catch (const CommError& error) {
+    message = error.what();
+  }
+  ::setrlimit(RLIMIT_AS, &memory);
+  ::pthread_setattr_default_np(&before);
+  EXPECT_THAT(message, HasSubstr("starting a thread"));
+  EXPECT_THAT(message, HasSubstr("host 0"));
+}
+
+enum class Entered : int { kRefusedCleanly, kPermitted, kHalfWay, kNotTried };
+
+/// `EnterUserNamespace` as a process that may make a user namespace but not map its ids: nobody's,
+/// whose own files in /proc are closed to it.
+Entered EnterAsNobody() {
+  constexpr uid_t kNobody = 65534;
+  if (::setresgid(kNobody, kNobody, kNobody) != 0) return Entered::kNotTried;
+  if (::setresuid(kNobody, kNobody, kNobody) != 0) return Entered::kNotTried;
+  const auto own = [] {
+    ::prctl(PR_SET_DUMPABLE, 1);
+    const std::string namespaces = fs::read_symlink("/proc/self/ns/user").string() +
+                                   fs::read_symlink("/proc/self/ns/net").string();
+    ::prctl(PR_SET_DUMPABLE, 0);
+    return namespaces;
+  };
+  const std::string before = own();
+  if (EnterUserNamespace().empty()) return Entered::kPermitted;
+  return own() == before ? Entered::kRefusedCleanly : Entered::kHalfWay;
+}
+
+TEST(UserNamespaceTest, WhereItCannotBeMappedTheProcessStaysOutside) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become nobody";
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(static_cast<int>(EnterAsNobody()));
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(static_cast<Entered>(WEXITSTATUS(status)), Entered::kRefusedCleanly);
 }
 
 TEST_F(LabTest, ANamespaceGoesWithItsOwnerAndTakesItsDevices) {
@@ -108,6 +205,30 @@ TEST(LinkCalibrationTest, OneThatIsFurtherOffThanItsToleranceIsMarked) {
   EXPECT_EQ(record.at("spec"), "1Gbps");
   EXPECT_EQ(record.at("congestion_control"), "cubic");
   EXPECT_EQ(record.at("links").at(0).at("host"), 0);
+}
+
+TEST(LinkCalibrationTest, OneThatCannotBeJudgedIsNeitherRightNorWrong) {
+  const LinkCalibration lossy{.host = 0,
+                              .rate_bits_per_s = 1e9,
+                              .expected_bytes_per_s = 100,
+                              .sent_bytes_per_s = 30,
+                              .received_bytes_per_s = 30,
+                              .not_judged = "loss"};
+  LinkCalibration uplink{.uplink = 0,
+                         .rate_bits_per_s = 1e9,
+                         .expected_bytes_per_s = 100,
+                         .sent_bytes_per_s = 100,
+                         .received_bytes_per_s = 100};
+  const NetworkSpec spec = ParseNetwork("1Gbps,loss=1%");
+  EXPECT_FALSE(lossy.ok());
+  const nlohmann::json alone = NetworkRecord(spec, {lossy}, "cubic");
+  EXPECT_EQ(alone.at("ok"), nullptr);
+  EXPECT_EQ(alone.at("links").at(0).at("ok"), nullptr);
+  EXPECT_EQ(alone.at("links").at(0).at("not_judged"), "loss");
+  EXPECT_EQ(alone.at("links").at(0).at("sent_bytes_per_s"), 30);
+  EXPECT_EQ(NetworkRecord(spec, {lossy, uplink}, "cubic").at("ok"), true);
+  uplink.sent_bytes_per_s = 50;
+  EXPECT_EQ(NetworkRecord(spec, {lossy, uplink}, "cubic").at("ok"), false);
 }
 
 struct RunResult {
@@ -226,6 +347,44 @@ TEST_F(EmulatedRunTest, ABenchRunsThereToo) {
   EXPECT_EQ(json.at("rows").at(0).at("wrong"), 0);
   EXPECT_EQ(json.at("network").at("spec"), "100Mbps");
   EXPECT_EQ(json.at("network").at("links").size(), 3u);
+}
+
+TEST_F(EmulatedRunTest, AnInterruptWhileItsNetworkIsBuiltEndsItInOrder) {
+  // Links so slow that measuring them takes seconds.
+  const std::string args = "--strategy ring --workers 4 --network 1Mbps --steps 1000000 --out " +
+                           bundle() + " --model profile:small-tensors";
+  for (const int signal : {SIGINT, SIGTERM}) {
+    Process process = Start("train --quiet --force " + args);
+    WaitUntil("a process that heeds signals", [&] { return Catches(process.pid(), signal); });
+    ::kill(process.pid(), signal);
+    const RunResult result = Finish(process);
+    EXPECT_EQ(result.exit_code, 130) << result.output;
+    EXPECT_THAT(result.output, HasSubstr("while its network was being built"));
+    EXPECT_EQ(Read("summary.json").at("status"), "interrupted");
+    EXPECT_EQ(Read("summary.json").at("link_ok"), nullptr);
+    EXPECT_TRUE(fs::exists(bundle() + "/spec.json"));
+    EXPECT_FALSE(fs::exists(bundle() + "/processes.json"));
+    EXPECT_TRUE(!fs::exists(scratch_.path() + "/ringside") ||
+                fs::is_empty(scratch_.path() + "/ringside"));
+  }
+}
+
+TEST_F(EmulatedRunTest, AMatrixIsInterruptedWhileANetworkIsBuilt) {
+  const std::string spec = scratch_.path() + "/spec.yaml";
+  std::ofstream(spec) << "name: slow\ndefaults: {model: 'profile:small-tensors', steps: 4, "
+                         "strategy: ring, network: 1Mbps}\naxes: {workers: [2, 3]}\n";
+  Process process = Start("matrix --quiet --out " + scratch_.path() + " " + spec);
+  WaitUntil("a process that heeds signals", [&] { return Catches(process.pid(), SIGINT); });
+  ::kill(process.pid(), SIGINT);
+  const RunResult result = Finish(process);
+  EXPECT_EQ(result.exit_code, 130) << result.output;
+  std::vector<std::string> states;
+  for (const auto& entry : fs::recursive_directory_iterator(scratch_.path() + "/slow")) {
+    if (entry.path().filename() != "summary.json") continue;
+    std::ifstream in(entry.path());
+    states.push_back(nlohmann::json::parse(in).at("status"));
+  }
+  EXPECT_THAT(states, ::testing::ElementsAre("interrupted"));
 }
 
 TEST_F(EmulatedRunTest, AnInterruptDrains) {
