@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/errors.h"
+
 namespace ringside {
 
 Member AgentOf(const Member& child) {
@@ -58,6 +60,30 @@ std::string Failure::Text() const {
 
 const Failure& Culprit(std::span<const Failure> failures) {
   return *std::ranges::min_element(failures, {}, &Failure::kind);
+}
+
+FailureKind KindOfCurrentException(std::string& message) {
+  try {
+    throw;
+  } catch (const DivergedError& error) {
+    message = error.what();
+    return FailureKind::kDiverged;
+  } catch (const CommError& error) {
+    message = error.what();
+    return FailureKind::kComm;
+  } catch (const DataError& error) {
+    message = error.what();
+    return FailureKind::kData;
+  } catch (const ConfigError& error) {
+    message = error.what();
+    return FailureKind::kConfig;
+  } catch (const MissingBackendError& error) {
+    message = error.what();
+    return FailureKind::kMissingBackend;
+  } catch (const std::exception& error) {
+    message = error.what();
+    return FailureKind::kInternal;
+  }
 }
 
 }  // namespace ringside

@@ -41,6 +41,9 @@ enum class FailureKind {
 };
 const char* FailureKindName(FailureKind kind);
 
+/// What the exception being handled is, and its message. Call inside a catch block.
+FailureKind KindOfCurrentException(std::string& message);
+
 struct Failure {
   Member who;
   FailureKind kind = FailureKind::kInternal;

@@ -44,12 +44,6 @@ void RecordFailure(const PlannedRun& run, const JobOptions& options, const std::
   WriteFileAtomically((bundle / kSummaryFile).string(), summary.dump(2) + "\n");
 }
 
-// FAULTS, "Retry": somebody was killed, a connection was reset, a port was taken.
-bool IsWorthRetrying(const JobOutcome& outcome) {
-  return outcome.status == JobStatus::kFailed &&
-         (outcome.failure == FailureKind::kSignal || outcome.failure == FailureKind::kComm);
-}
-
 double SecondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
@@ -168,12 +162,14 @@ class Runner {
       options.origin.earlier.emplace_back(
           "orphaned: left unfinished by a process that died or could not write");
     }
+    options.more_attempts = spec_.retries > 0;
     JobOutcome outcome = RunOnce(planned, options);
     for (attempts_ = 1; attempts_ <= spec_.retries && IsWorthRetrying(outcome); ++attempts_) {
       listener_.Say(fmt::format("{}: {}; attempt {} of {}", planned.label,
                                 StatusText("failed", outcome.error), attempts_ + 1,
                                 spec_.retries + 1));
       options.origin.earlier.push_back(outcome.error);
+      options.more_attempts = attempts_ < spec_.retries;
       ++tally_.retried;
       outcome = RunOnce(planned, options);
     }
@@ -192,13 +188,20 @@ class Runner {
     } catch (const DataError& error) {
       // Nothing but the bundle is read or written on this side of a run.
       Stop(options, error.what());
-    } catch (const Error& error) {
+    } catch (const Error&) {
       outcome.status = JobStatus::kFailed;
-      outcome.error = error.what();
-      TryToRecordFailure(planned, options, outcome.error);
+      outcome.failure = KindOfCurrentException(outcome.error);
+      if (!IsTriedAgain(outcome, options)) TryToRecordFailure(planned, options, outcome.error);
     }
-    if (!BundleStatus(options.bundle_dir)) Stop(options, outcome.error);
+    if (!BundleStatus(options.bundle_dir) && !IsTriedAgain(outcome, options)) {
+      Stop(options, outcome.error);
+    }
     return outcome;
+  }
+
+  // Its bundle stays unfinished: a runner that is killed now has not carried this run out.
+  static bool IsTriedAgain(const JobOutcome& outcome, const JobOptions& options) {
+    return options.more_attempts && IsWorthRetrying(outcome);
   }
 
   static void TryToRecordFailure(const PlannedRun& planned, const JobOptions& options,

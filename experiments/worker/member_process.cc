@@ -28,30 +28,6 @@ MemberSetup ReadSetup(const std::vector<std::string>& args) {
       ReadDescriptor(input.get(), kMaxSetupBytes, "the launcher's message"));
 }
 
-FailureKind KindOfCurrentException(std::string& message) {
-  try {
-    throw;
-  } catch (const DivergedError& error) {
-    message = error.what();
-    return FailureKind::kDiverged;
-  } catch (const CommError& error) {
-    message = error.what();
-    return FailureKind::kComm;
-  } catch (const DataError& error) {
-    message = error.what();
-    return FailureKind::kData;
-  } catch (const ConfigError& error) {
-    message = error.what();
-    return FailureKind::kConfig;
-  } catch (const MissingBackendError& error) {
-    message = error.what();
-    return FailureKind::kMissingBackend;
-  } catch (const std::exception& error) {
-    message = error.what();
-    return FailureKind::kInternal;
-  }
-}
-
 }  // namespace
 
 MemberProcess::MemberProcess(MemberSetup setup)

@@ -174,6 +174,21 @@ TEST_F(LauncherTest, AKilledWorkerEndsAllAndIsNamed) {
   EXPECT_GE(SummaryFile()["steps"], 1);
 }
 
+TEST_F(LauncherTest, AFailureThatIsTriedAgainLeavesItsBundleUnfinished) {
+  const ScopedVariable fault("RINGSIDE_FAULT", "kill@rank1:step2");
+  JobOptions options = Options();
+  options.more_attempts = true;
+  const JobOutcome outcome = RunJob(ProfileSpec("ring", 2, kEndless), options);
+  EXPECT_TRUE(IsWorthRetrying(outcome)) << outcome.error;
+  EXPECT_EQ(outcome.summary.at("status"), "failed");
+  EXPECT_TRUE(std::filesystem::exists(bundle() + "/spec.json"));
+  EXPECT_FALSE(std::filesystem::exists(bundle() + "/summary.json"));
+  ExpectNothingLeft();
+  options.more_attempts = false;
+  EXPECT_TRUE(IsWorthRetrying(RunJob(ProfileSpec("ring", 2, kEndless), options)));
+  EXPECT_EQ(SummaryFile()["status"], "failed");
+}
+
 TEST_F(LauncherTest, AKilledServerEndsAllAndIsNamed) {
   auto running = RunBeside(ProfileSpec("ps-sync", 2, kEndless));
   WaitForSteps(2);

@@ -38,12 +38,21 @@ class MatrixRunnerTest : public ::testing::Test, public MatrixListener {
         [this](const RunSpec& spec, const JobOptions& options) { return Carry(spec, options); },
         *this);
   }
-  void Say(const std::string& line) override { said_.push_back(line); }
+  void Say(const std::string& line) override {
+    said_.push_back(line);
+    if (line.find("; attempt ") == std::string::npos) return;
+    // What a runner that is killed just now leaves.
+    for (const PlannedRun& run : runs_) {
+      const bool retried = run.spec.workers == carried_.back();
+      if (retried) left_between_attempts_.push_back(BundleStatus(directory_ / run.id));
+    }
+  }
 
   // A run that writes its bundle, with the status that the test wants for its workers.
   JobOutcome Carry(const RunSpec& spec, const JobOptions& options) {
     carried_.push_back(spec.workers);
-    if (spec.workers == throws_) throw CommError("worker 1", "the start", "gone");
+    if (spec.workers == throws_ && throws_times_-- > 0)
+      throw CommError("worker 1", "the start", "gone");
     if (spec.workers == full_) {
       fs::create_directories(options.bundle_dir);
       return {.status = JobStatus::kFailed, .error = "metrics.jsonl: no space left"};
@@ -63,6 +72,7 @@ class MatrixRunnerTest : public ::testing::Test, public MatrixListener {
                        {"status", JobStatusName(outcome.status)}};
     options.origin.AddTo(outcome.summary);
     std::ofstream(fs::path(options.bundle_dir) / kSpecFile) << nlohmann::json(spec).dump();
+    if (options.more_attempts && IsWorthRetrying(outcome)) return outcome;
     std::ofstream(fs::path(options.bundle_dir) / kSummaryFile) << outcome.summary.dump();
     return outcome;
   }
@@ -85,7 +95,9 @@ class MatrixRunnerTest : public ::testing::Test, public MatrixListener {
   std::vector<PlannedRun> runs_;
   std::vector<int> carried_;
   std::vector<std::string> said_;
+  std::vector<std::optional<std::string>> left_between_attempts_;
   int throws_ = 0;
+  int throws_times_ = 1000;
   int fails_ = 0;
   int fails_times_ = 1000;
   FailureKind failure_ = FailureKind::kEarlyExit;
@@ -170,6 +182,30 @@ TEST_F(MatrixRunnerTest, TriesAgainWhereSomebodyWasKilled) {
   EXPECT_THAT(SummaryOf(3)["earlier_attempts"], ::testing::ElementsAre("because", "because"));
   EXPECT_EQ(SummaryOf(1)["attempt"], 1);
   EXPECT_THAT(said_, ::testing::Contains(HasSubstr("attempt 3 of 3")));
+  EXPECT_THAT(left_between_attempts_, ::testing::ElementsAre(std::nullopt, std::nullopt));
+}
+
+TEST_F(MatrixRunnerTest, TriesAgainWhereARunWasLostBeforeItStarted) {
+  throws_ = 3;
+  throws_times_ = 1;
+  const MatrixTally tally = Run(Existing::kRefuse);
+  EXPECT_EQ(tally.done, 4);
+  EXPECT_EQ(tally.retried, 1);
+  EXPECT_EQ(SummaryOf(3)["attempt"], 2);
+  EXPECT_THAT(SummaryOf(3)["earlier_attempts"][0].get<std::string>(), HasSubstr("worker 1"));
+  EXPECT_THAT(left_between_attempts_, ::testing::ElementsAre(std::nullopt));
+}
+
+TEST_F(MatrixRunnerTest, TheLastAttemptIsRecordedWhateverItWas) {
+  throws_ = 3;
+  fails_ = 2;
+  failure_ = FailureKind::kSignal;
+  const MatrixTally tally = Run(Existing::kRefuse);
+  EXPECT_EQ(tally.failed, 2);
+  EXPECT_EQ(tally.retried, 4);
+  EXPECT_EQ(SummaryOf(3)["status"], "failed");
+  EXPECT_EQ(SummaryOf(3)["attempt"], 3);
+  EXPECT_EQ(SummaryOf(2)["attempt"], 3);
 }
 
 TEST_F(MatrixRunnerTest, GivesUpAfterTheRetriesThatItsSpecGrants) {
