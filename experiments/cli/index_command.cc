@@ -8,6 +8,7 @@
 #include "experiments/cli/commands.h"
 #include "experiments/cli/exit_codes.h"
 #include "experiments/cli/option_set.h"
+#include "experiments/job/hand_over.h"
 #include "experiments/matrix/directory_lock.h"
 #include "experiments/store/run_index.h"
 
@@ -59,6 +60,7 @@ int RunIndexCommand(const Arguments& args) {
   if (!fs::is_directory(directory)) {
     throw Error(fmt::format("{}: there is no such directory", directory.string()));
   }
+  const HandOver hand_over(directory, CurrentEnvironment());
   const DirectoryLock lock(directory);
   RunIndex index = RunIndex::Open(directory);
   const BundleScan scan = RebuildIndex(index, directory);

@@ -11,6 +11,7 @@
 #include "experiments/cli/job_flags.h"
 #include "experiments/cli/matrix_view.h"
 #include "experiments/cli/option_set.h"
+#include "experiments/job/hand_over.h"
 #include "experiments/lab/lab_tools.h"
 #include "experiments/matrix/estimate.h"
 #include "experiments/matrix/journal.h"
@@ -163,6 +164,7 @@ int RunMatrixCommand(const Arguments& args) {
   TellRefused(plan.refused);
   if (parsed.IsOn("dry-run")) return DryRun(plan, directory, existing, parsed.IsOn("json"));
 
+  const HandOver hand_over(directory, CurrentEnvironment());
   RequireNetworks(plan.runs);  // while this process has one thread
   // The matrix's own lines would be torn apart by those of every process; logs lie in the bundles.
   job.echo_logs = false;

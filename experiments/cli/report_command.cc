@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "common/errors.h"
@@ -8,6 +10,7 @@
 #include "experiments/cli/exit_codes.h"
 #include "experiments/cli/option_set.h"
 #include "experiments/job/files.h"
+#include "experiments/job/hand_over.h"
 #include "experiments/report/figures.h"
 #include "experiments/report/html_report.h"
 #include "experiments/report/markdown.h"
@@ -78,29 +81,73 @@ std::vector<std::string> PicturesOf(const std::vector<std::string>& figures) {
   return pictures;
 }
 
-void WriteFiles(const StudyTable& table, const fs::path& directory, const std::string& json) {
-  WriteFileAtomically((directory / "report.csv").string(), RenderCsv(table));
-  WriteFileAtomically((directory / "runs.csv").string(), RenderRunsCsv(table));
-  WriteFileAtomically((directory / "report.json").string(), json);
-  WriteFileAtomically((directory / "report.html").string(), RenderHtml(table));
+/// Writes one file after the other: one that cannot be written is told and keeps none of the
+/// others. What a tool is missing for is for the caller.
+class Writer {
+ public:
+  void Try(const std::function<void()>& write) {
+    try {
+      write();
+    } catch (const MissingBackendError&) {
+      throw;
+    } catch (const Error& error) {
+      fmt::print(stderr, "ringside: not written: {}\n", error.what());
+      failed_ = true;
+    }
+  }
+  void File(const fs::path& path, const std::function<std::string()>& content) {
+    Try([&] { WriteFileAtomically(path.string(), content()); });
+  }
+  bool failed() const { return failed_; }
+
+ private:
+  bool failed_ = false;
+};
+
+void WriteFiles(Writer& writer, const StudyTable& table, const fs::path& directory,
+                const std::string& json) {
+  writer.File(directory / "report.csv", [&] { return RenderCsv(table); });
+  writer.File(directory / "runs.csv", [&] { return RenderRunsCsv(table); });
+  writer.File(directory / "report.json", [&] { return json; });
+  writer.File(directory / "report.html", [&] { return RenderHtml(table); });
+}
+
+/// What was asked for under a name of its own.
+void WriteNamed(Writer& writer, const ParsedOptions& parsed, const StudyTable& table,
+                const std::string& json) {
+  const std::string& csv = parsed.Get("csv");
+  if (!csv.empty()) writer.File(csv, [&] { return RenderRunsCsv(table); });
+  const std::string& html = parsed.Get("html");
+  if (!html.empty()) writer.File(html, [&] { return RenderHtml(table); });
+  // "--json" alone prints; "--json=FILE" writes.
+  const std::string& json_to = parsed.Get("json");
+  if (!json_to.empty() && json_to != "true") writer.File(json_to, [&] { return json; });
 }
 
 /// What was asked for besides; says on stderr where it lies.
-void WriteExtras(const ParsedOptions& parsed, const StudyTable& table, const fs::path& directory) {
+void WriteExtras(Writer& writer, const ParsedOptions& parsed, const StudyTable& table,
+                 const fs::path& directory) {
   std::vector<std::string> figures;
   if (parsed.IsOn("figures")) {
-    figures = WriteFigures((directory / "report.json").string(), (directory / "figures").string());
-    fmt::print(stderr, "figures: {} files in {}\n", figures.size(),
-               (directory / "figures").string());
+    const std::string path = (directory / "figures").string();
+    writer.Try([&] {
+      figures = WriteFigures((directory / "report.json").string(), path);
+      fmt::print(stderr, "figures: {} files in {}\n", figures.size(), path);
+    });
   }
   if (parsed.IsOn("markdown")) {
     const std::string path = (directory / "report.md").string();
-    WriteFileAtomically(path, RenderMarkdown(table, PicturesOf(figures)));
-    fmt::print(stderr, "markdown: {}\n", path);
+    writer.Try([&] {
+      WriteFileAtomically(path, RenderMarkdown(table, PicturesOf(figures)));
+      fmt::print(stderr, "markdown: {}\n", path);
+    });
   }
   if (parsed.IsOn("tensorboard")) {
     const std::string path = (directory / "tensorboard").string();
-    fmt::print(stderr, "tensorboard: {} event files in {}\n", WriteTensorBoard(table, path), path);
+    writer.Try([&] {
+      fmt::print(stderr, "tensorboard: {} event files in {}\n", WriteTensorBoard(table, path),
+                 path);
+    });
   }
 }
 
@@ -125,23 +172,21 @@ int RunReportCommand(const Arguments& args) {
   const fs::path directory = parsed.positional();
   const StudyTable table = MakeStudyTable(ReadStudy(directory), StudyOptionsOf(parsed));
   const std::string json = RenderJson(table).dump(2) + "\n";
-  if (!parsed.IsOn("no-files")) WriteFiles(table, directory, json);
-  if (!parsed.Get("csv").empty()) {
-    WriteFileAtomically(parsed.Get("csv"), RenderRunsCsv(table));
-  }
-  if (!parsed.Get("html").empty()) WriteFileAtomically(parsed.Get("html"), RenderHtml(table));
-  // "--json" alone prints; "--json=FILE" writes.
-  const std::string& json_to = parsed.Get("json");
-  if (!json_to.empty() && json_to != "true") WriteFileAtomically(json_to, json);
-  WriteExtras(parsed, table, directory);
-  fmt::print("{}", json_to == "true" ? json : RenderText(table));
+  // What was asked to be shown comes first: it needs nothing but results that can be read.
+  fmt::print("{}", parsed.Get("json") == "true" ? json : RenderText(table));
+  std::fflush(stdout);
+  const HandOver hand_over(directory, CurrentEnvironment());
+  Writer writer;
+  if (!parsed.IsOn("no-files")) WriteFiles(writer, table, directory, json);
+  WriteNamed(writer, parsed, table, json);
+  WriteExtras(writer, parsed, table, directory);
   // A report that misses damaged results is not one of all runs, and a script must notice.
   bool damaged = false;
   for (const BundleProblem& problem : table.problems) {
     fmt::print(stderr, "ringside: left out {}: {}\n", problem.directory, problem.cause);
     damaged = damaged || problem.damaged;
   }
-  return damaged ? kExitFailed : kExitDone;
+  return damaged || writer.failed() ? kExitFailed : kExitDone;
 }
 
 }  // namespace ringside

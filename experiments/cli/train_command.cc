@@ -12,6 +12,7 @@
 #include "experiments/cli/option_set.h"
 #include "experiments/cli/spec_options.h"
 #include "experiments/cli/summary_text.h"
+#include "experiments/job/hand_over.h"
 #include "experiments/job/joined_job.h"
 #include "experiments/run_spec.h"
 
@@ -111,6 +112,7 @@ int RunTrainCommand(const Arguments& args) {
   const fs::path directory = BundleDirectory(parsed, spec);
   job.bundle_dir = directory.string();
   const bool reports = !ranks || ranks->hosts();
+  const HandOver hand_over(directory, environment);
   if (reports) ClearDirectory(directory, parsed.IsOn("force"));
 
   JobOutcome outcome;

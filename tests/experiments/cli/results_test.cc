@@ -2,6 +2,8 @@
 // cannot be written. The real executable on emulated models.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -148,6 +150,52 @@ TEST_F(Results, ShowsATableOnATerminalAlone) {
     EXPECT_THAT(text, Not(HasSubstr("combination"))) << plain;
     EXPECT_THAT(text, HasSubstr("[2/2] ")) << plain;
   }
+}
+
+TEST_F(Results, AReportIsShownAlsoWhereItsFilesCannotBeWritten) {
+  WriteSpec();
+  ASSERT_EQ(RunRingside("matrix spec.yaml").exit_code, 0);
+  // Even root cannot write a file where a folder is.
+  fs::create_directories(scratch() + "/results/small/report.csv/in");
+  const ProcessResult table = RunRingside("report results/small --csv nowhere/all.csv");
+  EXPECT_EQ(table.exit_code, 1);
+  EXPECT_THAT(table.out, HasSubstr("ring"));
+  EXPECT_THAT(table.err, HasSubstr("not written: results/small/report.csv"));
+  EXPECT_THAT(table.err, HasSubstr("not written: nowhere/all.csv"));
+  EXPECT_TRUE(fs::exists(scratch() + "/results/small/report.html"));
+  const ProcessResult as_json = RunRingside("report results/small --json");
+  EXPECT_EQ(as_json.exit_code, 1);
+  EXPECT_TRUE(json::accept(as_json.out));
+  EXPECT_EQ(RunRingside("report results/small --no-files").exit_code, 0);
+}
+
+TEST_F(Results, WhatSudoWritesIsTheUsersWhoCalledIt) {
+  constexpr uid_t kUser = 12'345;
+  if (::geteuid() != 0 || ::chown(scratch().c_str(), kUser, kUser) != 0) {
+    GTEST_SKIP() << "only root can give files away";
+  }
+  const std::string sudo = "SUDO_UID=12345 SUDO_GID=12345";
+  const auto expect_users = [&](const std::string& folder) {
+    int files = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(scratch() + "/" + folder)) {
+      struct stat status {};
+      ASSERT_EQ(::lstat(entry.path().c_str(), &status), 0);
+      EXPECT_EQ(status.st_uid, kUser) << entry.path();
+      ++files;
+    }
+    EXPECT_GT(files, 5);
+  };
+  WriteSpec();
+  ASSERT_EQ(RunRingside("matrix spec.yaml", sudo).exit_code, 0);
+  EXPECT_EQ(RunRingside("report results/small", sudo).exit_code, 0);
+  expect_users("results");
+  // However it ended.
+  EXPECT_EQ(RunRingside("matrix spec.yaml --out other", sudo + " RINGSIDE_FAULT=exit@rank0:step1")
+                .exit_code,
+            1);
+  expect_users("other");
+  RunRingside("train --model profile:mobilenet-v2 --steps 2 --out single/run", sudo);
+  expect_users("single");
 }
 
 TEST_F(Results, ADirectoryThatCannotBeMadeIsAnErrorWithItsPath) {

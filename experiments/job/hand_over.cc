@@ -1,0 +1,162 @@
+// Walks down from the root, one open directory at a time: names are never looked up twice, so that
+// nobody can put something else in their place meanwhile.
+#include "experiments/job/hand_over.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "experiments/job/files.h"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kOpenDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+std::optional<unsigned> Number(const Environment& environment, const char* name) {
+  const auto found = environment.find(name);
+  if (found == environment.end() || found->second.empty()) return std::nullopt;
+  unsigned value = 0;
+  const char* end = found->second.data() + found->second.size();
+  const auto [stop, error] = std::from_chars(found->second.data(), end, value);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return value;
+}
+
+std::vector<std::string> NamesIn(int directory) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(
+      ::fdopendir(::openat(directory, ".", kOpenDirectory)), &::closedir);
+  while (const dirent* entry = stream ? ::readdir(stream.get()) : nullptr) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  return names;
+}
+
+/// One walk for one user. Nothing it does throws but for want of memory.
+class Walk {
+ public:
+  explicit Walk(const InvokingUser& user) : user_(user) {}
+
+  /// From / to `folder`, and all that is below it. What lies in `first_new` or deeper is new.
+  void Down(const fs::path& folder, const fs::path& first_new) {
+    FileDescriptor here(::open("/", kOpenDirectory));
+    fs::path path = "/";
+    for (const fs::path& part : folder.relative_path()) {
+      path /= part;
+      here = Enter(here.get(), part, path == first_new);
+      if (here.get() < 0) return;
+    }
+    if (IsUsers(here.get())) All(here.get());
+  }
+
+  const std::string& problem() const { return problem_; }
+
+ private:
+  bool IsUsers(int fd) const {
+    struct stat status {};
+    return ::fstat(fd, &status) == 0 && status.st_uid == user_.user;
+  }
+
+  /// The directory of that name, given away where it may be.
+  FileDescriptor Enter(int parent, const fs::path& name, bool is_new) {
+    FileDescriptor entered(::openat(parent, name.c_str(), kOpenDirectory));
+    struct stat status {};
+    if (entered.get() < 0 || ::fstat(entered.get(), &status) != 0) return entered;
+    if (status.st_uid == 0 && (is_new || IsUsers(parent))) Give(entered.get(), name);
+    return entered;
+  }
+
+  /// What is in a directory of the user's.
+  void All(int directory) {
+    struct stat own {};
+    if (::fstat(directory, &own) != 0) return;
+    for (const std::string& name : NamesIn(directory)) {
+      struct stat status {};
+      if (::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+      if (status.st_dev != own.st_dev) continue;
+      if (S_ISDIR(status.st_mode)) {
+        const FileDescriptor entered = Enter(directory, name, false);
+        if (entered.get() >= 0 && IsUsers(entered.get())) All(entered.get());
+      } else if (S_ISREG(status.st_mode) && status.st_uid == 0) {
+        File(directory, name);
+      }
+    }
+  }
+
+  void File(int directory, const std::string& name) {
+    const FileDescriptor file(
+        ::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    struct stat status {};
+    if (file.get() < 0 || ::fstat(file.get(), &status) != 0) return;
+    // Another name of it may lie anywhere.
+    if (!S_ISREG(status.st_mode) || status.st_uid != 0 || status.st_nlink != 1) return;
+    Give(file.get(), name);
+  }
+
+  void Give(int fd, const fs::path& name) {
+    if (::fchown(fd, user_.user, user_.group) == 0 || !problem_.empty()) return;
+    problem_ = fmt::format("{}: {}", name.string(), std::strerror(errno));
+  }
+
+  const InvokingUser user_;
+  std::string problem_;  // the first
+};
+
+/// The outermost part of a path that is not there.
+fs::path FirstNew(const fs::path& folder) {
+  fs::path path;
+  for (const fs::path& part : folder) {
+    path /= part;
+    std::error_code ignored;
+    if (!fs::exists(path, ignored)) return path;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<InvokingUser> FindInvokingUser(const Environment& environment) {
+  const auto user = Number(environment, "SUDO_UID");
+  const auto group = Number(environment, "SUDO_GID");
+  if (::geteuid() != 0 || !user || !group || *user == 0) return std::nullopt;
+  return InvokingUser{*user, *group};
+}
+
+HandOver::HandOver(const fs::path& folder, const Environment& environment)
+    : user_(FindInvokingUser(environment)) {
+  if (!user_) return;
+  // Links on the way to the folder are followed here, as whoever writes into it follows them.
+  folder_ = fs::weakly_canonical(fs::absolute(folder));
+  if (!folder_.has_filename()) folder_ = folder_.parent_path();  // "results/"
+  first_new_ = FirstNew(folder_);
+}
+
+HandOver::~HandOver() {
+  if (!user_) return;
+  try {
+    Walk walk(*user_);
+    walk.Down(folder_, first_new_);
+    if (walk.problem().empty()) return;
+    fmt::print(stderr, "ringside: not all results could be given to user {}: {}\n", user_->user,
+               walk.problem());
+  } catch (const std::exception& error) {
+    std::fputs(error.what(), stderr);
+  }
+}
+
+}  // namespace ringside

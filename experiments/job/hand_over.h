@@ -1,0 +1,45 @@
+#ifndef RINGSIDE_EXPERIMENTS_JOB_HAND_OVER_H_
+#define RINGSIDE_EXPERIMENTS_JOB_HAND_OVER_H_
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <optional>
+
+#include "experiments/job/rank_environment.h"
+
+namespace ringside {
+
+/// Who called sudo.
+struct InvokingUser {
+  uid_t user = 0;
+  gid_t group = 0;
+};
+/// Nobody where this process is not root, or SUDO_UID and SUDO_GID do not both say who.
+std::optional<InvokingUser> FindInvokingUser(const Environment& environment);
+
+/// Results that root writes for somebody who called sudo are that user's once this goes: a folder
+/// and all in it, however the work on it ended.
+///
+/// Given away is what belongs to root in a folder that is the user's already (who could remove it
+/// anyway), or in one that was made after construction; nothing else, so that results below a
+/// system folder touch none of it. Symbolic links are not followed, and files with a second name
+/// and other file systems are left alone. What cannot be given away is told on stderr. Not
+/// thread-safe.
+class HandOver {
+ public:
+  /// `folder` may not be there yet. Call before a user namespace is entered.
+  HandOver(const std::filesystem::path& folder, const Environment& environment);
+  ~HandOver();
+  HandOver(const HandOver&) = delete;
+  HandOver& operator=(const HandOver&) = delete;
+
+ private:
+  const std::optional<InvokingUser> user_;
+  std::filesystem::path folder_;
+  std::filesystem::path first_new_;  ///< The outermost folder that had to be made; empty: none.
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_JOB_HAND_OVER_H_
