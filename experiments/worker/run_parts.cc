@@ -93,6 +93,28 @@ std::int64_t TotalSteps(const RunSpec& spec, std::size_t train_samples) {
   return spec.epochs * steps_per_epoch;
 }
 
+namespace {
+
+void AgreeOn(Store& store, const char* key, std::int64_t mine, const char* what) {
+  const std::string value = std::to_string(mine);
+  try {
+    store.Set(key, value);
+  } catch (const CommError&) {
+    constexpr std::chrono::seconds kPatience{5};
+    const std::string others = store.Get(key, Deadline::After(kPatience));
+    if (others == value) throw;
+    throw ConfigError(fmt::format("{}: {} here, {} at another worker; give all the same files",
+                                  what, value, others));
+  }
+}
+
+}  // namespace
+
+void AgreeOnSteps(Store& store, std::int64_t first_step, std::int64_t total_steps) {
+  AgreeOn(store, "job/first_step", first_step, "the checkpoint's steps differ");
+  AgreeOn(store, "job/total_steps", total_steps, "the data's steps differ");
+}
+
 void RefuseIdleServers(const RunSpec& spec, const BucketPlan& plan) {
   if (spec.servers <= plan.buckets()) return;
   throw ConfigError(fmt::format(

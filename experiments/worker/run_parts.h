@@ -35,6 +35,10 @@ ScheduleOptions MakeSchedule(const RunSpec& spec, std::int64_t total_steps);
 /// Of the whole run: `spec.steps`, or as many as `spec.epochs` take. Throws `ConfigError` above
 /// `kMaxSteps`.
 std::int64_t TotalSteps(const RunSpec& spec, std::size_t train_samples);
+/// Every worker of a job tells where it begins and how far it goes; those that begin together end
+/// together, so that none waits for another's step that never comes. Throws `ConfigError` with both
+/// numbers where another worker has told something else: its data or its checkpoint are others.
+void AgreeOnSteps(Store& store, std::int64_t first_step, std::int64_t total_steps);
 /// Throws `ConfigError` when a server of the job would hold no bucket.
 void RefuseIdleServers(const RunSpec& spec, const BucketPlan& plan);
 /// Waits until a worker has told how long the run is, which it does once its model and data are

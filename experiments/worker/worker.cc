@@ -50,10 +50,9 @@ class WorkerRun {
 
   MemberResult Run() {
     if (EntryOf(spec_).make_server != nullptr) RefuseIdleServers(spec_, plan_);
-    // Every process must count the same steps: the store refuses a second value.
-    process_.client().Set("job/total_steps", std::to_string(total_steps_));
     model_->Bind(space_, plan_);
     Resume();
+    AgreeOnSteps(process_.client(), start_.step, total_steps_);
     server_ = MakeOwnServer(process_, comm_, schedule_, process_.timeline());
     const auto strategy = entry_.make(Context());
     WorkerObserver observer(ObserverParts(*strategy));

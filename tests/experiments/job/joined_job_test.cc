@@ -236,8 +236,10 @@ class RealRanksTest : public ::testing::Test {
 
   /// Rank `rank` of two, or server `rank`, told of its rank as torchrun does.
   Process StartRank(int rank, const std::string& strategy, int steps,
-                    const std::vector<std::string>& more_variables = {}) const {
+                    const std::vector<std::string>& more_variables = {},
+                    const std::string& directory = ".") const {
     std::vector<std::string> argv{"/usr/bin/env",
+                                  "--chdir=" + directory,
                                   "RANK=" + std::to_string(rank),
                                   "WORLD_SIZE=2",
                                   "LOCAL_RANK=" + std::to_string(rank),
@@ -285,6 +287,28 @@ TEST_F(RealRanksTest, TorchrunStyleRanksMeet) {
     EXPECT_EQ(Summary()["steps"], 4);
     EXPECT_TRUE(std::filesystem::is_empty(directory_.path() + "/ringside"));
   }
+}
+
+// Found out at the start: the ones who do more steps would wait for the others' in vain.
+TEST_F(RealRanksTest, OtherCheckpointsUnderOneNameAreRefused) {
+  namespace fs = std::filesystem;
+  RunSpec spec = ProfileSpec("ring", 1, 3);
+  spec.model = "profile:mobilenet-v2";
+  spec.checkpoint_every = 1;
+  const std::string whole = directory_.path() + "/whole";
+  const JobOptions options{.bundle_dir = whole, .show_progress = false, .echo_logs = false};
+  ASSERT_EQ(RunJob(spec, options).status, JobStatus::kDone);
+  std::vector<Process> ranks;
+  for (const int rank : {1, 0}) {
+    const std::string own = directory_.path() + "/rank" + std::to_string(rank);
+    fs::create_directory(own);
+    fs::copy_file(whole + "/checkpoints/step-" + std::to_string(rank + 1) + ".ckpt",
+                  own + "/start.ckpt");
+    ranks.push_back(StartRank(rank, "ps-sync", 4, {"RINGSIDE_RESUME=start.ckpt"}, own));
+  }
+  std::string output;
+  for (Process& process : ranks) EXPECT_EQ(Finish(process, output).code, 3) << output;
+  EXPECT_THAT(Summary()["error"].get<std::string>(), HasSubstr("the checkpoint's steps differ"));
 }
 
 TEST_F(RealRanksTest, ServersJoinFromElsewhere) {

@@ -41,6 +41,18 @@ TEST(WaitForTotalSteps, NamesTheWorkersThatAreNotReady) {
   EXPECT_EQ(WaitForTotalSteps(store, 3, now), 17);
 }
 
+TEST(AgreeOnSteps, WorkersWithOtherFilesAreRefusedBeforeAnyWaits) {
+  InProcessStore store;
+  AgreeOnSteps(store, 0, 17);
+  AgreeOnSteps(store, 0, 17);
+  EXPECT_EQ(WaitForTotalSteps(store, 1, Deadline::After(std::chrono::seconds(1))), 17);
+  const auto agree = [&](int first, int total) { AgreeOnSteps(store, first, total); };
+  EXPECT_THAT(MessageOf<ConfigError>([&] { agree(0, 16); }),
+              HasSubstr("data's steps differ: 16 here, 17 at another"));
+  EXPECT_THAT(MessageOf<ConfigError>([&] { agree(3, 17); }),
+              HasSubstr("checkpoint's steps differ: 3 here, 0 at another"));
+}
+
 TEST(RefuseIdleServers, SaysHowManyBucketsThereAre) {
   const std::array<TensorSpec, 1> tensors{TensorSpec{"weight", 4}};
   RunSpec spec;
