@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""Prints the accuracy of a study's runs beside the synchronous fp32 run of the same seed, as a Markdown table.
+"""Prints the accuracy of a study's runs beside that of a baseline with the same seed, as a Markdown table.
 
-usage: scripts/accuracy_table.py RESULTS_DIR [BASELINE_STRATEGY]     the baseline is `ring` unless told otherwise
+usage: scripts/accuracy_table.py RESULTS_DIR [BASELINE_STRATEGY]     the baseline is `ring` with fp32 unless told otherwise
+
+A row is a configuration: every key that differs between runs of one strategy has a column. Its baseline has the same value of each
+key that the baseline's own runs differ in, so that a study of stragglers compares under the same straggler.
 """
 import collections
 import json
@@ -9,50 +12,87 @@ import pathlib
 import statistics
 import sys
 
-DEFAULT_OUTER_MOMENTUM = 0.5  # common/strategy_options.h
+# What tells repetitions apart, and what changes nothing that is learnt.
+IGNORED = {"schema", "seed", "repetition", "timeline", "timeline_steps", "timeline_filename", "save_params", "timeout_s", "strategy"}
 
 
-def changed(path):
-    """What such a run says besides, where a study varies it."""
-    spec = json.loads(path.with_name("spec.json").read_text())
-    momentum = spec.get("outer_momentum", DEFAULT_OUTER_MOMENTUM)
-    return "" if momentum == DEFAULT_OUTER_MOMENTUM else f" --outer-momentum {momentum}"
+def text(value):
+    if isinstance(value, dict):
+        return " ".join(f"{key}={text(one)}" for key, one in value.items())
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def read(directory):
-    """(strategy, codec) -> seed -> summary, of the runs that are done."""
-    runs = collections.defaultdict(dict)
+    """[(spec with values as text, summary)] of the runs that are done and have an accuracy."""
+    runs = []
     for path in sorted(pathlib.Path(directory).glob("*/summary.json")):
         summary = json.loads(path.read_text())
-        if summary["status"] != "done":
-            sys.exit(f"{path}: {summary['status']}: {summary['error']}")
-        runs[summary["strategy"] + changed(path), summary["codec"]][summary["seed"]] = summary
+        if summary["status"] != "done" or summary["eval_accuracy"] is None:
+            print(f"{path.parent.name} is left out: {summary['error'] or 'no accuracy'}", file=sys.stderr)
+            continue
+        spec = {key: text(value) for key, value in json.loads(path.with_name("spec.json").read_text()).items()}
+        spec["codec"] = summary["codec"]
+        runs.append((spec, summary))
     return runs
 
 
-def row(name, by_seed, baseline):
-    accuracies = {seed: 100 * summary["eval_accuracy"] for seed, summary in by_seed.items()}
-    distances = [accuracies[seed] - 100 * baseline[seed]["eval_accuracy"] for seed in accuracies]
-    sent = statistics.median(summary["payload_bytes_sent_per_worker_per_step"] for summary in by_seed.values())
-    cells = [*name, *(f"{accuracies[seed]:.2f}" for seed in sorted(accuracies)), f"{statistics.mean(distances):+.2f}",
-             f"{min(distances):+.2f}", f"{sent / 1000:.1f}"]
-    return "| " + " | ".join(cells) + " |"
+def varied(runs):
+    """The keys in which runs of one strategy differ."""
+    values = collections.defaultdict(lambda: collections.defaultdict(set))
+    for spec, _ in runs:
+        for key in set(spec) - IGNORED:
+            values[spec["strategy"]][key].add(spec[key])
+    found = {key for keys in values.values() for key, seen in keys.items() if len(seen) > 1}
+    return sorted(found, key=lambda key: (key != "codec", key))
+
+
+def grouped(runs, keys):
+    """(strategy, values of the keys) -> (seed, repetition) -> summary."""
+    rows = collections.defaultdict(dict)
+    for spec, summary in runs:
+        place = summary["seed"], summary["repetition"]
+        row = rows[(spec["strategy"], *(spec.get(key, "–") for key in keys))]
+        if place in row:
+            sys.exit(f"two runs of {summary['run_id']} with seed {place[0]} and repetition {place[1]}")
+        row[place] = summary
+    return rows
+
+
+def cells_of(name, row, baseline, places):
+    accuracies = {place: 100 * summary["eval_accuracy"] for place, summary in row.items()}
+    distances = [accuracies[place] - 100 * baseline[place]["eval_accuracy"] for place in accuracies if place in baseline]
+    sent = [summary["payload_bytes_sent_per_worker_per_step"] for summary in row.values()]
+    speed = [summary["samples_per_s"] for summary in row.values()]
+    return [*name, *(f"{accuracies[place]:.2f}" if place in accuracies else "–" for place in places),
+            f"{statistics.mean(distances):+.2f}" if distances else "–", f"{min(distances):+.2f}" if distances else "–",
+            f"{statistics.median(speed):.0f}" if None not in speed else "–",
+            f"{statistics.median(sent) / 1000:.1f}" if None not in sent else "–"]
 
 
 def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
+    strategy = sys.argv[2] if len(sys.argv) == 3 else "ring"
     runs = read(sys.argv[1])
-    baseline = runs.get((sys.argv[2] if len(sys.argv) == 3 else "ring", "fp32"))
-    if not baseline:
-        sys.exit("the study has no baseline run with fp32")
-    seeds = sorted(baseline)
-    print("| strategy | codec | " + " | ".join(f"seed {seed}, %" for seed in seeds)
-          + " | mean distance, points | worst | kB sent a step |")
-    print("|---" * (len(seeds) + 5) + "|")
-    order = {"ring": 0, "ps-sync": 1}
-    for name in sorted(runs, key=lambda key: (order.get(key[0], 2), key[0], key[1] != "fp32", key[1])):
-        print(row(name, runs[name], baseline))
+    of_baseline = [run for run in runs if run[0]["strategy"] == strategy and run[0]["codec"] == "fp32"]
+    if not of_baseline:
+        sys.exit(f"the study has no run of {strategy} with fp32")
+    keys = varied(runs)
+    shared = [key for key in varied(of_baseline) if key != "codec"]
+    baselines = grouped(of_baseline, shared)
+    rows = grouped(runs, keys)
+    places = sorted({place for row in rows.values() for place in row})
+    repeated = len({repetition for _, repetition in places}) > 1
+    titles = ["strategy", *keys, *(f"seed {seed}{f' ({repetition})' if repeated else ''}, %" for seed, repetition in places),
+              "mean distance, points", "worst", "samples/s", "kB sent a step"]
+    print("| " + " | ".join(titles) + " |")
+    print("|---" * len(titles) + "|")
+    order = {strategy: 0, "ring": 1, "ps-sync": 2}
+    codec = keys.index("codec") + 1 if "codec" in keys else None
+    for name in sorted(rows, key=lambda name: (order.get(name[0], 3), name[0], codec is not None and name[codec] != "fp32", name[1:])):
+        values = dict(zip(keys, name[1:]))
+        baseline = baselines.get((strategy, *(values[key] for key in shared)), {})
+        print("| " + " | ".join(cells_of(name, rows[name], baseline, places)) + " |")
 
 
 if __name__ == "__main__":

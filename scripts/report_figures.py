@@ -66,7 +66,8 @@ class Study:
         for cell in self.cells:
             self.layouts[cell["strategy"]].add(self.layout(cell))
         self.transports = {cell["transport"] for cell in self.cells if cell["transport"]}
-        self.labels = list(dict.fromkeys(self.label(cell) for cell in self.cells))
+        self.per_worker = self.strategies_with_server_per_worker()
+        self.labels = list(dict.fromkeys(label for cell in self.cells for label in (self.label(cell), *self.lines(cell))))
         self.looks = self.make_looks()
 
     @staticmethod
@@ -83,12 +84,32 @@ class Study:
             label += f" ({cell['transport']})"
         return label
 
+    def strategies_with_server_per_worker(self):
+        """Those whose dedicated servers are as many as the workers at several numbers of workers."""
+        counts = collections.defaultdict(set)
+        for cell in self.cells:
+            if cell["servers"] and not cell["colocated"] and cell["servers"] == cell["workers"]:
+                counts[cell["strategy"]].add(cell["workers"])
+        return {strategy for strategy, workers in counts.items() if len(workers) > 1}
+
+    def lines(self, cell):
+        """The lines over workers that a cell is a point of: one with as many servers as workers is of two, unless its
+        number of servers is there at no other number of workers."""
+        own = self.label(cell)
+        if cell["colocated"] or cell["servers"] != cell["workers"] or cell["strategy"] not in self.per_worker:
+            return [own]
+        line = f"{cell['strategy']}, a server per worker"
+        if cell["transport"] and len(self.transports) > 1:
+            line += f" ({cell['transport']})"
+        alike = any(other["workers"] != cell["workers"] and self.label(other) == own for other in self.cells)
+        return [own, line] if alike else [line]
+
     def make_looks(self):
         strategies = list(dict.fromkeys(cell["strategy"] for cell in self.cells))
         free = [colour for colour in COLOURS if colour not in [HOME.get(strategy) for strategy in strategies]]
         colours = {strategy: HOME.get(strategy) or (free.pop(0) if free else COLOURS[i % len(COLOURS)])
                    for i, strategy in enumerate(strategies)}
-        strategy_of = {self.label(cell): cell["strategy"] for cell in self.cells}
+        strategy_of = {label: cell["strategy"] for cell in self.cells for label in (self.label(cell), *self.lines(cell))}
         looks, repeats = {}, collections.Counter()
         for i, label in enumerate(self.labels):
             colour = colours[strategy_of[label]]
@@ -104,9 +125,11 @@ class Study:
         for values, cells in groups.items():
             yield ", ".join(key_text(key, value) for key, value in zip(self.report["varied"], values)), cells
 
-    def series(self, cells, metric):
+    def series(self, cells, metric, once=False):
+        """(label, cells by workers) of every line; with `once` each cell in one of them."""
         for label in self.labels:
-            own = sorted((cell for cell in cells if self.label(cell) == label and cell.get(metric) is not None),
+            own = sorted((cell for cell in cells if cell.get(metric) is not None
+                          and label in ([self.label(cell)] if once else self.lines(cell))),
                          key=lambda cell: cell["workers"])
             if own:
                 yield label, own
@@ -214,7 +237,7 @@ def curve_of(cell, x, y):
 def draw_curve(study, cells, axes, x, label):
     workers = max((cell["workers"] for cell in cells), default=0)
     drawn = False
-    for name, own in study.series([cell for cell in cells if cell["workers"] == workers], "workers"):
+    for name, own in study.series([cell for cell in cells if cell["workers"] == workers], "workers", once=True):
         at, accuracy = curve_of(own[0], x, "accuracy")
         if at:
             axes.plot(at, accuracy, label=text(name), markersize=3, linewidth=1.2, **study.looks[name])

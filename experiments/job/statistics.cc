@@ -43,6 +43,9 @@ class CommonSteps {
     return sum / static_cast<double>(end_ - begin_);
   }
 
+  /// Leaves out first steps until only whole periods are left.
+  void KeepWholePeriods(std::size_t period) { begin_ = end_ - (end_ - begin_) / period * period; }
+
   std::optional<double> SamplesPerSecond() const {
     double samples = 0;
     double longest_ms = 0;
@@ -99,6 +102,13 @@ StepStatistics Summarize(std::span<const std::vector<StepRecord>> ranks,
   statistics.samples_per_s = common.SamplesPerSecond();
   statistics.final_loss = common.LastLoss();
   return statistics;
+}
+
+std::optional<double> MeanStepMs(std::span<const std::vector<StepRecord>> ranks,
+                                 std::int64_t warmup_steps, std::int64_t period) {
+  CommonSteps common(ranks, warmup_steps);
+  common.KeepWholePeriods(static_cast<std::size_t>(period));
+  return common.MeanOfMeans(&StepRecord::step_ms);
 }
 
 }  // namespace ringside

@@ -32,6 +32,11 @@ struct StepStatistics {
 /// began at the lowest step there, are left out.
 StepStatistics Summarize(std::span<const std::vector<StepRecord>> ranks, std::int64_t warmup_steps);
 
+/// Mean over ranks and steps of the step time, over the last whole periods of `period` steps after
+/// the warm-up; absent where there is none.
+std::optional<double> MeanStepMs(std::span<const std::vector<StepRecord>> ranks,
+                                 std::int64_t warmup_steps, std::int64_t period);
+
 }  // namespace ringside
 
 #endif  // RINGSIDE_EXPERIMENTS_JOB_STATISTICS_H_

@@ -5,9 +5,9 @@
 #include <map>
 #include <set>
 
-#include "common/measure/bound.h"
 #include "experiments/build_info.h"
 #include "experiments/job/statistics.h"
+#include "experiments/job/step_bound.h"
 #include "experiments/lab/network_plan.h"
 #include "experiments/server_layout.h"
 #include "experiments/spec_keys.h"
@@ -194,91 +194,43 @@ class SummaryMaker {
     AddPerStep("bytes_per_server", Mean(servers_, "payload_bytes_received"));
   }
 
-  /// Of the bytes that the codec leaves. What a worker gathers it receives from everybody, whatever
-  /// its strategy does with the sums of other codecs.
-  CostInput BoundInput() const {
-    CostInput input;
-    input.workers = spec_.workers;
-    input.hosts = static_cast<int>(hosts_.size());
-    input.servers = spec_.servers;
-    input.colocated = spec_.colocated;
-    input.bytes = first_["gradient_wire_bytes"].get<double>();
-    input.pull_bytes = first_["parameter_wire_bytes"].get<double>();
-    input.bytes_per_s = GoodputBytesPerSecond(spec_.link_bits_per_s);
-    input.latency_s = spec_.link_latency_s;
-    input.sync_every = spec_.options.sync_every;
-    return input;
-  }
-
-  Cost Bound(const StrategyEntry& entry) const {
-    const CostInput input = BoundInput();
-    const bool gathered =
-        entry.family == Family::kRing && WayOf(spec_.options.codec.kind) == CodecWay::kGathered;
-    Cost cost = gathered ? GatherCost(input) : entry.bound(input);
-    cost.seconds = std::max(cost.seconds, SlowestHostSeconds(cost));
-    return cost;
-  }
-
-  /// The formulas give every worker and every dedicated server a link of its own, but for those
-  /// that count hosts; with uneven rates they must also give all workers the same bytes.
-  bool FormulaKnowsLinks(const StrategyEntry& entry) const {
-    if (!spec_.network) return true;
-    const ServerLayout layout = LayoutServers(spec_);
-    if (spec_.network->servers_on_workers && layout.dedicated > 0) return false;
-    if (!spec_.network->rates.empty() && layout.colocated > 0) {
-      return layout.dedicated == 0 && layout.colocated == spec_.workers;
-    }
-    const NetworkPlan plan =
-        PlanNetwork(*spec_.network, spec_.workers, layout.dedicated, spec_.hosts);
-    const std::set<int> shared(plan.worker_hosts.begin(), plan.worker_hosts.end());
-    if (static_cast<int>(shared.size()) == spec_.workers) return true;
-    CostInput alone = BoundInput();
-    alone.hosts = 0;
-    return entry.bound(alone).seconds != entry.bound(BoundInput()).seconds;
-  }
-
-  /// `link_bits_per_s` is that of the fastest host; a slower one needs longer for its own bytes.
-  double SlowestHostSeconds(const Cost& cost) const {
-    if (!spec_.network || spec_.network->rates.empty()) return 0;
-    const NetworkPlan plan =
-        PlanNetwork(*spec_.network, spec_.workers, LayoutServers(spec_).dedicated, spec_.hosts);
-    const auto seconds = [&](int host, double bytes) {
-      const auto& own = plan.hosts[static_cast<std::size_t>(host)];
-      return bytes / GoodputBytesPerSecond(own.rate_bits_per_s);
-    };
-    double slowest = 0;
-    for (const int host : plan.worker_hosts) {
-      slowest = std::max(slowest, seconds(host, std::max(cost.bytes_sent_per_worker,
-                                                         cost.bytes_received_per_worker)));
-    }
-    for (const int host : plan.server_hosts) {
-      slowest = std::max(slowest, seconds(host, cost.bytes_per_server));
-    }
-    return slowest;
-  }
-
   void AddBound() {
     for (const char* key :
-         {"bound_ms", "bound_comm_ms", "bound_ratio", "bound_bytes_sent_per_worker_per_step",
-          "bound_bytes_received_per_worker_per_step", "bound_bytes_per_server_per_step"}) {
+         {"bound_ms", "bound_comm_ms", "bound_ratio", "bound_missing",
+          "bound_bytes_sent_per_worker_per_step", "bound_bytes_received_per_worker_per_step",
+          "bound_bytes_per_server_per_step"}) {
       summary_[key] = nullptr;
     }
-    const StrategyEntry* entry = FindStrategy(spec_.strategy);
-    if (entry == nullptr || entry->bound == nullptr || !first_.is_object()) return;
-    const Cost cost = Bound(*entry);
-    summary_["bound_bytes_sent_per_worker_per_step"] = cost.bytes_sent_per_worker;
-    summary_["bound_bytes_received_per_worker_per_step"] = cost.bytes_received_per_worker;
-    summary_["bound_bytes_per_server_per_step"] = cost.bytes_per_server;
-    if (spec_.link_bits_per_s <= 0 || !FormulaKnowsLinks(*entry)) return;
-    const double comm_ms = cost.seconds * 1000;
+    if (!first_.is_object()) return;
+    const std::optional<StepBound> bound =
+        BoundOf(spec_, static_cast<int>(hosts_.size()), first_["gradient_wire_bytes"].get<double>(),
+                first_["parameter_wire_bytes"].get<double>());
+    if (!bound) return;
+    summary_["bound_bytes_sent_per_worker_per_step"] = bound->cost.bytes_sent_per_worker;
+    summary_["bound_bytes_received_per_worker_per_step"] = bound->cost.bytes_received_per_worker;
+    summary_["bound_bytes_per_server_per_step"] = bound->cost.bytes_per_server;
+    if (!bound->missing.empty()) summary_["bound_missing"] = bound->missing;
+    if (bound->comm_ms) AddBoundOfTime(*bound->comm_ms);
+  }
+
+  void AddBoundOfTime(double comm_ms) {
     const double compute_ms =
         EmulatedComputeMs() > 0 ? EmulatedComputeMs() : statistics_.compute_ms.value_or(0);
     const double bound_ms = std::max(comm_ms, compute_ms);
     summary_["bound_comm_ms"] = comm_ms;
     summary_["bound_ms"] = bound_ms;
-    if (statistics_.step_ms_median && bound_ms > 0) {
-      summary_["bound_ratio"] = *statistics_.step_ms_median / bound_ms;
-    }
+    const std::optional<double> step_ms = StepAgainstBound();
+    if (step_ms && bound_ms > 0) summary_["bound_ratio"] = *step_ms / bound_ms;
+  }
+
+  /// Most steps of a strategy that sums every H steps have no communication: their median says
+  /// nothing of a bound that spreads the sum over all of them.
+  std::optional<double> StepAgainstBound() const {
+    const std::int64_t period = PeriodOf(spec_);
+    if (period == 1) return statistics_.step_ms_median;
+    std::vector<std::vector<StepRecord>> ranks;
+    for (const WorkerRecord& worker : run_.workers) ranks.push_back(worker.steps);
+    return MeanStepMs(ranks, spec_.warmup_steps, period);
   }
 
   /// Servers know it for all; without servers the workers' recorders may.
@@ -320,6 +272,7 @@ class SummaryMaker {
   void AddResources() {
     summary_["cpu_seconds"] = {{"workers", OrNull(Sum(workers_, "cpu_seconds"))},
                                {"servers", OrNull(Sum(run_.server_reports, "cpu_seconds"))}};
+    summary_["machine_busy"] = FromFirst("machine_busy");
     std::vector<json> processes = workers_;
     processes.insert(processes.end(), run_.server_reports.begin(), run_.server_reports.end());
     const std::optional<double> peak = Sum(processes, "peak_rss_bytes");

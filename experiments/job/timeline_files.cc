@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <utility>
 
-#include "common/errors.h"
 #include "experiments/job/chrome_trace.h"
 #include "experiments/job/files.h"
 #include "experiments/run_spec.h"
@@ -31,6 +31,26 @@ std::string CriticalPathLines(const std::vector<CriticalStep>& path) {
   std::string lines;
   for (const CriticalStep& step : path) lines += CriticalStepJson(step).dump() + "\n";
   return lines;
+}
+
+std::string TraceOf(const RunRecord& run, const std::vector<ProcessTrace>& traces) {
+  const std::string steps = TimelineStepsText(run.spec.timeline_steps);
+  return ChromeTrace(traces, {{"run_id", RunId(run.spec)},
+                              {"strategy", run.spec.strategy},
+                              {"status", run.status},
+                              {"steps", steps.empty() ? "all" : steps}});
+}
+
+/// What was measured counts more than its picture: a run never fails for a file of its timeline,
+/// nor one of the files for the other.
+template <typename Write>
+void WriteOrWarn(const char* what, const std::function<void(const std::string&)>& warn,
+                 Write&& write) {
+  try {
+    write();
+  } catch (const std::exception& error) {
+    warn(fmt::format("there is no {}: {}", what, error.what()));
+  }
 }
 
 }  // namespace
@@ -70,17 +90,12 @@ void WriteTimeline(const RunRecord& run, const std::vector<ProcessTrace>& traces
                      dropped));
   }
   const std::string& named = run.spec.timeline_filename;
-  const std::string steps = TimelineStepsText(run.spec.timeline_steps);
-  try {
-    WriteFileAtomically(named.empty() ? bundle_dir + "/trace.json" : named,
-                        ChromeTrace(traces, {{"run_id", RunId(run.spec)},
-                                             {"strategy", run.spec.strategy},
-                                             {"status", run.status},
-                                             {"steps", steps.empty() ? "all" : steps}}));
+  WriteOrWarn("timeline", warn, [&] {
+    WriteFileAtomically(named.empty() ? bundle_dir + "/trace.json" : named, TraceOf(run, traces));
+  });
+  WriteOrWarn("critical_path.jsonl", warn, [&] {
     WriteFileAtomically(bundle_dir + "/critical_path.jsonl", CriticalPathLines(run.critical_path));
-  } catch (const Error& error) {
-    warn(std::string("there is no timeline: ") + error.what());
-  }
+  });
 }
 
 }  // namespace ringside

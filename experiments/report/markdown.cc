@@ -70,6 +70,12 @@ std::string CellsTable(const StudyTable& table) {
   std::vector<std::string> rules(titles.size(), "---");
   for (const Column& column : columns) titles.emplace_back(column.title);
   rules.resize(titles.size(), "--:");
+  const bool explained = std::ranges::any_of(
+      table.cells, [](const StudyCell& cell) { return !cell.bound_explanation.empty(); });
+  if (explained) {
+    titles.emplace_back("why not at its bound");
+    rules.emplace_back("---");
+  }
   std::string out = Row(titles) + Row(rules);
   for (const StudyCell& cell : table.cells) {
     std::vector<std::string> row;
@@ -82,6 +88,7 @@ std::string CellsTable(const StudyTable& table) {
     row.push_back(cell.failed == 0 ? std::to_string(cell.runs)
                                    : fmt::format("{} + {} failed", cell.runs, cell.failed));
     for (const Column& column : columns) row.push_back(NumberText(cell, column));
+    if (explained) row.push_back(EscapeMarkdown(cell.bound_explanation));
     out += Row(row);
   }
   return out;
@@ -104,6 +111,17 @@ std::string VerdictText(const StudyTable& table) {
   return out;
 }
 
+std::string ClaimsText(const StudyTable& table) {
+  if (table.claims.empty()) return {};
+  std::string out = "## What is commonly said, against these runs\n\n";
+  for (const Claim& claim : table.claims) {
+    out += fmt::format("- **{}**: {}. At {}: {}.\n", OutcomeName(claim.outcome),
+                       EscapeMarkdown(claim.claim), EscapeMarkdown(claim.place),
+                       EscapeMarkdown(claim.numbers));
+  }
+  return out + '\n';
+}
+
 std::string NumbersText(const StudyTable& table) {
   if (table.cells.empty()) return {};
   std::string out = "## The numbers\n\n" + CellsTable(table) + '\n';
@@ -113,6 +131,12 @@ std::string NumbersText(const StudyTable& table) {
       "least {}.\nExposed: the time a step waits for communication. Bound: the least that theory "
       "allows on the declared link.\n",
       table.method.confidence * 100, table.method.minimum_runs);
+  if (std::ranges::any_of(table.cells,
+                          [](const StudyCell& cell) { return !cell.bound_flag.empty(); })) {
+    out +=
+        "A step outside 1.00 to 1.15 of its bound has its reason beside it, as far as the runs "
+        "recorded it.\n";
+  }
   const auto emulated = [](const StudyCell& cell) { return cell.emulated_compute; };
   if (std::ranges::any_of(table.cells, emulated)) {
     out += "Compute was emulated: its time was waited for; every byte was really sent.\n";
@@ -174,7 +198,7 @@ std::string EscapeMarkdown(std::string_view text) {
 
 std::string RenderMarkdown(const StudyTable& table, const std::vector<std::string>& pictures) {
   std::string out = fmt::format("# {}\n\n", EscapeMarkdown(table.name));
-  out += VerdictText(table);
+  out += VerdictText(table) + ClaimsText(table);
   for (const std::string& picture : pictures) out += fmt::format("![]({})\n\n", picture);
   out += NumbersText(table) + ProblemsText(table) + EnvironmentText(table);
   out.pop_back();

@@ -43,11 +43,15 @@ struct StudyCell {
   std::string baseline;  ///< "none, 1 worker": the best single worker that compares.
   std::optional<double> bytes_per_step;  ///< Sent by a worker process in a step, on its sockets.
   std::optional<double> bound_bytes_per_step;  ///< The least that theory allows, on the same NIC.
+  std::optional<double> bound_comm_ms;         ///< Communication's part of the next.
   std::optional<double> bound_ms;              ///< Where a link was declared.
   std::optional<double> bound_ratio;           ///< Step time over bound.
-  std::optional<double> accuracy;              ///< 0..1, held out, at the end.
-  std::optional<double> loss;                  ///< Of the last step's training samples.
-  std::optional<double> staleness_mean;        ///< Versions.
+  std::optional<double> straggler_ms;          ///< Injected, mean over ranks and steps.
+  std::optional<double> buckets;
+  std::optional<double> cores_busy;      ///< Share of the cores' time that was not idle.
+  std::optional<double> accuracy;        ///< 0..1, held out, at the end.
+  std::optional<double> loss;            ///< Of the last step's training samples.
+  std::optional<double> staleness_mean;  ///< Versions.
   std::optional<double> core_seconds_per_sample;
   std::optional<double> nic_bytes_per_sample;
   std::optional<double> nic_bytes_per_sample_servers;
@@ -67,6 +71,11 @@ struct StudyCell {
   /// Step time against bound: "above" (over 1.15: wants an explanation), "below" (under 1.00: one
   /// of the two is wrong), empty.
   std::string bound_flag;
+  /// Why, as far as the runs recorded it (`ExplainBound`); of a cell with links and without a
+  /// bound, why there is none. Empty where nothing wants a word.
+  std::string bound_explanation;
+  bool bound_explained = true;  ///< False: it is flagged and the record does not account for it.
+  std::string bound_missing;
   std::optional<CriticalPath> critical_path;       ///< Medians over runs, each by itself.
   std::map<std::int64_t, std::int64_t> staleness;  ///< Summed over runs.
 };

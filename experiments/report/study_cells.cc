@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "experiments/report/bound_explanation.h"
 #include "experiments/report/study_numbers.h"
 #include "experiments/statistics/outliers.h"
 #include "experiments/statistics/quantile.h"
@@ -23,17 +24,14 @@ constexpr std::array<std::string_view, 4> kAxes{"strategy", "workers", "servers"
 constexpr std::array<std::string_view, 7> kIgnored{
     "repetition",        "seed",        "timeline", "timeline_steps",
     "timeline_filename", "save_params", "timeout_s"};
-// A key that another one usually decides.
+// A key that others usually decide.
 struct Follower {
   std::string_view key;
-  std::string_view leader;
+  std::array<std::string_view, 2> leaders;
 };
-constexpr std::array kFollowers{Follower{"hosts", "workers"},
-                                Follower{"link_bits_per_s", "network"},
-                                Follower{"link_latency_s", "network"}};
-
-constexpr double kAboveBound = 1.15;
-constexpr double kBelowBound = 1.00;
+constexpr std::array kFollowers{Follower{"hosts", {"workers", "network"}},
+                                Follower{"link_bits_per_s", {"network", "network"}},
+                                Follower{"link_latency_s", {"network", "network"}}};
 
 bool In(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
@@ -43,19 +41,23 @@ std::string TextOf(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// Whether runs with the same value of the leader always have the same value of the key: it then
-// says nothing that the leader does not.
-bool Follows(const SpecKey& key, const SpecKey& leader, const std::vector<RunResult>& runs) {
+// Whether runs with the same values of the leaders always have the same value of the key: it then
+// says nothing that the leaders do not.
+bool Follows(const SpecKey& key, const Follower& follower, const std::vector<RunResult>& runs) {
   std::map<json, json> values;
   return std::ranges::all_of(runs, [&](const RunResult& run) {
+    json lead = json::array();
+    for (const std::string_view leader : follower.leaders) {
+      lead.push_back(FindSpecKey(leader)->get(run.spec));
+    }
     const json value = key.get(run.spec);
-    return values.emplace(leader.get(run.spec), value).first->second == value;
+    return values.emplace(std::move(lead), value).first->second == value;
   });
 }
 
 bool IsFollower(const SpecKey& key, const std::vector<RunResult>& runs) {
   const auto found = std::ranges::find(kFollowers, key.json_name, &Follower::key);
-  return found != kFollowers.end() && Follows(key, *FindSpecKey(found->leader), runs);
+  return found != kFollowers.end() && Follows(key, *found, runs);
 }
 
 const char* FamilyText(Family family) {
@@ -165,6 +167,17 @@ void AddStaleness(StudyCell& cell) {
   }
 }
 
+void AddBoundFlag(StudyCell& cell) {
+  if (cell.bound_ratio && *cell.bound_ratio > kAboveBound) cell.bound_flag = "above";
+  if (cell.bound_ratio && *cell.bound_ratio < kBelowBound) cell.bound_flag = "below";
+  for (const StudyRun& run : cell.results) {
+    if (IsDone(run) && cell.bound_missing.empty()) cell.bound_missing = run.bound_missing;
+  }
+  BoundExplanation explanation = ExplainBound(cell);
+  cell.bound_explanation = std::move(explanation.text);
+  cell.bound_explained = explanation.explained;
+}
+
 // The names of strategies' own options, as JSON spells them.
 std::set<std::string> StrategyKeys() {
   std::set<std::string> names;
@@ -252,8 +265,7 @@ StudyCell MakeCell(const std::vector<const RunResult*>& runs, std::vector<StudyR
   AddTimesToTarget(cell);
   AddCriticalPath(cell);
   AddStaleness(cell);
-  if (cell.bound_ratio && *cell.bound_ratio > kAboveBound) cell.bound_flag = "above";
-  if (cell.bound_ratio && *cell.bound_ratio < kBelowBound) cell.bound_flag = "below";
+  AddBoundFlag(cell);
   return cell;
 }
 

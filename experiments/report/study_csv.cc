@@ -86,15 +86,17 @@ std::string RunLine(const StudyRun& run) {
 }  // namespace
 
 std::string RenderCsv(const StudyTable& table) {
-  std::string out = IdentityHeader(table) + ",runs,failed,baseline,scaling,bound_flag";
+  std::string out = IdentityHeader(table) +
+                    ",runs,failed,baseline,scaling,bound_flag,bound_explained,bound_explanation";
   ForCellNumbers(StudyCell(), [&](const char* name, const auto&) {
     out += fmt::format(",{0},{0}_low,{0}_high", name);
   });
   out += "\r\n";
   for (const StudyCell& cell : table.cells) {
     out += Identity(table, cell);
-    out += fmt::format(",{},{},{},{},{}", cell.runs, cell.failed, CsvText(cell.baseline),
-                       cell.scaling, cell.bound_flag);
+    out += fmt::format(",{},{},{},{},{},{},{}", cell.runs, cell.failed, CsvText(cell.baseline),
+                       cell.scaling, cell.bound_flag, cell.bound_explained,
+                       CsvText(cell.bound_explanation));
     ForCellNumbers(cell, [&](const char* name, const std::optional<double>& value) {
       out += ',' + CsvNumber(value) + IntervalText(cell, name);
     });

@@ -117,6 +117,8 @@ json JsonOf(const StudyCell& cell) {
            {"samples_to_target", OrNull(cell.samples_to_target)},
            {"reached_target", cell.reached_target},
            {"bound_flag", cell.bound_flag},
+           {"bound_explanation", cell.bound_explanation},
+           {"bound_explained", cell.bound_explained},
            {"critical_path", JsonOf(cell.critical_path)},
            {"staleness", JsonOf(cell.staleness)},
            {"intervals", json::object()},
@@ -147,6 +149,13 @@ json JsonOf(const Finding& finding) {
           {"certainty", CertaintyName(finding.certainty)},
           {"sentence", finding.sentence},
           {"ring_over_ps", JsonOf(finding.ring_over_ps)}};
+}
+
+json JsonOf(const Claim& claim) {
+  return {{"claim", claim.claim},
+          {"place", claim.place},
+          {"outcome", OutcomeName(claim.outcome)},
+          {"numbers", claim.numbers}};
 }
 
 json JsonOf(const StudyVerdict& verdict) {
@@ -185,6 +194,11 @@ json ListOf(const std::vector<T>& items) {
   return list;
 }
 
+// Names of directories can be any bytes; JSON cannot, and whoever writes it would throw.
+json InUtf8(const json& report) {
+  return json::parse(report.dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
 }  // namespace
 
 json JsonOf(const Comparison& comparison) {
@@ -196,20 +210,21 @@ json JsonOf(const Comparison& comparison) {
 }
 
 json RenderJson(const StudyTable& table) {
-  return {
-      {"schema", kReportSchema},
-      {"name", table.name},
-      {"varied", table.varied_keys},
-      {"verdict", JsonOf(table.verdict)},
-      {"findings", ListOf(table.findings)},
-      {"target", {{"accuracy", OrNull(table.target.accuracy)}, {"origin", table.target.origin}}},
-      {"method", JsonOf(table.method)},
-      {"cells", ListOf(table.cells)},
-      {"scaling", ListOf(table.scaling)},
-      {"environments", ListOf(table.environments)},
-      {"environment_differences", table.environment_differences},
-      {"failed", ListOf(table.failed)},
-      {"problems", ListOf(table.problems)}};
+  return InUtf8(
+      {{"schema", kReportSchema},
+       {"name", table.name},
+       {"varied", table.varied_keys},
+       {"verdict", JsonOf(table.verdict)},
+       {"findings", ListOf(table.findings)},
+       {"claims", ListOf(table.claims)},
+       {"target", {{"accuracy", OrNull(table.target.accuracy)}, {"origin", table.target.origin}}},
+       {"method", JsonOf(table.method)},
+       {"cells", ListOf(table.cells)},
+       {"scaling", ListOf(table.scaling)},
+       {"environments", ListOf(table.environments)},
+       {"environment_differences", table.environment_differences},
+       {"failed", ListOf(table.failed)},
+       {"problems", ListOf(table.problems)}});
 }
 
 }  // namespace ringside

@@ -143,6 +143,12 @@ std::string CellsText(const StudyTable& table, const std::vector<Number>& number
       if (HasInterval(table, number.name)) row.push_back(IntervalText(cell, number));
     }
     text.AddRow(std::move(row));
+    const bool bound = std::ranges::any_of(
+        numbers, [](const Number& number) { return number.member == &StudyCell::bound_ms; });
+    if (bound && !cell.bound_explanation.empty()) {
+      text.AddNote(
+          fmt::format("    {} {}", cell.bound_flag.empty() ? "^" : "!", cell.bound_explanation));
+    }
   }
   return text.Render();
 }
@@ -177,7 +183,9 @@ std::string Legend(const StudyTable& table) {
                        table.method.interval, table.method.resamples, table.method.minimum_runs);
   }
   if (AnyFlag(table)) {
-    out += "\n! More than 1.15 times the bound, or less than it: wants an explanation.";
+    out +=
+        "\n! More than 1.15 times the bound, or less than it: under the row stands why, as far as "
+        "the runs recorded it.";
   }
   if (MixesTransports(table)) {
     out += "\n* Rows over different transports compare transports too, not strategies alone.";
@@ -214,6 +222,16 @@ std::string FindingsText(const StudyTable& table) {
   return out;
 }
 
+std::string ClaimsText(const StudyTable& table) {
+  if (table.claims.empty()) return "";
+  std::string out = "\nWhat is commonly said, against these runs:\n";
+  for (const Claim& claim : table.claims) {
+    out += fmt::format("  {}: {}\n    at {}: {}\n", OutcomeName(claim.outcome), claim.claim,
+                       claim.place, claim.numbers);
+  }
+  return out;
+}
+
 std::string WarningsText(const StudyTable& table) {
   if (table.method.warnings.empty()) return "";
   std::string out = "\nWants a second look:\n";
@@ -227,7 +245,7 @@ std::string RenderText(const StudyTable& table) {
   std::string out = fmt::format("{}\n\n", table.name);
   if (!table.cells.empty()) {
     out += CellsText(table, FilledNumbers(table, kTimes)) + '\n' + Legend(table);
-    out += CostsText(table) + FindingsText(table) + WarningsText(table);
+    out += CostsText(table) + FindingsText(table) + ClaimsText(table) + WarningsText(table);
   }
   if (!table.failed.empty()) {
     out += "\nRuns that did not finish well:\n";

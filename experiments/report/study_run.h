@@ -81,8 +81,16 @@ struct StudyRun {
   std::optional<double> samples_per_s;
   std::optional<double> bytes_per_step;  ///< Sent by a worker process, on its sockets.
   std::optional<double> bound_bytes_per_step;
+  std::optional<double> bound_comm_ms;  ///< Communication's part of the next.
   std::optional<double> bound_ms;
   std::optional<double> bound_ratio;
+  std::string bound_missing;           ///< Why a run with links has no bound.
+  std::optional<double> straggler_ms;  ///< Injected, mean over ranks and steps.
+  std::optional<double> buckets;
+  std::optional<int> cores;  ///< Of the machine, that the run could use.
+  /// Share of the cores' time that was not idle: of the machine while the run trained; of a bundle
+  /// that did not record it, of all processes over the whole run.
+  std::optional<double> cores_busy;
   std::optional<double> loss;       ///< Of the last step's training samples.
   std::optional<double> eval_loss;  ///< Held out, at the end.
   std::optional<double> accuracy;   ///< 0..1, held out, at the end.

@@ -45,6 +45,10 @@ void AddTimes(const json& summary, StudyRun& run) {
   run.samples_per_s = NumberAt(summary, "/samples_per_s");
   run.bytes_per_step = NumberAt(summary, "/bytes_sent_per_worker_per_step");
   run.bound_bytes_per_step = NumberAt(summary, "/bound_bytes_sent_per_worker_per_step");
+  run.bound_comm_ms = NumberAt(summary, "/bound_comm_ms");
+  run.bound_missing = TextAt(summary, "bound_missing");
+  run.straggler_ms = NumberAt(summary, "/straggler_ms");
+  run.buckets = NumberAt(summary, "/buckets");
   run.bound_ms = NumberAt(summary, "/bound_ms");
   run.bound_ratio = NumberAt(summary, "/bound_ratio");
   run.wall_seconds = NumberAt(summary, "/wall_seconds");
@@ -108,6 +112,17 @@ void AddCosts(const RunResult& result, StudyRun& run) {
   if (!server_bytes) return;
   run.nic_bytes_per_sample = (worker_bytes + *server_bytes) / *samples;
   run.nic_bytes_per_sample_servers = *server_bytes / *samples;
+}
+
+void AddCores(const RunResult& result, StudyRun& run) {
+  auto cores = NumberAt(result.environment, "/usable_cores");
+  if (!cores) cores = NumberAt(result.environment, "/cores");
+  if (cores) run.cores = static_cast<int>(*cores);
+  run.cores_busy = NumberAt(result.summary, "/machine_busy");
+  const double core_seconds = cores.value_or(0) * run.wall_seconds.value_or(0);
+  if (run.cores_busy || core_seconds <= 0 || !run.cpu_seconds_workers) return;
+  const double cpu_seconds = *run.cpu_seconds_workers + run.cpu_seconds_servers.value_or(0);
+  run.cores_busy = std::min(1.0, cpu_seconds / core_seconds);
 }
 
 double MeanFrom(const std::vector<double>& values, std::size_t first) {
@@ -214,6 +229,7 @@ StudyRun MakeStudyRun(const RunResult& result, const std::optional<double>& targ
   AddTimes(summary, run);
   AddQuality(summary, run);
   AddCosts(result, run);
+  AddCores(result, run);
   AddWarmup(result, run);
   AddNetwork(result.network, run);
   AddCriticalPath(summary, run);

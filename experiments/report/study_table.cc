@@ -99,6 +99,7 @@ StudyTable MakeStudyTable(const StudyInput& input, const StudyOptions& options) 
   table.environment_differences = EnvironmentDifferences(table.environments);
   table.scaling = ScalingOf(table.cells);
   table.findings = FindingsOf(table.cells);
+  table.claims = ClaimsOf(table.cells);
   table.verdict = VerdictOf(table);
   table.method = MethodOf(table);
   return table;

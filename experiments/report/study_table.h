@@ -9,6 +9,7 @@
 
 #include "experiments/report/bundle_reader.h"
 #include "experiments/report/study_cell.h"
+#include "experiments/report/study_claims.h"
 #include "experiments/report/study_findings.h"
 #include "experiments/report/study_run.h"
 
@@ -64,6 +65,7 @@ struct StudyTable {
   std::vector<StudyCell> cells;  ///< By varied keys, then in the strategy table's order, workers.
   std::vector<StudyScaling> scaling;
   std::vector<Finding> findings;
+  std::vector<Claim> claims;
   StudyVerdict verdict;
   StudyTarget target;
   StudyMethod method;

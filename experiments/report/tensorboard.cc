@@ -145,7 +145,11 @@ std::string RunDirectory(const StudyCell& cell, const StudyRun& run) {
   if (cell.servers > 0) {
     layout += fmt::format("-{}-{}", cell.servers, cell.colocated ? "co-located" : "servers");
   }
-  return fmt::format("{}/{}/{}", SafeName(cell.strategy), layout, SafeName(run.run_id));
+  // Runs of different studies, and a run that was done again, share a run id but no directory.
+  const std::string bundle =
+      std::filesystem::absolute(run.directory).lexically_normal().filename().string();
+  return fmt::format("{}/{}/{}", SafeName(cell.strategy), layout,
+                     SafeName(bundle.empty() ? run.run_id : bundle));
 }
 
 // An export of the same run under another start time would double its curves.

@@ -38,7 +38,7 @@ std::string TextTable::Render() const {
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     titles[c].insert(titles[c].begin(), title_lines - titles[c].size(), "");
     for (const std::string& line : titles[c]) widths[c] = std::max(widths[c], Width(line));
-    for (const auto& row : rows_) widths[c] = std::max(widths[c], Width(row[c]));
+    for (const Row& row : rows_) widths[c] = std::max(widths[c], Width(row.cells[c]));
   }
 
   std::string out;
@@ -59,8 +59,9 @@ std::string TextTable::Render() const {
   std::vector<std::string> rules;
   for (const std::size_t width : widths) rules.emplace_back(width, '-');
   add_line([&](std::size_t c) -> const std::string& { return rules[c]; });
-  for (const auto& row : rows_) {
-    add_line([&](std::size_t c) -> const std::string& { return row[c]; });
+  for (const Row& row : rows_) {
+    add_line([&](std::size_t c) -> const std::string& { return row.cells[c]; });
+    if (!row.note.empty()) out += row.note + '\n';
   }
   return out;
 }

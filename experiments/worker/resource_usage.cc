@@ -87,6 +87,22 @@ double CpuSeconds() {
   return Seconds(usage.ru_utime) + Seconds(usage.ru_stime);
 }
 
+MachineTicks ReadMachineTicks() {
+  constexpr std::size_t kIdle = 3;
+  constexpr std::size_t kDisk = 4;
+  constexpr std::size_t kColumns = 8;  // what follows, guests, is part of the first two
+  std::ifstream stat("/proc/stat");
+  std::string word;
+  MachineTicks ticks;
+  if (!(stat >> word) || word != "cpu") return ticks;
+  std::uint64_t value = 0;
+  for (std::size_t column = 0; column < kColumns && stat >> value; ++column) {
+    ticks.all += value;
+    if (column != kIdle && column != kDisk) ticks.busy += value;
+  }
+  return ticks;
+}
+
 std::int64_t PeakRssBytes() {
   std::ifstream status("/proc/self/status");
   std::string word;

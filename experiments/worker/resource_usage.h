@@ -9,6 +9,19 @@ namespace ringside {
 /// User and system time of this process, all threads, since it began.
 double CpuSeconds();
 
+/// What the cores of this machine have done since it started, whoever asked them to, in ticks.
+struct MachineTicks {
+  std::uint64_t busy = 0;  ///< Neither idle nor waiting for a disk; interrupts and stolen time too.
+  std::uint64_t all = 0;
+
+  MachineTicks operator-(const MachineTicks& earlier) const {
+    return {busy - earlier.busy, all - earlier.all};
+  }
+};
+
+/// From /proc/stat; zeros where it says nothing.
+MachineTicks ReadMachineTicks();
+
 /// The most memory this process ever had resident (VmHWM), in bytes.
 std::int64_t PeakRssBytes();
 

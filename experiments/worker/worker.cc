@@ -184,6 +184,12 @@ class WorkerRun {
     return server_ ? ServerReportJson(server_->Stop()) : nlohmann::json();
   }
 
+  /// The share of the cores' time; null where nothing was counted.
+  static nlohmann::json MachineBusy(const MachineTicks& ticks) {
+    if (ticks.all == 0) return {};
+    return static_cast<double>(ticks.busy) / static_cast<double>(ticks.all);
+  }
+
   nlohmann::json Report(const WorkerObserver& observer, const nlohmann::json& server) {
     nlohmann::json report{
         {"steps_done", result_.steps_done},
@@ -197,6 +203,7 @@ class WorkerRun {
         {"parameter_wire_bytes", WireBytesOfAll(ReplyCodec(spec_.options.codec))},
         {"emulated_compute_ms", model_->emulated_compute_ms()},
         {"cpu_seconds", CpuSeconds()},
+        {"machine_busy", MachineBusy(observer.machine())},
         {"peak_rss_bytes", PeakRssBytes()},
         {"socket_bytes_sent", observer.bytes().sent},
         {"socket_bytes_received", observer.bytes().received},

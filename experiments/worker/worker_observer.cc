@@ -19,6 +19,7 @@ bool WorkerObserver::MayStart(std::int64_t step) {
 
 void WorkerObserver::Begin() {
   bytes_at_start_ = OpenSocketBytes(parts_.coordinator);
+  machine_at_start_ = ReadMachineTicks();
   if (parts_.world.rank != 0) return;
   for (const std::string& note : parts_.recorder.notes()) fmt::print(stderr, "{}\n", note);
 }
@@ -28,6 +29,7 @@ void WorkerObserver::StepDone(const StepRecord& record) {
   // The step's communication has been awaited, and the parameters are not settled yet.
   if (stopped_ || record.step + 1 == parts_.end_step) {
     bytes_ = OpenSocketBytes(parts_.coordinator) - bytes_at_start_;
+    machine_ = ReadMachineTicks() - machine_at_start_;
   }
 }
 

@@ -43,6 +43,8 @@ class WorkerObserver : public TrainerObserver {
 
   /// Between the start of the first step and the end of the last.
   SocketBytes bytes() const { return bytes_; }
+  /// What the machine's cores did meanwhile.
+  MachineTicks machine() const { return machine_; }
 
  private:
   void Begin();
@@ -50,6 +52,8 @@ class WorkerObserver : public TrainerObserver {
   const Parts parts_;
   SocketBytes bytes_at_start_;
   SocketBytes bytes_;
+  MachineTicks machine_at_start_;
+  MachineTicks machine_;
   bool stopped_ = false;
 };
 

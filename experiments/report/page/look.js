@@ -15,9 +15,9 @@ export function looksOf(study) {
     if (taken.has(cell.strategy)) continue;
     taken.set(cell.strategy, HOME[cell.strategy] ?? free.shift() ?? COLOURS[taken.size % COLOURS.length]);
   }
-  const strategies = new Map(study.cells.map((cell) => [study.seriesOf(cell), cell.strategy]));
+  const strategies = new Map(study.cells.flatMap((cell) => [study.seriesOf(cell), ...study.linesOf(cell)].map((label) => [label, cell.strategy])));
   const repeats = new Map();
-  study.labels.forEach((label, i) => {
+  [...new Set([...study.labels, ...study.lineLabels])].forEach((label, i) => {
     const colour = taken.get(strategies.get(label));
     const repeat = repeats.get(colour) ?? 0;
     repeats.set(colour, repeat + 1);

@@ -54,7 +54,7 @@ export function scaling(study, view, looks, metric) {
   const x = xAxis(study, view, view.cells());
   const at = (cell) => x.at(study.valueOf(cell, view.x));
   let bounds = 0;
-  for (const [label, all] of view.series()) {
+  for (const [label, all] of view.lines()) {
     const look = looks.get(label);
     const cells = all.filter((cell) => isNumber(cell[metric]));
     if (cells.length === 0) continue;
@@ -155,6 +155,16 @@ export function resources(study, view, width, cost) {
   return stack(found, parts, COSTS[cost].title, width, COSTS[cost].show);
 }
 
+/** Lines short enough for a tooltip. */
+function folded(words) {
+  const lines = [""];
+  for (const word of (words || "").split(" ")) {
+    if (lines.at(-1).length + word.length > 60) lines.push("");
+    lines[lines.length - 1] += `${word} `;
+  }
+  return words ? `<br>${lines.map(plain).join("<br>")}` : "";
+}
+
 export function againstBound(study, view, looks, width) {
   const timed = rows(study, view, (cell) => isNumber(cell.bound_ratio));
   const ratio = (cell) => (timed.length > 0 ? cell.bound_ratio : cell.bytes_per_step / cell.bound_bytes_per_step);
@@ -170,7 +180,7 @@ export function againstBound(study, view, looks, width) {
   picture.data = [{
     type: "scatter", mode: "markers", y: found.map((row) => row.name), x: cells.map(ratio), error_x: bars, showlegend: false,
     marker: { size: 11, color: found.map((row) => looks.get(row.label).colour), symbol: found.map((row) => looks.get(row.label).marker) },
-    hovertemplate: found.map((row) => `${row.name}: ${fixed(3)(ratio(row.cell))}<extra></extra>`),
+    hovertemplate: found.map((row) => `${row.name}: ${fixed(3)(ratio(row.cell))}${timed.length > 0 ? folded(row.cell.bound_explanation) : ""}<extra></extra>`),
   }];
   return picture;
 }

@@ -33,7 +33,28 @@ export class Study {
       const layouts = this.layouts.get(cell.strategy) ?? new Set();
       this.layouts.set(cell.strategy, layouts.add(this.layoutOf(cell)));
     }
+    this.perWorker = this.strategiesWithServerPerWorker();
     this.labels = unique(this.cells.map((cell) => this.seriesOf(cell)));
+    this.lineLabels = unique(this.cells.flatMap((cell) => this.linesOf(cell)));
+  }
+
+  /** Strategies whose dedicated servers are as many as the workers at several numbers of workers. */
+  strategiesWithServerPerWorker() {
+    const counts = new Map();
+    for (const cell of this.cells.filter((one) => one.servers && !one.colocated && one.servers === one.workers)) {
+      counts.set(cell.strategy, (counts.get(cell.strategy) ?? new Set()).add(cell.workers));
+    }
+    return new Set([...counts].filter(([, workers]) => workers.size > 1).map(([strategy]) => strategy));
+  }
+
+  /** The lines over workers that a cell is a point of: one with as many servers as workers is of two, unless its number of
+      servers is there at no other number of workers. */
+  linesOf(cell) {
+    const own = this.seriesOf(cell);
+    if (cell.colocated || cell.servers !== cell.workers || !this.perWorker.has(cell.strategy)) return [own];
+    const line = `${cell.strategy}, a server per worker${cell.transport && this.mixesTransports ? ` (${cell.transport})` : ""}`;
+    const alike = this.cells.some((other) => other.workers !== cell.workers && this.seriesOf(other) === own);
+    return alike ? [own, line] : [line];
   }
 
   get mixesTransports() { return this.transports.length > 1; }
@@ -111,12 +132,17 @@ export class View {
     return this.others().map((d) => `${this.study.nameOf(d)}: ${this.study.textOf(d, this.fixed[d])}`).join(", ");
   }
 
-  /** [label, cells by x] of every line. */
-  series() {
+  /** [label, cells by x] of every line: as `series()`, but over the workers also with servers that follow them. */
+  lines() {
+    return this.x === "workers" ? this.series((cell) => this.study.linesOf(cell), this.study.lineLabels) : this.series();
+  }
+
+  /** [label, cells by x] of every set of bars: each cell once. */
+  series(labelsOf = (cell) => [this.study.seriesOf(cell)], labels = this.study.labels) {
     const cells = this.cells();
     const order = this.study.valuesOf(this.x, cells);
-    return this.study.labels
-      .map((label) => [label, cells.filter((cell) => this.study.seriesOf(cell) === label)
+    return labels
+      .map((label) => [label, cells.filter((cell) => labelsOf(cell).includes(label))
         .sort((a, b) => order.indexOf(this.study.valueOf(a, this.x)) - order.indexOf(this.study.valueOf(b, this.x)))])
       .filter(([, own]) => own.length > 0);
   }

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <filesystem>
 
 #include "experiments/job/environment_record.h"
 #include "experiments/job/progress.h"
 #include "experiments/job/statistics.h"
+#include "experiments/job/timeline_files.h"
 #include "tests/experiments/job/job_testing.h"
 
 namespace ringside {
@@ -170,6 +172,80 @@ TEST(Summary, ThereIsNoBoundWhereNoFormulaKnowsWhoSharesALink) {
   EXPECT_FALSE(bound("ring", "rates=1Gbps:100Mbps").is_null());
   run.spec.colocated = true;
   EXPECT_TRUE(bound("ps-async", "rates=1Gbps:100Mbps").is_null());  // a server in one of two
+}
+
+TEST(Summary, TheUplinksOfRacksAreInTheBound) {
+  RunRecord run = MakeRun();
+  run.spec.link_bits_per_s = 2e6;
+  run.spec.workers = 4;
+  for (WorkerRecord& worker : run.workers) worker.report["emulated_compute_ms"] = 0.0;
+  const auto comm_ms = [&](const char* strategy, int servers, bool colocated, const char* network) {
+    run.spec.strategy = strategy;
+    run.spec.servers = servers;
+    run.spec.colocated = colocated;
+    run.spec.network = ParseNetwork(network);
+    return MakeSummary(run)["bound_comm_ms"];
+  };
+  const auto slowdown = [&](const char* strategy, int servers, bool colocated) {
+    const double flat = comm_ms(strategy, servers, colocated, "2Mbps").get<double>();
+    return comm_ms(strategy, servers, colocated, "rate=2Mbps,racks=2,uplink=1Mbps")
+               .get<double>() /
+           flat;
+  };
+  // A ring has one edge out of each rack: half the rate is twice the time.
+  EXPECT_NEAR(slowdown("ring", 0, false), 2, 1e-9);
+  EXPECT_NEAR(slowdown("local-sgd", 0, false), 2, 1e-9);
+  // Two workers of a rack, each with half of its gradients for the other rack's two servers, and
+  // as much for its own two: M out of each rack and M as answers, where a NIC carries 3/2 M.
+  EXPECT_NEAR(slowdown("ps-sync", 4, true), 2 / 1.5 * 2, 1e-9);
+  // Four workers and four servers in two racks of four hosts: all workers are in one of them, so
+  // that 4 M cross the uplink while a worker's NIC carries M.
+  EXPECT_NEAR(slowdown("ps-sync", 4, false), 8, 1e-9);
+  EXPECT_TRUE(comm_ms("halving-doubling", 0, false, "rate=2Mbps,racks=2,uplink=1Mbps").is_null());
+  const nlohmann::json unknown = MakeSummary(run);
+  EXPECT_THAT(unknown["bound_missing"].get<std::string>(), HasSubstr("uplinks of racks"));
+  EXPECT_TRUE(unknown["bound_ms"].is_null());
+  EXPECT_TRUE(unknown["bound_ratio"].is_null());
+}
+
+TEST(Summary, WhereWorkersStepAloneTheMeanOverWholePeriodsMeetsTheBound) {
+  RunRecord run = MakeRun();
+  run.spec.strategy = "local-sgd";
+  run.spec.servers = 0;
+  run.spec.options.sync_every = 4;
+  run.spec.warmup_steps = 1;
+  for (WorkerRecord& worker : run.workers) {
+    worker.steps = {Step(0, 900, 0)};
+    for (int step = 1; step <= 9; ++step)
+      worker.steps.push_back(Step(step, step % 4 == 3 ? 13 : 5, 0));
+    worker.steps[1].step_ms = 700;  // the one that is over after two whole periods
+  }
+  EXPECT_DOUBLE_EQ(MakeSummary(run)["bound_ratio"].get<double>(), 7.0 / 5);
+  run.spec.strategy = "ring";
+  EXPECT_DOUBLE_EQ(MakeSummary(run)["bound_ratio"].get<double>(), 1);
+  run.spec.strategy = "local-sgd";
+  run.spec.options.sync_every = 10;
+  EXPECT_TRUE(MakeSummary(run)["bound_ratio"].is_null());  // no whole period
+}
+
+TEST(Summary, TellsHowBusyTheMachineWas) {
+  RunRecord run = MakeRun();
+  EXPECT_TRUE(MakeSummary(run)["machine_busy"].is_null());
+  run.workers[0].report["machine_busy"] = 0.75;
+  EXPECT_EQ(MakeSummary(run)["machine_busy"], 0.75);
+}
+
+TEST(Timeline, AFileThatCannotBeWrittenLeavesTheOtherAlone) {
+  const TemporaryDirectory scratch;
+  RunRecord run = MakeRun();
+  run.spec.timeline = true;
+  run.spec.timeline_filename = scratch.path() + "/missing/trace.json";
+  run.critical_path.emplace_back();
+  std::vector<std::string> warnings;
+  WriteTimeline(run, {}, scratch.path(),
+                [&](const std::string& warning) { warnings.push_back(warning); });
+  EXPECT_THAT(warnings, ::testing::ElementsAre(HasSubstr("there is no timeline: ")));
+  EXPECT_TRUE(std::filesystem::exists(scratch.path() + "/critical_path.jsonl"));
 }
 
 TEST(Summary, TheBoundIsOfTheBytesThatTheCodecLeaves) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "experiments/lab/network_spec.h"
 #include "experiments/report/study_render.h"
 
 namespace ringside {
@@ -124,6 +125,23 @@ TEST(StudyTable, AKeyThatFollowsAnotherIsNoColumn) {
   together.spec.hosts = 1;
   EXPECT_THAT(MakeStudyTable({"s", {two, four, together}, {}}).varied_keys,
               ::testing::ElementsAre("hosts"));
+}
+
+TEST(StudyTable, HostsFollowWorkersAndNetworkTogether) {
+  RunResult flat = Result("ring", 4, 300), shared = Result("ring", 4, 500);
+  flat.spec.network = ParseNetwork("1Gbps");
+  flat.spec.hosts = 4;
+  shared.spec.network = ParseNetwork("hosts=2,rate=1Gbps");
+  shared.spec.hosts = 2;
+  EXPECT_THAT(MakeStudyTable({"s", {flat, shared}, {}}).varied_keys,
+              ::testing::ElementsAre("network"));
+}
+
+TEST(StudyRender, JsonTakesDirectoriesOfAnyBytes) {
+  RunResult run = Result("ring", 2, 100);
+  run.directory = "results/\xff";
+  EXPECT_THAT(RenderJson(MakeStudyTable({"s", {run}, {}})).dump(),
+              HasSubstr("results/\xEF\xBF\xBD"));
 }
 
 TEST(StudyTable, ListsFailedRunsWithTheirCauseAndLeavesThemOutOfMedians) {

@@ -57,6 +57,26 @@ TEST(TensorBoard, NamesStayBelowTheDirectory) {
   }
 }
 
+TEST(TensorBoard, ABundleIsAFolderOfItsOwnWhateverItsRunId) {
+  const TemporaryDirectory scratch;
+  StudyTable table;
+  for (const char* bundle : {"once", "again"}) {
+    const std::string directory = scratch.path() + "/" + bundle;
+    fs::create_directories(directory);
+    std::ofstream(directory + "/metrics.jsonl")
+        << R"({"kind":"step","step":0,"step_ms":2,"loss":1})";
+    StudyTable one = OneRun("ring", directory);
+    if (table.cells.empty()) {
+      table = one;
+    } else {
+      table.cells[0].results.push_back(one.cells[0].results[0]);
+    }
+  }
+  EXPECT_EQ(WriteTensorBoard(table, scratch.path() + "/tb"), 2);
+  EXPECT_TRUE(fs::exists(scratch.path() + "/tb/ring/2-workers/once"));
+  EXPECT_TRUE(fs::exists(scratch.path() + "/tb/ring/2-workers/again"));
+}
+
 TEST(TensorBoard, ASecondExportReplacesTheFirst) {
   const TemporaryDirectory scratch;
   std::ofstream(scratch.path() + "/metrics.jsonl")

@@ -1,0 +1,202 @@
+#include "experiments/report/bound_explanation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+namespace ringside {
+namespace {
+
+constexpr char kUnexplained[] = "not explained by what was recorded";
+constexpr double kWorthSaying = 0.02;  // of the bound
+constexpr double kLinkSlow = 0.98;     // of the expected goodput
+constexpr double kTimer = 0.99;
+
+/// The slowest and the fastest link of a cell's runs, over what the bound counts with.
+struct LinkShares {
+  double slowest = std::numeric_limits<double>::infinity();
+  double fastest = 0;
+  int runs_not_ok = 0;
+  bool measured = false;
+};
+
+LinkShares SharesOf(const StudyCell& cell) {
+  LinkShares shares;
+  for (const StudyRun& run : cell.results) {
+    if (run.status != "done") continue;
+    if (run.link_ok == false) ++shares.runs_not_ok;
+    for (const StudyLink& link : run.links) {
+      if (link.expected_bytes_per_s.value_or(0) <= 0) continue;
+      for (const auto& measured : {link.sent_bytes_per_s, link.received_bytes_per_s}) {
+        if (!measured || *measured <= 0) continue;
+        const double share = *measured / *link.expected_bytes_per_s;
+        shares.slowest = std::min(shares.slowest, share);
+        shares.fastest = std::max(shares.fastest, share);
+        shares.measured = true;
+      }
+    }
+  }
+  return shares;
+}
+
+/// The mean step by samples and time: what a median of each step's slowest worker hides.
+std::optional<double> StepMsByThroughput(const StudyCell& cell) {
+  if (cell.samples_per_s.value_or(0) <= 0 || cell.global_batch <= 0) return std::nullopt;
+  return 1000 * static_cast<double>(cell.global_batch) / *cell.samples_per_s;
+}
+
+const ConfidenceInterval* IntervalOf(const StudyCell& cell) {
+  const auto found = cell.intervals.find("bound_ratio");
+  return found == cell.intervals.end() ? nullptr : &found->second;
+}
+
+/// Collects what accounts for the time above a bound.
+class Above {
+ public:
+  explicit Above(const StudyCell& cell)
+      : cell_(cell), bound_ms_(*cell.bound_ms), left_ms_((*cell.bound_ratio - 1) * bound_ms_) {}
+
+  BoundExplanation Explain() {
+    AddInterval();
+    AddLinks();
+    AddStragglers();
+    AddParts();
+    AddCores();
+    if (!Enough()) AddMessages();
+    if (texts_.empty()) return {kUnexplained, false};
+    std::string text = fmt::format("{}", fmt::join(texts_, "; "));
+    if (Enough()) return {std::move(text), true};
+    return {fmt::format("{}; the rest, {:.3g} ms, is {}", text, left_ms_, kUnexplained), false};
+  }
+
+ private:
+  bool Enough() const { return whole_ || left_ms_ <= (kAboveBound - 1) * bound_ms_; }
+
+  void AddWhole(std::string text) {
+    whole_ = true;
+    texts_.push_back(std::move(text));
+  }
+
+  /// `what` with its milliseconds behind it.
+  void AddMs(const std::string& what, double ms) {
+    if (ms < kWorthSaying * bound_ms_) return;
+    left_ms_ -= ms;
+    texts_.push_back(fmt::format("{}: {:.3g} ms", what, ms));
+  }
+
+  void AddInterval() {
+    const ConfidenceInterval* interval = IntervalOf(cell_);
+    if (interval == nullptr || interval->low > kAboveBound) return;
+    AddWhole(fmt::format("noise: the 95 % interval of the ratio, {:.2f} to {:.2f}, holds {:.2f}",
+                         interval->low, interval->high, kAboveBound));
+  }
+
+  void AddLinks() {
+    const LinkShares shares = SharesOf(cell_);
+    if (!shares.measured || shares.slowest >= kLinkSlow || !cell_.bound_comm_ms) return;
+    AddMs(fmt::format(
+              "the slowest link carried {:.1f} % of what was asked for{}", shares.slowest * 100,
+              shares.runs_not_ok > 0
+                  ? fmt::format(" (not as asked in {} of {} runs)", shares.runs_not_ok, cell_.runs)
+                  : ""),
+          *cell_.bound_comm_ms * (1 / shares.slowest - 1));
+  }
+
+  void AddStragglers() {
+    // All of the wait in one worker is the most that a step can be late by it.
+    const double injected = cell_.straggler_ms.value_or(0) * cell_.workers;
+    AddMs("workers slowed on purpose, by up to", injected);
+    if (cell_.synchronous) return;
+    const std::optional<double> mean = StepMsByThroughput(cell_);
+    if (!mean || injected > 0) return;
+    AddMs(
+        "workers do not wait for each other, and each step counts with its slowest; over the mean",
+        *cell_.bound_ratio * bound_ms_ - *mean);
+  }
+
+  void AddParts() {
+    const CriticalPath path = cell_.critical_path.value_or(CriticalPath());
+    const double straggler_ms = cell_.straggler_ms.value_or(0);
+    if (straggler_ms == 0) {
+      AddMs("waiting for the last worker", path.straggler_wait_ms.value_or(0));
+    }
+    AddMs("waiting in a server's queue", path.server_queue_ms.value_or(0));
+    AddMs("encoding and decoding", path.codec_ms.value_or(0));
+    AddMs("waiting for data", path.data_ms.value_or(0));
+    const double compute_ms = cell_.compute_ms.value_or(0) - straggler_ms;
+    const double comm_ms = cell_.bound_comm_ms.value_or(bound_ms_);
+    const double longer_ms = comm_ms < bound_ms_ ? compute_ms - bound_ms_ : 0;
+    AddMs("compute took longer than the bound counts with", longer_ms);
+    const std::optional<double> exposed =
+        path.exposed_comm_ms ? path.exposed_comm_ms : cell_.exposed_comm_ms;
+    if (!exposed) return;
+    const double hidden_ms = std::max(0.0, comm_ms - *exposed);
+    AddMs("compute and communication that did not overlap, as the bound takes for granted",
+          std::min(compute_ms, comm_ms) - hidden_ms);
+  }
+
+  void AddCores() {
+    if (cell_.cores_busy.value_or(0) < kCoresBusy) return;
+    const int processes = cell_.workers + (cell_.colocated ? 0 : cell_.servers);
+    const StudyRun& run = cell_.results.front();
+    AddWhole(fmt::format(
+        "the machine's {}cores were {:.0f} % busy with {} processes and their "
+        "network: the processor limits the emulation",
+        run.cores ? fmt::format("{} ", *run.cores) : "", *cell_.cores_busy * 100, processes));
+  }
+
+  void AddMessages() {
+    const bool servers = cell_.servers > 0;
+    const double messages = cell_.buckets.value_or(0) * (servers ? 2.0 : 2.0 * (cell_.workers - 1));
+    if (messages <= 0 || left_ms_ / messages > kMessageMs) return;
+    AddWhole(
+        fmt::format("the start-up of messages, which the bound leaves out: {:.2g} ms for each "
+                    "of {:.0f} a step",
+                    left_ms_ / messages, messages));
+  }
+
+  const StudyCell& cell_;
+  const double bound_ms_;
+  double left_ms_;      // above the bound, not accounted for yet
+  bool whole_ = false;  // something accounts for all of it
+  std::vector<std::string> texts_;
+};
+
+BoundExplanation ExplainBelow(const StudyCell& cell) {
+  const double ratio = *cell.bound_ratio;
+  std::vector<std::string> texts;
+  if (const ConfidenceInterval* interval = IntervalOf(cell); interval && interval->high >= 1) {
+    texts.push_back(fmt::format("noise: the 95 % interval of the ratio, {:.2f} to {:.2f}, holds 1",
+                                interval->low, interval->high));
+  }
+  if (ratio >= kTimer) texts.push_back("less than 1 %, which timers and shaping leave open");
+  if (const LinkShares links = SharesOf(cell); links.measured && ratio * links.fastest >= 1) {
+    texts.push_back(fmt::format("links carried up to {:.1f} % of what the bound counts with",
+                                links.fastest * 100));
+  }
+  const std::optional<double> mean = StepMsByThroughput(cell);
+  if (mean && *mean >= *cell.bound_ms) {
+    texts.push_back(
+        fmt::format("the median step is a short one: by samples and time the mean is "
+                    "{:.2f} of the bound",
+                    *mean / *cell.bound_ms));
+  }
+  if (texts.empty()) return {kUnexplained, false};
+  return {fmt::format("{}", fmt::join(texts, "; ")), true};
+}
+
+}  // namespace
+
+BoundExplanation ExplainBound(const StudyCell& cell) {
+  if (!cell.bound_ratio || cell.bound_ms.value_or(0) <= 0) {
+    if (cell.bound_missing.empty()) return {};
+    return {"no bound: " + cell.bound_missing, true};
+  }
+  if (*cell.bound_ratio > kAboveBound) return Above(cell).Explain();
+  if (*cell.bound_ratio < kBelowBound) return ExplainBelow(cell);
+  return {};
+}
+
+}  // namespace ringside

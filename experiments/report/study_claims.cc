@@ -1,0 +1,306 @@
+#include "experiments/report/study_claims.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "common/measure/bound.h"
+#include "experiments/report/study_cells.h"
+#include "experiments/report/study_scaling.h"
+#include "experiments/statistics/quantile.h"
+#include "experiments/statistics/scaling.h"
+#include "experiments/strategy_table.h"
+
+namespace ringside {
+namespace {
+
+using Cells = std::vector<const StudyCell*>;
+using Place = std::tuple<Workload, std::string>;  // and scaling
+
+constexpr char kAsynchronous[] = "ps-async";
+constexpr char kNoInterval[] = "fewer than five runs, so no interval";
+
+Place PlaceOf(const StudyCell& cell) { return {SharedKeys(cell, true), cell.scaling}; }
+
+bool HasBound(const StudyCell& cell, Cost (*bound)(const CostInput&)) {
+  const StrategyEntry* entry = FindStrategy(cell.strategy);
+  return entry != nullptr && entry->bound == bound;
+}
+
+/// A plain ring, and plain servers that all wait for: what the formulas of the claims are about.
+bool IsRing(const StudyCell& cell) { return HasBound(cell, RingCost); }
+bool IsServer(const StudyCell& cell) {
+  return cell.synchronous && HasBound(cell, ParameterServerCost);
+}
+bool IsRelaxedServer(const StudyCell& cell) {
+  return !cell.synchronous && HasBound(cell, ParameterServerCost);
+}
+
+std::string WorkloadText(const StudyCell& cell) {
+  std::string text;
+  for (const auto& [name, value] : SharedKeys(cell, true)) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, value);
+  }
+  return text;
+}
+
+std::string PlaceText(const StudyCell& cell) {
+  const std::string workload = WorkloadText(cell);
+  return fmt::format("{} {}{}{}", cell.workers, cell.workers == 1 ? "worker" : "workers",
+                     workload.empty() ? "" : ", ", workload);
+}
+
+std::string SpanText(const ConfidenceInterval& interval) {
+  return fmt::format("{:.3g} to {:.3g}", interval.low, interval.high);
+}
+
+/// `what` as a ratio with its interval, its runs, and who is ahead how often.
+std::string RatioText(const char* what, const Comparison& comparison) {
+  if (!comparison.ratio) return fmt::format("{}: no runs to compare", what);
+  std::string text = fmt::format("{} {:.3f}", what, *comparison.ratio);
+  if (!comparison.interval) return fmt::format("{} ({})", text, kNoInterval);
+  return fmt::format("{} (95 % interval {:.3f} to {:.3f}, {} {})", text, comparison.interval->low,
+                     comparison.interval->high, comparison.runs,
+                     comparison.paired ? "pairs" : "runs a side");
+}
+
+Outcome AboveOne(const std::optional<ConfidenceInterval>& interval) {
+  if (!interval) return Outcome::kUndecided;
+  if (interval->low > 1) return Outcome::kShown;
+  return interval->high < 1 ? Outcome::kRefuted : Outcome::kUndecided;
+}
+
+Outcome AboutOne(const std::optional<ConfidenceInterval>& interval) {
+  constexpr double kHigh = 1 + kClaimMargin;
+  constexpr double kLow = 1 / kHigh;
+  if (!interval) return Outcome::kUndecided;
+  if (interval->low >= kLow && interval->high <= kHigh) return Outcome::kShown;
+  const bool outside = interval->high < kLow || interval->low > kHigh;
+  return outside ? Outcome::kRefuted : Outcome::kUndecided;
+}
+
+// --- how step times grow with the workers
+
+/// Cells of one strategy and place by workers, those that were timed.
+std::map<std::tuple<Place, std::string, std::string>, Cells> Lines(
+    const std::vector<StudyCell>& cells, bool (*wanted)(const StudyCell&)) {
+  std::map<std::tuple<Place, std::string, std::string>, Cells> lines;
+  for (const StudyCell& cell : cells) {
+    if (!wanted(cell) || !cell.step_ms) continue;
+    lines[{PlaceOf(cell), cell.strategy, cell.transport}].push_back(&cell);
+  }
+  for (auto& [key, line] : lines) std::ranges::sort(line, {}, &StudyCell::workers);
+  return lines;
+}
+
+std::string WorkersText(const Cells& line) {
+  std::string counts;
+  for (const StudyCell* cell : line) {
+    counts += fmt::format("{}{}", counts.empty() ? "" : ", ", cell->workers);
+  }
+  const std::string workload = WorkloadText(*line.front());
+  return fmt::format("{} workers{}{}", counts, workload.empty() ? "" : ", ", workload);
+}
+
+bool HaveIntervals(const Cells& line) {
+  return std::ranges::all_of(
+      line, [](const StudyCell* cell) { return cell->intervals.contains("step_ms"); });
+}
+
+Claim ServerGrows(const Cells& line) {
+  std::vector<double> workers;
+  std::vector<double> step_ms;
+  for (const StudyCell* cell : line) {
+    for (const StudyRun& run : cell->results) {
+      if (run.status != "done" || !run.step_ms) continue;
+      workers.push_back(cell->workers);
+      step_ms.push_back(*run.step_ms);
+    }
+  }
+  Claim claim{
+      fmt::format("the step time of {} grows linearly with the workers", SideText(*line.front())),
+      WorkersText(line), Outcome::kUndecided, ""};
+  const std::optional<Line> fit = FitLine(workers, step_ms);
+  if (!fit) return claim;
+  const bool linear = fit->slope > 0 && fit->r2 >= kLinearR2;
+  if (HaveIntervals(line)) claim.outcome = linear ? Outcome::kShown : Outcome::kRefuted;
+  claim.numbers =
+      fmt::format("{:.4g} ms a worker, R² {:.4f} (linear from {:.2f} on){}", fit->slope, fit->r2,
+                  kLinearR2, HaveIntervals(line) ? "" : fmt::format("; {}", kNoInterval));
+  return claim;
+}
+
+/// What a worker more adds between two cells, at least and at most.
+ConfidenceInterval GrowthBetween(const StudyCell& fewer, const StudyCell& more) {
+  const double workers = more.workers - fewer.workers;
+  const ConfidenceInterval& from = fewer.intervals.at("step_ms");
+  const ConfidenceInterval& to = more.intervals.at("step_ms");
+  return {(to.low - from.high) / workers, (to.high - from.low) / workers};
+}
+
+Claim RingLevelsOff(const Cells& line) {
+  Claim claim{fmt::format("the step time of {} levels off", SideText(*line.front())),
+              WorkersText(line), Outcome::kUndecided, kNoInterval};
+  if (!HaveIntervals(line)) return claim;
+  const ConfidenceInterval first = GrowthBetween(*line[0], *line[1]);
+  const ConfidenceInterval last = GrowthBetween(*line[line.size() - 2], *line.back());
+  if (last.high < first.low) claim.outcome = Outcome::kShown;
+  if (last.low > first.high) claim.outcome = Outcome::kRefuted;
+  claim.numbers = fmt::format(
+      "a worker more adds {} ms from {} to {} workers and {} ms from {} to {} (95 % intervals of "
+      "the step times)",
+      SpanText(first), line[0]->workers, line[1]->workers, SpanText(last),
+      line[line.size() - 2]->workers, line.back()->workers);
+  return claim;
+}
+
+void AddGrowth(const std::vector<StudyCell>& cells, std::vector<Claim>& claims) {
+  constexpr std::size_t kCounts = 3;
+  const auto one_server = [](const StudyCell& cell) {
+    return IsServer(cell) && cell.servers == 1 && !cell.colocated;
+  };
+  for (const auto& [key, line] : Lines(cells, one_server)) {
+    if (line.size() >= kCounts) claims.push_back(ServerGrows(line));
+  }
+  // A single worker has no ring.
+  const auto ring = [](const StudyCell& cell) { return IsRing(cell) && cell.workers > 1; };
+  for (const auto& [key, line] : Lines(cells, ring)) {
+    if (line.size() >= kCounts) claims.push_back(RingLevelsOff(line));
+  }
+}
+
+// --- servers against the ring at the same place
+
+bool BeatRingInTheory(const StudyCell& cell) {
+  const double n = cell.workers;
+  return !cell.colocated && cell.servers > n * n / (2 * (n - 1));
+}
+
+Claim AgainstRing(const StudyCell& server, const StudyCell& ring) {
+  const Comparison comparison = CompareCells(server, ring, &StudyRun::samples_per_s);
+  Claim claim{"", PlaceText(server), Outcome::kUndecided, ""};
+  const std::string side = SideText(server);
+  if (server.colocated) {
+    claim.claim = fmt::format("{} is as fast as {} (within {:.0f} %)", side, SideText(ring),
+                              kClaimMargin * 100);
+    claim.outcome = AboutOne(comparison.interval);
+  } else {
+    claim.claim = fmt::format("{}, S > N²/(2(N−1)), is faster than {}", side, SideText(ring));
+    claim.outcome = AboveOne(comparison.interval);
+  }
+  claim.numbers = RatioText("servers' samples/s over the ring's", comparison);
+  return claim;
+}
+
+void AddServersAgainstRings(const std::vector<StudyCell>& cells, std::vector<Claim>& claims) {
+  for (const StudyCell& server : cells) {
+    if (!IsServer(server) || server.workers < 2 || !server.samples_per_s) continue;
+    const bool everywhere = server.colocated && server.servers == server.workers;
+    if (!everywhere && !BeatRingInTheory(server)) continue;
+    for (const StudyCell& ring : cells) {
+      const bool beside = IsRing(ring) && ring.workers == server.workers && ring.samples_per_s &&
+                          PlaceOf(ring) == PlaceOf(server);
+      if (beside) claims.push_back(AgainstRing(server, ring));
+    }
+  }
+}
+
+// --- what asynchrony gains and costs
+
+void AddStaleness(const std::vector<StudyCell>& cells, std::vector<Claim>& claims) {
+  for (const StudyCell& cell : cells) {
+    if (cell.strategy != kAsynchronous || cell.workers < 2 || !cell.staleness_mean) continue;
+    const double expected = cell.workers - 1;
+    Claim claim{fmt::format("updates of {} are N−1 = {} versions late on average (within {:.0f} %)",
+                            SideText(cell), cell.workers - 1, kClaimMargin * 100),
+                PlaceText(cell), Outcome::kUndecided,
+                fmt::format("{:.3f} versions", *cell.staleness_mean)};
+    const auto interval = cell.intervals.find("staleness_mean");
+    if (interval == cell.intervals.end()) {
+      claim.numbers += fmt::format(" ({})", kNoInterval);
+    } else {
+      const ConfidenceInterval& ends = interval->second;
+      claim.outcome = AboutOne(ConfidenceInterval{ends.low / expected, ends.high / expected});
+      claim.numbers += fmt::format(" (95 % interval {:.3f} to {:.3f})", ends.low, ends.high);
+    }
+    claims.push_back(std::move(claim));
+  }
+}
+
+/// Of the pairs of runs of the same repetition and seed.
+std::vector<double> AccuracyDifferences(const StudyCell& a, const StudyCell& b) {
+  std::vector<double> differences;
+  for (const StudyRun& run : a.results) {
+    const auto partner = std::ranges::find_if(b.results, [&](const StudyRun& other) {
+      return other.status == "done" && other.accuracy && other.seed == run.seed &&
+             other.repetition == run.repetition;
+    });
+    if (run.status != "done" || !run.accuracy || partner == b.results.end()) continue;
+    differences.push_back(*run.accuracy - *partner->accuracy);
+  }
+  return differences;
+}
+
+Claim LessAccurate(const StudyCell& relaxed, const StudyCell& strict,
+                   const std::vector<double>& differences) {
+  Claim claim{fmt::format("under stragglers {} is less accurate than {}", SideText(relaxed),
+                          SideText(strict)),
+              PlaceText(relaxed), Outcome::kUndecided, ""};
+  MedianBootstrap bootstrap;
+  const auto interval = bootstrap.IntervalOf(differences);
+  claim.numbers = fmt::format("median difference {:+.2f} points", *Median(differences) * 100);
+  if (!interval) {
+    claim.numbers += fmt::format(" ({})", kNoInterval);
+    return claim;
+  }
+  if (interval->high < 0) claim.outcome = Outcome::kShown;
+  if (interval->low >= 0) claim.outcome = Outcome::kRefuted;
+  claim.numbers += fmt::format(" (95 % interval {:+.2f} to {:+.2f}, {} pairs)", interval->low * 100,
+                               interval->high * 100, differences.size());
+  return claim;
+}
+
+void AddRelaxedUnderStragglers(const std::vector<StudyCell>& cells, std::vector<Claim>& claims) {
+  const auto layout = [](const StudyCell& cell) {
+    return std::tuple(PlaceOf(cell), cell.workers, cell.servers, cell.colocated, cell.transport);
+  };
+  for (const StudyCell& relaxed : cells) {
+    if (!IsRelaxedServer(relaxed) || relaxed.straggler_ms.value_or(0) <= 0) continue;
+    for (const StudyCell& strict : cells) {
+      if (!IsServer(strict) || layout(strict) != layout(relaxed)) continue;
+      const Comparison speed = CompareCells(relaxed, strict, &StudyRun::samples_per_s);
+      claims.push_back({fmt::format("under stragglers {} is faster than {}", SideText(relaxed),
+                                    SideText(strict)),
+                        PlaceText(relaxed), AboveOne(speed.interval),
+                        RatioText("ratio of samples/s", speed)});
+      const std::vector<double> differences = AccuracyDifferences(relaxed, strict);
+      if (!differences.empty()) claims.push_back(LessAccurate(relaxed, strict, differences));
+    }
+  }
+}
+
+}  // namespace
+
+const char* OutcomeName(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kShown:
+      return "shown";
+    case Outcome::kRefuted:
+      return "refuted";
+    case Outcome::kUndecided:
+      return "undecided";
+  }
+  return "";
+}
+
+std::vector<Claim> ClaimsOf(const std::vector<StudyCell>& cells) {
+  std::vector<Claim> claims;
+  AddGrowth(cells, claims);
+  AddServersAgainstRings(cells, claims);
+  AddStaleness(cells, claims);
+  AddRelaxedUnderStragglers(cells, claims);
+  return claims;
+}
+
+}  // namespace ringside

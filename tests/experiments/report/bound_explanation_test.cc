@@ -1,0 +1,164 @@
+#include "experiments/report/bound_explanation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "experiments/report/html_report.h"
+#include "experiments/report/markdown.h"
+#include "experiments/report/study_render.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+/// A ring of four whose communication takes 100 ms at best and is hidden behind nothing.
+StudyCell Cell(double ratio) {
+  StudyCell cell;
+  cell.strategy = "ring";
+  cell.synchronous = true;
+  cell.workers = 4;
+  cell.runs = 1;
+  cell.step_ms = 100 * ratio;
+  cell.bound_ms = 100;
+  cell.bound_comm_ms = 100;
+  cell.bound_ratio = ratio;
+  if (ratio > kAboveBound) cell.bound_flag = "above";
+  if (ratio < kBelowBound) cell.bound_flag = "below";
+  StudyRun run;
+  run.status = "done";
+  cell.results = {run};
+  return cell;
+}
+
+StudyLink Link(double share) { return {"0", 1e9, 1e8, share * 1e8, 1e8, share > 0.95}; }
+
+TEST(BoundExplanation, NothingIsSaidBetweenTheLimits) {
+  EXPECT_THAT(ExplainBound(Cell(1.00)).text, IsEmpty());
+  EXPECT_THAT(ExplainBound(Cell(1.15)).text, IsEmpty());
+  StudyCell none = Cell(1);
+  none.bound_ratio.reset();
+  EXPECT_THAT(ExplainBound(none).text, IsEmpty());
+  none.bound_missing = "no formula knows";
+  EXPECT_EQ(ExplainBound(none).text, "no bound: no formula knows");
+}
+
+TEST(BoundExplanation, ARecordThatExplainsNothingIsSaidToExplainNothing) {
+  for (const double ratio : {1.5, 0.9}) {
+    const BoundExplanation explanation = ExplainBound(Cell(ratio));
+    EXPECT_EQ(explanation.text, "not explained by what was recorded");
+    EXPECT_FALSE(explanation.explained);
+  }
+}
+
+TEST(BoundExplanation, NoiseIsAnIntervalThatHoldsTheLimit) {
+  StudyCell cell = Cell(1.2);
+  cell.intervals["bound_ratio"] = {1.14, 1.3};
+  EXPECT_THAT(ExplainBound(cell).text, HasSubstr("1.14 to 1.30, holds 1.15"));
+  cell.intervals["bound_ratio"] = {1.16, 1.3};
+  EXPECT_FALSE(ExplainBound(cell).explained);
+  StudyCell below = Cell(0.95);
+  below.intervals["bound_ratio"] = {0.9, 1.01};
+  EXPECT_THAT(ExplainBound(below).text, HasSubstr("holds 1"));
+}
+
+TEST(BoundExplanation, BusyCoresAreOneAndIdleOnesAreNot) {
+  StudyCell cell = Cell(1.5);
+  cell.results[0].cores = 2;
+  cell.cores_busy = 0.9;
+  EXPECT_THAT(ExplainBound(cell).text, HasSubstr("2 cores were 90 % busy with 4 processes"));
+  EXPECT_TRUE(ExplainBound(cell).explained);
+  cell.cores_busy = 0.5;
+  EXPECT_FALSE(ExplainBound(cell).explained);
+}
+
+TEST(BoundExplanation, WhatHasMillisecondsExplainsAsManyAndNoMore) {
+  StudyCell cell = Cell(1.5);
+  cell.critical_path.emplace();
+  cell.critical_path->straggler_wait_ms = 20;
+  const BoundExplanation part = ExplainBound(cell);
+  EXPECT_FALSE(part.explained);
+  EXPECT_EQ(part.text,
+            "waiting for the last worker: 20 ms; the rest, 30 ms, is not explained by what was "
+            "recorded");
+  cell.critical_path->codec_ms = 20;
+  EXPECT_TRUE(ExplainBound(cell).explained);
+  EXPECT_THAT(ExplainBound(cell).text, HasSubstr("encoding and decoding: 20 ms"));
+}
+
+TEST(BoundExplanation, ComputeThatWasNotHiddenIsCounted) {
+  StudyCell cell = Cell(1.3);
+  cell.compute_ms = 30;
+  cell.exposed_comm_ms = 100;  // all of it: nothing overlapped
+  EXPECT_THAT(ExplainBound(cell).text, AllOf(HasSubstr("did not overlap"), HasSubstr(": 30 ms")));
+  EXPECT_TRUE(ExplainBound(cell).explained);
+  cell.exposed_comm_ms = 70;  // compute was hidden: it is no reason
+  EXPECT_EQ(ExplainBound(cell).text, "not explained by what was recorded");
+}
+
+TEST(BoundExplanation, LinksCountByWhatTheyCarried) {
+  StudyCell cell = Cell(1.2);
+  cell.results[0].link_ok = false;
+  cell.results[0].links = {Link(1), Link(0.9)};
+  EXPECT_THAT(ExplainBound(cell).text, AllOf(HasSubstr("slowest link carried 90.0 %"),
+                                             HasSubstr("in 1 of 1 runs"), HasSubstr(": 11.1 ms")));
+  EXPECT_TRUE(ExplainBound(cell).explained);
+  StudyCell below = Cell(0.97);
+  below.results[0].links = {Link(1.04)};
+  EXPECT_THAT(ExplainBound(below).text, HasSubstr("carried up to 104.0 %"));
+}
+
+TEST(BoundExplanation, WorkersSlowedOnPurposeAreNamed) {
+  StudyCell cell = Cell(2);
+  cell.straggler_ms = 25;
+  EXPECT_EQ(ExplainBound(cell).text, "workers slowed on purpose, by up to: 100 ms");
+}
+
+TEST(BoundExplanation, WhereNobodyWaitsTheMeanCounts) {
+  StudyCell cell = Cell(1.4);
+  cell.global_batch = 110;
+  cell.samples_per_s = 1000;  // 110 ms
+  EXPECT_FALSE(ExplainBound(cell).explained);
+  cell.synchronous = false;
+  EXPECT_THAT(ExplainBound(cell).text, HasSubstr("counts with its slowest; over the mean: 30 ms"));
+  EXPECT_TRUE(ExplainBound(cell).explained);
+  StudyCell below = Cell(0.8);
+  below.global_batch = 110;
+  below.samples_per_s = 1000;
+  EXPECT_THAT(ExplainBound(below).text, HasSubstr("the mean is 1.10 of the bound"));
+}
+
+TEST(BoundExplanation, StartUpOfMessagesIsSmallForEach) {
+  StudyCell cell = Cell(1.2);
+  cell.buckets = 50;  // 6 messages each: 20 ms are 0.07 ms for each
+  EXPECT_THAT(ExplainBound(cell).text, HasSubstr("0.067 ms for each of 300 a step"));
+  cell.buckets = 10;
+  EXPECT_FALSE(ExplainBound(cell).explained);
+}
+
+TEST(BoundExplanation, StandsInEveryFormOfTheReport) {
+  StudyTable table;
+  table.name = "s";
+  StudyCell cell = Cell(1.3);
+  cell.configuration = "{}";
+  const BoundExplanation explanation = ExplainBound(cell);
+  cell.bound_explanation = explanation.text;
+  cell.bound_explained = explanation.explained;
+  table.cells = {cell};
+  constexpr char kWhy[] = "not explained by what was recorded";
+  EXPECT_THAT(RenderText(table), HasSubstr(std::string("1.30 !\n    ! ") + kWhy + "\n"));
+  EXPECT_THAT(RenderMarkdown(table, {}),
+              AllOf(HasSubstr("why not at its bound |"), HasSubstr(std::string("| ") + kWhy)));
+  EXPECT_THAT(RenderHtml(table), HasSubstr(kWhy));
+  EXPECT_THAT(RenderCsv(table), HasSubstr(std::string(",above,false,") + kWhy));
+  EXPECT_EQ(RenderJson(table)["cells"][0]["bound_explanation"], kWhy);
+  table.cells = {Cell(1.1)};
+  table.cells[0].configuration = "{}";
+  EXPECT_THAT(RenderMarkdown(table, {}), Not(HasSubstr("why not")));
+}
+
+}  // namespace
+}  // namespace ringside

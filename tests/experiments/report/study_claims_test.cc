@@ -1,0 +1,174 @@
+#include "experiments/report/study_claims.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "experiments/report/html_report.h"
+#include "experiments/report/markdown.h"
+#include "experiments/report/study_render.h"
+#include "experiments/report/study_table.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr int kSamples = 100;
+
+struct Setting {
+  std::string strategy;
+  int workers = 4;
+  int servers = 0;
+  bool colocated = false;
+};
+
+/// `repetitions` runs whose step times are `step_ms` and up to 2 % more.
+void Add(StudyInput& study, const Setting& setting, double step_ms, int repetitions = 5,
+         const std::function<void(RunResult&, int)>& change = {}) {
+  for (int i = 0; i < repetitions; ++i) {
+    RunResult run;
+    run.spec.strategy = setting.strategy;
+    run.spec.workers = setting.workers;
+    run.spec.servers = setting.servers;
+    run.spec.colocated = setting.colocated;
+    run.spec.global_batch = kSamples;
+    run.spec.repetition = i;
+    const double own = step_ms * (1 + 0.005 * i);
+    run.summary = {{"status", "done"},
+                   {"step_ms", {{"median", own}}},
+                   {"samples_per_s", 1000 * kSamples / own}};
+    if (change) change(run, i);
+    study.runs.push_back(std::move(run));
+  }
+}
+
+std::vector<Claim> Claims(const StudyInput& study) { return MakeStudyTable(study).claims; }
+
+Claim TheClaim(const StudyInput& study, const std::string& words) {
+  for (const Claim& claim : Claims(study)) {
+    if (claim.claim.find(words) != std::string::npos) return claim;
+  }
+  throw std::runtime_error("no claim says " + words);
+}
+
+TEST(StudyClaims, AStudyWithoutTheCellsClaimsNothing) {
+  StudyInput study;
+  Add(study, {"ring"}, 100);
+  Add(study, {"ps-sync", 4, 1}, 400);
+  EXPECT_THAT(Claims(study), IsEmpty());
+}
+
+TEST(StudyClaims, ASingleServerGrowsLinearlyOrNot) {
+  StudyInput linear, flat;
+  for (const int workers : {1, 2, 4, 8}) {
+    Add(linear, {"ps-sync", workers, 1}, 100 * workers);
+    Add(flat, {"ps-sync", workers, 1}, workers == 4 ? 200 : 100);
+  }
+  const Claim shown = TheClaim(linear, "grows linearly");
+  EXPECT_EQ(shown.outcome, Outcome::kShown);
+  EXPECT_THAT(shown.numbers, AllOf(HasSubstr("ms a worker"), HasSubstr("R² 0.99")));
+  EXPECT_EQ(shown.place, "1, 2, 4, 8 workers");
+  EXPECT_EQ(TheClaim(flat, "grows linearly").outcome, Outcome::kRefuted);
+}
+
+TEST(StudyClaims, ARingLevelsOffOrNot) {
+  StudyInput ring, straight, few;
+  for (const int workers : {1, 2, 4, 8}) {
+    const double step_ms = 2000.0 * (workers - 1) / workers + 10;
+    Add(ring, {"ring", workers}, step_ms);
+    Add(straight, {"ring", workers}, 100.0 * workers * workers);
+    Add(few, {"ring", workers}, step_ms, 3);
+  }
+  EXPECT_EQ(TheClaim(ring, "levels off").outcome, Outcome::kShown);
+  EXPECT_EQ(TheClaim(ring, "levels off").place, "2, 4, 8 workers");
+  EXPECT_EQ(TheClaim(straight, "levels off").outcome, Outcome::kRefuted);
+  EXPECT_EQ(TheClaim(few, "levels off").outcome, Outcome::kUndecided);
+}
+
+TEST(StudyClaims, EnoughDedicatedServersAreHeldAgainstTheRing) {
+  // N = 4: 16/6 servers, so three and more.
+  const auto with = [](double step_ms) {
+    StudyInput study;
+    Add(study, {"ring"}, 150);
+    Add(study, {"ps-sync", 4, 2}, 10);
+    Add(study, {"ps-sync", 4, 3}, step_ms);
+    return study;
+  };
+  EXPECT_EQ(Claims(with(100)).size(), 1U);
+  const Claim shown = TheClaim(with(100), "S > N²/(2(N−1))");
+  EXPECT_EQ(shown.outcome, Outcome::kShown);
+  EXPECT_THAT(shown.claim, HasSubstr("ps-sync with 3 servers"));
+  EXPECT_THAT(shown.numbers, HasSubstr("1.500 (95 % interval 1.500 to 1.500, 5 pairs)"));
+  EXPECT_EQ(TheClaim(with(200), "S > N").outcome, Outcome::kRefuted);
+  EXPECT_EQ(TheClaim(with(150), "S > N").outcome, Outcome::kUndecided);
+}
+
+TEST(StudyClaims, CoLocatedServersAreHeldAgainstTheRing) {
+  const auto outcome = [](double step_ms) {
+    StudyInput study;
+    Add(study, {"ring"}, 100);
+    Add(study, {"ps-sync", 4, 4, true}, step_ms);
+    return TheClaim(study, "is as fast as ring").outcome;
+  };
+  EXPECT_EQ(outcome(105), Outcome::kShown);
+  EXPECT_EQ(outcome(95), Outcome::kShown);
+  EXPECT_EQ(outcome(130), Outcome::kRefuted);
+  EXPECT_EQ(outcome(70), Outcome::kRefuted);
+}
+
+TEST(StudyClaims, AsynchronousUpdatesAreLateByTheOtherWorkers) {
+  const auto outcome = [](double mean) {
+    StudyInput study;
+    Add(study, {"ps-async", 4, 1}, 100, 5, [&](RunResult& run, int i) {
+      run.summary["staleness"] = {{"mean", mean + 0.01 * i}};
+    });
+    return TheClaim(study, "N−1 = 3 versions late").outcome;
+  };
+  EXPECT_EQ(outcome(2.95), Outcome::kShown);
+  EXPECT_EQ(outcome(1.5), Outcome::kRefuted);
+  EXPECT_EQ(outcome(3.28), Outcome::kUndecided);
+}
+
+TEST(StudyClaims, RelaxedStrategiesAreHeldAgainstTheirSiblingUnderStragglers) {
+  const auto study = [](double straggler_ms, double accuracy) {
+    StudyInput made;
+    const auto with = [=](double own) {
+      return [=](RunResult& run, int i) {
+        run.summary["straggler_ms"] = straggler_ms;
+        run.summary["eval_accuracy"] = own + 0.001 * i;
+      };
+    };
+    Add(made, {"ps-sync", 4, 1}, 200, 5, with(0.97));
+    Add(made, {"ps-async", 4, 1}, 100, 5, with(accuracy));
+    return made;
+  };
+  const Claim faster =
+      TheClaim(study(10, 0.95), "under stragglers ps-async with 1 server is faster");
+  EXPECT_EQ(faster.outcome, Outcome::kShown);
+  EXPECT_THAT(faster.numbers, HasSubstr("2.000"));
+  const Claim less = TheClaim(study(10, 0.95), "is less accurate");
+  EXPECT_EQ(less.outcome, Outcome::kShown);
+  EXPECT_THAT(less.numbers, HasSubstr("-2.00 points (95 % interval -2.00 to -2.00, 5 pairs)"));
+  EXPECT_EQ(TheClaim(study(10, 0.97), "is less accurate").outcome, Outcome::kRefuted);
+  for (const Claim& claim : Claims(study(0, 0.95))) {
+    EXPECT_THAT(claim.claim, ::testing::Not(HasSubstr("stragglers")));
+  }
+}
+
+TEST(StudyClaims, StandInEveryFormOfTheReport) {
+  StudyInput study;
+  Add(study, {"ring"}, 100);
+  Add(study, {"ps-sync", 4, 4, true}, 101);
+  const StudyTable table = MakeStudyTable(study);
+  EXPECT_THAT(RenderText(table), HasSubstr("shown: ps-sync with 4 co-located servers is as fast"));
+  EXPECT_THAT(RenderMarkdown(table, {}), HasSubstr("**shown**: ps-sync with 4 co"));
+  EXPECT_EQ(RenderJson(table)["claims"][0]["outcome"], "shown");
+  EXPECT_THAT(RenderHtml(table), HasSubstr("\"outcome\":\"shown\""));
+}
+
+}  // namespace
+}  // namespace ringside
