@@ -139,12 +139,22 @@ class Above {
 
   void AddCores() {
     if (cell_.cores_busy.value_or(0) < kCoresBusy) return;
-    const int processes = cell_.workers + (cell_.colocated ? 0 : cell_.servers);
-    const StudyRun& run = cell_.results.front();
+    const auto run = std::ranges::find(cell_.results, "done", &StudyRun::status);
+    const bool done = run != cell_.results.end();
     AddWhole(fmt::format(
-        "the machine's {}cores were {:.0f} % busy with {} processes and their "
-        "network: the processor limits the emulation",
-        run.cores ? fmt::format("{} ", *run.cores) : "", *cell_.cores_busy * 100, processes));
+        "the machine's {}cores were {:.0f} % busy{}: the processor limits the emulation",
+        done && run->cores ? fmt::format("{} ", *run->cores) : "", *cell_.cores_busy * 100,
+        done ? OwnShare(*run) : ""));
+  }
+
+  /// Other programs and the kernel's network keep cores busy, too.
+  std::string OwnShare(const StudyRun& run) const {
+    const double core_seconds = run.cores.value_or(0) * run.wall_seconds.value_or(0);
+    if (core_seconds <= 0 || !run.cpu_seconds_workers) return "";
+    const int processes = cell_.workers + (cell_.colocated ? 0 : cell_.servers);
+    const double own = *run.cpu_seconds_workers + run.cpu_seconds_servers.value_or(0);
+    return fmt::format(" (the run's own {} {} took {:.0f} % of their time)", processes,
+                       processes == 1 ? "process" : "processes", own / core_seconds * 100);
   }
 
   void AddMessages() {

@@ -68,8 +68,12 @@ TEST(BoundExplanation, NoiseIsAnIntervalThatHoldsTheLimit) {
 TEST(BoundExplanation, BusyCoresAreOneAndIdleOnesAreNot) {
   StudyCell cell = Cell(1.5);
   cell.results[0].cores = 2;
+  cell.results[0].wall_seconds = 10;
+  cell.results[0].cpu_seconds_workers = 5;
   cell.cores_busy = 0.9;
-  EXPECT_THAT(ExplainBound(cell).text, HasSubstr("2 cores were 90 % busy with 4 processes"));
+  EXPECT_THAT(
+      ExplainBound(cell).text,
+      HasSubstr("2 cores were 90 % busy (the run's own 4 processes took 25 % of their time)"));
   EXPECT_TRUE(ExplainBound(cell).explained);
   cell.cores_busy = 0.5;
   EXPECT_FALSE(ExplainBound(cell).explained);
