@@ -28,7 +28,8 @@ std::string Wrap(const std::string& text, std::size_t indent, std::size_t width)
     const std::size_t end = std::min(text.find(' ', begin), text.size());
     const std::size_t length = end - begin;
     if (column > indent && column + 1 + length > width) {
-      out += '\n' + std::string(indent, ' ');
+      out += '\n';
+      out.append(indent, ' ');
       column = indent;
     } else if (column > indent) {
       out += ' ';
