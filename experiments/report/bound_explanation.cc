@@ -52,6 +52,10 @@ const ConfidenceInterval* IntervalOf(const StudyCell& cell) {
   return found == cell.intervals.end() ? nullptr : &found->second;
 }
 
+std::string MsText(double ms) {
+  return ms < 100 ? fmt::format("{:.3g} ms", ms) : fmt::format("{:.0f} ms", ms);
+}
+
 /// Collects what accounts for the time above a bound.
 class Above {
  public:
@@ -68,7 +72,7 @@ class Above {
     if (texts_.empty()) return {kUnexplained, false};
     std::string text = fmt::format("{}", fmt::join(texts_, "; "));
     if (Enough()) return {std::move(text), true};
-    return {fmt::format("{}; the rest, {:.3g} ms, is {}", text, left_ms_, kUnexplained), false};
+    return {fmt::format("{}; the rest, {}, is {}", text, MsText(left_ms_), kUnexplained), false};
   }
 
  private:
@@ -83,7 +87,7 @@ class Above {
   void AddMs(const std::string& what, double ms) {
     if (ms < kWorthSaying * bound_ms_) return;
     left_ms_ -= ms;
-    texts_.push_back(fmt::format("{}: {:.3g} ms", what, ms));
+    texts_.push_back(fmt::format("{}: {}", what, MsText(ms)));
   }
 
   void AddInterval() {

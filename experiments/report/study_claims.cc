@@ -177,6 +177,13 @@ bool BeatRingInTheory(const StudyCell& cell) {
   return !cell.colocated && cell.servers > n * n / (2 * (n - 1));
 }
 
+/// The claims are about links: what kept a cell off its link's bound bears on them.
+std::string OffBoundText(const StudyCell& cell) {
+  if (cell.bound_explanation.empty() || !cell.bound_ratio) return "";
+  return fmt::format("; its step takes {:.2f} times its bound: {}", *cell.bound_ratio,
+                     cell.bound_explanation);
+}
+
 Claim AgainstRing(const StudyCell& server, const StudyCell& ring) {
   const Comparison comparison = CompareCells(server, ring, &StudyRun::samples_per_s);
   Claim claim{"", PlaceText(server), Outcome::kUndecided, ""};
@@ -189,7 +196,8 @@ Claim AgainstRing(const StudyCell& server, const StudyCell& ring) {
     claim.claim = fmt::format("{}, S > N²/(2(N−1)), is faster than {}", side, SideText(ring));
     claim.outcome = AboveOne(comparison.interval);
   }
-  claim.numbers = RatioText("servers' samples/s over the ring's", comparison);
+  claim.numbers =
+      RatioText("servers' samples/s over the ring's", comparison) + OffBoundText(server);
   return claim;
 }
 

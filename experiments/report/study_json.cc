@@ -52,7 +52,7 @@ json JsonOf(const std::vector<StudyLink>& links) {
                     {"expected_bytes_per_s", OrNull(link.expected_bytes_per_s)},
                     {"sent_bytes_per_s", OrNull(link.sent_bytes_per_s)},
                     {"received_bytes_per_s", OrNull(link.received_bytes_per_s)},
-                    {"ok", link.ok}});
+                    {"ok", OrNull(link.ok)}});
   }
   return list;
 }

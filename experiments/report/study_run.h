@@ -54,7 +54,7 @@ struct StudyLink {
   std::optional<double> expected_bytes_per_s;
   std::optional<double> sent_bytes_per_s;
   std::optional<double> received_bytes_per_s;
-  bool ok = false;
+  std::optional<bool> ok;  ///< Absent: measured and not judged.
 };
 
 /// One run as its bundle tells it, numbers as they were measured: nothing is left out here because

@@ -156,19 +156,23 @@ std::string LinkName(const json& link) {
   return uplink == link.end() ? "" : "uplink " + uplink->dump();
 }
 
+std::optional<bool> JudgementOf(const json& link) {
+  const auto ok = link.find("ok");
+  if (ok == link.end() || !ok->is_boolean()) return {};
+  return ok->get<bool>();
+}
+
 void AddNetwork(const json& network, StudyRun& run) {
   if (!network.is_object()) return;
-  if (const auto ok = network.find("ok"); ok != network.end() && ok->is_boolean()) {
-    run.link_ok = ok->get<bool>();
-  }
+  run.link_ok = JudgementOf(network);
   const auto links = network.find("links");
   if (links == network.end() || !links->is_array()) return;
   for (const json& link : *links) {
     if (!link.is_object()) continue;
-    run.links.push_back(
-        {LinkName(link), NumberAt(link, "/rate_bits_per_s"),
-         NumberAt(link, "/expected_bytes_per_s"), NumberAt(link, "/sent_bytes_per_s"),
-         NumberAt(link, "/received_bytes_per_s"), link.value("ok", json(false)) == json(true)});
+    run.links.push_back({LinkName(link), NumberAt(link, "/rate_bits_per_s"),
+                         NumberAt(link, "/expected_bytes_per_s"),
+                         NumberAt(link, "/sent_bytes_per_s"),
+                         NumberAt(link, "/received_bytes_per_s"), JudgementOf(link)});
   }
 }
 

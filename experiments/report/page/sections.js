@@ -212,7 +212,7 @@ export function links(study) {
       const key = JSON.stringify([link.host, link.rate_bits_per_s]);
       const group = groups.get(key) ?? { ...link, runs: 0, bad: 0, sent: [], received: [] };
       group.runs += 1;
-      group.bad += link.ok ? 0 : 1;
+      group.bad += link.ok === false ? 1 : 0;
       group.sent.push(link.sent_bytes_per_s);
       group.received.push(link.received_bytes_per_s);
       groups.set(key, group);

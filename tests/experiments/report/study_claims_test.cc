@@ -107,6 +107,17 @@ TEST(StudyClaims, EnoughDedicatedServersAreHeldAgainstTheRing) {
   EXPECT_EQ(TheClaim(with(150), "S > N").outcome, Outcome::kUndecided);
 }
 
+TEST(StudyClaims, SayWhatKeptServersOffTheirBound) {
+  StudyInput study;
+  Add(study, {"ring"}, 150);
+  Add(study, {"ps-sync", 4, 4}, 200, 5, [](RunResult& run, int) {
+    run.summary["bound_ms"] = 100;
+    run.summary["bound_ratio"] = 2;
+  });
+  EXPECT_THAT(TheClaim(study, "S > N").numbers,
+              HasSubstr("; its step takes 2.00 times its bound: not explained"));
+}
+
 TEST(StudyClaims, CoLocatedServersAreHeldAgainstTheRing) {
   const auto outcome = [](double step_ms) {
     StudyInput study;
