@@ -47,11 +47,12 @@ grpc::ChannelArguments Arguments() {
 /// One connection to a server.
 class Connection {
  public:
-  Connection(const ServerAddress& address, const Deadline& deadline) {
+  Connection(const ServerAddress& address, std::size_t kernel_unsent, const Deadline& deadline) {
     KeepGrpcRunning();
     const bool local = address.transport == PsTransport::kUds;
     const int file =
         local ? ConnectStream(address.address, deadline) : ConnectTcp(address.address, deadline);
+    if (!local && kernel_unsent > 0) LimitUnsent(file, kernel_unsent);
     file_ = dup(file);
     const std::string target = local ? UnixTarget(address.address) : address.address;
     stub_ = std::make_unique<grpc::GenericStub>(
@@ -79,10 +80,14 @@ class Connection {
 
 class GrpcLink::Impl {
  public:
-  Impl(int server, const ServerAddress& address, const CommOptions& comm)
-      : name_("server " + std::to_string(server) + " " + address.Place()), comm_(comm) {
+  Impl(int server, const ServerAddress& address, const ServerShare& share, const CommOptions& comm)
+      : name_("server " + std::to_string(server) + " " + address.Place()),
+        comm_(comm),
+        in_turns_(share.kernel_unsent > 0) {
     const Deadline deadline = Deadline::After(comm.rendezvous_timeout());
-    for (std::size_t i = 0; i < kConnections; ++i) connections_.emplace_back(address, deadline);
+    for (std::size_t i = 0; i < kConnections; ++i) {
+      connections_.emplace_back(address, share.kernel_unsent, deadline);
+    }
   }
 
   ~Impl();
@@ -124,6 +129,7 @@ class GrpcLink::Impl {
   void Prepare(grpc::ClientContext& context) const;
   CommError ErrorOf(const std::string& operation, const grpc::Status& status) const;
   CallState& AddCall();
+  Connection& NextConnection(std::size_t bucket);
   void Finished(CallState& call, const grpc::Status& status);
   void Deliver(CallState& call) const;
   void Drop(CallState& call);
@@ -138,6 +144,8 @@ class GrpcLink::Impl {
   int open_calls_ = 0;          // those of calls_ and those being destroyed; guarded by mutex_
   int leases_ = 0;              // guarded by mutex_
   std::deque<Connection> connections_;
+  const bool in_turns_;
+  std::size_t calls_begun_ = 0;  // guarded by mutex_
 };
 
 // gRPC may run callbacks inside any call into it, and they take the mutex: it is never held here
@@ -209,7 +217,7 @@ void GrpcLink::Impl::Call(const FrameHeader& header, std::span<const float> out,
   auto* lease = new Lease{this, &observer, out.size_bytes(), {}};
   lease->handover.Pass();
   call.request = MakeFrame(header, out, EndLease, lease);
-  call.Begin(connections_[header.bucket % kConnections].stub());
+  call.Begin(NextConnection(header.bucket).stub());
 }
 
 // gRPC may end the call, and thereby this object, before StartCall returns.
@@ -240,6 +248,13 @@ GrpcLink::Impl::CallState& GrpcLink::Impl::AddCall() {
   ++open_calls_;
   ++leases_;
   return call;
+}
+
+// In turns where the link is divided: buckets of one server may all have even indices.
+Connection& GrpcLink::Impl::NextConnection(std::size_t bucket) {
+  if (!in_turns_) return connections_[bucket % connections_.size()];
+  const std::lock_guard lock(mutex_);
+  return connections_[calls_begun_++ % connections_.size()];
 }
 
 void GrpcLink::Impl::EndLease(void* lease) {
@@ -293,8 +308,9 @@ void GrpcLink::Impl::Drop(CallState& call) {
   if (--open_calls_ == 0) changed_.notify_all();
 }
 
-GrpcLink::GrpcLink(int server, const ServerAddress& address, const CommOptions& comm)
-    : impl_(std::make_unique<Impl>(server, address, comm)) {}
+GrpcLink::GrpcLink(int server, const ServerAddress& address, const ServerShare& share,
+                   const CommOptions& comm)
+    : impl_(std::make_unique<Impl>(server, address, share, comm)) {}
 
 GrpcLink::~GrpcLink() = default;
 

@@ -15,7 +15,8 @@ namespace ringside {
 /// which worker is missing can say so first.
 class GrpcLink : public ServerLink {
  public:
-  GrpcLink(int server, const ServerAddress& address, const CommOptions& comm);
+  GrpcLink(int server, const ServerAddress& address, const ServerShare& share,
+           const CommOptions& comm);
   ~GrpcLink() override;
 
   const std::string& name() const override;

@@ -79,17 +79,19 @@ void PsStrategy::AgreeOnPlan(std::int64_t step) {
 
 void PsStrategy::Connect() {
   const Deadline deadline = Deadline::After(context_.comm.rendezvous_timeout());
+  const std::vector<ServerShare> shares = ShareLink(*plan_, server_of_, context_.world);
   std::vector<std::unique_ptr<ServerLink>> links;
   for (int server = 0; server < context_.world.servers; ++server) {
     const std::string key = "ps/" + std::to_string(server);
     try {
       const auto address = ServerAddress::FromText(context_.store.Get(key, deadline));
-      links.push_back(ConnectToServer(server, address, *space_, context_.comm));
+      links.push_back(ConnectToServer(server, address, shares[static_cast<std::size_t>(server)],
+                                      *space_, context_.comm));
     } catch (const CommError& error) {
       throw CommError("server " + std::to_string(server), "start", error.what());
     }
   }
-  transfers_ = std::make_unique<Transfers>(std::move(links), plan_->buckets(),
+  transfers_ = std::make_unique<Transfers>(std::move(links), SendWindows(shares), plan_->buckets(),
                                            context_.options.order, context_.comm.timeout, failure_,
                                            context_.recorder, context_.timeline);
 }

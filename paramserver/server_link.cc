@@ -39,7 +39,8 @@ CommError RefusedByServer(const std::string& server, const std::string& operatio
 }
 
 std::unique_ptr<ServerLink> ConnectToServer(int server, const ServerAddress& address,
-                                            FlatSpace& space, const CommOptions& comm) {
+                                            const ServerShare& share, FlatSpace& space,
+                                            const CommOptions& comm) {
   if (!address.host.empty() && address.host != HostIdentity()) {
     throw ConfigError("server " + std::to_string(server) +
                       " is on another host: --ps-transport uds and shm need workers and servers on "
@@ -48,7 +49,7 @@ std::unique_ptr<ServerLink> ConnectToServer(int server, const ServerAddress& add
   if (address.transport == PsTransport::kShm) {
     return std::make_unique<ShmLink>(server, address, space, comm);
   }
-  return std::make_unique<GrpcLink>(server, address, comm);
+  return std::make_unique<GrpcLink>(server, address, share, comm);
 }
 
 }  // namespace ringside

@@ -12,6 +12,7 @@
 #include "common/flat_space.h"
 #include "common/strategy_entry.h"
 #include "paramserver/payload.h"
+#include "paramserver/send_windows.h"
 #include "paramserver/server_address.h"
 #include "paramserver/shard_table.h"
 #include "paramserver/wire.h"
@@ -64,7 +65,8 @@ CommError RefusedByServer(const std::string& server, const std::string& operatio
 /// Connects a worker with this space over the server's transport. Throws `ConfigError` when that
 /// needs both on one host and they are not, else `CommError`.
 std::unique_ptr<ServerLink> ConnectToServer(int server, const ServerAddress& address,
-                                            FlatSpace& space, const CommOptions& comm);
+                                            const ServerShare& share, FlatSpace& space,
+                                            const CommOptions& comm);
 
 }  // namespace ringside
 

@@ -69,4 +69,9 @@ int ConnectTcp(const std::string& endpoint, const Deadline& deadline) {
   }
 }
 
+void LimitUnsent(int file, std::size_t bytes) {
+  const int unsent = static_cast<int>(bytes);
+  setsockopt(file, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof(unsent));
+}
+
 }  // namespace ringside

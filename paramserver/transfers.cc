@@ -34,15 +34,15 @@ class Transfers::Slot : public CallObserver {
   Transfers& owner_;
 };
 
-Transfers::Transfers(std::vector<std::unique_ptr<ServerLink>> links, int buckets, SendOrder order,
-                     std::chrono::milliseconds timeout, FailureLatch& failure, Recorder& recorder,
-                     Timeline& timeline)
+Transfers::Transfers(std::vector<std::unique_ptr<ServerLink>> links, const SendWindows& windows,
+                     int buckets, SendOrder order, std::chrono::milliseconds timeout,
+                     FailureLatch& failure, Recorder& recorder, Timeline& timeline)
     : timeout_(timeout),
       failure_(failure),
       recorder_(recorder),
       timeline_(timeline),
       queues_(links.size(), SendQueue(order)),
-      unsent_bytes_(links.size(), 0),
+      windows_(windows),
       links_(std::move(links)) {
   for (int bucket = 0; bucket < buckets; ++bucket) slots_.push_back(std::make_unique<Slot>(*this));
   thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
@@ -63,6 +63,7 @@ void Transfers::Begin(const Transfer& transfer) {
   slot.under_way = true;
   slot.begun = Timeline::Clock::now();
   queues_[static_cast<std::size_t>(transfer.server)].Add(static_cast<int>(transfer.header.bucket));
+  windows_.Queue(transfer.server);
   send_.notify_all();
 }
 
@@ -98,20 +99,25 @@ void Transfers::Run(const std::stop_token& stop) {
   }
 }
 
-// The next bucket of the first server that has room for it; takes it out of the queue.
+// The next bucket of the server that is least far of those that may begin; takes it out of the
+// queue.
 Transfers::Slot* Transfers::NextToSend() {
-  for (std::size_t server = 0; server < queues_.size(); ++server) {
-    SendQueue& queue = queues_[server];
+  Slot* best = nullptr;
+  for (const SendQueue& queue : queues_) {
     if (queue.empty()) continue;
     Slot* slot = slots_[static_cast<std::size_t>(queue.next())].get();
-    const std::size_t bytes = slot->transfer.out.size_bytes();
-    std::size_t& unsent = unsent_bytes_[server];
-    if (unsent > 0 && unsent + bytes > kUnsentBytes) continue;
-    unsent += bytes;
-    queue.RemoveNext();
-    return slot;
+    const Transfer& transfer = slot->transfer;
+    if (!windows_.MayBegin(transfer.server, transfer.out.size_bytes())) continue;
+    if (best == nullptr ||
+        windows_.Begun(transfer.server) < windows_.Begun(best->transfer.server)) {
+      best = slot;
+    }
   }
-  return nullptr;
+  if (best == nullptr) return nullptr;
+  const int server = best->transfer.server;
+  windows_.Begin(server, best->transfer.out.size_bytes());
+  queues_[static_cast<std::size_t>(server)].RemoveNext();
+  return best;
 }
 
 // Without the mutex: gRPC may call the slot before this returns.
@@ -125,7 +131,7 @@ void Transfers::StartCall(Slot& slot) {
 
 void Transfers::Slot::Sent(std::size_t bytes) {
   const std::lock_guard lock(owner_.mutex_);
-  owner_.unsent_bytes_[static_cast<std::size_t>(transfer.server)] -= bytes;
+  owner_.windows_.Sent(transfer.server, bytes);
   owner_.send_.notify_all();
 }
 

@@ -17,6 +17,7 @@
 #include "paramserver/failure_latch.h"
 #include "paramserver/payload.h"
 #include "paramserver/send_queue.h"
+#include "paramserver/send_windows.h"
 #include "paramserver/server_link.h"
 #include "paramserver/wire.h"
 
@@ -35,20 +36,17 @@ struct Transfer {
 ///
 /// Buckets leave one after the other, in the order of a `SendQueue` a server: HTTP/2 would
 /// interleave all that are under way and finish them together at the end, which leaves nothing to
-/// overlap. So each server has at most `kUnsentBytes` (but always one bucket) waiting to be taken
-/// by the kernel: two buckets of the default size, since with one the server idles while the next
-/// begins. How many replies are outstanding is not limited.
+/// overlap. So `SendWindows` limits how much waits to be taken by the kernel. How many replies are
+/// outstanding is not limited.
 ///
 /// Ownership: the spans of a transfer belong to it from `Begin` until `Await` returns normally, or
 /// until destruction. Thread safety: one caller; `Begin` does not block.
 class Transfers {
  public:
-  static constexpr std::size_t kUnsentBytes = std::size_t{8} << 20;
-
   /// Takes the links over; borrows the rest.
-  Transfers(std::vector<std::unique_ptr<ServerLink>> links, int buckets, SendOrder order,
-            std::chrono::milliseconds timeout, FailureLatch& failure, Recorder& recorder,
-            Timeline& timeline);
+  Transfers(std::vector<std::unique_ptr<ServerLink>> links, const SendWindows& windows, int buckets,
+            SendOrder order, std::chrono::milliseconds timeout, FailureLatch& failure,
+            Recorder& recorder, Timeline& timeline);
   /// Cancels what is under way.
   ~Transfers();
 
@@ -76,11 +74,11 @@ class Transfers {
   Recorder& recorder_;
   Timeline& timeline_;
 
-  mutable std::mutex mutex_;               // guards what follows, and the state of the slots
-  std::condition_variable_any send_;       // a bucket was queued, or room was made
-  std::condition_variable done_;           // a transfer has ended, or all have failed
-  std::vector<SendQueue> queues_;          // by server
-  std::vector<std::size_t> unsent_bytes_;  // by server
+  mutable std::mutex mutex_;          // guards what follows, and the state of the slots
+  std::condition_variable_any send_;  // a bucket was queued, or room was made
+  std::condition_variable done_;      // a transfer has ended, or all have failed
+  std::vector<SendQueue> queues_;     // by server
+  SendWindows windows_;
   CopyCount copies_;
   std::vector<std::unique_ptr<ServerLink>> links_;  // by server; never changes
   std::jthread thread_;

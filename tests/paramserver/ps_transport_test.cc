@@ -201,7 +201,7 @@ TEST(ServerAddress, AServerOnAnotherHostIsRefusedWithTheReason) {
   ServerAddress address = LocalAddress(PsTransport::kUds);
   address.host = "elsewhere";
   FlatSpace space(1);
-  EXPECT_THAT([&] { ConnectToServer(0, address, space, {}); },
+  EXPECT_THAT([&] { ConnectToServer(0, address, {}, space, {}); },
               ::testing::ThrowsMessage<ConfigError>(HasSubstr("another host")));
 }
 

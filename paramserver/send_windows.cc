@@ -1,0 +1,90 @@
+#include "paramserver/send_windows.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace ringside {
+namespace {
+
+// The best of those tried between four emulated hosts (README.md).
+constexpr std::size_t kPacedWindow = std::size_t{2} << 20;  // of the largest share
+constexpr std::size_t kKernelUnsent = std::size_t{128} << 10;
+constexpr std::size_t kAhead = std::size_t{2} << 20;
+
+// A server with so much of the largest share has not the same one: that differs by a bucket or two.
+constexpr double kSmaller = 0.75;
+
+bool TwoKinds(const World& world) {
+  return world.dedicated_servers() > 0 && world.colocated_servers > 0;
+}
+
+}  // namespace
+
+std::vector<ServerShare> ShareLink(const BucketPlan& plan, const std::vector<int>& server_of,
+                                   const World& world) {
+  std::vector<ServerShare> shares(static_cast<std::size_t>(world.servers));
+  for (int bucket = 0; bucket < plan.buckets(); ++bucket) {
+    shares[static_cast<std::size_t>(server_of[static_cast<std::size_t>(bucket)])].of_plan +=
+        static_cast<double>(plan.range(bucket).size()) / static_cast<double>(plan.elements());
+  }
+  if (!TwoKinds(world)) return shares;
+  const double largest = std::ranges::max_element(shares, {}, &ServerShare::of_plan)->of_plan;
+  for (ServerShare& share : shares) {
+    const double part = largest > 0 ? share.of_plan / largest : 1;
+    share.window = static_cast<std::size_t>(static_cast<double>(kPacedWindow) * part);
+    share.kernel_unsent = kKernelUnsent;
+    if (part < kSmaller) share.ahead = kAhead;
+  }
+  return shares;
+}
+
+SendWindows::SendWindows(const std::vector<ServerShare>& shares) {
+  for (const ServerShare& share : shares) servers_.push_back({.share = share});
+}
+
+void SendWindows::Queue(int server) {
+  State& state = at(server);
+  if (const double slowest = Slowest(/*leading=*/false);
+      !state.active() && slowest < std::numeric_limits<double>::infinity()) {
+    state.sent = std::max(state.sent, slowest);
+  }
+  ++state.queued;
+}
+
+void SendWindows::Begin(int server, std::size_t bytes) {
+  State& state = at(server);
+  --state.queued;
+  ++state.under_way;
+  state.unsent += bytes;
+}
+
+void SendWindows::Sent(int server, std::size_t bytes) {
+  State& state = at(server);
+  --state.under_way;
+  state.unsent -= bytes;
+  if (state.share.of_plan > 0) state.sent += static_cast<double>(bytes) / state.share.of_plan;
+}
+
+bool SendWindows::MayBegin(int server, std::size_t bytes) const {
+  const State& state = at(server);
+  if (state.unsent > 0 && state.unsent + bytes > state.share.window) return false;
+  return !state.share.ahead ||
+         Begun(server) <= Slowest(/*leading=*/true) + static_cast<double>(*state.share.ahead);
+}
+
+double SendWindows::Begun(int server) const {
+  const State& state = at(server);
+  if (state.share.of_plan == 0) return state.sent;
+  return state.sent + static_cast<double>(state.unsent) / state.share.of_plan;
+}
+
+double SendWindows::Slowest(bool leading) const {
+  double slowest = std::numeric_limits<double>::infinity();
+  for (const State& state : servers_) {
+    if (!state.active() || (leading && state.share.ahead)) continue;
+    slowest = std::min(slowest, state.sent);
+  }
+  return slowest;
+}
+
+}  // namespace ringside

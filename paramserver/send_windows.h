@@ -1,0 +1,68 @@
+#ifndef RINGSIDE_PARAMSERVER_SEND_WINDOWS_H_
+#define RINGSIDE_PARAMSERVER_SEND_WINDOWS_H_
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "common/bucket_plan.h"
+#include "common/world.h"
+
+namespace ringside {
+
+/// A server's part of a worker's link.
+struct ServerShare {
+  double of_plan = 0;  ///< Of the elements.
+  /// So many bytes may wait to be taken by the kernel, but always one bucket: two buckets of the
+  /// default size, since with one the server idles while the next begins.
+  std::size_t window = std::size_t{8} << 20;
+  /// So many bytes of each connection may wait in the kernel; 0: as many as it likes.
+  std::size_t kernel_unsent = 0;
+  /// It may be so many bytes of the plan ahead of any server that has something to send and no such
+  /// limit itself.
+  std::optional<std::size_t> ahead{};
+};
+
+/// How a worker's link is divided, by server. TCP gives each connection the same, which is right
+/// where servers are of one kind. With two kinds the larger shares would end last and alone, so
+/// there the smaller ones may not run ahead of them. Pure.
+std::vector<ServerShare> ShareLink(const BucketPlan& plan, const std::vector<int>& server_of,
+                                   const World& world);
+
+/// Which servers a worker may send to. A server's progress is what the kernel has taken, over its
+/// share; one that has had nothing to send begins where the others are. Who has no limit `ahead`
+/// waits for nobody, so nobody waits for ever. Not thread-safe.
+class SendWindows {
+ public:
+  explicit SendWindows(const std::vector<ServerShare>& shares);
+
+  /// A bucket waits, is handed to the transport, has been taken by the kernel.
+  void Queue(int server);
+  void Begin(int server, std::size_t bytes);
+  void Sent(int server, std::size_t bytes);
+
+  bool MayBegin(int server, std::size_t bytes) const;
+  /// Of the plan, in elements' bytes, with all that has begun: who is least far goes first.
+  double Begun(int server) const;
+
+ private:
+  struct State {
+    ServerShare share;
+    int queued = 0, under_way = 0;  // buckets
+    std::size_t unsent = 0;
+    double sent = 0;  // bytes over the share
+    bool active() const { return queued + under_way > 0; }
+  };
+
+  State& at(int server) { return servers_[static_cast<std::size_t>(server)]; }
+  const State& at(int server) const { return servers_[static_cast<std::size_t>(server)]; }
+  /// The least progress of those that have something to send (`leading`: and no limit `ahead`);
+  /// infinite without any.
+  double Slowest(bool leading) const;
+
+  std::vector<State> servers_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_PARAMSERVER_SEND_WINDOWS_H_

@@ -1,0 +1,140 @@
+#include "paramserver/send_windows.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "paramserver/server_assignment.h"
+#include "tests/common/thread_ranks.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+std::vector<ServerShare> SharesOf(int workers, int dedicated, int colocated) {
+  World world = TestWorld(0, workers, dedicated + colocated);
+  world.colocated_servers = colocated;
+  const std::vector<TensorSpec> tensors{{"all", 25'000'000}};
+  const BucketPlan plan(tensors, {kMiB, kMiB});
+  return ShareLink(plan, AssignToServers(plan, world), world);
+}
+
+TEST(ShareLink, LeavesServersOfOneKindToTcp) {
+  for (const auto& shares : {SharesOf(4, 4, 0), SharesOf(4, 0, 4), SharesOf(1, 0, 1)}) {
+    for (const ServerShare& share : shares) {
+      EXPECT_NEAR(share.of_plan, 1.0 / static_cast<double>(shares.size()), 0.02);
+      EXPECT_EQ(share.window, ServerShare{}.window);
+      EXPECT_EQ(share.kernel_unsent, 0U);
+      EXPECT_EQ(share.ahead, std::nullopt);
+    }
+  }
+}
+
+TEST(ShareLink, GivesSpareServersOfAMixWindowsInProportion) {
+  const std::vector<ServerShare> shares = SharesOf(4, 2, 4);
+  const ServerShare &spare = shares.front(), &in_worker = shares.back();
+  EXPECT_NEAR(spare.of_plan, 0.3, 0.02);
+  EXPECT_NEAR(in_worker.of_plan, 0.1, 0.02);
+  EXPECT_NEAR(static_cast<double>(spare.window) / static_cast<double>(in_worker.window),
+              spare.of_plan / in_worker.of_plan, 0.01);
+  EXPECT_GT(in_worker.kernel_unsent, 0U);
+  EXPECT_EQ(spare.ahead, std::nullopt);
+  EXPECT_NE(in_worker.ahead, std::nullopt);
+}
+
+/// What a worker would send, bucket by bucket, to servers that have more than enough waiting.
+/// `takes`: the server from which the kernel takes a bucket next, of those with one under way.
+class Sender {
+ public:
+  explicit Sender(const std::vector<ServerShare>& shares) : windows(shares), sent(shares.size()) {
+    for (std::size_t server = 0; server < shares.size(); ++server) {
+      for (int bucket = 0; bucket < 1000; ++bucket) windows.Queue(static_cast<int>(server));
+    }
+  }
+
+  void BeginAll(std::size_t bytes) {
+    for (bool begun = true; begun;) {
+      begun = false;
+      for (int server = 0; server < static_cast<int>(sent.size()); ++server) {
+        if (!windows.MayBegin(server, bytes)) continue;
+        windows.Begin(server, bytes);
+        ++under_way[static_cast<std::size_t>(server)];
+        begun = true;
+      }
+    }
+  }
+
+  /// As TCP does: a bucket of each server with one under way.
+  void Round(std::size_t bytes) {
+    BeginAll(bytes);
+    for (std::size_t server = 0; server < sent.size(); ++server) {
+      if (under_way[server] == 0) continue;
+      --under_way[server];
+      windows.Sent(static_cast<int>(server), bytes);
+      sent[server] += static_cast<double>(bytes);
+    }
+  }
+
+  SendWindows windows;
+  std::vector<double> sent;
+  std::vector<int> under_way = std::vector<int>(sent.size());
+};
+
+TEST(SendWindows, SendInProportionAlthoughTcpSharesAlike) {
+  Sender sender(
+      {{.of_plan = 0.6}, {.of_plan = 0.3, .ahead = 6 * kMiB}, {.of_plan = 0.1, .ahead = 6 * kMiB}});
+  for (int round = 0; round < 300; ++round) sender.Round(kMiB);
+  EXPECT_NEAR(sender.sent[0] / sender.sent[1], 2, 0.1);
+  EXPECT_NEAR(sender.sent[0] / sender.sent[2], 6, 0.5);
+}
+
+TEST(SendWindows, NobodyIsHeldBackWithoutALimit) {
+  Sender sender({{.of_plan = 0.9}, {.of_plan = 0.1}});
+  for (int round = 0; round < 100; ++round) sender.Round(kMiB);
+  EXPECT_EQ(sender.sent[0], sender.sent[1]);
+}
+
+TEST(SendWindows, FillAWindowAndNoMoreThanThat) {
+  Sender sender({{.of_plan = 1, .window = 8 * kMiB}});
+  sender.BeginAll(3 * kMiB);
+  EXPECT_THAT(sender.under_way, ElementsAre(2));
+}
+
+TEST(SendWindows, OneBucketMayAlwaysBegin) {
+  Sender sender(
+      {{.of_plan = 0.5, .window = kMiB}, {.of_plan = 0.5, .window = kMiB, .ahead = kMiB}});
+  for (int round = 0; round < 5; ++round) sender.Round(16 * kMiB);
+  EXPECT_THAT(sender.sent, ElementsAre(80.0 * kMiB, 80.0 * kMiB));
+}
+
+TEST(SendWindows, WhoHadNothingToSendHoldsNobodyUp) {
+  SendWindows windows({{.of_plan = 0.5, .ahead = kMiB}, {.of_plan = 0.5}});
+  for (int bucket = 0; bucket < 10; ++bucket) {
+    windows.Queue(0);
+    ASSERT_TRUE(windows.MayBegin(0, kMiB)) << "alone, after " << bucket;
+    windows.Begin(0, kMiB);
+    windows.Sent(0, kMiB);
+  }
+  windows.Queue(0);
+  windows.Queue(1);
+  EXPECT_TRUE(windows.MayBegin(0, kMiB)) << "the other has just come, and begins where this one is";
+  EXPECT_TRUE(windows.MayBegin(1, kMiB));
+}
+
+TEST(SendWindows, AServerWithoutAPartIsReachedAllTheSame) {
+  SendWindows windows({{.of_plan = 1}, {.of_plan = 0, .ahead = kMiB}});
+  windows.Queue(1);
+  ASSERT_TRUE(windows.MayBegin(1, 0));
+  windows.Begin(1, 0);
+  windows.Sent(1, 0);
+  windows.Queue(0);
+  EXPECT_TRUE(windows.MayBegin(0, kMiB));
+}
+
+}  // namespace
+}  // namespace ringside
