@@ -269,6 +269,19 @@ Claim LessAccurate(const StudyCell& relaxed, const StudyCell& strict,
   return claim;
 }
 
+Claim Faster(const StudyCell& relaxed, const StudyCell& strict) {
+  const Comparison speed = CompareCells(relaxed, strict, &StudyRun::samples_per_s);
+  Claim claim{
+      fmt::format("under stragglers {} is faster than {}", SideText(relaxed), SideText(strict)),
+      PlaceText(relaxed), AboveOne(speed.interval), RatioText("ratio of samples/s", speed)};
+  if (claim.outcome != Outcome::kShown) {
+    claim.numbers +=
+        "; every worker makes the same number of steps, so a run lasts as long as its slowest "
+        "worker needs";
+  }
+  return claim;
+}
+
 void AddRelaxedUnderStragglers(const std::vector<StudyCell>& cells, std::vector<Claim>& claims) {
   const auto layout = [](const StudyCell& cell) {
     return std::tuple(PlaceOf(cell), cell.workers, cell.servers, cell.colocated, cell.transport);
@@ -277,11 +290,7 @@ void AddRelaxedUnderStragglers(const std::vector<StudyCell>& cells, std::vector<
     if (!IsRelaxedServer(relaxed) || relaxed.straggler_ms.value_or(0) <= 0) continue;
     for (const StudyCell& strict : cells) {
       if (!IsServer(strict) || layout(strict) != layout(relaxed)) continue;
-      const Comparison speed = CompareCells(relaxed, strict, &StudyRun::samples_per_s);
-      claims.push_back({fmt::format("under stragglers {} is faster than {}", SideText(relaxed),
-                                    SideText(strict)),
-                        PlaceText(relaxed), AboveOne(speed.interval),
-                        RatioText("ratio of samples/s", speed)});
+      claims.push_back(Faster(relaxed, strict));
       const std::vector<double> differences = AccuracyDifferences(relaxed, strict);
       if (!differences.empty()) claims.push_back(LessAccurate(relaxed, strict, differences));
     }
