@@ -13,10 +13,14 @@ class CommonSteps {
     end_ = ranks.empty() ? 0 : ranks.front().size();
     for (const auto& steps : ranks) end_ = std::min(end_, steps.size());
     begin_ = std::min(begin_, end_);
+    // A step waits for the communication of the one before it. So the first waits for none, the
+    // last for its own as well: where the warm-up leaves out the first, the last goes with it.
+    timed_end_ = begin_ > 0 && end_ - begin_ > 1 ? end_ - 1 : end_;
   }
 
+  std::int64_t counted() const { return static_cast<std::int64_t>(end_ - begin_); }
   std::size_t begin() const { return begin_; }
-  std::size_t end() const { return end_; }
+  std::size_t timed_end() const { return timed_end_; }
 
   double Max(std::size_t step, double StepRecord::*value) const {
     double max = 0;
@@ -32,26 +36,28 @@ class CommonSteps {
 
   std::optional<double> MedianOfMeans(double StepRecord::*value) const {
     std::vector<double> means;
-    for (std::size_t step = begin_; step < end_; ++step) means.push_back(Mean(step, value));
+    for (std::size_t step = begin_; step < timed_end_; ++step) means.push_back(Mean(step, value));
     return Quantile(std::move(means), 0.5);
   }
 
   std::optional<double> MeanOfMeans(double StepRecord::*value) const {
-    if (begin_ == end_) return std::nullopt;
+    if (begin_ == timed_end_) return std::nullopt;
     double sum = 0;
-    for (std::size_t step = begin_; step < end_; ++step) sum += Mean(step, value);
-    return sum / static_cast<double>(end_ - begin_);
+    for (std::size_t step = begin_; step < timed_end_; ++step) sum += Mean(step, value);
+    return sum / static_cast<double>(timed_end_ - begin_);
   }
 
   /// Leaves out first steps until only whole periods are left.
-  void KeepWholePeriods(std::size_t period) { begin_ = end_ - (end_ - begin_) / period * period; }
+  void KeepWholePeriods(std::size_t period) {
+    begin_ = timed_end_ - (timed_end_ - begin_) / period * period;
+  }
 
   std::optional<double> SamplesPerSecond() const {
     double samples = 0;
     double longest_ms = 0;
     for (const auto& steps : ranks_) {
       double rank_ms = 0;
-      for (std::size_t step = begin_; step < end_; ++step) {
+      for (std::size_t step = begin_; step < timed_end_; ++step) {
         samples += static_cast<double>(steps[step].samples);
         rank_ms += steps[step].step_ms;
       }
@@ -77,6 +83,7 @@ class CommonSteps {
   std::span<const std::vector<StepRecord>> ranks_;
   std::size_t begin_;
   std::size_t end_ = 0;
+  std::size_t timed_end_ = 0;
 };
 
 }  // namespace
@@ -85,11 +92,11 @@ StepStatistics Summarize(std::span<const std::vector<StepRecord>> ranks,
                          std::int64_t warmup_steps) {
   const CommonSteps common(ranks, warmup_steps);
   std::vector<double> slowest;
-  for (std::size_t step = common.begin(); step < common.end(); ++step) {
+  for (std::size_t step = common.begin(); step < common.timed_end(); ++step) {
     slowest.push_back(common.Max(step, &StepRecord::step_ms));
   }
   StepStatistics statistics;
-  statistics.steps = static_cast<std::int64_t>(slowest.size());
+  statistics.steps = common.counted();
   statistics.step_ms_median = Quantile(slowest, 0.5);
   statistics.step_ms_p10 = Quantile(slowest, 0.1);
   statistics.step_ms_p90 = Quantile(slowest, 0.9);

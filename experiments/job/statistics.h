@@ -12,6 +12,9 @@
 namespace ringside {
 
 /// What the steps of all ranks after the warm-up say of a run. Absent where there is no such step.
+/// A step waits for the communication of the step before, the first of a run for none, the last for
+/// its own too. With a warm-up, which leaves out the first, times leave out the last as well (if
+/// there are others); without one both are in.
 struct StepStatistics {
   std::int64_t steps = 0;                ///< Counted ones: those that every rank has done.
   std::optional<double> step_ms_median;  ///< Over steps, of the slowest rank of each step.

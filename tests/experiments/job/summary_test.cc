@@ -36,16 +36,20 @@ TEST(Quantile, InterpolatesBetweenNeighbours) {
 
 TEST(Statistics, TakesTheSlowestRankOfEachStepAfterTheWarmup) {
   const std::vector<std::vector<StepRecord>> ranks{
-      {Step(0, 900, 0), Step(1, 10, 2), Step(2, 20, 4), Step(3, 30, 6)},
-      {Step(0, 900, 0), Step(1, 12, 4), Step(2, 18, 6), Step(3, 28, 8), Step(4, 99, 0)},
+      {Step(0, 5, 0), Step(1, 10, 2), Step(2, 20, 4), Step(3, 30, 6), Step(4, 70, 40)},
+      {Step(0, 5, 0), Step(1, 12, 4), Step(2, 18, 6), Step(3, 28, 8), Step(4, 80, 50),
+       Step(5, 9, 0)},
   };
+  // The last that both have done waits for two communications, the first for none.
   const StepStatistics statistics = Summarize(ranks, 1);
-  EXPECT_EQ(statistics.steps, 3);
+  EXPECT_EQ(statistics.steps, 4);
   EXPECT_EQ(statistics.step_ms_median, 20);
   EXPECT_EQ(statistics.exposed_comm_ms, 5);
   EXPECT_EQ(statistics.submit_ms, 3);
   // 2 ranks x 3 steps x 4 samples in the 60 ms of rank 0.
   EXPECT_DOUBLE_EQ(*statistics.samples_per_s, 24 / 0.060);
+  EXPECT_EQ(Summarize(ranks, 0).step_ms_median, 20);  // with both ends
+  EXPECT_EQ(Summarize(ranks, 4).step_ms_median, 80);  // there is no other
   EXPECT_EQ(statistics.final_loss, 2);
 }
 
@@ -188,8 +192,7 @@ TEST(Summary, TheUplinksOfRacksAreInTheBound) {
   };
   const auto slowdown = [&](const char* strategy, int servers, bool colocated) {
     const double flat = comm_ms(strategy, servers, colocated, "2Mbps").get<double>();
-    return comm_ms(strategy, servers, colocated, "rate=2Mbps,racks=2,uplink=1Mbps")
-               .get<double>() /
+    return comm_ms(strategy, servers, colocated, "rate=2Mbps,racks=2,uplink=1Mbps").get<double>() /
            flat;
   };
   // A ring has one edge out of each rack: half the rate is twice the time.
@@ -216,9 +219,10 @@ TEST(Summary, WhereWorkersStepAloneTheMeanOverWholePeriodsMeetsTheBound) {
   run.spec.warmup_steps = 1;
   for (WorkerRecord& worker : run.workers) {
     worker.steps = {Step(0, 900, 0)};
-    for (int step = 1; step <= 9; ++step)
+    for (int step = 1; step <= 10; ++step)
       worker.steps.push_back(Step(step, step % 4 == 3 ? 13 : 5, 0));
-    worker.steps[1].step_ms = 700;  // the one that is over after two whole periods
+    worker.steps[1].step_ms =
+        700;  // the one that is over after two whole periods, but for the last
   }
   EXPECT_DOUBLE_EQ(MakeSummary(run)["bound_ratio"].get<double>(), 7.0 / 5);
   run.spec.strategy = "ring";
