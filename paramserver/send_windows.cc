@@ -43,6 +43,10 @@ SendWindows::SendWindows(const std::vector<ServerShare>& shares) {
 }
 
 void SendWindows::Queue(int server) {
+  // A step begins: what servers were ahead by in the last is no matter.
+  if (std::ranges::none_of(servers_, &State::active)) {
+    for (State& state : servers_) state.sent = 0;
+  }
   State& state = at(server);
   if (const double slowest = Slowest(/*leading=*/false);
       !state.active() && slowest < std::numeric_limits<double>::infinity()) {

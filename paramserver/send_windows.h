@@ -30,8 +30,8 @@ std::vector<ServerShare> ShareLink(const BucketPlan& plan, const std::vector<int
                                    const World& world);
 
 /// Which servers a worker may send to. A server's progress is what the kernel has taken, over its
-/// share; one that has had nothing to send begins where the others are. Who has no limit `ahead`
-/// waits for nobody, so nobody waits for ever. Not thread-safe.
+/// share; one that has had nothing to send begins where the others are, and all at 0 when none had.
+/// Who has no limit `ahead` waits for nobody, so nobody waits for ever. Not thread-safe.
 class SendWindows {
  public:
   explicit SendWindows(const std::vector<ServerShare>& shares);

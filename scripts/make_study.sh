@@ -1,19 +1,26 @@
 #!/usr/bin/env bash
 # Makes a reference study: runs its matrix, writes its report, and keeps what is small enough to commit.
-# usage: scripts/make_study.sh NAME...      specs are experiments/specs/NAME.yaml; needs root where a spec emulates a network
+# usage: scripts/make_study.sh [--report] NAME...
+#   NAME       the spec is experiments/specs/NAME.yaml; needs root where it emulates a network
+#   --report   write the reports of runs that are there anew, run nothing
 #
-# Raw bundles stay in results/NAME (not committed); an interrupted matrix is resumed there. Committed are, in
+# Raw bundles stay in results/NAME (not committed); a matrix that was interrupted goes on there. Committed are, in
 # results/studies/NAME: README.md (findings, numbers, environment), figures/*.svg, report.csv, runs.csv, spec.yaml and
 # how-made.txt.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-(($#)) || { sed -n '2,3p' "$0" | cut -c3- >&2; exit 2; }
+report_only=false
+if [[ ${1:-} == --report ]]; then
+  report_only=true
+  shift
+fi
+(($#)) || { sed -n '3,5p' "$0" | cut -c3- >&2; exit 2; }
 ringside=build/release/bin/ringside
 [[ -x $ringside ]] || { echo "$ringside is missing: ./quickstart.sh builds it" >&2; exit 4; }
 
 # The commit that a study names must be the one that made it.
-if [[ -n $(git status --porcelain --untracked-files=no) ]]; then
+if [[ -n $(git status --porcelain --untracked-files=no -- . ':!results/studies') ]]; then
   echo "uncommitted changes: commit them, rebuild, then make the study" >&2
   exit 2
 fi
@@ -23,14 +30,39 @@ if [[ $("$ringside" --version) != *"git $commit"* ]]; then
   exit 2
 fi
 
+# The commits that a folder's finished runs were made with. Refuses runs that failed.
+commits_of() {
+  /usr/bin/python3 - "$1" <<'COMMITS'
+import json, pathlib, sys
+commits = set()
+for path in sorted(pathlib.Path(sys.argv[1]).glob("*/summary.json")):
+    status = json.loads(path.read_text())["status"]
+    if status != "done":
+        sys.exit(f"{path}: {status}: no reference study stands on that")
+    commits.add(json.loads(path.with_name("environment.json").read_text())["git"])
+print(" ".join(sorted(commits)))
+COMMITS
+}
+
 for name in "$@"; do
   spec=experiments/specs/$name.yaml
   raw=results/$name
   kept=results/studies/$name
   [[ -f $spec ]] || { echo "$spec is missing" >&2; exit 2; }
-  resume=()
-  [[ -f $raw/journal.jsonl ]] && resume=(--resume)
-  "$ringside" matrix "$spec" --out results "${resume[@]}"
+  if ! $report_only; then
+    resume=()
+    if [[ -f $raw/journal.jsonl ]]; then
+      before=$(commits_of "$raw")
+      if [[ -n $before && $before != "$commit" ]]; then
+        echo "$raw has runs of commit $before: remove it, then make the study" >&2
+        exit 2
+      fi
+      resume=(--resume)
+    fi
+    "$ringside" matrix "$spec" --out results "${resume[@]}"
+  fi
+  runs=$(commits_of "$raw")
+  [[ -n $runs ]] || { echo "$raw has no runs" >&2; exit 1; }
   "$ringside" report "$raw" --figures --markdown >/dev/null
 
   rm -rf "$kept"
@@ -41,7 +73,7 @@ for name in "$@"; do
   cp "$raw/report.md" "$kept/README.md"
   cat >"$kept/how-made.txt" <<HOW
 scripts/make_study.sh $name
-commit $commit, $(date -u +%Y-%m-%d), $(nproc) cores
+runs: commit $runs; report: commit $commit; $(date -u +%Y-%m-%d), $(nproc) cores
 HOW
   echo "$kept: $(du -sh "$kept" | cut -f1)"
 done

@@ -81,15 +81,15 @@ std::vector<std::string> PicturesOf(const std::vector<std::string>& figures) {
   return pictures;
 }
 
-/// Writes one file after the other: one that cannot be written is told and keeps none of the
-/// others. What a tool is missing for is for the caller.
+/// Writes one file after the other: one that cannot be written, or that a tool is missing for, is
+/// told and keeps none of the others.
 class Writer {
  public:
   void Try(const std::function<void()>& write) {
     try {
       write();
     } catch (const MissingBackendError&) {
-      throw;
+      missing_ = std::current_exception();
     } catch (const Error& error) {
       fmt::print(stderr, "ringside: not written: {}\n", error.what());
       failed_ = true;
@@ -99,9 +99,14 @@ class Writer {
     Try([&] { WriteFileAtomically(path.string(), content()); });
   }
   bool failed() const { return failed_; }
+  /// Throws the `MissingBackendError` of a file that a tool was missing for.
+  void RethrowMissing() const {
+    if (missing_) std::rethrow_exception(missing_);
+  }
 
  private:
   bool failed_ = false;
+  std::exception_ptr missing_;
 };
 
 void WriteFiles(Writer& writer, const StudyTable& table, const fs::path& directory,
@@ -172,20 +177,21 @@ int RunReportCommand(const Arguments& args) {
   const fs::path directory = parsed.positional();
   const StudyTable table = MakeStudyTable(ReadStudy(directory), StudyOptionsOf(parsed));
   const std::string json = RenderJson(table).dump(2) + "\n";
-  // What was asked to be shown comes first: it needs nothing but results that can be read.
-  fmt::print("{}", parsed.Get("json") == "true" ? json : RenderText(table));
-  std::fflush(stdout);
   const HandOver hand_over(directory, CurrentEnvironment());
   Writer writer;
   if (!parsed.IsOn("no-files")) WriteFiles(writer, table, directory, json);
   WriteNamed(writer, parsed, table, json);
   WriteExtras(writer, parsed, table, directory);
+  // After the files, which so do not depend on whoever reads this: a pipe may close early.
+  fmt::print("{}", parsed.Get("json") == "true" ? json : RenderText(table));
+  std::fflush(stdout);
   // A report that misses damaged results is not one of all runs, and a script must notice.
   bool damaged = false;
   for (const BundleProblem& problem : table.problems) {
     fmt::print(stderr, "ringside: left out {}: {}\n", problem.directory, problem.cause);
     damaged = damaged || problem.damaged;
   }
+  writer.RethrowMissing();
   return damaged || writer.failed() ? kExitFailed : kExitDone;
 }
 

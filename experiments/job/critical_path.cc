@@ -164,7 +164,8 @@ std::vector<CriticalStep> CriticalPath(const CriticalPathInput& input) {
 }
 
 json CriticalPathJson(std::span<const CriticalStep> steps, std::int64_t warmup_steps) {
-  steps = steps.subspan(std::min(steps.size(), static_cast<std::size_t>(warmup_steps)));
+  const StepRange timed = TimedSteps(steps.size(), warmup_steps);
+  steps = steps.subspan(timed.begin, timed.end - timed.begin);
   std::vector<CriticalStep> seen;
   std::ranges::copy_if(steps, std::back_inserter(seen), &CriticalStep::from_timeline);
   const bool timeline = !seen.empty();

@@ -47,9 +47,8 @@ struct CriticalPathInput {
 /// this rank encoded or decoded is the codec's. No moment is counted twice.
 std::vector<CriticalStep> CriticalPath(const CriticalPathInput& input);
 
-/// Medians over steps after the first `warmup_steps`, under the keys of summary.json; a component
-/// is null where it is absent in a counted step. Steps from the timeline alone where there are
-/// some.
+/// Medians over `TimedSteps`, under the keys of summary.json; a component is null where it is
+/// absent in one of them. Steps from the timeline alone where there are some.
 nlohmann::json CriticalPathJson(std::span<const CriticalStep> steps, std::int64_t warmup_steps);
 
 /// A line of critical_path.jsonl.

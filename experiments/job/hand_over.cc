@@ -12,6 +12,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -50,15 +51,17 @@ std::vector<std::string> NamesIn(int directory) {
 /// One walk for one user. Nothing it does throws but for want of memory.
 class Walk {
  public:
-  explicit Walk(const InvokingUser& user) : user_(user) {}
+  Walk(const InvokingUser& user, const timespec& since) : user_(user), since_(since) {}
 
-  /// From / to `folder`, and all that is below it. What lies in `first_new` or deeper is new.
+  /// From / to `folder`, of which what lies in `first_new` or deeper is new, and all below it.
   void Down(const fs::path& folder, const fs::path& first_new) {
     FileDescriptor here(::open("/", kOpenDirectory));
     fs::path path = "/";
+    bool made = false;
     for (const fs::path& part : folder.relative_path()) {
       path /= part;
-      here = Enter(here.get(), part, path == first_new);
+      made = made || path == first_new;
+      here = Enter(here.get(), part, made);
       if (here.get() < 0) return;
     }
     if (IsUsers(here.get())) All(here.get());
@@ -72,12 +75,20 @@ class Walk {
     return ::fstat(fd, &status) == 0 && status.st_uid == user_.user;
   }
 
+  /// Root's, and made or written since.
+  bool IsOurs(const struct stat& status) const {
+    if (status.st_uid != 0) return false;
+    const timespec& changed = status.st_ctim;
+    return changed.tv_sec != since_.tv_sec ? changed.tv_sec > since_.tv_sec
+                                           : changed.tv_nsec >= since_.tv_nsec;
+  }
+
   /// The directory of that name, given away where it may be.
-  FileDescriptor Enter(int parent, const fs::path& name, bool is_new) {
+  FileDescriptor Enter(int parent, const fs::path& name, bool may_give) {
     FileDescriptor entered(::openat(parent, name.c_str(), kOpenDirectory));
     struct stat status {};
     if (entered.get() < 0 || ::fstat(entered.get(), &status) != 0) return entered;
-    if (status.st_uid == 0 && (is_new || IsUsers(parent))) Give(entered.get(), name);
+    if (may_give && IsOurs(status)) Give(entered.get(), name);
     return entered;
   }
 
@@ -90,9 +101,9 @@ class Walk {
       if (::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
       if (status.st_dev != own.st_dev) continue;
       if (S_ISDIR(status.st_mode)) {
-        const FileDescriptor entered = Enter(directory, name, false);
+        const FileDescriptor entered = Enter(directory, name, true);
         if (entered.get() >= 0 && IsUsers(entered.get())) All(entered.get());
-      } else if (S_ISREG(status.st_mode) && status.st_uid == 0) {
+      } else if (S_ISREG(status.st_mode) && IsOurs(status)) {
         File(directory, name);
       }
     }
@@ -104,7 +115,7 @@ class Walk {
     struct stat status {};
     if (file.get() < 0 || ::fstat(file.get(), &status) != 0) return;
     // Another name of it may lie anywhere.
-    if (!S_ISREG(status.st_mode) || status.st_uid != 0 || status.st_nlink != 1) return;
+    if (!S_ISREG(status.st_mode) || !IsOurs(status) || status.st_nlink != 1) return;
     Give(file.get(), name);
   }
 
@@ -114,6 +125,7 @@ class Walk {
   }
 
   const InvokingUser user_;
+  const timespec since_;
   std::string problem_;  // the first
 };
 
@@ -122,8 +134,8 @@ fs::path FirstNew(const fs::path& folder) {
   fs::path path;
   for (const fs::path& part : folder) {
     path /= part;
-    std::error_code ignored;
-    if (!fs::exists(path, ignored)) return path;
+    std::error_code error;
+    if (fs::symlink_status(path, error).type() == fs::file_type::not_found) return path;
   }
   return {};
 }
@@ -140,6 +152,7 @@ std::optional<InvokingUser> FindInvokingUser(const Environment& environment) {
 HandOver::HandOver(const fs::path& folder, const Environment& environment)
     : user_(FindInvokingUser(environment)) {
   if (!user_) return;
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &since_);  // the clock of files' times
   // Links on the way to the folder are followed here, as whoever writes into it follows them.
   folder_ = fs::weakly_canonical(fs::absolute(folder));
   if (!folder_.has_filename()) folder_ = folder_.parent_path();  // "results/"
@@ -149,7 +162,7 @@ HandOver::HandOver(const fs::path& folder, const Environment& environment)
 HandOver::~HandOver() {
   if (!user_) return;
   try {
-    Walk walk(*user_);
+    Walk walk(*user_, since_);
     walk.Down(folder_, first_new_);
     if (walk.problem().empty()) return;
     fmt::print(stderr, "ringside: not all results could be given to user {}: {}\n", user_->user,

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <ctime>
 #include <filesystem>
 #include <optional>
 
@@ -21,9 +22,9 @@ std::optional<InvokingUser> FindInvokingUser(const Environment& environment);
 /// Results that root writes for somebody who called sudo are that user's once this goes: a folder
 /// and all in it, however the work on it ended.
 ///
-/// Given away is what belongs to root in a folder that is the user's already (who could remove it
-/// anyway), or in one that was made after construction; nothing else, so that results below a
-/// system folder touch none of it. Symbolic links are not followed, and files with a second name
+/// Given away is what belongs to root, was made or written after construction, and lies in a folder
+/// that is the user's already or was made after construction too; nothing else, so that what was
+/// root's there before stays root's. Symbolic links are not followed, and files with a second name
 /// and other file systems are left alone. What cannot be given away is told on stderr. Not
 /// thread-safe.
 class HandOver {
@@ -37,6 +38,7 @@ class HandOver {
  private:
   const std::optional<InvokingUser> user_;
   std::filesystem::path folder_;
+  timespec since_{};
   std::filesystem::path first_new_;  ///< The outermost folder that had to be made; empty: none.
 };
 

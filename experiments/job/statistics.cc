@@ -9,13 +9,11 @@ namespace {
 class CommonSteps {
  public:
   CommonSteps(std::span<const std::vector<StepRecord>> ranks, std::int64_t warmup_steps)
-      : ranks_(ranks), begin_(static_cast<std::size_t>(std::max<std::int64_t>(warmup_steps, 0))) {
-    end_ = ranks.empty() ? 0 : ranks.front().size();
+      : ranks_(ranks), end_(ranks.empty() ? 0 : ranks.front().size()) {
     for (const auto& steps : ranks) end_ = std::min(end_, steps.size());
-    begin_ = std::min(begin_, end_);
-    // A step waits for the communication of the one before it. So the first waits for none, the
-    // last for its own as well: where the warm-up leaves out the first, the last goes with it.
-    timed_end_ = begin_ > 0 && end_ - begin_ > 1 ? end_ - 1 : end_;
+    const StepRange timed = TimedSteps(end_, warmup_steps);
+    begin_ = timed.begin;
+    timed_end_ = timed.end;
   }
 
   std::int64_t counted() const { return static_cast<std::int64_t>(end_ - begin_); }
@@ -81,12 +79,18 @@ class CommonSteps {
 
  private:
   std::span<const std::vector<StepRecord>> ranks_;
-  std::size_t begin_;
-  std::size_t end_ = 0;
+  std::size_t end_;
+  std::size_t begin_ = 0;
   std::size_t timed_end_ = 0;
 };
 
 }  // namespace
+
+StepRange TimedSteps(std::size_t steps, std::int64_t warmup_steps) {
+  const std::size_t begin =
+      std::min(steps, static_cast<std::size_t>(std::max<std::int64_t>(warmup_steps, 0)));
+  return {begin, begin > 0 && steps - begin > 1 ? steps - 1 : steps};
+}
 
 StepStatistics Summarize(std::span<const std::vector<StepRecord>> ranks,
                          std::int64_t warmup_steps) {

@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_EXPERIMENTS_JOB_STATISTICS_H_
 #define RINGSIDE_EXPERIMENTS_JOB_STATISTICS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -11,10 +12,18 @@
 
 namespace ringside {
 
-/// What the steps of all ranks after the warm-up say of a run. Absent where there is no such step.
-/// A step waits for the communication of the step before, the first of a run for none, the last for
-/// its own too. With a warm-up, which leaves out the first, times leave out the last as well (if
-/// there are others); without one both are in.
+struct StepRange {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+/// Which of a run's first `steps` steps its times are taken over. A step waits for the
+/// communication of the step before it, so the first waits for none and the last for its own too:
+/// with a warm-up, which leaves out the first, the last is left out as well if there are others.
+StepRange TimedSteps(std::size_t steps, std::int64_t warmup_steps);
+
+/// What the steps of all ranks after the warm-up say of a run, times those of `TimedSteps`. Absent
+/// where there is no such step.
 struct StepStatistics {
   std::int64_t steps = 0;                ///< Counted ones: those that every rank has done.
   std::optional<double> step_ms_median;  ///< Over steps, of the slowest rank of each step.

@@ -28,7 +28,8 @@ LinkShares SharesOf(const StudyCell& cell) {
     if (run.status != "done") continue;
     if (run.link_ok == false) ++shares.runs_not_ok;
     for (const StudyLink& link : run.links) {
-      if (link.expected_bytes_per_s.value_or(0) <= 0) continue;
+      // Not judged: one connection does not show what such a link carries.
+      if (!link.ok || link.expected_bytes_per_s.value_or(0) <= 0) continue;
       for (const auto& measured : {link.sent_bytes_per_s, link.received_bytes_per_s}) {
         if (!measured || *measured <= 0) continue;
         const double share = *measured / *link.expected_bytes_per_s;
@@ -112,12 +113,10 @@ class Above {
     // All of the wait in one worker is the most that a step can be late by it.
     const double injected = cell_.straggler_ms.value_or(0) * cell_.workers;
     AddMs("workers slowed on purpose, by up to", injected);
-    if (cell_.synchronous) return;
     const std::optional<double> mean = StepMsByThroughput(cell_);
     if (!mean || injected > 0) return;
-    AddMs(
-        "workers do not wait for each other, and each step counts with its slowest; over the mean",
-        *cell_.bound_ratio * bound_ms_ - *mean);
+    AddMs("each step counts with its slowest worker, who is not always the same; over the mean",
+          *cell_.bound_ratio * bound_ms_ - *mean);
   }
 
   void AddParts() {
@@ -133,12 +132,6 @@ class Above {
     const double comm_ms = cell_.bound_comm_ms.value_or(bound_ms_);
     const double longer_ms = comm_ms < bound_ms_ ? compute_ms - bound_ms_ : 0;
     AddMs("compute took longer than the bound counts with", longer_ms);
-    const std::optional<double> exposed =
-        path.exposed_comm_ms ? path.exposed_comm_ms : cell_.exposed_comm_ms;
-    if (!exposed) return;
-    const double hidden_ms = std::max(0.0, comm_ms - *exposed);
-    AddMs("compute and communication that did not overlap, as the bound takes for granted",
-          std::min(compute_ms, comm_ms) - hidden_ms);
   }
 
   void AddCores() {

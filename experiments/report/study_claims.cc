@@ -82,16 +82,21 @@ Outcome AboutOne(const std::optional<ConfidenceInterval>& interval) {
 
 // --- how step times grow with the workers
 
-/// Cells of one strategy and place by workers, those that were timed.
-std::map<std::tuple<Place, std::string, std::string>, Cells> Lines(
-    const std::vector<StudyCell>& cells, bool (*wanted)(const StudyCell&)) {
-  std::map<std::tuple<Place, std::string, std::string>, Cells> lines;
+/// Cells that were timed, by workers; a line holds what differs in nothing else.
+std::vector<Cells> Lines(const std::vector<StudyCell>& cells, bool (*wanted)(const StudyCell&)) {
+  using Key = std::tuple<std::map<std::string, std::string>, std::string, std::string, std::string>;
+  std::map<Key, std::map<int, const StudyCell*>> lines;
   for (const StudyCell& cell : cells) {
     if (!wanted(cell) || !cell.step_ms) continue;
-    lines[{PlaceOf(cell), cell.strategy, cell.transport}].push_back(&cell);
+    lines[{cell.varied, cell.scaling, cell.strategy, cell.transport}].emplace(cell.workers, &cell);
   }
-  for (auto& [key, line] : lines) std::ranges::sort(line, {}, &StudyCell::workers);
-  return lines;
+  std::vector<Cells> all;
+  for (const auto& [key, by_workers] : lines) {
+    Cells line;
+    for (const auto& [workers, cell] : by_workers) line.push_back(cell);
+    all.push_back(std::move(line));
+  }
+  return all;
 }
 
 std::string WorkersText(const Cells& line) {
@@ -106,6 +111,35 @@ std::string WorkersText(const Cells& line) {
 bool HaveIntervals(const Cells& line) {
   return std::ranges::all_of(
       line, [](const StudyCell* cell) { return cell->intervals.contains("step_ms"); });
+}
+
+/// What a worker more adds between two cells, at least and at most.
+ConfidenceInterval GrowthBetween(const StudyCell& fewer, const StudyCell& more) {
+  const double workers = more.workers - fewer.workers;
+  const ConfidenceInterval& from = fewer.intervals.at("step_ms");
+  const ConfidenceInterval& to = more.intervals.at("step_ms");
+  return {(to.low - from.high) / workers, (to.high - from.low) / workers};
+}
+
+/// What a worker more adds at a line's beginning and at its end.
+struct Growth {
+  explicit Growth(const Cells& line)
+      : first(GrowthBetween(*line[0], *line[1])),
+        last(GrowthBetween(*line[line.size() - 2], *line.back())) {}
+
+  /// The end adds clearly more, or clearly less, than a straight line would.
+  bool bends() const { return last.low > kBend * first.high || last.high * kBend < first.low; }
+
+  ConfidenceInterval first;
+  ConfidenceInterval last;
+};
+
+std::string GrowthText(const Cells& line, const Growth& growth) {
+  return fmt::format(
+      "a worker more adds {} ms from {} to {} workers and {} ms from {} to {} (95 % intervals of "
+      "the step times)",
+      SpanText(growth.first), line[0]->workers, line[1]->workers, SpanText(growth.last),
+      line[line.size() - 2]->workers, line.back()->workers);
 }
 
 Claim ServerGrows(const Cells& line) {
@@ -123,35 +157,29 @@ Claim ServerGrows(const Cells& line) {
       WorkersText(line), Outcome::kUndecided, ""};
   const std::optional<Line> fit = FitLine(workers, step_ms);
   if (!fit) return claim;
-  const bool linear = fit->slope > 0 && fit->r2 >= kLinearR2;
-  if (HaveIntervals(line)) claim.outcome = linear ? Outcome::kShown : Outcome::kRefuted;
-  claim.numbers =
-      fmt::format("{:.4g} ms a worker, R² {:.4f} (linear from {:.2f} on){}", fit->slope, fit->r2,
-                  kLinearR2, HaveIntervals(line) ? "" : fmt::format("; {}", kNoInterval));
+  claim.numbers = fmt::format("{:.4g} ms a worker, R² {:.4f}", fit->slope, fit->r2);
+  if (!HaveIntervals(line)) {
+    claim.numbers += fmt::format("; {}", kNoInterval);
+    return claim;
+  }
+  const Growth growth(line);
+  claim.numbers += "; " + GrowthText(line, growth);
+  if (growth.bends() || fit->slope <= 0) {
+    claim.outcome = Outcome::kRefuted;
+  } else if (fit->r2 >= kLinearR2) {
+    claim.outcome = Outcome::kShown;
+  }
   return claim;
-}
-
-/// What a worker more adds between two cells, at least and at most.
-ConfidenceInterval GrowthBetween(const StudyCell& fewer, const StudyCell& more) {
-  const double workers = more.workers - fewer.workers;
-  const ConfidenceInterval& from = fewer.intervals.at("step_ms");
-  const ConfidenceInterval& to = more.intervals.at("step_ms");
-  return {(to.low - from.high) / workers, (to.high - from.low) / workers};
 }
 
 Claim RingLevelsOff(const Cells& line) {
   Claim claim{fmt::format("the step time of {} levels off", SideText(*line.front())),
               WorkersText(line), Outcome::kUndecided, kNoInterval};
   if (!HaveIntervals(line)) return claim;
-  const ConfidenceInterval first = GrowthBetween(*line[0], *line[1]);
-  const ConfidenceInterval last = GrowthBetween(*line[line.size() - 2], *line.back());
-  if (last.high < first.low) claim.outcome = Outcome::kShown;
-  if (last.low > first.high) claim.outcome = Outcome::kRefuted;
-  claim.numbers = fmt::format(
-      "a worker more adds {} ms from {} to {} workers and {} ms from {} to {} (95 % intervals of "
-      "the step times)",
-      SpanText(first), line[0]->workers, line[1]->workers, SpanText(last),
-      line[line.size() - 2]->workers, line.back()->workers);
+  const Growth growth(line);
+  if (growth.last.high < growth.first.low) claim.outcome = Outcome::kShown;
+  if (growth.last.low > growth.first.high) claim.outcome = Outcome::kRefuted;
+  claim.numbers = GrowthText(line, growth);
   return claim;
 }
 
@@ -160,12 +188,12 @@ void AddGrowth(const std::vector<StudyCell>& cells, std::vector<Claim>& claims) 
   const auto one_server = [](const StudyCell& cell) {
     return IsServer(cell) && cell.servers == 1 && !cell.colocated;
   };
-  for (const auto& [key, line] : Lines(cells, one_server)) {
+  for (const Cells& line : Lines(cells, one_server)) {
     if (line.size() >= kCounts) claims.push_back(ServerGrows(line));
   }
   // A single worker has no ring.
   const auto ring = [](const StudyCell& cell) { return IsRing(cell) && cell.workers > 1; };
-  for (const auto& [key, line] : Lines(cells, ring)) {
+  for (const Cells& line : Lines(cells, ring)) {
     if (line.size() >= kCounts) claims.push_back(RingLevelsOff(line));
   }
 }

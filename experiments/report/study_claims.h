@@ -29,6 +29,8 @@ struct Claim {
 inline constexpr double kClaimMargin = 0.10;
 /// R^2 from which on a line says that something grows linearly.
 inline constexpr double kLinearR2 = 0.95;
+/// And how many times as much a worker more may add at the line's end as at its beginning.
+inline constexpr double kBend = 1.5;
 
 /// One for each place where the study has the cells that a claim is about:
 ///  - a single server's step time grows linearly with the workers, a ring's levels off (three

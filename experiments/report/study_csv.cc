@@ -74,9 +74,10 @@ void ForCellNumbers(const StudyCell& cell, Each&& each) {
 
 std::string RunLine(const StudyRun& run) {
   std::string out =
-      fmt::format(",{},{},{},{},{},{},{},{},{}", CsvText(run.run_id), run.repetition, run.seed,
+      fmt::format(",{},{},{},{},{},{},{},{},{},{}", CsvText(run.run_id), run.repetition, run.seed,
                   CsvText(run.status), CsvText(run.error), run.outlier,
                   run.link_ok ? fmt::format("{}", *run.link_ok) : "", run.warmup_steps,
+                  run.timed_steps ? fmt::format("{}", *run.timed_steps) : "",
                   run.warmup_detected ? fmt::format("{}", *run.warmup_detected) : "");
   for (const MedianNumber& number : kMedianNumbers) out += ',' + CsvNumber(run.*number.run);
   for (const RunNumber& number : kRunAlone) out += ',' + CsvNumber(run.*number.member);
@@ -108,7 +109,7 @@ std::string RenderCsv(const StudyTable& table) {
 std::string RenderRunsCsv(const StudyTable& table) {
   std::string out = IdentityHeader(table) +
                     ",run_id,repetition,seed,status,error,outlier,link_ok,warmup_steps,"
-                    "warmup_detected";
+                    "timed_steps,warmup_detected";
   for (const MedianNumber& number : kMedianNumbers) out += fmt::format(",{}", number.name);
   for (const RunNumber& number : kRunAlone) out += fmt::format(",{}", number.name);
   out += ",directory,command\r\n";

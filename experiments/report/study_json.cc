@@ -80,6 +80,7 @@ json JsonOf(const StudyRun& run) {
            {"epochs_to_target", OrNull(run.epochs_to_target)},
            {"samples_to_target", OrNull(run.samples_to_target)},
            {"warmup_steps", run.warmup_steps},
+           {"timed_steps", OrNull(run.timed_steps)},
            {"warmup_detected", OrNull(run.warmup_detected)},
            {"warmup_short", run.warmup_short},
            {"outlier", run.outlier},

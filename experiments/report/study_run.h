@@ -113,6 +113,7 @@ struct StudyRun {
   /// Steps that the statistics leave out, and how many MSER-5 would leave out by rank 0's step
   /// times: absent where there are too few steps, or where the run had not settled at half of them.
   std::int64_t warmup_steps = 0;
+  std::optional<std::int64_t> timed_steps;  ///< Those that its times are medians over.
   std::optional<std::int64_t> warmup_detected;
   /// Without the steps up to where it settled (half of them where it never did) the mean step time
   /// is another one by more than 1 %.

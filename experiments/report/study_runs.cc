@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "experiments/job/statistics.h"
 #include "experiments/statistics/warmup.h"
 
 namespace ringside {
@@ -16,6 +17,7 @@ namespace {
 using nlohmann::json;
 
 constexpr double kWarmupMatters = 0.01;  // of the mean step time
+constexpr char kStepRecords[] = "step records";
 
 std::string TextAt(const json& object, const char* key) {
   const auto found = object.find(key);
@@ -139,7 +141,8 @@ bool ChangesMean(const std::vector<double>& step_ms, std::size_t declared, std::
 
 void AddWarmup(const RunResult& result, StudyRun& run) {
   run.warmup_steps = result.spec.warmup_steps;
-  const std::vector<double>& step_ms = result.metrics.step_ms;
+  std::vector<double> step_ms = result.metrics.step_ms;
+  step_ms.resize(TimedSteps(step_ms.size(), run.warmup_steps).end);
   const Warmup warmup = DetectWarmup(step_ms);
   if (!warmup.judged) return;
   if (warmup.settled) run.warmup_detected = static_cast<std::int64_t>(warmup.length);
@@ -176,9 +179,23 @@ void AddNetwork(const json& network, StudyRun& run) {
   }
 }
 
+/// Steps that the run's times are medians over.
+std::optional<std::int64_t> TimedStepsOf(const json& summary, std::int64_t warmup_steps) {
+  const std::optional<double> counted = NumberAt(summary, "/counted_steps");
+  if (!counted || *counted < 0) return std::nullopt;
+  const auto steps = static_cast<std::size_t>(*counted) +
+                     static_cast<std::size_t>(std::max<std::int64_t>(warmup_steps, 0));
+  const StepRange timed = TimedSteps(steps, warmup_steps);
+  return static_cast<std::int64_t>(timed.end - timed.begin);
+}
+
 void AddCriticalPath(const json& summary, StudyRun& run) {
   const auto path = summary.find("critical_path");
   if (path == summary.end() || !path->is_object()) return;
+  // Of other steps than the times beside it: the two would not add up.
+  const double steps = NumberAt(*path, "/steps").value_or(0);
+  const bool more = run.timed_steps && steps > static_cast<double>(*run.timed_steps);
+  if (more && TextAt(*path, "source") == kStepRecords) return;
   CriticalPath parts;
   bool any = false;
   for (const CriticalPart& part : kCriticalParts) {
@@ -230,6 +247,7 @@ StudyRun MakeStudyRun(const RunResult& result, const std::optional<double>& targ
   run.status = TextAt(summary, "status");
   run.error = TextAt(summary, "error");
   run.started = TextAt(summary, "started");
+  run.timed_steps = TimedStepsOf(summary, result.spec.warmup_steps);
   AddTimes(summary, run);
   AddQuality(summary, run);
   AddCosts(result, run);

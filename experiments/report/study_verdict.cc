@@ -14,6 +14,7 @@ using Places = std::vector<const Finding*>;
 
 constexpr std::size_t kPlacesNamed = 6;
 constexpr double kAccuracyWorthSaying = 0.01;
+constexpr std::int64_t kFewSteps = 3;
 
 // One for each place: the one among synchronous strategies where there are two.
 Places PlacesOf(const std::vector<Finding>& findings) {
@@ -216,7 +217,9 @@ StudyMethod MethodOf(const StudyTable& table) {
       "marked where a run's step time lies more than 3.5 robust standard deviations (1.4826 x MAD) "
       "from its cell's median, with five runs or more; never dropped";
   method.warmup =
-      "each run leaves out the first steps that its spec declares (warmup_steps); beside it stands "
+      "each run leaves out the first steps that its spec declares (warmup_steps), and then the "
+      "last, "
+      "which waits for two communications as the first waits for none; beside it stands "
       "how many MSER-5 would leave out by rank 0's step times, and a run is named where that "
       "changes its mean step time by more than 1 %";
   const auto warn = [&](std::size_t count, const char* one, const char* many) {
@@ -227,6 +230,8 @@ StudyMethod MethodOf(const StudyTable& table) {
   };
   warn(runs([](const StudyRun& run) { return run.link_ok == false; }),
        "run had a link that was not as asked", "runs had links that were not as asked");
+  warn(runs([](const StudyRun& run) { return run.timed_steps.value_or(kFewSteps) < kFewSteps; }),
+       "run's times stand on one or two steps", "runs' times stand on one or two steps");
   warn(runs([](const StudyRun& run) { return run.warmup_short; }),
        "run still warmed up after the steps that are left out, by MSER-5",
        "runs still warmed up after the steps that are left out, by MSER-5");

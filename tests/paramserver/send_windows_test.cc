@@ -136,5 +136,21 @@ TEST(SendWindows, AServerWithoutAPartIsReachedAllTheSame) {
   EXPECT_TRUE(windows.MayBegin(0, kMiB));
 }
 
+TEST(SendWindows, BeginsEveryStepWithAllServersAtOnePlace) {
+  std::vector<ServerShare> shares(2);
+  shares[0] = {.of_plan = 0.8};
+  shares[1] = {.of_plan = 0.2, .ahead = 2 * kMiB};
+  SendWindows windows(shares);
+  // Under a codec the second sends a little more than its share of bytes, in each of many steps.
+  for (int step = 0; step < 1000; ++step) {
+    for (const int server : {0, 1}) windows.Queue(server);
+    for (const int server : {0, 1}) {
+      ASSERT_TRUE(windows.MayBegin(server, kMiB)) << "step " << step;
+      windows.Begin(server, server == 0 ? 800'000 : 210'000);
+    }
+    for (const int server : {0, 1}) windows.Sent(server, server == 0 ? 800'000 : 210'000);
+  }
+}
+
 }  // namespace
 }  // namespace ringside

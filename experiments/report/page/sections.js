@@ -210,9 +210,10 @@ export function links(study) {
   for (const run of study.runs) {
     for (const link of run.links ?? []) {
       const key = JSON.stringify([link.host, link.rate_bits_per_s]);
-      const group = groups.get(key) ?? { ...link, runs: 0, bad: 0, sent: [], received: [] };
+      const group = groups.get(key) ?? { ...link, runs: 0, bad: 0, judged: 0, sent: [], received: [] };
       group.runs += 1;
       group.bad += link.ok === false ? 1 : 0;
+      group.judged += link.ok === null ? 0 : 1;
       group.sent.push(link.sent_bytes_per_s);
       group.received.push(link.received_bytes_per_s);
       groups.set(key, group);
@@ -227,7 +228,7 @@ export function links(study) {
     { title: "sent", value: (g) => median(g.sent), show: byteRate }, { title: "of expected", value: (g) => share(g.sent, g), show: percent },
     { title: "received", value: (g) => median(g.received), show: byteRate }, { title: "of expected", value: (g) => share(g.received, g), show: percent },
     { title: "runs", value: (g) => g.runs },
-    { title: "mark", left: true, value: (g) => g.bad, show: (v) => (v === 0 ? badge("good", "as asked") : badge("bad", `not as asked in ${v}`)) },
+    { title: "mark", left: true, value: (g) => (g.judged === 0 ? null : g.bad), show: (v) => (v === null ? badge("plain", "not judged") : v === 0 ? badge("good", "as asked") : badge("bad", `not as asked in ${v}`)) },
   ];
   return section("links", "Links as calibrated", el("p", { class: "note" },
     "Goodput of every host's link, measured before the runs; medians over runs. Expected: 1448/1514 of the rate, the share that headers leave."),

@@ -154,15 +154,15 @@ TEST(CriticalPath, FallsBackToRecordsWhereSpansAreMissing) {
   EXPECT_FALSE(source(no_worker));
 }
 
-TEST(CriticalPath, MediansAreOfStepsAfterTheWarmUpAndOfTheTimelineWhereThereIsOne) {
+TEST(CriticalPath, MediansAreOfTimedStepsAndOfTheTimelineWhereThereIsOne) {
   Records ranks{{}};
-  for (int step = 0; step < 5; ++step) ranks[0].push_back(Record(step, 10 + step, 2));
+  for (int step = 0; step < 6; ++step) ranks[0].push_back(Record(step, 10 + step, 2));
   const nlohmann::json json = CriticalPathJson(CriticalPath({.ranks = ranks}), 2);
   EXPECT_EQ(json["steps"], 3);
   EXPECT_EQ(json["compute_ms"], 13);
   EXPECT_EQ(json["other_ms"], 0.5);
   EXPECT_EQ(json["straggler_wait_ms"], 0);
-  std::vector<CriticalStep> mixed(4);
+  std::vector<CriticalStep> mixed(5);
   for (std::size_t i = 0; i < mixed.size(); ++i) mixed[i].compute_ms = static_cast<double>(i);
   mixed[3].from_timeline = true;
   EXPECT_EQ(CriticalPathJson(mixed, 1)["compute_ms"], 3);

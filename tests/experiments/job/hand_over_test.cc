@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <ctime>
 #include <fstream>
+#include <functional>
 
 #include "tests/experiments/job/job_testing.h"
 
@@ -27,7 +29,21 @@ class HandOverTest : public ::testing::Test {
   }
 
   fs::path home() const { return scratch_.path(); }
-  void Give(const fs::path& folder) const { const HandOver hand_over(folder, environment_); }
+  /// What `write` makes, for a folder that is handed over.
+  void Give(
+      const fs::path& folder, const std::function<void()>& write = [] {}) const {
+    const HandOver hand_over(folder, environment_);
+    write();
+  }
+
+  /// Files' times advance by ticks of some milliseconds.
+  static void WaitForAnotherTick() {
+    timespec before{}, now{};
+    ::clock_gettime(CLOCK_REALTIME_COARSE, &before);
+    do {
+      ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    } while (now.tv_sec == before.tv_sec && now.tv_nsec == before.tv_nsec);
+  }
 
   static void Write(const fs::path& path) {
     fs::create_directories(path.parent_path());
@@ -58,22 +74,33 @@ TEST_F(HandOverTest, AllThatRootWroteIsTheUsersAfterwards) {
   }
 }
 
-TEST_F(HandOverTest, ALaterRunHealsWhatAKilledOneLeft) {
-  Write(home() / "results" / "a" / "run" / "spec.json");
-  Give(home() / "results" / "a");
-  EXPECT_EQ(OwnerOf(home() / "results" / "a" / "run" / "spec.json"), kUser);
+TEST_F(HandOverTest, WhatWasRootsBeforeStaysRoots) {
+  Write(home() / "image" / "etc" / "passwd");
+  Write(home() / "image" / "results" / "old");
+  WaitForAnotherTick();
+  Give(home(), [&] { Write(home() / "run" / "spec.json"); });
+  EXPECT_EQ(OwnerOf(home() / "run" / "spec.json"), kUser);
+  EXPECT_EQ(OwnerOf(home() / "image"), 0U);
+  EXPECT_EQ(OwnerOf(home() / "image" / "etc" / "passwd"), 0U);
+  // Not even on the way to what is new.
+  Give(home() / "image" / "results" / "a",
+       [&] { Write(home() / "image" / "results" / "a" / "b"); });
+  EXPECT_EQ(OwnerOf(home() / "image" / "results"), 0U);
+  EXPECT_EQ(OwnerOf(home() / "image" / "results" / "old"), 0U);
+  EXPECT_EQ(OwnerOf(home() / "image" / "results" / "a" / "b"), kUser);
 }
 
 TEST_F(HandOverTest, NothingOutsideOfTheTreeIsTouched) {
   const TemporaryDirectory other;
   Write(fs::path(other.path()) / "precious");
   const fs::path study = home() / "results";
-  Write(study / "report.csv");
-  fs::create_symlink(fs::path(other.path()) / "precious", study / "link");
-  fs::create_directory_symlink(other.path(), study / "folder");
-  fs::create_hard_link(fs::path(other.path()) / "precious", study / "second-name");
-  Write(home() / "beside");
-  Give(study);
+  Give(study, [&] {
+    Write(study / "report.csv");
+    fs::create_symlink(fs::path(other.path()) / "precious", study / "link");
+    fs::create_directory_symlink(other.path(), study / "folder");
+    fs::create_hard_link(fs::path(other.path()) / "precious", study / "second-name");
+    Write(home() / "beside");
+  });
   EXPECT_EQ(OwnerOf(study / "report.csv"), kUser);
   EXPECT_EQ(OwnerOf(other.path()), 0U);
   EXPECT_EQ(OwnerOf(fs::path(other.path()) / "precious"), 0U);
@@ -83,8 +110,8 @@ TEST_F(HandOverTest, NothingOutsideOfTheTreeIsTouched) {
 
 TEST_F(HandOverTest, FoldersOfTheSystemStayTheSystems) {
   ASSERT_EQ(::chown(home().c_str(), 0, 0), 0);
-  Write(home() / "etc" / "passwd");
-  Give(home() / "etc");
+  fs::create_directory(home() / "etc");
+  Give(home() / "etc", [&] { Write(home() / "etc" / "passwd"); });
   EXPECT_EQ(OwnerOf(home() / "etc"), 0U);
   EXPECT_EQ(OwnerOf(home() / "etc" / "passwd"), 0U);
   // By a link of the user's that leads there as well.

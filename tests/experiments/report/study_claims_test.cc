@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 
 #include "experiments/report/html_report.h"
@@ -63,8 +64,10 @@ TEST(StudyClaims, AStudyWithoutTheCellsClaimsNothing) {
 }
 
 TEST(StudyClaims, ASingleServerGrowsLinearlyOrNot) {
-  StudyInput linear, flat;
+  StudyInput linear, flat, square, root;
   for (const int workers : {1, 2, 4, 8}) {
+    Add(square, {"ps-sync", workers, 1}, 10 * workers * workers);
+    Add(root, {"ps-sync", workers, 1}, 100 * std::sqrt(workers));
     Add(linear, {"ps-sync", workers, 1}, 100 * workers);
     Add(flat, {"ps-sync", workers, 1}, workers == 4 ? 200 : 100);
   }
@@ -73,6 +76,23 @@ TEST(StudyClaims, ASingleServerGrowsLinearlyOrNot) {
   EXPECT_THAT(shown.numbers, AllOf(HasSubstr("ms a worker"), HasSubstr("R² 0.99")));
   EXPECT_EQ(shown.place, "1, 2, 4, 8 workers");
   EXPECT_EQ(TheClaim(flat, "grows linearly").outcome, Outcome::kRefuted);
+  // Both have an R² above 0.95.
+  EXPECT_EQ(TheClaim(square, "grows linearly").outcome, Outcome::kRefuted);
+  EXPECT_EQ(TheClaim(root, "grows linearly").outcome, Outcome::kRefuted);
+}
+
+TEST(StudyClaims, ALineHoldsOneSchedule) {
+  StudyInput study;
+  for (const auto schedule : {SendOrder::kFifo, SendOrder::kPriority}) {
+    for (const int workers : {2, 4, 8}) {
+      Add(study, {"ring", workers}, 2000.0 * (workers - 1) / workers, 5,
+          [&](RunResult& run, int) { run.spec.options.order = schedule; });
+    }
+  }
+  std::vector<std::string> places;
+  for (const Claim& claim : Claims(study)) places.push_back(claim.place);
+  EXPECT_THAT(places, ::testing::SizeIs(2));
+  EXPECT_THAT(places, ::testing::Each(HasSubstr("2, 4, 8 workers")));
 }
 
 TEST(StudyClaims, ARingLevelsOffOrNot) {

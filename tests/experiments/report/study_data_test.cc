@@ -166,6 +166,21 @@ TEST(StudyData, TellsOfRunsThatWarmedUpLonger) {
   EXPECT_THAT(table.method.warnings, Contains(HasSubstr("still warmed up")));
 }
 
+TEST(StudyData, CountsTheStepsThatTimesStandOn) {
+  RunResult run = OneRun("ring", 2, 10);
+  run.spec.warmup_steps = 1;
+  run.summary["counted_steps"] = 3;  // the last of them is not timed
+  run.summary["critical_path"] = {{"source", "step records"}, {"steps", 2}, {"step_ms", 10}};
+  const StudyTable table = TableOf({run});
+  EXPECT_EQ(table.cells[0].results[0].timed_steps, 2);
+  EXPECT_TRUE(table.cells[0].results[0].critical_path);
+  EXPECT_THAT(table.method.warnings, Contains(HasSubstr("stand on one or two steps")));
+  run.summary["critical_path"]["steps"] = 3;  // of other steps than the times beside it
+  EXPECT_FALSE(TableOf({run}).cells[0].results[0].critical_path);
+  run.summary["critical_path"]["source"] = "timeline";  // which may be of few steps
+  EXPECT_TRUE(TableOf({run}).cells[0].results[0].critical_path);
+}
+
 TEST(StudyData, AWarmupThatChangesNothingIsNotWorthAWord) {
   RunResult run = OneRun("ring", 2, 10);
   for (int i = 0; i < 60; ++i) run.metrics.step_ms.push_back(i < 15 ? 10.02 : 10);
