@@ -10,12 +10,14 @@
 
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <memory>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include "experiments/job/files.h"
@@ -48,6 +50,10 @@ std::vector<std::string> NamesIn(int directory) {
   return names;
 }
 
+bool IsBefore(const timespec& a, const timespec& b) {
+  return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
+}
+
 /// One walk for one user. Nothing it does throws but for want of memory.
 class Walk {
  public:
@@ -77,10 +83,7 @@ class Walk {
 
   /// Root's, and made or written since.
   bool IsOurs(const struct stat& status) const {
-    if (status.st_uid != 0) return false;
-    const timespec& changed = status.st_ctim;
-    return changed.tv_sec != since_.tv_sec ? changed.tv_sec > since_.tv_sec
-                                           : changed.tv_nsec >= since_.tv_nsec;
+    return status.st_uid == 0 && !IsBefore(status.st_ctim, since_);
   }
 
   /// The directory of that name, given away where it may be.
@@ -129,6 +132,18 @@ class Walk {
   std::string problem_;  // the first
 };
 
+/// A time that no file has yet, and all that are written from now on have or exceed: their times
+/// may be those of the last tick, milliseconds ago, so it waits for the next.
+timespec Boundary() {
+  timespec now{}, tick{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  do {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ::clock_gettime(CLOCK_REALTIME_COARSE, &tick);
+  } while (IsBefore(tick, now));
+  return now;
+}
+
 /// The outermost part of a path that is not there.
 fs::path FirstNew(const fs::path& folder) {
   fs::path path;
@@ -152,7 +167,7 @@ std::optional<InvokingUser> FindInvokingUser(const Environment& environment) {
 HandOver::HandOver(const fs::path& folder, const Environment& environment)
     : user_(FindInvokingUser(environment)) {
   if (!user_) return;
-  ::clock_gettime(CLOCK_REALTIME_COARSE, &since_);  // the clock of files' times
+  since_ = Boundary();
   // Links on the way to the folder are followed here, as whoever writes into it follows them.
   folder_ = fs::weakly_canonical(fs::absolute(folder));
   if (!folder_.has_filename()) folder_ = folder_.parent_path();  // "results/"

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <ctime>
 #include <fstream>
 #include <functional>
 
@@ -34,15 +33,6 @@ class HandOverTest : public ::testing::Test {
       const fs::path& folder, const std::function<void()>& write = [] {}) const {
     const HandOver hand_over(folder, environment_);
     write();
-  }
-
-  /// Files' times advance by ticks of some milliseconds.
-  static void WaitForAnotherTick() {
-    timespec before{}, now{};
-    ::clock_gettime(CLOCK_REALTIME_COARSE, &before);
-    do {
-      ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
-    } while (now.tv_sec == before.tv_sec && now.tv_nsec == before.tv_nsec);
   }
 
   static void Write(const fs::path& path) {
@@ -77,7 +67,6 @@ TEST_F(HandOverTest, AllThatRootWroteIsTheUsersAfterwards) {
 TEST_F(HandOverTest, WhatWasRootsBeforeStaysRoots) {
   Write(home() / "image" / "etc" / "passwd");
   Write(home() / "image" / "results" / "old");
-  WaitForAnotherTick();
   Give(home(), [&] { Write(home() / "run" / "spec.json"); });
   EXPECT_EQ(OwnerOf(home() / "run" / "spec.json"), kUser);
   EXPECT_EQ(OwnerOf(home() / "image"), 0U);

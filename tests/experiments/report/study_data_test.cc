@@ -170,7 +170,7 @@ TEST(StudyData, CountsTheStepsThatTimesStandOn) {
   RunResult run = OneRun("ring", 2, 10);
   run.spec.warmup_steps = 1;
   run.summary["counted_steps"] = 3;  // the last of them is not timed
-  run.summary["critical_path"] = {{"source", "step records"}, {"steps", 2}, {"step_ms", 10}};
+  run.summary["critical_path"] = {{"source", "step records"}, {"steps", 2}, {"compute_ms", 10}};
   const StudyTable table = TableOf({run});
   EXPECT_EQ(table.cells[0].results[0].timed_steps, 2);
   EXPECT_TRUE(table.cells[0].results[0].critical_path);
