@@ -83,7 +83,7 @@ class GrpcLink::Impl {
   Impl(int server, const ServerAddress& address, const ServerShare& share, const CommOptions& comm)
       : name_("server " + std::to_string(server) + " " + address.Place()),
         comm_(comm),
-        in_turns_(share.kernel_unsent > 0) {
+        in_turns_(share.in_turns) {
     const Deadline deadline = Deadline::After(comm.rendezvous_timeout());
     for (std::size_t i = 0; i < kConnections; ++i) {
       connections_.emplace_back(address, share.kernel_unsent, deadline);

@@ -8,11 +8,18 @@ namespace {
 
 // The best of those tried between four emulated hosts (README.md).
 constexpr std::size_t kPacedWindow = std::size_t{2} << 20;  // of the largest share
-constexpr std::size_t kKernelUnsent = std::size_t{128} << 10;
+constexpr std::size_t kLeastWindow = std::size_t{2} << 20;
+constexpr std::size_t kMostWindow = std::size_t{8} << 20;
 constexpr std::size_t kAhead = std::size_t{2} << 20;
 
 // A server with so much of the largest share has not the same one: that differs by a bucket or two.
 constexpr double kSmaller = 0.75;
+
+/// Of the mean size: a tensor that is larger than the rest makes no larger window.
+std::size_t TwoBuckets(const BucketPlan& plan) {
+  const auto buckets = static_cast<std::size_t>(std::max(plan.buckets(), 1));
+  return std::clamp(2 * plan.elements() * sizeof(float) / buckets, kLeastWindow, kMostWindow);
+}
 
 bool TwoKinds(const World& world) {
   return world.dedicated_servers() > 0 && world.colocated_servers > 0;
@@ -27,12 +34,13 @@ std::vector<ServerShare> ShareLink(const BucketPlan& plan, const std::vector<int
     shares[static_cast<std::size_t>(server_of[static_cast<std::size_t>(bucket)])].of_plan +=
         static_cast<double>(plan.range(bucket).size()) / static_cast<double>(plan.elements());
   }
+  for (ServerShare& share : shares) share.window = TwoBuckets(plan);
   if (!TwoKinds(world)) return shares;
   const double largest = std::ranges::max_element(shares, {}, &ServerShare::of_plan)->of_plan;
   for (ServerShare& share : shares) {
     const double part = largest > 0 ? share.of_plan / largest : 1;
     share.window = static_cast<std::size_t>(static_cast<double>(kPacedWindow) * part);
-    share.kernel_unsent = kKernelUnsent;
+    share.in_turns = true;
     if (part < kSmaller) share.ahead = kAhead;
   }
   return shares;

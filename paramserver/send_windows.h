@@ -13,19 +13,22 @@ namespace ringside {
 /// A server's part of a worker's link.
 struct ServerShare {
   double of_plan = 0;  ///< Of the elements.
-  /// So many bytes may wait to be taken by the kernel, but always one bucket: two buckets of the
-  /// default size, since with one the server idles while the next begins.
+  /// So many bytes may wait to be taken by the kernel, but always one bucket. Two buckets, since
+  /// with one the server idles while the next begins, and with more there is less to overlap with.
   std::size_t window = std::size_t{8} << 20;
-  /// So many bytes of each connection may wait in the kernel; 0: as many as it likes.
-  std::size_t kernel_unsent = 0;
+  /// So many bytes of each connection may wait unsent in the kernel, where no order can reach them.
+  std::size_t kernel_unsent = std::size_t{128} << 10;
+  /// Calls take the connections to it in turns; else buckets with even numbers one, odd the other.
+  bool in_turns = false;
   /// It may be so many bytes of the plan ahead of any server that has something to send and no such
   /// limit itself.
   std::optional<std::size_t> ahead{};
 };
 
 /// How a worker's link is divided, by server. TCP gives each connection the same, which is right
-/// where servers are of one kind. With two kinds the larger shares would end last and alone, so
-/// there the smaller ones may not run ahead of them. Pure.
+/// where servers are of one kind: there windows are two buckets, from 2 to 8 MiB. With two kinds
+/// the larger shares would end last and alone, so there the smaller ones may not run ahead of them.
+/// Pure.
 std::vector<ServerShare> ShareLink(const BucketPlan& plan, const std::vector<int>& server_of,
                                    const World& world);
 
