@@ -81,7 +81,7 @@ class ServiceTest : public ::testing::Test {
              .step = 0,
              .buckets = {{0, kElements}}};
     const std::string endpoint = store_.Get("ps/0", Deadline::After(comm_.timeout));
-    link_ = std::make_unique<GrpcLink>(0, ServerAddress::FromText(endpoint), comm_);
+    link_ = std::make_unique<GrpcLink>(0, ServerAddress::FromText(endpoint), ServerShare{}, comm_);
     stub_.emplace(grpc::CreateChannel(endpoint, grpc::InsecureChannelCredentials()));
     if (!started) return;
     link_->Start(plan_);
