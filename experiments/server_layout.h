@@ -14,8 +14,8 @@ struct ServerLayout {
   int total() const { return dedicated + colocated; }
 };
 
-/// From what a spec asks for. Where an entry's servers are spare ones, every worker has one besides,
-/// unless there are as many spare ones as workers: those then do it all.
+/// From what a spec asks for. Where an entry's servers are spare ones, every worker has one
+/// besides, unless there are as many spare ones as workers: those then do it all.
 ServerLayout LayoutServers(const StrategyEntry& entry, int workers, int servers, bool colocated);
 /// Of a resolved spec; none for a strategy that is in no table.
 ServerLayout LayoutServers(const RunSpec& spec);

@@ -35,7 +35,7 @@ enum TimelineLane : int {
   kQueueLane,          ///< Buckets that wait for them.
   kServerLane,         ///< A parameter server's threads.
   kServerQueueLane,    ///< Buckets that wait for them.
-  kTimelineLanes,              ///< How many there are.
+  kTimelineLanes,      ///< How many there are.
 };
 std::string LaneName(int lane);
 
