@@ -79,6 +79,7 @@ class Call : public grpc::ServerGenericBidiReactor, public PendingReply {
   }
 
   void OnCancel() override {
+    handover_.Take();
     if (!pushing_.load(std::memory_order_acquire)) return;
     if (table_.Abandon(request_, *this)) End(grpc::Status::CANCELLED);
   }
