@@ -16,8 +16,8 @@ constexpr int kBundleBytes = 28'672;
 // Small, or short messages beat the limit.
 constexpr char kBurst[] = "32kb";
 // Of a switch's port. Connections that meet at a server's link (incast) get even parts of it only
-// where the queue is short: with 50 ms of it, some of eight workers sent twice as fast as others,
-// and a step took half as long again. With much less the links of many servers are idle at times.
+// where the queue is short: with 50 ms of it some workers send far faster than others for seconds,
+// and all wait for the slowest. With much less the links of many servers are idle at times.
 constexpr double kQueueBytes = 1 << 20;
 // What most systems have. Pinned, because it decides how links are shared: under BBR, some kernels'
 // default, servers' connections leave a tenth of a link unused.
