@@ -1,11 +1,8 @@
 // Runs on emulated hosts, through the command line; where this process may make namespaces.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,12 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "common/errors.h"
 #include "experiments/job/process.h"
-#include "experiments/lab/calibration.h"
 #include "experiments/lab/lab.h"
 #include "experiments/lab/lab_tools.h"
 #include "tests/experiments/job/job_testing.h"
+#include "tests/experiments/lab/emulated_testing.h"
 
 namespace ringside {
 namespace {
@@ -37,198 +33,6 @@ bool Catches(pid_t pid, int signal) {
     return (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1) & 1) != 0;
   }
   return false;
-}
-
-class EmulatedTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    const LabSupport support = ProbeLab();
-    if (!support.hosts.empty()) GTEST_SKIP() << support.hosts;
-    if (!support.rates.empty()) GTEST_SKIP() << support.rates;
-  }
-};
-
-class LabTest : public EmulatedTest {};
-
-TEST_F(LabTest, LinksCarryTheirRatesInBothDirectionsAndNoMore) {
-  const Lab lab(PlanNetwork(ParseNetwork("hosts=2,rates=20Mbps:40Mbps"), 2, 0));
-  const std::vector<LinkCalibration> links = CalibrateLinks(lab);
-  ASSERT_EQ(links.size(), 2u);
-  for (const LinkCalibration& link : links) {
-    EXPECT_GT(link.sent_bytes_per_s, 0);
-    EXPECT_GT(link.received_bytes_per_s, 0);
-    // A busy machine takes away; only a link that is not shaped carries this much more.
-    EXPECT_LT(link.sent_bytes_per_s, 1.5 * link.expected_bytes_per_s);
-    EXPECT_LT(link.received_bytes_per_s, 1.5 * link.expected_bytes_per_s);
-  }
-}
-
-TEST_F(LabTest, RacksHaveUplinks) {
-  const Lab lab(PlanNetwork(ParseNetwork("100Mbps,racks=2,uplink=20Mbps"), 4, 0));
-  const std::vector<LinkCalibration> links = CalibrateLinks(lab);
-  ASSERT_EQ(links.size(), 6u);
-  EXPECT_EQ(links[4].uplink, 0);
-  EXPECT_EQ(links[5].uplink, 1);
-  EXPECT_LT(links[5].sent_bytes_per_s, 1.5 * links[5].expected_bytes_per_s);
-  EXPECT_LT(links[5].expected_bytes_per_s, links[0].expected_bytes_per_s);
-}
-
-TEST_F(LabTest, TwoCoexist) {
-  const Lab one(PlanNetwork(ParseNetwork("100Mbps"), 2, 0));
-  const Lab other(PlanNetwork(ParseNetwork("100Mbps"), 2, 0));
-  EXPECT_EQ(CalibrateLinks(one).size(), 2u);
-  EXPECT_EQ(CalibrateLinks(other).size(), 2u);
-}
-
-struct Stopped {};
-
-TEST_F(LabTest, BuildingAndCalibratingStopWhereTheyAreAskedTo) {
-  const NetworkPlan plan = PlanNetwork(ParseNetwork("100Mbps,racks=2,uplink=20Mbps"), 4, 0);
-  int asked = 0;
-  const StopCheck count = [&] { ++asked; };
-  const Lab lab(plan, count);
-  EXPECT_GE(asked, 4);
-  const StopCheck stop = [] { throw Stopped(); };
-  EXPECT_THROW(Lab(plan, stop), Stopped);
-  // While threads of its own are under way as well.
-  for (int calls = 0; calls < 20; calls += 4) {
-    int left = calls;
-    const StopCheck later = [&] {
-      if (left-- == 0) throw Stopped();
-    };
-    EXPECT_THROW(CalibrateLinks(lab, later), Stopped) << calls;
-  }
-}
-
-TEST_F(LabTest, ThreadsThatCannotBeHadAreAnError) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer needs more address space than can be counted here";
-#endif
-  const Lab lab(PlanNetwork(ParseNetwork("20Mbps"), 2, 0));
-  // So that the first thread's stack fits and another's does not.
-  constexpr std::size_t kStack = std::size_t{1} << 30;
-  std::size_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  pthread_attr_t before;
-  pthread_attr_t large;
-  ASSERT_EQ(::pthread_getattr_default_np(&before), 0);
-  ASSERT_EQ(::pthread_getattr_default_np(&large), 0);
-  ASSERT_EQ(::pthread_attr_setstacksize(&large, kStack), 0);
-  ASSERT_EQ(::pthread_setattr_default_np(&large), 0);
-  rlimit memory{};
-  ASSERT_EQ(::getrlimit(RLIMIT_AS, &memory), 0);
-  rlimit less = memory;
-  less.rlim_cur = pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) + kStack + kStack / 2;
-  ASSERT_EQ(::setrlimit(RLIMIT_AS, &less), 0);
-  std::string message;
-  try {
-    CalibrateLinks(lab);
-  } catch (const CommError& error) {
-    message = error.what();
-  }
-  ::setrlimit(RLIMIT_AS, &memory);
-  ::pthread_setattr_default_np(&before);
-  EXPECT_THAT(message, HasSubstr("starting a thread"));
-  EXPECT_THAT(message, HasSubstr("host 0"));
-}
-
-enum class Entered : int { kRefusedCleanly, kPermitted, kHalfWay, kNotTried };
-
-/// `EnterUserNamespace` as a process that may make a user namespace but not map its ids: nobody's,
-/// whose own files in /proc are closed to it.
-Entered EnterAsNobody() {
-  constexpr uid_t kNobody = 65534;
-  if (::setresgid(kNobody, kNobody, kNobody) != 0) return Entered::kNotTried;
-  if (::setresuid(kNobody, kNobody, kNobody) != 0) return Entered::kNotTried;
-  const auto own = [] {
-    ::prctl(PR_SET_DUMPABLE, 1);
-    const std::string namespaces = fs::read_symlink("/proc/self/ns/user").string() +
-                                   fs::read_symlink("/proc/self/ns/net").string();
-    ::prctl(PR_SET_DUMPABLE, 0);
-    return namespaces;
-  };
-  const std::string before = own();
-  if (EnterUserNamespace().empty()) return Entered::kPermitted;
-  return own() == before ? Entered::kRefusedCleanly : Entered::kHalfWay;
-}
-
-TEST(UserNamespaceTest, WhereItCannotBeMappedTheProcessStaysOutside) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can become nobody";
-  const pid_t child = ::fork();
-  if (child == 0) ::_exit(static_cast<int>(EnterAsNobody()));
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(static_cast<Entered>(WEXITSTATUS(status)), Entered::kRefusedCleanly);
-}
-
-TEST_F(LabTest, ANamespaceGoesWithItsOwnerAndTakesItsDevices) {
-  const NetNamespace kept = NetNamespace::Make();
-  {
-    const NetNamespace gone = NetNamespace::Make();
-    RunIp(kept, "link add there type veth peer name here netns " + gone.path() + "\n");
-    RunIp(kept, "link show dev there\n");
-  }
-  WaitUntil("the end of a device whose peer is gone", [&] {
-    try {
-      RunIp(kept, "link show dev there\n");
-      return false;
-    } catch (const MissingBackendError&) {
-      return true;
-    }
-  });
-}
-
-TEST_F(LabTest, WhatToolsRefuseIsToldInALine) {
-  try {
-    RunIp(NetNamespace::Make(), "link set dev nothing up\n");
-    FAIL() << "taken";
-  } catch (const MissingBackendError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("nothing"));
-  }
-}
-
-TEST(LinkCalibrationTest, OneThatIsFurtherOffThanItsToleranceIsMarked) {
-  LinkCalibration link{.host = 0,
-                       .rate_bits_per_s = 1e9,
-                       .expected_bytes_per_s = 100,
-                       .sent_bytes_per_s = 100,
-                       .received_bytes_per_s = 96};
-  EXPECT_NEAR(link.error(), 0.04, 1e-9);
-  EXPECT_TRUE(link.ok());
-  EXPECT_EQ(NetworkRecord(ParseNetwork("1Gbps"), {link}, "cubic").at("ok"), true);
-  link.sent_bytes_per_s = 106;
-  EXPECT_FALSE(link.ok());
-  const nlohmann::json record = NetworkRecord(ParseNetwork("1Gbps"), {link}, "cubic");
-  EXPECT_EQ(record.at("ok"), false);
-  EXPECT_EQ(record.at("schema"), "ringside.network/1");
-  EXPECT_EQ(record.at("spec"), "1Gbps");
-  EXPECT_EQ(record.at("congestion_control"), "cubic");
-  EXPECT_EQ(record.at("links").at(0).at("host"), 0);
-}
-
-TEST(LinkCalibrationTest, OneThatCannotBeJudgedIsNeitherRightNorWrong) {
-  const LinkCalibration lossy{.host = 0,
-                              .rate_bits_per_s = 1e9,
-                              .expected_bytes_per_s = 100,
-                              .sent_bytes_per_s = 30,
-                              .received_bytes_per_s = 30,
-                              .not_judged = "loss"};
-  LinkCalibration uplink{.uplink = 0,
-                         .rate_bits_per_s = 1e9,
-                         .expected_bytes_per_s = 100,
-                         .sent_bytes_per_s = 100,
-                         .received_bytes_per_s = 100};
-  const NetworkSpec spec = ParseNetwork("1Gbps,loss=1%");
-  EXPECT_FALSE(lossy.ok());
-  const nlohmann::json alone = NetworkRecord(spec, {lossy}, "cubic");
-  EXPECT_EQ(alone.at("ok"), nullptr);
-  EXPECT_EQ(alone.at("links").at(0).at("ok"), nullptr);
-  EXPECT_EQ(alone.at("links").at(0).at("not_judged"), "loss");
-  EXPECT_EQ(alone.at("links").at(0).at("sent_bytes_per_s"), 30);
-  EXPECT_EQ(NetworkRecord(spec, {lossy, uplink}, "cubic").at("ok"), true);
-  uplink.sent_bytes_per_s = 50;
-  EXPECT_EQ(NetworkRecord(spec, {lossy, uplink}, "cubic").at("ok"), false);
 }
 
 struct RunResult {
