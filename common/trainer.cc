@@ -4,6 +4,7 @@
 // step that submitted them; the pause itself belongs to no step.
 #include "common/trainer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -70,10 +71,10 @@ class TrainingLoop {
     const Clock::time_point compute_begin = Clock::now();
     record_.loss_sum = parts_.model.ForwardBackward(batch, ForModel());
     const Clock::time_point compute_end = Clock::now();
-    AddPasses(compute_begin, compute_end);
     record_.compute_ms = Milliseconds(compute_end - compute_begin);
     TakeTimes();
     record_.compute_ms -= record_.submit_ms + record_.exposed_comm_ms;
+    AddPasses(compute_begin, compute_end);
     held_back_.Release();
     TakeTimes();
     if (!std::isfinite(record_.loss_sum)) {
@@ -85,6 +86,8 @@ class TrainingLoop {
   void AddPasses(Clock::time_point begin, Clock::time_point end) {
     const auto middle = parts_.model.forward_end();
     if (!middle) return;
+    // A model awaits a bucket before it reads its parameters: in the forward pass.
+    record_.forward_ms = std::max(0.0, Milliseconds(*middle - begin) - record_.exposed_comm_ms);
     parts_.timeline.Add(SpanKind::kForward, begin, *middle, record_.step, -1, kComputeLane);
     parts_.timeline.Add(SpanKind::kBackward, *middle, end, record_.step, -1, kComputeLane);
   }

@@ -196,8 +196,11 @@ void GrpcLink::Impl::Start(const PlanInfo& plan) {
   context.set_wait_for_ready(true);
   Prepare(context);
   std::optional<grpc::Status> outcome;
+  Handover handover;
+  handover.Pass();
   connections_.front().stub().UnaryCall(&context, kStartMethod, {}, &request, &reply,
                                         [&](grpc::Status status) {
+                                          handover.Take();
                                           const std::lock_guard lock(mutex_);
                                           outcome = std::move(status);
                                           changed_.notify_all();

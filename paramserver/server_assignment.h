@@ -17,6 +17,10 @@ namespace ringside {
 /// Pure: the same on every rank.
 std::vector<int> AssignToServers(const BucketPlan& plan, const World& world);
 
+/// What the busiest link then carries each way in a step, over all elements of the plan: what
+/// whole buckets leave of even shares.
+double BusiestLink(const BucketPlan& plan, const std::vector<int>& server_of, const World& world);
+
 }  // namespace ringside
 
 #endif  // RINGSIDE_PARAMSERVER_SERVER_ASSIGNMENT_H_

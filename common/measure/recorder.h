@@ -27,6 +27,7 @@ struct StepRecord {
   double codec_ms =
       0;  ///< Encoding and decoding, on any thread, since the step before was recorded.
   double straggler_ms = 0;  ///< Waited on purpose, to slow this worker; part of compute_ms.
+  double forward_ms = 0;    ///< The forward pass's part of compute_ms; 0: the model does not tell.
 };
 
 /// A held-out evaluation, summed over workers.

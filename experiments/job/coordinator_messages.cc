@@ -47,6 +47,7 @@ void ToMessage(const Beat& beat, job::BeatRequest* message) {
     row->set_samples(step.samples);
     row->set_codec_ms(step.codec_ms);
     row->set_straggler_ms(step.straggler_ms);
+    row->set_forward_ms(step.forward_ms);
   }
   for (const auto& [record, params_sha256] : beat.evaluations) {
     job::EvaluationRow* row = message->add_evaluations();
@@ -67,7 +68,7 @@ Beat FromMessage(const job::BeatRequest& message) {
   for (const job::StepRow& row : message.steps()) {
     beat.steps.push_back({row.step(), row.step_ms(), row.data_ms(), row.compute_ms(),
                           row.submit_ms(), row.exposed_comm_ms(), row.loss_sum(), row.samples(),
-                          row.codec_ms(), row.straggler_ms()});
+                          row.codec_ms(), row.straggler_ms(), row.forward_ms()});
   }
   for (const job::EvaluationRow& row : message.evaluations()) {
     beat.evaluations.push_back({{row.step(), row.epoch(), row.train_seconds(), row.train_loss(),

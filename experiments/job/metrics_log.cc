@@ -17,6 +17,7 @@ nlohmann::ordered_json StepLine(const StepRecord& record) {
                               {"step_ms", record.step_ms},
                               {"data_ms", record.data_ms},
                               {"compute_ms", record.compute_ms},
+                              {"forward_ms", record.forward_ms},
                               {"submit_ms", record.submit_ms},
                               {"exposed_comm_ms", record.exposed_comm_ms},
                               {"codec_ms", record.codec_ms},

@@ -105,6 +105,7 @@ StepStatistics Summarize(std::span<const std::vector<StepRecord>> ranks,
   statistics.step_ms_p10 = Quantile(slowest, 0.1);
   statistics.step_ms_p90 = Quantile(slowest, 0.9);
   statistics.compute_ms = common.MedianOfMeans(&StepRecord::compute_ms);
+  statistics.forward_ms = common.MedianOfMeans(&StepRecord::forward_ms);
   statistics.exposed_comm_ms = common.MedianOfMeans(&StepRecord::exposed_comm_ms);
   statistics.submit_ms = common.MedianOfMeans(&StepRecord::submit_ms);
   statistics.data_ms = common.MedianOfMeans(&StepRecord::data_ms);

@@ -30,6 +30,7 @@ struct StepStatistics {
   std::optional<double> step_ms_p10;
   std::optional<double> step_ms_p90;
   std::optional<double> compute_ms;       ///< Median over steps of the mean over ranks.
+  std::optional<double> forward_ms;       ///< Median over steps of the mean over ranks.
   std::optional<double> exposed_comm_ms;  ///< Median over steps of the mean over ranks.
   std::optional<double> submit_ms;        ///< Median over steps of the mean over ranks.
   std::optional<double> data_ms;          ///< Median over steps of the mean over ranks.

@@ -8,6 +8,7 @@
 #include "experiments/build_info.h"
 #include "experiments/job/statistics.h"
 #include "experiments/job/step_bound.h"
+#include "experiments/job/step_order.h"
 #include "experiments/lab/network_plan.h"
 #include "experiments/server_layout.h"
 #include "experiments/spec_keys.h"
@@ -155,6 +156,7 @@ class SummaryMaker {
                            {"p90", OrNull(statistics_.step_ms_p90)}};
     summary_["compute_ms"] = OrNull(statistics_.compute_ms);
     summary_["submit_ms"] = OrNull(statistics_.submit_ms);
+    summary_["forward_ms"] = OrNull(statistics_.forward_ms);
     summary_["exposed_comm_ms"] = OrNull(statistics_.exposed_comm_ms);
     summary_["data_ms"] = OrNull(statistics_.data_ms);
     summary_["codec_ms"] = OrNull(statistics_.codec_ms);
@@ -196,7 +198,7 @@ class SummaryMaker {
 
   void AddBound() {
     for (const char* key :
-         {"bound_ms", "bound_comm_ms", "bound_ratio", "bound_missing",
+         {"bound_ms", "bound_comm_ms", "bound_ratio", "bound_missing", "bound_order",
           "bound_bytes_sent_per_worker_per_step", "bound_bytes_received_per_worker_per_step",
           "bound_bytes_per_server_per_step"}) {
       summary_[key] = nullptr;
@@ -210,13 +212,35 @@ class SummaryMaker {
     summary_["bound_bytes_received_per_worker_per_step"] = bound->cost.bytes_received_per_worker;
     summary_["bound_bytes_per_server_per_step"] = bound->cost.bytes_per_server;
     if (!bound->missing.empty()) summary_["bound_missing"] = bound->missing;
-    if (bound->comm_ms) AddBoundOfTime(*bound->comm_ms);
+    if (!bound->comm_ms) return;
+    AddBoundOfTime(*bound->comm_ms);
+    AddOrder(*bound);
+  }
+
+  double BoundComputeMs() const {
+    return EmulatedComputeMs() > 0 ? EmulatedComputeMs() : statistics_.compute_ms.value_or(0);
+  }
+
+  void AddOrder(const StepBound& bound) {
+    OrderInput input;
+    input.compute_ms = BoundComputeMs();
+    input.forward_ms = std::min(statistics_.forward_ms.value_or(0), input.compute_ms);
+    input.gradient_bytes = first_["gradient_wire_bytes"].get<double>();
+    input.parameter_bytes = first_["parameter_wire_bytes"].get<double>();
+    input.last_bucket = first_.value("last_bucket_share", 0.0);
+    if (first_.contains("busiest_link") && first_["busiest_link"].is_number()) {
+      input.busiest_link = first_["busiest_link"].get<double>();
+    }
+    const std::optional<StepOrder> order = OrderOf(spec_, bound, input);
+    if (!order) return;
+    summary_["bound_order"] = {{"step_ms", order->step_ms},
+                               {"compute_ms", order->compute_ms},
+                               {"uneven_ms", order->uneven_ms},
+                               {"last_bucket_ms", order->last_bucket_ms}};
   }
 
   void AddBoundOfTime(double comm_ms) {
-    const double compute_ms =
-        EmulatedComputeMs() > 0 ? EmulatedComputeMs() : statistics_.compute_ms.value_or(0);
-    const double bound_ms = std::max(comm_ms, compute_ms);
+    const double bound_ms = std::max(comm_ms, BoundComputeMs());
     summary_["bound_comm_ms"] = comm_ms;
     summary_["bound_ms"] = bound_ms;
     const std::optional<double> step_ms = StepAgainstBound();

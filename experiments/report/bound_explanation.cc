@@ -65,6 +65,7 @@ class Above {
 
   BoundExplanation Explain() {
     AddInterval();
+    AddOrder();
     AddLinks();
     AddStragglers();
     AddParts();
@@ -96,6 +97,26 @@ class Above {
     if (interval == nullptr || interval->low > kAboveBound) return;
     AddWhole(fmt::format("noise: the 95 % interval of the ratio, {:.2f} to {:.2f}, holds {:.2f}",
                          interval->low, interval->high, kAboveBound));
+  }
+
+  void AddOrder() {
+    const StudyRun* run = AnyDone();
+    if (run == nullptr || !run->order) return;
+    const OrderedStep& order = *run->order;
+    std::vector<std::string> parts;
+    const auto add = [&](const char* what, double ms) {
+      if (ms > 0) parts.push_back(fmt::format("{} {}", what, MsText(ms)));
+    };
+    add("compute with nothing to overlap with", order.compute_ms);
+    add("servers' uneven parts", order.uneven_ms);
+    add("the last bucket's way", order.last_bucket_ms);
+    AddMs(fmt::format("buckets travel whole and in order ({})", fmt::join(parts, ", ")),
+          order.step_ms - bound_ms_);
+  }
+
+  const StudyRun* AnyDone() const {
+    const auto run = std::ranges::find(cell_.results, "done", &StudyRun::status);
+    return run == cell_.results.end() ? nullptr : &*run;
   }
 
   void AddLinks() {
@@ -136,8 +157,8 @@ class Above {
 
   void AddCores() {
     if (cell_.cores_busy.value_or(0) < kCoresBusy) return;
-    const auto run = std::ranges::find(cell_.results, "done", &StudyRun::status);
-    const bool done = run != cell_.results.end();
+    const StudyRun* run = AnyDone();
+    const bool done = run != nullptr;
     AddWhole(fmt::format(
         "the machine's {}cores were {:.0f} % busy{}: the processor limits the emulation",
         done && run->cores ? fmt::format("{} ", *run->cores) : "", *cell_.cores_busy * 100,

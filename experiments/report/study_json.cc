@@ -57,6 +57,14 @@ json JsonOf(const std::vector<StudyLink>& links) {
   return list;
 }
 
+json JsonOf(const std::optional<OrderedStep>& order) {
+  if (!order) return {};
+  return {{"step_ms", order->step_ms},
+          {"compute_ms", order->compute_ms},
+          {"uneven_ms", order->uneven_ms},
+          {"last_bucket_ms", order->last_bucket_ms}};
+}
+
 json JsonOf(const StudyRun& run) {
   json row{{"run_id", run.run_id},
            {"directory", run.directory},
@@ -86,6 +94,7 @@ json JsonOf(const StudyRun& run) {
            {"outlier", run.outlier},
            {"link_ok", OrNull(run.link_ok)},
            {"links", JsonOf(run.links)},
+           {"bound_order", JsonOf(run.order)},
            {"critical_path", JsonOf(run.critical_path)},
            {"staleness", JsonOf(run.staleness)},
            {"curve", JsonOf(run.curve)},

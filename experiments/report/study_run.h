@@ -36,6 +36,15 @@ inline constexpr std::array kCriticalParts{
     CriticalPart{"data_ms", &CriticalPath::data_ms},
     CriticalPart{"other_ms", &CriticalPath::other_ms}};
 
+/// The least time of a step whose buckets travel whole and in their order, and what it has over
+/// the bound (experiments/job/step_order.h). In milliseconds.
+struct OrderedStep {
+  double step_ms = 0;
+  double compute_ms = 0;
+  double uneven_ms = 0;
+  double last_bucket_ms = 0;
+};
+
 /// One evaluation of a run on held-out data.
 struct CurvePoint {
   std::int64_t step = 0;     ///< Steps done before it.
@@ -84,6 +93,7 @@ struct StudyRun {
   std::optional<double> bound_comm_ms;  ///< Communication's part of the next.
   std::optional<double> bound_ms;
   std::optional<double> bound_ratio;
+  std::optional<OrderedStep> order;    ///< Absent where nothing is known of its buckets.
   std::string bound_missing;           ///< Why a run with links has no bound.
   std::optional<double> straggler_ms;  ///< Injected, mean over ranks and steps.
   std::optional<double> buckets;

@@ -49,6 +49,11 @@ void AddTimes(const json& summary, StudyRun& run) {
   run.bound_bytes_per_step = NumberAt(summary, "/bound_bytes_sent_per_worker_per_step");
   run.bound_comm_ms = NumberAt(summary, "/bound_comm_ms");
   run.bound_missing = TextAt(summary, "bound_missing");
+  if (const auto step_ms = NumberAt(summary, "/bound_order/step_ms")) {
+    run.order = {*step_ms, NumberAt(summary, "/bound_order/compute_ms").value_or(0),
+                 NumberAt(summary, "/bound_order/uneven_ms").value_or(0),
+                 NumberAt(summary, "/bound_order/last_bucket_ms").value_or(0)};
+  }
   run.straggler_ms = NumberAt(summary, "/straggler_ms");
   run.buckets = NumberAt(summary, "/buckets");
   run.bound_ms = NumberAt(summary, "/bound_ms");

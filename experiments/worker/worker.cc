@@ -20,6 +20,7 @@
 #include "experiments/worker/run_parts.h"
 #include "experiments/worker/server_report.h"
 #include "experiments/worker/worker_observer.h"
+#include "paramserver/server_assignment.h"
 
 namespace ringside {
 namespace {
@@ -190,6 +191,18 @@ class WorkerRun {
     return static_cast<double>(ticks.busy) / static_cast<double>(ticks.all);
   }
 
+  double LastBucketShare() const {
+    if (plan_.buckets() == 0) return 0;
+    return static_cast<double>(plan_.range(plan_.buckets() - 1).size()) /
+           static_cast<double>(std::max<std::size_t>(plan_.elements(), 1));
+  }
+
+  /// Null without servers.
+  nlohmann::json BusiestServerLink() const {
+    if (entry_.family != Family::kParameterServer) return {};
+    return BusiestLink(plan_, AssignToServers(plan_, setup_.world), setup_.world);
+  }
+
   nlohmann::json Report(const WorkerObserver& observer, const nlohmann::json& server) {
     nlohmann::json report{
         {"steps_done", result_.steps_done},
@@ -199,6 +212,8 @@ class WorkerRun {
         {"train_seconds", result_.train_seconds},
         {"parameters", plan_.elements()},
         {"buckets", plan_.buckets()},
+        {"last_bucket_share", LastBucketShare()},
+        {"busiest_link", BusiestServerLink()},
         {"gradient_wire_bytes", WireBytesOfAll(spec_.options.codec)},
         {"parameter_wire_bytes", WireBytesOfAll(ReplyCodec(spec_.options.codec))},
         {"emulated_compute_ms", model_->emulated_compute_ms()},

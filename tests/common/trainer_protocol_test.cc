@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,11 @@ using ::testing::ElementsAre;
 using ::testing::Not;
 using Log = std::vector<std::string>;
 
+void BusyFor(std::chrono::milliseconds time) {
+  const auto until = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < until) continue;
+}
+
 // Two tensors, one bucket each; remembers its batches.
 class ProbeModel : public Model {
  public:
@@ -38,6 +44,8 @@ class ProbeModel : public Model {
     batches.push_back(batch);
     tracker_->BeginStep(batch.step, strategy);
     tracker_->AwaitAll();
+    BusyFor(forward_takes);
+    if (forward_takes.count() > 0) forward_end_ = std::chrono::steady_clock::now();
     for (const int tensor : {0, 1}) {
       if (log_tensors) log_.push_back("tensor " + std::to_string(tensor));
       tracker_->TensorReady(tensor);
@@ -50,7 +58,12 @@ class ProbeModel : public Model {
         .loss_sum = test_loss, .correct = 1, .samples = static_cast<std::int64_t>(batch.samples)};
   }
 
+  std::optional<std::chrono::steady_clock::time_point> forward_end() const override {
+    return forward_end_;
+  }
+
   std::vector<Batch> batches;
+  std::chrono::milliseconds forward_takes{0};  // 0: it does not tell
   bool log_tensors = false;
   std::int64_t diverges_at = -1;
   double test_loss = 1;
@@ -59,6 +72,7 @@ class ProbeModel : public Model {
   Log& log_;
   std::vector<TensorSpec> tensors_{{"a", 16}, {"b", 16}};
   std::optional<BucketTracker> tracker_;
+  std::optional<std::chrono::steady_clock::time_point> forward_end_;
 };
 
 class ProbeStrategy : public Strategy {
@@ -78,8 +92,7 @@ class ProbeStrategy : public Strategy {
     if (!under_way_[static_cast<std::size_t>(bucket.index)]) return;
     under_way_[static_cast<std::size_t>(bucket.index)] = false;
     log_.push_back("await " + std::to_string(bucket.index));
-    const auto until = std::chrono::steady_clock::now() + await_takes;
-    while (std::chrono::steady_clock::now() < until) continue;
+    BusyFor(await_takes);
   }
   void Settle() override { log_.push_back("settle"); }
   void ReadOptimizerState(std::span<float>) override {}
@@ -286,6 +299,18 @@ TEST_F(TrainerProtocolTest, DrainingCountsInTheStepThatIsDrained) {
   for (const StepRecord& record : recorder_.steps()) {
     EXPECT_GE(record.exposed_comm_ms, 6) << "two buckets of 3 ms";
     EXPECT_GE(record.step_ms, record.exposed_comm_ms);
+  }
+}
+
+TEST_F(TrainerProtocolTest, TheForwardPassIsCountedWithoutItsWaits) {
+  Run({.end_step = 1, .global_batch = 8}, 0);
+  EXPECT_EQ(recorder_.steps().at(0).forward_ms, 0) << "the model does not tell";
+  strategy_.await_takes = std::chrono::milliseconds(3);
+  model_.forward_takes = std::chrono::milliseconds(5);
+  Run({.end_step = 3, .global_batch = 8}, 0);
+  for (const StepRecord& record : recorder_.steps() | std::views::drop(1)) {
+    EXPECT_GE(record.forward_ms, 5) << record.step;
+    EXPECT_LE(record.forward_ms, record.compute_ms + 1e-9) << record.step;
   }
 }
 

@@ -35,18 +35,6 @@ std::vector<double> Shares(const BucketPlan& plan, const World& world) {
   return shares;
 }
 
-/// Each way over the busiest link, in units of M.
-double Busiest(const std::vector<double>& shares, const World& world) {
-  double busiest = 0;
-  for (int server = 0; server < world.servers; ++server) {
-    const double share = shares[static_cast<std::size_t>(server)];
-    const bool dedicated = server < world.dedicated_servers();
-    busiest =
-        std::max(busiest, dedicated ? world.workers * share : 1 + (world.workers - 2) * share);
-  }
-  return busiest;
-}
-
 TEST(AssignToServers, GivesServersOfOneKindEqualShares) {
   for (const World& world :
        {WorldOf(4, 3, 0), WorldOf(4, 0, 4), WorldOf(2, 0, 2), WorldOf(1, 0, 1)}) {
@@ -73,8 +61,24 @@ TEST(AssignToServers, ApproachesTheProportionOfBytePs) {
 
 TEST(AssignToServers, KeepsTheBusiestLinkNearTheBoundWithBucketsOfOrdinarySize) {
   const World world = WorldOf(4, 2, 4);
-  EXPECT_LT(Busiest(Shares(PlanOf(4 << 20), world), world), 1.2 * 1.05);
-  EXPECT_LT(Busiest(Shares(PlanOf(1 << 20), world), world), 1.2 * 1.02);
+  const auto busiest = [&](std::size_t bucket_bytes) {
+    const BucketPlan plan = PlanOf(bucket_bytes);
+    return BusiestLink(plan, AssignToServers(plan, world), world);
+  };
+  EXPECT_LT(busiest(4 << 20), 1.2 * 1.05);
+  EXPECT_LT(busiest(1 << 20), 1.2 * 1.02);
+  EXPECT_GE(busiest(1 << 20), 1.2);
+}
+
+TEST(BusiestLink, IsAWorkersOrAServers) {
+  const std::vector<TensorSpec> tensors{{"a", 3}, {"b", 1}};
+  const BucketPlan plan(tensors, {4, 4});  // a bucket each
+  const World dedicated = WorldOf(4, 2, 0);
+  EXPECT_DOUBLE_EQ(BusiestLink(plan, {0, 1}, dedicated), 3);  // four times three quarters
+  EXPECT_DOUBLE_EQ(BusiestLink(plan, {0, 0}, dedicated), 4);
+  EXPECT_DOUBLE_EQ(BusiestLink(plan, {0, 1}, WorldOf(4, 0, 2)), 2.5);
+  EXPECT_DOUBLE_EQ(BusiestLink(plan, {0, 1}, WorldOf(1, 2, 0)), 1);
+  EXPECT_EQ(BusiestLink(BucketPlan({}, {4, 4}), {}, dedicated), 0);
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ TEST_F(LauncherEdgesTest, AStoppedLauncherGoesOnAfterMoreThanALease) {
   const int steps = StepsIn(bundle());
   launcher.Signal(SIGCONT);
   WaitUntil("more steps or the end",
-            [&] { return StepsIn(bundle()) > steps + 200 || launcher.Poll().has_value(); });
+            [&] { return StepsIn(bundle()) > steps + 20 || launcher.Poll().has_value(); });
   EXPECT_FALSE(launcher.Poll().has_value());
   EXPECT_TRUE(IsAlive(PidIn(bundle(), "worker 0")));
   launcher.Signal(SIGINT);

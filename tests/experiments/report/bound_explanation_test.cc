@@ -109,6 +109,17 @@ TEST(BoundExplanation, LinksCountByWhatTheyCarried) {
   EXPECT_FALSE(ExplainBound(cell).explained);
 }
 
+TEST(BoundExplanation, BucketsInTheirOrderTakeTheirTime) {
+  StudyCell cell = Cell(1.5);
+  cell.results[0].order = {.step_ms = 140, .compute_ms = 25, .last_bucket_ms = 15};
+  EXPECT_EQ(ExplainBound(cell).text,
+            "buckets travel whole and in order (compute with nothing to overlap with 25 ms, the "
+            "last bucket's way 15 ms): 40 ms");
+  EXPECT_TRUE(ExplainBound(cell).explained);
+  cell.results[0].order->step_ms = 110;
+  EXPECT_FALSE(ExplainBound(cell).explained);
+}
+
 TEST(BoundExplanation, WorkersSlowedOnPurposeAreNamed) {
   StudyCell cell = Cell(2);
   cell.straggler_ms = 25;

@@ -1,0 +1,90 @@
+#include "experiments/job/step_order.h"
+
+#include <gtest/gtest.h>
+
+#include "experiments/lab/network_plan.h"
+#include "tests/experiments/job/job_testing.h"
+
+namespace ringside {
+namespace {
+
+constexpr double kBytes = 100e6;
+constexpr double kBitsPerSecond = 1e9;
+
+/// Of M bytes over one link.
+double LinkMs() { return 1000 * kBytes / GoodputBytesPerSecond(kBitsPerSecond); }
+
+RunSpec SpecOf(const std::string& strategy, int workers, int servers, bool colocated = false) {
+  RunSpec spec = ProfileSpec(strategy, workers, 4);
+  spec.servers = servers;
+  spec.colocated = colocated;
+  spec.link_bits_per_s = kBitsPerSecond;
+  return spec;
+}
+
+/// Ten buckets of one size.
+OrderInput InputOf(double compute_ms) {
+  return {.compute_ms = compute_ms,
+          .forward_ms = compute_ms / 3,
+          .gradient_bytes = kBytes,
+          .parameter_bytes = kBytes,
+          .last_bucket = 0.1};
+}
+
+std::optional<StepOrder> Order(const RunSpec& spec, const OrderInput& input) {
+  const auto bound = BoundOf(spec, spec.workers, input.gradient_bytes, input.parameter_bytes);
+  return OrderOf(spec, bound.value(), input);
+}
+
+TEST(StepOrder, TheForwardPassOfFifoHasNothingToOverlapWith) {
+  RunSpec spec = SpecOf("ring", 4, 0);
+  const double comm_ms = 1.5 * LinkMs();
+  EXPECT_DOUBLE_EQ(Order(spec, InputOf(300))->step_ms, comm_ms + 100);
+  EXPECT_DOUBLE_EQ(Order(spec, InputOf(300))->compute_ms, 100);
+  EXPECT_EQ(Order(spec, InputOf(300))->last_bucket_ms, 0) << "links are full both ways to the end";
+  spec.options.order = SendOrder::kPriority;
+  EXPECT_DOUBLE_EQ(Order(spec, InputOf(300))->step_ms, comm_ms);
+  spec.overlap = false;
+  EXPECT_DOUBLE_EQ(Order(spec, InputOf(300))->step_ms, comm_ms + 300);
+}
+
+TEST(StepOrder, ServersAnswerTheLastBucketWhenTheyHaveAllOfIt) {
+  OrderInput input = InputOf(0);
+  input.busiest_link = 4;  // of one server
+  EXPECT_DOUBLE_EQ(Order(SpecOf("ps-sync", 4, 1), input)->step_ms, 4.4 * LinkMs());
+  EXPECT_DOUBLE_EQ(Order(SpecOf("ps-async", 4, 1), input)->step_ms, 4.1 * LinkMs())
+      << "nobody waits for others";
+  input.busiest_link = 1.5;  // of four in workers
+  EXPECT_DOUBLE_EQ(Order(SpecOf("ps-sync", 4, 4, true), input)->step_ms, 1.8 * LinkMs());
+}
+
+TEST(StepOrder, WholeBucketsLeaveServersUnevenParts) {
+  OrderInput input = InputOf(0);
+  input.busiest_link = 1.2;  // three of ten buckets from each of four workers
+  const auto order = Order(SpecOf("ps-sync", 4, 4), input);
+  EXPECT_NEAR(order->uneven_ms, 0.2 * LinkMs(), 1e-9);
+  EXPECT_NEAR(order->step_ms, 1.6 * LinkMs(), 1e-9);
+}
+
+TEST(StepOrder, WhereComputeIsLongerTheLastBucketStillHasItsWholeWay) {
+  OrderInput input = InputOf(100 * LinkMs());
+  EXPECT_NEAR(Order(SpecOf("ring", 4, 0), input)->last_bucket_ms, 0.15 * LinkMs(), 1e-9);
+  input.busiest_link = 4;
+  const auto order = Order(SpecOf("ps-sync", 4, 1), input);
+  EXPECT_NEAR(order->last_bucket_ms, 0.8 * LinkMs(), 1e-9) << "there and back";
+  EXPECT_NEAR(order->step_ms, 100.8 * LinkMs(), 1e-6);
+  EXPECT_EQ(order->compute_ms, 0) << "it is in the bound";
+}
+
+TEST(StepOrder, IsUnknownWithoutABoundOfTime) {
+  RunSpec spec = SpecOf("ring", 4, 0);
+  spec.link_bits_per_s = 0;
+  EXPECT_FALSE(Order(spec, InputOf(1)));
+  EXPECT_FALSE(Order(SpecOf("none", 4, 0), InputOf(1)));
+  RunSpec periodic = SpecOf("local-sgd", 4, 0);
+  periodic.options.sync_every = 4;
+  EXPECT_FALSE(Order(periodic, InputOf(1)));
+}
+
+}  // namespace
+}  // namespace ringside
