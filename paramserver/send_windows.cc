@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "paramserver/server_assignment.h"
+
 namespace ringside {
 namespace {
 
@@ -29,12 +31,10 @@ bool TwoKinds(const World& world) {
 
 std::vector<ServerShare> ShareLink(const BucketPlan& plan, const std::vector<int>& server_of,
                                    const World& world) {
-  std::vector<ServerShare> shares(static_cast<std::size_t>(world.servers));
-  for (int bucket = 0; bucket < plan.buckets(); ++bucket) {
-    shares[static_cast<std::size_t>(server_of[static_cast<std::size_t>(bucket)])].of_plan +=
-        static_cast<double>(plan.range(bucket).size()) / static_cast<double>(plan.elements());
+  std::vector<ServerShare> shares;
+  for (const double of_plan : ServerShares(plan, server_of, world.servers)) {
+    shares.push_back({.of_plan = of_plan, .window = TwoBuckets(plan)});
   }
-  for (ServerShare& share : shares) share.window = TwoBuckets(plan);
   if (!TwoKinds(world)) return shares;
   const double largest = std::ranges::max_element(shares, {}, &ServerShare::of_plan)->of_plan;
   for (ServerShare& share : shares) {

@@ -15,13 +15,19 @@ std::vector<int> AssignToServers(const BucketPlan& plan, const World& world) {
   return plan.AssignServers(costs);
 }
 
-double BusiestLink(const BucketPlan& plan, const std::vector<int>& server_of, const World& world) {
-  if (plan.elements() == 0) return 0;
-  std::vector<double> shares(static_cast<std::size_t>(world.servers));
+std::vector<double> ServerShares(const BucketPlan& plan, const std::vector<int>& server_of,
+                                 int servers) {
+  std::vector<double> shares(static_cast<std::size_t>(servers));
   for (int bucket = 0; bucket < plan.buckets(); ++bucket) {
     shares[static_cast<std::size_t>(server_of[static_cast<std::size_t>(bucket)])] +=
         static_cast<double>(plan.range(bucket).size()) / static_cast<double>(plan.elements());
   }
+  return shares;
+}
+
+double BusiestLink(const BucketPlan& plan, const std::vector<int>& server_of, const World& world) {
+  if (plan.elements() == 0) return 0;
+  const std::vector<double> shares = ServerShares(plan, server_of, world.servers);
   double busiest = world.colocated_servers < world.workers ? 1 : 0;  // a worker without a server
   for (int server = 0; server < world.servers; ++server) {
     const double share = shares[static_cast<std::size_t>(server)];

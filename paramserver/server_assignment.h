@@ -17,6 +17,10 @@ namespace ringside {
 /// Pure: the same on every rank.
 std::vector<int> AssignToServers(const BucketPlan& plan, const World& world);
 
+/// The share of the plan's elements that each of `servers` owns.
+std::vector<double> ServerShares(const BucketPlan& plan, const std::vector<int>& server_of,
+                                 int servers);
+
 /// What the busiest link then carries each way in a step, over all elements of the plan: what
 /// whole buckets leave of even shares.
 double BusiestLink(const BucketPlan& plan, const std::vector<int>& server_of, const World& world);

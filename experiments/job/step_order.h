@@ -10,11 +10,11 @@ namespace ringside {
 
 /// What a run tells of its buckets. Times in milliseconds.
 struct OrderInput {
-  double compute_ms = 0;               ///< As the bound counts it.
-  double forward_ms = 0;               ///< Its forward pass; 0: unknown.
-  double gradient_bytes = 0;           ///< Of one worker's step, as they travel.
-  double parameter_bytes = 0;          ///< On their way back.
-  double last_bucket = 0;              ///< Its share of them: that of the first layers.
+  double compute_ms = 0;                 ///< As the bound counts it.
+  double forward_ms = 0;                 ///< Its forward pass; 0: unknown.
+  double gradient_bytes = 0;             ///< Of one worker's step, as they travel.
+  double parameter_bytes = 0;            ///< On their way back.
+  double last_bucket = 0;                ///< Its share of them: that of the first layers.
   std::optional<double> busiest_link{};  ///< `BusiestLink`, with servers.
 };
 

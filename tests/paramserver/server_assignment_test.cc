@@ -26,13 +26,7 @@ World WorldOf(int workers, int dedicated, int colocated) {
 
 /// Of all elements, by server.
 std::vector<double> Shares(const BucketPlan& plan, const World& world) {
-  std::vector<double> shares(static_cast<std::size_t>(world.servers), 0);
-  const std::vector<int> servers = AssignToServers(plan, world);
-  for (int bucket = 0; bucket < plan.buckets(); ++bucket) {
-    shares[static_cast<std::size_t>(servers[static_cast<std::size_t>(bucket)])] +=
-        static_cast<double>(plan.range(bucket).size()) / static_cast<double>(kElements);
-  }
-  return shares;
+  return ServerShares(plan, AssignToServers(plan, world), world.servers);
 }
 
 TEST(AssignToServers, GivesServersOfOneKindEqualShares) {
