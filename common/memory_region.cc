@@ -136,6 +136,7 @@ MemoryRegion MemoryRegion::Ordinary(std::size_t bytes) {
   if (data == nullptr && bytes > 0) {
     throw InternalError("no memory for " + std::to_string(bytes) + " bytes: " + ErrnoText());
   }
+  Populate(data, bytes);
   return {data, bytes};
 }
 
