@@ -228,7 +228,7 @@ void RunRank(const Job& job) {
   const auto context = ConnectGloo(job);
   for (const std::size_t bytes : job.sizes) {
     const FlatSpace space(bytes / sizeof(float), "benchmark");
-    for (const Ours& each : ours) each.collective->Prepare(space, {});
+    for (const Ours& each : ours) each.collective->Prepare(space, {}, 0);
     Contest(job, ours, context, space).Run(*barrier, space.grads());
     barrier->AllGather({});
     Sum(*barrier, 0);  // nobody unbinds its buffers while another still reads the last message

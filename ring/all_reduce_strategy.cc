@@ -48,7 +48,7 @@ void AllReduceStrategy::Start(FlatSpace& space, const BucketPlan& plan, const St
 void AllReduceStrategy::Agree(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) {
   collective_ = connect_();
   CheckAgreement(*collective_, context_.world, plan, from);
-  collective_->Prepare(space, plan);
+  collective_->Prepare(space, plan, from.step);
   if (const std::string notes = collective_->Notes(); !notes.empty()) {
     context_.recorder.AddNote(notes);
   }

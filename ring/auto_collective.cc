@@ -80,9 +80,10 @@ AutoCollective::AutoCollective(const CollectiveContext& context)
   costs_ = CostTable(std::move(names));
 }
 
-void AutoCollective::Prepare(const FlatSpace& space, const BucketPlan& plan) {
+void AutoCollective::Prepare(const FlatSpace& space, const BucketPlan& plan,
+                             std::int64_t first_step) {
   if (gloo_.workers() == 1) return;
-  if (hierarchy_ != nullptr) hierarchy_->Prepare(space, plan);
+  if (hierarchy_ != nullptr) hierarchy_->Prepare(space, plan, first_step);
   std::vector<float> small;  // zeros, as the gradients are before the first step: sums stay finite
   double spent = 0;
   for (const std::size_t bytes : SizesFor(plan)) {

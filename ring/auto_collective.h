@@ -29,7 +29,7 @@ class AutoCollective : public EncodingCollective {
 
   /// Collective. Takes up to about a second on all but slow links: sizes grow up to the largest
   /// bucket's as long as there is time.
-  void Prepare(const FlatSpace& space, const BucketPlan& plan) override;
+  void Prepare(const FlatSpace& space, const BucketPlan& plan, std::int64_t first_step) override;
   void AllReduceSum(std::span<float> data, const std::string& what) override;
   /// Picks by the bytes that are sent.
   void AllReduceEncoded(std::span<float> data, Codec& codec, const CodecPlace& place,

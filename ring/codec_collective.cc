@@ -36,9 +36,9 @@ class EncodedCollective : public Collective {
         timeline_(timeline),
         inner_(std::move(inner)) {}
 
-  void Prepare(const FlatSpace& space, const BucketPlan& plan) override {
-    inner_->Prepare(space, plan);
-    places_.Prepare(space, plan);
+  void Prepare(const FlatSpace& space, const BucketPlan& plan, std::int64_t first_step) override {
+    inner_->Prepare(space, plan, first_step);
+    places_.Prepare(space, plan, first_step);
     codec_ = std::make_unique<TimedCodec>(MakeCodec(options_, rank_, places_.elements()), recorder_,
                                           &timeline_);
   }
@@ -112,9 +112,9 @@ class GatheringCollective : public CollectiveDecorator {
  public:
   using CollectiveDecorator::CollectiveDecorator;
 
-  void Prepare(const FlatSpace& space, const BucketPlan& plan) override {
-    inner().Prepare(space, plan);
-    places_.Prepare(space, plan);
+  void Prepare(const FlatSpace& space, const BucketPlan& plan, std::int64_t first_step) override {
+    inner().Prepare(space, plan, first_step);
+    places_.Prepare(space, plan, first_step);
     codec_ =
         std::make_unique<TimedCodec>(MakeCodec(options_, rank_, places_.elements()), recorder_);
   }
@@ -151,9 +151,9 @@ class PowerSgdCollective : public CollectiveDecorator {
  public:
   using CollectiveDecorator::CollectiveDecorator;
 
-  void Prepare(const FlatSpace& space, const BucketPlan& plan) override {
-    inner().Prepare(space, plan);
-    places_.Prepare(space, plan);
+  void Prepare(const FlatSpace& space, const BucketPlan& plan, std::int64_t first_step) override {
+    inner().Prepare(space, plan, first_step);
+    places_.Prepare(space, plan, first_step);
     if (FeedsErrorsBack(options_)) residual_.assign(places_.elements(), 0.0F);
     for (int bucket = 0; bucket < plan.buckets(); ++bucket) {
       const BucketPlan::Range& range = plan.range(bucket);

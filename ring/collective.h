@@ -28,8 +28,8 @@ class Collective {
   virtual ~Collective() = default;
 
   /// Optional: the spans that later all-reduces will use, so that connections' buffers can be set
-  /// up once.
-  virtual void Prepare(const FlatSpace&, const BucketPlan&) {}
+  /// up once, and the step of the first of them.
+  virtual void Prepare(const FlatSpace&, const BucketPlan&, std::int64_t /*first_step*/) {}
   /// In place: element-wise sum over all ranks, fp32, the same bits on every rank, and in every run
   /// where the algorithm is ours to pin.
   /// `what` names the operation in errors: "bucket 3, step 17".

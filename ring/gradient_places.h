@@ -17,13 +17,14 @@
 namespace ringside {
 
 /// Tells where in the flat gradient vector a span is, for collectives that keep something of each
-/// place. Steps are counted from the start of the run: all ranks sum each bucket once a step.
+/// place. Steps are counted from the first one: all ranks sum each bucket once a step.
 class GradientPlaces {
  public:
-  void Prepare(const FlatSpace& space, const BucketPlan& plan) {
+  void Prepare(const FlatSpace& space, const BucketPlan& plan, std::int64_t first_step) {
     grads_ = space.grads();
     plan_ = plan;
-    steps_.clear();
+    first_step_ = first_step;
+    sums_.clear();
   }
 
   std::size_t elements() const { return grads_.size(); }
@@ -47,9 +48,7 @@ class GradientPlaces {
     return *std::ranges::upper_bound(buckets, element, {}, end);
   }
   /// Of this bucket's next sum.
-  CodecPlace Next(int bucket) {
-    return {plan_.range(bucket).begin, steps_[plan_.range(bucket).begin]++};
-  }
+  CodecPlace Next(int bucket) { return NextAt(plan_.range(bucket).begin); }
   /// Of the next sum of a span that always begins where this one does: a bucket, or a share of one
   /// that is the same in every step. Throws `InternalError` for a span that is of no gradients.
   CodecPlace Next(std::span<const float> data) {
@@ -59,14 +58,16 @@ class GradientPlaces {
     if (!inside(data.data()) || !inside(data.data() + data.size())) {
       throw InternalError("only gradients of the flat vector can be summed with a codec");
     }
-    const auto offset = static_cast<std::size_t>(data.data() - grads_.data());
-    return {offset, steps_[offset]++};
+    return NextAt(static_cast<std::size_t>(data.data() - grads_.data()));
   }
 
  private:
+  CodecPlace NextAt(std::size_t offset) { return {offset, first_step_ + sums_[offset]++}; }
+
   std::span<const float> grads_;
   BucketPlan plan_;
-  std::map<std::size_t, std::int64_t> steps_;  // by first element
+  std::int64_t first_step_ = 0;
+  std::map<std::size_t, std::int64_t> sums_;  // how many there have been, by first element
 };
 
 }  // namespace ringside

@@ -31,10 +31,11 @@ HierarchicalCollective::HierarchicalCollective(HierarchyParts parts, int rank, S
       store_(store),
       prefix_(std::move(prefix)) {}
 
-void HierarchicalCollective::Prepare(const FlatSpace& space, const BucketPlan& plan) {
+void HierarchicalCollective::Prepare(const FlatSpace& space, const BucketPlan& plan,
+                                     std::int64_t first_step) {
   Run([&] {
-    inner_->Prepare(space, plan);
-    if (outer_ != nullptr) outer_->Prepare(space, plan);
+    inner_->Prepare(space, plan, first_step);
+    if (outer_ != nullptr) outer_->Prepare(space, plan, first_step);
   });
 }
 

@@ -35,7 +35,7 @@ class HierarchicalCollective : public Collective {
   /// Borrows `store`, where a rank that fails tells whom it missed, under `prefix`.
   HierarchicalCollective(HierarchyParts parts, int rank, Store& store, std::string prefix);
 
-  void Prepare(const FlatSpace& space, const BucketPlan& plan) override;
+  void Prepare(const FlatSpace& space, const BucketPlan& plan, std::int64_t first_step) override;
   void AllReduceSum(std::span<float> data, const std::string& what) override;
   void Broadcast(std::span<float> data, int root) override;
   std::vector<std::byte> AllGather(std::span<const std::byte> mine) override;

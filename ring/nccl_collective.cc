@@ -176,7 +176,7 @@ NcclCollective::~NcclCollective() = default;
 
 std::string NcclCollective::Notes() const { return shares_gpu_ ? kSharedGpuNote : ""; }
 
-void NcclCollective::Prepare(const FlatSpace& space, const BucketPlan&) {
+void NcclCollective::Prepare(const FlatSpace& space, const BucketPlan&, std::int64_t) {
   Run("pinning of the vectors", [&](const Deadline&) {
     device_->Pin(space.params());
     device_->Pin(space.grads());

@@ -66,7 +66,7 @@ ShmCollective::ShmCollective(const HostRanks& host, Store& store, const CommOpti
   vectors_.resize(host.workers.size());
 }
 
-void ShmCollective::Prepare(const FlatSpace& space, const BucketPlan&) {
+void ShmCollective::Prepare(const FlatSpace& space, const BucketPlan&, std::int64_t) {
   spaces_ = ShmSpaces(*this, rank_, size_, space);
 }
 

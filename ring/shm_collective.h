@@ -34,7 +34,7 @@ class ShmCollective : public HostCollective {
                 const ShmPatience& patience = {});
 
   /// Attaches to the flat vectors of the others, if they lie in shared memory.
-  void Prepare(const FlatSpace& space, const BucketPlan& plan) override;
+  void Prepare(const FlatSpace& space, const BucketPlan& plan, std::int64_t first_step) override;
   void AllReduceSum(std::span<float> data, const std::string& what) override;
   void Broadcast(std::span<float> data, int root) override;
   std::vector<std::byte> AllGather(std::span<const std::byte> mine) override;

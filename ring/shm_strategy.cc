@@ -40,7 +40,7 @@ void ShmStrategy::Connect(FlatSpace& space, const BucketPlan& plan, const StartP
   const HostRanks host = AllOnOneHost(context_.world);
   collective_ = std::make_unique<ShmCollective>(host, context_.store, context_.comm, "shm");
   CheckAgreement(*collective_, context_.world, plan, from);
-  collective_->Prepare(space, plan);
+  collective_->Prepare(space, plan, from.step);
   if (collective_->spaces().empty())
     throw InternalError("strategy shm needs flat vectors in shared memory");
   collective_->Broadcast(space.params(), 0);

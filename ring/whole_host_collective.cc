@@ -16,8 +16,9 @@ std::span<float> ShareIn(std::span<float> piece, int shares, int index) {
 
 }  // namespace
 
-void WholeHostCollective::Prepare(const FlatSpace& space, const BucketPlan& plan) {
-  inner_->Prepare(space, plan);
+void WholeHostCollective::Prepare(const FlatSpace& space, const BucketPlan& plan,
+                                  std::int64_t first_step) {
+  inner_->Prepare(space, plan, first_step);
 }
 
 void WholeHostCollective::AllReduceSum(std::span<float> data, const std::string& what) {

@@ -20,7 +20,7 @@ class WholeHostCollective : public HostCollective {
   WholeHostCollective(std::unique_ptr<Collective> inner, int rank)
       : inner_(std::move(inner)), rank_(rank) {}
 
-  void Prepare(const FlatSpace& space, const BucketPlan& plan) override;
+  void Prepare(const FlatSpace& space, const BucketPlan& plan, std::int64_t first_step) override;
   void AllReduceSum(std::span<float> data, const std::string& what) override;
   void Broadcast(std::span<float> data, int root) override;
   std::vector<std::byte> AllGather(std::span<const std::byte> mine) override;

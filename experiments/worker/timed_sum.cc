@@ -30,7 +30,7 @@ class TimedSum : public TimedOperation {
                             {setup_.world, process.client(), comm_, setup_.spec.options,
                              fmt::format("bench/{}", index)},
                             recorder_, timeline_)) {
-    collective_->Prepare(space_, plan_);
+    collective_->Prepare(space_, plan_, 0);
     FillForTiming({}, space_.grads());  // no page is touched first while it is timed
   }
 

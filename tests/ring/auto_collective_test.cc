@@ -77,7 +77,7 @@ TEST(AutoCollectiveTest, LeavesOutWhatCannotEncodeAndSumsRight) {
     Timeline timeline;
     const auto collective =
         MakeSum(kAutoCollective, {world, store, comm, options, "auto"}, recorder, timeline);
-    collective->Prepare(space, plan);
+    collective->Prepare(space, plan, 0);
     EXPECT_THAT(collective->Notes(), HasSubstr("halving-doubling"));
     EXPECT_THAT(collective->Notes(), testing::Not(HasSubstr("recursive-doubling")));
     std::ranges::fill(space.grads(), static_cast<float>(rank + 1));
@@ -114,7 +114,7 @@ TEST_P(AutoCollectiveWaysTest, AllRanksDecideAlikeAndSumRight) {
     world.host = GetParam().hosts[static_cast<std::size_t>(rank)];
     const FlatSpace space(plan.elements(), "test");
     AutoCollective collective({world, store, comm, options, "auto"});
-    collective.Prepare(space, plan);
+    collective.Prepare(space, plan, 0);
     notes[static_cast<std::size_t>(rank)] = collective.Notes();
     for (const std::size_t count : {1U, 1000U, 20'000U, 300'000U}) {
       std::vector<float> data(count, static_cast<float>(rank + 1));

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,7 @@ namespace ringside {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 StrategyOptions OptionsOf(const std::string& codec, ErrorFeedback feedback = ErrorFeedback::kAuto) {
@@ -70,7 +72,7 @@ class CodecCollectiveTest : public testing::TestWithParam<Setting> {
       Member member(elements, GetParam().entry->memory);
       const auto sum = MakeSum(*GetParam().entry, {self, store, comm, options, "g"},
                                member.recorder, member.timeline);
-      sum->Prepare(member.space, member.plan);
+      sum->Prepare(member.space, member.plan, 0);
       body(*sum, member, rank);
       sum->AllGather({});
     });
@@ -321,7 +323,7 @@ TEST(CodecCollectiveFaultTest, DamagedBytesAreAnErrorThatNamesTheirSender) {
     Member member(1000);
     const auto sum =
         MakeSum(damaging, {self, store, comm, options, "g"}, member.recorder, member.timeline);
-    sum->Prepare(member.space, member.plan);
+    sum->Prepare(member.space, member.plan, 0);
     try {
       sum->AllReduceSum(member.Bucket(0), "bucket 0, step 0");
       ADD_FAILURE() << "the first count is wrong";
@@ -336,6 +338,29 @@ TEST(CodecCollectiveFaultTest, DamagedBytesAreAnErrorThatNamesTheirSender) {
   });
 }
 
+TEST(CodecCollectiveStepsTest, CountFromTheFirstOneOfAResumedRun) {
+  InProcessStore store;
+  const CommOptions comm{.address = "127.0.0.1", .token = "secret", .timeout = 5s};
+  for (const char* codec : {"fp16", "topk:0.1", "powersgd:1"}) {
+    const StrategyOptions options = OptionsOf(codec);
+    RunRanks(2, [&](int rank) {
+      const World self = TestWorld(rank, 2);
+      Member member(1000);
+      Timeline timeline(1000);
+      const auto sum =
+          MakeSum(kRingCollective, {self, store, comm, options, codec}, member.recorder, timeline);
+      sum->Prepare(member.space, member.plan, 5);
+      for (int step = 5; step < 7; ++step) sum->AllReduceSum(member.Bucket(0), "bucket 0");
+      sum->AllGather({});
+      std::set<std::int64_t> steps;
+      for (const TimelineSpan& span : timeline.Take()) {
+        if (span.kind == SpanKind::kCodec) steps.insert(span.step);
+      }
+      EXPECT_THAT(steps, ElementsAre(5, 6)) << codec;
+    });
+  }
+}
+
 TEST(CodecCollectiveFaultTest, OnlyWholeBucketsAreSummed) {
   InProcessStore store;
   const CommOptions comm{.address = "127.0.0.1", .token = "secret", .timeout = 5s};
@@ -346,7 +371,7 @@ TEST(CodecCollectiveFaultTest, OnlyWholeBucketsAreSummed) {
       Member member(1000);
       const auto sum = MakeSum(kRingCollective, {self, store, comm, options, codec},
                                member.recorder, member.timeline);
-      sum->Prepare(member.space, member.plan);
+      sum->Prepare(member.space, member.plan, 0);
       EXPECT_THROW(sum->AllReduceSum(member.Bucket(0).subspan(1), "a part"), InternalError);
       sum->AllGather({});
     });
@@ -362,7 +387,7 @@ TEST(CodecCollectiveFaultTest, OnlyGradientsAreEncodedOnTheirWay) {
     Member member(1000);
     const auto sum = MakeSum(kRingCollective, {self, store, comm, options, "g"}, member.recorder,
                              member.timeline);
-    sum->Prepare(member.space, member.plan);
+    sum->Prepare(member.space, member.plan, 0);
     std::vector<float> elsewhere(10);
     EXPECT_THROW(sum->AllReduceSum(elsewhere, "test data"), InternalError);
     sum->AllGather({});

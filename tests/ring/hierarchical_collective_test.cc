@@ -59,7 +59,7 @@ class HierarchicalCollectiveTest : public testing::TestWithParam<Hosts> {
       const FlatSpace space(100'001, "test");
       const auto collective =
           kHierarchicalCollective.make({world, store, comm, options, "hierarchy"});
-      collective->Prepare(space, {});
+      collective->Prepare(space, {}, 0);
       body(*collective, space, rank);
       collective->AllGather({});
     });

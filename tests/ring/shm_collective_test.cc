@@ -56,7 +56,7 @@ class ShmCollectiveTest : public testing::TestWithParam<int> {
     RunRanks(world(), [&](int rank) {
       const FlatSpace space(elements, "test");
       ShmCollective collective(AllOnOneHost(TestWorld(rank, world())), store, comm, "shm");
-      collective.Prepare(space, {});
+      collective.Prepare(space, {}, 0);
       body(collective, space, rank);
       collective.AllGather({});
     });
