@@ -5,6 +5,7 @@
 #include <string>
 
 #include "experiments/job/console.h"
+#include "experiments/job/signal_watch.h"
 #include "experiments/matrix/live_table.h"
 #include "experiments/matrix/matrix_runner.h"
 
@@ -21,6 +22,7 @@ class MatrixView : public MatrixListener {
   void Skipped(const PlannedRun& run, const std::string& status) override;
   void Started(const PlannedRun& run) override;
   void Ended(const PlannedRun& run, const JobOutcome& outcome) override;
+  bool Interrupted() override { return signals_.Take() > 0; }
 
   /// Where the jobs show their progress.
   Console& console() { return console_; }
@@ -28,6 +30,7 @@ class MatrixView : public MatrixListener {
  private:
   const std::filesystem::path directory_;
   const bool quiet_;
+  SignalWatch signals_;
   Console console_;
   LiveTable table_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "common/errors.h"
@@ -11,6 +12,7 @@
 #include "experiments/cli/option_set.h"
 #include "experiments/cli/spec_options.h"
 #include "experiments/cli/work_directory.h"
+#include "experiments/job/hand_over.h"
 #include "experiments/report/text_table.h"
 #include "experiments/strategy_table.h"
 #include "experiments/units.h"
@@ -206,6 +208,8 @@ int RunVerifyCommand(const Arguments& args) {
   const bool quiet = parsed.IsOn("quiet");
   job.show_progress = false;
   job.echo_logs = false;
+  std::optional<HandOver> hand_over;
+  if (!parsed.Get("out").empty()) hand_over.emplace(parsed.Get("out"), environment);
   WorkDirectory work("verify", parsed.Get("out"));
   const auto progress = [&](const VerifyRow& row, int done, int planned) {
     if (quiet) return;

@@ -31,10 +31,7 @@ SignalWatch::SignalWatch() {
   if (::pipe2(fds.data(), O_CLOEXEC | O_NONBLOCK) != 0) throw InternalError("no pipe for signals");
   read_ = FileDescriptor(fds[0]);
   write_ = FileDescriptor(fds[1]);
-  int none = -1;
-  if (!handler_fd.compare_exchange_strong(none, write_.get())) {
-    throw InternalError("signals are being watched already");
-  }
+  outer_fd_ = handler_fd.exchange(write_.get());
   struct sigaction action {};
   action.sa_handler = WriteSignal;
   action.sa_flags = SA_RESTART;
@@ -45,7 +42,9 @@ SignalWatch::SignalWatch() {
 SignalWatch::~SignalWatch() {
   ::sigaction(SIGINT, &old_int_, nullptr);
   ::sigaction(SIGTERM, &old_term_, nullptr);
-  handler_fd.store(-1);
+  handler_fd.store(outer_fd_);
+  if (outer_fd_ < 0) return;
+  for (int left = Take(); left > 0; --left) WriteSignal(SIGINT);
 }
 
 int SignalWatch::Take() {

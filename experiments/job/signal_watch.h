@@ -9,8 +9,9 @@ namespace ringside {
 
 /// Turns SIGINT and SIGTERM into readable bytes while it lives; then the dispositions of before are
 /// restored. A handler that writes to a pipe, not signalfd, because threads that gRPC started
-/// earlier do not have the signals blocked. One at a time in a process: a second one throws
-/// `InternalError`.
+/// earlier do not have the signals blocked. A second one in a process must go before the first: it
+/// gets the signals meanwhile, and leaves to the first those that it has not taken. Made and
+/// destroyed on one thread.
 class SignalWatch {
  public:
   SignalWatch();
@@ -26,6 +27,7 @@ class SignalWatch {
  private:
   FileDescriptor read_;
   FileDescriptor write_;
+  int outer_fd_ = -1;  ///< Who got the signals before.
   struct sigaction old_int_ {};
   struct sigaction old_term_ {};
 };

@@ -125,7 +125,7 @@ class Runner {
   MatrixTally Run(const std::vector<PlannedRun>& selected) {
     TellOrphans(selected);
     const auto begin = Clock::now();
-    for (std::size_t i = 0; i < selected.size() && !tally_.interrupted; ++i) {
+    for (std::size_t i = 0; i < selected.size() && !IsInterrupted(); ++i) {
       const PlannedRun& planned = selected[i];
       const auto run_begin = Clock::now();
       listener_.Started(planned);
@@ -140,6 +140,11 @@ class Runner {
   }
 
  private:
+  bool IsInterrupted() {
+    if (listener_.Interrupted()) tally_.interrupted = true;
+    return tally_.interrupted;
+  }
+
   bool IsOrphaned(const PlannedRun& run) const {
     return fs::exists(directory_ / run.id) && !BundleStatus(directory_ / run.id);
   }

@@ -32,6 +32,8 @@ class MatrixListener {
   virtual void Skipped(const PlannedRun& /*run*/, const std::string& /*status*/) {}
   virtual void Started(const PlannedRun& /*run*/) {}
   virtual void Ended(const PlannedRun& /*run*/, const JobOutcome& /*outcome*/) {}
+  /// Asked between runs, whose own signals are theirs: true ends the matrix.
+  virtual bool Interrupted() { return false; }
 };
 
 /// Carries out the runs of a matrix, one after the other, each into `directory`/ID, and keeps the

@@ -104,7 +104,6 @@ TEST(SignalWatch, TakesSignalsAndGivesThemBack) {
   ::sigaction(SIGINT, nullptr, &before);
   {
     SignalWatch watch;
-    EXPECT_THROW(SignalWatch(), InternalError);
     EXPECT_EQ(watch.Take(), 0);
     ::kill(::getpid(), SIGINT);
     ::kill(::getpid(), SIGTERM);
@@ -114,6 +113,25 @@ TEST(SignalWatch, TakesSignalsAndGivesThemBack) {
   struct sigaction after {};
   ::sigaction(SIGINT, nullptr, &after);
   EXPECT_EQ(before.sa_handler, after.sa_handler);
+}
+
+TEST(SignalWatch, AnInnerOneLeavesWhatItHasNotTaken) {
+  SignalWatch outer;
+  int count = 0;
+  {
+    SignalWatch inner;
+    ::kill(::getpid(), SIGINT);
+    WaitUntil("the first signal", [&] { return inner.Take() == 1; });
+    EXPECT_EQ(outer.Take(), 0);
+    ::kill(::getpid(), SIGTERM);
+    WaitUntil("the second signal", [&] {
+      pollfd readable{inner.fd(), POLLIN, 0};
+      return ::poll(&readable, 1, 0) == 1;
+    });
+  }
+  EXPECT_EQ(outer.Take(), 1);
+  ::kill(::getpid(), SIGINT);
+  WaitUntil("the third signal", [&] { return (count += outer.Take()) == 1; });
 }
 
 TEST(LogPump, PrefixesLinesAndKeepsThemWholeInTheFile) {

@@ -48,6 +48,10 @@ class MatrixRunnerTest : public ::testing::Test, public MatrixListener {
     }
   }
 
+  bool Interrupted() override {
+    return interrupted_after_ > 0 && static_cast<int>(carried_.size()) >= interrupted_after_;
+  }
+
   // A run that writes its bundle, with the status that the test wants for its workers.
   JobOutcome Carry(const RunSpec& spec, const JobOptions& options) {
     carried_.push_back(spec.workers);
@@ -103,6 +107,7 @@ class MatrixRunnerTest : public ::testing::Test, public MatrixListener {
   FailureKind failure_ = FailureKind::kEarlyExit;
   int full_ = 0;
   int interrupts_ = 0;
+  int interrupted_after_ = 0;  // runs; 0: never
 };
 
 TEST_F(MatrixRunnerTest, RunsAllInOrder) {
@@ -143,6 +148,16 @@ TEST_F(MatrixRunnerTest, AnInterruptEndsItAndResumeGoesOn) {
   EXPECT_EQ(second.skipped, 2);
   EXPECT_EQ(second.done, 2);
   EXPECT_THAT(carried_, ::testing::ElementsAre(runs_[2].spec.workers, runs_[3].spec.workers));
+}
+
+TEST_F(MatrixRunnerTest, ASignalBetweenTwoRunsEndsItToo) {
+  interrupted_after_ = 2;
+  const MatrixTally tally = Run(Existing::kRefuse);
+  EXPECT_TRUE(tally.interrupted);
+  EXPECT_EQ(tally.done, 2);
+  EXPECT_THAT(Indexed(), ::testing::SizeIs(2));
+  interrupted_after_ = 0;
+  EXPECT_EQ(Run(Existing::kResume).done, 2);
 }
 
 TEST_F(MatrixRunnerTest, RetriesOnlyTheFailed) {
