@@ -25,15 +25,23 @@ std::vector<double> ServerShares(const BucketPlan& plan, const std::vector<int>&
   return shares;
 }
 
-double BusiestLink(const BucketPlan& plan, const std::vector<int>& server_of, const World& world) {
+double BusiestLinkBytes(const BucketPlan& plan, const std::vector<int>& server_of,
+                        const World& world, const StepBytes& bytes) {
   if (plan.elements() == 0) return 0;
+  const auto [gradients, parameters] = bytes;
+  const double others = world.workers - 1.0;
   const std::vector<double> shares = ServerShares(plan, server_of, world.servers);
-  double busiest = world.colocated_servers < world.workers ? 1 : 0;  // a worker without a server
+  const bool without_server = world.colocated_servers < world.workers;
+  double busiest = without_server ? std::max(gradients, parameters) : 0;
   for (int server = 0; server < world.servers; ++server) {
     const double share = shares[static_cast<std::size_t>(server)];
-    const bool dedicated = server < world.dedicated_servers();
-    busiest =
-        std::max(busiest, dedicated ? world.workers * share : 1 + (world.workers - 2) * share);
+    if (server < world.dedicated_servers()) {
+      busiest = std::max(busiest, world.workers * share * std::max(gradients, parameters));
+      continue;
+    }
+    const double sent = (1 - share) * gradients + others * share * parameters;
+    const double received = (1 - share) * parameters + others * share * gradients;
+    busiest = std::max({busiest, sent, received});
   }
   return busiest;
 }

@@ -21,9 +21,16 @@ std::vector<int> AssignToServers(const BucketPlan& plan, const World& world);
 std::vector<double> ServerShares(const BucketPlan& plan, const std::vector<int>& server_of,
                                  int servers);
 
-/// What the busiest link then carries each way in a step, over all elements of the plan: what
-/// whole buckets leave of even shares.
-double BusiestLink(const BucketPlan& plan, const std::vector<int>& server_of, const World& world);
+/// What a step sends in all buckets together, of one worker and as it travels.
+struct StepBytes {
+  double gradients = 0;
+  double parameters = 0;
+};
+
+/// What the busier direction of the busiest link then carries in a step, in bytes: what whole
+/// buckets leave of even shares.
+double BusiestLinkBytes(const BucketPlan& plan, const std::vector<int>& server_of,
+                        const World& world, const StepBytes& bytes);
 
 }  // namespace ringside
 

@@ -13,12 +13,34 @@ bool HasEvenLinks(const RunSpec& spec) {
   return !spec.network || (spec.network->rates.empty() && spec.network->racks <= 1);
 }
 
-/// Of the last bucket: its gradients from all workers to its server, or the answers back, over the
-/// server's link. Asynchronous servers wait for nobody, and a worker may be alone.
-double ServerMs(const StrategyEntry& entry, const RunSpec& spec, double bytes) {
-  const bool dedicated = LayoutServers(spec).dedicated > 0;
-  const double others = entry.synchronous ? spec.workers - (dedicated ? 0 : 1) : 1;
-  return 1000 * others * bytes / GoodputBytesPerSecond(spec.link_bits_per_s);
+double LinkMs(const RunSpec& spec, double bytes) {
+  return 1000 * bytes / GoodputBytesPerSecond(spec.link_bits_per_s);
+}
+
+/// What the last bucket needs alone.
+struct LastBucket {
+  double there_ms = 0;  ///< A ring: to be summed.
+  double back_ms = 0;
+};
+
+/// From all workers to its server and back, over the server's link; a server that waits for nobody
+/// answers each alone.
+LastBucket LastBucketOf(const StrategyEntry& entry, const RunSpec& spec, const OrderInput& input,
+                        double comm_ms) {
+  if (entry.family == Family::kRing) return {.there_ms = comm_ms * input.last_bucket};
+  if (!input.busiest_link_bytes || !HasEvenLinks(spec)) return {};
+  const bool inside = LayoutServers(spec).colocated > 0;  // its own worker's stays there
+  const double workers = entry.synchronous ? spec.workers - (inside ? 1 : 0) : 1;
+  const double share = workers * input.last_bucket;
+  return {.there_ms = LinkMs(spec, share * input.gradient_bytes),
+          .back_ms = LinkMs(spec, share * input.parameter_bytes)};
+}
+
+/// What a worker pushes over its own link.
+double PushesMs(const RunSpec& spec, const OrderInput& input) {
+  const ServerLayout layout = LayoutServers(spec);
+  const double inside = layout.colocated > 0 ? 1.0 / layout.total() : 0;
+  return LinkMs(spec, (1 - inside) * input.gradient_bytes);
 }
 
 }  // namespace
@@ -30,26 +52,26 @@ std::optional<StepOrder> OrderOf(const RunSpec& spec, const StepBound& bound,
     return std::nullopt;
   }
   const double comm_ms = *bound.comm_ms;
-  double push_ms = entry->family == Family::kRing ? comm_ms * input.last_bucket : 0;
-  double answers_ms = 0;
-  double uneven_ms = 0;
-  if (input.busiest_link && HasEvenLinks(spec)) {
-    const double goodput = GoodputBytesPerSecond(spec.link_bits_per_s);
-    push_ms = ServerMs(*entry, spec, input.last_bucket * input.gradient_bytes);
-    answers_ms = ServerMs(*entry, spec, input.last_bucket * input.parameter_bytes);
-    const double bytes = std::max(input.gradient_bytes, input.parameter_bytes);
-    uneven_ms = std::max(0.0, 1000 * *input.busiest_link * bytes / goodput - comm_ms);
-  }
   const bool fifo = spec.options.order == SendOrder::kFifo;
+  const LastBucket last = LastBucketOf(*entry, spec, input, comm_ms);
+  const double busy_ms = input.busiest_link_bytes && HasEvenLinks(spec)
+                             ? std::max(comm_ms, LinkMs(spec, *input.busiest_link_bytes))
+                             : comm_ms;
   StepOrder order;
   order.compute_ms = fifo ? input.forward_ms : 0;
   if (!spec.overlap) order.compute_ms = input.compute_ms;
-  order.uneven_ms = uneven_ms;
-  order.last_bucket_ms = fifo ? answers_ms : 0;
-  order.step_ms = order.compute_ms + comm_ms + uneven_ms + order.last_bucket_ms;
-  const double behind_compute_ms = input.compute_ms + push_ms + answers_ms;
+  order.uneven_ms = busy_ms - comm_ms;
+  const bool inside = LayoutServers(spec).colocated > 0;
+  order.last_bucket_ms = fifo && !inside ? last.back_ms : 0;
+  order.step_ms = order.compute_ms + busy_ms + order.last_bucket_ms;
+  if (entry->family == Family::kParameterServer && !entry->synchronous) {
+    const double alone_ms = order.compute_ms + PushesMs(spec, input) + order.last_bucket_ms;
+    if (alone_ms <= busy_ms) order = {.uneven_ms = order.uneven_ms};
+    order.step_ms = std::max(alone_ms, busy_ms);
+  }
+  const double behind_compute_ms = input.compute_ms + last.there_ms + last.back_ms;
   if (behind_compute_ms > order.step_ms) {
-    order = {.step_ms = behind_compute_ms, .last_bucket_ms = push_ms + answers_ms};
+    order = {.step_ms = behind_compute_ms, .last_bucket_ms = last.there_ms + last.back_ms};
   }
   return order;
 }

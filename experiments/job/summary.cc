@@ -221,15 +221,21 @@ class SummaryMaker {
     return EmulatedComputeMs() > 0 ? EmulatedComputeMs() : statistics_.compute_ms.value_or(0);
   }
 
+  /// Of the compute as it was measured: stragglers and busy cores stretch both passes.
+  double ForwardShare() const {
+    const double compute_ms = statistics_.compute_ms.value_or(0);
+    return compute_ms > 0 ? std::min(1.0, statistics_.forward_ms.value_or(0) / compute_ms) : 0;
+  }
+
   void AddOrder(const StepBound& bound) {
     OrderInput input;
     input.compute_ms = BoundComputeMs();
-    input.forward_ms = std::min(statistics_.forward_ms.value_or(0), input.compute_ms);
+    input.forward_ms = ForwardShare() * input.compute_ms;
     input.gradient_bytes = first_["gradient_wire_bytes"].get<double>();
     input.parameter_bytes = first_["parameter_wire_bytes"].get<double>();
-    input.last_bucket = first_.value("last_bucket_share", 0.0);
-    if (first_.contains("busiest_link") && first_["busiest_link"].is_number()) {
-      input.busiest_link = first_["busiest_link"].get<double>();
+    input.last_bucket = first_["last_bucket_share"].get<double>();
+    if (const json& bytes = first_["busiest_link_bytes"]; !bytes.is_null()) {
+      input.busiest_link_bytes = bytes.get<double>();
     }
     const std::optional<StepOrder> order = OrderOf(spec_, bound, input);
     if (!order) return;

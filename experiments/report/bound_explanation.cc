@@ -3,8 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 #include <vector>
+
+#include "experiments/statistics/quantile.h"
 
 namespace ringside {
 namespace {
@@ -14,31 +19,33 @@ constexpr double kWorthSaying = 0.02;  // of the bound
 constexpr double kLinkSlow = 0.98;     // of the expected goodput
 constexpr double kTimer = 0.99;
 
-/// The slowest and the fastest link of a cell's runs, over what the bound counts with.
+/// A cell's links, over what the bound counts with.
 struct LinkShares {
-  double slowest = std::numeric_limits<double>::infinity();
-  double fastest = 0;
+  std::optional<double> slowest;  ///< Of each run, the median over runs: as the step is.
+  double fastest = 0;             ///< Of any run.
   int runs_not_ok = 0;
-  bool measured = false;
 };
 
 LinkShares SharesOf(const StudyCell& cell) {
   LinkShares shares;
+  std::vector<double> slowest;
   for (const StudyRun& run : cell.results) {
     if (run.status != "done") continue;
     if (run.link_ok == false) ++shares.runs_not_ok;
+    double slowest_here = std::numeric_limits<double>::infinity();
     for (const StudyLink& link : run.links) {
       // Not judged: one connection does not show what such a link carries.
       if (!link.ok || link.expected_bytes_per_s.value_or(0) <= 0) continue;
       for (const auto& measured : {link.sent_bytes_per_s, link.received_bytes_per_s}) {
         if (!measured || *measured <= 0) continue;
         const double share = *measured / *link.expected_bytes_per_s;
-        shares.slowest = std::min(shares.slowest, share);
+        slowest_here = std::min(slowest_here, share);
         shares.fastest = std::max(shares.fastest, share);
-        shares.measured = true;
       }
     }
+    if (std::isfinite(slowest_here)) slowest.push_back(slowest_here);
   }
+  shares.slowest = Median(std::move(slowest));
   return shares;
 }
 
@@ -99,19 +106,35 @@ class Above {
                          interval->low, interval->high, kAboveBound));
   }
 
+  /// Median over the runs that tell of their buckets; 0 without any.
+  template <typename Value>
+  double MedianOfOrders(Value value) const {
+    std::vector<double> values;
+    for (const StudyRun& run : cell_.results) {
+      if (run.status == "done" && run.order && run.bound_ms) values.push_back(value(run));
+    }
+    return Median(std::move(values)).value_or(0);
+  }
+
   void AddOrder() {
-    const StudyRun* run = AnyDone();
-    if (run == nullptr || !run->order) return;
-    const OrderedStep& order = *run->order;
+    const double over_ms =
+        MedianOfOrders([](const StudyRun& run) { return run.order->step_ms - *run.bound_ms; });
     std::vector<std::string> parts;
-    const auto add = [&](const char* what, double ms) {
+    double sum_ms = 0;
+    const auto add = [&](const char* what, double OrderedStep::*part) {
+      const double ms = MedianOfOrders([&](const StudyRun& run) { return (*run.order).*part; });
       if (ms > 0) parts.push_back(fmt::format("{} {}", what, MsText(ms)));
+      sum_ms += ms;
     };
-    add("compute with nothing to overlap with", order.compute_ms);
-    add("servers' uneven parts", order.uneven_ms);
-    add("the last bucket's way", order.last_bucket_ms);
-    AddMs(fmt::format("buckets travel whole and in order ({})", fmt::join(parts, ", ")),
-          order.step_ms - bound_ms_);
+    add("compute with nothing to overlap with", &OrderedStep::compute_ms);
+    add("servers' uneven parts", &OrderedStep::uneven_ms);
+    add("the last bucket's way", &OrderedStep::last_bucket_ms);
+    // Where the bound is that of the compute, some of the communication hides behind it.
+    const bool add_up = std::abs(sum_ms - over_ms) < kWorthSaying * bound_ms_;
+    AddMs(add_up
+              ? fmt::format("buckets travel whole and in order ({})", fmt::join(parts, ", "))
+              : "communication that has no compute to hide behind, since buckets travel in order",
+          over_ms);
   }
 
   const StudyRun* AnyDone() const {
@@ -121,13 +144,13 @@ class Above {
 
   void AddLinks() {
     const LinkShares shares = SharesOf(cell_);
-    if (!shares.measured || shares.slowest >= kLinkSlow || !cell_.bound_comm_ms) return;
+    if (!shares.slowest || *shares.slowest >= kLinkSlow || !cell_.bound_comm_ms) return;
     AddMs(fmt::format(
-              "the slowest link carried {:.1f} % of what was asked for{}", shares.slowest * 100,
+              "the slowest link carried {:.1f} % of what was asked for{}", *shares.slowest * 100,
               shares.runs_not_ok > 0
                   ? fmt::format(" (not as asked in {} of {} runs)", shares.runs_not_ok, cell_.runs)
                   : ""),
-          *cell_.bound_comm_ms * (1 / shares.slowest - 1));
+          *cell_.bound_comm_ms * (1 / *shares.slowest - 1));
   }
 
   void AddStragglers() {
@@ -200,7 +223,7 @@ BoundExplanation ExplainBelow(const StudyCell& cell) {
                                 interval->low, interval->high));
   }
   if (ratio >= kTimer) texts.push_back("less than 1 %, which timers and shaping leave open");
-  if (const LinkShares links = SharesOf(cell); links.measured && ratio * links.fastest >= 1) {
+  if (const LinkShares links = SharesOf(cell); ratio * links.fastest >= 1) {
     texts.push_back(fmt::format("links carried up to {:.1f} % of what the bound counts with",
                                 links.fastest * 100));
   }

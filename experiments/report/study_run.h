@@ -36,8 +36,8 @@ inline constexpr std::array kCriticalParts{
     CriticalPart{"data_ms", &CriticalPath::data_ms},
     CriticalPart{"other_ms", &CriticalPath::other_ms}};
 
-/// The least time of a step whose buckets travel whole and in their order, and what it has over
-/// the bound (experiments/job/step_order.h). In milliseconds.
+/// The least time of a step whose buckets travel whole and in their order, and the parts of it that
+/// nothing overlaps with (experiments/job/step_order.h). In milliseconds.
 struct OrderedStep {
   double step_ms = 0;
   double compute_ms = 0;

@@ -191,6 +191,12 @@ class WorkerRun {
     return static_cast<double>(ticks.busy) / static_cast<double>(ticks.all);
   }
 
+  StepBytes BytesOfAll() const {
+    const CodecOptions& codec = spec_.options.codec;
+    return {.gradients = static_cast<double>(WireBytesOfAll(codec)),
+            .parameters = static_cast<double>(WireBytesOfAll(ReplyCodec(codec)))};
+  }
+
   double LastBucketShare() const {
     if (plan_.buckets() == 0) return 0;
     return static_cast<double>(plan_.range(plan_.buckets() - 1).size()) /
@@ -200,7 +206,8 @@ class WorkerRun {
   /// Null without servers.
   nlohmann::json BusiestServerLink() const {
     if (entry_.family != Family::kParameterServer) return {};
-    return BusiestLink(plan_, AssignToServers(plan_, setup_.world), setup_.world);
+    return BusiestLinkBytes(plan_, AssignToServers(plan_, setup_.world), setup_.world,
+                            BytesOfAll());
   }
 
   nlohmann::json Report(const WorkerObserver& observer, const nlohmann::json& server) {
@@ -213,7 +220,7 @@ class WorkerRun {
         {"parameters", plan_.elements()},
         {"buckets", plan_.buckets()},
         {"last_bucket_share", LastBucketShare()},
-        {"busiest_link", BusiestServerLink()},
+        {"busiest_link_bytes", BusiestServerLink()},
         {"gradient_wire_bytes", WireBytesOfAll(spec_.options.codec)},
         {"parameter_wire_bytes", WireBytesOfAll(ReplyCodec(spec_.options.codec))},
         {"emulated_compute_ms", model_->emulated_compute_ms()},

@@ -57,22 +57,33 @@ TEST(AssignToServers, KeepsTheBusiestLinkNearTheBoundWithBucketsOfOrdinarySize) 
   const World world = WorldOf(4, 2, 4);
   const auto busiest = [&](std::size_t bucket_bytes) {
     const BucketPlan plan = PlanOf(bucket_bytes);
-    return BusiestLink(plan, AssignToServers(plan, world), world);
+    return BusiestLinkBytes(plan, AssignToServers(plan, world), world, {1, 1});
   };
   EXPECT_LT(busiest(4 << 20), 1.2 * 1.05);
   EXPECT_LT(busiest(1 << 20), 1.2 * 1.02);
   EXPECT_GE(busiest(1 << 20), 1.2);
 }
 
-TEST(BusiestLink, IsAWorkersOrAServers) {
+TEST(BusiestLinkBytes, AreAWorkersOrAServers) {
   const std::vector<TensorSpec> tensors{{"a", 3}, {"b", 1}};
   const BucketPlan plan(tensors, {4, 4});  // a bucket each
+  const StepBytes bytes{.gradients = 100, .parameters = 100};
   const World dedicated = WorldOf(4, 2, 0);
-  EXPECT_DOUBLE_EQ(BusiestLink(plan, {0, 1}, dedicated), 3);  // four times three quarters
-  EXPECT_DOUBLE_EQ(BusiestLink(plan, {0, 0}, dedicated), 4);
-  EXPECT_DOUBLE_EQ(BusiestLink(plan, {0, 1}, WorldOf(4, 0, 2)), 2.5);
-  EXPECT_DOUBLE_EQ(BusiestLink(plan, {0, 1}, WorldOf(1, 2, 0)), 1);
-  EXPECT_EQ(BusiestLink(BucketPlan({}, {4, 4}), {}, dedicated), 0);
+  EXPECT_DOUBLE_EQ(BusiestLinkBytes(plan, {0, 1}, dedicated, bytes), 300);  // 4 x three quarters
+  EXPECT_DOUBLE_EQ(BusiestLinkBytes(plan, {0, 0}, dedicated, bytes), 400);
+  EXPECT_DOUBLE_EQ(BusiestLinkBytes(plan, {0, 1}, WorldOf(4, 0, 2), bytes), 250);
+  EXPECT_DOUBLE_EQ(BusiestLinkBytes(plan, {0, 1}, WorldOf(1, 2, 0), bytes), 100);
+  EXPECT_EQ(BusiestLinkBytes(BucketPlan({}, {4, 4}), {}, dedicated, bytes), 0);
+}
+
+TEST(BusiestLinkBytes, OfACodecThatMakesOneDirectionShorter) {
+  const std::vector<TensorSpec> tensors{{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}};
+  const BucketPlan plan(tensors, {4, 4});
+  const StepBytes bytes{.gradients = 100, .parameters = 400};
+  EXPECT_DOUBLE_EQ(BusiestLinkBytes(plan, {0, 1, 2, 3}, WorldOf(4, 4, 0), bytes), 400);
+  // Three quarters of its own gradients, and a quarter of the parameters to each of three.
+  EXPECT_DOUBLE_EQ(BusiestLinkBytes(plan, {0, 1, 2, 3}, WorldOf(4, 0, 4), bytes), 75 + 300);
+  EXPECT_DOUBLE_EQ(BusiestLinkBytes(plan, {0, 0, 1, 1}, WorldOf(4, 0, 2), bytes), 50 + 600);
 }
 
 }  // namespace

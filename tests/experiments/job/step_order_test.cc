@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "experiments/lab/network_plan.h"
+#include "experiments/lab/network_spec.h"
+#include "paramserver/server_assignment.h"
 #include "tests/experiments/job/job_testing.h"
 
 namespace ringside {
@@ -50,30 +52,63 @@ TEST(StepOrder, TheForwardPassOfFifoHasNothingToOverlapWith) {
 
 TEST(StepOrder, ServersAnswerTheLastBucketWhenTheyHaveAllOfIt) {
   OrderInput input = InputOf(0);
-  input.busiest_link = 4;  // of one server
+  input.busiest_link_bytes = 4 * kBytes;  // of one server
   EXPECT_DOUBLE_EQ(Order(SpecOf("ps-sync", 4, 1), input)->step_ms, 4.4 * LinkMs());
-  EXPECT_DOUBLE_EQ(Order(SpecOf("ps-async", 4, 1), input)->step_ms, 4.1 * LinkMs())
-      << "nobody waits for others";
-  input.busiest_link = 1.5;  // of four in workers
-  EXPECT_DOUBLE_EQ(Order(SpecOf("ps-sync", 4, 4, true), input)->step_ms, 1.8 * LinkMs());
+  input.busiest_link_bytes = 1.5 * kBytes;  // of four in workers, which have other answers to send
+  EXPECT_DOUBLE_EQ(Order(SpecOf("ps-sync", 4, 4, true), input)->step_ms, 1.5 * LinkMs());
+}
+
+TEST(StepOrder, WithoutWaitingForOthersTheirComputeHidesBehindOnesPushes) {
+  OrderInput input = InputOf(1.5 * LinkMs());
+  input.busiest_link_bytes = 4 * kBytes;
+  for (const char* strategy : {"ps-async", "ps-ssp", "ps-backup"}) {
+    const auto order = Order(SpecOf(strategy, 4, 1), input);
+    EXPECT_DOUBLE_EQ(order->step_ms, 4 * LinkMs()) << strategy;
+    EXPECT_EQ(order->compute_ms + order->last_bucket_ms, 0) << strategy;
+  }
+  // Alone: half a link's time of forward pass, its pushes, the last bucket's answer.
+  input.busiest_link_bytes = kBytes;
+  const auto alone = Order(SpecOf("ps-async", 4, 4), input);
+  EXPECT_NEAR(alone->step_ms, 1.7 * LinkMs(), 1e-6) << "all of the compute, and there and back";
+  input = InputOf(0.9 * LinkMs());
+  input.busiest_link_bytes = kBytes;
+  EXPECT_NEAR(Order(SpecOf("ps-async", 4, 4), input)->step_ms, 1.4 * LinkMs(), 1e-6);
 }
 
 TEST(StepOrder, WholeBucketsLeaveServersUnevenParts) {
   OrderInput input = InputOf(0);
-  input.busiest_link = 1.2;  // three of ten buckets from each of four workers
+  input.busiest_link_bytes = 1.2 * kBytes;  // three of ten buckets from each of four workers
   const auto order = Order(SpecOf("ps-sync", 4, 4), input);
   EXPECT_NEAR(order->uneven_ms, 0.2 * LinkMs(), 1e-9);
   EXPECT_NEAR(order->step_ms, 1.6 * LinkMs(), 1e-9);
+  RunSpec racks = SpecOf("ps-sync", 4, 4);
+  racks.network = ParseNetwork("rate=1Gbps,racks=2,uplink=1Gbps");
+  const double comm_ms = *BoundOf(racks, 4, kBytes, kBytes)->comm_ms;
+  EXPECT_DOUBLE_EQ(Order(racks, input)->step_ms, comm_ms) << "nothing is said of their links";
+}
+
+TEST(StepOrder, EvenPartsAreEvenUnderACodecThatAnswersInFull) {
+  OrderInput input = InputOf(0);
+  input.gradient_bytes = kBytes / 4;
+  const BucketPlan plan(std::vector<TensorSpec>(4, {"t", 1}), {4, 4});
+  for (const bool colocated : {false, true}) {
+    const World world{.workers = 4, .servers = 4, .colocated_servers = colocated ? 4 : 0};
+    input.busiest_link_bytes =
+        BusiestLinkBytes(plan, {0, 1, 2, 3}, world, {input.gradient_bytes, input.parameter_bytes});
+    EXPECT_NEAR(Order(SpecOf("ps-sync", 4, 4, colocated), input)->uneven_ms, 0, 1e-9);
+  }
 }
 
 TEST(StepOrder, WhereComputeIsLongerTheLastBucketStillHasItsWholeWay) {
   OrderInput input = InputOf(100 * LinkMs());
   EXPECT_NEAR(Order(SpecOf("ring", 4, 0), input)->last_bucket_ms, 0.15 * LinkMs(), 1e-9);
-  input.busiest_link = 4;
+  input.busiest_link_bytes = 4 * kBytes;
   const auto order = Order(SpecOf("ps-sync", 4, 1), input);
   EXPECT_NEAR(order->last_bucket_ms, 0.8 * LinkMs(), 1e-9) << "there and back";
   EXPECT_NEAR(order->step_ms, 100.8 * LinkMs(), 1e-6);
   EXPECT_EQ(order->compute_ms, 0) << "it is in the bound";
+  input.busiest_link_bytes = 1.5 * kBytes;
+  EXPECT_NEAR(Order(SpecOf("ps-sync", 4, 4, true), input)->last_bucket_ms, 0.6 * LinkMs(), 1e-9);
 }
 
 TEST(StepOrder, IsUnknownWithoutABoundOfTime) {

@@ -69,6 +69,8 @@ nlohmann::json Report(double bytes) {
           {"buckets", 2},
           {"gradient_wire_bytes", 4000},
           {"parameter_wire_bytes", 4000},
+          {"last_bucket_share", 0.25},
+          {"busiest_link_bytes", 8000.0},
           {"emulated_compute_ms", 5.0},
           {"cpu_seconds", 1.5},
           {"peak_rss_bytes", 1000},
@@ -124,6 +126,7 @@ TEST(Summary, HasWhatTheDesignLists) {
                           "bytes_per_server",
                           "bound_ms",
                           "bound_ratio",
+                          "bound_order",
                           "staleness",
                           "final_loss",
                           "eval_accuracy",
@@ -159,6 +162,30 @@ TEST(Summary, TheBoundIsTheLongerOfComputeAndCommunication) {
   run.spec.link_bits_per_s = 0;
   EXPECT_TRUE(MakeSummary(run)["bound_ms"].is_null());
   EXPECT_GT(MakeSummary(run)["bound_bytes_sent_per_worker_per_step"], 0);
+}
+
+TEST(Summary, TheOrderOfBucketsIsOfWhatWorkersTellOfThem) {
+  RunRecord run = MakeRun();
+  run.spec.strategy = "ps-sync";
+  run.spec.link_bits_per_s = 1e6;
+  for (WorkerRecord& worker : run.workers) {
+    // Slowed, so that compute took four times the 5 ms of the bound: a third of it is forward.
+    for (StepRecord& step : worker.steps) {
+      step.compute_ms = 20;
+      step.forward_ms = 20.0 / 3;
+    }
+  }
+  const nlohmann::json summary = MakeSummary(run);
+  const nlohmann::json& order = summary["bound_order"];
+  const double server_ms = summary["bound_comm_ms"].get<double>();  // 8 kB over its link
+  EXPECT_NEAR(order["compute_ms"].get<double>(), 5.0 / 3, 1e-9);
+  EXPECT_NEAR(order["last_bucket_ms"].get<double>(), server_ms / 4, 1e-6);
+  EXPECT_NEAR(order["uneven_ms"].get<double>(), 0, 1e-6);
+  EXPECT_NEAR(order["step_ms"].get<double>(), 5.0 / 3 + 1.25 * server_ms, 1e-6);
+  for (WorkerRecord& worker : run.workers) worker.report["busiest_link_bytes"] = 9000.0;
+  EXPECT_NEAR(MakeSummary(run)["bound_order"]["uneven_ms"].get<double>(), server_ms / 8, 1e-6);
+  run.spec.link_bits_per_s = 0;
+  EXPECT_TRUE(MakeSummary(run)["bound_order"].is_null());
 }
 
 TEST(Summary, ThereIsNoBoundWhereNoFormulaKnowsWhoSharesALink) {

@@ -30,6 +30,7 @@ StudyCell Cell(double ratio) {
   if (ratio < kBelowBound) cell.bound_flag = "below";
   StudyRun run;
   run.status = "done";
+  run.bound_ms = 100;
   cell.results = {run};
   return cell;
 }
@@ -109,6 +110,16 @@ TEST(BoundExplanation, LinksCountByWhatTheyCarried) {
   EXPECT_FALSE(ExplainBound(cell).explained);
 }
 
+TEST(BoundExplanation, OneBadLinkOfManyRunsIsNotTheMedians) {
+  StudyCell cell = Cell(1.4);
+  cell.results.assign(5, cell.results[0]);
+  for (StudyRun& run : cell.results) run.links = {Link(1), Link(0.99)};
+  cell.results[1].links[0] = Link(0.7);
+  EXPECT_THAT(ExplainBound(cell).text, Not(HasSubstr("slowest link")));
+  for (StudyRun& run : cell.results) run.links[1] = Link(0.8);
+  EXPECT_THAT(ExplainBound(cell).text, HasSubstr("slowest link carried 80.0 %"));
+}
+
 TEST(BoundExplanation, BucketsInTheirOrderTakeTheirTime) {
   StudyCell cell = Cell(1.5);
   cell.results[0].order = {.step_ms = 140, .compute_ms = 25, .last_bucket_ms = 15};
@@ -118,6 +129,26 @@ TEST(BoundExplanation, BucketsInTheirOrderTakeTheirTime) {
   EXPECT_TRUE(ExplainBound(cell).explained);
   cell.results[0].order->step_ms = 110;
   EXPECT_FALSE(ExplainBound(cell).explained);
+}
+
+TEST(BoundExplanation, TheOrderOfBucketsIsAMedianOverRunsEachBesideItsOwnBound) {
+  StudyCell cell = Cell(1.5);
+  cell.results[0].order = {.step_ms = 140, .compute_ms = 40};
+  cell.results.assign(3, cell.results[0]);
+  cell.results[0].bound_ms = 300;  // it computed longer than the others
+  cell.results[0].order = {.step_ms = 310, .compute_ms = 10};
+  EXPECT_EQ(
+      ExplainBound(cell).text,
+      "buckets travel whole and in order (compute with nothing to overlap with 40 ms): 40 ms");
+}
+
+TEST(BoundExplanation, PartsThatAreNotTheWholeAreLeftOut) {
+  StudyCell cell = Cell(1.4);
+  cell.bound_comm_ms = 90;  // the bound is that of the compute
+  cell.results[0].order = {.step_ms = 140, .compute_ms = 50};
+  EXPECT_EQ(
+      ExplainBound(cell).text,
+      "communication that has no compute to hide behind, since buckets travel in order: 40 ms");
 }
 
 TEST(BoundExplanation, WorkersSlowedOnPurposeAreNamed) {

@@ -56,6 +56,22 @@ TEST(StudyTable, SpeedupIsOverTheBestSingleWorker) {
   EXPECT_DOUBLE_EQ(*CellOf(table, "ring", 1).speedup, 0.8);
 }
 
+TEST(StudyTable, KeepsTheOrderOfBuckets) {
+  RunResult result = Result("ring", 4, 1000);
+  result.summary["bound_order"] = {
+      {"step_ms", 9}, {"compute_ms", 3}, {"uneven_ms", 2}, {"last_bucket_ms", 1}};
+  const StudyTable table = MakeStudyTable({"s", {result, Result("ring", 2, 1000)}, {}});
+  const std::optional<OrderedStep>& order = CellOf(table, "ring", 4).results[0].order;
+  ASSERT_TRUE(order);
+  EXPECT_EQ(order->step_ms, 9);
+  EXPECT_EQ(order->compute_ms, 3);
+  EXPECT_EQ(order->uneven_ms, 2);
+  EXPECT_EQ(order->last_bucket_ms, 1);
+  EXPECT_FALSE(CellOf(table, "ring", 2).results[0].order);
+  const json cell = RenderJson(table)["cells"][1];
+  EXPECT_EQ(cell["results"][0]["bound_order"], result.summary["bound_order"]);
+}
+
 TEST(StudyTable, MarksRowsOverDifferentTransports) {
   RunResult tcp = Result("ps-sync", 2, 1000), shm = Result("ps-sync", 2, 4000, 2.5);
   tcp.summary["transport"] = "grpc";
