@@ -9,18 +9,23 @@ namespace ringside {
 namespace {
 
 // The best of those tried between four emulated hosts (README.md).
-constexpr std::size_t kPacedWindow = std::size_t{2} << 20;  // of the largest share
+constexpr std::size_t kLeastPacedWindow = std::size_t{512} << 10;  // of the largest share
 constexpr std::size_t kLeastWindow = std::size_t{2} << 20;
 constexpr std::size_t kMostWindow = std::size_t{8} << 20;
-constexpr std::size_t kAhead = std::size_t{2} << 20;
+constexpr std::size_t kUnansweredBuckets = 8;
+constexpr std::size_t kLeastUnanswered = std::size_t{4} << 20;
 
 // A server with so much of the largest share has not the same one: that differs by a bucket or two.
 constexpr double kSmaller = 0.75;
 
-/// Of the mean size: a tensor that is larger than the rest makes no larger window.
-std::size_t TwoBuckets(const BucketPlan& plan) {
+/// A tensor that is larger than the rest makes no larger window.
+std::size_t MeanBucketBytes(const BucketPlan& plan) {
   const auto buckets = static_cast<std::size_t>(std::max(plan.buckets(), 1));
-  return std::clamp(2 * plan.elements() * sizeof(float) / buckets, kLeastWindow, kMostWindow);
+  return plan.elements() * sizeof(float) / buckets;
+}
+
+std::size_t TwoBuckets(const BucketPlan& plan, std::size_t least) {
+  return std::clamp(2 * MeanBucketBytes(plan), least, kMostWindow);
 }
 
 bool TwoKinds(const World& world) {
@@ -33,15 +38,19 @@ std::vector<ServerShare> ShareLink(const BucketPlan& plan, const std::vector<int
                                    const World& world) {
   std::vector<ServerShare> shares;
   for (const double of_plan : ServerShares(plan, server_of, world.servers)) {
-    shares.push_back({.of_plan = of_plan, .window = TwoBuckets(plan)});
+    shares.push_back(
+        {.of_plan = of_plan,
+         .window = TwoBuckets(plan, kLeastWindow),
+         .unanswered = std::max(kUnansweredBuckets * MeanBucketBytes(plan), kLeastUnanswered)});
   }
   if (!TwoKinds(world)) return shares;
   const double largest = std::ranges::max_element(shares, {}, &ServerShare::of_plan)->of_plan;
+  const std::size_t window = TwoBuckets(plan, kLeastPacedWindow);
   for (ServerShare& share : shares) {
     const double part = largest > 0 ? share.of_plan / largest : 1;
-    share.window = static_cast<std::size_t>(static_cast<double>(kPacedWindow) * part);
+    share.window = static_cast<std::size_t>(static_cast<double>(window) * part);
     share.in_turns = true;
-    if (part < kSmaller) share.ahead = kAhead;
+    if (part < kSmaller) share.ahead = window;
   }
   return shares;
 }
@@ -63,11 +72,13 @@ void SendWindows::Queue(int server) {
   ++state.queued;
 }
 
-void SendWindows::Begin(int server, std::size_t bytes) {
+void SendWindows::Begin(int server, std::size_t bytes, Clock::time_point now) {
   State& state = at(server);
   --state.queued;
   ++state.under_way;
   state.unsent += bytes;
+  if (state.unanswered == 0) state.silent_since = now;
+  state.unanswered += bytes;
 }
 
 void SendWindows::Sent(int server, std::size_t bytes) {
@@ -77,11 +88,23 @@ void SendWindows::Sent(int server, std::size_t bytes) {
   if (state.share.of_plan > 0) state.sent += static_cast<double>(bytes) / state.share.of_plan;
 }
 
-bool SendWindows::MayBegin(int server, std::size_t bytes) const {
+void SendWindows::Answered(int server, std::size_t bytes, Clock::time_point now) {
+  State& state = at(server);
+  state.unanswered -= bytes;
+  state.silent_since = now;
+}
+
+bool SendWindows::MayBegin(int server, std::size_t bytes, Clock::time_point now) const {
   const State& state = at(server);
   if (state.unsent > 0 && state.unsent + bytes > state.share.window) return false;
+  if (IsFarAhead(state, bytes) && now - state.silent_since < kSilence) return false;
   return !state.share.ahead ||
          Begun(server) <= Slowest(/*leading=*/true) + static_cast<double>(*state.share.ahead);
+}
+
+bool SendWindows::IsFarAhead(const State& state, std::size_t bytes) {
+  return state.share.unanswered && state.unanswered > 0 &&
+         state.unanswered + bytes > *state.share.unanswered;
 }
 
 double SendWindows::Begun(int server) const {

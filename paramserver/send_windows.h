@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_PARAMSERVER_SEND_WINDOWS_H_
 #define RINGSIDE_PARAMSERVER_SEND_WINDOWS_H_
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -18,6 +19,8 @@ struct ServerShare {
   std::size_t window = std::size_t{8} << 20;
   /// So many bytes of each connection may wait unsent in the kernel, where no order can reach them.
   std::size_t kernel_unsent = std::size_t{128} << 10;
+  /// So many bytes may lack the server's answer, but always one bucket.
+  std::optional<std::size_t> unanswered{};
   /// Calls take the connections to it in turns; else buckets with even numbers one, odd the other.
   bool in_turns = false;
   /// It may be so many bytes of the plan ahead of any server that has something to send and no such
@@ -28,23 +31,35 @@ struct ServerShare {
 /// How a worker's link is divided, by server. TCP gives each connection the same, which is right
 /// where servers are of one kind: there windows are two buckets, from 2 to 8 MiB. With two kinds
 /// the larger shares would end last and alone, so there the smaller ones may not run ahead of them.
-/// Pure.
+/// Eight buckets, from 4 MiB, may be unanswered. Pure.
 std::vector<ServerShare> ShareLink(const BucketPlan& plan, const std::vector<int>& server_of,
                                    const World& world);
 
 /// Which servers a worker may send to. A server's progress is what the kernel has taken, over its
 /// share; one that has had nothing to send begins where the others are, and all at 0 when none had.
-/// Who has no limit `ahead` waits for nobody, so nobody waits for ever. Not thread-safe.
+/// Who has no limit `ahead` waits for nobody, so nobody waits for ever.
+///
+/// A server answers a bucket when the last worker has pushed it, so what is unanswered tells how
+/// far this worker is ahead of others. Who is far ahead leaves the server's link to them: TCP does
+/// not share it evenly, and what the slowest is late by it cannot make up alone at once. But a
+/// server that has answered nothing for a while waits for somebody who does not send at all, and
+/// workers may push in different orders: then the limit is off until it answers. Not thread-safe.
 class SendWindows {
  public:
+  using Clock = std::chrono::steady_clock;
+  /// How long a server is silent before what it has not answered is no matter.
+  static constexpr std::chrono::milliseconds kSilence{100};
+
   explicit SendWindows(const std::vector<ServerShare>& shares);
 
-  /// A bucket waits, is handed to the transport, has been taken by the kernel.
+  /// A bucket waits, is handed to the transport, has been taken by the kernel, is answered.
   void Queue(int server);
-  void Begin(int server, std::size_t bytes);
+  void Begin(int server, std::size_t bytes, Clock::time_point now);
   void Sent(int server, std::size_t bytes);
+  void Answered(int server, std::size_t bytes, Clock::time_point now);
 
-  bool MayBegin(int server, std::size_t bytes) const;
+  /// What this says may change by time alone: within `kSilence`.
+  bool MayBegin(int server, std::size_t bytes, Clock::time_point now) const;
   /// Of the plan, in elements' bytes, with all that has begun: who is least far goes first.
   double Begun(int server) const;
 
@@ -52,13 +67,15 @@ class SendWindows {
   struct State {
     ServerShare share;
     int queued = 0, under_way = 0;  // buckets
-    std::size_t unsent = 0;
-    double sent = 0;  // bytes over the share
+    std::size_t unsent = 0, unanswered = 0;
+    Clock::time_point silent_since{};  // while something is unanswered
+    double sent = 0;                   // bytes over the share
     bool active() const { return queued + under_way > 0; }
   };
 
   State& at(int server) { return servers_[static_cast<std::size_t>(server)]; }
   const State& at(int server) const { return servers_[static_cast<std::size_t>(server)]; }
+  static bool IsFarAhead(const State& state, std::size_t bytes);
   /// The least progress of those that have something to send (`leading`: and no limit `ahead`);
   /// infinite without any.
   double Slowest(bool leading) const;

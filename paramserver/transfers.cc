@@ -1,5 +1,6 @@
 #include "paramserver/transfers.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -92,22 +93,31 @@ void Transfers::Run(const std::stop_token& stop) {
     Slot* slot = nullptr;
     {
       std::unique_lock lock(mutex_);
-      send_.wait(lock, stop, [&] { return (slot = NextToSend()) != nullptr; });
-      if (stop.stop_requested()) return;
+      const auto found = [&] { return (slot = NextToSend()) != nullptr; };
+      while (slot == nullptr && !stop.stop_requested()) {
+        send_.wait(lock, stop, [&] { return AnyQueued(); });
+        send_.wait_for(lock, stop, SendWindows::kSilence, found);
+      }
+      if (slot == nullptr) return;
     }
     StartCall(*slot);
   }
 }
 
+bool Transfers::AnyQueued() const {
+  return std::ranges::any_of(queues_, [](const SendQueue& queue) { return !queue.empty(); });
+}
+
 // The next bucket of the server that is least far of those that may begin; takes it out of the
 // queue.
 Transfers::Slot* Transfers::NextToSend() {
+  const auto now = SendWindows::Clock::now();
   Slot* best = nullptr;
   for (const SendQueue& queue : queues_) {
     if (queue.empty()) continue;
     Slot* slot = slots_[static_cast<std::size_t>(queue.next())].get();
     const Transfer& transfer = slot->transfer;
-    if (!windows_.MayBegin(transfer.server, transfer.out.size_bytes())) continue;
+    if (!windows_.MayBegin(transfer.server, transfer.out.size_bytes(), now)) continue;
     if (best == nullptr ||
         windows_.Begun(transfer.server) < windows_.Begun(best->transfer.server)) {
       best = slot;
@@ -115,7 +125,7 @@ Transfers::Slot* Transfers::NextToSend() {
   }
   if (best == nullptr) return nullptr;
   const int server = best->transfer.server;
-  windows_.Begin(server, best->transfer.out.size_bytes());
+  windows_.Begin(server, best->transfer.out.size_bytes(), now);
   queues_[static_cast<std::size_t>(server)].RemoveNext();
   return best;
 }
@@ -148,6 +158,8 @@ void Transfers::Slot::Received(const FrameHeader& header, const CopyCount& moved
     version = header.version;
   }
   under_way = false;
+  owner_.windows_.Answered(transfer.server, transfer.out.size_bytes(), SendWindows::Clock::now());
+  owner_.send_.notify_all();
   owner_.done_.notify_all();
 }
 

@@ -36,8 +36,8 @@ struct Transfer {
 ///
 /// Buckets leave one after the other, in the order of a `SendQueue` a server: HTTP/2 would
 /// interleave all that are under way and finish them together at the end, which leaves nothing to
-/// overlap. So `SendWindows` limits how much waits to be taken by the kernel. How many replies are
-/// outstanding is not limited.
+/// overlap. So `SendWindows` limits how much waits to be taken by the kernel, and for a while how
+/// much has no answer.
 ///
 /// Ownership: the spans of a transfer belong to it from `Begin` until `Await` returns normally, or
 /// until destruction. Thread safety: one caller; `Begin` does not block.
@@ -63,6 +63,7 @@ class Transfers {
   class Slot;
 
   void Run(const std::stop_token& stop);
+  bool AnyQueued() const;
   Slot* NextToSend();
   void StartCall(Slot& slot);
   /// What became of a push.

@@ -31,10 +31,10 @@ RING = ("ring", 0, ())
 HALVING_DOUBLING = ("halving-doubling", 0, ())
 # Pulls of the last bucket follow its pushes: with few buckets a server this tail is a part of the whole that counts.
 SMALL_BUCKETS = ("--bucket-mb", 1)
-HALF_BUCKETS = ("--bucket-mb", 0.5)
+QUARTER_BUCKETS = ("--bucket-mb", 0.25)
 COLOCATED = ("ps-sync", 0, ("--servers", "colocated", *SMALL_BUCKETS))
-MIXED_2 = ("mixed", 2, HALF_BUCKETS)
-MIXED_4 = ("mixed", 4, HALF_BUCKETS)
+MIXED_2 = ("mixed", 2, QUARTER_BUCKETS)
+MIXED_4 = ("mixed", 4, QUARTER_BUCKETS)
 
 # Eight hosts with all their traffic through two cores: 500 Mbit/s, so that the links are the limit and not the cores.
 RATE = "500Mbps"
@@ -85,8 +85,8 @@ ROWS = [
     share("ring", RING, FOUR_HOSTS, "ring"),
     share("halving-doubling", HALVING_DOUBLING, FOUR_HOSTS, "halving-doubling"),
     share("ps-sync", COLOCATED, FOUR_HOSTS, "ps-sync, 4 co-located servers, buckets of 1 MiB"),
-    share("mixed-2", MIXED_2, (MIXED_2,), "mixed, k = 2, buckets of 512 KiB"),
-    share("mixed-4", MIXED_4, BESIDE_RING, "mixed, k = 4, buckets of 512 KiB"),
+    share("mixed-2", MIXED_2, (MIXED_2,), "mixed, k = 2, buckets of 256 KiB"),
+    share("mixed-4", MIXED_4, BESIDE_RING, "mixed, k = 4, buckets of 256 KiB"),
     Row("lab/mixed-4-ring", f"{FOUR}: mixed, k = 4 / ring: times as fast", subjects.lab_faster(RATE, MIXED_4, RING),
         at_least=1.35),
     Row("hierarchical", "2 hosts x 2 workers at 1 Gbit/s, 100 MB: hierarchical / flat ring: times as fast",

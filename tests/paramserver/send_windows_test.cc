@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstddef>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
+constexpr SendWindows::Clock::time_point kNow{};
 
 std::vector<ServerShare> SharesOf(int workers, int dedicated, int colocated) {
   World world = TestWorld(0, workers, dedicated + colocated);
@@ -29,6 +31,7 @@ TEST(ShareLink, LeavesServersOfOneKindToTcp) {
     for (const ServerShare& share : shares) {
       EXPECT_NEAR(share.of_plan, 1.0 / static_cast<double>(shares.size()), 0.02);
       EXPECT_NEAR(static_cast<double>(share.window), 2.0 * kMiB, 0.02 * kMiB);  // two buckets
+      EXPECT_NEAR(static_cast<double>(*share.unanswered), 8.0 * kMiB, 0.08 * kMiB);
       EXPECT_FALSE(share.in_turns);
       EXPECT_EQ(share.ahead, std::nullopt);
     }
@@ -61,8 +64,8 @@ class Sender {
     for (bool begun = true; begun;) {
       begun = false;
       for (int server = 0; server < static_cast<int>(sent.size()); ++server) {
-        if (!windows.MayBegin(server, bytes)) continue;
-        windows.Begin(server, bytes);
+        if (!windows.MayBegin(server, bytes, kNow)) continue;
+        windows.Begin(server, bytes, kNow);
         ++under_way[static_cast<std::size_t>(server)];
         begun = true;
       }
@@ -116,24 +119,59 @@ TEST(SendWindows, WhoHadNothingToSendHoldsNobodyUp) {
   SendWindows windows({{.of_plan = 0.5, .ahead = kMiB}, {.of_plan = 0.5}});
   for (int bucket = 0; bucket < 10; ++bucket) {
     windows.Queue(0);
-    ASSERT_TRUE(windows.MayBegin(0, kMiB)) << "alone, after " << bucket;
-    windows.Begin(0, kMiB);
+    ASSERT_TRUE(windows.MayBegin(0, kMiB, kNow)) << "alone, after " << bucket;
+    windows.Begin(0, kMiB, kNow);
     windows.Sent(0, kMiB);
   }
   windows.Queue(0);
   windows.Queue(1);
-  EXPECT_TRUE(windows.MayBegin(0, kMiB)) << "the other has just come, and begins where this one is";
-  EXPECT_TRUE(windows.MayBegin(1, kMiB));
+  EXPECT_TRUE(windows.MayBegin(0, kMiB, kNow))
+      << "the other has just come, and begins where this one is";
+  EXPECT_TRUE(windows.MayBegin(1, kMiB, kNow));
 }
 
 TEST(SendWindows, AServerWithoutAPartIsReachedAllTheSame) {
   SendWindows windows({{.of_plan = 1}, {.of_plan = 0, .ahead = kMiB}});
   windows.Queue(1);
-  ASSERT_TRUE(windows.MayBegin(1, 0));
-  windows.Begin(1, 0);
+  ASSERT_TRUE(windows.MayBegin(1, 0, kNow));
+  windows.Begin(1, 0, kNow);
   windows.Sent(1, 0);
   windows.Queue(0);
-  EXPECT_TRUE(windows.MayBegin(0, kMiB));
+  EXPECT_TRUE(windows.MayBegin(0, kMiB, kNow));
+}
+
+TEST(SendWindows, WhoIsFarAheadOfTheAnswersWaitsForThem) {
+  SendWindows windows({{.of_plan = 1, .unanswered = 2 * kMiB}});
+  const auto at = [](int ms) { return kNow + std::chrono::milliseconds(ms); };
+  for (int bucket = 0; bucket < 9; ++bucket) windows.Queue(0);
+  ASSERT_TRUE(windows.MayBegin(0, 3 * kMiB, at(0))) << "one bucket always may";
+  for (int bucket = 0; bucket < 2; ++bucket) {
+    ASSERT_TRUE(windows.MayBegin(0, kMiB, at(bucket)));
+    windows.Begin(0, kMiB, at(bucket));
+    windows.Sent(0, kMiB);
+  }
+  EXPECT_FALSE(windows.MayBegin(0, kMiB, at(50)));
+  windows.Answered(0, kMiB, at(60));
+  EXPECT_TRUE(windows.MayBegin(0, kMiB, at(60)));
+  windows.Begin(0, kMiB, at(60));
+  EXPECT_FALSE(windows.MayBegin(0, kMiB, at(159)));
+}
+
+TEST(SendWindows, AServerThatAnswersNothingHoldsNobodyUp) {
+  SendWindows windows({{.of_plan = 1, .unanswered = kMiB}});
+  const auto at = [](int ms) { return kNow + std::chrono::milliseconds(ms); };
+  for (int bucket = 0; bucket < 9; ++bucket) windows.Queue(0);
+  windows.Begin(0, kMiB, at(0));
+  EXPECT_FALSE(windows.MayBegin(0, kMiB, at(99)));
+  for (int bucket = 0; bucket < 5; ++bucket) {
+    ASSERT_TRUE(windows.MayBegin(0, kMiB, at(100 + bucket))) << "it waits for somebody else";
+    windows.Begin(0, kMiB, at(100 + bucket));
+    windows.Sent(0, kMiB);
+  }
+  windows.Answered(0, kMiB, at(200));
+  EXPECT_FALSE(windows.MayBegin(0, kMiB, at(201))) << "it has come, and gets the link";
+  for (int bucket = 0; bucket < 5; ++bucket) windows.Answered(0, kMiB, at(210));
+  EXPECT_TRUE(windows.MayBegin(0, kMiB, at(211)));
 }
 
 TEST(SendWindows, BeginsEveryStepWithAllServersAtOnePlace) {
@@ -145,8 +183,8 @@ TEST(SendWindows, BeginsEveryStepWithAllServersAtOnePlace) {
   for (int step = 0; step < 1000; ++step) {
     for (const int server : {0, 1}) windows.Queue(server);
     for (const int server : {0, 1}) {
-      ASSERT_TRUE(windows.MayBegin(server, kMiB)) << "step " << step;
-      windows.Begin(server, server == 0 ? 800'000 : 210'000);
+      ASSERT_TRUE(windows.MayBegin(server, kMiB, kNow)) << "step " << step;
+      windows.Begin(server, server == 0 ? 800'000 : 210'000, kNow);
     }
     for (const int server : {0, 1}) windows.Sent(server, server == 0 ? 800'000 : 210'000);
   }
