@@ -79,7 +79,8 @@ void PsStrategy::AgreeOnPlan(std::int64_t step) {
 
 void PsStrategy::Connect() {
   const Deadline deadline = Deadline::After(context_.comm.rendezvous_timeout());
-  const std::vector<ServerShare> shares = ShareLink(*plan_, server_of_, context_.world);
+  const std::vector<ServerShare> shares =
+      ShareLink(*plan_, server_of_, context_.world, context_.options.order);
   std::vector<std::unique_ptr<ServerLink>> links;
   for (int server = 0; server < context_.world.servers; ++server) {
     const std::string key = "ps/" + std::to_string(server);

@@ -35,13 +35,16 @@ bool TwoKinds(const World& world) {
 }  // namespace
 
 std::vector<ServerShare> ShareLink(const BucketPlan& plan, const std::vector<int>& server_of,
-                                   const World& world) {
+                                   const World& world, SendOrder order) {
   std::vector<ServerShare> shares;
   for (const double of_plan : ServerShares(plan, server_of, world.servers)) {
-    shares.push_back(
-        {.of_plan = of_plan,
-         .window = TwoBuckets(plan, kLeastWindow),
-         .unanswered = std::max(kUnansweredBuckets * MeanBucketBytes(plan), kLeastUnanswered)});
+    ServerShare share{.of_plan = of_plan, .window = TwoBuckets(plan, kLeastWindow)};
+    // By priority each pushes what it has at the moment: what others lack may be what they hold
+    // back.
+    if (world.workers > 1 && order == SendOrder::kFifo) {
+      share.unanswered = std::max(kUnansweredBuckets * MeanBucketBytes(plan), kLeastUnanswered);
+    }
+    shares.push_back(share);
   }
   if (!TwoKinds(world)) return shares;
   const double largest = std::ranges::max_element(shares, {}, &ServerShare::of_plan)->of_plan;
@@ -97,14 +100,13 @@ void SendWindows::Answered(int server, std::size_t bytes, Clock::time_point now)
 bool SendWindows::MayBegin(int server, std::size_t bytes, Clock::time_point now) const {
   const State& state = at(server);
   if (state.unsent > 0 && state.unsent + bytes > state.share.window) return false;
-  if (IsFarAhead(state, bytes) && now - state.silent_since < kSilence) return false;
+  if (IsFarAhead(state) && now - state.silent_since < kSilence) return false;
   return !state.share.ahead ||
          Begun(server) <= Slowest(/*leading=*/true) + static_cast<double>(*state.share.ahead);
 }
 
-bool SendWindows::IsFarAhead(const State& state, std::size_t bytes) {
-  return state.share.unanswered && state.unanswered > 0 &&
-         state.unanswered + bytes > *state.share.unanswered;
+bool SendWindows::IsFarAhead(const State& state) {
+  return state.share.unanswered && state.unanswered >= *state.share.unanswered;
 }
 
 double SendWindows::Begun(int server) const {

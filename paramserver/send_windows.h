@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/bucket_plan.h"
+#include "common/strategy_options.h"
 #include "common/world.h"
 
 namespace ringside {
@@ -19,7 +20,7 @@ struct ServerShare {
   std::size_t window = std::size_t{8} << 20;
   /// So many bytes of each connection may wait unsent in the kernel, where no order can reach them.
   std::size_t kernel_unsent = std::size_t{128} << 10;
-  /// So many bytes may lack the server's answer, but always one bucket.
+  /// A bucket may begin while fewer bytes lack the server's answer. Absent: always.
   std::optional<std::size_t> unanswered{};
   /// Calls take the connections to it in turns; else buckets with even numbers one, odd the other.
   bool in_turns = false;
@@ -31,9 +32,10 @@ struct ServerShare {
 /// How a worker's link is divided, by server. TCP gives each connection the same, which is right
 /// where servers are of one kind: there windows are two buckets, from 2 to 8 MiB. With two kinds
 /// the larger shares would end last and alone, so there the smaller ones may not run ahead of them.
-/// Eight buckets, from 4 MiB, may be unanswered. Pure.
+/// Eight buckets, from 4 MiB, may be unanswered where workers push in one order. Sizes are those of
+/// fp32: a codec's buckets are shorter, and more of them fit. Pure.
 std::vector<ServerShare> ShareLink(const BucketPlan& plan, const std::vector<int>& server_of,
-                                   const World& world);
+                                   const World& world, SendOrder order);
 
 /// Which servers a worker may send to. A server's progress is what the kernel has taken, over its
 /// share; one that has had nothing to send begins where the others are, and all at 0 when none had.
@@ -42,8 +44,9 @@ std::vector<ServerShare> ShareLink(const BucketPlan& plan, const std::vector<int
 /// A server answers a bucket when the last worker has pushed it, so what is unanswered tells how
 /// far this worker is ahead of others. Who is far ahead leaves the server's link to them: TCP does
 /// not share it evenly, and what the slowest is late by it cannot make up alone at once. But a
-/// server that has answered nothing for a while waits for somebody who does not send at all, and
-/// workers may push in different orders: then the limit is off until it answers. Not thread-safe.
+/// server that has answered nothing for a while may wait for somebody who does not send at all, or
+/// who pushes in another order: then the limit is off until it answers, as it is where answers take
+/// that long anyway. Not thread-safe.
 class SendWindows {
  public:
   using Clock = std::chrono::steady_clock;
@@ -75,7 +78,7 @@ class SendWindows {
 
   State& at(int server) { return servers_[static_cast<std::size_t>(server)]; }
   const State& at(int server) const { return servers_[static_cast<std::size_t>(server)]; }
-  static bool IsFarAhead(const State& state, std::size_t bytes);
+  static bool IsFarAhead(const State& state);
   /// The least progress of those that have something to send (`leading`: and no limit `ahead`);
   /// infinite without any.
   double Slowest(bool leading) const;

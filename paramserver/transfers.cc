@@ -14,6 +14,9 @@ namespace {
 /// the last resort.
 constexpr std::chrono::milliseconds kAwaitGrace{800};
 
+/// How often buckets are looked at that wait for nothing but time.
+constexpr std::chrono::milliseconds kLookAgain = SendWindows::kSilence / 5;
+
 }  // namespace
 
 /// What is known of one bucket. Fields are guarded by `mutex_` of the owner, except that while the
@@ -96,7 +99,7 @@ void Transfers::Run(const std::stop_token& stop) {
       const auto found = [&] { return (slot = NextToSend()) != nullptr; };
       while (slot == nullptr && !stop.stop_requested()) {
         send_.wait(lock, stop, [&] { return AnyQueued(); });
-        send_.wait_for(lock, stop, SendWindows::kSilence, found);
+        send_.wait_for(lock, stop, kLookAgain, found);
       }
       if (slot == nullptr) return;
     }

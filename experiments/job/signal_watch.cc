@@ -16,6 +16,25 @@ namespace {
 std::atomic<int> handler_fd{-1};
 static_assert(std::atomic<int>::is_always_lock_free);
 
+std::atomic<int> watches{0};
+
+/// Never closed: a handler may still run on another thread when the last watch goes.
+struct SignalPipe {
+  SignalPipe() {
+    std::array<int, 2> fds;
+    if (::pipe2(fds.data(), O_CLOEXEC | O_NONBLOCK) != 0)
+      throw InternalError("no pipe for signals");
+    read_fd = fds[0];
+    handler_fd.store(fds[1]);
+  }
+  int read_fd;
+};
+
+const SignalPipe& ThePipe() {
+  static const SignalPipe pipe;
+  return pipe;
+}
+
 extern "C" void WriteSignal(int signal) {
   const int saved_errno = errno;
   const char byte = static_cast<char>(signal);
@@ -27,11 +46,12 @@ extern "C" void WriteSignal(int signal) {
 }  // namespace
 
 SignalWatch::SignalWatch() {
-  std::array<int, 2> fds;
-  if (::pipe2(fds.data(), O_CLOEXEC | O_NONBLOCK) != 0) throw InternalError("no pipe for signals");
-  read_ = FileDescriptor(fds[0]);
-  write_ = FileDescriptor(fds[1]);
-  outer_fd_ = handler_fd.exchange(write_.get());
+  static_cast<void>(ThePipe());
+  outermost_ = watches.fetch_add(1) == 0;
+  if (!outermost_) return;
+  while (Take() > 0) {
+    // What an earlier watch left untaken.
+  }
   struct sigaction action {};
   action.sa_handler = WriteSignal;
   action.sa_flags = SA_RESTART;
@@ -40,16 +60,17 @@ SignalWatch::SignalWatch() {
 }
 
 SignalWatch::~SignalWatch() {
+  watches.fetch_sub(1);
+  if (!outermost_) return;
   ::sigaction(SIGINT, &old_int_, nullptr);
   ::sigaction(SIGTERM, &old_term_, nullptr);
-  handler_fd.store(outer_fd_);
-  if (outer_fd_ < 0) return;
-  for (int left = Take(); left > 0; --left) WriteSignal(SIGINT);
 }
+
+int SignalWatch::fd() const { return ThePipe().read_fd; }
 
 int SignalWatch::Take() {
   std::array<char, 64> bytes;
-  const ssize_t count = ::read(read_.get(), bytes.data(), bytes.size());
+  const ssize_t count = ::read(fd(), bytes.data(), bytes.size());
   return count > 0 ? static_cast<int>(count) : 0;
 }
 

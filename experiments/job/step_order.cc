@@ -66,8 +66,12 @@ std::optional<StepOrder> OrderOf(const RunSpec& spec, const StepBound& bound,
   order.step_ms = order.compute_ms + busy_ms + order.last_bucket_ms;
   if (entry->family == Family::kParameterServer && !entry->synchronous) {
     const double alone_ms = order.compute_ms + PushesMs(spec, input) + order.last_bucket_ms;
-    if (alone_ms <= busy_ms) order = {.uneven_ms = order.uneven_ms};
-    order.step_ms = std::max(alone_ms, busy_ms);
+    if (alone_ms <= busy_ms) {
+      order = {.step_ms = busy_ms, .uneven_ms = order.uneven_ms};
+    } else {
+      order.step_ms = alone_ms;
+      order.uneven_ms = 0;
+    }
   }
   const double behind_compute_ms = input.compute_ms + last.there_ms + last.back_ms;
   if (behind_compute_ms > order.step_ms) {

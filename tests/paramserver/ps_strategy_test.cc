@@ -134,14 +134,21 @@ TEST(PsSync, TwiceIsBitwiseTheSame) {
   }
 }
 
-/// More than may be on its way unsent, so that a bucket which leaves late must not wait for the
-/// answer to one that left early: the other worker does it the other way round.
+/// More than may be on its way unsent, or unanswered, so that a bucket which leaves late must not
+/// wait for ever for the answer to one that left early: the other worker does it the other way
+/// round.
 TEST(PsSync, WorkersMayPushInOppositeOrders) {
-  constexpr std::size_t kBucketBytes = std::size_t{6} << 20;
-  for (const SendOrder order : {SendOrder::kFifo, SendOrder::kPriority}) {
-    ClusterOptions options{.elements = 4 * kBucketBytes / sizeof(float),
-                           .target_bytes = kBucketBytes};
-    options.strategy.order = order;
+  struct Sizes {
+    std::size_t buckets, bytes;
+    SendOrder order;
+  };
+  constexpr std::size_t kMiB = std::size_t{1} << 20;
+  for (const Sizes& sizes : {Sizes{4, 6 * kMiB, SendOrder::kFifo},
+                             {4, 6 * kMiB, SendOrder::kPriority},
+                             {24, kMiB / 2, SendOrder::kFifo}}) {
+    ClusterOptions options{.elements = sizes.buckets * sizes.bytes / sizeof(float),
+                           .target_bytes = sizes.bytes};
+    options.strategy.order = sizes.order;
     PsCluster cluster(options);
     cluster.Run([](TestWorker& worker) {
       worker.FillGradients(1);

@@ -18,16 +18,17 @@ using ::testing::ElementsAre;
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr SendWindows::Clock::time_point kNow{};
 
-std::vector<ServerShare> SharesOf(int workers, int dedicated, int colocated) {
+std::vector<ServerShare> SharesOf(int workers, int dedicated, int colocated,
+                                  SendOrder order = SendOrder::kFifo) {
   World world = TestWorld(0, workers, dedicated + colocated);
   world.colocated_servers = colocated;
   const std::vector<TensorSpec> tensors{{"all", 25'000'000}};
   const BucketPlan plan(tensors, {kMiB, kMiB});
-  return ShareLink(plan, AssignToServers(plan, world), world);
+  return ShareLink(plan, AssignToServers(plan, world), world, order);
 }
 
 TEST(ShareLink, LeavesServersOfOneKindToTcp) {
-  for (const auto& shares : {SharesOf(4, 4, 0), SharesOf(4, 0, 4), SharesOf(1, 0, 1)}) {
+  for (const auto& shares : {SharesOf(4, 4, 0), SharesOf(4, 0, 4), SharesOf(2, 1, 0)}) {
     for (const ServerShare& share : shares) {
       EXPECT_NEAR(share.of_plan, 1.0 / static_cast<double>(shares.size()), 0.02);
       EXPECT_NEAR(static_cast<double>(share.window), 2.0 * kMiB, 0.02 * kMiB);  // two buckets
@@ -36,6 +37,12 @@ TEST(ShareLink, LeavesServersOfOneKindToTcp) {
       EXPECT_EQ(share.ahead, std::nullopt);
     }
   }
+}
+
+TEST(ShareLink, LimitsWhatIsUnansweredWhereAllPushInOneOrder) {
+  EXPECT_TRUE(SharesOf(4, 2, 0)[0].unanswered);
+  EXPECT_FALSE(SharesOf(4, 2, 0, SendOrder::kPriority)[0].unanswered);
+  EXPECT_FALSE(SharesOf(1, 1, 0)[0].unanswered) << "there is nobody else";
 }
 
 TEST(ShareLink, GivesSpareServersOfAMixWindowsInProportion) {

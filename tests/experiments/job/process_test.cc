@@ -115,19 +115,23 @@ TEST(SignalWatch, TakesSignalsAndGivesThemBack) {
   EXPECT_EQ(before.sa_handler, after.sa_handler);
 }
 
-TEST(SignalWatch, AnInnerOneLeavesWhatItHasNotTaken) {
+TEST(SignalWatch, NestedOnesShareWhatNobodyHasTaken) {
   SignalWatch outer;
   int count = 0;
+  ::kill(::getpid(), SIGINT);
+  const auto readable = [&] {
+    pollfd ready{outer.fd(), POLLIN, 0};
+    return ::poll(&ready, 1, 0) == 1;
+  };
+  WaitUntil("a signal before the inner one", readable);
+  EXPECT_EQ(SignalWatch().Take(), 1);
   {
     SignalWatch inner;
     ::kill(::getpid(), SIGINT);
     WaitUntil("the first signal", [&] { return inner.Take() == 1; });
     EXPECT_EQ(outer.Take(), 0);
     ::kill(::getpid(), SIGTERM);
-    WaitUntil("the second signal", [&] {
-      pollfd readable{inner.fd(), POLLIN, 0};
-      return ::poll(&readable, 1, 0) == 1;
-    });
+    WaitUntil("the second signal", readable);
   }
   EXPECT_EQ(outer.Take(), 1);
   ::kill(::getpid(), SIGINT);
