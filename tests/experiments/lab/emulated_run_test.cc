@@ -35,6 +35,15 @@ bool Catches(pid_t pid, int signal) {
   return false;
 }
 
+/// Whether a process holds a network namespace open, as it does from the first host that it makes.
+bool HoldsAHost(pid_t pid) {
+  std::error_code error;  // The process, or one of its files, may be gone.
+  for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(pid) + "/fd", error)) {
+    if (fs::read_symlink(entry.path(), error).string().starts_with("net:[")) return true;
+  }
+  return false;
+}
+
 struct RunResult {
   int exit_code = -1;  ///< -1: a signal ended it.
   std::string output;  ///< Both streams.
@@ -178,7 +187,9 @@ TEST_F(EmulatedRunTest, AMatrixIsInterruptedWhileANetworkIsBuilt) {
   std::ofstream(spec) << "name: slow\ndefaults: {model: 'profile:small-tensors', steps: 4, "
                          "strategy: ring, network: 1Mbps}\naxes: {workers: [2, 3]}\n";
   Process process = Start("matrix --quiet --out " + scratch_.path() + " " + spec);
-  WaitUntil("a process that heeds signals", [&] { return Catches(process.pid(), SIGINT); });
+  WaitUntil("the hosts of a run", [&] {  // A trial of what can be emulated makes hosts before.
+    return Catches(process.pid(), SIGINT) && HoldsAHost(process.pid());
+  });
   ::kill(process.pid(), SIGINT);
   const RunResult result = Finish(process);
   EXPECT_EQ(result.exit_code, 130) << result.output;
