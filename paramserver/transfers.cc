@@ -111,6 +111,10 @@ bool Transfers::AnyQueued() const {
   return std::ranges::any_of(queues_, [](const SendQueue& queue) { return !queue.empty(); });
 }
 
+void Transfers::RoomWasMade() {
+  if (AnyQueued()) send_.notify_all();
+}
+
 // The next bucket of the server that is least far of those that may begin; takes it out of the
 // queue.
 Transfers::Slot* Transfers::NextToSend() {
@@ -145,7 +149,7 @@ void Transfers::StartCall(Slot& slot) {
 void Transfers::Slot::Sent(std::size_t bytes) {
   const std::lock_guard lock(owner_.mutex_);
   owner_.windows_.Sent(transfer.server, bytes);
-  owner_.send_.notify_all();
+  owner_.RoomWasMade();
 }
 
 void Transfers::Slot::Received(const FrameHeader& header, const CopyCount& moved) {
@@ -162,7 +166,7 @@ void Transfers::Slot::Received(const FrameHeader& header, const CopyCount& moved
   }
   under_way = false;
   owner_.windows_.Answered(transfer.server, transfer.out.size_bytes(), SendWindows::Clock::now());
-  owner_.send_.notify_all();
+  owner_.RoomWasMade();
   owner_.done_.notify_all();
 }
 

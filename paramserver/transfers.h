@@ -64,6 +64,8 @@ class Transfers {
 
   void Run(const std::stop_token& stop);
   bool AnyQueued() const;
+  /// Wakes the thread if there is anything for it to begin.
+  void RoomWasMade();
   Slot* NextToSend();
   void StartCall(Slot& slot);
   /// What became of a push.

@@ -79,6 +79,8 @@ ROWS = [
     Row("push-pull/protobuf", "push and pull 64 MiB, 2 workers, 1 server, TCP / plain protobuf bytes service: times as fast",
         subjects.push_pull_protobuf, at_least=2),
     Row("push-pull/90ms", "the same / 90 ms", subjects.push_pull_90_ms, at_most=1),
+    # No target: nothing is summed there. What is above 1 is all that gRPC, sum and update cost.
+    Row("push-pull/tcp", "the same / sockets that only send every bucket back", subjects.push_pull_tcp),
     Row("push-pull/shm", "push and pull 64 MiB, 2 workers, 1 server: shm transport / TCP: times as fast",
         subjects.push_pull_transport("shm"), at_least=4),
 

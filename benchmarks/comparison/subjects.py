@@ -180,6 +180,11 @@ def push_pull_protobuf(context):
     return Measured(result["ours_ms"], result["protobuf_ms"], 1 / result["ratio"], result["rounds"])
 
 
+def push_pull_tcp(context):
+    result = push_pull_result(context)
+    return Measured(result["ours_ms"], result["tcp_ms"], result["tcp_ratio"], result["rounds"])
+
+
 def push_pull_90_ms(context):
     result = push_pull_result(context)
     return Measured(result["ours_ms"], 90.0, result["ours_ms"] / 90.0, result["rounds"])

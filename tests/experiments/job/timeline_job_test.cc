@@ -257,7 +257,7 @@ TEST_F(TimelineJobTest, AStragglerIsSlowedAndTheOthersWaitForIt) {
   ASSERT_EQ(outcome.status, JobStatus::kDone) << outcome.error;
   for (const json& line : Lines("metrics.jsonl")) EXPECT_EQ(line.at("straggler_ms"), 0);
   for (const json& line : Lines("metrics-rank-1.jsonl")) {
-    EXPECT_EQ(line.at("straggler_ms"), 10);  // compute_ms is 5
+    EXPECT_EQ(line.at("straggler_ms"), 10);               // compute_ms is 5
     EXPECT_GE(line.at("forward_ms").get<double>(), 4.9);  // a third of the 15
     // The emulated accelerator goes on during Submit.
     EXPECT_GE(line.at("compute_ms").get<double>() + line.at("submit_ms").get<double>(), 14.9);

@@ -1,0 +1,96 @@
+#include "benchmarks/peers/tcp_push_pull.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace ringside {
+namespace {
+
+sockaddr_in Loopback(int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  return address;
+}
+
+void Require(bool worked) {
+  if (!worked) throw std::runtime_error("bare TCP over loopback does not work here");
+}
+
+/// False: the other end has closed.
+bool SendAll(int socket, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+bool ReceiveAll(int socket, std::span<std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t received = ::recv(socket, bytes.data(), bytes.size(), 0);
+    if (received <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(received));
+  }
+  return true;
+}
+
+/// Until the worker goes.
+void Echo(int listener, std::size_t bytes, std::size_t bucket_bytes) {
+  const int socket = ::accept(listener, nullptr, nullptr);
+  if (socket < 0) return;
+  std::vector<std::byte> buffer(bucket_bytes);
+  bool is_there = true;
+  for (std::size_t begin = 0; is_there;
+       begin = begin + bucket_bytes < bytes ? begin + bucket_bytes : 0) {
+    const std::span bucket = std::span(buffer).first(std::min(bucket_bytes, bytes - begin));
+    is_there = ReceiveAll(socket, bucket) && SendAll(socket, bucket);
+  }
+  ::close(socket);
+}
+
+}  // namespace
+
+TcpServer::TcpServer(int workers, std::size_t bytes, std::size_t bucket_bytes)
+    : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  sockaddr_in address = Loopback(0);
+  socklen_t size = sizeof(address);
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  Require(::bind(listener_, any, size) == 0 && ::listen(listener_, workers) == 0 &&
+          ::getsockname(listener_, any, &size) == 0);
+  port_ = ntohs(address.sin_port);
+  for (int worker = 0; worker < workers; ++worker) {
+    threads_.emplace_back([this, bytes, bucket_bytes] { Echo(listener_, bytes, bucket_bytes); });
+  }
+}
+
+TcpServer::~TcpServer() {
+  ::shutdown(listener_, SHUT_RDWR);  // ends what still waits for a worker
+  threads_.clear();
+  ::close(listener_);
+}
+
+TcpWorker::TcpWorker(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  const sockaddr_in address = Loopback(port);
+  Require(::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0);
+}
+
+TcpWorker::~TcpWorker() { ::close(socket_); }
+
+void TcpWorker::Step(std::span<const float> gradients, std::span<float> parameters) {
+  bool sent = false;
+  {
+    const std::jthread sender([&] { sent = SendAll(socket_, std::as_bytes(gradients)); });
+    Require(ReceiveAll(socket_, std::as_writable_bytes(parameters)));
+  }
+  Require(sent);
+}
+
+}  // namespace ringside

@@ -1,0 +1,52 @@
+#include "benchmarks/push_pull/servers.h"
+
+#include <unistd.h>
+
+#include <string>
+
+#include "benchmarks/peers/bytes_push_pull.h"
+#include "benchmarks/peers/tcp_push_pull.h"
+#include "paramserver/consistency.h"
+#include "paramserver/ps_server.h"
+
+namespace ringside::push_pull {
+namespace {
+
+void AwaitEnd(int done) {
+  char byte = 0;
+  [[maybe_unused]] const auto got = read(done, &byte, 1);
+}
+
+}  // namespace
+
+void RunServer(const Settings& settings, int index, PsTransport transport, Store& store,
+               Shared& shared, int done) {
+  const CommOptions comm;
+  const Schedule schedule({.base = 1.0});
+  const OptimizerOptions sgd;
+  Timeline timeline;
+  ServerContext context{index, settings.servers, settings.workers, store, comm,
+                        sgd,   schedule,         timeline};
+  context.options.ps_transport = transport;
+  PsServer server(context, [&] { return MakeSynchronous(settings.workers, schedule); });
+  AwaitEnd(done);
+  const ServerReport report = server.Stop();
+  if (transport != PsTransport::kGrpc) return;
+  const auto slot = static_cast<std::size_t>(index);
+  shared.moved_by_server[slot] = static_cast<double>(server.counters().copies.total());
+  shared.received_by_server[slot] = static_cast<double>(report.bytes_received);
+}
+
+void RunBytesServer(const Settings& settings, Store& store, int done) {
+  const BytesServer server(settings.workers, settings.elements(), settings.bucket_elements());
+  store.Set("bytes", server.endpoint());
+  AwaitEnd(done);
+}
+
+void RunTcpServer(const Settings& settings, Store& store, int done) {
+  const TcpServer server(settings.workers, settings.mib << 20, settings.bucket_mib << 20);
+  store.Set("tcp", std::to_string(server.port()));
+  AwaitEnd(done);
+}
+
+}  // namespace ringside::push_pull

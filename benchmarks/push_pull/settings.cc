@@ -1,0 +1,64 @@
+#include "benchmarks/push_pull/settings.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "common/errors.h"
+
+namespace ringside::push_pull {
+namespace {
+
+constexpr std::array<std::pair<const char*, PsTransport>, 3> kTransports{
+    {{"grpc", PsTransport::kGrpc}, {"uds", PsTransport::kUds}, {"shm", PsTransport::kShm}}};
+
+constexpr std::array<std::string_view, 3> kContenders{"ringside", "protobuf", "tcp"};
+
+std::vector<PsTransport> ParseTransports(const std::string& text) {
+  std::vector<PsTransport> transports;
+  std::istringstream names(text);
+  for (std::string name; std::getline(names, name, ',');) {
+    const auto found =
+        std::ranges::find(kTransports, name, &decltype(kTransports)::value_type::first);
+    if (found == kTransports.end()) throw UsageError("no transport is called " + name);
+    transports.push_back(found->second);
+  }
+  return transports;
+}
+
+}  // namespace
+
+const char* NameOf(PsTransport transport) {
+  return kTransports[static_cast<std::size_t>(transport)].first;
+}
+
+Settings ParseSettings(int argc, char** argv) {
+  Settings settings;
+  const std::map<std::string, std::function<void(const std::string&)>> flags{
+      {"--workers", [&](const std::string& value) { settings.workers = std::stoi(value); }},
+      {"--servers", [&](const std::string& value) { settings.servers = std::stoi(value); }},
+      {"--mib", [&](const std::string& value) { settings.mib = std::stoul(value); }},
+      {"--bucket-mib", [&](const std::string& value) { settings.bucket_mib = std::stoul(value); }},
+      {"--rounds", [&](const std::string& value) { settings.rounds = std::stoi(value); }},
+      {"--transport",
+       [&](const std::string& value) { settings.transports = ParseTransports(value); }},
+      {"--only", [&](const std::string& value) { settings.only = value; }}};
+  for (int i = 1; i < argc; i += 2) {
+    const auto flag = flags.find(argv[i]);
+    if (flag == flags.end() || i + 1 == argc) {
+      throw UsageError(std::string("unknown flag, or one without a value: ") + argv[i]);
+    }
+    flag->second(argv[i + 1]);
+  }
+  if (!settings.only.empty() &&
+      std::ranges::find(kContenders, settings.only) == kContenders.end()) {
+    throw UsageError("--only: nothing is called " + settings.only);
+  }
+  return settings;
+}
+
+}  // namespace ringside::push_pull

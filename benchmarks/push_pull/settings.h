@@ -1,0 +1,33 @@
+#ifndef RINGSIDE_BENCHMARKS_PUSH_PULL_SETTINGS_H_
+#define RINGSIDE_BENCHMARKS_PUSH_PULL_SETTINGS_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "common/strategy_options.h"
+
+namespace ringside::push_pull {
+
+struct Settings {
+  int workers = 2;
+  int servers = 1;
+  std::size_t mib = 64;
+  std::size_t bucket_mib = 4;
+  int rounds = 15;
+  std::vector<PsTransport> transports{PsTransport::kGrpc, PsTransport::kUds, PsTransport::kShm};
+  std::string only;  ///< "ringside" or a peer; empty: all.
+
+  std::size_t elements() const { return (mib << 20) / sizeof(float); }
+  std::size_t bucket_elements() const { return (bucket_mib << 20) / sizeof(float); }
+  bool Has(const std::string& contender) const { return only.empty() || only == contender; }
+};
+
+/// Throws `UsageError`.
+Settings ParseSettings(int argc, char** argv);
+
+const char* NameOf(PsTransport transport);
+
+}  // namespace ringside::push_pull
+
+#endif  // RINGSIDE_BENCHMARKS_PUSH_PULL_SETTINGS_H_
