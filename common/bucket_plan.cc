@@ -28,12 +28,22 @@ BucketPlan::BucketPlan(std::span<const TensorSpec> tensors, const BucketPlanOpti
   for (const TensorSpec& tensor : tensors) {
     tensor_ranges_.push_back({elements_, elements_ + tensor.elements});
     elements_ += tensor.elements;
-    const std::size_t pending = elements_ - (ranges_.empty() ? 0 : ranges_.back().end);
-    const std::size_t wanted = ranges_.empty() ? first : target;
-    if (pending > 0 && pending >= wanted) Cut(elements_, target);
+    if (ranges_.empty() && elements_ > 0 && elements_ >= first) CutFirst(first, target);
+    const std::size_t pending = ranges_.empty() ? 0 : elements_ - ranges_.back().end;
+    if (pending > 0 && pending >= target) Cut(elements_, target);
   }
   Cut(elements_, target);
   MapTensors();
+}
+
+// Closes the first bucket, at its own size where the tensor that fills it goes far beyond.
+void BucketPlan::CutFirst(std::size_t first_elements, std::size_t target_elements) {
+  const bool goes_beyond = first_elements > 0 && elements_ > first_elements + first_elements / 2;
+  if (goes_beyond && first_elements < target_elements) {
+    ranges_.push_back({0, std::min(RoundUp(first_elements), elements_)});
+  } else {
+    Cut(elements_, target_elements);
+  }
 }
 
 // Closes all elements up to `end` into as few equal buckets as the target allows.

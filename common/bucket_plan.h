@@ -18,7 +18,8 @@ struct TensorSpec {
 struct BucketPlanOptions {
   /// What a bucket aims at, in bytes. 0: every tensor alone, whatever its size.
   std::size_t target_bytes = std::size_t{4} << 20;
-  /// The first bucket is smaller, so that communication starts early in the backward pass.
+  /// The first bucket is smaller, so that communication starts early in the backward pass. It is
+  /// at most half as large again.
   std::size_t first_bytes = std::size_t{1} << 20;
 };
 
@@ -77,6 +78,7 @@ class BucketPlan {
     int last = -1;
   };
 
+  void CutFirst(std::size_t first_elements, std::size_t target_elements);
   void Cut(std::size_t end, std::size_t target_elements);
   void MapTensors();
 

@@ -42,8 +42,16 @@ TEST(BucketPlanTest, FirstBucketIsSmaller) {
       << "never larger than the target";
 }
 
+TEST(BucketPlanTest, FirstBucketIsSmallerWhereALargeTensorFillsIt) {
+  EXPECT_THAT(BucketSizes(MakePlan({16, 1000}, 256, 64)), ElementsAre(64, 240, 240, 240, 232));
+  EXPECT_THAT(BucketSizes(MakePlan({16, 80, 200}, 256, 64)), ElementsAre(96, 200))
+      << "half as large again is left alone";
+  EXPECT_THAT(BucketSizes(MakePlan({16, 112, 200}, 256, 64)), ElementsAre(64, 264))
+      << "what is over joins the next";
+}
+
 TEST(BucketPlanTest, SplitsALargeTensorIntoEqualAlignedPieces) {
-  const BucketPlan plan = MakePlan({1000}, 256, 64);
+  const BucketPlan plan = MakePlan({1000}, 256, 256);
   EXPECT_THAT(BucketSizes(plan), ElementsAre(256, 256, 256, 232));
   for (int b = 0; b < plan.buckets(); ++b) EXPECT_EQ(plan.range(b).begin % 16, 0U);
   EXPECT_EQ(plan.first_bucket(0), 0);
