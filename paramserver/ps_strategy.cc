@@ -77,17 +77,32 @@ void PsStrategy::AgreeOnPlan(std::int64_t step) {
   }
 }
 
+std::vector<ServerAddress> PsStrategy::ServerAddresses(const Deadline& deadline) {
+  std::vector<ServerAddress> addresses;
+  for (int server = 0; server < context_.world.servers; ++server) {
+    const std::string index = std::to_string(server);
+    try {
+      addresses.push_back(ServerAddress::FromText(context_.store.Get("ps/" + index, deadline)));
+    } catch (const CommError& error) {
+      throw CommError("server " + index, "start", error.what());
+    }
+  }
+  return addresses;
+}
+
 void PsStrategy::Connect() {
   const Deadline deadline = Deadline::After(context_.comm.rendezvous_timeout());
+  const std::vector<ServerAddress> addresses = ServerAddresses(deadline);
+  const bool is_one_host = std::ranges::all_of(addresses, &ServerAddress::IsHere);
   const std::vector<ServerShare> shares =
-      ShareLink(*plan_, server_of_, context_.world, context_.options.order);
+      ShareLink(*plan_, server_of_, context_.world, context_.options.order,
+                is_one_host ? Reach::kOneHost : Reach::kAcrossHosts);
   std::vector<std::unique_ptr<ServerLink>> links;
   for (int server = 0; server < context_.world.servers; ++server) {
-    const std::string key = "ps/" + std::to_string(server);
+    const auto index = static_cast<std::size_t>(server);
     try {
-      const auto address = ServerAddress::FromText(context_.store.Get(key, deadline));
-      links.push_back(ConnectToServer(server, address, shares[static_cast<std::size_t>(server)],
-                                      *space_, context_.comm));
+      links.push_back(
+          ConnectToServer(server, addresses[index], shares[index], *space_, context_.comm));
     } catch (const CommError& error) {
       throw CommError("server " + std::to_string(server), "start", error.what());
     }

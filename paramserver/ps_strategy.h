@@ -11,6 +11,7 @@
 
 #include "common/strategy_entry.h"
 #include "paramserver/failure_latch.h"
+#include "paramserver/server_address.h"
 #include "paramserver/transfers.h"
 #include "paramserver/wire_codec.h"
 
@@ -45,6 +46,8 @@ class PsStrategy : public Strategy {
   void CheckSizes() const;
   void MakeCodec();
   void AgreeOnPlan(std::int64_t step);
+  /// By server; waits for each to publish its own.
+  std::vector<ServerAddress> ServerAddresses(const Deadline& deadline);
   void Connect();
   void StartServers(std::int64_t step);
   void LoadServers(const StartPoint& from);

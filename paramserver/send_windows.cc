@@ -9,11 +9,16 @@ namespace ringside {
 namespace {
 
 // The best of those tried between four emulated hosts (README.md).
-constexpr std::size_t kLeastPacedWindow = std::size_t{512} << 10;  // of the largest share
-constexpr std::size_t kLeastWindow = std::size_t{2} << 20;
+struct Limits {
+  std::size_t window_buckets;
+  std::size_t least_window;
+  std::size_t unanswered_buckets;
+  std::size_t least_unanswered;
+};
+constexpr Limits kOneHost{2, std::size_t{2} << 20, 8, std::size_t{4} << 20};
+constexpr Limits kAcrossHosts{1, std::size_t{1} << 20, 4, std::size_t{2} << 20};
+constexpr Limits kTwoKinds{2, std::size_t{512} << 10, 8, std::size_t{4} << 20};  // largest share
 constexpr std::size_t kMostWindow = std::size_t{8} << 20;
-constexpr std::size_t kUnansweredBuckets = 8;
-constexpr std::size_t kLeastUnanswered = std::size_t{4} << 20;
 
 // A server with so much of the largest share has not the same one: that differs by a bucket or two.
 constexpr double kSmaller = 0.75;
@@ -24,8 +29,9 @@ std::size_t MeanBucketBytes(const BucketPlan& plan) {
   return plan.elements() * sizeof(float) / buckets;
 }
 
-std::size_t TwoBuckets(const BucketPlan& plan, std::size_t least) {
-  return std::clamp(2 * MeanBucketBytes(plan), least, kMostWindow);
+std::size_t WindowOf(const BucketPlan& plan, const Limits& limits) {
+  return std::clamp(limits.window_buckets * MeanBucketBytes(plan), limits.least_window,
+                    kMostWindow);
 }
 
 bool TwoKinds(const World& world) {
@@ -35,20 +41,24 @@ bool TwoKinds(const World& world) {
 }  // namespace
 
 std::vector<ServerShare> ShareLink(const BucketPlan& plan, const std::vector<int>& server_of,
-                                   const World& world, SendOrder order) {
+                                   const World& world, SendOrder order, Reach reach) {
+  const bool two_kinds = TwoKinds(world);
+  const Limits& of_one_kind = reach == Reach::kOneHost ? kOneHost : kAcrossHosts;
+  const Limits& limits = two_kinds ? kTwoKinds : of_one_kind;
+  const std::size_t window = WindowOf(plan, limits);
   std::vector<ServerShare> shares;
   for (const double of_plan : ServerShares(plan, server_of, world.servers)) {
-    ServerShare share{.of_plan = of_plan, .window = TwoBuckets(plan, kLeastWindow)};
+    ServerShare share{.of_plan = of_plan, .window = window};
     // By priority each pushes what it has at the moment: what others lack may be what they hold
     // back.
     if (world.workers > 1 && order == SendOrder::kFifo) {
-      share.unanswered = std::max(kUnansweredBuckets * MeanBucketBytes(plan), kLeastUnanswered);
+      share.unanswered =
+          std::max(limits.unanswered_buckets * MeanBucketBytes(plan), limits.least_unanswered);
     }
     shares.push_back(share);
   }
-  if (!TwoKinds(world)) return shares;
+  if (!two_kinds) return shares;
   const double largest = std::ranges::max_element(shares, {}, &ServerShare::of_plan)->of_plan;
-  const std::size_t window = TwoBuckets(plan, kLeastPacedWindow);
   for (ServerShare& share : shares) {
     const double part = largest > 0 ? share.of_plan / largest : 1;
     share.window = static_cast<std::size_t>(static_cast<double>(window) * part);

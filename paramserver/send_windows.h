@@ -15,8 +15,7 @@ namespace ringside {
 /// A server's part of a worker's link.
 struct ServerShare {
   double of_plan = 0;  ///< Of the elements.
-  /// So many bytes may wait to be taken by the kernel, but always one bucket. Two buckets, since
-  /// with one the server idles while the next begins, and with more there is less to overlap with.
+  /// So many bytes may wait to be taken by the kernel, but always one bucket.
   std::size_t window = std::size_t{8} << 20;
   /// So many bytes of each connection may wait unsent in the kernel, where no order can reach them.
   std::size_t kernel_unsent = std::size_t{128} << 10;
@@ -29,13 +28,19 @@ struct ServerShare {
   std::optional<std::size_t> ahead{};
 };
 
+/// What carries pushes. Within a host cores are the limit, and one of them idles while a server has
+/// nothing to read; across hosts links are, and what is on its way at once ends at once and leaves
+/// nothing to overlap with.
+enum class Reach { kOneHost, kAcrossHosts };
+
 /// How a worker's link is divided, by server. TCP gives each connection the same, which is right
-/// where servers are of one kind: there windows are two buckets, from 2 to 8 MiB. With two kinds
-/// the larger shares would end last and alone, so there the smaller ones may not run ahead of them.
-/// Eight buckets, from 4 MiB, may be unanswered where workers push in one order. Sizes are those of
-/// fp32: a codec's buckets are shorter, and more of them fit. Pure.
+/// where servers are of one kind: there windows are two buckets, from 2 MiB, within a host, and
+/// one, from 1 MiB, across hosts; 8 MiB at most. With two kinds the larger shares would end last
+/// and alone, so there the smaller ones may not run ahead of them. Where workers push in one order
+/// eight buckets, from 4 MiB, may be unanswered; half as much across hosts with servers of one
+/// kind. Sizes are those of fp32: a codec's buckets are shorter, and more of them fit. Pure.
 std::vector<ServerShare> ShareLink(const BucketPlan& plan, const std::vector<int>& server_of,
-                                   const World& world, SendOrder order);
+                                   const World& world, SendOrder order, Reach reach);
 
 /// Which servers a worker may send to. A server's progress is what the kernel has taken, over its
 /// share; one that has had nothing to send begins where the others are, and all at 0 when none had.

@@ -50,6 +50,11 @@ ServerAddress ServerAddress::FromText(const std::string& text) {
   return parsed;
 }
 
+bool ServerAddress::IsHere() const {
+  return transport != PsTransport::kGrpc || address.starts_with("127.") ||
+         address.starts_with("[::1]:");
+}
+
 std::string ServerAddress::Place() const {
   if (transport == PsTransport::kGrpc) return "at " + address;
   return std::string("over ") + (transport == PsTransport::kUds ? kUds : kShm);

@@ -17,6 +17,8 @@ struct ServerAddress {
   std::string ToText() const;
   /// Throws `CommError` when it is none.
   static ServerAddress FromText(const std::string& text);
+  /// Whether it is reached without leaving the host.
+  bool IsHere() const;
   /// "at 127.0.0.1:4711", "over uds": for people.
   std::string Place() const;
 };

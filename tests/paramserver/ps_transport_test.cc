@@ -197,6 +197,17 @@ TEST(ServerAddress, SurvivesTheStore) {
   }
 }
 
+TEST(ServerAddress, LoopbackAndLocalSocketsLeaveNoHost) {
+  const auto is_here = [](const std::string& text) {
+    return ServerAddress::FromText(text).IsHere();
+  };
+  EXPECT_TRUE(is_here("127.0.0.1:80"));
+  EXPECT_TRUE(is_here("[::1]:80"));
+  EXPECT_TRUE(is_here("shm host name"));
+  EXPECT_FALSE(is_here("10.127.0.1:80"));
+  EXPECT_FALSE(is_here("[fd00::1]:80"));
+}
+
 TEST(ServerAddress, AServerOnAnotherHostIsRefusedWithTheReason) {
   ServerAddress address = LocalAddress(PsTransport::kUds);
   address.host = "elsewhere";

@@ -19,24 +19,31 @@ constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr SendWindows::Clock::time_point kNow{};
 
 std::vector<ServerShare> SharesOf(int workers, int dedicated, int colocated,
-                                  SendOrder order = SendOrder::kFifo) {
+                                  SendOrder order = SendOrder::kFifo,
+                                  Reach reach = Reach::kAcrossHosts) {
   World world = TestWorld(0, workers, dedicated + colocated);
   world.colocated_servers = colocated;
   const std::vector<TensorSpec> tensors{{"all", 25'000'000}};
   const BucketPlan plan(tensors, {kMiB, kMiB});
-  return ShareLink(plan, AssignToServers(plan, world), world, order);
+  return ShareLink(plan, AssignToServers(plan, world), world, order, reach);
 }
 
 TEST(ShareLink, LeavesServersOfOneKindToTcp) {
   for (const auto& shares : {SharesOf(4, 4, 0), SharesOf(4, 0, 4), SharesOf(2, 1, 0)}) {
     for (const ServerShare& share : shares) {
       EXPECT_NEAR(share.of_plan, 1.0 / static_cast<double>(shares.size()), 0.02);
-      EXPECT_NEAR(static_cast<double>(share.window), 2.0 * kMiB, 0.02 * kMiB);  // two buckets
-      EXPECT_NEAR(static_cast<double>(*share.unanswered), 8.0 * kMiB, 0.08 * kMiB);
+      EXPECT_NEAR(static_cast<double>(share.window), 1.0 * kMiB, 0.01 * kMiB);
+      EXPECT_NEAR(static_cast<double>(*share.unanswered), 4.0 * kMiB, 0.04 * kMiB);
       EXPECT_FALSE(share.in_turns);
       EXPECT_EQ(share.ahead, std::nullopt);
     }
   }
+}
+
+TEST(ShareLink, LetsTwiceAsMuchTravelWithinAHost) {
+  const ServerShare share = SharesOf(2, 1, 0, SendOrder::kFifo, Reach::kOneHost)[0];
+  EXPECT_NEAR(static_cast<double>(share.window), 2.0 * kMiB, 0.02 * kMiB);
+  EXPECT_NEAR(static_cast<double>(*share.unanswered), 8.0 * kMiB, 0.08 * kMiB);
 }
 
 TEST(ShareLink, LimitsWhatIsUnansweredWhereAllPushInOneOrder) {
