@@ -7,8 +7,10 @@
 #include <nccl.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "common/deadline.h"
 #include "common/errors.h"
@@ -17,6 +19,9 @@
 
 namespace ringside {
 namespace {
+
+constexpr std::chrono::milliseconds kLookWithoutPause{1};
+constexpr std::chrono::microseconds kPause{50};
 
 /// A CUDA or NCCL call that returned an error.
 class DeviceError : public Error {
@@ -71,6 +76,7 @@ class NcclCollective::Device {
     // NCCL takes it from nowhere else.
     ::setenv("NCCL_ALGO", NcclAlgorithmSetting(context.options.nccl_algorithm), 1);
     Check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    Check(cudaEventCreateWithFlags(&done_, cudaEventDisableTiming));
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
     Check(ncclCommInitRankConfig(&communicator_, context.world.workers, ExchangeId(context),
@@ -82,6 +88,7 @@ class NcclCollective::Device {
     cudaSetDevice(index_);
     for (void* pinned : pinned_) cudaHostUnregister(pinned);
     if (communicator_ != nullptr) ncclCommAbort(communicator_);
+    if (done_ != nullptr) cudaEventDestroy(done_);
     if (stream_ != nullptr) cudaStreamDestroy(stream_);
     cudaFree(buffer_);
   }
@@ -122,13 +129,16 @@ class NcclCollective::Device {
   void Settle(const Deadline& deadline) const {
     while (!HasSettled()) ThrowWhenLate(deadline);
   }
-  /// Until all that was asked for is done.
+  /// Until all that was asked for is done. Looks without a pause at first, then leaves the core to
+  /// the backward pass between looks.
   void Finish(const Deadline& deadline) const {
-    for (cudaError_t state = cudaErrorNotReady; state != cudaSuccess;) {
-      HasSettled();
-      state = cudaStreamQuery(stream_);
+    Check(cudaEventRecord(done_, stream_));
+    const auto patience = Deadline::After(kLookWithoutPause);
+    for (cudaError_t state; (state = cudaEventQuery(done_)) != cudaSuccess;) {
       if (state != cudaErrorNotReady) Check(state);
-      if (state == cudaErrorNotReady) ThrowWhenLate(deadline);
+      HasSettled();
+      ThrowWhenLate(deadline);
+      if (patience.expired()) std::this_thread::sleep_for(kPause);
     }
   }
 
@@ -155,6 +165,7 @@ class NcclCollective::Device {
 
   const int index_;
   cudaStream_t stream_ = nullptr;
+  cudaEvent_t done_ = nullptr;  // of the operation under way
   ncclComm_t communicator_ = nullptr;
   std::byte* buffer_ = nullptr;
   std::size_t capacity_ = 0;

@@ -15,7 +15,7 @@
 
 namespace ringside {
 
-/// NCCL on CUDA with a stream of its own and the algorithm pinned. A rank takes the GPU of its
+/// NCCL on CUDA with a stream and an event of its own and the algorithm pinned. A rank takes the GPU of its
 /// local rank. Gradients are in host memory, as the models of this version compute there: each sum
 /// goes to the GPU and comes back, over memory that `Prepare` has pinned.
 ///
