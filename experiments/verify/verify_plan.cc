@@ -52,6 +52,8 @@ void AddChecks(const VerifyRequest& request, const std::string& strategy, Verify
       check.spec.strategy = strategy;
       check.spec.workers = workers;
       check.spec.servers = count;
+      check.spec.hosts = request.base.hosts;
+      check.spec.network = request.base.network;
       check.spec = Resolve(check.spec);
       check.label = fmt::format("{} {} workers={}", group.optimizer, strategy, workers);
       if (count > 0) check.label += fmt::format(" servers={}", count);
@@ -83,6 +85,8 @@ std::vector<VerifyGroup> PlanVerification(const VerifyRequest& request) {
     group.reference.strategy = "none";
     group.reference.workers = 1;
     group.reference.servers = 0;
+    group.reference.hosts = 0;
+    group.reference.network.reset();
     group.reference = Resolve(group.reference);
     for (const std::string& strategy : request.strategies) AddChecks(request, strategy, group);
     groups.push_back(std::move(group));

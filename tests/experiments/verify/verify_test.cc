@@ -93,6 +93,22 @@ TEST(VerifyPlan, CrossesStrategiesWorkersAndServers) {
   }
 }
 
+TEST(VerifyPlan, EmulatedHostsAreOfTheComparedRunsAlone) {
+  VerifyRequest request = Request();
+  request.workers = {3};
+  request.base.hosts = 2;
+  for (const VerifyGroup& group : PlanVerification(request)) {
+    EXPECT_EQ(group.reference.hosts, 0);
+    for (const VerifyCheck& check : group.checks) EXPECT_EQ(check.spec.hosts, 2) << check.label;
+  }
+  request.base.network = ParseNetwork("hosts=3,rate=1Gbps");
+  request.base.hosts = 0;
+  for (const VerifyGroup& group : PlanVerification(request)) {
+    EXPECT_FALSE(group.reference.network);
+    for (const VerifyCheck& check : group.checks) EXPECT_EQ(check.spec.hosts, 3) << check.label;
+  }
+}
+
 TEST(VerifyPlan, RefusesStrategiesThatPromiseNothing) {
   VerifyRequest request = Request();
   request.strategies = {"ps-async"};
