@@ -1,0 +1,163 @@
+// Real networks on real data, in whole jobs: what their numbers must be, and how they end when they
+// cannot go on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <vector>
+
+#include "tests/experiments/cli/ringside_process.h"
+#include "tests/models/data_files.h"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+std::string Contents(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class RealTraining : public RingsideProcessTest {
+ protected:
+  // Small, but more buckets than there are servers.
+  json Verify(const std::string& args) const {
+    const ProcessResult result = RunRingside(
+        "verify --model mlp --hidden 32 --data digits --steps 8 --bucket-mb 1KiB --json --quiet " +
+        args);
+    EXPECT_EQ(result.exit_code, 0) << result.err << result.out;
+    const json report = json::parse(result.out, nullptr, false);
+    return report.is_object() ? report["rows"] : json::array();
+  }
+
+  // At least one row, all of them within their limit.
+  static void ExpectEqualToASingleWorker(const json& rows) {
+    EXPECT_FALSE(rows.empty());
+    for (const json& row : rows) {
+      ASSERT_TRUE(row["difference"].is_number()) << row;
+      EXPECT_LT(row["difference"], row["limit"]) << row;
+    }
+  }
+
+  std::set<std::string> SynchronousStrategiesHere() const {
+    std::set<std::string> names;
+    const json listed = json::parse(RunRingside("list strategies --json").out);
+    for (const json& entry : listed["strategies"]) {
+      const bool compared = entry["synchronous"] && entry["available"];
+      if (compared && entry["name"] != "none") names.insert(entry["name"]);
+    }
+    return names;
+  }
+
+  json Summary(const std::string& bundle) const {
+    return json::parse(Contents(scratch() + "/" + bundle + "/summary.json"));
+  }
+
+  const TemporaryDirectory data_;
+};
+
+TEST_F(RealTraining, EverySynchronousStrategyFollowsTheSingleWorker) {
+  const json rows = Verify("--workers 3 --servers 2 --optimizers sgd --repeat none");
+  ExpectEqualToASingleWorker(rows);
+  std::set<std::string> seen;
+  for (const json& row : rows) seen.insert(row["strategy"]);
+  EXPECT_EQ(seen, SynchronousStrategiesHere());
+}
+
+// Each of them has an optimizer elsewhere: in every worker, in a share of the memory, in servers.
+TEST_F(RealTraining, AdamFollowsItTooAndRepeatsBitForBit) {
+  const json rows = Verify(
+      "--workers 3 --servers 2 --optimizers adam --strategies ring,halving-doubling,shm,ps-sync");
+  ExpectEqualToASingleWorker(rows);
+  std::set<std::string> repeated;
+  for (const json& row : rows) {
+    if (row["same_twice"] == true) repeated.insert(row["strategy"]);
+  }
+  EXPECT_EQ(repeated, (std::set<std::string>{"ring", "halving-doubling", "shm", "ps-sync"}));
+}
+
+TEST_F(RealTraining, HostsOfUnequalSizeFollowItToo) {
+  ExpectEqualToASingleWorker(
+      Verify("--workers 3 --hosts 2 --optimizers sgd --strategies hierarchical --repeat none"));
+}
+
+// With parameters that stand still, the running means of the first layer are linear in the samples:
+// their mean over the workers is what one worker with all samples has.
+constexpr char kStandingStill[] =
+    "train --model resnet18 --data digits --steps 3 --global-batch 8 --lr 1e-12 --quiet ";
+constexpr std::size_t kFirstLayerMeans = 64;
+
+std::vector<float> BuffersIn(const std::string& checkpoint) {
+  constexpr std::size_t kNumberAt = 40;
+  constexpr std::size_t kDigests = 4 * 64;
+  std::uint64_t number = 0;
+  std::memcpy(&number, checkpoint.data() + kNumberAt, sizeof(number));
+  std::vector<float> buffers(number);
+  const std::size_t bytes = number * sizeof(float);
+  std::memcpy(buffers.data(), checkpoint.data() + checkpoint.size() - kDigests - bytes, bytes);
+  return buffers;
+}
+
+TEST_F(RealTraining, ACheckpointHasTheMeanOfTheWorkersBuffers) {
+  for (const char* args : {"--strategy none --workers 1 --out one --checkpoint-every 3",
+                           "--strategy ring --workers 2 --out two --checkpoint-every 3"}) {
+    const ProcessResult result = RunRingside(kStandingStill + std::string(args));
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+  }
+  const std::vector<float> one = BuffersIn(Contents(scratch() + "/one/checkpoints/step-3.ckpt"));
+  const std::vector<float> two = BuffersIn(Contents(scratch() + "/two/checkpoints/step-3.ckpt"));
+  ASSERT_EQ(one.size(), two.size());
+  ASSERT_GE(one.size(), kFirstLayerMeans);
+  for (std::size_t i = 0; i < kFirstLayerMeans; ++i) EXPECT_NEAR(two[i], one[i], 1e-7) << i;
+}
+
+// Workers that train alone have the same parameters here, and their own buffers.
+TEST_F(RealTraining, AnEvaluationIsDoneWithTheMeanOfTheWorkersBuffers) {
+  for (const char* args :
+       {"--strategy none --workers 2 --out alone", "--strategy ring --workers 2 --out together"}) {
+    const ProcessResult result = RunRingside(kStandingStill + std::string(args));
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+  }
+  const json alone = Summary("alone");
+  const json together = Summary("together");
+  EXPECT_NEAR(alone["final_loss"], together["final_loss"], 1e-6);
+  EXPECT_GT(std::abs(alone["eval_loss"].get<double>() - together["eval_loss"].get<double>()), 1e-5);
+}
+
+TEST_F(RealTraining, ALossThatIsNoNumberFailsAsDiverged) {
+  const ProcessResult result = RunRingside(
+      "train --model mlp --hidden 32 --data digits --workers 2 --steps 50 --lr 1e30 --out run");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("diverged: worker "));
+  EXPECT_EQ(Summary("run")["status"], "diverged");
+}
+
+TEST_F(RealTraining, ATruncatedDataFileFailsWithItsPathAndOffset) {
+  const std::string images = data_.Path("train-images-idx3-ubyte");
+  data_.Write("train-images-idx3-ubyte", IdxImages(20));
+  data_.Write("train-labels-idx1-ubyte", IdxLabels(20));
+  data_.Write("t10k-images-idx3-ubyte", IdxImages(3));
+  data_.Write("t10k-labels-idx1-ubyte", IdxLabels(3));
+  const std::string train = "train --model mlp --hidden 32 --data mnist --data-dir " +
+                            data_.path() + " --workers 2 --global-batch 4 --steps 2 --quiet --out ";
+  ASSERT_EQ(RunRingside(train + "whole").exit_code, 0);
+  fs::resize_file(images, fs::file_size(images) - 100);
+  const ProcessResult result = RunRingside(train + "truncated");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr(images + ": at byte "));
+  EXPECT_THAT(result.err, HasSubstr("20 images"));
+  EXPECT_EQ(Summary("truncated")["status"], "failed");
+}
+
+}  // namespace
+}  // namespace ringside
