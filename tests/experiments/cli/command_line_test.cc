@@ -51,6 +51,17 @@ TEST_F(CommandLine, VersionNamesCommitAndBackends) {
   EXPECT_THAT(result.out, HasSubstr("Gloo"));
 }
 
+// The dynamic linker names every file it opens, at the start and on dlopen.
+TEST_F(CommandLine, NothingOfLibtorchIsLoaded) {
+  for (const char* args : {"--help", "list strategies", "list models", "list datasets"}) {
+    const ProcessResult result = RunRingside(args, "LD_DEBUG=files");
+    EXPECT_EQ(result.exit_code, 0) << args;
+    EXPECT_NE(result.err.find("file=libc.so"), std::string::npos) << "nothing was told: " << args;
+    EXPECT_EQ(result.err.find("libtorch"), std::string::npos) << args;
+    EXPECT_EQ(result.err.find("libc10"), std::string::npos) << args;
+  }
+}
+
 TEST_F(CommandLine, InternalVerbsAreNotShown) {
   EXPECT_THAT(RunRingside("--help").out, Not(HasSubstr("a parameter server process")));
 }
