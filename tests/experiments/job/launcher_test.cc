@@ -158,21 +158,50 @@ TEST_F(LauncherTest, NoSecretIsInArgumentsOrEnvironment) {
   EXPECT_EQ(outcome.get().status, JobStatus::kInterrupted);
 }
 
-TEST_F(LauncherTest, AKilledWorkerEndsAllAndIsNamed) {
-  auto running = RunBeside(ProfileSpec("ring", 3, kEndless));
+// Of the whole command, with its exit code and what it says.
+class KilledWorkerTest : public LauncherTest, public ::testing::WithParamInterface<const char*> {
+ protected:
+  Process Train() const {
+    return Process(
+        {.argv = {DirectoryOfThisExecutable() + "/ringside", "train", "--strategy", GetParam(),
+                  "--workers", "3", "--model", "profile:mobilenet-v2", "--compute-ms", "5",
+                  "--steps", std::to_string(kEndless), "--quiet", "--out", bundle()}});
+  }
+
+  static std::string Output(const Process& process) {
+    std::string output(4096, '\0');
+    const ssize_t size = ::read(process.output_fd(), output.data(), output.size());
+    output.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+    return output;
+  }
+};
+
+TEST_P(KilledWorkerTest, EndsAllAndIsNamed) {
+  Process launcher = Train();
   WaitUntil("two steps of every rank", [&] { return CommonStepsIn(bundle()) >= 2; });
   const pid_t pid = PidIn(bundle(), "worker 1");
   const auto killed_at = Clock::now();
   ASSERT_EQ(::kill(pid, SIGKILL), 0);
-  const JobOutcome outcome = running.get();
+  WaitUntil("the launcher's end", [&] { return launcher.Poll().has_value(); });
+  ExpectNothingLeft();
   EXPECT_LT(Clock::now() - killed_at, kBound);
-  EXPECT_EQ(outcome.status, JobStatus::kFailed);
-  EXPECT_THAT(outcome.error,
-              HasSubstr("worker 1 (pid " + std::to_string(pid) + ") was killed by signal 9"));
+  EXPECT_EQ(launcher.Poll()->signal, 0);
+  EXPECT_EQ(launcher.Poll()->code, 1);
+  const std::string culprit = "worker 1 (pid " + std::to_string(pid) + ") was killed by signal 9";
+  EXPECT_THAT(Output(launcher), HasSubstr(culprit));
   EXPECT_EQ(SummaryFile()["status"], "failed");
-  EXPECT_THAT(SummaryFile()["error"].get<std::string>(), HasSubstr("worker 1"));
+  EXPECT_THAT(SummaryFile()["error"].get<std::string>(), HasSubstr(culprit));
   EXPECT_GE(SummaryFile()["steps"], 1);
 }
+
+// With dedicated servers, where there are some.
+INSTANTIATE_TEST_SUITE_P(Strategies, KilledWorkerTest,
+                         ::testing::Values("ring", "ps-sync", "ps-async"),
+                         [](const auto& suite_case) {
+                           std::string name = suite_case.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
 
 TEST_F(LauncherTest, AFailureThatIsTriedAgainLeavesItsBundleUnfinished) {
   const ScopedVariable fault("RINGSIDE_FAULT", "kill@rank1:step2");
