@@ -26,11 +26,11 @@ class Measured:
     samples: dict = dataclasses.field(default_factory=dict)
 
 
-def run(command, env=None, timeout=140):
-    """Standard output of a command given as a list; its standard error is shown when it fails."""
+def run(command, env=None, timeout=140, accept=(0,)):
+    """Standard output of a command given as a list; its standard error is shown when its exit code is none of `accept`."""
     done = subprocess.run([str(word) for word in command], env={**os.environ, **(env or {})}, capture_output=True,
                           text=True, timeout=timeout, check=False)
-    if done.returncode != 0:
+    if done.returncode not in accept:
         raise RuntimeError(f"{' '.join(map(str, command))} exited with {done.returncode}:\n{done.stderr.strip()[-2000:]}")
     return done.stdout
 

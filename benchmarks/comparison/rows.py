@@ -2,7 +2,7 @@
 import dataclasses
 import typing
 
-from comparison import subjects
+from comparison import subjects, whole_jobs
 from comparison.measure import Measured
 
 
@@ -59,6 +59,12 @@ def share(name, contender, contenders, text):
 
 ROWS = [
     Row("help", "ringside --help / 50 ms", subjects.start_of_help, at_most=1.0),
+    Row("libtorch", "libraries of libtorch that ringside --help loads", whole_jobs.libtorch_loaded, at_most=0),
+    Row("quickstart/time", "the quickstart's matrix / 60 s", whole_jobs.quickstart_time, at_most=1),
+    Row("quickstart/accuracy", "the quickstart: least test accuracy of a synchronous strategy / 95 %",
+        whole_jobs.quickstart_accuracy, at_least=1),
+    *[Row(f"verify/{optimizer}", f"MLP, digits, 50 steps of {optimizer}, 1 to 4 workers, 1 to 3 servers: largest difference to "
+          "a single worker / its limit", whole_jobs.verify(optimizer), at_most=1) for optimizer in ("sgd", "adam")],
     Row("report/interactive", "report.html of 500 runs in headless Chromium: interactive / 2 s", subjects.page_interactive, at_most=1.0),
     Row("report/size", "report.html of 500 runs / 8 MB", subjects.page_size, at_most=1.0),
     Row("plain", "MLP 5.8 M step, 1 worker: none / plain libtorch loop", subjects.plain_loop, at_most=1.05),

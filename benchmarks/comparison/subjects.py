@@ -1,4 +1,4 @@
-"""How each thing of the table is timed. Every function takes the context first and returns what `rows` asks for."""
+"""How each thing of the table is timed; what concerns the whole program is in `whole_jobs`. Every function takes the context first and returns what `rows` asks for."""
 import json
 import os
 import pathlib

@@ -87,6 +87,67 @@ TEST_F(CompareTest, WritesWhatItMeasured) {
   EXPECT_THAT(Contents(scratch_ / "out.md"), HasSubstr(json.at("commit").get<std::string>()));
 }
 
+TEST_F(CompareTest, CountsTheLibrariesOfLibtorchThatAreLoaded) {
+  const CompareResult result =
+      Compare("--only libtorch --json " + (scratch_ / "out.json").string());
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+  const auto row = nlohmann::json::parse(Contents(scratch_ / "out.json")).at("rows").at(0);
+  EXPECT_EQ(row.at("ratio"), 0);
+  EXPECT_EQ(row.at("ok"), true);
+}
+
+// A build whose `ringside` answers what the test says, for rows that would take minutes.
+class CompareMadeUpTest : public CompareTest {
+ protected:
+  CompareMadeUpTest() {
+    fs::create_directories(scratch_ / "bin");
+    std::ofstream(scratch_ / "bin/ringside-worker");
+  }
+
+  nlohmann::json Rows(const std::string& only, const std::string& script) const {
+    const fs::path program = scratch_ / "bin/ringside";
+    std::ofstream(program) << "#!/bin/sh\n" << script;
+    fs::permissions(program, fs::perms::owner_all);
+    const std::string out = (scratch_ / "out.json").string();
+    const CompareResult result =
+        Compare("--only " + only + " --build " + scratch_.string() + " --json " + out);
+    EXPECT_EQ(result.exit_code, 5) << result.output;
+    return nlohmann::json::parse(Contents(out)).at("rows");
+  }
+};
+
+TEST_F(CompareMadeUpTest, VerifyIsHeldToItsWorstRow) {
+  const auto rows = Rows("verify", R"(
+echo '{"rows": [
+  {"optimizer": "sgd", "strategy": "ring", "workers": 2, "difference": 2e-6, "limit": 1e-5, "same_twice": true},
+  {"optimizer": "sgd", "strategy": "ps-sync", "workers": 3, "difference": 2e-5, "limit": 1e-5, "same_twice": null},
+  {"optimizer": "adam", "strategy": "ring", "workers": 2, "difference": 5e-5, "limit": 1e-4, "same_twice": true}]}'
+exit 5
+)");
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_NEAR(rows[0].at("ratio"), 2, 1e-9);
+  EXPECT_EQ(rows[0].at("ok"), false);
+  EXPECT_THAT(rows[0].at("note").get<std::string>(), HasSubstr("ps-sync, 3 workers"));
+  EXPECT_NEAR(rows[1].at("ratio"), 0.5, 1e-9);
+  EXPECT_EQ(rows[1].at("ok"), true);
+}
+
+TEST_F(CompareMadeUpTest, TheQuickstartIsHeldToItsLeastSynchronousAccuracy) {
+  const auto rows = Rows("quickstart", R"(
+case "$1" in
+  list) echo '{"strategies": [{"name": "none", "synchronous": false, "available": true},
+                              {"name": "ring", "synchronous": true, "available": true}]}' ;;
+  report) echo '{"cells": [{"strategy": "none", "workers": 4, "accuracy": 0.3},
+                           {"strategy": "ring", "workers": 4, "accuracy": 0.76},
+                           {"strategy": "ring", "workers": 1, "accuracy": 0.97}]}' ;;
+esac
+)");
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_LT(rows[0].at("ratio"), 1);
+  EXPECT_NEAR(rows[1].at("ratio"), 0.8, 1e-9);
+  EXPECT_EQ(rows[1].at("ok"), false);
+}
+
 TEST_F(CompareTest, ARowThatFailsIsNoSuccess) {
   const CompareResult result = Compare("--only help --build " + scratch_.string());
   EXPECT_EQ(result.exit_code, 1) << result.output;

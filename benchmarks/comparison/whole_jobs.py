@@ -1,0 +1,83 @@
+"""What must hold for the program as a whole: the quickstart, `ringside verify`, what the executable loads."""
+import json
+import pathlib
+import re
+import tempfile
+import time
+
+from comparison.measure import ROOT, Measured, Skipped, run
+
+# About 11 minutes on two cores.
+VERIFY = ("--model", "mlp", "--data", "digits", "--steps", 50)
+
+
+def need_worker(context):
+    if not (context.build / "bin/ringside-worker").exists():
+        raise Skipped("ringside-worker is not built: it needs libtorch")
+
+
+# The quickstart, once for both rows.
+
+def quickstart(context):
+    need_worker(context)
+
+    def measure():
+        spec = ROOT / "experiments/specs/quickstart.yaml"
+        with tempfile.TemporaryDirectory() as out:
+            begin = time.perf_counter()
+            run([context.ringside, "matrix", spec, "--out", out, "--quiet"], timeout=600)
+            seconds = time.perf_counter() - begin
+            study = json.loads(run([context.ringside, "report", f"{out}/quickstart", "--no-files", "--json"]))
+        return {"seconds": seconds, "cells": study["cells"]}
+    return context.once("quickstart", measure)
+
+
+def quickstart_time(context):
+    seconds = quickstart(context)["seconds"]
+    return Measured(seconds, 60.0, seconds / 60, 1, unit="s")
+
+
+def quickstart_accuracy(context):
+    """The least of any synchronous strategy, with any number of workers."""
+    cells = [cell for cell in quickstart(context)["cells"] if context.strategy(cell["strategy"])["synchronous"]]
+    least = min(cells, key=lambda cell: cell["accuracy"])
+    return Measured(100 * least["accuracy"], 95.0, least["accuracy"] / 0.95, 1, unit="%",
+                    note=f"{least['strategy']}, {least['workers']} workers")
+
+
+# Every synchronous strategy against a single worker: one `ringside verify` for both optimizers.
+
+def verified(context, flags):
+    need_worker(context)
+
+    def measure():
+        # 5: a row is past its limit, which is a result like any other.
+        result = json.loads(run([context.ringside, "verify", *flags, "--json", "--quiet"], timeout=3600, accept=(0, 5)))
+        for row in result["rows"]:
+            if row["difference"] is None or row["same_twice"] is False:
+                raise RuntimeError(f"{row['optimizer']}, {row['strategy']}, {row['workers']} workers: "
+                                   f"{row['error'] or 'two runs differ in their bits'}")
+        return result["rows"]
+    return context.once(("verify", flags), measure)
+
+
+def verify(optimizer, flags=VERIFY):
+    """The largest difference to the single worker, L2 norm over the norm of the parameters, over its limit."""
+    def measure(context):
+        rows = [row for row in verified(context, flags) if row["optimizer"] == optimizer]
+        most = max(rows, key=lambda row: row["difference"])
+        return Measured(most["difference"] * 1e9, most["limit"] * 1e9, most["difference"] / most["limit"], 1, unit="ppb",
+                        note=f"{most['strategy']}, {most['workers']} workers; {len(rows)} configurations")
+    return measure
+
+
+def libtorch_loaded(context):
+    """Libraries of it that the dynamic linker opens: none. The ratio is their number."""
+    with tempfile.TemporaryDirectory() as out:
+        run([context.ringside, "--help"], {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": f"{out}/opened"})
+        told = "".join(path.read_text() for path in pathlib.Path(out).iterdir())
+    opened = set(re.findall(r"file=(\S+)", told))
+    if not opened:
+        raise Skipped("the dynamic linker does not tell what it opens (LD_DEBUG)")
+    theirs = sorted(name for name in opened if re.search(r"lib(torch|c10)", name))
+    return Measured(len(theirs), 0, len(theirs), 1, unit="", note=", ".join(theirs))
