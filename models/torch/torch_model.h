@@ -10,8 +10,10 @@
 namespace ringside {
 
 /// A network of libtorch behind the `Model` interface: classification with the cross-entropy loss.
-/// Parameters and gradients are views of the flat space; buckets are submitted from hooks of
-/// autograd while the backward pass goes on, on the calling thread.
+/// Parameters are views of the flat space. A linear layer's gradients are written there directly;
+/// those of convolutions and batch normalisation are allocated by autograd and copied there once,
+/// when they are final (docs/decisions/0008). Buckets are submitted from hooks of autograd while
+/// the backward pass goes on, on the calling thread.
 ///
 /// Sets the number of compute threads of the whole process (libtorch, OpenBLAS) to
 /// `options.threads`: one model a process is meant. Errors of libtorch come out as
