@@ -1,0 +1,78 @@
+// Every folder of ours has a README, and what the pages link to is there.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kSource = RINGSIDE_SOURCE_DIR;
+
+// results/ is left out: runs write there.
+constexpr std::array kFolders{"benchmarks", "cmake",       "common", "docs",    "experiments",
+                              "models",     "paramserver", "ring",   "scripts", "tests"};
+
+std::vector<fs::path> FilesOf(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    const bool made_by_python = entry.path().parent_path().filename() == "__pycache__";
+    if (entry.is_regular_file() && !made_by_python) files.push_back(entry.path());
+  }
+  return files;
+}
+
+// Files that a page links to, without those in its code. Links to the web are not followed.
+std::vector<std::string> LinksIn(const fs::path& page) {
+  static const std::regex link(R"(\]\(([^)#\s]+)(#[^)\s]*)?\))");
+  std::vector<std::string> links;
+  std::ifstream file(page);
+  bool code = false;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("```")) code = !code;
+    if (code) continue;
+    for (std::sregex_iterator found(line.begin(), line.end(), link), end; found != end; ++found) {
+      const std::string target = (*found)[1];
+      if (target.find("://") == std::string::npos) links.push_back(target);
+    }
+  }
+  return links;
+}
+
+TEST(Pages, EveryFolderHasAReadme) {
+  std::set<fs::path> folders;
+  for (const char* folder : kFolders) {
+    for (const fs::path& file : FilesOf(kSource / folder)) folders.insert(file.parent_path());
+  }
+  folders.erase(kSource / "docs/images");
+  EXPECT_GT(folders.size(), 40U);
+  for (const fs::path& folder : folders) EXPECT_TRUE(fs::exists(folder / "README.md")) << folder;
+}
+
+TEST(Pages, LinkToWhatIsThere) {
+  std::vector<fs::path> pages{kSource / "README.md", kSource / "CONTRIBUTING.md",
+                              kSource / "CHANGELOG.md"};
+  for (const char* folder : kFolders) {
+    for (const fs::path& file : FilesOf(kSource / folder)) {
+      if (file.extension() == ".md") pages.push_back(file);
+    }
+  }
+  std::size_t links = 0;
+  for (const fs::path& page : pages) {
+    for (const std::string& target : LinksIn(page)) {
+      ++links;
+      EXPECT_TRUE(fs::exists(page.parent_path() / target)) << page << ": " << target;
+    }
+  }
+  EXPECT_GT(links, 50U);
+}
+
+}  // namespace
+}  // namespace ringside
