@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <memory>
 #include <set>
 #include <string_view>
 #include <vector>
 
-#include "common/bucket_plan.h"
 #include "experiments/build_info.h"
 #include "experiments/did_you_mean.h"
+#include "experiments/idle_servers.h"
 #include "experiments/lab/network_plan.h"
 #include "experiments/run_spec.h"
 #include "experiments/server_layout.h"
@@ -105,20 +104,15 @@ void ResolveData(RunSpec& spec, const ModelEntry& model) {
          spec.data_dir);
 }
 
-// Only models that this binary can build tell their tensors here; the others are checked by the
-// workers, once they have made their plan (worker/run_parts.h).
 void RefuseIdleServers(const RunSpec& spec, const ModelEntry& model) {
-  if (spec.servers == 0 || model.make == nullptr) return;
-  ModelOptions options;
-  options.compute_ms = spec.compute_ms;
-  const std::unique_ptr<Model> made = model.make(options);
-  BucketPlanOptions cut{.target_bytes = static_cast<std::size_t>(spec.bucket_bytes)};
-  cut.first_bytes = std::min(cut.first_bytes, cut.target_bytes);
-  const BucketPlan plan(made->Tensors(), cut);
-  Refuse(spec.servers > plan.buckets(), "servers",
+  if (spec.servers == 0) return;
+  const DatasetEntry& data = DatasetOf(spec);
+  const int idle = IdleServers(
+      spec, model.tensors({.input = data.shape, .classes = data.classes, .widths = spec.widths}));
+  Refuse(idle > 0, "servers",
          "{} servers for {} buckets would leave {} idle; take fewer servers or smaller buckets "
          "(bucket-mb)",
-         spec.servers, plan.buckets(), spec.servers - plan.buckets());
+         spec.servers, spec.servers - idle, idle);
 }
 
 void ResolveHosts(RunSpec& spec) {

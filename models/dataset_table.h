@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_MODELS_DATASET_TABLE_H_
 #define RINGSIDE_MODELS_DATASET_TABLE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -21,6 +22,9 @@ struct DatasetEntry {
   std::string_view name;
   std::string_view summary;
   bool needs_directory;
+  SampleShape shape;
+  int classes;
+  std::size_t train_samples;  ///< 0: as many as its files have.
   /// Throws `DataError` (path, offset, what was expected).
   std::unique_ptr<Dataset> (*make)(const DatasetOptions&);
 };

@@ -10,14 +10,22 @@ namespace ringside {
 namespace {
 
 constexpr ModelEntry TorchEntry(const TorchModelName& name) {
-  return {name.name, name.summary, true, nullptr};
+  return {name.name, name.summary, true, nullptr, name.tensors};
+}
+
+template <Profile (*kProfile)()>
+std::vector<TensorSpec> ProfileTensors(const ModelOptions&) {
+  const ProfileModel model(kProfile(), 0);
+  return {model.Tensors().begin(), model.Tensors().end()};
 }
 
 template <Profile (*kProfile)()>
 constexpr ModelEntry ProfileEntry(std::string_view name, std::string_view summary) {
-  return {name, summary, false, [](const ModelOptions& options) -> std::unique_ptr<Model> {
+  return {name, summary, false,
+          [](const ModelOptions& options) -> std::unique_ptr<Model> {
             return std::make_unique<ProfileModel>(kProfile(), options.compute_ms);
-          }};
+          },
+          ProfileTensors<kProfile>};
 }
 
 constexpr std::array kTable{

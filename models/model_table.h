@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/bucket_plan.h"
 #include "common/data/dataset.h"
 #include "common/model.h"
 
@@ -29,6 +30,8 @@ struct ModelEntry {
   bool needs_libtorch;
   /// Null in a binary that does not load libtorch, where `needs_libtorch`.
   std::unique_ptr<Model> (*make)(const ModelOptions&);
+  /// What `Model::Tensors` will say, in every binary. For options that `make` takes.
+  std::vector<TensorSpec> (*tensors)(const ModelOptions&);
 };
 
 /// Models that need no libtorch, with null factories for those that do: what `ringside` itself

@@ -16,6 +16,7 @@ struct SampleShape {
   std::size_t height = 1;
   std::size_t width = 1;
   std::size_t elements() const { return channels * height * width; }
+  bool operator==(const SampleShape&) const = default;
 };
 
 /// Labelled samples in memory, immutable after construction and hence safe to read from any thread.

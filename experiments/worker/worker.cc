@@ -50,7 +50,6 @@ class WorkerRun {
         comm_(MakeCommOptions(setup_)) {}
 
   MemberResult Run() {
-    if (EntryOf(spec_).make_server != nullptr) RefuseIdleServers(spec_, plan_);
     model_->Bind(space_, plan_);
     Resume();
     AgreeOnSteps(process_.client(), start_.step, total_steps_);

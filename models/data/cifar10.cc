@@ -12,11 +12,9 @@
 namespace ringside {
 namespace {
 
-constexpr SampleShape kShape{3, 32, 32};
 constexpr int kClasses = 10;
 constexpr std::size_t kPixels = 3 * 32 * 32;
 constexpr std::size_t kRecord = 1 + kPixels;
-constexpr int kTrainFiles = 5;
 constexpr std::array<ChannelNorm, 3> kNorms{
     ChannelNorm{.scale = 255, .mean = 0.4914, .deviation = 0.2470},
     ChannelNorm{.scale = 255, .mean = 0.4822, .deviation = 0.2435},
@@ -43,11 +41,11 @@ void AppendFile(const std::filesystem::path& path, std::size_t records, ImageSpl
 std::unique_ptr<Dataset> MakeCifar10(const std::string& directory, std::size_t records_per_file) {
   const std::filesystem::path folder(directory);
   ImageSplit train;
-  for (int i = 1; i <= kTrainFiles; ++i)
+  for (int i = 1; i <= kCifarTrainFiles; ++i)
     AppendFile(folder / ("data_batch_" + std::to_string(i) + ".bin"), records_per_file, train);
   ImageSplit test;
   AppendFile(folder / "test_batch.bin", records_per_file, test);
-  return std::make_unique<ImageDataset>(kShape, kClasses, kNorms, std::move(train),
+  return std::make_unique<ImageDataset>(kCifarShape, kClasses, kNorms, std::move(train),
                                         std::move(test));
 }
 

@@ -9,7 +9,10 @@
 
 namespace ringside {
 
+inline constexpr SampleShape kCifarShape{3, 32, 32};
+inline constexpr int kCifarTrainFiles = 5;
 inline constexpr std::size_t kCifarRecordsPerFile = 10'000;
+inline constexpr std::size_t kCifarTrainSamples = kCifarTrainFiles * kCifarRecordsPerFile;
 
 /// CIFAR-10 (Krizhevsky, 2009) from the six binary batches of `directory` (what
 /// `cifar-10-binary.tar.gz` holds): `data_batch_1.bin` ... `data_batch_5.bin`, `test_batch.bin`,

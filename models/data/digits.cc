@@ -47,7 +47,7 @@ std::unique_ptr<Dataset> MakeDigits() {
     throw InternalError("the built-in digits have " + std::to_string(records.size()) + " bytes");
   const std::vector<std::size_t> shuffled = ShuffledOrder();
   const std::span<const std::size_t> order(shuffled);
-  return std::make_unique<ImageDataset>(SampleShape{1, 8, 8}, 10, std::span(&kNorm, 1),
+  return std::make_unique<ImageDataset>(kDigitsShape, 10, std::span(&kNorm, 1),
                                         Take(records, order.first(kDigitsTrainSamples)),
                                         Take(records, order.last(kDigitsTestSamples)));
 }

@@ -8,6 +8,7 @@
 
 namespace ringside {
 
+inline constexpr SampleShape kDigitsShape{1, 8, 8};
 inline constexpr std::size_t kDigitsTrainSamples = 1437;
 inline constexpr std::size_t kDigitsTestSamples = 360;
 

@@ -16,7 +16,7 @@ ImageSplit ReadSplit(const std::string& directory, const std::string& prefix) {
 }
 
 std::unique_ptr<Dataset> MakeIdxDataset(const std::string& directory, const ChannelNorm& norm) {
-  return std::make_unique<ImageDataset>(SampleShape{1, 28, 28}, 10, std::span(&norm, 1),
+  return std::make_unique<ImageDataset>(kMnistShape, 10, std::span(&norm, 1),
                                         ReadSplit(directory, "train"),
                                         ReadSplit(directory, "t10k"));
 }

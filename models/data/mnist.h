@@ -8,6 +8,8 @@
 
 namespace ringside {
 
+inline constexpr SampleShape kMnistShape{1, 28, 28};
+
 /// MNIST (LeCun, Cortes, Burges) from the four IDX files of `directory`, unpacked, under their
 /// original names: `train-images-idx3-ubyte`, `train-labels-idx1-ubyte`, `t10k-images-idx3-ubyte`,
 /// `t10k-labels-idx1-ubyte`. 1 x 28 x 28, 10 classes, (p / 255 - 0.1307) / 0.3081.

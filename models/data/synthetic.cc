@@ -10,7 +10,6 @@
 namespace ringside {
 namespace {
 
-constexpr SampleShape kShape{1, 28, 28};
 constexpr int kClasses = 10;
 // The noise of a pixel is the mean of two bytes: a triangle around 127.5 of deviation 52.3.
 constexpr int kSignal = 17;
@@ -18,7 +17,7 @@ constexpr ChannelNorm kNorm{.scale = 1, .mean = 127.5, .deviation = 55};
 
 // Per class and pixel, what is added to the noise: +kSignal or -kSignal.
 std::vector<int> MakePatterns(SplitMix64& random) {
-  std::vector<int> patterns(kShape.elements() * kClasses);
+  std::vector<int> patterns(kSyntheticShape.elements() * kClasses);
   for (int& level : patterns) level = random.Below(2) == 0 ? kSignal : -kSignal;
   return patterns;
 }
@@ -32,7 +31,7 @@ std::uint8_t Pixel(std::uint64_t draw, int signal) {
 
 ImageSplit MakeSplit(const std::vector<int>& patterns, std::size_t samples, SplitMix64& random) {
   constexpr std::size_t kPixelsPerDraw = 4;
-  const std::size_t elements = kShape.elements();
+  const std::size_t elements = kSyntheticShape.elements();
   ImageSplit split;
   split.pixels.resize(samples * elements);
   for (std::size_t sample = 0; sample < samples; ++sample) {
@@ -51,9 +50,11 @@ ImageSplit MakeSplit(const std::vector<int>& patterns, std::size_t samples, Spli
 
 class NoData : public Dataset {
  public:
-  SampleShape shape() const override { return {0, 0, 0}; }
+  SampleShape shape() const override { return kNoShape; }
   int classes() const override { return 1; }
-  std::size_t size(Split split) const override { return split == Split::kTrain ? 1'000'000 : 0; }
+  std::size_t size(Split split) const override {
+    return split == Split::kTrain ? kNoDataSamples : 0;
+  }
   std::int64_t Read(Split, std::size_t, std::span<float>) const override { return 0; }
 };
 
@@ -64,8 +65,8 @@ std::unique_ptr<Dataset> MakeSynthetic(std::uint64_t seed) {
   const std::vector<int> patterns = MakePatterns(random);
   ImageSplit train = MakeSplit(patterns, kSyntheticTrainSamples, random);
   ImageSplit test = MakeSplit(patterns, kSyntheticTestSamples, random);
-  return std::make_unique<ImageDataset>(kShape, kClasses, std::span(&kNorm, 1), std::move(train),
-                                        std::move(test));
+  return std::make_unique<ImageDataset>(kSyntheticShape, kClasses, std::span(&kNorm, 1),
+                                        std::move(train), std::move(test));
 }
 
 std::unique_ptr<Dataset> MakeNoData() { return std::make_unique<NoData>(); }

@@ -9,8 +9,11 @@
 
 namespace ringside {
 
+inline constexpr SampleShape kSyntheticShape{1, 28, 28};
 inline constexpr std::size_t kSyntheticTrainSamples = 8192;
 inline constexpr std::size_t kSyntheticTestSamples = 2048;
+inline constexpr SampleShape kNoShape{0, 0, 0};
+inline constexpr std::size_t kNoDataSamples = 1'000'000;
 
 /// 1 x 28 x 28 inputs (784) and 10 classes, a pure function of the seed: every class is a random
 /// pattern of two levels, every sample its class's pattern at a third of the strength of the noise

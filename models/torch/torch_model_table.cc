@@ -12,7 +12,8 @@ namespace {
 template <NetworkBuilder kBuild>
 constexpr ModelEntry Entry(const TorchModelName& name) {
   return {name.name, name.summary, true,
-          [](const ModelOptions& options) { return MakeTorchModel(kBuild, options); }};
+          [](const ModelOptions& options) { return MakeTorchModel(kBuild, options); },
+          name.tensors};
 }
 
 constexpr std::array<ModelEntry, kTorchModelNames.size()> kTable{

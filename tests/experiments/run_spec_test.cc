@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/build_info.h"
+#include "experiments/idle_servers.h"
 #include "experiments/server_layout.h"
 #include "experiments/spec_keys.h"
 #include "experiments/timeline_steps.h"
@@ -257,6 +258,19 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{{"strategy", "ps-sync"}, {"servers", "9"}}, "servers", "at most 8"},
         Refusal{
             {{"strategy", "ps-sync"}, {"servers", "8"}, {"bucket-mb", "1000"}}, "servers", "idle"},
+        Refusal{{{"strategy", "ps-sync"}, {"servers", "8"}, {"model", "mlp"}, {"hidden", "16"}},
+                "servers",
+                "8 servers for 1 buckets would leave 7 idle"},
+        Refusal{{{"strategy", "ps-sync"}, {"servers", "3"}, {"model", "cnn"}, {"bucket-mb", "99"}},
+                "servers",
+                "idle"},
+        Refusal{{{"strategy", "ps-sync"},
+                 {"servers", "3"},
+                 {"model", "resnet18"},
+                 {"data", "synthetic"},
+                 {"bucket-mb", "99"}},
+                "servers",
+                "3 servers for 2 buckets"},
         Refusal{{{"strategy", "ps-sync"}, {"servers", "colocated:3"}}, "servers", "2 workers"},
         Refusal{{{"strategy", "mixed"}, {"servers", "colocated"}}, "servers", "as it is"},
         Refusal{{{"global-batch", "1"}}, "global-batch", "fewer than 2 workers"},
@@ -317,6 +331,28 @@ INSTANTIATE_TEST_SUITE_P(
                 "straggler",
                 "no worker 2 among 2"},
         Refusal{{{"resume", "/no/such/checkpoint"}}, "resume", "no checkpoint"}));
+
+TEST(IdleServers, AreThoseBeyondTheBuckets) {
+  const std::vector<TensorSpec> tensors{{"b", 4}, {"a", 1 << 20}};
+  RunSpec spec;
+  spec.servers = 3;
+  const auto idle = [&](std::int64_t bucket_bytes) {
+    spec.bucket_bytes = bucket_bytes;
+    return IdleServers(spec, tensors);
+  };
+  EXPECT_EQ(idle(0), 1) << "a bucket a tensor";
+  EXPECT_EQ(idle(3), 1) << "no float fits";
+  EXPECT_EQ(idle(4 << 20), 2);
+  EXPECT_EQ(idle(2 << 20), 1);
+  EXPECT_EQ(idle(1 << 20), 0);
+}
+
+TEST(IdleServers, TakeNoPlanOfAModelThatNoMemoryHolds) {
+  RunSpec spec;
+  spec.servers = 8;
+  const std::vector<TensorSpec> tensors(4, {"huge", std::size_t{1} << 61});
+  EXPECT_EQ(IdleServers(spec, tensors), 0);
+}
 
 TEST(Resolve, SaysWhenTheBuildLacksLibtorch) {
   RunSpec spec;

@@ -141,7 +141,11 @@ TEST(DatasetTable, MakesWhatNeedsNoFilesAndRefusesWithoutThem) {
     if (entry.needs_directory) {
       EXPECT_THROW(entry.make({.directory = "/nonexistent"}), DataError) << entry.name;
     } else {
-      EXPECT_GT(entry.make({})->size(Split::kTrain), 0U) << entry.name;
+      const auto made = entry.make({});
+      EXPECT_GT(made->size(Split::kTrain), 0U) << entry.name;
+      EXPECT_EQ(entry.train_samples, made->size(Split::kTrain)) << entry.name;
+      EXPECT_EQ(entry.classes, made->classes()) << entry.name;
+      EXPECT_EQ(entry.shape, made->shape()) << entry.name;
     }
   }
   EXPECT_THAT(names, testing::ElementsAre("digits", "mnist", "fashion-mnist", "cifar10",

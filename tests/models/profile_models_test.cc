@@ -191,7 +191,14 @@ TEST(ModelTable, MakesEveryModelThatNeedsNoLibtorch) {
   for (const ModelEntry& entry : ModelTable()) {
     if (entry.needs_libtorch) continue;
     EXPECT_TRUE(entry.name.starts_with("profile:")) << entry.name;
-    EXPECT_FALSE(entry.make({.compute_ms = 5})->Tensors().empty()) << entry.name;
+    const auto model = entry.make({.compute_ms = 5});
+    EXPECT_FALSE(model->Tensors().empty()) << entry.name;
+    const auto sizes = [](std::span<const TensorSpec> tensors) {
+      std::vector<std::size_t> elements;
+      for (const TensorSpec& tensor : tensors) elements.push_back(tensor.elements);
+      return elements;
+    };
+    EXPECT_EQ(sizes(entry.tensors({})), sizes(model->Tensors())) << entry.name;
     ++made;
   }
   EXPECT_EQ(made, 6);

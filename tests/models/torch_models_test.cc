@@ -10,6 +10,7 @@
 #include <ostream>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/data/dataset.h"
@@ -58,10 +59,22 @@ struct Samples {
   std::vector<std::int64_t> labels;
 };
 
-std::unique_ptr<Model> Make(const Case& test_case, std::uint64_t seed = 1) {
+ModelOptions OptionsOf(const Case& test_case, std::uint64_t seed) {
   ModelOptions options{.input = test_case.input, .classes = 10, .seed = seed};
   if (test_case.entry == 0) options.widths = {48, 32};
-  return TorchModelTable()[static_cast<std::size_t>(test_case.entry)].make(options);
+  return options;
+}
+
+std::unique_ptr<Model> Make(const Case& test_case, std::uint64_t seed = 1) {
+  return TorchModelTable()[static_cast<std::size_t>(test_case.entry)].make(
+      OptionsOf(test_case, seed));
+}
+
+std::vector<std::pair<std::string, std::size_t>> NamesAndSizes(
+    std::span<const TensorSpec> tensors) {
+  std::vector<std::pair<std::string, std::size_t>> pairs;
+  for (const TensorSpec& tensor : tensors) pairs.emplace_back(tensor.name, tensor.elements);
+  return pairs;
 }
 
 std::vector<float> Copy(std::span<const float> values) { return {values.begin(), values.end()}; }
@@ -88,6 +101,13 @@ TEST_P(TorchModels, HaveTheParametersOfTheirArchitecture) {
   std::size_t total = 0;
   for (const TensorSpec& tensor : Make(GetParam())->Tensors()) total += tensor.elements;
   EXPECT_EQ(total, GetParam().parameters);
+}
+
+// What refuses idle servers before a worker starts.
+TEST_P(TorchModels, HaveTheTensorsThatTheTableTellsWithoutLibtorch) {
+  const ModelEntry& entry = ModelTable()[static_cast<std::size_t>(GetParam().entry)];
+  EXPECT_EQ(NamesAndSizes(entry.tensors(OptionsOf(GetParam(), 1))),
+            NamesAndSizes(Make(GetParam())->Tensors()));
 }
 
 TEST_P(TorchModels, FinishTensorsInFlatOrder) {
@@ -301,6 +321,8 @@ TEST(Mlp, HasTwoHiddenLayersOf2048ByDefault) {
   std::size_t total = 0;
   for (const TensorSpec& tensor : model->Tensors()) total += tensor.elements;
   EXPECT_EQ(total, 785U * 2048 + 2049 * 2048 + 2049 * 10);
+  EXPECT_EQ(NamesAndSizes(ModelTable()[0].tensors({.input = {1, 28, 28}, .classes = 10})),
+            NamesAndSizes(model->Tensors()));
 }
 
 TEST(TorchModels, RefuseWhatTheyCannotServe) {

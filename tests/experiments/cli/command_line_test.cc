@@ -180,6 +180,14 @@ TEST_F(CommandLine, ReplacesARunThatDidNotEndWell) {
   }
 }
 
+TEST_F(CommandLine, IdleServersOfARealModelAreRefusedBeforeAnythingStarts) {
+  const auto result = RunRingside(
+      "train --strategy ps-sync --workers 2 --servers 8 --hidden 16 --steps 1 --out run");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("--servers: 8 servers for 1 buckets"));
+  EXPECT_FALSE(std::filesystem::exists(scratch() + "/run"));
+}
+
 TEST_F(CommandLine, AMissingWorkerIsAMissingBackend) {
   const ProcessResult result =
       RunRingside("train --model mlp --steps 2 --out run", "RINGSIDE_WORKER=/nonexistent");

@@ -28,18 +28,6 @@ class LauncherEdgesTest : public ::testing::Test {
   const TemporaryDirectory directory_;
 };
 
-// Resolving refuses this for models that need no libtorch; the workers must for all.
-TEST_F(LauncherEdgesTest, WorkersRefuseMoreServersThanBuckets) {
-  RunSpec spec = ProfileSpec("ps-sync", 2, 3);
-  spec.bucket_bytes = std::int64_t{1} << 30;
-  spec.servers = 4;
-  const JobOutcome outcome = Run(spec);
-  EXPECT_EQ(outcome.status, JobStatus::kFailed);
-  EXPECT_EQ(outcome.failure, FailureKind::kConfig);
-  EXPECT_THAT(outcome.error, HasSubstr("4 servers for "));
-  EXPECT_THAT(outcome.error, HasSubstr("--bucket-mb"));
-}
-
 TEST_F(LauncherEdgesTest, AMissingWorkerExecutableIsAMissingBackend) {
   const ScopedVariable worker("RINGSIDE_WORKER", "/nonexistent");
   RunSpec spec = ProfileSpec("ring", 2, 3);

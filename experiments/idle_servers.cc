@@ -1,0 +1,30 @@
+#include "experiments/idle_servers.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace ringside {
+namespace {
+
+// A bucket is at most half as large again as its target, and rounded up to 64 bytes: above so many
+// bytes there is a bucket for every server, and no need for a plan that may have millions.
+bool HasEnoughSurely(const RunSpec& spec, std::span<const TensorSpec> tensors) {
+  if (spec.bucket_bytes < std::int64_t{sizeof(float)}) return false;  // a bucket a tensor
+  double bytes = 0;
+  for (const TensorSpec& tensor : tensors) {
+    bytes += static_cast<double>(tensor.elements) * sizeof(float);
+  }
+  return bytes >= spec.servers * (1.5 * static_cast<double>(spec.bucket_bytes) + 64);
+}
+
+}  // namespace
+
+int IdleServers(const RunSpec& spec, std::span<const TensorSpec> tensors) {
+  if (HasEnoughSurely(spec, tensors)) return 0;
+  BucketPlanOptions cut{.target_bytes = static_cast<std::size_t>(spec.bucket_bytes)};
+  cut.first_bytes = std::min(cut.first_bytes, cut.target_bytes);
+  return std::max(0, spec.servers - BucketPlan(tensors, cut).buckets());
+}
+
+}  // namespace ringside
