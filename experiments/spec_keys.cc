@@ -18,6 +18,12 @@ using nlohmann::json;
 
 json Text(std::string_view text) { return std::string(text); }
 json Integer(std::string_view text) { return ParseInteger(text); }
+// 0 is how a spec says that nobody gave this kind of batch; who gives one means it.
+json BatchSize(std::string_view text) {
+  const std::int64_t samples = ParseInteger(text);
+  if (samples == 0) throw ConfigError("a batch of 0 samples cannot be; give at least 1");
+  return samples;
+}
 json Real(std::string_view text) { return ParseReal(text); }
 json Switch(std::string_view text) { return ParseSwitch(text); }
 json IntegerList(std::string_view text) { return ParseIntegerList(text); }
@@ -288,9 +294,9 @@ constexpr std::array kKeys{
             Get<&RunSpec::steps>, Set<&RunSpec::steps>},
     SpecKey{"global-batch", "global_batch", "N",
             "samples of a step over all workers (strong scaling); 64 where no batch is given", true,
-            Integer, Get<&RunSpec::global_batch>, Set<&RunSpec::global_batch>},
+            BatchSize, Get<&RunSpec::global_batch>, Set<&RunSpec::global_batch>},
     SpecKey{"batch-per-worker", "batch_per_worker", "N",
-            "samples of a step in each worker (weak scaling)", true, Integer,
+            "samples of a step in each worker (weak scaling)", true, BatchSize,
             Get<&RunSpec::batch_per_worker>, Set<&RunSpec::batch_per_worker>},
     SpecKey{"optimizer", "optimizer", "NAME", "sgd, adam or adamw", true, Text, GetOptimizerKind,
             SetOptimizerKind},

@@ -20,8 +20,14 @@ std::string VariableOf(std::string_view key) {
   return name;
 }
 
+bool IsUnsetBatch(const SpecKey& key, const RunSpec& spec) {
+  return (key.name == "global-batch" && spec.global_batch == 0) ||
+         (key.name == "batch-per-worker" && spec.batch_per_worker == 0);
+}
+
 // A value as a flag takes it; empty where nothing is worth showing.
 std::string DefaultText(const SpecKey& key, const RunSpec& spec) {
+  if (IsUnsetBatch(key, spec)) return "";
   if (key.name == "bucket-mb") return fmt::format("{:g}", spec.bucket_bytes / double{1 << 20});
   const nlohmann::json value = key.get(spec);
   if (value.is_string()) return value.get<std::string>();

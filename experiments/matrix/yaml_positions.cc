@@ -26,12 +26,19 @@ YamlFile YamlFile::Load(const std::string& path) {
 }
 
 YamlFile YamlFile::Parse(const std::string& text, const std::string& path) {
+  std::vector<YAML::Node> documents;
   try {
-    return {YAML::Load(text), path};
+    documents = YAML::LoadAll(text);
   } catch (const YAML::Exception& error) {
     throw ConfigError(
         fmt::format("{}:{}:{}: {}", path, error.mark.line + 1, error.mark.column + 1, error.msg));
   }
+  YamlFile file(documents.empty() ? YAML::Node() : documents.front(), path);
+  if (documents.size() > 1) {
+    file.Fail(documents[1],
+              "a second document; only the first would be read: give each a file of its own");
+  }
+  return file;
 }
 
 std::string YamlFile::Where(const Position& position) const {
@@ -139,10 +146,34 @@ Setting ReadSetting(const YamlFile& file, const YamlFile::Entry& entry, const YA
   return setting;
 }
 
+namespace {
+
+// Ringside's own files (spec.json, what --print-config prints) name both kinds of batch, the one
+// that was not given as 0.
+bool IsTheOtherBatch(const YamlFile::Entry& entry, const std::vector<YamlFile::Entry>& all) {
+  const auto is = [](const YamlFile::Entry& e, std::string_view name) {
+    const SpecKey* key = FindSpecKey(e.key);
+    return key != nullptr && key->name == name;
+  };
+  const auto is_zero = [](const YamlFile::Entry& e) {
+    return e.value.IsScalar() && e.value.Scalar() == "0";
+  };
+  const auto gives = [&](std::string_view name) {
+    return std::ranges::any_of(
+        all, [&](const YamlFile::Entry& e) { return is(e, name) && !is_zero(e); });
+  };
+  return is_zero(entry) && ((is(entry, "global-batch") && gives("batch-per-worker")) ||
+                            (is(entry, "batch-per-worker") && gives("global-batch")));
+}
+
+}  // namespace
+
 std::vector<Setting> ReadSettings(const YamlFile& file, const YAML::Node& node,
                                   const std::string& what) {
   std::vector<Setting> settings;
-  for (const YamlFile::Entry& entry : file.Map(node, what)) {
+  const std::vector<YamlFile::Entry> entries = file.Map(node, what);
+  for (const YamlFile::Entry& entry : entries) {
+    if (IsTheOtherBatch(entry, entries)) continue;
     Setting setting = ReadSetting(file, entry, entry.value);
     if (std::ranges::any_of(settings, [&](const Setting& s) { return s.key == setting.key; })) {
       file.Fail(entry.position, fmt::format("key '{}' comes twice, under two names", entry.key));

@@ -21,7 +21,7 @@ struct Position {
 /// files of the folder that includes this; a value, made once per file.
 class YamlFile {
  public:
-  /// Throws `ConfigError` when the file cannot be read or is no YAML.
+  /// Throws `ConfigError` when the file cannot be read, is no YAML or more than one document.
   static YamlFile Load(const std::string& path);
   static YamlFile Parse(const std::string& text, const std::string& path);
 

@@ -69,6 +69,31 @@ TEST_F(SpecOptionsTest, ReadsSpecJsonOfABundleBack) {
   EXPECT_EQ(nlohmann::json(Read({"--config", path}).spec), nlohmann::json(spec));
 }
 
+// They name both kinds of batch; by hand 0 is none.
+TEST_F(SpecOptionsTest, ABatchOfZeroIsTheOneThatAResolvedSpecHasNot) {
+  RunSpec weak;
+  weak.model = "profile:resnet50";
+  weak.steps = 3;
+  weak.batch_per_worker = 8;
+  weak = Resolve(weak);
+  const std::string path = WriteConfig(nlohmann::json(weak).dump(2));
+  EXPECT_EQ(nlohmann::json(Read({"--config", path}).spec), nlohmann::json(weak));
+
+  const std::string none = WriteConfig("seed: 1\nbatch-per-worker: 0\n");
+  EXPECT_THAT(RefusalOf<ConfigError>([&] {
+                Read({"--config", none});
+              }),
+              StartsWith(none + ":2:19: batch-per-worker: a batch of 0 samples"));
+  EXPECT_THAT(RefusalOf<UsageError>([&] {
+                Read({"--global-batch", "0", "--batch-per-worker", "8"});
+              }),
+              StartsWith("--global-batch: a batch of 0 samples"));
+  EXPECT_THAT(RefusalOf<UsageError>([&] {
+                Read({}, {{"RINGSIDE_GLOBAL_BATCH", "0"}});
+              }),
+              StartsWith("RINGSIDE_GLOBAL_BATCH: a batch of 0 samples"));
+}
+
 TEST_F(SpecOptionsTest, PrintedConfigReadsBack) {
   const EffectiveSpec effective = Read({"--model", "profile:vgg16", "--steps", "2", "--timeline"});
   const RunSpec resolved = ResolveEffective(effective);
