@@ -36,6 +36,16 @@ void Refuse(bool wrong, std::string_view key, fmt::format_string<Args...> reason
   }
 }
 
+// Of values that do not fit together: the key to change, then the others.
+template <typename... Args>
+void RefuseTogether(bool wrong, std::string_view key,
+                    std::initializer_list<std::string_view> others,
+                    fmt::format_string<Args...> reason, Args&&... args) {
+  if (wrong) {
+    throw SpecKeyError(std::string(key), fmt::format(reason, std::forward<Args>(args)...), others);
+  }
+}
+
 [[noreturn]] void RefuseUnknown(std::string_view key, std::string_view what, std::string_view name,
                                 const std::vector<std::string_view>& names) {
   throw SpecKeyError(std::string(key),
@@ -98,8 +108,8 @@ void ResolveData(RunSpec& spec, const ModelEntry& model) {
     spec.data_dir.clear();
     return;
   }
-  Refuse(spec.data_dir.empty(), "data-dir", "dataset '{}' is read from files; name their directory",
-         spec.data);
+  RefuseTogether(spec.data_dir.empty(), "data-dir", {"data"},
+                 "dataset '{}' is read from files; name their directory", spec.data);
   Refuse(!std::filesystem::is_directory(spec.data_dir), "data-dir", "'{}' is not a directory",
          spec.data_dir);
 }
@@ -227,7 +237,7 @@ void CheckOptions(const RunSpec& spec, const StrategyEntry& strategy) {
   }
   if (strategy.check == nullptr) return;
   if (const auto refusal = strategy.check(spec.options, spec.workers, spec.servers)) {
-    throw SpecKeyError(refusal->key, refusal->reason);
+    throw SpecKeyError(refusal->key, refusal->reason, {"workers", "servers", "strategy"});
   }
 }
 
@@ -247,8 +257,8 @@ void ResolveLength(RunSpec& spec) {
          kMaxSteps);
   Refuse(spec.steps == 0 && spec.epochs < 1, "epochs",
          "{} epochs are nothing to train; give at least 1, or steps", spec.epochs);
-  Refuse(spec.steps == 0 && spec.model.starts_with("profile:"), "steps",
-         "{} has no samples and hence no epochs; say how many steps to train", spec.model);
+  RefuseTogether(spec.steps == 0 && spec.model.starts_with("profile:"), "steps", {"model"},
+                 "{} has no samples and hence no epochs; say how many steps to train", spec.model);
   Refuse(spec.global_batch < 0, "global-batch", "a batch of {} samples cannot be",
          spec.global_batch);
   Refuse(spec.batch_per_worker < 0, "batch-per-worker", "a batch of {} samples cannot be",
@@ -258,9 +268,11 @@ void ResolveLength(RunSpec& spec) {
   if (spec.batch_per_worker == 0 && spec.global_batch == 0) {
     spec.global_batch = kDefaultGlobalBatch;
   }
-  Refuse(spec.global_batch > 0 && spec.global_batch < spec.workers, "global-batch",
-         "{} samples are fewer than {} workers; give at least one a worker", spec.global_batch,
-         spec.workers);
+  RefuseTogether(spec.global_batch > 0 && spec.global_batch < spec.workers, "global-batch",
+                 {"workers"}, "{} samples are fewer than {} workers; give at least one a worker",
+                 spec.global_batch, spec.workers);
+  const std::size_t samples = DatasetOf(spec).train_samples;
+  if (samples > 0) RefuseLargeBatch(spec, samples);
 }
 
 void CheckOptimizer(const RunSpec& spec) {
@@ -288,8 +300,8 @@ void CheckSchedule(const RunSpec& spec) {
   }
   Refuse(spec.lr_warmup_steps < 0, "lr-warmup-steps", "{} is negative", spec.lr_warmup_steps);
   Refuse(spec.lr_step_every < 0, "lr-step-every", "{} is negative", spec.lr_step_every);
-  Refuse(spec.schedule == "step" && spec.lr_step_every == 0, "lr-step-every",
-         "schedule 'step' needs the number of steps between two decays");
+  RefuseTogether(spec.schedule == "step" && spec.lr_step_every == 0, "lr-step-every",
+                 {"schedule-lr"}, "schedule 'step' needs the number of steps between two decays");
   Refuse(!(spec.lr_gamma > 0 && spec.lr_gamma <= 1), "lr-gamma", "{} is outside of 0 < gamma <= 1",
          spec.lr_gamma);
 }
@@ -351,6 +363,18 @@ RunSpec Resolve(RunSpec spec) {
   RequireStrategy(strategy);
   RequireModel(spec, model);
   return spec;
+}
+
+void RefuseLargeBatch(const RunSpec& spec, std::size_t train_samples) {
+  const auto samples = static_cast<std::int64_t>(train_samples);
+  RefuseTogether(spec.global_batch > samples, "global-batch", {"data"},
+                 "{} samples a step are more than the {} that '{}' has for training; give fewer",
+                 spec.global_batch, samples, spec.data);
+  RefuseTogether(spec.batch_per_worker > samples / spec.workers, "batch-per-worker",
+                 {"workers", "data"},
+                 "{} samples for each of {} workers are more than the {} that '{}' has for "
+                 "training; give fewer",
+                 spec.batch_per_worker, spec.workers, samples, spec.data);
 }
 
 RunSpec ResolveStrategy(RunSpec spec) {

@@ -1,11 +1,13 @@
 #ifndef RINGSIDE_EXPERIMENTS_RUN_SPEC_H_
 #define RINGSIDE_EXPERIMENTS_RUN_SPEC_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "common/errors.h"
@@ -22,16 +24,22 @@ namespace ringside {
 inline constexpr std::int64_t kMaxSteps = 1'000'000'000;
 
 /// A value of a spec that cannot be. Names the key as flags spell it ("global-batch"), so that the
-/// command line can point at the flag and a matrix at the line.
+/// command line can point at the flag and a matrix at the line. Where several values do not fit
+/// together, it names the others too: the first may be a default that nobody set.
 class SpecKeyError : public ConfigError {
  public:
-  SpecKeyError(std::string key, const std::string& reason)
-      : ConfigError(key + ": " + reason), key_(std::move(key)), reason_(reason) {}
-  const std::string& key() const { return key_; }
+  SpecKeyError(const std::string& key, const std::string& reason,
+               std::initializer_list<std::string_view> others = {})
+      : ConfigError(key + ": " + reason), keys_{key}, reason_(reason) {
+    keys_.insert(keys_.end(), others.begin(), others.end());
+  }
+  const std::string& key() const { return keys_.front(); }
+  /// `key()`, then the others.
+  const std::vector<std::string>& keys() const { return keys_; }
   const std::string& reason() const { return reason_; }
 
  private:
-  std::string key_;
+  std::vector<std::string> keys_;
   std::string reason_;
 };
 
@@ -103,6 +111,11 @@ void from_json(const nlohmann::json& json, RunSpec& spec);
 /// backend is missing. Fills in what was left open (servers, batch, data). Throws `SpecKeyError` or
 /// `MissingBackendError`.
 RunSpec Resolve(RunSpec spec);
+
+/// Throws `SpecKeyError` where a step would take more samples than a training split has: it would
+/// take fewer than the spec says. `Resolve` does so for data whose size is known before files are
+/// read.
+void RefuseLargeBatch(const RunSpec& spec, std::size_t train_samples);
 
 /// The part of `Resolve` that is about the strategy, its processes and its options: for what trains
 /// no model.

@@ -74,6 +74,17 @@ void ReadFileLayer(EffectiveSpec& effective, const std::string& path, const Spec
   layer.Finish();
 }
 
+// Nobody set the key: where a file set another one that takes part, it is to blame.
+[[noreturn]] void RefuseDefault(const EffectiveSpec& effective, const SpecKeyError& error) {
+  const auto is_set = [&](const std::string& key) { return effective.sources.contains(key); };
+  const auto other = std::ranges::find_if(error.keys(), is_set);
+  if (other != error.keys().end()) {
+    const EffectiveSpec::Source& source = effective.sources.at(*other);
+    if (source.kind == Kind::kFile) throw ConfigError(source.place + ": " + error.what());
+  }
+  throw UsageError(fmt::format("--{}: {}", error.key(), error.reason()));
+}
+
 }  // namespace
 
 bool SpecOptions::Takes(const SpecKey& key) const {
@@ -127,9 +138,7 @@ RunSpec ResolveEffective(const EffectiveSpec& effective, RunSpec (*resolve)(RunS
     return resolve(effective.spec);
   } catch (const SpecKeyError& error) {
     const auto source = effective.sources.find(error.key());
-    if (source == effective.sources.end()) {
-      throw UsageError(fmt::format("--{}: {}", error.key(), error.reason()));
-    }
+    if (source == effective.sources.end()) RefuseDefault(effective, error);
     const std::string message = source->second.place + ": " + error.reason();
     if (source->second.kind == Kind::kFile) throw ConfigError(message);
     throw UsageError(message);

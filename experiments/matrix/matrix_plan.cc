@@ -62,12 +62,15 @@ bool HasServers(const RunSpec& run) {
   return strategy == nullptr || strategy->make_server != nullptr;
 }
 
-// Where a key got its value: the combination before the defaults, else the top of the file.
-Position PositionOfKey(const MatrixSpec& spec, const Combination& combination,
-                       std::string_view key) {
-  for (const auto* settings : {&combination.settings, &spec.defaults}) {
-    for (const Setting& setting : *settings) {
-      if (setting.key->name == key) return setting.position;
+// Where the first of the keys that the file sets got its value: the combination before the
+// defaults, else the top of the file.
+Position PositionOfKeys(const MatrixSpec& spec, const Combination& combination,
+                        const std::vector<std::string>& keys) {
+  for (const std::string& key : keys) {
+    for (const auto* settings : {&combination.settings, &spec.defaults}) {
+      for (const Setting& setting : *settings) {
+        if (setting.key->name == key) return setting.position;
+      }
     }
   }
   return {};
@@ -94,8 +97,8 @@ std::string Label(const MatrixSpec& matrix, const Combination& combination, cons
 }
 
 std::string Placed(const MatrixSpec& spec, const Combination& combination, const RunSpec& run,
-                   std::string_view key, const std::string& message) {
-  const Position at = PositionOfKey(spec, combination, key);
+                   const std::vector<std::string>& keys, const std::string& message) {
+  const Position at = PositionOfKeys(spec, combination, keys);
   return fmt::format("{}:{}:{}: {} (in the run {})", spec.path, at.line, at.column, message,
                      Label(spec, combination, run));
 }
@@ -104,9 +107,9 @@ RunSpec ResolveAt(const MatrixSpec& spec, const Combination& combination, const 
   try {
     return Resolve(run);
   } catch (const SpecKeyError& error) {
-    throw ConfigError(Placed(spec, combination, run, error.key(), error.what()));
+    throw ConfigError(Placed(spec, combination, run, error.keys(), error.what()));
   } catch (const MissingBackendError& error) {
-    throw MissingBackendError(Placed(spec, combination, run, "strategy", error.what()));
+    throw MissingBackendError(Placed(spec, combination, run, {"strategy"}, error.what()));
   }
 }
 

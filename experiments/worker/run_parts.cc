@@ -38,8 +38,10 @@ const StrategyEntry& EntryOf(const RunSpec& spec) {
 }
 
 std::unique_ptr<Dataset> MakeDataset(const RunSpec& spec) {
-  return FindByName(DatasetTable(), spec.data, "dataset")
-      .make({.directory = spec.data_dir, .seed = spec.seed});
+  std::unique_ptr<Dataset> dataset = FindByName(DatasetTable(), spec.data, "dataset")
+                                         .make({.directory = spec.data_dir, .seed = spec.seed});
+  RefuseLargeBatch(spec, dataset->size(Split::kTrain));
+  return dataset;
 }
 
 std::unique_ptr<Model> MakeModel(const RunSpec& spec, const Dataset& dataset,

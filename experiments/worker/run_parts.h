@@ -25,6 +25,7 @@ namespace ringside {
 /// when this executable cannot make the model.
 
 const StrategyEntry& EntryOf(const RunSpec& spec);
+/// Throws `SpecKeyError` too: its training split is smaller than the batch.
 std::unique_ptr<Dataset> MakeDataset(const RunSpec& spec);
 std::unique_ptr<Model> MakeModel(const RunSpec& spec, const Dataset& dataset,
                                  std::span<const ModelEntry> models);

@@ -277,6 +277,19 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{{"global-batch", "-1"}}, "global-batch", "cannot be"},
         Refusal{{{"batch-per-worker", "-1"}}, "batch-per-worker", "cannot be"},
         Refusal{{{"global-batch", "8"}, {"batch-per-worker", "4"}}, "batch-per-worker", "give one"},
+        Refusal{{{"model", "mlp"}, {"global-batch", "1438"}},
+                "global-batch",
+                "1438 samples a step are more than the 1437 that 'digits' has"},
+        Refusal{{{"model", "mlp"}, {"batch-per-worker", "719"}},
+                "batch-per-worker",
+                "719 samples for each of 2 workers are more than the 1437"},
+        Refusal{{{"model", "mlp"}, {"batch-per-worker", "9000000000000000000"}},
+                "batch-per-worker",
+                "more than the 1437"},
+        Refusal{{{"model", "mlp"}, {"data", "synthetic"}, {"global-batch", "8193"}},
+                "global-batch",
+                "8192"},
+        Refusal{{{"global-batch", "1000001"}}, "global-batch", "1000000"},
         Refusal{{{"data", "digits"}}, "data", "no samples"},
         Refusal{{{"model", "mlp"}, {"data", "none"}}, "data", "needs samples"},
         Refusal{{{"model", "mlp"}, {"data", "mnist"}}, "data-dir", "name their directory"},
@@ -331,6 +344,15 @@ INSTANTIATE_TEST_SUITE_P(
                 "straggler",
                 "no worker 2 among 2"},
         Refusal{{{"resume", "/no/such/checkpoint"}}, "resume", "no checkpoint"}));
+
+TEST(RefuseLargeBatch, TakesAsMuchAsThereIs) {
+  RunSpec spec = With(Profile(), {{"global-batch", "1437"}});
+  EXPECT_NO_THROW(RefuseLargeBatch(spec, 1437));
+  EXPECT_THROW(RefuseLargeBatch(spec, 1436), SpecKeyError);
+  spec = With(Profile(), {{"batch-per-worker", "5"}, {"workers", "3"}});
+  EXPECT_NO_THROW(RefuseLargeBatch(spec, 15));
+  EXPECT_THROW(RefuseLargeBatch(spec, 14), SpecKeyError);
+}
 
 TEST(IdleServers, AreThoseBeyondTheBuckets) {
   const std::vector<TensorSpec> tensors{{"b", 4}, {"a", 1 << 20}};

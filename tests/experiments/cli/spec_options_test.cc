@@ -133,6 +133,22 @@ TEST_F(SpecOptionsTest, RefusalsPointAtTheirSource) {
                 Read({"--config", unknown});
               }),
               AllOf(StartsWith(unknown + ":1:1:"), HasSubstr("did you mean 'workers'")));
+  const std::string second = WriteConfig("workers: 1\n---\nwrokers: 1\n");
+  EXPECT_THAT(RefusalOf<ConfigError>([&] {
+                Read({"--config", second});
+              }),
+              AllOf(StartsWith(second + ":3:1:"), HasSubstr("second document")));
+}
+
+TEST_F(SpecOptionsTest, AFileIsToBlameForADefaultThatDoesNotFitIt) {
+  const std::string path = WriteConfig("seed: 1\nworkers: 100\n");
+  const auto resolve = [&](const std::vector<std::string>& args) {
+    return [this, args] { ResolveEffective(Read(args)); };
+  };
+  EXPECT_THAT(RefusalOf<ConfigError>(resolve({"--config", path})),
+              StartsWith(path + ":2:10: workers: global-batch: 64 samples"));
+  EXPECT_THAT(RefusalOf<UsageError>(resolve({"--config", path, "--workers", "99"})),
+              StartsWith("--global-batch: 64 samples are fewer than 99"));
 }
 
 TEST_F(SpecOptionsTest, KeysThatAVerbSetsItselfAreNoFlags) {

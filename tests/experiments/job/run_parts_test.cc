@@ -31,6 +31,17 @@ TEST(StartTimeout, LeavesTimeToLoad) {
   EXPECT_EQ(StartTimeout(spec), std::chrono::minutes(2));
 }
 
+// Where the data's size is known only now: files.
+TEST(MakeDataset, RefusesABatchThatIsLarger) {
+  RunSpec spec = ProfileSpec("ring", 2, 3);
+  spec.data = "digits";
+  spec.global_batch = 1438;
+  EXPECT_THAT(MessageOf<ConfigError>([&] { MakeDataset(spec); }),
+              AllOf(HasSubstr("1438 samples"), HasSubstr("1437")));
+  spec.global_batch = 1437;
+  EXPECT_EQ(MakeDataset(spec)->size(Split::kTrain), 1437U);
+}
+
 TEST(WaitForTotalSteps, NamesTheWorkersThatAreNotReady) {
   InProcessStore store;
   const Deadline now = Deadline::After(std::chrono::milliseconds(1));

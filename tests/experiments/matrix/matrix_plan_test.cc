@@ -142,6 +142,38 @@ TEST(PlanMatrix, ACombinationThatCannotBeStopsAllUnlessToldToKeepGoing) {
   EXPECT_EQ(plan.runs.size(), 2U * 5U);
 }
 
+struct Unfit {
+  const char* spec;
+  const char* place;
+  const char* key;
+};
+
+void PrintTo(const Unfit& unfit, std::ostream* out) { *out << unfit.key; }
+
+class PlanMatrixUnfit : public ::testing::TestWithParam<Unfit> {};
+
+// The key that is wrong is a default; another one in the file made it so.
+TEST_P(PlanMatrixUnfit, PointsAtTheKeyThatTheFileSets) {
+  try {
+    (void)PlanMatrix(ParseMatrixSpec(std::string("name: a\n") + GetParam().spec, "s.yaml"));
+    FAIL() << "taken";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), ::testing::StartsWith(std::string("s.yaml:") + GetParam().place +
+                                                    ": " + GetParam().key + ": "));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, PlanMatrixUnfit,
+    ::testing::Values(Unfit{"axes:\n  workers: [100]\n", "3:13", "global-batch"},
+                      Unfit{"defaults: {global-batch: 64}\naxes:\n  workers: [100]\n", "2:26",
+                            "global-batch"},
+                      Unfit{"defaults:\n  data: mnist\naxes:\n  workers: [2]\n", "3:9", "data-dir"},
+                      Unfit{"axes:\n  schedule-lr: [constant, step]\n", "3:27", "lr-step-every"},
+                      Unfit{"axes:\n  model: ['profile:vgg16']\n", "3:11", "steps"},
+                      Unfit{"defaults: {strategy: ps-backup, workers: 1}\naxes:\n  seed: [1]\n",
+                            "2:42", "backups"}));
+
 TEST(PlanMatrix, KeepGoingForgivesNoSlipOfThePen) {
   const auto plan = [](const std::string& axes) {
     return PlanWhatCanRun(ParseMatrixSpec(kHead + axes, "s.yaml"));
