@@ -256,8 +256,10 @@ void AddPeers(bool joined, BenchSetting& setting) {
   }
 }
 
-int ExitCode(const BenchResult& result) {
-  if (result.outcome.status != JobStatus::kDone) return ExitCodeOf(result.outcome);
+int ExitCode(const BenchResult& result, const EffectiveSpec& effective) {
+  if (result.outcome.status != JobStatus::kDone) {
+    return ExitCodeOf(result.outcome, effective.file);
+  }
   return result.wrong() > 0 ? kExitComparisonFailed : kExitDone;
 }
 
@@ -308,7 +310,7 @@ int RunBenchCommand(const Arguments& args) {
   if (result.outcome.status != JobStatus::kDone) {
     fmt::print(stderr, "ringside: {}\n", result.outcome.error);
   }
-  return ExitCode(result);
+  return ExitCode(result, effective);
 }
 
 }  // namespace ringside

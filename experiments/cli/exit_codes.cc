@@ -17,7 +17,7 @@ int Say(const std::exception& error, int code) {
 
 }  // namespace
 
-int ExitCodeOf(const JobOutcome& outcome) {
+int ExitCodeOf(const JobOutcome& outcome, std::string_view spec_file) {
   switch (outcome.status) {
     case JobStatus::kDone:
       return kExitDone;
@@ -30,7 +30,9 @@ int ExitCodeOf(const JobOutcome& outcome) {
       break;
   }
   if (outcome.failure == FailureKind::kMissingBackend) return kExitMissingBackend;
-  if (outcome.failure == FailureKind::kConfig) return kExitInvalidSpec;
+  if (outcome.failure == FailureKind::kConfig) {
+    return spec_file.empty() ? kExitUsage : kExitInvalidSpec;
+  }
   return kExitFailed;
 }
 

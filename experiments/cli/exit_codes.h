@@ -1,6 +1,8 @@
 #ifndef RINGSIDE_EXPERIMENTS_CLI_EXIT_CODES_H_
 #define RINGSIDE_EXPERIMENTS_CLI_EXIT_CODES_H_
 
+#include <string_view>
+
 #include "experiments/job/run_job.h"
 
 namespace ringside {
@@ -15,8 +17,8 @@ inline constexpr int kExitComparisonFailed = 5;
 inline constexpr int kExitTimedOut = 124;
 inline constexpr int kExitInterrupted = 130;
 
-/// Exit code of a verb that carried out one run.
-int ExitCodeOf(const JobOutcome& outcome);
+/// Exit code of a verb that carried out a run of `spec_file`; where that is empty, of its flags.
+int ExitCodeOf(const JobOutcome& outcome, std::string_view spec_file);
 
 /// Exit code for the exception being handled, its message on stderr. Call inside a catch block.
 int ReportCurrentException();

@@ -110,10 +110,10 @@ void AddSpecOptions(OptionSet& options, const SpecOptions& takes) {
 EffectiveSpec ReadSpec(const ParsedOptions& parsed, const Environment& environment,
                        const SpecOptions& takes) {
   EffectiveSpec effective{takes.defaults, {}};
-  std::string config = takes.file.empty() ? parsed.Get("config") : takes.file;
+  effective.file = takes.file.empty() ? parsed.Get("config") : takes.file;
   const auto variable = environment.find("RINGSIDE_CONFIG");
-  if (config.empty() && variable != environment.end()) config = variable->second;
-  if (!config.empty()) ReadFileLayer(effective, config, takes);
+  if (effective.file.empty() && variable != environment.end()) effective.file = variable->second;
+  if (!effective.file.empty()) ReadFileLayer(effective, effective.file, takes);
 
   Layer from_environment(effective);
   for (const SpecKey& key : SpecKeys()) {

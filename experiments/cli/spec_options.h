@@ -22,6 +22,7 @@ struct EffectiveSpec {
   };
   RunSpec spec;
   std::map<std::string, Source, std::less<>> sources;  ///< By key; defaults are absent.
+  std::string file{};                                  ///< That was read; empty: none.
 };
 
 /// How a verb takes a run spec.

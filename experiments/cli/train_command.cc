@@ -129,7 +129,7 @@ int RunTrainCommand(const Arguments& args) {
   } else if (outcome.status != JobStatus::kDone) {
     fmt::print(stderr, "ringside: {}\n", outcome.error);
   }
-  return ExitCodeOf(outcome);
+  return ExitCodeOf(outcome, effective.file);
 }
 
 }  // namespace ringside

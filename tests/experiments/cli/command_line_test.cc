@@ -96,6 +96,9 @@ INSTANTIATE_TEST_SUITE_P(
         Misuse{"train --workers 0", 2, "--workers:"},
         Misuse{"train --config /nowhere.yaml", 3, "/nowhere.yaml"},
         Misuse{"train --model profile:gpt2 --steps 1 --time-limit soon", 2, "--time-limit"},
+        Misuse{"train --global-batch 0", 2, "--global-batch: a batch of 0 samples"},
+        Misuse{"train --batch-per-worker 0", 2, "--batch-per-worker: a batch of 0 samples"},
+        Misuse{"train --global-batch 5000", 2, "--global-batch: 5000 samples a step are more than"},
         Misuse{"train --steps 1000000001", 2, "--steps:"},
         Misuse{"train --epochs 1000000001", 2, "--epochs:"},
         Misuse{"matrix", 2, "SPEC.yaml is missing"},
@@ -178,6 +181,18 @@ TEST_F(CommandLine, ReplacesARunThatDidNotEndWell) {
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_THAT(result.err, HasSubstr(std::string("replacing the run in run, which is ") + status));
   }
+}
+
+// A checkpoint tells only a worker how far it is.
+TEST_F(CommandLine, WhatAWorkerRefusesIsAFlagsFaultWhereThereIsNoSpecFile) {
+  ASSERT_EQ(RunRingside(std::string(kSmall) + " --checkpoint-every 4").exit_code, 0);
+  const std::string more = " --out again --resume run/checkpoints/step-4.ckpt";
+  const ProcessResult flags = RunRingside(
+      "train --model profile:mobilenet-v2 --workers 2 --steps 4 --strategy ring" + more);
+  EXPECT_EQ(flags.exit_code, 2) << flags.err;
+  EXPECT_THAT(flags.err, HasSubstr("cannot resume"));
+  EXPECT_EQ(RunRingside("train --config run/spec.json" + more).exit_code, 3);
+  EXPECT_EQ(RunRingside("train" + more, "RINGSIDE_CONFIG=run/spec.json").exit_code, 3);
 }
 
 TEST_F(CommandLine, IdleServersOfARealModelAreRefusedBeforeAnythingStarts) {
