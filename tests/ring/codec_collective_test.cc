@@ -233,7 +233,7 @@ TEST_P(CodecCollectiveTest, SendsTheBytesThatItsReadmeStates) {
     const bool flat = GetParam().entry != &kHierarchicalCollective;
     if (GetParam().entry == &kRingCollective || (gathered && flat)) {
       // Chunks are not all equally long, and each segment has its scale.
-      EXPECT_NEAR(sent, shares * wire, 0.02 * shares * wire + 1000);
+      EXPECT_NEAR(sent, shares * wire, 0.03 * shares * wire + 1000);
     }
     // A worker beyond those of the smallest host sends nothing across.
     const bool encodes = options.codec.kind != CodecKind::kFp32 && (flat || rank % 2 == 0);
