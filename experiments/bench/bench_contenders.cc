@@ -13,7 +13,8 @@
 namespace ringside {
 namespace {
 
-/// An operation is over when the slowest worker's is; wrong elements add up.
+/// An operation is over when the slowest worker's is; wrong elements add up; what one worker tells
+/// of its strategy all would.
 void Merge(const nlohmann::json& row, BenchSample& sample) {
   const auto times = row.at("times_us").get<std::vector<double>>();
   sample.times_us.resize(times.size());
@@ -22,6 +23,7 @@ void Merge(const nlohmann::json& row, BenchSample& sample) {
   }
   const auto& wrong = row.at("wrong");
   if (!wrong.is_null()) sample.wrong = sample.wrong.value_or(0) + wrong.get<std::int64_t>();
+  if (sample.notes.empty()) sample.notes = row.at("notes").get<std::vector<std::string>>();
 }
 
 /// Of the report of a job, `BenchSummary`.

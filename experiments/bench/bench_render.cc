@@ -61,6 +61,7 @@ void AddRow(const BenchContender& contender, const BenchRow& row, TextTable& tab
                 fmt::format("{:.1f}", row.p99_us), fmt::format("{:.3f}", row.algbw_GBps),
                 IsCopy(contender) ? "-" : fmt::format("{:.3f}", row.busbw_GBps),
                 row.wrong ? std::to_string(*row.wrong) : "N/A"});
+  if (!row.notes.empty()) table.AddNote("    " + row.notes.back());
 }
 
 json RowJson(const BenchSetting& setting, const BenchRow& row) {
@@ -81,6 +82,7 @@ json RowJson(const BenchSetting& setting, const BenchRow& row) {
           {"colocated", contender.colocated},
           {"transport", contender.transport.empty() ? json() : json(contender.transport)},
           {"codec", contender.codec.empty() ? json() : json(contender.codec)},
+          {"notes", row.notes},
           {"peer", contender.peer},
           {"best", row.best_peer}};
 }

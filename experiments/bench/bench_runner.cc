@@ -22,6 +22,7 @@ BenchRow MakeRow(const BenchContender& contender, std::size_t index, std::int64_
   for (const BenchSample& sample : rounds) {
     row.round_us.push_back(Quantile(sample.times_us, 0.5).value_or(0));
     std::ranges::copy(sample.times_us, std::back_inserter(all));
+    std::ranges::copy(sample.notes, std::back_inserter(row.notes));
     if (sample.wrong) row.wrong = row.wrong.value_or(0) + *sample.wrong;
   }
   row.time_us = Quantile(all, 0.5).value_or(0);

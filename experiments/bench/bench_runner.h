@@ -16,6 +16,7 @@ struct BenchSample {
   std::int64_t size = 0;         ///< Bytes.
   std::vector<double> times_us;  ///< Of each operation, as long as the slowest worker took.
   std::optional<std::int64_t> wrong;
+  std::vector<std::string> notes{};  ///< What the strategy told of itself.
 };
 
 /// What one round of one contender came to. `outcome.summary` is without meaning.
@@ -47,7 +48,8 @@ struct BenchRow {
   double algbw_GBps = 0;
   double busbw_GBps = 0;
   std::optional<std::int64_t> wrong{};
-  bool best_peer = false;  ///< The fastest of bare Gloo's algorithms at this size.
+  std::vector<std::string> notes{};  ///< Of each round, one after the other.
+  bool best_peer = false;            ///< The fastest of bare Gloo's algorithms at this size.
 };
 
 struct BenchResult {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <optional>
 #include <string>
 #include <vector>
@@ -178,7 +179,8 @@ void RefuseUnread(const std::vector<std::string>& strategies, const EffectiveSpe
   }
 }
 
-/// Resolved, one a strategy. Of `all`, those that cannot run here are skipped with the reason.
+/// Resolved, one a strategy. Of `all`, those that cannot run here, or not so, are skipped with the
+/// reason; where none can, the first reason is thrown.
 std::vector<RunSpec> ReadSpecs(const ParsedOptions& parsed, const EffectiveSpec& effective,
                                std::vector<BenchSkipped>& skipped) {
   std::vector<std::string> names = ReadFlag(parsed, "strategy", ParseWordList);
@@ -192,14 +194,19 @@ std::vector<RunSpec> ReadSpecs(const ParsedOptions& parsed, const EffectiveSpec&
   RefuseRepeated(names);
   RefuseUnread(names, effective);
   std::vector<RunSpec> specs;
+  std::exception_ptr first;
   for (const std::string& name : names) {
     try {
       specs.push_back(SpecOf(name, effective));
-    } catch (const MissingBackendError& error) {
+    } catch (const InternalError&) {
+      throw;
+    } catch (const Error& error) {  // refused, or without its backend
       if (!all) throw;
+      if (!first) first = std::current_exception();
       skipped.push_back({name, error.what()});
     }
   }
+  if (specs.empty()) std::rethrow_exception(first);
   return specs;
 }
 
@@ -247,7 +254,12 @@ void Tell(const BenchContender& contender, int round, int rounds) {
   fmt::print(stderr, "round {} of {}: {}\n", round + 1, rounds, contender.name);
 }
 
-void AddPeers(bool joined, BenchSetting& setting) {
+void AddPeers(bool joined, bool emulated, BenchSetting& setting) {
+  if (emulated) {
+    throw UsageError(
+        "--peers: they know nothing of emulated hosts, so their links would not be those of "
+        "--network; leave one of the two away");
+  }
   if (joined) {
     throw UsageError("--peers: they start processes of their own, on one host; not as a rank");
   }
@@ -294,7 +306,9 @@ int RunBenchCommand(const Arguments& args) {
         spec, setting.plan, job, work.path(),
         [&](const RunSpec& own, const JobOptions& how) { return jobs.Run(own, how); }));
   }
-  if (parsed.IsOn("peers")) AddPeers(ranks.has_value(), setting);
+  if (parsed.IsOn("peers")) {
+    AddPeers(ranks.has_value(), effective.spec.network.has_value(), setting);
+  }
 
   const auto tell = [&](const BenchContender& contender, int round) {
     if (!parsed.IsOn("quiet")) Tell(contender, round, setting.rounds);

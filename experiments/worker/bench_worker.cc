@@ -50,6 +50,7 @@ nlohmann::json MeasureSize(MemberProcess& process, const BenchPlan& plan, int in
   nlohmann::json row{{"size", bytes}, {"times_us", Times(*operation, plan)}};
   const auto wrong = plan.check ? operation->CountWrong() : std::nullopt;
   row["wrong"] = wrong ? nlohmann::json(*wrong) : nlohmann::json();
+  row["notes"] = operation->Notes();
   operation->Stop();
   return row;
 }

@@ -7,6 +7,35 @@
 #include "experiments/worker/timed_operation.h"
 
 namespace ringside {
+namespace {
+
+/// Fills the gradients with integers that every worker knows, and knows what becomes of the
+/// parameters.
+class KnownStep {
+ public:
+  KnownStep(FlatSpace& space, const World& world, int round)
+      : space_(space),
+        known_(world.workers, round),
+        before_(space.params().begin(), space.params().end()) {
+    const std::span<float> grads = space.grads();
+    for (std::size_t i = 0; i < grads.size(); ++i) grads[i] = known_.Own(world.rank, i);
+  }
+
+  std::int64_t CountWrong() const {
+    std::int64_t wrong = 0;
+    for (std::size_t i = 0; i < before_.size(); ++i) {
+      wrong += space_.params()[i] != before_[i] - known_.Sum(i) ? 1 : 0;
+    }
+    return wrong;
+  }
+
+ private:
+  FlatSpace& space_;
+  const KnownIntegers known_;
+  const std::vector<float> before_;
+};
+
+}  // namespace
 
 void PushAndPull(Strategy& strategy, const FlatSpace& space, const BucketPlan& plan,
                  std::int64_t step) {
@@ -16,21 +45,19 @@ void PushAndPull(Strategy& strategy, const FlatSpace& space, const BucketPlan& p
 
 std::int64_t CountWrongOfStep(Strategy& strategy, FlatSpace& space, const BucketPlan& plan,
                               const World& world, std::int64_t step, int round) {
-  const KnownIntegers known(world.workers, round);
-  const std::vector<float> before(space.params().begin(), space.params().end());
-  const std::span<float> grads = space.grads();
-  for (std::size_t i = 0; i < grads.size(); ++i) grads[i] = known.Own(world.rank, i);
-  const auto count_wrong = [&] {
-    std::int64_t wrong = 0;
-    for (std::size_t i = 0; i < before.size(); ++i) {
-      wrong += space.params()[i] != before[i] - known.Sum(i) ? 1 : 0;
-    }
-    return wrong;
-  };
+  const KnownStep known(space, world, round);
   PushAndPull(strategy, space, plan, step);
-  const std::int64_t pulled = count_wrong();
+  const std::int64_t pulled = known.CountWrong();
   strategy.Settle();
-  return pulled + count_wrong();
+  return pulled + known.CountWrong();
+}
+
+std::int64_t CountWrongOnceSettled(Strategy& strategy, FlatSpace& space, const BucketPlan& plan,
+                                   const World& world, std::int64_t step, int round) {
+  const KnownStep known(space, world, round);
+  PushAndPull(strategy, space, plan, step);
+  strategy.Settle();
+  return known.CountWrong();
 }
 
 }  // namespace ringside

@@ -21,6 +21,11 @@ void PushAndPull(Strategy& strategy, const FlatSpace& space, const BucketPlan& p
 std::int64_t CountWrongOfStep(Strategy& strategy, FlatSpace& space, const BucketPlan& plan,
                               const World& world, std::int64_t step, int round);
 
+/// Likewise under servers that apply every push by itself: what a pull of the step brings depends
+/// on who came first, what settling brings does not.
+std::int64_t CountWrongOnceSettled(Strategy& strategy, FlatSpace& space, const BucketPlan& plan,
+                                   const World& world, std::int64_t step, int round);
+
 }  // namespace ringside
 
 #endif  // RINGSIDE_EXPERIMENTS_WORKER_PUSH_PULL_CHECK_H_

@@ -6,6 +6,8 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "common/codec_options.h"
 #include "experiments/worker/member_process.h"
@@ -28,6 +30,8 @@ class TimedOperation {
   /// Sums integers that every worker knows and counts what differs from the exact sum, on this
   /// worker. Empty where the exact sum is not what the strategy promises.
   virtual std::optional<std::int64_t> CountWrong() = 0;
+  /// What the strategy tells of itself: what `auto` picked.
+  virtual std::vector<std::string> Notes() const = 0;
   /// The last call: nobody reads another's memory or talks to another's server afterwards.
   virtual void Stop() = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiments/worker/push_pull_check.h"
@@ -46,11 +47,15 @@ class TimedPushPull : public TimedOperation {
     if (!Exact()) return std::nullopt;
     std::int64_t wrong = 0;
     for (int round = 0; round < kCheckRounds; ++round) {
-      wrong += CountWrongOfStep(*strategy_, space_, plan_, setup_.world, step_, round);
+      Meet();  // where servers wait for nobody, no push before all have compared
+      const auto count = entry_.synchronous ? CountWrongOfStep : CountWrongOnceSettled;
+      wrong += count(*strategy_, space_, plan_, setup_.world, step_, round);
       ++step_;
     }
     return wrong;
   }
+
+  std::vector<std::string> Notes() const override { return recorder_.notes(); }
 
   void Stop() override {
     strategy_->Stop();
@@ -68,8 +73,15 @@ class TimedPushPull : public TimedOperation {
     return plan;
   }
 
-  /// Plain gradient descent at rate 1 on integers is exact; what is dropped or rounded is not.
-  bool Exact() const { return entry_.synchronous && spec_.options.codec.kind == CodecKind::kFp32; }
+  /// Plain gradient descent at rate 1 on integers is exact, in any order; what is dropped, rounded
+  /// or scaled by its staleness is not.
+  bool Exact() const {
+    const StrategyOptions& options = spec_.options;
+    const bool reads_backups =
+        std::ranges::find(entry_.keys, std::string_view("backups")) != entry_.keys.end();
+    const bool drops = reads_backups && options.backups > 0;
+    return !drops && !options.staleness_lr && options.codec.kind == CodecKind::kFp32;
+  }
 
   MemberProcess& process_;
   const MemberSetup& setup_;

@@ -58,6 +58,11 @@ class TimedSum : public TimedOperation {
     return wrong;
   }
 
+  std::vector<std::string> Notes() const override {
+    const std::string notes = collective_->Notes();
+    return notes.empty() ? std::vector<std::string>() : std::vector{notes};
+  }
+
   void Stop() override { Meet(); }
 
  private:

@@ -82,8 +82,11 @@ TEST(StrategyContender, AnOperationTakesAsLongAsItsSlowestWorker) {
     EXPECT_EQ(options.bench->sizes.size(), 1U);
     JobOutcome outcome{.status = JobStatus::kDone};
     const auto worker = [&](std::vector<double> times, int wrong) {
-      return nlohmann::json{
-          {"sizes", {{{"size", options.bench->sizes[0]}, {"times_us", times}, {"wrong", wrong}}}}};
+      const nlohmann::json row{{"size", options.bench->sizes[0]},
+                               {"times_us", times},
+                               {"wrong", wrong},
+                               {"notes", {"picked"}}};
+      return nlohmann::json{{"sizes", {row}}};
     };
     outcome.summary = {{"workers", {worker({1, 5}, 2), worker({4, 2}, 3)}}};
     return outcome;
@@ -94,6 +97,7 @@ TEST(StrategyContender, AnOperationTakesAsLongAsItsSlowestWorker) {
   ASSERT_EQ(round.samples.size(), 1U);
   EXPECT_THAT(round.samples[0].times_us, ElementsAre(4, 5));
   EXPECT_EQ(round.samples[0].wrong, 5);
+  EXPECT_THAT(round.samples[0].notes, ElementsAre("picked"));  // all workers tell the same
 }
 
 TEST(KnownIntegers, SumsAreThoseOfTheirTerms) {

@@ -39,26 +39,32 @@ class FakeStrategy : public Strategy {
   std::vector<float> truth_;
 };
 
-std::int64_t WrongUnder(FakeStrategy::Wrong wrong) {
+std::int64_t WrongUnder(FakeStrategy::Wrong wrong, decltype(CountWrongOfStep)* count) {
   const std::vector<TensorSpec> tensors{{"all", 96}};
   const BucketPlan plan(tensors, {.target_bytes = 4096, .first_bytes = 4096});
   FlatSpace space(plan.elements());
   FakeStrategy strategy(wrong);
   strategy.Start(space, plan, {});
   const World alone{.rank = 0, .workers = 1};
-  return CountWrongOfStep(strategy, space, plan, alone, 0, 1);
+  return count(strategy, space, plan, alone, 0, 1);
 }
 
 TEST(PushPullCheck, FindsNothingWhereNothingIsWrong) {
-  EXPECT_EQ(WrongUnder(FakeStrategy::Wrong::kNowhere), 0);
+  EXPECT_EQ(WrongUnder(FakeStrategy::Wrong::kNowhere, CountWrongOfStep), 0);
+  EXPECT_EQ(WrongUnder(FakeStrategy::Wrong::kNowhere, CountWrongOnceSettled), 0);
 }
 
 TEST(PushPullCheck, SettlingCoversUpForNoPull) {
-  EXPECT_GT(WrongUnder(FakeStrategy::Wrong::kUntilSettled), 90);
+  EXPECT_GT(WrongUnder(FakeStrategy::Wrong::kUntilSettled, CountWrongOfStep), 90);
 }
 
 TEST(PushPullCheck, WhatSettlingBringsIsCheckedToo) {
-  EXPECT_EQ(WrongUnder(FakeStrategy::Wrong::kOnceSettled), 1);
+  EXPECT_EQ(WrongUnder(FakeStrategy::Wrong::kOnceSettled, CountWrongOfStep), 1);
+}
+
+TEST(PushPullCheck, WhereTheFirstToComeIsAnsweredFirstOnlySettlingCounts) {
+  EXPECT_EQ(WrongUnder(FakeStrategy::Wrong::kUntilSettled, CountWrongOnceSettled), 0);
+  EXPECT_EQ(WrongUnder(FakeStrategy::Wrong::kOnceSettled, CountWrongOnceSettled), 1);
 }
 
 }  // namespace

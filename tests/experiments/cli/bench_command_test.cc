@@ -71,8 +71,41 @@ TEST_F(BenchCommand, ServersInsideTheWorkersArePossible) {
 TEST_F(BenchCommand, WhatIsNotComparedIsNull) {
   for (const json& row : Rows("--strategy ring -b 4 -e 4 -c 0"))
     EXPECT_TRUE(row["wrong"].is_null());
-  for (const json& row : Rows("--strategy ps-async -b 64 -e 64"))
-    EXPECT_TRUE(row["wrong"].is_null());
+  for (const char* inexact : {"ps-backup", "ps-async --staleness-lr"}) {
+    const json rows = Rows(std::string("-b 64 -e 64 --strategy ") + inexact);
+    ASSERT_EQ(rows.size(), 1U) << inexact;
+    EXPECT_TRUE(rows[0]["wrong"].is_null()) << inexact;
+  }
+}
+
+TEST_F(BenchCommand, ServersThatDropNothingAreExactOnceTheySettle) {
+  const json rows = Rows(
+      "--strategy ps-ssp,ps-async,ps-backup --backups 0 --workers 4 --servers 2 -b 64KiB -e 64KiB");
+  ASSERT_EQ(rows.size(), 3U);
+  for (const json& row : rows) EXPECT_EQ(row["wrong"], 0) << row;
+}
+
+TEST_F(BenchCommand, AutoSaysWhatItPicked) {
+  const json rows = Rows("--strategy auto,ring -b 4KiB -e 4KiB --rounds 2");
+  ASSERT_EQ(rows.size(), 2U);
+  ASSERT_EQ(rows[0].at("notes").size(), 2U) << "one a round";
+  EXPECT_THAT(rows[0].at("notes")[0].get<std::string>(), HasSubstr("auto picks by size: 4 KiB: "));
+  EXPECT_THAT(rows[1].at("notes"), IsEmpty());
+  const ProcessResult table = RunRingside("bench --strategy auto -b 4KiB -e 4KiB -n 1 -w 0");
+  EXPECT_THAT(table.out, HasSubstr("\n    auto picks by size: 4 KiB: "));
+}
+
+TEST_F(BenchCommand, AllSkipsWhatIsRefusedWithTheReason) {
+  const ProcessResult result =
+      RunRingside("bench --strategy all --workers 1 -b 64 -e 64 -n 1 -w 0 --json");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json parsed = json::parse(result.out);
+  EXPECT_GT(parsed.at("rows").size(), 3U);
+  std::string reason;
+  for (const json& skipped : parsed.at("skipped")) {
+    if (skipped.at("strategy") == "ps-backup") reason = skipped.at("reason");
+  }
+  EXPECT_THAT(reason, HasSubstr("1 backups of 1 workers"));
 }
 
 TEST_F(BenchCommand, OneWorkerSumsAlone) {
@@ -150,6 +183,9 @@ INSTANTIATE_TEST_SUITE_P(
         Misuse{"--strategy ring --schedule priority", 2, "no strategy of the list reads it"},
         Misuse{"--strategy shm --codec int8", 2, "no strategy of the list reads it"},
         Misuse{"--strategy ring,ps-sync,ring", 2, "'ring' is there twice"},
+        Misuse{"--strategy all --workers 0", 2, "0 workers"},
+        Misuse{"--strategy ring,ps-backup --workers 1", 2, "1 backups of 1 workers"},
+        Misuse{"--peers --network 1Gbps", 2, "--peers: they know nothing of emulated hosts"},
         Misuse{"--model mlp", 2, "unknown flag"}));
 
 TEST_F(BenchCommand, PortsBeyondTheLastAreRefused) {
