@@ -1,6 +1,7 @@
 #include "common/none_strategy.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 
 #include "common/errors.h"
@@ -24,6 +25,16 @@ void NoneStrategy::ReadOptimizerState(std::span<float> out) {
   std::ranges::copy(context_.optimizer.state(), out.begin());
 }
 
+namespace {
+
+constexpr std::array kSenselessAlone{
+    KeyReason{"codec", "every worker trains alone: no gradient travels"},
+    KeyReason{"error-feedback", "no codec makes sense where no gradient travels"},
+    KeyReason{"schedule", "every worker trains alone: no bucket is sent"},
+};
+
+}  // namespace
+
 const StrategyEntry kNoneEntry{
     .name = "none",
     .family = Family::kNone,
@@ -36,6 +47,7 @@ const StrategyEntry kNoneEntry{
     },
     .make_server = nullptr,
     .bound = NoCost,
+    .senseless_keys = kSenselessAlone,
 };
 
 }  // namespace ringside

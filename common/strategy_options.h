@@ -59,6 +59,7 @@ struct StrategyOptions {
 struct OptionRefusal {
   std::string key;
   std::string reason;
+  bool missing_backend = false;  ///< The value is right, but this machine or build lacks its means.
 };
 
 /// Error feedback needs a codec that loses something. Of the key `error-feedback`.

@@ -213,12 +213,23 @@ std::set<std::string_view> OptionKeys() {
   return keys;
 }
 
-std::string StrategiesThatRead(std::string_view key) {
+// Whether a strategy would run with the spec's value of this key alone.
+bool Takes(const StrategyEntry& strategy, const SpecKey& key, const RunSpec& spec) {
+  if (std::ranges::find(strategy.keys, key.name) == strategy.keys.end()) return false;
+  if (strategy.check == nullptr) return true;
+  RunSpec alone;
+  SetSpecKey(alone, key, key.get(spec));
+  const auto refusal = strategy.check(alone.options, spec.workers, spec.servers);
+  return !refusal || refusal->missing_backend;
+}
+
+std::string StrategiesThatTake(const SpecKey& key, const RunSpec& spec) {
   std::vector<std::string_view> names;
   for (const StrategyEntry* entry : StrategyTable()) {
-    if (std::ranges::find(entry->keys, key) != entry->keys.end()) names.push_back(entry->name);
+    if (Takes(*entry, key, spec)) names.push_back(entry->name);
   }
-  return fmt::format("{}", fmt::join(names, ", "));
+  if (names.empty()) return "no strategy takes this value";
+  return fmt::format("{} can", fmt::join(names, ", "));
 }
 
 std::string WhySenseless(const StrategyEntry& strategy, std::string_view key) {
@@ -232,12 +243,14 @@ void CheckOptions(const RunSpec& spec, const StrategyEntry& strategy) {
   for (const std::string_view name : OptionKeys()) {
     if (std::ranges::find(strategy.keys, name) != strategy.keys.end()) continue;
     const SpecKey& key = *FindSpecKey(name);
-    Refuse(key.get(spec) != key.get(defaults), name, "strategy '{}' does not read it{}; {} can",
-           spec.strategy, WhySenseless(strategy, name), StrategiesThatRead(name));
+    Refuse(key.get(spec) != key.get(defaults), name, "strategy '{}' does not read it{}; {}",
+           spec.strategy, WhySenseless(strategy, name), StrategiesThatTake(key, spec));
   }
   if (strategy.check == nullptr) return;
   if (const auto refusal = strategy.check(spec.options, spec.workers, spec.servers)) {
-    throw SpecKeyError(refusal->key, refusal->reason, {"workers", "servers", "strategy"});
+    const SpecKeyError error(refusal->key, refusal->reason, {"workers", "servers", "strategy"});
+    if (refusal->missing_backend) throw MissingBackendError(error.what());
+    throw error;
   }
 }
 

@@ -37,6 +37,16 @@ std::optional<OptionRefusal> CheckDiloco(const StrategyOptions& options, int wor
   return CheckLocalSgd(options, workers, servers);
 }
 
+constexpr std::array kSenselessBetweenMeetings{
+    KeyReason{"codec",
+              "codecs encode the gradient of a step; what many steps made of the parameters is "
+              "averaged as fp32"},
+    KeyReason{"error-feedback", "no codec makes sense where no gradient of a step travels"},
+    KeyReason{"schedule",
+              "only one step in sync-every sends anything: an order of buckets would save next to "
+              "nothing"},
+};
+
 template <typename Rule>
 std::unique_ptr<Strategy> Make(const StrategyContext& context) {
   const auto connect = [context] {
@@ -60,6 +70,7 @@ const StrategyEntry kLocalSgdEntry{
     .bound = PeriodicRingCost,
     .keys = kLocalSgdKeys,
     .check = CheckLocalSgd,
+    .senseless_keys = kSenselessBetweenMeetings,
 };
 
 const StrategyEntry kDilocoEntry{
@@ -74,6 +85,7 @@ const StrategyEntry kDilocoEntry{
     .bound = PeriodicRingCost,
     .keys = kDilocoKeys,
     .check = CheckDiloco,
+    .senseless_keys = kSenselessBetweenMeetings,
 };
 
 }  // namespace ringside

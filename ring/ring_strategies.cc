@@ -36,14 +36,15 @@ constexpr std::array<std::string_view, 6> kHierarchicalKeys{
 
 std::optional<OptionRefusal> CheckHierarchical(const StrategyOptions& options, int workers,
                                                int servers) {
-  if (options.host_sum == HostSum::kNccl) {
-    const std::string reason = kNcclLibrary.Unavailable();
-    if (!reason.empty()) return OptionRefusal{"host-sum", "nccl: " + reason + "; or take shm"};
-  } else if (options.nccl_algorithm != NcclAlgorithm::kRing || options.nccl_share_gpu) {
+  const bool nccl = options.host_sum == HostSum::kNccl;
+  if (!nccl && (options.nccl_algorithm != NcclAlgorithm::kRing || options.nccl_share_gpu)) {
     return OptionRefusal{options.nccl_share_gpu ? "nccl-share-gpu" : "nccl-algorithm",
                          "hierarchical uses NCCL with host-sum nccl alone"};
   }
-  return CheckCodec<kHierarchicalCollective>(options, workers, servers);
+  if (auto refusal = CheckCodec<kHierarchicalCollective>(options, workers, servers)) return refusal;
+  const std::string reason = nccl ? kNcclLibrary.Unavailable() : "";
+  if (reason.empty()) return std::nullopt;
+  return OptionRefusal{"host-sum", "nccl: " + reason + "; or take shm", /*missing_backend=*/true};
 }
 
 constexpr std::array kSenselessInSharedMemory{

@@ -9,6 +9,7 @@
 #include "experiments/idle_servers.h"
 #include "experiments/server_layout.h"
 #include "experiments/spec_keys.h"
+#include "experiments/strategy_table.h"
 #include "experiments/timeline_steps.h"
 
 namespace ringside {
@@ -327,7 +328,16 @@ INSTANTIATE_TEST_SUITE_P(
             {{"strategy", "ps-sync"}, {"staleness-lr", "true"}}, "staleness-lr", "ps-async can"},
         Refusal{{{"ps-transport", "uds"}}, "ps-transport", "does not read it"},
         Refusal{{{"nccl-algorithm", "tree"}}, "nccl-algorithm", "does not read it"},
-        Refusal{{{"strategy", "none"}, {"codec", "fp16"}}, "codec", "does not read it; ring"},
+        Refusal{{{"strategy", "none"}, {"codec", "fp16"}},
+                "codec",
+                "does not read it (every worker trains alone: no gradient travels); ring"},
+        Refusal{{{"strategy", "none"}, {"schedule", "priority"}}, "schedule", "no bucket is sent"},
+        Refusal{{{"strategy", "local-sgd"}, {"codec", "fp16"}}, "codec", "averaged as fp32"},
+        Refusal{{{"strategy", "diloco"}, {"schedule", "priority"}}, "schedule", "next to nothing"},
+        Refusal{{{"strategy", "diloco"}, {"error-feedback", "off"}},
+                "error-feedback",
+                "no gradient of a step travels"},
+        Refusal{{{"staleness", "-1"}}, "staleness", "no strategy takes this value"},
         Refusal{{{"error-feedback", "on"}}, "error-feedback", "fp32 loses nothing"},
         Refusal{{{"strategy", "recursive-doubling"}, {"codec", "int8"}}, "codec", "tree"},
         Refusal{{{"strategy", "mpi"}, {"codec", "int8"}}, "codec", "take topk"},
@@ -374,6 +384,40 @@ TEST(IdleServers, TakeNoPlanOfAModelThatNoMemoryHolds) {
   spec.servers = 8;
   const std::vector<TensorSpec> tensors(4, {"huge", std::size_t{1} << 61});
   EXPECT_EQ(IdleServers(spec, tensors), 0);
+}
+
+std::string ReasonAgainst(const std::vector<Change>& changes) {
+  try {
+    (void)Resolve(With(Profile(), changes));
+  } catch (const SpecKeyError& error) {
+    return error.reason();
+  }
+  return "taken";
+}
+
+TEST(Resolve, NamesOnlyStrategiesThatTakeTheValue) {
+  const std::string fp16 = ReasonAgainst({{"strategy", "none"}, {"codec", "fp16"}});
+  EXPECT_THAT(fp16, HasSubstr("; ring, halving-doubling, recursive-doubling, tree, hierarchical, "
+                              "auto, ps-sync"));
+  const std::string int8 = ReasonAgainst({{"strategy", "shm"}, {"codec", "int8"}});
+  EXPECT_THAT(int8, HasSubstr("; ring, halving-doubling, tree, hierarchical, auto, ps-sync"));
+  const std::string topk = ReasonAgainst({{"strategy", "none"}, {"codec", "topk:0.1"}});
+  EXPECT_THAT(topk, HasSubstr("auto, mpi, nccl, ps-sync"));
+}
+
+TEST(Resolve, ABackendThatIsMissingIsNoWrongValue) {
+  const StrategyEntry& nccl = *FindStrategy("nccl");
+  if (WhyUnavailable(nccl).empty()) GTEST_SKIP() << "NCCL can run here";
+  const RunSpec spec = With(Profile(), {{"strategy", "hierarchical"}, {"host-sum", "nccl"}});
+  try {
+    (void)Resolve(spec);
+    FAIL() << "taken";
+  } catch (const MissingBackendError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("host-sum: nccl: "));
+    EXPECT_THAT(error.what(), HasSubstr("or take shm"));
+  }
+  // What no backend would mend comes first.
+  EXPECT_THROW(Resolve(With(spec, {{"error-feedback", "on"}})), SpecKeyError);
 }
 
 TEST(Resolve, SaysWhenTheBuildLacksLibtorch) {

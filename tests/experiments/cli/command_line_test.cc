@@ -142,6 +142,26 @@ TEST_F(CommandLine, WhatCannotRunHereIsListedWithItsReasonAndRefused) {
   }
 }
 
+TEST_F(CommandLine, AHierarchyWithoutItsNcclLacksABackendToo) {
+  const json list = json::parse(RunRingside("list strategies --json").out);
+  for (const json& row : list["strategies"]) {
+    if (row["name"] == "nccl" && row["available"].get<bool>()) GTEST_SKIP() << "NCCL can run here";
+  }
+  const std::string spec = WriteSpec(
+      "name: small\n"
+      "defaults: {model: 'profile:mobilenet-v2', steps: 2, strategy: hierarchical}\n"
+      "axes:\n  host-sum: [nccl]\n");
+  for (const std::string& args :
+       {std::string("train --model profile:mobilenet-v2 --steps 2 --strategy hierarchical "
+                    "--host-sum nccl --out refused"),
+        "matrix " + spec + " --out refused"}) {
+    const ProcessResult result = RunRingside(args);
+    EXPECT_EQ(result.exit_code, 4) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("host-sum: nccl: "));
+    EXPECT_FALSE(fs::exists(scratch() + "/refused"));
+  }
+}
+
 TEST_F(CommandLine, DoctorAnswers) {
   const json report = json::parse(RunRingside("doctor --json").out);
   EXPECT_EQ(report["schema"], "ringside.doctor/1");
