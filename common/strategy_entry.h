@@ -133,6 +133,9 @@ struct StrategyEntry {
   /// A synchronous strategy gives the same bits in every run.
   bool repeatable = true;
   bool one_host = false;  ///< All workers must share memory.
+  /// How its bytes travel between workers on so many hosts: "tcp", "shm". Null: nothing travels, or
+  /// its key `ps-transport` says.
+  std::string_view (*transport)(const StrategyOptions&, int workers, int hosts) = nullptr;
   /// Of some keys that it does not read: why. For errors.
   std::span<const KeyReason> senseless_keys = {};
 };

@@ -16,6 +16,7 @@
 #include "experiments/server_layout.h"
 #include "experiments/spec_keys.h"
 #include "experiments/strategy_table.h"
+#include "experiments/transport.h"
 #include "models/dataset_table.h"
 #include "models/model_table.h"
 
@@ -142,8 +143,7 @@ void RefuseUnlinked(const RunSpec& spec, const StrategyEntry& strategy, const Ne
   Refuse(strategy.name == "nccl", "network",
          "strategy '{}' finds ways between the devices of one machine that pass emulated links by",
          spec.strategy);
-  const bool sockets = spec.options.ps_transport == PsTransport::kGrpc;
-  Refuse(!sockets && plan.hosts.size() > 1, "ps-transport",
+  Refuse(ServersNeedOneHost(spec) && plan.hosts.size() > 1, "ps-transport",
          "uds and shm need workers and servers on one host; the network has {}", plan.hosts.size());
 }
 
@@ -187,6 +187,8 @@ void ResolveWorld(RunSpec& spec, const StrategyEntry& strategy) {
   Refuse(strategy.spare_servers && spec.colocated, "servers",
          "strategy '{}' has a server in every worker as it is; say how many there are besides",
          spec.strategy);
+  Refuse(ServersNeedOneHost(spec) && spec.hosts > 1, "ps-transport",
+         "uds and shm need workers and servers on one host, not on {}; take grpc", spec.hosts);
   if (spec.servers_as_workers) {
     spec.servers = spec.workers;
     spec.servers_as_workers = false;

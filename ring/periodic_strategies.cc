@@ -47,6 +47,8 @@ constexpr std::array kSenselessBetweenMeetings{
               "nothing"},
 };
 
+std::string_view OverTcp(const StrategyOptions&, int, int) { return "tcp"; }
+
 template <typename Rule>
 std::unique_ptr<Strategy> Make(const StrategyContext& context) {
   const auto connect = [context] {
@@ -70,6 +72,7 @@ const StrategyEntry kLocalSgdEntry{
     .bound = PeriodicRingCost,
     .keys = kLocalSgdKeys,
     .check = CheckLocalSgd,
+    .transport = OverTcp,
     .senseless_keys = kSenselessBetweenMeetings,
 };
 
@@ -85,6 +88,7 @@ const StrategyEntry kDilocoEntry{
     .bound = PeriodicRingCost,
     .keys = kDilocoKeys,
     .check = CheckDiloco,
+    .transport = OverTcp,
     .senseless_keys = kSenselessBetweenMeetings,
 };
 

@@ -47,6 +47,25 @@ std::optional<OptionRefusal> CheckHierarchical(const StrategyOptions& options, i
   return OptionRefusal{"host-sum", "nccl: " + reason + "; or take shm", /*missing_backend=*/true};
 }
 
+std::string_view OverTcp(const StrategyOptions&, int, int) { return "tcp"; }
+std::string_view OverMpi(const StrategyOptions&, int, int) { return "mpi"; }
+std::string_view OverNccl(const StrategyOptions&, int, int) { return "nccl"; }
+std::string_view ThroughSharedMemory(const StrategyOptions&, int, int) { return "shm"; }
+
+std::string_view InsideAndAcrossHosts(const StrategyOptions& options, int workers, int hosts) {
+  const bool nccl = options.host_sum == HostSum::kNccl;
+  if (hosts <= 1) return nccl ? "nccl" : "shm";
+  if (hosts >= workers) return "tcp";
+  return nccl ? "nccl+tcp" : "shm+tcp";
+}
+
+/// What it can pick from.
+std::string_view WhatIsFastest(const StrategyOptions& options, int workers, int hosts) {
+  const bool encoded = WayOf(options.codec.kind) == CodecWay::kOnTheWay;
+  if (encoded || hosts >= workers) return "tcp";
+  return hosts <= 1 ? "shm or tcp" : "shm+tcp or tcp";
+}
+
 constexpr std::array kSenselessInSharedMemory{
     KeyReason{"codec", "nothing travels through shared memory: encoding would only cost time"},
     KeyReason{"error-feedback", "no codec makes sense in shared memory, where nothing travels"},
@@ -69,6 +88,7 @@ const StrategyEntry kRingEntry{
     .bound = RingCost,
     .keys = kKeys,
     .check = CheckCodec<kRingCollective>,
+    .transport = OverTcp,
 };
 
 const StrategyEntry kHalvingDoublingEntry{
@@ -83,6 +103,7 @@ const StrategyEntry kHalvingDoublingEntry{
     .bound = HalvingDoublingCost,
     .keys = kKeys,
     .check = CheckCodec<kHalvingDoublingCollective>,
+    .transport = OverTcp,
 };
 
 const StrategyEntry kRecursiveDoublingEntry{
@@ -97,6 +118,7 @@ const StrategyEntry kRecursiveDoublingEntry{
     .bound = RecursiveDoublingCost,
     .keys = kKeys,
     .check = CheckCodec<kRecursiveDoublingCollective>,
+    .transport = OverTcp,
 };
 
 const StrategyEntry kTreeEntry{
@@ -111,6 +133,7 @@ const StrategyEntry kTreeEntry{
     .bound = TreeCost,
     .keys = kKeys,
     .check = CheckCodec<kTreeCollective>,
+    .transport = OverTcp,
 };
 
 const StrategyEntry kMpiEntry{
@@ -127,6 +150,7 @@ const StrategyEntry kMpiEntry{
     .check = CheckCodec<kMpiCollective>,
     .unavailable = [] { return kMpiLibrary.Unavailable(); },
     .ranks = Ranks::kMpiProcesses,
+    .transport = OverMpi,
 };
 
 const StrategyEntry kAutoEntry{
@@ -142,6 +166,7 @@ const StrategyEntry kAutoEntry{
     .keys = kKeys,
     .check = CheckCodec<kAutoCollective>,
     .repeatable = false,
+    .transport = WhatIsFastest,
 };
 
 const StrategyEntry kNcclEntry{
@@ -158,6 +183,7 @@ const StrategyEntry kNcclEntry{
     .check = CheckCodec<kNcclCollective>,
     .unavailable = [] { return kNcclLibrary.Unavailable(); },
     .ranks = Ranks::kProcesses,
+    .transport = OverNccl,
 };
 
 const StrategyEntry kShmEntry{
@@ -173,6 +199,7 @@ const StrategyEntry kShmEntry{
     .make_server = nullptr,
     .bound = NoCost,  // no link is used
     .one_host = true,
+    .transport = ThroughSharedMemory,
     .senseless_keys = kSenselessInSharedMemory,
 };
 
@@ -188,6 +215,7 @@ const StrategyEntry kHierarchicalEntry{
     .bound = HierarchicalCost,
     .keys = kHierarchicalKeys,
     .check = CheckHierarchical,
+    .transport = InsideAndAcrossHosts,
 };
 
 }  // namespace ringside

@@ -7,6 +7,7 @@
 #include "experiments/lab/network_plan.h"
 #include "experiments/server_layout.h"
 #include "experiments/strategy_table.h"
+#include "experiments/transport.h"
 
 namespace ringside {
 namespace {
@@ -117,7 +118,6 @@ void AddServers(const NetworkPlan& plan, const CostInput& input, RackTraffic& tr
 std::optional<double> UplinkBytes(const StrategyEntry& entry, const NetworkPlan& plan,
                                   const CostInput& input, const Cost& cost) {
   RackTraffic traffic(plan);
-  if (entry.bound == NoCost) return 0;
   if (entry.bound == RingCost || entry.bound == PeriodicRingCost) {
     AddRing(plan.worker_hosts, cost.bytes_sent_per_worker, traffic);
   } else if (entry.bound == HierarchicalCost) {
@@ -132,10 +132,17 @@ std::optional<double> UplinkBytes(const StrategyEntry& entry, const NetworkPlan&
   return traffic.Busiest();
 }
 
+bool UsesLinks(const StrategyEntry& entry, const RunSpec& spec) {
+  return entry.bound != NoCost && !ServersNeedOneHost(spec);
+}
+
+/// What is left of it inside one host: what servers take in, on no link.
+Cost WithoutLinks(const Cost& cost) { return {.bytes_per_server = cost.bytes_per_server}; }
+
 void AddTime(const StrategyEntry& entry, const RunSpec& spec, const CostInput& input,
              StepBound& bound) {
   double seconds = bound.cost.seconds;
-  if (spec.network) {
+  if (spec.network && UsesLinks(entry, spec)) {
     const NetworkPlan plan = PlanOf(spec);
     if (!FormulaKnowsHosts(entry, spec, plan, input)) {
       bound.missing = "no formula knows who shares a host's link";
@@ -165,6 +172,7 @@ std::optional<StepBound> BoundOf(const RunSpec& spec, int hosts, double gradient
       entry->family == Family::kRing && WayOf(spec.options.codec.kind) == CodecWay::kGathered;
   StepBound bound;
   bound.cost = gathered ? GatherCost(input) : entry->bound(input);
+  if (!UsesLinks(*entry, spec)) bound.cost = WithoutLinks(bound.cost);
   if (spec.link_bits_per_s > 0) AddTime(*entry, spec, input, bound);
   return bound;
 }

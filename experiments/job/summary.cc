@@ -11,15 +11,13 @@
 #include "experiments/job/step_order.h"
 #include "experiments/lab/network_plan.h"
 #include "experiments/server_layout.h"
-#include "experiments/spec_keys.h"
 #include "experiments/strategy_table.h"
+#include "experiments/transport.h"
 
 namespace ringside {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::string_view kTransportKey = "ps-transport";
 
 json OrNull(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? json(*value) : json();
@@ -94,12 +92,10 @@ class SummaryMaker {
     return first_["steps_done"].get<double>() - first_["first_step"].get<double>();
   }
 
-  /// Between workers and servers; null without servers.
-  json Transport(const StrategyEntry* entry) const {
-    if (entry == nullptr || std::ranges::find(entry->keys, kTransportKey) == entry->keys.end()) {
-      return {};
-    }
-    return FindSpecKey(kTransportKey)->get(spec_);
+  /// Null where nothing travels.
+  json Transport() const {
+    const std::string transport = TransportOf(spec_, static_cast<int>(hosts_.size()));
+    return transport.empty() ? json() : json(transport);
   }
 
   void AddIdentity() {
@@ -117,7 +113,7 @@ class SummaryMaker {
         {"servers", layout.total()},
         {"dedicated_servers", layout.dedicated},
         {"colocated", layout.colocated > 0},
-        {"transport", Transport(entry)},
+        {"transport", Transport()},
         {"codec", CodecText(spec_.options.codec)},
         {"straggler", StragglerText(spec_.straggler)},
         {"emulated_straggler", spec_.straggler != StragglerOptions{}},

@@ -11,6 +11,7 @@
 #include "experiments/lab/network_plan.h"
 #include "experiments/server_layout.h"
 #include "experiments/strategy_table.h"
+#include "experiments/transport.h"
 #include "experiments/units.h"
 #include "models/model_table.h"
 
@@ -64,7 +65,9 @@ std::optional<double> StepSeconds(const RunSpec& spec) {
   const StrategyEntry* strategy = FindStrategy(spec.strategy);
   if (model == nullptr || strategy == nullptr) return std::nullopt;
   const double compute_s = model->emulated_compute_ms() / 1000;
-  if (spec.link_bits_per_s <= 0 || strategy->bound == nullptr) return compute_s;
+  if (spec.link_bits_per_s <= 0 || strategy->bound == nullptr || ServersNeedOneHost(spec)) {
+    return compute_s;
+  }
   const auto tensors = model->Tensors();
   CostInput input;
   input.workers = spec.workers;

@@ -54,8 +54,12 @@ std::string NumberText(const StudyCell& cell, const Column& column) {
 
 std::string ServersText(const StudyCell& cell) {
   if (cell.servers == 0) return "–";
-  return fmt::format("{}{}{}", cell.servers, cell.colocated ? " co-located" : "",
-                     cell.transport.empty() ? "" : " over " + EscapeMarkdown(cell.transport));
+  return fmt::format("{}{}", cell.servers, cell.colocated ? " co-located" : "");
+}
+
+std::string TransportText(const StudyTable& table, const StudyCell& cell) {
+  if (cell.transport.empty()) return "–";
+  return EscapeMarkdown(cell.transport + (MixesTransports(table) ? " *" : ""));
 }
 
 std::string CellsTable(const StudyTable& table) {
@@ -66,7 +70,10 @@ std::string CellsTable(const StudyTable& table) {
   });
   std::vector<std::string> titles;
   for (const std::string& key : table.varied_keys) titles.push_back(EscapeMarkdown(key));
-  titles.insert(titles.end(), {"strategy", "workers", "servers", "runs"});
+  const bool transports = HasTransports(table);
+  titles.insert(titles.end(), {"strategy", "workers", "servers"});
+  if (transports) titles.emplace_back("transport");
+  titles.emplace_back("runs");
   std::vector<std::string> rules(titles.size(), "---");
   for (const Column& column : columns) titles.emplace_back(column.title);
   rules.resize(titles.size(), "--:");
@@ -85,6 +92,7 @@ std::string CellsTable(const StudyTable& table) {
     row.push_back(EscapeMarkdown(cell.strategy));
     row.push_back(std::to_string(cell.workers));
     row.push_back(ServersText(cell));
+    if (transports) row.push_back(TransportText(table, cell));
     row.push_back(cell.failed == 0 ? std::to_string(cell.runs)
                                    : fmt::format("{} + {} failed", cell.runs, cell.failed));
     for (const Column& column : columns) row.push_back(NumberText(cell, column));
@@ -142,7 +150,7 @@ std::string NumbersText(const StudyTable& table) {
     out += "Compute was emulated: its time was waited for; every byte was really sent.\n";
   }
   if (MixesTransports(table)) {
-    out += "Rows over different transports compare transports too, not strategies alone.\n";
+    out += "\\* Rows over different transports compare transports too, not strategies alone.\n";
   }
   return out + '\n';
 }

@@ -21,7 +21,7 @@ struct StudyCell {
   int workers = 0;
   int servers = 0;
   bool colocated = false;
-  std::string transport;  ///< Between workers and servers; empty without servers.
+  std::string transport;  ///< `TransportOf` (transport.h); empty where nothing travels.
   std::map<std::string, std::string> varied;  ///< Other keys that the study varies, as text.
   std::string scaling;                        ///< "strong": fixed global batch; "weak": a worker's.
   std::int64_t global_batch = 0;

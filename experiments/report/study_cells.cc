@@ -13,6 +13,7 @@
 #include "experiments/statistics/quantile.h"
 #include "experiments/statistics/scaling.h"
 #include "experiments/strategy_table.h"
+#include "experiments/transport.h"
 
 namespace ringside {
 namespace {
@@ -72,6 +73,12 @@ const char* FamilyText(Family family) {
   return "";
 }
 
+// Those that the workers were on; 1 where no summary tells.
+int HostsOf(const RunResult& run) {
+  const json hosts = run.summary.value("hosts", json());
+  return hosts.is_number_integer() ? hosts.get<int>() : std::max(1, run.spec.hosts);
+}
+
 void AddIdentity(const RunResult& run, const std::vector<const SpecKey*>& varied, StudyCell& cell) {
   const RunSpec& spec = run.spec;
   cell.strategy = spec.strategy;
@@ -85,8 +92,7 @@ void AddIdentity(const RunResult& run, const std::vector<const SpecKey*>& varied
   cell.scaling = spec.batch_per_worker > 0 ? "weak" : "strong";
   cell.global_batch = spec.ResolvedGlobalBatch();
   cell.configuration = ConfigurationOf(spec);
-  const json transport = run.summary.value("transport", json());
-  if (transport.is_string()) cell.transport = transport.get<std::string>();
+  cell.transport = TransportOf(spec, HostsOf(run));
   cell.emulated_compute = run.summary.value("emulated_compute", json()) == json(true);
   for (const SpecKey* key : varied) {
     cell.varied[std::string(key->json_name)] = TextOf(key->get(spec));

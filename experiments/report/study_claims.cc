@@ -224,8 +224,8 @@ Claim AgainstRing(const StudyCell& server, const StudyCell& ring) {
     claim.claim = fmt::format("{}, S > N²/(2(N−1)), is faster than {}", side, SideText(ring));
     claim.outcome = AboveOne(comparison.interval);
   }
-  claim.numbers =
-      RatioText("servers' samples/s over the ring's", comparison) + OffBoundText(server);
+  claim.numbers = RatioText("servers' samples/s over the ring's", comparison) +
+                  OffBoundText(server) + TransportsText(server, ring);
   return claim;
 }
 

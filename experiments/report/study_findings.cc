@@ -9,6 +9,7 @@
 #include "experiments/report/study_judgement.h"
 #include "experiments/report/study_scaling.h"
 #include "experiments/statistics/bootstrap.h"
+#include "experiments/transport.h"
 
 namespace ringside {
 namespace {
@@ -70,19 +71,21 @@ std::string PlaceText(const Finding& finding) {
 }
 
 std::string Sentence(const std::vector<StudyCell>& cells, const Finding& finding) {
-  const std::string ring = SideText(cells[finding.ring_cell]);
-  const std::string server = SideText(cells[finding.ps_cell]);
+  const StudyCell& ring = cells[finding.ring_cell];
+  const StudyCell& server = cells[finding.ps_cell];
   const bool ring_ahead = finding.ring_over_ps.ratio.value_or(1) >= 1;
   const Comparison comparison = ring_ahead ? finding.ring_over_ps : Turned(finding.ring_over_ps);
-  const std::string& first = ring_ahead ? ring : server;
-  const std::string& second = ring_ahead ? server : ring;
+  const StudyCell& first = ring_ahead ? ring : server;
+  const StudyCell& second = ring_ahead ? server : ring;
+  const std::string transports = TransportsText(first, second);
   if (finding.certainty == Certainty::kUnclear) {
-    return fmt::format("the runs do not tell {} and {} apart at {}: ratio {:.2f} ({})", first,
-                       second, PlaceText(finding), comparison.ratio.value_or(1),
-                       SurenessText(comparison));
+    return fmt::format("the runs do not tell {} and {} apart at {}: ratio {:.2f} ({}){}",
+                       SideText(first), SideText(second), PlaceText(finding),
+                       comparison.ratio.value_or(1), SurenessText(comparison), transports);
   }
-  return fmt::format("{} is {:.2f}x as fast as {} at {} ({})", first, comparison.ratio.value_or(1),
-                     second, PlaceText(finding), SurenessText(comparison));
+  return fmt::format("{} is {:.2f}x as fast as {} at {} ({}){}", SideText(first),
+                     comparison.ratio.value_or(1), SideText(second), PlaceText(finding),
+                     SurenessText(comparison), transports);
 }
 
 Certainty CertaintyOf(const Comparison& comparison) {
@@ -109,6 +112,7 @@ Finding MakeFinding(const std::vector<StudyCell>& cells, const Place& place, std
   finding.ring_over_ps = CompareCells(cells[ring], cells[server], &StudyRun::samples_per_s);
   finding.certainty = CertaintyOf(finding.ring_over_ps);
   finding.winner = WinnerOf(finding);
+  finding.transports_differ = !AlikeTransports(cells[ring].transport, cells[server].transport);
   finding.sentence = Sentence(cells, finding);
   return finding;
 }

@@ -33,7 +33,8 @@ struct Finding {
   std::string winner;       ///< "ring", "parameter server"; "neither" where it is unclear.
   Comparison ring_over_ps;  ///< Of the metric: above 1 the ring is faster.
   Certainty certainty = Certainty::kPointsOnly;
-  std::string sentence;  ///< With how sure it is.
+  bool transports_differ = false;  ///< It compares transports too, not strategies alone.
+  std::string sentence;            ///< With how sure it is.
 };
 
 /// What a study says in a sentence.

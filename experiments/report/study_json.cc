@@ -157,6 +157,7 @@ json JsonOf(const Finding& finding) {
           {"metric", finding.metric},
           {"winner", finding.winner},
           {"certainty", CertaintyName(finding.certainty)},
+          {"transports_differ", finding.transports_differ},
           {"sentence", finding.sentence},
           {"ring_over_ps", JsonOf(finding.ring_over_ps)}};
 }
@@ -224,6 +225,7 @@ json RenderJson(const StudyTable& table) {
       {{"schema", kReportSchema},
        {"name", table.name},
        {"varied", table.varied_keys},
+       {"mixes_transports", MixesTransports(table)},
        {"verdict", JsonOf(table.verdict)},
        {"findings", ListOf(table.findings)},
        {"claims", ListOf(table.claims)},

@@ -67,11 +67,6 @@ std::string ServersText(const StudyCell& cell) {
   return fmt::format("{}{}", cell.servers, cell.colocated ? " col." : "");
 }
 
-bool HasTransports(const StudyTable& table) {
-  return std::ranges::any_of(table.cells,
-                             [](const StudyCell& cell) { return !cell.transport.empty(); });
-}
-
 std::string TransportText(const StudyTable& table, const StudyCell& cell) {
   if (cell.transport.empty()) return "-";
   return cell.transport + (MixesTransports(table) ? " *" : "");

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "experiments/statistics/scaling.h"
+#include "experiments/transport.h"
 
 namespace ringside {
 namespace {
@@ -25,8 +26,13 @@ struct SeriesKey {
   auto operator<=>(const SeriesKey&) const = default;
 };
 
+// That of servers; a ring's follows from its strategy and its hosts.
+std::string ChosenTransport(const StudyCell& cell) {
+  return cell.family == "parameter server" ? cell.transport : "";
+}
+
 SeriesKey KeyOf(const StudyCell& cell, Servers servers, int count) {
-  return {cell.varied, cell.strategy, cell.transport, cell.scaling, servers, count};
+  return {cell.varied, cell.strategy, ChosenTransport(cell), cell.scaling, servers, count};
 }
 
 /// The series that a cell is part of: a cell with as many servers as workers is of two.
@@ -104,8 +110,14 @@ std::string SideText(const StudyCell& cell) {
     text += fmt::format(" with {} {}{}", cell.servers, cell.colocated ? "co-located " : "",
                         cell.servers == 1 ? "server" : "servers");
   }
-  if (!cell.transport.empty() && cell.transport != "grpc") text += " over " + cell.transport;
+  const std::string transport = ChosenTransport(cell);
+  if (!transport.empty() && transport != "grpc") text += " over " + transport;
   return text;
+}
+
+std::string TransportsText(const StudyCell& first, const StudyCell& second) {
+  if (AlikeTransports(first.transport, second.transport)) return "";
+  return fmt::format("; transports differ: {} against {}", first.transport, second.transport);
 }
 
 std::vector<StudyScaling> ScalingOf(const std::vector<StudyCell>& cells) {

@@ -11,6 +11,9 @@ namespace ringside {
 /// "ps-sync with 2 servers over shm"; without the workers and the varied keys. Pure.
 std::string SideText(const StudyCell& cell);
 
+/// "; transports differ: grpc against shm" of two that are compared; empty where they do not. Pure.
+std::string TransportsText(const StudyCell& first, const StudyCell& second);
+
 /// The series of cells that differ in the number of workers alone, with their fits. A study whose
 /// dedicated servers follow the workers has them in series of their own. Pure.
 std::vector<StudyScaling> ScalingOf(const std::vector<StudyCell>& cells);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #include "experiments/report/study_scaling.h"
 #include "experiments/report/study_target.h"
 #include "experiments/strategy_table.h"
+#include "experiments/transport.h"
 
 namespace ringside {
 namespace {
@@ -77,14 +77,17 @@ void AddCells(const StudyInput& input, const std::vector<Group>& groups, StudyTa
   std::ranges::sort(table.cells, {}, OrderOf);
 }
 
+bool Travels(const StudyCell& cell) { return !cell.transport.empty(); }
+
 }  // namespace
 
+bool HasTransports(const StudyTable& table) { return std::ranges::any_of(table.cells, Travels); }
+
 bool MixesTransports(const StudyTable& table) {
-  std::set<std::string> transports;
-  for (const StudyCell& cell : table.cells) {
-    if (!cell.transport.empty()) transports.insert(cell.transport);
-  }
-  return transports.size() > 1;
+  const auto first = std::ranges::find_if(table.cells, Travels);
+  return std::any_of(first, table.cells.end(), [&](const StudyCell& cell) {
+    return !AlikeTransports(cell.transport, first->transport);
+  });
 }
 
 StudyTable MakeStudyTable(const StudyInput& input, const StudyOptions& options) {

@@ -79,6 +79,9 @@ struct StudyOptions {
   std::optional<double> target_accuracy;  ///< 0..1; absent: chosen from the runs.
 };
 
+/// Some row has a transport.
+bool HasTransports(const StudyTable& table);
+
 /// Rows over different transports: their times compare transports too, not strategies alone.
 bool MixesTransports(const StudyTable& table);
 

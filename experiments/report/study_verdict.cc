@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "experiments/report/study_judgement.h"
 #include "experiments/report/study_scaling.h"
@@ -132,10 +133,6 @@ void Judge(const Places& places, StudyVerdict& verdict) {
       fmt::format("{}{}; {}.", start, fmt::join(parts, "; "), SurenessText(verdict.certainty)));
 }
 
-bool SharesMemory(const StudyCell& cell) {
-  return cell.transport == "shm" || cell.transport == "uds";
-}
-
 std::string AccuracyCaveat(const StudyCell& server, const StudyCell& ring) {
   if (!server.accuracy || !ring.accuracy) return "";
   if (std::abs(*server.accuracy - *ring.accuracy) < kAccuracyWorthSaying) return "";
@@ -146,14 +143,14 @@ std::string AccuracyCaveat(const StudyCell& server, const StudyCell& ring) {
 
 // What the compared cells do not share.
 std::vector<std::string> CaveatsOfPairs(const StudyTable& table) {
-  std::set<std::string> transports;
+  std::set<std::pair<std::string, std::string>> transports;  // servers', rings'
   std::set<std::string> accuracies;
   int servers = 0;
   for (const Finding& finding : table.findings) {
     const StudyCell& server = table.cells[finding.ps_cell];
     const StudyCell& ring = table.cells[finding.ring_cell];
     if (!server.colocated) servers = std::max(servers, server.servers);
-    if (SharesMemory(server) && ring.strategy != "shm") transports.insert(server.transport);
+    if (finding.transports_differ) transports.emplace(server.transport, ring.transport);
     if (std::string caveat = AccuracyCaveat(server, ring); !caveat.empty()) {
       accuracies.insert(std::move(caveat));
     }
@@ -164,9 +161,9 @@ std::vector<std::string> CaveatsOfPairs(const StudyTable& table) {
         "Dedicated servers are processes besides the workers: up to {} in these comparisons.",
         servers));
   }
-  for (const std::string& transport : transports) {
+  for (const auto& [server, ring] : transports) {
     caveats.push_back(fmt::format(
-        "Servers over {} are compared with rings over TCP: transports differ too.", transport));
+        "Servers over {} are compared with rings over {}: transports differ too.", server, ring));
   }
   return caveats;
 }

@@ -327,6 +327,13 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{
             {{"strategy", "ps-sync"}, {"staleness-lr", "true"}}, "staleness-lr", "ps-async can"},
         Refusal{{{"ps-transport", "uds"}}, "ps-transport", "does not read it"},
+        Refusal{{{"ps-transport", "uds"}, {"hosts", "2"}}, "ps-transport", "does not read it"},
+        Refusal{{{"strategy", "ps-sync"}, {"ps-transport", "shm"}, {"hosts", "2"}},
+                "ps-transport",
+                "one host, not on 2; take grpc"},
+        Refusal{{{"strategy", "mixed"}, {"ps-transport", "uds"}, {"hosts", "2"}},
+                "ps-transport",
+                "one host, not on 2; take grpc"},
         Refusal{{{"nccl-algorithm", "tree"}}, "nccl-algorithm", "does not read it"},
         Refusal{{{"strategy", "none"}, {"codec", "fp16"}},
                 "codec",

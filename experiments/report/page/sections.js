@@ -35,7 +35,7 @@ export function verdict(study) {
   if (said?.sentence && said.certainty && said.winner !== "none") add(box, el("p", { class: "sure" }, "How sure: ", ...certainty(said.certainty)));
   const caveats = [...(said?.caveats ?? [])];
   if (study.mixesTransports && !caveats.some((one) => one.includes("transport"))) {
-    caveats.push(`Servers were reached over different transports (${study.transports.join(", ")}): such rows compare transports too.`);
+    caveats.push(`Strategies went over different transports (${study.transports.join(", ")}): such rows compare transports too.`);
   }
   if (study.emulated && !caveats.some((one) => one.includes("emulated"))) caveats.push("Compute was emulated: its time was waited for; every byte was really sent.");
   const missing = (study.data.failed?.length ?? 0) + (study.data.problems?.length ?? 0);
@@ -62,6 +62,7 @@ function claimsTable(claims) {
 function findingsTable(study, findings) {
   const cells = study.cells;
   const label = (index) => (cells[index] ? study.seriesOf(cells[index]) : null);
+  const transport = (index) => cells[index]?.transport || "–";
   const columns = [
     { title: "workers", value: (f) => f.workers },
     ...study.data.varied.filter((key) => findings.some((f) => f.varied && key in f.varied))
@@ -70,12 +71,15 @@ function findingsTable(study, findings) {
       ? [{ title: "among", left: true, value: (f) => (f.synchronous_only ? "synchronous ones" : "all strategies") }] : []),
     { title: "best parameter server", left: true, value: (f) => label(f.ps_cell) },
     { title: "best ring", left: true, value: (f) => label(f.ring_cell) },
+    ...(findings.some((f) => f.transports_differ)
+      ? [{ title: "server / ring over", left: true, value: (f) => `${transport(f.ps_cell)} / ${transport(f.ring_cell)}`, show: (v, f) => v + (f.transports_differ ? " *" : "") }] : []),
     { title: "ring / server", value: (f) => f.ring_over_ps?.ratio, show: (v) => `${fixed(3)(v)}×` },
     { title: "95 % interval", value: (f) => ends(f.ring_over_ps?.interval)?.[0], show: (_, f) => text(intervalText(f.ring_over_ps?.interval, fixed(3))) },
     { title: "P(ring faster)", value: (f) => f.ring_over_ps?.p_greater, show: fixed(2) },
     { title: "how sure", left: true, value: (f) => f.certainty, show: (v) => certainty(v)[0] },
   ];
-  return [el("h3", {}, "Finding by finding"), el("p", { class: "note" }, "Ratios are of throughput: above 1 the ring is faster."),
+  return [el("h3", {}, "Finding by finding"), el("p", { class: "note" }, `Ratios are of throughput: above 1 the ring is faster.${
+            findings.some((f) => f.transports_differ) ? " * The two go over different transports: the ratio compares transports too." : ""}`),
           new Table("findings-table", "Findings", columns, findings).node];
 }
 

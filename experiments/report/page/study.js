@@ -19,6 +19,10 @@ export function serversText(cell) {
   return `${cell.servers}${cell.colocated ? " co-located" : ""}`;
 }
 
+function chosenTransport(cell) {
+  return cell.family === "parameter server" ? cell.transport : "";
+}
+
 export class Study {
   constructor(data) {
     this.data = data;
@@ -26,6 +30,9 @@ export class Study {
     this.runs = this.cells.flatMap((cell) => (cell.results ?? []).map((run) => ({ ...run, cell })));
     this.emulated = this.cells.some((cell) => cell.emulated_compute);
     this.transports = unique(this.cells.map((cell) => cell.transport).filter(Boolean));
+    this.mixesTransports = data.mixes_transports === true;
+    // Those that servers were asked to take: a ring's follows from its strategy and its hosts.
+    this.serverTransports = unique(this.cells.map(chosenTransport).filter(Boolean));
     // A number of workers is a dimension like any key that the study varies.
     this.dimensions = ["workers", ...(data.varied ?? [])];
     this.layouts = new Map();
@@ -52,12 +59,15 @@ export class Study {
   linesOf(cell) {
     const own = this.seriesOf(cell);
     if (cell.colocated || cell.servers !== cell.workers || !this.perWorker.has(cell.strategy)) return [own];
-    const line = `${cell.strategy}, a server per worker${cell.transport && this.mixesTransports ? ` (${cell.transport})` : ""}`;
+    const line = `${cell.strategy}, a server per worker${this.transportNote(cell)}`;
     const alike = this.cells.some((other) => other.workers !== cell.workers && this.seriesOf(other) === own);
     return alike ? [own, line] : [line];
   }
 
-  get mixesTransports() { return this.transports.length > 1; }
+  transportNote(cell) {
+    const chosen = chosenTransport(cell);
+    return chosen && this.serverTransports.length > 1 ? ` (${chosen})` : "";
+  }
 
   /** What a line of a chart is: the strategy, with its servers where they differ. */
   seriesOf(cell) {
@@ -65,8 +75,7 @@ export class Study {
     if (cell.servers && this.layouts.get(cell.strategy).size > 1) {
       label += `, ${this.layoutOf(cell)}`;
     }
-    if (cell.transport && this.mixesTransports) label += ` (${cell.transport})`;
-    return label;
+    return label + this.transportNote(cell);
   }
 
   /** A server in every worker is one way to place servers, however many workers there are. */

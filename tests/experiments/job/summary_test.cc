@@ -164,6 +164,40 @@ TEST(Summary, TheBoundIsTheLongerOfComputeAndCommunication) {
   EXPECT_GT(MakeSummary(run)["bound_bytes_sent_per_worker_per_step"], 0);
 }
 
+TEST(Summary, ServersThatNoLinkLeadsToHaveNoBoundOfLinks) {
+  RunRecord run = MakeRun();
+  run.spec.link_bits_per_s = 1e6;
+  for (WorkerRecord& worker : run.workers) worker.host = "a";
+  EXPECT_GT(MakeSummary(run)["bound_comm_ms"], 33);
+  for (const PsTransport transport : {PsTransport::kUds, PsTransport::kShm}) {
+    run.spec.options.ps_transport = transport;
+    const nlohmann::json summary = MakeSummary(run);
+    EXPECT_EQ(summary["bound_comm_ms"], 0);
+    EXPECT_EQ(summary["bound_ms"], 5) << "compute's";
+    EXPECT_EQ(summary["bound_bytes_sent_per_worker_per_step"], 0);
+    EXPECT_GT(summary["bound_bytes_per_server_per_step"], 0);
+  }
+  run.spec.network = ParseNetwork("hosts=1,rate=1Mbps,servers=workers");
+  EXPECT_EQ(MakeSummary(run)["bound_comm_ms"], 0);
+  run.spec.strategy = "shm";
+  run.spec.servers = 0;
+  EXPECT_EQ(MakeSummary(run)["bound_comm_ms"], 0);
+}
+
+TEST(Summary, TellsHowBytesTravel) {
+  RunRecord run = MakeRun();  // on two hosts
+  const auto transport = [&](const char* strategy) {
+    run.spec.strategy = strategy;
+    return MakeSummary(run)["transport"];
+  };
+  EXPECT_EQ(transport("ps-async"), "grpc");
+  EXPECT_EQ(transport("ring"), "tcp");
+  EXPECT_EQ(transport("hierarchical"), "tcp");
+  EXPECT_TRUE(transport("none").is_null());
+  for (WorkerRecord& worker : run.workers) worker.host = "a";
+  EXPECT_EQ(transport("hierarchical"), "shm");
+}
+
 TEST(Summary, TheOrderOfBucketsIsOfWhatWorkersTellOfThem) {
   RunRecord run = MakeRun();
   run.spec.strategy = "ps-sync";

@@ -127,6 +127,16 @@ def check_numbers(browser, cells):
         check(same(browser.column("cells-table", title), said, digits), f"{title}: {len(said)} medians are those of report.csv")
 
 
+def check_transports(browser, cells):
+    shown = dict(zip(browser.column("cells-table", "strategy"), browser.column("cells-table", "transport")))
+    said = {cell["strategy"]: cell["transport"] for cell in cells}
+    check(all(text == (f"{said[name]} *" if said.get(name) else "–") for name, text in shown.items()), "transports are those of report.csv, marked")
+    pairs = list(zip(browser.column("findings-table", "best ring"), browser.column("findings-table", "server / ring over")))
+    marks = {"ring": "grpc / tcp", "shm": "grpc / shm *"}
+    check({ring for ring, _ in pairs} == set(marks) and all(text == marks[ring] for ring, text in pairs),
+          "only pairs whose transports differ are marked")
+
+
 def check_runs(browser, runs):
     check(len(browser.column("runs-table", "status")) == len(runs), f"{len(runs)} runs are in the table")
     shown = dict(zip(browser.column("runs-table", "run"), browser.column("runs-table", "step, ms")))
@@ -244,6 +254,7 @@ def use(browser, directory, names):
     browser.open(page)
     check_text(browser, names)
     check_numbers(browser, cells)
+    check_transports(browser, cells)
     check_runs(browser, runs)
     check_filter(browser, runs)
     check_sorting(browser, runs)

@@ -127,6 +127,18 @@ TEST(StudyClaims, EnoughDedicatedServersAreHeldAgainstTheRing) {
   EXPECT_EQ(TheClaim(with(150), "S > N").outcome, Outcome::kUndecided);
 }
 
+TEST(StudyClaims, SayThatServersAndRingTakeDifferentTransports) {
+  const auto numbers = [](PsTransport transport) {
+    StudyInput study;
+    Add(study, {"ring"}, 150);
+    Add(study, {"ps-sync", 4, 3}, 100, 5,
+        [=](RunResult& run, int) { run.spec.options.ps_transport = transport; });
+    return TheClaim(study, "S > N").numbers;
+  };
+  EXPECT_THAT(numbers(PsTransport::kShm), HasSubstr("; transports differ: shm against tcp"));
+  EXPECT_THAT(numbers(PsTransport::kGrpc), ::testing::Not(HasSubstr("transports")));
+}
+
 TEST(StudyClaims, SayWhatKeptServersOffTheirBound) {
   StudyInput study;
   Add(study, {"ring"}, 150);
@@ -188,6 +200,22 @@ TEST(StudyClaims, RelaxedStrategiesAreHeldAgainstTheirSiblingUnderStragglers) {
   for (const Claim& claim : Claims(study(0, 0.95))) {
     EXPECT_THAT(claim.claim, ::testing::Not(HasSubstr("stragglers")));
   }
+}
+
+TEST(StudyTransports, MarksStandInEveryFormOfTheReport) {
+  StudyInput study;
+  Add(study, {"shm"}, 100);
+  Add(study, {"ps-sync", 4, 1}, 200);
+  const StudyTable table = MakeStudyTable(study);
+  const std::string caveat = "Servers over grpc are compared with rings over shm: transports";
+  const std::string mark = "; transports differ: shm against grpc";
+  EXPECT_THAT(RenderText(table), AllOf(HasSubstr(caveat), HasSubstr(mark), HasSubstr("shm *")));
+  EXPECT_THAT(RenderMarkdown(table, {}),
+              AllOf(HasSubstr(caveat), HasSubstr(mark), HasSubstr("| shm \\* |"),
+                    HasSubstr("| grpc \\* |"), HasSubstr("\n\\* Rows over different transports")));
+  EXPECT_THAT(RenderHtml(table),
+              AllOf(HasSubstr(caveat), HasSubstr("\"mixes_transports\":true"),
+                    HasSubstr("\"transports_differ\":true"), HasSubstr("\"transport\":\"shm\"")));
 }
 
 TEST(StudyClaims, StandInEveryFormOfTheReport) {

@@ -142,6 +142,40 @@ TEST(StudyFindings, JudgeBySynchronousStrategiesAndTellOfRelaxedOnes) {
               Contains(HasSubstr("Dedicated servers are processes besides")));
 }
 
+TEST(StudyFindings, MarkTransportsThatDifferInEitherDirection) {
+  const auto table = [](const char* ring, PsTransport transport) {
+    std::vector<RunResult> runs;
+    AddRuns(runs, ring, 2, 2000);
+    AddRuns(runs, "ps-sync", 2, 1000);
+    for (RunResult& run : runs) {
+      if (run.spec.servers > 0) run.spec.options.ps_transport = transport;
+    }
+    return TableOf(runs);
+  };
+  const auto caveat = [](const char* server, const char* ring) {
+    return std::string("Servers over ") + server + " are compared with rings over " + ring +
+           ": transports differ too.";
+  };
+  const StudyTable memory = table("shm", PsTransport::kGrpc);
+  EXPECT_THAT(memory.verdict.caveats, Contains(caveat("grpc", "shm")));
+  EXPECT_TRUE(memory.findings[0].transports_differ);
+  EXPECT_THAT(memory.findings[0].sentence,
+              ::testing::EndsWith("; transports differ: shm against grpc"));
+  EXPECT_THAT(table("hierarchical", PsTransport::kGrpc).verdict.caveats,
+              Contains(caveat("grpc", "shm")));
+  EXPECT_THAT(table("auto", PsTransport::kGrpc).verdict.caveats,
+              Contains(caveat("grpc", "shm or tcp")));
+  EXPECT_THAT(table("mpi", PsTransport::kGrpc).verdict.caveats, Contains(caveat("grpc", "mpi")));
+  EXPECT_THAT(table("ring", PsTransport::kShm).verdict.caveats, Contains(caveat("shm", "tcp")));
+  EXPECT_THAT(table("shm", PsTransport::kUds).verdict.caveats, Contains(caveat("uds", "shm")));
+  for (const StudyTable& alike :
+       {table("ring", PsTransport::kGrpc), table("shm", PsTransport::kShm)}) {
+    EXPECT_FALSE(alike.findings[0].transports_differ);
+    EXPECT_THAT(alike.verdict.caveats, Not(Contains(HasSubstr("transports"))));
+    EXPECT_THAT(alike.findings[0].sentence, Not(HasSubstr("transports")));
+  }
+}
+
 TEST(StudyFindings, CompareWithinAWorkloadAlone) {
   std::vector<RunResult> runs;
   AddRuns(runs, "ring", 4, 1000);

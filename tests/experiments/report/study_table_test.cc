@@ -74,12 +74,11 @@ TEST(StudyTable, KeepsTheOrderOfBuckets) {
 
 TEST(StudyTable, MarksRowsOverDifferentTransports) {
   RunResult tcp = Result("ps-sync", 2, 1000), shm = Result("ps-sync", 2, 4000, 2.5);
-  tcp.summary["transport"] = "grpc";
-  shm.summary["transport"] = "shm";
   shm.spec.options.ps_transport = PsTransport::kShm;
   const StudyTable alike = MakeStudyTable({"s", {tcp, Result("ring", 2, 900)}, {}});
   EXPECT_FALSE(MixesTransports(alike));
-  EXPECT_THAT(RenderText(alike), ::testing::AllOf(HasSubstr("grpc"), Not(HasSubstr("*"))));
+  EXPECT_THAT(RenderText(alike),
+              ::testing::AllOf(HasSubstr("grpc"), HasSubstr("tcp"), Not(HasSubstr("*"))));
   const StudyTable mixed = MakeStudyTable({"s", {tcp, shm}, {}});
   ASSERT_EQ(mixed.cells.size(), 2U);
   EXPECT_TRUE(mixed.varied_keys.empty());
@@ -87,6 +86,31 @@ TEST(StudyTable, MarksRowsOverDifferentTransports) {
   EXPECT_THAT(RenderText(mixed), ::testing::AllOf(HasSubstr("grpc *"), HasSubstr("shm *"),
                                                   HasSubstr("* Rows over different transports")));
   EXPECT_THAT(RenderCsv(mixed), HasSubstr("shm"));
+}
+
+TEST(StudyTable, MarksARingThroughMemoryBesideServersOverTcp) {
+  RunResult hosts = Result("hierarchical", 4, 1500);
+  hosts.summary["hosts"] = 2;
+  const StudyTable table =
+      MakeStudyTable({"s", {Result("ps-sync", 4, 1000), Result("shm", 4, 3000), hosts}, {}});
+  EXPECT_TRUE(MixesTransports(table));
+  EXPECT_EQ(CellOf(table, "shm", 4).transport, "shm");
+  EXPECT_EQ(CellOf(table, "hierarchical", 4).transport, "shm+tcp");
+  EXPECT_THAT(RenderText(table),
+              ::testing::AllOf(HasSubstr("grpc *"), HasSubstr("shm *"), HasSubstr("shm+tcp *")));
+  EXPECT_EQ(RenderJson(table)["mixes_transports"], true);
+}
+
+TEST(StudyTable, ALineOverWorkersHoldsHostsOfAllNumbers) {
+  std::vector<RunResult> runs;
+  for (const int workers : {1, 2, 4}) {
+    runs.push_back(Result("hierarchical", workers, 1000));
+    runs.back().summary["hosts"] = std::min(workers, 2);
+  }
+  const StudyTable table = MakeStudyTable({"s", runs, {}});
+  ASSERT_EQ(table.scaling.size(), 1U);
+  EXPECT_EQ(table.scaling[0].label, "hierarchical");
+  EXPECT_EQ(table.scaling[0].cells.size(), 3U);
 }
 
 TEST(StudyTable, WithoutSingleWorkerThereIsNoSpeedup) {
@@ -198,10 +222,12 @@ TEST(StudyRender, TextAlignsItsColumns) {
       RenderText(MakeStudyTable({"s", {Result("none", 1, 1000), Result("ring", 4, 123456)}, {}}));
   EXPECT_THAT(text, HasSubstr("97.0 %"));
   EXPECT_THAT(text, HasSubstr("best single worker (none, 1 worker)"));
-  EXPECT_THAT(text,
-              HasSubstr("\nnone            1        -     1  10.00     2.50     1000    1.00"));
-  EXPECT_THAT(text,
-              HasSubstr("\nring            4        -     1  10.00     2.50   123456  123.46"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("\nnone            1        -  -             1  10.00     2.50     1000    1.00"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("\nring            4        -  tcp           1  10.00     2.50   123456  123.46"));
   EXPECT_THAT(text, Not(HasSubstr(" \n")));
 }
 
@@ -210,7 +236,7 @@ TEST(StudyRender, CsvHasOneLineACell) {
   odd.spec.data_dir = "a,\"b\"";
   const std::string csv = RenderCsv(MakeStudyTable({"s", {Result("none", 1, 100), odd}, {}}));
   EXPECT_THAT(csv, ::testing::StartsWith("schema,data_dir,strategy,workers,"));
-  EXPECT_THAT(csv, HasSubstr("\r\nringside.report/2,\"a,\"\"b\"\"\",ring,2,0,false,,1,0,"));
+  EXPECT_THAT(csv, HasSubstr("\r\nringside.report/2,\"a,\"\"b\"\"\",ring,2,0,false,tcp,1,0,"));
   EXPECT_EQ(std::ranges::count(csv, '\n'), 3);
 }
 

@@ -169,7 +169,7 @@ void WriteSyntheticStudy(const SyntheticStudy& study, const std::string& directo
   Random random;
   for (const double link : study.link_bits_per_s) {
     for (const int workers : study.workers) {
-      for (const char* strategy : {"none", "ring", "halving-doubling", "ps-sync", "ps-async"}) {
+      for (const char* strategy : {"none", "ring", "shm", "ps-sync", "ps-async"}) {
         for (int repetition = 0; repetition < study.repetitions; ++repetition) {
           const RunSpec spec = SpecOf(strategy, workers, link, repetition);
           const double step_ms =
