@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <set>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "experiments/did_you_mean.h"
 #include "experiments/idle_servers.h"
 #include "experiments/lab/network_plan.h"
+#include "experiments/option_checks.h"
 #include "experiments/run_spec.h"
 #include "experiments/server_layout.h"
 #include "experiments/spec_keys.h"
@@ -204,56 +204,6 @@ void ResolveWorld(RunSpec& spec, const StrategyEntry& strategy) {
       "{} servers for {} workers make no sense: from one per worker on, the worker's own link is "
       "the limit; give at most {}",
       spec.servers, spec.workers, kMaxServersPerWorker * spec.workers);
-}
-
-// Keys of `StrategyOptions`: each is read by some strategies.
-std::set<std::string_view> OptionKeys() {
-  std::set<std::string_view> keys;
-  for (const StrategyEntry* entry : StrategyTable()) {
-    keys.insert(entry->keys.begin(), entry->keys.end());
-  }
-  return keys;
-}
-
-// Whether a strategy would run with the spec's value of this key alone.
-bool Takes(const StrategyEntry& strategy, const SpecKey& key, const RunSpec& spec) {
-  if (std::ranges::find(strategy.keys, key.name) == strategy.keys.end()) return false;
-  if (strategy.check == nullptr) return true;
-  RunSpec alone;
-  SetSpecKey(alone, key, key.get(spec));
-  const auto refusal = strategy.check(alone.options, spec.workers, spec.servers);
-  return !refusal || refusal->missing_backend;
-}
-
-std::string StrategiesThatTake(const SpecKey& key, const RunSpec& spec) {
-  std::vector<std::string_view> names;
-  for (const StrategyEntry* entry : StrategyTable()) {
-    if (Takes(*entry, key, spec)) names.push_back(entry->name);
-  }
-  if (names.empty()) return "no strategy takes this value";
-  return fmt::format("{} can", fmt::join(names, ", "));
-}
-
-std::string WhySenseless(const StrategyEntry& strategy, std::string_view key) {
-  const auto found = std::ranges::find(strategy.senseless_keys, key, &KeyReason::key);
-  return found == strategy.senseless_keys.end() ? "" : fmt::format(" ({})", found->reason);
-}
-
-// A value that nobody would read was meant for another strategy.
-void CheckOptions(const RunSpec& spec, const StrategyEntry& strategy) {
-  const RunSpec defaults;
-  for (const std::string_view name : OptionKeys()) {
-    if (std::ranges::find(strategy.keys, name) != strategy.keys.end()) continue;
-    const SpecKey& key = *FindSpecKey(name);
-    Refuse(key.get(spec) != key.get(defaults), name, "strategy '{}' does not read it{}; {}",
-           spec.strategy, WhySenseless(strategy, name), StrategiesThatTake(key, spec));
-  }
-  if (strategy.check == nullptr) return;
-  if (const auto refusal = strategy.check(spec.options, spec.workers, spec.servers)) {
-    const SpecKeyError error(refusal->key, refusal->reason, {"workers", "servers", "strategy"});
-    if (refusal->missing_backend) throw MissingBackendError(error.what());
-    throw error;
-  }
 }
 
 void CheckStraggler(const RunSpec& spec) {
