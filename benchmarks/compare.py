@@ -2,7 +2,7 @@
 """Ringside beside its peers: every row is a ratio of medians over the rounds that it states.
 
 The two of a row take turns within those rounds; a bound or a fixed time has no turn. --rounds is what quick rows run;
-slow ones, in an emulated cluster, run half as many but 3 at least, and codecs, at a minute a run, 1.
+slow ones, in an emulated cluster, run half as many but 3 at least.
 
 usage: benchmarks/compare.py [--build DIR] [--rounds N] [--steps N] [--only ROW[,ROW..]] [--list]
                              [--json FILE] [--markdown FILE]

@@ -15,9 +15,9 @@
 
 namespace ringside {
 
-/// NCCL on CUDA with a stream and an event of its own and the algorithm pinned. A rank takes the GPU of its
-/// local rank. Gradients are in host memory, as the models of this version compute there: each sum
-/// goes to the GPU and comes back, over memory that `Prepare` has pinned.
+/// NCCL on CUDA with a stream and an event of its own and the algorithm pinned. A rank takes the
+/// GPU of its local rank. Gradients are in host memory, as the models of this version compute
+/// there: each sum goes to the GPU and comes back, over memory that `Prepare` has pinned.
 ///
 /// NCCL works without blocking and is asked for errors while it does; an operation that takes
 /// longer than its timeout is aborted. NCCL does not say who was missing.
