@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <barrier>
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -112,6 +113,7 @@ TEST_P(UnevenStepCounts, EndWithoutATimeout) {
   options.strategy.staleness = 1;
   options.strategy.ps_transport = GetParam();
   PsCluster cluster(options);
+  std::barrier compared(options.workers);  // before anybody goes on: pushes are seen at once
   cluster.Run([&](TestWorker& worker) {
     const int rank = worker.world.rank;
     RandomDelay delay(rank);
@@ -123,7 +125,8 @@ TEST_P(UnevenStepCounts, EndWithoutATimeout) {
         worker.Step(step++);
       }
       worker.strategy->Settle();
-      for (const float value : worker.space.params()) ASSERT_EQ(value, -round * (4 + 7 + 10));
+      EXPECT_THAT(worker.space.params(), ::testing::Each(-round * (4 + 7 + 10)));
+      compared.arrive_and_wait();
     }
     worker.FillGradients(0);
     for (int i = 0; i < rank; ++i) worker.Step(step++);  // and straight to the end
