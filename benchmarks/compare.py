@@ -91,9 +91,9 @@ def main():
             print(f"{row.name:<24} {row.target():>8}  {row.what}")
         return 0
 
-    result = measure_all(rows, Context(options.build, options.rounds, options.steps))
     commit = run(["git", "-C", ROOT, "rev-parse", "HEAD"]).strip()
     dirty = bool(run(["git", "-C", ROOT, "status", "--porcelain"]).strip())
+    result = measure_all(rows, Context(options.build, options.rounds, options.steps))
     result = {"schema": "ringside.compare/2", "commit": commit, "dirty": dirty, "rounds": options.rounds, **result}
     print(f"commit {commit}{' with local changes' if dirty else ''}, medians over the rounds of each row")
     if options.json:
