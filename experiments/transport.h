@@ -10,8 +10,7 @@ namespace ringside {
 
 /// How the bytes of a run's strategy travel between workers on so many hosts: what its spec chose
 /// for servers ("grpc", "uds", "shm"), what a ring's collective uses ("tcp", "shm", "shm+tcp",
-/// "mpi",
-/// ...). Empty: nothing travels, or no strategy of this build has that name. Pure.
+/// "mpi" and so on). Empty: nothing travels, or no strategy of this build has that name. Pure.
 std::string TransportOf(const RunSpec& spec, int hosts);
 
 /// Whether its servers are reached through memory or a Unix domain socket: no link carries that.

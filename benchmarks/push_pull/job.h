@@ -39,7 +39,6 @@ class Job {
     moved_ = strategy_.copies().total() - start_.total();
     strategy_.Stop();
   }
-  FlatSpace& space() { return space_; }
   /// Once stopped: payload bytes moved per payload byte received.
   double copied() const {
     return static_cast<double>(moved_) /

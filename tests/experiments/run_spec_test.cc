@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/build_info.h"
-#include "experiments/idle_servers.h"
 #include "experiments/server_layout.h"
 #include "experiments/spec_keys.h"
 #include "experiments/strategy_table.h"
@@ -369,28 +368,6 @@ TEST(RefuseLargeBatch, TakesAsMuchAsThereIs) {
   spec = With(Profile(), {{"batch-per-worker", "5"}, {"workers", "3"}});
   EXPECT_NO_THROW(RefuseLargeBatch(spec, 15));
   EXPECT_THROW(RefuseLargeBatch(spec, 14), SpecKeyError);
-}
-
-TEST(IdleServers, AreThoseBeyondTheBuckets) {
-  const std::vector<TensorSpec> tensors{{"b", 4}, {"a", 1 << 20}};
-  RunSpec spec;
-  spec.servers = 4;
-  const auto idle = [&](std::int64_t bucket_bytes) {
-    spec.bucket_bytes = bucket_bytes;
-    return IdleServers(spec, tensors);
-  };
-  EXPECT_EQ(idle(0), 2) << "a bucket a tensor";
-  EXPECT_EQ(idle(3), 2) << "no float fits";
-  EXPECT_EQ(idle(4 << 20), 2);
-  EXPECT_EQ(idle(2 << 20), 1);
-  EXPECT_EQ(idle(1 << 20), 0);
-}
-
-TEST(IdleServers, TakeNoPlanOfAModelThatNoMemoryHolds) {
-  RunSpec spec;
-  spec.servers = 8;
-  const std::vector<TensorSpec> tensors(4, {"huge", std::size_t{1} << 61});
-  EXPECT_EQ(IdleServers(spec, tensors), 0);
 }
 
 std::string ReasonAgainst(const std::vector<Change>& changes) {
