@@ -1,201 +1,24 @@
-// Jobs that another launcher has started: the variables, the rendezvous, real ranks.
+// Jobs that another launcher has started, with real ranks.
 #include "experiments/job/joined_job.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "common/errors.h"
 #include "experiments/job/files.h"
-#include "experiments/job/network_address.h"
 #include "experiments/job/process.h"
-#include "experiments/job/rendezvous_file.h"
 #include "tests/experiments/job/job_testing.h"
 
 namespace ringside {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string Refusal(const Environment& environment) {
-  try {
-    DetectRankEnvironment(environment);
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "accepted";
-}
-
-const Environment kMpirun{{"OMPI_COMM_WORLD_RANK", "1"},
-                          {"OMPI_COMM_WORLD_SIZE", "4"},
-                          {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
-                          {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"},
-                          {"PMIX_NAMESPACE", "4711@1"}};
-const Environment kTorchrun{{"RANK", "1"},
-                            {"WORLD_SIZE", "4"},
-                            {"LOCAL_RANK", "0"},
-                            {"LOCAL_WORLD_SIZE", "1"},
-                            {"MASTER_ADDR", "10.0.0.1"},
-                            {"MASTER_PORT", "29500"}};
-const Environment kSrun{
-    {"SLURM_PROCID", "3"}, {"SLURM_NTASKS", "4"}, {"SLURM_LOCALID", "3"}, {"SLURM_JOB_ID", "17"}};
-
-Environment With(Environment environment, const std::string& name, const std::string& value) {
-  environment[name] = value;
-  return environment;
-}
-
-TEST(RankEnvironment, IsEmptyWithoutALauncher) {
-  EXPECT_FALSE(DetectRankEnvironment({}));
-  EXPECT_FALSE(DetectRankEnvironment({{"WORLD_SIZE", "4"}, {"MASTER_ADDR", "10.0.0.1"}}));
-}
-
-TEST(RankEnvironment, ReadsMpirun) {
-  const auto ranks = DetectRankEnvironment(kMpirun);
-  ASSERT_TRUE(ranks);
-  EXPECT_EQ(ranks->source, "mpirun");
-  EXPECT_EQ(ranks->rank, 1);
-  EXPECT_EQ(ranks->workers, 4);
-  EXPECT_EQ(ranks->local_workers, 4);
-  EXPECT_EQ(ranks->job_key, "4711@1");
-}
-
-TEST(RankEnvironment, ReadsTorchrun) {
-  const auto ranks = DetectRankEnvironment(kTorchrun);
-  ASSERT_TRUE(ranks);
-  EXPECT_EQ(ranks->source, "torchrun");
-  EXPECT_EQ(ranks->local_rank, 0);
-  EXPECT_EQ(ranks->local_workers, 1);
-  EXPECT_EQ(ranks->master_address, "10.0.0.1");
-  EXPECT_EQ(ranks->master_port, 29500);
-  EXPECT_EQ(ranks->job_key, "10.0.0.1:29500");
-}
-
-TEST(RankEnvironment, ReadsSrun) {
-  const auto ranks = DetectRankEnvironment(kSrun);
-  ASSERT_TRUE(ranks);
-  EXPECT_EQ(ranks->source, "srun");
-  EXPECT_EQ(ranks->rank, 3);
-  EXPECT_EQ(ranks->job_key, "17");
-}
-
-TEST(RankEnvironment, ReadsTheRoleOfServersOnTheirOwnHosts) {
-  EXPECT_FALSE(DetectRankEnvironment(kTorchrun)->starts_servers);
-  const auto worker = DetectRankEnvironment(With(kTorchrun, "RINGSIDE_ROLE", "worker"));
-  EXPECT_TRUE(worker->starts_servers);
-  EXPECT_EQ(worker->part, RankEnvironment::Part::kWorker);
-  Environment environment = With(kTorchrun, "RINGSIDE_ROLE", "server");
-  environment["RANK"] = "7";  // there may be more servers than workers
-  const auto server = DetectRankEnvironment(environment);
-  EXPECT_EQ(server->part, RankEnvironment::Part::kServer);
-  EXPECT_EQ(server->rank, 7);
-  environment["RANK"] = "0";
-  EXPECT_FALSE(DetectRankEnvironment(environment)->hosts());
-  EXPECT_THAT(Refusal(With(kTorchrun, "RINGSIDE_ROLE", "boss")),
-              HasSubstr("RINGSIDE_ROLE=boss: expected worker or server"));
-}
-
-TEST(RankEnvironment, SourcesThatAgreeAreOne) {
-  Environment both = kMpirun;
-  both.insert(kTorchrun.begin(), kTorchrun.end());
-  const auto ranks = DetectRankEnvironment(both);
-  ASSERT_TRUE(ranks);
-  EXPECT_EQ(ranks->source, "mpirun+torchrun");
-  EXPECT_EQ(ranks->master_address, "10.0.0.1");
-}
-
-TEST(RankEnvironment, ConflictsAreRefusedNamingBoth) {
-  Environment both = kMpirun;
-  both.insert(kSrun.begin(), kSrun.end());
-  EXPECT_THAT(Refusal(both), HasSubstr("OMPI_COMM_WORLD_RANK=1 and SLURM_PROCID=3 disagree"));
-  Environment sizes = With(kMpirun, "RANK", "1");
-  sizes["WORLD_SIZE"] = "2";
-  EXPECT_THAT(Refusal(sizes), HasSubstr("OMPI_COMM_WORLD_SIZE=4 and WORLD_SIZE=2 disagree"));
-}
-
-TEST(RankEnvironment, BadValuesAreRefusedByName) {
-  Environment no_size = kTorchrun;
-  no_size.erase("WORLD_SIZE");
-  EXPECT_THAT(Refusal(no_size), HasSubstr("WORLD_SIZE is not set"));
-  EXPECT_THAT(Refusal(With(kTorchrun, "RANK", "one")), HasSubstr("RANK=one"));
-  EXPECT_THAT(Refusal(With(kTorchrun, "RANK", "-1")), HasSubstr("RANK=-1"));
-  EXPECT_THAT(Refusal(With(kTorchrun, "RANK", "4")), HasSubstr("RANK=4, but WORLD_SIZE=4"));
-  EXPECT_THAT(Refusal(With(kTorchrun, "MASTER_PORT", "70000")), HasSubstr("MASTER_PORT=70000"));
-  Environment no_name = kTorchrun;
-  no_name.erase("MASTER_PORT");
-  EXPECT_THAT(Refusal(no_name), HasSubstr("set MASTER_ADDR and MASTER_PORT"));
-}
-
-TEST(NetworkAddress, TellsLoopbackFromOtherAddresses) {
-  EXPECT_TRUE(IsLoopback("127.0.0.1"));
-  EXPECT_TRUE(IsLoopback("127.1.2.3"));
-  EXPECT_TRUE(IsLoopback("::1"));
-  EXPECT_FALSE(IsLoopback("10.0.0.1"));
-  EXPECT_THROW(IsLoopback("localhost"), ConfigError);
-  EXPECT_EQ(SourceAddressTowards("127.0.0.1"), "127.0.0.1");
-  EXPECT_THROW(RefuseOpenNetwork("10.0.0.1", false), ConfigError);
-  EXPECT_NO_THROW(RefuseOpenNetwork("10.0.0.1", true));
-}
-
-class RendezvousTest : public ::testing::Test {
- protected:
-  const TemporaryDirectory directory_;
-  const Environment environment_{{"XDG_RUNTIME_DIR", directory_.path()}};
-  const Deadline at_once_ = Deadline::After(std::chrono::milliseconds(1));
-};
-
-TEST_F(RendezvousTest, IsFoundByItsKeyAndRemoved) {
-  std::string path;
-  {
-    const RendezvousFile file(environment_, "key", {"127.0.0.1:1", "token"});
-    path = file.path();
-    const Meeting meeting = RendezvousFile::Wait(environment_, "key", at_once_);
-    EXPECT_EQ(meeting.target, "127.0.0.1:1");
-    EXPECT_EQ(meeting.token, "token");
-    struct stat status {};
-    ASSERT_EQ(::stat(path.c_str(), &status), 0);
-    EXPECT_EQ(status.st_mode & 0777, 0600);
-    EXPECT_THROW(RendezvousFile::Wait(environment_, "other key", at_once_), CommError);
-    EXPECT_THROW(RendezvousFile(environment_, "key", {"127.0.0.1:2", "token"}), ConfigError);
-  }
-  EXPECT_FALSE(std::filesystem::exists(path));
-}
-
-TEST_F(RendezvousTest, TheFileOfADeadJobIsNoRendezvous) {
-  const RendezvousFile file(environment_, "key", {"127.0.0.1:1", "token"});
-  auto json = nlohmann::json::parse(ReadFile(file.path(), 4096));
-  json["start"] = "1";  // another process had this pid
-  WriteFileAtomically(file.path(), json.dump(), 0600);
-  EXPECT_THROW(RendezvousFile::Wait(environment_, "key", at_once_), CommError);
-  const RendezvousFile next(environment_, "key", {"127.0.0.1:2", "token"});
-  EXPECT_EQ(RendezvousFile::Wait(environment_, "key", at_once_).target, "127.0.0.1:2");
-}
-
-TEST_F(RendezvousTest, ADirectoryOrFileOpenToOthersIsRefused) {
-  const RendezvousFile file(environment_, "key", {"127.0.0.1:1", "token"});
-  std::filesystem::permissions(file.path(), std::filesystem::perms(0644));
-  EXPECT_THROW(RendezvousFile::Wait(environment_, "key", at_once_), ConfigError);
-  std::filesystem::permissions(directory_.path() + "/ringside", std::filesystem::perms(0755));
-  EXPECT_THROW(RendezvousFile(environment_, "two", {"127.0.0.1:1", "token"}), ConfigError);
-}
-
-TEST_F(RendezvousTest, ATokenFileMustBeLongAndPrivate) {
-  const std::string path = directory_.path() + "/token";
-  WriteFileAtomically(path, std::string(64, 'a') + "\n", 0600);
-  EXPECT_EQ(ReadTokenFile(path), std::string(64, 'a'));
-  std::filesystem::permissions(path, std::filesystem::perms(0640));
-  EXPECT_THROW(ReadTokenFile(path), ConfigError);
-  WriteFileAtomically(path, "short\n", 0600);
-  EXPECT_THROW(ReadTokenFile(path), ConfigError);
-  EXPECT_THROW(ReadTokenFile(directory_.path() + "/missing"), ConfigError);
-}
 
 TEST(JoinedJob, TheSpecsWorkersMustBeTheJobs) {
   const RankEnvironment ranks{

@@ -1,0 +1,22 @@
+#include "experiments/job/network_address.h"
+
+#include <gtest/gtest.h>
+
+#include "common/errors.h"
+
+namespace ringside {
+namespace {
+
+TEST(NetworkAddress, TellsLoopbackFromOtherAddresses) {
+  EXPECT_TRUE(IsLoopback("127.0.0.1"));
+  EXPECT_TRUE(IsLoopback("127.1.2.3"));
+  EXPECT_TRUE(IsLoopback("::1"));
+  EXPECT_FALSE(IsLoopback("10.0.0.1"));
+  EXPECT_THROW(IsLoopback("localhost"), ConfigError);
+  EXPECT_EQ(SourceAddressTowards("127.0.0.1"), "127.0.0.1");
+  EXPECT_THROW(RefuseOpenNetwork("10.0.0.1", false), ConfigError);
+  EXPECT_NO_THROW(RefuseOpenNetwork("10.0.0.1", true));
+}
+
+}  // namespace
+}  // namespace ringside

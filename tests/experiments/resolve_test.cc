@@ -1,0 +1,259 @@
+// What a run is filled in with, and what is refused before it starts.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "experiments/build_info.h"
+#include "experiments/server_layout.h"
+#include "experiments/spec_keys.h"
+#include "experiments/strategy_table.h"
+#include "tests/experiments/spec_testing.h"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+TEST(Resolve, FillsInWhatWasLeftOpen) {
+  RunSpec spec = Resolve(ProfileOfTenSteps());
+  EXPECT_EQ(spec.global_batch, 64);
+  EXPECT_EQ(spec.ResolvedGlobalBatch(), 64);
+  EXPECT_EQ(spec.servers, 0);
+  EXPECT_EQ(spec.data, "none");
+  EXPECT_EQ(Resolve(With(ProfileOfTenSteps(), {{"strategy", "ps-sync"}})).servers, 1);
+  spec = Resolve(With(ProfileOfTenSteps(),
+                      {{"strategy", "ps-sync"}, {"servers", "colocated"}, {"workers", "3"}}));
+  EXPECT_EQ(spec.servers, 3);
+  EXPECT_TRUE(spec.colocated);
+  spec = Resolve(With(ProfileOfTenSteps(), {{"batch-per-worker", "8"}, {"workers", "3"}}));
+  EXPECT_EQ(spec.global_batch, 0);
+  EXPECT_EQ(spec.ResolvedGlobalBatch(), 24);
+}
+
+TEST(Resolve, WhoSaysWhichStepsOrWhereWantsATimeline) {
+  EXPECT_FALSE(Resolve(ProfileOfTenSteps()).timeline);
+  EXPECT_TRUE(Resolve(With(ProfileOfTenSteps(), {{"timeline-steps", "1:2"}})).timeline);
+  EXPECT_TRUE(Resolve(With(ProfileOfTenSteps(), {{"timeline-filename", "here.json"}})).timeline);
+}
+
+TEST(Resolve, LaysServersOut) {
+  const auto layout = [](const char* strategy, const char* servers) {
+    const RunSpec spec = Resolve(With(
+        ProfileOfTenSteps(), {{"strategy", strategy}, {"servers", servers}, {"workers", "3"}}));
+    const ServerLayout laid = LayoutServers(spec);
+    return std::pair(laid.dedicated, laid.colocated);
+  };
+  EXPECT_EQ(layout("ring", "0"), std::pair(0, 0));
+  EXPECT_EQ(layout("ps-sync", "2"), std::pair(2, 0));
+  EXPECT_EQ(layout("ps-sync", "colocated"), std::pair(0, 3));
+  EXPECT_EQ(layout("mixed", "0"), std::pair(0, 3));
+  EXPECT_EQ(layout("mixed", "2"), std::pair(2, 3));
+  EXPECT_EQ(layout("mixed", "3"), std::pair(3, 0));
+}
+
+TEST(Resolve, IsIdempotent) {
+  const RunSpec once =
+      Resolve(With(ProfileOfTenSteps(), {{"strategy", "ps-async"}, {"servers", "2"}}));
+  EXPECT_EQ(json(Resolve(once)), json(once));
+}
+
+struct Refusal {
+  std::vector<SpecChange> changes;
+  std::string key;
+  std::string reason;
+};
+
+void PrintTo(const Refusal& refusal, std::ostream* out) {
+  for (const SpecChange& change : refusal.changes) *out << change.key << '=' << change.text << ' ';
+}
+
+class ResolveRefuses : public ::testing::TestWithParam<Refusal> {};
+
+TEST_P(ResolveRefuses, NamingTheKey) {
+  try {
+    (void)Resolve(With(ProfileOfTenSteps(), GetParam().changes));
+    FAIL() << "taken";
+  } catch (const SpecKeyError& error) {
+    EXPECT_EQ(error.key(), GetParam().key);
+    EXPECT_THAT(error.reason(), HasSubstr(GetParam().reason));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, ResolveRefuses,
+    ::testing::Values(
+        Refusal{{{"strategy", "rng"}}, "strategy", "did you mean 'ring'"},
+        Refusal{{{"model", "profile:resnet5"}}, "model", "did you mean 'profile:resnet50'"},
+        Refusal{{{"model", "mlp"}, {"data", "digitz"}}, "data", "did you mean 'digits'"},
+        Refusal{{{"workers", "0"}}, "workers", "at least 1"},
+        Refusal{{{"workers", "-3"}}, "workers", "at least 1"},
+        Refusal{{{"hosts", "-1"}}, "hosts", "cannot be"},
+        Refusal{{{"hosts", "3"}}, "hosts", "at most one per worker"},
+        Refusal{{{"strategy", "shm"}, {"hosts", "2"}}, "hosts", "take hierarchical"},
+        Refusal{{{"servers", "1"}}, "servers", "has no servers"},
+        Refusal{{{"servers", "colocated"}}, "servers", "has no servers"},
+        Refusal{{{"strategy", "ps-sync"}, {"servers", "-1"}}, "servers", "cannot be"},
+        Refusal{{{"strategy", "ps-sync"}, {"servers", "9"}}, "servers", "at most 8"},
+        Refusal{
+            {{"strategy", "ps-sync"}, {"servers", "8"}, {"bucket-mb", "1000"}}, "servers", "idle"},
+        Refusal{{{"strategy", "ps-sync"}, {"servers", "8"}, {"model", "mlp"}, {"hidden", "16"}},
+                "servers",
+                "8 servers for 1 buckets would leave 7 idle"},
+        Refusal{{{"strategy", "ps-sync"}, {"servers", "3"}, {"model", "cnn"}, {"bucket-mb", "99"}},
+                "servers",
+                "idle"},
+        Refusal{{{"strategy", "ps-sync"},
+                 {"servers", "3"},
+                 {"model", "resnet18"},
+                 {"data", "synthetic"},
+                 {"bucket-mb", "99"}},
+                "servers",
+                "3 servers for 2 buckets"},
+        Refusal{{{"strategy", "ps-sync"}, {"servers", "colocated:3"}}, "servers", "2 workers"},
+        Refusal{{{"strategy", "mixed"}, {"servers", "colocated"}}, "servers", "as it is"},
+        Refusal{{{"global-batch", "1"}}, "global-batch", "fewer than 2 workers"},
+        Refusal{{{"global-batch", "-1"}}, "global-batch", "cannot be"},
+        Refusal{{{"batch-per-worker", "-1"}}, "batch-per-worker", "cannot be"},
+        Refusal{{{"global-batch", "8"}, {"batch-per-worker", "4"}}, "batch-per-worker", "give one"},
+        Refusal{{{"model", "mlp"}, {"global-batch", "1438"}},
+                "global-batch",
+                "1438 samples a step are more than the 1437 that 'digits' has"},
+        Refusal{{{"model", "mlp"}, {"batch-per-worker", "719"}},
+                "batch-per-worker",
+                "719 samples for each of 2 workers are more than the 1437"},
+        Refusal{{{"model", "mlp"}, {"batch-per-worker", "9000000000000000000"}},
+                "batch-per-worker",
+                "more than the 1437"},
+        Refusal{{{"model", "mlp"}, {"data", "synthetic"}, {"global-batch", "8193"}},
+                "global-batch",
+                "8192"},
+        Refusal{{{"global-batch", "1000001"}}, "global-batch", "1000000"},
+        Refusal{{{"data", "digits"}}, "data", "no samples"},
+        Refusal{{{"model", "mlp"}, {"data", "none"}}, "data", "needs samples"},
+        Refusal{{{"model", "mlp"}, {"data", "mnist"}}, "data-dir", "name their directory"},
+        Refusal{{{"model", "mlp"}, {"data", "mnist"}, {"data-dir", "/nowhere/at/all"}},
+                "data-dir",
+                "not a directory"},
+        Refusal{{{"model", "mlp"}, {"compute-ms", "5"}}, "compute-ms", "really computes"},
+        Refusal{{{"compute-ms", "-5"}}, "compute-ms", "no time"},
+        Refusal{{{"hidden", "5"}}, "hidden", "only mlp"},
+        Refusal{{{"model", "mlp"}, {"hidden", "5,0"}}, "hidden", "at least 1"},
+        Refusal{{{"steps", "-1"}}, "steps", "cannot be trained"},
+        Refusal{{{"steps", "0"}}, "steps", "how many steps"},
+        Refusal{{{"model", "mlp"}, {"steps", "0"}, {"epochs", "0"}}, "epochs", "at least 1"},
+        Refusal{{{"lr", "0"}}, "lr", "above 0"},
+        Refusal{{{"momentum", "1"}}, "momentum", "outside"},
+        Refusal{{{"optimizer", "adam"}, {"momentum", "0.9"}}, "momentum", "belongs to sgd"},
+        Refusal{{{"nesterov", "true"}}, "nesterov", "needs a momentum"},
+        Refusal{{{"weight-decay", "-1"}}, "weight-decay", "negative"},
+        Refusal{{{"beta2", "1"}}, "beta2", "outside"},
+        Refusal{{{"epsilon", "0"}}, "epsilon", "above 0"},
+        Refusal{{{"schedule-lr", "cosin"}}, "schedule-lr", "did you mean 'cosine'"},
+        Refusal{{{"schedule-lr", "step"}}, "lr-step-every", "needs"},
+        Refusal{{{"lr-gamma", "0"}}, "lr-gamma", "outside"},
+        Refusal{{{"lr-warmup-steps", "-1"}}, "lr-warmup-steps", "negative"},
+        Refusal{{{"threads", "0"}}, "threads", "at least 1"},
+        Refusal{{{"eval-every", "-1"}}, "eval-every", "negative"},
+        Refusal{{{"link", "-1"}}, "link", "negative"},
+        Refusal{{{"latency", "-1"}}, "latency", "negative"},
+        Refusal{{{"timeout", "0"}}, "timeout", "no time"},
+        Refusal{{{"staleness", "5"}}, "staleness", "strategy 'ring' does not read it"},
+        Refusal{{{"strategy", "ps-ssp"}, {"staleness", "-1"}}, "staleness", "give 0"},
+        Refusal{{{"strategy", "ps-backup"}, {"backups", "-1"}}, "backups", "cannot be"},
+        Refusal{{{"strategy", "ps-backup"}, {"backups", "2"}}, "backups", "give at most 1"},
+        Refusal{
+            {{"strategy", "ps-sync"}, {"staleness-lr", "true"}}, "staleness-lr", "ps-async can"},
+        Refusal{{{"ps-transport", "uds"}}, "ps-transport", "does not read it"},
+        Refusal{{{"ps-transport", "uds"}, {"hosts", "2"}}, "ps-transport", "does not read it"},
+        Refusal{{{"strategy", "ps-sync"}, {"ps-transport", "shm"}, {"hosts", "2"}},
+                "ps-transport",
+                "one host, not on 2; take grpc"},
+        Refusal{{{"strategy", "mixed"}, {"ps-transport", "uds"}, {"hosts", "2"}},
+                "ps-transport",
+                "one host, not on 2; take grpc"},
+        Refusal{{{"nccl-algorithm", "tree"}}, "nccl-algorithm", "does not read it"},
+        Refusal{{{"strategy", "none"}, {"codec", "fp16"}},
+                "codec",
+                "does not read it (every worker trains alone: no gradient travels); ring"},
+        Refusal{{{"strategy", "none"}, {"schedule", "priority"}}, "schedule", "no bucket is sent"},
+        Refusal{{{"strategy", "local-sgd"}, {"codec", "fp16"}}, "codec", "averaged as fp32"},
+        Refusal{{{"strategy", "diloco"}, {"schedule", "priority"}}, "schedule", "next to nothing"},
+        Refusal{{{"strategy", "diloco"}, {"error-feedback", "off"}},
+                "error-feedback",
+                "no gradient of a step travels"},
+        Refusal{{{"staleness", "-1"}}, "staleness", "no strategy takes this value"},
+        Refusal{{{"error-feedback", "on"}}, "error-feedback", "fp32 loses nothing"},
+        Refusal{{{"strategy", "recursive-doubling"}, {"codec", "int8"}}, "codec", "tree"},
+        Refusal{{{"strategy", "mpi"}, {"codec", "int8"}}, "codec", "take topk"},
+        Refusal{{{"strategy", "hierarchical"}, {"nccl-algorithm", "tree"}},
+                "nccl-algorithm",
+                "host-sum nccl alone"},
+        Refusal{{{"host-sum", "nccl"}}, "host-sum", "hierarchical can"},
+        Refusal{{{"strategy", "shm"}, {"codec", "fp16"}}, "codec", "nothing travels"},
+        Refusal{{{"strategy", "shm"}, {"schedule", "priority"}}, "schedule", "no link"},
+        Refusal{{{"strategy", "ps-sync"}, {"codec", "powersgd:4"}}, "codec", "two rounds"},
+        Refusal{{{"strategy", "ps-ssp"}, {"error-feedback", "on"}}, "error-feedback", "fp32"},
+        Refusal{{{"straggler", "kind=permanent,factor=2"}}, "straggler", "give compute-ms"},
+        Refusal{{{"compute-ms", "5"}, {"straggler", "kind=permanent,factor=2,worker=2"}},
+                "straggler",
+                "no worker 2 among 2"},
+        Refusal{{{"resume", "/no/such/checkpoint"}}, "resume", "no checkpoint"}));
+
+TEST(RefuseLargeBatch, TakesAsMuchAsThereIs) {
+  RunSpec spec = With(ProfileOfTenSteps(), {{"global-batch", "1437"}});
+  EXPECT_NO_THROW(RefuseLargeBatch(spec, 1437));
+  EXPECT_THROW(RefuseLargeBatch(spec, 1436), SpecKeyError);
+  spec = With(ProfileOfTenSteps(), {{"batch-per-worker", "5"}, {"workers", "3"}});
+  EXPECT_NO_THROW(RefuseLargeBatch(spec, 15));
+  EXPECT_THROW(RefuseLargeBatch(spec, 14), SpecKeyError);
+}
+
+std::string ReasonAgainst(const std::vector<SpecChange>& changes) {
+  try {
+    (void)Resolve(With(ProfileOfTenSteps(), changes));
+  } catch (const SpecKeyError& error) {
+    return error.reason();
+  }
+  return "taken";
+}
+
+TEST(Resolve, NamesOnlyStrategiesThatTakeTheValue) {
+  const std::string fp16 = ReasonAgainst({{"strategy", "none"}, {"codec", "fp16"}});
+  EXPECT_THAT(fp16, HasSubstr("; ring, halving-doubling, recursive-doubling, tree, hierarchical, "
+                              "auto, ps-sync"));
+  const std::string int8 = ReasonAgainst({{"strategy", "shm"}, {"codec", "int8"}});
+  EXPECT_THAT(int8, HasSubstr("; ring, halving-doubling, tree, hierarchical, auto, ps-sync"));
+  const std::string topk = ReasonAgainst({{"strategy", "none"}, {"codec", "topk:0.1"}});
+  EXPECT_THAT(topk, HasSubstr("auto, mpi, nccl, ps-sync"));
+}
+
+TEST(Resolve, ABackendThatIsMissingIsNoWrongValue) {
+  const StrategyEntry& nccl = *FindStrategy("nccl");
+  if (WhyUnavailable(nccl).empty()) GTEST_SKIP() << "NCCL can run here";
+  const RunSpec spec =
+      With(ProfileOfTenSteps(), {{"strategy", "hierarchical"}, {"host-sum", "nccl"}});
+  try {
+    (void)Resolve(spec);
+    FAIL() << "taken";
+  } catch (const MissingBackendError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("host-sum: nccl: "));
+    EXPECT_THAT(error.what(), HasSubstr("or take shm"));
+  }
+  // What no backend would mend comes first.
+  EXPECT_THROW(Resolve(With(spec, {{"error-feedback", "on"}})), SpecKeyError);
+}
+
+TEST(Resolve, SaysWhenTheBuildLacksLibtorch) {
+  RunSpec spec;
+  spec.model = "mlp";
+  if (ThisBuild().libtorch.empty()) {
+    EXPECT_THROW(Resolve(spec), MissingBackendError);
+  } else {
+    EXPECT_EQ(Resolve(spec).data, "digits");
+  }
+}
+
+}  // namespace
+}  // namespace ringside

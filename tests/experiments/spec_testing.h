@@ -1,0 +1,32 @@
+#ifndef RINGSIDE_TESTS_EXPERIMENTS_SPEC_TESTING_H_
+#define RINGSIDE_TESTS_EXPERIMENTS_SPEC_TESTING_H_
+
+#include <string>
+#include <vector>
+
+#include "experiments/spec_keys.h"
+
+namespace ringside {
+
+/// A spec that needs no libtorch.
+inline RunSpec ProfileOfTenSteps() {
+  RunSpec spec;
+  spec.model = "profile:resnet50";
+  spec.steps = 10;
+  return spec;
+}
+
+/// A key of a spec and its value as one writes it.
+struct SpecChange {
+  std::string key;
+  std::string text;
+};
+
+inline RunSpec With(RunSpec spec, const std::vector<SpecChange>& changes) {
+  for (const SpecChange& change : changes) SetSpecKey(spec, change.key, change.text);
+  return spec;
+}
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_TESTS_EXPERIMENTS_SPEC_TESTING_H_
