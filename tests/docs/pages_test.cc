@@ -4,9 +4,10 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ringside {
@@ -29,19 +30,29 @@ std::vector<fs::path> FilesOf(const fs::path& folder) {
   return files;
 }
 
-// Files that a page links to, without those in its code. Links to the web are not followed.
+// Files that a line links to, each without its "#section". Links to the web are not followed.
+std::vector<std::string> LinksInLine(const std::string& line) {
+  static constexpr std::string_view kOpening = "](";
+  std::vector<std::string> links;
+  for (std::size_t at = line.find(kOpening); at != line.npos; at = line.find(kOpening, at)) {
+    at += kOpening.size();
+    const std::size_t end = line.find(')', at);
+    if (end == line.npos) break;
+    std::string target = line.substr(at, end - at);
+    target = target.substr(0, target.find('#'));
+    if (!target.empty() && target.find("://") == target.npos) links.push_back(std::move(target));
+  }
+  return links;
+}
+
 std::vector<std::string> LinksIn(const fs::path& page) {
-  static const std::regex link(R"(\]\(([^)#\s]+)(#[^)\s]*)?\))");
   std::vector<std::string> links;
   std::ifstream file(page);
   bool code = false;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("```")) code = !code;
     if (code) continue;
-    for (std::sregex_iterator found(line.begin(), line.end(), link), end; found != end; ++found) {
-      const std::string target = (*found)[1];
-      if (target.find("://") == std::string::npos) links.push_back(target);
-    }
+    for (std::string& link : LinksInLine(line)) links.push_back(std::move(link));
   }
   return links;
 }
