@@ -169,7 +169,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Unfit{"defaults: {global-batch: 64}\naxes:\n  workers: [100]\n", "2:26",
                             "global-batch"},
                       Unfit{"defaults:\n  data: mnist\naxes:\n  workers: [2]\n", "3:9", "data-dir"},
-                      Unfit{"axes:\n  schedule-lr: [constant, step]\n", "3:27", "lr-step-every"},
+                      Unfit{"defaults: {model: 'profile:vgg16', steps: 3}\naxes:\n  schedule-lr: "
+                            "[constant, step]\n",
+                            "4:27", "lr-step-every"},
                       Unfit{"axes:\n  model: ['profile:vgg16']\n", "3:11", "steps"},
                       Unfit{"defaults: {strategy: ps-backup, workers: 1}\naxes:\n  seed: [1]\n",
                             "2:42", "backups"}));
