@@ -37,21 +37,21 @@ def read(directory):
 
 
 def varied(runs):
-    """The keys in which runs of one strategy differ."""
+    """strategy -> the keys in which its runs differ."""
     values = collections.defaultdict(lambda: collections.defaultdict(set))
     for spec, _ in runs:
         for key in set(spec) - IGNORED:
             values[spec["strategy"]][key].add(spec[key])
-    found = {key for keys in values.values() for key, seen in keys.items() if len(seen) > 1}
-    return sorted(found, key=lambda key: (key != "codec", key))
+    return {strategy: {key for key, seen in keys.items() if len(seen) > 1} for strategy, keys in values.items()}
 
 
-def grouped(runs, keys):
-    """(strategy, values of the keys) -> (seed, repetition) -> summary."""
+def grouped(runs, keys, own):
+    """(strategy, values of the keys) -> (seed, repetition) -> summary. A key that a strategy's runs do not differ in is "–", but for
+    the codec."""
     rows = collections.defaultdict(dict)
     for spec, summary in runs:
         place = summary["seed"], summary["repetition"]
-        row = rows[(spec["strategy"], *(spec.get(key, "–") for key in keys))]
+        row = rows[(spec["strategy"], *(spec.get(key, "–") if key in own[spec["strategy"]] | {"codec"} else "–" for key in keys))]
         if place in row:
             sys.exit(f"two runs of {summary['run_id']} with seed {place[0]} and repetition {place[1]}")
         row[place] = summary
@@ -77,10 +77,11 @@ def main():
     of_baseline = [run for run in runs if run[0]["strategy"] == strategy and run[0]["codec"] == "fp32"]
     if not of_baseline:
         sys.exit(f"the study has no run of {strategy} with fp32")
-    keys = varied(runs)
-    shared = [key for key in varied(of_baseline) if key != "codec"]
-    baselines = grouped(of_baseline, shared)
-    rows = grouped(runs, keys)
+    own = varied(runs)
+    keys = sorted(set().union(*own.values()), key=lambda key: (key != "codec", key))
+    shared = sorted(varied(of_baseline)[strategy] - {"codec"})
+    baselines = grouped(of_baseline, shared, own)
+    rows = grouped(runs, keys, own)
     places = sorted({place for row in rows.values() for place in row})
     repeated = len({repetition for _, repetition in places}) > 1
     titles = ["strategy", *keys, *(f"seed {seed}{f' ({repetition})' if repeated else ''}, %" for seed, repetition in places),
