@@ -258,6 +258,7 @@ TEST(PsSync, ProcessesMayStartFurtherApartThanAnOperationTakes) {
 
 TEST(PsFailure, AMissingWorkerIsNamedInTime) {
   PsCluster cluster({.workers = 3, .timeout = std::chrono::milliseconds(500)});
+  cluster.comm().start_timeout = std::chrono::seconds(30);
   const RankOutcomes outcomes = cluster.TryRun([&](TestWorker& worker) {
     worker.strategy->Start(worker.space, worker.plan, {});
     if (worker.world.rank == 2) return;  // leaves without a push

@@ -136,6 +136,7 @@ TEST_P(TransportTest, RefusesAWrongToken) {
 TEST_P(TransportTest, NamesAMissingWorkerInTime) {
   PsCluster cluster(
       {.workers = 3, .timeout = std::chrono::milliseconds(500), .strategy = Over(GetParam())});
+  cluster.comm().start_timeout = std::chrono::seconds(30);
   const RankOutcomes outcomes = cluster.TryRun([](TestWorker& worker) {
     worker.strategy->Start(worker.space, worker.plan, {});
     if (worker.world.rank != 2) worker.Step(0);
