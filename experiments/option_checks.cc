@@ -63,7 +63,7 @@ void CheckOptions(const RunSpec& spec, const StrategyEntry& strategy) {
   if (strategy.check == nullptr) return;
   if (const auto refusal = strategy.check(spec.options, spec.workers, spec.servers)) {
     const SpecKeyError error(refusal->key, refusal->reason, {"workers", "servers", "strategy"});
-    if (refusal->missing_backend) throw MissingBackendError(error.what());
+    if (refusal->missing_backend) throw MissingKeyError(refusal->key, error.what());
     throw error;
   }
 }

@@ -290,13 +290,14 @@ void CheckRest(const RunSpec& spec) {
 void RequireStrategy(const StrategyEntry& strategy) {
   const std::string reason = WhyUnavailable(strategy);
   if (reason.empty()) return;
-  throw MissingBackendError(
-      fmt::format("strategy '{}' cannot run here: {}", strategy.name, reason));
+  throw MissingKeyError("strategy",
+                        fmt::format("strategy '{}' cannot run here: {}", strategy.name, reason));
 }
 
 void RequireModel(const RunSpec& spec, const ModelEntry& model) {
   if (model.needs_libtorch && ThisBuild().libtorch.empty()) {
-    throw MissingBackendError(
+    throw MissingKeyError(
+        "model",
         fmt::format("model '{}' needs libtorch, which this build lacks: install libtorch-dev and "
                     "build with RINGSIDE_TORCH=ON, or take a model that needs none "
                     "(ringside list models)",

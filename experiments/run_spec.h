@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/errors.h"
@@ -41,6 +42,17 @@ class SpecKeyError : public ConfigError {
  private:
   std::vector<std::string> keys_;
   std::string reason_;
+};
+
+/// What the value of a key asks for and this build or machine lacks (exit code 4).
+class MissingKeyError : public MissingBackendError {
+ public:
+  MissingKeyError(std::string key, const std::string& message)
+      : MissingBackendError(message), key_(std::move(key)) {}
+  const std::string& key() const { return key_; }
+
+ private:
+  std::string key_;
 };
 
 /// Everything that decides what one run computes, and how it is observed: the resolved spec of a

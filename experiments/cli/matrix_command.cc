@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "common/errors.h"
 #include "experiments/bundle.h"
@@ -36,7 +36,9 @@ OptionSet MatrixOptionSet() {
   options.Add({"only", "KEY=VALUE,...",
                "those alone that have all these values; given again: those besides", "", "", true});
   options.Add({"keep-going", "",
-               "leave out combinations that no strategy supports, saying which, and run the others",
+               "leave out combinations that no strategy supports or that cannot run here, saying "
+               "which, and "
+               "run the others",
                ""});
   options.AddGroup("Runs that have results already");
   options.Add({"resume", "", "skip the finished ones, failed ones included", ""});
@@ -116,23 +118,28 @@ int DryRun(const MatrixPlan& plan, const fs::path& directory, Existing existing,
   return kExitDone;
 }
 
-/// Before anything starts: what one of the runs needs and this machine cannot emulate.
-void RequireNetworks(const std::vector<PlannedRun>& runs) {
-  std::set<bool> tried;
-  for (const PlannedRun& run : runs) {
-    const auto& network = run.spec.network;
-    if (network && tried.insert(network->needs_netem()).second) RequireLab(*network);
-  }
+/// Refuses a run whose network this machine cannot emulate. `reasons` keeps what was found out, for
+/// networks with and without delays. To be called while this process has one thread.
+void RequireNetwork(const RunSpec& run, std::map<bool, std::string>& reasons) {
+  if (!run.network) return;
+  const auto [reason, is_new] = reasons.try_emplace(run.network->needs_netem());
+  if (is_new) reason->second = WhyNoLab(*run.network);
+  if (!reason->second.empty()) throw MissingKeyError("network", reason->second);
 }
 
 MatrixPlan ReadPlan(const MatrixSpec& spec, const ParsedOptions& parsed) {
+  const RunFilter only(parsed.GetAll("only"));
+  std::map<bool, std::string> reasons;
+  const bool starts = !parsed.IsOn("dry-run");
+  const auto require = [&](const RunSpec& run) {
+    if (starts && only.Fits(run)) RequireNetwork(run, reasons);
+  };
   MatrixPlan plan;
   if (parsed.IsOn("keep-going")) {
-    plan = PlanWhatCanRun(spec);
+    plan = PlanWhatCanRun(spec, require);
   } else {
-    plan.runs = PlanMatrix(spec);
+    plan.runs = PlanMatrix(spec, require);
   }
-  const RunFilter only(parsed.GetAll("only"));
   const std::size_t all = plan.runs.size();
   std::erase_if(plan.runs, [&](const PlannedRun& run) { return !only.Fits(run.spec); });
   if (plan.runs.empty()) {
@@ -165,7 +172,6 @@ int RunMatrixCommand(const Arguments& args) {
   if (parsed.IsOn("dry-run")) return DryRun(plan, directory, existing, parsed.IsOn("json"));
 
   const HandOver hand_over(directory, CurrentEnvironment());
-  RequireNetworks(plan.runs);  // while this process has one thread
   // The matrix's own lines would be torn apart by those of every process; logs lie in the bundles.
   job.echo_logs = false;
   MatrixView view(plan, directory, parsed.IsOn("quiet"));

@@ -118,13 +118,16 @@ LabSupport ProbeLab() {
   return {"", WhyNoRates(), WhyNoDelays()};
 }
 
-void RequireLab(const NetworkSpec& spec) {
+std::string WhyNoLab(const NetworkSpec& spec) {
   std::string reason = WhyNoHosts();
   if (reason.empty()) reason = WhyNoRates();
   if (reason.empty() && spec.needs_netem()) reason = WhyNoDelays();
-  if (!reason.empty()) {
-    throw MissingBackendError("the network cannot be emulated here: " + reason);
-  }
+  return reason.empty() ? "" : "the network cannot be emulated here: " + reason;
+}
+
+void RequireLab(const NetworkSpec& spec) {
+  const std::string reason = WhyNoLab(spec);
+  if (!reason.empty()) throw MissingBackendError(reason);
 }
 
 }  // namespace ringside

@@ -23,7 +23,9 @@ struct LabSupport {
 /// namespace first, where the kernel permits it, and so does `RequireLab`.
 LabSupport ProbeLab();
 
-/// Throws `MissingBackendError` where this machine cannot emulate what a network needs.
+/// Why this machine cannot emulate what a network needs; empty where it can.
+std::string WhyNoLab(const NetworkSpec& spec);
+/// Throws `MissingBackendError` with that reason.
 void RequireLab(const NetworkSpec& spec);
 
 }  // namespace ringside

@@ -103,13 +103,16 @@ std::string Placed(const MatrixSpec& spec, const Combination& combination, const
                      Label(spec, combination, run));
 }
 
-RunSpec ResolveAt(const MatrixSpec& spec, const Combination& combination, const RunSpec& run) {
+RunSpec ResolveAt(const MatrixSpec& spec, const Combination& combination, const RunSpec& run,
+                  const Requirement& require) {
   try {
-    return Resolve(run);
+    RunSpec resolved = Resolve(run);
+    if (require) require(resolved);
+    return resolved;
   } catch (const SpecKeyError& error) {
     throw ConfigError(Placed(spec, combination, run, error.keys(), error.what()));
-  } catch (const MissingBackendError& error) {
-    throw MissingBackendError(Placed(spec, combination, run, {"strategy"}, error.what()));
+  } catch (const MissingKeyError& error) {
+    throw MissingBackendError(Placed(spec, combination, run, {error.key()}, error.what()));
   }
 }
 
@@ -132,7 +135,7 @@ RunSpec Combine(const MatrixSpec& spec, const Combination& combination) {
 }
 
 // Where `keep_going`, what cannot run is refused and the rest planned.
-MatrixPlan OneRepetition(const MatrixSpec& spec, bool keep_going) {
+MatrixPlan OneRepetition(const MatrixSpec& spec, bool keep_going, const Requirement& require) {
   std::vector<Combination> combinations = MultiplyAxes(spec);
   for (const auto& settings : spec.include) combinations.push_back({settings, true});
   MatrixPlan plan;
@@ -142,7 +145,7 @@ MatrixPlan OneRepetition(const MatrixSpec& spec, bool keep_going) {
     if (!combination.included && IsExcluded(spec, run)) continue;
     RunSpec resolved;
     try {
-      resolved = ResolveAt(spec, combination, run);
+      resolved = ResolveAt(spec, combination, run, require);
     } catch (const Error& error) {
       // A name that no strategy has is a slip of the pen, not a combination.
       if (!keep_going || FindStrategy(run.strategy) == nullptr) throw;
@@ -177,12 +180,12 @@ std::vector<PlannedRun> Repeat(const MatrixSpec& spec, const std::vector<Planned
 
 }  // namespace
 
-std::vector<PlannedRun> PlanMatrix(const MatrixSpec& spec) {
-  return Repeat(spec, OneRepetition(spec, false).runs);
+std::vector<PlannedRun> PlanMatrix(const MatrixSpec& spec, const Requirement& require) {
+  return Repeat(spec, OneRepetition(spec, false, require).runs);
 }
 
-MatrixPlan PlanWhatCanRun(const MatrixSpec& spec) {
-  MatrixPlan plan = OneRepetition(spec, true);
+MatrixPlan PlanWhatCanRun(const MatrixSpec& spec, const Requirement& require) {
+  MatrixPlan plan = OneRepetition(spec, true, require);
   plan.runs = Repeat(spec, plan.runs);
   return plan;
 }

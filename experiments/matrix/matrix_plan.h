@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_EXPERIMENTS_MATRIX_MATRIX_PLAN_H_
 #define RINGSIDE_EXPERIMENTS_MATRIX_MATRIX_PLAN_H_
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,17 +30,22 @@ struct MatrixPlan {
   std::vector<RefusedRun> refused;  ///< Once each, whatever the repetitions.
 };
 
+/// Throws `MissingKeyError` where this machine cannot carry out a resolved run.
+using Requirement = std::function<void(const RunSpec&)>;
+
 /// All runs of a matrix in the order in which they are carried out: repetition by repetition, each
-/// one a shuffle of all combinations, so that slow drifts of the machine fall on all alike. Pure.
+/// one a shuffle of all combinations, so that slow drifts of the machine fall on all alike. Pure
+/// but for `require`.
 ///
 /// `servers` of the axes and the defaults are ignored where the strategy has none; runs that are
 /// equal after that are one. Throws `ConfigError`, or `MissingBackendError`, with the place of the
 /// value that cannot be.
-std::vector<PlannedRun> PlanMatrix(const MatrixSpec& spec);
+std::vector<PlannedRun> PlanMatrix(const MatrixSpec& spec, const Requirement& require = {});
 
-/// The same, but combinations that no strategy supports are refused one by one and the others
-/// planned. Throws `ConfigError` where nothing is left, or a strategy's name is none.
-MatrixPlan PlanWhatCanRun(const MatrixSpec& spec);
+/// The same, but combinations that no strategy supports or `require` refuses are refused one by one
+/// and the others planned. Throws `ConfigError` where nothing is left, or a strategy's name is
+/// none.
+MatrixPlan PlanWhatCanRun(const MatrixSpec& spec, const Requirement& require = {});
 
 /// What to do about runs that have a bundle already.
 enum class Existing {

@@ -155,6 +155,47 @@ std::string NumbersText(const StudyTable& table) {
   return out + '\n';
 }
 
+std::string PairsText(const StudyTable& table) {
+  if (table.pairs.empty()) return {};
+  std::string out = "## Each against the baseline of its place\n\n";
+  out += Row({"at", "compared", "with the baseline", "ratio of samples/s", "95 % interval",
+              "P(faster)", "how sure"});
+  out += Row({"---", "---", "---", "--:", "--:", "--:", "---"});
+  for (const StudyPair& pair : table.pairs) {
+    const Comparison& speed = pair.over_baseline;
+    const auto text = [](const std::optional<double>& number) {
+      return number ? fmt::format("{:.3f}", *number) : "–";
+    };
+    out += Row({EscapeMarkdown(pair.place),
+                EscapeMarkdown(pair.compared + (pair.transports_differ ? " *" : "")),
+                EscapeMarkdown(pair.baseline), text(speed.ratio),
+                speed.interval
+                    ? fmt::format("{:.3f} to {:.3f}", speed.interval->low, speed.interval->high)
+                    : "–",
+                text(speed.p_greater), CertaintyName(pair.certainty)});
+  }
+  out += "\nAbove 1 it is faster than the baseline. P(faster): the share of the pairs of runs.\n";
+  if (std::ranges::any_of(table.pairs, &StudyPair::transports_differ)) {
+    out += "\\* Over another transport than the baseline, so transports are compared too.\n";
+  }
+  return out + '\n';
+}
+
+std::string WarningsText(const StudyTable& table) {
+  if (table.method.warnings.empty()) return {};
+  std::string out = "## Wants a second look\n\n";
+  for (const std::string& warning : table.method.warnings) {
+    out += fmt::format("- {}\n", EscapeMarkdown(warning));
+  }
+  return out + '\n';
+}
+
+std::string MethodText(const StudyTable& table) {
+  if (table.cells.empty()) return {};
+  return fmt::format("## Method\n\n- Warm-up: {}.\n- Outliers: {}.\n\n",
+                     EscapeMarkdown(table.method.warmup), EscapeMarkdown(table.method.outliers));
+}
+
 std::string ProblemsText(const StudyTable& table) {
   if (table.failed.empty() && table.problems.empty()) return {};
   std::string out = "## Left out\n\n";
@@ -208,7 +249,9 @@ std::string RenderMarkdown(const StudyTable& table, const std::vector<std::strin
   std::string out = fmt::format("# {}\n\n", EscapeMarkdown(table.name));
   out += VerdictText(table) + ClaimsText(table);
   for (const std::string& picture : pictures) out += fmt::format("![]({})\n\n", picture);
-  out += NumbersText(table) + ProblemsText(table) + EnvironmentText(table);
+  out += NumbersText(table) + PairsText(table) + WarningsText(table) + MethodText(table) +
+         ProblemsText(table);
+  out += EnvironmentText(table);
   out.pop_back();
   return out;
 }

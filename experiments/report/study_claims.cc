@@ -37,20 +37,6 @@ bool IsRelaxedServer(const StudyCell& cell) {
   return !cell.synchronous && HasBound(cell, ParameterServerCost);
 }
 
-std::string WorkloadText(const StudyCell& cell) {
-  std::string text;
-  for (const auto& [name, value] : SharedKeys(cell, true)) {
-    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, value);
-  }
-  return text;
-}
-
-std::string PlaceText(const StudyCell& cell) {
-  const std::string workload = WorkloadText(cell);
-  return fmt::format("{} {}{}{}", cell.workers, cell.workers == 1 ? "worker" : "workers",
-                     workload.empty() ? "" : ", ", workload);
-}
-
 std::string SpanText(const ConfidenceInterval& interval) {
   return fmt::format("{:.3g} to {:.3g}", interval.low, interval.high);
 }
@@ -259,6 +245,12 @@ void AddStaleness(const std::vector<StudyCell>& cells, std::vector<Claim>& claim
       const ConfidenceInterval& ends = interval->second;
       claim.outcome = AboutOne(ConfidenceInterval{ends.low / expected, ends.high / expected});
       claim.numbers += fmt::format(" (95 % interval {:.3f} to {:.3f})", ends.low, ends.high);
+    }
+    if (claim.outcome != Outcome::kShown && cell.straggler_ms.value_or(0) > 0) {
+      claim.numbers +=
+          "; N−1 takes workers that step equally often: a slowed one pushes rarely, so fewer "
+          "versions lie between the others' updates, and none between its own when they have "
+          "ended";
     }
     claims.push_back(std::move(claim));
   }

@@ -88,12 +88,6 @@ std::string Sentence(const std::vector<StudyCell>& cells, const Finding& finding
                      SurenessText(comparison), transports);
 }
 
-Certainty CertaintyOf(const Comparison& comparison) {
-  if (!comparison.interval) return Certainty::kPointsOnly;
-  const bool holds_one = comparison.interval->low <= 1 && comparison.interval->high >= 1;
-  return holds_one ? Certainty::kUnclear : Certainty::kClear;
-}
-
 std::string WinnerOf(const Finding& finding) {
   if (finding.certainty == Certainty::kUnclear || !finding.ring_over_ps.ratio) return "neither";
   if (*finding.ring_over_ps.ratio == 1) return "neither";
@@ -143,6 +137,12 @@ const char* CertaintyName(Certainty certainty) {
       return "points only";
   }
   return "";
+}
+
+Certainty CertaintyOf(const Comparison& comparison) {
+  if (!comparison.interval) return Certainty::kPointsOnly;
+  const bool holds_one = comparison.interval->low <= 1 && comparison.interval->high >= 1;
+  return holds_one ? Certainty::kUnclear : Certainty::kClear;
 }
 
 std::vector<Finding> FindingsOf(const std::vector<StudyCell>& cells) {

@@ -21,6 +21,9 @@ enum class Certainty {
 /// "clear", "unclear", "points only".
 const char* CertaintyName(Certainty certainty);
 
+/// By whether the interval holds 1.
+Certainty CertaintyOf(const Comparison& comparison);
+
 /// The best of the parameter servers against the best of the rings, at the same number of workers
 /// and with the same workload.
 struct Finding {

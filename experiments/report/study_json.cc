@@ -169,6 +169,15 @@ json JsonOf(const Claim& claim) {
           {"numbers", claim.numbers}};
 }
 
+json JsonOf(const StudyPair& pair) {
+  return {{"place", pair.place},
+          {"compared", pair.compared},
+          {"baseline", pair.baseline},
+          {"certainty", CertaintyName(pair.certainty)},
+          {"transports_differ", pair.transports_differ},
+          {"over_baseline", JsonOf(pair.over_baseline)}};
+}
+
 json JsonOf(const StudyVerdict& verdict) {
   return {{"winner", verdict.winner},
           {"certainty", CertaintyName(verdict.certainty)},
@@ -229,6 +238,7 @@ json RenderJson(const StudyTable& table) {
        {"verdict", JsonOf(table.verdict)},
        {"findings", ListOf(table.findings)},
        {"claims", ListOf(table.claims)},
+       {"pairs", ListOf(table.pairs)},
        {"target", {{"accuracy", OrNull(table.target.accuracy)}, {"origin", table.target.origin}}},
        {"method", JsonOf(table.method)},
        {"cells", ListOf(table.cells)},

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "experiments/report/study_cells.h"
 #include "experiments/statistics/scaling.h"
 #include "experiments/transport.h"
 
@@ -113,6 +114,20 @@ std::string SideText(const StudyCell& cell) {
   const std::string transport = ChosenTransport(cell);
   if (!transport.empty() && transport != "grpc") text += " over " + transport;
   return text;
+}
+
+std::string WorkloadText(const StudyCell& cell) {
+  std::string text;
+  for (const auto& [name, value] : SharedKeys(cell, true)) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, value);
+  }
+  return text;
+}
+
+std::string PlaceText(const StudyCell& cell) {
+  const std::string workload = WorkloadText(cell);
+  return fmt::format("{} {}{}{}", cell.workers, cell.workers == 1 ? "worker" : "workers",
+                     workload.empty() ? "" : ", ", workload);
 }
 
 std::string TransportsText(const StudyCell& first, const StudyCell& second) {

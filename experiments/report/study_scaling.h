@@ -11,6 +11,12 @@ namespace ringside {
 /// "ps-sync with 2 servers over shm"; without the workers and the varied keys. Pure.
 std::string SideText(const StudyCell& cell);
 
+/// "network=1Gbps, codec=fp16": the varied keys that `SharedKeys` has, with the codec. Pure.
+std::string WorkloadText(const StudyCell& cell);
+
+/// "4 workers, network=1Gbps". Pure.
+std::string PlaceText(const StudyCell& cell);
+
 /// "; transports differ: grpc against shm" of two that are compared; empty where they do not. Pure.
 std::string TransportsText(const StudyCell& first, const StudyCell& second);
 

@@ -103,6 +103,7 @@ StudyTable MakeStudyTable(const StudyInput& input, const StudyOptions& options) 
   table.scaling = ScalingOf(table.cells);
   table.findings = FindingsOf(table.cells);
   table.claims = ClaimsOf(table.cells);
+  table.pairs = PairsOf(table.cells);
   table.verdict = VerdictOf(table);
   table.method = MethodOf(table);
   return table;

@@ -10,6 +10,7 @@
 #include "experiments/report/bundle_reader.h"
 #include "experiments/report/study_cell.h"
 #include "experiments/report/study_claims.h"
+#include "experiments/report/study_pairs.h"
 #include "experiments/report/study_findings.h"
 #include "experiments/report/study_run.h"
 
@@ -66,6 +67,7 @@ struct StudyTable {
   std::vector<StudyScaling> scaling;
   std::vector<Finding> findings;
   std::vector<Claim> claims;
+  std::vector<StudyPair> pairs;
   StudyVerdict verdict;
   StudyTarget target;
   StudyMethod method;

@@ -73,18 +73,31 @@ export class Chart {
 
 export function drawAll() { for (const chart of all) chart.draw(); }
 
-/** Once Plotly is there. */
+/** Draws those that `entries` tell to be near the window; a promise of all of them. */
+function drawNear(entries) {
+  const drawn = [];
+  for (const entry of entries) {
+    const chart = all.find((one) => one.node === entry.target);
+    if (!entry.isIntersecting || chart.near) continue;
+    chart.near = true;
+    observer.unobserve(chart.node);
+    drawn.push(chart.draw());
+  }
+  return Promise.all(drawn);
+}
+
+function drawWhenNear() {
+  return new Promise((resolve) => {
+    // What the observer tells first is where every chart stands.
+    observer = new IntersectionObserver((entries) => drawNear(entries).then(resolve), { rootMargin: "400px" });
+    for (const chart of all) observer.observe(chart.node);
+    if (all.length === 0) resolve();
+  });
+}
+
+/** Once Plotly is there. A promise of the charts that are near the window then. */
 export function startDrawing() {
-  observer = new IntersectionObserver((entries) => {
-    for (const entry of entries) {
-      const chart = all.find((one) => one.node === entry.target);
-      if (!entry.isIntersecting || chart.near) continue;
-      chart.near = true;
-      observer.unobserve(chart.node);
-      chart.draw();
-    }
-  }, { rootMargin: "400px" });
-  for (const chart of all) observer.observe(chart.node);
+  const first = drawWhenNear();
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
   window.matchMedia("(max-width: 40rem)").addEventListener("change", drawAll);
   // On paper everything is there, and dark on white.
@@ -93,4 +106,5 @@ export function startDrawing() {
     drawAll();
   });
   window.addEventListener("afterprint", drawAll);
+  return first;
 }

@@ -131,8 +131,7 @@ function main() {
   themeSwitch();
   performance.mark("ringside-tables");
   document.addEventListener("DOMContentLoaded", () => {
-    startDrawing();
-    performance.mark("ringside-interactive");
+    startDrawing().then(() => performance.mark("ringside-interactive"));
   });
 }
 

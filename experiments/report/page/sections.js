@@ -137,6 +137,24 @@ export function growthTable(study) {
     new Table("growth-table", "How the step time grows", columns, lines).node];
 }
 
+function pairsTable(found) {
+  if (found.length === 0) return null;
+  const interval = (pair) => pair.over_baseline?.interval;
+  const columns = [
+    { title: "at", left: true, value: (pair) => pair.place },
+    { title: "compared", left: true, value: (pair) => pair.compared, show: (v, pair) => v + (pair.transports_differ ? " *" : "") },
+    { title: "baseline", left: true, value: (pair) => pair.baseline },
+    { title: "ratio", value: (pair) => pair.over_baseline?.ratio, show: (v) => `${fixed(3)(v)}×` },
+    { title: "95 % interval", value: (pair) => ends(interval(pair))?.[0], show: (_, pair) => text(intervalText(interval(pair), fixed(3))) },
+    { title: "P(faster)", value: (pair) => pair.over_baseline?.p_greater, show: fixed(2) },
+    { title: "how sure", left: true, value: (pair) => pair.certainty, show: (v) => certainty(v)[0] },
+  ];
+  return [el("h3", {}, "Each against the baseline of its place"), el("p", { class: "note" },
+    `Ratios of throughput: above 1 it is faster than the baseline.${
+      found.some((pair) => pair.transports_differ) ? " * Over another transport than the baseline, so transports are compared too." : ""}`),
+    new Table("pairs-table", "Each against the baseline of its place", columns, found).node];
+}
+
 export function cellTable(study) {
   const { cells } = study;
   if (cells.length === 0) return null;
@@ -149,7 +167,8 @@ export function cellTable(study) {
   return section("cells", "The numbers", el("p", { class: "note" },
     `Medians over runs, in brackets 95 % intervals where there are five runs or more. Exposed: the time a step waits for communication. ${
       baselines.length > 0 ? `Speed-up: samples/s over the best single worker (${baselines.join("; ")}).` : "No speed-up: no run has a single worker."} A click on a column sorts.`),
-    study.mixesTransports ? el("p", { class: "note" }, "* Rows over different transports compare transports too, not strategies alone.") : null, table.node);
+    study.mixesTransports ? el("p", { class: "note" }, "* Rows over different transports compare transports too, not strategies alone.") : null, table.node,
+    pairsTable(study.data.pairs ?? []));
 }
 
 function copyButton(command) {

@@ -14,7 +14,11 @@ export class Table {
     this.node = el("div", {}, el("div", { class: `scroll ${id}`, tabindex: 0, role: "region", "aria-label": label },
       el("table", { id }, el("thead", {}, this.head), this.body)), this.more);
     this.fill();
+    // Paper has no button that shows the rest.
+    window.addEventListener("beforeprint", () => { if (this.shown > MOST_ROWS) this.showAll(); });
   }
+
+  showAll() { this.all = true; this.fill(); }
 
   header(column, i) {
     const sort = () => this.sortBy(i);
@@ -71,8 +75,7 @@ export class Table {
     if (entries.length === 0) this.body.append(el("tr", {}, el("td", { colspan: this.columns.length, class: "text" }, this.empty)));
     this.more.replaceChildren();
     if (visible.length < entries.length) {
-      const showAll = () => { this.all = true; this.fill(); };
-      add(this.more, el("button", { type: "button", click: showAll }, `Show all ${entries.length} rows`));
+      add(this.more, el("button", { type: "button", click: () => this.showAll() }, `Show all ${entries.length} rows`));
     }
     for (const listener of this.listeners) listener(this.shown, this.rows.length);
   }

@@ -44,6 +44,15 @@ bool HoldsAHost(pid_t pid) {
   return false;
 }
 
+/// How many runs below a results folder had an emulated network.
+int NetworksIn(const std::string& directory) {
+  int networks = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+    networks += entry.path().filename() == "network.json" ? 1 : 0;
+  }
+  return networks;
+}
+
 struct RunResult {
   int exit_code = -1;  ///< -1: a signal ended it.
   std::string output;  ///< Both streams.
@@ -246,11 +255,26 @@ TEST_F(EmulatedRunTest, AMatrixHasNetworksAsAnAxis) {
   Process process = Start("matrix --quiet --out " + scratch_.path() + " " + spec);
   const RunResult result = Finish(process);
   EXPECT_EQ(result.exit_code, 0) << result.output;
-  int networks = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(scratch_.path() + "/links")) {
-    networks += entry.path().filename() == "network.json" ? 1 : 0;
-  }
-  EXPECT_EQ(networks, 2);
+  EXPECT_EQ(NetworksIn(scratch_.path() + "/links"), 2);
+}
+
+TEST_F(EmulatedRunTest, AMatrixLeavesOutWhatCannotBeEmulatedWhenToldToKeepGoing) {
+  if (ProbeLab().delays.empty()) GTEST_SKIP() << "this kernel has delays: nothing to refuse";
+  const std::string spec = scratch_.path() + "/spec.yaml";
+  std::ofstream(spec)
+      << "name: late\ndefaults: {model: 'profile:small-tensors', steps: 4, workers: 2, "
+         "strategy: ring}\naxes:\n  network: [100Mbps, {rate: 100Mbps, latency: 1ms}]\n";
+  const std::string command = "matrix --quiet --out " + scratch_.path() + " " + spec;
+  Process refused = Start(command);
+  RunResult result = Finish(refused);
+  EXPECT_EQ(result.exit_code, 4) << result.output;
+  EXPECT_THAT(result.output, HasSubstr(spec + ":4:22: the network cannot be emulated here"));
+  EXPECT_FALSE(fs::exists(scratch_.path() + "/late")) << "nothing started";
+  Process process = Start(command + " --keep-going");
+  result = Finish(process);
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("left out ring workers=2 network="));
+  EXPECT_EQ(NetworksIn(scratch_.path() + "/late"), 1);
 }
 
 TEST_F(EmulatedRunTest, WhatNamespacesAreRefusedToIsToldWhatToDo) {

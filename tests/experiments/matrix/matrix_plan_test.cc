@@ -142,6 +142,26 @@ TEST(PlanMatrix, ACombinationThatCannotBeStopsAllUnlessToldToKeepGoing) {
   EXPECT_EQ(plan.runs.size(), 2U * 5U);
 }
 
+TEST(PlanMatrix, WhatThisMachineLacksIsPlacedAndLeftOutWhenToldToKeepGoing) {
+  const MatrixSpec spec = ParseMatrixSpec(std::string(kHead) +
+                                              "axes:\n  strategy: [ring]\n  network:\n    - "
+                                              "100Mbps\n    - {rate: 1Gbps, latency: 1ms}\n",
+                                          "s.yaml");
+  const auto require = [](const RunSpec& run) {
+    if (run.network->needs_netem()) throw MissingKeyError("network", "no delays here");
+  };
+  const MatrixPlan plan = PlanWhatCanRun(spec, require);
+  ASSERT_EQ(plan.runs.size(), 1U);
+  ASSERT_EQ(plan.refused.size(), 1U);
+  EXPECT_THAT(plan.refused[0].reason, ::testing::StartsWith("s.yaml:7:7: no delays here (in the"));
+  try {
+    (void)PlanMatrix(spec, require);
+    FAIL() << "planned";
+  } catch (const MissingBackendError& error) {
+    EXPECT_THAT(error.what(), ::testing::StartsWith("s.yaml:7:7: no delays here"));
+  }
+}
+
 struct Unfit {
   const char* spec;
   const char* place;

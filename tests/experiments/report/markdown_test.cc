@@ -42,6 +42,19 @@ TEST(Markdown, ShowsNumbersWithIntervalsWhereThereAreSome) {
   EXPECT_THAT(page, Not(HasSubstr("samples/s")));
 }
 
+TEST(Markdown, SaysHowItCountedAndWhatWantsASecondLook) {
+  StudyTable table;
+  table.name = "study";
+  table.cells.resize(1);
+  table.method.warmup = "leaves out <some>";
+  table.method.outliers = "marked, never dropped";
+  EXPECT_THAT(RenderMarkdown(table), Not(HasSubstr("second look")));
+  table.method.warnings = {"3 runs are marked as outliers", "2 links were not as asked"};
+  const std::string page = RenderMarkdown(table);
+  EXPECT_THAT(page, HasSubstr("- 3 runs are marked as outliers\n- 2 links were not as asked\n"));
+  EXPECT_THAT(page, HasSubstr("- Warm-up: leaves out &lt;some&gt;.\n- Outliers: marked, never"));
+}
+
 TEST(Markdown, NamesWhatIsLeftOut) {
   StudyTable table;
   table.name = "study";

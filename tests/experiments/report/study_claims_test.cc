@@ -176,6 +176,20 @@ TEST(StudyClaims, AsynchronousUpdatesAreLateByTheOtherWorkers) {
   EXPECT_EQ(outcome(3.28), Outcome::kUndecided);
 }
 
+TEST(StudyClaims, SayWhyStalenessDiffersUnderStragglers) {
+  const auto claim = [](double straggler_ms) {
+    StudyInput study;
+    Add(study, {"ps-async", 4, 1}, 100, 5, [&](RunResult& run, int) {
+      run.summary["staleness"] = {{"mean", 1.5}};
+      run.summary["straggler_ms"] = straggler_ms;
+    });
+    return TheClaim(study, "N−1 = 3 versions late");
+  };
+  EXPECT_EQ(claim(20).outcome, Outcome::kRefuted);
+  EXPECT_THAT(claim(20).numbers, HasSubstr("a slowed one pushes rarely"));
+  EXPECT_THAT(claim(0).numbers, ::testing::Not(HasSubstr("slowed")));
+}
+
 TEST(StudyClaims, RelaxedStrategiesAreHeldAgainstTheirSiblingUnderStragglers) {
   const auto study = [](double straggler_ms, double accuracy) {
     StudyInput made;
