@@ -1,5 +1,6 @@
 // What emulated networks cost and how true they are: goodput of every link beside 1448/1514 of the
 // rate asked for, the time to build and remove eight hosts, and what many cycles leave behind.
+// A line of JSON each.
 //
 // usage: lab_benchmark [hosts=8] [rounds=5] [cycles=200]
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <string_view>
@@ -125,9 +127,9 @@ void PrintCycles(int hosts, int cycles) {
   std::ranges::set_difference(Traces(), before, std::back_inserter(left));
   fmt::print(
       "{{\"hosts\": {}, \"cycles\": {}, \"build_ms\": {{\"median\": {:.1f}, \"max\": {:.1f}}}, "
-      "\"remove_ms\": {{\"median\": {:.1f}, \"max\": {:.1f}}}, \"left_behind\": [{}]}}\n",
+      "\"remove_ms\": {{\"median\": {:.1f}, \"max\": {:.1f}}}, \"left_behind\": {}}}\n",
       hosts, cycles, Median(builds), std::ranges::max(builds), Median(removals),
-      std::ranges::max(removals), fmt::join(left, ", "));
+      std::ranges::max(removals), nlohmann::json(left).dump());
 }
 
 int Main(const Options& options) {
