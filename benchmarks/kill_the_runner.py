@@ -7,7 +7,7 @@ what it was, and SQLite's integrity check passes. At the end the matrix is resum
 finished bundle whose steps are all there, one row in the index and one line in the journal.
 
 usage: benchmarks/kill_the_runner.py [--build build/release] [--kills 200] [--seed 1] [--json FILE] [--keep]
-Exit codes: 0 all of that held, 1 something did not.
+Exit codes: 0 all of that held, 5 something did not (`broken` of the result says what), 1 it could not be tried.
 """
 import argparse
 import hashlib
@@ -171,11 +171,10 @@ class Study:
                 raise Broken(f"{bundle / name}: holds the steps {steps} of {spec['steps']}")
 
 
-def torment(arguments, scratch, log):
-    """Kills until there were enough of them, in as many studies as that takes."""
+def torment(arguments, scratch, log, result):
+    """Kills until there were enough of them, in as many studies as that takes. Counts into `result`."""
     ringside = (arguments.build / "bin" / "ringside").resolve()
     chance = random.Random(arguments.seed)
-    result = {"kills": 0, "studies": 0, "runs": 0, "unfinished_after": 0, "too_late": 0}
     # So long that a study seldom ends before its kills: a start gets one or two runs done.
     repetitions = max(1, min(arguments.kills, 40) // 8)
     while result["kills"] < arguments.kills:
@@ -190,7 +189,6 @@ def torment(arguments, scratch, log):
                 log(f"{result['kills']} kills, after {result['unfinished_after']} of them a run was unfinished")
         result["runs"] += study.finish()
         result["studies"] += 1
-    return result
 
 
 def main():
@@ -208,15 +206,18 @@ def main():
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="ringside-kills-"))
     log = lambda line: print(line, file=sys.stderr, flush=True)
     begin = time.monotonic()
+    result = {"schema": "ringside.kills/1", "seed": arguments.seed, "kills": 0, "studies": 0, "runs": 0,
+              "unfinished_after": 0, "too_late": 0, "broken": None}
     try:
-        result = torment(arguments, scratch, log)
+        torment(arguments, scratch, log, result)
     except Broken as broken:
-        print(f"kill_the_runner: {broken}; kept: {scratch}", file=sys.stderr)
-        return 1
-    result = {"schema": "ringside.kills/1", "seed": arguments.seed, **result,
-              "seconds": round(time.monotonic() - begin, 1)}
+        result["broken"] = f"{broken}; kept: {scratch}"
+    result["seconds"] = round(time.monotonic() - begin, 1)
     if arguments.json:
         arguments.json.write_text(json.dumps(result, indent=2) + "\n")
+    if result["broken"]:
+        print(f"kill_the_runner: {result['broken']}", file=sys.stderr)
+        return 5
     print(f"{result['kills']} kills of the runner (after {result['unfinished_after']} a run was unfinished), {result['runs']} runs in {result['studies']} "
           "studies: none lost, doubled or half-written, the index is whole, no process left")
     if arguments.keep:

@@ -57,7 +57,7 @@ TEST(KillTheRunner, NoticesAFinishedRunThatIsTouched) {
                             "exec '" RINGSIDE_BUILD "/bin/ringside' \"$@\"\n";
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
   const Outcome outcome = Kill("--kills 10", "TMPDIR=" + scratch, scratch);
-  EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("a finished run was touched again"));
   std::filesystem::remove_all(scratch);
 }
