@@ -34,7 +34,7 @@ class MatrixRunnerTest : public ::testing::Test, public MatrixListener {
 
   MatrixTally Run(Existing existing) {
     return RunMatrix(
-        spec_, runs_, directory_, existing, {},
+        spec_, runs_, directory_, existing, job_,
         [this](const RunSpec& spec, const JobOptions& options) { return Carry(spec, options); },
         *this);
   }
@@ -55,6 +55,7 @@ class MatrixRunnerTest : public ::testing::Test, public MatrixListener {
   // A run that writes its bundle, with the status that the test wants for its workers.
   JobOutcome Carry(const RunSpec& spec, const JobOptions& options) {
     carried_.push_back(spec.workers);
+    time_limits_.push_back(options.time_limit_s);
     if (spec.workers == throws_ && throws_times_-- > 0)
       throw CommError("worker 1", "the start", "gone");
     if (spec.workers == full_) {
@@ -97,7 +98,9 @@ class MatrixRunnerTest : public ::testing::Test, public MatrixListener {
   fs::path directory_;
   MatrixSpec spec_;
   std::vector<PlannedRun> runs_;
+  JobOptions job_;
   std::vector<int> carried_;
+  std::vector<double> time_limits_;
   std::vector<std::string> said_;
   std::vector<std::optional<std::string>> left_between_attempts_;
   int throws_ = 0;
@@ -119,6 +122,16 @@ TEST_F(MatrixRunnerTest, RunsAllInOrder) {
     EXPECT_EQ(BundleStatus(directory_ / runs_[i].id), "done");
   }
   EXPECT_TRUE(fs::exists(directory_ / "matrix.yaml"));
+}
+
+TEST_F(MatrixRunnerTest, ARunHasTheTimeLimitOfItsSpecOrElseTheOneThatWasAskedFor) {
+  job_.time_limit_s = 7;
+  Run(Existing::kRefuse);
+  EXPECT_EQ(time_limits_, std::vector<double>(4, 7.0));
+  spec_.time_limit_s = 120;
+  time_limits_.clear();
+  Run(Existing::kForce);
+  EXPECT_EQ(time_limits_, std::vector<double>(4, 120.0));
 }
 
 TEST_F(MatrixRunnerTest, GoesOnAfterAFailureAndRecordsOneThatNeverStarted) {
