@@ -134,6 +134,15 @@ TEST_F(MatrixRunnerTest, ARunHasTheTimeLimitOfItsSpecOrElseTheOneThatWasAskedFor
   EXPECT_EQ(time_limits_, std::vector<double>(4, 120.0));
 }
 
+TEST_F(MatrixRunnerTest, TellsAfterEveryRunHowMuchTimeIsLeft) {
+  Run(Existing::kRefuse);
+  ASSERT_EQ(said_.size(), 4U);
+  for (std::size_t i = 0; i < said_.size(); ++i) {
+    EXPECT_THAT(said_[i], HasSubstr(std::to_string(i + 1) + "/4] "));
+    EXPECT_EQ(said_[i].ends_with(" left"), i + 1 < said_.size()) << said_[i];
+  }
+}
+
 TEST_F(MatrixRunnerTest, GoesOnAfterAFailureAndRecordsOneThatNeverStarted) {
   fails_ = 2;
   throws_ = 3;
