@@ -286,6 +286,22 @@ TEST_F(CommandLine, MatrixReportsAndResumes) {
   EXPECT_EQ(json::parse(std::ifstream(study + "/report.json"))["cells"].size(), 4U);
 }
 
+TEST_F(CommandLine, CompareFailsWhereStudiesDifferByMoreThanTheThreshold) {
+  ASSERT_EQ(RunRingside(std::string(kSmall) + " --warmup-steps 1").exit_code, 0);
+  const fs::path slower = scratch() + "/slower";
+  fs::copy(scratch() + "/run", slower);
+  json summary = json::parse(std::ifstream(slower / "summary.json"));
+  json& step_ms = summary.at("step_ms").at("median");
+  step_ms = 3 * step_ms.get<double>();
+  std::ofstream(slower / "summary.json") << summary;
+
+  const ProcessResult differ = RunRingside("compare run slower --json");
+  EXPECT_EQ(differ.exit_code, 5) << differ.err;
+  EXPECT_EQ(json::parse(differ.out)["cells"][0]["outcome"], "worse");
+  EXPECT_EQ(RunRingside("compare run slower --threshold 250%").exit_code, 0);
+  EXPECT_EQ(RunRingside("compare run slower --metric samples_per_s").exit_code, 0);
+}
+
 TEST_F(CommandLine, AMatrixWithAMistakeStartsNothing) {
   const std::string spec = WriteSpec("name: small\naxes:\n  wrokers: [1]\n");
   const ProcessResult result = RunRingside("matrix " + spec);
