@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "tests/experiments/cli/ringside_process.h"
 
@@ -165,6 +167,14 @@ TEST_F(CommandLine, AHierarchyWithoutItsNcclLacksABackendToo) {
 TEST_F(CommandLine, DoctorAnswers) {
   const json report = json::parse(RunRingside("doctor --json").out);
   EXPECT_EQ(report["schema"], "ringside.doctor/1");
+  std::vector<std::string> names;
+  for (const json& finding : report["findings"]) {
+    names.push_back(finding["name"].get<std::string>());
+    EXPECT_THAT(finding["detail"].get<std::string>(), Not(IsEmpty())) << names.back();
+  }
+  for (const char* emulated : {"emulated hosts", "emulated rates", "emulated latency"}) {
+    EXPECT_THAT(names, ::testing::Contains(std::string(emulated)));
+  }
   const ProcessResult ranked = RunRingside(
       "doctor",
       "RANK=1 WORLD_SIZE=3 LOCAL_RANK=1 LOCAL_WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=9");
