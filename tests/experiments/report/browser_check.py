@@ -143,6 +143,19 @@ def check_runs(browser, runs):
     check(same([shown[run["run_id"]] for run in runs], [run["step_ms"] for run in runs], 2), "their step times are those of runs.csv")
 
 
+def check_links(browser, cells, runs):
+    want = sorted({(float(cell["link_bits_per_s"]), f"host{host}") for cell in cells for host in range(int(cell["workers"]))})
+    check(browser.column("links-table", "host") == [host for _, host in want], f"{len(want)} links of hosts are in their table")
+    marks = browser.column("links-table", "mark")
+    bad = [(rate, mark) for (rate, _), mark in zip(want, marks) if mark != "as asked"]
+    off = [run for run in runs if run["link_ok"] == "false"]
+    check(len(off) == 1 and bad == [(float(off[0]["link_bits_per_s"]), "not as asked in 1")], "the one that is not as asked is marked")
+    shown = browser.run("return [...document.querySelectorAll('#links-table .badge.bad')].map((one) => one.textContent)")
+    check(shown == ["not as asked in 1"], "in the colour of what is bad")
+    marked = [run for run, mark in zip(browser.column("runs-table", "run"), browser.column("runs-table", "marks")) if "link not as asked" in mark]
+    check(marked == [off[0]["run_id"]], "and so is its run")
+
+
 def check_filter(browser, runs):
     box = browser.find("#runs-filter")
     box.send_keys("ps-async done")
@@ -256,6 +269,7 @@ def use(browser, directory, names):
     check_numbers(browser, cells)
     check_transports(browser, cells)
     check_runs(browser, runs)
+    check_links(browser, cells, runs)
     check_filter(browser, runs)
     check_sorting(browser, runs)
     check_charts(browser, cells, names)

@@ -101,18 +101,27 @@ json Summary(const RunSpec& spec, double step_ms, Random& random) {
           {"wall_seconds", kSteps * step_ms / 1000 + 1}};
 }
 
+bool IsSlowLink(const RunSpec& spec, int host) {
+  return spec.strategy == "ring" && spec.workers == 8 && spec.link_bits_per_s == 1e9 &&
+         spec.repetition == 0 && host == 3;
+}
+
 json Network(const RunSpec& spec, Random& random) {
   const double expected = spec.link_bits_per_s * 1448 / 1514 / 8;
   json links = json::array();
+  bool all_ok = true;
   for (int host = 0; host < spec.workers; ++host) {
+    const bool ok = !IsSlowLink(spec, host);
+    const double share = ok ? 1 : 0.8;
+    all_ok = all_ok && ok;
     links.push_back({{"host", "host" + std::to_string(host)},
                      {"rate_bits_per_s", spec.link_bits_per_s},
                      {"expected_bytes_per_s", expected},
-                     {"sent_bytes_per_s", expected * random.Between(0.985, 1.005)},
-                     {"received_bytes_per_s", expected * random.Between(0.985, 1.005)},
-                     {"ok", true}});
+                     {"sent_bytes_per_s", share * expected * random.Between(0.985, 1.005)},
+                     {"received_bytes_per_s", share * expected * random.Between(0.985, 1.005)},
+                     {"ok", ok}});
   }
-  return {{"ok", true}, {"links", links}};
+  return {{"ok", all_ok}, {"links", links}};
 }
 
 void WriteMetrics(const std::string& path, double step_ms) {
