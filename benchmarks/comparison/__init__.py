@@ -1,1 +1,1 @@
-"""What benchmarks/compare.py compares: `rows` is the table, `subjects` how each thing is timed, `measure` the tools."""
+"""What benchmarks/compare.py compares: `rows` is the table, `subjects`, `whole_jobs` and `laboratory` how each thing is measured, `measure` the tools."""

@@ -14,6 +14,11 @@ class Skipped(Exception):
     """A row that this machine, or this build, cannot run."""
 
 
+def need_root():
+    if os.geteuid() != 0:
+        raise Skipped("network namespaces need root")
+
+
 @dataclasses.dataclass
 class Measured:
     """Two figures in one unit and their ratio, which the row's target is about."""

@@ -2,7 +2,7 @@
 import dataclasses
 import typing
 
-from comparison import subjects, whole_jobs
+from comparison import laboratory, subjects, whole_jobs
 from comparison.measure import Measured
 
 
@@ -68,6 +68,12 @@ ROWS = [
         whole_jobs.quickstart_accuracy, at_least=1),
     *[Row(f"verify/{optimizer}", f"MLP, digits, 50 steps of {optimizer}, 1 to 4 workers, 1 to 3 servers: largest difference to "
           "a single worker / its limit", whole_jobs.verify(optimizer), at_most=1) for optimizer in ("sgd", "adam")],
+    *[Row(f"matrix/{label}", f"matrix, 4 workers, {model}: a run's time besides its steps / {target} s",
+          whole_jobs.matrix_overhead(study, needs_libtorch), at_most=1)
+      for label, model, target, study, needs_libtorch in (
+          ("overhead", "emulated model", 2, "profile", False), ("overhead-libtorch", "MLP on libtorch", 4, "mlp", True))],
+    Row("matrix/kills", f"{whole_jobs.KILLS} times kill -9 of a matrix's runner, then --resume: runs lost, doubled or half-written",
+        whole_jobs.matrix_kills, at_most=0),
     Row("report/interactive", "report.html of 500 runs in headless Chromium: interactive / 2 s", subjects.page_interactive, at_most=1.0),
     Row("report/size", "report.html of 500 runs / 8 MB", subjects.page_size, at_most=1.0),
     Row("plain", "MLP 5.8 M step, 1 worker: none / plain libtorch loop", subjects.plain_loop, at_most=1.05),
@@ -93,6 +99,11 @@ ROWS = [
     Row("push-pull/shm", "push and pull 64 MiB, 2 workers, 1 server: shm transport / TCP: times as fast",
         subjects.push_pull_transport("shm"), at_least=4),
 
+    Row("lab/goodput", "eight hosts, 50 Mbit/s to 2 Gbit/s: distance of a rate's median goodput from 1448/1514 of the rate / 2 %",
+        laboratory.goodput, at_most=1),
+    Row("lab/hosts-8", "eight hosts at 1 Gbit/s built and removed / 3 s", laboratory.eight_hosts, at_most=1),
+    Row("lab/cycles", f"eight hosts built and removed {laboratory.CYCLES} times: namespaces, devices and names left behind",
+        laboratory.left_behind, at_most=0),
     share("ring", RING, RINGS, "ring", RING_RATE, FOUR_AT_1G),
     share("halving-doubling", HALVING_DOUBLING, RINGS, "halving-doubling", RING_RATE, FOUR_AT_1G),
     share("ps-sync", COLOCATED, (COLOCATED,), "ps-sync, 4 co-located servers, buckets of 1 MiB"),

@@ -7,7 +7,7 @@ import statistics
 import subprocess
 import tempfile
 
-from comparison.measure import ROOT, Measured, Skipped, faster, interleaved, run, slower
+from comparison.measure import ROOT, Measured, Skipped, faster, interleaved, need_root, run, slower
 
 WARMUP = 3
 MLP = ["--model", "mlp", "--data", "synthetic", "--batch-per-worker", 32, "--lr", 0.01]
@@ -213,8 +213,7 @@ def network_flags(hosts=4, rate="1Gbps", workers_per_host=1, server_hosts=0):
 
 def lab(context, options, command, timeout=145):
     """`options`: of `network_flags`. What train or bench prints."""
-    if os.geteuid() != 0:
-        raise Skipped("network namespaces need root")
+    need_root()
     with tempfile.TemporaryDirectory() as out:
         bundle = ["--out", f"{out}/run"] if command[0] == "train" else []
         return json.loads(run([context.ringside, *command, *network_flags(**options), *bundle, "--quiet", "--json"],

@@ -1,7 +1,8 @@
-"""What must hold for the program as a whole: the quickstart, `ringside verify`, what the executable loads."""
+"""What must hold for the program as a whole: the quickstart, `ringside verify`, matrices, what the executable loads."""
 import json
 import pathlib
 import re
+import sys
 import tempfile
 import time
 
@@ -9,6 +10,7 @@ from comparison.measure import ROOT, Measured, Skipped, run
 
 # About 11 minutes on two cores.
 VERIFY = ("--model", "mlp", "--data", "digits", "--steps", 50)
+KILLS = 200
 
 
 def need_worker(context):
@@ -69,6 +71,38 @@ def verify(optimizer, flags=VERIFY):
         return Measured(most["difference"] * 1e9, most["limit"] * 1e9, most["difference"] / most["limit"], 1, unit="ppb",
                         note=f"{most['strategy']}, {most['workers']} workers; {len(rows)} configurations")
     return measure
+
+
+# Matrices.
+
+def result_of(context, script, *flags):
+    """What a script of this folder's parent writes as JSON. 5: past its own limit, which is a result like any other."""
+    with tempfile.TemporaryDirectory() as out:
+        written = pathlib.Path(out) / "result.json"
+        run([sys.executable, "-B", ROOT / "benchmarks" / script, "--build", context.build, *flags, "--json", written],
+            timeout=3600, accept=(0, 5))
+        return json.loads(written.read_text())
+
+
+def matrix_overhead(study, needs_libtorch):
+    """Of the strategy whose median over runs is the largest."""
+    def measure(context):
+        if needs_libtorch:
+            need_worker(context)
+        rows = result_of(context, "matrix_overhead.py", "--only", study, "--repetitions", context.rounds)["rows"]
+        most = max(rows, key=lambda row: row["overhead_s"])
+        worst = max(row["worst_s"] for row in rows)
+        return Measured(most["overhead_s"], most["target_s"], most["overhead_s"] / most["target_s"], most["runs"], unit="s",
+                        note=f"{most['strategy']}; a run at most {worst:.2f} s")
+    return measure
+
+
+def matrix_kills(context):
+    """The first run that is lost, doubled or half-written ends it: none, or one. The ratio is their number."""
+    result = result_of(context, "kill_the_runner.py", "--kills", KILLS)
+    broken = 1 if result["broken"] else 0
+    note = result["broken"] or f"after {result['unfinished_after']} of the kills a run was unfinished"
+    return Measured(broken, 0, broken, result["kills"], unit="", note=" ".join(note.split()))
 
 
 def libtorch_loaded(context):

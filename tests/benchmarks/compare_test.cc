@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -25,10 +26,10 @@ struct CompareResult {
   std::string output;  ///< Both streams.
 };
 
-CompareResult Compare(const std::string& args) {
+CompareResult Compare(const std::string& args, const std::string& variables = "") {
   CompareResult result;
   const std::string line =
-      "python3 -B " RINGSIDE_COMPARE " --build " RINGSIDE_BUILD " " + args + " 2>&1";
+      variables + " python3 -B " RINGSIDE_COMPARE " --build " RINGSIDE_BUILD " " + args + " 2>&1";
   std::FILE* pipe = ::popen(line.c_str(), "r");
   if (pipe == nullptr) return result;
   std::array<char, 4096> piece;
@@ -96,7 +97,7 @@ TEST_F(CompareTest, CountsTheLibrariesOfLibtorchThatAreLoaded) {
   EXPECT_EQ(row.at("ok"), true);
 }
 
-// A build whose `ringside` answers what the test says, for rows that would take minutes.
+// A build whose programs answer what the test says, for rows that would take minutes.
 class CompareMadeUpTest : public CompareTest {
  protected:
   CompareMadeUpTest() {
@@ -104,13 +105,15 @@ class CompareMadeUpTest : public CompareTest {
     std::ofstream(scratch_ / "bin/ringside-worker");
   }
 
-  nlohmann::json Rows(const std::string& only, const std::string& script) const {
-    const fs::path program = scratch_ / "bin/ringside";
+  nlohmann::json Rows(const std::string& only, const std::string& script,
+                      const std::string& name = "ringside") const {
+    const fs::path program = scratch_ / "bin" / name;
     std::ofstream(program) << "#!/bin/sh\n" << script;
     fs::permissions(program, fs::perms::owner_all);
     const std::string out = (scratch_ / "out.json").string();
     const CompareResult result =
-        Compare("--only " + only + " --build " + scratch_.string() + " --json " + out);
+        Compare("--only " + only + " --build " + scratch_.string() + " --json " + out,
+                "TMPDIR=" + scratch_.string());
     EXPECT_EQ(result.exit_code, 5) << result.output;
     return nlohmann::json::parse(Contents(out)).at("rows");
   }
@@ -146,6 +149,55 @@ esac
   EXPECT_LT(rows[0].at("ratio"), 1);
   EXPECT_NEAR(rows[1].at("ratio"), 0.8, 1e-9);
   EXPECT_EQ(rows[1].at("ok"), false);
+}
+
+TEST_F(CompareMadeUpTest, TheLabIsHeldToItsWorstRateAndToWhatItLeavesBehind) {
+  if (::geteuid() != 0) GTEST_SKIP() << "rows in an emulated cluster need root";
+  const auto rows = Rows("lab/goodput,lab/hosts-8,lab/cycles", R"(
+case "$*" in
+  *cycles=0*)
+    echo '{"rate": "50Mbps", "share_of_goodput": {"median": 0.97, "min": 0.95, "max": 0.98}}'
+    echo '{"rate": "2Gbps", "share_of_goodput": {"median": 1.01, "min": 0.99, "max": 1.02}}' ;;
+  *)
+    printf %s '{"cycles": 200, "build_ms": {"median": 1000.0, "max": 2500.0}, ' \
+      '"remove_ms": {"median": 500.0, "max": 700.0}, "left_behind": ["net:[1]", "device veth0"]}' ;;
+esac
+)",
+                         "lab_benchmark");
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_NEAR(rows[0].at("ratio"), 1.5, 1e-9);
+  EXPECT_EQ(rows[0].at("ok"), false);
+  EXPECT_THAT(rows[0].at("note").get<std::string>(), HasSubstr("50Mbps"));
+  EXPECT_NEAR(rows[1].at("ratio"), 0.5, 1e-9);
+  EXPECT_EQ(rows[1].at("ok"), true);
+  EXPECT_EQ(rows[2].at("ratio"), 2);
+  EXPECT_EQ(rows[2].at("rounds"), 200);
+  EXPECT_EQ(rows[2].at("ok"), false);
+}
+
+TEST_F(CompareMadeUpTest, AMatrixIsHeldToItsCostliestStrategy) {
+  const auto rows = Rows("matrix/overhead,matrix/overhead-libtorch", R"(
+results=results/${2%.yaml}
+mkdir -p $results/a $results/b
+echo '{"run_id": "a", "seconds": 4}' > $results/journal.jsonl
+echo '{"run_id": "b", "seconds": 2}' >> $results/journal.jsonl
+echo '{"strategy": "ring", "train_seconds": 1, "startup_seconds": 1}' > $results/a/summary.json
+echo '{"strategy": "none", "train_seconds": 1, "startup_seconds": 1}' > $results/b/summary.json
+)");
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_NEAR(rows[0].at("ratio"), 1.5, 1e-9);
+  EXPECT_EQ(rows[0].at("ok"), false);
+  EXPECT_THAT(rows[0].at("note").get<std::string>(), HasSubstr("ring"));
+  EXPECT_NEAR(rows[1].at("ratio"), 0.75, 1e-9);
+  EXPECT_EQ(rows[1].at("ok"), true);
+}
+
+TEST_F(CompareMadeUpTest, AKilledMatrixThatDoesNotResumeMissesItsTarget) {
+  const auto rows = Rows("matrix/kills", "echo cannot go on >&2; exit 1");
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].at("ratio"), 1);
+  EXPECT_EQ(rows[0].at("ok"), false);
+  EXPECT_THAT(rows[0].at("note").get<std::string>(), HasSubstr("cannot go on"));
 }
 
 TEST_F(CompareTest, ARowThatFailsIsNoSuccess) {
