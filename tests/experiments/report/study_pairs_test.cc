@@ -33,32 +33,46 @@ void Add(StudyInput& study, const std::string& strategy, int workers, double sam
 TEST(StudyPairs, AllAreHeldAgainstTheRingOfTheirPlace) {
   StudyInput study;
   Add(study, "none", 1, 10);
+  Add(study, "none", 4, 200);
   Add(study, "halving-doubling", 4, 110);
   Add(study, "ring", 4, 100);
   Add(study, "ps-sync", 4, 50);
   Add(study, "ring", 8, 100);
   const StudyTable table = MakeStudyTable(study);
-  ASSERT_EQ(table.pairs.size(), 2U) << "one worker, and a ring alone, have no pair";
+  ASSERT_EQ(table.pairs.size(), 3U) << "one worker, and a ring alone, have no pair";
   for (const StudyPair& pair : table.pairs) {
     EXPECT_EQ(pair.place, "4 workers");
     EXPECT_EQ(pair.baseline, "ring");
     EXPECT_EQ(pair.certainty, Certainty::kClear);
   }
-  EXPECT_EQ(table.pairs[0].compared, "halving-doubling");
-  EXPECT_NEAR(*table.pairs[0].over_baseline.ratio, 1.1, 1e-9);
-  EXPECT_EQ(*table.pairs[0].over_baseline.p_greater, 1);
-  EXPECT_EQ(table.pairs[1].compared, "ps-sync with 1 server");
-  EXPECT_NEAR(*table.pairs[1].over_baseline.ratio, 0.5, 1e-9);
-  EXPECT_FALSE(table.pairs[1].transports_differ) << "both go through the network";
+  EXPECT_EQ(table.pairs[0].compared, "none");
+  EXPECT_EQ(table.pairs[1].compared, "halving-doubling");
+  EXPECT_NEAR(*table.pairs[1].over_baseline.ratio, 1.1, 1e-9);
+  EXPECT_EQ(*table.pairs[1].over_baseline.p_greater, 1);
+  EXPECT_EQ(table.pairs[2].compared, "ps-sync with 1 server");
+  EXPECT_NEAR(*table.pairs[2].over_baseline.ratio, 0.5, 1e-9);
+  EXPECT_FALSE(table.pairs[2].transports_differ) << "both go through the network";
+}
+
+TEST(StudyPairs, TheRingIsTheBaselineThoughOthersStandBeforeIt) {
+  StudyInput study;
+  Add(study, "hierarchical", 4, 120);
+  for (RunResult& run : study.runs) run.spec.options.host_sum = HostSum::kNccl;
+  Add(study, "ring", 4, 100);
+  const StudyTable table = MakeStudyTable(study);
+  EXPECT_EQ(table.cells.front().strategy, "hierarchical") << "nccl comes before shm";
+  ASSERT_EQ(table.pairs.size(), 1U);
+  EXPECT_EQ(table.pairs[0].baseline, "ring");
 }
 
 TEST(StudyPairs, WithoutARingTheFirstThatSynchronisesIsTheBaseline) {
   StudyInput study;
+  Add(study, "none", 4, 200);
   Add(study, "ps-async", 4, 100);
   Add(study, "ps-sync", 4, 50);
   const StudyTable table = MakeStudyTable(study);
-  ASSERT_EQ(table.pairs.size(), 1U);
-  EXPECT_EQ(table.pairs[0].baseline, "ps-sync with 1 server");
+  ASSERT_EQ(table.pairs.size(), 2U);
+  for (const StudyPair& pair : table.pairs) EXPECT_EQ(pair.baseline, "ps-sync with 1 server");
   StudyInput relaxed;
   Add(relaxed, "ps-async", 4, 100);
   EXPECT_TRUE(MakeStudyTable(relaxed).pairs.empty());
