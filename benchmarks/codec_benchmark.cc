@@ -1,6 +1,6 @@
-// Encoding and decoding of a bucket of 4 MiB, in bytes of gradient a second, beside a plain copy of
-// as many bytes. Adding is decoding onto a sum, as receivers do. PowerSGD's step is all that a
-// worker computes for a bucket.
+// Times encoding and decoding of a bucket of 4 MiB, in bytes of gradient per second, and a plain
+// copy of as many bytes. "Add" decodes onto a sum, as receivers do. PowerSGD's step is everything
+// that a worker computes for a bucket.
 //   codec_benchmark --benchmark_enable_random_interleaving=true --benchmark_repetitions=5
 #include <benchmark/benchmark.h>
 
@@ -11,8 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "common/codec/codec.h"
-#include "common/codec/power_sgd.h"
+#include "ringside/common/codec/codec.h"
+#include "ringside/common/codec/codec_table.h"
+#include "ringside/common/codec/power_sgd.h"
 
 namespace ringside {
 namespace {
@@ -43,7 +44,7 @@ void Copy(benchmark::State& state) {
 
 std::unique_ptr<Codec> CodecOf(const std::string& text, ErrorFeedback feedback) {
   CodecOptions options{.error_feedback = feedback};
-  ParseCodec(text, options);
+  ParseCodec(text, BuiltinCodecs(), options);
   return MakeCodec(options, 0, kBucket);
 }
 

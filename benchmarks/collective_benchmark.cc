@@ -1,11 +1,11 @@
-// Time and CPU of one sum over all ranks: our collectives beside bare Gloo, in interleaved rounds
-// of one job. One JSON line a size and contender; `ratio` is to the best of bare Gloo in time.
-// `copy`: every rank copies its vector once, which moves 2NM bytes, as much as a sum in shared
-// memory has to: the bound of `shm`.
+// Time and CPU of one sum over all ranks: our collectives and Gloo alone, in interleaved rounds of
+// one job. Prints one JSON line per size and contender. `ratio` is the time over that of Gloo's
+// fastest algorithm. In `copy` every rank copies its vector once. That moves 2NM bytes, the least
+// that a sum in shared memory needs, and is the bound of `shm`.
 //
 // usage: collective_benchmark [ranks=2] [bytes=4096,262144,4194304,67108864] [rounds=9]
 //                             [contenders=NAME,NAME... (all)] [store=DIR rank=R address=IP]
-// Forks its ranks on loopback, or is one rank of a job whose ranks share a directory.
+// Forks its ranks on loopback, or with `store` is one rank of a job whose ranks share a directory.
 #include <fmt/format.h>
 #include <gloo/allreduce.h>
 #include <gloo/allreduce_halving_doubling.h>
@@ -33,10 +33,10 @@
 #include <vector>
 
 #include "benchmarks/directory_store.h"
-#include "common/flat_space.h"
-#include "common/strategy_entry.h"
-#include "ring/add_into.h"
-#include "ring/collective_table.h"
+#include "ringside/common/core/flat_space.h"
+#include "ringside/common/strategy/strategy_entry.h"
+#include "ringside/ring/algorithms/links.h"
+#include "ringside/ring/collectives/collective_table.h"
 
 namespace ringside {
 namespace {
@@ -62,7 +62,7 @@ struct Contender {
   std::function<void(std::span<float>)> all_reduce;
 };
 
-/// One round of one contender: microseconds an operation, wall time and CPU of all ranks together.
+/// One round of one contender: microseconds per operation, as wall time and as CPU of all ranks.
 struct Sample {
   double wall_us = 0;
   double cpu_us = 0;
@@ -109,13 +109,13 @@ void GlooAdd(void* out, const void* a, const void* b, std::size_t count) {
   AddInto(std::span(sum, count), std::span(static_cast<const float*>(b), count));
 }
 
-/// A collective of the table, connected.
+/// A connected collective of the table.
 struct Ours {
   std::string_view name;
   std::unique_ptr<Collective> collective;
 };
 
-/// The contenders for one vector; bare Gloo's older algorithms are bound to it.
+/// The contenders for one vector, to which Gloo's older algorithms are bound.
 class Contest {
  public:
   Contest(const Job& job, std::span<const Ours> ours, const std::shared_ptr<gloo::Context>& context,
@@ -123,7 +123,7 @@ class Contest {
       : job_(job) {
     for (const Ours& each : ours) {
       Add(std::string(each.name), [collective = each.collective.get()](auto span) {
-        collective->AllReduceSum(span, "benchmark");
+        collective->AllReduceSum({.data = span});
       });
     }
     Add("copy", [&space](auto span) {
@@ -228,7 +228,7 @@ void RunRank(const Job& job) {
   const auto context = ConnectGloo(job);
   for (const std::size_t bytes : job.sizes) {
     const FlatSpace space(bytes / sizeof(float), "benchmark");
-    for (const Ours& each : ours) each.collective->Prepare(space, {}, 0);
+    for (const Ours& each : ours) each.collective->Prepare(space, {});
     Contest(job, ours, context, space).Run(*barrier, space.grads());
     barrier->AllGather({});
     Sum(*barrier, 0);  // nobody unbinds its buffers while another still reads the last message
@@ -270,7 +270,8 @@ int RunAllRanks(Job job) {
   for (int rank = 0; rank < job.world.workers; ++rank) {
     children.push_back(fork());
     if (children.back() != 0) continue;
-    job.world.rank = rank;
+    job.world.rank = job.world.local_rank = rank;
+    job.world.local_workers = job.world.workers;
     RunRank(job);
     _exit(0);
   }

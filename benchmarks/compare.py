@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Ringside beside its peers: every row is a ratio of medians over the rounds that it states.
+"""Compares Ringside with its peers: every row is a ratio of medians over the rounds that it states.
 
-The two of a row take turns within those rounds; a bound or a fixed time has no turn. --rounds is what quick rows run;
-slow ones, in an emulated cluster, run half as many but 3 at least.
+The two sides of a row take turns within the rounds; a bound or a fixed time has no turn. --rounds is for quick rows. Slow
+rows, in an emulated cluster, run half as many rounds, but at least 3.
 
 usage: benchmarks/compare.py [--build DIR] [--rounds N] [--steps N] [--only ROW[,ROW..]] [--list]
                              [--json FILE] [--markdown FILE]
-  --only   rows (shm/gloo-2x4MiB) or whole groups (shm, lab); all where left away
-  --list   the rows and their targets, measured nothing
-Needs a release build (cmake --build build/release --target compare builds what is compared). Rows in an emulated cluster
-need root, `ddp` needs Debian's python3-torch (scripts/install-dependencies.sh --benchmarks). A row that cannot run says
-why and counts as skipped, never as passed.
-Exit code: 0 all rows that ran are within their target, 5 one is not, 1 a row failed to run.
+  --only   rows (shm/gloo-2x4MiB) or whole groups (shm, lab); all rows without it
+  --list   lists the rows and their targets, measures nothing
+Needs a release build (cmake --build build/release --target compare builds everything that is compared). Rows in an
+emulated cluster need root. `ddp` needs Debian's python3-torch (scripts/install-dependencies.sh --benchmarks). A row that
+cannot run says why and counts as skipped, never as passed.
+Exit code: 0 all rows that ran are within their target, 5 a row is not, 1 a row failed to run.
 """
 import argparse
 import json

@@ -10,12 +10,13 @@
 #include <string_view>
 #include <thread>
 
-#include "common/errors.h"
-#include "common/store.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/common/core/store.h"
 
 namespace ringside {
 
-/// A store for processes that share a file system: one file per key. For benchmarks; polls.
+/// A store for processes that share a file system: one file per key, read by polling. For
+/// benchmarks only.
 class DirectoryStore : public Store {
  public:
   explicit DirectoryStore(std::filesystem::path directory) : directory_(std::move(directory)) {

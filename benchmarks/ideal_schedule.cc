@@ -1,12 +1,12 @@
-// What `--schedule priority` can give at best: the steady step time of a profile model over one
-// ideal link, with buckets sent as they become ready (fifo) and with those of the first layers
-// first (priority). Prints one JSON object.
+// The best that `--schedule priority` can give: the steady step time of a profile model over one
+// ideal link. With fifo, buckets are sent as they become ready; with priority, those of the first
+// layers go first. Prints one JSON object.
 //
 // usage: ideal_schedule [model=profile:vgg16] [compute_ms=1000] [comm_ms=1000] [bucket_mib=4]
 //
-// The link carries one bucket at a time, all buckets of a step in `comm_ms`; a bucket that has
-// begun is not interrupted; pushed is pulled. The model computes as models/profile/profile_model.h
-// says.
+// The link carries one bucket at a time and all buckets of a step in `comm_ms`. A bucket is not
+// interrupted. A bucket that has been pushed counts as pulled. The model computes as
+// models/profile/profile_model.h says.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,8 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "common/bucket_plan.h"
-#include "models/profile/profile.h"
+#include "ringside/common/core/bucket_plan.h"
+#include "ringside/models/profile/profile.h"
+#include "ringside/models/profile/profile_table.h"
 
 namespace ringside {
 namespace {
@@ -33,22 +34,18 @@ struct Setting {
 struct Layer {
   double forward_ms;
   double backward_ms;
-  int first_bucket;  // of its tensors; first > last for a layer without tensors
+  int first_bucket;  // of the layer's tensors; first > last for a layer without tensors
   int last_bucket;
 };
 
 Profile ProfileOf(const std::string& model) {
-  const std::map<std::string, Profile (*)()> profiles{{"profile:resnet50", ResNet50Profile},
-                                                      {"profile:vgg16", Vgg16Profile},
-                                                      {"profile:mobilenet-v2", MobileNetV2Profile},
-                                                      {"profile:bert-base", BertBaseProfile},
-                                                      {"profile:gpt2", Gpt2Profile}};
-  const auto found = profiles.find(model);
-  if (found == profiles.end()) throw std::invalid_argument("no such model: " + model);
-  return found->second();
+  const auto table = ProfileTable();
+  const auto found = std::ranges::find(table, model, &ProfileEntry::name);
+  if (found == table.end()) throw std::invalid_argument("no such model: " + model);
+  return found->make();
 }
 
-/// One worker and its link. Times in milliseconds; layers in backward order.
+/// One worker and its link. Times are in milliseconds, layers in backward order.
 class Simulation {
  public:
   Simulation(const Setting& setting, const Profile& profile) {
@@ -73,12 +70,12 @@ class Simulation {
     }
   }
 
-  /// From one backward pass to the next. The first begins with an idle link, and when a later one
-  /// begins all its buckets have been awaited: every step is like the first.
+  /// The time from one backward pass to the next. Every step is like the first: it begins with an
+  /// idle link, because all buckets of the step before have been awaited.
   double StepMs(bool priority) const { return Forward(Arrivals(Ready(), priority)); }
 
  private:
-  /// When each bucket's last gradient is final; the backward pass begins at 0.
+  /// The time at which each bucket's last gradient is final; the backward pass begins at 0.
   std::vector<double> Ready() const {
     std::vector<double> ready(wire_ms_.size(), 0);
     double now = 0;
@@ -100,7 +97,7 @@ class Simulation {
     return arrivals;
   }
 
-  /// Of the buckets that have not been sent: the first, or with priority the last that is ready.
+  /// The bucket to send next: the first unsent one, or with priority the last one that is ready.
   static std::size_t Next(const std::vector<double>& ready, const std::vector<double>& arrivals,
                           double now, bool priority) {
     std::size_t first = 0;

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Kills `ringside matrix` at random moments, resumes it each time, and checks that no run is lost, doubled or half-written.
 
-A small matrix of emulated models runs again and again in a directory of its own. The runner alone is killed (SIGKILL); its workers
-and servers must be gone within 5 s. After every kill: each summary.json is whole, a bundle that was finished before is byte for byte
-what it was, and SQLite's integrity check passes. At the end the matrix is resumed and left alone: every run that it plans has one
-finished bundle whose steps are all there, one row in the index and one line in the journal.
+A small matrix of emulated models runs again and again in its own directory. Only the runner is killed (SIGKILL); its workers and
+servers must end within 5 s. After every kill, each summary.json must be complete, bundles that were finished before must be
+unchanged, and SQLite's integrity check must pass. At the end the matrix is resumed without a kill. Every run that it plans must
+then have one finished bundle with all its steps, one row in the index and one line in the journal.
 
 usage: benchmarks/kill_the_runner.py [--build build/release] [--kills 200] [--seed 1] [--json FILE] [--keep]
-Exit codes: 0 all of that held, 5 something did not (`broken` of the result says what), 1 it could not be tried.
+Exit codes: 0 all checks passed, 5 a check failed (`broken` of the result says which), 1 the test could not run.
 """
 import argparse
 import hashlib
@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 
-# Of a process that the runner has started, in its environment: how what was left behind is found.
+# A variable in the environment of all processes that the runner starts. It identifies those that are left behind.
 MARK = "RINGSIDE_KILL_MARK"
 GONE_WITHIN_S = 5.0
 SPEC = """name: killed
@@ -39,7 +39,7 @@ class Broken(Exception):
 
 
 def left_behind(mark):
-    """Pids of living processes that carry the mark."""
+    """The pids of living processes that have the mark."""
     pids = []
     for entry in pathlib.Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -50,12 +50,12 @@ def left_behind(mark):
             if (entry / "stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
                 pids.append(int(entry.name))
         except OSError:
-            continue  # it has just gone, or is another's
+            continue  # it has just ended, or belongs to another user
     return pids
 
 
 def digest(bundle):
-    """All files of a bundle."""
+    """The hash of all files of a bundle."""
     total = hashlib.sha256()
     for path in sorted(bundle.rglob("*")):
         if path.is_file():
@@ -82,7 +82,7 @@ class Study:
             stderr=subprocess.PIPE, text=True)
 
     def kill_after(self, seconds):
-        """Whether the runner was still there to be killed."""
+        """Kills the runner. Returns whether it was still running."""
         runner = self.start()
         try:
             _, errors = runner.communicate(timeout=seconds)
@@ -105,7 +105,7 @@ class Study:
             time.sleep(0.02)
 
     def check(self):
-        """What must hold at any time. Counts the runs that a kill left unfinished."""
+        """Checks what must hold at any time. Returns the number of unfinished runs."""
         unfinished = 0
         for bundle in sorted(self.results.iterdir()) if self.results.is_dir() else []:
             if not bundle.is_dir():
@@ -137,7 +137,7 @@ class Study:
             return database.execute("SELECT path FROM runs").fetchall() if tables else []
 
     def finish(self):
-        """Resumes to the end. The number of runs."""
+        """Resumes the matrix to the end. Returns the number of runs."""
         runner = self.start()
         _, errors = runner.communicate(timeout=600)
         if runner.returncode != 0:
@@ -147,7 +147,7 @@ class Study:
             raise Broken("unfinished bundles after the last resume")
         plan = json.loads(subprocess.run([self.ringside, "matrix", "spec.yaml", "--resume", "--dry-run", "--json"],
                                          cwd=self.directory, check=True, capture_output=True, text=True).stdout)
-        self.check()  # looking at the plan changes nothing either
+        self.check()  # --dry-run must change nothing
         planned = sorted(run["run_id"] for run in plan["runs"])
         if planned != sorted(self.finished):
             raise Broken(f"{len(planned)} runs are planned, {len(self.finished)} are finished")
@@ -171,11 +171,11 @@ class Study:
                 raise Broken(f"{bundle / name}: holds the steps {steps} of {spec['steps']}")
 
 
-def torment(arguments, scratch, log, result):
-    """Kills until there were enough of them, in as many studies as that takes. Counts into `result`."""
+def kill_repeatedly(arguments, scratch, log, result):
+    """Runs as many studies as it takes until there were enough kills. Counts into `result`."""
     ringside = (arguments.build / "bin" / "ringside").resolve()
     chance = random.Random(arguments.seed)
-    # So long that a study seldom ends before its kills: a start gets one or two runs done.
+    # A study rarely ends before its kills, because a start finishes only one or two runs.
     repetitions = max(1, min(arguments.kills, 40) // 8)
     while result["kills"] < arguments.kills:
         study = Study(scratch, result["studies"], ringside, repetitions)
@@ -195,11 +195,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build/release"))
     parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1, help="of the moments (default: 1)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the random moments (default: 1)")
     parser.add_argument("--longest", type=float, default=1.5, metavar="SECONDS",
-                        help="a kill comes at most so long after a start (default: 1.5)")
-    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the result there")
-    parser.add_argument("--keep", action="store_true", help="keep the studies, and say where")
+                        help="the most seconds from a start to a kill (default: 1.5)")
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the result to FILE")
+    parser.add_argument("--keep", action="store_true", help="keep the studies and print their directory")
     arguments = parser.parse_args()
     if arguments.kills < 1 or arguments.longest <= 0:
         parser.error("--kills and --longest must be above 0")
@@ -209,7 +209,7 @@ def main():
     result = {"schema": "ringside.kills/1", "seed": arguments.seed, "kills": 0, "studies": 0, "runs": 0,
               "unfinished_after": 0, "too_late": 0, "broken": None}
     try:
-        torment(arguments, scratch, log, result)
+        kill_repeatedly(arguments, scratch, log, result)
     except Broken as broken:
         result["broken"] = f"{broken}; kept: {scratch}"
     result["seconds"] = round(time.monotonic() - begin, 1)

@@ -1,6 +1,6 @@
-// What emulated networks cost and how true they are: goodput of every link beside 1448/1514 of the
-// rate asked for, the time to build and remove eight hosts, and what many cycles leave behind.
-// A line of JSON each.
+// How exact emulated networks are and what they cost: the goodput of every link over 1448/1514 of
+// the requested rate, the time to build and remove eight hosts, and what many cycles leave behind.
+// Prints a line of JSON for each.
 //
 // usage: lab_benchmark [hosts=8] [rounds=5] [cycles=200]
 #include <fmt/format.h>
@@ -19,9 +19,9 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/lab/calibration.h"
-#include "experiments/lab/lab.h"
-#include "experiments/lab/lab_tools.h"
+#include "ringside/experiments/lab/calibration.h"
+#include "ringside/experiments/lab/emulation_support.h"
+#include "ringside/experiments/lab/lab.h"
 
 namespace ringside {
 namespace {
@@ -90,7 +90,7 @@ void PrintAccuracy(const std::string& rate, int hosts, int rounds) {
   std::fflush(stdout);
 }
 
-/// Network namespaces that some process of this machine is in or has open, and devices of this one.
+/// Network namespaces that a process of this machine is in or has open, and devices of our own one.
 std::set<std::string> Traces() {
   std::set<std::string> traces;
   std::error_code ignored;

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What a run costs in a matrix besides its steps: from the end of the run before to the first step, and from the last step to the next run.
+"""Measures a run's time in a matrix besides its steps: before its first step and after its last one.
 
-Runs two small matrices of 4 workers, one of an emulated model (no libtorch) and one of mlp (libtorch), and prints per strategy the median
-over runs of the journal's seconds less the run's own training time, beside the target of 2 s and 4 s.
+Runs two small matrices of 4 workers: an emulated model (no libtorch) and mlp (libtorch). For each strategy it takes the journal's
+seconds minus the run's own training time, and prints the median over runs with the target of 2 s or 4 s.
 
 usage: benchmarks/matrix_overhead.py [--build build/release] [--repetitions 5] [--only profile|mlp] [--json FILE]
-Exit codes: 0 all medians below their target, 5 some above, 1 a run failed.
+Exit codes: 0 all medians are within their target, 5 one is above, 1 a run failed.
 """
 import argparse
 import json
@@ -48,7 +48,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build/release"))
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--only", choices=sorted(STUDIES))
-    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the rows there")
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the rows to FILE")
     arguments = parser.parse_args()
     rows = []
     with tempfile.TemporaryDirectory(prefix="ringside-overhead-") as scratch:

@@ -1,5 +1,5 @@
-// Updates of the flat vector: bytes a second beside a plain copy of as many bytes, which is the
-// ceiling. The sizes are a bucket that stays in cache and an MLP of 5.8 M parameters that does not.
+// Times updates of the flat vector in bytes per second, and a plain copy as the upper limit. The
+// sizes are a bucket that fits in cache and an MLP of 5.8 M parameters that does not.
 //   optimizer_benchmark --benchmark_enable_random_interleaving=true --benchmark_repetitions=5
 #include <benchmark/benchmark.h>
 
@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/optim/optimizer.h"
+#include "ringside/common/optim/optimizer.h"
 
 namespace ringside {
 namespace {
@@ -18,8 +18,8 @@ using Kind = OptimizerOptions::Kind;
 constexpr std::int64_t kBucket = 1 << 16;
 constexpr std::int64_t kMlp = 5'824'522;
 
-// Memory traffic of an update in floats a parameter: parameter and gradient in, parameter out, each
-// state in and out.
+// The memory traffic of an update. It reads the parameter, the gradient and each state value, and
+// writes the parameter and each state value.
 std::int64_t Bytes(const Optimizer& optimizer, std::int64_t size) {
   return size * (3 + 2 * optimizer.state_per_parameter()) *
          static_cast<std::int64_t>(sizeof(float));
@@ -39,7 +39,7 @@ void Apply(benchmark::State& state, const OptimizerOptions& options) {
   state.SetBytesProcessed(state.iterations() * Bytes(*optimizer, state.range(0)));
 }
 
-// Reads and writes as many bytes as it is long, twice.
+// A plain copy, which reads and writes all its bytes.
 void Copy(benchmark::State& state) {
   const auto size = static_cast<std::size_t>(state.range(0));
   const std::vector<float> from(size, 1.0F);

@@ -1,12 +1,12 @@
-// What Ringside costs on one worker: the time of a step of `mlp` under strategy `none`, beside the
-// same network in a plain training loop as libtorch's documentation writes it (torch::nn,
-// torch::optim::SGD, one batch over and over, no data pipeline): `plain` with the optimizer's own
-// zero_grad(), which fills gradients with zeros in libtorch 1.13; `plain_undefined` undefines them
-// instead, as later versions do.
+// Ringside's overhead on one worker: the step time of `mlp` with strategy `none`, compared with the
+// same network in a plain training loop as in libtorch's documentation (torch::nn,
+// torch::optim::SGD, the same batch every step, no data pipeline). `plain` uses the optimizer's
+// zero_grad(), which fills gradients with zeros in libtorch 1.13. `plain_undefined` undefines them,
+// as later versions do.
 //
-// All in one process with one thread and a worker's allocator settings (which spare the plain loops
-// page faults), in interleaved rounds; medians over all steps of all rounds. Prints one JSON
-// object.
+// All run in one process with one thread and a worker's allocator settings (which save the plain
+// loops page faults), in interleaved rounds. Prints one JSON object with medians over all steps of
+// all rounds.
 //
 // usage: plain_loop_benchmark [--rounds N] [--steps STEPS_PER_ROUND] [--batch N]
 #include <fmt/format.h>
@@ -22,11 +22,11 @@
 #include <utility>
 #include <vector>
 
-#include "common/allocator.h"
-#include "common/none_strategy.h"
-#include "common/trainer.h"
-#include "models/data/synthetic.h"
-#include "models/torch/torch_model_table.h"
+#include "ringside/common/core/allocator.h"
+#include "ringside/common/strategy/none_strategy.h"
+#include "ringside/common/training/trainer.h"
+#include "ringside/models/data/synthetic.h"
+#include "ringside/models/torch/torch_model_table.h"
 
 namespace ringside {
 namespace {
@@ -41,7 +41,7 @@ struct Options {
   int batch = 32;
 };
 
-// Exits with 2 on anything else than the usage above.
+// Exits with 2 on any arguments but those above.
 Options ParseOptions(int argc, char** argv) {
   Options options;
   const std::map<std::string_view, int*> flags{

@@ -1,13 +1,12 @@
-// Push and pull of one step: ps-sync over each of its transports beside a plain gRPC service with
-// Protocol Buffer payloads and bare sockets that only send a bucket back, in interleaved rounds of
-// one job, every worker and server a process of its own, on loopback.
+// Times push and pull of one step: ps-sync over each of its transports, a plain gRPC service with
+// Protocol Buffer payloads, and plain sockets that only send a bucket back. They run in interleaved
+// rounds of one job on loopback. Every worker and server is a process of its own.
 //
-// One JSON line a contender, then a last one that compares them, as medians of ratios of one round.
-// Milliseconds: from the moment when all workers start to the moment when the last has all
-// parameters; medians over rounds. `cpu_ms`: of all processes together. `copied_by_*`: payload
-// bytes that our own code has moved over gRPC per payload byte received, counted where they are
-// moved (what the kernel and gRPC do is not ours): 1 is the receiver's own sum or write, and
-// nothing else.
+// Prints one JSON line per contender, then one that compares them by medians of the rounds' ratios.
+// Milliseconds count from the start of all workers until the last one has all parameters; medians
+// over rounds. `cpu_ms` is of all processes together. `copied_by_*` is the number of payload bytes
+// that our own code has moved over gRPC per payload byte received; copies by the kernel and gRPC do
+// not count. 1 is the receiver's own sum or write and nothing else.
 //
 // usage: push_pull_benchmark [--workers 2] [--servers 1] [--mib 64] [--bucket-mib 4] [--rounds 15]
 //                            [--transport grpc,uds,shm] [--only ringside|protobuf|tcp]
@@ -32,8 +31,8 @@
 #include "benchmarks/push_pull/settings.h"
 #include "benchmarks/push_pull/shared.h"
 #include "benchmarks/push_pull/worker.h"
-#include "common/allocator.h"
-#include "common/errors.h"
+#include "ringside/common/core/allocator.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside::push_pull {
 namespace {
@@ -57,7 +56,7 @@ double Sum(const std::array<double, kMaxProcesses>& values) {
 }
 
 void PrintComparison(const Settings& settings, const Shared& shared) {
-  // The load of the initial parameters is one write of each, before the first round.
+  // Loading the initial parameters writes each of them once, before the first round.
   const double moved = Sum(shared.moved_by_server) - static_cast<double>(settings.mib << 20);
   const double received = Sum(shared.received_by_server);
   fmt::print(
@@ -70,7 +69,7 @@ void PrintComparison(const Settings& settings, const Shared& shared) {
       received > 0 ? moved / received : 0);
 }
 
-/// Forks everything before gRPC is touched; returns 0 when all workers succeed.
+/// Forks all processes before gRPC is used. Returns 0 when all workers succeed.
 int Run(const Settings& settings) {
   std::string pattern = std::filesystem::temp_directory_path() / "push_pull.XXXXXX";
   const std::filesystem::path directory = mkdtemp(pattern.data());

@@ -1,8 +1,8 @@
 # Run as a script: makes a C++ source file that defines a function returning a file's bytes.
 # cmake -DINPUT=file -DOUTPUT=file.cc -DHEADER=path/of/declaration.h -DFUNCTION=Name -P EmbedFile.cmake
 #
-# The assembler reads the bytes: as an array in C++ a file of some megabytes takes the compiler a minute. Their hash stands
-# in the source because no compiler cache can see what the assembler reads.
+# The assembler reads the bytes, because the compiler takes a minute for an array of some megabytes in C++. The source
+# contains their hash, because a compiler cache cannot see what the assembler reads.
 file(SHA256 ${INPUT} hash)
 set(begin ringside_embedded_${FUNCTION}_begin)
 set(end ringside_embedded_${FUNCTION}_end)

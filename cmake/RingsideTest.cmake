@@ -1,10 +1,10 @@
-# GoogleTest's headers, precompiled once, as executables are compiled.
+# Precompiles GoogleTest's headers once, with the options of executables.
 function(ringside_precompile_test target)
   if(NOT TARGET ringside_precompiled_test)
-    file(WRITE ${CMAKE_BINARY_DIR}/generated/precompiled_test.cc "")
-    add_library(ringside_precompiled_test STATIC ${CMAKE_BINARY_DIR}/generated/precompiled_test.cc)
-    set_target_properties(ringside_precompiled_test PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-    target_compile_options(ringside_precompiled_test PRIVATE -fPIE -pthread $<$<CONFIG:Release>:-O1>)
+    file(WRITE ${PROJECT_BINARY_DIR}/generated/precompiled_test.cc "")
+    add_library(ringside_precompiled_test OBJECT ${PROJECT_BINARY_DIR}/generated/precompiled_test.cc)
+    target_include_directories(ringside_precompiled_test PRIVATE ${PROJECT_SOURCE_DIR})
+    target_compile_options(ringside_precompiled_test PRIVATE -pthread $<$<CONFIG:Release>:-O1>)
     target_link_libraries(ringside_precompiled_test PRIVATE ringside_options GTest::gmock nlohmann_json::nlohmann_json)
     target_precompile_headers(ringside_precompiled_test PRIVATE
       <algorithm> <chrono> <gmock/gmock.h> <gtest/gtest.h> <memory> <nlohmann/json.hpp> <string> <vector>)
@@ -14,17 +14,22 @@ function(ringside_precompile_test target)
   target_precompile_headers(${target} REUSE_FROM ringside_precompiled_test)
 endfunction()
 
-# ringside_test(NAME SOURCES... LIBRARIES... [NOT_PRECOMPILED]): one GoogleTest executable, its cases discovered by CTest.
-# NOT_PRECOMPILED: what it links brings definitions that precompiled headers do not know (libtorch does).
+# One GoogleTest executable, its cases discovered by CTest:
+# ringside_test(NAME SOURCES... LIBRARIES... [LABELS...] [TIMEOUT s] [ENVIRONMENT VAR=value] [ALONE] [NOT_PRECOMPILED])
+#   LABELS           processes: starts real processes with deadlines. e2e: a whole tour. Either takes two of CTest's slots
+#                    (PROCESSORS 2), so that the processes of two tests do not starve each other.
+#   ALONE            measures, or kills and freezes processes within a deadline: nothing runs beside it
+#   NOT_PRECOMPILED  what it links brings definitions that precompiled headers do not know (libtorch does)
 function(ringside_test name)
-  cmake_parse_arguments(arg "NOT_PRECOMPILED" "TIMEOUT;ENVIRONMENT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "ALONE;NOT_PRECOMPILED" "TIMEOUT;ENVIRONMENT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
-  add_executable(${name} ${arg_SOURCES})
-  target_link_libraries(${name} PRIVATE ringside_options ${arg_LIBRARIES} GTest::gmock GTest::gtest_main)
-  # What is tested is optimised; the tests themselves need to compile fast. Not under sanitizers: the
-  # suppressions for gRPC's headers count on the inlining of one optimisation level.
+  ringside_executable(${name} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES} GTest::gmock GTest::gtest_main)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  add_dependencies(${name} ringside_backends)
+  # The tested code is optimised; the tests themselves must compile fast. Sanitizer builds are not changed,
+  # because the suppressions for gRPC's headers depend on the inlining of one optimisation level.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   if(NOT arg_NOT_PRECOMPILED)
     ringside_precompile_test(${name})
@@ -38,14 +43,21 @@ function(ringside_test name)
       list(APPEND properties ${property} "${arg_${property}}")
     endif()
   endforeach()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES ${properties})
+  if(arg_LABELS)
+    list(APPEND properties PROCESSORS 2)
+  endif()
+  if(arg_ALONE)
+    list(APPEND properties RUN_SERIAL TRUE)
+  endif()
+  # Listing the cases of a program that loads libtorch takes its time on a busy machine.
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120 PROPERTIES ${properties})
   foreach(source ${arg_SOURCES})
     get_filename_component(path ${source} ABSOLUTE)
     set_property(GLOBAL APPEND PROPERTY RINGSIDE_REGISTERED ${path})
   endforeach()
 endfunction()
 
-# Tests that this configuration lacks something for: known, and not built.
+# Names tests that are not built, because this configuration lacks something that they need.
 function(ringside_leave_out)
   foreach(source ${ARGN})
     get_filename_component(path ${source} ABSOLUTE)

@@ -1,4 +1,4 @@
-# Writes OUT with the commit of SOURCE_DIR, and leaves it alone when nothing changed.
+# Writes the commit of SOURCE_DIR to OUT. Does not touch OUT when nothing changed.
 execute_process(COMMAND git -C ${SOURCE_DIR} describe --always --dirty --abbrev=12 --exclude=*
   OUTPUT_VARIABLE git OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
 if(failed)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Prints the accuracy of a study's runs beside that of a baseline with the same seed, as a Markdown table.
+"""Prints a Markdown table of the accuracy of a study's runs, compared with a baseline of the same seed.
 
-usage: scripts/accuracy_table.py RESULTS_DIR [BASELINE_STRATEGY]     the baseline is `ring` with fp32 unless told otherwise
+usage: scripts/accuracy_table.py RESULTS_DIR [BASELINE_STRATEGY]     the default baseline is `ring` with fp32
 
-A row is a configuration: every key that differs between runs of one strategy has a column. Its baseline has the same value of each
-key that the baseline's own runs differ in, so that a study of stragglers compares under the same straggler.
+A row is a configuration. Every key that differs between runs of one strategy has a column. If the baseline's own runs differ in a
+key, a row is compared with the baseline runs of the same value: a study of stragglers compares runs with the same straggler.
 """
 import collections
 import json
@@ -12,7 +12,7 @@ import pathlib
 import statistics
 import sys
 
-# What tells repetitions apart, and what changes nothing that is learnt.
+# The keys that differ between repetitions, and keys that do not change what the model learns.
 IGNORED = {"schema", "seed", "repetition", "timeline", "timeline_steps", "timeline_filename", "save_params", "timeout_s", "strategy"}
 
 
@@ -37,7 +37,7 @@ def read(directory):
 
 
 def varied(runs):
-    """strategy -> the keys in which its runs differ."""
+    """Maps a strategy to the keys in which its runs differ."""
     values = collections.defaultdict(lambda: collections.defaultdict(set))
     for spec, _ in runs:
         for key in set(spec) - IGNORED:
@@ -46,8 +46,8 @@ def varied(runs):
 
 
 def grouped(runs, keys, own):
-    """(strategy, values of the keys) -> (seed, repetition) -> summary. A key that a strategy's runs do not differ in is "–", but for
-    the codec."""
+    """Maps (strategy, values of the keys) to {(seed, repetition): summary}. If a strategy's runs do not differ in a key, its value
+    is "–", except for the codec."""
     rows = collections.defaultdict(dict)
     for spec, summary in runs:
         place = summary["seed"], summary["repetition"]

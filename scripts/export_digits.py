@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes the handwritten digits that scikit-learn ships into models/data/digits.bin.
 
-Needs scikit-learn (`pip install scikit-learn`); its output is committed, so only someone who wants to
-check or renew it runs this. The file: 1,797 records of 65 bytes, 64 pixels (8 rows of 8, 0 to 16) and
-the label (0 to 9), in scikit-learn's order, no header.
+Needs scikit-learn (`pip install scikit-learn`). The output is committed, so this script is only needed
+to check or renew it. The file has 1,797 records of 65 bytes in scikit-learn's order, and no header. A
+record is 64 pixels (8 rows of 8, 0 to 16) and the label (0 to 9).
 
 usage: export_digits.py [--check] [FILE]
 """

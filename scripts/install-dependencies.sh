@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Installs what Ringside needs on Debian 12, and nothing that is there already. Says what it installs.
+# Installs the packages that Ringside needs on Debian 12 and that are missing. Prints their names.
 # usage: scripts/install-dependencies.sh [--tests] [--benchmarks]
-#   --tests        also what only tests need (a browser for the report's page, a maker of Python environments)
-#   --benchmarks   also the peers that the benchmarks compare with (PyTorch for Python)
+#   --tests        also packages that only tests need (a browser for the report's page, python3-venv, a formatter, a linter,
+#                  dpkg-dev, which finds a package's dependencies)
+#   --benchmarks   also the peers of the benchmarks (PyTorch for Python)
 set -euo pipefail
 
 packages=(
@@ -18,7 +19,7 @@ packages=(
 )
 for argument in "$@"; do
   case "$argument" in
-    --tests) packages+=(chromium chromium-driver python3-selenium python3-venv) ;;
+    --tests) packages+=(chromium chromium-driver python3-selenium python3-venv clang-format clang-tidy-16 dpkg-dev file) ;;
     --benchmarks) packages+=(python3-torch) ;;
     *) echo "unknown argument: $argument" >&2; exit 2 ;;
   esac
@@ -36,7 +37,7 @@ fi
 
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
-  command -v sudo >/dev/null || { echo "these packages are missing and neither root nor sudo is at hand: ${missing[*]}" >&2; exit 4; }
+  command -v sudo >/dev/null || { echo "these packages are missing, and installing them needs root or sudo: ${missing[*]}" >&2; exit 4; }
   as_root=(sudo)
 fi
 command -v apt-get >/dev/null || { echo "no apt-get here; install these by hand: ${missing[*]}" >&2; exit 4; }

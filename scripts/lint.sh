@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# Formatting of every file of ours, and clang-tidy on files that differ from a base commit.
-# usage: scripts/lint.sh [BASE]     BASE defaults to HEAD; needs clang-format, clang-tidy and a configured build/release
+# Checks the format of every C++ file of ours, and runs clang-tidy (scripts/tidy.py, cached by content).
+# usage: scripts/lint.sh [--format | --changed BASE] [--within SECONDS]
+#   --format         check only the format
+#   --changed BASE   run clang-tidy on files that differ from the commit BASE or include such a file; otherwise on every file
+#   --within SECONDS start clang-tidy on no further file after this time
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-git ls-files '*.h' '*.cc' | xargs clang-format --dry-run --Werror
-mapfile -t changed < <(git diff --name-only --diff-filter=d "${1:-HEAD}" -- '*.cc')
-[ "${#changed[@]}" -eq 0 ] || clang-tidy -p build/release --quiet "${changed[@]}"
+find common ring paramserver models experiments benchmarks tests \( -name '*.h' -o -name '*.cc' \) -print0 |
+  xargs -0 clang-format --dry-run --Werror
+[ "${1:-}" = --format ] || scripts/tidy.py "$@"

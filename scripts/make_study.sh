@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Makes a reference study: runs its matrix, writes its report, and keeps what is small enough to commit.
+# Makes a reference study: runs its matrix, writes its report, and keeps the files that are small enough to commit.
 # usage: scripts/make_study.sh [--report] NAME...
-#   NAME       the spec is experiments/specs/NAME.yaml; needs root where it emulates a network
-#   --report   write the reports of runs that are there anew, run nothing
+#   NAME       the spec is experiments/specs/NAME.yaml; needs root if it emulates a network
+#   --report   writes the reports of existing runs again, runs nothing
 #
-# Raw bundles stay in results/NAME (not committed); a matrix that was interrupted goes on there. Committed are, in
+# Raw bundles stay in results/NAME and are not committed. An interrupted matrix continues there. The files to commit are in
 # results/studies/NAME: README.md (findings, numbers, environment), figures/*.svg, report.csv, runs.csv, spec.yaml and
 # how-made.txt.
 set -euo pipefail
@@ -19,7 +19,7 @@ fi
 ringside=build/release/bin/ringside
 [[ -x $ringside ]] || { echo "$ringside is missing: ./quickstart.sh builds it" >&2; exit 4; }
 
-# The commit that a study names must be the one that made it.
+# A study names its commit, so the executable must be built from that commit.
 if [[ -n $(git status --porcelain --untracked-files=no -- . ':!results/studies') ]]; then
   echo "uncommitted changes: commit them, rebuild, then make the study" >&2
   exit 2
@@ -30,7 +30,7 @@ if [[ $("$ringside" --version) != *"git $commit"* ]]; then
   exit 2
 fi
 
-# The commits that a folder's finished runs were made with. Refuses runs that failed.
+# The commits of a folder's finished runs. Refuses failed runs.
 commits_of() {
   /usr/bin/python3 - "$1" <<'COMMITS'
 import json, pathlib, sys
@@ -38,7 +38,7 @@ commits = set()
 for path in sorted(pathlib.Path(sys.argv[1]).glob("*/summary.json")):
     status = json.loads(path.read_text())["status"]
     if status != "done":
-        sys.exit(f"{path}: {status}: no reference study stands on that")
+        sys.exit(f"{path}: {status}: a reference study needs runs that are done")
     commits.add(json.loads(path.with_name("environment.json").read_text())["git"])
 print(" ".join(sorted(commits)))
 COMMITS

@@ -2,7 +2,7 @@
 """Draws a study's figures for a paper from its report.json: PNG, SVG and PDF, one and two columns wide, fonts embedded.
 
 usage: report_figures.py REPORT.json OUT_DIR                     every figure; prints the files' names
-       report_figures.py REPORT.json FILE.svg --figure NAME      that one alone, two columns wide
+       report_figures.py REPORT.json FILE.svg --figure NAME      only that one, two columns wide
 
 `ringside report --figures` runs it. Needs matplotlib (exit code 4 without it).
 """
@@ -25,7 +25,7 @@ except ImportError as missing:
 WIDTHS = {"single": 3.4, "double": 7.0}  # inches: one and two columns of a usual page
 FORMATS = ("png", "svg", "pdf")
 MOST_CHOICES = 8  # a set of figures takes some ten seconds
-# Okabe and Ito's palette: told apart with every kind of colour vision. Dash, marker and hatch differ too.
+# Okabe and Ito's palette suits every kind of colour vision. Dash, marker and hatch differ too.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C"]
 HOME = {"none": "#8C8C8C", "ring": "#0072B2", "halving-doubling": "#56B4E9", "ps-sync": "#D55E00", "ps-async": "#E69F00"}
 DASHES = ["-", "--", ":", "-.", (0, (5, 1)), (0, (3, 1, 1, 1))]
@@ -33,13 +33,13 @@ MARKERS = "os^Dv*XPph<>"
 
 
 def text(value):
-    """Matplotlib reads $ as mathematics, and hides lines whose label begins with an underscore."""
+    """Escapes a label: Matplotlib reads $ as mathematics, and hides lines whose label begins with an underscore."""
     escaped = str(value).replace("\\", "\\\\").replace("$", r"\$")
     return " " + escaped if escaped.startswith("_") else escaped
 
 
 def key_text(key, value):
-    """"link: 300 Mbit/s" of link_bits_per_s=300000000.0; other keys as they are."""
+    """Text of a varied key: "link: 300 Mbit/s" for link_bits_per_s=300000000.0; other keys do not change."""
     if not key.endswith("_bits_per_s"):
         return f"{key}: {value}"
     try:
@@ -85,7 +85,7 @@ class Study:
         return label
 
     def strategies_with_server_per_worker(self):
-        """Those whose dedicated servers are as many as the workers at several numbers of workers."""
+        """Strategies that ran with as many dedicated servers as workers, at several numbers of workers."""
         counts = collections.defaultdict(set)
         for cell in self.cells:
             if cell["servers"] and not cell["colocated"] and cell["servers"] == cell["workers"]:
@@ -93,8 +93,8 @@ class Study:
         return {strategy for strategy, workers in counts.items() if len(workers) > 1}
 
     def lines(self, cell):
-        """The lines over workers that a cell is a point of: one with as many servers as workers is of two, unless its
-        number of servers is there at no other number of workers."""
+        """The lines over workers that contain a cell. A cell with as many servers as workers is on two lines: the one of its
+        number of servers, if that has other points, and "a server per worker"."""
         own = self.label(cell)
         if cell["colocated"] or cell["servers"] != cell["workers"] or cell["strategy"] not in self.per_worker:
             return [own]
@@ -126,7 +126,7 @@ class Study:
             yield ", ".join(key_text(key, value) for key, value in zip(self.report["varied"], values)), cells
 
     def series(self, cells, metric, once=False):
-        """(label, cells by workers) of every line; with `once` each cell in one of them."""
+        """(label, cells by workers) of every line; with `once` each cell is in one line only."""
         for label in self.labels:
             own = sorted((cell for cell in cells if cell.get(metric) is not None
                           and label in ([self.label(cell)] if once else self.lines(cell))),
@@ -143,7 +143,7 @@ def interval_of(cell, metric):
 
 
 def bars_of(cells, metric):
-    """Lengths below and above the points, or None where no cell has an interval."""
+    """The lengths of the bars below and above the points; None if no cell has an interval."""
     pairs = [interval_of(cell, metric) or (cell[metric], cell[metric]) for cell in cells]
     if all(low == high for low, high in pairs):
         return None
@@ -196,7 +196,7 @@ def draw_bound(study, cells, axes):
 
 
 def draw_parts(study, cells, axes):
-    """Bars per worker count: the step, its exposed communication hatched, above it the test accuracy."""
+    """Draws bars for each number of workers: the step, with exposed communication hatched, and the test accuracy above."""
     found = {(study.label(cell), cell["workers"]): cell for cell in cells if cell.get("step_ms") is not None}
     labels = [label for label in study.labels if any(name == label for name, _ in found)]
     if not found:
@@ -277,7 +277,7 @@ FIGURES = {"step-time": draw_step_time, "throughput": draw_throughput, "speedup"
 
 def use_house_style():
     matplotlib.rcParams.update({
-        "pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "path",  # fonts go along
+        "pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "path",  # embeds fonts
         "svg.hashsalt": "ringside",  # the same data gives the same file
         "font.size": 8, "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False, "legend.fontsize": 6.5,
         "hatch.linewidth": 0.6, "axes.grid": True, "axes.grid.axis": "y", "grid.color": "#E3E6EA", "axes.axisbelow": True,
@@ -285,7 +285,7 @@ def use_house_style():
 
 
 def make(study, cells, name, width, title):
-    """The figure, or None where the cells lack its numbers."""
+    """The figure, or None if the cells lack its numbers."""
     figure, axes = plt.subplots(figsize=(width, 2.4 if width < 5 else 3.1))
     if not FIGURES[name](study, cells, axes):
         plt.close(figure)
@@ -316,7 +316,7 @@ def write_all(study, out):
     out.mkdir(parents=True, exist_ok=True)
     choices = list(study.choices())
     if len(choices) > MOST_CHOICES:
-        print(f"{len(choices)} combinations of what the study varies: the first {MOST_CHOICES} have figures", file=sys.stderr)
+        print(f"the study varies {len(choices)} combinations of settings: only the first {MOST_CHOICES} have figures", file=sys.stderr)
     for i, (choice, cells) in enumerate(choices[:MOST_CHOICES]):
         part = f"-{i + 1}-{slug(choice)}" if choice else ""
         for name in FIGURES:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes a Python environment with the real tensorboard package, for the test that reads our event files back with it, and
-# prints the path of its python. Quick the second time. Installs nothing outside ${XDG_CACHE_HOME:-~/.cache}/ringside.
-# usage: scripts/tensorboard-venv.sh      exit code 4 when the package cannot be had
+# Makes a Python environment with the real tensorboard package and prints the path of its python. A test reads our event
+# files with it. Later calls are fast. Installs nothing outside ${XDG_CACHE_HOME:-~/.cache}/ringside.
+# usage: scripts/tensorboard-venv.sh      exit code 4 when the package cannot be installed
 set -euo pipefail
 
 version=2.20.0
@@ -13,7 +13,7 @@ flock 9
 if [ ! -e "$venv/complete" ]; then
   echo "tensorboard: installing tensorboard==$version with what it needs into $venv" >&2
   rm -rf "$venv"
-  # Debian's python: one whose venv works wherever python3-venv is installed.
+  # Uses Debian's python, whose venv works when python3-venv is installed.
   python=/usr/bin/python3
   [ -x "$python" ] || python=$(command -v python3)
   "$python" -m venv "$venv" >&2 || { rm -rf "$venv"; echo "python3-venv is missing: run scripts/install-dependencies.sh --tests" >&2; exit 4; }

@@ -1,1 +1,1 @@
-"""What benchmarks/compare.py compares: `rows` is the table, `subjects`, `whole_jobs` and `laboratory` how each thing is measured, `measure` the tools."""
+"""The comparisons of benchmarks/compare.py: `rows` is the table; `subjects`, `whole_jobs` and `laboratory` measure; `measure` has the tools."""

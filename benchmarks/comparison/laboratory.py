@@ -1,4 +1,4 @@
-"""What the emulated network itself is held to, by `lab_benchmark`: how true its links are, what they cost and leave behind."""
+"""Measures the emulated network with `lab_benchmark`: how exact its links are, what they cost, and what they leave behind."""
 import json
 
 from comparison.measure import Measured, Skipped, need_root, run
@@ -7,7 +7,7 @@ CYCLES = 200
 
 
 def lab_benchmark(context, rounds, cycles):
-    """Of eight hosts: what it prints, a line of JSON each."""
+    """The JSON lines that lab_benchmark prints for eight hosts."""
     need_root()
     program = context.build / "bin/lab_benchmark"
     if not program.exists():
@@ -17,7 +17,7 @@ def lab_benchmark(context, rounds, cycles):
 
 
 def goodput(context):
-    """The rate whose median over links, directions and rounds is furthest from the goodput expected."""
+    """The rate whose median over links, directions and rounds is furthest from the expected goodput."""
     rates = lab_benchmark(context, context.rounds, 0)
     percent = {each["rate"]: 100 * abs(each["share_of_goodput"]["median"] - 1) for each in rates}
     worst = max(percent, key=percent.get)
@@ -27,7 +27,7 @@ def goodput(context):
                     note=f"{worst}; single measurements {least:.3f} to {most:.3f}", samples={"ours": list(percent.values())})
 
 
-# Built and removed again and again, once for both rows.
+# Builds and removes the hosts many times, once for both rows.
 
 def cycled(context):
     return context.once("lab cycles", lambda: lab_benchmark(context, 0, CYCLES)[0])
@@ -40,7 +40,7 @@ def eight_hosts(context):
 
 
 def left_behind(context):
-    """The ratio is their number."""
+    """Things left behind; the ratio is their number."""
     result = cycled(context)
     left = result["left_behind"]
     return Measured(len(left), 0, len(left), result["cycles"], unit="", note=", ".join(left))

@@ -1,4 +1,4 @@
-"""Running things, in interleaved rounds, and what a row comes to."""
+"""Runs programs in interleaved rounds, and computes the figures of a row."""
 import dataclasses
 import json
 import os
@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Skipped(Exception):
-    """A row that this machine, or this build, cannot run."""
+    """Raised for a row that this machine or this build cannot run."""
 
 
 def need_root():
@@ -21,18 +21,18 @@ def need_root():
 
 @dataclasses.dataclass
 class Measured:
-    """Two figures in one unit and their ratio, which the row's target is about."""
+    """Two figures in one unit, and their ratio, which is compared with the row's target."""
     ours: float
     peer: float
     ratio: float
-    rounds: int  # in which the two took turns, or of what is beside a bound
+    rounds: int  # rounds in which the two took turns, or in which one was compared with a bound
     unit: str = "ms"
     note: str = ""
     samples: dict = dataclasses.field(default_factory=dict)
 
 
 def run(command, env=None, timeout=140, accept=(0,)):
-    """Standard output of a command given as a list; its standard error is shown when its exit code is none of `accept`."""
+    """Standard output of a command, given as a list. Raises with its standard error if its exit code is not in `accept`."""
     done = subprocess.run([str(word) for word in command], env={**os.environ, **(env or {})}, capture_output=True,
                           text=True, timeout=timeout, check=False)
     if done.returncode not in accept:
@@ -41,7 +41,7 @@ def run(command, env=None, timeout=140, accept=(0,)):
 
 
 def interleaved(rounds, measures):
-    """Runs each of `measures` (name -> function) once a round, in an order shuffled each round; name -> values."""
+    """Runs each of `measures` (name -> function) once per round, in an order shuffled each round. Returns name -> values."""
     values = {name: [] for name in measures}
     order = random.Random(1)
     for _ in range(rounds):
@@ -53,12 +53,12 @@ def interleaved(rounds, measures):
 
 
 def slower(ours, peer, **more):
-    """From samples: how many times the peer's time ours takes (at most ...)."""
+    """Our time over the peer's, from samples (for targets `at_most`)."""
     return _of_samples(ours, peer, lambda mine, theirs: mine / theirs, more)
 
 
 def faster(ours, peer, **more):
-    """From samples: how many times as fast as the peer ours is (at least ...)."""
+    """How many times as fast as the peer we are, from samples (for targets `at_least`)."""
     return _of_samples(ours, peer, lambda mine, theirs: theirs / mine, more)
 
 
@@ -69,7 +69,7 @@ def _of_samples(ours, peer, ratio, more):
 
 
 class Context:
-    """One call of compare.py: the build, how often, and what has been measured for several rows at once."""
+    """One call of compare.py: the build, the number of rounds, and the results that several rows share."""
 
     def __init__(self, build, rounds, steps):
         self.build = pathlib.Path(build)
@@ -84,11 +84,11 @@ class Context:
 
     @property
     def slow_rounds(self):
-        """Of what takes tens of seconds a round: the fewest that have a median beside an outlier, or half of all."""
+        """Rounds for rows that take tens of seconds per round: half of all, but at least 3, so an outlier is not the median."""
         return max(3, self.rounds // 2)
 
     def once(self, key, measure):
-        """`measure()`, called for the first of the rows that share it."""
+        """The result of `measure()`, which only the first of the rows that share it calls."""
         if key not in self._cache:
             try:
                 self._cache[key] = measure()
@@ -99,7 +99,7 @@ class Context:
         return self._cache[key]
 
     def strategy(self, name):
-        """Its entry of `ringside list`; a row whose strategy is not there is skipped."""
+        """A strategy's entry in `ringside list`. Skips the row if the strategy is missing or unavailable."""
         if self._strategies is None:
             listed = json.loads(run([self.ringside, "list", "strategies", "--json"]))["strategies"]
             self._strategies = {entry["name"]: entry for entry in listed}
@@ -111,6 +111,6 @@ class Context:
         return entry
 
     def key(self, strategy, key):
-        """A row whose strategy does not read that key is skipped."""
+        """Skips the row if the strategy does not read the key."""
         if key not in self.strategy(strategy)["keys"]:
             raise Skipped(f"strategy {strategy} does not read --{key} in this build")

@@ -1,4 +1,4 @@
-"""The table: what must be shown, by how much, and how it is measured. A line a row."""
+"""The table of rows: what a row shows, its target, and how it is measured."""
 import dataclasses
 import typing
 
@@ -8,7 +8,7 @@ from comparison.measure import Measured
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    name: str  # group/detail: --only takes either
+    name: str  # group/detail; --only takes the group or the whole name
     what: str
     measure: typing.Callable[..., Measured]
     at_least: float | None = None
@@ -20,7 +20,7 @@ class Row:
         return "none" if self.at_most is None else f"<= {self.at_most:g}"
 
     def reached(self, ratio):
-        """None without a target."""
+        """Whether the ratio is within the target; None without a target."""
         if self.at_least is not None:
             return ratio >= self.at_least
         return None if self.at_most is None else ratio <= self.at_most
@@ -29,15 +29,15 @@ class Row:
 # Strategy, dedicated servers, flags.
 RING = ("ring", 0, ())
 HALVING_DOUBLING = ("halving-doubling", 0, ())
-# Pulls of the last bucket follow its pushes: with few buckets a server this tail is a part of the whole that counts.
+# The last bucket's pulls follow its pushes. With few buckets per server, this tail is a large part of the whole.
 SMALL_BUCKETS = ("--bucket-mb", 1)
 QUARTER_BUCKETS = ("--bucket-mb", 0.25)
 COLOCATED = ("ps-sync", 0, ("--servers", "colocated", *SMALL_BUCKETS))
 MIXED_2 = ("mixed", 2, QUARTER_BUCKETS)
 MIXED_4 = ("mixed", 4, QUARTER_BUCKETS)
 
-# All traffic of four hosts and more goes through two cores. At 1 Gbit/s rings leave half of them idle; gRPC's servers do not
-# (README.md): 500 Mbit/s, so that the links are the limit and not the cores.
+# All traffic of four or more hosts goes through two cores. At 1 Gbit/s rings leave half of them idle, but gRPC's servers do
+# not (README.md). So servers run at 500 Mbit/s, where the links are the limit and not the cores.
 RING_RATE = "1Gbps"
 RATE = "500Mbps"
 OVERLAP = "2 hosts at 1 Gbit/s, profile:resnet50, compute = communication, ring, overlap"
@@ -50,7 +50,7 @@ def shm(workers, size, peer, label, at_least):
                subjects.bench_ratio("shm", peer, workers, size), at_least=at_least)
 
 
-# What takes turns.
+# The contenders that take turns.
 RINGS = (RING, HALVING_DOUBLING)
 BESIDE_RING = (MIXED_4, RING)
 
@@ -94,7 +94,7 @@ ROWS = [
     Row("push-pull/protobuf", "push and pull 64 MiB, 2 workers, 1 server, TCP / plain protobuf bytes service: times as fast",
         subjects.push_pull_protobuf, at_least=2),
     Row("push-pull/90ms", "the same / 90 ms", subjects.push_pull_90_ms, at_most=1),
-    # No target: nothing is summed there. What is above 1 is all that gRPC, sum and update cost.
+    # No target, because the peer sums nothing. The part above 1 is the whole cost of gRPC, sum and update.
     Row("push-pull/tcp", "the same / sockets that only send every bucket back", subjects.push_pull_tcp),
     Row("push-pull/shm", "push and pull 64 MiB, 2 workers, 1 server: shm transport / TCP: times as fast",
         subjects.push_pull_transport("shm"), at_least=4),
@@ -115,12 +115,12 @@ ROWS = [
         subjects.lab_hierarchical, at_least=1.4),
     Row("lab/resnet50", "four hosts at 1 Gbit/s, profile:resnet50 under ring: step / bound", subjects.lab_training,
         at_most=1.10),
-    # In order of the backward pass the forward pass, a third of the compute, overlaps with nothing: 1.5 at most.
+    # In the order of the backward pass, the forward pass (a third of the compute) overlaps with nothing: 1.5 at most.
     *[Row(f"overlap/{order}", f"{OVERLAP} on ({order}) / off: times as fast", subjects.overlap(order), at_least=at_least)
       for order, at_least in (("fifo", None), ("priority", 1.6))],
     Row("priority", "2 hosts at 2 Gbit/s, profile:vgg16, compute = communication, ps-sync co-located: priority / fifo: "
         "times as fast", subjects.priority, at_least=1.2),
-    # Horovod's figure is the published one, not measured here.
+    # Horovod's figure is published, not measured here.
     *[Row(f"timeline/{label}", f"{what}, 2 workers, ring: timeline on / off (published of Horovod's: up to 40 % of throughput)",
           subjects.timeline(steps, *flags), at_most=1.01)
       for label, what, steps, flags in (
@@ -136,7 +136,7 @@ ROWS = [
 
 
 def choose(only):
-    """Rows by full name or by group, in the order of the table. Raises KeyError on an unknown word."""
+    """Rows chosen by full name or by group, in the order of the table. Raises KeyError on an unknown word."""
     words = only.split(",")
     for word in words:
         if not any(row.name == word or row.name.startswith(word + "/") for row in ROWS):

@@ -1,4 +1,4 @@
-"""How each thing of the table is timed; what concerns the whole program is in `whole_jobs`. Every function takes the context first and returns what `rows` asks for."""
+"""Measures the table's rows, except those of the whole program (`whole_jobs`). Every function takes the context first and returns a row's figures."""
 import json
 import os
 import pathlib
@@ -13,7 +13,7 @@ WARMUP = 3
 MLP = ["--model", "mlp", "--data", "synthetic", "--batch-per-worker", 32, "--lr", 0.01]
 
 
-# Sums over all ranks: one `ringside bench --peers` for all rows of a size.
+# Sums over all ranks; one `ringside bench --peers` serves all rows of a size.
 
 def bench_rows(context, strategy, workers, size):
     def measure():
@@ -28,7 +28,7 @@ def bench_rows(context, strategy, workers, size):
 
 
 def bench_ratio(strategy, peer, workers, size):
-    """`peer`: a row's name, or "gloo" for the fastest of bare Gloo's algorithms."""
+    """`peer` is the name of a row, or "gloo" for the fastest algorithm of Gloo alone."""
     def measure(context):
         rows, skipped = bench_rows(context, strategy, workers, size)
         ours = next(row for row in rows if row["strategy"] == strategy)
@@ -46,7 +46,7 @@ def bench_ratio(strategy, peer, workers, size):
 # Training on this machine.
 
 def metrics_step_ms(bundle):
-    """Mean over the steps after the warm-up, as PyTorch's loop is timed."""
+    """The mean over the steps after the warm-up, timed like PyTorch's loop."""
     lines = (pathlib.Path(bundle) / "metrics.jsonl").read_text().splitlines()
     records = [record for record in map(json.loads, lines) if "step_ms" in record]
     last = max(record["step"] for record in records)
@@ -85,7 +85,7 @@ def ddp_step_ms(workers, steps):
 
 
 def mlp_against(strategy, peer, *flags):
-    """Step of the MLP with two workers: over that of DDP, or of another strategy."""
+    """The MLP's step with two workers, over that of DDP or of another strategy."""
     def measure(context):
         context.strategy(strategy)
         steps = context.steps
@@ -102,8 +102,8 @@ def mlp_against(strategy, peer, *flags):
 
 
 def timeline(steps, *flags):
-    """Step of two workers under `ring` with a timeline of every step, over the same without: medians over
-    rounds of the mean step of a run. A difference of a percent takes more rounds than others."""
+    """The step of two workers with `ring` and a timeline of every step, over the step without: medians over
+    rounds of a run's mean step. A difference of one percent needs more rounds than others."""
     def measure(context):
         def step_ms(*more):
             return train_step_ms(context, "ring", 2, max(steps, context.steps), *flags, *more)
@@ -113,7 +113,7 @@ def timeline(steps, *flags):
 
 
 def coalesced(workers):
-    """1,000 tensors of 4 KiB under `ring`: buckets of 4 MiB, and every tensor alone."""
+    """1,000 tensors of 4 KiB with `ring`: in buckets of 4 MiB, and every tensor alone."""
     def measure(context):
         model = ["--model", "profile:small-tensors"]
         values = interleaved(context.rounds, {
@@ -142,7 +142,7 @@ def start_of_help(context):
     return Measured(median, 50.0, median / 50.0, rounds)
 
 
-# The report's page, of the browser test's 500 runs.
+# The report's page for the 500 runs of the browser test.
 
 def page(context):
     def measure():
@@ -191,7 +191,7 @@ def push_pull_90_ms(context):
 
 
 def push_pull_transport(transport):
-    """64 MiB over that transport, against gRPC over TCP."""
+    """64 MiB over a transport, compared with gRPC over TCP."""
     def measure(context):
         context.key("ps-sync", "ps-transport")
 
@@ -212,7 +212,7 @@ def network_flags(hosts=4, rate="1Gbps", workers_per_host=1, server_hosts=0):
 
 
 def lab(context, options, command, timeout=145):
-    """`options`: of `network_flags`. What train or bench prints."""
+    """The output of train or bench. `options` are those of `network_flags`."""
     need_root()
     with tempfile.TemporaryDirectory() as out:
         bundle = ["--out", f"{out}/run"] if command[0] == "train" else []
@@ -221,7 +221,7 @@ def lab(context, options, command, timeout=145):
 
 
 def lab_bench(context, strategy, options, flags=()):
-    """Seconds, and the share of the bound: bus bandwidth over what TCP can carry at most on these links."""
+    """Milliseconds, and the share of the bound: bus bandwidth over the most that TCP can carry on these links."""
     result = lab(context, options, ["bench", "--strategy", strategy, "-b", "100MB", "-e", "100MB", "-n", 2, "-w", 1,
                                     *flags])
     row = result["rows"][0]
@@ -234,8 +234,8 @@ def lab_bench(context, strategy, options, flags=()):
 
 
 def lab_100mb(context, rate, contenders):
-    """`contenders`: (strategy, dedicated servers, flags) each; they take turns, once for all rows that name the same ones.
-    Runs of each."""
+    """The runs of each contender: (strategy, dedicated servers, flags). They take turns, once for all rows with the same
+    contenders."""
     def measure_once(strategy, servers, flags):
         return lambda: lab_bench(context, strategy, {"rate": rate, "server_hosts": servers}, flags)
     for strategy, _, _ in contenders:
@@ -245,7 +245,7 @@ def lab_100mb(context, rate, contenders):
 
 
 def lab_share(rate, contender, contenders):
-    """Of its own bound, measured in turns with the other `contenders`."""
+    """A contender's share of its own bound, measured in turns with the other `contenders`."""
     def measure(context):
         runs = lab_100mb(context, rate, contenders)[contender]
         ms = statistics.median(each["ms"] for each in runs)
@@ -264,7 +264,7 @@ def lab_faster(rate, contender, peer):
 
 
 def lab_hierarchical(context):
-    """Both in one lab, in rounds of one bench."""
+    """Measures both in one lab, in the rounds of one bench."""
     context.strategy("hierarchical")
     result = lab(context, {"hosts": 2, "workers_per_host": 2},
                  ["bench", "--strategy", "hierarchical,ring", "-b", "100MB", "-e", "100MB", "-n", 3, "-w", 1,
@@ -274,8 +274,8 @@ def lab_hierarchical(context):
 
 
 def lab_step_ms(context, options, strategy, model, compute_ms, steps, *flags):
-    """Median of the steps after the first. The last one waits for its own communication besides that of the step
-    before: with fewer than three counted steps it would weigh in."""
+    """The median of the steps after the first. The last step waits for its own communication besides that of the step
+    before. With fewer than three counted steps it would change the median."""
     if steps < 4:
         raise ValueError("give at least 4 steps")
     summary = lab(context, options,
@@ -285,7 +285,7 @@ def lab_step_ms(context, options, strategy, model, compute_ms, steps, *flags):
 
 
 def emulated(context, options, strategy, model, steps, ours, peer):
-    """Two settings of one training, with as much compute as communication takes alone."""
+    """Compares two settings of one training whose compute takes as long as communication alone."""
     communication = lab_step_ms(context, options, strategy, model, 0, steps, *peer)
     values = interleaved(context.slow_rounds, {
         "ours": lambda: lab_step_ms(context, options, strategy, model, communication, steps, *ours),
@@ -296,7 +296,7 @@ def emulated(context, options, strategy, model, steps, ours, peer):
 
 
 def lab_training(context):
-    """Step of ResNet-50 under `ring`, over the bound."""
+    """The step of ResNet-50 with `ring`, over the bound."""
     def once():
         return lab(context, {},
                    ["train", "--strategy", "ring", "--model", "profile:resnet50", "--steps", 10])
@@ -307,7 +307,7 @@ def lab_training(context):
 
 
 def overlap(order):
-    """Buckets sent during the backward pass, in that order, against after it."""
+    """Compares sending buckets during the backward pass, in that order, with sending them after it."""
     def measure(context):
         on = ["--overlap", "on"]
         if order != "fifo":
@@ -329,8 +329,8 @@ CODECS = ("fp32", "powersgd:4", "topk:0.01", "fp16")
 
 
 def codec(name):
-    """Step of ResNet-50 without compute, four hosts at 100 Mbit/s, against full gradients. All codecs take turns, once
-    for all rows."""
+    """The step of ResNet-50 without compute on four hosts at 100 Mbit/s, compared with full gradients. All codecs take
+    turns, once for all rows."""
     def measure(context):
         strategy = next((each for each in ("ring", "ps-sync") if "codec" in context.strategy(each)["keys"]), None)
         if strategy is None:

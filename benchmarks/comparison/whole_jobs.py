@@ -1,4 +1,4 @@
-"""What must hold for the program as a whole: the quickstart, `ringside verify`, matrices, what the executable loads."""
+"""Measures the whole program: the quickstart, `ringside verify`, matrices, and the libraries that the executable loads."""
 import json
 import pathlib
 import re
@@ -18,7 +18,7 @@ def need_worker(context):
         raise Skipped("ringside-worker is not built: it needs libtorch")
 
 
-# The quickstart, once for both rows.
+# The quickstart runs once for both rows.
 
 def quickstart(context):
     need_worker(context)
@@ -40,20 +40,20 @@ def quickstart_time(context):
 
 
 def quickstart_accuracy(context):
-    """The least of any synchronous strategy, with any number of workers."""
+    """The lowest accuracy of any synchronous strategy with any number of workers."""
     cells = [cell for cell in quickstart(context)["cells"] if context.strategy(cell["strategy"])["synchronous"]]
     least = min(cells, key=lambda cell: cell["accuracy"])
     return Measured(100 * least["accuracy"], 95.0, least["accuracy"] / 0.95, 1, unit="%",
                     note=f"{least['strategy']}, {least['workers']} workers")
 
 
-# Every synchronous strategy against a single worker: one `ringside verify` for both optimizers.
+# Every synchronous strategy compared with a single worker; one `ringside verify` serves both optimizers.
 
 def verified(context, flags):
     need_worker(context)
 
     def measure():
-        # 5: a row is past its limit, which is a result like any other.
+        # Exit code 5 means that a row is past its limit, which is a normal result.
         result = json.loads(run([context.ringside, "verify", *flags, "--json", "--quiet"], timeout=3600, accept=(0, 5)))
         for row in result["rows"]:
             if row["difference"] is None or row["same_twice"] is False:
@@ -64,7 +64,7 @@ def verified(context, flags):
 
 
 def verify(optimizer, flags=VERIFY):
-    """The largest difference to the single worker, L2 norm over the norm of the parameters, over its limit."""
+    """The largest difference to the single worker (L2 norm over the norm of the parameters), over its limit."""
     def measure(context):
         rows = [row for row in verified(context, flags) if row["optimizer"] == optimizer]
         most = max(rows, key=lambda row: row["difference"])
@@ -76,7 +76,7 @@ def verify(optimizer, flags=VERIFY):
 # Matrices.
 
 def result_of(context, script, *flags):
-    """What a script of this folder's parent writes as JSON. 5: past its own limit, which is a result like any other."""
+    """The JSON that a script in benchmarks/ writes. Exit code 5 means past its own limit, which is a normal result."""
     with tempfile.TemporaryDirectory() as out:
         written = pathlib.Path(out) / "result.json"
         run([sys.executable, "-B", ROOT / "benchmarks" / script, "--build", context.build, *flags, "--json", written],
@@ -85,7 +85,7 @@ def result_of(context, script, *flags):
 
 
 def matrix_overhead(study, needs_libtorch):
-    """Of the strategy whose median over runs is the largest."""
+    """The overhead of the strategy with the largest median over runs."""
     def measure(context):
         if needs_libtorch:
             need_worker(context)
@@ -98,7 +98,7 @@ def matrix_overhead(study, needs_libtorch):
 
 
 def matrix_kills(context):
-    """The first run that is lost, doubled or half-written ends it: none, or one. The ratio is their number."""
+    """The first run that is lost, doubled or half-written ends the test. The ratio is the number of such runs: 0 or 1."""
     result = result_of(context, "kill_the_runner.py", "--kills", KILLS)
     broken = 1 if result["broken"] else 0
     note = result["broken"] or f"after {result['unfinished_after']} of the kills a run was unfinished"
@@ -106,7 +106,7 @@ def matrix_kills(context):
 
 
 def libtorch_loaded(context):
-    """Libraries of it that the dynamic linker opens: none. The ratio is their number."""
+    """The libraries of libtorch that the dynamic linker opens. The ratio is their number; the target is none."""
     with tempfile.TemporaryDirectory() as out:
         run([context.ringside, "--help"], {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": f"{out}/opened"})
         told = "".join(path.read_text() for path in pathlib.Path(out).iterdir())

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "benchmarks/peers/bytes_push_pull.grpc.pb.h"
+#include "ringside/benchmarks/peers/bytes_push_pull.grpc.pb.h"
 
 namespace ringside {
 namespace {

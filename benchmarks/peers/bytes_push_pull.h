@@ -8,9 +8,9 @@
 
 namespace ringside {
 
-/// A plain parameter server: generated code, payloads in a Protocol Buffer, callback API. It sums
-/// what `workers` push of a bucket, subtracts the sum from its parameters and answers all with
-/// them.
+/// A plain parameter server with gRPC's generated code and callback API, and payloads in Protocol
+/// Buffers. It sums the pushes of `workers` for a bucket, subtracts the sum from its parameters and
+/// answers all workers with them.
 class BytesServer {
  public:
   BytesServer(int workers, std::size_t elements, std::size_t bucket_elements);
@@ -22,7 +22,7 @@ class BytesServer {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Its worker: all buckets at once, then waits for all.
+/// The worker of a `BytesServer`. It sends all buckets at once, then waits for all.
 class BytesWorker {
  public:
   BytesWorker(int rank, const std::string& endpoint);

@@ -17,8 +17,8 @@
 
 namespace ringside {
 
-/// The ranks of a peer that has no launcher: processes forked from this one, with a barrier and
-/// room for their times in shared memory. Ranks die with rank 0.
+/// The ranks of a peer without a launcher: processes forked from this one. Shared memory holds a
+/// barrier and their times. Ranks die with rank 0.
 class ForkedRanks {
  public:
   ForkedRanks(int ranks, int iterations)
@@ -36,7 +36,7 @@ class ForkedRanks {
     ::pthread_barrier_init(barrier_, &attributes, static_cast<unsigned>(ranks));
   }
 
-  /// The rank of this process: 0 in the one that calls.
+  /// Forks the ranks. Returns the rank of the current process; the calling one is rank 0.
   int Fork() {
     for (int rank = 1; rank < ranks_; ++rank) {
       const pid_t child = ::fork();
@@ -50,12 +50,12 @@ class ForkedRanks {
     return 0;
   }
 
-  void Meet() { ::pthread_barrier_wait(barrier_); }
+  void Barrier() { ::pthread_barrier_wait(barrier_); }
 
   /// Rank 0 prints the slowest rank's time of each operation.
   void Print(std::size_t size, const std::vector<double>& own) {
     std::copy(own.begin(), own.end(), times_ + static_cast<std::size_t>(rank_) * iterations_);
-    Meet();
+    Barrier();
     if (rank_ == 0) {
       std::vector<double> slowest(iterations_, 0.0);
       for (std::size_t i = 0; i < slowest.size() * static_cast<std::size_t>(ranks_); ++i) {
@@ -63,10 +63,10 @@ class ForkedRanks {
       }
       PrintPeerTimes(size, slowest.data(), static_cast<int>(iterations_));
     }
-    Meet();
+    Barrier();
   }
 
-  /// Ends the other ranks here; rank 0 returns whether all went well.
+  /// Ends all ranks but 0. Rank 0 returns whether all succeeded.
   bool Join() {
     if (rank_ != 0) ::_exit(0);
     bool well = true;

@@ -1,4 +1,4 @@
-// One sum over all ranks with Gloo alone: a peer of `ringside bench --peers`.
+// Times one sum over all ranks with Gloo alone. A peer of `ringside bench --peers`.
 // usage: peer-gloo ring|ring-chunked|halving-doubling RANKS WARMUP ITERATIONS SIZE...
 #include <gloo/allreduce.h>
 #include <gloo/allreduce_halving_doubling.h>
@@ -27,7 +27,7 @@ void Add(void* out, const void* a, const void* b, std::size_t count) {
   }
 }
 
-/// Bound to the vector, as Gloo's older algorithms are.
+/// Makes an operation that is bound to the vector, as Gloo's older algorithms are.
 std::function<void()> MakeOperation(const std::string& algorithm,
                                     const std::shared_ptr<gloo::Context>& context,
                                     std::vector<float>& data) {
@@ -63,9 +63,9 @@ void Measure(const std::string& algorithm, int rank, int ranks, const std::strin
   for (const std::size_t size : plan.sizes) {
     std::vector<float> data(size / sizeof(float), 0.0F);
     const auto operation = MakeOperation(algorithm, context, data);
-    all.Meet();
+    all.Barrier();
     const std::vector<double> times = PeerTimes(plan, operation);
-    all.Print(size, times);  // and all have met: nobody unbinds what another still writes to
+    all.Print(size, times);  // also a barrier: no rank frees memory that another still writes to
   }
 }
 

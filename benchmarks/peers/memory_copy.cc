@@ -1,6 +1,6 @@
-// 2NM bytes of memory traffic, which a sum in shared memory needs at least, in whichever way is the
-// fastest here: every rank copies a vector of its own to another, or reads its vector and writes it
-// again in place, which touches no more memory than the sum does. A peer of `ringside bench
+// Times 2NM bytes of memory traffic, the least that a sum in shared memory needs. Two ways compete
+// and the faster one counts. Every rank copies its vector to another vector, or it reads and writes
+// its vector in place, which touches no more memory than the sum does. A peer of `ringside bench
 // --peers`.
 // usage: peer-memory-copy RANKS WARMUP ITERATIONS SIZE...
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 #include "benchmarks/peers/forked_ranks.h"
 #include "benchmarks/peers/peer_times.h"
-#include "common/memory_region.h"
+#include "ringside/common/core/memory_region.h"
 
 namespace {
 
@@ -19,8 +19,8 @@ constexpr std::size_t kLineBytes = 64;
 constexpr std::size_t kAheadBytes = 1024;
 using Line = int __attribute__((vector_size(kLineBytes)));
 
-/// Adds 1 to every int of two ranges at once, as a sum goes over two vectors: what is read is
-/// written again.
+/// Adds 1 to every int, going over two ranges at once, as a sum goes over two vectors. Writes all
+/// that it reads.
 __attribute__((target_clones("avx512f", "avx2", "default"))) void Rewrite(char* data,
                                                                           std::size_t size) {
   const std::size_t half = size / 2 / kLineBytes * kLineBytes;
@@ -49,19 +49,19 @@ int main(int argc, char** argv) {
   ringside::ForkedRanks ranks(std::atoi(argv[1]), plan.iterations);
   ranks.Fork();
   for (const std::size_t size : plan.sizes) {
-    // As the vectors of strategies: huge pages where there are any.
+    // Uses the same memory as strategies' vectors: huge pages where they are available.
     const auto from = ringside::MemoryRegion::Ordinary(size);
     const auto to = ringside::MemoryRegion::Ordinary(size);
     char* const source = reinterpret_cast<char*>(from.data());
     char* const target = reinterpret_cast<char*>(to.data());
     std::memset(source, 1, size);
     std::memset(target, 1, size);
-    ranks.Meet();
+    ranks.Barrier();
     const auto copied = ringside::PeerTimes(plan, [&] {
       std::memcpy(target, source, size);
       asm volatile("" : : "r"(target) : "memory");
     });
-    ranks.Meet();
+    ranks.Barrier();
     const auto rewritten = ringside::PeerTimes(plan, [&] { Rewrite(source, size); });
     ranks.Print(size, Total(copied) < Total(rewritten) ? copied : rewritten);
   }

@@ -1,4 +1,4 @@
-// MPI_Allreduce in place, with the algorithm that OpenMPI chooses: a peer of `ringside bench
+// Times MPI_Allreduce in place with the algorithm that OpenMPI chooses. A peer of `ringside bench
 // --peers`. usage: mpirun -np RANKS peer-openmpi RANKS WARMUP ITERATIONS SIZE...
 #include <mpi.h>
 
@@ -23,7 +23,7 @@ void Measure(const ringside::PeerPlan& plan, std::size_t size, int rank) {
   if (rank == 0) ringside::PrintPeerTimes(size, slowest.data(), plan.iterations);
 }
 
-/// Ranks that each run alone would look very fast.
+/// Checks the number of ranks: ranks that each run alone would look very fast.
 bool RanksAre(int expected) {
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

@@ -9,15 +9,15 @@
 
 namespace ringside {
 
-/// What every peer of `ringside bench --peers` is told, and how it times: the same warm-up, the
-/// same operations back to back with the clock read in between, as our own workers do.
+/// The arguments of every peer of `ringside bench --peers`. All peers time as our own workers do:
+/// the same warm-up, then the same operations back to back, with a clock reading after each.
 struct PeerPlan {
   int warmup = 0;
   int iterations = 0;
   std::vector<std::size_t> sizes;  ///< Bytes.
 };
 
-/// "WARMUP ITERATIONS SIZE...". Empty sizes when there are too few words.
+/// Reads "WARMUP ITERATIONS SIZE...". `sizes` is empty when there are too few words.
 inline PeerPlan ReadPeerPlan(int words, char** argv) {
   PeerPlan plan;
   if (words < 3) return plan;
@@ -27,7 +27,7 @@ inline PeerPlan ReadPeerPlan(int words, char** argv) {
   return plan;
 }
 
-/// Microseconds of each timed operation on this rank, which has just met the others.
+/// The microseconds of each timed operation on this rank, which has just passed a barrier.
 template <typename Operation>
 std::vector<double> PeerTimes(const PeerPlan& plan, const Operation& operation) {
   using Clock = std::chrono::steady_clock;
@@ -43,7 +43,7 @@ std::vector<double> PeerTimes(const PeerPlan& plan, const Operation& operation) 
   return times;
 }
 
-/// One line, as `ringside bench` reads it: `times` are those of the slowest rank of each operation.
+/// Prints one line for `ringside bench`. `times` are those of the slowest rank in each operation.
 inline void PrintPeerTimes(std::size_t size, const double* times, int iterations) {
   std::printf("{\"size\":%zu,\"times_us\":[", size);
   for (int i = 0; i < iterations; ++i) std::printf("%s%.3f", i == 0 ? "" : ",", times[i]);

@@ -23,7 +23,7 @@ void Require(bool worked) {
   if (!worked) throw std::runtime_error("bare TCP over loopback does not work here");
 }
 
-/// False: the other end has closed.
+/// Returns false when the other end has closed.
 bool SendAll(int socket, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -42,7 +42,7 @@ bool ReceiveAll(int socket, std::span<std::byte> bytes) {
   return true;
 }
 
-/// Until the worker goes.
+/// Sends back every bucket until the worker closes.
 void Echo(int listener, std::size_t bytes, std::size_t bucket_bytes) {
   const int socket = ::accept(listener, nullptr, nullptr);
   if (socket < 0) return;
@@ -72,7 +72,7 @@ TcpServer::TcpServer(int workers, std::size_t bytes, std::size_t bucket_bytes)
 }
 
 TcpServer::~TcpServer() {
-  ::shutdown(listener_, SHUT_RDWR);  // ends what still waits for a worker
+  ::shutdown(listener_, SHUT_RDWR);  // ends threads that still wait for a worker
   threads_.clear();
   ::close(listener_);
 }

@@ -8,14 +8,14 @@
 
 namespace ringside {
 
-/// What the kernel alone takes for a push and pull over loopback TCP: a server that sends back
-/// every bucket as it came, as soon as it has come whole, a thread and a connection a worker.
-/// Nothing is summed and nothing updated: a floor, not a server that could be used.
+/// The kernel's own time for push and pull over loopback TCP: a server that sends back every bucket
+/// unchanged, as soon as all of it has come. Each worker has a connection and a thread. It sums and
+/// updates nothing, so it is a lower bound and not a usable server.
 class TcpServer {
  public:
-  /// `bytes`: of a push of all.
+  /// `bytes` is the size of a push of all buckets.
   TcpServer(int workers, std::size_t bytes, std::size_t bucket_bytes);
-  /// Once the workers have gone.
+  /// Destroy it after the workers have closed.
   ~TcpServer();
   int port() const { return port_; }
 
@@ -25,7 +25,7 @@ class TcpServer {
   std::vector<std::jthread> threads_;
 };
 
-/// Its worker: sends all on one thread while it receives on another.
+/// The worker of a `TcpServer`. It sends on one thread while it receives on another.
 class TcpWorker {
  public:
   explicit TcpWorker(int port);

@@ -1,7 +1,7 @@
-"""Step time of PyTorch DistributedDataParallel over Gloo: the peer of `ringside train --model mlp`.
+"""Times a step of PyTorch DistributedDataParallel over Gloo, the peer of `ringside train --model mlp`.
 
-One rank of a job: start WORLD_SIZE of them with RANK, MASTER_ADDR, MASTER_PORT and GLOO_SOCKET_IFNAME set. Rank 0 prints
-one JSON object with the mean step time over STEPS steps that follow WARMUP steps.
+This is one rank of a job: start WORLD_SIZE of them with RANK, MASTER_ADDR, MASTER_PORT and GLOO_SOCKET_IFNAME set. Rank 0
+prints one JSON object with the mean step time over the STEPS steps that follow WARMUP steps.
 usage: torch_ddp.py BATCH_PER_WORKER WARMUP STEPS
 """
 import json

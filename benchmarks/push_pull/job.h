@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "benchmarks/push_pull/settings.h"
-#include "common/bucket.h"
-#include "paramserver/ps_strategy.h"
+#include "ringside/common/core/bucket.h"
+#include "ringside/paramserver/worker/ps_strategy.h"
 
 namespace ringside::push_pull {
 
@@ -39,7 +39,7 @@ class Job {
     moved_ = strategy_.copies().total() - start_.total();
     strategy_.Stop();
   }
-  /// Once stopped: payload bytes moved per payload byte received.
+  /// Payload bytes moved per payload byte received. Call after `Stop`.
   double copied() const {
     return static_cast<double>(moved_) /
            std::max(1.0, static_cast<double>(recorder_.bytes_received()));
@@ -48,7 +48,7 @@ class Job {
  private:
   StrategyContext Context(PsTransport transport, Store& store) {
     StrategyContext context{world_, store, comm_, *optimizer_, schedule_, recorder_, timeline_};
-    context.options.ps_transport = transport;
+    context.options.Set(kPsTransport, transport);
     return context;
   }
 

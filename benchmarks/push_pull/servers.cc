@@ -6,8 +6,8 @@
 
 #include "benchmarks/peers/bytes_push_pull.h"
 #include "benchmarks/peers/tcp_push_pull.h"
-#include "paramserver/consistency.h"
-#include "paramserver/ps_server.h"
+#include "ringside/paramserver/server/consistency.h"
+#include "ringside/paramserver/strategies/ps_server.h"
 
 namespace ringside::push_pull {
 namespace {
@@ -27,7 +27,7 @@ void RunServer(const Settings& settings, int index, PsTransport transport, Store
   Timeline timeline;
   ServerContext context{index, settings.servers, settings.workers, store, comm,
                         sgd,   schedule,         timeline};
-  context.options.ps_transport = transport;
+  context.options.Set(kPsTransport, transport);
   PsServer server(context, [&] { return MakeSynchronous(settings.workers, schedule); });
   AwaitEnd(done);
   const ServerReport report = server.Stop();

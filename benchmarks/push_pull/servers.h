@@ -3,12 +3,12 @@
 
 #include "benchmarks/push_pull/settings.h"
 #include "benchmarks/push_pull/shared.h"
-#include "common/store.h"
+#include "ringside/common/core/store.h"
 
 namespace ringside::push_pull {
 
-// Each is a process's whole work: says in `store` where it is reached, serves until `done` can be
-// read (any byte, or its end).
+// Each function is the whole work of a server process. It puts its address into `store` and serves
+// until `done` is readable (a byte, or its end).
 
 void RunServer(const Settings& settings, int index, PsTransport transport, Store& store,
                Shared& shared, int done);

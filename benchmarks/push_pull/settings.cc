@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside::push_pull {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/strategy_options.h"
+#include "ringside/paramserver/wire/ps_transport.h"
 
 namespace ringside::push_pull {
 

@@ -2,7 +2,7 @@
 
 #include <sys/mman.h>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside::push_pull {
 

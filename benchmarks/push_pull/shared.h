@@ -9,7 +9,7 @@ namespace ringside::push_pull {
 
 constexpr int kMaxProcesses = 64;
 
-/// What the processes share, in memory of its own.
+/// The data that the processes share, in a shared mapping.
 struct Shared {
   pthread_barrier_t barrier;  // of the workers
   std::array<double, kMaxProcesses> finished_ms;
@@ -20,7 +20,7 @@ struct Shared {
   double uds_ratio, shm_ratio;          // to gRPC over TCP
 };
 
-/// Lives until the process ends. Throws `InternalError`.
+/// Makes the mapping, which lives until the process ends. Throws `InternalError`.
 Shared& MakeShared(int workers);
 
 }  // namespace ringside::push_pull

@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <ctime>
 
-#include "common/deadline.h"
-#include "common/strategy.h"
+#include "ringside/common/core/deadline.h"
+#include "ringside/common/strategy/strategy.h"
 
 namespace ringside::push_pull {
 namespace {

@@ -17,15 +17,15 @@
 #include "benchmarks/push_pull/job.h"
 #include "benchmarks/push_pull/settings.h"
 #include "benchmarks/push_pull/shared.h"
-#include "common/flat_space.h"
+#include "ringside/common/core/flat_space.h"
 
 namespace ringside::push_pull {
 
-/// One worker process: all contenders in turn, round by round. Rank 0 prints a line for each and
-/// leaves how they compare in `shared`.
+/// One worker process. It runs all contenders in turn in every round. Rank 0 prints a line for each
+/// contender and stores their ratios in `shared`.
 class Worker {
  public:
-  /// `servers`: whose CPU time counts.
+  /// `servers` are the processes whose CPU time counts.
   Worker(const Settings& settings, int rank, const std::filesystem::path& directory, Shared& shared,
          const std::vector<pid_t>& servers);
 
@@ -51,7 +51,8 @@ class Worker {
   double CpuMilliseconds() const;
 
   static std::vector<double> Column(const std::vector<Sample>& samples, double Sample::*field);
-  /// Round by round, so that a slow moment of the machine weighs on both; 0 where one is missing.
+  /// The median of the rounds' ratios, so a slow moment of the machine affects both; 0 if one is
+  /// missing.
   static double MedianRatio(const Contender* one, const Contender* other, double Sample::*field);
 
   const Settings& settings_;
@@ -59,7 +60,7 @@ class Worker {
   const std::filesystem::path directory_;
   Shared& shared_;
   std::vector<pid_t> processes_;
-  std::deque<DirectoryStore> stores_;                 // one a job
+  std::deque<DirectoryStore> stores_;                 // one per job
   std::map<std::string, std::unique_ptr<Job>> jobs_;  // by transport
   FlatSpace plain_;                                   // of the peers
   std::unique_ptr<BytesWorker> bytes_;

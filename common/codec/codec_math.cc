@@ -1,4 +1,4 @@
-#include "common/codec/codec_math.h"
+#include "ringside/common/codec/codec_math.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "common/vector_clones.h"
+#include "ringside/common/core/vector_clones.h"
 
 namespace ringside {
 namespace {

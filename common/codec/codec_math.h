@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "common/codec/codec.h"
+#include "ringside/common/codec/codec.h"
 
 namespace ringside {
 
@@ -13,16 +13,16 @@ namespace ringside {
 
 /// sum[i] += factor * terms[i].
 void AddScaled(float factor, std::span<const float> terms, std::span<float> sum);
-/// The largest magnitude; NaN where there is one. 0 of nothing.
+/// Returns the largest magnitude, or NaN if a value is NaN; 0 if there are no values.
 float MaxMagnitude(std::span<const float> values);
-/// The mean magnitude, summed in a fixed order. 0 of nothing.
+/// Returns the mean magnitude, summed in a fixed order; 0 if there are no values.
 float MeanMagnitude(std::span<const float> values);
 
-/// The float at any address.
+/// Reads a float at any address.
 float LoadFloat(const std::byte* in);
 void StoreFloat(std::byte* out, float value);
 
-/// For `Codec::DamageOf`: empty where the length is right.
+/// For `Codec::Validate`: returns the error, empty if the length is right.
 std::string WrongLength(const Encoding& encoding, std::size_t expected);
 
 }  // namespace ringside

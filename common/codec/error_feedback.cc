@@ -1,10 +1,10 @@
-#include "common/codec/error_feedback.h"
+#include "ringside/common/codec/error_feedback.h"
 
-#include "common/codec/codec_math.h"
+#include "ringside/common/codec/codec_math.h"
 
 namespace ringside {
 
-void ErrorFeedbackCodec::Encode(std::span<const float> values, const CodecPlace& place,
+void ErrorFeedbackCodec::Encode(std::span<const float> values, const GradientPosition& place,
                                 std::span<std::byte> out) {
   const std::span<float> residual = std::span(residual_).subspan(place.offset, values.size());
   AddScaled(1, values, residual);

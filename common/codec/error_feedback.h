@@ -7,17 +7,17 @@
 #include <string>
 #include <vector>
 
-#include "common/codec/codec.h"
+#include "ringside/common/codec/codec.h"
 
 namespace ringside {
 
 /// Error feedback over any codec (Seide et al., Interspeech 2014; Stich et al., NeurIPS 2018): what
-/// an encoding loses is kept and added to what is encoded at the same place next, so nothing is
-/// lost for good: the sum of all that was decoded plus the residual is the sum of all that was put
-/// in. Holds one flat vector, which begins as zeros and is part of no checkpoint.
+/// an encoding loses is kept and added to what is encoded at the same position next, so nothing is
+/// lost for ever: all decoded values plus the residual add up to all encoded values. Holds one flat
+/// vector, which starts as zeros and is part of no checkpoint.
 class ErrorFeedbackCodec : public Codec {
  public:
-  /// `elements` of the flat vector.
+  /// `elements`: length of the flat vector.
   ErrorFeedbackCodec(std::unique_ptr<Codec> codec, std::size_t elements)
       : codec_(std::move(codec)), residual_(elements) {}
 
@@ -26,10 +26,10 @@ class ErrorFeedbackCodec : public Codec {
   std::size_t EncodedBytes(std::size_t elements) const override {
     return codec_->EncodedBytes(elements);
   }
-  void Encode(std::span<const float> values, const CodecPlace& place,
+  void Encode(std::span<const float> values, const GradientPosition& place,
               std::span<std::byte> out) override;
-  std::string DamageOf(const Encoding& encoding) const override {
-    return codec_->DamageOf(encoding);
+  std::string Validate(const Encoding& encoding) const override {
+    return codec_->Validate(encoding);
   }
   void Decode(const Encoding& encoding, std::size_t begin, std::span<float> out) const override {
     codec_->Decode(encoding, begin, out);

@@ -1,10 +1,10 @@
-#include "common/codec/half.h"
+#include "ringside/common/codec/half.h"
 
 #include <bit>
 #include <cstdint>
 #include <cstring>
 
-#include "common/vector_clones.h"
+#include "ringside/common/core/vector_clones.h"
 
 #if defined(__x86_64__) && !defined(RINGSIDE_NO_TARGET_CLONES)
 #define RINGSIDE_F16C 1

@@ -1,27 +1,50 @@
-#include "common/codec/half_codec.h"
+#include "ringside/common/codec/half_codec.h"
 
 #include <algorithm>
 #include <array>
+#include <memory>
 
-#include "common/codec/codec_math.h"
+#include "ringside/common/codec/codec_math.h"
 
 namespace ringside {
 namespace {
 
 constexpr std::size_t kBytes = 2;  // of an encoded float
 
+template <HalfKind kind>
+std::unique_ptr<Codec> Make(const CodecOptions&, int /*rank*/) {
+  return std::make_unique<HalfCodec>(kind);
+}
+
 }  // namespace
+
+const CodecEntry kFp16Codec{
+    .name = "fp16",
+    .summary = "rounded to 16 bits, 11 of them of precision",
+    .scheme = AggregationScheme::kReencodedPerHop,
+    .to_nearest = true,
+    .make = Make<HalfKind::kFp16>,
+};
+
+const CodecEntry kBf16Codec{
+    .name = "bf16",
+    .summary = "rounded to 16 bits, 8 of them of precision, with the range of fp32",
+    .scheme = AggregationScheme::kReencodedPerHop,
+    .to_nearest = true,
+    .make = Make<HalfKind::kBf16>,
+};
 
 HalfCodec::HalfCodec(HalfKind kind)
     : kernel_(kind == HalfKind::kFp16 ? Fp16Kernel() : Bf16Kernel()) {}
 
 std::size_t HalfCodec::EncodedBytes(std::size_t elements) const { return elements * kBytes; }
 
-void HalfCodec::Encode(std::span<const float> values, const CodecPlace&, std::span<std::byte> out) {
+void HalfCodec::Encode(std::span<const float> values, const GradientPosition&,
+                       std::span<std::byte> out) {
   kernel_.encode(values.data(), out.data(), values.size());
 }
 
-std::string HalfCodec::DamageOf(const Encoding& encoding) const {
+std::string HalfCodec::Validate(const Encoding& encoding) const {
   return WrongLength(encoding, EncodedBytes(encoding.elements));
 }
 

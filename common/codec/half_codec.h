@@ -5,12 +5,15 @@
 #include <span>
 #include <string>
 
-#include "common/codec/codec.h"
-#include "common/codec/half.h"
+#include "ringside/common/codec/codec.h"
+#include "ringside/common/codec/half.h"
 
 namespace ringside {
 
 enum class HalfKind { kFp16, kBf16 };
+
+extern const CodecEntry kFp16Codec;
+extern const CodecEntry kBf16Codec;
 
 /// fp16, bf16: every float as one of 16 bits. Encoding what was decoded gives the same bytes.
 class HalfCodec : public Codec {
@@ -18,9 +21,9 @@ class HalfCodec : public Codec {
   explicit HalfCodec(HalfKind kind);
 
   std::size_t EncodedBytes(std::size_t elements) const override;
-  void Encode(std::span<const float> values, const CodecPlace& place,
+  void Encode(std::span<const float> values, const GradientPosition& place,
               std::span<std::byte> out) override;
-  std::string DamageOf(const Encoding& encoding) const override;
+  std::string Validate(const Encoding& encoding) const override;
   void Decode(const Encoding& encoding, std::size_t begin, std::span<float> out) const override;
   void Add(const Encoding& encoding, std::size_t begin, float factor,
            std::span<float> sum) const override;

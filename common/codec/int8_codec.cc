@@ -1,11 +1,13 @@
-#include "common/codec/int8_codec.h"
+#include "ringside/common/codec/int8_codec.h"
 
 #include <cmath>
 #include <limits>
+#include <memory>
 
-#include "common/codec/codec_math.h"
-#include "common/codec/counter_random.h"
-#include "common/vector_clones.h"
+#include "ringside/common/codec/codec_math.h"
+#include "ringside/common/codec/raw_fallback_codec.h"
+#include "ringside/common/core/counter_random.h"
+#include "ringside/common/core/vector_clones.h"
 
 namespace ringside {
 namespace {
@@ -46,11 +48,20 @@ const std::int8_t* Quanta(const Encoding& encoding, std::size_t begin) {
 
 }  // namespace
 
+const CodecEntry kInt8Codec{
+    .name = "int8",
+    .summary = "rounded at random to 255 multiples of a scale",
+    .scheme = AggregationScheme::kReencodedPerHop,
+    .make = [](const CodecOptions& options, int rank) -> std::unique_ptr<Codec> {
+      return std::make_unique<RawFallbackCodec>(std::make_unique<Int8Codec>(options.seed, rank));
+    },
+};
+
 std::size_t Int8Codec::EncodedBytes(std::size_t elements) const {
   return elements == 0 ? 0 : kHeader + elements;
 }
 
-void Int8Codec::Encode(std::span<const float> values, const CodecPlace& place,
+void Int8Codec::Encode(std::span<const float> values, const GradientPosition& place,
                        std::span<std::byte> out) {
   if (values.empty()) return;
   const float largest = MaxMagnitude(values);
@@ -60,12 +71,12 @@ void Int8Codec::Encode(std::span<const float> values, const CodecPlace& place,
   const RandomKey key = RandomKey::Of({seed_, static_cast<std::uint64_t>(rank_),
                                        static_cast<std::uint64_t>(place.step),
                                        static_cast<std::uint64_t>(place.offset) >> 32});
-  // Of nothing but zeros (or of what rounds to them) every quotient would be 0 / 0.
+  // If all values are zeros (or round to zero) every quotient would be 0 / 0.
   Quantise(values.data(), reinterpret_cast<std::int8_t*>(out.data() + kHeader), values.size(),
            scale == 0 ? 1 : scale, key, static_cast<std::uint32_t>(place.offset));
 }
 
-std::string Int8Codec::DamageOf(const Encoding& encoding) const {
+std::string Int8Codec::Validate(const Encoding& encoding) const {
   std::string wrong = WrongLength(encoding, EncodedBytes(encoding.elements));
   if (!wrong.empty() || encoding.elements == 0) return wrong;
   const float scale = LoadFloat(encoding.bytes.data());

@@ -6,9 +6,11 @@
 #include <span>
 #include <string>
 
-#include "common/codec/codec.h"
+#include "ringside/common/codec/codec.h"
 
 namespace ringside {
+
+extern const CodecEntry kInt8Codec;
 
 /// int8 (QSGD, Alistarh et al., NeurIPS 2017, with one scale an encoding): multiples of a scale,
 /// -127 .. 127, rounded up or down at random such that the mean is the value. Multiples of the
@@ -20,9 +22,9 @@ class Int8Codec : public Codec {
   Int8Codec(std::uint64_t seed, int rank) : seed_(seed), rank_(rank) {}
 
   std::size_t EncodedBytes(std::size_t elements) const override;
-  void Encode(std::span<const float> values, const CodecPlace& place,
+  void Encode(std::span<const float> values, const GradientPosition& place,
               std::span<std::byte> out) override;
-  std::string DamageOf(const Encoding& encoding) const override;
+  std::string Validate(const Encoding& encoding) const override;
   void Decode(const Encoding& encoding, std::size_t begin, std::span<float> out) const override;
   void Add(const Encoding& encoding, std::size_t begin, float factor,
            std::span<float> sum) const override;

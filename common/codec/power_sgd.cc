@@ -1,15 +1,18 @@
 // Four columns of the factors are worked on at once: with that many, each float of the matrix that
 // is read from memory meets enough arithmetic to hide it, and the parts of the factors that are in
 // use stay in the first-level cache. Sums run in sixteen fixed lanes, whatever the vector width.
-#include "common/codec/power_sgd.h"
+#include "ringside/common/codec/power_sgd.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
+#include <string_view>
 
-#include "common/codec/codec_math.h"
-#include "common/codec/counter_random.h"
-#include "common/vector_clones.h"
+#include "ringside/common/codec/codec_math.h"
+#include "ringside/common/core/counter_random.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/common/core/vector_clones.h"
 
 namespace ringside {
 namespace {
@@ -81,7 +84,28 @@ void Scale(float factor, std::span<float> values) {
   for (float& value : values) value *= factor;
 }
 
+void CheckRank(double rank, std::string_view text) {
+  constexpr int kMaxRank = 1024;
+  if (rank >= 1 && rank <= kMaxRank) return;
+  throw ConfigError("a rank of " + std::string(text) +
+                    " is none; powersgd needs 1 <= rank <= " + std::to_string(kMaxRank));
+}
+
 }  // namespace
+
+const CodecEntry kPowerSgdCodec{
+    .name = "powersgd",
+    .summary = "two factors of RANK columns, whose product is close to the gradient",
+    .scheme = AggregationScheme::kFactors,
+    .parameter = "RANK",
+    .whole_parameter = true,
+    .check_parameter = CheckRank,
+    .error_feedback = true,
+    .wire_bytes =
+        [](const CodecOptions& options, std::size_t elements) {
+          return PowerSgdShape(elements, options).factor_floats() * sizeof(float);
+        },
+};
 
 PowerSgdShape::PowerSgdShape(std::size_t count, int wanted_rank)
     : elements(count),
@@ -150,8 +174,8 @@ void PowerSgd::AddProduct(float factor, std::span<float> out) const {
   }
 }
 
-// A column that the ones before it span would come out as their rounding errors, in no direction of
-// its own: its place in the projection would count one of theirs twice.
+// A column that the earlier ones span would become their rounding errors, with no direction of its
+// own: the projection would count one of their directions twice.
 void PowerSgd::Orthogonalise() {
   constexpr double kLeast = 1e-8;  // of the squared length, to be a direction of its own
   const auto column = [&](std::size_t index) {
@@ -173,8 +197,8 @@ void PowerSgd::Orthogonalise() {
   }
 }
 
-// Q is as long as the last step's M. Left so, P would be as M squared: it would leave the floats
-// where gradients are still far inside.
+// Q is as long as the last step's M. Without scaling P would be as long as M squared: it would
+// overflow floats while gradients are still far from that.
 void PowerSgd::NormaliseRight() {
   for (std::size_t k = 0; k < shape_.rank; ++k) {
     const std::span<float> own = std::span(right_).subspan(k * shape_.columns, shape_.columns);
@@ -191,7 +215,7 @@ void PowerSgd::StartAnew() {
   spanned_.clear();
 }
 
-// Uniform in [-1, 1): only the direction counts.
+// Uniform in [-1, 1): only the direction matters.
 void PowerSgd::FillRandomly(std::size_t column) {
   const RandomKey key = RandomKey::Of({seed_, offset_, draws_++});
   for (std::size_t j = 0; j < shape_.columns; ++j) {

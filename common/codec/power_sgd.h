@@ -6,12 +6,19 @@
 #include <span>
 #include <vector>
 
+#include "ringside/common/codec/codec_options.h"
+
 namespace ringside {
 
+extern const CodecEntry kPowerSgdCodec;
+
 /// The matrix M that a bucket is read as, row by row, the last row filled up with zeros. Buckets
-/// know no tensor shapes, so it is as near to a square as can be: that makes the factors smallest.
+/// have no tensor shapes, so M is nearly square, which makes the factors smallest.
 struct PowerSgdShape {
   PowerSgdShape(std::size_t elements, int rank);
+  /// `options` are powersgd's.
+  PowerSgdShape(std::size_t count, const CodecOptions& options)
+      : PowerSgdShape(count, static_cast<int>(options.parameter)) {}
 
   std::size_t elements;
   std::size_t columns;
@@ -34,9 +41,9 @@ struct PowerSgdShape {
 ///
 ///   ComputeLeft(m);  sum left();  ComputeRight(m);  sum right();  Reconstruct(out)
 ///
-/// Q is kept for the next step (warm start): its directions, so that gradients of any length can be
-/// told apart from nothing. All ranks that sum to the same bits hold the same
-/// bits. Every step reads m twice; its arithmetic is 4 * rank operations an element.
+/// Q is kept for the next step (warm start), as directions only, so that gradients of any length
+/// differ from zero. Ranks whose sums have the same bits hold the same bits. A step reads m twice
+/// and takes 4 * rank operations per element.
 class PowerSgd {
  public:
   /// `seed` and `offset` (of the bucket in the flat vector) decide the first Q: the same on every
@@ -54,7 +61,7 @@ class PowerSgd {
   std::span<float> right() { return std::span(right_).first(shape_.right_floats()); }
   /// out = P transposed Q.
   void Reconstruct(std::span<float> out) const;
-  /// out -= P transposed Q: called before Q is summed, it leaves of M what this worker lost.
+  /// out -= P transposed Q. Before Q is summed this leaves the part of M that this worker lost.
   void SubtractFrom(std::span<float> out) const;
 
  private:
@@ -68,7 +75,7 @@ class PowerSgd {
   const std::uint64_t seed_;
   const std::size_t offset_;
   std::uint64_t draws_ = 0;
-  // With columns of zeros up to a multiple of those that are worked on at once.
+  // Padded with zero columns to a multiple of those that are worked on at once.
   std::vector<float> left_;
   std::vector<float> right_;
   std::vector<std::size_t> spanned_;  // columns of P that were left out

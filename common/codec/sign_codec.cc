@@ -1,12 +1,14 @@
-#include "common/codec/sign_codec.h"
+#include "ringside/common/codec/sign_codec.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 
-#include "common/codec/codec_math.h"
-#include "common/vector_clones.h"
+#include "ringside/common/codec/codec_math.h"
+#include "ringside/common/codec/raw_fallback_codec.h"
+#include "ringside/common/core/vector_clones.h"
 
 namespace ringside {
 namespace {
@@ -69,11 +71,22 @@ const std::byte* SignsFrom(const Encoding& encoding, std::size_t begin) {
 
 }  // namespace
 
+const CodecEntry kSignCodec{
+    .name = "sign",
+    .summary = "signs and the mean magnitude",
+    .scheme = AggregationScheme::kGathered,
+    .error_feedback = true,
+    .make = [](const CodecOptions&, int /*rank*/) -> std::unique_ptr<Codec> {
+      return std::make_unique<RawFallbackCodec>(std::make_unique<SignCodec>());
+    },
+};
+
 std::size_t SignCodec::EncodedBytes(std::size_t elements) const {
   return elements == 0 ? 0 : kHeader + (elements + 7) / 8;
 }
 
-void SignCodec::Encode(std::span<const float> values, const CodecPlace&, std::span<std::byte> out) {
+void SignCodec::Encode(std::span<const float> values, const GradientPosition&,
+                       std::span<std::byte> out) {
   if (values.empty()) return;
   StoreFloat(out.data(), MeanMagnitude(values));
   const std::size_t words = values.size() / kWord;
@@ -86,7 +99,7 @@ void SignCodec::Encode(std::span<const float> values, const CodecPlace&, std::sp
   std::memcpy(out.data() + kHeader + words * sizeof(signs), &signs, (rest.size() + 7) / 8);
 }
 
-std::string SignCodec::DamageOf(const Encoding& encoding) const {
+std::string SignCodec::Validate(const Encoding& encoding) const {
   return WrongLength(encoding, EncodedBytes(encoding.elements));
 }
 

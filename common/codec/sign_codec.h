@@ -5,9 +5,11 @@
 #include <span>
 #include <string>
 
-#include "common/codec/codec.h"
+#include "ringside/common/codec/codec.h"
 
 namespace ringside {
+
+extern const CodecEntry kSignCodec;
 
 /// sign (Bernstein et al., ICML 2018; with the scale and the error feedback of Karimireddy et al.,
 /// ICML 2019): every float as its sign times the mean magnitude. A value that is not finite makes
@@ -17,9 +19,9 @@ namespace ringside {
 class SignCodec : public Codec {
  public:
   std::size_t EncodedBytes(std::size_t elements) const override;
-  void Encode(std::span<const float> values, const CodecPlace& place,
+  void Encode(std::span<const float> values, const GradientPosition& place,
               std::span<std::byte> out) override;
-  std::string DamageOf(const Encoding& encoding) const override;
+  std::string Validate(const Encoding& encoding) const override;
   void Decode(const Encoding& encoding, std::size_t begin, std::span<float> out) const override;
   void Add(const Encoding& encoding, std::size_t begin, float factor,
            std::span<float> sum) const override;

@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
-#include "common/codec/codec.h"
-#include "common/measure/recorder.h"
-#include "common/measure/timeline.h"
+#include "ringside/common/codec/codec.h"
+#include "ringside/common/measure/recorder.h"
+#include "ringside/common/measure/timeline.h"
 
 namespace ringside {
 
@@ -28,7 +28,7 @@ class CodecStopwatch {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// Measures all that any codec does, for all strategies in one place.
+/// Wraps any codec and measures all its calls, in one class for all strategies.
 class TimedCodec : public Codec {
  public:
   /// With a timeline every call is a span of its communication lane: for strategies whose caller
@@ -36,7 +36,7 @@ class TimedCodec : public Codec {
   TimedCodec(std::unique_ptr<Codec> codec, Recorder& recorder, Timeline* timeline = nullptr)
       : codec_(std::move(codec)), recorder_(recorder), timeline_(timeline) {}
 
-  /// What the calls from now on are for.
+  /// Sets the step and the bucket of the following calls.
   void Locate(std::int64_t step, int bucket) {
     step_ = step;
     bucket_ = bucket;
@@ -45,14 +45,14 @@ class TimedCodec : public Codec {
   std::size_t EncodedBytes(std::size_t elements) const override {
     return codec_->EncodedBytes(elements);
   }
-  void Encode(std::span<const float> values, const CodecPlace& place,
+  void Encode(std::span<const float> values, const GradientPosition& place,
               std::span<std::byte> out) override {
     const Measured measured(*this);
     codec_->Encode(values, place, out);
   }
-  std::string DamageOf(const Encoding& encoding) const override {
+  std::string Validate(const Encoding& encoding) const override {
     const Measured measured(*this);
-    return codec_->DamageOf(encoding);
+    return codec_->Validate(encoding);
   }
   void Decode(const Encoding& encoding, std::size_t begin, std::span<float> out) const override {
     const Measured measured(*this);

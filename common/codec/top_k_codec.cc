@@ -1,7 +1,7 @@
-// Selection: a sample tells a threshold that a little more than k elements pass; one pass over all
-// collects those that do; a selection among these few finds the k exactly. Where the sample misled
-// and too few passed, all are collected. The result does not depend on the sample.
-#include "common/codec/top_k_codec.h"
+// Selection: a sample gives a threshold that a little more than k elements reach; one pass over all
+// collects those; a selection among these few finds the k exactly. If the sample misled and too few
+// reach it, all are collected. The result does not depend on the sample.
+#include "ringside/common/codec/top_k_codec.h"
 
 #include <algorithm>
 #include <array>
@@ -9,8 +9,12 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <memory>
+#include <string_view>
 
-#include "common/codec/codec_math.h"
+#include "ringside/common/codec/codec_math.h"
+#include "ringside/common/codec/raw_fallback_codec.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside {
 namespace {
@@ -30,9 +34,10 @@ std::uint64_t SortKey(std::uint32_t magnitude, std::size_t index) {
 }
 
 /// A magnitude that `count` of `values`, and not many more, probably reach.
-std::uint32_t GuessThreshold(std::span<const float> values, std::size_t count) {
+std::uint32_t GuessThreshold(std::span<const float> values, std::size_t count,
+                             std::vector<std::uint32_t>& sample) {
   const std::size_t stride = std::max<std::size_t>(values.size() / kSample, 1) | 1;
-  std::vector<std::uint32_t> sample;
+  sample.clear();
   for (std::size_t i = 0; i < values.size(); i += stride) {
     sample.push_back(MagnitudeBits(values[i]));
   }
@@ -45,11 +50,11 @@ std::uint32_t GuessThreshold(std::span<const float> values, std::size_t count) {
   return *at;
 }
 
-/// Keys of the elements that reach `threshold`, by index.
-std::vector<std::uint64_t> Collect(std::span<const float> values, std::uint32_t threshold,
-                                   std::size_t expected) {
+/// Keys of the elements that reach `threshold`, by index; they lie in `keys`, which grows.
+std::span<const std::uint64_t> Collect(std::span<const float> values, std::uint32_t threshold,
+                                       std::size_t expected, std::vector<std::uint64_t>& keys) {
   constexpr std::size_t kRun = 1024;
-  std::vector<std::uint64_t> keys(expected + kRun);
+  if (keys.size() < expected + kRun) keys.resize(expected + kRun);
   std::size_t count = 0;
   for (std::size_t begin = 0; begin < values.size(); begin += kRun) {
     if (count + kRun > keys.size()) keys.resize(2 * keys.size() + kRun);
@@ -61,8 +66,7 @@ std::vector<std::uint64_t> Collect(std::span<const float> values, std::uint32_t 
       count += magnitude >= threshold ? 1 : 0;
     }
   }
-  keys.resize(count);
-  return keys;
+  return std::span(keys).first(count);
 }
 
 /// The parts of an encoding. Unaligned, hence read through functions.
@@ -104,26 +108,52 @@ class TopKView {
   const std::byte* values_;
 };
 
+void CheckRatio(double ratio, std::string_view text) {
+  constexpr double kMostRatio = 2.0 / 3;  // 6 bytes an element instead of 4
+  if (!(ratio > 0 && ratio <= 1)) {
+    throw ConfigError("a ratio of " + std::string(text) +
+                      " keeps nothing that makes sense; topk needs 0 < ratio <= 1");
+  }
+  if (ratio > kMostRatio) {
+    throw ConfigError("a ratio of " + std::string(text) +
+                      " sends more bytes than fp32: six for each of the elements that are kept, "
+                      "where fp32 needs four; topk is of use up to 0.66");
+  }
+}
+
 }  // namespace
 
-std::vector<std::uint32_t> LargestMagnitudes(std::span<const float> values, std::size_t count) {
-  std::vector<std::uint32_t> indices;
-  if (count == 0) return indices;
-  std::vector<std::uint64_t> keys =
-      Collect(values, GuessThreshold(values, count), count + count / 4);
-  if (keys.size() < count) keys = Collect(values, 0, values.size());
-  std::vector<std::uint64_t> selected = keys;
-  const auto last = selected.begin() + static_cast<std::ptrdiff_t>(count - 1);
-  std::ranges::nth_element(selected, last);
-  indices.reserve(count);
+const CodecEntry kTopKCodec{
+    .name = "topk",
+    .summary = "the share RATIO of the elements that is largest, exactly; the others are zero",
+    .scheme = AggregationScheme::kGathered,
+    .parameter = "RATIO",
+    .check_parameter = CheckRatio,
+    .error_feedback = true,
+    .make = [](const CodecOptions& options, int /*rank*/) -> std::unique_ptr<Codec> {
+      return std::make_unique<RawFallbackCodec>(std::make_unique<TopKCodec>(options.parameter));
+    },
+};
+
+std::span<const std::uint32_t> LargestMagnitudes::Select(std::span<const float> values,
+                                                         std::size_t count) {
+  indices_.clear();
+  if (count == 0) return indices_;
+  auto keys = Collect(values, GuessThreshold(values, count, sample_), count + count / 4, keys_);
+  if (keys.size() < count) keys = Collect(values, 0, values.size(), keys_);
+  selected_.reserve(keys_.size());
+  selected_.assign(keys.begin(), keys.end());
+  const auto last = selected_.begin() + static_cast<std::ptrdiff_t>(count - 1);
+  std::ranges::nth_element(selected_, last);
+  indices_.reserve(count);
   for (const std::uint64_t key : keys) {
-    if (key <= *last) indices.push_back(static_cast<std::uint32_t>(key));
+    if (key <= *last) indices_.push_back(static_cast<std::uint32_t>(key));
   }
-  return indices;
+  return indices_;
 }
 
 std::size_t TopKCodec::Kept(std::size_t elements) const {
-  // The product may be a rounding error above a whole number that is meant.
+  // The product may be above the intended whole number by a rounding error.
   const double kept = std::ceil(ratio_ * static_cast<double>(elements) * (1 - 1e-12));
   return std::min(elements,
                   std::max<std::size_t>(static_cast<std::size_t>(kept), elements == 0 ? 0 : 1));
@@ -134,22 +164,23 @@ std::size_t TopKCodec::EncodedBytes(std::size_t elements) const {
          Kept(elements) * (sizeof(std::uint16_t) + sizeof(float));
 }
 
-void TopKCodec::Encode(std::span<const float> values, const CodecPlace&, std::span<std::byte> out) {
+void TopKCodec::Encode(std::span<const float> values, const GradientPosition&,
+                       std::span<std::byte> out) {
   if (values.empty()) return;
-  const std::vector<std::uint32_t> kept = LargestMagnitudes(values, Kept(values.size()));
-  std::vector<std::uint32_t> counts(Blocks(values.size()));
-  std::byte* indices = out.data() + counts.size() * sizeof(std::uint32_t);
+  const std::span<const std::uint32_t> kept = largest_.Select(values, Kept(values.size()));
+  counts_.assign(Blocks(values.size()), 0);
+  std::byte* indices = out.data() + counts_.size() * sizeof(std::uint32_t);
   std::byte* kept_values = indices + kept.size() * sizeof(std::uint16_t);
   for (std::size_t entry = 0; entry < kept.size(); ++entry) {
-    ++counts[kept[entry] / kBlock];
+    ++counts_[kept[entry] / kBlock];
     const auto index = static_cast<std::uint16_t>(kept[entry] % kBlock);
     std::memcpy(indices + entry * sizeof(index), &index, sizeof(index));
     StoreFloat(kept_values + entry * sizeof(float), values[kept[entry]]);
   }
-  std::memcpy(out.data(), counts.data(), counts.size() * sizeof(std::uint32_t));
+  std::memcpy(out.data(), counts_.data(), counts_.size() * sizeof(std::uint32_t));
 }
 
-std::string TopKCodec::DamageOf(const Encoding& encoding) const {
+std::string TopKCodec::Validate(const Encoding& encoding) const {
   std::string wrong = WrongLength(encoding, EncodedBytes(encoding.elements));
   if (!wrong.empty()) return wrong;
   const std::size_t kept = Kept(encoding.elements);

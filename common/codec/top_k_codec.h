@@ -7,13 +7,26 @@
 #include <string>
 #include <vector>
 
-#include "common/codec/codec.h"
+#include "ringside/common/codec/codec.h"
 
 namespace ringside {
 
-/// The indices, ascending, of the `count` <= values.size() elements of largest magnitude; of equal
-/// ones those with the lowest index. NaN counts as larger than all. O(n).
-std::vector<std::uint32_t> LargestMagnitudes(std::span<const float> values, std::size_t count);
+extern const CodecEntry kTopKCodec;
+
+/// Finds the elements of largest magnitude, in memory that it uses again and again.
+class LargestMagnitudes {
+ public:
+  /// The indices, ascending, of the `count` <= values.size() elements of largest magnitude; of
+  /// equal ones those with the lowest index. NaN counts as larger than all. O(n). They stay until
+  /// the next call.
+  std::span<const std::uint32_t> Select(std::span<const float> values, std::size_t count);
+
+ private:
+  std::vector<std::uint32_t> sample_;
+  std::vector<std::uint64_t> keys_;
+  std::vector<std::uint64_t> selected_;
+  std::vector<std::uint32_t> indices_;
+};
 
 /// topk:RATIO (Aji and Heafield, EMNLP 2017): of n floats the k = ceil(RATIO n) of largest
 /// magnitude, exactly; the others are zero.
@@ -25,20 +38,22 @@ class TopKCodec : public Codec {
  public:
   explicit TopKCodec(double ratio) : ratio_(ratio) {}
 
-  /// k: at least 1 of what is not empty.
+  /// Returns k: at least 1 unless there are no elements.
   std::size_t Kept(std::size_t elements) const;
 
   std::size_t EncodedBytes(std::size_t elements) const override;
   /// `values` are fewer than 2^32.
-  void Encode(std::span<const float> values, const CodecPlace& place,
+  void Encode(std::span<const float> values, const GradientPosition& place,
               std::span<std::byte> out) override;
-  std::string DamageOf(const Encoding& encoding) const override;
+  std::string Validate(const Encoding& encoding) const override;
   void Decode(const Encoding& encoding, std::size_t begin, std::span<float> out) const override;
   void Add(const Encoding& encoding, std::size_t begin, float factor,
            std::span<float> sum) const override;
 
  private:
   const double ratio_;
+  LargestMagnitudes largest_;          // of Encode
+  std::vector<std::uint32_t> counts_;  // likewise: elements kept, by block
 };
 
 }  // namespace ringside

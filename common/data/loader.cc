@@ -1,10 +1,10 @@
-#include "common/data/loader.h"
+#include "ringside/common/data/loader.h"
 
 #include <algorithm>
 #include <string>
 
-#include "common/deadline.h"
-#include "common/errors.h"
+#include "ringside/common/core/deadline.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside {
 
@@ -38,7 +38,7 @@ const Batch& Loader::Next() {
   }
   if (filled_ == consumed_) std::rethrow_exception(failure_);
   const auto slot = static_cast<std::size_t>(consumed_) % slots_.size();
-  ++consumed_;  // gives the batch before back to the thread
+  ++consumed_;  // returns the previous batch to the thread
   changed_.notify_all();
   return slots_[slot].batch;
 }

@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
-#include "common/data/dataset.h"
-#include "common/data/sampler.h"
-#include "common/world.h"
+#include "ringside/common/core/world.h"
+#include "ringside/common/data/dataset.h"
+#include "ringside/common/data/sampler.h"
 
 namespace ringside {
 

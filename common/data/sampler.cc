@@ -1,41 +1,20 @@
-#include "common/data/sampler.h"
+#include "ringside/common/data/sampler.h"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/common/core/splitmix64.h"
 
 namespace ringside {
 namespace {
 
-// SplitMix64 (Steele, Lea and Flood, 2014): the same numbers on every machine, unlike the standard
-// library's distributions.
-class SplitMix64 {
- public:
-  SplitMix64(std::uint64_t seed, std::uint64_t stream)
-      : state_(Mix(seed + kGamma) ^ Mix(stream * kGamma)) {}
-
-  std::uint64_t Next() { return Mix(state_ += kGamma); }
-
-  // Below `bound`, by the high half of a product (Lemire, 2019); its bias of bound / 2^64 cannot be
-  // observed.
-  std::size_t Below(std::size_t bound) {
-    __extension__ using Wide = unsigned __int128;
-    return static_cast<std::size_t>((static_cast<Wide>(Next()) * bound) >> 64);
-  }
-
- private:
-  static constexpr std::uint64_t kGamma = 0x9e3779b97f4a7c15ULL;
-
-  static std::uint64_t Mix(std::uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31);
-  }
-
-  std::uint64_t state_;
-};
+// A generator of its own for every epoch.
+SplitMix64 GeneratorOf(std::uint64_t seed, std::int64_t epoch) {
+  const auto stream = static_cast<std::uint64_t>(epoch);
+  return SplitMix64(MixBits(seed + kSplitMix64Gamma) ^ MixBits(stream * kSplitMix64Gamma));
+}
 
 }  // namespace
 
@@ -71,7 +50,7 @@ void Sampler::Shuffle(std::int64_t epoch) {
   if (epoch == shuffled_epoch_) return;
   order_.resize(samples_);
   std::iota(order_.begin(), order_.end(), std::size_t{0});
-  SplitMix64 random(seed_, static_cast<std::uint64_t>(epoch));
+  SplitMix64 random = GeneratorOf(seed_, epoch);
   for (std::size_t i = samples_ - 1; i > 0; --i) std::swap(order_[i], order_[random.Below(i + 1)]);
   shuffled_epoch_ = epoch;
 }

@@ -7,13 +7,13 @@
 
 namespace ringside {
 
-/// Which samples a worker reads in a step. The order of the global batch depends on (seed, epoch,
-/// step) alone: worker counts and strategies change only how it is dealt out, so every run sees the
-/// same global batches.
+/// Chooses the samples that a worker reads in a step. The order of the global batch depends on
+/// (seed, epoch, step) alone: worker counts and strategies change only how it is dealt out, so
+/// every run sees the same global batches.
 ///
 /// Epoch e is the Fisher-Yates shuffle of 0..n-1 drawn from SplitMix64(seed, e); step s of an epoch
 /// takes the next `global_batch` of them (the last step takes what is left); rank r takes a
-/// contiguous share of that, the first (size mod workers) ranks one more.
+/// contiguous part of that, the first (size mod workers) ranks one more.
 class Sampler {
  public:
   /// `samples` >= 1, `global_batch` >= 1.

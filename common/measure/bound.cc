@@ -1,21 +1,22 @@
-#include "common/measure/bound.h"
+#include "ringside/common/measure/bound.h"
 
 #include <algorithm>
 #include <bit>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside {
 namespace {
 
-/// `messages` one after the other, and `bytes` in each direction over the busiest link.
+/// The time of `messages` one after the other, and of `bytes` in each direction over the busiest
+/// link.
 double Seconds(const CostInput& input, double messages, double bytes) {
   if (input.bytes_per_s <= 0) return 0;
   return messages * input.latency_s + bytes / input.bytes_per_s;
 }
 
-/// What a worker sends, and receives, on average over the workers when every gradient meets every
-/// other once: all-reduces of any shape and co-located servers alike.
+/// The bytes that a worker sends, and receives, on average over the workers, when all gradients are
+/// summed once. This holds for every kind of all-reduce and for co-located servers.
 double MeanBytes(const CostInput& input) {
   return 2.0 * (input.workers - 1) / input.workers * input.bytes;
 }
@@ -30,7 +31,7 @@ double PullBytes(const CostInput& input) {
 
 Cost DedicatedServerCost(const CostInput& input) {
   const double pull = PullBytes(input);
-  // A worker's link carries all of it, a server's the share of every worker.
+  // A worker's link carries all of its gradient, a server's link a share from every worker.
   const double shares = std::max(1.0, static_cast<double>(input.workers) / input.servers);
   return {.seconds = Seconds(input, 2, shares * std::max(input.bytes, pull)),
           .bytes_sent_per_worker = input.bytes,
@@ -39,8 +40,8 @@ Cost DedicatedServerCost(const CostInput& input) {
 }
 
 Cost ColocatedServerCost(const CostInput& input) {
-  // As a worker a host exchanges its gradient with S-1 other servers, as a server its shard with
-  // N-1 other workers.
+  // A host exchanges its gradient with S-1 other servers, as a worker does, and its shard with N-1
+  // other workers, as a server does.
   const double pull = PullBytes(input);
   const double others = input.workers - 1.0;
   const double busiest = std::max(others * input.bytes + (input.servers - 1) * pull,
@@ -85,8 +86,8 @@ Cost HalvingDoublingCost(const CostInput& input) {
   double messages = 2.0 * (std::bit_width(workers) - 1);
   double busiest = 2.0 * (power - 1) / power * input.bytes;
   if (workers != power) {
-    // Before, a worker beyond the power of two hands its vector to a partner; after, it gets the
-    // sum back. Each direction of the partner's link carries one of the two, at different times.
+    // A worker beyond the power of two first sends its vector to a partner and finally gets the sum
+    // back. Each direction of the partner's link carries one of the two, at different times.
     messages += 2;
     busiest += 2 * input.bytes;
   }
@@ -108,8 +109,8 @@ Cost RecursiveDoublingCost(const CostInput& input) {
 }
 
 Cost TreeCost(const CostInput& input) {
-  // From four workers on there is one with a parent and two children in one tree, where it moves
-  // 3/2 M, that is a leaf of the other.
+  // With four workers or more, some worker has a parent and two children in one tree, where it
+  // moves 3/2 M, and is a leaf of the other tree.
   const double busiest = std::min(2.0, 0.5 * input.workers) * input.bytes;
   const double messages = 2.0 * (std::bit_width(static_cast<unsigned>(input.workers)) - 1);
   return {.seconds = Seconds(input, messages, input.workers > 1 ? busiest : 0),
@@ -133,8 +134,8 @@ Cost MixedServerCost(const CostInput& input) {
   const double whole = n * n + k * n - 2 * k;
   const double own = (n - k) / whole;  // share of a worker's server
   const double pull = PullBytes(input);
-  // A worker's link carries what it exchanges with the other servers, and its own server with the
-  // other workers; a dedicated server's its share of every worker.
+  // A worker's link carries the bytes that the worker exchanges with the other servers, and its own
+  // server with the other workers. A dedicated server's link carries a share from every worker.
   const double sent = (1 - own) * input.bytes + own * (n - 1) * pull;
   const double received = (1 - own) * pull + own * (n - 1) * input.bytes;
   const double dedicated = k > 0 ? 2 * n * (n - 1) / whole * std::max(input.bytes, pull) : 0;

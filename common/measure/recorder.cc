@@ -1,4 +1,4 @@
-#include "common/measure/recorder.h"
+#include "ringside/common/measure/recorder.h"
 
 namespace ringside {
 

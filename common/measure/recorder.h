@@ -24,51 +24,50 @@ struct StepRecord {
   double exposed_comm_ms = 0;  ///< Inside Await: the exposed communication.
   double loss_sum = 0;
   std::size_t samples = 0;
-  double codec_ms =
-      0;  ///< Encoding and decoding, on any thread, since the step before was recorded.
-  double straggler_ms = 0;  ///< Waited on purpose, to slow this worker; part of compute_ms.
-  double forward_ms = 0;    ///< The forward pass's part of compute_ms; 0: the model does not tell.
+  double codec_ms = 0;      ///< Encoding and decoding, on any thread, since the last record.
+  double straggler_ms = 0;  ///< Injected wait that slows this worker; part of compute_ms.
+  double forward_ms = 0;    ///< The forward pass's part of compute_ms; 0: unknown.
 };
 
 /// A held-out evaluation, summed over workers.
 struct EvaluationRecord {
   std::int64_t step = 0;     ///< Steps done before it.
-  double epoch = 0;          ///< Same, in epochs.
+  double epoch = 0;          ///< The same in epochs.
   double train_seconds = 0;  ///< Training time before it, evaluations left out.
   double train_loss = 0;     ///< Mean over the samples since the evaluation before.
   double loss = 0;
   double accuracy = 0;  ///< 0..1
 };
 
-/// Collects what a worker measures; nothing is written while training goes on. One thread begins
-/// and ends steps; the counters are atomic and may be bumped by a communication thread.
+/// Collects a worker's measurements in memory and writes nothing during training. One thread adds
+/// steps. The counters are thread-safe, so a communication thread may add to them.
 class Recorder {
  public:
   /// Reserves room for `steps` records.
   explicit Recorder(std::size_t steps);
 
   void AddStep(const StepRecord& record) { steps_.push_back(record); }
-  /// Codec time since the last call, for the step that ends now.
+  /// Takes the codec time since the last call, for the step that ends now.
   double TakeCodecMs();
-  /// The injected wait since the last call, likewise.
+  /// Takes the injected wait since the last call, for the same step.
   double TakeStragglerMs();
   void AddEvaluation(const EvaluationRecord& record) { evaluations_.push_back(record); }
   void AddPayload(std::uint64_t sent, std::uint64_t received);
   void AddCodecTime(std::chrono::nanoseconds time);
-  /// This worker was slowed on purpose by this long.
+  /// Adds an injected wait of this worker.
   void AddStragglerTime(std::chrono::nanoseconds time);
-  /// An update was applied that had been computed from parameters `versions` behind.
+  /// Counts an update whose gradient came from parameters `versions` behind.
   void AddStaleness(std::int64_t versions);
-  /// A bucket's gradient came too late to be used.
+  /// Counts a bucket's gradient that came too late to be used.
   void AddDroppedPush();
 
-  /// What a strategy has decided by itself and a reader of the results should know.
+  /// Adds a note for readers of the results, about what a strategy has decided by itself.
   void AddNote(std::string note) { notes_.push_back(std::move(note)); }
 
   const std::vector<std::string>& notes() const { return notes_; }
   const std::vector<StepRecord>& steps() const { return steps_; }
   const std::vector<EvaluationRecord>& evaluations() const { return evaluations_; }
-  /// Gradient and parameter payload handed to and taken from the transport, headers not counted.
+  /// Bytes of gradients and parameters given to and taken from the transport, without headers.
   std::uint64_t bytes_sent() const { return sent_; }
   std::uint64_t bytes_received() const { return received_; }
   std::map<std::int64_t, std::int64_t> staleness() const;

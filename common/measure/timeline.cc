@@ -1,11 +1,11 @@
-#include "common/measure/timeline.h"
+#include "ringside/common/measure/timeline.h"
 
 #include <algorithm>
 
 namespace ringside {
 namespace {
 
-/// A gradient's way from Submit to the parameters that it changed.
+/// Whether the span is on a gradient's way from Submit to the updated parameters.
 bool IsOfGradient(SpanKind kind) {
   switch (kind) {
     case SpanKind::kSubmit:

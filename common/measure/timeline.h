@@ -14,13 +14,13 @@ namespace ringside {
 
 enum class SpanKind : std::uint8_t {
   kData,      ///< Waiting for the loader.
-  kForward,   ///< Of the model, awaits included.
-  kBackward,  ///< Of the model, submits included.
+  kForward,   ///< The forward pass, awaits included.
+  kBackward,  ///< The backward pass, submits included.
   kSubmit,    ///< Inside Submit.
-  kQueue,     ///< A bucket waits for its turn: to leave a worker, to be worked on by a server.
+  kQueue,     ///< A bucket waits to leave a worker, or for a server's thread.
   kWire,      ///< A bucket is on its way, or is being summed on its way.
-  kReduce,    ///< A gradient is added to others'.
-  kApply,     ///< The optimizer.
+  kReduce,    ///< A gradient is added to others.
+  kApply,     ///< The optimizer updates parameters.
   kAwait,     ///< Inside Await.
   kEvaluate,
   kCodec,  ///< Encoding or decoding.
@@ -28,14 +28,14 @@ enum class SpanKind : std::uint8_t {
 constexpr SpanKind kLastSpanKind = SpanKind::kCodec;
 const char* SpanName(SpanKind kind);
 
-/// What tells the threads and queues of a process apart. Spans of one lane may overlap.
+/// The threads and queues of a process. Spans of one lane may overlap.
 enum TimelineLane : int {
   kComputeLane,        ///< The training thread.
   kCommunicationLane,  ///< The strategy's threads.
   kQueueLane,          ///< Buckets that wait for them.
   kServerLane,         ///< A parameter server's threads.
   kServerQueueLane,    ///< Buckets that wait for them.
-  kTimelineLanes,      ///< How many there are.
+  kTimelineLanes,      ///< The number of lanes.
 };
 std::string LaneName(int lane);
 
@@ -43,7 +43,7 @@ std::string LaneName(int lane);
 struct TimelineSteps {
   std::int64_t first = 0;
   std::int64_t end = std::numeric_limits<std::int64_t>::max();  ///< One past the last.
-  std::int64_t every = 1;                                       ///< From `first` on.
+  std::int64_t every = 1;                                       ///< Counted from `first`.
 
   bool operator==(const TimelineSteps&) const = default;
   bool Show(std::int64_t step) const {
@@ -54,30 +54,31 @@ struct TimelineSteps {
 struct TimelineSpan {
   std::chrono::steady_clock::time_point begin, end;
   std::int64_t step = 0;
-  int bucket = -1;  ///< -1: of a whole step.
+  int bucket = -1;  ///< -1: a whole step.
   int lane = 0;
   SpanKind kind = SpanKind::kData;
 };
 
-/// Spans of one process, kept in memory until somebody takes them off the hot path. Off by default
-/// and then one branch a span. `Add` is thread-safe and lock-free: slots are claimed by an atomic
-/// counter; spans past the capacity are counted and dropped.
+/// Spans of one process, kept in memory until `Take` moves them out, off the hot path. Off by
+/// default; a span then costs one branch. `Add` is thread-safe and lock-free: an atomic counter
+/// gives out slots. Spans beyond the capacity are counted and dropped.
 class Timeline {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Disabled.
+  /// A disabled timeline.
   Timeline() = default;
-  /// Room for `capacity` spans in all, 48 bytes each, of the steps to show. What happens to a
-  /// gradient after Submit is also kept of the step before a shown one: that one waits for it.
+  /// Makes room for `capacity` spans in all, 48 bytes each, of the steps to show. For the step
+  /// before a shown one, keeps a gradient's spans after Submit, because the shown step waits for
+  /// it.
   explicit Timeline(std::size_t capacity, const TimelineSteps& steps = {});
 
   bool enabled() const { return capacity_ > 0; }
   void Add(SpanKind kind, Clock::time_point begin, Clock::time_point end, std::int64_t step,
            int bucket, int lane);
 
-  /// Spans added since the last call, at most `max`. One thread at a time calls it, while others
-  /// add: it stops before a span that is being written.
+  /// Takes at most `max` spans added since the last call. One thread at a time may call it, while
+  /// others add spans. It stops before a span that is being written.
   std::vector<TimelineSpan> Take(std::size_t max = std::numeric_limits<std::size_t>::max());
   std::size_t dropped() const;
 

@@ -1,9 +1,9 @@
 // One pass over memory: 28 bytes of traffic a parameter (p, g, m, v in; p, m, v out).
-#include "common/optim/adam.h"
+#include "ringside/common/optim/adam.h"
 
 #include <cmath>
 
-#include "common/optim/kernel.h"
+#include "ringside/common/optim/kernel.h"
 
 namespace ringside {
 namespace {
@@ -20,7 +20,7 @@ struct Scalars {
   float epsilon;
 };
 
-// Bias corrections in double: 1 - beta2^n loses most of its digits in float for small n.
+// Computes bias corrections in double: in float, 1 - beta2^n loses most digits for small n.
 Scalars MakeScalars(const OptimizerOptions& options, const Update& update) {
   const bool decoupled = options.kind == OptimizerOptions::Kind::kAdamW;
   const auto number = static_cast<double>(update.number);
@@ -38,8 +38,8 @@ Scalars MakeScalars(const OptimizerOptions& options, const Update& update) {
           .epsilon = static_cast<float>(options.epsilon)};
 }
 
-// `in` and `out` may be the same, so they cannot be restrict; ivdep says what is true of them:
-// no iteration depends on another.
+// `in` and `out` may be the same, so they cannot be restrict. ivdep tells the compiler that no
+// iteration depends on another.
 RINGSIDE_VECTOR_CLONES
 void Step(const float* in, float* out, const float* grads, float* first, float* second,
           std::size_t size, Scalars s) {

@@ -1,12 +1,12 @@
 #ifndef RINGSIDE_COMMON_OPTIM_ADAM_H_
 #define RINGSIDE_COMMON_OPTIM_ADAM_H_
 
-#include "common/optim/optimizer.h"
+#include "ringside/common/optim/optimizer.h"
 
 namespace ringside {
 
-/// Private to common/optim; made by `Optimizer::Make`. torch::optim::Adam and AdamW without
-/// amsgrad (Kingma and Ba, 2015; Loshchilov and Hutter, 2019). With n the number of the update:
+/// Adam and AdamW as in torch::optim without amsgrad (Kingma and Ba, 2015; Loshchilov and Hutter,
+/// 2019). Private to common/optim; made by `Optimizer::Make`. With n the number of the update:
 ///   Adam: g += weight_decay p;  AdamW: p *= 1 - rate weight_decay
 ///   m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g g
 ///   p -= rate / (1 - beta1^n) m / (sqrt(v) / sqrt(1 - beta2^n) + epsilon)

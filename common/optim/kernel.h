@@ -5,13 +5,13 @@
 #include <span>
 #include <string>
 
-#include "common/errors.h"
-#include "common/vector_clones.h"  // IWYU pragma: export
+#include "ringside/common/core/errors.h"
+#include "ringside/common/core/vector_clones.h"  // IWYU pragma: export
 
 namespace ringside {
 
-/// Private to common/optim. Throws `InternalError` unless the spans of an `Optimizer::Apply` are
-/// equally long and lie within the flat vector.
+/// Throws `InternalError` unless the spans of an `Optimizer::Apply` have equal lengths and lie
+/// within the flat vector. Private to common/optim.
 inline void CheckSpans(std::size_t elements, std::size_t offset, std::span<const float> in,
                        std::span<float> out, std::span<const float> grads) {
   const std::size_t size = in.size();

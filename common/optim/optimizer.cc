@@ -1,10 +1,10 @@
-#include "common/optim/optimizer.h"
+#include "ringside/common/optim/optimizer.h"
 
 #include <string>
 
-#include "common/errors.h"
-#include "common/optim/adam.h"
-#include "common/optim/sgd.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/common/optim/adam.h"
+#include "ringside/common/optim/sgd.h"
 
 namespace ringside {
 namespace {
@@ -14,7 +14,7 @@ void Require(bool condition, const std::string& what) {
 }
 
 void Check(const OptimizerOptions& options) {
-  // Written so that NaN fails too.
+  // The conditions are written so that NaN fails too.
   Require(options.momentum >= 0 && options.momentum < 1, "momentum must be in [0, 1)");
   Require(!options.nesterov || options.momentum > 0, "nesterov needs a momentum above 0");
   Require(options.weight_decay >= 0, "weight decay must not be negative");

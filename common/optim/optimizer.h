@@ -26,24 +26,24 @@ struct Update {
   double learning_rate = 0;
 };
 
-/// An update rule on flat spans: the very same code on workers and on servers. Formulas are those
-/// of torch::optim. Element-wise, so the result of a span does not depend on how the flat vector is
-/// cut, bitwise.
+/// An update rule on flat spans. Workers and servers run the same code. The formulas are those of
+/// torch::optim. Updates are element-wise, so the bits of the result do not depend on how the flat
+/// vector is cut into spans.
 ///
 /// Thread safety: calls on disjoint ranges may run at the same time.
 class Optimizer {
  public:
-  /// For a flat vector of `elements` parameters.
+  /// Makes an optimizer for a flat vector of `elements` parameters.
   static std::unique_ptr<Optimizer> Make(const OptimizerOptions& options, std::size_t elements);
   virtual ~Optimizer() = default;
 
-  /// Updates parameters [offset, offset + size). `in` are the present values, `out` gets the new
-  /// ones; they are either the same span or disjoint (a server that still sends the old ones).
-  /// `grads` is as long and read only.
+  /// Updates parameters [offset, offset + size). `in` has the current values, `out` gets the new
+  /// ones. They are the same span or disjoint (in a server that still sends the old values).
+  /// `grads` has the same length and is only read.
   virtual void Apply(std::size_t offset, std::span<const float> in, std::span<float> out,
                      std::span<const float> grads, const Update& update) = 0;
 
-  /// In place.
+  /// Updates `params` in place.
   void Apply(std::size_t offset, std::span<float> params, std::span<const float> grads,
              const Update& update) {
     Apply(offset, params, params, grads, update);

@@ -1,4 +1,4 @@
-#include "common/optim/schedule.h"
+#include "ringside/common/optim/schedule.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@ double StepFactor(const ScheduleOptions& options, std::int64_t step) {
   return std::pow(options.gamma, static_cast<double>(step / every));
 }
 
-// Half a cosine over what the warm-up leaves of the run (Loshchilov and Hutter, 2017, no restarts).
+// Half a cosine over the steps after the warm-up (Loshchilov and Hutter, 2017, without restarts).
 double CosineFactor(const ScheduleOptions& options, std::int64_t step) {
   const std::int64_t length = std::max<std::int64_t>(1, options.total_steps - options.warmup_steps);
   const double progress =
@@ -33,7 +33,7 @@ double DecayFactor(const ScheduleOptions& options, std::int64_t step) {
   return 1;
 }
 
-// Without scaling this is base x (step + 1) / warmup_steps.
+// Without scaling the rate is base x (step + 1) / warmup_steps.
 double WarmUp(const ScheduleOptions& options, double peak, std::int64_t step) {
   const auto steps = static_cast<double>(options.warmup_steps);
   if (options.warmup_steps == 1) return peak;

@@ -13,14 +13,14 @@ struct ScheduleOptions {
   int workers = 1;
   /// Linear from base / warmup_steps at step 0 to the (scaled) rate at step warmup_steps - 1.
   std::int64_t warmup_steps = 0;
-  std::int64_t total_steps = 1;  ///< For cosine: the rate reaches `final_fraction` at this step.
+  std::int64_t total_steps = 1;  ///< For cosine: the rate reaches `final_fraction` here.
   std::int64_t step_every = 1;   ///< For step: decays at every multiple, warm-up counted.
   double gamma = 0.1;            ///< For step: factor of a decay.
   double final_fraction = 0;     ///< For cosine: last rate / peak rate.
 };
 
-/// Learning rate as a pure function of the 0-based global step, hence the same on workers and
-/// servers.
+/// The learning rate as a pure function of the 0-based global step, so workers and servers compute
+/// the same.
 class Schedule {
  public:
   explicit Schedule(const ScheduleOptions& options) : options_(options) {}

@@ -1,8 +1,8 @@
-// One pass over memory. A parameter costs 12 bytes of traffic (p and g in, p out), with
-// momentum 20.
-#include "common/optim/sgd.h"
+// One pass over memory. A parameter costs 12 bytes of traffic (p and g in, p out), or 20 with
+// momentum.
+#include "ringside/common/optim/sgd.h"
 
-#include "common/optim/kernel.h"
+#include "ringside/common/optim/kernel.h"
 
 namespace ringside {
 namespace {
@@ -13,8 +13,8 @@ struct Scalars {
   float weight_decay;
 };
 
-// `in` and `out` may be the same, so they cannot be restrict; ivdep says what is true of them:
-// no iteration depends on another.
+// `in` and `out` may be the same, so they cannot be restrict. ivdep tells the compiler that no
+// iteration depends on another.
 RINGSIDE_VECTOR_CLONES
 void Plain(const float* in, float* out, const float* grads, std::size_t size, Scalars s) {
 #pragma GCC ivdep

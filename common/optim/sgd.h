@@ -1,13 +1,13 @@
 #ifndef RINGSIDE_COMMON_OPTIM_SGD_H_
 #define RINGSIDE_COMMON_OPTIM_SGD_H_
 
-#include "common/optim/optimizer.h"
+#include "ringside/common/optim/optimizer.h"
 
 namespace ringside {
 
-/// Private to common/optim; made by `Optimizer::Make`. torch::optim::SGD without dampening:
+/// SGD as in torch::optim without dampening. Private to common/optim; made by `Optimizer::Make`.
 ///   d = g + weight_decay p;  v = momentum v + d;  p -= rate (nesterov ? d + momentum v : v)
-/// State: v, zero at first, so that the first v is d; none without momentum.
+/// State: v, which starts at zero, so the first v is d; none without momentum.
 class Sgd : public Optimizer {
  public:
   Sgd(const OptimizerOptions& options, std::size_t elements);

@@ -1,5 +1,5 @@
-// Peers are programs of their own: what they link and how they wait must not touch our processes.
-// Each prints one JSON object a size on standard output (benchmarks/peers).
+// Peers are separate programs, so that their libraries and waits cannot affect our processes. Each
+// prints one JSON object per size on standard output (benchmarks/peers).
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
@@ -10,12 +10,12 @@
 #include <sstream>
 #include <thread>
 
-#include "common/deadline.h"
-#include "experiments/bench/bench_contenders.h"
-#include "experiments/find_program.h"
-#include "experiments/job/mpirun.h"
-#include "experiments/job/process.h"
-#include "experiments/job/signal_watch.h"
+#include "ringside/common/core/deadline.h"
+#include "ringside/experiments/bench/bench_candidates.h"
+#include "ringside/experiments/job/processes/mpirun.h"
+#include "ringside/experiments/system/find_program.h"
+#include "ringside/experiments/system/process.h"
+#include "ringside/experiments/system/signal_watch.h"
 
 namespace ringside {
 namespace {
@@ -26,12 +26,12 @@ constexpr std::chrono::milliseconds kTick{50};
 constexpr std::chrono::seconds kTermGrace{2};
 constexpr std::chrono::minutes kPeerTimeout{10};
 
-/// A peer's process with what it has written so far. Ends when its owner does.
+/// A peer's process and its output so far. The process ends with this object.
 class PeerProcess {
  public:
   explicit PeerProcess(const std::vector<std::string>& argv) : process_({.argv = argv}) {}
 
-  /// Until it ends: done; or until a signal or the deadline, and it is then ended.
+  /// Waits until the process ends. Ends it at a signal or at the deadline.
   JobOutcome Wait(SignalWatch& signals, const Deadline& deadline) {
     JobOutcome outcome{.status = JobStatus::kDone};
     while (!process_.Poll()) {
@@ -55,7 +55,7 @@ class PeerProcess {
   const std::string& output() const { return output_; }
 
  private:
-  /// What is there, after waiting a little for more or for a signal.
+  /// Waits a short time for output or a signal, then reads all output that is there.
   void Read(int signal_fd = -1) {
     std::array<pollfd, 2> fds{pollfd{process_.output_fd(), POLLIN, 0},
                               pollfd{signal_fd, POLLIN, 0}};
@@ -67,7 +67,7 @@ class PeerProcess {
     }
   }
 
-  /// mpirun ends its ranks when it is asked to; killed, it would leave them.
+  /// Sends SIGTERM first: mpirun then ends its ranks. SIGKILL would leave them running.
   void End() {
     process_.Signal(SIGTERM);
     const Deadline deadline = Deadline::After(kTermGrace);
@@ -111,13 +111,13 @@ BenchRound RunPeer(const std::vector<std::string>& argv) {
   return round;
 }
 
-/// Beside `ringside`; empty where it is not built.
+/// The path of a program beside `ringside`; empty where it is not built.
 std::string PeerProgram(const std::string& name) {
   const fs::path path = fs::path(DirectoryOfThisExecutable()) / name;
   return fs::exists(path) ? path.string() : std::string();
 }
 
-/// What starts the ranks of strategy `mpi`, up to their program.
+/// The mpirun command line that strategy `mpi` uses for its ranks, without the program.
 std::vector<std::string> LikeOurOwnRanks(const std::string& mpirun, int workers) {
   return MpirunArguments({.mpirun = mpirun,
                           .workers = workers,
@@ -136,8 +136,8 @@ class PeerList {
   PeerList(int workers, const BenchPlan& plan, std::vector<BenchSkipped>& skipped)
       : workers_(workers), plan_(PlanArguments(plan)), skipped_(skipped) {}
 
-  void Add(const std::string& name, const std::string& program, std::vector<std::string> before,
-           const std::vector<std::string>& arguments) {
+  void Add(BenchKind kind, const std::string& name, const std::string& program,
+           std::vector<std::string> before, const std::vector<std::string>& arguments) {
     const std::string path = PeerProgram(program);
     if (path.empty()) {
       skipped_.push_back({name, program + " is not built beside ringside"});
@@ -149,7 +149,7 @@ class PeerList {
     const int workers = workers_;
     peers_.push_back(
         {.name = name,
-         .peer = true,
+         .kind = kind,
          .bytes_per_nic = [workers](auto size) { return AllReduceBytes(workers, size); },
          .run = [argv = std::move(before)] { return RunPeer(argv); }});
   }
@@ -157,30 +157,32 @@ class PeerList {
   void Skip(const std::string& name, const std::string& reason) {
     skipped_.push_back({name, reason});
   }
-  std::vector<BenchContender> Take() { return std::move(peers_); }
+  std::vector<BenchCandidate> Take() { return std::move(peers_); }
 
  private:
   const int workers_;
   const std::vector<std::string> plan_;
   std::vector<BenchSkipped>& skipped_;
-  std::vector<BenchContender> peers_;
+  std::vector<BenchCandidate> peers_;
 };
 
 }  // namespace
 
-std::vector<BenchContender> PeerContenders(int workers, const BenchPlan& plan,
+std::vector<BenchCandidate> PeerCandidates(int workers, const BenchPlan& plan,
                                            std::vector<BenchSkipped>& skipped) {
   PeerList peers(workers, plan, skipped);
   const std::string ranks = std::to_string(workers);
   for (const char* algorithm : {"ring", "ring-chunked", "halving-doubling"}) {
-    peers.Add(std::string("gloo-") + algorithm, "peer-gloo", {}, {algorithm, ranks});
+    peers.Add(BenchKind::kBareGloo, std::string("gloo-") + algorithm, "peer-gloo", {},
+              {algorithm, ranks});
   }
   if (const std::string mpirun = FindProgram("mpirun"); !mpirun.empty()) {
-    peers.Add("openmpi", "peer-openmpi", LikeOurOwnRanks(mpirun, workers), {ranks});
+    peers.Add(BenchKind::kBareMpi, "openmpi", "peer-openmpi", LikeOurOwnRanks(mpirun, workers),
+              {ranks});
   } else {
     peers.Skip("openmpi", "there is no mpirun: install openmpi-bin");
   }
-  peers.Add(kMemoryCopy, "peer-memory-copy", {}, {ranks});
+  peers.Add(BenchKind::kMemoryCopy, kMemoryCopy, "peer-memory-copy", {}, {ranks});
   return peers.Take();
 }
 

@@ -1,17 +1,17 @@
-#include "experiments/bench/bench_render.h"
+#include "ringside/experiments/bench/bench_render.h"
 
 #include <fmt/format.h>
 
-#include "experiments/job/run_job.h"
-#include "experiments/report/text_table.h"
-#include "experiments/units.h"
+#include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/report/render/text_table.h"
+#include "ringside/experiments/text/units.h"
 
 namespace ringside {
 namespace {
 
 using nlohmann::json;
 
-std::string ServersText(const BenchContender& contender) {
+std::string ServersText(const BenchCandidate& contender) {
   if (contender.transport.empty()) return "-";
   if (contender.colocated) return fmt::format("colocated:{}", contender.servers);
   return std::to_string(contender.servers);
@@ -33,7 +33,7 @@ std::string Definitions(const BenchSetting& setting) {
       setting.workers, setting.plan.warmup, setting.plan.iterations, setting.rounds);
 }
 
-std::string NameText(const BenchContender& contender, const BenchRow& row) {
+std::string NameText(const BenchCandidate& contender, const BenchRow& row) {
   return contender.name + (row.best_peer ? " *" : "");
 }
 
@@ -52,9 +52,9 @@ TextTable MakeTable() {
                     {"#wrong"}});
 }
 
-bool IsCopy(const BenchContender& contender) { return contender.name == kMemoryCopy; }
+bool IsCopy(const BenchCandidate& contender) { return contender.kind == BenchKind::kMemoryCopy; }
 
-void AddRow(const BenchContender& contender, const BenchRow& row, TextTable& table) {
+void AddRow(const BenchCandidate& contender, const BenchRow& row, TextTable& table) {
   table.AddRow({NameText(contender, row), ServersText(contender),
                 FormatBytes(static_cast<double>(row.size)), std::to_string(row.size / 4), "float",
                 IsCopy(contender) ? "-" : "sum", fmt::format("{:.1f}", row.time_us),
@@ -65,7 +65,7 @@ void AddRow(const BenchContender& contender, const BenchRow& row, TextTable& tab
 }
 
 json RowJson(const BenchSetting& setting, const BenchRow& row) {
-  const BenchContender& contender = setting.contenders[row.contender];
+  const BenchCandidate& contender = setting.contenders[row.contender];
   return {{"strategy", contender.name},
           {"workers", setting.workers},
           {"size", row.size},
@@ -83,7 +83,7 @@ json RowJson(const BenchSetting& setting, const BenchRow& row) {
           {"transport", contender.transport.empty() ? json() : json(contender.transport)},
           {"codec", contender.codec.empty() ? json() : json(contender.codec)},
           {"notes", row.notes},
-          {"peer", contender.peer},
+          {"peer", contender.kind != BenchKind::kStrategy},
           {"best", row.best_peer}};
 }
 

@@ -5,26 +5,26 @@
 #include <string>
 #include <vector>
 
-#include "experiments/bench/bench_contenders.h"
-#include "experiments/bench/bench_runner.h"
+#include "ringside/experiments/bench/bench_candidates.h"
+#include "ringside/experiments/bench/bench_runner.h"
 
 namespace ringside {
 
-/// What was asked for, beside the result.
+/// The settings of a bench, shown with its result.
 struct BenchSetting {
   int workers = 1;
   int rounds = 1;
   BenchPlan plan;
-  std::vector<BenchContender> contenders;
+  std::vector<BenchCandidate> contenders;
   std::vector<BenchSkipped> skipped;
 };
 
-/// For people, in the manner of nccl-tests: what the columns mean, then a line a contender and
-/// size. Pure.
+/// The result as text for people, in the style of nccl-tests: the meaning of the columns, then one
+/// line per contender and size. A pure function.
 std::string RenderBench(const BenchSetting& setting, const BenchResult& result);
 
 /// {schema, rows: [{strategy, workers, size, time_us, p99_us, algbw_GBps, busbw_GBps, wrong,
-/// ...}]}, sizes in bytes; `wrong` is null where nothing was compared. Pure.
+/// ...}]}, sizes in bytes; `wrong` is null where nothing was compared. A pure function.
 nlohmann::json BenchJson(const BenchSetting& setting, const BenchResult& result);
 
 }  // namespace ringside

@@ -1,4 +1,4 @@
-#include "experiments/bench/bench_runner.h"
+#include "ringside/experiments/bench/bench_runner.h"
 
 #include <algorithm>
 #include <iterator>
@@ -7,15 +7,15 @@
 #include <random>
 #include <utility>
 
-#include "experiments/job/statistics.h"
+#include "ringside/experiments/statistics/step_statistics.h"
 
 namespace ringside {
 namespace {
 
-/// By size, then by contender: the order of the rows.
+/// Samples by size, then by contender. This is the order of the rows.
 using Samples = std::map<std::pair<std::int64_t, std::size_t>, std::vector<BenchSample>>;
 
-BenchRow MakeRow(const BenchContender& contender, std::size_t index, std::int64_t size,
+BenchRow MakeRow(const BenchCandidate& contender, std::size_t index, std::int64_t size,
                  const std::vector<BenchSample>& rounds) {
   BenchRow row{.contender = index, .size = size};
   std::vector<double> all;
@@ -33,17 +33,17 @@ BenchRow MakeRow(const BenchContender& contender, std::size_t index, std::int64_
   return row;
 }
 
-void MarkBestPeers(const std::vector<BenchContender>& contenders, std::vector<BenchRow>& rows) {
+void MarkBestPeers(const std::vector<BenchCandidate>& contenders, std::vector<BenchRow>& rows) {
   std::map<std::int64_t, BenchRow*> best;
   for (BenchRow& row : rows) {
-    if (!contenders[row.contender].name.starts_with("gloo-")) continue;
+    if (contenders[row.contender].kind != BenchKind::kBareGloo) continue;
     BenchRow*& first = best.try_emplace(row.size, &row).first->second;
     if (row.time_us < first->time_us) first = &row;
   }
   for (const auto& [size, row] : best) row->best_peer = true;
 }
 
-std::vector<BenchRow> MakeRows(const std::vector<BenchContender>& contenders,
+std::vector<BenchRow> MakeRows(const std::vector<BenchCandidate>& contenders,
                                const Samples& samples) {
   std::vector<BenchRow> rows;
   for (const auto& [key, rounds] : samples) {
@@ -61,7 +61,7 @@ std::int64_t BenchResult::wrong() const {
       [](std::int64_t sum, const BenchRow& row) { return sum + row.wrong.value_or(0); });
 }
 
-BenchResult RunBench(const std::vector<BenchContender>& contenders, int rounds,
+BenchResult RunBench(const std::vector<BenchCandidate>& contenders, int rounds,
                      const BenchProgress& progress) {
   BenchResult result;
   result.outcome.status = JobStatus::kDone;
@@ -72,7 +72,7 @@ BenchResult RunBench(const std::vector<BenchContender>& contenders, int rounds,
   for (int round = 0; round < rounds; ++round) {
     std::shuffle(order.begin(), order.end(), random);
     for (const std::size_t index : order) {
-      const BenchContender& contender = contenders[index];
+      const BenchCandidate& contender = contenders[index];
       progress(contender, round);
       BenchRound done = contender.run();
       if (done.outcome.status != JobStatus::kDone) {

@@ -7,34 +7,41 @@
 #include <string>
 #include <vector>
 
-#include "experiments/job/run_job.h"
+#include "ringside/experiments/job/launcher/run_job.h"
 
 namespace ringside {
 
-/// One contender at one size in one round.
+/// The times of one contender at one size in one round.
 struct BenchSample {
   std::int64_t size = 0;         ///< Bytes.
-  std::vector<double> times_us;  ///< Of each operation, as long as the slowest worker took.
+  std::vector<double> times_us;  ///< Time of the slowest worker for each operation.
   std::optional<std::int64_t> wrong;
-  std::vector<std::string> notes{};  ///< What the strategy told of itself.
+  std::vector<std::string> notes{};  ///< Notes of the strategy about itself.
 };
 
-/// What one round of one contender came to. `outcome.summary` is without meaning.
+/// The result of one round of one contender. `outcome.summary` has no meaning.
 struct BenchRound {
   JobOutcome outcome;
   std::vector<BenchSample> samples{};  ///< Empty on ranks that do not report.
-  nlohmann::json network{};            ///< Of emulated hosts: network.json of its last job.
+  nlohmann::json network{};            ///< network.json of its last job on emulated hosts.
 };
 
-/// Who is timed: one of our strategies, or a peer.
-struct BenchContender {
+/// The kind of a contender.
+enum class BenchKind {
+  kStrategy,    ///< A strategy of the catalog.
+  kBareGloo,    ///< A peer: one algorithm of Gloo without Ringside.
+  kBareMpi,     ///< A peer: OpenMPI without Ringside.
+  kMemoryCopy,  ///< A peer: no sum at all.
+};
+
+struct BenchCandidate {
   std::string name;
-  bool peer = false;
+  BenchKind kind = BenchKind::kStrategy;
   int servers = 0;
   bool colocated = false;
   std::string transport = {};  ///< Between worker and server; empty without servers.
-  std::string codec = {};      ///< Of gradients; empty: a peer, which has none.
-  std::function<double(std::int64_t bytes)> bytes_per_nic{};  ///< Of the bus bandwidth.
+  std::string codec = {};      ///< Codec of gradients; empty for peers.
+  std::function<double(std::int64_t bytes)> bytes_per_nic{};  ///< For the bus bandwidth.
   std::function<BenchRound()> run{};
 };
 
@@ -43,29 +50,29 @@ struct BenchRow {
   std::size_t contender = 0;
   std::int64_t size = 0;
   std::vector<double> round_us{};  ///< The median of each round.
-  double time_us = 0;              ///< Median over all operations.
+  double time_us = 0;              ///< Median of all operations.
   double p99_us = 0;
   double algbw_GBps = 0;
   double busbw_GBps = 0;
   std::optional<std::int64_t> wrong{};
-  std::vector<std::string> notes{};  ///< Of each round, one after the other.
-  bool best_peer = false;            ///< The fastest of bare Gloo's algorithms at this size.
+  std::vector<std::string> notes{};  ///< Notes of all rounds in order.
+  bool best_peer = false;            ///< The fastest algorithm of bare Gloo at this size.
 };
 
 struct BenchResult {
   std::vector<BenchRow> rows;  ///< By size, then in the order of the contenders.
-  JobOutcome outcome;          ///< Done, or of the round that was not.
-  nlohmann::json network{};    ///< Of the last round on emulated hosts.
+  JobOutcome outcome;          ///< Done, or the outcome of the round that was not done.
+  nlohmann::json network{};    ///< network.json of the last round on emulated hosts.
   std::int64_t wrong() const;
 };
 
 /// Called before each round of a contender.
-using BenchProgress = std::function<void(const BenchContender& contender, int round)>;
+using BenchProgress = std::function<void(const BenchCandidate& contender, int round)>;
 
-/// Runs all contenders once a round, in an order that is shuffled anew each round and the same on
-/// all ranks of a job. Ends at the first round that is not done; its outcome then names the
+/// Runs all contenders once per round. Each round has a new random order, which is the same on all
+/// ranks of a job. Ends at the first round whose outcome is not done; that outcome then names the
 /// contender.
-BenchResult RunBench(const std::vector<BenchContender>& contenders, int rounds,
+BenchResult RunBench(const std::vector<BenchCandidate>& contenders, int rounds,
                      const BenchProgress& progress);
 
 }  // namespace ringside

@@ -7,47 +7,45 @@
 #include <string>
 #include <vector>
 
-#include "common/errors.h"
-#include "experiments/bench/bench_contenders.h"
-#include "experiments/bench/bench_render.h"
-#include "experiments/bench/bench_runner.h"
-#include "experiments/cli/commands.h"
-#include "experiments/cli/exit_codes.h"
-#include "experiments/cli/job_flags.h"
-#include "experiments/cli/option_set.h"
-#include "experiments/cli/spec_options.h"
-#include "experiments/cli/work_directory.h"
-#include "experiments/did_you_mean.h"
-#include "experiments/job/joined_job.h"
-#include "experiments/strategy_table.h"
-#include "experiments/units.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/bench/bench_candidates.h"
+#include "ringside/experiments/bench/bench_render.h"
+#include "ringside/experiments/bench/bench_runner.h"
+#include "ringside/experiments/cli/commands.h"
+#include "ringside/experiments/cli/exit_codes.h"
+#include "ringside/experiments/cli/job_flags.h"
+#include "ringside/experiments/cli/option_set.h"
+#include "ringside/experiments/cli/spec_options.h"
+#include "ringside/experiments/cli/work_directory.h"
+#include "ringside/experiments/job/launcher/externally_launched_rank.h"
+#include "ringside/experiments/text/did_you_mean.h"
+#include "ringside/experiments/text/units.h"
 
 namespace ringside {
 namespace {
 
 constexpr std::string_view kAll = "all";
+constexpr std::string_view kServers = "servers";
 constexpr std::int64_t kMaxOperations = 10'000;
 constexpr std::int64_t kMaxRounds = 1'000;
 
-// What a run has beside these belongs to training.
-constexpr std::array<std::string_view, 10> kKeys{
-    "workers", "network",        "servers",        "schedule", "codec",
-    "timeout", "nccl-algorithm", "nccl-share-gpu", "host-sum", "bucket-mb"};
+// The keys of every run that a bench takes. The other ones are for training.
+constexpr std::array<std::string_view, 5> kKeys{"workers", "network", "servers", "timeout",
+                                                "bucket-mb"};
 
-bool BenchTakes(const SpecKey& key) {
+bool BenchTakes(const Catalog& catalog, const SpecKey& key) {
   if (std::ranges::find(kKeys, key.name) != kKeys.end()) return true;
-  return std::ranges::any_of(BenchStrategies(), [&](std::string_view name) {
-    const auto keys = FindStrategy(name)->keys;
-    return std::ranges::find(keys, key.name) != keys.end();
+  return std::ranges::any_of(BenchStrategies(catalog), [&](std::string_view name) {
+    return catalog.FindStrategy(name)->Declares(key.name);
   });
 }
 
-SpecOptions BenchSpecOptions(const std::optional<RankEnvironment>& ranks) {
-  SpecOptions takes;
-  for (const SpecKey& key : SpecKeys()) {
-    if (!BenchTakes(key)) takes.without.push_back(key.name);
+SpecOptions BenchSpecOptions(const Catalog& catalog, const std::optional<RankEnvironment>& ranks) {
+  SpecOptions takes{.defaults = RunSpec(catalog)};
+  for (const SpecKey& key : catalog.keys()) {
+    if (!BenchTakes(catalog, key)) takes.without.push_back(key.name);
   }
-  // Exact on integers: parameters minus the sum of gradients.
+  // Parameters minus the sum of gradients: this is exact on integers.
   takes.defaults.learning_rate = 1;
   takes.defaults.optimizer = {};
   if (ranks) takes.defaults.workers = ranks->workers;
@@ -55,6 +53,7 @@ SpecOptions BenchSpecOptions(const std::optional<RankEnvironment>& ranks) {
 }
 
 OptionSet BenchOptionSet(const SpecOptions& takes) {
+  const Catalog& catalog = takes.defaults.catalog();
   OptionSet options("bench",
                     "time the sum over all workers, or a push and pull, in jobs of real processes",
                     {{"ringside bench --strategy ring,ps-sync --workers 2 -b 4KiB -e 64MiB -f 4",
@@ -66,7 +65,7 @@ OptionSet BenchOptionSet(const SpecOptions& takes) {
   options.AddGroup("What is timed");
   options.Add({"strategy", "NAME,...",
                fmt::format("of {}; or {}, those that can run here",
-                           fmt::join(BenchStrategies(), ", "), kAll),
+                           fmt::join(BenchStrategies(catalog), ", "), kAll),
                "ring"});
   options.Add({"min-bytes", "SIZE", "smallest vector", "4KiB", "b"});
   options.Add({"max-bytes", "SIZE", "largest vector", "64MiB", "e"});
@@ -84,7 +83,7 @@ OptionSet BenchOptionSet(const SpecOptions& takes) {
   return options;
 }
 
-// Reads a flag; what its parser refuses is named after it.
+// Reads a flag. Errors of its parser name the flag.
 template <typename F>
 auto ReadFlag(const ParsedOptions& parsed, const std::string& name, const F& parse) {
   try {
@@ -118,10 +117,10 @@ BenchPlan ReadPlan(const ParsedOptions& parsed) {
   return plan;
 }
 
-void RefuseUnknown(const std::string& name) {
-  const std::vector<std::string_view> names = BenchStrategies();
+void RefuseUnknown(const Catalog& catalog, const std::string& name) {
+  const std::vector<std::string_view> names = BenchStrategies(catalog);
   if (std::ranges::find(names, name) != names.end()) return;
-  const bool trains = FindStrategy(name) != nullptr;
+  const bool trains = catalog.FindStrategy(name) != nullptr;
   throw UsageError(
       fmt::format("--strategy: {} '{}'{}; there are {}",
                   trains ? "bench times collectives and servers, not" : "no strategy is called",
@@ -135,41 +134,39 @@ void RefuseRepeated(std::vector<std::string> names) {
   throw UsageError(fmt::format("--strategy: '{}' is there twice; --rounds repeats", *repeated));
 }
 
-/// A key that this strategy does not read is another one's of the list.
+/// Resolves the spec for one strategy. Resets the options of other strategies to their defaults.
 RunSpec SpecOf(const std::string& strategy, const EffectiveSpec& effective) {
-  const StrategyEntry& entry = *FindStrategy(strategy);
+  const Catalog& catalog = effective.spec.catalog();
+  const StrategyEntry& entry = *catalog.FindStrategy(strategy);
   EffectiveSpec own = effective;
   own.spec.strategy = strategy;
-  const RunSpec defaults;
-  for (const StrategyEntry* other : StrategyTable()) {
-    for (const std::string_view key : other->keys) {
-      if (std::ranges::find(entry.keys, key) != entry.keys.end()) continue;
-      SetSpecKey(own.spec, *FindSpecKey(key), FindSpecKey(key)->get(defaults));
-    }
+  const RunSpec defaults(catalog);
+  for (const SpecKey& key : catalog.keys()) {
+    if (key.option && !entry.Declares(key.name)) SetSpecKey(own.spec, key, key.get(defaults));
   }
-  if (entry.make_server == nullptr) {
+  if (!entry.traits.has_servers()) {
     own.spec.servers = 0;
     own.spec.colocated = false;
     own.spec.servers_as_workers = false;
   }
-  // No model is made: a build without libtorch times as well.
+  // A bench makes no model, so it also runs in a build without libtorch.
   return ResolveEffective(own, ResolveStrategy);
 }
 
-/// A value that no strategy of the list reads was meant for another one.
+/// Throws `UsageError` for a flag that no strategy of the list reads.
 void RefuseUnread(const std::vector<std::string>& strategies, const EffectiveSpec& effective) {
+  const Catalog& catalog = effective.spec.catalog();
   const auto read = [&](std::string_view key) {
     return std::ranges::any_of(strategies, [&](const std::string& name) {
-      const StrategyEntry& entry = *FindStrategy(name);
-      if (key == "servers") return entry.make_server != nullptr;
-      if (key == "schedule" && IsCollective(name)) return false;  // one sum has no order
-      return std::ranges::find(entry.keys, key) != entry.keys.end();
+      const StrategyEntry& entry = *catalog.FindStrategy(name);
+      if (key == kServers) return entry.traits.has_servers();
+      if (key == kScheduleOption.name && IsCollective(catalog, name))
+        return false;  // one sum needs no schedule
+      return entry.Declares(key);
     });
   };
-  const auto of_some_strategy = [](std::string_view key) {
-    return key == "servers" || std::ranges::any_of(StrategyTable(), [&](const auto* entry) {
-             return std::ranges::find(entry->keys, key) != entry->keys.end();
-           });
+  const auto of_some_strategy = [&](std::string_view key) {
+    return key == kServers || catalog.FindKey(key)->option.has_value();
   };
   for (const auto& [key, source] : effective.sources) {
     if (source.kind != EffectiveSpec::Source::Kind::kFlag || !of_some_strategy(key)) continue;
@@ -179,18 +176,18 @@ void RefuseUnread(const std::vector<std::string>& strategies, const EffectiveSpe
   }
 }
 
-/// Resolved, one a strategy. Of `all`, those that cannot run here, or not so, are skipped with the
-/// reason; where none can, the first reason is thrown.
+/// The resolved specs, one per strategy. `all` skips strategies that cannot run here or with these
+/// values, and records why. When none can run, throws the first error.
 std::vector<RunSpec> ReadSpecs(const ParsedOptions& parsed, const EffectiveSpec& effective,
                                std::vector<BenchSkipped>& skipped) {
   std::vector<std::string> names = ReadFlag(parsed, "strategy", ParseWordList);
   const bool all = names == std::vector<std::string>{std::string(kAll)};
   if (all) {
-    const auto every = BenchStrategies();
+    const auto every = BenchStrategies(effective.spec.catalog());
     names.assign(every.begin(), every.end());
   }
   if (names.empty()) throw UsageError("--strategy: name at least one");
-  for (const std::string& name : names) RefuseUnknown(name);
+  for (const std::string& name : names) RefuseUnknown(effective.spec.catalog(), name);
   RefuseRepeated(names);
   RefuseUnread(names, effective);
   std::vector<RunSpec> specs;
@@ -200,7 +197,7 @@ std::vector<RunSpec> ReadSpecs(const ParsedOptions& parsed, const EffectiveSpec&
       specs.push_back(SpecOf(name, effective));
     } catch (const InternalError&) {
       throw;
-    } catch (const Error& error) {  // refused, or without its backend
+    } catch (const Error& error) {  // bad value or missing backend
       if (!all) throw;
       if (!first) first = std::current_exception();
       skipped.push_back({name, error.what()});
@@ -210,8 +207,8 @@ std::vector<RunSpec> ReadSpecs(const ParsedOptions& parsed, const EffectiveSpec&
   return specs;
 }
 
-/// The jobs of a bench. Where another launcher has started this process, each of them meets under a
-/// name and a port of its own: a late rank must not find the job before.
+/// Runs the jobs of a bench. When another launcher has started this process, each job has its own
+/// key and port, so that a late rank cannot join the job before.
 class BenchJobs {
  public:
   BenchJobs(const std::optional<RankEnvironment>& ranks, const Environment& environment)
@@ -223,7 +220,7 @@ class BenchJobs {
     RankEnvironment ranks = *ranks_;
     ranks.job_key += fmt::format("/bench-{}", sequence);
     if (ranks.master_port > 0) ranks.master_port += sequence;
-    return RunJoinedJob(spec, options, ranks, environment_);
+    return RunExternallyLaunchedRank(spec, options, ranks, environment_);
   }
 
  private:
@@ -250,7 +247,7 @@ JobOptions ReadJobOptions(const ParsedOptions& parsed, const Environment& enviro
   return job;
 }
 
-void Tell(const BenchContender& contender, int round, int rounds) {
+void Tell(const BenchCandidate& contender, int round, int rounds) {
   fmt::print(stderr, "round {} of {}: {}\n", round + 1, rounds, contender.name);
 }
 
@@ -263,7 +260,7 @@ void AddPeers(bool joined, bool emulated, BenchSetting& setting) {
   if (joined) {
     throw UsageError("--peers: they start processes of their own, on one host; not as a rank");
   }
-  for (BenchContender& peer : PeerContenders(setting.workers, setting.plan, setting.skipped)) {
+  for (BenchCandidate& peer : PeerCandidates(setting.workers, setting.plan, setting.skipped)) {
     setting.contenders.push_back(std::move(peer));
   }
 }
@@ -277,10 +274,10 @@ int ExitCode(const BenchResult& result, const EffectiveSpec& effective) {
 
 }  // namespace
 
-int RunBenchCommand(const Arguments& args) {
+int RunBenchCommand(const Arguments& args, const Catalog& catalog) {
   const Environment environment = CurrentEnvironment();
   const std::optional<RankEnvironment> ranks = DetectRankEnvironment(environment);
-  const SpecOptions takes = BenchSpecOptions(ranks);
+  const SpecOptions takes = BenchSpecOptions(catalog, ranks);
   const OptionSet options = BenchOptionSet(takes);
   const ParsedOptions parsed = options.Parse(args);
   if (parsed.help()) {
@@ -302,7 +299,7 @@ int RunBenchCommand(const Arguments& args) {
   BenchJobs jobs(ranks, environment);
   setting.workers = effective.spec.workers;
   for (const RunSpec& spec : specs) {
-    setting.contenders.push_back(StrategyContender(
+    setting.contenders.push_back(StrategyCandidate(
         spec, setting.plan, job, work.path(),
         [&](const RunSpec& own, const JobOptions& how) { return jobs.Run(own, how); }));
   }
@@ -310,7 +307,7 @@ int RunBenchCommand(const Arguments& args) {
     AddPeers(ranks.has_value(), effective.spec.network.has_value(), setting);
   }
 
-  const auto tell = [&](const BenchContender& contender, int round) {
+  const auto tell = [&](const BenchCandidate& contender, int round) {
     if (!parsed.IsOn("quiet")) Tell(contender, round, setting.rounds);
   };
   const BenchResult result = RunBench(setting.contenders, setting.rounds, tell);

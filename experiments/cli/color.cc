@@ -1,9 +1,9 @@
-#include "experiments/cli/color.h"
+#include "ringside/experiments/cli/color.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside {
 

@@ -5,24 +5,24 @@
 #include <string>
 #include <string_view>
 
-#include "experiments/job/rank_environment.h"
+#include "ringside/experiments/system/rank_environment.h"
 
 namespace ringside {
 
 enum class ColorMode { kAuto, kAlways, kNever };
 
-/// Throws `UsageError` on anything but auto, always and never.
+/// Parses auto, always or never. Throws `UsageError` on any other text.
 ColorMode ParseColorMode(std::string_view text);
 
-/// Whether output of a stream may be coloured. kAuto: on a terminal alone, and neither when
-/// NO_COLOR is set to anything (https://no-color.org) nor when TERM is "dumb".
+/// Whether output of a stream may be coloured. kAuto: only on a terminal, and not when NO_COLOR is
+/// set to any value (https://no-color.org) or TERM is "dumb".
 bool UseColor(ColorMode mode, bool is_terminal, const Environment& environment);
 
-/// Text with or without ANSI colours around it. A value.
+/// Puts ANSI colours around text, or leaves the text plain. A value.
 class Painter {
  public:
   explicit Painter(bool enabled = false) : enabled_(enabled) {}
-  /// For `stream` of this process.
+  /// The painter for `stream` of this process.
   static Painter For(std::FILE* stream, ColorMode mode);
 
   std::string Bold(std::string_view text) const { return Paint("1", text); }

@@ -1,15 +1,12 @@
-#include "experiments/cli/commands.h"
+#include "ringside/experiments/cli/commands.h"
 
 #include <array>
 
-#include "experiments/job/rank_starter.h"
-#include "experiments/worker/worker.h"
+#include "ringside/experiments/job/launcher/rank_starter.h"
+#include "ringside/experiments/worker/worker.h"
 
 namespace ringside {
 namespace {
-
-int RunWorkerCommand(const Arguments& args) { return RunWorker(args, ModelTable()); }
-int RunServerCommand(const Arguments& args) { return RunServer(args); }
 
 constexpr std::array kCommands{
     Command{"train", "train one model under one strategy", false, RunTrainCommand},
@@ -27,9 +24,9 @@ constexpr std::array kCommands{
     Command{"doctor", "what this machine can run, and why not", false, RunDoctorCommand},
     Command{"bench-worker", "a worker process that times instead of training", true,
             RunBenchWorker},
-    Command{"worker", "a worker process that needs no libtorch", true, RunWorkerCommand},
+    Command{"worker", "a worker process", true, RunWorker},
     Command{"agent", "starts and watches one worker under mpirun", true, RunAgent},
-    Command{"server", "a parameter server process", true, RunServerCommand},
+    Command{"server", "a parameter server process", true, RunServer},
 };
 
 }  // namespace

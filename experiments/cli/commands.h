@@ -6,31 +6,33 @@
 #include <string_view>
 #include <vector>
 
+#include "ringside/experiments/spec/catalog.h"
+
 namespace ringside {
 
 using Arguments = std::vector<std::string>;
 
-/// One verb. `run` gets what follows the verb, returns the exit code, and throws the errors of
-/// common/errors.h.
+/// One verb. `run` gets the arguments after the verb and the catalog of this program. It returns
+/// the exit code and throws the errors of common/core/errors.h.
 struct Command {
   std::string_view name;
   std::string_view summary;
-  bool hidden;  ///< Internal: the launcher's, not for people.
-  int (*run)(const Arguments& args);
+  bool hidden;  ///< For the launcher, not for people.
+  int (*run)(const Arguments& args, const Catalog& catalog);
 };
 
 /// All verbs of this executable, in the order in which help lists them.
 std::span<const Command> Commands();
 
-int RunTrainCommand(const Arguments& args);
-int RunMatrixCommand(const Arguments& args);
-int RunIndexCommand(const Arguments& args);
-int RunReportCommand(const Arguments& args);
-int RunCompareCommand(const Arguments& args);
-int RunVerifyCommand(const Arguments& args);
-int RunBenchCommand(const Arguments& args);
-int RunListCommand(const Arguments& args);
-int RunDoctorCommand(const Arguments& args);
+int RunTrainCommand(const Arguments& args, const Catalog& catalog);
+int RunMatrixCommand(const Arguments& args, const Catalog& catalog);
+int RunIndexCommand(const Arguments& args, const Catalog& catalog);
+int RunReportCommand(const Arguments& args, const Catalog& catalog);
+int RunCompareCommand(const Arguments& args, const Catalog& catalog);
+int RunVerifyCommand(const Arguments& args, const Catalog& catalog);
+int RunBenchCommand(const Arguments& args, const Catalog& catalog);
+int RunListCommand(const Arguments& args, const Catalog& catalog);
+int RunDoctorCommand(const Arguments& args, const Catalog& catalog);
 
 }  // namespace ringside
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "common/errors.h"
-#include "experiments/cli/commands.h"
-#include "experiments/cli/exit_codes.h"
-#include "experiments/cli/option_set.h"
-#include "experiments/did_you_mean.h"
-#include "experiments/report/study_compare.h"
-#include "experiments/units.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/cli/commands.h"
+#include "ringside/experiments/cli/exit_codes.h"
+#include "ringside/experiments/cli/option_set.h"
+#include "ringside/experiments/report/render/study_compare.h"
+#include "ringside/experiments/text/did_you_mean.h"
+#include "ringside/experiments/text/units.h"
 
 namespace ringside {
 namespace {
@@ -54,8 +54,8 @@ std::string MetricOf(const ParsedOptions& parsed) {
                                metric, DidYouMean(metric, known)));
 }
 
-StudyTable ReadTable(const std::string& directory, bool& damaged) {
-  StudyTable table = MakeStudyTable(ReadStudy(directory));
+StudyTable ReadTable(const std::string& directory, const Catalog& catalog, bool& damaged) {
+  StudyTable table = MakeStudyTable(ReadStudy(directory, catalog));
   for (const BundleProblem& problem : table.problems) {
     fmt::print(stderr, "ringside: left out {}: {}\n", problem.directory, problem.cause);
     damaged = damaged || problem.damaged;
@@ -65,7 +65,7 @@ StudyTable ReadTable(const std::string& directory, bool& damaged) {
 
 }  // namespace
 
-int RunCompareCommand(const Arguments& args) {
+int RunCompareCommand(const Arguments& args, const Catalog& catalog) {
   const OptionSet options = CompareOptions();
   const ParsedOptions parsed = options.Parse(args);
   if (parsed.help()) {
@@ -75,8 +75,8 @@ int RunCompareCommand(const Arguments& args) {
   const double threshold = ThresholdOf(parsed);
   const std::string metric = MetricOf(parsed);
   bool damaged = false;
-  const StudyTable a = ReadTable(parsed.positionals()[0], damaged);
-  const StudyTable b = ReadTable(parsed.positionals()[1], damaged);
+  const StudyTable a = ReadTable(parsed.positionals()[0], catalog, damaged);
+  const StudyTable b = ReadTable(parsed.positionals()[1], catalog, damaged);
   const StudyComparison comparison = CompareStudies(a, b, metric, threshold);
   if (parsed.IsOn("json")) {
     fmt::print("{}\n", RenderJson(comparison).dump(2));

@@ -1,31 +1,32 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "common/errors.h"
-#include "experiments/build_info.h"
-#include "experiments/cli/commands.h"
-#include "experiments/cli/exit_codes.h"
-#include "experiments/cli/machine.h"
-#include "experiments/cli/option_set.h"
-#include "experiments/find_program.h"
-#include "experiments/job/rank_environment.h"
-#include "experiments/lab/lab_tools.h"
-#include "experiments/strategy_table.h"
-#include "experiments/units.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/cli/commands.h"
+#include "ringside/experiments/cli/exit_codes.h"
+#include "ringside/experiments/cli/machine.h"
+#include "ringside/experiments/cli/option_set.h"
+#include "ringside/experiments/lab/emulation_support.h"
+#include "ringside/experiments/spec/availability.h"
+#include "ringside/experiments/system/build_info.h"
+#include "ringside/experiments/system/find_program.h"
+#include "ringside/experiments/system/rank_environment.h"
+#include "ringside/experiments/text/units.h"
 
 namespace ringside {
 namespace {
 
 constexpr std::uint64_t kEnoughSharedMemory = std::uint64_t{256} << 20;
 
-/// One line of the diagnosis.
+/// One line of the report of `doctor`.
 struct Finding {
   std::string name;
   bool ok = true;
-  std::string detail;  ///< What is there, or what is missing and how to get it.
+  std::string detail;  ///< What was found, or what is missing and how to get it.
 };
 
 Finding Build() {
@@ -64,13 +65,13 @@ Finding Mpirun() {
   return {"mpirun", true, path};
 }
 
-/// Of a strategy whose backend a machine may lack: what it was built with, or what is missing.
-Finding Backend(const std::string& strategy, const std::string& library,
-                const std::string& version) {
-  const std::string reason = WhyUnavailable(*FindStrategy(strategy));
-  const std::string name = "strategy " + strategy;
+/// The finding for a strategy that needs a backend: its build, or what is missing.
+Finding Backend(const StrategyEntry& entry) {
+  const std::string reason = WhyUnavailable(entry);
+  const std::string name = "strategy " + entry.name;
   if (!reason.empty()) return {name, false, reason};
-  return {name, true, library + " " + version};
+  const std::string version = LibraryVersion(entry.backend);
+  return {name, true, version.empty() ? entry.backend : entry.backend + " " + version};
 }
 
 Finding Cores() {
@@ -92,7 +93,7 @@ Finding SharedMemory() {
   return {"shared memory", true, "/dev/shm holds " + size};
 }
 
-/// Of one kind of emulation: why not, or what is there.
+/// The finding for one kind of emulation: why it is unavailable, or what was found.
 Finding Emulated(const std::string& name, const std::string& why_not, const std::string& what) {
   return {name, why_not.empty(), why_not.empty() ? what : why_not};
 }
@@ -109,20 +110,20 @@ Finding Ranks() {
   }
 }
 
-std::vector<Finding> Diagnose() {
+std::vector<Finding> Diagnose(const Catalog& catalog) {
   const LabSupport lab = ProbeLab();
-  return {Build(),
-          Transport(),
-          Libtorch(),
-          Mpirun(),
-          Backend("mpi", "OpenMPI", ThisBuild().mpi),
-          Backend("nccl", "NCCL", ThisBuild().nccl),
-          Cores(),
-          SharedMemory(),
+  std::vector<Finding> findings{Build(), Transport(), Libtorch(), Mpirun()};
+  for (const StrategyEntry& entry : catalog.strategies()) {
+    if (!entry.backend.empty()) findings.push_back(Backend(entry));
+  }
+  std::ranges::copy(
+      std::vector<Finding>{
+          Cores(), SharedMemory(),
           Emulated("emulated hosts", lab.hosts, "network namespaces, joined by iproute2"),
           Emulated("emulated rates", lab.rates, "tbf shapes links"),
-          Emulated("emulated latency", lab.delays, "netem delays and loses packets"),
-          Ranks()};
+          Emulated("emulated latency", lab.delays, "netem delays and loses packets"), Ranks()},
+      std::back_inserter(findings));
+  return findings;
 }
 
 void Print(const std::vector<Finding>& findings, const Painter& painter) {
@@ -136,7 +137,7 @@ void Print(const std::vector<Finding>& findings, const Painter& painter) {
 
 }  // namespace
 
-int RunDoctorCommand(const Arguments& args) {
+int RunDoctorCommand(const Arguments& args, const Catalog& catalog) {
   OptionSet options("doctor", "what this machine can run, and why not",
                     {{"ringside doctor", "one line per ability"},
                      {"mpirun -n 2 ringside doctor", "where a launcher's ranks come from"}});
@@ -147,7 +148,7 @@ int RunDoctorCommand(const Arguments& args) {
     fmt::print("{}", options.Help(Painter::For(stdout, parsed.color())));
     return kExitDone;
   }
-  const std::vector<Finding> findings = Diagnose();
+  const std::vector<Finding> findings = Diagnose(catalog);
   if (!parsed.IsOn("json")) {
     Print(findings, Painter::For(stdout, parsed.color()));
     return kExitDone;

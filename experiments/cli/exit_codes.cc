@@ -1,11 +1,11 @@
-#include "experiments/cli/exit_codes.h"
+#include "ringside/experiments/cli/exit_codes.h"
 
 #include <fmt/core.h>
 
 #include <cstdio>
 #include <exception>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside {
 namespace {

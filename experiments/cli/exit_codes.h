@@ -3,11 +3,11 @@
 
 #include <string_view>
 
-#include "experiments/job/run_job.h"
+#include "ringside/experiments/job/launcher/run_job.h"
 
 namespace ringside {
 
-/// What `ringside` returns to its caller, whatever the verb.
+/// The exit codes of `ringside`, the same for all verbs.
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitFailed = 1;
 inline constexpr int kExitUsage = 2;
@@ -17,10 +17,10 @@ inline constexpr int kExitComparisonFailed = 5;
 inline constexpr int kExitTimedOut = 124;
 inline constexpr int kExitInterrupted = 130;
 
-/// Exit code of a verb that carried out a run of `spec_file`; where that is empty, of its flags.
+/// The exit code after a run. `spec_file` is the file of its spec; empty: it came from flags.
 int ExitCodeOf(const JobOutcome& outcome, std::string_view spec_file);
 
-/// Exit code for the exception being handled, its message on stderr. Call inside a catch block.
+/// The exit code for the current exception. Prints its message on stderr. Call in a catch block.
 int ReportCurrentException();
 
 }  // namespace ringside

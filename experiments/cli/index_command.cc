@@ -4,13 +4,13 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "common/errors.h"
-#include "experiments/cli/commands.h"
-#include "experiments/cli/exit_codes.h"
-#include "experiments/cli/option_set.h"
-#include "experiments/job/hand_over.h"
-#include "experiments/matrix/directory_lock.h"
-#include "experiments/store/run_index.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/cli/commands.h"
+#include "ringside/experiments/cli/exit_codes.h"
+#include "ringside/experiments/cli/option_set.h"
+#include "ringside/experiments/job/launcher/sudo_ownership_transfer.h"
+#include "ringside/experiments/matrix/directory_lock.h"
+#include "ringside/experiments/store/run_index.h"
 
 namespace ringside {
 namespace {
@@ -49,7 +49,7 @@ nlohmann::json ToJson(const fs::path& file, const BundleScan& scan) {
 
 }  // namespace
 
-int RunIndexCommand(const Arguments& args) {
+int RunIndexCommand(const Arguments& args, const Catalog&) {
   const OptionSet options = IndexOptions();
   const ParsedOptions parsed = options.Parse(args);
   if (parsed.help()) {
@@ -60,7 +60,7 @@ int RunIndexCommand(const Arguments& args) {
   if (!fs::is_directory(directory)) {
     throw Error(fmt::format("{}: there is no such directory", directory.string()));
   }
-  const HandOver hand_over(directory, CurrentEnvironment());
+  const SudoOwnershipTransfer hand_over(directory, CurrentEnvironment());
   const DirectoryLock lock(directory);
   RunIndex index = RunIndex::Open(directory);
   const BundleScan scan = RebuildIndex(index, directory);
@@ -78,7 +78,7 @@ int RunIndexCommand(const Arguments& args) {
     for (const auto& [status, count] : CountByStatus(scan)) fmt::print(", {} {}", count, status);
     fmt::print("\n");
   }
-  // An index that misses damaged results is not one of all runs, and a script must notice.
+  // The index lacks the damaged results. The exit code tells this to scripts.
   return damaged ? kExitFailed : kExitDone;
 }
 

@@ -1,7 +1,7 @@
-#include "experiments/cli/job_flags.h"
+#include "ringside/experiments/cli/job_flags.h"
 
-#include "common/errors.h"
-#include "experiments/units.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/text/units.h"
 
 namespace ringside {
 

@@ -1,17 +1,17 @@
 #ifndef RINGSIDE_EXPERIMENTS_CLI_JOB_FLAGS_H_
 #define RINGSIDE_EXPERIMENTS_CLI_JOB_FLAGS_H_
 
-#include "experiments/cli/option_set.h"
-#include "experiments/job/rank_environment.h"
-#include "experiments/job/run_job.h"
+#include "ringside/experiments/cli/option_set.h"
+#include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/system/rank_environment.h"
 
 namespace ringside {
 
-/// The flags that say how runs are carried out, the same for every verb that starts some:
+/// Adds the flags for how runs are carried out, the same for every verb that starts runs:
 /// --address, --insecure-network, --time-limit, --quiet.
 void AddJobFlags(OptionSet& options);
 
-/// Everything but the bundle's directory. The address is that of the flag, else of
+/// Reads all job options except the bundle's directory. The address comes from the flag, else from
 /// RINGSIDE_ADDRESS. Throws `UsageError`.
 JobOptions ReadJobFlags(const ParsedOptions& parsed, const Environment& environment);
 

@@ -4,64 +4,56 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "common/errors.h"
-#include "experiments/build_info.h"
-#include "experiments/cli/commands.h"
-#include "experiments/cli/exit_codes.h"
-#include "experiments/cli/option_set.h"
-#include "experiments/did_you_mean.h"
-#include "experiments/strategy_table.h"
-#include "models/dataset_table.h"
-#include "models/model_table.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/cli/commands.h"
+#include "ringside/experiments/cli/exit_codes.h"
+#include "ringside/experiments/cli/option_set.h"
+#include "ringside/experiments/spec/availability.h"
+#include "ringside/experiments/system/build_info.h"
+#include "ringside/experiments/text/did_you_mean.h"
 
 namespace ringside {
 namespace {
 
 using nlohmann::json;
 
-const char* FamilyName(Family family) {
-  switch (family) {
-    case Family::kRing:
-      return "ring";
-    case Family::kParameterServer:
-      return "parameter server";
-    case Family::kNone:
-      break;
-  }
-  return "none";
+std::vector<std::string> OptionNames(const StrategyEntry& entry) {
+  std::vector<std::string> names;
+  for (const OptionDeclaration& option : entry.options) names.push_back(option.name);
+  return names;
 }
 
-json Strategies() {
+json Strategies(const Catalog& catalog) {
   json rows = json::array();
-  for (const StrategyEntry* entry : StrategyTable()) {
-    const std::string unavailable = WhyUnavailable(*entry);
-    rows.push_back({{"name", entry->name},
-                    {"family", FamilyName(entry->family)},
-                    {"synchronous", entry->synchronous},
-                    {"servers", entry->make_server != nullptr},
+  for (const StrategyEntry& entry : catalog.strategies()) {
+    const std::string unavailable = WhyUnavailable(entry);
+    rows.push_back({{"name", entry.name},
+                    {"family", FamilyName(entry.traits.family)},
+                    {"synchronous", entry.traits.synchronous()},
+                    {"servers", entry.traits.has_servers()},
                     {"available", unavailable.empty()},
                     {"unavailable", unavailable},
-                    {"keys", entry->keys},
-                    {"summary", entry->summary}});
-  }
-  return rows;
-}
-
-json Models() {
-  const bool libtorch = !ThisBuild().libtorch.empty();
-  json rows = json::array();
-  for (const ModelEntry& entry : ModelTable()) {
-    rows.push_back({{"name", entry.name},
-                    {"needs_libtorch", entry.needs_libtorch},
-                    {"available", libtorch || !entry.needs_libtorch},
+                    {"keys", OptionNames(entry)},
                     {"summary", entry.summary}});
   }
   return rows;
 }
 
-json Datasets() {
+json Models(const Catalog& catalog) {
+  const bool libtorch = !ThisBuild().libtorch.empty() && !catalog.has_extensions();
   json rows = json::array();
-  for (const DatasetEntry& entry : DatasetTable()) {
+  for (const ModelEntry& entry : catalog.models()) {
+    rows.push_back({{"name", entry.name},
+                    {"needs_libtorch", entry.traits.needs_libtorch},
+                    {"available", libtorch || entry.make != nullptr},
+                    {"summary", entry.summary}});
+  }
+  return rows;
+}
+
+json Datasets(const Catalog& catalog) {
+  json rows = json::array();
+  for (const DatasetEntry& entry : catalog.datasets()) {
     rows.push_back({{"name", entry.name},
                     {"needs_directory", entry.needs_directory},
                     {"summary", entry.summary}});
@@ -71,7 +63,7 @@ json Datasets() {
 
 struct List {
   std::string_view name;
-  json (*rows)();
+  json (*rows)(const Catalog& catalog);
 };
 constexpr List kLists[] = {{"strategies", Strategies}, {"models", Models}, {"datasets", Datasets}};
 
@@ -104,7 +96,7 @@ void PrintRows(const json& rows, const Painter& painter) {
 
 }  // namespace
 
-int RunListCommand(const Arguments& args) {
+int RunListCommand(const Arguments& args, const Catalog& catalog) {
   OptionSet options("list", "the strategies, models and datasets of this build",
                     {{"ringside list strategies", "one table"},
                      {"ringside list", "all three"},
@@ -128,7 +120,7 @@ int RunListCommand(const Arguments& args) {
   json all{{"schema", "ringside.list/1"}};
   for (const List& list : kLists) {
     if (!wanted.empty() && wanted != list.name) continue;
-    const json rows = list.rows();
+    const json rows = list.rows(catalog);
     all[std::string(list.name)] = rows;
     if (parsed.IsOn("json")) continue;
     if (wanted.empty()) fmt::print("{}:\n", list.name);

@@ -1,4 +1,4 @@
-#include "experiments/cli/machine.h"
+#include "ringside/experiments/cli/machine.h"
 
 #include <sched.h>
 #include <sys/statvfs.h>

@@ -6,11 +6,11 @@
 
 namespace ringside {
 
-/// Questions to this machine, for `doctor`. None throws; none leaves anything behind.
+/// Facts about this machine, for `doctor`. No function throws or leaves anything behind.
 
-/// Cores that this process may run on.
+/// The number of cores that this process may run on.
 int UsableCores();
-/// Bytes of memory, and those of the file system of a path (0: there is none).
+/// The bytes of memory, and of the file system at a path (0: there is none).
 std::uint64_t MemoryBytes();
 std::uint64_t FileSystemBytes(const std::string& path);
 /// The directory of this executable.

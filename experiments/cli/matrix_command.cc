@@ -4,19 +4,19 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "common/errors.h"
-#include "experiments/bundle.h"
-#include "experiments/cli/commands.h"
-#include "experiments/cli/exit_codes.h"
-#include "experiments/cli/job_flags.h"
-#include "experiments/cli/matrix_view.h"
-#include "experiments/cli/option_set.h"
-#include "experiments/job/hand_over.h"
-#include "experiments/lab/lab_tools.h"
-#include "experiments/matrix/estimate.h"
-#include "experiments/matrix/journal.h"
-#include "experiments/matrix/matrix_runner.h"
-#include "experiments/matrix/run_filter.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/cli/commands.h"
+#include "ringside/experiments/cli/exit_codes.h"
+#include "ringside/experiments/cli/job_flags.h"
+#include "ringside/experiments/cli/matrix_view.h"
+#include "ringside/experiments/cli/option_set.h"
+#include "ringside/experiments/job/launcher/sudo_ownership_transfer.h"
+#include "ringside/experiments/lab/emulation_support.h"
+#include "ringside/experiments/matrix/estimate.h"
+#include "ringside/experiments/matrix/journal.h"
+#include "ringside/experiments/matrix/matrix_runner.h"
+#include "ringside/experiments/matrix/run_filter.h"
+#include "ringside/experiments/spec/bundle.h"
 
 namespace ringside {
 namespace {
@@ -52,19 +52,19 @@ OptionSet MatrixOptionSet() {
   return options;
 }
 
-Existing ReadExisting(const ParsedOptions& parsed) {
+ExistingRunPolicy ReadExisting(const ParsedOptions& parsed) {
   const bool resume = parsed.IsOn("resume");
   const bool retry = parsed.IsOn("retry-failed");
   const bool force = parsed.IsOn("force");
   if (force && (resume || retry)) {
     throw UsageError("matrix: --force runs all again; leave --resume and --retry-failed away");
   }
-  if (force) return Existing::kForce;
-  if (retry) return Existing::kRetryFailed;
-  return resume ? Existing::kResume : Existing::kRefuse;
+  if (force) return ExistingRunPolicy::kForce;
+  if (retry) return ExistingRunPolicy::kRetryFailed;
+  return resume ? ExistingRunPolicy::kResume : ExistingRunPolicy::kRefuse;
 }
 
-// What is there already, as far as the dry run tells.
+// The state of an existing bundle, for the dry run.
 std::string StateOf(const fs::path& bundle) {
   const auto status = BundleStatus(bundle);
   if (status) return *status;
@@ -85,7 +85,8 @@ nlohmann::json EstimateJson(const Estimate& estimate) {
           {"unknown", estimate.unknown}};
 }
 
-int DryRun(const MatrixPlan& plan, const fs::path& directory, Existing existing, bool as_json) {
+int DryRun(const MatrixPlan& plan, const fs::path& directory, ExistingRunPolicy existing,
+           bool as_json) {
   const std::vector<PlannedRun>& runs = plan.runs;
   std::vector<PlannedRun> wanted;
   nlohmann::json rows = nlohmann::json::array();
@@ -118,8 +119,8 @@ int DryRun(const MatrixPlan& plan, const fs::path& directory, Existing existing,
   return kExitDone;
 }
 
-/// Refuses a run whose network this machine cannot emulate. `reasons` keeps what was found out, for
-/// networks with and without delays. To be called while this process has one thread.
+/// Throws for a run whose network this machine cannot emulate. `reasons` caches the answers for
+/// networks with and without delays. Call it while this process has only one thread.
 void RequireNetwork(const RunSpec& run, std::map<bool, std::string>& reasons) {
   if (!run.network) return;
   const auto [reason, is_new] = reasons.try_emplace(run.network->needs_netem());
@@ -128,7 +129,7 @@ void RequireNetwork(const RunSpec& run, std::map<bool, std::string>& reasons) {
 }
 
 MatrixPlan ReadPlan(const MatrixSpec& spec, const ParsedOptions& parsed) {
-  const RunFilter only(parsed.GetAll("only"));
+  const RunFilter only(parsed.GetAll("only"), *spec.catalog);
   std::map<bool, std::string> reasons;
   const bool starts = !parsed.IsOn("dry-run");
   const auto require = [&](const RunSpec& run) {
@@ -136,7 +137,7 @@ MatrixPlan ReadPlan(const MatrixSpec& spec, const ParsedOptions& parsed) {
   };
   MatrixPlan plan;
   if (parsed.IsOn("keep-going")) {
-    plan = PlanWhatCanRun(spec, require);
+    plan = PlanSupportedRuns(spec, require);
   } else {
     plan.runs = PlanMatrix(spec, require);
   }
@@ -156,31 +157,32 @@ void TellRefused(const std::vector<RefusedRun>& refused) {
 
 }  // namespace
 
-int RunMatrixCommand(const Arguments& args) {
+int RunMatrixCommand(const Arguments& args, const Catalog& catalog) {
   const OptionSet options = MatrixOptionSet();
   const ParsedOptions parsed = options.Parse(args);
   if (parsed.help()) {
     fmt::print("{}", options.Help(Painter::For(stdout, parsed.color())));
     return kExitDone;
   }
-  const Existing existing = ReadExisting(parsed);
+  const ExistingRunPolicy existing = ReadExisting(parsed);
   JobOptions job = ReadJobFlags(parsed, CurrentEnvironment());
-  const MatrixSpec spec = ReadMatrixSpec(parsed.positional());
+  const MatrixSpec spec = ReadMatrixSpec(parsed.positional(), catalog);
   const MatrixPlan plan = ReadPlan(spec, parsed);
   const fs::path directory = fs::path(parsed.Get("out")) / spec.name;
   TellRefused(plan.refused);
   if (parsed.IsOn("dry-run")) return DryRun(plan, directory, existing, parsed.IsOn("json"));
 
-  const HandOver hand_over(directory, CurrentEnvironment());
-  // The matrix's own lines would be torn apart by those of every process; logs lie in the bundles.
+  const SudoOwnershipTransfer hand_over(directory, CurrentEnvironment());
+  // Log lines of all processes would break up the lines of the matrix. The bundles hold the logs.
   job.echo_logs = false;
   MatrixView view(plan, directory, parsed.IsOn("quiet"));
   job.console = &view.console();
-  view.Say(fmt::format("{}: {} runs into {}", spec.name, plan.runs.size(), directory.string()));
-  const MatrixTally tally = RunMatrix(spec, plan.runs, directory, existing, job, RunJob, view);
-  view.Say(fmt::format("{} done, {} failed, {} skipped{}; 'ringside report {}' shows them",
-                       tally.done, tally.failed, tally.skipped,
-                       tally.interrupted ? ", interrupted" : "", directory.string()));
+  view.ShowLine(
+      fmt::format("{}: {} runs into {}", spec.name, plan.runs.size(), directory.string()));
+  const MatrixRunCounts tally = RunMatrix(spec, plan.runs, directory, existing, job, RunJob, view);
+  view.ShowLine(fmt::format("{} done, {} failed, {} skipped{}; 'ringside report {}' shows them",
+                            tally.done, tally.failed, tally.skipped,
+                            tally.interrupted ? ", interrupted" : "", directory.string()));
   if (parsed.IsOn("json")) {
     fmt::print("{}\n", nlohmann::json{{"schema", "ringside.matrix/1"},
                                       {"directory", directory.string()},

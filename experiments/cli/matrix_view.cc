@@ -1,14 +1,14 @@
-#include "experiments/cli/matrix_view.h"
+#include "ringside/experiments/cli/matrix_view.h"
 
 #include <utility>
 
-#include "common/errors.h"
-#include "experiments/bundle.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/spec/bundle.h"
 
 namespace ringside {
 namespace {
 
-// A line per run is enough where nothing can be rewritten in place.
+// Without cursor movement the view shows one line per run.
 Console::Options Suited(bool quiet) {
   Console::Options options = Console::ForStandardError(!quiet);
   options.show_progress = options.show_progress && options.in_place;
@@ -28,7 +28,7 @@ nlohmann::json SummaryOrNothing(const std::filesystem::path& bundle) {
 MatrixView::MatrixView(const MatrixPlan& plan, std::filesystem::path directory, bool quiet)
     : directory_(std::move(directory)), quiet_(quiet), console_(Suited(quiet)), table_(plan.runs) {}
 
-void MatrixView::Say(const std::string& line) {
+void MatrixView::ShowLine(const std::string& line) {
   if (!quiet_) console_.Print(line);
 }
 

@@ -4,27 +4,27 @@
 #include <filesystem>
 #include <string>
 
-#include "experiments/job/console.h"
-#include "experiments/job/signal_watch.h"
-#include "experiments/matrix/live_table.h"
-#include "experiments/matrix/matrix_runner.h"
+#include "ringside/experiments/matrix/live_table.h"
+#include "ringside/experiments/matrix/matrix_runner.h"
+#include "ringside/experiments/system/console.h"
+#include "ringside/experiments/system/signal_watch.h"
 
 namespace ringside {
 
-/// Shows a matrix on standard error while it runs: a line per run, and on a terminal the table of
-/// all combinations below, the progress of the run under way under it. Off a terminal, and under
-/// NO_COLOR or TERM=dumb, the lines alone.
+/// Shows a matrix on standard error while it runs: one line per run. On a terminal, the table of
+/// all combinations follows, then the progress of the current run. Without a terminal, with
+/// NO_COLOR or with TERM=dumb it shows the lines only.
 class MatrixView : public MatrixListener {
  public:
   MatrixView(const MatrixPlan& plan, std::filesystem::path directory, bool quiet);
 
-  void Say(const std::string& line) override;
+  void ShowLine(const std::string& line) override;
   void Skipped(const PlannedRun& run, const std::string& status) override;
   void Started(const PlannedRun& run) override;
   void Ended(const PlannedRun& run, const JobOutcome& outcome) override;
   bool Interrupted() override { return signals_.Take() > 0; }
 
-  /// Where the jobs show their progress.
+  /// The console on which the jobs show their progress.
   Console& console() { return console_; }
 
  private:

@@ -1,4 +1,4 @@
-#include "experiments/cli/option_set.h"
+#include "ringside/experiments/cli/option_set.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <boost/program_options.hpp>
 #include <utility>
 
-#include "common/errors.h"
-#include "experiments/did_you_mean.h"
-#include "experiments/units.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/text/did_you_mean.h"
+#include "ringside/experiments/text/units.h"
 
 namespace ringside {
 namespace {
@@ -19,7 +19,7 @@ constexpr char kPositionalName[] = "(positional)";
 constexpr std::size_t kHelpColumn = 30;
 constexpr std::size_t kHelpWidth = 98;
 
-// Breaks `text` into lines of at most `width` characters, later ones indented.
+// Breaks `text` into lines of at most `width` characters; indents all but the first.
 std::string Wrap(const std::string& text, std::size_t indent, std::size_t width) {
   std::string out;
   std::size_t column = indent;
@@ -72,7 +72,7 @@ po::options_description Description(const std::vector<const Option*>& options) {
   return description;
 }
 
-// "--json" becomes "--json=true". Boost's own implicit values would swallow the word behind.
+// Changes "--json" to "--json=true". Boost's own implicit values would take the next word.
 std::vector<std::string> SpellSwitchesOut(std::vector<std::string> args,
                                           const std::vector<const Option*>& options) {
   for (std::string& arg : args) {

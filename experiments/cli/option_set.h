@@ -6,21 +6,21 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/cli/color.h"
+#include "ringside/experiments/cli/color.h"
 
 namespace ringside {
 
-/// One line of a verb's option table.
+/// One option of a verb.
 struct Option {
-  std::string name;         ///< Without the dashes.
-  std::string placeholder;  ///< "N", "FILE"; empty: a switch.
+  std::string name;         ///< The name without dashes.
+  std::string placeholder;  ///< "N", "FILE"; empty for a switch.
   std::string help;
-  std::string default_text;  ///< Shown by help, and the value where the flag is absent.
+  std::string default_text;  ///< Shown by help; the value when the flag is absent.
   std::string letter = {};   ///< "b": also -b; empty: it has no short form.
   bool repeatable = false;   ///< It may be given more than once: `GetAll`.
 };
 
-/// What a verb takes besides its flags.
+/// An argument of a verb that is not a flag.
 struct Positional {
   std::string placeholder;  ///< "SPEC.yaml".
   std::string help;
@@ -32,21 +32,21 @@ struct Example {
   std::string meaning;
 };
 
-/// What the caller wrote. A value.
+/// The parsed arguments. A value.
 class ParsedOptions {
  public:
-  /// Whether the flag was written.
+  /// Whether the arguments contain the flag.
   bool Has(std::string_view name) const { return written_.contains(name); }
-  /// The written value, or the default of the table.
+  /// The given value, else the default of the option table.
   const std::string& Get(std::string_view name) const;
-  /// All values of a repeatable flag, as written.
+  /// All given values of a repeatable flag, in order.
   std::vector<std::string> GetAll(std::string_view name) const;
-  /// A switch that is on.
+  /// Whether a switch is on.
   bool IsOn(std::string_view name) const;
   bool help() const { return help_; }
-  /// The first one; empty when it was left away.
+  /// The first positional; empty when there is none.
   const std::string& positional() const { return positional_; }
-  /// All of them, in order.
+  /// All positionals, in order.
   const std::vector<std::string>& positionals() const { return positionals_; }
   ColorMode color() const { return color_; }
 
@@ -61,24 +61,24 @@ class ParsedOptions {
   bool help_ = false;
 };
 
-/// The option table of one verb: parses its arguments and prints its help, both from the same
-/// lines. Every verb also takes -h, --help and --color.
+/// The option table of one verb. It parses the verb's arguments and prints its help. Every verb
+/// also takes -h, --help and --color.
 class OptionSet {
  public:
   OptionSet(std::string verb, std::string summary, std::vector<Example> examples);
 
-  /// Again for a second one. Those that are not required come last.
+  /// Adds a positional. Add the optional ones last.
   void TakePositional(Positional positional) { positionals_.push_back(std::move(positional)); }
-  /// Starts a group of options under a heading of help.
+  /// Starts a group of options; help shows `title` above it.
   void AddGroup(std::string title);
   void Add(Option option);
 
-  /// Abbreviations are not guessed. Throws `UsageError`: unknown flag (with "did you mean"), a flag
-  /// given twice or without its value, too many or too few positionals. With -h or --help among the
-  /// arguments nothing else is checked.
+  /// Parses arguments, without abbreviations. Throws `UsageError` on an unknown flag (with "did you
+  /// mean"), a flag given twice or without its value, and too many or too few positionals. With -h
+  /// or --help among the arguments nothing else is checked.
   ParsedOptions Parse(const std::vector<std::string>& args) const;
 
-  /// Examples first.
+  /// The help text, examples first.
   std::string Help(const Painter& painter) const;
 
   /// The flags' names, in order.

@@ -5,18 +5,18 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "common/errors.h"
-#include "experiments/cli/commands.h"
-#include "experiments/cli/exit_codes.h"
-#include "experiments/cli/option_set.h"
-#include "experiments/job/files.h"
-#include "experiments/job/hand_over.h"
-#include "experiments/report/figures.h"
-#include "experiments/report/html_report.h"
-#include "experiments/report/markdown.h"
-#include "experiments/report/study_render.h"
-#include "experiments/report/tensorboard.h"
-#include "experiments/units.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/cli/commands.h"
+#include "ringside/experiments/cli/exit_codes.h"
+#include "ringside/experiments/cli/option_set.h"
+#include "ringside/experiments/job/launcher/sudo_ownership_transfer.h"
+#include "ringside/experiments/report/render/figures.h"
+#include "ringside/experiments/report/render/html_report.h"
+#include "ringside/experiments/report/render/markdown.h"
+#include "ringside/experiments/report/render/study_render.h"
+#include "ringside/experiments/report/render/tensorboard.h"
+#include "ringside/experiments/system/files.h"
+#include "ringside/experiments/text/units.h"
 
 namespace ringside {
 namespace {
@@ -71,7 +71,7 @@ StudyOptions StudyOptionsOf(const ParsedOptions& parsed) {
   return options;
 }
 
-/// The pictures of the Markdown page: one form of each figure.
+/// The pictures of the Markdown page: one file format of each figure.
 std::vector<std::string> PicturesOf(const std::vector<std::string>& figures) {
   std::vector<std::string> pictures;
   for (const std::string& figure : figures) {
@@ -81,8 +81,8 @@ std::vector<std::string> PicturesOf(const std::vector<std::string>& figures) {
   return pictures;
 }
 
-/// Writes one file after the other: one that cannot be written, or that a tool is missing for, is
-/// told and keeps none of the others.
+/// Writes files one after the other. Reports a file that cannot be written or whose tool is
+/// missing, and goes on with the next one.
 class Writer {
  public:
   void Try(const std::function<void()>& write) {
@@ -99,7 +99,7 @@ class Writer {
     Try([&] { WriteFileAtomically(path.string(), content()); });
   }
   bool failed() const { return failed_; }
-  /// Throws the `MissingBackendError` of a file that a tool was missing for.
+  /// Throws the `MissingBackendError` of a file whose tool was missing.
   void RethrowMissing() const {
     if (missing_) std::rethrow_exception(missing_);
   }
@@ -117,19 +117,19 @@ void WriteFiles(Writer& writer, const StudyTable& table, const fs::path& directo
   writer.File(directory / "report.html", [&] { return RenderHtml(table); });
 }
 
-/// What was asked for under a name of its own.
+/// Writes the files that the caller named.
 void WriteNamed(Writer& writer, const ParsedOptions& parsed, const StudyTable& table,
                 const std::string& json) {
   const std::string& csv = parsed.Get("csv");
   if (!csv.empty()) writer.File(csv, [&] { return RenderRunsCsv(table); });
   const std::string& html = parsed.Get("html");
   if (!html.empty()) writer.File(html, [&] { return RenderHtml(table); });
-  // "--json" alone prints; "--json=FILE" writes.
+  // "--json" alone prints the report; "--json=FILE" writes it to FILE.
   const std::string& json_to = parsed.Get("json");
   if (!json_to.empty() && json_to != "true") writer.File(json_to, [&] { return json; });
 }
 
-/// What was asked for besides; says on stderr where it lies.
+/// Writes the other wanted files. Says on stderr where they are.
 void WriteExtras(Writer& writer, const ParsedOptions& parsed, const StudyTable& table,
                  const fs::path& directory) {
   std::vector<std::string> figures;
@@ -166,7 +166,7 @@ void RefuseExtrasWithoutFiles(const ParsedOptions& parsed) {
 
 }  // namespace
 
-int RunReportCommand(const Arguments& args) {
+int RunReportCommand(const Arguments& args, const Catalog& catalog) {
   const OptionSet options = ReportOptions();
   const ParsedOptions parsed = options.Parse(args);
   if (parsed.help()) {
@@ -175,17 +175,17 @@ int RunReportCommand(const Arguments& args) {
   }
   RefuseExtrasWithoutFiles(parsed);
   const fs::path directory = parsed.positional();
-  const StudyTable table = MakeStudyTable(ReadStudy(directory), StudyOptionsOf(parsed));
+  const StudyTable table = MakeStudyTable(ReadStudy(directory, catalog), StudyOptionsOf(parsed));
   const std::string json = RenderJson(table).dump(2) + "\n";
-  const HandOver hand_over(directory, CurrentEnvironment());
+  const SudoOwnershipTransfer hand_over(directory, CurrentEnvironment());
   Writer writer;
   if (!parsed.IsOn("no-files")) WriteFiles(writer, table, directory, json);
   WriteNamed(writer, parsed, table, json);
   WriteExtras(writer, parsed, table, directory);
-  // After the files, which so do not depend on whoever reads this: a pipe may close early.
+  // The files are written by now: a reader that closes the pipe early cannot stop that.
   fmt::print("{}", parsed.Get("json") == "true" ? json : RenderText(table));
   std::fflush(stdout);
-  // A report that misses damaged results is not one of all runs, and a script must notice.
+  // The report lacks the damaged results. The exit code tells this to scripts.
   bool damaged = false;
   for (const BundleProblem& problem : table.problems) {
     fmt::print(stderr, "ringside: left out {}: {}\n", problem.directory, problem.cause);

@@ -1,4 +1,4 @@
-#include "experiments/cli/spec_options.h"
+#include "ringside/experiments/cli/spec_options.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "common/errors.h"
-#include "experiments/matrix/yaml_positions.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/matrix/yaml_positions.h"
 
 namespace ringside {
 namespace {
@@ -25,11 +25,11 @@ bool IsUnsetBatch(const SpecKey& key, const RunSpec& spec) {
          (key.name == "batch-per-worker" && spec.batch_per_worker == 0);
 }
 
-// A value as a flag takes it; empty where nothing is worth showing.
+// The default value in the form of a flag; empty where help shows none.
 std::string DefaultText(const SpecKey& key, const RunSpec& spec) {
   if (IsUnsetBatch(key, spec)) return "";
-  if (key.name == "bucket-mb") return fmt::format("{:g}", spec.bucket_bytes / double{1 << 20});
   const nlohmann::json value = key.get(spec);
+  if (key.unit > 0) return fmt::format("{:g}", value.get<double>() / key.unit);
   if (value.is_string()) return value.get<std::string>();
   if (value.is_boolean()) return key.placeholder.empty() ? "" : value.get<bool>() ? "on" : "off";
   if (value.is_array()) return fmt::format("{}", fmt::join(value.get<std::vector<int>>(), ","));
@@ -43,17 +43,17 @@ class Layer {
 
   void Set(const SpecKey& key, std::string_view text, Kind kind, const std::string& place) {
     try {
-      RunSpec scratch;
+      RunSpec scratch(effective_.spec.catalog());
       SetSpecKey(scratch, key.name, text);
       settings_.push_back({&key, key.get(scratch), {}});
     } catch (const SpecKeyError& error) {
       throw UsageError(place + ": " + error.reason());
     }
-    effective_.sources[std::string(key.name)] = {kind, place};
+    effective_.sources[key.name] = {kind, place};
   }
   void Set(const Setting& setting, const std::string& place) {
     settings_.push_back(setting);
-    effective_.sources[std::string(setting.key->name)] = {Kind::kFile, place};
+    effective_.sources[setting.key->name] = {Kind::kFile, place};
   }
   void Finish() { Apply(effective_.spec, settings_); }
 
@@ -63,7 +63,7 @@ class Layer {
 };
 
 void ReadFileLayer(EffectiveSpec& effective, const std::string& path, const SpecOptions& takes) {
-  const YamlFile file = YamlFile::Load(path);
+  const YamlFile file = YamlFile::Load(path, effective.spec.catalog());
   Layer layer(effective);
   for (const Setting& setting : ReadSettings(file, file.root(), "the configuration")) {
     if (!takes.Takes(*setting.key) && setting.key->shown) {
@@ -74,7 +74,7 @@ void ReadFileLayer(EffectiveSpec& effective, const std::string& path, const Spec
   layer.Finish();
 }
 
-// Nobody set the key: where a file set another one that takes part, it is to blame.
+// Throws for a key that nobody set. When a file set another key of the conflict, names its line.
 [[noreturn]] void RefuseDefault(const EffectiveSpec& effective, const SpecKeyError& error) {
   const auto is_set = [&](const std::string& key) { return effective.sources.contains(key); };
   const auto other = std::ranges::find_if(error.keys(), is_set);
@@ -93,10 +93,9 @@ bool SpecOptions::Takes(const SpecKey& key) const {
 
 void AddSpecOptions(OptionSet& options, const SpecOptions& takes) {
   options.AddGroup("The run");
-  for (const SpecKey& key : SpecKeys()) {
+  for (const SpecKey& key : takes.defaults.catalog().keys()) {
     if (!takes.Takes(key)) continue;
-    options.Add({std::string(key.name), std::string(key.placeholder), std::string(key.help),
-                 DefaultText(key, takes.defaults)});
+    options.Add({key.name, key.placeholder, key.help, DefaultText(key, takes.defaults)});
   }
   options.AddGroup("Where values come from");
   options.Add({"config", "FILE",
@@ -116,7 +115,7 @@ EffectiveSpec ReadSpec(const ParsedOptions& parsed, const Environment& environme
   if (!effective.file.empty()) ReadFileLayer(effective, effective.file, takes);
 
   Layer from_environment(effective);
-  for (const SpecKey& key : SpecKeys()) {
+  for (const SpecKey& key : effective.spec.catalog().keys()) {
     const std::string name = VariableOf(key.name);
     const auto found = environment.find(name);
     if (!takes.Takes(key) || found == environment.end()) continue;
@@ -125,9 +124,9 @@ EffectiveSpec ReadSpec(const ParsedOptions& parsed, const Environment& environme
   from_environment.Finish();
 
   Layer from_flags(effective);
-  for (const SpecKey& key : SpecKeys()) {
+  for (const SpecKey& key : effective.spec.catalog().keys()) {
     if (!takes.Takes(key) || !parsed.Has(key.name)) continue;
-    from_flags.Set(key, parsed.Get(key.name), Kind::kFlag, "--" + std::string(key.name));
+    from_flags.Set(key, parsed.Get(key.name), Kind::kFlag, "--" + key.name);
   }
   from_flags.Finish();
   return effective;
@@ -147,10 +146,10 @@ RunSpec ResolveEffective(const EffectiveSpec& effective, RunSpec (*resolve)(RunS
 
 std::string PrintConfig(const EffectiveSpec& effective, const RunSpec& resolved) {
   std::string out;
-  for (const SpecKey& key : SpecKeys()) {
+  for (const SpecKey& key : resolved.catalog().keys()) {
     const auto source = effective.sources.find(key.name);
     const std::string place = source == effective.sources.end() ? "default" : source->second.place;
-    // JSON is YAML, and spells base units; so does the key's JSON name.
+    // JSON is YAML. The value is in base units, so the line uses the key's JSON name.
     out += fmt::format("{:<40} # {}\n",
                        fmt::format("{}: {}", key.json_name, key.get(resolved).dump()), place);
   }

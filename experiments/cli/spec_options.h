@@ -6,14 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/cli/option_set.h"
-#include "experiments/job/rank_environment.h"
-#include "experiments/run_spec.h"
-#include "experiments/spec_keys.h"
+#include "ringside/experiments/cli/option_set.h"
+#include "ringside/experiments/spec/catalog.h"
+#include "ringside/experiments/spec/run_spec.h"
+#include "ringside/experiments/system/rank_environment.h"
 
 namespace ringside {
 
-/// A run spec and where each of its values came from.
+/// A run spec and the source of each of its values.
 struct EffectiveSpec {
   struct Source {
     enum class Kind { kFlag, kEnvironment, kFile };
@@ -21,33 +21,33 @@ struct EffectiveSpec {
     std::string place;  ///< "--workers", "RINGSIDE_WORKERS", "FILE:3:1: workers"
   };
   RunSpec spec;
-  std::map<std::string, Source, std::less<>> sources;  ///< By key; defaults are absent.
-  std::string file{};                                  ///< That was read; empty: none.
+  std::map<std::string, Source, std::less<>> sources;  ///< By key; none for a default.
+  std::string file{};                                  ///< The file that was read; empty: none.
 };
 
-/// How a verb takes a run spec.
+/// Which run spec keys a verb takes, and their defaults.
 struct SpecOptions {
-  RunSpec defaults;
-  std::string file{};                     ///< Read instead of that of --config; empty: none.
-  std::vector<std::string_view> without;  ///< Keys that the verb sets itself.
+  RunSpec defaults;                         ///< Its catalog holds the keys that the verb takes.
+  std::string file{};                       ///< Read instead of the file of --config; empty: none.
+  std::vector<std::string_view> without{};  ///< Keys that the verb sets itself.
 
   bool Takes(const SpecKey& key) const;
 };
 
-/// Adds the keys of a run spec as flags, their defaults shown, --config and --print-config.
+/// Adds the keys of a run spec as flags with their defaults, and --config and --print-config.
 void AddSpecOptions(OptionSet& options, const SpecOptions& takes);
 
-/// Flags before RINGSIDE_* variables before the file of --config before the defaults. A batch of
-/// either kind replaces the other kind of a weaker source. Throws `UsageError`, or `ConfigError`
-/// with `file:line:column`.
+/// Reads a run spec. Flags win over RINGSIDE_* variables, these over the file of --config, that
+/// over the defaults. A batch of either kind replaces a batch of the other kind from a weaker
+/// source. Throws `UsageError`, or `ConfigError` with `file:line:column`.
 EffectiveSpec ReadSpec(const ParsedOptions& parsed, const Environment& environment,
                        const SpecOptions& takes);
 
-/// `Resolve` or `ResolveStrategy`, its refusals pointing at the flag, the variable or the line that
-/// is to blame.
+/// Calls `resolve` (`Resolve` or `ResolveStrategy`). Its errors then name the flag, the variable or
+/// the line with the wrong value.
 RunSpec ResolveEffective(const EffectiveSpec& effective, RunSpec (*resolve)(RunSpec) = Resolve);
 
-/// The spec as a file that --config reads, each line with its source.
+/// The text of a file that --config reads; each line names the source of its value.
 std::string PrintConfig(const EffectiveSpec& effective, const RunSpec& resolved);
 
 }  // namespace ringside

@@ -1,11 +1,11 @@
-#include "experiments/cli/summary_text.h"
+#include "ringside/experiments/cli/summary_text.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "experiments/bundle.h"
-#include "experiments/units.h"
+#include "ringside/experiments/spec/bundle.h"
+#include "ringside/experiments/text/units.h"
 
 namespace ringside {
 namespace {

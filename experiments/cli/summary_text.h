@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "experiments/cli/color.h"
-#include "experiments/job/run_job.h"
+#include "ringside/experiments/cli/color.h"
+#include "ringside/experiments/job/launcher/run_job.h"
 
 namespace ringside {
 
-/// A finished run in a few lines for people. Values that the summary lacks are left away.
+/// Describes a finished run in a few lines for people. Omits values that the summary lacks.
 std::string SummaryText(const JobOutcome& outcome, const Painter& painter);
 
 }  // namespace ringside

@@ -4,24 +4,24 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "common/errors.h"
-#include "experiments/bundle.h"
-#include "experiments/cli/commands.h"
-#include "experiments/cli/exit_codes.h"
-#include "experiments/cli/job_flags.h"
-#include "experiments/cli/option_set.h"
-#include "experiments/cli/spec_options.h"
-#include "experiments/cli/summary_text.h"
-#include "experiments/job/hand_over.h"
-#include "experiments/job/joined_job.h"
-#include "experiments/run_spec.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/cli/commands.h"
+#include "ringside/experiments/cli/exit_codes.h"
+#include "ringside/experiments/cli/job_flags.h"
+#include "ringside/experiments/cli/option_set.h"
+#include "ringside/experiments/cli/spec_options.h"
+#include "ringside/experiments/cli/summary_text.h"
+#include "ringside/experiments/job/launcher/externally_launched_rank.h"
+#include "ringside/experiments/job/launcher/sudo_ownership_transfer.h"
+#include "ringside/experiments/spec/bundle.h"
+#include "ringside/experiments/spec/run_spec.h"
 
 namespace ringside {
 namespace {
 
 namespace fs = std::filesystem;
 
-OptionSet TrainOptions() {
+OptionSet TrainOptions(const Catalog& catalog) {
   OptionSet options(
       "train", "train one model under one strategy, with all its processes on this machine",
       {{"ringside train --strategy ring --workers 4 --model mlp --data digits --epochs 5",
@@ -33,7 +33,7 @@ OptionSet TrainOptions() {
        {"ringside train --from results/quickstart/RUN-ID", "a run again, from its bundle"},
        {"mpirun -n 2 ringside train --strategy ring",
         "one rank of a job that another launcher started"}});
-  AddSpecOptions(options, {});
+  AddSpecOptions(options, {.defaults = RunSpec(catalog)});
   AddJobFlags(options);
   options.AddGroup("Results");
   options.Add({"out", "DIR", "directory of the run's bundle; empty: results/train/RUN-ID", ""});
@@ -45,11 +45,12 @@ OptionSet TrainOptions() {
   return options;
 }
 
-// A rank of a job has its number of workers from the job, unless something says otherwise.
-EffectiveSpec ReadTrainSpec(const ParsedOptions& parsed, const Environment& environment,
+// A rank takes the number of workers from its job, unless a flag, variable or file sets it.
+EffectiveSpec ReadTrainSpec(const Catalog& catalog, const ParsedOptions& parsed,
+                            const Environment& environment,
                             const std::optional<RankEnvironment>& ranks,
                             const std::optional<BundleSource>& from) {
-  SpecOptions takes;
+  SpecOptions takes{.defaults = RunSpec(catalog)};
   if (from) takes.file = from->spec_file.string();
   if (ranks) takes.defaults.workers = ranks->workers;
   return ReadSpec(parsed, environment, takes);
@@ -59,7 +60,7 @@ fs::path BundleDirectory(const ParsedOptions& parsed, const RunSpec& spec) {
   if (!parsed.Get("out").empty()) return parsed.Get("out");
   const fs::path directory = fs::path("results") / "train" / RunId(spec);
   if (parsed.Get("from").empty() || parsed.IsOn("force")) return directory;
-  // The bundle that is run again may lie just there.
+  // This directory may hold the very bundle that is run again.
   fs::path free = directory;
   for (int count = 2; BundleStatus(free) == JobStatusName(JobStatus::kDone); ++count) {
     free = fmt::format("{}.{}", directory.string(), count);
@@ -67,15 +68,15 @@ fs::path BundleDirectory(const ParsedOptions& parsed, const RunSpec& spec) {
   return free;
 }
 
-std::optional<BundleSource> ReadFrom(const ParsedOptions& parsed) {
+std::optional<BundleSource> ReadFrom(const ParsedOptions& parsed, const Catalog& catalog) {
   if (parsed.Get("from").empty()) return std::nullopt;
   if (parsed.Has("config")) {
     throw UsageError("--from: the bundle is the configuration; leave --config away");
   }
-  return ReadBundleSource(parsed.Get("from"));
+  return ReadBundleSource(parsed.Get("from"), catalog);
 }
 
-// Only what a run came to is worth protecting: one that ended otherwise is replaced, and that said.
+// Refuses to replace a done run without `force`. Replaces a run that ended otherwise, and says so.
 void ClearDirectory(const fs::path& directory, bool force) {
   RefuseNewerBundle(directory);
   const std::optional<std::string> status = BundleStatus(directory);
@@ -91,8 +92,8 @@ void ClearDirectory(const fs::path& directory, bool force) {
 
 }  // namespace
 
-int RunTrainCommand(const Arguments& args) {
-  const OptionSet options = TrainOptions();
+int RunTrainCommand(const Arguments& args, const Catalog& catalog) {
+  const OptionSet options = TrainOptions(catalog);
   const ParsedOptions parsed = options.Parse(args);
   if (parsed.help()) {
     fmt::print("{}", options.Help(Painter::For(stdout, parsed.color())));
@@ -100,8 +101,8 @@ int RunTrainCommand(const Arguments& args) {
   }
   const Environment environment = CurrentEnvironment();
   const std::optional<RankEnvironment> ranks = DetectRankEnvironment(environment);
-  const std::optional<BundleSource> from = ReadFrom(parsed);
-  const EffectiveSpec effective = ReadTrainSpec(parsed, environment, ranks, from);
+  const std::optional<BundleSource> from = ReadFrom(parsed, catalog);
+  const EffectiveSpec effective = ReadTrainSpec(catalog, parsed, environment, ranks, from);
   const RunSpec spec = ResolveEffective(effective);
   if (parsed.IsOn("print-config")) {
     fmt::print("{}", PrintConfig(effective, spec));
@@ -112,14 +113,14 @@ int RunTrainCommand(const Arguments& args) {
   const fs::path directory = BundleDirectory(parsed, spec);
   job.bundle_dir = directory.string();
   const bool reports = !ranks || ranks->hosts();
-  const HandOver hand_over(directory, environment);
+  const SudoOwnershipTransfer hand_over(directory, environment);
   if (reports) ClearDirectory(directory, parsed.IsOn("force"));
 
   JobOutcome outcome;
   try {
-    outcome = ranks ? RunJoinedJob(spec, job, *ranks, environment) : RunJob(spec, job);
+    outcome = ranks ? RunExternallyLaunchedRank(spec, job, *ranks, environment) : RunJob(spec, job);
   } catch (const ConfigError& error) {
-    // What was refused came from the flags, there is no file to point at.
+    // The bad value came from the flags, so there is no line of a file to name.
     throw UsageError(error.what());
   }
   if (reports) {

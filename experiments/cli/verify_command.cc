@@ -5,36 +5,36 @@
 #include <optional>
 #include <string>
 
-#include "common/errors.h"
-#include "experiments/cli/commands.h"
-#include "experiments/cli/exit_codes.h"
-#include "experiments/cli/job_flags.h"
-#include "experiments/cli/option_set.h"
-#include "experiments/cli/spec_options.h"
-#include "experiments/cli/work_directory.h"
-#include "experiments/job/hand_over.h"
-#include "experiments/report/text_table.h"
-#include "experiments/strategy_table.h"
-#include "experiments/units.h"
-#include "experiments/verify/verify_runner.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/cli/commands.h"
+#include "ringside/experiments/cli/exit_codes.h"
+#include "ringside/experiments/cli/job_flags.h"
+#include "ringside/experiments/cli/option_set.h"
+#include "ringside/experiments/cli/spec_options.h"
+#include "ringside/experiments/cli/work_directory.h"
+#include "ringside/experiments/job/launcher/sudo_ownership_transfer.h"
+#include "ringside/experiments/report/render/text_table.h"
+#include "ringside/experiments/spec/availability.h"
+#include "ringside/experiments/text/units.h"
+#include "ringside/experiments/verify/verify_runner.h"
 
 namespace ringside {
 namespace {
 
-SpecOptions VerifySpecOptions() {
-  SpecOptions takes;
+SpecOptions VerifySpecOptions(const Catalog& catalog) {
+  SpecOptions takes{.defaults = RunSpec(catalog)};
   takes.without = {"strategy",  "workers",        "servers",          "optimizer",
                    "resume",    "save-params",    "batch-per-worker", "eval-every",
                    "timeline",  "epochs",         "scale-lr",         "checkpoint-every",
                    "straggler", "timeline-steps", "timeline-filename"};
   takes.defaults.steps = 50;
-  // Small, so that a ReLU flipped by rounding stays below the limit: docs/decisions/0006.
+  // A ReLU flipped by rounding then stays below the limit (docs/decisions/0006).
   takes.defaults.learning_rate = 0.002;
   takes.defaults.optimizer.momentum = 0.9;
   return takes;
 }
 
-OptionSet VerifyOptionSet() {
+OptionSet VerifyOptionSet(const Catalog& catalog) {
   OptionSet options(
       "verify", "prove that synchronous strategies compute what a single worker computes",
       {{"ringside verify --model mlp --data digits --steps 50",
@@ -43,7 +43,7 @@ OptionSet VerifyOptionSet() {
         "only these"}});
   options.AddGroup("What is compared");
   options.Add({"strategies", "NAME,...", "synchronous strategies",
-               fmt::format("{}", fmt::join(SynchronousStrategies(), ","))});
+               fmt::format("{}", fmt::join(SynchronousStrategies(catalog), ","))});
   options.Add({"workers", "N,N,...", "numbers of workers", "1,2,3,4"});
   options.Add({"servers", "N,N,...", "numbers of servers, where a strategy has some", "1,2,3"});
   options.Add({"optimizers", "NAME,...", "sgd, adam, adamw", "sgd,adam"});
@@ -56,7 +56,7 @@ OptionSet VerifyOptionSet() {
   options.Add({"adam-limit", "X", "adam, adamw: the same", "1e-4"});
   options.Add({"repeat", "WHICH", "run twice and compare the bits: none, one (per strategy) or all",
                "one"});
-  AddSpecOptions(options, VerifySpecOptions());
+  AddSpecOptions(options, VerifySpecOptions(catalog));
   AddJobFlags(options);
   options.AddGroup("Results");
   options.Add({"out", "DIR", "keep the bundles there; empty: a temporary directory", ""});
@@ -64,7 +64,7 @@ OptionSet VerifyOptionSet() {
   return options;
 }
 
-// Reads a flag; what its parser refuses is named after it.
+// Reads a flag. Errors of its parser name the flag.
 template <typename F>
 auto ReadFlag(const ParsedOptions& parsed, const std::string& name, const F& parse) {
   try {
@@ -74,14 +74,14 @@ auto ReadFlag(const ParsedOptions& parsed, const std::string& name, const F& par
   }
 }
 
-Repeats ParseRepeats(const std::string& text) {
-  if (text == "none") return Repeats::kNone;
-  if (text == "one") return Repeats::kOnePerStrategy;
-  if (text == "all") return Repeats::kAll;
+RepeatPolicy ParseRepeats(const std::string& text) {
+  if (text == "none") return RepeatPolicy::kNone;
+  if (text == "one") return RepeatPolicy::kOnePerStrategy;
+  if (text == "all") return RepeatPolicy::kAll;
   throw ConfigError("'" + text + "' is neither none nor one nor all");
 }
 
-// At least one number, all of them counts.
+// Parses a list of at least one number. Every number must be at least 1.
 std::vector<int> ParseCounts(const std::string& text) {
   std::vector<int> counts = ParseIntegerList(text);
   if (counts.empty() || std::ranges::min(counts) < 1) {
@@ -90,10 +90,10 @@ std::vector<int> ParseCounts(const std::string& text) {
   return counts;
 }
 
-// What this machine cannot run is left out, and that said, unless it was asked for by name.
-void DropUnavailable(std::vector<std::string>& strategies) {
-  std::erase_if(strategies, [](const std::string& name) {
-    const StrategyEntry* entry = FindStrategy(name);
+// Removes strategies that this machine cannot run, and says so. Not for a list that a user gave.
+void DropUnavailable(const Catalog& catalog, std::vector<std::string>& strategies) {
+  std::erase_if(strategies, [&](const std::string& name) {
+    const StrategyEntry* entry = catalog.FindStrategy(name);
     const std::string reason = entry == nullptr ? "" : WhyUnavailable(*entry);
     if (!reason.empty()) fmt::print(stderr, "skipped: {}: {}\n", name, reason);
     return !reason.empty();
@@ -104,7 +104,7 @@ VerifyRequest ReadRequest(const ParsedOptions& parsed, const EffectiveSpec& effe
   VerifyRequest request;
   request.base = effective.spec;
   request.strategies = ReadFlag(parsed, "strategies", ParseWordList);
-  if (!parsed.Has("strategies")) DropUnavailable(request.strategies);
+  if (!parsed.Has("strategies")) DropUnavailable(request.base.catalog(), request.strategies);
   request.optimizers = ReadFlag(parsed, "optimizers", ParseWordList);
   request.workers = ReadFlag(parsed, "workers", ParseCounts);
   request.servers = ReadFlag(parsed, "servers", ParseCounts);
@@ -190,15 +190,15 @@ int ExitCode(const VerifyResult& result) {
 
 }  // namespace
 
-int RunVerifyCommand(const Arguments& args) {
-  const OptionSet options = VerifyOptionSet();
+int RunVerifyCommand(const Arguments& args, const Catalog& catalog) {
+  const OptionSet options = VerifyOptionSet(catalog);
   const ParsedOptions parsed = options.Parse(args);
   if (parsed.help()) {
     fmt::print("{}", options.Help(Painter::For(stdout, parsed.color())));
     return kExitDone;
   }
   const Environment environment = CurrentEnvironment();
-  const EffectiveSpec effective = ReadSpec(parsed, environment, VerifySpecOptions());
+  const EffectiveSpec effective = ReadSpec(parsed, environment, VerifySpecOptions(catalog));
   const std::vector<VerifyGroup> groups = PlanOrRefuse(ReadRequest(parsed, effective));
   if (parsed.IsOn("print-config")) {
     fmt::print("{}", PrintConfig(effective, groups.front().reference));
@@ -208,7 +208,7 @@ int RunVerifyCommand(const Arguments& args) {
   const bool quiet = parsed.IsOn("quiet");
   job.show_progress = false;
   job.echo_logs = false;
-  std::optional<HandOver> hand_over;
+  std::optional<SudoOwnershipTransfer> hand_over;
   if (!parsed.Get("out").empty()) hand_over.emplace(parsed.Get("out"), environment);
   WorkDirectory work("verify", parsed.Get("out"));
   const auto progress = [&](const VerifyRow& row, int done, int planned) {

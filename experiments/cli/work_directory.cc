@@ -1,8 +1,8 @@
-#include "experiments/cli/work_directory.h"
+#include "ringside/experiments/cli/work_directory.h"
 
 #include <cstdlib>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside {
 

@@ -6,11 +6,11 @@
 
 namespace ringside {
 
-/// Where the bundles of a verb's many runs lie: kept when the caller named the place or `Keep` was
-/// called, else a temporary directory that goes with this object.
+/// The directory for the bundles of a verb's runs. It stays when the caller named it or called
+/// `Keep`. Else it is a temporary directory that the destructor removes.
 class WorkDirectory {
  public:
-  /// `wanted`: empty for a temporary one, which is named after the verb. Throws `Error`.
+  /// `wanted` is the directory; empty: a temporary one, named after `verb`. Throws `Error`.
   WorkDirectory(const std::string& verb, const std::string& wanted);
   ~WorkDirectory();
   WorkDirectory(const WorkDirectory&) = delete;

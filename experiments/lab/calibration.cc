@@ -1,6 +1,6 @@
-// A link is measured from its switch. One connection a direction: the receiver lets the shapers'
-// bursts pass, then divides bytes by the time between two arrivals.
-#include "experiments/lab/calibration.h"
+// Measures a link from its switch, with one connection in each direction. The receiver lets the
+// shapers' bursts pass, then divides bytes by the time between two arrivals.
+#include "ringside/experiments/lab/calibration.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -19,8 +19,8 @@
 #include <system_error>
 #include <thread>
 
-#include "common/errors.h"
-#include "experiments/lab/calibration_plan.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/network/calibration_plan.h"
 
 namespace ringside {
 namespace {
@@ -28,15 +28,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-constexpr double kTogetherBitsPerSecond = 2.5e9;
+constexpr double kMaxConcurrentBitsPerSecond = 2.5e9;
 constexpr double kGoodEnough = 0.02;
-// A link that looks worse than this is tried again for so long.
+// Seconds in which a link with a larger error than `kGoodEnough` is measured again.
 constexpr double kRetrySeconds = 0.8;
 constexpr double kLongRetrySeconds = 2.5;
-// Both shapers' bursts, and some that TCP takes to get going.
+// The bursts of both shapers, and the bytes that TCP needs to get going.
 constexpr double kBurstBytes = 128 << 10;
 constexpr std::size_t kBufferBytes = 1 << 20;
-// Between two looks at whether to go on.
+// The time between two checks whether to go on.
 constexpr std::chrono::milliseconds kTick{20};
 
 std::string Where(const Lab::Link& link) {
@@ -47,7 +47,7 @@ std::string Where(const Lab::Link& link) {
   throw CommError(Where(link), "calibration: " + operation, std::strerror(errno));
 }
 
-void SetPatience(int fd, double seconds) {
+void SetSocketTimeout(int fd, double seconds) {
   const double whole = std::floor(seconds);
   const timeval patience{.tv_sec = static_cast<time_t>(whole),
                          .tv_usec = static_cast<suseconds_t>((seconds - whole) * 1e6)};
@@ -55,10 +55,10 @@ void SetPatience(int fd, double seconds) {
   ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 }
 
-FileDescriptor MakeSocket(const Lab::Link& link, double patience_s) {
+FileDescriptor MakeSocket(const Lab::Link& link, double answer_timeout_s) {
   FileDescriptor made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (made.get() < 0) Fail(link, "socket");
-  SetPatience(made.get(), patience_s);
+  SetSocketTimeout(made.get(), answer_timeout_s);
   return made;
 }
 
@@ -67,9 +67,9 @@ struct Connection {
   FileDescriptor receiver;
 };
 
-/// From one namespace to an address in another.
+/// Connects from one namespace to an address in another.
 Connection Connect(const Lab::Link& link, const NetNamespace& from, const NetNamespace& to,
-                   const std::string& to_address, double patience_s) {
+                   const std::string& to_address, double answer_timeout_s) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   ::inet_pton(AF_INET, to_address.c_str(), &address.sin_addr);
@@ -78,7 +78,7 @@ Connection Connect(const Lab::Link& link, const NetNamespace& from, const NetNam
   FileDescriptor listener;
   {
     const NamespaceScope inside(to.fd());
-    listener = MakeSocket(link, patience_s);
+    listener = MakeSocket(link, answer_timeout_s);
   }
   if (::bind(listener.get(), generic, length) != 0 || ::listen(listener.get(), 1) != 0 ||
       ::getsockname(listener.get(), generic, &length) != 0) {
@@ -87,25 +87,25 @@ Connection Connect(const Lab::Link& link, const NetNamespace& from, const NetNam
   Connection connection;
   {
     const NamespaceScope inside(from.fd());
-    connection.sender = MakeSocket(link, patience_s);
+    connection.sender = MakeSocket(link, answer_timeout_s);
   }
   if (::connect(connection.sender.get(), generic, length) != 0) Fail(link, "connecting");
   connection.receiver = FileDescriptor(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (connection.receiver.get() < 0) Fail(link, "accepting");
-  SetPatience(connection.receiver.get(), patience_s);
+  SetSocketTimeout(connection.receiver.get(), answer_timeout_s);
   return connection;
 }
 
-/// Until the connection is shut.
+/// Sends until the connection is shut.
 void SendUntilShut(int fd) {
   const std::vector<char> data(kBufferBytes);
   while (::send(fd, data.data(), data.size(), MSG_NOSIGNAL) > 0 || errno == EINTR) {
   }
 }
 
-/// Bytes a second over what the plan times, once both shapers' bursts have passed and TCP has
-/// settled.
-double TimeArrivals(const Lab::Link& link, int fd, const CalibrationPlan& plan) {
+/// Returns bytes per second over the time that the plan gives, after both shapers' bursts have
+/// passed and TCP has settled.
+double MeasureGoodput(const Lab::Link& link, int fd, const CalibrationPlan& plan) {
   std::vector<char> buffer(kBufferBytes);
   const Clock::time_point start = Clock::now();
   std::optional<Clock::time_point> begin;
@@ -131,16 +131,16 @@ double TimeArrivals(const Lab::Link& link, int fd, const CalibrationPlan& plan) 
   }
 }
 
-/// One direction of one link, measured on two threads of its own; they end with it.
+/// Measures one direction of one link on two threads of its own, which end with the object.
 class Flow {
  public:
   Flow(const Lab::Link& link, bool sent, CalibrationPlan plan)
       : link_(link),
         plan_(std::move(plan)),
-        connection_(sent
-                        ? Connect(link, *link.far, *link.hub, link.hub_address, plan_.patience_s)
-                        : Connect(link, *link.hub, *link.far, link.far_address, plan_.patience_s)) {
-  }
+        connection_(sent ? Connect(link, *link.far, *link.switch_namespace, link.switch_address,
+                                   plan_.answer_timeout_s)
+                         : Connect(link, *link.switch_namespace, *link.far, link.host_address,
+                                   plan_.answer_timeout_s)) {}
   ~Flow() {
     Shut();
     if (receiver_.joinable()) receiver_.join();
@@ -149,7 +149,7 @@ class Flow {
   Flow(const Flow&) = delete;
   Flow& operator=(const Flow&) = delete;
 
-  /// Throws `CommError` where the system has no thread left.
+  /// Starts both threads. Throws `CommError` when the system has no thread left.
   void Start() {
     try {
       receiver_ = std::thread([this] { Receive(); });
@@ -168,8 +168,8 @@ class Flow {
  private:
   void Receive() {
     try {
-      const double bytes_per_s = TimeArrivals(link_, connection_.receiver.get(), plan_);
-      // The link is free for others before they are told.
+      const double bytes_per_s = MeasureGoodput(link_, connection_.receiver.get(), plan_);
+      // Frees the link for others before the result is published.
       Shut();
       result_.set_value(bytes_per_s);
     } catch (...) {
@@ -178,7 +178,7 @@ class Flow {
     }
   }
 
-  /// Wakes both threads. What is still under way is answered by a reset.
+  /// Shuts the connection and wakes both threads. A reset answers bytes still on their way.
   void Shut() {
     ::shutdown(connection_.receiver.get(), SHUT_RDWR);
     ::shutdown(connection_.sender.get(), SHUT_RDWR);
@@ -197,7 +197,7 @@ struct Direction {
   bool sent = true;
 };
 
-/// As many at a time as stay within a rate; at least one.
+/// Groups directions that are measured together, within a total rate; at least one in each group.
 std::vector<std::vector<Direction>> Batches(const std::vector<Lab::Link>& links,
                                             const std::vector<Direction>& directions, double most) {
   std::vector<std::vector<Direction>> batches;
@@ -239,7 +239,8 @@ void Measure(const std::vector<Lab::Link>& links, const std::vector<Direction>& 
   }
 }
 
-/// A signal to stop also breaks off what waits for a link, which is then not to blame.
+/// Measures a batch. A signal to stop also breaks off the waits for a link. Then `check` throws, so
+/// that the error does not blame the link.
 void MeasureOrStop(const std::vector<Lab::Link>& links, const std::vector<Direction>& batch,
                    const NetworkSpec& spec, std::vector<LinkCalibration>& results,
                    const StopCheck& check) {
@@ -279,7 +280,7 @@ std::vector<LinkCalibration> CalibrateLinks(const Lab& lab, const StopCheck& che
     wanted.push_back({i, false});
   }
   const Clock::time_point begin = Clock::now();
-  double together = kTogetherBitsPerSecond;
+  double together = kMaxConcurrentBitsPerSecond;
   while (!wanted.empty()) {
     for (const std::vector<Direction>& batch : Batches(links, wanted, together)) {
       MeasureOrStop(links, batch, spec, results, check);
@@ -299,7 +300,7 @@ std::vector<LinkCalibration> CalibrateLinks(const Lab& lab, const StopCheck& che
 
 namespace {
 
-/// Of those that can be judged; null where none can.
+/// Whether all links that can be judged are as asked; null when none can be judged.
 nlohmann::json AllOk(const std::vector<LinkCalibration>& links) {
   if (std::ranges::none_of(links, &LinkCalibration::judged)) return nullptr;
   return std::ranges::all_of(

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "experiments/lab/lab.h"
+#include "ringside/experiments/lab/lab.h"
 
 namespace ringside {
 
-/// What one link carries: payload of one TCP connection in each direction, in bytes a second, seen
-/// from its host (or rack).
+/// The goodput of one link: payload of one TCP connection in each direction, in bytes per second,
+/// as its host (or rack) sees it.
 struct LinkCalibration {
   int host = -1;
   int uplink = -1;
@@ -18,25 +18,25 @@ struct LinkCalibration {
   double expected_bytes_per_s = 0;  ///< `GoodputBytesPerSecond`
   double sent_bytes_per_s = 0;
   double received_bytes_per_s = 0;
-  /// Why these figures are not held against the rate; empty: they are.
+  /// Why these figures are not compared with the rate; empty when they are.
   std::string not_judged{};
 
   bool judged() const { return not_judged.empty(); }
-  /// The larger relative distance from what was asked for.
+  /// The larger relative distance of the two directions from the expected goodput.
   double error() const;
-  /// Judged, and as asked.
+  /// True when the link was judged and is as asked.
   bool ok() const;
 };
 
-/// Further off than this, a link is not what was asked for.
+/// The largest relative error of a link that counts as what was asked for.
 inline constexpr double kLinkTolerance = 0.05;
 
-/// Measures all links of a lab, in tens of milliseconds each, several at a time as long as two
-/// cores can carry them together. A link that looks slow is tried again, alone, for a
-/// second or two at most, and the best counts: whatever else the machine does can only take away.
-/// Links with loss, jitter or much latency are measured once and not judged
-/// (`PlanHostCalibration`). Throws `CommError` naming the host where nothing comes through or no
-/// thread can be had, and what `check` throws, which is called every few milliseconds.
+/// Measures all links of a lab, each in tens of milliseconds. Measures several at a time, as many
+/// as two cores can carry. Tries a link that looks slow again, alone, for a second or two at most.
+/// The best result counts, because other load on the machine can only slow a link down. Links with
+/// loss, jitter or much latency are measured once and not judged (`PlanHostCalibration`). Calls
+/// `check` every few milliseconds and throws what it throws. Throws `CommError` naming the host
+/// when no bytes arrive or no thread is available.
 std::vector<LinkCalibration> CalibrateLinks(
     const Lab& lab, const StopCheck& check = [] {});
 

@@ -1,26 +1,27 @@
-#include "experiments/lab/lab.h"
+#include "ringside/experiments/lab/lab.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "experiments/lab/lab_tools.h"
+#include "ringside/experiments/lab/emulation_support.h"
 
 namespace ringside {
 namespace {
 
-// Segments leave a host in bundles that fit into the shaper's burst, as from a network card that
-// cuts them itself: a timer for every single packet would cost more CPU than two cores have. The
-// shaper counts every packet's headers all the same.
+// Segments leave a host in bundles that fit into the shaper's burst, as with a network card that
+// cuts them itself. A timer for every single packet would cost more CPU than two cores have. The
+// shaper still counts the headers of every packet.
 constexpr int kBundleBytes = 28'672;
-// Small, or short messages beat the limit.
+// The burst is small, because short messages within a burst exceed the rate.
 constexpr char kBurst[] = "32kb";
-// Of a switch's port. Connections that meet at a server's link (incast) get even parts of it only
-// where the queue is short: with 50 ms of it some workers send far faster than others for seconds,
-// and all wait for the slowest. With much less the links of many servers are idle at times.
+// The queue of a switch's port. Connections that meet at a server's link (incast) get equal parts
+// of it only when the queue is short. With 50 ms of queue, some workers send far faster than others
+// for seconds, and all wait for the slowest. With much less, links of many servers are idle at
+// times.
 constexpr double kQueueBytes = 1 << 20;
-// What most systems have. Pinned, because it decides how links are shared: under BBR, some kernels'
-// default, servers' connections leave a tenth of a link unused.
+// The default of most systems. It is fixed here because it decides how links are shared. With BBR,
+// the default of some kernels, servers' connections leave a tenth of a link unused.
 constexpr char kCongestionControl[] = "cubic";
 constexpr int kDelayedPackets = 100'000;
 constexpr int kPrefix = 16;
@@ -28,13 +29,13 @@ constexpr int kPrefix = 16;
 std::string SwitchAddress(int index) { return fmt::format("10.83.254.{}", index + 1); }
 std::string SpineAddress() { return "10.83.255.1"; }
 
-// Loss is of single packets, so they leave one by one.
+// With loss, packets leave one by one, because single packets are lost.
 std::string Raise(const std::string& device, const NetworkSpec& spec) {
   return fmt::format("link set dev {} gso_max_size {} {}up\n", device, kBundleBytes,
                      spec.loss > 0 ? "gso_max_segs 1 " : "");
 }
 
-// One connection fills a link that is late only if the queue holds what is under way.
+// One connection fills a link with latency only if the queue can hold the bytes on their way.
 double QueueBytes(const NetworkSpec& spec, double rate) {
   const double round_trip_s = 2 * (spec.latency_s + spec.jitter_s);
   return std::max(kQueueBytes, rate / 8 * round_trip_s);
@@ -46,7 +47,7 @@ std::string Shape(const std::string& device, const std::string& parent, const Ne
                      parent, rate, kBurst, QueueBytes(spec, rate));
 }
 
-// What leaves a host is late and lost once on its way, and then waits for the link.
+// Delay and loss apply once, when packets leave a host. Then the packets wait for the link.
 std::string ShapeHost(const NetworkSpec& spec, double rate) {
   if (!spec.needs_netem()) return Shape("eth0", "root handle 1:", spec, rate);
   std::string netem =
@@ -87,14 +88,14 @@ Lab::Lab(NetworkPlan plan, const StopCheck& check)
   }
 }
 
-// A switch has an address of its own: links are measured from there.
-void Lab::MakeSwitch(const NetNamespace& hub, const std::string& address) const {
-  hub.ChooseCongestionControl(kCongestionControl);
-  RunIp(hub, fmt::format("link add bridge0 type bridge\n"
-                         "address add {}/{} dev bridge0\n"
-                         "link set dev lo up\n"
-                         "link set dev bridge0 up\n",
-                         address, kPrefix));
+// A switch has its own address, because links are measured from there.
+void Lab::MakeSwitch(const NetNamespace& switch_namespace, const std::string& address) const {
+  switch_namespace.ChooseCongestionControl(kCongestionControl);
+  RunIp(switch_namespace, fmt::format("link add bridge0 type bridge\n"
+                                      "address add {}/{} dev bridge0\n"
+                                      "link set dev lo up\n"
+                                      "link set dev bridge0 up\n",
+                                      address, kPrefix));
 }
 
 void Lab::MakeHost(int index) const {
@@ -119,19 +120,19 @@ void Lab::JoinHosts(int rack) const {
     joined += fmt::format("link set dev {} master bridge0\n", port) + Raise(port, plan_.spec);
     shaped += Shape(port, "root", plan_.spec, host.rate_bits_per_s);
   }
-  const NetNamespace& hub = switches_[static_cast<std::size_t>(rack)];
-  RunIp(hub, joined);
-  RunTc(hub, shaped);
+  const NetNamespace& switch_namespace = switches_[static_cast<std::size_t>(rack)];
+  RunIp(switch_namespace, joined);
+  RunTc(switch_namespace, shaped);
 }
 
 void Lab::MakeUplink(int rack) const {
-  const NetNamespace& hub = switches_[static_cast<std::size_t>(rack)];
+  const NetNamespace& switch_namespace = switches_[static_cast<std::size_t>(rack)];
   const std::string port = fmt::format("rack{}", rack);
-  RunIp(hub, fmt::format("link add uplink type veth peer name {} netns {}\n"
-                         "link set dev uplink master bridge0\n",
-                         port, spine_.front().path()) +
-                 Raise("uplink", plan_.spec));
-  RunTc(hub, Shape("uplink", "root", plan_.spec, plan_.spec.uplink_bits_per_s));
+  RunIp(switch_namespace, fmt::format("link add uplink type veth peer name {} netns {}\n"
+                                      "link set dev uplink master bridge0\n",
+                                      port, spine_.front().path()) +
+                              Raise("uplink", plan_.spec));
+  RunTc(switch_namespace, Shape("uplink", "root", plan_.spec, plan_.spec.uplink_bits_per_s));
   RunIp(spine_.front(),
         fmt::format("link set dev {} master bridge0\n", port) + Raise(port, plan_.spec));
   RunTc(spine_.front(), Shape(port, "root", plan_.spec, plan_.spec.uplink_bits_per_s));
@@ -149,18 +150,18 @@ std::vector<Lab::Link> Lab::links() const {
     links.push_back({.host = static_cast<int>(i),
                      .rate_bits_per_s = host.rate_bits_per_s,
                      .far = &hosts_[i],
-                     .hub = &SwitchOf(static_cast<int>(i)),
-                     .far_address = host.address,
-                     .hub_address = SwitchAddress(host.rack)});
+                     .switch_namespace = &SwitchOf(static_cast<int>(i)),
+                     .host_address = host.address,
+                     .switch_address = SwitchAddress(host.rack)});
   }
   if (spine_.empty()) return links;
   for (int rack = 0; rack < plan_.spec.racks; ++rack) {
     links.push_back({.uplink = rack,
                      .rate_bits_per_s = plan_.spec.uplink_bits_per_s,
                      .far = &switches_[static_cast<std::size_t>(rack)],
-                     .hub = &spine_.front(),
-                     .far_address = SwitchAddress(rack),
-                     .hub_address = SpineAddress()});
+                     .switch_namespace = &spine_.front(),
+                     .host_address = SwitchAddress(rack),
+                     .switch_address = SpineAddress()});
   }
   return links;
 }

@@ -5,32 +5,32 @@
 #include <string>
 #include <vector>
 
-#include "experiments/lab/net_namespace.h"
-#include "experiments/lab/network_plan.h"
+#include "ringside/experiments/network/network_plan.h"
+#include "ringside/experiments/system/net_namespace.h"
 
 namespace ringside {
 
-/// Called between the steps of work that takes long; throws where it is to end now.
+/// Called between the steps of long work; throws when the work must stop.
 using StopCheck = std::function<void()>;
 
-/// An emulated cluster on this machine: a network namespace a host and a switch, joined by veth
-/// pairs; every link is shaped at both its ends. With racks there is a switch in each, and one more
-/// between them. It has no name and no file: labs do not know of each other, and the kernel removes
-/// one when the last process that uses it is gone. Immutable after construction.
+/// An emulated cluster on this machine: one network namespace for each host and for the switch,
+/// joined by veth pairs. Every link is shaped at both ends. With racks, each has a switch, and one
+/// more joins them. A lab has no name and no file, so labs do not disturb each other. The kernel
+/// removes a lab when its last process ends. Immutable after construction.
 class Lab {
  public:
-  /// One link and how to measure it: a far end in `host`, a near end in `hub`.
+  /// One link and how to measure it. Its far end is in `host`, its near end in `switch_namespace`.
   struct Link {
     int host = -1;    ///< -1: an uplink.
-    int uplink = -1;  ///< Of this rack; -1: a host's link.
+    int uplink = -1;  ///< The rack of an uplink; -1: a host's link.
     double rate_bits_per_s = 0;
     const NetNamespace* far = nullptr;
-    const NetNamespace* hub = nullptr;
-    std::string far_address;
-    std::string hub_address;
+    const NetNamespace* switch_namespace = nullptr;
+    std::string host_address;
+    std::string switch_address;
   };
 
-  /// Throws `MissingBackendError` where this machine cannot build it, and what `check` throws.
+  /// Throws `MissingBackendError` when this machine cannot build it, and what `check` throws.
   explicit Lab(
       NetworkPlan plan, const StopCheck& check = [] {});
   Lab(const Lab&) = delete;
@@ -38,11 +38,11 @@ class Lab {
 
   const NetworkPlan& plan() const { return plan_; }
   const NetNamespace& host(int index) const { return hosts_.at(static_cast<std::size_t>(index)); }
-  /// Of all hosts, then of all racks.
+  /// The links of all hosts, then of all racks.
   std::vector<Link> links() const;
 
  private:
-  void MakeSwitch(const NetNamespace& hub, const std::string& address) const;
+  void MakeSwitch(const NetNamespace& switch_namespace, const std::string& address) const;
   void MakeHost(int index) const;
   void MakeUplink(int rack) const;
   void JoinHosts(int rack) const;

@@ -1,4 +1,4 @@
-#include "experiments/matrix/directory_lock.h"
+#include "ringside/experiments/matrix/directory_lock.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <system_error>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside {
 

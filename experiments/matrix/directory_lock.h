@@ -3,15 +3,15 @@
 
 #include <filesystem>
 
-#include "experiments/job/files.h"
+#include "ringside/experiments/system/files.h"
 
 namespace ringside {
 
-/// Keeps a second matrix (and `ringside index`) out of a directory as long as it lives; the kernel
-/// lets go when the process dies, however it dies.
+/// A lock on a directory against a second matrix and `ringside index`, held until destruction. The
+/// kernel releases it when the process dies for any reason.
 class DirectoryLock {
  public:
-  /// Creates the directory. Throws `Error` when that cannot be, or another process holds it.
+  /// Creates the directory. Throws `Error` when that fails or another process has the lock.
   explicit DirectoryLock(const std::filesystem::path& directory);
 
  private:

@@ -1,4 +1,4 @@
-#include "experiments/matrix/estimate.h"
+#include "ringside/experiments/matrix/estimate.h"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,11 @@
 #include <numeric>
 #include <optional>
 
-#include "experiments/lab/network_plan.h"
-#include "experiments/server_layout.h"
-#include "experiments/strategy_table.h"
-#include "experiments/transport.h"
-#include "experiments/units.h"
-#include "models/model_table.h"
+#include "ringside/experiments/network/network_plan.h"
+#include "ringside/experiments/spec/catalog.h"
+#include "ringside/experiments/spec/server_layout.h"
+#include "ringside/experiments/spec/transport.h"
+#include "ringside/experiments/text/units.h"
 
 namespace ringside {
 namespace {
@@ -24,7 +23,7 @@ double Median(std::vector<double> values) {
   return *middle;
 }
 
-/// Seconds of done runs, by cell, by kind, and all of them under "".
+/// Seconds of done runs, by cell and by kind. The key "" has all of them.
 class Timings {
  public:
   explicit Timings(const std::vector<JournalLine>& journal) {
@@ -50,25 +49,16 @@ class Timings {
   std::map<std::string, std::vector<double>> by_key_;
 };
 
-std::unique_ptr<Model> MakeHere(const RunSpec& spec) {
-  const auto table = ModelTable();
-  const auto entry = std::ranges::find(table, spec.model, &ModelEntry::name);
-  if (entry == table.end() || entry->make == nullptr) return nullptr;
-  ModelOptions options;
-  options.compute_ms = spec.compute_ms;
-  return entry->make(options);
-}
-
-/// Seconds of one step as far as the spec tells; nothing where the model really computes.
+/// Seconds of one step, calculated from the spec. Nothing where the model really computes.
 std::optional<double> StepSeconds(const RunSpec& spec) {
-  const std::unique_ptr<Model> model = MakeHere(spec);
-  const StrategyEntry* strategy = FindStrategy(spec.strategy);
-  if (model == nullptr || strategy == nullptr) return std::nullopt;
-  const double compute_s = model->emulated_compute_ms() / 1000;
-  if (spec.link_bits_per_s <= 0 || strategy->bound == nullptr || ServersNeedOneHost(spec)) {
-    return compute_s;
+  const ModelEntry* model = spec.catalog().FindModel(spec.model);
+  const StrategyEntry* strategy = spec.catalog().FindStrategy(spec.strategy);
+  if (model == nullptr || !model->traits.emulates_compute || strategy == nullptr) {
+    return std::nullopt;
   }
-  const auto tensors = model->Tensors();
+  const double compute_s = spec.compute_ms / 1000;
+  if (spec.link_bits_per_s <= 0 || OneHostNeedOf(spec)) return compute_s;
+  const std::vector<TensorSpec> tensors = model->tensors({});
   CostInput input;
   input.workers = spec.workers;
   input.hosts = spec.hosts;
@@ -80,7 +70,7 @@ std::optional<double> StepSeconds(const RunSpec& spec) {
                                                 });
   input.bytes_per_s = GoodputBytesPerSecond(spec.link_bits_per_s);
   input.latency_s = spec.link_latency_s;
-  input.sync_every = spec.options.sync_every;
+  input.sync_every = StepsPerSum(spec);
   return std::max(compute_s, strategy->bound(input).seconds);
 }
 
@@ -106,7 +96,7 @@ Estimate EstimateTime(const std::vector<PlannedRun>& runs,
                       const std::vector<JournalLine>& journal) {
   const Timings timings(journal);
   Estimate estimate;
-  std::map<std::string, std::optional<double>> steps;  // by cell: repetitions are alike
+  std::map<std::string, std::optional<double>> steps;  // by cell: repetitions are equal
   for (const PlannedRun& run : runs) {
     if (const auto timed = timings.Of(run.spec)) {
       estimate.seconds += *timed;

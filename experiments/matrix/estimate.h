@@ -4,29 +4,29 @@
 #include <string>
 #include <vector>
 
-#include "experiments/matrix/journal.h"
-#include "experiments/matrix/matrix_plan.h"
+#include "ringside/experiments/matrix/journal.h"
+#include "ringside/experiments/matrix/matrix_plan.h"
 
 namespace ringside {
 
-/// How long runs may take, and what says so.
+/// The expected time of some runs, and what it is based on.
 struct Estimate {
   double seconds = 0;
-  int timed = 0;       ///< Runs as their repetitions, or their like, took before.
-  int calculated = 0;  ///< Runs by steps, the emulated compute time and the bound of the links.
-  int unknown = 0;     ///< Runs that really compute: counted with starting and ending alone.
+  int timed = 0;       ///< Runs estimated from earlier times of the same or similar runs.
+  int calculated = 0;  ///< Runs estimated from steps, emulated compute time and link bound.
+  int unknown = 0;     ///< Runs that really compute. Only their start and end is counted.
 
-  /// "about 3 min: 12 runs as timed before, 20 calculated ...", for people.
+  /// A text for people: "about 3 min: 12 runs as timed before, 20 calculated ...".
   std::string Text() const;
 };
 
-/// What starting and ending a run costs where none was timed yet: process start, join, exchange,
-/// bundle. `benchmarks/matrix_overhead.py` measures it; this is a round figure above it.
+/// Seconds to start and end a run when none was timed yet: process start, join, exchange, bundle.
+/// `benchmarks/matrix_overhead.py` measures this; the value here is a round number above it.
 inline constexpr double kNominalOverheadSeconds = 1.5;
 
-/// A run takes what its own repetitions took in the journal (their median), else runs of the same
-/// strategy and number of workers, else any; with an empty journal the steps times the longer of
-/// `compute-ms` and the communication's bound on the declared link, and the overhead.
+/// Estimates each run by the median time in the journal: of its own repetitions, else of runs with
+/// the same strategy and number of workers, else of all. With an empty journal: the overhead plus
+/// the steps times the longer of `compute-ms` and the communication bound on the declared link.
 Estimate EstimateTime(const std::vector<PlannedRun>& runs, const std::vector<JournalLine>& journal);
 
 }  // namespace ringside

@@ -1,4 +1,4 @@
-#include "experiments/matrix/journal.h"
+#include "ringside/experiments/matrix/journal.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,8 +10,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "common/errors.h"
-#include "experiments/job/files.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/system/files.h"
 
 namespace ringside {
 namespace {
@@ -83,12 +83,12 @@ void Journal::Append(const JournalLine& line) const {
   const ssize_t written = ::write(fd.get(), text.data(), text.size());
   if (written == static_cast<ssize_t>(text.size())) return;
   const int error = written < 0 ? errno : ENOSPC;
-  if (::ftruncate(fd.get(), before.st_size) != 0) Mend();
+  if (::ftruncate(fd.get(), before.st_size) != 0) TruncatePartialLine();
   throw DataError(file_.string(), before.st_size,
                   std::string("cannot write: ") + std::strerror(error));
 }
 
-void Journal::Mend() const {
+void Journal::TruncatePartialLine() const {
   std::ifstream in(file_, std::ios::binary);
   if (!in) return;
   const std::string text{std::istreambuf_iterator<char>(in), {}};

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/matrix/matrix_plan.h"
+#include "ringside/experiments/matrix/matrix_plan.h"
 
 namespace ringside {
 
@@ -18,32 +18,32 @@ struct JournalLine {
   std::string kind;  ///< `KindOf`.
   std::string cell;  ///< `CellOf`.
   std::string status;
-  double seconds = 0;  ///< From the end of the run before to its own end, all attempts.
+  double seconds = 0;  ///< From the end of the previous run to its own end, all attempts.
   int attempts = 1;
-  /// True: the runner was killed before it had written the line, the next one made it from the
+  /// True: a runner was killed before it wrote the line, so the next runner made it from the
   /// bundle.
   bool recovered = false;
 };
 
-/// Strategy and workers: what takes about as long.
+/// A text of strategy and workers. Runs of one kind take about the same time.
 std::string KindOf(const RunSpec& spec);
-/// Equal for the repetitions of one run alone.
+/// A text that is equal for the repetitions of one run, and only for them.
 std::string CellOf(const RunSpec& spec);
 
 JournalLine MakeJournalLine(const PlannedRun& run, const std::string& status, double seconds);
 
-/// journal.jsonl of a study: what estimates and benchmarks read. The bundles are the truth; a line
-/// is written after its bundle is finished. Written under the directory's lock alone.
+/// The file journal.jsonl of a study, for estimates and benchmarks. The bundles are the truth: a
+/// line is written after its bundle is finished. Write only while holding the directory's lock.
 class Journal {
  public:
   explicit Journal(const std::filesystem::path& directory) : file_(directory / kJournalFile) {}
 
-  /// What cannot be parsed is left out: a line that a kill cut short is no news.
+  /// Reads the lines. Skips what cannot be parsed, such as a line that a kill cut short.
   std::vector<JournalLine> Read() const;
-  /// All of the line or nothing of it. Throws `DataError`.
+  /// Writes the whole line or nothing. Throws `DataError`.
   void Append(const JournalLine& line) const;
-  /// Cuts off the end of a line that a kill cut short, so that the next one has its own.
-  void Mend() const;
+  /// Removes a last line that a kill cut short, so that the next line starts on its own.
+  void TruncatePartialLine() const;
 
  private:
   std::filesystem::path file_;

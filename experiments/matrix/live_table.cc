@@ -1,10 +1,10 @@
-#include "experiments/matrix/live_table.h"
+#include "ringside/experiments/matrix/live_table.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside {
 namespace {

@@ -5,21 +5,21 @@
 #include <string>
 #include <vector>
 
-#include "experiments/matrix/matrix_plan.h"
+#include "ringside/experiments/matrix/matrix_plan.h"
 
 namespace ringside {
 
-/// How far a matrix is: a line per combination with the repetitions that are done, failed and left,
-/// and their median step time. A value; no output of its own.
+/// The progress of a matrix: one line per combination with the repetitions that are done, failed
+/// and left, and their median step time. A value; it prints nothing itself.
 class LiveTable {
  public:
   explicit LiveTable(const std::vector<PlannedRun>& runs);
 
   void Start(const PlannedRun& run);
-  /// A run that came to an end, now or before: its status and summary (or none).
+  /// Records a run that ended, now or earlier. `summary` is null where there is none.
   void End(const PlannedRun& run, const std::string& status, const nlohmann::json& summary);
 
-  /// The heading first; the combination under way is marked with '>'.
+  /// The text lines, heading first. '>' marks the combination that runs now.
   std::vector<std::string> Lines() const;
 
  private:

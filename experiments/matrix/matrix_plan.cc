@@ -1,4 +1,4 @@
-#include "experiments/matrix/matrix_plan.h"
+#include "ringside/experiments/matrix/matrix_plan.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <set>
 #include <utility>
 
-#include "common/errors.h"
-#include "experiments/bundle.h"
-#include "experiments/strategy_table.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/spec/bundle.h"
+#include "ringside/experiments/spec/catalog.h"
 
 namespace ringside {
 namespace {
@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t kMaxRuns = 100'000;
 
 struct Combination {
-  std::vector<Setting> settings;  // besides the defaults
-  bool included = false;          // written out, not multiplied out
+  std::vector<Setting> settings;  // on top of the defaults
+  bool included = false;          // from `include`, not from axes
 };
 
 std::vector<Combination> MultiplyAxes(const MatrixSpec& spec) {
@@ -41,7 +41,7 @@ std::vector<Combination> MultiplyAxes(const MatrixSpec& spec) {
   return combinations;
 }
 
-// "servers: workers" and "servers: 4" are the same with four workers.
+// Makes the servers a number: "servers: workers" is "servers: 4" with four workers.
 RunSpec Counted(RunSpec run) {
   if (run.servers_as_workers || (run.colocated && run.servers == 0)) run.servers = run.workers;
   run.servers_as_workers = false;
@@ -58,12 +58,12 @@ bool IsExcluded(const MatrixSpec& spec, const RunSpec& run) {
 }
 
 bool HasServers(const RunSpec& run) {
-  const StrategyEntry* strategy = FindStrategy(run.strategy);
-  return strategy == nullptr || strategy->make_server != nullptr;
+  const StrategyEntry* strategy = run.catalog().FindStrategy(run.strategy);
+  return strategy == nullptr || strategy->traits.has_servers();
 }
 
-// Where the first of the keys that the file sets got its value: the combination before the
-// defaults, else the top of the file.
+// The position of the first of these keys that the file sets: in the combination, else in the
+// defaults. If there is none, the top of the file.
 Position PositionOfKeys(const MatrixSpec& spec, const Combination& combination,
                         const std::vector<std::string>& keys) {
   for (const std::string& key : keys) {
@@ -85,8 +85,8 @@ std::string Label(const MatrixSpec& matrix, const Combination& combination, cons
     label += fmt::format(" {}={}", key.name,
                          value.is_string() ? value.get<std::string>() : value.dump());
   };
-  add(*FindSpecKey("workers"));
-  if (HasServers(run)) add(*FindSpecKey("servers"));
+  add(*run.catalog().FindKey("workers"));
+  if (HasServers(run)) add(*run.catalog().FindKey("servers"));
   for (const Axis& axis : matrix.axes) {
     if (axis.key->name != "servers") add(*axis.key);
   }
@@ -116,14 +116,14 @@ RunSpec ResolveAt(const MatrixSpec& spec, const Combination& combination, const 
   }
 }
 
-// Fisher-Yates with a fixed generator: std::shuffle's order is the library's own.
+// Fisher-Yates with a fixed generator. The order of std::shuffle depends on the library.
 void Shuffle(std::vector<PlannedRun>& runs, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   for (std::size_t i = runs.size(); i > 1; --i) std::swap(runs[i - 1], runs[random() % i]);
 }
 
 RunSpec Combine(const MatrixSpec& spec, const Combination& combination) {
-  RunSpec run;
+  RunSpec run(*spec.catalog);
   Apply(run, spec.defaults);
   Apply(run, combination.settings);
   if (!combination.included && !HasServers(run)) {
@@ -134,7 +134,7 @@ RunSpec Combine(const MatrixSpec& spec, const Combination& combination) {
   return run;
 }
 
-// Where `keep_going`, what cannot run is refused and the rest planned.
+// Plans one repetition. With `keep_going`, combinations that cannot run do not throw.
 MatrixPlan OneRepetition(const MatrixSpec& spec, bool keep_going, const Requirement& require) {
   std::vector<Combination> combinations = MultiplyAxes(spec);
   for (const auto& settings : spec.include) combinations.push_back({settings, true});
@@ -147,8 +147,8 @@ MatrixPlan OneRepetition(const MatrixSpec& spec, bool keep_going, const Requirem
     try {
       resolved = ResolveAt(spec, combination, run, require);
     } catch (const Error& error) {
-      // A name that no strategy has is a slip of the pen, not a combination.
-      if (!keep_going || FindStrategy(run.strategy) == nullptr) throw;
+      // An unknown strategy name is a typing error, not a combination to refuse.
+      if (!keep_going || run.catalog().FindStrategy(run.strategy) == nullptr) throw;
       plan.refused.push_back({Label(spec, combination, run), error.what()});
       continue;
     }
@@ -184,15 +184,15 @@ std::vector<PlannedRun> PlanMatrix(const MatrixSpec& spec, const Requirement& re
   return Repeat(spec, OneRepetition(spec, false, require).runs);
 }
 
-MatrixPlan PlanWhatCanRun(const MatrixSpec& spec, const Requirement& require) {
+MatrixPlan PlanSupportedRuns(const MatrixSpec& spec, const Requirement& require) {
   MatrixPlan plan = OneRepetition(spec, true, require);
   plan.runs = Repeat(spec, plan.runs);
   return plan;
 }
 
-bool ShouldRun(Existing existing, const std::optional<std::string>& status) {
-  if (existing == Existing::kForce || !IsFinished(status)) return true;
-  return existing == Existing::kRetryFailed && *status != "done";
+bool ShouldRun(ExistingRunPolicy existing, const std::optional<std::string>& status) {
+  if (existing == ExistingRunPolicy::kForce || !IsFinished(status)) return true;
+  return existing == ExistingRunPolicy::kRetryFailed && *status != "done";
 }
 
 }  // namespace ringside

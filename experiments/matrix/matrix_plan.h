@@ -6,57 +6,57 @@
 #include <string>
 #include <vector>
 
-#include "experiments/matrix/matrix_spec.h"
-#include "experiments/run_spec.h"
+#include "ringside/experiments/matrix/matrix_spec.h"
+#include "ringside/experiments/spec/run_spec.h"
 
 namespace ringside {
 
-/// One run that a matrix wants.
+/// One run of a matrix.
 struct PlannedRun {
   RunSpec spec;        ///< Resolved.
-  std::string id;      ///< `RunId`, the name of its bundle.
-  std::string label;   ///< For people: the keys that the matrix varies, "ps-sync workers=4".
+  std::string id;      ///< `RunId`; also the name of its bundle.
+  std::string label;   ///< For people: the varied keys, "ps-sync workers=4".
   std::string cell{};  ///< The label without the repetition: equal for all repetitions.
 };
 
-/// A combination that cannot be carried out.
+/// A combination that cannot run.
 struct RefusedRun {
   std::string label;
-  std::string reason;  ///< With the place of the value that it is about.
+  std::string reason;  ///< With the position of the wrong value in the file.
 };
 
 struct MatrixPlan {
   std::vector<PlannedRun> runs;
-  std::vector<RefusedRun> refused;  ///< Once each, whatever the repetitions.
+  std::vector<RefusedRun> refused;  ///< One entry each, for all repetitions.
 };
 
-/// Throws `MissingKeyError` where this machine cannot carry out a resolved run.
+/// A check that throws `MissingKeyError` when this machine cannot run a resolved spec.
 using Requirement = std::function<void(const RunSpec&)>;
 
-/// All runs of a matrix in the order in which they are carried out: repetition by repetition, each
-/// one a shuffle of all combinations, so that slow drifts of the machine fall on all alike. Pure
-/// but for `require`.
+/// All runs of a matrix in the order in which they run. The repetitions follow one another; each is
+/// a shuffle of all combinations, so that slow changes of the machine affect all of them equally. A
+/// pure function except for `require`.
 ///
-/// `servers` of the axes and the defaults are ignored where the strategy has none; runs that are
-/// equal after that are one. Throws `ConfigError`, or `MissingBackendError`, with the place of the
-/// value that cannot be.
+/// Where a strategy has no servers, `servers` of the axes and the defaults is ignored. Runs that
+/// are equal after that become one. Throws `ConfigError` or `MissingBackendError` with the position
+/// of the wrong value.
 std::vector<PlannedRun> PlanMatrix(const MatrixSpec& spec, const Requirement& require = {});
 
-/// The same, but combinations that no strategy supports or `require` refuses are refused one by one
-/// and the others planned. Throws `ConfigError` where nothing is left, or a strategy's name is
-/// none.
-MatrixPlan PlanWhatCanRun(const MatrixSpec& spec, const Requirement& require = {});
+/// The same, but puts combinations that cannot run, or that `require` rejects, into `refused` and
+/// plans the others. Throws `ConfigError` when no run is left or the name of a strategy is
+/// unknown.
+MatrixPlan PlanSupportedRuns(const MatrixSpec& spec, const Requirement& require = {});
 
-/// What to do about runs that have a bundle already.
-enum class Existing {
-  kRefuse,       ///< Any finished run: refuse to start.
-  kResume,       ///< Skip the finished, good or bad.
-  kRetryFailed,  ///< Skip the good.
-  kForce,        ///< Skip none.
+/// What to do with runs that already have a bundle.
+enum class ExistingRunPolicy {
+  kRefuse,       ///< Refuse to start if there is a finished run.
+  kResume,       ///< Skip finished runs, successful or not.
+  kRetryFailed,  ///< Skip successful runs.
+  kForce,        ///< Skip no run.
 };
 
-/// Whether a run is to be carried out, given the status of its bundle (`BundleStatus`). Pure.
-bool ShouldRun(Existing existing, const std::optional<std::string>& status);
+/// Whether to carry out a run with this `BundleStatus`. A pure function.
+bool ShouldRun(ExistingRunPolicy existing, const std::optional<std::string>& status);
 
 }  // namespace ringside
 

@@ -1,4 +1,4 @@
-#include "experiments/matrix/matrix_runner.h"
+#include "ringside/experiments/matrix/matrix_runner.h"
 
 #include <fmt/format.h>
 
@@ -9,13 +9,13 @@
 #include <optional>
 #include <utility>
 
-#include "common/errors.h"
-#include "experiments/bundle.h"
-#include "experiments/job/files.h"
-#include "experiments/matrix/directory_lock.h"
-#include "experiments/matrix/journal.h"
-#include "experiments/store/run_index.h"
-#include "experiments/units.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/matrix/directory_lock.h"
+#include "ringside/experiments/matrix/journal.h"
+#include "ringside/experiments/spec/bundle.h"
+#include "ringside/experiments/store/run_index.h"
+#include "ringside/experiments/system/files.h"
+#include "ringside/experiments/text/units.h"
 
 namespace ringside {
 namespace {
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-// A run that could not even start leaves the same kind of bundle as one that failed on its way.
+// Writes the bundle of a run that could not start. It looks like that of a run that failed later.
 void RecordFailure(const PlannedRun& run, const JobOptions& options, const std::string& error) {
   const fs::path bundle = options.bundle_dir;
   MakeDirectories(bundle.string());
@@ -53,9 +53,9 @@ std::string TimeLeft(double spent, std::size_t finished, std::size_t all) {
   return finished == all ? "" : ", " + FormatSeconds(left) + " left";
 }
 
-// The runs to carry out. Refuses before anything is touched.
+// Selects the runs to carry out. Throws before it changes anything.
 std::vector<PlannedRun> Select(const std::vector<PlannedRun>& runs, const fs::path& directory,
-                               Existing existing, MatrixListener& listener) {
+                               ExistingRunPolicy existing, MatrixListener& listener) {
   std::vector<PlannedRun> selected;
   std::vector<std::pair<const PlannedRun*, std::string>> skipped;
   for (const PlannedRun& run : runs) {
@@ -67,7 +67,7 @@ std::vector<PlannedRun> Select(const std::vector<PlannedRun>& runs, const fs::pa
       skipped.emplace_back(&run, *status);
     }
   }
-  if (existing == Existing::kRefuse && !skipped.empty()) {
+  if (existing == ExistingRunPolicy::kRefuse && !skipped.empty()) {
     throw UsageError(
         fmt::format("{} holds {} finished runs of this matrix; give --resume to skip them, "
                     "--retry-failed to run the failed ones again, or --force to run all again",
@@ -77,7 +77,7 @@ std::vector<PlannedRun> Select(const std::vector<PlannedRun>& runs, const fs::pa
   return selected;
 }
 
-// What a killed writer left of a file that was to be renamed: "matrix.yaml.tmp4711".
+// Removes temporary files that a killed writer left before the rename: "matrix.yaml.tmp4711".
 void RemoveHalfWritten(const fs::path& directory) {
   std::vector<fs::path> found;
   for (const auto& entry : fs::directory_iterator(directory)) {
@@ -91,7 +91,7 @@ void RemoveHalfWritten(const fs::path& directory) {
   for (const fs::path& path : found) fs::remove(path);
 }
 
-/// One call of `RunMatrix` once its directory is its own.
+/// One call of `RunMatrix` that holds the lock on its directory.
 class Runner {
  public:
   Runner(const MatrixSpec& spec, const fs::path& directory, const JobOptions& job,
@@ -104,10 +104,10 @@ class Runner {
         index_(RunIndex::Open(directory)),
         journal_(directory) {}
 
-  /// Makes journal and index say what the bundles say.
+  /// Updates journal and index from the bundles.
   void BringUpToDate(const std::vector<PlannedRun>& runs) {
     RemoveHalfWritten(directory_);
-    journal_.Mend();
+    journal_.TruncatePartialLine();
     const BundleScan scan = RebuildIndex(index_, directory_);
     std::map<std::string, std::string> journaled;  // the last status by run
     for (const JournalLine& line : journal_.Read()) journaled[line.run_id] = line.status;
@@ -122,7 +122,7 @@ class Runner {
     }
   }
 
-  MatrixTally Run(const std::vector<PlannedRun>& selected) {
+  MatrixRunCounts Run(const std::vector<PlannedRun>& selected) {
     TellOrphans(selected);
     const auto begin = Clock::now();
     for (std::size_t i = 0; i < selected.size() && !IsInterrupted(); ++i) {
@@ -131,10 +131,10 @@ class Runner {
       listener_.Started(planned);
       const JobOutcome outcome = RunWithRetries(planned);
       const double seconds = Record(planned, outcome, run_begin);
-      listener_.Say(fmt::format("[{}/{}] {}: {} in {}{}", i + 1, selected.size(), planned.label,
-                                StatusText(JobStatusName(outcome.status), outcome.error),
-                                FormatSeconds(seconds),
-                                TimeLeft(SecondsSince(begin), i + 1, selected.size())));
+      listener_.ShowLine(fmt::format(
+          "[{}/{}] {}: {} in {}{}", i + 1, selected.size(), planned.label,
+          StatusText(JobStatusName(outcome.status), outcome.error), FormatSeconds(seconds),
+          TimeLeft(SecondsSince(begin), i + 1, selected.size())));
     }
     return tally_;
   }
@@ -153,7 +153,7 @@ class Runner {
     const auto count =
         std::ranges::count_if(selected, [&](const PlannedRun& run) { return IsOrphaned(run); });
     if (count == 0) return;
-    listener_.Say(
+    listener_.ShowLine(
         fmt::format("orphaned: {} {} left unfinished when an earlier matrix died or could not "
                     "write; carried out again from the start",
                     count, count == 1 ? "run was" : "runs were"));
@@ -169,10 +169,10 @@ class Runner {
     }
     options.more_attempts = spec_.retries > 0;
     JobOutcome outcome = RunOnce(planned, options);
-    for (attempts_ = 1; attempts_ <= spec_.retries && IsWorthRetrying(outcome); ++attempts_) {
-      listener_.Say(fmt::format("{}: {}; attempt {} of {}", planned.label,
-                                StatusText("failed", outcome.error), attempts_ + 1,
-                                spec_.retries + 1));
+    for (attempts_ = 1; attempts_ <= spec_.retries && IsRetryable(outcome); ++attempts_) {
+      listener_.ShowLine(fmt::format("{}: {}; attempt {} of {}", planned.label,
+                                     StatusText("failed", outcome.error), attempts_ + 1,
+                                     spec_.retries + 1));
       options.origin.earlier.push_back(outcome.error);
       options.more_attempts = attempts_ < spec_.retries;
       ++tally_.retried;
@@ -182,7 +182,7 @@ class Runner {
   }
 
   JobOutcome RunOnce(const PlannedRun& planned, const JobOptions& options) {
-    // What an earlier, unfinished or unwanted attempt left must not be taken for this run's.
+    // Files of an earlier attempt must not count as results of this run.
     if (fs::exists(options.bundle_dir)) {
       if (BundleStatus(options.bundle_dir)) index_.Remove(planned.id);
       RemoveBundle(options.bundle_dir);
@@ -191,7 +191,7 @@ class Runner {
     try {
       outcome = run_(planned.spec, options);
     } catch (const DataError& error) {
-      // Nothing but the bundle is read or written on this side of a run.
+      // During a run, this process reads and writes only the bundle.
       Stop(options, error.what());
     } catch (const Error&) {
       outcome.status = JobStatus::kFailed;
@@ -204,9 +204,9 @@ class Runner {
     return outcome;
   }
 
-  // Its bundle stays unfinished: a runner that is killed now has not carried this run out.
+  // Whether another attempt follows. The bundle stays unfinished, so a kill now repeats the run.
   static bool IsTriedAgain(const JobOutcome& outcome, const JobOptions& options) {
-    return options.more_attempts && IsWorthRetrying(outcome);
+    return options.more_attempts && IsRetryable(outcome);
   }
 
   static void TryToRecordFailure(const PlannedRun& planned, const JobOptions& options,
@@ -247,23 +247,23 @@ class Runner {
   MatrixListener& listener_;
   RunIndex index_;
   const Journal journal_;
-  MatrixTally tally_;
-  int attempts_ = 1;  // of the run under way
+  MatrixRunCounts tally_;
+  int attempts_ = 1;  // of the current run
 };
 
 }  // namespace
 
-MatrixTally RunMatrix(const MatrixSpec& spec, const std::vector<PlannedRun>& runs,
-                      const fs::path& directory, Existing existing, const JobOptions& job,
-                      const RunFunction& run, MatrixListener& listener) {
+MatrixRunCounts RunMatrix(const MatrixSpec& spec, const std::vector<PlannedRun>& runs,
+                          const fs::path& directory, ExistingRunPolicy existing,
+                          const JobOptions& job, const RunFunction& run, MatrixListener& listener) {
   const DirectoryLock lock(directory);
   const std::vector<PlannedRun> selected = Select(runs, directory, existing, listener);
   Runner runner(spec, directory, job, run, listener);
   runner.BringUpToDate(runs);
   WriteFileAtomically((directory / "matrix.yaml").string(), spec.text);
   const auto skipped = static_cast<int>(runs.size() - selected.size());
-  if (skipped > 0) listener.Say(fmt::format("{} finished runs skipped", skipped));
-  MatrixTally tally = runner.Run(selected);
+  if (skipped > 0) listener.ShowLine(fmt::format("{} finished runs skipped", skipped));
+  MatrixRunCounts tally = runner.Run(selected);
   tally.skipped = skipped;
   return tally;
 }

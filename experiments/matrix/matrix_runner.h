@@ -6,51 +6,51 @@
 #include <string>
 #include <vector>
 
-#include "experiments/job/run_job.h"
-#include "experiments/matrix/matrix_plan.h"
+#include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/matrix/matrix_plan.h"
 
 namespace ringside {
 
-/// Carries one run out: `RunJob`, or a stand-in of a test.
+/// The function that carries out one run: `RunJob`, or a replacement in a test.
 using RunFunction = std::function<JobOutcome(const RunSpec& spec, const JobOptions& options)>;
 
-struct MatrixTally {
+struct MatrixRunCounts {
   int done = 0;
   int failed = 0;
   int skipped = 0;
-  int retried = 0;  ///< Attempts besides the first ones.
+  int retried = 0;  ///< Attempts after the first one of each run.
   bool interrupted = false;
 };
 
-/// What the runner says while it goes on. Everything is called on the runner's thread.
+/// The events of a matrix that runs. All functions are called on the runner's thread.
 class MatrixListener {
  public:
   virtual ~MatrixListener() = default;
-  /// A line for people.
-  virtual void Say(const std::string& line) = 0;
-  /// A run that is not carried out: it has its bundle already.
+  /// Shows a line for people.
+  virtual void ShowLine(const std::string& line) = 0;
+  /// A run is not carried out because its bundle already exists.
   virtual void Skipped(const PlannedRun& /*run*/, const std::string& /*status*/) {}
   virtual void Started(const PlannedRun& /*run*/) {}
   virtual void Ended(const PlannedRun& /*run*/, const JobOutcome& /*outcome*/) {}
-  /// Asked between runs, whose own signals are theirs: true ends the matrix.
+  /// Called between runs; true ends the matrix. During a run, the run handles signals itself.
   virtual bool Interrupted() { return false; }
 };
 
-/// Carries out the runs of a matrix, one after the other, each into `directory`/ID, and keeps the
-/// spec file as matrix.yaml, a line per run in journal.jsonl and a row per run in index.sqlite. A
-/// run that fails is recorded and the next one follows, after the further attempts that
-/// `spec.retries` grants it; an interrupted run ends the matrix.
+/// Carries out the runs of a matrix one after the other, each in `directory`/ID. Writes the spec
+/// file as matrix.yaml, a line per run to journal.jsonl and a row per run to index.sqlite. A failed
+/// run may get up to `spec.retries` more attempts. It is then recorded, and the next run follows.
+/// An interrupted run ends the matrix.
 ///
-/// A kill at any moment loses and doubles nothing: a bundle counts once its summary.json is there,
-/// which appears last; a bundle without one is taken away and its run carried out again; journal
-/// and index are brought up to the bundles at the next start.
+/// A kill at any moment loses no finished run and repeats none. A bundle counts when it has its
+/// summary.json, which is written last. At the next start, a bundle without one is removed and its
+/// run carried out again, and journal and index are updated from the bundles.
 ///
-/// Throws `UsageError` under Existing::kRefuse when a finished run is there; `Error` when another
-/// matrix writes there, something there is of a newer version, or results cannot be written (what
-/// is finished stays, and --resume goes on).
-MatrixTally RunMatrix(const MatrixSpec& spec, const std::vector<PlannedRun>& runs,
-                      const std::filesystem::path& directory, Existing existing,
-                      const JobOptions& job, const RunFunction& run, MatrixListener& listener);
+/// Throws `UsageError` with ExistingRunPolicy::kRefuse when there is a finished run. Throws `Error`
+/// when another matrix writes there, a file there has a newer version, or results cannot be written
+/// (finished runs stay, and --resume goes on).
+MatrixRunCounts RunMatrix(const MatrixSpec& spec, const std::vector<PlannedRun>& runs,
+                          const std::filesystem::path& directory, ExistingRunPolicy existing,
+                          const JobOptions& job, const RunFunction& run, MatrixListener& listener);
 
 }  // namespace ringside
 

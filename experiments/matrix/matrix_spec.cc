@@ -1,4 +1,4 @@
-#include "experiments/matrix/matrix_spec.h"
+#include "ringside/experiments/matrix/matrix_spec.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,10 @@
 #include <limits>
 #include <string_view>
 
-#include "experiments/did_you_mean.h"
-#include "experiments/job/files.h"
-#include "experiments/units.h"
+#include "ringside/experiments/matrix/yaml_positions.h"
+#include "ringside/experiments/system/files.h"
+#include "ringside/experiments/text/did_you_mean.h"
+#include "ringside/experiments/text/units.h"
 
 namespace ringside {
 namespace {
@@ -21,7 +22,7 @@ constexpr std::array<std::string_view, 9> kTopKeys{"name",       "defaults",   "
                                                    "include",    "exclude",    "repetitions",
                                                    "order_seed", "time_limit", "retries"};
 
-// The name becomes a folder.
+// Reads the name. It must be valid as the name of a folder.
 std::string ReadName(const YamlFile& file, const YAML::Node& node) {
   const std::string name = file.Scalar(node, "name");
   const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
@@ -41,7 +42,7 @@ std::int64_t ReadInteger(const YamlFile& file, const YamlFile::Entry& entry, std
     value = ParseInteger(file.Scalar(entry.value, entry.key));
   } catch (const ConfigError& error) {
     const std::string reason = error.what();
-    // Scalar() has given its place already.
+    // The error of Scalar() already has a position.
     if (reason.starts_with(file.path() + ":")) throw;
     file.Fail(entry.value, entry.key + ": " + reason);
   }
@@ -64,7 +65,7 @@ double ReadTimeLimit(const YamlFile& file, const YamlFile::Entry& entry) {
   return seconds;
 }
 
-// What a matrix itself says of each of its runs, or what they would write over each other's.
+// Throws for keys that the matrix sets itself, or that make all runs write the same file.
 void RefuseKeysOfOneRun(const YamlFile& file, const Setting& setting) {
   if (setting.key->name == "repetition") {
     file.Fail(setting.position, "repetition is counted by the matrix; give 'repetitions: N'");
@@ -136,7 +137,7 @@ void ReadTopEntry(const YamlFile& file, const YamlFile::Entry& entry, MatrixSpec
     spec.time_limit_s = ReadTimeLimit(file, entry);
   } else {
     std::string hint = DidYouMean(entry.key, kTopKeys);
-    if (FindSpecKey(entry.key) != nullptr) {
+    if (file.catalog().FindKey(entry.key) != nullptr) {
       hint = "; keys of a run belong under 'defaults:' or 'axes:'";
     }
     file.Fail(entry.position, fmt::format("unknown key '{}'{}", entry.key, hint));
@@ -145,19 +146,21 @@ void ReadTopEntry(const YamlFile& file, const YamlFile::Entry& entry, MatrixSpec
 
 }  // namespace
 
-MatrixSpec ReadMatrixSpec(const std::string& path) {
+MatrixSpec ReadMatrixSpec(const std::string& path, const Catalog& catalog) {
   std::string text;
   try {
     text = ReadFile(path, kMaxSpecBytes);
   } catch (const DataError& error) {
     throw ConfigError(error.what());
   }
-  return ParseMatrixSpec(text, path);
+  return ParseMatrixSpec(text, path, catalog);
 }
 
-MatrixSpec ParseMatrixSpec(const std::string& text, const std::string& path) {
-  const YamlFile file = YamlFile::Parse(text, path);
+MatrixSpec ParseMatrixSpec(const std::string& text, const std::string& path,
+                           const Catalog& catalog) {
+  const YamlFile file = YamlFile::Parse(text, path, catalog);
   MatrixSpec spec;
+  spec.catalog = &catalog;
   spec.path = path;
   spec.text = text;
   for (const YamlFile::Entry& entry : file.Map(file.root(), "a matrix spec")) {

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/matrix/yaml_positions.h"
+#include "ringside/experiments/matrix/setting.h"
+#include "ringside/experiments/spec/catalog.h"
 
 namespace ringside {
 
@@ -15,29 +16,31 @@ struct Axis {
   std::vector<Setting> values;
 };
 
-/// As many as a run gets unless its matrix grants fewer: what fails three times fails for a reason.
+/// The most retries of one run, and the default: a run that fails three times has a real fault.
 inline constexpr int kMaxRetries = 2;
 
-/// A matrix as its file says it (docs/matrix-spec.md). A value.
+/// The contents of a matrix file (docs/matrix-spec.md). A value.
 struct MatrixSpec {
-  std::string path;  ///< Of the file, for messages.
-  std::string text;  ///< The file itself, kept with the results.
+  const Catalog* catalog = nullptr;  ///< Not owned. Defines the keys.
+  std::string path;                  ///< The file's path, for messages.
+  std::string text;                  ///< The file's text, kept with the results.
   std::string name;
   std::vector<Setting> defaults;
-  std::vector<Axis> axes;                     ///< Multiplied out.
-  std::vector<std::vector<Setting>> include;  ///< Single runs besides, on top of the defaults.
+  std::vector<Axis> axes;                     ///< All combinations of their values are runs.
+  std::vector<std::vector<Setting>> include;  ///< Further single runs, on top of the defaults.
   std::vector<std::vector<Setting>> exclude;  ///< Drops every run that has all of these values.
   int repetitions = 1;
   std::uint64_t order_seed = 1;
-  /// Further attempts at a run that failed because somebody was killed or a connection was lost.
+  /// Further attempts at a run that failed because a process was killed or a connection was lost.
   int retries = kMaxRetries;
-  double time_limit_s = 0;  ///< Of one run; 0: none.
+  double time_limit_s = 0;  ///< Limit for one run; 0: no limit.
 };
 
-/// Throws `ConfigError` `file:line:column: ...` on an unknown, missing or repeated key, a value of
-/// the wrong type, an empty axis.
-MatrixSpec ReadMatrixSpec(const std::string& path);
-MatrixSpec ParseMatrixSpec(const std::string& text, const std::string& path);
+/// Reads a matrix. Throws `ConfigError` with `file:line:column` on an unknown, missing or repeated
+/// key, a value of the wrong type, or an empty axis.
+MatrixSpec ReadMatrixSpec(const std::string& path, const Catalog& catalog);
+MatrixSpec ParseMatrixSpec(const std::string& text, const std::string& path,
+                           const Catalog& catalog);
 
 }  // namespace ringside
 

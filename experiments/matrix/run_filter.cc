@@ -1,17 +1,17 @@
-#include "experiments/matrix/run_filter.h"
+#include "ringside/experiments/matrix/run_filter.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string_view>
 
-#include "common/errors.h"
-#include "experiments/spec_keys.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/spec/catalog.h"
 
 namespace ringside {
 namespace {
 
-// Position of the '=' of a text that starts with a word and '='; npos where it does not.
+// The position of '=' in a text that starts with a word and '='. Returns npos for other text.
 std::size_t EqualsOf(std::string_view text) {
   const std::size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_");
   return end > 0 && end < text.size() && text[end] == '=' ? end : std::string_view::npos;
@@ -33,7 +33,7 @@ std::vector<std::string> Pieces(std::string_view text) {
   return pieces;
 }
 
-std::pair<std::string, std::string> ReadTerm(const std::string& piece) {
+std::pair<std::string, std::string> ReadTerm(const std::string& piece, const Catalog& catalog) {
   const std::size_t equals = EqualsOf(piece);
   if (equals == std::string::npos) {
     throw UsageError(
@@ -45,7 +45,7 @@ std::pair<std::string, std::string> ReadTerm(const std::string& piece) {
     text = text.substr(1, text.size() - 2);
   }
   try {
-    RunSpec scratch;
+    RunSpec scratch(catalog);
     SetSpecKey(scratch, term.first, term.second);
   } catch (const ConfigError& error) {
     throw UsageError(std::string("--only: ") + error.what());
@@ -54,11 +54,11 @@ std::pair<std::string, std::string> ReadTerm(const std::string& piece) {
 }
 
 bool Has(const RunSpec& run, const std::pair<std::string, std::string>& term) {
-  const SpecKey& key = *FindSpecKey(term.first);
+  const SpecKey& key = *run.catalog().FindKey(term.first);
   RunSpec other = run;
   SetSpecKey(other, term.first, term.second);
   if (key.get(other) == key.get(run)) return true;
-  // What means the same in this run and is spelled otherwise: servers=workers, servers=colocated.
+  // Other spellings of the run's value also fit: servers=workers, servers=colocated.
   if (key.name != "servers") return false;
   try {
     return key.get(Resolve(other)) == key.get(run);
@@ -69,10 +69,10 @@ bool Has(const RunSpec& run, const std::pair<std::string, std::string>& term) {
 
 }  // namespace
 
-RunFilter::RunFilter(const std::vector<std::string>& expressions) {
+RunFilter::RunFilter(const std::vector<std::string>& expressions, const Catalog& catalog) {
   for (const std::string& expression : expressions) {
     auto& terms = expressions_.emplace_back();
-    for (const std::string& piece : Pieces(expression)) terms.push_back(ReadTerm(piece));
+    for (const std::string& piece : Pieces(expression)) terms.push_back(ReadTerm(piece, catalog));
   }
 }
 

@@ -5,19 +5,19 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/run_spec.h"
+#include "ringside/experiments/spec/run_spec.h"
 
 namespace ringside {
 
-/// Which runs of a matrix are meant: "strategy=ring,workers=4" are those that have both values,
-/// several such expressions those that fit any. No expression fits everything. A value.
+/// Selects runs of a matrix. "strategy=ring,workers=4" fits runs with both values. With several
+/// expressions a run must fit one of them; with none every run fits. A value.
 class RunFilter {
  public:
-  /// Keys and values are those of spec files and flags. A comma that no `KEY=` follows belongs to
-  /// the value ("hidden=128,64"). Throws `UsageError`.
-  explicit RunFilter(const std::vector<std::string>& expressions);
+  /// Keys and values are those of spec files and flags. A comma without a `KEY=` after it belongs
+  /// to the value ("hidden=128,64"). Throws `UsageError`.
+  RunFilter(const std::vector<std::string>& expressions, const Catalog& catalog);
 
-  /// `run` is resolved. A value fits as well when it resolves to that of the run
+  /// Whether a resolved run fits. A value also fits when it resolves to the value of the run
   /// ("servers=workers").
   bool Fits(const RunSpec& run) const;
 

@@ -1,4 +1,4 @@
-#include "experiments/matrix/yaml_positions.h"
+#include "ringside/experiments/matrix/yaml_positions.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "experiments/did_you_mean.h"
+#include "ringside/experiments/text/did_you_mean.h"
 
 namespace ringside {
 
@@ -18,14 +18,14 @@ Position PositionOf(const YAML::Node& node) {
   return {mark.line + 1, mark.column + 1};
 }
 
-YamlFile YamlFile::Load(const std::string& path) {
+YamlFile YamlFile::Load(const std::string& path, const Catalog& catalog) {
   std::ifstream in(path);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   if (!in) throw ConfigError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
-  return Parse(text, path);
+  return Parse(text, path, catalog);
 }
 
-YamlFile YamlFile::Parse(const std::string& text, const std::string& path) {
+YamlFile YamlFile::Parse(const std::string& text, const std::string& path, const Catalog& catalog) {
   std::vector<YAML::Node> documents;
   try {
     documents = YAML::LoadAll(text);
@@ -33,7 +33,7 @@ YamlFile YamlFile::Parse(const std::string& text, const std::string& path) {
     throw ConfigError(
         fmt::format("{}:{}:{}: {}", path, error.mark.line + 1, error.mark.column + 1, error.msg));
   }
-  YamlFile file(documents.empty() ? YAML::Node() : documents.front(), path);
+  YamlFile file(documents.empty() ? YAML::Node() : documents.front(), path, catalog);
   if (documents.size() > 1) {
     file.Fail(documents[1],
               "a second document; only the first would be read: give each a file of its own");
@@ -81,17 +81,17 @@ std::string YamlFile::Scalar(const YAML::Node& node, const std::string& what) co
 }
 
 const SpecKey& SpecKeyOf(const YamlFile& file, const YamlFile::Entry& entry) {
-  const SpecKey* key = FindSpecKey(entry.key);
+  const SpecKey* key = file.catalog().FindKey(entry.key);
   if (key == nullptr) {
-    file.Fail(entry.position,
-              fmt::format("unknown key '{}'{}", entry.key, DidYouMean(entry.key, SpecKeyNames())));
+    file.Fail(entry.position, fmt::format("unknown key '{}'{}", entry.key,
+                                          DidYouMean(entry.key, file.catalog().KeyNames())));
   }
   return *key;
 }
 
 namespace {
 
-// As the command line writes it: "hidden: [128, 64]" is "128,64".
+// The text of a list in the form of a flag: "hidden: [128, 64]" is "128,64".
 std::string ListText(const YamlFile& file, const YAML::Node& list, const std::string& what,
                      char separator) {
   std::string text;
@@ -106,7 +106,7 @@ std::string ListText(const YamlFile& file, const YAML::Node& list, const std::st
   return text;
 }
 
-// "network: {hosts: 4, rates: [1Gbps, 2Gbps]}" is "hosts=4,rates=1Gbps:2Gbps".
+// The flag's text of a map: {hosts: 4, rates: [1Gbps, 2Gbps]} is "hosts=4,rates=1Gbps:2Gbps".
 std::string MapText(const YamlFile& file, const YAML::Node& map, const std::string& what) {
   std::string text;
   for (const YamlFile::Entry& entry : file.Map(map, what)) {
@@ -137,7 +137,7 @@ Setting ReadSetting(const YamlFile& file, const YamlFile::Entry& entry, const YA
   const std::string text = SettingText(file, key, entry, value);
   Setting setting{&key, nullptr, PositionOf(value)};
   try {
-    RunSpec scratch;
+    RunSpec scratch(file.catalog());
     SetSpecKey(scratch, entry.key, text);
     setting.value = key.get(scratch);
   } catch (const SpecKeyError& error) {
@@ -148,11 +148,12 @@ Setting ReadSetting(const YamlFile& file, const YamlFile::Entry& entry, const YA
 
 namespace {
 
-// Ringside's own files (spec.json, what --print-config prints) name both kinds of batch, the one
-// that was not given as 0.
-bool IsTheOtherBatch(const YamlFile::Entry& entry, const std::vector<YamlFile::Entry>& all) {
-  const auto is = [](const YamlFile::Entry& e, std::string_view name) {
-    const SpecKey* key = FindSpecKey(e.key);
+// Whether the entry is the batch of the kind that was not given. Files that Ringside writes
+// (spec.json, output of --print-config) have both kinds; the one not given is 0.
+bool IsTheOtherBatch(const YamlFile& file, const YamlFile::Entry& entry,
+                     const std::vector<YamlFile::Entry>& all) {
+  const auto is = [&](const YamlFile::Entry& e, std::string_view name) {
+    const SpecKey* key = file.catalog().FindKey(e.key);
     return key != nullptr && key->name == name;
   };
   const auto is_zero = [](const YamlFile::Entry& e) {
@@ -173,7 +174,7 @@ std::vector<Setting> ReadSettings(const YamlFile& file, const YAML::Node& node,
   std::vector<Setting> settings;
   const std::vector<YamlFile::Entry> entries = file.Map(node, what);
   for (const YamlFile::Entry& entry : entries) {
-    if (IsTheOtherBatch(entry, entries)) continue;
+    if (IsTheOtherBatch(file, entry, entries)) continue;
     Setting setting = ReadSetting(file, entry, entry.value);
     if (std::ranges::any_of(settings, [&](const Setting& s) { return s.key == setting.key; })) {
       file.Fail(entry.position, fmt::format("key '{}' comes twice, under two names", entry.key));
@@ -181,17 +182,6 @@ std::vector<Setting> ReadSettings(const YamlFile& file, const YAML::Node& node,
     settings.push_back(std::move(setting));
   }
   return settings;
-}
-
-void Apply(RunSpec& spec, const std::vector<Setting>& settings) {
-  const auto names = [&](std::string_view name) {
-    return std::ranges::any_of(settings, [&](const Setting& s) { return s.key->name == name; });
-  };
-  const bool global = names("global-batch");
-  const bool per_worker = names("batch-per-worker");
-  if (global && !per_worker) spec.batch_per_worker = 0;
-  if (per_worker && !global) spec.global_batch = 0;
-  for (const Setting& setting : settings) SetSpecKey(spec, *setting.key, setting.value);
 }
 
 }  // namespace ringside

@@ -9,45 +9,46 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/statistics/interval.h"
+#include "ringside/common/core/splitmix64.h"
+#include "ringside/experiments/statistics/interval.h"
 
 namespace ringside {
 
-/// Fewer runs than these give points and no interval: a resample of three or four repeats one of
-/// them too often to say anything about the others.
+/// The fewest runs that get an interval. With three or four runs, one run fills too much of a
+/// resample for an interval to mean anything.
 inline constexpr std::size_t kMinimumRuns = 5;
 inline constexpr int kResamples = 10'000;
 inline constexpr double kConfidence = 0.95;
 
-/// Uniform integers from a seed, the same on every machine and with every compiler: SplitMix64
-/// (Steele, Lea and Flood, 2014), mapped by Lemire's multiplication.
+/// Uniform integers from a seed, equal on every machine and with every compiler. Uses SplitMix64
+/// (Steele, Lea and Flood, 2014), mapped to a range by Lemire's multiplication.
 class ResampleSource {
  public:
-  explicit ResampleSource(std::uint64_t seed) : state_(seed) {}
-  /// In [0, bound), bound > 0.
+  explicit ResampleSource(std::uint64_t seed) : random_(seed) {}
+  /// The next integer in [0, bound); bound > 0.
   std::size_t Below(std::size_t bound);
 
  private:
-  std::uint64_t state_;
+  SplitMix64 random_;
 };
 
-/// The middle 95 % of the values: their quantiles 0.025 and 0.975. At least one value.
-ConfidenceInterval MiddleOf(std::vector<double> values);
+/// The middle 95 % of the values: their quantiles 0.025 and 0.975. `values` is not empty.
+ConfidenceInterval PercentileInterval(std::vector<double> values);
 
-/// Percentile bootstrap (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter
-/// 13) of the median: 10,000 resamples from a fixed seed, so that equal samples have equal
-/// intervals. A value that remembers the resamples of each size; not for two threads at once.
+/// Percentile bootstrap of the median (Efron and Tibshirani, "An Introduction to the Bootstrap",
+/// 1993, chapter 13). It takes 10,000 resamples from a fixed seed, so equal samples have equal
+/// intervals. It keeps the resamples of each sample size. Not thread-safe.
 class MedianBootstrap {
  public:
-  /// Absent with fewer than `kMinimumRuns` values.
+  /// The interval of the median; absent with fewer than `kMinimumRuns` values.
   std::optional<ConfidenceInterval> IntervalOf(std::vector<double> values);
 
  private:
   /// The two places in the sorted sample whose mean is the resample's median.
-  using Middle = std::pair<std::uint32_t, std::uint32_t>;
-  const std::vector<Middle>& MiddlesOf(std::size_t size);
+  using MedianPositions = std::pair<std::uint32_t, std::uint32_t>;
+  const std::vector<MedianPositions>& MedianPositionsOf(std::size_t size);
 
-  std::map<std::size_t, std::vector<Middle>> middles_;
+  std::map<std::size_t, std::vector<MedianPositions>> median_positions_;
 };
 
 }  // namespace ringside

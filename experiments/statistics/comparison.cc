@@ -1,11 +1,11 @@
-#include "experiments/statistics/comparison.h"
+#include "ringside/experiments/statistics/comparison.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "experiments/statistics/bootstrap.h"
-#include "experiments/statistics/quantile.h"
+#include "ringside/experiments/statistics/bootstrap.h"
+#include "ringside/experiments/statistics/quantile.h"
 
 namespace ringside {
 namespace {
@@ -29,7 +29,7 @@ double Won(double a, double b) {
   return a > b ? 1 : 0;
 }
 
-/// `draw(resample_a, resample_b)` fills both.
+/// `draw(resample_a, resample_b)` fills both resamples.
 template <typename Draw>
 std::optional<ConfidenceInterval> RatioInterval(std::size_t size_a, std::size_t size_b,
                                                 Draw&& draw) {
@@ -40,11 +40,11 @@ std::optional<ConfidenceInterval> RatioInterval(std::size_t size_a, std::size_t 
   for (int resample = 0; resample < kResamples; ++resample) {
     draw(resample_a, resample_b);
     const double ratio = MedianInPlace(resample_a) / MedianInPlace(resample_b);
-    // A median of zero has no ratio, and dropping resamples would make the interval too narrow.
+    // A median of zero has no ratio. Leaving out such resamples would make the interval too narrow.
     if (!std::isfinite(ratio)) return std::nullopt;
     ratios.push_back(ratio);
   }
-  return MiddleOf(std::move(ratios));
+  return PercentileInterval(std::move(ratios));
 }
 
 }  // namespace

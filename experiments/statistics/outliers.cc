@@ -1,15 +1,15 @@
-#include "experiments/statistics/outliers.h"
+#include "ringside/experiments/statistics/outliers.h"
 
 #include <cmath>
 
-#include "experiments/statistics/quantile.h"
+#include "ringside/experiments/statistics/quantile.h"
 
 namespace ringside {
 namespace {
 
 constexpr std::size_t kMinimumValues = 5;
 constexpr double kFarAway = 3.5;
-constexpr double kNormalFactor = 1.4826;  // of a normal distribution's standard deviation over MAD
+constexpr double kNormalFactor = 1.4826;  // standard deviation / MAD of a normal distribution
 
 }  // namespace
 

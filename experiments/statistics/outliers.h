@@ -6,9 +6,9 @@
 
 namespace ringside {
 
-/// Which values lie further than 3.5 robust standard deviations (1.4826 x the median absolute
+/// Marks the values that are more than 3.5 robust standard deviations (1.4826 x the median absolute
 /// deviation) from the median: Iglewicz and Hoaglin, "How to Detect and Handle Outliers", 1993.
-/// None among fewer than five values, or where half of them are equal.
+/// Marks none of fewer than five values, or when half of the values are equal.
 std::vector<bool> Outliers(std::span<const double> values);
 
 }  // namespace ringside

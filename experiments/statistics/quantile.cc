@@ -1,4 +1,4 @@
-#include "experiments/statistics/quantile.h"
+#include "ringside/experiments/statistics/quantile.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@ double SortedQuantile(std::span<const double> sorted, double q) {
   const auto below = static_cast<std::size_t>(std::floor(position));
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
   const double weight = position - std::floor(position);
-  // No arithmetic where none is needed: what never ended is infinite.
+  // Values may be infinite (a run that never reached its target), so arithmetic could give NaN.
   if (weight == 0 || sorted[below] == sorted[above]) return sorted[below];
   return std::lerp(sorted[below], sorted[above], weight);
 }

@@ -9,13 +9,13 @@ namespace ringside {
 
 /// Quantile `q` in [0, 1] with linear interpolation between the two nearest values: type 7 of
 /// Hyndman and Fan, "Sample Quantiles in Statistical Packages", 1996, which is numpy's default.
-/// Empty for no values.
+/// Absent without values.
 std::optional<double> Quantile(std::vector<double> values, double q);
 
-/// The same of values that are in order already; at least one.
+/// The same quantile of values that are already sorted; at least one value.
 double SortedQuantile(std::span<const double> sorted, double q);
 
-/// Quantile 1/2.
+/// The quantile 1/2.
 std::optional<double> Median(std::vector<double> values);
 
 }  // namespace ringside

@@ -1,4 +1,4 @@
-#include "experiments/statistics/scaling.h"
+#include "ringside/experiments/statistics/scaling.h"
 
 #include <algorithm>
 #include <cmath>
@@ -38,7 +38,7 @@ std::optional<double> KarpFlatt(double speedup, double workers) {
   return (1 / speedup - 1 / workers) / (1 - 1 / workers);
 }
 
-// 1/S - 1/p = s (1 - 1/p): a line through the origin.
+// Amdahl's law as a line through the origin: 1/S - 1/p = s (1 - 1/p).
 std::optional<double> FitAmdahl(std::span<const double> workers, std::span<const double> speedups) {
   double products = 0;
   double squares = 0;

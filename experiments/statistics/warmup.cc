@@ -1,4 +1,4 @@
-#include "experiments/statistics/warmup.h"
+#include "ringside/experiments/statistics/warmup.h"
 
 #include <limits>
 #include <numeric>
@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kBatch = 5;
 constexpr std::size_t kMinimumBatches = 4;
 
-// Means of five; the last values that fill no batch are left alone.
+// Means of batches of five values. Values at the end that do not fill a batch are ignored.
 std::vector<double> BatchMeans(std::span<const double> values) {
   std::vector<double> means;
   for (std::size_t begin = 0; begin + kBatch <= values.size(); begin += kBatch) {
@@ -28,8 +28,8 @@ Warmup DetectWarmup(std::span<const double> values) {
   const std::size_t half = means.size() / 2;
   double best = std::numeric_limits<double>::infinity();
   std::size_t cut = 0;
-  // Welford's update from the last batch backwards: the tail's squared deviations without a second
-  // pass, and without the cancellation of sums of squares.
+  // Welford's update, from the last batch backwards. It gives the tail's squared deviations without
+  // a second pass, and without the cancellation of sums of squares.
   double mean = 0;
   double squares = 0;
   double count = 0;

@@ -8,18 +8,19 @@
 namespace ringside {
 
 struct Warmup {
-  /// Enough values for a judgement: at least 20.
+  /// True with at least 20 values, which is enough to judge.
   bool judged = false;
-  /// The series settles within its first half.
+  /// True when the series settles within its first half.
   bool settled = false;
-  /// First values to leave out; half of the batches where it did not settle.
+  /// How many first values to leave out; half of the batches when the series did not settle.
   std::size_t length = 0;
 };
 
-/// MSER-5: the number of first values, in batches of five, without which the mean of the rest has
-/// the smallest standard error, of the cuts within the first half. The last of these means that the
-/// series had not settled there. White, "An effective truncation heuristic for bias reduction in
-/// simulation output", Simulation 69(6), 1997; White, Cobb and Spratt, WSC 2000. O(n).
+/// MSER-5 finds how many first values to leave out, in batches of five, so that the mean of the
+/// rest has the smallest standard error. It tries the cuts in the first half. If the last of them
+/// is the best, the series has not settled there. White, "An effective truncation heuristic for
+/// bias reduction in simulation output", Simulation 69(6), 1997; White, Cobb and Spratt, WSC 2000.
+/// Takes O(n).
 Warmup DetectWarmup(std::span<const double> values);
 
 }  // namespace ringside

@@ -1,4 +1,4 @@
-#include "experiments/store/run_index.h"
+#include "ringside/experiments/store/run_index.h"
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -7,14 +7,14 @@
 #include <string_view>
 #include <utility>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside {
 namespace {
 
 namespace fs = std::filesystem;
 
-// In the file's header: whose it is. "RSIX".
+// "RSIX" in the file's header marks an index of Ringside.
 constexpr std::string_view kApplication = "1381189976";
 constexpr int kBusyMs = 10'000;
 
@@ -74,7 +74,7 @@ const char* TypeName(RunColumn::Type type) {
   return "TEXT";
 }
 
-// The names are the table's own: no value ever becomes a part of SQL.
+// The SQL contains only the table's own names, never a value.
 std::string CreateTable() {
   std::string sql = "CREATE TABLE runs (path TEXT PRIMARY KEY, spec TEXT NOT NULL";
   for (const RunColumn& column : RunColumns()) {
@@ -137,12 +137,12 @@ bool RunIndex::IsSound() {
   }
   if (Pragma("application_id") != kApplication) {
     throw Error(file_.string() +
-                ": is a database of another program, not Ringside's index; it is "
-                "left as it is");
+                ": is a database of another program, not Ringside's index; it was "
+                "not changed");
   }
   throw Error(fmt::format(
       "{}: is an index of version {}, this build knows {}; update Ringside, or delete the file: "
-      "'ringside index' makes it anew from the bundles",
+      "'ringside index' makes a new one from the bundles",
       file_.string(), version, kVersion));
 }
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "experiments/store/run_row.h"
+#include "ringside/experiments/store/run_row.h"
 
 struct sqlite3;
 
@@ -14,24 +14,24 @@ namespace ringside {
 
 inline constexpr char kIndexFile[] = "index.sqlite";
 
-/// A SQLite table of one row per finished run, for those who want to ask with SQL. The bundles are
-/// the truth and this is made from them: it may be deleted at any time. Only the process that holds
-/// the directory's lock writes (matrix/directory_lock.h); anybody may read. A rollback journal, no
-/// WAL: that one needs memory shared between readers and writer, which network file systems lack.
-/// Not thread-safe.
+/// A SQLite table with one row per finished run, for queries in SQL. It is made from the bundles,
+/// so it may be deleted at any time. Only the process that holds the directory's lock writes
+/// (matrix/directory_lock.h); every process may read. The table uses a rollback journal. A WAL
+/// would need memory shared by readers and writer, which network file systems lack. Not
+/// thread-safe.
 class RunIndex {
  public:
-  /// Of the table's columns and their meaning, in `PRAGMA user_version`.
+  /// The version of the table's columns and their meaning, stored in `PRAGMA user_version`.
   static constexpr int kVersion = 1;
 
-  /// Opens `directory`/index.sqlite, or creates it. A damaged one is replaced by an empty one. One
-  /// of a newer version or of another program is left as it is and refused with `Error`; so is what
-  /// cannot be opened or written.
+  /// Opens `directory`/index.sqlite, or creates it. An empty index replaces a damaged one. Throws
+  /// `Error` for a file of a newer version or of another program, which is not changed, and for a
+  /// file that cannot be opened or written.
   static RunIndex Open(const std::filesystem::path& directory);
 
   /// Makes the table hold exactly these rows, in one transaction.
   void ReplaceAll(std::span<const RunRow> rows);
-  /// Adds a row, or replaces that of the same path.
+  /// Adds a row, or replaces the row of the same path.
   void Put(const RunRow& row);
   void Remove(const std::string& path);
 
@@ -42,7 +42,7 @@ class RunIndex {
   explicit RunIndex(const std::filesystem::path& file);
 
   void Create();
-  /// Throws `Error` on what is not ours or newer; false where the file is damaged.
+  /// Returns false when the file is damaged. Throws `Error` when it is newer or not Ringside's.
   bool IsSound();
   void Execute(const char* sql);
   std::string Pragma(const char* name);
@@ -53,7 +53,7 @@ class RunIndex {
   std::unique_ptr<sqlite3, Closer> database_;
 };
 
-/// Brings the index of `directory` up to what its bundles say, and returns that.
+/// Makes the index of `directory` match its bundles. Returns the scan of the bundles.
 BundleScan RebuildIndex(RunIndex& index, const std::filesystem::path& directory);
 
 }  // namespace ringside

@@ -1,12 +1,12 @@
-#include "experiments/store/run_row.h"
+#include "ringside/experiments/store/run_row.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "common/errors.h"
-#include "experiments/bundle.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/spec/bundle.h"
 
 namespace ringside {
 namespace {

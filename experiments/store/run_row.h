@@ -10,37 +10,37 @@
 
 namespace ringside {
 
-/// One column of the index: a figure of summary.json under a name of its own.
+/// One column of the index: a name, and a figure of summary.json.
 struct RunColumn {
   enum class Type { kText, kInteger, kReal };
   std::string_view name;
   Type type;
-  /// JSON pointer into the summary. An object or a list there is kept as its JSON text.
+  /// JSON pointer into the summary. An object or a list is stored as its JSON text.
   std::string_view pointer;
 };
 
-/// All of them, in the order of `RunRow::values`. Docs: docs/run-bundle.md.
+/// All columns, in the order of `RunRow::values`; docs/run-bundle.md explains them.
 std::span<const RunColumn> RunColumns();
 
-/// What the index holds of one bundle. A value.
+/// One bundle's row in the index. A value.
 struct RunRow {
-  std::string path;                    ///< Of the bundle, from the directory that is indexed.
+  std::string path;                    ///< Of the bundle, relative to the indexed directory.
   std::string spec;                    ///< spec.json as one line.
-  std::vector<nlohmann::json> values;  ///< By `RunColumns`; null where the run did not come to it.
+  std::vector<nlohmann::json> values;  ///< By `RunColumns`; null where the run has none.
 
-  /// The value of a column. Throws `InternalError` on a name that is none.
+  /// The value of a column. Throws `InternalError` on an unknown name.
   const nlohmann::json& Value(std::string_view column) const;
 };
 
-/// Reads one finished bundle, `directory`/`path`. Throws `DataError` where a file is damaged or a
-/// figure is of the wrong type, `Error` where the bundle is of a newer version.
+/// Reads one finished bundle, `directory`/`path`. Throws `DataError` when a file is damaged or a
+/// figure has the wrong type, and `Error` when the bundle has a newer version.
 RunRow ReadRunRow(const std::filesystem::path& directory, const std::string& path);
 
-/// A bundle that is in no row, and why.
+/// A bundle without a row, and the reason.
 struct UnindexedBundle {
   std::string path;
   std::string cause;
-  bool damaged = true;  ///< False: merely unfinished.
+  bool damaged = true;  ///< False: only unfinished.
 };
 
 struct BundleScan {
@@ -48,8 +48,8 @@ struct BundleScan {
   std::vector<UnindexedBundle> problems;
 };
 
-/// Reads every bundle that lies in `directory`. What cannot be read is a problem, and the others
-/// are read all the same. Throws `Error` when the directory itself cannot be read.
+/// Reads every bundle in `directory`. A bundle that cannot be read becomes a problem and does not
+/// stop the scan. Throws `Error` when the directory itself cannot be read.
 BundleScan ScanBundles(const std::filesystem::path& directory);
 
 }  // namespace ringside

@@ -1,4 +1,4 @@
-#include "experiments/verify/equivalence.h"
+#include "ringside/experiments/verify/equivalence.h"
 
 #include <array>
 #include <cmath>
@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "common/errors.h"
-#include "experiments/sha256.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/system/sha256.h"
 
 namespace ringside {
 

@@ -7,15 +7,15 @@
 
 namespace ringside {
 
-/// Final parameters of a run with `save_params`: fp32, little-endian, flat order. Throws
-/// `DataError` when the file is missing, or no whole number of floats.
+/// Reads the final parameters of a run with `save_params`: fp32, little-endian, flat order. Throws
+/// `DataError` when the file is missing or does not hold a whole number of floats.
 std::vector<float> ReadParams(const std::filesystem::path& bundle);
 
-/// ||a - reference|| / ||reference||, L2 norms summed in double. Infinite when the lengths differ
-/// or a value is not finite; for a zero reference, the norm of `a` alone.
+/// Returns ||a - reference|| / ||reference||, L2 norms summed in double. Infinite when the lengths
+/// differ or a value is not finite. For a zero reference, returns ||a||.
 double RelativeDifference(std::span<const float> a, std::span<const float> reference);
 
-/// Same length and the same bits, so that -0 is not 0 and a NaN equals itself.
+/// Whether length and all bits are equal. So -0 differs from 0, and a NaN equals itself.
 bool BitwiseEqual(std::span<const float> a, std::span<const float> b);
 
 }  // namespace ringside

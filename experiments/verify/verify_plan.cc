@@ -1,21 +1,21 @@
-#include "experiments/verify/verify_plan.h"
+#include "ringside/experiments/verify/verify_plan.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "experiments/did_you_mean.h"
-#include "experiments/spec_keys.h"
-#include "experiments/strategy_table.h"
+#include "ringside/common/strategy/none_strategy.h"
+#include "ringside/experiments/spec/catalog.h"
+#include "ringside/experiments/text/did_you_mean.h"
 
 namespace ringside {
 namespace {
 
-const StrategyEntry& SynchronousEntry(const std::string& name) {
-  const std::vector<std::string> known = SynchronousStrategies();
-  if (std::ranges::find(known, name) != known.end()) return *FindStrategy(name);
-  if (FindStrategy(name) != nullptr) {
+const StrategyEntry& SynchronousEntry(const std::string& name, const Catalog& catalog) {
+  const std::vector<std::string> known = SynchronousStrategies(catalog);
+  if (std::ranges::find(known, name) != known.end()) return *catalog.FindStrategy(name);
+  if (catalog.FindStrategy(name) != nullptr) {
     throw SpecKeyError(
         "strategies", fmt::format("'{}' does not promise what a single worker computes; those that "
                                   "do are {}",
@@ -42,9 +42,9 @@ RunSpec WithOptimizer(const VerifyRequest& request, const std::string& optimizer
 }
 
 void AddChecks(const VerifyRequest& request, const std::string& strategy, VerifyGroup& group) {
-  const StrategyEntry& entry = SynchronousEntry(strategy);
+  const StrategyEntry& entry = SynchronousEntry(strategy, request.base.catalog());
   const std::vector<int> none{0};
-  const std::vector<int>& servers = entry.make_server != nullptr ? request.servers : none;
+  const std::vector<int>& servers = entry.traits.has_servers() ? request.servers : none;
   for (const int workers : request.workers) {
     for (const int count : servers) {
       VerifyCheck check;
@@ -57,19 +57,20 @@ void AddChecks(const VerifyRequest& request, const std::string& strategy, Verify
       check.spec = Resolve(check.spec);
       check.label = fmt::format("{} {} workers={}", group.optimizer, strategy, workers);
       if (count > 0) check.label += fmt::format(" servers={}", count);
-      check.repeat = entry.repeatable && request.repeats == Repeats::kAll;
+      check.repeat = entry.traits.repeatable && request.repeats == RepeatPolicy::kAll;
       group.checks.push_back(std::move(check));
     }
   }
-  if (request.repeats == Repeats::kOnePerStrategy) group.checks.back().repeat = entry.repeatable;
+  if (request.repeats == RepeatPolicy::kOnePerStrategy)
+    group.checks.back().repeat = entry.traits.repeatable;
 }
 
 }  // namespace
 
-std::vector<std::string> SynchronousStrategies() {
+std::vector<std::string> SynchronousStrategies(const Catalog& catalog) {
   std::vector<std::string> names;
-  for (const StrategyEntry* entry : StrategyTable()) {
-    if (entry->synchronous && entry->family != Family::kNone) names.emplace_back(entry->name);
+  for (const StrategyEntry& entry : catalog.strategies()) {
+    if (entry.traits.synchronous()) names.push_back(entry.name);
   }
   return names;
 }
@@ -82,7 +83,7 @@ std::vector<VerifyGroup> PlanVerification(const VerifyRequest& request) {
     group.reference = WithOptimizer(request, optimizer);
     const bool sgd = group.reference.optimizer.kind == OptimizerOptions::Kind::kSgd;
     group.limit = sgd ? request.sgd_limit : request.adam_limit;
-    group.reference.strategy = "none";
+    group.reference.strategy = kNoneEntry.name;
     group.reference.workers = 1;
     group.reference.servers = 0;
     group.reference.hosts = 0;

@@ -4,37 +4,37 @@
 #include <string>
 #include <vector>
 
-#include "experiments/run_spec.h"
+#include "ringside/experiments/spec/run_spec.h"
 
 namespace ringside {
 
-enum class Repeats {
+enum class RepeatPolicy {
   kNone,
   kOnePerStrategy,  ///< The configuration with the most workers and servers.
   kAll,
 };
 
-/// What to compare, as the caller wants it.
+/// The caller's choice of what to compare.
 struct VerifyRequest {
-  RunSpec base;  ///< Model, data, steps, batch, SGD's settings.
+  RunSpec base;  ///< Model, data, steps, batch, settings of SGD.
   std::vector<std::string> strategies;
   std::vector<int> workers;
   std::vector<int> servers;  ///< For strategies that have servers.
   std::vector<std::string> optimizers;
-  double adam_learning_rate = 1e-3;  ///< Of adam and adamw.
-  double sgd_limit = 1e-5;           ///< Of the relative difference.
+  double adam_learning_rate = 1e-3;  ///< For adam and adamw.
+  double sgd_limit = 1e-5;           ///< Limit of the relative difference.
   double adam_limit = 1e-4;
-  Repeats repeats = Repeats::kOnePerStrategy;
+  RepeatPolicy repeats = RepeatPolicy::kOnePerStrategy;
 };
 
-/// One configuration to hold against the reference.
+/// One configuration to compare with the reference.
 struct VerifyCheck {
   RunSpec spec;  ///< Resolved.
   std::string label;
   bool repeat = false;  ///< Run it twice and compare the bits.
 };
 
-/// One optimizer: the single worker with the whole batch, and all that must follow it.
+/// One optimizer: a reference run with one worker and the whole batch, and the runs to compare.
 struct VerifyGroup {
   std::string optimizer;
   double limit = 0;
@@ -42,10 +42,10 @@ struct VerifyGroup {
   std::vector<VerifyCheck> checks;
 };
 
-/// The strategies of this build that promise the trajectory of a single worker.
-std::vector<std::string> SynchronousStrategies();
+/// The strategies of the catalog that promise the same trajectory as a single worker.
+std::vector<std::string> SynchronousStrategies(const Catalog& catalog);
 
-/// Pure. Throws `SpecKeyError`: unknown or asynchronous strategies, what `Resolve` refuses.
+/// Pure. Throws `SpecKeyError` for an unknown or asynchronous strategy, or where `Resolve` does.
 std::vector<VerifyGroup> PlanVerification(const VerifyRequest& request);
 
 }  // namespace ringside

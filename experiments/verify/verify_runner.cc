@@ -1,13 +1,13 @@
-#include "experiments/verify/verify_runner.h"
+#include "ringside/experiments/verify/verify_runner.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "common/errors.h"
-#include "experiments/bundle.h"
-#include "experiments/verify/equivalence.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/spec/bundle.h"
+#include "ringside/experiments/verify/equivalence.h"
 
 namespace ringside {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using RunFunction = std::function<JobOutcome(const RunSpec&, const JobOptions&)>;
 
-// Ends the verification from inside a run.
+// Thrown inside a run to end the verification.
 struct Interrupted {};
 
 class Runner {
@@ -23,7 +23,7 @@ class Runner {
   Runner(fs::path directory, JobOptions job, const RunFunction& run)
       : directory_(std::move(directory)), job_(std::move(job)), run_(run) {}
 
-  /// Final parameters. Throws `Error` when the run fails.
+  /// Returns the run's final parameters. Throws `Error` when the run fails.
   std::vector<float> Params(const RunSpec& spec) {
     const fs::path bundle = directory_ / fmt::format("{:03}", next_++);
     JobOptions options = job_;
@@ -35,7 +35,7 @@ class Runner {
                               bundle.string()));
     }
     std::vector<float> params = ReadParams(bundle);
-    // Parameters of large models, dozens of times, would fill the disk.
+    // The parameters of dozens of runs of a large model would fill the disk.
     fs::remove(bundle / "params.bin");
     return params;
   }

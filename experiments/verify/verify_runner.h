@@ -7,19 +7,19 @@
 #include <string>
 #include <vector>
 
-#include "experiments/job/run_job.h"
-#include "experiments/verify/verify_plan.h"
+#include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/verify/verify_plan.h"
 
 namespace ringside {
 
-/// What became of one check.
+/// The result of one check.
 struct VerifyRow {
   std::string optimizer;
   RunSpec spec;
   std::optional<double> difference;  ///< Relative; absent when a run failed.
   double limit = 0;
-  std::optional<bool> same_twice;  ///< Bitwise; absent when it was not repeated.
-  std::string error;               ///< Of a run that failed; empty otherwise.
+  std::optional<bool> same_twice;  ///< Bitwise; absent without a repeat.
+  std::string error;               ///< Error of a failed run; else empty.
   bool ok() const {
     return difference && *difference < limit && same_twice.value_or(true) && error.empty();
   }
@@ -30,12 +30,12 @@ struct VerifyResult {
   bool interrupted = false;
 };
 
-/// Called after each check, with how many are done and planned.
+/// Called after each check with the numbers of done and planned checks.
 using VerifyProgress = std::function<void(const VerifyRow& row, int done, int planned)>;
 
-/// Carries out all groups, bundles below `directory`. A run that fails fails its check, a reference
-/// that fails all checks of its group; an interrupted run ends the verification. `run` is `RunJob`,
-/// or a stand-in of a test.
+/// Carries out all groups, with bundles below `directory`. When a run fails, its check fails; when
+/// a reference fails, all checks of its group fail. An interrupted run ends the verification. `run`
+/// is `RunJob`, or a replacement in a test.
 VerifyResult RunVerification(
     const std::vector<VerifyGroup>& groups, const std::filesystem::path& directory,
     const JobOptions& job, const std::function<JobOutcome(const RunSpec&, const JobOptions&)>& run,

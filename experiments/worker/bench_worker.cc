@@ -1,5 +1,5 @@
-// One worker of a bench job. A size: all meet, some operations to warm up, then operations back to
-// back with the clock read in between, then sums that are checked.
+// One worker of a bench job. For each size all workers wait for each other, run some operations to
+// warm up, then timed operations back to back, then sums that are checked.
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -7,20 +7,20 @@
 #include <string>
 #include <vector>
 
-#include "common/errors.h"
-#include "experiments/worker/fault.h"
-#include "experiments/worker/member_process.h"
-#include "experiments/worker/resource_usage.h"
-#include "experiments/worker/run_parts.h"
-#include "experiments/worker/timed_operation.h"
-#include "experiments/worker/worker.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/worker/fault.h"
+#include "ringside/experiments/worker/member_process.h"
+#include "ringside/experiments/worker/resource_usage.h"
+#include "ringside/experiments/worker/run_factories.h"
+#include "ringside/experiments/worker/timed_operation.h"
+#include "ringside/experiments/worker/worker.h"
 
 namespace ringside {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Microseconds, to a nanosecond.
+/// Converts to microseconds, exact to a nanosecond.
 double Microseconds(Clock::duration duration) {
   return std::round(std::chrono::duration<double, std::nano>(duration).count()) / 1000;
 }
@@ -34,7 +34,7 @@ std::unique_ptr<TimedOperation> MakeOperation(MemberProcess& process, std::int64
 std::vector<double> Times(TimedOperation& operation, const BenchPlan& plan) {
   std::vector<double> times;
   times.reserve(static_cast<std::size_t>(plan.iterations));
-  operation.Meet();
+  operation.Barrier();
   for (int i = 0; i < plan.warmup + plan.iterations; ++i) {
     operation.Refill();
     const Clock::time_point begin = Clock::now();
@@ -48,7 +48,7 @@ nlohmann::json MeasureSize(MemberProcess& process, const BenchPlan& plan, int in
   const std::int64_t bytes = plan.sizes[static_cast<std::size_t>(index)];
   const auto operation = MakeOperation(process, bytes, index);
   nlohmann::json row{{"size", bytes}, {"times_us", Times(*operation, plan)}};
-  const auto wrong = plan.check ? operation->CountWrong() : std::nullopt;
+  const auto wrong = plan.check ? operation->CountMismatches() : std::nullopt;
   row["wrong"] = wrong ? nlohmann::json(*wrong) : nlohmann::json();
   row["notes"] = operation->Notes();
   operation->Stop();
@@ -62,11 +62,11 @@ MemberResult Bench(MemberProcess& process) {
   process.client().Set("job/total_steps", "1");
   const int sizes = static_cast<int>(setup.bench->sizes.size());
   nlohmann::json rows = nlohmann::json::array();
-  const std::optional<Fault> fault = Fault::FromEnvironment();  // a step of it is a size
+  const std::optional<Fault> fault = Fault::FromEnvironment();  // at a size, not a step
   int done = 0;
   while (done < sizes &&
-         process.gate().MayStart(done, Deadline::After(OperationTimeout(setup.spec)))) {
-    StrikeBefore(fault, setup.who.index, done);
+         process.drain_barrier().MayStart(done, Deadline::After(OperationTimeout(setup.spec)))) {
+    InjectFaultBefore(fault, setup.who.index, done);
     rows.push_back(MeasureSize(process, *setup.bench, done));
     ++done;
   }
@@ -79,6 +79,8 @@ MemberResult Bench(MemberProcess& process) {
 
 }  // namespace
 
-int RunBenchWorker(const std::vector<std::string>& args) { return MemberProcess::Run(args, Bench); }
+int RunBenchWorker(const std::vector<std::string>& args, const Catalog& catalog) {
+  return MemberProcess::Run(args, catalog, Bench);
+}
 
 }  // namespace ringside

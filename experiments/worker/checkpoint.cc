@@ -1,13 +1,13 @@
-#include "experiments/worker/checkpoint.h"
+#include "ringside/experiments/worker/checkpoint.h"
 
 #include <array>
 #include <bit>
 #include <cstring>
 #include <fstream>
 
-#include "common/errors.h"
-#include "experiments/job/files.h"
-#include "experiments/sha256.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/sha256.h"
 
 namespace ringside {
 namespace {

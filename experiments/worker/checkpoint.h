@@ -6,21 +6,21 @@
 #include <string>
 #include <vector>
 
-#include "common/bucket_plan.h"
-#include "common/optim/optimizer.h"
+#include "ringside/common/core/bucket_plan.h"
+#include "ringside/common/optim/optimizer.h"
 
 namespace ringside {
 
-/// What must be equal between the run that wrote a checkpoint and the one that resumes it.
+/// The values that must be equal in the run that wrote a checkpoint and the run that resumes it.
 struct CheckpointIdentity {
   std::uint64_t tensors = 0;  ///< `TensorFingerprint`; bucket sizes may differ.
   std::uint64_t parameters = 0;
   std::uint64_t buffers = 0;
   OptimizerOptions::Kind optimizer = OptimizerOptions::Kind::kSgd;
-  std::uint64_t optimizer_state = 0;  ///< Floats.
+  std::uint64_t optimizer_state = 0;  ///< In floats.
 };
 
-/// FNV-1a over names and sizes in order.
+/// The FNV-1a hash of the tensors' names and sizes, in order.
 std::uint64_t TensorFingerprint(std::span<const TensorSpec> tensors);
 
 struct CheckpointView {
@@ -37,21 +37,21 @@ struct Checkpoint {
   std::vector<float> buffers;
 };
 
-/// The file: a header of fixed size (magic, version, identity, steps), then parameters, optimizer
-/// state and buffers as little-endian fp32, then a SHA-256 for each of the four parts. Plain
-/// tensors, no code in them. Written under a temporary name, synced, renamed. Throws `DataError`.
+/// Writes a checkpoint: a header of fixed size (magic, version, identity, steps), then parameters,
+/// optimizer state and buffers as little-endian fp32, then a SHA-256 for each of the four parts.
+/// The file holds no code. Writes under a temporary name, syncs, renames. Throws `DataError`.
 void WriteCheckpoint(const std::string& path, const CheckpointIdentity& identity,
                      const CheckpointView& checkpoint);
 
-/// Throws `DataError` with the offset of the damaged part, and `ConfigError` when the checkpoint is
-/// of another model or optimizer. Lengths are checked against `expected` and the size of the file
-/// before memory is taken.
+/// Reads a checkpoint. Throws `DataError` with the offset of the damaged part, and `ConfigError`
+/// when the checkpoint is of another model or optimizer. Checks the lengths against `expected` and
+/// the file's size before it allocates memory.
 Checkpoint ReadCheckpoint(const std::string& path, const CheckpointIdentity& expected);
 
-/// `params.bin`: the 8 bytes "RSPARAM1", the number of parameters (8 bytes), 64 hex digits of their
-/// SHA-256, then the parameters as little-endian fp32 in flat order.
+/// Writes `params.bin`: the 8 bytes "RSPARAM1", the number of parameters (8 bytes), 64 hex digits
+/// of their SHA-256, then the parameters as little-endian fp32 in flat order.
 void WriteParams(const std::string& path, std::span<const float> params);
-/// Throws `DataError` when the file is damaged or longer than `max_parameters`.
+/// Reads `params.bin`. Throws `DataError` when the file is damaged or longer than `max_parameters`.
 std::vector<float> ReadParams(const std::string& path, std::uint64_t max_parameters);
 
 }  // namespace ringside

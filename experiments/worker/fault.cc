@@ -1,4 +1,4 @@
-#include "experiments/worker/fault.h"
+#include "ringside/experiments/worker/fault.h"
 
 #include <signal.h>
 
@@ -8,7 +8,8 @@
 #include <limits>
 #include <string>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/common/training/forwarding_model.h"
 
 namespace ringside {
 namespace {
@@ -23,26 +24,16 @@ constexpr std::array kKinds{
     KindName{"throw", Fault::Kind::kThrow},
 };
 
-class FaultyModel : public Model {
+class FaultyModel : public ForwardingModel {
  public:
-  FaultyModel(Model& inner, std::int64_t nan_step) : inner_(inner), nan_step_(nan_step) {}
+  FaultyModel(Model& inner, std::int64_t nan_step) : ForwardingModel(inner), nan_step_(nan_step) {}
 
-  std::span<const TensorSpec> Tensors() const override { return inner_.Tensors(); }
-  void Bind(FlatSpace& space, const BucketPlan& plan) override { inner_.Bind(space, plan); }
   double ForwardBackward(const Batch& batch, Strategy& strategy) override {
-    const double loss = inner_.ForwardBackward(batch, strategy);
+    const double loss = inner().ForwardBackward(batch, strategy);
     return batch.step == nan_step_ ? std::numeric_limits<double>::quiet_NaN() : loss;
   }
-  Evaluation Evaluate(const Batch& batch) override { return inner_.Evaluate(batch); }
-  std::span<float> Buffers() override { return inner_.Buffers(); }
-  double emulated_compute_ms() const override { return inner_.emulated_compute_ms(); }
-  std::optional<std::chrono::steady_clock::time_point> forward_end() const override {
-    return inner_.forward_end();
-  }
-  bool StretchCompute(double slowdown) override { return inner_.StretchCompute(slowdown); }
 
  private:
-  Model& inner_;
   std::int64_t nan_step_;
 };
 
@@ -75,7 +66,7 @@ std::optional<Fault> Fault::FromEnvironment() {
   return text == nullptr ? std::nullopt : Parse(text);
 }
 
-void StrikeBefore(const std::optional<Fault>& fault, int rank, std::int64_t step) {
+void InjectFaultBefore(const std::optional<Fault>& fault, int rank, std::int64_t step) {
   if (!fault || fault->rank != rank || fault->step != step) return;
   switch (fault->kind) {
     case Fault::Kind::kKill:

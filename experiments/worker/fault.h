@@ -6,16 +6,16 @@
 #include <optional>
 #include <string_view>
 
-#include "common/model.h"
+#include "ringside/common/training/model.h"
 
 namespace ringside {
 
-/// For tests alone: what a worker does wrong, at which step. Named by the variable RINGSIDE_FAULT,
-/// "KIND@rankR:stepS", which nothing sets in normal use.
+/// A fault that a test makes a worker commit at one step. The variable RINGSIDE_FAULT names it as
+/// "KIND@rankR:stepS"; nothing sets that variable in normal use.
 struct Fault {
   enum class Kind {
     kKill,    ///< "kill": SIGKILL to itself before the step.
-    kExit,    ///< "exit": exit(0) before the step, without a word.
+    kExit,    ///< "exit": exit(0) before the step, without a report.
     kFreeze,  ///< "freeze": SIGSTOP to itself before the step.
     kNan,     ///< "nan": the step's loss is not a number.
     kThrow,   ///< "throw": an error of our own before the step.
@@ -24,16 +24,16 @@ struct Fault {
   int rank = 0;
   std::int64_t step = 0;
 
-  /// Empty for empty text. Throws `ConfigError`.
+  /// Returns nothing for empty text. Throws `ConfigError` for text that names no fault.
   static std::optional<Fault> Parse(std::string_view text);
-  /// Of this process's environment.
+  /// Reads RINGSIDE_FAULT from this process's environment.
   static std::optional<Fault> FromEnvironment();
 };
 
-/// Carries out a fault that strikes before a step. Nothing for the other kinds, ranks and steps.
-void StrikeBefore(const std::optional<Fault>& fault, int rank, std::int64_t step);
+/// Carries out a fault that strikes before a step. Ignores other kinds, ranks and steps.
+void InjectFaultBefore(const std::optional<Fault>& fault, int rank, std::int64_t step);
 
-/// A model whose loss is not a number at the fault's step. Borrows `inner`.
+/// Returns a model whose loss is not a number at step `nan_step`. Borrows `inner`.
 std::unique_ptr<Model> MakeFaultyModel(Model& inner, std::int64_t nan_step);
 
 }  // namespace ringside

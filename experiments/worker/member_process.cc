@@ -1,4 +1,4 @@
-#include "experiments/worker/member_process.h"
+#include "ringside/experiments/worker/member_process.h"
 
 #include <fmt/format.h>
 #include <sys/prctl.h>
@@ -6,10 +6,10 @@
 
 #include <cstdio>
 
-#include "common/allocator.h"
-#include "common/errors.h"
-#include "experiments/job/files.h"
-#include "experiments/job/process.h"
+#include "ringside/common/core/allocator.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/process.h"
 
 namespace ringside {
 namespace {
@@ -18,14 +18,14 @@ constexpr std::size_t kMaxSetupBytes = 64 << 10;
 constexpr std::chrono::seconds kJoinTimeout{30};
 constexpr int kExitFailed = 1;
 
-MemberSetup ReadSetup(const std::vector<std::string>& args) {
-  // "--rank 2 --job-fd 3": the first is there for those who read `ps`.
+MemberSetup ReadSetup(const std::vector<std::string>& args, const Catalog& catalog) {
+  // "--rank 2 --job-fd 3": the rank is there for people who read `ps`.
   if (args.size() != 4 || args[2] != "--job-fd" || args[3] != std::to_string(kSecretInputFd)) {
     throw UsageError("this verb is for the launcher alone: use 'ringside train'");
   }
   const FileDescriptor input(kSecretInputFd);
   return MemberSetup::FromJson(
-      ReadDescriptor(input.get(), kMaxSetupBytes, "the launcher's message"));
+      ReadDescriptor(input.get(), kMaxSetupBytes, "the launcher's message"), catalog);
 }
 
 }  // namespace
@@ -37,15 +37,15 @@ MemberProcess::MemberProcess(MemberSetup setup)
           CoordinatorClient::Options{.target = setup_.coordinator, .token = setup_.token})),
       timeline_(std::make_unique<TimelineSender>(*client_, setup_.spec)) {}
 
-int MemberProcess::Run(const std::vector<std::string>& args,
+int MemberProcess::Run(const std::vector<std::string>& args, const Catalog& catalog,
                        const std::function<MemberResult(MemberProcess&)>& body) {
-  KeepFreedMemory();  // before any thread; in every process of every strategy alike
-  MemberProcess process(ReadSetup(args));
+  KeepFreedMemory();  // before any thread starts; the same in every process
+  MemberProcess process(ReadSetup(args, catalog));
   DieWithParent(static_cast<pid_t>(process.setup_.parent_pid));
   ::prctl(PR_SET_NAME, process.name_.c_str());
   process.Join();
   try {
-    process.HandIn(body(process));
+    process.SubmitReport(body(process));
     return 0;
   } catch (...) {
     std::string message;
@@ -63,18 +63,18 @@ void MemberProcess::Join() {
   timeline_->ReadClock();
   Heartbeat::Options options;
   options.before_beat = [this] { timeline_->Send(); };
-  heartbeat_ =
-      std::make_unique<Heartbeat>(*client_, gate_, buffer_, options, [](const std::string& reason) {
-        fmt::print(stderr, "ends because {}\n", reason);
-        std::fflush(stderr);
-        // The other threads may wait for peers that will never
-        // answer.
-        ::_exit(kExitFailed);
-      });
+  heartbeat_ = std::make_unique<Heartbeat>(*client_, drain_barrier_, buffer_, options,
+                                           [](const std::string& reason) {
+                                             fmt::print(stderr, "ends because {}\n", reason);
+                                             std::fflush(stderr);
+                                             // The other threads may wait for peers that will never
+                                             // answer.
+                                             ::_exit(kExitFailed);
+                                           });
 }
 
-void MemberProcess::HandIn(const MemberResult& result) {
-  client_->HandIn(result.report);
+void MemberProcess::SubmitReport(const MemberResult& result) {
+  client_->SubmitReport(result.report);
   timeline_->ReadClock();
   timeline_->Send();
   heartbeat_->Finish();
@@ -91,7 +91,7 @@ int MemberProcess::ReportFailure(FailureKind kind, const std::string& message) {
     fmt::print(stderr, "cannot tell the coordinator: {}\n", error.what());
   }
   std::fflush(stderr);
-  // Destructors of what failed may wait for peers that are gone; the launcher knows all it needs.
+  // Destructors may wait for peers that are gone, and the launcher already has the report.
   ::_exit(kExitFailed);
 }
 

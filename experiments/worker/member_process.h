@@ -6,48 +6,48 @@
 #include <string>
 #include <vector>
 
-#include "experiments/job/coordinator_client.h"
-#include "experiments/job/heartbeat.h"
-#include "experiments/job/member_setup.h"
-#include "experiments/job/stop_gate.h"
-#include "experiments/worker/timeline_sender.h"
+#include "ringside/experiments/job/coordinator/coordinator_client.h"
+#include "ringside/experiments/job/coordinator/drain_barrier.h"
+#include "ringside/experiments/job/coordinator/heartbeat.h"
+#include "ringside/experiments/job/processes/member_setup.h"
+#include "ringside/experiments/worker/timeline_sender.h"
 
 namespace ringside {
 
-/// What a process brings home.
+/// The result of a worker or server process.
 struct MemberResult {
   std::string report;  ///< JSON.
 };
 
-/// What is alike in the life of a worker process and of a server process: reads the launcher's
-/// message, dies with the launcher, joins, beats, and turns what `body` throws into a failure
+/// The common part of a worker process and a server process. Reads the launcher's message, dies
+/// with the launcher, joins the job, sends heartbeats, and turns what `body` throws into a failure
 /// report and an exit code. The process ends at once when the job fails elsewhere or the
 /// coordinator falls silent, whatever its threads are waiting for.
 class MemberProcess {
  public:
-  /// Joins. `args` are what follows the verb on the launcher's command line.
-  static int Run(const std::vector<std::string>& args,
+  /// Joins and runs `body`. `args` follow the verb on the command line. Returns the exit code.
+  static int Run(const std::vector<std::string>& args, const Catalog& catalog,
                  const std::function<MemberResult(MemberProcess&)>& body);
 
   const MemberSetup& setup() const { return setup_; }
   CoordinatorClient& client() { return *client_; }
-  StopGate& gate() { return gate_; }
-  BeatBuffer& buffer() { return buffer_; }
-  /// Disabled unless the spec asks for one.
+  DrainBarrier& drain_barrier() { return drain_barrier_; }
+  HeartbeatBuffer& buffer() { return buffer_; }
+  /// The process's timeline; disabled unless the spec asks for one.
   Timeline& timeline() { return timeline_->timeline(); }
 
  private:
   explicit MemberProcess(MemberSetup setup);
 
   void Join();
-  /// The report first: the rest of the timeline matters less.
-  void HandIn(const MemberResult& result);
+  /// Sends the report before the rest of the timeline, which matters less.
+  void SubmitReport(const MemberResult& result);
   int ReportFailure(FailureKind kind, const std::string& message);
 
   const MemberSetup setup_;
   const std::string name_;
-  StopGate gate_{0};
-  BeatBuffer buffer_;
+  DrainBarrier drain_barrier_{0};
+  HeartbeatBuffer buffer_;
   std::unique_ptr<CoordinatorClient> client_;
   std::unique_ptr<TimelineSender> timeline_;
   std::unique_ptr<Heartbeat> heartbeat_;

@@ -1,16 +1,16 @@
-#include "experiments/worker/push_pull_check.h"
+#include "ringside/experiments/worker/push_pull_check.h"
 
 #include <span>
 #include <vector>
 
-#include "common/bucket.h"
-#include "experiments/worker/timed_operation.h"
+#include "ringside/common/core/bucket.h"
+#include "ringside/experiments/worker/timed_operation.h"
 
 namespace ringside {
 namespace {
 
-/// Fills the gradients with integers that every worker knows, and knows what becomes of the
-/// parameters.
+/// Fills the gradients with integers that every worker knows, and computes the parameters that must
+/// result.
 class KnownStep {
  public:
   KnownStep(FlatSpace& space, const World& world, int round)
@@ -21,7 +21,7 @@ class KnownStep {
     for (std::size_t i = 0; i < grads.size(); ++i) grads[i] = known_.Own(world.rank, i);
   }
 
-  std::int64_t CountWrong() const {
+  std::int64_t CountMismatches() const {
     std::int64_t wrong = 0;
     for (std::size_t i = 0; i < before_.size(); ++i) {
       wrong += space_.params()[i] != before_[i] - known_.Sum(i) ? 1 : 0;
@@ -31,7 +31,7 @@ class KnownStep {
 
  private:
   FlatSpace& space_;
-  const KnownIntegers known_;
+  const ExactIntegerPattern known_;
   const std::vector<float> before_;
 };
 
@@ -43,21 +43,21 @@ void PushAndPull(Strategy& strategy, const FlatSpace& space, const BucketPlan& p
   for (int b = 0; b < plan.buckets(); ++b) strategy.Await(MakeBucket(space, plan, b, step));
 }
 
-std::int64_t CountWrongOfStep(Strategy& strategy, FlatSpace& space, const BucketPlan& plan,
-                              const World& world, std::int64_t step, int round) {
+std::int64_t CountStepMismatches(Strategy& strategy, FlatSpace& space, const BucketPlan& plan,
+                                 const World& world, std::int64_t step, int round) {
   const KnownStep known(space, world, round);
   PushAndPull(strategy, space, plan, step);
-  const std::int64_t pulled = known.CountWrong();
+  const std::int64_t pulled = known.CountMismatches();
   strategy.Settle();
-  return pulled + known.CountWrong();
+  return pulled + known.CountMismatches();
 }
 
-std::int64_t CountWrongOnceSettled(Strategy& strategy, FlatSpace& space, const BucketPlan& plan,
-                                   const World& world, std::int64_t step, int round) {
+std::int64_t CountSettledMismatches(Strategy& strategy, FlatSpace& space, const BucketPlan& plan,
+                                    const World& world, std::int64_t step, int round) {
   const KnownStep known(space, world, round);
   PushAndPull(strategy, space, plan, step);
   strategy.Settle();
-  return known.CountWrong();
+  return known.CountMismatches();
 }
 
 }  // namespace ringside

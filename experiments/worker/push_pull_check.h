@@ -3,28 +3,28 @@
 
 #include <cstdint>
 
-#include "common/bucket_plan.h"
-#include "common/flat_space.h"
-#include "common/strategy.h"
-#include "common/world.h"
+#include "ringside/common/core/bucket_plan.h"
+#include "ringside/common/core/flat_space.h"
+#include "ringside/common/core/world.h"
+#include "ringside/common/strategy/strategy.h"
 
 namespace ringside {
 
-/// A step: every bucket submitted, then every bucket awaited.
+/// Does one step: submits every bucket, then awaits every bucket.
 void PushAndPull(Strategy& strategy, const FlatSpace& space, const BucketPlan& plan,
                  std::int64_t step);
 
-/// A step on known integers, `round` making them differ between two, under a synchronous strategy
-/// whose servers descend plainly at rate 1. Counts the elements that are wrong on this worker: in
-/// what the step's own pulls brought, and again in what settling brings, which pulls anew and would
-/// cover up for the step.
-std::int64_t CountWrongOfStep(Strategy& strategy, FlatSpace& space, const BucketPlan& plan,
-                              const World& world, std::int64_t step, int round);
+/// Does a step on known integers, which differ with `round`, and counts the elements that are wrong
+/// on this worker. The strategy is synchronous and its servers run plain gradient descent at
+/// rate 1. Elements are counted after the step's own pulls, and again after settling. Settling
+/// pulls again and would hide a wrong pull.
+std::int64_t CountStepMismatches(Strategy& strategy, FlatSpace& space, const BucketPlan& plan,
+                                 const World& world, std::int64_t step, int round);
 
-/// Likewise under servers that apply every push by itself: what a pull of the step brings depends
-/// on who came first, what settling brings does not.
-std::int64_t CountWrongOnceSettled(Strategy& strategy, FlatSpace& space, const BucketPlan& plan,
-                                   const World& world, std::int64_t step, int round);
+/// Same, for servers that apply every push by itself. Counts after settling only: what the step's
+/// own pulls bring depends on which worker came first.
+std::int64_t CountSettledMismatches(Strategy& strategy, FlatSpace& space, const BucketPlan& plan,
+                                    const World& world, std::int64_t step, int round);
 
 }  // namespace ringside
 

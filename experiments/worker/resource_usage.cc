@@ -1,4 +1,4 @@
-#include "experiments/worker/resource_usage.h"
+#include "ringside/experiments/worker/resource_usage.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ struct Connection {
   SocketBytes bytes;
 };
 
-/// False when `fd` is no connected TCP socket.
+/// Returns false when `fd` is not a connected TCP socket.
 bool ReadConnection(int fd, Connection& connection) {
   sockaddr_storage address{};
   socklen_t length = sizeof(address);
@@ -90,7 +90,7 @@ double CpuSeconds() {
 MachineTicks ReadMachineTicks() {
   constexpr std::size_t kIdle = 3;
   constexpr std::size_t kDisk = 4;
-  constexpr std::size_t kColumns = 8;  // what follows, guests, is part of the first two
+  constexpr std::size_t kColumns = 8;  // the later ones, guest times, are part of the first two
   std::ifstream stat("/proc/stat");
   std::string word;
   MachineTicks ticks;

@@ -6,12 +6,12 @@
 
 namespace ringside {
 
-/// User and system time of this process, all threads, since it began.
+/// The user and system seconds of this process since its start, over all threads.
 double CpuSeconds();
 
-/// What the cores of this machine have done since it started, whoever asked them to, in ticks.
+/// The time of this machine's cores since it started, for all processes, in clock ticks.
 struct MachineTicks {
-  std::uint64_t busy = 0;  ///< Neither idle nor waiting for a disk; interrupts and stolen time too.
+  std::uint64_t busy = 0;  ///< Not idle, not waiting for a disk; with interrupts and stolen time.
   std::uint64_t all = 0;
 
   MachineTicks operator-(const MachineTicks& earlier) const {
@@ -19,14 +19,14 @@ struct MachineTicks {
   }
 };
 
-/// From /proc/stat; zeros where it says nothing.
+/// Reads /proc/stat; returns zeros when that gives no numbers.
 MachineTicks ReadMachineTicks();
 
-/// The most memory this process ever had resident (VmHWM), in bytes.
+/// The peak resident memory of this process (VmHWM), in bytes.
 std::int64_t PeakRssBytes();
 
-/// What this process's TCP sockets have carried since they were opened, as the kernel counts it
-/// (TCP_INFO): application bytes in both directions, retransmissions counted once more.
+/// The bytes that this process's TCP sockets have carried since they were opened, as the kernel
+/// counts them (TCP_INFO): application bytes; each retransmission counts again.
 struct SocketBytes {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
@@ -36,9 +36,9 @@ struct SocketBytes {
   }
 };
 
-/// Sums over the sockets that are open now; connections that have been closed are forgotten. Left
-/// out are connections to `except` ("127.0.0.1:4711", the coordinator) and those with both ends in
-/// this process, whose bytes reach no network.
+/// Sums over the sockets that are open now. Leaves out closed ones, connections to `except`
+/// ("127.0.0.1:4711", the coordinator), and those inside this process, whose bytes reach no
+/// network.
 SocketBytes OpenSocketBytes(const std::string& except);
 
 }  // namespace ringside

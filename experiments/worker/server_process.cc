@@ -3,13 +3,13 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "common/errors.h"
-#include "experiments/job/job_board.h"
-#include "experiments/worker/member_process.h"
-#include "experiments/worker/resource_usage.h"
-#include "experiments/worker/run_parts.h"
-#include "experiments/worker/server_report.h"
-#include "experiments/worker/worker.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/job/coordinator/job_state.h"
+#include "ringside/experiments/worker/member_process.h"
+#include "ringside/experiments/worker/resource_usage.h"
+#include "ringside/experiments/worker/run_factories.h"
+#include "ringside/experiments/worker/server_report.h"
+#include "ringside/experiments/worker/worker.h"
 
 namespace ringside {
 namespace {
@@ -17,11 +17,11 @@ namespace {
 // How long one call of Get waits; the heartbeat watches the coordinator meanwhile.
 constexpr std::chrono::hours kForever{24};
 
-void WaitForEndOfChilds(MemberProcess& process) {
+void WaitUntilJobFinished(MemberProcess& process) {
   while (true) {
     const Deadline deadline = Deadline::After(kForever);
     try {
-      process.client().Get(JobBoard::kFinishedKey, deadline);
+      process.client().Get(JobState::kFinishedKey, deadline);
       return;
     } catch (const CommError&) {
       if (!deadline.expired()) throw;
@@ -38,8 +38,8 @@ MemberResult Serve(MemberProcess& process) {
   const auto server = EntryOf(setup.spec)
                           .make_server({setup.who.index, setup.world.servers, setup.world.workers,
                                         process.client(), comm, setup.spec.optimizer, schedule,
-                                        process.timeline(), setup.spec.options});
-  WaitForEndOfChilds(process);
+                                        process.timeline(), OptionsOf(setup.spec)});
+  WaitUntilJobFinished(process);
   nlohmann::json report = ServerReportJson(server->Stop());
   report["cpu_seconds"] = CpuSeconds();
   report["peak_rss_bytes"] = PeakRssBytes();
@@ -48,6 +48,8 @@ MemberResult Serve(MemberProcess& process) {
 
 }  // namespace
 
-int RunServer(const std::vector<std::string>& args) { return MemberProcess::Run(args, Serve); }
+int RunServer(const std::vector<std::string>& args, const Catalog& catalog) {
+  return MemberProcess::Run(args, catalog, Serve);
+}
 
 }  // namespace ringside

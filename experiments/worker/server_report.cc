@@ -1,4 +1,4 @@
-#include "experiments/worker/server_report.h"
+#include "ringside/experiments/worker/server_report.h"
 
 #include <nlohmann/json.hpp>
 #include <string>

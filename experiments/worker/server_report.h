@@ -5,14 +5,14 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 
-#include "common/strategy_entry.h"
+#include "ringside/common/strategy/strategy_entry.h"
 
 namespace ringside {
 
-/// Versions behind -> number of pushes, as an object with decimal keys.
+/// Staleness (versions behind -> number of pushes) as an object with decimal keys.
 nlohmann::json StalenessJson(const std::map<std::int64_t, std::int64_t>& staleness);
 
-/// What a server hands in, from a process of its own or as part of its worker's report.
+/// A server's report, sent by its own process or as part of its worker's report.
 nlohmann::json ServerReportJson(const ServerReport& report);
 
 }  // namespace ringside

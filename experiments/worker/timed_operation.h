@@ -9,52 +9,52 @@
 #include <string>
 #include <vector>
 
-#include "common/codec_options.h"
-#include "experiments/worker/member_process.h"
+#include "ringside/common/codec/codec_options.h"
+#include "ringside/experiments/worker/member_process.h"
 
 namespace ringside {
 
-/// What `ringside bench` times, on vectors of one size: a bare sum of a collective, or a step of
-/// push and pull. All calls are collective, on one thread. Throws what the strategy throws.
+/// An operation that `ringside bench` times, on vectors of one size: a collective's sum, or a step
+/// of push and pull. All calls are collective, on one thread. Throws what the strategy throws.
 class TimedOperation {
  public:
   virtual ~TimedOperation() = default;
 
-  /// Returns when all workers have come here.
-  virtual void Meet() = 0;
-  /// Off the clock, before each `Run` that is to cost what it costs in training.
+  /// Returns when all workers have called it.
+  virtual void Barrier() = 0;
+  /// Refills the vectors, untimed, before each `Run` whose cost should be that of training.
   virtual void Refill() {}
-  /// Once, on zeros: however often it runs, nothing grows. Under a codec, whose work may depend on
-  /// what it encodes, on numbers that are none.
+  /// Runs the operation once, on zeros, so that no value grows from run to run. Under a codec it
+  /// runs on nonzero numbers, because a codec's work may depend on the values.
   virtual void Run() = 0;
-  /// Sums integers that every worker knows and counts what differs from the exact sum, on this
-  /// worker. Empty where the exact sum is not what the strategy promises.
-  virtual std::optional<std::int64_t> CountWrong() = 0;
-  /// What the strategy tells of itself: what `auto` picked.
+  /// Sums integers that every worker knows and counts the elements on this worker that differ from
+  /// the exact sum. Returns nothing when the strategy does not promise the exact sum.
+  virtual std::optional<std::int64_t> CountMismatches() = 0;
+  /// The strategy's notes, such as what `auto` picked.
   virtual std::vector<std::string> Notes() const = 0;
-  /// The last call: nobody reads another's memory or talks to another's server afterwards.
+  /// Must be the last call. After it no worker uses another's memory or server.
   virtual void Stop() = 0;
 };
 
-/// Under a codec numbers near 1e-3, no two neighbours alike; else zeros.
+/// Fills with zeros; under a codec with numbers near 1e-3, of which no two neighbours are equal.
 inline void FillForTiming(const CodecOptions& codec, std::span<float> values) {
-  const bool encoded = codec.kind != CodecKind::kFp32;
+  const bool encoded = codec.encodes();
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = encoded ? 1e-3F * (static_cast<float>(i % 97) / 97 + 0.5F) : 0.0F;
   }
 }
 
-/// The collective of that name at `bytes`; null where the strategy stands on none. `index` is new
-/// for each operation of a job.
+/// Times the strategy's collective on `bytes`; null when the strategy uses no collective. `index`
+/// differs for each operation of a job.
 std::unique_ptr<TimedOperation> MakeTimedSum(MemberProcess& process, std::int64_t bytes, int index);
-/// Submit and Await of every bucket of the strategy, servers at work; one a job.
+/// Times submitting and awaiting every bucket, with servers running; one per job.
 std::unique_ptr<TimedOperation> MakeTimedPushPull(MemberProcess& process, std::int64_t bytes);
 
-/// Integers small enough that sums over all workers are exact in fp32, whatever their order.
-class KnownIntegers {
+/// Integers so small that their sums over all workers are exact in fp32, in any order.
+class ExactIntegerPattern {
  public:
-  /// `round` makes them differ between two sums.
-  explicit KnownIntegers(int workers, int round) : workers_(workers), round_(round) {}
+  /// The integers differ with `round`.
+  explicit ExactIntegerPattern(int workers, int round) : workers_(workers), round_(round) {}
 
   float Own(int rank, std::size_t i) const { return Pattern(i) + static_cast<float>(rank % 16); }
   float Sum(std::size_t i) const {
@@ -65,7 +65,7 @@ class KnownIntegers {
   }
 
  private:
-  // 97 is prime: parts that are swapped between two ranks do not look alike.
+  // 97 is prime, so that parts swapped between two ranks differ.
   float Pattern(std::size_t i) const {
     return static_cast<float>((i + static_cast<std::size_t>(round_) * 31) % 97);
   }
@@ -74,7 +74,7 @@ class KnownIntegers {
   int round_;
 };
 
-/// Of `CountWrong`: what one sum leaves behind must not be right in the next.
+/// Rounds of `CountMismatches`. Their integers differ, so that an old sum is wrong in the next.
 inline constexpr int kCheckRounds = 2;
 
 }  // namespace ringside

@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "experiments/worker/push_pull_check.h"
-#include "experiments/worker/run_parts.h"
-#include "experiments/worker/timed_operation.h"
+#include "ringside/experiments/worker/push_pull_check.h"
+#include "ringside/experiments/worker/run_factories.h"
+#include "ringside/experiments/worker/timed_operation.h"
 
 namespace ringside {
 namespace {
 
-/// A step of the strategy without a model: every bucket submitted, then every bucket awaited.
+/// A step of the strategy without a model: submits every bucket, then awaits every bucket.
 class TimedPushPull : public TimedOperation {
  public:
   TimedPushPull(MemberProcess& process, std::int64_t bytes)
@@ -22,20 +21,20 @@ class TimedPushPull : public TimedOperation {
         entry_(EntryOf(spec_)),
         comm_(MakeCommOptions(setup_)),
         plan_(Buckets(spec_, bytes)),
-        space_(MakeSpace(entry_.memory, plan_, setup_)),
+        space_(MakeSpace(entry_.traits.memory, plan_, setup_)),
         optimizer_(Optimizer::Make(spec_.optimizer, plan_.elements())),
         schedule_(MakeSchedule(spec_, 1)),
         recorder_(0),
         server_(MakeOwnServer(process, comm_, schedule_, timeline_)),
         strategy_(entry_.make({setup_.world, process.client(), comm_, *optimizer_, schedule_,
-                               recorder_, timeline_, spec_.options})) {
+                               recorder_, timeline_, OptionsOf(spec_)})) {
     FillForTiming(spec_.options.codec, space_.grads());
     strategy_->Start(space_, plan_, {});
   }
 
-  void Meet() override {
-    Exchange(process_.client(), setup_.world, fmt::format("bench/meeting/{}", meetings_++), "",
-             Deadline::After(comm_.meeting_timeout));
+  void Barrier() override {
+    StoreAllGather(process_.client(), setup_.world, fmt::format("bench/meeting/{}", meetings_++),
+                   "", Deadline::After(comm_.barrier_timeout));
   }
 
   void Run() override {
@@ -43,12 +42,12 @@ class TimedPushPull : public TimedOperation {
     ++step_;
   }
 
-  std::optional<std::int64_t> CountWrong() override {
+  std::optional<std::int64_t> CountMismatches() override {
     if (!Exact()) return std::nullopt;
     std::int64_t wrong = 0;
     for (int round = 0; round < kCheckRounds; ++round) {
-      Meet();  // where servers wait for nobody, no push before all have compared
-      const auto count = entry_.synchronous ? CountWrongOfStep : CountWrongOnceSettled;
+      Barrier();  // no push before all have compared: some servers do not wait
+      const auto count = entry_.traits.synchronous() ? CountStepMismatches : CountSettledMismatches;
       wrong += count(*strategy_, space_, plan_, setup_.world, step_, round);
       ++step_;
     }
@@ -59,11 +58,11 @@ class TimedPushPull : public TimedOperation {
 
   void Stop() override {
     strategy_->Stop();
-    Meet();
+    Barrier();
   }
 
  private:
-  /// Buckets as a training run cuts them, but one for every server at least.
+  /// Cuts buckets as a training run does, but makes at least one for every server.
   static BucketPlan Buckets(const RunSpec& spec, std::int64_t bytes) {
     const std::int64_t share = bytes / std::max(1, spec.servers);
     const auto target = static_cast<std::size_t>(std::min(spec.bucket_bytes, share));
@@ -73,14 +72,15 @@ class TimedPushPull : public TimedOperation {
     return plan;
   }
 
-  /// Plain gradient descent at rate 1 on integers is exact, in any order; what is dropped, rounded
-  /// or scaled by its staleness is not.
+  /// True when plain gradient descent at rate 1 on integers is exact, in any order. It is not when
+  /// values are dropped, rounded or scaled by staleness.
   bool Exact() const {
-    const StrategyOptions& options = spec_.options;
-    const bool reads_backups =
-        std::ranges::find(entry_.keys, std::string_view("backups")) != entry_.keys.end();
-    const bool drops = reads_backups && options.backups > 0;
-    return !drops && !options.staleness_lr && options.codec.kind == CodecKind::kFp32;
+    if (spec_.options.codec.encodes()) return false;
+    if (entry_.losing_nothing == nullptr) return true;
+    const StrategyOptions exact = entry_.losing_nothing(spec_.options);
+    return std::ranges::all_of(entry_.options, [&](const OptionDeclaration& option) {
+      return exact.ValueOf(option) == spec_.options.ValueOf(option);
+    });
   }
 
   MemberProcess& process_;

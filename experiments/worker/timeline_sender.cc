@@ -1,20 +1,20 @@
-#include "experiments/worker/timeline_sender.h"
+#include "ringside/experiments/worker/timeline_sender.h"
 
 #include <algorithm>
 #include <chrono>
 
-#include "experiments/job/process_trace.h"
+#include "ringside/experiments/job/timeline/process_trace.h"
 
 namespace ringside {
 namespace {
 
-// Of all processes together: a trace of some 70 MB at most, which viewers still open.
+// The limit for all processes together. It makes a trace of 70 MB or less, which viewers open.
 constexpr std::size_t kSpansOfRun = std::size_t{1} << 19;
 constexpr std::size_t kMostSpans = std::size_t{1} << 18;
 constexpr std::size_t kFewestSpans = std::size_t{1} << 12;
 constexpr std::size_t kSpansPerPiece = std::size_t{1} << 15;  // 1 MiB
-// Sent on the heartbeat's thread, whose lease is five seconds.
-constexpr std::chrono::milliseconds kPatience{1'000};
+// The heartbeat's thread sends, and its lease is five seconds.
+constexpr std::chrono::milliseconds kSendTimeout{1'000};
 
 std::unique_ptr<Timeline> MakeTimeline(const RunSpec& spec) {
   if (!spec.timeline) return std::make_unique<Timeline>();
@@ -35,7 +35,7 @@ void TimelineSender::ReadClock() noexcept {
     const std::lock_guard lock(mutex_);
     readings_.push_back(reading);
   } catch (const std::exception&) {
-    // The run itself is not to blame; the trace lists the readings that there are.
+    // The run goes on; the trace lists the other readings.
   }
 }
 
@@ -49,7 +49,7 @@ void TimelineSender::Send() noexcept {
     try {
       SendPiece(spans);
     } catch (const std::exception&) {
-      // The trace tells of it by this count, with the next piece; the run itself is not to blame.
+      // The run goes on; the next piece carries this count to the trace.
       lost_ += spans.size();
       return;
     }
@@ -58,7 +58,7 @@ void TimelineSender::Send() noexcept {
 
 void TimelineSender::SendPiece(const std::vector<TimelineSpan>& spans) {
   const std::size_t dropped = timeline_->dropped() + lost_;
-  client_.HandInTrace({PackSpans(spans), dropped, readings_}, Deadline::After(kPatience));
+  client_.SubmitTrace({PackSpans(spans), dropped, readings_}, Deadline::After(kSendTimeout));
   told_dropped_ = dropped;
   readings_.clear();
 }

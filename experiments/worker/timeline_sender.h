@@ -5,24 +5,24 @@
 #include <mutex>
 #include <vector>
 
-#include "common/deadline.h"
-#include "common/measure/timeline.h"
-#include "experiments/job/coordinator_client.h"
-#include "experiments/run_spec.h"
+#include "ringside/common/core/deadline.h"
+#include "ringside/common/measure/timeline.h"
+#include "ringside/experiments/job/coordinator/coordinator_client.h"
+#include "ringside/experiments/spec/run_spec.h"
 
 namespace ringside {
 
-/// A process's timeline, handed to the coordinator bit by bit while the run goes on: what came
-/// there survives the process. Nothing happens without a timeline. Thread-safe; borrows the client.
+/// Sends a process's timeline to the coordinator in pieces during the run: pieces that arrived
+/// survive the process. Does nothing without a timeline. Thread-safe; borrows the client.
 class TimelineSender {
  public:
   TimelineSender(CoordinatorClient& client, const RunSpec& spec);
 
   Timeline& timeline() { return *timeline_; }
-  /// Compares this process's clock with the coordinator's; goes out with the next piece. Where that
-  /// fails the trace lacks the reading.
+  /// Compares this process's clock with the coordinator's. The next piece carries the reading; the
+  /// trace lacks it when this fails.
   void ReadClock() noexcept;
-  /// Hands in what is new. Spans of a piece that did not arrive count as dropped.
+  /// Sends the new spans and readings. Spans of a piece that did not arrive count as dropped.
   void Send() noexcept;
 
  private:
@@ -31,7 +31,7 @@ class TimelineSender {
   CoordinatorClient& client_;
   const std::unique_ptr<Timeline> timeline_;
   std::mutex mutex_;                    // guards what follows
-  std::vector<ClockReading> readings_;  // not handed in yet
+  std::vector<ClockReading> readings_;  // not sent yet
   std::size_t lost_ = 0;
   std::size_t told_dropped_ = 0;
 };

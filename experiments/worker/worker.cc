@@ -1,4 +1,4 @@
-#include "experiments/worker/worker.h"
+#include "ringside/experiments/worker/worker.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,42 +8,42 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "common/codec/codec.h"
-#include "common/data/sampler.h"
-#include "common/errors.h"
-#include "common/straggling_model.h"
-#include "common/trainer.h"
-#include "experiments/job/files.h"
-#include "experiments/sha256.h"
-#include "experiments/worker/checkpoint.h"
-#include "experiments/worker/member_process.h"
-#include "experiments/worker/run_parts.h"
-#include "experiments/worker/server_report.h"
-#include "experiments/worker/worker_observer.h"
-#include "paramserver/server_assignment.h"
+#include "ringside/common/codec/codec.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/common/data/sampler.h"
+#include "ringside/common/training/straggling_model.h"
+#include "ringside/common/training/trainer.h"
+#include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/sha256.h"
+#include "ringside/experiments/worker/checkpoint.h"
+#include "ringside/experiments/worker/member_process.h"
+#include "ringside/experiments/worker/run_factories.h"
+#include "ringside/experiments/worker/server_report.h"
+#include "ringside/experiments/worker/worker_observer.h"
+#include "ringside/paramserver/transports/server_assignment.h"
 
 namespace ringside {
 namespace {
 
-// A longer run's records grow as they come.
+// The records of a longer run are not reserved ahead; they grow.
 constexpr std::int64_t kMaxReservedSteps = 1 << 16;
 
-/// One worker from its dataset to its report. Everything that training borrows is a member, in the
-/// order in which it must be made.
+/// One worker, from making its dataset to sending its report. Everything that training borrows is a
+/// member, in the order of construction.
 class WorkerRun {
  public:
-  WorkerRun(MemberProcess& process, std::span<const ModelEntry> models)
+  explicit WorkerRun(MemberProcess& process)
       : process_(process),
         setup_(process.setup()),
         spec_(setup_.spec),
         entry_(EntryOf(spec_)),
         fault_(Fault::FromEnvironment()),
         dataset_(MakeDataset(spec_)),
-        real_model_(MakeModel(spec_, *dataset_, models)),
-        model_(MaybeSlowed(MaybeFaulty())),
+        real_model_(MakeModel(spec_, *dataset_)),
+        model_(WithInjectedStraggler(WithInjectedFault())),
         total_steps_(TotalSteps(spec_, dataset_->size(Split::kTrain))),
         plan_(MakePlan(spec_, model_->Tensors())),
-        space_(MakeSpace(entry_.memory, plan_, setup_)),
+        space_(MakeSpace(entry_.traits.memory, plan_, setup_)),
         optimizer_(Optimizer::Make(spec_.optimizer, plan_.elements())),
         schedule_(MakeSchedule(spec_, total_steps_)),
         recorder_(static_cast<std::size_t>(std::min(total_steps_, kMaxReservedSteps))),
@@ -65,7 +65,7 @@ class WorkerRun {
   }
 
  private:
-  Model* MaybeFaulty() {
+  Model* WithInjectedFault() {
     if (!fault_ || fault_->kind != Fault::Kind::kNan || fault_->rank != setup_.who.index) {
       return real_model_.get();
     }
@@ -73,24 +73,24 @@ class WorkerRun {
     return faulty_model_.get();
   }
 
-  // Between the training loop and the model, like a fault: neither knows.
-  Model* MaybeSlowed(Model* model) {
+  // Wraps the model like a fault does; neither the training loop nor the model knows.
+  Model* WithInjectedStraggler(Model* model) {
     if (spec_.straggler.kind == StragglerOptions::Kind::kNone) return model;
     const auto slowdown = [this](std::int64_t step) {
       return Slowdown(spec_.straggler, spec_.seed, step, setup_.who.index, spec_.workers);
     };
-    slowed_model_ = std::make_unique<StragglingModel>(*model, slowdown, recorder_, stretch_clock_);
+    slowed_model_ = std::make_unique<StragglingModel>(*model, slowdown, recorder_, slowdown_clock_);
     return slowed_model_.get();
   }
 
   StrategyContext Context() {
-    StrategyOptions options = spec_.options;
+    StrategyOptions options = OptionsOf(spec_);
     options.codec.seed = spec_.seed;
     return {setup_.world, process_.client(),   comm_,  *optimizer_, schedule_,
             recorder_,    process_.timeline(), options};
   }
 
-  /// What all buckets are on the wire.
+  /// The bytes of all buckets on the wire.
   std::size_t WireBytesOfAll(const CodecOptions& codec) const {
     std::size_t bytes = 0;
     for (int bucket = 0; bucket < plan_.buckets(); ++bucket) {
@@ -104,19 +104,19 @@ class WorkerRun {
             .end_step = total_steps_,
             .global_batch = static_cast<std::size_t>(spec_.ResolvedGlobalBatch()),
             .seed = spec_.seed,
-            .averaging = entry_.averaging,
+            .averaging = entry_.traits.averaging(),
             .overlap = spec_.overlap,
-            .shared_params = entry_.family != Family::kNone,
+            .shared_params = entry_.traits.family != Family::kNone,
             .eval_every = spec_.eval_every,
             .checkpoint_every = spec_.checkpoint_every,
             .timeout = OperationTimeout(spec_),
-            .meeting_timeout = comm_.meeting_timeout};
+            .barrier_timeout = comm_.barrier_timeout};
   }
 
   WorkerObserver::Parts ObserverParts(Strategy& strategy) {
     return {.world = setup_.world,
             .space = space_,
-            .gate = process_.gate(),
+            .drain_barrier = process_.drain_barrier(),
             .buffer = process_.buffer(),
             .recorder = recorder_,
             .first_step = start_.step,
@@ -145,17 +145,17 @@ class WorkerRun {
     std::ranges::copy(checkpoint_.params, space_.params().begin());
     std::ranges::copy(checkpoint_.buffers, model_->Buffers().begin());
     start_ = {checkpoint_.steps_done, checkpoint_.optimizer_state};
-    NoteWhatIsLost();
+    NoteUnsavedCodecState();
   }
 
-  /// What a codec keeps from step to step is each worker's own and as large as its gradients.
-  void NoteWhatIsLost() {
+  /// Notes what no checkpoint has: codec state is per worker and as large as its gradients.
+  void NoteUnsavedCodecState() {
     const CodecOptions& codec = spec_.options.codec;
     const auto note = [this](const char* what) {
       recorder_.AddNote(fmt::format("resumed with {}: no checkpoint has them", what));
     };
-    if (FeedsErrorsBack(codec)) note("empty residuals of error feedback");
-    if (WayOf(codec.kind) == CodecWay::kFactors) note("first factors of powersgd");
+    if (UsesErrorFeedback(codec)) note("empty residuals of error feedback");
+    if (codec.entry->scheme == AggregationScheme::kFactors) note("first factors of powersgd");
   }
 
   void Save(Strategy& strategy, std::int64_t steps_done) {
@@ -174,17 +174,17 @@ class WorkerRun {
     }
   }
 
-  /// Null without one.
+  /// Returns null when there is no server.
   nlohmann::json StopServer() {
     if (setup_.world.colocated_servers > 0) {
-      // Nobody's strategy may still be talking to a server that goes.
-      Exchange(process_.client(), setup_.world, "training ended", "",
-               Deadline::After(comm_.meeting_timeout));
+      // No worker's strategy may still be using a server that stops.
+      StoreAllGather(process_.client(), setup_.world, "training ended", "",
+                     Deadline::After(comm_.barrier_timeout));
     }
     return server_ ? ServerReportJson(server_->Stop()) : nlohmann::json();
   }
 
-  /// The share of the cores' time; null where nothing was counted.
+  /// The busy fraction of the cores' time; null when nothing was counted.
   static nlohmann::json MachineBusy(const MachineTicks& ticks) {
     if (ticks.all == 0) return {};
     return static_cast<double>(ticks.busy) / static_cast<double>(ticks.all);
@@ -202,11 +202,17 @@ class WorkerRun {
            static_cast<double>(std::max<std::size_t>(plan_.elements(), 1));
   }
 
-  /// Null without servers.
+  /// Returns null when there are no servers.
   nlohmann::json BusiestServerLink() const {
-    if (entry_.family != Family::kParameterServer) return {};
+    if (entry_.traits.family != Family::kParameterServer) return {};
     return BusiestLinkBytes(plan_, AssignToServers(plan_, setup_.world), setup_.world,
                             BytesOfAll());
+  }
+
+  /// Returns 0 when the model really computes.
+  double EmulatedComputeMs() const {
+    const EmulatedCompute* emulated = model_->emulated_compute();
+    return emulated == nullptr ? 0 : emulated->step_ms();
   }
 
   nlohmann::json Report(const WorkerObserver& observer, const nlohmann::json& server) {
@@ -222,7 +228,7 @@ class WorkerRun {
         {"busiest_link_bytes", BusiestServerLink()},
         {"gradient_wire_bytes", WireBytesOfAll(spec_.options.codec)},
         {"parameter_wire_bytes", WireBytesOfAll(ReplyCodec(spec_.options.codec))},
-        {"emulated_compute_ms", model_->emulated_compute_ms()},
+        {"emulated_compute_ms", EmulatedComputeMs()},
         {"cpu_seconds", CpuSeconds()},
         {"machine_busy", MachineBusy(observer.machine())},
         {"peak_rss_bytes", PeakRssBytes()},
@@ -255,7 +261,7 @@ class WorkerRun {
   std::unique_ptr<Dataset> dataset_;
   std::unique_ptr<Model> real_model_;
   std::unique_ptr<Model> faulty_model_;
-  StretchClock stretch_clock_;
+  SlowdownClock slowdown_clock_;
   std::unique_ptr<Model> slowed_model_;
   Model* model_;
   const std::int64_t total_steps_;
@@ -273,9 +279,9 @@ class WorkerRun {
 
 }  // namespace
 
-int RunWorker(const std::vector<std::string>& args, std::span<const ModelEntry> models) {
-  return MemberProcess::Run(
-      args, [models](MemberProcess& process) { return WorkerRun(process, models).Run(); });
+int RunWorker(const std::vector<std::string>& args, const Catalog& catalog) {
+  return MemberProcess::Run(args, catalog,
+                            [](MemberProcess& process) { return WorkerRun(process).Run(); });
 }
 
 }  // namespace ringside

@@ -1,4 +1,4 @@
-#include "experiments/worker/worker_observer.h"
+#include "ringside/experiments/worker/worker_observer.h"
 
 #include <fmt/format.h>
 
@@ -6,14 +6,14 @@
 #include <span>
 #include <string>
 
-#include "experiments/sha256.h"
+#include "ringside/experiments/system/sha256.h"
 
 namespace ringside {
 
 bool WorkerObserver::MayStart(std::int64_t step) {
   if (step == parts_.first_step) Begin();
-  StrikeBefore(parts_.fault, parts_.world.rank, step);
-  stopped_ = !parts_.gate.MayStart(step, Deadline::After(parts_.timeout));
+  InjectFaultBefore(parts_.fault, parts_.world.rank, step);
+  stopped_ = !parts_.drain_barrier.MayStart(step, Deadline::After(parts_.timeout));
   return !stopped_;
 }
 
@@ -26,7 +26,7 @@ void WorkerObserver::Begin() {
 
 void WorkerObserver::StepDone(const StepRecord& record) {
   parts_.buffer.Add(record);
-  // The step's communication has been awaited, and the parameters are not settled yet.
+  // The step's communication is done here, and settling has not begun.
   if (stopped_ || record.step + 1 == parts_.end_step) {
     bytes_ = OpenSocketBytes(parts_.coordinator) - bytes_at_start_;
     machine_ = ReadMachineTicks() - machine_at_start_;

@@ -6,29 +6,29 @@
 #include <functional>
 #include <optional>
 
-#include "common/trainer.h"
-#include "experiments/job/heartbeat.h"
-#include "experiments/job/stop_gate.h"
-#include "experiments/worker/fault.h"
-#include "experiments/worker/resource_usage.h"
+#include "ringside/common/training/trainer.h"
+#include "ringside/experiments/job/coordinator/drain_barrier.h"
+#include "ringside/experiments/job/coordinator/heartbeat.h"
+#include "ringside/experiments/worker/fault.h"
+#include "ringside/experiments/worker/resource_usage.h"
 
 namespace ringside {
 
-/// What a worker process does between steps: asks the gate, hands records to the heartbeat, counts
-/// the bytes of its sockets from the first step to the last. On rank 0 it also hashes the settled
-/// parameters at every evaluation, and says what the strategy has decided at its start. Borrows
-/// everything; used by the training thread.
+/// Does a worker's work between steps. Asks the drain barrier whether a step may start, hands
+/// records to the heartbeat, and counts the bytes of its sockets from the first step to the last.
+/// On rank 0 it also hashes the settled parameters at every evaluation, and reports what the
+/// strategy decided at its start. Borrows everything; used by the training thread.
 class WorkerObserver : public TrainerObserver {
  public:
   struct Parts {
     const World& world;
     const FlatSpace& space;
-    StopGate& gate;
-    BeatBuffer& buffer;
+    DrainBarrier& drain_barrier;
+    HeartbeatBuffer& buffer;
     const Recorder& recorder;
     std::int64_t first_step = 0;
     std::int64_t end_step = 0;
-    std::chrono::milliseconds timeout{30'000};  ///< Of the wait for the agreed last step.
+    std::chrono::milliseconds timeout{30'000};  ///< For the agreed last step.
     std::string coordinator;                    ///< Its connection is not counted.
     std::optional<Fault> fault;
     std::function<void(std::int64_t steps_done)> write_checkpoint;
@@ -41,9 +41,9 @@ class WorkerObserver : public TrainerObserver {
   void Evaluated(const EvaluationRecord& record) override;
   void Checkpoint(std::int64_t steps_done) override { parts_.write_checkpoint(steps_done); }
 
-  /// Between the start of the first step and the end of the last.
+  /// Bytes between the start of the first step and the end of the last.
   SocketBytes bytes() const { return bytes_; }
-  /// What the machine's cores did meanwhile.
+  /// The time of the machine's cores in the same period.
   MachineTicks machine() const { return machine_; }
 
  private:

@@ -1,4 +1,4 @@
-#include "models/data/cifar10.h"
+#include "ringside/models/data/cifar10.h"
 
 #include <array>
 #include <cstdint>
@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "models/data/data_file.h"
-#include "models/data/image_dataset.h"
+#include "ringside/models/data/data_file.h"
+#include "ringside/models/data/image_dataset.h"
 
 namespace ringside {
 namespace {

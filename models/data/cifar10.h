@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "common/data/dataset.h"
+#include "ringside/common/data/dataset.h"
 
 namespace ringside {
 

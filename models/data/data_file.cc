@@ -1,16 +1,16 @@
-#include "models/data/data_file.h"
+#include "ringside/models/data/data_file.h"
 
 #include <array>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside {
 namespace {
 
-// A common slip is to leave the download compressed: say so.
+// Users often leave the download compressed, so the message says so.
 std::string MissingText(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::exists(path + ".gz", ignored))

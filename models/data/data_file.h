@@ -8,8 +8,8 @@
 
 namespace ringside {
 
-/// A binary data file, read front to back with every surprise told as a `DataError`: path, byte
-/// offset, what was expected and what was found. The size is known from the start, so a header
+/// A binary data file, read from front to back. Every error is a `DataError` with the path, the
+/// byte offset, what was expected and what was found. The size is known from the start, so a header
 /// that promises more than the file holds is refused before anything is allocated. One thread.
 class DataFile {
  public:
@@ -18,7 +18,7 @@ class DataFile {
 
   const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }
-  /// Of the next byte to read.
+  /// The offset of the next byte to read.
   std::uint64_t offset() const { return offset_; }
 
   /// The next four bytes, most significant first. `what` names the field for the error.

@@ -1,4 +1,4 @@
-#include "models/data/digits.h"
+#include "ringside/models/data/digits.h"
 
 #include <cstdint>
 #include <numeric>
@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "common/errors.h"
-#include "models/data/digits_bytes.h"
-#include "models/data/image_dataset.h"
-#include "models/data/splitmix64.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/common/core/splitmix64.h"
+#include "ringside/models/data/digits_bytes.h"
+#include "ringside/models/data/image_dataset.h"
 
 namespace ringside {
 namespace {
@@ -25,7 +25,8 @@ std::vector<std::size_t> ShuffledOrder() {
   std::vector<std::size_t> order(kSamples);
   std::iota(order.begin(), order.end(), std::size_t{0});
   SplitMix64 random(kSplitSeed);
-  for (std::size_t i = kSamples - 1; i > 0; --i) std::swap(order[i], order[random.Below(i + 1)]);
+  for (std::size_t i = kSamples - 1; i > 0; --i)
+    std::swap(order[i], order[random.Next() % (i + 1)]);
   return order;
 }
 

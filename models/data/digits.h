@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "common/data/dataset.h"
+#include "ringside/common/data/dataset.h"
 
 namespace ringside {
 

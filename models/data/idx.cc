@@ -1,10 +1,10 @@
-#include "models/data/idx.h"
+#include "ringside/models/data/idx.h"
 
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "models/data/data_file.h"
+#include "ringside/models/data/data_file.h"
 
 namespace ringside {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "models/data/image_dataset.h"
+#include "ringside/models/data/image_dataset.h"
 
 namespace ringside {
 

@@ -1,10 +1,10 @@
-#include "models/data/image_dataset.h"
+#include "ringside/models/data/image_dataset.h"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside {
 namespace {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "common/data/dataset.h"
+#include "ringside/common/data/dataset.h"
 
 namespace ringside {
 
@@ -25,8 +25,8 @@ struct ChannelNorm {
   double deviation = 1;
 };
 
-/// A dataset of byte images held in memory, a byte a pixel, normalised on reading by one table
-/// look-up a pixel. What all real datasets share; they differ in where the bytes come from.
+/// A dataset of byte images in memory, a byte a pixel, normalised on reading by one table look-up a
+/// pixel. All real datasets share it; they differ in where the bytes come from.
 ///
 /// Immutable after construction, hence thread-safe.
 class ImageDataset : public Dataset {
@@ -47,7 +47,7 @@ class ImageDataset : public Dataset {
 
   SampleShape shape_;
   int classes_;
-  std::vector<std::array<float, 256>> tables_;  // per channel, float of every byte
+  std::vector<std::array<float, 256>> tables_;  // by channel: the float of every byte value
   ImageSplit train_;
   ImageSplit test_;
 };

@@ -1,10 +1,10 @@
-#include "models/data/mnist.h"
+#include "ringside/models/data/mnist.h"
 
 #include <filesystem>
 #include <span>
 
-#include "models/data/idx.h"
-#include "models/data/image_dataset.h"
+#include "ringside/models/data/idx.h"
+#include "ringside/models/data/image_dataset.h"
 
 namespace ringside {
 namespace {

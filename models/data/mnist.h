@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "common/data/dataset.h"
+#include "ringside/common/data/dataset.h"
 
 namespace ringside {
 

@@ -1,11 +1,11 @@
-#include "models/data/synthetic.h"
+#include "ringside/models/data/synthetic.h"
 
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "models/data/image_dataset.h"
-#include "models/data/splitmix64.h"
+#include "ringside/common/core/splitmix64.h"
+#include "ringside/models/data/image_dataset.h"
 
 namespace ringside {
 namespace {
@@ -18,11 +18,11 @@ constexpr ChannelNorm kNorm{.scale = 1, .mean = 127.5, .deviation = 55};
 // Per class and pixel, what is added to the noise: +kSignal or -kSignal.
 std::vector<int> MakePatterns(SplitMix64& random) {
   std::vector<int> patterns(kSyntheticShape.elements() * kClasses);
-  for (int& level : patterns) level = random.Below(2) == 0 ? kSignal : -kSignal;
+  for (int& level : patterns) level = random.Next() % 2 == 0 ? kSignal : -kSignal;
   return patterns;
 }
 
-// A clamped byte. Four pixels share one 64-bit draw: this is start-up time of every worker.
+// Returns a clamped byte. Four pixels share one 64-bit draw, as every worker does this at start.
 std::uint8_t Pixel(std::uint64_t draw, int signal) {
   const int noise = static_cast<int>((draw & 0xff) + (draw >> 8 & 0xff)) / 2;
   const int value = noise + signal;
@@ -35,7 +35,7 @@ ImageSplit MakeSplit(const std::vector<int>& patterns, std::size_t samples, Spli
   ImageSplit split;
   split.pixels.resize(samples * elements);
   for (std::size_t sample = 0; sample < samples; ++sample) {
-    const std::size_t label = random.Below(kClasses);
+    const std::size_t label = random.Next() % kClasses;
     split.labels.push_back(static_cast<std::uint8_t>(label));
     const int* pattern = patterns.data() + label * elements;
     std::uint8_t* pixels = split.pixels.data() + sample * elements;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "common/data/dataset.h"
+#include "ringside/common/data/dataset.h"
 
 namespace ringside {
 
@@ -15,13 +15,13 @@ inline constexpr std::size_t kSyntheticTestSamples = 2048;
 inline constexpr SampleShape kNoShape{0, 0, 0};
 inline constexpr std::size_t kNoDataSamples = 1'000'000;
 
-/// 1 x 28 x 28 inputs (784) and 10 classes, a pure function of the seed: every class is a random
-/// pattern of two levels, every sample its class's pattern at a third of the strength of the noise
-/// on top. Learnable, of about zero mean and unit deviation. 8 MB.
+/// Makes 1 x 28 x 28 inputs (784) of 10 classes from the seed alone. Every class has a random
+/// pattern of two levels. A sample is its class's pattern plus noise that is three times as strong.
+/// It can be learned and has about zero mean and unit deviation. 8 MB.
 std::unique_ptr<Dataset> MakeSynthetic(std::uint64_t seed);
 
-/// No data at all: 1,000,000 virtual training samples of zero elements and one class, no test
-/// samples. For profile models, which read none.
+/// Makes a dataset without data: 1,000,000 virtual training samples of zero elements and one class,
+/// no test samples. For profile models, which read none.
 std::unique_ptr<Dataset> MakeNoData();
 
 }  // namespace ringside

@@ -3,12 +3,12 @@
 //
 // MACs of a convolution: output height x width x (elements of its weight), of a linear layer:
 // elements of its weight. Normalisation, activation and pooling count as nothing beside them.
+#include "ringside/models/profile/image_profiles.h"
+
 #include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
-
-#include "models/profile/profile.h"
 
 namespace ringside {
 namespace {

@@ -1,4 +1,4 @@
-#include "models/profile/profile.h"
+#include "ringside/models/profile/profile.h"
 
 namespace ringside {
 
@@ -14,6 +14,13 @@ double Profile::macs() const {
   double sum = 0;
   for (const ProfileLayer& layer : layers) sum += layer.macs;
   return sum;
+}
+
+std::vector<TensorSpec> TensorsOf(const Profile& profile) {
+  std::vector<TensorSpec> tensors;
+  for (auto layer = profile.layers.rbegin(); layer != profile.layers.rend(); ++layer)
+    tensors.insert(tensors.end(), layer->tensors.rbegin(), layer->tensors.rend());
+  return tensors;
 }
 
 }  // namespace ringside

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/bucket_plan.h"
+#include "ringside/common/core/bucket_plan.h"
 
 namespace ringside {
 
@@ -27,17 +27,8 @@ struct Profile {
   double macs() const;
 };
 
-/// Image classifiers for 3 x 224 x 224 and 1,000 classes, with the tensors of torchvision's models.
-Profile ResNet50Profile();     ///< He, Zhang, Ren and Sun (2015); 25,557,032 parameters.
-Profile Vgg16Profile();        ///< Simonyan and Zisserman (2014), D; 138,357,544 parameters.
-Profile MobileNetV2Profile();  ///< Sandler et al. (2018), width 1; 3,504,872 parameters.
-
-/// Transformers, with the tensors of Hugging Face's models, for sequences of 512 and 1,024 tokens.
-Profile BertBaseProfile();  ///< Devlin et al. (2018), uncased, with pooler; 109,482,240 parameters.
-Profile Gpt2Profile();      ///< Radford et al. (2019), smallest; 124,439,808 parameters.
-
-/// 1,000 layers of one tensor of 4 KiB each: no network, but what coalescing is for.
-Profile SmallTensorsProfile();
+/// The trainable tensors in backward order, as `Model::Tensors` has them.
+std::vector<TensorSpec> TensorsOf(const Profile& profile);
 
 }  // namespace ringside
 

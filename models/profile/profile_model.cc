@@ -1,4 +1,4 @@
-#include "models/profile/profile_model.h"
+#include "ringside/models/profile/profile_model.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,8 @@
 #include <thread>
 #include <utility>
 
-#include "common/errors.h"
-#include "models/data/splitmix64.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/common/core/splitmix64.h"
 
 namespace ringside {
 namespace {
@@ -20,7 +20,7 @@ std::vector<float> MakePattern() {
   SplitMix64 random(1);
   std::vector<float> pattern(kPattern);
   for (float& value : pattern) {
-    const auto integer = static_cast<std::int32_t>(random.Below(2047)) - 1023;
+    const auto integer = static_cast<std::int32_t>(random.Next() % 2047) - 1023;
     value = std::ldexp(static_cast<float>(integer), -20);
   }
   return pattern;
@@ -42,8 +42,11 @@ std::size_t PatternStart(int tensor) {
 
 }  // namespace
 
-ProfileModel::ProfileModel(Profile profile, double compute_ms)
-    : compute_ms_(compute_ms), pattern_(MakePattern()), weighted_(kPattern, 0.0F) {
+ProfileModel::ProfileModel(const Profile& profile, double compute_ms)
+    : compute_ms_(compute_ms),
+      tensors_(TensorsOf(profile)),
+      pattern_(MakePattern()),
+      weighted_(kPattern, 0.0F) {
   if (!std::isfinite(compute_ms) || compute_ms < 0)
     throw ConfigError("the emulated compute time must be 0 or more milliseconds");
   const double macs = profile.macs();
@@ -57,9 +60,9 @@ void ProfileModel::AddLayer(const ProfileLayer& layer, double share) {
     return std::chrono::duration_cast<Clock::duration>(
         Milliseconds(compute_ms_ * share * fraction));
   };
-  const int first = static_cast<int>(tensors_.size());
-  tensors_.insert(tensors_.end(), layer.tensors.rbegin(), layer.tensors.rend());
-  layers_.push_back({part(1.0 / 3), part(2.0 / 3), first, static_cast<int>(tensors_.size())});
+  const int first = layers_.empty() ? 0 : layers_.back().end_tensor;
+  layers_.push_back(
+      {part(1.0 / 3), part(2.0 / 3), first, first + static_cast<int>(layer.tensors.size())});
 }
 
 void ProfileModel::Bind(FlatSpace& space, const BucketPlan& plan) {
@@ -103,11 +106,6 @@ void ProfileModel::Compute(Clock::duration duration) {
   clock_ +=
       slowdown_ == 1 ? duration : std::chrono::duration_cast<Clock::duration>(duration * slowdown_);
   std::this_thread::sleep_until(clock_);
-}
-
-bool ProfileModel::StretchCompute(double slowdown) {
-  slowdown_ = slowdown;
-  return true;
 }
 
 void ProfileModel::FillGradient(int tensor) {

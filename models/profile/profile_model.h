@@ -7,15 +7,15 @@
 #include <span>
 #include <vector>
 
-#include "common/bucket_tracker.h"
-#include "common/model.h"
-#include "models/profile/profile.h"
+#include "ringside/common/training/bucket_tracker.h"
+#include "ringside/common/training/model.h"
+#include "ringside/models/profile/profile.h"
 
 namespace ringside {
 
-/// Emulates the compute of a network on an accelerator: no arithmetic, but every tensor has its
-/// real size, is awaited before its layer starts and becomes ready on a clock, in backward order.
-/// Buckets are really synchronised and really updated.
+/// Emulates the compute of a network on an accelerator. It does no arithmetic, but every tensor has
+/// its real size, is awaited before its layer starts and becomes ready on a clock, in backward
+/// order. Buckets are really synchronised and updated.
 ///
 /// The clock. A step computes for C = `compute_ms`: forward C/3, backward 2C/3. Layer l takes
 /// (C/3) m_l / sum(m) and (2C/3) m_l / sum(m), with m_l the multiply-accumulate operations of its
@@ -30,22 +30,20 @@ namespace ringside {
 /// gradient is refilled (the all-reduce before overwrote it) before its layer's time is waited for.
 ///
 /// The loss is 1 per sample: a positive constant, as nothing is learned.
-class ProfileModel : public Model {
+class ProfileModel : public Model, private EmulatedCompute {
  public:
   using Clock = std::chrono::steady_clock;
 
   /// Throws `ConfigError` when `compute_ms` is negative or not finite.
-  ProfileModel(Profile profile, double compute_ms);
+  ProfileModel(const Profile& profile, double compute_ms);
 
   std::span<const TensorSpec> Tensors() const override { return tensors_; }
   /// Initial parameters are of the size of the gradients and the same for every seed.
   void Bind(FlatSpace& space, const BucketPlan& plan) override;
   double ForwardBackward(const Batch& batch, Strategy& strategy) override;
   Evaluation Evaluate(const Batch& batch) override;
-  /// Of a step that nothing slows.
-  double emulated_compute_ms() const override { return compute_ms_; }
   std::optional<Clock::time_point> forward_end() const override { return forward_end_; }
-  bool StretchCompute(double slowdown) override;
+  EmulatedCompute* emulated_compute() override { return this; }
 
  private:
   struct Layer {
@@ -54,6 +52,9 @@ class ProfileModel : public Model {
     int first_tensor;  // in flat order; the layer's tensors are consecutive
     int end_tensor;
   };
+
+  double step_ms() const override { return compute_ms_; }
+  void SlowDown(double factor) override { slowdown_ = factor; }
 
   void AddLayer(const ProfileLayer& layer, double share);
   void Forward();

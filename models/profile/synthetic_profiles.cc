@@ -1,7 +1,7 @@
+#include "ringside/models/profile/synthetic_profiles.h"
+
 #include <string>
 #include <utility>
-
-#include "models/profile/profile.h"
 
 namespace ringside {
 

@@ -4,11 +4,11 @@
 // MACs for a sequence of T tokens: T x (elements of a weight) for a linear layer, 2 T^2 x width for
 // the attention itself (scores and their product with the values), counted with the layer that
 // makes query, key and value. Looking up an embedding counts as nothing.
+#include "ringside/models/profile/text_profiles.h"
+
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "models/profile/profile.h"
 
 namespace ringside {
 namespace {

@@ -1,4 +1,4 @@
-#include "models/torch/flat_linear.h"
+#include "ringside/models/torch/flat_linear.h"
 
 #include <torch/csrc/autograd/custom_function.h>
 

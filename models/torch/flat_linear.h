@@ -1,6 +1,8 @@
 #ifndef RINGSIDE_MODELS_TORCH_FLAT_LINEAR_H_
 #define RINGSIDE_MODELS_TORCH_FLAT_LINEAR_H_
 
+// Private to the .cc files of this folder.
+
 #include <ATen/ATen.h>
 
 namespace ringside {
@@ -9,7 +11,7 @@ namespace ringside {
 /// gradients of weight and bias straight into `weight_grad` and `bias_grad` and hands autograd
 /// undefined ones, so no temporary of the weight's size is allocated, zeroed or copied.
 ///
-/// A backward pass *overwrites* both: a layer must be used once a step. Private to models/torch.
+/// A backward pass *overwrites* both, so a layer must be used only once a step.
 at::Tensor FlatLinear(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
                       const at::Tensor& weight_grad, const at::Tensor& bias_grad);
 

@@ -1,24 +1,31 @@
-#include "models/torch/layers.h"
+#include "ringside/models/torch/layers.h"
 
 #include <cmath>
+#include <cstdint>
 #include <utility>
+#include <variant>
+#include <vector>
 
-#include "models/torch/flat_linear.h"
+#include "ringside/models/torch/flat_linear.h"
 
 namespace ringside {
 namespace {
 
+std::int64_t Size(std::size_t size) { return static_cast<std::int64_t>(size); }
+
 // torch::nn's default: Kaiming-uniform with a = sqrt(5), which is 1 / sqrt(fan-in) for weights, and
 // the same bound for biases.
-Initial DefaultInitial(std::int64_t fan_in) {
+Initial DefaultInitial(std::size_t fan_in) {
   return {Initial::Kind::kUniform, 1.0 / std::sqrt(static_cast<double>(fan_in))};
 }
 
 class Linear : public Layer {
  public:
-  Linear(NetworkState& state, const std::string& name, std::int64_t inputs, std::int64_t outputs)
-      : bias_(state.AddParameter(name + ".bias", {outputs}, DefaultInitial(inputs))),
-        weight_(state.AddParameter(name + ".weight", {outputs, inputs}, DefaultInitial(inputs))) {}
+  Linear(NetworkState& state, const LinearSpec& spec)
+      : bias_(state.AddParameter(spec.name + ".bias", {Size(spec.outputs)},
+                                 DefaultInitial(spec.inputs))),
+        weight_(state.AddParameter(spec.name + ".weight", {Size(spec.outputs), Size(spec.inputs)},
+                                   DefaultInitial(spec.inputs))) {}
 
   at::Tensor Forward(const at::Tensor& input, const NetworkState& state, bool) override {
     return FlatLinear(input, state.Read(weight_), state.Read(bias_), state.grad(weight_),
@@ -32,35 +39,38 @@ class Linear : public Layer {
 
 class Conv : public Layer {
  public:
-  Conv(NetworkState& state, const std::string& name, const ConvOptions& options)
-      : options_(options) {
-    const std::int64_t fan_in = options.in_channels * options.kernel * options.kernel;
-    if (options.bias)
-      bias_ = state.AddParameter(name + ".bias", {options.out_channels}, DefaultInitial(fan_in));
+  Conv(NetworkState& state, const ConvSpec& spec)
+      : stride_(Size(spec.stride)), padding_(Size(spec.padding)) {
+    const Initial initial = DefaultInitial(spec.in_channels * spec.kernel * spec.kernel);
+    if (spec.bias)
+      bias_ = state.AddParameter(spec.name + ".bias", {Size(spec.out_channels)}, initial);
     weight_ = state.AddParameter(
-        name + ".weight",
-        {options.out_channels, options.in_channels, options.kernel, options.kernel},
-        DefaultInitial(fan_in));
+        spec.name + ".weight",
+        {Size(spec.out_channels), Size(spec.in_channels), Size(spec.kernel), Size(spec.kernel)},
+        initial);
   }
 
   at::Tensor Forward(const at::Tensor& input, const NetworkState& state, bool) override {
-    const at::Tensor bias = options_.bias ? state.Read(bias_) : at::Tensor();
-    return at::conv2d(input, state.Read(weight_), bias, options_.stride, options_.padding);
+    const at::Tensor bias = bias_ < 0 ? at::Tensor() : state.Read(bias_);
+    return at::conv2d(input, state.Read(weight_), bias, stride_, padding_);
   }
 
  private:
-  ConvOptions options_;
+  std::int64_t stride_;
+  std::int64_t padding_;
   int bias_ = -1;
   int weight_ = -1;
 };
 
 class BatchNorm : public Layer {
  public:
-  BatchNorm(NetworkState& state, const std::string& name, std::int64_t channels)
-      : bias_(state.AddParameter(name + ".bias", {channels}, {Initial::Kind::kConstant, 0})),
-        weight_(state.AddParameter(name + ".weight", {channels}, {Initial::Kind::kConstant, 1})),
-        mean_(state.AddBuffer(static_cast<std::size_t>(channels), 0)),
-        variance_(state.AddBuffer(static_cast<std::size_t>(channels), 1)) {}
+  BatchNorm(NetworkState& state, const BatchNormSpec& spec)
+      : bias_(state.AddParameter(spec.name + ".bias", {Size(spec.channels)},
+                                 {Initial::Kind::kConstant, 0})),
+        weight_(state.AddParameter(spec.name + ".weight", {Size(spec.channels)},
+                                   {Initial::Kind::kConstant, 1})),
+        mean_(state.AddBuffer(spec.channels, 0)),
+        variance_(state.AddBuffer(spec.channels, 1)) {}
 
   at::Tensor Forward(const at::Tensor& input, const NetworkState& state, bool training) override {
     constexpr double kMomentum = 0.1;
@@ -121,49 +131,56 @@ class Residual : public Layer {
   LayerPtr shortcut_;
 };
 
-}  // namespace
+LayerPtr MakeSequential(const std::vector<LayerSpec>& specs, NetworkState& state);
 
-LayerPtr MakeLinear(NetworkState& state, const std::string& name, std::int64_t inputs,
-                    std::int64_t outputs) {
-  return std::make_unique<Linear>(state, name, inputs, outputs);
-}
+/// Makes a layer from its description.
+class LayerMaker {
+ public:
+  explicit LayerMaker(NetworkState& state) : state_(state) {}
 
-LayerPtr MakeConv(NetworkState& state, const std::string& name, const ConvOptions& options) {
-  return std::make_unique<Conv>(state, name, options);
-}
+  LayerPtr operator()(const LinearSpec& spec) { return std::make_unique<Linear>(state_, spec); }
+  LayerPtr operator()(const ConvSpec& spec) { return std::make_unique<Conv>(state_, spec); }
+  LayerPtr operator()(const BatchNormSpec& spec) {
+    return std::make_unique<BatchNorm>(state_, spec);
+  }
+  LayerPtr operator()(const ReluSpec&) {
+    return MakeStateless([](const at::Tensor& input) { return at::relu(input); });
+  }
+  LayerPtr operator()(const MaxPoolSpec&) {
+    return MakeStateless([](const at::Tensor& input) { return at::max_pool2d(input, 2); });
+  }
+  LayerPtr operator()(const GlobalAveragePoolSpec&) {
+    return MakeStateless([](const at::Tensor& input) { return input.mean({2, 3}); });
+  }
+  LayerPtr operator()(const FlattenSpec&) {
+    return MakeStateless([](const at::Tensor& input) { return input.flatten(1); });
+  }
+  LayerPtr operator()(const ResidualSpec& spec) {
+    LayerPtr main = MakeSequential(spec.main, state_);
+    LayerPtr shortcut = spec.shortcut.empty() ? nullptr : MakeSequential(spec.shortcut, state_);
+    return std::make_unique<Residual>(std::move(main), std::move(shortcut));
+  }
 
-LayerPtr MakeBatchNorm(NetworkState& state, const std::string& name, std::int64_t channels) {
-  return std::make_unique<BatchNorm>(state, name, channels);
-}
+ private:
+  template <typename Function>
+  static LayerPtr MakeStateless(Function function) {
+    return std::make_unique<Stateless<Function>>(std::move(function));
+  }
 
-LayerPtr MakeRelu() {
-  return std::make_unique<Stateless<at::Tensor (*)(const at::Tensor&)>>(
-      [](const at::Tensor& input) { return at::relu(input); });
-}
+  NetworkState& state_;
+};
 
-LayerPtr MakeMaxPool() {
-  return std::make_unique<Stateless<at::Tensor (*)(const at::Tensor&)>>(
-      [](const at::Tensor& input) { return at::max_pool2d(input, 2); });
-}
-
-LayerPtr MakeGlobalAveragePool() {
-  return std::make_unique<Stateless<at::Tensor (*)(const at::Tensor&)>>(
-      [](const at::Tensor& input) {
-        return input.mean({2, 3});
-      });
-}
-
-LayerPtr MakeFlatten() {
-  return std::make_unique<Stateless<at::Tensor (*)(const at::Tensor&)>>(
-      [](const at::Tensor& input) { return input.flatten(1); });
-}
-
-LayerPtr MakeSequential(std::vector<LayerPtr> layers) {
+LayerPtr MakeSequential(const std::vector<LayerSpec>& specs, NetworkState& state) {
+  LayerMaker maker(state);
+  std::vector<LayerPtr> layers;
+  for (const LayerSpec& spec : specs) layers.push_back(std::visit(maker, spec.kind));
   return std::make_unique<Sequential>(std::move(layers));
 }
 
-LayerPtr MakeResidual(LayerPtr main, LayerPtr shortcut) {
-  return std::make_unique<Residual>(std::move(main), std::move(shortcut));
+}  // namespace
+
+LayerPtr MakeLayers(const Network& network, NetworkState& state) {
+  return MakeSequential(network.layers, state);
 }
 
 }  // namespace ringside

@@ -1,4 +1,4 @@
-#include "models/torch/network_state.h"
+#include "ringside/models/torch/network_state.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 

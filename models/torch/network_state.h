@@ -1,6 +1,8 @@
 #ifndef RINGSIDE_MODELS_TORCH_NETWORK_STATE_H_
 #define RINGSIDE_MODELS_TORCH_NETWORK_STATE_H_
 
+// Private to the .cc files of this folder.
+
 #include <ATen/ATen.h>
 
 #include <cstddef>
@@ -9,13 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "common/bucket_plan.h"
-#include "common/bucket_tracker.h"
-#include "common/flat_space.h"
+#include "ringside/common/core/bucket_plan.h"
+#include "ringside/common/core/flat_space.h"
+#include "ringside/common/training/bucket_tracker.h"
 
 namespace ringside {
 
-/// What a parameter starts with.
+/// The initial values of a parameter.
 struct Initial {
   enum class Kind {
     kUniform,   ///< Uniform in [-value, value).
@@ -33,28 +35,28 @@ struct Initial {
 /// backward pass finishes them: autograd runs its nodes latest first, and a layer that declares
 /// (bias, weight) sees them finished as (weight, bias).
 ///
-/// Private to models/torch. One thread.
+/// One thread.
 class NetworkState {
  public:
-  /// Index of the new parameter.
+  /// Adds a parameter and returns its index.
   int AddParameter(std::string name, std::vector<std::int64_t> sizes, const Initial& initial);
-  /// Index of the new buffer: `elements` floats, all `value`.
+  /// Adds a buffer of `elements` floats, all `value`, and returns its index.
   int AddBuffer(std::size_t elements, float value);
 
-  /// In flat order.
+  /// The tensors in flat order.
   std::vector<TensorSpec> Specs() const;
   /// Makes the views and writes the initial values, which depend on the seed alone: they are drawn
   /// from a generator of our own, in the order of declaration.
   void Bind(FlatSpace& space, const BucketPlan& plan, std::uint64_t seed);
 
-  /// Before a forward pass that trains: reads await their buckets in `tracker`. Null: reads do not
-  /// wait.
+  /// Call before a forward pass that trains: reads await their buckets in `tracker`. Null: reads do
+  /// not wait.
   void set_tracker(BucketTracker* tracker) { tracker_ = tracker; }
 
   int parameters() const { return static_cast<int>(parameters_.size()); }
-  /// Parameter for use in a forward pass; a leaf of the autograd graph.
+  /// The parameter for use in a forward pass; a leaf of the autograd graph.
   const at::Tensor& Read(int parameter) const;
-  /// Same, without waiting.
+  /// The same, without waiting.
   const at::Tensor& value(int parameter) const { return At(parameter).value; }
   /// Where the gradient of a parameter belongs.
   const at::Tensor& grad(int parameter) const { return At(parameter).grad; }

@@ -6,7 +6,7 @@
 // undefined ones. For the others autograd leaves the gradient it computed in `grad` (it moves it
 // there, as `grad` was undefined), and the hook copies it once into the flat space: one read and
 // one write, where accumulating into the flat space would cost a fill, two reads and a write.
-#include "models/torch/torch_model.h"
+#include "ringside/models/torch/torch_model.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -23,8 +23,10 @@
 #include <utility>
 #include <vector>
 
-#include "common/bucket_tracker.h"
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/common/training/bucket_tracker.h"
+#include "ringside/models/torch/layers.h"
+#include "ringside/models/torch/network_state.h"
 
 namespace ringside {
 namespace {
@@ -43,8 +45,8 @@ class PostHook : public torch::autograd::FunctionPostHook {
   std::function<void()> call_;
 };
 
-// OpenBLAS with threads of its own does not follow libtorch's setting; other BLAS libraries lack
-// the symbol and do.
+// OpenBLAS with its own threads does not follow libtorch's setting. Other BLAS libraries follow it
+// and lack this symbol.
 void SetComputeThreads(int threads) {
   at::set_num_threads(threads);
   using SetThreads = void (*)(int);
@@ -63,8 +65,8 @@ auto WithTypedErrors(Function function) {
 
 class TorchModel : public Model {
  public:
-  TorchModel(NetworkBuilder build, const ModelOptions& options)
-      : options_(options), network_(build(options, state_)), tensors_(state_.Specs()) {
+  TorchModel(const Network& network, const ModelOptions& options)
+      : options_(options), network_(MakeLayers(network, state_)), tensors_(state_.Specs()) {
     SetComputeThreads(options.threads);
   }
 
@@ -178,8 +180,8 @@ Evaluation TorchModel::Evaluate(const Batch& batch) {
 
 }  // namespace
 
-std::unique_ptr<Model> MakeTorchModel(NetworkBuilder build, const ModelOptions& options) {
-  return WithTypedErrors([&] { return std::make_unique<TorchModel>(build, options); });
+std::unique_ptr<Model> MakeTorchModel(const Network& network, const ModelOptions& options) {
+  return WithTypedErrors([&] { return std::make_unique<TorchModel>(network, options); });
 }
 
 }  // namespace ringside

@@ -1,29 +1,29 @@
-#include "models/torch/torch_model_table.h"
+#include "ringside/models/torch/torch_model_table.h"
 
-#include <array>
+#include <vector>
 
-#include "models/torch/networks.h"
-#include "models/torch/torch_model.h"
-#include "models/torch/torch_model_names.h"
+#include "ringside/models/networks/network_table.h"
+#include "ringside/models/torch/torch_model.h"
 
 namespace ringside {
 namespace {
 
-template <NetworkBuilder kBuild>
-constexpr ModelEntry Entry(const TorchModelName& name) {
-  return {name.name, name.summary, true,
-          [](const ModelOptions& options) { return MakeTorchModel(kBuild, options); },
-          name.tensors};
+std::vector<ModelEntry> MakeTable() {
+  std::vector<ModelEntry> table;
+  for (const NetworkEntry& network : NetworkTable()) {
+    table.push_back(
+        NetworkModel(network, [describe = network.describe](const ModelOptions& options) {
+          return MakeTorchModel(describe(options), options);
+        }));
+  }
+  return table;
 }
-
-constexpr std::array<ModelEntry, kTorchModelNames.size()> kTable{
-    Entry<BuildMlp>(kTorchModelNames[0]),
-    Entry<BuildCnn>(kTorchModelNames[1]),
-    Entry<BuildResNet18>(kTorchModelNames[2]),
-};
 
 }  // namespace
 
-std::span<const ModelEntry> TorchModelTable() { return kTable; }
+std::span<const ModelEntry> TorchModelTable() {
+  static const std::vector<ModelEntry> table = MakeTable();
+  return table;
+}
 
 }  // namespace ringside

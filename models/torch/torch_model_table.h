@@ -2,15 +2,20 @@
 #define RINGSIDE_MODELS_TORCH_TORCH_MODEL_TABLE_H_
 
 #include <span>
+#include <vector>
 
-#include "models/model_table.h"
+#include "ringside/models/core/model_entry.h"
 
 namespace ringside {
 
-/// The models that need libtorch, with their factories: the entries that `ModelTable()` lists with
-/// null ones, in the same order. In library `ringside_torch_models`. A worker looks here first,
-/// then in `ModelTable()`.
+/// The models that need libtorch, with their factories: the entries that `ModelTable()` lists
+/// without them, in the same order. In library `ringside_torch_models`.
 std::span<const ModelEntry> TorchModelTable();
+
+/// The same, as a program adds them to its extensions.
+inline std::vector<ModelEntry> TorchModels() {
+  return {TorchModelTable().begin(), TorchModelTable().end()};
+}
 
 }  // namespace ringside
 

@@ -1,8 +1,8 @@
-#include "common/measure/bound.h"
+#include "ringside/common/measure/bound.h"
 
 #include <gtest/gtest.h>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside {
 namespace {

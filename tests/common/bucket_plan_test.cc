@@ -1,4 +1,4 @@
-#include "common/bucket_plan.h"
+#include "ringside/common/core/bucket_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "common/bucket_tracker.h"
+#include "ringside/common/training/bucket_tracker.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

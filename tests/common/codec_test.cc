@@ -1,5 +1,5 @@
-// What every codec promises, and what each does besides.
-#include "common/codec/codec.h"
+// Tests the promises of every codec, and the details of each.
+#include "ringside/common/codec/codec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,16 +13,17 @@
 #include <string>
 #include <vector>
 
-#include "common/codec/error_feedback.h"
-#include "common/codec/top_k_codec.h"
-#include "common/errors.h"
+#include "ringside/common/codec/codec_table.h"
+#include "ringside/common/codec/error_feedback.h"
+#include "ringside/common/codec/top_k_codec.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside {
 namespace {
 
 CodecOptions OptionsOf(const std::string& text, ErrorFeedback feedback = ErrorFeedback::kAuto) {
   CodecOptions options{.error_feedback = feedback, .seed = 11};
-  ParseCodec(text, options);
+  ParseCodec(text, BuiltinCodecs(), options);
   return options;
 }
 
@@ -39,7 +40,7 @@ std::vector<float> RandomValues(std::size_t count, unsigned seed = 1) {
 }
 
 std::vector<std::byte> Encode(Codec& codec, std::span<const float> values,
-                              const CodecPlace& place = {}) {
+                              const GradientPosition& place = {}) {
   std::vector<std::byte> bytes(codec.EncodedBytes(values.size()));
   codec.Encode(values, place, bytes);
   return bytes;
@@ -47,7 +48,7 @@ std::vector<std::byte> Encode(Codec& codec, std::span<const float> values,
 
 std::vector<float> Decode(const Codec& codec, std::span<const std::byte> bytes, std::size_t count) {
   std::vector<float> values(count, std::nanf(""));
-  EXPECT_EQ(codec.DamageOf({bytes, count}), "");
+  EXPECT_EQ(codec.Validate({bytes, count}), "");
   codec.Decode({bytes, count}, 0, values);
   return values;
 }
@@ -96,7 +97,7 @@ TEST_P(CodecTest, PartsAddUpToTheWhole) {
 
 TEST_P(CodecTest, TheSamePlaceGivesTheSameBytes) {
   const std::vector<float> values = RandomValues(3001);
-  const CodecPlace place{.offset = 640, .step = 17};
+  const GradientPosition place{.offset = 640, .step = 17};
   EXPECT_EQ(Encode(*Make(), values, place), Encode(*Make(), values, place));
 }
 
@@ -127,7 +128,7 @@ TEST_P(CodecTest, DamagedBytesAreFoundOrHarmless) {
     for (int hits = 0; hits < 4 && !bytes.empty(); ++hits) {
       bytes[random() % std::min<std::size_t>(bytes.size(), 64)] = static_cast<std::byte>(random());
     }
-    if (!codec->DamageOf({bytes, count}).empty()) continue;
+    if (!codec->Validate({bytes, count}).empty()) continue;
     ASSERT_EQ(bytes.size(), codec->EncodedBytes(count));
     std::vector<float> decoded(count);
     codec->Decode({bytes, count}, 0, decoded);
@@ -137,8 +138,8 @@ TEST_P(CodecTest, DamagedBytesAreFoundOrHarmless) {
 TEST_P(CodecTest, AnotherLengthIsDamage) {
   const auto codec = Make();
   const std::vector<std::byte> bytes(codec->EncodedBytes(100) + 1);
-  EXPECT_NE(codec->DamageOf({bytes, 100}), "");
-  EXPECT_NE(codec->DamageOf({std::span(bytes).first(3), 100}), "");
+  EXPECT_NE(codec->Validate({bytes, 100}), "");
+  EXPECT_NE(codec->Validate({std::span(bytes).first(3), 100}), "");
 }
 
 // The property that gives error feedback its name: nothing is lost for good.
@@ -187,12 +188,12 @@ TEST(CodecTest, Fp32AndPowerSgdEncodeNoGradientAlone) {
 
 TEST(CodecTest, ErrorFeedbackIsOnWhereErrorsDoNotAverageOut) {
   for (const std::string on : {"topk:0.1", "sign", "powersgd:2"}) {
-    EXPECT_TRUE(FeedsErrorsBack(OptionsOf(on)));
-    EXPECT_FALSE(FeedsErrorsBack(OptionsOf(on, ErrorFeedback::kOff)));
+    EXPECT_TRUE(UsesErrorFeedback(OptionsOf(on)));
+    EXPECT_FALSE(UsesErrorFeedback(OptionsOf(on, ErrorFeedback::kOff)));
   }
   for (const std::string off : {"fp32", "fp16", "bf16", "int8"}) {
-    EXPECT_FALSE(FeedsErrorsBack(OptionsOf(off)));
-    EXPECT_TRUE(FeedsErrorsBack(OptionsOf(off, ErrorFeedback::kOn)));
+    EXPECT_FALSE(UsesErrorFeedback(OptionsOf(off)));
+    EXPECT_TRUE(UsesErrorFeedback(OptionsOf(off, ErrorFeedback::kOn)));
   }
 }
 
@@ -253,7 +254,7 @@ TEST(Int8CodecTest, AScaleThatNobodyEncodesIsDamage) {
   std::vector<std::byte> bytes = Encode(*codec, RandomValues(100));
   for (const float scale : {-1.0F, std::numeric_limits<float>::infinity()}) {
     std::memcpy(bytes.data(), &scale, sizeof(scale));
-    EXPECT_NE(codec->DamageOf({bytes, 100}), "") << scale;
+    EXPECT_NE(codec->Validate({bytes, 100}), "") << scale;
   }
 }
 
@@ -285,7 +286,13 @@ TEST(SignCodecTest, DecodesToSignTimesMeanMagnitude) {
   EXPECT_EQ(RoundTrip(*codec, mixed), (std::vector<float>{-3, 3, -3, 3}));
 }
 
-/// By sorting all.
+/// Computes the same by sorting all.
+std::vector<std::uint32_t> Largest(std::span<const float> values, std::size_t count) {
+  static LargestMagnitudes selection;  // one for all: its memory is used again
+  const std::span<const std::uint32_t> indices = selection.Select(values, count);
+  return {indices.begin(), indices.end()};
+}
+
 std::vector<std::uint32_t> LargestBySorting(std::span<const float> values, std::size_t count) {
   std::vector<std::uint32_t> indices(values.size());
   std::iota(indices.begin(), indices.end(), 0);
@@ -302,19 +309,18 @@ TEST(TopKCodecTest, SelectsExactlyTheLargest) {
     for (std::size_t i = 0; i < count; i += 5) values[i] = 0.0125F;  // ties
     for (const double ratio : {0.0001, 0.01, 0.1, 0.5, 1.0}) {
       const std::size_t kept = TopKCodec(ratio).Kept(count);
-      EXPECT_EQ(LargestMagnitudes(values, kept), LargestBySorting(values, kept))
-          << kept << " of " << count;
+      EXPECT_EQ(Largest(values, kept), LargestBySorting(values, kept)) << kept << " of " << count;
     }
   }
 }
 
-// A sample at regular distances sees nothing of where the large values lie.
+// A sample at regular distances would miss the large values.
 TEST(TopKCodecTest, AMisleadingSampleChangesNothing) {
   std::vector<float> rising(100'000);
   for (std::size_t i = 0; i < rising.size(); ++i) rising[i] = i % 25 == 0 ? 1e6F : 1.0F;
-  EXPECT_EQ(LargestMagnitudes(rising, 5000), LargestBySorting(rising, 5000));
+  EXPECT_EQ(Largest(rising, 5000), LargestBySorting(rising, 5000));
   const std::vector<float> equal(100'000, 1.0F);
-  EXPECT_EQ(LargestMagnitudes(equal, 1000), LargestBySorting(equal, 1000));
+  EXPECT_EQ(Largest(equal, 1000), LargestBySorting(equal, 1000));
 }
 
 TEST(TopKCodecTest, KeepsCeilOfTheRatioAndAtLeastOne) {

@@ -1,4 +1,4 @@
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

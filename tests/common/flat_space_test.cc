@@ -1,4 +1,4 @@
-#include "common/flat_space.h"
+#include "ringside/common/core/flat_space.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 #include <string>
 #include <utility>
 
-#include "common/errors.h"
-#include "common/memory_region.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/common/core/memory_region.h"
 
 namespace ringside {
 namespace {

@@ -1,5 +1,5 @@
 // 16-bit floats: every one of them, both ways, and both implementations of fp16.
-#include "common/codec/half.h"
+#include "ringside/common/codec/half.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "common/data/loader.h"
+#include "ringside/common/data/loader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 #include "tests/common/test_dataset.h"
 #include "tests/common/thread_ranks.h"
 

@@ -1,4 +1,4 @@
-#include "common/codec/power_sgd.h"
+#include "ringside/common/codec/power_sgd.h"
 
 #include <gtest/gtest.h>
 

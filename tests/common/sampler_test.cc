@@ -1,4 +1,4 @@
-#include "common/data/sampler.h"
+#include "ringside/common/data/sampler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside {
 namespace {

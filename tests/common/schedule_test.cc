@@ -1,4 +1,4 @@
-#include "common/optim/schedule.h"
+#include "ringside/common/optim/schedule.h"
 
 #include <gtest/gtest.h>
 

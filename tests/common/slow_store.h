@@ -5,14 +5,14 @@
 #include <string>
 #include <string_view>
 
-#include "common/errors.h"
-#include "common/store.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/common/core/store.h"
 
 namespace ringside {
 
-/// A store among processes that are slow to set keys: who waits less than `takes` for a key that
-/// begins with `prefix` waits in vain, at once and without a clock. Who is ready to wait that long
-/// gets the value as soon as it is there. Thread-safe; `Delay` before there are threads.
+/// A store that acts as if other processes were slow to set keys. A wait shorter than `takes` for a
+/// key that begins with `prefix` fails at once, without a clock. A longer wait gets the value as
+/// soon as it is set. Thread-safe, but call `Delay` before threads start.
 class SlowStore : public InProcessStore {
  public:
   void Delay(std::string prefix, std::chrono::milliseconds takes) {

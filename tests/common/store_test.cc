@@ -1,4 +1,4 @@
-#include "common/store.h"
+#include "ringside/common/core/store.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 #include "tests/common/thread_ranks.h"
 
 namespace ringside {
@@ -64,8 +64,8 @@ TEST_P(ExchangeTest, EverybodyGetsEverybodysByRank) {
   RunRanks(workers, [&](int rank) {
     for (int round = 0; round < 3; ++round) {
       const std::vector<std::string> all =
-          Exchange(store, TestWorld(rank, workers), "round " + std::to_string(round),
-                   std::to_string(100 * round + rank), Late());
+          StoreAllGather(store, TestWorld(rank, workers), "round " + std::to_string(round),
+                         std::to_string(100 * round + rank), Late());
       ASSERT_EQ(all.size(), static_cast<std::size_t>(workers));
       for (int peer = 0; peer < workers; ++peer) {
         EXPECT_EQ(all[static_cast<std::size_t>(peer)], std::to_string(100 * round + peer));
@@ -83,7 +83,7 @@ TEST(ExchangeErrorTest, NamesTheFirstMissingRank) {
   const RankOutcomes outcomes = TryRanks(3, [&](int rank) {
     if (rank == 1) return;
     try {
-      Exchange(store, TestWorld(rank, 3), "sums", "x", Soon());
+      StoreAllGather(store, TestWorld(rank, 3), "sums", "x", Soon());
     } catch (const CommError& error) {
       EXPECT_EQ(error.peer(), "worker 1");
       EXPECT_THAT(error.what(), HasSubstr("exchange of sums"));

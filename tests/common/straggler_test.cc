@@ -1,11 +1,12 @@
-#include "common/straggler.h"
+#include "ringside/common/training/straggler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <vector>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside {
 namespace {
@@ -22,7 +23,7 @@ std::string RefusalOf(std::string_view text) {
   return "accepted";
 }
 
-/// Who is slowed in a step.
+/// The ranks that are slowed in a step.
 std::vector<int> Slowed(const StragglerOptions& options, std::uint64_t seed, std::int64_t step,
                         int workers) {
   std::vector<int> slowed;
@@ -103,6 +104,16 @@ TEST(Slowdown, OfRandomStragglersIsAPureFunctionOfSeedStepAndWorker) {
   EXPECT_NEAR(slowed, 1000, 137);
   EXPECT_NEAR(other_seed, 1500, 154);
   EXPECT_NEAR(other_worker, 1500, 154);
+}
+
+// The steps of its first thirty in which worker 0 was slow when runs were recorded.
+TEST(Slowdown, OfRandomStragglersNeverChanges) {
+  const StragglerOptions options = ParseStraggler("kind=random,factor=2,probability=0.25");
+  std::vector<std::int64_t> slow;
+  for (std::int64_t step = 0; step < 30; ++step) {
+    if (Slowdown(options, 1, step, 0, 2) > 1) slow.push_back(step);
+  }
+  EXPECT_THAT(slow, ::testing::ElementsAre(6, 10, 11, 15, 18, 20, 21, 22, 27));
 }
 
 TEST(Slowdown, OfNoneIsOne) { EXPECT_EQ(Slowdown({}, 1, 5, 0, 3), 1); }

@@ -1,4 +1,4 @@
-#include "common/straggling_model.h"
+#include "ringside/common/training/straggling_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,18 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "common/strategy.h"
+#include "ringside/common/strategy/strategy.h"
 
 namespace ringside {
 namespace {
 
-using Clock = StretchClock::Clock;
+using Clock = SlowdownClock::Clock;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using ::testing::ElementsAre;
 
-/// Time passes when somebody says so.
-class FakeClock : public StretchClock {
+/// A clock that moves only when a test moves it.
+class FakeClock : public SlowdownClock {
  public:
   Clock::time_point Now() override { return now; }
   void Sleep(Clock::duration duration) override { now += duration + overshoot; }
@@ -29,7 +29,7 @@ class FakeClock : public StretchClock {
 };
 
 /// Computes 4 ms, awaits, computes 6 ms, submits, computes 2 ms.
-class ThreePieces : public Model {
+class ThreePieces : public Model, private EmulatedCompute {
  public:
   explicit ThreePieces(FakeClock& clock, double emulated_ms = 0)
       : clock_(clock), emulated_ms_(emulated_ms) {}
@@ -45,15 +45,14 @@ class ThreePieces : public Model {
     return 7;
   }
   Evaluation Evaluate(const Batch&) override { return {}; }
-  double emulated_compute_ms() const override { return emulated_ms_; }
-  bool StretchCompute(double slowdown) override {
-    if (emulated_ms_ > 0) stretched.push_back(slowdown);
-    return emulated_ms_ > 0;
-  }
+  EmulatedCompute* emulated_compute() override { return emulated_ms_ > 0 ? this : nullptr; }
 
   std::vector<double> stretched;
 
  private:
+  double step_ms() const override { return emulated_ms_; }
+  void SlowDown(double factor) override { stretched.push_back(factor); }
+
   FakeClock& clock_;
   const double emulated_ms_;
 };
@@ -82,10 +81,11 @@ class TimedStrategy : public Strategy {
 
 class StragglingModelTest : public ::testing::Test {
  protected:
+  StragglingModel Slowed(Model& inner, double slowdown) {
+    return {inner, [=](std::int64_t) { return slowdown; }, recorder_, clock_};
+  }
   double Step(Model& inner, double slowdown) {
-    StragglingModel model(
-        inner, [=](std::int64_t) { return slowdown; }, recorder_, clock_);
-    return model.ForwardBackward({}, strategy_);
+    return Slowed(inner, slowdown).ForwardBackward({}, strategy_);
   }
 
   FakeClock clock_;
@@ -117,6 +117,13 @@ TEST_F(StragglingModelTest, LeavesAStepThatIsNotSlowedAlone) {
   Step(inner, 1);
   EXPECT_DOUBLE_EQ(clock_.Ms(), 14);
   EXPECT_DOUBLE_EQ(recorder_.TakeStragglerMs(), 0);
+}
+
+TEST_F(StragglingModelTest, EmulatesWhatItsInnerModelEmulates) {
+  ThreePieces real(clock_);
+  ThreePieces emulating(clock_, 12);
+  EXPECT_EQ(Slowed(real, 3).emulated_compute(), nullptr);
+  EXPECT_EQ(Slowed(emulating, 3).emulated_compute()->step_ms(), 12);
 }
 
 TEST_F(StragglingModelTest, LeavesEmulatedComputeToTheModelsOwnClock) {

@@ -5,8 +5,10 @@
 #include <chrono>
 #include <vector>
 
-#include "common/measured_strategy.h"
-#include "common/none_strategy.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/common/strategy/deferred_submit_strategy.h"
+#include "ringside/common/strategy/measured_strategy.h"
+#include "ringside/common/strategy/none_strategy.h"
 #include "tests/common/thread_ranks.h"
 
 namespace ringside {
@@ -50,20 +52,29 @@ TEST_F(NoneStrategyTest, SendsNothing) {
   strategy_.Await(MakeBucket(space_, plan_, 0, 0));
   strategy_.Stop();
   EXPECT_EQ(recorder_.bytes_sent() + recorder_.bytes_received(), 0U);
-  EXPECT_FALSE(kNoneEntry.synchronous);
-  EXPECT_EQ(kNoneEntry.make_server, nullptr);
+  EXPECT_EQ(kNoneEntry.traits.agreement, Agreement::kNone);
+  EXPECT_EQ(kNoneEntry.traits.averaging(), Averaging::kLocalBatch);
+  EXPECT_FALSE(kNoneEntry.traits.has_servers());
 }
 
 class SlowStrategy : public Strategy {
  public:
   void Start(FlatSpace&, const BucketPlan&, const StartPoint&) override { ++starts; }
-  void Submit(const Bucket&) override { Spend(std::chrono::milliseconds(2)); }
-  void Await(const Bucket&) override { Spend(std::chrono::milliseconds(4)); }
+  void Submit(const Bucket&) override {
+    ++submits;
+    Spend(std::chrono::milliseconds(2));
+  }
+  void Await(const Bucket&) override {
+    ++awaits;
+    Spend(std::chrono::milliseconds(4));
+  }
   void Settle() override { ++settles; }
   void ReadOptimizerState(std::span<float> out) override { out[0] = 9; }
   void Stop() override { ++stops; }
 
   int starts = 0;
+  int submits = 0;
+  int awaits = 0;
   int settles = 0;
   int stops = 0;
 
@@ -73,6 +84,24 @@ class SlowStrategy : public Strategy {
     while (std::chrono::steady_clock::now() < until) continue;
   }
 };
+
+TEST_F(NoneStrategyTest, NamesABucketThatIsNotOfThePlan) {
+  strategy_.Start(space_, plan_, {});
+  Bucket wrong = MakeBucket(space_, plan_, 1, /*step=*/3);
+  wrong.offset = 0;
+  try {
+    strategy_.Submit(wrong);
+    ADD_FAILURE() << "it begins at element 5";
+  } catch (const InternalError& error) {
+    EXPECT_STREQ(error.what(),
+                 "bucket 1, step 3 begins at element 5 of the flat vectors, not at 0");
+  }
+  wrong = MakeBucket(space_, plan_, 1, 3);
+  wrong.params = wrong.params.first(1);
+  EXPECT_THROW(strategy_.Submit(wrong), InternalError);
+  wrong.index = 2;
+  EXPECT_THROW(strategy_.Submit(wrong), InternalError);
+}
 
 TEST(MeasuredStrategyTest, CountsWhatTheCallerPaysAndStartsOver) {
   const std::vector<TensorSpec> tensors{{"a", 4}};
@@ -93,18 +122,42 @@ TEST(MeasuredStrategyTest, CountsWhatTheCallerPaysAndStartsOver) {
   EXPECT_THAT(spans, ::testing::ElementsAre("submit", "await", "await"));
 }
 
+/// Whatever a decorator does not change reaches the strategy beneath.
+void ExpectPassesOn(StrategyDecorator& decorator, const SlowStrategy& slow) {
+  FlatSpace space(0);
+  decorator.Start(space, BucketPlan(), {});
+  decorator.Settle();
+  std::vector<float> state(1);
+  decorator.ReadOptimizerState(state);
+  decorator.Stop();
+  EXPECT_EQ(slow.starts, 1);
+  EXPECT_EQ(slow.settles, 1);
+  EXPECT_EQ(slow.stops, 1);
+  EXPECT_EQ(state[0], 9);
+}
+
+TEST(StrategyDecoratorTest, PassesEveryCallOn) {
+  SlowStrategy slow;
+  StrategyDecorator decorator(slow);
+  decorator.Submit({});
+  decorator.Await({});
+  decorator.Await({});
+  EXPECT_EQ(slow.submits, 1);
+  EXPECT_EQ(slow.awaits, 2);
+  ExpectPassesOn(decorator, slow);
+}
+
+TEST(DeferredSubmitStrategyTest, PassesEverythingElseOn) {
+  SlowStrategy slow;
+  DeferredSubmitStrategy deferred(slow);
+  ExpectPassesOn(deferred, slow);
+}
+
 TEST(MeasuredStrategyTest, PassesEverythingElseOn) {
   SlowStrategy slow;
   Timeline timeline;
   MeasuredStrategy measured(slow, timeline);
-  FlatSpace space(0);
-  measured.Start(space, BucketPlan(), {});
-  measured.Settle();
-  std::vector<float> state(1);
-  measured.ReadOptimizerState(state);
-  measured.Stop();
-  EXPECT_EQ(slow.starts + slow.settles + slow.stops, 3);
-  EXPECT_EQ(state[0], 9);
+  ExpectPassesOn(measured, slow);
 }
 
 }  // namespace

@@ -5,11 +5,11 @@
 #include <string>
 #include <utility>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside {
 
-// Copies: a rank that fails takes its gradients with it while others still want to add up.
+// Copies the gradients: a rank may fail and free its own while others still add up.
 void SumGroup::Contribute(int rank, const Bucket& bucket) {
   const std::lock_guard lock(mutex_);
   Slot& slot = slots_[bucket.index];
@@ -42,8 +42,7 @@ std::vector<float> SumGroup::Sum(const Bucket& bucket, const Deadline& deadline)
   throw InternalError("everybody is there, and yet there is no sum");
 }
 
-void SumStrategy::Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) {
-  space_ = &space;
+void SumStrategy::Start(FlatSpace&, const BucketPlan& plan, const StartPoint& from) {
   under_way_.assign(static_cast<std::size_t>(plan.buckets()), -1);
   std::ranges::copy(from.optimizer_state, context_.optimizer.state().begin());
 }
@@ -60,8 +59,8 @@ void SumStrategy::Await(const Bucket& bucket) {
   Bucket submitted = bucket;
   submitted.step = step;
   const std::vector<float> sum = group_.Sum(submitted, Deadline::After(context_.comm.timeout));
-  const auto offset = static_cast<std::size_t>(bucket.params.data() - space_->params().data());
-  context_.optimizer.Apply(offset, bucket.params, sum, {step + 1, context_.schedule.At(step)});
+  context_.optimizer.Apply(bucket.offset, bucket.params, sum,
+                           {step + 1, context_.schedule.At(step)});
 }
 
 void SumStrategy::ReadOptimizerState(std::span<float> out) {

@@ -6,11 +6,11 @@
 #include <mutex>
 #include <vector>
 
-#include "common/strategy_entry.h"
+#include "ringside/common/strategy/strategy_entry.h"
 
 namespace ringside {
 
-/// Where the ranks of one process meet: sums each bucket over all ranks, in rank order.
+/// Sums each bucket over all ranks of one process, in rank order.
 /// Thread-safe. Outlives the strategies that use it.
 class SumGroup {
  public:
@@ -50,7 +50,6 @@ class SumStrategy : public Strategy {
  private:
   StrategyContext context_;
   SumGroup& group_;
-  const FlatSpace* space_ = nullptr;
   std::vector<std::int64_t> under_way_;  // per bucket, its step or -1
 };
 

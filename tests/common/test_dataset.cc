@@ -1,14 +1,12 @@
 #include "tests/common/test_dataset.h"
 
+#include "ringside/common/core/splitmix64.h"
+
 namespace ringside {
 namespace {
 
 // -1, 0 or 1.
-float Noise(std::uint64_t seed) {
-  seed = (seed ^ (seed >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  seed = (seed ^ (seed >> 27)) * 0x94d049bb133111ebULL;
-  return static_cast<float>((seed >> 40) % 3) - 1.0F;
-}
+float Noise(std::uint64_t seed) { return static_cast<float>((MixBits(seed) >> 40) % 3) - 1.0F; }
 
 }  // namespace
 

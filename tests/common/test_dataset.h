@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "common/data/dataset.h"
+#include "ringside/common/data/dataset.h"
 
 namespace ringside {
 

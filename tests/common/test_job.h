@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "common/strategy_entry.h"
-#include "common/trainer.h"
+#include "ringside/common/strategy/strategy_entry.h"
+#include "ringside/common/training/trainer.h"
 #include "tests/common/test_model.h"
 
 namespace ringside {
@@ -21,11 +21,11 @@ struct TestJobOptions {
   BucketPlanOptions plan{.target_bytes = 100, .first_bytes = 40};
   CommOptions comm{.timeout = std::chrono::seconds(20)};
   TrainerOptions trainer = {};
-  std::chrono::milliseconds drift{0};  ///< How late the others are to every meeting.
-  std::vector<float> params = {};  ///< To start from, as a checkpoint's; empty: the model's own.
+  std::chrono::milliseconds drift{0};  ///< How late the others are to every exchange.
+  std::vector<float> params = {};      ///< Initial parameters; empty: the model's own.
 };
 
-/// What one worker of a job ends with.
+/// The outcome of one worker of a job.
 struct TestJobOutcome {
   TrainerResult result;
   std::vector<float> params;

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "common/bucket_tracker.h"
-#include "common/model.h"
+#include "ringside/common/training/bucket_tracker.h"
+#include "ringside/common/training/model.h"
 
 namespace ringside {
 
@@ -25,7 +25,7 @@ struct TestModelOptions {
 };
 
 /// A perceptron with one hidden layer (tanh) and softmax cross-entropy, written in plain loops, so
-/// that everything around a model can be tested for real without libtorch. Four tensors: output
+/// that code around a model can be tested without libtorch. Four tensors: output
 /// bias, output weight, hidden bias, hidden weight. Awaits layer by layer in the forward pass and
 /// submits tensor by tensor in the backward pass.
 class TestModel : public Model {

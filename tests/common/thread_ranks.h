@@ -8,11 +8,11 @@
 #include <thread>
 #include <vector>
 
-#include "common/world.h"
+#include "ringside/common/core/world.h"
 
 namespace ringside {
 
-/// What became of every rank.
+/// The outcome of every rank.
 struct RankOutcomes {
   std::vector<std::exception_ptr> by_rank;  ///< Null where the rank returned normally.
   std::exception_ptr first;                 ///< The one thrown earliest: the cause, not an echo.
@@ -25,8 +25,8 @@ struct RankOutcomes {
 };
 
 /// Threads as ranks: runs `body(rank)` for 0 <= rank < ranks, each on a thread of its own, joins
-/// all and tells what each threw. Ranks do not stop each other: use deadlines in what they wait
-/// for.
+/// all and returns what each threw. Ranks do not stop each other, so that their waits need
+/// deadlines.
 inline RankOutcomes TryRanks(int ranks, const std::function<void(int rank)>& body) {
   RankOutcomes outcomes;
   outcomes.by_rank.resize(static_cast<std::size_t>(ranks));
@@ -46,13 +46,13 @@ inline RankOutcomes TryRanks(int ranks, const std::function<void(int rank)>& bod
   return outcomes;
 }
 
-/// The same, rethrowing what was thrown earliest.
+/// Same as `TryRanks`, but rethrows the earliest exception.
 inline void RunRanks(int ranks, const std::function<void(int rank)>& body) {
   const RankOutcomes outcomes = TryRanks(ranks, body);
   if (outcomes.first != nullptr) std::rethrow_exception(outcomes.first);
 }
 
-/// Rank `rank` of `workers` workers on one host.
+/// The world of rank `rank` of `workers` workers on one host.
 inline World TestWorld(int rank, int workers, int servers = 0, bool colocated = false) {
   World world;
   world.rank = rank;

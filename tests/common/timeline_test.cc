@@ -1,4 +1,4 @@
-#include "common/measure/timeline.h"
+#include "ringside/common/measure/timeline.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

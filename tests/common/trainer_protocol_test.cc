@@ -1,4 +1,4 @@
-// What the loop asks of its model, strategy and observer, and in which order.
+// Tests which calls the loop makes to its model, strategy and observer, and in which order.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "common/bucket_tracker.h"
-#include "common/errors.h"
-#include "common/evaluator.h"
-#include "common/trainer.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/common/training/bucket_tracker.h"
+#include "ringside/common/training/evaluator.h"
+#include "ringside/common/training/trainer.h"
 #include "tests/common/test_dataset.h"
 #include "tests/common/thread_ranks.h"
 
@@ -243,7 +243,7 @@ TEST_F(TrainerProtocolTest, GradientsAreScaledByTheGlobalBatch) {
 
 TEST_F(TrainerProtocolTest, GradientsAreScaledByTheOwnBatchWhereWorkersStepAlone) {
   world_ = TestWorld(4, 5);
-  Run({.end_step = 3, .global_batch = 8, .averaging = Averaging::kOwnBatch}, 0);
+  Run({.end_step = 3, .global_batch = 8, .averaging = Averaging::kLocalBatch}, 0);
   ASSERT_EQ(model_.batches.size(), 3U);
   EXPECT_EQ(model_.batches[0].samples, 1U);
   EXPECT_EQ(model_.batches[0].gradient_scale, 1.0F);

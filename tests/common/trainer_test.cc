@@ -1,4 +1,4 @@
-#include "common/trainer.h"
+#include "ringside/common/training/trainer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "common/data/sampler.h"
-#include "common/errors.h"
-#include "common/none_strategy.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/common/data/sampler.h"
+#include "ringside/common/strategy/none_strategy.h"
 #include "tests/common/sum_strategy.h"
 #include "tests/common/test_dataset.h"
 #include "tests/common/test_job.h"
@@ -254,7 +254,7 @@ TEST(TrainerTest, WorkersThatStepAloneMayBeFarApartAtAnEvaluation) {
   TestJobOptions options{.workers = 2,
                          .trainer = {.end_step = 4,
                                      .global_batch = 8,
-                                     .averaging = Averaging::kOwnBatch,
+                                     .averaging = Averaging::kLocalBatch,
                                      .shared_params = false,
                                      .eval_every = 2,
                                      .timeout = std::chrono::seconds(30)},
@@ -268,7 +268,7 @@ TEST(TrainerTest, WorkersThatStepAloneKeepTheirBuffers) {
                          .model = {.running_mean = true},
                          .trainer = {.end_step = 1,
                                      .global_batch = 8,
-                                     .averaging = Averaging::kOwnBatch,
+                                     .averaging = Averaging::kLocalBatch,
                                      .shared_params = false}};
   const std::vector<TestJobOutcome> workers = RunTestJob(options, dataset, kNoneEntry.make);
   Sampler sampler(42, 8, options.trainer.seed);
@@ -305,7 +305,7 @@ TEST(TrainerTest, AWorkerMissingFromAnEvaluationIsNamed) {
   NoneStrategy strategy({world, store, comm, *optimizer, schedule, recorder, timeline});
   try {
     Train({world, model, strategy, space, plan, dataset, store, recorder, timeline, observer},
-          {.end_step = 1, .global_batch = 8, .meeting_timeout = std::chrono::milliseconds(100)});
+          {.end_step = 1, .global_batch = 8, .barrier_timeout = std::chrono::milliseconds(100)});
     FAIL() << "worker 1 never came";
   } catch (const CommError& error) {
     EXPECT_EQ(error.peer(), "worker 1");

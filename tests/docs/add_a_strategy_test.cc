@@ -1,9 +1,10 @@
+#include "add_a_strategy.inc"
+
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <vector>
 
-#include "store_sum_strategy.inc"
 #include "tests/common/thread_ranks.h"
 
 namespace ringside {
@@ -41,7 +42,7 @@ TEST_P(AddAStrategyTest, TheExampleOfThePageTrainsLikeOneWorker) {
     Recorder recorder(0);
     Timeline timeline;
     const auto strategy =
-        kStoreSumEntry.make({world, store, comm, *optimizer, schedule, recorder, timeline});
+        StoreSumEntry().make({world, store, comm, *optimizer, schedule, recorder, timeline});
     FlatSpace space(plan.elements());
     std::ranges::fill(space.params(), rank == 0 ? 8.0F : -1.0F);  // rank 0's must win
 

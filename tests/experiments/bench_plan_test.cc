@@ -1,11 +1,11 @@
-#include "experiments/bench_plan.h"
+#include "ringside/experiments/spec/bench_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside {
 namespace {

@@ -1,4 +1,4 @@
-#include "experiments/did_you_mean.h"
+#include "ringside/experiments/text/did_you_mean.h"
 
 #include <gtest/gtest.h>
 

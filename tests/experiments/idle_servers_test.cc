@@ -1,4 +1,4 @@
-#include "experiments/idle_servers.h"
+#include "ringside/experiments/spec/idle_servers.h"
 
 #include <gtest/gtest.h>
 
@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "tests/experiments/test_catalog.h"
+
 namespace ringside {
 namespace {
 
 TEST(IdleServers, AreThoseBeyondTheBuckets) {
   const std::vector<TensorSpec> tensors{{"b", 4}, {"a", 1 << 20}};
-  RunSpec spec;
+  RunSpec spec(TestCatalog());
   spec.servers = 4;
   const auto idle = [&](std::int64_t bucket_bytes) {
     spec.bucket_bytes = bucket_bytes;
@@ -25,7 +27,7 @@ TEST(IdleServers, AreThoseBeyondTheBuckets) {
 }
 
 TEST(IdleServers, TakeNoPlanOfAModelThatNoMemoryHolds) {
-  RunSpec spec;
+  RunSpec spec(TestCatalog());
   spec.servers = 8;
   const std::vector<TensorSpec> tensors(4, {"huge", std::size_t{1} << 61});
   EXPECT_EQ(IdleServers(spec, tensors), 0);

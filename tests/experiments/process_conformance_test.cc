@@ -8,12 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "experiments/find_program.h"
-#include "experiments/job/coordinator.h"
-#include "experiments/job/mpirun.h"
-#include "experiments/job/process.h"
-#include "experiments/strategy_table.h"
+#include "ringside/experiments/job/coordinator/coordinator.h"
+#include "ringside/experiments/job/processes/mpirun.h"
+#include "ringside/experiments/spec/availability.h"
+#include "ringside/experiments/system/find_program.h"
+#include "ringside/experiments/system/process.h"
 #include "tests/experiments/job/job_testing.h"
+#include "tests/experiments/test_catalog.h"
 
 namespace ringside {
 namespace {
@@ -52,7 +53,7 @@ class ProcessConformanceTest : public testing::TestWithParam<Setting> {
     const std::string reason = WhyUnavailable(entry());
     if (reason.empty()) return;
     // OpenMPI is among the packages that a build needs; GPUs are not.
-    ASSERT_NE(entry().ranks, Ranks::kMpiProcesses) << reason;
+    ASSERT_NE(entry().traits.ranks, Ranks::kMpiProcesses) << reason;
     GTEST_SKIP() << reason;
   }
 
@@ -62,7 +63,7 @@ class ProcessConformanceTest : public testing::TestWithParam<Setting> {
   /// Every rank in its process; codes of the processes that were started here.
   void RunRanks(const std::string& what, std::vector<int>& codes) {
     std::vector<Process> processes;
-    if (entry().ranks == Ranks::kMpiProcesses) {
+    if (entry().traits.ranks == Ranks::kMpiProcesses) {
       processes.emplace_back(
           Process::Options{.argv = MpirunArguments({.mpirun = FindProgram("mpirun"),
                                                     .workers = workers(),
@@ -88,7 +89,7 @@ class ProcessConformanceTest : public testing::TestWithParam<Setting> {
             what};
   }
 
-  JobBoard board_{{.workers = GetParam().workers}};
+  JobState board_{{.workers = GetParam().workers}};
   Coordinator coordinator_{board_, {.token = "secret"}};
   std::string output_;
 };
@@ -99,8 +100,10 @@ TEST_P(ProcessConformanceTest, EndsWithTheExactSumOfAllUpdates) {
   EXPECT_THAT(codes, ::testing::Each(0)) << output_;
 }
 
-TEST_P(ProcessConformanceTest, DestructionWithoutStopFailsThePeers) {
-  if (workers() == 1) return;  // it has none
+/// With at least one peer.
+class PeersConformanceTest : public ProcessConformanceTest {};
+
+TEST_P(PeersConformanceTest, DestructionWithoutStopFailsThePeers) {
   std::vector<int> codes;
   RunRanks("leave", codes);
   for (int rank = 1; rank < workers(); ++rank) {
@@ -110,16 +113,19 @@ TEST_P(ProcessConformanceTest, DestructionWithoutStopFailsThePeers) {
   }
 }
 
-std::vector<Setting> Settings() {
+std::vector<Setting> Settings(const std::vector<int>& worlds) {
   std::vector<Setting> settings;
-  for (const StrategyEntry* entry : StrategyTable()) {
-    if (entry->ranks == Ranks::kAnywhere) continue;
-    for (const int workers : {1, 2, 3, 4, 7}) settings.push_back({entry, workers});
+  for (const StrategyEntry& entry : TestCatalog().strategies()) {
+    if (entry.traits.ranks == Ranks::kAnywhere) continue;
+    for (const int workers : worlds) settings.push_back({&entry, workers});
   }
   return settings;
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, ProcessConformanceTest, testing::ValuesIn(Settings()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Table, ProcessConformanceTest,
+                         testing::ValuesIn(Settings({1, 2, 3, 4, 7})), NameOf);
+INSTANTIATE_TEST_SUITE_P(Table, PeersConformanceTest, testing::ValuesIn(Settings({2, 3, 4, 7})),
+                         NameOf);
 
 }  // namespace
 }  // namespace ringside

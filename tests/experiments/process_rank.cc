@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "common/errors.h"
-#include "experiments/job/coordinator_client.h"
-#include "experiments/strategy_table.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/job/coordinator/coordinator_client.h"
 #include "tests/common/thread_ranks.h"
+#include "tests/experiments/test_catalog.h"
 
 namespace ringside {
 namespace {
@@ -52,7 +52,7 @@ class PartOfStore : public Store {
   std::string prefix_;
 };
 
-/// One strategy with what it needs.
+/// One strategy and the objects that it needs.
 class Worker {
  public:
   Worker(const StrategyEntry& entry, const World& world, Store& store, std::size_t elements,
@@ -117,7 +117,7 @@ void Sum(const StrategyEntry& entry, const World& world, Store& store) {
   }
 }
 
-/// Rank 0 stays, but its strategy goes: the others must fail, and tell in the store.
+/// Rank 0 stays, but its strategy is destroyed. The others must fail, and say so in the store.
 [[noreturn]] void Leave(const StrategyEntry& entry, const World& world, Store& store) {
   auto worker = std::make_unique<Worker>(entry, world, store, 1000, 2s);
   worker->Step(0);
@@ -152,7 +152,7 @@ int main(int argc, char** argv) {
     CoordinatorClient store({.target = args.at(3), .token = "secret"});
     store.Join({.who = {Role::kWorker, world.rank}, .pid = ::getpid()},
                Deadline::After(std::chrono::seconds(30)));
-    const StrategyEntry& entry = *FindStrategy(args.at(0));
+    const StrategyEntry& entry = *TestCatalog().FindStrategy(args.at(0));
     if (args.at(4) == "leave") Leave(entry, world, store);
     Sum(entry, world, store);
     return 0;

@@ -1,14 +1,15 @@
-// What a run is filled in with, and what is refused before it starts.
+// Tests how a spec is completed, and which specs are refused before a run starts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "experiments/build_info.h"
-#include "experiments/server_layout.h"
-#include "experiments/spec_keys.h"
-#include "experiments/strategy_table.h"
+#include "ringside/experiments/spec/availability.h"
+#include "ringside/experiments/spec/server_layout.h"
+#include "ringside/experiments/spec/spec_keys.h"
+#include "ringside/experiments/system/build_info.h"
 #include "tests/experiments/spec_testing.h"
+#include "tests/experiments/test_catalog.h"
 
 namespace ringside {
 namespace {
@@ -160,8 +161,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{{"latency", "-1"}}, "latency", "negative"},
         Refusal{{{"timeout", "0"}}, "timeout", "no time"},
         Refusal{{{"staleness", "5"}}, "staleness", "strategy 'ring' does not read it"},
-        Refusal{{{"strategy", "ps-ssp"}, {"staleness", "-1"}}, "staleness", "give 0"},
-        Refusal{{{"strategy", "ps-backup"}, {"backups", "-1"}}, "backups", "cannot be"},
+        Refusal{{{"strategy", "ps-ssp"}, {"staleness", "-1"}}, "staleness", "0 or more"},
+        Refusal{{{"strategy", "ps-backup"}, {"backups", "-1"}}, "backups", "0 or more"},
         Refusal{{{"strategy", "ps-backup"}, {"backups", "2"}}, "backups", "give at most 1"},
         Refusal{
             {{"strategy", "ps-sync"}, {"staleness-lr", "true"}}, "staleness-lr", "ps-async can"},
@@ -169,10 +170,10 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{{"ps-transport", "uds"}, {"hosts", "2"}}, "ps-transport", "does not read it"},
         Refusal{{{"strategy", "ps-sync"}, {"ps-transport", "shm"}, {"hosts", "2"}},
                 "ps-transport",
-                "one host, not on 2; take grpc"},
+                "there are 2 hosts; uds and shm need workers and servers on one host"},
         Refusal{{{"strategy", "mixed"}, {"ps-transport", "uds"}, {"hosts", "2"}},
                 "ps-transport",
-                "one host, not on 2; take grpc"},
+                "there are 2 hosts; uds and shm need workers and servers on one host"},
         Refusal{{{"nccl-algorithm", "tree"}}, "nccl-algorithm", "does not read it"},
         Refusal{{{"strategy", "none"}, {"codec", "fp16"}},
                 "codec",
@@ -230,7 +231,7 @@ TEST(Resolve, NamesOnlyStrategiesThatTakeTheValue) {
 }
 
 TEST(Resolve, ABackendThatIsMissingIsNoWrongValue) {
-  const StrategyEntry& nccl = *FindStrategy("nccl");
+  const StrategyEntry& nccl = *TestCatalog().FindStrategy("nccl");
   if (WhyUnavailable(nccl).empty()) GTEST_SKIP() << "NCCL can run here";
   const RunSpec spec =
       With(ProfileOfTenSteps(), {{"strategy", "hierarchical"}, {"host-sum", "nccl"}});
@@ -246,7 +247,7 @@ TEST(Resolve, ABackendThatIsMissingIsNoWrongValue) {
 }
 
 TEST(Resolve, SaysWhenTheBuildLacksLibtorch) {
-  RunSpec spec;
+  RunSpec spec(TestCatalog());
   spec.model = "mlp";
   if (ThisBuild().libtorch.empty()) {
     EXPECT_THROW(Resolve(spec), MissingBackendError);

@@ -1,12 +1,13 @@
-#include "experiments/run_spec.h"
+#include "ringside/experiments/spec/run_spec.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "experiments/spec_keys.h"
-#include "experiments/timeline_steps.h"
+#include "ringside/experiments/spec/spec_keys.h"
+#include "ringside/experiments/spec/timeline_steps.h"
 #include "tests/experiments/spec_testing.h"
+#include "tests/experiments/test_catalog.h"
 
 namespace ringside {
 namespace {
@@ -14,69 +15,70 @@ namespace {
 using nlohmann::json;
 
 TEST(RunSpecJson, RoundTripsEveryKey) {
-  const RunSpec spec = With({}, {{"strategy", "ps-sync"},
-                                 {"workers", "7"},
-                                 {"hosts", "2"},
-                                 {"network", "hosts=2,rate=1Gbps"},
-                                 {"servers", "colocated:3"},
-                                 {"schedule", "priority"},
-                                 {"codec", "topk:0.01"},
-                                 {"error-feedback", "off"},
-                                 {"ps-transport", "uds"},
-                                 {"staleness", "7"},
-                                 {"backups", "2"},
-                                 {"staleness-lr", "true"},
-                                 {"sync-every", "5"},
-                                 {"outer-lr", "0.5"},
-                                 {"outer-momentum", "0.8"},
-                                 {"nccl-algorithm", "tree"},
-                                 {"nccl-share-gpu", "true"},
-                                 {"host-sum", "nccl"},
-                                 {"model", "cnn"},
-                                 {"hidden", "3,5"},
-                                 {"compute-ms", "1.25"},
-                                 {"straggler", "kind=rotating,factor=2,every=7"},
-                                 {"data", "mnist"},
-                                 {"data-dir", "/d"},
-                                 {"epochs", "9"},
-                                 {"steps", "11"},
-                                 {"global-batch", "77"},
-                                 {"batch-per-worker", "13"},
-                                 {"optimizer", "adamw"},
-                                 {"lr", "0.3"},
-                                 {"momentum", "0.7"},
-                                 {"nesterov", "true"},
-                                 {"weight-decay", "1e-4"},
-                                 {"beta1", "0.8"},
-                                 {"beta2", "0.99"},
-                                 {"epsilon", "1e-7"},
-                                 {"schedule-lr", "cosine"},
-                                 {"lr-warmup-steps", "4"},
-                                 {"lr-step-every", "5"},
-                                 {"lr-gamma", "0.2"},
-                                 {"scale-lr", "yes"},
-                                 {"seed", "42"},
-                                 {"repetition", "2"},
-                                 {"bucket-mb", "64KiB"},
-                                 {"overlap", "off"},
-                                 {"threads", "3"},
-                                 {"eval-every", "6"},
-                                 {"checkpoint-every", "8"},
-                                 {"resume", "/c"},
-                                 {"timeline", "true"},
-                                 {"timeline-steps", "10:20:2"},
-                                 {"timeline-filename", "/t"},
-                                 {"save-params", "true"},
-                                 {"warmup-steps", "1"},
-                                 {"link", "1Gbps"},
-                                 {"latency", "50us"},
-                                 {"timeout", "4s"}});
+  const RunSpec spec =
+      With(RunSpec(TestCatalog()), {{"strategy", "ps-sync"},
+                                    {"workers", "7"},
+                                    {"hosts", "2"},
+                                    {"network", "hosts=2,rate=1Gbps"},
+                                    {"servers", "colocated:3"},
+                                    {"schedule", "priority"},
+                                    {"codec", "topk:0.01"},
+                                    {"error-feedback", "off"},
+                                    {"ps-transport", "uds"},
+                                    {"staleness", "7"},
+                                    {"backups", "2"},
+                                    {"staleness-lr", "true"},
+                                    {"sync-every", "5"},
+                                    {"outer-lr", "0.5"},
+                                    {"outer-momentum", "0.8"},
+                                    {"nccl-algorithm", "tree"},
+                                    {"nccl-share-gpu", "true"},
+                                    {"host-sum", "nccl"},
+                                    {"model", "cnn"},
+                                    {"hidden", "3,5"},
+                                    {"compute-ms", "1.25"},
+                                    {"straggler", "kind=rotating,factor=2,every=7"},
+                                    {"data", "mnist"},
+                                    {"data-dir", "/d"},
+                                    {"epochs", "9"},
+                                    {"steps", "11"},
+                                    {"global-batch", "77"},
+                                    {"batch-per-worker", "13"},
+                                    {"optimizer", "adamw"},
+                                    {"lr", "0.3"},
+                                    {"momentum", "0.7"},
+                                    {"nesterov", "true"},
+                                    {"weight-decay", "1e-4"},
+                                    {"beta1", "0.8"},
+                                    {"beta2", "0.99"},
+                                    {"epsilon", "1e-7"},
+                                    {"schedule-lr", "cosine"},
+                                    {"lr-warmup-steps", "4"},
+                                    {"lr-step-every", "5"},
+                                    {"lr-gamma", "0.2"},
+                                    {"scale-lr", "yes"},
+                                    {"seed", "42"},
+                                    {"repetition", "2"},
+                                    {"bucket-mb", "64KiB"},
+                                    {"overlap", "off"},
+                                    {"threads", "3"},
+                                    {"eval-every", "6"},
+                                    {"checkpoint-every", "8"},
+                                    {"resume", "/c"},
+                                    {"timeline", "true"},
+                                    {"timeline-steps", "10:20:2"},
+                                    {"timeline-filename", "/t"},
+                                    {"save-params", "true"},
+                                    {"warmup-steps", "1"},
+                                    {"link", "1Gbps"},
+                                    {"latency", "50us"},
+                                    {"timeout", "4s"}});
   const json written = spec;
-  const json defaults = RunSpec{};
+  const json defaults = RunSpec(TestCatalog());
   for (const auto& [key, value] : written.items()) {
     EXPECT_NE(value, defaults.at(key)) << key << " was not changed, so it proves nothing";
   }
-  const RunSpec read = json::parse(written.dump()).get<RunSpec>();
+  const RunSpec read = ReadRunSpec(json::parse(written.dump()), TestCatalog());
   EXPECT_EQ(json(read), written);
   EXPECT_EQ(read.bucket_bytes, 65536);
   EXPECT_EQ(read.servers, 3);
@@ -89,7 +91,7 @@ TEST(RunSpecJson, RoundTripsEveryKey) {
 TEST(RunSpecJson, RefusesUnknownKeysAndWrongTypes) {
   const auto key_of = [](const json& value) {
     try {
-      (void)value.get<RunSpec>();
+      (void)ReadRunSpec(value, TestCatalog());
     } catch (const SpecKeyError& error) {
       return error.key();
     }
@@ -112,11 +114,11 @@ TEST(RunSpecJson, RefusesUnknownKeysAndWrongTypes) {
   EXPECT_EQ(key_of({{"ps-transport", "tcp"}}), "ps-transport");
   EXPECT_EQ(key_of({{"schedule", "lifo"}}), "schedule");
   EXPECT_EQ(key_of({{"seed", ~std::uint64_t{0}}}), "taken");
-  EXPECT_THROW((void)json::array({1}).get<RunSpec>(), ConfigError);
+  EXPECT_THROW((void)ReadRunSpec(json::array({1}), TestCatalog()), ConfigError);
 }
 
 TEST(SpecKeys, TakeUnitsAndBothSpellings) {
-  RunSpec spec;
+  RunSpec spec(TestCatalog());
   SetSpecKey(spec, "bucket-mb", "2");
   EXPECT_EQ(spec.bucket_bytes, 2 << 20);
   SetSpecKey(spec, "bucket_mb", "3");
@@ -136,7 +138,7 @@ TEST(SpecKeys, TakeUnitsAndBothSpellings) {
 TEST(RunId, IsThatOfTheSpecSeedAndRepetition) {
   const RunSpec spec = Resolve(ProfileOfTenSteps());
   EXPECT_EQ(RunId(spec).size(), 16U);
-  EXPECT_EQ(RunId(spec), RunId(json(spec).get<RunSpec>()));
+  EXPECT_EQ(RunId(spec), RunId(ReadRunSpec(json(spec), TestCatalog())));
   for (const auto& change :
        std::vector<SpecChange>{{"seed", "2"}, {"repetition", "1"}, {"lr", "0.2"}}) {
     EXPECT_NE(RunId(spec), RunId(With(spec, {change}))) << change.key;
@@ -152,6 +154,30 @@ TEST(TimelineStepsText, ComesBack) {
   EXPECT_EQ(TimelineStepsText(ParseTimelineSteps(":")), "") << "all steps";
   for (const char* text : {"10", "20:10", "10:10", "-1:5", "::0", "1:2:3:4", "a:b"}) {
     EXPECT_THROW(ParseTimelineSteps(text), ConfigError) << text;
+  }
+}
+
+TEST(OptionRanges, AreCheckedWhenAllValuesAreMerged) {
+  RunSpec spec(TestCatalog());
+  spec.strategy = "ps-ssp";
+  SetSpecKey(spec, "staleness", "-1");
+  EXPECT_THROW(ResolveStrategy(spec), SpecKeyError);
+  SetSpecKey(spec, "staleness", "2");
+  EXPECT_NO_THROW(ResolveStrategy(spec));
+}
+
+TEST(OptionRanges, AStrategyThatDoesNotReadAnOptionSaysSoWhateverItsValue) {
+  RunSpec spec(TestCatalog());
+  spec.strategy = "ring";
+  SetSpecKey(spec, "staleness", "-1");
+  try {
+    ResolveStrategy(spec);
+    ADD_FAILURE() << "not refused";
+  } catch (const SpecKeyError& error) {
+    EXPECT_EQ(error.key(), "staleness");
+    EXPECT_NE(error.reason().find("does not read it; no strategy takes this value"),
+              std::string::npos)
+        << error.reason();
   }
 }
 

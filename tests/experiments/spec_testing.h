@@ -4,19 +4,20 @@
 #include <string>
 #include <vector>
 
-#include "experiments/spec_keys.h"
+#include "ringside/experiments/spec/spec_keys.h"
+#include "tests/experiments/test_catalog.h"
 
 namespace ringside {
 
 /// A spec that needs no libtorch.
 inline RunSpec ProfileOfTenSteps() {
-  RunSpec spec;
+  RunSpec spec(TestCatalog());
   spec.model = "profile:resnet50";
   spec.steps = 10;
   return spec;
 }
 
-/// A key of a spec and its value as one writes it.
+/// A key of a spec and its value as a user writes it.
 struct SpecChange {
   std::string key;
   std::string text;

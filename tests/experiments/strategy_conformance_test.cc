@@ -1,4 +1,4 @@
-// What every strategy of the table promises, with threads as ranks and servers in this process:
+// Tests the promises of every strategy, with threads as ranks and servers in this process:
 // integer-valued gradients and a learning rate that is a power of two make every sum exact.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,13 +12,13 @@
 #include <numeric>
 #include <random>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "common/errors.h"
-#include "experiments/server_layout.h"
-#include "experiments/strategy_table.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/spec/server_layout.h"
+#include "ringside/ring/strategies/diloco.h"
 #include "tests/common/thread_ranks.h"
+#include "tests/experiments/test_catalog.h"
 
 namespace ringside {
 namespace {
@@ -29,10 +29,9 @@ constexpr float kLearningRate = 0.25F;
 constexpr std::int64_t kSteps = 3;
 
 /// No strategy may lose a gradient.
-StrategyOptions LosingNothing() {
-  StrategyOptions options;
-  options.backups = 0;
-  return options;
+StrategyOptions LosingNothing(const StrategyEntry& entry) {
+  const StrategyOptions options = StrategyOptions().OnlyDeclared(entry.name, entry.options);
+  return entry.losing_nothing == nullptr ? options : entry.losing_nothing(options);
 }
 
 float InitialOf(int rank, std::size_t i) { return static_cast<float>(i % 11) + 50.0F * rank; }
@@ -41,16 +40,12 @@ float GradientOf(int rank, std::int64_t step, std::size_t i) {
   return static_cast<float>((rank + 1) * (step + 1) * static_cast<std::int64_t>(i % 5));
 }
 
-bool Reads(const StrategyEntry& entry, std::string_view key) {
-  return std::ranges::find(entry.keys, key) != entry.keys.end();
-}
-
-/// Workers that step alone and meet now and then: they end with the mean of their parameters.
-bool Meets(const StrategyEntry& entry) { return Reads(entry, "sync-every"); }
+/// True when workers step alone, average now and then, and end with the mean of their parameters.
+bool Meets(const StrategyEntry& entry) { return entry.traits.agreement == Agreement::kPeriodic; }
 
 /// The parameters that a rank must end with.
 float ExpectedOf(const StrategyEntry& entry, int rank, int workers, std::size_t i) {
-  const bool alone = entry.family == Family::kNone;
+  const bool alone = entry.traits.agreement == Agreement::kNone;
   float value = InitialOf(alone ? rank : 0, i);
   const float share = Meets(entry) ? 1.0F / static_cast<float>(workers) : 1.0F;
   for (std::int64_t step = 0; step < kSteps; ++step) {
@@ -70,9 +65,9 @@ float ToleranceOf(const StrategyEntry& entry, int workers) {
 struct Setting {
   const StrategyEntry* entry = nullptr;
   int workers = 1;
-  int servers = 0;           ///< As a spec asks for them.
+  int servers = 0;  ///< As a spec asks for them.
+  StrategyOptions options = {};
   std::string variant = {};  ///< What `options` are, for names.
-  StrategyOptions options = LosingNothing();
 };
 
 void PrintTo(const Setting& setting, std::ostream* out) {
@@ -88,7 +83,7 @@ std::string NameOf(const testing::TestParamInfo<Setting>& info) {
   return info.param.variant.empty() ? name : name + "_" + info.param.variant;
 }
 
-/// What all processes of one job share.
+/// The data that all processes of one job use.
 struct Job {
   /// The options are final: servers read them on threads of their own from here on.
   explicit Job(const Setting& setting, OptimizerOptions optimizer_options = {},
@@ -130,7 +125,7 @@ World WorldOf(const Job& job, int rank) {
 
 /// In memory of the kind that the strategy prefers.
 FlatSpace SpaceOf(const StrategyEntry& entry, std::size_t elements) {
-  if (entry.memory == MemoryKind::kOrdinary) return FlatSpace(elements);
+  if (entry.traits.memory == MemoryKind::kOrdinary) return FlatSpace(elements);
   return {elements, "conformance"};
 }
 
@@ -169,7 +164,7 @@ class Worker {
   /// All ranks have awaited their last bucket, then all settle.
   void Settle(std::int64_t steps) {
     AwaitAll(steps);
-    Exchange(job_.store, world_, "awaited", "", Deadline::After(job_.comm.timeout));
+    StoreAllGather(job_.store, world_, "awaited", "", Deadline::After(job_.comm.timeout));
     strategy_->Settle();
   }
 
@@ -246,6 +241,46 @@ TEST_P(SynchronousStrategyTest, RestoresAndReadsTheOptimizerState) {
   });
 }
 
+CommError CommErrorOf(const std::exception_ptr& failure) {
+  try {
+    if (failure != nullptr) std::rethrow_exception(failure);
+  } catch (const CommError& error) {
+    return error;
+  }
+  ADD_FAILURE() << "no CommError was thrown";
+  return {"nobody", "nothing", "none"};
+}
+
+/// Several workers, of any consistency, who start together.
+class StartTogetherTest : public StrategyConformanceTest {};
+
+TEST_P(StartTogetherTest, NamesTheWorkerWhoseBucketPlanDiffers) {
+  Job job(GetParam());
+  const RankOutcomes outcomes = TryRanks(workers(), [&](int rank) {
+    Worker worker(job, rank, rank == 1 ? 999 : 1000);
+    worker.Start();
+  });
+  for (const std::exception_ptr& failure : outcomes.by_rank) {
+    const CommError error = CommErrorOf(failure);
+    EXPECT_EQ(error.peer(), "worker 1") << error.what();
+    EXPECT_THAT(error.what(), testing::HasSubstr("999"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("1000"));
+  }
+}
+
+TEST_P(StartTogetherTest, NamesTheWorkersThatStartAtAnotherStep) {
+  Job job(GetParam());
+  const RankOutcomes outcomes = TryRanks(workers(), [&](int rank) {
+    Worker worker(job, rank, 1000);
+    worker.Start({.step = rank == 0 ? 4 : 6});
+  });
+  for (const std::exception_ptr& failure : outcomes.by_rank) {
+    const CommError error = CommErrorOf(failure);
+    EXPECT_EQ(error.peer(), workers() == 2 ? "worker 1" : "workers 1, 2") << error.what();
+    EXPECT_THAT(error.what(), testing::HasSubstr("step 6, worker 0 has step 4"));
+  }
+}
+
 /// Several workers that wait for each other.
 class WaitingStrategyTest : public StrategyConformanceTest {};
 
@@ -267,21 +302,45 @@ TEST_P(WaitingStrategyTest, DestructionWithoutStopEndsAndFailsThePeers) {
   }
 }
 
+/// Several workers.
+class SubmitTest : public StrategyConformanceTest {};
+
+// Rank 0 submits a whole step before any other rank submits a bucket of it: they begin when it has
+// told them that all its submits have returned.
+TEST_P(SubmitTest, NeverWaitsForAnotherRank) {
+  Job job(GetParam());
+  RunRanks(workers(), [&](int rank) {
+    Worker worker(job, rank, 100'000);
+    worker.Start();
+    for (std::int64_t step = 0; step < kSteps; ++step) {
+      const std::string told = "submitted " + std::to_string(step);
+      worker.AwaitAll(step);
+      if (rank != 0) job.store.Get(told, Deadline::After(job.comm.timeout));
+      worker.Step(step);
+      if (rank == 0) job.store.Set(told, "");
+    }
+    worker.Settle(kSteps);
+    worker.strategy().Stop();
+  });
+}
+
 /// What the options that a strategy reads can make of it: the same parameters in the end.
 std::vector<Setting> VariantsOf(const Setting& plain) {
   std::vector<Setting> variants{plain};
-  if (Reads(*plain.entry, "schedule")) {
+  if (plain.entry->Declares(kScheduleOption.name)) {
     Setting priority = plain;
     priority.variant = "priority";
     priority.options.order = SendOrder::kPriority;
     variants.push_back(priority);
   }
-  if (Meets(*plain.entry)) {
+  if (plain.entry->Declares(kSyncEvery.name)) {
     Setting always = plain;
     always.variant = "every_step";
-    always.options.sync_every = 1;
-    always.options.outer_lr = 1;
-    always.options.outer_momentum = 0;
+    always.options.Set(kSyncEvery, 1);
+    if (plain.entry->Declares(kOuterLr.name)) {
+      always.options.Set(kOuterLr, 1);
+      always.options.Set(kOuterMomentum, 0);
+    }
     variants.push_back(always);
   }
   return variants;
@@ -289,13 +348,14 @@ std::vector<Setting> VariantsOf(const Setting& plain) {
 
 std::vector<Setting> Settings(const std::function<bool(const Setting&)>& wanted) {
   std::vector<Setting> settings;
-  for (const StrategyEntry* entry : StrategyTable()) {
-    if (entry->ranks != Ranks::kAnywhere) continue;  // process_conformance_test has them
+  for (const StrategyEntry& entry : TestCatalog().strategies()) {
+    if (entry.traits.ranks != Ranks::kAnywhere) continue;  // process_conformance_test has them
     for (const int workers : {1, 2, 3, 4, 7}) {
       std::vector<int> servers{1, 2};
-      if (entry->make_server == nullptr) servers = {0};
+      if (!entry.traits.has_servers()) servers = {0};
       for (const int count : servers) {
-        std::ranges::copy(VariantsOf({entry, workers, count}), std::back_inserter(settings));
+        std::ranges::copy(VariantsOf({&entry, workers, count, LosingNothing(entry)}),
+                          std::back_inserter(settings));
       }
     }
   }
@@ -304,21 +364,34 @@ std::vector<Setting> Settings(const std::function<bool(const Setting&)>& wanted)
 }
 
 bool Any(const Setting&) { return true; }
-bool IsSynchronous(const Setting& setting) { return setting.entry->synchronous; }
-bool Waits(const Setting& setting) { return setting.entry->synchronous && setting.workers > 1; }
+bool IsSynchronous(const Setting& setting) { return setting.entry->traits.synchronous(); }
+bool StartTogether(const Setting& setting) {
+  return setting.entry->traits.family != Family::kNone &&
+         (setting.workers == 2 || setting.workers == 3);
+}
+bool HasPeers(const Setting& setting) { return setting.workers > 1; }
+bool Waits(const Setting& setting) { return IsSynchronous(setting) && setting.workers > 1; }
 
 INSTANTIATE_TEST_SUITE_P(Table, StrategyConformanceTest, testing::ValuesIn(Settings(Any)), NameOf);
 INSTANTIATE_TEST_SUITE_P(Table, SynchronousStrategyTest, testing::ValuesIn(Settings(IsSynchronous)),
                          NameOf);
+INSTANTIATE_TEST_SUITE_P(Table, StartTogetherTest, testing::ValuesIn(Settings(StartTogether)),
+                         NameOf);
+INSTANTIATE_TEST_SUITE_P(Table, SubmitTest, testing::ValuesIn(Settings(HasPeers)), NameOf);
 INSTANTIATE_TEST_SUITE_P(Table, WaitingStrategyTest, testing::ValuesIn(Settings(Waits)), NameOf);
 
-TEST(StrategyTableTest, NamesAreUniqueAndFound) {
-  for (const StrategyEntry* entry : StrategyTable()) {
-    EXPECT_EQ(FindStrategy(entry->name), entry);
-    EXPECT_FALSE(entry->summary.empty()) << entry->name;
-    EXPECT_NE(entry->bound, nullptr) << entry->name;
+TEST(CatalogTest, EveryStrategyIsFoundAndTellsWhatItIs) {
+  for (const StrategyEntry& entry : TestCatalog().strategies()) {
+    EXPECT_EQ(TestCatalog().FindStrategy(entry.name), &entry);
+    EXPECT_FALSE(entry.summary.empty()) << entry.name;
+    EXPECT_NE(entry.bound, nullptr) << entry.name;
+    EXPECT_EQ(entry.traits.topology == Topology::kNone, entry.transport == nullptr) << entry.name;
+    EXPECT_EQ(entry.traits.topology == Topology::kServers, entry.traits.has_servers())
+        << entry.name;
+    EXPECT_EQ(entry.traits.agreement == Agreement::kPeriodic, entry.steps_per_sum != nullptr)
+        << entry.name;
   }
-  EXPECT_EQ(FindStrategy("no such strategy"), nullptr);
+  EXPECT_EQ(TestCatalog().FindStrategy("no such strategy"), nullptr);
 }
 
 }  // namespace

@@ -1,30 +1,34 @@
-#include "experiments/transport.h"
+#include "ringside/experiments/spec/transport.h"
 
 #include <gtest/gtest.h>
 
-#include "experiments/strategy_table.h"
+#include "ringside/common/codec/half_codec.h"
+#include "ringside/paramserver/wire/ps_transport.h"
+#include "ringside/ring/collectives/host_sum.h"
+#include "tests/experiments/test_catalog.h"
 
 namespace ringside {
 namespace {
 
 std::string Over(const char* strategy, int workers = 4, int hosts = 1,
                  const StrategyOptions& options = {}) {
-  RunSpec spec;
+  RunSpec spec(TestCatalog());
   spec.strategy = strategy;
   spec.workers = workers;
   spec.options = options;
-  return TransportOf(spec, hosts);
+  return TransportOf(spec, hosts).name;
 }
 
 StrategyOptions Through(PsTransport transport) {
   StrategyOptions options;
-  options.ps_transport = transport;
+  options.Set(kPsTransport, transport);
   return options;
 }
 
 TEST(Transport, EveryStrategyThatSendsHasOne) {
-  for (const StrategyEntry* entry : StrategyTable()) {
-    EXPECT_EQ(Over(entry->name.data()).empty(), entry->family == Family::kNone) << entry->name;
+  for (const StrategyEntry& entry : TestCatalog().strategies()) {
+    EXPECT_EQ(Over(entry.name.c_str()).empty(), entry.traits.topology == Topology::kNone)
+        << entry.name;
   }
   EXPECT_EQ(Over("no-such-strategy"), "");
 }
@@ -47,7 +51,7 @@ TEST(Transport, OfRingsIsThatOfTheirCollective) {
 
 TEST(Transport, OfHierarchiesFollowsFromTheHosts) {
   StrategyOptions nccl;
-  nccl.host_sum = HostSum::kNccl;
+  nccl.Set(kHostSum, HostSum::kNccl);
   EXPECT_EQ(Over("hierarchical", 4, 1), "shm");
   EXPECT_EQ(Over("hierarchical", 4, 2), "shm+tcp");
   EXPECT_EQ(Over("hierarchical", 4, 4), "tcp");
@@ -57,7 +61,7 @@ TEST(Transport, OfHierarchiesFollowsFromTheHosts) {
 
 TEST(Transport, OfAutoIsWhatItCanPickFrom) {
   StrategyOptions fp16;
-  fp16.codec.kind = CodecKind::kFp16;
+  fp16.codec.entry = &kFp16Codec;
   EXPECT_EQ(Over("auto", 4, 1), "shm or tcp");
   EXPECT_EQ(Over("auto", 4, 2), "shm+tcp or tcp");
   EXPECT_EQ(Over("auto", 4, 4), "tcp");
@@ -65,23 +69,26 @@ TEST(Transport, OfAutoIsWhatItCanPickFrom) {
 }
 
 TEST(Transport, GrpcIsTcpAndWhatIsUnknownDiffersFromNothing) {
-  EXPECT_TRUE(AlikeTransports("grpc", "tcp"));
-  EXPECT_TRUE(AlikeTransports("shm", "shm"));
-  EXPECT_TRUE(AlikeTransports("", "shm"));
+  const TransportUse grpc{"grpc", "tcp"};
+  EXPECT_TRUE(AreComparableTransports(grpc, {"tcp"}));
+  EXPECT_TRUE(AreComparableTransports({"shm"}, {"shm"}));
+  EXPECT_TRUE(AreComparableTransports({}, {"shm"}));
   for (const char* other : {"uds", "shm", "shm+tcp", "shm or tcp", "mpi"}) {
-    EXPECT_FALSE(AlikeTransports("grpc", other)) << other;
-    EXPECT_FALSE(AlikeTransports(other, "tcp")) << other;
+    EXPECT_FALSE(AreComparableTransports(grpc, {other})) << other;
+    EXPECT_FALSE(AreComparableTransports({other}, {"tcp"})) << other;
   }
 }
 
 TEST(Transport, MemoryAndLocalSocketsBindServersToOneHost) {
-  RunSpec spec;
-  spec.options.ps_transport = PsTransport::kUds;
-  EXPECT_FALSE(ServersNeedOneHost(spec)) << "a ring has no servers";
+  RunSpec spec(TestCatalog());
+  spec.options.Set(kPsTransport, PsTransport::kUds);
+  EXPECT_FALSE(OneHostNeedOf(spec)) << "a ring has no servers";
   spec.strategy = "ps-ssp";
-  EXPECT_TRUE(ServersNeedOneHost(spec));
-  spec.options.ps_transport = PsTransport::kGrpc;
-  EXPECT_FALSE(ServersNeedOneHost(spec));
+  EXPECT_EQ(OneHostNeedOf(spec).value().key, "ps-transport");
+  spec.options.Set(kPsTransport, PsTransport::kGrpc);
+  EXPECT_FALSE(OneHostNeedOf(spec));
+  spec.strategy = "shm";
+  EXPECT_EQ(OneHostNeedOf(spec).value().key, "") << "the strategy itself";
 }
 
 }  // namespace

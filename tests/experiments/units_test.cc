@@ -1,8 +1,8 @@
-#include "experiments/units.h"
+#include "ringside/experiments/text/units.h"
 
 #include <gtest/gtest.h>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside {
 namespace {

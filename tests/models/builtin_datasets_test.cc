@@ -5,15 +5,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <set>
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "common/errors.h"
-#include "models/data/digits.h"
-#include "models/data/synthetic.h"
-#include "models/dataset_table.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/models/data/digits.h"
+#include "ringside/models/data/synthetic.h"
+#include "ringside/models/tables/dataset_table.h"
 #include "tests/models/data_files.h"
 
 namespace ringside {
@@ -73,6 +74,13 @@ double NearestMeanAccuracy(const Dataset& dataset) {
   return static_cast<double>(hits) / static_cast<double>(dataset.size(Split::kTest));
 }
 
+std::vector<std::int64_t> FirstLabels(const Dataset& dataset, Split split) {
+  std::vector<float> sample(dataset.shape().elements());
+  std::vector<std::int64_t> labels;
+  for (std::size_t i = 0; i < 12; ++i) labels.push_back(dataset.Read(split, i, sample));
+  return labels;
+}
+
 TEST(Digits, AreThe1797OfScikitLearn) {
   const auto digits = MakeDigits();
   EXPECT_EQ(digits->size(Split::kTrain), 1437U);
@@ -86,6 +94,14 @@ TEST(Digits, AreThe1797OfScikitLearn) {
     EXPECT_EQ(train[i] + test[i], kPublished[i]) << i;
     EXPECT_NEAR(test[i], 36, 12) << i;
   }
+}
+
+TEST(Digits, SplitsNeverChange) {
+  const auto digits = MakeDigits();
+  EXPECT_THAT(FirstLabels(*digits, Split::kTrain),
+              testing::ElementsAre(9, 6, 1, 9, 6, 3, 9, 0, 8, 2, 1, 8));
+  EXPECT_THAT(FirstLabels(*digits, Split::kTest),
+              testing::ElementsAre(1, 9, 3, 5, 5, 7, 1, 3, 9, 5, 4, 5));
 }
 
 TEST(Digits, SplitsAreDisjoint) {
@@ -116,6 +132,11 @@ TEST(Synthetic, FollowsFromTheSeed) {
   EXPECT_EQ(ReadSample(*first, Split::kTest, 5), ReadSample(*again, Split::kTest, 5));
   EXPECT_NE(ReadSample(*first, Split::kTest, 5), ReadSample(*other, Split::kTest, 5));
   EXPECT_NE(ReadSample(*first, Split::kTest, 5), ReadSample(*first, Split::kTrain, 5));
+}
+
+TEST(Synthetic, NeverChanges) {
+  EXPECT_THAT(FirstLabels(*MakeSynthetic(1), Split::kTrain),
+              testing::ElementsAre(2, 8, 4, 4, 1, 9, 5, 9, 7, 3, 1, 2));
 }
 
 TEST(Synthetic, IsNormalisedAndLearnable) {

@@ -1,11 +1,11 @@
-#include "models/data/cifar10.h"
+#include "ringside/models/data/cifar10.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 #include "tests/models/data_files.h"
 
 namespace ringside {

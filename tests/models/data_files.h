@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "common/data/dataset.h"
+#include "ringside/common/data/dataset.h"
 
 namespace ringside {
 

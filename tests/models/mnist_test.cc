@@ -7,9 +7,9 @@
 #include <ostream>
 #include <string>
 
-#include "common/errors.h"
-#include "models/data/splitmix64.h"
-#include "models/dataset_table.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/common/core/splitmix64.h"
+#include "ringside/models/tables/dataset_table.h"
 #include "tests/models/data_files.h"
 
 namespace ringside {

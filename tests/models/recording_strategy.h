@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "common/bucket_plan.h"
-#include "common/flat_space.h"
-#include "common/model.h"
-#include "common/strategy.h"
+#include "ringside/common/core/bucket_plan.h"
+#include "ringside/common/core/flat_space.h"
+#include "ringside/common/strategy/strategy.h"
+#include "ringside/common/training/model.h"
 
 namespace ringside {
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "common/model.h"
+#include "ringside/common/training/model.h"
 
 namespace ringside {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "common/optim/optimizer.h"
-#include "models/data/splitmix64.h"
+#include "ringside/common/core/splitmix64.h"
+#include "ringside/common/optim/optimizer.h"
 
 namespace ringside {
 namespace {

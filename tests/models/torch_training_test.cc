@@ -1,16 +1,17 @@
 // Real training in one process: model, data, trainer and optimizer together.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "common/none_strategy.h"
-#include "common/trainer.h"
-#include "models/dataset_table.h"
-#include "models/torch/torch_model_table.h"
+#include "ringside/common/strategy/none_strategy.h"
+#include "ringside/common/training/trainer.h"
+#include "ringside/models/tables/dataset_table.h"
+#include "ringside/models/torch/torch_model_table.h"
 #include "tests/models/recording_strategy.h"
 
 namespace ringside {
@@ -27,13 +28,14 @@ struct Outcome {
   std::vector<float> params;
 };
 
+std::unique_ptr<Model> MakeModel(std::string_view name, const ModelOptions& options) {
+  return std::ranges::find(TorchModelTable(), name, &ModelEntry::name)->make(options);
+}
+
 Outcome TrainOnDigits(std::string_view name, const std::vector<int>& widths, std::int64_t steps) {
   const std::unique_ptr<Dataset> digits = DatasetTable().front().make({});
-  std::unique_ptr<Model> model;
-  for (const ModelEntry& entry : TorchModelTable()) {
-    if (entry.name == name)
-      model = entry.make({.input = digits->shape(), .seed = 1, .widths = widths});
-  }
+  const std::unique_ptr<Model> model =
+      MakeModel(name, {.input = digits->shape(), .seed = 1, .widths = widths});
   const BucketPlan plan(model->Tensors(), {});
   FlatSpace space(plan.elements());
   model->Bind(space, plan);
@@ -81,7 +83,7 @@ TEST(TorchTraining, ResNet18LearnsABatchByHeart) {
                     .gradient_scale = 1.0F / kSamples,
                     .inputs = inputs,
                     .labels = labels};
-  const std::unique_ptr<Model> model = TorchModelTable()[2].make({.input = digits->shape()});
+  const std::unique_ptr<Model> model = MakeModel("resnet18", {.input = digits->shape()});
   const BucketPlan plan(model->Tensors(), {});
   FlatSpace space(plan.elements());
   model->Bind(space, plan);

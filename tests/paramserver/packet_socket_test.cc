@@ -1,4 +1,4 @@
-#include "paramserver/packet_socket.h"
+#include "ringside/paramserver/transports/packet_socket.h"
 
 #include <gtest/gtest.h>
 
@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "common/errors.h"
-#include "paramserver/server_address.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/paramserver/transports/transport_table.h"
 
 namespace ringside {
 namespace {
 
-std::string NewName() { return LocalAddress(PsTransport::kShm).address; }
+std::string NewName() { return LocalAddress(ServerTransportNamed("shm")).address; }
 
 TEST(PacketSocket, WaitsForRoomAtAListenerThatIsBusy) {
   const std::string name = NewName();

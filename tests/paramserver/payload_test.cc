@@ -1,4 +1,4 @@
-#include "paramserver/payload.h"
+#include "ringside/paramserver/wire/payload.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside {
 namespace {

@@ -9,15 +9,16 @@
 #include <string>
 #include <vector>
 
-#include "common/bucket.h"
-#include "common/strategy_entry.h"
-#include "paramserver/ps_strategies.h"
+#include "ringside/common/core/bucket.h"
+#include "ringside/common/strategy/strategy_entry.h"
+#include "ringside/paramserver/transports/server_address.h"
 #include "tests/common/slow_store.h"
 #include "tests/common/thread_ranks.h"
+#include "tests/paramserver/ps_entries.h"
 
 namespace ringside {
 
-/// What a worker of a test has at hand.
+/// A worker of a test, with everything that it needs.
 struct TestWorker {
   TestWorker(const World& own_world, const BucketPlan& own_plan, const OptimizerOptions& options)
       : world(own_world),
@@ -39,7 +40,7 @@ struct TestWorker {
   void Await(int bucket, std::int64_t step) {
     strategy->Await(MakeBucket(space, plan, bucket, step));
   }
-  /// One step with the gradients that lie in the space, submitted in backward order.
+  /// Does one step with the gradients in the space; submits them in backward order.
   void Step(std::int64_t step) {
     for (int bucket = 0; bucket < plan.buckets(); ++bucket) Submit(bucket, step);
     for (int bucket = 0; bucket < plan.buckets(); ++bucket) Await(bucket, step);
@@ -52,7 +53,7 @@ struct ClusterOptions {
   int workers = 2;
   int servers = 1;
   std::size_t elements = 1000;
-  /// Of a bucket.
+  /// The target size of a bucket.
   std::size_t target_bytes = 1024;
   OptimizerOptions optimizer{};
   ScheduleOptions schedule{.base = 1.0};
@@ -81,14 +82,14 @@ class PsCluster {
     }
   }
 
-  /// Runs `body` on every worker, its strategy made and not started.
+  /// Runs `body` on every worker, whose strategy is made but not started.
   RankOutcomes TryRun(const std::function<void(TestWorker&)>& body) {
     return TryRanks(options_.workers, [&](int rank) {
       const std::unique_ptr<TestWorker> worker = MakeWorker(rank);
       body(*worker);
     });
   }
-  /// Same, started and stopped around `body`; throws what was thrown first.
+  /// Same, but starts and stops the strategy around `body`; rethrows the first exception.
   void Run(const std::function<void(TestWorker&)>& body) {
     const RankOutcomes outcomes = TryRun([&](TestWorker& worker) {
       worker.strategy->Start(worker.space, worker.plan, {});
@@ -116,7 +117,8 @@ class PsCluster {
 
   Server& server(int index) { return *servers_[static_cast<std::size_t>(index)]; }
   std::string endpoint(int index) {
-    return store_.Get("ps/" + std::to_string(index), Deadline::After(comm_.timeout));
+    const Deadline deadline = Deadline::After(comm_.timeout);
+    return ServerAddress::FromText(store_.Get("ps/" + std::to_string(index), deadline)).address;
   }
   SlowStore& store() { return store_; }
   CommOptions& comm() { return comm_; }

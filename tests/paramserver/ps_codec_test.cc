@@ -2,16 +2,26 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
+#include <mutex>
 #include <random>
+#include <set>
+#include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
-#include "common/codec/codec.h"
-#include "paramserver/ps_strategy.h"
-#include "paramserver/refusal.h"
-#include "paramserver/wire_codec.h"
+#include "ringside/common/codec/codec.h"
+#include "ringside/common/codec/codec_table.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/paramserver/transports/transport_table.h"
+#include "ringside/paramserver/wire/ps_transport.h"
+#include "ringside/paramserver/wire/refusal.h"
+#include "ringside/paramserver/wire/wire_codec.h"
+#include "ringside/paramserver/worker/ps_strategy.h"
 #include "tests/paramserver/ps_cluster.h"
 
 namespace ringside {
@@ -24,7 +34,7 @@ constexpr std::size_t kBucketBytes = 16 << 10;
 
 CodecOptions CodecOf(const std::string& text, ErrorFeedback feedback = ErrorFeedback::kAuto) {
   CodecOptions options{.error_feedback = feedback, .seed = 3};
-  ParseCodec(text, options);
+  ParseCodec(text, BuiltinCodecs(), options);
   return options;
 }
 
@@ -65,9 +75,14 @@ TEST_P(PsCodecTest, AllWorkersHoldTheSameParametersInEveryRun) {
   }
 }
 
-// All gradients equal: every codec but top-k has them exactly.
-TEST_P(PsCodecTest, WhatTheCodecHasExactlyIsExact) {
-  if (GetParam() == "topk:0.1") return;
+/// Codecs that have gradients which are all equal exactly: all but top-k.
+class PsExactCodecTest : public PsCodecTest {};
+
+INSTANTIATE_TEST_SUITE_P(Codecs, PsExactCodecTest,
+                         testing::Values("fp32", "fp16", "bf16", "int8", "sign"),
+                         [](const auto& codec) { return codec.param; });
+
+TEST_P(PsExactCodecTest, EqualGradientsAreExact) {
   PsCluster cluster(OptionsOf(GetParam(), 3));
   cluster.Run([](TestWorker& worker) {
     for (int step = 0; step < 3; ++step) {
@@ -95,6 +110,86 @@ TEST_P(PsCodecTest, CountsEncodedBytesAndCodecTime) {
   });
 }
 
+std::mutex encoders_mutex;
+std::set<std::thread::id> encoders;  // guarded by encoders_mutex
+
+/// Sends floats as they are and remembers on which threads it encodes.
+class RememberingCodec : public Codec {
+ public:
+  std::size_t EncodedBytes(std::size_t elements) const override { return elements * sizeof(float); }
+  void Encode(std::span<const float> values, const GradientPosition&,
+              std::span<std::byte> out) override {
+    std::ranges::copy(std::as_bytes(values), out.begin());
+    const std::lock_guard lock(encoders_mutex);
+    encoders.insert(std::this_thread::get_id());
+  }
+  std::string Validate(const Encoding&) const override { return {}; }
+  void Decode(const Encoding& encoding, std::size_t begin, std::span<float> out) const override {
+    std::memcpy(out.data(), encoding.bytes.data() + begin * sizeof(float), out.size_bytes());
+  }
+  void Add(const Encoding& encoding, std::size_t begin, float factor,
+           std::span<float> sum) const override {
+    std::vector<float> values(sum.size());
+    Decode(encoding, begin, values);
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += factor * values[i];
+  }
+};
+
+const CodecEntry kRemembering{
+    .name = "remembering",
+    .summary = "every float as it is",
+    .make = [](const CodecOptions&, int) -> std::unique_ptr<Codec> {
+      return std::make_unique<RememberingCodec>();
+    },
+};
+
+// Else a codec would cost servers a part of the backward pass, and rings nothing of it.
+TEST(PsCodecTest, NoGradientIsEncodedOnTheThreadThatSubmitsIt) {
+  constexpr int kWorkers = 2;
+  ClusterOptions options = OptionsOf("fp32", kWorkers);
+  options.strategy.codec.entry = &kRemembering;
+  encoders.clear();
+  std::mutex mutex;
+  std::set<std::thread::id> submitters;
+  PsCluster cluster(options);
+  cluster.Run([&](TestWorker& worker) {
+    for (int step = 0; step < 3; ++step) {
+      worker.FillGradients(1);
+      worker.Step(step);
+    }
+    EXPECT_EQ(worker.space.params()[0], -6.0F);
+    const std::lock_guard lock(mutex);
+    submitters.insert(std::this_thread::get_id());
+  });
+  EXPECT_EQ(encoders.size(), kWorkers) << "one communication thread a worker";
+  for (const std::thread::id& encoder : encoders) EXPECT_FALSE(submitters.contains(encoder));
+}
+
+TEST(PsCodecTest, WhatFailsWhileEncodingFailsTheStrategy) {
+  static const CodecEntry kThrowing{
+      .name = "throwing",
+      .summary = "nothing",
+      .make = [](const CodecOptions&, int) -> std::unique_ptr<Codec> {
+        class Throwing : public RememberingCodec {
+          void Encode(std::span<const float>, const GradientPosition&,
+                      std::span<std::byte>) override {
+            throw InternalError("this codec encodes nothing");
+          }
+        };
+        return std::make_unique<Throwing>();
+      },
+  };
+  ClusterOptions options = OptionsOf("fp32", 1);
+  options.strategy.codec.entry = &kThrowing;
+  PsCluster cluster(options);
+  const RankOutcomes outcomes = cluster.TryRun([](TestWorker& worker) {
+    worker.strategy->Start(worker.space, worker.plan, {});
+    EXPECT_THROW(worker.Step(0), InternalError);
+    EXPECT_THROW(worker.Step(1), InternalError) << "for good";
+  });
+  EXPECT_EQ(outcomes.failures(), 0);
+}
+
 TEST(PsCodecTest, SettlingBringsFullParameters) {
   PsCluster cluster(OptionsOf("bf16", 2));
   cluster.Run([](TestWorker& worker) {
@@ -110,21 +205,24 @@ TEST(PsCodecTest, SettlingBringsFullParameters) {
 }
 
 TEST(WireCodecTest, DamagedEncodingsAreRefused) {
+  const auto pool = PayloadPool<JoinedPayload>::Make();
   const auto codec = MakeWireCodec(CodecOf("topk:0.5"));
   std::vector<std::byte> bytes(4 * WireFloats(CodecOf("topk:0.5"), 10));
-  EXPECT_THROW(TakeEncoding(OwnedPayload(bytes), *codec, 10), RefusedError);  // it counts nothing
+  EXPECT_THROW(TakeEncoding(OwnedPayload(bytes), *codec, 10, *pool),
+               RefusedError);  // it counts nothing
   bytes.resize(3);
-  EXPECT_THROW(TakeEncoding(OwnedPayload(bytes), *codec, 10), RefusedError);
+  EXPECT_THROW(TakeEncoding(OwnedPayload(bytes), *codec, 10, *pool), RefusedError);
   EXPECT_EQ(MakeWireCodec(CodecOf("fp32")), nullptr);
 }
 
 TEST(WireCodecTest, PiecesAreJoined) {
   const std::vector<float> values{1, -2, 3, -4, 5};
+  const auto pool = PayloadPool<JoinedPayload>::Make();
   const auto codec = MakeWireCodec(CodecOf("fp16"));
   std::vector<std::byte> bytes(12);
   codec->Encode(values, {}, std::span(bytes).first(10));
   const std::vector<std::size_t> cuts{1, 3, 4, 9};
-  const auto whole = TakeEncoding(OwnedPayload(bytes, cuts), *codec, values.size());
+  const auto whole = TakeEncoding(OwnedPayload(bytes, cuts), *codec, values.size(), *pool);
   ASSERT_EQ(whole->pieces().size(), 1U);
   std::vector<float> decoded(values.size());
   codec->Decode({whole->pieces().front(), values.size()}, 0, decoded);
@@ -138,9 +236,9 @@ TEST(WireCodecTest, WhatServersCannotCarryIsRefusedWithTheReason) {
   options.codec = CodecOf("fp32", ErrorFeedback::kOn);
   EXPECT_EQ(CheckServerCodec(options).value().key, "error-feedback");
   options.codec = CodecOf("fp16");
-  options.ps_transport = PsTransport::kShm;
+  options.Set(kPsTransport, PsTransport::kShm);
   EXPECT_THAT(CheckServerCodec(options).value().reason, HasSubstr("nothing travels"));
-  options.ps_transport = PsTransport::kUds;
+  options.Set(kPsTransport, PsTransport::kUds);
   EXPECT_FALSE(CheckServerCodec(options));
 }
 

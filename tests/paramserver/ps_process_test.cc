@@ -9,8 +9,8 @@
 #include <csignal>
 #include <string>
 
-#include "common/errors.h"
-#include "paramserver/server_address.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/paramserver/transports/transport_table.h"
 #include "tests/paramserver/ps_cluster.h"
 
 namespace ringside {
@@ -100,7 +100,7 @@ class ProcessTest : public ::testing::TestWithParam<PsTransport> {
 
   static StrategyOptions Options() {
     StrategyOptions options;
-    options.ps_transport = GetParam();
+    options.Set(kPsTransport, GetParam());
     return options;
   }
 
@@ -110,7 +110,7 @@ class ProcessTest : public ::testing::TestWithParam<PsTransport> {
   }
 
   std::string ServerName() const {
-    return "server 0 " + ServerAddress::FromText(server_.endpoint()).Place();
+    return "server 0 " + ServerAddress::FromText(server_.endpoint()).DisplayText();
   }
 
   void ExpectFailureThatNamesTheServer(int step) {

@@ -14,7 +14,7 @@
 #include <tuple>
 #include <vector>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 #include "tests/paramserver/ps_cluster.h"
 
 namespace ringside {
@@ -48,8 +48,8 @@ class RelaxedWorlds : public ::testing::TestWithParam<std::tuple<int, int, int>>
                            .servers = std::get<1>(GetParam()),
                            .elements = static_cast<std::size_t>(bucket_elements * buckets),
                            .target_bytes = static_cast<std::size_t>(bucket_elements) * 4};
-    options.strategy.staleness = relaxed_by();
-    options.strategy.backups = relaxed_by();
+    options.strategy.Set(kStaleness, relaxed_by());
+    options.strategy.Set(kBackups, relaxed_by());
     return options;
   }
 };
@@ -110,8 +110,8 @@ class UnevenStepCounts : public ::testing::TestWithParam<PsTransport> {};
 /// and who is behind after one holds the others back again.
 TEST_P(UnevenStepCounts, EndWithoutATimeout) {
   ClusterOptions options{.entry = &kPsSspEntry, .workers = 3, .servers = 2};
-  options.strategy.staleness = 1;
-  options.strategy.ps_transport = GetParam();
+  options.strategy.Set(kStaleness, 1);
+  options.strategy.Set(kPsTransport, GetParam());
   PsCluster cluster(options);
   std::barrier compared(options.workers);  // before anybody goes on: pushes are seen at once
   cluster.Run([&](TestWorker& worker) {
@@ -191,7 +191,7 @@ INSTANTIATE_TEST_SUITE_P(AllButOne, BackupWorkers, ::testing::Values(std::tuple{
 TEST(BoundedStalenessFailure, NamesWhoIsWaitedFor) {
   ClusterOptions options{
       .entry = &kPsSspEntry, .workers = 3, .timeout = std::chrono::milliseconds(500)};
-  options.strategy.staleness = 2;
+  options.strategy.Set(kStaleness, 2);
   PsCluster cluster(options);
   cluster.comm().start_timeout = std::chrono::seconds(30);
   const RankOutcomes outcomes = cluster.TryRun([&](TestWorker& worker) {

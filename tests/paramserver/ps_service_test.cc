@@ -1,4 +1,4 @@
-// A server as strangers see it: raw calls, right and wrong ones, over loopback.
+// Tests a server with raw calls, valid and invalid ones, over loopback.
 #include <gmock/gmock.h>
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
@@ -16,11 +16,11 @@
 #include <string>
 #include <vector>
 
-#include "paramserver/consistency.h"
-#include "paramserver/grpc_link.h"
-#include "paramserver/handover.h"
-#include "paramserver/ps_server.h"
-#include "paramserver/wire.h"
+#include "ringside/paramserver/server/consistency.h"
+#include "ringside/paramserver/strategies/ps_server.h"
+#include "ringside/paramserver/transports/server_link.h"
+#include "ringside/paramserver/transports/tsan_handoff.h"
+#include "ringside/paramserver/wire/wire.h"
 
 namespace ringside {
 namespace {
@@ -49,7 +49,7 @@ struct PendingCall {
   grpc::ClientContext context;
   grpc::ByteBuffer request, reply;
   std::promise<grpc::Status> status;
-  Handover handover;
+  TsanHandoff handoff;
 };
 
 struct Outcome {
@@ -80,9 +80,10 @@ class ServiceTest : public ::testing::Test {
              .fingerprint = 99,
              .step = 0,
              .buckets = {{0, kElements}}};
-    const std::string endpoint = store_.Get("ps/0", Deadline::After(comm_.timeout));
-    link_ = std::make_unique<GrpcLink>(0, ServerAddress::FromText(endpoint), ServerShare{}, comm_);
-    stub_.emplace(grpc::CreateChannel(endpoint, grpc::InsecureChannelCredentials()));
+    const ServerAddress address =
+        ServerAddress::FromText(store_.Get("ps/0", Deadline::After(comm_.timeout)));
+    link_ = ConnectToServer(0, address, {}, space_, comm_);
+    stub_.emplace(grpc::CreateChannel(address.address, grpc::InsecureChannelCredentials()));
     if (!started) return;
     link_->Start(plan_);
     EXPECT_TRUE(
@@ -95,10 +96,10 @@ class ServiceTest : public ::testing::Test {
     if (token) call->context.AddMetadata("ringside-token", *token);
     const grpc::Slice slice(message);
     call->request = grpc::ByteBuffer(&slice, 1);
-    call->handover.Pass();
+    call->handoff.Pass();
     stub_->UnaryCall(&call->context, method, {}, &call->request, &call->reply,
                      [pending = call.get()](const grpc::Status& status) {
-                       pending->handover.Take();
+                       pending->handoff.Take();
                        pending->status.set_value(status);
                      });
     return call;
@@ -140,6 +141,7 @@ class ServiceTest : public ::testing::Test {
   Timeline timeline_;
   PlanInfo plan_;
   std::optional<PsServer> server_;
+  FlatSpace space_{0};
   std::unique_ptr<ServerLink> link_;
   std::optional<grpc::GenericStub> stub_;
 };

@@ -1,4 +1,4 @@
-#include "paramserver/ps_strategy.h"
+#include "ringside/paramserver/worker/ps_strategy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 #include "tests/paramserver/ps_cluster.h"
 
 namespace ringside {
@@ -134,9 +134,9 @@ TEST(PsSync, TwiceIsBitwiseTheSame) {
   }
 }
 
-/// More than may be on its way unsent, or unanswered, so that a bucket which leaves late must not
-/// wait for ever for the answer to one that left early: the other worker does it the other way
-/// round.
+/// More data than may be unsent or unanswered at once. The other worker sends in the opposite
+/// order, so that a bucket which leaves late must not wait for ever for the answer to one that left
+/// early.
 TEST(PsSync, WorkersMayPushInOppositeOrders) {
   struct Sizes {
     std::size_t buckets, bytes;
@@ -217,7 +217,7 @@ TEST(PsAsync, MeasuresStalenessExactly) {
   Store& store = cluster.store();
   cluster.Run([&](TestWorker& worker) {
     const auto gate = [&](const std::string& name) {
-      Exchange(store, worker.world, name, "", Deadline::After(cluster.comm().timeout));
+      StoreAllGather(store, worker.world, name, "", Deadline::After(cluster.comm().timeout));
     };
     worker.FillGradients(1);
     if (worker.world.rank == 0) {
@@ -323,10 +323,19 @@ TEST(PsFailure, AServerThatIsNotThereIsNamed) {
 }
 
 TEST(PsStrategies, DescribeThemselves) {
-  EXPECT_EQ(kPsSyncEntry.name, "ps-sync");
-  EXPECT_TRUE(kPsSyncEntry.synchronous);
-  EXPECT_EQ(kPsAsyncEntry.name, "ps-async");
-  EXPECT_FALSE(kPsAsyncEntry.synchronous);
+  for (const StrategyEntry& entry : ServerStrategies()) {
+    EXPECT_EQ(entry.traits.family, Family::kParameterServer) << entry.name;
+    EXPECT_EQ(entry.traits.topology, Topology::kServers) << entry.name;
+    EXPECT_TRUE(entry.Declares(kPsTransport.name)) << entry.name;
+  }
+  EXPECT_TRUE(kPsSyncEntry.traits.synchronous());
+  EXPECT_EQ(kPsBackupEntry.traits.agreement, Agreement::kRelaxed);
+  EXPECT_EQ(kPsSspEntry.traits.agreement, Agreement::kRelaxed);
+  EXPECT_EQ(kPsAsyncEntry.traits.agreement, Agreement::kAsynchronous);
+  const StrategyEntry mixed = ServerStrategyNamed("mixed");
+  EXPECT_TRUE(mixed.traits.synchronous());
+  EXPECT_EQ(mixed.traits.servers, ServerPlacement::kEveryWorker);
+  EXPECT_EQ(kPsSyncEntry.traits.servers, ServerPlacement::kAsAsked);
 }
 
 }  // namespace

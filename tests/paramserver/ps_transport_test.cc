@@ -9,10 +9,10 @@
 #include <tuple>
 #include <vector>
 
-#include "common/errors.h"
-#include "paramserver/ps_server.h"
-#include "paramserver/server_address.h"
-#include "paramserver/server_link.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/paramserver/strategies/ps_server.h"
+#include "ringside/paramserver/transports/server_link.h"
+#include "ringside/paramserver/transports/transport_table.h"
 #include "tests/paramserver/ps_cluster.h"
 
 namespace ringside {
@@ -29,7 +29,7 @@ std::string NameOf(PsTransport transport) {
 
 StrategyOptions Over(PsTransport transport) {
   StrategyOptions options;
-  options.ps_transport = transport;
+  options.Set(kPsTransport, transport);
   return options;
 }
 
@@ -183,17 +183,17 @@ INSTANTIATE_TEST_SUITE_P(All, TransportTest, ::testing::ValuesIn(kTransports),
                          [](const auto& tested) { return NameOf(tested.param); });
 
 TEST(ServerAddress, SurvivesTheStore) {
-  for (const PsTransport transport : kTransports) {
-    const ServerAddress address = transport == PsTransport::kGrpc
-                                      ? ServerAddress{transport, "[::1]:80"}
-                                      : LocalAddress(transport);
+  for (const TransportEntry& transport : ServerTransports()) {
+    const ServerAddress address =
+        transport.needs_one_host ? LocalAddress(transport) : ServerAddress{&transport, "[::1]:80"};
     const ServerAddress read = ServerAddress::FromText(address.ToText());
-    EXPECT_EQ(read.transport, transport);
+    EXPECT_EQ(read.transport, &transport);
     EXPECT_EQ(read.address, address.address);
     EXPECT_EQ(read.host, address.host);
   }
-  EXPECT_NE(LocalAddress(PsTransport::kUds).address, LocalAddress(PsTransport::kUds).address);
-  for (const char* text : {"uds x", "carrier-pigeon a b", " "}) {
+  const TransportEntry& uds = ServerTransportNamed("uds");
+  EXPECT_NE(LocalAddress(uds).address, LocalAddress(uds).address);
+  for (const char* text : {"uds x", "carrier-pigeon a b", " ", "grpc", "127.0.0.1:80"}) {
     EXPECT_THROW(ServerAddress::FromText(text), CommError) << text;
   }
 }
@@ -202,19 +202,38 @@ TEST(ServerAddress, LoopbackAndLocalSocketsLeaveNoHost) {
   const auto is_here = [](const std::string& text) {
     return ServerAddress::FromText(text).IsHere();
   };
-  EXPECT_TRUE(is_here("127.0.0.1:80"));
-  EXPECT_TRUE(is_here("[::1]:80"));
-  EXPECT_TRUE(is_here("shm host name"));
-  EXPECT_FALSE(is_here("10.127.0.1:80"));
-  EXPECT_FALSE(is_here("[fd00::1]:80"));
+  EXPECT_TRUE(is_here("grpc 127.0.0.1:80"));
+  EXPECT_TRUE(is_here("grpc [::1]:80"));
+  EXPECT_TRUE(is_here("shm name host"));
+  EXPECT_FALSE(is_here("grpc 10.127.0.1:80"));
+  EXPECT_FALSE(is_here("grpc [fd00::1]:80"));
 }
 
 TEST(ServerAddress, AServerOnAnotherHostIsRefusedWithTheReason) {
-  ServerAddress address = LocalAddress(PsTransport::kUds);
+  ServerAddress address = LocalAddress(ServerTransportNamed("uds"));
   address.host = "elsewhere";
   FlatSpace space(1);
   EXPECT_THAT([&] { ConnectToServer(0, address, {}, space, {}); },
               ::testing::ThrowsMessage<ConfigError>(HasSubstr("another host")));
+}
+
+TEST(TransportTable, NamesAreUniqueAndFound) {
+  for (const TransportEntry& entry : ServerTransports()) {
+    EXPECT_EQ(FindServerTransport(entry.name), &entry);
+    EXPECT_NE(entry.connect, nullptr) << entry.name;
+    EXPECT_NE(entry.listen, nullptr) << entry.name;
+  }
+  for (const PsTransport transport : kTransports) {
+    const StrategyOptions options = Over(transport);
+    EXPECT_EQ(&ServerTransportOf(options),
+              &ServerTransports()[static_cast<std::size_t>(transport)]);
+  }
+}
+
+TEST(TransportTable, AnUnknownNameIsRefusedWithTheKnownOnes) {
+  EXPECT_EQ(FindServerTransport("quic"), nullptr);
+  EXPECT_THAT([] { ServerTransportNamed("quic"); },
+              ::testing::ThrowsMessage<ConfigError>(HasSubstr("'quic'; there are grpc, uds, shm")));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "paramserver/send_queue.h"
+#include "ringside/paramserver/worker/send_queue.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "paramserver/send_windows.h"
+#include "ringside/paramserver/transports/send_windows.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "paramserver/server_assignment.h"
+#include "ringside/paramserver/transports/server_assignment.h"
 #include "tests/common/thread_ranks.h"
 
 namespace ringside {
@@ -18,20 +18,20 @@ using ::testing::ElementsAre;
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr SendWindows::Clock::time_point kNow{};
 
-std::vector<ServerShare> SharesOf(int workers, int dedicated, int colocated,
-                                  SendOrder order = SendOrder::kFifo,
-                                  Reach reach = Reach::kAcrossHosts) {
+std::vector<ServerSendLimits> SharesOf(int workers, int dedicated, int colocated,
+                                       SendOrder order = SendOrder::kFifo,
+                                       LinkScope reach = LinkScope::kInterHost) {
   World world = TestWorld(0, workers, dedicated + colocated);
   world.colocated_servers = colocated;
   const std::vector<TensorSpec> tensors{{"all", 25'000'000}};
   const BucketPlan plan(tensors, {kMiB, kMiB});
-  return ShareLink(plan, AssignToServers(plan, world), world, order, reach);
+  return PlanSendLimits(plan, AssignToServers(plan, world), world, order, reach);
 }
 
-TEST(ShareLink, LeavesServersOfOneKindToTcp) {
+TEST(PlanSendLimits, LeavesServersOfOneKindToTcp) {
   for (const auto& shares : {SharesOf(4, 4, 0), SharesOf(4, 0, 4), SharesOf(2, 1, 0)}) {
-    for (const ServerShare& share : shares) {
-      EXPECT_NEAR(share.of_plan, 1.0 / static_cast<double>(shares.size()), 0.02);
+    for (const ServerSendLimits& share : shares) {
+      EXPECT_NEAR(share.plan_fraction, 1.0 / static_cast<double>(shares.size()), 0.02);
       EXPECT_NEAR(static_cast<double>(share.window), 1.0 * kMiB, 0.01 * kMiB);
       EXPECT_NEAR(static_cast<double>(*share.unanswered), 4.0 * kMiB, 0.04 * kMiB);
       EXPECT_FALSE(share.in_turns);
@@ -40,25 +40,25 @@ TEST(ShareLink, LeavesServersOfOneKindToTcp) {
   }
 }
 
-TEST(ShareLink, LetsTwiceAsMuchTravelWithinAHost) {
-  const ServerShare share = SharesOf(2, 1, 0, SendOrder::kFifo, Reach::kOneHost)[0];
+TEST(PlanSendLimits, LetsTwiceAsMuchTravelWithinAHost) {
+  const ServerSendLimits share = SharesOf(2, 1, 0, SendOrder::kFifo, LinkScope::kIntraHost)[0];
   EXPECT_NEAR(static_cast<double>(share.window), 2.0 * kMiB, 0.02 * kMiB);
   EXPECT_NEAR(static_cast<double>(*share.unanswered), 8.0 * kMiB, 0.08 * kMiB);
 }
 
-TEST(ShareLink, LimitsWhatIsUnansweredWhereAllPushInOneOrder) {
+TEST(PlanSendLimits, LimitsWhatIsUnansweredWhereAllPushInOneOrder) {
   EXPECT_TRUE(SharesOf(4, 2, 0)[0].unanswered);
   EXPECT_FALSE(SharesOf(4, 2, 0, SendOrder::kPriority)[0].unanswered);
   EXPECT_FALSE(SharesOf(1, 1, 0)[0].unanswered) << "there is nobody else";
 }
 
-TEST(ShareLink, GivesSpareServersOfAMixWindowsInProportion) {
-  const std::vector<ServerShare> shares = SharesOf(4, 2, 4);
-  const ServerShare &spare = shares.front(), &in_worker = shares.back();
-  EXPECT_NEAR(spare.of_plan, 0.3, 0.02);
-  EXPECT_NEAR(in_worker.of_plan, 0.1, 0.02);
+TEST(PlanSendLimits, GivesSpareServersOfAMixWindowsInProportion) {
+  const std::vector<ServerSendLimits> shares = SharesOf(4, 2, 4);
+  const ServerSendLimits &spare = shares.front(), &in_worker = shares.back();
+  EXPECT_NEAR(spare.plan_fraction, 0.3, 0.02);
+  EXPECT_NEAR(in_worker.plan_fraction, 0.1, 0.02);
   EXPECT_NEAR(static_cast<double>(spare.window) / static_cast<double>(in_worker.window),
-              spare.of_plan / in_worker.of_plan, 0.01);
+              spare.plan_fraction / in_worker.plan_fraction, 0.01);
   EXPECT_TRUE(in_worker.in_turns);
   EXPECT_EQ(spare.ahead, std::nullopt);
   EXPECT_NE(in_worker.ahead, std::nullopt);
@@ -68,7 +68,8 @@ TEST(ShareLink, GivesSpareServersOfAMixWindowsInProportion) {
 /// `takes`: the server from which the kernel takes a bucket next, of those with one under way.
 class Sender {
  public:
-  explicit Sender(const std::vector<ServerShare>& shares) : windows(shares), sent(shares.size()) {
+  explicit Sender(const std::vector<ServerSendLimits>& shares)
+      : windows(shares), sent(shares.size()) {
     for (std::size_t server = 0; server < shares.size(); ++server) {
       for (int bucket = 0; bucket < 1000; ++bucket) windows.Queue(static_cast<int>(server));
     }
@@ -103,34 +104,35 @@ class Sender {
 };
 
 TEST(SendWindows, SendInProportionAlthoughTcpSharesAlike) {
-  Sender sender(
-      {{.of_plan = 0.6}, {.of_plan = 0.3, .ahead = 6 * kMiB}, {.of_plan = 0.1, .ahead = 6 * kMiB}});
+  Sender sender({{.plan_fraction = 0.6},
+                 {.plan_fraction = 0.3, .ahead = 6 * kMiB},
+                 {.plan_fraction = 0.1, .ahead = 6 * kMiB}});
   for (int round = 0; round < 300; ++round) sender.Round(kMiB);
   EXPECT_NEAR(sender.sent[0] / sender.sent[1], 2, 0.1);
   EXPECT_NEAR(sender.sent[0] / sender.sent[2], 6, 0.5);
 }
 
 TEST(SendWindows, NobodyIsHeldBackWithoutALimit) {
-  Sender sender({{.of_plan = 0.9}, {.of_plan = 0.1}});
+  Sender sender({{.plan_fraction = 0.9}, {.plan_fraction = 0.1}});
   for (int round = 0; round < 100; ++round) sender.Round(kMiB);
   EXPECT_EQ(sender.sent[0], sender.sent[1]);
 }
 
 TEST(SendWindows, FillAWindowAndNoMoreThanThat) {
-  Sender sender({{.of_plan = 1, .window = 8 * kMiB}});
+  Sender sender({{.plan_fraction = 1, .window = 8 * kMiB}});
   sender.BeginAll(3 * kMiB);
   EXPECT_THAT(sender.under_way, ElementsAre(2));
 }
 
 TEST(SendWindows, OneBucketMayAlwaysBegin) {
-  Sender sender(
-      {{.of_plan = 0.5, .window = kMiB}, {.of_plan = 0.5, .window = kMiB, .ahead = kMiB}});
+  Sender sender({{.plan_fraction = 0.5, .window = kMiB},
+                 {.plan_fraction = 0.5, .window = kMiB, .ahead = kMiB}});
   for (int round = 0; round < 5; ++round) sender.Round(16 * kMiB);
   EXPECT_THAT(sender.sent, ElementsAre(80.0 * kMiB, 80.0 * kMiB));
 }
 
 TEST(SendWindows, WhoHadNothingToSendHoldsNobodyUp) {
-  SendWindows windows({{.of_plan = 0.5, .ahead = kMiB}, {.of_plan = 0.5}});
+  SendWindows windows({{.plan_fraction = 0.5, .ahead = kMiB}, {.plan_fraction = 0.5}});
   for (int bucket = 0; bucket < 10; ++bucket) {
     windows.Queue(0);
     ASSERT_TRUE(windows.MayBegin(0, kMiB, kNow)) << "alone, after " << bucket;
@@ -145,7 +147,7 @@ TEST(SendWindows, WhoHadNothingToSendHoldsNobodyUp) {
 }
 
 TEST(SendWindows, AServerWithoutAPartIsReachedAllTheSame) {
-  SendWindows windows({{.of_plan = 1}, {.of_plan = 0, .ahead = kMiB}});
+  SendWindows windows({{.plan_fraction = 1}, {.plan_fraction = 0, .ahead = kMiB}});
   windows.Queue(1);
   ASSERT_TRUE(windows.MayBegin(1, 0, kNow));
   windows.Begin(1, 0, kNow);
@@ -155,7 +157,7 @@ TEST(SendWindows, AServerWithoutAPartIsReachedAllTheSame) {
 }
 
 TEST(SendWindows, WhoIsFarAheadOfTheAnswersWaitsForThem) {
-  SendWindows windows({{.of_plan = 1, .unanswered = 2 * kMiB}});
+  SendWindows windows({{.plan_fraction = 1, .unanswered = 2 * kMiB}});
   const auto at = [](int ms) { return kNow + std::chrono::milliseconds(ms); };
   for (int bucket = 0; bucket < 9; ++bucket) windows.Queue(0);
   ASSERT_TRUE(windows.MayBegin(0, 3 * kMiB, at(0))) << "one bucket always may";
@@ -172,7 +174,7 @@ TEST(SendWindows, WhoIsFarAheadOfTheAnswersWaitsForThem) {
 }
 
 TEST(SendWindows, AServerThatAnswersNothingHoldsNobodyUp) {
-  SendWindows windows({{.of_plan = 1, .unanswered = kMiB}});
+  SendWindows windows({{.plan_fraction = 1, .unanswered = kMiB}});
   const auto at = [](int ms) { return kNow + std::chrono::milliseconds(ms); };
   for (int bucket = 0; bucket < 9; ++bucket) windows.Queue(0);
   windows.Begin(0, kMiB, at(0));
@@ -189,9 +191,9 @@ TEST(SendWindows, AServerThatAnswersNothingHoldsNobodyUp) {
 }
 
 TEST(SendWindows, BeginsEveryStepWithAllServersAtOnePlace) {
-  std::vector<ServerShare> shares(2);
-  shares[0] = {.of_plan = 0.8};
-  shares[1] = {.of_plan = 0.2, .ahead = 2 * kMiB};
+  std::vector<ServerSendLimits> shares(2);
+  shares[0] = {.plan_fraction = 0.8};
+  shares[1] = {.plan_fraction = 0.2, .ahead = 2 * kMiB};
   SendWindows windows(shares);
   // Under a codec the second sends a little more than its share of bytes, in each of many steps.
   for (int step = 0; step < 1000; ++step) {

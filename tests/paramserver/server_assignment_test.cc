@@ -1,4 +1,4 @@
-#include "paramserver/server_assignment.h"
+#include "ringside/paramserver/transports/server_assignment.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "paramserver/shard.h"
+#include "ringside/paramserver/server/shard.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside {
 namespace {
@@ -45,7 +45,7 @@ TEST(Shard, OpensAFreshUpdateAfterApply) {
   for (int step = 0; step < 3; ++step) {
     for (int order : {0, 1, 2}) {
       shard.Contribute(order, Gradient({1}));
-      if (order < 2) shard.Fold();
+      if (order < 2) shard.AccumulateInOrder();
     }
     shard.Apply({step + 1, 1.0});
     EXPECT_EQ(Values(shard.parameters()).front(), -3.0F * static_cast<float>(step + 1));
@@ -76,7 +76,7 @@ TEST(Shard, SumsInRankOrderWhateverTheOrderOfArrival) {
       Shard shard(elements, workers, kPlainSgd);
       for (const int worker : arrival) {
         shard.Contribute(worker, Gradient(gradients[std::size_t(worker)]));
-        if (random() % 2 == 0) shard.Fold();
+        if (random() % 2 == 0) shard.AccumulateInOrder();
       }
       shard.Apply({1, 0.5});
       ASSERT_EQ(Values(shard.parameters()), expected) << workers << " workers, round " << round;
@@ -116,7 +116,7 @@ TEST(Shard, NeverCopiesAPayloadToHoldIt) {
   const std::vector<float> ones(1000, 1);
   for (const int order : {2, 3, 1}) {
     shard.Contribute(order, Gradient(ones));
-    shard.Fold();
+    shard.AccumulateInOrder();
   }
   EXPECT_EQ(shard.copies().total(), 0U);  // nothing can be summed before order 0 has come
   shard.Contribute(0, Gradient(ones));
@@ -128,7 +128,7 @@ TEST(Shard, NeverCopiesAPayloadToHoldIt) {
 TEST(Shard, DoesNotCopyALoneGradientBeforeItsTime) {
   Shard shard(1000, 2, kPlainSgd);
   shard.Contribute(0, Gradient(std::vector<float>(1000, 1)));
-  shard.Fold();
+  shard.AccumulateInOrder();
   EXPECT_EQ(shard.copies().total(), 0U);
 }
 
@@ -151,7 +151,7 @@ TEST(Shard, RefusesToApplyNothingAndToAddTwice) {
   shard.Contribute(0, Gradient({1}));
   EXPECT_THROW(shard.Contribute(0, Gradient({1})), InternalError);
   shard.Contribute(1, Gradient({1}));
-  shard.Fold();
+  shard.AccumulateInOrder();
   EXPECT_THROW(shard.Contribute(1, Gradient({1})), InternalError);
 }
 

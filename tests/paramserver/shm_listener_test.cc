@@ -1,5 +1,5 @@
-// A server behind shared memory as strangers see it: packets, right and wrong ones.
-#include "paramserver/shm_listener.h"
+// Tests a server behind shared memory with raw packets, valid and invalid ones.
+#include "ringside/paramserver/transports/shm_listener.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,11 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "common/errors.h"
-#include "common/memory_region.h"
-#include "paramserver/consistency.h"
-#include "paramserver/packet_socket.h"
-#include "paramserver/plan_message.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/common/core/memory_region.h"
+#include "ringside/paramserver/server/consistency.h"
+#include "ringside/paramserver/transports/packet_socket.h"
+#include "ringside/paramserver/transports/transport_table.h"
+#include "ringside/paramserver/wire/plan_message.h"
 
 namespace ringside {
 namespace {
@@ -33,10 +34,14 @@ class ShmListenerTest : public ::testing::Test {
         space_(MemoryRegion::CreateShared("space", 2 * kBytes)),
         context_{0, 1, 1, store_, comm_, optimizer_, schedule_, timeline_},
         table_(context_, [this] { return MakeSynchronous(1, schedule_); }),
-        listener_(context_, table_) {}
+        listener_(Listen()) {}
+
+  std::unique_ptr<Listener> Listen() {
+    return ListenShm(ServerTransportNamed("shm"), context_, table_);
+  }
 
   PacketSocket Connect() const {
-    return PacketSocket::Connect(listener_.address().address, Deadline::After(comm_.timeout));
+    return PacketSocket::Connect(listener_->address().address, Deadline::After(comm_.timeout));
   }
 
   PacketSocket Greeted() {
@@ -114,7 +119,7 @@ class ShmListenerTest : public ::testing::Test {
   MemoryRegion space_;
   ServerContext context_;
   ShardTable table_;
-  ShmListener listener_;
+  std::unique_ptr<Listener> listener_;
 };
 
 TEST_F(ShmListenerTest, WritesNewParametersWhereTheyBelong) {
@@ -125,7 +130,7 @@ TEST_F(ShmListenerTest, WritesNewParametersWhereTheyBelong) {
   const ShmReply reply = Exchange(socket, Frame({.step = 0}, kBytes, kBytes));
   ASSERT_FALSE(reply.has_refusal()) << reply.refusal().message();
   for (std::size_t i = 0; i < kElements; ++i) EXPECT_EQ(Parameter(i), 2.0F);
-  EXPECT_EQ(listener_.copies().total(), kBytes);
+  EXPECT_EQ(listener_->copies().total(), kBytes);
 }
 
 TEST_F(ShmListenerTest, MapsNothingWithoutTheToken) {
@@ -201,14 +206,14 @@ TEST_F(ShmListenerTest, EndsConnectionsThatDoNotSayInTimeWhoTheyAre) {
     for (const PacketSocket& socket : silent) {
       auto outcome = PacketSocket::Outcome::kLater;
       while (outcome == PacketSocket::Outcome::kLater) {  // until it has been accepted
-        listener_.CloseSilent(Deadline::Clock::now() + std::chrono::hours(1));
+        listener_->CloseSilent(Deadline::Clock::now() + std::chrono::hours(1));
         outcome = socket.Receive(packet, Deadline::After(std::chrono::milliseconds(1)));
       }
       ASSERT_EQ(outcome, PacketSocket::Outcome::kClosed);
     }
   }
   const PacketSocket in_time = Connect();
-  listener_.CloseSilent(Deadline::Clock::now());
+  listener_->CloseSilent(Deadline::Clock::now());
   EXPECT_TRUE(Exchange(in_time, Hello()).welcome());
   EXPECT_FALSE(Exchange(greeted, Frame({.kind = FrameKind::kPull}, 0, kBytes)).has_refusal());
   ExpectServing();
@@ -221,7 +226,7 @@ TEST_F(ShmListenerTest, IsRefusedWithoutAThread) {
   ASSERT_EQ(pthread_attr_init(&impossible), 0);
   ASSERT_EQ(pthread_attr_setstacksize(&impossible, std::size_t{1} << 47), 0);
   ASSERT_EQ(pthread_setattr_default_np(&impossible), 0);
-  EXPECT_THROW(ShmListener(context_, table_), CommError);
+  EXPECT_THROW(Listen(), CommError);
   EXPECT_EQ(pthread_setattr_default_np(&normal), 0);
   pthread_attr_destroy(&impossible);
   pthread_attr_destroy(&normal);

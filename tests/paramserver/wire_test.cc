@@ -1,4 +1,4 @@
-#include "paramserver/wire.h"
+#include "ringside/paramserver/wire/wire.h"
 
 #include <gtest/gtest.h>
 

@@ -8,15 +8,17 @@
 #include <numeric>
 #include <vector>
 
-#include "common/codec/codec.h"
-#include "ring/encoded_links.h"
-#include "ring/fold.h"
-#include "ring/halving_doubling.h"
-#include "ring/link_algorithm.h"
-#include "ring/recursive_doubling.h"
-#include "ring/ring_algorithms.h"
-#include "ring/tree_all_reduce.h"
-#include "ring/tree_topology.h"
+#include "ringside/common/codec/codec.h"
+#include "ringside/common/codec/half_codec.h"
+#include "ringside/common/codec/int8_codec.h"
+#include "ringside/ring/algorithms/halving_doubling.h"
+#include "ringside/ring/algorithms/link_algorithm.h"
+#include "ringside/ring/algorithms/pairwise.h"
+#include "ringside/ring/algorithms/recursive_doubling.h"
+#include "ringside/ring/algorithms/ring_algorithms.h"
+#include "ringside/ring/algorithms/tree_all_reduce.h"
+#include "ringside/ring/algorithms/tree_topology.h"
+#include "ringside/ring/transports/encoded_links.h"
 #include "tests/common/thread_ranks.h"
 #include "tests/ring/queue_links.h"
 
@@ -139,10 +141,10 @@ TEST_P(AlgorithmTest, SumsThatTravelEncodedAreExactWhereNothingIsRounded) {
         QueueLinks links(network, rank);
         std::vector<float> data(count);
         for (std::size_t i = 0; i < count; ++i) data[i] = static_cast<float>(i % 7) * (rank + 1.0F);
-        const auto codec = MakeCodec({.kind = CodecKind::kFp16}, rank, count);
-        std::vector<float> wire;
+        const auto codec = MakeCodec({.entry = &kFp16Codec}, rank, count);
+        EncodedLinks::Workspace workspace;
         std::vector<std::byte> scratch(Links::kSegmentBytes);
-        EncodedAllReduce(algorithm, links, rank, world, data, *codec, {}, wire, scratch);
+        EncodedAllReduce(algorithm, links, rank, world, {data}, *codec, workspace, scratch);
         const float factor = static_cast<float>(world) * static_cast<float>(world + 1) / 2;
         for (std::size_t i = 0; i < count; ++i) {
           ASSERT_EQ(data[i], static_cast<float>(i % 7) * factor) << algorithm.name << " " << i;
@@ -159,9 +161,9 @@ TEST(EncodedLinksTest, BytesThatNoCodecWroteAreAnErrorThatNamesTheirSender) {
   for (const bool adding : {false, true}) {
     QueueLinks under(network, 0);
     std::vector<float> data(100);
-    const auto codec = MakeCodec({.kind = CodecKind::kInt8}, 0, data.size());
-    std::vector<float> wire;
-    EncodedLinks links(under, 2, data, *codec, {}, wire);
+    const auto codec = MakeCodec({.entry = &kInt8Codec}, 0, data.size());
+    EncodedLinks::Workspace workspace;
+    EncodedLinks links(under, 2, {data}, *codec, workspace);
     const auto image = std::as_writable_bytes(links.wire());
     std::vector<std::byte> message(image.size());
     std::memcpy(message.data(), &negative_scale, sizeof(negative_scale));
@@ -218,7 +220,7 @@ TEST_P(AlgorithmTest, DoubleTreeIsTwoTreesThatShareNoInnerNode) {
   for (const std::size_t tree : {0U, 1U}) {
     int roots = 0;
     for (int rank = 0; rank < world; ++rank) {
-      const TreePlace place = DoubleTree(rank, world)[tree];
+      const TreeNeighbors place = DoubleTree(rank, world)[tree];
       EXPECT_LE(place.children.size(), 2U);
       inner[static_cast<std::size_t>(rank)] += place.children.empty() ? 0 : 1;
       for (const int child : place.children) {

@@ -1,11 +1,13 @@
 // The strategy over real collectives with threads as ranks, and over a scripted one.
-#include "ring/all_reduce_strategy.h"
+#include "ringside/ring/strategies/all_reduce_strategy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <cstring>
 #include <functional>
 #include <future>
 #include <limits>
@@ -14,8 +16,8 @@
 #include <random>
 #include <vector>
 
-#include "common/errors.h"
-#include "ring/ring_strategies.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/ring/strategies/ring_strategies.h"
 #include "tests/common/thread_ranks.h"
 #include "tests/ring/ring_worker.h"
 
@@ -29,7 +31,7 @@ float GradientOf(int rank, std::int64_t step, std::size_t i) {
   return static_cast<float>((rank + 1) * (step + 1) * static_cast<std::int64_t>(i % 7));
 }
 
-/// Fills gradients and submits all buckets in an order of this rank's own.
+/// Fills gradients and submits all buckets, in an order that differs by rank.
 void SubmitAll(Strategy& strategy, RingWorker& worker, std::int64_t step) {
   for (std::size_t i = 0; i < worker.space.size(); ++i) {
     worker.space.grads()[i] = GradientOf(worker.world.rank, step, i);
@@ -195,8 +197,9 @@ TEST_P(RingStrategyTest, APeerThatLeavesIsNamedByAllAndNobodyHangs) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Gloo, RingStrategyTest,
-                         testing::Values(&kRingEntry, &kHalvingDoublingEntry,
-                                         &kRecursiveDoublingEntry, &kTreeEntry),
+                         testing::Values(&RingStrategy("ring"), &RingStrategy("halving-doubling"),
+                                         &RingStrategy("recursive-doubling"),
+                                         &RingStrategy("tree")),
                          [](const auto& entry) {
                            std::string name(entry.param->name);
                            std::ranges::replace(name, '-', '_');
@@ -208,23 +211,25 @@ class ScriptedCollective : public Collective {
  public:
   ScriptedCollective(std::vector<std::string>& asked, std::shared_future<void> sign)
       : asked_(asked), sign_(std::move(sign)) {}
-  void AllReduceSum(std::span<float>, const std::string& what) override {
+  void AllReduceSum(const BucketMessage& message) override {
+    const std::string what =
+        "bucket " + std::to_string(message.bucket) + ", step " + std::to_string(message.step);
     if (asked_.empty() && entered_ != nullptr) entered_->set_value();
     if (sign_.valid()) sign_.wait();
     asked_.push_back(what);
     if (what == "bucket 2, step 0" && fail_) throw CommError("worker 9", what, "scripted");
   }
-  void Broadcast(std::span<float> data, int) override {
-    if (data.size() != 1) return;  // parameters
-    traffic_.sent += sizeof(float);
-    if (named_) data[0] = *named_;
+  void Broadcast(std::span<std::byte> data, int) override {
+    if (data.size() != sizeof(std::uint32_t)) return;  // parameters
+    traffic_.sent += data.size();
+    if (named_) std::memcpy(data.data(), &*named_, sizeof(*named_));
   }
-  std::vector<std::byte> AllGather(std::span<const std::byte> mine) override {
-    return {mine.begin(), mine.end()};
+  void AllGatherInto(std::span<const std::byte> mine, std::vector<std::byte>& all) override {
+    all.assign(mine.begin(), mine.end());
   }
   Traffic traffic() const override { return traffic_; }
   /// As if worker 0 did.
-  void Name(float bucket) { named_ = bucket; }
+  void Name(std::uint32_t bucket) { named_ = bucket; }
   void FailAtBucketTwo() { fail_ = true; }
   /// Tells when the first sum begins.
   void TellEntry(std::promise<void>& entered) { entered_ = &entered; }
@@ -233,7 +238,7 @@ class ScriptedCollective : public Collective {
   std::vector<std::string>& asked_;
   std::shared_future<void> sign_;
   std::promise<void>* entered_ = nullptr;
-  std::optional<float> named_;
+  std::optional<std::uint32_t> named_;
   Traffic traffic_;
   bool fail_ = false;
 };
@@ -285,7 +290,8 @@ TEST(AllReduceStrategyTest, UnderPriorityTheNextForwardPassComesFirst) {
     AwaitAll(strategy, worker, 0);
     strategy.Stop();
   }
-  EXPECT_EQ(worker.recorder.bytes_sent(), sizeof(float) * asked.size()) << "what names buckets";
+  EXPECT_EQ(worker.recorder.bytes_sent(), sizeof(std::uint32_t) * asked.size())
+      << "what names buckets";
   std::vector<std::string> expected{"bucket 0, step 0"};
   for (int b = worker.plan.buckets() - 1; b >= 1; --b) {
     expected.push_back("bucket " + std::to_string(b) + ", step 0");
@@ -314,7 +320,7 @@ TEST(AllReduceStrategyTest, KeepsAFailureForEveryLaterCall) {
 TEST(AllReduceStrategyTest, ANamedBucketThatIsNoneIsTheLeadersFault) {
   StrategyOptions options;
   options.order = SendOrder::kPriority;
-  for (const float named : {-1.0F, 1e6F, std::numeric_limits<float>::quiet_NaN()}) {
+  for (const std::uint32_t named : {1'000'000U, std::numeric_limits<std::uint32_t>::max()}) {
     InProcessStore store;
     RingWorker worker(0, 1, store, {}, {}, options);
     std::vector<std::string> asked;
@@ -336,14 +342,49 @@ TEST(AllReduceStrategyTest, ANamedBucketThatIsNoneIsTheLeadersFault) {
   }
 }
 
+/// What a submit throws.
+std::string SubmitError(Strategy& strategy, const Bucket& bucket) {
+  try {
+    strategy.Submit(bucket);
+  } catch (const InternalError& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+TEST(AllReduceStrategyTest, NamesABucketThatIsNotOfThePlanOrUnderWay) {
+  InProcessStore store;
+  RingWorker worker(0, 1, store);
+  std::vector<std::string> asked;
+  std::promise<void> sign;
+  AllReduceStrategy strategy(worker.context, [&] {
+    return std::make_unique<ScriptedCollective>(asked, sign.get_future().share());
+  });
+  const Bucket right = MakeBucket(worker.space, worker.plan, 1, 7);
+  EXPECT_THAT(SubmitError(strategy, right), HasSubstr("before the start"));
+  strategy.Start(worker.space, worker.plan, {});
+  Bucket wrong = right;
+  wrong.offset += 16;
+  EXPECT_THAT(SubmitError(strategy, wrong), HasSubstr("bucket 1, step 7"));
+  wrong = right;
+  wrong.grads = wrong.grads.first(1);
+  EXPECT_THAT(SubmitError(strategy, wrong), HasSubstr("bucket 1, step 7"));
+  wrong = right;
+  wrong.index = worker.plan.buckets();
+  EXPECT_THAT(SubmitError(strategy, wrong), HasSubstr("the plan has"));
+  EXPECT_EQ(SubmitError(strategy, right), "nothing");
+  EXPECT_THAT(SubmitError(strategy, right), HasSubstr("bucket 1 was submitted twice"));
+  sign.set_value();
+}
+
 /// Cannot apply bucket 0, and holds the sum of bucket 1 until it has failed: the caller applies.
 class FailingRule : public UpdateRule {
  public:
-  std::span<float> Contribute(const Bucket& bucket, Moment) override {
+  std::span<float> Contribute(const Bucket& bucket, UpdateTrigger) override {
     if (bucket.index == 1) failed_.get_future().wait();
     return bucket.grads;
   }
-  void Apply(const Bucket& bucket, Moment) override {
+  void Apply(const Bucket& bucket, UpdateTrigger) override {
     if (bucket.index != 0) return;
     failed_.set_value();
     throw InternalError("scripted");

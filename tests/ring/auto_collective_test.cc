@@ -1,5 +1,5 @@
 // What `auto` decides, as a pure function of what was measured, and that all ranks decide alike.
-#include "ring/auto_collective.h"
+#include "ringside/ring/collectives/auto_collective.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "common/errors.h"
-#include "ring/codec_collective.h"
-#include "ring/cost_table.h"
+#include "ringside/common/codec/codec_table.h"
+#include "ringside/common/core/bucket.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/ring/collectives/codec_collective.h"
+#include "ringside/ring/collectives/cost_table.h"
 #include "tests/common/thread_ranks.h"
 
 namespace ringside {
@@ -68,7 +70,7 @@ TEST(AutoCollectiveTest, LeavesOutWhatCannotEncodeAndSumsRight) {
   InProcessStore store;
   const CommOptions comm{.address = "127.0.0.1", .token = "secret"};
   StrategyOptions options;
-  ParseCodec("int8", options.codec);
+  ParseCodec("int8", BuiltinCodecs(), options.codec);
   std::vector<std::vector<float>> sums(kWorld);
   RunRanks(kWorld, [&](int rank) {
     const World world = TestWorld(rank, kWorld);
@@ -77,11 +79,14 @@ TEST(AutoCollectiveTest, LeavesOutWhatCannotEncodeAndSumsRight) {
     Timeline timeline;
     const auto collective =
         MakeSum(kAutoCollective, {world, store, comm, options, "auto"}, recorder, timeline);
-    collective->Prepare(space, plan, 0);
+    collective->Prepare(space, plan);
     EXPECT_THAT(collective->Notes(), HasSubstr("halving-doubling"));
     EXPECT_THAT(collective->Notes(), testing::Not(HasSubstr("recursive-doubling")));
     std::ranges::fill(space.grads(), static_cast<float>(rank + 1));
-    collective->AllReduceSum(space.grads(), "test data");
+    for (int b = 0; b < plan.buckets(); ++b) {
+      const Bucket bucket = MakeBucket(space, plan, b, 0);
+      collective->AllReduceSum({bucket.grads, bucket.offset, b, 0});
+    }
     sums[static_cast<std::size_t>(rank)].assign(space.grads().begin(), space.grads().end());
     for (const float value : space.grads()) ASSERT_NEAR(value, 6.0F, 0.2F);
     collective->AllGather({});
@@ -114,11 +119,11 @@ TEST_P(AutoCollectiveWaysTest, AllRanksDecideAlikeAndSumRight) {
     world.host = GetParam().hosts[static_cast<std::size_t>(rank)];
     const FlatSpace space(plan.elements(), "test");
     AutoCollective collective({world, store, comm, options, "auto"});
-    collective.Prepare(space, plan, 0);
+    collective.Prepare(space, plan);
     notes[static_cast<std::size_t>(rank)] = collective.Notes();
     for (const std::size_t count : {1U, 1000U, 20'000U, 300'000U}) {
       std::vector<float> data(count, static_cast<float>(rank + 1));
-      collective.AllReduceSum(data, "test data");
+      collective.AllReduceSum({data});
       ASSERT_EQ(data, std::vector<float>(count, 10.0F));
     }
     collective.AllGather({});

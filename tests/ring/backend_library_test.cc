@@ -1,10 +1,10 @@
 // Backends in shared libraries: what is said when one cannot be had.
-#include "ring/backend_library.h"
+#include "ringside/ring/backends/backend_library.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside {
 namespace {

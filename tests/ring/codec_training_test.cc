@@ -4,10 +4,11 @@
 
 #include <string>
 
-#include "common/measure/recorder.h"
-#include "ring/ring_strategies.h"
+#include "ringside/common/codec/codec_table.h"
+#include "ringside/common/measure/recorder.h"
 #include "tests/common/test_dataset.h"
 #include "tests/common/test_job.h"
+#include "tests/ring/ring_worker.h"
 
 namespace ringside {
 namespace {
@@ -17,7 +18,7 @@ constexpr int kWorkers = 4;
 TestJobOutcome Train(const std::string& codec) {
   StrategyOptions strategy;
   strategy.codec.seed = 1;
-  ParseCodec(codec, strategy.codec);
+  ParseCodec(codec, BuiltinCodecs(), strategy.codec);
   const TestJobOptions options{
       .workers = kWorkers,
       .model = {.inputs = 12, .hidden = 64, .classes = 4},
@@ -31,7 +32,7 @@ TestJobOutcome Train(const std::string& codec) {
                       StrategyContext with_codec = {
                           context.world,    context.store,    context.comm,     context.optimizer,
                           context.schedule, context.recorder, context.timeline, strategy};
-                      return kRingEntry.make(with_codec);
+                      return RingStrategy("ring").make(with_codec);
                     })
       .front();
 }

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "common/errors.h"
-#include "common/store.h"
-#include "ring/gloo_collective.h"
-#include "ring/link_algorithm.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/common/core/store.h"
+#include "ringside/ring/algorithms/link_algorithm.h"
+#include "ringside/ring/transports/gloo_collective.h"
 #include "tests/common/slow_store.h"
 #include "tests/common/thread_ranks.h"
 
@@ -62,7 +62,7 @@ TEST_P(CollectiveTest, SumsExactlyForEverySize) {
       for (std::size_t i = 0; i < count; ++i) {
         data[i] = static_cast<float>(i % 1000) * static_cast<float>(rank + 1);
       }
-      collective.AllReduceSum(data, "test data");
+      collective.AllReduceSum({data});
       const auto factor = static_cast<float>(n * (n + 1) / 2);
       for (std::size_t i = 0; i < count; ++i) {
         ASSERT_EQ(data[i], static_cast<float>(i % 1000) * factor) << "element " << i;
@@ -80,7 +80,7 @@ TEST_P(CollectiveTest, GivesTheSameBitsOnEveryRankAndInEveryRun) {
       for (std::size_t i = 0; i < kCount; ++i) {
         data[i] = 1.0F / static_cast<float>(i + 3 * static_cast<std::size_t>(rank) + 1);
       }
-      collective.AllReduceSum(data, "test data");
+      collective.AllReduceSum({data});
       results[run * static_cast<std::size_t>(world()) + static_cast<std::size_t>(rank)] = data;
     });
   }
@@ -93,7 +93,7 @@ TEST_P(CollectiveTest, BroadcastsFromEveryRoot) {
   OnEveryRank([&](Collective& collective, int rank) {
     for (int root = 0; root < world(); ++root) {
       std::vector<float> data(50'000, static_cast<float>(rank));
-      collective.Broadcast(data, root);
+      collective.Broadcast(std::as_writable_bytes(std::span(data)), root);
       ASSERT_EQ(data, std::vector<float>(data.size(), static_cast<float>(root)));
     }
   });
@@ -142,9 +142,9 @@ TEST(CollectiveFaultTest, EveryRankNamesThePeerThatLeft) {
     const auto outcomes = TryRanks(kWorld, [&](int rank) {
       GlooCollective collective(TestWorld(rank, kWorld), store, comm, algorithm.id, "g");
       std::vector<float> data(100'000, 1.0F);
-      collective.AllReduceSum(data, "bucket 0, step 0");
+      collective.AllReduceSum({.data = data, .bucket = 0});
       if (rank == kLeaver) return;
-      for (int i = 0; i < 2; ++i) collective.AllReduceSum(data, "bucket 1, step 0");
+      for (int i = 0; i < 2; ++i) collective.AllReduceSum({.data = data, .bucket = 1});
     });
     for (int rank = 0; rank < kWorld; ++rank) {
       const auto error = ErrorOf(outcomes, rank);
@@ -169,7 +169,7 @@ TEST(CollectiveFaultTest, ASilentPeerIsMissedAfterTheTimeout) {
     }
     std::vector<float> data(100, 1.0F);
     try {
-      collective.AllReduceSum(data, "bucket 0, step 0");
+      collective.AllReduceSum({.data = data, .bucket = 0});
     } catch (const CommError&) {
       store.Set("done " + std::to_string(rank), "");
       throw;
@@ -192,13 +192,13 @@ TEST(CollectiveFaultTest, AfterAFailureEveryCallThrowsTheSame) {
     std::vector<float> data(10, 1.0F);
     std::string first;
     try {
-      collective.AllReduceSum(data, "bucket 0, step 0");
+      collective.AllReduceSum({.data = data, .bucket = 0});
       ADD_FAILURE() << "worker 1 is gone";
     } catch (const CommError& error) {
       first = error.what();
     }
     try {
-      collective.Broadcast(data, 0);
+      collective.Broadcast(std::as_writable_bytes(std::span(data)), 0);
       ADD_FAILURE() << "it is broken";
     } catch (const CommError& error) {
       EXPECT_EQ(error.what(), first);

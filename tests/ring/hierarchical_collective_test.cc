@@ -1,5 +1,5 @@
 // Sums over hosts of shared memory that are threads of one process, joined by Gloo on loopback.
-#include "ring/hierarchical_collective.h"
+#include "ringside/ring/collectives/hierarchical_collective.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "common/errors.h"
-#include "common/store.h"
-#include "ring/collective_table.h"
-#include "ring/gloo_collective.h"
-#include "ring/whole_host_collective.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/common/core/store.h"
+#include "ringside/ring/collectives/all_reduce_host_collective.h"
+#include "ringside/ring/collectives/collective_table.h"
+#include "ringside/ring/transports/gloo_collective.h"
 #include "tests/common/thread_ranks.h"
 
 namespace ringside {
@@ -59,7 +59,7 @@ class HierarchicalCollectiveTest : public testing::TestWithParam<Hosts> {
       const FlatSpace space(100'001, "test");
       const auto collective =
           kHierarchicalCollective.make({world, store, comm, options, "hierarchy"});
-      collective->Prepare(space, {}, 0);
+      collective->Prepare(space, {});
       body(*collective, space, rank);
       collective->AllGather({});
     });
@@ -78,7 +78,7 @@ TEST_P(HierarchicalCollectiveTest, SumsExactlyWhereverTheVectorsLie) {
         for (std::size_t i = 0; i < size; ++i) {
           data[i] = static_cast<float>(i % 1000) * static_cast<float>(rank + 1);
         }
-        collective.AllReduceSum(data, "test data");
+        collective.AllReduceSum({data});
         const auto factor = static_cast<float>(n * (n + 1) / 2);
         for (std::size_t i = 0; i < size; ++i) {
           ASSERT_EQ(data[i], static_cast<float>(i % 1000) * factor) << "element " << i;
@@ -97,7 +97,7 @@ TEST_P(HierarchicalCollectiveTest, GivesTheSameBitsOnEveryRankAndInEveryRun) {
       for (std::size_t i = 0; i < space.size(); ++i) {
         space.grads()[i] = 1.0F / static_cast<float>(i + 3 * static_cast<std::size_t>(rank) + 1);
       }
-      collective.AllReduceSum(space.grads(), "test data");
+      collective.AllReduceSum({space.grads()});
       by_rank[static_cast<std::size_t>(rank)].assign(space.grads().begin(), space.grads().end());
     });
     std::ranges::copy(by_rank, std::back_inserter(results));
@@ -112,7 +112,7 @@ TEST_P(HierarchicalCollectiveTest, BroadcastsFromEveryRoot) {
     for (int root = 0; root < workers(); ++root) {
       std::ranges::fill(space.params(), static_cast<float>(rank));
       collective.AllGather({});
-      collective.Broadcast(space.params(), root);
+      collective.Broadcast(std::as_writable_bytes(space.params()), root);
       const auto is_roots = [&](float value) { return value == static_cast<float>(root); };
       ASSERT_TRUE(std::ranges::all_of(space.params(), is_roots));
     }
@@ -136,7 +136,7 @@ TEST_P(HierarchicalCollectiveTest, EachElementLeavesAHostOnceForAllItsWorkers) {
   std::vector<std::uint64_t> sent(GetParam().size());
   OnEveryRank([&](Collective& collective, const FlatSpace& space, int rank) {
     const std::uint64_t before = collective.traffic().sent;
-    collective.AllReduceSum(space.grads(), "test data");
+    collective.AllReduceSum({space.grads()});
     sent[static_cast<std::size_t>(rank)] = collective.traffic().sent - before;
   });
   const HostMap map = MapHosts(0, GetParam());
@@ -170,7 +170,7 @@ std::unique_ptr<Collective> HierarchyOnGloo(const Hosts& hosts, const World& wor
     return std::make_unique<GlooCollective>(among, store, comm, RingAlgorithm::kRing, prefix);
   };
   const HostMap& map = parts.map;
-  parts.inner = std::make_unique<WholeHostCollective>(
+  parts.inner = std::make_unique<AllReduceHostCollective>(
       gloo(map.here.rank, map.here.workers.size(), "host " + std::to_string(map.host)),
       map.here.rank);
   if (map.hosts.size() > 1 && map.here.rank < map.smallest()) {
@@ -190,7 +190,7 @@ TEST_P(HierarchicalCollectiveTest, StandsOnACollectiveThatKnowsNoHalves) {
       for (std::size_t i = 0; i < size; ++i) {
         data[i] = static_cast<float>(i % 1000) * static_cast<float>(rank + 1);
       }
-      collective->AllReduceSum(data, "test data");
+      collective->AllReduceSum({data});
       const auto factor = static_cast<float>(n * (n + 1) / 2);
       for (std::size_t i = 0; i < size; ++i) {
         ASSERT_EQ(data[i], static_cast<float>(i % 1000) * factor) << "element " << i;
@@ -212,10 +212,10 @@ TEST(HierarchicalCollectiveFaultTest, EveryRankOfEveryHostNamesTheOneThatLeft) {
       const auto collective =
           kHierarchicalCollective.make({world, store, comm, options, "hierarchy"});
       std::vector<float> data(100'000, 1.0F);
-      collective->AllReduceSum(data, "bucket 0, step 0");
+      collective->AllReduceSum({.data = data, .bucket = 0});
       collective->AllGather({});
       if (rank == leaver) return;
-      for (int i = 0; i < 2; ++i) collective->AllReduceSum(data, "bucket 1, step 0");
+      for (int i = 0; i < 2; ++i) collective->AllReduceSum({.data = data, .bucket = 1});
     });
     EXPECT_EQ(outcomes.failures(), 3);
     for (const auto& failure : outcomes.by_rank) {

@@ -1,5 +1,5 @@
 // What is said and set for NCCL, which needs no GPU.
-#include "ring/nccl_settings.h"
+#include "ringside/ring/backends/nccl_settings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
-#include "ring/ring_strategies.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/ring/strategies/diloco.h"
 #include "tests/common/test_dataset.h"
 #include "tests/common/test_job.h"
 #include "tests/common/thread_ranks.h"
@@ -19,21 +21,21 @@ constexpr int kWorld = 2;
 StrategyOptions Options(std::int64_t sync_every, double outer_lr = 0.7,
                         double outer_momentum = 0.9) {
   StrategyOptions options;
-  options.sync_every = sync_every;
-  options.outer_lr = outer_lr;
-  options.outer_momentum = outer_momentum;
+  options.Set(kSyncEvery, sync_every);
+  options.Set(kOuterLr, outer_lr);
+  options.Set(kOuterMomentum, outer_momentum);
   return options;
 }
 
-/// Which steps are taken: from `first` to before `end`, with a pause after `pause`.
+/// The steps to take: from `first` to before `end`, with a pause after `pause`.
 struct Stretch {
   std::int64_t end = 0;
   std::int64_t first = 0;
   std::int64_t pause = -1;
 };
 
-/// Every rank takes these steps with the gradient rank + 1 everywhere, and settles; what the ranks
-/// end with, and how many floats each has sent.
+/// Takes these steps on every rank with the gradient rank + 1 everywhere, and settles. Returns the
+/// ranks' final values, and how many floats each has sent.
 struct Ended {
   std::vector<std::vector<float>> params;
   std::vector<std::uint64_t> floats_sent;
@@ -78,19 +80,20 @@ constexpr float kMeanStep = kLearningRate * 1.5F;
 
 TEST(LocalSgdTest, ParametersAreTheMeanAfterEveryPeriod) {
   for (const std::int64_t steps : {2, 4, 6}) {
-    ExpectAll(StepAndSettle(kLocalSgdEntry, Options(2), {steps}),
+    ExpectAll(StepAndSettle(RingStrategy("local-sgd"), Options(2), {steps}),
               100 - kMeanStep * static_cast<float>(steps));
   }
 }
 
 TEST(LocalSgdTest, APauseBetweenTwoMeetingsIsAMean) {
-  ExpectAll(StepAndSettle(kLocalSgdEntry, Options(4), {3}), 100 - 3 * kMeanStep);
+  ExpectAll(StepAndSettle(RingStrategy("local-sgd"), Options(4), {3}), 100 - 3 * kMeanStep);
 }
 
 TEST(LocalSgdTest, OnlyMeetingsMoveBytes) {
   const auto elements = TestPlan().elements();  // of two workers each sends half, twice
   const auto sent = [](std::int64_t steps) {
-    return static_cast<double>(StepAndSettle(kLocalSgdEntry, Options(4), {steps}).floats_sent[0]);
+    return static_cast<double>(
+        StepAndSettle(RingStrategy("local-sgd"), Options(4), {steps}).floats_sent[0]);
   };
   const double rounding = 2.0 * TestPlan().buckets();
   EXPECT_NEAR(sent(8), 2.0 * static_cast<double>(elements), rounding);
@@ -115,23 +118,24 @@ TEST(DilocoTest, AnOuterNesterovStepTakesTheMeanProgress) {
   OuterSteps outer;
   for (int meeting = 1; meeting <= 3; ++meeting) {
     outer.Meet(2);
-    ExpectAll(StepAndSettle(kDilocoEntry, options, {2 * meeting}), outer.params);
+    ExpectAll(StepAndSettle(RingStrategy("diloco"), options, {2 * meeting}), outer.params);
   }
 }
 
 TEST(DilocoTest, APauseBetweenTwoMeetingsIsAMeanWithoutAnOuterStep) {
   const StrategyOptions options = Options(4, 0.5, 0.5);
-  ExpectAll(StepAndSettle(kDilocoEntry, options, {3}), 100 - 3 * kMeanStep);
+  ExpectAll(StepAndSettle(RingStrategy("diloco"), options, {3}), 100 - 3 * kMeanStep);
 }
 
-// The outer gradient still counts from the last meeting, not from the pause.
+// The outer gradient still counts from the last synchronisation, not from the pause.
 TEST(DilocoTest, TrainsThroughAPauseBetweenTwoMeetings) {
   const StrategyOptions options = Options(4, 0.5, 0.5);
   OuterSteps outer;
   outer.Meet(4);
   outer.Meet(4);
   for (const std::int64_t pause : {1, 5, 6}) {
-    ExpectAll(StepAndSettle(kDilocoEntry, options, {.end = 8, .pause = pause}), outer.params);
+    ExpectAll(StepAndSettle(RingStrategy("diloco"), options, {.end = 8, .pause = pause}),
+              outer.params);
   }
 }
 
@@ -140,7 +144,7 @@ TEST(DilocoTest, AStartBetweenTwoMeetingsCountsFromItsOwnParameters) {
   OuterSteps outer;
   outer.Meet(2);
   outer.Meet(4);
-  ExpectAll(StepAndSettle(kDilocoEntry, options, {.end = 12, .first = 6}), outer.params);
+  ExpectAll(StepAndSettle(RingStrategy("diloco"), options, {.end = 12, .first = 6}), outer.params);
 }
 
 std::vector<float> Trained(const StrategyEntry& entry, int workers, Averaging averaging,
@@ -159,26 +163,30 @@ std::vector<float> Trained(const StrategyEntry& entry, int workers, Averaging av
 
 TEST(LocalSgdTest, EveryStepOnEqualBatchesItFollowsTheSumOfGradients) {
   for (const int workers : {2, 4}) {
-    const auto summed = Trained(kRingEntry, workers, Averaging::kGlobalBatch, {});
-    const auto averaged = Trained(kLocalSgdEntry, workers, Averaging::kOwnBatch, Options(1));
+    const auto summed = Trained(RingStrategy("ring"), workers, Averaging::kGlobalBatch, {});
+    const auto averaged =
+        Trained(RingStrategy("local-sgd"), workers, Averaging::kLocalBatch, Options(1));
     EXPECT_THAT(averaged, testing::Pointwise(testing::FloatNear(1e-5F), summed));
-    const auto apart = Trained(kLocalSgdEntry, workers, Averaging::kOwnBatch, Options(4));
+    const auto apart =
+        Trained(RingStrategy("local-sgd"), workers, Averaging::kLocalBatch, Options(4));
     EXPECT_NE(apart, averaged);
   }
 }
 
 TEST(PeriodicRulesTest, ImpossibleOptionsAreRefused) {
-  const auto refused = [](const StrategyEntry& entry, const StrategyOptions& options) {
-    const auto refusal = entry.check(options, 2, 0);
-    return refusal ? refusal->key : "";
+  const auto refused = [](std::int64_t sync_every, double outer_lr, double outer_momentum) {
+    try {
+      Options(sync_every, outer_lr, outer_momentum);
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
   };
-  for (const StrategyEntry* entry : {&kLocalSgdEntry, &kDilocoEntry}) {
-    EXPECT_EQ(refused(*entry, {}), "");
-    EXPECT_EQ(refused(*entry, Options(0)), "sync-every");
-  }
-  EXPECT_EQ(refused(kDilocoEntry, Options(10, 0)), "outer-lr");
-  EXPECT_EQ(refused(kDilocoEntry, Options(10, 0.7, 1)), "outer-momentum");
-  EXPECT_EQ(refused(kDilocoEntry, Options(10, 0.7, -0.1)), "outer-momentum");
+  EXPECT_EQ(refused(1, 0.1, 0), "");
+  EXPECT_EQ(refused(0, 0.7, 0.5), "sync-every: 0 is out of range; give a number that is 1 or more");
+  EXPECT_THAT(refused(10, 0, 0.5), testing::StartsWith("outer-lr: 0 is out of range"));
+  EXPECT_THAT(refused(10, 0.7, 1), testing::HasSubstr("0 or more and below 1"));
+  EXPECT_THAT(refused(10, 0.7, -0.1), testing::StartsWith("outer-momentum: -0.1 is out of range"));
 }
 
 }  // namespace

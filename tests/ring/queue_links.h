@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include "common/errors.h"
-#include "ring/links.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/ring/algorithms/links.h"
 
 namespace ringside {
 
-/// Links between threads that hold exactly the promised window and not a byte more: an algorithm
-/// that counts on more room blocks, and fails after ten seconds.
+/// Links between threads that hold exactly the promised window. An algorithm that needs more room
+/// blocks, and fails after ten seconds.
 class QueueNetwork {
  public:
   void Send(int from, int to, std::span<const std::byte> data) {

@@ -1,12 +1,15 @@
 #ifndef RINGSIDE_TESTS_RING_RING_WORKER_H_
 #define RINGSIDE_TESTS_RING_RING_WORKER_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "common/strategy_entry.h"
+#include "ringside/common/strategy/strategy_entry.h"
+#include "ringside/ring/strategies/ring_strategies.h"
 #include "tests/common/thread_ranks.h"
 
 namespace ringside {
@@ -42,6 +45,12 @@ struct RingWorker {
   Timeline timeline{4096};
   StrategyContext context;
 };
+
+/// One of `RingStrategies`, by its name.
+inline const StrategyEntry& RingStrategy(std::string_view name) {
+  static const std::vector<StrategyEntry> strategies = RingStrategies();
+  return *std::ranges::find(strategies, name, &StrategyEntry::name);
+}
 
 inline void AwaitAll(Strategy& strategy, RingWorker& worker, std::int64_t step) {
   for (int b = 0; b < worker.plan.buckets(); ++b) {

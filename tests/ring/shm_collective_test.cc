@@ -1,5 +1,5 @@
 // Sums in shared memory with threads, and processes, as ranks.
-#include "ring/shm_collective.h"
+#include "ringside/ring/shm/shm_collective.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "common/errors.h"
-#include "common/store.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/common/core/store.h"
 #include "tests/common/thread_ranks.h"
 
 namespace ringside {
@@ -56,7 +56,7 @@ class ShmCollectiveTest : public testing::TestWithParam<int> {
     RunRanks(world(), [&](int rank) {
       const FlatSpace space(elements, "test");
       ShmCollective collective(AllOnOneHost(TestWorld(rank, world())), store, comm, "shm");
-      collective.Prepare(space, {}, 0);
+      collective.Prepare(space, {});
       body(collective, space, rank);
       collective.AllGather({});
     });
@@ -73,7 +73,7 @@ TEST_P(ShmCollectiveTest, SumsAttachedVectorsWhereTheyLie) {
         std::ranges::fill(space.grads(), -1.0F);
         const auto data = space.grads().subspan(begin, size);
         Fill(data, rank);
-        collective.AllReduceSum(data, "test data");
+        collective.AllReduceSum({data});
         ExpectSum(data, world());
         const auto untouched = [](float value) { return value == -1.0F; };
         ASSERT_TRUE(std::ranges::all_of(space.grads().first(begin), untouched));
@@ -91,7 +91,7 @@ TEST_P(ShmCollectiveTest, SumsOtherVectorsByWayOfSlots) {
       std::vector<float> memory(size + static_cast<std::size_t>(rank));
       const auto data = std::span(memory).subspan(static_cast<std::size_t>(rank));
       Fill(data, rank);
-      collective.AllReduceSum(data, "test data");
+      collective.AllReduceSum({data});
       ExpectSum(data, world());
     }
   });
@@ -105,8 +105,8 @@ TEST_P(ShmCollectiveTest, GivesTheBitsOfASumInTheOrderOfRanks) {
     OnEveryRank(elements, [&](ShmCollective& collective, const FlatSpace& space, int rank) {
       std::vector<float> elsewhere(elements);
       for (std::size_t i = 0; i < elements; ++i) space.grads()[i] = elsewhere[i] = value(rank, i);
-      collective.AllReduceSum(space.grads(), "attached");
-      collective.AllReduceSum(elsewhere, "elsewhere");
+      collective.AllReduceSum({space.grads()});
+      collective.AllReduceSum({elsewhere});
       for (std::size_t i = 0; i < elements; ++i) {
         float sum = value(0, i);
         for (int other = 1; other < world(); ++other) sum += value(other, i);
@@ -124,10 +124,16 @@ TEST_P(ShmCollectiveTest, ReducesToSharesAndGathersThem) {
       for (const std::span<float> whole : {space.grads(), std::span(elsewhere)}) {
         const auto data = whole.first(std::min(whole.size(), collective.PieceElements(whole)));
         Fill(data, rank);
-        const auto share = collective.ReduceToShare(data, shares, "test data");
-        EXPECT_EQ(share.empty(), rank >= shares);
-        for (float& element : share) element *= 2;  // as other hosts add theirs
-        collective.GatherShares(data, shares, "test data");
+        const BucketMessage piece{data, /*offset=*/500, /*bucket=*/3, /*step=*/17};
+        const BucketMessage share = collective.ReduceScatter(piece, shares);
+        EXPECT_EQ(share.data.empty(), rank >= shares);
+        EXPECT_EQ(share.bucket, piece.bucket);
+        EXPECT_EQ(share.step, piece.step);
+        for (std::size_t i = 0; i < share.data.size(); ++i) {
+          ASSERT_EQ(share.data[i], SumOf(world(), share.offset - 500 + i)) << i;
+        }
+        for (float& element : share.data) element *= 2;  // as other hosts add theirs
+        collective.AllGatherChunks(piece, shares);
         for (std::size_t i = 0; i < data.size(); ++i) {
           ASSERT_EQ(data[i], 2 * SumOf(world(), i)) << i;
         }
@@ -143,7 +149,7 @@ TEST_P(ShmCollectiveTest, BroadcastsFromEveryRoot) {
     for (int root = 0; root < world(); ++root) {
       for (const std::span<float> data : {space.params(), std::span(elsewhere)}) {
         std::ranges::fill(data, static_cast<float>(rank));
-        collective.Broadcast(data, root);
+        collective.Broadcast(std::as_writable_bytes(std::span(data)), root);
         const auto is_roots = [&](float value) { return value == static_cast<float>(root); };
         ASSERT_TRUE(std::ranges::all_of(data, is_roots));
         collective.AllGather({});
@@ -167,7 +173,7 @@ TEST_P(ShmCollectiveTest, GathersByRankWhateverTheSize) {
 
 INSTANTIATE_TEST_SUITE_P(Worlds, ShmCollectiveTest, testing::Values(1, 2, 3, 4, 7));
 
-/// More ranks than any machine that tests run on has cores.
+/// More ranks than any test machine has cores.
 class CrowdedShmCollectiveTest : public ShmCollectiveTest {};
 
 TEST_P(CrowdedShmCollectiveTest, Sums) {
@@ -176,7 +182,7 @@ TEST_P(CrowdedShmCollectiveTest, Sums) {
       for (const std::size_t size : {std::size_t{100}, std::size_t{20'000}}) {
         const auto data = space.grads().first(size);
         Fill(data, rank);
-        collective.AllReduceSum(data, "test data");
+        collective.AllReduceSum({data});
         ExpectSum(data, world());
       }
     }
@@ -203,9 +209,9 @@ TEST(ShmCollectiveFaultTest, EveryRankNamesThePeerThatLeft) {
   const auto outcomes = TryRanks(4, [&](int rank) {
     ShmCollective collective(AllOnOneHost(TestWorld(rank, 4)), store, comm, "shm");
     std::vector<float> data(100'000, 1.0F);
-    collective.AllReduceSum(data, "bucket 0, step 0");
+    collective.AllReduceSum({.data = data, .bucket = 0});
     if (rank == 2) return;
-    collective.AllReduceSum(data, "bucket 1, step 0");
+    collective.AllReduceSum({.data = data, .bucket = 1});
   });
   for (const int rank : {0, 1, 3}) {
     const auto error = ErrorOf(outcomes, rank);
@@ -230,7 +236,7 @@ TEST(ShmCollectiveFaultTest, ASilentPeerIsMissedAfterTheTimeout) {
     }
     std::vector<float> data(100, 1.0F);
     try {
-      collective.AllReduceSum(data, "bucket 0, step 0");
+      collective.AllReduceSum({.data = data, .bucket = 0});
     } catch (const CommError&) {
       store.Set("done " + std::to_string(rank), "");
       throw;
@@ -261,8 +267,10 @@ TEST(ShmCollectiveFaultTest, AfterAFailureEveryCallThrowsTheSame) {
       ADD_FAILURE() << "worker 1 is gone";
       return "";
     };
-    const std::string first = error_of([&] { collective.AllReduceSum(data, "bucket 0, step 0"); });
-    EXPECT_EQ(error_of([&] { collective.Broadcast(data, 0); }), first);
+    const std::string first =
+        error_of([&] { collective.AllReduceSum({.data = data, .bucket = 0}); });
+    EXPECT_EQ(error_of([&] { collective.Broadcast(std::as_writable_bytes(std::span(data)), 0); }),
+              first);
   });
 }
 
@@ -296,7 +304,7 @@ TEST(ShmCollectiveFaultTest, AKilledProcessIsNamedLongBeforeTheTimeout) {
     store.Set("shm/memory", handle);
     ShmCollective collective(AllOnOneHost(TestWorld(1, 2)), store, comm, "shm");
     std::vector<float> data(10, 1.0F);
-    collective.AllReduceSum(data, "bucket 0, step 0");
+    collective.AllReduceSum({.data = data, .bucket = 0});
     raise(SIGKILL);
   }
   const auto outcomes = TryRanks(2, [&](int rank) {
@@ -307,9 +315,9 @@ TEST(ShmCollectiveFaultTest, AKilledProcessIsNamedLongBeforeTheTimeout) {
     }
     ShmCollective collective(AllOnOneHost(TestWorld(0, 2)), store, comm, "shm");
     std::vector<float> data(10, 1.0F);
-    collective.AllReduceSum(data, "bucket 0, step 0");
+    collective.AllReduceSum({.data = data, .bucket = 0});
     EXPECT_EQ(data[0], 2.0F);
-    collective.AllReduceSum(data, "bucket 1, step 0");
+    collective.AllReduceSum({.data = data, .bucket = 1});
   });
   waitpid(child, nullptr, 0);
   close(told[0]);

@@ -1,5 +1,5 @@
 // A chart is data for Plotly. It is drawn when it comes near the window, and again when the view, the theme or the
-// width changes. Every text goes through `plain`: Plotly would read tags in it.
+// width changes. Every text goes through `plain`, because Plotly would interpret HTML tags in it.
 import { el } from "./dom.js";
 
 export function plain(value) {
@@ -32,7 +32,7 @@ function layoutOf(own, width) {
   };
 }
 
-/** The legend stands below the axis' title; its height in pixels, not as a share, keeps them apart. */
+/** Puts the legend below the axis title. The distance is fixed in pixels, so the two never overlap. */
 function placeLegend(layout, height) {
   layout.legend.y = -66 / Math.max(height - 150, 100);
   return layout;
@@ -42,7 +42,7 @@ const all = [];
 let observer = null;
 
 export class Chart {
-  /** `build(width)` gives {data, layout, height} or a text that says why there is nothing to draw. */
+  /** `build(width)` returns {data, layout, height}, or a text that says why there is nothing to draw. */
   constructor(id, label, build) {
     this.build = build;
     this.near = false;
@@ -73,7 +73,7 @@ export class Chart {
 
 export function drawAll() { for (const chart of all) chart.draw(); }
 
-/** Draws those that `entries` tell to be near the window; a promise of all of them. */
+/** Draws the charts that `entries` report as near the window. Returns a promise for all of them. */
 function drawNear(entries) {
   const drawn = [];
   for (const entry of entries) {
@@ -88,19 +88,19 @@ function drawNear(entries) {
 
 function drawWhenNear() {
   return new Promise((resolve) => {
-    // What the observer tells first is where every chart stands.
+    // The observer's first call reports the position of every chart.
     observer = new IntersectionObserver((entries) => drawNear(entries).then(resolve), { rootMargin: "400px" });
     for (const chart of all) observer.observe(chart.node);
     if (all.length === 0) resolve();
   });
 }
 
-/** Once Plotly is there. A promise of the charts that are near the window then. */
+/** Starts drawing; Plotly must be loaded. Returns a promise for the charts that are near the window now. */
 export function startDrawing() {
   const first = drawWhenNear();
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
   window.matchMedia("(max-width: 40rem)").addEventListener("change", drawAll);
-  // On paper everything is there, and dark on white.
+  // A print shows every chart, in dark colours on white.
   window.addEventListener("beforeprint", () => {
     for (const chart of all) chart.near = true;
     drawAll();

@@ -1,6 +1,6 @@
-// Elements without HTML: whatever a study's names hold becomes text, never markup.
+// Builds elements without parsing HTML: names from a study always become text, never markup.
 
-/** An element; attributes whose value is a function are listeners, children that are no nodes become text. */
+/** Makes an element. An attribute whose value is a function becomes a listener; a child that is not a node becomes text. */
 export function el(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -24,7 +24,7 @@ export function badge(kind, text) {
   return el("span", { class: `badge ${kind}` }, text);
 }
 
-/** Buttons of which one is pressed. `choices`: [value, label] each; `onChange(value)`. */
+/** A row of buttons, one of them pressed. `choices` are [value, label] pairs; a click calls `onChange(value)`. */
 export function choice(label, choices, chosen, onChange) {
   const group = el("div", { class: "switch", role: "group", "aria-label": label });
   const press = (value) => {
@@ -38,7 +38,7 @@ export function choice(label, choices, chosen, onChange) {
   return group;
 }
 
-/** A labelled drop-down. `choices`: [value, label] each. */
+/** A drop-down list with a label. `choices` are [value, label] pairs. */
 export function dropDown(label, choices, chosen, onChange) {
   const select = el("select", { change: () => onChange(select.value) });
   for (const [value, text] of choices) select.append(el("option", { value, selected: value === chosen }, text));

@@ -1,4 +1,4 @@
-// Numbers as people read them. Absent ones are a dash.
+// Formats numbers for people. An absent number becomes a dash.
 
 const DASH = "–";
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
@@ -8,7 +8,7 @@ export const percent = (value) => (isNumber(value) ? `${(value * 100).toFixed(1)
 export const integer = (value) => (isNumber(value) ? Math.round(value).toLocaleString("en-US") : DASH);
 export const text = (value) => (value === null || value === undefined || value === "" ? DASH : String(value));
 
-/** Three or four digits that matter, whatever the size. */
+/** A number with three or four significant digits. */
 export function compact(value) {
   if (!isNumber(value)) return DASH;
   const size = Math.abs(value);
@@ -29,7 +29,7 @@ export const bytes = (value) => scaled(value, 1024, ["B", "KiB", "MiB", "GiB", "
 export const bits = (value) => scaled(value, 1000, ["bit/s", "kbit/s", "Mbit/s", "Gbit/s"]);
 export const byteRate = (value) => scaled(value, 1000, ["B/s", "kB/s", "MB/s", "GB/s"]);
 
-/** [low, high] of an interval in either notation, or null. */
+/** Returns [low, high] of an interval, written as a list or as {low, high}; null without one. */
 export function ends(interval) {
   if (!interval) return null;
   return Array.isArray(interval) ? interval : [interval.low, interval.high];
@@ -39,7 +39,7 @@ export function intervalText(interval, format) {
   return pair ? `${format(pair[0])} to ${format(pair[1])}` : "";
 }
 
-/** A value of a spec's key, by the unit in the key's name. */
+/** The text of a spec key's value, with the unit that the key's name ends in. */
 export function keyValue(key, value) {
   const number = Number(value);
   if (value === "" || !Number.isFinite(number)) return String(value);

@@ -1,4 +1,4 @@
-// Pictures of what was learnt and how stale it was.
+// Charts of accuracy, loss and staleness.
 import { plain } from "./chart.js";
 import { integer } from "./format.js";
 import { median } from "./study.js";
@@ -14,7 +14,7 @@ export const CURVE_TIMES = {
   epoch: { name: "Epochs", title: "epochs" },
 };
 
-/** A curve is {step: [...], accuracy: [...], ...}. The medians over a cell's runs, point by point of equal steps. */
+/** The medians over a cell's runs at each step. A curve is {step: [...], accuracy: [...], ...}. */
 function medianCurve(cell, time, metric) {
   const points = new Map();
   for (const run of cell.results ?? []) {
@@ -43,7 +43,7 @@ export function curves(study, view, looks, at, time, metric) {
                   hovertemplate: curve.step.map((step) => `${plain(label)}<br>after ${integer(step)} steps: %{y:.4~g}<extra></extra>`) });
     }
   }
-  if (data.length === 0) return `No run of this choice has been evaluated (${CURVE_METRICS[metric].title}).`;
+  if (data.length === 0) return `No run in this selection has been evaluated (${CURVE_METRICS[metric].title}).`;
   const target = study.data.target?.accuracy;
   const shapes = metric === "accuracy" && Number.isFinite(target)
     ? [{ type: "line", xref: "paper", x0: 0, x1: 1, y0: target, y1: target, line: { color: "#8C8C8C", dash: "dot", width: 1.5 } }] : [];
@@ -64,7 +64,7 @@ export function staleness(study, view, looks, at) {
                   hovertemplate: histogram.map(([behind, updates]) => `${plain(label)}<br>${behind} versions behind: ${integer(updates)} updates, %{y:.1%}<extra></extra>`) });
     }
   }
-  if (data.length === 0) return "No run of this choice counted stale updates: that needs parameter servers.";
+  if (data.length === 0) return "No run in this selection counted stale updates: only runs with parameter servers do.";
   return { data, layout: { barmode: "group", xaxis: { title: { text: "versions behind" }, dtick: data.some((one) => one.x.length > 12) ? undefined : 1 },
                            yaxis: { title: { text: "share of bucket updates" }, tickformat: ".0%", rangemode: "tozero" } } };
 }

@@ -1,4 +1,4 @@
-// How a line looks: Okabe and Ito's colours, and a dash and a marker of its own, so that colour is never the only sign.
+// How a line looks: a colour of Okabe and Ito's palette, a dash and a marker. Lines never differ by colour alone.
 
 const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C"];
 const HOME = { none: "#8C8C8C", ring: "#0072B2", "halving-doubling": "#56B4E9", "ps-sync": "#D55E00", "ps-async": "#E69F00" };
@@ -6,7 +6,7 @@ const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
 const MARKERS = ["circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "star", "pentagon", "hexagon", "hourglass", "bowtie"];
 const PATTERNS = ["", "/", "\\", "x", "-", "|", "+", "."];
 
-/** label -> {colour, dash, marker, pattern}; a strategy keeps its colour in every chart and study. */
+/** Maps a label to {colour, dash, marker, pattern}. A strategy has one colour in all charts; `HOME` fixes it for all studies. */
 export function looksOf(study) {
   const looks = new Map();
   const free = COLOURS.filter((colour) => !study.cells.some((cell) => HOME[cell.strategy] === colour));
@@ -27,7 +27,7 @@ export function looksOf(study) {
   return looks;
 }
 
-/** The parts of a step or of a cost, in the order in which they are stacked. */
+/** The parts of a step, in the order in which the bars stack them. */
 export const PARTS = [
   ["compute", "compute", "#0072B2", ""],
   ["exposed", "exposed communication", "#D55E00", "/"],

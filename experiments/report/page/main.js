@@ -1,4 +1,4 @@
-// The page: sections in order, the view that the charts share, the theme.
+// Builds the page: its sections in order, the view that all charts share, and the theme.
 import { Chart, drawAll, startDrawing } from "./chart.js";
 import { add, choice, dropDown, el, section } from "./dom.js";
 import { CURVE_METRICS, CURVE_TIMES, curves, staleness } from "./learning.js";
@@ -13,7 +13,7 @@ function field(label, node) {
   return el("div", { class: "field" }, el("span", {}, label), node);
 }
 
-/** The controls that every chart obeys; nothing where the study varies nothing. */
+/** The controls that apply to every chart; null when the study varies nothing. */
 function chooser(study, view) {
   const node = el("div", { class: "controls choose", role: "group", "aria-label": "What the charts show" });
   if (view.choices.length < 2) return null;
@@ -28,7 +28,7 @@ function chooser(study, view) {
   return node;
 }
 
-/** A chart with switches of its own. `state` is what they set; `draw(width, state)`. */
+/** A chart with its own switches, which set `state`. `draw(width, state)` builds it. */
 function chart(view, id, label, state, controls, draw) {
   const drawn = new Chart(id, label, (width) => draw(width, state));
   view.onChange(() => drawn.draw());
@@ -39,7 +39,7 @@ function chart(view, id, label, state, controls, draw) {
   return { nodes: [controls.length > 0 ? bar : null, drawn.node], bar, drawn };
 }
 
-/** For charts of one value of x: which one. */
+/** Adds the control that chooses the value of x, for charts that show one value only. */
 function withPlace(study, view, made, state) {
   const holder = el("span");
   const fill = () => {
@@ -49,7 +49,7 @@ function withPlace(study, view, made, state) {
     holder.hidden = choices.length < 2;
     holder.replaceChildren(dropDown(study.nameOf(view.x), choices, state.at, (value) => { state.at = value; made.drawn.draw(); }));
   };
-  // Before the chart itself hears of the change.
+  // The options must be up to date before the chart is drawn.
   view.listeners.unshift(fill);
   fill();
   made.bar.prepend(holder);
@@ -57,14 +57,14 @@ function withPlace(study, view, made, state) {
 }
 
 function chartSections(study, view, looks) {
-  const dashed = "Dashed: the least time that theory allows on the declared link.";
+  const dashed = "The dashed lines are the shortest time that theory allows on the declared link.";
   const bars = study.cells.some((cell) => Object.keys(cell.intervals ?? {}).length > 0)
-    ? "Points are medians over runs, bars are 95 % bootstrap intervals over runs, faint points are the runs."
-    : "Points are medians over runs; with fewer than five runs of a configuration there is no interval.";
+    ? "Points are medians over runs. Bars are 95 % bootstrap intervals over runs. Faint points are single runs."
+    : "Points are medians over runs. A configuration with fewer than five runs has no interval.";
   const transports = study.mixesTransports
-    ? el("p", { class: "note" }, `Lines over different transports (${study.transports.join(", ")}) compare transports too, not strategies alone.`) : null;
+    ? el("p", { class: "note" }, `Lines over different transports (${study.transports.join(", ")}) compare transports as well as strategies.`) : null;
   const emulated = study.emulated
-    ? el("p", { class: "note" }, "Compute was emulated: its time was waited for, every byte was really sent.") : null;
+    ? el("p", { class: "note" }, "Compute was emulated: workers waited for its time. Every byte was really sent.") : null;
   const scale = chart(view, "chart-scaling", "How strategies scale", { metric: "step_ms" }, [["metric", "Show", named(METRICS)]],
     (_, state) => scaling(study, view, looks, state.metric));
   const time = chart(view, "chart-time", "Parts of a step", {}, [], (width) => timeParts(study, view, width));
@@ -81,15 +81,15 @@ function chartSections(study, view, looks) {
   const target = study.data.target;
   return [
     section("scaling", "How it scales", el("p", { class: "note" }, `${bars} ${has((cell) => cell.bound_ms) ? dashed : ""}`), transports, emulated, scale.nodes, growthTable(study)),
-    section("time", "Where the time goes", el("p", { class: "note" }, "A step's parts as medians over runs, each by itself. Exposed communication is the time that a step waits for its parameters."), emulated?.cloneNode(true), time.nodes),
-    section("bound", "Measured against bound", el("p", { class: "note" }, "1 is what theory allows; up to 1.15 (dotted) wants no explanation."), bound.nodes),
-    has((cell) => (cell.results ?? []).some((run) => run.curve?.step?.length)) ? section("learning", "What was learnt",
-      target?.accuracy ? el("p", { class: "note" }, `Dotted: the target accuracy of ${(target.accuracy * 100).toFixed(1)} % (${target.origin}).`) : null,
+    section("time", "Where the time goes", el("p", { class: "note" }, "Each part of a step is its own median over runs. Exposed communication is the time that a step waits for its parameters."), emulated?.cloneNode(true), time.nodes),
+    section("bound", "Measured against bound", el("p", { class: "note" }, "1 is the bound of theory. A ratio up to 1.15 (dotted) needs no explanation."), bound.nodes),
+    has((cell) => (cell.results ?? []).some((run) => run.curve?.step?.length)) ? section("learning", "Accuracy and loss",
+      target?.accuracy ? el("p", { class: "note" }, `The dotted line is the target accuracy of ${(target.accuracy * 100).toFixed(1)} % (${target.origin}).`) : null,
       withPlace(study, view, learn, curveState)) : null,
     has((cell) => Object.keys(cell.staleness ?? {}).length > 0) ? section("staleness", "How stale updates were",
-      el("p", { class: "note" }, "Versions that a server had gone on by when a worker's update came, as the servers counted."),
+      el("p", { class: "note" }, "An update's staleness is the number of versions by which the server was ahead when the update came, as the server counted."),
       withPlace(study, view, stale, staleState)) : null,
-    section("resources", "What it costs", el("p", { class: "note" }, "Servers are charged: whole lives of the processes, and bytes both ways through the NICs of workers and servers."), cost.nodes),
+    section("resources", "What it costs", el("p", { class: "note" }, "Costs of workers and servers: processor time over the whole lives of the processes, and bytes through their NICs in both directions."), cost.nodes),
   ];
 }
 
@@ -102,7 +102,7 @@ function themeSwitch() {
   };
   const group = choice("Colours", [["auto", "Auto"], ["light", "Light"], ["dark", "Dark"]], "auto", set);
   node.replaceChildren(...group.children);
-  // The buttons have moved: press among them.
+  // The buttons are now children of `node`, so the press is marked here.
   node.addEventListener("click", (event) => {
     for (const button of node.children) button.setAttribute("aria-pressed", String(button === event.target));
   });

@@ -1,4 +1,4 @@
-// Pictures of a study: functions of the view that give Plotly its data, or a text that says why there is none.
+// The charts of a study. Each function returns Plotly's data for a view, or a text that says why there is none.
 import { plain } from "./chart.js";
 import { bytes, compact, ends, fixed, percent } from "./format.js";
 import { PARTS } from "./look.js";
@@ -6,7 +6,7 @@ import { median } from "./study.js";
 
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 
-/** What the scaling chart can show. `bound(cell)`: what theory allows, where it is known. */
+/** What the scaling chart can show. `bound(cell)` returns the bound of theory where it is known. */
 export const METRICS = {
   step_ms: { name: "Step time", title: "step time, ms", show: fixed(2), bound: (cell) => cell.bound_ms },
   samples_per_s: {
@@ -23,7 +23,7 @@ function xAxis(study, view, cells) {
   const title = { text: plain(study.nameOf(view.x)), standoff: 8 };
   const texts = values.map((value) => plain(study.textOf(view.x, value)));
   const at = (value) => (numeric ? Number(value) : values.indexOf(value));
-  // Values that span decades stand evenly on a logarithm.
+  // A logarithmic axis spreads values evenly that span decades.
   const wide = numeric && values.length > 2 && Number(values[0]) > 0 && Number(values.at(-1)) / Number(values[0]) > 32;
   return { at, values, axis: { title, type: wide ? "log" : "linear", tickvals: values.map(at), ticktext: texts, zeroline: false } };
 }
@@ -36,7 +36,7 @@ function errorBars(cells, metric) {
            arrayminus: cells.map((cell, i) => (pairs[i] ? cell[metric] - pairs[i][0] : 0)) };
 }
 
-/** Every run as a faint point behind its median, those that look odd with a ring. */
+/** Shows every run as a faint point behind its median. An outlier has a ring. */
 function runPoints(cells, x, key, metric, look) {
   const runs = cells.flatMap((cell) => (cell.results ?? []).map((run) => [x(cell), run]))
     .filter(([, run]) => run.status === "done" && isNumber(run[metric]));
@@ -74,7 +74,7 @@ export function scaling(study, view, looks, metric) {
                   hovertemplate: `bound of ${plain(label)}: %{y:.4~g}<extra></extra>` });
     }
   }
-  if (data.length === 0) return `No run of this choice has a ${what.name.toLowerCase()}${metric === "speedup" || metric === "efficiency" ? ": that needs a run with a single worker" : ""}.`;
+  if (data.length === 0) return `No run in this selection has a ${what.name.toLowerCase()}${metric === "speedup" || metric === "efficiency" ? ": it needs a run with a single worker" : ""}.`;
   if (what.ideal && view.x === "workers") {
     const values = x.values.map(Number);
     data.push({ type: "scatter", mode: "lines", name: "ideal", x: values, y: values.map(what.ideal), line: { color: "#8C8C8C", dash: "dot", width: 1.5 }, hoverinfo: "skip" });
@@ -82,7 +82,7 @@ export function scaling(study, view, looks, metric) {
   return { data, layout: { xaxis: x.axis, yaxis: { title: { text: what.title }, rangemode: "tozero", tickformat: what.tickformat } } };
 }
 
-/** {part: milliseconds} of a cell's step; a part that is not known is absent, its time is in another one. */
+/** Returns {part: milliseconds} of a cell's step. An unknown part is absent; its time is in another part. */
 export function partsOf(cell) {
   const path = cell.critical_path;
   if (path) {
@@ -99,7 +99,7 @@ export function partsOf(cell) {
   return { compute, exposed, other: Math.max(0, cell.step_ms - compute - exposed) };
 }
 
-/** Rows of a chart of horizontal bars: one per cell, grouped by series, the first on top. */
+/** Rows of a horizontal bar chart: one per cell, grouped by series, the first on top. */
 function rows(study, view, keep) {
   const found = view.series().flatMap(([label, cells]) => cells.filter(keep).map((cell) => ({
     label, cell, name: plain(view.choices.includes(view.x) && study.valuesOf(view.x).length > 1
@@ -124,7 +124,7 @@ function stack(found, parts, title, width, show) {
 
 export function timeParts(study, view, width) {
   const found = rows(study, view, (cell) => partsOf(cell) !== null).map((row) => ({ ...row, parts: partsOf(row.cell) }));
-  if (found.length === 0) return "No run of this choice says where its time went.";
+  if (found.length === 0) return "No run in this selection recorded the parts of its steps.";
   return stack(found, PARTS, "step, ms", width, (value) => `${compact(value)} ms`);
 }
 
@@ -150,12 +150,12 @@ function costOf(cell, cost) {
 
 export function resources(study, view, width, cost) {
   const found = rows(study, view, (cell) => costOf(cell, cost) !== null).map((row) => ({ ...row, parts: costOf(row.cell, cost) }));
-  if (found.length === 0) return "No run of this choice has measured this.";
+  if (found.length === 0) return "No run in this selection measured this.";
   const parts = cost === "memory" ? [["workers", "workers and dedicated servers", "#0072B2", ""]] : COST_PARTS;
   return stack(found, parts, COSTS[cost].title, width, COSTS[cost].show);
 }
 
-/** Lines short enough for a tooltip. */
+/** Breaks a text into lines that fit a tooltip. */
 function folded(words) {
   const lines = [""];
   for (const word of (words || "").split(" ")) {
@@ -169,8 +169,8 @@ export function againstBound(study, view, looks, width) {
   const timed = rows(study, view, (cell) => isNumber(cell.bound_ratio));
   const ratio = (cell) => (timed.length > 0 ? cell.bound_ratio : cell.bytes_per_step / cell.bound_bytes_per_step);
   const found = timed.length > 0 ? timed : rows(study, view, (cell) => cell.bytes_per_step > 0 && cell.bound_bytes_per_step > 0);
-  if (found.length === 0) return "No run of this choice has a bound: one needs a declared link, or bytes that cross a socket.";
-  const title = timed.length > 0 ? "step time / bound" : "bytes sent / bound (no link was declared, so there is no bound of time)";
+  if (found.length === 0) return "No run in this selection has a bound: a bound needs a declared link, or bytes that cross a socket.";
+  const title = timed.length > 0 ? "step time / bound" : "bytes sent / bound (no link was declared, so the time has no bound)";
   const picture = rowLayout(found, title, width);
   picture.layout.xaxis.rangemode = "normal";
   picture.layout.shapes = [[1, "solid"], [1.15, "dot"]].map(([at, dash]) => ({

@@ -1,13 +1,13 @@
-// Sections of text and tables: the verdict, the numbers, the runs, links, problems, method.
+// The sections of text and tables: verdict, numbers, runs, links, problems and method.
 import { add, badge, dropDown, el, section } from "./dom.js";
 import { bits, byteRate, bytes, compact, ends, fixed, integer, intervalText, keyValue, percent, text } from "./format.js";
 import { median, serversText } from "./study.js";
 import { Table } from "./table.js";
 
 const SURE = {
-  clear: ["good", "clear", "the 95 % interval of the ratio leaves out 1"],
-  unclear: ["warn", "unclear", "the 95 % interval of the ratio holds 1: these runs do not tell the strategies apart"],
-  "points only": ["warn", "points only", "fewer than five pairs of runs: no interval, so take it as a hint"],
+  clear: ["good", "clear", "the 95 % interval of the ratio does not contain 1"],
+  unclear: ["warn", "unclear", "the 95 % interval of the ratio contains 1: these runs do not show which strategy is faster"],
+  "points only": ["warn", "points only", "fewer than five pairs of runs give no interval: take this as a hint"],
 };
 
 function certainty(word) {
@@ -35,9 +35,9 @@ export function verdict(study) {
   if (said?.sentence && said.certainty && said.winner !== "none") add(box, el("p", { class: "sure" }, "How sure: ", ...certainty(said.certainty)));
   const caveats = [...(said?.caveats ?? [])];
   if (study.mixesTransports && !caveats.some((one) => one.includes("transport"))) {
-    caveats.push(`Strategies went over different transports (${study.transports.join(", ")}): such rows compare transports too.`);
+    caveats.push(`Strategies used different transports (${study.transports.join(", ")}): such rows compare transports too.`);
   }
-  if (study.emulated && !caveats.some((one) => one.includes("emulated"))) caveats.push("Compute was emulated: its time was waited for; every byte was really sent.");
+  if (study.emulated && !caveats.some((one) => one.includes("emulated"))) caveats.push("Compute was emulated: workers waited for its time. Every byte was really sent.");
   const missing = (study.data.failed?.length ?? 0) + (study.data.problems?.length ?? 0);
   if (missing > 0) caveats.push(el("a", { href: "#failures" }, missing === 1 ? "One run or bundle is left out." : `${missing} runs or bundles are left out.`));
   if (caveats.length > 0) add(box, el("ul", {}, caveats.map((one) => el("li", {}, one))));
@@ -50,12 +50,12 @@ function claimsTable(claims) {
   if (claims.length === 0) return null;
   const columns = [
     { title: "outcome", left: true, value: (c) => c.outcome, show: (v) => badge(OUTCOMES[v] ?? "plain", text(v)) },
-    { title: "what is said", left: true, wide: true, value: (c) => c.claim },
+    { title: "claim", left: true, wide: true, value: (c) => c.claim },
     { title: "held against", left: true, value: (c) => c.place },
     { title: "numbers", left: true, wide: true, value: (c) => c.numbers },
   ];
-  return [el("h3", {}, "What is commonly said, against these runs"),
-          el("p", { class: "note" }, "Shown or refuted where the 95 % interval leaves no other choice; undecided where it holds both, or there are fewer than five runs."),
+  return [el("h3", {}, "Common claims, tested by these runs"),
+          el("p", { class: "note" }, "A claim is shown or refuted when the whole 95 % interval says so. It is undecided when the interval allows both, or with fewer than five runs."),
           new Table("claims-table", "Claims", columns, claims).node];
 }
 
@@ -79,7 +79,7 @@ function findingsTable(study, findings) {
     { title: "how sure", left: true, value: (f) => f.certainty, show: (v) => certainty(v)[0] },
   ];
   return [el("h3", {}, "Finding by finding"), el("p", { class: "note" }, `Ratios are of throughput: above 1 the ring is faster.${
-            findings.some((f) => f.transports_differ) ? " * The two go over different transports: the ratio compares transports too." : ""}`),
+            findings.some((f) => f.transports_differ) ? " * The two use different transports, so the ratio compares transports too." : ""}`),
           new Table("findings-table", "Findings", columns, findings).node];
 }
 
@@ -90,7 +90,7 @@ function withInterval(name, format) {
   };
 }
 
-/** Of a step outside 1.00 to 1.15 of its bound: the reason, as far as the runs recorded it. */
+/** The reason why a step is outside 1.00 to 1.15 of its bound, as far as the runs recorded it. */
 function whyColumn(cells) {
   if (!cells.some((cell) => cell.bound_explanation)) return [];
   const show = (why, cell) => (why ? el("span", {}, cell.bound_explained === false ? badge("warn", "open") : null, why) : "–");
@@ -119,7 +119,7 @@ function strategyColumns(study, cellOf) {
   ];
 }
 
-/** How every line grows: null where no strategy has two numbers of workers. */
+/** How the step time of every line grows; null when no strategy ran with two numbers of workers. */
 export function growthTable(study) {
   const lines = study.data.scaling ?? [];
   if (!lines.some((line) => Number.isFinite(line.step_ms_slope))) return null;
@@ -132,8 +132,8 @@ export function growthTable(study) {
     ...(amdahl ? [{ title: "serial fraction", value: (line) => line.amdahl_serial_fraction, show: fixed(3) }] : []),
   ];
   return [el("h3", {}, "How the step time grows"), el("p", { class: "note" },
-    `Step time as a straight line over the workers, by least squares over the runs: R² near 1 means that it grows linearly.${
-      amdahl ? " Serial fraction: Amdahl's, the one that fits the speed-ups best." : ""}`),
+    `The step time as a straight line over the workers, fitted to the runs by least squares. R² near 1 means that it grows linearly.${
+      amdahl ? " The serial fraction is the one of Amdahl's law that fits the speed-ups best." : ""}`),
     new Table("growth-table", "How the step time grows", columns, lines).node];
 }
 
@@ -149,10 +149,10 @@ function pairsTable(found) {
     { title: "P(faster)", value: (pair) => pair.over_baseline?.p_greater, show: fixed(2) },
     { title: "how sure", left: true, value: (pair) => pair.certainty, show: (v) => certainty(v)[0] },
   ];
-  return [el("h3", {}, "Each against the baseline of its place"), el("p", { class: "note" },
-    `Ratios of throughput: above 1 it is faster than the baseline.${
-      found.some((pair) => pair.transports_differ) ? " * Over another transport than the baseline, so transports are compared too." : ""}`),
-    new Table("pairs-table", "Each against the baseline of its place", columns, found).node];
+  return [el("h3", {}, "Each strategy against its baseline"), el("p", { class: "note" },
+    `Ratios of throughput: above 1 the strategy is faster than the baseline.${
+      found.some((pair) => pair.transports_differ) ? " * It used another transport than the baseline, so transports are compared too." : ""}`),
+    new Table("pairs-table", "Each strategy against its baseline", columns, found).node];
 }
 
 export function cellTable(study) {
@@ -162,12 +162,12 @@ export function cellTable(study) {
   const columns = [...strategyColumns(study, (cell) => cell),
     { title: "runs", value: (cell) => cell.runs, show: (v, cell) => (cell.failed ? `${v} + ${cell.failed} failed` : v) },
     ...filled.map(([name, title, format]) => ({ title, value: (cell) => cell[name], show: withInterval(name, format) })), ...whyColumn(cells)];
-  const table = new Table("cells-table", "Configurations with their medians", columns, cells);
+  const table = new Table("cells-table", "Configurations and their medians", columns, cells);
   const baselines = [...new Set(cells.map((cell) => cell.baseline).filter(Boolean))];
   return section("cells", "The numbers", el("p", { class: "note" },
-    `Medians over runs, in brackets 95 % intervals where there are five runs or more. Exposed: the time a step waits for communication. ${
-      baselines.length > 0 ? `Speed-up: samples/s over the best single worker (${baselines.join("; ")}).` : "No speed-up: no run has a single worker."} A click on a column sorts.`),
-    study.mixesTransports ? el("p", { class: "note" }, "* Rows over different transports compare transports too, not strategies alone.") : null, table.node,
+    `Medians over runs; in brackets the 95 % interval, given for five runs or more. Exposed: the time that a step waits for communication. ${
+      baselines.length > 0 ? `Speed-up: samples/s over the best single worker (${baselines.join("; ")}).` : "No speed-up: no run has a single worker."} Click a column's title to sort.`),
+    study.mixesTransports ? el("p", { class: "note" }, "* Rows over different transports compare transports as well as strategies.") : null, table.node,
     pairsTable(study.data.pairs ?? []));
 }
 
@@ -185,7 +185,7 @@ function copyButton(command) {
       button.focus();
       copied();
     };
-    // A page from a file may have no clipboard.
+    // A page opened from a file may have no clipboard.
     if (navigator.clipboard) navigator.clipboard.writeText(command).then(copied, byHand); else byHand();
   });
   return button;
@@ -215,7 +215,7 @@ export function runTable(study) {
     { title: "run", left: true, value: (run) => run.run_id, show: (v) => el("span", { class: "mono" }, v) },
     { title: "run it again", left: true, value: (run) => run.command, show: (v) => el("span", { class: "command" }, el("code", { title: v }, v), copyButton(v)) },
   ];
-  const table = new Table("runs-table", "Every run", columns, study.runs, "No run holds these words.");
+  const table = new Table("runs-table", "Every run", columns, study.runs, "No run contains these words.");
   const count = el("p", { class: "note", role: "status", id: "runs-count" });
   table.onChange((shown, all) => { count.textContent = shown === all ? `${all} runs` : `${shown} of ${all} runs`; });
   const search = el("input", { type: "search", id: "runs-filter", placeholder: "words in any column", input: () => table.filter(search.value) });
@@ -223,7 +223,7 @@ export function runTable(study) {
     const values = [...new Set(study.runs.map(valueOf))];
     return values.length < 2 ? null : dropDown(label, [["", "all"], ...values.map((v) => [v, v])], "", (v) => table.pick(label, v === "" ? null : (run) => valueOf(run) === v));
   };
-  return section("runs", "Every run", el("p", { class: "note" }, "In brackets the 10th and 90th percentile over the run's own steps. Nothing is left out for looking odd: it is marked."),
+  return section("runs", "Every run", el("p", { class: "note" }, "In brackets are the 10th and 90th percentiles over the run's steps. Outliers are marked but never left out."),
     el("div", { class: "controls" }, el("label", {}, "Filter", search), pick("Status", (run) => run.status), pick("Strategy", (run) => run.cell.strategy),
       pick("Workers", (run) => String(run.cell.workers))), count, table.node);
 }
@@ -254,7 +254,7 @@ export function links(study) {
     { title: "mark", left: true, value: (g) => (g.judged === 0 ? null : g.bad), show: (v) => (v === null ? badge("plain", "not judged") : v === 0 ? badge("good", "as asked") : badge("bad", `not as asked in ${v}`)) },
   ];
   return section("links", "Links as calibrated", el("p", { class: "note" },
-    "Goodput of every host's link, measured before the runs; medians over runs. Expected: 1448/1514 of the rate, the share that headers leave."),
+    "Goodput of every host's link, measured before the runs; medians over runs. Expected: 1448/1514 of the rate; packet headers take the rest."),
     new Table("links-table", "Links", columns, inOrder).node);
 }
 
@@ -268,7 +268,7 @@ export function failures(study) {
     { title: "cause", left: true, wide: true, value: (row) => row.cause, show: text },
     { title: "bundle", left: true, value: (row) => row.directory, show: (v) => el("span", { class: "mono" }, v) },
   ];
-  return section("failures", "Problems", el("p", { class: "note" }, "Runs that did not finish well, and bundles that are left out. No figure on this page counts them."),
+  return section("failures", "Problems", el("p", { class: "note" }, "Runs that did not finish well, and bundles that are left out. No number on this page includes them."),
     new Table("failures-table", "Problems", columns, rows).node);
 }
 
@@ -284,12 +284,12 @@ export function method(study) {
     if (how.outliers) said.push(["Outliers", how.outliers]);
     if (how.warmup) said.push(["Warm-up", how.warmup]);
   }
-  said.push(["Figures", "of a run: medians over its counted steps; of a configuration: medians over runs"],
-    ["Step time", "of each step that of the slowest worker"],
-    ["Exposed communication", "the time in which a worker waits for the parameters that its next step reads"],
+  said.push(["Figures", "a run's figure is the median over its counted steps; a configuration's figure is the median over runs"],
+    ["Step time", "the time of the slowest worker in each step"],
+    ["Exposed communication", "the time that a worker waits for the parameters of its next step"],
     ["Bound", "the least time or bytes that theory allows the strategy on the declared links, at a goodput of 1448/1514 of their rate"],
-    ["Why not at its bound", "from what the runs recorded alone: the ratio's interval, links as calibrated, injected and other waiting for workers, communication that compute did not hide, codecs, queues, busy cores; milliseconds of a step"],
-    ["Bytes", "as the kernel counted them on the sockets; through shared memory there are none"],
+    ["Why not at its bound", "only what the runs recorded: the ratio's interval, links as calibrated, injected and other waiting for workers, communication that compute did not hide, codecs, queues, busy cores; milliseconds of a step"],
+    ["Bytes", "as the kernel counted them on the sockets; shared memory counts none"],
     ["Cost", "processor time of whole processes, dedicated servers included, per sample trained on"]);
   const node = section("method", "Method and environment", pairs(said));
   if (how?.warnings?.length) add(node, el("h3", {}, "Warnings"), el("ul", {}, how.warnings.map((one) => el("li", {}, one))));

@@ -1,4 +1,4 @@
-// The study as the page reads it: cells by dimension, series by strategy and servers.
+// The study's data for the charts: cells by dimension, series by strategy and servers.
 import { keyName, keyValue } from "./format.js";
 
 const unique = (values) => [...new Set(values)];
@@ -31,9 +31,9 @@ export class Study {
     this.emulated = this.cells.some((cell) => cell.emulated_compute);
     this.transports = unique(this.cells.map((cell) => cell.transport).filter(Boolean));
     this.mixesTransports = data.mixes_transports === true;
-    // Those that servers were asked to take: a ring's follows from its strategy and its hosts.
+    // The transports that runs chose for servers. A ring chooses none: its strategy and hosts decide.
     this.serverTransports = unique(this.cells.map(chosenTransport).filter(Boolean));
-    // A number of workers is a dimension like any key that the study varies.
+    // The number of workers is a dimension like every key that the study varies.
     this.dimensions = ["workers", ...(data.varied ?? [])];
     this.layouts = new Map();
     for (const cell of this.cells) {
@@ -45,7 +45,7 @@ export class Study {
     this.lineLabels = unique(this.cells.flatMap((cell) => this.linesOf(cell)));
   }
 
-  /** Strategies whose dedicated servers are as many as the workers at several numbers of workers. */
+  /** Strategies that ran with as many dedicated servers as workers, at several numbers of workers. */
   strategiesWithServerPerWorker() {
     const counts = new Map();
     for (const cell of this.cells.filter((one) => one.servers && !one.colocated && one.servers === one.workers)) {
@@ -54,8 +54,8 @@ export class Study {
     return new Set([...counts].filter(([, workers]) => workers.size > 1).map(([strategy]) => strategy));
   }
 
-  /** The lines over workers that a cell is a point of: one with as many servers as workers is of two, unless its number of
-      servers is there at no other number of workers. */
+  /** The lines over workers that contain a cell. A cell with as many servers as workers is on two lines: the one of its
+      number of servers, if that has other points, and "a server per worker". */
   linesOf(cell) {
     const own = this.seriesOf(cell);
     if (cell.colocated || cell.servers !== cell.workers || !this.perWorker.has(cell.strategy)) return [own];
@@ -69,7 +69,7 @@ export class Study {
     return chosen && this.serverTransports.length > 1 ? ` (${chosen})` : "";
   }
 
-  /** What a line of a chart is: the strategy, with its servers where they differ. */
+  /** The label of a cell's line: the strategy, and its servers where the study varies them. */
   seriesOf(cell) {
     let label = cell.strategy;
     if (cell.servers && this.layouts.get(cell.strategy).size > 1) {
@@ -78,7 +78,7 @@ export class Study {
     return label + this.transportNote(cell);
   }
 
-  /** A server in every worker is one way to place servers, however many workers there are. */
+  /** How a cell places its servers. A server in every worker is one layout, at any number of workers. */
   layoutOf(cell) {
     if (cell.colocated) return cell.servers === cell.workers ? "co-located" : `${cell.servers} co-located`;
     return `${cell.servers} server${cell.servers > 1 ? "s" : ""}`;
@@ -97,7 +97,7 @@ export class Study {
   }
 }
 
-/** What the charts show: one dimension along x, every other one at a value. */
+/** What the charts show: one dimension along x, and one value of every other dimension. */
 export class View {
   constructor(study) {
     this.study = study;
@@ -111,7 +111,7 @@ export class View {
 
   others() { return this.choices.filter((dimension) => dimension !== this.x); }
 
-  /** The values with the most cells, in order of the dimensions: the fullest picture first. */
+  /** Chooses for each dimension, in order, the value with the most cells. */
   chooseDefaults() {
     this.fixed = {};
     for (const dimension of this.others()) {
@@ -141,12 +141,12 @@ export class View {
     return this.others().map((d) => `${this.study.nameOf(d)}: ${this.study.textOf(d, this.fixed[d])}`).join(", ");
   }
 
-  /** [label, cells by x] of every line: as `series()`, but over the workers also with servers that follow them. */
+  /** [label, cells by x] of every line: `series()`, and over workers also the lines with a server per worker. */
   lines() {
     return this.x === "workers" ? this.series((cell) => this.study.linesOf(cell), this.study.lineLabels) : this.series();
   }
 
-  /** [label, cells by x] of every set of bars: each cell once. */
+  /** [label, cells by x] of every set of bars; each cell is in one of them. */
   series(labelsOf = (cell) => [this.study.seriesOf(cell)], labels = this.study.labels) {
     const cells = this.cells();
     const order = this.study.valuesOf(this.x, cells);

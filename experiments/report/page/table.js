@@ -1,4 +1,4 @@
-// A table that sorts by a click on a column and shows the rows that hold all words of a filter.
+// A table that a click on a column sorts. It shows the rows that contain all words of a filter.
 import { add, el } from "./dom.js";
 
 const MOST_ROWS = 500;
@@ -14,7 +14,7 @@ export class Table {
     this.node = el("div", {}, el("div", { class: `scroll ${id}`, tabindex: 0, role: "region", "aria-label": label },
       el("table", { id }, el("thead", {}, this.head), this.body)), this.more);
     this.fill();
-    // Paper has no button that shows the rest.
+    // A printed page cannot be expanded.
     window.addEventListener("beforeprint", () => { if (this.shown > MOST_ROWS) this.showAll(); });
   }
 
@@ -37,9 +37,9 @@ export class Table {
     this.fill();
   }
 
-  /** Rows that hold every word, in any column. */
+  /** Shows the rows that contain every word, in any column. */
   filter(query) { this.words = query.toLowerCase().split(/\s+/).filter(Boolean); this.fill(); }
-  /** Rows whose `test` holds; null takes the condition away. */
+  /** Shows the rows that pass `test`; null removes the condition. */
   pick(name, test) { if (test) this.picks.set(name, test); else this.picks.delete(name); this.fill(); }
   onChange(listener) { this.listeners.push(listener); listener(this.shown, this.rows.length); }
 
@@ -53,7 +53,7 @@ export class Table {
     return this.words.every((word) => entry.text.includes(word));
   }
 
-  /** Absent values come last in either direction. */
+  /** Sorts the entries; absent values come last in both directions. */
   inOrder(entries) {
     if (!this.sorted) return entries;
     const { column, descending } = this.sorted;

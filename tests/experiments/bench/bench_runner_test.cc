@@ -1,19 +1,21 @@
-#include "experiments/bench/bench_runner.h"
+#include "ringside/experiments/bench/bench_runner.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "experiments/bench/bench_contenders.h"
-#include "experiments/worker/timed_operation.h"
+#include "ringside/experiments/bench/bench_candidates.h"
+#include "ringside/experiments/worker/timed_operation.h"
+#include "tests/experiments/test_catalog.h"
 
 namespace ringside {
 namespace {
 
 using ::testing::ElementsAre;
 
-BenchContender Fake(const std::string& name, std::vector<double> times,
-                    std::vector<std::string>& calls) {
+BenchCandidate Fake(const std::string& name, std::vector<double> times,
+                    std::vector<std::string>& calls, BenchKind kind = BenchKind::kStrategy) {
   return {.name = name,
+          .kind = kind,
           .bytes_per_nic = [](std::int64_t bytes) { return 2.0 * static_cast<double>(bytes); },
           .run =
               [name, times, &calls] {
@@ -25,11 +27,11 @@ BenchContender Fake(const std::string& name, std::vector<double> times,
               }};
 }
 
-const BenchProgress kSilent = [](const BenchContender&, int) {};
+const BenchProgress kSilent = [](const BenchCandidate&, int) {};
 
 TEST(BenchRunner, MediansAndBandwidthsAreOfAllRounds) {
   std::vector<std::string> calls;
-  const std::vector<BenchContender> contenders{Fake("ring", {1, 3, 2}, calls)};
+  const std::vector<BenchCandidate> contenders{Fake("ring", {1, 3, 2}, calls)};
   const BenchResult result = RunBench(contenders, 2, kSilent);
   ASSERT_EQ(result.rows.size(), 1U);
   const BenchRow& row = result.rows[0];
@@ -43,7 +45,7 @@ TEST(BenchRunner, MediansAndBandwidthsAreOfAllRounds) {
 
 TEST(BenchRunner, ContendersTakeTurnsInAnotherOrderEachRound) {
   std::vector<std::string> calls;
-  std::vector<BenchContender> contenders;
+  std::vector<BenchCandidate> contenders;
   for (const char* name : {"a", "b", "c", "d", "e"}) contenders.push_back(Fake(name, {1}, calls));
   RunBench(contenders, 2, kSilent);
   ASSERT_EQ(calls.size(), 10U);
@@ -56,9 +58,9 @@ TEST(BenchRunner, ContendersTakeTurnsInAnotherOrderEachRound) {
 
 TEST(BenchRunner, TheFastestGlooIsMarked) {
   std::vector<std::string> calls;
-  const std::vector<BenchContender> contenders{Fake("ring", {1}, calls),
-                                               Fake("gloo-ring", {5}, calls),
-                                               Fake("gloo-halving-doubling", {4}, calls)};
+  const std::vector<BenchCandidate> contenders{
+      Fake("ring", {1}, calls), Fake("gloo-ring", {5}, calls, BenchKind::kBareGloo),
+      Fake("gloo-halving-doubling", {4}, calls, BenchKind::kBareGloo)};
   const BenchResult result = RunBench(contenders, 1, kSilent);
   ASSERT_EQ(result.rows.size(), 3U);
   EXPECT_FALSE(result.rows[0].best_peer);
@@ -68,7 +70,7 @@ TEST(BenchRunner, TheFastestGlooIsMarked) {
 
 TEST(BenchRunner, AFailureEndsItAndNamesTheContender) {
   std::vector<std::string> calls;
-  std::vector<BenchContender> contenders{Fake("ring", {1}, calls)};
+  std::vector<BenchCandidate> contenders{Fake("ring", {1}, calls)};
   contenders[0].run = [] {
     return BenchRound{{JobStatus::kFailed, "worker 1 was killed by signal 9"}};
   };
@@ -77,7 +79,7 @@ TEST(BenchRunner, AFailureEndsItAndNamesTheContender) {
   EXPECT_EQ(result.outcome.error, "ring: worker 1 was killed by signal 9");
 }
 
-TEST(StrategyContender, AnOperationTakesAsLongAsItsSlowestWorker) {
+TEST(StrategyCandidate, AnOperationTakesAsLongAsItsSlowestWorker) {
   const auto job = [](const RunSpec&, const JobOptions& options) {
     EXPECT_EQ(options.bench->sizes.size(), 1U);
     JobOutcome outcome{.status = JobStatus::kDone};
@@ -91,18 +93,18 @@ TEST(StrategyContender, AnOperationTakesAsLongAsItsSlowestWorker) {
     outcome.summary = {{"workers", {worker({1, 5}, 2), worker({4, 2}, 3)}}};
     return outcome;
   };
-  RunSpec spec;
+  RunSpec spec(TestCatalog());
   const BenchPlan plan{.sizes = {64}, .iterations = 2};
-  const BenchRound round = StrategyContender(spec, plan, {}, "nowhere", job).run();
+  const BenchRound round = StrategyCandidate(spec, plan, {}, "nowhere", job).run();
   ASSERT_EQ(round.samples.size(), 1U);
   EXPECT_THAT(round.samples[0].times_us, ElementsAre(4, 5));
   EXPECT_EQ(round.samples[0].wrong, 5);
   EXPECT_THAT(round.samples[0].notes, ElementsAre("picked"));  // all workers tell the same
 }
 
-TEST(KnownIntegers, SumsAreThoseOfTheirTerms) {
+TEST(ExactIntegerPattern, SumsAreThoseOfTheirTerms) {
   for (const int workers : {1, 2, 3, 16, 17, 40}) {
-    const KnownIntegers known(workers, 1);
+    const ExactIntegerPattern known(workers, 1);
     for (const std::size_t i : {0U, 1U, 96U, 97U, 1000U}) {
       float sum = 0;
       for (int rank = 0; rank < workers; ++rank) sum += known.Own(rank, i);
@@ -111,8 +113,8 @@ TEST(KnownIntegers, SumsAreThoseOfTheirTerms) {
   }
 }
 
-TEST(KnownIntegers, DifferBetweenRounds) {
-  EXPECT_NE(KnownIntegers(2, 0).Own(0, 5), KnownIntegers(2, 1).Own(0, 5));
+TEST(ExactIntegerPattern, DifferBetweenRounds) {
+  EXPECT_NE(ExactIntegerPattern(2, 0).Own(0, 5), ExactIntegerPattern(2, 1).Own(0, 5));
 }
 
 }  // namespace

@@ -1,16 +1,16 @@
-#include "experiments/worker/push_pull_check.h"
+#include "ringside/experiments/worker/push_pull_check.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "experiments/worker/timed_operation.h"
+#include "ringside/experiments/worker/timed_operation.h"
 
 namespace ringside {
 namespace {
 
-/// A server of one worker inside the worker, which goes wrong where it is told to.
+/// A server of one worker, inside the worker, which makes errors when a test asks for them.
 class FakeStrategy : public Strategy {
  public:
   enum class Wrong { kNowhere, kUntilSettled, kOnceSettled };
@@ -39,7 +39,7 @@ class FakeStrategy : public Strategy {
   std::vector<float> truth_;
 };
 
-std::int64_t WrongUnder(FakeStrategy::Wrong wrong, decltype(CountWrongOfStep)* count) {
+std::int64_t WrongUnder(FakeStrategy::Wrong wrong, decltype(CountStepMismatches)* count) {
   const std::vector<TensorSpec> tensors{{"all", 96}};
   const BucketPlan plan(tensors, {.target_bytes = 4096, .first_bytes = 4096});
   FlatSpace space(plan.elements());
@@ -50,21 +50,21 @@ std::int64_t WrongUnder(FakeStrategy::Wrong wrong, decltype(CountWrongOfStep)* c
 }
 
 TEST(PushPullCheck, FindsNothingWhereNothingIsWrong) {
-  EXPECT_EQ(WrongUnder(FakeStrategy::Wrong::kNowhere, CountWrongOfStep), 0);
-  EXPECT_EQ(WrongUnder(FakeStrategy::Wrong::kNowhere, CountWrongOnceSettled), 0);
+  EXPECT_EQ(WrongUnder(FakeStrategy::Wrong::kNowhere, CountStepMismatches), 0);
+  EXPECT_EQ(WrongUnder(FakeStrategy::Wrong::kNowhere, CountSettledMismatches), 0);
 }
 
 TEST(PushPullCheck, SettlingCoversUpForNoPull) {
-  EXPECT_GT(WrongUnder(FakeStrategy::Wrong::kUntilSettled, CountWrongOfStep), 90);
+  EXPECT_GT(WrongUnder(FakeStrategy::Wrong::kUntilSettled, CountStepMismatches), 90);
 }
 
 TEST(PushPullCheck, WhatSettlingBringsIsCheckedToo) {
-  EXPECT_EQ(WrongUnder(FakeStrategy::Wrong::kOnceSettled, CountWrongOfStep), 1);
+  EXPECT_EQ(WrongUnder(FakeStrategy::Wrong::kOnceSettled, CountStepMismatches), 1);
 }
 
 TEST(PushPullCheck, WhereTheFirstToComeIsAnsweredFirstOnlySettlingCounts) {
-  EXPECT_EQ(WrongUnder(FakeStrategy::Wrong::kUntilSettled, CountWrongOnceSettled), 0);
-  EXPECT_EQ(WrongUnder(FakeStrategy::Wrong::kOnceSettled, CountWrongOnceSettled), 1);
+  EXPECT_EQ(WrongUnder(FakeStrategy::Wrong::kUntilSettled, CountSettledMismatches), 0);
+  EXPECT_EQ(WrongUnder(FakeStrategy::Wrong::kOnceSettled, CountSettledMismatches), 1);
 }
 
 }  // namespace

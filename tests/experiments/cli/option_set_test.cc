@@ -1,11 +1,11 @@
-#include "experiments/cli/option_set.h"
+#include "ringside/experiments/cli/option_set.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside {
 namespace {

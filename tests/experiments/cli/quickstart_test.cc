@@ -1,4 +1,4 @@
-// The whole quickstart, with libtorch: what README promises.
+// Runs the whole quickstart, with libtorch, and checks what README promises.
 #include <gtest/gtest.h>
 
 #include <fstream>

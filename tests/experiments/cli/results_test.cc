@@ -72,7 +72,7 @@ TEST_F(Results, ABundleIsRunAgain) {
   EXPECT_EQ(summary["params_sha256"], first["params_sha256"]);
   EXPECT_TRUE(first["rerun_of"].is_null());
 
-  // Where the bundle itself lies in the place of such a run, the next one is free.
+  // If the bundle already has the name of such a run, the run takes the next name.
   const std::string own = "results/train/" + first["run_id"].get<std::string>();
   ASSERT_EQ(RunRingside("train --from " + own).exit_code, 0);
   EXPECT_EQ(Read(scratch() + "/" + own + ".2/summary.json")["rerun_of"], first["run_id"]);
@@ -155,7 +155,7 @@ TEST_F(Results, ShowsATableOnATerminalAlone) {
 TEST_F(Results, AReportIsShownAlsoWhereItsFilesCannotBeWritten) {
   WriteSpec();
   ASSERT_EQ(RunRingside("matrix spec.yaml").exit_code, 0);
-  // Even root cannot write a file where a folder is.
+  // Even root cannot write a file over a folder.
   fs::create_directories(scratch() + "/results/small/report.csv/in");
   const ProcessResult table = RunRingside("report results/small --csv nowhere/all.csv");
   EXPECT_EQ(table.exit_code, 1);

@@ -7,14 +7,14 @@
 
 namespace ringside {
 
-/// What a finished `ringside` left.
+/// The result of a finished `ringside` process.
 struct ProcessResult {
-  int exit_code = -1;  ///< 128 + signal when one ended it.
+  int exit_code = -1;  ///< 128 + signal if a signal ended it.
   std::string out;
   std::string err;
 };
 
-/// A test with a scratch directory of its own, which goes with it.
+/// A test with its own scratch directory, which is removed at the end.
 class RingsideProcessTest : public ::testing::Test {
  protected:
   RingsideProcessTest();

@@ -1,4 +1,4 @@
-#include "experiments/cli/spec_options.h"
+#include "ringside/experiments/cli/spec_options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
+#include "tests/experiments/test_catalog.h"
 
 namespace ringside {
 namespace {
@@ -39,7 +40,7 @@ class SpecOptionsTest : public ::testing::Test {
     return "taken";
   }
 
-  SpecOptions takes_;
+  SpecOptions takes_{.defaults = RunSpec(TestCatalog())};
   OptionSet options_;
 };
 
@@ -50,7 +51,7 @@ TEST_F(SpecOptionsTest, FlagBeforeEnvironmentBeforeFileBeforeDefault) {
   EXPECT_EQ(effective.spec.workers, 5);
   EXPECT_EQ(effective.spec.learning_rate, 0.4);
   EXPECT_EQ(effective.spec.seed, 3U);
-  EXPECT_EQ(effective.spec.threads, RunSpec{}.threads);
+  EXPECT_EQ(effective.spec.threads, RunSpec(TestCatalog()).threads);
   EXPECT_EQ(effective.sources.at("workers").place, "--workers");
   EXPECT_EQ(effective.sources.at("lr").place, "RINGSIDE_LR");
   EXPECT_THAT(effective.sources.at("seed").place, HasSubstr(":3:7: seed"));
@@ -58,7 +59,7 @@ TEST_F(SpecOptionsTest, FlagBeforeEnvironmentBeforeFileBeforeDefault) {
 }
 
 TEST_F(SpecOptionsTest, ReadsSpecJsonOfABundleBack) {
-  RunSpec spec;
+  RunSpec spec(TestCatalog());
   spec.model = "profile:resnet50";
   spec.steps = 3;
   spec.strategy = "ps-sync";
@@ -71,7 +72,7 @@ TEST_F(SpecOptionsTest, ReadsSpecJsonOfABundleBack) {
 
 // They name both kinds of batch; by hand 0 is none.
 TEST_F(SpecOptionsTest, ABatchOfZeroIsTheOneThatAResolvedSpecHasNot) {
-  RunSpec weak;
+  RunSpec weak(TestCatalog());
   weak.model = "profile:resnet50";
   weak.steps = 3;
   weak.batch_per_worker = 8;
@@ -152,13 +153,13 @@ TEST_F(SpecOptionsTest, AFileIsToBlameForADefaultThatDoesNotFitIt) {
 }
 
 TEST_F(SpecOptionsTest, KeysThatAVerbSetsItselfAreNoFlags) {
-  SpecOptions takes;
+  SpecOptions takes{.defaults = RunSpec(TestCatalog())};
   takes.without = {"workers"};
   OptionSet options("verify", "verifies", {});
   AddSpecOptions(options, takes);
   EXPECT_THROW((void)options.Parse({"--workers", "2"}), UsageError);
   const EffectiveSpec effective = ReadSpec(options.Parse({}), {{"RINGSIDE_WORKERS", "9"}}, takes);
-  EXPECT_EQ(effective.spec.workers, RunSpec{}.workers);
+  EXPECT_EQ(effective.spec.workers, RunSpec(TestCatalog()).workers);
 }
 
 }  // namespace

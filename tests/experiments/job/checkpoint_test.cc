@@ -1,4 +1,4 @@
-#include "experiments/worker/checkpoint.h"
+#include "ringside/experiments/worker/checkpoint.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,10 +6,10 @@
 #include <array>
 #include <fstream>
 
-#include "common/errors.h"
-#include "experiments/job/files.h"
-#include "experiments/worker/fault.h"
-#include "experiments/worker/resource_usage.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/system/files.h"
+#include "ringside/experiments/worker/fault.h"
+#include "ringside/experiments/worker/resource_usage.h"
 #include "tests/experiments/job/job_testing.h"
 
 namespace ringside {

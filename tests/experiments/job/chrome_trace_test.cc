@@ -1,4 +1,4 @@
-#include "experiments/job/chrome_trace.h"
+#include "ringside/experiments/job/timeline/chrome_trace.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

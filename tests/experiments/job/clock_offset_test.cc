@@ -1,4 +1,4 @@
-#include "experiments/job/clock_offset.h"
+#include "ringside/experiments/job/coordinator/clock_offset.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "experiments/job/coordinator.h"
+#include "ringside/experiments/job/coordinator/coordinator.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,10 +7,10 @@
 #include <future>
 #include <thread>
 
-#include "common/errors.h"
-#include "experiments/job/coordinator_client.h"
-#include "experiments/job/heartbeat.h"
-#include "experiments/job/token.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/common/security/secrets.h"
+#include "ringside/experiments/job/coordinator/coordinator_client.h"
+#include "ringside/experiments/job/coordinator/heartbeat.h"
 
 namespace ringside {
 namespace {
@@ -25,44 +25,44 @@ class CoordinatorTest : public ::testing::Test {
     return CoordinatorClient({.target = coordinator_->target(), .token = token});
   }
 
-  static JobBoard::JoinRequest Request(Role role, int index) {
+  static JobState::JoinRequest Request(Role role, int index) {
     return {.who = {role, index}, .pid = 7, .host = "here", .spec_hash = "spec"};
   }
 
   const std::string token_ = MakeToken();
-  JobBoard board_{{.workers = 2, .servers = 0, .spec_hash = "spec"}};
+  JobState job_state_{{.workers = 2, .servers = 0, .spec_hash = "spec"}};
   std::unique_ptr<Coordinator> coordinator_ =
-      std::make_unique<Coordinator>(board_, Coordinator::Options{.token = token_});
+      std::make_unique<Coordinator>(job_state_, Coordinator::Options{.token = token_});
 };
 
 TEST_F(CoordinatorTest, BindsAFreePortAndSaysWhich) {
   EXPECT_THAT(coordinator_->target(), ::testing::MatchesRegex("127\\.0\\.0\\.1:[1-9][0-9]*"));
-  const Coordinator another(board_, {.token = token_});
+  const Coordinator another(job_state_, {.token = token_});
   EXPECT_NE(another.target(), coordinator_->target());
 }
 
 TEST_F(CoordinatorTest, APortInUseIsRefused) {
   const int port = std::stoi(coordinator_->target().substr(coordinator_->target().find(':') + 1));
-  EXPECT_THROW(Coordinator(board_, {.port = port, .token = token_}), ConfigError);
+  EXPECT_THROW(Coordinator(job_state_, {.port = port, .token = token_}), ConfigError);
 }
 
 TEST_F(CoordinatorTest, EveryCallNeedsTheToken) {
-  board_.Set("secret", "value");
+  job_state_.Set("secret", "value");
   for (const std::string& token : {std::string(), std::string(64, '0'), token_ + "0"}) {
     CoordinatorClient client = MakeClient(token);
     EXPECT_THROW(client.Join(Request(Role::kWorker, 0), Soon()), ConfigError);
     EXPECT_THROW(client.Get("secret", Soon()), ConfigError);
     EXPECT_THROW(client.Set("key", "value"), ConfigError);
-    EXPECT_THROW(client.SendBeat({}, Soon()), ConfigError);
-    EXPECT_THROW(client.HandIn("{}"), ConfigError);
-    EXPECT_THROW(client.HandInTrace({}, Soon()), ConfigError);
+    EXPECT_THROW(client.SendHeartbeat({}, Soon()), ConfigError);
+    EXPECT_THROW(client.SubmitReport("{}"), ConfigError);
+    EXPECT_THROW(client.SubmitTrace({}, Soon()), ConfigError);
     EXPECT_THROW(client.ReadClock(), ConfigError);
     EXPECT_THROW(client.Fail(FailureKind::kData, ""), ConfigError);
-    EXPECT_THROW(client.EndOfChild(FailureKind::kSignal, 0, ""), ConfigError);
+    EXPECT_THROW(client.ReportChildExit(FailureKind::kSignal, 0, ""), ConfigError);
     EXPECT_THROW(client.Leave(), ConfigError);
   }
-  EXPECT_FALSE(board_.Joined({Role::kWorker, 0}));
-  EXPECT_FALSE(board_.Value("key"));
+  EXPECT_FALSE(job_state_.Joined({Role::kWorker, 0}));
+  EXPECT_FALSE(job_state_.Value("key"));
 }
 
 TEST_F(CoordinatorTest, ADuplicateRankIsRefusedByName) {
@@ -108,7 +108,7 @@ TEST_F(CoordinatorTest, WaitingHoldsNoThread) {
   for (auto& value : values) EXPECT_EQ(value.get(), "value");
 }
 
-// Both ends read one clock here: the true offset is nothing.
+// Both ends read one clock here, so that the true offset is 0.
 TEST_F(CoordinatorTest, ClocksOfOneMachineCannotBeToldApart) {
   CoordinatorClient client = MakeClient(token_);
   const std::int64_t before = SteadyNanoseconds();
@@ -131,19 +131,19 @@ TEST_F(CoordinatorTest, ReportsAndFailuresArrive) {
   CoordinatorClient client = MakeClient(token_);
   client.Join(Request(Role::kWorker, 0), Soon());
   const std::string spans(1 << 20, 't');
-  client.HandInTrace({spans, 3, {{1, 2, 3}}}, Soon());
-  client.HandInTrace({spans, 5, {{4, 5, 6}}}, Soon());
-  client.HandIn(R"({"steps_done":3})");
+  client.SubmitTrace({spans, 3, {{1, 2, 3}}}, Soon());
+  client.SubmitTrace({spans, 5, {{4, 5, 6}}}, Soon());
+  client.SubmitReport(R"({"steps_done":3})");
   client.Fail(FailureKind::kDiverged, "diverged: the loss is nan");
   client.Leave();
-  const TracePiece trace = board_.TakeTrace({Role::kWorker, 0});
+  const TracePiece trace = job_state_.TakeTrace({Role::kWorker, 0});
   EXPECT_EQ(trace.spans, spans + spans);
   EXPECT_EQ(trace.dropped, 5U);
   EXPECT_EQ(trace.readings, (std::vector<ClockReading>{{1, 2, 3}, {4, 5, 6}}));
-  EXPECT_EQ(board_.Record({Role::kWorker, 0})->report, R"({"steps_done":3})");
-  ASSERT_EQ(board_.failures().size(), 1);
-  EXPECT_EQ(board_.failures()[0].Text(), "worker 0: diverged: the loss is nan");
-  EXPECT_EQ(board_.failures()[0].kind, FailureKind::kDiverged);
+  EXPECT_EQ(job_state_.Record({Role::kWorker, 0})->report, R"({"steps_done":3})");
+  ASSERT_EQ(job_state_.failures().size(), 1);
+  EXPECT_EQ(job_state_.failures()[0].Text(), "worker 0: diverged: the loss is nan");
+  EXPECT_EQ(job_state_.failures()[0].kind, FailureKind::kDiverged);
 }
 
 TEST_F(CoordinatorTest, HeartbeatsCarryRowsAndObeyADrain) {
@@ -151,24 +151,25 @@ TEST_F(CoordinatorTest, HeartbeatsCarryRowsAndObeyADrain) {
   CoordinatorClient other = MakeClient(token_);
   client.Join(Request(Role::kWorker, 0), Soon());
   other.Join(Request(Role::kWorker, 1), Soon());
-  StopGate gate(0), other_gate(0);
-  BeatBuffer buffer, other_buffer;
+  DrainBarrier drain_barrier(0), other_gate(0);
+  HeartbeatBuffer buffer, other_buffer;
   const auto ignore = [](const std::string&) {};
-  Heartbeat beats(client, gate, buffer, {.interval = std::chrono::milliseconds(2)}, ignore);
+  Heartbeat beats(client, drain_barrier, buffer, {.interval = std::chrono::milliseconds(2)},
+                  ignore);
   Heartbeat other_beats(other, other_gate, other_buffer, {.interval = std::chrono::milliseconds(2)},
                         ignore);
   other_gate.MayStart(0, Soon());
   other_gate.MayStart(1, Soon());
-  board_.RequestDrain();
+  job_state_.RequestDrain();
   std::int64_t step = 0;
-  while (gate.MayStart(step, Soon())) {
+  while (drain_barrier.MayStart(step, Soon())) {
     buffer.Add(StepRecord{.step = step, .samples = 4});
     ++step;
   }
   EXPECT_FALSE(other_gate.MayStart(step, Soon()));
   EXPECT_GE(step, 2);
   beats.Finish();
-  const Beat rows = board_.TakeRows({Role::kWorker, 0});
+  const Beat rows = job_state_.TakeRows({Role::kWorker, 0});
   ASSERT_EQ(std::ssize(rows.steps), step);
   EXPECT_EQ(rows.steps.back().step, step - 1);
 }
@@ -176,39 +177,28 @@ TEST_F(CoordinatorTest, HeartbeatsCarryRowsAndObeyADrain) {
 TEST_F(CoordinatorTest, AHeartbeatTellsOfAnAbort) {
   CoordinatorClient client = MakeClient(token_);
   client.Join(Request(Role::kWorker, 0), Soon());
-  StopGate gate(0);
-  BeatBuffer buffer;
+  DrainBarrier drain_barrier(0);
+  HeartbeatBuffer buffer;
   std::promise<std::string> reason;
-  Heartbeat beats(client, gate, buffer, {.interval = std::chrono::milliseconds(2)},
+  Heartbeat beats(client, drain_barrier, buffer, {.interval = std::chrono::milliseconds(2)},
                   [&reason](const std::string& text) { reason.set_value(text); });
-  board_.Abort("worker 1 was killed by signal 9");
+  job_state_.Abort("worker 1 was killed by signal 9");
   EXPECT_EQ(reason.get_future().get(), "worker 1 was killed by signal 9");
-  EXPECT_THROW(gate.MayStart(0, Soon()), CommError);
+  EXPECT_THROW(drain_barrier.MayStart(0, Soon()), CommError);
 }
 
 TEST_F(CoordinatorTest, AHeartbeatTellsOfASilentCoordinator) {
   CoordinatorClient client = MakeClient(token_);
   client.Join(Request(Role::kWorker, 0), Soon());
-  StopGate gate(0);
-  BeatBuffer buffer;
+  DrainBarrier drain_barrier(0);
+  HeartbeatBuffer buffer;
   std::promise<void> ended;
   Heartbeat beats(
-      client, gate, buffer,
+      client, drain_barrier, buffer,
       {.interval = std::chrono::milliseconds(2), .lease = std::chrono::milliseconds(50)},
       [&ended](const std::string&) { ended.set_value(); });
   coordinator_.reset();
   EXPECT_EQ(ended.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
-}
-
-TEST(Token, IsRandomAndComparedWhole) {
-  const std::string token = MakeToken();
-  EXPECT_EQ(token.size(), 64);
-  EXPECT_NE(token, MakeToken());
-  EXPECT_TRUE(TokensEqual(token, std::string(token)));
-  EXPECT_FALSE(TokensEqual(token, token.substr(1)));
-  std::string other = token;
-  other.back() = other.back() == '0' ? '1' : '0';
-  EXPECT_FALSE(TokensEqual(token, other));
 }
 
 }  // namespace

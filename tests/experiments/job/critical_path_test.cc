@@ -1,4 +1,4 @@
-#include "experiments/job/critical_path.h"
+#include "ringside/experiments/job/timeline/critical_path.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "experiments/job/emulated_hosts.h"
+#include "ringside/experiments/job/launcher/emulated_hosts.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 World Dealt(int rank, int workers, int hosts) {
   World world{.rank = rank, .workers = workers};
-  DealToHosts(world, hosts);
+  AssignWorkersToHosts(world, hosts);
   return world;
 }
 

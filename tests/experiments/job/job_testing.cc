@@ -12,7 +12,9 @@
 #include <stdexcept>
 #include <thread>
 
-#include "common/deadline.h"
+#include "ringside/common/core/deadline.h"
+#include "ringside/experiments/system/process.h"
+#include "tests/experiments/test_catalog.h"
 
 namespace ringside {
 namespace {
@@ -22,7 +24,7 @@ struct ProcessStat {
   pid_t group = -1;
 };
 
-/// State 'X' when there is no such process.
+/// Returns state 'X' when there is no such process.
 ProcessStat ReadStat(const std::string& pid) {
   std::ifstream file("/proc/" + pid + "/stat");
   std::string line;
@@ -118,8 +120,10 @@ std::vector<pid_t> PidsIn(const std::string& bundle) {
   return pids;
 }
 
+std::string RingsideProgram() { return DirectoryOfThisExecutable() + "/ringside"; }
+
 RunSpec ProfileSpec(const std::string& strategy, int workers, int steps) {
-  RunSpec spec;
+  RunSpec spec(TestCatalog());
   spec.strategy = strategy;
   spec.workers = workers;
   spec.model = "profile:mobilenet-v2";

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "experiments/run_spec.h"
+#include "ringside/experiments/spec/run_spec.h"
 
 namespace ringside {
 
-/// A new directory, removed with all that is in it.
+/// A new directory, which the destructor removes with its content.
 class TemporaryDirectory {
  public:
   TemporaryDirectory();
@@ -24,7 +24,7 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-/// Sets a variable of this process, and hence of its children, while it lives.
+/// Sets an environment variable of this process, and so of its children, during its lifetime.
 class ScopedVariable {
  public:
   ScopedVariable(const std::string& name, const std::string& value);
@@ -36,23 +36,26 @@ class ScopedVariable {
   std::string name_;
 };
 
-/// Looks until it is so. Throws `std::runtime_error` naming `what` after a minute.
+/// Waits until `is_so` returns true. Throws `std::runtime_error` naming `what` after a minute.
 void WaitUntil(const std::string& what, const std::function<bool()>& is_so);
 
-/// Living processes (no zombies) of a process group.
+/// The living processes of a process group, without zombies.
 std::vector<pid_t> ProcessesOfGroup(pid_t group);
 bool IsAlive(pid_t pid);
 
-/// Of the bundle's metrics: steps that rank 0 has told of.
+/// The number of steps that rank 0 has reported in the bundle's metrics.
 int StepsIn(const std::string& bundle);
-/// Steps that every rank has told of.
+/// The number of steps that every rank has reported.
 int CommonStepsIn(const std::string& bundle);
-/// Of the bundle's processes.json. Throws when there is none of that name: a test that signals -1
-/// would end every process there is.
+/// The pid of process `name` in the bundle's processes.json. Throws when there is no such name: a
+/// test that signals -1 would end every process.
 pid_t PidIn(const std::string& bundle, const std::string& name);
 std::vector<pid_t> PidsIn(const std::string& bundle);
 
-/// A small run of a profile model, resolved: every byte is sent, nothing is computed.
+/// `JobOptions::program` of jobs that a test runs in its own process.
+std::string RingsideProgram();
+
+/// A small resolved run of a profile model, which sends every byte and computes nothing.
 RunSpec ProfileSpec(const std::string& strategy, int workers, int steps);
 
 }  // namespace ringside

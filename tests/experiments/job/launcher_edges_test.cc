@@ -1,4 +1,4 @@
-// Runs with all their processes that meet something unusual, besides killed ones: launcher_test.cc.
+// Whole runs with all their processes, in unusual cases; launcher_test.cc has the killed ones.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "experiments/job/process.h"
-#include "experiments/job/run_job.h"
+#include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/system/process.h"
 #include "tests/experiments/job/job_testing.h"
 
 namespace ringside {
@@ -22,7 +22,10 @@ class LauncherEdgesTest : public ::testing::Test {
   std::string bundle() const { return directory_.path() + "/bundle"; }
 
   JobOutcome Run(const RunSpec& spec) const {
-    return RunJob(spec, {.bundle_dir = bundle(), .show_progress = false, .echo_logs = false});
+    return RunJob(spec, {.bundle_dir = bundle(),
+                         .show_progress = false,
+                         .echo_logs = false,
+                         .program = RingsideProgram()});
   }
 
   const TemporaryDirectory directory_;
@@ -38,7 +41,7 @@ TEST_F(LauncherEdgesTest, AMissingWorkerExecutableIsAMissingBackend) {
 }
 
 TEST_F(LauncherEdgesTest, ATimelineThatCannotBeWrittenCostsNoRun) {
-  // A directory with something in it stands where the file would go.
+  // A non-empty directory has the file's path.
   std::filesystem::create_directories(bundle() + "/trace.json/taken");
   RunSpec spec = ProfileSpec("ring", 2, 3);
   spec.timeline = true;

@@ -1,4 +1,4 @@
-// Runs with all their processes, which are really killed. `ringside` lies beside this test.
+// Whole runs with real processes, which the tests kill. `ringside` lies beside this test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -10,10 +10,10 @@
 #include <future>
 #include <nlohmann/json.hpp>
 
-#include "common/errors.h"
-#include "experiments/job/files.h"
-#include "experiments/job/process.h"
-#include "experiments/job/run_job.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/process.h"
 #include "tests/experiments/job/job_testing.h"
 
 namespace ringside {
@@ -31,7 +31,10 @@ class LauncherTest : public ::testing::Test {
   std::string bundle() const { return directory_.path() + "/bundle"; }
 
   JobOptions Options() const {
-    return {.bundle_dir = bundle(), .show_progress = false, .echo_logs = false};
+    return {.bundle_dir = bundle(),
+            .show_progress = false,
+            .echo_logs = false,
+            .program = RingsideProgram()};
   }
 
   JobOutcome Run(const RunSpec& spec) {
@@ -94,8 +97,7 @@ TEST_P(EveryStrategyTest, RunsToItsEndAndSumsUp) {
   EXPECT_GT(trace["traceEvents"].size(), 0);
   EXPECT_TRUE(std::filesystem::exists(bundle() + "/params.bin"));
   EXPECT_TRUE(std::filesystem::exists(bundle() + "/environment.json"));
-  EXPECT_EQ(nlohmann::json::parse(ReadFile(bundle() + "/spec.json", 1 << 20)).get<RunSpec>().steps,
-            6);
+  EXPECT_EQ(nlohmann::json::parse(ReadFile(bundle() + "/spec.json", 1 << 20)).at("steps"), 6);
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategies, EveryStrategyTest,
@@ -117,7 +119,7 @@ struct BytesCase {
 
 class MeasuredBytesTest : public LauncherTest, public ::testing::WithParamInterface<BytesCase> {};
 
-// Counted by the kernel, strategy and all, against what theory says must be sent.
+// Compares the bytes that the kernel counts with the bytes that theory says must be sent.
 TEST_P(MeasuredBytesTest, AreThoseOfTheBound) {
   RunSpec spec = ProfileSpec(GetParam().strategy, GetParam().workers, 4);
   spec.colocated = GetParam().colocated_servers > 0;
@@ -194,7 +196,7 @@ TEST_P(KilledWorkerTest, EndsAllAndIsNamed) {
   EXPECT_GE(SummaryFile()["steps"], 1);
 }
 
-// With dedicated servers, where there are some.
+// Uses dedicated servers when the strategy has servers.
 INSTANTIATE_TEST_SUITE_P(Strategies, KilledWorkerTest,
                          ::testing::Values("ring", "ps-sync", "ps-async"),
                          [](const auto& suite_case) {
@@ -208,13 +210,13 @@ TEST_F(LauncherTest, AFailureThatIsTriedAgainLeavesItsBundleUnfinished) {
   JobOptions options = Options();
   options.more_attempts = true;
   const JobOutcome outcome = RunJob(ProfileSpec("ring", 2, kEndless), options);
-  EXPECT_TRUE(IsWorthRetrying(outcome)) << outcome.error;
+  EXPECT_TRUE(IsRetryable(outcome)) << outcome.error;
   EXPECT_EQ(outcome.summary.at("status"), "failed");
   EXPECT_TRUE(std::filesystem::exists(bundle() + "/spec.json"));
   EXPECT_FALSE(std::filesystem::exists(bundle() + "/summary.json"));
   ExpectNothingLeft();
   options.more_attempts = false;
-  EXPECT_TRUE(IsWorthRetrying(RunJob(ProfileSpec("ring", 2, kEndless), options)));
+  EXPECT_TRUE(IsRetryable(RunJob(ProfileSpec("ring", 2, kEndless), options)));
   EXPECT_EQ(SummaryFile()["status"], "failed");
 }
 

@@ -10,13 +10,13 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "common/errors.h"
-#include "experiments/find_program.h"
-#include "experiments/job/files.h"
-#include "experiments/job/joined_job.h"
-#include "experiments/job/mpirun.h"
-#include "experiments/job/private_file.h"
-#include "experiments/job/process.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/job/launcher/externally_launched_rank.h"
+#include "ringside/experiments/job/processes/mpirun.h"
+#include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/find_program.h"
+#include "ringside/experiments/system/private_file.h"
+#include "ringside/experiments/system/process.h"
 #include "tests/experiments/job/job_testing.h"
 
 namespace ringside {
@@ -67,7 +67,7 @@ TEST(MpiJob, RanksOfAnotherLauncherAreRefused) {
   const RankEnvironment ranks{
       .source = "torchrun", .workers = 2, .local_workers = 2, .job_key = "job"};
   try {
-    RunJoinedJob(ProfileSpec("mpi", 2, 3), {}, ranks, {});
+    RunExternallyLaunchedRank(ProfileSpec("mpi", 2, 3), {}, ranks, {});
     FAIL() << "expected a refusal";
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.what(), HasSubstr("started by mpirun, not by torchrun"));
@@ -95,7 +95,7 @@ class MpiJobTest : public ::testing::Test {
             bundle()};
   }
 
-  /// With a place of its own for the job's secret.
+  /// Uses its own directory for the job's secret.
   Process Start(const std::vector<std::string>& command) const {
     const ScopedVariable runtime("XDG_RUNTIME_DIR", directory_.path());
     return Process({.argv = command});

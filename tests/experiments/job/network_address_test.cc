@@ -1,8 +1,8 @@
-#include "experiments/job/network_address.h"
+#include "ringside/experiments/system/network_address.h"
 
 #include <gtest/gtest.h>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside {
 namespace {

@@ -1,4 +1,4 @@
-#include "experiments/job/process.h"
+#include "ringside/experiments/system/process.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,10 +8,10 @@
 
 #include <filesystem>
 
-#include "common/errors.h"
-#include "experiments/job/console.h"
-#include "experiments/job/log_pump.h"
-#include "experiments/job/signal_watch.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/system/console.h"
+#include "ringside/experiments/system/log_forwarder.h"
+#include "ringside/experiments/system/signal_watch.h"
 #include "tests/experiments/job/job_testing.h"
 
 namespace ringside {
@@ -138,15 +138,15 @@ TEST(SignalWatch, NestedOnesShareWhatNobodyHasTaken) {
   WaitUntil("the third signal", [&] { return (count += outer.Take()) == 1; });
 }
 
-TEST(LogPump, PrefixesLinesAndKeepsThemWholeInTheFile) {
+TEST(LogForwarder, PrefixesLinesAndKeepsThemWholeInTheFile) {
   const TemporaryDirectory directory;
   int fds[2];
   ASSERT_EQ(::pipe(fds), 0);
   {
     Console console({.show_progress = false, .fd = fds[1]});
     Process process = Shell("printf 'first\\nsec'; printf 'ond\\nlast'");
-    LogPump pump(process.output_fd(), "worker 2", directory.path() + "/log", console, true);
-    WaitUntil("the end of the output", [&] { return !pump.Pump(); });
+    LogForwarder pump(process.output_fd(), "worker 2", directory.path() + "/log", console, true);
+    WaitUntil("the end of the output", [&] { return !pump.ForwardAvailable(); });
     pump.Flush();
   }
   ::close(fds[1]);

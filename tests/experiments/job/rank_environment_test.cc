@@ -1,9 +1,9 @@
-#include "experiments/job/rank_environment.h"
+#include "ringside/experiments/system/rank_environment.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
 
 namespace ringside {
 namespace {
@@ -76,11 +76,11 @@ TEST(RankEnvironment, ReadsTheRoleOfServersOnTheirOwnHosts) {
   EXPECT_FALSE(DetectRankEnvironment(kTorchrun)->starts_servers);
   const auto worker = DetectRankEnvironment(With(kTorchrun, "RINGSIDE_ROLE", "worker"));
   EXPECT_TRUE(worker->starts_servers);
-  EXPECT_EQ(worker->part, RankEnvironment::Part::kWorker);
+  EXPECT_EQ(worker->part, RankEnvironment::ProcessRole::kWorker);
   Environment environment = With(kTorchrun, "RINGSIDE_ROLE", "server");
   environment["RANK"] = "7";  // there may be more servers than workers
   const auto server = DetectRankEnvironment(environment);
-  EXPECT_EQ(server->part, RankEnvironment::Part::kServer);
+  EXPECT_EQ(server->part, RankEnvironment::ProcessRole::kServer);
   EXPECT_EQ(server->rank, 7);
   environment["RANK"] = "0";
   EXPECT_FALSE(DetectRankEnvironment(environment)->hosts());

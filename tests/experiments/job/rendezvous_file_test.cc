@@ -1,4 +1,4 @@
-#include "experiments/job/rendezvous_file.h"
+#include "ringside/experiments/job/launcher/rendezvous_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "common/errors.h"
-#include "experiments/job/files.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/system/files.h"
 #include "tests/experiments/job/job_testing.h"
 
 namespace ringside {
@@ -25,7 +25,7 @@ TEST_F(RendezvousTest, IsFoundByItsKeyAndRemoved) {
   {
     const RendezvousFile file(environment_, "key", {"127.0.0.1:1", "token"});
     path = file.path();
-    const Meeting meeting = RendezvousFile::Wait(environment_, "key", at_once_);
+    const RendezvousInfo meeting = RendezvousFile::Wait(environment_, "key", at_once_);
     EXPECT_EQ(meeting.target, "127.0.0.1:1");
     EXPECT_EQ(meeting.token, "token");
     struct stat status {};

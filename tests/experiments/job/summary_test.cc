@@ -1,4 +1,4 @@
-#include "experiments/job/summary.h"
+#include "ringside/experiments/job/summary/summary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,10 +6,13 @@
 #include <array>
 #include <filesystem>
 
-#include "experiments/job/environment_record.h"
-#include "experiments/job/progress.h"
-#include "experiments/job/statistics.h"
-#include "experiments/job/timeline_files.h"
+#include "ringside/common/codec/codec_table.h"
+#include "ringside/experiments/job/launcher/progress.h"
+#include "ringside/experiments/job/summary/environment_record.h"
+#include "ringside/experiments/job/summary/timeline_files.h"
+#include "ringside/experiments/statistics/step_statistics.h"
+#include "ringside/paramserver/wire/ps_transport.h"
+#include "ringside/ring/strategies/periodic_rule.h"
 #include "tests/experiments/job/job_testing.h"
 
 namespace ringside {
@@ -170,7 +173,7 @@ TEST(Summary, ServersThatNoLinkLeadsToHaveNoBoundOfLinks) {
   for (WorkerRecord& worker : run.workers) worker.host = "a";
   EXPECT_GT(MakeSummary(run)["bound_comm_ms"], 33);
   for (const PsTransport transport : {PsTransport::kUds, PsTransport::kShm}) {
-    run.spec.options.ps_transport = transport;
+    run.spec.options.Set(kPsTransport, transport);
     const nlohmann::json summary = MakeSummary(run);
     EXPECT_EQ(summary["bound_comm_ms"], 0);
     EXPECT_EQ(summary["bound_ms"], 5) << "compute's";
@@ -276,7 +279,7 @@ TEST(Summary, WhereWorkersStepAloneTheMeanOverWholePeriodsMeetsTheBound) {
   RunRecord run = MakeRun();
   run.spec.strategy = "local-sgd";
   run.spec.servers = 0;
-  run.spec.options.sync_every = 4;
+  run.spec.options.Set(kSyncEvery, 4);
   run.spec.warmup_steps = 1;
   for (WorkerRecord& worker : run.workers) {
     worker.steps = {Step(0, 900, 0)};
@@ -289,7 +292,7 @@ TEST(Summary, WhereWorkersStepAloneTheMeanOverWholePeriodsMeetsTheBound) {
   run.spec.strategy = "ring";
   EXPECT_DOUBLE_EQ(MakeSummary(run)["bound_ratio"].get<double>(), 1);
   run.spec.strategy = "local-sgd";
-  run.spec.options.sync_every = 10;
+  run.spec.options.Set(kSyncEvery, 10);
   EXPECT_TRUE(MakeSummary(run)["bound_ratio"].is_null());  // no whole period
 }
 
@@ -318,7 +321,7 @@ TEST(Summary, TheBoundIsOfTheBytesThatTheCodecLeaves) {
   const auto sent = [&](const char* strategy, const char* codec, int bytes) {
     run.spec.strategy = strategy;
     run.spec.servers = std::string(strategy) == "ring" ? 0 : 1;
-    ParseCodec(codec, run.spec.options.codec);
+    ParseCodec(codec, BuiltinCodecs(), run.spec.options.codec);
     for (WorkerRecord& worker : run.workers) worker.report["gradient_wire_bytes"] = bytes;
     return MakeSummary(run)["bound_bytes_sent_per_worker_per_step"].get<double>();
   };

@@ -17,10 +17,10 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/job/files.h"
-#include "experiments/job/process.h"
-#include "experiments/job/run_job.h"
-#include "experiments/spec_keys.h"
+#include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/spec/spec_keys.h"
+#include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/process.h"
 #include "tests/experiments/job/job_testing.h"
 #include "tests/experiments/job/trace_testing.h"
 
@@ -37,7 +37,10 @@ class TimelineJobTest : public ::testing::Test {
   std::string bundle() const { return directory_.path() + "/bundle"; }
 
   JobOutcome Run(const RunSpec& spec) {
-    return RunJob(spec, {.bundle_dir = bundle(), .show_progress = false, .echo_logs = false});
+    return RunJob(spec, {.bundle_dir = bundle(),
+                         .show_progress = false,
+                         .echo_logs = false,
+                         .program = RingsideProgram()});
   }
 
   static json Trace(const std::string& path) { return json::parse(ReadFile(path, 64 << 20)); }

@@ -22,7 +22,7 @@ inline std::vector<nlohmann::json> EventsOf(const nlohmann::json& trace, const s
   return events;
 }
 
-/// Empty when there is none.
+/// The name in a trace's metadata; empty when there is none.
 inline std::string NameOf(const nlohmann::json& trace, const std::string& metadata, int process,
                           int thread) {
   for (const nlohmann::json& event : EventsOf(trace, "M")) {
@@ -33,7 +33,7 @@ inline std::string NameOf(const nlohmann::json& trace, const std::string& metada
   return {};
 }
 
-/// By process and thread.
+/// The threads' names, by process and thread.
 inline std::map<std::pair<int, int>, std::string> ThreadNames(const nlohmann::json& trace) {
   std::map<std::pair<int, int>, std::string> names;
   for (const nlohmann::json& event : EventsOf(trace, "M")) {
@@ -43,13 +43,13 @@ inline std::map<std::pair<int, int>, std::string> ThreadNames(const nlohmann::js
   return names;
 }
 
-/// In nanoseconds, which the text has as three decimals.
+/// Converts to nanoseconds, which the text has as three decimals.
 inline std::int64_t NanosecondsOf(const nlohmann::json& microseconds) {
   return std::llround(microseconds.get<double>() * 1000);
 }
 
-/// What the viewers ask of a trace: times that are not negative, and spans of one thread that nest
-/// or do not overlap.
+/// Expects what viewers need of a trace: no negative times, and spans of one thread that nest or do
+/// not overlap.
 inline void ExpectWellFormed(const nlohmann::json& trace) {
   std::map<std::pair<int, int>, std::vector<std::pair<std::int64_t, std::int64_t>>> threads;
   for (const nlohmann::json& event : EventsOf(trace, "X")) {

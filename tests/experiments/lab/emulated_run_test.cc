@@ -1,4 +1,4 @@
-// Runs on emulated hosts, through the command line; where this process may make namespaces.
+// Runs on emulated hosts through the command line, if this process may make namespaces.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "experiments/job/process.h"
-#include "experiments/lab/lab.h"
-#include "experiments/lab/lab_tools.h"
+#include "ringside/experiments/lab/emulation_support.h"
+#include "ringside/experiments/lab/lab.h"
+#include "ringside/experiments/system/process.h"
 #include "tests/experiments/job/job_testing.h"
 #include "tests/experiments/lab/emulated_testing.h"
 
@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-/// Whether a process would take a signal itself.
+/// Whether a process handles a signal itself.
 bool Catches(pid_t pid, int signal) {
   std::ifstream status("/proc/" + std::to_string(pid) + "/status");
   for (std::string line; std::getline(status, line);) {
@@ -35,7 +35,7 @@ bool Catches(pid_t pid, int signal) {
   return false;
 }
 
-/// Whether a process holds a network namespace open, as it does from the first host that it makes.
+/// Whether a process has a network namespace open. It has, from the first host that it makes.
 bool HoldsAHost(pid_t pid) {
   std::error_code error;  // The process, or one of its files, may be gone.
   for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(pid) + "/fd", error)) {
@@ -44,7 +44,7 @@ bool HoldsAHost(pid_t pid) {
   return false;
 }
 
-/// How many runs below a results folder had an emulated network.
+/// The number of runs in a results folder that had an emulated network.
 int NetworksIn(const std::string& directory) {
   int networks = 0;
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {
@@ -66,7 +66,7 @@ class EmulatedRunTest : public EmulatedTest {
     }
   }
 
-  /// `args` are separated by spaces. What has to be private lies in the scratch directory.
+  /// Starts ringside with `args`, separated by spaces. Private files go to the scratch directory.
   Process Start(const std::string& args) const {
     std::vector<std::string> argv{"/usr/bin/env", "XDG_RUNTIME_DIR=" + scratch_.path(),
                                   RINGSIDE_EXECUTABLE};
@@ -100,7 +100,7 @@ class EmulatedRunTest : public EmulatedTest {
     return Read("summary.json");
   }
 
-  /// A run on two hosts whose workers have taken a step.
+  /// Starts a run on two hosts and waits until its workers have taken a step.
   Process StartTraining() {
     Process process = Start(
         "train --quiet --strategy ring --workers 2 --network 100Mbps --steps "
@@ -161,7 +161,7 @@ TEST_F(EmulatedRunTest, ABenchRunsThereToo) {
       "-n 2 -w 1 --quiet --json");
   const RunResult result = Finish(process);
   ASSERT_EQ(result.exit_code, 0) << result.output;
-  // A busy machine's links may be warned of before, on the other stream.
+  // On a busy machine the other stream may first have a warning about links.
   const std::size_t begin = result.output.find('{');
   ASSERT_NE(begin, std::string::npos) << result.output;
   const auto json = nlohmann::json::parse(result.output.substr(begin), nullptr, false);
@@ -172,7 +172,7 @@ TEST_F(EmulatedRunTest, ABenchRunsThereToo) {
 }
 
 TEST_F(EmulatedRunTest, AnInterruptWhileItsNetworkIsBuiltEndsItInOrder) {
-  // Links so slow that measuring them takes seconds.
+  // The links are so slow that measuring them takes seconds.
   const std::string args = "--strategy ring --workers 4 --network 1Mbps --steps 1000000 --out " +
                            bundle() + " --model profile:small-tensors";
   for (const int signal : {SIGINT, SIGTERM}) {
@@ -196,7 +196,7 @@ TEST_F(EmulatedRunTest, AMatrixIsInterruptedWhileANetworkIsBuilt) {
   std::ofstream(spec) << "name: slow\ndefaults: {model: 'profile:small-tensors', steps: 4, "
                          "strategy: ring, network: 1Mbps}\naxes: {workers: [2, 3]}\n";
   Process process = Start("matrix --quiet --out " + scratch_.path() + " " + spec);
-  WaitUntil("the hosts of a run", [&] {  // A trial of what can be emulated makes hosts before.
+  WaitUntil("the hosts of a run", [&] {  // Finding out what can be emulated makes hosts earlier.
     return Catches(process.pid(), SIGINT) && HoldsAHost(process.pid());
   });
   ::kill(process.pid(), SIGINT);
@@ -278,7 +278,7 @@ TEST_F(EmulatedRunTest, AMatrixLeavesOutWhatCannotBeEmulatedWhenToldToKeepGoing)
 }
 
 TEST_F(EmulatedRunTest, WhatNamespacesAreRefusedToIsToldWhatToDo) {
-  // No user namespaces in here, and none but this one's network.
+  // The shell may make neither user namespaces nor network namespaces.
   const std::string limits =
       "echo 0 > /proc/sys/user/max_user_namespaces && echo 0 > /proc/sys/user/max_net_namespaces "
       "&& ";

@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/lab/lab_tools.h"
+#include "ringside/experiments/lab/emulation_support.h"
 
 namespace ringside {
 
-/// For tests that need emulated hosts: skipped where this process may not make them.
+/// For tests that need emulated hosts. They are skipped if this process may not make hosts.
 class EmulatedTest : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -1,5 +1,5 @@
-// Emulated hosts and their links themselves; where this process may make namespaces.
-#include "experiments/lab/lab.h"
+// Tests emulated hosts and their links, if this process may make namespaces.
+#include "ringside/experiments/lab/lab.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "common/errors.h"
-#include "experiments/lab/calibration.h"
-#include "experiments/lab/lab_tools.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/lab/calibration.h"
+#include "ringside/experiments/lab/emulation_support.h"
 #include "tests/experiments/job/job_testing.h"
 #include "tests/experiments/lab/emulated_testing.h"
 
@@ -38,7 +38,7 @@ TEST_F(LabTest, LinksCarryTheirRatesInBothDirectionsAndNoMore) {
   for (const LinkCalibration& link : links) {
     EXPECT_GT(link.sent_bytes_per_s, 0);
     EXPECT_GT(link.received_bytes_per_s, 0);
-    // A busy machine takes away; only a link that is not shaped carries this much more.
+    // Other load only slows a link down. Only a link without a shaper carries this much more.
     EXPECT_LT(link.sent_bytes_per_s, 1.5 * link.expected_bytes_per_s);
     EXPECT_LT(link.received_bytes_per_s, 1.5 * link.expected_bytes_per_s);
   }
@@ -71,7 +71,7 @@ TEST_F(LabTest, BuildingAndCalibratingStopWhereTheyAreAskedTo) {
   EXPECT_GE(asked, 4);
   const StopCheck stop = [] { throw Stopped(); };
   EXPECT_THROW(Lab(plan, stop), Stopped);
-  // While threads of its own are under way as well.
+  // Here the threads of the measurement are also running.
   for (int calls = 0; calls < 20; calls += 4) {
     int left = calls;
     const StopCheck later = [&] {
@@ -86,7 +86,7 @@ TEST_F(LabTest, ThreadsThatCannotBeHadAreAnError) {
   GTEST_SKIP() << "a sanitizer needs more address space than can be counted here";
 #endif
   const Lab lab(PlanNetwork(ParseNetwork("20Mbps"), 2, 0));
-  // So that the first thread's stack fits and another's does not.
+  // The limit leaves room for the stack of the first thread but not of another.
   constexpr std::size_t kStack = std::size_t{1} << 30;
   std::size_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
@@ -113,7 +113,7 @@ TEST_F(LabTest, ThreadsThatCannotBeHadAreAnError) {
   EXPECT_THAT(message, HasSubstr("host 0"));
 }
 
-/// How `action` went in a process of its own; none of its outcomes where that was killed.
+/// The outcome of `action` in a process of its own; absent if the process was killed.
 template <typename Outcome>
 Outcome InChild(Outcome (*action)()) {
   const pid_t child = ::fork();
@@ -130,8 +130,8 @@ bool BecomeNobody() {
 
 enum class Entered : int { kRefusedCleanly, kPermitted, kHalfWay, kNotTried };
 
-/// `EnterUserNamespace` as a process that may make a user namespace but not map its ids: nobody's,
-/// whose own files in /proc are closed to it.
+/// Calls `EnterUserNamespace` in a process that may make a user namespace but not map its ids: one
+/// of user nobody that cannot open its own files in /proc.
 Entered EnterAsNobody() {
   if (!BecomeNobody()) return Entered::kNotTried;
   const auto own = [] {
@@ -153,15 +153,15 @@ TEST(UserNamespaceTest, WhereItCannotBeMappedTheProcessStaysOutside) {
 
 enum class Emulated : int { kDone, kOutside, kRefused, kNotTried };
 
-/// What a run on emulated hosts does before its processes start, as nobody, whose own files in
-/// /proc are open to it: like any user without root.
+/// Does what a run on emulated hosts does before its processes start, as user nobody. The process
+/// can open its own files in /proc, like that of any user without root.
 Emulated EmulateAsNobody() {
   if (!BecomeNobody()) return Emulated::kNotTried;
   ::prctl(PR_SET_DUMPABLE, 1);
   try {
     const NetworkSpec spec = ParseNetwork("100Mbps");
     RequireLab(spec);
-    // In a user namespace it is that one's root.
+    // The process is root in the new user namespace.
     if (::geteuid() != 0) return Emulated::kOutside;
     const Lab lab(PlanNetwork(spec, 2, 0));
     return CalibrateLinks(lab).size() == 2 ? Emulated::kDone : Emulated::kRefused;
@@ -176,7 +176,7 @@ struct KernelRule {
   int forbids;  ///< The value under which users without root have no user namespaces.
 };
 
-/// Why nobody has emulated hosts here, whatever this code does; empty: nothing says so.
+/// The reason why user nobody cannot have emulated hosts here; empty when none is known.
 std::string WhyNotAsNobody() {
   if (::geteuid() != 0) return "only root can become nobody";
 #if defined(__SANITIZE_THREAD__)

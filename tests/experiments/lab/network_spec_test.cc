@@ -1,12 +1,14 @@
-#include "experiments/lab/network_spec.h"
+#include "ringside/experiments/network/network_spec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/errors.h"
-#include "experiments/lab/network_plan.h"
-#include "experiments/run_spec.h"
-#include "experiments/spec_keys.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/network/network_plan.h"
+#include "ringside/experiments/spec/run_spec.h"
+#include "ringside/experiments/spec/spec_keys.h"
+#include "ringside/paramserver/wire/ps_transport.h"
+#include "tests/experiments/test_catalog.h"
 
 namespace ringside {
 namespace {
@@ -137,7 +139,7 @@ TEST(NetworkPlan, RefusesWhatCannotBe) {
 TEST(Goodput, CountsWholeFrames) { EXPECT_NEAR(GoodputBytesPerSecond(1e9) * 8 / 1e6, 956.4, 0.1); }
 
 RunSpec RunOn(const std::string& network) {
-  RunSpec spec;
+  RunSpec spec(TestCatalog());
   spec.model = "profile:resnet50";
   spec.steps = 10;
   spec.workers = 4;
@@ -185,7 +187,7 @@ TEST(NetworkOfARun, IsRefusedWhereItCannotBe) {
   EXPECT_EQ(KeyOfRefusal(spec), "network");
   spec = RunOn("1Gbps");
   spec.strategy = "ps-sync";
-  spec.options.ps_transport = PsTransport::kUds;
+  spec.options.Set(kPsTransport, PsTransport::kUds);
   EXPECT_EQ(KeyOfRefusal(spec), "ps-transport");
 }
 

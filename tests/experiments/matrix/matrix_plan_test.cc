@@ -1,4 +1,4 @@
-#include "experiments/matrix/matrix_plan.h"
+#include "ringside/experiments/matrix/matrix_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <set>
 
-#include "common/errors.h"
-#include "experiments/matrix/live_table.h"
-#include "experiments/matrix/run_filter.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/matrix/live_table.h"
+#include "ringside/experiments/matrix/run_filter.h"
+#include "tests/experiments/test_catalog.h"
 
 namespace ringside {
 namespace {
@@ -19,7 +20,7 @@ constexpr char kHead[] =
     "name: a\ndefaults: {model: 'profile:vgg16', steps: 2, global-batch: 64}\n";
 
 std::vector<PlannedRun> Plan(const std::string& rest) {
-  return PlanMatrix(ParseMatrixSpec(kHead + rest, "s.yaml"));
+  return PlanMatrix(ParseMatrixSpec(kHead + rest, "s.yaml", TestCatalog()));
 }
 
 std::vector<std::string> SortedLabels(const std::vector<PlannedRun>& runs) {
@@ -121,7 +122,7 @@ TEST(PlanMatrix, VariesIncludesAndExcludesKeysThatAreMaps) {
   std::vector<double> rates;
   for (const PlannedRun& run : runs) rates.push_back(run.spec.link_bits_per_s);
   EXPECT_THAT(rates, ::testing::UnorderedElementsAre(100e6, 300e6, 50e6));
-  const RunFilter only({"network={hosts=2,rate=300Mbps},strategy=ring"});
+  const RunFilter only({"network={hosts=2,rate=300Mbps},strategy=ring"}, TestCatalog());
   EXPECT_EQ(std::ranges::count_if(runs, [&](const auto& run) { return only.Fits(run.spec); }), 1);
 }
 
@@ -129,13 +130,13 @@ MatrixSpec WithImpossible() {
   return ParseMatrixSpec(std::string(kHead) +
                              "axes:\n  strategy: [ring, ps-sync]\n  workers: [2, 4]\n"
                              "  servers: [1, 9]\nrepetitions: 2\n",
-                         "s.yaml");
+                         "s.yaml", TestCatalog());
 }
 
 TEST(PlanMatrix, ACombinationThatCannotBeStopsAllUnlessToldToKeepGoing) {
   const MatrixSpec spec = WithImpossible();
   EXPECT_THROW(PlanMatrix(spec), ConfigError);
-  const MatrixPlan plan = PlanWhatCanRun(spec);
+  const MatrixPlan plan = PlanSupportedRuns(spec);
   ASSERT_EQ(plan.refused.size(), 1U) << "nine servers suit four workers, not two";
   EXPECT_EQ(plan.refused[0].label, "ps-sync workers=2 servers=9");
   EXPECT_THAT(plan.refused[0].reason, ::testing::StartsWith("s.yaml:6:16: "));
@@ -146,11 +147,11 @@ TEST(PlanMatrix, WhatThisMachineLacksIsPlacedAndLeftOutWhenToldToKeepGoing) {
   const MatrixSpec spec = ParseMatrixSpec(std::string(kHead) +
                                               "axes:\n  strategy: [ring]\n  network:\n    - "
                                               "100Mbps\n    - {rate: 1Gbps, latency: 1ms}\n",
-                                          "s.yaml");
+                                          "s.yaml", TestCatalog());
   const auto require = [](const RunSpec& run) {
     if (run.network->needs_netem()) throw MissingKeyError("network", "no delays here");
   };
-  const MatrixPlan plan = PlanWhatCanRun(spec, require);
+  const MatrixPlan plan = PlanSupportedRuns(spec, require);
   ASSERT_EQ(plan.runs.size(), 1U);
   ASSERT_EQ(plan.refused.size(), 1U);
   EXPECT_THAT(plan.refused[0].reason, ::testing::StartsWith("s.yaml:7:7: no delays here (in the"));
@@ -175,7 +176,8 @@ class PlanMatrixUnfit : public ::testing::TestWithParam<Unfit> {};
 // The key that is wrong is a default; another one in the file made it so.
 TEST_P(PlanMatrixUnfit, PointsAtTheKeyThatTheFileSets) {
   try {
-    (void)PlanMatrix(ParseMatrixSpec(std::string("name: a\n") + GetParam().spec, "s.yaml"));
+    (void)PlanMatrix(
+        ParseMatrixSpec(std::string("name: a\n") + GetParam().spec, "s.yaml", TestCatalog()));
     FAIL() << "taken";
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.what(), ::testing::StartsWith(std::string("s.yaml:") + GetParam().place +
@@ -198,7 +200,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(PlanMatrix, KeepGoingForgivesNoSlipOfThePen) {
   const auto plan = [](const std::string& axes) {
-    return PlanWhatCanRun(ParseMatrixSpec(kHead + axes, "s.yaml"));
+    return PlanSupportedRuns(ParseMatrixSpec(kHead + axes, "s.yaml", TestCatalog()));
   };
   EXPECT_THROW(plan("axes:\n  strategy: [ring, rng]\n"), ConfigError);
   EXPECT_THROW(plan("axes:\n  strategy: [ps-sync]\n  servers: [99]\n"), ConfigError)
@@ -209,7 +211,7 @@ std::vector<std::string> Only(const std::vector<std::string>& expressions) {
   auto runs = Plan(
       "axes:\n  strategy: [none, ring, ps-sync]\n  workers: [2, 4]\n  servers: [1, workers, "
       "colocated]\n");
-  const RunFilter filter(expressions);
+  const RunFilter filter(expressions, TestCatalog());
   std::erase_if(runs, [&](const PlannedRun& run) { return !filter.Fits(run.spec); });
   return SortedLabels(runs);
 }
@@ -229,7 +231,7 @@ TEST(RunFilter, TakesRunsThatHaveAllValuesOfAnyExpression) {
 TEST(RunFilter, RefusesWhatIsNoExpression) {
   for (const char* wrong :
        {"", "ring", "strategy", "wrokers=2", "workers=two", "=2", "workers=1,ring"}) {
-    EXPECT_THROW(RunFilter({wrong}), UsageError) << wrong;
+    EXPECT_THROW(RunFilter({wrong}, TestCatalog()), UsageError) << wrong;
   }
 }
 
@@ -265,10 +267,14 @@ TEST(ShouldRun, FollowsTheTable) {
        {Row{std::nullopt, true, true, true, true}, Row{"done", false, false, false, true},
         Row{"failed", false, false, true, true}, Row{"diverged", false, false, true, true},
         Row{"interrupted", true, true, true, true}, Row{"corrupt", true, true, true, true}}) {
-    EXPECT_EQ(ShouldRun(Existing::kRefuse, row.status), row.refuse) << row.status.value_or("-");
-    EXPECT_EQ(ShouldRun(Existing::kResume, row.status), row.resume) << row.status.value_or("-");
-    EXPECT_EQ(ShouldRun(Existing::kRetryFailed, row.status), row.retry) << row.status.value_or("-");
-    EXPECT_EQ(ShouldRun(Existing::kForce, row.status), row.force) << row.status.value_or("-");
+    EXPECT_EQ(ShouldRun(ExistingRunPolicy::kRefuse, row.status), row.refuse)
+        << row.status.value_or("-");
+    EXPECT_EQ(ShouldRun(ExistingRunPolicy::kResume, row.status), row.resume)
+        << row.status.value_or("-");
+    EXPECT_EQ(ShouldRun(ExistingRunPolicy::kRetryFailed, row.status), row.retry)
+        << row.status.value_or("-");
+    EXPECT_EQ(ShouldRun(ExistingRunPolicy::kForce, row.status), row.force)
+        << row.status.value_or("-");
   }
 }
 

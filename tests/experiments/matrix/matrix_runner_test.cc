@@ -1,17 +1,19 @@
-#include "experiments/matrix/matrix_runner.h"
+#include "ringside/experiments/matrix/matrix_runner.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "common/errors.h"
-#include "experiments/bundle.h"
-#include "experiments/matrix/directory_lock.h"
-#include "experiments/matrix/estimate.h"
-#include "experiments/matrix/journal.h"
-#include "experiments/store/run_index.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/matrix/directory_lock.h"
+#include "ringside/experiments/matrix/estimate.h"
+#include "ringside/experiments/matrix/journal.h"
+#include "ringside/experiments/spec/bundle.h"
+#include "ringside/experiments/store/run_index.h"
+#include "tests/experiments/test_catalog.h"
 
 namespace ringside {
 namespace {
@@ -26,22 +28,29 @@ class MatrixRunnerTest : public ::testing::Test, public MatrixListener {
                    ::testing::UnitTest::GetInstance()->current_test_info()->name()),
         spec_(ParseMatrixSpec("name: a\ndefaults: {model: 'profile:vgg16', steps: 2}\n"
                               "axes: {workers: [1, 2, 3, 4]}\n",
-                              "s.yaml")),
+                              "s.yaml", TestCatalog())),
         runs_(PlanMatrix(spec_)) {
     fs::remove_all(directory_);
   }
   ~MatrixRunnerTest() override { fs::remove_all(directory_); }
 
-  MatrixTally Run(Existing existing) {
+  void SetVersionOfIndex(int version) {
+    sqlite3* database = nullptr;
+    EXPECT_EQ(::sqlite3_open((directory_ / kIndexFile).c_str(), &database), SQLITE_OK);
+    const std::string sql = "PRAGMA user_version = " + std::to_string(version);
+    EXPECT_EQ(::sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
+    ::sqlite3_close(database);
+  }
+  MatrixRunCounts Run(ExistingRunPolicy existing) {
     return RunMatrix(
         spec_, runs_, directory_, existing, job_,
         [this](const RunSpec& spec, const JobOptions& options) { return Carry(spec, options); },
         *this);
   }
-  void Say(const std::string& line) override {
+  void ShowLine(const std::string& line) override {
     said_.push_back(line);
     if (line.find("; attempt ") == std::string::npos) return;
-    // What a runner that is killed just now leaves.
+    // The state that a runner killed at this moment leaves.
     for (const PlannedRun& run : runs_) {
       const bool retried = run.spec.workers == carried_.back();
       if (retried) left_between_attempts_.push_back(BundleStatus(directory_ / run.id));
@@ -77,7 +86,7 @@ class MatrixRunnerTest : public ::testing::Test, public MatrixListener {
                        {"status", JobStatusName(outcome.status)}};
     options.origin.AddTo(outcome.summary);
     std::ofstream(fs::path(options.bundle_dir) / kSpecFile) << nlohmann::json(spec).dump();
-    if (options.more_attempts && IsWorthRetrying(outcome)) return outcome;
+    if (options.more_attempts && IsRetryable(outcome)) return outcome;
     std::ofstream(fs::path(options.bundle_dir) / kSummaryFile) << outcome.summary.dump();
     return outcome;
   }
@@ -114,7 +123,7 @@ class MatrixRunnerTest : public ::testing::Test, public MatrixListener {
 };
 
 TEST_F(MatrixRunnerTest, RunsAllInOrder) {
-  const MatrixTally tally = Run(Existing::kRefuse);
+  const MatrixRunCounts tally = Run(ExistingRunPolicy::kRefuse);
   EXPECT_EQ(tally.done, 4);
   EXPECT_EQ(tally.failed, 0);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
@@ -126,16 +135,16 @@ TEST_F(MatrixRunnerTest, RunsAllInOrder) {
 
 TEST_F(MatrixRunnerTest, ARunHasTheTimeLimitOfItsSpecOrElseTheOneThatWasAskedFor) {
   job_.time_limit_s = 7;
-  Run(Existing::kRefuse);
+  Run(ExistingRunPolicy::kRefuse);
   EXPECT_EQ(time_limits_, std::vector<double>(4, 7.0));
   spec_.time_limit_s = 120;
   time_limits_.clear();
-  Run(Existing::kForce);
+  Run(ExistingRunPolicy::kForce);
   EXPECT_EQ(time_limits_, std::vector<double>(4, 120.0));
 }
 
 TEST_F(MatrixRunnerTest, TellsAfterEveryRunHowMuchTimeIsLeft) {
-  Run(Existing::kRefuse);
+  Run(ExistingRunPolicy::kRefuse);
   ASSERT_EQ(said_.size(), 4U);
   for (std::size_t i = 0; i < said_.size(); ++i) {
     EXPECT_THAT(said_[i], HasSubstr(std::to_string(i + 1) + "/4] "));
@@ -146,7 +155,7 @@ TEST_F(MatrixRunnerTest, TellsAfterEveryRunHowMuchTimeIsLeft) {
 TEST_F(MatrixRunnerTest, GoesOnAfterAFailureAndRecordsOneThatNeverStarted) {
   fails_ = 2;
   throws_ = 3;
-  const MatrixTally tally = Run(Existing::kRefuse);
+  const MatrixRunCounts tally = Run(ExistingRunPolicy::kRefuse);
   EXPECT_EQ(tally.done, 2);
   EXPECT_EQ(tally.failed, 2);
   for (const PlannedRun& run : runs_) {
@@ -160,13 +169,13 @@ TEST_F(MatrixRunnerTest, GoesOnAfterAFailureAndRecordsOneThatNeverStarted) {
 
 TEST_F(MatrixRunnerTest, AnInterruptEndsItAndResumeGoesOn) {
   interrupts_ = runs_[2].spec.workers;
-  const MatrixTally first = Run(Existing::kRefuse);
+  const MatrixRunCounts first = Run(ExistingRunPolicy::kRefuse);
   EXPECT_TRUE(first.interrupted);
   EXPECT_EQ(first.done, 2);
   EXPECT_EQ(carried_.size(), 3U);
   interrupts_ = 0;
   carried_.clear();
-  const MatrixTally second = Run(Existing::kResume);
+  const MatrixRunCounts second = Run(ExistingRunPolicy::kResume);
   EXPECT_EQ(second.skipped, 2);
   EXPECT_EQ(second.done, 2);
   EXPECT_THAT(carried_, ::testing::ElementsAre(runs_[2].spec.workers, runs_[3].spec.workers));
@@ -174,37 +183,37 @@ TEST_F(MatrixRunnerTest, AnInterruptEndsItAndResumeGoesOn) {
 
 TEST_F(MatrixRunnerTest, ASignalBetweenTwoRunsEndsItToo) {
   interrupted_after_ = 2;
-  const MatrixTally tally = Run(Existing::kRefuse);
+  const MatrixRunCounts tally = Run(ExistingRunPolicy::kRefuse);
   EXPECT_TRUE(tally.interrupted);
   EXPECT_EQ(tally.done, 2);
   EXPECT_THAT(Indexed(), ::testing::SizeIs(2));
   interrupted_after_ = 0;
-  EXPECT_EQ(Run(Existing::kResume).done, 2);
+  EXPECT_EQ(Run(ExistingRunPolicy::kResume).done, 2);
 }
 
 TEST_F(MatrixRunnerTest, RetriesOnlyTheFailed) {
   fails_ = 2;
-  Run(Existing::kRefuse);
+  Run(ExistingRunPolicy::kRefuse);
   fails_ = 0;
   carried_.clear();
-  EXPECT_EQ(Run(Existing::kResume).skipped, 4);
-  EXPECT_EQ(Run(Existing::kRetryFailed).done, 1);
+  EXPECT_EQ(Run(ExistingRunPolicy::kResume).skipped, 4);
+  EXPECT_EQ(Run(ExistingRunPolicy::kRetryFailed).done, 1);
   EXPECT_THAT(carried_, ::testing::ElementsAre(2));
 }
 
 TEST_F(MatrixRunnerTest, RefusesToReplaceUnlessForced) {
-  Run(Existing::kRefuse);
-  EXPECT_THROW(Run(Existing::kRefuse), UsageError);
+  Run(ExistingRunPolicy::kRefuse);
+  EXPECT_THROW(Run(ExistingRunPolicy::kRefuse), UsageError);
   EXPECT_EQ(carried_.size(), 4U);
   const fs::path leftover = directory_ / runs_[0].id / "leftover";
   std::ofstream(leftover) << "x";
-  EXPECT_EQ(Run(Existing::kForce).done, 4);
+  EXPECT_EQ(Run(ExistingRunPolicy::kForce).done, 4);
   EXPECT_FALSE(fs::exists(leftover));
 }
 
 TEST_F(MatrixRunnerTest, OneMatrixADirectory) {
   const DirectoryLock lock(directory_);
-  EXPECT_THROW(Run(Existing::kRefuse), Error);
+  EXPECT_THROW(Run(ExistingRunPolicy::kRefuse), Error);
   EXPECT_TRUE(carried_.empty());
 }
 
@@ -212,7 +221,7 @@ TEST_F(MatrixRunnerTest, TriesAgainWhereSomebodyWasKilled) {
   fails_ = 3;
   fails_times_ = 2;
   failure_ = FailureKind::kSignal;
-  const MatrixTally tally = Run(Existing::kRefuse);
+  const MatrixRunCounts tally = Run(ExistingRunPolicy::kRefuse);
   EXPECT_EQ(tally.done, 4);
   EXPECT_EQ(tally.retried, 2);
   EXPECT_EQ(SummaryOf(3)["attempt"], 3);
@@ -225,7 +234,7 @@ TEST_F(MatrixRunnerTest, TriesAgainWhereSomebodyWasKilled) {
 TEST_F(MatrixRunnerTest, TriesAgainWhereARunWasLostBeforeItStarted) {
   throws_ = 3;
   throws_times_ = 1;
-  const MatrixTally tally = Run(Existing::kRefuse);
+  const MatrixRunCounts tally = Run(ExistingRunPolicy::kRefuse);
   EXPECT_EQ(tally.done, 4);
   EXPECT_EQ(tally.retried, 1);
   EXPECT_EQ(SummaryOf(3)["attempt"], 2);
@@ -237,7 +246,7 @@ TEST_F(MatrixRunnerTest, TheLastAttemptIsRecordedWhateverItWas) {
   throws_ = 3;
   fails_ = 2;
   failure_ = FailureKind::kSignal;
-  const MatrixTally tally = Run(Existing::kRefuse);
+  const MatrixRunCounts tally = Run(ExistingRunPolicy::kRefuse);
   EXPECT_EQ(tally.failed, 2);
   EXPECT_EQ(tally.retried, 4);
   EXPECT_EQ(SummaryOf(3)["status"], "failed");
@@ -249,7 +258,7 @@ TEST_F(MatrixRunnerTest, GivesUpAfterTheRetriesThatItsSpecGrants) {
   fails_ = 3;
   failure_ = FailureKind::kComm;
   spec_.retries = 1;
-  const MatrixTally tally = Run(Existing::kRefuse);
+  const MatrixRunCounts tally = Run(ExistingRunPolicy::kRefuse);
   EXPECT_EQ(tally.failed, 1);
   EXPECT_EQ(std::ranges::count(carried_, 3), 2);
 }
@@ -260,7 +269,7 @@ TEST_F(MatrixRunnerTest, WhatFailsForAReasonOfItsOwnIsNotTriedAgain) {
        {FailureKind::kEarlyExit, FailureKind::kLost, FailureKind::kDiverged, FailureKind::kData}) {
     failure_ = kind;
     carried_.clear();
-    Run(Existing::kForce);
+    Run(ExistingRunPolicy::kForce);
     EXPECT_EQ(std::ranges::count(carried_, 3), 1) << static_cast<int>(kind);
   }
 }
@@ -268,7 +277,7 @@ TEST_F(MatrixRunnerTest, WhatFailsForAReasonOfItsOwnIsNotTriedAgain) {
 TEST_F(MatrixRunnerTest, TellsOfRunsThatADeadRunnerLeft) {
   fs::create_directories(directory_ / runs_[1].id);
   std::ofstream(directory_ / runs_[1].id / "metrics.jsonl") << "{";
-  EXPECT_EQ(Run(Existing::kResume).done, 4);
+  EXPECT_EQ(Run(ExistingRunPolicy::kResume).done, 4);
   EXPECT_THAT(said_, ::testing::Contains(HasSubstr("orphaned: 1 run was left unfinished")));
   EXPECT_THAT(SummaryOf(runs_[1].spec.workers)["earlier_attempts"][0].get<std::string>(),
               HasSubstr("orphaned"));
@@ -276,7 +285,7 @@ TEST_F(MatrixRunnerTest, TellsOfRunsThatADeadRunnerLeft) {
 }
 
 TEST_F(MatrixRunnerTest, BringsJournalAndIndexUpToTheBundles) {
-  Run(Existing::kRefuse);
+  Run(ExistingRunPolicy::kRefuse);
   // Killed after the last bundle was finished, before its line and its row, in the middle of one.
   const fs::path journal = directory_ / "journal.jsonl";
   fs::resize_file(journal, fs::file_size(journal) - 9);
@@ -284,7 +293,7 @@ TEST_F(MatrixRunnerTest, BringsJournalAndIndexUpToTheBundles) {
   std::ofstream(directory_ / "matrix.yaml.tmp4711") << "name: a";
   std::ofstream(directory_ / "notes.tmp") << "somebody's own";
   carried_.clear();
-  EXPECT_EQ(Run(Existing::kResume).skipped, 4);
+  EXPECT_EQ(Run(ExistingRunPolicy::kResume).skipped, 4);
   EXPECT_TRUE(carried_.empty());
   EXPECT_FALSE(fs::exists(directory_ / "matrix.yaml.tmp4711"));
   EXPECT_TRUE(fs::exists(directory_ / "notes.tmp"));
@@ -295,14 +304,14 @@ TEST_F(MatrixRunnerTest, BringsJournalAndIndexUpToTheBundles) {
   EXPECT_EQ(lines[3].run_id, runs_[3].id);
   EXPECT_EQ(lines[3].seconds, 0.5);
   EXPECT_EQ(Indexed().size(), 4U);
-  Run(Existing::kResume);
+  Run(ExistingRunPolicy::kResume);
   EXPECT_EQ(Journal(directory_).Read().size(), 4U) << "recovered twice";
 }
 
 TEST_F(MatrixRunnerTest, StopsWhereResultsCannotBeWrittenAndGoesOnLater) {
   full_ = runs_[2].spec.workers;
   try {
-    Run(Existing::kRefuse);
+    Run(ExistingRunPolicy::kRefuse);
     FAIL() << "went on";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("no space left"));
@@ -310,17 +319,18 @@ TEST_F(MatrixRunnerTest, StopsWhereResultsCannotBeWrittenAndGoesOnLater) {
   }
   full_ = 0;
   carried_.clear();
-  EXPECT_EQ(Run(Existing::kResume).done, 2);
+  EXPECT_EQ(Run(ExistingRunPolicy::kResume).done, 2);
   EXPECT_THAT(carried_, ::testing::ElementsAre(runs_[2].spec.workers, runs_[3].spec.workers));
 }
 
 TEST_F(MatrixRunnerTest, LeavesBundlesOfANewerVersionAlone) {
-  Run(Existing::kRefuse);
+  Run(ExistingRunPolicy::kRefuse);
   const fs::path file = directory_ / runs_[0].id / kSummaryFile;
   const std::string newer = R"({"schema":"ringside.summary/2","status":"done"})";
   std::ofstream(file) << newer;
   carried_.clear();
-  for (const Existing existing : {Existing::kResume, Existing::kRetryFailed, Existing::kForce}) {
+  for (const ExistingRunPolicy existing :
+       {ExistingRunPolicy::kResume, ExistingRunPolicy::kRetryFailed, ExistingRunPolicy::kForce}) {
     EXPECT_THROW(Run(existing), Error);
   }
   EXPECT_TRUE(carried_.empty());
@@ -330,13 +340,10 @@ TEST_F(MatrixRunnerTest, LeavesBundlesOfANewerVersionAlone) {
 }
 
 TEST_F(MatrixRunnerTest, LeavesAnIndexOfANewerVersionAlone) {
-  Run(Existing::kRefuse);
-  ASSERT_EQ(
-      std::system(("sqlite3 '" + (directory_ / kIndexFile).string() + "' 'PRAGMA user_version=99'")
-                      .c_str()),
-      0);
+  Run(ExistingRunPolicy::kRefuse);
+  SetVersionOfIndex(99);
   carried_.clear();
-  EXPECT_THROW(Run(Existing::kForce), Error);
+  EXPECT_THROW(Run(ExistingRunPolicy::kForce), Error);
   EXPECT_TRUE(carried_.empty());
 }
 
@@ -373,8 +380,8 @@ TEST_F(MatrixRunnerTest, EstimatesFromItsOwnRepetitionsFirst) {
 }
 
 std::vector<PlannedRun> PlanOf(const std::string& defaults) {
-  return PlanMatrix(
-      ParseMatrixSpec("name: a\ndefaults: " + defaults + "\naxes: {workers: [2]}\n", "s.yaml"));
+  return PlanMatrix(ParseMatrixSpec("name: a\ndefaults: " + defaults + "\naxes: {workers: [2]}\n",
+                                    "s.yaml", TestCatalog()));
 }
 
 TEST(Estimate, CalculatesWhereNothingWasTimed) {

@@ -1,10 +1,11 @@
-#include "experiments/matrix/matrix_spec.h"
+#include "ringside/experiments/matrix/matrix_spec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/errors.h"
-#include "experiments/matrix/matrix_plan.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/matrix/matrix_plan.h"
+#include "tests/experiments/test_catalog.h"
 
 namespace ringside {
 namespace {
@@ -31,7 +32,7 @@ order_seed: 7
 retries: 1
 time_limit: 2min
 )",
-                                          "study.yaml");
+                                          "study.yaml", TestCatalog());
   EXPECT_EQ(spec.name, "study-1");
   EXPECT_EQ(spec.defaults.size(), 3U);
   ASSERT_EQ(spec.axes.size(), 2U);
@@ -50,7 +51,7 @@ time_limit: 2min
 TEST(MatrixSpec, RefusesOneFileForTheTracesOfAllRuns) {
   const auto refusal = [](const std::string& text) -> std::string {
     try {
-      ParseMatrixSpec("name: a\n" + text, "s.yaml");
+      ParseMatrixSpec("name: a\n" + text, "s.yaml", TestCatalog());
     } catch (const ConfigError& error) {
       return error.what();
     }
@@ -71,7 +72,7 @@ defaults:
 axes:
   network: [100Mbps, {rate: 1Gbps}]
 )",
-                                          "s.yaml");
+                                          "s.yaml", TestCatalog());
   EXPECT_EQ(spec.defaults[0].value, "hosts=2,rates=1Gbps:2Gbps,latency=50us");
   EXPECT_EQ(spec.axes[0].values[0].value, "100Mbps");
   EXPECT_EQ(spec.axes[0].values[1].value, "1Gbps");
@@ -82,7 +83,7 @@ TEST(MatrixSpec, StragglersAreAnAxis) {
 axes:
   straggler: [none, {kind: rotating, factor: 2}, "kind=permanent,factor=1.5,worker=1"]
 )",
-                                          "s.yaml");
+                                          "s.yaml", TestCatalog());
   ASSERT_EQ(spec.axes[0].values.size(), 3U);
   EXPECT_EQ(spec.axes[0].values[0].value, "none");
   EXPECT_EQ(spec.axes[0].values[1].value, "kind=rotating,factor=2,every=10");
@@ -100,7 +101,7 @@ class MatrixSpecFault : public ::testing::TestWithParam<Fault> {};
 
 TEST_P(MatrixSpecFault, IsRefusedWithItsPlace) {
   try {
-    (void)PlanMatrix(ParseMatrixSpec(GetParam().text, "s.yaml"));
+    (void)PlanMatrix(ParseMatrixSpec(GetParam().text, "s.yaml", TestCatalog()));
     FAIL() << "taken";
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.what(), StartsWith(std::string("s.yaml:") + GetParam().place + ": "));

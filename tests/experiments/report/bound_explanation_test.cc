@@ -1,11 +1,11 @@
-#include "experiments/report/bound_explanation.h"
+#include "ringside/experiments/report/study/bound_explanation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "experiments/report/html_report.h"
-#include "experiments/report/markdown.h"
-#include "experiments/report/study_render.h"
+#include "ringside/experiments/report/render/html_report.h"
+#include "ringside/experiments/report/render/markdown.h"
+#include "ringside/experiments/report/render/study_render.h"
 
 namespace ringside {
 namespace {
@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-/// A ring of four whose communication takes 100 ms at best and is hidden behind nothing.
+/// A ring of four whose communication takes at least 100 ms and overlaps with nothing.
 StudyCell Cell(double ratio) {
   StudyCell cell;
   cell.strategy = "ring";
@@ -104,7 +104,7 @@ TEST(BoundExplanation, LinksCountByWhatTheyCarried) {
   StudyCell below = Cell(0.97);
   below.results[0].links = {Link(1.04)};
   EXPECT_THAT(ExplainBound(below).text, HasSubstr("carried up to 104.0 %"));
-  // With loss one connection shows nothing of the link.
+  // With loss, one connection says nothing about the link.
   cell.results[0].link_ok.reset();
   for (StudyLink& link : cell.results[0].links) link.ok.reset();
   EXPECT_FALSE(ExplainBound(cell).explained);

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Opens a report's page in headless Chromium and uses it: what it shows must be what the CSV files say.
+"""Opens a report's page in headless Chromium and uses it. It must show the numbers of the CSV files.
 
 usage: browser_check.py REPORT_DIR NAMES.json [--benchmark]
 
-NAMES.json: a list of hostile names that the study holds. Needs chromium, chromium-driver and python3-selenium (exit code 4
-without them). Prints one line per check; exits with 1 at the first that fails. --benchmark: prints only how soon the page is
-there, as medians of five loads, as JSON. No process of the browser outlives it.
+NAMES.json is a list of hostile names that the study contains. Needs chromium, chromium-driver and python3-selenium (exit code 4
+without them). Prints one line per check and exits with 1 at the first that fails. --benchmark only prints the page's loading
+times as JSON, medians of five loads. All processes of the browser end with this one.
 """
 import base64
 import csv
@@ -32,7 +32,7 @@ except ImportError as missing:
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"]
-PATIENCE_S = 60  # for a busy machine; nothing waits this long on an idle one
+PATIENCE_S = 60  # for a busy machine; on an idle one all waits are shorter
 MOST_BYTES = 8_000_000
 
 
@@ -48,14 +48,14 @@ def rows_of(path):
 
 
 def same(shown, said, digits):
-    """Whether the texts of a page are numbers of a CSV file, rounded to so many digits; a dash is an empty field."""
+    """Whether the texts of a page are the fields of a CSV file, rounded to `digits`; a dash is an empty field."""
     def agree(text, field):
         return text == "–" if field == "" else abs(float(text) - float(field)) <= 0.5001 * 10 ** -digits + 1e-8 * abs(float(field))
     return len(shown) == len(said) and all(agree(*pair) for pair in zip(shown, said))
 
 
 class Browser:
-    """Chromium with a home of its own, and a record of every attempt to run what a name holds."""
+    """Chromium with its own home directory, and a record of every attempt to run code from a name."""
 
     def __init__(self, home):
         os.environ.update(HOME=home, XDG_CONFIG_HOME=home, XDG_CACHE_HOME=home)
@@ -87,7 +87,7 @@ class Browser:
         self.run("arguments[0].click()", element)
 
     def column(self, table, title):
-        """The texts of a column, without what stands small beside a number."""
+        """The texts of a column, without the small text beside a number."""
         return self.run("""
             const [id, title] = arguments;
             const heads = [...document.querySelectorAll(`#${id} thead th`)];
@@ -110,7 +110,7 @@ class Browser:
 
 
 def check_text(browser, names):
-    check(browser.run("return window.attacks.length") == 0, "no name has run anything")
+    check(browser.run("return window.attacks.length") == 0, "no name ran code")
     foreign = "return document.querySelectorAll('main script, main img, main iframe, main object, main b').length"
     check(browser.run(foreign) == 0, "no name has become an element")
     shown = browser.run("return document.body.textContent")
@@ -151,7 +151,7 @@ def check_links(browser, cells, runs):
     off = [run for run in runs if run["link_ok"] == "false"]
     check(len(off) == 1 and bad == [(float(off[0]["link_bits_per_s"]), "not as asked in 1")], "the one that is not as asked is marked")
     shown = browser.run("return [...document.querySelectorAll('#links-table .badge.bad')].map((one) => one.textContent)")
-    check(shown == ["not as asked in 1"], "in the colour of what is bad")
+    check(shown == ["not as asked in 1"], "its badge has the colour for bad")
     marked = [run for run, mark in zip(browser.column("runs-table", "run"), browser.column("runs-table", "marks")) if "link not as asked" in mark]
     check(marked == [off[0]["run_id"]], "and so is its run")
 
@@ -179,8 +179,8 @@ def check_sorting(browser, runs):
     check(times == sorted(times) and len(times) == len(runs), "Enter on a column's title sorts by numbers")
     browser.click(button)
     times = [float(text) for text in browser.column("runs-table", "step, ms")]
-    check(times == sorted(times, reverse=True), "once more: downwards")
-    check(browser.run("return arguments[0].closest('th').getAttribute('aria-sort')", button) == "descending", "and tells readers of screens")
+    check(times == sorted(times, reverse=True), "a second press sorts downwards")
+    check(browser.run("return arguments[0].closest('th').getAttribute('aria-sort')", button) == "descending", "and tells screen readers")
 
 
 def check_charts(browser, cells, names):
@@ -201,7 +201,7 @@ def check_charts(browser, cells, names):
     browser.run("arguments[0].value = 'link_bits_per_s'; arguments[0].dispatchEvent(new Event('change'))", select)
     links = sorted({float(cell["link_bits_per_s"]) for cell in cells})
     check(browser.run("return document.getElementById('chart-scaling').data.find((one) => one.name === 'ring').x") == links,
-          "another dimension can stand along x")
+          "another dimension can be along x")
     for chart in ("chart-time", "chart-bound", "chart-curves", "chart-staleness", "chart-cost"):
         browser.drawn(chart)
 
@@ -218,7 +218,7 @@ def check_use(browser):
     check(True, "a run's command line can be copied")
     browser.open_again()
     browser.find("body").send_keys(Keys.TAB)
-    check(browser.run("return document.activeElement.className") == "skip", "the keyboard comes to the skip link first")
+    check(browser.run("return document.activeElement.className") == "skip", "the keyboard reaches the skip link first")
 
 
 def check_shapes(browser):
@@ -231,7 +231,7 @@ def check_shapes(browser):
     browser.open_again()
     paper = base64.b64decode(browser.driver.execute_cdp_cmd("Page.printToPDF", {})["data"])
     check(paper.startswith(b"%PDF") and browser.run("return document.querySelectorAll('.chart.waiting').length") == 0,
-          "on paper every chart is drawn")
+          "a print has every chart")
 
 
 def check_network(browser):
@@ -277,7 +277,7 @@ def use(browser, directory, names):
     check_shapes(browser)
     check_console(browser)
     check_network(browser)
-    check(browser.run("return window.attacks.length") == 0, "to the end no name has run anything")
+    check(browser.run("return window.attacks.length") == 0, "at the end no name has run code")
 
 
 def children():
@@ -285,7 +285,7 @@ def children():
 
 
 def end_children():
-    """Whatever a browser left: orphans come to this process, which is their subreaper."""
+    """Ends processes that a browser left: this process is their subreaper, so it becomes their parent."""
     while own := children():
         for pid in own:
             try:

@@ -1,4 +1,4 @@
-// The page of a large study in a real browser. What it checks is in browser_check.py.
+// Tests the page of a large study in a real browser. browser_check.py has the checks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,11 +1,12 @@
-#include "experiments/report/bundle_reader.h"
+#include "ringside/experiments/report/study/bundle_reader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
+#include "tests/experiments/test_catalog.h"
 
 namespace ringside {
 namespace {
@@ -47,7 +48,7 @@ TEST_F(BundleReaderTest, ReadsTheGoodAndTellsOfTheRest) {
   Write("i-array", "[]");
   Write("j-good", kGood);
   fs::create_directories(directory_ / "no-bundle");
-  const StudyInput study = ReadStudy(directory_);
+  const StudyInput study = ReadStudy(directory_, TestCatalog());
   ASSERT_EQ(study.runs.size(), 2U);
   EXPECT_EQ(study.runs[0].spec.workers, 3);
   ASSERT_EQ(study.problems.size(), 8U);
@@ -75,7 +76,7 @@ TEST_F(BundleReaderTest, ReadsWhatLiesBesideTheSummary) {
       << R"({"kind":"step","step":2,"step_ms":)";
   std::ofstream(directory_ / "one" / "environment.json") << R"({"cores": 2})";
   std::ofstream(directory_ / "one" / "network.json") << "{torn";
-  const RunResult run = ReadStudy(directory_).runs.at(0);
+  const RunResult run = ReadStudy(directory_, TestCatalog()).runs.at(0);
   EXPECT_THAT(run.metrics.step_ms, ::testing::ElementsAre(12.5, 9.25));
   ASSERT_EQ(run.metrics.evaluations.size(), 1U);
   EXPECT_EQ(run.metrics.evaluations[0].step, 2);
@@ -87,14 +88,14 @@ TEST_F(BundleReaderTest, ReadsWhatLiesBesideTheSummary) {
 
 TEST_F(BundleReaderTest, ReadsASingleBundle) {
   Write("one", kGood);
-  const StudyInput study = ReadStudy(directory_ / "one");
+  const StudyInput study = ReadStudy(directory_ / "one", TestCatalog());
   EXPECT_EQ(study.runs.size(), 1U);
   EXPECT_EQ(study.name, "one");
 }
 
 TEST_F(BundleReaderTest, RefusesPlacesWithoutResults) {
-  EXPECT_THROW(ReadStudy(directory_), Error);
-  EXPECT_THROW(ReadStudy(directory_ / "nowhere"), Error);
+  EXPECT_THROW(ReadStudy(directory_, TestCatalog()), Error);
+  EXPECT_THROW(ReadStudy(directory_ / "nowhere", TestCatalog()), Error);
 }
 
 }  // namespace

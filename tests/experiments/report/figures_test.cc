@@ -1,4 +1,4 @@
-#include "experiments/report/figures.h"
+#include "ringside/experiments/report/render/figures.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "common/errors.h"
-#include "experiments/job/files.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/system/files.h"
 #include "tests/experiments/job/job_testing.h"
 
 namespace ringside {

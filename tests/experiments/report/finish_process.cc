@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "experiments/job/process.h"
+#include "ringside/experiments/system/process.h"
 
 namespace ringside {
 

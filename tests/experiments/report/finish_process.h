@@ -11,7 +11,7 @@ struct FinishedProcess {
   std::string output;  ///< Both streams.
 };
 
-/// Runs a program until it ends; the time limit is the test's.
+/// Runs a program until it ends. The test's own time limit applies.
 FinishedProcess FinishProcess(const std::vector<std::string>& argv);
 
 }  // namespace ringside

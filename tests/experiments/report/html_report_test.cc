@@ -1,12 +1,12 @@
-#include "experiments/report/html_report.h"
+#include "ringside/experiments/report/render/html_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <regex>
 
-#include "experiments/report/study_render.h"
-#include "experiments/sha256.h"
+#include "ringside/experiments/report/render/study_render.h"
+#include "ringside/experiments/system/sha256.h"
 #include "tests/experiments/report/synthetic_study.h"
 
 namespace ringside {

@@ -1,4 +1,4 @@
-#include "experiments/report/markdown.h"
+#include "ringside/experiments/report/render/markdown.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -48,10 +48,12 @@ TEST(Markdown, SaysHowItCountedAndWhatWantsASecondLook) {
   table.cells.resize(1);
   table.method.warmup = "leaves out <some>";
   table.method.outliers = "marked, never dropped";
-  EXPECT_THAT(RenderMarkdown(table), Not(HasSubstr("second look")));
+  EXPECT_THAT(RenderMarkdown(table), Not(HasSubstr("## Warnings")));
   table.method.warnings = {"3 runs are marked as outliers", "2 links were not as asked"};
   const std::string page = RenderMarkdown(table);
-  EXPECT_THAT(page, HasSubstr("- 3 runs are marked as outliers\n- 2 links were not as asked\n"));
+  EXPECT_THAT(
+      page,
+      HasSubstr("## Warnings\n\n- 3 runs are marked as outliers\n- 2 links were not as asked\n"));
   EXPECT_THAT(page, HasSubstr("- Warm-up: leaves out &lt;some&gt;.\n- Outliers: marked, never"));
 }
 

@@ -1,4 +1,4 @@
-#include "experiments/report/study_claims.h"
+#include "ringside/experiments/report/study/study_claims.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,10 +6,12 @@
 #include <cmath>
 #include <functional>
 
-#include "experiments/report/html_report.h"
-#include "experiments/report/markdown.h"
-#include "experiments/report/study_render.h"
-#include "experiments/report/study_table.h"
+#include "ringside/experiments/report/render/html_report.h"
+#include "ringside/experiments/report/render/markdown.h"
+#include "ringside/experiments/report/render/study_render.h"
+#include "ringside/experiments/report/study/study_table.h"
+#include "ringside/paramserver/wire/ps_transport.h"
+#include "tests/experiments/test_catalog.h"
 
 namespace ringside {
 namespace {
@@ -27,11 +29,12 @@ struct Setting {
   bool colocated = false;
 };
 
-/// `repetitions` runs whose step times are `step_ms` and up to 2 % more.
+/// Adds `repetitions` runs whose step times are `step_ms` and up to 2 % more.
 void Add(StudyInput& study, const Setting& setting, double step_ms, int repetitions = 5,
          const std::function<void(RunResult&, int)>& change = {}) {
   for (int i = 0; i < repetitions; ++i) {
     RunResult run;
+    run.spec = RunSpec(TestCatalog());
     run.spec.strategy = setting.strategy;
     run.spec.workers = setting.workers;
     run.spec.servers = setting.servers;
@@ -110,7 +113,7 @@ TEST(StudyClaims, ARingLevelsOffOrNot) {
 }
 
 TEST(StudyClaims, EnoughDedicatedServersAreHeldAgainstTheRing) {
-  // N = 4: 16/6 servers, so three and more.
+  // With N = 4 the limit is 16/6 servers, so it holds for three and more.
   const auto with = [](double step_ms) {
     StudyInput study;
     Add(study, {"ring"}, 150);
@@ -132,7 +135,7 @@ TEST(StudyClaims, SayThatServersAndRingTakeDifferentTransports) {
     StudyInput study;
     Add(study, {"ring"}, 150);
     Add(study, {"ps-sync", 4, 3}, 100, 5,
-        [=](RunResult& run, int) { run.spec.options.ps_transport = transport; });
+        [=](RunResult& run, int) { run.spec.options.Set(kPsTransport, transport); });
     return TheClaim(study, "S > N").numbers;
   };
   EXPECT_THAT(numbers(PsTransport::kShm), HasSubstr("; transports differ: shm against tcp"));

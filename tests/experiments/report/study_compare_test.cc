@@ -1,11 +1,12 @@
-#include "experiments/report/study_compare.h"
+#include "ringside/experiments/report/render/study_compare.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "common/errors.h"
+#include "ringside/common/core/errors.h"
+#include "tests/experiments/test_catalog.h"
 
 namespace ringside {
 namespace {
@@ -14,12 +15,13 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// Runs of one configuration, the i-th at step_ms[i].
+/// A study with runs of one configuration; run i has step time step_ms[i].
 StudyInput Study(const std::string& name, const std::vector<double>& step_ms,
                  const std::string& strategy = "ring") {
   StudyInput input{name, {}, {}};
   for (std::size_t i = 0; i < step_ms.size(); ++i) {
     RunResult run;
+    run.spec = RunSpec(TestCatalog());
     run.directory = name + std::to_string(i);
     run.spec.strategy = strategy;
     run.spec.workers = 2;
@@ -57,7 +59,7 @@ TEST(StudyCompare, SaysWhichWayItWent) {
   EXPECT_DOUBLE_EQ(*slower.cells[0].b_over_a.ratio, 1.2);
   EXPECT_FALSE(slower.cells[0].b_over_a.paired);
   EXPECT_EQ(Compared(Study("a", kSlower), Study("b", kSteady)).cells[0].outcome, "better");
-  // Fewer samples a second are worse.
+  // Fewer samples per second are worse.
   EXPECT_EQ(Compared(Study("a", kSteady), Study("b", kSlower), "samples_per_s").cells[0].outcome,
             "worse");
 }

@@ -1,11 +1,12 @@
-// What a study holds besides step times: intervals, costs, curves, links, environments, scaling.
+// Tests a study's data besides step times: intervals, costs, curves, links, environments, scaling.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "experiments/report/study_render.h"
-#include "experiments/report/study_table.h"
+#include "ringside/experiments/report/render/study_render.h"
+#include "ringside/experiments/report/study/study_table.h"
+#include "tests/experiments/test_catalog.h"
 
 namespace ringside {
 namespace {
@@ -18,6 +19,7 @@ using ::testing::IsEmpty;
 
 RunResult OneRun(const std::string& strategy, int workers, double step_ms, int repetition = 0) {
   RunResult run;
+  run.spec = RunSpec(TestCatalog());
   run.directory = strategy + std::to_string(workers) + "-" + std::to_string(repetition);
   run.spec.strategy = strategy;
   run.spec.workers = workers;
@@ -175,9 +177,9 @@ TEST(StudyData, CountsTheStepsThatTimesStandOn) {
   EXPECT_EQ(table.cells[0].results[0].timed_steps, 2);
   EXPECT_TRUE(table.cells[0].results[0].critical_path);
   EXPECT_THAT(table.method.warnings, Contains(HasSubstr("stand on one or two steps")));
-  run.summary["critical_path"]["steps"] = 3;  // of other steps than the times beside it
+  run.summary["critical_path"]["steps"] = 3;  // of other steps than the step times
   EXPECT_FALSE(TableOf({run}).cells[0].results[0].critical_path);
-  run.summary["critical_path"]["source"] = "timeline";  // which may be of few steps
+  run.summary["critical_path"]["source"] = "timeline";  // a timeline may show few steps
   EXPECT_TRUE(TableOf({run}).cells[0].results[0].critical_path);
 }
 

@@ -3,9 +3,11 @@
 
 #include <vector>
 
-#include "experiments/report/study_render.h"
-#include "experiments/report/study_table.h"
-#include "experiments/spec_keys.h"
+#include "ringside/experiments/report/render/study_render.h"
+#include "ringside/experiments/report/study/study_table.h"
+#include "ringside/experiments/spec/spec_keys.h"
+#include "ringside/paramserver/wire/ps_transport.h"
+#include "tests/experiments/test_catalog.h"
 
 namespace ringside {
 namespace {
@@ -18,6 +20,7 @@ using ::testing::Not;
 
 RunResult OneRun(const std::string& strategy, int workers, double samples_per_s, int repetition) {
   RunResult result;
+  result.spec = RunSpec(TestCatalog());
   result.directory = strategy + std::to_string(workers) + "-" + std::to_string(repetition);
   result.spec.strategy = strategy;
   result.spec.workers = workers;
@@ -30,7 +33,7 @@ RunResult OneRun(const std::string& strategy, int workers, double samples_per_s,
   return result;
 }
 
-/// Five repetitions, each a little faster than the one before.
+/// Adds five repetitions, each a little faster than the one before.
 void AddRuns(std::vector<RunResult>& runs, const std::string& strategy, int workers,
              double samples_per_s, int repetitions = 5) {
   for (int i = 0; i < repetitions; ++i) {
@@ -81,7 +84,7 @@ TEST(StudyFindings, FewerThanFiveRunsArePointsOnly) {
   AddRuns(runs, "ring", 4, 2000, 3);
   AddRuns(runs, "ps-sync", 4, 1000, 3);
   const StudyTable table = TableOf(runs);
-  EXPECT_EQ(table.findings.front().certainty, Certainty::kPointsOnly);
+  EXPECT_EQ(table.findings.front().certainty, Certainty::kPointEstimateOnly);
   EXPECT_THAT(table.findings.front().sentence, HasSubstr("points only, no interval: 3 runs"));
   EXPECT_THAT(table.verdict.sentence, HasSubstr("points only"));
   EXPECT_THAT(table.cells.front().intervals, IsEmpty());
@@ -148,7 +151,7 @@ TEST(StudyFindings, MarkTransportsThatDifferInEitherDirection) {
     AddRuns(runs, ring, 2, 2000);
     AddRuns(runs, "ps-sync", 2, 1000);
     for (RunResult& run : runs) {
-      if (run.spec.servers > 0) run.spec.options.ps_transport = transport;
+      if (run.spec.servers > 0) run.spec.options.Set(kPsTransport, transport);
     }
     return TableOf(runs);
   };
@@ -219,7 +222,7 @@ TEST(StudyFindings, ARunWithoutAPartnerEndsThePairs) {
   const Finding finding = TableOf(runs).findings.front();
   EXPECT_FALSE(finding.ring_over_ps.paired);
   EXPECT_THAT(finding.sentence, HasSubstr("each side resampled by itself"));
-  // Of all seven runs, not of the six with a partner.
+  // The ratio is of all seven runs, not of the six with a partner.
   EXPECT_NEAR(*finding.ring_over_ps.ratio, 1030.0 / 820, 1e-9);
 }
 

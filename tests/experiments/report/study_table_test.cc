@@ -1,10 +1,12 @@
-#include "experiments/report/study_table.h"
+#include "ringside/experiments/report/study/study_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "experiments/lab/network_spec.h"
-#include "experiments/report/study_render.h"
+#include "ringside/experiments/network/network_spec.h"
+#include "ringside/experiments/report/render/study_render.h"
+#include "ringside/paramserver/wire/ps_transport.h"
+#include "tests/experiments/test_catalog.h"
 
 namespace ringside {
 namespace {
@@ -13,10 +15,11 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// A summary made by hand.
+// A run with a made-up summary.
 RunResult Result(const std::string& strategy, int workers, double samples_per_s,
                  double step_ms = 10, int repetition = 0) {
   RunResult result;
+  result.spec = RunSpec(TestCatalog());
   result.directory = strategy + std::to_string(workers) + "-" + std::to_string(repetition);
   result.spec.strategy = strategy;
   result.spec.workers = workers;
@@ -74,7 +77,7 @@ TEST(StudyTable, KeepsTheOrderOfBuckets) {
 
 TEST(StudyTable, MarksRowsOverDifferentTransports) {
   RunResult tcp = Result("ps-sync", 2, 1000), shm = Result("ps-sync", 2, 4000, 2.5);
-  shm.spec.options.ps_transport = PsTransport::kShm;
+  shm.spec.options.Set(kPsTransport, PsTransport::kShm);
   const StudyTable alike = MakeStudyTable({"s", {tcp, Result("ring", 2, 900)}, {}});
   EXPECT_FALSE(MixesTransports(alike));
   EXPECT_THAT(RenderText(alike),

@@ -7,8 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "experiments/job/files.h"
-#include "experiments/run_spec.h"
+#include "ringside/experiments/spec/run_spec.h"
+#include "ringside/experiments/system/files.h"
+#include "tests/experiments/test_catalog.h"
 
 namespace ringside {
 namespace {
@@ -19,10 +20,10 @@ constexpr double kParameterBytes = 25.6e6 * 4;
 constexpr double kComputeMs = 150;
 constexpr int kSteps = 60;
 
-/// The same on every machine: the distributions of <random> are not.
+/// Random numbers that are equal on every machine, unlike those of <random>'s distributions.
 class Random {
  public:
-  /// In [low, high).
+  /// A number in [low, high).
   double Between(double low, double high) {
     return low + (high - low) * static_cast<double>(engine_() >> 11) / 9007199254740992.0;
   }
@@ -154,7 +155,7 @@ void WriteBundle(const RunSpec& spec, const json& summary, Random& random,
 }
 
 RunSpec SpecOf(const std::string& strategy, int workers, double link, int repetition) {
-  RunSpec spec;
+  RunSpec spec(TestCatalog());
   spec.strategy = strategy;
   spec.workers = workers;
   spec.servers = strategy.starts_with("ps-") ? 1 : 0;

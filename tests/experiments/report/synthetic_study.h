@@ -10,16 +10,16 @@ struct SyntheticStudy {
   std::vector<double> link_bits_per_s{1e8, 3e8, 1e9, 1e10};
   std::vector<int> workers{1, 2, 4, 8};
   int repetitions = 6;
-  /// Strategies that are no strategies, with a run of each that failed with its name as the error.
+  /// Names used as strategies. Each has a failed run whose error is the name.
   std::vector<std::string> hostile_names = {};
 };
 
-/// What a name in a study can hold. None may ever run, end an element or count as a formula.
+/// Hostile names. No report may run one, let it end an element, or treat it as a formula.
 std::vector<std::string> HostileNames();
 
-/// Writes bundles as runs leave them, with figures that are made up (step times near the bound,
-/// from a fixed seed): five strategies x workers x links x repetitions, and what is hostile. One
-/// link of one run, of a ring of 8 workers at 1 Gbit/s, is not as asked.
+/// Writes bundles like those of real runs with made-up figures (step times near the bound, from a
+/// fixed seed): five strategies x workers x links x repetitions, and the hostile names. One link of
+/// one run, of a ring of 8 workers at 1 Gbit/s, is not as asked.
 void WriteSyntheticStudy(const SyntheticStudy& study, const std::string& directory);
 
 }  // namespace ringside

@@ -1,5 +1,5 @@
-// synthetic_study DIR: writes the study of 500 runs that the browser test opens, and
-// DIR.names.json.
+// usage: synthetic_study DIR
+// Writes the study of 500 runs that the browser test opens, and DIR.names.json.
 #include <cstdio>
 #include <exception>
 #include <fstream>

@@ -1,15 +1,16 @@
-// Event files read back by the tensorboard package itself, which scripts/tensorboard-venv.sh
+// Reads event files back with the real tensorboard package, which scripts/tensorboard-venv.sh
 // installs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "experiments/report/bundle_reader.h"
-#include "experiments/report/tensorboard.h"
+#include "ringside/experiments/report/render/tensorboard.h"
+#include "ringside/experiments/report/study/bundle_reader.h"
 #include "tests/experiments/job/job_testing.h"
 #include "tests/experiments/report/finish_process.h"
 #include "tests/experiments/report/synthetic_study.h"
+#include "tests/experiments/test_catalog.h"
 
 namespace ringside {
 namespace {
@@ -24,7 +25,7 @@ std::string LastLine(const std::string& text) {
 TEST(TensorBoardRead, TheRealPackageReadsWhatWasMeasured) {
   const TemporaryDirectory scratch;
   WriteSyntheticStudy({.link_bits_per_s = {1e9}, .workers = {2}, .repetitions = 1}, scratch.path());
-  const StudyTable table = MakeStudyTable(ReadStudy(scratch.path()));
+  const StudyTable table = MakeStudyTable(ReadStudy(scratch.path(), TestCatalog()));
   ASSERT_EQ(WriteTensorBoard(table, scratch.path() + "/tb"), 5);
 
   const FinishedProcess venv = FinishProcess({RINGSIDE_TENSORBOARD_VENV});

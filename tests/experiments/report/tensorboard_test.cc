@@ -1,4 +1,4 @@
-#include "experiments/report/tensorboard.h"
+#include "ringside/experiments/report/render/tensorboard.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
-"""Computes again, with numpy and scipy, what scipy_test.cc has computed, and compares.
+"""Computes the figures of scipy_test.cc again with numpy and scipy, and compares.
 
-Deterministic figures must agree within 1e-12. Intervals are resampled by both sides: their ends may
-differ by the error of resampling.
+Deterministic figures must agree within 1e-12. Both sides resample intervals, so the ends may differ
+by the error of resampling.
 """
 import json
 import math
@@ -23,10 +23,10 @@ def check(what, ours, theirs, tolerance=1e-12):
 
 
 def check_end(what, end, probability, drawn, resamples):
-    """The end is the quantile of that probability among scipy's resamples, but for the error of ours.
+    """Checks that the end is the quantile `probability` of scipy's resamples, up to our error.
 
-    A median of few runs takes few values, so that quantiles jump from one to the next: what has to
-    agree is the probability, which has an error of five standard deviations here.
+    A median of few runs takes few values, so quantiles jump from one value to the next. Therefore
+    the probabilities must agree, within five standard deviations.
     """
     global checked
     checked += 1

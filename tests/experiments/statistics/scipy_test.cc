@@ -1,5 +1,5 @@
-// The statistics beside numpy's and scipy's: what C++ computes goes into a file with its samples,
-// and check_scipy.py computes it again.
+// Compares the statistics with numpy's and scipy's. The test writes samples and its own figures
+// into a file, and check_scipy.py computes the figures again.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "experiments/statistics/bootstrap.h"
-#include "experiments/statistics/comparison.h"
-#include "experiments/statistics/quantile.h"
-#include "experiments/statistics/scaling.h"
+#include "ringside/experiments/statistics/bootstrap.h"
+#include "ringside/experiments/statistics/comparison.h"
+#include "ringside/experiments/statistics/quantile.h"
+#include "ringside/experiments/statistics/scaling.h"
 
 namespace ringside {
 namespace {
@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using Values = std::vector<double>;
 
-/// Step times as runs give them: a hump and a tail to the right.
+/// A sample like the step times of runs: a peak and a tail to the right.
 Values Sample(std::uint64_t seed, std::size_t size, double scale) {
   ResampleSource source(seed);
   Values values;

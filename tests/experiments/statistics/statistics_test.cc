@@ -4,12 +4,12 @@
 #include <limits>
 #include <vector>
 
-#include "experiments/statistics/bootstrap.h"
-#include "experiments/statistics/comparison.h"
-#include "experiments/statistics/outliers.h"
-#include "experiments/statistics/quantile.h"
-#include "experiments/statistics/scaling.h"
-#include "experiments/statistics/warmup.h"
+#include "ringside/experiments/statistics/bootstrap.h"
+#include "ringside/experiments/statistics/comparison.h"
+#include "ringside/experiments/statistics/outliers.h"
+#include "ringside/experiments/statistics/quantile.h"
+#include "ringside/experiments/statistics/scaling.h"
+#include "ringside/experiments/statistics/warmup.h"
 
 namespace ringside {
 namespace {
@@ -43,7 +43,7 @@ TEST(MedianBootstrap, IsTheSameForEqualSamplesInAnyOrder) {
   const Values values{10.2, 9.7, 10.9, 10.0, 9.9, 10.4};
   const auto interval = bootstrap.IntervalOf(values);
   EXPECT_EQ(another.IntervalOf({10.4, 9.9, 10.0, 10.9, 9.7, 10.2}), interval);
-  // Not the state of the runs before.
+  // An earlier call must not change the result.
   bootstrap.IntervalOf({1, 2, 3, 4, 5});
   EXPECT_EQ(bootstrap.IntervalOf(values), interval);
 }
@@ -69,6 +69,13 @@ TEST(MedianBootstrap, NarrowsWithMoreRuns) {
   EXPECT_LT(narrow->high - narrow->low, wide->high - wide->low);
 }
 
+TEST(ResampleSource, NeverChanges) {
+  ResampleSource source(7);
+  std::vector<std::size_t> drawn;
+  for (int i = 0; i < 8; ++i) drawn.push_back(source.Below(10));
+  EXPECT_EQ(drawn, (std::vector<std::size_t>{3, 0, 9, 5, 4, 2, 4, 3}));
+}
+
 TEST(ResampleSource, CoversItsRangeEvenly) {
   ResampleSource source(7);
   std::vector<int> counts(5);
@@ -77,7 +84,7 @@ TEST(ResampleSource, CoversItsRangeEvenly) {
 }
 
 TEST(Comparison, PairsCancelWhatTheyShare) {
-  // Each repetition has a noise of its own that both sides feel.
+  // Each repetition has its own noise, which affects both sides.
   const Values noise{1, 1.5, 0.7, 2, 1.2, 0.9};
   Values a;
   Values b;
@@ -123,7 +130,7 @@ TEST(Comparison, SurvivesNothingAndZeros) {
 TEST(Outliers, MarksTheOneFarAway) {
   EXPECT_THAT(Outliers(Values{10, 10.1, 9.9, 10.05, 14}),
               ElementsAre(false, false, false, false, true));
-  // Among others that are spread as far it is nothing odd.
+  // Among values that are spread as far, it is no outlier.
   EXPECT_THAT(Outliers(Values{10, 12, 8, 11, 14}), ElementsAre(false, false, false, false, false));
 }
 

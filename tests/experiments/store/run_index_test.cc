@@ -1,4 +1,4 @@
-#include "experiments/store/run_index.h"
+#include "ringside/experiments/store/run_index.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,8 +6,8 @@
 
 #include <fstream>
 
-#include "common/errors.h"
-#include "experiments/bundle.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/spec/bundle.h"
 
 namespace ringside {
 namespace {
@@ -43,7 +43,7 @@ class RunIndexTest : public ::testing::Test {
     std::ofstream(directory_ / path / kSpecFile) << R"({"workers": 4})";
   }
 
-  // The first column of an answer, in another connection.
+  // Returns the first column of an answer, asked over another connection.
   std::vector<std::string> Ask(const std::string& sql) const {
     std::vector<std::string> rows;
     sqlite3* database = nullptr;

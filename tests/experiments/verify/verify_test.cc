@@ -7,10 +7,11 @@
 #include <limits>
 #include <numeric>
 
-#include "common/errors.h"
-#include "experiments/verify/equivalence.h"
-#include "experiments/verify/verify_runner.h"
-#include "experiments/worker/checkpoint.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/verify/equivalence.h"
+#include "ringside/experiments/verify/verify_runner.h"
+#include "ringside/experiments/worker/checkpoint.h"
+#include "tests/experiments/test_catalog.h"
 
 namespace ringside {
 namespace {
@@ -62,6 +63,7 @@ TEST(Equivalence, RefusesDamagedParameters) {
 
 VerifyRequest Request() {
   VerifyRequest request;
+  request.base = RunSpec(TestCatalog());
   request.base.model = "profile:resnet50";
   request.base.steps = 5;
   request.base.optimizer.momentum = 0.9;
@@ -117,7 +119,7 @@ TEST(VerifyPlan, RefusesStrategiesThatPromiseNothing) {
   EXPECT_THROW(PlanVerification(request), SpecKeyError);
 }
 
-// Stands in for the job: writes parameters that depend on the spec as the test says.
+// Replaces the job: writes parameters that depend on the spec as the test says.
 class VerifyRunnerTest : public ::testing::Test {
  protected:
   VerifyRunnerTest()

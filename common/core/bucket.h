@@ -1,0 +1,42 @@
+#ifndef RINGSIDE_COMMON_CORE_BUCKET_H_
+#define RINGSIDE_COMMON_CORE_BUCKET_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "ringside/common/core/bucket_plan.h"
+#include "ringside/common/core/flat_space.h"
+
+namespace ringside {
+
+enum class Device { kCpu, kCuda };
+
+/// One bucket of one step: a borrowed view into the `FlatSpace`, which knows where it lies there.
+struct Bucket {
+  int index = 0;           ///< In plan order, 0 <= index < plan.buckets().
+  std::int64_t step = 0;   ///< 0-based global step whose gradient this is.
+  std::size_t offset = 0;  ///< Position of its first element in the flat vectors, in elements.
+  std::span<float> params;
+  std::span<float> grads;
+  Device device = Device::kCpu;
+};
+
+inline Bucket MakeBucket(const FlatSpace& space, const BucketPlan& plan, int index,
+                         std::int64_t step) {
+  const BucketPlan::Range& range = plan.range(index);
+  return {index,
+          step,
+          range.begin,
+          space.params().subspan(range.begin, range.size()),
+          space.grads().subspan(range.begin, range.size()),
+          Device::kCpu};
+}
+
+/// Throws `InternalError` that names the bucket unless `bucket` is one that `MakeBucket` makes of
+/// this space and this plan.
+void CheckBucket(const Bucket& bucket, const FlatSpace& space, const BucketPlan& plan);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_CORE_BUCKET_H_

@@ -1,0 +1,23 @@
+#include "ringside/common/core/errors.h"
+
+#include <utility>
+
+namespace ringside {
+
+CommError::CommError(std::string peer, std::string operation, const std::string& reason)
+    : Error(operation + " with " + peer + " failed: " + reason),
+      peer_(std::move(peer)),
+      operation_(std::move(operation)) {}
+
+DataError::DataError(std::string path, std::int64_t offset, const std::string& expected)
+    : Error(path + ": at byte " + std::to_string(offset) + ": " + expected),
+      path_(std::move(path)),
+      offset_(offset) {}
+
+DivergedError::DivergedError(int rank, std::int64_t step, double loss)
+    : Error("diverged: the loss of worker " + std::to_string(rank) + " is " + std::to_string(loss) +
+            " at step " + std::to_string(step)),
+      rank_(rank),
+      step_(step) {}
+
+}  // namespace ringside

@@ -1,0 +1,54 @@
+#ifndef RINGSIDE_COMMON_CORE_FLAT_SPACE_H_
+#define RINGSIDE_COMMON_CORE_FLAT_SPACE_H_
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "ringside/common/core/memory_region.h"
+
+namespace ringside {
+
+/// The flat parameter vector and the flat gradient vector of one worker, equally long. A model's
+/// tensors are views into them, in the order of its `Model::Tensors()`; so are the buckets, hence
+/// nothing is copied on the way to a strategy.
+///
+/// Ownership: owns the memory, which never moves or grows; views stay valid as long as the
+/// FlatSpace lives. Thread safety: none of its own. Who may touch a bucket's spans follows from
+/// `Strategy::Submit` and `Await`.
+class FlatSpace {
+ public:
+  /// `elements` floats each, all zero, in memory that is private to the process.
+  explicit FlatSpace(std::size_t elements);
+  /// In shared memory, which errors call `label`: parameters first, then gradients, each on a page
+  /// of its own.
+  FlatSpace(std::size_t elements, const std::string& label);
+  /// The shared space of this or another process that has such a `shared_handle()` and as many
+  /// elements. Throws `CommError` when it cannot be reached or has not.
+  static FlatSpace Attach(std::size_t elements, const std::string& shared_handle);
+
+  std::size_t size() const { return elements_; }
+  std::span<float> params() const { return {Floats(0), elements_}; }
+  std::span<float> grads() const { return {Floats(stride_bytes_), elements_}; }
+  MemoryKind memory_kind() const { return kind_; }
+  /// All memory: both vectors and the gap between them.
+  std::span<std::byte> memory() const { return {region_.data(), region_.bytes()}; }
+  /// Moves a private space into shared memory, where it lies: views stay valid. Nobody else may
+  /// touch it meanwhile. Throws `MissingBackendError` when there is too little shared memory.
+  void Share(const std::string& label);
+  /// The handle for `Attach`; empty unless this process created the space in shared memory.
+  const std::string& shared_handle() const { return region_.handle(); }
+
+ private:
+  FlatSpace(std::size_t elements, MemoryKind kind, MemoryRegion region);
+  float* Floats(std::size_t offset_bytes) const;
+
+  std::size_t elements_;
+  std::size_t stride_bytes_;  // from the first parameter to the first gradient
+  MemoryKind kind_;
+  MemoryRegion region_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_CORE_FLAT_SPACE_H_

@@ -1,0 +1,48 @@
+#ifndef RINGSIDE_COMMON_CORE_STORE_H_
+#define RINGSIDE_COMMON_CORE_STORE_H_
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ringside/common/core/deadline.h"
+#include "ringside/common/core/world.h"
+
+namespace ringside {
+
+/// Rendezvous: a small key-value store all processes of a job share. Keys are set once.
+/// Thread-safe.
+class Store {
+ public:
+  virtual ~Store() = default;
+  /// Throws `CommError` when the key is already set to another value, or the store cannot be
+  /// reached.
+  virtual void Set(std::string_view key, std::string_view value) = 0;
+  /// Waits until the key is set. Throws `CommError` that names the key when the deadline passes.
+  virtual std::string Get(std::string_view key, const Deadline& deadline) = 0;
+};
+
+/// A store for ranks that are threads of one process.
+class InProcessStore : public Store {
+ public:
+  void Set(std::string_view key, std::string_view value) override;
+  std::string Get(std::string_view key, const Deadline& deadline) override;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, std::string, std::less<>> values_;
+};
+
+/// Every worker contributes `mine` under `name` and gets the values of all, by rank. For small
+/// things off the hot path (evaluation sums, batch-norm buffers); `name` must be new each time. It
+/// is a barrier. Throws `CommError` naming the first rank that was missing.
+std::vector<std::string> StoreAllGather(Store& store, const World& world, std::string_view name,
+                                        std::string_view mine, const Deadline& deadline);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_CORE_STORE_H_

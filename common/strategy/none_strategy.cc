@@ -1,0 +1,47 @@
+#include "ringside/common/strategy/none_strategy.h"
+
+#include <algorithm>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/common/optim/optimizer.h"
+
+namespace ringside {
+
+void NoneStrategy::Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) {
+  space_ = &space;
+  plan_ = &plan;
+  std::ranges::copy(from.optimizer_state, context_.optimizer.state().begin());
+}
+
+void NoneStrategy::Submit(const Bucket& bucket) {
+  CheckBucket(bucket, *space_, *plan_);
+  const ScopedSpan span(context_.timeline, SpanKind::kApply, bucket.step, bucket.index);
+  context_.optimizer.Apply(bucket.offset, bucket.params, bucket.grads,
+                           {bucket.step + 1, context_.schedule.At(bucket.step)});
+}
+
+void NoneStrategy::ReadOptimizerState(std::span<float> out) {
+  std::ranges::copy(context_.optimizer.state(), out.begin());
+}
+
+namespace {
+
+StrategyEntry NoneEntry() {
+  StrategyEntry entry;
+  entry.name = "none";
+  entry.summary = "no synchronisation: every worker trains alone (the ceiling)";
+  entry.traits.agreement = Agreement::kNone;
+  entry.make = [](const StrategyContext& context) -> std::unique_ptr<Strategy> {
+    return std::make_unique<NoneStrategy>(context);
+  };
+  entry.rejected_keys = {{"codec", "every worker trains alone: no gradient travels"},
+                         {"error-feedback", "no codec makes sense where no gradient travels"},
+                         {"schedule", "every worker trains alone: no bucket is sent"}};
+  return entry;
+}
+
+}  // namespace
+
+const StrategyEntry kNoneEntry = NoneEntry();
+
+}  // namespace ringside

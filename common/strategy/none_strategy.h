@@ -1,0 +1,33 @@
+#ifndef RINGSIDE_COMMON_STRATEGY_NONE_STRATEGY_H_
+#define RINGSIDE_COMMON_STRATEGY_NONE_STRATEGY_H_
+
+#include "ringside/common/strategy/strategy_entry.h"
+
+namespace ringside {
+
+/// No synchronisation after the start: every worker trains its own copy on its own batches. The
+/// ceiling for throughput and, with one worker, the reference that every synchronous strategy must
+/// follow. Updates run inside Submit. Buffers (batch norm's statistics) stay each worker's own,
+/// too.
+class NoneStrategy : public Strategy {
+ public:
+  explicit NoneStrategy(const StrategyContext& context) : context_(context) {}
+
+  /// Nothing is sent: every worker's initial parameters come from the same seed or checkpoint.
+  void Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) override;
+  void Submit(const Bucket& bucket) override;
+  void Await(const Bucket&) override {}
+  void ReadOptimizerState(std::span<float> out) override;
+  void Stop() override {}
+
+ private:
+  StrategyContext context_;
+  const FlatSpace* space_ = nullptr;
+  const BucketPlan* plan_ = nullptr;
+};
+
+extern const StrategyEntry kNoneEntry;
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_STRATEGY_NONE_STRATEGY_H_

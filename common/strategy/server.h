@@ -1,0 +1,49 @@
+#ifndef RINGSIDE_COMMON_STRATEGY_SERVER_H_
+#define RINGSIDE_COMMON_STRATEGY_SERVER_H_
+
+#include <cstdint>
+#include <map>
+
+#include "ringside/common/core/store.h"
+#include "ringside/common/measure/timeline.h"
+#include "ringside/common/optim/optimizer.h"
+#include "ringside/common/optim/schedule.h"
+#include "ringside/common/strategy/comm_options.h"
+#include "ringside/common/strategy/strategy_options.h"
+
+namespace ringside {
+
+/// What a server gets at construction. Everything borrowed outlives the server.
+struct ServerContext {
+  int index = 0;  ///< 0 <= index < servers.
+  int servers = 1;
+  int workers = 1;
+  Store& store;
+  const CommOptions& comm;
+  const OptimizerOptions& optimizer;
+  const Schedule& schedule;
+  Timeline& timeline;
+  StrategyOptions options = {};
+};
+
+/// The counts that a server reports when it stops.
+struct ServerReport {
+  std::uint64_t bytes_received = 0;  ///< Payload.
+  std::uint64_t bytes_sent = 0;
+  std::map<std::int64_t, std::int64_t> staleness;  ///< Versions behind -> number of bucket pushes.
+  std::int64_t updates = 0;                        ///< Optimizer applications, summed over buckets.
+  std::int64_t dropped_pushes = 0;                 ///< Of buckets, that came too late to be used.
+};
+
+/// A parameter server, in a process of its own or inside a worker. Serves from construction, on
+/// threads of its own, after publishing its address in the store. Destruction stops at once.
+class Server {
+ public:
+  virtual ~Server() = default;
+  /// Ends running calls with an error for their callers, then stops serving. Idempotent.
+  virtual ServerReport Stop() = 0;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_STRATEGY_SERVER_H_

@@ -1,0 +1,31 @@
+#ifndef RINGSIDE_COMMON_STRATEGY_STRATEGY_CONTEXT_H_
+#define RINGSIDE_COMMON_STRATEGY_STRATEGY_CONTEXT_H_
+
+#include "ringside/common/core/store.h"
+#include "ringside/common/core/world.h"
+#include "ringside/common/measure/recorder.h"
+#include "ringside/common/measure/timeline.h"
+#include "ringside/common/optim/optimizer.h"
+#include "ringside/common/optim/schedule.h"
+#include "ringside/common/strategy/comm_options.h"
+#include "ringside/common/strategy/strategy_options.h"
+
+namespace ringside {
+
+/// What a strategy gets at construction. Everything borrowed outlives the strategy.
+struct StrategyContext {
+  const World& world;
+  Store& store;
+  const CommOptions& comm;
+  /// Worker-side optimizer over the whole flat space. Families whose servers apply updates leave it
+  /// alone.
+  Optimizer& optimizer;
+  const Schedule& schedule;
+  Recorder& recorder;
+  Timeline& timeline;
+  StrategyOptions options = {};
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_STRATEGY_STRATEGY_CONTEXT_H_

@@ -1,0 +1,123 @@
+#ifndef RINGSIDE_COMMON_STRATEGY_STRATEGY_OPTIONS_H_
+#define RINGSIDE_COMMON_STRATEGY_STRATEGY_OPTIONS_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ringside/common/codec/codec_options.h"
+#include "ringside/common/strategy/option.h"
+
+namespace ringside {
+
+/// The order in which buckets that are ready leave a worker.
+enum class SendOrder {
+  kFifo,      ///< As the backward pass finishes them.
+  kPriority,  ///< What the next forward pass reads first goes first.
+};
+
+/// The options that strategies of all families share. Their values are the plain members of
+/// `StrategyOptions`; a strategy lists those that it reads like its own.
+inline constexpr ChoiceOption<SendOrder, 2> kScheduleOption{
+    .name = "schedule",
+    .placeholder = "ORDER",
+    .help = "which bucket leaves first: fifo, or priority (what the next forward pass reads first)",
+    .noun = "schedule",
+    .choices = {"fifo", "priority"},
+    .default_value = SendOrder::kFifo};
+inline constexpr TextOption kCodecOption{
+    .name = "codec",
+    .placeholder = "CODEC",
+    .help = "what a bucket becomes on the wire",  // a catalog adds which codecs there are
+    .default_value = "fp32",
+    .role = OptionRole::kEncoding};
+inline constexpr ChoiceOption<ErrorFeedback, 3> kErrorFeedbackOption{
+    .name = "error-feedback",
+    .placeholder = "auto|on|off",
+    .help =
+        "add what a codec lost to the next gradient; auto: where its error does not average out",
+    .noun = "error feedback",
+    .choices = {"auto", "on", "off"},
+    .default_value = ErrorFeedback::kAuto,
+    .role = OptionRole::kEncoding};
+
+/// What a run asks of its strategy: the shared options as members, and the values of the options
+/// that strategies declare. An option that was never set has its declaration's default. A value.
+struct StrategyOptions {
+  std::int64_t Get(const IntegerOption& option) const {
+    return ValueOr(option.name, option.default_value);
+  }
+  double Get(const RealOption& option) const { return ValueOr(option.name, option.default_value); }
+  bool Get(const SwitchOption& option) const { return ValueOr(option.name, option.default_value); }
+  std::string Get(const TextOption& option) const {
+    return ValueOr(option.name, std::string(option.default_value));
+  }
+  template <typename Enum, std::size_t count>
+  Enum Get(const ChoiceOption<Enum, count>& option) const {
+    const OptionValue* value = Find(option.name);
+    if (value == nullptr) return option.default_value;
+    const auto found = std::ranges::find(option.choices, std::get<std::string>(*value));
+    return static_cast<Enum>(found - option.choices.begin());
+  }
+
+  /// Throws `ConfigError` that names the option, on a value out of its range and on an option that
+  /// was not declared (`OnlyDeclared`).
+  void Set(const IntegerOption& option, std::int64_t value) { SetValue(option, value); }
+  void Set(const RealOption& option, double value) { SetValue(option, value); }
+  void Set(const SwitchOption& option, bool value) { SetValue(option, value); }
+  void Set(const TextOption& option, std::string_view value) {
+    SetValue(option, std::string(value));
+  }
+  template <typename Enum, std::size_t count>
+  void Set(const ChoiceOption<Enum, count>& option, Enum value) {
+    SetValue(option, std::string(option.NameOf(value)));
+  }
+  /// Of any type.
+  void SetValue(const OptionDeclaration& option, OptionValue value);
+  /// The same without the check of the range. The caller checks it before anything reads the value.
+  void SetUnchecked(const OptionDeclaration& option, OptionValue value);
+  OptionValue ValueOf(const OptionDeclaration& option) const;
+
+  /// The same values for a strategy that declares these options: `Get` and `Set` of any other one
+  /// throw `ConfigError` that names it and `strategy`. What a strategy's context holds.
+  StrategyOptions OnlyDeclared(std::string_view strategy,
+                               const std::vector<OptionDeclaration>& declared) const;
+
+  SendOrder order = SendOrder::kFifo;  ///< `kScheduleOption`.
+  CodecOptions codec;                  ///< `kCodecOption`, `kErrorFeedbackOption`.
+
+ private:
+  /// Null: it was never set. Throws for one that was not declared.
+  const OptionValue* Find(std::string_view name) const;
+  template <typename T>
+  T ValueOr(std::string_view name, T default_value) const {
+    const OptionValue* value = Find(name);
+    return value == nullptr ? default_value : std::get<T>(*value);
+  }
+
+  std::map<std::string, OptionValue, std::less<>> values_;
+  std::string strategy_;                                        // whose options `declared_` are
+  std::optional<std::set<std::string, std::less<>>> declared_;  // absent: all
+};
+
+/// Why a strategy cannot do what is asked: the key to blame, as flags spell it, and the reason with
+/// what to do instead.
+struct OptionRefusal {
+  std::string key;
+  std::string reason;
+  bool missing_backend = false;  ///< The value is right, but this machine or build lacks its means.
+};
+
+/// Error feedback needs a codec that loses something. Of the key `error-feedback`.
+std::optional<OptionRefusal> CheckErrorFeedback(const CodecOptions& codec);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_STRATEGY_STRATEGY_OPTIONS_H_

@@ -1,0 +1,77 @@
+#ifndef RINGSIDE_COMMON_STRATEGY_STRATEGY_TRAITS_H_
+#define RINGSIDE_COMMON_STRATEGY_STRATEGY_TRAITS_H_
+
+#include "ringside/common/core/memory_region.h"
+
+namespace ringside {
+
+enum class Family { kNone, kRing, kParameterServer };
+
+/// Who sends to whom.
+enum class Topology {
+  kNone,               ///< Nobody sends anything.
+  kRing,               ///< Each worker to the next one.
+  kRingOfHosts,        ///< Each host to the next one; inside a host by other means.
+  kHalvingDoubling,    ///< In pairs, with messages that halve and double.
+  kRecursiveDoubling,  ///< In pairs, with whole messages.
+  kTree,               ///< Up and down a tree.
+  kAllReduce,          ///< All-reduce by an algorithm that is chosen elsewhere.
+  kSharedMemory,       ///< Workers read each other's memory.
+  kServers,            ///< Each worker to every server and back.
+};
+
+/// How the parameters of the workers relate.
+enum class Agreement {
+  kNone,          ///< Not at all: each worker trains alone.
+  kSynchronous,   ///< All are those of one worker with the whole global batch.
+  kPeriodic,      ///< Workers step alone and synchronize every few steps.
+  kRelaxed,       ///< Workers wait for each other, but not for all, or not at every step.
+  kAsynchronous,  ///< No worker waits for another one.
+};
+
+/// Where the servers of a job live.
+enum class ServerPlacement {
+  kNone,         ///< There are none.
+  kAsAsked,      ///< In processes of their own, or inside workers: what a spec asks for.
+  kEveryWorker,  ///< One in every worker; those that are asked for come on top.
+};
+
+/// The batch over which a step's gradient is the average.
+enum class Averaging {
+  kGlobalBatch,  ///< The batches of all workers together: strategies that sum gradients.
+  kLocalBatch,   ///< The worker's own: strategies whose workers step alone.
+};
+
+/// What the ranks of a strategy can be.
+enum class Ranks {
+  kAnywhere,      ///< Processes, or threads of one process.
+  kProcesses,     ///< A process each: the transport has one rank a process.
+  kMpiProcesses,  ///< A process each, which mpirun has started.
+};
+
+/// What kind of strategy an entry is. Reports, checks, verify, bench and the tests decide by these,
+/// never by a name. A value.
+struct StrategyTraits {
+  Family family = Family::kNone;
+  Topology topology = Topology::kNone;
+  Agreement agreement = Agreement::kSynchronous;
+  ServerPlacement servers = ServerPlacement::kNone;
+  MemoryKind memory = MemoryKind::kOrdinary;  ///< Of the flat vectors.
+  Ranks ranks = Ranks::kAnywhere;
+  /// A synchronous strategy gives the same bits in every run.
+  bool repeatable = true;
+
+  bool synchronous() const { return agreement == Agreement::kSynchronous; }
+  bool has_servers() const { return servers != ServerPlacement::kNone; }
+  Averaging averaging() const {
+    const bool alone = agreement == Agreement::kNone || agreement == Agreement::kPeriodic;
+    return alone ? Averaging::kLocalBatch : Averaging::kGlobalBatch;
+  }
+};
+
+/// "none", "ring", "parameter server".
+const char* FamilyName(Family family);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_STRATEGY_STRATEGY_TRAITS_H_

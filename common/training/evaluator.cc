@@ -1,0 +1,164 @@
+#include "ringside/common/training/evaluator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "ringside/common/core/deadline.h"
+#include "ringside/common/core/errors.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kBatch = 256;
+
+/// What one worker contributes to an evaluation. Sent as bytes: all workers run the same binary.
+struct Contribution {
+  double loss_sum = 0;
+  double train_loss_sum = 0;
+  double train_seconds = 0;
+  std::int64_t correct = 0;
+  std::int64_t samples = 0;
+  std::int64_t train_samples = 0;
+};
+
+template <typename T>
+std::string_view Bytes(std::span<const T> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+
+template <typename T>
+void CopyBytes(std::string_view bytes, std::span<T> out, int rank) {
+  if (bytes.size() != out.size_bytes()) {
+    throw CommError("worker " + std::to_string(rank), "exchange",
+                    "it sent " + std::to_string(bytes.size()) + " bytes, expected " +
+                        std::to_string(out.size_bytes()));
+  }
+  if (!bytes.empty()) std::memcpy(out.data(), bytes.data(), bytes.size());
+}
+
+double Mean(double sum, std::int64_t count) {
+  return count == 0 ? 0 : sum / static_cast<double>(count);
+}
+
+std::vector<Contribution> Parse(const std::vector<std::string>& all) {
+  std::vector<Contribution> contributions(all.size());
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    CopyBytes(all[rank], std::span(&contributions[rank], 1), static_cast<int>(rank));
+  }
+  return contributions;
+}
+
+// In rank order, so that all workers get the same bits.
+Contribution Sum(const std::vector<Contribution>& all) {
+  Contribution sum;
+  for (const Contribution& one : all) {
+    sum.loss_sum += one.loss_sum;
+    sum.train_loss_sum += one.train_loss_sum;
+    sum.train_seconds = std::max(sum.train_seconds, one.train_seconds);
+    sum.correct += one.correct;
+    sum.samples += one.samples;
+    sum.train_samples += one.train_samples;
+  }
+  return sum;
+}
+
+// Every worker sees the same contributions, so all blame the same one.
+void CheckFinite(const std::vector<Contribution>& all, std::int64_t steps_done) {
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (std::isfinite(all[rank].loss_sum)) continue;
+    throw DivergedError(static_cast<int>(rank), steps_done, all[rank].loss_sum);
+  }
+}
+
+}  // namespace
+
+Evaluator::Evaluator(const World& world, Model& model, const Dataset& dataset, Store& store,
+                     Timeline& timeline, std::chrono::milliseconds barrier_timeout)
+    : world_(world),
+      model_(model),
+      dataset_(dataset),
+      store_(store),
+      timeline_(timeline),
+      barrier_timeout_(barrier_timeout),
+      test_samples_(dataset.size(Split::kTest)) {}
+
+void Evaluator::AddTrainingLoss(double loss_sum, std::size_t samples) {
+  train_loss_sum_ += loss_sum;
+  train_samples_ += static_cast<std::int64_t>(samples);
+}
+
+void Evaluator::AverageBuffers(std::int64_t steps_done) {
+  const std::span<float> buffers = model_.Buffers();
+  if (buffers.empty()) return;
+  const std::vector<std::string> all =
+      StoreAllGather(store_, world_, "buffers after step " + std::to_string(steps_done),
+                     Bytes(std::span<const float>(buffers)), Deadline::After(barrier_timeout_));
+  std::vector<double> sum(buffers.size(), 0.0);
+  std::vector<float> one(buffers.size());
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    CopyBytes(all[rank], std::span(one), static_cast<int>(rank));
+    for (std::size_t i = 0; i < one.size(); ++i) sum[i] += one[i];
+  }
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    buffers[i] = static_cast<float>(sum[i] / static_cast<double>(all.size()));
+  }
+}
+
+EvaluationRecord Evaluator::Evaluate(std::int64_t steps_done, double train_seconds) {
+  const Evaluation slice = EvaluateSlice(steps_done);
+  const Contribution mine{.loss_sum = slice.loss_sum,
+                          .train_loss_sum = train_loss_sum_,
+                          .train_seconds = train_seconds,
+                          .correct = slice.correct,
+                          .samples = slice.samples,
+                          .train_samples = train_samples_};
+  const std::vector<Contribution> all =
+      Parse(StoreAllGather(store_, world_, "evaluation after step " + std::to_string(steps_done),
+                           Bytes(std::span(&mine, 1)), Deadline::After(barrier_timeout_)));
+  train_loss_sum_ = 0;
+  train_samples_ = 0;
+  CheckFinite(all, steps_done);
+  const Contribution sum = Sum(all);
+  return {.step = steps_done,
+          .train_seconds = sum.train_seconds,
+          .train_loss = Mean(sum.train_loss_sum, sum.train_samples),
+          .loss = Mean(sum.loss_sum, sum.samples),
+          .accuracy = Mean(static_cast<double>(sum.correct), sum.samples)};
+}
+
+Evaluation Evaluator::EvaluateSlice(std::int64_t steps_done) {
+  const ScopedSpan span(timeline_, SpanKind::kEvaluate, steps_done);
+  const auto rank = static_cast<std::size_t>(world_.rank);
+  const auto workers = static_cast<std::size_t>(world_.workers);
+  const std::size_t slice_end = test_samples_ * (rank + 1) / workers;
+  Evaluation sum;
+  for (std::size_t begin = test_samples_ * rank / workers; begin < slice_end; begin += kBatch) {
+    const Evaluation part = EvaluateBatch(begin, std::min(begin + kBatch, slice_end), steps_done);
+    sum.loss_sum += part.loss_sum;
+    sum.correct += part.correct;
+    sum.samples += part.samples;
+  }
+  return sum;
+}
+
+Evaluation Evaluator::EvaluateBatch(std::size_t begin, std::size_t end, std::int64_t steps_done) {
+  const std::size_t elements = dataset_.shape().elements();
+  const std::size_t samples = end - begin;
+  inputs_.resize(samples * elements);
+  labels_.resize(samples);
+  for (std::size_t i = 0; i < samples; ++i) {
+    const std::span<float> out = std::span(inputs_).subspan(i * elements, elements);
+    labels_[i] = dataset_.Read(Split::kTest, begin + i, out);
+  }
+  return model_.Evaluate({.step = steps_done,
+                          .samples = samples,
+                          .global_samples = test_samples_,
+                          .inputs = inputs_,
+                          .labels = labels_});
+}
+
+}  // namespace ringside

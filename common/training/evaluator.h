@@ -1,0 +1,63 @@
+#ifndef RINGSIDE_COMMON_TRAINING_EVALUATOR_H_
+#define RINGSIDE_COMMON_TRAINING_EVALUATOR_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "ringside/common/core/store.h"
+#include "ringside/common/core/world.h"
+#include "ringside/common/data/dataset.h"
+#include "ringside/common/measure/recorder.h"
+#include "ringside/common/measure/timeline.h"
+#include "ringside/common/training/model.h"
+
+namespace ringside {
+
+/// The workers' common work while training pauses: averages buffers and evaluates on the test
+/// split, each worker on a contiguous slice of it. Small sums go through the store, off the hot
+/// path. Part of the trainer; borrows its arguments; used by one thread.
+///
+/// Collective calls throw `CommError` that names the worker that was missing after
+/// `barrier_timeout`: workers may have drifted apart that far between steps.
+class Evaluator {
+ public:
+  Evaluator(const World& world, Model& model, const Dataset& dataset, Store& store,
+            Timeline& timeline, std::chrono::milliseconds barrier_timeout);
+
+  /// False when the test split is empty: there is nothing to evaluate.
+  bool enabled() const { return test_samples_ > 0; }
+
+  /// This worker's part of the training loss until the next evaluation.
+  void AddTrainingLoss(double loss_sum, std::size_t samples);
+
+  /// Collective: every worker's `Model::Buffers()` become their mean over workers, bitwise the same
+  /// everywhere. `steps_done` must not repeat.
+  void AverageBuffers(std::int64_t steps_done);
+
+  /// Collective: the same record on every worker; `epoch` is left for the caller. `train_seconds`
+  /// is this worker's, the record has the longest. Throws `DivergedError`, on every worker the
+  /// same, when the test loss is not finite: it names the lowest rank whose part is not finite.
+  EvaluationRecord Evaluate(std::int64_t steps_done, double train_seconds);
+
+ private:
+  Evaluation EvaluateSlice(std::int64_t steps_done);
+  Evaluation EvaluateBatch(std::size_t begin, std::size_t end, std::int64_t steps_done);
+
+  const World& world_;
+  Model& model_;
+  const Dataset& dataset_;
+  Store& store_;
+  Timeline& timeline_;
+  std::chrono::milliseconds barrier_timeout_;
+  std::size_t test_samples_;
+  double train_loss_sum_ = 0;
+  std::int64_t train_samples_ = 0;
+  std::vector<float> inputs_;
+  std::vector<std::int64_t> labels_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_TRAINING_EVALUATOR_H_

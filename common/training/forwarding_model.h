@@ -1,0 +1,35 @@
+#ifndef RINGSIDE_COMMON_TRAINING_FORWARDING_MODEL_H_
+#define RINGSIDE_COMMON_TRAINING_FORWARDING_MODEL_H_
+
+#include "ringside/common/training/model.h"
+
+namespace ringside {
+
+/// A model that passes every call on to another one: the base of models that change one thing.
+/// Borrows the inner model.
+class ForwardingModel : public Model {
+ public:
+  explicit ForwardingModel(Model& inner) : inner_(inner) {}
+
+  std::span<const TensorSpec> Tensors() const override { return inner_.Tensors(); }
+  void Bind(FlatSpace& space, const BucketPlan& plan) override { inner_.Bind(space, plan); }
+  double ForwardBackward(const Batch& batch, Strategy& strategy) override {
+    return inner_.ForwardBackward(batch, strategy);
+  }
+  Evaluation Evaluate(const Batch& batch) override { return inner_.Evaluate(batch); }
+  std::span<float> Buffers() override { return inner_.Buffers(); }
+  std::optional<std::chrono::steady_clock::time_point> forward_end() const override {
+    return inner_.forward_end();
+  }
+  EmulatedCompute* emulated_compute() override { return inner_.emulated_compute(); }
+
+ protected:
+  Model& inner() { return inner_; }
+
+ private:
+  Model& inner_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_TRAINING_FORWARDING_MODEL_H_

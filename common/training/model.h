@@ -1,0 +1,63 @@
+#ifndef RINGSIDE_COMMON_TRAINING_MODEL_H_
+#define RINGSIDE_COMMON_TRAINING_MODEL_H_
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "ringside/common/core/bucket_plan.h"
+#include "ringside/common/core/flat_space.h"
+#include "ringside/common/data/dataset.h"
+#include "ringside/common/strategy/strategy.h"
+#include "ringside/common/training/emulated_compute.h"
+
+namespace ringside {
+
+/// Sums over the samples of a batch, so that partial results of ranks add up.
+struct Evaluation {
+  double loss_sum = 0;
+  std::int64_t correct = 0;
+  std::int64_t samples = 0;
+};
+
+/// A model to train. One instance per worker, used by one thread.
+class Model {
+ public:
+  virtual ~Model() = default;
+
+  /// Trainable tensors in the order in which the backward pass finishes them. The same on every
+  /// rank.
+  virtual std::span<const TensorSpec> Tensors() const = 0;
+
+  /// Makes the model's tensors views of `space` (which is as long as all tensors together) and
+  /// writes their initial values there: a function of the seed that the model was made with. Both
+  /// arguments outlive the model's last call.
+  virtual void Bind(FlatSpace& space, const BucketPlan& plan) = 0;
+
+  /// Forward and backward over `batch`: calls `strategy.Await` before a bucket's parameters are
+  /// read and `strategy.Submit` when its gradient is final. The gradient is that of
+  /// `batch.gradient_scale` x (sum of the losses of the samples). An empty batch contributes zero
+  /// gradients. Returns the sum of the losses, unscaled.
+  virtual double ForwardBackward(const Batch& batch, Strategy& strategy) = 0;
+
+  /// Returns loss and hits with the current parameters; computes no gradients.
+  virtual Evaluation Evaluate(const Batch& batch) = 0;
+
+  /// Non-trainable state that training changes (running statistics of batch normalisation),
+  /// averaged over workers before evaluation and checkpoints. Empty when there is none.
+  virtual std::span<float> Buffers() { return {}; }
+
+  /// When the last step's forward pass ended and its backward pass began, for the timeline; none
+  /// where the model does not tell.
+  virtual std::optional<std::chrono::steady_clock::time_point> forward_end() const {
+    return std::nullopt;
+  }
+
+  /// The clock of a model that emulates its compute; null when the model really computes.
+  virtual EmulatedCompute* emulated_compute() { return nullptr; }
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_TRAINING_MODEL_H_

@@ -1,0 +1,41 @@
+#ifndef RINGSIDE_COMMON_TRAINING_STRAGGLER_H_
+#define RINGSIDE_COMMON_TRAINING_STRAGGLER_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace ringside {
+
+/// Which workers compute more slowly than they could, on purpose and when. Emulated: the slowed
+/// worker waits, it does not compute more.
+struct StragglerOptions {
+  enum class Kind {
+    kNone,
+    kPermanent,  ///< One worker, in every step.
+    kRotating,   ///< One worker after the other, `every` steps each.
+    kRandom,     ///< Each worker in each step with `probability`, whatever the others do.
+  };
+  Kind kind = Kind::kNone;
+  double factor = 1;         ///< Of the slowed worker's compute time, > 1.
+  std::int64_t every = 10;   ///< rotating: steps until it is the next worker's turn, >= 1.
+  double probability = 0.1;  ///< random: 0 < probability <= 1.
+  int worker = 0;            ///< permanent: which worker.
+
+  bool operator==(const StragglerOptions&) const = default;
+};
+
+/// "none", or "kind=rotating,factor=2,every=5": a kind (permanent, rotating, random), a factor and
+/// what the kind reads of every, probability, worker. Throws `ConfigError` with the reason.
+StragglerOptions ParseStraggler(std::string_view text);
+/// The text that `ParseStraggler` takes, with every value that counts.
+std::string StragglerText(const StragglerOptions& options);
+
+/// By how much worker `worker` of `workers` is slowed in `step`: 1 or `factor`. A pure function of
+/// its arguments, the same on every rank; `seed` decides `random` alone.
+double Slowdown(const StragglerOptions& options, std::uint64_t seed, std::int64_t step, int worker,
+                int workers);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_TRAINING_STRAGGLER_H_

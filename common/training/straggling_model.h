@@ -1,0 +1,49 @@
+#ifndef RINGSIDE_COMMON_TRAINING_STRAGGLING_MODEL_H_
+#define RINGSIDE_COMMON_TRAINING_STRAGGLING_MODEL_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "ringside/common/measure/recorder.h"
+#include "ringside/common/training/forwarding_model.h"
+
+namespace ringside {
+
+/// Reads the time and waits; tests have their own.
+class SlowdownClock {
+ public:
+  using Clock = std::chrono::steady_clock;
+  virtual ~SlowdownClock() = default;
+  virtual Clock::time_point Now() { return Clock::now(); }
+  virtual void Sleep(Clock::duration duration);
+};
+
+/// Any model on a worker that is slower than it could be. What the inner model computes between two
+/// calls of the strategy takes `slowdown` times as long, so gradients are submitted late as well,
+/// not only the step ended: a model that emulates its compute stretches its clock; after each piece
+/// of a real one this class waits. The wait is part of the compute time, and counted apart in the
+/// recorder. Borrows its arguments; used by one thread.
+class StragglingModel : public ForwardingModel {
+ public:
+  /// By how much a step is slowed, >= 1.
+  using SlowdownOf = std::function<double(std::int64_t step)>;
+
+  StragglingModel(Model& inner, SlowdownOf slowdown, Recorder& recorder, SlowdownClock& clock)
+      : ForwardingModel(inner),
+        slowdown_(std::move(slowdown)),
+        recorder_(recorder),
+        clock_(clock) {}
+
+  double ForwardBackward(const Batch& batch, Strategy& strategy) override;
+
+ private:
+  const SlowdownOf slowdown_;
+  Recorder& recorder_;
+  SlowdownClock& clock_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_COMMON_TRAINING_STRAGGLING_MODEL_H_

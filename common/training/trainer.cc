@@ -1,0 +1,204 @@
+// Steps of the loop, for every strategy alike:
+//   may I start? - take a batch - forward and backward, which await and submit buckets - next.
+// Before an evaluation, a checkpoint and the end ("a pause") all buckets are awaited, within the
+// step that submitted them; the pause itself belongs to no step.
+#include "ringside/common/training/trainer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "ringside/common/core/bucket.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/common/data/loader.h"
+#include "ringside/common/strategy/deferred_submit_strategy.h"
+#include "ringside/common/strategy/measured_strategy.h"
+#include "ringside/common/training/evaluator.h"
+
+namespace ringside {
+namespace {
+
+using Clock = Timeline::Clock;
+
+double Milliseconds(Clock::duration duration) {
+  return std::chrono::duration<double, std::milli>(duration).count();
+}
+
+class TrainingLoop {
+ public:
+  TrainingLoop(const TrainerParts& parts, const TrainerOptions& options)
+      : parts_(parts),
+        options_(options),
+        strategy_(parts.strategy, parts.timeline),
+        held_back_(strategy_),
+        loader_(parts.dataset, parts.world, LoaderOptions(options)),
+        evaluator_(parts.world, parts.model, parts.dataset, parts.store, parts.timeline,
+                   options.barrier_timeout) {
+    result_.steps_done = options.start.step;
+  }
+
+  TrainerResult Run() {
+    strategy_.Start(parts_.space, parts_.plan, options_.start);
+    while (result_.steps_done < options_.end_step) {
+      if (!parts_.observer.MayStart(result_.steps_done)) {
+        result_.completed = false;
+        break;
+      }
+      const Clock::time_point now = Clock::now();
+      CloseStep(now);
+      RunStep(result_.steps_done, now);
+      ++result_.steps_done;
+      if (EvaluationDue() || CheckpointDue()) Pause(EvaluationDue(), CheckpointDue());
+    }
+    Finish();
+    return result_;
+  }
+
+ private:
+  static Loader::Options LoaderOptions(const TrainerOptions& options) {
+    return {.global_batch = options.global_batch,
+            .seed = options.seed,
+            .first_step = options.start.step,
+            .end_step = options.end_step,
+            .timeout = options.timeout};
+  }
+
+  void RunStep(std::int64_t step, Clock::time_point begin) {
+    record_ = {.step = step};
+    step_begin_ = begin;
+    step_open_ = true;
+    const Batch batch = NextBatch(step);
+    const Clock::time_point compute_begin = Clock::now();
+    record_.loss_sum = parts_.model.ForwardBackward(batch, ForModel());
+    const Clock::time_point compute_end = Clock::now();
+    record_.compute_ms = Milliseconds(compute_end - compute_begin);
+    TakeTimes();
+    record_.compute_ms -= record_.submit_ms + record_.exposed_comm_ms;
+    AddPasses(compute_begin, compute_end);
+    held_back_.Release();
+    TakeTimes();
+    if (!std::isfinite(record_.loss_sum)) {
+      throw DivergedError(parts_.world.rank, step, record_.loss_sum);
+    }
+    evaluator_.AddTrainingLoss(record_.loss_sum, record_.samples);
+  }
+
+  void AddPasses(Clock::time_point begin, Clock::time_point end) {
+    const auto middle = parts_.model.forward_end();
+    if (!middle) return;
+    // A model awaits a bucket before it reads its parameters: in the forward pass.
+    record_.forward_ms = std::max(0.0, Milliseconds(*middle - begin) - record_.exposed_comm_ms);
+    parts_.timeline.Add(SpanKind::kForward, begin, *middle, record_.step, -1, kComputeLane);
+    parts_.timeline.Add(SpanKind::kBackward, *middle, end, record_.step, -1, kComputeLane);
+  }
+
+  Strategy& ForModel() {
+    if (options_.overlap) return strategy_;
+    return held_back_;
+  }
+
+  Batch NextBatch(std::int64_t step) {
+    const ScopedSpan span(parts_.timeline, SpanKind::kData, step);
+    const Clock::time_point begin = Clock::now();
+    Batch batch = loader_.Next();
+    record_.data_ms = Milliseconds(Clock::now() - begin);
+    record_.samples = batch.samples;
+    const std::size_t over =
+        options_.averaging == Averaging::kGlobalBatch ? batch.global_samples : batch.samples;
+    batch.gradient_scale = over == 0 ? 0.0F : 1.0F / static_cast<float>(over);
+    return batch;
+  }
+
+  void TakeTimes() {
+    const MeasuredStrategy::Times times = strategy_.TakeTimes();
+    record_.submit_ms += times.submit_ms;
+    record_.exposed_comm_ms += times.await_ms;
+  }
+
+  /// Ends the current step, if there is one, at `now`.
+  void CloseStep(Clock::time_point now) {
+    if (!step_open_) return;
+    step_open_ = false;
+    record_.step_ms = Milliseconds(now - step_begin_);
+    record_.codec_ms = parts_.recorder.TakeCodecMs();
+    record_.straggler_ms = parts_.recorder.TakeStragglerMs();
+    result_.train_seconds += record_.step_ms / 1000;
+    parts_.recorder.AddStep(record_);
+    parts_.observer.StepDone(record_);
+  }
+
+  /// Waits for the communication of the current step, as part of that step, and ends it.
+  void Drain() {
+    if (!step_open_) return;
+    for (int bucket = 0; bucket < parts_.plan.buckets(); ++bucket) {
+      strategy_.Await(MakeBucket(parts_.space, parts_.plan, bucket, record_.step));
+    }
+    TakeTimes();
+    CloseStep(Clock::now());
+  }
+
+  bool Every(std::int64_t steps) const {
+    const bool last = result_.steps_done == options_.end_step;
+    return last || (steps > 0 && result_.steps_done % steps == 0);
+  }
+  bool EvaluationDue() const { return evaluator_.enabled() && Every(options_.eval_every); }
+  bool CheckpointDue() const {
+    return options_.checkpoint_every > 0 && Every(options_.checkpoint_every);
+  }
+
+  /// Collective: the workers' best common answer, then what is due with it.
+  void Pause(bool evaluate, bool checkpoint) {
+    Drain();
+    strategy_.Settle();
+    if (options_.shared_params) evaluator_.AverageBuffers(result_.steps_done);
+    if (evaluate) Evaluate();
+    if (checkpoint) Checkpoint();
+    strategy_.TakeTimes();  // a pause belongs to no step
+    paused_at_ = result_.steps_done;
+  }
+
+  void Checkpoint() {
+    parts_.observer.Checkpoint(result_.steps_done);
+    checkpointed_at_ = result_.steps_done;
+  }
+
+  void Evaluate() {
+    EvaluationRecord record = evaluator_.Evaluate(result_.steps_done, result_.train_seconds);
+    record.epoch =
+        static_cast<double>(result_.steps_done) / static_cast<double>(loader_.steps_per_epoch());
+    parts_.recorder.AddEvaluation(record);
+    parts_.observer.Evaluated(record);
+  }
+
+  /// An early end still leaves a checkpoint to resume from, but is not held up by an evaluation.
+  void Finish() {
+    const bool checkpoint = options_.checkpoint_every > 0 && checkpointed_at_ != result_.steps_done;
+    if (paused_at_ != result_.steps_done) {
+      Pause(result_.completed && evaluator_.enabled(), checkpoint);
+    } else if (checkpoint) {
+      Checkpoint();  // still settled: no step has run since that pause, on any worker
+    }
+    strategy_.Stop();
+  }
+
+  const TrainerParts& parts_;
+  const TrainerOptions& options_;
+  MeasuredStrategy strategy_;
+  DeferredSubmitStrategy held_back_;  // used only without overlap
+  Loader loader_;
+  Evaluator evaluator_;
+  TrainerResult result_;
+  StepRecord record_;  // of the current step
+  Clock::time_point step_begin_;
+  bool step_open_ = false;
+  std::int64_t paused_at_ = -1;        // steps done at the last pause
+  std::int64_t checkpointed_at_ = -1;  // and at the last checkpoint
+};
+
+}  // namespace
+
+TrainerResult Train(const TrainerParts& parts, const TrainerOptions& options) {
+  return TrainingLoop(parts, options).Run();
+}
+
+}  // namespace ringside

@@ -1,0 +1,43 @@
+#ifndef RINGSIDE_EXPERIMENTS_JOB_COORDINATOR_COORDINATOR_H_
+#define RINGSIDE_EXPERIMENTS_JOB_COORDINATOR_COORDINATOR_H_
+
+#include <memory>
+#include <string>
+
+#include "ringside/experiments/job/coordinator/job_state.h"
+
+namespace ringside {
+
+/// Serves a `JobState` to the processes of a job over gRPC. A waiting Get holds no thread. Calls
+/// without the token are refused before their content is read. Keys, values and messages have size
+/// limits. Borrows the job state. Serves from construction to destruction, which ends waiting
+/// calls.
+class Coordinator {
+ public:
+  struct Options {
+    std::string address = "127.0.0.1";  ///< An IP address.
+    int port = 0;                       ///< 0: any free one.
+    /// If not empty, listens on this path, which processes in other network namespaces can reach.
+    std::string socket_path{};
+    std::string token{};
+  };
+
+  /// Throws `ConfigError` when it cannot listen there.
+  Coordinator(JobState& job_state, const Options& options);
+  ~Coordinator();
+
+  /// Where clients connect: "127.0.0.1:41234", "[::1]:41234",
+  /// "unix:/run/user/0/ringside/lab-7.sock".
+  const std::string& target() const { return target_; }
+
+ private:
+  class Service;
+
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+  std::string target_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_JOB_COORDINATOR_COORDINATOR_H_

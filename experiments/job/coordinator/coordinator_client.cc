@@ -1,0 +1,184 @@
+#include "ringside/experiments/job/coordinator/coordinator_client.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/job/coordinator/coordinator.grpc.pb.h"
+#include "ringside/experiments/job/coordinator/coordinator_messages.h"
+
+namespace ringside {
+namespace {
+
+constexpr int kClockExchanges = 16;
+constexpr std::size_t kMaxMessageTextBytes = 64 << 10;
+
+// The clock is monotonic, so changing the wall clock ends no call.
+gpr_timespec At(const Deadline& deadline) {
+  return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
+                      gpr_time_from_millis(deadline.remaining().count(), GPR_TIMESPAN));
+}
+
+std::string Reason(const grpc::Status& status) {
+  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) return "no answer in time";
+  return status.error_message();
+}
+
+}  // namespace
+
+struct CoordinatorClient::Impl {
+  std::unique_ptr<job::CoordinatorService::Stub> stub;
+  JobState::MemberHandle ticket;
+
+  /// Runs `call`, which calls one method of the stub with the context that it gets.
+  template <typename Call>
+  void Run(const Options& options, const std::string& operation, const Deadline& deadline,
+           bool wait_for_ready, const Call& call) const {
+    grpc::ClientContext context;
+    context.AddMetadata(kTokenMetadata, options.token);
+    context.set_deadline(At(deadline));
+    context.set_wait_for_ready(wait_for_ready);
+    const grpc::Status status = call(context);
+    if (status.ok()) return;
+    if (status.error_code() == grpc::StatusCode::UNAUTHENTICATED ||
+        status.error_code() == grpc::StatusCode::FAILED_PRECONDITION) {
+      throw ConfigError("the coordinator at " + options.target + " refuses " + operation + ": " +
+                        status.error_message());
+    }
+    throw CommError("coordinator " + options.target, operation, Reason(status));
+  }
+};
+
+CoordinatorClient::CoordinatorClient(const Options& options)
+    : options_(options), impl_(std::make_unique<Impl>()) {
+  grpc::ChannelArguments arguments;
+  // Uses no proxy, because a job is local. Clients of one process share no connection.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 50);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 500);
+  impl_->stub = job::CoordinatorService::NewStub(
+      grpc::CreateCustomChannel(options_.target, grpc::InsecureChannelCredentials(), arguments));
+}
+
+CoordinatorClient::~CoordinatorClient() = default;
+
+Member CoordinatorClient::Join(const JobState::JoinRequest& request, const Deadline& deadline) {
+  job::JoinRequest message;
+  message.set_protocol(request.protocol);
+  message.set_role(ToMessage(request.who.role));
+  message.set_index(request.who.index);
+  message.set_pid(request.pid);
+  message.set_host(request.host);
+  message.set_spec_hash(request.spec_hash);
+  job::JoinReply reply;
+  impl_->Run(options_, "joining the job", deadline, true, [&](grpc::ClientContext& context) {
+    return impl_->stub->Join(&context, message, &reply);
+  });
+  impl_->ticket = FromMessage(reply.member());
+  return impl_->ticket.who;
+}
+
+void CoordinatorClient::Set(std::string_view key, std::string_view value) {
+  job::SetRequest message;
+  message.set_key(key.data(), key.size());
+  message.set_value(value.data(), value.size());
+  job::Empty reply;
+  impl_->Run(
+      options_, "setting " + std::string(key), CallDeadline(), false,
+      [&](grpc::ClientContext& context) { return impl_->stub->Set(&context, message, &reply); });
+}
+
+std::string CoordinatorClient::Get(std::string_view key, const Deadline& deadline) {
+  job::GetRequest message;
+  message.set_key(key.data(), key.size());
+  job::GetReply reply;
+  impl_->Run(
+      options_, "waiting for " + std::string(key), deadline, false,
+      [&](grpc::ClientContext& context) { return impl_->stub->Get(&context, message, &reply); });
+  return reply.value();
+}
+
+HeartbeatCommand CoordinatorClient::SendHeartbeat(const Beat& beat, const Deadline& deadline) {
+  job::BeatRequest message;
+  ToMessage(impl_->ticket, message.mutable_member());
+  ToMessage(beat, &message);
+  job::BeatReply reply;
+  impl_->Run(options_, "heartbeat", deadline, false, [&](grpc::ClientContext& context) {
+    return impl_->stub->Beat(&context, message, &reply);
+  });
+  return FromMessage(reply);
+}
+
+void CoordinatorClient::SubmitReport(const std::string& report) {
+  job::HandInRequest message;
+  ToMessage(impl_->ticket, message.mutable_member());
+  message.set_content(report);
+  job::Empty reply;
+  impl_->Run(options_, "handing in the report", CallDeadline(), false,
+             [&](grpc::ClientContext& context) {
+               return impl_->stub->SubmitReport(&context, message, &reply);
+             });
+}
+
+void CoordinatorClient::SubmitTrace(const TracePiece& piece, const Deadline& deadline) {
+  job::TracePiece message;
+  ToMessage(impl_->ticket, message.mutable_member());
+  ToMessage(piece, &message);
+  job::Empty reply;
+  impl_->Run(options_, "handing in the trace", deadline, false, [&](grpc::ClientContext& context) {
+    return impl_->stub->SubmitTrace(&context, message, &reply);
+  });
+}
+
+ClockReading CoordinatorClient::ReadClock() {
+  std::vector<ClockExchange> exchanges;
+  const Deadline deadline = CallDeadline();
+  while (exchanges.size() < kClockExchanges) {
+    job::ClockReply reply;
+    ClockExchange exchange;
+    exchange.asked = SteadyNanoseconds();
+    impl_->Run(options_, "reading the clock", deadline, false, [&](grpc::ClientContext& context) {
+      return impl_->stub->Clock(&context, job::Empty(), &reply);
+    });
+    exchange.answered = SteadyNanoseconds();
+    exchange.answer = reply.nanoseconds();
+    exchanges.push_back(exchange);
+  }
+  return BestReading(exchanges);
+}
+
+void CoordinatorClient::Fail(FailureKind kind, const std::string& message) {
+  job::FailRequest request;
+  ToMessage(impl_->ticket, request.mutable_member());
+  request.set_kind(ToMessage(kind));
+  request.set_message(message.substr(0, kMaxMessageTextBytes));
+  job::Empty reply;
+  impl_->Run(
+      options_, "reporting a failure", CallDeadline(), false,
+      [&](grpc::ClientContext& context) { return impl_->stub->Fail(&context, request, &reply); });
+}
+
+void CoordinatorClient::ReportChildExit(FailureKind kind, int code, const std::string& message) {
+  job::FailRequest request;
+  ToMessage(impl_->ticket, request.mutable_member());
+  request.set_kind(ToMessage(kind));
+  request.set_message(message);
+  request.set_exit_code(code);
+  job::Empty reply;
+  impl_->Run(options_, "reporting the end of its worker", CallDeadline(), false,
+             [&](grpc::ClientContext& context) {
+               return impl_->stub->ReportChildExit(&context, request, &reply);
+             });
+}
+
+void CoordinatorClient::Leave() {
+  job::LeaveRequest message;
+  ToMessage(impl_->ticket, message.mutable_member());
+  job::Empty reply;
+  impl_->Run(options_, "leaving", CallDeadline(), false, [&](grpc::ClientContext& context) {
+    return impl_->stub->Leave(&context, message, &reply);
+  });
+}
+
+}  // namespace ringside

@@ -1,0 +1,59 @@
+#ifndef RINGSIDE_EXPERIMENTS_JOB_COORDINATOR_COORDINATOR_CLIENT_H_
+#define RINGSIDE_EXPERIMENTS_JOB_COORDINATOR_COORDINATOR_CLIENT_H_
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "ringside/common/core/deadline.h"
+#include "ringside/common/core/store.h"
+#include "ringside/experiments/job/coordinator/job_state.h"
+
+namespace ringside {
+
+/// A member's connection to the coordinator, and the `Store` of its job. Thread-safe after `Join`.
+/// Throws `ConfigError` when the coordinator refuses a join or the token, otherwise `CommError`
+/// naming the coordinator. Every call ends by its deadline.
+class CoordinatorClient : public Store {
+ public:
+  struct Options {
+    std::string target;  ///< `Coordinator::target()`.
+    std::string token;
+    std::chrono::milliseconds timeout{10'000};  ///< For calls that do not wait for other members.
+  };
+
+  explicit CoordinatorClient(const Options& options);
+  ~CoordinatorClient() override;
+
+  /// Joins the job. Waits until the deadline for the coordinator to appear.
+  Member Join(const JobState::JoinRequest& request, const Deadline& deadline);
+
+  void Set(std::string_view key, std::string_view value) override;
+  std::string Get(std::string_view key, const Deadline& deadline) override;
+
+  HeartbeatCommand SendHeartbeat(const Beat& beat, const Deadline& deadline);
+  /// `report` is a JSON object of at most 4 MiB.
+  void SubmitReport(const std::string& report);
+  /// `piece.spans` has at most 1 MiB.
+  void SubmitTrace(const TracePiece& piece, const Deadline& deadline);
+  /// Asks for the coordinator's time several times and returns the best reading.
+  ClockReading ReadClock();
+  void Fail(FailureKind kind, const std::string& message);
+  /// Calls `JobState::ReportChildExit`.
+  void ReportChildExit(FailureKind kind, int code, const std::string& message);
+  void Leave();
+
+ private:
+  struct Impl;
+
+  Deadline CallDeadline() const { return Deadline::After(options_.timeout); }
+
+  const Options options_;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_JOB_COORDINATOR_COORDINATOR_CLIENT_H_

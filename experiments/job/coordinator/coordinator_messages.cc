@@ -1,0 +1,111 @@
+#include "ringside/experiments/job/coordinator/coordinator_messages.h"
+
+#include "ringside/common/core/errors.h"
+
+namespace ringside {
+namespace {
+
+// Both enumerations have the same enumerators in the same order.
+template <typename To, typename From>
+To SameOrder(From value, To last) {
+  const auto number = static_cast<int>(value);
+  if (number < 0 || number > static_cast<int>(last)) {
+    throw CommError("a member of the job", "reading a message", "it holds an unknown value");
+  }
+  return static_cast<To>(number);
+}
+
+}  // namespace
+
+job::Role ToMessage(Role role) { return SameOrder(role, job::SERVER_AGENT); }
+job::FailureKind ToMessage(FailureKind kind) { return SameOrder(kind, job::COMM); }
+Role FromMessage(job::Role role) { return SameOrder(role, Role::kServerAgent); }
+FailureKind FromMessage(job::FailureKind kind) { return SameOrder(kind, FailureKind::kComm); }
+
+void ToMessage(const JobState::MemberHandle& ticket, job::Member* message) {
+  message->set_role(ToMessage(ticket.who.role));
+  message->set_index(ticket.who.index);
+  message->set_incarnation(ticket.incarnation);
+}
+
+JobState::MemberHandle FromMessage(const job::Member& message) {
+  return {{FromMessage(message.role()), message.index()}, message.incarnation()};
+}
+
+void ToMessage(const Beat& beat, job::BeatRequest* message) {
+  message->set_next_step(beat.next_step);
+  message->set_held(beat.held);
+  for (const StepRecord& step : beat.steps) {
+    job::StepRow* row = message->add_steps();
+    row->set_step(step.step);
+    row->set_step_ms(step.step_ms);
+    row->set_data_ms(step.data_ms);
+    row->set_compute_ms(step.compute_ms);
+    row->set_submit_ms(step.submit_ms);
+    row->set_exposed_comm_ms(step.exposed_comm_ms);
+    row->set_loss_sum(step.loss_sum);
+    row->set_samples(step.samples);
+    row->set_codec_ms(step.codec_ms);
+    row->set_straggler_ms(step.straggler_ms);
+    row->set_forward_ms(step.forward_ms);
+  }
+  for (const auto& [record, params_sha256] : beat.evaluations) {
+    job::EvaluationRow* row = message->add_evaluations();
+    row->set_step(record.step);
+    row->set_epoch(record.epoch);
+    row->set_train_seconds(record.train_seconds);
+    row->set_train_loss(record.train_loss);
+    row->set_loss(record.loss);
+    row->set_accuracy(record.accuracy);
+    row->set_params_sha256(params_sha256);
+  }
+}
+
+Beat FromMessage(const job::BeatRequest& message) {
+  Beat beat;
+  beat.next_step = message.next_step();
+  beat.held = message.held();
+  for (const job::StepRow& row : message.steps()) {
+    beat.steps.push_back({row.step(), row.step_ms(), row.data_ms(), row.compute_ms(),
+                          row.submit_ms(), row.exposed_comm_ms(), row.loss_sum(), row.samples(),
+                          row.codec_ms(), row.straggler_ms(), row.forward_ms()});
+  }
+  for (const job::EvaluationRow& row : message.evaluations()) {
+    beat.evaluations.push_back({{row.step(), row.epoch(), row.train_seconds(), row.train_loss(),
+                                 row.loss(), row.accuracy()},
+                                row.params_sha256()});
+  }
+  return beat;
+}
+
+void ToMessage(const TracePiece& piece, job::TracePiece* message) {
+  message->set_spans(piece.spans);
+  message->set_dropped(piece.dropped);
+  for (const ClockReading& reading : piece.readings) {
+    job::ClockReading* row = message->add_readings();
+    row->set_at(reading.at);
+    row->set_offset(reading.offset);
+    row->set_uncertainty(reading.uncertainty);
+  }
+}
+
+TracePiece FromMessage(const job::TracePiece& message) {
+  TracePiece piece{message.spans(), message.dropped(), {}};
+  for (const job::ClockReading& row : message.readings()) {
+    piece.readings.push_back({row.at(), row.offset(), row.uncertainty()});
+  }
+  return piece;
+}
+
+void ToMessage(const HeartbeatCommand& order, job::BeatReply* message) {
+  message->set_order(SameOrder(order.kind, job::BeatReply::ABORT));
+  message->set_stop_step(order.stop_step);
+  message->set_reason(order.reason);
+}
+
+HeartbeatCommand FromMessage(const job::BeatReply& message) {
+  return {SameOrder(message.order(), HeartbeatCommand::Kind::kAbort), message.stop_step(),
+          message.reason()};
+}
+
+}  // namespace ringside

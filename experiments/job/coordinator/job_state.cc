@@ -1,0 +1,313 @@
+#include "ringside/experiments/job/coordinator/job_state.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "ringside/common/core/errors.h"
+
+namespace ringside {
+namespace {
+
+[[noreturn]] void Refuse(const std::string& who, const std::string& operation,
+                         const std::string& reason) {
+  throw CommError(who, operation, reason);
+}
+
+}  // namespace
+
+JobState::MemberHandle JobState::Join(const JoinRequest& request) {
+  const std::lock_guard lock(mutex_);
+  Member who = request.who;
+  if (who.index < 0) who.index = FreeIndex(who.role);
+  CheckJoin(request, who);
+  MemberRecord record;
+  record.pid = request.pid;
+  record.host = request.host;
+  record.incarnation = next_incarnation_++;
+  record.last_beat = options_.clock();
+  members_.emplace(who, record);
+  return {who, record.incarnation};
+}
+
+int JobState::FreeIndex(Role role) const {
+  int index = 0;
+  while (members_.contains({role, index})) ++index;
+  return index;
+}
+
+void JobState::CheckJoin(const JoinRequest& request, const Member& who) const {
+  const std::string name = MemberName(who);
+  if (request.protocol != kJobProtocol) {
+    throw ConfigError(name + " speaks version " + std::to_string(request.protocol) +
+                      " of the job's protocol, the coordinator version " +
+                      std::to_string(kJobProtocol));
+  }
+  const bool server = who.role == Role::kServer || who.role == Role::kServerAgent;
+  const int members = server ? options_.servers : options_.workers;
+  if (who.index >= members) {
+    throw ConfigError(name + " cannot join: the job has " + std::to_string(members) +
+                      (server ? " servers" : " workers"));
+  }
+  if (request.spec_hash != options_.spec_hash) {
+    throw ConfigError(name + " was started with another spec (hash " +
+                      request.spec_hash.substr(0, 16) + ", the job's is " +
+                      options_.spec_hash.substr(0, 16) + ")");
+  }
+  if (const auto found = members_.find(who); found != members_.end()) {
+    throw ConfigError(name + " has joined already (pid " + std::to_string(found->second.pid) +
+                      " on " + found->second.host + ")");
+  }
+}
+
+void JobState::Set(const std::string& key, const std::string& value) {
+  if (key.empty() || key.size() > kMaxKeyBytes || value.size() > kMaxValueBytes) {
+    Refuse("coordinator",
+           "setting a key of " + std::to_string(key.size()) + " bytes to a value of " +
+               std::to_string(value.size()) + " bytes",
+           "a key has 1 to " + std::to_string(kMaxKeyBytes) + " bytes, a value at most " +
+               std::to_string(kMaxValueBytes));
+  }
+  std::vector<std::function<void(const std::string&)>> ready;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = values_.find(key);
+    if (found != values_.end()) {
+      if (found->second != value) Refuse("coordinator", "setting " + key, "it has another value");
+      return;
+    }
+    if (stored_bytes_ + key.size() + value.size() > kMaxStoreBytes) {
+      Refuse("coordinator", "setting " + key, "the store is full");
+    }
+    stored_bytes_ += key.size() + value.size();
+    values_.emplace(key, value);
+    for (auto waiter = waiters_.begin(); waiter != waiters_.end();) {
+      if (waiter->second.key == key) {
+        ready.push_back(std::move(waiter->second.done));
+        waiter = waiters_.erase(waiter);
+      } else {
+        ++waiter;
+      }
+    }
+  }
+  for (const auto& done : ready) done(value);
+}
+
+std::uint64_t JobState::WhenSet(const std::string& key,
+                                std::function<void(const std::string&)> done) {
+  std::string value;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = values_.find(key);
+    if (found == values_.end()) {
+      const std::uint64_t id = next_waiter_++;
+      waiters_.emplace(id, Waiter{key, std::move(done)});
+      return id;
+    }
+    value = found->second;
+  }
+  done(value);
+  return 0;
+}
+
+bool JobState::CancelWait(std::uint64_t id) {
+  const std::lock_guard lock(mutex_);
+  return waiters_.erase(id) == 1;
+}
+
+MemberRecord& JobState::Find(const MemberHandle& ticket, const char* operation) {
+  const auto found = members_.find(ticket.who);
+  if (found == members_.end()) Refuse(MemberName(ticket.who), operation, "it has not joined");
+  if (found->second.incarnation != ticket.incarnation) {
+    Refuse(MemberName(ticket.who), operation, "another process has taken its place");
+  }
+  return found->second;
+}
+
+HeartbeatCommand JobState::HandleHeartbeat(const MemberHandle& ticket, Beat beat) {
+  const std::lock_guard lock(mutex_);
+  MemberRecord& record = Find(ticket, "heartbeat");
+  record.last_beat = options_.clock();
+  record.next_step = beat.next_step;
+  Incoming& rows = incoming_[ticket.who];
+  std::ranges::move(beat.steps, std::back_inserter(rows.steps));
+  std::ranges::move(beat.evaluations, std::back_inserter(rows.evaluations));
+  if (IsAgent(ticket.who.role) && beat.held) draining_ = true;
+  if (abort_reason_) return {HeartbeatCommand::Kind::kAbort, 0, *abort_reason_};
+  if (!draining_ || ticket.who.role != Role::kWorker) return {};
+  if (beat.held) agreement_.Report(ticket.who.index, beat.next_step);
+  if (const auto step = agreement_.stop_step()) return {HeartbeatCommand::Kind::kStopAt, *step, {}};
+  return {HeartbeatCommand::Kind::kHold, 0, {}};
+}
+
+void JobState::SubmitReport(const MemberHandle& ticket, const std::string& report) {
+  const std::lock_guard lock(mutex_);
+  Find(ticket, "handing in the report").report = report;
+}
+
+void JobState::SubmitTrace(const MemberHandle& ticket, const TracePiece& piece) {
+  const std::lock_guard lock(mutex_);
+  Find(ticket, "handing in the trace");
+  TracePiece& trace = incoming_[ticket.who].trace;
+  if (trace.spans.size() + piece.spans.size() > kMaxTraceBytes ||
+      trace.readings.size() + piece.readings.size() > kMaxClockReadings) {
+    Refuse("coordinator", "handing in the trace",
+           "it is longer than " + std::to_string(kMaxTraceBytes) + " bytes or " +
+               std::to_string(kMaxClockReadings) + " readings of the clock");
+  }
+  trace.spans += piece.spans;
+  trace.dropped = piece.dropped;
+  trace.readings.insert(trace.readings.end(), piece.readings.begin(), piece.readings.end());
+}
+
+void JobState::Fail(const MemberHandle& ticket, FailureKind kind, const std::string& message) {
+  const std::lock_guard lock(mutex_);
+  Find(ticket, "reporting a failure");
+  failures_.push_back({ticket.who, kind, message});
+}
+
+void JobState::ReportChildExit(const MemberHandle& agent, FailureKind kind, int code,
+                               const std::string& message) {
+  const std::lock_guard lock(mutex_);
+  Find(agent, "reporting the end of its child");
+  const Member child = ChildOf(agent.who);
+  const auto found = members_.find(child);
+  const bool handed_in =
+      found != members_.end() && found->second.left && !found->second.report.empty();
+  const bool told = std::ranges::find(failures_, child, &Failure::who) != failures_.end();
+  if (kind == FailureKind::kEarlyExit && (told || (handed_in && code == 0))) return;
+  failures_.push_back(
+      {child, kind,
+       message + (handed_in ? " after it handed in its result" : " before it handed in a result")});
+}
+
+void JobState::Leave(const MemberHandle& ticket) {
+  bool finished = false;
+  {
+    const std::lock_guard lock(mutex_);
+    MemberRecord& record = Find(ticket, "leaving");
+    record.left = true;
+    if (ticket.who.role == Role::kWorker) {
+      agreement_.Report(ticket.who.index, record.next_step);
+      finished = AllWorkersLeft();
+    }
+  }
+  if (finished) Set(kFinishedKey, "yes");
+}
+
+bool JobState::AllWorkersLeft() const {
+  return std::ranges::count_if(members_, [](const auto& entry) {
+           return entry.first.role == Role::kWorker && entry.second.left;
+         }) == options_.workers;
+}
+
+void JobState::AddFailure(const Failure& failure) {
+  const std::lock_guard lock(mutex_);
+  failures_.push_back(failure);
+}
+
+void JobState::RequestDrain() {
+  const std::lock_guard lock(mutex_);
+  draining_ = true;
+}
+
+void JobState::Abort(const std::string& reason) {
+  const std::lock_guard lock(mutex_);
+  if (!abort_reason_) abort_reason_ = reason;
+}
+
+std::vector<Failure> JobState::failures() const {
+  const std::lock_guard lock(mutex_);
+  return failures_;
+}
+
+std::vector<Member> JobState::Lost() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Member> lost;
+  for (const auto& [who, record] : members_) {
+    if (!record.left && options_.clock() - record.last_beat > options_.lease) lost.push_back(who);
+  }
+  return lost;
+}
+
+void JobState::RenewLeases() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [who, record] : members_) record.last_beat = options_.clock();
+}
+
+bool JobState::Joined(const Member& who) const {
+  const std::lock_guard lock(mutex_);
+  return members_.contains(who);
+}
+
+std::vector<Member> JobState::Agents() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Member> agents;
+  for (const auto& [who, record] : members_) {
+    if (IsAgent(who.role)) agents.push_back(who);
+  }
+  return agents;
+}
+
+bool JobState::HasLeft(const Member& who) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = members_.find(who);
+  return found != members_.end() && found->second.left;
+}
+
+bool JobState::HasReport(const Member& who) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = members_.find(who);
+  return found != members_.end() && !found->second.report.empty();
+}
+
+std::vector<Member> JobState::Missing() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Member> missing;
+  const auto add = [&](Role role, int count) {
+    for (int index = 0; index < count; ++index) {
+      if (!members_.contains({role, index})) missing.push_back({role, index});
+    }
+  };
+  add(Role::kWorker, options_.workers);
+  add(Role::kServer, options_.servers);
+  return missing;
+}
+
+bool JobState::Complete() const {
+  const std::lock_guard lock(mutex_);
+  const auto done = std::ranges::count_if(members_, [](const auto& entry) {
+    return !IsAgent(entry.first.role) && entry.second.left && !entry.second.report.empty();
+  });
+  return done == options_.workers + options_.servers;
+}
+
+std::optional<MemberRecord> JobState::Record(const Member& who) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = members_.find(who);
+  if (found == members_.end()) return std::nullopt;
+  return found->second;
+}
+
+Beat JobState::TakeRows(const Member& who) {
+  const std::lock_guard lock(mutex_);
+  Incoming& rows = incoming_[who];
+  Beat beat;
+  beat.steps = std::exchange(rows.steps, {});
+  beat.evaluations = std::exchange(rows.evaluations, {});
+  return beat;
+}
+
+TracePiece JobState::TakeTrace(const Member& who) {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(incoming_[who].trace, {});
+}
+
+std::optional<std::string> JobState::Value(const std::string& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = values_.find(key);
+  if (found == values_.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace ringside

@@ -1,0 +1,179 @@
+#ifndef RINGSIDE_EXPERIMENTS_JOB_COORDINATOR_JOB_STATE_H_
+#define RINGSIDE_EXPERIMENTS_JOB_COORDINATOR_JOB_STATE_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ringside/common/measure/recorder.h"
+#include "ringside/experiments/job/coordinator/clock_offset.h"
+#include "ringside/experiments/job/coordinator/drain_barrier.h"
+#include "ringside/experiments/job/coordinator/member.h"
+
+namespace ringside {
+
+/// The version of the calls between the processes of a job.
+constexpr std::uint32_t kJobProtocol = 3;
+
+struct HashedEvaluation {
+  EvaluationRecord record;
+  std::string params_sha256;  ///< Of the settled parameters of rank 0.
+};
+
+/// The content of a heartbeat: the step of the training thread, and what was measured since the
+/// last one.
+struct Beat {
+  std::int64_t next_step = 0;
+  bool held = false;
+  std::vector<StepRecord> steps{};
+  std::vector<HashedEvaluation> evaluations{};
+};
+
+/// A piece of a member's timeline.
+struct TracePiece {
+  std::string spans{};        ///< `PackSpans`.
+  std::uint64_t dropped = 0;  ///< Spans of the whole timeline, so far.
+  std::vector<ClockReading> readings{};
+};
+
+/// The answer to a heartbeat.
+struct HeartbeatCommand {
+  enum class Kind { kGoOn, kHold, kStopAt, kAbort };
+  Kind kind = Kind::kGoOn;
+  std::int64_t stop_step = 0;
+  std::string reason;
+};
+
+/// What the coordinator knows about one member.
+struct MemberRecord {
+  std::int64_t pid = 0;
+  std::string host;
+  std::uint64_t incarnation = 0;
+  std::chrono::steady_clock::time_point last_beat;
+  std::int64_t next_step = 0;
+  bool left = false;
+  std::string report;  ///< JSON; empty until handed in.
+};
+
+/// The state of one job: members, key-value store, failures, and the agreement on a last step. It
+/// makes no RPC and never waits. The coordinator's handlers and the launcher call it. Thread-safe.
+/// A refused join throws `ConfigError`, any other refused call `CommError`; neither changes the
+/// state.
+class JobState {
+ public:
+  struct Options {
+    int workers = 1;
+    int servers = 0;  ///< Dedicated servers, which are processes.
+    std::string spec_hash{};
+    std::chrono::milliseconds lease{5'000};
+    std::function<std::chrono::steady_clock::time_point()> clock = std::chrono::steady_clock::now;
+  };
+  struct JoinRequest {
+    std::uint32_t protocol = kJobProtocol;
+    Member who;  ///< Index -1: any free index.
+    std::int64_t pid = 0;
+    std::string host{};
+    std::string spec_hash{};
+  };
+  struct MemberHandle {
+    Member who;
+    std::uint64_t incarnation = 0;
+  };
+
+  static constexpr std::size_t kMaxKeyBytes = 256;
+  static constexpr std::size_t kMaxValueBytes = std::size_t{2} << 20;
+  static constexpr std::size_t kMaxStoreBytes = std::size_t{512} << 20;
+  static constexpr std::size_t kMaxTraceBytes = std::size_t{256} << 20;
+  static constexpr std::size_t kMaxClockReadings = 64;
+
+  explicit JobState(Options options) : options_(std::move(options)), agreement_(options_.workers) {}
+
+  // Calls of members.
+  MemberHandle Join(const JoinRequest& request);
+  void Set(const std::string& key, const std::string& value);
+  /// Calls `done` with the value: at once, or on the setter's thread when the key is set. Returns
+  /// an id for `CancelWait`; 0 when `done` was already called.
+  std::uint64_t WhenSet(const std::string& key, std::function<void(const std::string&)> done);
+  /// Cancels a wait. Returns false when the callback has run or is running.
+  bool CancelWait(std::uint64_t id);
+  HeartbeatCommand HandleHeartbeat(const MemberHandle& ticket, Beat beat);
+  void SubmitReport(const MemberHandle& ticket, const std::string& report);
+  void SubmitTrace(const MemberHandle& ticket, const TracePiece& piece);
+  void Fail(const MemberHandle& ticket, FailureKind kind, const std::string& message);
+  /// An agent reports that the process of its worker or server has ended. This is no failure when
+  /// the process had left with a report and the code is 0, or had said itself why it ended.
+  void ReportChildExit(const MemberHandle& agent, FailureKind kind, int code,
+                       const std::string& message);
+  /// A member leaves the job. The last worker to leave sets the key `kFinishedKey`, for which
+  /// servers wait.
+  void Leave(const MemberHandle& ticket);
+
+  // Calls of the process that hosts the job.
+  void AddFailure(const Failure& failure);
+  void RequestDrain();
+  /// Answers every further beat with kAbort and this reason.
+  void Abort(const std::string& reason);
+  std::vector<Failure> failures() const;
+  /// Members that have joined and not left, but sent no beat within the lease.
+  std::vector<Member> Lost() const;
+  /// Renews all leases, as if every member had sent a beat now.
+  void RenewLeases();
+  bool Joined(const Member& who) const;
+  /// The agents that have joined.
+  std::vector<Member> Agents() const;
+  bool HasLeft(const Member& who) const;
+  bool HasReport(const Member& who) const;
+  /// Workers and servers that have not joined yet.
+  std::vector<Member> Missing() const;
+  /// Whether every worker and server has handed in its report and left.
+  bool Complete() const;
+  /// A copy of a member's record; absent when it never joined.
+  std::optional<MemberRecord> Record(const Member& who) const;
+  /// Takes the rows that came since the last call.
+  Beat TakeRows(const Member& who);
+  /// Takes the timeline that the member has handed in so far.
+  TracePiece TakeTrace(const Member& who);
+  std::optional<std::string> Value(const std::string& key) const;
+
+  static constexpr const char* kFinishedKey = "job/finished";
+
+ private:
+  struct Waiter {
+    std::string key;
+    std::function<void(const std::string&)> done;
+  };
+
+  struct Incoming {
+    TracePiece trace;
+    std::vector<StepRecord> steps;
+    std::vector<HashedEvaluation> evaluations;
+  };
+
+  int FreeIndex(Role role) const;
+  void CheckJoin(const JoinRequest& request, const Member& who) const;
+  MemberRecord& Find(const MemberHandle& ticket, const char* operation);
+  bool AllWorkersLeft() const;
+
+  const Options options_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::map<Member, MemberRecord> members_;
+  std::map<Member, Incoming> incoming_;
+  std::uint64_t next_incarnation_ = 1;
+  std::map<std::string, std::string> values_;
+  std::size_t stored_bytes_ = 0;
+  std::map<std::uint64_t, Waiter> waiters_;
+  std::uint64_t next_waiter_ = 1;
+  std::vector<Failure> failures_;
+  StopAgreement agreement_;
+  bool draining_ = false;
+  std::optional<std::string> abort_reason_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_JOB_COORDINATOR_JOB_STATE_H_

@@ -1,0 +1,62 @@
+#ifndef RINGSIDE_EXPERIMENTS_JOB_COORDINATOR_MEMBER_H_
+#define RINGSIDE_EXPERIMENTS_JOB_COORDINATOR_MEMBER_H_
+
+#include <compare>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace ringside {
+
+/// An agent starts and watches the worker of its rank in a joined job, or the server of its index.
+enum class Role { kWorker, kServer, kAgent, kServerAgent };
+
+/// Identifies a process of a job to the coordinator.
+struct Member {
+  Role role = Role::kWorker;
+  int index = 0;
+  auto operator<=>(const Member&) const = default;
+};
+
+inline bool IsAgent(Role role) { return role == Role::kAgent || role == Role::kServerAgent; }
+/// The agent of a worker or server in a joined job, and the reverse.
+Member AgentOf(const Member& child);
+Member ChildOf(const Member& agent);
+
+/// "worker 2"
+std::string MemberName(const Member& member);
+
+/// Why a run ended. The kind that explains most comes first: a later kind may be the consequence of
+/// an earlier one.
+enum class FailureKind {
+  kSignal,
+  kEarlyExit,  ///< Ended without a result and without saying why.
+  kLost,       ///< No heartbeat within the lease.
+  kDiverged,
+  kData,
+  kConfig,
+  kMissingBackend,
+  kInternal,
+  kComm,
+};
+const char* FailureKindName(FailureKind kind);
+
+/// Returns the kind of the current exception and stores its message. Call inside a catch block.
+FailureKind KindOfCurrentException(std::string& message);
+
+struct Failure {
+  Member who;
+  FailureKind kind = FailureKind::kInternal;
+  std::string message;  ///< What happened, without the member's name.
+
+  /// "worker 1 (pid 4711) was killed by signal 9", "worker 2: diverged: ..."
+  std::string Text() const;
+};
+
+/// The failure that explains the others: the earliest one of the first kind in `FailureKind`.
+/// `failures` is in order of arrival and not empty.
+const Failure& RootCause(std::span<const Failure> failures);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_JOB_COORDINATOR_MEMBER_H_

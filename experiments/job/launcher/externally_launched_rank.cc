@@ -1,0 +1,182 @@
+#include "ringside/experiments/job/launcher/externally_launched_rank.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <optional>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/common/security/secrets.h"
+#include "ringside/experiments/job/launcher/emulated_hosts.h"
+#include "ringside/experiments/job/launcher/job_controller.h"
+#include "ringside/experiments/job/launcher/rank_agent.h"
+#include "ringside/experiments/job/launcher/rendezvous_file.h"
+#include "ringside/experiments/spec/catalog.h"
+#include "ringside/experiments/spec/server_layout.h"
+#include "ringside/experiments/system/network_address.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::chrono::seconds kRendezvousTimeout{60};
+
+std::optional<std::string> Variable(const Environment& environment, const char* name) {
+  const auto found = environment.find(std::string_view(name));
+  if (found == environment.end() || found->second.empty()) return std::nullopt;
+  return found->second;
+}
+
+/// Everything about one rank that follows from the variables.
+class ExternallyLaunchedRank {
+ public:
+  ExternallyLaunchedRank(const RunSpec& spec, const JobOptions& options,
+                         const RankEnvironment& ranks, const Environment& environment)
+      : spec_(spec), options_(options), ranks_(ranks), environment_(environment) {
+    if (spec.network) {
+      throw ConfigError(
+          fmt::format("network: {} has started the ranks, on hosts of its own; start "
+                      "ringside without it to emulate hosts",
+                      ranks.source));
+    }
+    CheckWorkers();
+    CheckServer();
+    address_ = OwnAddress();
+    RefuseOpenNetwork(address_, options.insecure_network);
+    if (const auto path = Variable(environment, "RINGSIDE_TOKEN_FILE")) {
+      token_ = ReadTokenFile(*path);
+      if (ranks.master_address.empty() || ranks.master_port == 0) {
+        throw ConfigError("RINGSIDE_TOKEN_FILE needs MASTER_ADDR and MASTER_PORT: where rank 0 is");
+      }
+    }
+  }
+
+  bool hosts() const { return ranks_.hosts(); }
+
+  JobOutcome Host() const {
+    JobControllerPlan plan;
+    plan.agents = ranks_.workers - 1 + (ranks_.starts_servers ? DedicatedServers() : 0);
+    plan.launcher = ranks_.source;
+    plan.join_timeout = kRendezvousTimeout;
+    plan.coordinator = {.address = address_,
+                        .port = token_ ? ranks_.master_port : 0,
+                        .token = token_ ? *token_ : MakeToken()};
+    plan.local = LocalMembers();
+    const std::string token = plan.coordinator.token;
+    JobController host(spec_, options_, std::move(plan), environment_);
+    std::optional<RendezvousFile> file;
+    if (!token_) file.emplace(environment_, ranks_.job_key, RendezvousInfo{host.target(), token});
+    return host.Run();
+  }
+
+  JobOutcome RunAsMember() const {
+    const RendezvousInfo meeting = Rendezvous();
+    MemberSetup setup = MakeSetup(Self());
+    setup.coordinator = meeting.target;
+    setup.token = meeting.token;
+    return RankAgent(std::move(setup), options_).Run();
+  }
+
+ private:
+  void CheckWorkers() const {
+    if (spec_.workers != ranks_.workers) {
+      throw ConfigError(fmt::format("the spec has {} workers, but {} started {} ranks",
+                                    spec_.workers, ranks_.source, ranks_.workers));
+    }
+    const StrategyEntry* entry = spec_.catalog().FindStrategy(spec_.strategy);
+    if (entry != nullptr && entry->traits.ranks == Ranks::kMpiProcesses &&
+        !Variable(environment_, "PMIX_RANK")) {
+      throw ConfigError(
+          fmt::format("the ranks of strategy '{}' must be started by mpirun, not by {}: MPI would "
+                      "take each for a job of one",
+                      spec_.strategy, ranks_.source));
+    }
+    if (ranks_.master_address.empty() && ranks_.local_workers != ranks_.workers) {
+      throw ConfigError(
+          fmt::format("{} started {} of {} ranks on this machine: for several machines set "
+                      "MASTER_ADDR, MASTER_PORT and RINGSIDE_TOKEN_FILE",
+                      ranks_.source, ranks_.local_workers, ranks_.workers));
+    }
+  }
+
+  void CheckServer() const {
+    if (ranks_.part != RankEnvironment::ProcessRole::kServer || ranks_.rank < DedicatedServers())
+      return;
+    throw ConfigError(
+        fmt::format("this process is to be server {}, but the job has {} dedicated "
+                    "servers",
+                    ranks_.rank, DedicatedServers()));
+  }
+
+  int DedicatedServers() const { return LayoutServers(spec_).dedicated; }
+
+  Member Self() const {
+    const bool server = ranks_.part == RankEnvironment::ProcessRole::kServer;
+    return {server ? Role::kServer : Role::kWorker, ranks_.rank};
+  }
+
+  std::string OwnAddress() const {
+    if (options_.address_given || ranks_.master_address.empty()) return options_.address;
+    const std::string master = ResolveHost(ranks_.master_address);
+    if (IsLoopback(master)) return options_.address;
+    return ranks_.hosts() ? master : SourceAddressTowards(master);
+  }
+
+  RendezvousInfo Rendezvous() const {
+    if (!token_) {
+      return RendezvousFile::Wait(environment_, ranks_.job_key,
+                                  Deadline::After(kRendezvousTimeout));
+    }
+    const std::string master = ResolveHost(ranks_.master_address);
+    const bool ipv6 = master.find(':') != std::string::npos;
+    return {fmt::format("{}{}{}:{}", ipv6 ? "[" : "", master, ipv6 ? "]" : "", ranks_.master_port),
+            *token_};
+  }
+
+  MemberSetup MakeSetup(const Member& who) const {
+    const ServerLayout layout = LayoutServers(spec_);
+    MemberSetup setup;
+    setup.who = who;
+    setup.world = {.rank = who.index,
+                   .workers = spec_.workers,
+                   .servers = layout.total(),
+                   .colocated_servers = layout.colocated,
+                   .local_rank = ranks_.local_rank,
+                   .local_workers = ranks_.local_workers,
+                   .host = HostName(address_)};
+    AssignWorkersToHosts(setup.world, spec_.hosts);
+    setup.address = address_;
+    setup.parent_pid = ::getpid();
+    setup.bundle_dir = options_.bundle_dir;
+    setup.spec = spec_;
+    setup.bench = options_.bench;
+    return setup;
+  }
+
+  /// The members that rank 0 starts: its worker, and the dedicated servers without agents.
+  std::vector<MemberSetup> LocalMembers() const {
+    std::vector<MemberSetup> members;
+    const int servers = ranks_.starts_servers ? 0 : DedicatedServers();
+    for (int index = 0; index < servers; ++index) {
+      members.push_back(MakeSetup({Role::kServer, index}));
+    }
+    members.push_back(MakeSetup({Role::kWorker, 0}));
+    return members;
+  }
+
+  const RunSpec& spec_;
+  const JobOptions& options_;
+  const RankEnvironment& ranks_;
+  const Environment& environment_;
+  std::string address_;
+  std::optional<std::string> token_;  // from RINGSIDE_TOKEN_FILE
+};
+
+}  // namespace
+
+JobOutcome RunExternallyLaunchedRank(const RunSpec& spec, const JobOptions& options,
+                                     const RankEnvironment& ranks, const Environment& environment) {
+  const ExternallyLaunchedRank rank(spec, options, ranks, environment);
+  return rank.hosts() ? rank.Host() : rank.RunAsMember();
+}
+
+}  // namespace ringside

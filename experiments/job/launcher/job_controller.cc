@@ -1,0 +1,394 @@
+#include "ringside/experiments/job/launcher/job_controller.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/job/summary/environment_record.h"
+#include "ringside/experiments/job/summary/timeline_files.h"
+#include "ringside/experiments/spec/bundle.h"
+#include "ringside/experiments/spec/server_layout.h"
+#include "ringside/experiments/system/files.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::chrono::milliseconds kTick{20};
+// A round that takes this long means that this process was stopped; others last about a tick.
+constexpr std::chrono::milliseconds kOwnPause{2'000};
+constexpr std::chrono::milliseconds kTermGrace{2'000};
+constexpr std::chrono::milliseconds kAgentGrace{3'000};
+// How long to wait after a first failure that may be the consequence of another one.
+constexpr std::chrono::milliseconds kCertainGrace{50};
+constexpr std::chrono::milliseconds kTypedGrace{200};
+constexpr std::chrono::milliseconds kCommGrace{1'000};
+
+std::string UtcNow() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+std::chrono::milliseconds Grace(FailureKind kind) {
+  switch (kind) {
+    case FailureKind::kSignal:
+    case FailureKind::kEarlyExit:
+    case FailureKind::kLost:
+      return kCertainGrace;
+    case FailureKind::kComm:
+      return kCommGrace;
+    default:
+      return kTypedGrace;
+  }
+}
+
+/// Replaces invalid UTF-8: file names may contain any bytes, but JSON may not.
+std::string Text(const nlohmann::json& json, int indent = -1) {
+  return json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string Prepared(const std::string& directory) {
+  MakeDirectories(directory + "/logs");
+  return directory;
+}
+
+}  // namespace
+
+JobController::JobController(const RunSpec& spec, const JobOptions& options, JobControllerPlan plan,
+                             const Environment& environment)
+    : spec_(spec),
+      options_(options),
+      environment_(environment),
+      plan_(std::move(plan)),
+      begin_(plan_.begin),
+      started_(UtcNow()),
+      job_state_({.workers = spec.workers,
+                  .servers = LayoutServers(spec).dedicated,
+                  .spec_hash = SpecHash(spec)}),
+      coordinator_(std::make_unique<Coordinator>(job_state_, plan_.coordinator)),
+      own_console_(Console::ForStandardError(options.show_progress)),
+      console_(options.console != nullptr ? *options.console : own_console_),
+      metrics_(Prepared(options.bundle_dir), spec.workers),
+      children_({options.bundle_dir + "/logs", options.echo_logs, options.program}, console_),
+      workers_(static_cast<std::size_t>(spec.workers)) {
+  PrepareBundle();
+}
+
+JobController::~JobController() = default;
+
+void JobController::PrepareBundle() const {
+  WriteFileAtomically(options_.bundle_dir + "/" + kSpecFile, Text(spec_, 2) + "\n");
+  WriteFileAtomically(options_.bundle_dir + "/environment.json",
+                      Text(EnvironmentRecord(environment_), 2) + "\n");
+  if (plan_.network == nullptr) return;
+  WriteFileAtomically(options_.bundle_dir + "/network.json",
+                      Text(plan_.network->record(), 2) + "\n");
+}
+
+JobOutcome JobController::Run() {
+  try {
+    if (plan_.interrupted) {
+      Decide(JobStatus::kInterrupted, "interrupted: stopped while its network was being built");
+    } else {
+      WarnOfLinks();
+      StartMembers();
+      Watch();
+    }
+  } catch (const MissingBackendError& error) {
+    Decide(JobStatus::kFailed, error.what(), FailureKind::kMissingBackend);
+  } catch (const std::exception& error) {
+    Decide(JobStatus::kFailed, error.what());
+  }
+  EndAll();
+  return Finish();
+}
+
+void JobController::WarnOfLinks() {
+  // `ok` is null when no link could be judged.
+  if (plan_.network == nullptr || plan_.network->record().at("ok") != false) return;
+  console_.Print("warning: not all links carry what was asked for; see " + options_.bundle_dir +
+                 "/network.json");
+}
+
+void JobController::StartMembers() {
+  members_begin_ = Clock::now();
+  nlohmann::json processes = nlohmann::json::array();
+  for (MemberSetup setup : plan_.local) {
+    setup.coordinator = coordinator_->target();
+    setup.token = plan_.coordinator.token;
+    children_.Start(setup, plan_.network ? plan_.network->NamespaceOf(setup.who) : -1);
+  }
+  if (plan_.mpirun) {
+    MemberSetup setup = *plan_.mpirun;
+    setup.coordinator = coordinator_->target();
+    setup.token = plan_.coordinator.token;
+    starter_ = std::make_unique<RankStarter>(
+        setup, environment_,
+        ChildGroup::Options{options_.bundle_dir + "/logs", options_.echo_logs, options_.program},
+        console_);
+    processes.push_back({{"name", "mpirun"}, {"pid", starter_->pid()}});
+  }
+  for (const auto& [who, pid] : children_.started()) {
+    processes.push_back({{"name", MemberName(who)}, {"pid", pid}});
+  }
+  WriteFileAtomically(options_.bundle_dir + "/processes.json", Text(processes, 2) + "\n");
+}
+
+void JobController::Watch() {
+  while (!status_) {
+    children_.Poll(kTick, plan_.signals->fd());
+    RenewLeasesAfterOwnPause();
+    TakeRows();
+    TakeSignals();
+    TakeEnds();
+    WatchStarter();
+    TakeLost();
+    TakeMissing();
+    if (FailureDecided()) {
+      DecideFailed(RootCause(job_state_.failures()));
+    } else if (job_state_.Complete() && children_.all_ended() && job_state_.failures().empty()) {
+      DecideComplete();
+    } else if (options_.time_limit_s > 0 &&
+               Clock::now() - begin_ > std::chrono::duration<double>(options_.time_limit_s)) {
+      Decide(JobStatus::kTimedOut,
+             fmt::format("the run took longer than its limit of {} s", options_.time_limit_s));
+    }
+    ShowProgress();
+  }
+}
+
+void JobController::RenewLeasesAfterOwnPause() {
+  const Clock::time_point now = Clock::now();
+  if (now - last_round_ > kOwnPause) job_state_.RenewLeases();
+  last_round_ = now;
+}
+
+void JobController::Decide(JobStatus status, const std::string& error,
+                           std::optional<FailureKind> kind) {
+  if (status_) return;
+  status_ = status;
+  error_ = error;
+  failure_ = kind;
+}
+
+void JobController::DecideFailed(const Failure& culprit) {
+  const bool diverged = culprit.kind == FailureKind::kDiverged;
+  Decide(diverged ? JobStatus::kDiverged : JobStatus::kFailed, culprit.Text(), culprit.kind);
+}
+
+void JobController::DecideComplete() {
+  bool completed = true;
+  for (int rank = 0; rank < spec_.workers; ++rank) {
+    const auto record = job_state_.Record({Role::kWorker, rank});
+    completed = completed && nlohmann::json::parse(record->report).at("completed").get<bool>();
+  }
+  if (completed) {
+    Decide(JobStatus::kDone, "");
+  } else {
+    Decide(JobStatus::kInterrupted, "interrupted: stopped after a common last step");
+  }
+}
+
+void JobController::TakeSignals() {
+  int count = plan_.signals->Take();
+  if (count > 0 && !drain_) {
+    drain_ = true;
+    --count;
+    job_state_.RequestDrain();
+    const auto silence_timeout =
+        std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(spec_.timeout_s));
+    drain_end_ = Clock::now() + silence_timeout;
+    console_.Print("stopping after the current step; once more to kill");
+  }
+  if (count > 0) {
+    Decide(JobStatus::kInterrupted, "interrupted: killed before all workers had stopped");
+  } else if (drain_ && Clock::now() > drain_end_) {
+    Decide(JobStatus::kInterrupted,
+           fmt::format("interrupted: the workers did not stop within {} s", spec_.timeout_s));
+  }
+}
+
+void JobController::TakeEnds() {
+  for (const auto& [who, pid, end] : children_.TakeEnds()) {
+    const bool handed_in = job_state_.HasLeft(who) && job_state_.HasReport(who);
+    if (end.signal == 0 && end.code == 0 && handed_in) continue;
+    const auto failures = job_state_.failures();
+    const bool told = std::ranges::find(failures, who, &Failure::who) != failures.end();
+    if (end.signal == 0 && told) continue;
+    job_state_.AddFailure({who, end.signal != 0 ? FailureKind::kSignal : FailureKind::kEarlyExit,
+                           fmt::format("(pid {}) {}{}", pid, end.Text(),
+                                       handed_in ? " after it handed in its result"
+                                                 : " before it handed in a result")});
+  }
+}
+
+// Blames mpirun only when its agents could not report; otherwise they report their workers.
+void JobController::WatchStarter() {
+  if (starter_ == nullptr) return;
+  if (job_state_.Missing().empty()) starter_->RemoveSetup();
+  if (!starter_->Poll()) return;
+  if (job_state_.Complete() || !job_state_.failures().empty()) return;
+  Decide(JobStatus::kFailed,
+         fmt::format("mpirun (pid {}) {} while the workers were under way; what it said is in {}",
+                     starter_->pid(), starter_->Poll()->Text(),
+                     options_.bundle_dir + "/logs/mpirun.log"));
+}
+
+void JobController::TakeLost() {
+  for (const Member& who : job_state_.Lost()) {
+    if (std::ranges::find(reported_lost_, who) != reported_lost_.end()) continue;
+    reported_lost_.push_back(who);
+    const auto record = job_state_.Record(who);
+    job_state_.AddFailure(
+        {who, FailureKind::kLost,
+         fmt::format("(pid {} on {}) is lost: no heartbeat for 5 s", record->pid, record->host)});
+  }
+}
+
+void JobController::TakeMissing() {
+  if (Clock::now() - members_begin_ < plan_.join_timeout) return;
+  for (const Member& who : job_state_.Missing()) {
+    if (std::ranges::find(reported_lost_, who) != reported_lost_.end()) continue;
+    reported_lost_.push_back(who);
+    job_state_.AddFailure({who, FailureKind::kLost,
+                           fmt::format("did not join within {} s",
+                                       std::chrono::duration<double>(plan_.join_timeout).count())});
+  }
+}
+
+void JobController::TakeRows() {
+  for (int rank = 0; rank < spec_.workers; ++rank) {
+    const Beat rows = job_state_.TakeRows({Role::kWorker, rank});
+    if (rows.steps.empty() && rows.evaluations.empty()) continue;
+    if (!startup_seconds_) {
+      startup_seconds_ = std::chrono::duration<double>(Clock::now() - begin_).count();
+    }
+    KeepRows(rank, rows);
+    progress_.Add(rank, rows.steps);
+    auto& steps = workers_[static_cast<std::size_t>(rank)].steps;
+    steps.insert(steps.end(), rows.steps.begin(), rows.steps.end());
+    if (!rows.evaluations.empty()) evaluation_ = rows.evaluations.back();
+  }
+}
+
+void JobController::KeepRows(int rank, const Beat& rows) {
+  if (!storage_error_.empty()) return;
+  try {
+    metrics_.Add(rank, rows.steps, rows.evaluations);
+  } catch (const DataError& error) {
+    storage_error_ = error.what();
+    Decide(JobStatus::kFailed, storage_error_);
+  }
+}
+
+bool JobController::FailureDecided() {
+  const auto failures = job_state_.failures();
+  if (failures.empty()) return false;
+  const Clock::time_point now = Clock::now();
+  const Clock::time_point at = now + Grace(RootCause(failures).kind);
+  if (!decide_at_ || at < *decide_at_) decide_at_ = at;
+  return now >= *decide_at_ || (plan_.agents == 0 && children_.all_ended());
+}
+
+void JobController::ShowProgress() {
+  if (!console_.ProgressDue()) return;
+  if (!progress_.has_total()) {
+    if (const auto total = job_state_.Value("job/total_steps")) {
+      progress_.set_total_steps(std::stoll(*total));
+    }
+  }
+  console_.Progress(progress_.Line());
+}
+
+void JobController::EndAll() {
+  try {
+    job_state_.Set(kOutcomeKey,
+                   Text({{"status", static_cast<int>(*status_)},
+                         {"error", error_},
+                         {"failure", failure_ ? nlohmann::json(static_cast<int>(*failure_))
+                                              : nlohmann::json()}}));
+  } catch (const CommError&) {
+    // The store is full. Agents learn the reason from the answer to their next heartbeat.
+  }
+  if (status_ != JobStatus::kDone) job_state_.Abort(error_);
+  children_.EndAll(kTermGrace);
+  WaitForAgents();
+  if (starter_ != nullptr) starter_->End(kAgentGrace);
+  TakeRows();
+  console_.EndProgress();
+}
+
+void JobController::WaitForAgents() {
+  const Deadline deadline = Deadline::After(kAgentGrace);
+  const auto waiting = [this] {
+    return std::ranges::any_of(job_state_.Agents(),
+                               [this](const Member& agent) { return !job_state_.HasLeft(agent); });
+  };
+  while (waiting() && !deadline.expired()) {
+    children_.Poll(kTick, -1);
+    if (starter_ != nullptr) starter_->Poll();
+  }
+}
+
+JobOutcome JobController::Finish() {
+  RunRecord record = MakeRecord();
+  const std::vector<ProcessTrace> traces = TakeTraces(job_state_, spec_);
+  record.critical_path = CriticalPathOf(record, traces);
+  WriteTimeline(record, traces, options_.bundle_dir,
+                [this](const std::string& text) { console_.Print("warning: " + text); });
+  JobOutcome outcome{*status_, error_, options_.bench ? BenchSummary(record) : MakeSummary(record),
+                     failure_};
+  if (!options_.bench) options_.origin.AddTo(outcome.summary);
+  try {
+    if (!storage_error_.empty()) throw Error(storage_error_);
+    // When summary.json exists, all other files are complete, even after a loss of power.
+    metrics_.Close();
+    if (options_.more_attempts && IsRetryable(outcome)) return outcome;
+    SyncFiles(options_.bundle_dir);
+    WriteFileAtomically(options_.bundle_dir + "/" + kSummaryFile, Text(outcome.summary, 2) + "\n");
+  } catch (const Error& error) {
+    // Without a summary the bundle stays unfinished, because its results are lost.
+    outcome.status = JobStatus::kFailed;
+    outcome.failure.reset();
+    if (outcome.error.empty()) {
+      outcome.error = error.what();
+    } else if (outcome.error != error.what()) {
+      outcome.error += std::string("; ") + error.what();
+    }
+  }
+  return outcome;
+}
+
+RunRecord JobController::MakeRecord() const {
+  RunRecord record;
+  record.spec = spec_;
+  record.status = JobStatusName(*status_);
+  record.error = error_;
+  record.started = started_;
+  record.ended = UtcNow();
+  record.wall_seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
+  record.startup_seconds = startup_seconds_;
+  record.address = plan_.coordinator.address;
+  if (plan_.network != nullptr) record.network = plan_.network->record();
+  record.launcher = plan_.launcher;
+  record.workers = workers_;
+  const auto read = [this](const Member& who, std::string* host) -> nlohmann::json {
+    const auto member = job_state_.Record(who);
+    if (!member) return nullptr;
+    if (host != nullptr) *host = member->host;
+    if (member->report.empty()) return nullptr;
+    return nlohmann::json::parse(member->report, nullptr, false);
+  };
+  for (int rank = 0; rank < spec_.workers; ++rank) {
+    WorkerRecord& worker = record.workers[static_cast<std::size_t>(rank)];
+    worker.report = read({Role::kWorker, rank}, &worker.host);
+  }
+  for (int index = 0; index < LayoutServers(spec_).dedicated; ++index) {
+    record.server_reports.push_back(read({Role::kServer, index}, nullptr));
+  }
+  record.evaluation = evaluation_;
+  return record;
+}
+
+}  // namespace ringside

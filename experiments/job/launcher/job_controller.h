@@ -1,0 +1,120 @@
+#ifndef RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_JOB_CONTROLLER_H_
+#define RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_JOB_CONTROLLER_H_
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ringside/experiments/job/coordinator/coordinator.h"
+#include "ringside/experiments/job/coordinator/job_state.h"
+#include "ringside/experiments/job/launcher/emulated_network.h"
+#include "ringside/experiments/job/launcher/progress.h"
+#include "ringside/experiments/job/launcher/rank_starter.h"
+#include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/job/processes/child_group.h"
+#include "ringside/experiments/job/processes/member_setup.h"
+#include "ringside/experiments/job/summary/metrics_log.h"
+#include "ringside/experiments/job/summary/summary.h"
+#include "ringside/experiments/system/console.h"
+#include "ringside/experiments/system/rank_environment.h"
+#include "ringside/experiments/system/signal_watch.h"
+
+namespace ringside {
+
+/// The part of a job that one process hosts: the coordinator and some of the members.
+struct JobControllerPlan {
+  std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+  /// Signals count from here on: the preparation of a job may take long.
+  std::unique_ptr<SignalWatch> signals = std::make_unique<SignalWatch>();
+  bool interrupted = false;        ///< A signal came before anything was started.
+  std::vector<MemberSetup> local;  ///< To be started here; coordinator and token are filled in.
+  int agents = 0;  ///< Agents of other ranks and servers, which start them themselves.
+  /// Worker 0's setup, for mpirun's agents. Absent: agents are started by somebody else.
+  std::optional<MemberSetup> mpirun{};
+  /// The network of a job on emulated hosts; local members start there. Null for other jobs.
+  std::unique_ptr<EmulatedNetwork> network{};
+  Coordinator::Options coordinator;
+  std::string launcher = "ringside";
+  std::chrono::milliseconds join_timeout{30'000};
+};
+
+/// Hosts one job from its coordinator to its summary: starts the local members, watches all, ends
+/// them when one fails, and writes the bundle. Used once, by one thread; leaves no process behind.
+class JobController {
+ public:
+  /// Creates the bundle's directory and starts the coordinator. Throws `ConfigError`.
+  JobController(const RunSpec& spec, const JobOptions& options, JobControllerPlan plan,
+                const Environment& environment);
+  ~JobController();
+
+  const std::string& target() const { return coordinator_->target(); }
+  JobOutcome Run();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void PrepareBundle() const;
+  void WarnOfLinks();
+  void StartMembers();
+  /// Watches until the job is complete or must be ended, and decides the status.
+  void Watch();
+  void TakeSignals();
+  void TakeEnds();
+  void WatchStarter();
+  void TakeLost();
+  void TakeMissing();
+  void TakeRows();
+  /// Stores a beat's rows. A full disk ends the run and leaves it unfinished.
+  void KeepRows(int rank, const Beat& rows);
+  bool FailureDecided();
+  void Decide(JobStatus status, const std::string& error, std::optional<FailureKind> kind = {});
+  void DecideFailed(const Failure& culprit);
+  void DecideComplete();
+  /// Tells agents how the job ended, ends the remaining processes, and waits for the agents.
+  void EndAll();
+  void WaitForAgents();
+  void ShowProgress();
+  JobOutcome Finish();
+  /// Renews all leases when this process itself was stopped (Ctrl-Z) and could take no heartbeats.
+  void RenewLeasesAfterOwnPause();
+  RunRecord MakeRecord() const;
+
+  const RunSpec spec_;
+  const JobOptions options_;
+  const Environment environment_;
+  JobControllerPlan plan_;
+  const Clock::time_point begin_;
+  Clock::time_point members_begin_;  // start of the first one, after the network is built
+  std::string started_;
+  JobState job_state_;
+  std::unique_ptr<Coordinator> coordinator_;
+  Console own_console_;
+  Console& console_;
+  MetricsLog metrics_;
+  Progress progress_;
+  ChildGroup children_;
+  std::unique_ptr<RankStarter> starter_;  // null unless mpirun starts the ranks
+
+  std::vector<WorkerRecord> workers_;
+  std::optional<HashedEvaluation> evaluation_;
+  std::optional<double> startup_seconds_;
+  bool drain_ = false;
+  Clock::time_point drain_end_;
+  std::vector<Member> reported_lost_;
+  std::optional<Clock::time_point> decide_at_;
+  Clock::time_point last_round_ = Clock::now();
+  std::optional<JobStatus> status_;
+  std::string error_;
+  std::string storage_error_;  // why something is missing from the bundle
+  std::optional<FailureKind> failure_;
+};
+
+/// The key under which the host tells agents how the job ended, as {"status", "error", "failure"}.
+/// "failure" is null unless a member made the job fail.
+constexpr const char* kOutcomeKey = "job/outcome";
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_JOB_CONTROLLER_H_

@@ -1,0 +1,125 @@
+#include "ringside/experiments/job/launcher/rank_agent.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/job/launcher/job_controller.h"
+#include "ringside/experiments/system/files.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::chrono::milliseconds kTick{20};
+constexpr std::chrono::milliseconds kTermGrace{2'000};
+constexpr std::chrono::milliseconds kOutcomeTimeout{3'000};
+constexpr std::chrono::milliseconds kOutcomePoll{100};
+constexpr std::chrono::seconds kJoinTimeout{60};
+
+std::string LogDirectory(const std::string& bundle_dir) {
+  MakeDirectories(bundle_dir + "/logs");
+  return bundle_dir + "/logs";
+}
+
+}  // namespace
+
+RankAgent::RankAgent(MemberSetup setup, const JobOptions& options)
+    : setup_(std::move(setup)),
+      options_(options),
+      console_(Console::Options{.show_progress = false}),
+      client_({.target = setup_.coordinator, .token = setup_.token}),
+      children_({LogDirectory(options.bundle_dir), options.echo_logs, options.program}, console_) {}
+
+JobOutcome RankAgent::Run() {
+  Join();
+  StartChild();
+  Watch();
+  children_.EndAll(kTermGrace);
+  heartbeat_.reset();
+  try {
+    client_.Leave();
+  } catch (const Error&) {
+    // The host is gone, or has already learned of this agent's failure.
+  }
+  return *outcome_;
+}
+
+void RankAgent::Join() {
+  client_.Join({.who = AgentOf(setup_.who),
+                .pid = ::getpid(),
+                .host = setup_.world.host,
+                .spec_hash = SpecHash(setup_.spec)},
+               Deadline::After(kJoinTimeout));
+  heartbeat_ = std::make_unique<Heartbeat>(
+      client_, drain_barrier_, buffer_,
+      Heartbeat::Options{.wants_drain = [this] { return wants_drain_.load(); }},
+      [this](const std::string& reason) {
+        const std::lock_guard lock(mutex_);
+        job_ended_ = reason;
+      });
+}
+
+void RankAgent::StartChild() {
+  try {
+    children_.Start(setup_);
+  } catch (const MissingBackendError& error) {
+    client_.Fail(FailureKind::kMissingBackend, error.what());
+    throw;
+  }
+}
+
+bool RankAgent::JobHasEnded() const {
+  const std::lock_guard lock(mutex_);
+  return job_ended_.has_value();
+}
+
+void RankAgent::Watch() {
+  while (!outcome_) {
+    children_.Poll(kTick, signals_.fd());
+    TakeSignals();
+    TakeEnds();
+    if (JobHasEnded()) {
+      outcome_ = AskOutcome(Deadline::After(kOutcomeTimeout));
+      const std::lock_guard lock(mutex_);
+      if (!outcome_) outcome_ = JobOutcome{JobStatus::kFailed, *job_ended_, nullptr};
+    } else if (children_.all_ended() && !outcome_) {
+      outcome_ = AskOutcome(Deadline::After(kOutcomePoll));
+    }
+  }
+}
+
+void RankAgent::TakeSignals() {
+  int count = signals_.Take();
+  if (count > 0 && !wants_drain_.exchange(true)) --count;
+  if (count == 0) return;
+  outcome_ = JobOutcome{JobStatus::kInterrupted, "interrupted: killed", nullptr};
+}
+
+void RankAgent::TakeEnds() {
+  for (const auto& [who, pid, end] : children_.TakeEnds()) {
+    const auto kind = end.signal != 0 ? FailureKind::kSignal : FailureKind::kEarlyExit;
+    try {
+      // Code 0 is no failure if the child sent its result, which only the coordinator knows.
+      client_.ReportChildExit(kind, end.code, fmt::format("(pid {}) {}", pid, end.Text()));
+    } catch (const Error& error) {
+      console_.Print(fmt::format("cannot tell the coordinator: {}", error.what()));
+    }
+  }
+}
+
+std::optional<JobOutcome> RankAgent::AskOutcome(const Deadline& deadline) {
+  try {
+    const auto json = nlohmann::json::parse(client_.Get(kOutcomeKey, deadline));
+    JobOutcome outcome{static_cast<JobStatus>(json.at("status").get<int>()),
+                       json.at("error").get<std::string>(), nullptr};
+    const auto& failure = json.at("failure");
+    if (!failure.is_null()) outcome.failure = static_cast<FailureKind>(failure.get<int>());
+    return outcome;
+  } catch (const CommError&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace ringside

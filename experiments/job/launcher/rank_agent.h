@@ -1,0 +1,61 @@
+#ifndef RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_RANK_AGENT_H_
+#define RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_RANK_AGENT_H_
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "ringside/experiments/job/coordinator/coordinator_client.h"
+#include "ringside/experiments/job/coordinator/drain_barrier.h"
+#include "ringside/experiments/job/coordinator/heartbeat.h"
+#include "ringside/experiments/job/launcher/rendezvous_file.h"
+#include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/job/processes/child_group.h"
+#include "ringside/experiments/system/console.h"
+#include "ringside/experiments/system/signal_watch.h"
+
+namespace ringside {
+
+/// The agent of one rank other than 0, or of one server. Starts its process, tells the coordinator
+/// when that process dies, ends it when the job fails elsewhere, and returns the outcome that the
+/// host of the job decided. Used once, by one thread.
+class RankAgent {
+ public:
+  /// `setup` is that of the worker or server, with coordinator and token.
+  RankAgent(MemberSetup setup, const JobOptions& options);
+
+  /// Throws `ConfigError` when the job refuses this rank, and `CommError` when the coordinator does
+  /// not answer in time.
+  JobOutcome Run();
+
+ private:
+  void Join();
+  void StartChild();
+  void Watch();
+  void TakeSignals();
+  void TakeEnds();
+  bool JobHasEnded() const;
+  /// Waits for the host's outcome until the deadline.
+  std::optional<JobOutcome> AskOutcome(const Deadline& deadline);
+
+  const MemberSetup setup_;
+  const JobOptions options_;
+  SignalWatch signals_;
+  Console console_;
+  CoordinatorClient client_;
+  ChildGroup children_;
+  DrainBarrier drain_barrier_{0};
+  HeartbeatBuffer buffer_;
+  std::atomic<bool> wants_drain_{false};
+  std::optional<JobOutcome> outcome_;
+
+  mutable std::mutex mutex_;
+  std::optional<std::string> job_ended_;  // guarded by mutex_
+  std::unique_ptr<Heartbeat> heartbeat_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_RANK_AGENT_H_

@@ -1,0 +1,108 @@
+#include "ringside/experiments/job/launcher/rendezvous_file.h"
+
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <sstream>
+#include <thread>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/private_file.h"
+#include "ringside/experiments/system/sha256.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kMaxFileBytes = 4096;
+constexpr std::chrono::milliseconds kPollInterval{20};
+
+std::string PathOf(const Environment& environment, const std::string& key) {
+  const std::string hash = Sha256Hex(std::as_bytes(std::span(key)));
+  return PrivateDirectory(environment) + "/job-" + hash.substr(0, 16);
+}
+
+/// A process's start time, in clock ticks since the machine started. Together with the pid it
+/// identifies a process uniquely. Empty when there is no such process.
+std::string StartTime(pid_t pid) {
+  std::string stat;
+  try {
+    stat = ReadFile("/proc/" + std::to_string(pid) + "/stat", kMaxFileBytes);
+  } catch (const DataError&) {
+    return {};
+  }
+  // Field 22; the name in field 2 may hold blanks, but what follows its last bracket does not.
+  const std::size_t bracket = stat.rfind(')');
+  if (bracket == std::string::npos) return {};
+  std::istringstream fields(stat.substr(bracket + 1));
+  std::string field;
+  for (int number = 3; number <= 22; ++number) fields >> field;
+  return field;
+}
+
+struct Published {
+  RendezvousInfo meeting;
+  pid_t pid = -1;
+};
+
+/// Reads what a live process has published; returns nothing for a damaged file.
+std::optional<Published> ReadLive(const std::string& path) {
+  const auto content = ReadPrivateFile(path, kMaxFileBytes);
+  if (!content) return std::nullopt;
+  const auto json = nlohmann::json::parse(*content, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  const Published published{{json.value("target", ""), json.value("token", "")},
+                            json.value("pid", -1)};
+  const std::string start = json.value("start", "");
+  if (start.empty() || StartTime(published.pid) != start) return std::nullopt;
+  return published;
+}
+
+}  // namespace
+
+RendezvousFile::RendezvousFile(const Environment& environment, const std::string& key,
+                               const RendezvousInfo& meeting)
+    : path_(PathOf(environment, key)) {
+  if (const auto other = ReadLive(path_)) {
+    throw ConfigError("job '" + key + "' is running already: its rank 0 is process " +
+                      std::to_string(other->pid) + "; two jobs need two names (MASTER_PORT)");
+  }
+  const nlohmann::json json{{"pid", ::getpid()},
+                            {"start", StartTime(::getpid())},
+                            {"target", meeting.target},
+                            {"token", meeting.token}};
+  WriteFileAtomically(path_, json.dump() + "\n", 0600);
+}
+
+RendezvousFile::~RendezvousFile() { ::unlink(path_.c_str()); }
+
+RendezvousInfo RendezvousFile::Wait(const Environment& environment, const std::string& key,
+                                    const Deadline& deadline) {
+  const std::string path = PathOf(environment, key);
+  while (true) {
+    if (const auto published = ReadLive(path)) return published->meeting;
+    if (deadline.expired()) {
+      throw CommError(
+          "rank 0", "looking for the coordinator of job '" + key + "'",
+          "it has not published " + path + "; ranks on several machines need RINGSIDE_TOKEN_FILE");
+    }
+    std::this_thread::sleep_for(kPollInterval);
+  }
+}
+
+std::string ReadTokenFile(const std::string& path) {
+  auto token = ReadPrivateFile(path, kMaxFileBytes);
+  if (!token) throw ConfigError("RINGSIDE_TOKEN_FILE: cannot read " + path);
+  while (!token->empty() && (token->back() == '\n' || token->back() == '\r')) token->pop_back();
+  constexpr std::size_t kMinTokenBytes = 32;
+  if (token->size() < kMinTokenBytes) {
+    throw ConfigError(path +
+                      ": expected a token of at least 32 characters; 'openssl rand -hex 32' " +
+                      "makes one");
+  }
+  return *token;
+}
+
+}  // namespace ringside

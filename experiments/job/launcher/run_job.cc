@@ -1,0 +1,127 @@
+#include "ringside/experiments/job/launcher/run_job.h"
+
+#include <unistd.h>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/common/security/secrets.h"
+#include "ringside/experiments/job/launcher/emulated_hosts.h"
+#include "ringside/experiments/job/launcher/emulated_network.h"
+#include "ringside/experiments/job/launcher/job_controller.h"
+#include "ringside/experiments/job/processes/member_setup.h"
+#include "ringside/experiments/lab/emulation_support.h"
+#include "ringside/experiments/spec/catalog.h"
+#include "ringside/experiments/spec/server_layout.h"
+#include "ringside/experiments/system/network_address.h"
+
+namespace ringside {
+namespace {
+
+MemberSetup MakeSetup(const RunSpec& spec, const JobOptions& options, const Member& who) {
+  const ServerLayout layout = LayoutServers(spec);
+  MemberSetup setup;
+  setup.who = who;
+  setup.world = {.rank = who.index,
+                 .workers = spec.workers,
+                 .servers = layout.total(),
+                 .colocated_servers = layout.colocated,
+                 .local_rank = who.index,
+                 .local_workers = spec.workers,
+                 .host = HostName(options.address)};
+  AssignWorkersToHosts(setup.world, spec.hosts);
+  setup.address = options.address;
+  setup.parent_pid = ::getpid();
+  setup.bundle_dir = options.bundle_dir;
+  setup.spec = spec;
+  setup.bench = options.bench;
+  return setup;
+}
+
+/// Thrown when a signal comes while the network is being built.
+class InterruptedBefore : public Error {
+ public:
+  InterruptedBefore() : Error("interrupted") {}
+};
+
+std::unique_ptr<EmulatedNetwork> MakeNetwork(const RunSpec& spec, const JobOptions& options,
+                                             SignalWatch& signals) {
+  if (!spec.network) return nullptr;
+  if (options.address_given) {
+    throw ConfigError("an emulated network gives every process its address; leave address away");
+  }
+  NetworkPlan plan =
+      PlanNetwork(*spec.network, spec.workers, LayoutServers(spec).dedicated, spec.hosts);
+  RequireLab(plan.spec);
+  return std::make_unique<EmulatedNetwork>(std::move(plan), CurrentEnvironment(), [&] {
+    if (signals.Take() > 0) throw InterruptedBefore();
+  });
+}
+
+/// Moves a member to its emulated host.
+void MoveToHost(const EmulatedNetwork& network, MemberSetup& setup) {
+  setup.address = network.AddressOf(setup.who);
+  setup.world.host = setup.address;
+}
+
+JobControllerPlan PlanHere(const RunSpec& spec, const JobOptions& options) {
+  JobControllerPlan plan;
+  plan.coordinator = {.address = options.address, .port = 0, .token = MakeToken()};
+  try {
+    plan.network = MakeNetwork(spec, options, *plan.signals);
+  } catch (const InterruptedBefore&) {
+    plan.interrupted = true;
+    return plan;
+  }
+  const StrategyEntry* entry = spec.catalog().FindStrategy(spec.strategy);
+  if (entry != nullptr && entry->traits.ranks == Ranks::kMpiProcesses) {
+    plan.agents = spec.workers;
+    plan.mpirun = MakeSetup(spec, options, {Role::kWorker, 0});
+    return plan;
+  }
+  for (int index = 0; index < LayoutServers(spec).dedicated; ++index) {
+    plan.local.push_back(MakeSetup(spec, options, {Role::kServer, index}));
+  }
+  for (int rank = 0; rank < spec.workers; ++rank) {
+    plan.local.push_back(MakeSetup(spec, options, {Role::kWorker, rank}));
+  }
+  if (plan.network != nullptr) {
+    plan.coordinator.socket_path = plan.network->socket_path();
+    for (MemberSetup& setup : plan.local) MoveToHost(*plan.network, setup);
+  }
+  return plan;
+}
+
+}  // namespace
+
+const char* JobStatusName(JobStatus status) {
+  switch (status) {
+    case JobStatus::kDone:
+      return "done";
+    case JobStatus::kFailed:
+      return "failed";
+    case JobStatus::kDiverged:
+      return "diverged";
+    case JobStatus::kInterrupted:
+      return "interrupted";
+    case JobStatus::kTimedOut:
+      return "timed out";
+  }
+  return "unknown";
+}
+
+void RunOrigin::AddTo(nlohmann::json& summary) const {
+  summary["rerun_of"] = rerun_of.empty() ? nlohmann::json() : nlohmann::json(rerun_of);
+  summary["attempt"] = earlier.size() + 1;
+  summary["earlier_attempts"] = earlier;
+}
+
+bool IsRetryable(const JobOutcome& outcome) {
+  return outcome.status == JobStatus::kFailed &&
+         (outcome.failure == FailureKind::kSignal || outcome.failure == FailureKind::kComm);
+}
+
+JobOutcome RunJob(const RunSpec& spec, const JobOptions& options) {
+  RefuseOpenNetwork(options.address, options.insecure_network);
+  return JobController(spec, options, PlanHere(spec, options), CurrentEnvironment()).Run();
+}
+
+}  // namespace ringside

@@ -1,0 +1,46 @@
+#ifndef RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_SUDO_OWNERSHIP_TRANSFER_H_
+#define RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_SUDO_OWNERSHIP_TRANSFER_H_
+
+#include <sys/types.h>
+
+#include <ctime>
+#include <filesystem>
+#include <optional>
+
+#include "ringside/experiments/system/rank_environment.h"
+
+namespace ringside {
+
+/// The user who called sudo.
+struct InvokingUser {
+  uid_t user = 0;
+  gid_t group = 0;
+};
+/// Returns nothing when this process is not root, or SUDO_UID and SUDO_GID do not both name a user.
+std::optional<InvokingUser> FindInvokingUser(const Environment& environment);
+
+/// Gives a folder of results that root wrote to the user who called sudo. The destructor does it,
+/// however the work on the folder ended.
+///
+/// A file changes its owner when it belongs to root, was made or written after construction, and
+/// lies in a folder that is the user's or was made after construction too. What root had there
+/// before stays root's. Symbolic links are not followed; files with several hard links and other
+/// file systems are left alone. Failures are reported on stderr. Not thread-safe.
+class SudoOwnershipTransfer {
+ public:
+  /// `folder` need not exist yet. Construct this before entering a user namespace.
+  SudoOwnershipTransfer(const std::filesystem::path& folder, const Environment& environment);
+  ~SudoOwnershipTransfer();
+  SudoOwnershipTransfer(const SudoOwnershipTransfer&) = delete;
+  SudoOwnershipTransfer& operator=(const SudoOwnershipTransfer&) = delete;
+
+ private:
+  const std::optional<InvokingUser> user_;
+  std::filesystem::path folder_;
+  timespec since_{};
+  std::filesystem::path first_new_;  ///< The outermost folder that had to be made; empty: none.
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_SUDO_OWNERSHIP_TRANSFER_H_

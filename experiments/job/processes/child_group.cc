@@ -1,0 +1,118 @@
+#include "ringside/experiments/job/processes/child_group.h"
+
+#include <poll.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "ringside/common/core/deadline.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/spec/catalog.h"
+
+namespace ringside {
+namespace {
+
+/// The program that can make the model: the one that starts it, or else the ringside-worker beside
+/// it. RINGSIDE_WORKER names another ringside-worker.
+std::string ProgramFor(const RunSpec& spec, const std::string& program) {
+  const ModelEntry* model = spec.catalog().FindModel(spec.model);
+  if (model == nullptr || model->make != nullptr) return program;
+  const char* other = std::getenv("RINGSIDE_WORKER");
+  return other != nullptr ? other : DirectoryOfThisExecutable() + "/ringside-worker";
+}
+
+std::vector<std::string> CommandLine(const MemberSetup& setup, const std::string& program) {
+  std::vector<std::string> argv;
+  if (setup.who.role == Role::kServer) {
+    argv = {program, "server"};
+  } else if (setup.bench) {
+    argv = {program, "bench-worker"};
+  } else {
+    argv = {ProgramFor(setup.spec, program), "worker"};
+  }
+  // The rank is there for people who read `ps`.
+  argv.insert(argv.end(), {"--rank", std::to_string(setup.who.index), "--job-fd",
+                           std::to_string(kSecretInputFd)});
+  return argv;
+}
+
+std::string LogPath(const std::string& directory, const Member& who) {
+  if (directory.empty()) return {};
+  std::string name = MemberName(who);
+  std::ranges::replace(name, ' ', '-');
+  return directory + "/" + name + ".log";
+}
+
+}  // namespace
+
+ChildGroup::Child::Child(const MemberSetup& setup, const Process::Options& process_options,
+                         const std::string& log_path, Console& console, bool echo)
+    : who(setup.who),
+      process(process_options),
+      log(process.output_fd(), MemberName(setup.who), log_path, console, echo) {}
+
+void ChildGroup::Start(const MemberSetup& setup, int network_namespace) {
+  children_.push_back(
+      std::make_unique<Child>(setup,
+                              Process::Options{.argv = CommandLine(setup, options_.program),
+                                               .secret_input = setup.ToJson(),
+                                               .network_namespace = network_namespace},
+                              LogPath(options_.log_dir, setup.who), console_, options_.echo));
+}
+
+void ChildGroup::WaitForInput(std::chrono::milliseconds wait, int fd) const {
+  std::vector<pollfd> fds{{fd, POLLIN, 0}};
+  for (const auto& child : children_) {
+    if (child->log.open()) fds.push_back({child->log.fd(), POLLIN, 0});
+  }
+  ::poll(fds.data(), fds.size(), static_cast<int>(wait.count()));
+}
+
+void ChildGroup::Poll(std::chrono::milliseconds wait, int fd) {
+  WaitForInput(wait, fd);
+  for (const auto& child : children_) {
+    child->log.ForwardAvailable();
+    if (!child->process.Poll()) continue;
+    // Forwards the child's last output.
+    child->log.ForwardAvailable();
+    child->log.Flush();
+  }
+}
+
+std::vector<ChildGroup::End> ChildGroup::TakeEnds() {
+  std::vector<End> ends;
+  for (const auto& child : children_) {
+    if (child->end_taken || !child->process.Poll()) continue;
+    child->end_taken = true;
+    ends.push_back({child->who, child->process.pid(), *child->process.Poll()});
+  }
+  return ends;
+}
+
+bool ChildGroup::all_ended() const {
+  return std::ranges::all_of(children_,
+                             [](const auto& child) { return child->process.Poll().has_value(); });
+}
+
+std::vector<ChildGroup::Started> ChildGroup::started() const {
+  std::vector<Started> all;
+  for (const auto& child : children_) all.push_back({child->who, child->process.pid()});
+  return all;
+}
+
+void ChildGroup::SignalAll(int signal) const {
+  for (const auto& child : children_) child->process.Signal(signal);
+}
+
+void ChildGroup::EndAll(std::chrono::milliseconds grace) {
+  SignalAll(SIGTERM);
+  const Deadline deadline = Deadline::After(grace);
+  constexpr std::chrono::milliseconds kTick{10};
+  while (!all_ended() && !deadline.expired()) Poll(kTick, -1);
+  SignalAll(SIGKILL);
+  // After SIGKILL a process exists only for a moment more.
+  while (!all_ended()) Poll(kTick, -1);
+}
+
+}  // namespace ringside

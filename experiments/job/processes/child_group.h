@@ -1,0 +1,71 @@
+#ifndef RINGSIDE_EXPERIMENTS_JOB_PROCESSES_CHILD_GROUP_H_
+#define RINGSIDE_EXPERIMENTS_JOB_PROCESSES_CHILD_GROUP_H_
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "ringside/experiments/job/coordinator/member.h"
+#include "ringside/experiments/job/processes/member_setup.h"
+#include "ringside/experiments/system/console.h"
+#include "ringside/experiments/system/log_forwarder.h"
+#include "ringside/experiments/system/process.h"
+
+namespace ringside {
+
+/// The worker and server processes that one launcher or agent has started, with their logs. Used by
+/// one thread; the children die with that thread. The destructor kills and reaps them all.
+class ChildGroup {
+ public:
+  struct Options {
+    std::string log_dir;  ///< For worker-2.log; empty: no logs.
+    bool echo = true;
+    std::string program = ThisExecutable();  ///< It has the members' hidden verbs.
+  };
+  struct End {
+    Member who;
+    pid_t pid = -1;
+    ProcessEnd end;
+  };
+  struct Started {
+    Member who;
+    pid_t pid = -1;
+  };
+
+  ChildGroup(Options options, Console& console) : options_(std::move(options)), console_(console) {}
+
+  /// Starts a member. Throws `MissingBackendError` when the executable is missing.
+  /// `network_namespace` is as for `Process`.
+  void Start(const MemberSetup& setup, int network_namespace = -1);
+  /// Forwards logs and reaps children. Waits at most `wait` for an event there or on `fd`.
+  void Poll(std::chrono::milliseconds wait, int fd);
+  /// Returns the children that have ended since the last call.
+  std::vector<End> TakeEnds();
+  bool all_ended() const;
+  std::vector<Started> started() const;
+
+  /// Sends SIGTERM to all, and SIGKILL to the rest after `grace`. Returns when all are reaped.
+  void EndAll(std::chrono::milliseconds grace);
+
+ private:
+  struct Child {
+    Child(const MemberSetup& setup, const Process::Options& process_options,
+          const std::string& log_path, Console& console, bool echo);
+
+    Member who;
+    Process process;
+    LogForwarder log;
+    bool end_taken = false;
+  };
+
+  void WaitForInput(std::chrono::milliseconds wait, int fd) const;
+  void SignalAll(int signal) const;
+
+  const Options options_;
+  Console& console_;
+  std::vector<std::unique_ptr<Child>> children_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_JOB_PROCESSES_CHILD_GROUP_H_

@@ -1,0 +1,68 @@
+#include "ringside/experiments/job/processes/member_setup.h"
+
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/system/sha256.h"
+
+namespace ringside {
+
+std::string MemberSetup::ToJson() const {
+  const nlohmann::json json{
+      {"role", static_cast<int>(who.role)},
+      {"index", who.index},
+      {"world",
+       {{"rank", world.rank},
+        {"workers", world.workers},
+        {"servers", world.servers},
+        {"colocated_servers", world.colocated_servers},
+        {"local_rank", world.local_rank},
+        {"local_workers", world.local_workers},
+        {"host", world.host}}},
+      {"coordinator", coordinator},
+      {"token", token},
+      {"address", address},
+      {"parent_pid", parent_pid},
+      {"bundle_dir", bundle_dir},
+      {"spec", spec},
+      {"bench", bench ? nlohmann::json(*bench) : nlohmann::json()},
+  };
+  return json.dump();
+}
+
+MemberSetup MemberSetup::FromJson(const std::string& text, const Catalog& catalog) {
+  try {
+    const auto json = nlohmann::json::parse(text);
+    const auto& world = json.at("world");
+    MemberSetup setup;
+    setup.who = {static_cast<Role>(json.at("role").get<int>()), json.at("index").get<int>()};
+    setup.world = {.rank = world.at("rank"),
+                   .workers = world.at("workers"),
+                   .servers = world.at("servers"),
+                   .colocated_servers = world.at("colocated_servers"),
+                   .local_rank = world.at("local_rank"),
+                   .local_workers = world.at("local_workers"),
+                   .host = world.at("host")};
+    setup.coordinator = json.at("coordinator");
+    setup.token = json.at("token");
+    setup.address = json.at("address");
+    setup.parent_pid = json.at("parent_pid");
+    setup.bundle_dir = json.at("bundle_dir");
+    setup.spec = ReadRunSpec(json.at("spec"), catalog);
+    const auto& bench = json.at("bench");
+    if (!bench.is_null()) setup.bench = bench.get<BenchPlan>();
+    return setup;
+  } catch (const nlohmann::json::exception& error) {
+    // The message leaves out the text, because that contains the token.
+    throw ConfigError("the launcher's message to this process is damaged (id " +
+                      std::to_string(error.id) + ")");
+  }
+}
+
+std::string SpecHash(const RunSpec& spec) {
+  const std::string text = nlohmann::json(spec).dump();
+  return Sha256Hex(std::as_bytes(std::span(text)));
+}
+
+}  // namespace ringside

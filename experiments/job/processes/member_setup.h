@@ -1,0 +1,37 @@
+#ifndef RINGSIDE_EXPERIMENTS_JOB_PROCESSES_MEMBER_SETUP_H_
+#define RINGSIDE_EXPERIMENTS_JOB_PROCESSES_MEMBER_SETUP_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "ringside/common/core/world.h"
+#include "ringside/experiments/job/coordinator/member.h"
+#include "ringside/experiments/spec/bench_plan.h"
+#include "ringside/experiments/spec/run_spec.h"
+
+namespace ringside {
+
+/// The launcher's message to a new worker or server process, sent by pipe (it holds the token).
+struct MemberSetup {
+  Member who;
+  World world;              ///< A server does not use the rank.
+  std::string coordinator;  ///< `Coordinator::target()`.
+  std::string token;
+  std::string address = "127.0.0.1";  ///< Where this process listens and connects.
+  std::int64_t parent_pid = 0;
+  std::string bundle_dir;  ///< Rank 0 writes checkpoints and parameters there.
+  RunSpec spec;
+  std::optional<BenchPlan> bench{};  ///< If set, the worker times instead of training.
+
+  std::string ToJson() const;
+  /// Parses the message. Throws `ConfigError` naming the missing part.
+  static MemberSetup FromJson(const std::string& json, const Catalog& catalog);
+};
+
+/// A fingerprint that is equal for equal specs; compared when members join.
+std::string SpecHash(const RunSpec& spec);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_JOB_PROCESSES_MEMBER_SETUP_H_

@@ -1,0 +1,77 @@
+#include "ringside/experiments/job/summary/metrics_log.h"
+
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "ringside/common/core/errors.h"
+
+namespace ringside {
+namespace {
+
+// The order of the keys is fixed, so all lines look alike.
+nlohmann::ordered_json StepLine(const StepRecord& record) {
+  const double samples = static_cast<double>(record.samples);
+  nlohmann::ordered_json line{{"kind", "step"},
+                              {"step", record.step},
+                              {"step_ms", record.step_ms},
+                              {"data_ms", record.data_ms},
+                              {"compute_ms", record.compute_ms},
+                              {"forward_ms", record.forward_ms},
+                              {"submit_ms", record.submit_ms},
+                              {"exposed_comm_ms", record.exposed_comm_ms},
+                              {"codec_ms", record.codec_ms},
+                              {"straggler_ms", record.straggler_ms},
+                              {"samples", record.samples}};
+  line["loss"] = record.samples == 0 ? nlohmann::ordered_json()
+                                     : nlohmann::ordered_json(record.loss_sum / samples);
+  return line;
+}
+
+nlohmann::ordered_json EvaluationLine(const HashedEvaluation& evaluation) {
+  const EvaluationRecord& record = evaluation.record;
+  return {{"kind", "evaluation"},
+          {"step", record.step},
+          {"epoch", record.epoch},
+          {"train_seconds", record.train_seconds},
+          {"train_loss", record.train_loss},
+          {"loss", record.loss},
+          {"accuracy", record.accuracy},
+          {"params_sha256", evaluation.params_sha256}};
+}
+
+[[noreturn]] void Throw(const std::string& path, const std::string& action) {
+  // The stream keeps the errno that write(2) set.
+  throw DataError(path, 0, "cannot " + action + ": " + std::strerror(errno));
+}
+
+}  // namespace
+
+MetricsLog::MetricsLog(const std::string& directory, int workers) {
+  for (int rank = 0; rank < workers; ++rank) {
+    const std::string name =
+        rank == 0 ? "metrics.jsonl" : "metrics-rank-" + std::to_string(rank) + ".jsonl";
+    const std::string path = directory + "/" + name;
+    files_.push_back({path, std::ofstream(path, std::ios::trunc)});
+    if (!files_.back().stream) Throw(path, "create the file");
+  }
+}
+
+void MetricsLog::Add(int rank, std::span<const StepRecord> steps,
+                     std::span<const HashedEvaluation> evaluations) {
+  if (steps.empty() && evaluations.empty()) return;
+  auto& [path, file] = files_[static_cast<std::size_t>(rank)];
+  for (const StepRecord& step : steps) file << StepLine(step).dump() << '\n';
+  for (const auto& evaluation : evaluations) file << EvaluationLine(evaluation).dump() << '\n';
+  file.flush();
+  if (!file) Throw(path, "write");
+}
+
+void MetricsLog::Close() {
+  for (auto& [path, stream] : files_) {
+    stream.close();
+    if (!stream) Throw(path, "write");
+  }
+}
+
+}  // namespace ringside

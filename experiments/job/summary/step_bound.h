@@ -1,0 +1,32 @@
+#ifndef RINGSIDE_EXPERIMENTS_JOB_SUMMARY_STEP_BOUND_H_
+#define RINGSIDE_EXPERIMENTS_JOB_SUMMARY_STEP_BOUND_H_
+
+#include <optional>
+#include <string>
+
+#include "ringside/common/measure/bound.h"
+#include "ringside/experiments/spec/run_spec.h"
+
+namespace ringside {
+
+/// The least communication that theory allows for one step of a run.
+struct StepBound {
+  Cost cost;                      ///< Bytes; `seconds` ignores uneven rates and racks.
+  std::optional<double> comm_ms;  ///< On the run's links; absent without a link.
+  std::string missing;            ///< The reason why a run with links has no `comm_ms`.
+};
+
+/// The bound for encoded bytes: a worker pushes `gradient_bytes` in a step and gets
+/// `parameter_bytes` back. `hosts` is the number of hosts with workers. Absent when the strategy is
+/// unknown or has no bound.
+///
+/// The time is that of the busiest link. A host's link counts at its own rate. A rack's uplink
+/// counts when the strategy's formula says what crosses it (rings: each edge between two racks;
+/// servers: what workers exchange with servers of other racks). With a codec whose gradients are
+/// gathered, a worker receives from all others, whatever the strategy does with sums. Pure.
+std::optional<StepBound> BoundOf(const RunSpec& spec, int hosts, double gradient_bytes,
+                                 double parameter_bytes);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_JOB_SUMMARY_STEP_BOUND_H_

@@ -1,0 +1,321 @@
+#include "ringside/experiments/job/summary/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "ringside/experiments/job/summary/ordered_step_bound.h"
+#include "ringside/experiments/job/summary/step_bound.h"
+#include "ringside/experiments/network/network_plan.h"
+#include "ringside/experiments/spec/catalog.h"
+#include "ringside/experiments/spec/server_layout.h"
+#include "ringside/experiments/spec/transport.h"
+#include "ringside/experiments/statistics/step_statistics.h"
+#include "ringside/experiments/system/build_info.h"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+
+json OrNull(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? json(*value) : json();
+}
+
+/// The sum of one key over reports; absent when a report lacks it.
+std::optional<double> Sum(const std::vector<json>& reports, const char* key) {
+  double sum = 0;
+  for (const json& report : reports) {
+    if (!report.is_object() || !report.contains(key)) return std::nullopt;
+    sum += report[key].get<double>();
+  }
+  if (reports.empty()) return std::nullopt;
+  return sum;
+}
+
+std::optional<double> Mean(const std::vector<json>& reports, const char* key) {
+  const std::optional<double> sum = Sum(reports, key);
+  if (!sum) return std::nullopt;
+  return *sum / static_cast<double>(reports.size());
+}
+
+class SummaryMaker {
+ public:
+  explicit SummaryMaker(const RunRecord& run) : run_(run), spec_(run.spec) {
+    std::vector<std::vector<StepRecord>> ranks;
+    for (const WorkerRecord& worker : run.workers) {
+      ranks.push_back(worker.steps);
+      workers_.push_back(worker.report);
+      hosts_.insert(worker.host);
+    }
+    statistics_ = Summarize(ranks, spec_.warmup_steps);
+    for (const json& report : workers_) {
+      if (report.is_object() && report["server"].is_object()) servers_.push_back(report["server"]);
+    }
+    servers_.insert(servers_.end(), run.server_reports.begin(), run.server_reports.end());
+    if (!workers_.empty() && workers_.front().is_object()) first_ = workers_.front();
+  }
+
+  json Make() {
+    AddIdentity();
+    AddTimes();
+    AddBytes();
+    AddBound();
+    AddStaleness();
+    AddQuality();
+    AddResources();
+    return summary_;
+  }
+
+ private:
+  /// A value of rank 0's report; null without a report.
+  json FromFirst(const char* key) const {
+    return first_.is_object() && first_.contains(key) ? first_[key] : json();
+  }
+
+  /// Steps that this run itself has done; a resumed run began at a later step.
+  double StepsRun() const {
+    if (!first_.is_object()) return 0;
+    return first_["steps_done"].get<double>() - first_["first_step"].get<double>();
+  }
+
+  /// The transport; null when nothing travels.
+  json Transport() const {
+    const std::string transport = TransportOf(spec_, static_cast<int>(hosts_.size())).name;
+    return transport.empty() ? json() : json(transport);
+  }
+
+  void AddIdentity() {
+    const StrategyEntry* entry = spec_.catalog().FindStrategy(spec_.strategy);
+    const BuildInfo build = ThisBuild();
+    const ServerLayout layout = LayoutServers(spec_);
+    summary_ = {
+        {"schema", "ringside.summary/1"},
+        {"run_id", RunId(spec_)},
+        {"strategy", spec_.strategy},
+        {"family", entry == nullptr ? json() : json(FamilyName(entry->traits.family))},
+        {"model", spec_.model},
+        {"dataset", spec_.data},
+        {"workers", spec_.workers},
+        {"servers", layout.total()},
+        {"dedicated_servers", layout.dedicated},
+        {"colocated", layout.colocated > 0},
+        {"transport", Transport()},
+        {"codec", CodecText(spec_.options.codec)},
+        {"straggler", StragglerText(spec_.straggler)},
+        {"emulated_straggler", spec_.straggler != StragglerOptions{}},
+        {"hosts", hosts_.size()},
+        {"network", spec_.network ? json(NetworkText(*spec_.network)) : json()},
+        {"link_ok", run_.network.is_object() ? run_.network.at("ok") : json()},
+        {"address", run_.address},
+        {"link_bits_per_s", spec_.link_bits_per_s > 0 ? json(spec_.link_bits_per_s) : json()},
+        {"link_latency_s", spec_.link_latency_s},
+        {"parameters", FromFirst("parameters")},
+        {"buckets", FromFirst("buckets")},
+        {"notes", FromFirst("notes")},
+        {"seed", spec_.seed},
+        {"repetition", spec_.repetition},
+        {"global_batch", spec_.ResolvedGlobalBatch()},
+        {"status", run_.status},
+        {"error", run_.error.empty() ? json() : json(run_.error)},
+        {"started", run_.started},
+        {"ended", run_.ended},
+        {"wall_seconds", run_.wall_seconds},
+        {"startup_seconds", OrNull(run_.startup_seconds)},
+        {"launcher", run_.launcher},
+        {"version", build.version},
+        {"git", build.git},
+    };
+  }
+
+  void AddTimes() {
+    summary_["steps"] = first_.is_object() ? first_["steps_done"] : json(CommonSteps());
+    summary_["first_step"] = FromFirst("first_step");
+    summary_["total_steps"] = FromFirst("total_steps");
+    summary_["counted_steps"] = statistics_.steps;
+    summary_["epochs"] = FromFirst("epochs");
+    summary_["step_ms"] = {{"median", OrNull(statistics_.step_ms_median)},
+                           {"p10", OrNull(statistics_.step_ms_p10)},
+                           {"p90", OrNull(statistics_.step_ms_p90)}};
+    summary_["compute_ms"] = OrNull(statistics_.compute_ms);
+    summary_["submit_ms"] = OrNull(statistics_.submit_ms);
+    summary_["forward_ms"] = OrNull(statistics_.forward_ms);
+    summary_["exposed_comm_ms"] = OrNull(statistics_.exposed_comm_ms);
+    summary_["data_ms"] = OrNull(statistics_.data_ms);
+    summary_["codec_ms"] = OrNull(statistics_.codec_ms);
+    summary_["critical_path"] = CriticalPathJson(run_.critical_path, spec_.warmup_steps);
+    summary_["straggler_ms"] = OrNull(statistics_.straggler_ms);
+    summary_["samples_per_s"] = OrNull(statistics_.samples_per_s);
+    summary_["train_seconds"] = FromFirst("train_seconds");
+    summary_["emulated_compute"] = EmulatedComputeMs() > 0;
+    summary_["emulated_compute_ms"] = EmulatedComputeMs() > 0 ? json(EmulatedComputeMs()) : json();
+  }
+
+  /// One past the last step that every rank recorded, for runs without a report.
+  std::int64_t CommonSteps() const {
+    std::int64_t steps = -1;
+    for (const WorkerRecord& worker : run_.workers) {
+      const std::int64_t own = worker.steps.empty() ? 0 : worker.steps.back().step + 1;
+      steps = steps < 0 ? own : std::min(steps, own);
+    }
+    return std::max<std::int64_t>(steps, 0);
+  }
+
+  double EmulatedComputeMs() const {
+    return first_.is_object() ? first_["emulated_compute_ms"].get<double>() : 0;
+  }
+
+  void AddPerStep(const char* key, const std::optional<double>& total) {
+    summary_[key] = OrNull(total);
+    summary_[std::string(key) + "_per_step"] =
+        total && StepsRun() > 0 ? json(*total / StepsRun()) : json();
+  }
+
+  void AddBytes() {
+    AddPerStep("bytes_sent_per_worker", Mean(workers_, "socket_bytes_sent"));
+    AddPerStep("bytes_received_per_worker", Mean(workers_, "socket_bytes_received"));
+    AddPerStep("payload_bytes_sent_per_worker", Mean(workers_, "payload_bytes_sent"));
+    AddPerStep("payload_bytes_received_per_worker", Mean(workers_, "payload_bytes_received"));
+    AddPerStep("bytes_per_server", Mean(servers_, "payload_bytes_received"));
+  }
+
+  void AddBound() {
+    for (const char* key :
+         {"bound_ms", "bound_comm_ms", "bound_ratio", "bound_missing", "bound_order",
+          "bound_bytes_sent_per_worker_per_step", "bound_bytes_received_per_worker_per_step",
+          "bound_bytes_per_server_per_step"}) {
+      summary_[key] = nullptr;
+    }
+    if (!first_.is_object()) return;
+    const std::optional<StepBound> bound =
+        BoundOf(spec_, static_cast<int>(hosts_.size()), first_["gradient_wire_bytes"].get<double>(),
+                first_["parameter_wire_bytes"].get<double>());
+    if (!bound) return;
+    summary_["bound_bytes_sent_per_worker_per_step"] = bound->cost.bytes_sent_per_worker;
+    summary_["bound_bytes_received_per_worker_per_step"] = bound->cost.bytes_received_per_worker;
+    summary_["bound_bytes_per_server_per_step"] = bound->cost.bytes_per_server;
+    if (!bound->missing.empty()) summary_["bound_missing"] = bound->missing;
+    if (!bound->comm_ms) return;
+    AddBoundOfTime(*bound->comm_ms);
+    AddOrder(*bound);
+  }
+
+  double BoundComputeMs() const {
+    return EmulatedComputeMs() > 0 ? EmulatedComputeMs() : statistics_.compute_ms.value_or(0);
+  }
+
+  /// The forward pass's share of measured compute; stragglers and busy cores slow both passes.
+  double ForwardShare() const {
+    const double compute_ms = statistics_.compute_ms.value_or(0);
+    return compute_ms > 0 ? std::min(1.0, statistics_.forward_ms.value_or(0) / compute_ms) : 0;
+  }
+
+  void AddOrder(const StepBound& bound) {
+    OrderedStepInput input;
+    input.compute_ms = BoundComputeMs();
+    input.forward_ms = ForwardShare() * input.compute_ms;
+    input.gradient_bytes = first_["gradient_wire_bytes"].get<double>();
+    input.parameter_bytes = first_["parameter_wire_bytes"].get<double>();
+    input.last_bucket = first_["last_bucket_share"].get<double>();
+    if (const json& bytes = first_["busiest_link_bytes"]; !bytes.is_null()) {
+      input.busiest_link_bytes = bytes.get<double>();
+    }
+    const std::optional<OrderedStepBound> order = OrderedStepBoundOf(spec_, bound, input);
+    if (!order) return;
+    summary_["bound_order"] = {{"step_ms", order->step_ms},
+                               {"compute_ms", order->compute_ms},
+                               {"uneven_ms", order->uneven_ms},
+                               {"last_bucket_ms", order->last_bucket_ms}};
+  }
+
+  void AddBoundOfTime(double comm_ms) {
+    const double bound_ms = std::max(comm_ms, BoundComputeMs());
+    summary_["bound_comm_ms"] = comm_ms;
+    summary_["bound_ms"] = bound_ms;
+    const std::optional<double> step_ms = StepAgainstBound();
+    if (step_ms && bound_ms > 0) summary_["bound_ratio"] = *step_ms / bound_ms;
+  }
+
+  /// The step time to compare with the bound: the median, or the mean if the strategy sums every H
+  /// steps. Most of its steps do not communicate, while the bound spreads the sum over all.
+  std::optional<double> StepAgainstBound() const {
+    const std::int64_t period = StepsPerSum(spec_);
+    if (period == 1) return statistics_.step_ms_median;
+    std::vector<std::vector<StepRecord>> ranks;
+    for (const WorkerRecord& worker : run_.workers) ranks.push_back(worker.steps);
+    return MeanStepMs(ranks, spec_.warmup_steps, period);
+  }
+
+  /// The staleness as the servers counted it; without servers, as the workers' recorders did.
+  std::map<std::int64_t, std::int64_t> Staleness() const {
+    std::map<std::int64_t, std::int64_t> histogram;
+    for (const json& report : servers_.empty() ? workers_ : servers_) {
+      if (!report.is_object()) continue;
+      for (const auto& [versions, pushes] : report["staleness"].items()) {
+        histogram[std::stoll(versions)] += pushes.get<std::int64_t>();
+      }
+    }
+    return histogram;
+  }
+
+  void AddStaleness() {
+    const auto histogram = Staleness();
+    double sum = 0;
+    double count = 0;
+    json json_histogram = json::object();
+    for (const auto& [versions, pushes] : histogram) {
+      json_histogram[std::to_string(versions)] = pushes;
+      sum += static_cast<double>(versions) * static_cast<double>(pushes);
+      count += static_cast<double>(pushes);
+    }
+    summary_["staleness"] = {{"histogram", json_histogram},
+                             {"mean", count > 0 ? json(sum / count) : json()},
+                             {"max", histogram.empty() ? json() : json(histogram.rbegin()->first)}};
+    const std::optional<double> dropped = Sum(servers_, "dropped_pushes");
+    summary_["dropped_pushes"] = dropped ? json(static_cast<std::int64_t>(*dropped)) : json();
+  }
+
+  void AddQuality() {
+    summary_["final_loss"] = OrNull(statistics_.final_loss);
+    summary_["eval_loss"] = run_.evaluation ? json(run_.evaluation->record.loss) : json();
+    summary_["eval_accuracy"] = run_.evaluation ? json(run_.evaluation->record.accuracy) : json();
+    summary_["params_sha256"] = FromFirst("params_sha256");
+  }
+
+  void AddResources() {
+    summary_["cpu_seconds"] = {{"workers", OrNull(Sum(workers_, "cpu_seconds"))},
+                               {"servers", OrNull(Sum(run_.server_reports, "cpu_seconds"))}};
+    summary_["machine_busy"] = FromFirst("machine_busy");
+    std::vector<json> processes = workers_;
+    processes.insert(processes.end(), run_.server_reports.begin(), run_.server_reports.end());
+    const std::optional<double> peak = Sum(processes, "peak_rss_bytes");
+    summary_["peak_rss_bytes"] = peak ? json(static_cast<std::int64_t>(*peak)) : json();
+  }
+
+  const RunRecord& run_;
+  const RunSpec& spec_;
+  StepStatistics statistics_;
+  std::vector<json> workers_;  // reports by rank; null when none came
+  std::vector<json> servers_;  // of co-located and dedicated servers
+  std::set<std::string> hosts_;
+  json first_;  // rank 0's report
+  json summary_;
+};
+
+}  // namespace
+
+json MakeSummary(const RunRecord& run) { return SummaryMaker(run).Make(); }
+
+json BenchSummary(const RunRecord& run) {
+  json reports = json::array();
+  for (const WorkerRecord& worker : run.workers) reports.push_back(worker.report);
+  return {{"schema", "ringside.bench-job/1"},
+          {"strategy", run.spec.strategy},
+          {"status", run.status},
+          {"error", run.error.empty() ? json() : json(run.error)},
+          {"network", run.network},
+          {"workers", reports}};
+}
+
+}  // namespace ringside

@@ -1,0 +1,50 @@
+#ifndef RINGSIDE_EXPERIMENTS_JOB_SUMMARY_SUMMARY_H_
+#define RINGSIDE_EXPERIMENTS_JOB_SUMMARY_SUMMARY_H_
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ringside/common/measure/recorder.h"
+#include "ringside/experiments/job/coordinator/job_state.h"
+#include "ringside/experiments/job/timeline/critical_path.h"
+#include "ringside/experiments/spec/run_spec.h"
+
+namespace ringside {
+
+/// What the host of a job collected from one worker.
+struct WorkerRecord {
+  std::string host;
+  std::vector<StepRecord> steps;
+  nlohmann::json report;  ///< Null when the worker handed none in.
+};
+
+/// The input of a summary.
+struct RunRecord {
+  RunSpec spec;
+  std::string status;  ///< `JobStatusName`.
+  std::string error;
+  std::string started;  ///< UTC, "2026-03-01T12:00:00Z".
+  std::string ended;
+  double wall_seconds = 0;
+  std::optional<double> startup_seconds;  ///< From the start to the first heartbeat with a step.
+  std::string address;
+  nlohmann::json network;                      ///< The content of network.json, if emulated.
+  std::string launcher;                        ///< "ringside", or the ranks' launcher.
+  std::vector<WorkerRecord> workers;           ///< By rank.
+  std::vector<nlohmann::json> server_reports;  ///< Of dedicated servers; null when none came.
+  std::optional<HashedEvaluation> evaluation;  ///< The last one.
+  std::vector<CriticalStep> critical_path;     ///< `CriticalPathOf` this run.
+};
+
+/// The object of summary.json; docs/run-bundle.md explains each key. A figure that the run did not
+/// reach is null. Pure.
+nlohmann::json MakeSummary(const RunRecord& run);
+
+/// The summary of a job that timed instead of training: each worker's report, by rank.
+nlohmann::json BenchSummary(const RunRecord& run);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_JOB_SUMMARY_SUMMARY_H_

@@ -1,0 +1,260 @@
+#include "ringside/experiments/report/render/markdown.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "ringside/experiments/spec/bundle.h"
+#include "ringside/experiments/text/units.h"
+
+namespace ringside {
+namespace {
+
+// A column of the table of cells. An absent value is a dash; an interval follows its number.
+struct Column {
+  const char* title;
+  const char* name;  ///< In `StudyCell::intervals`.
+  std::optional<double> StudyCell::*member;
+  std::string (*text)(double value);
+};
+
+template <int digits>
+std::string Fixed(double value) {
+  return fmt::format("{:.{}f}", value, digits);
+}
+std::string Percent(double value) { return fmt::format("{:.1f} %", value * 100); }
+
+constexpr std::array kColumns{
+    Column{"step, ms", "step_ms", &StudyCell::step_ms, Fixed<2>},
+    Column{"exposed, ms", "exposed_comm_ms", &StudyCell::exposed_comm_ms, Fixed<2>},
+    Column{"samples/s", "samples_per_s", &StudyCell::samples_per_s, Fixed<0>},
+    Column{"speed-up", "speedup", &StudyCell::speedup, Fixed<2>},
+    Column{"sent/step", "bytes_per_step", &StudyCell::bytes_per_step, FormatBytes},
+    Column{"bound, ms", "bound_ms", &StudyCell::bound_ms, Fixed<2>},
+    Column{"step/bound", "bound_ratio", &StudyCell::bound_ratio, Fixed<2>},
+    Column{"accuracy", "accuracy", &StudyCell::accuracy, Percent},
+    Column{"staleness", "staleness_mean", &StudyCell::staleness_mean, Fixed<2>},
+};
+
+std::string Row(const std::vector<std::string>& cells) {
+  return fmt::format("| {} |\n", fmt::join(cells, " | "));
+}
+
+std::string NumberText(const StudyCell& cell, const Column& column) {
+  const std::optional<double>& value = cell.*column.member;
+  if (!value) return "–";
+  std::string out = column.text(*value);
+  if (const auto interval = cell.intervals.find(column.name); interval != cell.intervals.end()) {
+    out += fmt::format(" ({} to {})", column.text(interval->second.low),
+                       column.text(interval->second.high));
+  }
+  return out;
+}
+
+std::string ServersText(const StudyCell& cell) {
+  if (cell.servers == 0) return "–";
+  return fmt::format("{}{}", cell.servers, cell.colocated ? " co-located" : "");
+}
+
+std::string TransportText(const StudyTable& table, const StudyCell& cell) {
+  if (cell.transport.empty()) return "–";
+  return EscapeMarkdown(cell.transport + (MixesTransports(table) ? " *" : ""));
+}
+
+std::string CellsTable(const StudyTable& table) {
+  std::vector<Column> columns;
+  std::ranges::copy_if(kColumns, std::back_inserter(columns), [&](const Column& column) {
+    return std::ranges::any_of(
+        table.cells, [&](const StudyCell& cell) { return (cell.*column.member).has_value(); });
+  });
+  std::vector<std::string> titles;
+  for (const std::string& key : table.varied_keys) titles.push_back(EscapeMarkdown(key));
+  const bool transports = HasTransports(table);
+  titles.insert(titles.end(), {"strategy", "workers", "servers"});
+  if (transports) titles.emplace_back("transport");
+  titles.emplace_back("runs");
+  std::vector<std::string> rules(titles.size(), "---");
+  for (const Column& column : columns) titles.emplace_back(column.title);
+  rules.resize(titles.size(), "--:");
+  const bool explained = std::ranges::any_of(
+      table.cells, [](const StudyCell& cell) { return !cell.bound_explanation.empty(); });
+  if (explained) {
+    titles.emplace_back("why not at its bound");
+    rules.emplace_back("---");
+  }
+  std::string out = Row(titles) + Row(rules);
+  for (const StudyCell& cell : table.cells) {
+    std::vector<std::string> row;
+    for (const std::string& key : table.varied_keys) {
+      row.push_back(EscapeMarkdown(cell.varied.at(key)));
+    }
+    row.push_back(EscapeMarkdown(cell.strategy));
+    row.push_back(std::to_string(cell.workers));
+    row.push_back(ServersText(cell));
+    if (transports) row.push_back(TransportText(table, cell));
+    row.push_back(cell.failed == 0 ? std::to_string(cell.runs)
+                                   : fmt::format("{} + {} failed", cell.runs, cell.failed));
+    for (const Column& column : columns) row.push_back(NumberText(cell, column));
+    if (explained) row.push_back(EscapeMarkdown(cell.bound_explanation));
+    out += Row(row);
+  }
+  return out;
+}
+
+std::string VerdictText(const StudyTable& table) {
+  std::string out;
+  if (!table.verdict.sentence.empty()) {
+    out += fmt::format("**{}**", EscapeMarkdown(table.verdict.sentence));
+    out += fmt::format(" ({})\n\n", CertaintyName(table.verdict.certainty));
+  }
+  for (const std::string& caveat : table.verdict.caveats) {
+    out += fmt::format("- {}\n", EscapeMarkdown(caveat));
+  }
+  if (!table.verdict.caveats.empty()) out += '\n';
+  for (const Finding& finding : table.findings) {
+    out += fmt::format("- {}\n", EscapeMarkdown(finding.sentence));
+  }
+  if (!table.findings.empty()) out += '\n';
+  return out;
+}
+
+std::string ClaimsText(const StudyTable& table) {
+  if (table.claims.empty()) return {};
+  std::string out = "## Common claims, tested by these runs\n\n";
+  for (const Claim& claim : table.claims) {
+    out += fmt::format("- **{}**: {}. At {}: {}.\n", OutcomeName(claim.outcome),
+                       EscapeMarkdown(claim.claim), EscapeMarkdown(claim.place),
+                       EscapeMarkdown(claim.numbers));
+  }
+  return out + '\n';
+}
+
+std::string NumbersText(const StudyTable& table) {
+  if (table.cells.empty()) return {};
+  std::string out = "## The numbers\n\n" + CellsTable(table) + '\n';
+  out += fmt::format(
+      "Medians over runs; in parentheses {:.0f} % bootstrap intervals over runs, given for at "
+      "least {} runs.\nExposed: the time that a step waits for communication. Bound: the least "
+      "that theory allows on the declared link.\n",
+      table.method.confidence * 100, table.method.minimum_runs);
+  if (std::ranges::any_of(table.cells,
+                          [](const StudyCell& cell) { return !cell.bound_flag.empty(); })) {
+    out +=
+        "The last column gives the reason for a step outside 1.00 to 1.15 of its bound, as far as "
+        "the runs recorded it.\n";
+  }
+  const auto emulated = [](const StudyCell& cell) { return cell.emulated_compute; };
+  if (std::ranges::any_of(table.cells, emulated)) {
+    out += "Compute was emulated: workers waited for its time. Every byte was really sent.\n";
+  }
+  if (MixesTransports(table)) {
+    out += "\\* Rows over different transports compare transports as well as strategies.\n";
+  }
+  return out + '\n';
+}
+
+std::string PairsText(const StudyTable& table) {
+  if (table.pairs.empty()) return {};
+  std::string out = "## Each strategy against its baseline\n\n";
+  out += Row({"at", "compared", "with the baseline", "ratio of samples/s", "95 % interval",
+              "P(faster)", "how sure"});
+  out += Row({"---", "---", "---", "--:", "--:", "--:", "---"});
+  for (const BaselineComparison& pair : table.pairs) {
+    const Comparison& speed = pair.over_baseline;
+    const auto text = [](const std::optional<double>& number) {
+      return number ? fmt::format("{:.3f}", *number) : "–";
+    };
+    out += Row({EscapeMarkdown(pair.place),
+                EscapeMarkdown(pair.compared + (pair.transports_differ ? " *" : "")),
+                EscapeMarkdown(pair.baseline), text(speed.ratio),
+                speed.interval
+                    ? fmt::format("{:.3f} to {:.3f}", speed.interval->low, speed.interval->high)
+                    : "–",
+                text(speed.p_greater), CertaintyName(pair.certainty)});
+  }
+  out +=
+      "\nAbove 1 the strategy is faster than the baseline. P(faster): the share of run pairs in "
+      "which it is.\n";
+  if (std::ranges::any_of(table.pairs, &BaselineComparison::transports_differ)) {
+    out += "\\* It used another transport than the baseline, so transports are compared too.\n";
+  }
+  return out + '\n';
+}
+
+std::string WarningsText(const StudyTable& table) {
+  if (table.method.warnings.empty()) return {};
+  std::string out = "## Warnings\n\n";
+  for (const std::string& warning : table.method.warnings) {
+    out += fmt::format("- {}\n", EscapeMarkdown(warning));
+  }
+  return out + '\n';
+}
+
+std::string MethodText(const StudyTable& table) {
+  if (table.cells.empty()) return {};
+  return fmt::format("## Method\n\n- Warm-up: {}.\n- Outliers: {}.\n\n",
+                     EscapeMarkdown(table.method.warmup), EscapeMarkdown(table.method.outliers));
+}
+
+std::string ProblemsText(const StudyTable& table) {
+  if (table.failed.empty() && table.problems.empty()) return {};
+  std::string out = "## Left out\n\n";
+  for (const FailedRun& run : table.failed) {
+    out += fmt::format("- {}: {} ({})\n", EscapeMarkdown(run.label),
+                       EscapeMarkdown(StatusText(run.status, run.error)),
+                       EscapeMarkdown(run.directory));
+  }
+  for (const BundleProblem& problem : table.problems) {
+    out +=
+        fmt::format("- {}: {}\n", EscapeMarkdown(problem.directory), EscapeMarkdown(problem.cause));
+  }
+  return out + '\n';
+}
+
+std::string EnvironmentText(const StudyTable& table) {
+  std::string out;
+  for (const StudyEnvironment& environment : table.environments) {
+    out += fmt::format("## Environment of {} run{}\n\n", environment.runs,
+                       environment.runs == 1 ? "" : "s");
+    for (const auto& [key, value] : environment.values) {
+      out += fmt::format("- {}: {}\n", EscapeMarkdown(key), EscapeMarkdown(value));
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string EscapeMarkdown(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else if (c == '&') {
+      out += "&amp;";
+    } else if (static_cast<unsigned char>(c) < ' ') {
+      out += ' ';
+    } else {
+      if (std::string_view("\\`*_[]|~#!").find(c) != std::string_view::npos) out += '\\';
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string RenderMarkdown(const StudyTable& table, const std::vector<std::string>& pictures) {
+  std::string out = fmt::format("# {}\n\n", EscapeMarkdown(table.name));
+  out += VerdictText(table) + ClaimsText(table);
+  for (const std::string& picture : pictures) out += fmt::format("![]({})\n\n", picture);
+  out += NumbersText(table) + PairsText(table) + WarningsText(table) + MethodText(table) +
+         ProblemsText(table);
+  out += EnvironmentText(table);
+  out.pop_back();
+  return out;
+}
+
+}  // namespace ringside

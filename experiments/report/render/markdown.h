@@ -1,0 +1,21 @@
+#ifndef RINGSIDE_EXPERIMENTS_REPORT_RENDER_MARKDOWN_H_
+#define RINGSIDE_EXPERIMENTS_REPORT_RENDER_MARKDOWN_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ringside/experiments/report/study/study_table.h"
+
+namespace ringside {
+
+/// A page in GitHub's Markdown: verdict, findings, numbers, pictures, problems and method.
+/// `pictures` are links, relative to the directory of the page. Pure.
+std::string RenderMarkdown(const StudyTable& table, const std::vector<std::string>& pictures = {});
+
+/// Text on one line, escaped so that nothing in it acts as Markdown or HTML.
+std::string EscapeMarkdown(std::string_view text);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_REPORT_RENDER_MARKDOWN_H_

@@ -1,0 +1,253 @@
+#include "ringside/experiments/report/study/bound_explanation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "ringside/experiments/statistics/quantile.h"
+
+namespace ringside {
+namespace {
+
+constexpr char kUnexplained[] = "not explained by what was recorded";
+constexpr double kWorthSaying = 0.02;  // of the bound
+constexpr double kLinkSlow = 0.98;     // of the expected goodput
+constexpr double kTimer = 0.99;
+
+/// A cell's link rates, relative to those that the bound assumes.
+struct LinkShares {
+  std::optional<double> slowest;  ///< Each run's slowest; median over runs, like the step.
+  double fastest = 0;             ///< The fastest of any run.
+  int runs_not_ok = 0;
+};
+
+LinkShares SharesOf(const StudyCell& cell) {
+  LinkShares shares;
+  std::vector<double> slowest;
+  for (const StudyRun& run : cell.results) {
+    if (run.status != "done") continue;
+    if (run.link_ok == false) ++shares.runs_not_ok;
+    double slowest_here = std::numeric_limits<double>::infinity();
+    for (const StudyLink& link : run.links) {
+      // Not judged: one connection does not show the capacity of such a link.
+      if (!link.ok || link.expected_bytes_per_s.value_or(0) <= 0) continue;
+      for (const auto& measured : {link.sent_bytes_per_s, link.received_bytes_per_s}) {
+        if (!measured || *measured <= 0) continue;
+        const double share = *measured / *link.expected_bytes_per_s;
+        slowest_here = std::min(slowest_here, share);
+        shares.fastest = std::max(shares.fastest, share);
+      }
+    }
+    if (std::isfinite(slowest_here)) slowest.push_back(slowest_here);
+  }
+  shares.slowest = Median(std::move(slowest));
+  return shares;
+}
+
+/// The mean step from samples and time; a median of each step's slowest worker hides some of it.
+std::optional<double> StepMsByThroughput(const StudyCell& cell) {
+  if (cell.samples_per_s.value_or(0) <= 0 || cell.global_batch <= 0) return std::nullopt;
+  return 1000 * static_cast<double>(cell.global_batch) / *cell.samples_per_s;
+}
+
+const ConfidenceInterval* IntervalOf(const StudyCell& cell) {
+  const auto found = cell.intervals.find("bound_ratio");
+  return found == cell.intervals.end() ? nullptr : &found->second;
+}
+
+std::string MsText(double ms) {
+  return ms < 100 ? fmt::format("{:.3g} ms", ms) : fmt::format("{:.0f} ms", ms);
+}
+
+/// Collects the causes of the time above a bound.
+class Above {
+ public:
+  explicit Above(const StudyCell& cell)
+      : cell_(cell), bound_ms_(*cell.bound_ms), left_ms_((*cell.bound_ratio - 1) * bound_ms_) {}
+
+  BoundExplanation Explain() {
+    AddInterval();
+    AddOrder();
+    AddLinks();
+    AddStragglers();
+    AddParts();
+    AddCores();
+    if (!Enough()) AddMessages();
+    if (texts_.empty()) return {kUnexplained, false};
+    std::string text = fmt::format("{}", fmt::join(texts_, "; "));
+    if (Enough()) return {std::move(text), true};
+    return {fmt::format("{}; the rest, {}, is {}", text, MsText(left_ms_), kUnexplained), false};
+  }
+
+ private:
+  bool Enough() const { return whole_ || left_ms_ <= (kAboveBound - 1) * bound_ms_; }
+
+  void AddWhole(std::string text) {
+    whole_ = true;
+    texts_.push_back(std::move(text));
+  }
+
+  /// Returns `what`, followed by its milliseconds.
+  void AddMs(const std::string& what, double ms) {
+    if (ms < kWorthSaying * bound_ms_) return;
+    left_ms_ -= ms;
+    texts_.push_back(fmt::format("{}: {}", what, MsText(ms)));
+  }
+
+  void AddInterval() {
+    const ConfidenceInterval* interval = IntervalOf(cell_);
+    if (interval == nullptr || interval->low > kAboveBound) return;
+    AddWhole(fmt::format("noise: the 95 % interval of the ratio, {:.2f} to {:.2f}, holds {:.2f}",
+                         interval->low, interval->high, kAboveBound));
+  }
+
+  /// The median over the runs with known buckets; 0 when there is none.
+  template <typename Value>
+  double MedianOfOrders(Value value) const {
+    std::vector<double> values;
+    for (const StudyRun& run : cell_.results) {
+      if (run.status == "done" && run.order && run.bound_ms) values.push_back(value(run));
+    }
+    return Median(std::move(values)).value_or(0);
+  }
+
+  void AddOrder() {
+    const double over_ms =
+        MedianOfOrders([](const StudyRun& run) { return run.order->step_ms - *run.bound_ms; });
+    std::vector<std::string> parts;
+    double sum_ms = 0;
+    const auto add = [&](const char* what, double OrderedStep::*part) {
+      const double ms = MedianOfOrders([&](const StudyRun& run) { return (*run.order).*part; });
+      if (ms > 0) parts.push_back(fmt::format("{} {}", what, MsText(ms)));
+      sum_ms += ms;
+    };
+    add("compute with nothing to overlap with", &OrderedStep::compute_ms);
+    add("servers' uneven parts", &OrderedStep::uneven_ms);
+    add("the last bucket's way", &OrderedStep::last_bucket_ms);
+    // When computing sets the bound, some of the communication is hidden behind it.
+    const bool add_up = std::abs(sum_ms - over_ms) < kWorthSaying * bound_ms_;
+    AddMs(add_up
+              ? fmt::format("buckets travel whole and in order ({})", fmt::join(parts, ", "))
+              : "communication that has no compute to hide behind, since buckets travel in order",
+          over_ms);
+  }
+
+  const StudyRun* AnyDone() const {
+    const auto run = std::ranges::find(cell_.results, "done", &StudyRun::status);
+    return run == cell_.results.end() ? nullptr : &*run;
+  }
+
+  void AddLinks() {
+    const LinkShares shares = SharesOf(cell_);
+    if (!shares.slowest || *shares.slowest >= kLinkSlow || !cell_.bound_comm_ms) return;
+    AddMs(fmt::format(
+              "the slowest link carried {:.1f} % of what was asked for{}", *shares.slowest * 100,
+              shares.runs_not_ok > 0
+                  ? fmt::format(" (not as asked in {} of {} runs)", shares.runs_not_ok, cell_.runs)
+                  : ""),
+          *cell_.bound_comm_ms * (1 / *shares.slowest - 1));
+  }
+
+  void AddStragglers() {
+    // A step is latest when one worker has all of the wait.
+    const double injected = cell_.straggler_ms.value_or(0) * cell_.workers;
+    AddMs("workers slowed on purpose, by up to", injected);
+    const std::optional<double> mean = StepMsByThroughput(cell_);
+    if (!mean || injected > 0) return;
+    AddMs("each step counts with its slowest worker, who is not always the same; over the mean",
+          *cell_.bound_ratio * bound_ms_ - *mean);
+  }
+
+  void AddParts() {
+    const CriticalPath path = cell_.critical_path.value_or(CriticalPath());
+    const double straggler_ms = cell_.straggler_ms.value_or(0);
+    if (straggler_ms == 0) {
+      AddMs("waiting for the last worker", path.straggler_wait_ms.value_or(0));
+    }
+    AddMs("waiting in a server's queue", path.server_queue_ms.value_or(0));
+    AddMs("encoding and decoding", path.codec_ms.value_or(0));
+    AddMs("waiting for data", path.data_ms.value_or(0));
+    const double compute_ms = cell_.compute_ms.value_or(0) - straggler_ms;
+    const double comm_ms = cell_.bound_comm_ms.value_or(bound_ms_);
+    const double longer_ms = comm_ms < bound_ms_ ? compute_ms - bound_ms_ : 0;
+    AddMs("compute took longer than the bound counts with", longer_ms);
+  }
+
+  void AddCores() {
+    if (cell_.cores_busy.value_or(0) < kCoresBusy) return;
+    const StudyRun* run = AnyDone();
+    const bool done = run != nullptr;
+    AddWhole(fmt::format(
+        "the machine's {}cores were {:.0f} % busy{}: the processor limits the emulation",
+        done && run->cores ? fmt::format("{} ", *run->cores) : "", *cell_.cores_busy * 100,
+        done ? OwnShare(*run) : ""));
+  }
+
+  /// The run's own part: other programs and the kernel's network code keep cores busy, too.
+  std::string OwnShare(const StudyRun& run) const {
+    const double core_seconds = run.cores.value_or(0) * run.wall_seconds.value_or(0);
+    if (core_seconds <= 0 || !run.cpu_seconds_workers) return "";
+    const int processes = cell_.workers + (cell_.colocated ? 0 : cell_.servers);
+    const double own = *run.cpu_seconds_workers + run.cpu_seconds_servers.value_or(0);
+    return fmt::format(" (the run's own {} {} took {:.0f} % of their time)", processes,
+                       processes == 1 ? "process" : "processes", own / core_seconds * 100);
+  }
+
+  void AddMessages() {
+    const bool servers = cell_.servers > 0;
+    const double messages = cell_.buckets.value_or(0) * (servers ? 2.0 : 2.0 * (cell_.workers - 1));
+    if (messages <= 0 || left_ms_ / messages > kMessageMs) return;
+    AddWhole(
+        fmt::format("the start-up of messages, which the bound leaves out: {:.2g} ms for each "
+                    "of {:.0f} a step",
+                    left_ms_ / messages, messages));
+  }
+
+  const StudyCell& cell_;
+  const double bound_ms_;
+  double left_ms_;      // above the bound, not accounted for yet
+  bool whole_ = false;  // something accounts for all of it
+  std::vector<std::string> texts_;
+};
+
+BoundExplanation ExplainBelow(const StudyCell& cell) {
+  const double ratio = *cell.bound_ratio;
+  std::vector<std::string> texts;
+  if (const ConfidenceInterval* interval = IntervalOf(cell); interval && interval->high >= 1) {
+    texts.push_back(fmt::format("noise: the 95 % interval of the ratio, {:.2f} to {:.2f}, holds 1",
+                                interval->low, interval->high));
+  }
+  if (ratio >= kTimer) texts.push_back("less than 1 %, which timers and shaping leave open");
+  if (const LinkShares links = SharesOf(cell); ratio * links.fastest >= 1) {
+    texts.push_back(fmt::format("links carried up to {:.1f} % of what the bound counts with",
+                                links.fastest * 100));
+  }
+  const std::optional<double> mean = StepMsByThroughput(cell);
+  if (mean && *mean >= *cell.bound_ms) {
+    texts.push_back(
+        fmt::format("the median step is a short one: by samples and time the mean is "
+                    "{:.2f} of the bound",
+                    *mean / *cell.bound_ms));
+  }
+  if (texts.empty()) return {kUnexplained, false};
+  return {fmt::format("{}", fmt::join(texts, "; ")), true};
+}
+
+}  // namespace
+
+BoundExplanation ExplainBound(const StudyCell& cell) {
+  if (!cell.bound_ratio || cell.bound_ms.value_or(0) <= 0) {
+    if (cell.bound_missing.empty()) return {};
+    return {"no bound: " + cell.bound_missing, true};
+  }
+  if (*cell.bound_ratio > kAboveBound) return Above(cell).Explain();
+  if (*cell.bound_ratio < kBelowBound) return ExplainBelow(cell);
+  return {};
+}
+
+}  // namespace ringside

@@ -1,0 +1,34 @@
+#ifndef RINGSIDE_EXPERIMENTS_REPORT_STUDY_BOUND_EXPLANATION_H_
+#define RINGSIDE_EXPERIMENTS_REPORT_STUDY_BOUND_EXPLANATION_H_
+
+#include <string>
+
+#include "ringside/experiments/report/study/study_cell.h"
+
+namespace ringside {
+
+/// A cell needs an explanation when step time / bound is above the first or below the second.
+inline constexpr double kAboveBound = 1.15;
+inline constexpr double kBelowBound = 1.00;
+/// Cores that are busy for this part of the training time limit the run. It is below 1 because the
+/// load comes in bursts, so that cores are never busy all the time.
+inline constexpr double kCoresBusy = 0.75;
+/// The most that the start-up of a further message may cost to count as an explanation.
+inline constexpr double kMessageMs = 0.15;
+
+/// Why a cell's step time differs from its bound.
+struct BoundExplanation {
+  std::string text;       ///< Empty when no explanation is needed.
+  bool explained = true;  ///< False: the runs' records do not explain it, and `text` says so.
+};
+
+/// Explains a cell whose `bound_ratio` lies outside 1.00 to 1.15, only from what its runs recorded.
+/// For a cell without a bound it says why there is none. Above the bound, causes with known
+/// milliseconds (a slow link, injected stragglers, waiting for the last worker, communication that
+/// was not hidden, codecs, loading, queues) come first. The rest may be the ratio's interval, busy
+/// cores or the start-up of messages, which the bound leaves out. Pure.
+BoundExplanation ExplainBound(const StudyCell& cell);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_REPORT_STUDY_BOUND_EXPLANATION_H_

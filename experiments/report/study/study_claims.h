@@ -1,0 +1,48 @@
+#ifndef RINGSIDE_EXPERIMENTS_REPORT_STUDY_STUDY_CLAIMS_H_
+#define RINGSIDE_EXPERIMENTS_REPORT_STUDY_STUDY_CLAIMS_H_
+
+#include <string>
+#include <vector>
+
+#include "ringside/experiments/report/study/study_cell.h"
+
+namespace ringside {
+
+enum class Outcome {
+  kShown,      ///< The interval lies where the claim says.
+  kRefuted,    ///< It lies elsewhere.
+  kUndecided,  ///< It contains both, or there is none (fewer than five runs).
+};
+
+/// "shown", "refuted", "undecided".
+const char* OutcomeName(Outcome outcome);
+
+/// A common claim about servers, rings or asynchrony, tested on the study's own runs.
+struct Claim {
+  std::string claim;  ///< "co-located servers are as fast as the ring".
+  std::string place;  ///< "4 workers, network=1Gbps": the scenario whose cells test it.
+  Outcome outcome = Outcome::kUndecided;
+  std::string numbers;  ///< The numbers behind the outcome.
+};
+
+/// The largest relative difference for "as fast as" and "about".
+inline constexpr double kClaimMargin = 0.10;
+/// The least R^2 of a line for linear growth.
+inline constexpr double kLinearR2 = 0.95;
+/// The most that a further worker may add at the line's end, relative to its beginning.
+inline constexpr double kBend = 1.5;
+
+/// Tests each claim in every scenario for which the study has the cells:
+///  - a single server's step time grows linearly with the workers, a ring's levels off (three
+///    numbers of workers or more, for the ring from two on);
+///  - S > N^2/(2(N-1)) dedicated servers are faster than the ring, and as many co-located ones as
+///    workers equal to it (ratio of samples per second, with its interval);
+///  - the mean staleness of asynchronous updates is about N - 1;
+///  - under stragglers a relaxed strategy is faster than its synchronous sibling, and less
+///  accurate.
+/// Pure.
+std::vector<Claim> ClaimsOf(const std::vector<StudyCell>& cells);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_REPORT_STUDY_STUDY_CLAIMS_H_

@@ -1,0 +1,32 @@
+#ifndef RINGSIDE_EXPERIMENTS_REPORT_STUDY_STUDY_SCALING_H_
+#define RINGSIDE_EXPERIMENTS_REPORT_STUDY_STUDY_SCALING_H_
+
+#include <string>
+#include <vector>
+
+#include "ringside/experiments/report/study/study_table.h"
+
+namespace ringside {
+
+/// The strategy as "ps-sync with 2 servers over shm", without workers and varied keys. Pure.
+std::string StrategyText(const StudyCell& cell);
+
+/// The keys of `SharedKeys` and the codec, as "network=1Gbps, codec=fp16". Pure.
+std::string WorkloadText(const StudyCell& cell);
+
+/// Workers and workload, as "4 workers, network=1Gbps". Pure.
+std::string ScenarioText(const StudyCell& cell);
+
+/// Applies `AreComparableTransports` to two cells. Pure.
+bool AreComparable(const StudyCell& a, const StudyCell& b);
+
+/// "; transports differ: grpc against shm" for two cells; empty when they do not differ. Pure.
+std::string TransportsText(const StudyCell& first, const StudyCell& second);
+
+/// The series of cells that differ only in the number of workers, with their fits. Cells with as
+/// many dedicated servers as workers form their own series. Pure.
+std::vector<StudyScaling> ScalingOf(const std::vector<StudyCell>& cells);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_REPORT_STUDY_STUDY_SCALING_H_

@@ -1,0 +1,102 @@
+#include "ringside/experiments/report/study/study_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "ringside/experiments/report/study/study_cells.h"
+#include "ringside/experiments/report/study/study_environments.h"
+#include "ringside/experiments/report/study/study_judgement.h"
+#include "ringside/experiments/report/study/study_runs.h"
+#include "ringside/experiments/report/study/study_scaling.h"
+#include "ringside/experiments/report/study/study_target.h"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+
+using Group = std::vector<const RunResult*>;
+
+auto OrderOf(const StudyCell& cell) {
+  return std::tuple(cell.varied, cell.place_in_catalog, cell.strategy, cell.workers, cell.colocated,
+                    cell.servers, cell.transport);
+}
+
+std::string Label(const RunSpec& spec) {
+  std::string label = fmt::format("{} workers={}", spec.strategy, spec.workers);
+  if (spec.servers > 0) label += fmt::format(" servers={}", spec.servers);
+  if (spec.repetition > 0) label += fmt::format(" repetition={}", spec.repetition);
+  return label;
+}
+
+// The runs of each configuration.
+std::vector<Group> GroupRuns(const std::vector<RunResult>& runs) {
+  std::map<std::string, Group> groups;
+  for (const RunResult& run : runs) groups[ConfigurationOf(run.spec)].push_back(&run);
+  std::vector<Group> all;
+  for (auto& [configuration, group] : groups) all.push_back(std::move(group));
+  return all;
+}
+
+void AddFailed(const std::vector<RunResult>& runs, StudyTable& table) {
+  for (const RunResult& run : runs) {
+    const auto status = run.summary["status"].get<std::string>();
+    if (status == "done") continue;
+    const json error = run.summary.value("error", json());
+    table.failed.push_back({run.directory, Label(run.spec), status,
+                            error.is_string() ? error.get<std::string>() : ""});
+  }
+}
+
+void AddCells(const StudyInput& input, const std::vector<Group>& groups, StudyTable& table) {
+  const std::vector<const SpecKey*> varied = VariedKeys(input.runs);
+  for (const SpecKey* key : varied) table.varied_keys.emplace_back(key->json_name);
+  MedianBootstrap bootstrap;
+  for (const Group& group : groups) {
+    std::vector<StudyRun> runs;
+    for (const RunResult* result : group) {
+      StudyRun run = MakeStudyRun(*result, table.target.accuracy);
+      run.environment = IndexOfEnvironment(result->environment, table.environments);
+      runs.push_back(std::move(run));
+    }
+    table.cells.push_back(MakeCell(group, std::move(runs), varied, bootstrap));
+  }
+  AddSpeedups(table.cells);
+  std::ranges::sort(table.cells, {}, OrderOf);
+}
+
+bool Travels(const StudyCell& cell) { return !cell.transport.empty(); }
+
+}  // namespace
+
+bool HasTransports(const StudyTable& table) { return std::ranges::any_of(table.cells, Travels); }
+
+bool MixesTransports(const StudyTable& table) {
+  const auto first = std::ranges::find_if(table.cells, Travels);
+  return std::any_of(first, table.cells.end(),
+                     [&](const StudyCell& cell) { return !AreComparable(cell, *first); });
+}
+
+StudyTable MakeStudyTable(const StudyInput& input, const StudyOptions& options) {
+  StudyTable table;
+  table.name = input.name;
+  table.problems = input.problems;
+  if (input.runs.empty()) return table;
+  const std::vector<Group> groups = GroupRuns(input.runs);
+  table.target = ChooseTarget(groups, options);
+  AddFailed(input.runs, table);
+  AddCells(input, groups, table);
+  table.environment_differences = EnvironmentDifferences(table.environments);
+  table.scaling = ScalingOf(table.cells);
+  table.findings = FindingsOf(table.cells);
+  table.claims = ClaimsOf(table.cells);
+  table.pairs = BaselineComparisonsOf(table.cells);
+  table.verdict = VerdictOf(table);
+  table.method = MethodOf(table);
+  return table;
+}
+
+}  // namespace ringside

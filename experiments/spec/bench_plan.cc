@@ -1,0 +1,57 @@
+#include "ringside/experiments/spec/bench_plan.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/text/units.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::int64_t kFloat = sizeof(float);
+constexpr std::int64_t kMaxSize = std::int64_t{4} << 30;
+
+}  // namespace
+
+std::vector<std::int64_t> BenchSizes(std::int64_t smallest, std::int64_t largest,
+                                     std::int64_t factor) {
+  if (smallest < kFloat) {
+    throw ConfigError(fmt::format("{} B hold no float; begin with at least 4 B", smallest));
+  }
+  if (largest > kMaxSize) {
+    throw ConfigError(fmt::format("{} are more than {}", FormatBytes(static_cast<double>(largest)),
+                                  FormatBytes(static_cast<double>(kMaxSize))));
+  }
+  if (smallest > largest) {
+    throw ConfigError(fmt::format("the smallest size, {}, is above the largest, {}",
+                                  FormatBytes(static_cast<double>(smallest)),
+                                  FormatBytes(static_cast<double>(largest))));
+  }
+  if (factor < 2 && smallest != largest) {
+    throw ConfigError(fmt::format("a factor of {} leads nowhere; give at least 2", factor));
+  }
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t size = smallest; size <= largest; size *= factor) {
+    sizes.push_back(size / kFloat * kFloat);
+    if (factor < 2 || size > largest / factor) break;
+  }
+  return sizes;
+}
+
+void to_json(nlohmann::json& json, const BenchPlan& plan) {
+  json = {{"sizes", plan.sizes},
+          {"warmup", plan.warmup},
+          {"iterations", plan.iterations},
+          {"check", plan.check}};
+}
+
+void from_json(const nlohmann::json& json, BenchPlan& plan) {
+  plan.sizes = json.at("sizes").get<std::vector<std::int64_t>>();
+  plan.warmup = json.at("warmup");
+  plan.iterations = json.at("iterations");
+  plan.check = json.at("check");
+}
+
+}  // namespace ringside

@@ -1,0 +1,28 @@
+#ifndef RINGSIDE_EXPERIMENTS_SPEC_BENCH_PLAN_H_
+#define RINGSIDE_EXPERIMENTS_SPEC_BENCH_PLAN_H_
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+namespace ringside {
+
+/// What one job of `ringside bench` times. The strategy is in the `RunSpec`.
+struct BenchPlan {
+  std::vector<std::int64_t> sizes;  ///< Bytes of each vector of floats, ascending.
+  int warmup = 5;                   ///< Untimed operations of each size.
+  int iterations = 20;              ///< Timed operations of each size.
+  bool check = true;                ///< Afterwards compare sums of known integers.
+};
+
+/// The sizes `smallest`, `smallest` x `factor` and so on up to `largest`, each a whole number of
+/// floats. Throws `ConfigError` when there is no such size, or one is too small or large to time.
+std::vector<std::int64_t> BenchSizes(std::int64_t smallest, std::int64_t largest,
+                                     std::int64_t factor);
+
+void to_json(nlohmann::json& json, const BenchPlan& plan);
+void from_json(const nlohmann::json& json, BenchPlan& plan);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_SPEC_BENCH_PLAN_H_

@@ -1,0 +1,133 @@
+#include "ringside/experiments/spec/bundle.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/spec/run_spec.h"
+#include "ringside/experiments/text/units.h"
+
+namespace ringside {
+
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::int64_t kNewestSchema = 1;
+constexpr std::string_view kSchemaPrefix = "ringside.summary/";
+
+// The number of a schema such as "ringside.summary/1"; nothing for a schema not of Ringside.
+std::optional<std::int64_t> SchemaVersion(const nlohmann::json& summary) {
+  if (!summary.is_object()) return std::nullopt;
+  const auto schema = summary.find("schema");
+  if (schema == summary.end() || !schema->is_string()) return std::nullopt;
+  const auto text = schema->get<std::string>();
+  if (!text.starts_with(kSchemaPrefix)) return std::nullopt;
+  try {
+    return ParseInteger(std::string_view(text).substr(kSchemaPrefix.size()));
+  } catch (const ConfigError&) {
+    return std::nullopt;
+  }
+}
+
+void RefuseNewer(const fs::path& directory, std::int64_t version) {
+  if (version <= kNewestSchema) return;
+  throw Error(fmt::format(
+      "{}: is the bundle of a newer Ringside ({}{}, this build knows {}); it is left as it is: "
+      "update Ringside",
+      directory.string(), kSchemaPrefix, version, kNewestSchema));
+}
+
+void Throw(const fs::path& path, const std::error_code& error) {
+  throw Error(fmt::format("{}: cannot be removed: {}", path.string(), error.message()));
+}
+
+}  // namespace
+
+nlohmann::json ReadJsonFile(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw DataError(path.string(), 0, "there is no such file, or it cannot be read");
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error& error) {
+    throw DataError(path.string(), static_cast<std::int64_t>(error.byte), "no valid JSON");
+  }
+}
+
+nlohmann::json ReadSummary(const fs::path& directory) {
+  nlohmann::json summary = ReadJsonFile(directory / kSummaryFile);
+  const auto version = SchemaVersion(summary);
+  if (!version) {
+    throw DataError((directory / kSummaryFile).string(), 0,
+                    fmt::format("a summary of Ringside expected, schema '{}N'", kSchemaPrefix));
+  }
+  RefuseNewer(directory, *version);
+  return summary;
+}
+
+void RefuseNewerBundle(const fs::path& directory) {
+  if (!fs::exists(directory / kSummaryFile)) return;
+  std::optional<std::int64_t> version;
+  try {
+    version = SchemaVersion(ReadJsonFile(directory / kSummaryFile));
+  } catch (const DataError&) {
+    return;  // damaged, so it has no version
+  }
+  if (version) RefuseNewer(directory, *version);
+}
+
+void RemoveBundle(const fs::path& directory) {
+  std::error_code error;
+  fs::remove(directory / kSummaryFile, error);
+  if (error) Throw(directory / kSummaryFile, error);
+  fs::remove_all(directory, error);
+  if (error) Throw(directory, error);
+}
+
+BundleSource ReadBundleSource(const fs::path& path, const Catalog& catalog) {
+  const bool whole = fs::is_directory(path);
+  const fs::path directory = whole ? path : path.parent_path();
+  const fs::path file = whole ? path / kSpecFile : path;
+  if (whole && !fs::exists(file)) {
+    throw Error(fmt::format("{}: is no bundle: it has no {}", path.string(), kSpecFile));
+  }
+  const nlohmann::json spec = ReadJsonFile(file);
+  RunSpec run(catalog);
+  try {
+    from_json(spec, run);
+  } catch (const ConfigError& error) {
+    throw Error(
+        fmt::format("{}: {}; is the bundle of a newer Ringside?", file.string(), error.what()));
+  }
+  // A spec file outside a bundle has no summary beside it.
+  const fs::path summary = directory / kSummaryFile;
+  if (!fs::exists(summary) || file.filename() != kSpecFile) return {file, RunId(run)};
+  const nlohmann::json id = ReadSummary(directory).value("run_id", nlohmann::json());
+  if (!id.is_string()) throw DataError(summary.string(), 0, "'run_id' expected, it is missing");
+  return {file, id.get<std::string>()};
+}
+
+std::optional<std::string> BundleStatus(const fs::path& directory) {
+  const fs::path path = directory / kSummaryFile;
+  if (!fs::exists(path)) return std::nullopt;
+  try {
+    return ReadJsonFile(path).at("status").get<std::string>();
+  } catch (const std::exception&) {
+    return "corrupt";
+  }
+}
+
+bool IsFinished(const std::optional<std::string>& status) {
+  return status && *status != "interrupted" && *status != "corrupt";
+}
+
+std::string StatusText(const std::string& status, const std::string& error) {
+  if (error.empty()) return status;
+  return error.starts_with(status) ? error : status + ": " + error;
+}
+
+}  // namespace ringside

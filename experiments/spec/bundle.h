@@ -1,0 +1,54 @@
+#ifndef RINGSIDE_EXPERIMENTS_SPEC_BUNDLE_H_
+#define RINGSIDE_EXPERIMENTS_SPEC_BUNDLE_H_
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+namespace ringside {
+
+class Catalog;
+
+/// A bundle is the directory of one run. It is finished when it holds summary.json. That file is
+/// put there by a rename, so it is complete or absent.
+inline constexpr char kSummaryFile[] = "summary.json";
+inline constexpr char kSpecFile[] = "spec.json";
+
+/// The `status` of the summary: "done", "failed", "diverged", "interrupted" or "timed out".
+/// "corrupt" where the summary cannot be read; nothing where there is none.
+std::optional<std::string> BundleStatus(const std::filesystem::path& directory);
+
+/// Whether a run ended there by itself, with success or not. Resuming skips such a run.
+bool IsFinished(const std::optional<std::string>& status);
+
+/// A text such as "failed: worker 1 was killed". An error that starts with the status is the text.
+std::string StatusText(const std::string& status, const std::string& error);
+
+/// The summary of a finished bundle. Throws `DataError` where it is damaged. Throws
+/// `Error` where its schema is newer than this build's: the same keys may have other meanings.
+nlohmann::json ReadSummary(const std::filesystem::path& directory);
+
+/// Throws `Error` when `directory` is the bundle of a newer Ringside. Changes nothing there.
+void RefuseNewerBundle(const std::filesystem::path& directory);
+
+/// Removes a bundle, summary.json first. If this stops half-way, the rest counts as an unfinished
+/// bundle.
+void RemoveBundle(const std::filesystem::path& directory);
+
+/// A bundle that is to be run again.
+struct BundleSource {
+  std::filesystem::path spec_file;
+  std::string run_id;  ///< Id of the run in that bundle.
+};
+
+/// Reads a bundle; `path` is its directory or its spec.json. Throws `DataError` where a file is
+/// damaged, `Error` where there is no bundle or it has a newer version.
+BundleSource ReadBundleSource(const std::filesystem::path& path, const Catalog& catalog);
+
+/// Parses a JSON file. Throws `DataError` with the path and the offset of the damage.
+nlohmann::json ReadJsonFile(const std::filesystem::path& path);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_SPEC_BUNDLE_H_

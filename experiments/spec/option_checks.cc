@@ -1,0 +1,77 @@
+#include "ringside/experiments/spec/option_checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/spec/catalog.h"
+
+namespace ringside {
+namespace {
+
+// Why a value of the strategy's own options is out of range; empty: all are in range.
+std::optional<OptionRefusal> CheckRanges(const StrategyEntry& strategy,
+                                         const StrategyOptions& options) {
+  for (const OptionDeclaration& option : strategy.options) {
+    try {
+      option.Check(options.ValueOf(option));
+    } catch (const ConfigError& error) {
+      return OptionRefusal{option.name, error.what()};
+    }
+  }
+  return std::nullopt;
+}
+
+// Whether the strategy accepts the spec's value of this key, all other options at their defaults.
+bool Takes(const StrategyEntry& strategy, const SpecKey& key, const RunSpec& spec) {
+  if (!strategy.Declares(key.name)) return false;
+  RunSpec alone(spec.catalog());
+  SetSpecKey(alone, key, key.get(spec));
+  if (CheckRanges(strategy, alone.options)) return false;
+  if (strategy.check == nullptr) return true;
+  const auto refusal = strategy.check(alone.options, spec.workers, spec.servers);
+  return !refusal || refusal->missing_backend;
+}
+
+std::string StrategiesThatTake(const SpecKey& key, const RunSpec& spec) {
+  std::vector<std::string_view> names;
+  for (const StrategyEntry& entry : spec.catalog().strategies()) {
+    if (Takes(entry, key, spec)) names.emplace_back(entry.name);
+  }
+  if (names.empty()) return "no strategy takes this value";
+  return fmt::format("{} can", fmt::join(names, ", "));
+}
+
+std::string WhyNotApplicable(const StrategyEntry& strategy, const std::string& key) {
+  const auto found = std::ranges::find(strategy.rejected_keys, key, &RejectedKey::key);
+  return found == strategy.rejected_keys.end() ? "" : fmt::format(" ({})", found->reason);
+}
+
+}  // namespace
+
+void CheckOptions(const RunSpec& spec, const StrategyEntry& strategy) {
+  const RunSpec defaults(spec.catalog());
+  for (const SpecKey& key : spec.catalog().keys()) {
+    if (!key.option || strategy.Declares(key.name)) continue;
+    if (key.get(spec) == key.get(defaults)) continue;
+    throw SpecKeyError(
+        key.name, fmt::format("strategy '{}' does not read it{}; {}", spec.strategy,
+                              WhyNotApplicable(strategy, key.name), StrategiesThatTake(key, spec)));
+  }
+  if (const auto refusal = CheckRanges(strategy, spec.options)) {
+    throw SpecKeyError(refusal->key, refusal->reason);
+  }
+  if (strategy.check == nullptr) return;
+  if (const auto refusal = strategy.check(spec.options, spec.workers, spec.servers)) {
+    const SpecKeyError error(refusal->key, refusal->reason, {"workers", "servers", "strategy"});
+    if (refusal->missing_backend) throw MissingKeyError(refusal->key, error.what());
+    throw error;
+  }
+}
+
+}  // namespace ringside

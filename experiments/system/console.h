@@ -1,0 +1,60 @@
+#ifndef RINGSIDE_EXPERIMENTS_SYSTEM_CONSOLE_H_
+#define RINGSIDE_EXPERIMENTS_SYSTEM_CONSOLE_H_
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ringside {
+
+/// Standard error shared by log lines and one progress line. On a terminal the progress line is
+/// rewritten in place, and so is an optional block of lines above it. Elsewhere, and with NO_COLOR
+/// or TERM=dumb, progress is a plain line every few seconds. Not thread-safe. Never throws, because
+/// a closed standard error must not end a run.
+class Console {
+ public:
+  struct Options {
+    bool show_progress = true;
+    bool in_place = false;
+    std::chrono::milliseconds plain_interval{5'000};
+    int fd = 2;
+  };
+  /// The options that fit this process's standard error.
+  static Options ForStandardError(bool show_progress);
+
+  explicit Console(const Options& options) : options_(options) {}
+  ~Console() { EndProgress(); }
+  Console(const Console&) = delete;
+  Console& operator=(const Console&) = delete;
+
+  /// Prints `line`, which has no newline.
+  void Print(const std::string& line);
+  /// Shows `line` if the next progress line is due; cheap otherwise.
+  void Progress(const std::string& line);
+  bool ProgressDue() const;
+  /// Sets the block above the progress line. It is shown on a terminal only. Lines are cut to the
+  /// terminal's width, the block to its height.
+  void SetBlock(std::vector<std::string> lines);
+  bool in_place() const { return options_.in_place; }
+  /// Ends the progress line, so that later output starts on a new line. Leaves the line on screen,
+  /// but removes it below a block.
+  void EndProgress();
+
+ private:
+  void Write(const std::string& text) const;
+  /// The codes that move to the start of block and progress line, and clear the screen from there.
+  std::string Erasure() const;
+  std::string Drawing();
+
+  const Options options_;
+  std::string progress_;            // what stands in place now
+  std::vector<std::string> block_;  // what is to stand above it
+  std::size_t drawn_ = 0;           // lines of the block that stand there now
+  std::chrono::steady_clock::time_point next_progress_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_SYSTEM_CONSOLE_H_

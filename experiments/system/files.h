@@ -1,0 +1,52 @@
+#ifndef RINGSIDE_EXPERIMENTS_SYSTEM_FILES_H_
+#define RINGSIDE_EXPERIMENTS_SYSTEM_FILES_H_
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace ringside {
+
+/// Owns a file descriptor. -1: none.
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(other.Release()) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  ~FileDescriptor() { Close(); }
+
+  int get() const { return fd_; }
+  int Release() noexcept;
+  void Close() noexcept;
+
+ private:
+  int fd_ = -1;
+};
+
+/// Writes the parts in order to a temporary file beside `path`, syncs it, renames it and syncs the
+/// directory. Readers see the old file or the whole new one. `mode` is as for open(2). Throws
+/// `DataError` naming the file; the old file is then unchanged.
+void WriteFileAtomically(const std::string& path, std::span<const std::span<const std::byte>> parts,
+                         int mode = 0644);
+void WriteFileAtomically(const std::string& path, std::string_view content, int mode = 0644);
+
+/// Returns the content of a file. Throws `DataError` when it cannot be read or is longer than
+/// `max_bytes`.
+std::string ReadFile(const std::string& path, std::size_t max_bytes);
+/// Reads until the other end closes.
+std::string ReadDescriptor(int fd, std::size_t max_bytes, const std::string& name);
+
+/// Syncs every file and directory in and below `directory`. Throws `DataError` naming the one that
+/// failed.
+void SyncFiles(const std::string& directory);
+
+/// Creates the directory and its parents. Throws `ConfigError` naming it.
+void MakeDirectories(const std::string& path);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_SYSTEM_FILES_H_

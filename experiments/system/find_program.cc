@@ -1,0 +1,21 @@
+#include "ringside/experiments/system/find_program.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <sstream>
+
+namespace ringside {
+
+std::string FindProgram(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  // Debian keeps tc and ip in directories that are not in a normal user's PATH.
+  std::istringstream folders(std::string(path == nullptr ? "" : path) + ":/usr/sbin:/sbin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string candidate = folder + "/" + name;
+    if (!folder.empty() && ::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return "";
+}
+
+}  // namespace ringside

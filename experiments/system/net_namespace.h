@@ -1,0 +1,54 @@
+#ifndef RINGSIDE_EXPERIMENTS_SYSTEM_NET_NAMESPACE_H_
+#define RINGSIDE_EXPERIMENTS_SYSTEM_NET_NAMESPACE_H_
+
+#include <string>
+
+#include "ringside/experiments/system/files.h"
+
+namespace ringside {
+
+/// A network namespace without a name. It lives as long as this object or a process inside. The
+/// kernel removes it with all its devices, however its owner ends, so nothing needs cleaning up.
+class NetNamespace {
+ public:
+  /// Throws `MissingBackendError` when this process may not make one.
+  static NetNamespace Make();
+
+  int fd() const { return file_.get(); }
+  /// Sets the congestion control of new TCP connections in this namespace. Changes nothing when the
+  /// kernel lacks `name` or does not let this process choose.
+  void ChooseCongestionControl(const std::string& name) const;
+  /// The congestion control of new connections, such as "cubic".
+  std::string congestion_control() const;
+  /// A path for other processes of this user, valid while this process lives.
+  std::string path() const;
+
+ private:
+  explicit NetNamespace(FileDescriptor file) : file_(std::move(file)) {}
+
+  FileDescriptor file_;
+};
+
+/// Makes sure that this process may make network namespaces. If it may not, moves it for good into
+/// a user namespace where it may. Call before the process has other threads. Returns empty on
+/// success. Otherwise returns the reason, and the process has not moved: a child tries first.
+std::string EnterUserNamespace();
+
+/// Keeps the calling thread in a namespace while this object lives. Sockets and processes that the
+/// thread makes belong there. With -1 the thread does not move. Ends the process when the thread
+/// cannot go back.
+class NamespaceScope {
+ public:
+  /// Throws `InternalError` when it cannot enter.
+  explicit NamespaceScope(int fd);
+  ~NamespaceScope();
+  NamespaceScope(const NamespaceScope&) = delete;
+  NamespaceScope& operator=(const NamespaceScope&) = delete;
+
+ private:
+  FileDescriptor before_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_SYSTEM_NET_NAMESPACE_H_

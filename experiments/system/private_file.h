@@ -1,0 +1,37 @@
+#ifndef RINGSIDE_EXPERIMENTS_SYSTEM_PRIVATE_FILE_H_
+#define RINGSIDE_EXPERIMENTS_SYSTEM_PRIVATE_FILE_H_
+
+#include <optional>
+#include <string>
+
+#include "ringside/experiments/system/rank_environment.h"
+
+namespace ringside {
+
+/// Creates and returns a directory that only this user can enter: $XDG_RUNTIME_DIR/ringside, or
+/// /tmp/ringside-UID. Throws `ConfigError` when others may enter it.
+std::string PrivateDirectory(const Environment& environment);
+
+/// The content of a file that belongs to the user and that nobody else can read; absent when there
+/// is no such file. Throws `ConfigError` when others can read it, `DataError` when it is longer
+/// than `max_bytes`.
+std::optional<std::string> ReadPrivateFile(const std::string& path, std::size_t max_bytes);
+
+/// A file with a secret in `PrivateDirectory`, for processes that another program starts. It has
+/// mode 0600 and a unique name. The destructor removes it.
+class PrivateFile {
+ public:
+  PrivateFile(const Environment& environment, const std::string& content);
+  ~PrivateFile();
+  PrivateFile(const PrivateFile&) = delete;
+  PrivateFile& operator=(const PrivateFile&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_SYSTEM_PRIVATE_FILE_H_

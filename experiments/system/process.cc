@@ -1,0 +1,166 @@
+#include "ringside/experiments/system/process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/system/net_namespace.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kMaxSecretBytes = 64 << 10;  // what a pipe holds without a reader
+// Our descriptors lie above the ones a child gets, so moving one cannot overwrite another.
+constexpr int kFirstOwnFd = 10;
+
+struct Pipe {
+  FileDescriptor read;
+  FileDescriptor write;
+};
+
+Pipe MakePipe() {
+  std::array<int, 2> fds;
+  if (::pipe2(fds.data(), O_CLOEXEC) != 0) {
+    throw InternalError(std::string("pipe: ") + std::strerror(errno));
+  }
+  const FileDescriptor read(fds[0]);
+  const FileDescriptor write(fds[1]);
+  return {FileDescriptor(::fcntl(read.get(), F_DUPFD_CLOEXEC, kFirstOwnFd)),
+          FileDescriptor(::fcntl(write.get(), F_DUPFD_CLOEXEC, kFirstOwnFd))};
+}
+
+Pipe MakeSecretPipe(const std::string& secret) {
+  if (secret.size() > kMaxSecretBytes) {
+    throw ConfigError("the spec is too long to be handed to a child: " +
+                      std::to_string(secret.size()) + " bytes");
+  }
+  Pipe pipe = MakePipe();
+  // The secret fits into the empty pipe, so this call does not wait and writes all of it.
+  if (::write(pipe.write.get(), secret.data(), secret.size()) !=
+      static_cast<ssize_t>(secret.size())) {
+    throw InternalError(std::string("writing to a pipe: ") + std::strerror(errno));
+  }
+  pipe.write.Close();
+  return pipe;
+}
+
+/// The actions that posix_spawn performs in the child.
+class SpawnPlan {
+ public:
+  SpawnPlan(int secret_fd, int output_fd) {
+    ::posix_spawn_file_actions_init(&actions_);
+    ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_adddup2(&actions_, output_fd, STDOUT_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions_, output_fd, STDERR_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions_, secret_fd, kSecretInputFd);
+    ::posix_spawn_file_actions_addclosefrom_np(&actions_, kSecretInputFd + 1);
+    ::posix_spawnattr_init(&attributes_);
+    sigset_t signals;
+    ::sigemptyset(&signals);
+    ::posix_spawnattr_setsigmask(&attributes_, &signals);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::sigaddset(&signals, signal);
+    ::posix_spawnattr_setsigdefault(&attributes_, &signals);
+    ::posix_spawnattr_setpgroup(&attributes_, 0);
+    ::posix_spawnattr_setflags(
+        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~SpawnPlan() {
+    ::posix_spawn_file_actions_destroy(&actions_);
+    ::posix_spawnattr_destroy(&attributes_);
+  }
+  SpawnPlan(const SpawnPlan&) = delete;
+  SpawnPlan& operator=(const SpawnPlan&) = delete;
+
+  pid_t Spawn(const std::vector<std::string>& argv) const {
+    std::vector<char*> arguments;
+    for (const std::string& argument : argv) {
+      arguments.push_back(const_cast<char*>(argument.c_str()));
+    }
+    arguments.push_back(nullptr);
+    pid_t pid = -1;
+    const int error = ::posix_spawn(&pid, argv.front().c_str(), &actions_, &attributes_,
+                                    arguments.data(), environ);
+    if (error != 0) {
+      throw MissingBackendError("cannot start " + argv.front() + ": " + std::strerror(error));
+    }
+    return pid;
+  }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+  posix_spawnattr_t attributes_;
+};
+
+}  // namespace
+
+std::string ProcessEnd::Text() const {
+  return signal != 0 ? "was killed by signal " + std::to_string(signal)
+                     : "exited with code " + std::to_string(code);
+}
+
+Process::Process(const Options& options) {
+  Pipe output = MakePipe();
+  ::fcntl(output.read.get(), F_SETFL, O_NONBLOCK);
+  const Pipe secret = MakeSecretPipe(options.secret_input);
+  const SpawnPlan plan(secret.read.get(), output.write.get());
+  const NamespaceScope inside(options.network_namespace);
+  pid_ = plan.Spawn(options.argv);
+  output_ = std::move(output.read);
+}
+
+Process::Process(Process&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      output_(std::move(other.output_)),
+      end_(std::move(other.end_)) {}
+
+Process::~Process() {
+  if (pid_ < 0 || end_) return;
+  Signal(SIGKILL);
+  Reap(0);
+}
+
+const std::optional<ProcessEnd>& Process::Poll() {
+  if (!end_) Reap(WNOHANG);
+  return end_;
+}
+
+void Process::Reap(int wait_options) noexcept {
+  siginfo_t info{};
+  int rc = 0;
+  do {
+    rc = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT | wait_options);
+  } while (rc != 0 && errno == EINTR);
+  if (rc != 0 || info.si_pid == 0) return;
+  // The child is not reaped yet, so no other group can have its number.
+  Signal(SIGKILL);
+  int status = 0;
+  ::waitpid(pid_, &status, 0);
+  end_ = WIFSIGNALED(status) ? ProcessEnd{WTERMSIG(status), 0} : ProcessEnd{0, WEXITSTATUS(status)};
+}
+
+void Process::Signal(int signal) const noexcept {
+  if (pid_ > 0 && !end_) ::kill(-pid_, signal);
+}
+
+void DieWithParent(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::raise(SIGKILL);
+}
+
+std::string ThisExecutable() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
+
+std::string DirectoryOfThisExecutable() {
+  return std::filesystem::path(ThisExecutable()).parent_path().string();
+}
+
+}  // namespace ringside

@@ -1,0 +1,146 @@
+#include "ringside/experiments/system/rank_environment.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <string_view>
+#include <vector>
+
+#include "ringside/common/core/errors.h"
+
+namespace ringside {
+namespace {
+
+/// The variables of one launcher.
+struct Source {
+  const char* name;
+  const char* rank;
+  const char* workers;
+  const char* local_rank;
+  const char* local_workers;  // may be missing
+  const char* job;            // may be missing
+};
+
+constexpr std::array kSources{
+    Source{"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
+           "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_NAMESPACE"},
+    Source{"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE",
+           "TORCHELASTIC_RUN_ID"},
+    Source{"pmi", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_ID"},
+    Source{"srun", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE",
+           "SLURM_JOB_ID"},
+};
+
+const std::string* Find(const Environment& environment, const char* name) {
+  const auto found = environment.find(std::string_view(name));
+  return found == environment.end() || found->second.empty() ? nullptr : &found->second;
+}
+
+int Number(const Environment& environment, const char* name, int fallback) {
+  const std::string* text = Find(environment, name);
+  if (text == nullptr) {
+    if (fallback >= 0) return fallback;
+    throw ConfigError(std::string(name) + " is not set, though other variables of the job are");
+  }
+  int value = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (error != std::errc() || end != text->data() + text->size() || value < 0) {
+    throw ConfigError(std::string(name) + "=" + *text + ": expected a number that is not negative");
+  }
+  return value;
+}
+
+/// The ranks that a launcher's variables give, and which variables these are.
+struct Claim {
+  const Source* source;
+  RankEnvironment ranks;
+};
+
+void ReadPart(const Environment& environment, RankEnvironment& ranks) {
+  const std::string* role = Find(environment, "RINGSIDE_ROLE");
+  if (role == nullptr) return;
+  ranks.starts_servers = true;
+  if (*role == "worker") return;
+  if (*role != "server") {
+    throw ConfigError("RINGSIDE_ROLE=" + *role + ": expected worker or server");
+  }
+  ranks.part = RankEnvironment::ProcessRole::kServer;
+}
+
+Claim Read(const Environment& environment, const Source& source) {
+  RankEnvironment ranks;
+  ranks.source = source.name;
+  ReadPart(environment, ranks);
+  ranks.rank = Number(environment, source.rank, -1);
+  ranks.workers = Number(environment, source.workers, -1);
+  if (ranks.part == RankEnvironment::ProcessRole::kWorker && ranks.rank >= ranks.workers) {
+    throw ConfigError(std::string(source.rank) + "=" + std::to_string(ranks.rank) + ", but " +
+                      source.workers + "=" + std::to_string(ranks.workers));
+  }
+  // Without other information all ranks are on one machine.
+  ranks.local_rank = Number(environment, source.local_rank, ranks.rank);
+  ranks.local_workers = Number(environment, source.local_workers, ranks.workers);
+  if (const std::string* job = Find(environment, source.job)) ranks.job_key = *job;
+  return {&source, ranks};
+}
+
+void RefuseConflict(const char* left, int left_value, const char* right, int right_value) {
+  if (left_value == right_value) return;
+  throw ConfigError(std::string(left) + "=" + std::to_string(left_value) + " and " + right + "=" +
+                    std::to_string(right_value) +
+                    " disagree: this process seems to be started by two launchers; unset the "
+                    "variables of one");
+}
+
+void AddMaster(const Environment& environment, RankEnvironment& ranks) {
+  if (const std::string* address = Find(environment, "MASTER_ADDR")) {
+    ranks.master_address = *address;
+  }
+  ranks.master_port = Number(environment, "MASTER_PORT", 0);
+  if (ranks.master_port > 65535) {
+    throw ConfigError("MASTER_PORT=" + std::to_string(ranks.master_port) + ": expected a port");
+  }
+  if (!ranks.master_address.empty() && ranks.master_port > 0) {
+    ranks.job_key = ranks.master_address + ":" + std::to_string(ranks.master_port);
+  }
+  if (ranks.job_key.empty()) {
+    throw ConfigError("a job of " + ranks.source +
+                      " has no name here: set MASTER_ADDR and MASTER_PORT, alike in all its ranks");
+  }
+}
+
+}  // namespace
+
+Environment CurrentEnvironment() {
+  Environment environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos) continue;
+    environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return environment;
+}
+
+std::optional<RankEnvironment> DetectRankEnvironment(const Environment& environment) {
+  std::vector<Claim> claims;
+  for (const Source& source : kSources) {
+    if (Find(environment, source.rank) != nullptr) claims.push_back(Read(environment, source));
+  }
+  if (claims.empty()) return std::nullopt;
+  RankEnvironment ranks = claims.front().ranks;
+  for (const Claim& other : claims) {
+    const Claim& first = claims.front();
+    if (&other == &first) continue;
+    RefuseConflict(first.source->rank, ranks.rank, other.source->rank, other.ranks.rank);
+    RefuseConflict(first.source->workers, ranks.workers, other.source->workers,
+                   other.ranks.workers);
+    ranks.source += "+" + other.ranks.source;
+    if (ranks.job_key.empty()) ranks.job_key = other.ranks.job_key;
+  }
+  AddMaster(environment, ranks);
+  return ranks;
+}
+
+}  // namespace ringside

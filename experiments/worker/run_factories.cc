@@ -1,0 +1,157 @@
+#include "ringside/experiments/worker/run_factories.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/common/data/sampler.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::chrono::milliseconds kMinStartTimeout{60'000};
+
+ScheduleOptions::Kind ScheduleKind(const std::string& name) {
+  if (name == "constant") return ScheduleOptions::Kind::kConstant;
+  if (name == "step") return ScheduleOptions::Kind::kStep;
+  if (name == "cosine") return ScheduleOptions::Kind::kCosine;
+  throw ConfigError("unknown schedule '" + name + "'");
+}
+
+}  // namespace
+
+const StrategyEntry& EntryOf(const RunSpec& spec) {
+  const StrategyEntry* entry = spec.catalog().FindStrategy(spec.strategy);
+  if (entry == nullptr) throw ConfigError("unknown strategy '" + spec.strategy + "'");
+  return *entry;
+}
+
+StrategyOptions OptionsOf(const RunSpec& spec) {
+  return spec.options.OnlyDeclared(spec.strategy, EntryOf(spec).options);
+}
+
+std::unique_ptr<Dataset> MakeDataset(const RunSpec& spec) {
+  const DatasetEntry* entry = spec.catalog().FindDataset(spec.data);
+  if (entry == nullptr) throw ConfigError("unknown dataset '" + spec.data + "'");
+  std::unique_ptr<Dataset> dataset = entry->make({.directory = spec.data_dir, .seed = spec.seed});
+  RefuseLargeBatch(spec, dataset->size(Split::kTrain));
+  return dataset;
+}
+
+std::unique_ptr<Model> MakeModel(const RunSpec& spec, const Dataset& dataset) {
+  const ModelEntry* entry = spec.catalog().FindModel(spec.model);
+  if (entry == nullptr) throw ConfigError("unknown model '" + spec.model + "'");
+  if (entry->make == nullptr) {
+    throw MissingBackendError("model '" + spec.model + "' needs ringside-worker, with libtorch");
+  }
+  return entry->make({.input = dataset.shape(),
+                      .classes = dataset.classes(),
+                      .seed = spec.seed,
+                      .widths = spec.widths,
+                      .compute_ms = spec.compute_ms,
+                      .threads = spec.threads});
+}
+
+BucketPlan MakePlan(const RunSpec& spec, std::span<const TensorSpec> tensors) {
+  BucketPlanOptions options;
+  options.target_bytes = static_cast<std::size_t>(spec.bucket_bytes);
+  options.first_bytes = std::min(options.first_bytes, options.target_bytes);
+  return {tensors, options};
+}
+
+FlatSpace MakeSpace(MemoryKind memory, const BucketPlan& plan, const MemberSetup& setup) {
+  if (memory == MemoryKind::kOrdinary) return FlatSpace(plan.elements());
+  return {plan.elements(), fmt::format("ringside-worker-{}", setup.who.index)};
+}
+
+ScheduleOptions MakeSchedule(const RunSpec& spec, std::int64_t total_steps) {
+  ScheduleOptions options;
+  options.kind = ScheduleKind(spec.schedule);
+  options.base = spec.learning_rate;
+  options.scale_with_workers = spec.scale_lr_with_workers;
+  options.workers = spec.workers;
+  options.warmup_steps = spec.lr_warmup_steps;
+  options.total_steps = std::max<std::int64_t>(total_steps, 1);
+  options.step_every = std::max<std::int64_t>(spec.lr_step_every, 1);
+  options.gamma = spec.lr_gamma;
+  return options;
+}
+
+std::int64_t TotalSteps(const RunSpec& spec, std::size_t train_samples) {
+  if (spec.steps > 0) return spec.steps;
+  const Sampler sampler(train_samples, static_cast<std::size_t>(spec.ResolvedGlobalBatch()),
+                        spec.seed);
+  const std::int64_t steps_per_epoch = sampler.steps_per_epoch();
+  if (spec.epochs > kMaxSteps / std::max<std::int64_t>(steps_per_epoch, 1)) {
+    throw ConfigError(fmt::format("{} epochs of {} steps are more than {} steps; give fewer",
+                                  spec.epochs, steps_per_epoch, kMaxSteps));
+  }
+  return spec.epochs * steps_per_epoch;
+}
+
+namespace {
+
+void AgreeOn(Store& store, const char* key, std::int64_t mine, const char* what) {
+  const std::string value = std::to_string(mine);
+  try {
+    store.Set(key, value);
+  } catch (const CommError&) {
+    constexpr std::chrono::seconds kAgreementTimeout{5};
+    const std::string others = store.Get(key, Deadline::After(kAgreementTimeout));
+    if (others == value) throw;
+    throw ConfigError(fmt::format("{}: {} here, {} at another worker; give all the same files",
+                                  what, value, others));
+  }
+}
+
+}  // namespace
+
+void AgreeOnSteps(Store& store, std::int64_t first_step, std::int64_t total_steps) {
+  AgreeOn(store, "job/first_step", first_step, "the checkpoint's steps differ");
+  AgreeOn(store, "job/total_steps", total_steps, "the data's steps differ");
+}
+
+void RefuseIdleServers(const RunSpec& spec, const BucketPlan& plan) {
+  if (spec.servers <= plan.buckets()) return;
+  throw ConfigError(fmt::format(
+      "{} servers for {} buckets would leave {} idle; take fewer servers (--servers) or "
+      "smaller buckets (--bucket-mb)",
+      spec.servers, plan.buckets(), spec.servers - plan.buckets()));
+}
+
+std::int64_t WaitForTotalSteps(Store& store, int workers, const Deadline& deadline) {
+  try {
+    return std::stoll(store.Get("job/total_steps", deadline));
+  } catch (const CommError&) {
+    if (!deadline.expired()) throw;
+    throw CommError(workers == 1 ? "worker 0" : fmt::format("workers 0 to {}", workers - 1),
+                    "loading the model and the data",
+                    workers == 1 ? "it is not ready yet" : "none of them is ready yet");
+  }
+}
+
+std::chrono::milliseconds StartTimeout(const RunSpec& spec) {
+  return std::max(kMinStartTimeout, OperationTimeout(spec));
+}
+
+std::chrono::milliseconds OperationTimeout(const RunSpec& spec) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(spec.timeout_s * 1000));
+}
+
+CommOptions MakeCommOptions(const MemberSetup& setup) {
+  return {.address = setup.address, .token = setup.token, .timeout = OperationTimeout(setup.spec)};
+}
+
+std::unique_ptr<Server> MakeOwnServer(MemberProcess& process, const CommOptions& comm,
+                                      const Schedule& schedule, Timeline& timeline) {
+  const MemberSetup& setup = process.setup();
+  if (setup.who.index >= setup.world.colocated_servers) return nullptr;
+  return EntryOf(setup.spec)
+      .make_server({setup.world.dedicated_servers() + setup.who.index, setup.world.servers,
+                    setup.world.workers, process.client(), comm, setup.spec.optimizer, schedule,
+                    timeline, OptionsOf(setup.spec)});
+}
+
+}  // namespace ringside

@@ -1,0 +1,47 @@
+#ifndef RINGSIDE_MODELS_CORE_MODEL_ENTRY_H_
+#define RINGSIDE_MODELS_CORE_MODEL_ENTRY_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ringside/common/core/bucket_plan.h"
+#include "ringside/common/data/dataset.h"
+#include "ringside/common/training/model.h"
+
+namespace ringside {
+
+struct ModelOptions {
+  SampleShape input = {};        ///< From the dataset.
+  int classes = 10;              ///< From the dataset.
+  std::uint64_t seed = 1;        ///< Seed of the initial parameters.
+  std::vector<int> widths = {};  ///< mlp: hidden widths; empty: 2048, 2048.
+  double compute_ms = 0;  ///< profile models: emulated compute of a step, forward and backward.
+  int threads = 1;        ///< Compute threads of this worker.
+};
+
+/// The kind of a model. Checks and estimates decide by these members, never by a name.
+struct ModelTraits {
+  bool needs_libtorch = false;
+  /// Waits for `compute_ms` instead of computing.
+  bool emulates_compute = false;
+  bool reads_samples = true;  ///< False: it takes the dataset without samples.
+  bool takes_widths = false;  ///< It reads `ModelOptions::widths`.
+};
+
+/// An entry of the table of models. It owns its texts.
+struct ModelEntry {
+  std::string name;  ///< "mlp", "profile:resnet50".
+  std::string summary;
+  ModelTraits traits;
+  /// Makes the model. Empty where `traits.needs_libtorch` and the program does not load libtorch.
+  std::function<std::unique_ptr<Model>(const ModelOptions&)> make;
+  /// What `Model::Tensors` will return, in every program. Takes the same options as `make`.
+  std::function<std::vector<TensorSpec>(const ModelOptions&)> tensors;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_MODELS_CORE_MODEL_ENTRY_H_

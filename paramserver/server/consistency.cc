@@ -1,0 +1,212 @@
+#include "ringside/paramserver/server/consistency.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "ringside/paramserver/wire/refusal.h"
+
+namespace ringside {
+namespace {
+
+std::string Name(const PushInfo& push) {
+  return "push of worker " + std::to_string(push.worker) + ", step " + std::to_string(push.step);
+}
+
+void CheckStep(const PushInfo& push, std::int64_t expected) {
+  if (push.step == expected) return;
+  throw RefusedError(RefusalCode::kPrecondition,
+                     Name(push) + " is refused: step " + std::to_string(expected) + " is due");
+}
+
+[[noreturn]] void RefuseVersion(const PushInfo& push, std::int64_t version) {
+  throw RefusedError(RefusalCode::kPrecondition,
+                     Name(push) + " is refused: it comes from version " +
+                         std::to_string(push.version) + ", the shard is at version " +
+                         std::to_string(version));
+}
+
+void CheckVersionWas(const PushInfo& push, std::int64_t version) {
+  if (push.version < 0 || push.version > version) RefuseVersion(push, version);
+}
+
+/// The workers that have pushed fewer than `steps` steps.
+std::vector<int> Behind(const std::vector<std::int64_t>& clocks, std::int64_t steps) {
+  std::vector<int> workers;
+  for (std::size_t worker = 0; worker < clocks.size(); ++worker) {
+    if (clocks[worker] < steps) workers.push_back(static_cast<int>(worker));
+  }
+  return workers;
+}
+
+class Synchronous : public Consistency {
+ public:
+  Synchronous(int workers, const Schedule& schedule, int backups)
+      : schedule_(schedule),
+        needed_(workers - backups),
+        clocks_(static_cast<std::size_t>(workers), 0) {}
+
+  std::int64_t Start(std::int64_t step) override {
+    std::ranges::fill(clocks_, step);
+    answered_.reserve(clocks_.size());
+    return step_ = step;
+  }
+
+  // A worker is answered when its step has closed. So it is at most one push ahead of the open
+  // step, and its next gradient belongs to the version that the answer gave it.
+  PushDecision OnPush(const PushInfo& push, std::int64_t version) override {
+    std::int64_t& clock = clocks_[static_cast<std::size_t>(push.worker)];
+    if (push.step == step_ && clock > step_) {
+      throw RefusedError(RefusalCode::kDuplicate, Name(push) + " has been made already");
+    }
+    CheckStep(push, std::min(clock, step_));
+    if (push.step < step_) return Drop(push, version, clock);
+    if (push.version != version) RefuseVersion(push, version);
+    ++clock;
+    ++pushed_;
+    PushDecision verdict{.order = push.worker};
+    if (pushed_ == needed_) Close(verdict);
+    return verdict;
+  }
+
+  std::vector<int> Missing() const override { return Behind(clocks_, step_ + 1); }
+
+ private:
+  PushDecision Drop(const PushInfo& push, std::int64_t version, std::int64_t& clock) {
+    CheckVersionWas(push, version);
+    ++clock;
+    answered_.assign(1, push.worker);
+    return {.use_gradient = false, .answer = answered_};
+  }
+
+  void Close(PushDecision& verdict) {
+    verdict.apply = Update{step_ + 1, schedule_.At(step_)};
+    verdict.scale = static_cast<float>(clocks_.size()) / static_cast<float>(needed_);
+    ++step_;
+    pushed_ = 0;
+    answered_.clear();
+    for (std::size_t worker = 0; worker < clocks_.size(); ++worker) {
+      if (clocks_[worker] == step_) answered_.push_back(static_cast<int>(worker));
+    }
+    verdict.answer = answered_;
+  }
+
+  const Schedule& schedule_;
+  const int needed_;                  // gradients of an update
+  std::vector<std::int64_t> clocks_;  // steps that each worker has pushed
+  std::int64_t step_ = 0;             // of the open update
+  int pushed_ = 0;                    // gradients in it
+  std::vector<int> answered_;         // by the last call
+};
+
+class Asynchronous : public Consistency {
+ public:
+  Asynchronous(int workers, const Schedule& schedule, const AsynchronousOptions& options)
+      : schedule_(schedule),
+        options_(options),
+        clocks_(static_cast<std::size_t>(workers), 0),
+        waiting_(static_cast<std::size_t>(workers), false),
+        retired_until_(static_cast<std::size_t>(workers), 0) {}
+
+  std::int64_t Start(std::int64_t step) override {
+    std::ranges::fill(clocks_, step);
+    std::ranges::fill(retired_until_, 0);
+    answered_.reserve(clocks_.size());
+    return step * static_cast<std::int64_t>(clocks_.size());
+  }
+
+  PushDecision OnPush(const PushInfo& push, std::int64_t version) override {
+    std::int64_t& clock = clocks_[static_cast<std::size_t>(push.worker)];
+    CheckStep(push, clock);
+    CheckVersionWas(push, version);
+    CheckAnswered(push);
+    CheckNotRetired(push);
+    ++clock;
+    waiting_[static_cast<std::size_t>(push.worker)] = true;
+    return {.apply = Update{version + 1, LearningRate(push, version)}, .answer = TakeAnswered()};
+  }
+
+  std::span<const int> OnRetire(int worker, std::int64_t meeting) override {
+    std::int64_t& until = retired_until_[static_cast<std::size_t>(worker)];
+    until = std::max(until, meeting);
+    return TakeAnswered();
+  }
+
+  void OnBarrier(std::int64_t meeting) override {
+    for (std::int64_t& until : retired_until_) {
+      if (until <= meeting) until = 0;
+    }
+  }
+
+  std::vector<int> Missing() const override {
+    std::int64_t awaited = 0;  // steps that some waiting worker needs of all
+    for (std::size_t worker = 0; worker < clocks_.size(); ++worker) {
+      if (waiting_[worker]) awaited = std::max(awaited, NeededBy(worker));
+    }
+    std::vector<int> behind = Behind(clocks_, awaited);
+    std::erase_if(behind, [this](int worker) { return Retired(static_cast<std::size_t>(worker)); });
+    return behind;
+  }
+
+ private:
+  // Only waiting for its answer keeps a worker within the bound.
+  void CheckAnswered(const PushInfo& push) const {
+    if (!waiting_[static_cast<std::size_t>(push.worker)]) return;
+    throw RefusedError(RefusalCode::kDuplicate,
+                       Name(push) + " is refused: the one before it waits for its answer");
+  }
+
+  // A retired worker said that it would push no more. The others may be any number of steps ahead.
+  void CheckNotRetired(const PushInfo& push) const {
+    if (!Retired(static_cast<std::size_t>(push.worker))) return;
+    throw RefusedError(RefusalCode::kPrecondition,
+                       Name(push) + " is refused: its worker has retired from this round");
+  }
+
+  bool Retired(std::size_t worker) const { return retired_until_[worker] > 0; }
+
+  double LearningRate(const PushInfo& push, std::int64_t version) const {
+    const double scheduled = schedule_.At(version / static_cast<std::int64_t>(clocks_.size()));
+    if (!options_.staleness_lr) return scheduled;
+    return scheduled / static_cast<double>(1 + version - push.version);
+  }
+
+  /// How many steps every worker must have pushed before this one is answered.
+  std::int64_t NeededBy(std::size_t worker) const {
+    return options_.staleness_bound ? clocks_[worker] - *options_.staleness_bound : 0;
+  }
+
+  std::span<const int> TakeAnswered() {
+    std::int64_t slowest = std::numeric_limits<std::int64_t>::max();  // of those not retired
+    for (std::size_t worker = 0; worker < clocks_.size(); ++worker) {
+      if (!Retired(worker)) slowest = std::min(slowest, clocks_[worker]);
+    }
+    answered_.clear();
+    for (std::size_t worker = 0; worker < clocks_.size(); ++worker) {
+      if (!waiting_[worker] || NeededBy(worker) > slowest) continue;
+      waiting_[worker] = false;
+      answered_.push_back(static_cast<int>(worker));
+    }
+    return answered_;
+  }
+
+  const Schedule& schedule_;
+  const AsynchronousOptions options_;
+  std::vector<std::int64_t> clocks_;         // steps that each worker has pushed
+  std::vector<bool> waiting_;                // by worker: pushed and not answered
+  std::vector<std::int64_t> retired_until_;  // number of a barrier, by worker; 0: not retired
+  std::vector<int> answered_;                // by the last call
+};
+
+}  // namespace
+
+std::unique_ptr<Consistency> MakeSynchronous(int workers, const Schedule& schedule, int backups) {
+  return std::make_unique<Synchronous>(workers, schedule, backups);
+}
+
+std::unique_ptr<Consistency> MakeAsynchronous(int workers, const Schedule& schedule,
+                                              const AsynchronousOptions& options) {
+  return std::make_unique<Asynchronous>(workers, schedule, options);
+}
+
+}  // namespace ringside

@@ -1,0 +1,36 @@
+#ifndef RINGSIDE_PARAMSERVER_SERVER_CONSISTENCY_ENTRY_H_
+#define RINGSIDE_PARAMSERVER_SERVER_CONSISTENCY_ENTRY_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ringside/common/strategy/strategy_entry.h"
+#include "ringside/paramserver/server/consistency.h"
+
+namespace ringside {
+
+/// An entry of the table of consistencies: how servers decide when they apply gradients and answer
+/// pushes, and what is known of the strategy with such servers. `ServerStrategyEntry`
+/// (paramserver/strategies/ps_strategies.h) makes the strategy of it. The entry owns its texts.
+struct ConsistencyEntry {
+  std::string name;  ///< The name of the strategy: "ps-sync".
+  std::string summary;
+  Agreement agreement = Agreement::kSynchronous;
+  /// Makes the consistency of one shard. `context` outlives it.
+  std::function<std::unique_ptr<Consistency>(const ServerContext& context)> make;
+  ServerPlacement servers = ServerPlacement::kAsAsked;
+  /// The options besides those that all servers read: the transport, the codec, the order.
+  std::vector<OptionDeclaration> options = {};
+
+  // As in `StrategyEntry`.
+  std::function<std::optional<OptionRefusal>(const StrategyOptions&, int workers, int servers)>
+      check = {};
+  std::function<StrategyOptions(const StrategyOptions&)> losing_nothing = {};
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_PARAMSERVER_SERVER_CONSISTENCY_ENTRY_H_

@@ -1,0 +1,30 @@
+#ifndef RINGSIDE_PARAMSERVER_SERVER_CONSISTENCY_TABLE_H_
+#define RINGSIDE_PARAMSERVER_SERVER_CONSISTENCY_TABLE_H_
+
+#include <vector>
+
+#include "ringside/paramserver/server/consistency_entry.h"
+
+namespace ringside {
+
+inline constexpr IntegerOption kStaleness{.name = "staleness",
+                                          .placeholder = "S",
+                                          .help = "ps-ssp: how many steps a worker may be ahead",
+                                          .default_value = 3,
+                                          .least = 0};
+inline constexpr IntegerOption kBackups{
+    .name = "backups",
+    .placeholder = "B",
+    .help = "ps-backup: pushes of a step that are not waited for",
+    .default_value = 1,
+    .least = 0};
+inline constexpr SwitchOption kStalenessLr{
+    .name = "staleness-lr",
+    .help = "ps-async: divide the learning rate of a push by 1 + its staleness"};
+
+/// All consistencies of this build.
+std::vector<ConsistencyEntry> ConsistencyTable();
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_PARAMSERVER_SERVER_CONSISTENCY_TABLE_H_

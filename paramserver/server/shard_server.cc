@@ -1,0 +1,255 @@
+#include "ringside/paramserver/server/shard_server.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "ringside/paramserver/wire/wire_codec.h"
+
+namespace ringside {
+namespace {
+
+std::string WorkerList(const std::vector<int>& workers) {
+  std::string names = workers.size() == 1 ? "worker " : "workers ";
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    if (i > 0) names += ", ";
+    names += std::to_string(workers[i]);
+  }
+  return names;
+}
+
+}  // namespace
+
+void AnswerQueue::Add(PendingReply& reply, ParameterReply answer) {
+  reply.answer_ = std::move(answer);
+  reply.next_ = nullptr;
+  (last_ == nullptr ? first_ : last_->next_) = &reply;
+  last_ = &reply;
+}
+
+void AnswerQueue::SendAll() {
+  last_ = nullptr;
+  while (first_ != nullptr) {
+    PendingReply& reply = *std::exchange(first_, first_->next_);
+    reply.Send(std::move(reply.answer_));
+  }
+}
+
+ShardCounters& ShardCounters::operator+=(const ShardCounters& other) {
+  bytes_received += other.bytes_received;
+  bytes_sent += other.bytes_sent;
+  for (const auto& [versions, count] : other.staleness) staleness[versions] += count;
+  updates += other.updates;
+  dropped += other.dropped;
+  waiting += other.waiting;
+  copies += other.copies;
+  return *this;
+}
+
+ShardServer::ShardServer(int bucket, std::size_t elements, int workers,
+                         const OptimizerOptions& optimizer,
+                         std::unique_ptr<Consistency> consistency, Timeline& timeline,
+                         const CodecOptions& codec)
+    : bucket_(bucket),
+      elements_(elements),
+      push_bytes_(WireFloats(codec, elements) * sizeof(float)),
+      reply_bytes_(WireFloats(ReplyCodec(codec), elements) * sizeof(float)),
+      timeline_(timeline),
+      shard_(elements, workers, optimizer, codec),
+      consistency_(std::move(consistency)),
+      waiting_(static_cast<std::size_t>(workers)) {
+  state_per_parameter_ = shard_.state_per_parameter();
+  contributors_.reserve(waiting_.size());
+}
+
+void ShardServer::Start(std::int64_t step) {
+  const std::lock_guard lock(mutex_);
+  shard_.SetVersion(consistency_->Start(step));
+}
+
+void ShardServer::Load(int part, const Payload& values) {
+  const std::lock_guard lock(mutex_);
+  if (pushed_) {
+    throw RefusedError(RefusalCode::kDuplicate,
+                       "bucket " + std::to_string(bucket_) + " has been trained on already");
+  }
+  shard_.Load(part, values);
+  if (part == 0) loaded_ = true;
+}
+
+ParameterRef ShardServer::ReadState(int part) {
+  const std::lock_guard lock(mutex_);
+  RequireUsable();
+  return shard_.ReadState(part);
+}
+
+ParameterReply ShardServer::Pull(std::int64_t meeting) {
+  const std::lock_guard lock(mutex_);
+  RequireUsable();
+  consistency_->OnBarrier(meeting);
+  if (pushed_) counters_.bytes_sent += elements_ * sizeof(float);
+  return {shard_.parameters(), shard_.version()};
+}
+
+void ShardServer::Retire(int worker, std::int64_t meeting) {
+  AnswerQueue answers;
+  {
+    const std::lock_guard lock(mutex_);
+    RequireUsable();
+    RequireNoneWaiting(worker);
+    answers = TakeAnswers(consistency_->OnRetire(worker, meeting));
+  }
+  answers.SendAll();
+}
+
+void ShardServer::Push(const PushInfo& push, PayloadPtr gradient, PendingReply& reply,
+                       const Deadline& deadline) {
+  AnswerQueue answers;
+  const auto arrived = Timeline::Clock::now();
+  {
+    const std::lock_guard lock(mutex_);
+    timeline_.Add(SpanKind::kQueue, arrived, Timeline::Clock::now(), push.step, bucket_,
+                  kServerQueueLane);
+    RequireUsable();
+    RequireNoneWaiting(push.worker);
+    const PushDecision verdict = consistency_->OnPush(push, shard_.version());
+    pushed_ = true;
+    counters_.bytes_received += push_bytes_;
+    waiting_[static_cast<std::size_t>(push.worker)] = Waiting{&reply, deadline, push};
+    try {
+      Use(push, verdict, std::move(gradient));
+      answers = TakeAnswers(verdict.answer);
+    } catch (...) {
+      Break(push.worker);
+      throw;
+    }
+  }
+  answers.SendAll();
+}
+
+void ShardServer::Use(const PushInfo& push, const PushDecision& verdict, PayloadPtr gradient) {
+  if (!verdict.use_gradient) {
+    waiting_[static_cast<std::size_t>(push.worker)]->dropped = true;
+    ++counters_.dropped;
+    return;
+  }
+  shard_.Contribute(verdict.order, std::move(gradient));
+  contributors_.push_back(push.worker);
+  if (verdict.apply) return Apply(verdict, push.step);
+  const ScopedSpan span(timeline_, SpanKind::kReduce, push.step, bucket_, kServerLane);
+  shard_.AccumulateInOrder();
+}
+
+// A half-done update cannot be undone. The caller answers the push that met the failure and then
+// deletes its reply, so the reply must not be found here any more.
+void ShardServer::Break(int worker) {
+  broken_ = true;
+  waiting_[static_cast<std::size_t>(worker)].reset();
+  std::erase(contributors_, worker);
+}
+
+// Staleness is measured here, at the moment of the update: how many updates have been applied since
+// the parameters that each gradient was computed from.
+void ShardServer::Apply(const PushDecision& verdict, std::int64_t step) {
+  for (const int worker : contributors_) {
+    std::optional<Waiting>& waiting = waiting_[static_cast<std::size_t>(worker)];
+    if (!waiting) continue;
+    waiting->staleness = shard_.version() - waiting->push.version;
+    ++counters_.staleness[waiting->staleness];
+  }
+  contributors_.clear();
+  const ScopedSpan span(timeline_, SpanKind::kApply, step, bucket_, kServerLane);
+  shard_.Apply(*verdict.apply, verdict.scale);
+  ++counters_.updates;
+}
+
+// Nothing may throw after a worker is taken off the list, because it must be answered.
+AnswerQueue ShardServer::TakeAnswers(std::span<const int> workers) {
+  AnswerQueue answers;
+  if (workers.empty()) return answers;
+  const ParameterRef parameters = shard_.Reply();
+  for (const int worker : workers) {
+    std::optional<Waiting>& waiting = waiting_[static_cast<std::size_t>(worker)];
+    if (!waiting) continue;
+    counters_.bytes_sent += reply_bytes_;
+    answers.Add(*waiting->reply,
+                {parameters, shard_.version(), waiting->staleness, waiting->dropped});
+    waiting.reset();
+  }
+  return answers;
+}
+
+bool ShardServer::CancelPush(PendingReply& reply, const Deadline& gone_at) {
+  const std::lock_guard lock(mutex_);
+  for (std::optional<Waiting>& waiting : waiting_) {
+    if (!waiting || waiting->reply != &reply) continue;
+    if (!withdrawn_) withdrawn_ = Waiting{nullptr, gone_at, waiting->push};
+    waiting.reset();
+    return true;
+  }
+  return false;
+}
+
+std::optional<Refusal> ShardServer::Expired(Deadline::Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  if (withdrawn_ && withdrawn_->deadline.at() <= now) {
+    const std::string worker = WorkerList({withdrawn_->push.worker});
+    return Refusal{RefusalCode::kAborted,
+                   worker + " is gone: it left while its push of bucket " +
+                       std::to_string(bucket_) + ", step " + std::to_string(withdrawn_->push.step) +
+                       " was waiting",
+                   worker};
+  }
+  for (const std::optional<Waiting>& waiting : waiting_) {
+    if (!waiting || waiting->deadline.at() > now) continue;
+    const std::string missing = WorkerList(consistency_->Missing());
+    return Refusal{RefusalCode::kLate,
+                   missing + " did not push bucket " + std::to_string(bucket_) +
+                       " in time: worker " + std::to_string(waiting->push.worker) +
+                       " waits for it in step " + std::to_string(waiting->push.step),
+                   missing};
+  }
+  return std::nullopt;
+}
+
+void ShardServer::RefuseWaiting(const Refusal& refusal) {
+  std::vector<PendingReply*> replies;
+  {
+    const std::lock_guard lock(mutex_);
+    for (std::optional<Waiting>& waiting : waiting_) {
+      if (!waiting) continue;
+      replies.push_back(waiting->reply);
+      waiting.reset();
+    }
+  }
+  for (PendingReply* reply : replies) reply->Refuse(refusal);
+}
+
+// A second push would overwrite the first one, which would then never be answered.
+void ShardServer::RequireNoneWaiting(int worker) const {
+  if (!waiting_[static_cast<std::size_t>(worker)]) return;
+  throw RefusedError(RefusalCode::kDuplicate, "a push of worker " + std::to_string(worker) +
+                                                  " of bucket " + std::to_string(bucket_) +
+                                                  " waits for its answer already");
+}
+
+ShardCounters ShardServer::counters() const {
+  const std::lock_guard lock(mutex_);
+  ShardCounters counters = counters_;
+  counters.waiting = static_cast<int>(std::ranges::count_if(
+      waiting_, [](const std::optional<Waiting>& waiting) { return waiting.has_value(); }));
+  counters.copies = shard_.copies();
+  return counters;
+}
+
+void ShardServer::RequireUsable() const {
+  if (broken_) {
+    throw RefusedError(RefusalCode::kAborted,
+                       "an update of bucket " + std::to_string(bucket_) + " has failed");
+  }
+  if (loaded_) return;
+  throw RefusedError(RefusalCode::kPrecondition,
+                     "bucket " + std::to_string(bucket_) + " has no parameters yet");
+}
+
+}  // namespace ringside

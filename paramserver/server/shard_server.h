@@ -1,0 +1,157 @@
+#ifndef RINGSIDE_PARAMSERVER_SERVER_SHARD_SERVER_H_
+#define RINGSIDE_PARAMSERVER_SERVER_SHARD_SERVER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "ringside/common/codec/codec.h"
+#include "ringside/common/core/deadline.h"
+#include "ringside/common/measure/timeline.h"
+#include "ringside/common/optim/optimizer.h"
+#include "ringside/paramserver/server/consistency.h"
+#include "ringside/paramserver/server/shard.h"
+#include "ringside/paramserver/wire/payload_pool.h"
+#include "ringside/paramserver/wire/refusal.h"
+
+namespace ringside {
+
+/// Parameters for one worker.
+struct ParameterReply {
+  ParameterRef parameters;
+  std::int64_t version = 0;
+  std::int64_t staleness = 0;  ///< Updates applied since the gradient's parameters.
+  bool dropped = false;        ///< The gradient came too late to be used.
+};
+
+/// A push that has arrived and must be answered exactly once, now or later. A call of either method
+/// may end the life of the object. Neither throws or blocks.
+class PendingReply {
+ public:
+  virtual ~PendingReply() = default;
+  virtual void Send(ParameterReply answer) = 0;
+  virtual void Refuse(const Refusal& refusal) = 0;
+
+ private:
+  friend class AnswerQueue;
+  ParameterReply answer_;
+  PendingReply* next_ = nullptr;
+};
+
+/// Replies whose answers are known and not yet sent. The replies themselves are the nodes of a
+/// linked list, so nothing is allocated.
+class AnswerQueue {
+ public:
+  AnswerQueue() = default;
+  AnswerQueue(AnswerQueue&& other) noexcept
+      : first_(std::exchange(other.first_, nullptr)), last_(std::exchange(other.last_, nullptr)) {}
+  AnswerQueue& operator=(AnswerQueue&& other) noexcept {
+    std::swap(first_, other.first_);
+    std::swap(last_, other.last_);
+    return *this;
+  }
+
+  void Add(PendingReply& reply, ParameterReply answer);
+  /// Sends all answers in the order in which they were added. Each may end the life of its reply.
+  void SendAll();
+
+ private:
+  PendingReply* first_ = nullptr;
+  PendingReply* last_ = nullptr;
+};
+
+struct ShardCounters {
+  std::uint64_t bytes_received = 0;                ///< Bytes of gradients.
+  std::uint64_t bytes_sent = 0;                    ///< Bytes of parameters, after training began.
+  std::map<std::int64_t, std::int64_t> staleness;  ///< Number of used gradients by staleness.
+  std::int64_t updates = 0;
+  std::int64_t dropped = 0;  ///< Pushes that came too late.
+  int waiting = 0;           ///< Pushes that wait for their answer.
+  CopyCount copies;          ///< Payload bytes that the server's code has moved.
+
+  ShardCounters& operator+=(const ShardCounters& other);
+};
+
+/// A shard, its consistency, and the pushes that wait for their answer. Thread-safe. Replies are
+/// answered outside the lock. `Push` borrows a reply until it is answered or withdrawn.
+class ShardServer {
+ public:
+  ShardServer(int bucket, std::size_t elements, int workers, const OptimizerOptions& optimizer,
+              std::unique_ptr<Consistency> consistency, Timeline& timeline,
+              const CodecOptions& codec = {});
+
+  std::size_t elements() const { return elements_; }
+  /// The bytes of a gradient on the wire.
+  std::size_t push_bytes() const { return push_bytes_; }
+  int state_per_parameter() const { return state_per_parameter_; }
+
+  /// Starts the job at this step. Part 0 must be loaded before pushes and pulls are served.
+  void Start(std::int64_t step);
+  /// Throws `RefusedError` once pushes have begun.
+  void Load(int part, const Payload& values);
+  ParameterRef ReadState(int part);
+  /// `meeting` is the number of barriers that all workers have reached (`Consistency::OnBarrier`).
+  ParameterReply Pull(std::int64_t meeting = 0);
+  /// See `Consistency::OnRetire`.
+  void Retire(int worker, std::int64_t meeting);
+
+  /// Throws `RefusedError` with nothing changed. After any other exception the shard is broken: it
+  /// refuses all pushes and reads, and the caller must refuse the waiting pushes. In both cases
+  /// `reply` is untouched and not kept. `gradient` has been checked to have `elements()` floats, or
+  /// their encoding in one piece.
+  void Push(const PushInfo& push, PayloadPtr gradient, PendingReply& reply,
+            const Deadline& deadline);
+  /// Withdraws the push of a worker that has left. Returns true when the push was waiting: `reply`
+  /// is forgotten and the caller must end it. The worker counts as gone from `gone_at` on.
+  bool CancelPush(PendingReply& reply, const Deadline& gone_at);
+  /// A refusal that names whom a push past its deadline waits for, or the worker that is gone.
+  std::optional<Refusal> Expired(Deadline::Clock::time_point now);
+  /// Refuses all waiting pushes.
+  void RefuseWaiting(const Refusal& refusal);
+
+  ShardCounters counters() const;
+
+ private:
+  struct Waiting {
+    PendingReply* reply = nullptr;
+    Deadline deadline;
+    PushInfo push;
+    std::int64_t staleness = 0;
+    bool dropped = false;
+  };
+
+  void RequireUsable() const;
+  void RequireNoneWaiting(int worker) const;
+  void Use(const PushInfo& push, const PushDecision& verdict, PayloadPtr gradient);
+  void Break(int worker);
+  void Apply(const PushDecision& verdict, std::int64_t step);
+  AnswerQueue TakeAnswers(std::span<const int> workers);
+
+  const int bucket_;
+  const std::size_t elements_;
+  const std::size_t push_bytes_;   // of a gradient on the wire
+  const std::size_t reply_bytes_;  // of the parameters that answer a push
+  Timeline& timeline_;
+  int state_per_parameter_ = 0;
+
+  mutable std::mutex mutex_;  // guards everything below
+  Shard shard_;
+  std::unique_ptr<Consistency> consistency_;
+  bool loaded_ = false;
+  bool pushed_ = false;
+  bool broken_ = false;                          // an update has failed half-way
+  std::vector<std::optional<Waiting>> waiting_;  // by worker
+  std::vector<int> contributors_;                // workers in the open update
+  std::optional<Waiting> withdrawn_;             // push of the first worker that left
+  ShardCounters counters_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_PARAMSERVER_SERVER_SHARD_SERVER_H_

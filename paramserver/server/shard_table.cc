@@ -1,0 +1,199 @@
+#include "ringside/paramserver/server/shard_table.h"
+
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "ringside/paramserver/wire/wire_codec.h"
+
+namespace ringside {
+namespace {
+
+void CheckBytes(std::uint64_t bytes, std::size_t expected) {
+  if (bytes == expected) return;
+  throw RefusedError(RefusalCode::kInvalid, "a payload of " + std::to_string(bytes) +
+                                                " bytes for a bucket of " +
+                                                std::to_string(expected));
+}
+
+void CheckLength(std::uint64_t bytes, std::size_t elements) {
+  CheckBytes(bytes, elements * sizeof(float));
+}
+
+void CheckPart(std::uint32_t part, int lowest, const ShardServer& shard) {
+  if (part >= static_cast<std::uint32_t>(lowest) &&
+      part <= static_cast<std::uint32_t>(shard.state_per_parameter())) {
+    return;
+  }
+  throw RefusedError(RefusalCode::kOutOfRange,
+                     "there is no part " + std::to_string(part) + ": the optimizer keeps " +
+                         std::to_string(shard.state_per_parameter()) + " state vectors");
+}
+
+}  // namespace
+
+ShardTable::ShardTable(const ServerContext& context, MakeConsistency make_consistency)
+    : context_(context),
+      make_consistency_(std::move(make_consistency)),
+      codec_(MakeWireCodec(context.options.codec)) {}
+
+void ShardTable::Start(const PlanInfo& plan) {
+  const std::lock_guard lock(mutex_);
+  CheckAlive();
+  CheckWorld(plan);
+  if (plan.worker == 0) return Create(plan);
+  if (!plan_) {
+    throw RefusedError(RefusalCode::kPrecondition, "worker 0 has not brought the plan yet");
+  }
+  if (plan.fingerprint != plan_->fingerprint || plan.step != plan_->step) {
+    throw RefusedError({RefusalCode::kPrecondition,
+                        "worker " + std::to_string(plan.worker) +
+                            " has another bucket plan or first step than worker 0",
+                        "worker " + std::to_string(plan.worker)});
+  }
+}
+
+void ShardTable::CheckWorld(const PlanInfo& plan) const {
+  CheckWorker(plan.worker);
+  const auto same = [](std::uint32_t theirs, int ours) {
+    return theirs == static_cast<std::uint32_t>(ours);
+  };
+  if (same(plan.workers, context_.workers) && same(plan.servers, context_.servers) &&
+      same(plan.server, context_.index)) {
+    return;
+  }
+  throw RefusedError(RefusalCode::kPrecondition,
+                     "this is server " + std::to_string(context_.index) + " of " +
+                         std::to_string(context_.servers) + ", for " +
+                         std::to_string(context_.workers) + " workers: worker " +
+                         std::to_string(plan.worker) + " expects another");
+}
+
+void ShardTable::Create(const PlanInfo& plan) {
+  if (plan_) throw RefusedError(RefusalCode::kDuplicate, "the job has been started already");
+  std::map<std::uint32_t, std::unique_ptr<ShardServer>> shards;
+  for (const PlanInfo::ServedBucket& bucket : plan.buckets) {
+    if (bucket.elements * sizeof(float) > FrameHeader::kMaxPayload) {
+      throw RefusedError(RefusalCode::kInvalid,
+                         "bucket " + std::to_string(bucket.index) + " is larger than 2 GiB");
+    }
+    auto shard = std::make_unique<ShardServer>(
+        static_cast<int>(bucket.index), bucket.elements, context_.workers, context_.optimizer,
+        make_consistency_(), context_.timeline, context_.options.codec);
+    shard->Start(plan.step);
+    if (!shards.emplace(bucket.index, std::move(shard)).second) {
+      throw RefusedError(RefusalCode::kInvalid,
+                         "bucket " + std::to_string(bucket.index) + " is in the plan twice");
+    }
+  }
+  shards_ = std::move(shards);
+  for (const auto& [index, shard] : shards_) all_.push_back(shard.get());
+  plan_ = plan;
+}
+
+void ShardTable::Load(const FrameHeader& header, const Payload& values) {
+  ShardServer& shard = Find(header);
+  if (header.worker != 0) {
+    throw RefusedError(RefusalCode::kPrecondition, "only worker 0 brings initial parameters");
+  }
+  CheckPart(header.part, 0, shard);
+  CheckLength(header.payload_bytes, shard.elements());
+  shard.Load(static_cast<int>(header.part), values);
+}
+
+ParameterReply ShardTable::Pull(const FrameHeader& header) {
+  ShardServer& shard = Find(header);
+  CheckLength(header.payload_bytes, 0);
+  return shard.Pull(header.step);
+}
+
+void ShardTable::Retire(const FrameHeader& header) {
+  ShardServer& shard = Find(header);
+  CheckLength(header.payload_bytes, 0);
+  shard.Retire(static_cast<int>(header.worker), header.step);
+}
+
+ParameterRef ShardTable::ReadState(const FrameHeader& header) {
+  ShardServer& shard = Find(header);
+  CheckLength(header.payload_bytes, 0);
+  CheckPart(header.part, 1, shard);
+  return shard.ReadState(static_cast<int>(header.part));
+}
+
+void ShardTable::Push(const FrameHeader& header, PayloadPtr gradient, PendingReply& reply) {
+  ShardServer& shard = Find(header);
+  CheckBytes(header.payload_bytes, shard.push_bytes());
+  if (codec_ != nullptr) gradient = TakeEncoding(*gradient, *codec_, shard.elements(), *encodings_);
+  try {
+    shard.Push({static_cast<int>(header.worker), header.step, header.version}, std::move(gradient),
+               reply, Deadline::After(context_.comm.timeout));
+  } catch (const RefusedError&) {
+    throw;
+  } catch (const std::exception& error) {
+    const std::string server = "server " + std::to_string(context_.index);
+    Fail({RefusalCode::kAborted, server + " has failed: " + error.what(), server});
+    throw;
+  }
+}
+
+bool ShardTable::OnCallCancelled(const FrameHeader& header, PendingReply& reply) {
+  ShardServer* shard = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = shards_.find(header.bucket);
+    if (found == shards_.end()) return false;
+    shard = found->second.get();
+  }
+  return shard->CancelPush(reply, Deadline::After(kGoneGrace));
+}
+
+void ShardTable::FailExpired(Deadline::Clock::time_point now) {
+  for (ShardServer* shard : All()) {
+    if (const auto refusal = shard->Expired(now)) return Fail(*refusal);
+  }
+}
+
+void ShardTable::Fail(const Refusal& refusal) {
+  Refusal first;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = refusal;
+    first = *failure_;
+  }
+  for (ShardServer* shard : All()) shard->RefuseWaiting(first);
+}
+
+std::span<ShardServer* const> ShardTable::All() const {
+  const std::lock_guard lock(mutex_);
+  return all_;
+}
+
+ShardCounters ShardTable::counters() const {
+  const std::lock_guard lock(mutex_);
+  ShardCounters sum;
+  for (const auto& [index, shard] : shards_) sum += shard->counters();
+  return sum;
+}
+
+ShardServer& ShardTable::Find(const FrameHeader& header) const {
+  const std::lock_guard lock(mutex_);
+  CheckAlive();
+  CheckWorker(header.worker);
+  const auto found = shards_.find(header.bucket);
+  if (found != shards_.end()) return *found->second;
+  if (!plan_) throw RefusedError(RefusalCode::kPrecondition, "the job has not been started");
+  throw RefusedError(RefusalCode::kOutOfRange,
+                     "bucket " + std::to_string(header.bucket) + " is not on this server");
+}
+
+void ShardTable::CheckWorker(std::uint32_t worker) const {
+  if (worker < static_cast<std::uint32_t>(context_.workers)) return;
+  throw RefusedError(RefusalCode::kOutOfRange, "there is no worker " + std::to_string(worker) +
+                                                   " among " + std::to_string(context_.workers));
+}
+
+void ShardTable::CheckAlive() const {
+  if (failure_) throw RefusedError(*failure_);
+}
+
+}  // namespace ringside

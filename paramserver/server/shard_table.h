@@ -1,0 +1,85 @@
+#ifndef RINGSIDE_PARAMSERVER_SERVER_SHARD_TABLE_H_
+#define RINGSIDE_PARAMSERVER_SERVER_SHARD_TABLE_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "ringside/common/codec/codec.h"
+#include "ringside/common/strategy/strategy_entry.h"
+#include "ringside/paramserver/server/shard_server.h"
+#include "ringside/paramserver/wire/payload_pool.h"
+#include "ringside/paramserver/wire/server_plan.h"
+#include "ringside/paramserver/wire/wire.h"
+
+namespace ringside {
+
+/// All shards of one server, and whether the job has failed. Every request is checked before
+/// anything changes. Knows no transport. Thread-safe.
+///
+/// Errors: methods throw `RefusedError` with the state unchanged. After `Fail` everything is
+/// refused with the same refusal.
+class ShardTable {
+ public:
+  static constexpr std::chrono::milliseconds kGoneGrace{250};
+
+  using MakeConsistency = std::function<std::unique_ptr<Consistency>()>;
+
+  /// Borrows what `context` borrows.
+  ShardTable(const ServerContext& context, MakeConsistency make_consistency);
+
+  /// Worker 0 creates the shards; the others are checked against its plan.
+  void Start(const PlanInfo& plan);
+  /// Only worker 0 may load, before the first push.
+  void Load(const FrameHeader& header, const Payload& values);
+  ParameterReply Pull(const FrameHeader& header);
+  ParameterRef ReadState(const FrameHeader& header);
+  /// `header.step` is the barrier that ends the retirement (`Consistency::OnRetire`).
+  void Retire(const FrameHeader& header);
+  /// `reply` is answered now or later, unless this throws. An exception other than `RefusedError`
+  /// is a failure of this server, and of the job.
+  void Push(const FrameHeader& header, PayloadPtr gradient, PendingReply& reply);
+
+  /// The call of `reply`, from this worker for this bucket, was cancelled or its connection lost.
+  /// Returns true when `reply` was waiting: the caller must end it. The job fails and names the
+  /// worker, but not at once: a worker that leaves because *its* peer has failed must not be blamed
+  /// for it, so the others get `kGoneGrace` to find the cause themselves.
+  bool OnCallCancelled(const FrameHeader& header, PendingReply& reply);
+  /// Fails the job when a push has waited past its deadline or a worker is gone. Called at regular
+  /// intervals.
+  void FailExpired(Deadline::Clock::time_point now);
+  /// Fails the job and refuses all waiting pushes. Only the first refusal counts.
+  void Fail(const Refusal& refusal);
+
+  ShardCounters counters() const;
+
+ private:
+  void CheckWorld(const PlanInfo& plan) const;
+  void Create(const PlanInfo& plan);
+  ShardServer& Find(const FrameHeader& header) const;
+  void CheckWorker(std::uint32_t worker) const;
+  void CheckAlive() const;
+  /// The shards: none until `Start` has made them, then always the same.
+  std::span<ShardServer* const> All() const;
+
+  const ServerContext context_;
+  const MakeConsistency make_consistency_;
+  const std::unique_ptr<const Codec> codec_;  // of gradients; null: fp32
+  const std::shared_ptr<PayloadPool<JoinedPayload>> encodings_ = PayloadPool<JoinedPayload>::Make();
+  mutable std::mutex mutex_;  // guards everything below; shards are only ever added, by Start
+  std::optional<PlanInfo> plan_;
+  std::map<std::uint32_t, std::unique_ptr<ShardServer>> shards_;
+  std::vector<ShardServer*> all_;  // those of shards_; set once, then never changed
+  std::optional<Refusal> failure_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_PARAMSERVER_SERVER_SHARD_TABLE_H_

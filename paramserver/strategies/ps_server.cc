@@ -1,0 +1,67 @@
+#include "ringside/paramserver/strategies/ps_server.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "ringside/paramserver/transports/transport_table.h"
+
+namespace ringside {
+namespace {
+
+std::chrono::milliseconds WatchInterval(std::chrono::milliseconds timeout) {
+  return std::clamp(timeout / 20, std::chrono::milliseconds(1), std::chrono::milliseconds(100));
+}
+
+}  // namespace
+
+PsServer::PsServer(const ServerContext& context, ShardTable::MakeConsistency make_consistency)
+    : context_(context), table_(context, std::move(make_consistency)), listener_([&] {
+        const TransportEntry& transport = ServerTransportOf(context_.options);
+        return transport.listen(transport, context_, table_);
+      }()) {
+  context_.store.Set("ps/" + std::to_string(context_.index), listener_->address().ToText());
+  watchdog_ = std::jthread([this](const std::stop_token& stop) { Watch(stop); });
+}
+
+PsServer::~PsServer() { PsServer::Stop(); }
+
+ServerReport PsServer::Stop() {
+  if (!stopped_) {
+    table_.Fail({RefusalCode::kAborted, Name() + " is stopping", Name()});
+    listener_->Stop();
+    watchdog_ = {};
+    stopped_ = true;
+  }
+  const ShardCounters counters = table_.counters();
+  return {.bytes_received = counters.bytes_received,
+          .bytes_sent = counters.bytes_sent,
+          .staleness = counters.staleness,
+          .updates = counters.updates,
+          .dropped_pushes = counters.dropped};
+}
+
+ShardCounters PsServer::counters() const {
+  ShardCounters counters = table_.counters();
+  counters.copies += listener_->copies();
+  return counters;
+}
+
+// Looks at the pushes of all shards at regular intervals: late ones are found within the timeout
+// and one interval, at no cost to a push. Silent connections are found the same way.
+void PsServer::Watch(const std::stop_token& stop) {
+  const auto interval = WatchInterval(context_.comm.timeout);
+  std::mutex mutex;
+  std::condition_variable_any wake;
+  std::unique_lock lock(mutex);
+  while (!wake.wait_for(lock, stop, interval, [&] { return stop.stop_requested(); })) {
+    table_.FailExpired(Deadline::Clock::now());
+    listener_->CloseSilent(Deadline::Clock::now());
+  }
+}
+
+}  // namespace ringside

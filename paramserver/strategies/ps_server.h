@@ -1,0 +1,40 @@
+#ifndef RINGSIDE_PARAMSERVER_STRATEGIES_PS_SERVER_H_
+#define RINGSIDE_PARAMSERVER_STRATEGIES_PS_SERVER_H_
+
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "ringside/common/strategy/strategy_entry.h"
+#include "ringside/paramserver/server/shard_table.h"
+#include "ringside/paramserver/transports/listener.h"
+
+namespace ringside {
+
+/// A parameter server: listens over the transport that the options ask for and publishes its
+/// address in the store under "ps/<index>" (`ServerAddress::ToText`). Calls run on the transport's
+/// threads; one thread of its own ends pushes that have waited too long.
+class PsServer : public Server {
+ public:
+  /// Throws `CommError` when the address cannot be listened on.
+  PsServer(const ServerContext& context, ShardTable::MakeConsistency make_consistency);
+  ~PsServer() override;
+
+  ServerReport Stop() override;
+  /// What the server has done so far.
+  ShardCounters counters() const;
+
+ private:
+  std::string Name() const { return "server " + std::to_string(context_.index); }
+  void Watch(const std::stop_token& stop);
+
+  const ServerContext context_;
+  ShardTable table_;
+  std::unique_ptr<Listener> listener_;
+  std::jthread watchdog_;
+  bool stopped_ = false;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_PARAMSERVER_STRATEGIES_PS_SERVER_H_

@@ -1,0 +1,27 @@
+#ifndef RINGSIDE_PARAMSERVER_TRANSPORTS_LISTENER_H_
+#define RINGSIDE_PARAMSERVER_TRANSPORTS_LISTENER_H_
+
+#include "ringside/common/core/deadline.h"
+#include "ringside/paramserver/transports/server_address.h"
+#include "ringside/paramserver/wire/payload.h"
+
+namespace ringside {
+
+/// A server's side of one transport: takes calls, checks who calls, asks the `ShardTable` and
+/// answers. A call that waits for other workers holds memory but no thread.
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  virtual ServerAddress address() const = 0;
+  /// Stops serving. What the table has refused before still reaches its worker. Idempotent.
+  virtual void Stop() = 0;
+  /// Closes connections whose other side has not identified itself in time, where the transport
+  /// does not do so itself. Called at regular intervals.
+  virtual void CloseSilent(Deadline::Clock::time_point now) { (void)now; }
+  /// Payload bytes that the transport's own code has moved.
+  virtual CopyCount copies() const { return {}; }
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_PARAMSERVER_TRANSPORTS_LISTENER_H_

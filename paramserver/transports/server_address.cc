@@ -1,0 +1,58 @@
+#include "ringside/paramserver/transports/server_address.h"
+
+#include <sys/stat.h>
+
+#include <cstddef>
+#include <fstream>
+#include <sstream>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/common/security/secrets.h"
+#include "ringside/paramserver/transports/transport_table.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kNameBytes = 16;  // random ones: nobody guesses the name
+
+}  // namespace
+
+std::string ServerAddress::ToText() const {
+  const std::string text = std::string(transport->name) + " " + address;
+  return host.empty() ? text : text + " " + host;
+}
+
+ServerAddress ServerAddress::FromText(const std::string& text) {
+  std::istringstream words(text);
+  std::string name;
+  ServerAddress parsed;
+  words >> name >> parsed.address >> parsed.host;
+  parsed.transport = FindServerTransport(name);
+  if (parsed.transport == nullptr || parsed.address.empty() ||
+      parsed.host.empty() == parsed.transport->needs_one_host) {
+    throw CommError("a server", "start", "it has published no address but '" + text + "'");
+  }
+  return parsed;
+}
+
+bool ServerAddress::IsHere() const {
+  return transport->needs_one_host || address.starts_with("127.") || address.starts_with("[::1]:");
+}
+
+std::string ServerAddress::DisplayText() const {
+  return transport->needs_one_host ? "over " + std::string(transport->name) : "at " + address;
+}
+
+ServerAddress LocalAddress(const TransportEntry& transport) {
+  return {&transport, "ringside-" + RandomHex(kNameBytes), HostIdentity()};
+}
+
+std::string HostIdentity() {
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  struct stat network {};
+  stat("/proc/self/ns/net", &network);
+  return boot + "." + std::to_string(network.st_ino);
+}
+
+}  // namespace ringside

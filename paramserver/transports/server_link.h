@@ -1,0 +1,72 @@
+#ifndef RINGSIDE_PARAMSERVER_TRANSPORTS_SERVER_LINK_H_
+#define RINGSIDE_PARAMSERVER_TRANSPORTS_SERVER_LINK_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/common/core/flat_space.h"
+#include "ringside/common/strategy/strategy_entry.h"
+#include "ringside/paramserver/transports/send_windows.h"
+#include "ringside/paramserver/transports/server_address.h"
+#include "ringside/paramserver/wire/payload.h"
+#include "ringside/paramserver/wire/server_plan.h"
+#include "ringside/paramserver/wire/wire.h"
+
+namespace ringside {
+
+/// Hears what happens to a call. Called on threads of the transport, inside its locks: must not
+/// throw, block or call the link.
+class CallObserver {
+ public:
+  virtual ~CallObserver() = default;
+  /// These bytes no longer wait to be sent, so there is room for the next call. Exactly once a
+  /// call, before or after the outcome, and never only because of it: an answer may wait for what
+  /// another worker sends, whose own answer may wait for what is next here.
+  virtual void Sent(std::size_t bytes) = 0;
+  /// Exactly one of these two a call. `moved` is what was copied here to receive the reply.
+  virtual void Received(const FrameHeader& header, const CopyCount& moved) = 0;
+  virtual void Failed(const CommError& error) = 0;
+};
+
+/// A worker's connection to one server. Any number of calls may be under way. Thread-safe.
+/// Destruction cancels them and waits until all payloads are released, which takes moments.
+class ServerLink {
+ public:
+  virtual ~ServerLink() = default;
+
+  /// "server 0 at 127.0.0.1:4711", "server 0 over shm".
+  virtual const std::string& name() const = 0;
+
+  /// Blocks. Throws `CommError`.
+  virtual void Start(const PlanInfo& plan) = 0;
+  /// Starts a call and returns. The reply's payload is written to `in`; another length is a
+  /// failure. `out`, `in` and `observer` must stay valid until the observer has been told both
+  /// `Sent` and the outcome.
+  virtual void Call(const FrameHeader& header, std::span<const float> out, std::span<float> in,
+                    CallObserver& observer) = 0;
+};
+
+/// A server reports missing workers at the timeout. Its answer may take this much longer.
+inline constexpr std::chrono::milliseconds kAnswerGrace{500};
+
+/// Names the operation for errors: "pull of bucket 3, step 17".
+std::string Describe(const FrameHeader& header);
+
+/// The error of a refused call. `culprit` comes with the refusal; if empty, the server is to blame.
+CommError RefusedByServer(const std::string& server, const std::string& operation,
+                          const std::string& culprit, const std::string& message);
+
+/// Connects a worker with this space over the server's transport. Throws `ConfigError` when the
+/// transport needs both on one host and they are not, else `CommError`.
+std::unique_ptr<ServerLink> ConnectToServer(int server, const ServerAddress& address,
+                                            const ServerSendLimits& share, FlatSpace& space,
+                                            const CommOptions& comm);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_PARAMSERVER_TRANSPORTS_SERVER_LINK_H_

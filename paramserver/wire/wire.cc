@@ -1,0 +1,86 @@
+#include "ringside/paramserver/wire/wire.h"
+
+#include <bit>
+#include <cstring>
+
+namespace ringside {
+namespace {
+
+static_assert(std::endian::native == std::endian::little);
+
+// The header as it lies on the wire: no padding, every field on a multiple of its size.
+struct RawHeader {
+  std::uint32_t magic;
+  std::uint16_t protocol;
+  std::uint16_t kind;
+  std::uint32_t worker;
+  std::uint32_t bucket;
+  std::uint32_t part;
+  std::uint32_t flags;
+  std::int64_t step;
+  std::int64_t version;
+  std::int64_t staleness;
+  std::uint64_t payload_bytes;
+};
+static_assert(sizeof(RawHeader) == FrameHeader::kBytes);
+
+constexpr std::uint32_t kDroppedFlag = 1;
+constexpr std::uint16_t kKinds = 6;
+
+}  // namespace
+
+const char* FrameErrorText(FrameError error) {
+  switch (error) {
+    case FrameError::kNone:
+      return "no error";
+    case FrameError::kTooShort:
+      return "the message is shorter than a header";
+    case FrameError::kBadMagic:
+      return "the message does not start with the magic number";
+    case FrameError::kBadProtocol:
+      return "the message is of another protocol version";
+    case FrameError::kBadKind:
+      return "the message is of a kind that does not exist";
+    case FrameError::kBadLength:
+      return "the payload is not as long as the header says";
+  }
+  return "unknown";
+}
+
+std::array<std::byte, FrameHeader::kBytes> EncodeHeader(const FrameHeader& header) {
+  const RawHeader raw{.magic = FrameHeader::kMagic,
+                      .protocol = FrameHeader::kProtocol,
+                      .kind = static_cast<std::uint16_t>(header.kind),
+                      .worker = header.worker,
+                      .bucket = header.bucket,
+                      .part = header.part,
+                      .flags = header.dropped ? kDroppedFlag : 0,
+                      .step = header.step,
+                      .version = header.version,
+                      .staleness = header.staleness,
+                      .payload_bytes = header.payload_bytes};
+  return std::bit_cast<std::array<std::byte, FrameHeader::kBytes>>(raw);
+}
+
+FrameError DecodeHeader(std::span<const std::byte> bytes, std::uint64_t message_bytes,
+                        FrameHeader& header) {
+  if (bytes.size() < FrameHeader::kBytes) return FrameError::kTooShort;
+  RawHeader raw;
+  std::memcpy(&raw, bytes.data(), sizeof(raw));
+  if (raw.magic != FrameHeader::kMagic) return FrameError::kBadMagic;
+  if (raw.protocol != FrameHeader::kProtocol) return FrameError::kBadProtocol;
+  if (raw.kind < 1 || raw.kind > kKinds) return FrameError::kBadKind;
+  if (raw.payload_bytes != message_bytes - FrameHeader::kBytes) return FrameError::kBadLength;
+  header = {.kind = static_cast<FrameKind>(raw.kind),
+            .worker = raw.worker,
+            .bucket = raw.bucket,
+            .part = raw.part,
+            .step = raw.step,
+            .version = raw.version,
+            .staleness = raw.staleness,
+            .dropped = (raw.flags & kDroppedFlag) != 0,
+            .payload_bytes = raw.payload_bytes};
+  return FrameError::kNone;
+}
+
+}  // namespace ringside

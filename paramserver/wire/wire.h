@@ -1,0 +1,51 @@
+#ifndef RINGSIDE_PARAMSERVER_WIRE_WIRE_H_
+#define RINGSIDE_PARAMSERVER_WIRE_WIRE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace ringside {
+
+/// The kind of a frame. A frame header stands before a payload of floats, in requests and in
+/// replies. Layout in paramserver/wire/README.md; all numbers little-endian.
+enum class FrameKind : std::uint16_t {
+  kPushPull = 1,   ///< Gradient out, parameters back.
+  kLoad = 2,       ///< Initial parameters or optimizer state out, nothing back.
+  kPull = 3,       ///< Nothing out, parameters back.
+  kReadState = 4,  ///< Nothing out, optimizer state back.
+  kStart = 5,      ///< A `StartRequest`, where the transport has no methods.
+  kRetire = 6,     ///< Nothing out, nothing back: no more pushes until the next barrier.
+};
+
+struct FrameHeader {
+  static constexpr std::size_t kBytes = 56;
+  static constexpr std::uint32_t kMagic = 0x53505352;  // "RSPS"
+  static constexpr std::uint16_t kProtocol = 1;
+  static constexpr std::uint64_t kMaxPayload = (std::uint64_t{2} << 30) - 1 - kBytes;
+
+  FrameKind kind = FrameKind::kPushPull;
+  std::uint32_t worker = 0;
+  std::uint32_t bucket = 0;
+  std::uint32_t part = 0;      ///< 0: parameters; v: state vector v - 1.
+  std::int64_t step = 0;       ///< 0-based; in a retire and a pull: barriers (README.md).
+  std::int64_t version = 0;    ///< Request: of the gradient's parameters; reply: of those sent.
+  std::int64_t staleness = 0;  ///< Reply: updates applied between the two versions.
+  bool dropped = false;        ///< Reply: the gradient came too late to be used.
+  std::uint64_t payload_bytes = 0;
+};
+
+/// What can be wrong with a received header.
+enum class FrameError { kNone, kTooShort, kBadMagic, kBadProtocol, kBadKind, kBadLength };
+const char* FrameErrorText(FrameError error);
+
+std::array<std::byte, FrameHeader::kBytes> EncodeHeader(const FrameHeader& header);
+/// Reads the header from `bytes`, the first bytes of a message of `message_bytes`. Fills `header`
+/// unless there is an error.
+FrameError DecodeHeader(std::span<const std::byte> bytes, std::uint64_t message_bytes,
+                        FrameHeader& header);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_PARAMSERVER_WIRE_WIRE_H_

@@ -1,0 +1,65 @@
+#ifndef RINGSIDE_PARAMSERVER_WIRE_WIRE_CODEC_H_
+#define RINGSIDE_PARAMSERVER_WIRE_WIRE_CODEC_H_
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "ringside/common/codec/codec.h"
+#include "ringside/common/measure/recorder.h"
+#include "ringside/paramserver/wire/payload_pool.h"
+
+namespace ringside {
+
+/// How many floats the encoding of a bucket takes on the wire; for fp32 `elements`. Encodings
+/// travel between workers and servers as whole floats, filled up with zeros, so that transports
+/// carry them like floats.
+std::size_t WireFloats(const CodecOptions& options, std::size_t elements);
+
+/// The codec with which a server decodes pushes or encodes replies; null for fp32.
+std::unique_ptr<Codec> MakeWireCodec(const CodecOptions& options);
+
+/// Copies the encoding of `elements` floats from a received payload to one piece, in a payload of
+/// `pool`. Throws `RefusedError` for bytes that no codec wrote.
+PayloadPtr TakeEncoding(const Payload& payload, const Codec& codec, std::size_t elements,
+                        PayloadPool<JoinedPayload>& pool);
+
+/// The codecs of a worker: encodes gradients, with error feedback where it is on, and decodes the
+/// replies of servers. Each bucket has one buffer for each direction.
+///
+/// Thread safety: one thread calls `Encode`. Any thread may call `DecodeReply`, and several at once
+/// for different buckets.
+class WireCodec {
+ public:
+  /// `buckets` are the lengths of the buckets. `options` must not be those of fp32.
+  WireCodec(const CodecOptions& options, int rank, std::size_t elements,
+            const std::vector<std::size_t>& buckets, Recorder& recorder);
+
+  /// The present encoding of a bucket, which is what is sent.
+  std::span<const float> PushBuffer(int bucket) const { return at(bucket).push; }
+  void Encode(int bucket, std::span<const float> grads, const GradientPosition& place);
+
+  /// True: parameters come encoded, are received in the bucket's `ReplyBuffer` and then decoded.
+  /// False: they come as floats.
+  bool decodes_replies() const { return reply_codec_ != nullptr; }
+  std::span<float> ReplyBuffer(int bucket) { return at(bucket).reply; }
+  void DecodeReply(int bucket, std::span<float> params) const;
+
+ private:
+  struct Buffers {
+    std::vector<float> push;
+    std::vector<float> reply;
+  };
+
+  Buffers& at(int bucket) { return buckets_[static_cast<std::size_t>(bucket)]; }
+  const Buffers& at(int bucket) const { return buckets_[static_cast<std::size_t>(bucket)]; }
+
+  std::unique_ptr<Codec> codec_;
+  std::unique_ptr<Codec> reply_codec_;  // null: fp32
+  std::vector<Buffers> buckets_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_PARAMSERVER_WIRE_WIRE_CODEC_H_

@@ -1,0 +1,76 @@
+#ifndef RINGSIDE_PARAMSERVER_WORKER_PS_STRATEGY_H_
+#define RINGSIDE_PARAMSERVER_WORKER_PS_STRATEGY_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ringside/common/core/failure_latch.h"
+#include "ringside/common/strategy/strategy_entry.h"
+#include "ringside/paramserver/transports/server_address.h"
+#include "ringside/paramserver/wire/wire_codec.h"
+#include "ringside/paramserver/worker/transfers.h"
+
+namespace ringside {
+
+/// The strategy of a worker with parameter servers, of every consistency. `Submit` queues one
+/// push-pull call to the bucket's server, which the thread of `Transfers` makes. `Await` waits for
+/// the reply; from a synchronous server that is the barrier. `AssignToServers` spreads buckets over
+/// servers.
+///
+/// Store keys: "ps/<server>" (read), "exchange/ps/...". Thread safety and errors as in `Strategy`.
+/// A failure names the worker that a server waits for, else the server.
+class PsStrategy : public Strategy {
+ public:
+  explicit PsStrategy(const StrategyContext& context) : context_(context) {}
+
+  /// Throws `ConfigError` when a bucket does not fit into a message (2 GiB).
+  void Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) override;
+  void Submit(const Bucket& bucket) override;
+  void Await(const Bucket& bucket) override;
+  /// Waits until all workers have come here (asynchronous ones may be far apart, hence
+  /// `CommOptions::barrier_timeout`), so that all pull the same parameters.
+  void Settle() override;
+  void ReadOptimizerState(std::span<float> out) override;
+  /// Waits for the other workers: a server may run inside one of them.
+  void Stop() override;
+
+  /// Payload bytes that the worker's code has moved so far.
+  CopyCount copies() const { return transfers_ ? transfers_->copies() : CopyCount{}; }
+
+ private:
+  void CheckSizes() const;
+  void MakeCodec();
+  void AgreeOnPlan(const StartPoint& from);
+  /// The addresses by server. Waits for each server to publish its own.
+  std::vector<ServerAddress> ServerAddresses(const Deadline& deadline);
+  void Connect();
+  void StartServers(std::int64_t step);
+  void LoadServers(const StartPoint& from);
+  void PullAll(bool counted);
+  /// Called before a barrier: until then nobody waits for pushes of this worker.
+  void Retire();
+  /// Begins `make(bucket)` for every bucket, then awaits all.
+  void ForEachBucket(const std::function<Transfer(int bucket)>& make);
+  Transfer MakeTransfer(FrameKind kind, int bucket) const;
+  /// Waits until all workers have reached barrier `name`, at most for `patience`.
+  void Barrier(const std::string& name, std::chrono::milliseconds patience);
+
+  const StrategyContext context_;
+  FailureLatch failure_;
+  FlatSpace* space_ = nullptr;
+  const BucketPlan* plan_ = nullptr;
+  std::int64_t first_step_ = 0;
+  std::int64_t meetings_ = 0;         // barriers so far that all servers know of: settles
+  std::vector<int> server_of_;        // by bucket
+  std::unique_ptr<WireCodec> codec_;  // null: fp32; outlives the transfers, which read from it
+  std::unique_ptr<Transfers> transfers_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_PARAMSERVER_WORKER_PS_STRATEGY_H_

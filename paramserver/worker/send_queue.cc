@@ -1,0 +1,17 @@
+#include "ringside/paramserver/worker/send_queue.h"
+
+#include <algorithm>
+
+namespace ringside {
+
+int SendQueue::next() const { return *Next(); }
+
+void SendQueue::RemoveNext() { buckets_.erase(Next()); }
+
+// A queue holds at most the buckets of one step, and a bucket takes milliseconds to leave: looking
+// at all of them costs nothing.
+std::vector<int>::const_iterator SendQueue::Next() const {
+  return order_ == SendOrder::kFifo ? buckets_.begin() : std::ranges::max_element(buckets_);
+}
+
+}  // namespace ringside

@@ -1,0 +1,60 @@
+// Steps and bytes, for P = 2^k <= N < 2^(k+1) and R = N - P.
+//
+// PowerOfTwoFold (pairwise.h): R ranks send all M bytes to their fold partners. P ranks are left.
+// Halving: in step i = 0..k-1 a rank and its partner, whose numbers differ in bit i, each keep one
+// half of the range they share, send the other, add what comes. Doubling: the same steps backwards;
+// each sends the range it has finished and receives the partner's. Unfold: the odd ranks send all M
+// bytes back.
+//
+// 2k steps and 2(P-1)/P M in each direction; two more steps of M where R > 0.
+#include "ringside/ring/algorithms/halving_doubling.h"
+
+#include <array>
+#include <limits>
+
+#include "ringside/ring/algorithms/pairwise.h"
+
+namespace ringside {
+namespace {
+
+struct Halves {
+  std::span<std::byte> kept;
+  std::span<std::byte> given;
+};
+
+Halves Halve(std::span<std::byte> range, std::size_t element_bytes, bool upper) {
+  const std::size_t middle = range.size() / element_bytes / 2 * element_bytes;
+  const auto low = range.first(middle);
+  const auto high = range.subspan(middle);
+  return upper ? Halves{high, low} : Halves{low, high};
+}
+
+void HalveAndDouble(Links& links, const PowerOfTwoFold& fold, std::span<std::byte> data,
+                    std::span<std::byte> scratch) {
+  std::array<Halves, std::numeric_limits<int>::digits> steps;  // at most one per bit of an int
+  std::size_t count = 0;
+  auto range = data;
+  for (int bit = 1; bit < fold.active; bit *= 2) {
+    const Halves& step = steps[count++] =
+        Halve(range, links.element_bytes(), (fold.number & bit) != 0);
+    range = step.kept;
+    PipelinedSendReceive(links, fold.Partner(bit), step.given, range, scratch);
+  }
+  for (int bit = fold.active / 2; bit >= 1; bit /= 2) {
+    const Halves& step = steps[--count];
+    PipelinedSendReceive(links, fold.Partner(bit), step.kept, step.given, {});
+  }
+}
+
+}  // namespace
+
+void HalvingDoublingAllReduce(Links& links, int rank, int world, std::span<float> data,
+                              std::span<std::byte> scratch) {
+  const PowerOfTwoFold fold = PowerOfTwoFold::Of(rank, world);
+  const auto bytes = std::as_writable_bytes(data);
+  FoldIn(links, fold, bytes, scratch);
+  if (fold.number >= 0) HalveAndDouble(links, fold, bytes, scratch);
+  FoldOut(links, fold, bytes);
+}
+
+}  // namespace ringside

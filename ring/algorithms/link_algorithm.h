@@ -1,0 +1,41 @@
+#ifndef RINGSIDE_RING_ALGORITHMS_LINK_ALGORITHM_H_
+#define RINGSIDE_RING_ALGORITHMS_LINK_ALGORITHM_H_
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ringside/common/codec/codec_options.h"
+#include "ringside/ring/algorithms/links.h"
+
+namespace ringside {
+
+enum class RingAlgorithm { kRing, kHalvingDoubling, kRecursiveDoubling, kTree };
+
+/// One way to sum over `Links`.
+struct LinkAlgorithm {
+  RingAlgorithm id;
+  std::string_view name;  ///< Also the name of its strategy and collective.
+  /// Sums in place; all ranks get the same bits. `world` >= 2; `scratch` holds at least a segment.
+  void (*all_reduce)(Links&, int rank, int world, std::span<float> data,
+                     std::span<std::byte> scratch);
+  /// Returns the ranks that a rank needs links to. Mutual.
+  std::vector<int> (*peers)(int rank, int world);
+  /// True: each partial or complete sum of an element is first sent by one rank, and the others
+  /// pass it on unchanged. False: several ranks form the same sum, and each sends it.
+  bool one_sender = true;
+};
+
+/// All algorithms, by id.
+std::span<const LinkAlgorithm> LinkAlgorithms();
+
+const LinkAlgorithm& AlgorithmOf(RingAlgorithm id);
+
+/// Returns why ranks cannot encode the sums of `algorithm` with such a codec; empty: they can.
+std::string WhyNotEncoded(const LinkAlgorithm& algorithm, const CodecOptions& codec);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_RING_ALGORITHMS_LINK_ALGORITHM_H_

@@ -1,0 +1,72 @@
+#include "ringside/ring/algorithms/pairwise.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace ringside {
+
+PowerOfTwoFold PowerOfTwoFold::Of(int rank, int world) {
+  PowerOfTwoFold fold;
+  fold.active = static_cast<int>(std::bit_floor(static_cast<unsigned>(world)));
+  fold.folded = world - fold.active;
+  if (rank >= 2 * fold.folded) {
+    fold.number = rank - fold.folded;
+    return fold;
+  }
+  const bool stays = rank % 2 == 1;
+  fold.number = stays ? rank / 2 : -1;
+  fold.fold_partner = stays ? rank - 1 : rank + 1;
+  return fold;
+}
+
+std::vector<int> FoldPeers(int rank, int world) {
+  const PowerOfTwoFold fold = PowerOfTwoFold::Of(rank, world);
+  std::vector<int> peers;
+  if (fold.fold_partner >= 0) peers.push_back(fold.fold_partner);
+  if (fold.number < 0) return peers;
+  for (int bit = 1; bit < fold.active; bit *= 2) peers.push_back(fold.Partner(bit));
+  return peers;
+}
+
+void FoldIn(Links& links, const PowerOfTwoFold& fold, std::span<std::byte> data,
+            std::span<std::byte> scratch) {
+  if (fold.fold_partner < 0) return;
+  for (std::size_t i = 0; i < SegmentCount(data.size()); ++i) {
+    if (fold.number < 0) {
+      links.Send(fold.fold_partner, Segment(data, i));
+    } else {
+      links.ReceiveAdd(fold.fold_partner, Segment(data, i), scratch);
+    }
+  }
+}
+
+void FoldOut(Links& links, const PowerOfTwoFold& fold, std::span<std::byte> data) {
+  if (fold.fold_partner < 0) return;
+  for (std::size_t i = 0; i < SegmentCount(data.size()); ++i) {
+    if (fold.number < 0) {
+      links.Receive(fold.fold_partner, Segment(data, i));
+    } else {
+      links.Send(fold.fold_partner, Segment(data, i));
+    }
+  }
+}
+
+void PipelinedSendReceive(Links& links, int peer, std::span<const std::byte> out,
+                          std::span<std::byte> in, std::span<std::byte> scratch) {
+  const std::size_t total = SegmentCount(std::max(out.size(), in.size()));
+  const std::size_t ahead = std::min(total, SegmentsAhead(links));
+  for (std::size_t k = 0; k < total + ahead; ++k) {
+    const auto sent = Segment(out, k);
+    if (!sent.empty()) links.Send(peer, sent);
+    if (k < ahead) continue;
+    const auto segment = Segment(in, k - ahead);
+    if (segment.empty()) continue;
+    if (scratch.empty()) {
+      links.Receive(peer, segment);
+    } else {
+      links.ReceiveAdd(peer, segment, scratch);
+    }
+  }
+}
+
+}  // namespace ringside

@@ -1,0 +1,29 @@
+// Steps and bytes, for P = 2^k <= N < 2^(k+1) and R = N - P.
+//
+// PowerOfTwoFold (pairwise.h): R ranks send all M bytes to their fold partners. In step i = 0..k-1
+// a rank and its partner, whose numbers differ in bit i, exchange all and add. Unfold.
+//
+// k steps of M in each direction; two more where R > 0.
+//
+// After step i all ranks whose numbers agree above bit i hold the same bits: partners add the same
+// two vectors, in either order, and IEEE addition commutes.
+#include "ringside/ring/algorithms/recursive_doubling.h"
+
+#include "ringside/ring/algorithms/pairwise.h"
+
+namespace ringside {
+
+void RecursiveDoublingAllReduce(Links& links, int rank, int world, std::span<float> data,
+                                std::span<std::byte> scratch) {
+  const PowerOfTwoFold fold = PowerOfTwoFold::Of(rank, world);
+  const auto bytes = std::as_writable_bytes(data);
+  FoldIn(links, fold, bytes, scratch);
+  if (fold.number >= 0) {
+    for (int bit = 1; bit < fold.active; bit *= 2) {
+      PipelinedSendReceive(links, fold.Partner(bit), bytes, bytes, scratch);
+    }
+  }
+  FoldOut(links, fold, bytes);
+}
+
+}  // namespace ringside

@@ -1,0 +1,43 @@
+#ifndef RINGSIDE_RING_BACKENDS_BACKEND_LIBRARY_H_
+#define RINGSIDE_RING_BACKENDS_BACKEND_LIBRARY_H_
+
+#include <memory>
+#include <string>
+
+#include "ringside/ring/core/collective.h"
+#include "ringside/ring/core/collective_entry.h"
+
+namespace ringside {
+
+/// The functions of a backend, which its library exports through `kBackendFunction`.
+struct CollectiveBackend {
+  /// Returns why it cannot run on this machine, and what to do; empty: it can.
+  std::string (*unavailable)();
+  /// Like `CollectiveEntry::make`.
+  std::unique_ptr<Collective> (*make)(const CollectiveContext&);
+};
+using BackendFunction = const CollectiveBackend* (*)();
+inline constexpr char kBackendFunction[] = "ringside_collective_backend";
+
+/// A backend in its own shared library, since most runs do not need it. What it depends on (MPI,
+/// CUDA) is loaded at the first use, costs nothing before, and may be missing. The library is
+/// looked for where the executable's RPATH says: of our own executables, beside them in a build and
+/// in ../lib/ringside in an installation; of a program that links `ringside::ring`, in the
+/// lib/ringside of the installation that it was linked against. Then in LD_LIBRARY_PATH and where
+/// the system looks. It is never unloaded. Thread-safe.
+struct BackendLibrary {
+  const char* file;    ///< "libringside_mpi.so"
+  const char* remedy;  ///< What to install so that a build makes it and it loads.
+
+  /// Throws `MissingBackendError` when it cannot be loaded.
+  const CollectiveBackend& Load() const;
+  /// Why it cannot be loaded or run here; empty: it can.
+  std::string Unavailable() const;
+};
+
+extern const BackendLibrary kMpiLibrary;
+extern const BackendLibrary kNcclLibrary;
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_RING_BACKENDS_BACKEND_LIBRARY_H_

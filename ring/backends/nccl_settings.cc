@@ -1,0 +1,34 @@
+#include "ringside/ring/backends/nccl_settings.h"
+
+#include <fmt/format.h>
+
+namespace ringside {
+
+const char* NcclAlgorithmSetting(NcclAlgorithm algorithm) {
+  return algorithm == NcclAlgorithm::kTree ? "allreduce:tree" : "allreduce:ring";
+}
+
+std::vector<std::pair<std::string, std::string>> SharedGpuSettings(int rank) {
+  return {{"NCCL_HOSTID", fmt::format("ringside-worker-{}", rank)},
+          {"NCCL_NET", "Socket"},
+          {"NCCL_SOCKET_IFNAME", "lo"},
+          {"NCCL_P2P_DISABLE", "1"},
+          {"NCCL_SHM_DISABLE", "1"}};
+}
+
+std::string NoDevice(const std::string& error, int devices) {
+  if (error.empty() && devices > 0) return {};
+  return fmt::format(
+      "no GPU is found here ({}); run it on a machine with an NVIDIA GPU and its driver",
+      error.empty() ? "CUDA counts 0 devices" : error);
+}
+
+std::string TooFewDevices(int local_workers, int devices) {
+  if (local_workers <= devices) return {};
+  return fmt::format(
+      "{} workers on a host with {} GPU{}: NCCL takes one rank a GPU; give at most {} workers a "
+      "host, or nccl-share-gpu for an emulation",
+      local_workers, devices, devices == 1 ? "" : "s", devices);
+}
+
+}  // namespace ringside

@@ -1,0 +1,51 @@
+#include "ringside/ring/collectives/all_reduce_host_collective.h"
+
+#include <algorithm>
+
+namespace ringside {
+namespace {
+
+/// Piece size: the same on every host, wherever the vectors lie.
+BucketMessage ShareIn(const BucketMessage& piece, int shares, int index) {
+  const auto cut = [&](int at) {
+    return piece.data.size() * static_cast<std::size_t>(std::min(at, shares)) /
+           static_cast<std::size_t>(shares);
+  };
+  return piece.Piece(cut(index), cut(index + 1) - cut(index));
+}
+
+}  // namespace
+
+void AllReduceHostCollective::Prepare(const FlatSpace& space, const BucketPlan& plan) {
+  inner_->Prepare(space, plan);
+}
+
+void AllReduceHostCollective::AllReduceSum(const BucketMessage& message) {
+  inner_->AllReduceSum(message);
+}
+
+void AllReduceHostCollective::Broadcast(std::span<std::byte> data, int root) {
+  inner_->Broadcast(data, root);
+}
+
+void AllReduceHostCollective::AllGatherInto(std::span<const std::byte> mine,
+                                            std::vector<std::byte>& all) {
+  inner_->AllGatherInto(mine, all);
+}
+
+std::size_t AllReduceHostCollective::PieceElements(std::span<const float> data) const {
+  return std::max<std::size_t>(data.size(), 1);
+}
+
+BucketMessage AllReduceHostCollective::ReduceScatter(const BucketMessage& piece, int shares) {
+  inner_->AllReduceSum(piece);
+  return ShareIn(piece, shares, rank_);
+}
+
+void AllReduceHostCollective::AllGatherChunks(const BucketMessage& piece, int shares) {
+  for (int owner = 0; owner < shares; ++owner) {
+    inner_->Broadcast(std::as_writable_bytes(ShareIn(piece, shares, owner).data), owner);
+  }
+}
+
+}  // namespace ringside

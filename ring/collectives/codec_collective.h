@@ -1,0 +1,31 @@
+#ifndef RINGSIDE_RING_COLLECTIVES_CODEC_COLLECTIVE_H_
+#define RINGSIDE_RING_COLLECTIVES_CODEC_COLLECTIVE_H_
+
+#include <memory>
+#include <optional>
+
+#include "ringside/common/measure/recorder.h"
+#include "ringside/common/measure/timeline.h"
+#include "ringside/common/strategy/strategy_options.h"
+#include "ringside/ring/collectives/collective_table.h"
+#include "ringside/ring/core/collective.h"
+
+namespace ringside {
+
+/// Makes the collective of `entry`, whose sums of gradients are encoded as `context.options.codec`
+/// says. It is the plain one for fp32, and in a world of one, where nothing is sent. Broadcasts and
+/// gathers are never encoded. All ranks hold the same bits after a sum.
+///
+/// With fp16, bf16 and int8 each rank decodes, adds and encodes again (encoded_links.h); `entry`
+/// must support that. The other three work on any collective: top-k and sign encodings are gathered
+/// and added in rank order; PowerSGD sums its factors. They take whole buckets of the space that
+/// `Prepare` got.
+std::unique_ptr<Collective> MakeSum(const CollectiveEntry& entry, const CollectiveContext& context,
+                                    Recorder& recorder, Timeline& timeline);
+
+/// Returns why `MakeSum` of `entry` cannot use this codec, if it cannot.
+std::optional<OptionRefusal> CheckCodecOn(const CollectiveEntry& entry, const CodecOptions& codec);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_RING_COLLECTIVES_CODEC_COLLECTIVE_H_

@@ -1,0 +1,144 @@
+// Steps and bytes, H hosts of G workers, M bytes: within a host 2 M per worker through its memory;
+// over a host's link 2(H-1)/H M in each direction, in G rings of 2(H-1) steps that run at once.
+#include "ringside/ring/collectives/hierarchical_collective.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "ringside/ring/core/failure_attribution.h"
+
+namespace ringside {
+namespace {
+
+std::string NameOf(int worker) { return fmt::format("worker {}", worker); }
+
+}  // namespace
+
+HierarchicalCollective::HierarchicalCollective(HierarchyParts parts, int rank, Store& store,
+                                               std::string prefix)
+    : map_(std::move(parts.map)),
+      rank_(rank),
+      inner_(std::move(parts.inner)),
+      outer_(std::move(parts.outer)),
+      store_(store),
+      prefix_(std::move(prefix)) {}
+
+void HierarchicalCollective::Prepare(const FlatSpace& space, const BucketPlan& plan) {
+  Run([&] {
+    inner_->Prepare(space, plan);
+    if (outer_ != nullptr) outer_->Prepare(space, plan);
+  });
+}
+
+void HierarchicalCollective::AllReduceSum(const BucketMessage& message) {
+  Run([&] {
+    const int shares = map_.smallest();
+    const std::size_t elements = message.data.size();
+    const std::size_t piece_elements = inner_->PieceElements(message.data);
+    for (std::size_t begin = 0; begin < elements; begin += piece_elements) {
+      const BucketMessage piece = message.Piece(begin, std::min(piece_elements, elements - begin));
+      const BucketMessage share = inner_->ReduceScatter(piece, shares);
+      // A chunk is empty on all ranks of a lane or on none.
+      if (!share.data.empty()) Outside([&] { outer_->AllReduceSum(share); });
+      inner_->AllGatherChunks(piece, shares);
+    }
+  });
+}
+
+void HierarchicalCollective::Broadcast(std::span<std::byte> data, int root) {
+  Run([&] {
+    const auto has_root = [&](const auto& workers) {
+      return std::ranges::count(workers, root) > 0;
+    };
+    const auto at = std::ranges::find_if(map_.hosts, has_root);
+    const int host = static_cast<int>(at - map_.hosts.begin());
+    const int rank = static_cast<int>(std::ranges::find(*at, root) - at->begin());
+    if (host == map_.host) inner_->Broadcast(data, rank);
+    if (map_.here.rank == 0) Outside([&] { outer_->Broadcast(data, host); });
+    if (host != map_.host) inner_->Broadcast(data, 0);
+  });
+}
+
+void HierarchicalCollective::AllGatherInto(std::span<const std::byte> mine,
+                                           std::vector<std::byte>& all) {
+  std::size_t workers = 0;
+  for (const auto& host : map_.hosts) workers += host.size();
+  all.resize(mine.size() * workers);
+  Run([&] {
+    GatherHosts(mine);
+    for (std::size_t host = 0; host < map_.hosts.size(); ++host) {
+      std::span<const std::byte> from = std::span(blocks_).subspan(host * block_.size());
+      for (const int worker : map_.hosts[host]) {
+        const auto offset = static_cast<std::ptrdiff_t>(mine.size()) * worker;
+        std::ranges::copy(from.first(mine.size()), all.begin() + offset);
+        from = from.subspan(mine.size());
+      }
+    }
+  });
+}
+
+/// Gathers one block per host, equally long: its workers' bytes, in the order of their ranks there.
+void HierarchicalCollective::GatherHosts(std::span<const std::byte> mine) {
+  std::size_t largest = 0;
+  for (const auto& host : map_.hosts) largest = std::max(largest, host.size());
+  block_.resize(largest * mine.size() + 1);  // never empty: it is a barrier too
+  blocks_.resize(block_.size() * map_.hosts.size());
+  inner_->AllGatherInto(mine, here_);
+  std::ranges::copy(here_, block_.begin());
+  if (map_.here.rank == 0) {
+    std::ranges::copy(block_, blocks_.begin());  // there is one host
+    Outside([&] { outer_->AllGatherInto(block_, blocks_); });
+  }
+  inner_->Broadcast(blocks_, 0);
+}
+
+Traffic HierarchicalCollective::traffic() const {
+  return outer_ == nullptr ? Traffic{} : outer_->traffic();
+}
+
+template <typename Steps>
+void HierarchicalCollective::Outside(const Steps& steps) {
+  if (outer_ == nullptr) return;
+  try {
+    steps();
+  } catch (const CommError& error) {
+    // Lanes number their workers by host.
+    std::size_t host = 0;
+    const std::string& peer = error.peer();
+    const std::string_view prefix = "worker ";
+    const bool named =
+        peer.starts_with(prefix) &&
+        std::from_chars(peer.data() + prefix.size(), peer.data() + peer.size(), host).ec ==
+            std::errc() &&
+        host < map_.hosts.size();
+    if (!named) throw;
+    const auto lane = static_cast<std::size_t>(map_.here.rank);
+    throw CommError(NameOf(map_.hosts[host][lane]), error.operation(), error.what());
+  }
+}
+
+template <typename Steps>
+void HierarchicalCollective::Run(const Steps& steps) {
+  failure_.Check();
+  try {
+    steps();
+  } catch (const CommError& error) {
+    Fail(error);
+  }
+}
+
+void HierarchicalCollective::Fail(const CommError& seen) {
+  const std::string self = NameOf(rank_);
+  ReportMissingPeer(store_, prefix_, self, seen.peer());
+  outer_.reset();
+  inner_.reset();
+  const std::string culprit = FindFailedPeer(store_, prefix_, self, seen.peer());
+  const CommError failure(culprit, seen.operation(), seen.what());
+  failure_.Set(failure);
+  throw failure;
+}
+
+}  // namespace ringside

@@ -1,0 +1,56 @@
+#ifndef RINGSIDE_RING_CORE_COLLECTIVE_H_
+#define RINGSIDE_RING_CORE_COLLECTIVE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ringside/common/core/bucket_plan.h"
+#include "ringside/common/core/flat_space.h"
+#include "ringside/ring/core/bucket_message.h"
+
+namespace ringside {
+
+/// Payload bytes that this rank has given to the transport and taken from it.
+struct Traffic {
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+};
+
+/// Communication among all ranks, for strategies of the ring family. All calls are collective:
+/// every rank makes the same calls with the same sizes in the same order, one at a time, on one
+/// thread. Throws a `CommError` that names the peer and the operation; then every later call
+/// throws, too. Destruction closes the connections: after a successful call that all ranks leave
+/// together (`AllGather`) nothing is lost; otherwise the peers fail.
+class Collective {
+ public:
+  virtual ~Collective() = default;
+
+  /// Optional, before the first sum: sets up sums of `space`. Both arguments outlive the last sum.
+  virtual void Prepare(const FlatSpace&, const BucketPlan&) {}
+  /// Sums element by element over all ranks, in place, in fp32. The bits are the same on every
+  /// rank, and in every run where this project fixes the algorithm. Errors name the bucket and the
+  /// step.
+  virtual void AllReduceSum(const BucketMessage& message) = 0;
+  /// Copies the root's bytes to all ranks, in place.
+  virtual void Broadcast(std::span<std::byte> data, int root) = 0;
+  /// Gathers equally many bytes from every rank into `all`, by rank. Resizes `all`, so a caller who
+  /// passes the same vector again allocates nothing. A barrier.
+  virtual void AllGatherInto(std::span<const std::byte> mine, std::vector<std::byte>& all) = 0;
+  /// Does the same and returns the bytes.
+  std::vector<std::byte> AllGather(std::span<const std::byte> mine) {
+    std::vector<std::byte> all;
+    AllGatherInto(mine, all);
+    return all;
+  }
+  /// The bytes of all calls so far.
+  virtual Traffic traffic() const = 0;
+  /// Describes what `Prepare` decided, for the run's summary; may be empty.
+  virtual std::string Notes() const { return {}; }
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_RING_CORE_COLLECTIVE_H_

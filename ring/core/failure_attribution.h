@@ -1,0 +1,24 @@
+#ifndef RINGSIDE_RING_CORE_FAILURE_ATTRIBUTION_H_
+#define RINGSIDE_RING_CORE_FAILURE_ATTRIBUTION_H_
+
+#include <string>
+
+#include "ringside/common/core/store.h"
+
+namespace ringside {
+
+/// Finds the rank that failed. A lost rank breaks the whole collective, and most ranks only see a
+/// neighbour leave that gave up itself. So a rank that fails writes into the store which peer it
+/// missed, closes its connections, and follows these notes to the one rank that wrote none.
+///
+/// Writes into the store that `reporter` misses `suspect`. Never throws a `CommError`: without the
+/// store, each rank reports what it saw itself.
+void ReportMissingPeer(Store& store, const std::string& prefix, const std::string& reporter,
+                       const std::string& suspect);
+/// Returns the last rank of the chain of notes that starts at `suspect`; waits 300 ms for notes.
+std::string FindFailedPeer(Store& store, const std::string& prefix, const std::string& reporter,
+                           const std::string& suspect);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_RING_CORE_FAILURE_ATTRIBUTION_H_

@@ -1,0 +1,28 @@
+#ifndef RINGSIDE_RING_CORE_HOST_COLLECTIVE_H_
+#define RINGSIDE_RING_CORE_HOST_COLLECTIVE_H_
+
+#include <cstddef>
+#include <span>
+
+#include "ringside/ring/core/collective.h"
+
+namespace ringside {
+
+/// A collective among the workers of one host that can stop half-way, with every rank holding a
+/// chunk of the sum. A hierarchy needs that: in between it sums the chunks over the hosts.
+class HostCollective : public Collective {
+ public:
+  /// Returns how many elements of `data` the two calls below take at a time; the same on every
+  /// rank.
+  virtual std::size_t PieceElements(std::span<const float> data) const = 0;
+  /// Sums `piece` over all ranks and returns this rank's chunk of the sum, with the chunk's offset.
+  /// The collective chooses where the data lie; the caller may change them until `AllGatherChunks`.
+  /// There are `shares` chunks; ranks from there on have none. All hosts cut equal pieces equally.
+  virtual BucketMessage ReduceScatter(const BucketMessage& piece, int shares) = 0;
+  /// The second half: fills `piece` with the chunks of all ranks.
+  virtual void AllGatherChunks(const BucketMessage& piece, int shares) = 0;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_RING_CORE_HOST_COLLECTIVE_H_

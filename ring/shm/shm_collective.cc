@@ -1,0 +1,241 @@
+// N ranks, M bytes in vectors that all ranks have mapped: a barrier; every rank sums its chunk over
+// all vectors and writes it to all of them; a barrier. N M bytes are read and N M written, in
+// total.
+//
+// Other spans are staged in slots, one per rank: copy in, a barrier, sum chunks, a barrier, copy
+// chunks out. Every rank sums small spans whole, which saves the second barrier. Operations use two
+// sets of slots in turn: a rank that writes to a set again has passed the barrier of the operation
+// in between, so no rank still reads what it overwrites.
+#include "ringside/ring/shm/shm_collective.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/ring/shm/sum_vectors.h"
+
+namespace ringside {
+namespace {
+
+/// Largest staged span that every rank sums whole. Above it, chunks are faster despite a barrier.
+constexpr std::size_t kSmallBytes = 16 << 10;
+/// How much is staged at a time; the same on every host, so that their pieces match.
+constexpr std::size_t kSlotFloats = std::size_t{64} << 10;
+constexpr std::size_t kSets = 2;
+constexpr std::size_t kSlotBytes = kSlotFloats * sizeof(float);
+constexpr Operation kAllGather{"all-gather among the workers of a host"};
+
+}  // namespace
+
+HostRanks AllOnOneHost(const World& world) {
+  if (world.local_workers != world.workers) {
+    throw ConfigError(std::to_string(world.local_workers) + " of " + std::to_string(world.workers) +
+                      " workers are on this host, but all must share its memory; across hosts take "
+                      "strategy hierarchical");
+  }
+  HostRanks host{.rank = world.rank, .workers = {}};
+  host.workers.resize(static_cast<std::size_t>(world.workers));
+  std::iota(host.workers.begin(), host.workers.end(), 0);
+  return host;
+}
+
+ShmCollective::ShmCollective(const HostRanks& host, Store& store, const CommOptions& comm,
+                             std::string prefix, const ShmWaitPolicy& patience)
+    : rank_(host.rank), size_(static_cast<int>(host.workers.size())) {
+  if (size_ == 1) return;
+  group_ = std::make_unique<ShmGroup>(
+      ShmGroupOptions{.rank = rank_,
+                      .workers = host.workers,
+                      .store = store,
+                      .comm = comm,
+                      .prefix = std::move(prefix),
+                      .scratch_bytes = kSets * host.workers.size() * kSlotFloats * sizeof(float),
+                      .patience = patience});
+  vectors_.resize(host.workers.size());
+}
+
+void ShmCollective::Prepare(const FlatSpace& space, const BucketPlan&) {
+  spaces_ = ShmSpaces(*this, rank_, size_, space);
+}
+
+template <typename Steps>
+void ShmCollective::Run(const Steps& steps) {
+  failure_.Check();
+  if (group_ == nullptr) return;
+  failure_.Guard([&] {
+    try {
+      steps();
+    } catch (...) {
+      group_->Leave();
+      throw;
+    }
+  });
+}
+
+void ShmCollective::AllReduceSum(const BucketMessage& message) {
+  const Operation operation("all-reduce of", message);
+  Run([&] {
+    if (spaces_.Contains(message.data)) {
+      SumInPlace(message.data, operation);
+    } else if (message.data.size_bytes() <= kSmallBytes) {
+      SumSmall(message.data, operation);
+    } else {
+      SumStaged(message, operation);
+    }
+  });
+}
+
+void ShmCollective::SumStaged(const BucketMessage& message, const Operation& what) {
+  const std::size_t elements = message.data.size();
+  for (std::size_t begin = 0; begin < elements; begin += kSlotFloats) {
+    const BucketMessage piece = message.Piece(begin, std::min(kSlotFloats, elements - begin));
+    Reduce(piece, size_, what);
+    Gather(piece.data, size_, what);
+  }
+}
+
+void ShmCollective::SumSmall(std::span<float> data, const Operation& what) {
+  std::ranges::copy(data, NextSlot());
+  group_->Barrier(what);
+  float* const mine = data.data();
+  SumVectors(Slots(), std::span(&mine, 1), data.size());
+  CountTraffic(0, data.size());
+}
+
+void ShmCollective::SumInPlace(std::span<float> data, const Operation& what) {
+  const CacheAlignedChunk share = ChunkOf(data, size_, rank_);
+  const auto vectors = Attached(data.subspan(share.begin, share.size()));
+  group_->Barrier(what);
+  SumVectors(vectors, vectors, share.size());
+  group_->Barrier(what);
+  CountTraffic(share.size(), share.size());
+}
+
+std::size_t ShmCollective::PieceElements(std::span<const float> data) const {
+  return spaces_.Contains(data) ? data.size() : kSlotFloats;
+}
+
+BucketMessage ShmCollective::ReduceScatter(const BucketMessage& piece, int shares) {
+  BucketMessage share = piece;
+  Run([&] { share = Reduce(piece, shares, {"reduce-scatter of", piece}); });
+  return share;
+}
+
+void ShmCollective::AllGatherChunks(const BucketMessage& piece, int shares) {
+  Run([&] { Gather(piece.data, shares, {"all-gather of", piece}); });
+}
+
+BucketMessage ShmCollective::Reduce(const BucketMessage& piece, int shares, const Operation& what) {
+  const bool attached = spaces_.Contains(piece.data);
+  BucketMessage terms = piece;
+  if (!attached) {
+    float* const slot = NextSlot();
+    std::ranges::copy(piece.data, slot);
+    terms.data = {slot, piece.data.size()};
+  }
+  const CacheAlignedChunk chunk = ChunkOf(terms.data, shares, rank_);
+  const BucketMessage mine = terms.Piece(chunk.begin, chunk.size());
+  const auto vectors = attached ? Attached(mine.data) : Slots(chunk.begin);
+  float* const sum = mine.data.data();
+  group_->Barrier(what);
+  SumVectors(vectors, std::span(&sum, 1), chunk.size());
+  CountTraffic(0, chunk.size());
+  return mine;
+}
+
+void ShmCollective::Gather(std::span<float> piece, int shares, const Operation& what) {
+  if (!spaces_.Contains(piece)) return GatherStaged(piece, shares, what);
+  const CacheAlignedChunk share = ChunkOf(piece, shares, rank_);
+  const auto mine = piece.subspan(share.begin, share.size());
+  for (float* theirs : Attached(mine)) {
+    if (theirs != mine.data()) std::ranges::copy(mine, theirs);
+  }
+  group_->Barrier(what);
+  CountTraffic(share.size(), 0);
+}
+
+void ShmCollective::GatherStaged(std::span<float> piece, int shares, const Operation& what) {
+  group_->Barrier(what);
+  const auto slots = Slots();
+  for (int owner = 0; owner < shares; ++owner) {
+    const float* slot = slots[static_cast<std::size_t>(owner)];
+    const CacheAlignedChunk share = ChunkOf({slot, piece.size()}, shares, owner);
+    std::copy_n(slot + share.begin, share.size(), piece.data() + share.begin);
+  }
+}
+
+void ShmCollective::Broadcast(std::span<std::byte> data, int root) {
+  Run([&] {
+    const auto operation = Operation::WithWorker("broadcast from", group_->WorkerOf(root));
+    if (spaces_.Contains(data)) {
+      BroadcastInPlace(data, root, operation);
+    } else {
+      BroadcastStaged(data, root, operation);
+    }
+  });
+}
+
+void ShmCollective::BroadcastInPlace(std::span<std::byte> data, int root, const Operation& what) {
+  group_->Barrier(what);
+  if (rank_ != root) std::copy_n(spaces_.Locate(data, root), data.size(), data.data());
+  group_->Barrier(what);
+}
+
+void ShmCollective::BroadcastStaged(std::span<std::byte> data, int root, const Operation& what) {
+  for (std::size_t begin = 0; begin < data.size(); begin += kSlotBytes) {
+    const auto piece = data.subspan(begin, std::min(kSlotBytes, data.size() - begin));
+    float* const slot = NextSlot();
+    if (rank_ == root) std::memcpy(slot, piece.data(), piece.size());
+    group_->Barrier(what);
+    if (rank_ == root) continue;
+    std::memcpy(piece.data(), Slots()[static_cast<std::size_t>(root)], piece.size());
+  }
+}
+
+void ShmCollective::AllGatherInto(std::span<const std::byte> mine, std::vector<std::byte>& all) {
+  all.resize(mine.size() * static_cast<std::size_t>(size_));
+  if (group_ == nullptr) std::ranges::copy(mine, all.begin());
+  Run([&] {
+    std::size_t begin = 0;
+    do {  // at least once: it is a barrier
+      const auto part = mine.subspan(begin, std::min(kSlotBytes, mine.size() - begin));
+      std::ranges::copy(part, reinterpret_cast<std::byte*>(NextSlot()));
+      group_->Barrier(kAllGather);
+      auto block = all.begin() + static_cast<std::ptrdiff_t>(begin);
+      for (const float* slot : Slots()) {
+        std::copy_n(reinterpret_cast<const std::byte*>(slot), part.size(), block);
+        block += static_cast<std::ptrdiff_t>(mine.size());
+      }
+      begin += part.size();
+    } while (begin < mine.size());
+  });
+}
+
+std::span<float* const> ShmCollective::Attached(std::span<const float> data) {
+  spaces_.Locate(data, vectors_);
+  return vectors_;
+}
+
+float* ShmCollective::NextSlot() {
+  turn_ = (turn_ + 1) % kSets;
+  return Slots()[static_cast<std::size_t>(rank_)];
+}
+
+std::span<float* const> ShmCollective::Slots(std::size_t begin) {
+  float* slot = reinterpret_cast<float*>(group_->scratch()) + turn_ * vectors_.size() * kSlotFloats;
+  for (float*& vector : vectors_) {
+    vector = slot + begin;
+    slot += kSlotFloats;
+  }
+  return vectors_;
+}
+
+void ShmCollective::CountTraffic(std::size_t written, std::size_t read) {
+  const std::size_t others = sizeof(float) * static_cast<std::size_t>(size_ - 1);
+  traffic_.sent += written * others;
+  traffic_.received += read * others;
+}
+
+}  // namespace ringside

@@ -1,0 +1,83 @@
+#ifndef RINGSIDE_RING_SHM_SHM_COLLECTIVE_H_
+#define RINGSIDE_RING_SHM_SHM_COLLECTIVE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ringside/common/core/failure_latch.h"
+#include "ringside/common/core/flat_space.h"
+#include "ringside/common/core/store.h"
+#include "ringside/common/strategy/strategy_entry.h"
+#include "ringside/ring/core/host_collective.h"
+#include "ringside/ring/core/host_map.h"
+#include "ringside/ring/shm/shm_group.h"
+#include "ringside/ring/shm/shm_spaces.h"
+
+namespace ringside {
+
+/// Returns all workers of a job with one host. Throws `ConfigError` when it has several.
+HostRanks AllOnOneHost(const World& world);
+
+/// A collective in the shared memory of one host's workers. Spans of the `FlatSpace` that `Prepare`
+/// got are summed where they lie; others are copied through a region of the collective. Every
+/// element is summed in the order of ranks.
+///
+/// With one worker it uses no shared memory.
+class ShmCollective : public HostCollective {
+ public:
+  /// Collective; rendezvous under `prefix`, which is new for each collective of a job.
+  ShmCollective(const HostRanks& host, Store& store, const CommOptions& comm, std::string prefix,
+                const ShmWaitPolicy& patience = {});
+
+  /// Attaches to the flat vectors of the others, if they lie in shared memory.
+  void Prepare(const FlatSpace& space, const BucketPlan& plan) override;
+  void AllReduceSum(const BucketMessage& message) override;
+  void Broadcast(std::span<std::byte> data, int root) override;
+  void AllGatherInto(std::span<const std::byte> mine, std::vector<std::byte>& all) override;
+  /// The vectors that `Prepare` has mapped.
+  const ShmSpaces& spaces() const { return spaces_; }
+  /// Bytes that this rank has written to, and read from, the memory of other ranks.
+  Traffic traffic() const override { return traffic_; }
+
+  std::size_t PieceElements(std::span<const float> data) const override;
+  BucketMessage ReduceScatter(const BucketMessage& piece, int shares) override;
+  void AllGatherChunks(const BucketMessage& piece, int shares) override;
+
+ private:
+  template <typename Steps>
+  void Run(const Steps& steps);
+  /// Returns where on every rank the elements lie that `data` are in this rank's vectors.
+  std::span<float* const> Attached(std::span<const float> data);
+  /// Returns the slots of the current set, by rank, from element `begin` on.
+  std::span<float* const> Slots(std::size_t begin = 0);
+  /// Changes to the other set and returns this rank's slot there, to write to.
+  float* NextSlot();
+
+  void SumSmall(std::span<float> data, const Operation& what);
+  void SumInPlace(std::span<float> data, const Operation& what);
+  void SumStaged(const BucketMessage& message, const Operation& what);
+  BucketMessage Reduce(const BucketMessage& piece, int shares, const Operation& what);
+  void Gather(std::span<float> piece, int shares, const Operation& what);
+  void GatherStaged(std::span<float> piece, int shares, const Operation& what);
+  void BroadcastInPlace(std::span<std::byte> data, int root, const Operation& what);
+  void BroadcastStaged(std::span<std::byte> data, int root, const Operation& what);
+  /// Counts the elements written to, and read from, each of the other ranks.
+  void CountTraffic(std::size_t written, std::size_t read);
+
+  int rank_;
+  int size_;
+  std::unique_ptr<ShmGroup> group_;  // null in a world of one
+  std::size_t turn_ = 0;             // chooses the current set of slots
+  ShmSpaces spaces_;
+  std::vector<float*> vectors_;  // scratch of `Attached` and `Slots`
+  FailureLatch failure_;
+  Traffic traffic_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_RING_SHM_SHM_COLLECTIVE_H_

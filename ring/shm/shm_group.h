@@ -1,0 +1,109 @@
+#ifndef RINGSIDE_RING_SHM_SHM_GROUP_H_
+#define RINGSIDE_RING_SHM_SHM_GROUP_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ringside/common/core/deadline.h"
+#include "ringside/common/core/memory_region.h"
+#include "ringside/common/core/store.h"
+#include "ringside/common/strategy/strategy_entry.h"
+#include "ringside/ring/core/operation.h"
+
+namespace ringside {
+
+/// The counts that a rank posts and others wait for. A count only grows, and wraps around.
+enum class ShmCount {
+  kBarriers,  ///< How often it has come to a barrier.
+  kReady,     ///< What it has made ready for the others.
+  kDone,      ///< What it has done for the others.
+};
+
+/// How long a rank waits awake before it sleeps. It spins, which reacts fastest; with more ranks
+/// than cores it yields its core again and again instead. (Only then: two ranks that yield to each
+/// other may stay on one core for ever; a sleeping rank wakes on an idle one.)
+struct ShmWaitPolicy {
+  std::chrono::microseconds spin{200};
+  std::chrono::microseconds yield{200};
+};
+
+struct ShmGroupOptions {
+  int rank = 0;              ///< This rank within the group.
+  std::vector<int> workers;  ///< Each rank's worker number in the job: for errors.
+  Store& store;              ///< Used during construction alone.
+  const CommOptions& comm;
+  std::string prefix;             ///< Prefix of the keys in the store: new for each group.
+  std::size_t scratch_bytes = 0;  ///< Size of the memory that all ranks use together.
+  ShmWaitPolicy patience = {};
+};
+
+/// The ranks of one host, connected by shared memory: processes, or threads in a test. Rank 0
+/// creates the memory, the others attach to it.
+///
+/// Each count of a rank has its own cache line; waiting ranks sleep on that word. When a rank
+/// leaves, dies or is late, the others' waits fail. The first to notice records it: all name the
+/// same one.
+///
+/// Thread safety: one thread per rank.
+class ShmGroup {
+ public:
+  /// Collective. Throws `CommError` naming the first worker that is missing, `MissingBackendError`
+  /// when there is too little shared memory.
+  explicit ShmGroup(const ShmGroupOptions& options);
+  /// Calls `Leave`.
+  ~ShmGroup();
+  ShmGroup(const ShmGroup&) = delete;
+  ShmGroup& operator=(const ShmGroup&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return static_cast<int>(workers_.size()); }
+  /// The worker number in the job of a rank.
+  int WorkerOf(int rank) const { return workers_[static_cast<std::size_t>(rank)]; }
+  std::byte* scratch() const;
+
+  /// Sets this rank's count to `value`. Ranks that waited for it see all its earlier writes.
+  void Post(ShmCount count, std::uint32_t value);
+  /// Whether the counts of all ranks have reached `value`.
+  bool HaveAll(ShmCount count, std::uint32_t value) const;
+  /// Waits until all ranks' counts reach `value`. Throws `CommError` that names the missing rank.
+  void WaitForAll(ShmCount count, std::uint32_t value, const Operation& what);
+  /// Waits until all ranks have called it.
+  void Barrier(const Operation& what);
+  /// Tells the others not to wait for this rank any more. Idempotent.
+  void Leave() noexcept;
+
+ private:
+  struct Control;
+  struct RankCounters;
+  enum class Reason : std::uint32_t { kLeft = 1, kDied, kLate };
+
+  void Attach(const ShmGroupOptions& options, std::size_t bytes);
+  void WatchProcesses();
+  std::string NameOf(int rank) const;
+  RankCounters& CountersOf(int rank) const;
+  bool Reached(int rank, ShmCount count, std::uint32_t value) const;
+  bool SpinUntilReached(int rank, ShmCount count, std::uint32_t value) const;
+  void WaitFor(int rank, ShmCount count, std::uint32_t value, const Deadline& deadline,
+               const Operation& what);
+  void ThrowIfPeerGone(ShmCount count, std::uint32_t value, const Operation& what);
+  bool HasDied(int rank) const;
+  [[noreturn]] void ThrowPeerFailure(int rank, Reason reason, const Operation& what);
+
+  int rank_;
+  std::vector<int> workers_;
+  ShmWaitPolicy patience_;
+  bool crowded_;
+  std::chrono::milliseconds timeout_;
+  MemoryRegion memory_;
+  std::vector<int> processes_;  // by rank: a descriptor that reports the end of its process, or -1
+  std::uint32_t barriers_ = 0;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_RING_SHM_SHM_GROUP_H_

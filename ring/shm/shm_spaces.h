@@ -1,0 +1,57 @@
+#ifndef RINGSIDE_RING_SHM_SHM_SPACES_H_
+#define RINGSIDE_RING_SHM_SHM_SPACES_H_
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "ringside/common/core/flat_space.h"
+#include "ringside/ring/core/collective.h"
+
+namespace ringside {
+
+/// A range of elements, from `begin` up to but without `end`.
+struct CacheAlignedChunk {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::size_t size() const { return end - begin; }
+};
+
+/// Returns chunk `index` of the `shares` nearly equal chunks of `data`. Cuts lie at the ends of
+/// cache lines, so no two ranks write to one line. Vectors whose addresses differ by whole lines
+/// have the same chunks.
+CacheAlignedChunk ChunkOf(std::span<const float> data, int shares, int index);
+
+/// The flat vectors of all workers of a host, mapped into this process. Thread safety: immutable.
+class ShmSpaces {
+ public:
+  /// Makes an empty one.
+  ShmSpaces() = default;
+  /// Collective over the host's `ranks`. Stays empty unless all ranks' vectors lie in shared memory
+  /// and are equally long. `own` outlives this. Throws `CommError` when another's cannot be mapped.
+  ShmSpaces(Collective& collective, int rank, int ranks, const FlatSpace& own);
+
+  bool empty() const { return origins_.empty(); }
+  /// Whether `data` lies in this rank's vectors and those of the other ranks are mapped.
+  bool Contains(std::span<const std::byte> data) const;
+  bool Contains(std::span<const float> data) const { return Contains(std::as_bytes(data)); }
+  /// Fills `vectors` with the address, for each rank, of the elements that `data` are on this rank.
+  /// This rank's vectors contain `data`.
+  void Locate(std::span<const float> data, std::span<float*> vectors) const;
+  /// Returns the address, for rank `rank`, of the bytes that `data` are on this rank.
+  std::byte* Locate(std::span<const std::byte> data, int rank) const;
+
+ private:
+  struct Origins {
+    float* params;
+    float* grads;
+  };
+
+  const FlatSpace* own_ = nullptr;
+  std::vector<FlatSpace> guests_;  // of the other ranks
+  std::vector<Origins> origins_;   // by rank
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_RING_SHM_SHM_SPACES_H_

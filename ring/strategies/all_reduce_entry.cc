@@ -1,0 +1,45 @@
+#include "ringside/ring/strategies/all_reduce_entry.h"
+
+#include <memory>
+#include <string>
+
+#include "ringside/ring/collectives/codec_collective.h"
+#include "ringside/ring/strategies/all_reduce_strategy.h"
+
+namespace ringside {
+
+StrategyEntry AllReduceEntry(const CollectiveEntry& collective) {
+  const auto make = [collective](const StrategyContext& context) -> std::unique_ptr<Strategy> {
+    return std::make_unique<AllReduceStrategy>(context, [collective, context] {
+      return MakeSum(collective,
+                     {context.world, context.store, context.comm, context.options,
+                      "collective/" + collective.name},
+                     context.recorder, context.timeline);
+    });
+  };
+  const auto check = [collective](const StrategyOptions& options, int workers,
+                                  int servers) -> std::optional<OptionRefusal> {
+    if (auto refusal = CheckCodecOn(collective, options.codec)) return refusal;
+    if (collective.check == nullptr) return std::nullopt;
+    return collective.check(options, workers, servers);
+  };
+  return {.name = collective.name,
+          .summary = collective.summary,
+          .traits = {.family = Family::kRing,
+                     .topology = collective.topology,
+                     .memory = collective.memory,
+                     .ranks = collective.ranks,
+                     .repeatable = collective.repeatable},
+          .make = make,
+          .bound = collective.bound,
+          .options = collective.options,
+          .rejected_keys = collective.rejected_keys,
+          .check = check,
+          .unavailable = collective.unavailable,
+          .backend = collective.backend,
+          .transport = collective.transport,
+          .needs_one_host = collective.needs_one_host,
+          .passes_links_by = collective.passes_links_by};
+}
+
+}  // namespace ringside

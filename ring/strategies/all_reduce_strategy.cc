@@ -1,0 +1,265 @@
+#include "ringside/ring/strategies/all_reduce_strategy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/ring/core/plan_agreement.h"
+
+namespace ringside {
+namespace {
+
+constexpr int kLeader = 0;  // names the next bucket where urgency decides
+
+}  // namespace
+
+AllReduceStrategy::AllReduceStrategy(const StrategyContext& context, Connect connect)
+    : AllReduceStrategy(context, std::move(connect), MakeGradientSum(context)) {}
+
+AllReduceStrategy::AllReduceStrategy(const StrategyContext& context, Connect connect,
+                                     std::unique_ptr<UpdateRule> rule)
+    : context_(context), connect_(std::move(connect)), rule_(std::move(rule)) {}
+
+AllReduceStrategy::~AllReduceStrategy() { Join(); }
+
+void AllReduceStrategy::Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) {
+  failure_.Guard([&] {
+    try {
+      Agree(space, plan, from);
+    } catch (...) {
+      collective_.reset();
+      throw;
+    }
+  });
+  std::ranges::copy(from.optimizer_state, context_.optimizer.state().begin());
+  rule_->Start(space, plan);
+  space_ = &space;
+  plan_ = &plan;
+  last_step_ = from.step - 1;
+  slots_.resize(static_cast<std::size_t>(plan.buckets()));
+  summed_.MakeRoom(slots_.size());
+  if (!slots_.empty()) thread_ = std::thread([this] { Communicate(); });
+}
+
+void AllReduceStrategy::Agree(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) {
+  collective_ = connect_();
+  CheckAgreement(*collective_, context_.world, plan, from);
+  collective_->Prepare(space, plan);
+  if (const std::string notes = collective_->Notes(); !notes.empty()) {
+    context_.recorder.AddNote(notes);
+  }
+  collective_->Broadcast(std::as_writable_bytes(space.params()), 0);
+}
+
+void AllReduceStrategy::Submit(const Bucket& bucket) {
+  Check(bucket);
+  last_step_ = bucket.step;
+  {
+    const std::lock_guard lock(mutex_);
+    Enqueue(bucket, UpdateRule::UpdateTrigger::kStep);
+  }
+  submitted_.notify_one();
+}
+
+void AllReduceStrategy::Enqueue(const Bucket& bucket, UpdateRule::UpdateTrigger moment) {
+  Slot& slot = slots_[static_cast<std::size_t>(bucket.index)];
+  if (slot.phase != Phase::kIdle) {
+    throw InternalError(fmt::format("bucket {} was submitted twice", bucket.index));
+  }
+  slot = {bucket, Timeline::Clock::now(), Phase::kSubmitted, moment};
+}
+
+void AllReduceStrategy::Await(const Bucket& bucket) {
+  Check(bucket);
+  std::unique_lock lock(mutex_);
+  WaitFor(static_cast<std::size_t>(bucket.index), lock);
+}
+
+void AllReduceStrategy::Settle() {
+  failure_.Check();
+  std::unique_lock lock(mutex_);
+  if (!rule_->acts_at_pauses()) return;
+  for (int index = 0; index < plan_->buckets(); ++index) {
+    Enqueue(MakeBucket(*space_, *plan_, index, last_step_), UpdateRule::UpdateTrigger::kPause);
+  }
+  submitted_.notify_one();
+  for (std::size_t index = 0; index < slots_.size(); ++index) WaitFor(index, lock);
+}
+
+void AllReduceStrategy::WaitFor(std::size_t index, std::unique_lock<std::mutex>& lock) {
+  const Slot& slot = slots_[index];
+  // The collective has its own timeout. This one is for a bucket that was never submitted.
+  const auto patience = 2 * context_.comm.timeout;
+  while (slot.phase != Phase::kIdle) {
+    if (!summed_.empty()) {
+      ApplyOne(lock, kComputeLane);
+      continue;
+    }
+    const std::int64_t before = advances_;
+    const bool moved = advanced_.wait_for(lock, patience,
+                                          [&] { return advances_ != before || failure_.failed(); });
+    failure_.Check();
+    if (moved) continue;
+    throw CommError(
+        "the other workers", fmt::format("waiting for bucket {}, step {}", index, slot.bucket.step),
+        fmt::format("no bucket was finished for {} ms; is one not submitted?", patience.count()));
+  }
+}
+
+void AllReduceStrategy::ApplyOne(std::unique_lock<std::mutex>& lock, int lane) {
+  Slot& slot = slots_[summed_.Pop()];
+  slot.phase = Phase::kApplying;
+  lock.unlock();
+  try {
+    const Bucket& bucket = slot.bucket;
+    const ScopedSpan span(context_.timeline, SpanKind::kApply, bucket.step, bucket.index, lane);
+    rule_->Apply(bucket, slot.moment);
+  } catch (...) {
+    KeepFailure();
+    throw;
+  }
+  lock.lock();
+  slot.phase = Phase::kIdle;
+  ++advances_;
+  advanced_.notify_one();
+}
+
+void AllReduceStrategy::ReadOptimizerState(std::span<float> out) {
+  failure_.Check();
+  std::ranges::copy(context_.optimizer.state(), out.begin());
+}
+
+void AllReduceStrategy::Stop() {
+  failure_.Check();
+  {
+    std::unique_lock lock(mutex_);
+    for (std::size_t index = 0; index < slots_.size(); ++index) WaitFor(index, lock);
+  }
+  Join();
+  if (collective_ == nullptr) return;
+  // No rank closes its connections while another still reads from them.
+  constexpr std::byte kHere{1};
+  failure_.Guard([&] { collective_->AllGather(std::span(&kHere, 1)); });
+  collective_.reset();
+}
+
+void AllReduceStrategy::Join() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  submitted_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void AllReduceStrategy::Check(const Bucket& bucket) const {
+  failure_.Check();
+  if (plan_ == nullptr) throw InternalError("a bucket came before the start");
+  CheckBucket(bucket, *space_, *plan_);
+}
+
+void AllReduceStrategy::KeepFailure() {
+  {
+    const std::lock_guard lock(mutex_);
+    failure_.Set(std::current_exception());
+  }
+  submitted_.notify_one();  // the communication thread ends
+  advanced_.notify_all();
+}
+
+void AllReduceStrategy::Communicate() {
+  try {
+    SumInOrder();
+  } catch (...) {
+    collective_.reset();
+    KeepFailure();
+  }
+}
+
+void AllReduceStrategy::SumInOrder() {
+  std::unique_lock lock(mutex_);
+  while (!ending_) {
+    failure_.Check();  // a failure of the caller's thread
+    AgreeOnNext(lock);
+    if (next_ && slots_[*next_].phase == Phase::kSubmitted) {
+      SumNext(lock);
+    } else if (!summed_.empty()) {
+      ApplyOne(lock, kCommunicationLane);
+    } else if (!ending_) {
+      submitted_.wait(lock);
+    }
+  }
+}
+
+void AllReduceStrategy::AgreeOnNext(std::unique_lock<std::mutex>& lock) {
+  if (next_) return;
+  if (context_.options.order == SendOrder::kFifo) {
+    next_ = sums_++ % slots_.size();
+    return;
+  }
+  // A rank without a submitted bucket must not ask: worker 0 may be evaluating. With a submitted
+  // bucket it is certain that all ranks will do another sum.
+  const std::optional<std::size_t> most_urgent = MostUrgent();
+  if (!most_urgent) return;
+  lock.unlock();
+  const std::size_t named = BroadcastLeaderChoice(*most_urgent);
+  lock.lock();
+  next_ = named;
+}
+
+std::optional<std::size_t> AllReduceStrategy::MostUrgent() const {
+  std::optional<std::size_t> best;
+  for (std::size_t index = slots_.size(); index-- > 0;) {
+    if (slots_[index].phase != Phase::kSubmitted) continue;
+    if (!best || slots_[index].bucket.step < slots_[*best].bucket.step) best = index;
+  }
+  return best;
+}
+
+std::size_t AllReduceStrategy::BroadcastLeaderChoice(std::size_t mine) {
+  auto named = static_cast<std::uint32_t>(mine);
+  Counted([&] { collective_->Broadcast(std::as_writable_bytes(std::span(&named, 1)), kLeader); });
+  // Not an index yet: what was received has to be checked first.
+  if (named >= slots_.size()) {
+    throw CommError(fmt::format("worker {}", kLeader), "naming the next bucket",
+                    fmt::format("it named bucket {} of {}", named, slots_.size()));
+  }
+  return named;
+}
+
+void AllReduceStrategy::SumNext(std::unique_lock<std::mutex>& lock) {
+  const std::size_t index = *std::exchange(next_, std::nullopt);
+  lock.unlock();
+  Sum(slots_[index]);
+  lock.lock();
+  slots_[index].phase = Phase::kSummed;
+  summed_.Push(index);
+  ++advances_;
+  advanced_.notify_one();
+}
+
+void AllReduceStrategy::Sum(const Slot& slot) {
+  const Bucket& bucket = slot.bucket;
+  context_.timeline.Add(SpanKind::kQueue, slot.submitted, Timeline::Clock::now(), bucket.step,
+                        bucket.index, kQueueLane);
+  const std::span<float> data = rule_->Contribute(bucket, slot.moment);
+  if (data.empty()) return;
+  const ScopedSpan span(context_.timeline, SpanKind::kWire, bucket.step, bucket.index,
+                        kCommunicationLane);
+  const BucketMessage message{data, bucket.offset, bucket.index, bucket.step};
+  CheckIsBucket(message, *plan_);
+  Counted([&] { collective_->AllReduceSum(message); });
+}
+
+template <typename Call>
+void AllReduceStrategy::Counted(const Call& operation) {
+  const Traffic before = collective_->traffic();
+  operation();
+  const Traffic after = collective_->traffic();
+  context_.recorder.AddPayload(after.sent - before.sent, after.received - before.received);
+}
+
+}  // namespace ringside

@@ -1,0 +1,55 @@
+#ifndef RINGSIDE_RING_STRATEGIES_DILOCO_H_
+#define RINGSIDE_RING_STRATEGIES_DILOCO_H_
+
+#include <memory>
+#include <vector>
+
+#include "ringside/common/optim/optimizer.h"
+#include "ringside/ring/strategies/periodic_rule.h"
+
+namespace ringside {
+
+inline constexpr RealOption kOuterLr{.name = "outer-lr",
+                                     .placeholder = "X",
+                                     .help = "diloco: outer learning rate",
+                                     .default_value = 0.7,
+                                     .least = 0,
+                                     .above_least = true};
+inline constexpr RealOption kOuterMomentum{.name = "outer-momentum",
+                                           .placeholder = "X",
+                                           .help = "diloco: outer Nesterov momentum",
+                                           .default_value = 0.5,
+                                           .least = 0,
+                                           .most = 1,
+                                           .below_most = true};
+
+/// DiLoCo (Douillard et al., 2023): every H steps the mean over the workers of how far their
+/// parameters have moved, "the outer gradient", updates the parameters that all started from, by
+/// SGD with Nesterov's momentum (`kOuterLr`, `kOuterMomentum`). All continue from there. The inner
+/// optimizer is the run's; each worker keeps its own state, a checkpoint holds worker 0's.
+///
+/// The outer momentum is in no checkpoint: a resumed run starts it at zero, from the parameters of
+/// the checkpoint.
+class Diloco : public PeriodicRule {
+ public:
+  explicit Diloco(const StrategyContext& context)
+      : PeriodicRule(context),
+        outer_lr_(context.options.Get(kOuterLr)),
+        outer_momentum_(context.options.Get(kOuterMomentum)) {}
+
+  void Start(const FlatSpace& space, const BucketPlan& plan) override;
+
+ protected:
+  std::span<float> BeginSync(const Bucket& bucket) override;
+  void EndSync(const Bucket& bucket) override;
+
+ private:
+  double outer_lr_;
+  double outer_momentum_;
+  std::vector<float> origin_params_;  // the flat parameters after the last synchronization
+  std::unique_ptr<Optimizer> outer_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_RING_STRATEGIES_DILOCO_H_

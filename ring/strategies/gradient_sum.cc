@@ -1,0 +1,26 @@
+#include "ringside/ring/strategies/update_rule.h"
+
+namespace ringside {
+namespace {
+
+class GradientSum : public UpdateRule {
+ public:
+  explicit GradientSum(const StrategyContext& context) : context_(context) {}
+
+  std::span<float> Contribute(const Bucket& bucket, UpdateTrigger) override { return bucket.grads; }
+  void Apply(const Bucket& bucket, UpdateTrigger) override {
+    context_.optimizer.Apply(bucket.offset, bucket.params, bucket.grads,
+                             {bucket.step + 1, context_.schedule.At(bucket.step)});
+  }
+
+ private:
+  StrategyContext context_;
+};
+
+}  // namespace
+
+std::unique_ptr<UpdateRule> MakeGradientSum(const StrategyContext& context) {
+  return std::make_unique<GradientSum>(context);
+}
+
+}  // namespace ringside

@@ -1,0 +1,34 @@
+#include "ringside/ring/strategies/periodic_rule.h"
+
+namespace ringside {
+
+std::span<float> PeriodicRule::Contribute(const Bucket& bucket, UpdateTrigger moment) {
+  const bool meets = MeetsAfter(bucket.step);
+  if (moment == UpdateTrigger::kPause) return meets ? std::span<float>() : bucket.params;
+  if (!meets) return {};
+  LocalStep(bucket);
+  return BeginSync(bucket);
+}
+
+void PeriodicRule::Apply(const Bucket& bucket, UpdateTrigger moment) {
+  const bool meets = MeetsAfter(bucket.step);
+  if (moment == UpdateTrigger::kPause) {
+    if (!meets) Average(bucket.params);
+  } else if (meets) {
+    EndSync(bucket);
+  } else {
+    LocalStep(bucket);
+  }
+}
+
+void PeriodicRule::LocalStep(const Bucket& bucket) {
+  context_.optimizer.Apply(bucket.offset, bucket.params, bucket.grads,
+                           {bucket.step + 1, context_.schedule.At(bucket.step)});
+}
+
+void PeriodicRule::Average(std::span<float> sum) const {
+  const float share = 1.0F / static_cast<float>(workers_);
+  for (float& value : sum) value *= share;
+}
+
+}  // namespace ringside

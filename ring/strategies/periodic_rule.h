@@ -1,0 +1,55 @@
+#ifndef RINGSIDE_RING_STRATEGIES_PERIODIC_RULE_H_
+#define RINGSIDE_RING_STRATEGIES_PERIODIC_RULE_H_
+
+#include <cstdint>
+#include <span>
+
+#include "ringside/ring/strategies/update_rule.h"
+
+namespace ringside {
+
+inline constexpr IntegerOption kSyncEvery{
+    .name = "sync-every",
+    .placeholder = "H",
+    .help = "local-sgd, diloco: steps between two averages of the parameters",
+    .default_value = 10,
+    .least = 1};
+
+/// Workers step alone, each with its own optimizer on its own batches, and synchronize every H
+/// steps (`kSyncEvery`): after the steps H, 2H, ... of the job, whatever happens in between. The
+/// derived class decides what a synchronization does.
+///
+/// At a pause between two synchronizations parameters become their average over the workers, and
+/// training continues from there. So a pause that is not at a multiple of H adds an average.
+class PeriodicRule : public UpdateRule {
+ public:
+  explicit PeriodicRule(const StrategyContext& context)
+      : context_(context),
+        workers_(context.world.workers),
+        sync_every_(context.options.Get(kSyncEvery)) {}
+
+  std::span<float> Contribute(const Bucket& bucket, UpdateTrigger moment) final;
+  void Apply(const Bucket& bucket, UpdateTrigger moment) final;
+  bool acts_at_pauses() const final { return true; }
+
+ protected:
+  /// Called after H local steps. Returns what is to be summed over the workers.
+  virtual std::span<float> BeginSync(const Bucket& bucket) = 0;
+  /// Called when the span that `BeginSync` returned holds the sum.
+  virtual void EndSync(const Bucket& bucket) = 0;
+
+  /// Turns a sum over the workers into the mean.
+  void Average(std::span<float> sum) const;
+
+ private:
+  bool MeetsAfter(std::int64_t step) const { return (step + 1) % sync_every_ == 0; }
+  void LocalStep(const Bucket& bucket);
+
+  StrategyContext context_;
+  int workers_;
+  std::int64_t sync_every_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_RING_STRATEGIES_PERIODIC_RULE_H_

@@ -1,0 +1,61 @@
+// The table entries whose workers step alone between sums over the ring.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ringside/ring/collectives/collective_table.h"
+#include "ringside/ring/strategies/all_reduce_strategy.h"
+#include "ringside/ring/strategies/diloco.h"
+#include "ringside/ring/strategies/local_sgd.h"
+#include "ringside/ring/strategies/ring_strategies.h"
+
+namespace ringside {
+namespace {
+
+template <typename Rule>
+std::unique_ptr<Strategy> Make(const StrategyContext& context) {
+  const auto connect = [context] {
+    return kRingCollective.make(
+        {context.world, context.store, context.comm, context.options, "collective/ring"});
+  };
+  return std::make_unique<AllReduceStrategy>(context, connect, std::make_unique<Rule>(context));
+}
+
+template <typename Rule>
+StrategyEntry Entry(std::string name, std::string summary, std::vector<OptionDeclaration> options) {
+  return {
+      .name = std::move(name),
+      .summary = std::move(summary),
+      .traits = {.family = Family::kRing,
+                 .topology = Topology::kRing,
+                 .agreement = Agreement::kPeriodic},
+      .make = Make<Rule>,
+      .bound = PeriodicRingCost,
+      .options = std::move(options),
+      .rejected_keys =
+          {{"codec",
+            "codecs encode the gradient of a step; what many steps made of the parameters is "
+            "averaged as fp32"},
+           {"error-feedback", "no codec makes sense where no gradient of a step travels"},
+           {"schedule",
+            "only one step in sync-every sends anything: an order of buckets would save next to "
+            "nothing"}},
+      .transport = [](const StrategyOptions&, int, int) { return TransportUse{"tcp"}; },
+      .steps_per_sum = [](const StrategyOptions& set) { return set.Get(kSyncEvery); },
+  };
+}
+
+}  // namespace
+
+std::vector<StrategyEntry> PeriodicStrategies() {
+  return {
+      Entry<LocalSgd>("local-sgd",
+                      "workers step alone and average their parameters every H steps (sync-every)",
+                      {kSyncEvery}),
+      Entry<Diloco>("diloco",
+                    "local-sgd whose averaged progress is taken by an outer Nesterov momentum",
+                    {kSyncEvery, kOuterLr, kOuterMomentum})};
+}
+
+}  // namespace ringside

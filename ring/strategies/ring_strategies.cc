@@ -1,0 +1,36 @@
+#include "ringside/ring/strategies/ring_strategies.h"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "ringside/ring/collectives/collective_table.h"
+#include "ringside/ring/strategies/all_reduce_entry.h"
+#include "ringside/ring/strategies/shm_strategy.h"
+
+namespace ringside {
+namespace {
+
+/// Shared memory needs no communication thread: the strategy sums and updates in place.
+StrategyEntry ShmEntry() {
+  StrategyEntry entry = AllReduceEntry(kShmCollective);
+  entry.make = [](const StrategyContext& context) -> std::unique_ptr<Strategy> {
+    return std::make_unique<ShmStrategy>(context);
+  };
+  entry.check = {};
+  return entry;
+}
+
+}  // namespace
+
+std::vector<StrategyEntry> RingStrategies() {
+  std::vector<StrategyEntry> strategies;
+  for (const CollectiveEntry* collective : CollectiveTable()) {
+    strategies.push_back(collective == &kShmCollective ? ShmEntry() : AllReduceEntry(*collective));
+  }
+  std::ranges::move(PeriodicStrategies(), std::back_inserter(strategies));
+  return strategies;
+}
+
+}  // namespace ringside

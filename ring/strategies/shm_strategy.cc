@@ -1,0 +1,203 @@
+// A turn, for N workers and a bucket of b bytes: a worker posts that its gradient is ready, waits
+// until all have, updates its chunk and posts that it is done. In total N b bytes of gradients and
+// b of parameters are read, N b of parameters written. A worker applies the optimizer to b/N.
+#include "ringside/ring/strategies/shm_strategy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/ring/core/operation.h"
+#include "ringside/ring/core/plan_agreement.h"
+#include "ringside/ring/shm/sum_vectors.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::string_view kUpdate = "update of";
+/// Block size: a block stays in the first-level cache between the sum and the optimizer.
+constexpr std::size_t kBlockFloats = 2048;
+
+}  // namespace
+
+ShmStrategy::ShmStrategy(const StrategyContext& context) : context_(context) {}
+
+void ShmStrategy::Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) {
+  Guard([&] { Connect(space, plan, from); });
+  std::ranges::copy(from.optimizer_state, context_.optimizer.state().begin());
+  const auto buckets = static_cast<std::uint32_t>(plan.buckets());
+  slots_.resize(buckets);
+  for (std::uint32_t i = 0; i < buckets; ++i) slots_[i].turn = i + 1 - buckets;
+}
+
+void ShmStrategy::Connect(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) {
+  const HostRanks host = AllOnOneHost(context_.world);
+  collective_ = std::make_unique<ShmCollective>(host, context_.store, context_.comm, "shm");
+  CheckAgreement(*collective_, context_.world, plan, from);
+  collective_->Prepare(space, plan);
+  if (collective_->spaces().empty())
+    throw InternalError("strategy shm needs flat vectors in shared memory");
+  collective_->Broadcast(std::as_writable_bytes(space.params()), 0);
+  group_ = std::make_unique<ShmGroup>(ShmGroupOptions{.rank = host.rank,
+                                                      .workers = host.workers,
+                                                      .store = context_.store,
+                                                      .comm = context_.comm,
+                                                      .prefix = "shm/turns"});
+  plan_ = &plan;
+  space_ = &space;
+  others_.resize(host.workers.size());
+  sum_.resize(kBlockFloats);
+  ShareState();
+}
+
+void ShmStrategy::ShareState() {
+  const std::size_t bytes = context_.optimizer.state_size() * sizeof(float);
+  if (bytes == 0) return;
+  const std::string key = "shm/state";
+  if (context_.world.rank == 0) {
+    state_ = MemoryRegion::CreateShared("ringside-" + key, bytes);
+    context_.store.Set(key, state_.handle());
+  } else {
+    const Deadline deadline = Deadline::After(context_.comm.timeout);
+    state_ = MemoryRegion::AttachShared(context_.store.Get(key, deadline), bytes);
+  }
+}
+
+void ShmStrategy::Submit(const Bucket& bucket) {
+  Guard([&] {
+    Slot& slot = SlotOf(bucket);
+    if (slot.busy) throw InternalError(fmt::format("bucket {} was submitted twice", bucket.index));
+    const auto turn = slot.turn + static_cast<std::uint32_t>(slots_.size());
+    slot = {bucket, Timeline::Clock::now(), turn, true};
+    PostReady();
+    Advance(done_);
+  });
+}
+
+void ShmStrategy::Await(const Bucket& bucket) {
+  Guard([&] { Finish(SlotOf(bucket)); });
+}
+
+ShmStrategy::Slot& ShmStrategy::SlotOf(const Bucket& bucket) {
+  if (plan_ == nullptr) throw InternalError("a bucket came before the start");
+  CheckBucket(bucket, *space_, *plan_);
+  return slots_[static_cast<std::size_t>(bucket.index)];
+}
+
+void ShmStrategy::Finish(Slot& slot) {
+  if (!slot.busy) return;
+  Advance(slot.turn);
+  const Bucket& bucket = slot.bucket;
+  const ScopedSpan span(context_.timeline, SpanKind::kWire, bucket.step, bucket.index);
+  group_->WaitForAll(ShmCount::kDone, slot.turn, {kUpdate, bucket.index, bucket.step});
+  slot.busy = false;
+}
+
+void ShmStrategy::PostReady() {
+  const std::uint32_t before = ready_;
+  while (slots_[next_ready_].turn == ready_ + 1) {
+    ++ready_;
+    next_ready_ = (next_ready_ + 1) % slots_.size();
+  }
+  if (ready_ != before) group_->Post(ShmCount::kReady, ready_);
+}
+
+void ShmStrategy::Advance(std::uint32_t turn) {
+  // Turn numbers wrap around, and this turn may be done already.
+  auto wanted = static_cast<std::int32_t>(turn - done_);
+  for (; wanted > 0 || done_ != ready_; --wanted) {
+    const Slot& slot = slots_[next_done_];
+    if (wanted > 0) {
+      const Bucket& bucket = slot.bucket;
+      const ScopedSpan span(context_.timeline, SpanKind::kWire, bucket.step, bucket.index);
+      group_->WaitForAll(ShmCount::kReady, done_ + 1, {kUpdate, bucket.index, bucket.step});
+    } else if (!group_->HaveAll(ShmCount::kReady, done_ + 1)) {
+      return;
+    }
+    Update(slot);
+    group_->Post(ShmCount::kDone, ++done_);
+    next_done_ = (next_done_ + 1) % slots_.size();
+  }
+}
+
+void ShmStrategy::Settle() {
+  Guard([&] {
+    if (state_.bytes() > 0) PublishState();
+    collective_->AllGather({});
+  });
+}
+
+void ShmStrategy::PublishState() {
+  const std::span<const float> state = context_.optimizer.state();
+  for (std::size_t vector = 0; vector < state.size(); vector += space_->size()) {
+    for (int bucket = 0; bucket < plan_->buckets(); ++bucket) {
+      const Bucket whole = MakeBucket(*space_, *plan_, bucket, 0);
+      const CacheAlignedChunk share = MineOf(whole);
+      const std::size_t begin = vector + plan_->range(bucket).begin + share.begin;
+      std::ranges::copy(state.subspan(begin, share.size()), OpenState().begin() + begin);
+    }
+  }
+}
+
+void ShmStrategy::ReadOptimizerState(std::span<float> out) {
+  Guard([&] { std::ranges::copy(OpenState(), out.begin()); });
+}
+
+std::span<float> ShmStrategy::OpenState() const {
+  return {reinterpret_cast<float*>(state_.data()), state_.bytes() / sizeof(float)};
+}
+
+void ShmStrategy::Stop() {
+  Guard([&] {
+    for (Slot& slot : slots_) Finish(slot);
+    // No worker leaves while another still waits for it.
+    if (collective_ != nullptr) collective_->AllGather({});
+  });
+}
+
+template <typename Steps>
+void ShmStrategy::Guard(const Steps& steps) {
+  failure_.Guard([&] {
+    try {
+      steps();
+    } catch (...) {
+      if (group_ != nullptr) group_->Leave();
+      throw;
+    }
+  });
+}
+
+void ShmStrategy::Update(const Slot& slot) {
+  const Bucket& bucket = slot.bucket;
+  context_.timeline.Add(SpanKind::kQueue, slot.submitted, Timeline::Clock::now(), bucket.step,
+                        bucket.index, kQueueLane);
+  const ScopedSpan span(context_.timeline, SpanKind::kApply, bucket.step, bucket.index);
+  const CacheAlignedChunk share = MineOf(bucket);
+  for (std::size_t begin = share.begin; begin < share.end; begin += kBlockFloats) {
+    UpdateBlock(bucket, begin, std::min(kBlockFloats, share.end - begin));
+  }
+  const std::size_t bytes = share.size() * sizeof(float) * (others_.size() - 1);
+  context_.recorder.AddPayload(bytes, bytes);
+}
+
+void ShmStrategy::UpdateBlock(const Bucket& bucket, std::size_t begin, std::size_t size) {
+  const ShmSpaces& spaces = collective_->spaces();
+  spaces.Locate(bucket.grads.subspan(begin, size), others_);
+  float* const sum = sum_.data();
+  SumVectors(others_, std::span(&sum, 1), size);
+  const auto params = bucket.params.subspan(begin, size);
+  context_.optimizer.Apply(bucket.offset + begin, params, std::span(sum_).first(size),
+                           {bucket.step + 1, context_.schedule.At(bucket.step)});
+  spaces.Locate(params, others_);
+  for (float* theirs : others_) {
+    if (theirs != params.data()) std::ranges::copy(params, theirs);
+  }
+}
+
+CacheAlignedChunk ShmStrategy::MineOf(const Bucket& bucket) const {
+  return ChunkOf(bucket.grads, context_.world.workers, context_.world.rank);
+}
+
+}  // namespace ringside

@@ -1,0 +1,70 @@
+#ifndef RINGSIDE_RING_TRANSPORTS_GLOO_COLLECTIVE_H_
+#define RINGSIDE_RING_TRANSPORTS_GLOO_COLLECTIVE_H_
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/common/core/failure_latch.h"
+#include "ringside/common/core/store.h"
+#include "ringside/common/core/world.h"
+#include "ringside/common/strategy/strategy_entry.h"
+#include "ringside/ring/algorithms/link_algorithm.h"
+#include "ringside/ring/core/encodable_collective.h"
+#include "ringside/ring/core/operation.h"
+#include "ringside/ring/transports/encoded_links.h"
+#include "ringside/ring/transports/gloo_links.h"
+
+namespace ringside {
+
+/// Sums over Gloo's TCP transport with one of our own algorithms, which the caller chooses. A world
+/// of one opens no sockets.
+///
+/// Errors: a lost rank breaks the whole ring, and most ranks only see a neighbour leave that gave
+/// up itself. So a rank that fails writes into the store which peer it missed, then closes its
+/// connections, then follows these notes to the one rank that wrote none: the one that failed.
+class GlooCollective : public EncodableCollective {
+ public:
+  /// Collective; rendezvous under `prefix`, which is new for each collective of a job. Borrows
+  /// `store`. Connects for all of `algorithms` (at least one) and sums with the first.
+  GlooCollective(const World& world, Store& store, const CommOptions& comm,
+                 std::span<const RingAlgorithm> algorithms, std::string prefix);
+  GlooCollective(const World& world, Store& store, const CommOptions& comm, RingAlgorithm algorithm,
+                 std::string prefix)
+      : GlooCollective(world, store, comm, std::span(&algorithm, 1), std::move(prefix)) {}
+
+  /// From now on sums with `algorithm`, one of those it was made for. Called on every rank.
+  void Use(RingAlgorithm algorithm) { algorithm_ = &AlgorithmOf(algorithm); }
+  int workers() const { return world_.workers; }
+
+  void AllReduceSum(const BucketMessage& message) override;
+  void PrepareEncoded(const BucketPlan& plan, const Codec& codec) override;
+  void AllReduceEncoded(const BucketMessage& message, Codec& codec) override;
+  void Broadcast(std::span<std::byte> data, int root) override;
+  void AllGatherInto(std::span<const std::byte> mine, std::vector<std::byte>& all) override;
+  Traffic traffic() const override { return traffic_; }
+
+ private:
+  /// Runs `steps` over the links and handles their errors; does nothing in a world of one.
+  template <typename Steps>
+  void Run(const Operation& operation, const Steps& steps);
+
+  [[noreturn]] void Fail(const Operation& operation, const CommError& seen);
+
+  World world_;
+  Store& store_;
+  const LinkAlgorithm* algorithm_;
+  std::string prefix_;
+  std::unique_ptr<GlooLinks> links_;  // null in a world of one, and after a failure
+  std::vector<std::byte> scratch_;
+  EncodedLinks::Workspace encoded_;
+  FailureLatch failure_;
+  Traffic traffic_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_RING_TRANSPORTS_GLOO_COLLECTIVE_H_

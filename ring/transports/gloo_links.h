@@ -1,0 +1,57 @@
+#ifndef RINGSIDE_RING_TRANSPORTS_GLOO_LINKS_H_
+#define RINGSIDE_RING_TRANSPORTS_GLOO_LINKS_H_
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ringside/common/core/store.h"
+#include "ringside/common/core/world.h"
+#include "ringside/common/strategy/strategy_entry.h"
+#include "ringside/ring/algorithms/links.h"
+#include "ringside/ring/core/collective.h"
+
+namespace ringside {
+
+struct GlooLinksOptions {
+  const World& world;
+  Store& store;  ///< Used during construction alone.
+  const CommOptions& comm;
+  std::string prefix;      ///< Prefix of the keys in the store: new for each set of links.
+  std::vector<int> peers;  ///< Ranks to connect to; mutual. May repeat.
+};
+
+/// Links over Gloo's TCP transport: Gloo listens, connects, frames and times out. Every connection
+/// is bound to the address of `CommOptions`. Both ends first prove that they know the job's token.
+/// The connection is not encrypted.
+///
+/// Pairs are in Gloo's synchronous mode: the calling thread reads and writes the sockets itself, so
+/// no message waits for a second thread to wake. The next call on a connection notices that the
+/// peer is gone; a silent peer is noticed after `CommOptions.timeout`.
+///
+/// The caller blocks SIGPIPE (`SigpipeGuard`). Destruction closes the connections; what was sent
+/// before still arrives.
+class GlooLinks : public Links {
+ public:
+  /// Collective. Throws `CommError` naming the first peer that is missing or not of this job.
+  explicit GlooLinks(const GlooLinksOptions& options);
+  ~GlooLinks() override;
+
+  std::size_t window_bytes() const override { return window_bytes_; }
+  void Send(int peer, std::span<const std::byte> data) override;
+  void Receive(int peer, std::span<std::byte> data) override;
+  const Traffic& traffic() const { return traffic_; }
+
+ private:
+  class Transport;
+  void Authenticate(const GlooLinksOptions& options, std::span<const int> peers);
+
+  std::size_t window_bytes_;
+  std::unique_ptr<Transport> transport_;
+  Traffic traffic_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_RING_TRANSPORTS_GLOO_LINKS_H_

@@ -1,0 +1,32 @@
+#ifndef RINGSIDE_RING_TRANSPORTS_HANDSHAKE_MAC_H_
+#define RINGSIDE_RING_TRANSPORTS_HANDSHAKE_MAC_H_
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace ringside {
+
+inline constexpr std::size_t kMacBytes = 32;
+
+/// What each end of a connection shows to the other: HMAC-SHA256, keyed with the job's token, over
+/// job prefix, world size, its own rank and the other's. The token itself is not sent.
+class HandshakeMac {
+ public:
+  HandshakeMac(std::string token, std::string prefix, int world)
+      : token_(std::move(token)), prefix_(std::move(prefix)), world_(world) {}
+
+  std::array<std::byte, kMacBytes> Make(int from, int to) const;
+  /// Whether `shown` is `Make(from, to)`. Compares in constant time.
+  bool Check(std::span<const std::byte, kMacBytes> shown, int from, int to) const;
+
+ private:
+  std::string token_;
+  std::string prefix_;
+  int world_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_RING_TRANSPORTS_HANDSHAKE_MAC_H_

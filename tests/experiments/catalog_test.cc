@@ -1,0 +1,180 @@
+#include "ringside/experiments/spec/catalog.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "ringside/common/core/errors.h"
+#include "tests/experiments/extension_entries.h"
+#include "tests/experiments/spec_testing.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+std::string Refusal(const Extensions& extensions) {
+  try {
+    const Catalog catalog(extensions);
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "taken";
+}
+
+StrategyEntry WithOption(const OptionDeclaration& option) {
+  StrategyEntry entry = OwnStrategy();
+  entry.options = {option};
+  return entry;
+}
+
+TEST(Catalog, HasTheEntriesOfExtensionsAndWhatFollowsFromThem) {
+  const Catalog catalog(OwnExtensions());
+  for (const char* name : {"ring", "own-strategy", "own-collective", "own-consistency"}) {
+    EXPECT_NE(catalog.FindStrategy(name), nullptr) << name;
+  }
+  EXPECT_NE(catalog.FindCollective("own-collective"), nullptr);
+  EXPECT_NE(catalog.FindModel("own-model"), nullptr);
+  EXPECT_NE(catalog.FindDataset("own-data"), nullptr);
+  const StrategyEntry& servers = *catalog.FindStrategy("own-consistency");
+  EXPECT_EQ(servers.traits.topology, Topology::kServers);
+  EXPECT_TRUE(servers.Declares("ps-transport"));
+  ASSERT_NE(catalog.FindKey("laps"), nullptr);
+  EXPECT_EQ(catalog.FindKey("laps")->help, kLaps.help);
+  EXPECT_TRUE(catalog.has_extensions());
+  EXPECT_EQ(TestCatalog().FindKey("laps"), nullptr);
+  EXPECT_FALSE(TestCatalog().has_extensions());
+}
+
+TEST(Catalog, RefusesTwoEntriesOfOneName) {
+  StrategyEntry strategy = OwnStrategy();
+  strategy.name = "ring";
+  EXPECT_THAT(Refusal({.strategies = {strategy}}),
+              AllOf(HasSubstr("'ring'"), HasSubstr("over Gloo's TCP transport"),
+                    HasSubstr("under a name of its own")));
+  ConsistencyEntry consistency = OwnConsistency();
+  consistency.name = "own-strategy";
+  EXPECT_THAT(Refusal({.strategies = {OwnStrategy()}, .consistencies = {consistency}}),
+              HasSubstr("'own-strategy'"));
+  ModelEntry model = OwnModel();
+  model.name = "profile:vgg16";
+  EXPECT_THAT(Refusal({.models = {model}}), HasSubstr("'profile:vgg16'"));
+  static constexpr CodecEntry kOtherFp16{.name = "fp16", .summary = "not what it says"};
+  EXPECT_THAT(Refusal({.codecs = {&kOtherFp16}}), HasSubstr("'fp16'"));
+  DatasetEntry dataset = OwnDataset();
+  dataset.name = "digits";
+  EXPECT_THAT(Refusal({.datasets = {dataset}}), HasSubstr("'digits'"));
+}
+
+TEST(Catalog, ReadsTheNameOfACodecOfItsOwn) {
+  static constexpr CodecEntry kOwnCodec{.name = "own-codec", .summary = "for a test"};
+  const Catalog catalog({.codecs = {&kOwnCodec}});
+  RunSpec spec(catalog);
+  SetSpecKey(spec, "codec", "own-codec");
+  EXPECT_EQ(spec.options.codec.entry, &kOwnCodec);
+  RunSpec other(TestCatalog());
+  EXPECT_THROW(SetSpecKey(other, "codec", "own-codec"), ConfigError);
+}
+
+TEST(Catalog, TakesTheFactoryOfAModelThatItLacks) {
+  ModelEntry model = OwnModel();
+  model.name = "mlp";
+  EXPECT_EQ(TestCatalog().FindModel("mlp")->make, nullptr);
+  const Catalog catalog({.models = {model}});
+  EXPECT_NE(catalog.FindModel("mlp")->make, nullptr);
+  EXPECT_EQ(std::ranges::count(catalog.models(), "mlp", &ModelEntry::name), 1);
+}
+
+TEST(Catalog, RefusesOptionsThatMeanTwoThings) {
+  EXPECT_EQ(Refusal({.strategies = {WithOption(IntegerOption{
+                         .name = "staleness", .placeholder = "S", .help = "something else"})}}),
+            "strategies 'ps-ssp' and 'own-strategy' declare the option 'staleness' differently; "
+            "rename one of the two");
+  EXPECT_THAT(Refusal({.strategies = {WithOption(SwitchOption{.name = "codec", .help = "?"})}}),
+              HasSubstr("'ring' and 'own-strategy' declare the option 'codec' differently"));
+  EXPECT_EQ(Refusal({.strategies = {WithOption(
+                         IntegerOption{.name = "workers", .placeholder = "", .help = ""})}}),
+            "strategy 'own-strategy' declares the option 'workers', but key 'workers' of every run "
+            "is called so; rename it");
+  EXPECT_THAT(Refusal({.strategies = {WithOption(
+                           RealOption{.name = "learning-rate", .placeholder = "", .help = ""})}}),
+              HasSubstr("key 'lr' of every run"))
+      << "as spec.json calls it";
+  EXPECT_THAT(
+      Refusal(
+          {.strategies = {WithOption(IntegerOption{
+               .name = "laps", .placeholder = "", .help = "", .default_value = 0, .least = 1})}}),
+      HasSubstr("out of range"))
+      << "its own default";
+}
+
+TEST(Catalog, RefusesEntriesThatContradictThemselves) {
+  StrategyEntry entry = OwnStrategy();
+  entry.traits.servers = ServerPlacement::kAsAsked;
+  EXPECT_THAT(Refusal({.strategies = {entry}}), HasSubstr("make_server disagree"));
+  entry = OwnStrategy();
+  entry.make = nullptr;
+  EXPECT_THAT(Refusal({.strategies = {entry}}), HasSubstr("'own-strategy' has no factory"));
+  entry = OwnStrategy();
+  entry.name = "";
+  EXPECT_THAT(Refusal({.strategies = {entry}}), HasSubstr("has no name"));
+}
+
+TEST(Catalog, TellsStrategiesApartByTraits) {
+  const auto traits = [](const char* name) { return TestCatalog().FindStrategy(name)->traits; };
+  EXPECT_EQ(traits("ring").topology, Topology::kRing);
+  EXPECT_EQ(traits("diloco").topology, Topology::kRing);
+  EXPECT_EQ(traits("diloco").agreement, Agreement::kPeriodic);
+  EXPECT_EQ(traits("diloco").averaging(), Averaging::kLocalBatch);
+  EXPECT_EQ(traits("hierarchical").topology, Topology::kRingOfHosts);
+  EXPECT_EQ(traits("mpi").topology, Topology::kAllReduce);
+  EXPECT_EQ(traits("mpi").ranks, Ranks::kMpiProcesses);
+  EXPECT_EQ(traits("shm").memory, MemoryKind::kShared);
+  EXPECT_EQ(traits("ps-backup").agreement, Agreement::kRelaxed);
+  EXPECT_EQ(traits("ps-async").agreement, Agreement::kAsynchronous);
+  EXPECT_EQ(traits("mixed").servers, ServerPlacement::kEveryWorker);
+  EXPECT_FALSE(traits("auto").repeatable);
+  EXPECT_FALSE(TestCatalog().FindStrategy("nccl")->passes_links_by.empty());
+}
+
+// As earlier versions named their bundles: `--resume` finds them by these.
+TEST(RunIds, AreThoseOfEarlierVersions) {
+  const auto id = [](const Catalog& catalog, const std::vector<SpecChange>& changes) {
+    RunSpec spec(catalog);
+    spec.model = "profile:resnet50";
+    spec.steps = 10;
+    return RunId(Resolve(With(spec, changes)));
+  };
+  const std::vector<SpecChange> servers{
+      {"strategy", "ps-ssp"}, {"staleness", "7"}, {"ps-transport", "uds"}};
+  EXPECT_EQ(id(TestCatalog(), {}), "5cb68a9193e17d3e");
+  EXPECT_EQ(id(TestCatalog(), servers), "e4798bf998811a1d");
+  EXPECT_EQ(id(TestCatalog(), {{"strategy", "diloco"}, {"sync-every", "4"}, {"outer-lr", "0.5"}}),
+            "6a3830a86eee8292");
+  EXPECT_EQ(id(TestCatalog(), {{"strategy", "ps-sync"},
+                               {"codec", "topk:0.01"},
+                               {"schedule", "priority"},
+                               {"servers", "2"}}),
+            "259f1446061f2c1d");
+  const Catalog extended(OwnExtensions());
+  EXPECT_EQ(id(extended, servers), "e4798bf998811a1d") << "an option that it does not use";
+  EXPECT_NE(id(extended, {{"strategy", "own-strategy"}, {"laps", "3"}}),
+            id(extended, {{"strategy", "own-strategy"}}));
+}
+
+TEST(RunSpecJson, HasTheOptionsOfExtensions) {
+  const Catalog extended(OwnExtensions());
+  const RunSpec spec = With(RunSpec(extended), {{"strategy", "own-strategy"}, {"laps", "3"}});
+  const nlohmann::json written = spec;
+  EXPECT_EQ(written.at("laps"), 3);
+  EXPECT_EQ(ReadRunSpec(written, extended).options.Get(kLaps), 3);
+  EXPECT_THROW(ReadRunSpec(written, TestCatalog()), SpecKeyError);
+  EXPECT_THROW((void)nlohmann::json(RunSpec()), InternalError) << "it is of no catalog";
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,230 @@
+// Jobs that another launcher has started, with real ranks.
+#include "ringside/experiments/job/launcher/externally_launched_rank.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/process.h"
+#include "tests/experiments/job/job_testing.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(JoinedJob, TheSpecsWorkersMustBeTheJobs) {
+  const RankEnvironment ranks{
+      .source = "mpirun", .rank = 0, .workers = 3, .local_workers = 3, .job_key = "job"};
+  EXPECT_THROW(RunExternallyLaunchedRank(ProfileSpec("ring", 2, 3), {}, ranks, {}), ConfigError);
+}
+
+TEST(JoinedJob, AnOpenNetworkIsRefused) {
+  const RankEnvironment ranks{.source = "torchrun",
+                              .rank = 0,
+                              .workers = 2,
+                              .local_workers = 1,
+                              .master_address = "192.0.2.1",
+                              .master_port = 29500,
+                              .job_key = "192.0.2.1:29500"};
+  EXPECT_THROW(RunExternallyLaunchedRank(ProfileSpec("ring", 2, 3), {}, ranks, {}), ConfigError);
+}
+
+/// Real processes of `ringside train`, as another launcher starts them.
+class RealRanksTest : public ::testing::Test {
+ protected:
+  std::string bundle() const { return directory_.path() + "/bundle"; }
+
+  std::vector<std::string> TrainCommand(const std::string& strategy, int steps) const {
+    return {DirectoryOfThisExecutable() + "/ringside",
+            "train",
+            "--strategy",
+            strategy,
+            "--model",
+            "profile:mobilenet-v2",
+            "--compute-ms",
+            "5",
+            "--steps",
+            std::to_string(steps),
+            "--out",
+            bundle()};
+  }
+
+  /// Rank `rank` of two, or server `rank`, told of its rank as torchrun does.
+  Process StartRank(int rank, const std::string& strategy, int steps,
+                    const std::vector<std::string>& more_variables = {},
+                    const std::string& directory = ".") const {
+    std::vector<std::string> argv{"/usr/bin/env",
+                                  "--chdir=" + directory,
+                                  "RANK=" + std::to_string(rank),
+                                  "WORLD_SIZE=2",
+                                  "LOCAL_RANK=" + std::to_string(rank),
+                                  "MASTER_ADDR=127.0.0.1",
+                                  "MASTER_PORT=29500",
+                                  "XDG_RUNTIME_DIR=" + directory_.path()};
+    const auto command = TrainCommand(strategy, steps);
+    argv.insert(argv.end(), more_variables.begin(), more_variables.end());
+    argv.insert(argv.end(), command.begin(), command.end());
+    return Process({.argv = argv});
+  }
+
+  /// Reads its output until it ends.
+  static ProcessEnd Finish(Process& process, std::string& output) {
+    WaitUntil("the end of a rank", [&] {
+      char buffer[4096];
+      ssize_t count = 0;
+      while ((count = ::read(process.output_fd(), buffer, sizeof(buffer))) > 0) {
+        output.append(buffer, static_cast<std::size_t>(count));
+      }
+      return process.Poll().has_value();
+    });
+    return *process.Poll();
+  }
+
+  nlohmann::json Summary() const {
+    return nlohmann::json::parse(ReadFile(bundle() + "/summary.json", 1 << 20));
+  }
+
+  const TemporaryDirectory directory_;
+};
+
+TEST_F(RealRanksTest, TorchrunStyleRanksMeet) {
+  for (const char* strategy : {"ring", "ps-sync"}) {
+    std::filesystem::remove_all(bundle());
+    // Rank 1 comes first and waits.
+    Process second = StartRank(1, strategy, 4);
+    Process first = StartRank(0, strategy, 4);
+    std::string output;
+    EXPECT_EQ(Finish(first, output).code, 0) << output;
+    EXPECT_EQ(Finish(second, output).code, 0) << output;
+    EXPECT_EQ(Summary()["status"], "done");
+    EXPECT_EQ(Summary()["workers"], 2);
+    EXPECT_EQ(Summary()["launcher"], "torchrun");
+    EXPECT_EQ(Summary()["steps"], 4);
+    EXPECT_TRUE(std::filesystem::is_empty(directory_.path() + "/ringside"));
+  }
+}
+
+// Found at the start: ranks with more steps would wait for the others for ever.
+TEST_F(RealRanksTest, OtherCheckpointsUnderOneNameAreRefused) {
+  namespace fs = std::filesystem;
+  RunSpec spec = ProfileSpec("ring", 1, 3);
+  spec.model = "profile:mobilenet-v2";
+  spec.checkpoint_every = 1;
+  const std::string whole = directory_.path() + "/whole";
+  const JobOptions options{.bundle_dir = whole,
+                           .show_progress = false,
+                           .echo_logs = false,
+                           .program = RingsideProgram()};
+  ASSERT_EQ(RunJob(spec, options).status, JobStatus::kDone);
+  std::vector<Process> ranks;
+  for (const int rank : {1, 0}) {
+    const std::string own = directory_.path() + "/rank" + std::to_string(rank);
+    fs::create_directory(own);
+    fs::copy_file(whole + "/checkpoints/step-" + std::to_string(rank + 1) + ".ckpt",
+                  own + "/start.ckpt");
+    ranks.push_back(StartRank(rank, "ps-sync", 4, {"RINGSIDE_RESUME=start.ckpt"}, own));
+  }
+  std::string output;
+  for (Process& process : ranks) EXPECT_EQ(Finish(process, output).code, 2) << output;
+  EXPECT_THAT(Summary()["error"].get<std::string>(), HasSubstr("the checkpoint's steps differ"));
+}
+
+TEST_F(RealRanksTest, ServersJoinFromElsewhere) {
+  const std::vector<std::string> worker{"RINGSIDE_ROLE=worker", "RINGSIDE_SERVERS=2"};
+  const std::vector<std::string> server{"RINGSIDE_ROLE=server", "RINGSIDE_SERVERS=2"};
+  std::vector<Process> all;
+  all.push_back(StartRank(1, "ps-sync", 4, server));
+  all.push_back(StartRank(1, "ps-sync", 4, worker));
+  all.push_back(StartRank(0, "ps-sync", 4, worker));
+  all.push_back(StartRank(0, "ps-sync", 4, server));
+  std::string output;
+  for (Process& process : all) EXPECT_EQ(Finish(process, output).code, 0) << output;
+  EXPECT_EQ(Summary()["status"], "done");
+  EXPECT_EQ(Summary()["servers"], 2);
+  const auto processes = nlohmann::json::parse(ReadFile(bundle() + "/processes.json", 1 << 20));
+  EXPECT_EQ(processes.size(), 1U) << "rank 0 starts its worker alone: " << processes;
+}
+
+TEST_F(RealRanksTest, TheDeathOfAServerElsewhereEndsTheJob) {
+  Process server = StartRank(0, "ps-sync", 100'000, {"RINGSIDE_ROLE=server"});
+  Process first = StartRank(0, "ps-sync", 100'000, {"RINGSIDE_ROLE=worker"});
+  Process second = StartRank(1, "ps-sync", 100'000, {"RINGSIDE_ROLE=worker"});
+  WaitUntil("a step", [&] { return StepsIn(bundle()) >= 1; });
+  server.Signal(SIGKILL);
+  std::string output;
+  EXPECT_EQ(Finish(first, output).code, 1) << output;
+  EXPECT_EQ(Finish(second, output).code, 1) << output;
+  EXPECT_THAT(output, HasSubstr("server 0"));
+}
+
+TEST_F(RealRanksTest, AServerThatTheJobDoesNotHaveIsRefused) {
+  Process server = StartRank(3, "ps-sync", 4, {"RINGSIDE_ROLE=server"});
+  std::string output;
+  EXPECT_EQ(Finish(server, output).code, 2);
+  EXPECT_THAT(output, HasSubstr("to be server 3, but the job has 1 dedicated servers"));
+}
+
+TEST_F(RealRanksTest, TheFailureOfOneRankEndsAllAndIsNamedEverywhere) {
+  const ScopedVariable fault("RINGSIDE_FAULT", "kill@rank1:step3");
+  Process first = StartRank(0, "ring", 100'000);
+  Process second = StartRank(1, "ring", 100'000);
+  std::string first_output, second_output;
+  EXPECT_EQ(Finish(first, first_output).code, 1) << first_output;
+  EXPECT_EQ(Finish(second, second_output).code, 1) << second_output;
+  EXPECT_THAT(first_output, HasSubstr("worker 1 (pid "));
+  EXPECT_THAT(first_output, HasSubstr("was killed by signal 9"));
+  EXPECT_THAT(second_output, HasSubstr("worker 1 (pid "));
+  EXPECT_TRUE(ProcessesOfGroup(PidIn(bundle(), "worker 0")).empty());
+}
+
+TEST_F(RealRanksTest, AKilledAgentEndsTheJob) {
+  Process first = StartRank(0, "ring", 100'000);
+  Process second = StartRank(1, "ring", 100'000);
+  WaitUntil("a step", [&] { return StepsIn(bundle()) >= 1; });
+  second.Signal(SIGKILL);
+  std::string output;
+  EXPECT_EQ(Finish(first, output).code, 1) << output;
+  EXPECT_THAT(output, ::testing::ContainsRegex("(worker 1|agent of rank 1)"));
+}
+
+TEST_F(RealRanksTest, AnInterruptOfAnyRankDrainsTheJob) {
+  Process first = StartRank(0, "ring", 100'000);
+  Process second = StartRank(1, "ring", 100'000);
+  WaitUntil("a step", [&] { return StepsIn(bundle()) >= 1; });
+  second.Signal(SIGINT);
+  std::string output;
+  EXPECT_EQ(Finish(first, output).code, 130) << output;
+  EXPECT_EQ(Finish(second, output).code, 130) << output;
+  EXPECT_EQ(Summary()["status"], "interrupted");
+}
+
+TEST_F(RealRanksTest, MpirunStartsAJob) {
+  ASSERT_TRUE(std::filesystem::exists("/usr/bin/mpirun")) << "install openmpi-bin";
+  std::vector<std::string> argv{"/usr/bin/env",
+                                "OMPI_ALLOW_RUN_AS_ROOT=1",
+                                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+                                "XDG_RUNTIME_DIR=" + directory_.path(),
+                                "/usr/bin/mpirun",
+                                "-np",
+                                "2",
+                                "--oversubscribe"};
+  const auto command = TrainCommand("ring", 3);
+  argv.insert(argv.end(), command.begin(), command.end());
+  Process mpirun({.argv = argv});
+  std::string output;
+  EXPECT_EQ(Finish(mpirun, output).code, 0) << output;
+  EXPECT_EQ(Summary()["status"], "done");
+  EXPECT_EQ(Summary()["launcher"], "mpirun");
+  EXPECT_EQ(Summary()["workers"], 2);
+}
+
+}  // namespace
+}  // namespace ringside

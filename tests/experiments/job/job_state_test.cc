@@ -1,0 +1,215 @@
+#include "ringside/experiments/job/coordinator/job_state.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ringside/common/core/errors.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class JobBoardTest : public ::testing::Test {
+ protected:
+  JobState::Options MakeOptions() {
+    return {.workers = 2,
+            .servers = 1,
+            .spec_hash = "spec",
+            .lease = std::chrono::milliseconds(5000),
+            .clock = [this] { return now_; }};
+  }
+
+  JobState::MemberHandle Join(Role role, int index) {
+    return job_state_.Join({.who = {role, index}, .pid = 7, .host = "here", .spec_hash = "spec"});
+  }
+
+  std::string Refusal(const JobState::JoinRequest& request) {
+    try {
+      job_state_.Join(request);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "joined";
+  }
+
+  std::chrono::steady_clock::time_point now_;
+  JobState job_state_{MakeOptions()};
+};
+
+TEST_F(JobBoardTest, AssignsFreeRanks) {
+  EXPECT_EQ(Join(Role::kWorker, -1).who.index, 0);
+  EXPECT_EQ(Join(Role::kWorker, -1).who.index, 1);
+  EXPECT_THAT(job_state_.Missing(), ElementsAre(Member{Role::kServer, 0}));
+}
+
+TEST_F(JobBoardTest, RefusesWhoDoesNotBelong) {
+  Join(Role::kWorker, 1);
+  EXPECT_THAT(Refusal({.who = {Role::kWorker, 1}, .spec_hash = "spec"}),
+              HasSubstr("worker 1 has joined already (pid 7 on here)"));
+  EXPECT_THAT(Refusal({.who = {Role::kWorker, 2}, .spec_hash = "spec"}),
+              HasSubstr("the job has 2 workers"));
+  EXPECT_THAT(Refusal({.who = {Role::kWorker, 0}, .spec_hash = "other"}),
+              HasSubstr("another spec"));
+  EXPECT_THAT(Refusal({.protocol = 99, .who = {Role::kWorker, 0}, .spec_hash = "spec"}),
+              HasSubstr("version 99"));
+  EXPECT_FALSE(job_state_.Joined({Role::kWorker, 0}));
+}
+
+TEST_F(JobBoardTest, KeysAreSetOnce) {
+  job_state_.Set("key", "value");
+  job_state_.Set("key", "value");
+  EXPECT_THROW(job_state_.Set("key", "other"), CommError);
+  EXPECT_EQ(job_state_.Value("key"), "value");
+  EXPECT_THROW(job_state_.Set("", "value"), CommError);
+  EXPECT_THROW(job_state_.Set(std::string(JobState::kMaxKeyBytes + 1, 'k'), ""), CommError);
+  EXPECT_THROW(job_state_.Set("long", std::string(JobState::kMaxValueBytes + 1, 'v')), CommError);
+}
+
+TEST_F(JobBoardTest, WaitersHearOfTheirKeyAlone) {
+  std::vector<std::string> heard;
+  const auto listen = [&heard](const std::string& value) { heard.push_back(value); };
+  EXPECT_NE(job_state_.WhenSet("a", listen), 0);
+  const std::uint64_t cancelled = job_state_.WhenSet("b", listen);
+  EXPECT_TRUE(job_state_.CancelWait(cancelled));
+  EXPECT_FALSE(job_state_.CancelWait(cancelled));
+  job_state_.Set("b", "not heard");
+  job_state_.Set("a", "heard");
+  EXPECT_EQ(job_state_.WhenSet("a", listen), 0);
+  EXPECT_THAT(heard, ElementsAre("heard", "heard"));
+}
+
+TEST_F(JobBoardTest, AMemberWithoutHeartbeatIsLost) {
+  const auto worker = Join(Role::kWorker, 0);
+  const auto other = Join(Role::kWorker, 1);
+  now_ += std::chrono::milliseconds(4999);
+  job_state_.HandleHeartbeat(worker, {});
+  now_ += std::chrono::milliseconds(2);
+  EXPECT_THAT(job_state_.Lost(), ElementsAre(other.who));
+  job_state_.Leave(other);
+  EXPECT_TRUE(job_state_.Lost().empty());
+}
+
+TEST_F(JobBoardTest, RefusesBeatsOfStrangersAndOfOldIncarnations) {
+  const auto worker = Join(Role::kWorker, 0);
+  EXPECT_THROW(job_state_.HandleHeartbeat({{Role::kWorker, 1}, 1}, {}), CommError);
+  EXPECT_THROW(job_state_.HandleHeartbeat({worker.who, worker.incarnation + 1}, {}), CommError);
+}
+
+TEST_F(JobBoardTest, DrainsToTheLargestHeldStep) {
+  const auto first = Join(Role::kWorker, 0);
+  const auto second = Join(Role::kWorker, 1);
+  EXPECT_EQ(job_state_.HandleHeartbeat(first, {.next_step = 4}).kind,
+            HeartbeatCommand::Kind::kGoOn);
+  job_state_.RequestDrain();
+  EXPECT_EQ(job_state_.HandleHeartbeat(first, {.next_step = 4}).kind,
+            HeartbeatCommand::Kind::kHold);
+  EXPECT_EQ(job_state_.HandleHeartbeat(first, {.next_step = 5, .held = true}).kind,
+            HeartbeatCommand::Kind::kHold);
+  const HeartbeatCommand order = job_state_.HandleHeartbeat(second, {.next_step = 6, .held = true});
+  EXPECT_EQ(order.kind, HeartbeatCommand::Kind::kStopAt);
+  EXPECT_EQ(order.stop_step, 6);
+  EXPECT_EQ(job_state_.HandleHeartbeat(first, {.next_step = 5, .held = true}).stop_step, 6);
+}
+
+TEST_F(JobBoardTest, AWorkerThatHasEndedCountsAsHeldAtItsEnd) {
+  const auto first = Join(Role::kWorker, 0);
+  const auto second = Join(Role::kWorker, 1);
+  job_state_.HandleHeartbeat(first, {.next_step = 10});
+  job_state_.Leave(first);
+  job_state_.RequestDrain();
+  EXPECT_EQ(job_state_.HandleHeartbeat(second, {.next_step = 9, .held = true}).stop_step, 10);
+}
+
+TEST_F(JobBoardTest, AnAgentCanAskForADrain) {
+  const auto worker = Join(Role::kWorker, 0);
+  const auto agent = Join(Role::kAgent, 1);
+  job_state_.HandleHeartbeat(agent, {.held = true});
+  EXPECT_EQ(job_state_.HandleHeartbeat(worker, {}).kind, HeartbeatCommand::Kind::kHold);
+}
+
+TEST_F(JobBoardTest, AbortReachesEveryMemberWithItsReason) {
+  const auto server = Join(Role::kServer, 0);
+  job_state_.Abort("worker 1 is lost");
+  job_state_.Abort("a later reason");
+  const HeartbeatCommand order = job_state_.HandleHeartbeat(server, {});
+  EXPECT_EQ(order.kind, HeartbeatCommand::Kind::kAbort);
+  EXPECT_EQ(order.reason, "worker 1 is lost");
+}
+
+TEST_F(JobBoardTest, IsCompleteWhenAllHaveHandedInAndLeft) {
+  const auto server = Join(Role::kServer, 0);
+  const auto first = Join(Role::kWorker, 0);
+  const auto second = Join(Role::kWorker, 1);
+  for (const auto& ticket : {first, second}) {
+    EXPECT_FALSE(job_state_.Value(JobState::kFinishedKey));
+    job_state_.SubmitReport(ticket, "{}");
+    job_state_.Leave(ticket);
+  }
+  EXPECT_TRUE(job_state_.Value(JobState::kFinishedKey));
+  job_state_.Leave(server);
+  EXPECT_FALSE(job_state_.Complete());
+  job_state_.SubmitReport(server, "{}");
+  EXPECT_TRUE(job_state_.Complete());
+}
+
+TEST_F(JobBoardTest, AnExitIsAFailureUnlessTheWorkerHadFinishedOrSaidWhy) {
+  const auto agent = Join(Role::kAgent, 1);
+  const auto worker = Join(Role::kWorker, 1);
+  job_state_.ReportChildExit(agent, FailureKind::kEarlyExit, 0, "exited with code 0");
+  ASSERT_EQ(job_state_.failures().size(), 1);
+  EXPECT_EQ(job_state_.failures()[0].who, worker.who);
+  job_state_.ReportChildExit(agent, FailureKind::kEarlyExit, 1, "exited with code 1");
+  EXPECT_EQ(job_state_.failures().size(), 1);
+}
+
+TEST_F(JobBoardTest, AFinishedWorkerMayExit) {
+  const auto agent = Join(Role::kAgent, 0);
+  const auto worker = Join(Role::kWorker, 0);
+  job_state_.SubmitReport(worker, "{}");
+  job_state_.Leave(worker);
+  job_state_.ReportChildExit(agent, FailureKind::kEarlyExit, 0, "exited with code 0");
+  EXPECT_TRUE(job_state_.failures().empty());
+  job_state_.ReportChildExit(agent, FailureKind::kEarlyExit, 23, "exited with code 23");
+  ASSERT_EQ(job_state_.failures().size(), 1);
+  EXPECT_EQ(job_state_.failures()[0].Text(),
+            "worker 0 exited with code 23 after it handed in its result");
+}
+
+TEST_F(JobBoardTest, RenewedLeasesBeginAnew) {
+  Join(Role::kWorker, 0);
+  now_ += std::chrono::seconds(20);
+  EXPECT_EQ(job_state_.Lost().size(), 1);
+  job_state_.RenewLeases();
+  EXPECT_TRUE(job_state_.Lost().empty());
+  now_ += std::chrono::seconds(6);
+  EXPECT_EQ(job_state_.Lost().size(), 1);
+}
+
+TEST_F(JobBoardTest, RowsAreMovedOutOnce) {
+  const auto worker = Join(Role::kWorker, 0);
+  Beat beat;
+  beat.steps.push_back({.step = 3, .samples = 8});
+  job_state_.HandleHeartbeat(worker, beat);
+  EXPECT_EQ(job_state_.TakeRows(worker.who).steps.size(), 1);
+  EXPECT_TRUE(job_state_.TakeRows(worker.who).steps.empty());
+}
+
+TEST(RootCause, IsTheMostTellingAndThenTheFirst) {
+  const Member worker{Role::kWorker, 0};
+  const Member other{Role::kWorker, 1};
+  const std::vector<Failure> failures{
+      {worker, FailureKind::kComm, "all-reduce with worker 1 failed"},
+      {worker, FailureKind::kEarlyExit, "exited with code 3"},
+      {other, FailureKind::kSignal, "was killed by signal 9"},
+      {worker, FailureKind::kSignal, "was killed by signal 6"},
+  };
+  EXPECT_EQ(RootCause(failures).Text(), "worker 1 was killed by signal 9");
+  EXPECT_EQ(RootCause(std::span(failures).first(2)).Text(), "worker 0 exited with code 3");
+  EXPECT_EQ(RootCause(std::span(failures).first(1)).Text(),
+            "worker 0: all-reduce with worker 1 failed");
+}
+
+}  // namespace
+}  // namespace ringside

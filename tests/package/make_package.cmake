@@ -1,0 +1,27 @@
+# cmake -DBUILD=build -DMODE=installed|tarball|deb -DOUT=dir -P make_package.cmake
+# Leaves an installation in OUT/ringside; of a .deb only its dependencies are looked at.
+cmake_policy(VERSION 3.25)
+file(REMOVE_RECURSE ${OUT})
+file(MAKE_DIRECTORY ${OUT}/ringside)
+if(MODE STREQUAL installed)
+  execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${OUT}/ringside
+    OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+elseif(MODE STREQUAL deb)
+  execute_process(COMMAND cpack -G DEB --config ${BUILD}/CPackConfig.cmake -B ${OUT}/pack COMMAND_ERROR_IS_FATAL ANY)
+  file(GLOB deb ${OUT}/pack/*.deb)
+  execute_process(COMMAND dpkg-deb --field ${deb} Depends OUTPUT_VARIABLE depends COMMAND_ERROR_IS_FATAL ANY)
+  foreach(library libc6 libgloo libgrpc libprotobuf libsqlite3 libyaml-cpp libfmt libssl libstdc)
+    if(NOT depends MATCHES "(^|, )${library}")
+      message(FATAL_ERROR "the .deb does not depend on ${library}: ${depends}")
+    endif()
+  endforeach()
+else()
+  execute_process(COMMAND cpack -G TGZ --config ${BUILD}/CPackConfig.cmake -B ${OUT}/pack
+    COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
+  file(GLOB tarball ${OUT}/pack/*.tar.gz)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E tar xf ${tarball} WORKING_DIRECTORY ${OUT} COMMAND_ERROR_IS_FATAL ANY)
+  get_filename_component(name ${tarball} NAME)
+  string(REPLACE .tar.gz "" name ${name})
+  file(REMOVE_RECURSE ${OUT}/ringside)
+  file(RENAME ${OUT}/${name} ${OUT}/ringside)
+endif()
