@@ -19,7 +19,7 @@ packages=(
 )
 for argument in "$@"; do
   case "$argument" in
-    --tests) packages+=(chromium chromium-driver python3-selenium python3-venv clang-format clang-tidy-16 dpkg-dev file) ;;
+    --tests) packages+=(chromium chromium-driver python3-selenium python3-venv clang-format clang-tidy-19 dpkg-dev file) ;;
     --benchmarks) packages+=(python3-torch) ;;
     *) echo "unknown argument: $argument" >&2; exit 2 ;;
   esac

@@ -58,7 +58,7 @@ struct TextOption {
   std::string_view name;
   std::string_view placeholder = {};
   std::string_view help = {};
-  std::string_view default_value = "";
+  std::string_view default_value = {};
   OptionRole role = OptionRole::kOwn;
 };
 

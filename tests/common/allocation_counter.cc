@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <thread>
 
 namespace {
 
@@ -16,6 +17,7 @@ struct Record {
   std::size_t bytes = 0;
   std::array<void*, 24> frames{};
   int depth = 0;
+  std::atomic<bool> complete = false;
 };
 
 constexpr std::int64_t kRecords = 64;
@@ -31,6 +33,7 @@ void* Allocate(std::size_t bytes, std::size_t alignment) {
       Record& record = records[static_cast<std::size_t>(index)];
       record.bytes = bytes;
       record.depth = ::backtrace(record.frames.data(), static_cast<int>(record.frames.size()));
+      record.complete.store(true, std::memory_order_release);
     }
   }
   void* memory =
@@ -66,12 +69,19 @@ void AllocationCounter::Start() {
   std::array<void*, 2> frames{};
   ::backtrace(frames.data(),
               static_cast<int>(frames.size()));  // it loads a library when first used
+  for (Record& record : records) record.complete = false;
   count = 0;
   counting = true;
 }
 
 std::int64_t AllocationCounter::Stop() {
   counting = false;
+  // Another thread may still be writing down an allocation that it has counted.
+  for (std::int64_t i = 0; i < std::min<std::int64_t>(count, kRecords); ++i) {
+    while (!records[static_cast<std::size_t>(i)].complete.load(std::memory_order_acquire)) {
+      std::this_thread::yield();
+    }
+  }
   return count;
 }
 
