@@ -26,7 +26,7 @@ endfunction()
 # The target of the current folder: ringside_folder(SOURCES... [PROTOBUF file] [DEPENDS folders...] [LIBRARIES...] [PRECOMPILED])
 #   SOURCES    source files of this folder only
 #   PROTOBUF   this folder's .proto file; folders that depend on this one may include the generated header
-#   DEPENDS    folders whose headers it includes, as paths from the top; tests/common/layering_test.cc checks them
+#   DEPENDS    folders whose headers it includes, as paths from the top; tests/layering/layering_test.cc checks them
 #   LIBRARIES  packages whose headers its sources include
 # The target of ring/shm is called ringside_ring_shm. Its objects go into the archive of its component.
 function(ringside_folder)
@@ -122,7 +122,7 @@ function(ringside_links_of variable target)
   set(${variable} "${links}" PARENT_SCOPE)
 endfunction()
 
-# Who depends on whom, for tests/common/layering_test.cc. A line each:
+# Who depends on whom, for tests/layering/layering_test.cc. A line each:
 #   folder PATH : folders that its target links or that it declares : packages that it links : folders that made sources include
 #   component NAME : what its archive links
 #   left-out PATH

@@ -35,8 +35,8 @@ class SumGroup {
   std::map<int, Slot> slots_;  // by bucket, guarded by mutex_
 };
 
-/// The simplest synchronous strategy for threads as ranks: sums through a `SumGroup`, and every
-/// rank runs its own optimizer on the sum.
+/// The simplest synchronous strategy for threads as ranks. It sums through a `SumGroup`. Every rank
+/// runs its own optimizer on the sum.
 class SumStrategy : public Strategy {
  public:
   SumStrategy(const StrategyContext& context, SumGroup& group) : context_(context), group_(group) {}

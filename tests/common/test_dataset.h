@@ -9,9 +9,9 @@
 
 namespace ringside {
 
-/// A made-up, easily learnt data set: the label of sample i is i mod classes, and those inputs
-/// whose index is congruent to it stand 3 above small integer noise. A pure function of its
-/// arguments; all values are integers.
+/// A made-up data set that is easy to learn. The label of sample i is i mod classes. Inputs are
+/// small integer noise; those whose index is congruent to the label are 3 higher. The data depend
+/// only on the arguments.
 class TestDataset : public Dataset {
  public:
   TestDataset(std::size_t train, std::size_t test, std::size_t inputs = 6, int classes = 3)

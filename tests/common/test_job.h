@@ -37,8 +37,8 @@ struct TestJobOutcome {
 using StrategyFactory = std::function<std::unique_ptr<Strategy>(const StrategyContext&)>;
 using ObserverFactory = std::function<std::unique_ptr<TrainerObserver>(const World&)>;
 
-/// Trains a `TestModel` with `Train` under any strategy, threads as workers, and returns the
-/// outcomes by rank. Rethrows what was thrown first.
+/// Trains a `TestModel` with `Train` under any strategy, with threads as workers. Returns the
+/// outcome of each rank. Rethrows the first exception.
 std::vector<TestJobOutcome> RunTestJob(const TestJobOptions& options, const Dataset& dataset,
                                        const StrategyFactory& make_strategy,
                                        const ObserverFactory& make_observer = {});

@@ -135,8 +135,8 @@ void TestModel::BackwardOutput(const Batch& batch) {
       }
     }
   }
-  // The hidden layer's derivative needs the output weight, which belongs to the strategy once it
-  // is submitted: tensors may be submitted only when their values are not read any more.
+  // The derivative of the hidden layer needs the output weight. So the output weight is submitted
+  // afterwards: a submitted tensor belongs to the strategy and must not be read.
   const auto values = Params(kOutputWeight);
   for (std::size_t s = 0; s < batch.samples; ++s) {
     for (std::size_t h = 0; h < options_.hidden; ++h) {

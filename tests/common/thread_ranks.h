@@ -24,9 +24,8 @@ struct RankOutcomes {
   }
 };
 
-/// Threads as ranks: runs `body(rank)` for 0 <= rank < ranks, each on a thread of its own, joins
-/// all and returns what each threw. Ranks do not stop each other, so that their waits need
-/// deadlines.
+/// Runs `body(rank)` for 0 <= rank < ranks, each on a thread of its own. Joins all threads and
+/// returns what each threw. Ranks do not stop each other, so their waits need deadlines.
 inline RankOutcomes TryRanks(int ranks, const std::function<void(int rank)>& body) {
   RankOutcomes outcomes;
   outcomes.by_rank.resize(static_cast<std::size_t>(ranks));

@@ -106,7 +106,7 @@ TEST(Slowdown, OfRandomStragglersIsAPureFunctionOfSeedStepAndWorker) {
   EXPECT_NEAR(other_worker, 1500, 154);
 }
 
-// The steps of its first thirty in which worker 0 was slow when runs were recorded.
+// Recorded runs depend on these numbers: the slow steps of worker 0, among its first thirty.
 TEST(Slowdown, OfRandomStragglersNeverChanges) {
   const StragglerOptions options = ParseStraggler("kind=random,factor=2,probability=0.25");
   std::vector<std::int64_t> slow;

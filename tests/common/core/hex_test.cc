@@ -42,7 +42,7 @@ TEST(Hex, ComesBackAsTheSameBytes) {
 
 TEST(Hex, TakesDigitsOfEitherCase) { EXPECT_EQ(ToHex(FromHex("AbCdEF09")), "abcdef09"); }
 
-// The neighbours of digits and letters in ASCII, and what std::stoi would have let pass.
+// The characters beside digits and letters in ASCII, and text that std::stoi would accept.
 TEST(Hex, RefusesWhatIsNoDigitAndNamesItsPlace) {
   for (const char wrong : {'/', ':', '@', 'G', '`', 'g', ' ', '+', '-', 'x', '\0'}) {
     EXPECT_THAT(ErrorOf(std::string("00") + wrong + "0"), HasSubstr("character 2 of ")) << wrong;

@@ -1,4 +1,4 @@
-// The strategies that live in common/: none, and the wrapper that measures any other.
+// Tests the strategies of common/: `none`, and the wrapper that measures another strategy.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -122,7 +122,7 @@ TEST(MeasuredStrategyTest, CountsWhatTheCallerPaysAndStartsOver) {
   EXPECT_THAT(spans, ::testing::ElementsAre("submit", "await", "await"));
 }
 
-/// Whatever a decorator does not change reaches the strategy beneath.
+/// Tests that calls which a decorator does not change reach the inner strategy.
 void ExpectPassesOn(StrategyDecorator& decorator, const SlowStrategy& slow) {
   FlatSpace space(0);
   decorator.Start(space, BucketPlan(), {});

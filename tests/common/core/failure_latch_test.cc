@@ -34,7 +34,7 @@ TEST(FailureLatchTest, TheFirstFailureStaysWithItsType) {
   latch.Set(InternalError("a consequence"));
   EXPECT_TRUE(latch.failed());
   EXPECT_EQ(PeerOf(latch), "worker 2");
-  EXPECT_EQ(PeerOf(latch), "worker 2");  // again and again
+  EXPECT_EQ(PeerOf(latch), "worker 2");  // at every call
 }
 
 TEST(FailureLatchTest, GuardKeepsWhatItsBodyThrowsAndRunsNoFurtherOne) {

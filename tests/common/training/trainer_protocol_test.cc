@@ -32,7 +32,7 @@ void BusyFor(std::chrono::milliseconds time) {
   while (std::chrono::steady_clock::now() < until) continue;
 }
 
-// Two tensors, one bucket each; remembers its batches.
+// A model of two tensors, one bucket each. It records its batches.
 class ProbeModel : public Model {
  public:
   explicit ProbeModel(Log& log) : log_(log) {}
@@ -63,7 +63,7 @@ class ProbeModel : public Model {
   }
 
   std::vector<Batch> batches;
-  std::chrono::milliseconds forward_takes{0};  // 0: it does not tell
+  std::chrono::milliseconds forward_takes{0};  // 0: not reported
   bool log_tensors = false;
   std::int64_t diverges_at = -1;
   double test_loss = 1;

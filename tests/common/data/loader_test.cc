@@ -17,7 +17,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-// Throws when sample `bad` is read, after saying so.
+// Signals when sample `bad` is read, and then throws.
 class FaultyDataset : public TestDataset {
  public:
   FaultyDataset(std::size_t train, std::size_t bad) : TestDataset(train, 0), bad_(bad) {}
@@ -36,7 +36,7 @@ class FaultyDataset : public TestDataset {
   mutable std::promise<void> reached_;
 };
 
-// Reads wait until `open` is called.
+// Reads wait until `Open` is called.
 class GatedDataset : public TestDataset {
  public:
   using TestDataset::TestDataset;

@@ -89,7 +89,8 @@ TEST(SamplerOrderTest, GlobalBatchSizeDoesNotChangeTheOrder) {
   EXPECT_EQ(all, whole.Indices(0, 0, 1));
 }
 
-// The order is part of what makes results comparable over time. From an independent implementation.
+// Results stay comparable over time only if the order never changes. The values are from an
+// independent implementation.
 TEST(SamplerOrderTest, NeverChanges) {
   Sampler sampler(8, 8, 1);
   EXPECT_THAT(sampler.Indices(0, 0, 1), ::testing::ElementsAre(4, 1, 7, 5, 3, 0, 6, 2));

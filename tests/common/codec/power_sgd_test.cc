@@ -99,7 +99,7 @@ TEST(PowerSgdTest, ComesBackFromZeros) {
   EXPECT_LT(Distance(Step(power, matrix), matrix), 1e-4 * Length(matrix));
 }
 
-// What error feedback does once gradients vanish: the residual shrinks from step to step.
+// When gradients are zero, the residual shrinks from step to step.
 TEST(PowerSgdTest, GradientsThatVanishLeaveNumbers) {
   std::vector<float> residual = RandomValues(2500, 4);
   PowerSgd power(PowerSgdShape(residual.size(), 4), 1, 0);
@@ -136,7 +136,7 @@ TEST(PowerSgdTest, WarmStartImprovesOnTheSameMatrix) {
   EXPECT_LT(last, Length(matrix));
 }
 
-// Two workers: the factors are linear in the matrices, so sums of factors are factors of the sum.
+// Two workers. The factors are linear in the matrices, so the sums of factors are those of the sum.
 TEST(PowerSgdTest, SummedFactorsApproximateTheSummedMatrix) {
   const std::vector<float> a = LowRank(2500, 2);
   std::vector<float> b = a, sum = a;

@@ -40,7 +40,7 @@ std::vector<Case> Cases() {
 
 std::string CaseName(const ::testing::TestParamInfo<Case>& info) { return info.param.name; }
 
-// One parameter, in double, written down from the documentation of torch.optim.
+// The update of one parameter in double, as the documentation of torch.optim states it.
 class Reference {
  public:
   explicit Reference(const OptimizerOptions& options) : o_(options) {}
@@ -115,7 +115,7 @@ TEST_P(OptimizerTest, FollowsTheReference) {
   }
 }
 
-// Odd offsets and sizes on purpose: no piece is aligned like another.
+// Offsets and sizes are odd, so that each piece has another alignment.
 TEST_P(OptimizerTest, CutsDoNotChangeABit) {
   constexpr std::size_t kSize = 1000;
   std::mt19937 random(2);

@@ -115,8 +115,8 @@ TEST_P(CodecTest, WhatIsNotFiniteIsSeenByTheReceiver) {
   }
 }
 
-// Whatever the bytes: either they are found damaged, or reading them stays within the vector (the
-// sanitizers watch) and every part is read alike.
+// For any bytes: either they are found damaged, or reading them stays within the vector (sanitizers
+// check it) and each part reads the same values.
 TEST_P(CodecTest, DamagedBytesAreFoundOrHarmless) {
   std::mt19937 random(3);
   const auto codec = Make();
@@ -142,7 +142,7 @@ TEST_P(CodecTest, AnotherLengthIsDamage) {
   EXPECT_NE(codec->Validate({std::span(bytes).first(3), 100}), "");
 }
 
-// The property that gives error feedback its name: nothing is lost for good.
+// With error feedback nothing is lost in the long run.
 TEST_P(CodecTest, WhatWasDecodedAndTheResidualAreWhatWasPutIn) {
   constexpr std::size_t kCount = 5000;
   ErrorFeedbackCodec codec(Make(), kCount);
@@ -286,9 +286,9 @@ TEST(SignCodecTest, DecodesToSignTimesMeanMagnitude) {
   EXPECT_EQ(RoundTrip(*codec, mixed), (std::vector<float>{-3, 3, -3, 3}));
 }
 
-/// Computes the same by sorting all.
+/// Computes the same by sorting all values.
 std::vector<std::uint32_t> Largest(std::span<const float> values, std::size_t count) {
-  static LargestMagnitudes selection;  // one for all: its memory is used again
+  static LargestMagnitudes selection;  // one for all calls, so that its memory is used again
   const std::span<const std::uint32_t> indices = selection.Select(values, count);
   return {indices.begin(), indices.end()};
 }

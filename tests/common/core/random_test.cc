@@ -1,5 +1,5 @@
-// The generators' numbers decide the order of samples, synthetic data and stragglers, so that they
-// must never change.
+// The numbers of the generators must never change: the order of samples, synthetic data and
+// stragglers depend on them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -130,7 +130,7 @@ TEST_F(StragglingModelTest, LeavesEmulatedComputeToTheModelsOwnClock) {
   ThreePieces inner(clock_, 12);
   Step(inner, 3);
   EXPECT_THAT(inner.stretched, ElementsAre(3));
-  EXPECT_DOUBLE_EQ(clock_.Ms(), 14);  // nothing waited here
+  EXPECT_DOUBLE_EQ(clock_.Ms(), 14);  // no delay was added
   EXPECT_DOUBLE_EQ(recorder_.TakeStragglerMs(), 24);
   Step(inner, 1);
   EXPECT_THAT(inner.stretched, ElementsAre(3, 1));

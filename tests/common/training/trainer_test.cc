@@ -199,7 +199,7 @@ TEST(TrainerTest, TimesOfAStepAddUp) {
   EXPECT_NEAR(outcome.evaluations.back().train_seconds, seconds, 1e-12);
 }
 
-// A run that is interrupted at a checkpoint and resumed from it equals an uninterrupted one.
+// A run that is interrupted at a checkpoint and resumed has the same result as one without a break.
 TEST(TrainerTest, ResumesFromAStartPoint) {
   const TestDataset dataset(42, 6);
   TestJobOptions options{.optimizer = {.momentum = 0.9},
