@@ -1,4 +1,5 @@
-// Workers that step alone: when they meet, what they make of it, what a pause does.
+// Tests strategies whose workers step alone: when they synchronise, with which result, and what a
+// pause changes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -100,7 +101,7 @@ TEST(LocalSgdTest, OnlyMeetingsMoveBytes) {
   EXPECT_NEAR(sent(9), 3.0 * static_cast<double>(elements), rounding) << "a pause is a meeting";
 }
 
-/// The closed form, under an outer learning rate and momentum of a half.
+/// The closed form for an outer learning rate and an outer momentum of 0.5.
 struct OuterSteps {
   float params = 100;
   float velocity = 0;

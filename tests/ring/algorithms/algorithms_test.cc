@@ -20,7 +20,7 @@
 #include "ringside/ring/algorithms/tree_topology.h"
 #include "ringside/ring/transports/encoded_links.h"
 #include "tests/common/thread_ranks.h"
-#include "tests/ring/queue_links.h"
+#include "tests/ring/algorithms/queue_links.h"
 
 namespace ringside {
 namespace {

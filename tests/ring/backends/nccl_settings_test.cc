@@ -1,4 +1,4 @@
-// What is said and set for NCCL, which needs no GPU.
+// Tests the settings and messages of NCCL that need no GPU.
 #include "ringside/ring/backends/nccl_settings.h"
 
 #include <gmock/gmock.h>

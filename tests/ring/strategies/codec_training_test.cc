@@ -1,5 +1,5 @@
-// A coarse bound on what each codec may cost in accuracy, on a perceptron and made-up samples.
-// results/codecs-digits.md has what it costs on real ones.
+// Tests that no codec costs much accuracy, with a perceptron and made-up samples.
+// results/codecs-digits.md has the cost with real samples.
 #include <gtest/gtest.h>
 
 #include <string>

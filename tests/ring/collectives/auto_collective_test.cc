@@ -1,4 +1,4 @@
-// What `auto` decides, as a pure function of what was measured, and that all ranks decide alike.
+// Tests what `auto` decides for given measurements, and that all ranks decide alike.
 #include "ringside/ring/collectives/auto_collective.h"
 
 #include <gmock/gmock.h>
@@ -96,7 +96,7 @@ TEST(AutoCollectiveTest, LeavesOutWhatCannotEncodeAndSumsRight) {
 
 struct Setting {
   std::array<const char*, 4> hosts;
-  const char* more;  // than Gloo's algorithms
+  const char* more;  // besides Gloo's algorithms
 };
 
 class AutoCollectiveWaysTest : public testing::TestWithParam<Setting> {};

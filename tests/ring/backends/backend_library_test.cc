@@ -1,4 +1,4 @@
-// Backends in shared libraries: what is said when one cannot be had.
+// Tests the message when the shared library of a backend cannot be loaded.
 #include "ringside/ring/backends/backend_library.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,6 @@
-// Collectives over Gloo with threads as ranks on loopback.
+// Tests collectives over Gloo on loopback, with threads as ranks.
+#include "ringside/ring/transports/gloo_collective.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +15,6 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/store.h"
 #include "ringside/ring/algorithms/link_algorithm.h"
-#include "ringside/ring/transports/gloo_collective.h"
 #include "tests/common/slow_store.h"
 #include "tests/common/thread_ranks.h"
 
@@ -122,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(Gloo, CollectiveTest, testing::ValuesIn(AllSettings()),
                                   std::to_string(setting.param.world);
                          });
 
-/// What rank's collective throws; empty when it did not.
+/// The message of the error that a rank's collective throws; empty when it throws none.
 std::optional<CommError> ErrorOf(const RankOutcomes& outcomes, int rank) {
   try {
     const auto& failure = outcomes.by_rank[static_cast<std::size_t>(rank)];
@@ -230,7 +231,7 @@ TEST(CollectiveFaultTest, APeerThatNeverConnectsIsNamedAtTheStart) {
   InProcessStore store;
   CommOptions comm = TestComm();
   comm.timeout = comm.start_timeout = 200ms;
-  // Rank 1 tells an address where nobody will ever connect from, above any of rank 0's.
+  // Rank 1 publishes an address from which nobody will connect. It is above any address of rank 0.
   std::string nobody;
   {
     InProcessStore other;

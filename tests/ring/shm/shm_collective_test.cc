@@ -1,4 +1,4 @@
-// Sums in shared memory with threads, and processes, as ranks.
+// Tests sums in shared memory, with threads and with processes as ranks.
 #include "ringside/ring/shm/shm_collective.h"
 
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ class ShmCollectiveTest : public testing::TestWithParam<int> {
  protected:
   using Body = std::function<void(ShmCollective& collective, const FlatSpace& space, int rank)>;
 
-  /// With flat vectors that all have attached to.
+  /// A collective whose ranks have attached to each other's flat vectors.
   void OnEveryRank(std::size_t elements, const Body& body) {
     InProcessStore store;
     const CommOptions comm = TestComm();
@@ -87,7 +87,7 @@ TEST_P(ShmCollectiveTest, SumsAttachedVectorsWhereTheyLie) {
 TEST_P(ShmCollectiveTest, SumsOtherVectorsByWayOfSlots) {
   OnEveryRank(10, [&](ShmCollective& collective, const FlatSpace&, int rank) {
     for (const std::size_t size : {std::size_t{5}, std::size_t{5000}, kElements}) {
-      // At another distance from a cache line on every rank.
+      // Each rank's vector begins at another distance from a cache line.
       std::vector<float> memory(size + static_cast<std::size_t>(rank));
       const auto data = std::span(memory).subspan(static_cast<std::size_t>(rank));
       Fill(data, rank);
@@ -191,7 +191,7 @@ TEST_P(CrowdedShmCollectiveTest, Sums) {
 
 INSTANTIATE_TEST_SUITE_P(Worlds, CrowdedShmCollectiveTest, testing::Values(16, 64));
 
-/// What rank's collective threw; empty when it did not.
+/// The message of the error that a rank's collective threw; empty when it threw none.
 std::optional<CommError> ErrorOf(const RankOutcomes& outcomes, int rank) {
   try {
     const auto& failure = outcomes.by_rank[static_cast<std::size_t>(rank)];

@@ -1,5 +1,5 @@
-#ifndef RINGSIDE_TESTS_RING_QUEUE_LINKS_H_
-#define RINGSIDE_TESTS_RING_QUEUE_LINKS_H_
+#ifndef RINGSIDE_TESTS_RING_ALGORITHMS_QUEUE_LINKS_H_
+#define RINGSIDE_TESTS_RING_ALGORITHMS_QUEUE_LINKS_H_
 
 #include <algorithm>
 #include <chrono>
@@ -92,4 +92,4 @@ class QueueLinks : public Links {
 
 }  // namespace ringside
 
-#endif  // RINGSIDE_TESTS_RING_QUEUE_LINKS_H_
+#endif  // RINGSIDE_TESTS_RING_ALGORITHMS_QUEUE_LINKS_H_

@@ -1,4 +1,5 @@
-// Sums over hosts of shared memory that are threads of one process, joined by Gloo on loopback.
+// Tests sums over several hosts. The workers are threads of one process. Shared memory joins those
+// of a host, and Gloo on loopback joins the hosts.
 #include "ringside/ring/collectives/hierarchical_collective.h"
 
 #include <gmock/gmock.h>
@@ -159,7 +160,7 @@ INSTANTIATE_TEST_SUITE_P(Topologies, HierarchicalCollectiveTest,
                                                   std::string());
                          });
 
-/// The inside that NCCL has, on Gloo: a collective that knows no halves.
+/// Sums inside a host by one whole all-reduce over Gloo, as NCCL does: not in two halves.
 std::unique_ptr<Collective> HierarchyOnGloo(const Hosts& hosts, const World& world, Store& store,
                                             const CommOptions& comm) {
   HierarchyParts parts{.map = MapHosts(world.rank, hosts), .inner = nullptr, .outer = nullptr};

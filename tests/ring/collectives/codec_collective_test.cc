@@ -1,0 +1,171 @@
+// Tests sums of encoded gradients over Gloo, with threads as ranks: their values, their bytes, and
+// what is refused.
+#include "ringside/ring/collectives/codec_collective.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ringside/common/codec/codec.h"
+#include "tests/common/thread_ranks.h"
+#include "tests/ring/collectives/codec_collective_testing.h"
+
+namespace ringside {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+INSTANTIATE_TEST_SUITE_P(Ways, CodecCollectiveTest, testing::ValuesIn(CodecSettings()),
+                         NameOfCodecSetting);
+
+TEST_P(CodecCollectiveTest, AllRanksHoldTheSameBitsInEveryRun) {
+  for (const std::size_t elements : {1, 8, 70'001}) {
+    std::vector<std::vector<float>> results(2 * static_cast<std::size_t>(world()));
+    for (std::size_t run = 0; run < 2; ++run) {
+      OnEveryRank(
+          elements, CodecOptionsOf(GetParam().codec),
+          [&](Collective& sum, CodecMember& m, int rank) {
+            for (int step = 0; step < 2; ++step) {
+              FillRandomly(m.space.grads(), rank, step);
+              for (int b = 0; b < m.plan.buckets(); ++b) sum.AllReduceSum(m.Message(b, step));
+            }
+            results[run * static_cast<std::size_t>(world()) + static_cast<std::size_t>(rank)]
+                .assign(m.space.grads().begin(), m.space.grads().end());
+          });
+    }
+    for (const auto& result : results) {
+      ASSERT_EQ(0, std::memcmp(result.data(), results[0].data(), elements * sizeof(float)))
+          << elements;
+    }
+  }
+}
+
+class HalfPrecisionTest : public CodecCollectiveTest {};
+
+INSTANTIATE_TEST_SUITE_P(Ways, HalfPrecisionTest,
+                         testing::ValuesIn(CodecSettingsWhere([](const CodecSetting& setting) {
+                           return setting.codec == "fp16" || setting.codec == "bf16";
+                         })),
+                         NameOfCodecSetting);
+
+TEST_P(HalfPrecisionTest, SumsSmallIntegersExactly) {
+  OnEveryRank(70'001, CodecOptionsOf(GetParam().codec),
+              [&](Collective& sum, CodecMember& m, int rank) {
+                for (std::size_t i = 0; i < m.space.size(); ++i) {
+                  m.space.grads()[i] = static_cast<float>(i % 7) * static_cast<float>(rank + 1);
+                }
+                for (int b = 0; b < m.plan.buckets(); ++b) sum.AllReduceSum(m.Message(b, 0));
+                const auto factor = static_cast<float>(world() * (world() + 1) / 2);
+                for (std::size_t i = 0; i < m.space.size(); ++i) {
+                  ASSERT_EQ(m.space.grads()[i], static_cast<float>(i % 7) * factor) << i;
+                }
+              });
+}
+
+class CodecBytesTest : public CodecCollectiveTest {};
+
+INSTANTIATE_TEST_SUITE_P(Ways, CodecBytesTest,
+                         testing::ValuesIn(CodecSettingsWhere([](const CodecSetting& setting) {
+                           return setting.world > 1;
+                         })),
+                         NameOfCodecSetting);
+
+TEST_P(CodecBytesTest, AreThoseThatTheReadmeStates) {
+  const StrategyOptions options = CodecOptionsOf(GetParam().codec);
+  OnEveryRank(100'000, options, [&](Collective& sum, CodecMember& m, int rank) {
+    const std::uint64_t before = sum.traffic().sent;
+    double wire = 0;
+    for (int b = 0; b < m.plan.buckets(); ++b) {
+      sum.AllReduceSum(m.Message(b, 0));
+      wire += static_cast<double>(WireBytes(options.codec, m.plan.range(b).size()));
+    }
+    const double n = world();
+    const bool gathered = options.codec.entry->scheme == AggregationScheme::kGathered;
+    const double shares = gathered ? n - 1 : 2 * (n - 1) / n;
+    const auto sent = static_cast<double>(sum.traffic().sent - before);
+    const bool flat = GetParam().entry != &kHierarchicalCollective;
+    if (GetParam().entry == &kRingCollective || (gathered && flat)) {
+      // Chunks are not all equally long, and each segment has its scale.
+      EXPECT_NEAR(sent, shares * wire, 0.03 * shares * wire + 1000);
+    }
+    // A host with more workers than the smallest host has some that send nothing to other hosts.
+    const bool encodes = options.codec.encodes() && (flat || rank % 2 == 0);
+    EXPECT_GT(m.recorder.TakeCodecMs(), encodes ? 0 : -1);
+  });
+}
+
+/// Two hosts with two workers each.
+class TwoHostsTest : public CodecCollectiveTest {};
+
+INSTANTIATE_TEST_SUITE_P(Ways, TwoHostsTest,
+                         testing::ValuesIn(CodecSettingsWhere([](const CodecSetting& setting) {
+                           return setting.entry == &kHierarchicalCollective && setting.world == 4 &&
+                                  RoundsOnItsWay(setting.codec);
+                         })),
+                         NameOfCodecSetting);
+
+TEST_P(TwoHostsTest, EncodeWhatCrossesThem) {
+  const StrategyOptions options = CodecOptionsOf(GetParam().codec);
+  OnEveryRank(100'000, options, [&](Collective& sum, CodecMember& m, int) {
+    const std::uint64_t before = sum.traffic().sent;
+    double wire = 0;
+    for (int b = 0; b < m.plan.buckets(); ++b) {
+      sum.AllReduceSum(m.Message(b, 0));
+      wire += static_cast<double>(WireBytes(options.codec, m.plan.range(b).size()));
+    }
+    // Two hosts exchange all bytes over two links; a worker sends half of them.
+    EXPECT_NEAR(static_cast<double>(sum.traffic().sent - before), wire / 2, 0.02 * wire + 1000);
+  });
+}
+
+TEST(CodecCheckTest, WhatCannotBeEncodedOnItsWayIsRefusedWithTheReason) {
+  const auto reason = [](const CollectiveEntry& entry, const char* codec, ErrorFeedback feedback) {
+    const auto refusal = CheckCodecOn(entry, CodecOptionsOf(codec, feedback).codec);
+    return refusal ? refusal->key + ": " + refusal->reason : "";
+  };
+  const auto by_itself = [&](const CollectiveEntry& entry, const char* codec) {
+    return reason(entry, codec, ErrorFeedback::kAuto);
+  };
+  EXPECT_THAT(by_itself(kMpiCollective, "fp16"), HasSubstr("adds up floats by itself"));
+  EXPECT_THAT(by_itself(kShmCollective, "bf16"), HasSubstr("nothing travels"));
+  EXPECT_THAT(by_itself(kRecursiveDoublingCollective, "int8"), HasSubstr("several ranks encode"));
+  EXPECT_THAT(reason(kRecursiveDoublingCollective, "fp16", ErrorFeedback::kOn),
+              HasSubstr("without error feedback"));
+  EXPECT_EQ(by_itself(kRecursiveDoublingCollective, "bf16"), "");
+  EXPECT_EQ(by_itself(kMpiCollective, "topk:0.1"), "");
+  EXPECT_EQ(by_itself(kTreeCollective, "int8"), "");
+  EXPECT_THAT(reason(kTreeCollective, "fp32", ErrorFeedback::kOn), HasSubstr("fp32 loses nothing"));
+}
+
+TEST(CodecCollectiveStepsTest, ShowTheStepOfTheMessage) {
+  InProcessStore store;
+  const CommOptions comm = TestComm();
+  for (const char* codec : {"fp16", "topk:0.1", "powersgd:1"}) {
+    const StrategyOptions options = CodecOptionsOf(codec);
+    RunRanks(2, [&](int rank) {
+      const World self = TestWorld(rank, 2);
+      CodecMember member(1000);
+      Timeline timeline(1000);
+      const auto sum =
+          MakeSum(kRingCollective, {self, store, comm, options, codec}, member.recorder, timeline);
+      sum->Prepare(member.space, member.plan);
+      for (int step = 5; step < 7; ++step) sum->AllReduceSum(member.Message(0, step));
+      sum->AllGather({});
+      std::set<std::int64_t> steps;
+      for (const TimelineSpan& span : timeline.Take()) {
+        if (span.kind == SpanKind::kCodec) steps.insert(span.step);
+      }
+      EXPECT_THAT(steps, ElementsAre(5, 6)) << codec;
+    });
+  }
+}
+
+}  // namespace
+}  // namespace ringside
