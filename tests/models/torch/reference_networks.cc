@@ -1,4 +1,4 @@
-#include "tests/models/reference_networks.h"
+#include "tests/models/torch/reference_networks.h"
 
 #include <cstdint>
 #include <vector>

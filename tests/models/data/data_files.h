@@ -1,5 +1,5 @@
-#ifndef RINGSIDE_TESTS_MODELS_DATA_FILES_H_
-#define RINGSIDE_TESTS_MODELS_DATA_FILES_H_
+#ifndef RINGSIDE_TESTS_MODELS_DATA_DATA_FILES_H_
+#define RINGSIDE_TESTS_MODELS_DATA_DATA_FILES_H_
 
 #include <unistd.h>
 
@@ -75,4 +75,4 @@ inline std::vector<float> ReadSample(const Dataset& dataset, Split split, std::s
 
 }  // namespace ringside
 
-#endif  // RINGSIDE_TESTS_MODELS_DATA_FILES_H_
+#endif  // RINGSIDE_TESTS_MODELS_DATA_DATA_FILES_H_

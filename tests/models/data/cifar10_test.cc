@@ -6,7 +6,7 @@
 #include <string>
 
 #include "ringside/common/core/errors.h"
-#include "tests/models/data_files.h"
+#include "tests/models/data/data_files.h"
 
 namespace ringside {
 namespace {

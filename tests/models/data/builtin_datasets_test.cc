@@ -15,7 +15,7 @@
 #include "ringside/models/data/digits.h"
 #include "ringside/models/data/synthetic.h"
 #include "ringside/models/tables/dataset_table.h"
-#include "tests/models/data_files.h"
+#include "tests/models/data/data_files.h"
 
 namespace ringside {
 namespace {
