@@ -152,7 +152,7 @@ def page(context):
         with tempfile.TemporaryDirectory() as scratch:
             run([study, f"{scratch}/study"])
             run([context.ringside, "report", f"{scratch}/study"])
-            check = ROOT / "tests/experiments/report/browser_check.py"
+            check = ROOT / "tests/experiments/report/page/browser_check.py"
             return json.loads(run(["/usr/bin/python3", "-B", check, f"{scratch}/study", f"{scratch}/study.names.json", "--benchmark"]))
     return context.once("page", measure)
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "tests/experiments/cli/ringside_process.h"
-#include "tests/models/data_files.h"
+#include "tests/models/data/data_files.h"
 
 namespace ringside {
 namespace {

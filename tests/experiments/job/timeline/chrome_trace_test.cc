@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "tests/experiments/job/trace_testing.h"
+#include "tests/experiments/job/timeline/trace_testing.h"
 
 namespace ringside {
 namespace {

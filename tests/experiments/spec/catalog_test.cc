@@ -9,7 +9,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "tests/experiments/extension_entries.h"
-#include "tests/experiments/spec_testing.h"
+#include "tests/experiments/spec/spec_testing.h"
 
 namespace ringside {
 namespace {

@@ -22,7 +22,7 @@
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/process.h"
 #include "tests/experiments/job/job_testing.h"
-#include "tests/experiments/job/trace_testing.h"
+#include "tests/experiments/job/timeline/trace_testing.h"
 
 namespace ringside {
 namespace {

@@ -8,7 +8,7 @@
 #include "ringside/experiments/spec/server_layout.h"
 #include "ringside/experiments/spec/spec_keys.h"
 #include "ringside/experiments/system/build_info.h"
-#include "tests/experiments/spec_testing.h"
+#include "tests/experiments/spec/spec_testing.h"
 #include "tests/experiments/test_catalog.h"
 
 namespace ringside {

@@ -6,7 +6,7 @@
 
 #include "ringside/experiments/spec/spec_keys.h"
 #include "ringside/experiments/spec/timeline_steps.h"
-#include "tests/experiments/spec_testing.h"
+#include "tests/experiments/spec/spec_testing.h"
 #include "tests/experiments/test_catalog.h"
 
 namespace ringside {

@@ -1,5 +1,5 @@
-#ifndef RINGSIDE_TESTS_EXPERIMENTS_SPEC_TESTING_H_
-#define RINGSIDE_TESTS_EXPERIMENTS_SPEC_TESTING_H_
+#ifndef RINGSIDE_TESTS_EXPERIMENTS_SPEC_SPEC_TESTING_H_
+#define RINGSIDE_TESTS_EXPERIMENTS_SPEC_SPEC_TESTING_H_
 
 #include <string>
 #include <vector>
@@ -30,4 +30,4 @@ inline RunSpec With(RunSpec spec, const std::vector<SpecChange>& changes) {
 
 }  // namespace ringside
 
-#endif  // RINGSIDE_TESTS_EXPERIMENTS_SPEC_TESTING_H_
+#endif  // RINGSIDE_TESTS_EXPERIMENTS_SPEC_SPEC_TESTING_H_
