@@ -1,4 +1,5 @@
-// Every folder of ours has a README, and what the pages link to is there.
+// Tests that every folder of ours has a README, that links of pages lead to existing files, and
+// that the folders of tests/ mirror those of the code.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -83,6 +84,19 @@ TEST(Pages, LinkToWhatIsThere) {
     }
   }
   EXPECT_GT(links, 50U);
+}
+
+TEST(Pages, FoldersOfTestsMirrorThoseOfTheCode) {
+  std::size_t folders = 0;
+  for (const char* top : {"common", "experiments", "models", "paramserver", "ring"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(kSource / "tests" / top)) {
+      if (!entry.is_directory() || entry.path().filename() == "__pycache__") continue;
+      const fs::path mirrored = fs::relative(entry.path(), kSource / "tests");
+      EXPECT_TRUE(fs::is_directory(kSource / mirrored)) << "tests/" << mirrored.string();
+      ++folders;
+    }
+  }
+  EXPECT_GT(folders, 30U);
 }
 
 }  // namespace
