@@ -1,5 +1,5 @@
-// benchmarks/kill_the_runner.py, with few kills: that no run is lost or doubled when a matrix dies,
-// and that the script notices when one is.
+// Tests benchmarks/kill_the_runner.py with few kills. No run may be lost or run twice when a matrix
+// dies, and the script must notice it if one is.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -44,7 +44,7 @@ TEST(KillTheRunner, LosesAndDoublesNothing) {
   EXPECT_THAT(outcome.output, HasSubstr("10 kills of the runner"));
 }
 
-// A stand-in for ringside that touches what is finished before it does as it is told.
+// A program in place of ringside changes a finished run first, and then runs ringside.
 TEST(KillTheRunner, NoticesAFinishedRunThatIsTouched) {
   std::string scratch = ::testing::TempDir() + "ringside-test-XXXXXX";
   ASSERT_NE(::mkdtemp(scratch.data()), nullptr);

@@ -1,5 +1,6 @@
-// What strategy_conformance_test asks of strategies whose ranks may be threads, asked of those
-// whose ranks must be processes: real ones, started by mpirun where the strategy says so.
+// Tests the promises of strategies whose ranks must be processes. The ranks are real processes,
+// which mpirun starts if the strategy needs it. strategy_conformance_test tests all other
+// strategies.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -136,7 +136,7 @@ void Sum(const StrategyEntry& entry, const World& world, Store& store) {
   for (int rank = 1; rank < world.workers; ++rank) {
     store.Get(fmt::format("failure of {}", rank), Deadline::After(60s));
   }
-  ::_exit(0);  // nobody is there to leave properly with
+  ::_exit(0);  // the others have failed, so an orderly end is not possible
 }
 
 }  // namespace

@@ -324,7 +324,8 @@ TEST_P(SubmitTest, NeverWaitsForAnotherRank) {
   });
 }
 
-/// What the options that a strategy reads can make of it: the same parameters in the end.
+/// The setting with each value of the options that a strategy reads. All must end with the same
+/// parameters.
 std::vector<Setting> VariantsOf(const Setting& plain) {
   std::vector<Setting> variants{plain};
   if (plain.entry->Declares(kScheduleOption.name)) {

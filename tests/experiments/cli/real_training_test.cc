@@ -1,5 +1,5 @@
-// Real networks on real data, in whole jobs: what their numbers must be, and how they end when they
-// cannot go on.
+// Tests whole jobs with real networks and real data: their results, and how they end when they
+// cannot continue.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -74,7 +74,8 @@ TEST_F(RealTraining, EverySynchronousStrategyFollowsTheSingleWorker) {
   EXPECT_EQ(seen, SynchronousStrategiesHere());
 }
 
-// Each of them has an optimizer elsewhere: in every worker, in a share of the memory, in servers.
+// The optimizer of these strategies runs in different places: in every worker, on a part of the
+// shared memory, in servers.
 TEST_F(RealTraining, AdamFollowsItTooAndRepeatsBitForBit) {
   const json rows = Verify(
       "--workers 3 --servers 2 --optimizers adam --strategies ring,halving-doubling,shm,ps-sync");
@@ -91,8 +92,8 @@ TEST_F(RealTraining, HostsOfUnequalSizeFollowItToo) {
       Verify("--workers 3 --hosts 2 --optimizers sgd --strategies hierarchical --repeat none"));
 }
 
-// With parameters that stand still, the running means of the first layer are linear in the samples:
-// their mean over the workers is what one worker with all samples has.
+// While parameters do not change, the running means of the first layer are linear in the samples.
+// So their mean over the workers equals the running mean of one worker with all samples.
 constexpr char kStandingStill[] =
     "train --model resnet18 --data digits --steps 3 --global-batch 8 --lr 1e-12 --quiet ";
 constexpr std::size_t kFirstLayerMeans = 64;

@@ -1,4 +1,4 @@
-// Jobs that another launcher has started, with real ranks.
+// Tests jobs that another launcher has started, with real processes.
 #include "ringside/experiments/job/launcher/externally_launched_rank.h"
 
 #include <gmock/gmock.h>
@@ -112,7 +112,7 @@ TEST_F(RealRanksTest, TorchrunStyleRanksMeet) {
   }
 }
 
-// Found at the start: ranks with more steps would wait for the others for ever.
+// The difference must be found at the start. Ranks with more steps would wait for ever.
 TEST_F(RealRanksTest, OtherCheckpointsUnderOneNameAreRefused) {
   namespace fs = std::filesystem;
   RunSpec spec = ProfileSpec("ring", 1, 3);

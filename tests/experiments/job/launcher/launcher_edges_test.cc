@@ -1,4 +1,5 @@
-// Whole runs with all their processes, in unusual cases; launcher_test.cc has the killed ones.
+// Tests whole runs, with all their processes, in unusual cases. launcher_test.cc has runs whose
+// processes are killed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -76,7 +77,7 @@ TEST_F(LauncherEdgesTest, AStoppedLauncherGoesOnAfterMoreThanALease) {
                              "100000", "--quiet", "--out", bundle()}});
   WaitUntil("a step", [&] { return StepsIn(bundle()) >= 1; });
   launcher.Signal(SIGSTOP);
-  // The pause is what is tested, nothing waits for it: a lease is 5 s.
+  // This sleep is no synchronisation. The test is about a pause that is longer than a lease of 5 s.
   std::this_thread::sleep_for(std::chrono::seconds(7));
   const int steps = StepsIn(bundle());
   launcher.Signal(SIGCONT);

@@ -160,7 +160,7 @@ TEST_F(LauncherTest, NoSecretIsInArgumentsOrEnvironment) {
   EXPECT_EQ(outcome.get().status, JobStatus::kInterrupted);
 }
 
-// Of the whole command, with its exit code and what it says.
+// Runs the whole command, to see its exit code and its messages.
 class KilledWorkerTest : public LauncherTest, public ::testing::WithParamInterface<const char*> {
  protected:
   Process Train() const {

@@ -1,5 +1,5 @@
-// Runs whose workers mpirun starts, really: by `ringside train` or by hand. `ringside` lies beside
-// this test.
+// Tests runs whose workers a real mpirun starts. `ringside train` or the test calls mpirun.
+// `ringside` lies beside this test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

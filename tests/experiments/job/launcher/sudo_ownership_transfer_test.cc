@@ -71,7 +71,7 @@ TEST_F(HandOverTest, WhatWasRootsBeforeStaysRoots) {
   EXPECT_EQ(OwnerOf(home() / "run" / "spec.json"), kUser);
   EXPECT_EQ(OwnerOf(home() / "image"), 0U);
   EXPECT_EQ(OwnerOf(home() / "image" / "etc" / "passwd"), 0U);
-  // Not even on the way to what is new.
+  // Old folders on the path to a new file keep their owner too.
   Give(home() / "image" / "results" / "a",
        [&] { Write(home() / "image" / "results" / "a" / "b"); });
   EXPECT_EQ(OwnerOf(home() / "image" / "results"), 0U);
@@ -103,7 +103,7 @@ TEST_F(HandOverTest, FoldersOfTheSystemStayTheSystems) {
   Give(home() / "etc", [&] { Write(home() / "etc" / "passwd"); });
   EXPECT_EQ(OwnerOf(home() / "etc"), 0U);
   EXPECT_EQ(OwnerOf(home() / "etc" / "passwd"), 0U);
-  // By a link of the user's that leads there as well.
+  // The same through a link of the user.
   fs::create_directory_symlink(home() / "etc", home() / "link");
   Give(home() / "link");
   EXPECT_EQ(OwnerOf(home() / "etc" / "passwd"), 0U);

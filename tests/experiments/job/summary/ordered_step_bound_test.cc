@@ -14,7 +14,7 @@ namespace {
 constexpr double kBytes = 100e6;
 constexpr double kBitsPerSecond = 1e9;
 
-/// Of M bytes over one link.
+/// The time that M bytes take over one link.
 double LinkMs() { return 1000 * kBytes / GoodputBytesPerSecond(kBitsPerSecond); }
 
 RunSpec SpecOf(const std::string& strategy, int workers, int servers, bool colocated = false) {
@@ -53,9 +53,10 @@ TEST(OrderedStepBound, TheForwardPassOfFifoHasNothingToOverlapWith) {
 
 TEST(OrderedStepBound, ServersAnswerTheLastBucketWhenTheyHaveAllOfIt) {
   OrderedStepInput input = InputOf(0);
-  input.busiest_link_bytes = 4 * kBytes;  // of one server
+  input.busiest_link_bytes = 4 * kBytes;  // the link of the only server
   EXPECT_DOUBLE_EQ(Order(SpecOf("ps-sync", 4, 1), input)->step_ms, 4.4 * LinkMs());
-  input.busiest_link_bytes = 1.5 * kBytes;  // of four in workers, which have other answers to send
+  input.busiest_link_bytes =
+      1.5 * kBytes;  // of four servers in workers; each has other answers to send
   EXPECT_DOUBLE_EQ(Order(SpecOf("ps-sync", 4, 4, true), input)->step_ms, 1.5 * LinkMs());
 }
 
@@ -67,7 +68,8 @@ TEST(OrderedStepBound, WithoutWaitingForOthersTheirComputeHidesBehindOnesPushes)
     EXPECT_DOUBLE_EQ(order->step_ms, 4 * LinkMs()) << strategy;
     EXPECT_EQ(order->compute_ms + order->last_bucket_ms, 0) << strategy;
   }
-  // Alone: half a link's time of forward pass, its pushes, the last bucket's answer.
+  // One worker's step alone takes the forward pass (half of LinkMs), its pushes, and the answer for
+  // the last bucket.
   input.busiest_link_bytes = kBytes;
   const auto alone = Order(SpecOf("ps-async", 4, 4), input);
   EXPECT_NEAR(alone->step_ms, 1.7 * LinkMs(), 1e-6) << "all of the compute, and there and back";

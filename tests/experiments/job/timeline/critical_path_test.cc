@@ -171,8 +171,8 @@ TEST(CriticalPath, MediansAreOfTimedStepsAndOfTheTimelineWhereThereIsOne) {
   EXPECT_TRUE(CriticalPathJson(mixed, 9)["compute_ms"].is_null());
 }
 
-/// A run of random pieces: what the components must be does not matter here, but that they add up,
-/// that none is negative and that none is more than it can be.
+/// A run of random pieces. It checks three properties of the components: they add up, none is
+/// negative, and none exceeds its limit.
 class RandomRun {
  public:
   explicit RandomRun(unsigned seed) : random_(seed) {

@@ -1,4 +1,5 @@
-// Timelines and stragglers of runs with all their processes. `ringside` lies beside this test.
+// Tests timelines and stragglers of whole runs, with all their processes. `ringside` lies beside
+// this test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -244,7 +245,7 @@ TEST_F(TimelineJobTest, BringsTheClocksOfHostsTogether) {
     EXPECT_LE(wrong, reading.at("uncertainty_us").get<double>() + 0.001) << clock;
     uncertainty = std::max(uncertainty, reading.at("uncertainty_us").get<double>());
   }
-  // No sum is there before the other's gradient is.
+  // A sum cannot be complete before the other rank has submitted its gradient.
   for (const int rank : {0, 1}) {
     const auto summed = Moments(trace, rank, "wire", true);
     const auto submitted = Moments(trace, 1 - rank, "submit", false);
