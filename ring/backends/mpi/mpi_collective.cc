@@ -252,6 +252,10 @@ constexpr CollectiveBackend kBackend{.unavailable = Unavailable, .make = Make};
 }  // namespace
 }  // namespace ringside
 
+extern "C" __attribute__((visibility("default"))) const char* ringside_backend_version() {
+  return ringside::BackendVersion();
+}
+
 extern "C" __attribute__((visibility("default"))) const ringside::CollectiveBackend*
 ringside_collective_backend() {
   return &ringside::kBackend;
