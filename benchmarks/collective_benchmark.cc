@@ -36,7 +36,9 @@
 #include "ringside/common/core/flat_space.h"
 #include "ringside/common/strategy/strategy_entry.h"
 #include "ringside/ring/algorithms/links.h"
+#include "ringside/ring/algorithms/ring_algorithms.h"
 #include "ringside/ring/collectives/collective_table.h"
+#include "ringside/ring/collectives/link_collective_entry.h"
 
 namespace ringside {
 namespace {
@@ -111,7 +113,7 @@ void GlooAdd(void* out, const void* a, const void* b, std::size_t count) {
 
 /// A connected collective of the table.
 struct Ours {
-  std::string_view name;
+  std::string name;
   std::unique_ptr<Collective> collective;
 };
 
@@ -122,7 +124,7 @@ class Contest {
           const FlatSpace& space)
       : job_(job) {
     for (const Ours& each : ours) {
-      Add(std::string(each.name), [collective = each.collective.get()](auto span) {
+      Add(each.name, [collective = each.collective.get()](auto span) {
         collective->AllReduceSum({.data = span});
       });
     }
@@ -219,12 +221,12 @@ void RunRank(const Job& job) {
       .address = job.address, .token = "benchmark", .timeout = std::chrono::seconds(60)};
   const StrategyOptions options;
   std::vector<Ours> ours;
-  for (const CollectiveEntry* entry : CollectiveTable()) {
-    if (!job.Wants(entry->name)) continue;
-    ours.push_back(
-        {entry->name, entry->make({job.world, store, comm, options, std::string(entry->name)})});
+  for (const CollectiveEntry& entry : CollectiveTable()) {
+    if (!job.Wants(entry.name)) continue;
+    ours.push_back({entry.name, entry.make({job.world, store, comm, options, entry.name})});
   }
-  const auto barrier = kRingCollective.make({job.world, store, comm, options, "barrier"});
+  const auto barrier =
+      LinkCollectiveEntry(kRingAlgorithm).make({job.world, store, comm, options, "barrier"});
   const auto context = ConnectGloo(job);
   for (const std::size_t bytes : job.sizes) {
     const FlatSpace space(bytes / sizeof(float), "benchmark");

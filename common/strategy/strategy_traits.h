@@ -9,15 +9,12 @@ enum class Family { kNone, kRing, kParameterServer };
 
 /// Who sends to whom.
 enum class Topology {
-  kNone,               ///< Nobody sends anything.
-  kRing,               ///< Each worker to the next one.
-  kRingOfHosts,        ///< Each host to the next one; inside a host by other means.
-  kHalvingDoubling,    ///< In pairs, with messages that halve and double.
-  kRecursiveDoubling,  ///< In pairs, with whole messages.
-  kTree,               ///< Up and down a tree.
-  kAllReduce,          ///< All-reduce by an algorithm that is chosen elsewhere.
-  kSharedMemory,       ///< Workers read each other's memory.
-  kServers,            ///< Each worker to every server and back.
+  kNone,          ///< Nobody sends anything.
+  kRing,          ///< Each worker to the next one.
+  kRingOfHosts,   ///< Each host to the next one; inside a host by other means.
+  kAllReduce,     ///< Any other all-reduce: in pairs, along trees, as a library chooses.
+  kSharedMemory,  ///< Workers read each other's memory.
+  kServers,       ///< Each worker to every server and back.
 };
 
 /// How the parameters of the workers relate.

@@ -89,7 +89,7 @@ void Catalog::AddCodecs(const Extensions& extensions) {
 }
 
 void Catalog::AddStrategies(const Extensions& extensions) {
-  for (const CollectiveEntry* entry : CollectiveTable()) collectives_.push_back(*entry);
+  collectives_ = CollectiveTable();
   std::ranges::copy(extensions.collectives, std::back_inserter(collectives_));
   RefuseRepeatedNames(collectives_, "collective");
   consistencies_ = ConsistencyTable();

@@ -46,8 +46,6 @@ void HalveAndDouble(Links& links, const PowerOfTwoFold& fold, std::span<std::byt
   }
 }
 
-}  // namespace
-
 void HalvingDoublingAllReduce(Links& links, int rank, int world, std::span<float> data,
                               std::span<std::byte> scratch) {
   const PowerOfTwoFold fold = PowerOfTwoFold::Of(rank, world);
@@ -56,5 +54,15 @@ void HalvingDoublingAllReduce(Links& links, int rank, int world, std::span<float
   if (fold.number >= 0) HalveAndDouble(links, fold, bytes, scratch);
   FoldOut(links, fold, bytes);
 }
+
+}  // namespace
+
+constinit const LinkAlgorithm kHalvingDoublingAlgorithm{
+    .name = "halving-doubling",
+    .summary = "recursive halving and doubling over Gloo's TCP transport",
+    .all_reduce = HalvingDoublingAllReduce,
+    .peers = FoldPeers,
+    .bound = HalvingDoublingCost,
+};
 
 }  // namespace ringside

@@ -12,6 +12,7 @@
 #include "ringside/ring/algorithms/pairwise.h"
 
 namespace ringside {
+namespace {
 
 void RecursiveDoublingAllReduce(Links& links, int rank, int world, std::span<float> data,
                                 std::span<std::byte> scratch) {
@@ -25,5 +26,16 @@ void RecursiveDoublingAllReduce(Links& links, int rank, int world, std::span<flo
   }
   FoldOut(links, fold, bytes);
 }
+
+}  // namespace
+
+constinit const LinkAlgorithm kRecursiveDoublingAlgorithm{
+    .name = "recursive-doubling",
+    .summary = "recursive doubling over Gloo's TCP transport: fewest steps, for small messages",
+    .all_reduce = RecursiveDoublingAllReduce,
+    .peers = FoldPeers,
+    .one_sender = false,
+    .bound = RecursiveDoublingCost,
+};
 
 }  // namespace ringside

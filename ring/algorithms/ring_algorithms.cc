@@ -69,12 +69,6 @@ void Rotate(Links& links, const Rotation& rotation, std::span<std::byte> scratch
   }
 }
 
-}  // namespace
-
-std::vector<int> RingPeers(int rank, int world) {
-  return {(rank + 1) % world, (rank + world - 1) % world};
-}
-
 void RingAllReduce(Links& links, int rank, int world, std::span<float> data,
                    std::span<std::byte> scratch) {
   Rotate(links,
@@ -85,6 +79,21 @@ void RingAllReduce(Links& links, int rank, int world, std::span<float> data,
           .steps = 2 * (world - 1),
           .reducing_steps = world - 1},
          scratch);
+}
+
+}  // namespace
+
+constinit const LinkAlgorithm kRingAlgorithm{
+    .name = "ring",
+    .summary = "ring all-reduce over Gloo's TCP transport, pipelined",
+    .all_reduce = RingAllReduce,
+    .peers = RingPeers,
+    .topology = Topology::kRing,
+    .bound = RingCost,
+};
+
+std::vector<int> RingPeers(int rank, int world) {
+  return {(rank + 1) % world, (rank + world - 1) % world};
 }
 
 void RingAllGather(Links& links, int rank, int world, std::span<std::byte> blocks) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "ringside/ring/algorithms/link_algorithm.h"
 #include "ringside/ring/algorithms/links.h"
 
 namespace ringside {
@@ -15,11 +16,10 @@ namespace ringside {
 /// Returns the two neighbours; in a world of two, the same one twice.
 std::vector<int> RingPeers(int rank, int world);
 
-/// Sums in place over all ranks: reduce-scatter, then all-gather (Patarasuk and Yuan, 2009). Chunk
-/// c is summed in the order c, c+1, ... of the ranks, so all ranks hold the same bits. Sends and
-/// receives 2(N-1)/N of the data. `scratch` holds at least `Links::kSegmentBytes`.
-void RingAllReduce(Links& links, int rank, int world, std::span<float> data,
-                   std::span<std::byte> scratch);
+/// The sum: reduce-scatter, then all-gather (Patarasuk and Yuan, 2009). Chunk c is summed in the
+/// order c, c+1, ... of the ranks, so all ranks hold the same bits. Sends and receives 2(N-1)/N of
+/// the data.
+extern const LinkAlgorithm kRingAlgorithm;
 
 /// Gathers one block per rank. `blocks` holds N equally long blocks; rank r has filled the r-th
 /// before the call, and all are filled after it. Sends and receives (N-1)/N of `blocks`.

@@ -55,8 +55,6 @@ void Down(Links& links, const Half& half, std::size_t index) {
   for (const int child : half.place.children) links.Send(child, segment);
 }
 
-}  // namespace
-
 void TreeAllReduce(Links& links, int rank, int world, std::span<float> data,
                    std::span<std::byte> scratch) {
   const auto halves = Split(rank, world, links.element_bytes(), std::as_writable_bytes(data));
@@ -67,5 +65,15 @@ void TreeAllReduce(Links& links, int rank, int world, std::span<float> data,
     for (const Half& half : halves) Down(links, half, k - kLag);
   }
 }
+
+}  // namespace
+
+constinit const LinkAlgorithm kTreeAlgorithm{
+    .name = "tree",
+    .summary = "double binary tree over Gloo's TCP transport, pipelined",
+    .all_reduce = TreeAllReduce,
+    .peers = DoubleTreePeers,
+    .bound = TreeCost,
+};
 
 }  // namespace ringside

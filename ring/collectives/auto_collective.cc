@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ringside/common/core/deadline.h"
+#include "ringside/ring/collectives/collective_table.h"
 #include "ringside/ring/core/host_map.h"
 
 namespace ringside {
@@ -23,11 +24,11 @@ constexpr double kBudget = 1.0;
 constexpr double kRoundSeconds = 0.005;
 constexpr int kRounds = 3;  // the best one counts: other load on the machine is no cost of ours
 
-std::vector<RingAlgorithm> AlgorithmsFor(const CodecOptions& codec) {
+std::vector<const LinkAlgorithm*> AlgorithmsFor(const CodecOptions& codec) {
   const bool on_the_way = codec.entry->scheme == AggregationScheme::kReencodedPerHop;
-  std::vector<RingAlgorithm> able;
-  for (const LinkAlgorithm& algorithm : LinkAlgorithms()) {
-    if (!on_the_way || WhyNotEncoded(algorithm, codec).empty()) able.push_back(algorithm.id);
+  std::vector<const LinkAlgorithm*> able;
+  for (const LinkAlgorithm* algorithm : LinkAlgorithms()) {
+    if (!on_the_way || WhyNotEncoded(*algorithm, codec).empty()) able.push_back(algorithm);
   }
   return able;
 }
@@ -68,15 +69,16 @@ AutoCollective::AutoCollective(const CollectiveContext& context)
       gloo_(context.world, context.store, context.comm, algorithms_, context.prefix),
       costs_({}) {
   std::vector<std::string> names;
-  for (const RingAlgorithm id : algorithms_) names.emplace_back(AlgorithmOf(id).name);
+  for (const LinkAlgorithm* algorithm : algorithms_) names.emplace_back(algorithm->name);
   const HostMap map = MapOf(context);
   const bool shares = map.hosts.size() < static_cast<std::size_t>(context.world.workers);
   if (shares && context.options.codec.entry->scheme != AggregationScheme::kReencodedPerHop) {
     const StrategyOptions defaults;
-    hierarchy_ = kHierarchicalCollective.make(
+    const CollectiveEntry hierarchical = HierarchicalCollectiveEntry();
+    hierarchy_ = hierarchical.make(
         {context.world, context.store, context.comm, defaults, context.prefix + "/hierarchy"});
     one_host_ = map.hosts.size() == 1;
-    names.emplace_back(one_host_ ? kShmCollective.name : kHierarchicalCollective.name);
+    names.push_back(one_host_ ? ShmCollectiveEntry().name : hierarchical.name);
   }
   costs_ = CostTable(std::move(names));
 }
@@ -123,7 +125,7 @@ void AutoCollective::AllReduceSum(const BucketMessage& message) {
 }
 
 void AutoCollective::AllReduceEncoded(const BucketMessage& message, Codec& codec) {
-  gloo_.Use(algorithms_[ChooseAlgorithm(codec.EncodedBytes(message.data.size()))]);
+  gloo_.Use(*algorithms_[ChooseAlgorithm(codec.EncodedBytes(message.data.size()))]);
   gloo_.AllReduceEncoded(message, codec);
 }
 
@@ -133,7 +135,7 @@ std::size_t AutoCollective::ChooseAlgorithm(std::size_t bytes) const {
 
 void AutoCollective::Sum(std::size_t way, const BucketMessage& message) {
   if (way == algorithms_.size()) return hierarchy_->AllReduceSum(message);
-  gloo_.Use(algorithms_[way]);
+  gloo_.Use(*algorithms_[way]);
   gloo_.AllReduceSum(message);
 }
 

@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "ringside/ring/collectives/collective_table.h"
+#include "ringside/ring/algorithms/link_algorithm.h"
 #include "ringside/ring/collectives/cost_table.h"
+#include "ringside/ring/core/collective_entry.h"
 #include "ringside/ring/core/encodable_collective.h"
 #include "ringside/ring/transports/gloo_collective.h"
 
@@ -52,7 +53,7 @@ class AutoCollective : public EncodableCollective {
   double Measure(std::size_t way, std::span<float> data, double& spent);
 
   // Ways to sum: the algorithms, and one more where there is a hierarchy.
-  std::vector<RingAlgorithm> algorithms_;
+  std::vector<const LinkAlgorithm*> algorithms_;
   GlooCollective gloo_;
   std::unique_ptr<Collective> hierarchy_;  // null where no two workers share a host
   bool one_host_ = false;

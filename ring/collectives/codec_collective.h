@@ -7,8 +7,8 @@
 #include "ringside/common/measure/recorder.h"
 #include "ringside/common/measure/timeline.h"
 #include "ringside/common/strategy/strategy_options.h"
-#include "ringside/ring/collectives/collective_table.h"
 #include "ringside/ring/core/collective.h"
+#include "ringside/ring/core/collective_entry.h"
 
 namespace ringside {
 

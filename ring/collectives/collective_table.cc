@@ -2,16 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <chrono>
 #include <utility>
 
+#include "ringside/ring/algorithms/ring_algorithms.h"
 #include "ringside/ring/backends/backend_library.h"
 #include "ringside/ring/backends/nccl_settings.h"
 #include "ringside/ring/collectives/all_reduce_host_collective.h"
 #include "ringside/ring/collectives/auto_collective.h"
 #include "ringside/ring/collectives/hierarchical_collective.h"
 #include "ringside/ring/collectives/host_sum.h"
+#include "ringside/ring/collectives/link_collective_entry.h"
 #include "ringside/ring/core/host_map.h"
 #include "ringside/ring/shm/shm_collective.h"
 #include "ringside/ring/transports/gloo_collective.h"
@@ -19,39 +20,13 @@
 namespace ringside {
 namespace {
 
-template <RingAlgorithm algorithm>
-std::unique_ptr<EncodableCollective> NewGloo(const CollectiveContext& context) {
-  return std::make_unique<GlooCollective>(context.world, context.store, context.comm, algorithm,
-                                          context.prefix);
-}
-
-std::unique_ptr<EncodableCollective> NewAuto(const CollectiveContext& context) {
+std::unique_ptr<Collective> MakeAuto(const CollectiveContext& context) {
   return std::make_unique<AutoCollective>(context);
 }
 
-template <std::unique_ptr<EncodableCollective> (*make)(const CollectiveContext&)>
-std::unique_ptr<Collective> Plain(const CollectiveContext& context) {
-  return make(context);
-}
-
-template <std::unique_ptr<EncodableCollective> (*make)(const CollectiveContext&)>
-std::unique_ptr<Collective> Encoded(const CollectiveContext& context,
-                                    const EncodedCollectiveFactory& encode) {
-  return encode(make(context));
-}
-
-template <RingAlgorithm algorithm>
-CollectiveEntry GlooEntry(std::string name, Topology topology, Cost (*bound)(const CostInput&),
-                          std::string summary) {
-  return {
-      .name = std::move(name),
-      .summary = std::move(summary),
-      .topology = topology,
-      .make = Plain<NewGloo<algorithm>>,
-      .make_encoded = Encoded<NewGloo<algorithm>>,
-      .why_not_encoded =
-          [](const CodecOptions& codec) { return WhyNotEncoded(AlgorithmOf(algorithm), codec); },
-      .bound = bound};
+std::unique_ptr<Collective> MakeEncodedAuto(const CollectiveContext& context,
+                                            const EncodedCollectiveFactory& encode) {
+  return encode(std::make_unique<AutoCollective>(context));
 }
 
 /// For libraries that add floats themselves, where our code can neither decode nor encode.
@@ -108,7 +83,7 @@ std::unique_ptr<Collective> MakeHierarchy(const CollectiveContext& context,
     lane.rank = map.host;
     lane.workers = hosts;
     auto ring =
-        std::make_unique<GlooCollective>(lane, context.store, context.comm, RingAlgorithm::kRing,
+        std::make_unique<GlooCollective>(lane, context.store, context.comm, kRingAlgorithm,
                                          fmt::format("{}/lane {}", context.prefix, map.here.rank));
     parts.outer = encode == nullptr ? std::move(ring) : encode(std::move(ring));
   }
@@ -143,101 +118,97 @@ TransportUse AutoTransport(const StrategyOptions& options, int workers, int host
   return {hosts <= 1 ? "shm or tcp" : "shm+tcp or tcp"};
 }
 
-constexpr std::array kTable{
-    &kRingCollective,
-    &kHalvingDoublingCollective,
-    &kRecursiveDoublingCollective,
-    &kTreeCollective,
-    &kShmCollective,
-    &kHierarchicalCollective,
-    &kAutoCollective,
-    &kMpiCollective,
-    &kNcclCollective,
-};
-
 }  // namespace
 
-const CollectiveEntry kRingCollective = GlooEntry<RingAlgorithm::kRing>(
-    "ring", Topology::kRing, RingCost, "ring all-reduce over Gloo's TCP transport, pipelined");
-const CollectiveEntry kHalvingDoublingCollective = GlooEntry<RingAlgorithm::kHalvingDoubling>(
-    "halving-doubling", Topology::kHalvingDoubling, HalvingDoublingCost,
-    "recursive halving and doubling over Gloo's TCP transport");
-const CollectiveEntry kRecursiveDoublingCollective = GlooEntry<RingAlgorithm::kRecursiveDoubling>(
-    "recursive-doubling", Topology::kRecursiveDoubling, RecursiveDoublingCost,
-    "recursive doubling over Gloo's TCP transport: fewest steps, for small messages");
-const CollectiveEntry kTreeCollective = GlooEntry<RingAlgorithm::kTree>(
-    "tree", Topology::kTree, TreeCost, "double binary tree over Gloo's TCP transport, pipelined");
+CollectiveEntry ShmCollectiveEntry() {
+  return {.name = "shm",
+          .summary = "one host: sums and updates shares of the workers' shared memory in place",
+          .topology = Topology::kSharedMemory,
+          .make = MakeShm,
+          .memory = MemoryKind::kShared,
+          .why_not_encoded =
+              [](const CodecOptions&) {
+                return std::string(
+                    "nothing travels through shared memory: encoding would only cost time");
+              },
+          .bound = NoCost,  // no link is used
+          .options = {},
+          .rejected_keys =
+              {{"codec", "nothing travels through shared memory: encoding would only cost time"},
+               {"error-feedback", "no codec makes sense in shared memory, where nothing travels"},
+               {"schedule",
+                "there is no link that an urgent bucket could have first: whoever awaits a bucket "
+                "updates it"}},
+          .transport = [](const StrategyOptions&, int, int) { return TransportUse{"shm"}; },
+          .needs_one_host = [](const StrategyOptions&) -> std::optional<OneHostNeed> {
+            return OneHostNeed{.reason =
+                                   "shares the memory of one host; across hosts take hierarchical"};
+          }};
+}
 
-const CollectiveEntry kAutoCollective{
-    .name = "auto",
-    .summary = "times Gloo's algorithms and shared memory at the start, picks by size, says what",
-    .make = Plain<NewAuto>,
-    .memory = MemoryKind::kShared,
-    .make_encoded = Encoded<NewAuto>,
-    .transport = AutoTransport,
-    .repeatable = false};
+CollectiveEntry HierarchicalCollectiveEntry() {
+  return {.name = "hierarchical",
+          .summary = "shared memory or NCCL inside a host, rings over Gloo across hosts",
+          .topology = Topology::kRingOfHosts,
+          .make = [](const CollectiveContext& context) { return MakeHierarchy(context, nullptr); },
+          .memory = MemoryKind::kShared,
+          .make_encoded = MakeHierarchy,
+          .bound = HierarchicalCost,
+          .options = {kScheduleOption, kCodecOption, kErrorFeedbackOption, kHostSum, kNcclAlgorithm,
+                      kNcclShareGpu},
+          .check = CheckHierarchical,
+          .transport = HierarchicalTransport};
+}
 
-const CollectiveEntry kMpiCollective{
-    .name = "mpi",
-    .summary = "MPI_Allreduce under mpirun; chooses its own algorithm",
-    .make = MakeFrom<kMpiLibrary>,
-    .why_not_encoded = WhyLibraryCannotEncode,
-    .unavailable = [] { return kMpiLibrary.Unavailable(); },
-    .backend = "OpenMPI",
-    .transport = [](const StrategyOptions&, int, int) { return TransportUse{"mpi"}; },
-    .ranks = Ranks::kMpiProcesses,
-    .passes_links_by =
-        "is started by mpirun, whose own connections know nothing of emulated hosts"};
+CollectiveEntry AutoCollectiveEntry() {
+  return {
+      .name = "auto",
+      .summary = "times Gloo's algorithms and shared memory at the start, picks by size, says what",
+      .make = MakeAuto,
+      .memory = MemoryKind::kShared,
+      .make_encoded = MakeEncodedAuto,
+      .transport = AutoTransport,
+      .repeatable = false};
+}
 
-const CollectiveEntry kNcclCollective{
-    .name = "nccl",
-    .summary = "NCCL on CUDA, one GPU a worker, its ring or tree pinned",
-    .make = MakeFrom<kNcclLibrary>,
-    .why_not_encoded = WhyLibraryCannotEncode,
-    .options = {kScheduleOption, kCodecOption, kErrorFeedbackOption, kNcclAlgorithm, kNcclShareGpu},
-    .unavailable = [] { return kNcclLibrary.Unavailable(); },
-    .backend = "NCCL",
-    .transport = [](const StrategyOptions&, int, int) { return TransportUse{"nccl"}; },
-    .ranks = Ranks::kProcesses,
-    .passes_links_by = "finds ways between the devices of one machine that pass emulated links by"};
+CollectiveEntry MpiCollectiveEntry() {
+  return {.name = "mpi",
+          .summary = "MPI_Allreduce under mpirun; chooses its own algorithm",
+          .make = MakeFrom<kMpiLibrary>,
+          .why_not_encoded = WhyLibraryCannotEncode,
+          .unavailable = [] { return kMpiLibrary.Unavailable(); },
+          .backend = "OpenMPI",
+          .transport = [](const StrategyOptions&, int, int) { return TransportUse{"mpi"}; },
+          .ranks = Ranks::kMpiProcesses,
+          .passes_links_by =
+              "is started by mpirun, whose own connections know nothing of emulated hosts"};
+}
 
-const CollectiveEntry kShmCollective{
-    .name = "shm",
-    .summary = "one host: sums and updates shares of the workers' shared memory in place",
-    .topology = Topology::kSharedMemory,
-    .make = MakeShm,
-    .memory = MemoryKind::kShared,
-    .why_not_encoded =
-        [](const CodecOptions&) {
-          return std::string(
-              "nothing travels through shared memory: encoding would only cost time");
-        },
-    .bound = NoCost,  // no link is used
-    .options = {},
-    .rejected_keys =
-        {{"codec", "nothing travels through shared memory: encoding would only cost time"},
-         {"error-feedback", "no codec makes sense in shared memory, where nothing travels"},
-         {"schedule",
-          "there is no link that an urgent bucket could have first: whoever awaits a bucket "
-          "updates it"}},
-    .transport = [](const StrategyOptions&, int, int) { return TransportUse{"shm"}; },
-    .needs_one_host = [](const StrategyOptions&) -> std::optional<OneHostNeed> {
-      return OneHostNeed{.reason = "shares the memory of one host; across hosts take hierarchical"};
-    }};
+CollectiveEntry NcclCollectiveEntry() {
+  return {.name = "nccl",
+          .summary = "NCCL on CUDA, one GPU a worker, its ring or tree pinned",
+          .make = MakeFrom<kNcclLibrary>,
+          .why_not_encoded = WhyLibraryCannotEncode,
+          .options = {kScheduleOption, kCodecOption, kErrorFeedbackOption, kNcclAlgorithm,
+                      kNcclShareGpu},
+          .unavailable = [] { return kNcclLibrary.Unavailable(); },
+          .backend = "NCCL",
+          .transport = [](const StrategyOptions&, int, int) { return TransportUse{"nccl"}; },
+          .ranks = Ranks::kProcesses,
+          .passes_links_by =
+              "finds ways between the devices of one machine that pass emulated links by"};
+}
 
-const CollectiveEntry kHierarchicalCollective{
-    .name = "hierarchical",
-    .summary = "shared memory or NCCL inside a host, rings over Gloo across hosts",
-    .topology = Topology::kRingOfHosts,
-    .make = [](const CollectiveContext& context) { return MakeHierarchy(context, nullptr); },
-    .memory = MemoryKind::kShared,
-    .make_encoded = MakeHierarchy,
-    .bound = HierarchicalCost,
-    .options = {kScheduleOption, kCodecOption, kErrorFeedbackOption, kHostSum, kNcclAlgorithm,
-                kNcclShareGpu},
-    .check = CheckHierarchical,
-    .transport = HierarchicalTransport};
-
-std::span<const CollectiveEntry* const> CollectiveTable() { return kTable; }
+std::vector<CollectiveEntry> CollectiveTable() {
+  std::vector<CollectiveEntry> table;
+  for (const LinkAlgorithm* algorithm : LinkAlgorithms()) {
+    table.push_back(LinkCollectiveEntry(*algorithm));
+  }
+  for (const auto entry : {ShmCollectiveEntry, HierarchicalCollectiveEntry, AutoCollectiveEntry,
+                           MpiCollectiveEntry, NcclCollectiveEntry}) {
+    table.push_back(entry());
+  }
+  return table;
+}
 
 }  // namespace ringside

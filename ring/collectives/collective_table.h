@@ -1,24 +1,20 @@
 #ifndef RINGSIDE_RING_COLLECTIVES_COLLECTIVE_TABLE_H_
 #define RINGSIDE_RING_COLLECTIVES_COLLECTIVE_TABLE_H_
 
-#include <span>
+#include <vector>
 
 #include "ringside/ring/core/collective_entry.h"
 
 namespace ringside {
 
-extern const CollectiveEntry kRingCollective;
-extern const CollectiveEntry kHalvingDoublingCollective;
-extern const CollectiveEntry kRecursiveDoublingCollective;
-extern const CollectiveEntry kTreeCollective;
-extern const CollectiveEntry kAutoCollective;
-extern const CollectiveEntry kMpiCollective;
-extern const CollectiveEntry kNcclCollective;
-extern const CollectiveEntry kShmCollective;
-extern const CollectiveEntry kHierarchicalCollective;
+CollectiveEntry ShmCollectiveEntry();
+CollectiveEntry HierarchicalCollectiveEntry();
+CollectiveEntry AutoCollectiveEntry();
+CollectiveEntry MpiCollectiveEntry();
+CollectiveEntry NcclCollectiveEntry();
 
-/// All collectives of this build.
-std::span<const CollectiveEntry* const> CollectiveTable();
+/// All collectives of this build: one for each of `LinkAlgorithms`, then those above.
+std::vector<CollectiveEntry> CollectiveTable();
 
 }  // namespace ringside
 

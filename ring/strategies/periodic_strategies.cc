@@ -4,7 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "ringside/ring/collectives/collective_table.h"
+#include "ringside/ring/algorithms/ring_algorithms.h"
+#include "ringside/ring/collectives/link_collective_entry.h"
 #include "ringside/ring/strategies/all_reduce_strategy.h"
 #include "ringside/ring/strategies/diloco.h"
 #include "ringside/ring/strategies/local_sgd.h"
@@ -16,8 +17,8 @@ namespace {
 template <typename Rule>
 std::unique_ptr<Strategy> Make(const StrategyContext& context) {
   const auto connect = [context] {
-    return kRingCollective.make(
-        {context.world, context.store, context.comm, context.options, "collective/ring"});
+    return LinkCollectiveEntry(kRingAlgorithm)
+        .make({context.world, context.store, context.comm, context.options, "collective/ring"});
   };
   return std::make_unique<AllReduceStrategy>(context, connect, std::make_unique<Rule>(context));
 }

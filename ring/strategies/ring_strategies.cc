@@ -13,8 +13,8 @@ namespace ringside {
 namespace {
 
 /// Shared memory needs no communication thread: the strategy sums and updates in place.
-StrategyEntry ShmEntry() {
-  StrategyEntry entry = AllReduceEntry(kShmCollective);
+StrategyEntry ShmEntry(const CollectiveEntry& collective) {
+  StrategyEntry entry = AllReduceEntry(collective);
   entry.make = [](const StrategyContext& context) -> std::unique_ptr<Strategy> {
     return std::make_unique<ShmStrategy>(context);
   };
@@ -26,8 +26,9 @@ StrategyEntry ShmEntry() {
 
 std::vector<StrategyEntry> RingStrategies() {
   std::vector<StrategyEntry> strategies;
-  for (const CollectiveEntry* collective : CollectiveTable()) {
-    strategies.push_back(collective == &kShmCollective ? ShmEntry() : AllReduceEntry(*collective));
+  for (const CollectiveEntry& collective : CollectiveTable()) {
+    const bool shares_memory = collective.topology == Topology::kSharedMemory;
+    strategies.push_back(shares_memory ? ShmEntry(collective) : AllReduceEntry(collective));
   }
   std::ranges::move(PeriodicStrategies(), std::back_inserter(strategies));
   return strategies;

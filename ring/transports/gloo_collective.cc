@@ -18,11 +18,10 @@ namespace {
 constexpr std::string_view kAllReduce = "all-reduce of";
 
 /// Broadcast and all-gather use the ring, whatever the algorithm.
-std::vector<int> PeersOf(const World& world, std::span<const RingAlgorithm> algorithms) {
+std::vector<int> PeersOf(const World& world, std::span<const LinkAlgorithm* const> algorithms) {
   auto peers = RingPeers(world.rank, world.workers);
-  for (const RingAlgorithm algorithm : algorithms) {
-    std::ranges::copy(AlgorithmOf(algorithm).peers(world.rank, world.workers),
-                      std::back_inserter(peers));
+  for (const LinkAlgorithm* algorithm : algorithms) {
+    std::ranges::copy(algorithm->peers(world.rank, world.workers), std::back_inserter(peers));
   }
   return peers;
 }
@@ -30,11 +29,8 @@ std::vector<int> PeersOf(const World& world, std::span<const RingAlgorithm> algo
 }  // namespace
 
 GlooCollective::GlooCollective(const World& world, Store& store, const CommOptions& comm,
-                               std::span<const RingAlgorithm> algorithms, std::string prefix)
-    : world_(world),
-      store_(store),
-      algorithm_(&AlgorithmOf(algorithms.front())),
-      prefix_(std::move(prefix)) {
+                               std::span<const LinkAlgorithm* const> algorithms, std::string prefix)
+    : world_(world), store_(store), algorithm_(algorithms.front()), prefix_(std::move(prefix)) {
   if (world.workers == 1) return;
   const SigpipeGuard guard;
   scratch_.resize(Links::kSegmentBytes);

@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_RING_TRANSPORTS_GLOO_COLLECTIVE_H_
 #define RINGSIDE_RING_TRANSPORTS_GLOO_COLLECTIVE_H_
 
+#include <array>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,8 +21,8 @@
 
 namespace ringside {
 
-/// Sums over Gloo's TCP transport with one of our own algorithms, which the caller chooses. A world
-/// of one opens no sockets.
+/// Sums over Gloo's TCP transport with an algorithm that the caller chooses. A world of one opens
+/// no sockets.
 ///
 /// Errors: a lost rank breaks the whole ring, and most ranks only see a neighbour leave that gave
 /// up itself. So a rank that fails writes into the store which peer it missed, then closes its
@@ -31,13 +32,13 @@ class GlooCollective : public EncodableCollective {
   /// Collective; rendezvous under `prefix`, which is new for each collective of a job. Borrows
   /// `store`. Connects for all of `algorithms` (at least one) and sums with the first.
   GlooCollective(const World& world, Store& store, const CommOptions& comm,
-                 std::span<const RingAlgorithm> algorithms, std::string prefix);
-  GlooCollective(const World& world, Store& store, const CommOptions& comm, RingAlgorithm algorithm,
-                 std::string prefix)
-      : GlooCollective(world, store, comm, std::span(&algorithm, 1), std::move(prefix)) {}
+                 std::span<const LinkAlgorithm* const> algorithms, std::string prefix);
+  GlooCollective(const World& world, Store& store, const CommOptions& comm,
+                 const LinkAlgorithm& algorithm, std::string prefix)
+      : GlooCollective(world, store, comm, std::array{&algorithm}, std::move(prefix)) {}
 
   /// From now on sums with `algorithm`, one of those it was made for. Called on every rank.
-  void Use(RingAlgorithm algorithm) { algorithm_ = &AlgorithmOf(algorithm); }
+  void Use(const LinkAlgorithm& algorithm) { algorithm_ = &algorithm; }
   int workers() const { return world_.workers; }
 
   void AllReduceSum(const BucketMessage& message) override;

@@ -2,6 +2,7 @@
 // Prints "sum=3" and, of the backend for MPI, whether it was found.
 #include <ringside/common/core/store.h>
 #include <ringside/common/core/world.h>
+#include <ringside/ring/algorithms/ring_algorithms.h>
 #include <ringside/ring/backends/backend_library.h>
 #include <ringside/ring/transports/gloo_collective.h>
 
@@ -26,7 +27,7 @@ ringside::World WorldOf(int rank) {
 float SumOfAll(int rank, ringside::Store& store) {
   ringside::CommOptions comm;
   comm.token = "a secret of this job";
-  ringside::GlooCollective ring(WorldOf(rank), store, comm, ringside::RingAlgorithm::kRing, "sum");
+  ringside::GlooCollective ring(WorldOf(rank), store, comm, ringside::kRingAlgorithm, "sum");
   const float mine = static_cast<float>(rank + 1);
   float sum = 0;
   const std::vector<std::byte> all = ring.AllGather(std::as_bytes(std::span(&mine, 1)));

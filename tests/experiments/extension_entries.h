@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "ringside/experiments/spec/extensions.h"
-#include "ringside/ring/collectives/collective_table.h"
+#include "ringside/ring/algorithms/ring_algorithms.h"
+#include "ringside/ring/algorithms/tree_all_reduce.h"
+#include "ringside/ring/collectives/link_collective_entry.h"
 #include "ringside/ring/strategies/all_reduce_entry.h"
 #include "tests/common/test_dataset.h"
 #include "tests/common/test_model.h"
@@ -26,7 +28,7 @@ inline TestModelOptions OwnModelOptions(const ModelOptions& options) {
 }
 
 inline StrategyEntry OwnStrategy() {
-  StrategyEntry entry = AllReduceEntry(kRingCollective);
+  StrategyEntry entry = AllReduceEntry(LinkCollectiveEntry(kRingAlgorithm));
   entry.name = "own-strategy";
   entry.summary = "the ring, under a name of its own";
   entry.options.emplace_back(kLaps);
@@ -38,7 +40,7 @@ inline StrategyEntry OwnStrategy() {
 }
 
 inline CollectiveEntry OwnCollective() {
-  CollectiveEntry entry = kTreeCollective;
+  CollectiveEntry entry = LinkCollectiveEntry(kTreeAlgorithm);
   entry.name = "own-collective";
   entry.summary = "the tree, under a name of its own";
   return entry;

@@ -13,7 +13,6 @@
 #include "ringside/common/codec/int8_codec.h"
 #include "ringside/ring/algorithms/halving_doubling.h"
 #include "ringside/ring/algorithms/link_algorithm.h"
-#include "ringside/ring/algorithms/pairwise.h"
 #include "ringside/ring/algorithms/recursive_doubling.h"
 #include "ringside/ring/algorithms/ring_algorithms.h"
 #include "ringside/ring/algorithms/tree_all_reduce.h"
@@ -24,8 +23,6 @@
 
 namespace ringside {
 namespace {
-
-using AllReduce = void (*)(Links&, int, int, std::span<float>, std::span<std::byte>);
 
 std::vector<float> Contribution(int rank, std::size_t count) {
   std::vector<float> values(count);
@@ -46,14 +43,14 @@ struct Moved {
 };
 
 /// Runs and checks one all-reduce; what every rank moved.
-std::vector<Moved> CheckAllReduce(AllReduce all_reduce, int world, std::size_t count) {
+std::vector<Moved> CheckAllReduce(const LinkAlgorithm& algorithm, int world, std::size_t count) {
   QueueNetwork network;
   std::vector<Moved> moved(static_cast<std::size_t>(world));
   RunRanks(world, [&](int rank) {
     QueueLinks links(network, rank);
     std::vector<float> data = Contribution(rank, count);
     std::vector<std::byte> scratch(Links::kSegmentBytes);
-    all_reduce(links, rank, world, data, scratch);
+    algorithm.all_reduce(links, rank, world, data, scratch);
     for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(data[i], ExpectedSum(i, world)) << i;
     moved[static_cast<std::size_t>(rank)] = {links.sent(), links.received()};
   });
@@ -67,7 +64,7 @@ TEST_P(AlgorithmTest, RingSumsAndMovesWhatTheoryAsks) {
   const int world = GetParam();
   const auto n = static_cast<std::size_t>(world);
   for (const std::size_t count : {std::size_t{0}, std::size_t{1}, n - 1, n, n + 1, 12'000 * n}) {
-    const auto moved = CheckAllReduce(RingAllReduce, world, count);
+    const auto moved = CheckAllReduce(kRingAlgorithm, world, count);
     if (count % n != 0) continue;
     for (const Moved& rank : moved) {
       EXPECT_EQ(rank.sent, 2 * (n - 1) * (count / n) * sizeof(float));
@@ -79,7 +76,7 @@ TEST_P(AlgorithmTest, RingSumsAndMovesWhatTheoryAsks) {
 TEST_P(AlgorithmTest, RingPipelinesChunksOfManySegments) {
   const int world = GetParam();
   const std::size_t count = static_cast<std::size_t>(world) * 5 * Links::kSegmentBytes / 4 + 3;
-  CheckAllReduce(RingAllReduce, world, count);
+  CheckAllReduce(kRingAlgorithm, world, count);
 }
 
 TEST_P(AlgorithmTest, HalvingDoublingSumsAndMovesWhatTheoryAsks) {
@@ -87,7 +84,7 @@ TEST_P(AlgorithmTest, HalvingDoublingSumsAndMovesWhatTheoryAsks) {
   const auto n = static_cast<std::size_t>(world);
   const std::size_t active = std::bit_floor(n);
   for (const std::size_t count : {std::size_t{0}, std::size_t{1}, n - 1, n, n + 1, 40'000 * n}) {
-    const auto moved = CheckAllReduce(HalvingDoublingAllReduce, world, count);
+    const auto moved = CheckAllReduce(kHalvingDoublingAlgorithm, world, count);
     if (count % active != 0) continue;
     const std::size_t bytes = count * sizeof(float);
     const std::size_t exchanged = 2 * (active - 1) * (bytes / active);
@@ -104,7 +101,7 @@ TEST_P(AlgorithmTest, RecursiveDoublingSumsAndMovesWhatTheoryAsks) {
   const bool folds = !std::has_single_bit(n);
   for (const std::size_t count :
        {std::size_t{0}, std::size_t{1}, n - 1, n, n + 1, std::size_t{100'000}}) {
-    const auto moved = CheckAllReduce(RecursiveDoublingAllReduce, world, count);
+    const auto moved = CheckAllReduce(kRecursiveDoublingAlgorithm, world, count);
     const std::size_t bytes = count * sizeof(float);
     EXPECT_EQ(moved.back().sent, doublings * bytes);
     EXPECT_EQ(moved.front().sent, folds ? bytes : doublings * bytes);
@@ -121,7 +118,7 @@ TEST_P(AlgorithmTest, TreeSumsAndMovesWhatTheoryAsks) {
     std::size_t sent = 0;
     // A message too small to be split goes along one tree, with up to three neighbours.
     const std::size_t most = count < 1000 ? 3 * bytes : 2 * bytes;
-    for (const Moved& rank : CheckAllReduce(TreeAllReduce, world, count)) {
+    for (const Moved& rank : CheckAllReduce(kTreeAlgorithm, world, count)) {
       sent += rank.sent;
       EXPECT_LE(rank.sent, most);
       EXPECT_LE(rank.received, most);
@@ -133,7 +130,7 @@ TEST_P(AlgorithmTest, TreeSumsAndMovesWhatTheoryAsks) {
 TEST_P(AlgorithmTest, SumsThatTravelEncodedAreExactWhereNothingIsRounded) {
   const int world = GetParam();
   const auto n = static_cast<std::size_t>(world);
-  for (const LinkAlgorithm& algorithm : LinkAlgorithms()) {
+  for (const LinkAlgorithm* algorithm : LinkAlgorithms()) {
     for (const std::size_t count :
          {std::size_t{0}, std::size_t{1}, n - 1, n, n + 1, std::size_t{200'003}}) {
       QueueNetwork network;
@@ -144,10 +141,10 @@ TEST_P(AlgorithmTest, SumsThatTravelEncodedAreExactWhereNothingIsRounded) {
         const auto codec = MakeCodec({.entry = &kFp16Codec}, rank, count);
         EncodedLinks::Workspace workspace;
         std::vector<std::byte> scratch(Links::kSegmentBytes);
-        EncodedAllReduce(algorithm, links, rank, world, {data}, *codec, workspace, scratch);
+        EncodedAllReduce(*algorithm, links, rank, world, {data}, *codec, workspace, scratch);
         const float factor = static_cast<float>(world) * static_cast<float>(world + 1) / 2;
         for (std::size_t i = 0; i < count; ++i) {
-          ASSERT_EQ(data[i], static_cast<float>(i % 7) * factor) << algorithm.name << " " << i;
+          ASSERT_EQ(data[i], static_cast<float>(i % 7) * factor) << algorithm->name << " " << i;
         }
       });
       EXPECT_EQ(network.left(), 0U);
@@ -180,11 +177,11 @@ TEST(EncodedLinksTest, BytesThatNoCodecWroteAreAnErrorThatNamesTheirSender) {
 
 TEST_P(AlgorithmTest, PeersAreMutual) {
   const int world = GetParam();
-  for (const LinkAlgorithm& algorithm : LinkAlgorithms()) {
+  for (const LinkAlgorithm* algorithm : LinkAlgorithms()) {
     for (int rank = 0; rank < world; ++rank) {
-      for (const int peer : algorithm.peers(rank, world)) {
-        ASSERT_NE(peer, rank) << algorithm.name;
-        EXPECT_THAT(algorithm.peers(peer, world), testing::Contains(rank)) << algorithm.name;
+      for (const int peer : algorithm->peers(rank, world)) {
+        ASSERT_NE(peer, rank) << algorithm->name;
+        EXPECT_THAT(algorithm->peers(peer, world), testing::Contains(rank)) << algorithm->name;
       }
     }
   }
@@ -201,12 +198,12 @@ TEST_P(AlgorithmTest, AllAlgorithmsGiveTheSameBitsOnAllRanks) {
     QueueLinks links(network, rank);
     std::vector<std::byte> scratch(Links::kSegmentBytes);
     std::vector<float>& result = results[static_cast<std::size_t>(rank)];
-    for (const LinkAlgorithm& algorithm : LinkAlgorithms()) {
+    for (const LinkAlgorithm* algorithm : LinkAlgorithms()) {
       std::vector<float> data(kCount);
       for (std::size_t i = 0; i < kCount; ++i) {
         data[i] = 1.0F / static_cast<float>(i + 3 * static_cast<std::size_t>(rank) + 1);
       }
-      algorithm.all_reduce(links, rank, world, data, scratch);
+      algorithm->all_reduce(links, rank, world, data, scratch);
       result.insert(result.end(), data.begin(), data.end());
     }
   });

@@ -78,7 +78,7 @@ TEST(AutoCollectiveTest, LeavesOutWhatCannotEncodeAndSumsRight) {
     Recorder recorder(1);
     Timeline timeline;
     const auto collective =
-        MakeSum(kAutoCollective, {world, store, comm, options, "auto"}, recorder, timeline);
+        MakeSum(AutoCollectiveEntry(), {world, store, comm, options, "auto"}, recorder, timeline);
     collective->Prepare(space, plan);
     EXPECT_THAT(collective->Notes(), HasSubstr("halving-doubling"));
     EXPECT_THAT(collective->Notes(), testing::Not(HasSubstr("recursive-doubling")));

@@ -40,7 +40,7 @@ TEST(CodecCollectiveFaultTest, DamagedBytesAreAnErrorThatNamesTheirSender) {
       .summary = "damages what is gathered",
       .make = [](const CollectiveContext& context) {
         return std::unique_ptr<Collective>(
-            std::make_unique<DamagingCollective>(kRingCollective.make(context)));
+            std::make_unique<DamagingCollective>(RingEntry().make(context)));
       }};
   InProcessStore store;
   const CommOptions comm = TestComm();
@@ -84,8 +84,8 @@ TEST(CodecCollectiveFaultTest, AMessageThatIsNotOfItsBucketIsNamed) {
     RunRanks(2, [&](int rank) {
       const World self = TestWorld(rank, 2);
       CodecMember member(1000);
-      const auto sum = MakeSum(kRingCollective, {self, store, comm, options, codec},
-                               member.recorder, member.timeline);
+      const auto sum = MakeSum(RingEntry(), {self, store, comm, options, codec}, member.recorder,
+                               member.timeline);
       sum->Prepare(member.space, member.plan);
       BucketMessage elsewhere = member.Message(0, 3);
       elsewhere.offset += 1;
@@ -106,8 +106,8 @@ TEST(CodecCollectiveFaultTest, OnlyWholeBucketsAreGatheredOrFactored) {
     RunRanks(2, [&](int rank) {
       const World self = TestWorld(rank, 2);
       CodecMember member(1000);
-      const auto sum = MakeSum(kRingCollective, {self, store, comm, options, codec},
-                               member.recorder, member.timeline);
+      const auto sum = MakeSum(RingEntry(), {self, store, comm, options, codec}, member.recorder,
+                               member.timeline);
       sum->Prepare(member.space, member.plan);
       const BucketMessage part = member.Message(0, 0).Piece(1, 10);
       EXPECT_THAT(InternalErrorOf(*sum, part), HasSubstr("bucket 0, step 0")) << codec;

@@ -23,6 +23,9 @@ CommOptions TestComm();
 StrategyOptions CodecOptionsOf(const std::string& codec,
                                ErrorFeedback feedback = ErrorFeedback::kAuto);
 
+/// The entry of the collective `ring`.
+CollectiveEntry RingEntry();
+
 /// The values that a rank sums.
 struct CodecMember {
   explicit CodecMember(std::size_t elements, MemoryKind memory = MemoryKind::kOrdinary)
@@ -46,7 +49,7 @@ void FillRandomly(std::span<float> values, int rank, int step);
 
 /// A collective, a codec that it can carry, and how many workers there are.
 struct CodecSetting {
-  const CollectiveEntry* entry;
+  CollectiveEntry entry;
   std::string codec;
   int world;
 };

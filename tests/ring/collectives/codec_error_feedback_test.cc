@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, ErrorFeedbackTest,
                          testing::ValuesIn(CodecSettingsWhere([](const CodecSetting& setting) {
                            if (setting.world == 1 || setting.codec == "topk:0.01") return false;
                            return !CheckCodecOn(
-                               *setting.entry,
+                               setting.entry,
                                CodecOptionsOf(setting.codec, ErrorFeedback::kOn).codec);
                          })),
                          NameOfCodecSetting);

@@ -15,6 +15,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/store.h"
+#include "ringside/ring/algorithms/ring_algorithms.h"
 #include "ringside/ring/collectives/all_reduce_host_collective.h"
 #include "ringside/ring/collectives/collective_table.h"
 #include "ringside/ring/transports/gloo_collective.h"
@@ -59,7 +60,7 @@ class HierarchicalCollectiveTest : public testing::TestWithParam<Hosts> {
       const World world = WorldOf(GetParam(), rank);
       const FlatSpace space(100'001, "test");
       const auto collective =
-          kHierarchicalCollective.make({world, store, comm, options, "hierarchy"});
+          HierarchicalCollectiveEntry().make({world, store, comm, options, "hierarchy"});
       collective->Prepare(space, {});
       body(*collective, space, rank);
       collective->AllGather({});
@@ -168,7 +169,7 @@ std::unique_ptr<Collective> HierarchyOnGloo(const Hosts& hosts, const World& wor
     World among = world;
     among.rank = rank;
     among.workers = static_cast<int>(workers);
-    return std::make_unique<GlooCollective>(among, store, comm, RingAlgorithm::kRing, prefix);
+    return std::make_unique<GlooCollective>(among, store, comm, kRingAlgorithm, prefix);
   };
   const HostMap& map = parts.map;
   parts.inner = std::make_unique<AllReduceHostCollective>(
@@ -211,7 +212,7 @@ TEST(HierarchicalCollectiveFaultTest, EveryRankOfEveryHostNamesTheOneThatLeft) {
     const auto outcomes = TryRanks(4, [&](int rank) {
       const World world = WorldOf(hosts, rank);
       const auto collective =
-          kHierarchicalCollective.make({world, store, comm, options, "hierarchy"});
+          HierarchicalCollectiveEntry().make({world, store, comm, options, "hierarchy"});
       std::vector<float> data(100'000, 1.0F);
       collective->AllReduceSum({.data = data, .bucket = 0});
       collective->AllGather({});

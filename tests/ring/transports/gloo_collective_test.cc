@@ -15,6 +15,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/store.h"
 #include "ringside/ring/algorithms/link_algorithm.h"
+#include "ringside/ring/algorithms/ring_algorithms.h"
 #include "tests/common/slow_store.h"
 #include "tests/common/thread_ranks.h"
 
@@ -27,14 +28,14 @@ using testing::HasSubstr;
 
 CommOptions TestComm() { return {.address = "127.0.0.1", .token = "secret", .timeout = 3s}; }
 
-std::string Name(RingAlgorithm algorithm) {
-  std::string name(AlgorithmOf(algorithm).name);
+std::string Name(const LinkAlgorithm& algorithm) {
+  std::string name(algorithm.name);
   std::ranges::replace(name, '-', '_');
   return name;
 }
 
 struct Setting {
-  RingAlgorithm algorithm;
+  const LinkAlgorithm* algorithm;
   int world;
 };
 
@@ -46,7 +47,7 @@ class CollectiveTest : public testing::TestWithParam<Setting> {
     InProcessStore store;
     const CommOptions comm = TestComm();
     RunRanks(world(), [&](int rank) {
-      GlooCollective collective(TestWorld(rank, world()), store, comm, GetParam().algorithm, "g");
+      GlooCollective collective(TestWorld(rank, world()), store, comm, *GetParam().algorithm, "g");
       body(collective, rank);
       collective.AllGather({});
     });
@@ -111,15 +112,15 @@ TEST_P(CollectiveTest, GathersByRank) {
 
 std::vector<Setting> AllSettings() {
   std::vector<Setting> settings;
-  for (const LinkAlgorithm& algorithm : LinkAlgorithms()) {
-    for (const int world : {1, 2, 3, 4, 7}) settings.push_back({algorithm.id, world});
+  for (const LinkAlgorithm* algorithm : LinkAlgorithms()) {
+    for (const int world : {1, 2, 3, 4, 7}) settings.push_back({algorithm, world});
   }
   return settings;
 }
 
 INSTANTIATE_TEST_SUITE_P(Gloo, CollectiveTest, testing::ValuesIn(AllSettings()),
                          [](const auto& setting) {
-                           return Name(setting.param.algorithm) + "_" +
+                           return Name(*setting.param.algorithm) + "_" +
                                   std::to_string(setting.param.world);
                          });
 
@@ -137,11 +138,11 @@ std::optional<CommError> ErrorOf(const RankOutcomes& outcomes, int rank) {
 TEST(CollectiveFaultTest, EveryRankNamesThePeerThatLeft) {
   constexpr int kWorld = 4;
   constexpr int kLeaver = 2;
-  for (const LinkAlgorithm& algorithm : LinkAlgorithms()) {
+  for (const LinkAlgorithm* algorithm : LinkAlgorithms()) {
     InProcessStore store;
     const CommOptions comm = TestComm();
     const auto outcomes = TryRanks(kWorld, [&](int rank) {
-      GlooCollective collective(TestWorld(rank, kWorld), store, comm, algorithm.id, "g");
+      GlooCollective collective(TestWorld(rank, kWorld), store, comm, *algorithm, "g");
       std::vector<float> data(100'000, 1.0F);
       collective.AllReduceSum({.data = data, .bucket = 0});
       if (rank == kLeaver) return;
@@ -149,7 +150,7 @@ TEST(CollectiveFaultTest, EveryRankNamesThePeerThatLeft) {
     });
     for (int rank = 0; rank < kWorld; ++rank) {
       const auto error = ErrorOf(outcomes, rank);
-      ASSERT_EQ(error.has_value(), rank != kLeaver) << algorithm.name << " rank " << rank;
+      ASSERT_EQ(error.has_value(), rank != kLeaver) << algorithm->name << " rank " << rank;
       if (!error) continue;
       EXPECT_EQ(error->peer(), "worker 2") << error->what();
       EXPECT_THAT(error->operation(), HasSubstr("all-reduce of bucket 1, step 0"));
@@ -162,7 +163,7 @@ TEST(CollectiveFaultTest, ASilentPeerIsMissedAfterTheTimeout) {
   CommOptions comm = TestComm();
   comm.timeout = 200ms;
   const auto outcomes = TryRanks(3, [&](int rank) {
-    GlooCollective collective(TestWorld(rank, 3), store, comm, RingAlgorithm::kRing, "g");
+    GlooCollective collective(TestWorld(rank, 3), store, comm, kRingAlgorithm, "g");
     if (rank == 1) {  // stays connected until the others have given up
       store.Get("done 0", Deadline::After(5s));
       store.Get("done 2", Deadline::After(5s));
@@ -188,7 +189,7 @@ TEST(CollectiveFaultTest, AfterAFailureEveryCallThrowsTheSame) {
   InProcessStore store;
   const CommOptions comm = TestComm();
   TryRanks(2, [&](int rank) {
-    GlooCollective collective(TestWorld(rank, 2), store, comm, RingAlgorithm::kRing, "g");
+    GlooCollective collective(TestWorld(rank, 2), store, comm, kRingAlgorithm, "g");
     if (rank == 1) return;
     std::vector<float> data(10, 1.0F);
     std::string first;
@@ -212,7 +213,7 @@ TEST(CollectiveTest, ProcessesMayStartFurtherApartThanAnOperationTakes) {
   store.Delay("", 10s);
   const CommOptions comm = TestComm();
   RunRanks(3, [&](int rank) {
-    GlooCollective collective(TestWorld(rank, 3), store, comm, RingAlgorithm::kRing, "g");
+    GlooCollective collective(TestWorld(rank, 3), store, comm, kRingAlgorithm, "g");
   });
 }
 
@@ -221,7 +222,7 @@ TEST(CollectiveFaultTest, AMissingRankIsNamedAtTheStart) {
   CommOptions comm = TestComm();
   comm.timeout = comm.start_timeout = 200ms;
   const auto outcomes = TryRanks(2, [&](int rank) {
-    GlooCollective collective(TestWorld(rank, 3), store, comm, RingAlgorithm::kRing, "g");
+    GlooCollective collective(TestWorld(rank, 3), store, comm, kRingAlgorithm, "g");
   });
   ASSERT_NE(outcomes.first, nullptr);
   for (const int rank : {0, 1}) EXPECT_EQ(ErrorOf(outcomes, rank).value().peer(), "worker 2");
@@ -236,7 +237,7 @@ TEST(CollectiveFaultTest, APeerThatNeverConnectsIsNamedAtTheStart) {
   {
     InProcessStore other;
     const auto outcomes = TryRanks(1, [&](int) {
-      GlooCollective collective(TestWorld(1, 2), other, comm, RingAlgorithm::kRing, "g");
+      GlooCollective collective(TestWorld(1, 2), other, comm, kRingAlgorithm, "g");
     });
     EXPECT_EQ(outcomes.failures(), 1);
     nobody = other.Get("g/1-0", Deadline::After(1s));
@@ -246,7 +247,7 @@ TEST(CollectiveFaultTest, APeerThatNeverConnectsIsNamedAtTheStart) {
   store.Set("g/1-0", nobody);
   store.Set("exchange/g/published/1", "");
   const auto outcomes = TryRanks(1, [&](int) {
-    GlooCollective collective(TestWorld(0, 2), store, comm, RingAlgorithm::kRing, "g");
+    GlooCollective collective(TestWorld(0, 2), store, comm, kRingAlgorithm, "g");
   });
   const CommError error = ErrorOf(outcomes, 0).value();
   EXPECT_EQ(error.peer(), "worker 1");
@@ -258,7 +259,7 @@ TEST(CollectiveFaultTest, AWrongTokenIsRefused) {
   const auto outcomes = TryRanks(2, [&](int rank) {
     CommOptions comm = TestComm();
     if (rank == 1) comm.token = "guess";
-    GlooCollective collective(TestWorld(rank, 2), store, comm, RingAlgorithm::kRing, "g");
+    GlooCollective collective(TestWorld(rank, 2), store, comm, kRingAlgorithm, "g");
   });
   EXPECT_EQ(outcomes.failures(), 2);
   const auto error = ErrorOf(outcomes, 0);
@@ -270,8 +271,7 @@ TEST(CollectiveFaultTest, ANameInsteadOfAnAddressIsRefused) {
   InProcessStore store;
   CommOptions comm = TestComm();
   comm.address = "localhost";
-  EXPECT_THROW(GlooCollective(TestWorld(0, 2), store, comm, RingAlgorithm::kRing, "g"),
-               ConfigError);
+  EXPECT_THROW(GlooCollective(TestWorld(0, 2), store, comm, kRingAlgorithm, "g"), ConfigError);
 }
 
 }  // namespace
