@@ -13,6 +13,7 @@
 #include "ringside/common/core/bucket.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/ring/collectives/codec_collective.h"
+#include "ringside/ring/collectives/collective_table.h"
 #include "ringside/ring/collectives/cost_table.h"
 #include "tests/common/thread_ranks.h"
 
