@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <string>
 
 namespace ringside {
 
@@ -28,6 +29,9 @@ class Links {
   static_assert(kSegmentBytes % sizeof(float) == 0);
 
   virtual ~Links() = default;
+
+  /// What errors call a peer: "worker 3".
+  virtual std::string NameOf(int peer) const { return "worker " + std::to_string(peer); }
 
   /// At least `kLeastWindowBytes`.
   virtual std::size_t window_bytes() const = 0;

@@ -82,9 +82,9 @@ std::unique_ptr<Collective> MakeHierarchy(const CollectiveContext& context,
     World lane = context.world;
     lane.rank = map.host;
     lane.workers = hosts;
-    auto ring =
-        std::make_unique<GlooCollective>(lane, context.store, context.comm, kRingAlgorithm,
-                                         fmt::format("{}/lane {}", context.prefix, map.here.rank));
+    auto ring = std::make_unique<GlooCollective>(
+        lane, context.store, context.comm, kRingAlgorithm,
+        fmt::format("{}/lane {}", context.prefix, map.here.rank), map.Lane(map.here.rank));
     parts.outer = encode == nullptr ? std::move(ring) : encode(std::move(ring));
   }
   return std::make_unique<HierarchicalCollective>(std::move(parts), context.world.rank,

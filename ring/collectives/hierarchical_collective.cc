@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "ringside/ring/core/failure_attribution.h"
@@ -42,7 +41,7 @@ void HierarchicalCollective::AllReduceSum(const BucketMessage& message) {
       const BucketMessage piece = message.Piece(begin, std::min(piece_elements, elements - begin));
       const BucketMessage share = inner_->ReduceScatter(piece, shares);
       // A chunk is empty on all ranks of a lane or on none.
-      if (!share.data.empty()) Outside([&] { outer_->AllReduceSum(share); });
+      if (!share.data.empty() && outer_ != nullptr) outer_->AllReduceSum(share);
       inner_->AllGatherChunks(piece, shares);
     }
   });
@@ -57,7 +56,7 @@ void HierarchicalCollective::Broadcast(std::span<std::byte> data, int root) {
     const int host = static_cast<int>(at - map_.hosts.begin());
     const int rank = static_cast<int>(std::ranges::find(*at, root) - at->begin());
     if (host == map_.host) inner_->Broadcast(data, rank);
-    if (map_.here.rank == 0) Outside([&] { outer_->Broadcast(data, host); });
+    if (map_.here.rank == 0 && outer_ != nullptr) outer_->Broadcast(data, host);
     if (host != map_.host) inner_->Broadcast(data, 0);
   });
 }
@@ -90,34 +89,13 @@ void HierarchicalCollective::GatherHosts(std::span<const std::byte> mine) {
   std::ranges::copy(here_, block_.begin());
   if (map_.here.rank == 0) {
     std::ranges::copy(block_, blocks_.begin());  // there is one host
-    Outside([&] { outer_->AllGatherInto(block_, blocks_); });
+    if (outer_ != nullptr) outer_->AllGatherInto(block_, blocks_);
   }
   inner_->Broadcast(blocks_, 0);
 }
 
 Traffic HierarchicalCollective::traffic() const {
   return outer_ == nullptr ? Traffic{} : outer_->traffic();
-}
-
-template <typename Steps>
-void HierarchicalCollective::Outside(const Steps& steps) {
-  if (outer_ == nullptr) return;
-  try {
-    steps();
-  } catch (const CommError& error) {
-    // Lanes number their workers by host.
-    std::size_t host = 0;
-    const std::string& peer = error.peer();
-    const std::string_view prefix = "worker ";
-    const bool named =
-        peer.starts_with(prefix) &&
-        std::from_chars(peer.data() + prefix.size(), peer.data() + peer.size(), host).ec ==
-            std::errc() &&
-        host < map_.hosts.size();
-    if (!named) throw;
-    const auto lane = static_cast<std::size_t>(map_.here.rank);
-    throw CommError(NameOf(map_.hosts[host][lane]), error.operation(), error.what());
-  }
 }
 
 template <typename Steps>

@@ -20,7 +20,8 @@ namespace ringside {
 struct HierarchyParts {
   HostMap map;
   std::unique_ptr<HostCollective> inner;  ///< Among this host's workers.
-  /// Among this lane's workers, by host; null on ranks without a chunk, and with one host.
+  /// Among this lane's workers, by host; null on ranks without a chunk, and with one host. Its
+  /// errors name workers of the job.
   std::unique_ptr<Collective> outer;
 };
 
@@ -47,8 +48,6 @@ class HierarchicalCollective : public Collective {
   template <typename Steps>
   void Run(const Steps& steps);
   [[noreturn]] void Fail(const CommError& seen);
-  template <typename Steps>
-  void Outside(const Steps& steps);
   void GatherHosts(std::span<const std::byte> mine);
 
   HostMap map_;

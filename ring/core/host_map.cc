@@ -5,6 +5,12 @@
 
 namespace ringside {
 
+std::vector<int> HostMap::Lane(int rank) const {
+  std::vector<int> workers;
+  for (const auto& on_host : hosts) workers.push_back(on_host[static_cast<std::size_t>(rank)]);
+  return workers;
+}
+
 int HostMap::smallest() const {
   const auto fewer = [](const auto& a, const auto& b) { return a.size() < b.size(); };
   return static_cast<int>(std::ranges::min_element(hosts, fewer)->size());

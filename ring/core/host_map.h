@@ -21,6 +21,8 @@ struct HostMap {
 
   /// The number of workers on the host with the fewest.
   int smallest() const;
+  /// The workers whose rank on their host is `rank`, by host. Every host has one.
+  std::vector<int> Lane(int rank) const;
 };
 
 /// Groups workers by `names`, the `World::host` of each: equal names, one host. Hosts are in the

@@ -3,8 +3,6 @@
 // data has many of them. The last cell is padded.
 #include "ringside/ring/transports/encoded_links.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "ringside/common/core/errors.h"
@@ -103,6 +101,8 @@ void EncodedLinks::ReceiveAdd(int peer, std::span<std::byte> data, std::span<std
   }
 }
 
+// `Links` carries bytes alone, so that algorithms can sum anything. Which cells they are follows
+// from where they lie in the image, of which `data` is always a part.
 EncodedLinks::Range EncodedLinks::CellsOf(std::span<const std::byte> data) const {
   const auto offset = static_cast<std::size_t>(data.data() - std::as_bytes(wire_).data());
   return {offset / cell_bytes_, (offset + data.size()) / cell_bytes_};
@@ -134,7 +134,7 @@ Encoding EncodedLinks::Checked(int peer, std::span<const std::byte> bytes,
                                std::size_t elements) const {
   const Encoding encoding{bytes, elements};
   const std::string damage = codec_.Validate(encoding);
-  if (!damage.empty()) throw CommError(fmt::format("worker {}", peer), "receiving", damage);
+  if (!damage.empty()) throw CommError(NameOf(peer), "receiving", damage);
   return encoding;
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "ringside/common/codec/codec.h"
@@ -43,6 +44,7 @@ class EncodedLinks : public Links {
   /// Called after the sum: makes the floats equal to what the other ranks decode.
   void Finish();
 
+  std::string NameOf(int peer) const override { return under_.NameOf(peer); }
   std::size_t window_bytes() const override { return under_.window_bytes(); }
   std::size_t element_bytes() const override { return cell_bytes_; }
   void Send(int peer, std::span<const std::byte> data) override;

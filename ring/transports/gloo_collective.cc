@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <string_view>
+#include <utility>
 
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
@@ -26,20 +28,33 @@ std::vector<int> PeersOf(const World& world, std::span<const LinkAlgorithm* cons
   return peers;
 }
 
+std::vector<int> NumbersInJob(const World& world, std::vector<int> workers) {
+  if (!workers.empty()) return workers;
+  workers.resize(static_cast<std::size_t>(world.workers));
+  std::iota(workers.begin(), workers.end(), 0);
+  return workers;
+}
+
 }  // namespace
 
 GlooCollective::GlooCollective(const World& world, Store& store, const CommOptions& comm,
-                               std::span<const LinkAlgorithm* const> algorithms, std::string prefix)
-    : world_(world), store_(store), algorithm_(algorithms.front()), prefix_(std::move(prefix)) {
+                               std::span<const LinkAlgorithm* const> algorithms, std::string prefix,
+                               std::vector<int> workers)
+    : world_(world),
+      of_job_(NumbersInJob(world, std::move(workers))),
+      store_(store),
+      algorithm_(algorithms.front()),
+      prefix_(std::move(prefix)) {
   if (world.workers == 1) return;
   const SigpipeGuard guard;
   scratch_.resize(Links::kSegmentBytes);
   try {
-    links_ = std::make_unique<GlooLinks>(GlooLinksOptions{.world = world,
-                                                          .store = store,
-                                                          .comm = comm,
-                                                          .prefix = prefix_,
-                                                          .peers = PeersOf(world, algorithms)});
+    links_ = ConnectGloo({.world = world,
+                          .store = store,
+                          .comm = comm,
+                          .prefix = prefix_,
+                          .peers = PeersOf(world, algorithms),
+                          .workers = of_job_});
   } catch (const CommError& error) {
     Fail(Operation("the start of the ring"), error);
   }
@@ -65,7 +80,7 @@ void GlooCollective::AllReduceEncoded(const BucketMessage& message, Codec& codec
 }
 
 void GlooCollective::Broadcast(std::span<std::byte> data, int root) {
-  Run(Operation::WithWorker("broadcast from", root),
+  Run(Operation::WithWorker("broadcast from", WorkerOf(root)),
       [&](Links& links) { RingBroadcast(links, world_.rank, world_.workers, root, data); });
 }
 
@@ -90,7 +105,7 @@ void GlooCollective::Run(const Operation& operation, const Steps& steps) {
 }
 
 void GlooCollective::Fail(const Operation& operation, const CommError& seen) {
-  const std::string self = fmt::format("worker {}", world_.rank);
+  const std::string self = fmt::format("worker {}", WorkerOf(world_.rank));
   ReportMissingPeer(store_, prefix_, self, seen.peer());
   links_.reset();
   const std::string culprit = FindFailedPeer(store_, prefix_, self, seen.peer());

@@ -30,12 +30,16 @@ namespace ringside {
 class GlooCollective : public EncodableCollective {
  public:
   /// Collective; rendezvous under `prefix`, which is new for each collective of a job. Borrows
-  /// `store`. Connects for all of `algorithms` (at least one) and sums with the first.
+  /// `store`. Connects for all of `algorithms` (at least one) and sums with the first. `workers`
+  /// tells which worker of the job each rank of `world` is, so that errors name that one; empty:
+  /// the one with the same number.
   GlooCollective(const World& world, Store& store, const CommOptions& comm,
-                 std::span<const LinkAlgorithm* const> algorithms, std::string prefix);
+                 std::span<const LinkAlgorithm* const> algorithms, std::string prefix,
+                 std::vector<int> workers = {});
   GlooCollective(const World& world, Store& store, const CommOptions& comm,
-                 const LinkAlgorithm& algorithm, std::string prefix)
-      : GlooCollective(world, store, comm, std::array{&algorithm}, std::move(prefix)) {}
+                 const LinkAlgorithm& algorithm, std::string prefix, std::vector<int> workers = {})
+      : GlooCollective(world, store, comm, std::array{&algorithm}, std::move(prefix),
+                       std::move(workers)) {}
 
   /// From now on sums with `algorithm`, one of those it was made for. Called on every rank.
   void Use(const LinkAlgorithm& algorithm) { algorithm_ = &algorithm; }
@@ -55,11 +59,14 @@ class GlooCollective : public EncodableCollective {
 
   [[noreturn]] void Fail(const Operation& operation, const CommError& seen);
 
+  int WorkerOf(int rank) const { return of_job_[static_cast<std::size_t>(rank)]; }
+
   World world_;
+  const std::vector<int> of_job_;  // by rank: the worker's number in the job
   Store& store_;
   const LinkAlgorithm* algorithm_;
   std::string prefix_;
-  std::unique_ptr<GlooLinks> links_;  // null in a world of one, and after a failure
+  std::unique_ptr<CountingLinks> links_;  // null in a world of one, and after a failure
   std::vector<std::byte> scratch_;
   EncodedLinks::Workspace encoded_;
   FailureLatch failure_;

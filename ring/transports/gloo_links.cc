@@ -49,8 +49,6 @@ std::size_t WindowBytes() {
   return std::clamp(segments * Links::kSegmentBytes, Links::kLeastWindowBytes, kMostWindowBytes);
 }
 
-std::string WorkerName(int rank) { return fmt::format("worker {}", rank); }
-
 /// Gloo's messages start with its own source position, which tells a user nothing.
 std::string Reason(const std::exception& error) {
   const std::string text = error.what();
@@ -77,31 +75,18 @@ std::shared_ptr<gloo::transport::Device> MakeDevice(const std::string& address) 
   }
 }
 
-}  // namespace
-
-/// The device and the pairs, declared so that they are destroyed in the right order.
-class GlooLinks::Transport {
+class GlooLinks : public CountingLinks {
  public:
-  explicit Transport(const GlooLinksOptions& options)
-      : device_(MakeDevice(options.comm.address)),
-        context_(device_->createContext(options.world.rank, options.world.workers)) {
-    context_->setTimeout(options.comm.timeout);
-  }
+  /// `peers` without repetitions.
+  GlooLinks(const GlooLinksOptions& options, std::span<const int> peers);
 
-  void Connect(const GlooLinksOptions& options, std::span<const int> peers);
-
-  void Send(int peer, std::span<const std::byte> data) {
-    gloo::transport::Buffer& buffer = *channels_[static_cast<std::size_t>(peer)].out;
-    // Gloo's sending side never writes, though its interface asks for a mutable pointer.
-    BufferTarget::Set(buffer, const_cast<std::byte*>(data.data()), data.size());
-    buffer.send(0, data.size());
-    buffer.waitSend();  // it was sent; Gloo counts what nobody has waited for
+  std::string NameOf(int peer) const override {
+    return fmt::format("worker {}", workers_[static_cast<std::size_t>(peer)]);
   }
-  void Receive(int peer, std::span<std::byte> data) {
-    gloo::transport::Buffer& buffer = *channels_[static_cast<std::size_t>(peer)].in;
-    BufferTarget::Set(buffer, data.data(), data.size());
-    buffer.waitRecv();
-  }
+  std::size_t window_bytes() const override { return window_bytes_; }
+  void Send(int peer, std::span<const std::byte> data) override;
+  void Receive(int peer, std::span<std::byte> data) override;
+  const Traffic& traffic() const override { return traffic_; }
 
  private:
   /// The buffers for messages to and from a peer.
@@ -112,15 +97,34 @@ class GlooLinks::Transport {
 
   gloo::transport::Pair& pair(int peer) { return *context_->getPair(peer); }
   void Publish(const GlooLinksOptions& options, std::span<const int> peers);
+  /// Returns when all ranks have published their addresses.
+  void AwaitAll(const GlooLinksOptions& options, const Deadline& deadline) const;
+  void Connect(const GlooLinksOptions& options, std::span<const int> peers);
   void ConnectTo(int peer, const GlooLinksOptions& options, const Deadline& published,
                  const Deadline& connected);
+  void Authenticate(const GlooLinksOptions& options, std::span<const int> peers);
 
+  const std::vector<int> workers_;  // by rank
+  const std::size_t window_bytes_;
+  // In the order in which they depend on each other: destruction goes the other way.
   std::shared_ptr<gloo::transport::Device> device_;
   std::shared_ptr<gloo::transport::Context> context_;
   std::vector<Channel> channels_;  // by rank; empty for ranks that are no peers
+  Traffic traffic_;
 };
 
-void GlooLinks::Transport::Publish(const GlooLinksOptions& options, std::span<const int> peers) {
+GlooLinks::GlooLinks(const GlooLinksOptions& options, std::span<const int> peers)
+    : workers_(options.workers.begin(), options.workers.end()),
+      window_bytes_(WindowBytes()),
+      device_(MakeDevice(options.comm.address)),
+      context_(device_->createContext(options.world.rank, options.world.workers)) {
+  context_->setTimeout(options.comm.timeout);
+  Connect(options, peers);
+  Authenticate(options, peers);
+  traffic_ = {};
+}
+
+void GlooLinks::Publish(const GlooLinksOptions& options, std::span<const int> peers) {
   for (const int peer : peers) {
     const auto address = context_->createPair(peer)->address().bytes();
     options.store.Set(fmt::format("{}/{}-{}", options.prefix, options.world.rank, peer),
@@ -128,8 +132,22 @@ void GlooLinks::Transport::Publish(const GlooLinksOptions& options, std::span<co
   }
 }
 
-void GlooLinks::Transport::ConnectTo(int peer, const GlooLinksOptions& options,
-                                     const Deadline& published, const Deadline& connected) {
+// `StoreAllGather` would name ranks of these links, not workers of the job.
+void GlooLinks::AwaitAll(const GlooLinksOptions& options, const Deadline& deadline) const {
+  const std::string name = options.prefix + "/published";
+  const auto key = [&](int rank) { return fmt::format("exchange/{}/{}", name, rank); };
+  options.store.Set(key(options.world.rank), "");
+  for (int rank = 0; rank < options.world.workers; ++rank) {
+    try {
+      options.store.Get(key(rank), deadline);
+    } catch (const CommError& error) {
+      throw CommError(NameOf(rank), "exchange of " + name, error.what());
+    }
+  }
+}
+
+void GlooLinks::ConnectTo(int peer, const GlooLinksOptions& options, const Deadline& published,
+                          const Deadline& connected) {
   const std::string key = fmt::format("{}/{}-{}", options.prefix, peer, options.world.rank);
   const std::vector<std::byte> bytes = FromHex(options.store.Get(key, published));
   const auto* chars = reinterpret_cast<const char*>(bytes.data());
@@ -138,17 +156,17 @@ void GlooLinks::Transport::ConnectTo(int peer, const GlooLinksOptions& options,
   if (connected.expired()) throw InternalError("it did not connect in time");
 }
 
-void GlooLinks::Transport::Connect(const GlooLinksOptions& options, std::span<const int> peers) {
+void GlooLinks::Connect(const GlooLinksOptions& options, std::span<const int> peers) {
   Publish(options, peers);
   // Gloo limits a connect by the operation timeout: connect only when all processes are there.
   const Deadline published = Deadline::After(options.comm.rendezvous_timeout());
-  StoreAllGather(options.store, options.world, options.prefix + "/published", "", published);
+  AwaitAll(options, published);
   const Deadline connected = Deadline::After(options.comm.timeout);
   for (const int peer : peers) {
     try {
       ConnectTo(peer, options, published, connected);
     } catch (const std::exception& error) {
-      throw CommError(WorkerName(peer), "connecting", Reason(error));
+      throw CommError(NameOf(peer), "connecting", Reason(error));
     }
   }
   channels_.resize(static_cast<std::size_t>(options.world.workers));
@@ -158,19 +176,6 @@ void GlooLinks::Transport::Connect(const GlooLinksOptions& options, std::span<co
                                                  pair(peer).createRecvBuffer(kSlot, nullptr, 0)};
   }
 }
-
-GlooLinks::GlooLinks(const GlooLinksOptions& options) : window_bytes_(WindowBytes()) {
-  auto peers = options.peers;
-  std::ranges::sort(peers);
-  const auto repeated = std::ranges::unique(peers);
-  peers.erase(repeated.begin(), repeated.end());
-  transport_ = std::make_unique<Transport>(options);
-  transport_->Connect(options, peers);
-  Authenticate(options, peers);
-  traffic_ = {};
-}
-
-GlooLinks::~GlooLinks() = default;
 
 void GlooLinks::Authenticate(const GlooLinksOptions& options, std::span<const int> peers) {
   // As long as a window: Gloo sizes a socket's send buffer by the largest message it has sent, and
@@ -185,26 +190,42 @@ void GlooLinks::Authenticate(const GlooLinksOptions& options, std::span<const in
   for (const int peer : peers) {
     Receive(peer, message);  // the peer's window may have another size
     if (proof.Check(head, peer, options.world.rank)) continue;
-    throw CommError(WorkerName(peer), "the handshake", "it does not know the token of this job");
+    throw CommError(NameOf(peer), "the handshake", "it does not know the token of this job");
   }
 }
 
 void GlooLinks::Send(int peer, std::span<const std::byte> data) {
   try {
-    transport_->Send(peer, data);
+    gloo::transport::Buffer& buffer = *channels_[static_cast<std::size_t>(peer)].out;
+    // Gloo's sending side never writes, though its interface asks for a mutable pointer.
+    BufferTarget::Set(buffer, const_cast<std::byte*>(data.data()), data.size());
+    buffer.send(0, data.size());
+    buffer.waitSend();  // it was sent; Gloo counts what nobody has waited for
     traffic_.sent += data.size();
   } catch (const std::exception& error) {
-    throw CommError(WorkerName(peer), "sending", Reason(error));
+    throw CommError(NameOf(peer), "sending", Reason(error));
   }
 }
 
 void GlooLinks::Receive(int peer, std::span<std::byte> data) {
   try {
-    transport_->Receive(peer, data);
+    gloo::transport::Buffer& buffer = *channels_[static_cast<std::size_t>(peer)].in;
+    BufferTarget::Set(buffer, data.data(), data.size());
+    buffer.waitRecv();
     traffic_.received += data.size();
   } catch (const std::exception& error) {
-    throw CommError(WorkerName(peer), "receiving", Reason(error));
+    throw CommError(NameOf(peer), "receiving", Reason(error));
   }
+}
+
+}  // namespace
+
+std::unique_ptr<CountingLinks> ConnectGloo(const GlooLinksOptions& options) {
+  auto peers = options.peers;
+  std::ranges::sort(peers);
+  const auto repeated = std::ranges::unique(peers);
+  peers.erase(repeated.begin(), repeated.end());
+  return std::make_unique<GlooLinks>(options, peers);
 }
 
 }  // namespace ringside

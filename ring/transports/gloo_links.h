@@ -18,39 +18,30 @@ struct GlooLinksOptions {
   const World& world;
   Store& store;  ///< Used during construction alone.
   const CommOptions& comm;
-  std::string prefix;      ///< Prefix of the keys in the store: new for each set of links.
-  std::vector<int> peers;  ///< Ranks to connect to; mutual. May repeat.
+  std::string prefix;            ///< Prefix of the keys in the store: new for each set of links.
+  std::vector<int> peers;        ///< Ranks to connect to; mutual. May repeat.
+  std::span<const int> workers;  ///< Which worker of the job each rank is: for errors.
 };
 
-/// Links over Gloo's TCP transport: Gloo listens, connects, frames and times out. Every connection
-/// is bound to the address of `CommOptions`. Both ends first prove that they know the job's token.
-/// The connection is not encrypted.
+/// Links that count the bytes of messages sent and received.
+class CountingLinks : public Links {
+ public:
+  virtual const Traffic& traffic() const = 0;
+};
+
+/// Connects over Gloo's TCP transport: Gloo listens, connects, frames and times out. Every
+/// connection is bound to the address of `CommOptions`. Both ends first prove that they know the
+/// job's token. The connection is not encrypted.
 ///
 /// Pairs are in Gloo's synchronous mode: the calling thread reads and writes the sockets itself, so
 /// no message waits for a second thread to wake. The next call on a connection notices that the
 /// peer is gone; a silent peer is noticed after `CommOptions.timeout`.
 ///
-/// The caller blocks SIGPIPE (`SigpipeGuard`). Destruction closes the connections; what was sent
-/// before still arrives.
-class GlooLinks : public Links {
- public:
-  /// Collective. Throws `CommError` naming the first peer that is missing or not of this job.
-  explicit GlooLinks(const GlooLinksOptions& options);
-  ~GlooLinks() override;
-
-  std::size_t window_bytes() const override { return window_bytes_; }
-  void Send(int peer, std::span<const std::byte> data) override;
-  void Receive(int peer, std::span<std::byte> data) override;
-  const Traffic& traffic() const { return traffic_; }
-
- private:
-  class Transport;
-  void Authenticate(const GlooLinksOptions& options, std::span<const int> peers);
-
-  std::size_t window_bytes_;
-  std::unique_ptr<Transport> transport_;
-  Traffic traffic_;
-};
+/// The caller blocks SIGPIPE (`SigpipeGuard`), now and whenever it uses the links. Destruction
+/// closes the connections; what was sent before still arrives. The links own all they use.
+///
+/// Collective. Throws `CommError` naming the first peer that is missing or not of this job.
+std::unique_ptr<CountingLinks> ConnectGloo(const GlooLinksOptions& options);
 
 }  // namespace ringside
 

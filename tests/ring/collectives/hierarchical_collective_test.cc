@@ -35,6 +35,7 @@ TEST(HostMapTest, GroupsWorkersByTheNamesOfTheirHosts) {
   EXPECT_EQ(map.here.rank, 1);
   EXPECT_THAT(map.here.workers, ElementsAre(1, 4));
   EXPECT_EQ(map.smallest(), 1);
+  EXPECT_THAT(map.Lane(0), ElementsAre(0, 1, 3));
 }
 
 /// The host of every worker.
@@ -165,18 +166,19 @@ INSTANTIATE_TEST_SUITE_P(Topologies, HierarchicalCollectiveTest,
 std::unique_ptr<Collective> HierarchyOnGloo(const Hosts& hosts, const World& world, Store& store,
                                             const CommOptions& comm) {
   HierarchyParts parts{.map = MapHosts(world.rank, hosts), .inner = nullptr, .outer = nullptr};
-  const auto gloo = [&](int rank, std::size_t workers, const std::string& prefix) {
+  const auto gloo = [&](int rank, std::vector<int> workers, const std::string& prefix) {
     World among = world;
     among.rank = rank;
-    among.workers = static_cast<int>(workers);
-    return std::make_unique<GlooCollective>(among, store, comm, kRingAlgorithm, prefix);
+    among.workers = static_cast<int>(workers.size());
+    return std::make_unique<GlooCollective>(among, store, comm, kRingAlgorithm, prefix,
+                                            std::move(workers));
   };
   const HostMap& map = parts.map;
   parts.inner = std::make_unique<AllReduceHostCollective>(
-      gloo(map.here.rank, map.here.workers.size(), "host " + std::to_string(map.host)),
-      map.here.rank);
+      gloo(map.here.rank, map.here.workers, "host " + std::to_string(map.host)), map.here.rank);
   if (map.hosts.size() > 1 && map.here.rank < map.smallest()) {
-    parts.outer = gloo(map.host, map.hosts.size(), "lane " + std::to_string(map.here.rank));
+    const std::string prefix = "lane " + std::to_string(map.here.rank);
+    parts.outer = gloo(map.host, map.Lane(map.here.rank), prefix);
   }
   return std::make_unique<HierarchicalCollective>(std::move(parts), world.rank, store, "hierarchy");
 }
@@ -226,6 +228,7 @@ TEST(HierarchicalCollectiveFaultTest, EveryRankOfEveryHostNamesTheOneThatLeft) {
       } catch (const CommError& error) {
         EXPECT_EQ(error.peer(), "worker " + std::to_string(leaver)) << error.what();
       }
+      EXPECT_THAT(error.operation(), testing::HasSubstr("bucket 1")) << error.what();
     }
   }
 }
