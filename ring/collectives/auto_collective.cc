@@ -73,10 +73,9 @@ AutoCollective::AutoCollective(const CollectiveContext& context)
   const HostMap map = MapOf(context);
   const bool shares = map.hosts.size() < static_cast<std::size_t>(context.world.workers);
   if (shares && context.options.codec.entry->scheme != AggregationScheme::kReencodedPerHop) {
-    const StrategyOptions defaults;
     const CollectiveEntry hierarchical = HierarchicalCollectiveEntry();
     hierarchy_ = hierarchical.make(
-        {context.world, context.store, context.comm, defaults, context.prefix + "/hierarchy"});
+        {context.world, context.store, context.comm, defaults_, context.prefix + "/hierarchy"});
     one_host_ = map.hosts.size() == 1;
     names.push_back(one_host_ ? ShmCollectiveEntry().name : hierarchical.name);
   }

@@ -55,6 +55,7 @@ class AutoCollective : public EncodableCollective {
   // Ways to sum: the algorithms, and one more where there is a hierarchy.
   std::vector<const LinkAlgorithm*> algorithms_;
   GlooCollective gloo_;
+  const StrategyOptions defaults_;         // the options of `hierarchy_`, which borrows them
   std::unique_ptr<Collective> hierarchy_;  // null where no two workers share a host
   bool one_host_ = false;
   CostTable costs_;
