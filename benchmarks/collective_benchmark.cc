@@ -125,7 +125,7 @@ class Contest {
       : job_(job) {
     for (const Ours& each : ours) {
       Add(each.name, [collective = each.collective.get()](auto span) {
-        collective->AllReduceSum({.data = span});
+        collective->AllReduceSum({.data = span, .vector = FlatVector::kGrads});
       });
     }
     Add("copy", [&space](auto span) {

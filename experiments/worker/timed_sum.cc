@@ -40,7 +40,8 @@ class TimedSum : public TimedOperation {
   }
 
   void Run() override {
-    collective_->AllReduceSum({.data = space_.grads(), .offset = 0, .bucket = 0, .step = step_++});
+    collective_->AllReduceSum(
+        {.data = space_.grads(), .bucket = 0, .step = step_++, .vector = FlatVector::kGrads});
   }
 
   std::optional<std::int64_t> CountMismatches() override {

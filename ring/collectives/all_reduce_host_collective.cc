@@ -33,8 +33,8 @@ void AllReduceHostCollective::AllGatherInto(std::span<const std::byte> mine,
   inner_->AllGatherInto(mine, all);
 }
 
-std::size_t AllReduceHostCollective::PieceElements(std::span<const float> data) const {
-  return std::max<std::size_t>(data.size(), 1);
+std::size_t AllReduceHostCollective::PieceElements(const BucketMessage& message) const {
+  return std::max<std::size_t>(message.data.size(), 1);
 }
 
 BucketMessage AllReduceHostCollective::ReduceScatter(const BucketMessage& piece, int shares) {

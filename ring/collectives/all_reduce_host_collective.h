@@ -27,7 +27,7 @@ class AllReduceHostCollective : public HostCollective {
   Traffic traffic() const override { return inner_->traffic(); }
   std::string Notes() const override { return inner_->Notes(); }
 
-  std::size_t PieceElements(std::span<const float> data) const override;
+  std::size_t PieceElements(const BucketMessage& message) const override;
   BucketMessage ReduceScatter(const BucketMessage& piece, int shares) override;
   void AllGatherChunks(const BucketMessage& piece, int shares) override;
 

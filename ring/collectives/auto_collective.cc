@@ -90,31 +90,34 @@ void AutoCollective::Prepare(const FlatSpace& space, const BucketPlan& plan) {
   for (const std::size_t bytes : SizesFor(plan)) {
     const std::size_t elements = bytes / sizeof(float);
     if (elements > space.size()) small.resize(elements);
-    const auto data = elements > space.size() ? std::span(small) : space.grads().first(elements);
+    const BucketMessage trial =
+        elements > space.size()
+            ? BucketMessage{.data = small}
+            : BucketMessage{.data = space.grads().first(elements), .vector = FlatVector::kGrads};
     std::vector<double> seconds;
     const std::size_t ways = algorithms_.size() + (hierarchy_ == nullptr ? 0 : 1);
-    for (std::size_t way = 0; way < ways; ++way) seconds.push_back(Measure(way, data, spent));
+    for (std::size_t way = 0; way < ways; ++way) seconds.push_back(Measure(way, trial, spent));
     costs_.Add(bytes, std::move(seconds));
     if (spent > kBudget) break;
   }
 }
 
-double AutoCollective::Measure(std::size_t way, std::span<float> data, double& spent) {
-  double best = Time(way, data, 1);
+double AutoCollective::Measure(std::size_t way, const BucketMessage& trial, double& spent) {
+  double best = Time(way, trial, 1);
   spent += best;
   const int sums = std::clamp(static_cast<int>(kRoundSeconds / best), 1, 50);
   for (int round = 0; round < kRounds && spent < kBudget; ++round) {
-    const double seconds = Time(way, data, sums);
+    const double seconds = Time(way, trial, sums);
     spent += seconds * sums;
     best = std::min(best, seconds);
   }
   return best;
 }
 
-double AutoCollective::Time(std::size_t way, std::span<float> data, int sums) {
+double AutoCollective::Time(std::size_t way, const BucketMessage& trial, int sums) {
   gloo_.AllGather({});
   const auto begin = Clock::now();
-  for (int i = 0; i < sums; ++i) Sum(way, {.data = data});
+  for (int i = 0; i < sums; ++i) Sum(way, trial);
   const double mine = std::chrono::duration<double>(Clock::now() - begin).count() / sums;
   return Largest(gloo_.AllGather(std::as_bytes(std::span(&mine, 1))));
 }

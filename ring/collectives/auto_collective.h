@@ -48,9 +48,9 @@ class AutoCollective : public EncodableCollective {
   std::size_t ChooseAlgorithm(std::size_t bytes) const;
   void Sum(std::size_t way, const BucketMessage& message);
   /// Returns the slowest rank's seconds for one sum: the same on every rank.
-  double Time(std::size_t way, std::span<float> data, int sums);
+  double Time(std::size_t way, const BucketMessage& trial, int sums);
   /// Returns the best round's `Time`; adds the seconds of all rounds to `spent`.
-  double Measure(std::size_t way, std::span<float> data, double& spent);
+  double Measure(std::size_t way, const BucketMessage& trial, double& spent);
 
   // Ways to sum: the algorithms, and one more where there is a hierarchy.
   std::vector<const LinkAlgorithm*> algorithms_;

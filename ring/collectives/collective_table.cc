@@ -15,6 +15,7 @@
 #include "ringside/ring/collectives/link_collective_entry.h"
 #include "ringside/ring/core/host_map.h"
 #include "ringside/ring/shm/shm_collective.h"
+#include "ringside/ring/shm/shm_strategy.h"
 #include "ringside/ring/transports/gloo_collective.h"
 
 namespace ringside {
@@ -131,6 +132,9 @@ CollectiveEntry ShmCollectiveEntry() {
                 return std::string(
                     "nothing travels through shared memory: encoding would only cost time");
               },
+          .make_strategy = [](const StrategyContext& context) -> std::unique_ptr<Strategy> {
+            return std::make_unique<ShmStrategy>(context);
+          },
           .bound = NoCost,  // no link is used
           .options = {},
           .rejected_keys =

@@ -36,7 +36,7 @@ void HierarchicalCollective::AllReduceSum(const BucketMessage& message) {
   Run([&] {
     const int shares = map_.smallest();
     const std::size_t elements = message.data.size();
-    const std::size_t piece_elements = inner_->PieceElements(message.data);
+    const std::size_t piece_elements = inner_->PieceElements(message);
     for (std::size_t begin = 0; begin < elements; begin += piece_elements) {
       const BucketMessage piece = message.Piece(begin, std::min(piece_elements, elements - begin));
       const BucketMessage share = inner_->ReduceScatter(piece, shares);

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "ringside/common/core/bucket_plan.h"
+#include "ringside/common/core/flat_vector.h"
 
 namespace ringside {
 
@@ -18,10 +19,12 @@ struct BucketMessage {
   std::size_t offset = 0;  ///< Position of data[0] in the flat vectors, in elements.
   int bucket = kNoBucket;  ///< Index in plan order.
   std::int64_t step = 0;   ///< 0-based global step whose gradient this is.
+  /// The vector that `data` lies in, at `offset`. The same on every rank.
+  FlatVector vector = FlatVector::kNone;
 
   /// Returns `count` elements of this message, from element `begin` on.
   BucketMessage Piece(std::size_t begin, std::size_t count) const {
-    return {data.subspan(begin, count), offset + begin, bucket, step};
+    return {data.subspan(begin, count), offset + begin, bucket, step, vector};
   }
 };
 

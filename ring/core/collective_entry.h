@@ -48,6 +48,9 @@ struct CollectiveEntry {
   std::function<std::string(const CodecOptions&)> why_not_encoded = [](const CodecOptions&) {
     return std::string();
   };
+  /// Makes the strategy that sums in this way. Empty: `AllReduceStrategy`, with `make` or
+  /// `make_encoded`. Otherwise the codec is up to this strategy.
+  std::function<std::unique_ptr<Strategy>(const StrategyContext&)> make_strategy = {};
 
   // As in `StrategyEntry`.
   std::function<Cost(const CostInput&)> bound = AllReduceCost;

@@ -2,7 +2,6 @@
 #define RINGSIDE_RING_CORE_HOST_COLLECTIVE_H_
 
 #include <cstddef>
-#include <span>
 
 #include "ringside/ring/core/collective.h"
 
@@ -12,9 +11,9 @@ namespace ringside {
 /// chunk of the sum. A hierarchy needs that: in between it sums the chunks over the hosts.
 class HostCollective : public Collective {
  public:
-  /// Returns how many elements of `data` the two calls below take at a time; the same on every
+  /// Returns how many elements of `message` the two calls below take at a time; the same on every
   /// rank.
-  virtual std::size_t PieceElements(std::span<const float> data) const = 0;
+  virtual std::size_t PieceElements(const BucketMessage& message) const = 0;
   /// Sums `piece` over all ranks and returns this rank's chunk of the sum, with the chunk's offset.
   /// The collective chooses where the data lie; the caller may change them until `AllGatherChunks`.
   /// There are `shares` chunks; ranks from there on have none. All hosts cut equal pieces equally.

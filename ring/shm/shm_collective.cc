@@ -2,7 +2,7 @@
 // all vectors and writes it to all of them; a barrier. N M bytes are read and N M written, in
 // total.
 //
-// Other spans are staged in slots, one per rank: copy in, a barrier, sum chunks, a barrier, copy
+// All other data are staged in slots, one per rank: copy in, a barrier, sum chunks, a barrier, copy
 // chunks out. Every rank sums small spans whole, which saves the second barrier. Operations use two
 // sets of slots in turn: a rank that writes to a set again has passed the barrier of the operation
 // in between, so no rank still reads what it overwrites.
@@ -77,8 +77,8 @@ void ShmCollective::Run(const Steps& steps) {
 void ShmCollective::AllReduceSum(const BucketMessage& message) {
   const Operation operation("all-reduce of", message);
   Run([&] {
-    if (spaces_.Contains(message.data)) {
-      SumInPlace(message.data, operation);
+    if (spaces_.Contains(message)) {
+      SumInPlace(message, operation);
     } else if (message.data.size_bytes() <= kSmallBytes) {
       SumSmall(message.data, operation);
     } else {
@@ -92,7 +92,7 @@ void ShmCollective::SumStaged(const BucketMessage& message, const Operation& wha
   for (std::size_t begin = 0; begin < elements; begin += kSlotFloats) {
     const BucketMessage piece = message.Piece(begin, std::min(kSlotFloats, elements - begin));
     Reduce(piece, size_, what);
-    Gather(piece.data, size_, what);
+    Gather(piece, size_, what);
   }
 }
 
@@ -104,17 +104,17 @@ void ShmCollective::SumSmall(std::span<float> data, const Operation& what) {
   CountTraffic(0, data.size());
 }
 
-void ShmCollective::SumInPlace(std::span<float> data, const Operation& what) {
-  const CacheAlignedChunk share = ChunkOf(data, size_, rank_);
-  const auto vectors = Attached(data.subspan(share.begin, share.size()));
+void ShmCollective::SumInPlace(const BucketMessage& message, const Operation& what) {
+  const CacheAlignedChunk share = ChunkOf(message.data, size_, rank_);
+  const auto vectors = Attached(message.Piece(share.begin, share.size()));
   group_->Barrier(what);
   SumVectors(vectors, vectors, share.size());
   group_->Barrier(what);
   CountTraffic(share.size(), share.size());
 }
 
-std::size_t ShmCollective::PieceElements(std::span<const float> data) const {
-  return spaces_.Contains(data) ? data.size() : kSlotFloats;
+std::size_t ShmCollective::PieceElements(const BucketMessage& message) const {
+  return spaces_.Contains(message) ? message.data.size() : kSlotFloats;
 }
 
 BucketMessage ShmCollective::ReduceScatter(const BucketMessage& piece, int shares) {
@@ -124,20 +124,21 @@ BucketMessage ShmCollective::ReduceScatter(const BucketMessage& piece, int share
 }
 
 void ShmCollective::AllGatherChunks(const BucketMessage& piece, int shares) {
-  Run([&] { Gather(piece.data, shares, {"all-gather of", piece}); });
+  Run([&] { Gather(piece, shares, {"all-gather of", piece}); });
 }
 
 BucketMessage ShmCollective::Reduce(const BucketMessage& piece, int shares, const Operation& what) {
-  const bool attached = spaces_.Contains(piece.data);
+  const bool attached = spaces_.Contains(piece);
   BucketMessage terms = piece;
   if (!attached) {
     float* const slot = NextSlot();
     std::ranges::copy(piece.data, slot);
     terms.data = {slot, piece.data.size()};
+    terms.vector = FlatVector::kNone;
   }
   const CacheAlignedChunk chunk = ChunkOf(terms.data, shares, rank_);
   const BucketMessage mine = terms.Piece(chunk.begin, chunk.size());
-  const auto vectors = attached ? Attached(mine.data) : Slots(chunk.begin);
+  const auto vectors = attached ? Attached(mine) : Slots(chunk.begin);
   float* const sum = mine.data.data();
   group_->Barrier(what);
   SumVectors(vectors, std::span(&sum, 1), chunk.size());
@@ -145,12 +146,12 @@ BucketMessage ShmCollective::Reduce(const BucketMessage& piece, int shares, cons
   return mine;
 }
 
-void ShmCollective::Gather(std::span<float> piece, int shares, const Operation& what) {
-  if (!spaces_.Contains(piece)) return GatherStaged(piece, shares, what);
-  const CacheAlignedChunk share = ChunkOf(piece, shares, rank_);
-  const auto mine = piece.subspan(share.begin, share.size());
+void ShmCollective::Gather(const BucketMessage& piece, int shares, const Operation& what) {
+  if (!spaces_.Contains(piece)) return GatherStaged(piece.data, shares, what);
+  const CacheAlignedChunk share = ChunkOf(piece.data, shares, rank_);
+  const BucketMessage mine = piece.Piece(share.begin, share.size());
   for (float* theirs : Attached(mine)) {
-    if (theirs != mine.data()) std::ranges::copy(mine, theirs);
+    if (theirs != mine.data.data()) std::ranges::copy(mine.data, theirs);
   }
   group_->Barrier(what);
   CountTraffic(share.size(), 0);
@@ -168,19 +169,8 @@ void ShmCollective::GatherStaged(std::span<float> piece, int shares, const Opera
 
 void ShmCollective::Broadcast(std::span<std::byte> data, int root) {
   Run([&] {
-    const auto operation = Operation::WithWorker("broadcast from", group_->WorkerOf(root));
-    if (spaces_.Contains(data)) {
-      BroadcastInPlace(data, root, operation);
-    } else {
-      BroadcastStaged(data, root, operation);
-    }
+    BroadcastStaged(data, root, Operation::WithWorker("broadcast from", group_->WorkerOf(root)));
   });
-}
-
-void ShmCollective::BroadcastInPlace(std::span<std::byte> data, int root, const Operation& what) {
-  group_->Barrier(what);
-  if (rank_ != root) std::copy_n(spaces_.Locate(data, root), data.size(), data.data());
-  group_->Barrier(what);
 }
 
 void ShmCollective::BroadcastStaged(std::span<std::byte> data, int root, const Operation& what) {
@@ -213,8 +203,8 @@ void ShmCollective::AllGatherInto(std::span<const std::byte> mine, std::vector<s
   });
 }
 
-std::span<float* const> ShmCollective::Attached(std::span<const float> data) {
-  spaces_.Locate(data, vectors_);
+std::span<float* const> ShmCollective::Attached(const BucketMessage& message) {
+  spaces_.Locate(message.vector, message.offset, vectors_);
   return vectors_;
 }
 

@@ -22,9 +22,9 @@ namespace ringside {
 /// Returns all workers of a job with one host. Throws `ConfigError` when it has several.
 HostRanks AllOnOneHost(const World& world);
 
-/// A collective in the shared memory of one host's workers. Spans of the `FlatSpace` that `Prepare`
-/// got are summed where they lie; others are copied through a region of the collective. Every
-/// element is summed in the order of ranks.
+/// A collective in the shared memory of one host's workers. Messages in a vector of the `FlatSpace`
+/// that `Prepare` got are summed where they lie; all other data are copied through a region of the
+/// collective. Every element is summed in the order of ranks.
 ///
 /// With one worker it uses no shared memory.
 class ShmCollective : public HostCollective {
@@ -43,27 +43,26 @@ class ShmCollective : public HostCollective {
   /// Bytes that this rank has written to, and read from, the memory of other ranks.
   Traffic traffic() const override { return traffic_; }
 
-  std::size_t PieceElements(std::span<const float> data) const override;
+  std::size_t PieceElements(const BucketMessage& message) const override;
   BucketMessage ReduceScatter(const BucketMessage& piece, int shares) override;
   void AllGatherChunks(const BucketMessage& piece, int shares) override;
 
  private:
   template <typename Steps>
   void Run(const Steps& steps);
-  /// Returns where on every rank the elements lie that `data` are in this rank's vectors.
-  std::span<float* const> Attached(std::span<const float> data);
+  /// Returns where the message's elements lie on every rank, in the mapped vectors.
+  std::span<float* const> Attached(const BucketMessage& message);
   /// Returns the slots of the current set, by rank, from element `begin` on.
   std::span<float* const> Slots(std::size_t begin = 0);
   /// Changes to the other set and returns this rank's slot there, to write to.
   float* NextSlot();
 
   void SumSmall(std::span<float> data, const Operation& what);
-  void SumInPlace(std::span<float> data, const Operation& what);
+  void SumInPlace(const BucketMessage& message, const Operation& what);
   void SumStaged(const BucketMessage& message, const Operation& what);
   BucketMessage Reduce(const BucketMessage& piece, int shares, const Operation& what);
-  void Gather(std::span<float> piece, int shares, const Operation& what);
+  void Gather(const BucketMessage& piece, int shares, const Operation& what);
   void GatherStaged(std::span<float> piece, int shares, const Operation& what);
-  void BroadcastInPlace(std::span<std::byte> data, int root, const Operation& what);
   void BroadcastStaged(std::span<std::byte> data, int root, const Operation& what);
   /// Counts the elements written to, and read from, each of the other ranks.
   void CountTraffic(std::size_t written, std::size_t read);

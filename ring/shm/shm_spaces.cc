@@ -1,9 +1,13 @@
 #include "ringside/ring/shm/shm_spaces.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
+
+#include "ringside/common/core/errors.h"
 
 namespace ringside {
 namespace {
@@ -23,11 +27,6 @@ std::vector<SpaceDescriptor> ExchangeCards(Collective& collective, int ranks,
   std::vector<SpaceDescriptor> cards(static_cast<std::size_t>(ranks));
   std::memcpy(cards.data(), bytes.data(), bytes.size());
   return cards;
-}
-
-bool Within(std::span<const std::byte> part, std::span<const float> whole) {
-  const auto bytes = std::as_bytes(whole);
-  return part.data() >= bytes.data() && part.data() + part.size() <= bytes.data() + bytes.size();
 }
 
 /// Processors fetch cache lines in pairs.
@@ -66,23 +65,24 @@ ShmSpaces::ShmSpaces(Collective& collective, int rank, int ranks, const FlatSpac
   }
 }
 
-bool ShmSpaces::Contains(std::span<const std::byte> data) const {
-  return !empty() && (Within(data, own_->params()) || Within(data, own_->grads()));
+bool ShmSpaces::Contains(const BucketMessage& message) const {
+  if (empty() || message.vector == FlatVector::kNone) return false;
+  const auto vector = message.vector == FlatVector::kParams ? own_->params() : own_->grads();
+  const std::size_t size = message.data.size();
+  const bool right = message.offset <= vector.size() && size <= vector.size() - message.offset &&
+                     (size == 0 || message.data.data() == &vector[message.offset]);
+  if (right) return true;
+  throw InternalError(fmt::format(
+      "a sum of bucket {}, step {} does not lie at elements {} to {} of the flat vector that it "
+      "names",
+      message.bucket, message.step, message.offset, message.offset + size));
 }
 
-void ShmSpaces::Locate(std::span<const float> data, std::span<float*> vectors) const {
-  const bool params = Within(std::as_bytes(data), own_->params());
-  const auto offset = data.data() - (params ? own_->params() : own_->grads()).data();
+void ShmSpaces::Locate(FlatVector vector, std::size_t offset, std::span<float*> addresses) const {
   for (std::size_t rank = 0; rank < origins_.size(); ++rank) {
-    vectors[rank] = (params ? origins_[rank].params : origins_[rank].grads) + offset;
+    const Origins& theirs = origins_[rank];
+    addresses[rank] = (vector == FlatVector::kParams ? theirs.params : theirs.grads) + offset;
   }
-}
-
-std::byte* ShmSpaces::Locate(std::span<const std::byte> data, int rank) const {
-  const bool params = Within(data, own_->params());
-  const auto offset = data.data() - std::as_bytes(params ? own_->params() : own_->grads()).data();
-  const Origins& theirs = origins_[static_cast<std::size_t>(rank)];
-  return reinterpret_cast<std::byte*>(params ? theirs.params : theirs.grads) + offset;
 }
 
 }  // namespace ringside

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "ringside/common/core/flat_space.h"
+#include "ringside/common/core/flat_vector.h"
+#include "ringside/ring/core/bucket_message.h"
 #include "ringside/ring/core/collective.h"
 
 namespace ringside {
@@ -32,14 +34,12 @@ class ShmSpaces {
   ShmSpaces(Collective& collective, int rank, int ranks, const FlatSpace& own);
 
   bool empty() const { return origins_.empty(); }
-  /// Whether `data` lies in this rank's vectors and those of the other ranks are mapped.
-  bool Contains(std::span<const std::byte> data) const;
-  bool Contains(std::span<const float> data) const { return Contains(std::as_bytes(data)); }
-  /// Fills `vectors` with the address, for each rank, of the elements that `data` are on this rank.
-  /// This rank's vectors contain `data`.
-  void Locate(std::span<const float> data, std::span<float*> vectors) const;
-  /// Returns the address, for rank `rank`, of the bytes that `data` are on this rank.
-  std::byte* Locate(std::span<const std::byte> data, int rank) const;
+  /// Whether the message lies in a vector and those of the other ranks are mapped. Throws
+  /// `InternalError` when its data are not where it says.
+  bool Contains(const BucketMessage& message) const;
+  /// Fills `addresses` with the address, for each rank, of element `offset` of a vector; not
+  /// `kNone`.
+  void Locate(FlatVector vector, std::size_t offset, std::span<float*> addresses) const;
 
  private:
   struct Origins {

@@ -8,8 +8,14 @@
 
 namespace ringside {
 
-StrategyEntry AllReduceEntry(const CollectiveEntry& collective) {
-  const auto make = [collective](const StrategyContext& context) -> std::unique_ptr<Strategy> {
+namespace {
+
+using StrategyFactory = decltype(StrategyEntry::make);
+using OptionCheck = decltype(StrategyEntry::check);
+
+StrategyFactory FactoryOf(const CollectiveEntry& collective) {
+  if (collective.make_strategy != nullptr) return collective.make_strategy;
+  return [collective](const StrategyContext& context) -> std::unique_ptr<Strategy> {
     return std::make_unique<AllReduceStrategy>(context, [collective, context] {
       return MakeSum(collective,
                      {context.world, context.store, context.comm, context.options,
@@ -17,12 +23,21 @@ StrategyEntry AllReduceEntry(const CollectiveEntry& collective) {
                      context.recorder, context.timeline);
     });
   };
-  const auto check = [collective](const StrategyOptions& options, int workers,
-                                  int servers) -> std::optional<OptionRefusal> {
+}
+
+OptionCheck CheckOf(const CollectiveEntry& collective) {
+  if (collective.make_strategy != nullptr) return collective.check;
+  return [collective](const StrategyOptions& options, int workers,
+                      int servers) -> std::optional<OptionRefusal> {
     if (auto refusal = CheckCodecOn(collective, options.codec)) return refusal;
     if (collective.check == nullptr) return std::nullopt;
     return collective.check(options, workers, servers);
   };
+}
+
+}  // namespace
+
+StrategyEntry AllReduceEntry(const CollectiveEntry& collective) {
   return {.name = collective.name,
           .summary = collective.summary,
           .traits = {.family = Family::kRing,
@@ -30,11 +45,11 @@ StrategyEntry AllReduceEntry(const CollectiveEntry& collective) {
                      .memory = collective.memory,
                      .ranks = collective.ranks,
                      .repeatable = collective.repeatable},
-          .make = make,
+          .make = FactoryOf(collective),
           .bound = collective.bound,
           .options = collective.options,
           .rejected_keys = collective.rejected_keys,
-          .check = check,
+          .check = CheckOf(collective),
           .unavailable = collective.unavailable,
           .backend = collective.backend,
           .transport = collective.transport,

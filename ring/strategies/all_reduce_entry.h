@@ -7,7 +7,8 @@
 namespace ringside {
 
 /// Returns the strategy that sums gradients with this collective and then updates parameters on
-/// every worker (`AllReduceStrategy`). Copies the entry.
+/// every worker (`AllReduceStrategy`), or in its own way (`CollectiveEntry::make_strategy`). Copies
+/// the entry.
 StrategyEntry AllReduceEntry(const CollectiveEntry& collective);
 
 }  // namespace ringside

@@ -245,11 +245,12 @@ void AllReduceStrategy::Sum(const Slot& slot) {
   const Bucket& bucket = slot.bucket;
   context_.timeline.Add(SpanKind::kQueue, slot.submitted, Timeline::Clock::now(), bucket.step,
                         bucket.index, kQueueLane);
-  const std::span<float> data = rule_->Contribute(bucket, slot.moment);
-  if (data.empty()) return;
+  const FlatVector vector = rule_->Contribute(bucket, slot.moment);
+  if (vector == FlatVector::kNone || bucket.grads.empty()) return;
   const ScopedSpan span(context_.timeline, SpanKind::kWire, bucket.step, bucket.index,
                         kCommunicationLane);
-  const BucketMessage message{data, bucket.offset, bucket.index, bucket.step};
+  const BucketMessage message{vector == FlatVector::kParams ? bucket.params : bucket.grads,
+                              bucket.offset, bucket.index, bucket.step, vector};
   CheckIsBucket(message, *plan_);
   Counted([&] { collective_->AllReduceSum(message); });
 }

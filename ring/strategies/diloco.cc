@@ -12,12 +12,12 @@ void Diloco::Start(const FlatSpace& space, const BucketPlan&) {
                            space.size());
 }
 
-std::span<float> Diloco::BeginSync(const Bucket& bucket) {
+FlatVector Diloco::BeginSync(const Bucket& bucket) {
   const float* origin = origin_params_.data() + bucket.offset;
   for (std::size_t i = 0; i < bucket.params.size(); ++i) {
     bucket.grads[i] = origin[i] - bucket.params[i];
   }
-  return bucket.grads;
+  return FlatVector::kGrads;
 }
 
 void Diloco::EndSync(const Bucket& bucket) {

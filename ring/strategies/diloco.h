@@ -40,7 +40,7 @@ class Diloco : public PeriodicRule {
   void Start(const FlatSpace& space, const BucketPlan& plan) override;
 
  protected:
-  std::span<float> BeginSync(const Bucket& bucket) override;
+  FlatVector BeginSync(const Bucket& bucket) override;
   void EndSync(const Bucket& bucket) override;
 
  private:

@@ -7,7 +7,7 @@ class GradientSum : public UpdateRule {
  public:
   explicit GradientSum(const StrategyContext& context) : context_(context) {}
 
-  std::span<float> Contribute(const Bucket& bucket, UpdateTrigger) override { return bucket.grads; }
+  FlatVector Contribute(const Bucket&, UpdateTrigger) override { return FlatVector::kGrads; }
   void Apply(const Bucket& bucket, UpdateTrigger) override {
     context_.optimizer.Apply(bucket.offset, bucket.params, bucket.grads,
                              {bucket.step + 1, context_.schedule.At(bucket.step)});

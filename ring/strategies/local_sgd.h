@@ -12,7 +12,7 @@ class LocalSgd : public PeriodicRule {
   using PeriodicRule::PeriodicRule;
 
  protected:
-  std::span<float> BeginSync(const Bucket& bucket) override { return bucket.params; }
+  FlatVector BeginSync(const Bucket&) override { return FlatVector::kParams; }
   void EndSync(const Bucket& bucket) override { Average(bucket.params); }
 };
 

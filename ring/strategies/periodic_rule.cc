@@ -2,10 +2,10 @@
 
 namespace ringside {
 
-std::span<float> PeriodicRule::Contribute(const Bucket& bucket, UpdateTrigger moment) {
+FlatVector PeriodicRule::Contribute(const Bucket& bucket, UpdateTrigger moment) {
   const bool meets = MeetsAfter(bucket.step);
-  if (moment == UpdateTrigger::kPause) return meets ? std::span<float>() : bucket.params;
-  if (!meets) return {};
+  if (moment == UpdateTrigger::kPause) return meets ? FlatVector::kNone : FlatVector::kParams;
+  if (!meets) return FlatVector::kNone;
   LocalStep(bucket);
   return BeginSync(bucket);
 }

@@ -28,14 +28,15 @@ class PeriodicRule : public UpdateRule {
         workers_(context.world.workers),
         sync_every_(context.options.Get(kSyncEvery)) {}
 
-  std::span<float> Contribute(const Bucket& bucket, UpdateTrigger moment) final;
+  FlatVector Contribute(const Bucket& bucket, UpdateTrigger moment) final;
   void Apply(const Bucket& bucket, UpdateTrigger moment) final;
   bool acts_at_pauses() const final { return true; }
 
  protected:
-  /// Called after H local steps. Returns what is to be summed over the workers.
-  virtual std::span<float> BeginSync(const Bucket& bucket) = 0;
-  /// Called when the span that `BeginSync` returned holds the sum.
+  /// Called after H local steps. Returns which vector of the bucket is to be summed over the
+  /// workers.
+  virtual FlatVector BeginSync(const Bucket& bucket) = 0;
+  /// Called when the vector that `BeginSync` returned holds the sum.
   virtual void EndSync(const Bucket& bucket) = 0;
 
   /// Turns a sum over the workers into the mean.

@@ -2,11 +2,11 @@
 #define RINGSIDE_RING_STRATEGIES_UPDATE_RULE_H_
 
 #include <memory>
-#include <span>
 
 #include "ringside/common/core/bucket.h"
 #include "ringside/common/core/bucket_plan.h"
 #include "ringside/common/core/flat_space.h"
+#include "ringside/common/core/flat_vector.h"
 #include "ringside/common/strategy/strategy_entry.h"
 
 namespace ringside {
@@ -33,9 +33,10 @@ class UpdateRule {
   /// Called once, before all other calls. `space` holds the parameters that all ranks start with.
   /// Both arguments outlive the last call.
   virtual void Start(const FlatSpace& /*space*/, const BucketPlan& /*plan*/) {}
-  /// Returns what to sum over all ranks, in place: equally long on every rank. Empty: nothing.
-  virtual std::span<float> Contribute(const Bucket& bucket, UpdateTrigger moment) = 0;
-  /// Updates the parameters. The span that `Contribute` returned now holds the sum.
+  /// Returns which vector of the bucket to sum over all ranks, in place; `kNone`: nothing is
+  /// summed.
+  virtual FlatVector Contribute(const Bucket& bucket, UpdateTrigger moment) = 0;
+  /// Updates the parameters. The vector that `Contribute` returned now holds the sum.
   virtual void Apply(const Bucket& bucket, UpdateTrigger moment) = 0;
   /// Whether buckets have turns when training pauses.
   virtual bool acts_at_pauses() const { return false; }

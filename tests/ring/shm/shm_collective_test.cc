@@ -73,8 +73,12 @@ TEST_P(ShmCollectiveTest, SumsAttachedVectorsWhereTheyLie) {
         std::ranges::fill(space.grads(), -1.0F);
         const auto data = space.grads().subspan(begin, size);
         Fill(data, rank);
-        collective.AllReduceSum({data});
+        const std::uint64_t written = collective.traffic().sent;
+        collective.AllReduceSum({.data = data, .offset = begin, .vector = FlatVector::kGrads});
         ExpectSum(data, world());
+        // Only who sums in place writes to the memory of others.
+        const CacheAlignedChunk mine = ChunkOf(data, world(), rank);
+        ASSERT_EQ(collective.traffic().sent - written, sizeof(float) * mine.size() * (n - 1));
         const auto untouched = [](float value) { return value == -1.0F; };
         ASSERT_TRUE(std::ranges::all_of(space.grads().first(begin), untouched));
         ASSERT_TRUE(std::ranges::all_of(space.grads().subspan(begin + size), untouched));
@@ -105,7 +109,7 @@ TEST_P(ShmCollectiveTest, GivesTheBitsOfASumInTheOrderOfRanks) {
     OnEveryRank(elements, [&](ShmCollective& collective, const FlatSpace& space, int rank) {
       std::vector<float> elsewhere(elements);
       for (std::size_t i = 0; i < elements; ++i) space.grads()[i] = elsewhere[i] = value(rank, i);
-      collective.AllReduceSum({space.grads()});
+      collective.AllReduceSum({.data = space.grads(), .vector = FlatVector::kGrads});
       collective.AllReduceSum({elsewhere});
       for (std::size_t i = 0; i < elements; ++i) {
         float sum = value(0, i);
@@ -121,10 +125,14 @@ TEST_P(ShmCollectiveTest, ReducesToSharesAndGathersThem) {
   OnEveryRank(100'001, [&](ShmCollective& collective, const FlatSpace& space, int rank) {
     for (const int shares : {1, world()}) {
       std::vector<float> elsewhere(50'000);
-      for (const std::span<float> whole : {space.grads(), std::span(elsewhere)}) {
-        const auto data = whole.first(std::min(whole.size(), collective.PieceElements(whole)));
+      for (const FlatVector vector : {FlatVector::kGrads, FlatVector::kNone}) {
+        const BucketMessage whole{
+            vector == FlatVector::kGrads ? space.grads().subspan(500) : std::span(elsewhere),
+            /*offset=*/500, /*bucket=*/3, /*step=*/17, vector};
+        const BucketMessage piece =
+            whole.Piece(0, std::min(whole.data.size(), collective.PieceElements(whole)));
+        const std::span<float> data = piece.data;
         Fill(data, rank);
-        const BucketMessage piece{data, /*offset=*/500, /*bucket=*/3, /*step=*/17};
         const BucketMessage share = collective.ReduceScatter(piece, shares);
         EXPECT_EQ(share.data.empty(), rank >= shares);
         EXPECT_EQ(share.bucket, piece.bucket);
@@ -140,6 +148,25 @@ TEST_P(ShmCollectiveTest, ReducesToSharesAndGathersThem) {
         collective.AllGather({});
       }
     }
+  });
+}
+
+TEST_P(ShmCollectiveTest, RefusesDataThatAreNotWhereTheMessageSays) {
+  OnEveryRank(1000, [&](ShmCollective& collective, const FlatSpace& space, int) {
+    std::vector<float> elsewhere(100);
+    const auto part = space.grads().subspan(10, 100);
+    const std::vector<BucketMessage> wrong{
+        {.data = elsewhere, .bucket = 2, .vector = FlatVector::kGrads},
+        {.data = part, .bucket = 2, .vector = FlatVector::kGrads},
+        {.data = part, .offset = 10, .bucket = 2, .vector = FlatVector::kParams},
+        {.data = part, .offset = 990, .bucket = 2, .vector = FlatVector::kGrads},
+        {.data = part, .offset = 2000, .bucket = 2, .vector = FlatVector::kGrads}};
+    for (const BucketMessage& message : wrong) {
+      EXPECT_THROW(collective.spaces().Contains(message), InternalError);
+    }
+    EXPECT_TRUE(
+        collective.spaces().Contains({.data = part, .offset = 10, .vector = FlatVector::kGrads}));
+    EXPECT_FALSE(collective.spaces().Contains({.data = part, .offset = 10}));
   });
 }
 
@@ -182,7 +209,7 @@ TEST_P(CrowdedShmCollectiveTest, Sums) {
       for (const std::size_t size : {std::size_t{100}, std::size_t{20'000}}) {
         const auto data = space.grads().first(size);
         Fill(data, rank);
-        collective.AllReduceSum({data});
+        collective.AllReduceSum({.data = data, .vector = FlatVector::kGrads});
         ExpectSum(data, world());
       }
     }

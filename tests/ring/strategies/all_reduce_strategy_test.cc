@@ -201,9 +201,9 @@ TEST(AllReduceStrategyTest, NamesABucketThatIsNotOfThePlanOrUnderWay) {
 /// applies bucket 0.
 class FailingRule : public UpdateRule {
  public:
-  std::span<float> Contribute(const Bucket& bucket, UpdateTrigger) override {
+  FlatVector Contribute(const Bucket& bucket, UpdateTrigger) override {
     if (bucket.index == 1) failed_.get_future().wait();
-    return bucket.grads;
+    return FlatVector::kGrads;
   }
   void Apply(const Bucket& bucket, UpdateTrigger) override {
     if (bucket.index != 0) return;

@@ -1,7 +1,7 @@
 // A turn, for N workers and a bucket of b bytes: a worker posts that its gradient is ready, waits
 // until all have, updates its chunk and posts that it is done. In total N b bytes of gradients and
 // b of parameters are read, N b of parameters written. A worker applies the optimizer to b/N.
-#include "ringside/ring/strategies/shm_strategy.h"
+#include "ringside/ring/shm/shm_strategy.h"
 
 #include <fmt/format.h>
 
@@ -184,13 +184,14 @@ void ShmStrategy::Update(const Slot& slot) {
 
 void ShmStrategy::UpdateBlock(const Bucket& bucket, std::size_t begin, std::size_t size) {
   const ShmSpaces& spaces = collective_->spaces();
-  spaces.Locate(bucket.grads.subspan(begin, size), others_);
+  const std::size_t offset = bucket.offset + begin;
+  spaces.Locate(FlatVector::kGrads, offset, others_);
   float* const sum = sum_.data();
   SumVectors(others_, std::span(&sum, 1), size);
   const auto params = bucket.params.subspan(begin, size);
-  context_.optimizer.Apply(bucket.offset + begin, params, std::span(sum_).first(size),
+  context_.optimizer.Apply(offset, params, std::span(sum_).first(size),
                            {bucket.step + 1, context_.schedule.At(bucket.step)});
-  spaces.Locate(params, others_);
+  spaces.Locate(FlatVector::kParams, offset, others_);
   for (float* theirs : others_) {
     if (theirs != params.data()) std::ranges::copy(params, theirs);
   }

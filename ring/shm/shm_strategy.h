@@ -1,5 +1,5 @@
-#ifndef RINGSIDE_RING_STRATEGIES_SHM_STRATEGY_H_
-#define RINGSIDE_RING_STRATEGIES_SHM_STRATEGY_H_
+#ifndef RINGSIDE_RING_SHM_SHM_STRATEGY_H_
+#define RINGSIDE_RING_SHM_SHM_STRATEGY_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -90,4 +90,4 @@ class ShmStrategy : public Strategy {
 
 }  // namespace ringside
 
-#endif  // RINGSIDE_RING_STRATEGIES_SHM_STRATEGY_H_
+#endif  // RINGSIDE_RING_SHM_SHM_STRATEGY_H_
