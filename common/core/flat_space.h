@@ -33,6 +33,8 @@ class FlatSpace {
   MemoryKind memory_kind() const { return kind_; }
   /// All memory: both vectors and the gap between them.
   std::span<std::byte> memory() const { return {region_.data(), region_.bytes()}; }
+  /// Where the gradients begin in that memory, in bytes. The parameters begin at 0.
+  std::size_t grads_offset_bytes() const { return stride_bytes_; }
   /// Moves a private space into shared memory, where it lies: views stay valid. Nobody else may
   /// touch it meanwhile. Throws `MissingBackendError` when there is too little shared memory.
   void Share(const std::string& label);

@@ -97,8 +97,7 @@ class GrpcLink : public ServerLink {
 
   const std::string& name() const override { return name_; }
   void Start(const PlanInfo& plan) override;
-  void Call(const FrameHeader& header, std::span<const float> out, std::span<float> in,
-            CallObserver& observer) override;
+  void Call(const FrameHeader& header, const CallFloats& floats, CallObserver& observer) override;
 
  private:
   /// Lives until gRPC has finished the call. One message goes out and one comes back, as in a unary
@@ -217,16 +216,15 @@ void GrpcLink::Start(const PlanInfo& plan) {
   if (!outcome->ok()) throw ErrorOf("start", *outcome);
 }
 
-void GrpcLink::Call(const FrameHeader& header, std::span<const float> out, std::span<float> in,
-                    CallObserver& observer) {
+void GrpcLink::Call(const FrameHeader& header, const CallFloats& floats, CallObserver& observer) {
   CallState& call = AddCall();
   call.observer = &observer;
   call.header = header;
-  call.in = in;
+  call.in = floats.in;
   Prepare(call.context);
-  Lease& lease = lease_pool_.Make(this, &observer, out.size_bytes());
+  Lease& lease = lease_pool_.Make(this, &observer, floats.out.size_bytes());
   lease.handoff.Pass();
-  call.request = MakeFrame(header, out, EndLease, &lease);
+  call.request = MakeFrame(header, floats.out, EndLease, &lease);
   call.Begin(NextConnection(header.bucket).stub());
 }
 

@@ -10,6 +10,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/flat_space.h"
+#include "ringside/common/core/flat_vector.h"
 #include "ringside/common/strategy/strategy_entry.h"
 #include "ringside/paramserver/transports/send_windows.h"
 #include "ringside/paramserver/transports/server_address.h"
@@ -33,6 +34,16 @@ class CallObserver {
   virtual void Failed(const CommError& error) = 0;
 };
 
+/// The floats of a call, and where they lie in the worker's space.
+struct CallFloats {
+  std::span<const float> out{};  ///< The request's payload.
+  std::span<float> in{};         ///< The reply's payload is written here; exactly as long.
+  /// Position of the bucket's first element in the flat vectors, in elements.
+  std::size_t offset = 0;
+  FlatVector out_vector = FlatVector::kNone;  ///< The vector that `out` lies in, at `offset`.
+  FlatVector in_vector = FlatVector::kNone;   ///< The vector that `in` lies in, at `offset`.
+};
+
 /// A worker's connection to one server. Any number of calls may be under way. Thread-safe.
 /// Destruction cancels them and waits until all payloads are released, which takes moments.
 class ServerLink {
@@ -44,10 +55,9 @@ class ServerLink {
 
   /// Blocks. Throws `CommError`.
   virtual void Start(const PlanInfo& plan) = 0;
-  /// Starts a call and returns. The reply's payload is written to `in`; another length is a
-  /// failure. `out`, `in` and `observer` must stay valid until the observer has been told both
-  /// `Sent` and the outcome.
-  virtual void Call(const FrameHeader& header, std::span<const float> out, std::span<float> in,
+  /// Starts a call and returns. A reply of another length than `floats.in` is a failure. The floats
+  /// and `observer` must stay valid until the observer has been told both `Sent` and the outcome.
+  virtual void Call(const FrameHeader& header, const CallFloats& floats,
                     CallObserver& observer) = 0;
 };
 
@@ -61,8 +71,8 @@ std::string Describe(const FrameHeader& header);
 CommError RefusedByServer(const std::string& server, const std::string& operation,
                           const std::string& culprit, const std::string& message);
 
-/// Connects a worker with this space over the server's transport. Throws `ConfigError` when the
-/// transport needs both on one host and they are not, else `CommError`.
+/// Connects a worker with this space, which outlives the link, over the server's transport. Throws
+/// `ConfigError` when the transport needs both on one host and they are not, else `CommError`.
 std::unique_ptr<ServerLink> ConnectToServer(int server, const ServerAddress& address,
                                             const ServerSendLimits& share, FlatSpace& space,
                                             const CommOptions& comm);

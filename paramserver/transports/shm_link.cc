@@ -32,8 +32,7 @@ class ShmLink : public ServerLink {
 
   const std::string& name() const override { return name_; }
   void Start(const PlanInfo& plan) override;
-  void Call(const FrameHeader& header, std::span<const float> out, std::span<float> in,
-            CallObserver& observer) override;
+  void Call(const FrameHeader& header, const CallFloats& floats, CallObserver& observer) override;
 
  private:
   struct Pending {
@@ -48,9 +47,15 @@ class ShmLink : public ServerLink {
     std::uint32_t uses = 0;  // so that an id is never used twice
   };
 
-  void SendCall(Pending call, std::span<const std::byte> out);
-  std::optional<std::uint64_t> OffsetInSpace(std::span<const std::byte> bytes) const;
-  void Place(std::span<const std::byte> out, Pending& call);
+  /// Where the bytes of a call begin in the space; empty: they are not in it.
+  struct Offsets {
+    std::optional<std::uint64_t> out;
+    std::optional<std::uint64_t> in;
+  };
+
+  void SendCall(Pending call, std::span<const std::byte> out, const Offsets& offsets);
+  Offsets OffsetsOf(const CallFloats& floats) const;
+  void Place(std::span<const std::byte> out, const Offsets& offsets, Pending& call);
   std::uint64_t Add(Pending call);
   std::optional<Pending> Take(std::uint64_t id);
   void Read();
@@ -62,7 +67,7 @@ class ShmLink : public ServerLink {
 
   const std::string name_;
   const std::chrono::milliseconds timeout_;
-  const std::span<std::byte> space_;
+  const FlatSpace& space_;
   PacketSocket socket_;
   std::mutex send_mutex_;  // guards request_ and packet_
   ShmRequest request_;
@@ -80,14 +85,14 @@ ShmLink::ShmLink(int server, const ServerAddress& address, FlatSpace& space,
                  const CommOptions& comm)
     : name_("server " + std::to_string(server) + " " + address.DisplayText()),
       timeout_(comm.timeout),
-      space_(space.memory()) {
+      space_(space) {
   space.Share("ringside-worker");
   socket_ = PacketSocket::Connect(address.address, Deadline::After(comm.rendezvous_timeout()));
   ShmRequest hello;
   hello.mutable_hello()->set_protocol(FrameHeader::kProtocol);
   hello.mutable_hello()->set_token(comm.token);
   hello.mutable_hello()->mutable_space()->set_handle(space.shared_handle());
-  hello.mutable_hello()->mutable_space()->set_bytes(space_.size());
+  hello.mutable_hello()->mutable_space()->set_bytes(space.memory().size());
   const Deadline deadline = Deadline::After(comm.timeout);
   if (!socket_.SameUser()) throw CommError(name_, "start", "another user's process answers");
   std::string packet;
@@ -117,7 +122,7 @@ void ShmLink::Start(const PlanInfo& plan) {
   FrameHeader header;
   header.kind = FrameKind::kStart;
   header.payload_bytes = message.size();
-  SendCall({.header = header, .in = {}}, Bytes(message));
+  SendCall({.header = header, .in = {}}, Bytes(message), {.out = std::nullopt, .in = 0});
   std::unique_lock lock(mutex_);
   const bool done =
       changed_.wait_for(lock, timeout_ + kAnswerGrace, [this] { return started_.has_value(); });
@@ -126,13 +131,12 @@ void ShmLink::Start(const PlanInfo& plan) {
   if (error) throw CommError(*error);
 }
 
-void ShmLink::Call(const FrameHeader& header, std::span<const float> out, std::span<float> in,
-                   CallObserver& observer) {
-  SendCall({.header = header, .in = std::as_writable_bytes(in), .observer = &observer},
-           std::as_bytes(out));
+void ShmLink::Call(const FrameHeader& header, const CallFloats& floats, CallObserver& observer) {
+  SendCall({.header = header, .in = std::as_writable_bytes(floats.in), .observer = &observer},
+           std::as_bytes(floats.out), OffsetsOf(floats));
 }
 
-void ShmLink::SendCall(Pending call, std::span<const std::byte> out) {
+void ShmLink::SendCall(Pending call, std::span<const std::byte> out, const Offsets& offsets) {
   CallObserver* const observer = call.observer;
   const FrameHeader header = call.header;
   const auto frame = EncodeHeader(header);
@@ -141,7 +145,7 @@ void ShmLink::SendCall(Pending call, std::span<const std::byte> out) {
   {
     const std::lock_guard lock(send_mutex_);
     request_.Clear();
-    Place(out, call);
+    Place(out, offsets, call);
     request_.mutable_frame()->assign(reinterpret_cast<const char*>(frame.data()), frame.size());
     id = Add(std::move(call));
     request_.set_call(id);
@@ -155,21 +159,24 @@ void ShmLink::SendCall(Pending call, std::span<const std::byte> out) {
   }
 }
 
-std::optional<std::uint64_t> ShmLink::OffsetInSpace(std::span<const std::byte> bytes) const {
-  if (bytes.empty()) return 0;
-  const std::byte* const end = space_.data() + space_.size();
-  if (bytes.data() < space_.data() || bytes.data() + bytes.size() > end) return std::nullopt;
-  return static_cast<std::uint64_t>(bytes.data() - space_.data());
+ShmLink::Offsets ShmLink::OffsetsOf(const CallFloats& floats) const {
+  const auto offset_of = [&](bool empty, FlatVector vector) -> std::optional<std::uint64_t> {
+    if (empty) return 0;
+    if (vector == FlatVector::kNone) return std::nullopt;
+    const std::size_t begin = vector == FlatVector::kParams ? 0 : space_.grads_offset_bytes();
+    return begin + floats.offset * sizeof(float);
+  };
+  return {.out = offset_of(floats.out.empty(), floats.out_vector),
+          .in = offset_of(floats.in.empty(), floats.in_vector)};
 }
 
 // Optimizer state and plans lie outside the space. They are few and are copied.
-void ShmLink::Place(std::span<const std::byte> out, Pending& call) {
-  const auto out_offset = OffsetInSpace(out), in_offset = OffsetInSpace(call.in);
+void ShmLink::Place(std::span<const std::byte> out, const Offsets& offsets, Pending& call) {
   request_.set_out_bytes(out.size());
   request_.set_in_bytes(call.in.size());
-  if (out_offset && in_offset) {
-    request_.set_out_offset(*out_offset);
-    request_.set_in_offset(*in_offset);
+  if (offsets.out && offsets.in) {
+    request_.set_out_offset(*offsets.out);
+    request_.set_in_offset(*offsets.in);
     return;
   }
   call.own = MemoryRegion::CreateShared("ringside-call", std::max(out.size(), call.in.size()));

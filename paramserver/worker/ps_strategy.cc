@@ -128,7 +128,8 @@ void PsStrategy::LoadServers(const StartPoint& from) {
     ForEachBucket([&](int bucket) {
       Transfer transfer = MakeTransfer(FrameKind::kLoad, bucket);
       transfer.header.part = static_cast<std::uint32_t>(part);
-      transfer.out = values.subspan(plan_->range(bucket).begin, plan_->range(bucket).size());
+      transfer.floats.out = values.subspan(plan_->range(bucket).begin, plan_->range(bucket).size());
+      if (part == 0) transfer.floats.out_vector = FlatVector::kParams;
       return transfer;
     });
   }
@@ -138,7 +139,8 @@ void PsStrategy::PullAll(bool counted) {
   ForEachBucket([&](int bucket) {
     Transfer transfer = MakeTransfer(FrameKind::kPull, bucket);
     transfer.header.step = meetings_;
-    transfer.in = MakeBucket(*space_, *plan_, bucket, 0).params;
+    transfer.floats.in = MakeBucket(*space_, *plan_, bucket, 0).params;
+    transfer.floats.in_vector = FlatVector::kParams;
     transfer.counted = counted;
     return transfer;
   });
@@ -166,22 +168,28 @@ Transfer PsStrategy::MakeTransfer(FrameKind kind, int bucket) const {
   transfer.header.bucket = static_cast<std::uint32_t>(bucket);
   transfer.header.step = first_step_;
   transfer.server = server_of_[static_cast<std::size_t>(bucket)];
+  transfer.floats.offset = plan_->range(bucket).begin;
   return transfer;
 }
 
 void PsStrategy::Submit(const Bucket& bucket) {
   failure_.Check();
+  CheckBucket(bucket, *space_, *plan_);
   Transfer transfer = MakeTransfer(FrameKind::kPushPull, bucket.index);
   transfer.header.step = bucket.step;
-  transfer.out = bucket.grads;
-  transfer.in = bucket.params;
+  transfer.floats = {.out = bucket.grads,
+                     .in = bucket.params,
+                     .offset = bucket.offset,
+                     .out_vector = FlatVector::kGrads,
+                     .in_vector = FlatVector::kParams};
   transfer.counted = true;
   if (codec_ != nullptr) {
-    transfer.out = codec_->PushBuffer(bucket.index);
+    transfer.floats.out = codec_->PushBuffer(bucket.index);
+    transfer.floats.out_vector = FlatVector::kNone;
     transfer.encode_from = bucket.grads;
-    transfer.offset = plan_->range(bucket.index).begin;
     if (codec_->decodes_replies()) {
-      transfer.in = codec_->ReplyBuffer(bucket.index);
+      transfer.floats.in = codec_->ReplyBuffer(bucket.index);
+      transfer.floats.in_vector = FlatVector::kNone;
       transfer.decode_to = bucket.params;
     }
   }
@@ -207,7 +215,7 @@ void PsStrategy::ReadOptimizerState(std::span<float> out) {
         const BucketPlan::Range& range = plan_->range(bucket);
         Transfer transfer = MakeTransfer(FrameKind::kReadState, bucket);
         transfer.header.part = static_cast<std::uint32_t>(vector + 1);
-        transfer.in = out.subspan(vector * elements + range.begin, range.size());
+        transfer.floats.in = out.subspan(vector * elements + range.begin, range.size());
         return transfer;
       });
     }

@@ -21,7 +21,7 @@ constexpr std::chrono::milliseconds kLookAgain = SendWindows::kSilence / 5;
 }  // namespace
 
 /// The state of one bucket. `mutex_` of the owner guards the fields, except that while the transfer
-/// is under way only the link writes to `transfer.in`.
+/// is under way only the link writes to `transfer.floats.in`.
 class Transfers::Slot : public CallObserver {
  public:
   explicit Slot(Transfers& owner) : owner_(owner) {}
@@ -76,7 +76,7 @@ void Transfers::Begin(const Transfer& transfer) {
     throw InternalError("a bucket was submitted twice without an await");
   slot.transfer = transfer;
   slot.transfer.header.version = slot.version;
-  slot.transfer.header.payload_bytes = transfer.out.size_bytes();
+  slot.transfer.header.payload_bytes = transfer.floats.out.size_bytes();
   slot.phase = Slot::Phase::kUnderWay;
   slot.begun = Timeline::Clock::now();
   queues_[static_cast<std::size_t>(transfer.server)].Add(static_cast<int>(transfer.header.bucket));
@@ -150,7 +150,7 @@ Transfers::Slot* Transfers::NextToSend() {
     if (queue.empty()) continue;
     Slot* slot = slots_[static_cast<std::size_t>(queue.next())].get();
     const Transfer& transfer = slot->transfer;
-    if (!windows_.MayBegin(transfer.server, transfer.out.size_bytes(), now)) continue;
+    if (!windows_.MayBegin(transfer.server, transfer.floats.out.size_bytes(), now)) continue;
     if (best == nullptr ||
         windows_.Begun(transfer.server) < windows_.Begun(best->transfer.server)) {
       best = slot;
@@ -158,7 +158,7 @@ Transfers::Slot* Transfers::NextToSend() {
   }
   if (best == nullptr) return nullptr;
   const int server = best->transfer.server;
-  windows_.Begin(server, best->transfer.out.size_bytes(), now);
+  windows_.Begin(server, best->transfer.floats.out.size_bytes(), now);
   queues_[static_cast<std::size_t>(server)].RemoveNext();
   return best;
 }
@@ -173,9 +173,9 @@ void Transfers::StartCall(Slot& slot) {
     const auto bucket = static_cast<int>(transfer.header.bucket);
     const ScopedSpan span(timeline_, SpanKind::kCodec, transfer.header.step, bucket,
                           kCommunicationLane);
-    codec_->Encode(bucket, transfer.encode_from, {transfer.offset, transfer.header.step});
+    codec_->Encode(bucket, transfer.encode_from, {transfer.floats.offset, transfer.header.step});
   }
-  link(transfer.server).Call(transfer.header, transfer.out, transfer.in, slot);
+  link(transfer.server).Call(transfer.header, transfer.floats, slot);
 }
 
 void Transfers::Slot::Sent(std::size_t bytes) {
@@ -188,7 +188,7 @@ void Transfers::Slot::Received(const FrameHeader& header, const CopyCount& moved
   owner_.timeline_.Add(SpanKind::kWire, called, Timeline::Clock::now(), transfer.header.step,
                        static_cast<int>(transfer.header.bucket), kCommunicationLane);
   if (transfer.counted) {
-    owner_.recorder_.AddPayload(transfer.out.size_bytes(), transfer.in.size_bytes());
+    owner_.recorder_.AddPayload(transfer.floats.out.size_bytes(), transfer.floats.in.size_bytes());
     if (header.kind == FrameKind::kPushPull) owner_.Record(header);
   }
   const std::lock_guard lock(owner_.mutex_);
@@ -203,7 +203,8 @@ void Transfers::Slot::Received(const FrameHeader& header, const CopyCount& moved
     owner_.received_.push_back(this);
     owner_.send_.notify_all();
   }
-  owner_.windows_.Answered(transfer.server, transfer.out.size_bytes(), SendWindows::Clock::now());
+  owner_.windows_.Answered(transfer.server, transfer.floats.out.size_bytes(),
+                           SendWindows::Clock::now());
   owner_.NotifyCapacityFreed();
   owner_.done_.notify_all();
 }

@@ -28,16 +28,14 @@ namespace ringside {
 struct Transfer {
   FrameHeader header;  ///< `version` and `payload_bytes` are filled in.
   int server = 0;
-  std::span<const float> out{};
-  std::span<float> in;   ///< Gets the payload of the reply, exactly as long.
+  CallFloats floats;
   bool counted = false;  ///< Training traffic: goes into the recorder.
 
-  /// Not empty: `out` is the bucket's `WireCodec::PushBuffer`, and these floats are encoded to it
-  /// before they leave.
+  /// Not empty: `floats.out` is the bucket's `WireCodec::PushBuffer`, and these floats are encoded
+  /// to it before they leave.
   std::span<const float> encode_from{};
-  std::size_t offset = 0;  ///< Offset of those floats in the flat vector.
-  /// Not empty: `in` is the bucket's `WireCodec::ReplyBuffer`, and what has come is decoded to
-  /// here.
+  /// Not empty: `floats.in` is the bucket's `WireCodec::ReplyBuffer`, and what has come is decoded
+  /// to here.
   std::span<float> decode_to{};
 };
 
