@@ -1,10 +1,12 @@
 #ifndef RINGSIDE_COMMON_TRAINING_EMULATED_COMPUTE_H_
 #define RINGSIDE_COMMON_TRAINING_EMULATED_COMPUTE_H_
 
+#include "ringside/common/training/model.h"
+
 namespace ringside {
 
-/// The clock of a model that emulates its compute: what `Model::emulated_compute` returns. Belongs
-/// to the model and is used by the model's thread.
+/// The clock of a model that emulates its compute. Such a model implements this besides `Model`.
+/// Used by the model's thread.
 class EmulatedCompute {
  public:
   virtual ~EmulatedCompute() = default;
@@ -14,6 +16,12 @@ class EmulatedCompute {
   /// Compute takes `factor` times as long from the next step on, `factor` >= 1.
   virtual void SlowDown(double factor) = 0;
 };
+
+/// Returns the clock of a model that emulates its compute; null when the model really computes, or
+/// passes its calls on to another one (`ForwardingModel`).
+inline EmulatedCompute* EmulatedComputeOf(Model& model) {
+  return dynamic_cast<EmulatedCompute*>(&model);
+}
 
 }  // namespace ringside
 

@@ -21,7 +21,6 @@ class ForwardingModel : public Model {
   std::optional<std::chrono::steady_clock::time_point> forward_end() const override {
     return inner_.forward_end();
   }
-  EmulatedCompute* emulated_compute() override { return inner_.emulated_compute(); }
 
  protected:
   Model& inner() { return inner_; }

@@ -10,7 +10,6 @@
 #include "ringside/common/core/flat_space.h"
 #include "ringside/common/data/dataset.h"
 #include "ringside/common/strategy/strategy.h"
-#include "ringside/common/training/emulated_compute.h"
 
 namespace ringside {
 
@@ -53,9 +52,6 @@ class Model {
   virtual std::optional<std::chrono::steady_clock::time_point> forward_end() const {
     return std::nullopt;
   }
-
-  /// The clock of a model that emulates its compute; null when the model really computes.
-  virtual EmulatedCompute* emulated_compute() { return nullptr; }
 };
 
 }  // namespace ringside

@@ -64,9 +64,9 @@ void SlowdownClock::Sleep(Clock::duration duration) { std::this_thread::sleep_fo
 
 double StragglingModel::ForwardBackward(const Batch& batch, Strategy& strategy) {
   const double slowdown = slowdown_(batch.step);
-  if (EmulatedCompute* emulated = inner().emulated_compute()) {
-    emulated->SlowDown(slowdown);
-    const std::chrono::duration<double, std::milli> added(emulated->step_ms() * (slowdown - 1));
+  if (emulated_ != nullptr) {
+    emulated_->SlowDown(slowdown);
+    const std::chrono::duration<double, std::milli> added(emulated_->step_ms() * (slowdown - 1));
     recorder_.AddStragglerTime(std::chrono::duration_cast<std::chrono::nanoseconds>(added));
     return inner().ForwardBackward(batch, strategy);
   }

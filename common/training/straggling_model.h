@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ringside/common/measure/recorder.h"
+#include "ringside/common/training/emulated_compute.h"
 #include "ringside/common/training/forwarding_model.h"
 
 namespace ringside {
@@ -24,14 +25,17 @@ class SlowdownClock {
 /// calls of the strategy takes `slowdown` times as long, so gradients are submitted late as well,
 /// not only the step ended: a model that emulates its compute stretches its clock; after each piece
 /// of a real one this class waits. The wait is part of the compute time, and counted apart in the
-/// recorder. Borrows its arguments; used by one thread.
+/// recorder. Borrows its arguments; used by one thread. `emulated` is the clock of the model that
+/// emulates its compute, which `inner` is or passes calls on to; null when it really computes.
 class StragglingModel : public ForwardingModel {
  public:
   /// By how much a step is slowed, >= 1.
   using SlowdownOf = std::function<double(std::int64_t step)>;
 
-  StragglingModel(Model& inner, SlowdownOf slowdown, Recorder& recorder, SlowdownClock& clock)
+  StragglingModel(Model& inner, EmulatedCompute* emulated, SlowdownOf slowdown, Recorder& recorder,
+                  SlowdownClock& clock)
       : ForwardingModel(inner),
+        emulated_(emulated),
         slowdown_(std::move(slowdown)),
         recorder_(recorder),
         clock_(clock) {}
@@ -39,6 +43,7 @@ class StragglingModel : public ForwardingModel {
   double ForwardBackward(const Batch& batch, Strategy& strategy) override;
 
  private:
+  EmulatedCompute* const emulated_;
   const SlowdownOf slowdown_;
   Recorder& recorder_;
   SlowdownClock& clock_;

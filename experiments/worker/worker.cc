@@ -79,7 +79,8 @@ class WorkerRun {
     const auto slowdown = [this](std::int64_t step) {
       return Slowdown(spec_.straggler, spec_.seed, step, setup_.who.index, spec_.workers);
     };
-    slowed_model_ = std::make_unique<StragglingModel>(*model, slowdown, recorder_, slowdown_clock_);
+    slowed_model_ = std::make_unique<StragglingModel>(*model, EmulatedComputeOf(*real_model_),
+                                                      slowdown, recorder_, slowdown_clock_);
     return slowed_model_.get();
   }
 
@@ -211,7 +212,7 @@ class WorkerRun {
 
   /// Returns 0 when the model really computes.
   double EmulatedComputeMs() const {
-    const EmulatedCompute* emulated = model_->emulated_compute();
+    const EmulatedCompute* emulated = EmulatedComputeOf(*real_model_);
     return emulated == nullptr ? 0 : emulated->step_ms();
   }
 

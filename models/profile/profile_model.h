@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ringside/common/training/bucket_tracker.h"
+#include "ringside/common/training/emulated_compute.h"
 #include "ringside/common/training/model.h"
 #include "ringside/models/profile/profile.h"
 
@@ -30,7 +31,7 @@ namespace ringside {
 /// gradient is refilled (the all-reduce before overwrote it) before its layer's time is waited for.
 ///
 /// The loss is 1 per sample: a positive constant, as nothing is learned.
-class ProfileModel : public Model, private EmulatedCompute {
+class ProfileModel : public Model, public EmulatedCompute {
  public:
   using Clock = std::chrono::steady_clock;
 
@@ -43,7 +44,8 @@ class ProfileModel : public Model, private EmulatedCompute {
   double ForwardBackward(const Batch& batch, Strategy& strategy) override;
   Evaluation Evaluate(const Batch& batch) override;
   std::optional<Clock::time_point> forward_end() const override { return forward_end_; }
-  EmulatedCompute* emulated_compute() override { return this; }
+  double step_ms() const override { return compute_ms_; }
+  void SlowDown(double factor) override { slowdown_ = factor; }
 
  private:
   struct Layer {
@@ -52,9 +54,6 @@ class ProfileModel : public Model, private EmulatedCompute {
     int first_tensor;  // in flat order; the layer's tensors are consecutive
     int end_tensor;
   };
-
-  double step_ms() const override { return compute_ms_; }
-  void SlowDown(double factor) override { slowdown_ = factor; }
 
   void AddLayer(const ProfileLayer& layer, double share);
   void Forward();

@@ -29,10 +29,9 @@ class FakeClock : public SlowdownClock {
 };
 
 /// Computes 4 ms, awaits, computes 6 ms, submits, computes 2 ms.
-class ThreePieces : public Model, private EmulatedCompute {
+class ThreePieces : public Model {
  public:
-  explicit ThreePieces(FakeClock& clock, double emulated_ms = 0)
-      : clock_(clock), emulated_ms_(emulated_ms) {}
+  explicit ThreePieces(FakeClock& clock) : clock_(clock) {}
 
   std::span<const TensorSpec> Tensors() const override { return {}; }
   void Bind(FlatSpace&, const BucketPlan&) override {}
@@ -45,16 +44,20 @@ class ThreePieces : public Model, private EmulatedCompute {
     return 7;
   }
   Evaluation Evaluate(const Batch&) override { return {}; }
-  EmulatedCompute* emulated_compute() override { return emulated_ms_ > 0 ? this : nullptr; }
-
-  std::vector<double> stretched;
 
  private:
-  double step_ms() const override { return emulated_ms_; }
+  FakeClock& clock_;
+};
+
+/// Says that its 12 ms are emulated.
+class EmulatedPieces : public ThreePieces, public EmulatedCompute {
+ public:
+  using ThreePieces::ThreePieces;
+
+  double step_ms() const override { return 12; }
   void SlowDown(double factor) override { stretched.push_back(factor); }
 
-  FakeClock& clock_;
-  const double emulated_ms_;
+  std::vector<double> stretched;
 };
 
 /// When it was called. A call itself takes a millisecond.
@@ -82,7 +85,8 @@ class TimedStrategy : public Strategy {
 class StragglingModelTest : public ::testing::Test {
  protected:
   StragglingModel Slowed(Model& inner, double slowdown) {
-    return {inner, [=](std::int64_t) { return slowdown; }, recorder_, clock_};
+    return {inner, EmulatedComputeOf(inner), [=](std::int64_t) { return slowdown; }, recorder_,
+            clock_};
   }
   double Step(Model& inner, double slowdown) {
     return Slowed(inner, slowdown).ForwardBackward({}, strategy_);
@@ -119,15 +123,26 @@ TEST_F(StragglingModelTest, LeavesAStepThatIsNotSlowedAlone) {
   EXPECT_DOUBLE_EQ(recorder_.TakeStragglerMs(), 0);
 }
 
-TEST_F(StragglingModelTest, EmulatesWhatItsInnerModelEmulates) {
+TEST_F(StragglingModelTest, OnlyAModelThatEmulatesHasAnEmulatedClock) {
   ThreePieces real(clock_);
-  ThreePieces emulating(clock_, 12);
-  EXPECT_EQ(Slowed(real, 3).emulated_compute(), nullptr);
-  EXPECT_EQ(Slowed(emulating, 3).emulated_compute()->step_ms(), 12);
+  EmulatedPieces emulating(clock_);
+  EXPECT_EQ(EmulatedComputeOf(real), nullptr);
+  ASSERT_NE(EmulatedComputeOf(emulating), nullptr);
+  EXPECT_EQ(EmulatedComputeOf(emulating)->step_ms(), 12);
+}
+
+TEST_F(StragglingModelTest, StretchesTheClockOfAModelBehindAnother) {
+  EmulatedPieces emulating(clock_);
+  ForwardingModel between(emulating);
+  StragglingModel slowed(
+      between, &emulating, [](std::int64_t) { return 3; }, recorder_, clock_);
+  slowed.ForwardBackward({}, strategy_);
+  EXPECT_THAT(emulating.stretched, ElementsAre(3));
+  EXPECT_DOUBLE_EQ(clock_.Ms(), 14);
 }
 
 TEST_F(StragglingModelTest, LeavesEmulatedComputeToTheModelsOwnClock) {
-  ThreePieces inner(clock_, 12);
+  EmulatedPieces inner(clock_);
   Step(inner, 3);
   EXPECT_THAT(inner.stretched, ElementsAre(3));
   EXPECT_DOUBLE_EQ(clock_.Ms(), 14);  // no delay was added

@@ -110,7 +110,7 @@ TEST_P(ProfileModelClock, AwaitsForwardThenSubmitsInPlanOrder) {
   for (const int bucket : {4, 3, 2, 1, 0}) expected.push_back({Kind::kAwait, bucket, 11});
   for (const int bucket : {0, 1, 2, 3, 4}) expected.push_back({Kind::kSubmit, bucket, 11});
   EXPECT_EQ(strategy.events, expected);
-  EXPECT_EQ(bound.model->emulated_compute()->step_ms(), GetParam());
+  EXPECT_EQ(EmulatedComputeOf(*bound.model)->step_ms(), GetParam());
 }
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutWaiting, ProfileModelClock, testing::Values(0.0, 0.5));
 
@@ -185,9 +185,9 @@ TEST(ProfileModel, StretchesItsClockUntilToldOtherwise) {
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
         .count();
   };
-  bound.model->emulated_compute()->SlowDown(10);
+  EmulatedComputeOf(*bound.model)->SlowDown(10);
   EXPECT_GE(step_ms(), 19.99);  // the parts of the layers are cut to nanoseconds
-  EXPECT_EQ(bound.model->emulated_compute()->step_ms(), 2);
+  EXPECT_EQ(EmulatedComputeOf(*bound.model)->step_ms(), 2);
 }
 
 TEST(ProfileModel, RefusesAComputeTimeThatIsNone) {
