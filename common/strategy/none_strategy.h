@@ -26,6 +26,8 @@ class NoneStrategy : public Strategy {
   const BucketPlan* plan_ = nullptr;
 };
 
+/// The entry of `none`. It is made before `main` begins, in no fixed order among files: nothing
+/// that is initialised at namespace scope may read it.
 extern const StrategyEntry kNoneEntry;
 
 }  // namespace ringside
