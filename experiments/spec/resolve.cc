@@ -84,13 +84,35 @@ const DatasetEntry& DefaultDataset(const RunSpec& spec, bool has_samples) {
   return *std::ranges::find(datasets, has_samples, &DatasetEntry::has_samples);
 }
 
+/// "only mlp has hidden widths": the models of the catalog with a trait, and what that lets them
+/// do.
+std::string OfModels(const RunSpec& spec, bool ModelTraits::*trait, std::string_view one_does,
+                     std::string_view many_do) {
+  std::vector<std::string_view> names;
+  for (const ModelEntry& model : spec.catalog().models()) {
+    if (model.traits.*trait) names.emplace_back(model.name);
+  }
+  if (names.empty()) return fmt::format("no model {}", one_does);
+  return fmt::format("only {} {}", fmt::join(names, ", "), names.size() == 1 ? one_does : many_do);
+}
+
+/// " or take ps-sync": the first strategy of the catalog with servers; empty without one.
+std::string OrTakeOneWithServers(const RunSpec& spec) {
+  const auto strategies = spec.catalog().strategies();
+  const auto has_servers = [](const StrategyEntry& entry) { return entry.traits.has_servers(); };
+  const auto found = std::ranges::find_if(strategies, has_servers);
+  return found == strategies.end() ? "" : fmt::format(" or take {}", found->name);
+}
+
 void ResolveModel(const RunSpec& spec, const ModelEntry& model) {
   Refuse(!(spec.compute_ms >= 0), "compute-ms", "{} ms is no time to compute", spec.compute_ms);
   Refuse(spec.compute_ms > 0 && !model.traits.emulates_compute, "compute-ms",
-         "model '{}' really computes; only profile models take an emulated compute time",
+         "model '{}' really computes; {}", spec.model,
+         OfModels(spec, &ModelTraits::emulates_compute, "takes an emulated compute time",
+                  "take an emulated compute time"));
+  Refuse(!spec.widths.empty() && !model.traits.takes_widths, "hidden", "{}, not {}",
+         OfModels(spec, &ModelTraits::takes_widths, "has hidden widths", "have hidden widths"),
          spec.model);
-  Refuse(!spec.widths.empty() && !model.traits.takes_widths, "hidden",
-         "only mlp has hidden widths, not {}", spec.model);
   for (const int width : spec.widths) {
     Refuse(width < 1, "hidden", "a layer of {} units is none; give widths of at least 1", width);
   }
@@ -183,7 +205,8 @@ void ResolveWorld(RunSpec& spec, const StrategyEntry& strategy) {
          spec.servers);
   if (!strategy.traits.has_servers()) {
     Refuse(spec.servers != 0 || spec.colocated || spec.servers_as_workers, "servers",
-           "strategy '{}' has no servers; leave servers away or take ps-sync", spec.strategy);
+           "strategy '{}' has no servers; leave servers away{}", spec.strategy,
+           OrTakeOneWithServers(spec));
     return;
   }
   const bool everywhere = strategy.traits.servers == ServerPlacement::kEveryWorker;
