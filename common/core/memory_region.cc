@@ -70,10 +70,14 @@ void MakePagesHuge(std::byte* data, std::size_t bytes) {
   madvise(data, bytes, kCollapse);
 }
 
-/// Distinguishes regions even if a process id or descriptor is used again.
-std::string IdentityOf(int file) {
+struct stat StatOf(int file) {
   struct stat stats {};
-  fstat(file, &stats);
+  if (fstat(file, &stats) == 0) return stats;
+  throw InternalError("fstat of shared memory failed: " + ErrnoText());
+}
+
+/// Distinguishes regions even if a process id or descriptor is used again.
+std::string IdentityOf(const struct stat& stats) {
   return std::to_string(stats.st_dev) + "." + std::to_string(stats.st_ino);
 }
 
@@ -152,7 +156,7 @@ MemoryRegion MemoryRegion::CreateShared(const std::string& label, std::size_t by
       MemoryRegion region(data, bytes);
       region.file_ = file;
       region.handle_ = "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file) + "#" +
-                       IdentityOf(file);
+                       IdentityOf(StatOf(file));
       return region;
     }
     shortage += " but gives none: " + ErrnoText();
@@ -166,9 +170,13 @@ MemoryRegion MemoryRegion::AttachShared(const std::string& handle, std::size_t b
   const std::size_t mark = handle.rfind('#');
   const int file = open(handle.substr(0, mark).c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) throw CommError(owner, kAttaching, ErrnoText());
-  const bool same = mark != std::string::npos && handle.substr(mark + 1) == IdentityOf(file);
   struct stat stats {};
-  fstat(file, &stats);
+  if (fstat(file, &stats) != 0) {
+    const std::string reason = ErrnoText();
+    close(file);
+    throw CommError(owner, kAttaching, reason);
+  }
+  const bool same = mark != std::string::npos && handle.substr(mark + 1) == IdentityOf(stats);
   const bool fits = same && static_cast<std::size_t>(stats.st_size) == bytes;
   std::byte* data = fits ? Map(bytes, MAP_SHARED, file) : nullptr;
   close(file);

@@ -47,18 +47,22 @@ std::string Where(const Lab::Link& link) {
   throw CommError(Where(link), "calibration: " + operation, std::strerror(errno));
 }
 
-void SetSocketTimeout(int fd, double seconds) {
+void SetSocketTimeout(const Lab::Link& link, int fd, double seconds) {
   const double whole = std::floor(seconds);
   const timeval patience{.tv_sec = static_cast<time_t>(whole),
                          .tv_usec = static_cast<suseconds_t>((seconds - whole) * 1e6)};
-  ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-  ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+  // Without these timeouts a lost connection would block the calibration for good.
+  for (const int direction : {SO_RCVTIMEO, SO_SNDTIMEO}) {
+    if (::setsockopt(fd, SOL_SOCKET, direction, &patience, sizeof(patience)) != 0) {
+      Fail(link, "setting a timeout");
+    }
+  }
 }
 
 FileDescriptor MakeSocket(const Lab::Link& link, double answer_timeout_s) {
   FileDescriptor made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (made.get() < 0) Fail(link, "socket");
-  SetSocketTimeout(made.get(), answer_timeout_s);
+  SetSocketTimeout(link, made.get(), answer_timeout_s);
   return made;
 }
 
@@ -92,7 +96,7 @@ Connection Connect(const Lab::Link& link, const NetNamespace& from, const NetNam
   if (::connect(connection.sender.get(), generic, length) != 0) Fail(link, "connecting");
   connection.receiver = FileDescriptor(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (connection.receiver.get() < 0) Fail(link, "accepting");
-  SetSocketTimeout(connection.receiver.get(), answer_timeout_s);
+  SetSocketTimeout(link, connection.receiver.get(), answer_timeout_s);
   return connection;
 }
 

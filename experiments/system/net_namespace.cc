@@ -92,6 +92,21 @@ std::string InChild(std::string (*action)()) {
   return answer;
 }
 
+/// Whether this error of opening or writing `kCongestionControl` means that the kernel lacks the
+/// algorithm or does not let this process choose.
+bool MayKeepCongestionControl(int error) {
+  switch (error) {
+    case ENOENT:  // there is no such algorithm; or, when opening, no such setting in this kernel
+    case EINVAL:  // the name is too long for an algorithm
+    case EPERM:   // the algorithm is for privileged processes, and this one is not
+    case EACCES:  // the setting belongs to another user: this process is not root of its namespace
+    case EROFS:   // /proc/sys is mounted read-only, as in most containers
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 NetNamespace NetNamespace::Make() {
@@ -116,8 +131,9 @@ std::string EnterUserNamespace() {
 void NetNamespace::ChooseCongestionControl(const std::string& name) const {
   const NamespaceScope inside(fd());
   const FileDescriptor file(::open(kCongestionControl, O_WRONLY | O_CLOEXEC));
-  if (file.get() < 0) return;
-  [[maybe_unused]] const ssize_t written = ::write(file.get(), name.data(), name.size());
+  const bool chosen = file.get() >= 0 && ::write(file.get(), name.data(), name.size()) >= 0;
+  if (chosen || MayKeepCongestionControl(errno)) return;
+  throw InternalError(std::string(kCongestionControl) + ": " + std::strerror(errno));
 }
 
 std::string NetNamespace::congestion_control() const {

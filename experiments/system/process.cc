@@ -110,7 +110,9 @@ std::string ProcessEnd::Text() const {
 
 Process::Process(const Options& options) {
   Pipe output = MakePipe();
-  ::fcntl(output.read.get(), F_SETFL, O_NONBLOCK);
+  if (::fcntl(output.read.get(), F_SETFL, O_NONBLOCK) != 0) {
+    throw InternalError(std::string("a pipe cannot be made non-blocking: ") + std::strerror(errno));
+  }
   const Pipe secret = MakeSecretPipe(options.secret_input);
   const SpawnPlan plan(secret.read.get(), output.write.get());
   const NamespaceScope inside(options.network_namespace);
@@ -153,7 +155,8 @@ void Process::Signal(int signal) const noexcept {
 }
 
 void DieWithParent(pid_t parent) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // It fails for a number that is no signal only.
+  static_cast<void>(::prctl(PR_SET_PDEATHSIG, SIGKILL));
   if (::getppid() != parent) ::raise(SIGKILL);
 }
 

@@ -55,15 +55,17 @@ SignalWatch::SignalWatch() {
   struct sigaction action {};
   action.sa_handler = WriteSignal;
   action.sa_flags = SA_RESTART;
-  ::sigaction(SIGINT, &action, &old_int_);
-  ::sigaction(SIGTERM, &action, &old_term_);
+  // Here and below: `sigaction` fails only for a number that is no signal, for SIGKILL and SIGSTOP,
+  // and for a bad address.
+  static_cast<void>(::sigaction(SIGINT, &action, &old_int_));
+  static_cast<void>(::sigaction(SIGTERM, &action, &old_term_));
 }
 
 SignalWatch::~SignalWatch() {
   watches.fetch_sub(1);
   if (!outermost_) return;
-  ::sigaction(SIGINT, &old_int_, nullptr);
-  ::sigaction(SIGTERM, &old_term_, nullptr);
+  static_cast<void>(::sigaction(SIGINT, &old_int_, nullptr));
+  static_cast<void>(::sigaction(SIGTERM, &old_term_, nullptr));
 }
 
 int SignalWatch::fd() const { return ThePipe().read_fd; }

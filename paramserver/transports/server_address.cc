@@ -2,7 +2,9 @@
 
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <cstddef>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 
@@ -51,7 +53,9 @@ std::string HostIdentity() {
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
   struct stat network {};
-  stat("/proc/self/ns/net", &network);
+  if (stat("/proc/self/ns/net", &network) != 0) {
+    throw InternalError(std::string("/proc/self/ns/net: ") + std::strerror(errno));
+  }
   return boot + "." + std::to_string(network.st_ino);
 }
 
