@@ -77,6 +77,13 @@ struct StrategyEntry {
   bool Declares(std::string_view option) const;
 };
 
+/// Makes the strategy of `entry`. Of the options in `context` it sees those that the entry
+/// declares; reading another one throws `ConfigError` that names it. Throws `ConfigError` when the
+/// entry has no `make`.
+std::unique_ptr<Strategy> MakeStrategy(const StrategyEntry& entry, const StrategyContext& context);
+/// The same for one of its servers and `make_server`.
+std::unique_ptr<Server> MakeServer(const StrategyEntry& entry, const ServerContext& context);
+
 }  // namespace ringside
 
 #endif  // RINGSIDE_COMMON_STRATEGY_STRATEGY_ENTRY_H_

@@ -5,6 +5,16 @@
 #include "ringside/common/core/errors.h"
 
 namespace ringside {
+namespace {
+
+const char* TypeName(const OptionValue& value) {
+  if (std::holds_alternative<bool>(value)) return "true or false";
+  if (std::holds_alternative<std::int64_t>(value)) return "a whole number";
+  if (std::holds_alternative<double>(value)) return "a number";
+  return "text";
+}
+
+}  // namespace
 
 const OptionValue* StrategyOptions::Find(std::string_view name) const {
   if (declared_ && !declared_->contains(name)) {
@@ -32,6 +42,21 @@ void StrategyOptions::SetUnchecked(const OptionDeclaration& option, OptionValue 
 OptionValue StrategyOptions::ValueOf(const OptionDeclaration& option) const {
   const OptionValue* value = Find(option.name);
   return value == nullptr ? option.default_value : *value;
+}
+
+void StrategyOptions::RefuseType(std::string_view name, const OptionValue& value,
+                                 const OptionValue& asked) {
+  throw ConfigError("option '" + std::string(name) + "' holds " + TypeName(value) +
+                    ", but is read as " + TypeName(asked));
+}
+
+void StrategyOptions::RefuseChoice(const OptionDeclaration& option, const OptionValue& value) {
+  try {
+    option.Check(value);
+  } catch (const ConfigError& error) {
+    throw ConfigError(option.name + ": " + error.what());
+  }
+  throw InternalError("option '" + option.name + "' has a choice that is none");
 }
 
 StrategyOptions StrategyOptions::OnlyDeclared(

@@ -51,6 +51,8 @@ inline constexpr ChoiceOption<ErrorFeedback, 3> kErrorFeedbackOption{
 /// What a run asks of its strategy: the shared options as members, and the values of the options
 /// that strategies declare. An option that was never set has its declaration's default. A value.
 struct StrategyOptions {
+  /// Throws `ConfigError` that names the option: one that was not declared (`OnlyDeclared`), and
+  /// one that holds a value of another type.
   std::int64_t Get(const IntegerOption& option) const {
     return ValueOr(option.name, option.default_value);
   }
@@ -63,7 +65,8 @@ struct StrategyOptions {
   Enum Get(const ChoiceOption<Enum, count>& option) const {
     const OptionValue* value = Find(option.name);
     if (value == nullptr) return option.default_value;
-    const auto found = std::ranges::find(option.choices, std::get<std::string>(*value));
+    const auto found = std::ranges::find(option.choices, As<std::string>(option.name, *value));
+    if (found == option.choices.end()) RefuseChoice(option, *value);
     return static_cast<Enum>(found - option.choices.begin());
   }
 
@@ -99,8 +102,17 @@ struct StrategyOptions {
   template <typename T>
   T ValueOr(std::string_view name, T default_value) const {
     const OptionValue* value = Find(name);
-    return value == nullptr ? default_value : std::get<T>(*value);
+    return value == nullptr ? default_value : As<T>(name, *value);
   }
+  template <typename T>
+  static const T& As(std::string_view name, const OptionValue& value) {
+    if (const T* typed = std::get_if<T>(&value)) return *typed;
+    RefuseType(name, value, T());
+  }
+  /// `asked` is any value of the type that is asked for.
+  [[noreturn]] static void RefuseType(std::string_view name, const OptionValue& value,
+                                      const OptionValue& asked);
+  [[noreturn]] static void RefuseChoice(const OptionDeclaration& option, const OptionValue& value);
 
   std::map<std::string, OptionValue, std::less<>> values_;
   std::string strategy_;                                        // whose options `declared_` are

@@ -28,10 +28,6 @@ const StrategyEntry& EntryOf(const RunSpec& spec) {
   return *entry;
 }
 
-StrategyOptions OptionsOf(const RunSpec& spec) {
-  return spec.options.OnlyDeclared(spec.strategy, EntryOf(spec).options);
-}
-
 std::unique_ptr<Dataset> MakeDataset(const RunSpec& spec) {
   const DatasetEntry* entry = spec.catalog().FindDataset(spec.data);
   if (entry == nullptr) throw ConfigError("unknown dataset '" + spec.data + "'");
@@ -148,10 +144,10 @@ std::unique_ptr<Server> MakeOwnServer(MemberProcess& process, const CommOptions&
                                       const Schedule& schedule, Timeline& timeline) {
   const MemberSetup& setup = process.setup();
   if (setup.who.index >= setup.world.colocated_servers) return nullptr;
-  return EntryOf(setup.spec)
-      .make_server({setup.world.dedicated_servers() + setup.who.index, setup.world.servers,
-                    setup.world.workers, process.client(), comm, setup.spec.optimizer, schedule,
-                    timeline, OptionsOf(setup.spec)});
+  return MakeServer(
+      EntryOf(setup.spec),
+      {setup.world.dedicated_servers() + setup.who.index, setup.world.servers, setup.world.workers,
+       process.client(), comm, setup.spec.optimizer, schedule, timeline, setup.spec.options});
 }
 
 }  // namespace ringside

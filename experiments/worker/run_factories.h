@@ -25,8 +25,6 @@ namespace ringside {
 /// when this executable cannot make the model.
 
 const StrategyEntry& EntryOf(const RunSpec& spec);
-/// The options of the spec that the strategy may read: those that its entry declares.
-StrategyOptions OptionsOf(const RunSpec& spec);
 /// Throws `SpecKeyError` too, when the training split is smaller than the batch.
 std::unique_ptr<Dataset> MakeDataset(const RunSpec& spec);
 std::unique_ptr<Model> MakeModel(const RunSpec& spec, const Dataset& dataset);

@@ -35,10 +35,10 @@ MemberResult Serve(MemberProcess& process) {
                                                      Deadline::After(StartTimeout(setup.spec)));
   const Schedule schedule(MakeSchedule(setup.spec, total_steps));
   const CommOptions comm = MakeCommOptions(setup);
-  const auto server = EntryOf(setup.spec)
-                          .make_server({setup.who.index, setup.world.servers, setup.world.workers,
-                                        process.client(), comm, setup.spec.optimizer, schedule,
-                                        process.timeline(), OptionsOf(setup.spec)});
+  const auto server =
+      MakeServer(EntryOf(setup.spec),
+                 {setup.who.index, setup.world.servers, setup.world.workers, process.client(), comm,
+                  setup.spec.optimizer, schedule, process.timeline(), setup.spec.options});
   WaitUntilJobFinished(process);
   nlohmann::json report = ServerReportJson(server->Stop());
   report["cpu_seconds"] = CpuSeconds();

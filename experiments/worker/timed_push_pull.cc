@@ -26,8 +26,8 @@ class TimedPushPull : public TimedOperation {
         schedule_(MakeSchedule(spec_, 1)),
         recorder_(0),
         server_(MakeOwnServer(process, comm_, schedule_, timeline_)),
-        strategy_(entry_.make({setup_.world, process.client(), comm_, *optimizer_, schedule_,
-                               recorder_, timeline_, OptionsOf(spec_)})) {
+        strategy_(MakeStrategy(entry_, {setup_.world, process.client(), comm_, *optimizer_,
+                                        schedule_, recorder_, timeline_, spec_.options})) {
     FillForTiming(spec_.options.codec, space_.grads());
     strategy_->Start(space_, plan_, {});
   }

@@ -54,7 +54,7 @@ class WorkerRun {
     Resume();
     AgreeOnSteps(process_.client(), start_.step, total_steps_);
     server_ = MakeOwnServer(process_, comm_, schedule_, process_.timeline());
-    const auto strategy = entry_.make(Context());
+    const auto strategy = MakeStrategy(entry_, Context());
     WorkerObserver observer(ObserverParts(*strategy));
     result_ = Train({setup_.world, *model_, *strategy, space_, plan_, *dataset_, process_.client(),
                      recorder_, process_.timeline(), observer},
@@ -85,7 +85,7 @@ class WorkerRun {
   }
 
   StrategyContext Context() {
-    StrategyOptions options = OptionsOf(spec_);
+    StrategyOptions options = spec_.options;
     options.codec.seed = spec_.seed;
     return {setup_.world, process_.client(),   comm_,  *optimizer_, schedule_,
             recorder_,    process_.timeline(), options};

@@ -87,6 +87,22 @@ TEST(StrategyOptionsTest, AStrategySeesItsOwnOptionsAlone) {
   EXPECT_THAT(MessageOf([&] { own.Set(kLabel, "a"); }), HasSubstr("'label'"));
 }
 
+TEST(StrategyOptionsTest, RefuseToReadAValueAsOneOfAnotherType) {
+  StrategyOptions options;
+  options.SetUnchecked(kCount, 0.5);
+  EXPECT_EQ(MessageOf([&] { (void)options.Get(kCount); }),
+            "option 'count' holds a number, but is read as a whole number");
+  options.SetUnchecked(kColor, true);
+  EXPECT_EQ(MessageOf([&] { (void)options.Get(kColor); }),
+            "option 'color' holds true or false, but is read as text");
+  options.SetUnchecked(kColor, std::string("green"));
+  EXPECT_EQ(MessageOf([&] { (void)options.Get(kColor); }),
+            "color: no color is called 'green'; there are red, blue");
+  options.SetUnchecked(kLabel, std::int64_t{1});
+  EXPECT_EQ(MessageOf([&] { (void)options.Get(kLabel); }),
+            "option 'label' holds a whole number, but is read as text");
+}
+
 TEST(OptionDeclarationTest, IsEqualWhereAllOfItIs) {
   IntegerOption other = kCount;
   EXPECT_EQ(OptionDeclaration(kCount), OptionDeclaration(other));

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "ringside/common/core/errors.h"
@@ -55,6 +57,75 @@ TEST_F(NoneStrategyTest, SendsNothing) {
   EXPECT_EQ(kNoneEntry.traits.agreement, Agreement::kNone);
   EXPECT_EQ(kNoneEntry.traits.averaging(), Averaging::kLocalBatch);
   EXPECT_FALSE(kNoneEntry.traits.has_servers());
+}
+
+constexpr IntegerOption kDeclared{.name = "declared", .default_value = 1};
+constexpr IntegerOption kUndeclared{.name = "undeclared", .default_value = 1};
+
+template <typename Call>
+std::string ConfigErrorOf(const Call& call) {
+  try {
+    call();
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "no ConfigError";
+}
+
+class MakeStrategyTest : public NoneStrategyTest {
+ protected:
+  StrategyContext Context() {
+    StrategyContext context{world_, store_, comm_, *optimizer_, schedule_, recorder_, timeline_};
+    context.options.Set(kDeclared, 7);
+    context.options.Set(kUndeclared, 7);
+    return context;
+  }
+  ServerContext ContextOfServer() {
+    return {.store = store_,
+            .comm = comm_,
+            .optimizer = options_,
+            .schedule = schedule_,
+            .timeline = timeline_,
+            .options = Context().options};
+  }
+  /// Its strategy and its server read the option of that name.
+  static StrategyEntry EntryThatReads(const IntegerOption& option) {
+    StrategyEntry entry;
+    entry.name = "reader";
+    entry.options = {kDeclared};
+    entry.make = [option](const StrategyContext& context) -> std::unique_ptr<Strategy> {
+      EXPECT_EQ(context.options.Get(option), 7);
+      return std::make_unique<NoneStrategy>(context);
+    };
+    entry.make_server = [option](const ServerContext& context) -> std::unique_ptr<Server> {
+      EXPECT_EQ(context.options.Get(option), 7);
+      return nullptr;
+    };
+    return entry;
+  }
+
+ private:
+  const OptimizerOptions options_;
+};
+
+TEST_F(MakeStrategyTest, AStrategyAndItsServersReadTheOptionsThatTheyDeclareAlone) {
+  const StrategyEntry right = EntryThatReads(kDeclared);
+  EXPECT_NE(MakeStrategy(right, Context()), nullptr);
+  EXPECT_EQ(MakeServer(right, ContextOfServer()), nullptr);
+  const StrategyEntry wrong = EntryThatReads(kUndeclared);
+  const auto named =
+      testing::AllOf(testing::HasSubstr("'reader'"), testing::HasSubstr("'undeclared'"));
+  EXPECT_THAT(ConfigErrorOf([&] { MakeStrategy(wrong, Context()); }), named);
+  EXPECT_THAT(ConfigErrorOf([&] { MakeServer(wrong, ContextOfServer()); }), named);
+}
+
+TEST_F(MakeStrategyTest, AnEntryWithoutAFactoryIsRefusedByName) {
+  StrategyEntry entry;
+  entry.name = "empty";
+  EXPECT_THAT(ConfigErrorOf([&] { MakeStrategy(entry, Context()); }),
+              testing::HasSubstr("'empty' has no 'make'"));
+  EXPECT_THAT(ConfigErrorOf([&] { MakeServer(entry, ContextOfServer()); }),
+              testing::HasSubstr("'empty' has no 'make_server'"));
 }
 
 class SlowStrategy : public Strategy {
