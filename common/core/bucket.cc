@@ -1,7 +1,5 @@
 #include "ringside/common/core/bucket.h"
 
-#include <string>
-
 #include "ringside/common/core/errors.h"
 
 namespace ringside {
@@ -11,24 +9,24 @@ bool SameSpan(std::span<const float> a, std::span<const float> b) {
   return a.data() == b.data() && a.size() == b.size();
 }
 
-std::string Name(const Bucket& bucket) {
+}  // namespace
+
+std::string BucketName(const Bucket& bucket) {
   return "bucket " + std::to_string(bucket.index) + ", step " + std::to_string(bucket.step);
 }
 
-}  // namespace
-
 void CheckBucket(const Bucket& bucket, const FlatSpace& space, const BucketPlan& plan) {
   if (bucket.index < 0 || bucket.index >= plan.buckets()) {
-    throw InternalError(Name(bucket) + ": the plan has " + std::to_string(plan.buckets()) +
+    throw InternalError(BucketName(bucket) + ": the plan has " + std::to_string(plan.buckets()) +
                         " buckets");
   }
   const Bucket right = MakeBucket(space, plan, bucket.index, bucket.step);
   if (bucket.offset != right.offset) {
-    throw InternalError(Name(bucket) + " begins at element " + std::to_string(right.offset) +
+    throw InternalError(BucketName(bucket) + " begins at element " + std::to_string(right.offset) +
                         " of the flat vectors, not at " + std::to_string(bucket.offset));
   }
   if (!SameSpan(bucket.params, right.params) || !SameSpan(bucket.grads, right.grads)) {
-    throw InternalError(Name(bucket) + ": its spans are not those of the flat vectors");
+    throw InternalError(BucketName(bucket) + ": its spans are not those of the flat vectors");
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "ringside/common/core/bucket_plan.h"
 #include "ringside/common/core/flat_space.h"
@@ -32,6 +33,9 @@ inline Bucket MakeBucket(const FlatSpace& space, const BucketPlan& plan, int ind
           space.grads().subspan(range.begin, range.size()),
           Device::kCpu};
 }
+
+/// "bucket 3, step 17", for errors.
+std::string BucketName(const Bucket& bucket);
 
 /// Throws `InternalError` that names the bucket unless `bucket` is one that `MakeBucket` makes of
 /// this space and this plan.

@@ -2,26 +2,45 @@
 
 #include <algorithm>
 
-#include "ringside/common/core/errors.h"
 #include "ringside/common/optim/optimizer.h"
 
 namespace ringside {
 
 void NoneStrategy::Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) {
-  space_ = &space;
-  plan_ = &plan;
+  failure_.Check();
+  calls_.Start(space, plan);
   std::ranges::copy(from.optimizer_state, context_.optimizer.state().begin());
 }
 
 void NoneStrategy::Submit(const Bucket& bucket) {
-  CheckBucket(bucket, *space_, *plan_);
-  const ScopedSpan span(context_.timeline, SpanKind::kApply, bucket.step, bucket.index);
-  context_.optimizer.Apply(bucket.offset, bucket.params, bucket.grads,
-                           {bucket.step + 1, context_.schedule.At(bucket.step)});
+  failure_.Check();
+  calls_.Submit(bucket);
+  failure_.Guard([&] {
+    const ScopedSpan span(context_.timeline, SpanKind::kApply, bucket.step, bucket.index);
+    context_.optimizer.Apply(bucket.offset, bucket.params, bucket.grads,
+                             {bucket.step + 1, context_.schedule.At(bucket.step)});
+  });
+}
+
+void NoneStrategy::Await(const Bucket& bucket) {
+  failure_.Check();
+  calls_.Await(bucket);
+}
+
+void NoneStrategy::Settle() {
+  failure_.Check();
+  calls_.Settle();
 }
 
 void NoneStrategy::ReadOptimizerState(std::span<float> out) {
+  failure_.Check();
+  calls_.ReadOptimizerState();
   std::ranges::copy(context_.optimizer.state(), out.begin());
+}
+
+void NoneStrategy::Stop() {
+  failure_.Check();
+  calls_.Stop();
 }
 
 namespace {

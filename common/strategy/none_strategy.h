@@ -1,6 +1,8 @@
 #ifndef RINGSIDE_COMMON_STRATEGY_NONE_STRATEGY_H_
 #define RINGSIDE_COMMON_STRATEGY_NONE_STRATEGY_H_
 
+#include "ringside/common/core/failure_latch.h"
+#include "ringside/common/strategy/call_checks.h"
 #include "ringside/common/strategy/strategy_entry.h"
 
 namespace ringside {
@@ -16,14 +18,15 @@ class NoneStrategy : public Strategy {
   /// Nothing is sent: every worker's initial parameters come from the same seed or checkpoint.
   void Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) override;
   void Submit(const Bucket& bucket) override;
-  void Await(const Bucket&) override {}
+  void Await(const Bucket& bucket) override;
+  void Settle() override;
   void ReadOptimizerState(std::span<float> out) override;
-  void Stop() override {}
+  void Stop() override;
 
  private:
   StrategyContext context_;
-  const FlatSpace* space_ = nullptr;
-  const BucketPlan* plan_ = nullptr;
+  FailureLatch failure_;
+  CallChecks calls_;
 };
 
 /// The entry of `none`. It is made before `main` begins, in no fixed order among files: nothing

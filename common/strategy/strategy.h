@@ -29,9 +29,14 @@ struct StartPoint {
 /// The gradients of all ranks are *summed*: the model has scaled its own by the reciprocal of the
 /// batch they are to be averaged over (see `Averaging`), so uneven batches need no care here.
 ///
-/// Errors: after any failure every method throws the same `CommError`, which names the peer.
-/// Destruction without `Stop` abandons the peers at once and never throws or blocks longer than the
-/// operation's timeout.
+/// Errors: every method first throws the first failure again, if there was one. Then it checks how
+/// it was called, before it does anything: a bucket that is not of the plan or is submitted
+/// already, a call before `Start` or after `Stop`. Such misuse throws `InternalError` that names
+/// the bucket and its step. It is no failure: nothing has changed, the peers notice nothing, and
+/// the caller may go on. Whatever is thrown after these checks is a failure, on any thread: all
+/// later calls throw the same error. Where a peer is to blame it is a `CommError` that names the
+/// peer. `FailureLatch` and `CallChecks` do both. Destruction without `Stop` abandons the peers at
+/// once and never throws or blocks longer than the operation's timeout.
 class Strategy {
  public:
   virtual ~Strategy() = default;
@@ -41,9 +46,10 @@ class Strategy {
   virtual void Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) = 0;
 
   /// This bucket's gradient is final. Never waits for another rank: it is called from inside the
-  /// backward pass. It may do this worker's own part on the caller's thread, such as an encoding or
-  /// an optimizer step; that time is measured as the worker's submit time. Throws `InternalError`
-  /// that names the bucket if it is not in the plan or is submitted already.
+  /// backward pass. It may do this worker's own part on the caller's thread, such as an optimizer
+  /// step; that time is measured as the worker's submit time. Codecs run on the communication
+  /// thread (docs/decisions/0013-what-submit-does.md). Throws `InternalError` that names the bucket
+  /// and its step if it is not in the plan or is submitted already.
   virtual void Submit(const Bucket& bucket) = 0;
 
   /// Returns when this bucket's parameters are those that the next forward pass must read. Waits

@@ -14,6 +14,8 @@
 namespace ringside {
 
 void PsStrategy::Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) {
+  failure_.Check();
+  calls_.Start(space, plan);
   failure_.Guard([&] {
     space_ = &space;
     plan_ = &plan;
@@ -174,7 +176,11 @@ Transfer PsStrategy::MakeTransfer(FrameKind kind, int bucket) const {
 
 void PsStrategy::Submit(const Bucket& bucket) {
   failure_.Check();
-  CheckBucket(bucket, *space_, *plan_);
+  calls_.Submit(bucket);
+  failure_.Guard([&] { transfers_->Begin(PushOf(bucket)); });
+}
+
+Transfer PsStrategy::PushOf(const Bucket& bucket) const {
   Transfer transfer = MakeTransfer(FrameKind::kPushPull, bucket.index);
   transfer.header.step = bucket.step;
   transfer.floats = {.out = bucket.grads,
@@ -193,12 +199,18 @@ void PsStrategy::Submit(const Bucket& bucket) {
       transfer.decode_to = bucket.params;
     }
   }
-  transfers_->Begin(transfer);
+  return transfer;
 }
 
-void PsStrategy::Await(const Bucket& bucket) { transfers_->Await(bucket.index); }
+void PsStrategy::Await(const Bucket& bucket) {
+  failure_.Check();
+  if (!calls_.Await(bucket)) return;
+  failure_.Guard([&] { transfers_->Await(bucket.index); });
+}
 
 void PsStrategy::Settle() {
+  failure_.Check();
+  calls_.Settle();
   failure_.Guard([&] {
     Retire();
     Barrier("ps/settle/" + std::to_string(meetings_++), context_.comm.barrier_timeout);
@@ -207,6 +219,8 @@ void PsStrategy::Settle() {
 }
 
 void PsStrategy::ReadOptimizerState(std::span<float> out) {
+  failure_.Check();
+  calls_.ReadOptimizerState();
   failure_.Guard([&] {
     const std::size_t elements = plan_->elements();
     const std::size_t vectors = elements == 0 ? 0 : out.size() / elements;
@@ -223,6 +237,8 @@ void PsStrategy::ReadOptimizerState(std::span<float> out) {
 }
 
 void PsStrategy::Stop() {
+  failure_.Check();
+  calls_.Stop();
   failure_.Guard([&] {
     for (int bucket = 0; bucket < plan_->buckets(); ++bucket) transfers_->Await(bucket);
     Retire();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ringside/common/core/failure_latch.h"
+#include "ringside/common/strategy/call_checks.h"
 #include "ringside/common/strategy/strategy_entry.h"
 #include "ringside/paramserver/transports/server_address.h"
 #include "ringside/paramserver/wire/wire_codec.h"
@@ -57,11 +58,13 @@ class PsStrategy : public Strategy {
   /// Begins `make(bucket)` for every bucket, then awaits all.
   void ForEachBucket(const std::function<Transfer(int bucket)>& make);
   Transfer MakeTransfer(FrameKind kind, int bucket) const;
+  Transfer PushOf(const Bucket& bucket) const;
   /// Waits until all workers have reached barrier `name`, at most for `patience`.
   void Barrier(const std::string& name, std::chrono::milliseconds patience);
 
   const StrategyContext context_;
   FailureLatch failure_;
+  CallChecks calls_;
   FlatSpace* space_ = nullptr;
   const BucketPlan* plan_ = nullptr;
   std::int64_t first_step_ = 0;

@@ -18,6 +18,11 @@ constexpr std::chrono::milliseconds kAwaitGrace{800};
 /// How often buckets that wait only for time are looked at.
 constexpr std::chrono::milliseconds kLookAgain = SendWindows::kSilence / 5;
 
+std::string TransferName(const FrameHeader& header) {
+  return "transfer of bucket " + std::to_string(header.bucket) + ", step " +
+         std::to_string(header.step);
+}
+
 }  // namespace
 
 /// The state of one bucket. `mutex_` of the owner guards the fields, except that while the transfer
@@ -72,8 +77,10 @@ Transfers::~Transfers() {
 void Transfers::Begin(const Transfer& transfer) {
   const std::lock_guard lock(mutex_);
   Slot& slot = *slots_[transfer.header.bucket];
-  if (slot.phase != Slot::Phase::kIdle)
-    throw InternalError("a bucket was submitted twice without an await");
+  if (slot.phase != Slot::Phase::kIdle) {
+    throw InternalError(TransferName(transfer.header) + " began before the last one of step " +
+                        std::to_string(slot.transfer.header.step) + " was awaited");
+  }
   slot.transfer = transfer;
   slot.transfer.header.version = slot.version;
   slot.transfer.header.payload_bytes = transfer.floats.out.size_bytes();
@@ -93,9 +100,7 @@ void Transfers::Await(int bucket) {
            failure_.failed();
   };
   if (!done_.wait_until(lock, deadline.at(), settled)) {
-    failure_.Set(CommError(link(slot.transfer.server).name(),
-                           "transfer of bucket " + std::to_string(bucket) + ", step " +
-                               std::to_string(slot.transfer.header.step),
+    failure_.Set(CommError(link(slot.transfer.server).name(), TransferName(slot.transfer.header),
                            "there was no answer in time"));
   }
   failure_.Check();

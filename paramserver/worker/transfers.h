@@ -64,8 +64,10 @@ class Transfers {
 
   ServerLink& link(int server) { return *links_[static_cast<std::size_t>(server)]; }
 
+  /// Throws `InternalError` that names the bucket when one of it is under way.
   void Begin(const Transfer& transfer);
-  /// Waits for this bucket's transfer, if there is one. Throws the strategy's `CommError`.
+  /// Waits for this bucket's transfer, if there is one. Throws the strategy's `CommError`. The
+  /// caller keeps whatever else this throws, such as a codec's error: it ends all transfers.
   void Await(int bucket);
 
   /// Payload bytes that were moved here: only the receiver's own write.

@@ -25,11 +25,15 @@ constexpr std::size_t kBlockFloats = 2048;
 ShmStrategy::ShmStrategy(const StrategyContext& context) : context_(context) {}
 
 void ShmStrategy::Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) {
-  Guard([&] { Connect(space, plan, from); });
-  std::ranges::copy(from.optimizer_state, context_.optimizer.state().begin());
-  const auto buckets = static_cast<std::uint32_t>(plan.buckets());
-  slots_.resize(buckets);
-  for (std::uint32_t i = 0; i < buckets; ++i) slots_[i].turn = i + 1 - buckets;
+  failure_.Check();
+  calls_.Start(space, plan);
+  Guard([&] {
+    Connect(space, plan, from);
+    std::ranges::copy(from.optimizer_state, context_.optimizer.state().begin());
+    const auto buckets = static_cast<std::uint32_t>(plan.buckets());
+    slots_.resize(buckets);
+    for (std::uint32_t i = 0; i < buckets; ++i) slots_[i].turn = i + 1 - buckets;
+  });
 }
 
 void ShmStrategy::Connect(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) {
@@ -66,9 +70,10 @@ void ShmStrategy::ShareState() {
 }
 
 void ShmStrategy::Submit(const Bucket& bucket) {
+  failure_.Check();
+  calls_.Submit(bucket);
   Guard([&] {
-    Slot& slot = SlotOf(bucket);
-    if (slot.busy) throw InternalError(fmt::format("bucket {} was submitted twice", bucket.index));
+    Slot& slot = slots_[static_cast<std::size_t>(bucket.index)];
     const auto turn = slot.turn + static_cast<std::uint32_t>(slots_.size());
     slot = {bucket, Timeline::Clock::now(), turn, true};
     PostReady();
@@ -77,13 +82,9 @@ void ShmStrategy::Submit(const Bucket& bucket) {
 }
 
 void ShmStrategy::Await(const Bucket& bucket) {
-  Guard([&] { Finish(SlotOf(bucket)); });
-}
-
-ShmStrategy::Slot& ShmStrategy::SlotOf(const Bucket& bucket) {
-  if (plan_ == nullptr) throw InternalError("a bucket came before the start");
-  CheckBucket(bucket, *space_, *plan_);
-  return slots_[static_cast<std::size_t>(bucket.index)];
+  failure_.Check();
+  if (!calls_.Await(bucket)) return;
+  Guard([&] { Finish(slots_[static_cast<std::size_t>(bucket.index)]); });
 }
 
 void ShmStrategy::Finish(Slot& slot) {
@@ -123,6 +124,8 @@ void ShmStrategy::Advance(std::uint32_t turn) {
 }
 
 void ShmStrategy::Settle() {
+  failure_.Check();
+  calls_.Settle();
   Guard([&] {
     if (state_.bytes() > 0) PublishState();
     collective_->AllGather({});
@@ -142,6 +145,8 @@ void ShmStrategy::PublishState() {
 }
 
 void ShmStrategy::ReadOptimizerState(std::span<float> out) {
+  failure_.Check();
+  calls_.ReadOptimizerState();
   Guard([&] { std::ranges::copy(OpenState(), out.begin()); });
 }
 
@@ -150,10 +155,12 @@ std::span<float> ShmStrategy::OpenState() const {
 }
 
 void ShmStrategy::Stop() {
+  failure_.Check();
+  calls_.Stop();
   Guard([&] {
     for (Slot& slot : slots_) Finish(slot);
     // No worker leaves while another still waits for it.
-    if (collective_ != nullptr) collective_->AllGather({});
+    collective_->AllGather({});
   });
 }
 

@@ -10,6 +10,7 @@
 #include "ringside/common/core/failure_latch.h"
 #include "ringside/common/core/memory_region.h"
 #include "ringside/common/measure/timeline.h"
+#include "ringside/common/strategy/call_checks.h"
 #include "ringside/common/strategy/strategy.h"
 #include "ringside/common/strategy/strategy_entry.h"
 #include "ringside/ring/shm/shm_collective.h"
@@ -29,7 +30,7 @@ namespace ringside {
 /// wait. `Await` waits.
 ///
 /// Thread safety: one caller. The first failure is kept, and every later call throws it. This
-/// worker then leaves its group, so the others fail too.
+/// worker then leaves its group, so the others fail too. A call against the contract is no failure.
 class ShmStrategy : public Strategy {
  public:
   explicit ShmStrategy(const StrategyContext& context);
@@ -54,8 +55,6 @@ class ShmStrategy : public Strategy {
 
   template <typename Steps>
   void Guard(const Steps& steps);
-  /// Throws `InternalError` for a bucket that is not in the plan.
-  Slot& SlotOf(const Bucket& bucket);
   void Finish(Slot& slot);
   void Connect(FlatSpace& space, const BucketPlan& plan, const StartPoint& from);
   void ShareState();
@@ -85,6 +84,7 @@ class ShmStrategy : public Strategy {
   std::size_t next_ready_ = 0;  // the bucket after those turns
   std::uint32_t done_ = 0;      // turns whose chunk this worker has updated
   std::size_t next_done_ = 0;
+  CallChecks calls_;
   FailureLatch failure_;
 };
 

@@ -26,22 +26,24 @@ AllReduceStrategy::AllReduceStrategy(const StrategyContext& context, Connect con
 AllReduceStrategy::~AllReduceStrategy() { Join(); }
 
 void AllReduceStrategy::Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) {
+  failure_.Check();
+  calls_.Start(space, plan);
   failure_.Guard([&] {
     try {
       Agree(space, plan, from);
+      std::ranges::copy(from.optimizer_state, context_.optimizer.state().begin());
+      rule_->Start(space, plan);
+      space_ = &space;
+      plan_ = &plan;
+      last_step_ = from.step - 1;
+      slots_.resize(static_cast<std::size_t>(plan.buckets()));
+      summed_.MakeRoom(slots_.size());
+      if (!slots_.empty()) thread_ = std::thread([this] { Communicate(); });
     } catch (...) {
       collective_.reset();
       throw;
     }
   });
-  std::ranges::copy(from.optimizer_state, context_.optimizer.state().begin());
-  rule_->Start(space, plan);
-  space_ = &space;
-  plan_ = &plan;
-  last_step_ = from.step - 1;
-  slots_.resize(static_cast<std::size_t>(plan.buckets()));
-  summed_.MakeRoom(slots_.size());
-  if (!slots_.empty()) thread_ = std::thread([this] { Communicate(); });
 }
 
 void AllReduceStrategy::Agree(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) {
@@ -55,7 +57,8 @@ void AllReduceStrategy::Agree(FlatSpace& space, const BucketPlan& plan, const St
 }
 
 void AllReduceStrategy::Submit(const Bucket& bucket) {
-  Check(bucket);
+  failure_.Check();
+  calls_.Submit(bucket);
   last_step_ = bucket.step;
   {
     const std::lock_guard lock(mutex_);
@@ -65,28 +68,43 @@ void AllReduceStrategy::Submit(const Bucket& bucket) {
 }
 
 void AllReduceStrategy::Enqueue(const Bucket& bucket, UpdateRule::UpdateTrigger moment) {
-  Slot& slot = slots_[static_cast<std::size_t>(bucket.index)];
-  if (slot.phase != Phase::kIdle) {
-    throw InternalError(fmt::format("bucket {} was submitted twice", bucket.index));
-  }
-  slot = {bucket, Timeline::Clock::now(), Phase::kSubmitted, moment};
+  slots_[static_cast<std::size_t>(bucket.index)] = {bucket, Timeline::Clock::now(),
+                                                    Phase::kSubmitted, moment};
 }
 
 void AllReduceStrategy::Await(const Bucket& bucket) {
-  Check(bucket);
-  std::unique_lock lock(mutex_);
-  WaitFor(static_cast<std::size_t>(bucket.index), lock);
+  failure_.Check();
+  if (!calls_.Await(bucket)) return;
+  Guard([&] {
+    std::unique_lock lock(mutex_);
+    WaitFor(static_cast<std::size_t>(bucket.index), lock);
+  });
 }
 
 void AllReduceStrategy::Settle() {
   failure_.Check();
-  std::unique_lock lock(mutex_);
+  calls_.Settle();
   if (!rule_->acts_at_pauses()) return;
-  for (int index = 0; index < plan_->buckets(); ++index) {
-    Enqueue(MakeBucket(*space_, *plan_, index, last_step_), UpdateRule::UpdateTrigger::kPause);
-  }
-  submitted_.notify_one();
-  for (std::size_t index = 0; index < slots_.size(); ++index) WaitFor(index, lock);
+  Guard([&] {
+    std::unique_lock lock(mutex_);
+    for (int index = 0; index < plan_->buckets(); ++index) {
+      Enqueue(MakeBucket(*space_, *plan_, index, last_step_), UpdateRule::UpdateTrigger::kPause);
+    }
+    submitted_.notify_one();
+    for (std::size_t index = 0; index < slots_.size(); ++index) WaitFor(index, lock);
+  });
+}
+
+template <typename Steps>
+void AllReduceStrategy::Guard(const Steps& steps) {
+  failure_.Guard([&] {
+    try {
+      steps();
+    } catch (...) {
+      KeepFailure();
+      throw;
+    }
+  });
 }
 
 void AllReduceStrategy::WaitFor(std::size_t index, std::unique_lock<std::mutex>& lock) {
@@ -113,13 +131,10 @@ void AllReduceStrategy::ApplyOne(std::unique_lock<std::mutex>& lock, int lane) {
   Slot& slot = slots_[summed_.Pop()];
   slot.phase = Phase::kApplying;
   lock.unlock();
-  try {
+  {
     const Bucket& bucket = slot.bucket;
     const ScopedSpan span(context_.timeline, SpanKind::kApply, bucket.step, bucket.index, lane);
     rule_->Apply(bucket, slot.moment);
-  } catch (...) {
-    KeepFailure();
-    throw;
   }
   lock.lock();
   slot.phase = Phase::kIdle;
@@ -129,17 +144,18 @@ void AllReduceStrategy::ApplyOne(std::unique_lock<std::mutex>& lock, int lane) {
 
 void AllReduceStrategy::ReadOptimizerState(std::span<float> out) {
   failure_.Check();
+  calls_.ReadOptimizerState();
   std::ranges::copy(context_.optimizer.state(), out.begin());
 }
 
 void AllReduceStrategy::Stop() {
   failure_.Check();
-  {
+  calls_.Stop();
+  Guard([&] {
     std::unique_lock lock(mutex_);
     for (std::size_t index = 0; index < slots_.size(); ++index) WaitFor(index, lock);
-  }
+  });
   Join();
-  if (collective_ == nullptr) return;
   // No rank closes its connections while another still reads from them.
   constexpr std::byte kHere{1};
   failure_.Guard([&] { collective_->AllGather(std::span(&kHere, 1)); });
@@ -153,12 +169,6 @@ void AllReduceStrategy::Join() {
   }
   submitted_.notify_one();
   if (thread_.joinable()) thread_.join();
-}
-
-void AllReduceStrategy::Check(const Bucket& bucket) const {
-  failure_.Check();
-  if (plan_ == nullptr) throw InternalError("a bucket came before the start");
-  CheckBucket(bucket, *space_, *plan_);
 }
 
 void AllReduceStrategy::KeepFailure() {

@@ -13,6 +13,7 @@
 
 #include "ringside/common/core/failure_latch.h"
 #include "ringside/common/measure/timeline.h"
+#include "ringside/common/strategy/call_checks.h"
 #include "ringside/common/strategy/strategy.h"
 #include "ringside/common/strategy/strategy_entry.h"
 #include "ringside/ring/core/collective.h"
@@ -80,10 +81,12 @@ class AllReduceStrategy : public Strategy {
   };
 
   void Agree(FlatSpace& space, const BucketPlan& plan, const StartPoint& from);
+  /// Runs `steps` of the caller's thread. Keeps what they throw and wakes all waiting threads.
+  template <typename Steps>
+  void Guard(const Steps& steps);
+  /// Of a bucket that is idle. `mutex_` is locked.
   void Enqueue(const Bucket& bucket, UpdateRule::UpdateTrigger moment);
   void WaitFor(std::size_t index, std::unique_lock<std::mutex>& lock);
-  /// Throws an earlier failure, or `InternalError` for a bucket that is not in the plan.
-  void Check(const Bucket& bucket) const;
   /// Keeps the current exception if it is the first, and wakes all waiting threads.
   void KeepFailure();
   void Join();
@@ -114,6 +117,7 @@ class AllReduceStrategy : public Strategy {
   std::unique_ptr<Collective> collective_;
   const FlatSpace* space_ = nullptr;
   const BucketPlan* plan_ = nullptr;
+  CallChecks calls_;             // used by the caller alone
   std::int64_t last_step_ = -1;  // last submitted step; used by the caller alone
 
   // Used by the communication thread alone.

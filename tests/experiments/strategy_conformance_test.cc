@@ -95,8 +95,8 @@ struct Job {
         options(setting.options),
         comm{.address = "127.0.0.1", .token = "secret", .timeout = timeout} {
     for (int index = 0; index < layout.total(); ++index) {
-      serving.push_back(entry.make_server(
-          {index, layout.total(), workers, store, comm, optimizer, schedule, timeline, options}));
+      serving.push_back(MakeServer(entry, {index, layout.total(), workers, store, comm, optimizer,
+                                           schedule, timeline, options}));
     }
   }
 
@@ -138,8 +138,8 @@ class Worker {
         plan_(PlanOf(elements)),
         space_(SpaceOf(job.entry, elements)),
         optimizer_(Optimizer::Make(job.optimizer, elements)),
-        strategy_(job.entry.make({world_, job.store, job.comm, *optimizer_, job.schedule, recorder_,
-                                  job.timeline, job.options})) {
+        strategy_(MakeStrategy(job.entry, {world_, job.store, job.comm, *optimizer_, job.schedule,
+                                           recorder_, job.timeline, job.options})) {
     for (std::size_t i = 0; i < elements; ++i) space_.params()[i] = InitialOf(rank, i);
   }
 
@@ -167,6 +167,13 @@ class Worker {
     StoreAllGather(job_.store, world_, "awaited", "", Deadline::After(job_.comm.timeout));
     strategy_->Settle();
   }
+
+  /// What `strategy().Start` gets in `Start`.
+  void StartAgain() { strategy_->Start(space_, plan_, {}); }
+  Bucket BucketOf(int index, std::int64_t step) const {
+    return MakeBucket(space_, plan_, index, step);
+  }
+  int buckets() const { return plan_.buckets(); }
 
   Strategy& strategy() { return *strategy_; }
   Optimizer& optimizer() { return *optimizer_; }
@@ -241,6 +248,86 @@ TEST_P(SynchronousStrategyTest, RestoresAndReadsTheOptimizerState) {
   });
 }
 
+/// The text of the `InternalError` that refuses a call against the contract.
+std::string RefusalOf(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const InternalError& error) {
+    return error.what();
+  } catch (const std::exception& error) {
+    return std::string("no InternalError, but: ") + error.what();
+  }
+  return "no error";
+}
+
+/// All entries, with calls that the contract forbids.
+class MisuseTest : public StrategyConformanceTest {
+ protected:
+  static void ExpectAllAreRefused(Worker& worker, const std::string& when) {
+    using testing::HasSubstr;
+    Strategy& strategy = worker.strategy();
+    const Bucket bucket = worker.BucketOf(1, 4);
+    const auto named = testing::AllOf(HasSubstr("bucket 1, step 4"), HasSubstr(when));
+    std::vector<float> state(worker.optimizer().state_size());
+    EXPECT_THAT(RefusalOf([&] { strategy.Submit(bucket); }), named);
+    EXPECT_THAT(RefusalOf([&] { strategy.Await(bucket); }), named);
+    EXPECT_THAT(RefusalOf([&] { strategy.Settle(); }), HasSubstr(when));
+    EXPECT_THAT(RefusalOf([&] { strategy.ReadOptimizerState(state); }), HasSubstr(when));
+    EXPECT_THAT(RefusalOf([&] { strategy.Stop(); }), HasSubstr(when));
+  }
+
+  static std::vector<Bucket> WrongBuckets(const Worker& worker, const FlatSpace& foreign) {
+    const Bucket right = worker.BucketOf(1, 4);
+    std::vector<Bucket> wrong(7, right);
+    wrong[0].index = -1;
+    wrong[1].index = worker.buckets();
+    wrong[2].index = 0;
+    wrong[3].offset += 1;
+    wrong[4].grads = right.grads.first(right.grads.size() - 1);
+    wrong[5].params = foreign.params().subspan(right.offset, right.params.size());
+    wrong[6].grads = right.params;
+    return wrong;
+  }
+};
+
+TEST_P(MisuseTest, IsRefusedByTheBucketsNameAndChangesNothing) {
+  using testing::HasSubstr;
+  constexpr std::size_t kElements = 1000;
+  Job job(GetParam());
+  RunRanks(workers(), [&](int rank) {
+    Worker worker(job, rank, kElements);
+    Strategy& strategy = worker.strategy();
+    ASSERT_GT(worker.buckets(), 1);
+    ExpectAllAreRefused(worker, "before the start");
+    worker.Start();
+    EXPECT_THAT(RefusalOf([&] { worker.StartAgain(); }), HasSubstr("twice"));
+    const FlatSpace foreign(kElements);
+    for (const Bucket& wrong : WrongBuckets(worker, foreign)) {
+      const auto named = HasSubstr("bucket " + std::to_string(wrong.index) + ", step 4");
+      EXPECT_THAT(RefusalOf([&] { strategy.Submit(wrong); }), named);
+      EXPECT_THAT(RefusalOf([&] { strategy.Await(wrong); }), named);
+    }
+    for (std::int64_t step = 0; step < kSteps; ++step) {
+      worker.Step(step);
+      for (int index = 0; index < worker.buckets(); ++index) {
+        const std::string name = "bucket " + std::to_string(index) + ", step ";
+        EXPECT_THAT(RefusalOf([&] { strategy.Submit(worker.BucketOf(index, step)); }),
+                    testing::AllOf(HasSubstr(name + std::to_string(step)), HasSubstr("already")));
+      }
+      EXPECT_THAT(RefusalOf([&] { strategy.Settle(); }),
+                  HasSubstr("bucket 0, step " + std::to_string(step)));
+    }
+    worker.Settle(kSteps);
+    for (std::size_t i = 0; i < kElements; ++i) {
+      ASSERT_NEAR(worker.space().params()[i], ExpectedOf(entry(), rank, workers(), i),
+                  ToleranceOf(entry(), workers()))
+          << "rank " << rank << ", element " << i;
+    }
+    strategy.Stop();
+    ExpectAllAreRefused(worker, "after the stop");
+  });
+}
+
 CommError CommErrorOf(const std::exception_ptr& failure) {
   try {
     if (failure != nullptr) std::rethrow_exception(failure);
@@ -284,6 +371,37 @@ TEST_P(StartTogetherTest, NamesTheWorkersThatStartAtAnotherStep) {
 /// Several workers that wait for each other.
 class WaitingStrategyTest : public StrategyConformanceTest {};
 
+/// Throws what `steps` throw. Before that it makes every other call, right and wrong ones.
+void ExpectTheSameFromAllCalls(Worker& worker, const std::function<void()>& steps) {
+  const auto text_of = [](const std::function<void()>& call) -> std::string {
+    try {
+      call();
+    } catch (const CommError& error) {
+      return error.what();
+    } catch (const std::exception& error) {
+      return std::string("no CommError, but: ") + error.what();
+    }
+    return "no error";
+  };
+  try {
+    steps();
+  } catch (const CommError& error) {
+    Strategy& strategy = worker.strategy();
+    Bucket wrong = worker.BucketOf(1, 1);
+    wrong.index = worker.buckets();
+    std::vector<float> state(worker.optimizer().state_size());
+    EXPECT_EQ(text_of([&] { strategy.Submit(worker.BucketOf(1, 1)); }), error.what());
+    EXPECT_EQ(text_of([&] { strategy.Submit(wrong); }), error.what());
+    EXPECT_EQ(text_of([&] { strategy.Await(worker.BucketOf(1, 1)); }), error.what());
+    EXPECT_EQ(text_of([&] { strategy.Await(wrong); }), error.what());
+    EXPECT_EQ(text_of([&] { strategy.Settle(); }), error.what());
+    EXPECT_EQ(text_of([&] { strategy.ReadOptimizerState(state); }), error.what());
+    EXPECT_EQ(text_of([&] { worker.StartAgain(); }), error.what());
+    EXPECT_EQ(text_of([&] { strategy.Stop(); }), error.what());
+    throw;
+  }
+}
+
 TEST_P(WaitingStrategyTest, DestructionWithoutStopEndsAndFailsThePeers) {
   Job job(GetParam(), {}, 2s);  // a server cannot tell a worker that left from a slow one before
   const auto outcomes = TryRanks(workers(), [&](int rank) {
@@ -292,8 +410,10 @@ TEST_P(WaitingStrategyTest, DestructionWithoutStopEndsAndFailsThePeers) {
     worker.Step(0);
     worker.AwaitAll(1);
     if (rank == 0) return;
-    worker.Step(1);
-    worker.AwaitAll(2);
+    ExpectTheSameFromAllCalls(worker, [&] {
+      worker.Step(1);
+      worker.AwaitAll(2);
+    });
   });
   EXPECT_EQ(outcomes.failures(), workers() - 1);
   for (const auto& failure : outcomes.by_rank) {
@@ -370,6 +490,7 @@ bool StartTogether(const Setting& setting) {
   return setting.entry->traits.family != Family::kNone &&
          (setting.workers == 2 || setting.workers == 3);
 }
+bool IsAPair(const Setting& setting) { return setting.workers == 2 && setting.servers < 2; }
 bool HasPeers(const Setting& setting) { return setting.workers > 1; }
 bool Waits(const Setting& setting) { return IsSynchronous(setting) && setting.workers > 1; }
 
@@ -378,6 +499,7 @@ INSTANTIATE_TEST_SUITE_P(Table, SynchronousStrategyTest, testing::ValuesIn(Setti
                          NameOf);
 INSTANTIATE_TEST_SUITE_P(Table, StartTogetherTest, testing::ValuesIn(Settings(StartTogether)),
                          NameOf);
+INSTANTIATE_TEST_SUITE_P(Table, MisuseTest, testing::ValuesIn(Settings(IsAPair)), NameOf);
 INSTANTIATE_TEST_SUITE_P(Table, SubmitTest, testing::ValuesIn(Settings(HasPeers)), NameOf);
 INSTANTIATE_TEST_SUITE_P(Table, WaitingStrategyTest, testing::ValuesIn(Settings(Waits)), NameOf);
 

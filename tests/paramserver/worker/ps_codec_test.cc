@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -16,6 +18,7 @@
 
 #include "ringside/common/codec/codec.h"
 #include "ringside/common/codec/codec_table.h"
+#include "ringside/common/codec/half_codec.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/paramserver/transports/transport_table.h"
 #include "ringside/paramserver/wire/ps_transport.h"
@@ -186,6 +189,67 @@ TEST(PsCodecTest, WhatFailsWhileEncodingFailsTheStrategy) {
     worker.strategy->Start(worker.space, worker.plan, {});
     EXPECT_THROW(worker.Step(0), InternalError);
     EXPECT_THROW(worker.Step(1), InternalError) << "for good";
+  });
+  EXPECT_EQ(outcomes.failures(), 0);
+}
+
+/// What the codec below does with replies to one worker.
+struct DecodeScript {
+  std::thread::id caller;
+  std::span<const float> params;
+  std::once_flag once;
+  std::promise<std::ptrdiff_t> entered;  // the offset of the first reply that is decoded
+  std::promise<void> failed;
+  std::shared_future<void> sign{failed.get_future()};
+};
+DecodeScript* decode_script = nullptr;
+
+/// fp16. A reply is not decoded on the thread that calls the strategy; on any other one it is,
+/// after the caller has failed.
+class ScriptedCodec : public HalfCodec {
+ public:
+  ScriptedCodec() : HalfCodec(HalfKind::kFp16) {}
+  void Decode(const Encoding& encoding, std::size_t begin, std::span<float> out) const override {
+    DecodeScript& script = *decode_script;
+    const std::ptrdiff_t offset = out.data() - script.params.data();
+    if (offset >= 0 && offset < static_cast<std::ptrdiff_t>(script.params.size())) {
+      if (std::this_thread::get_id() == script.caller) throw InternalError("scripted");
+      std::call_once(script.once, [&] { script.entered.set_value(offset); });
+      script.sign.wait();
+    }
+    HalfCodec::Decode(encoding, begin, out);
+  }
+};
+
+TEST(PsCodecTest, WhatFailsWhileTheCallerDecodesStays) {
+  static const CodecEntry kScripted{
+      .name = "scripted",
+      .summary = "fp16",
+      .scheme = AggregationScheme::kReencodedPerHop,
+      .to_nearest = true,
+      .make = [](const CodecOptions&, int) -> std::unique_ptr<Codec> {
+        return std::make_unique<ScriptedCodec>();
+      },
+  };
+  ClusterOptions options = OptionsOf("fp32", 1);
+  options.strategy.codec.entry = &kScripted;
+  DecodeScript script;
+  decode_script = &script;
+  PsCluster cluster(options);
+  const RankOutcomes outcomes = cluster.TryRun([&](TestWorker& worker) {
+    ASSERT_GT(worker.plan.buckets(), 1);
+    script.caller = std::this_thread::get_id();
+    worker.strategy->Start(worker.space, worker.plan, {});
+    script.params = worker.space.params();
+    for (int bucket = 0; bucket < worker.plan.buckets(); ++bucket) worker.Submit(bucket, 0);
+    const bool is_first = script.entered.get_future().get() == 0;
+    const int other = is_first ? 1 : 0;  // the communication thread decodes another bucket
+    EXPECT_THROW(worker.Await(other, 0), InternalError);
+    EXPECT_THROW(worker.Submit(other, 1), InternalError) << "for good";
+    EXPECT_THROW(worker.Await(is_first ? 0 : 1, 0), InternalError);
+    EXPECT_THROW(worker.strategy->Settle(), InternalError);
+    EXPECT_THROW(worker.strategy->Stop(), InternalError);
+    script.failed.set_value();
   });
   EXPECT_EQ(outcomes.failures(), 0);
 }

@@ -193,7 +193,7 @@ TEST(AllReduceStrategyTest, NamesABucketThatIsNotOfThePlanOrUnderWay) {
   wrong.index = worker.plan.buckets();
   EXPECT_THAT(SubmitError(strategy, wrong), HasSubstr("the plan has"));
   EXPECT_EQ(SubmitError(strategy, right), "nothing");
-  EXPECT_THAT(SubmitError(strategy, right), HasSubstr("bucket 1 was submitted twice"));
+  EXPECT_THAT(SubmitError(strategy, right), HasSubstr("bucket 1, step 7 is submitted already"));
   sign.set_value();
 }
 
@@ -243,6 +243,35 @@ TEST(AllReduceStrategyTest, AwaitOfABucketBehindAMissingOneEnds) {
   strategy.Start(worker.space, worker.plan, {});
   strategy.Submit(MakeBucket(worker.space, worker.plan, 1, 0));
   EXPECT_THROW(strategy.Await(MakeBucket(worker.space, worker.plan, 1, 0)), CommError);
+  // The failure stays, also for a bucket that is idle.
+  EXPECT_THROW(strategy.Await(MakeBucket(worker.space, worker.plan, 2, 0)), CommError);
+  EXPECT_THROW(strategy.Submit(MakeBucket(worker.space, worker.plan, 0, 0)), CommError);
+  EXPECT_THROW(strategy.Stop(), CommError);
+}
+
+/// Gathers more than a rank has asked for.
+class OverflowingCollective : public Collective {
+ public:
+  void AllReduceSum(const BucketMessage&) override {}
+  void Broadcast(std::span<std::byte>, int) override {}
+  void AllGatherInto(std::span<const std::byte> mine, std::vector<std::byte>& all) override {
+    all.assign(mine.size() + 1, std::byte{0});
+  }
+  Traffic traffic() const override { return {}; }
+};
+
+TEST(AllReduceStrategyTest, ACollectiveThatGathersTooMuchIsAnError) {
+  InProcessStore store;
+  RingWorker worker(0, 1, store);
+  AllReduceStrategy strategy(worker.context,
+                             [] { return std::make_unique<OverflowingCollective>(); });
+  try {
+    strategy.Start(worker.space, worker.plan, {});
+    ADD_FAILURE() << "33 bytes are no summary";
+  } catch (const CommError& error) {
+    EXPECT_EQ(error.operation(), "the start");
+    EXPECT_THAT(error.what(), HasSubstr("33 bytes"));
+  }
 }
 
 TEST(AllReduceStrategyTest, AwaitOfAnIdleBucketReturnsAtOnce) {
