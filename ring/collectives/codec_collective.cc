@@ -26,6 +26,12 @@
 namespace ringside {
 namespace {
 
+const BucketPlan& Prepared(const BucketPlan* plan, const BucketMessage& message) {
+  if (plan != nullptr) return *plan;
+  throw InternalError(fmt::format("sum of bucket {}, step {}: a codec needs Prepare before it",
+                                  message.bucket, message.step));
+}
+
 /// Encodes sums of gradients between ranks; passes all other calls on.
 class PerHopCodecCollective : public Collective {
  public:
@@ -45,7 +51,7 @@ class PerHopCodecCollective : public Collective {
     inner_->PrepareEncoded(plan, *codec_);
   }
   void AllReduceSum(const BucketMessage& message) override {
-    CheckIsInBucket(message, *plan_);
+    CheckIsInBucket(message, Prepared(plan_, message));
     codec_->Locate(message.step, message.bucket);
     inner_->AllReduceEncoded(message, *codec_);
   }
@@ -128,7 +134,7 @@ class AllGatherCodecCollective : public CollectiveDecorator {
   }
 
   void AllReduceSum(const BucketMessage& message) override {
-    CheckIsBucket(message, *plan_);
+    CheckIsBucket(message, Prepared(plan_, message));
     mine_.resize(codec_->EncodedBytes(message.data.size()));
     Measured(message, [&] { codec_->Encode(message.data, {message.offset, message.step}, mine_); });
     inner().AllGatherInto(mine_, all_);
@@ -169,6 +175,7 @@ class PowerSgdCollective : public CollectiveDecorator {
   void Prepare(const FlatSpace& space, const BucketPlan& plan) override {
     inner().Prepare(space, plan);
     plan_ = &plan;
+    powers_.clear();
     if (UsesErrorFeedback(options_)) residual_.assign(space.size(), 0.0F);
     for (int bucket = 0; bucket < plan.buckets(); ++bucket) {
       const BucketPlan::Range& range = plan.range(bucket);
@@ -180,7 +187,7 @@ class PowerSgdCollective : public CollectiveDecorator {
   }
 
   void AllReduceSum(const BucketMessage& message) override {
-    CheckIsBucket(message, *plan_);
+    CheckIsBucket(message, Prepared(plan_, message));
     PowerSgd* power = powers_[static_cast<std::size_t>(message.bucket)].get();
     if (power == nullptr) return inner().AllReduceSum(message);
     const auto measured = [&](const auto& body) {

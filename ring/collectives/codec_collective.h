@@ -19,7 +19,7 @@ namespace ringside {
 /// With fp16, bf16 and int8 each rank decodes, adds and encodes again (encoded_links.h); `entry`
 /// must support that. The other three work on any collective: top-k and sign encodings are gathered
 /// and added in rank order; PowerSGD sums its factors. They take whole buckets of the space that
-/// `Prepare` got.
+/// `Prepare` got. Every encoded sum before `Prepare` throws `InternalError`.
 std::unique_ptr<Collective> MakeSum(const CollectiveEntry& entry, const CollectiveContext& context,
                                     Recorder& recorder, Timeline& timeline);
 

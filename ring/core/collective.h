@@ -28,7 +28,9 @@ class Collective {
  public:
   virtual ~Collective() = default;
 
-  /// Optional, before the first sum: sets up sums of `space`. Both arguments outlive the last sum.
+  /// Before the first sum: sets up sums of `space`. Both arguments outlive the last sum. May be
+  /// called again, to set up others. Plain collectives sum without it, too; those that encode
+  /// (codec_collective.h) need the plan, and their sums throw `InternalError` before it.
   virtual void Prepare(const FlatSpace&, const BucketPlan&) {}
   /// Sums element by element over all ranks, in place, in fp32. The bits are the same on every
   /// rank, and in every run where this project fixes the algorithm. Errors name the bucket and the

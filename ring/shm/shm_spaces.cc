@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
+
+#include "ringside/ring/core/gather_values.h"
 
 #include "ringside/common/core/errors.h"
 
@@ -23,10 +24,7 @@ std::vector<SpaceDescriptor> ExchangeCards(Collective& collective, int ranks,
   SpaceDescriptor mine{.elements = own.size()};
   const std::string& handle = own.shared_handle();
   if (handle.size() < mine.handle.size()) std::ranges::copy(handle, mine.handle.begin());
-  const auto bytes = collective.AllGather(std::as_bytes(std::span(&mine, 1)));
-  std::vector<SpaceDescriptor> cards(static_cast<std::size_t>(ranks));
-  std::memcpy(cards.data(), bytes.data(), bytes.size());
-  return cards;
+  return GatherValues(collective, mine, ranks, "the exchange of shared vectors");
 }
 
 /// Processors fetch cache lines in pairs.

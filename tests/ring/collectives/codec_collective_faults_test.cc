@@ -66,6 +66,46 @@ TEST(CodecCollectiveFaultTest, DamagedBytesAreAnErrorThatNamesTheirSender) {
   });
 }
 
+TEST(CodecCollectivePrepareTest, ASumBeforeItIsAnErrorAndASecondOneReplacesTheFirst) {
+  InProcessStore store;
+  const CommOptions comm = TestComm();
+  for (const char* codec : {"fp16", "topk:0.1", "powersgd:1"}) {
+    const StrategyOptions options = CodecOptionsOf(codec);
+    RunRanks(2, [&](int rank) {
+      const World self = TestWorld(rank, 2);
+      CodecMember small(10);
+      CodecMember member(1000);
+      const auto make = [&](const std::string& prefix) {
+        return MakeSum(RingEntry(), {self, store, comm, options, prefix}, member.recorder,
+                       member.timeline);
+      };
+      const auto sum = make(codec);
+      try {
+        sum->AllReduceSum(member.Message(0, 3));
+        ADD_FAILURE() << codec << " has no plan";
+      } catch (const InternalError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("bucket 0, step 3"));
+        EXPECT_THAT(error.what(), HasSubstr("Prepare"));
+      }
+      sum->Prepare(small.space, small.plan);
+      const auto once = make(std::string(codec) + " once");
+      const auto sums_of = [&](Collective& collective) {
+        collective.Prepare(member.space, member.plan);
+        for (std::size_t i = 0; i < member.space.size(); ++i) {
+          member.space.grads()[i] = static_cast<float>((i * i + 1) % 17);
+        }
+        for (int b = 0; b < member.plan.buckets(); ++b) {
+          collective.AllReduceSum(member.Message(b, 3));
+        }
+        const std::span<const float> sums = member.space.grads();
+        return std::vector<float>(sums.begin(), sums.end());
+      };
+      EXPECT_EQ(sums_of(*sum), sums_of(*once)) << codec;
+      once->AllGather({});
+    });
+  }
+}
+
 /// The message of the error that a sum of `message` throws.
 std::string InternalErrorOf(Collective& sum, const BucketMessage& message) {
   try {
