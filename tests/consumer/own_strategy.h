@@ -3,7 +3,9 @@
 #ifndef RINGSIDE_CONSUMER_OWN_STRATEGY_H_
 #define RINGSIDE_CONSUMER_OWN_STRATEGY_H_
 
-#include <ringside/common/core/deadline.h>
+#include <ringside/common/core/errors.h>
+#include <ringside/common/core/failure_latch.h>
+#include <ringside/common/strategy/call_checks.h>
 #include <ringside/common/strategy/strategy_entry.h>
 
 #include <algorithm>
@@ -12,7 +14,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 class GatheringStrategy : public ringside::Strategy {
@@ -21,42 +22,56 @@ class GatheringStrategy : public ringside::Strategy {
 
   void Start(ringside::FlatSpace& space, const ringside::BucketPlan& plan,
              const ringside::StartPoint& from) override {
-    submitted_.assign(static_cast<std::size_t>(plan.buckets()), -1);
-    std::ranges::copy(from.optimizer_state, context_.optimizer.state().begin());
-    const std::string first = Gather("start", space.params()).front();
-    std::memcpy(space.params().data(), first.data(), first.size());
+    failure_.Check();
+    calls_.Start(space, plan);
+    failure_.Guard([&] {
+      std::ranges::copy(from.optimizer_state, context_.optimizer.state().begin());
+      Read(Gather("start", space.params()).front(), space.params());
+    });
   }
   void Submit(const ringside::Bucket& bucket) override {
-    submitted_[static_cast<std::size_t>(bucket.index)] = bucket.step;  // nothing that waits
+    failure_.Check();
+    calls_.Submit(bucket);  // checks it and keeps its step; nothing that waits
   }
   void Await(const ringside::Bucket& bucket) override {
-    const std::int64_t step = std::exchange(submitted_[static_cast<std::size_t>(bucket.index)], -1);
-    if (step < 0) return;
-    const auto all =
-        Gather(std::to_string(step) + "/" + std::to_string(bucket.index), bucket.grads);
+    failure_.Check();
+    if (const auto step = calls_.Await(bucket)) failure_.Guard([&] { Finish(bucket, *step); });
+  }
+  void ReadOptimizerState(std::span<float> out) override {
+    failure_.Check();
+    std::ranges::copy(context_.optimizer.state(), out.begin());
+  }
+  void Stop() override {
+    failure_.Check();
+    calls_.Stop();
+  }
+
+ private:
+  void Finish(const ringside::Bucket& bucket, std::int64_t step) {
+    const std::string key = std::to_string(step) + "/" + std::to_string(bucket.index);
+    const auto all = Gather(key, bucket.grads);
     std::ranges::fill(bucket.grads, 0.0F);
     std::vector<float> theirs(bucket.grads.size());
     for (const std::string& bytes : all) {
-      std::memcpy(theirs.data(), bytes.data(), bytes.size());
+      Read(bytes, theirs);
       for (std::size_t i = 0; i < theirs.size(); ++i) bucket.grads[i] += theirs[i];
     }
     context_.optimizer.Apply(bucket.offset, bucket.params, bucket.grads,
                              {step + 1, context_.schedule.At(step)});
   }
-  void ReadOptimizerState(std::span<float> out) override {
-    std::ranges::copy(context_.optimizer.state(), out.begin());
-  }
-  void Stop() override {}
-
- private:
   std::vector<std::string> Gather(const std::string& name, std::span<const float> mine) const {
     const std::string_view bytes(reinterpret_cast<const char*>(mine.data()), mine.size_bytes());
     return ringside::StoreAllGather(context_.store, context_.world, "own/" + name, bytes,
                                     ringside::Deadline::After(context_.comm.timeout));
   }
+  static void Read(const std::string& bytes, std::span<float> out) {
+    if (bytes.size() != out.size_bytes()) throw ringside::CommError("a rank", "gather", "odd size");
+    std::memcpy(out.data(), bytes.data(), bytes.size());
+  }
 
   ringside::StrategyContext context_;
-  std::vector<std::int64_t> submitted_;  // by bucket: the step under way, or -1
+  ringside::FailureLatch failure_;
+  ringside::CallChecks calls_;
 };
 
 inline ringside::StrategyEntry OwnStrategy() {

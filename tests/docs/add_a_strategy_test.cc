@@ -41,8 +41,8 @@ TEST_P(AddAStrategyTest, TheExampleOfThePageTrainsLikeOneWorker) {
     const Schedule schedule({.base = 0.5});
     Recorder recorder(0);
     Timeline timeline;
-    const auto strategy =
-        StoreSumEntry().make({world, store, comm, *optimizer, schedule, recorder, timeline});
+    const auto strategy = MakeStrategy(
+        StoreSumEntry(), {world, store, comm, *optimizer, schedule, recorder, timeline});
     FlatSpace space(plan.elements());
     std::ranges::fill(space.params(), rank == 0 ? 8.0F : -1.0F);  // rank 0's must win
 
