@@ -84,10 +84,10 @@ int Run(const Settings& settings) {
       body();
     }));
   };
-  for (const PsTransport transport : settings.transports) {
+  for (const std::string& transport : settings.transports) {
     for (int i = 0; i < settings.servers; ++i) {
       serve([&, i, transport] {
-        DirectoryStore own(directory / NameOf(transport));
+        DirectoryStore own(directory / transport);
         RunServer(settings, i, transport, own, shared, done[0]);
       });
     }

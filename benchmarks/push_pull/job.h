@@ -15,13 +15,13 @@ namespace ringside::push_pull {
 /// One job of ps-sync over one transport, as a worker sees it.
 class Job {
  public:
-  Job(const Settings& settings, int rank, PsTransport transport, Store& store)
+  Job(const Settings& settings, int rank, const std::string& transport, Store& store)
       : world_{.rank = rank, .workers = settings.workers, .servers = settings.servers},
         plan_(std::vector<TensorSpec>{{"all", settings.elements()}},
               {settings.bucket_mib << 20, settings.bucket_mib << 20}),
         space_(settings.elements()),
         optimizer_(Optimizer::Make({}, settings.elements())),
-        strategy_(Context(transport, store)) {
+        strategy_(Context(transport, store), {}) {
     std::ranges::fill(space_.grads(), 1.0F);
     strategy_.Start(space_, plan_, {});
     start_ = strategy_.copies();
@@ -46,7 +46,7 @@ class Job {
   }
 
  private:
-  StrategyContext Context(PsTransport transport, Store& store) {
+  StrategyContext Context(const std::string& transport, Store& store) {
     StrategyContext context{world_, store, comm_, *optimizer_, schedule_, recorder_, timeline_};
     context.options.Set(kPsTransport, transport);
     return context;

@@ -19,7 +19,7 @@ void AwaitEnd(int done) {
 
 }  // namespace
 
-void RunServer(const Settings& settings, int index, PsTransport transport, Store& store,
+void RunServer(const Settings& settings, int index, const std::string& transport, Store& store,
                Shared& shared, int done) {
   const CommOptions comm;
   const Schedule schedule({.base = 1.0});
@@ -28,10 +28,12 @@ void RunServer(const Settings& settings, int index, PsTransport transport, Store
   ServerContext context{index, settings.servers, settings.workers, store, comm,
                         sgd,   schedule,         timeline};
   context.options.Set(kPsTransport, transport);
-  PsServer server(context, [&] { return MakeSynchronous(settings.workers, schedule); });
+  const TransportTable transports;
+  PsServer server(context, transports.Of(context.options),
+                  [&] { return MakeSynchronous(settings.workers, schedule); });
   AwaitEnd(done);
   const ServerReport report = server.Stop();
-  if (transport != PsTransport::kGrpc) return;
+  if (transport != "grpc") return;
   const auto slot = static_cast<std::size_t>(index);
   shared.moved_by_server[slot] = static_cast<double>(server.counters().copies.total());
   shared.received_by_server[slot] = static_cast<double>(report.bytes_received);

@@ -10,7 +10,7 @@ namespace ringside::push_pull {
 // Each function is the whole work of a server process. It puts its address into `store` and serves
 // until `done` is readable (a byte, or its end).
 
-void RunServer(const Settings& settings, int index, PsTransport transport, Store& store,
+void RunServer(const Settings& settings, int index, const std::string& transport, Store& store,
                Shared& shared, int done);
 void RunBytesServer(const Settings& settings, Store& store, int done);
 void RunTcpServer(const Settings& settings, Store& store, int done);

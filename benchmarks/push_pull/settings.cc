@@ -13,28 +13,20 @@
 namespace ringside::push_pull {
 namespace {
 
-constexpr std::array<std::pair<const char*, PsTransport>, 3> kTransports{
-    {{"grpc", PsTransport::kGrpc}, {"uds", PsTransport::kUds}, {"shm", PsTransport::kShm}}};
-
 constexpr std::array<std::string_view, 3> kContenders{"ringside", "protobuf", "tcp"};
 
-std::vector<PsTransport> ParseTransports(const std::string& text) {
-  std::vector<PsTransport> transports;
+std::vector<std::string> ParseTransports(const std::string& text) {
+  const TransportTable known;
+  std::vector<std::string> transports;
   std::istringstream names(text);
   for (std::string name; std::getline(names, name, ',');) {
-    const auto found =
-        std::ranges::find(kTransports, name, &decltype(kTransports)::value_type::first);
-    if (found == kTransports.end()) throw UsageError("no transport is called " + name);
-    transports.push_back(found->second);
+    if (known.Find(name) == nullptr) throw UsageError("no transport is called " + name);
+    transports.push_back(name);
   }
   return transports;
 }
 
 }  // namespace
-
-const char* NameOf(PsTransport transport) {
-  return kTransports[static_cast<std::size_t>(transport)].first;
-}
 
 Settings ParseSettings(int argc, char** argv) {
   Settings settings;

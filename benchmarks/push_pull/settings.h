@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/paramserver/wire/ps_transport.h"
+#include "ringside/paramserver/transports/transport_table.h"
 
 namespace ringside::push_pull {
 
@@ -15,7 +15,7 @@ struct Settings {
   std::size_t mib = 64;
   std::size_t bucket_mib = 4;
   int rounds = 15;
-  std::vector<PsTransport> transports{PsTransport::kGrpc, PsTransport::kUds, PsTransport::kShm};
+  std::vector<std::string> transports{"grpc", "uds", "shm"};
   std::string only;  ///< "ringside" or a peer; empty: all.
 
   std::size_t elements() const { return (mib << 20) / sizeof(float); }
@@ -26,7 +26,6 @@ struct Settings {
 /// Throws `UsageError`.
 Settings ParseSettings(int argc, char** argv);
 
-const char* NameOf(PsTransport transport);
 
 }  // namespace ringside::push_pull
 

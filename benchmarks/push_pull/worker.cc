@@ -54,7 +54,7 @@ Worker::Worker(const Settings& settings, int rank, const std::filesystem::path& 
 
 void Worker::Run() {
   if (settings_.Has("ringside")) {
-    for (const PsTransport transport : settings_.transports) AddJob(transport);
+    for (const std::string& transport : settings_.transports) AddJob(transport);
   }
   AddPeers();
   for (int round = 0; round < kWarmUp + settings_.rounds; ++round) {
@@ -69,11 +69,10 @@ void Worker::Run() {
   Compare();
 }
 
-void Worker::AddJob(PsTransport transport) {
-  const std::string name = NameOf(transport);
-  Store& store = stores_.emplace_back(directory_ / name);
-  Job& job = *(jobs_[name] = std::make_unique<Job>(settings_, rank_, transport, store));
-  contenders_.push_back({name, [&job] { job.Step(); }});
+void Worker::AddJob(const std::string& transport) {
+  Store& store = stores_.emplace_back(directory_ / transport);
+  Job& job = *(jobs_[transport] = std::make_unique<Job>(settings_, rank_, transport, store));
+  contenders_.push_back({transport, [&job] { job.Step(); }});
 }
 
 void Worker::AddPeers() {

@@ -42,7 +42,7 @@ class Worker {
     std::vector<Sample> samples{};
   };
 
-  void AddJob(PsTransport transport);
+  void AddJob(const std::string& transport);
   void AddPeers();
   Sample Time(const std::function<void()>& step);
   void Summarise(Contender& contender) const;

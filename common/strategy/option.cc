@@ -81,6 +81,7 @@ OptionDeclaration::OptionDeclaration(const IntegerOption& option)
                         option.default_value, OptionRole::kOwn) {
   least = LeastOf(option.least);
   most = MostOf(option.most);
+  hint = option.hint;
 }
 
 OptionDeclaration::OptionDeclaration(const RealOption& option)
@@ -90,6 +91,7 @@ OptionDeclaration::OptionDeclaration(const RealOption& option)
   most = option.most;
   above_least = option.above_least;
   below_most = option.below_most;
+  hint = option.hint;
 }
 
 OptionDeclaration::OptionDeclaration(const SwitchOption& option)
@@ -99,6 +101,15 @@ OptionDeclaration::OptionDeclaration(const SwitchOption& option)
 OptionDeclaration::OptionDeclaration(const TextOption& option)
     : OptionDeclaration(option.name, option.placeholder, option.help, OptionType::kText,
                         std::string(option.default_value), option.role) {}
+
+OptionDeclaration OptionDeclaration::OneOf(const TextOption& option, std::string_view noun,
+                                           std::vector<std::string> choices) {
+  OptionDeclaration declaration = option;
+  declaration.type = OptionType::kChoice;
+  declaration.noun = noun;
+  declaration.choices = std::move(choices);
+  return declaration;
+}
 
 std::string OptionDeclaration::RangeText() const {
   std::string text;
@@ -122,7 +133,8 @@ void OptionDeclaration::Check(const OptionValue& value) const {
   const bool enough = above_least ? number > least : number >= least;
   const bool not_too_much = below_most ? number < most : number <= most;
   if (enough && not_too_much) return;
-  throw ConfigError(Text(number) + " is out of range; give a number that is " + RangeText());
+  throw ConfigError(Text(number) + " is out of range; give a number that is " + RangeText() +
+                    (hint.empty() ? "" : " (" + hint + ")"));
 }
 
 }  // namespace ringside

@@ -35,6 +35,7 @@ struct IntegerOption {
   std::int64_t default_value = 0;
   std::int64_t least = std::numeric_limits<std::int64_t>::min();
   std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  std::string_view hint = {};  ///< What a limit means, for the error of a value out of range.
 };
 
 struct RealOption {
@@ -46,6 +47,7 @@ struct RealOption {
   double most = std::numeric_limits<double>::max();
   bool above_least = false;  ///< `least` itself is out of range.
   bool below_most = false;   ///< `most` itself is out of range.
+  std::string_view hint = {};
 };
 
 struct SwitchOption {
@@ -98,6 +100,11 @@ struct OptionDeclaration {
     choices.assign(option.choices.begin(), option.choices.end());
   }
 
+  /// An option whose value is one of these names, for names that a table gives. Errors call a choice
+  /// `noun`. The value is read through `option`.
+  static OptionDeclaration OneOf(const TextOption& option, std::string_view noun,
+                                 std::vector<std::string> choices);
+
   /// Throws `ConfigError` that says what is wrong with a value: its type, its range, its name.
   void Check(const OptionValue& value) const;
 
@@ -116,6 +123,7 @@ struct OptionDeclaration {
   double most = std::numeric_limits<double>::max();
   bool above_least = false;
   bool below_most = false;
+  std::string hint;
 
  private:
   OptionDeclaration(std::string_view name, std::string_view placeholder, std::string_view help,

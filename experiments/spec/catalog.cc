@@ -13,6 +13,7 @@
 #include "ringside/models/tables/model_table.h"
 #include "ringside/paramserver/server/consistency_table.h"
 #include "ringside/paramserver/strategies/ps_strategies.h"
+#include "ringside/paramserver/transports/transport_table.h"
 #include "ringside/ring/collectives/collective_table.h"
 #include "ringside/ring/strategies/all_reduce_entry.h"
 #include "ringside/ring/strategies/ring_strategies.h"
@@ -92,19 +93,20 @@ void Catalog::AddStrategies(const Extensions& extensions) {
   collectives_ = CollectiveTable();
   std::ranges::copy(extensions.collectives, std::back_inserter(collectives_));
   RefuseRepeatedNames(collectives_, "collective");
+  const TransportTable transports(extensions.transports);
   consistencies_ = ConsistencyTable();
   std::ranges::copy(extensions.consistencies, std::back_inserter(consistencies_));
 
   strategies_.push_back(kNoneEntry);
   std::ranges::move(RingStrategies(), std::back_inserter(strategies_));
-  std::ranges::move(ServerStrategies(), std::back_inserter(strategies_));
+  std::ranges::move(ServerStrategies(transports), std::back_inserter(strategies_));
   built_in_strategies_ = strategies_.size();
   std::ranges::copy(extensions.strategies, std::back_inserter(strategies_));
   for (const CollectiveEntry& entry : extensions.collectives) {
     strategies_.push_back(AllReduceEntry(entry));
   }
   for (const ConsistencyEntry& entry : extensions.consistencies) {
-    strategies_.push_back(ServerStrategyEntry(entry));
+    strategies_.push_back(ServerStrategyEntry(entry, transports));
   }
   RefuseRepeatedNames(strategies_, "strategy");
   for (const StrategyEntry& entry : strategies_) Validate(entry);

@@ -8,6 +8,7 @@
 #include "ringside/models/core/dataset_entry.h"
 #include "ringside/models/core/model_entry.h"
 #include "ringside/paramserver/server/consistency_entry.h"
+#include "ringside/paramserver/transports/transport_entry.h"
 #include "ringside/ring/core/collective_entry.h"
 
 namespace ringside {
@@ -20,12 +21,14 @@ struct Extensions {
   std::vector<ConsistencyEntry> consistencies = {};
   /// Pointers to constants that live as long as the program.
   std::vector<const CodecEntry*> codecs = {};
+  /// Between workers and servers. Pointers to constants that live as long as the program.
+  std::vector<const TransportEntry*> transports = {};
   std::vector<ModelEntry> models = {};
   std::vector<DatasetEntry> datasets = {};
 
   bool empty() const {
     return strategies.empty() && collectives.empty() && consistencies.empty() && codecs.empty() &&
-           models.empty() && datasets.empty();
+           transports.empty() && models.empty() && datasets.empty();
   }
 };
 

@@ -11,13 +11,15 @@ inline constexpr IntegerOption kStaleness{.name = "staleness",
                                           .placeholder = "S",
                                           .help = "ps-ssp: how many steps a worker may be ahead",
                                           .default_value = 3,
-                                          .least = 0};
+                                          .least = 0,
+                                          .hint = "0 waits for all workers"};
 inline constexpr IntegerOption kBackups{
     .name = "backups",
     .placeholder = "B",
     .help = "ps-backup: pushes of a step that are not waited for",
     .default_value = 1,
-    .least = 0};
+    .least = 0,
+    .hint = "0 waits for every push"};
 inline constexpr SwitchOption kStalenessLr{
     .name = "staleness-lr",
     .help = "ps-async: divide the learning rate of a push by 1 + its staleness"};

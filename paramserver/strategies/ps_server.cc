@@ -8,8 +8,6 @@
 #include <thread>
 #include <utility>
 
-#include "ringside/paramserver/transports/transport_table.h"
-
 namespace ringside {
 namespace {
 
@@ -19,11 +17,11 @@ std::chrono::milliseconds WatchInterval(std::chrono::milliseconds timeout) {
 
 }  // namespace
 
-PsServer::PsServer(const ServerContext& context, ShardTable::MakeConsistency make_consistency)
-    : context_(context), table_(context, std::move(make_consistency)), listener_([&] {
-        const TransportEntry& transport = ServerTransportOf(context_.options);
-        return transport.listen(transport, context_, table_);
-      }()) {
+PsServer::PsServer(const ServerContext& context, const TransportEntry& transport,
+                   ShardTable::MakeConsistency make_consistency)
+    : context_(context),
+      table_(context, std::move(make_consistency)),
+      listener_(transport.listen(transport, context_, table_)) {
   context_.store.Set("ps/" + std::to_string(context_.index), listener_->address().ToText());
   watchdog_ = std::jthread([this](const std::stop_token& stop) { Watch(stop); });
 }

@@ -7,17 +7,18 @@
 
 #include "ringside/common/strategy/strategy_entry.h"
 #include "ringside/paramserver/server/shard_table.h"
-#include "ringside/paramserver/transports/listener.h"
+#include "ringside/paramserver/transports/transport_entry.h"
 
 namespace ringside {
 
-/// A parameter server: listens over the transport that the options ask for and publishes its
-/// address in the store under "ps/<index>" (`ServerAddress::ToText`). Calls run on the transport's
-/// threads; one thread of its own ends pushes that have waited too long.
+/// A parameter server: listens over its transport and publishes its address in the store under
+/// "ps/<index>" (`ServerAddress::ToText`). Calls run on the transport's threads; one thread of its
+/// own ends pushes that have waited too long.
 class PsServer : public Server {
  public:
   /// Throws `CommError` when the address cannot be listened on.
-  PsServer(const ServerContext& context, ShardTable::MakeConsistency make_consistency);
+  PsServer(const ServerContext& context, const TransportEntry& transport,
+           ShardTable::MakeConsistency make_consistency);
   ~PsServer() override;
 
   ServerReport Stop() override;

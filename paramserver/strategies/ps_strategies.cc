@@ -8,41 +8,40 @@
 
 #include "ringside/paramserver/server/consistency_table.h"
 #include "ringside/paramserver/strategies/ps_server.h"
-#include "ringside/paramserver/transports/transport_table.h"
-#include "ringside/paramserver/wire/ps_transport.h"
 #include "ringside/paramserver/worker/ps_strategy.h"
 
 namespace ringside {
 namespace {
 
-std::unique_ptr<Strategy> MakeWorker(const StrategyContext& context) {
-  return std::make_unique<PsStrategy>(context);
-}
-
-TransportUse Transport(const StrategyOptions& options, int, int) {
-  const TransportEntry& transport = ServerTransportOf(options);
+TransportUse UseOf(const TransportEntry& transport) {
   return {.name = std::string(transport.name), .medium = std::string(transport.medium)};
 }
 
-std::optional<OneHostNeed> NeedsOneHost(const StrategyOptions& options) {
-  if (!ServerTransportOf(options).needs_one_host) return std::nullopt;
-  return OneHostNeed{.key = std::string(kPsTransport.name),
-                     .reason = "uds and shm need workers and servers on one host; take grpc"};
+std::optional<OneHostNeed> OneHostNeedOf(const StrategyOptions& options,
+                                         const TransportTable& transports) {
+  if (!transports.Of(options).needs_one_host) return std::nullopt;
+  return OneHostNeed{
+      .key = std::string(kPsTransport.name),
+      .reason = transports.OneHostReason() + "; take " + std::string(kPsTransport.default_value)};
 }
 
 }  // namespace
 
-StrategyEntry ServerStrategyEntry(const ConsistencyEntry& consistency) {
-  const auto make_server = [consistency](const ServerContext& context) -> std::unique_ptr<Server> {
-    return std::make_unique<PsServer>(context,
+StrategyEntry ServerStrategyEntry(const ConsistencyEntry& consistency,
+                                  const TransportTable& transports) {
+  const auto make_worker = [transports](const StrategyContext& context) {
+    return std::make_unique<PsStrategy>(context, transports);
+  };
+  const auto make_server = [consistency, transports](const ServerContext& context) {
+    return std::make_unique<PsServer>(context, transports.Of(context.options),
                                       [make = consistency.make, context] { return make(context); });
   };
-  const auto check = [consistency](const StrategyOptions& options, int workers,
-                                   int servers) -> std::optional<OptionRefusal> {
+  const auto check = [consistency, transports](const StrategyOptions& options, int workers,
+                                               int servers) -> std::optional<OptionRefusal> {
     if (consistency.check != nullptr) {
       if (auto refusal = consistency.check(options, workers, servers)) return refusal;
     }
-    return CheckServerCodec(options);
+    return CheckServerCodec(options.codec, transports.Of(options));
   };
   const bool everywhere = consistency.servers == ServerPlacement::kEveryWorker;
   StrategyEntry entry{
@@ -52,23 +51,27 @@ StrategyEntry ServerStrategyEntry(const ConsistencyEntry& consistency) {
                  .topology = Topology::kServers,
                  .agreement = consistency.agreement,
                  .servers = consistency.servers},
-      .make = MakeWorker,
+      .make = make_worker,
       .make_server = make_server,
       .bound = everywhere ? MixedServerCost : ParameterServerCost,
-      .options = {kPsTransport, kScheduleOption, kCodecOption, kErrorFeedbackOption},
+      .options = {transports.Option(), kScheduleOption, kCodecOption, kErrorFeedbackOption},
       .check = check,
-      .transport = Transport,
-      .needs_one_host = NeedsOneHost,
+      .transport = [transports](const StrategyOptions& options, int,
+                                int) { return UseOf(transports.Of(options)); },
+      .needs_one_host =
+          [transports](const StrategyOptions& options) {
+            return OneHostNeedOf(options, transports);
+          },
       .losing_nothing = consistency.losing_nothing,
   };
   std::ranges::copy(consistency.options, std::back_inserter(entry.options));
   return entry;
 }
 
-std::vector<StrategyEntry> ServerStrategies() {
+std::vector<StrategyEntry> ServerStrategies(const TransportTable& transports) {
   std::vector<StrategyEntry> strategies;
   for (const ConsistencyEntry& entry : ConsistencyTable()) {
-    strategies.push_back(ServerStrategyEntry(entry));
+    strategies.push_back(ServerStrategyEntry(entry, transports));
   }
   return strategies;
 }

@@ -12,7 +12,6 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/paramserver/transports/grpc_payload.h"
 #include "ringside/paramserver/transports/ps_service.h"
-#include "ringside/paramserver/wire/ps_transport.h"
 
 namespace ringside {
 namespace {

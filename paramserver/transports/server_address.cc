@@ -24,12 +24,12 @@ std::string ServerAddress::ToText() const {
   return host.empty() ? text : text + " " + host;
 }
 
-ServerAddress ServerAddress::FromText(const std::string& text) {
+ServerAddress ServerAddress::FromText(const std::string& text, const TransportTable& transports) {
   std::istringstream words(text);
   std::string name;
   ServerAddress parsed;
   words >> name >> parsed.address >> parsed.host;
-  parsed.transport = FindServerTransport(name);
+  parsed.transport = transports.Find(name);
   if (parsed.transport == nullptr || parsed.address.empty() ||
       parsed.host.empty() == parsed.transport->needs_one_host) {
     throw CommError("a server", "start", "it has published no address but '" + text + "'");

@@ -6,17 +6,18 @@
 namespace ringside {
 
 struct TransportEntry;
+class TransportTable;
 
 /// Where a server listens, as written in the store.
 struct ServerAddress {
-  const TransportEntry* transport = nullptr;  ///< A row of the table; not null.
+  const TransportEntry* transport = nullptr;  ///< An entry of the table; not null.
   std::string address;  ///< "127.0.0.1:4711", or the name of an abstract Unix domain socket.
   std::string host{};   ///< `HostIdentity()` of the server, where both must be on one host.
 
   /// "grpc 127.0.0.1:4711", "uds NAME HOST", "shm NAME HOST".
   std::string ToText() const;
-  /// Throws `CommError` when the text is not an address.
-  static ServerAddress FromText(const std::string& text);
+  /// Throws `CommError` when the text is not an address of one of these transports.
+  static ServerAddress FromText(const std::string& text, const TransportTable& transports);
   /// Whether it is reached without leaving the host.
   bool IsHere() const;
   /// "at 127.0.0.1:4711", "over uds": for people.

@@ -1,7 +1,5 @@
 #include "ringside/paramserver/transports/server_link.h"
 
-#include "ringside/paramserver/transports/transport_table.h"
-
 namespace ringside {
 namespace {
 
@@ -35,17 +33,6 @@ CommError RefusedByServer(const std::string& server, const std::string& operatio
                           const std::string& culprit, const std::string& message) {
   if (culprit.empty() || server.starts_with(culprit + " ")) return {server, operation, message};
   return {culprit, operation, server + " says: " + message};
-}
-
-std::unique_ptr<ServerLink> ConnectToServer(int server, const ServerAddress& address,
-                                            const ServerSendLimits& share, FlatSpace& space,
-                                            const CommOptions& comm) {
-  if (!address.host.empty() && address.host != HostIdentity()) {
-    throw ConfigError("server " + std::to_string(server) +
-                      " is on another host: --ps-transport uds and shm need workers and servers on "
-                      "one host; use grpc");
-  }
-  return address.transport->connect(server, address, share, space, comm);
 }
 
 }  // namespace ringside

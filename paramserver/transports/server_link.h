@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 
@@ -70,12 +69,6 @@ std::string Describe(const FrameHeader& header);
 /// The error of a refused call. `culprit` comes with the refusal; if empty, the server is to blame.
 CommError RefusedByServer(const std::string& server, const std::string& operation,
                           const std::string& culprit, const std::string& message);
-
-/// Connects a worker with this space, which outlives the link, over the server's transport. Throws
-/// `ConfigError` when the transport needs both on one host and they are not, else `CommError`.
-std::unique_ptr<ServerLink> ConnectToServer(int server, const ServerAddress& address,
-                                            const ServerSendLimits& share, FlatSpace& space,
-                                            const CommOptions& comm);
 
 }  // namespace ringside
 

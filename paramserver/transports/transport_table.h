@@ -4,50 +4,61 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
-#include "ringside/common/core/flat_space.h"
-#include "ringside/common/strategy/strategy_entry.h"
-#include "ringside/paramserver/server/shard_table.h"
-#include "ringside/paramserver/transports/listener.h"
-#include "ringside/paramserver/transports/send_windows.h"
-#include "ringside/paramserver/transports/server_address.h"
-#include "ringside/paramserver/transports/server_link.h"
+#include "ringside/common/strategy/strategy_options.h"
+#include "ringside/paramserver/transports/transport_entry.h"
 
 namespace ringside {
 
-/// An entry of the table of transports: all that the rest of the program knows of a transport
-/// between workers and servers.
-struct TransportEntry {
-  std::string_view name;
-  /// How its bytes travel: "tcp", "uds", "shm". Times over transports of one medium may be
-  /// compared.
-  std::string_view medium;
-  /// Workers and servers must be on one host.
-  bool needs_one_host = false;
-  /// Servers read gradients in place, so a codec would make nothing shorter.
-  bool shares_memory = false;
+/// The transport between workers and servers, by its name in the table. `TransportTable::Option` is
+/// the declaration, with the names that a program has.
+inline constexpr TextOption kPsTransport{.name = "ps-transport",
+                                         .placeholder = "NAME",
+                                         .help = "between worker and server",
+                                         .default_value = "grpc",
+                                         .role = OptionRole::kTransport};
 
-  /// Both borrow their arguments and what those borrow. `self` is this entry. Throw `CommError`
-  /// when the address cannot be reached, or listened on.
-  std::unique_ptr<ServerLink> (*connect)(int server, const ServerAddress& address,
-                                         const ServerSendLimits& limits, FlatSpace& space,
-                                         const CommOptions& comm) = nullptr;
-  std::unique_ptr<Listener> (*listen)(const TransportEntry& self, const ServerContext& context,
-                                      ShardTable& table) = nullptr;
+/// The transports between workers and servers that a program has: the built-in ones, then its own.
+/// A value; it never changes.
+class TransportTable {
+ public:
+  /// The built-in transports alone.
+  TransportTable() : TransportTable(std::span<const TransportEntry* const>{}) {}
+  /// Throws `ConfigError` on a name that is taken, and on an entry that lacks something.
+  explicit TransportTable(std::span<const TransportEntry* const> added);
+
+  std::span<const TransportEntry* const> entries() const { return entries_; }
+  /// Null when there is none of that name.
+  const TransportEntry* Find(std::string_view name) const;
+  /// Throws `ConfigError`, which lists the names, when there is none of that name.
+  const TransportEntry& Named(std::string_view name) const;
+  /// The entry that a strategy's options ask for.
+  const TransportEntry& Of(const StrategyOptions& options) const;
+
+  /// `kPsTransport`, with the names of these transports.
+  OptionDeclaration Option() const;
+  /// "uds and shm need workers and servers on one host".
+  std::string OneHostReason() const;
+
+  /// Connects a worker with this space over the server's transport. Throws `ConfigError` when the
+  /// transport needs both on one host and they are not, else `CommError`.
+  std::unique_ptr<ServerLink> Connect(int server, const ServerAddress& address,
+                                      const ServerSendLimits& limits, FlatSpace& space,
+                                      const CommOptions& comm) const;
+
+ private:
+  std::vector<std::string> OneHostNames() const;
+
+  std::vector<const TransportEntry*> entries_;
 };
-
-std::span<const TransportEntry> ServerTransports();
-/// Null when there is none of that name.
-const TransportEntry* FindServerTransport(std::string_view name);
-/// Throws `ConfigError`, which lists the names, when there is none of that name.
-const TransportEntry& ServerTransportNamed(std::string_view name);
-/// The entry that a strategy's options ask for.
-const TransportEntry& ServerTransportOf(const StrategyOptions& options);
 
 /// Why parameter servers cannot run with this codec over this transport, for
 /// `StrategyEntry::check`.
-std::optional<OptionRefusal> CheckServerCodec(const StrategyOptions& options);
+std::optional<OptionRefusal> CheckServerCodec(const CodecOptions& codec,
+                                              const TransportEntry& transport);
 
 }  // namespace ringside
 

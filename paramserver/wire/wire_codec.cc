@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "ringside/common/codec/timed_codec.h"
-#include "ringside/paramserver/wire/ps_transport.h"
 #include "ringside/paramserver/wire/refusal.h"
 
 namespace ringside {

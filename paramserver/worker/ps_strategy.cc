@@ -73,7 +73,8 @@ std::vector<ServerAddress> PsStrategy::ServerAddresses(const Deadline& deadline)
   for (int server = 0; server < context_.world.servers; ++server) {
     const std::string index = std::to_string(server);
     try {
-      addresses.push_back(ServerAddress::FromText(context_.store.Get("ps/" + index, deadline)));
+      const std::string text = context_.store.Get("ps/" + index, deadline);
+      addresses.push_back(ServerAddress::FromText(text, transports_));
     } catch (const CommError& error) {
       throw CommError("server " + index, "start", error.what());
     }
@@ -93,7 +94,7 @@ void PsStrategy::Connect() {
     const auto index = static_cast<std::size_t>(server);
     try {
       links.push_back(
-          ConnectToServer(server, addresses[index], shares[index], *space_, context_.comm));
+          transports_.Connect(server, addresses[index], shares[index], *space_, context_.comm));
     } catch (const CommError& error) {
       throw CommError("server " + std::to_string(server), "start", error.what());
     }

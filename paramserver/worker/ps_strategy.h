@@ -7,12 +7,13 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ringside/common/core/failure_latch.h"
 #include "ringside/common/strategy/call_checks.h"
 #include "ringside/common/strategy/strategy_entry.h"
-#include "ringside/paramserver/transports/server_address.h"
+#include "ringside/paramserver/transports/transport_table.h"
 #include "ringside/paramserver/wire/wire_codec.h"
 #include "ringside/paramserver/worker/transfers.h"
 
@@ -27,7 +28,8 @@ namespace ringside {
 /// A failure names the worker that a server waits for, else the server.
 class PsStrategy : public Strategy {
  public:
-  explicit PsStrategy(const StrategyContext& context) : context_(context) {}
+  PsStrategy(const StrategyContext& context, TransportTable transports)
+      : context_(context), transports_(std::move(transports)) {}
 
   /// Throws `ConfigError` when a bucket does not fit into a message (2 GiB).
   void Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) override;
@@ -63,6 +65,7 @@ class PsStrategy : public Strategy {
   void Barrier(const std::string& name, std::chrono::milliseconds patience);
 
   const StrategyContext context_;
+  const TransportTable transports_;
   FailureLatch failure_;
   CallChecks calls_;
   FlatSpace* space_ = nullptr;

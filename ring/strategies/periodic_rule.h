@@ -13,7 +13,8 @@ inline constexpr IntegerOption kSyncEvery{
     .placeholder = "H",
     .help = "local-sgd, diloco: steps between two averages of the parameters",
     .default_value = 10,
-    .least = 1};
+    .least = 1,
+    .hint = "1 averages after every step"};
 
 /// Workers step alone, each with its own optimizer on its own batches, and synchronize every H
 /// steps (`kSyncEvery`): after the steps H, 2H, ... of the job, whatever happens in between. The

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "ringside/experiments/spec/extensions.h"
+#include "ringside/paramserver/transports/grpc_link.h"
+#include "ringside/paramserver/transports/grpc_listener.h"
 #include "ringside/ring/algorithms/ring_algorithms.h"
 #include "ringside/ring/algorithms/tree_all_reduce.h"
 #include "ringside/ring/collectives/link_collective_entry.h"
@@ -56,6 +58,13 @@ inline ConsistencyEntry OwnConsistency() {
   return entry;
 }
 
+/// Sockets of this host, under a name of its own.
+inline constexpr TransportEntry kOwnTransport{.name = "own-transport",
+                                              .medium = "uds",
+                                              .needs_one_host = true,
+                                              .connect = ConnectGrpcOverUds,
+                                              .listen = ListenGrpcOverUds};
+
 inline ModelEntry OwnModel() {
   ModelEntry entry;
   entry.name = "own-model";
@@ -88,6 +97,7 @@ inline Extensions OwnExtensions() {
   return {.strategies = {OwnStrategy()},
           .collectives = {OwnCollective()},
           .consistencies = {OwnConsistency()},
+          .transports = {&kOwnTransport},
           .models = {OwnModel()},
           .datasets = {OwnDataset()}};
 }

@@ -25,7 +25,7 @@ constexpr int kSteps = 20;
 
 struct Setting {
   const StrategyEntry* entry = &kPsSyncEntry;
-  PsTransport transport = PsTransport::kGrpc;
+  const char* transport = "grpc";
   int workers = 1;
   int buckets = 1;
   std::string codec = "fp32";
@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(Strategies, SharedMemoryAllocationTest,
 TEST_P(SharedMemoryAllocationTest, AStepAllocatesNothing) {
   std::int64_t allocations = 0;
   std::string seen;
-  RunSteps({.entry = GetParam(), .transport = PsTransport::kShm, .buckets = 8},
+  RunSteps({.entry = GetParam(), .transport = "shm", .buckets = 8},
            [&](const std::function<void()>& step) {
              AllocationCounter::Start();
              step();
@@ -90,7 +90,7 @@ TEST_P(SharedMemoryAllocationTest, AStepAllocatesNothing) {
 TEST(PsAllocationTest, AStepOfTwoWorkersOverSharedMemoryAllocatesNothing) {
   std::int64_t allocations = 0;
   std::string seen;
-  RunSteps({.transport = PsTransport::kShm, .workers = 2, .buckets = 8},
+  RunSteps({.transport = "shm", .workers = 2, .buckets = 8},
            [&](const std::function<void()>& step) {
              AllocationCounter::Start();
              step();

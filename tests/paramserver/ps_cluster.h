@@ -118,7 +118,8 @@ class PsCluster {
   Server& server(int index) { return *servers_[static_cast<std::size_t>(index)]; }
   std::string endpoint(int index) {
     const Deadline deadline = Deadline::After(comm_.timeout);
-    return ServerAddress::FromText(store_.Get("ps/" + std::to_string(index), deadline)).address;
+    const std::string text = store_.Get("ps/" + std::to_string(index), deadline);
+    return ServerAddress::FromText(text, {}).address;
   }
   SlowStore& store() { return store_; }
   CommOptions& comm() { return comm_; }

@@ -6,7 +6,7 @@
 
 #include "ringside/paramserver/server/consistency_table.h"
 #include "ringside/paramserver/strategies/ps_strategies.h"
-#include "ringside/paramserver/wire/ps_transport.h"
+#include "ringside/paramserver/transports/transport_table.h"
 
 namespace ringside {
 

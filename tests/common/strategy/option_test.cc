@@ -76,6 +76,14 @@ TEST(StrategyOptionsTest, RefuseValuesOutOfRangeByName) {
   EXPECT_EQ(options.Get(kCount), 3) << "nothing was changed";
 }
 
+TEST(StrategyOptionsTest, SayWhatALimitMeans) {
+  IntegerOption hinted = kCount;
+  hinted.hint = "1 is alone";
+  StrategyOptions options;
+  EXPECT_EQ(MessageOf([&] { options.Set(hinted, 0); }),
+            "count: 0 is out of range; give a number that is 1 or more (1 is alone)");
+}
+
 TEST(StrategyOptionsTest, AStrategySeesItsOwnOptionsAlone) {
   StrategyOptions all;
   all.Set(kCount, 7);
@@ -101,6 +109,17 @@ TEST(StrategyOptionsTest, RefuseToReadAValueAsOneOfAnotherType) {
   options.SetUnchecked(kLabel, std::int64_t{1});
   EXPECT_EQ(MessageOf([&] { (void)options.Get(kLabel); }),
             "option 'label' holds a whole number, but is read as text");
+}
+
+TEST(OptionDeclarationTest, TakesOneOfTheNamesOfATable) {
+  const auto label = OptionDeclaration::OneOf(kLabel, "label", {"thin", "fat"});
+  EXPECT_EQ(MessageOf([&] { label.Check(std::string("thick")); }),
+            "no label is called 'thick'; there are thin, fat");
+  StrategyOptions options;
+  options.SetValue(label, std::string("fat"));
+  EXPECT_EQ(options.Get(kLabel), "fat") << "read by its constant";
+  EXPECT_EQ(MessageOf([&] { options.SetValue(label, std::string("thick")); }),
+            "label: no label is called 'thick'; there are thin, fat");
 }
 
 TEST(OptionDeclarationTest, IsEqualWhereAllOfItIs) {

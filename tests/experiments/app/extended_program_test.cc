@@ -43,7 +43,8 @@ TEST_F(ExtendedProgramTest, ListsItsOwnEntriesBesideOurs) {
 
 TEST_F(ExtendedProgramTest, TrainsUnderThemInItsOwnProcesses) {
   for (const std::string strategy :
-       {"own-strategy --laps 5", "own-collective", "own-consistency"}) {
+       {"own-strategy --laps 5", "own-collective", "own-consistency",
+        "ps-sync --ps-transport own-transport"}) {
     const json summary = Json("train --quiet --json --steps 12 --out " + strategy.substr(0, 12) +
                               kWorkload + "--strategy " + strategy);
     EXPECT_EQ(summary.value("status", ""), "done") << strategy;
@@ -62,6 +63,7 @@ TEST_F(ExtendedProgramTest, VerifiesThem) {
 
 TEST_F(ExtendedProgramTest, ChecksItsOptionsLikeOurs) {
   EXPECT_THAT(RunRingside("train --help").out, HasSubstr("--laps N"));
+  EXPECT_THAT(RunRingside("train --help").out, HasSubstr("or uds, shm and own-transport on one"));
   const ProcessResult small =
       RunRingside(std::string("train --strategy own-strategy --laps 0") + kWorkload);
   EXPECT_EQ(small.exit_code, 2);

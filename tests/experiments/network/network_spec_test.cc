@@ -7,7 +7,7 @@
 #include "ringside/experiments/network/network_plan.h"
 #include "ringside/experiments/spec/run_spec.h"
 #include "ringside/experiments/spec/spec_keys.h"
-#include "ringside/paramserver/wire/ps_transport.h"
+#include "ringside/paramserver/transports/transport_table.h"
 #include "tests/experiments/test_catalog.h"
 
 namespace ringside {
@@ -187,7 +187,7 @@ TEST(NetworkOfARun, IsRefusedWhereItCannotBe) {
   EXPECT_EQ(KeyOfRefusal(spec), "network");
   spec = RunOn("1Gbps");
   spec.strategy = "ps-sync";
-  spec.options.Set(kPsTransport, PsTransport::kUds);
+  spec.options.Set(kPsTransport, "uds");
   EXPECT_EQ(KeyOfRefusal(spec), "ps-transport");
 }
 

@@ -43,6 +43,9 @@ TEST(Catalog, HasTheEntriesOfExtensionsAndWhatFollowsFromThem) {
   const StrategyEntry& servers = *catalog.FindStrategy("own-consistency");
   EXPECT_EQ(servers.traits.topology, Topology::kServers);
   EXPECT_TRUE(servers.Declares("ps-transport"));
+  const RunSpec over = With(RunSpec(catalog), {{"ps-transport", "own-transport"}});
+  EXPECT_EQ(servers.transport(over.options, 2, 1).name, "own-transport");
+  EXPECT_EQ(catalog.FindStrategy("ps-sync")->transport(over.options, 2, 1).name, "own-transport");
   ASSERT_NE(catalog.FindKey("laps"), nullptr);
   EXPECT_EQ(catalog.FindKey("laps")->help, kLaps.help);
   EXPECT_TRUE(catalog.has_extensions());
@@ -65,6 +68,12 @@ TEST(Catalog, RefusesTwoEntriesOfOneName) {
   EXPECT_THAT(Refusal({.models = {model}}), HasSubstr("'profile:vgg16'"));
   static constexpr CodecEntry kOtherFp16{.name = "fp16", .summary = "not what it says"};
   EXPECT_THAT(Refusal({.codecs = {&kOtherFp16}}), HasSubstr("'fp16'"));
+  static constexpr TransportEntry kOtherShm = [] {
+    TransportEntry entry = kOwnTransport;
+    entry.name = "shm";
+    return entry;
+  }();
+  EXPECT_THAT(Refusal({.transports = {&kOtherShm}}), HasSubstr("'shm'"));
   DatasetEntry dataset = OwnDataset();
   dataset.name = "digits";
   EXPECT_THAT(Refusal({.datasets = {dataset}}), HasSubstr("'digits'"));
@@ -78,6 +87,25 @@ TEST(Catalog, ReadsTheNameOfACodecOfItsOwn) {
   EXPECT_EQ(spec.options.codec.entry, &kOwnCodec);
   RunSpec other(TestCatalog());
   EXPECT_THROW(SetSpecKey(other, "codec", "own-codec"), ConfigError);
+}
+
+TEST(Catalog, TheTransportsOfServersAreThoseOfTheProgram) {
+  const auto message = [](const Catalog& catalog, const char* name) -> std::string {
+    RunSpec spec(catalog);
+    try {
+      SetSpecKey(spec, "ps-transport", name);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "taken";
+  };
+  EXPECT_EQ(TestCatalog().FindKey("ps-transport")->help,
+            "between worker and server: grpc (TCP), or uds and shm on one host");
+  EXPECT_THAT(message(TestCatalog(), "own-transport"), HasSubstr("there are grpc, uds, shm"));
+  const Catalog extended(OwnExtensions());
+  EXPECT_EQ(message(extended, "own-transport"), "taken");
+  EXPECT_THAT(message(extended, "own-transpor"),
+              HasSubstr("(did you mean 'own-transport'?); there are grpc, uds, shm, own-transport"));
 }
 
 TEST(Catalog, TakesTheFactoryOfAModelThatItLacks) {

@@ -161,8 +161,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{{"latency", "-1"}}, "latency", "negative"},
         Refusal{{{"timeout", "0"}}, "timeout", "no time"},
         Refusal{{{"staleness", "5"}}, "staleness", "strategy 'ring' does not read it"},
-        Refusal{{{"strategy", "ps-ssp"}, {"staleness", "-1"}}, "staleness", "0 or more"},
-        Refusal{{{"strategy", "ps-backup"}, {"backups", "-1"}}, "backups", "0 or more"},
+        Refusal{{{"strategy", "ps-ssp"}, {"staleness", "-1"}}, "staleness", "0 or more (0 waits for all workers)"},
+        Refusal{{{"strategy", "ps-backup"}, {"backups", "-1"}}, "backups", "0 or more (0 waits for every push)"},
         Refusal{{{"strategy", "ps-backup"}, {"backups", "2"}}, "backups", "give at most 1"},
         Refusal{
             {{"strategy", "ps-sync"}, {"staleness-lr", "true"}}, "staleness-lr", "ps-async can"},

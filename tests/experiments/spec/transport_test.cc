@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ringside/common/codec/half_codec.h"
-#include "ringside/paramserver/wire/ps_transport.h"
+#include "ringside/paramserver/transports/transport_table.h"
 #include "ringside/ring/collectives/host_sum.h"
 #include "tests/experiments/test_catalog.h"
 
@@ -19,7 +19,7 @@ std::string Over(const char* strategy, int workers = 4, int hosts = 1,
   return TransportOf(spec, hosts).name;
 }
 
-StrategyOptions Through(PsTransport transport) {
+StrategyOptions Through(const char* transport) {
   StrategyOptions options;
   options.Set(kPsTransport, transport);
   return options;
@@ -35,8 +35,8 @@ TEST(Transport, EveryStrategyThatSendsHasOne) {
 
 TEST(Transport, OfServersIsWhatTheSpecSays) {
   EXPECT_EQ(Over("ps-sync"), "grpc");
-  EXPECT_EQ(Over("mixed", 4, 1, Through(PsTransport::kUds)), "uds");
-  EXPECT_EQ(Over("ps-async", 4, 1, Through(PsTransport::kShm)), "shm");
+  EXPECT_EQ(Over("mixed", 4, 1, Through("uds")), "uds");
+  EXPECT_EQ(Over("ps-async", 4, 1, Through("shm")), "shm");
 }
 
 TEST(Transport, OfRingsIsThatOfTheirCollective) {
@@ -81,11 +81,11 @@ TEST(Transport, GrpcIsTcpAndWhatIsUnknownDiffersFromNothing) {
 
 TEST(Transport, MemoryAndLocalSocketsBindServersToOneHost) {
   RunSpec spec(TestCatalog());
-  spec.options.Set(kPsTransport, PsTransport::kUds);
+  spec.options.Set(kPsTransport, "uds");
   EXPECT_FALSE(OneHostNeedOf(spec)) << "a ring has no servers";
   spec.strategy = "ps-ssp";
   EXPECT_EQ(OneHostNeedOf(spec).value().key, "ps-transport");
-  spec.options.Set(kPsTransport, PsTransport::kGrpc);
+  spec.options.Set(kPsTransport, "grpc");
   EXPECT_FALSE(OneHostNeedOf(spec));
   spec.strategy = "shm";
   EXPECT_EQ(OneHostNeedOf(spec).value().key, "") << "the strategy itself";

@@ -80,7 +80,7 @@ class ServerProcess {
 };
 
 /// One worker of that server, with 32 MiB of parameters: more than sockets hold.
-class ProcessTest : public ::testing::TestWithParam<PsTransport> {
+class ProcessTest : public ::testing::TestWithParam<std::string> {
  protected:
   ProcessTest()
       : schedule_({.base = 1.0}),
@@ -110,7 +110,7 @@ class ProcessTest : public ::testing::TestWithParam<PsTransport> {
   }
 
   std::string ServerName() const {
-    return "server 0 " + ServerAddress::FromText(server_.endpoint()).DisplayText();
+    return "server 0 " + ServerAddress::FromText(server_.endpoint(), {}).DisplayText();
   }
 
   void ExpectFailureThatNamesTheServer(int step) {
@@ -157,8 +157,7 @@ TEST_P(ProcessTest, AFrozenServerIsNamedAndLeavesNoPayloadBehind) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ProcessTest,
-                         ::testing::Values(PsTransport::kGrpc, PsTransport::kUds,
-                                           PsTransport::kShm));
+                         ::testing::Values("grpc", "uds", "shm"));
 
 }  // namespace
 }  // namespace ringside

@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(All, BoundedStaleness,
                          ::testing::Combine(::testing::Values(1, 2, 4), ::testing::Values(1, 2),
                                             ::testing::Values(0, 1, 4)));
 
-class UnevenStepCounts : public ::testing::TestWithParam<PsTransport> {};
+class UnevenStepCounts : public ::testing::TestWithParam<std::string> {};
 
 /// Worker w makes w more steps than worker 0 before each settle; all marks are there afterwards,
 /// and who is behind after one holds the others back again.
@@ -134,7 +134,7 @@ TEST_P(UnevenStepCounts, EndWithoutATimeout) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, UnevenStepCounts,
-                         ::testing::Values(PsTransport::kGrpc, PsTransport::kShm));
+                         ::testing::Values("grpc", "shm"));
 
 class BackupWorkers : public RelaxedWorlds {};
 

@@ -13,7 +13,7 @@
 namespace ringside {
 namespace {
 
-std::string NewName() { return LocalAddress(ServerTransportNamed("shm")).address; }
+std::string NewName() { return LocalAddress(TransportTable().Named("shm")).address; }
 
 TEST(PacketSocket, WaitsForRoomAtAListenerThatIsBusy) {
   const std::string name = NewName();

@@ -72,7 +72,7 @@ class ServiceTest : public ::testing::Test {
                                   .optimizer = optimizer_,
                                   .schedule = schedule_,
                                   .timeline = timeline_},
-                    [this, workers] { return MakeSynchronous(workers, schedule_); });
+                    transports_.Named("grpc"), [this, workers] { return MakeSynchronous(workers, schedule_); });
     plan_ = {.worker = 0,
              .workers = static_cast<std::uint32_t>(workers),
              .server = 0,
@@ -81,8 +81,8 @@ class ServiceTest : public ::testing::Test {
              .step = 0,
              .buckets = {{0, kElements}}};
     const ServerAddress address =
-        ServerAddress::FromText(store_.Get("ps/0", Deadline::After(comm_.timeout)));
-    link_ = ConnectToServer(0, address, {}, space_, comm_);
+        ServerAddress::FromText(store_.Get("ps/0", Deadline::After(comm_.timeout)), transports_);
+    link_ = transports_.Connect(0, address, {}, space_, comm_);
     stub_.emplace(grpc::CreateChannel(address.address, grpc::InsecureChannelCredentials()));
     if (!started) return;
     link_->Start(plan_);

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -18,16 +17,18 @@
 namespace ringside {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
-constexpr std::array kTransports{PsTransport::kGrpc, PsTransport::kUds, PsTransport::kShm};
-
-std::string NameOf(PsTransport transport) {
-  if (transport == PsTransport::kGrpc) return "Grpc";
-  return transport == PsTransport::kUds ? "Uds" : "Shm";
+/// The names of all built-in transports.
+std::vector<std::string> BuiltIn() {
+  std::vector<std::string> names;
+  for (const TransportEntry* entry : TransportTable().entries()) names.emplace_back(entry->name);
+  return names;
 }
 
-StrategyOptions Over(PsTransport transport) {
+StrategyOptions Over(const std::string& transport) {
   StrategyOptions options;
   options.Set(kPsTransport, transport);
   return options;
@@ -43,7 +44,7 @@ CommError ErrorOf(const std::exception_ptr& thrown) {
   return {"nobody", "nothing", "none"};
 }
 
-class TransportTest : public ::testing::TestWithParam<PsTransport> {};
+class TransportTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(TransportTest, FollowsTheSumExactly) {
   for (const auto& [workers, servers, elements] : std::vector<std::tuple<int, int, std::size_t>>{
@@ -179,28 +180,29 @@ TEST_P(TransportTest, NamesAServerThatStops) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, TransportTest, ::testing::ValuesIn(kTransports),
-                         [](const auto& tested) { return NameOf(tested.param); });
+INSTANTIATE_TEST_SUITE_P(All, TransportTest, ::testing::ValuesIn(BuiltIn()),
+                         [](const auto& tested) { return tested.param; });
 
 TEST(ServerAddress, SurvivesTheStore) {
-  for (const TransportEntry& transport : ServerTransports()) {
+  const TransportTable transports;
+  for (const TransportEntry* transport : transports.entries()) {
     const ServerAddress address =
-        transport.needs_one_host ? LocalAddress(transport) : ServerAddress{&transport, "[::1]:80"};
-    const ServerAddress read = ServerAddress::FromText(address.ToText());
-    EXPECT_EQ(read.transport, &transport);
+        transport->needs_one_host ? LocalAddress(*transport) : ServerAddress{transport, "[::1]:80"};
+    const ServerAddress read = ServerAddress::FromText(address.ToText(), transports);
+    EXPECT_EQ(read.transport, transport);
     EXPECT_EQ(read.address, address.address);
     EXPECT_EQ(read.host, address.host);
   }
-  const TransportEntry& uds = ServerTransportNamed("uds");
+  const TransportEntry& uds = transports.Named("uds");
   EXPECT_NE(LocalAddress(uds).address, LocalAddress(uds).address);
   for (const char* text : {"uds x", "carrier-pigeon a b", " ", "grpc", "127.0.0.1:80"}) {
-    EXPECT_THROW(ServerAddress::FromText(text), CommError) << text;
+    EXPECT_THROW(ServerAddress::FromText(text, transports), CommError) << text;
   }
 }
 
 TEST(ServerAddress, LoopbackAndLocalSocketsLeaveNoHost) {
   const auto is_here = [](const std::string& text) {
-    return ServerAddress::FromText(text).IsHere();
+    return ServerAddress::FromText(text, {}).IsHere();
   };
   EXPECT_TRUE(is_here("grpc 127.0.0.1:80"));
   EXPECT_TRUE(is_here("grpc [::1]:80"));
@@ -210,30 +212,76 @@ TEST(ServerAddress, LoopbackAndLocalSocketsLeaveNoHost) {
 }
 
 TEST(ServerAddress, AServerOnAnotherHostIsRefusedWithTheReason) {
-  ServerAddress address = LocalAddress(ServerTransportNamed("uds"));
+  const TransportTable transports;
+  ServerAddress address = LocalAddress(transports.Named("uds"));
   address.host = "elsewhere";
   FlatSpace space(1);
-  EXPECT_THAT([&] { ConnectToServer(0, address, {}, space, {}); },
-              ::testing::ThrowsMessage<ConfigError>(HasSubstr("another host")));
+  EXPECT_THAT([&] { transports.Connect(0, address, {}, space, {}); },
+              ::testing::ThrowsMessage<ConfigError>(
+                  "server 0 is on another host: --ps-transport uds and shm need workers and "
+                  "servers on one host; use grpc"));
 }
 
-TEST(TransportTable, NamesAreUniqueAndFound) {
-  for (const TransportEntry& entry : ServerTransports()) {
-    EXPECT_EQ(FindServerTransport(entry.name), &entry);
-    EXPECT_NE(entry.connect, nullptr) << entry.name;
-    EXPECT_NE(entry.listen, nullptr) << entry.name;
+TEST(TransportTableTest, NamesAreFoundAndChosenByTheOption) {
+  const TransportTable transports;
+  EXPECT_THAT(BuiltIn(), ElementsAre("grpc", "uds", "shm"));
+  for (const TransportEntry* entry : transports.entries()) {
+    EXPECT_EQ(transports.Find(entry->name), entry);
+    EXPECT_EQ(&transports.Of(Over(std::string(entry->name))), entry);
   }
-  for (const PsTransport transport : kTransports) {
-    const StrategyOptions options = Over(transport);
-    EXPECT_EQ(&ServerTransportOf(options),
-              &ServerTransports()[static_cast<std::size_t>(transport)]);
-  }
+  EXPECT_EQ(transports.Of({}).name, "grpc") << "the default";
 }
 
-TEST(TransportTable, AnUnknownNameIsRefusedWithTheKnownOnes) {
-  EXPECT_EQ(FindServerTransport("quic"), nullptr);
-  EXPECT_THAT([] { ServerTransportNamed("quic"); },
-              ::testing::ThrowsMessage<ConfigError>(HasSubstr("'quic'; there are grpc, uds, shm")));
+TEST(TransportTableTest, AnUnknownNameIsRefusedWithTheKnownOnes) {
+  const TransportTable transports;
+  EXPECT_EQ(transports.Find("quic"), nullptr);
+  EXPECT_THAT([&] { (void)transports.Named("quic"); },
+              ThrowsMessage<ConfigError>(HasSubstr("'quic'; there are grpc, uds, shm")));
+}
+
+constexpr TransportEntry kPigeon{
+    .name = "pigeon",
+    .medium = "air",
+    .needs_one_host = true,
+    .connect = [](int, const ServerAddress&, const ServerSendLimits&, FlatSpace&,
+                  const CommOptions&) -> std::unique_ptr<ServerLink> { return nullptr; },
+    .listen = [](const TransportEntry&, const ServerContext&,
+                 ShardTable&) -> std::unique_ptr<Listener> { return nullptr; }};
+
+TEST(TransportTableTest, TheOptionHasTheNamesOfTheTable) {
+  const OptionDeclaration built_in = TransportTable().Option();
+  EXPECT_EQ(built_in.help, "between worker and server: grpc (TCP), or uds and shm on one host");
+  EXPECT_THAT(built_in.choices, ElementsAre("grpc", "uds", "shm"));
+  EXPECT_EQ(std::get<std::string>(built_in.default_value), "grpc");
+  EXPECT_EQ(built_in.role, OptionRole::kTransport);
+  EXPECT_THAT([&] { built_in.Check(std::string("pigeon")); },
+              ThrowsMessage<ConfigError>(
+                  "no transport is called 'pigeon'; there are grpc, uds, shm"));
+
+  const std::vector<const TransportEntry*> own{&kPigeon};
+  const TransportTable more(own);
+  EXPECT_EQ(&more.Of(Over("pigeon")), &kPigeon);
+  EXPECT_EQ(more.Option().help,
+            "between worker and server: grpc (TCP), or uds, shm and pigeon on one host");
+  EXPECT_NO_THROW(more.Option().Check(std::string("pigeon")));
+}
+
+TEST(TransportTableTest, EntriesThatCannotBeAreRefused) {
+  const auto refusal = [](const TransportEntry& entry) -> std::string {
+    try {
+      const TransportTable table(std::vector<const TransportEntry*>{&entry});
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "taken";
+  };
+  EXPECT_EQ(refusal(kPigeon), "taken");
+  TransportEntry entry = kPigeon;
+  entry.name = "shm";
+  EXPECT_EQ(refusal(entry), "two entries of kind 'transport' are called 'shm'; rename one");
+  entry = kPigeon;
+  entry.listen = nullptr;
+  EXPECT_EQ(refusal(entry), "transport 'pigeon' has no function 'listen'");
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ class ShmListenerTest : public ::testing::Test {
         listener_(Listen()) {}
 
   std::unique_ptr<Listener> Listen() {
-    return ListenShm(ServerTransportNamed("shm"), context_, table_);
+    return ListenShm(TransportTable().Named("shm"), context_, table_);
   }
 
   PacketSocket Connect() const {

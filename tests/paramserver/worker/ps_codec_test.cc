@@ -22,7 +22,6 @@
 #include "ringside/common/codec/half_codec.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/paramserver/transports/transport_table.h"
-#include "ringside/paramserver/wire/ps_transport.h"
 #include "ringside/paramserver/wire/refusal.h"
 #include "ringside/paramserver/wire/wire_codec.h"
 #include "ringside/paramserver/worker/ps_strategy.h"
@@ -303,16 +302,14 @@ TEST(WireCodecTest, PiecesAreJoined) {
 }
 
 TEST(WireCodecTest, WhatServersCannotCarryIsRefusedWithTheReason) {
-  StrategyOptions options;
-  options.codec = CodecOf("powersgd:2");
-  EXPECT_THAT(CheckServerCodec(options).value().reason, HasSubstr("two rounds"));
-  options.codec = CodecOf("fp32", ErrorFeedback::kOn);
-  EXPECT_EQ(CheckServerCodec(options).value().key, "error-feedback");
-  options.codec = CodecOf("fp16");
-  options.Set(kPsTransport, PsTransport::kShm);
-  EXPECT_THAT(CheckServerCodec(options).value().reason, HasSubstr("nothing travels"));
-  options.Set(kPsTransport, PsTransport::kUds);
-  EXPECT_FALSE(CheckServerCodec(options));
+  const TransportTable transports;
+  const TransportEntry& grpc = transports.Named("grpc");
+  EXPECT_THAT(CheckServerCodec(CodecOf("powersgd:2"), grpc).value().reason, HasSubstr("two rounds"));
+  EXPECT_EQ(CheckServerCodec(CodecOf("fp32", ErrorFeedback::kOn), grpc).value().key,
+            "error-feedback");
+  EXPECT_THAT(CheckServerCodec(CodecOf("fp16"), transports.Named("shm")).value().reason,
+              HasSubstr("nothing travels"));
+  EXPECT_FALSE(CheckServerCodec(CodecOf("fp16"), transports.Named("uds")));
 }
 
 }  // namespace

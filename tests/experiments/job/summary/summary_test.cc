@@ -11,7 +11,7 @@
 #include "ringside/experiments/job/summary/environment_record.h"
 #include "ringside/experiments/job/summary/timeline_files.h"
 #include "ringside/experiments/statistics/step_statistics.h"
-#include "ringside/paramserver/wire/ps_transport.h"
+#include "ringside/paramserver/transports/transport_table.h"
 #include "ringside/ring/strategies/periodic_rule.h"
 #include "tests/experiments/job/job_testing.h"
 
@@ -172,7 +172,7 @@ TEST(Summary, ServersThatNoLinkLeadsToHaveNoBoundOfLinks) {
   run.spec.link_bits_per_s = 1e6;
   for (WorkerRecord& worker : run.workers) worker.host = "a";
   EXPECT_GT(MakeSummary(run)["bound_comm_ms"], 33);
-  for (const PsTransport transport : {PsTransport::kUds, PsTransport::kShm}) {
+  for (const char* transport : {"uds", "shm"}) {
     run.spec.options.Set(kPsTransport, transport);
     const nlohmann::json summary = MakeSummary(run);
     EXPECT_EQ(summary["bound_comm_ms"], 0);

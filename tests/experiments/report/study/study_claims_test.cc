@@ -10,7 +10,7 @@
 #include "ringside/experiments/report/render/markdown.h"
 #include "ringside/experiments/report/render/study_render.h"
 #include "ringside/experiments/report/study/study_table.h"
-#include "ringside/paramserver/wire/ps_transport.h"
+#include "ringside/paramserver/transports/transport_table.h"
 #include "tests/experiments/test_catalog.h"
 
 namespace ringside {
@@ -131,15 +131,15 @@ TEST(StudyClaims, EnoughDedicatedServersAreHeldAgainstTheRing) {
 }
 
 TEST(StudyClaims, SayThatServersAndRingTakeDifferentTransports) {
-  const auto numbers = [](PsTransport transport) {
+  const auto numbers = [](const char* transport) {
     StudyInput study;
     Add(study, {"ring"}, 150);
     Add(study, {"ps-sync", 4, 3}, 100, 5,
         [=](RunResult& run, int) { run.spec.options.Set(kPsTransport, transport); });
     return TheClaim(study, "S > N").numbers;
   };
-  EXPECT_THAT(numbers(PsTransport::kShm), HasSubstr("; transports differ: shm against tcp"));
-  EXPECT_THAT(numbers(PsTransport::kGrpc), ::testing::Not(HasSubstr("transports")));
+  EXPECT_THAT(numbers("shm"), HasSubstr("; transports differ: shm against tcp"));
+  EXPECT_THAT(numbers("grpc"), ::testing::Not(HasSubstr("transports")));
 }
 
 TEST(StudyClaims, SayWhatKeptServersOffTheirBound) {

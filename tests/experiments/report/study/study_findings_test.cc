@@ -6,7 +6,7 @@
 #include "ringside/experiments/report/render/study_render.h"
 #include "ringside/experiments/report/study/study_table.h"
 #include "ringside/experiments/spec/spec_keys.h"
-#include "ringside/paramserver/wire/ps_transport.h"
+#include "ringside/paramserver/transports/transport_table.h"
 #include "tests/experiments/test_catalog.h"
 
 namespace ringside {
@@ -146,7 +146,7 @@ TEST(StudyFindings, JudgeBySynchronousStrategiesAndTellOfRelaxedOnes) {
 }
 
 TEST(StudyFindings, MarkTransportsThatDifferInEitherDirection) {
-  const auto table = [](const char* ring, PsTransport transport) {
+  const auto table = [](const char* ring, const char* transport) {
     std::vector<RunResult> runs;
     AddRuns(runs, ring, 2, 2000);
     AddRuns(runs, "ps-sync", 2, 1000);
@@ -159,20 +159,20 @@ TEST(StudyFindings, MarkTransportsThatDifferInEitherDirection) {
     return std::string("Servers over ") + server + " are compared with rings over " + ring +
            ": transports differ too.";
   };
-  const StudyTable memory = table("shm", PsTransport::kGrpc);
+  const StudyTable memory = table("shm", "grpc");
   EXPECT_THAT(memory.verdict.caveats, Contains(caveat("grpc", "shm")));
   EXPECT_TRUE(memory.findings[0].transports_differ);
   EXPECT_THAT(memory.findings[0].sentence,
               ::testing::EndsWith("; transports differ: shm against grpc"));
-  EXPECT_THAT(table("hierarchical", PsTransport::kGrpc).verdict.caveats,
+  EXPECT_THAT(table("hierarchical", "grpc").verdict.caveats,
               Contains(caveat("grpc", "shm")));
-  EXPECT_THAT(table("auto", PsTransport::kGrpc).verdict.caveats,
+  EXPECT_THAT(table("auto", "grpc").verdict.caveats,
               Contains(caveat("grpc", "shm or tcp")));
-  EXPECT_THAT(table("mpi", PsTransport::kGrpc).verdict.caveats, Contains(caveat("grpc", "mpi")));
-  EXPECT_THAT(table("ring", PsTransport::kShm).verdict.caveats, Contains(caveat("shm", "tcp")));
-  EXPECT_THAT(table("shm", PsTransport::kUds).verdict.caveats, Contains(caveat("uds", "shm")));
+  EXPECT_THAT(table("mpi", "grpc").verdict.caveats, Contains(caveat("grpc", "mpi")));
+  EXPECT_THAT(table("ring", "shm").verdict.caveats, Contains(caveat("shm", "tcp")));
+  EXPECT_THAT(table("shm", "uds").verdict.caveats, Contains(caveat("uds", "shm")));
   for (const StudyTable& alike :
-       {table("ring", PsTransport::kGrpc), table("shm", PsTransport::kShm)}) {
+       {table("ring", "grpc"), table("shm", "shm")}) {
     EXPECT_FALSE(alike.findings[0].transports_differ);
     EXPECT_THAT(alike.verdict.caveats, Not(Contains(HasSubstr("transports"))));
     EXPECT_THAT(alike.findings[0].sentence, Not(HasSubstr("transports")));

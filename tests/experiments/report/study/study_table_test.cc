@@ -5,7 +5,7 @@
 
 #include "ringside/experiments/network/network_spec.h"
 #include "ringside/experiments/report/render/study_render.h"
-#include "ringside/paramserver/wire/ps_transport.h"
+#include "ringside/paramserver/transports/transport_table.h"
 #include "tests/experiments/test_catalog.h"
 
 namespace ringside {
@@ -77,7 +77,7 @@ TEST(StudyTable, KeepsTheOrderOfBuckets) {
 
 TEST(StudyTable, MarksRowsOverDifferentTransports) {
   RunResult tcp = Result("ps-sync", 2, 1000), shm = Result("ps-sync", 2, 4000, 2.5);
-  shm.spec.options.Set(kPsTransport, PsTransport::kShm);
+  shm.spec.options.Set(kPsTransport, "shm");
   const StudyTable alike = MakeStudyTable({"s", {tcp, Result("ring", 2, 900)}, {}});
   EXPECT_FALSE(MixesTransports(alike));
   EXPECT_THAT(RenderText(alike),
