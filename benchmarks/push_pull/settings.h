@@ -26,7 +26,6 @@ struct Settings {
 /// Throws `UsageError`.
 Settings ParseSettings(int argc, char** argv);
 
-
 }  // namespace ringside::push_pull
 
 #endif  // RINGSIDE_BENCHMARKS_PUSH_PULL_SETTINGS_H_

@@ -100,8 +100,8 @@ struct OptionDeclaration {
     choices.assign(option.choices.begin(), option.choices.end());
   }
 
-  /// An option whose value is one of these names, for names that a table gives. Errors call a choice
-  /// `noun`. The value is read through `option`.
+  /// An option whose value is one of these names, for names that a table gives. Errors call a
+  /// choice `noun`. The value is read through `option`.
   static OptionDeclaration OneOf(const TextOption& option, std::string_view noun,
                                  std::vector<std::string> choices);
 

@@ -30,7 +30,8 @@ class TransportTable {
   /// Throws `ConfigError` on a name that is taken, and on an entry that lacks something.
   explicit TransportTable(std::span<const TransportEntry* const> added);
 
-  std::span<const TransportEntry* const> entries() const { return entries_; }
+  std::span<const TransportEntry* const> entries() const& { return entries_; }
+  void entries() const&& = delete;  // they would be gone with the table
   /// Null when there is none of that name.
   const TransportEntry* Find(std::string_view name) const;
   /// Throws `ConfigError`, which lists the names, when there is none of that name.

@@ -128,7 +128,8 @@ TEST_F(AddATransportTest, TheExampleNamesAWorkerThatLeavesAndAServerThatStops) {
 }
 
 TEST_F(AddATransportTest, ItsNameIsAValueOfTheOption) {
-  const auto option = std::ranges::find(entry_.options, kPsTransport.name, &OptionDeclaration::name);
+  const auto option =
+      std::ranges::find(entry_.options, kPsTransport.name, &OptionDeclaration::name);
   ASSERT_NE(option, entry_.options.end());
   EXPECT_NO_THROW(option->Check(std::string("stream")));
   EXPECT_THAT(option->help, HasSubstr("uds, shm and stream on one host"));

@@ -42,9 +42,8 @@ TEST_F(ExtendedProgramTest, ListsItsOwnEntriesBesideOurs) {
 }
 
 TEST_F(ExtendedProgramTest, TrainsUnderThemInItsOwnProcesses) {
-  for (const std::string strategy :
-       {"own-strategy --laps 5", "own-collective", "own-consistency",
-        "ps-sync --ps-transport own-transport"}) {
+  for (const std::string strategy : {"own-strategy --laps 5", "own-collective", "own-consistency",
+                                     "ps-sync --ps-transport own-transport"}) {
     const json summary = Json("train --quiet --json --steps 12 --out " + strategy.substr(0, 12) +
                               kWorkload + "--strategy " + strategy);
     EXPECT_EQ(summary.value("status", ""), "done") << strategy;

@@ -104,8 +104,9 @@ TEST(Catalog, TheTransportsOfServersAreThoseOfTheProgram) {
   EXPECT_THAT(message(TestCatalog(), "own-transport"), HasSubstr("there are grpc, uds, shm"));
   const Catalog extended(OwnExtensions());
   EXPECT_EQ(message(extended, "own-transport"), "taken");
-  EXPECT_THAT(message(extended, "own-transpor"),
-              HasSubstr("(did you mean 'own-transport'?); there are grpc, uds, shm, own-transport"));
+  EXPECT_THAT(
+      message(extended, "own-transpor"),
+      HasSubstr("(did you mean 'own-transport'?); there are grpc, uds, shm, own-transport"));
 }
 
 TEST(Catalog, TakesTheFactoryOfAModelThatItLacks) {

@@ -133,8 +133,7 @@ TEST_P(UnevenStepCounts, EndWithoutATimeout) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(All, UnevenStepCounts,
-                         ::testing::Values("grpc", "shm"));
+INSTANTIATE_TEST_SUITE_P(All, UnevenStepCounts, ::testing::Values("grpc", "shm"));
 
 class BackupWorkers : public RelaxedWorlds {};
 

@@ -72,7 +72,8 @@ class ServiceTest : public ::testing::Test {
                                   .optimizer = optimizer_,
                                   .schedule = schedule_,
                                   .timeline = timeline_},
-                    transports_.Named("grpc"), [this, workers] { return MakeSynchronous(workers, schedule_); });
+                    transports_.Named("grpc"),
+                    [this, workers] { return MakeSynchronous(workers, schedule_); });
     plan_ = {.worker = 0,
              .workers = static_cast<std::uint32_t>(workers),
              .server = 0,

@@ -24,7 +24,8 @@ using ::testing::ThrowsMessage;
 /// The names of all built-in transports.
 std::vector<std::string> BuiltIn() {
   std::vector<std::string> names;
-  for (const TransportEntry* entry : TransportTable().entries()) names.emplace_back(entry->name);
+  const TransportTable transports;
+  for (const TransportEntry* entry : transports.entries()) names.emplace_back(entry->name);
   return names;
 }
 
@@ -254,9 +255,9 @@ TEST(TransportTableTest, TheOptionHasTheNamesOfTheTable) {
   EXPECT_THAT(built_in.choices, ElementsAre("grpc", "uds", "shm"));
   EXPECT_EQ(std::get<std::string>(built_in.default_value), "grpc");
   EXPECT_EQ(built_in.role, OptionRole::kTransport);
-  EXPECT_THAT([&] { built_in.Check(std::string("pigeon")); },
-              ThrowsMessage<ConfigError>(
-                  "no transport is called 'pigeon'; there are grpc, uds, shm"));
+  EXPECT_THAT(
+      [&] { built_in.Check(std::string("pigeon")); },
+      ThrowsMessage<ConfigError>("no transport is called 'pigeon'; there are grpc, uds, shm"));
 
   const std::vector<const TransportEntry*> own{&kPigeon};
   const TransportTable more(own);

@@ -304,7 +304,8 @@ TEST(WireCodecTest, PiecesAreJoined) {
 TEST(WireCodecTest, WhatServersCannotCarryIsRefusedWithTheReason) {
   const TransportTable transports;
   const TransportEntry& grpc = transports.Named("grpc");
-  EXPECT_THAT(CheckServerCodec(CodecOf("powersgd:2"), grpc).value().reason, HasSubstr("two rounds"));
+  EXPECT_THAT(CheckServerCodec(CodecOf("powersgd:2"), grpc).value().reason,
+              HasSubstr("two rounds"));
   EXPECT_EQ(CheckServerCodec(CodecOf("fp32", ErrorFeedback::kOn), grpc).value().key,
             "error-feedback");
   EXPECT_THAT(CheckServerCodec(CodecOf("fp16"), transports.Named("shm")).value().reason,

@@ -184,9 +184,10 @@ TEST(PeriodicRulesTest, ImpossibleOptionsAreRefused) {
     return std::string();
   };
   EXPECT_EQ(refused(1, 0.1, 0), "");
-  EXPECT_EQ(refused(0, 0.7, 0.5), 
-            "sync-every: 0 is out of range; give a number that is 1 or more (1 averages after every "
-            "step)");
+  EXPECT_EQ(
+      refused(0, 0.7, 0.5),
+      "sync-every: 0 is out of range; give a number that is 1 or more (1 averages after every "
+      "step)");
   EXPECT_EQ(refused(10, 0, 0.5),
             "outer-lr: 0 is out of range; give a number that is above 0 (0 moves nothing)");
   EXPECT_THAT(refused(10, 0.7, 1), testing::HasSubstr("0 or more and below 1"));

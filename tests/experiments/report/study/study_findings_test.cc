@@ -164,15 +164,12 @@ TEST(StudyFindings, MarkTransportsThatDifferInEitherDirection) {
   EXPECT_TRUE(memory.findings[0].transports_differ);
   EXPECT_THAT(memory.findings[0].sentence,
               ::testing::EndsWith("; transports differ: shm against grpc"));
-  EXPECT_THAT(table("hierarchical", "grpc").verdict.caveats,
-              Contains(caveat("grpc", "shm")));
-  EXPECT_THAT(table("auto", "grpc").verdict.caveats,
-              Contains(caveat("grpc", "shm or tcp")));
+  EXPECT_THAT(table("hierarchical", "grpc").verdict.caveats, Contains(caveat("grpc", "shm")));
+  EXPECT_THAT(table("auto", "grpc").verdict.caveats, Contains(caveat("grpc", "shm or tcp")));
   EXPECT_THAT(table("mpi", "grpc").verdict.caveats, Contains(caveat("grpc", "mpi")));
   EXPECT_THAT(table("ring", "shm").verdict.caveats, Contains(caveat("shm", "tcp")));
   EXPECT_THAT(table("shm", "uds").verdict.caveats, Contains(caveat("uds", "shm")));
-  for (const StudyTable& alike :
-       {table("ring", "grpc"), table("shm", "shm")}) {
+  for (const StudyTable& alike : {table("ring", "grpc"), table("shm", "shm")}) {
     EXPECT_FALSE(alike.findings[0].transports_differ);
     EXPECT_THAT(alike.verdict.caveats, Not(Contains(HasSubstr("transports"))));
     EXPECT_THAT(alike.findings[0].sentence, Not(HasSubstr("transports")));
