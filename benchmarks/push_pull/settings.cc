@@ -6,7 +6,6 @@
 #include <map>
 #include <sstream>
 #include <string_view>
-#include <utility>
 
 #include "ringside/common/core/errors.h"
 
