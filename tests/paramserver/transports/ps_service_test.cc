@@ -19,6 +19,7 @@
 #include "ringside/paramserver/server/consistency.h"
 #include "ringside/paramserver/strategies/ps_server.h"
 #include "ringside/paramserver/transports/server_link.h"
+#include "ringside/paramserver/transports/transport_table.h"
 #include "ringside/paramserver/transports/tsan_handoff.h"
 #include "ringside/paramserver/wire/wire.h"
 
@@ -141,6 +142,7 @@ class ServiceTest : public ::testing::Test {
   const Schedule schedule_;
   Timeline timeline_;
   PlanInfo plan_;
+  const TransportTable transports_;
   std::optional<PsServer> server_;
   FlatSpace space_{0};
   std::unique_ptr<ServerLink> link_;
