@@ -11,8 +11,8 @@
 
 namespace ringside {
 
-/// Where the floats of an encoding come from. Random numbers depend only on the codec's seed and
-/// rank and on these two values, so runs repeat.
+/// Where the floats of an encoding come from. The random numbers of a codec depend only on its
+/// seed, its rank and these two values. So two runs draw the same numbers.
 struct GradientPosition {
   std::size_t offset = 0;  ///< Index of the first float in the flat gradient vector.
   std::int64_t step = 0;
@@ -24,13 +24,13 @@ struct Encoding {
   std::size_t elements = 0;
 };
 
-/// Encodes floats for sending and decodes them. Encodings of equally many floats are equally long,
-/// so a receiver knows the length before it reads anything.
+/// Encodes floats for sending and decodes them. The length of an encoding depends only on the
+/// number of floats, so a receiver knows it before it reads anything.
 ///
-/// Thread safety: `Encode` belongs to one thread at a time, the const functions to any.
+/// Thread safety: one thread at a time may call `Encode`. Any thread may call the const functions.
 class Codec {
  public:
-  /// Parts of an encoding can be read from multiples of so many elements on.
+  /// A reader can start inside an encoding, at any element whose index is a multiple of this.
   static constexpr std::size_t kAlignment = 64;
 
   virtual ~Codec() = default;
@@ -39,8 +39,8 @@ class Codec {
   /// `out` has `EncodedBytes(values.size())` bytes and may begin at any address.
   virtual void Encode(std::span<const float> values, const GradientPosition& place,
                       std::span<std::byte> out) = 0;
-  /// Returns why these bytes are no valid encoding; empty: they are one. Bytes from another process
-  /// must be checked before they are decoded: decoding damaged bytes is not safe.
+  /// Returns why these bytes are not a valid encoding; empty if they are valid. Check bytes from
+  /// another process before decoding them: decoding damaged bytes is not safe.
   virtual std::string Validate(const Encoding& encoding) const = 0;
   /// out[i] = the value of element `begin` + i. `begin` is a multiple of `kAlignment`.
   virtual void Decode(const Encoding& encoding, std::size_t begin, std::span<float> out) const = 0;
@@ -49,17 +49,17 @@ class Codec {
                    std::span<float> sum) const = 0;
 };
 
-/// Makes the codec alone, without error feedback. Throws `InternalError` for fp32, which needs
-/// none, and PowerSGD, which encodes no worker's gradient by itself (power_sgd.h): those without
-/// `CodecEntry::make`.
+/// Makes the codec without error feedback. Throws `InternalError` for a codec without
+/// `CodecEntry::make`: fp32, which encodes nothing, and PowerSGD, which cannot encode the gradient
+/// of one worker by itself (power_sgd.h).
 std::unique_ptr<Codec> MakeBareCodec(const CodecOptions& options, int rank);
 
-/// Makes a worker's codec for gradients of a flat vector of so many elements, with error feedback
-/// if `options` say so.
+/// Makes a worker's codec for the gradients of a flat vector of `elements` floats. It has error
+/// feedback if `options` say so.
 std::unique_ptr<Codec> MakeCodec(const CodecOptions& options, int rank, std::size_t elements);
 
-/// Returns how many bytes are sent for a bucket of so many floats, under any codec: for PowerSGD
-/// both factors.
+/// Returns how many bytes are sent for a bucket of `elements` floats under any codec. For PowerSGD
+/// it counts both factors.
 std::size_t WireBytes(const CodecOptions& options, std::size_t elements);
 
 }  // namespace ringside

@@ -27,7 +27,8 @@ RINGSIDE_VECTOR_CLONES std::uint32_t MaxBits(const float* values, std::size_t co
   return most;
 }
 
-// Lane l sums the elements i = l (mod 16): a compiler's choice of vector width changes no bit.
+// Lane l sums the elements i with i mod 16 = l. So the vector width that the compiler chooses
+// changes no bit.
 RINGSIDE_VECTOR_CLONES void SumMagnitudes(const float* values, std::size_t count, float* lanes) {
   for (std::size_t i = 0; i + kLanes <= count; i += kLanes) {
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
@@ -51,7 +52,7 @@ float MaxMagnitude(std::span<const float> values) {
   return std::bit_cast<float>(MaxBits(values.data(), values.size()));
 }
 
-// In blocks, so that no lane grows so large that it stops taking in small ones.
+// Sums in blocks. A lane that grew too large would lose small terms.
 float MeanMagnitude(std::span<const float> values) {
   constexpr std::size_t kBlock = 4096;
   double sum = 0;

@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-// Private to common/codec. The same bits on every instruction set.
+// Private to common/codec. All functions give the same bits on every instruction set.
 
 /// sum[i] += factor * terms[i].
 void AddScaled(float factor, std::span<const float> terms, std::span<float> sum);

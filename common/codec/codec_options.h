@@ -11,12 +11,12 @@
 namespace ringside {
 
 enum class ErrorFeedback {
-  kAuto,  ///< On for codecs whose error does not average out: top-k, PowerSGD, sign.
+  kAuto,  ///< On for codecs whose errors do not average out: top-k, PowerSGD, sign.
   kOn,
   kOff,
 };
 
-/// Gradients travel as they are.
+/// The codec fp32: gradients are sent unchanged.
 extern const CodecEntry kFp32Codec;
 
 /// The chosen codec and its settings.
@@ -30,20 +30,21 @@ struct CodecOptions {
   bool encodes() const { return entry->scheme != AggregationScheme::kPlain; }
 };
 
-/// "fp32", "fp16", "bf16", "int8", "topk:0.01", "powersgd:4", "sign", or another codec of `table`:
-/// sets `entry` and `parameter` of `options`. Throws `ConfigError` that says what is wrong, and
-/// what there is; `options` are unchanged then.
+/// Reads "fp32", "fp16", "bf16", "int8", "topk:0.01", "powersgd:4", "sign", or another codec of
+/// `table`. Sets `entry` and `parameter` of `options`. On an error it throws a `ConfigError` that
+/// says what is wrong and which codecs there are, and leaves `options` unchanged.
 void ParseCodec(std::string_view text, std::span<const CodecEntry* const> table,
                 CodecOptions& options);
-/// "fp32, fp16, topk:RATIO": how each codec of a table is written.
+/// How to write each codec of a table: "fp32, fp16, topk:RATIO".
 std::string CodecForms(std::span<const CodecEntry* const> table);
 /// The text that `ParseCodec` takes.
 std::string CodecText(const CodecOptions& options);
 
-/// Whether this run keeps what its codec lost: `error_feedback` with auto resolved.
+/// Whether this run uses error feedback: `error_feedback`, with auto resolved.
 bool UsesErrorFeedback(const CodecOptions& options);
-/// Returns the codec for parameters from a server to a worker: the same one if it rounds to
-/// nearest, else fp32, because errors in parameters do not average out as in a sum.
+/// Returns the codec for parameters that a server sends to a worker. It is the same codec if that
+/// one rounds to nearest. Otherwise it is fp32, because errors in parameters do not average out as
+/// they do in a sum.
 CodecOptions ReplyCodec(const CodecOptions& options);
 
 }  // namespace ringside

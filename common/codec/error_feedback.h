@@ -11,10 +11,10 @@
 
 namespace ringside {
 
-/// Error feedback over any codec (Seide et al., Interspeech 2014; Stich et al., NeurIPS 2018): what
-/// an encoding loses is kept and added to what is encoded at the same position next, so nothing is
-/// lost for ever: all decoded values plus the residual add up to all encoded values. Holds one flat
-/// vector, which starts as zeros and is part of no checkpoint.
+/// Error feedback around any codec (Seide et al., Interspeech 2014; Stich et al., NeurIPS 2018). It
+/// keeps what an encoding loses and adds it to the next values at the same position. So no part of
+/// a gradient is lost: all decoded values plus the residual are equal to the sum of all encoded
+/// values. Holds one flat vector, the residual. It starts at zero and is not part of a checkpoint.
 class ErrorFeedbackCodec : public Codec {
  public:
   /// `elements`: length of the flat vector.

@@ -38,13 +38,13 @@ std::uint32_t ToFp16(float value) {
   if (magnitude > kInfinity) return sign | kQuietHalf | (magnitude >> 13 & 0x3ff);
   if (magnitude >= 0x47800000) return sign | kHalfInfinity;  // 2^16 and more
   if (magnitude < 0x38800000) {
-    // Below 2^-14 the result counts units of 2^-24: adding 0.5 = 2^23 units of 2^-24 leaves them,
-    // rounded as any sum is, in the lowest bits of the fraction.
+    // A result below 2^-14 counts units of 2^-24. Adding 0.5, which is 2^23 units of 2^-24, puts
+    // this count into the lowest bits of the fraction, rounded like any sum.
     const float counted = std::bit_cast<float>(magnitude) + 0.5F;
     return sign | (std::bit_cast<std::uint32_t>(counted) - std::bit_cast<std::uint32_t>(0.5F));
   }
-  // The exponent's bias falls from 127 to 15; a carry out of the fraction raises it, to infinity
-  // where it must.
+  // The bias of the exponent falls from 127 to 15. A carry out of the fraction raises the exponent,
+  // up to infinity if necessary.
   const std::uint32_t to_even = magnitude >> 13 & 1;
   return sign | ((magnitude - 0x38000000 + 0xfff + to_even) >> 13);
 }

@@ -15,7 +15,7 @@ enum class HalfKind { kFp16, kBf16 };
 extern const CodecEntry kFp16Codec;
 extern const CodecEntry kBf16Codec;
 
-/// fp16, bf16: every float as one of 16 bits. Encoding what was decoded gives the same bytes.
+/// fp16 and bf16: every float is sent in 16 bits. Encoding a decoded value gives the same bytes.
 class HalfCodec : public Codec {
  public:
   explicit HalfCodec(HalfKind kind);

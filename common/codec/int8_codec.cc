@@ -15,9 +15,9 @@ namespace {
 constexpr float kLargest = 127;
 constexpr std::size_t kHeader = sizeof(float);
 
-// Rounding down value / scale + u, u uniform in [0, 1), rounds at random. u has 16 bits, so the sum
-// below, which is positive and hence cut off where it must be rounded down, is exact where value /
-// scale is whole: 255 + u still fits into the 24 bits of a float.
+// To round at random, add u, uniform in [0, 1), and round down. The sum below is positive, so that
+// cutting off its fraction rounds it down. u has 16 bits: 255 + u fits into the 24 bits of a float,
+// so a value that is a whole multiple of the scale comes out exactly.
 RINGSIDE_VECTOR_CLONES void Quantise(const float* in, std::int8_t* out, std::size_t count,
                                      float scale, RandomKey key, std::uint32_t counter) {
   constexpr float kShift = kLargest + 1;
@@ -25,7 +25,7 @@ RINGSIDE_VECTOR_CLONES void Quantise(const float* in, std::int8_t* out, std::siz
     const std::uint32_t bits = RandomBits(key, counter + static_cast<std::uint32_t>(i)) >> 16;
     const float up = static_cast<float>(static_cast<std::int32_t>(bits)) * 0x1p-16F;
     float shifted = in[i] / scale + (kShift + up);
-    shifted = shifted >= 1 ? shifted : 1;  // NaN too: the scale tells
+    shifted = shifted >= 1 ? shifted : 1;  // also for NaN; the scale marks it
     shifted = shifted < 2 * kShift ? shifted : 2 * kShift - 1;
     out[i] = static_cast<std::int8_t>(static_cast<std::int32_t>(shifted) -
                                       static_cast<std::int32_t>(kShift));
@@ -71,7 +71,7 @@ void Int8Codec::Encode(std::span<const float> values, const GradientPosition& pl
   const RandomKey key = RandomKey::Of({seed_, static_cast<std::uint64_t>(rank_),
                                        static_cast<std::uint64_t>(place.step),
                                        static_cast<std::uint64_t>(place.offset) >> 32});
-  // If all values are zeros (or round to zero) every quotient would be 0 / 0.
+  // If all values are zero, or round to zero, every quotient would be 0 / 0.
   Quantise(values.data(), reinterpret_cast<std::int8_t*>(out.data() + kHeader), values.size(),
            scale == 0 ? 1 : scale, key, static_cast<std::uint32_t>(place.offset));
 }

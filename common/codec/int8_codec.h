@@ -12,11 +12,12 @@ namespace ringside {
 
 extern const CodecEntry kInt8Codec;
 
-/// int8 (QSGD, Alistarh et al., NeurIPS 2017, with one scale an encoding): multiples of a scale,
-/// -127 .. 127, rounded up or down at random such that the mean is the value. Multiples of the
-/// scale come back exactly. A value that is not finite makes the whole encoding NaN.
+/// int8 (QSGD, Alistarh et al., NeurIPS 2017, with one scale per encoding). Every value becomes a
+/// multiple of the scale, -127 to 127. It is rounded up or down at random, so that the mean of the
+/// result is the value. Multiples of the scale are exact. A value that is not finite makes the
+/// whole encoding NaN.
 ///
-/// An encoding: the scale (largest magnitude / 127), then a byte an element.
+/// An encoding is the scale (largest magnitude / 127), then one byte per element.
 class Int8Codec : public Codec {
  public:
   Int8Codec(std::uint64_t seed, int rank) : seed_(seed), rank_(rank) {}

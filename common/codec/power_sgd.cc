@@ -1,6 +1,6 @@
-// Four columns of the factors are worked on at once: with that many, each float of the matrix that
-// is read from memory meets enough arithmetic to hide it, and the parts of the factors that are in
-// use stay in the first-level cache. Sums run in sixteen fixed lanes, whatever the vector width.
+// The loops work on four columns of the factors at once. Then each float of the matrix that is read
+// from memory is used in enough arithmetic to hide the read, and the parts of the factors in use
+// stay in the first-level cache. Sums run in sixteen fixed lanes, whatever the vector width.
 #include "ringside/common/codec/power_sgd.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kColumns = 4;
 constexpr std::size_t kLanes = 16;
-/// The least squared length of a column: one over its root is far from the largest float.
+/// The smallest squared length of a column. One over its root is still far from the largest float.
 constexpr double kLeastSquare = 1e-60;
 
 /// Sixteen floats at any address.
@@ -174,10 +174,10 @@ void PowerSgd::AddProduct(float factor, std::span<float> out) const {
   }
 }
 
-// A column that the earlier ones span would become their rounding errors, with no direction of its
-// own: the projection would count one of their directions twice.
+// A column that is a combination of earlier columns would turn into their rounding errors. Its
+// direction would not be new, and the projection would count one direction twice.
 void PowerSgd::Orthogonalise() {
-  constexpr double kLeast = 1e-8;  // of the squared length, to be a direction of its own
+  constexpr double kLeast = 1e-8;  // share of the squared length that a new direction must have
   const auto column = [&](std::size_t index) {
     return std::span(left_).subspan(index * shape_.rows, shape_.rows);
   };
@@ -197,8 +197,8 @@ void PowerSgd::Orthogonalise() {
   }
 }
 
-// Q is as long as the last step's M. Without scaling P would be as long as M squared: it would
-// overflow floats while gradients are still far from that.
+// Q is as long as M was in the last step. Without scaling, P would be as long as M squared, which
+// can overflow a float even when the gradients are far from overflow.
 void PowerSgd::NormaliseRight() {
   for (std::size_t k = 0; k < shape_.rank; ++k) {
     const std::span<float> own = std::span(right_).subspan(k * shape_.columns, shape_.columns);

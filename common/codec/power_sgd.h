@@ -12,8 +12,8 @@ namespace ringside {
 
 extern const CodecEntry kPowerSgdCodec;
 
-/// The matrix M that a bucket is read as, row by row, the last row filled up with zeros. Buckets
-/// have no tensor shapes, so M is nearly square, which makes the factors smallest.
+/// The matrix M that a bucket is read as: row by row, with the last row filled up with zeros.
+/// Buckets have no tensor shapes. M is nearly square, because this makes the factors smallest.
 struct PowerSgdShape {
   PowerSgdShape(std::size_t elements, int rank);
   /// `options` are powersgd's.
@@ -27,7 +27,7 @@ struct PowerSgdShape {
 
   std::size_t left_floats() const { return rows * rank; }
   std::size_t right_floats() const { return columns * rank; }
-  /// False: the factors are no smaller than the bucket, which travels as it is.
+  /// False: the factors are not smaller than the bucket, so the bucket is sent unchanged.
   bool compresses() const { return left_floats() + right_floats() < elements; }
   /// Floats that are summed over all ranks in place of the bucket.
   std::size_t factor_floats() const {
@@ -41,27 +41,29 @@ struct PowerSgdShape {
 ///
 ///   ComputeLeft(m);  sum left();  ComputeRight(m);  sum right();  Reconstruct(out)
 ///
-/// Q is kept for the next step (warm start), as directions only, so that gradients of any length
-/// differ from zero. Ranks whose sums have the same bits hold the same bits. A step reads m twice
-/// and takes 4 * rank operations per element.
+/// Q is kept for the next step (warm start). Only its directions are kept, so that gradients of any
+/// magnitude differ from zero. If the sums have the same bits on all ranks, the results have the
+/// same bits too. A step reads m twice and takes 4 * rank operations per element.
 class PowerSgd {
  public:
-  /// `seed` and `offset` (of the bucket in the flat vector) decide the first Q: the same on every
-  /// rank.
+  /// `seed` and `offset` (of the bucket in the flat vector) decide the first Q, which is the same
+  /// on every rank.
   PowerSgd(const PowerSgdShape& shape, std::uint64_t seed, std::size_t offset);
 
   /// P = M Q. `m` has `shape.elements` floats, here and below.
   void ComputeLeft(std::span<const float> m);
   /// P, column by column.
   std::span<float> left() { return std::span(left_).first(shape_.left_floats()); }
-  /// Makes the columns of P orthonormal (modified Gram-Schmidt), then Q = transposed M P. A column
-  /// that the others span is left out of this step and begins anew in the next.
+  /// Makes the columns of P orthonormal (modified Gram-Schmidt), then computes Q = transposed M P.
+  /// A column that is a combination of the others is left out of this step and starts again in the
+  /// next.
   void ComputeRight(std::span<const float> m);
   /// Q, column by column.
   std::span<float> right() { return std::span(right_).first(shape_.right_floats()); }
   /// out = P transposed Q.
   void Reconstruct(std::span<float> out) const;
-  /// out -= P transposed Q. Before Q is summed this leaves the part of M that this worker lost.
+  /// out -= P transposed Q. If this is called before Q is summed, `out` keeps the part of M that
+  /// this worker's factors do not represent.
   void SubtractFrom(std::span<float> out) const;
 
  private:
@@ -75,7 +77,7 @@ class PowerSgd {
   const std::uint64_t seed_;
   const std::size_t offset_;
   std::uint64_t draws_ = 0;
-  // Padded with zero columns to a multiple of those that are worked on at once.
+  // Padded with zero columns to a multiple of the number of columns that a loop handles at once.
   std::vector<float> left_;
   std::vector<float> right_;
   std::vector<std::size_t> spanned_;  // columns of P that were left out

@@ -11,7 +11,7 @@
 
 namespace ringside {
 
-/// Wraps any codec: sends floats unchanged if they are so few that encoding saves no bytes.
+/// Wraps any codec. Sends the floats unchanged when there are so few that encoding saves no bytes.
 class RawFallbackCodec : public Codec {
  public:
   explicit RawFallbackCodec(std::unique_ptr<Codec> codec) : codec_(std::move(codec)) {}

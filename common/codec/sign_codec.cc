@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kHeader = sizeof(float);
 constexpr std::size_t kWord = 32;  // elements whose signs are packed or unpacked at once
 
-// Signs of 32 floats. The lanes are or-ed together by the compiler's reduction.
+// The signs of 32 floats. The compiler combines the lanes with a reduction (or).
 RINGSIDE_VECTOR_CLONES void PackWords(const float* in, std::byte* out, std::size_t words) {
   for (std::size_t word = 0; word < words; ++word) {
     std::uint32_t signs = 0;

@@ -12,10 +12,11 @@ namespace ringside {
 extern const CodecEntry kSignCodec;
 
 /// sign (Bernstein et al., ICML 2018; with the scale and the error feedback of Karimireddy et al.,
-/// ICML 2019): every float as its sign times the mean magnitude. A value that is not finite makes
-/// the whole encoding infinite or NaN.
+/// ICML 2019). Every float becomes its sign times the mean magnitude. A value that is not finite
+/// makes the whole encoding infinite or NaN.
 ///
-/// An encoding: the mean magnitude, then a bit an element, set where it is negative.
+/// An encoding is the mean magnitude, then one bit per element, which is set if the element is
+/// negative.
 class SignCodec : public Codec {
  public:
   std::size_t EncodedBytes(std::size_t elements) const override;

@@ -28,11 +28,11 @@ class CodecStopwatch {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// Wraps any codec and measures all its calls, in one class for all strategies.
+/// Wraps any codec and measures all its calls. All strategies use this class.
 class TimedCodec : public Codec {
  public:
-  /// With a timeline every call is a span of its communication lane: for strategies whose caller
-  /// does not see the calls. Null: the caller adds spans itself.
+  /// With a timeline, every call adds a span to its communication lane. This is for strategies
+  /// whose caller does not see the calls. Null: the caller adds the spans.
   TimedCodec(std::unique_ptr<Codec> codec, Recorder& recorder, Timeline* timeline = nullptr)
       : codec_(std::move(codec)), recorder_(recorder), timeline_(timeline) {}
 

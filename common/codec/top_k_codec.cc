@@ -1,6 +1,7 @@
-// Selection: a sample gives a threshold that a little more than k elements reach; one pass over all
-// collects those; a selection among these few finds the k exactly. If the sample misled and too few
-// reach it, all are collected. The result does not depend on the sample.
+// Selection in three parts. A sample gives a threshold that a little more than k elements should
+// reach. One pass over all elements collects those that reach it. A selection among these few
+// elements finds exactly k. If too few reach the threshold, all elements are collected. So the
+// result does not depend on the sample.
 #include "ringside/common/codec/top_k_codec.h"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ std::uint64_t SortKey(std::uint32_t magnitude, std::size_t index) {
   return static_cast<std::uint64_t>(~magnitude) << 32 | index;
 }
 
-/// A magnitude that `count` of `values`, and not many more, probably reach.
+/// A magnitude that probably `count` of `values` reach, and not many more.
 std::uint32_t GuessThreshold(std::span<const float> values, std::size_t count,
                              std::vector<std::uint32_t>& sample) {
   const std::size_t stride = std::max<std::size_t>(values.size() / kSample, 1) | 1;
@@ -50,7 +51,8 @@ std::uint32_t GuessThreshold(std::span<const float> values, std::size_t count,
   return *at;
 }
 
-/// Keys of the elements that reach `threshold`, by index; they lie in `keys`, which grows.
+/// Collects the keys of the elements that reach `threshold`, in order of index, in `keys`, which
+/// grows.
 std::span<const std::uint64_t> Collect(std::span<const float> values, std::uint32_t threshold,
                                        std::size_t expected, std::vector<std::uint64_t>& keys) {
   constexpr std::size_t kRun = 1024;
@@ -60,7 +62,7 @@ std::span<const std::uint64_t> Collect(std::span<const float> values, std::uint3
     if (count + kRun > keys.size()) keys.resize(2 * keys.size() + kRun);
     const std::size_t end = std::min(begin + kRun, values.size());
     for (std::size_t i = begin; i < end; ++i) {
-      // Without a branch: which elements pass cannot be predicted.
+      // There is no branch, because the processor cannot predict which elements pass.
       const std::uint32_t magnitude = MagnitudeBits(values[i]);
       keys[count] = SortKey(magnitude, i);
       count += magnitude >= threshold ? 1 : 0;
@@ -69,7 +71,7 @@ std::span<const std::uint64_t> Collect(std::span<const float> values, std::uint3
   return std::span(keys).first(count);
 }
 
-/// The parts of an encoding. Unaligned, hence read through functions.
+/// The parts of an encoding. They are unaligned, so functions read them.
 class TopKView {
  public:
   TopKView(const Encoding& encoding, std::size_t kept)
@@ -89,7 +91,8 @@ class TopKView {
   }
   float ValueOf(std::size_t entry) const { return LoadFloat(values_ + entry * sizeof(float)); }
 
-  /// The first entry in [first, last), all of one block, whose index is at least `index`.
+  /// The first entry in [first, last) whose index is at least `index`. All entries are of one
+  /// block.
   std::size_t LowerBound(std::size_t first, std::size_t last, std::size_t index) const {
     while (first < last) {
       const std::size_t middle = first + (last - first) / 2;
@@ -153,7 +156,7 @@ std::span<const std::uint32_t> LargestMagnitudes::Select(std::span<const float> 
 }
 
 std::size_t TopKCodec::Kept(std::size_t elements) const {
-  // The product may be above the intended whole number by a rounding error.
+  // A rounding error can put the product above the intended whole number.
   const double kept = std::ceil(ratio_ * static_cast<double>(elements) * (1 - 1e-12));
   return std::min(elements,
                   std::max<std::size_t>(static_cast<std::size_t>(kept), elements == 0 ? 0 : 1));

@@ -13,12 +13,12 @@ namespace ringside {
 
 extern const CodecEntry kTopKCodec;
 
-/// Finds the elements of largest magnitude, in memory that it uses again and again.
+/// Finds the elements of largest magnitude. Reuses its memory.
 class LargestMagnitudes {
  public:
-  /// The indices, ascending, of the `count` <= values.size() elements of largest magnitude; of
-  /// equal ones those with the lowest index. NaN counts as larger than all. O(n). They stay until
-  /// the next call.
+  /// Returns the indices, ascending, of the `count` <= values.size() elements of largest magnitude.
+  /// Among equal magnitudes the lowest indices count. NaN counts as larger than all values. Takes
+  /// O(n). The result is valid until the next call.
   std::span<const std::uint32_t> Select(std::span<const float> values, std::size_t count);
 
  private:
@@ -28,12 +28,12 @@ class LargestMagnitudes {
   std::vector<std::uint32_t> indices_;
 };
 
-/// topk:RATIO (Aji and Heafield, EMNLP 2017): of n floats the k = ceil(RATIO n) of largest
-/// magnitude, exactly; the others are zero.
+/// topk:RATIO (Aji and Heafield, EMNLP 2017): keeps exactly the k = ceil(RATIO n) floats of largest
+/// magnitude out of n. The others become zero.
 ///
-/// An encoding: for each block of 65,536 elements how many are kept (32 bits each), then the index
-/// within its block of each of them, ascending (16 bits), then their values: 6 bytes for an element
-/// that is kept.
+/// An encoding holds for each block of 65,536 elements how many are kept (32 bits each), then the
+/// index of each kept element within its block, ascending (16 bits), then their values. A kept
+/// element takes 6 bytes.
 class TopKCodec : public Codec {
  public:
   explicit TopKCodec(double ratio) : ratio_(ratio) {}
@@ -42,7 +42,7 @@ class TopKCodec : public Codec {
   std::size_t Kept(std::size_t elements) const;
 
   std::size_t EncodedBytes(std::size_t elements) const override;
-  /// `values` are fewer than 2^32.
+  /// `values` has fewer than 2^32 elements.
   void Encode(std::span<const float> values, const GradientPosition& place,
               std::span<std::byte> out) override;
   std::string Validate(const Encoding& encoding) const override;
@@ -53,7 +53,7 @@ class TopKCodec : public Codec {
  private:
   const double ratio_;
   LargestMagnitudes largest_;          // of Encode
-  std::vector<std::uint32_t> counts_;  // likewise: elements kept, by block
+  std::vector<std::uint32_t> counts_;  // of Encode: elements kept, by block
 };
 
 }  // namespace ringside

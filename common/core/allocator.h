@@ -3,10 +3,11 @@
 
 namespace ringside {
 
-/// Tells the C library to keep freed memory instead of handing it back to the kernel and faulting
-/// it in again at the next step: transports and models free and allocate the same megabytes every
-/// step. For `main`, first thing, in workers and servers of *every* strategy alike, or runs differ
-/// in more than the strategy. Does nothing where the C library has no such switch.
+/// Makes the C library keep freed memory. Otherwise it would return the memory to the kernel and
+/// fault it in again at the next step, because transports and models free and allocate the same
+/// megabytes in every step. `main` calls this first, in workers and servers of *every* strategy, so
+/// that the strategy stays the only difference between runs. Does nothing if the C library has no
+/// such setting.
 void KeepFreedMemory();
 
 }  // namespace ringside

@@ -13,7 +13,7 @@ namespace ringside {
 
 enum class Device { kCpu, kCuda };
 
-/// One bucket of one step: a borrowed view into the `FlatSpace`, which knows where it lies there.
+/// One bucket of one step: a borrowed view into the `FlatSpace`, with its position there.
 struct Bucket {
   int index = 0;           ///< In plan order, 0 <= index < plan.buckets().
   std::int64_t step = 0;   ///< 0-based global step whose gradient this is.

@@ -36,7 +36,8 @@ BucketPlan::BucketPlan(std::span<const TensorSpec> tensors, const BucketPlanOpti
   MapTensors();
 }
 
-// Closes the first bucket, at its own size where the tensor that fills it goes far beyond.
+// Closes the first bucket. It gets its own target size when the tensor that fills it is much
+// larger.
 void BucketPlan::CutFirst(std::size_t first_elements, std::size_t target_elements) {
   const bool goes_beyond = first_elements > 0 && elements_ > first_elements + first_elements / 2;
   if (goes_beyond && first_elements < target_elements) {

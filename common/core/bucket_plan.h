@@ -18,18 +18,18 @@ struct TensorSpec {
 struct BucketPlanOptions {
   /// A bucket's target size in bytes. 0: each tensor is its own bucket, whatever its size.
   std::size_t target_bytes = std::size_t{4} << 20;
-  /// The first bucket is smaller, so that communication starts early in the backward pass. It is
-  /// at most half as large again.
+  /// The first bucket is smaller, so that communication starts early in the backward pass. Its size
+  /// is at most 1.5 times this.
   std::size_t first_bytes = std::size_t{1} << 20;
 };
 
-/// Cuts the flat vectors into buckets: contiguous, disjoint, covering, in the order in which the
-/// backward pass finishes them. A pure function of its inputs, hence the same on every rank;
-/// `Fingerprint` lets ranks check it.
+/// Cuts the flat vectors into buckets. Buckets are contiguous and disjoint, cover everything, and
+/// are in the order in which the backward pass finishes them. A pure function of its inputs, so it
+/// is the same on every rank. Ranks can compare `Fingerprint`.
 ///
-/// Small tensors are coalesced until a bucket reaches its target; a tensor larger than the target
-/// is cut into equal pieces, so servers are balanced and a ring can pipeline. Cuts lie on multiples
-/// of 16 floats (64 bytes) where a tensor is split.
+/// Small tensors are combined until a bucket reaches its target. A tensor larger than the target is
+/// cut into equal pieces, so that servers are balanced and a ring can pipeline. A tensor is cut
+/// only at multiples of 16 floats (64 bytes).
 class BucketPlan {
  public:
   struct Range {
@@ -52,21 +52,21 @@ class BucketPlan {
   const Range& tensor_range(int tensor) const {
     return tensor_ranges_[static_cast<std::size_t>(tensor)];
   }
-  /// The buckets that hold a part of tensor i: consecutive, [first, last]. For an empty tensor
+  /// The buckets that hold a part of tensor i: [first, last], consecutive. For an empty tensor
   /// first > last.
   int first_bucket(int tensor) const { return spans_[static_cast<std::size_t>(tensor)].first; }
   int last_bucket(int tensor) const { return spans_[static_cast<std::size_t>(tensor)].last; }
 
-  /// What a server's part costs, in any unit of time.
+  /// The cost of a server's share, in any unit of time.
   struct ServerCost {
     double fixed = 0;
     double per_element = 1;
   };
-  /// Server of each bucket: largest first to the server that would be done first with it (Graham's
-  /// LPT rule), ties to the one with the fewest elements, then to the lowest index. At least one
-  /// server.
+  /// The server of each bucket. The largest bucket comes first; each goes to the server that would
+  /// finish it first (Graham's LPT rule). On a tie it goes to the server with the fewest elements,
+  /// then to the lowest index. At least one server.
   std::vector<int> AssignServers(std::span<const ServerCost> servers) const;
-  /// The same for servers that cost alike. `servers` >= 1.
+  /// The same for servers of equal cost. `servers` >= 1.
   std::vector<int> AssignServers(int servers) const;
 
   /// FNV-1a over all bucket ranges and tensor sizes: equal plans have equal fingerprints.

@@ -8,9 +8,9 @@
 
 namespace ringside {
 
-/// Random numbers without state (Salmon et al., SC 2011): the n-th number under a key is a hash of
-/// both, so it does not depend on who drew before. The hash is Wellons' lowbias32 with the key
-/// mixed in at two places: 32-bit operations alone, which vectorise. Not for secrets.
+/// Random numbers without state (Salmon et al., SC 2011). The n-th number under a key is a hash of
+/// n and the key, so earlier draws do not change it. The hash is Wellons' lowbias32 with the key
+/// mixed in at two places. It uses only 32-bit operations, which vectorise. Not for secrets.
 struct RandomKey {
   std::uint32_t first = 0;
   std::uint32_t second = 0;

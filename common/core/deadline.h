@@ -6,8 +6,8 @@
 
 namespace ringside {
 
-/// A point on the monotonic clock by which a wait must end. Every blocking wait of Ringside takes
-/// one: a stepped wall clock never fires it.
+/// A time on the monotonic clock by which a wait must end. Every blocking wait of Ringside takes
+/// one. Changing the wall clock does not affect it.
 class Deadline {
  public:
   using Clock = std::chrono::steady_clock;

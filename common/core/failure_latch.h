@@ -8,8 +8,9 @@
 
 namespace ringside {
 
-/// Keeps the first failure, of any type. The first is the cause; later ones are consequences and
-/// are dropped. Never cleared. Thread-safe. Without a failure, `Check` and `failed` take no lock.
+/// Keeps the first failure, of any type. The first failure is the cause; later ones are its
+/// consequences and are dropped. It is never cleared. Thread-safe. Without a failure, `Check` and
+/// `failed` take no lock.
 class FailureLatch {
  public:
   /// Keeps `failure` if it is the first. Not null.
@@ -31,8 +32,9 @@ class FailureLatch {
     if (failed()) std::rethrow_exception(failure_);  // which no longer changes
   }
 
-  /// Throws the first failure, if there was one; else runs `body` and returns what it returns. What
-  /// `body` throws is kept; the first failure is thrown, which may be another thread's.
+  /// Throws the first failure, if there was one. Otherwise runs `body` and returns its result. If
+  /// `body` throws, keeps the exception and throws the first failure, which may come from another
+  /// thread.
   template <typename Body>
   decltype(auto) Guard(Body&& body) {
     Check();

@@ -5,8 +5,8 @@
 namespace ringside {
 namespace {
 
-// Two pages apart would put equal indices of both vectors in the same cache sets; 64 bytes more
-// avoids that.
+// With a gap of two pages, equal indices of both vectors would lie in the same cache sets. Adding
+// 64 bytes avoids that.
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kSkew = 64;
 

@@ -9,22 +9,22 @@
 
 namespace ringside {
 
-/// The flat parameter vector and the flat gradient vector of one worker, equally long. A model's
-/// tensors are views into them, in the order of its `Model::Tensors()`; so are the buckets, hence
-/// nothing is copied on the way to a strategy.
+/// The flat parameter vector and the flat gradient vector of one worker, which have the same
+/// length. A model's tensors are views into them, in the order of its `Model::Tensors()`. Buckets
+/// are views too, so nothing is copied on the way to a strategy.
 ///
-/// Ownership: owns the memory, which never moves or grows; views stay valid as long as the
-/// FlatSpace lives. Thread safety: none of its own. Who may touch a bucket's spans follows from
-/// `Strategy::Submit` and `Await`.
+/// Ownership: owns the memory, which never moves or grows. Views stay valid as long as the
+/// FlatSpace lives. Thread safety: none of its own. `Strategy::Submit` and `Await` decide who may
+/// use a bucket's spans.
 class FlatSpace {
  public:
-  /// `elements` floats each, all zero, in memory that is private to the process.
+  /// `elements` floats each, all zero, in memory that is private to this process.
   explicit FlatSpace(std::size_t elements);
-  /// In shared memory, which errors call `label`: parameters first, then gradients, each on a page
-  /// of its own.
+  /// The same in shared memory: parameters first, then gradients, each starting on a new page.
+  /// Errors call the memory `label`.
   FlatSpace(std::size_t elements, const std::string& label);
-  /// The shared space of this or another process that has such a `shared_handle()` and as many
-  /// elements. Throws `CommError` when it cannot be reached or has not.
+  /// The shared space of this or another process, given its `shared_handle()`. Throws `CommError`
+  /// when the space cannot be reached or has another number of elements.
   static FlatSpace Attach(std::size_t elements, const std::string& shared_handle);
 
   std::size_t size() const { return elements_; }

@@ -13,8 +13,8 @@ namespace ringside {
 std::string ToHex(std::span<const std::byte> bytes);
 
 /// Returns the bytes that `hex` represents, in digits of either case. Throws `InternalError` with
-/// the position of a wrong digit, or with the length when it is odd. A caller that got `hex` from
-/// another process turns that into a `CommError`.
+/// the position of a wrong digit, or with the length when it is odd. A caller that received `hex`
+/// from another process must turn that into a `CommError`.
 std::vector<std::byte> FromHex(std::string_view hex);
 
 }  // namespace ringside

@@ -24,7 +24,7 @@ constexpr const char* kAttaching = "attaching shared memory";
 
 std::string ErrnoText() { return std::strerror(errno); }
 
-/// Address space for `bytes` that starts where a huge page may; null when there is none.
+/// Address space for `bytes` that starts where a huge page may start; null when there is none.
 std::byte* ReserveAligned(std::size_t bytes) {
   constexpr std::size_t kHugePage = std::size_t{2} << 20;
   if (bytes > SIZE_MAX - kHugePage) return nullptr;
@@ -46,21 +46,21 @@ std::byte* Map(std::size_t bytes, int flags, int file) {
     munmap(place, bytes);
     return nullptr;
   }
-  // Gradients and parameters are swept front to back every step: huge pages spare the TLB. Advice
-  // may be ignored.
+  // Every step goes through gradients and parameters front to back, so huge pages save TLB misses.
+  // The kernel may ignore the advice.
   madvise(place, bytes, MADV_HUGEPAGE);
   return place;
 }
 
-/// Page faults now rather than within the first steps. Kernels before 5.14 fault later.
+/// Causes the page faults now and not in the first steps. Kernels before 5.14 fault later.
 void Populate(std::byte* data, std::size_t bytes) {
 #ifdef MADV_POPULATE_WRITE
   if (data != nullptr) madvise(data, bytes, MADV_POPULATE_WRITE);
 #endif
 }
 
-/// Most systems give shared memory small pages, whatever the advice; they can be put together
-/// afterwards, from Linux 6.1 on. Who attaches later gets them so.
+/// Most systems give shared memory small pages, whatever the advice. From Linux 6.1 on, small pages
+/// can be combined afterwards. Processes that attach later get the huge pages.
 void MakePagesHuge(std::byte* data, std::size_t bytes) {
 #ifdef MADV_COLLAPSE
   constexpr int kCollapse = MADV_COLLAPSE;
@@ -117,8 +117,8 @@ std::vector<Source> SourcesOf(const SharedMemorySources& options, const std::str
   return sources;
 }
 
-/// Sizes and maps the file. Null, with errno set, when there is too little memory; then and there,
-/// instead of by SIGBUS at first touch.
+/// Sizes and maps the file. Returns null, with errno set, when there is too little memory. So the
+/// error comes here and not as a SIGBUS at the first access.
 std::byte* Reserve(int file, std::size_t bytes) {
   if (fchmod(file, 0600) != 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0) return nullptr;
   std::byte* data = Map(bytes, MAP_SHARED, file);

@@ -13,30 +13,30 @@ enum class MemoryKind {
 
 /// Where shared memory may come from, in the order of preference.
 struct SharedMemorySources {
-  bool anonymous = true;               ///< Of the kernel, up to the memory of the machine.
+  bool anonymous = true;               ///< Kernel memory, limited by the memory of the machine.
   std::string directory = "/dev/shm";  ///< A file without a name in this memory file system.
 };
 
-/// Owns a zeroed, page-aligned range of memory. Movable. Thread safety: none needed, the range
-/// never moves.
+/// Owns a zeroed, page-aligned range of memory. Movable. Needs no thread safety: the range never
+/// moves.
 class MemoryRegion {
  public:
   MemoryRegion() = default;
-  /// Throws `InternalError` when the memory cannot be had.
+  /// Throws `InternalError` when there is not enough memory.
   static MemoryRegion Ordinary(std::size_t bytes);
-  /// Memory that processes of this user may attach to as long as the region lives. It has no name
-  /// in any file system, so the kernel frees it with its last user, whatever kills that. `label`
-  /// names it in errors. Throws `MissingBackendError` that says how much is needed and how much
-  /// every source has left.
+  /// Memory that other processes of this user may attach to as long as the region lives. It has no
+  /// name in any file system, so the kernel frees it when its last user ends, also after a kill.
+  /// `label` names it in errors. Throws `MissingBackendError` that says how much is needed and how
+  /// much each source has left.
   static MemoryRegion CreateShared(const std::string& label, std::size_t bytes,
                                    const SharedMemorySources& sources = {});
-  /// Maps the region of this or another process that has such a `handle`. Throws `CommError` when
-  /// it is gone, out of reach or of another size.
+  /// Maps the region of this or another process, given its `handle()`. Throws `CommError` when the
+  /// region is gone, cannot be reached or has another size.
   static MemoryRegion AttachShared(const std::string& handle, std::size_t bytes);
 
-  /// Moves private memory and what it holds to shared memory at the same address, so pointers stay
-  /// valid. Nobody else may touch it meanwhile. Shared memory stays as it is. Errors:
-  /// `CreateShared`.
+  /// Moves private memory and its content to shared memory at the same address, so that pointers
+  /// stay valid. No other thread may use it during the move. Does nothing to shared memory. Errors:
+  /// as `CreateShared`.
   void Share(const std::string& label);
 
   MemoryRegion(MemoryRegion&& other) noexcept;
@@ -47,8 +47,8 @@ class MemoryRegion {
 
   std::byte* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
-  /// The handle for `AttachShared`, passed on through the job's store; empty unless this process
-  /// created the region as a shared one.
+  /// The handle for `AttachShared`, which ranks exchange through the job's store. Empty unless this
+  /// process created the region as a shared one.
   const std::string& handle() const { return handle_; }
 
  private:

@@ -13,8 +13,8 @@
 
 namespace ringside {
 
-/// Rendezvous: a small key-value store all processes of a job share. Keys are set once.
-/// Thread-safe.
+/// A small key-value store that all processes of a job share, for rendezvous. A key is set only
+/// once. Thread-safe.
 class Store {
  public:
   virtual ~Store() = default;
@@ -37,9 +37,9 @@ class InProcessStore : public Store {
   std::map<std::string, std::string, std::less<>> values_;
 };
 
-/// Every worker contributes `mine` under `name` and gets the values of all, by rank. For small
-/// things off the hot path (evaluation sums, batch-norm buffers); `name` must be new each time. It
-/// is a barrier. Throws `CommError` naming the first rank that was missing.
+/// Every worker contributes `mine` under `name` and gets the values of all workers, by rank. It is
+/// for small data outside the hot path (evaluation sums, batch-norm buffers). `name` must be new
+/// each time. It is a barrier. Throws `CommError` naming the first rank that was missing.
 std::vector<std::string> StoreAllGather(Store& store, const World& world, std::string_view name,
                                         std::string_view mine, const Deadline& deadline);
 

@@ -19,7 +19,7 @@ struct SampleShape {
   bool operator==(const SampleShape&) const = default;
 };
 
-/// Labelled samples in memory, immutable after construction and hence safe to read from any thread.
+/// Labelled samples in memory. Immutable after construction, so any thread may read them.
 class Dataset {
  public:
   virtual ~Dataset() = default;
@@ -27,19 +27,19 @@ class Dataset {
   virtual int classes() const = 0;
   /// Number of samples in a split.
   virtual std::size_t size(Split split) const = 0;
-  /// Writes sample `index` as `shape().elements()` floats, normalised as the dataset documents, and
-  /// returns its label.
+  /// Writes sample `index` as `shape().elements()` floats, normalised as the dataset's
+  /// documentation says. Returns its label.
   virtual std::int64_t Read(Split split, std::size_t index, std::span<float> out) const = 0;
 };
 
-/// One worker's part of one step's global batch: a borrowed view, valid until the loader's next
-/// batch.
+/// One worker's part of one step's global batch: a borrowed view that is valid until the loader's
+/// next batch.
 struct Batch {
-  std::int64_t step = 0;           ///< Global step, 0-based, goes on over epochs.
+  std::int64_t step = 0;           ///< Global step, 0-based; it continues over epochs.
   std::int64_t epoch = 0;          ///< 0-based.
   std::size_t samples = 0;         ///< On this worker; may be 0 in an uneven last batch.
   std::size_t global_samples = 0;  ///< Over all workers.
-  /// What the model multiplies the sum of losses by: 1/global_samples or 1/samples (see
+  /// The model multiplies the sum of the losses by this: 1/global_samples or 1/samples (see
   /// `Averaging`).
   float gradient_scale = 1;
   std::span<const float> inputs = {};         ///< samples x shape.elements()

@@ -38,13 +38,13 @@ const Batch& Loader::Next() {
   }
   if (filled_ == consumed_) std::rethrow_exception(failure_);
   const auto slot = static_cast<std::size_t>(consumed_) % slots_.size();
-  ++consumed_;  // returns the previous batch to the thread
+  ++consumed_;  // gives the previous batch back to the thread
   changed_.notify_all();
   return slots_[slot].batch;
 }
 
-// The slot being filled is neither ready nor with the consumer, so it is touched without the lock.
-// Waits for its owner alone, who wakes it when it leaves: no deadline.
+// Only this thread uses the slot that is being filled, so it needs no lock.
+// No deadline: it waits only for the owner of this loader, which wakes it when it ends.
 void Loader::Run() {
   try {
     const auto ahead = static_cast<std::int64_t>(slots_.size()) - 1;

@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-// A generator of its own for every epoch.
+// Every epoch has its own generator.
 SplitMix64 GeneratorOf(std::uint64_t seed, std::int64_t epoch) {
   const auto stream = static_cast<std::uint64_t>(epoch);
   return SplitMix64(MixBits(seed + kSplitMix64Gamma) ^ MixBits(stream * kSplitMix64Gamma));

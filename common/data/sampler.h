@@ -7,23 +7,23 @@
 
 namespace ringside {
 
-/// Chooses the samples that a worker reads in a step. The order of the global batch depends on
-/// (seed, epoch, step) alone: worker counts and strategies change only how it is dealt out, so
-/// every run sees the same global batches.
+/// Chooses the samples that a worker reads in a step. The order of the global batch depends only on
+/// (seed, epoch, step). The number of workers decides only how a global batch is divided. So every
+/// run sees the same global batches.
 ///
-/// Epoch e is the Fisher-Yates shuffle of 0..n-1 drawn from SplitMix64(seed, e); step s of an epoch
-/// takes the next `global_batch` of them (the last step takes what is left); rank r takes a
-/// contiguous part of that, the first (size mod workers) ranks one more.
+/// Epoch e is the Fisher-Yates shuffle of 0..n-1 with random numbers from SplitMix64(seed, e). Step
+/// s of an epoch takes the next `global_batch` samples; the last step takes the rest. Each rank
+/// takes a contiguous part. The first (size mod workers) ranks take one sample more.
 class Sampler {
  public:
   /// `samples` >= 1, `global_batch` >= 1.
   Sampler(std::size_t samples, std::size_t global_batch, std::uint64_t seed);
 
   std::int64_t steps_per_epoch() const;
-  /// Samples of the global batch of a global step.
+  /// The number of samples in the global batch of a global step.
   std::size_t GlobalSamples(std::int64_t step) const;
-  /// Sample indices of this rank in this global step (epoch = step / steps_per_epoch()).
-  /// Keeps the last epoch's permutation: cheap for ascending steps. Not thread-safe.
+  /// The sample indices of this rank in this global step (epoch = step / steps_per_epoch()). Keeps
+  /// the last epoch's permutation, so ascending steps are cheap. Not thread-safe.
   std::vector<std::size_t> Indices(std::int64_t step, int rank, int workers);
 
  private:
