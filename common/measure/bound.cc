@@ -8,15 +8,15 @@
 namespace ringside {
 namespace {
 
-/// The time of `messages` one after the other, and of `bytes` in each direction over the busiest
-/// link.
+/// The time of `messages` one after the other, plus the time of `bytes` in each direction over the
+/// busiest link.
 double Seconds(const CostInput& input, double messages, double bytes) {
   if (input.bytes_per_s <= 0) return 0;
   return messages * input.latency_s + bytes / input.bytes_per_s;
 }
 
-/// The bytes that a worker sends, and receives, on average over the workers, when all gradients are
-/// summed once. This holds for every kind of all-reduce and for co-located servers.
+/// The bytes that a worker sends, and the bytes that it receives, when all gradients are summed
+/// once. Mean over the workers. Holds for every kind of all-reduce and for co-located servers.
 double MeanBytes(const CostInput& input) {
   return 2.0 * (input.workers - 1) / input.workers * input.bytes;
 }
@@ -31,7 +31,7 @@ double PullBytes(const CostInput& input) {
 
 Cost DedicatedServerCost(const CostInput& input) {
   const double pull = PullBytes(input);
-  // A worker's link carries all of its gradient, a server's link a share from every worker.
+  // A worker's link carries its whole gradient. A server's link carries a share from every worker.
   const double shares = std::max(1.0, static_cast<double>(input.workers) / input.servers);
   return {.seconds = Seconds(input, 2, shares * std::max(input.bytes, pull)),
           .bytes_sent_per_worker = input.bytes,
@@ -40,8 +40,8 @@ Cost DedicatedServerCost(const CostInput& input) {
 }
 
 Cost ColocatedServerCost(const CostInput& input) {
-  // A host exchanges its gradient with S-1 other servers, as a worker does, and its shard with N-1
-  // other workers, as a server does.
+  // A host exchanges its gradient with S-1 other servers, because it is a worker. It exchanges its
+  // shard with N-1 other workers, because it is a server.
   const double pull = PullBytes(input);
   const double others = input.workers - 1.0;
   const double busiest = std::max(others * input.bytes + (input.servers - 1) * pull,
@@ -86,8 +86,8 @@ Cost HalvingDoublingCost(const CostInput& input) {
   double messages = 2.0 * (std::bit_width(workers) - 1);
   double busiest = 2.0 * (power - 1) / power * input.bytes;
   if (workers != power) {
-    // A worker beyond the power of two first sends its vector to a partner and finally gets the sum
-    // back. Each direction of the partner's link carries one of the two, at different times.
+    // A worker beyond the power of two first sends its vector to a partner, and gets the sum back
+    // at the end. Each direction of the partner's link carries one of the two, at different times.
     messages += 2;
     busiest += 2 * input.bytes;
   }

@@ -12,7 +12,7 @@ struct CostInput {
   int hosts = 0;  ///< Hosts with workers; 0: each worker has its own.
   int servers = 0;
   bool colocated = false;       ///< Server s shares worker s's NIC.
-  double bytes = 0;             ///< M: gradients of one step, as they travel.
+  double bytes = 0;             ///< M: gradients of one step, as sent.
   double pull_bytes = 0;        ///< Parameters of one step, sent back; 0: as many as gradients.
   double bytes_per_s = 0;       ///< B: goodput of a link; 0: none declared, so `seconds` is 0.
   double latency_s = 0;         ///< alpha: latency of one message.
@@ -26,7 +26,8 @@ struct Cost {
   double seconds = 0;
   double bytes_sent_per_worker = 0;  ///< To other hosts, including its co-located server's.
   double bytes_received_per_worker = 0;
-  /// Gradients that a server receives (and parameters it sends), a co-located worker's included.
+  /// Gradients that a server receives and parameters that it sends. Includes those of a co-located
+  /// worker.
   double bytes_per_server = 0;
 };
 

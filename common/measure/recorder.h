@@ -17,7 +17,7 @@ namespace ringside {
 struct StepRecord {
   std::int64_t step = 0;
   double step_ms =
-      0;  ///< From the start of this step to the start of the next, evaluation left out.
+      0;  ///< From the start of this step to the start of the next, without evaluation.
   double data_ms = 0;          ///< Waiting for the loader.
   double compute_ms = 0;       ///< Forward and backward without Submit and Await.
   double submit_ms = 0;        ///< Inside Submit.
@@ -33,13 +33,13 @@ struct StepRecord {
 struct EvaluationRecord {
   std::int64_t step = 0;     ///< Steps done before it.
   double epoch = 0;          ///< The same in epochs.
-  double train_seconds = 0;  ///< Training time before it, evaluations left out.
-  double train_loss = 0;     ///< Mean over the samples since the evaluation before.
+  double train_seconds = 0;  ///< Training time before it, without evaluations.
+  double train_loss = 0;     ///< Mean over the samples since the previous evaluation.
   double loss = 0;
   double accuracy = 0;  ///< 0..1
 };
 
-/// Collects a worker's measurements in memory and writes nothing during training. One thread adds
+/// Collects a worker's measurements in memory. It writes nothing during training. One thread adds
 /// steps. The counters are thread-safe, so a communication thread may add to them.
 class Recorder {
  public:
@@ -47,21 +47,21 @@ class Recorder {
   explicit Recorder(std::size_t steps);
 
   void AddStep(const StepRecord& record) { steps_.push_back(record); }
-  /// Takes the codec time since the last call, for the step that ends now.
+  /// Takes the codec time since the last call. It belongs to the step that ends now.
   double TakeCodecMs();
-  /// Takes the injected wait since the last call, for the same step.
+  /// Takes the injected wait since the last call. It belongs to the same step.
   double TakeStragglerMs();
   void AddEvaluation(const EvaluationRecord& record) { evaluations_.push_back(record); }
   void AddPayload(std::uint64_t sent, std::uint64_t received);
   void AddCodecTime(std::chrono::nanoseconds time);
   /// Adds an injected wait of this worker.
   void AddStragglerTime(std::chrono::nanoseconds time);
-  /// Counts an update whose gradient came from parameters `versions` behind.
+  /// Counts an update whose gradient was computed from parameters that were `versions` old.
   void AddStaleness(std::int64_t versions);
   /// Counts a bucket's gradient that came too late to be used.
   void AddDroppedPush();
 
-  /// Adds a note for readers of the results, about what a strategy has decided by itself.
+  /// Adds a note for readers of the results: something that the strategy decided by itself.
   void AddNote(std::string note) { notes_.push_back(std::move(note)); }
 
   const std::vector<std::string>& notes() const { return notes_; }

@@ -5,7 +5,7 @@
 namespace ringside {
 namespace {
 
-/// Whether the span is on a gradient's way from Submit to the updated parameters.
+/// Whether the span belongs to the way of a gradient from Submit to the updated parameters.
 bool IsOfGradient(SpanKind kind) {
   switch (kind) {
     case SpanKind::kSubmit:

@@ -17,8 +17,8 @@ enum class SpanKind : std::uint8_t {
   kForward,   ///< The forward pass, awaits included.
   kBackward,  ///< The backward pass, submits included.
   kSubmit,    ///< Inside Submit.
-  kQueue,     ///< A bucket waits to leave a worker, or for a server's thread.
-  kWire,      ///< A bucket is on its way, or is being summed on its way.
+  kQueue,     ///< A bucket waits to leave a worker, or for a thread of a server.
+  kWire,      ///< A bucket is being sent, or summed while it is sent.
   kReduce,    ///< A gradient is added to others.
   kApply,     ///< The optimizer updates parameters.
   kAwait,     ///< Inside Await.
@@ -59,26 +59,26 @@ struct TimelineSpan {
   SpanKind kind = SpanKind::kData;
 };
 
-/// Spans of one process, kept in memory until `Take` moves them out, off the hot path. Off by
-/// default; a span then costs one branch. `Add` is thread-safe and lock-free: an atomic counter
-/// gives out slots. Spans beyond the capacity are counted and dropped.
+/// Spans of one process. They stay in memory until `Take` moves them out, outside the hot path. Off
+/// by default; then a span costs one branch. `Add` is thread-safe and lock-free, because an atomic
+/// counter assigns the slots. Spans beyond the capacity are counted and dropped.
 class Timeline {
  public:
   using Clock = std::chrono::steady_clock;
 
   /// A disabled timeline.
   Timeline() = default;
-  /// Makes room for `capacity` spans in all, 48 bytes each, of the steps to show. For the step
-  /// before a shown one, keeps a gradient's spans after Submit, because the shown step waits for
-  /// it.
+  /// Makes room for `capacity` spans, 48 bytes each, and chooses the steps to show. For the step
+  /// before a shown one, it also keeps the spans of a gradient after Submit, because the shown step
+  /// waits for that gradient.
   explicit Timeline(std::size_t capacity, const TimelineSteps& steps = {});
 
   bool enabled() const { return capacity_ > 0; }
   void Add(SpanKind kind, Clock::time_point begin, Clock::time_point end, std::int64_t step,
            int bucket, int lane);
 
-  /// Takes at most `max` spans added since the last call. One thread at a time may call it, while
-  /// others add spans. It stops before a span that is being written.
+  /// Takes at most `max` of the spans added since the last call. Only one thread at a time may call
+  /// it; other threads may add spans meanwhile. It stops before a span that is still being written.
   std::vector<TimelineSpan> Take(std::size_t max = std::numeric_limits<std::size_t>::max());
   std::size_t dropped() const;
 
@@ -97,7 +97,7 @@ class Timeline {
   std::size_t taken_ = 0;
 };
 
-/// Adds a span from construction to destruction.
+/// Adds a span that lasts from construction to destruction.
 class ScopedSpan {
  public:
   ScopedSpan(Timeline& timeline, SpanKind kind, std::int64_t step, int bucket = -1,

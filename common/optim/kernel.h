@@ -10,8 +10,8 @@
 
 namespace ringside {
 
-/// Throws `InternalError` unless the spans of an `Optimizer::Apply` have equal lengths and lie
-/// within the flat vector. Private to common/optim.
+/// Throws `InternalError` unless the spans of an `Optimizer::Apply` have equal lengths and are
+/// inside the flat vector. Private to common/optim.
 inline void CheckSpans(std::size_t elements, std::size_t offset, std::span<const float> in,
                        std::span<float> out, std::span<const float> grads) {
   const std::size_t size = in.size();

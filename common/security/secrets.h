@@ -8,16 +8,16 @@
 
 namespace ringside {
 
-/// Returns a text that cannot be guessed: `bytes` random bytes of OpenSSL's generator, two hex
-/// digits each. Throws `InternalError` when OpenSSL gives none.
+/// Returns a text that cannot be guessed: `bytes` random bytes from OpenSSL, as two hex digits
+/// each. Throws `InternalError` when OpenSSL has none.
 std::string RandomHex(std::size_t bytes);
 
-/// The job's secret: 256 random bits as 64 hex digits. Travels through a pipe or a 0600 file and as
-/// metadata of calls, never in argv, the environment, logs or the store.
+/// The job's secret: 256 random bits as 64 hex digits. It is passed through a pipe or a 0600 file,
+/// and as metadata of calls. It never appears in argv, the environment, logs or the store.
 std::string MakeToken();
 
-/// Whether both are equal. The time it takes does not depend on where they differ, only on whether
-/// their lengths do.
+/// Whether both are equal. The time depends only on whether their lengths are equal, not on where
+/// they differ.
 bool SecretsEqual(std::span<const std::byte> left, std::span<const std::byte> right);
 bool SecretsEqual(std::string_view left, std::string_view right);
 

@@ -7,17 +7,17 @@
 
 namespace ringside {
 
-/// How processes of a job reach each other.
+/// How the processes of a job reach each other.
 struct CommOptions {
   std::string address =
       "127.0.0.1";         ///< This process listens and connects here: an IP address, never a name.
-  std::string token = {};  ///< The job's secret; travels in metadata, never in logs.
-  std::chrono::milliseconds timeout{30'000};  ///< Of one operation.
-  /// Of the rendezvous of a strategy's start, where it is longer than `timeout`: processes of a job
-  /// start at different speeds.
+  std::string token = {};  ///< The job's secret; sent as metadata, never in logs.
+  std::chrono::milliseconds timeout{30'000};  ///< Limit of one operation.
+  /// Limit of the rendezvous when a strategy starts, if it is longer than `timeout`: the processes
+  /// of a job start at different speeds.
   std::chrono::milliseconds start_timeout{60'000};
-  /// How far workers may drift apart between steps; a dead worker is noticed by the job's leases
-  /// long before.
+  /// How far workers may drift apart between steps. A dead worker is noticed much earlier, by the
+  /// job's leases.
   std::chrono::milliseconds barrier_timeout{std::chrono::hours(1)};
 
   std::chrono::milliseconds rendezvous_timeout() const { return std::max(start_timeout, timeout); }

@@ -7,16 +7,16 @@
 
 namespace ringside {
 
-/// Wraps any strategy and removes the overlap: keeps the submitted buckets until `Release`. One
-/// implementation for all strategies, so that overlap on and off differ in nothing else. Borrows
-/// the strategy; used by the caller's thread alone.
+/// Wraps any strategy and removes the overlap: it keeps the submitted buckets until `Release`. All
+/// strategies use this class, so that runs with and without overlap differ in nothing else. Borrows
+/// the strategy. Only the caller's thread uses it.
 class DeferredSubmitStrategy : public StrategyDecorator {
  public:
   using StrategyDecorator::StrategyDecorator;
 
   void Submit(const Bucket& bucket) override { deferred_.push_back(bucket); }
 
-  /// Submits all kept buckets, in the order in which they came, and awaits them.
+  /// Submits all kept buckets, in the order of their arrival, and awaits them.
   void Release() {
     for (const Bucket& bucket : deferred_) inner().Submit(bucket);
     for (const Bucket& bucket : deferred_) inner().Await(bucket);

@@ -6,9 +6,9 @@
 
 namespace ringside {
 
-/// Wraps any strategy and measures what the caller pays for it: this is the one place where exposed
-/// communication is measured, so all strategies are measured alike. Borrows its arguments; used by
-/// the caller's thread alone.
+/// Wraps any strategy and measures the time that its calls take. Exposed communication is measured
+/// only here, so all strategies are measured in the same way. Borrows its arguments. Only the
+/// caller's thread uses it.
 class MeasuredStrategy : public StrategyDecorator {
  public:
   MeasuredStrategy(Strategy& inner, Timeline& timeline)

@@ -7,15 +7,15 @@
 
 namespace ringside {
 
-/// No synchronisation after the start: every worker trains its own copy on its own batches. The
-/// ceiling for throughput and, with one worker, the reference that every synchronous strategy must
-/// follow. Updates run inside Submit. Buffers (batch norm's statistics) stay each worker's own,
-/// too.
+/// No synchronisation after the start: every worker trains its own copy on its own batches. It is
+/// the upper limit of throughput. With one worker it is also the reference that every synchronous
+/// strategy must follow. Updates run inside Submit. Each worker also keeps its own buffers (batch
+/// norm's statistics).
 class NoneStrategy : public Strategy {
  public:
   explicit NoneStrategy(const StrategyContext& context) : context_(context) {}
 
-  /// Nothing is sent: every worker's initial parameters come from the same seed or checkpoint.
+  /// Sends nothing: all workers get the same initial parameters from the seed or the checkpoint.
   void Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) override;
   void Submit(const Bucket& bucket) override;
   void Await(const Bucket& bucket) override;

@@ -21,7 +21,7 @@ std::string Names(const std::vector<std::size_t>& ranks) {
   return names;
 }
 
-/// Not of equal ones.
+/// Says how two different summaries differ.
 std::string Difference(const PlanSummary& theirs, std::size_t rank, const PlanSummary& first) {
   const auto compared = [&](const char* what, auto their_value, auto first_value) {
     return "worker " + std::to_string(rank) + " has " + what + std::to_string(their_value) +

@@ -11,8 +11,8 @@
 
 namespace ringside {
 
-/// What all workers must have in common before the first step. Every family gathers these over its
-/// own transport, as bytes or as text, and asks `CheckPlanAgreement`. A plain value.
+/// What must be equal in all workers before the first step. Every family gathers these summaries
+/// over its own transport, as bytes or as text, and calls `CheckPlanAgreement`. A plain value.
 struct PlanSummary {
   std::uint64_t fingerprint = 0;  ///< `BucketPlan::Fingerprint`.
   std::uint64_t elements = 0;
@@ -27,8 +27,8 @@ PlanSummary SummaryOf(const BucketPlan& plan, const StartPoint& from);
 /// Parses a text of `ToText`. Throws `CommError` that names `rank`, the worker that sent it.
 PlanSummary PlanSummaryFromText(std::string_view text, int rank);
 
-/// Throws `CommError` unless all workers have worker 0's summary. It names every worker that
-/// differs, and says what differs of the first of them.
+/// Throws `CommError` unless all workers have worker 0's summary. The error names every worker that
+/// differs, and says how the first of them differs.
 void CheckPlanAgreement(std::span<const PlanSummary> by_rank);
 
 }  // namespace ringside

@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// What a server gets at construction. Everything borrowed outlives the server.
+/// What a server gets at construction. Everything that is borrowed lives longer than the server.
 struct ServerContext {
   int index = 0;  ///< 0 <= index < servers.
   int servers = 1;
@@ -32,15 +32,16 @@ struct ServerReport {
   std::uint64_t bytes_sent = 0;
   std::map<std::int64_t, std::int64_t> staleness;  ///< Versions behind -> number of bucket pushes.
   std::int64_t updates = 0;                        ///< Optimizer applications, summed over buckets.
-  std::int64_t dropped_pushes = 0;                 ///< Of buckets, that came too late to be used.
+  std::int64_t dropped_pushes = 0;                 ///< Pushes that came too late to be used.
 };
 
-/// A parameter server, in a process of its own or inside a worker. Serves from construction, on
-/// threads of its own, after publishing its address in the store. Destruction stops at once.
+/// A parameter server, in a process of its own or inside a worker. The constructor publishes the
+/// address in the store. From then on it serves, on threads of its own. Destruction stops it
+/// without waiting.
 class Server {
  public:
   virtual ~Server() = default;
-  /// Ends running calls with an error for their callers, then stops serving. Idempotent.
+  /// Ends running calls with an error, then stops serving. Idempotent.
   virtual ServerReport Stop() = 0;
 };
 

@@ -10,24 +10,25 @@
 
 namespace ringside {
 
-/// Where a job begins: at step 0 with fresh optimizer state, or at a checkpoint's.
+/// Where a job begins: at step 0 with fresh optimizer state, or at the step of a checkpoint.
 struct StartPoint {
   std::int64_t step = 0;
-  /// `Optimizer::state_size()` floats of the checkpoint, which every rank has read; empty for a
+  /// `Optimizer::state_size()` floats of the checkpoint, which every rank has read. Empty for a
   /// fresh start.
   std::span<const float> optimizer_state = {};
 };
 
 /// How workers agree on the next parameters. One instance per worker.
 ///
-/// A step, seen from the one thread that calls (the "caller"): for every bucket the caller awaits
-/// it, reads its parameters in the forward pass, writes its gradient in the backward pass, submits
-/// it. After `Submit(b)` the strategy owns both spans of b until `Await(b)` returns; before and
-/// after that the caller owns them. Every rank submits every bucket exactly once a step, in any
-/// order; strategies that need one order use plan order.
+/// A step has four parts. They are described for the one thread that calls, the "caller". For every
+/// bucket, the caller awaits it, reads its parameters in the forward pass, writes its gradient in
+/// the backward pass, and submits it. From `Submit(b)` until `Await(b)` returns, the strategy owns
+/// both spans of b; at all other times the caller owns them. Every rank submits every bucket
+/// exactly once per step, in any order. A strategy that needs one common order uses the plan's.
 ///
-/// The gradients of all ranks are *summed*: the model has scaled its own by the reciprocal of the
-/// batch they are to be averaged over (see `Averaging`), so uneven batches need no care here.
+/// The gradients of all ranks are *summed*. The model has already scaled its gradient by the
+/// reciprocal of the batch size over which the average is taken (see `Averaging`). So uneven
+/// batches need no special treatment here.
 ///
 /// Errors: every method first throws the first failure again, if there was one. Then it checks how
 /// it was called, before it does anything: a bucket that is not of the plan or is submitted
@@ -41,8 +42,9 @@ class Strategy {
  public:
   virtual ~Strategy() = default;
 
-  /// Collective. All workers leave with the parameters of rank 0 in `space`. Both arguments outlive
-  /// the strategy's last call. Throws `CommError` when plans differ between ranks.
+  /// Collective. When it returns, all workers have the parameters of rank 0 in `space`. Both
+  /// arguments must live until the strategy's last call. Throws `CommError` when the ranks have
+  /// different plans.
   virtual void Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) = 0;
 
   /// This bucket's gradient is final. Never waits for another rank: it is called from inside the
@@ -52,22 +54,22 @@ class Strategy {
   /// and its step if it is not in the plan or is submitted already.
   virtual void Submit(const Bucket& bucket) = 0;
 
-  /// Returns when this bucket's parameters are those that the next forward pass must read. Waits
-  /// for the submitted step: `bucket.step` is the caller's current step, often a later one. Returns
-  /// at once for a bucket that is not submitted.
+  /// Returns when this bucket has the parameters that the next forward pass must read. Waits for
+  /// the step that was submitted; `bucket.step` is the caller's current step, often a later one.
+  /// Returns immediately for a bucket that is not submitted.
   virtual void Await(const Bucket& bucket) = 0;
 
-  /// Collective, with no bucket under way. Brings this worker's parameters to the strategy's best
-  /// current answer: what evaluation, checkpoints and the final result read. Asynchronous servers
-  /// pull; a ring has nothing to do.
+  /// Collective, while no bucket is submitted. Gives this worker the strategy's best current
+  /// parameters, which evaluation, checkpoints and the final result read. With asynchronous servers
+  /// the worker pulls; a ring does nothing.
   virtual void Settle() {}
 
-  /// Fills `out`, `Optimizer::state_size()` floats in flat order, with the optimizer state of the
-  /// settled step. Called on rank 0 alone, for checkpoints.
+  /// Writes the optimizer state of the settled step to `out`: `Optimizer::state_size()` floats in
+  /// flat order. Called only on rank 0, for checkpoints.
   virtual void ReadOptimizerState(std::span<float> out) = 0;
 
-  /// Collective: finishes all submitted buckets and leaves nothing behind. Only destruction may
-  /// follow.
+  /// Collective: finishes all submitted buckets and leaves nothing behind. After it, only
+  /// destruction may follow.
   virtual void Stop() = 0;
 };
 

@@ -12,13 +12,14 @@
 
 namespace ringside {
 
-/// What a strategy gets at construction. Everything borrowed outlives the strategy.
+/// What a strategy gets at construction. Everything that is borrowed lives longer than the
+/// strategy.
 struct StrategyContext {
   const World& world;
   Store& store;
   const CommOptions& comm;
-  /// Worker-side optimizer over the whole flat space. Families whose servers apply updates leave it
-  /// alone.
+  /// The worker's optimizer over the whole flat space. Strategies whose servers apply the updates
+  /// do not use it.
   Optimizer& optimizer;
   const Schedule& schedule;
   Recorder& recorder;

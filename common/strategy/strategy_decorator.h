@@ -7,9 +7,8 @@
 
 namespace ringside {
 
-/// Passes every call on to another strategy. A derived class overrides the calls that it changes,
-/// and reaches the strategy beneath through `inner()`. Borrows that strategy; as thread-safe as it
-/// is.
+/// Passes every call on to another strategy. A derived class overrides the calls that it changes.
+/// `inner()` returns the other strategy, which is borrowed. As thread-safe as the inner strategy.
 class StrategyDecorator : public Strategy {
  public:
   explicit StrategyDecorator(Strategy& inner) : inner_(inner) {}

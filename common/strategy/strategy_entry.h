@@ -18,7 +18,7 @@
 
 namespace ringside {
 
-/// A key that a strategy does not read, and why it would make no sense there.
+/// A key that a strategy does not read, and the reason why it has no meaning there.
 struct RejectedKey {
   std::string key;
   std::string reason;
@@ -34,14 +34,13 @@ struct TransportUse {
 
 /// Why all processes of a strategy must be on one host.
 struct OneHostNeed {
-  std::string key = {};  ///< The option that asks for it; empty: the strategy itself does.
+  std::string key = {};  ///< The option that causes it; empty: the strategy itself.
   std::string reason;    ///< "uds and shm need workers and servers on one host; take grpc"
 };
 
-/// One line of the table of strategies: all that the rest of Ringside knows of a strategy. The
-/// command line's help, the conformance tests, `verify`, the matrix and the report read it, so that
-/// adding a strategy is one file and one entry (docs/add-a-strategy.md). A value that owns its
-/// texts.
+/// One row of the table of strategies. The rest of Ringside reads only this about a strategy: the
+/// command line's help, the conformance tests, `verify`, the matrix and the report. So a new
+/// strategy is one file and one entry (docs/add-a-strategy.md). A value that owns its texts.
 struct StrategyEntry {
   std::string name;
   std::string summary;
@@ -49,29 +48,31 @@ struct StrategyEntry {
   std::function<std::unique_ptr<Strategy>(const StrategyContext&)> make;
   /// Empty where `traits.servers` is `kNone`.
   std::function<std::unique_ptr<Server>(const ServerContext&)> make_server = {};
-  /// Time and bytes that theory allows for one step. Pure.
+  /// The time and the bytes that theory allows for one step. A pure function.
   std::function<Cost(const CostInput&)> bound = NoCost;
-  /// The options that it reads. A value of any other option is refused.
+  /// The options that it reads. A value for any other option is refused.
   std::vector<OptionDeclaration> options = {};
-  /// Some keys that it does not read, with the reasons. For errors.
+  /// Some keys that it does not read, with the reasons, for error messages.
   std::vector<RejectedKey> rejected_keys = {};
-  /// Why it cannot run with these values in such a world, if it cannot. Empty: any values will do.
+  /// Returns why it cannot run with these values and numbers of workers and servers; absent: it
+  /// can. Empty function: any values will do.
   std::function<std::optional<OptionRefusal>(const StrategyOptions&, int workers, int servers)>
       check = {};
-  /// Why it cannot run on this machine, and what to do; empty text: it can. Empty: it always can.
+  /// Returns why it cannot run on this machine, and what to do; empty text: it can. Empty function:
+  /// it always can.
   std::function<std::string()> unavailable = {};
   std::string backend = {};  ///< The library that `unavailable` is about: "OpenMPI".
-  /// How its bytes travel between workers on so many hosts. Empty: it sends nothing.
+  /// The transport of its bytes between workers on `hosts` hosts. Empty: it sends nothing.
   std::function<TransportUse(const StrategyOptions&, int workers, int hosts)> transport = {};
-  /// Empty: hosts may be any number.
+  /// Why all processes must be on one host. Empty: any number of hosts will do.
   std::function<std::optional<OneHostNeed>(const StrategyOptions&)> needs_one_host = {};
-  /// Why the links of an emulated network would not carry its bytes: "strategy X " and this. Empty:
-  /// they carry them.
+  /// Why the links of an emulated network would not carry its bytes, as the end of a sentence that
+  /// begins with "strategy X ". Empty: the links carry them.
   std::string passes_links_by = {};
-  /// H: steps from one sum to the next. Empty: 1.
+  /// H: the number of steps from one sum to the next. Empty: 1.
   std::function<std::int64_t(const StrategyOptions&)> steps_per_sum = {};
-  /// The same options, changed so that no gradient is dropped or weighted: settled parameters are
-  /// then the exact sum of all updates. Empty: they are, whatever the options.
+  /// The same options, changed so that no gradient is dropped or weighted. Then settled parameters
+  /// are the exact sum of all updates. Empty: they are, with any options.
   std::function<StrategyOptions(const StrategyOptions&)> losing_nothing = {};
 
   bool Declares(std::string_view option) const;

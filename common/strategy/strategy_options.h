@@ -20,11 +20,11 @@ namespace ringside {
 /// The order in which buckets that are ready leave a worker.
 enum class SendOrder {
   kFifo,      ///< As the backward pass finishes them.
-  kPriority,  ///< What the next forward pass reads first goes first.
+  kPriority,  ///< First the bucket that the next forward pass reads first.
 };
 
-/// The options that strategies of all families share. Their values are the plain members of
-/// `StrategyOptions`; a strategy lists those that it reads like its own.
+/// The options that strategies of all families share. Their values are plain members of
+/// `StrategyOptions`. A strategy lists those that it reads, as it lists its own options.
 inline constexpr ChoiceOption<SendOrder, 2> kScheduleOption{
     .name = "schedule",
     .placeholder = "ORDER",
@@ -35,7 +35,7 @@ inline constexpr ChoiceOption<SendOrder, 2> kScheduleOption{
 inline constexpr TextOption kCodecOption{
     .name = "codec",
     .placeholder = "CODEC",
-    .help = "what a bucket becomes on the wire",  // a catalog adds which codecs there are
+    .help = "what a bucket becomes on the wire",  // a catalog adds the list of codecs
     .default_value = "fp32",
     .role = OptionRole::kEncoding};
 inline constexpr ChoiceOption<ErrorFeedback, 3> kErrorFeedbackOption{
@@ -49,7 +49,7 @@ inline constexpr ChoiceOption<ErrorFeedback, 3> kErrorFeedbackOption{
     .role = OptionRole::kEncoding};
 
 /// What a run asks of its strategy: the shared options as members, and the values of the options
-/// that strategies declare. An option that was never set has its declaration's default. A value.
+/// that strategies declare. An option that was not set has its default. A value.
 struct StrategyOptions {
   /// Throws `ConfigError` that names the option: one that was not declared (`OnlyDeclared`), and
   /// one that holds a value of another type.
@@ -70,7 +70,7 @@ struct StrategyOptions {
     return static_cast<Enum>(found - option.choices.begin());
   }
 
-  /// Throws `ConfigError` that names the option, on a value out of its range and on an option that
+  /// Throws `ConfigError` that names the option when a value is out of range, or when the option
   /// was not declared (`OnlyDeclared`).
   void Set(const IntegerOption& option, std::int64_t value) { SetValue(option, value); }
   void Set(const RealOption& option, double value) { SetValue(option, value); }
@@ -82,14 +82,16 @@ struct StrategyOptions {
   void Set(const ChoiceOption<Enum, count>& option, Enum value) {
     SetValue(option, std::string(option.NameOf(value)));
   }
-  /// Of any type.
+  /// For options of any type.
   void SetValue(const OptionDeclaration& option, OptionValue value);
-  /// The same without the check of the range. The caller checks it before anything reads the value.
+  /// The same without the check of the range. The caller must check before anything reads the
+  /// value.
   void SetUnchecked(const OptionDeclaration& option, OptionValue value);
   OptionValue ValueOf(const OptionDeclaration& option) const;
 
-  /// The same values for a strategy that declares these options: `Get` and `Set` of any other one
-  /// throw `ConfigError` that names it and `strategy`. What a strategy's context holds.
+  /// The same values for a strategy that declares these options. `Get` and `Set` of any other
+  /// option throw `ConfigError` that names the option and `strategy`. A strategy's context holds
+  /// these.
   StrategyOptions OnlyDeclared(std::string_view strategy,
                                const std::vector<OptionDeclaration>& declared) const;
 
@@ -97,7 +99,7 @@ struct StrategyOptions {
   CodecOptions codec;                  ///< `kCodecOption`, `kErrorFeedbackOption`.
 
  private:
-  /// Null: it was never set. Throws for one that was not declared.
+  /// Null if it was never set. Throws for an option that was not declared.
   const OptionValue* Find(std::string_view name) const;
   template <typename T>
   T ValueOr(std::string_view name, T default_value) const {
@@ -115,19 +117,20 @@ struct StrategyOptions {
   [[noreturn]] static void RefuseChoice(const OptionDeclaration& option, const OptionValue& value);
 
   std::map<std::string, OptionValue, std::less<>> values_;
-  std::string strategy_;                                        // whose options `declared_` are
+  std::string strategy_;                                        // the owner of `declared_`
   std::optional<std::set<std::string, std::less<>>> declared_;  // absent: all
 };
 
-/// Why a strategy cannot do what is asked: the key to blame, as flags spell it, and the reason with
-/// what to do instead.
+/// Why a strategy cannot do what is asked: the wrong key, spelled like its flag, and the reason
+/// with advice.
 struct OptionRefusal {
   std::string key;
   std::string reason;
-  bool missing_backend = false;  ///< The value is right, but this machine or build lacks its means.
+  bool missing_backend = false;  ///< The value is right, but this machine or build cannot do it.
 };
 
-/// Error feedback needs a codec that loses something. Of the key `error-feedback`.
+/// Error feedback needs a codec that loses something. This is the message for the key
+/// `error-feedback`.
 std::optional<OptionRefusal> CheckErrorFeedback(const CodecOptions& codec);
 
 }  // namespace ringside

@@ -19,9 +19,9 @@ enum class Topology {
 
 /// How the parameters of the workers relate.
 enum class Agreement {
-  kNone,          ///< Not at all: each worker trains alone.
-  kSynchronous,   ///< All are those of one worker with the whole global batch.
-  kPeriodic,      ///< Workers step alone and synchronize every few steps.
+  kNone,          ///< They do not: each worker trains alone.
+  kSynchronous,   ///< They are those of one worker with the whole global batch.
+  kPeriodic,      ///< Workers step alone and synchronise every few steps.
   kRelaxed,       ///< Workers wait for each other, but not for all, or not at every step.
   kAsynchronous,  ///< No worker waits for another one.
 };
@@ -29,8 +29,8 @@ enum class Agreement {
 /// Where the servers of a job live.
 enum class ServerPlacement {
   kNone,         ///< There are none.
-  kAsAsked,      ///< In processes of their own, or inside workers: what a spec asks for.
-  kEveryWorker,  ///< One in every worker; those that are asked for come on top.
+  kAsAsked,      ///< In processes of their own or inside workers: the spec decides.
+  kEveryWorker,  ///< One in every worker, and those that the spec asks for.
 };
 
 /// The batch over which a step's gradient is the average.
@@ -39,14 +39,14 @@ enum class Averaging {
   kLocalBatch,   ///< The worker's own: strategies whose workers step alone.
 };
 
-/// What the ranks of a strategy can be.
+/// How the ranks of a strategy can run.
 enum class Ranks {
   kAnywhere,      ///< Processes, or threads of one process.
   kProcesses,     ///< A process each: the transport has one rank a process.
-  kMpiProcesses,  ///< A process each, which mpirun has started.
+  kMpiProcesses,  ///< A process each, started by mpirun.
 };
 
-/// What kind of strategy an entry is. Reports, checks, verify, bench and the tests decide by these,
+/// The kind of a strategy. Reports, checks, verify, bench and the tests decide by these members,
 /// never by a name. A value.
 struct StrategyTraits {
   Family family = Family::kNone;

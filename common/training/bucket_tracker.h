@@ -11,21 +11,21 @@
 
 namespace ringside {
 
-/// Translates between a model's tensors and a strategy's buckets: submits a bucket when its last
-/// tensor is ready, awaits the buckets that hold a tensor before it is read. Used by one thread.
-/// Borrows all its arguments.
+/// Translates between a model's tensors and a strategy's buckets. Submits a bucket when its last
+/// tensor is ready, and awaits the buckets of a tensor before the tensor is read. Used by one
+/// thread. Borrows all its arguments.
 class BucketTracker {
  public:
   BucketTracker(const FlatSpace& space, const BucketPlan& plan);
 
-  /// Begins a step: every tensor counts as not ready.
+  /// Begins a step: no tensor is ready.
   void BeginStep(std::int64_t step, Strategy& strategy);
-  /// Called before tensor i is read in the forward pass. Cheap when its buckets were awaited
-  /// already in this step.
+  /// Called before tensor i is read in the forward pass. Cheap if its buckets were already awaited
+  /// in this step.
   void AwaitTensor(int tensor);
-  /// Awaits all buckets that were not awaited in this step.
+  /// Awaits all buckets that were not yet awaited in this step.
   void AwaitAll();
-  /// The gradient of tensor i is final; called once a step for each tensor.
+  /// The gradient of tensor i is final. Called once per step for each tensor.
   void TensorReady(int tensor);
 
  private:

@@ -11,9 +11,10 @@ class EmulatedCompute {
  public:
   virtual ~EmulatedCompute() = default;
 
-  /// Compute of a step that nothing slows, forward and backward, in milliseconds. 0: nothing waits.
+  /// The compute of a step without a straggler, forward and backward, in milliseconds. 0: nothing
+  /// waits.
   virtual double step_ms() const = 0;
-  /// Compute takes `factor` times as long from the next step on, `factor` >= 1.
+  /// From the next step on, compute takes `factor` times as long, `factor` >= 1.
   virtual void SlowDown(double factor) = 0;
 };
 

@@ -52,7 +52,7 @@ std::vector<Contribution> Parse(const std::vector<std::string>& all) {
   return contributions;
 }
 
-// In rank order, so that all workers get the same bits.
+// Adds in rank order, so that all workers get the same bits.
 Contribution Sum(const std::vector<Contribution>& all) {
   Contribution sum;
   for (const Contribution& one : all) {
@@ -66,7 +66,7 @@ Contribution Sum(const std::vector<Contribution>& all) {
   return sum;
 }
 
-// Every worker sees the same contributions, so all blame the same one.
+// Every worker sees the same contributions, so all name the same worker.
 void CheckFinite(const std::vector<Contribution>& all, std::int64_t steps_done) {
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (std::isfinite(all[rank].loss_sum)) continue;

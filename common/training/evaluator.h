@@ -15,12 +15,12 @@
 
 namespace ringside {
 
-/// The workers' common work while training pauses: averages buffers and evaluates on the test
-/// split, each worker on a contiguous slice of it. Small sums go through the store, off the hot
-/// path. Part of the trainer; borrows its arguments; used by one thread.
+/// The work that the workers do together while training pauses: they average buffers and evaluate
+/// on the test split, each on a contiguous part of it. Small sums go through the store, outside the
+/// hot path. Part of the trainer. Borrows its arguments. Used by one thread.
 ///
-/// Collective calls throw `CommError` that names the worker that was missing after
-/// `barrier_timeout`: workers may have drifted apart that far between steps.
+/// Collective calls throw `CommError` that names the missing worker after `barrier_timeout`,
+/// because workers may have drifted apart that far between steps.
 class Evaluator {
  public:
   Evaluator(const World& world, Model& model, const Dataset& dataset, Store& store,
@@ -29,16 +29,17 @@ class Evaluator {
   /// False when the test split is empty: there is nothing to evaluate.
   bool enabled() const { return test_samples_ > 0; }
 
-  /// This worker's part of the training loss until the next evaluation.
+  /// Adds this worker's part of the training loss until the next evaluation.
   void AddTrainingLoss(double loss_sum, std::size_t samples);
 
-  /// Collective: every worker's `Model::Buffers()` become their mean over workers, bitwise the same
-  /// everywhere. `steps_done` must not repeat.
+  /// Collective: every worker's `Model::Buffers()` become their mean over workers, with the same
+  /// bits everywhere. Each call needs a new value of `steps_done`.
   void AverageBuffers(std::int64_t steps_done);
 
-  /// Collective: the same record on every worker; `epoch` is left for the caller. `train_seconds`
-  /// is this worker's, the record has the longest. Throws `DivergedError`, on every worker the
-  /// same, when the test loss is not finite: it names the lowest rank whose part is not finite.
+  /// Collective: returns the same record on every worker. The caller sets `epoch`. `train_seconds`
+  /// is this worker's time; the record has the longest of all workers. Throws the same
+  /// `DivergedError` on every worker when the test loss is not finite; it names the lowest rank
+  /// whose part is not finite.
   EvaluationRecord Evaluate(std::int64_t steps_done, double train_seconds);
 
  private:

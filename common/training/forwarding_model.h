@@ -5,8 +5,8 @@
 
 namespace ringside {
 
-/// A model that passes every call on to another one: the base of models that change one thing.
-/// Borrows the inner model.
+/// A model that passes every call on to another one. It is the base of models that change one
+/// thing. Borrows the inner model.
 class ForwardingModel : public Model {
  public:
   explicit ForwardingModel(Model& inner) : inner_(inner) {}

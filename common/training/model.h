@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// Sums over the samples of a batch, so that partial results of ranks add up.
+/// Sums over the samples of a batch, so that the results of several ranks can be added.
 struct Evaluation {
   double loss_sum = 0;
   std::int64_t correct = 0;
@@ -29,26 +29,27 @@ class Model {
   /// rank.
   virtual std::span<const TensorSpec> Tensors() const = 0;
 
-  /// Makes the model's tensors views of `space` (which is as long as all tensors together) and
-  /// writes their initial values there: a function of the seed that the model was made with. Both
-  /// arguments outlive the model's last call.
+  /// Makes the model's tensors views of `space`, whose length is that of all tensors together, and
+  /// writes their initial values there. These depend only on the seed that the model was made with.
+  /// Both arguments must live until the model's last call.
   virtual void Bind(FlatSpace& space, const BucketPlan& plan) = 0;
 
-  /// Forward and backward over `batch`: calls `strategy.Await` before a bucket's parameters are
-  /// read and `strategy.Submit` when its gradient is final. The gradient is that of
+  /// Forward and backward pass over `batch`. Calls `strategy.Await` before a bucket's parameters
+  /// are read, and `strategy.Submit` when its gradient is final. The gradient is that of
   /// `batch.gradient_scale` x (sum of the losses of the samples). An empty batch contributes zero
   /// gradients. Returns the sum of the losses, unscaled.
   virtual double ForwardBackward(const Batch& batch, Strategy& strategy) = 0;
 
-  /// Returns loss and hits with the current parameters; computes no gradients.
+  /// Returns the loss and the number of hits with the current parameters. Computes no gradients.
   virtual Evaluation Evaluate(const Batch& batch) = 0;
 
-  /// Non-trainable state that training changes (running statistics of batch normalisation),
-  /// averaged over workers before evaluation and checkpoints. Empty when there is none.
+  /// State that training changes but that is not trained (running statistics of batch
+  /// normalisation). It is averaged over workers before evaluation and checkpoints. Empty when
+  /// there is none.
   virtual std::span<float> Buffers() { return {}; }
 
-  /// When the last step's forward pass ended and its backward pass began, for the timeline; none
-  /// where the model does not tell.
+  /// For the timeline: when the forward pass of the last step ended and its backward pass began.
+  /// Absent if the model does not record it.
   virtual std::optional<std::chrono::steady_clock::time_point> forward_end() const {
     return std::nullopt;
   }

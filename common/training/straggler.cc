@@ -17,7 +17,7 @@ using Kind = StragglerOptions::Kind;
 struct KindName {
   Kind kind;
   std::string_view name;
-  std::string_view own_key;  ///< What this kind reads besides the factor.
+  std::string_view own_key;  ///< What this kind reads in addition to the factor.
 };
 
 constexpr std::array kKinds{

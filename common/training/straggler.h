@@ -7,14 +7,14 @@
 
 namespace ringside {
 
-/// Which workers compute more slowly than they could, on purpose and when. Emulated: the slowed
-/// worker waits, it does not compute more.
+/// Which workers are slowed on purpose, and when. The slowdown is emulated: the worker waits, it
+/// does not compute more.
 struct StragglerOptions {
   enum class Kind {
     kNone,
     kPermanent,  ///< One worker, in every step.
     kRotating,   ///< One worker after the other, `every` steps each.
-    kRandom,     ///< Each worker in each step with `probability`, whatever the others do.
+    kRandom,     ///< Each worker in each step with `probability`, independently.
   };
   Kind kind = Kind::kNone;
   double factor = 1;         ///< Of the slowed worker's compute time, > 1.
@@ -25,14 +25,15 @@ struct StragglerOptions {
   bool operator==(const StragglerOptions&) const = default;
 };
 
-/// "none", or "kind=rotating,factor=2,every=5": a kind (permanent, rotating, random), a factor and
-/// what the kind reads of every, probability, worker. Throws `ConfigError` with the reason.
+/// Reads "none", or "kind=rotating,factor=2,every=5": a kind (permanent, rotating, random), a
+/// factor, and what the kind reads of every, probability and worker. Throws `ConfigError` with the
+/// reason.
 StragglerOptions ParseStraggler(std::string_view text);
-/// The text that `ParseStraggler` takes, with every value that counts.
+/// The text that `ParseStraggler` reads, with every value that the kind uses.
 std::string StragglerText(const StragglerOptions& options);
 
-/// By how much worker `worker` of `workers` is slowed in `step`: 1 or `factor`. A pure function of
-/// its arguments, the same on every rank; `seed` decides `random` alone.
+/// The factor by which worker `worker` of `workers` is slowed in `step`: 1 or `factor`. A pure
+/// function of its arguments, so it is the same on every rank. Only `random` uses `seed`.
 double Slowdown(const StragglerOptions& options, std::uint64_t seed, std::int64_t step, int worker,
                 int workers);
 

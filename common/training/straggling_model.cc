@@ -9,11 +9,11 @@ namespace {
 
 using Clock = SlowdownClock::Clock;
 
-/// Shorter waits are added up until they are longer: the kernel's timer is no finer.
+/// Shorter waits are collected until they are longer than this: the kernel's timer is not finer.
 constexpr std::chrono::microseconds kLeastWait{50};
 
-/// Measures when a model computes: between the calls that it makes. Before each call it waits in
-/// proportion.
+/// Measures when a model computes, which is the time between the calls that it makes. Before each
+/// call it waits in proportion.
 class StretchingStrategy : public StrategyDecorator {
  public:
   StretchingStrategy(Strategy& inner, double slowdown, SlowdownClock& clock)
@@ -33,7 +33,7 @@ class StretchingStrategy : public StrategyDecorator {
     computing_since_ = clock_.Now();
   }
 
-  /// Waits for the compute after the last call. Returns the total time waited.
+  /// Waits for the compute since the last call. Returns the total time waited.
   Clock::duration Finish() {
     Stretch(Clock::duration{1});
     return waited_;

@@ -12,7 +12,7 @@
 
 namespace ringside {
 
-/// Reads the time and waits; tests have their own.
+/// Reads the time and waits. Tests pass their own clock.
 class SlowdownClock {
  public:
   using Clock = std::chrono::steady_clock;
@@ -29,7 +29,7 @@ class SlowdownClock {
 /// emulates its compute, which `inner` is or passes calls on to; null when it really computes.
 class StragglingModel : public ForwardingModel {
  public:
-  /// By how much a step is slowed, >= 1.
+  /// The factor by which a step is slowed, >= 1.
   using SlowdownOf = std::function<double(std::int64_t step)>;
 
   StragglingModel(Model& inner, EmulatedCompute* emulated, SlowdownOf slowdown, Recorder& recorder,

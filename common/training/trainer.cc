@@ -1,7 +1,7 @@
-// Steps of the loop, for every strategy alike:
-//   may I start? - take a batch - forward and backward, which await and submit buckets - next.
-// Before an evaluation, a checkpoint and the end ("a pause") all buckets are awaited, within the
-// step that submitted them; the pause itself belongs to no step.
+// Steps of the loop, the same for every strategy: ask whether the step may start, take a batch, run
+// forward and backward, which await and submit buckets. Before an evaluation, a checkpoint and the
+// end ("a pause"), all buckets are awaited within the step that submitted them. The pause itself
+// belongs to no step.
 #include "ringside/common/training/trainer.h"
 
 #include <algorithm>
@@ -86,7 +86,7 @@ class TrainingLoop {
   void AddPasses(Clock::time_point begin, Clock::time_point end) {
     const auto middle = parts_.model.forward_end();
     if (!middle) return;
-    // A model awaits a bucket before it reads its parameters: in the forward pass.
+    // A model awaits a bucket before it reads the parameters, which happens in the forward pass.
     record_.forward_ms = std::max(0.0, Milliseconds(*middle - begin) - record_.exposed_comm_ms);
     parts_.timeline.Add(SpanKind::kForward, begin, *middle, record_.step, -1, kComputeLane);
     parts_.timeline.Add(SpanKind::kBackward, *middle, end, record_.step, -1, kComputeLane);
@@ -115,7 +115,7 @@ class TrainingLoop {
     record_.exposed_comm_ms += times.await_ms;
   }
 
-  /// Ends the current step, if there is one, at `now`.
+  /// Ends the current step at `now`, if there is one.
   void CloseStep(Clock::time_point now) {
     if (!step_open_) return;
     step_open_ = false;
@@ -146,7 +146,7 @@ class TrainingLoop {
     return options_.checkpoint_every > 0 && Every(options_.checkpoint_every);
   }
 
-  /// Collective: the workers' best common answer, then what is due with it.
+  /// Collective: settles the parameters, then does what is due.
   void Pause(bool evaluate, bool checkpoint) {
     Drain();
     strategy_.Settle();
@@ -170,13 +170,14 @@ class TrainingLoop {
     parts_.observer.Evaluated(record);
   }
 
-  /// An early end still leaves a checkpoint to resume from, but is not held up by an evaluation.
+  /// An early end still writes a checkpoint to resume from, but it does not evaluate, which would
+  /// take long.
   void Finish() {
     const bool checkpoint = options_.checkpoint_every > 0 && checkpointed_at_ != result_.steps_done;
     if (paused_at_ != result_.steps_done) {
       Pause(result_.completed && evaluator_.enabled(), checkpoint);
     } else if (checkpoint) {
-      Checkpoint();  // still settled: no step has run since that pause, on any worker
+      Checkpoint();  // still settled: no worker has done a step since that pause
     }
     strategy_.Stop();
   }
@@ -192,7 +193,7 @@ class TrainingLoop {
   Clock::time_point step_begin_;
   bool step_open_ = false;
   std::int64_t paused_at_ = -1;        // steps done at the last pause
-  std::int64_t checkpointed_at_ = -1;  // and at the last checkpoint
+  std::int64_t checkpointed_at_ = -1;  // steps done at the last checkpoint
 };
 
 }  // namespace

@@ -21,40 +21,40 @@ struct TrainerOptions {
   StartPoint start = {};
   std::int64_t end_step = 0;  ///< One past the last step.
   std::size_t global_batch = 64;
-  std::uint64_t seed = 1;  ///< Of the order of samples.
+  std::uint64_t seed = 1;  ///< Seed of the order of samples.
   Averaging averaging = Averaging::kGlobalBatch;
-  /// False: buckets are submitted after the backward pass and awaited at once, so that nothing is
-  /// communicated while the model computes. For measuring what overlap is worth.
+  /// False: buckets are submitted after the backward pass and awaited immediately, so that no
+  /// communication overlaps with compute. It measures what overlap gains.
   bool overlap = true;
-  bool shared_params = true;                  ///< False: each worker keeps its own for ever.
-  std::int64_t eval_every = 0;                ///< In steps; 0: after the last step alone.
+  bool shared_params = true;                  ///< False: each worker always keeps its own.
+  std::int64_t eval_every = 0;                ///< In steps; 0: only after the last step.
   std::int64_t checkpoint_every = 0;          ///< In steps; 0: never.
-  std::chrono::milliseconds timeout{30'000};  ///< Of a wait for a batch.
-  /// How far workers may drift apart between steps; a dead worker is noticed by the job's leases
-  /// long before.
+  std::chrono::milliseconds timeout{30'000};  ///< Limit of a wait for a batch.
+  /// How far workers may drift apart between steps. A dead worker is noticed much earlier, by the
+  /// job's leases.
   std::chrono::milliseconds barrier_timeout{std::chrono::hours(1)};
 };
 
-/// The calls with which a trainer informs and asks the process around it. Called on the training
-/// thread, never inside a step.
+/// The calls by which a trainer informs the process around it and asks it. They come on the
+/// training thread, never inside a step.
 class TrainerObserver {
  public:
   virtual ~TrainerObserver() = default;
-  /// Before every step. False ends the training here; the observer sees to it that all ranks end at
-  /// the same step. An early end leaves a checkpoint (if there are any) but does not evaluate.
+  /// Before every step. False ends the training here. The observer makes sure that all ranks end at
+  /// the same step. An early end writes a checkpoint (if the run has any) but does not evaluate.
   virtual bool MayStart(std::int64_t /*step*/) { return true; }
-  /// A step has ended, which is when the next one may start: after `MayStart` of that one.
+  /// A step has ended, because the next one may start: called after `MayStart` of the next step.
   virtual void StepDone(const StepRecord&) {}
   virtual void Evaluated(const EvaluationRecord&) {}
-  /// Collective and settled: every rank is here with `steps_done` steps, buffers averaged where
+  /// Collective and settled: every rank has done `steps_done` steps. Buffers are averaged if
   /// workers share their parameters.
   virtual void Checkpoint(std::int64_t /*steps_done*/) {}
 };
 
-/// Borrowed parts; they must outlive the call of `Train`.
+/// Borrowed parts. They must live until `Train` returns.
 struct TrainerParts {
   const World& world;
-  Model& model;  ///< Bound to `space` already.
+  Model& model;  ///< Already bound to `space`.
   Strategy& strategy;
   FlatSpace& space;
   const BucketPlan& plan;
@@ -68,16 +68,16 @@ struct TrainerParts {
 struct TrainerResult {
   std::int64_t steps_done = 0;
   bool completed = true;     ///< False: the observer ended it early.
-  double train_seconds = 0;  ///< Evaluations, checkpoints and start-up left out.
+  double train_seconds = 0;  ///< Without evaluations, checkpoints and start-up.
 };
 
 /// The one training loop: start, steps, evaluations and checkpoints between steps, settle, final
 /// evaluation and checkpoint, stop. It does not know which strategy it drives. Buffers are averaged
-/// over workers when training pauses, but never where workers do not share their parameters:
-/// statistics of other parameters than one's own fit neither. Nothing is evaluated when the test
-/// split is empty. Throws what model, strategy, loader and observer throw, and `DivergedError` on a
-/// loss that is not finite; it has then left no thread behind, and the other workers find out when
-/// they miss this one.
+/// over workers when training pauses, but only if workers share their parameters, because
+/// statistics fit only the parameters that they come from. Nothing is evaluated when the test split
+/// is empty. Throws what model, strategy, loader and observer throw, and `DivergedError` on a loss
+/// that is not finite. Then it leaves no thread behind; the other workers notice when they miss
+/// this one.
 TrainerResult Train(const TrainerParts& parts, const TrainerOptions& options);
 
 }  // namespace ringside
