@@ -23,10 +23,10 @@ struct DatasetEntry {
   bool needs_directory = false;  ///< The dataset is read from files.
   SampleShape shape = {};
   int classes = 0;
-  std::size_t train_samples = 0;  ///< 0: as many as its files have.
-  /// Throws `DataError` (path, offset, what was expected).
+  std::size_t train_samples = 0;  ///< 0: as many as the files have.
+  /// Throws `DataError` with the path, the offset and what was expected.
   std::function<std::unique_ptr<Dataset>(const DatasetOptions&)> make;
-  /// False: for models that read no samples.
+  /// False: a dataset for models that read no samples.
   bool has_samples = true;
 };
 

@@ -25,9 +25,9 @@ struct ModelOptions {
 /// The kind of a model. Checks and estimates decide by these members, never by a name.
 struct ModelTraits {
   bool needs_libtorch = false;
-  /// Waits for `compute_ms` instead of computing.
+  /// It waits for `compute_ms` instead of computing.
   bool emulates_compute = false;
-  bool reads_samples = true;  ///< False: it takes the dataset without samples.
+  bool reads_samples = true;  ///< False: it uses the dataset without samples.
   bool takes_widths = false;  ///< It reads `ModelOptions::widths`.
 };
 
@@ -36,9 +36,10 @@ struct ModelEntry {
   std::string name;  ///< "mlp", "profile:resnet50".
   std::string summary;
   ModelTraits traits;
-  /// Makes the model. Empty where `traits.needs_libtorch` and the program does not load libtorch.
+  /// Makes the model. Empty when `traits.needs_libtorch` and the program does not link libtorch.
   std::function<std::unique_ptr<Model>(const ModelOptions&)> make;
-  /// What `Model::Tensors` will return, in every program. Takes the same options as `make`.
+  /// The tensors that `Model::Tensors` will return, in every program. Takes the same options as
+  /// `make`.
   std::function<std::vector<TensorSpec>(const ModelOptions&)> tensors;
 };
 

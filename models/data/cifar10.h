@@ -14,10 +14,10 @@ inline constexpr int kCifarTrainFiles = 5;
 inline constexpr std::size_t kCifarRecordsPerFile = 10'000;
 inline constexpr std::size_t kCifarTrainSamples = kCifarTrainFiles * kCifarRecordsPerFile;
 
-/// CIFAR-10 (Krizhevsky, 2009) from the six binary batches of `directory` (what
-/// `cifar-10-binary.tar.gz` holds): `data_batch_1.bin` ... `data_batch_5.bin`, `test_batch.bin`,
-/// each `records_per_file` records of a label and 3 x 32 x 32 pixels. 10 classes, normalised by
-/// each channel's usual mean and deviation. `records_per_file` differs from the real one in tests.
+/// CIFAR-10 (Krizhevsky, 2009) from the six binary batches of `directory`, the content of
+/// `cifar-10-binary.tar.gz`: `data_batch_1.bin` to `data_batch_5.bin` and `test_batch.bin`. Each
+/// file has `records_per_file` records of a label and 3 x 32 x 32 pixels. 10 classes. Each channel
+/// is normalised by its usual mean and deviation. Tests use other values of `records_per_file`.
 /// Throws `DataError`.
 std::unique_ptr<Dataset> MakeCifar10(const std::string& directory,
                                      std::size_t records_per_file = kCifarRecordsPerFile);

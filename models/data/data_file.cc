@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-// Users often leave the download compressed, so the message says so.
+// Users often forget to unpack the download, so the message mentions it.
 std::string MissingText(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::exists(path + ".gz", ignored))
@@ -57,7 +57,8 @@ std::vector<std::uint8_t> DataFile::ReadBytes(std::uint64_t count, const std::st
 void DataFile::ExpectLeft(std::uint64_t count, const std::string& what) const {
   const std::uint64_t left = size_ - offset_;
   if (left == count) return;
-  // Too short: the file breaks off at its end. Too long: the first byte too many is to blame.
+  // If the file is too short, the error is at its end. If it is too long, the error is at the first
+  // extra byte.
   Fail(left < count ? size_ : offset_ + count,
        what + " (" + std::to_string(count) + " bytes from byte " + std::to_string(offset_) +
            ") and then the end of the file expected, there are " + std::to_string(left));

@@ -9,11 +9,11 @@
 namespace ringside {
 
 /// A binary data file, read from front to back. Every error is a `DataError` with the path, the
-/// byte offset, what was expected and what was found. The size is known from the start, so a header
-/// that promises more than the file holds is refused before anything is allocated. One thread.
+/// byte offset, what was expected and what was found. The size is known from the start. So a header
+/// that promises more than the file has is refused before any memory is allocated. One thread.
 class DataFile {
  public:
-  /// Throws `DataError` (offset 0) when `path` is not a regular file that can be read.
+  /// Throws `DataError` (offset 0) when `path` is not a readable regular file.
   explicit DataFile(std::string path);
 
   const std::string& path() const { return path_; }

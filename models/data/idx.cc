@@ -39,7 +39,7 @@ Images ReadImages(const std::string& path, const IdxExpectation& expected) {
   const std::uint32_t count = ReadCount(file, "a number of images");
   ExpectField(file, expected.rows, "a number of rows of");
   ExpectField(file, expected.columns, "a number of columns of");
-  // At most 2^32 x rows x columns of the dataset: no overflow in 64 bits.
+  // At most 2^32 x rows x columns of the dataset, which cannot overflow 64 bits.
   const std::uint64_t bytes = std::uint64_t{count} * expected.rows * expected.columns;
   const std::string what = std::to_string(count) + " images";
   file.ExpectLeft(bytes, what);

@@ -11,8 +11,8 @@
 
 namespace ringside {
 
-/// Samples of one split as bytes: `labels.size()` images of `SampleShape::elements()` pixels one
-/// after the other, channel by channel, row by row.
+/// Samples of one split as bytes: `labels.size()` images of `SampleShape::elements()` pixels, one
+/// after the other. An image is stored channel by channel, row by row.
 struct ImageSplit {
   std::vector<std::uint8_t> pixels;
   std::vector<std::uint8_t> labels;
@@ -25,14 +25,14 @@ struct ChannelNorm {
   double deviation = 1;
 };
 
-/// A dataset of byte images in memory, a byte a pixel, normalised on reading by one table look-up a
-/// pixel. All real datasets share it; they differ in where the bytes come from.
+/// A dataset of byte images in memory, one byte per pixel. Reading normalises a pixel with one
+/// table look-up. All real datasets use it; they differ only in the source of the bytes.
 ///
-/// Immutable after construction, hence thread-safe.
+/// Immutable after construction, so it is thread-safe.
 class ImageDataset : public Dataset {
  public:
-  /// `norms` has one element a channel. Throws `InternalError` when sizes do not fit each other or
-  /// a label is not below `classes`: loaders check their files before.
+  /// `norms` has one element per channel. Throws `InternalError` when sizes do not fit each other
+  /// or a label is not below `classes`. Loaders check their files earlier.
   ImageDataset(const SampleShape& shape, int classes, std::span<const ChannelNorm> norms,
                ImageSplit train, ImageSplit test);
 
@@ -47,7 +47,7 @@ class ImageDataset : public Dataset {
 
   SampleShape shape_;
   int classes_;
-  std::vector<std::array<float, 256>> tables_;  // by channel: the float of every byte value
+  std::vector<std::array<float, 256>> tables_;  // by channel: the float for every byte value
   ImageSplit train_;
   ImageSplit test_;
 };

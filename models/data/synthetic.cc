@@ -11,18 +11,20 @@ namespace ringside {
 namespace {
 
 constexpr int kClasses = 10;
-// The noise of a pixel is the mean of two bytes: a triangle around 127.5 of deviation 52.3.
+// The noise of a pixel is the mean of two bytes: a triangular distribution around 127.5 with
+// deviation 52.3.
 constexpr int kSignal = 17;
 constexpr ChannelNorm kNorm{.scale = 1, .mean = 127.5, .deviation = 55};
 
-// Per class and pixel, what is added to the noise: +kSignal or -kSignal.
+// For each class and pixel, what is added to the noise: +kSignal or -kSignal.
 std::vector<int> MakePatterns(SplitMix64& random) {
   std::vector<int> patterns(kSyntheticShape.elements() * kClasses);
   for (int& level : patterns) level = random.Next() % 2 == 0 ? kSignal : -kSignal;
   return patterns;
 }
 
-// Returns a clamped byte. Four pixels share one 64-bit draw, as every worker does this at start.
+// Returns a clamped byte. Four pixels share one 64-bit random number, because every worker makes
+// all samples at its start.
 std::uint8_t Pixel(std::uint64_t draw, int signal) {
   const int noise = static_cast<int>((draw & 0xff) + (draw >> 8 & 0xff)) / 2;
   const int value = noise + signal;

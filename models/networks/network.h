@@ -58,13 +58,13 @@ struct LayerSpec {
       kind;
 };
 
-/// The architecture of a network, written once: every binary reads the tensors from it, and a
+/// The architecture of a network, written only once. Every binary reads the tensors from it, and a
 /// worker with libtorch makes its layers from it (models/torch/layers.h).
 struct Network {
   std::vector<LayerSpec> layers;  ///< In forward order.
 };
 
-/// The trainable tensors in backward order, as `Model::Tensors` has them. The forward pass reads a
+/// The trainable tensors in backward order, as in `Model::Tensors`. The forward pass reads a
 /// layer's bias before its weight, and the main branch of a residual layer before its shortcut.
 std::vector<TensorSpec> TensorsOf(const Network& network);
 

@@ -12,17 +12,17 @@
 
 namespace ringside {
 
-/// The sizes of a convolution without those of its input, which the builder knows.
+/// The sizes of a convolution, without the sizes of its input, which the builder knows.
 struct ConvShape {
   std::size_t outputs = 1;  ///< Channels.
-  std::size_t kernel = 3;   ///< Odd: the image keeps its size, up to the stride.
+  std::size_t kernel = 3;   ///< Odd; the image keeps its size, except for the stride.
   std::size_t stride = 1;
   bool bias = true;
 };
 
 /// Appends layers to a network and follows the shape of a sample through them, so that every layer
-/// fits the one before. Each function returns the builder, and throws `ConfigError` for a layer
-/// that the present shape cannot enter.
+/// fits the one before it. Each function returns the builder, and throws `ConfigError` for a layer
+/// that does not fit the present shape.
 class NetworkBuilder {
  public:
   /// Begins with the samples of `options`. Throws `ConfigError` when they have no elements or no
@@ -33,7 +33,7 @@ class NetworkBuilder {
   const SampleShape& shape() const { return shape_; }
 
   NetworkBuilder& Linear(const std::string& name, std::size_t outputs);
-  /// A linear layer with one output a class: the last of a classifier.
+  /// A linear layer with one output per class, the last layer of a classifier.
   NetworkBuilder& Logits(const std::string& name) { return Linear(name, classes_); }
   NetworkBuilder& Conv(const std::string& name, const ConvShape& shape);
   NetworkBuilder& BatchNorm(const std::string& name);
@@ -43,9 +43,9 @@ class NetworkBuilder {
   NetworkBuilder& GlobalAveragePool();
   NetworkBuilder& Flatten();
 
-  /// Returns a builder of layers that begin at this shape: a branch for `Residual`.
+  /// Returns a builder of layers that begins at this shape: a branch for `Residual`.
   NetworkBuilder Branch() const { return {shape_, classes_}; }
-  /// ReLU of the sum of two branches, which must end in the same shape. A shortcut without layers
+  /// ReLU of the sum of two branches, which must end with the same shape. A shortcut without layers
   /// is the identity.
   NetworkBuilder& Residual(NetworkBuilder main, NetworkBuilder shortcut);
 

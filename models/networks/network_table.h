@@ -15,13 +15,13 @@ namespace ringside {
 struct NetworkEntry {
   std::string_view name;  ///< The name of the model.
   std::string_view summary;
-  /// Throws `ConfigError` for options that it cannot serve.
+  /// Throws `ConfigError` for options that it does not support.
   Network (*describe)(const ModelOptions&);
   bool takes_widths = false;  ///< It reads `ModelOptions::widths`.
 };
 
 /// The networks that libtorch computes. `ModelTable` and `TorchModelTable` both list them: the
-/// first gives their tensors, the second makes the models.
+/// first only with their tensors, the second with their factories.
 std::span<const NetworkEntry> NetworkTable();
 
 /// The model of a network. `make` is empty in a program without libtorch.

@@ -9,8 +9,8 @@
 namespace ringside {
 namespace {
 
-// Two convolutions of 3 x 3 beside a shortcut, which is a convolution of 1 x 1 where the shape
-// changes.
+// Two convolutions of 3 x 3 beside a shortcut. The shortcut is a convolution of 1 x 1 where the
+// shape changes.
 void AddBasicBlock(NetworkBuilder& network, const std::string& name, std::size_t channels,
                    std::size_t stride) {
   NetworkBuilder main = network.Branch();

@@ -6,10 +6,10 @@
 
 namespace ringside {
 
-/// ResNet-18 in its variant for small images (He, Zhang, Ren and Sun, 2015, section 4.2 with the
-/// widths of ImageNet's): a first convolution of 3 x 3 without pool, four stages of two basic
-/// blocks of 64, 128, 256 and 512 channels. 11,173,962 parameters for 3 channels and 10 classes.
-/// Throws `ConfigError` for samples without elements and classes below 1.
+/// ResNet-18 for small images (He, Zhang, Ren and Sun, 2015: the form of section 4.2 with the
+/// widths of the ImageNet networks). A first convolution of 3 x 3 without a pool, then four stages
+/// of two basic blocks with 64, 128, 256 and 512 channels. 11,173,962 parameters for 3 channels and
+/// 10 classes. Throws `ConfigError` for samples without elements and for classes below 1.
 Network ResNet18Network(const ModelOptions& options);
 
 }  // namespace ringside

@@ -1,8 +1,9 @@
-// Convolutional networks, layer by layer from the rules of their papers. A layer here is a
-// convolution with the batch normalisation behind it, or a linear layer.
+// Convolutional networks, built layer by layer from the rules of their papers. A layer here is a
+// linear layer, or a convolution with the batch normalisation after it.
 //
-// MACs of a convolution: output height x width x (elements of its weight), of a linear layer:
-// elements of its weight. Normalisation, activation and pooling count as nothing beside them.
+// MACs of a convolution: output height x width x (elements of its weight). MACs of a linear layer:
+// elements of its weight. Normalisation, activation and pooling are small beside these and are not
+// counted.
 #include "ringside/models/profile/image_profiles.h"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ class ImageNetwork {
  public:
   std::size_t channels() const { return channels_; }
 
-  /// Convolution without bias, batch normalisation behind it, "same" padding.
+  /// A convolution without bias, with "same" padding, followed by batch normalisation.
   void ConvNorm(const std::string& name, const ConvShape& shape) {
     Conv(name, shape);
     profile_.layers.back().tensors.push_back({name + ".bn.weight", shape.outputs});
@@ -40,8 +41,8 @@ class ImageNetwork {
     profile_.layers.back().tensors.push_back({name + ".bias", shape.outputs});
   }
 
-  /// The 1 x 1 convolution beside a block that began with `in_channels`; the image goes on as the
-  /// block left it.
+  /// The 1 x 1 convolution beside a block whose input had `in_channels`. The image keeps the shape
+  /// that the block gave it.
   void Shortcut(const std::string& name, std::size_t in_channels) {
     const std::size_t out = channels_;
     channels_ = in_channels;
@@ -76,7 +77,7 @@ class ImageNetwork {
   std::size_t size_ = kImageSize;
 };
 
-// A bottleneck: 1 x 1, 3 x 3 (with the stride), 1 x 1 to four times the width.
+// A bottleneck: 1 x 1, then 3 x 3 (with the stride), then 1 x 1 to four times the width.
 void Bottleneck(ImageNetwork& network, const std::string& name, std::size_t width,
                 std::size_t stride) {
   const std::size_t in_channels = network.channels();
@@ -86,7 +87,7 @@ void Bottleneck(ImageNetwork& network, const std::string& name, std::size_t widt
   if (in_channels != 4 * width) network.Shortcut(name + ".downsample", in_channels);
 }
 
-// An inverted residual: 1 x 1 to `expand` times the width, depthwise 3 x 3, 1 x 1.
+// An inverted residual: 1 x 1 to `expand` times the width, then a depthwise 3 x 3, then 1 x 1.
 void InvertedResidual(ImageNetwork& network, const std::string& name, std::size_t expand,
                       std::size_t outputs, std::size_t stride) {
   const std::size_t hidden = network.channels() * expand;

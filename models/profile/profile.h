@@ -11,15 +11,15 @@ namespace ringside {
 
 /// One stage of a profiled network.
 struct ProfileLayer {
-  /// Multiply-accumulate operations of its forward pass for one sample: its share of the emulated
-  /// compute.
+  /// Multiply-accumulate operations of the forward pass for one sample. They decide the stage's
+  /// share of the emulated compute.
   double macs = 0;
-  /// Trainable tensors, in the order in which the layer reads them. Each tensor of the network
-  /// belongs to the first layer that reads it.
+  /// Trainable tensors, in the order in which the layer reads them. A tensor that several layers
+  /// read belongs to the first of them.
   std::vector<TensorSpec> tensors;
 };
 
-/// The trainable tensors of a well-known network and how its work is spread over them.
+/// The trainable tensors of a well-known network, and how its compute is divided among them.
 struct Profile {
   std::vector<ProfileLayer> layers;  ///< In forward order.
 

@@ -26,7 +26,7 @@ std::vector<float> MakePattern() {
   return pattern;
 }
 
-// Repeats `pattern` over `out`, beginning at `start` of it: a run of plain copies.
+// Fills `out` with copies of `pattern`, beginning at `start` of the pattern.
 void FillRepeating(std::span<const float> pattern, std::size_t start, std::span<float> out) {
   while (!out.empty()) {
     const std::size_t count = std::min(out.size(), pattern.size() - start);

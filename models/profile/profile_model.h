@@ -14,21 +14,23 @@
 
 namespace ringside {
 
-/// Emulates the compute of a network on an accelerator. It does no arithmetic, but every tensor has
-/// its real size, is awaited before its layer starts and becomes ready on a clock, in backward
-/// order. Buckets are really synchronised and updated.
+/// Emulates the compute of a network on an accelerator. It does no arithmetic. But every tensor has
+/// its real size, is awaited before its layer starts, and becomes ready at the right time, in
+/// backward order. Buckets are really synchronised and updated.
 ///
-/// The clock. A step computes for C = `compute_ms`: forward C/3, backward 2C/3. Layer l takes
-/// (C/3) m_l / sum(m) and (2C/3) m_l / sum(m), with m_l the multiply-accumulate operations of its
-/// forward pass; a layer's gradients are ready when its backward part ends. Time spent in Await
-/// moves everything behind it back (the accelerator stalls); time spent in Submit does not (the
-/// accelerator goes on). Deadlines are absolute, so what a sleep lasts too long is not added up,
-/// and waiting costs no CPU. C = 0: nothing waits.
+/// The clock. A step computes for C = `compute_ms`: forward C/3, backward 2C/3. Layer l takes (C/3)
+/// m_l / sum(m) in the forward pass and (2C/3) m_l / sum(m) in the backward pass, where m_l is the
+/// number of multiply-accumulate operations of its forward pass. A layer's gradients are ready when
+/// its backward part ends. Time spent in Await delays everything after it, because the accelerator
+/// stalls. Time spent in Submit delays nothing, because the accelerator goes on. Deadlines are
+/// absolute, so sleeps that last too long do not add up. Waiting costs no CPU. With C = 0 nothing
+/// waits.
 ///
-/// The gradients. Element i of tensor t is w x p((331 t + i) mod 16384), where p is a fixed table
-/// of multiples of 2^-20 below 2^-10 and w = samples x gradient_scale, the batch's weight; so the
-/// sum over ranks is the same table, and gradients stay the same from step to step. A tensor's
-/// gradient is refilled (the all-reduce before overwrote it) before its layer's time is waited for.
+/// The gradients. Element i of tensor t is w x p((331 t + i) mod 16384). Here p is a fixed table of
+/// multiples of 2^-20 below 2^-10, and w = samples x gradient_scale is the weight of the batch. So
+/// the sum over ranks is the same table, and gradients are the same in every step. The gradient of
+/// a tensor is written again before the model waits for the time of its layer, because the last
+/// all-reduce has overwritten it.
 ///
 /// The loss is 1 per sample: a positive constant, as nothing is learned.
 class ProfileModel : public Model, public EmulatedCompute {
@@ -39,7 +41,7 @@ class ProfileModel : public Model, public EmulatedCompute {
   ProfileModel(const Profile& profile, double compute_ms);
 
   std::span<const TensorSpec> Tensors() const override { return tensors_; }
-  /// Initial parameters are of the size of the gradients and the same for every seed.
+  /// Initial parameters are of the same order as the gradients, and equal for every seed.
   void Bind(FlatSpace& space, const BucketPlan& plan) override;
   double ForwardBackward(const Batch& batch, Strategy& strategy) override;
   Evaluation Evaluate(const Batch& batch) override;
@@ -69,7 +71,7 @@ class ProfileModel : public Model, public EmulatedCompute {
   std::vector<float> pattern_;       // p
   std::vector<float> weighted_;      // w x p
   float weight_ = 0;                 // of `weighted_`
-  Clock::time_point clock_;          // when the emulated compute so far ends
+  Clock::time_point clock_;          // when the emulated compute requested so far ends
   std::optional<Clock::time_point> forward_end_;
   const FlatSpace* space_ = nullptr;
   const BucketPlan* plan_ = nullptr;

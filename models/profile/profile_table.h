@@ -13,7 +13,7 @@ namespace ringside {
 struct ProfileEntry {
   std::string_view name;  ///< The name of the model: "profile:resnet50".
   std::string_view summary;
-  std::size_t parameters;  ///< As published; a test holds the profile against it.
+  std::size_t parameters;  ///< As published; a test compares the profile with it.
   Profile (*make)();
 };
 

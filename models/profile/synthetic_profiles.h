@@ -5,7 +5,8 @@
 
 namespace ringside {
 
-/// Makes 1,000 layers of one tensor of 4 KiB each: not a network, but a case for coalescing.
+/// Makes 1,000 layers of one tensor of 4 KiB each. It is not a real network, but a test case for
+/// combining small tensors into buckets.
 Profile SmallTensorsProfile();
 
 }  // namespace ringside

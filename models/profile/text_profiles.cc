@@ -1,9 +1,9 @@
-// Transformers of width 768 with 12 blocks, from the rules of their papers. A layer here is a
-// linear one with the normalisation beside it.
+// Transformers of width 768 with 12 blocks, built from the rules of their papers. A layer here is a
+// linear layer with the normalisation beside it.
 //
-// MACs for a sequence of T tokens: T x (elements of a weight) for a linear layer, 2 T^2 x width for
-// the attention itself (scores and their product with the values), counted with the layer that
-// makes query, key and value. Looking up an embedding counts as nothing.
+// MACs for a sequence of T tokens: T x (elements of the weight) for a linear layer, and 2 T^2 x
+// width for the attention itself (scores and their product with the values). The attention counts
+// with the layer that makes query, key and value. Looking up an embedding is not counted.
 #include "ringside/models/profile/text_profiles.h"
 
 #include <string>
@@ -38,7 +38,7 @@ void Append(std::vector<TensorSpec>& to, std::vector<TensorSpec> tensors) {
   for (TensorSpec& tensor : tensors) to.push_back(std::move(tensor));
 }
 
-// Normalisation behind each half of the block; query, key and value are three layers.
+// Normalisation after each half of the block. Query, key and value are three layers.
 void AppendBertBlock(Profile& profile, const std::string& name, std::size_t tokens) {
   for (const char* part : {".query", ".key", ".value"})
     profile.layers.push_back(LinearLayer(name + ".attention" + part, tokens, kWidth, kWidth));
@@ -50,14 +50,14 @@ void AppendBertBlock(Profile& profile, const std::string& name, std::size_t toke
   Append(profile.layers.back().tensors, NormTensors(name + ".norm"));
 }
 
-// Puts the normalisation before the layer that reads its result.
+// Adds the normalisation before the layer that reads its result.
 ProfileLayer AfterNorm(const std::string& norm, ProfileLayer layer) {
   std::vector<TensorSpec> tensors = NormTensors(norm);
   Append(tensors, std::move(layer.tensors));
   return {layer.macs, std::move(tensors)};
 }
 
-// Normalisation before each half of the block; query, key and value are one layer.
+// Normalisation before each half of the block. Query, key and value are one layer.
 void AppendGpt2Block(Profile& profile, const std::string& name, std::size_t tokens) {
   profile.layers.push_back(
       AfterNorm(name + ".ln_1", LinearLayer(name + ".attn.c_attn", tokens, kWidth, 3 * kWidth)));
@@ -92,8 +92,8 @@ Profile Gpt2Profile() {
   profile.layers.push_back({0, {{"wte", kVocabulary * kWidth}, {"wpe", kTokens * kWidth}}});
   for (std::size_t i = 0; i < kBlocks; ++i)
     AppendGpt2Block(profile, "h." + std::to_string(i), kTokens);
-  // The logits are made with the word embedding once more: compute here, but its gradient is final
-  // only when the backward pass has come back to the first layer.
+  // The logits use the word embedding again. The compute is here, but the gradient is final only
+  // when the backward pass has reached the first layer.
   profile.layers.push_back(
       {static_cast<double>(kTokens * kVocabulary * kWidth), NormTensors("ln_f")});
   return profile;

@@ -7,7 +7,7 @@
 
 namespace ringside {
 
-/// The models of `ringside` itself. Those that need libtorch are listed with an empty `make`.
+/// The models of `ringside` itself. Those that need libtorch have an empty `make`.
 std::span<const ModelEntry> ModelTable();
 
 }  // namespace ringside

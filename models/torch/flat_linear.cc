@@ -29,7 +29,7 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
     at::Tensor bias_grad = context->saved_data["bias_grad"].toTensor();
     at::mm_out(weight_grad, output_grad.t(), saved[0]);
     at::sum_out(bias_grad, output_grad, {0});
-    // The weight is still read here: only after this node may its bucket be submitted.
+    // This node still reads the weight, so its bucket may be submitted only afterwards.
     at::Tensor input_grad;
     if (context->saved_data["input_requires_grad"].toBool())
       input_grad = at::mm(output_grad, saved[1]);

@@ -8,10 +8,10 @@
 namespace ringside {
 
 /// input x weight^T + bias, for an input of samples x features. Its backward pass writes the
-/// gradients of weight and bias straight into `weight_grad` and `bias_grad` and hands autograd
-/// undefined ones, so no temporary of the weight's size is allocated, zeroed or copied.
+/// gradients of weight and bias straight into `weight_grad` and `bias_grad`, and gives autograd
+/// undefined gradients. So no temporary of the weight's size is allocated, zeroed or copied.
 ///
-/// A backward pass *overwrites* both, so a layer must be used only once a step.
+/// A backward pass *overwrites* both, so a layer may be used only once per step.
 at::Tensor FlatLinear(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
                       const at::Tensor& weight_grad, const at::Tensor& bias_grad);
 

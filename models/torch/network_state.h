@@ -27,34 +27,34 @@ struct Initial {
   double value = 0;
 };
 
-/// The parameters of a network, as views of a flat space, and its buffers, as views of a vector of
-/// its own. Layers declare them while they are made, in the order in which the forward pass reads
-/// them, and keep the index they get.
+/// The parameters of a network, as views of a flat space, and its buffers, as views of a separate
+/// vector. Layers declare them when they are made, in the order in which the forward pass reads
+/// them, and keep the index that they get.
 ///
-/// The flat order is the reverse of the order of declaration. That is the order in which the
-/// backward pass finishes them: autograd runs its nodes latest first, and a layer that declares
-/// (bias, weight) sees them finished as (weight, bias).
+/// The flat order is the reverse order of declaration. The backward pass finishes parameters in
+/// that order: autograd runs the latest nodes first, and a layer that declares (bias, weight) gets
+/// the gradients in the order (weight, bias).
 ///
 /// One thread.
 class NetworkState {
  public:
   /// Adds a parameter and returns its index.
   int AddParameter(std::string name, std::vector<std::int64_t> sizes, const Initial& initial);
-  /// Adds a buffer of `elements` floats, all `value`, and returns its index.
+  /// Adds a buffer of `elements` floats, all equal to `value`, and returns its index.
   int AddBuffer(std::size_t elements, float value);
 
   /// The tensors in flat order.
   std::vector<TensorSpec> Specs() const;
-  /// Makes the views and writes the initial values, which depend on the seed alone: they are drawn
-  /// from a generator of our own, in the order of declaration.
+  /// Makes the views and writes the initial values. They depend only on the seed: our own generator
+  /// draws them in the order of declaration.
   void Bind(FlatSpace& space, const BucketPlan& plan, std::uint64_t seed);
 
-  /// Call before a forward pass that trains: reads await their buckets in `tracker`. Null: reads do
-  /// not wait.
+  /// Call this before a forward pass that trains. Reads then await their buckets in `tracker`.
+  /// Null: reads do not wait.
   void set_tracker(BucketTracker* tracker) { tracker_ = tracker; }
 
   int parameters() const { return static_cast<int>(parameters_.size()); }
-  /// The parameter for use in a forward pass; a leaf of the autograd graph.
+  /// The parameter for use in a forward pass: a leaf of the autograd graph.
   const at::Tensor& Read(int parameter) const;
   /// The same, without waiting.
   const at::Tensor& value(int parameter) const { return At(parameter).value; }

@@ -1,11 +1,11 @@
 // The backward pass and the hooks.
 //
-// A post hook on the gradient accumulator of every parameter fires once a step, when the gradient
-// is final and no earlier node of the backward pass will read the parameter again. A linear layer
-// has written its gradients to the flat space by then (flat_linear.h) and autograd carries
-// undefined ones. For the others autograd leaves the gradient it computed in `grad` (it moves it
-// there, as `grad` was undefined), and the hook copies it once into the flat space: one read and
-// one write, where accumulating into the flat space would cost a fill, two reads and a write.
+// Every parameter has a post hook on its gradient accumulator. The hook runs once per step, when
+// the gradient is final and no earlier node of the backward pass will read the parameter again. A
+// linear layer has then already written its gradients to the flat space (flat_linear.h), and
+// autograd has undefined ones. For the other layers autograd leaves the gradient in `grad`, and the
+// hook copies it once into the flat space. That is one read and one write; accumulating into the
+// flat space would take a fill, two reads and a write.
 #include "ringside/models/torch/torch_model.h"
 
 #include <ATen/ATen.h>
@@ -45,8 +45,8 @@ class PostHook : public torch::autograd::FunctionPostHook {
   std::function<void()> call_;
 };
 
-// OpenBLAS with its own threads does not follow libtorch's setting. Other BLAS libraries follow it
-// and lack this symbol.
+// The threads of OpenBLAS do not follow libtorch's setting. Other BLAS libraries follow it and do
+// not have this symbol.
 void SetComputeThreads(int threads) {
   at::set_num_threads(threads);
   using SetThreads = void (*)(int);
@@ -98,7 +98,7 @@ class TorchModel : public Model {
   FlatSpace* space_ = nullptr;
   std::optional<BucketTracker> tracker_;
   std::optional<std::chrono::steady_clock::time_point> forward_end_;
-  // Autograd holds accumulators weakly; without these the hooks would be gone after a step.
+  // Autograd holds accumulators only weakly. These references keep the hooks after the first step.
   std::vector<std::shared_ptr<torch::autograd::Node>> accumulators_;
 };
 

@@ -12,14 +12,14 @@ namespace ringside {
 /// Makes a model that computes `network` with libtorch: classification of the samples of `options`
 /// with the cross-entropy loss.
 ///
-/// Parameters are views of the flat space. A linear layer's gradients are written there directly;
-/// those of convolutions and batch normalisation are allocated by autograd and copied there once,
-/// when they are final (docs/decisions/0008). Buckets are submitted from hooks of autograd while
-/// the backward pass goes on, on the calling thread.
+/// Parameters are views of the flat space. The gradients of a linear layer are written there
+/// directly. Autograd allocates the gradients of convolutions and batch normalisation; they are
+/// copied there once, when they are final (docs/decisions/0008). Hooks of autograd submit buckets
+/// during the backward pass, on the calling thread.
 ///
 /// Sets the number of compute threads of the whole process (libtorch, OpenBLAS) to
-/// `options.threads`: one model a process is meant. Errors of libtorch come out as
-/// `InternalError`; those of the strategy as they are.
+/// `options.threads`, so a process should have only one model. Errors of libtorch become
+/// `InternalError`; those of the strategy are not changed.
 std::unique_ptr<Model> MakeTorchModel(const Network& network, const ModelOptions& options);
 
 }  // namespace ringside

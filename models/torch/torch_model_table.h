@@ -8,11 +8,11 @@
 
 namespace ringside {
 
-/// The models that need libtorch, with their factories: the entries that `ModelTable()` lists
-/// without them, in the same order. In library `ringside_torch_models`.
+/// The models that need libtorch, with their factories. They are the entries that `ModelTable()`
+/// lists without factories, in the same order. In library `ringside_torch_models`.
 std::span<const ModelEntry> TorchModelTable();
 
-/// The same, as a program adds them to its extensions.
+/// The same models, in the form in which a program adds them to its extensions.
 inline std::vector<ModelEntry> TorchModels() {
   return {TorchModelTable().begin(), TorchModelTable().end()};
 }

@@ -1,12 +1,12 @@
 // Steps and bytes, for P = 2^k <= N < 2^(k+1) and R = N - P.
 //
 // PowerOfTwoFold (pairwise.h): R ranks send all M bytes to their fold partners. P ranks are left.
-// Halving: in step i = 0..k-1 a rank and its partner, whose numbers differ in bit i, each keep one
-// half of the range they share, send the other, add what comes. Doubling: the same steps backwards;
-// each sends the range it has finished and receives the partner's. Unfold: the odd ranks send all M
-// bytes back.
+// Halving: in step i = 0..k-1 a rank works with the partner whose number differs in bit i. Each of
+// the two keeps one half of the range that they share, sends the other half, and adds what it
+// receives. Doubling: the same steps in reverse order; each sends the range that it has finished
+// and receives the partner's. Unfold: the odd ranks send all M bytes back.
 //
-// 2k steps and 2(P-1)/P M in each direction; two more steps of M where R > 0.
+// 2k steps and 2(P-1)/P M in each direction. If R > 0, two more steps of M.
 #include "ringside/ring/algorithms/halving_doubling.h"
 
 #include <array>

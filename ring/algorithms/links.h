@@ -9,20 +9,20 @@
 namespace ringside {
 
 /// Ordered, reliable connections from this rank to others. The algorithms of this folder use only
-/// this interface, so they run over sockets and, in a test, over queues. Used by one thread at a
-/// time. Sends and receives throw `CommError` that names the peer.
+/// this interface. So they run over sockets and, in a test, over queues. One thread at a time may
+/// use it. Sends and receives throw `CommError` that names the peer.
 ///
 /// The algorithms handle bytes. They sum elements of `element_bytes()` each: floats, unless a
-/// decorator says otherwise (encoded_links.h).
+/// decorator changes it (encoded_links.h).
 ///
-/// A connection holds up to `window_bytes()` of unread messages; a `Send` beyond that may block
-/// until the peer receives. The algorithms stay within the window, so no cycle of ranks can wait
-/// for each other. Ranks may have windows of different sizes.
+/// A connection holds up to `window_bytes()` of unread messages. A `Send` beyond that may block
+/// until the peer receives. The algorithms stay within the window, so ranks cannot wait for each
+/// other in a cycle. Ranks may have windows of different sizes.
 class Links {
  public:
-  /// Message size of pipelined transfers: with Gloo's header it fills one packet of a loopback
-  /// device (64 KiB) without spilling a few bytes into a second, which costs a wake-up and doubles
-  /// the CPU of an all-reduce.
+  /// Message size of pipelined transfers. With Gloo's header a message fills one packet of a
+  /// loopback device (64 KiB). A few bytes more would need a second packet, which costs a wake-up
+  /// and doubles the CPU time of an all-reduce.
   static constexpr std::size_t kSegmentBytes = std::size_t{63} << 10;
   /// Small enough for the 208 KiB that Linux grants a socket's send buffer by default.
   static constexpr std::size_t kLeastWindowBytes = 3 * kSegmentBytes;
@@ -41,9 +41,10 @@ class Links {
   /// Receives the peer's next message, which is exactly as long as `data`.
   virtual void Receive(int peer, std::span<std::byte> data) = 0;
 
-  /// Algorithms cut data only at multiples of so many bytes. Divides a segment.
+  /// Algorithms cut data only at multiples of this number of bytes. It divides a segment.
   virtual std::size_t element_bytes() const { return sizeof(float); }
-  /// Adds the peer's next message to `data`, at most a segment. `scratch` is at least as long.
+  /// Receives the peer's next message, at most a segment, and adds it to `data`. `scratch` is at
+  /// least as long.
   virtual void ReceiveAdd(int peer, std::span<std::byte> data, std::span<std::byte> scratch);
 };
 
@@ -59,14 +60,14 @@ std::span<Byte> Segment(std::span<Byte> range, std::size_t index) {
   return range.subspan(begin, std::min(Links::kSegmentBytes, range.size() - begin));
 }
 
-/// How many messages a rank may send ahead of what it has received. Together with the message being
-/// sent they fill a connection's window.
+/// How many messages a rank may send before it has received the same number. Together with the
+/// message that is being sent they fill a connection's window.
 inline std::size_t SegmentsAhead(const Links& links) {
   return links.window_bytes() / Links::kSegmentBytes - 1;
 }
 
-/// sum[i] += term[i]. The spans are equally long and disjoint. Vectorised; one IEEE addition per
-/// element, so the bits do not depend on the instruction set.
+/// sum[i] += term[i]. The spans have the same length and are disjoint. Vectorised. Each element
+/// takes one IEEE addition, so the bits do not depend on the instruction set.
 void AddInto(std::span<float> sum, std::span<const float> term);
 
 }  // namespace ringside

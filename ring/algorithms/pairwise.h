@@ -9,11 +9,13 @@
 
 namespace ringside {
 
-/// The common parts of algorithms whose ranks work in pairs: the pairs, and a pair's step.
+/// The common parts of algorithms whose ranks work in pairs: the choice of the pairs, and the step
+/// of a pair.
 
-/// Lets algorithms that pair ranks by the bits of their numbers run on any number of ranks N. For P
-/// = 2^k <= N < 2^(k+1) and R = N - P, each even rank below 2R gives its data to the next rank and
-/// gets the result back. The P other ranks are active and get new numbers.
+/// Pairing ranks by the bits of their numbers needs a power of two. This makes it work for any
+/// number of ranks N. For P = 2^k <= N < 2^(k+1) and R = N - P, each even rank below 2R gives its
+/// data to the next rank and gets the result back. The other P ranks are active and get new
+/// numbers.
 struct PowerOfTwoFold {
   int active = 1;   ///< P: number of active ranks.
   int folded = 0;   ///< R: number of other ranks.
@@ -32,17 +34,17 @@ struct PowerOfTwoFold {
 /// Returns the ranks that a rank needs links to: its `fold_partner` and all its partners.
 std::vector<int> FoldPeers(int rank, int world);
 
-/// Runs before the algorithm: a folded rank sends all its data, and its `fold_partner` adds them to
-/// its own. Costs one step of all bytes in one direction. `scratch` holds at least a segment.
+/// Runs before the algorithm: a folded rank sends all its data, and its `fold_partner` adds it to
+/// its own data. Takes one step of all bytes in one direction. `scratch` holds at least a segment.
 void FoldIn(Links& links, const PowerOfTwoFold& fold, std::span<std::byte> data,
             std::span<std::byte> scratch);
 /// Runs after the algorithm: sends the result back to the folded rank.
 void FoldOut(Links& links, const PowerOfTwoFold& fold, std::span<std::byte> data);
 
-/// One step of a pair: sends `out` and receives `in` at the same time, in segments, sending a few
-/// of them ahead. The peer does the same. With scratch space, at least a segment, it adds what it
-/// receives to `in`; without, it replaces `in`. `out` and `in` are disjoint or the same: a segment
-/// is sent before it is changed.
+/// One step of a pair: sends `out` and receives `in` at the same time, in segments, a few of them
+/// ahead. The peer does the same. With scratch space, at least a segment, it adds what it receives
+/// to `in`. Without scratch space it replaces `in`. `out` and `in` are disjoint or the same; a
+/// segment is sent before it is changed.
 void PipelinedSendReceive(Links& links, int peer, std::span<const std::byte> out,
                           std::span<std::byte> in, std::span<std::byte> scratch);
 

@@ -1,12 +1,13 @@
 // Steps and bytes, for P = 2^k <= N < 2^(k+1) and R = N - P.
 //
 // PowerOfTwoFold (pairwise.h): R ranks send all M bytes to their fold partners. In step i = 0..k-1
-// a rank and its partner, whose numbers differ in bit i, exchange all and add. Unfold.
+// a rank exchanges everything with the partner whose number differs in bit i, and adds. Then
+// unfold.
 //
-// k steps of M in each direction; two more where R > 0.
+// k steps of M in each direction. If R > 0, two more steps.
 //
-// After step i all ranks whose numbers agree above bit i hold the same bits: partners add the same
-// two vectors, in either order, and IEEE addition commutes.
+// After step i, all ranks whose numbers agree above bit i have the same bits: partners add the same
+// two vectors, and the order of two terms does not change an IEEE sum.
 #include "ringside/ring/algorithms/recursive_doubling.h"
 
 #include "ringside/ring/algorithms/pairwise.h"

@@ -1,25 +1,26 @@
-// Steps and bytes. Data are cut into N chunks; in step t rank r sends chunk r-t to its right and
-// receives chunk r-t-1 from its left (all modulo N). In the first N-1 steps the received chunk is
-// added to one's own (reduce-scatter), in the next N-1 it replaces one's own (all-gather): 2(N-1)
-// steps, 2(N-1)/N of the data in each direction.
+// Steps and bytes. The data is cut into N chunks. In step t rank r sends chunk r-t to its right
+// neighbour and receives chunk r-t-1 from its left one (all modulo N). In the first N-1 steps
+// (reduce-scatter) a rank adds the received chunk to its own. In the next N-1 steps (all-gather)
+// the received chunk replaces its own. Together 2(N-1) steps and 2(N-1)/N of the data in each
+// direction.
 //
-// Chunks travel in segments. Number them through all steps: segment k can be sent as soon as
-// segment k - S has been received, S being the segments of a chunk. Sending runs up to
-// `SegmentsAhead` segments ahead of receiving, so the wire has work while this rank adds, across
-// the borders of steps too.
+// Chunks are sent in segments, which are numbered through all steps. A chunk has S segments, and
+// segment k can be sent when segment k - S has been received. Sending runs up to `SegmentsAhead`
+// segments ahead of receiving, also from one step to the next. So the link stays busy while this
+// rank adds.
 #include "ringside/ring/algorithms/ring_algorithms.h"
 
 namespace ringside {
 namespace {
 
-/// The data that the ring sends: `world` chunks, cut at multiples of `element_bytes`.
+/// The data that the ring sends: `world` chunks, which are cut at multiples of `element_bytes`.
 struct Rotation {
   std::span<std::byte> data;
   std::size_t element_bytes = 1;
   int rank = 0;
   int world = 1;
   int steps = 0;           ///< Number of all steps.
-  int reducing_steps = 0;  ///< How many of them, the first ones, add.
+  int reducing_steps = 0;  ///< Number of steps that add: the first ones.
 
   std::size_t ChunkBegin(std::size_t chunk) const {
     const std::size_t elements = data.size() / element_bytes;

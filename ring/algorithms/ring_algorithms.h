@@ -13,7 +13,7 @@ namespace ringside {
 /// Pipelined algorithms on a ring: rank r sends to r+1 and receives from r-1. `world` >= 2. All are
 /// collective and need links to both neighbours.
 
-/// Returns the two neighbours; in a world of two, the same one twice.
+/// Returns the two neighbours. In a world of two both are the same rank.
 std::vector<int> RingPeers(int rank, int world);
 
 /// The sum: reduce-scatter, then all-gather (Patarasuk and Yuan, 2009). Chunk c is summed in the
@@ -21,8 +21,8 @@ std::vector<int> RingPeers(int rank, int world);
 /// the data.
 extern const LinkAlgorithm kRingAlgorithm;
 
-/// Gathers one block per rank. `blocks` holds N equally long blocks; rank r has filled the r-th
-/// before the call, and all are filled after it. Sends and receives (N-1)/N of `blocks`.
+/// Gathers one block per rank. `blocks` holds N blocks of the same length. Before the call rank r
+/// has filled block r; after it all blocks are filled. Sends and receives (N-1)/N of `blocks`.
 void RingAllGather(Links& links, int rank, int world, std::span<std::byte> blocks);
 
 /// Copies the root's `data` to all ranks, from neighbour to neighbour, segment by segment.

@@ -1,16 +1,17 @@
-// Steps and bytes. Each of two trees carries half of the data, in segments: up, every inner node
-// adds its children's segment to its own and sends the sum to its parent; down, it passes the
-// root's on to its children. 2 floor(log2 N) steps. An inner node with a parent and two children
-// sends and receives 3/2 M there, and 1/2 M as a leaf of the other tree: 2 M, the most there is.
+// Steps and bytes. Each of two trees carries half of the data, in segments. On the way up, every
+// inner node adds its children's segments to its own and sends the sum to its parent. On the way
+// down, it passes the root's segment on to its children. 2 floor(log2 N) steps. An inner node with
+// a parent and two children sends and receives 3/2 M in that tree, and 1/2 M as a leaf of the other
+// tree. That is 2 M, the maximum.
 //
-// Every rank goes through the same list of turns: for k = 0, 1, ... segment k up the first tree,
-// up the second, segment k - `kLag` down the first, down the second. The lag lets a segment reach
-// the root while further ones are on their way.
+// Every rank goes through the same list of turns. For k = 0, 1, ...: segment k up the first tree,
+// segment k up the second, segment k - `kLag` down the first, segment k - `kLag` down the second.
+// The lag lets one segment reach the root while later ones are still moving up.
 //
-// No cycle of ranks waits for each other, however small the windows: a rank waits only for ranks at
-// the same turn or an earlier one, so all ranks of a cycle would be at the same turn. A turn uses
-// the edges of one tree. There a cycle is two neighbours, but in a turn one only sends and the
-// other only receives.
+// Ranks never wait for each other in a cycle, however small the windows are. A rank waits only for
+// ranks at the same turn or an earlier one, so all ranks of a cycle would be at the same turn. A
+// turn uses the edges of one tree. A cycle in a tree can only be two neighbours, but in one turn
+// one of them only sends and the other only receives.
 #include "ringside/ring/algorithms/tree_all_reduce.h"
 
 #include <array>
@@ -20,10 +21,11 @@
 namespace ringside {
 namespace {
 
-/// How many segments go up a tree before the first comes down.
+/// The number of segments that go up a tree before the first one comes down.
 constexpr std::size_t kLag = 4;
 
-/// Below this size the first tree carries all: a second message costs more than half of the bytes.
+/// Below this size the first tree carries everything: a second message would cost more than half of
+/// the bytes.
 constexpr std::size_t kLeastToSplit = 32 << 10;
 
 struct Half {

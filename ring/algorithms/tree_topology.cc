@@ -12,7 +12,7 @@ struct Subtree {
   int end = 0;
 
   bool empty() const { return begin > end; }
-  /// The left subtree is complete, so the root lies a power of two from the start.
+  /// The left subtree is complete, so the distance from the start to the root is a power of two.
   int root() const {
     return begin - 1 + static_cast<int>(std::bit_floor(static_cast<unsigned>(end - begin + 1)));
   }
@@ -20,7 +20,7 @@ struct Subtree {
   Subtree right() const { return {root() + 1, end}; }
 };
 
-/// Of a position 1..world, as positions.
+/// The parent and children of a position 1..world, as positions.
 TreeNeighbors NeighborsOf(int position, int world) {
   TreeNeighbors place;
   Subtree tree{1, world};

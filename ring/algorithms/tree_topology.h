@@ -30,11 +30,12 @@ struct TreeNeighbors {
 };
 
 /// Returns a rank's neighbours in two binary trees of height floor(log2 N). Every rank is an inner
-/// node of at most one (Sanders, Speck and Traeff, 2009; the numbering is NCCL's, from 2.4 on). So
-/// when each tree carries half of the data, all links are used equally.
+/// node of at most one tree (Sanders, Speck and Traeff, 2009; the numbering is that of NCCL since
+/// 2.4). So when each tree carries half of the data, all links are used equally.
 ///
-/// The first tree is an in-order tree over the positions 1..N: odd positions are leaves. The second
-/// is the first one mirrored (N even) or shifted by one (N odd); both swap odd and even.
+/// The first tree is an in-order tree over the positions 1..N, whose leaves are the odd positions.
+/// The second tree is the first one mirrored (N even) or shifted by one (N odd). Both changes swap
+/// odd and even.
 std::array<TreeNeighbors, 2> DoubleTree(int rank, int world);
 
 /// Returns all neighbours of a rank in both trees.
