@@ -5,7 +5,7 @@
 namespace ringside {
 namespace {
 
-/// Piece size: the same on every host, wherever the vectors lie.
+/// The size of a piece. It is the same on every host, wherever the vectors are.
 BucketMessage ShareIn(const BucketMessage& piece, int shares, int index) {
   const auto cut = [&](int at) {
     return piece.data.size() * static_cast<std::size_t>(std::min(at, shares)) /

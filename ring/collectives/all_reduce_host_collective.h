@@ -11,9 +11,9 @@
 
 namespace ringside {
 
-/// Lets any collective among the workers of a host serve inside a hierarchy. It sums whole pieces,
-/// takes this rank's chunk, and later broadcasts chunk by chunk. Inside the host that is twice the
-/// traffic of a collective that can stop half-way; across hosts it is the same.
+/// Makes any collective among the workers of a host usable in a hierarchy. It sums whole pieces,
+/// takes this rank's chunk, and later broadcasts chunk by chunk. Inside the host this moves twice
+/// the bytes of a collective that can stop half-way. Between hosts it moves the same.
 class AllReduceHostCollective : public HostCollective {
  public:
   /// `rank` is this worker's rank in `inner`.

@@ -18,11 +18,11 @@ constexpr std::size_t kLeastBytes = 4 << 10;
 constexpr std::size_t kGrowth = 8;
 constexpr std::size_t kMostBytes = 16 << 20;
 
-/// After so many seconds of sums no further size and no second round begins.
+/// After this many seconds of sums, no further size and no second round begins.
 constexpr double kBudget = 1.0;
 /// Seconds of one round of one algorithm at one size.
 constexpr double kRoundSeconds = 0.005;
-constexpr int kRounds = 3;  // the best one counts: other load on the machine is no cost of ours
+constexpr int kRounds = 3;  // the best one counts: other load on the machine should not matter
 
 std::vector<const LinkAlgorithm*> AlgorithmsFor(const CodecOptions& codec) {
   const bool on_the_way = codec.entry->scheme == AggregationScheme::kReencodedPerHop;
@@ -85,7 +85,7 @@ AutoCollective::AutoCollective(const CollectiveContext& context)
 void AutoCollective::Prepare(const FlatSpace& space, const BucketPlan& plan) {
   if (gloo_.workers() == 1) return;
   if (hierarchy_ != nullptr) hierarchy_->Prepare(space, plan);
-  std::vector<float> small;  // zeros, as the gradients are before the first step: sums stay finite
+  std::vector<float> small;  // zeros, like gradients before the first step: sums stay finite
   double spent = 0;
   for (const std::size_t bytes : SizesFor(plan)) {
     const std::size_t elements = bytes / sizeof(float);

@@ -14,27 +14,27 @@
 
 namespace ringside {
 
-/// Sums in the way that was fastest for a message of that size between these ranks: with one of the
-/// algorithms over Gloo or, where several workers are on a host, through its memory (hierarchical;
-/// on one host that is shared memory alone). `Prepare` times all ways. Each time is the maximum
-/// over ranks, so all ranks decide alike. Before `Prepare` it sums with the ring.
+/// Sums in the way that was fastest between these ranks for a message of that size. The ways are
+/// the algorithms over Gloo and, where several workers are on a host, the memory of that host
+/// (hierarchical; with one host only shared memory). `Prepare` times all ways. Each time is the
+/// maximum over ranks, so all ranks decide alike. Before `Prepare` it sums with the ring.
 ///
-/// The algorithms add in different orders: two runs have the same bits only if they choose the
-/// same.
+/// The algorithms add in different orders. Two runs have the same bits only if they choose the same
+/// algorithms.
 class AutoCollective : public EncodableCollective {
  public:
   /// Collective, like `GlooCollective`. If sums are to be encoded between ranks, it leaves out the
-  /// hierarchy and all algorithms that cannot do that.
+  /// hierarchy and all algorithms that do not support that.
   explicit AutoCollective(const CollectiveContext& context);
 
-  /// Collective. Takes up to about a second on all but slow links: tries growing sizes, up to the
-  /// largest bucket's, while there is time.
+  /// Collective. Takes up to about a second, except on slow links. Tries growing sizes, up to the
+  /// size of the largest bucket, while there is time.
   void Prepare(const FlatSpace& space, const BucketPlan& plan) override;
   void AllReduceSum(const BucketMessage& message) override;
   void PrepareEncoded(const BucketPlan& plan, const Codec& codec) override {
     gloo_.PrepareEncoded(plan, codec);
   }
-  /// Chooses by the encoded size.
+  /// Chooses the way by the encoded size.
   void AllReduceEncoded(const BucketMessage& message, Codec& codec) override;
   void Broadcast(std::span<std::byte> data, int root) override { gloo_.Broadcast(data, root); }
   void AllGatherInto(std::span<const std::byte> mine, std::vector<std::byte>& all) override {
@@ -44,7 +44,7 @@ class AutoCollective : public EncodableCollective {
   std::string Notes() const override;
 
  private:
-  /// Returns the index of the way to sum so many bytes.
+  /// Returns the index of the way to sum `bytes`.
   std::size_t ChooseAlgorithm(std::size_t bytes) const;
   void Sum(std::size_t way, const BucketMessage& message);
   /// Returns the slowest rank's seconds for one sum: the same on every rank.

@@ -1,9 +1,9 @@
-// Steps and bytes, of N workers, c bytes of encoded gradients a worker:
-//   on the way       as of the algorithm (encoded_links.h), of c bytes
-//   gathered         N-1 steps, (N-1) c
-//   PowerSGD         two sums, of P and of Q: c is both factors, 2(N-1)/N c in all on a ring
-// A second encoding of the sum, as around the ring, would send fewer bytes of top-k and sign from
-// three workers on, but it would lose again what these two lose most of.
+// Steps and bytes of N workers whose encoded gradients have c bytes each:
+//   encoded partial sums   as the algorithm (encoded_links.h), with c bytes
+//   gathered encodings     N-1 steps, (N-1) c
+//   PowerSGD               two sums, of P and of Q; c is both factors, on a ring 2(N-1)/N c
+// A second encoding of the sum, as around a ring, would send fewer bytes of top-k and sign from
+// three workers on. But it would lose the same information again, and these two codecs lose most.
 #include "ringside/ring/collectives/codec_collective.h"
 
 #include <fmt/format.h>
@@ -92,12 +92,12 @@ class CollectiveDecorator : public Collective {
   std::string Notes() const override { return inner_ == nullptr ? "" : inner_->Notes(); }
 
  protected:
-  /// Rethrows an earlier failure.
+  /// Throws an earlier failure again.
   Collective& inner() {
     failure_.Check();
     return *inner_;
   }
-  /// Closes the connections and throws the error, now and from every later call.
+  /// Closes the connections and throws the error. Every later call throws it too.
   [[noreturn]] void Fail(const CommError& error) {
     traffic_ = inner_->traffic();
     inner_.reset();
@@ -115,7 +115,7 @@ class CollectiveDecorator : public Collective {
  private:
   std::unique_ptr<Collective> inner_;  // null after a failure
   FailureLatch failure_;
-  Traffic traffic_;  // the total at the failure
+  Traffic traffic_;  // the bytes moved until the failure
 };
 
 class AllGatherCodecCollective : public CollectiveDecorator {
@@ -211,13 +211,13 @@ class PowerSgdCollective : public CollectiveDecorator {
   }
 
  private:
-  /// Sums `factor`, which is sent instead of the bucket.
+  /// Sums `factor`, which ranks send instead of the bucket.
   void SumFactor(const BucketMessage& message, std::span<float> factor) {
     inner().AllReduceSum({factor, message.offset, message.bucket, message.step});
   }
 
-  /// The same error feedback as `ErrorFeedbackCodec`'s: the gradient is added to the residual, and
-  /// what this worker's factors represent is subtracted.
+  /// The same error feedback as that of `ErrorFeedbackCodec`: adds the residual to the gradient,
+  /// then subtracts what this worker's factors represent.
   std::span<float> AddToResidual(const BucketMessage& message) {
     const auto residual = std::span(residual_).subspan(message.offset, message.data.size());
     AddInto(residual, message.data);

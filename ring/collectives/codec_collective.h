@@ -12,9 +12,9 @@
 
 namespace ringside {
 
-/// Makes the collective of `entry`, whose sums of gradients are encoded as `context.options.codec`
-/// says. It is the plain one for fp32, and in a world of one, where nothing is sent. Broadcasts and
-/// gathers are never encoded. All ranks hold the same bits after a sum.
+/// Makes the collective of `entry` with sums of gradients encoded as `context.options.codec` says.
+/// For fp32, and in a world of one, it is the plain collective. Broadcasts and gathers are never
+/// encoded. After a sum all ranks have the same bits.
 ///
 /// With fp16, bf16 and int8 each rank decodes, adds and encodes again (encoded_links.h); `entry`
 /// must support that. The other three work on any collective: top-k and sign encodings are gathered

@@ -7,7 +7,8 @@
 
 namespace ringside {
 
-/// The times of every way to sum, by size. `auto` decides by it. Equal tables give equal decisions.
+/// The measured times of every way to sum, by size. `auto` decides with it. Equal tables give equal
+/// decisions.
 class CostTable {
  public:
   /// One entry per way to sum.
@@ -17,9 +18,9 @@ class CostTable {
   void Add(std::size_t bytes, std::vector<double> seconds);
 
   bool empty() const { return rows_.empty(); }
-  /// Linear between two sizes; proportional beyond the last; constant below the first.
+  /// Linear between two sizes, proportional above the last one, constant below the first one.
   double Seconds(std::size_t way, std::size_t bytes) const;
-  /// Returns the way with the least time; of equals the first. The table must not be empty.
+  /// Returns the way with the least time; among equals, the first one. The table must not be empty.
   std::size_t Cheapest(std::size_t bytes) const;
   /// Text for people: for every size the cheapest way, its time, and the times of the others.
   std::string Describe() const;

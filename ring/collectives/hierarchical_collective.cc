@@ -1,5 +1,6 @@
-// Steps and bytes, H hosts of G workers, M bytes: within a host 2 M per worker through its memory;
-// over a host's link 2(H-1)/H M in each direction, in G rings of 2(H-1) steps that run at once.
+// Steps and bytes for H hosts of G workers and M bytes. Within a host: 2 M per worker through its
+// memory. Over a host's link: 2(H-1)/H M in each direction, in G rings at the same time, each of
+// 2(H-1) steps.
 #include "ringside/ring/collectives/hierarchical_collective.h"
 
 #include <fmt/format.h>
@@ -79,11 +80,12 @@ void HierarchicalCollective::AllGatherInto(std::span<const std::byte> mine,
   });
 }
 
-/// Gathers one block per host, equally long: its workers' bytes, in the order of their ranks there.
+/// Gathers one block per host, of the same length: the bytes of its workers, by their rank on the
+/// host.
 void HierarchicalCollective::GatherHosts(std::span<const std::byte> mine) {
   std::size_t largest = 0;
   for (const auto& host : map_.hosts) largest = std::max(largest, host.size());
-  block_.resize(largest * mine.size() + 1);  // never empty: it is a barrier too
+  block_.resize(largest * mine.size() + 1);  // never empty, because it is also a barrier
   blocks_.resize(block_.size() * map_.hosts.size());
   inner_->AllGatherInto(mine, here_);
   std::ranges::copy(here_, block_.begin());

@@ -15,8 +15,8 @@
 
 namespace ringside {
 
-/// The parts of a hierarchy. Every host cuts sums into as many chunks as the smallest host has
-/// workers. Rank r of a host has the r-th, if there is one. Ranks with the same chunk form a lane.
+/// The parts of a hierarchy. Every host cuts a sum into as many chunks as the smallest host has
+/// workers. Rank r of a host has chunk r, if there is one. Ranks with the same chunk form a lane.
 struct HierarchyParts {
   HostMap map;
   std::unique_ptr<HostCollective> inner;  ///< Among this host's workers.
@@ -25,15 +25,15 @@ struct HierarchyParts {
   std::unique_ptr<Collective> outer;
 };
 
-/// Sums within every host first, so that each element crosses a host's link once for all its
-/// workers: a reduce-scatter on the host, an all-reduce over the hosts in every lane at once, an
-/// all-gather on the host. With H hosts and M bytes, the lanes of a host together send, and
-/// receive, 2(H-1)/H M when `outer` is a ring.
+/// Sums within every host first, so that each element crosses a host's link only once for all its
+/// workers. Three parts: a reduce-scatter on each host, an all-reduce over the hosts in all lanes
+/// at the same time, an all-gather on each host. With H hosts and M bytes, the lanes of a host
+/// together send 2(H-1)/H M when `outer` is a ring, and receive the same.
 ///
-/// Knows neither shared memory nor sockets.
+/// It depends on neither shared memory nor sockets.
 class HierarchicalCollective : public Collective {
  public:
-  /// Borrows `store`, where a rank that fails writes, under `prefix`, which peer it missed.
+  /// Borrows `store`. A rank that fails writes there, under `prefix`, which peer it missed.
   HierarchicalCollective(HierarchyParts parts, int rank, Store& store, std::string prefix);
 
   void Prepare(const FlatSpace& space, const BucketPlan& plan) override;

@@ -12,7 +12,7 @@ namespace ringside {
 
 /// One rank's input to one sum: a bucket, or a piece of it, in one step. Borrows the data.
 struct BucketMessage {
-  /// The `bucket` of a sum without a bucket, such as a trial before the first step.
+  /// The `bucket` of a sum that belongs to no bucket, such as a trial before the first step.
   static constexpr int kNoBucket = -1;
 
   std::span<float> data;   ///< Holds the sum afterwards.
@@ -28,9 +28,9 @@ struct BucketMessage {
   }
 };
 
-/// Throws an `InternalError` that names the bucket unless `message` is a whole bucket of `plan`.
+/// Throws an `InternalError` that names the bucket, unless `message` is a whole bucket of `plan`.
 void CheckIsBucket(const BucketMessage& message, const BucketPlan& plan);
-/// Throws the same unless `message` is a part of a bucket of `plan`.
+/// Throws the same error unless `message` is a part of a bucket of `plan`.
 void CheckIsInBucket(const BucketMessage& message, const BucketPlan& plan);
 
 }  // namespace ringside

@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// Payload bytes that this rank has given to the transport and taken from it.
+/// Payload bytes that this rank has given to the transport and received from it.
 struct Traffic {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
@@ -21,9 +21,9 @@ struct Traffic {
 
 /// Communication among all ranks, for strategies of the ring family. All calls are collective:
 /// every rank makes the same calls with the same sizes in the same order, one at a time, on one
-/// thread. Throws a `CommError` that names the peer and the operation; then every later call
-/// throws, too. Destruction closes the connections: after a successful call that all ranks leave
-/// together (`AllGather`) nothing is lost; otherwise the peers fail.
+/// thread. A failure throws a `CommError` that names the peer and the operation; then every later
+/// call throws too. Destruction closes the connections. After a successful `AllGather`, which all
+/// ranks leave together, nothing is lost. Otherwise the peers fail.
 class Collective {
  public:
   virtual ~Collective() = default;
@@ -33,13 +33,13 @@ class Collective {
   /// (codec_collective.h) need the plan, and their sums throw `InternalError` before it.
   virtual void Prepare(const FlatSpace&, const BucketPlan&) {}
   /// Sums element by element over all ranks, in place, in fp32. The bits are the same on every
-  /// rank, and in every run where this project fixes the algorithm. Errors name the bucket and the
-  /// step.
+  /// rank. They are the same in every run if Ringside fixes the algorithm. Errors name the bucket
+  /// and the step.
   virtual void AllReduceSum(const BucketMessage& message) = 0;
   /// Copies the root's bytes to all ranks, in place.
   virtual void Broadcast(std::span<std::byte> data, int root) = 0;
-  /// Gathers equally many bytes from every rank into `all`, by rank. Resizes `all`, so a caller who
-  /// passes the same vector again allocates nothing. A barrier.
+  /// Gathers the same number of bytes from every rank into `all`, by rank. It resizes `all`, so a
+  /// caller who reuses a vector allocates nothing. It is a barrier.
   virtual void AllGatherInto(std::span<const std::byte> mine, std::vector<std::byte>& all) = 0;
   /// Does the same and returns the bytes.
   std::vector<std::byte> AllGather(std::span<const std::byte> mine) {
@@ -49,7 +49,7 @@ class Collective {
   }
   /// The bytes of all calls so far.
   virtual Traffic traffic() const = 0;
-  /// Describes what `Prepare` decided, for the run's summary; may be empty.
+  /// Text about what `Prepare` decided, for the run's summary. May be empty.
   virtual std::string Notes() const { return {}; }
 };
 

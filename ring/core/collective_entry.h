@@ -15,13 +15,14 @@
 
 namespace ringside {
 
-/// What a collective gets at construction. Everything borrowed outlives the collective.
+/// What a collective gets at construction. Everything that is borrowed lives longer than the
+/// collective.
 struct CollectiveContext {
   const World& world;
   Store& store;
   const CommOptions& comm;
   const StrategyOptions& options;
-  /// Prefix of its keys in the store: a new one for each collective of a job.
+  /// Prefix of its keys in the store. Every collective of a job has its own.
   std::string prefix;
 };
 
@@ -30,21 +31,21 @@ using EncodedCollectiveFactory =
     std::function<std::unique_ptr<Collective>(std::unique_ptr<EncodableCollective>)>;
 
 /// Describes one way to sum over all ranks, and the strategy that sums gradients with it.
-/// `AllReduceEntry` (ring/strategies/all_reduce_entry.h) makes that strategy; `ringside bench`
-/// times the sums alone. A value that owns its texts.
+/// `AllReduceEntry` (ring/strategies/all_reduce_entry.h) makes that strategy. `ringside bench`
+/// times only the sums. A value that owns its texts.
 struct CollectiveEntry {
   std::string name;  ///< Also the strategy's name.
   std::string summary;
   Topology topology = Topology::kAllReduce;
   /// Makes the collective. All ranks call it; it may wait for them. Throws `CommError`.
   std::function<std::unique_ptr<Collective>(const CollectiveContext&)> make;
-  MemoryKind memory = MemoryKind::kOrdinary;  ///< Best memory for the vectors it sums.
+  MemoryKind memory = MemoryKind::kOrdinary;  ///< The best memory for the vectors that it sums.
   /// Like `make`, but sums across links are encoded between ranks
   /// (`AggregationScheme::kReencodedPerHop`). Empty: not supported.
   std::function<std::unique_ptr<Collective>(const CollectiveContext&,
                                             const EncodedCollectiveFactory&)>
       make_encoded = {};
-  /// Returns why `make_encoded` cannot work with such a codec; an empty text: it can.
+  /// Returns why `make_encoded` cannot use such a codec; an empty text: it can.
   std::function<std::string(const CodecOptions&)> why_not_encoded = [](const CodecOptions&) {
     return std::string();
   };

@@ -6,13 +6,13 @@
 
 namespace ringside {
 
-/// A collective that can send partial sums encoded: ranks decode, add and encode again.
+/// A collective that can send encoded partial sums: ranks decode, add and encode again.
 class EncodableCollective : public Collective {
  public:
-  /// Optional, after `Prepare`: sets up what encoded sums of the buckets in `plan` need.
+  /// Optional, after `Prepare`: prepares encoded sums of the buckets in `plan`.
   virtual void PrepareEncoded(const BucketPlan& /*plan*/, const Codec& /*codec*/) {}
-  /// Like `AllReduceSum`, but encodes every partial sum with `codec`, which is this rank's own. All
-  /// ranks hold the same bits afterwards.
+  /// Like `AllReduceSum`, but encodes every partial sum with `codec`, which belongs to this rank.
+  /// All ranks have the same bits afterwards.
   virtual void AllReduceEncoded(const BucketMessage& message, Codec& codec) = 0;
 };
 

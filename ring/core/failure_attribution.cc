@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Time within which a rank that still runs has reported its own suspect.
+/// Within this time every rank that still runs has reported which rank it suspects.
 constexpr auto kReportGrace = 300ms;
 
 std::string KeyOf(const std::string& prefix, const std::string& reporter) {

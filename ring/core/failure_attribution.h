@@ -7,12 +7,13 @@
 
 namespace ringside {
 
-/// Finds the rank that failed. A lost rank breaks the whole collective, and most ranks only see a
-/// neighbour leave that gave up itself. So a rank that fails writes into the store which peer it
-/// missed, closes its connections, and follows these notes to the one rank that wrote none.
+/// Finds the rank that failed. A lost rank breaks the whole collective. Most ranks only see that a
+/// neighbour has left, and that neighbour only gave up itself. So a rank that fails writes into the
+/// store which peer it missed, and closes its connections. Then it follows these notes to the one
+/// rank that wrote none.
 ///
-/// Writes into the store that `reporter` misses `suspect`. Never throws a `CommError`: without the
-/// store, each rank reports what it saw itself.
+/// This function writes into the store that `reporter` misses `suspect`. It never throws a
+/// `CommError`: without the store, each rank reports what it saw itself.
 void ReportMissingPeer(Store& store, const std::string& prefix, const std::string& reporter,
                        const std::string& suspect);
 /// Returns the last rank of the chain of notes that starts at `suspect`; waits 300 ms for notes.

@@ -10,7 +10,7 @@ namespace ringside {
 /// The workers of a host, and this worker's rank among them.
 struct HostRanks {
   int rank = 0;
-  std::vector<int> workers;  ///< Their numbers in the job, by rank on the host.
+  std::vector<int> workers;  ///< Their ranks in the job, by rank on the host.
 };
 
 /// The hosts of a job, and the workers on each.
@@ -25,8 +25,8 @@ struct HostMap {
   std::vector<int> Lane(int rank) const;
 };
 
-/// Groups workers by `names`, the `World::host` of each: equal names, one host. Hosts are in the
-/// order of their first workers. Pure.
+/// Groups workers by `names`, the `World::host` of each. Workers with equal names are on one host.
+/// Hosts are in the order of their first workers. Pure.
 HostMap MapHosts(int rank, std::span<const std::string> names);
 
 }  // namespace ringside

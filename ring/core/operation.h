@@ -9,8 +9,8 @@
 
 namespace ringside {
 
-/// The name of the current operation, for errors. Keeps the parts of the text and makes the text
-/// only for an error, since sending a small message takes no longer than making a string.
+/// The name of the current operation, for errors. It keeps the parts of the text and joins them
+/// only for an error, because sending a small message takes no longer than making a string.
 class Operation {
  public:
   /// "all-gather". `verb` is a literal here and below.

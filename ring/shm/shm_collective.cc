@@ -1,6 +1,6 @@
-// N ranks, M bytes in vectors that all ranks have mapped: a barrier; every rank sums its chunk over
-// all vectors and writes it to all of them; a barrier. N M bytes are read and N M written, in
-// total.
+// N ranks have mapped vectors of M bytes of all ranks. A barrier; every rank sums its chunk over
+// all vectors and writes it to all of them; a barrier. Together the ranks read N M bytes and write
+// N M.
 //
 // All other data are staged in slots, one per rank: copy in, a barrier, sum chunks, a barrier, copy
 // chunks out. Every rank sums small spans whole, which saves the second barrier. Operations use two
@@ -19,9 +19,10 @@
 namespace ringside {
 namespace {
 
-/// Largest staged span that every rank sums whole. Above it, chunks are faster despite a barrier.
+/// The largest span in slots that every rank sums whole. Above it, chunks are faster in spite of
+/// the barrier.
 constexpr std::size_t kSmallBytes = 16 << 10;
-/// How much is staged at a time; the same on every host, so that their pieces match.
+/// How many bytes go through a slot at a time. It is the same on every host, so that pieces match.
 constexpr std::size_t kSlotFloats = std::size_t{64} << 10;
 constexpr std::size_t kSets = 2;
 constexpr std::size_t kSlotBytes = kSlotFloats * sizeof(float);
@@ -189,7 +190,7 @@ void ShmCollective::AllGatherInto(std::span<const std::byte> mine, std::vector<s
   if (group_ == nullptr) std::ranges::copy(mine, all.begin());
   Run([&] {
     std::size_t begin = 0;
-    do {  // at least once: it is a barrier
+    do {  // at least once, because it is also a barrier
       const auto part = mine.subspan(begin, std::min(kSlotBytes, mine.size() - begin));
       std::ranges::copy(part, reinterpret_cast<std::byte*>(NextSlot()));
       group_->Barrier(kAllGather);

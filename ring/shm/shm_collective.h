@@ -19,7 +19,7 @@
 
 namespace ringside {
 
-/// Returns all workers of a job with one host. Throws `ConfigError` when it has several.
+/// Returns all workers of a job on one host. Throws `ConfigError` when there are several hosts.
 HostRanks AllOnOneHost(const World& world);
 
 /// A collective in the shared memory of one host's workers. Messages in a vector of the `FlatSpace`
@@ -29,11 +29,11 @@ HostRanks AllOnOneHost(const World& world);
 /// With one worker it uses no shared memory.
 class ShmCollective : public HostCollective {
  public:
-  /// Collective; rendezvous under `prefix`, which is new for each collective of a job.
+  /// Collective. Meets the others under `prefix`, which is new for each collective of a job.
   ShmCollective(const HostRanks& host, Store& store, const CommOptions& comm, std::string prefix,
                 const ShmWaitPolicy& patience = {});
 
-  /// Attaches to the flat vectors of the others, if they lie in shared memory.
+  /// Attaches to the flat vectors of the others if these are in shared memory.
   void Prepare(const FlatSpace& space, const BucketPlan& plan) override;
   void AllReduceSum(const BucketMessage& message) override;
   void Broadcast(std::span<std::byte> data, int root) override;
@@ -54,7 +54,7 @@ class ShmCollective : public HostCollective {
   std::span<float* const> Attached(const BucketMessage& message);
   /// Returns the slots of the current set, by rank, from element `begin` on.
   std::span<float* const> Slots(std::size_t begin = 0);
-  /// Changes to the other set and returns this rank's slot there, to write to.
+  /// Changes to the other set and returns this rank's slot there, for writing.
   float* NextSlot();
 
   void SumSmall(std::span<float> data, const Operation& what);
@@ -64,7 +64,7 @@ class ShmCollective : public HostCollective {
   void Gather(const BucketMessage& piece, int shares, const Operation& what);
   void GatherStaged(std::span<float> piece, int shares, const Operation& what);
   void BroadcastStaged(std::span<std::byte> data, int root, const Operation& what);
-  /// Counts the elements written to, and read from, each of the other ranks.
+  /// Counts the elements written to each of the other ranks, and read from each.
   void CountTraffic(std::size_t written, std::size_t read);
 
   int rank_;

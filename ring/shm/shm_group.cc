@@ -21,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How long a sleeping rank may not notice that another has died.
+/// The longest time in which a sleeping rank may not notice that another rank has died.
 constexpr auto kNap = 50ms;
 /// Processors fetch cache lines in pairs.
 constexpr std::size_t kLineBytes = 128;
@@ -49,12 +49,12 @@ int OpenProcess(std::uint32_t pid) {
 #endif
 }
 
-// Sleeping on a word in shared memory. The kernel does not watch its value: the rank that changes
-// it wakes the sleepers.
+// Sleeping on a word in shared memory. The kernel does not watch the value. The rank that changes
+// it must wake the sleepers.
 static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
 
-/// Returns at once if `word` is not `seen`; else when it is woken, after `patience`, or for no
-/// reason.
+/// Returns immediately if `word` is not `seen`. Otherwise it returns when it is woken, after
+/// `patience`, or for no reason.
 void FutexWait(std::atomic<std::uint32_t>& word, std::uint32_t seen,
                std::chrono::nanoseconds patience) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(patience);
@@ -74,13 +74,13 @@ bool NotBefore(std::uint32_t count, std::uint32_t value) {
 
 }  // namespace
 
-/// Lies at the start of the memory. All zero at first. The low half of `blame` is 1 + the missing
-/// rank, the high half the reason.
+/// The start of the memory. All zero at first. The low half of `blame` is 1 + the missing rank, the
+/// high half is the reason.
 struct alignas(kLineBytes) ShmGroup::Control {
   std::atomic<std::uint32_t> blame;
 };
 
-/// What one rank tells the others.
+/// What one rank publishes to the others.
 struct ShmGroup::RankCounters {
   struct alignas(kLineBytes) Count {
     std::atomic<std::uint32_t> value;
@@ -156,7 +156,8 @@ std::byte* ShmGroup::scratch() const {
 
 void ShmGroup::Post(ShmCount count, std::uint32_t value) {
   auto& mine = CountersOf(rank_)[count];
-  // Sequentially consistent, like the sleeper's accesses: so one of the two sees the other's write.
+  // Sequentially consistent, like the sleeper's accesses. So one of the two sees the write of the
+  // other.
   mine.value = value;
   if (mine.sleepers > 0) FutexWake(mine.value);
 }
@@ -216,7 +217,7 @@ void ShmGroup::ThrowIfPeerGone(ShmCount count, std::uint32_t value, const Operat
   for (int rank = 0; rank < size(); ++rank) {
     const bool left = CountersOf(rank).left > 0;
     const bool died = !left && HasDied(rank);
-    // Read the count last: the rank may have posted `value` just before it left.
+    // Reads the count last: the rank may have posted `value` just before it left.
     if ((left || died) && !Reached(rank, count, value)) {
       ThrowPeerFailure(rank, left ? Reason::kLeft : Reason::kDied, what);
     }
@@ -232,7 +233,7 @@ bool ShmGroup::HasDied(int rank) const {
 
 void ShmGroup::ThrowPeerFailure(int rank, Reason reason, const Operation& what) {
   auto& blame = reinterpret_cast<Control*>(memory_.data())->blame;
-  std::uint32_t verdict = 0;  // what the first rank to notice has written
+  std::uint32_t verdict = 0;  // written by the first rank that noticed
   const std::uint32_t mine =
       (static_cast<std::uint32_t>(rank) + 1) | (static_cast<std::uint32_t>(reason) << 16);
   if (blame.compare_exchange_strong(verdict, mine)) verdict = mine;

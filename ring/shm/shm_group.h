@@ -17,24 +17,25 @@
 
 namespace ringside {
 
-/// The counts that a rank posts and others wait for. A count only grows, and wraps around.
+/// The counts that a rank posts and other ranks wait for. A count only grows, and wraps around.
 enum class ShmCount {
-  kBarriers,  ///< How often it has come to a barrier.
-  kReady,     ///< What it has made ready for the others.
-  kDone,      ///< What it has done for the others.
+  kBarriers,  ///< How many barriers it has reached.
+  kReady,     ///< How many pieces of work it has made ready for the others.
+  kDone,      ///< How many pieces of work it has done for the others.
 };
 
-/// How long a rank waits awake before it sleeps. It spins, which reacts fastest; with more ranks
-/// than cores it yields its core again and again instead. (Only then: two ranks that yield to each
-/// other may stay on one core for ever; a sleeping rank wakes on an idle one.)
+/// How long a waiting rank stays awake before it sleeps. It spins, which reacts fastest. With more
+/// ranks than cores it yields its core again and again instead. It does not yield otherwise: two
+/// ranks that yield to each other may stay on one core, while a sleeping rank wakes on an idle
+/// core.
 struct ShmWaitPolicy {
   std::chrono::microseconds spin{200};
   std::chrono::microseconds yield{200};
 };
 
 struct ShmGroupOptions {
-  int rank = 0;              ///< This rank within the group.
-  std::vector<int> workers;  ///< Each rank's worker number in the job: for errors.
+  int rank = 0;              ///< This rank in the group.
+  std::vector<int> workers;  ///< The worker number in the job of each rank, for errors.
   Store& store;              ///< Used during construction alone.
   const CommOptions& comm;
   std::string prefix;             ///< Prefix of the keys in the store: new for each group.
@@ -42,12 +43,12 @@ struct ShmGroupOptions {
   ShmWaitPolicy patience = {};
 };
 
-/// The ranks of one host, connected by shared memory: processes, or threads in a test. Rank 0
-/// creates the memory, the others attach to it.
+/// The ranks of one host, connected by shared memory. They are processes, or threads in a test.
+/// Rank 0 creates the memory; the others attach to it.
 ///
-/// Each count of a rank has its own cache line; waiting ranks sleep on that word. When a rank
-/// leaves, dies or is late, the others' waits fail. The first to notice records it: all name the
-/// same one.
+/// Each count of a rank has its own cache line, and waiting ranks sleep on that word. When a rank
+/// leaves, dies or is late, the waits of the others fail. The first rank that notices records it,
+/// so all name the same rank.
 ///
 /// Thread safety: one thread per rank.
 class ShmGroup {
@@ -62,11 +63,12 @@ class ShmGroup {
 
   int rank() const { return rank_; }
   int size() const { return static_cast<int>(workers_.size()); }
-  /// The worker number in the job of a rank.
+  /// The worker number of a rank in the job.
   int WorkerOf(int rank) const { return workers_[static_cast<std::size_t>(rank)]; }
   std::byte* scratch() const;
 
-  /// Sets this rank's count to `value`. Ranks that waited for it see all its earlier writes.
+  /// Sets this rank's count to `value`. Ranks that waited for it see all earlier writes of this
+  /// rank.
   void Post(ShmCount count, std::uint32_t value);
   /// Whether the counts of all ranks have reached `value`.
   bool HaveAll(ShmCount count, std::uint32_t value) const;
@@ -74,7 +76,7 @@ class ShmGroup {
   void WaitForAll(ShmCount count, std::uint32_t value, const Operation& what);
   /// Waits until all ranks have called it.
   void Barrier(const Operation& what);
-  /// Tells the others not to wait for this rank any more. Idempotent.
+  /// Tells the others to stop waiting for this rank. Idempotent.
   void Leave() noexcept;
 
  private:

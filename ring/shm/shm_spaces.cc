@@ -13,7 +13,7 @@
 namespace ringside {
 namespace {
 
-/// What a rank tells the others about its vectors.
+/// What a rank publishes about its vectors.
 struct SpaceDescriptor {
   std::uint64_t elements = 0;
   std::array<char, 120> handle = {};  // empty: the vectors are not in shared memory

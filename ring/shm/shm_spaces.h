@@ -12,14 +12,14 @@
 
 namespace ringside {
 
-/// A range of elements, from `begin` up to but without `end`.
+/// A range of elements: [begin, end).
 struct CacheAlignedChunk {
   std::size_t begin = 0;
   std::size_t end = 0;
   std::size_t size() const { return end - begin; }
 };
 
-/// Returns chunk `index` of the `shares` nearly equal chunks of `data`. Cuts lie at the ends of
+/// Returns chunk `index` of the `shares` nearly equal chunks of `data`. Chunks end at the ends of
 /// cache lines, so no two ranks write to one line. Vectors whose addresses differ by whole lines
 /// have the same chunks.
 CacheAlignedChunk ChunkOf(std::span<const float> data, int shares, int index);
@@ -29,8 +29,9 @@ class ShmSpaces {
  public:
   /// Makes an empty one.
   ShmSpaces() = default;
-  /// Collective over the host's `ranks`. Stays empty unless all ranks' vectors lie in shared memory
-  /// and are equally long. `own` outlives this. Throws `CommError` when another's cannot be mapped.
+  /// Collective over the host's `ranks`. Stays empty unless the vectors of all ranks are in shared
+  /// memory and have the same length. `own` must live longer than this. Throws `CommError` when the
+  /// vectors of another rank cannot be mapped.
   ShmSpaces(Collective& collective, int rank, int ranks, const FlatSpace& own);
 
   bool empty() const { return origins_.empty(); }

@@ -17,7 +17,7 @@ namespace ringside {
 namespace {
 
 constexpr std::string_view kUpdate = "update of";
-/// Block size: a block stays in the first-level cache between the sum and the optimizer.
+/// Block size: a block stays in the first-level cache from the sum to the optimizer.
 constexpr std::size_t kBlockFloats = 2048;
 
 }  // namespace
@@ -106,7 +106,7 @@ void ShmStrategy::PostReady() {
 }
 
 void ShmStrategy::Advance(std::uint32_t turn) {
-  // Turn numbers wrap around, and this turn may be done already.
+  // Turn numbers wrap around. This turn may already be done.
   auto wanted = static_cast<std::int32_t>(turn - done_);
   for (; wanted > 0 || done_ != ready_; --wanted) {
     const Slot& slot = slots_[next_done_];

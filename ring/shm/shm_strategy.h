@@ -20,13 +20,14 @@
 namespace ringside {
 
 /// Sums gradients in shared memory, among the workers of one host. Every worker owns one chunk of
-/// each bucket: it sums the gradients of all workers there, applies the optimizer to the sum once,
-/// and writes the new parameters to all workers. So N workers together do the work of one
-/// optimizer. Its state is cut into the same chunks (Rajbhandari et al., "ZeRO", 2020, stage 1).
+/// each bucket. It sums the gradients of all workers in its chunk, applies the optimizer to the sum
+/// once, and writes the new parameters to all workers. So N workers together do the work of one
+/// optimizer. The optimizer's state is cut into the same chunks (Rajbhandari et al., "ZeRO", 2020,
+/// stage 1).
 ///
-/// There is no communication thread. All the work is memory traffic, and where every core computes,
-/// a second thread per worker would delay the gradients that the others wait for. `Submit` updates
-/// this worker's chunk of the buckets that are ready on all workers, in plan order, and does not
+/// There is no communication thread. All the work is memory traffic. Where every core computes, a
+/// second thread per worker would delay the gradients that the others wait for. `Submit` updates
+/// this worker's chunk of the buckets that are ready on all workers, in plan order. It does not
 /// wait. `Await` waits.
 ///
 /// Thread safety: one caller. The first failure is kept, and every later call throws it. This
@@ -35,7 +36,7 @@ class ShmStrategy : public Strategy {
  public:
   explicit ShmStrategy(const StrategyContext& context);
 
-  /// Throws `InternalError` unless `space` lies in shared memory.
+  /// Throws `InternalError` unless `space` is in shared memory.
   void Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) override;
   void Submit(const Bucket& bucket) override;
   void Await(const Bucket& bucket) override;
@@ -49,7 +50,7 @@ class ShmStrategy : public Strategy {
   struct Slot {
     Bucket bucket;
     Timeline::Clock::time_point submitted;
-    std::uint32_t turn = 0;  ///< Number of buckets up to and with this one, over all steps.
+    std::uint32_t turn = 0;  ///< Number of buckets up to this one, over all steps.
     bool busy = false;
   };
 
@@ -61,9 +62,9 @@ class ShmStrategy : public Strategy {
   void PublishState();
   std::span<float> OpenState() const;
 
-  /// Tells the others which gradients are final, up to the first bucket that is not submitted.
+  /// Publishes which gradients are final, up to the first bucket that is not submitted.
   void PostReady();
-  /// Updates this worker's chunk of all buckets up to `turn`, and of later ones that need no wait.
+  /// Updates this worker's chunk of all buckets up to `turn`, and of later ones that are ready.
   void Advance(std::uint32_t turn);
   void Update(const Slot& slot);
   void UpdateBlock(const Bucket& bucket, std::size_t begin, std::size_t size);

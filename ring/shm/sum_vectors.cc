@@ -1,7 +1,7 @@
-// A block of the sum stays in registers while the loop goes over the vectors: every term is loaded
-// once, and stores go to lines that were just loaded. Traffic for N vectors of M bytes in place: N
-// M read, N M written. With prefetching two ranks take as long as for reading alone; without, a
-// third longer.
+// A block of the sum stays in registers while the loop goes over the vectors. Every term is loaded
+// once, and stores go to lines that were just loaded. Memory traffic for N vectors of M bytes in
+// place: N M read, N M written. With prefetching, two ranks take as long as reading alone. Without
+// it they take a third longer.
 #include "ringside/ring/shm/sum_vectors.h"
 
 #include <cstring>
@@ -21,13 +21,13 @@ constexpr std::size_t kLanes = 4;
 constexpr std::size_t kBlock = kLane * kLanes;
 using SimdVector = float __attribute__((vector_size(kLane * sizeof(float))));
 
-/// How far to prefetch. Far enough that a line has arrived when the loop reaches it; near enough
-/// that the lines of many vectors stay in the first-level cache. The processor's own prefetching
-/// stops at the end of each page.
+/// How far ahead to prefetch. It is far enough that a line has arrived when the loop reaches it,
+/// and near enough that the lines of many vectors stay in the first-level cache. The processor's
+/// own prefetching stops at the end of each page.
 constexpr std::size_t kAheadBytes = 1024;
 constexpr std::size_t kCacheLine = 64;
 
-/// Prefetches what lies `kAheadBytes` after block `i` of each term; past the end it does no harm.
+/// Prefetches the data `kAheadBytes` after block `i` of each term. Past the end this does no harm.
 inline void Prefetch(const float* const* from, std::size_t terms, std::size_t i) {
   for (std::size_t term = 0; term < terms; ++term) {
     const char* const ahead = reinterpret_cast<const char*>(from[term] + i) + kAheadBytes;

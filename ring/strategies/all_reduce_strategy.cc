@@ -109,7 +109,7 @@ void AllReduceStrategy::Guard(const Steps& steps) {
 
 void AllReduceStrategy::WaitFor(std::size_t index, std::unique_lock<std::mutex>& lock) {
   const Slot& slot = slots_[index];
-  // The collective has its own timeout. This one is for a bucket that was never submitted.
+  // The collective has its own timeout. This timeout is for a bucket that was never submitted.
   const auto patience = 2 * context_.comm.timeout;
   while (slot.phase != Phase::kIdle) {
     if (!summed_.empty()) {
@@ -210,8 +210,8 @@ void AllReduceStrategy::AgreeOnNext(std::unique_lock<std::mutex>& lock) {
     next_ = sums_++ % slots_.size();
     return;
   }
-  // A rank without a submitted bucket must not ask: worker 0 may be evaluating. With a submitted
-  // bucket it is certain that all ranks will do another sum.
+  // A rank without a submitted bucket must not ask, because worker 0 may be evaluating. With a
+  // submitted bucket it is certain that all ranks will do another sum.
   const std::optional<std::size_t> most_urgent = MostUrgent();
   if (!most_urgent) return;
   lock.unlock();
@@ -232,7 +232,7 @@ std::optional<std::size_t> AllReduceStrategy::MostUrgent() const {
 std::size_t AllReduceStrategy::BroadcastLeaderChoice(std::size_t mine) {
   auto named = static_cast<std::uint32_t>(mine);
   Counted([&] { collective_->Broadcast(std::as_writable_bytes(std::span(&named, 1)), kLeader); });
-  // Not an index yet: what was received has to be checked first.
+  // Not yet an index: the received value must be checked first.
   if (named >= slots_.size()) {
     throw CommError(fmt::format("worker {}", kLeader), "naming the next bucket",
                     fmt::format("it named bucket {} of {}", named, slots_.size()));

@@ -21,20 +21,20 @@
 
 namespace ringside {
 
-/// Sums buckets over all workers and updates parameters as its rule says; without one, it sums
-/// gradients and applies the worker's own optimizer. Works on any `Collective`.
+/// Sums buckets over all workers and updates parameters as its rule says. Without a rule, it sums
+/// gradients and applies the worker's own optimizer. Works with any `Collective`.
 ///
 /// One communication thread sums bucket by bucket, in the same order on all ranks, whatever the
-/// order of submission. `SendOrder::kFifo`: plan order, which needs no message. `kPriority`: before
-/// every sum worker 0 broadcasts, in four bytes, the most urgent of its waiting buckets, and all
-/// ranks sum that one. Sums go before updates, so that links do not idle: the communication thread
-/// applies updates of summed buckets when no other bucket is submitted; the caller applies them in
-/// `Await`.
+/// order of submission. With `SendOrder::kFifo` that is plan order, which needs no message. With
+/// `kPriority`, before every sum worker 0 broadcasts (in four bytes) the most urgent of its waiting
+/// buckets, and all ranks sum that one. Sums go before updates, so that links do not idle. The
+/// communication thread applies updates of summed buckets when no other bucket is submitted. The
+/// caller applies them in `Await`.
 ///
-/// Thread safety: one caller. It and the communication thread share the table of slots under one
-/// mutex; the collective belongs to the caller until `Start` returns and after `Stop` has joined,
-/// to the communication thread in between. A failure on either thread is kept, and every later call
-/// throws it again. The collective is destroyed at once, so that the peers notice.
+/// Thread safety: one caller. It shares the table of slots with the communication thread, under one
+/// mutex. The collective belongs to the caller until `Start` returns and after `Stop` has joined.
+/// In between it belongs to the communication thread. A failure on either thread is kept, and every
+/// later call throws it again. The collective is destroyed immediately, so that the peers notice.
 class AllReduceStrategy : public Strategy {
  public:
   using Connect = std::function<std::unique_ptr<Collective>()>;
@@ -43,7 +43,7 @@ class AllReduceStrategy : public Strategy {
   AllReduceStrategy(const StrategyContext& context, Connect connect);
   AllReduceStrategy(const StrategyContext& context, Connect connect,
                     std::unique_ptr<UpdateRule> rule);
-  /// Without `Stop` before: waits for the current bucket, at most the operation's timeout.
+  /// If `Stop` was not called, waits for the current bucket, at most for the operation's timeout.
   ~AllReduceStrategy() override;
 
   void Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) override;
@@ -61,7 +61,7 @@ class AllReduceStrategy : public Strategy {
     Phase phase = Phase::kIdle;
     UpdateRule::UpdateTrigger moment = UpdateRule::UpdateTrigger::kStep;
   };
-  /// A queue of slots, each in it at most once. Allocates only in `MakeRoom`.
+  /// A queue of slots. A slot is in it at most once. Allocates only in `MakeRoom`.
   class SlotQueue {
    public:
     void MakeRoom(std::size_t slots) { indices_.resize(slots); }
@@ -91,17 +91,17 @@ class AllReduceStrategy : public Strategy {
   void KeepFailure();
   void Join();
 
-  /// Applies the update of the bucket that was summed first. Releases `lock` meanwhile.
+  /// Applies the update of the bucket that was summed first. Releases `lock` during the update.
   void ApplyOne(std::unique_lock<std::mutex>& lock, int lane);
 
   // On the communication thread.
   void Communicate();
   void SumInOrder();
-  /// Sets `next_` if it is not set. Leaves it unset where the choice needs another submitted
-  /// bucket. Releases `lock` while ranks exchange messages.
+  /// Sets `next_` if it is not set. Leaves it unset when the choice needs another submitted bucket.
+  /// Releases `lock` while ranks exchange messages.
   void AgreeOnNext(std::unique_lock<std::mutex>& lock);
-  /// Returns the most urgent submitted slot: of the oldest step, the last in plan order, since the
-  /// next forward pass reads that first.
+  /// Returns the most urgent submitted slot: of the oldest step, the last in plan order, because
+  /// the next forward pass reads it first.
   std::optional<std::size_t> MostUrgent() const;
   /// Broadcasts worker 0's choice and returns it. `mine` is this rank's own choice.
   std::size_t BroadcastLeaderChoice(std::size_t mine);
@@ -121,7 +121,7 @@ class AllReduceStrategy : public Strategy {
   std::int64_t last_step_ = -1;  // last submitted step; used by the caller alone
 
   // Used by the communication thread alone.
-  std::optional<std::size_t> next_;  // bucket that all ranks sum next; none: not agreed yet
+  std::optional<std::size_t> next_;  // bucket that all ranks sum next; none: not yet agreed
   std::size_t sums_ = 0;             // number of sums agreed so far
 
   mutable std::mutex mutex_;

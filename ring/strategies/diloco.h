@@ -24,12 +24,13 @@ inline constexpr RealOption kOuterMomentum{.name = "outer-momentum",
                                            .most = 1,
                                            .below_most = true};
 
-/// DiLoCo (Douillard et al., 2023): every H steps the mean over the workers of how far their
-/// parameters have moved, "the outer gradient", updates the parameters that all started from, by
-/// SGD with Nesterov's momentum (`kOuterLr`, `kOuterMomentum`). All continue from there. The inner
-/// optimizer is the run's; each worker keeps its own state, a checkpoint holds worker 0's.
+/// DiLoCo (Douillard et al., 2023). Every H steps the workers average how far their parameters have
+/// moved. This mean is the "outer gradient". It updates the parameters from which all workers
+/// started, by SGD with Nesterov's momentum (`kOuterLr`, `kOuterMomentum`). All workers continue
+/// from the result. The inner optimizer is the run's. Each worker keeps its own state of it; a
+/// checkpoint has worker 0's.
 ///
-/// The outer momentum is in no checkpoint: a resumed run starts it at zero, from the parameters of
+/// The outer momentum is in no checkpoint. A resumed run starts it at zero, with the parameters of
 /// the checkpoint.
 class Diloco : public PeriodicRule {
  public:
@@ -47,7 +48,7 @@ class Diloco : public PeriodicRule {
  private:
   double outer_lr_;
   double outer_momentum_;
-  std::vector<float> origin_params_;  // the flat parameters after the last synchronization
+  std::vector<float> origin_params_;  // the flat parameters after the last synchronisation
   std::unique_ptr<Optimizer> outer_;
 };
 

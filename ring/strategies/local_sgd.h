@@ -5,8 +5,8 @@
 
 namespace ringside {
 
-/// Local SGD (Stich, 2019): every H steps parameters become their average over the workers. Each
-/// worker keeps its own optimizer state; a checkpoint holds worker 0's.
+/// Local SGD (Stich, 2019): every H steps the parameters become their average over the workers.
+/// Each worker keeps its own optimizer state; a checkpoint has worker 0's.
 class LocalSgd : public PeriodicRule {
  public:
   using PeriodicRule::PeriodicRule;

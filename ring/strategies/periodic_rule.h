@@ -16,12 +16,12 @@ inline constexpr IntegerOption kSyncEvery{
     .least = 1,
     .hint = "1 averages after every step"};
 
-/// Workers step alone, each with its own optimizer on its own batches, and synchronize every H
-/// steps (`kSyncEvery`): after the steps H, 2H, ... of the job, whatever happens in between. The
-/// derived class decides what a synchronization does.
+/// Each worker steps alone, with its own optimizer on its own batches. The workers synchronise
+/// every H steps (`kSyncEvery`): after the steps H, 2H, ... of the job, whatever happens between
+/// them. The derived class decides what a synchronisation does.
 ///
-/// At a pause between two synchronizations parameters become their average over the workers, and
-/// training continues from there. So a pause that is not at a multiple of H adds an average.
+/// At a pause between two synchronisations, the parameters become their average over the workers,
+/// and training continues from there. So a pause that is not at a multiple of H adds an average.
 class PeriodicRule : public UpdateRule {
  public:
   explicit PeriodicRule(const StrategyContext& context)

@@ -7,8 +7,8 @@
 
 namespace ringside {
 
-/// The strategies of this family whose workers step alone and synchronize every few steps. No
-/// collective has their name.
+/// The strategies of this family whose workers step alone and synchronise every few steps. No
+/// collective has the same name.
 std::vector<StrategyEntry> PeriodicStrategies();
 
 /// All strategies of this family: one for each entry of `CollectiveTable`, then the periodic ones.

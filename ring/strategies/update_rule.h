@@ -11,12 +11,12 @@
 
 namespace ringside {
 
-/// Decides what workers sum, when, and how parameters change: the policy of `AllReduceStrategy`,
-/// which handles threads, order and errors. One instance per worker.
+/// Decides what workers sum, when, and how parameters change. It is the policy of
+/// `AllReduceStrategy`, which handles threads, order and errors. One instance per worker.
 ///
-/// A bucket's turn: `Contribute`, the sum over all ranks of what that returned, `Apply`. The rule
-/// owns both spans of the bucket during the turn. What is summed depends only on the step and the
-/// trigger, so all ranks agree without a message.
+/// A bucket's turn has three parts: `Contribute`, the sum over all ranks of what that returned,
+/// `Apply`. The rule owns both spans of the bucket during the turn. What is summed depends only on
+/// the step and the trigger, so all ranks agree without a message.
 ///
 /// Thread safety: `Contribute` is called on one thread at a time, `Apply` on any thread. Turns of
 /// different buckets overlap.
@@ -25,13 +25,13 @@ class UpdateRule {
   /// The reason for a bucket's turn.
   enum class UpdateTrigger {
     kStep,   ///< Its gradient is final.
-    kPause,  ///< Training pauses after `Bucket::step`: the parameters have to be the best so far.
+    kPause,  ///< Training pauses after `Bucket::step`; the parameters must be the best so far.
   };
 
   virtual ~UpdateRule() = default;
 
   /// Called once, before all other calls. `space` holds the parameters that all ranks start with.
-  /// Both arguments outlive the last call.
+  /// Both arguments live longer than the last call.
   virtual void Start(const FlatSpace& /*space*/, const BucketPlan& /*plan*/) {}
   /// Returns which vector of the bucket to sum over all ranks, in place; `kNone`: nothing is
   /// summed.
@@ -42,8 +42,8 @@ class UpdateRule {
   virtual bool acts_at_pauses() const { return false; }
 };
 
-/// Returns the rule that sums all gradients and then applies the worker's own optimizer: what one
-/// worker would do with the global batch.
+/// Returns the rule that sums all gradients and then applies the worker's own optimizer, as one
+/// worker with the global batch would.
 std::unique_ptr<UpdateRule> MakeGradientSum(const StrategyContext& context);
 
 }  // namespace ringside

@@ -11,8 +11,8 @@
 
 namespace ringside {
 
-/// Calls `expire` on its own thread if it still exists at the deadline. It gives a deadline to a
-/// blocking call that has none. For start-up only. Destruction waits for a running `expire`.
+/// Calls `expire` on its own thread if it still exists at the deadline. So a blocking call without
+/// a deadline gets one. Only for start-up. Destruction waits for a running `expire`.
 class ConnectWatchdog {
  public:
   ConnectWatchdog(const Deadline& deadline, std::function<void()> expire)

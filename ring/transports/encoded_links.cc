@@ -1,6 +1,6 @@
-// Steps and bytes are those of the algorithm for the encoded data. A cell is as long as a segment
-// or a power of two times shorter, so that segments hold whole cells and every rank's chunk of the
-// data has many of them. The last cell is padded.
+// Steps and bytes are those of the algorithm, applied to the encoded data. The length of a cell is
+// a segment, or a power of two times shorter. So a segment holds whole cells, and the chunk of
+// every rank has many cells. The last cell is padded.
 #include "ringside/ring/transports/encoded_links.h"
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t kLeastCellBytes = Links::kSegmentBytes >> 8;
 static_assert((kLeastCellBytes << 8) == Links::kSegmentBytes);
 static_assert(kLeastCellBytes % sizeof(float) == 0);
-/// Cells per rank. Ranks' chunks differ by a cell, and up to a cell is padding: a per cent or two.
+/// Cells per rank. The chunks of two ranks may differ by a cell, and up to one cell is padding.
+/// That is one or two per cent.
 constexpr std::size_t kCellsPerRank = 64;
 
 std::size_t CellBytes(std::size_t encoded_bytes, int world) {
@@ -23,7 +24,7 @@ std::size_t CellBytes(std::size_t encoded_bytes, int world) {
   return bytes;
 }
 
-/// Returns the largest number of floats whose encoding fits into so many bytes.
+/// Returns the largest number of floats whose encoding fits into `bytes`.
 std::size_t FloatsThatFit(const Codec& codec, std::size_t bytes) {
   std::size_t fit = 1;
   std::size_t too_many = 2 * bytes;
@@ -93,7 +94,7 @@ void EncodedLinks::ReceiveAdd(int peer, std::span<std::byte> data, std::span<std
   under_.Receive(peer, scratch.first(data.size()));
   const Range cells = CellsOf(data);
   for (std::size_t cell = cells.begin; cell < cells.end; ++cell) {
-    if (fresh_[cell] == Fresh::kBytes) Decode(cell);  // it was sent: others have these bytes
+    if (fresh_[cell] == Fresh::kBytes) Decode(cell);  // it was sent, so others have these bytes
     const std::span<float> floats = FloatsOf(cell);
     const auto theirs = scratch.subspan((cell - cells.begin) * cell_bytes_, BytesOf(cell).size());
     codec_.Add(Checked(peer, theirs, floats.size()), 0, 1, floats);

@@ -14,19 +14,19 @@
 
 namespace ringside {
 
-/// Links that let any algorithm sum floats which are sent encoded. The algorithm works on `wire`,
-/// an image of the floats made of cells; a cell is the encoding of a fixed number of floats. A cell
-/// is encoded when it is first sent after a change, decoded when received, and passed on unchanged.
-/// Adding decodes the received cell and adds it to the floats. So if each sum has one sender, a
-/// rank encodes each float exactly once, error feedback works as everywhere, and all ranks decode
-/// the same bytes.
+/// Links that let any algorithm sum floats that are sent encoded. The algorithm works on `wire`,
+/// which represents the floats as cells; a cell is the encoding of a fixed number of floats. A cell
+/// is encoded when it is first sent after a change. It is decoded when it is received, and passed
+/// on unchanged. Adding decodes the received cell and adds it to the floats. So if each sum has one
+/// sender, a rank encodes each float exactly once, error feedback works as usual, and all ranks
+/// decode the same bytes.
 ///
-/// Throws `CommError` that names the peer, also for bytes that are no valid encoding.
+/// Throws `CommError` that names the peer, also for bytes that are not a valid encoding.
 class EncodedLinks : public Links {
  public:
   /// Which form of a cell is up to date.
   enum class Fresh : std::uint8_t { kFloats, kBytes, kBoth };
-  /// Memory of a sum, which later sums reuse.
+  /// The memory of a sum. Later sums reuse it.
   struct Workspace {
     /// Makes room for sums of up to `elements` elements.
     void Reserve(std::size_t elements, const Codec& codec, int world);
@@ -39,7 +39,7 @@ class EncodedLinks : public Links {
   EncodedLinks(Links& under, int world, const BucketMessage& message, Codec& codec,
                Workspace& workspace);
 
-  /// The image that the algorithm sums.
+  /// The cells that the algorithm sums.
   std::span<float> wire() const { return wire_; }
   /// Called after the sum: makes the floats equal to what the other ranks decode.
   void Finish();
@@ -62,7 +62,7 @@ class EncodedLinks : public Links {
   std::span<std::byte> BytesOf(std::size_t cell) const;
   void Encode(std::size_t cell);
   void Decode(std::size_t cell);
-  /// Throws if `bytes` are no encoding of so many elements.
+  /// Throws if `bytes` are not an encoding of `elements` floats.
   Encoding Checked(int peer, std::span<const std::byte> bytes, std::size_t elements) const;
 
   Links& under_;
@@ -74,7 +74,7 @@ class EncodedLinks : public Links {
   std::span<Fresh> fresh_;  // by cell
 };
 
-/// Sums in place over all ranks with `algorithm`; what ranks send is encoded. `world` >= 2,
+/// Sums in place over all ranks with `algorithm`. What ranks send is encoded. `world` >= 2;
 /// `scratch` holds at least a segment.
 void EncodedAllReduce(const LinkAlgorithm& algorithm, Links& links, int rank, int world,
                       const BucketMessage& message, Codec& codec,

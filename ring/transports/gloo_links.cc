@@ -26,9 +26,9 @@ namespace {
 
 constexpr int kSlot = 0;  // one stream of messages per connection is enough
 
-/// Points one of Gloo's buffers at other memory. Gloo makes a buffer for memory that stays where it
-/// is; to make one for each message would allocate it and an entry in a table each time. It keeps
-/// the memory's address for the classes derived from it, so this is one.
+/// Points one of Gloo's buffers at other memory. Gloo makes a buffer for memory with a fixed
+/// address. A new buffer for each message would allocate the buffer and a table entry each time.
+/// The address is a protected member of `Buffer`, so this class derives from it.
 class BufferTarget : public gloo::transport::Buffer {
  public:
   static void Set(gloo::transport::Buffer& buffer, void* data, std::size_t bytes) {
@@ -37,11 +37,11 @@ class BufferTarget : public gloo::transport::Buffer {
   }
 };
 
-/// A larger window gains nothing: this one keeps a 1 Gbit/s link busy for 4 ms.
+/// A larger window gains nothing: this one keeps a link of 1 Gbit/s busy for 4 ms.
 constexpr std::size_t kMostWindowBytes = 8 * Links::kSegmentBytes;
 
-/// The window that a socket's send buffer can hold. A larger one bridges a thread's wait for a
-/// core.
+/// The window that a socket's send buffer can hold. A larger window keeps data flowing while a
+/// thread waits for a core.
 std::size_t WindowBytes() {
   std::size_t granted = 0;
   std::ifstream("/proc/sys/net/core/wmem_max") >> granted;
@@ -57,8 +57,8 @@ std::string Reason(const std::exception& error) {
 }
 
 std::shared_ptr<gloo::transport::Device> MakeDevice(const std::string& address) {
-  // Resolved without a name service: a name of this host may stand for 127.0.1.1, where no other
-  // host reaches it.
+  // Resolved without a name service: the name of this host may mean 127.0.1.1, which other hosts
+  // cannot reach.
   addrinfo hints{};
   hints.ai_flags = AI_NUMERICHOST;
   addrinfo* found = nullptr;
@@ -158,7 +158,7 @@ void GlooLinks::ConnectTo(int peer, const GlooLinksOptions& options, const Deadl
 
 void GlooLinks::Connect(const GlooLinksOptions& options, std::span<const int> peers) {
   Publish(options, peers);
-  // Gloo limits a connect by the operation timeout: connect only when all processes are there.
+  // Gloo limits a connect by the operation timeout. So connect only when all processes are there.
   const Deadline published = Deadline::After(options.comm.rendezvous_timeout());
   AwaitAll(options, published);
   const Deadline connected = Deadline::After(options.comm.timeout);
@@ -178,8 +178,8 @@ void GlooLinks::Connect(const GlooLinksOptions& options, std::span<const int> pe
 }
 
 void GlooLinks::Authenticate(const GlooLinksOptions& options, std::span<const int> peers) {
-  // As long as a window: Gloo sizes a socket's send buffer by the largest message it has sent, and
-  // the algorithms count on a window's room.
+  // As long as a window. Gloo sizes a socket's send buffer by the largest message that it has sent,
+  // and the algorithms need the room of a window.
   std::vector<std::byte> message(kMostWindowBytes);
   const auto head = std::span(message).first<kMacBytes>();
   const HandshakeMac proof(options.comm.token, options.prefix, options.world.workers);

@@ -16,7 +16,7 @@ namespace ringside {
 
 struct GlooLinksOptions {
   const World& world;
-  Store& store;  ///< Used during construction alone.
+  Store& store;  ///< Used only during construction.
   const CommOptions& comm;
   std::string prefix;            ///< Prefix of the keys in the store: new for each set of links.
   std::vector<int> peers;        ///< Ranks to connect to; mutual. May repeat.
@@ -33,9 +33,9 @@ class CountingLinks : public Links {
 /// connection is bound to the address of `CommOptions`. Both ends first prove that they know the
 /// job's token. The connection is not encrypted.
 ///
-/// Pairs are in Gloo's synchronous mode: the calling thread reads and writes the sockets itself, so
+/// Pairs are in Gloo's synchronous mode: the calling thread reads and writes the sockets itself. So
 /// no message waits for a second thread to wake. The next call on a connection notices that the
-/// peer is gone; a silent peer is noticed after `CommOptions.timeout`.
+/// peer has gone. A silent peer is noticed after `CommOptions.timeout`.
 ///
 /// The caller blocks SIGPIPE (`SigpipeGuard`), now and whenever it uses the links. Destruction
 /// closes the connections; what was sent before still arrives. The links own all they use.

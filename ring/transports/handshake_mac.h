@@ -10,8 +10,8 @@ namespace ringside {
 
 inline constexpr std::size_t kMacBytes = 32;
 
-/// What each end of a connection shows to the other: HMAC-SHA256, keyed with the job's token, over
-/// job prefix, world size, its own rank and the other's. The token itself is not sent.
+/// What each end of a connection shows to the other: an HMAC-SHA256 over the job's prefix, the
+/// world size, its own rank and the other's. The key is the job's token, which is not sent.
 class HandshakeMac {
  public:
   HandshakeMac(std::string token, std::string prefix, int world)

@@ -8,8 +8,9 @@
 
 namespace ringside {
 
-/// Blocks SIGPIPE on this thread during its lifetime: Gloo writes to sockets whose peer may be
-/// gone, and does not turn the signal off. Threads started meanwhile inherit the mask.
+/// Blocks SIGPIPE on this thread during its lifetime. Gloo may write to a socket whose peer has
+/// gone, and does not turn the signal off. Threads that this thread starts during that time inherit
+/// the mask.
 class SigpipeGuard {
  public:
   SigpipeGuard() {
