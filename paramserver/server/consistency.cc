@@ -52,8 +52,8 @@ class Synchronous : public Consistency {
     return step_ = step;
   }
 
-  // A worker is answered when its step has closed. So it is at most one push ahead of the open
-  // step, and its next gradient belongs to the version that the answer gave it.
+  // A worker gets its answer when its step has closed. So it is at most one push ahead of the open
+  // step, and its next gradient belongs to the version in that answer.
   PushDecision OnPush(const PushInfo& push, std::int64_t version) override {
     std::int64_t& clock = clocks_[static_cast<std::size_t>(push.worker)];
     if (push.step == step_ && clock > step_) {
@@ -139,7 +139,7 @@ class Asynchronous : public Consistency {
   }
 
   std::vector<int> Missing() const override {
-    std::int64_t awaited = 0;  // steps that some waiting worker needs of all
+    std::int64_t awaited = 0;  // steps of all workers that a waiting worker needs
     for (std::size_t worker = 0; worker < clocks_.size(); ++worker) {
       if (waiting_[worker]) awaited = std::max(awaited, NeededBy(worker));
     }
@@ -149,14 +149,14 @@ class Asynchronous : public Consistency {
   }
 
  private:
-  // Only waiting for its answer keeps a worker within the bound.
+  // A worker stays within the bound only because it waits for its answer.
   void CheckAnswered(const PushInfo& push) const {
     if (!waiting_[static_cast<std::size_t>(push.worker)]) return;
     throw RefusedError(RefusalCode::kDuplicate,
                        Name(push) + " is refused: the one before it waits for its answer");
   }
 
-  // A retired worker said that it would push no more. The others may be any number of steps ahead.
+  // A retired worker has announced that it will not push. Others may be any number of steps ahead.
   void CheckNotRetired(const PushInfo& push) const {
     if (!Retired(static_cast<std::size_t>(push.worker))) return;
     throw RefusedError(RefusalCode::kPrecondition,

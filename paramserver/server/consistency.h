@@ -12,27 +12,27 @@
 
 namespace ringside {
 
-/// Which push this is.
+/// Identifies one push.
 struct PushInfo {
   int worker = 0;
   std::int64_t step = 0;     ///< 0-based.
-  std::int64_t version = 0;  ///< Version of the parameters that its gradient was computed from.
+  std::int64_t version = 0;  ///< The version of the parameters that its gradient was computed from.
 };
 
-/// What a shard does with one push, in the order of the members.
+/// What a shard does with one push. The members are in the order of the actions.
 struct PushDecision {
   bool use_gradient = true;       ///< False: the gradient comes too late and is dropped.
   int order = 0;                  ///< The gradient's position in the sum of the open update.
-  std::optional<Update> apply{};  ///< If present, the open update is applied with these values.
-  float scale = 1;                ///< The sum is multiplied by this factor first.
-  /// The workers whose waiting pushes are answered now, with the newest parameters. The pusher may
-  /// be one of them. Valid until the next call of the consistency.
+  std::optional<Update> apply{};  ///< If present, apply the open update with these values.
+  float scale = 1;                ///< First multiply the sum by this factor.
+  /// The workers whose waiting pushes are answered now, with the newest parameters. The worker that
+  /// pushed may be one of them. Valid until the next call of the consistency.
   std::span<const int> answer{};
 };
 
 /// Decides when one shard applies gradients and when it answers pushes. Synchronous, asynchronous,
-/// bounded-staleness and backup-worker servers differ only in this. A shard applies either a whole
-/// step at once or every push by itself.
+/// bounded-staleness and backup-worker servers differ only in this. A shard applies either all
+/// pushes of a step together or every push by itself.
 ///
 /// Each shard has its own instance. Not thread-safe: the lock of the shard guards it.
 class Consistency {
@@ -41,47 +41,49 @@ class Consistency {
 
   /// Starts the job at this step. Returns the version that the shard begins with.
   virtual std::int64_t Start(std::int64_t step) = 0;
-  /// `version` is that of the shard. Throws `RefusedError`, with nothing changed, for a push that
-  /// is repeated, has a wrong step or a version that never was, or comes while an earlier push of
+  /// `version` is that of the shard. Throws `RefusedError` and changes nothing for a push that is
+  /// repeated, has a wrong step or a version that never existed, or comes while an earlier push of
   /// the worker waits for its answer.
   virtual PushDecision OnPush(const PushInfo& push, std::int64_t version) = 0;
-  /// The worker pushes no more until all workers have reached barrier number `meeting` (1 and up),
-  /// which may never happen. Until then nobody waits for its pushes. Returns the workers that are
-  /// to be answered now; the span is valid until the next call.
+  /// The worker will not push again until all workers have reached barrier number `meeting` (1 and
+  /// up), which may never happen. Until then no other worker waits for its pushes. Returns the
+  /// workers that must be answered now; the span is valid until the next call.
   virtual std::span<const int> OnRetire(int worker, std::int64_t meeting) {
     (void)worker, (void)meeting;
     return {};
   }
-  /// All workers have reached barrier number `meeting`, so those that retired until then push
-  /// again. May be called any number of times for one barrier.
+  /// All workers have reached barrier number `meeting`. So workers that retired until then push
+  /// again. It may be called several times for one barrier.
   virtual void OnBarrier(std::int64_t meeting) { (void)meeting; }
   /// The workers whose missing pushes keep other workers waiting.
   virtual std::vector<int> Missing() const = 0;
 };
 
 /// Synchronous: an update is the sum of one step's gradients, in rank order. When it is applied,
-/// all workers that pushed it are answered. Version = steps done. `schedule` is borrowed.
+/// all workers that pushed it are answered. The version is the number of steps done. `schedule` is
+/// borrowed.
 ///
 /// With `backups` b, 0 <= b < workers, an update is applied when N-b of the N gradients of its step
-/// have come. Their sum is scaled by N/(N-b), which gives the average over their samples if workers
-/// have equal batches. Later gradients of the step are dropped, and their workers answered at once.
-/// (Chen et al., Revisiting distributed synchronous SGD, 2016.)
+/// have come. Their sum is multiplied by N/(N-b). If workers have equal batches, this is the
+/// average over the samples that came. Later gradients of the step are dropped, and their workers
+/// are answered immediately. (Chen et al., Revisiting distributed synchronous SGD, 2016.)
 std::unique_ptr<Consistency> MakeSynchronous(int workers, const Schedule& schedule,
                                              int backups = 0);
 
 struct AsynchronousOptions {
   /// The bound s >= 0: a worker that has pushed c steps is answered when every worker has pushed
-  /// c-s steps, so it reads all updates of steps up to c-s-1. Absent: workers are answered at once.
-  /// Retired workers do not count: with uneven numbers of steps the others go on among themselves.
+  /// c-s steps. So it reads all updates of steps up to c-s-1. Absent: workers are answered
+  /// immediately. Retired workers do not count: with uneven numbers of steps the others continue
+  /// without them.
   std::optional<std::int64_t> staleness_bound{};
-  /// Divide the learning rate of a push by 1 + its staleness in updates.
+  /// Divides the learning rate of a push by 1 + its staleness in updates.
   bool staleness_lr = false;
 };
 
 /// Asynchronous: every push is an update of its own. The version is the number of pushes applied.
-/// Gradients are scaled by 1 / (*global* batch), so the pushes of N workers together move the
-/// parameters as far as one synchronous update (with plain SGD; momentum and Adam see N small
-/// gradients). The learning rate is that of step (version / workers).
+/// Gradients are scaled by 1 / (*global* batch). So with plain SGD, the pushes of N workers
+/// together move the parameters as far as one synchronous update. Momentum and Adam see N small
+/// gradients. The learning rate is that of step (version / workers).
 ///
 /// The bound is that of stale synchronous parallel (Ho et al., 2013). The divided learning rate
 /// follows Zhang et al. (Staleness-aware async-SGD, 2016), who divide by the staleness itself.

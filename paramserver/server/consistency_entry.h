@@ -13,16 +13,16 @@
 namespace ringside {
 
 /// An entry of the table of consistencies: how servers decide when they apply gradients and answer
-/// pushes, and what is known of the strategy with such servers. `ServerStrategyEntry`
-/// (paramserver/strategies/ps_strategies.h) makes the strategy of it. The entry owns its texts.
+/// pushes, and the traits of the strategy with such servers. `ServerStrategyEntry`
+/// (paramserver/strategies/ps_strategies.h) makes the strategy from it. The entry owns its texts.
 struct ConsistencyEntry {
   std::string name;  ///< The name of the strategy: "ps-sync".
   std::string summary;
   Agreement agreement = Agreement::kSynchronous;
-  /// Makes the consistency of one shard. `context` outlives it.
+  /// Makes the consistency of one shard. `context` must live longer.
   std::function<std::unique_ptr<Consistency>(const ServerContext& context)> make;
   ServerPlacement servers = ServerPlacement::kAsAsked;
-  /// The options besides those that all servers read: the transport, the codec, the order.
+  /// Its own options. All servers also read the options of the transport, the codec and the order.
   std::vector<OptionDeclaration> options = {};
 
   // As in `StrategyEntry`.

@@ -1,10 +1,10 @@
 // Summation, for the gradients g_0 .. g_(n-1) of an update:
 //   sum = ((g_0 + g_1) + g_2) + ...
-// in this order always. `AccumulateInOrder` advances the sum over the orders that have come without
-// a gap; `Apply` adds the rest. `Apply` works in blocks that stay in the first-level cache: each
-// block of the sum is completed and handed to the optimizer at once, so with up to two contributors
-// the sum never exists in memory as a whole. Both split element-wise work only, so neither the
-// blocks nor when `AccumulateInOrder` ran changes a bit of the result.
+// always in this order. `AccumulateInOrder` adds the gradients that have come, up to the first
+// missing one; `Apply` adds the rest. `Apply` works in blocks that stay in the first-level cache.
+// It completes a block of the sum and gives it to the optimizer. So with up to two contributors the
+// whole sum never exists in memory. All work is element-wise, so neither the blocks nor the time
+// when `AccumulateInOrder` ran changes a bit of the result.
 #include "ringside/paramserver/server/shard.h"
 
 #include <algorithm>
@@ -112,7 +112,7 @@ ParameterRef Shard::Reply() {
   return reply_;
 }
 
-// Moves the waiting gradients below order `end` to taken_, and makes readers of them, in order.
+// Moves the waiting gradients below order `end` to taken_, and makes their readers, in order.
 void Shard::TakeReaders(int end) {
   for (int order = folded_; order < end; ++order) {
     PayloadPtr& slot = waiting_[static_cast<std::size_t>(order)];
@@ -128,8 +128,8 @@ void Shard::LetGradientsGo() {
   taken_.clear();
 }
 
-// Returns a buffer that no reply reads: the present one where possible, else a spare one. There is
-// at most one buffer for each version that a reply still holds, and one more.
+// Returns a buffer that no reply reads: the present one if possible, otherwise a spare one. There
+// is at most one buffer for each version that a reply still needs, and one more.
 std::size_t Shard::ExclusiveBuffer() {
   if (buffers_[current_].exclusive()) return current_;
   for (std::size_t i = 0; i < buffers_.size(); ++i) {

@@ -17,18 +17,18 @@
 namespace ringside {
 
 /// One bucket at a server: its parameters, the optimizer for its range, the gradients of the open
-/// update, and the version. A shard knows no workers, no steps and no network: a `Consistency`
-/// decides *when* to apply.
+/// update, and the version. A shard knows nothing about workers, steps or the network. A
+/// `Consistency` decides *when* to apply.
 ///
-/// Gradients are summed in ascending `order`, whatever their order of arrival, so a sum is bitwise
-/// the same from run to run. A gradient whose turn has not come waits in the payload that it came
-/// in; nothing is copied.
+/// Gradients are summed in ascending `order`, whatever their order of arrival. So the sum has the
+/// same bits in every run. A gradient that is not next in the order waits in the payload in which
+/// it came. Nothing is copied.
 ///
-/// Not thread-safe, except that any thread may read a `ParameterRef` once handed out.
+/// Not thread-safe, except that any thread may read through a `ParameterRef`.
 class Shard {
  public:
-  /// Parameters, optimizer state and version start at 0. `contributors` is how many different
-  /// `order`s an update may have. Gradients are encoded as `codec` says.
+  /// Parameters, optimizer state and version start at 0. `contributors` is the number of different
+  /// `order`s that an update may have. `codec` decodes gradients.
   Shard(std::size_t elements, int contributors, const OptimizerOptions& optimizer,
         const CodecOptions& codec = {});
 
@@ -42,23 +42,24 @@ class Shard {
   ParameterRef ReadState(int part);
   void SetVersion(std::int64_t version) { version_ = version; }
 
-  /// Adds a gradient of `elements()` floats (or its encoding, in one piece and checked) to the open
-  /// update, as number `order` of its sum. An order may be used at most once per update.
+  /// Adds a gradient of `elements()` floats to the open update, as number `order` of its sum. It
+  /// may be an encoding instead, in one piece and checked. An order may be used only once per
+  /// update.
   void Contribute(int order, PayloadPtr gradient);
-  /// Sums the gradients that have come without a gap in the order, and frees them. Optional:
-  /// `Apply` sums the rest. Does nothing while a single gradient has come: that one would only be
+  /// Sums the gradients that have come, up to the first missing one, and frees them. Optional:
+  /// `Apply` sums the rest. Does nothing when only one gradient has come, because it would only be
   /// copied.
   void AccumulateInOrder();
-  /// Takes one optimizer step with the sum of the gradients (at least one), times `scale`, and
-  /// opens the next update. Earlier references to the parameters stay intact.
+  /// Takes one optimizer step with the sum of the gradients (at least one), multiplied by `scale`,
+  /// and opens the next update. Earlier references to the parameters stay valid and unchanged.
   void Apply(const Update& update, float scale = 1);
 
-  /// The present parameters. They never change while a reference is held.
+  /// The present parameters. They do not change while a reference exists.
   ParameterRef parameters() const { return buffers_[current_]; }
   /// The present parameters as replies to pushes carry them under this codec (`ReplyCodec`). They
-  /// are encoded once a version: all workers that get this version get the same bytes.
+  /// are encoded once per version. All workers that get this version get the same bytes.
   ParameterRef Reply();
-  /// Count of applied updates.
+  /// The number of applied updates.
   std::int64_t version() const { return version_; }
   const CopyCount& copies() const { return copies_; }
 
@@ -74,7 +75,7 @@ class Shard {
   std::vector<PayloadPtr> waiting_;      // by order
   std::vector<PayloadPtr> taken_;        // gradients that are being summed, in order
   std::vector<GradientReader> readers_;  // one for each of taken_
-  int folded_ = 0;                       // orders [0, folded_) are in sum_; 0: sum_ holds nothing
+  int folded_ = 0;                       // sum_ contains orders [0, folded_); 0: sum_ is not used
   std::vector<float> sum_;               // allocated by the first AccumulateInOrder that needs it
   std::int64_t version_ = 0;
   CopyCount copies_;

@@ -140,16 +140,16 @@ void ShardServer::Use(const PushInfo& push, const PushDecision& verdict, Payload
   shard_.AccumulateInOrder();
 }
 
-// A half-done update cannot be undone. The caller answers the push that met the failure and then
-// deletes its reply, so the reply must not be found here any more.
+// A half-done update cannot be undone. The caller answers the push that failed and then deletes its
+// reply. So this object must not keep the reply.
 void ShardServer::Break(int worker) {
   broken_ = true;
   waiting_[static_cast<std::size_t>(worker)].reset();
   std::erase(contributors_, worker);
 }
 
-// Staleness is measured here, at the moment of the update: how many updates have been applied since
-// the parameters that each gradient was computed from.
+// Staleness is measured here, when the update is applied: the number of updates since the
+// parameters that each gradient was computed from.
 void ShardServer::Apply(const PushDecision& verdict, std::int64_t step) {
   for (const int worker : contributors_) {
     std::optional<Waiting>& waiting = waiting_[static_cast<std::size_t>(worker)];
@@ -163,7 +163,7 @@ void ShardServer::Apply(const PushDecision& verdict, std::int64_t step) {
   ++counters_.updates;
 }
 
-// Nothing may throw after a worker is taken off the list, because it must be answered.
+// After a worker is taken off the list nothing may throw, because the worker must be answered.
 AnswerQueue ShardServer::TakeAnswers(std::span<const int> workers) {
   AnswerQueue answers;
   if (workers.empty()) return answers;
@@ -225,7 +225,7 @@ void ShardServer::RefuseWaiting(const Refusal& refusal) {
   for (PendingReply* reply : replies) reply->Refuse(refusal);
 }
 
-// A second push would overwrite the first one, which would then never be answered.
+// A second push would replace the first one, which would then never be answered.
 void ShardServer::RequireNoneWaiting(int worker) const {
   if (!waiting_[static_cast<std::size_t>(worker)]) return;
   throw RefusedError(RefusalCode::kDuplicate, "a push of worker " + std::to_string(worker) +

@@ -30,8 +30,8 @@ struct ParameterReply {
   bool dropped = false;        ///< The gradient came too late to be used.
 };
 
-/// A push that has arrived and must be answered exactly once, now or later. A call of either method
-/// may end the life of the object. Neither throws or blocks.
+/// A push that has arrived. It must be answered exactly once, now or later. A call of either method
+/// may end the life of the object. Neither method throws or blocks.
 class PendingReply {
  public:
   virtual ~PendingReply() = default;
@@ -44,7 +44,7 @@ class PendingReply {
   PendingReply* next_ = nullptr;
 };
 
-/// Replies whose answers are known and not yet sent. The replies themselves are the nodes of a
+/// Replies whose answers are known but not yet sent. The replies themselves are the nodes of a
 /// linked list, so nothing is allocated.
 class AnswerQueue {
  public:
@@ -58,7 +58,8 @@ class AnswerQueue {
   }
 
   void Add(PendingReply& reply, ParameterReply answer);
-  /// Sends all answers in the order in which they were added. Each may end the life of its reply.
+  /// Sends all answers in the order in which they were added. Each call may end the life of its
+  /// reply.
   void SendAll();
 
  private:
@@ -68,12 +69,12 @@ class AnswerQueue {
 
 struct ShardCounters {
   std::uint64_t bytes_received = 0;                ///< Bytes of gradients.
-  std::uint64_t bytes_sent = 0;                    ///< Bytes of parameters, after training began.
+  std::uint64_t bytes_sent = 0;                    ///< Bytes of parameters, since training began.
   std::map<std::int64_t, std::int64_t> staleness;  ///< Number of used gradients by staleness.
   std::int64_t updates = 0;
   std::int64_t dropped = 0;  ///< Pushes that came too late.
   int waiting = 0;           ///< Pushes that wait for their answer.
-  CopyCount copies;          ///< Payload bytes that the server's code has moved.
+  CopyCount copies;          ///< Payload bytes that the server's code has copied or summed.
 
   ShardCounters& operator+=(const ShardCounters& other);
 };
@@ -91,9 +92,9 @@ class ShardServer {
   std::size_t push_bytes() const { return push_bytes_; }
   int state_per_parameter() const { return state_per_parameter_; }
 
-  /// Starts the job at this step. Part 0 must be loaded before pushes and pulls are served.
+  /// Starts the job at this step. Part 0 must be loaded before the first push or pull.
   void Start(std::int64_t step);
-  /// Throws `RefusedError` once pushes have begun.
+  /// Throws `RefusedError` after the first push.
   void Load(int part, const Payload& values);
   ParameterRef ReadState(int part);
   /// `meeting` is the number of barriers that all workers have reached (`Consistency::OnBarrier`).
@@ -101,16 +102,18 @@ class ShardServer {
   /// See `Consistency::OnRetire`.
   void Retire(int worker, std::int64_t meeting);
 
-  /// Throws `RefusedError` with nothing changed. After any other exception the shard is broken: it
+  /// Throws `RefusedError` and changes nothing. After any other exception the shard is broken: it
   /// refuses all pushes and reads, and the caller must refuse the waiting pushes. In both cases
-  /// `reply` is untouched and not kept. `gradient` has been checked to have `elements()` floats, or
-  /// their encoding in one piece.
+  /// `reply` is not changed and not kept. `gradient` is already checked: it has `elements()`
+  /// floats, or their encoding in one piece.
   void Push(const PushInfo& push, PayloadPtr gradient, PendingReply& reply,
             const Deadline& deadline);
-  /// Withdraws the push of a worker that has left. Returns true when the push was waiting: `reply`
-  /// is forgotten and the caller must end it. The worker counts as gone from `gone_at` on.
+  /// Withdraws the push of a worker that has left. Returns true if the push was waiting. Then the
+  /// shard forgets `reply`, and the caller must end it. The worker counts as gone from `gone_at`
+  /// on.
   bool CancelPush(PendingReply& reply, const Deadline& gone_at);
-  /// A refusal that names whom a push past its deadline waits for, or the worker that is gone.
+  /// The refusal for a push past its deadline: it names the workers that the push waits for, or the
+  /// worker that has gone.
   std::optional<Refusal> Expired(Deadline::Clock::time_point now);
   /// Refuses all waiting pushes.
   void RefuseWaiting(const Refusal& refusal);

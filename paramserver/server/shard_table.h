@@ -22,7 +22,7 @@
 namespace ringside {
 
 /// All shards of one server, and whether the job has failed. Every request is checked before
-/// anything changes. Knows no transport. Thread-safe.
+/// anything changes. Independent of the transport. Thread-safe.
 ///
 /// Errors: methods throw `RefusedError` with the state unchanged. After `Fail` everything is
 /// refused with the same refusal.
@@ -35,24 +35,24 @@ class ShardTable {
   /// Borrows what `context` borrows.
   ShardTable(const ServerContext& context, MakeConsistency make_consistency);
 
-  /// Worker 0 creates the shards; the others are checked against its plan.
+  /// Worker 0 creates the shards. The plans of the others are compared with its plan.
   void Start(const PlanInfo& plan);
   /// Only worker 0 may load, before the first push.
   void Load(const FrameHeader& header, const Payload& values);
   ParameterReply Pull(const FrameHeader& header);
   ParameterRef ReadState(const FrameHeader& header);
-  /// `header.step` is the barrier that ends the retirement (`Consistency::OnRetire`).
+  /// `header.step` is the barrier at which the retirement ends (`Consistency::OnRetire`).
   void Retire(const FrameHeader& header);
   /// `reply` is answered now or later, unless this throws. An exception other than `RefusedError`
-  /// is a failure of this server, and of the job.
+  /// is a failure of this server and of the job.
   void Push(const FrameHeader& header, PayloadPtr gradient, PendingReply& reply);
 
-  /// The call of `reply`, from this worker for this bucket, was cancelled or its connection lost.
-  /// Returns true when `reply` was waiting: the caller must end it. The job fails and names the
-  /// worker, but not at once: a worker that leaves because *its* peer has failed must not be blamed
-  /// for it, so the others get `kGoneGrace` to find the cause themselves.
+  /// The call of `reply`, from this worker for this bucket, was cancelled or its connection was
+  /// lost. Returns true when `reply` was waiting; then the caller must end it. The job fails and
+  /// names the worker, but only after `kGoneGrace`: a worker may leave because *its* peer has
+  /// failed. The others get this time to find the real cause.
   bool OnCallCancelled(const FrameHeader& header, PendingReply& reply);
-  /// Fails the job when a push has waited past its deadline or a worker is gone. Called at regular
+  /// Fails the job when a push has waited past its deadline or a worker has gone. Called at regular
   /// intervals.
   void FailExpired(Deadline::Clock::time_point now);
   /// Fails the job and refuses all waiting pushes. Only the first refusal counts.
@@ -66,7 +66,7 @@ class ShardTable {
   ShardServer& Find(const FrameHeader& header) const;
   void CheckWorker(std::uint32_t worker) const;
   void CheckAlive() const;
-  /// The shards: none until `Start` has made them, then always the same.
+  /// The shards: none until `Start` has made them. Then they never change.
   std::span<ShardServer* const> All() const;
 
   const ServerContext context_;
@@ -76,7 +76,7 @@ class ShardTable {
   mutable std::mutex mutex_;  // guards everything below; shards are only ever added, by Start
   std::optional<PlanInfo> plan_;
   std::map<std::uint32_t, std::unique_ptr<ShardServer>> shards_;
-  std::vector<ShardServer*> all_;  // those of shards_; set once, then never changed
+  std::vector<ShardServer*> all_;  // those of shards_; set once
   std::optional<Refusal> failure_;
 };
 

@@ -49,8 +49,8 @@ ShardCounters PsServer::counters() const {
   return counters;
 }
 
-// Looks at the pushes of all shards at regular intervals: late ones are found within the timeout
-// and one interval, at no cost to a push. Silent connections are found the same way.
+// Checks the pushes of all shards at regular intervals. So a late push is found within the timeout
+// plus one interval, and a push itself costs nothing. Silent connections are found in the same way.
 void PsServer::Watch(const std::stop_token& stop) {
   const auto interval = WatchInterval(context_.comm.timeout);
   std::mutex mutex;

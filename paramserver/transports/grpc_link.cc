@@ -29,11 +29,11 @@
 namespace ringside {
 namespace {
 
-/// One thread at a time serves a connection, here and at the server. With two connections
-/// parameters come in while gradients go out.
+/// A connection is served by one thread at a time, here and at the server. With two connections,
+/// parameters can come in while gradients go out.
 constexpr std::size_t kConnections = 2;
 
-/// Calls that may be under way before room is made for more.
+/// The number of open calls before more room is allocated.
 constexpr std::size_t kCalls = 64;
 
 grpc::ChannelArguments Arguments() {
@@ -65,8 +65,8 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
 
   grpc::GenericStub& stub() { return *stub_; }
-  /// Shuts the socket down. A cancelled call ends only when its write does, and a frozen server
-  /// with full buffers holds that up for ever.
+  /// Shuts the socket down. A cancelled call ends only when its write ends, and a server that is
+  /// frozen with full buffers would delay that without limit.
   void Cut() const {
     if (file_ >= 0) shutdown(file_, SHUT_RDWR);
   }
@@ -76,7 +76,7 @@ class Connection {
   std::unique_ptr<grpc::GenericStub> stub_;
 };
 
-/// Makes the socket of one more connection, until the deadline.
+/// Makes the socket of one more connection, at most until the deadline.
 using OpenSocket = std::function<int(const Deadline& deadline)>;
 
 class GrpcLink : public ServerLink {
@@ -100,9 +100,9 @@ class GrpcLink : public ServerLink {
   void Call(const FrameHeader& header, const CallFloats& floats, CallObserver& observer) override;
 
  private:
-  /// Lives until gRPC has finished the call. One message goes out and one comes back, as in a unary
-  /// call, but as a stream: a unary call would hold the payload until the answer, which may wait
-  /// for what other workers send.
+  /// Lives until gRPC has finished the call. One message goes out and one comes back. It is a
+  /// stream and not a unary call, because a unary call would keep the payload until the answer,
+  /// which may wait for data from other workers.
   struct CallState : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
     explicit CallState(GrpcLink& owner) : link(owner) {}
 
@@ -146,7 +146,7 @@ class GrpcLink : public ServerLink {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<CallState*> calls_;  // guarded by mutex_
-  int open_calls_ = 0;             // those of calls_ and those being destroyed; guarded by mutex_
+  int open_calls_ = 0;             // in calls_ or being destroyed; guarded by mutex_
   int leases_ = 0;                 // guarded by mutex_
   std::deque<Connection> connections_;
   const bool in_turns_;
@@ -156,9 +156,9 @@ class GrpcLink : public ServerLink {
   const std::shared_ptr<PayloadPool<GrpcPayload>> payloads_ = PayloadPool<GrpcPayload>::Make();
 };
 
-// gRPC may run callbacks inside any call into it, and they take the mutex, so it is not held here
-// while gRPC is called. Closing the connection releases payloads that the kernel has not taken yet,
-// hence the order.
+// gRPC may run callbacks inside any call into it, and they lock the mutex. So it is not locked here
+// while gRPC is called. Closing the connection releases payloads that the kernel has not yet taken,
+// so it comes first.
 GrpcLink::~GrpcLink() {
   CancelAll();
   for (const Connection& connection : connections_) connection.Cut();
@@ -197,8 +197,7 @@ void GrpcLink::Start(const PlanInfo& plan) {
   bool owned = false;
   grpc::GenericSerialize<grpc::ProtoBufferWriter, StartRequest>(ToRequest(plan), &request, &owned);
   grpc::ClientContext context;
-  // The server listened before it published its address: a connection that fails now is tried
-  // again.
+  // The server listened before it published its address. So a connection that fails is tried again.
   context.set_wait_for_ready(true);
   Prepare(context);
   std::optional<grpc::Status> outcome;
@@ -228,7 +227,7 @@ void GrpcLink::Call(const FrameHeader& header, const CallFloats& floats, CallObs
   call.Begin(NextConnection(header.bucket).stub());
 }
 
-// gRPC may end the call, and thereby this object, before StartCall returns.
+// gRPC may end the call before StartCall returns, which destroys this object.
 void GrpcLink::CallState::Begin(grpc::GenericStub& stub) {
   context.set_initial_metadata_corked(true);  // metadata and message in one write
   stub.PrepareBidiStreamingCall(&context, MethodOf(header.kind), {}, this);
@@ -259,7 +258,8 @@ GrpcLink::CallState& GrpcLink::AddCall() {
   return call;
 }
 
-// Uses connections in turns if the link is divided: buckets of one server may all be even.
+// If the link is divided, calls use the connections in turn: the buckets of one server may all be
+// even.
 Connection& GrpcLink::NextConnection(std::size_t bucket) {
   if (!in_turns_) return connections_[bucket % connections_.size()];
   const std::lock_guard lock(mutex_);
@@ -303,9 +303,9 @@ void GrpcLink::Deliver(CallState& call) const {
   call.observer->Received(header, reader.count());
 }
 
-// A call is destroyed without the mutex and counts as open until then. Its context holds the
-// channel, and the last reference to it must be the link's own: a channel that is destroyed on a
-// thread of gRPC would wait for that thread.
+// A call is destroyed without the mutex, and counts as open until then. Its context holds the
+// channel. The link itself must hold the last reference to the channel: a channel that is destroyed
+// on a thread of gRPC would wait for that thread.
 void GrpcLink::Drop(CallState& call) {
   {
     const std::lock_guard lock(mutex_);

@@ -10,8 +10,8 @@ namespace ringside {
 /// Connects by gRPC over TCP, or over a Unix domain socket. `CallObserver::Sent` is called when the
 /// kernel has taken the payload.
 ///
-/// Every call has a deadline a little after the timeout of the operation, so a server that knows
-/// which worker is missing can say so first.
+/// The deadline of every call is a little later than the operation's timeout. So a server that
+/// knows which worker is missing can say so first.
 std::unique_ptr<ServerLink> ConnectGrpcOverTcp(int server, const ServerAddress& address,
                                                const ServerSendLimits& limits, FlatSpace& space,
                                                const CommOptions& comm);

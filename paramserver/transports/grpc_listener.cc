@@ -16,7 +16,7 @@
 namespace ringside {
 namespace {
 
-/// How long `Stop` waits for refused calls to travel before it cuts connections.
+/// How long `Stop` waits until refusals have arrived, before it closes connections.
 constexpr std::chrono::milliseconds kStopGrace{200};
 
 class GrpcListener : public Listener {
@@ -27,7 +27,7 @@ class GrpcListener : public Listener {
   }
   ~GrpcListener() override { Stop(); }
 
-  /// Serves at `target` and returns the port; 0: the target cannot be bound. Called once.
+  /// Serves at `target` and returns the port; 0: cannot bind to the target. Called once.
   int Serve(const std::string& target);
   void set_address(ServerAddress address) { address_ = std::move(address); }
 

@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-// gRPC's limits are ints: 2 GiB less a byte.
+// gRPC's limits are of type int: 2 GiB minus one byte.
 constexpr int kMaxMessage = std::numeric_limits<int>::max();
 constexpr int kMaxFrame = (1 << 24) - 1;  // the most that HTTP/2 has
 constexpr int kLookahead = 4 << 20;       // a bucket of the default size
@@ -27,7 +27,7 @@ grpc::Slice BorrowedSlice(std::span<const float> values, void (*released)(void*)
 
 }  // namespace
 
-// The strings are kept, so that a call makes none.
+// The strings are kept, so that a call allocates none.
 const std::string& MethodOf(FrameKind kind) {
   static const std::string start = kStartMethod, load = kLoadMethod, push_pull = kPushPullMethod,
                            pull = kPullMethod, read_state = kReadStateMethod,
@@ -109,8 +109,8 @@ std::span<const TransportArgument> TransportArguments() {
   static constexpr std::array kArguments{
       TransportArgument{GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, kMaxMessage},
       TransportArgument{GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, kMaxMessage},
-      // A bucket fits into one frame and into the lookahead: fewer headers and window updates, some
-      // per cent less CPU than with gRPC's 16 KiB and 64 KiB.
+      // A bucket fits into one frame and into the lookahead. That means fewer headers and window
+      // updates, and some per cent less CPU than with gRPC's defaults of 16 KiB and 64 KiB.
       TransportArgument{GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kMaxFrame},
       TransportArgument{GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kLookahead},
   };

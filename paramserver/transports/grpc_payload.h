@@ -28,16 +28,17 @@ inline constexpr char kReadStateMethod[] = "/ringside.ParameterServer/ReadState"
 inline constexpr char kRetireMethod[] = "/ringside.ParameterServer/Retire";
 inline constexpr char kTokenKey[] = "ringside-token";
 
-/// The method that frames of this kind are sent to.
+/// The method for frames of this kind.
 const std::string& MethodOf(FrameKind kind);
 
-/// The payload of a received frame: the slices that gRPC received, without the header. Keeps them
-/// alive and copies nothing.
+/// The payload of a received frame: the slices that gRPC received, without the header. Keeps the
+/// slices alive and copies nothing.
 class GrpcPayload : public Payload {
  public:
   GrpcPayload() { pieces_.reserve(16); }
 
-  /// Splits a received message into header and payload. On error the payload is not usable.
+  /// Splits a received message into header and payload. After an error the payload must not be
+  /// used.
   FrameError Assign(const grpc::ByteBuffer& message, FrameHeader& header);
   std::span<const Piece> pieces() const override { return pieces_; }
   void Clear();
@@ -47,19 +48,20 @@ class GrpcPayload : public Payload {
   std::vector<Piece> pieces_;
 };
 
-/// A message whose payload points into `parameters`, which it keeps alive.
+/// A message whose payload points into `parameters`. The message keeps them alive.
 grpc::ByteBuffer MakeFrame(const FrameHeader& header, ParameterRef parameters);
-/// A message whose payload points at `payload`; `released(argument)` is called, on any thread, when
-/// gRPC holds no pointer into it any more. An empty payload is released before this returns.
+/// A message whose payload points at `payload`. When gRPC no longer has a pointer into it,
+/// `released(argument)` is called, on any thread. An empty payload is released before this function
+/// returns.
 grpc::ByteBuffer MakeFrame(const FrameHeader& header, std::span<const float> payload,
                            void (*released)(void*), void* argument);
 
 /// Keeps gRPC initialised until the process ends. Otherwise the end of the last channel or server
-/// shuts the library down, and that waits up to ten seconds for a poller whose connection has
-/// broken: a worker that lost its server would not end in time.
+/// shuts the library down. That can wait up to ten seconds for a poller whose connection has
+/// broken, so a worker that lost its server would not end in time.
 void KeepGrpcRunning();
 
-/// The time `after` from now on the monotonic clock, so that a changed wall clock ends no call.
+/// The time `after` from now, on the monotonic clock. So a changed wall clock ends no call.
 gpr_timespec GrpcDeadline(std::chrono::milliseconds after);
 
 /// "127.0.0.1:80", "[::1]:80".
@@ -72,7 +74,7 @@ struct TransportArgument {
   const char* name;
   int value;
 };
-/// The arguments that both ends of a connection set. The .cc gives the reasons.
+/// The arguments for both ends of a connection. The .cc gives the reasons.
 std::span<const TransportArgument> TransportArguments();
 
 }  // namespace ringside

@@ -7,18 +7,18 @@
 
 namespace ringside {
 
-/// A server's side of one transport: takes calls, checks who calls, asks the `ShardTable` and
-/// answers. A call that waits for other workers holds memory but no thread.
+/// The server's side of one transport: takes calls, checks the caller, asks the `ShardTable` and
+/// answers. A call that waits for other workers takes memory but no thread.
 class Listener {
  public:
   virtual ~Listener() = default;
   virtual ServerAddress address() const = 0;
-  /// Stops serving. What the table has refused before still reaches its worker. Idempotent.
+  /// Stops serving. Refusals that the table has already sent still reach their workers. Idempotent.
   virtual void Stop() = 0;
-  /// Closes connections whose other side has not identified itself in time, where the transport
-  /// does not do so itself. Called at regular intervals.
+  /// Closes connections whose other side has not identified itself in time, if the transport does
+  /// not do this itself. Called at regular intervals.
   virtual void CloseSilent(Deadline::Clock::time_point now) { (void)now; }
-  /// Payload bytes that the transport's own code has moved.
+  /// Payload bytes that the transport's own code has copied.
   virtual CopyCount copies() const { return {}; }
 };
 

@@ -11,9 +11,10 @@
 
 namespace ringside {
 
-/// A pool of memory for objects that come and go, so that later steps allocate none. It grows by
-/// several objects at once, as the number in use varies by chance. Objects are made and destroyed
-/// as usual; only their memory is kept. All are destroyed before the pool. Thread-safe.
+/// A memory pool for short-lived objects, so that later steps allocate nothing. It grows by several
+/// objects at a time, because the number in use varies by chance. Objects are constructed and
+/// destroyed as usual; only their memory is kept. All objects must be destroyed before the pool.
+/// Thread-safe.
 template <typename T>
 class ObjectPool {
  public:

@@ -24,7 +24,7 @@ struct Name {
   socklen_t bytes = 0;
 };
 
-// An abstract name begins with a zero byte and ends where its length says.
+// An abstract name begins with a zero byte. Its length marks its end.
 Name AbstractName(const std::string& name) {
   Name result;
   result.address.sun_family = AF_UNIX;
@@ -42,8 +42,8 @@ int NewSocket() { return socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NO
 
 bool Later() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
-// Returns false with errno set. A full backlog, as when many workers start at once, soon has room
-// again. A name that nobody listens on any more never comes back.
+// Returns false with errno set. A full backlog, as when many workers start together, soon has room
+// again. A name without a listener does not come back.
 bool ConnectUntil(const Deadline& deadline, int file, const std::string& name) {
   const Name theirs = AbstractName(name);
   while (connect(file, reinterpret_cast<const sockaddr*>(&theirs.address), theirs.bytes) != 0) {
@@ -89,8 +89,8 @@ PacketSocket::Outcome PacketSocket::TrySend(const std::string& packet) const {
   return Later() ? Outcome::kLater : Outcome::kClosed;
 }
 
-// If the other side closes with packets unread, a reset comes before the packets that it sent.
-// After the reset the rest is read to its end.
+// If the other side closes with unread packets, a reset arrives before the packets that it sent.
+// After the reset the remaining packets can be read.
 PacketSocket::Outcome PacketSocket::TryReceive(std::string& packet) const {
   std::array<char, kMaxBytes> buffer;
   ssize_t size = recv(file_, buffer.data(), buffer.size(), MSG_TRUNC | MSG_DONTWAIT);

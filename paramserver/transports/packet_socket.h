@@ -9,8 +9,8 @@
 
 namespace ringside {
 
-/// A Unix domain socket with an abstract name, which keeps the borders of packets. Owns its
-/// descriptor. Thread-safe except for moves and `Close`.
+/// A Unix domain socket with an abstract name. It keeps packets separate. Owns its descriptor.
+/// Thread-safe except for moves and `Close`.
 class PacketSocket {
  public:
   /// The largest packet.
@@ -19,13 +19,13 @@ class PacketSocket {
   enum class Outcome {
     kDone,
     kLater,   ///< It would have to wait, or the deadline has passed.
-    kClosed,  ///< The other side has closed, or sent something that is no packet.
+    kClosed,  ///< The other side has closed, or sent something that is not a packet.
   };
 
   PacketSocket() = default;
   /// Listens under `name`. `Listen` and `Connect` throw `CommError`.
   static PacketSocket Listen(const std::string& name);
-  /// Tries again until the deadline while the listener has no room for another connection.
+  /// Tries again until the deadline while the listener has no room for a new connection.
   static PacketSocket Connect(const std::string& name, const Deadline& deadline);
 
   PacketSocket(PacketSocket&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
@@ -50,9 +50,9 @@ class PacketSocket {
   Outcome Send(const std::string& packet, const Deadline& deadline) const;
   Outcome Receive(std::string& packet, const Deadline& deadline) const;
 
-  /// Ends sending: the other side reads what was sent, then gets `kClosed`.
+  /// Ends sending: the other side can read what was sent, then gets `kClosed`.
   void FinishSending() const;
-  /// Ends all waits at once.
+  /// Ends all waits immediately.
   void Shutdown() const;
   void Close();
 

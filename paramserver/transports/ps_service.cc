@@ -34,12 +34,12 @@ grpc::StatusCode StatusCodeOf(RefusalCode code) {
   return grpc::StatusCode::UNKNOWN;
 }
 
-/// The culprit travels in the details, so that a worker can name it.
+/// The details name the member to blame, so that a worker can report it.
 grpc::Status ToStatus(const Refusal& refusal) {
   return {StatusCodeOf(refusal.code), refusal.message, refusal.culprit};
 }
 
-/// Ends a call that is not served.
+/// Ends a call that will not be served.
 class RefusedCall : public grpc::ServerGenericBidiReactor {
  public:
   explicit RefusedCall(const grpc::Status& status) {
@@ -62,13 +62,13 @@ bool Served(const std::string& method) {
 
 }  // namespace
 
-/// One call, from its first byte to its last: reads the one request, then answers it at once or
-/// leaves it with the table as a waiting push. gRPC ends it through OnDone, which comes only
-/// after the answer; so whoever has the right to answer (this object until `Push` has taken the
-/// reply, the table from then on) may still use it.
+/// One call, from its first byte to its last. It reads one request. Then it answers immediately, or
+/// leaves the request with the table as a waiting push. gRPC ends the call through OnDone, which
+/// comes only after the answer. This object may answer until `Push` has taken the reply; from then
+/// on the table may. So the object is still valid for either of them.
 class PsService::Call : public grpc::ServerGenericBidiReactor, public PendingReply {
  public:
-  /// `method` is served, and stays until OnDone.
+  /// `method` is a served method and must live until OnDone.
   Call(PsService& service, const std::string& method)
       : service_(service), table_(service.table_), method_(method) {
     handoff_.Pass();
@@ -122,7 +122,7 @@ class PsService::Call : public grpc::ServerGenericBidiReactor, public PendingRep
   const std::string& method_;
   grpc::ByteBuffer message_;  // the request, then the reply
   FrameHeader request_;
-  std::atomic<bool> pushing_{false};  // request_ may be read by OnCancel
+  std::atomic<bool> pushing_{false};  // OnCancel may read request_
   TsanHandoff handoff_;
 };
 
@@ -143,7 +143,7 @@ void PsService::Call::Serve() {
       table_.Retire(request_);
       return Reply({ParameterRef(0)});
     case FrameKind::kStart:
-      break;  // has a method of its own, which takes no frame
+      break;  // has a method of its own, without a frame
   }
 }
 
@@ -153,14 +153,14 @@ void PsService::Call::ServeStart() {
     throw RefusedError(RefusalCode::kInvalid, "not a StartRequest");
   }
   table_.Start(ToPlanInfo(request));
-  message_.Clear();  // an empty StartReply is no bytes at all
+  message_.Clear();  // an empty StartReply has no bytes
   const grpc::Slice nothing;
   message_ = grpc::ByteBuffer(&nothing, 1);
   EndWithMessage();
 }
 
-// From the moment that the table has taken the reply, any thread may answer it and thereby end this
-// object: nothing of it may be touched after the call of Push.
+// When the table has taken the reply, any thread may answer it and so end this object. So nothing
+// here may use the object after the call of Push.
 void PsService::Call::ServePush(PayloadPtr gradient) {
   pushing_.store(true, std::memory_order_release);
   table_.Push(request_, std::move(gradient), *this);

@@ -15,8 +15,8 @@
 namespace ringside {
 
 /// The gRPC service of a server: decodes calls, asks the `ShardTable` and answers. A call that
-/// waits for other workers holds memory but no thread. The token is checked before a request's body
-/// is read. Borrows its arguments. Thread-safe.
+/// waits for other workers takes memory but no thread. The token is checked before the body of a
+/// request is read. Borrows its arguments. Thread-safe.
 class PsService : public grpc::CallbackGenericService {
  public:
   PsService(ShardTable& table, const std::string& token);

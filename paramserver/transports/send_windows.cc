@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-// The best of those tried between four emulated hosts (results/notes/paramserver.md).
+// The best values of those tried between four emulated hosts (results/notes/paramserver.md).
 struct Limits {
   std::size_t window_buckets;
   std::size_t least_window;
@@ -21,10 +21,11 @@ constexpr Limits kMixedServers{2, std::size_t{512} << 10, 8,
                                std::size_t{4} << 20};  // largest share
 constexpr std::size_t kMostWindow = std::size_t{8} << 20;
 
-// A share counts as smaller below this part of the largest; equal ones differ by a bucket or two.
+// A share counts as smaller below this part of the largest share. Equal shares may still differ by
+// a bucket or two.
 constexpr double kSmaller = 0.75;
 
-/// The mean, so that one large tensor makes no larger window.
+/// The mean, so that one large tensor does not enlarge the window.
 std::size_t MeanBucketBytes(const BucketPlan& plan) {
   const auto buckets = static_cast<std::size_t>(std::max(plan.buckets(), 1));
   return plan.elements() * sizeof(float) / buckets;
@@ -51,8 +52,8 @@ std::vector<ServerSendLimits> PlanSendLimits(const BucketPlan& plan,
   std::vector<ServerSendLimits> shares;
   for (const double plan_fraction : ServerShares(plan, server_of, world.servers)) {
     ServerSendLimits share{.plan_fraction = plan_fraction, .window = window};
-    // With priorities each worker pushes what it has at the moment: the bucket that others lack may
-    // be one that they hold back.
+    // With priorities each worker pushes the most urgent bucket that it has. The bucket that others
+    // lack may be one that these limits would delay.
     if (world.workers > 1 && order == SendOrder::kFifo) {
       share.unanswered =
           std::max(limits.unanswered_buckets * MeanBucketBytes(plan), limits.least_unanswered);
@@ -76,7 +77,7 @@ SendWindows::SendWindows(const std::vector<ServerSendLimits>& shares) {
 }
 
 void SendWindows::Queue(int server) {
-  // A step begins: how far servers were ahead in the last one no longer counts.
+  // A step begins. The lead of a server in the last step no longer counts.
   if (std::ranges::none_of(servers_, &State::active)) {
     for (State& state : servers_) state.sent = 0;
   }

@@ -15,7 +15,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::size_t kNameBytes = 16;  // random ones: nobody guesses the name
+constexpr std::size_t kNameBytes = 16;  // random, so that the name cannot be guessed
 
 }  // namespace
 

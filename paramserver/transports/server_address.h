@@ -12,7 +12,7 @@ class TransportTable;
 struct ServerAddress {
   const TransportEntry* transport = nullptr;  ///< An entry of the table; not null.
   std::string address;  ///< "127.0.0.1:4711", or the name of an abstract Unix domain socket.
-  std::string host{};   ///< `HostIdentity()` of the server, where both must be on one host.
+  std::string host{};   ///< `HostIdentity()` of the server, if both must be on one host.
 
   /// "grpc 127.0.0.1:4711", "uds NAME HOST", "shm NAME HOST".
   std::string ToText() const;
@@ -24,11 +24,11 @@ struct ServerAddress {
   std::string DisplayText() const;
 };
 
-/// Makes an address on this host that nobody can guess. Its name is abstract, so nothing is left
+/// Makes an address on this host that cannot be guessed. Its name is abstract, so nothing is left
 /// behind, however the server ends.
 ServerAddress LocalAddress(const TransportEntry& transport);
 
-/// Identifies the machine and the network namespace, which abstract sockets do not cross.
+/// Identifies the machine and the network namespace. Abstract sockets reach no further.
 std::string HostIdentity();
 
 }  // namespace ringside

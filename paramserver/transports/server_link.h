@@ -19,16 +19,16 @@
 
 namespace ringside {
 
-/// Hears what happens to a call. Called on threads of the transport, inside its locks: must not
+/// Learns what happens to a call. Called on threads of the transport, inside its locks. It must not
 /// throw, block or call the link.
 class CallObserver {
  public:
   virtual ~CallObserver() = default;
-  /// These bytes no longer wait to be sent, so there is room for the next call. Exactly once a
-  /// call, before or after the outcome, and never only because of it: an answer may wait for what
-  /// another worker sends, whose own answer may wait for what is next here.
+  /// These bytes no longer wait to be sent, so there is room for the next call. Called exactly once
+  /// per call, before or after the outcome, but not because of the outcome. An answer may wait for
+  /// another worker, and that worker's answer may wait for the next call here.
   virtual void Sent(std::size_t bytes) = 0;
-  /// Exactly one of these two a call. `moved` is what was copied here to receive the reply.
+  /// Exactly one of these two per call. `moved` counts the bytes copied here to receive the reply.
   virtual void Received(const FrameHeader& header, const CopyCount& moved) = 0;
   virtual void Failed(const CommError& error) = 0;
 };
@@ -66,7 +66,8 @@ inline constexpr std::chrono::milliseconds kAnswerGrace{500};
 /// Names the operation for errors: "pull of bucket 3, step 17".
 std::string Describe(const FrameHeader& header);
 
-/// The error of a refused call. `culprit` comes with the refusal; if empty, the server is to blame.
+/// The error of a refused call. The refusal may name a `culprit`. If it is empty, the server is to
+/// blame.
 CommError RefusedByServer(const std::string& server, const std::string& operation,
                           const std::string& culprit, const std::string& message);
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMoreCalls = 16;
 constexpr std::size_t kMaxMessage = 1024;       // of an error, so that it fits into a packet
-constexpr std::chrono::seconds kHelloTime{10};  // that a worker may take to say who it is
+constexpr std::chrono::seconds kHelloTime{10};  // within which a worker must identify itself
 
 std::span<std::byte> Slice(const MemoryRegion& region, std::uint64_t offset, std::uint64_t bytes) {
   if (bytes <= region.bytes() && offset <= region.bytes() - bytes) {
@@ -33,8 +33,8 @@ void SetRefusal(const Refusal& refusal, ShmReply& reply) {
 
 }  // namespace
 
-/// A request, from its packet until its answer. The answer ends its use; then it is used again for
-/// another request.
+/// A request, from its packet until its answer. After the answer it is used again for another
+/// request.
 class ShmConnection::Call : public PendingReply {
  public:
   /// Reserves the memory that a push needs.
@@ -113,8 +113,8 @@ bool ShmConnection::forgettable() const {
   return closed_ && !greeted_ && users_ == 0 && under_way_ == 0;
 }
 
-// A call that does not wait in the table is being answered now, or is not pushed yet. The thread
-// that does so calls this again.
+// A call that does not wait in the table is being answered now, or is not yet pushed. The thread
+// that does so calls this function again.
 void ShmConnection::AbandonCalls() {
   for (const std::unique_ptr<Call>& call : calls_) {
     if (call->under_way && shared_.table.OnCallCancelled(call->header, *call)) GiveBack(*call);
@@ -140,7 +140,7 @@ void ShmConnection::Receive() {
   if (outcome == PacketSocket::Outcome::kClosed) Close();
 }
 
-// Until the call is admitted only this thread uses it. From then on others read its header.
+// Until the call is admitted only this thread uses it. Then other threads read its header.
 void ShmConnection::Handle(Call& call) {
   const bool readable =
       call.request.ParseFromString(call.packet) && call.request.has_hello() == First();
@@ -168,7 +168,7 @@ bool ShmConnection::First() {
 ShmConnection::Call& ShmConnection::TakeFree() {
   const std::lock_guard lock(mutex_);
   if (free_calls_.empty()) {
-    // Adds several at once, because the number in use at a time varies by chance.
+    // Adds several at a time, because the number in use varies by chance.
     const std::size_t more = kMoreCalls + std::thread::hardware_concurrency();
     free_calls_.reserve(calls_.size() + more);
     for (std::size_t i = 0; i < more; ++i) {
@@ -187,7 +187,7 @@ void ShmConnection::GiveBack(Call& call) {
   free_calls_.push_back(&call);  // there is room for all
 }
 
-/// Returns false when the worker has gone, or has not been admitted.
+/// Returns false when the worker has gone, or is not admitted.
 bool ShmConnection::Admit(Call& call) {
   const std::lock_guard lock(mutex_);
   if (closed_ || !greeted_) return false;
@@ -196,7 +196,7 @@ bool ShmConnection::Admit(Call& call) {
   return true;
 }
 
-// Checks the token before it touches anything of the worker's.
+// Checks the token before it uses any memory of the worker.
 void ShmConnection::Greet(const ShmHello& hello) {
   ShmReply reply;
   bool welcome = false;
@@ -271,8 +271,8 @@ void ShmConnection::Call::ServeStart() {
   Send({.parameters = ParameterRef(0)});
 }
 
-// From the moment that the table has taken the call, any thread may answer it and thereby end its
-// use: nothing of it may be touched after the call of Push.
+// When the table has taken the call, any thread may answer it and so end its use. So nothing here
+// may use the call after Push.
 void ShmConnection::Call::ServePush() {
   if (own_.data() != nullptr) {
     throw RefusedError(RefusalCode::kInvalid, "a gradient outside the worker's space");
@@ -282,8 +282,8 @@ void ShmConnection::Call::ServePush() {
   connection_.shared_.table.Push(header, std::move(gradient), *this);
 }
 
-// Drops the reference to the parameters before it sends the packet: when the worker pushes again,
-// the buffer is free for the next update.
+// Drops the reference to the parameters before it sends the packet. So when the worker pushes
+// again, the buffer is free for the next update.
 void ShmConnection::Call::Send(ParameterReply answer) {
   const std::span<const std::byte> values = std::as_bytes(answer.parameters.values());
   if (values.size() != in_.size()) {
@@ -321,7 +321,7 @@ void ShmConnection::Finish(Call& call) {
   if (closed_) AbandonCalls();
 }
 
-// Never waits: packets that the worker is slow to take are kept, at most one a call.
+// Never waits: packets that the worker has not yet read are kept, at most one per call.
 void ShmConnection::Send(const ShmReply& reply, std::string& packet) {
   reply.SerializeToString(&packet);
   const std::lock_guard lock(mutex_);

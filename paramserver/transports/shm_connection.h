@@ -21,7 +21,7 @@ namespace ringside {
 class ShmHello;
 class ShmReply;
 
-/// A payload in memory that outlives it.
+/// A payload in memory that lives longer than the payload.
 class BorrowedPayload : public Payload {
  public:
   std::span<const Piece> pieces() const override { return {&piece_, 1}; }
@@ -42,11 +42,11 @@ struct ShmShared {
   std::shared_ptr<PayloadPool<BorrowedPayload>> payloads = PayloadPool<BorrowedPayload>::Make();
 };
 
-/// A server's connection to one worker over shared memory. Once the worker is admitted the
-/// connection is kept until the listener goes, even after the worker has gone: gradients that wait
-/// for their turn lie in the worker's space.
+/// A server's connection to one worker over shared memory. Once the worker is admitted, the
+/// connection is kept as long as the listener, even after the worker has gone: gradients that wait
+/// for their turn are in the worker's memory.
 ///
-/// Thread safety: any number of threads at once.
+/// Thread safety: any number of threads may use it.
 class ShmConnection {
  public:
   /// `id` is what epoll reports for events of this connection.
@@ -55,11 +55,11 @@ class ShmConnection {
 
   /// Serves the socket, which is ready for `events`.
   void Serve(std::uint32_t events);
-  /// Drops waiting calls. The socket is closed when nobody uses the worker's memory any more.
+  /// Drops waiting calls. The socket is closed when nothing uses the worker's memory any more.
   void Close();
-  /// Closes if the other side has not identified itself in time.
+  /// Closes the connection if the other side has not identified itself in time.
   void CloseIfSilent(Deadline::Clock::time_point now);
-  /// Whether it is closed and keeps nothing of a worker.
+  /// Whether it is closed and no longer uses anything of a worker.
   bool forgettable() const;
 
  private:

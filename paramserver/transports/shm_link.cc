@@ -1,6 +1,6 @@
-// A call is one packet to the server, with the frame's header and the offsets of its floats, and
-// one packet back when the floats have been read and written there. Packets are Protocol Buffers
-// (parameter_server.proto); payloads never are.
+// A call is one packet to the server and one packet back. The first has the frame's header and the
+// offsets of its floats. The second comes when the floats have been read and written in place.
+// Packets are Protocol Buffers (parameter_server.proto); payloads are not.
 #include "ringside/paramserver/transports/shm_link.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace ringside {
 namespace {
 
 constexpr std::chrono::hours kForever{24};
-constexpr std::uint32_t kMoreSlots = 16;  // at once: how many calls are under way is up to chance
+constexpr std::uint32_t kMoreSlots = 16;  // at a time: the number of open calls varies by chance
 
 std::span<const std::byte> Bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
 
@@ -106,8 +106,8 @@ ShmLink::ShmLink(int server, const ServerAddress& address, FlatSpace& space,
   reader_ = std::jthread([this] { Read(); });
 }
 
-// The server reads to the end, drops waiting calls, and closes its side once nothing of this worker
-// is being read or written.
+// The server reads to the end, drops waiting calls, and closes its side when it no longer reads or
+// writes any memory of this worker.
 ShmLink::~ShmLink() {
   socket_.FinishSending();
   {
@@ -185,7 +185,7 @@ void ShmLink::Place(std::span<const std::byte> out, const Offsets& offsets, Pend
   request_.mutable_own()->set_bytes(call.own.bytes());
 }
 
-// An id has the slot's index in its low 32 bits and the count of its uses above.
+// The low 32 bits of an id are the slot's index. The bits above count the uses of the slot.
 std::uint64_t ShmLink::Add(Pending call) {
   const std::lock_guard lock(mutex_);
   if (free_slots_.empty()) {

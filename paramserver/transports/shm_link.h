@@ -7,16 +7,16 @@
 
 namespace ringside {
 
-/// Connects over shared memory: the server maps the worker's flat vectors, sums straight from the
+/// Connects over shared memory. The server maps the worker's flat vectors, sums straight from the
 /// gradients and writes new parameters in place. Small packets over a Unix domain socket say which
-/// floats. The end of the socket tells at once that the other side has gone.
+/// floats. When the other side goes, the end of the socket shows it immediately.
 ///
-/// One thread of each link receives the answers. `Sent` is called at once, as nothing queues up.
-/// Spans outside the worker's space travel through memory made for the call. Destruction waits
-/// until the server no longer uses the vectors.
+/// One thread of each link receives the answers. `Sent` is called immediately, because nothing
+/// waits to be sent. Spans outside the worker's space go through memory that is made for the call.
+/// Destruction waits until the server no longer uses the vectors.
 ///
-/// Moves `space` into shared memory, at its address. Throws `MissingBackendError` when there is too
-/// little shared memory.
+/// Moves `space` into shared memory at the same address. Throws `MissingBackendError` when there is
+/// too little shared memory.
 std::unique_ptr<ServerLink> ConnectShm(int server, const ServerAddress& address,
                                        const ServerSendLimits& limits, FlatSpace& space,
                                        const CommOptions& comm);

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kMaxConnections = 1024;  // at once, and of workers over the server's life
 
-// The ids of files in epoll that are not connections, and the first id of those.
+// The epoll ids of files that are not connections, and the first id of a connection.
 constexpr std::uint64_t kAccept = 0, kStopped = 1, kFirstConnection = 2;
 
 /// A descriptor that is closed on destruction.
@@ -94,7 +94,8 @@ ShmListener::ShmListener(const TransportEntry& self, const ServerContext& contex
   StartThreads();
 }
 
-// Fewer threads than cores can serve, only slower. Without any thread nothing is served.
+// With fewer threads than cores the server still works, only slower. Without any thread it does
+// not.
 void ShmListener::StartThreads() {
   const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
   threads_.reserve(threads);
@@ -117,7 +118,7 @@ void ShmListener::Watch(int file, std::uint64_t id) const {
   epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, file, &event);
 }
 
-// Each thread serves one packet at a time, of any worker, so they share the work by themselves.
+// Each thread serves one packet at a time, of any worker, so the threads share the work.
 void ShmListener::Run() {
   while (true) {
     epoll_event event{};
@@ -138,7 +139,7 @@ void ShmListener::Serve(const epoll_event& event) {
   Leave(event.data.u64, *served);
 }
 
-/// Returns null when the connection is gone: another thread has seen its end first.
+/// Returns null when the connection has gone because another thread noticed its end first.
 ShmListener::Served* ShmListener::Enter(std::uint64_t id) {
   const std::lock_guard lock(mutex_);
   const auto found = connections_.find(id);

@@ -9,11 +9,11 @@
 
 namespace ringside {
 
-/// Listens for workers over shared memory (`ConnectShm`). There are as many threads as cores. Each
-/// takes the next packet of any worker, so several buckets are summed at once.
+/// Listens for workers over shared memory (`ConnectShm`). There is one thread per core. Each thread
+/// takes the next packet of any worker, so several buckets are summed in parallel.
 ///
-/// Before anything is mapped the other side must be a process of the same user that knows the
-/// token. Ranges are checked against what is mapped before they are used.
+/// Before anything is mapped, the other side must be a process of the same user that knows the
+/// token. Ranges are compared with the mapped memory before they are used.
 std::unique_ptr<Listener> ListenShm(const TransportEntry& self, const ServerContext& context,
                                     ShardTable& table);
 

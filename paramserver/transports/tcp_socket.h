@@ -8,12 +8,12 @@
 
 namespace ringside {
 
-/// Connects a non-blocking socket to "127.0.0.1:4711" or "[::1]:4711"; the caller closes it. The
+/// Connects a non-blocking socket to "127.0.0.1:4711" or "[::1]:4711". The caller closes it. The
 /// server is known to listen, so a refused connection is tried again. Throws `CommError`.
 int ConnectTcp(const std::string& endpoint, const Deadline& deadline);
 
-/// Limits the bytes that wait in the kernel until TCP sends them. The caller can still order what
-/// comes after them. Does nothing where the kernel cannot.
+/// Limits the bytes that wait in the kernel until TCP sends them. The caller can still choose the
+/// order of later bytes. Does nothing if the kernel cannot do this.
 void LimitUnsent(int file, std::size_t bytes);
 
 }  // namespace ringside

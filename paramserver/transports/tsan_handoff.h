@@ -5,9 +5,9 @@
 
 namespace ringside {
 
-/// Tells ThreadSanitizer that gRPC hands an object from one thread to another. gRPC orders that,
-/// but inside a library that ThreadSanitizer cannot see into. Call `Pass` before gRPC gets the
-/// object and `Take` when it comes back. Without it false reports would hide every real race.
+/// Tells ThreadSanitizer that gRPC passes an object from one thread to another. gRPC synchronises
+/// that inside a library that ThreadSanitizer cannot see. Call `Pass` before gRPC gets the object,
+/// and `Take` when it comes back. Without these calls, false reports would hide real races.
 class TsanHandoff {
  public:
   void Pass() { turns_.fetch_add(1, std::memory_order_release); }

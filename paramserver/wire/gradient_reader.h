@@ -9,12 +9,12 @@
 
 namespace ringside {
 
-/// Reads a gradient (floats or an encoding) from front to back, in blocks whose lengths are
-/// multiples of `Codec::kAlignment` (the last may be shorter). Borrows its arguments.
+/// Reads a gradient (floats or an encoding) from front to back in blocks. The length of a block is
+/// a multiple of `Codec::kAlignment`, except for the last one. Borrows its arguments.
 class GradientReader {
  public:
-  /// `codec` null: `payload` holds floats. Otherwise it holds an encoding of `elements` floats in
-  /// one piece, which has been checked (`TakeEncoding`).
+  /// `codec` null: `payload` contains floats. Otherwise it contains an encoding of `elements`
+  /// floats, in one piece and already checked (`TakeEncoding`).
   GradientReader(const Payload& payload, const Codec* codec, std::size_t elements)
       : codec_(codec), encoding_{{}, elements}, floats_(payload.pieces()) {
     if (codec_ == nullptr) return;

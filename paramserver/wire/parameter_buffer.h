@@ -10,12 +10,13 @@
 namespace ringside {
 
 /// A counted reference to parameters that replies may point into. A transport may need the bytes of
-/// a reply even after the server that sent it is gone, so the buffer lives as long as its last
+/// a reply even after the end of the server that sent it. So the buffer lives as long as its last
 /// reference.
 ///
-/// Thread safety: references may be copied and dropped on any thread. The writer asks `exclusive()`
-/// first: true means that every other reference has been dropped and all reads through them are
-/// over. (A `shared_ptr` cannot promise that: its use count is read without ordering.)
+/// Thread safety: references may be copied and dropped on any thread. The writer calls
+/// `exclusive()` first. True means that every other reference has been dropped and all reads
+/// through them are over. (A `shared_ptr` cannot promise that, because its use count is read
+/// without ordering.)
 class ParameterRef {
  public:
   ParameterRef() = default;
@@ -42,7 +43,7 @@ class ParameterRef {
   }
 
   std::span<const float> values() const { return buffer_->values; }
-  /// Only for the writer, while `exclusive()`.
+  /// For the writer only, while `exclusive()` is true.
   std::span<float> mutable_values() { return buffer_->values; }
   bool exclusive() const { return buffer_->references.load(std::memory_order_acquire) == 1; }
 

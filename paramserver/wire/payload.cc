@@ -78,8 +78,8 @@ void FloatReader::Read(std::span<float> out, Operation operation) {
   }
 }
 
-// Returns the next whole floats of one piece, at most `wanted_bytes`. A float that lies across a
-// border is put together in `gathered` and returned alone.
+// Returns the next whole floats of one piece, at most `wanted_bytes`. A float that crosses a border
+// between pieces is put together in `gathered` and returned alone.
 Piece FloatReader::NextRun(std::size_t wanted_bytes,
                            std::array<std::byte, sizeof(float)>& gathered) {
   std::size_t filled = 0;

@@ -11,9 +11,9 @@ namespace ringside {
 
 using Piece = std::span<const std::byte>;
 
-/// Bytes that arrived, in the pieces in which the transport received them. Owns the memory (or
-/// keeps it alive) until it is destroyed, so a payload can wait for its turn without being copied.
-/// Immutable, hence safe to read from any thread.
+/// Received bytes, in the pieces in which the transport received them. Owns the memory (or keeps it
+/// alive) until destruction, so a payload can wait without being copied. Immutable, so any thread
+/// may read it.
 class Payload {
  public:
   virtual ~Payload() = default;
@@ -36,11 +36,11 @@ class OwnedPayload : public Payload {
   std::vector<Piece> pieces_;
 };
 
-/// A payload in one piece that owns its bytes. Its memory can be used again.
+/// A payload in one piece that owns its bytes. Its memory can be reused.
 class JoinedPayload : public Payload {
  public:
   std::span<const Piece> pieces() const override { return {&piece_, 1}; }
-  /// Holds the first `bytes` of `payload`, or all of them where there are fewer.
+  /// Contains the first `bytes` of `payload`, or all of them if there are fewer.
   void Assign(const Payload& payload, std::size_t bytes);
   void Clear() { piece_ = {}; }
 
@@ -49,9 +49,9 @@ class JoinedPayload : public Payload {
   Piece piece_;
 };
 
-/// How many payload bytes our own code has moved. Every byte that this folder reads or writes
-/// passes through a `FloatReader`, so these counts are complete. Bytes that were sent straight from
-/// a vector, or held until their turn, do not count.
+/// How many payload bytes our own code has copied or summed. Every byte that this folder reads or
+/// writes passes through a `FloatReader`, so these counts are complete. Bytes that were sent
+/// straight from a vector, or that only waited, do not count.
 struct CopyCount {
   std::uint64_t assigned = 0;  ///< Bytes written over the receiver's memory.
   std::uint64_t added = 0;     ///< Bytes added to the receiver's memory.
@@ -63,8 +63,8 @@ struct CopyCount {
   }
 };
 
-/// Reads a payload front to back as 32-bit floats, little-endian. Pieces may begin at any address
-/// and a float may lie across the border of two or more of them. Borrows the pieces.
+/// Reads a payload front to back as 32-bit floats, little-endian. Pieces may begin at any address,
+/// and a float may cross the border of two or more pieces. Borrows the pieces.
 class FloatReader {
  public:
   explicit FloatReader(std::span<const Piece> pieces) : pieces_(pieces) {}

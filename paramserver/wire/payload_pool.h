@@ -11,14 +11,14 @@
 
 namespace ringside {
 
-/// Takes back payloads that nobody needs any more.
+/// Takes back payloads that are no longer needed.
 class PayloadKeeper {
  public:
   virtual ~PayloadKeeper() = default;
   virtual void Return(const Payload* payload) = 0;
 };
 
-/// Ends a payload's use: gives it back to its keeper, or deletes it where it has none.
+/// Ends the use of a payload: gives it back to its keeper, or deletes it if it has none.
 class PayloadReturn {
  public:
   PayloadReturn() = default;
@@ -42,9 +42,9 @@ class PayloadReturn {
 /// Owns a payload and ends its use when destroyed.
 using PayloadPtr = std::unique_ptr<const Payload, PayloadReturn>;
 
-/// A pool of payloads that are used again and again, so that a step allocates none. `P::Clear()`
-/// releases what a payload holds and keeps the memory that it needs the next time. The pool lives
-/// as long as its last payload. Thread-safe.
+/// A pool of payloads that are reused, so that a step allocates none. `P::Clear()` releases the
+/// content of a payload and keeps the memory for the next use. The pool lives as long as its last
+/// payload. Thread-safe.
 template <typename P>
 class PayloadPool : public PayloadKeeper, public std::enable_shared_from_this<PayloadPool<P>> {
  public:
@@ -68,13 +68,13 @@ class PayloadPool : public PayloadKeeper, public std::enable_shared_from_this<Pa
     std::unique_ptr<P> returned(static_cast<P*>(const_cast<Payload*>(payload)));
     returned->Clear();
     const std::lock_guard lock(mutex_);
-    free_.push_back(std::move(returned));  // there is room for all that were made
+    free_.push_back(std::move(returned));  // there is room for all payloads ever made
   }
 
  private:
   PayloadPool() = default;
 
-  // Adds several at once, because the number in use at a time varies by chance.
+  // Adds several at a time, because the number in use varies by chance.
   void Grow() {
     constexpr std::size_t kMore = 16;
     made_ += kMore;

@@ -15,17 +15,17 @@ enum class RefusalCode {
   kDuplicate,     ///< The request has been done already.
   kPrecondition,  ///< Wrong plan, step or version, or not started yet.
   kLate,          ///< Others were missing until the deadline.
-  kAborted,       ///< The job has failed; the message says who.
+  kAborted,       ///< The job has failed; the message names the member.
 };
 
 struct Refusal {
   RefusalCode code = RefusalCode::kAborted;
   std::string message;
-  /// The process to blame ("worker 2") when it is not the server; empty otherwise.
+  /// The process to blame ("worker 2"), if it is not the server; otherwise empty.
   std::string culprit;
 };
 
-/// Thrown inside a server with its state unchanged; handlers turn it into a status.
+/// Thrown inside a server, whose state has not changed. Handlers turn it into a status.
 class RefusedError : public Error {
  public:
   RefusedError(RefusalCode code, const std::string& message)

@@ -19,7 +19,7 @@ struct PlanInfo {
   std::uint32_t servers = 0;
   std::uint64_t fingerprint = 0;      ///< `BucketPlan::Fingerprint` of the whole plan.
   std::int64_t step = 0;              ///< First step of the job.
-  std::vector<ServedBucket> buckets;  ///< Those of this server. Only worker 0 sends them.
+  std::vector<ServedBucket> buckets;  ///< The buckets of this server. Only worker 0 sends them.
 };
 
 }  // namespace ringside

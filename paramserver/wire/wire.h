@@ -11,12 +11,12 @@ namespace ringside {
 /// The kind of a frame. A frame header stands before a payload of floats, in requests and in
 /// replies. Layout in paramserver/wire/README.md; all numbers little-endian.
 enum class FrameKind : std::uint16_t {
-  kPushPull = 1,   ///< Gradient out, parameters back.
-  kLoad = 2,       ///< Initial parameters or optimizer state out, nothing back.
-  kPull = 3,       ///< Nothing out, parameters back.
-  kReadState = 4,  ///< Nothing out, optimizer state back.
-  kStart = 5,      ///< A `StartRequest`, where the transport has no methods.
-  kRetire = 6,     ///< Nothing out, nothing back: no more pushes until the next barrier.
+  kPushPull = 1,   ///< Sends a gradient, receives parameters.
+  kLoad = 2,       ///< Sends initial parameters or optimizer state, receives nothing.
+  kPull = 3,       ///< Sends nothing, receives parameters.
+  kReadState = 4,  ///< Sends nothing, receives optimizer state.
+  kStart = 5,      ///< A `StartRequest`, for transports without methods.
+  kRetire = 6,     ///< Sends and receives nothing: no more pushes until the next barrier.
 };
 
 struct FrameHeader {
@@ -29,14 +29,14 @@ struct FrameHeader {
   std::uint32_t worker = 0;
   std::uint32_t bucket = 0;
   std::uint32_t part = 0;      ///< 0: parameters; v: state vector v - 1.
-  std::int64_t step = 0;       ///< 0-based; in a retire and a pull: barriers (README.md).
+  std::int64_t step = 0;       ///< 0-based; in a retire and a pull: number of barriers (README.md).
   std::int64_t version = 0;    ///< Request: of the gradient's parameters; reply: of those sent.
   std::int64_t staleness = 0;  ///< Reply: updates applied between the two versions.
   bool dropped = false;        ///< Reply: the gradient came too late to be used.
   std::uint64_t payload_bytes = 0;
 };
 
-/// What can be wrong with a received header.
+/// What can be wrong in a received header.
 enum class FrameError { kNone, kTooShort, kBadMagic, kBadProtocol, kBadKind, kBadLength };
 const char* FrameErrorText(FrameError error);
 

@@ -12,7 +12,7 @@ std::size_t WireFloats(const CodecOptions& options, std::size_t elements) {
   return (WireBytes(options, elements) + sizeof(float) - 1) / sizeof(float);
 }
 
-// A server needs no rank and no randomness: it decodes, and rounds what it encodes to nearest.
+// A server needs no rank and no random numbers: it only decodes, or rounds to nearest.
 std::unique_ptr<Codec> MakeWireCodec(const CodecOptions& options) {
   return options.encodes() ? MakeBareCodec(options, 0) : nullptr;
 }

@@ -12,36 +12,36 @@
 
 namespace ringside {
 
-/// How many floats the encoding of a bucket takes on the wire; for fp32 `elements`. Encodings
-/// travel between workers and servers as whole floats, filled up with zeros, so that transports
-/// carry them like floats.
+/// How many floats the encoding of a bucket takes on the wire; for fp32 that is `elements`.
+/// Encodings between workers and servers are padded with zeros to whole floats, so that transports
+/// treat them like floats.
 std::size_t WireFloats(const CodecOptions& options, std::size_t elements);
 
 /// The codec with which a server decodes pushes or encodes replies; null for fp32.
 std::unique_ptr<Codec> MakeWireCodec(const CodecOptions& options);
 
-/// Copies the encoding of `elements` floats from a received payload to one piece, in a payload of
-/// `pool`. Throws `RefusedError` for bytes that no codec wrote.
+/// Copies the encoding of `elements` floats from a received payload into one piece, a payload of
+/// `pool`. Throws `RefusedError` for bytes that are not a valid encoding.
 PayloadPtr TakeEncoding(const Payload& payload, const Codec& codec, std::size_t elements,
                         PayloadPool<JoinedPayload>& pool);
 
-/// The codecs of a worker: encodes gradients, with error feedback where it is on, and decodes the
+/// The codecs of a worker. They encode gradients, with error feedback if it is on, and decode the
 /// replies of servers. Each bucket has one buffer for each direction.
 ///
-/// Thread safety: one thread calls `Encode`. Any thread may call `DecodeReply`, and several at once
-/// for different buckets.
+/// Thread safety: one thread calls `Encode`. Any thread may call `DecodeReply`; several threads may
+/// decode different buckets at the same time.
 class WireCodec {
  public:
   /// `buckets` are the lengths of the buckets. `options` must not be those of fp32.
   WireCodec(const CodecOptions& options, int rank, std::size_t elements,
             const std::vector<std::size_t>& buckets, Recorder& recorder);
 
-  /// The present encoding of a bucket, which is what is sent.
+  /// The present encoding of a bucket, which is sent.
   std::span<const float> PushBuffer(int bucket) const { return at(bucket).push; }
   void Encode(int bucket, std::span<const float> grads, const GradientPosition& place);
 
-  /// True: parameters come encoded, are received in the bucket's `ReplyBuffer` and then decoded.
-  /// False: they come as floats.
+  /// True: parameters come encoded. They are received in the bucket's `ReplyBuffer` and then
+  /// decoded. False: they come as floats.
   bool decodes_replies() const { return reply_codec_ != nullptr; }
   std::span<float> ReplyBuffer(int bucket) { return at(bucket).reply; }
   void DecodeReply(int bucket, std::span<float> params) const;

@@ -1,5 +1,5 @@
-// In a step the gradient of each bucket goes to its server (M bytes in all buckets together), and
-// the parameters come back (M bytes). At the start worker 0 loads the servers, then all pull.
+// In a step the gradient of each bucket goes to its server (M bytes in all), and the parameters
+// come back (M bytes). At the start worker 0 loads the servers, then all workers pull.
 #include "ringside/paramserver/worker/ps_strategy.h"
 
 #include <cstddef>
@@ -56,7 +56,7 @@ void PsStrategy::MakeCodec() {
                                        context_.recorder);
 }
 
-// Every rank finds a difference by itself and names the same worker, before any server starts.
+// Every rank finds a difference by itself, before any server starts, and names the same worker.
 void PsStrategy::AgreeOnPlan(const StartPoint& from) {
   const std::vector<std::string> texts =
       StoreAllGather(context_.store, context_.world, "ps/plan", SummaryOf(*plan_, from).ToText(),
@@ -149,8 +149,8 @@ void PsStrategy::PullAll(bool counted) {
   });
 }
 
-// Without this, workers with more steps would wait for a worker that reaches the barrier with fewer
-// steps, and that worker would wait for them.
+// Without this, workers with more steps would wait for a worker that has fewer steps and is at the
+// barrier, while that worker waits for them.
 void PsStrategy::Retire() {
   ForEachBucket([&](int bucket) {
     Transfer transfer = MakeTransfer(FrameKind::kRetire, bucket);

@@ -19,13 +19,13 @@
 
 namespace ringside {
 
-/// The strategy of a worker with parameter servers, of every consistency. `Submit` queues one
-/// push-pull call to the bucket's server, which the thread of `Transfers` makes. `Await` waits for
-/// the reply; from a synchronous server that is the barrier. `AssignToServers` spreads buckets over
-/// servers.
+/// The strategy of a worker with parameter servers, for every consistency. `Submit` queues one
+/// push-pull call to the bucket's server; the thread of `Transfers` makes the call. `Await` waits
+/// for the reply, which from a synchronous server is the barrier. `AssignToServers` distributes the
+/// buckets over the servers.
 ///
 /// Store keys: "ps/<server>" (read), "exchange/ps/...". Thread safety and errors as in `Strategy`.
-/// A failure names the worker that a server waits for, else the server.
+/// An error names the worker that a server waits for, or otherwise the server.
 class PsStrategy : public Strategy {
  public:
   PsStrategy(const StrategyContext& context, TransportTable transports)
@@ -35,27 +35,27 @@ class PsStrategy : public Strategy {
   void Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) override;
   void Submit(const Bucket& bucket) override;
   void Await(const Bucket& bucket) override;
-  /// Waits until all workers have come here (asynchronous ones may be far apart, hence
-  /// `CommOptions::barrier_timeout`), so that all pull the same parameters.
+  /// Waits until all workers have called it, so that all pull the same parameters. Asynchronous
+  /// workers may be far apart, so the limit is `CommOptions::barrier_timeout`.
   void Settle() override;
   void ReadOptimizerState(std::span<float> out) override;
-  /// Waits for the other workers: a server may run inside one of them.
+  /// Waits for the other workers, because a server may run inside one of them.
   void Stop() override;
 
-  /// Payload bytes that the worker's code has moved so far.
+  /// Payload bytes that the worker's code has copied so far.
   CopyCount copies() const { return transfers_ ? transfers_->copies() : CopyCount{}; }
 
  private:
   void CheckSizes() const;
   void MakeCodec();
   void AgreeOnPlan(const StartPoint& from);
-  /// The addresses by server. Waits for each server to publish its own.
+  /// The addresses by server. Waits until each server has published its address.
   std::vector<ServerAddress> ServerAddresses(const Deadline& deadline);
   void Connect();
   void StartServers(std::int64_t step);
   void LoadServers(const StartPoint& from);
   void PullAll(bool counted);
-  /// Called before a barrier: until then nobody waits for pushes of this worker.
+  /// Called before a barrier. Until the barrier no worker waits for pushes of this worker.
   void Retire();
   /// Begins `make(bucket)` for every bucket, then awaits all.
   void ForEachBucket(const std::function<Transfer(int bucket)>& make);
@@ -71,9 +71,9 @@ class PsStrategy : public Strategy {
   FlatSpace* space_ = nullptr;
   const BucketPlan* plan_ = nullptr;
   std::int64_t first_step_ = 0;
-  std::int64_t meetings_ = 0;         // barriers so far that all servers know of: settles
+  std::int64_t meetings_ = 0;         // barriers so far that all servers know of
   std::vector<int> server_of_;        // by bucket
-  std::unique_ptr<WireCodec> codec_;  // null: fp32; outlives the transfers, which read from it
+  std::unique_ptr<WireCodec> codec_;  // null: fp32; the transfers read from it, so it lives longer
   std::unique_ptr<Transfers> transfers_;
 };
 

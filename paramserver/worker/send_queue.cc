@@ -8,8 +8,8 @@ int SendQueue::next() const { return *Next(); }
 
 void SendQueue::RemoveNext() { buckets_.erase(Next()); }
 
-// A queue holds at most the buckets of one step, and a bucket takes milliseconds to leave: looking
-// at all of them costs nothing.
+// A queue has at most the buckets of one step, and sending a bucket takes milliseconds. So the cost
+// of looking at all of them does not matter.
 std::vector<int>::const_iterator SendQueue::Next() const {
   return order_ == SendOrder::kFifo ? buckets_.begin() : std::ranges::max_element(buckets_);
 }

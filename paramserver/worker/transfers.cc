@@ -11,11 +11,11 @@
 namespace ringside {
 namespace {
 
-/// The wait is a last resort: a server names missing workers at the timeout, and the call itself
+/// This wait is a last resort. A server names missing workers at the timeout, and the call itself
 /// ends soon after.
 constexpr std::chrono::milliseconds kAwaitGrace{800};
 
-/// How often buckets that wait only for time are looked at.
+/// How often to look at buckets that wait only for time to pass.
 constexpr std::chrono::milliseconds kLookAgain = SendWindows::kSilence / 5;
 
 std::string TransferName(const FrameHeader& header) {
@@ -44,7 +44,7 @@ class Transfers::Slot : public CallObserver {
 
   Transfer transfer;
   Phase phase = Phase::kIdle;
-  std::int64_t version = 0;  // of the parameters that came last
+  std::int64_t version = 0;  // of the last received parameters
   Timeline::Clock::time_point begun, called;
 
  private:
@@ -147,7 +147,7 @@ void Transfers::NotifyCapacityFreed() {
   if (AnyQueued()) send_.notify_all();
 }
 
-// Takes out the next bucket of the least advanced server that may begin.
+// Takes the next bucket of the server with the least progress among those that may begin.
 Transfers::Slot* Transfers::NextToSend() {
   const auto now = SendWindows::Clock::now();
   Slot* best = nullptr;
@@ -168,7 +168,7 @@ Transfers::Slot* Transfers::NextToSend() {
   return best;
 }
 
-// Called without the mutex: a transport may call the slot before this returns.
+// Called without the mutex: a transport may call the slot before this function returns.
 void Transfers::StartCall(Slot& slot) {
   const Transfer transfer = slot.transfer;
   slot.called = Timeline::Clock::now();

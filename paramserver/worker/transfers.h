@@ -24,7 +24,7 @@
 
 namespace ringside {
 
-/// One call for a bucket: what goes to its server and what comes back.
+/// One call for a bucket: what is sent to its server and what comes back.
 struct Transfer {
   FrameHeader header;  ///< `version` and `payload_bytes` are filled in.
   int server = 0;
@@ -39,27 +39,27 @@ struct Transfer {
   std::span<float> decode_to{};
 };
 
-/// Sends buckets and receives replies on its own thread, the communication thread. At most one
-/// transfer per bucket is under way.
+/// Sends buckets and receives replies on its own thread, the communication thread. Each bucket has
+/// at most one open transfer.
 ///
-/// With a codec that thread encodes a bucket right before it leaves. So, as in a ring, codecs cost
-/// the backward pass only the cores they use. The same thread decodes replies when nothing is to be
-/// sent; the caller of `Await` decodes others.
+/// With a codec, that thread encodes a bucket right before it is sent. So, as in a ring, codecs
+/// delay the backward pass only by the cores that they use. The same thread decodes replies when
+/// there is nothing to send. The caller of `Await` decodes the other replies.
 ///
-/// Buckets leave one after the other, in the order of one `SendQueue` per server. HTTP/2 would
-/// interleave all that are under way and finish them together at the end, which leaves nothing to
-/// overlap. So `SendWindows` limits the bytes that wait for the kernel and, for a while, those that
-/// are unanswered.
+/// Buckets are sent one after the other, in the order of one `SendQueue` per server. HTTP/2 would
+/// interleave all open transfers, so that all finish at the end and nothing overlaps. So
+/// `SendWindows` limits the bytes that wait for the kernel and, for some time, the unanswered
+/// bytes.
 ///
 /// Ownership: the spans of a transfer belong to it from `Begin` until `Await` returns normally, or
-/// until destruction. Thread safety: one caller; `Begin` does not block.
+/// until destruction. Thread safety: one caller. `Begin` does not block.
 class Transfers {
  public:
-  /// Takes the links over; borrows the rest. `codec` is null for fp32.
+  /// Takes ownership of the links. Borrows the rest. `codec` is null for fp32.
   Transfers(std::vector<std::unique_ptr<ServerLink>> links, const SendWindows& windows, int buckets,
             SendOrder order, std::chrono::milliseconds timeout, WireCodec* codec,
             FailureLatch& failure, Recorder& recorder, Timeline& timeline);
-  /// Cancels what is under way.
+  /// Cancels all open transfers.
   ~Transfers();
 
   ServerLink& link(int server) { return *links_[static_cast<std::size_t>(server)]; }
@@ -70,7 +70,7 @@ class Transfers {
   /// caller keeps whatever else this throws, such as a codec's error: it ends all transfers.
   void Await(int bucket);
 
-  /// Payload bytes that were moved here: only the receiver's own write.
+  /// Payload bytes that were copied here: only those that the receiver writes.
   CopyCount copies() const;
 
  private:
@@ -79,16 +79,16 @@ class Transfers {
   void Run(const std::stop_token& stop);
   void CarryOut(const std::stop_token& stop);
   bool AnyQueued() const;
-  /// Wakes the thread if there is anything for it to begin.
+  /// Wakes the thread if there is something that it can begin.
   void NotifyCapacityFreed();
   Slot* NextToSend();
   void StartCall(Slot& slot);
-  /// Decodes its reply; `lock` is released meanwhile.
+  /// Decodes the bucket's reply. Releases `lock` during the decoding.
   void Decode(Slot& slot, std::unique_lock<std::mutex>& lock, int lane);
-  /// Records what became of a push.
+  /// Records the result of a push.
   void Record(const FrameHeader& reply);
 
-  std::vector<std::unique_ptr<Slot>> slots_;  // by bucket; outlive the links, which call them
+  std::vector<std::unique_ptr<Slot>> slots_;  // by bucket; the links call them, so they live longer
   const std::chrono::milliseconds timeout_;
   WireCodec* const codec_;  // null: fp32
   FailureLatch& failure_;
@@ -99,7 +99,7 @@ class Transfers {
   std::condition_variable_any send_;  // a bucket was queued, or room was made
   std::condition_variable done_;      // a transfer has ended, or all have failed
   std::vector<SendQueue> queues_;     // by server
-  std::vector<Slot*> received_;       // replies that wait to be decoded, in the order they came
+  std::vector<Slot*> received_;       // replies that wait to be decoded, in order of arrival
   SendWindows windows_;
   CopyCount copies_;
   std::vector<std::unique_ptr<ServerLink>> links_;  // by server; never changes
