@@ -12,8 +12,8 @@
 namespace ringside {
 namespace {
 
-/// Adds a worker's row to a sample. An operation takes as long as the slowest worker's; the numbers
-/// of wrong elements add up; the notes of all workers are equal, so one worker's are kept.
+/// Adds a worker's row to a sample. The time of an operation is that of the slowest worker. Numbers
+/// of wrong elements are added. All workers have the same notes, so one worker's notes are kept.
 void Merge(const nlohmann::json& row, BenchSample& sample) {
   const auto times = row.at("times_us").get<std::vector<double>>();
   sample.times_us.resize(times.size());
@@ -66,7 +66,7 @@ class StrategyRounds {
   }
 
  private:
-  /// One plan per job. Servers hold one vector for their whole life, so each size is a job.
+  /// One plan per job. A server keeps the same vector for its whole life, so each size needs a job.
   static std::vector<BenchPlan> Jobs(const RunSpec& spec, const BenchPlan& plan) {
     if (IsCollective(spec.catalog(), spec.strategy)) return {plan};
     std::vector<BenchPlan> plans;
@@ -89,7 +89,8 @@ double WireBytesOf(const CodecOptions& codec, std::int64_t bytes) {
   return static_cast<double>(WireBytes(codec, static_cast<std::size_t>(bytes) / sizeof(float)));
 }
 
-/// The least encoded bytes that each worker sends. Gathered values go to all other workers.
+/// The smallest number of encoded bytes that each worker sends. Gathered values go to all other
+/// workers.
 double SumBytes(const RunSpec& spec, std::int64_t bytes) {
   const CodecOptions& codec = spec.options.codec;
   const double encoded = WireBytesOf(codec, bytes);

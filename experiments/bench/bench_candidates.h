@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// The function for one job: `RunJob`, or `RunExternallyLaunchedRank` for one rank.
+/// The function that runs one job: `RunJob`, or `RunExternallyLaunchedRank` for one rank.
 using BenchJob = std::function<JobOutcome(const RunSpec& spec, const JobOptions& options)>;
 
 /// The strategies that a bench can time: those with their own collective and those with servers.
@@ -31,7 +31,7 @@ BenchCandidate StrategyCandidate(const RunSpec& spec, const BenchPlan& plan,
                                  const JobOptions& options, const std::filesystem::path& directory,
                                  BenchJob job);
 
-/// A contender that was left out, and why.
+/// A contender that was left out, with the reason.
 struct BenchSkipped {
   std::string name;
   std::string reason;
@@ -42,7 +42,7 @@ struct BenchSkipped {
 inline constexpr const char* kMemoryCopy = "memory-copy";
 
 /// The peers: bare Gloo with each of its algorithms, bare OpenMPI, and a plain memory copy. They
-/// are programs beside `ringside`. Missing ones are added to `skipped`.
+/// are programs in the directory of `ringside`. Missing ones are added to `skipped`.
 std::vector<BenchCandidate> PeerCandidates(int workers, const BenchPlan& plan,
                                            std::vector<BenchSkipped>& skipped);
 

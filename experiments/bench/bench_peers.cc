@@ -111,7 +111,7 @@ BenchRound RunPeer(const std::vector<std::string>& argv) {
   return round;
 }
 
-/// The path of a program beside `ringside`; empty where it is not built.
+/// The path of a program in the directory of `ringside`; empty if it is not built.
 std::string PeerProgram(const std::string& name) {
   const fs::path path = fs::path(DirectoryOfThisExecutable()) / name;
   return fs::exists(path) ? path.string() : std::string();

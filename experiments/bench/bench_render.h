@@ -24,7 +24,7 @@ struct BenchSetting {
 std::string RenderBench(const BenchSetting& setting, const BenchResult& result);
 
 /// {schema, rows: [{strategy, workers, size, time_us, p99_us, algbw_GBps, busbw_GBps, wrong,
-/// ...}]}, sizes in bytes; `wrong` is null where nothing was compared. A pure function.
+/// ...}]}. Sizes are in bytes. `wrong` is null when nothing was compared. A pure function.
 nlohmann::json BenchJson(const BenchSetting& setting, const BenchResult& result);
 
 }  // namespace ringside

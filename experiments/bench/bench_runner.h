@@ -16,7 +16,7 @@ struct BenchSample {
   std::int64_t size = 0;         ///< Bytes.
   std::vector<double> times_us;  ///< Time of the slowest worker for each operation.
   std::optional<std::int64_t> wrong;
-  std::vector<std::string> notes{};  ///< Notes of the strategy about itself.
+  std::vector<std::string> notes{};  ///< What the strategy reports about itself.
 };
 
 /// The result of one round of one contender. `outcome.summary` has no meaning.
@@ -55,7 +55,7 @@ struct BenchRow {
   double algbw_GBps = 0;
   double busbw_GBps = 0;
   std::optional<std::int64_t> wrong{};
-  std::vector<std::string> notes{};  ///< Notes of all rounds in order.
+  std::vector<std::string> notes{};  ///< The notes of all rounds, in order.
   bool best_peer = false;            ///< The fastest algorithm of bare Gloo at this size.
 };
 

@@ -29,7 +29,7 @@ constexpr std::string_view kServers = "servers";
 constexpr std::int64_t kMaxOperations = 10'000;
 constexpr std::int64_t kMaxRounds = 1'000;
 
-// The keys of every run that a bench takes. The other ones are for training.
+// The keys of a run that a bench reads. The other keys are for training.
 constexpr std::array<std::string_view, 5> kKeys{"workers", "network", "servers", "timeout",
                                                 "bucket-mb"};
 
@@ -45,7 +45,7 @@ SpecOptions BenchSpecOptions(const Catalog& catalog, const std::optional<RankEnv
   for (const SpecKey& key : catalog.keys()) {
     if (!BenchTakes(catalog, key)) takes.without.push_back(key.name);
   }
-  // Parameters minus the sum of gradients: this is exact on integers.
+  // Parameters minus the sum of gradients, which is exact for integers.
   takes.defaults.learning_rate = 1;
   takes.defaults.optimizer = {};
   if (ranks) takes.defaults.workers = ranks->workers;
@@ -134,7 +134,7 @@ void RefuseRepeated(std::vector<std::string> names) {
   throw UsageError(fmt::format("--strategy: '{}' is there twice; --rounds repeats", *repeated));
 }
 
-/// Resolves the spec for one strategy. Resets the options of other strategies to their defaults.
+/// Resolves the spec for one strategy. Options of other strategies get their defaults.
 RunSpec SpecOf(const std::string& strategy, const EffectiveSpec& effective) {
   const Catalog& catalog = effective.spec.catalog();
   const StrategyEntry& entry = *catalog.FindStrategy(strategy);
@@ -176,8 +176,8 @@ void RefuseUnread(const std::vector<std::string>& strategies, const EffectiveSpe
   }
 }
 
-/// The resolved specs, one per strategy. `all` skips strategies that cannot run here or with these
-/// values, and records why. When none can run, throws the first error.
+/// The resolved specs, one per strategy. With `all`, skips strategies that cannot run here or with
+/// these values, and records the reasons. When none can run, throws the first error.
 std::vector<RunSpec> ReadSpecs(const ParsedOptions& parsed, const EffectiveSpec& effective,
                                std::vector<BenchSkipped>& skipped) {
   std::vector<std::string> names = ReadFlag(parsed, "strategy", ParseWordList);
@@ -208,7 +208,7 @@ std::vector<RunSpec> ReadSpecs(const ParsedOptions& parsed, const EffectiveSpec&
 }
 
 /// Runs the jobs of a bench. When another launcher has started this process, each job has its own
-/// key and port, so that a late rank cannot join the job before.
+/// key and port. So a late rank cannot join an earlier job.
 class BenchJobs {
  public:
   BenchJobs(const std::optional<RankEnvironment>& ranks, const Environment& environment)

@@ -17,7 +17,7 @@ using Arguments = std::vector<std::string>;
 struct Command {
   std::string_view name;
   std::string_view summary;
-  bool hidden;  ///< For the launcher, not for people.
+  bool hidden;  ///< Used by the launcher, not by people.
   int (*run)(const Arguments& args, const Catalog& catalog);
 };
 

@@ -119,7 +119,8 @@ int DryRun(const MatrixPlan& plan, const fs::path& directory, ExistingRunPolicy 
   return kExitDone;
 }
 
-/// Throws for a run whose network this machine cannot emulate. `reasons` caches the answers for
+/// Throws for a run whose network this machine cannot emulate. `reasons` keeps the answers for
+/// networks with and without delays. Call it while this process has only one thread.
 /// networks with and without delays. Call it while this process has only one thread.
 void RequireNetwork(const RunSpec& run, std::map<bool, std::string>& reasons) {
   if (!run.network) return;
@@ -173,7 +174,8 @@ int RunMatrixCommand(const Arguments& args, const Catalog& catalog) {
   if (parsed.IsOn("dry-run")) return DryRun(plan, directory, existing, parsed.IsOn("json"));
 
   const SudoOwnershipTransfer hand_over(directory, CurrentEnvironment());
-  // Log lines of all processes would break up the lines of the matrix. The bundles hold the logs.
+  // Log lines of all processes would break up the lines of the matrix. The bundles contain the
+  // logs.
   job.echo_logs = false;
   MatrixView view(plan, directory, parsed.IsOn("quiet"));
   job.console = &view.console();

@@ -182,7 +182,7 @@ int RunReportCommand(const Arguments& args, const Catalog& catalog) {
   if (!parsed.IsOn("no-files")) WriteFiles(writer, table, directory, json);
   WriteNamed(writer, parsed, table, json);
   WriteExtras(writer, parsed, table, directory);
-  // The files are written by now: a reader that closes the pipe early cannot stop that.
+  // The files are already written, so a reader that closes the pipe early does not prevent them.
   fmt::print("{}", parsed.Get("json") == "true" ? json : RenderText(table));
   std::fflush(stdout);
   // The report lacks the damaged results. The exit code tells this to scripts.

@@ -25,7 +25,7 @@ bool IsUnsetBatch(const SpecKey& key, const RunSpec& spec) {
          (key.name == "batch-per-worker" && spec.batch_per_worker == 0);
 }
 
-// The default value in the form of a flag; empty where help shows none.
+// The default value, written like a flag's value; empty if help shows none.
 std::string DefaultText(const SpecKey& key, const RunSpec& spec) {
   if (IsUnsetBatch(key, spec)) return "";
   const nlohmann::json value = key.get(spec);
@@ -36,7 +36,7 @@ std::string DefaultText(const SpecKey& key, const RunSpec& spec) {
   return value.dump();
 }
 
-// One layer of values: all from flags, all from the environment, or all from the file.
+// One layer of values: all values from flags, or from the environment, or from the file.
 class Layer {
  public:
   explicit Layer(EffectiveSpec& effective) : effective_(effective) {}
@@ -74,7 +74,7 @@ void ReadFileLayer(EffectiveSpec& effective, const std::string& path, const Spec
   layer.Finish();
 }
 
-// Throws for a key that nobody set. When a file set another key of the conflict, names its line.
+// Throws for a key that was not set. If a file set another key of the conflict, names its line.
 [[noreturn]] void RefuseDefault(const EffectiveSpec& effective, const SpecKeyError& error) {
   const auto is_set = [&](const std::string& key) { return effective.sources.contains(key); };
   const auto other = std::ranges::find_if(error.keys(), is_set);

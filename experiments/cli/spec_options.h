@@ -37,9 +37,9 @@ struct SpecOptions {
 /// Adds the keys of a run spec as flags with their defaults, and --config and --print-config.
 void AddSpecOptions(OptionSet& options, const SpecOptions& takes);
 
-/// Reads a run spec. Flags win over RINGSIDE_* variables, these over the file of --config, that
-/// over the defaults. A batch of either kind replaces a batch of the other kind from a weaker
-/// source. Throws `UsageError`, or `ConfigError` with `file:line:column`.
+/// Reads a run spec. Flags have priority over RINGSIDE_* variables, these over the file of
+/// --config, and the file over the defaults. A batch of one kind replaces a batch of the other kind
+/// from a weaker source. Throws `UsageError`, or `ConfigError` with `file:line:column`.
 EffectiveSpec ReadSpec(const ParsedOptions& parsed, const Environment& environment,
                        const SpecOptions& takes);
 

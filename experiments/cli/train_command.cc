@@ -45,7 +45,7 @@ OptionSet TrainOptions(const Catalog& catalog) {
   return options;
 }
 
-// A rank takes the number of workers from its job, unless a flag, variable or file sets it.
+// A rank takes the number of workers from its job, unless a flag, variable or file sets the number.
 EffectiveSpec ReadTrainSpec(const Catalog& catalog, const ParsedOptions& parsed,
                             const Environment& environment,
                             const std::optional<RankEnvironment>& ranks,
@@ -60,7 +60,7 @@ fs::path BundleDirectory(const ParsedOptions& parsed, const RunSpec& spec) {
   if (!parsed.Get("out").empty()) return parsed.Get("out");
   const fs::path directory = fs::path("results") / "train" / RunId(spec);
   if (parsed.Get("from").empty() || parsed.IsOn("force")) return directory;
-  // This directory may hold the very bundle that is run again.
+  // This directory may contain the bundle that is to be run again.
   fs::path free = directory;
   for (int count = 2; BundleStatus(free) == JobStatusName(JobStatus::kDone); ++count) {
     free = fmt::format("{}.{}", directory.string(), count);

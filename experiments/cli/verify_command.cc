@@ -28,7 +28,7 @@ SpecOptions VerifySpecOptions(const Catalog& catalog) {
                    "timeline",  "epochs",         "scale-lr",         "checkpoint-every",
                    "straggler", "timeline-steps", "timeline-filename"};
   takes.defaults.steps = 50;
-  // A ReLU flipped by rounding then stays below the limit (docs/decisions/0006).
+  // With it, the error of a ReLU that rounding flips stays below the limit (docs/decisions/0006).
   takes.defaults.learning_rate = 0.002;
   takes.defaults.optimizer.momentum = 0.9;
   return takes;
@@ -90,7 +90,8 @@ std::vector<int> ParseCounts(const std::string& text) {
   return counts;
 }
 
-// Removes strategies that this machine cannot run, and says so. Not for a list that a user gave.
+// Removes strategies that this machine cannot run, and prints which. Not used for a list that a
+// user gave.
 void DropUnavailable(const Catalog& catalog, std::vector<std::string>& strategies) {
   std::erase_if(strategies, [&](const std::string& name) {
     const StrategyEntry* entry = catalog.FindStrategy(name);

@@ -1,5 +1,5 @@
-// Measures a link from its switch, with one connection in each direction. The receiver lets the
-// shapers' bursts pass, then divides bytes by the time between two arrivals.
+// Measures a link from its switch, with one connection in each direction. The receiver first lets
+// the bursts of the shapers pass. Then it divides the bytes by the time between two arrivals.
 #include "ringside/experiments/lab/calibration.h"
 
 #include <arpa/inet.h>
@@ -30,13 +30,13 @@ using Seconds = std::chrono::duration<double>;
 
 constexpr double kMaxConcurrentBitsPerSecond = 2.5e9;
 constexpr double kGoodEnough = 0.02;
-// Seconds in which a link with a larger error than `kGoodEnough` is measured again.
+// For this many seconds, a link with a larger error than `kGoodEnough` is measured again.
 constexpr double kRetrySeconds = 0.8;
 constexpr double kLongRetrySeconds = 2.5;
-// The bursts of both shapers, and the bytes that TCP needs to get going.
+// The bursts of both shapers, and the bytes that TCP needs to reach its speed.
 constexpr double kBurstBytes = 128 << 10;
 constexpr std::size_t kBufferBytes = 1 << 20;
-// The time between two checks whether to go on.
+// The interval of the checks whether to continue.
 constexpr std::chrono::milliseconds kTick{20};
 
 std::string Where(const Lab::Link& link) {
@@ -182,7 +182,8 @@ class Flow {
     }
   }
 
-  /// Shuts the connection and wakes both threads. A reset answers bytes still on their way.
+  /// Shuts the connection and wakes both threads. Bytes that still arrive are answered with a
+  /// reset.
   void Shut() {
     ::shutdown(connection_.receiver.get(), SHUT_RDWR);
     ::shutdown(connection_.sender.get(), SHUT_RDWR);

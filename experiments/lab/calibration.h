@@ -9,8 +9,8 @@
 
 namespace ringside {
 
-/// The goodput of one link: payload of one TCP connection in each direction, in bytes per second,
-/// as its host (or rack) sees it.
+/// The goodput of one link: the payload of one TCP connection in each direction, in bytes per
+/// second, as seen from its host (or rack).
 struct LinkCalibration {
   int host = -1;
   int uplink = -1;
@@ -18,17 +18,17 @@ struct LinkCalibration {
   double expected_bytes_per_s = 0;  ///< `GoodputBytesPerSecond`
   double sent_bytes_per_s = 0;
   double received_bytes_per_s = 0;
-  /// Why these figures are not compared with the rate; empty when they are.
+  /// Why these figures are not compared with the rate; empty when they are compared.
   std::string not_judged{};
 
   bool judged() const { return not_judged.empty(); }
-  /// The larger relative distance of the two directions from the expected goodput.
+  /// The larger of the relative distances of the two directions from the expected goodput.
   double error() const;
-  /// True when the link was judged and is as asked.
+  /// True when the link was judged and carries what was requested.
   bool ok() const;
 };
 
-/// The largest relative error of a link that counts as what was asked for.
+/// The largest relative error of a link that counts as correct.
 inline constexpr double kLinkTolerance = 0.05;
 
 /// Measures all links of a lab, each in tens of milliseconds. Measures several at a time, as many

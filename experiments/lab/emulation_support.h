@@ -8,20 +8,21 @@
 
 namespace ringside {
 
-/// Runs `ip` of iproute2, one process for all lines of a script; `RunTc` does so with `tc`. Throw
-/// `MissingBackendError` with the program's output when it is missing, refuses a line or does not
-/// end.
+/// Runs `ip` of iproute2 in one process for all lines of a script. `RunTc` does the same with `tc`.
+/// Both throw `MissingBackendError` with the program's output when the program is missing, refuses
+/// a line or does not end.
 void RunIp(const NetNamespace& where, const std::string& script);
 void RunTc(const NetNamespace& where, const std::string& script);
 
-/// What this machine can emulate. A text is empty where it can, else says why not and what to do.
+/// What this machine can emulate. A text is empty if it can. Otherwise it says why not and what to
+/// do.
 struct LabSupport {
   std::string hosts;   ///< Network namespaces, iproute2.
   std::string rates;   ///< The token bucket `tbf`.
   std::string delays;  ///< `netem`: latency, jitter, loss.
 };
 /// Finds out by trying, in a temporary namespace. Without root, this process first moves into a
-/// user namespace if the kernel permits it. `RequireLab` does the same.
+/// user namespace, if the kernel permits it. `RequireLab` does the same.
 LabSupport ProbeLab();
 
 /// The reason why this machine cannot emulate a network; empty when it can.

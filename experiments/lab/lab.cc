@@ -10,15 +10,15 @@ namespace ringside {
 namespace {
 
 // Segments leave a host in bundles that fit into the shaper's burst, as with a network card that
-// cuts them itself. A timer for every single packet would cost more CPU than two cores have. The
-// shaper still counts the headers of every packet.
+// splits them itself. A timer for every single packet would need more CPU time than two cores have.
+// The shaper still counts the headers of every packet.
 constexpr int kBundleBytes = 28'672;
 // The burst is small, because short messages within a burst exceed the rate.
 constexpr char kBurst[] = "32kb";
-// The queue of a switch's port. Connections that meet at a server's link (incast) get equal parts
-// of it only when the queue is short. With 50 ms of queue, some workers send far faster than others
-// for seconds, and all wait for the slowest. With much less, links of many servers are idle at
-// times.
+// The queue of a switch's port. When connections meet at a server's link (incast), they get equal
+// shares only if the queue is short. With 50 ms of queue, some workers send far faster than others
+// for seconds, and all wait for the slowest. With a much shorter queue, the links of many servers
+// are sometimes idle.
 constexpr double kQueueBytes = 1 << 20;
 // The default of most systems. It is fixed here because it decides how links are shared. With BBR,
 // the default of some kernels, servers' connections leave a tenth of a link unused.
@@ -35,7 +35,7 @@ std::string Raise(const std::string& device, const NetworkSpec& spec) {
                      spec.loss > 0 ? "gso_max_segs 1 " : "");
 }
 
-// One connection fills a link with latency only if the queue can hold the bytes on their way.
+// With latency, one connection can fill a link only if the queue has room for the bytes in flight.
 double QueueBytes(const NetworkSpec& spec, double rate) {
   const double round_trip_s = 2 * (spec.latency_s + spec.jitter_s);
   return std::max(kQueueBytes, rate / 8 * round_trip_s);

@@ -49,7 +49,7 @@ class Timings {
   std::map<std::string, std::vector<double>> by_key_;
 };
 
-/// Seconds of one step, calculated from the spec. Nothing where the model really computes.
+/// Seconds of one step, calculated from the spec. Absent if the model really computes.
 std::optional<double> StepSeconds(const RunSpec& spec) {
   const ModelEntry* model = spec.catalog().FindModel(spec.model);
   const StrategyEntry* strategy = spec.catalog().FindStrategy(spec.strategy);

@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-/// The expected time of some runs, and what it is based on.
+/// The expected time of some runs, with its sources.
 struct Estimate {
   double seconds = 0;
   int timed = 0;       ///< Runs estimated from earlier times of the same or similar runs.

@@ -32,8 +32,8 @@ std::string CellOf(const RunSpec& spec);
 
 JournalLine MakeJournalLine(const PlannedRun& run, const std::string& status, double seconds);
 
-/// The file journal.jsonl of a study, for estimates and benchmarks. The bundles are the truth: a
-/// line is written after its bundle is finished. Write only while holding the directory's lock.
+/// The file journal.jsonl of a study, for estimates and benchmarks. The bundles are authoritative:
+/// a line is written after its bundle is finished. Write only while holding the directory's lock.
 class Journal {
  public:
   explicit Journal(const std::filesystem::path& directory) : file_(directory / kJournalFile) {}

@@ -38,12 +38,12 @@ class MatrixListener {
 
 /// Carries out the runs of a matrix one after the other, each in `directory`/ID. Writes the spec
 /// file as matrix.yaml, a line per run to journal.jsonl and a row per run to index.sqlite. A failed
-/// run may get up to `spec.retries` more attempts. It is then recorded, and the next run follows.
-/// An interrupted run ends the matrix.
+/// run may get up to `spec.retries` more attempts. Then its failure is recorded, and the next run
+/// follows. An interrupted run ends the matrix.
 ///
-/// A kill at any moment loses no finished run and repeats none. A bundle counts when it has its
-/// summary.json, which is written last. At the next start, a bundle without one is removed and its
-/// run carried out again, and journal and index are updated from the bundles.
+/// A kill at any time loses no finished run and repeats none. A bundle counts when it has its
+/// summary.json, which is written last. At the next start, a bundle without summary.json is removed
+/// and its run is carried out again. Journal and index are then updated from the bundles.
 ///
 /// Throws `UsageError` with ExistingRunPolicy::kRefuse when there is a finished run. Throws `Error`
 /// when another matrix writes there, a file there has a newer version, or results cannot be written

@@ -58,7 +58,7 @@ bool Has(const RunSpec& run, const std::pair<std::string, std::string>& term) {
   RunSpec other = run;
   SetSpecKey(other, term.first, term.second);
   if (key.get(other) == key.get(run)) return true;
-  // Other spellings of the run's value also fit: servers=workers, servers=colocated.
+  // Other ways to write the run's value also fit: servers=workers, servers=colocated.
   if (key.name != "servers") return false;
   try {
     return key.get(Resolve(other)) == key.get(run);

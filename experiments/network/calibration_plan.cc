@@ -10,11 +10,12 @@ namespace {
 constexpr double kTimedBytes = 1 << 20;
 constexpr double kShortest = 0.04;
 constexpr double kLongest = 0.3;
-// By then slow start has filled the link.
+// After this time slow start has filled the link.
 constexpr double kSettleRoundTrips = 40;
-// Figures that are not judged are not worth a longer wait.
+// It is not worth waiting longer for figures that are not judged.
 constexpr double kShortSettleRoundTrips = 8;
-// All bytes of a window may come at once in a round trip; fewer round trips would measure chance.
+// All bytes of a window may arrive together once per round trip. With fewer round trips the result
+// would depend on chance.
 constexpr double kTimedRoundTrips = 8;
 constexpr double kAnswerTimeout = 5;
 constexpr double kAnswerTimeoutRoundTrips = 8;

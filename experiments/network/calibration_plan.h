@@ -8,11 +8,11 @@
 namespace ringside {
 
 /// How the goodput of one link is measured, and whether it can be compared with the link's rate. A
-/// value. Times, in seconds, grow with the latency that was asked for.
+/// value. Times are in seconds and grow with the requested latency.
 struct CalibrationPlan {
   double settle_s = 0;          ///< Time for TCP before the clock starts.
   double timed_s = 0;           ///< How long the clock runs.
-  double answer_timeout_s = 0;  ///< For any one answer: a connection, the next bytes.
+  double answer_timeout_s = 0;  ///< For each answer: a connection, the next bytes.
   /// Why one connection's goodput says nothing about the link's rate; empty when it does.
   std::string not_judged{};
 

@@ -27,13 +27,13 @@ struct NetworkSpec {
   bool servers_on_workers = false;  ///< Dedicated servers have no hosts of their own.
 
   bool delays() const { return latency_s > 0 || jitter_s > 0; }
-  /// Whether the network needs netem, which not every kernel has.
+  /// Whether the network needs netem, which some kernels do not have.
   bool needs_netem() const { return delays() || loss > 0; }
   friend bool operator==(const NetworkSpec&, const NetworkSpec&) = default;
 };
 
 /// "1Gbps", "hosts=4,rate=1Gbps,latency=50us", "rates=1Gbps:100Mbps,racks=2,uplink=500Mbps"
-/// (docs/matrix-spec.md lists the names). Checks all that needs no run. Throws `ConfigError`.
+/// (docs/matrix-spec.md lists the names). Makes all checks that need no run. Throws `ConfigError`.
 NetworkSpec ParseNetwork(std::string_view text);
 
 /// The text of a spec; equal specs have equal texts.

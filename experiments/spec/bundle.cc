@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t kNewestSchema = 1;
 constexpr std::string_view kSchemaPrefix = "ringside.summary/";
 
-// The number of a schema such as "ringside.summary/1"; nothing for a schema not of Ringside.
+// The number in a schema such as "ringside.summary/1". Absent if the schema is not Ringside's.
 std::optional<std::int64_t> SchemaVersion(const nlohmann::json& summary) {
   if (!summary.is_object()) return std::nullopt;
   const auto schema = summary.find("schema");

@@ -10,16 +10,16 @@ namespace ringside {
 
 class Catalog;
 
-/// A bundle is the directory of one run. It is finished when it holds summary.json. That file is
-/// put there by a rename, so it is complete or absent.
+/// A bundle is the directory of one run. It is finished when it contains summary.json. A rename
+/// puts that file there, so it is complete or absent.
 inline constexpr char kSummaryFile[] = "summary.json";
 inline constexpr char kSpecFile[] = "spec.json";
 
-/// The `status` of the summary: "done", "failed", "diverged", "interrupted" or "timed out".
-/// "corrupt" where the summary cannot be read; nothing where there is none.
+/// The `status` of the summary: "done", "failed", "diverged", "interrupted" or "timed out". It is
+/// "corrupt" if the summary cannot be read. Absent if there is no summary.
 std::optional<std::string> BundleStatus(const std::filesystem::path& directory);
 
-/// Whether a run ended there by itself, with success or not. Resuming skips such a run.
+/// Whether the run ended by itself, with success or without. Resuming skips such a run.
 bool IsFinished(const std::optional<std::string>& status);
 
 /// A text such as "failed: worker 1 was killed". An error that starts with the status is the text.

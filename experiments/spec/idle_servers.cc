@@ -7,8 +7,9 @@
 namespace ringside {
 namespace {
 
-// A bucket is at most 1.5 times its target, rounded up to 64 bytes. Above that many bytes a server
-// there is a bucket for every server. This saves a plan that may have millions of buckets.
+// A bucket is at most 1.5 times its target, rounded up to 64 bytes. With more than that many bytes
+// per server, every server has a bucket. Then no plan is needed, which may have millions of
+// buckets.
 bool HasBucketForEveryServer(const RunSpec& spec, std::span<const TensorSpec> tensors) {
   if (spec.bucket_bytes < std::int64_t{sizeof(float)}) return false;  // one bucket per tensor
   double bytes = 0;

@@ -6,8 +6,8 @@
 
 namespace ringside {
 
-/// Checks that the strategy takes every strategy option that the spec sets: one that it does not
-/// read is a mistake of the user. Throws `SpecKeyError`, `MissingBackendError`.
+/// Checks that the strategy takes every strategy option that the spec sets. An option that it does
+/// not read is a mistake of the user. Throws `SpecKeyError`, `MissingBackendError`.
 void CheckOptions(const RunSpec& spec, const StrategyEntry& strategy);
 
 }  // namespace ringside

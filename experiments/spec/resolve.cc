@@ -24,8 +24,8 @@ namespace ringside {
 namespace {
 
 constexpr int kMaxWorkers = 4096;
-// With more than one server per worker the worker's own link is the limit. A few more servers may
-// still help where they compute slowly.
+// With more than one server per worker the worker's own link is the limit. A few more servers can
+// still help if servers compute slowly.
 constexpr int kMaxServersPerWorker = 4;
 constexpr std::int64_t kDefaultGlobalBatch = 64;
 
@@ -310,7 +310,8 @@ void CheckRest(const RunSpec& spec) {
          "there is no checkpoint '{}'", spec.resume);
 }
 
-// This check and the next come last: wrong values are reported first, whatever this build has.
+// This check and the next one come last, so that wrong values are reported first, whatever this
+// build supports.
 void RequireStrategy(const StrategyEntry& strategy) {
   const std::string reason = WhyUnavailable(strategy);
   if (reason.empty()) return;

@@ -58,9 +58,9 @@ class MissingKeyError : public MissingBackendError {
 class Catalog;
 
 /// Everything that decides what one run computes and how it is observed. Flags, the environment and
-/// spec files all become a `RunSpec`. A bundle keeps the resolved one; workers and servers read it
-/// as JSON. It belongs to a catalog, which defines its names and keys. The catalog must outlive
-/// it.
+/// spec files all become a `RunSpec`. A bundle keeps the resolved spec; workers and servers read it
+/// as JSON. It belongs to a catalog, which defines its names and keys. The catalog must live
+/// longer.
 struct RunSpec {
   /// Makes a spec without a catalog. It has no keys until a spec with a catalog is assigned to it.
   RunSpec() = default;
@@ -133,14 +133,14 @@ void from_json(const nlohmann::json& json, RunSpec& spec);
 RunSpec ReadRunSpec(const nlohmann::json& json, const Catalog& catalog);
 
 /// Checks a spec before anything starts, and fills in what is not set (servers, batch, data).
-/// Throws `SpecKeyError` or `MissingBackendError` for what cannot run: unknown names (with "did you
-/// mean"), zero workers, too many servers, a global batch smaller than the number of workers, a
-/// strategy whose backend is missing.
+/// Throws `SpecKeyError` or `MissingBackendError` for what cannot run. Examples: unknown names
+/// (with "did you mean"), zero workers, too many servers, a global batch smaller than the number of
+/// workers, a strategy whose backend is missing.
 RunSpec Resolve(RunSpec spec);
 
-/// Throws `SpecKeyError` where one step needs more than `train_samples`, the samples of the
-/// training split: the step would get fewer than the spec says. `Resolve` calls this for data whose
-/// size is known before files are read.
+/// Throws `SpecKeyError` if one step needs more than `train_samples`, the samples of the training
+/// split. Such a step would get fewer samples than the spec says. `Resolve` calls this for data
+/// whose size is known before files are read.
 void RefuseLargeBatch(const RunSpec& spec, std::size_t train_samples);
 
 /// The part of `Resolve` for the strategy, its processes and its options. For runs that train no

@@ -14,15 +14,16 @@ namespace ringside {
 /// no such strategy. A pure function.
 TransportUse TransportOf(const RunSpec& spec, int hosts);
 
-/// Why all processes of the run must be on one host. No link then carries their bytes. Nothing when
+/// Why all processes of the run must be on one host; then no link carries their bytes. Absent if
 /// they may be on several hosts.
 std::optional<OneHostNeed> OneHostNeedOf(const RunSpec& spec);
 
 /// The number of steps from one sum over the workers to the next, at least 1.
 std::int64_t StepsPerSum(const RunSpec& spec);
 
-/// Whether times over the two transports can be compared, because both use the same medium. Their
-/// difference then comes from the strategies. An unknown transport equals every other.
+/// Whether times over the two transports can be compared. They can if both use the same medium:
+/// then a difference comes from the strategies. An unknown transport counts as equal to every
+/// other.
 bool AreComparableTransports(const TransportUse& a, const TransportUse& b);
 
 }  // namespace ringside

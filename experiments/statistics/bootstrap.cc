@@ -23,8 +23,8 @@ ConfidenceInterval PercentileInterval(std::vector<double> values) {
   return {SortedQuantile(values, tail), SortedQuantile(values, 1 - tail)};
 }
 
-// A resample's median depends only on which places of the sorted sample were drawn, so all samples
-// of one size share their resamples.
+// The median of a resample depends only on which positions of the sorted sample were drawn. So all
+// samples of one size share their resamples.
 const std::vector<MedianBootstrap::MedianPositions>& MedianBootstrap::MedianPositionsOf(
     std::size_t size) {
   std::vector<MedianPositions>& middles = median_positions_[size];

@@ -14,8 +14,8 @@
 
 namespace ringside {
 
-/// The fewest runs that get an interval. With three or four runs, one run fills too much of a
-/// resample for an interval to mean anything.
+/// The fewest runs that get an interval. With three or four runs, a single run has too much weight
+/// for an interval to mean anything.
 inline constexpr std::size_t kMinimumRuns = 5;
 inline constexpr int kResamples = 10'000;
 inline constexpr double kConfidence = 0.95;
@@ -44,7 +44,7 @@ class MedianBootstrap {
   std::optional<ConfidenceInterval> IntervalOf(std::vector<double> values);
 
  private:
-  /// The two places in the sorted sample whose mean is the resample's median.
+  /// The two positions in the sorted sample whose mean is the resample's median.
   using MedianPositions = std::pair<std::uint32_t, std::uint32_t>;
   const std::vector<MedianPositions>& MedianPositionsOf(std::size_t size);
 

@@ -18,7 +18,7 @@ std::optional<Line> FitLine(std::span<const double> x, std::span<const double> y
 
 /// The serial fraction e = (1/speed-up - 1/p) / (1 - 1/p) of a measured speed-up on p workers: Karp
 /// and Flatt, "Measuring Parallel Processor Performance", CACM 33(5), 1990. Absent with one worker
-/// or without a speed-up. Below 0 when the speed-up is more than linear.
+/// or without a speed-up. Below 0 when the speed-up is larger than p.
 std::optional<double> KarpFlatt(double speedup, double workers);
 
 /// Amdahl's serial fraction s, in [0, 1], of 1/speed-up = s + (1 - s)/p. It is the least-squares

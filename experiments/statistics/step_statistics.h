@@ -17,9 +17,9 @@ struct StepRange {
   std::size_t end = 0;
 };
 
-/// The steps, of a run's first `steps`, whose times count. A step waits for the communication of
-/// the step before it. The first step waits for none, and the last one also for its own. A warm-up
-/// leaves out the first step; then the last one is left out too if others remain.
+/// Of the first `steps` steps of a run, those whose times count. A step waits for the communication
+/// of the step before it. The first step waits for none, and the last step also waits for its own.
+/// A warm-up leaves out the first step; then the last one is left out too, if others remain.
 StepRange TimedSteps(std::size_t steps, std::int64_t warmup_steps);
 
 /// Figures of a run over the steps of all ranks after the warm-up; times are over `TimedSteps`.
@@ -35,7 +35,7 @@ struct StepStatistics {
   std::optional<double> submit_ms;        ///< Median over steps of the mean over ranks.
   std::optional<double> data_ms;          ///< Median over steps of the mean over ranks.
   std::optional<double> codec_ms;         ///< Median over steps of the mean over ranks.
-  std::optional<double> straggler_ms;     ///< Mean over steps and ranks; most steps may have none.
+  std::optional<double> straggler_ms;     ///< Mean over steps and ranks.
   /// Samples of all ranks divided by the time of the slowest rank.
   std::optional<double> samples_per_s;
   std::optional<double> final_loss;  ///< Mean over the samples of the last common step.

@@ -49,9 +49,9 @@ class Console {
   std::string Drawing();
 
   const Options options_;
-  std::string progress_;            // what stands in place now
-  std::vector<std::string> block_;  // what is to stand above it
-  std::size_t drawn_ = 0;           // lines of the block that stand there now
+  std::string progress_;            // what the terminal shows now
+  std::vector<std::string> block_;  // what to show above it
+  std::size_t drawn_ = 0;           // lines of the block that are shown now
   std::chrono::steady_clock::time_point next_progress_ = std::chrono::steady_clock::now();
 };
 

@@ -35,7 +35,8 @@ void SyncDirectory(const std::string& path) {
   const auto parent = std::filesystem::path(path).parent_path();
   const std::string directory = parent.empty() ? "." : parent.string();
   const FileDescriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // Not every file system can sync a directory; a rename is then as durable as it makes it.
+  // Some file systems cannot sync a directory. There a rename is only as durable as the file system
+  // makes it.
   if (fd.get() >= 0) ::fsync(fd.get());
 }
 

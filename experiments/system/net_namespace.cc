@@ -40,7 +40,7 @@ bool RaiseLoopback() {
   return ::ioctl(any.get(), SIOCSIFFLAGS, &loopback) == 0;
 }
 
-// Ends the process if it cannot return, because going on in the wrong namespace would be worse.
+// Ends the process if it cannot return: continuing in the wrong namespace would be worse.
 void GoBack(int fd) noexcept {
   if (::setns(fd, CLONE_NEWNET) == 0) return;
   std::perror("cannot return to the original network namespace");
@@ -50,7 +50,7 @@ void GoBack(int fd) noexcept {
 std::string MoveIntoUserNamespace() {
   const uid_t user = ::getuid();
   const gid_t group = ::getgid();
-  // Also makes a network namespace, because the process cannot go back into one of the outside.
+  // Also makes a network namespace, because the process cannot go back into one from outside.
   if (::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) {
     return std::string("a user namespace cannot be made: ") + std::strerror(errno);
   }

@@ -15,8 +15,8 @@ class NetNamespace {
   static NetNamespace Make();
 
   int fd() const { return file_.get(); }
-  /// Sets the congestion control of new TCP connections in this namespace. Changes nothing when the
-  /// kernel lacks `name` or does not let this process choose.
+  /// Sets the congestion control of new TCP connections in this namespace. Changes nothing if the
+  /// kernel does not have `name`, or does not allow this process to choose it.
   void ChooseCongestionControl(const std::string& name) const;
   /// The congestion control of new connections, such as "cubic".
   std::string congestion_control() const;
@@ -29,9 +29,10 @@ class NetNamespace {
   FileDescriptor file_;
 };
 
-/// Makes sure that this process may make network namespaces. If it may not, moves it for good into
-/// a user namespace where it may. Call before the process has other threads. Returns empty on
-/// success. Otherwise returns the reason, and the process has not moved: a child tries first.
+/// Makes sure that this process may make network namespaces. If it may not, moves it permanently
+/// into a user namespace where it may. Call this before the process has other threads. Returns
+/// empty on success. Otherwise it returns the reason and the process has not moved, because a child
+/// tries first.
 std::string EnterUserNamespace();
 
 /// Keeps the calling thread in a namespace while this object lives. Sockets and processes that the

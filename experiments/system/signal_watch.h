@@ -5,11 +5,11 @@
 
 namespace ringside {
 
-/// Turns SIGINT and SIGTERM into readable bytes while it lives. The destructor restores the earlier
-/// dispositions. It uses a handler that writes to a pipe. signalfd would not work, because threads
-/// that gRPC started earlier do not block the signals. Watches can be nested and share the signals:
-/// one that nobody has taken when an inner watch begins or ends stays for the other watch. Make and
-/// destroy watches on one thread.
+/// Turns SIGINT and SIGTERM into readable bytes during its lifetime. The destructor restores the
+/// earlier dispositions. It uses a handler that writes to a pipe. signalfd would not work, because
+/// threads that gRPC started earlier do not block the signals. Watches can be nested and share the
+/// signals: a signal that was not taken when an inner watch begins or ends stays for the other
+/// watch. Make and destroy watches on one thread.
 class SignalWatch {
  public:
   SignalWatch();

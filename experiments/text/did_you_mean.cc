@@ -26,7 +26,7 @@ std::string_view NearestWord(std::string_view word, std::span<const std::string_
   std::string_view nearest;
   std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string_view candidate : candidates) {
-    // A shortened word ("halving") counts as a typing error, however much is missing.
+    // A shortened word ("halving") counts as a typing error, even if many letters are missing.
     const bool prefix = word.size() >= 3 && candidate.starts_with(word);
     const std::size_t distance = prefix ? 1 : EditDistance(word, candidate);
     if (distance < least) {

@@ -42,7 +42,8 @@ struct VerifyGroup {
   std::vector<VerifyCheck> checks;
 };
 
-/// The strategies of the catalog that promise the same trajectory as a single worker.
+/// The strategies of the catalog that promise the same parameters, step by step, as a single
+/// worker.
 std::vector<std::string> SynchronousStrategies(const Catalog& catalog);
 
 /// Pure. Throws `SpecKeyError` for an unknown or asynchronous strategy, or where `Resolve` does.

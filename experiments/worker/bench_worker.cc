@@ -1,5 +1,5 @@
-// One worker of a bench job. For each size all workers wait for each other, run some operations to
-// warm up, then timed operations back to back, then sums that are checked.
+// One worker of a bench job. For each size, all workers wait for each other. Then they run some
+// operations to warm up, timed operations one after the other, and sums that are checked.
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -19,7 +19,7 @@ constexpr std::chrono::seconds kJoinTimeout{30};
 constexpr int kExitFailed = 1;
 
 MemberSetup ReadSetup(const std::vector<std::string>& args, const Catalog& catalog) {
-  // "--rank 2 --job-fd 3": the rank is there for people who read `ps`.
+  // "--rank 2 --job-fd 3": only people who read `ps` need the rank.
   if (args.size() != 4 || args[2] != "--job-fd" || args[3] != std::to_string(kSecretInputFd)) {
     throw UsageError("this verb is for the launcher alone: use 'ringside train'");
   }
@@ -91,7 +91,7 @@ int MemberProcess::ReportFailure(FailureKind kind, const std::string& message) {
     fmt::print(stderr, "cannot tell the coordinator: {}\n", error.what());
   }
   std::fflush(stderr);
-  // Destructors may wait for peers that are gone, and the launcher already has the report.
+  // Destructors may wait for peers that have gone, and the launcher already has the report.
   ::_exit(kExitFailed);
 }
 

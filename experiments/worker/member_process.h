@@ -20,9 +20,9 @@ struct MemberResult {
 };
 
 /// The common part of a worker process and a server process. Reads the launcher's message, dies
-/// with the launcher, joins the job, sends heartbeats, and turns what `body` throws into a failure
-/// report and an exit code. The process ends at once when the job fails elsewhere or the
-/// coordinator falls silent, whatever its threads are waiting for.
+/// with the launcher, joins the job and sends heartbeats. Turns an exception of `body` into a
+/// failure report and an exit code. The process ends immediately when the job fails elsewhere or
+/// the coordinator falls silent, whatever its threads are waiting for.
 class MemberProcess {
  public:
   /// Joins and runs `body`. `args` follow the verb on the command line. Returns the exit code.

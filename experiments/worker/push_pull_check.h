@@ -21,8 +21,8 @@ void PushAndPull(Strategy& strategy, const FlatSpace& space, const BucketPlan& p
 std::int64_t CountStepMismatches(Strategy& strategy, FlatSpace& space, const BucketPlan& plan,
                                  const World& world, std::int64_t step, int round);
 
-/// Same, for servers that apply every push by itself. Counts after settling only: what the step's
-/// own pulls bring depends on which worker came first.
+/// The same for servers that apply every push by itself. Counts only after settling, because the
+/// result of the step's own pulls depends on which worker came first.
 std::int64_t CountSettledMismatches(Strategy& strategy, FlatSpace& space, const BucketPlan& plan,
                                     const World& world, std::int64_t step, int round);
 

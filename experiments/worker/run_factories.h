@@ -44,7 +44,8 @@ void RefuseIdleServers(const RunSpec& spec, const BucketPlan& plan);
 /// Waits until a worker has published the run's total steps, which it does once its model and data
 /// are loaded. Throws `CommError` naming the workers at the deadline.
 std::int64_t WaitForTotalSteps(Store& store, int workers, const Deadline& deadline);
-/// How long to wait until every process is ready: loading libtorch may outlast an operation.
+/// How long to wait until every process is ready. Loading libtorch may take longer than an
+/// operation.
 std::chrono::milliseconds StartTimeout(const RunSpec& spec);
 std::chrono::milliseconds OperationTimeout(const RunSpec& spec);
 CommOptions MakeCommOptions(const MemberSetup& setup);

@@ -14,7 +14,7 @@
 namespace ringside {
 namespace {
 
-// How long one call of Get waits; the heartbeat watches the coordinator meanwhile.
+// How long one call of Get waits. The heartbeat watches the coordinator during that time.
 constexpr std::chrono::hours kForever{24};
 
 void WaitUntilJobFinished(MemberProcess& process) {

@@ -36,7 +36,7 @@ class TimedOperation {
   virtual void Stop() = 0;
 };
 
-/// Fills with zeros; under a codec with numbers near 1e-3, of which no two neighbours are equal.
+/// Fills with zeros. Under a codec, fills with numbers near 1e-3, no two neighbours equal.
 inline void FillForTiming(const CodecOptions& codec, std::span<float> values) {
   const bool encoded = codec.encodes();
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -74,7 +74,8 @@ class ExactIntegerPattern {
   int round_;
 };
 
-/// Rounds of `CountMismatches`. Their integers differ, so that an old sum is wrong in the next.
+/// Rounds of `CountMismatches`. Each round has other integers, so a sum left from one round is
+/// wrong in the next.
 inline constexpr int kCheckRounds = 2;
 
 }  // namespace ringside

@@ -46,7 +46,7 @@ class TimedPushPull : public TimedOperation {
     if (!Exact()) return std::nullopt;
     std::int64_t wrong = 0;
     for (int round = 0; round < kCheckRounds; ++round) {
-      Barrier();  // no push before all have compared: some servers do not wait
+      Barrier();  // no push before all have compared, because some servers do not wait
       const auto count = entry_.traits.synchronous() ? CountStepMismatches : CountSettledMismatches;
       wrong += count(*strategy_, space_, plan_, setup_.world, step_, round);
       ++step_;

@@ -12,15 +12,15 @@
 
 namespace ringside {
 
-/// Sends a process's timeline to the coordinator in pieces during the run: pieces that arrived
-/// survive the process. Does nothing without a timeline. Thread-safe; borrows the client.
+/// Sends a process's timeline to the coordinator in pieces during the run. Pieces that arrived are
+/// kept even if the process dies. Does nothing without a timeline. Thread-safe. Borrows the client.
 class TimelineSender {
  public:
   TimelineSender(CoordinatorClient& client, const RunSpec& spec);
 
   Timeline& timeline() { return *timeline_; }
-  /// Compares this process's clock with the coordinator's. The next piece carries the reading; the
-  /// trace lacks it when this fails.
+  /// Compares this process's clock with the coordinator's. The next piece carries the reading. If
+  /// this fails, the trace lacks the reading.
   void ReadClock() noexcept;
   /// Sends the new spans and readings. Spans of a piece that did not arrive count as dropped.
   void Send() noexcept;

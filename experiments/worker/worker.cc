@@ -25,7 +25,7 @@
 namespace ringside {
 namespace {
 
-// The records of a longer run are not reserved ahead; they grow.
+// For a longer run the memory of the records is not reserved in advance; it grows.
 constexpr std::int64_t kMaxReservedSteps = 1 << 16;
 
 /// One worker, from making its dataset to sending its report. Everything that training borrows is a
@@ -73,7 +73,7 @@ class WorkerRun {
     return faulty_model_.get();
   }
 
-  // Wraps the model like a fault does; neither the training loop nor the model knows.
+  // It wraps the model, as a fault does. So neither the training loop nor the model knows about it.
   Model* WithInjectedStraggler(Model* model) {
     if (spec_.straggler.kind == StragglerOptions::Kind::kNone) return model;
     const auto slowdown = [this](std::int64_t step) {
@@ -149,7 +149,8 @@ class WorkerRun {
     NoteUnsavedCodecState();
   }
 
-  /// Notes what no checkpoint has: codec state is per worker and as large as its gradients.
+  /// Notes what a checkpoint does not contain: codec state exists per worker and is as large as its
+  /// gradients.
   void NoteUnsavedCodecState() {
     const CodecOptions& codec = spec_.options.codec;
     const auto note = [this](const char* what) {
@@ -178,7 +179,7 @@ class WorkerRun {
   /// Returns null when there is no server.
   nlohmann::json StopServer() {
     if (setup_.world.colocated_servers > 0) {
-      // No worker's strategy may still be using a server that stops.
+      // A server may stop only when no worker's strategy uses it any more.
       StoreAllGather(process_.client(), setup_.world, "training ended", "",
                      Deadline::After(comm_.barrier_timeout));
     }

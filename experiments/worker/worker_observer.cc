@@ -26,7 +26,7 @@ void WorkerObserver::Begin() {
 
 void WorkerObserver::StepDone(const StepRecord& record) {
   parts_.buffer.Add(record);
-  // The step's communication is done here, and settling has not begun.
+  // The communication of the step is done here, and settling has not begun.
   if (stopped_ || record.step + 1 == parts_.end_step) {
     bytes_ = OpenSocketBytes(parts_.coordinator) - bytes_at_start_;
     machine_ = ReadMachineTicks() - machine_at_start_;

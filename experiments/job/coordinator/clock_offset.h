@@ -18,7 +18,7 @@ struct ClockExchange {
 struct ClockReading {
   std::int64_t at = 0;
   std::int64_t offset = 0;
-  /// The largest possible error of the offset, however the round trip was split.
+  /// The largest possible error of the offset, however the round trip divides.
   std::int64_t uncertainty = 0;
 
   bool operator==(const ClockReading&) const = default;

@@ -46,7 +46,7 @@ std::string Listening(const Coordinator::Options& options, int port) {
   return (ipv6 ? "[" + options.address + "]" : options.address) + ":" + std::to_string(port);
 }
 
-/// A Get that waits. Setting the key finishes it, or the caller's deadline.
+/// A Get that waits. Setting the key ends it, or the deadline of its caller.
 class PendingGet : public grpc::ServerUnaryReactor {
  public:
   PendingGet(JobState& job_state, const std::string& key, job::GetReply* reply)
@@ -170,7 +170,7 @@ Coordinator::Coordinator(JobState& job_state, const Options& options)
                            &port);
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxCallsPerConnection);
-  // Two jobs on one port must collide, not share it.
+  // Two jobs on one port must fail. They must not share it.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.RegisterService(&impl_->service);
   impl_->server = builder.BuildAndStart();

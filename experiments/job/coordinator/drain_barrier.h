@@ -16,9 +16,9 @@ namespace ringside {
 ///
 /// To drain the job, each worker's heartbeat thread holds its barrier and reports the first step
 /// that has not begun. The coordinator answers with the largest of all reports (`StopAgreement`),
-/// and every worker runs up to that step. A worker that waits at its barrier has finished the steps
-/// before, so the others can finish theirs. A worker that runs a step reports the one after it.
-/// Therefore a synchronous step is begun by all workers or by none.
+/// and every worker runs up to that step. A worker that waits at its barrier has finished the
+/// earlier steps, so the others can finish theirs. A worker that is inside a step reports the next
+/// one. So a synchronous step is begun by all workers or by none.
 ///
 /// Thread-safe: one training thread calls `MayStart`, one heartbeat thread the rest.
 class DrainBarrier {
@@ -48,7 +48,7 @@ class DrainBarrier {
   std::optional<std::string> broken_;      // guarded by mutex_
 };
 
-/// The coordinator's side: collects the held steps of all workers. Not thread-safe.
+/// The coordinator's part: collects the held steps of all workers. Not thread-safe.
 class StopAgreement {
  public:
   explicit StopAgreement(int workers) : workers_(workers) {}

@@ -100,7 +100,7 @@ void Heartbeat::Run() {
 
 std::chrono::milliseconds Heartbeat::BeatOnce() {
   if (options_.before_beat) options_.before_beat();
-  // A failed call loses its rows. The coordinator is then gone, so nobody needs them.
+  // A failed call loses its rows. But then the coordinator has gone, so the rows are not needed.
   Beat beat = buffer_.Take(kRowsPerBeat);
   beat.held = held_ || (options_.wants_drain && options_.wants_drain());
   beat.next_step = held_ ? drain_barrier_.Hold() : drain_barrier_.next_step();
@@ -111,7 +111,7 @@ std::chrono::milliseconds Heartbeat::BeatOnce() {
       return options_.interval;
     case HeartbeatCommand::Kind::kHold:
       drain_barrier_.Hold();
-      // The next beat follows at once and carries the step.
+      // The next beat follows immediately and carries the step.
       return std::exchange(held_, true) ? kHeldInterval : std::chrono::milliseconds{0};
     case HeartbeatCommand::Kind::kStopAt:
       if (!std::exchange(decided_, true)) drain_barrier_.StopAt(order.stop_step);

@@ -28,11 +28,11 @@ class HeartbeatBuffer {
   Beat pending_;  // guarded by mutex_
 };
 
-/// Tells the coordinator at every interval that this process lives, what it measured and which step
-/// comes next. Follows the answers: holds and opens the barrier. Calls `on_end` once, on its own
-/// thread, when the job has failed or the coordinator is gone. The coordinator counts as gone when
-/// it is unreachable for a whole lease, or connected but silent for `silence_timeout`. Owns its
-/// thread, borrows the rest.
+/// At every interval, tells the coordinator that this process lives, what it measured and which
+/// step is next. Follows the answers: holds and opens the barrier. Calls `on_end` once, on its own
+/// thread, when the job has failed or the coordinator has gone. The coordinator counts as gone when
+/// it cannot be reached for a whole lease, or when it is connected but silent for
+/// `silence_timeout`. Owns its thread, borrows the rest.
 class Heartbeat {
  public:
   struct Options {

@@ -96,8 +96,8 @@ class JobState {
   // Calls of members.
   MemberHandle Join(const JoinRequest& request);
   void Set(const std::string& key, const std::string& value);
-  /// Calls `done` with the value: at once, or on the setter's thread when the key is set. Returns
-  /// an id for `CancelWait`; 0 when `done` was already called.
+  /// Calls `done` with the value: immediately if the key is set, otherwise later on the thread that
+  /// sets it. Returns an id for `CancelWait`; 0 when `done` was already called.
   std::uint64_t WhenSet(const std::string& key, std::function<void(const std::string&)> done);
   /// Cancels a wait. Returns false when the callback has run or is running.
   bool CancelWait(std::uint64_t id);
@@ -105,8 +105,9 @@ class JobState {
   void SubmitReport(const MemberHandle& ticket, const std::string& report);
   void SubmitTrace(const MemberHandle& ticket, const TracePiece& piece);
   void Fail(const MemberHandle& ticket, FailureKind kind, const std::string& message);
-  /// An agent reports that the process of its worker or server has ended. This is no failure when
-  /// the process had left with a report and the code is 0, or had said itself why it ended.
+  /// An agent reports that the process of its worker or server has ended. This is no failure if the
+  /// process has left with a report and its code is 0. It is no further failure if the process has
+  /// already said why it ended.
   void ReportChildExit(const MemberHandle& agent, FailureKind kind, int code,
                        const std::string& message);
   /// A member leaves the job. The last worker to leave sets the key `kFinishedKey`, for which

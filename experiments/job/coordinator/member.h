@@ -26,8 +26,8 @@ Member ChildOf(const Member& agent);
 /// "worker 2"
 std::string MemberName(const Member& member);
 
-/// Why a run ended. The kind that explains most comes first: a later kind may be the consequence of
-/// an earlier one.
+/// Why a run ended. The kinds come in the order of how much they explain: a later kind may be the
+/// consequence of an earlier one.
 enum class FailureKind {
   kSignal,
   kEarlyExit,  ///< Ended without a result and without saying why.

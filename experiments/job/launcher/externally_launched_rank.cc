@@ -26,7 +26,7 @@ std::optional<std::string> Variable(const Environment& environment, const char* 
   return found->second;
 }
 
-/// Everything about one rank that follows from the variables.
+/// All facts about one rank that follow from the variables.
 class ExternallyLaunchedRank {
  public:
   ExternallyLaunchedRank(const RunSpec& spec, const JobOptions& options,

@@ -14,10 +14,10 @@ namespace ringside {
 /// failure ends all ranks, and every agent returns that failure.
 ///
 /// Agents on one machine (network namespaces included) find rank 0 through a 0600 file named by
-/// `ranks.job_key`; those of several machines through MASTER_ADDR:MASTER_PORT, with the token in
-/// the file that RINGSIDE_TOKEN_FILE names. `options.address` is the address of this process; when
-/// it is left at the default and MASTER_ADDR is another machine's, the address of the route to
-/// MASTER_ADDR is taken. RINGSIDE_TOKEN_FILE is read from `environment`.
+/// `ranks.job_key`. Agents on several machines use MASTER_ADDR:MASTER_PORT, with the token in the
+/// file that RINGSIDE_TOKEN_FILE names; `environment` has this variable. `options.address` is the
+/// address of this process. If it has its default and MASTER_ADDR is another machine's address, the
+/// address of the route to MASTER_ADDR is used.
 ///
 /// Throws `ConfigError` when `spec.workers` is not `ranks.workers`, or an address is not loopback
 /// and `options.insecure_network` is not set; `CommError` when rank 0 is not there in time.

@@ -17,11 +17,11 @@ namespace ringside {
 namespace {
 
 constexpr std::chrono::milliseconds kTick{20};
-// A round that takes this long means that this process was stopped; others last about a tick.
+// If a round takes this long, this process was stopped. Normal rounds take about a tick.
 constexpr std::chrono::milliseconds kOwnPause{2'000};
 constexpr std::chrono::milliseconds kTermGrace{2'000};
 constexpr std::chrono::milliseconds kAgentGrace{3'000};
-// How long to wait after a first failure that may be the consequence of another one.
+// How long to wait after a first failure, because it may be the consequence of another one.
 constexpr std::chrono::milliseconds kCertainGrace{50};
 constexpr std::chrono::milliseconds kTypedGrace{200};
 constexpr std::chrono::milliseconds kCommGrace{1'000};
@@ -309,7 +309,7 @@ void JobController::EndAll() {
                          {"failure", failure_ ? nlohmann::json(static_cast<int>(*failure_))
                                               : nlohmann::json()}}));
   } catch (const CommError&) {
-    // The store is full. Agents learn the reason from the answer to their next heartbeat.
+    // The store is full. Agents get the reason with the answer to their next heartbeat.
   }
   if (status_ != JobStatus::kDone) job_state_.Abort(error_);
   children_.EndAll(kTermGrace);
@@ -342,7 +342,7 @@ JobOutcome JobController::Finish() {
   if (!options_.bench) options_.origin.AddTo(outcome.summary);
   try {
     if (!storage_error_.empty()) throw Error(storage_error_);
-    // When summary.json exists, all other files are complete, even after a loss of power.
+    // When summary.json exists, all other files are complete, even after a power failure.
     metrics_.Close();
     if (options_.more_attempts && IsRetryable(outcome)) return outcome;
     SyncFiles(options_.bundle_dir);

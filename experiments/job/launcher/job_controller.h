@@ -26,12 +26,12 @@ namespace ringside {
 /// The part of a job that one process hosts: the coordinator and some of the members.
 struct JobControllerPlan {
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
-  /// Signals count from here on: the preparation of a job may take long.
+  /// Signals count from this time on, because preparing a job may take long.
   std::unique_ptr<SignalWatch> signals = std::make_unique<SignalWatch>();
   bool interrupted = false;        ///< A signal came before anything was started.
   std::vector<MemberSetup> local;  ///< To be started here; coordinator and token are filled in.
   int agents = 0;  ///< Agents of other ranks and servers, which start them themselves.
-  /// Worker 0's setup, for mpirun's agents. Absent: agents are started by somebody else.
+  /// Worker 0's setup, for mpirun's agents. Absent: another program starts the agents.
   std::optional<MemberSetup> mpirun{};
   /// The network of a job on emulated hosts; local members start there. Null for other jobs.
   std::unique_ptr<EmulatedNetwork> network{};
@@ -66,7 +66,7 @@ class JobController {
   void TakeLost();
   void TakeMissing();
   void TakeRows();
-  /// Stores a beat's rows. A full disk ends the run and leaves it unfinished.
+  /// Stores the rows of a beat. A full disk ends the run, which stays unfinished.
   void KeepRows(int rank, const Beat& rows);
   bool FailureDecided();
   void Decide(JobStatus status, const std::string& error, std::optional<FailureKind> kind = {});
@@ -77,7 +77,8 @@ class JobController {
   void WaitForAgents();
   void ShowProgress();
   JobOutcome Finish();
-  /// Renews all leases when this process itself was stopped (Ctrl-Z) and could take no heartbeats.
+  /// Renews all leases after this process itself was stopped (Ctrl-Z) and could not take
+  /// heartbeats.
   void RenewLeasesAfterOwnPause();
   RunRecord MakeRecord() const;
 

@@ -12,8 +12,8 @@
 
 namespace ringside {
 
-/// The progress line of a run: steps, samples per second and time left over the last seconds, loss.
-/// Used by one thread.
+/// The progress line of a run: steps, samples per second and remaining time from the last seconds,
+/// and the loss. Used by one thread.
 class Progress {
  public:
   using Clock = std::chrono::steady_clock;

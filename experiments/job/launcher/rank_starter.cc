@@ -63,7 +63,7 @@ void RankStarter::End(std::chrono::milliseconds grace) {
   process_.Signal(SIGTERM);
   if (EndsWithin(kTermGrace)) return;
   process_.Signal(SIGKILL);
-  // After SIGKILL a process exists only for a moment more.
+  // After SIGKILL a process exists only for a short time.
   while (!Poll()) ::poll(nullptr, 0, static_cast<int>(kTick.count()));
 }
 

@@ -1,5 +1,5 @@
-// Walks down from the root, one open directory at a time: names are never looked up twice, so that
-// nobody can replace a file between two look-ups.
+// Walks down from the root, one open directory at a time. Names are never looked up twice, so a
+// file cannot be replaced between two look-ups.
 #include "ringside/experiments/job/launcher/sudo_ownership_transfer.h"
 
 #include <dirent.h>
@@ -117,7 +117,7 @@ class Walk {
         ::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     struct stat status {};
     if (file.get() < 0 || ::fstat(file.get(), &status) != 0) return;
-    // A second hard link of the file may lie anywhere.
+    // Another hard link of the file may be anywhere.
     if (!S_ISREG(status.st_mode) || !IsOurs(status) || status.st_nlink != 1) return;
     Give(file.get(), name);
   }
@@ -132,8 +132,9 @@ class Walk {
   std::string problem_;  // the first one
 };
 
-/// Returns a time later than that of any file so far; files written from now on have it or a later
-/// one. Waits for the next tick, because file times may be those of the last, milliseconds ago.
+/// Returns a time later than that of all files so far. Files that are written from now on have this
+/// time or a later one. Waits for the next tick, because file times may be those of the last tick,
+/// milliseconds ago.
 timespec Boundary() {
   timespec now{}, tick{};
   ::clock_gettime(CLOCK_REALTIME, &now);

@@ -19,13 +19,13 @@ struct InvokingUser {
 /// Returns nothing when this process is not root, or SUDO_UID and SUDO_GID do not both name a user.
 std::optional<InvokingUser> FindInvokingUser(const Environment& environment);
 
-/// Gives a folder of results that root wrote to the user who called sudo. The destructor does it,
-/// however the work on the folder ended.
+/// Gives a folder of results that root wrote to the user who called sudo. The destructor does this,
+/// whether the work in the folder succeeded or failed.
 ///
-/// A file changes its owner when it belongs to root, was made or written after construction, and
-/// lies in a folder that is the user's or was made after construction too. What root had there
-/// before stays root's. Symbolic links are not followed; files with several hard links and other
-/// file systems are left alone. Failures are reported on stderr. Not thread-safe.
+/// A file gets its new owner when it belongs to root, was made or written after construction, and
+/// is in a folder that belongs to the user or was made after construction. Older files of root do
+/// not change. Symbolic links are not followed. Files with several hard links and other file
+/// systems are left alone. Failures are reported on stderr. Not thread-safe.
 class SudoOwnershipTransfer {
  public:
   /// `folder` need not exist yet. Construct this before entering a user namespace.

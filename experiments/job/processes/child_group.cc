@@ -13,8 +13,8 @@
 namespace ringside {
 namespace {
 
-/// The program that can make the model: the one that starts it, or else the ringside-worker beside
-/// it. RINGSIDE_WORKER names another ringside-worker.
+/// The program that can make the model: this one, or otherwise the ringside-worker in the same
+/// directory. RINGSIDE_WORKER names another ringside-worker.
 std::string ProgramFor(const RunSpec& spec, const std::string& program) {
   const ModelEntry* model = spec.catalog().FindModel(spec.model);
   if (model == nullptr || model->make != nullptr) return program;
@@ -111,7 +111,7 @@ void ChildGroup::EndAll(std::chrono::milliseconds grace) {
   constexpr std::chrono::milliseconds kTick{10};
   while (!all_ended() && !deadline.expired()) Poll(kTick, -1);
   SignalAll(SIGKILL);
-  // After SIGKILL a process exists only for a moment more.
+  // After SIGKILL a process exists only for a short time.
   while (!all_ended()) Poll(kTick, -1);
 }
 

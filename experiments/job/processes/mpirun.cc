@@ -13,7 +13,7 @@ std::vector<std::string> MpirunArguments(const MpirunOptions& options) {
   if (options.as_root) argv.emplace_back("--allow-run-as-root");
   argv.insert(argv.end(), {"--oversubscribe", "--bind-to", "none", "--mca", "btl", "self,vader"});
   if (kThreadsOfAWorker * options.workers > options.cores) {
-    // Otherwise a waiting rank takes the core from a computing one.
+    // Otherwise a waiting rank keeps a core from a computing one.
     argv.insert(argv.end(), {"--mca", "mpi_yield_when_idle", "1"});
   }
   argv.insert(argv.end(), {"-np", std::to_string(options.workers)});

@@ -30,7 +30,7 @@ LastBucket LastBucketOf(const StrategyEntry& entry, const RunSpec& spec,
                         const OrderedStepInput& input, double comm_ms) {
   if (entry.traits.family == Family::kRing) return {.there_ms = comm_ms * input.last_bucket};
   if (!input.busiest_link_bytes || !HasEvenLinks(spec)) return {};
-  const bool inside = LayoutServers(spec).colocated > 0;  // its own worker's bucket stays inside
+  const bool inside = LayoutServers(spec).colocated > 0;  // its worker's bucket stays there
   const double workers = entry.traits.synchronous() ? spec.workers - (inside ? 1 : 0) : 1;
   const double share = workers * input.last_bucket;
   return {.there_ms = LinkMs(spec, share * input.gradient_bytes),

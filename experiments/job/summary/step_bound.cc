@@ -30,9 +30,9 @@ CostInput InputOf(const RunSpec& spec, int hosts, double gradient_bytes, double 
   return input;
 }
 
-/// Whether the strategy's formula fits the hosts. Formulas give every worker and every dedicated
-/// server its own link, except those that count hosts. With uneven rates, a formula must also give
-/// all workers the same bytes.
+/// Whether the strategy's formula fits the hosts. Formulas assume a link for every worker and every
+/// dedicated server, except those that count hosts. With uneven rates, a formula must also give all
+/// workers the same number of bytes.
 bool FormulaKnowsHosts(const StrategyEntry& entry, const RunSpec& spec, const NetworkPlan& plan,
                        const CostInput& input) {
   const ServerLayout layout = LayoutServers(spec);
@@ -141,7 +141,7 @@ bool UsesLinks(const StrategyEntry& entry, const RunSpec& spec) {
   return entry.traits.topology != Topology::kNone && !OneHostNeedOf(spec);
 }
 
-/// The cost inside one host: no link carries bytes, but servers still receive them.
+/// The cost within one host: no link carries bytes, but servers still receive them.
 Cost WithoutLinks(const Cost& cost) { return {.bytes_per_server = cost.bytes_per_server}; }
 
 void AddTime(const StrategyEntry& entry, const RunSpec& spec, const CostInput& input,

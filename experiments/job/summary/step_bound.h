@@ -16,14 +16,15 @@ struct StepBound {
   std::string missing;            ///< The reason why a run with links has no `comm_ms`.
 };
 
-/// The bound for encoded bytes: a worker pushes `gradient_bytes` in a step and gets
+/// The bound for encoded bytes. In a step, a worker pushes `gradient_bytes` and gets
 /// `parameter_bytes` back. `hosts` is the number of hosts with workers. Absent when the strategy is
 /// unknown or has no bound.
 ///
 /// The time is that of the busiest link. A host's link counts at its own rate. A rack's uplink
-/// counts when the strategy's formula says what crosses it (rings: each edge between two racks;
-/// servers: what workers exchange with servers of other racks). With a codec whose gradients are
-/// gathered, a worker receives from all others, whatever the strategy does with sums. Pure.
+/// counts if the strategy's formula says which bytes cross it. For rings, each edge between two
+/// racks crosses it. For servers, the bytes between workers and servers of other racks cross it.
+/// With a codec whose gradients are gathered, a worker receives from all others, whatever the
+/// strategy does with sums. Pure.
 std::optional<StepBound> BoundOf(const RunSpec& spec, int hosts, double gradient_bytes,
                                  double parameter_bytes);
 

@@ -205,7 +205,8 @@ class SummaryMaker {
     return EmulatedComputeMs() > 0 ? EmulatedComputeMs() : statistics_.compute_ms.value_or(0);
   }
 
-  /// The forward pass's share of measured compute; stragglers and busy cores slow both passes.
+  /// The share of the forward pass in the measured compute. Stragglers and busy cores slow both
+  /// passes.
   double ForwardShare() const {
     const double compute_ms = statistics_.compute_ms.value_or(0);
     return compute_ms > 0 ? std::min(1.0, statistics_.forward_ms.value_or(0) / compute_ms) : 0;
@@ -237,8 +238,9 @@ class SummaryMaker {
     if (step_ms && bound_ms > 0) summary_["bound_ratio"] = *step_ms / bound_ms;
   }
 
-  /// The step time to compare with the bound: the median, or the mean if the strategy sums every H
-  /// steps. Most of its steps do not communicate, while the bound spreads the sum over all.
+  /// The step time that is compared with the bound: the median, or the mean if the strategy sums
+  /// every H steps. Most steps of such a strategy do not communicate, while the bound spreads the
+  /// sum over all steps.
   std::optional<double> StepAgainstBound() const {
     const std::int64_t period = StepsPerSum(spec_);
     if (period == 1) return statistics_.step_ms_median;
@@ -247,7 +249,8 @@ class SummaryMaker {
     return MeanStepMs(ranks, spec_.warmup_steps, period);
   }
 
-  /// The staleness as the servers counted it; without servers, as the workers' recorders did.
+  /// The staleness counted by the servers. Without servers it is the staleness counted by the
+  /// workers' recorders.
   std::map<std::int64_t, std::int64_t> Staleness() const {
     std::map<std::int64_t, std::int64_t> histogram;
     for (const json& report : servers_.empty() ? workers_ : servers_) {

@@ -17,7 +17,7 @@ namespace ringside {
 struct WorkerRecord {
   std::string host;
   std::vector<StepRecord> steps;
-  nlohmann::json report;  ///< Null when the worker handed none in.
+  nlohmann::json report;  ///< Null when the worker sent none.
 };
 
 /// The input of a summary.
@@ -33,13 +33,13 @@ struct RunRecord {
   nlohmann::json network;                      ///< The content of network.json, if emulated.
   std::string launcher;                        ///< "ringside", or the ranks' launcher.
   std::vector<WorkerRecord> workers;           ///< By rank.
-  std::vector<nlohmann::json> server_reports;  ///< Of dedicated servers; null when none came.
+  std::vector<nlohmann::json> server_reports;  ///< Of dedicated servers; null when none sent one.
   std::optional<HashedEvaluation> evaluation;  ///< The last one.
   std::vector<CriticalStep> critical_path;     ///< `CriticalPathOf` this run.
 };
 
-/// The object of summary.json; docs/run-bundle.md explains each key. A figure that the run did not
-/// reach is null. Pure.
+/// The object in summary.json; docs/run-bundle.md explains each key. A figure is null if the run
+/// did not reach it. Pure.
 nlohmann::json MakeSummary(const RunRecord& run);
 
 /// The summary of a job that timed instead of training: each worker's report, by rank.

@@ -11,16 +11,17 @@
 
 namespace ringside {
 
-/// Takes the traces that all workers and dedicated servers have handed in, including those that
-/// died. Empty without a timeline.
+/// Takes the traces that workers and dedicated servers have sent, including those that died. Empty
+/// without a timeline.
 std::vector<ProcessTrace> TakeTraces(JobState& job_state, const RunSpec& spec);
 
 /// How the time of the run's steps divides up, from step records and traces.
 std::vector<CriticalStep> CriticalPathOf(const RunRecord& run,
                                          const std::vector<ProcessTrace>& traces);
 
-/// Writes trace.json, or the file that the spec names, and critical_path.jsonl beside the summary.
-/// Writes nothing without a timeline. An error goes to `warn` and loses the file, not the run.
+/// Writes trace.json, or the file that the spec names, and critical_path.jsonl in the directory of
+/// the summary. Writes nothing without a timeline. After an error it calls `warn`, and only that
+/// file is missing.
 void WriteTimeline(const RunRecord& run, const std::vector<ProcessTrace>& traces,
                    const std::string& bundle_dir,
                    const std::function<void(const std::string&)>& warn);

@@ -112,7 +112,7 @@ class PathMaker {
     std::int64_t queue = 0;
     for (const SpanIndex::Wait& wait : waits) {
       const auto gradient = index_.Awaited(rank, wait.bucket, wait.time.begin);
-      // In the first step, the gradient was submitted before the spans begin.
+      // In the first step, the gradient was submitted before the recorded spans begin.
       if (!gradient && record.step != FirstStep()) return std::nullopt;
       Interval late = wait.time;
       if (gradient && input_.synchronous) {

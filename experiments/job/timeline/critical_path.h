@@ -12,8 +12,8 @@
 
 namespace ringside {
 
-/// How the time of one step divides up: means over ranks, in milliseconds. The components add up to
-/// `step_ms`. An absent component is unknown; its time is in `exposed_comm_ms`.
+/// The parts of the time of one step: means over ranks, in milliseconds. The parts add up to
+/// `step_ms`. An absent part is unknown; its time is in `exposed_comm_ms`.
 struct CriticalStep {
   std::int64_t step = 0;
   double step_ms = 0;  ///< Mean over ranks.
@@ -23,7 +23,7 @@ struct CriticalStep {
   std::optional<double> server_queue_ms;
   std::optional<double> codec_ms;
   double data_ms = 0;
-  double other_ms = 0;         ///< Of the training loop itself.
+  double other_ms = 0;         ///< Of the training loop.
   bool from_timeline = false;  ///< False: from step records only.
 };
 
@@ -37,14 +37,14 @@ struct CriticalPathInput {
 
 /// Returns one entry for each step that every rank has done. Pure.
 ///
-/// Step records suffice for synchronous strategies. The ranks finish Await together, so the rank
-/// that waited least came last, and the others waited for it by their extra time. The server's
-/// queue and, with a codec, the codec's share are unknown (absent).
+/// Step records are enough for synchronous strategies. The ranks finish Await together. So the rank
+/// that waited least was the last one, and the additional wait of the others was a wait for that
+/// rank. The time in a server's queue is unknown (absent), and with a codec so is the codec's.
 ///
-/// A timeline adds the steps whose spans are all there. A wait for bucket b counts as waiting for
+/// A timeline adds the steps that have all their spans. A wait for bucket b counts as a wait for
 /// stragglers until the last rank submits b. Of the rest, the time in which b was in its server's
-/// queue counts as server queue. Of the rest after that, and of Submit, the time in which this rank
-/// encoded or decoded counts as codec. No time is counted twice.
+/// queue counts as server queue. Of the remaining time, and of Submit, the time in which this rank
+/// encoded or decoded counts as codec. No time counts twice.
 std::vector<CriticalStep> CriticalPath(const CriticalPathInput& input);
 
 /// Medians over `TimedSteps`, under the keys of summary.json. Uses only the steps from the timeline

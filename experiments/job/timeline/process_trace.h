@@ -23,13 +23,13 @@ struct TraceSpan {
   SpanKind kind = SpanKind::kData;
 };
 
-/// The timeline that one process handed in: all of it, or the part before the process died.
+/// The timeline that one process sent: all of it, or the part before the process died.
 struct ProcessTrace {
   std::string name;  ///< "worker 0"
   int id = 0;        ///< Sorts processes.
   int rank = -1;     ///< Rank of a worker.
   std::vector<TraceSpan> spans;
-  std::uint64_t dropped = 0;  ///< Spans that found no room; always the last ones.
+  std::uint64_t dropped = 0;  ///< Spans that were dropped for lack of room; always the last ones.
   ClockCorrection clock;
 
   /// The first and the last step without a dropped span; absent when there is no such step.

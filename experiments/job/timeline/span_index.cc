@@ -76,7 +76,7 @@ IntervalSet SpanIndex::ServerQueue(int bucket, std::int64_t step) const {
   return queue;
 }
 
-// A step waits for gradients that were submitted in the step before, and encoded and decoded since.
+// A step waits for gradients of the step before. They were encoded and decoded in these two steps.
 IntervalSet SpanIndex::Codec(std::size_t rank, std::int64_t step) const {
   IntervalSet codec;
   for (const std::int64_t near : {step - 1, step}) {

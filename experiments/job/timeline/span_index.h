@@ -13,8 +13,8 @@
 
 namespace ringside {
 
-/// Answers the critical path's questions to a timeline: which rank waited when, and for what. Made
-/// once from the traces of all processes of a run.
+/// Answers questions of the critical path about a timeline: which rank waited when, and for what.
+/// Made once from the traces of all processes of a run.
 class SpanIndex {
  public:
   struct Wait {
@@ -29,8 +29,8 @@ class SpanIndex {
   const std::vector<Wait>& Waits(std::size_t rank, std::int64_t step) const;
   /// The Submit calls of a rank in a step.
   const std::vector<Wait>& Submits(std::size_t rank, std::int64_t step) const;
-  /// The step whose gradient the rank waits for when it begins at `at` to wait for the bucket;
-  /// absent when it has not submitted the bucket.
+  /// The step whose gradient the rank waits for when it begins at `at` to wait for the bucket.
+  /// Absent when the rank has not submitted the bucket.
   std::optional<std::int64_t> Awaited(std::size_t rank, int bucket, std::int64_t at) const;
   /// When the last rank submitted the bucket's gradient of a step; absent when one rank's time is
   /// unknown.

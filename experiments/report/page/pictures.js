@@ -23,7 +23,7 @@ function xAxis(study, view, cells) {
   const title = { text: plain(study.nameOf(view.x)), standoff: 8 };
   const texts = values.map((value) => plain(study.textOf(view.x, value)));
   const at = (value) => (numeric ? Number(value) : values.indexOf(value));
-  // A logarithmic axis spreads values evenly that span decades.
+  // A logarithmic axis is for values over several powers of ten.
   const wide = numeric && values.length > 2 && Number(values[0]) > 0 && Number(values.at(-1)) / Number(values[0]) > 32;
   return { at, values, axis: { title, type: wide ? "log" : "linear", tickvals: values.map(at), ticktext: texts, zeroline: false } };
 }

@@ -68,7 +68,7 @@ std::string Fill(std::string_view page, const std::map<std::string_view, std::st
   }
 }
 
-// No measurement is exact to nine digits, and rounding to nine halves the text.
+// No measurement is exact to nine digits, and rounding to nine digits halves the text.
 void RoundNumbers(json& value) {
   if (value.is_number_float()) {
     const double number = value.get<double>();

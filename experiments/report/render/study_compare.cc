@@ -53,7 +53,7 @@ std::string OutcomeOf(const ComparedCell& cell, std::string_view metric) {
 }
 
 bool Differs(const ComparedCell& cell, double threshold) {
-  // A missing ratio does not mean that both are alike: all runs of one side may have failed, or A's
+  // A missing ratio does not mean that both are equal: all runs of one side may have failed, or A's
   // number is zero.
   if (!cell.b_over_a.ratio) return cell.a != cell.b;
   const Comparison& comparison = cell.b_over_a;

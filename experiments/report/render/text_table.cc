@@ -27,7 +27,7 @@ std::vector<std::string> SplitLines(const std::string& text) {
 }  // namespace
 
 std::string TextTable::Render() const {
-  // Titles are aligned at the bottom: one with fewer lines starts lower.
+  // Titles are aligned at the bottom: a title with fewer lines starts lower.
   std::vector<std::vector<std::string>> titles;
   std::size_t title_lines = 0;
   for (const Column& column : columns_) {

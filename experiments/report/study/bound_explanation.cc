@@ -21,8 +21,8 @@ constexpr double kTimer = 0.99;
 
 /// A cell's link rates, relative to those that the bound assumes.
 struct LinkShares {
-  std::optional<double> slowest;  ///< Each run's slowest; median over runs, like the step.
-  double fastest = 0;             ///< The fastest of any run.
+  std::optional<double> slowest;  ///< Each run's slowest link; median over runs, like the step.
+  double fastest = 0;             ///< The fastest link of any run.
   int runs_not_ok = 0;
 };
 
@@ -34,7 +34,7 @@ LinkShares SharesOf(const StudyCell& cell) {
     if (run.link_ok == false) ++shares.runs_not_ok;
     double slowest_here = std::numeric_limits<double>::infinity();
     for (const StudyLink& link : run.links) {
-      // Not judged: one connection does not show the capacity of such a link.
+      // Not judged: with one connection the capacity of such a link cannot be measured.
       if (!link.ok || link.expected_bytes_per_s.value_or(0) <= 0) continue;
       for (const auto& measured : {link.sent_bytes_per_s, link.received_bytes_per_s}) {
         if (!measured || *measured <= 0) continue;
@@ -49,7 +49,8 @@ LinkShares SharesOf(const StudyCell& cell) {
   return shares;
 }
 
-/// The mean step from samples and time; a median of each step's slowest worker hides some of it.
+/// The mean step from samples and time. The median of each step's slowest worker hides a part of
+/// it.
 std::optional<double> StepMsByThroughput(const StudyCell& cell) {
   if (cell.samples_per_s.value_or(0) <= 0 || cell.global_batch <= 0) return std::nullopt;
   return 1000 * static_cast<double>(cell.global_batch) / *cell.samples_per_s;
@@ -129,7 +130,7 @@ class Above {
     add("compute with nothing to overlap with", &OrderedStep::compute_ms);
     add("servers' uneven parts", &OrderedStep::uneven_ms);
     add("the last bucket's way", &OrderedStep::last_bucket_ms);
-    // When computing sets the bound, some of the communication is hidden behind it.
+    // When compute decides the bound, some of the communication is hidden behind it.
     const bool add_up = std::abs(sum_ms - over_ms) < kWorthSaying * bound_ms_;
     AddMs(add_up
               ? fmt::format("buckets travel whole and in order ({})", fmt::join(parts, ", "))
@@ -154,7 +155,7 @@ class Above {
   }
 
   void AddStragglers() {
-    // A step is latest when one worker has all of the wait.
+    // A step is latest when all of its wait is one worker's.
     const double injected = cell_.straggler_ms.value_or(0) * cell_.workers;
     AddMs("workers slowed on purpose, by up to", injected);
     const std::optional<double> mean = StepMsByThroughput(cell_);
@@ -188,7 +189,7 @@ class Above {
         done ? OwnShare(*run) : ""));
   }
 
-  /// The run's own part: other programs and the kernel's network code keep cores busy, too.
+  /// The part of the run itself. Other programs and the kernel's network code also keep cores busy.
   std::string OwnShare(const StudyRun& run) const {
     const double core_seconds = run.cores.value_or(0) * run.wall_seconds.value_or(0);
     if (core_seconds <= 0 || !run.cpu_seconds_workers) return "";
@@ -210,8 +211,8 @@ class Above {
 
   const StudyCell& cell_;
   const double bound_ms_;
-  double left_ms_;      // above the bound, not accounted for yet
-  bool whole_ = false;  // something accounts for all of it
+  double left_ms_;      // above the bound, not yet explained
+  bool whole_ = false;  // one cause explains all of it
   std::vector<std::string> texts_;
 };
 

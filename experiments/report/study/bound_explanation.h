@@ -7,13 +7,13 @@
 
 namespace ringside {
 
-/// A cell needs an explanation when step time / bound is above the first or below the second.
+/// A cell needs an explanation when step time / bound is above the first value or below the second.
 inline constexpr double kAboveBound = 1.15;
 inline constexpr double kBelowBound = 1.00;
-/// Cores that are busy for this part of the training time limit the run. It is below 1 because the
-/// load comes in bursts, so that cores are never busy all the time.
+/// If the cores are busy for at least this part of the training time, they limit the run. It is
+/// below 1, because the load comes in bursts and cores are never busy all the time.
 inline constexpr double kCoresBusy = 0.75;
-/// The most that the start-up of a further message may cost to count as an explanation.
+/// The largest cost of the start-up of one more message that still counts as an explanation.
 inline constexpr double kMessageMs = 0.15;
 
 /// Why a cell's step time differs from its bound.
@@ -22,11 +22,11 @@ struct BoundExplanation {
   bool explained = true;  ///< False: the runs' records do not explain it, and `text` says so.
 };
 
-/// Explains a cell whose `bound_ratio` lies outside 1.00 to 1.15, only from what its runs recorded.
+/// Explains a cell whose `bound_ratio` is outside 1.00 to 1.15, using only what its runs recorded.
 /// For a cell without a bound it says why there is none. Above the bound, causes with known
-/// milliseconds (a slow link, injected stragglers, waiting for the last worker, communication that
-/// was not hidden, codecs, loading, queues) come first. The rest may be the ratio's interval, busy
-/// cores or the start-up of messages, which the bound leaves out. Pure.
+/// milliseconds come first: a slow link, injected stragglers, waiting for the last worker,
+/// communication that was not hidden, codecs, loading, queues. For the rest it may name the ratio's
+/// interval, busy cores, or the start-up of messages, which the bound leaves out. Pure.
 BoundExplanation ExplainBound(const StudyCell& cell);
 
 }  // namespace ringside

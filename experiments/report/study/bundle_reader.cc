@@ -20,7 +20,7 @@ constexpr char kEnvironmentFile[] = "environment.json";
 constexpr char kNetworkFile[] = "network.json";
 constexpr char kMetricsFile[] = "metrics.jsonl";
 
-// "ringside.summary/1". A newer one may mean something else by the same keys.
+// "ringside.summary/1". A newer version may use the same keys with other meanings.
 void CheckSchema(const nlohmann::json& summary) {
   const auto schema = summary.at("schema").get<std::string>();
   if (!schema.starts_with(kSchemaPrefix)) {

@@ -81,13 +81,13 @@ struct StudyCell {
   /// Bootstrap intervals of the numbers above, by JSON name ("step_ms"). A name is absent with
   /// fewer than `StudyMethod::minimum_runs` runs.
   std::map<std::string, ConfidenceInterval> intervals;
-  /// Step time / bound: "above" (over 1.15: needs an explanation), "below" (under 1.00: one of the
-  /// two is wrong), or empty.
+  /// Step time / bound: "above" (over 1.15: needs an explanation), "below" (under 1.00: either the
+  /// step time or the bound is wrong), or empty.
   std::string bound_flag;
   /// The explanation from the runs' records (`ExplainBound`). For a cell with links and no bound it
   /// says why there is none. Empty when no explanation is needed.
   std::string bound_explanation;
-  bool bound_explained = true;  ///< False: flagged, and the records do not explain it.
+  bool bound_explained = true;  ///< False: marked, and the records do not explain it.
   std::string bound_missing;
   std::optional<CriticalPath> critical_path;       ///< Each part's median over runs.
   std::map<std::int64_t, std::int64_t> staleness;  ///< Summed over runs.

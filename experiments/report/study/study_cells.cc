@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-// The keys that have their own column in every study, and those that say nothing.
+// The keys that have their own column in every study, and those that add no information.
 constexpr std::array<std::string_view, 3> kAxes{"strategy", "workers", "servers"};
 constexpr std::array<std::string_view, 7> kIgnored{
     "repetition",        "seed",        "timeline", "timeline_steps",
@@ -42,8 +42,8 @@ std::string TextOf(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// True when runs with equal values of the leaders always have equal values of the key, which then
-// adds nothing.
+// True when runs with equal values of the leaders always have equal values of the key. Then the key
+// adds no information.
 bool Follows(const SpecKey& key, const Follower& follower, const std::vector<RunResult>& runs) {
   std::map<json, json> values;
   return std::ranges::all_of(runs, [&](const RunResult& run) {
@@ -61,7 +61,7 @@ bool IsFollower(const SpecKey& key, const std::vector<RunResult>& runs) {
   return found != kFollowers.end() && Follows(key, *found, runs);
 }
 
-// The number of hosts with workers; 1 when no summary says.
+// The number of hosts with workers; 1 if the summaries do not say.
 int HostsOf(const RunResult& run) {
   const json hosts = run.summary.value("hosts", json());
   return hosts.is_number_integer() ? hosts.get<int>() : std::max(1, run.spec.hosts);
@@ -125,7 +125,8 @@ void AddMedians(StudyCell& cell, MedianBootstrap& bootstrap) {
   }
 }
 
-// A run that never reached the target is infinitely slow: leaving it out would flatter.
+// A run that never reached the target counts as infinitely slow. Leaving it out would make the cell
+// look better.
 void AddTimesToTarget(StudyCell& cell) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   const auto median = [&](std::optional<double> StudyRun::*number) -> std::optional<double> {
@@ -191,6 +192,7 @@ void AddBoundFlag(StudyCell& cell) {
 }
 
 // The best single worker of the same workload. A speed-up needs a baseline that people would really
+// use, and must name it.
 // use, and names it.
 std::map<Workload, const StudyCell*> Baselines(const std::vector<StudyCell>& cells) {
   std::map<Workload, const StudyCell*> baselines;
@@ -307,7 +309,7 @@ Comparison CompareCells(const StudyCell& a, const StudyCell& b,
   }
   const std::vector<double> all_a = ValuesOf(a, number);
   const std::vector<double> all_b = ValuesOf(b, number);
-  // Pairs would leave out a run without a partner, and so hide why its partner failed.
+  // Pairs would leave out a run without a partner, and so hide that its partner failed.
   const bool all = paired_a.size() == all_a.size() && paired_b.size() == all_b.size();
   if (all && !paired_a.empty()) return ComparePaired(paired_a, paired_b);
   return CompareIndependent(all_a, all_b);

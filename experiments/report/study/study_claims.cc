@@ -20,7 +20,7 @@ constexpr char kNoInterval[] = "fewer than five runs, so no interval";
 
 Place PlaceOf(const StudyCell& cell) { return {SharedKeys(cell, true), cell.scaling}; }
 
-/// Servers where a spec asks for them: what the formulas of the claims are about.
+/// Servers that a spec can ask for. The formulas of the claims are about these.
 bool HasPlainServers(const StudyCell& cell) {
   return cell.traits && cell.traits->topology == Topology::kServers &&
          cell.traits->servers == ServerPlacement::kAsAsked;
@@ -64,9 +64,9 @@ Outcome AboutOne(const std::optional<ConfidenceInterval>& interval) {
   return outside ? Outcome::kRefuted : Outcome::kUndecided;
 }
 
-// --- how step times grow with the workers
+// --- how step times grow with the number of workers
 
-/// Timed cells by number of workers; the cells of one line differ in nothing else.
+/// Timed cells by number of workers. The cells of one line differ in nothing else.
 std::vector<Cells> Lines(const std::vector<StudyCell>& cells, bool (*wanted)(const StudyCell&)) {
   using Key = std::tuple<std::map<std::string, std::string>, std::string, std::string, std::string>;
   std::map<Key, std::map<int, const StudyCell*>> lines;
@@ -97,7 +97,7 @@ bool HaveIntervals(const Cells& line) {
       line, [](const StudyCell* cell) { return cell->intervals.contains("step_ms"); });
 }
 
-/// The least and the most that a further worker adds between two cells.
+/// The smallest and the largest time that one more worker adds between two cells.
 ConfidenceInterval GrowthBetween(const StudyCell& fewer, const StudyCell& more) {
   const double workers = more.workers - fewer.workers;
   const ConfidenceInterval& from = fewer.intervals.at("step_ms");
@@ -105,13 +105,13 @@ ConfidenceInterval GrowthBetween(const StudyCell& fewer, const StudyCell& more) 
   return {(to.low - from.high) / workers, (to.high - from.low) / workers};
 }
 
-/// The time that a further worker adds at a line's beginning and at its end.
+/// The time that one more worker adds at the beginning of a line and at its end.
 struct Growth {
   explicit Growth(const Cells& line)
       : first(GrowthBetween(*line[0], *line[1])),
         last(GrowthBetween(*line[line.size() - 2], *line.back())) {}
 
-  /// The end adds clearly more, or clearly less, than a straight line would.
+  /// The end adds clearly more, or clearly less, than a straight line would add.
   bool bends() const { return last.low > kBend * first.high || last.high * kBend < first.low; }
 
   ConfidenceInterval first;
@@ -189,7 +189,7 @@ bool BeatRingInTheory(const StudyCell& cell) {
   return !cell.colocated && cell.servers > n * n / (2 * (n - 1));
 }
 
-/// The claims are about links, so that the reason for a cell's distance from its bound matters.
+/// The claims are about links. So the reason for a cell's distance from its bound matters.
 std::string OffBoundText(const StudyCell& cell) {
   if (cell.bound_explanation.empty() || !cell.bound_ratio) return "";
   return fmt::format("; its step takes {:.2f} times its bound: {}", *cell.bound_ratio,
@@ -226,7 +226,7 @@ void AddServersAgainstRings(const std::vector<StudyCell>& cells, std::vector<Cla
   }
 }
 
-// --- what asynchrony gains and costs
+// --- what asynchronous updates gain and cost
 
 void AddStaleness(const std::vector<StudyCell>& cells, std::vector<Claim>& claims) {
   for (const StudyCell& cell : cells) {

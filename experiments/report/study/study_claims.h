@@ -9,15 +9,15 @@
 namespace ringside {
 
 enum class Outcome {
-  kShown,      ///< The interval lies where the claim says.
-  kRefuted,    ///< It lies elsewhere.
+  kShown,      ///< The interval is where the claim says.
+  kRefuted,    ///< The interval is elsewhere.
   kUndecided,  ///< It contains both, or there is none (fewer than five runs).
 };
 
 /// "shown", "refuted", "undecided".
 const char* OutcomeName(Outcome outcome);
 
-/// A common claim about servers, rings or asynchrony, tested on the study's own runs.
+/// A common claim about servers, rings or asynchronous updates, tested with the study's own runs.
 struct Claim {
   std::string claim;  ///< "co-located servers are as fast as the ring".
   std::string place;  ///< "4 workers, network=1Gbps": the scenario whose cells test it.
@@ -29,17 +29,18 @@ struct Claim {
 inline constexpr double kClaimMargin = 0.10;
 /// The least R^2 of a line for linear growth.
 inline constexpr double kLinearR2 = 0.95;
-/// The most that a further worker may add at the line's end, relative to its beginning.
+/// The most that one more worker may add at the end of the line, relative to the beginning.
 inline constexpr double kBend = 1.5;
 
 /// Tests each claim in every scenario for which the study has the cells:
-///  - a single server's step time grows linearly with the workers, a ring's levels off (three
-///    numbers of workers or more, for the ring from two on);
-///  - S > N^2/(2(N-1)) dedicated servers are faster than the ring, and as many co-located ones as
-///    workers equal to it (ratio of samples per second, with its interval);
+///  - the step time of a single server grows linearly with the workers, and that of a ring levels
+///  off
+///    (needs three numbers of workers or more; for the ring from two workers on);
+///  - S > N^2/(2(N-1)) dedicated servers are faster than the ring, and co-located servers, one per
+///    worker, are as fast as the ring (ratio of samples per second, with its interval);
 ///  - the mean staleness of asynchronous updates is about N - 1;
-///  - under stragglers a relaxed strategy is faster than its synchronous sibling, and less
-///  accurate.
+///  - under stragglers a relaxed strategy is faster than its synchronous counterpart, and less
+///    accurate.
 /// Pure.
 std::vector<Claim> ClaimsOf(const std::vector<StudyCell>& cells);
 

@@ -13,7 +13,7 @@ namespace ringside {
 
 /// How far a finding can be trusted.
 enum class Certainty {
-  kClear,              ///< The interval of the ratio leaves out 1.
+  kClear,              ///< The interval of the ratio does not contain 1.
   kUnclear,            ///< The interval contains 1: the runs show no difference.
   kPointEstimateOnly,  ///< Fewer than five pairs of runs: no interval.
 };

@@ -7,14 +7,14 @@
 
 namespace ringside {
 
-/// Compares the best parameter server with the best ring, by samples per second, for each workload
-/// and number of workers above one that the study has both for. When one of the two is relaxed,
-/// there is a second finding among synchronous strategies. Pure.
+/// Compares the best parameter server with the best ring, by samples per second. It does so for
+/// each workload and each number of workers above one for which the study has both. When one of the
+/// two is relaxed, there is a second finding among synchronous strategies. Pure.
 ///
-/// The same runs choose the best and then judge it, which flatters both sides.
+/// The same runs choose the best and then judge it, which makes both sides look better.
 std::vector<Finding> FindingsOf(const std::vector<StudyCell>& cells);
 
-/// The conclusion from the findings, from synchronous ones if there are any. Reads `cells`,
+/// The conclusion from the findings; from the synchronous ones, if there are any. Reads `cells`,
 /// `findings` and `environment_differences`. Pure.
 StudyVerdict VerdictOf(const StudyTable& table);
 

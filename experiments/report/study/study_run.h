@@ -66,12 +66,12 @@ struct StudyLink {
   std::optional<bool> ok;  ///< Absent: measured and not judged.
 };
 
-/// One run, as read from its bundle, with the numbers as measured: no odd value is left out. A
-/// number is absent when the run did not get so far, or when it does not apply.
+/// One run, as read from its bundle, with the numbers as measured. No value is left out because it
+/// is unusual. A number is absent when the run did not get so far, or when it does not apply.
 struct StudyRun {
   std::string run_id;
   std::string directory;
-  std::string command;  ///< Runs the bundle's spec again.
+  std::string command;  ///< The command that runs the bundle's spec again.
   std::uint64_t seed = 0;
   int repetition = 0;
   std::string status;  ///< "done", "failed", ...
@@ -101,7 +101,7 @@ struct StudyRun {
   /// Busy fraction of the machine's cores during training. For a bundle without that record: the
   /// fraction that all processes used over the whole run.
   std::optional<double> cores_busy;
-  std::optional<double> loss;       ///< On the last step's training samples.
+  std::optional<double> loss;       ///< On the training samples of the last step.
   std::optional<double> eval_loss;  ///< Held out, at the end.
   std::optional<double> accuracy;   ///< 0..1, held out, at the end.
   std::optional<double> staleness_mean;
@@ -120,13 +120,14 @@ struct StudyRun {
   std::optional<double> epochs_to_target;
   std::optional<double> samples_to_target;
 
-  /// The steps that the statistics leave out, and those that MSER-5 would by rank 0's step times:
-  /// absent with too few steps, or when the run had not settled at half of them.
+  /// The steps that the statistics leave out, and the steps that MSER-5 would leave out by rank 0's
+  /// step times. The latter is absent with too few steps, or when the run had not settled after
+  /// half of them.
   std::int64_t warmup_steps = 0;
   std::optional<std::int64_t> timed_steps;  ///< The times are medians over them.
   std::optional<std::int64_t> warmup_detected;
-  /// The mean step time changes by more than 1 % without the steps before it settled (half of the
-  /// steps if it never did).
+  /// The mean step time changes by more than 1 % without the steps before the run settled (half of
+  /// the steps if it never settled).
   bool warmup_short = false;
 
   /// The step time lies more than 3.5 robust standard deviations from its cell's median (MAD rule).

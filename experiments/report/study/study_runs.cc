@@ -137,7 +137,8 @@ double MeanFrom(const std::vector<double>& values, std::size_t first) {
   return std::accumulate(begin, values.end(), 0.0) / static_cast<double>(values.end() - begin);
 }
 
-// MSER-5 also finds cuts in noise. A cut that changes nothing is no missed warm-up.
+// MSER-5 also finds cuts in noise. A cut that changes nothing does not mean that the warm-up was
+// too short.
 bool ChangesMean(const std::vector<double>& step_ms, std::size_t declared, std::size_t detected) {
   if (detected <= declared || detected >= step_ms.size()) return false;
   const double settled = MeanFrom(step_ms, detected);
@@ -197,7 +198,7 @@ std::optional<std::int64_t> TimedStepsOf(const json& summary, std::int64_t warmu
 void AddCriticalPath(const json& summary, StudyRun& run) {
   const auto path = summary.find("critical_path");
   if (path == summary.end() || !path->is_object()) return;
-  // The path covers other steps than the run's times, so that the two would not add up.
+  // The path covers other steps than the run's times, so the two would not add up.
   const double steps = NumberAt(*path, "/steps").value_or(0);
   const bool more = run.timed_steps && steps > static_cast<double>(*run.timed_steps);
   if (more && TextAt(*path, "source") == kStepRecords) return;
@@ -208,7 +209,7 @@ void AddCriticalPath(const json& summary, StudyRun& run) {
     parts.*part.value = value;
     any = any || value.has_value();
   }
-  // A path without parts says nothing; readers then use the step's own numbers.
+  // A path without parts has no information. Readers then use the step's own numbers.
   if (any) run.critical_path = parts;
 }
 

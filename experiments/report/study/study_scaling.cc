@@ -22,12 +22,12 @@ struct SeriesKey {
   std::string transport;  // that an option chose
   std::string scaling;
   Servers servers;
-  int count;  // of servers, where it is the same at every number of workers
+  int count;  // of servers, if it is the same at every number of workers
 
   auto operator<=>(const SeriesKey&) const = default;
 };
 
-// Another one follows from the strategy and its hosts.
+// Another transport follows from the strategy and its hosts.
 std::string ChosenTransport(const StudyCell& cell) {
   return cell.transport_chosen ? cell.transport : "";
 }

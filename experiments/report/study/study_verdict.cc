@@ -79,7 +79,8 @@ std::string WonText(const Places& places, const char* who, const char* over) {
   return fmt::format("{} faster than {} {} ({})", who, over, Where(places), LeadText(places));
 }
 
-// The weakest certainty. A scenario in which neither wins is its own result and weakens no other.
+// The weakest certainty. A scenario in which neither wins is a result of its own and does not
+// weaken others.
 Certainty WeakestOf(const Places& places) {
   if (places.empty()) return Certainty::kUnclear;
   const bool points = std::ranges::any_of(places, [](const Finding* finding) {
