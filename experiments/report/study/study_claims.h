@@ -33,9 +33,8 @@ inline constexpr double kLinearR2 = 0.95;
 inline constexpr double kBend = 1.5;
 
 /// Tests each claim in every scenario for which the study has the cells:
-///  - the step time of a single server grows linearly with the workers, and that of a ring levels
-///  off
-///    (needs three numbers of workers or more; for the ring from two workers on);
+///  - a single server's step time grows linearly with the workers, and a ring's levels off (needs
+///    three numbers of workers or more; for the ring from two workers on);
 ///  - S > N^2/(2(N-1)) dedicated servers are faster than the ring, and co-located servers, one per
 ///    worker, are as fast as the ring (ratio of samples per second, with its interval);
 ///  - the mean staleness of asynchronous updates is about N - 1;
