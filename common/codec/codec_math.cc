@@ -74,7 +74,7 @@ void StoreFloat(std::byte* out, float value) { std::memcpy(out, &value, sizeof(v
 
 std::string WrongLength(const Encoding& encoding, std::size_t expected) {
   if (encoding.bytes.size() == expected) return {};
-  return std::to_string(encoding.bytes.size()) + " bytes cannot stand for " +
+  return std::to_string(encoding.bytes.size()) + " bytes cannot encode " +
          std::to_string(encoding.elements) + " floats, which take " + std::to_string(expected);
 }
 

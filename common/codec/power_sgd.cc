@@ -87,8 +87,8 @@ void Scale(float factor, std::span<float> values) {
 void CheckRank(double rank, std::string_view text) {
   constexpr int kMaxRank = 1024;
   if (rank >= 1 && rank <= kMaxRank) return;
-  throw ConfigError("a rank of " + std::string(text) +
-                    " is none; powersgd needs 1 <= rank <= " + std::to_string(kMaxRank));
+  throw ConfigError("a rank cannot be " + std::string(text) +
+                    "; powersgd needs 1 <= rank <= " + std::to_string(kMaxRank));
 }
 
 }  // namespace

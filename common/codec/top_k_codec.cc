@@ -114,13 +114,12 @@ class TopKView {
 void CheckRatio(double ratio, std::string_view text) {
   constexpr double kMostRatio = 2.0 / 3;  // 6 bytes an element instead of 4
   if (!(ratio > 0 && ratio <= 1)) {
-    throw ConfigError("a ratio of " + std::string(text) +
-                      " keeps nothing that makes sense; topk needs 0 < ratio <= 1");
+    throw ConfigError("a ratio cannot be " + std::string(text) + "; topk needs 0 < ratio <= 1");
   }
   if (ratio > kMostRatio) {
     throw ConfigError("a ratio of " + std::string(text) +
-                      " sends more bytes than fp32: six for each of the elements that are kept, "
-                      "where fp32 needs four; topk is of use up to 0.66");
+                      " sends more bytes than fp32: topk sends six bytes for each kept element, "
+                      "fp32 four for each element; give a ratio up to 0.66");
   }
 }
 

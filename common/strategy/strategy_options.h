@@ -35,7 +35,7 @@ inline constexpr ChoiceOption<SendOrder, 2> kScheduleOption{
 inline constexpr TextOption kCodecOption{
     .name = "codec",
     .placeholder = "CODEC",
-    .help = "what a bucket becomes on the wire",  // a catalog adds the list of codecs
+    .help = "how gradients are encoded for sending",  // a catalog adds the list of codecs
     .default_value = "fp32",
     .role = OptionRole::kEncoding};
 inline constexpr ChoiceOption<ErrorFeedback, 3> kErrorFeedbackOption{

@@ -28,7 +28,7 @@ std::string Definitions(const BenchSetting& setting) {
       "# busbw: all-reduce: algbw x 2(N-1)/N, what each worker must send at least;\n"
       "#        servers: the bytes of a push and pull that pass the busiest NIC in one direction, /"
       " time\n"
-      "# under a codec: of the bytes that it leaves; its numbers are not zeros\n"
+      "# under a codec: bandwidths are of the encoded bytes; the vectors are not zeros\n"
       "# #wrong: elements that differ from the exact sum of known integers; N/A: not compared\n",
       setting.workers, setting.plan.warmup, setting.plan.iterations, setting.rounds);
 }

@@ -59,19 +59,19 @@ OptionSet BenchOptionSet(const SpecOptions& takes) {
                     {{"ringside bench --strategy ring,ps-sync --workers 2 -b 4KiB -e 64MiB -f 4",
                       "two strategies, sizes by powers of four"},
                      {"ringside bench --strategy ring --workers 2 -b 4MiB -e 4MiB --peers --json",
-                      "beside bare Gloo and bare OpenMPI, interleaved; for programs"},
+                      "with bare Gloo and bare OpenMPI, interleaved; output for programs"},
                      {"ringside bench --strategy ps-sync --workers 4 --servers colocated -n 50",
                       "a parameter server in every worker"}});
   options.AddGroup("What is timed");
   options.Add({"strategy", "NAME,...",
-               fmt::format("of {}; or {}, those that can run here",
+               fmt::format("strategies out of {}; or {}: those that can run here",
                            fmt::join(BenchStrategies(catalog), ", "), kAll),
                "ring"});
   options.Add({"min-bytes", "SIZE", "smallest vector", "4KiB", "b"});
   options.Add({"max-bytes", "SIZE", "largest vector", "64MiB", "e"});
-  options.Add({"step-factor", "N", "each size is the last one times this", "4", "f"});
+  options.Add({"step-factor", "N", "factor from one size to the next", "4", "f"});
   options.Add({"iterations", "N", "timed operations of each size and round", "20", "n"});
-  options.Add({"warmup-iterations", "N", "operations before them", "5", "w"});
+  options.Add({"warmup-iterations", "N", "untimed operations before those", "5", "w"});
   options.Add({"check", "0|1", "count the elements of known sums that are wrong", "1", "c"});
   options.Add({"rounds", "N", "rounds over all contenders, in an order shuffled each time", "1"});
   options.Add({"peers", "",
@@ -237,7 +237,7 @@ void RefusePortsBeyond(const RankEnvironment& ranks, const BenchSetting& setting
   if (ranks.master_port == 0 || ranks.master_port + jobs - 1 <= kLastPort) return;
   throw UsageError(
       fmt::format("MASTER_PORT={}: the {} jobs of this bench take a port each from "
-                  "there on, {} is the last; take a lower one",
+                  "there on, and {} is the last port; give a lower one",
                   ranks.master_port, jobs, kLastPort));
 }
 
@@ -254,11 +254,11 @@ void Tell(const BenchCandidate& contender, int round, int rounds) {
 void AddPeers(bool joined, bool emulated, BenchSetting& setting) {
   if (emulated) {
     throw UsageError(
-        "--peers: they know nothing of emulated hosts, so their links would not be those of "
-        "--network; leave one of the two away");
+        "--peers: they know nothing of emulated hosts, so they would not use the links of "
+        "--network; give only one of the two");
   }
   if (joined) {
-    throw UsageError("--peers: they start processes of their own, on one host; not as a rank");
+    throw UsageError("--peers: they start their own processes on one host; a rank cannot run them");
   }
   for (BenchCandidate& peer : PeerCandidates(setting.workers, setting.plan, setting.skipped)) {
     setting.contenders.push_back(std::move(peer));

@@ -138,7 +138,7 @@ void Print(const std::vector<Finding>& findings, const Painter& painter) {
 }  // namespace
 
 int RunDoctorCommand(const Arguments& args, const Catalog& catalog) {
-  OptionSet options("doctor", "what this machine can run, and why not",
+  OptionSet options("doctor", "what this machine can run; for the rest, why not",
                     {{"ringside doctor", "one line per ability"},
                      {"mpirun -n 2 ringside doctor", "where a launcher's ranks come from"}});
   options.AddGroup("Output");

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 OptionSet IndexOptions() {
   OptionSet options(
-      "index", "make the SQLite index of a directory of results anew, from its bundles",
+      "index", "rebuild the SQLite index of a directory of results from its bundles",
       {{"ringside index results/quickstart", "writes results/quickstart/index.sqlite"},
        {"sqlite3 results/quickstart/index.sqlite "
         "'SELECT strategy, workers, step_ms FROM runs ORDER BY 1, 2'",

@@ -20,7 +20,7 @@ void ReadAddress(const ParsedOptions& parsed, const Environment& environment, Jo
 
 void AddJobFlags(OptionSet& options) {
   const JobOptions defaults;
-  options.AddGroup("How it is carried out");
+  options.AddGroup("How it is run");
   options.Add({"address", "IP", "all processes listen and connect here; else RINGSIDE_ADDRESS",
                defaults.address});
   options.Add({"insecure-network", "", "allow an address that is not loopback, unencrypted", ""});
@@ -39,7 +39,7 @@ JobOptions ReadJobFlags(const ParsedOptions& parsed, const Environment& environm
   } catch (const ConfigError& error) {
     throw UsageError(std::string("--time-limit: ") + error.what());
   }
-  if (job.time_limit_s < 0) throw UsageError("--time-limit: a negative time cannot be");
+  if (job.time_limit_s < 0) throw UsageError("--time-limit: must not be negative");
   return job;
 }
 

@@ -101,7 +101,7 @@ int RunListCommand(const Arguments& args, const Catalog& catalog) {
                     {{"ringside list strategies", "one table"},
                      {"ringside list", "all three"},
                      {"ringside list models --json", "for programs"}});
-  options.TakePositional({"TABLE", "strategies, models or datasets; all where left away", false});
+  options.TakePositional({"TABLE", "strategies, models or datasets; all if omitted", false});
   options.AddGroup("Output");
   options.Add({"json", "", "one JSON object on stdout", ""});
   const ParsedOptions parsed = options.Parse(args);

@@ -34,11 +34,11 @@ OptionSet MatrixOptionSet() {
   options.TakePositional({"SPEC.yaml", "see docs/matrix-spec.md"});
   options.AddGroup("Which runs");
   options.Add({"only", "KEY=VALUE,...",
-               "those alone that have all these values; given again: those besides", "", "", true});
+               "only runs that have all these values; repeat the flag to add others", "", "",
+               true});
   options.Add({"keep-going", "",
-               "leave out combinations that no strategy supports or that cannot run here, saying "
-               "which, and "
-               "run the others",
+               "list and leave out combinations that no strategy supports or that cannot run "
+               "here; run the others",
                ""});
   options.AddGroup("Runs that have results already");
   options.Add({"resume", "", "skip the finished ones, failed ones included", ""});
@@ -46,9 +46,9 @@ OptionSet MatrixOptionSet() {
   options.Add({"force", "", "run all again, replacing their results", ""});
   AddJobFlags(options);
   options.AddGroup("Results");
-  options.Add({"out", "DIR", "results lie in DIR/NAME/RUN-ID", "results"});
+  options.Add({"out", "DIR", "results go to DIR/NAME/RUN-ID", "results"});
   options.Add({"dry-run", "", "print the runs and start nothing", ""});
-  options.Add({"json", "", "print the tally (or, dry, the runs) as one JSON object on stdout", ""});
+  options.Add({"json", "", "print the counts (with --dry-run the runs) as one JSON object", ""});
   return options;
 }
 
@@ -57,7 +57,7 @@ ExistingRunPolicy ReadExisting(const ParsedOptions& parsed) {
   const bool retry = parsed.IsOn("retry-failed");
   const bool force = parsed.IsOn("force");
   if (force && (resume || retry)) {
-    throw UsageError("matrix: --force runs all again; leave --resume and --retry-failed away");
+    throw UsageError("matrix: --force runs all again; omit --resume and --retry-failed");
   }
   if (force) return ExistingRunPolicy::kForce;
   if (retry) return ExistingRunPolicy::kRetryFailed;
@@ -145,7 +145,7 @@ MatrixPlan ReadPlan(const MatrixSpec& spec, const ParsedOptions& parsed) {
   const std::size_t all = plan.runs.size();
   std::erase_if(plan.runs, [&](const PlannedRun& run) { return !only.Fits(run.spec); });
   if (plan.runs.empty()) {
-    throw UsageError(fmt::format("--only: none of the {} runs is so; --dry-run lists them", all));
+    throw UsageError(fmt::format("--only: none of the {} runs fits; --dry-run lists them", all));
   }
   return plan;
 }

@@ -29,7 +29,7 @@ OptionSet ReportOptions() {
       {{"ringside report results/quickstart",
         "the table, and report.html, report.csv, runs.csv and report.json beside the results"},
        {"ringside report results/quickstart --figures --markdown",
-        "besides figures for a paper and a page for a repository"},
+        "also figures for a paper and a page for a repository"},
        {"ringside report results/quickstart --json", "the same for programs"}});
   options.TakePositional({"DIR", "what a matrix wrote, or the bundle of one run"});
   options.AddGroup("Output");

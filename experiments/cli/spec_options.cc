@@ -100,7 +100,7 @@ void AddSpecOptions(OptionSet& options, const SpecOptions& takes) {
   options.AddGroup("Where values come from");
   options.Add({"config", "FILE",
                "YAML file of the keys above (global-batch: 64); flags and RINGSIDE_* variables "
-               "(RINGSIDE_GLOBAL_BATCH) go before it",
+               "(RINGSIDE_GLOBAL_BATCH) override it",
                ""});
   options.Add(
       {"print-config", "", "print the effective values with their sources, run nothing", ""});

@@ -29,7 +29,7 @@ OptionSet TrainOptions(const Catalog& catalog) {
        {"ringside train --strategy ps-sync --workers 4 --servers 2 --hidden 256,256",
         "two dedicated parameter servers"},
        {"ringside train --model profile:resnet50 --compute-ms 120 --steps 20 --link 1Gbps",
-        "emulated compute, real bytes, beside the bound of the declared link"},
+        "emulated compute, real bytes, and the bound of the declared link"},
        {"ringside train --from results/quickstart/RUN-ID", "a run again, from its bundle"},
        {"mpirun -n 2 ringside train --strategy ring",
         "one rank of a job that another launcher started"}});
@@ -37,9 +37,9 @@ OptionSet TrainOptions(const Catalog& catalog) {
   AddJobFlags(options);
   options.AddGroup("Results");
   options.Add({"out", "DIR", "directory of the run's bundle; empty: results/train/RUN-ID", ""});
-  options.Add(
-      {"from", "BUNDLE",
-       "run what a bundle ran (its directory, or its spec.json); flags go before its values", ""});
+  options.Add({"from", "BUNDLE",
+               "run what a bundle ran (its directory, or its spec.json); flags override its values",
+               ""});
   options.Add({"force", "", "replace a finished run in that directory", ""});
   options.Add({"json", "", "print the summary as one JSON object on stdout", ""});
   return options;
@@ -71,7 +71,7 @@ fs::path BundleDirectory(const ParsedOptions& parsed, const RunSpec& spec) {
 std::optional<BundleSource> ReadFrom(const ParsedOptions& parsed, const Catalog& catalog) {
   if (parsed.Get("from").empty()) return std::nullopt;
   if (parsed.Has("config")) {
-    throw UsageError("--from: the bundle is the configuration; leave --config away");
+    throw UsageError("--from: the bundle is the configuration; omit --config");
   }
   return ReadBundleSource(parsed.Get("from"), catalog);
 }

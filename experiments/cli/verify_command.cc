@@ -36,7 +36,7 @@ SpecOptions VerifySpecOptions(const Catalog& catalog) {
 
 OptionSet VerifyOptionSet(const Catalog& catalog) {
   OptionSet options(
-      "verify", "prove that synchronous strategies compute what a single worker computes",
+      "verify", "check that synchronous strategies compute what a single worker computes",
       {{"ringside verify --model mlp --data digits --steps 50",
         "every synchronous strategy, 1 to 4 workers, 1 to 3 servers, SGD and Adam"},
        {"ringside verify --strategies ps-sync --workers 2 --servers 1,2 --optimizers sgd",

@@ -61,7 +61,7 @@ double ReadTimeLimit(const YamlFile& file, const YamlFile::Entry& entry) {
   } catch (const ConfigError& error) {
     file.Fail(entry.value, entry.key + ": " + error.what());
   }
-  if (seconds < 0) file.Fail(entry.value, entry.key + ": a negative time cannot be");
+  if (seconds < 0) file.Fail(entry.value, entry.key + ": must not be negative");
   return seconds;
 }
 
@@ -73,7 +73,7 @@ void RefuseKeysOfOneRun(const YamlFile& file, const Setting& setting) {
   if (setting.key->name == "timeline-filename") {
     file.Fail(setting.position,
               "timeline-filename is of one run: all runs of a matrix would write the same file; "
-              "leave it away, 'timeline: on' writes trace.json into every bundle");
+              "omit it; 'timeline: on' writes trace.json into every bundle");
   }
 }
 

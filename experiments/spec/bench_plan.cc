@@ -30,7 +30,8 @@ std::vector<std::int64_t> BenchSizes(std::int64_t smallest, std::int64_t largest
                                   FormatBytes(static_cast<double>(largest))));
   }
   if (factor < 2 && smallest != largest) {
-    throw ConfigError(fmt::format("a factor of {} leads nowhere; give at least 2", factor));
+    throw ConfigError(
+        fmt::format("a factor of {} does not make sizes grow; give at least 2", factor));
   }
   std::vector<std::int64_t> sizes;
   for (std::int64_t size = smallest; size <= largest; size *= factor) {

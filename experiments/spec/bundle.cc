@@ -93,7 +93,7 @@ BundleSource ReadBundleSource(const fs::path& path, const Catalog& catalog) {
   const fs::path directory = whole ? path : path.parent_path();
   const fs::path file = whole ? path / kSpecFile : path;
   if (whole && !fs::exists(file)) {
-    throw Error(fmt::format("{}: is no bundle: it has no {}", path.string(), kSpecFile));
+    throw Error(fmt::format("{}: is not a bundle: it has no {}", path.string(), kSpecFile));
   }
   const nlohmann::json spec = ReadJsonFile(file);
   RunSpec run(catalog);

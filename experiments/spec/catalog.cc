@@ -159,7 +159,7 @@ void Catalog::AddOption(const StrategyEntry& strategy, const OptionDeclaration& 
   const SpecKey* key = IsShared(option) ? nullptr : FindKey(option.name);
   if (key != nullptr) {
     throw ConfigError(fmt::format(
-        "strategy '{}' declares the option '{}', but key '{}' of every run is called so; rename it",
+        "strategy '{}' declares the option '{}', but every run has a key '{}'; rename the option",
         strategy.name, option.name, key->name));
   }
   option.Check(option.default_value);

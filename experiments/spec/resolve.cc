@@ -105,7 +105,8 @@ std::string OrTakeOneWithServers(const RunSpec& spec) {
 }
 
 void ResolveModel(const RunSpec& spec, const ModelEntry& model) {
-  Refuse(!(spec.compute_ms >= 0), "compute-ms", "{} ms is no time to compute", spec.compute_ms);
+  Refuse(!(spec.compute_ms >= 0), "compute-ms", "the compute time cannot be {} ms",
+         spec.compute_ms);
   Refuse(spec.compute_ms > 0 && !model.traits.emulates_compute, "compute-ms",
          "model '{}' really computes; {}", spec.model,
          OfModels(spec, &ModelTraits::emulates_compute, "takes an emulated compute time",
@@ -114,7 +115,7 @@ void ResolveModel(const RunSpec& spec, const ModelEntry& model) {
          OfModels(spec, &ModelTraits::takes_widths, "has hidden widths", "have hidden widths"),
          spec.model);
   for (const int width : spec.widths) {
-    Refuse(width < 1, "hidden", "a layer of {} units is none; give widths of at least 1", width);
+    Refuse(width < 1, "hidden", "a layer cannot have {} units; give widths of at least 1", width);
   }
 }
 
@@ -122,7 +123,7 @@ void ResolveData(RunSpec& spec, const ModelEntry& model) {
   const bool reads = model.traits.reads_samples;
   if (spec.data.empty()) spec.data = DefaultDataset(spec, reads).name;
   const DatasetEntry& data = DatasetOf(spec);
-  Refuse(!reads && data.has_samples, "data", "{} reads no samples; leave data away or give '{}'",
+  Refuse(!reads && data.has_samples, "data", "{} reads no samples; omit data or give '{}'",
          spec.model, DefaultDataset(spec, false).name);
   Refuse(reads && !data.has_samples, "data", "model '{}' needs samples; try {}", model.name,
          DefaultDataset(spec, true).name);
@@ -185,9 +186,9 @@ void ResolveNetwork(RunSpec& spec, const StrategyEntry& strategy) {
   RefuseUnlinked(spec, strategy, plan);
   const double rate = plan.fastest_bits_per_s();
   Refuse(spec.link_bits_per_s > 0 && spec.link_bits_per_s != rate, "link",
-         "the links are those of the network; leave link away");
+         "the links are those of the network; omit link");
   Refuse(spec.link_latency_s > 0 && spec.link_latency_s != spec.network->latency_s, "latency",
-         "the latency is that of the network; leave latency away");
+         "the latency is that of the network; omit latency");
   spec.link_bits_per_s = rate;
   spec.link_latency_s = spec.network->latency_s;
 }
@@ -196,12 +197,12 @@ void ResolveWorld(RunSpec& spec, const StrategyEntry& strategy) {
   Refuse(spec.workers < 1, "workers", "{} workers cannot train; give at least 1", spec.workers);
   Refuse(spec.workers > kMaxWorkers, "workers", "{} workers are more than {}", spec.workers,
          kMaxWorkers);
-  Refuse(spec.hosts < 0, "hosts", "{} hosts cannot be; 0 means as they are", spec.hosts);
+  Refuse(spec.hosts < 0, "hosts", "hosts cannot be {}; 0 means the real hosts", spec.hosts);
   Refuse(spec.hosts > spec.workers, "hosts",
          "{} hosts for {} workers would leave some without; give at most one per worker",
          spec.hosts, spec.workers);
   RefuseSeveralHosts(spec, spec.hosts, spec.network ? "network" : "hosts");
-  Refuse(spec.servers < 0, "servers", "{} servers cannot be; 0 means the strategy's default",
+  Refuse(spec.servers < 0, "servers", "servers cannot be {}; 0 means the strategy's default",
          spec.servers);
   if (!strategy.traits.has_servers()) {
     Refuse(spec.servers != 0 || spec.colocated || spec.servers_as_workers, "servers",
@@ -211,7 +212,7 @@ void ResolveWorld(RunSpec& spec, const StrategyEntry& strategy) {
   }
   const bool everywhere = strategy.traits.servers == ServerPlacement::kEveryWorker;
   Refuse(everywhere && spec.colocated, "servers",
-         "strategy '{}' has a server in every worker as it is; say how many there are besides",
+         "strategy '{}' already has a server in every worker; give the number of further ones",
          spec.strategy);
   if (spec.servers_as_workers) {
     spec.servers = spec.workers;
@@ -223,11 +224,11 @@ void ResolveWorld(RunSpec& spec, const StrategyEntry& strategy) {
   Refuse(spec.colocated && spec.servers > spec.workers, "servers",
          "{} co-located servers do not fit in {} workers; give at most one per worker",
          spec.servers, spec.workers);
-  Refuse(
-      spec.servers > kMaxServersPerWorker * spec.workers, "servers",
-      "{} servers for {} workers make no sense: from one per worker on, the worker's own link is "
-      "the limit; give at most {}",
-      spec.servers, spec.workers, kMaxServersPerWorker * spec.workers);
+  Refuse(spec.servers > kMaxServersPerWorker * spec.workers, "servers",
+         "{} servers for {} workers are too many: with one server per worker, the worker's own "
+         "link is "
+         "already the limit; give at most {}",
+         spec.servers, spec.workers, kMaxServersPerWorker * spec.workers);
 }
 
 void CheckStraggler(const RunSpec& spec, const ModelEntry& model) {
@@ -236,7 +237,7 @@ void CheckStraggler(const RunSpec& spec, const ModelEntry& model) {
   Refuse(spec.straggler.kind == StragglerOptions::Kind::kPermanent && worker >= spec.workers,
          "straggler", "there is no worker {} among {}; they count from 0", worker, spec.workers);
   Refuse(model.traits.emulates_compute && spec.compute_ms == 0, "straggler",
-         "{} has no compute time that could be stretched; give compute-ms", spec.model);
+         "{} has no compute time that can be slowed down; give compute-ms", spec.model);
 }
 
 void ResolveLength(RunSpec& spec, const ModelEntry& model) {
@@ -245,12 +246,11 @@ void ResolveLength(RunSpec& spec, const ModelEntry& model) {
   Refuse(spec.epochs > kMaxSteps, "epochs", "{} epochs are more than {} steps", spec.epochs,
          kMaxSteps);
   Refuse(spec.steps == 0 && spec.epochs < 1, "epochs",
-         "{} epochs are nothing to train; give at least 1, or steps", spec.epochs);
+         "{} epochs train nothing; give at least 1, or give steps", spec.epochs);
   RefuseTogether(spec.steps == 0 && !model.traits.reads_samples, "steps", {"model"},
-                 "{} has no samples and hence no epochs; say how many steps to train", spec.model);
-  Refuse(spec.global_batch < 0, "global-batch", "a batch of {} samples cannot be",
-         spec.global_batch);
-  Refuse(spec.batch_per_worker < 0, "batch-per-worker", "a batch of {} samples cannot be",
+                 "{} has no samples, so it has no epochs; give steps", spec.model);
+  Refuse(spec.global_batch < 0, "global-batch", "a batch cannot be {} samples", spec.global_batch);
+  Refuse(spec.batch_per_worker < 0, "batch-per-worker", "a batch cannot be {} samples",
          spec.batch_per_worker);
   Refuse(spec.global_batch > 0 && spec.batch_per_worker > 0, "batch-per-worker",
          "given together with global-batch; one of them follows from the other: give one");
@@ -297,7 +297,7 @@ void CheckSchedule(const RunSpec& spec) {
 
 void CheckRest(const RunSpec& spec) {
   Refuse(spec.repetition < 0, "repetition", "{} is negative", spec.repetition);
-  Refuse(spec.bucket_bytes < 0, "bucket-mb", "{} bytes cannot be", spec.bucket_bytes);
+  Refuse(spec.bucket_bytes < 0, "bucket-mb", "a bucket cannot have {} bytes", spec.bucket_bytes);
   Refuse(spec.threads < 1, "threads", "{} threads cannot compute; give at least 1", spec.threads);
   Refuse(spec.eval_every < 0, "eval-every", "{} is negative", spec.eval_every);
   Refuse(spec.checkpoint_every < 0, "checkpoint-every", "{} is negative", spec.checkpoint_every);

@@ -23,7 +23,7 @@ json Integer(std::string_view text) { return ParseInteger(text); }
 // A given batch size must not be 0: in a spec, 0 means that this kind of batch was not given.
 json BatchSize(std::string_view text) {
   const std::int64_t samples = ParseInteger(text);
-  if (samples == 0) throw ConfigError("a batch of 0 samples cannot be; give at least 1");
+  if (samples == 0) throw ConfigError("a batch cannot be 0 samples; give at least 1");
   return samples;
 }
 json Real(std::string_view text) { return ParseReal(text); }
@@ -293,7 +293,7 @@ std::vector<SpecKey> RunKeys() {
       SpecKey{"workers", "workers", "N", "worker processes", Integer, Get<&RunSpec::workers>,
               Set<&RunSpec::workers>},
       SpecKey{"hosts", "hosts", "N",
-              "deal the workers to N emulated hosts, in blocks; 0: hosts as they are", Integer,
+              "divide the workers into blocks, on N emulated hosts; 0: the real hosts", Integer,
               Get<&RunSpec::hosts>, Set<&RunSpec::hosts>},
       SpecKey{"network", "network", "RATE|NAME=VALUE,...",
               "emulate a cluster: a host is a network namespace whose link has this rate (1Gbps; "
@@ -301,8 +301,8 @@ std::vector<SpecKey> RunKeys() {
               Text, GetNetwork, SetNetwork, true, true},
       SpecKey{
           "servers", "servers", "N|workers|colocated[:N]",
-          "dedicated parameter servers (workers: as many as those), or servers inside the workers; "
-          "0: one dedicated; mixed: how many besides one in every worker",
+          "dedicated parameter servers (workers: one per worker), or servers inside the workers "
+          "(colocated); 0: one dedicated; mixed: those in addition to one in every worker",
           ParseServers, GetServers, SetServers},
       SharedKey(kScheduleOption, GetSchedule, SetSchedule),
       SharedKey(kCodecOption, GetCodec, SetCodec),
@@ -320,7 +320,7 @@ std::vector<SpecKey> RunKeys() {
       SpecKey{"data", "data", "NAME",
               "samples (ringside list datasets); empty: digits, or none for profile models", Text,
               Get<&RunSpec::data>, Set<&RunSpec::data>},
-      SpecKey{"data-dir", "data_dir", "DIR", "where the files of mnist, cifar10 ... lie", Text,
+      SpecKey{"data-dir", "data_dir", "DIR", "directory with the files of mnist, cifar10 ...", Text,
               Get<&RunSpec::data_dir>, Set<&RunSpec::data_dir>},
       SpecKey{"epochs", "epochs", "N", "passes over the training samples", Integer,
               Get<&RunSpec::epochs>, Set<&RunSpec::epochs>},
@@ -392,7 +392,7 @@ std::vector<SpecKey> RunKeys() {
       SpecKey{"warmup-steps", "warmup_steps", "N", "first steps left out of the step time", Integer,
               Get<&RunSpec::warmup_steps>, Set<&RunSpec::warmup_steps>},
       SpecKey{"link", "link_bits_per_s", "RATE",
-              "declared rate of every host's link (1Gbps), for the bound; it shapes nothing", Rate,
+              "declared rate of every host's link (1Gbps), for the bound only", Rate,
               Get<&RunSpec::link_bits_per_s>, Set<&RunSpec::link_bits_per_s>},
       SpecKey{"latency", "link_latency_s", "TIME", "declared latency of a message (50us)", Seconds,
               Get<&RunSpec::link_latency_s>, Set<&RunSpec::link_latency_s>},

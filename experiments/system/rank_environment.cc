@@ -106,7 +106,7 @@ void AddMaster(const Environment& environment, RankEnvironment& ranks) {
   }
   if (ranks.job_key.empty()) {
     throw ConfigError("a job of " + ranks.source +
-                      " has no name here: set MASTER_ADDR and MASTER_PORT, alike in all its ranks");
+                      " has no name here: set MASTER_ADDR and MASTER_PORT, equal in all its ranks");
   }
 }
 

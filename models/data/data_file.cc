@@ -27,7 +27,7 @@ DataFile::DataFile(std::string path) : path_(std::move(path)) {
   if (!std::filesystem::is_regular_file(status))
     Fail(0, "a regular file was expected, this is something else");
   size_ = std::filesystem::file_size(path_, error);
-  if (error) Fail(0, "the size cannot be had: " + error.message());
+  if (error) Fail(0, "the size cannot be read: " + error.message());
   stream_.open(path_, std::ios::binary);
   if (!stream_) Fail(0, "a file that can be read was expected: check its permissions");
 }

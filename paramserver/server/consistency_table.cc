@@ -51,8 +51,8 @@ std::vector<ConsistencyEntry> ConsistencyTable() {
        .summary = "parameter servers that apply a step when all workers have pushed it",
        .make = MakeSync},
       {.name = "mixed",
-       .summary = "ps-sync with a server in every worker and spare ones, in the proportion of "
-                  "BytePS",
+       .summary = "ps-sync with a server in every worker and dedicated ones; they share the work "
+                  "as in BytePS",
        .make = MakeSync,
        .servers = ServerPlacement::kEveryWorker},
       {.name = "ps-backup",

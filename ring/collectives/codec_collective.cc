@@ -236,7 +236,7 @@ std::unique_ptr<Collective> MakeSum(const CollectiveEntry& entry, const Collecti
   if (way == AggregationScheme::kPlain || context.world.workers == 1) return entry.make(context);
   if (way == AggregationScheme::kReencodedPerHop) {
     if (entry.make_encoded == nullptr)
-      throw InternalError("nothing can be encoded on its way here");
+      throw InternalError("this collective cannot encode partial sums");
     return entry.make_encoded(context, [&](std::unique_ptr<EncodableCollective> inner) {
       return std::make_unique<PerHopCodecCollective>(std::move(inner), context, recorder, timeline);
     });
@@ -253,9 +253,8 @@ std::optional<OptionRefusal> CheckCodecOn(const CollectiveEntry& entry, const Co
   if (codec.entry->scheme != AggregationScheme::kReencodedPerHop) return std::nullopt;
   std::string reason = entry.why_not_encoded(codec);
   if (reason.empty() && entry.make_encoded == nullptr) {
-    reason = "collective '" + entry.name +
-             "' cannot encode sums on their way; take topk, sign or "
-             "powersgd";
+    reason =
+        "collective '" + entry.name + "' cannot encode partial sums; use topk, sign or powersgd";
   }
   if (reason.empty()) return std::nullopt;
   return OptionRefusal{"codec", reason};

@@ -36,11 +36,11 @@ StrategyEntry Entry(std::string name, std::string summary, std::vector<OptionDec
       .options = std::move(options),
       .rejected_keys =
           {{"codec",
-            "codecs encode the gradient of a step; what many steps made of the parameters is "
-            "averaged as fp32"},
+            "codecs encode the gradient of a step; this strategy averages parameters after many "
+            "steps, as fp32"},
            {"error-feedback", "no codec makes sense where no gradient of a step travels"},
            {"schedule",
-            "only one step in sync-every sends anything: an order of buckets would save next to "
+            "only one step in sync-every sends anything: an order of buckets would save almost "
             "nothing"}},
       .transport = [](const StrategyOptions&, int, int) { return TransportUse{"tcp"}; },
       .steps_per_sum = [](const StrategyOptions& set) { return set.Get(kSyncEvery); },
@@ -55,7 +55,7 @@ std::vector<StrategyEntry> PeriodicStrategies() {
                       "workers step alone and average their parameters every H steps (sync-every)",
                       {kSyncEvery}),
       Entry<Diloco>("diloco",
-                    "local-sgd whose averaged progress is taken by an outer Nesterov momentum",
+                    "like local-sgd, but an outer Nesterov momentum applies the averaged progress",
                     {kSyncEvery, kOuterLr, kOuterMomentum})};
 }
 

@@ -87,7 +87,7 @@ class ExternallyLaunchedRank {
         !Variable(environment_, "PMIX_RANK")) {
       throw ConfigError(
           fmt::format("the ranks of strategy '{}' must be started by mpirun, not by {}: MPI would "
-                      "take each for a job of one",
+                      "treat each as a job with one rank",
                       spec_.strategy, ranks_.source));
     }
     if (ranks_.master_address.empty() && ranks_.local_workers != ranks_.workers) {

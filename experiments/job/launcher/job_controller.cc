@@ -107,7 +107,7 @@ JobOutcome JobController::Run() {
 void JobController::WarnOfLinks() {
   // `ok` is null when no link could be judged.
   if (plan_.network == nullptr || plan_.network->record().at("ok") != false) return;
-  console_.Print("warning: not all links carry what was asked for; see " + options_.bundle_dir +
+  console_.Print("warning: not all links carry the requested rate; see " + options_.bundle_dir +
                  "/network.json");
 }
 
@@ -199,7 +199,7 @@ void JobController::TakeSignals() {
     const auto silence_timeout =
         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(spec_.timeout_s));
     drain_end_ = Clock::now() + silence_timeout;
-    console_.Print("stopping after the current step; once more to kill");
+    console_.Print("stopping after the current step; a second signal kills the run");
   }
   if (count > 0) {
     Decide(JobStatus::kInterrupted, "interrupted: killed before all workers had stopped");
@@ -230,7 +230,7 @@ void JobController::WatchStarter() {
   if (!starter_->Poll()) return;
   if (job_state_.Complete() || !job_state_.failures().empty()) return;
   Decide(JobStatus::kFailed,
-         fmt::format("mpirun (pid {}) {} while the workers were under way; what it said is in {}",
+         fmt::format("mpirun (pid {}) {} while the workers were running; its output is in {}",
                      starter_->pid(), starter_->Poll()->Text(),
                      options_.bundle_dir + "/logs/mpirun.log"));
 }

@@ -46,7 +46,7 @@ std::unique_ptr<EmulatedNetwork> MakeNetwork(const RunSpec& spec, const JobOptio
                                              SignalWatch& signals) {
   if (!spec.network) return nullptr;
   if (options.address_given) {
-    throw ConfigError("an emulated network gives every process its address; leave address away");
+    throw ConfigError("an emulated network gives every process its address; omit address");
   }
   NetworkPlan plan =
       PlanNetwork(*spec.network, spec.workers, LayoutServers(spec).dedicated, spec.hosts);

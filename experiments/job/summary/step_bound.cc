@@ -150,14 +150,14 @@ void AddTime(const StrategyEntry& entry, const RunSpec& spec, const CostInput& i
   if (spec.network && UsesLinks(entry, spec)) {
     const NetworkPlan plan = PlanOf(spec);
     if (!FormulaKnowsHosts(entry, spec, plan, input)) {
-      bound.missing = "no formula knows who shares a host's link";
+      bound.missing = "no formula counts processes that share a host's link";
       return;
     }
     seconds = std::max(seconds, SlowestHostSeconds(plan, bound.cost));
     if (plan.spec.racks > 1) {
       const std::optional<double> bytes = UplinkBytes(entry, plan, input, bound.cost);
       if (!bytes) {
-        bound.missing = "no formula knows what crosses the uplinks of racks";
+        bound.missing = "no formula counts the bytes over the uplinks of racks";
         return;
       }
       seconds = std::max(seconds, *bytes / GoodputBytesPerSecond(plan.spec.uplink_bits_per_s));

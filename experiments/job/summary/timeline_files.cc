@@ -86,8 +86,8 @@ void WriteTimeline(const RunRecord& run, const std::vector<ProcessTrace>& traces
   std::uint64_t dropped = 0;
   for (const ProcessTrace& trace : traces) dropped += trace.dropped;
   if (dropped > 0) {
-    warn(fmt::format("the timeline lacks {} spans that found no room; --timeline-steps takes fewer",
-                     dropped));
+    warn(fmt::format(
+        "the timeline had no room for {} spans; show fewer steps with --timeline-steps", dropped));
   }
   const std::string& named = run.spec.timeline_filename;
   WriteOrWarn("timeline", warn, [&] {

@@ -103,7 +103,7 @@ class Above {
   void AddInterval() {
     const ConfidenceInterval* interval = IntervalOf(cell_);
     if (interval == nullptr || interval->low > kAboveBound) return;
-    AddWhole(fmt::format("noise: the 95 % interval of the ratio, {:.2f} to {:.2f}, holds {:.2f}",
+    AddWhole(fmt::format("noise: the 95 % interval of the ratio, {:.2f} to {:.2f}, contains {:.2f}",
                          interval->low, interval->high, kAboveBound));
   }
 
@@ -127,14 +127,13 @@ class Above {
       if (ms > 0) parts.push_back(fmt::format("{} {}", what, MsText(ms)));
       sum_ms += ms;
     };
-    add("compute with nothing to overlap with", &OrderedStep::compute_ms);
-    add("servers' uneven parts", &OrderedStep::uneven_ms);
-    add("the last bucket's way", &OrderedStep::last_bucket_ms);
+    add("compute that overlaps with nothing", &OrderedStep::compute_ms);
+    add("uneven shares of the servers", &OrderedStep::uneven_ms);
+    add("sending the last bucket", &OrderedStep::last_bucket_ms);
     // When compute decides the bound, some of the communication is hidden behind it.
     const bool add_up = std::abs(sum_ms - over_ms) < kWorthSaying * bound_ms_;
-    AddMs(add_up
-              ? fmt::format("buckets travel whole and in order ({})", fmt::join(parts, ", "))
-              : "communication that has no compute to hide behind, since buckets travel in order",
+    AddMs(add_up ? fmt::format("buckets are sent whole and in order ({})", fmt::join(parts, ", "))
+                 : "communication that no compute hides, because buckets are sent in order",
           over_ms);
   }
 
@@ -146,11 +145,11 @@ class Above {
   void AddLinks() {
     const LinkShares shares = SharesOf(cell_);
     if (!shares.slowest || *shares.slowest >= kLinkSlow || !cell_.bound_comm_ms) return;
-    AddMs(fmt::format(
-              "the slowest link carried {:.1f} % of what was asked for{}", *shares.slowest * 100,
-              shares.runs_not_ok > 0
-                  ? fmt::format(" (not as asked in {} of {} runs)", shares.runs_not_ok, cell_.runs)
-                  : ""),
+    AddMs(fmt::format("the slowest link carried {:.1f} % of the requested rate{}",
+                      *shares.slowest * 100,
+                      shares.runs_not_ok > 0 ? fmt::format(" (not as requested in {} of {} runs)",
+                                                           shares.runs_not_ok, cell_.runs)
+                                             : ""),
           *cell_.bound_comm_ms * (1 / *shares.slowest - 1));
   }
 
@@ -160,7 +159,7 @@ class Above {
     AddMs("workers slowed on purpose, by up to", injected);
     const std::optional<double> mean = StepMsByThroughput(cell_);
     if (!mean || injected > 0) return;
-    AddMs("each step counts with its slowest worker, who is not always the same; over the mean",
+    AddMs("a step counts with its slowest worker, which is not always the same one; over the mean",
           *cell_.bound_ratio * bound_ms_ - *mean);
   }
 
@@ -176,7 +175,7 @@ class Above {
     const double compute_ms = cell_.compute_ms.value_or(0) - straggler_ms;
     const double comm_ms = cell_.bound_comm_ms.value_or(bound_ms_);
     const double longer_ms = comm_ms < bound_ms_ ? compute_ms - bound_ms_ : 0;
-    AddMs("compute took longer than the bound counts with", longer_ms);
+    AddMs("compute took longer than the bound assumes", longer_ms);
   }
 
   void AddCores() {
@@ -220,13 +219,14 @@ BoundExplanation ExplainBelow(const StudyCell& cell) {
   const double ratio = *cell.bound_ratio;
   std::vector<std::string> texts;
   if (const ConfidenceInterval* interval = IntervalOf(cell); interval && interval->high >= 1) {
-    texts.push_back(fmt::format("noise: the 95 % interval of the ratio, {:.2f} to {:.2f}, holds 1",
-                                interval->low, interval->high));
+    texts.push_back(
+        fmt::format("noise: the 95 % interval of the ratio, {:.2f} to {:.2f}, contains 1",
+                    interval->low, interval->high));
   }
-  if (ratio >= kTimer) texts.push_back("less than 1 %, which timers and shaping leave open");
+  if (ratio >= kTimer) texts.push_back("less than 1 %, the precision of timers and shaping");
   if (const LinkShares links = SharesOf(cell); ratio * links.fastest >= 1) {
-    texts.push_back(fmt::format("links carried up to {:.1f} % of what the bound counts with",
-                                links.fastest * 100));
+    texts.push_back(
+        fmt::format("links carried up to {:.1f} % of what the bound assumes", links.fastest * 100));
   }
   const std::optional<double> mean = StepMsByThroughput(cell);
   if (mean && *mean >= *cell.bound_ms) {

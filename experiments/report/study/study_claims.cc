@@ -120,7 +120,7 @@ struct Growth {
 
 std::string GrowthText(const Cells& line, const Growth& growth) {
   return fmt::format(
-      "a worker more adds {} ms from {} to {} workers and {} ms from {} to {} (95 % intervals of "
+      "one more worker adds {} ms from {} to {} workers and {} ms from {} to {} (95 % intervals of "
       "the step times)",
       SpanText(growth.first), line[0]->workers, line[1]->workers, SpanText(growth.last),
       line[line.size() - 2]->workers, line.back()->workers);

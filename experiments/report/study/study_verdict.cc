@@ -94,7 +94,7 @@ const char* CertaintyText(Certainty certainty) {
     case Certainty::kClear:
       return "sure: every 95 % interval leaves out equality";
     case Certainty::kUnclear:
-      return "not sure: the 95 % intervals hold equality";
+      return "not sure: the 95 % intervals contain equality";
     case Certainty::kPointEstimateOnly:
       return "points only: with fewer than five runs there is no interval";
   }
@@ -159,9 +159,10 @@ std::vector<std::string> CaveatsOfPairs(const StudyTable& table) {
   }
   std::vector<std::string> caveats(accuracies.begin(), accuracies.end());
   if (servers > 0) {
-    caveats.push_back(fmt::format(
-        "Dedicated servers are processes besides the workers: up to {} in these comparisons.",
-        servers));
+    caveats.push_back(
+        fmt::format("Dedicated servers are processes in addition to the workers: up to {} in these "
+                    "comparisons.",
+                    servers));
   }
   for (const auto& [server, ring] : transports) {
     caveats.push_back(fmt::format(
@@ -216,11 +217,10 @@ StudyMethod MethodOf(const StudyTable& table) {
       "marked where a run's step time lies more than 3.5 robust standard deviations (1.4826 x MAD) "
       "from its cell's median, with five runs or more; never dropped";
   method.warmup =
-      "each run leaves out the first steps that its spec declares (warmup_steps), and then the "
-      "last, "
-      "which waits for two communications as the first waits for none; beside it stands "
-      "how many MSER-5 would leave out by rank 0's step times, and a run is named where that "
-      "changes its mean step time by more than 1 %";
+      "each run leaves out the first steps that its spec declares (warmup_steps); then it also "
+      "leaves out the last step, which waits for two communications, because the first waits for "
+      "none. The runs also have the number of steps that MSER-5 would leave out by rank 0's step "
+      "times. A run is named if that changes its mean step time by more than 1 %";
   const auto warn = [&](std::size_t count, const char* one, const char* many) {
     if (count > 0) method.warnings.push_back(OneOrMany(count, one, many));
   };
@@ -230,7 +230,8 @@ StudyMethod MethodOf(const StudyTable& table) {
   warn(runs([](const StudyRun& run) { return run.link_ok == false; }),
        "run had a link that was not as asked", "runs had links that were not as asked");
   warn(runs([](const StudyRun& run) { return run.timed_steps.value_or(kFewSteps) < kFewSteps; }),
-       "run's times stand on one or two steps", "runs' times stand on one or two steps");
+       "run's times come from one or two steps only",
+       "runs' times come from one or two steps only");
   warn(runs([](const StudyRun& run) { return run.warmup_short; }),
        "run still warmed up after the steps that are left out, by MSER-5",
        "runs still warmed up after the steps that are left out, by MSER-5");

@@ -108,7 +108,7 @@ TEST_F(Results, WhatIsNoSoundBundleIsNotRunAgain) {
   fs::resize_file(bundle / "spec.json", 7);
   refused("spec.json: at byte");
   fs::remove(bundle / "spec.json");
-  refused("is no bundle");
+  refused("is not a bundle");
   EXPECT_EQ(RunRingside("train --config a.yaml --from b").exit_code, 2);
 }
 

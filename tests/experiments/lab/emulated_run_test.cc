@@ -319,8 +319,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Misuse{"--network fast", 2, "--network: rate: 'fast'"},
                       Misuse{"--workers 2 --network hosts=3,rate=1Gbps", 2,
                              "3 hosts for 2 workers"},
-                      Misuse{"--network 1Gbps --link 2Gbps", 2, "leave link away"},
-                      Misuse{"--network 1Gbps --address 127.0.0.1", 2, "leave address away"},
+                      Misuse{"--network 1Gbps --link 2Gbps", 2, "omit link"},
+                      Misuse{"--network 1Gbps --address 127.0.0.1", 2, "omit address"},
                       Misuse{"--strategy mpi --network 1Gbps", 2, "started by mpirun"}));
 
 TEST_F(EmulatedRunTest, DelaysAreMadeOrRefusedWithTheReason) {

@@ -127,8 +127,8 @@ TEST(Catalog, RefusesOptionsThatMeanTwoThings) {
               HasSubstr("'ring' and 'own-strategy' declare the option 'codec' differently"));
   EXPECT_EQ(Refusal({.strategies = {WithOption(
                          IntegerOption{.name = "workers", .placeholder = "", .help = ""})}}),
-            "strategy 'own-strategy' declares the option 'workers', but key 'workers' of every run "
-            "is called so; rename it");
+            "strategy 'own-strategy' declares the option 'workers', but every run has a key "
+            "'workers'; rename the option");
   EXPECT_THAT(Refusal({.strategies = {WithOption(
                            RealOption{.name = "learning-rate", .placeholder = "", .help = ""})}}),
               HasSubstr("key 'lr' of every run"))

@@ -58,12 +58,12 @@ TEST(BoundExplanation, ARecordThatExplainsNothingIsSaidToExplainNothing) {
 TEST(BoundExplanation, NoiseIsAnIntervalThatHoldsTheLimit) {
   StudyCell cell = Cell(1.2);
   cell.intervals["bound_ratio"] = {1.14, 1.3};
-  EXPECT_THAT(ExplainBound(cell).text, HasSubstr("1.14 to 1.30, holds 1.15"));
+  EXPECT_THAT(ExplainBound(cell).text, HasSubstr("1.14 to 1.30, contains 1.15"));
   cell.intervals["bound_ratio"] = {1.16, 1.3};
   EXPECT_FALSE(ExplainBound(cell).explained);
   StudyCell below = Cell(0.95);
   below.intervals["bound_ratio"] = {0.9, 1.01};
-  EXPECT_THAT(ExplainBound(below).text, HasSubstr("holds 1"));
+  EXPECT_THAT(ExplainBound(below).text, HasSubstr("contains 1"));
 }
 
 TEST(BoundExplanation, BusyCoresAreOneAndIdleOnesAreNot) {
@@ -123,9 +123,10 @@ TEST(BoundExplanation, OneBadLinkOfManyRunsIsNotTheMedians) {
 TEST(BoundExplanation, BucketsInTheirOrderTakeTheirTime) {
   StudyCell cell = Cell(1.5);
   cell.results[0].order = {.step_ms = 140, .compute_ms = 25, .last_bucket_ms = 15};
-  EXPECT_EQ(ExplainBound(cell).text,
-            "buckets travel whole and in order (compute with nothing to overlap with 25 ms, the "
-            "last bucket's way 15 ms): 40 ms");
+  EXPECT_EQ(
+      ExplainBound(cell).text,
+      "buckets are sent whole and in order (compute that overlaps with nothing 25 ms, sending "
+      "the last bucket 15 ms): 40 ms");
   EXPECT_TRUE(ExplainBound(cell).explained);
   cell.results[0].order->step_ms = 110;
   EXPECT_FALSE(ExplainBound(cell).explained);
@@ -139,16 +140,15 @@ TEST(BoundExplanation, TheOrderOfBucketsIsAMedianOverRunsEachBesideItsOwnBound) 
   cell.results[0].order = {.step_ms = 310, .compute_ms = 10};
   EXPECT_EQ(
       ExplainBound(cell).text,
-      "buckets travel whole and in order (compute with nothing to overlap with 40 ms): 40 ms");
+      "buckets are sent whole and in order (compute that overlaps with nothing 40 ms): 40 ms");
 }
 
 TEST(BoundExplanation, PartsThatAreNotTheWholeAreLeftOut) {
   StudyCell cell = Cell(1.4);
   cell.bound_comm_ms = 90;  // the bound is that of the compute
   cell.results[0].order = {.step_ms = 140, .compute_ms = 50};
-  EXPECT_EQ(
-      ExplainBound(cell).text,
-      "communication that has no compute to hide behind, since buckets travel in order: 40 ms");
+  EXPECT_EQ(ExplainBound(cell).text,
+            "communication that no compute hides, because buckets are sent in order: 40 ms");
 }
 
 TEST(BoundExplanation, WorkersSlowedOnPurposeAreNamed) {

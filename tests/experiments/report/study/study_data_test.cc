@@ -176,7 +176,7 @@ TEST(StudyData, CountsTheStepsThatTimesStandOn) {
   const StudyTable table = TableOf({run});
   EXPECT_EQ(table.cells[0].results[0].timed_steps, 2);
   EXPECT_TRUE(table.cells[0].results[0].critical_path);
-  EXPECT_THAT(table.method.warnings, Contains(HasSubstr("stand on one or two steps")));
+  EXPECT_THAT(table.method.warnings, Contains(HasSubstr("come from one or two steps only")));
   run.summary["critical_path"]["steps"] = 3;  // of other steps than the step times
   EXPECT_FALSE(TableOf({run}).cells[0].results[0].critical_path);
   run.summary["critical_path"]["source"] = "timeline";  // a timeline may show few steps
