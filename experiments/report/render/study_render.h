@@ -22,7 +22,7 @@ std::string RenderText(const StudyTable& table);
 std::string RenderCsv(const StudyTable& table);
 /// The raw data as the same CSV, with one line per run, failed runs included.
 std::string RenderRunsCsv(const StudyTable& table);
-/// JSON with `schema` and every field of the table under its own name; docs/statistics.md lists
+/// JSON with `schema` and every field of the table under its own name; docs/report.md lists
 /// them. Absent values are null.
 nlohmann::json RenderJson(const StudyTable& table);
 /// {paired, runs, ratio, interval: {low, high}, p_greater}.
