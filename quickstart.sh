@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# From a fresh Debian 12 to a first result: installs what is missing, builds, compares a parameter server with a ring on
-# real data, and says where the results lie.
+# From a fresh Debian 12 to a first result: installs missing packages, builds, compares a parameter server with a ring on
+# real data, and prints where the results are.
 # usage: ./quickstart.sh
 set -euo pipefail
 cd "$(dirname "$0")"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Every test: installs what is missing, looks at the formatting, builds, runs clang-tidy on what the last commit and the working
-# tree change (for about a minute; scripts/lint.sh looks at every file), runs the tests.
+# Every test: installs missing packages, checks the format, builds, runs clang-tidy on the files that the last commit and the
+# working tree change (for about a minute; scripts/lint.sh checks every file), runs the tests.
 # usage: ./test.sh [--sanitizers]
-#   --sanitizers   then the same tests, but for those that need libtorch, under AddressSanitizer with UBSan and under
-#                  ThreadSanitizer: two more builds
+#   --sanitizers   then the same tests without libtorch, once under AddressSanitizer with UBSan and once under ThreadSanitizer:
+#                  two more builds
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -24,7 +24,7 @@ for preset in "${presets[@]}"; do
   cmake --build "build/$preset"
   if [ "$preset" = release ]; then
     echo "== clang-tidy on what changed"
-    # A copy without a history cannot say what changed.
+    # A copy without a git history cannot show what changed.
     if base=$(git rev-parse --verify --quiet HEAD~1 || git rev-parse --verify --quiet HEAD); then
       scripts/tidy.py --changed "$base" --within 60
     else

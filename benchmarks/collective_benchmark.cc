@@ -233,7 +233,7 @@ void RunRank(const Job& job) {
     for (const Ours& each : ours) each.collective->Prepare(space, {});
     Contest(job, ours, context, space).Run(*barrier, space.grads());
     barrier->AllGather({});
-    Sum(*barrier, 0);  // nobody unbinds its buffers while another still reads the last message
+    Sum(*barrier, 0);  // no rank unbinds its buffers while another one still reads
   }
   ::usleep(100'000);
 }

@@ -70,8 +70,8 @@ class Simulation {
     }
   }
 
-  /// The time from one backward pass to the next. Every step is like the first: it begins with an
-  /// idle link, because all buckets of the step before have been awaited.
+  /// The time from one backward pass to the next. Every step is like the first one: it begins with
+  /// an idle link, because all buckets of the last step have been awaited.
   double StepMs(bool priority) const { return Forward(Arrivals(Ready(), priority)); }
 
  private:

@@ -1,4 +1,4 @@
-# What `cmake --install` and `cpack` make of the libraries and programs.
+# What `cmake --install` and `cpack` do with the libraries and programs.
 #
 #   bin/                    ringside, ringside-worker
 #   lib/                    an archive a component: libringside_core.a, ...
@@ -55,7 +55,7 @@ foreach(component ${components})
   install(EXPORT ringside-${component} NAMESPACE ringside:: DESTINATION ${RINGSIDE_CMAKE_DIR} COMPONENT ${part})
 endforeach()
 
-# The archives are static: whoever links one links all that it stands on.
+# The archives are static, so a program that links one also links everything that it needs.
 ringside_pkg_config(core LIBRARIES -pthread)
 ringside_pkg_config(ring REQUIRES ringside-core fmt libcrypto
   LIBRARIES -Wl,-rpath,\${libdir}/ringside -lgloo -ldl)
@@ -64,7 +64,7 @@ ringside_pkg_config(models REQUIRES ringside-core)
 ringside_pkg_config(app REQUIRES ringside-ring ringside-paramserver ringside-models sqlite3 yaml-cpp nlohmann_json libcrypto fmt
   LIBRARIES -lboost_program_options)
 
-# Looked at while installing: which headers are private stands in them.
+# Read during the installation, because the headers themselves say which of them are private.
 foreach(part development torch)
   install(CODE "
     set(part ${part})
@@ -99,8 +99,8 @@ if(TARGET ringside-worker)
 endif()
 install(DIRECTORY experiments/specs DESTINATION ${CMAKE_INSTALL_DATADIR}/ringside COMPONENT runtime)
 
-# Copies of what `ringside` loads, but for what every system with a new enough glibc has. They find each other by the RPATH
-# of the executable.
+# Copies of the libraries that `ringside` loads, except those that every system with a new enough glibc has. They find each
+# other by the RPATH of the executable.
 install(CODE "
   set(executable \"$<TARGET_FILE:ringside>\")
   set(destination \"\${CMAKE_INSTALL_PREFIX}/${RINGSIDE_BACKEND_DIR}\")
@@ -119,7 +119,7 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Compares parameter servers with ring-allr
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGE_FILE_NAME ringside-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
 set(CPACK_STRIP_FILES ON)
-# Per generator: which components.
+# For each generator: which components.
 set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_SOURCE_DIR}/cmake/cpack_generator.cmake)
 set(CPACK_RINGSIDE_BINARY_DIR ${PROJECT_BINARY_DIR})
 set(CPACK_DEBIAN_PACKAGE_SECTION science)

@@ -3,7 +3,7 @@
 # Sources include headers as "ringside/<path from the top>", as a program that uses the installed package does.
 # In the build tree that path is a link to the sources; an installation has copies.
 set(RINGSIDE_INCLUDE_DIR ${PROJECT_BINARY_DIR}/include)
-# Where backends are installed, from the prefix.
+# Where backends are installed, relative to the prefix.
 set(RINGSIDE_BACKEND_DIR ${CMAKE_INSTALL_LIBDIR}/ringside)
 file(MAKE_DIRECTORY ${RINGSIDE_INCLUDE_DIR}/ringside)
 foreach(top common ring paramserver models experiments benchmarks)
@@ -103,11 +103,11 @@ function(ringside_executable name)
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin
     BUILD_RPATH "$ORIGIN"
     INSTALL_RPATH "$ORIGIN/${backends}")
-  # RPATH, since RUNPATH does not hold for what a library loads in its turn.
+  # RPATH, because RUNPATH does not apply to libraries that a library loads.
   target_link_options(${name} PRIVATE LINKER:--disable-new-dtags)
 endfunction()
 
-# What a target links, as the build knows it in the end: ringside_links_of(VARIABLE target)
+# The libraries that a target links in the end: ringside_links_of(VARIABLE target)
 function(ringside_links_of variable target)
   set(links "")
   foreach(property LINK_LIBRARIES INTERFACE_LINK_LIBRARIES)

@@ -1,5 +1,5 @@
 # Packages, all from Debian 12 unless CMAKE_PREFIX_PATH says otherwise.
-# Whoever links our archives from another directory links these, too.
+# A program that links our archives from another directory links these too.
 set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
 find_package(Threads REQUIRED)
 find_package(Gloo REQUIRED)

@@ -1,5 +1,5 @@
-# Read by CPack once a generator. The .tar.gz brings its own copies of Debian's libraries and nothing that needs libtorch; the
-# .deb has all of the rest and lets Debian bring the libraries.
+# CPack reads this once per generator. The .tar.gz has its own copies of Debian's libraries and nothing that needs libtorch.
+# The .deb has all the rest and uses Debian's libraries.
 if(CPACK_GENERATOR STREQUAL "TGZ")
   set(CPACK_INSTALL_CMAKE_PROJECTS "")
   foreach(component runtime development bundled)

@@ -1,5 +1,5 @@
-# Runs while installing: copies the headers that everybody may include. Those that say "// Private to" are left out.
-# Needs part (development, torch), source, destination, components.
+# Runs during the installation: copies the public headers. Headers that say "// Private to" are left out. Needs part
+# (development, torch), source, destination, components.
 cmake_policy(VERSION 3.25)
 foreach(top common ring paramserver models experiments)
   set(component ${top})

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the packages that Ringside needs on Debian 12 and that are missing. Prints their names.
+# Installs the packages that Ringside needs on Debian 12 and that are not yet installed. Prints their names.
 # usage: scripts/install-dependencies.sh [--tests] [--benchmarks]
 #   --tests        also packages that only tests need (a browser for the report's page, python3-venv, a formatter, a linter,
 #                  dpkg-dev, which finds a package's dependencies)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Makes a reference study: runs its matrix, writes its report, and keeps the files that are small enough to commit.
+# Makes a reference study: runs its matrix, writes its report, and copies the files that are small enough to commit.
 # usage: scripts/make_study.sh [--report] NAME...
 #   NAME       the spec is experiments/specs/NAME.yaml; needs root if it emulates a network
-#   --report   writes the reports of existing runs again, runs nothing
+#   --report   writes the reports of existing runs again; runs nothing
 #
 # Raw bundles stay in results/NAME and are not committed. An interrupted matrix continues there. The files to commit are in
 # results/studies/NAME: README.md (findings, numbers, environment), figures/*.svg, report.csv, runs.csv, spec.yaml and

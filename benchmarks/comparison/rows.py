@@ -94,7 +94,7 @@ ROWS = [
     Row("push-pull/protobuf", "push and pull 64 MiB, 2 workers, 1 server, TCP / plain protobuf bytes service: times as fast",
         subjects.push_pull_protobuf, at_least=2),
     Row("push-pull/90ms", "the same / 90 ms", subjects.push_pull_90_ms, at_most=1),
-    # No target, because the peer sums nothing. The part above 1 is the whole cost of gRPC, sum and update.
+    # No target, because the peer sums nothing. The part above 1 is the cost of gRPC, the sum and the update.
     Row("push-pull/tcp", "the same / sockets that only send every bucket back", subjects.push_pull_tcp),
     Row("push-pull/shm", "push and pull 64 MiB, 2 workers, 1 server: shm transport / TCP: times as fast",
         subjects.push_pull_transport("shm"), at_least=4),

@@ -51,8 +51,8 @@ class Worker {
   double CpuMilliseconds() const;
 
   static std::vector<double> Column(const std::vector<Sample>& samples, double Sample::*field);
-  /// The median of the rounds' ratios, so a slow moment of the machine affects both; 0 if one is
-  /// missing.
+  /// The median of the rounds' ratios, so that a slow phase of the machine affects both sides; 0 if
+  /// one is missing.
   static double MedianRatio(const Contender* one, const Contender* other, double Sample::*field);
 
   const Settings& settings_;
