@@ -226,8 +226,7 @@ void ResolveWorld(RunSpec& spec, const StrategyEntry& strategy) {
          spec.servers, spec.workers);
   Refuse(spec.servers > kMaxServersPerWorker * spec.workers, "servers",
          "{} servers for {} workers are too many: with one server per worker, the worker's own "
-         "link is "
-         "already the limit; give at most {}",
+         "link is already the limit; give at most {}",
          spec.servers, spec.workers, kMaxServersPerWorker * spec.workers);
 }
 
