@@ -14,7 +14,7 @@ struct CodecOptions;
 enum class AggregationScheme {
   kPlain,            ///< Nothing is encoded: fp32.
   kReencodedPerHop,  ///< Partial sums are decoded, added to and encoded again: fp16, bf16, int8.
-  kGathered,         ///< Every rank that sums receives the encodings of all workers: top-k, sign.
+  kGathered,         ///< A process that sums receives the encodings of all workers: top-k, sign.
   kFactors,          ///< Two factors are summed, one after the other: PowerSGD.
 };
 

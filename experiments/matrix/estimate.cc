@@ -81,13 +81,14 @@ std::string Estimate::Text() const {
   const auto add = [&](int count, const std::string& how) {
     if (count > 0) basis += fmt::format("{}{} {}", basis.empty() ? "" : ", ", count, how);
   };
-  add(timed, "as runs were timed before");
+  add(timed, "as timed in earlier runs");
   add(calculated,
       fmt::format(
-          "by steps x the longer of compute-ms and the link's bound, and {} s each to start "
+          "as steps x the longer of compute-ms and the link's bound, and {} s each to start "
           "and end",
           kNominalOverheadSeconds));
-  add(unknown, fmt::format("that really compute, with the {} s to start and end alone: at least",
+  add(unknown, fmt::format("that really compute, of which only the {} s to start and end count: at "
+                           "least this time",
                            kNominalOverheadSeconds));
   return FormatSeconds(seconds) + (basis.empty() ? "" : " (" + basis + ")");
 }

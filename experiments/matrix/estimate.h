@@ -16,7 +16,7 @@ struct Estimate {
   int calculated = 0;  ///< Runs estimated from steps, emulated compute time and link bound.
   int unknown = 0;     ///< Runs that really compute. Only their start and end is counted.
 
-  /// A text for people: "about 3 min: 12 runs as timed before, 20 calculated ...".
+  /// A text for people: "3 min (12 as timed in earlier runs, 20 as steps x ...)".
   std::string Text() const;
 };
 
