@@ -38,7 +38,7 @@ double ParseParameter(const CodecEntry& codec, std::string_view text) {
 
 const CodecEntry kFp32Codec{
     .name = "fp32",
-    .summary = "every float as it is",
+    .summary = "floats sent unchanged",
     .scheme = AggregationScheme::kPlain,
     .wire_bytes = [](const CodecOptions&,
                      std::size_t elements) { return elements * sizeof(float); },

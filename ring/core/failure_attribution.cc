@@ -38,7 +38,7 @@ std::string FindFailedPeer(Store& store, const std::string& prefix, const std::s
   try {
     while (reporters.insert(culprit).second) culprit = store.Get(KeyOf(prefix, culprit), deadline);
   } catch (const CommError&) {
-    return culprit;  // it reports nobody
+    return culprit;  // it reports no rank
   }
   return suspect;  // they suspect each other
 }
