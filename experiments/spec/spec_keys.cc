@@ -23,7 +23,7 @@ json Integer(std::string_view text) { return ParseInteger(text); }
 // A given batch size must not be 0: in a spec, 0 means that this kind of batch was not given.
 json BatchSize(std::string_view text) {
   const std::int64_t samples = ParseInteger(text);
-  if (samples == 0) throw ConfigError("a batch cannot be 0 samples; give at least 1");
+  if (samples == 0) throw ConfigError("a batch of 0 samples is not possible; give at least 1");
   return samples;
 }
 json Real(std::string_view text) { return ParseReal(text); }

@@ -36,8 +36,8 @@ StrategyEntry Entry(std::string name, std::string summary, std::vector<OptionDec
       .options = std::move(options),
       .rejected_keys =
           {{"codec",
-            "codecs encode the gradient of a step; this strategy averages parameters after many "
-            "steps, as fp32"},
+            "codecs encode the gradient of a step; parameters after many steps are averaged as "
+            "fp32"},
            {"error-feedback", "no codec makes sense where no gradient of a step travels"},
            {"schedule",
             "only one step in sync-every sends anything: an order of buckets would save almost "

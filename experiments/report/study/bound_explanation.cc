@@ -159,7 +159,7 @@ class Above {
     AddMs("workers slowed on purpose, by up to", injected);
     const std::optional<double> mean = StepMsByThroughput(cell_);
     if (!mean || injected > 0) return;
-    AddMs("a step counts with its slowest worker, which is not always the same one; over the mean",
+    AddMs("a step counts with its slowest worker, which is not always the same; over the mean",
           *cell_.bound_ratio * bound_ms_ - *mean);
   }
 

@@ -160,7 +160,7 @@ std::vector<std::string> CaveatsOfPairs(const StudyTable& table) {
   std::vector<std::string> caveats(accuracies.begin(), accuracies.end());
   if (servers > 0) {
     caveats.push_back(
-        fmt::format("Dedicated servers are processes in addition to the workers: up to {} in these "
+        fmt::format("Dedicated servers are processes besides the workers: up to {} in these "
                     "comparisons.",
                     servers));
   }
