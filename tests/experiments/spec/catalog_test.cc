@@ -171,6 +171,18 @@ TEST(Catalog, TellsStrategiesApartByTraits) {
 }
 
 // As earlier versions named their bundles: `--resume` finds them by these.
+TEST(Catalog, RefusalsNameTheModelsThatHaveATrait) {
+  Extensions extensions = OwnExtensions();
+  extensions.models.front().traits.takes_widths = true;
+  const Catalog catalog(extensions);
+  try {
+    Resolve(With(RunSpec(catalog), {{"strategy", "ring"}, {"model", "cnn"}, {"hidden", "5"}}));
+    FAIL() << "cnn has no hidden widths";
+  } catch (const SpecKeyError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("only mlp, own-model have hidden widths, not cnn"));
+  }
+}
+
 TEST(RunIds, AreThoseOfEarlierVersions) {
   const auto id = [](const Catalog& catalog, const std::vector<SpecChange>& changes) {
     RunSpec spec(catalog);

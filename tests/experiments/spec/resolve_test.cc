@@ -93,7 +93,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{{"hosts", "-1"}}, "hosts", "cannot be"},
         Refusal{{{"hosts", "3"}}, "hosts", "at most one per worker"},
         Refusal{{{"strategy", "shm"}, {"hosts", "2"}}, "hosts", "take hierarchical"},
-        Refusal{{{"servers", "1"}}, "servers", "has no servers"},
+        Refusal{
+            {{"servers", "1"}}, "servers", "has no servers; leave servers away or take ps-sync"},
         Refusal{{{"servers", "colocated"}}, "servers", "has no servers"},
         Refusal{{{"strategy", "ps-sync"}, {"servers", "-1"}}, "servers", "cannot be"},
         Refusal{{{"strategy", "ps-sync"}, {"servers", "9"}}, "servers", "at most 8"},
@@ -139,7 +140,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "not a directory"},
         Refusal{{{"model", "mlp"}, {"compute-ms", "5"}}, "compute-ms", "really computes"},
         Refusal{{{"compute-ms", "-5"}}, "compute-ms", "no time"},
-        Refusal{{{"hidden", "5"}}, "hidden", "only mlp"},
+        Refusal{{{"hidden", "5"}}, "hidden", "only mlp has hidden widths, not"},
         Refusal{{{"model", "mlp"}, {"hidden", "5,0"}}, "hidden", "at least 1"},
         Refusal{{{"steps", "-1"}}, "steps", "cannot be trained"},
         Refusal{{{"steps", "0"}}, "steps", "how many steps"},
