@@ -27,7 +27,7 @@ CACHE = ROOT / "build/lint-cache"
 OURS = ("common/", "ring/", "paramserver/", "models/", "experiments/", "benchmarks/", "tests/")
 # Version 16 crashes on some of our files and misjudges checked std::optional.
 PROGRAMS = ("clang-tidy-19", "clang-tidy")
-EXTRA = ["--extra-arg=-Wno-unknown-warning-option", "--extra-arg=-Wno-unknown-pragmas"]
+EXTRA = ["--extra-arg=-Wno-unknown-warning-option", "--extra-arg=-Wno-unknown-pragmas", "--extra-arg=-Wno-deprecated-declarations"]
 # clang rejects libtorch's headers where std::vector is constexpr (C++20 with the library of GCC 12): they have vectors of a type
 # that they define later. GCC accepts them.
 TORCH = "torch/csrc/api/include"

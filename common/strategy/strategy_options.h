@@ -102,7 +102,7 @@ struct StrategyOptions {
   /// Null if it was never set. Throws for an option that was not declared.
   const OptionValue* Find(std::string_view name) const;
   template <typename T>
-  T ValueOr(std::string_view name, T default_value) const {
+  T ValueOr(std::string_view name, const T& default_value) const {
     const OptionValue* value = Find(name);
     return value == nullptr ? default_value : As<T>(name, *value);
   }

@@ -81,7 +81,7 @@ void SendWindows::Queue(int server) {
   if (std::ranges::none_of(servers_, &State::active)) {
     for (State& state : servers_) state.sent = 0;
   }
-  State& state = at(server);
+  State& state = At(server);
   if (const double slowest = Slowest(/*leading=*/false);
       !state.active() && slowest < std::numeric_limits<double>::infinity()) {
     state.sent = std::max(state.sent, slowest);
@@ -90,7 +90,7 @@ void SendWindows::Queue(int server) {
 }
 
 void SendWindows::Begin(int server, std::size_t bytes, Clock::time_point now) {
-  State& state = at(server);
+  State& state = At(server);
   --state.queued;
   ++state.under_way;
   state.unsent += bytes;
@@ -99,7 +99,7 @@ void SendWindows::Begin(int server, std::size_t bytes, Clock::time_point now) {
 }
 
 void SendWindows::Sent(int server, std::size_t bytes) {
-  State& state = at(server);
+  State& state = At(server);
   --state.under_way;
   state.unsent -= bytes;
   if (state.share.plan_fraction > 0)
@@ -107,13 +107,13 @@ void SendWindows::Sent(int server, std::size_t bytes) {
 }
 
 void SendWindows::Answered(int server, std::size_t bytes, Clock::time_point now) {
-  State& state = at(server);
+  State& state = At(server);
   state.unanswered -= bytes;
   state.silent_since = now;
 }
 
 bool SendWindows::MayBegin(int server, std::size_t bytes, Clock::time_point now) const {
-  const State& state = at(server);
+  const State& state = At(server);
   if (state.unsent > 0 && state.unsent + bytes > state.share.window) return false;
   if (IsFarAhead(state) && now - state.silent_since < kSilence) return false;
   return !state.share.ahead ||
@@ -125,7 +125,7 @@ bool SendWindows::IsFarAhead(const State& state) {
 }
 
 double SendWindows::Begun(int server) const {
-  const State& state = at(server);
+  const State& state = At(server);
   if (state.share.plan_fraction == 0) return state.sent;
   return state.sent + static_cast<double>(state.unsent) / state.share.plan_fraction;
 }

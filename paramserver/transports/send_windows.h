@@ -86,8 +86,8 @@ class SendWindows {
     bool active() const { return queued + under_way > 0; }
   };
 
-  State& at(int server) { return servers_[static_cast<std::size_t>(server)]; }
-  const State& at(int server) const { return servers_[static_cast<std::size_t>(server)]; }
+  State& At(int server) { return servers_[static_cast<std::size_t>(server)]; }
+  const State& At(int server) const { return servers_[static_cast<std::size_t>(server)]; }
   static bool IsFarAhead(const State& state);
   /// The least progress of the servers that have something to send; infinite without any.
   /// `leading`: only of those without a limit `ahead`.

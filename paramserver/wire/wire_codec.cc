@@ -40,12 +40,12 @@ WireCodec::WireCodec(const CodecOptions& options, int rank, std::size_t elements
 }
 
 void WireCodec::Encode(int bucket, std::span<const float> grads, const GradientPosition& place) {
-  const auto bytes = std::as_writable_bytes(std::span(at(bucket).push));
+  const auto bytes = std::as_writable_bytes(std::span(At(bucket).push));
   codec_->Encode(grads, place, bytes.first(codec_->EncodedBytes(grads.size())));
 }
 
 void WireCodec::DecodeReply(int bucket, std::span<float> params) const {
-  const auto bytes = std::as_bytes(std::span(at(bucket).reply));
+  const auto bytes = std::as_bytes(std::span(At(bucket).reply));
   reply_codec_->Decode({bytes.first(reply_codec_->EncodedBytes(params.size())), params.size()}, 0,
                        params);
 }

@@ -37,13 +37,13 @@ class WireCodec {
             const std::vector<std::size_t>& buckets, Recorder& recorder);
 
   /// The present encoding of a bucket, which is sent.
-  std::span<const float> PushBuffer(int bucket) const { return at(bucket).push; }
+  std::span<const float> PushBuffer(int bucket) const { return At(bucket).push; }
   void Encode(int bucket, std::span<const float> grads, const GradientPosition& place);
 
   /// True: parameters come encoded. They are received in the bucket's `ReplyBuffer` and then
   /// decoded. False: they come as floats.
   bool decodes_replies() const { return reply_codec_ != nullptr; }
-  std::span<float> ReplyBuffer(int bucket) { return at(bucket).reply; }
+  std::span<float> ReplyBuffer(int bucket) { return At(bucket).reply; }
   void DecodeReply(int bucket, std::span<float> params) const;
 
  private:
@@ -52,8 +52,8 @@ class WireCodec {
     std::vector<float> reply;
   };
 
-  Buffers& at(int bucket) { return buckets_[static_cast<std::size_t>(bucket)]; }
-  const Buffers& at(int bucket) const { return buckets_[static_cast<std::size_t>(bucket)]; }
+  Buffers& At(int bucket) { return buckets_[static_cast<std::size_t>(bucket)]; }
+  const Buffers& At(int bucket) const { return buckets_[static_cast<std::size_t>(bucket)]; }
 
   std::unique_ptr<Codec> codec_;
   std::unique_ptr<Codec> reply_codec_;  // null: fp32
