@@ -4,9 +4,10 @@
 usage: scripts/tidy.py [--changed BASE] [--within SECONDS] [FILE...]
 
 Looks at FILEs, else at every .cc file of ours that build/release compiles; --changed: at those that differ from the commit BASE,
-or include a header that does. --within: starts no file after so long, and says how many were left. A file's entry in
-build/lint-cache is the hash of its text, of all headers of ours that it includes, of its compile command, of .clang-tidy and of
-clang-tidy's version. Exit code 1: findings. 4: clang-tidy or a configured build/release is missing.
+or include a header that does. --within: starts no file after so long, and prints a line "LEFT OUT" about those that were
+left; the exit code does not tell. Files of ours that build/release does not compile are named as "not looked at". A file's entry
+in build/lint-cache is the hash of its text, of all headers of ours that it includes, of its compile command, of each .clang-tidy
+from its folder upwards and of clang-tidy's version. Exit code 1: findings. 4: clang-tidy or a configured build/release is missing.
 """
 import argparse
 import concurrent.futures
@@ -67,8 +68,16 @@ def closure(path):
     return sorted(seen)
 
 
-def key(path, command, common):
-    digest = hashlib.sha256(common + command.encode())
+def settings(path):
+    """Each .clang-tidy from the folder of the file up to the top: a nearer one may inherit from the next."""
+    folders = [folder for folder in path.parents if folder.is_relative_to(ROOT)]
+    return [place for folder in folders if (place := folder / ".clang-tidy").is_file()]
+
+
+def key(path, command, version):
+    digest = hashlib.sha256(version + command.encode())
+    for place in settings(path):
+        digest.update(str(place.relative_to(ROOT)).encode() + b"\0" + hashlib.sha256(text_of(place)).digest())
     for part in closure(path):
         digest.update(str(part.relative_to(ROOT)).encode() + b"\0" + hashlib.sha256(text_of(part)).digest())
     return digest.hexdigest()
@@ -110,20 +119,27 @@ def main():
 
     torch = sorted(path for path in commands if TORCH in commands[path])
     files = [path for path in sorted(commands) if path not in torch]
+    others = sorted(path for folder in OURS for path in (ROOT / folder).rglob("*.cc") if path not in commands)
     if args.files:
         files = [pathlib.Path(name).resolve() for name in args.files]
         for path in files:
             if path not in commands:
                 print(f"lint: build/release does not compile {path}", file=sys.stderr)
                 return 4
+        others = []
     if args.changed:
         names = run("git", "diff", "--name-only", "--diff-filter=d", args.changed, "--").split()
         names += run("git", "ls-files", "--others", "--exclude-standard").split()
         changed = {ROOT / name for name in names}
-        files = [path for path in files if changed.intersection(closure(path))]
+        # A changed .clang-tidy concerns every file that it is read for.
+        files, others = ([path for path in paths if changed.intersection(closure(path) + settings(path))]
+                         for paths in (files, others))
 
-    common = (ROOT / ".clang-tidy").read_bytes() + run(program, "--version").encode()
-    waiting = [(path, CACHE / key(path, commands[path], common)) for path in files]
+    if others:
+        print("lint: not looked at, since build/release does not compile them: " +
+              " ".join(str(path.relative_to(ROOT)) for path in others))
+    version = run(program, "--version").encode()
+    waiting = [(path, CACHE / key(path, commands[path], version)) for path in files]
     known = sum(entry.exists() for _, entry in waiting)
     waiting = [(path, entry) for path, entry in waiting if not entry.exists()]
     start = time.monotonic()
@@ -139,15 +155,20 @@ def main():
 
     if torch:
         print(f"lint: {len(torch)} files that include libtorch are not looked at: clang rejects its headers")
-    dirty, left = 0, 0
+    dirty, left = 0, []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for path, code, output in pool.map(lambda job: look(*job), waiting):
-            left += code is None
+            if code is None:
+                left.append(str(path.relative_to(ROOT)))
             if code:
                 dirty += 1
                 print(f"== {path.relative_to(ROOT)}\n{output}", flush=True)
-    print(f"lint: clang-tidy looked at {len(waiting) - left} files in {time.monotonic() - start:.0f} s, {dirty} with findings; "
-          f"{known} unchanged since they were clean" + (f"; {left} not looked at for want of time" if left else ""))
+    print(f"lint: clang-tidy looked at {len(waiting) - len(left)} files in {time.monotonic() - start:.0f} s, {dirty} with findings; "
+          f"{known} unchanged since they were clean")
+    if left:
+        names = " ".join(left[:10]) + (" ..." if len(left) > 10 else "")
+        print(f"LEFT OUT: clang-tidy did not look at {len(left)} files, because {args.within:.0f} s were over; scripts/lint.sh "
+              f"looks at all: {names}")
     return 1 if dirty else 0
 
 
