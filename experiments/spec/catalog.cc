@@ -30,23 +30,83 @@ const Entry* Find(const std::vector<Entry>& entries, std::string_view name) {
   return found == entries.end() ? nullptr : &*found;
 }
 
+[[noreturn]] void RefuseRepeatedName(std::string_view what, std::string_view name,
+                                     std::string_view first, std::string_view second) {
+  throw ConfigError(
+      fmt::format("two entries of kind '{}' are called '{}': \"{}\" and \"{}\"; rename one", what,
+                  name, first, second));
+}
+
 template <typename Entry>
-void RefuseRepeatedNames(const std::vector<Entry>& entries, const char* what) {
+void RefuseRepeatedNames(const std::vector<Entry>& entries, std::string_view what) {
   for (auto entry = entries.begin(); entry != entries.end(); ++entry) {
-    if (entry->name.empty()) throw ConfigError(fmt::format("a {} has no name", what));
     const auto other = std::find_if(
         entries.begin(), entry, [&](const Entry& before) { return before.name == entry->name; });
     if (other == entry) continue;
+    RefuseRepeatedName(what, entry->name, other->summary, entry->summary);
+  }
+}
+
+void RequireName(std::string_view name, std::string_view what, std::string_view summary) {
+  if (!name.empty()) return;
+  throw ConfigError(fmt::format("a {} has no name (its summary: \"{}\")", what, summary));
+}
+
+/// `member` is a function of the entry that every run calls.
+template <typename Function>
+void RequireFunction(const Function& function, std::string_view member, std::string_view what,
+                     std::string_view name) {
+  if (function != nullptr) return;
+  throw ConfigError(fmt::format("{} '{}' has no function '{}'; set it", what, name, member));
+}
+
+void Validate(const CollectiveEntry& entry) {
+  RequireName(entry.name, "collective", entry.summary);
+  RequireFunction(entry.make, "make", "collective", entry.name);
+  RequireFunction(entry.bound, "bound", "collective", entry.name);
+  RequireFunction(entry.why_not_encoded, "why_not_encoded", "collective", entry.name);
+}
+
+void Validate(const ConsistencyEntry& entry) {
+  RequireName(entry.name, "consistency", entry.summary);
+  RequireFunction(entry.make, "make", "consistency", entry.name);
+}
+
+void Validate(const DatasetEntry& entry) {
+  RequireName(entry.name, "dataset", entry.summary);
+  RequireFunction(entry.make, "make", "dataset", entry.name);
+}
+
+/// `make` is empty where the program does not load libtorch.
+void Validate(const ModelEntry& entry) {
+  RequireName(entry.name, "model", entry.summary);
+  if (!entry.traits.needs_libtorch) RequireFunction(entry.make, "make", "model", entry.name);
+  RequireFunction(entry.tensors, "tensors", "model", entry.name);
+}
+
+/// `codecs` are those before this one.
+void Validate(const CodecEntry* codec, std::span<const CodecEntry* const> codecs) {
+  if (codec == nullptr) {
+    throw ConfigError("a codec of an extension is a null pointer; give the address of its entry");
+  }
+  RequireName(codec->name, "codec", codec->summary);
+  RequireFunction(codec->make, "make", "codec", codec->name);
+  if (codec->scheme == AggregationScheme::kPlain || codec->scheme == AggregationScheme::kFactors) {
     throw ConfigError(
-        fmt::format("two entries of kind '{}' are called '{}': \"{}\" and \"{}\"; rename one", what,
-                    entry->name, other->summary, entry->summary));
+        fmt::format("codec '{}' has a scheme that only a built-in codec may have; "
+                    "take kReencodedPerHop or kGathered",
+                    codec->name));
+  }
+  const auto other = std::ranges::find(codecs, codec->name, &CodecEntry::name);
+  if (other != codecs.end()) {
+    RefuseRepeatedName("codec", codec->name, (*other)->summary, codec->summary);
   }
 }
 
 void Validate(const StrategyEntry& entry) {
-  if (entry.make == nullptr) {
-    throw ConfigError(fmt::format("strategy '{}' has no factory (make)", entry.name));
-  }
+  RequireName(entry.name, "strategy", entry.summary);
+  RequireFunction(entry.make, "make", "strategy", entry.name);
+  RequireFunction(entry.bound, "bound", "strategy", entry.name);
   if (entry.traits.has_servers() != (entry.make_server != nullptr)) {
     throw ConfigError(fmt::format(
         "strategy '{}': traits.servers and make_server disagree on whether it has servers",
@@ -70,6 +130,7 @@ Catalog::Catalog(const Extensions& extensions) : has_extensions_(!extensions.emp
   const auto table = DatasetTable();
   datasets_.assign(table.begin(), table.end());
   std::ranges::copy(extensions.datasets, std::back_inserter(datasets_));
+  for (const DatasetEntry& entry : datasets_) Validate(entry);
   RefuseRepeatedNames(datasets_, "dataset");
   AddOptions();
 }
@@ -78,13 +139,7 @@ void Catalog::AddCodecs(const Extensions& extensions) {
   const auto table = BuiltinCodecs();
   codecs_.assign(table.begin(), table.end());
   for (const CodecEntry* codec : extensions.codecs) {
-    const auto same = [&](const CodecEntry* other) { return other->name == codec->name; };
-    const auto other = std::ranges::find_if(codecs_, same);
-    if (other != codecs_.end()) {
-      throw ConfigError(
-          fmt::format("two entries of kind 'codec' are called '{}': \"{}\" and \"{}\"; rename one",
-                      codec->name, (*other)->summary, codec->summary));
-    }
+    Validate(codec, codecs_);
     codecs_.push_back(codec);
   }
 }
@@ -92,10 +147,12 @@ void Catalog::AddCodecs(const Extensions& extensions) {
 void Catalog::AddStrategies(const Extensions& extensions) {
   collectives_ = CollectiveTable();
   std::ranges::copy(extensions.collectives, std::back_inserter(collectives_));
+  for (const CollectiveEntry& entry : collectives_) Validate(entry);
   RefuseRepeatedNames(collectives_, "collective");
   const TransportTable transports(extensions.transports);
   consistencies_ = ConsistencyTable();
   std::ranges::copy(extensions.consistencies, std::back_inserter(consistencies_));
+  for (const ConsistencyEntry& entry : consistencies_) Validate(entry);
 
   strategies_.push_back(kNoneEntry);
   std::ranges::move(RingStrategies(), std::back_inserter(strategies_));
@@ -108,8 +165,8 @@ void Catalog::AddStrategies(const Extensions& extensions) {
   for (const ConsistencyEntry& entry : extensions.consistencies) {
     strategies_.push_back(ServerStrategyEntry(entry, transports));
   }
-  RefuseRepeatedNames(strategies_, "strategy");
   for (const StrategyEntry& entry : strategies_) Validate(entry);
+  RefuseRepeatedNames(strategies_, "strategy");
 }
 
 void Catalog::AddModels(const Extensions& extensions) {
@@ -123,6 +180,7 @@ void Catalog::AddModels(const Extensions& extensions) {
       models_.push_back(entry);
     }
   }
+  for (const ModelEntry& entry : models_) Validate(entry);
   RefuseRepeatedNames(models_, "model");
 }
 
@@ -147,6 +205,12 @@ void Catalog::AddOptions() {
 }
 
 void Catalog::AddOption(const StrategyEntry& strategy, const OptionDeclaration& option) {
+  if (option.name.empty()) {
+    throw ConfigError(
+        fmt::format("strategy '{}' declares an option that has no name (its help: "
+                    "\"{}\")",
+                    strategy.name, option.help));
+  }
   const auto same = std::ranges::find_if(options_, [&](const Declared& declared) {
     return IsSameKey(declared.option.name, option.name);
   });
@@ -162,7 +226,12 @@ void Catalog::AddOption(const StrategyEntry& strategy, const OptionDeclaration& 
         "strategy '{}' declares the option '{}', but every run has a key '{}'; rename the option",
         strategy.name, option.name, key->name));
   }
-  option.Check(option.default_value);
+  try {
+    option.Check(option.default_value);
+  } catch (const ConfigError& error) {
+    throw ConfigError(fmt::format("strategy '{}', the default of its option '{}': {}",
+                                  strategy.name, option.name, error.what()));
+  }
   options_.push_back({option, strategy.name});
 }
 

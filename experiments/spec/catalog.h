@@ -24,10 +24,12 @@ namespace ringside {
 /// any number of threads may read it.
 class Catalog {
  public:
-  /// Throws `ConfigError` that names both sides: when two entries of one kind have the same name,
-  /// two strategies declare an option differently, or an option has the name of a key of every run.
-  /// An extension may have the name of a built-in model only where this program lacks that model's
-  /// factory; the extension then replaces the model.
+  /// Throws `ConfigError` that names kind and entry, and the option if it is about one: when an
+  /// entry lacks its name or a function that every run calls, two entries of one kind have the same
+  /// name, two strategies declare an option differently, an option has the name of a key of every
+  /// run, or the default of an option is out of its own range. An extension may have the name of a
+  /// built-in model only where this program lacks that model's factory; the extension then replaces
+  /// the model.
   explicit Catalog(const Extensions& extensions = {});
 
   Catalog(const Catalog&) = delete;

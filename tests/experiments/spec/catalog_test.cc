@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "ringside/common/codec/codec.h"
 #include "ringside/common/core/errors.h"
 #include "tests/experiments/extension_entries.h"
 #include "tests/experiments/spec/spec_testing.h"
@@ -25,6 +27,8 @@ std::string Refusal(const Extensions& extensions) {
   }
   return "taken";
 }
+
+std::unique_ptr<Codec> NoCodec(const CodecOptions&, int) { return nullptr; }
 
 StrategyEntry WithOption(const OptionDeclaration& option) {
   StrategyEntry entry = OwnStrategy();
@@ -66,7 +70,8 @@ TEST(Catalog, RefusesTwoEntriesOfOneName) {
   ModelEntry model = OwnModel();
   model.name = "profile:vgg16";
   EXPECT_THAT(Refusal({.models = {model}}), HasSubstr("'profile:vgg16'"));
-  static constexpr CodecEntry kOtherFp16{.name = "fp16", .summary = "not what it says"};
+  static constexpr CodecEntry kOtherFp16{
+      .name = "fp16", .summary = "not what it says", .make = NoCodec};
   EXPECT_THAT(Refusal({.codecs = {&kOtherFp16}}), HasSubstr("'fp16'"));
   static constexpr TransportEntry kOtherShm = [] {
     TransportEntry entry = kOwnTransport;
@@ -80,7 +85,8 @@ TEST(Catalog, RefusesTwoEntriesOfOneName) {
 }
 
 TEST(Catalog, ReadsTheNameOfACodecOfItsOwn) {
-  static constexpr CodecEntry kOwnCodec{.name = "own-codec", .summary = "for a test"};
+  static constexpr CodecEntry kOwnCodec{
+      .name = "own-codec", .summary = "for a test", .make = NoCodec};
   const Catalog catalog({.codecs = {&kOwnCodec}});
   RunSpec spec(catalog);
   SetSpecKey(spec, "codec", "own-codec");
@@ -133,12 +139,15 @@ TEST(Catalog, RefusesOptionsThatMeanTwoThings) {
                            RealOption{.name = "learning-rate", .placeholder = "", .help = ""})}}),
               HasSubstr("key 'lr' of every run"))
       << "as spec.json calls it";
-  EXPECT_THAT(
+  EXPECT_EQ(
       Refusal(
           {.strategies = {WithOption(IntegerOption{
                .name = "laps", .placeholder = "", .help = "", .default_value = 0, .least = 1})}}),
-      HasSubstr("out of range"))
-      << "its own default";
+      "strategy 'own-strategy', the default of its option 'laps': 0 is out of range; give a number "
+      "that is 1 or more");
+  EXPECT_EQ(
+      Refusal({.strategies = {WithOption(SwitchOption{.name = "", .help = "says hello"})}}),
+      "strategy 'own-strategy' declares an option that has no name (its help: \"says hello\")");
 }
 
 TEST(Catalog, RefusesEntriesThatContradictThemselves) {
@@ -147,10 +156,70 @@ TEST(Catalog, RefusesEntriesThatContradictThemselves) {
   EXPECT_THAT(Refusal({.strategies = {entry}}), HasSubstr("make_server disagree"));
   entry = OwnStrategy();
   entry.make = nullptr;
-  EXPECT_THAT(Refusal({.strategies = {entry}}), HasSubstr("'own-strategy' has no factory"));
-  entry = OwnStrategy();
-  entry.name = "";
-  EXPECT_THAT(Refusal({.strategies = {entry}}), HasSubstr("has no name"));
+  EXPECT_EQ(Refusal({.strategies = {entry}}),
+            "strategy 'own-strategy' has no function 'make'; set it");
+}
+
+TEST(Catalog, RefusesEntriesThatLackWhatEveryRunCalls) {
+  StrategyEntry strategy = OwnStrategy();
+  strategy.bound = nullptr;
+  EXPECT_EQ(Refusal({.strategies = {strategy}}),
+            "strategy 'own-strategy' has no function 'bound'; set it");
+  CollectiveEntry collective = OwnCollective();
+  collective.make = nullptr;
+  EXPECT_EQ(Refusal({.collectives = {collective}}),
+            "collective 'own-collective' has no function 'make'; set it");
+  collective = OwnCollective();
+  collective.bound = nullptr;
+  EXPECT_EQ(Refusal({.collectives = {collective}}),
+            "collective 'own-collective' has no function 'bound'; set it");
+  collective = OwnCollective();
+  collective.why_not_encoded = nullptr;
+  EXPECT_EQ(Refusal({.collectives = {collective}}),
+            "collective 'own-collective' has no function 'why_not_encoded'; set it");
+  ConsistencyEntry consistency = OwnConsistency();
+  consistency.make = nullptr;
+  EXPECT_EQ(Refusal({.consistencies = {consistency}}),
+            "consistency 'own-consistency' has no function 'make'; set it");
+  DatasetEntry dataset = OwnDataset();
+  dataset.make = nullptr;
+  EXPECT_EQ(Refusal({.datasets = {dataset}}), "dataset 'own-data' has no function 'make'; set it");
+  ModelEntry model = OwnModel();
+  model.tensors = nullptr;
+  EXPECT_EQ(Refusal({.models = {model}}), "model 'own-model' has no function 'tensors'; set it");
+  model = OwnModel();
+  model.make = nullptr;
+  EXPECT_EQ(Refusal({.models = {model}}), "model 'own-model' has no function 'make'; set it");
+  model.traits.needs_libtorch = true;
+  EXPECT_EQ(Refusal({.models = {model}}), "taken") << "as in a program that does not load libtorch";
+}
+
+TEST(Catalog, RefusesCodecsThatCannotWork) {
+  EXPECT_EQ(Refusal({.codecs = {nullptr}}),
+            "a codec of an extension is a null pointer; give the address of its entry");
+  static constexpr CodecEntry kNoMake{.name = "own-codec", .summary = ""};
+  EXPECT_EQ(Refusal({.codecs = {&kNoMake}}), "codec 'own-codec' has no function 'make'; set it");
+  static constexpr CodecEntry kFactors{
+      .name = "own-codec", .summary = "", .scheme = AggregationScheme::kFactors, .make = NoCodec};
+  EXPECT_THAT(Refusal({.codecs = {&kFactors}}), HasSubstr("'own-codec' has a scheme that only"));
+}
+
+TEST(Catalog, RefusesEntriesWithoutAName) {
+  const auto nameless = [](auto entry) {
+    entry.name = "";
+    entry.summary = "it has none";
+    return entry;
+  };
+  const auto refusal = [](const char* kind) {
+    return "a " + std::string(kind) + " has no name (its summary: \"it has none\")";
+  };
+  EXPECT_EQ(Refusal({.strategies = {nameless(OwnStrategy())}}), refusal("strategy"));
+  EXPECT_EQ(Refusal({.collectives = {nameless(OwnCollective())}}), refusal("collective"));
+  EXPECT_EQ(Refusal({.consistencies = {nameless(OwnConsistency())}}), refusal("consistency"));
+  EXPECT_EQ(Refusal({.models = {nameless(OwnModel())}}), refusal("model"));
+  EXPECT_EQ(Refusal({.datasets = {nameless(OwnDataset())}}), refusal("dataset"));
+  static constexpr CodecEntry kNameless{.name = "", .summary = "it has none", .make = NoCodec};
+  EXPECT_EQ(Refusal({.codecs = {&kNameless}}), refusal("codec"));
 }
 
 TEST(Catalog, TellsStrategiesApartByTraits) {
