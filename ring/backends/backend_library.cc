@@ -45,11 +45,15 @@ const CollectiveBackend* TryLoad(const BackendLibrary& library, std::string& rea
 
 const BackendLibrary kMpiLibrary{
     .file = "libringside_mpi.so",
-    .remedy = "install libopenmpi-dev and openmpi-bin, then configure and build again"};
+    .remedy =
+        "install OpenMPI 4 (Debian: openmpi-bin); if libringside_mpi.so itself is missing, this "
+        "Ringside was built without it: install libopenmpi-dev too and build Ringside again"};
 
 const BackendLibrary kNcclLibrary{
     .file = "libringside_nccl.so",
-    .remedy = "install the CUDA toolkit and NCCL, then configure and build again"};
+    .remedy =
+        "install CUDA and NCCL; if libringside_nccl.so itself is missing, this Ringside was "
+        "built without it: install the CUDA toolkit too and build Ringside again"};
 
 const CollectiveBackend& BackendLibrary::Load() const {
   std::string reason;

@@ -35,7 +35,7 @@ inline constexpr char kBackendVersionFunction[] = "ringside_backend_version";
 /// the system looks. It is never unloaded. Thread-safe.
 struct BackendLibrary {
   const char* file;    ///< "libringside_mpi.so"
-  const char* remedy;  ///< What to install so that a build makes it and it loads.
+  const char* remedy;  ///< What to install so that it loads, and so that a build makes it.
 
   /// Throws `MissingBackendError` when it cannot be loaded or has another `BackendVersion`.
   const CollectiveBackend& Load() const;
