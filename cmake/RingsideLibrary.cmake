@@ -23,6 +23,17 @@ function(ringside_component_of variable path)
   set(${variable} ${component} PARENT_SCOPE)
 endfunction()
 
+# Fails unless each source lies in the current folder or is made in its build directory: no folder compiles another's sources.
+function(ringside_check_sources)
+  foreach(source ${ARGN})
+    string(FIND "${source}" "${CMAKE_CURRENT_BINARY_DIR}/" made)
+    if(NOT made EQUAL 0 AND source MATCHES "/")
+      message(FATAL_ERROR "${CMAKE_CURRENT_SOURCE_DIR}/CMakeLists.txt names the source ${source}, which is not of this folder: "
+                          "give the folder of that source a ringside_folder() and depend on it")
+    endif()
+  endforeach()
+endfunction()
+
 # The target of the current folder: ringside_folder(SOURCES... [PROTOBUF file] [DEPENDS folders...] [LIBRARIES...] [PRECOMPILED])
 #   SOURCES    source files of this folder only
 #   PROTOBUF   this folder's .proto file; folders that depend on this one may include the generated header
@@ -33,6 +44,7 @@ function(ringside_folder)
   cmake_parse_arguments(arg "PRECOMPILED" "PROTOBUF" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
   file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
   string(REPLACE "/" "_" name ringside_${path})
+  ringside_check_sources(${arg_SOURCES} ${arg_PROTOBUF})
   if(arg_SOURCES)
     add_library(${name} OBJECT ${arg_SOURCES})
     set(visibility PUBLIC)
