@@ -1,6 +1,6 @@
 # Runs while the .tar.gz is made: copies the shared libraries that an executable loads, and their packages' licences.
-# Needs executable, destination, licenses. Libraries of glibc and GCC are not copied: a program built against an older
-# version runs with a newer one.
+# Needs executable, destination, licenses. What belongs to glibc and GCC stays the system's: a program built against an older
+# one runs with a newer one, but the system's own libraries may not run with our older one (docs/decisions/0014-*.md).
 cmake_policy(VERSION 3.25)
 file(GET_RUNTIME_DEPENDENCIES
   EXECUTABLES ${executable}

@@ -1,5 +1,6 @@
 # cmake -DPREFIX=unpacked -DOUT=dir -P run_program.cmake
-# Trains with the unpacked program, and holds it to its own copies of libraries.
+# Trains with the unpacked program, holds it to its own copies of libraries, and to the versions of glibc and GCC's runtime that
+# docs/decisions/0014-the-archive-leaves-the-cpp-runtime-to-the-system.md promises.
 cmake_policy(VERSION 3.25)
 file(REMOVE_RECURSE ${OUT})
 file(MAKE_DIRECTORY ${OUT})
@@ -15,4 +16,19 @@ foreach(line ${lines})
   if(NOT line MATCHES " => ${PREFIX}/" AND NOT line MATCHES "^lib(c|m|gcc_s|stdc[+][+])[.]so")
     message(FATAL_ERROR "loaded from outside the package: ${line}")
   endif()
+endforeach()
+
+set(newest_GLIBC 2.36)
+set(newest_GLIBCXX 3.4.30)
+set(newest_CXXABI 1.3.13)
+set(newest_GCC 12.0.0)
+file(GLOB libraries ${PREFIX}/lib/ringside/*.so*)
+foreach(file ${PREFIX}/bin/ringside ${libraries})
+  file(STRINGS ${file} needs REGEX "^(GLIBC|GLIBCXX|CXXABI|GCC)_[0-9.]+$")
+  foreach(need ${needs})
+    string(REGEX MATCH "^([A-Z]+)_(.*)$" need ${need})
+    if(CMAKE_MATCH_2 VERSION_GREATER newest_${CMAKE_MATCH_1})
+      message(FATAL_ERROR "${file} needs ${need}, which is newer than ${newest_${CMAKE_MATCH_1}}")
+    endif()
+  endforeach()
 endforeach()
