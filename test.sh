@@ -3,14 +3,16 @@
 # working tree change (for about a minute; scripts/lint.sh checks every file), runs the tests.
 # usage: ./test.sh [--sanitizers]
 #   --sanitizers   then the same tests without libtorch, once under AddressSanitizer with UBSan and once under ThreadSanitizer:
-#                  two more builds
+#                  two more builds. The release tests then also build all of Ringside as a directory of another project
+#                  (otherwise only a part of it)
 set -euo pipefail
 cd "$(dirname "$0")"
 
 presets=(release)
+long=OFF
 case "${1:-}" in
   "") ;;
-  --sanitizers) presets=(release asan tsan) ;;
+  --sanitizers) presets=(release asan tsan); long=ON ;;
   *) echo "usage: ./test.sh [--sanitizers]" >&2; exit 2 ;;
 esac
 
@@ -21,7 +23,7 @@ trap 'rm -f "$log"' EXIT
 left_out=
 for preset in "${presets[@]}"; do
   echo "== $preset: build"
-  cmake --preset "$preset" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
+  cmake --preset "$preset" -DRINGSIDE_LONG_TESTS="$long" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
   cmake --build "build/$preset"
   if [ "$preset" = release ]; then
     echo "== clang-tidy on what changed"

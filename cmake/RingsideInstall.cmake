@@ -56,12 +56,12 @@ foreach(component ${components})
 endforeach()
 
 # The archives are static, so a program that links one also links everything that it needs.
-ringside_pkg_config(core LIBRARIES -pthread)
-ringside_pkg_config(ring REQUIRES ringside-core fmt libcrypto
+ringside_pkg_config(core REQUIRES libcrypto LIBRARIES -pthread)
+ringside_pkg_config(ring REQUIRES ringside-core fmt
   LIBRARIES -Wl,-rpath,\${libdir}/ringside -lgloo -ldl)
 ringside_pkg_config(paramserver REQUIRES ringside-core grpc++ protobuf)
 ringside_pkg_config(models REQUIRES ringside-core)
-ringside_pkg_config(app REQUIRES ringside-ring ringside-paramserver ringside-models sqlite3 yaml-cpp nlohmann_json libcrypto fmt
+ringside_pkg_config(app REQUIRES ringside-ring ringside-paramserver ringside-models sqlite3 yaml-cpp nlohmann_json fmt
   LIBRARIES -lboost_program_options)
 
 # Read during the installation, because the headers themselves say which of them are private.

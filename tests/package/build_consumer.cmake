@@ -1,6 +1,8 @@
-# cmake -DCONSUMER=tests/consumer -DOUT=dir [-DPREFIX=installation | -DSOURCE=sources] [-DPKG_CONFIG=pkg-config] [-DHEADERS=...]
-#       -P build_consumer.cmake
-# Builds and runs the consumer; fails unless it prints what it should.
+# cmake -DCONSUMER=tests/consumer -DOUT=dir [-DPREFIX=installation | -DSOURCE=sources] [-DPKG_CONFIG=pkg-config] [-DHEADERS=a.h,b.h]
+#       [-DWHOLE=ON] [-DLAUNCHER=ccache] -P build_consumer.cmake
+# Builds and runs the consumer; fails unless it prints what it should. With SOURCE, Ringside is a directory of the consumer's
+# build: first the rings alone, then all of Ringside in the same build directory. WHOLE: that second half is compiled and run;
+# otherwise it is configured, and of it only the consumer's own source is compiled.
 cmake_policy(VERSION 3.25)
 file(REMOVE_RECURSE ${OUT})
 file(MAKE_DIRECTORY ${OUT})
@@ -13,12 +15,18 @@ if(PKG_CONFIG)
   set(program ${OUT}/ring_sum)
   execute_process(COMMAND ${CXX} -std=c++20 ${CONSUMER}/ring_sum.cc -o ${program} ${flags} COMMAND_ERROR_IS_FATAL ANY)
 else()
+  string(REPLACE "," ";" HEADERS "${HEADERS}")
   set(arguments -G Ninja -DCMAKE_BUILD_TYPE=)
   if(SOURCE)
     # Of these a program that sums in rings needs none.
+    set(all -DRINGSIDE_APP=ON -DRINGSIDE_PARAMSERVER=ON -URINGSIDE_ESBUILD -URINGSIDE_PLOTLY_JS)
     foreach(package Protobuf gRPC Boost yaml-cpp nlohmann_json SQLite3 Torch MPI CUDAToolkit GTest benchmark)
       list(APPEND arguments -DCMAKE_DISABLE_FIND_PACKAGE_${package}=ON)
+      list(APPEND all -UCMAKE_DISABLE_FIND_PACKAGE_${package})
     endforeach()
+    if(LAUNCHER)
+      list(APPEND arguments -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER})
+    endif()
     list(APPEND arguments -DRINGSIDE_SOURCE=${SOURCE} -DRINGSIDE_ESBUILD=RINGSIDE_ESBUILD-NOTFOUND
       -DRINGSIDE_PLOTLY_JS=RINGSIDE_PLOTLY_JS-NOTFOUND)
   else()
@@ -35,7 +43,15 @@ message(STATUS "${output}")
 if(NOT output MATCHES "sum=3\n")
   message(FATAL_ERROR "the sum of the two ranks is not 3")
 endif()
-if(PREFIX AND NOT PKG_CONFIG)
+if(SOURCE)
+  execute_process(COMMAND ${CMAKE_COMMAND} ${all} ${OUT}/build COMMAND_ERROR_IS_FATAL ANY)
+  set(target own_ringside_source)
+  if(WHOLE)
+    set(target own_ringside)
+  endif()
+  execute_process(COMMAND ${CMAKE_COMMAND} --build ${OUT}/build --target ${target} COMMAND_ERROR_IS_FATAL ANY)
+endif()
+if(PREFIX AND NOT PKG_CONFIG OR WHOLE)
   set(own ${OUT}/build/own_ringside)
   include(${CMAKE_CURRENT_LIST_DIR}/run_own_program.cmake)
 endif()

@@ -1,5 +1,5 @@
-# cmake -DBUILD=build -DMODE=installed|tarball|deb -DOUT=dir -P make_package.cmake
-# Leaves an installation in OUT/ringside; of a .deb only its dependencies are looked at.
+# cmake -DBUILD=build -DMODE=installed|tarball|deb -DOUT=dir [-DVERSION=of the .deb] -P make_package.cmake
+# Leaves an installation in OUT/ringside, of the .deb in OUT/unpacked. The .deb must name its dependencies, and its program run.
 cmake_policy(VERSION 3.25)
 file(REMOVE_RECURSE ${OUT})
 file(MAKE_DIRECTORY ${OUT}/ringside)
@@ -13,6 +13,18 @@ elseif(MODE STREQUAL deb)
   foreach(library libc6 libgloo libgrpc libprotobuf libsqlite3 libyaml-cpp libfmt libssl libstdc)
     if(NOT depends MATCHES "(^|, )${library}")
       message(FATAL_ERROR "the .deb does not depend on ${library}: ${depends}")
+    endif()
+  endforeach()
+  execute_process(COMMAND dpkg-deb -x ${deb} ${OUT}/unpacked COMMAND_ERROR_IS_FATAL ANY)
+  set(program ${OUT}/unpacked/usr/bin/ringside)
+  execute_process(COMMAND ${program} --version OUTPUT_VARIABLE version COMMAND_ERROR_IS_FATAL ANY)
+  if(NOT version MATCHES "^ringside ${VERSION} ")
+    message(FATAL_ERROR "the program of the .deb says that it is: ${version}")
+  endif()
+  execute_process(COMMAND ${program} list --json OUTPUT_VARIABLE list COMMAND_ERROR_IS_FATAL ANY)
+  foreach(name ring ps-sync)
+    if(NOT list MATCHES "\"name\": \"${name}\"")
+      message(FATAL_ERROR "the program of the .deb does not list ${name}:\n${list}")
     endif()
   endforeach()
 else()
