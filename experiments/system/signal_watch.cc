@@ -30,7 +30,7 @@ struct SignalPipe {
   int read_fd;
 };
 
-const SignalPipe& ThePipe() {
+const SignalPipe& OwnPipe() {
   static const SignalPipe pipe;
   return pipe;
 }
@@ -46,7 +46,7 @@ extern "C" void WriteSignal(int signal) {
 }  // namespace
 
 SignalWatch::SignalWatch() {
-  static_cast<void>(ThePipe());
+  static_cast<void>(OwnPipe());
   outermost_ = watches.fetch_add(1) == 0;
   if (!outermost_) return;
   while (Take() > 0) {
@@ -68,7 +68,7 @@ SignalWatch::~SignalWatch() {
   static_cast<void>(::sigaction(SIGTERM, &old_term_, nullptr));
 }
 
-int SignalWatch::fd() const { return ThePipe().read_fd; }
+int SignalWatch::fd() const { return OwnPipe().read_fd; }
 
 int SignalWatch::Take() {
   std::array<char, 64> bytes;

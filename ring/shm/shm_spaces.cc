@@ -6,9 +6,8 @@
 #include <array>
 #include <cstdint>
 
-#include "ringside/ring/core/gather_values.h"
-
 #include "ringside/common/core/errors.h"
+#include "ringside/ring/core/gather_values.h"
 
 namespace ringside {
 namespace {
@@ -19,8 +18,8 @@ struct SpaceDescriptor {
   std::array<char, 120> handle = {};  // empty: the vectors are not in shared memory
 };
 
-std::vector<SpaceDescriptor> ExchangeCards(Collective& collective, int ranks,
-                                           const FlatSpace& own) {
+std::vector<SpaceDescriptor> ExchangeDescriptors(Collective& collective, int ranks,
+                                                 const FlatSpace& own) {
   SpaceDescriptor mine{.elements = own.size()};
   const std::string& handle = own.shared_handle();
   if (handle.size() < mine.handle.size()) std::ranges::copy(handle, mine.handle.begin());
@@ -49,7 +48,7 @@ CacheAlignedChunk ChunkOf(std::span<const float> data, int shares, int index) {
 
 ShmSpaces::ShmSpaces(Collective& collective, int rank, int ranks, const FlatSpace& own)
     : own_(&own) {
-  const std::vector<SpaceDescriptor> cards = ExchangeCards(collective, ranks, own);
+  const std::vector<SpaceDescriptor> cards = ExchangeDescriptors(collective, ranks, own);
   const auto fits = [&](const SpaceDescriptor& card) {
     return card.elements == own.size() && card.handle[0] != '\0';
   };

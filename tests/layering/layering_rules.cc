@@ -64,6 +64,10 @@ std::vector<std::string> Violations(const Source& source) {
                    (source.is_header && !source.is_private && !IsVocabularyOf(top, header)));
     if (foreign || vendor_forbidden) violations.push_back(header);
   }
+  // A path relative to the file would pass the rules by.
+  for (const std::string& header : source.quoted) {
+    if (!header.starts_with(kOurs) && !header.starts_with("tests/")) violations.push_back(header);
+  }
   return violations;
 }
 

@@ -36,6 +36,15 @@ TEST(LayeringRulesTest, ForbiddenIncludesAreSeen) {
               ElementsAre("ringside/experiments/spec/run_spec.h", "tests/a.h"));
 }
 
+TEST(LayeringRulesTest, OurHeadersAreIncludedByTheirWholePath) {
+  const std::string relative =
+      "#include \"shard.h\"\n#include \"../../paramserver/server/shard.h\"\n";
+  EXPECT_THAT(Violations(ReadSource("ring/shm/a.cc", relative)),
+              testing::IsSupersetOf({"shard.h", "../../paramserver/server/shard.h"}));
+  EXPECT_THAT(Violations(ReadSource("ring/shm/a.cc", "#include \"ringside/ring/core/b.h\"\n")),
+              IsEmpty());
+}
+
 TEST(LayeringRulesTest, OnlySecurityMayIncludeOpenSsl) {
   const std::string openssl = "#include <openssl/crypto.h>\n";
   EXPECT_THAT(Violations(ReadSource("common/security/a.cc", openssl)), IsEmpty());

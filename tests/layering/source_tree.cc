@@ -43,6 +43,7 @@ Source ReadSource(const std::string& path, const std::string& text) {
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("// Private to ")) source.is_private = true;
     if (std::string header = IncludedBy(line); !header.empty()) {
+      if (line.find('"') != std::string::npos) source.quoted.push_back(header);
       source.includes.push_back(std::move(header));
     }
   }

@@ -18,6 +18,7 @@ struct Source {
   std::string path;    ///< From the top.
   std::string folder;  ///< Its directory.
   std::vector<std::string> includes;
+  std::vector<std::string> quoted;  ///< Those of `includes` that stand in quotation marks.
   bool is_header = false;
   bool is_private = false;  ///< Says "// Private to ..." on a line.
 };

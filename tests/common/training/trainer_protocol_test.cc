@@ -171,7 +171,7 @@ TEST_F(TrainerProtocolTest, WithoutOverlapAllCommunicationIsExposedInItsStep) {
   Run({.end_step = 2, .global_batch = 8, .overlap = false}, 0);
   for (const StepRecord& record : recorder_.steps()) {
     EXPECT_GE(record.exposed_comm_ms, 10);
-    EXPECT_GE(record.compute_ms, 0);
+    EXPECT_LT(record.compute_ms, record.step_ms - 9);
   }
 }
 

@@ -187,10 +187,7 @@ TEST(TrainerTest, TimesOfAStepAddUp) {
       RunAlone({.trainer = {.end_step = 20, .global_batch = 8, .eval_every = 7}}, dataset);
   double seconds = 0;
   for (const StepRecord& record : outcome.steps) {
-    EXPECT_GE(record.data_ms, 0);
-    EXPECT_GE(record.compute_ms, 0);
-    EXPECT_GE(record.submit_ms, 0);
-    EXPECT_GE(record.exposed_comm_ms, 0);
+    EXPECT_GT(record.compute_ms, 0);
     EXPECT_LE(record.data_ms + record.compute_ms + record.submit_ms + record.exposed_comm_ms,
               record.step_ms + 1e-9);
     seconds += record.step_ms / 1000;

@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class JobBoardTest : public ::testing::Test {
+class JobStateTest : public ::testing::Test {
  protected:
   JobState::Options MakeOptions() {
     return {.workers = 2,
@@ -38,13 +38,13 @@ class JobBoardTest : public ::testing::Test {
   JobState job_state_{MakeOptions()};
 };
 
-TEST_F(JobBoardTest, AssignsFreeRanks) {
+TEST_F(JobStateTest, AssignsFreeRanks) {
   EXPECT_EQ(Join(Role::kWorker, -1).who.index, 0);
   EXPECT_EQ(Join(Role::kWorker, -1).who.index, 1);
   EXPECT_THAT(job_state_.Missing(), ElementsAre(Member{Role::kServer, 0}));
 }
 
-TEST_F(JobBoardTest, RefusesWhoDoesNotBelong) {
+TEST_F(JobStateTest, RefusesWhoDoesNotBelong) {
   Join(Role::kWorker, 1);
   EXPECT_THAT(Refusal({.who = {Role::kWorker, 1}, .spec_hash = "spec"}),
               HasSubstr("worker 1 has joined already (pid 7 on here)"));
@@ -57,7 +57,7 @@ TEST_F(JobBoardTest, RefusesWhoDoesNotBelong) {
   EXPECT_FALSE(job_state_.Joined({Role::kWorker, 0}));
 }
 
-TEST_F(JobBoardTest, KeysAreSetOnce) {
+TEST_F(JobStateTest, KeysAreSetOnce) {
   job_state_.Set("key", "value");
   job_state_.Set("key", "value");
   EXPECT_THROW(job_state_.Set("key", "other"), CommError);
@@ -67,7 +67,7 @@ TEST_F(JobBoardTest, KeysAreSetOnce) {
   EXPECT_THROW(job_state_.Set("long", std::string(JobState::kMaxValueBytes + 1, 'v')), CommError);
 }
 
-TEST_F(JobBoardTest, WaitersHearOfTheirKeyAlone) {
+TEST_F(JobStateTest, WaitersHearOfTheirKeyAlone) {
   std::vector<std::string> heard;
   const auto listen = [&heard](const std::string& value) { heard.push_back(value); };
   EXPECT_NE(job_state_.WhenSet("a", listen), 0);
@@ -80,7 +80,7 @@ TEST_F(JobBoardTest, WaitersHearOfTheirKeyAlone) {
   EXPECT_THAT(heard, ElementsAre("heard", "heard"));
 }
 
-TEST_F(JobBoardTest, AMemberWithoutHeartbeatIsLost) {
+TEST_F(JobStateTest, AMemberWithoutHeartbeatIsLost) {
   const auto worker = Join(Role::kWorker, 0);
   const auto other = Join(Role::kWorker, 1);
   now_ += std::chrono::milliseconds(4999);
@@ -91,13 +91,13 @@ TEST_F(JobBoardTest, AMemberWithoutHeartbeatIsLost) {
   EXPECT_TRUE(job_state_.Lost().empty());
 }
 
-TEST_F(JobBoardTest, RefusesBeatsOfStrangersAndOfOldIncarnations) {
+TEST_F(JobStateTest, RefusesBeatsOfStrangersAndOfOldIncarnations) {
   const auto worker = Join(Role::kWorker, 0);
   EXPECT_THROW(job_state_.HandleHeartbeat({{Role::kWorker, 1}, 1}, {}), CommError);
   EXPECT_THROW(job_state_.HandleHeartbeat({worker.who, worker.incarnation + 1}, {}), CommError);
 }
 
-TEST_F(JobBoardTest, DrainsToTheLargestHeldStep) {
+TEST_F(JobStateTest, DrainsToTheLargestHeldStep) {
   const auto first = Join(Role::kWorker, 0);
   const auto second = Join(Role::kWorker, 1);
   EXPECT_EQ(job_state_.HandleHeartbeat(first, {.next_step = 4}).kind,
@@ -113,7 +113,7 @@ TEST_F(JobBoardTest, DrainsToTheLargestHeldStep) {
   EXPECT_EQ(job_state_.HandleHeartbeat(first, {.next_step = 5, .held = true}).stop_step, 6);
 }
 
-TEST_F(JobBoardTest, AWorkerThatHasEndedCountsAsHeldAtItsEnd) {
+TEST_F(JobStateTest, AWorkerThatHasEndedCountsAsHeldAtItsEnd) {
   const auto first = Join(Role::kWorker, 0);
   const auto second = Join(Role::kWorker, 1);
   job_state_.HandleHeartbeat(first, {.next_step = 10});
@@ -122,14 +122,14 @@ TEST_F(JobBoardTest, AWorkerThatHasEndedCountsAsHeldAtItsEnd) {
   EXPECT_EQ(job_state_.HandleHeartbeat(second, {.next_step = 9, .held = true}).stop_step, 10);
 }
 
-TEST_F(JobBoardTest, AnAgentCanAskForADrain) {
+TEST_F(JobStateTest, AnAgentCanAskForADrain) {
   const auto worker = Join(Role::kWorker, 0);
   const auto agent = Join(Role::kAgent, 1);
   job_state_.HandleHeartbeat(agent, {.held = true});
   EXPECT_EQ(job_state_.HandleHeartbeat(worker, {}).kind, HeartbeatCommand::Kind::kHold);
 }
 
-TEST_F(JobBoardTest, AbortReachesEveryMemberWithItsReason) {
+TEST_F(JobStateTest, AbortReachesEveryMemberWithItsReason) {
   const auto server = Join(Role::kServer, 0);
   job_state_.Abort("worker 1 is lost");
   job_state_.Abort("a later reason");
@@ -138,7 +138,7 @@ TEST_F(JobBoardTest, AbortReachesEveryMemberWithItsReason) {
   EXPECT_EQ(order.reason, "worker 1 is lost");
 }
 
-TEST_F(JobBoardTest, IsCompleteWhenAllHaveHandedInAndLeft) {
+TEST_F(JobStateTest, IsCompleteWhenAllHaveHandedInAndLeft) {
   const auto server = Join(Role::kServer, 0);
   const auto first = Join(Role::kWorker, 0);
   const auto second = Join(Role::kWorker, 1);
@@ -154,7 +154,7 @@ TEST_F(JobBoardTest, IsCompleteWhenAllHaveHandedInAndLeft) {
   EXPECT_TRUE(job_state_.Complete());
 }
 
-TEST_F(JobBoardTest, AnExitIsAFailureUnlessTheWorkerHadFinishedOrSaidWhy) {
+TEST_F(JobStateTest, AnExitIsAFailureUnlessTheWorkerHadFinishedOrSaidWhy) {
   const auto agent = Join(Role::kAgent, 1);
   const auto worker = Join(Role::kWorker, 1);
   job_state_.ReportChildExit(agent, FailureKind::kEarlyExit, 0, "exited with code 0");
@@ -164,7 +164,7 @@ TEST_F(JobBoardTest, AnExitIsAFailureUnlessTheWorkerHadFinishedOrSaidWhy) {
   EXPECT_EQ(job_state_.failures().size(), 1);
 }
 
-TEST_F(JobBoardTest, AFinishedWorkerMayExit) {
+TEST_F(JobStateTest, AFinishedWorkerMayExit) {
   const auto agent = Join(Role::kAgent, 0);
   const auto worker = Join(Role::kWorker, 0);
   job_state_.SubmitReport(worker, "{}");
@@ -177,7 +177,7 @@ TEST_F(JobBoardTest, AFinishedWorkerMayExit) {
             "worker 0 exited with code 23 after it handed in its result");
 }
 
-TEST_F(JobBoardTest, RenewedLeasesBeginAnew) {
+TEST_F(JobStateTest, RenewedLeasesBeginAnew) {
   Join(Role::kWorker, 0);
   now_ += std::chrono::seconds(20);
   EXPECT_EQ(job_state_.Lost().size(), 1);
@@ -187,7 +187,7 @@ TEST_F(JobBoardTest, RenewedLeasesBeginAnew) {
   EXPECT_EQ(job_state_.Lost().size(), 1);
 }
 
-TEST_F(JobBoardTest, RowsAreMovedOutOnce) {
+TEST_F(JobStateTest, RowsAreMovedOutOnce) {
   const auto worker = Join(Role::kWorker, 0);
   Beat beat;
   beat.steps.push_back({.step = 3, .samples = 8});

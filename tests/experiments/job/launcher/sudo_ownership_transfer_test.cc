@@ -19,7 +19,7 @@ constexpr unsigned kUser = 12'345;
 constexpr unsigned kGroup = 12'346;
 
 /// The scratch directory is the user's who called sudo; what the test makes is root's.
-class HandOverTest : public ::testing::Test {
+class SudoOwnershipTransferTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (::geteuid() != 0 || ::chown(home().c_str(), kUser, kGroup) != 0) {
@@ -51,7 +51,7 @@ class HandOverTest : public ::testing::Test {
                            {"SUDO_GID", std::to_string(kGroup)}};
 };
 
-TEST_F(HandOverTest, AllThatRootWroteIsTheUsersAfterwards) {
+TEST_F(SudoOwnershipTransferTest, AllThatRootWroteIsTheUsersAfterwards) {
   const fs::path study = home() / "results" / "a";
   {
     const SudoOwnershipTransfer hand_over(study / "", environment_);
@@ -64,7 +64,7 @@ TEST_F(HandOverTest, AllThatRootWroteIsTheUsersAfterwards) {
   }
 }
 
-TEST_F(HandOverTest, WhatWasRootsBeforeStaysRoots) {
+TEST_F(SudoOwnershipTransferTest, WhatWasRootsBeforeStaysRoots) {
   Write(home() / "image" / "etc" / "passwd");
   Write(home() / "image" / "results" / "old");
   Give(home(), [&] { Write(home() / "run" / "spec.json"); });
@@ -79,7 +79,7 @@ TEST_F(HandOverTest, WhatWasRootsBeforeStaysRoots) {
   EXPECT_EQ(OwnerOf(home() / "image" / "results" / "a" / "b"), kUser);
 }
 
-TEST_F(HandOverTest, NothingOutsideOfTheTreeIsTouched) {
+TEST_F(SudoOwnershipTransferTest, NothingOutsideOfTheTreeIsTouched) {
   const TemporaryDirectory other;
   Write(fs::path(other.path()) / "precious");
   const fs::path study = home() / "results";
@@ -97,7 +97,7 @@ TEST_F(HandOverTest, NothingOutsideOfTheTreeIsTouched) {
   EXPECT_EQ(OwnerOf(home() / "beside"), 0U);
 }
 
-TEST_F(HandOverTest, FoldersOfTheSystemStayTheSystems) {
+TEST_F(SudoOwnershipTransferTest, FoldersOfTheSystemStayTheSystems) {
   ASSERT_EQ(::chown(home().c_str(), 0, 0), 0);
   fs::create_directory(home() / "etc");
   Give(home() / "etc", [&] { Write(home() / "etc" / "passwd"); });
@@ -115,7 +115,7 @@ TEST_F(HandOverTest, FoldersOfTheSystemStayTheSystems) {
   EXPECT_EQ(OwnerOf(home() / "srv" / "results" / "spec.json"), kUser);
 }
 
-TEST_F(HandOverTest, WithoutSudoNothingIsGivenAway) {
+TEST_F(SudoOwnershipTransferTest, WithoutSudoNothingIsGivenAway) {
   Write(home() / "results" / "spec.json");
   for (const Environment& environment : {Environment{}, Environment{{"SUDO_UID", "12345"}},
                                          Environment{{"SUDO_UID", "12345x"}, {"SUDO_GID", "12346"}},
