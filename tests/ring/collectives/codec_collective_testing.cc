@@ -63,6 +63,10 @@ std::vector<CodecSetting> CodecSettingsWhere(
   return settings;
 }
 
+void PrintTo(const CodecSetting& setting, std::ostream* out) {
+  *out << setting.entry.name << ", " << setting.codec << ", " << setting.world << " workers";
+}
+
 std::string NameOfCodecSetting(const testing::TestParamInfo<CodecSetting>& info) {
   std::string name = std::string(info.param.entry.name) + "_" + info.param.codec + "_" +
                      std::to_string(info.param.world);

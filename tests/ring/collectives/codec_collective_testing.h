@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <ostream>
 #include <span>
 #include <string>
 #include <vector>
@@ -64,6 +65,8 @@ std::vector<CodecSetting> CodecSettings();
 std::vector<CodecSetting> CodecSettingsWhere(
     const std::function<bool(const CodecSetting&)>& wanted);
 
+/// How GoogleTest prints a setting.
+void PrintTo(const CodecSetting& setting, std::ostream* out);
 std::string NameOfCodecSetting(const testing::TestParamInfo<CodecSetting>& info);
 
 class CodecCollectiveTest : public testing::TestWithParam<CodecSetting> {
