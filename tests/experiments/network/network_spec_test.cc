@@ -76,21 +76,23 @@ TEST_P(NetworkFault, IsRefusedWithItsReason) {
 
 INSTANTIATE_TEST_SUITE_P(
     Table, NetworkFault,
-    ::testing::Values(
-        Fault{"hosts=4", "a rate is missing"}, Fault{"hosts=0,rate=1Gbps", "hosts: 0"},
-        Fault{"hosts=251,rate=1Gbps", "from 1 to 250"},
-        Fault{"hosts=two,rate=1Gbps", "hosts: 'two' is not a whole number"},
-        Fault{"rate=0Gbps", "rate: '0Gbps' is no rate"},
-        Fault{"-1Gbps", "rate: '-1Gbps' is no rate"}, Fault{"fast", "rate such as"},
-        Fault{"rate=1", "from 1Mbps"}, Fault{"rates=1Gbps:,rate=1Gbps", "rates: "},
-        Fault{"1Gbps,hots=2", "hots: no such thing (did you mean 'hosts'?)"},
-        Fault{"1Gbps,2Gbps", "NAME=VALUE"}, Fault{"1Gbps,hosts=2,hosts=3", "twice"},
-        Fault{"1Gbps,racks=2", "need the rate of their uplinks"},
-        Fault{"1Gbps,uplink=1Gbps", "belongs to racks"},
-        Fault{"1Gbps,racks=0,uplink=1Gbps", "racks: 0"}, Fault{"1Gbps,latency=-1us", "latency: "},
-        Fault{"1Gbps,latency=1h", "no delay"}, Fault{"1Gbps,latency=1us,jitter=2us", "jitter"},
-        Fault{"1Gbps,loss=100%", "no share"}, Fault{"1Gbps,loss=-0.1", "no share"},
-        Fault{"1Gbps,servers=elsewhere", "no place for servers"}));
+    ::testing::Values(Fault{"hosts=4", "a rate is missing"},
+                      Fault{"hosts=0,rate=1Gbps", "hosts cannot be 0"},
+                      Fault{"hosts=251,rate=1Gbps", "hosts cannot be 251: give 1 to 250"},
+                      Fault{"hosts=two,rate=1Gbps", "hosts: 'two' is not a whole number"},
+                      Fault{"rate=0Gbps", "rate: '0Gbps' is no rate"},
+                      Fault{"-1Gbps", "rate: '-1Gbps' is no rate"}, Fault{"fast", "rate such as"},
+                      Fault{"rate=1", "from 1Mbps"}, Fault{"rates=1Gbps:,rate=1Gbps", "rates: "},
+                      Fault{"1Gbps,hots=2", "hots: no such thing (did you mean 'hosts'?)"},
+                      Fault{"1Gbps,2Gbps", "NAME=VALUE"}, Fault{"1Gbps,hosts=2,hosts=3", "twice"},
+                      Fault{"1Gbps,racks=2", "need the rate of their uplinks"},
+                      Fault{"1Gbps,uplink=1Gbps", "belongs to racks"},
+                      Fault{"1Gbps,racks=0,uplink=1Gbps", "racks cannot be 0"},
+                      Fault{"1Gbps,latency=-1us", "latency: "},
+                      Fault{"1Gbps,latency=1h", "no delay"},
+                      Fault{"1Gbps,latency=1us,jitter=2us", "jitter"},
+                      Fault{"1Gbps,loss=100%", "no share"}, Fault{"1Gbps,loss=-0.1", "no share"},
+                      Fault{"1Gbps,servers=elsewhere", "no place for servers"}));
 
 TEST(NetworkPlan, DealsWorkersInBlocksAndServersToHostsOfTheirOwn) {
   const NetworkPlan plan = PlanNetwork(ParseNetwork("hosts=2,rate=1Gbps"), 5, 2);

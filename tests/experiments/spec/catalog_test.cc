@@ -137,7 +137,7 @@ TEST(Catalog, RefusesOptionsThatMeanTwoThings) {
             "'workers'; rename the option");
   EXPECT_THAT(Refusal({.strategies = {WithOption(
                            RealOption{.name = "learning-rate", .placeholder = "", .help = ""})}}),
-              HasSubstr("key 'lr' of every run"))
+              HasSubstr("every run has a key 'lr'"))
       << "as spec.json calls it";
   EXPECT_EQ(
       Refusal(
