@@ -56,7 +56,7 @@ double Loss(std::string_view text) {
 int Count(const std::string& text, const char* what) {
   const std::int64_t count = ParseInteger(text);
   if (count >= 1 && count <= kMaxHosts) return static_cast<int>(count);
-  throw ConfigError(fmt::format("{} cannot be {}: give 1 to {}", what, count, kMaxHosts));
+  throw ConfigError(fmt::format("give 1 to {} {}, not {}", kMaxHosts, what, count));
 }
 
 bool OnWorkers(const std::string& text) {

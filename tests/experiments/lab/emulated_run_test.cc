@@ -315,13 +315,13 @@ TEST_P(EmulatedMisuse, IsRefusedBeforeAnythingStarts) {
 
 INSTANTIATE_TEST_SUITE_P(
     Table, EmulatedMisuse,
-    ::testing::Values(Misuse{"--network hosts=0,rate=1Gbps", 2, "--network: hosts: 0"},
-                      Misuse{"--network fast", 2, "--network: rate: 'fast'"},
-                      Misuse{"--workers 2 --network hosts=3,rate=1Gbps", 2,
-                             "3 hosts for 2 workers"},
-                      Misuse{"--network 1Gbps --link 2Gbps", 2, "omit link"},
-                      Misuse{"--network 1Gbps --address 127.0.0.1", 2, "omit address"},
-                      Misuse{"--strategy mpi --network 1Gbps", 2, "started by mpirun"}));
+    ::testing::Values(
+        Misuse{"--network hosts=0,rate=1Gbps", 2, "--network: hosts: give 1 to 250 hosts, not 0"},
+        Misuse{"--network fast", 2, "--network: rate: 'fast'"},
+        Misuse{"--workers 2 --network hosts=3,rate=1Gbps", 2, "3 hosts for 2 workers"},
+        Misuse{"--network 1Gbps --link 2Gbps", 2, "omit link"},
+        Misuse{"--network 1Gbps --address 127.0.0.1", 2, "omit address"},
+        Misuse{"--strategy mpi --network 1Gbps", 2, "started by mpirun"}));
 
 TEST_F(EmulatedRunTest, DelaysAreMadeOrRefusedWithTheReason) {
   const std::string args = "--strategy ring --workers 2 --network 100Mbps,latency=1ms";
