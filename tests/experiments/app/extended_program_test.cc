@@ -44,8 +44,9 @@ TEST_F(ExtendedProgramTest, ListsItsOwnEntriesBesideOurs) {
 TEST_F(ExtendedProgramTest, TrainsUnderThemInItsOwnProcesses) {
   for (const std::string strategy : {"own-strategy --laps 5", "own-collective", "own-consistency",
                                      "ps-sync --ps-transport own-transport"}) {
-    const json summary = Json("train --quiet --json --steps 12 --out " + strategy.substr(0, strategy.find(' ')) +
-                              kWorkload + "--strategy " + strategy);
+    const json summary =
+        Json("train --quiet --json --steps 12 --out " + strategy.substr(0, strategy.find(' ')) +
+             kWorkload + "--strategy " + strategy);
     EXPECT_EQ(summary.value("status", ""), "done") << strategy;
     EXPECT_EQ(summary.value("steps", 0), 12) << strategy;
   }
