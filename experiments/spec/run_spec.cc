@@ -20,13 +20,15 @@ std::int64_t RunSpec::ResolvedGlobalBatch() const {
 }
 
 void to_json(nlohmann::json& json, const RunSpec& spec) {
-  json = nlohmann::json::object();
+  // Assigned at the end: what a constructor of nlohmann::json holds leaks when this throws.
+  auto object = nlohmann::json::object();
   const RunSpec defaults(spec.catalog());
   for (const SpecKey& key : spec.catalog().keys()) {
     nlohmann::json value = key.get(spec);
     if (key.written_only_if_set && value == key.get(defaults)) continue;
-    json[key.json_name] = std::move(value);
+    object[key.json_name] = std::move(value);
   }
+  json = std::move(object);
 }
 
 void from_json(const nlohmann::json& json, RunSpec& spec) {

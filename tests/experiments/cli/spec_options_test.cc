@@ -25,7 +25,10 @@ class SpecOptionsTest : public ::testing::Test {
   }
 
   static std::string WriteConfig(const std::string& text) {
-    const std::string path = ::testing::TempDir() + "spec_options_test.yaml";
+    // Tests run beside each other.
+    const std::string path = ::testing::TempDir() + "spec_options_" +
+                             testing::UnitTest::GetInstance()->current_test_info()->name() +
+                             ".yaml";
     std::ofstream(path) << text;
     return path;
   }
