@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Compares the speed of two builds of Ringside, and finds where the second is slower.
 
-usage: benchmarks/compare_builds.py --before BUILD --after BUILD [--rounds N] [--again N] [--only TEXT] [--json FILE]
+usage: benchmarks/compare_builds.py --before BUILD --after BUILD [--rounds N] [--again N] [--kind KIND] [--only TEXT]
+                                    [--json FILE]
 
 Rows: every strategy that both builds can run, with 2 and 4 workers, at 4 KiB, 4 MiB and 64 MiB; the step of the MLP with
 every strategy that trains it; the start of the command line. The two builds take turns, in an order that is shuffled each
@@ -23,6 +24,7 @@ from comparison.measure import interleaved, run, slower
 SIZES = (("4KiB", 2000, 500), ("4MiB", 200, 50), ("64MiB", 10, 10))
 WORKERS = (2, 4)
 BUILDS = ("before", "after")
+KINDS = ("bench", "step", "start")
 
 
 def strategies(build):
@@ -71,17 +73,17 @@ class Rows:
         return slower(self.samples["after"][name], self.samples["before"][name])
 
 
-def all_rows(builds, only):
+def all_rows(builds, kinds, only):
     both = [name for name in strategies(builds["before"]) if name in strategies(builds["after"])]
     wanted = [name for name in both if only in name]
     timed = [name for name in wanted if name not in ("none", "local-sgd", "diloco")]  # bench times sums and push-pulls
-    for workers in WORKERS if timed else ():
+    for workers in WORKERS if timed and "bench" in kinds else ():
         for size in SIZES:
             yield Rows("µs", {name: f"bench {name}, {workers} workers, {size[0]}" for name in timed},
                        lambda build, names, w=workers, s=size: bench(build, names, w, s))
-    for name in wanted:
+    for name in wanted if "step" in kinds else ():
         yield Rows("ms", {name: f"step of the MLP, {name}, 2 workers"}, lambda build, names: {names[0]: step(build, names[0])})
-    if not only:
+    if not only and "start" in kinds:
         yield Rows("ms", {"--help": "--help"}, lambda build, _: {"--help": start(build)})
 
 
@@ -91,6 +93,7 @@ def main():
     parser.add_argument("--after", type=pathlib.Path, required=True, help="a build directory")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--again", type=int, default=0, help="measure rows above the limit again, so many times at most")
+    parser.add_argument("--kind", choices=KINDS, action="append", help="only rows of this kind; may be given several times")
     parser.add_argument("--only", default="", help="only strategies whose name contains this text")
     parser.add_argument("--limit", type=float, default=1.02)
     parser.add_argument("--json", type=pathlib.Path, help="write the samples here")
@@ -104,7 +107,7 @@ def main():
         print(f"{name}: {versions[name]}")
     kept, above = [], 0
     print(f"{'row':<48} {'before':>10} {'after':>10} {'ratio':>7} {'rounds':>6}")
-    for rows in all_rows(builds, args.only):
+    for rows in all_rows(builds, args.kind or KINDS, args.only):
         names = list(rows.labels)
         for _ in range(1 + args.again):
             rows.add(builds, args.rounds, names)
