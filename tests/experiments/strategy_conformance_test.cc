@@ -3,215 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <bit>
 #include <chrono>
-#include <functional>
-#include <iterator>
-#include <memory>
-#include <numeric>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "ringside/common/core/errors.h"
-#include "ringside/experiments/spec/server_layout.h"
-#include "ringside/ring/strategies/diloco.h"
-#include "tests/common/thread_ranks.h"
-#include "tests/experiments/test_catalog.h"
+#include "tests/experiments/strategy_conformance_testing.h"
 
-namespace ringside {
+namespace ringside::conformance {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr float kLearningRate = 0.25F;
-constexpr std::int64_t kSteps = 3;
-
-/// No strategy may lose a gradient.
-StrategyOptions LosingNothing(const StrategyEntry& entry) {
-  const StrategyOptions options = StrategyOptions().OnlyDeclared(entry.name, entry.options);
-  return entry.losing_nothing == nullptr ? options : entry.losing_nothing(options);
-}
-
-float InitialOf(int rank, std::size_t i) { return static_cast<float>(i % 11) + 50.0F * rank; }
-
-float GradientOf(int rank, std::int64_t step, std::size_t i) {
-  return static_cast<float>((rank + 1) * (step + 1) * static_cast<std::int64_t>(i % 5));
-}
-
-/// True when workers step alone, average now and then, and end with the mean of their parameters.
-bool Meets(const StrategyEntry& entry) { return entry.traits.agreement == Agreement::kPeriodic; }
-
-/// The parameters that a rank must end with.
-float ExpectedOf(const StrategyEntry& entry, int rank, int workers, std::size_t i) {
-  const bool alone = entry.traits.agreement == Agreement::kNone;
-  float value = InitialOf(alone ? rank : 0, i);
-  const float share = Meets(entry) ? 1.0F / static_cast<float>(workers) : 1.0F;
-  for (std::int64_t step = 0; step < kSteps; ++step) {
-    for (int each = 0; each < workers; ++each) {
-      if (!alone || each == rank) value -= share * kLearningRate * GradientOf(each, step, i);
-    }
-  }
-  return value;
-}
-
-/// A mean over workers is exact where their number is a power of two.
-float ToleranceOf(const StrategyEntry& entry, int workers) {
-  const bool exact = !Meets(entry) || std::has_single_bit(static_cast<unsigned>(workers));
-  return exact ? 0 : 1e-4F;
-}
-
-struct Setting {
-  const StrategyEntry* entry = nullptr;
-  int workers = 1;
-  int servers = 0;  ///< As a spec asks for them.
-  StrategyOptions options = {};
-  std::string variant = {};  ///< What `options` are, for names.
-};
-
-void PrintTo(const Setting& setting, std::ostream* out) {
-  *out << setting.entry->name << ", " << setting.workers << " workers, " << setting.servers
-       << " servers " << setting.variant;
-}
-
-std::string NameOf(const testing::TestParamInfo<Setting>& info) {
-  std::string name(info.param.entry->name);
-  std::ranges::replace(name, '-', '_');
-  name += "_" + std::to_string(info.param.workers);
-  if (info.param.servers > 0) name += "_" + std::to_string(info.param.servers);
-  return info.param.variant.empty() ? name : name + "_" + info.param.variant;
-}
-
-/// The data that all processes of one job use.
-struct Job {
-  /// The options are final: servers read them on threads of their own from here on.
-  explicit Job(const Setting& setting, OptimizerOptions optimizer_options = {},
-               std::chrono::milliseconds timeout = 5s)
-      : entry(*setting.entry),
-        workers(setting.workers),
-        layout(LayoutServers(entry, workers, setting.servers, false)),
-        optimizer(optimizer_options),
-        options(setting.options),
-        comm{.address = "127.0.0.1", .token = "secret", .timeout = timeout} {
-    for (int index = 0; index < layout.total(); ++index) {
-      serving.push_back(MakeServer(entry, {index, layout.total(), workers, store, comm, optimizer,
-                                           schedule, timeline, options}));
-    }
-  }
-
-  const StrategyEntry& entry;
-  int workers;
-  ServerLayout layout;
-  OptimizerOptions optimizer;
-  StrategyOptions options;
-  InProcessStore store;
-  CommOptions comm;
-  Schedule schedule{ScheduleOptions{.base = kLearningRate}};
-  Timeline timeline;
-  std::vector<std::unique_ptr<Server>> serving;
-};
-
-BucketPlan PlanOf(std::size_t elements) {
-  const std::vector<TensorSpec> tensors{{"a", elements / 3}, {"b", elements - elements / 3}};
-  return {tensors, {.target_bytes = 64 << 10, .first_bytes = 1024}};
-}
-
-World WorldOf(const Job& job, int rank) {
-  World world = TestWorld(rank, job.workers, job.layout.total());
-  world.colocated_servers = job.layout.colocated;
-  return world;
-}
-
-/// In memory of the kind that the strategy prefers.
-FlatSpace SpaceOf(const StrategyEntry& entry, std::size_t elements) {
-  if (entry.traits.memory == MemoryKind::kOrdinary) return FlatSpace(elements);
-  return {elements, "conformance"};
-}
-
-/// One worker of a job and what it drives its strategy with.
-class Worker {
- public:
-  Worker(Job& job, int rank, std::size_t elements)
-      : job_(job),
-        world_(WorldOf(job, rank)),
-        plan_(PlanOf(elements)),
-        space_(SpaceOf(job.entry, elements)),
-        optimizer_(Optimizer::Make(job.optimizer, elements)),
-        strategy_(MakeStrategy(job.entry, {world_, job.store, job.comm, *optimizer_, job.schedule,
-                                           recorder_, job.timeline, job.options})) {
-    for (std::size_t i = 0; i < elements; ++i) space_.params()[i] = InitialOf(rank, i);
-  }
-
-  void Start(const StartPoint& from = {}) { strategy_->Start(space_, plan_, from); }
-
-  void Step(std::int64_t step) {
-    AwaitAll(step);
-    for (std::size_t i = 0; i < space_.size(); ++i) {
-      space_.grads()[i] = GradientOf(world_.rank, step, i);
-    }
-    std::vector<int> order(static_cast<std::size_t>(plan_.buckets()));
-    std::iota(order.begin(), order.end(), 0);
-    std::shuffle(order.begin(), order.end(),
-                 std::mt19937(static_cast<unsigned>(world_.rank * 100 + step)));
-    for (const int bucket : order) strategy_->Submit(MakeBucket(space_, plan_, bucket, step));
-  }
-
-  void AwaitAll(std::int64_t step) {
-    for (int b = 0; b < plan_.buckets(); ++b) strategy_->Await(MakeBucket(space_, plan_, b, step));
-  }
-
-  /// All ranks have awaited their last bucket, then all settle.
-  void Settle(std::int64_t steps) {
-    AwaitAll(steps);
-    StoreAllGather(job_.store, world_, "awaited", "", Deadline::After(job_.comm.timeout));
-    strategy_->Settle();
-  }
-
-  /// What `strategy().Start` gets in `Start`.
-  void StartAgain() { strategy_->Start(space_, plan_, {}); }
-  Bucket BucketOf(int index, std::int64_t step) const {
-    return MakeBucket(space_, plan_, index, step);
-  }
-  int buckets() const { return plan_.buckets(); }
-
-  Strategy& strategy() { return *strategy_; }
-  Optimizer& optimizer() { return *optimizer_; }
-  const FlatSpace& space() const { return space_; }
-  const Recorder& recorder() const { return recorder_; }
-
- private:
-  Job& job_;
-  World world_;
-  BucketPlan plan_;
-  FlatSpace space_;
-  std::unique_ptr<Optimizer> optimizer_;
-  Recorder recorder_{16};
-  std::unique_ptr<Strategy> strategy_;
-};
-
-class StrategyConformanceTest : public testing::TestWithParam<Setting> {
- protected:
-  const StrategyEntry& entry() const { return *GetParam().entry; }
-  int workers() const { return GetParam().workers; }
-
-  void CheckTrajectory(std::size_t elements) {
-    SCOPED_TRACE(std::to_string(elements) + " elements");
-    Job job(GetParam());
-    RunRanks(workers(), [&](int rank) {
-      Worker worker(job, rank, elements);
-      worker.Start();
-      for (std::int64_t step = 0; step < kSteps; ++step) worker.Step(step);
-      worker.Settle(kSteps);
-      for (std::size_t i = 0; i < elements; ++i) {
-        ASSERT_NEAR(worker.space().params()[i], ExpectedOf(entry(), rank, workers(), i),
-                    ToleranceOf(entry(), workers()))
-            << "rank " << rank << ", element " << i;
-      }
-      worker.strategy().Stop();
-    });
-  }
-};
 
 TEST_P(StrategyConformanceTest, EndsWithTheExactSumOfAllUpdates) {
   const auto n = static_cast<std::size_t>(workers());
@@ -245,86 +47,6 @@ TEST_P(SynchronousStrategyTest, RestoresAndReadsTheOptimizerState) {
       }
     }
     worker.strategy().Stop();
-  });
-}
-
-/// The text of the `InternalError` that refuses a call against the contract.
-std::string RefusalOf(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const InternalError& error) {
-    return error.what();
-  } catch (const std::exception& error) {
-    return std::string("no InternalError, but: ") + error.what();
-  }
-  return "no error";
-}
-
-/// All entries, with calls that the contract forbids.
-class MisuseTest : public StrategyConformanceTest {
- protected:
-  static void ExpectAllAreRefused(Worker& worker, const std::string& when) {
-    using testing::HasSubstr;
-    Strategy& strategy = worker.strategy();
-    const Bucket bucket = worker.BucketOf(1, 4);
-    const auto named = testing::AllOf(HasSubstr("bucket 1, step 4"), HasSubstr(when));
-    std::vector<float> state(worker.optimizer().state_size());
-    EXPECT_THAT(RefusalOf([&] { strategy.Submit(bucket); }), named);
-    EXPECT_THAT(RefusalOf([&] { strategy.Await(bucket); }), named);
-    EXPECT_THAT(RefusalOf([&] { strategy.Settle(); }), HasSubstr(when));
-    EXPECT_THAT(RefusalOf([&] { strategy.ReadOptimizerState(state); }), HasSubstr(when));
-    EXPECT_THAT(RefusalOf([&] { strategy.Stop(); }), HasSubstr(when));
-  }
-
-  static std::vector<Bucket> WrongBuckets(const Worker& worker, const FlatSpace& foreign) {
-    const Bucket right = worker.BucketOf(1, 4);
-    std::vector<Bucket> wrong(7, right);
-    wrong[0].index = -1;
-    wrong[1].index = worker.buckets();
-    wrong[2].index = 0;
-    wrong[3].offset += 1;
-    wrong[4].grads = right.grads.first(right.grads.size() - 1);
-    wrong[5].params = foreign.params().subspan(right.offset, right.params.size());
-    wrong[6].grads = right.params;
-    return wrong;
-  }
-};
-
-TEST_P(MisuseTest, IsRefusedByTheBucketsNameAndChangesNothing) {
-  using testing::HasSubstr;
-  constexpr std::size_t kElements = 1000;
-  Job job(GetParam());
-  RunRanks(workers(), [&](int rank) {
-    Worker worker(job, rank, kElements);
-    Strategy& strategy = worker.strategy();
-    ASSERT_GT(worker.buckets(), 1);
-    ExpectAllAreRefused(worker, "before the start");
-    worker.Start();
-    EXPECT_THAT(RefusalOf([&] { worker.StartAgain(); }), HasSubstr("twice"));
-    const FlatSpace foreign(kElements);
-    for (const Bucket& wrong : WrongBuckets(worker, foreign)) {
-      const auto named = HasSubstr("bucket " + std::to_string(wrong.index) + ", step 4");
-      EXPECT_THAT(RefusalOf([&] { strategy.Submit(wrong); }), named);
-      EXPECT_THAT(RefusalOf([&] { strategy.Await(wrong); }), named);
-    }
-    for (std::int64_t step = 0; step < kSteps; ++step) {
-      worker.Step(step);
-      for (int index = 0; index < worker.buckets(); ++index) {
-        const std::string name = "bucket " + std::to_string(index) + ", step ";
-        EXPECT_THAT(RefusalOf([&] { strategy.Submit(worker.BucketOf(index, step)); }),
-                    testing::AllOf(HasSubstr(name + std::to_string(step)), HasSubstr("already")));
-      }
-      EXPECT_THAT(RefusalOf([&] { strategy.Settle(); }),
-                  HasSubstr("bucket 0, step " + std::to_string(step)));
-    }
-    worker.Settle(kSteps);
-    for (std::size_t i = 0; i < kElements; ++i) {
-      ASSERT_NEAR(worker.space().params()[i], ExpectedOf(entry(), rank, workers(), i),
-                  ToleranceOf(entry(), workers()))
-          << "rank " << rank << ", element " << i;
-    }
-    strategy.Stop();
-    ExpectAllAreRefused(worker, "after the stop");
   });
 }
 
@@ -444,53 +166,12 @@ TEST_P(SubmitTest, NeverWaitsForAnotherRank) {
   });
 }
 
-/// The setting with each value of the options that a strategy reads. All must end with the same
-/// parameters.
-std::vector<Setting> VariantsOf(const Setting& plain) {
-  std::vector<Setting> variants{plain};
-  if (plain.entry->Declares(kScheduleOption.name)) {
-    Setting priority = plain;
-    priority.variant = "priority";
-    priority.options.order = SendOrder::kPriority;
-    variants.push_back(priority);
-  }
-  if (plain.entry->Declares(kSyncEvery.name)) {
-    Setting always = plain;
-    always.variant = "every_step";
-    always.options.Set(kSyncEvery, 1);
-    if (plain.entry->Declares(kOuterLr.name)) {
-      always.options.Set(kOuterLr, 1);
-      always.options.Set(kOuterMomentum, 0);
-    }
-    variants.push_back(always);
-  }
-  return variants;
-}
-
-std::vector<Setting> Settings(const std::function<bool(const Setting&)>& wanted) {
-  std::vector<Setting> settings;
-  for (const StrategyEntry& entry : TestCatalog().strategies()) {
-    if (entry.traits.ranks != Ranks::kAnywhere) continue;  // process_conformance_test has them
-    for (const int workers : {1, 2, 3, 4, 7}) {
-      std::vector<int> servers{1, 2};
-      if (!entry.traits.has_servers()) servers = {0};
-      for (const int count : servers) {
-        std::ranges::copy(VariantsOf({&entry, workers, count, LosingNothing(entry)}),
-                          std::back_inserter(settings));
-      }
-    }
-  }
-  std::erase_if(settings, std::not_fn(wanted));
-  return settings;
-}
-
 bool Any(const Setting&) { return true; }
 bool IsSynchronous(const Setting& setting) { return setting.entry->traits.synchronous(); }
 bool StartTogether(const Setting& setting) {
   return setting.entry->traits.family != Family::kNone &&
          (setting.workers == 2 || setting.workers == 3);
 }
-bool IsAPair(const Setting& setting) { return setting.workers == 2 && setting.servers < 2; }
 bool HasPeers(const Setting& setting) { return setting.workers > 1; }
 bool Waits(const Setting& setting) { return IsSynchronous(setting) && setting.workers > 1; }
 
@@ -499,7 +180,6 @@ INSTANTIATE_TEST_SUITE_P(Table, SynchronousStrategyTest, testing::ValuesIn(Setti
                          NameOf);
 INSTANTIATE_TEST_SUITE_P(Table, StartTogetherTest, testing::ValuesIn(Settings(StartTogether)),
                          NameOf);
-INSTANTIATE_TEST_SUITE_P(Table, MisuseTest, testing::ValuesIn(Settings(IsAPair)), NameOf);
 INSTANTIATE_TEST_SUITE_P(Table, SubmitTest, testing::ValuesIn(Settings(HasPeers)), NameOf);
 INSTANTIATE_TEST_SUITE_P(Table, WaitingStrategyTest, testing::ValuesIn(Settings(Waits)), NameOf);
 
@@ -518,4 +198,4 @@ TEST(CatalogTest, EveryStrategyIsFoundAndTellsWhatItIs) {
 }
 
 }  // namespace
-}  // namespace ringside
+}  // namespace ringside::conformance
