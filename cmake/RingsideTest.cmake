@@ -5,6 +5,7 @@ function(ringside_precompile_test target)
     add_library(ringside_precompiled_test OBJECT ${PROJECT_BINARY_DIR}/generated/precompiled_test.cc)
     target_include_directories(ringside_precompiled_test PRIVATE ${PROJECT_SOURCE_DIR})
     target_compile_options(ringside_precompiled_test PRIVATE -pthread $<$<CONFIG:Release>:-O1>)
+    target_compile_definitions(ringside_precompiled_test PRIVATE _GLIBCXX_ASSERTIONS)
     target_link_libraries(ringside_precompiled_test PRIVATE ringside_options GTest::gmock nlohmann_json::nlohmann_json)
     target_precompile_headers(ringside_precompiled_test PRIVATE
       <algorithm> <chrono> <gmock/gmock.h> <gtest/gtest.h> <memory> <nlohmann/json.hpp> <string> <vector>)
@@ -31,6 +32,8 @@ function(ringside_test name)
   # The tested code is optimised; the tests themselves must compile fast. Sanitizer builds are not changed,
   # because the suppressions for gRPC's headers depend on the inlining of one optimisation level.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  # An empty std::optional that a test reads, or an index out of range, ends the test program.
+  target_compile_definitions(${name} PRIVATE _GLIBCXX_ASSERTIONS)
   if(NOT arg_NOT_PRECOMPILED)
     ringside_precompile_test(${name})
   endif()

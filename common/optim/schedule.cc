@@ -9,7 +9,8 @@ namespace {
 
 double StepFactor(const ScheduleOptions& options, std::int64_t step) {
   const std::int64_t every = std::max<std::int64_t>(1, options.step_every);
-  return std::pow(options.gamma, static_cast<double>(step / every));
+  const std::int64_t falls = step / every;  // whole ones
+  return std::pow(options.gamma, static_cast<double>(falls));
 }
 
 // Half a cosine over the steps after the warm-up (Loshchilov and Hutter, 2017, without restarts).

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 #include <thread>
 
@@ -34,7 +35,8 @@ class PeerProcess {
   /// Waits until the process ends. Ends it at a signal or at the deadline.
   JobOutcome Wait(SignalWatch& signals, const Deadline& deadline) {
     JobOutcome outcome{.status = JobStatus::kDone};
-    while (!process_.Poll()) {
+    std::optional<ProcessEnd> end;
+    while (!(end = process_.Poll())) {
       Read(signals.fd());
       if (signals.Take() > 0) {
         outcome = {JobStatus::kInterrupted, "interrupted", nullptr};
@@ -45,9 +47,8 @@ class PeerProcess {
       }
     }
     Read();
-    const ProcessEnd end = *process_.Poll();
-    if (outcome.status == JobStatus::kDone && (end.signal != 0 || end.code != 0)) {
-      outcome = {JobStatus::kFailed, end.Text() + ": " + LastLine(), nullptr};
+    if (outcome.status == JobStatus::kDone && (end->signal != 0 || end->code != 0)) {
+      outcome = {JobStatus::kFailed, end->Text() + ": " + LastLine(), nullptr};
     }
     return outcome;
   }

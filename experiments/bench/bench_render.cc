@@ -58,8 +58,8 @@ void AddRow(const BenchCandidate& contender, const BenchRow& row, TextTable& tab
   table.AddRow({NameText(contender, row), ServersText(contender),
                 FormatBytes(static_cast<double>(row.size)), std::to_string(row.size / 4), "float",
                 IsCopy(contender) ? "-" : "sum", fmt::format("{:.1f}", row.time_us),
-                fmt::format("{:.1f}", row.p99_us), fmt::format("{:.3f}", row.algbw_GBps),
-                IsCopy(contender) ? "-" : fmt::format("{:.3f}", row.busbw_GBps),
+                fmt::format("{:.1f}", row.p99_us), fmt::format("{:.3f}", row.algorithm_gb_per_s),
+                IsCopy(contender) ? "-" : fmt::format("{:.3f}", row.bus_gb_per_s),
                 row.wrong ? std::to_string(*row.wrong) : "N/A"});
   if (!row.notes.empty()) table.AddNote("    " + row.notes.back());
 }
@@ -71,8 +71,8 @@ json RowJson(const BenchSetting& setting, const BenchRow& row) {
           {"size", row.size},
           {"time_us", row.time_us},
           {"p99_us", row.p99_us},
-          {"algbw_GBps", row.algbw_GBps},
-          {"busbw_GBps", IsCopy(contender) ? json() : json(row.busbw_GBps)},
+          {"algbw_GBps", row.algorithm_gb_per_s},
+          {"busbw_GBps", IsCopy(contender) ? json() : json(row.bus_gb_per_s)},
           {"wrong", row.wrong ? json(*row.wrong) : json()},
           {"count", row.size / 4},
           {"type", "float"},

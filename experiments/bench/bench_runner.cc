@@ -28,8 +28,8 @@ BenchRow MakeRow(const BenchCandidate& contender, std::size_t index, std::int64_
   row.time_us = Quantile(all, 0.5).value_or(0);
   row.p99_us = Quantile(all, 0.99).value_or(0);
   if (row.time_us <= 0) return row;
-  row.algbw_GBps = static_cast<double>(size) / row.time_us / 1e3;
-  row.busbw_GBps = contender.bytes_per_nic(size) / row.time_us / 1e3;
+  row.algorithm_gb_per_s = static_cast<double>(size) / row.time_us / 1e3;
+  row.bus_gb_per_s = contender.bytes_per_nic(size) / row.time_us / 1e3;
   return row;
 }
 

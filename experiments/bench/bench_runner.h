@@ -52,8 +52,8 @@ struct BenchRow {
   std::vector<double> round_us{};  ///< The median of each round.
   double time_us = 0;              ///< Median of all operations.
   double p99_us = 0;
-  double algbw_GBps = 0;
-  double busbw_GBps = 0;
+  double algorithm_gb_per_s = 0;  ///< size / time. 1 GB is 10^9 bytes.
+  double bus_gb_per_s = 0;        ///< Bytes that one NIC sends or receives / time.
   std::optional<std::int64_t> wrong{};
   std::vector<std::string> notes{};  ///< The notes of all rounds, in order.
   bool best_peer = false;            ///< The fastest algorithm of bare Gloo at this size.

@@ -233,7 +233,8 @@ void RefusePortsBeyond(const RankEnvironment& ranks, const BenchSetting& setting
                        const std::vector<RunSpec>& specs) {
   constexpr std::int64_t kLastPort = 65'535;
   std::int64_t jobs = 0;
-  for (const RunSpec& spec : specs) jobs += setting.rounds * JobsOfRound(spec, setting.plan);
+  for (const RunSpec& spec : specs)
+    jobs += std::int64_t{setting.rounds} * JobsOfRound(spec, setting.plan);
   if (ranks.master_port == 0 || ranks.master_port + jobs - 1 <= kLastPort) return;
   throw UsageError(
       fmt::format("MASTER_PORT={}: the {} jobs of this bench take a port each from "

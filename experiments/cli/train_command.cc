@@ -58,7 +58,7 @@ EffectiveSpec ReadTrainSpec(const Catalog& catalog, const ParsedOptions& parsed,
 
 fs::path BundleDirectory(const ParsedOptions& parsed, const RunSpec& spec) {
   if (!parsed.Get("out").empty()) return parsed.Get("out");
-  const fs::path directory = fs::path("results") / "train" / RunId(spec);
+  fs::path directory = fs::path("results") / "train" / RunId(spec);
   if (parsed.Get("from").empty() || parsed.IsOn("force")) return directory;
   // This directory may contain the bundle that is to be run again.
   fs::path free = directory;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <optional>
 
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
@@ -38,7 +39,8 @@ void RunOnce(const std::string& tool, const NetNamespace& where, const std::stri
                    .network_namespace = where.fd()});
   const Deadline deadline = Deadline::After(kCommandTimeout);
   std::string output;
-  while (!process.Poll()) {
+  std::optional<ProcessEnd> end;
+  while (!(end = process.Poll())) {
     if (deadline.expired()) {
       throw MissingBackendError(
           fmt::format("{} did not finish within {} s", path, kCommandTimeout.count()));
@@ -49,9 +51,8 @@ void RunOnce(const std::string& tool, const NetNamespace& where, const std::stri
     output += Drain(process.output_fd());
   }
   output += Drain(process.output_fd());
-  if (process.Poll()->signal == 0 && process.Poll()->code == 0) return;
-  throw MissingBackendError(
-      fmt::format("{} {}: {}", path, process.Poll()->Text(), FirstLine(output)));
+  if (end->signal == 0 && end->code == 0) return;
+  throw MissingBackendError(fmt::format("{} {}: {}", path, end->Text(), FirstLine(output)));
 }
 
 void RunAll(const std::string& tool, const NetNamespace& where, std::string_view script) {

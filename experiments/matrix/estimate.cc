@@ -104,14 +104,15 @@ Estimate EstimateTime(const std::vector<PlannedRun>& runs,
       ++estimate.timed;
       continue;
     }
-    const auto [step, added] = steps.try_emplace(CellOf(run.spec));
-    if (added) step->second = StepSeconds(run.spec);
+    const auto [cell, added] = steps.try_emplace(CellOf(run.spec));
+    if (added) cell->second = StepSeconds(run.spec);
     estimate.seconds += kNominalOverheadSeconds;
-    if (!step->second) {
+    const std::optional<double>& step = cell->second;
+    if (!step) {
       ++estimate.unknown;
       continue;
     }
-    estimate.seconds += *step->second * static_cast<double>(run.spec.steps);
+    estimate.seconds += *step * static_cast<double>(run.spec.steps);
     ++estimate.calculated;
   }
   return estimate;

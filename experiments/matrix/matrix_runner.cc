@@ -61,7 +61,7 @@ std::vector<PlannedRun> Select(const std::vector<PlannedRun>& runs, const fs::pa
   for (const PlannedRun& run : runs) {
     RefuseNewerBundle(directory / run.id);
     const auto status = BundleStatus(directory / run.id);
-    if (ShouldRun(existing, status)) {
+    if (!status || ShouldRun(existing, status)) {
       selected.push_back(run);
     } else {
       skipped.emplace_back(&run, *status);
@@ -113,7 +113,7 @@ class Runner {
     for (const JournalLine& line : journal_.Read()) journaled[line.run_id] = line.status;
     for (const PlannedRun& run : runs) {
       const auto row = std::ranges::find(scan.rows, run.id, &RunRow::path);
-      if (row == scan.rows.end() || journaled[run.id] == row->Value("status")) continue;
+      if (row == scan.rows.end() || json(journaled[run.id]) == row->Value("status")) continue;
       const json& wall = row->Value("wall_seconds");
       JournalLine line =
           MakeJournalLine(run, row->Value("status"), wall.is_null() ? 0 : wall.get<double>());

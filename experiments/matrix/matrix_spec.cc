@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 9> kTopKeys{"name",       "defaults",   "
 
 // Reads the name. It must be valid as the name of a folder.
 std::string ReadName(const YamlFile& file, const YAML::Node& node) {
-  const std::string name = file.Scalar(node, "name");
+  std::string name = file.Scalar(node, "name");
   const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
   const auto allowed = [&](char c) { return plain(c) || c == '-' || c == '_' || c == '.'; };
   if (name.empty() || !plain(name.front()) || !std::ranges::all_of(name, allowed)) {

@@ -42,8 +42,8 @@ class YamlFile {
   std::string Scalar(const YAML::Node& node, const std::string& what) const;
 
  private:
-  YamlFile(YAML::Node root, std::string path, const Catalog& catalog)
-      : root_(std::move(root)), path_(std::move(path)), catalog_(&catalog) {}
+  YamlFile(const YAML::Node& root, std::string path, const Catalog& catalog)
+      : root_(root), path_(std::move(path)), catalog_(&catalog) {}
 
   YAML::Node root_;
   std::string path_;

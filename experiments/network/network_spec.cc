@@ -118,7 +118,7 @@ std::string RateText(double rate) {
 
 std::string DelayText(double seconds) {
   for (const auto& [factor, unit] : {std::pair{1.0, "s"}, {1e-3, "ms"}, {1e-6, "us"}}) {
-    const std::string text = fmt::format("{:.12g}{}", seconds / factor, unit);
+    std::string text = fmt::format("{:.12g}{}", seconds / factor, unit);
     if (seconds >= factor && ParseSeconds(text) == seconds) return text;
   }
   return fmt::format("{}s", seconds);

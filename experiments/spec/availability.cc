@@ -14,7 +14,7 @@ bool StartedByMpirun() { return std::getenv("PMIX_NAMESPACE") != nullptr; }
 
 std::string WhyUnavailable(const StrategyEntry& entry) {
   if (entry.unavailable != nullptr) {
-    const std::string reason = entry.unavailable();
+    std::string reason = entry.unavailable();
     if (!reason.empty()) return reason;
   }
   if (entry.traits.ranks == Ranks::kMpiProcesses && !StartedByMpirun() &&

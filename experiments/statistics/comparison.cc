@@ -12,14 +12,11 @@ namespace {
 
 constexpr std::uint64_t kSeed = 2;
 
-double MedianInPlace(std::vector<double>& values) {
-  std::ranges::sort(values);
-  return SortedQuantile(values, 0.5);
-}
-
 std::optional<double> Ratio(std::span<const double> a, std::span<const double> b) {
-  if (a.empty() || b.empty()) return std::nullopt;
-  const double ratio = *Median({a.begin(), a.end()}) / *Median({b.begin(), b.end()});
+  const std::optional<double> top = Median({a.begin(), a.end()});
+  const std::optional<double> bottom = Median({b.begin(), b.end()});
+  if (!top || !bottom) return std::nullopt;
+  const double ratio = *top / *bottom;
   if (!std::isfinite(ratio)) return std::nullopt;
   return ratio;
 }

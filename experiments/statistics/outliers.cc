@@ -16,10 +16,12 @@ constexpr double kNormalFactor = 1.4826;  // standard deviation / MAD of a norma
 std::vector<bool> Outliers(std::span<const double> values) {
   std::vector<bool> outliers(values.size(), false);
   if (values.size() < kMinimumValues) return outliers;
-  const double median = *Median({values.begin(), values.end()});
+  std::vector<double> sorted(values.begin(), values.end());
+  const double median = MedianInPlace(sorted);
   std::vector<double> deviations;
   for (const double value : values) deviations.push_back(std::abs(value - median));
-  const double scale = kNormalFactor * *Median(deviations);
+  sorted = deviations;
+  const double scale = kNormalFactor * MedianInPlace(sorted);
   if (scale <= 0) return outliers;
   for (std::size_t i = 0; i < values.size(); ++i) outliers[i] = deviations[i] > kFarAway * scale;
   return outliers;

@@ -25,4 +25,9 @@ std::optional<double> Median(std::vector<double> values) {
   return Quantile(std::move(values), 0.5);
 }
 
+double MedianInPlace(std::vector<double>& values) {
+  std::ranges::sort(values);
+  return SortedQuantile(values, 0.5);
+}
+
 }  // namespace ringside

@@ -17,6 +17,8 @@ double SortedQuantile(std::span<const double> sorted, double q);
 
 /// The quantile 1/2.
 std::optional<double> Median(std::vector<double> values);
+/// The same of at least one value. Sorts the values.
+double MedianInPlace(std::vector<double>& values);
 
 }  // namespace ringside
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
 
 namespace ringside {
@@ -12,7 +13,7 @@ std::string FindProgram(const std::string& name) {
   // Debian keeps tc and ip in directories that are not in a normal user's PATH.
   std::istringstream folders(std::string(path == nullptr ? "" : path) + ":/usr/sbin:/sbin");
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string candidate = folder + "/" + name;
+    std::string candidate = (std::filesystem::path(folder) / name).string();
     if (!folder.empty() && ::access(candidate.c_str(), X_OK) == 0) return candidate;
   }
   return "";

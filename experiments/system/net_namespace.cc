@@ -84,7 +84,7 @@ std::string InChild(std::string (*action)()) {
   }
   write.Close();
   constexpr std::size_t kMaxAnswer = 4096;
-  const std::string answer = ReadDescriptor(read.get(), kMaxAnswer, "a child's answer");
+  std::string answer = ReadDescriptor(read.get(), kMaxAnswer, "a child's answer");
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

@@ -121,9 +121,7 @@ Process::Process(const Options& options) {
 }
 
 Process::Process(Process&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)),
-      output_(std::move(other.output_)),
-      end_(std::move(other.end_)) {}
+    : pid_(std::exchange(other.pid_, -1)), output_(std::move(other.output_)), end_(other.end_) {}
 
 Process::~Process() {
   if (pid_ < 0 || end_) return;

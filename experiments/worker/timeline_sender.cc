@@ -18,7 +18,8 @@ constexpr std::chrono::milliseconds kSendTimeout{1'000};
 
 std::unique_ptr<Timeline> MakeTimeline(const RunSpec& spec) {
   if (!spec.timeline) return std::make_unique<Timeline>();
-  const auto processes = static_cast<std::size_t>(spec.workers + spec.servers);
+  const auto processes =
+      static_cast<std::size_t>(spec.workers) + static_cast<std::size_t>(spec.servers);
   return std::make_unique<Timeline>(std::clamp(kSpansOfRun / processes, kFewestSpans, kMostSpans),
                                     spec.timeline_steps);
 }
@@ -34,7 +35,7 @@ void TimelineSender::ReadClock() noexcept {
     const ClockReading reading = client_.ReadClock();
     const std::lock_guard lock(mutex_);
     readings_.push_back(reading);
-  } catch (const std::exception&) {
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
     // The run goes on; the trace lists the other readings.
   }
 }

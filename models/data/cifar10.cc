@@ -13,7 +13,7 @@ namespace ringside {
 namespace {
 
 constexpr int kClasses = 10;
-constexpr std::size_t kPixels = 3 * 32 * 32;
+constexpr std::size_t kPixels = std::size_t{3} * 32 * 32;
 constexpr std::size_t kRecord = 1 + kPixels;
 constexpr std::array<ChannelNorm, 3> kNorms{
     ChannelNorm{.scale = 255, .mean = 0.4914, .deviation = 0.2470},

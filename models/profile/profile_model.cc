@@ -68,7 +68,7 @@ void ProfileModel::AddLayer(const ProfileLayer& layer, double share) {
 void ProfileModel::Bind(FlatSpace& space, const BucketPlan& plan) {
   space_ = &space;
   plan_ = &plan;
-  tracker_.emplace(space, plan);
+  tracker_ = std::make_unique<BucketTracker>(space, plan);
   FillRepeating(pattern_, 0, space.params());
 }
 

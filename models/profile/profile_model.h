@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -75,7 +76,7 @@ class ProfileModel : public Model, public EmulatedCompute {
   std::optional<Clock::time_point> forward_end_;
   const FlatSpace* space_ = nullptr;
   const BucketPlan* plan_ = nullptr;
-  std::optional<BucketTracker> tracker_;
+  std::unique_ptr<BucketTracker> tracker_;  // made by Bind
 };
 
 }  // namespace ringside

@@ -115,9 +115,10 @@ void ShardServer::Push(const PushInfo& push, PayloadPtr gradient, PendingReply& 
     const PushDecision verdict = consistency_->OnPush(push, shard_.version());
     pushed_ = true;
     counters_.bytes_received += push_bytes_;
-    waiting_[static_cast<std::size_t>(push.worker)] = Waiting{&reply, deadline, push};
+    Waiting& waiting = waiting_[static_cast<std::size_t>(push.worker)].emplace(
+        Waiting{.reply = &reply, .deadline = deadline, .push = push});
     try {
-      Use(push, verdict, std::move(gradient));
+      Use(waiting, verdict, std::move(gradient));
       answers = TakeAnswers(verdict.answer);
     } catch (...) {
       Break(push.worker);
@@ -127,15 +128,16 @@ void ShardServer::Push(const PushInfo& push, PayloadPtr gradient, PendingReply& 
   answers.SendAll();
 }
 
-void ShardServer::Use(const PushInfo& push, const PushDecision& verdict, PayloadPtr gradient) {
+void ShardServer::Use(Waiting& waiting, const PushDecision& verdict, PayloadPtr gradient) {
+  const PushInfo& push = waiting.push;
   if (!verdict.use_gradient) {
-    waiting_[static_cast<std::size_t>(push.worker)]->dropped = true;
+    waiting.dropped = true;
     ++counters_.dropped;
     return;
   }
   shard_.Contribute(verdict.order, std::move(gradient));
   contributors_.push_back(push.worker);
-  if (verdict.apply) return Apply(verdict, push.step);
+  if (verdict.apply) return Apply(*verdict.apply, verdict.scale, push.step);
   const ScopedSpan span(timeline_, SpanKind::kReduce, push.step, bucket_, kServerLane);
   shard_.AccumulateInOrder();
 }
@@ -150,7 +152,7 @@ void ShardServer::Break(int worker) {
 
 // Staleness is measured here, when the update is applied: the number of updates since the
 // parameters that each gradient was computed from.
-void ShardServer::Apply(const PushDecision& verdict, std::int64_t step) {
+void ShardServer::Apply(const Update& update, float scale, std::int64_t step) {
   for (const int worker : contributors_) {
     std::optional<Waiting>& waiting = waiting_[static_cast<std::size_t>(worker)];
     if (!waiting) continue;
@@ -159,7 +161,7 @@ void ShardServer::Apply(const PushDecision& verdict, std::int64_t step) {
   }
   contributors_.clear();
   const ScopedSpan span(timeline_, SpanKind::kApply, step, bucket_, kServerLane);
-  shard_.Apply(*verdict.apply, verdict.scale);
+  shard_.Apply(update, scale);
   ++counters_.updates;
 }
 

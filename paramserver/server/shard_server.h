@@ -131,9 +131,9 @@ class ShardServer {
 
   void RequireUsable() const;
   void RequireNoneWaiting(int worker) const;
-  void Use(const PushInfo& push, const PushDecision& verdict, PayloadPtr gradient);
+  void Use(Waiting& waiting, const PushDecision& verdict, PayloadPtr gradient);
   void Break(int worker);
-  void Apply(const PushDecision& verdict, std::int64_t step);
+  void Apply(const Update& update, float scale, std::int64_t step);
   AnswerQueue TakeAnswers(std::span<const int> workers);
 
   const int bucket_;

@@ -14,7 +14,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -200,7 +199,8 @@ void GrpcLink::Start(const PlanInfo& plan) {
   // The server listened before it published its address. So a connection that fails is tried again.
   context.set_wait_for_ready(true);
   Prepare(context);
-  std::optional<grpc::Status> outcome;
+  grpc::Status outcome;
+  bool ended = false;  // guarded by mutex_, as the outcome is
   TsanHandoff handoff;
   handoff.Pass();
   connections_.front().stub().UnaryCall(&context, kStartMethod, {}, &request, &reply,
@@ -208,11 +208,12 @@ void GrpcLink::Start(const PlanInfo& plan) {
                                           handoff.Take();
                                           const std::lock_guard lock(mutex_);
                                           outcome = std::move(status);
+                                          ended = true;
                                           changed_.notify_all();
                                         });
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return outcome.has_value(); });  // the call has a deadline
-  if (!outcome->ok()) throw ErrorOf("start", *outcome);
+  changed_.wait(lock, [&] { return ended; });  // the call has a deadline
+  if (!outcome.ok()) throw ErrorOf("start", outcome);
 }
 
 void GrpcLink::Call(const FrameHeader& header, const CallFloats& floats, CallObserver& observer) {

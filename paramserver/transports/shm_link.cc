@@ -38,7 +38,7 @@ class ShmLink : public ServerLink {
   struct Pending {
     FrameHeader header;
     std::span<std::byte> in;
-    CallObserver* observer = nullptr;  // null: Start waits for `started_`
+    CallObserver* observer = nullptr;  // null: Start waits for the end
     MemoryRegion own{};                // of spans outside the space: what goes out, then what comes
   };
   /// A slot for a call, used again and again.
@@ -74,10 +74,11 @@ class ShmLink : public ServerLink {
   std::string packet_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Slot> slots_;                          // guarded by mutex_
-  std::vector<std::uint32_t> free_slots_;            // guarded by mutex_
-  bool lost_ = false;                                // guarded by mutex_: nothing is read any more
-  std::optional<std::optional<CommError>> started_;  // guarded by mutex_: outcome of Start
+  std::vector<Slot> slots_;                 // guarded by mutex_
+  std::vector<std::uint32_t> free_slots_;   // guarded by mutex_
+  bool lost_ = false;                       // guarded by mutex_: nothing is read any more
+  bool started_ = false;                    // guarded by mutex_: Start has its outcome
+  std::optional<CommError> start_failure_;  // guarded by mutex_
   std::jthread reader_;
 };
 
@@ -124,11 +125,10 @@ void ShmLink::Start(const PlanInfo& plan) {
   header.payload_bytes = message.size();
   SendCall({.header = header, .in = {}}, Bytes(message), {.out = std::nullopt, .in = 0});
   std::unique_lock lock(mutex_);
-  const bool done =
-      changed_.wait_for(lock, timeout_ + kAnswerGrace, [this] { return started_.has_value(); });
+  const bool done = changed_.wait_for(lock, timeout_ + kAnswerGrace, [this] { return started_; });
   if (!done) throw CommError(name_, "start", "there was no answer in time");
-  const std::optional<CommError> error = *std::exchange(started_, std::nullopt);
-  if (error) throw CommError(*error);
+  started_ = false;
+  if (start_failure_) throw CommError(*start_failure_);
 }
 
 void ShmLink::Call(const FrameHeader& header, const CallFloats& floats, CallObserver& observer) {
@@ -264,7 +264,8 @@ void ShmLink::Fail(Pending& call, const CommError& error) {
 
 void ShmLink::Started(std::optional<CommError> outcome) {
   const std::lock_guard lock(mutex_);
-  started_.emplace(std::move(outcome));
+  started_ = true;
+  start_failure_ = std::move(outcome);
   changed_.notify_all();
 }
 
@@ -273,8 +274,9 @@ void ShmLink::Lost() {
   {
     const std::lock_guard lock(mutex_);
     for (std::uint32_t index = 0; index < slots_.size(); ++index) {
-      if (!slots_[index].call) continue;
-      calls.push_back(std::move(*std::exchange(slots_[index].call, std::nullopt)));
+      std::optional<Pending> call = std::exchange(slots_[index].call, std::nullopt);
+      if (!call) continue;
+      calls.push_back(*std::move(call));
       free_slots_.push_back(index);
     }
   }

@@ -35,12 +35,11 @@ struct Half {
 
 std::array<Half, 2> Split(int rank, int world, std::size_t element_bytes,
                           std::span<std::byte> data) {
-  auto [first, second] = DoubleTree(rank, world);
+  const auto [first, second] = DoubleTree(rank, world);
   const std::size_t elements = data.size() / element_bytes;
   const std::size_t middle =
       data.size() < kLeastToSplit ? data.size() : (elements + 1) / 2 * element_bytes;
-  return {Half{std::move(first), data.first(middle)},
-          Half{std::move(second), data.subspan(middle)}};
+  return {Half{first, data.first(middle)}, Half{second, data.subspan(middle)}};
 }
 
 void Up(Links& links, const Half& half, std::size_t index, std::span<std::byte> scratch) {

@@ -26,7 +26,8 @@ void ReportMissingPeer(Store& store, const std::string& prefix, const std::strin
                        const std::string& suspect) {
   try {
     store.Set(KeyOf(prefix, reporter), suspect);
-  } catch (const CommError&) {  // the store is gone
+  } catch (const CommError&) {  // NOLINT(bugprone-empty-catch)
+                                // The store is gone.
   }
 }
 

@@ -195,7 +195,9 @@ void AllReduceStrategy::SumInOrder() {
     failure_.Check();  // a failure of the caller's thread
     AgreeOnNext(lock);
     if (next_ && slots_[*next_].phase == Phase::kSubmitted) {
-      SumNext(lock);
+      const std::size_t index = *next_;
+      next_.reset();
+      SumSlot(index, lock);
     } else if (!summed_.empty()) {
       ApplyOne(lock, kCommunicationLane);
     } else if (!ending_) {
@@ -240,8 +242,7 @@ std::size_t AllReduceStrategy::BroadcastLeaderChoice(std::size_t mine) {
   return named;
 }
 
-void AllReduceStrategy::SumNext(std::unique_lock<std::mutex>& lock) {
-  const std::size_t index = *std::exchange(next_, std::nullopt);
+void AllReduceStrategy::SumSlot(std::size_t index, std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   Sum(slots_[index]);
   lock.lock();

@@ -108,7 +108,7 @@ class AllReduceStrategy : public Strategy {
   /// Runs `operation` and records the bytes that it moved.
   template <typename Call>
   void Counted(const Call& operation);
-  void SumNext(std::unique_lock<std::mutex>& lock);
+  void SumSlot(std::size_t index, std::unique_lock<std::mutex>& lock);
   void Sum(const Slot& slot);
 
   StrategyContext context_;

@@ -1,7 +1,6 @@
 // The table entries whose workers step alone between sums over the ring.
+#include <initializer_list>
 #include <memory>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "ringside/ring/algorithms/ring_algorithms.h"
@@ -24,16 +23,17 @@ std::unique_ptr<Strategy> Make(const StrategyContext& context) {
 }
 
 template <typename Rule>
-StrategyEntry Entry(std::string name, std::string summary, std::vector<OptionDeclaration> options) {
+StrategyEntry Entry(const char* name, const char* summary,
+                    std::initializer_list<OptionDeclaration> options) {
   return {
-      .name = std::move(name),
-      .summary = std::move(summary),
+      .name = name,
+      .summary = summary,
       .traits = {.family = Family::kRing,
                  .topology = Topology::kRing,
                  .agreement = Agreement::kPeriodic},
       .make = Make<Rule>,
       .bound = PeriodicRingCost,
-      .options = std::move(options),
+      .options = options,
       .rejected_keys =
           {{"codec",
             "codecs encode the gradient of a step; parameters after many steps are averaged as "

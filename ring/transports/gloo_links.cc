@@ -95,7 +95,7 @@ class GlooLinks : public CountingLinks {
     std::unique_ptr<gloo::transport::Buffer> in;
   };
 
-  gloo::transport::Pair& pair(int peer) { return *context_->getPair(peer); }
+  gloo::transport::Pair& PairOf(int peer) { return *context_->getPair(peer); }
   void Publish(const GlooLinksOptions& options, std::span<const int> peers);
   /// Returns when all ranks have published their addresses.
   void AwaitAll(const GlooLinksOptions& options, const Deadline& deadline) const;
@@ -151,8 +151,8 @@ void GlooLinks::ConnectTo(int peer, const GlooLinksOptions& options, const Deadl
   const std::string key = fmt::format("{}/{}-{}", options.prefix, peer, options.world.rank);
   const std::vector<std::byte> bytes = FromHex(options.store.Get(key, published));
   const auto* chars = reinterpret_cast<const char*>(bytes.data());
-  const ConnectWatchdog watchdog(connected, [&] { pair(peer).close(); });
-  pair(peer).connect({chars, chars + bytes.size()});
+  const ConnectWatchdog watchdog(connected, [&] { PairOf(peer).close(); });
+  PairOf(peer).connect({chars, chars + bytes.size()});
   if (connected.expired()) throw InternalError("it did not connect in time");
 }
 
@@ -171,9 +171,9 @@ void GlooLinks::Connect(const GlooLinksOptions& options, std::span<const int> pe
   }
   channels_.resize(static_cast<std::size_t>(options.world.workers));
   for (const int peer : peers) {
-    pair(peer).setSync(true, false);
-    channels_[static_cast<std::size_t>(peer)] = {pair(peer).createSendBuffer(kSlot, nullptr, 0),
-                                                 pair(peer).createRecvBuffer(kSlot, nullptr, 0)};
+    PairOf(peer).setSync(true, false);
+    channels_[static_cast<std::size_t>(peer)] = {PairOf(peer).createSendBuffer(kSlot, nullptr, 0),
+                                                 PairOf(peer).createRecvBuffer(kSlot, nullptr, 0)};
   }
 }
 

@@ -9,6 +9,7 @@
 #include "ringside/common/codec/codec_table.h"
 #include "ringside/ring/collectives/link_collective_entry.h"
 #include "ringside/ring/strategies/all_reduce_entry.h"
+#include "tests/common/numbers.h"
 #include "tests/common/thread_ranks.h"
 
 namespace ringside {
@@ -69,7 +70,7 @@ TEST_P(AddACollectiveTest, TheStrategyOfAnExampleTrainsLikeOneWorker) {
     for (int b = 0; b < plan.buckets(); ++b) strategy->Await(MakeBucket(space, plan, b, kSteps));
     strategy->Stop();
 
-    const auto sum = static_cast<float>(workers * (workers + 1) / 2);
+    const float sum = SumUpTo(workers);
     for (const float value : space.params()) EXPECT_EQ(value, 8.0F - 0.5F * kSteps * sum);
   });
 }

@@ -154,7 +154,7 @@ class Worker {
     std::vector<int> order(static_cast<std::size_t>(plan_.buckets()));
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(),
-                 std::mt19937(static_cast<unsigned>(world_.rank * 100 + step)));
+                 std::mt19937(static_cast<unsigned>(std::int64_t{world_.rank} * 100 + step)));
     for (const int bucket : order) strategy_->Submit(MakeBucket(space_, plan_, bucket, step));
   }
 

@@ -1,14 +1,13 @@
 #include "ringside/experiments/job/launcher/externally_launched_rank.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <optional>
 
 #include "ringside/common/core/errors.h"
 #include "ringside/common/security/secrets.h"
-#include "ringside/experiments/job/launcher/emulated_hosts.h"
 #include "ringside/experiments/job/launcher/job_controller.h"
+#include "ringside/experiments/job/launcher/make_member_setup.h"
 #include "ringside/experiments/job/launcher/rank_agent.h"
 #include "ringside/experiments/job/launcher/rendezvous_file.h"
 #include "ringside/experiments/spec/catalog.h"
@@ -133,23 +132,8 @@ class ExternallyLaunchedRank {
   }
 
   MemberSetup MakeSetup(const Member& who) const {
-    const ServerLayout layout = LayoutServers(spec_);
-    MemberSetup setup;
-    setup.who = who;
-    setup.world = {.rank = who.index,
-                   .workers = spec_.workers,
-                   .servers = layout.total(),
-                   .colocated_servers = layout.colocated,
-                   .local_rank = ranks_.local_rank,
-                   .local_workers = ranks_.local_workers,
-                   .host = HostName(address_)};
-    AssignWorkersToHosts(setup.world, spec_.hosts);
-    setup.address = address_;
-    setup.parent_pid = ::getpid();
-    setup.bundle_dir = options_.bundle_dir;
-    setup.spec = spec_;
-    setup.bench = options_.bench;
-    return setup;
+    return MakeMemberSetup(spec_, options_, who, address_,
+                           {ranks_.local_rank, ranks_.local_workers});
   }
 
   /// The members that rank 0 starts: its worker, and the dedicated servers without agents.

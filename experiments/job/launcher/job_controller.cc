@@ -136,7 +136,7 @@ void JobController::StartMembers() {
 }
 
 void JobController::Watch() {
-  while (!status_) {
+  while (!decided_) {
     children_.Poll(kTick, plan_.signals->fd());
     RenewLeasesAfterOwnPause();
     TakeRows();
@@ -166,7 +166,8 @@ void JobController::RenewLeasesAfterOwnPause() {
 
 void JobController::Decide(JobStatus status, const std::string& error,
                            std::optional<FailureKind> kind) {
-  if (status_) return;
+  if (decided_) return;
+  decided_ = true;
   status_ = status;
   error_ = error;
   failure_ = kind;
@@ -181,7 +182,8 @@ void JobController::DecideComplete() {
   bool completed = true;
   for (int rank = 0; rank < spec_.workers; ++rank) {
     const auto record = job_state_.Record({Role::kWorker, rank});
-    completed = completed && nlohmann::json::parse(record->report).at("completed").get<bool>();
+    completed =
+        completed && record && nlohmann::json::parse(record->report).at("completed").get<bool>();
   }
   if (completed) {
     Decide(JobStatus::kDone, "");
@@ -227,12 +229,12 @@ void JobController::TakeEnds() {
 void JobController::WatchStarter() {
   if (starter_ == nullptr) return;
   if (job_state_.Missing().empty()) starter_->RemoveSetup();
-  if (!starter_->Poll()) return;
+  const std::optional<ProcessEnd>& end = starter_->Poll();
+  if (!end) return;
   if (job_state_.Complete() || !job_state_.failures().empty()) return;
   Decide(JobStatus::kFailed,
          fmt::format("mpirun (pid {}) {} while the workers were running; its output is in {}",
-                     starter_->pid(), starter_->Poll()->Text(),
-                     options_.bundle_dir + "/logs/mpirun.log"));
+                     starter_->pid(), end->Text(), options_.bundle_dir + "/logs/mpirun.log"));
 }
 
 void JobController::TakeLost() {
@@ -240,6 +242,7 @@ void JobController::TakeLost() {
     if (std::ranges::find(reported_lost_, who) != reported_lost_.end()) continue;
     reported_lost_.push_back(who);
     const auto record = job_state_.Record(who);
+    if (!record) continue;
     job_state_.AddFailure(
         {who, FailureKind::kLost,
          fmt::format("(pid {} on {}) is lost: no heartbeat for 5 s", record->pid, record->host)});
@@ -304,11 +307,11 @@ void JobController::ShowProgress() {
 void JobController::EndAll() {
   try {
     job_state_.Set(kOutcomeKey,
-                   Text({{"status", static_cast<int>(*status_)},
+                   Text({{"status", static_cast<int>(status_)},
                          {"error", error_},
                          {"failure", failure_ ? nlohmann::json(static_cast<int>(*failure_))
                                               : nlohmann::json()}}));
-  } catch (const CommError&) {
+  } catch (const CommError&) {  // NOLINT(bugprone-empty-catch)
     // The store is full. Agents get the reason with the answer to their next heartbeat.
   }
   if (status_ != JobStatus::kDone) job_state_.Abort(error_);
@@ -337,7 +340,7 @@ JobOutcome JobController::Finish() {
   record.critical_path = CriticalPathOf(record, traces);
   WriteTimeline(record, traces, options_.bundle_dir,
                 [this](const std::string& text) { console_.Print("warning: " + text); });
-  JobOutcome outcome{*status_, error_, options_.bench ? BenchSummary(record) : MakeSummary(record),
+  JobOutcome outcome{status_, error_, options_.bench ? BenchSummary(record) : MakeSummary(record),
                      failure_};
   if (!options_.bench) options_.origin.AddTo(outcome.summary);
   try {
@@ -363,7 +366,7 @@ JobOutcome JobController::Finish() {
 RunRecord JobController::MakeRecord() const {
   RunRecord record;
   record.spec = spec_;
-  record.status = JobStatusName(*status_);
+  record.status = JobStatusName(status_);
   record.error = error_;
   record.started = started_;
   record.ended = UtcNow();

@@ -106,7 +106,8 @@ class JobController {
   std::vector<Member> reported_lost_;
   std::optional<Clock::time_point> decide_at_;
   Clock::time_point last_round_ = Clock::now();
-  std::optional<JobStatus> status_;
+  bool decided_ = false;
+  JobStatus status_ = JobStatus::kFailed;
   std::string error_;
   std::string storage_error_;  // why something is missing from the bundle
   std::optional<FailureKind> failure_;

@@ -35,15 +35,15 @@ RankAgent::RankAgent(MemberSetup setup, const JobOptions& options)
 JobOutcome RankAgent::Run() {
   Join();
   StartChild();
-  Watch();
+  JobOutcome outcome = Watch();
   children_.EndAll(kTermGrace);
   heartbeat_.reset();
   try {
     client_.Leave();
-  } catch (const Error&) {
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch)
     // The host is gone, or has already learned of this agent's failure.
   }
-  return *outcome_;
+  return outcome;
 }
 
 void RankAgent::Join() {
@@ -70,31 +70,30 @@ void RankAgent::StartChild() {
   }
 }
 
-bool RankAgent::JobHasEnded() const {
+std::optional<std::string> RankAgent::EndOfJob() const {
   const std::lock_guard lock(mutex_);
-  return job_ended_.has_value();
+  return job_ended_;
 }
 
-void RankAgent::Watch() {
-  while (!outcome_) {
+JobOutcome RankAgent::Watch() {
+  while (true) {
     children_.Poll(kTick, signals_.fd());
-    TakeSignals();
+    const bool killed = KillRequested();
     TakeEnds();
-    if (JobHasEnded()) {
-      outcome_ = AskOutcome(Deadline::After(kOutcomeTimeout));
-      const std::lock_guard lock(mutex_);
-      if (!outcome_) outcome_ = JobOutcome{JobStatus::kFailed, *job_ended_, nullptr};
-    } else if (children_.all_ended() && !outcome_) {
-      outcome_ = AskOutcome(Deadline::After(kOutcomePoll));
+    if (const auto reason = EndOfJob()) {
+      return AskOutcome(Deadline::After(kOutcomeTimeout))
+          .value_or(JobOutcome{JobStatus::kFailed, *reason, nullptr});
     }
+    if (killed) return {JobStatus::kInterrupted, "interrupted: killed", nullptr};
+    if (!children_.all_ended()) continue;
+    if (auto outcome = AskOutcome(Deadline::After(kOutcomePoll))) return *std::move(outcome);
   }
 }
 
-void RankAgent::TakeSignals() {
+bool RankAgent::KillRequested() {
   int count = signals_.Take();
   if (count > 0 && !wants_drain_.exchange(true)) --count;
-  if (count == 0) return;
-  outcome_ = JobOutcome{JobStatus::kInterrupted, "interrupted: killed", nullptr};
+  return count > 0;
 }
 
 void RankAgent::TakeEnds() {

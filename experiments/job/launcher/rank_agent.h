@@ -33,10 +33,12 @@ class RankAgent {
  private:
   void Join();
   void StartChild();
-  void Watch();
-  void TakeSignals();
+  JobOutcome Watch();
+  /// Takes the signals. The first one asks the job to drain. Returns true at the second.
+  bool KillRequested();
   void TakeEnds();
-  bool JobHasEnded() const;
+  /// Why the job has ended, once it has.
+  std::optional<std::string> EndOfJob() const;
   /// Waits for the host's outcome until the deadline.
   std::optional<JobOutcome> AskOutcome(const Deadline& deadline);
 
@@ -49,7 +51,6 @@ class RankAgent {
   DrainBarrier drain_barrier_{0};
   HeartbeatBuffer buffer_;
   std::atomic<bool> wants_drain_{false};
-  std::optional<JobOutcome> outcome_;
 
   mutable std::mutex mutex_;
   std::optional<std::string> job_ended_;  // guarded by mutex_

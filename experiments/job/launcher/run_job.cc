@@ -1,13 +1,10 @@
 #include "ringside/experiments/job/launcher/run_job.h"
 
-#include <unistd.h>
-
 #include "ringside/common/core/errors.h"
 #include "ringside/common/security/secrets.h"
-#include "ringside/experiments/job/launcher/emulated_hosts.h"
 #include "ringside/experiments/job/launcher/emulated_network.h"
 #include "ringside/experiments/job/launcher/job_controller.h"
-#include "ringside/experiments/job/processes/member_setup.h"
+#include "ringside/experiments/job/launcher/make_member_setup.h"
 #include "ringside/experiments/lab/emulation_support.h"
 #include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/spec/server_layout.h"
@@ -15,26 +12,6 @@
 
 namespace ringside {
 namespace {
-
-MemberSetup MakeSetup(const RunSpec& spec, const JobOptions& options, const Member& who) {
-  const ServerLayout layout = LayoutServers(spec);
-  MemberSetup setup;
-  setup.who = who;
-  setup.world = {.rank = who.index,
-                 .workers = spec.workers,
-                 .servers = layout.total(),
-                 .colocated_servers = layout.colocated,
-                 .local_rank = who.index,
-                 .local_workers = spec.workers,
-                 .host = HostName(options.address)};
-  AssignWorkersToHosts(setup.world, spec.hosts);
-  setup.address = options.address;
-  setup.parent_pid = ::getpid();
-  setup.bundle_dir = options.bundle_dir;
-  setup.spec = spec;
-  setup.bench = options.bench;
-  return setup;
-}
 
 /// Thrown when a signal comes while the network is being built.
 class InterruptedBefore : public Error {
@@ -71,17 +48,20 @@ JobControllerPlan PlanHere(const RunSpec& spec, const JobOptions& options) {
     plan.interrupted = true;
     return plan;
   }
+  const auto setup_of = [&](const Member& who) {
+    return MakeMemberSetup(spec, options, who, options.address, {who.index, spec.workers});
+  };
   const StrategyEntry* entry = spec.catalog().FindStrategy(spec.strategy);
   if (entry != nullptr && entry->traits.ranks == Ranks::kMpiProcesses) {
     plan.agents = spec.workers;
-    plan.mpirun = MakeSetup(spec, options, {Role::kWorker, 0});
+    plan.mpirun = setup_of({Role::kWorker, 0});
     return plan;
   }
   for (int index = 0; index < LayoutServers(spec).dedicated; ++index) {
-    plan.local.push_back(MakeSetup(spec, options, {Role::kServer, index}));
+    plan.local.push_back(setup_of({Role::kServer, index}));
   }
   for (int rank = 0; rank < spec.workers; ++rank) {
-    plan.local.push_back(MakeSetup(spec, options, {Role::kWorker, rank}));
+    plan.local.push_back(setup_of({Role::kWorker, rank}));
   }
   if (plan.network != nullptr) {
     plan.coordinator.socket_path = plan.network->socket_path();

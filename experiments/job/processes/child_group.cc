@@ -83,9 +83,11 @@ void ChildGroup::Poll(std::chrono::milliseconds wait, int fd) {
 std::vector<ChildGroup::End> ChildGroup::TakeEnds() {
   std::vector<End> ends;
   for (const auto& child : children_) {
-    if (child->end_taken || !child->process.Poll()) continue;
+    if (child->end_taken) continue;
+    const std::optional<ProcessEnd>& end = child->process.Poll();
+    if (!end) continue;
     child->end_taken = true;
-    ends.push_back({child->who, child->process.pid(), *child->process.Poll()});
+    ends.push_back({child->who, child->process.pid(), *end});
   }
   return ends;
 }

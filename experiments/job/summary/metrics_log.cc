@@ -1,5 +1,7 @@
 #include "ringside/experiments/job/summary/metrics_log.h"
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -49,9 +51,8 @@ nlohmann::ordered_json EvaluationLine(const HashedEvaluation& evaluation) {
 
 MetricsLog::MetricsLog(const std::string& directory, int workers) {
   for (int rank = 0; rank < workers; ++rank) {
-    const std::string name =
-        rank == 0 ? "metrics.jsonl" : "metrics-rank-" + std::to_string(rank) + ".jsonl";
-    const std::string path = directory + "/" + name;
+    const std::string path = rank == 0 ? fmt::format("{}/metrics.jsonl", directory)
+                                       : fmt::format("{}/metrics-rank-{}.jsonl", directory, rank);
     files_.push_back({path, std::ofstream(path, std::ios::trunc)});
     if (!files_.back().stream) Throw(path, "create the file");
   }

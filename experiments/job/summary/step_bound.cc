@@ -12,10 +12,6 @@
 namespace ringside {
 namespace {
 
-NetworkPlan PlanOf(const RunSpec& spec) {
-  return PlanNetwork(*spec.network, spec.workers, LayoutServers(spec).dedicated, spec.hosts);
-}
-
 CostInput InputOf(const RunSpec& spec, int hosts, double gradient_bytes, double parameter_bytes) {
   CostInput input;
   input.workers = spec.workers;
@@ -148,7 +144,8 @@ void AddTime(const StrategyEntry& entry, const RunSpec& spec, const CostInput& i
              StepBound& bound) {
   double seconds = bound.cost.seconds;
   if (spec.network && UsesLinks(entry, spec)) {
-    const NetworkPlan plan = PlanOf(spec);
+    const NetworkPlan plan =
+        PlanNetwork(*spec.network, spec.workers, LayoutServers(spec).dedicated, spec.hosts);
     if (!FormulaKnowsHosts(entry, spec, plan, input)) {
       bound.missing = "no formula counts processes that share a host's link";
       return;

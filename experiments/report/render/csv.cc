@@ -26,7 +26,7 @@ bool IsFormula(const std::string& text) {
 }  // namespace
 
 std::string CsvText(const std::string& text) {
-  const std::string safe = IsFormula(text) ? '\'' + text : text;
+  std::string safe = IsFormula(text) ? '\'' + text : text;
   if (safe.find_first_of(",\"\r\n") == std::string::npos) return safe;
   std::string out = "\"";
   for (const char c : safe) out += c == '"' ? std::string("\"\"") : std::string(1, c);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 
 #include "ringside/common/core/deadline.h"
@@ -47,12 +48,13 @@ ScriptResult RunScript(const std::string& python, const std::string& report_json
        .secret_input = std::string(script.begin(), script.end())});
   const Deadline deadline = Deadline::After(kTimeLimit);
   ScriptResult result;
-  while (!process.Poll()) {
+  std::optional<ProcessEnd> end;
+  while (!(end = process.Poll())) {
     Read(process, result.output);
     if (deadline.expired()) throw Error("the figures took longer than ten minutes");
   }
   Read(process, result.output);
-  result.end = *process.Poll();
+  result.end = *end;
   return result;
 }
 

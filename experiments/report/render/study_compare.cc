@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/report/render/study_render.h"
@@ -37,7 +38,8 @@ std::string LabelOf(const StudyCell& cell) {
 std::vector<double> ValuesOf(const StudyCell& cell, std::optional<double> StudyRun::*number) {
   std::vector<double> values;
   for (const StudyRun& run : cell.results) {
-    if (run.status == "done" && run.*number) values.push_back(*(run.*number));
+    const std::optional<double>& value = run.*number;
+    if (run.status == "done" && value) values.push_back(*value);
   }
   return values;
 }

@@ -35,10 +35,11 @@ LinkShares SharesOf(const StudyCell& cell) {
     double slowest_here = std::numeric_limits<double>::infinity();
     for (const StudyLink& link : run.links) {
       // Not judged: with one connection the capacity of such a link cannot be measured.
-      if (!link.ok || link.expected_bytes_per_s.value_or(0) <= 0) continue;
+      const double expected = link.expected_bytes_per_s.value_or(0);
+      if (!link.ok || expected <= 0) continue;
       for (const auto& measured : {link.sent_bytes_per_s, link.received_bytes_per_s}) {
         if (!measured || *measured <= 0) continue;
-        const double share = *measured / *link.expected_bytes_per_s;
+        const double share = *measured / expected;
         slowest_here = std::min(slowest_here, share);
         shares.fastest = std::max(shares.fastest, share);
       }
@@ -52,8 +53,9 @@ LinkShares SharesOf(const StudyCell& cell) {
 /// The mean step from samples and time. The median of each step's slowest worker hides a part of
 /// it.
 std::optional<double> StepMsByThroughput(const StudyCell& cell) {
-  if (cell.samples_per_s.value_or(0) <= 0 || cell.global_batch <= 0) return std::nullopt;
-  return 1000 * static_cast<double>(cell.global_batch) / *cell.samples_per_s;
+  const double samples_per_s = cell.samples_per_s.value_or(0);
+  if (samples_per_s <= 0 || cell.global_batch <= 0) return std::nullopt;
+  return 1000 * static_cast<double>(cell.global_batch) / samples_per_s;
 }
 
 const ConfidenceInterval* IntervalOf(const StudyCell& cell) {
@@ -68,8 +70,11 @@ std::string MsText(double ms) {
 /// Collects the causes of the time above a bound.
 class Above {
  public:
-  explicit Above(const StudyCell& cell)
-      : cell_(cell), bound_ms_(*cell.bound_ms), left_ms_((*cell.bound_ratio - 1) * bound_ms_) {}
+  Above(const StudyCell& cell, double bound_ms, double ratio)
+      : cell_(cell),
+        bound_ms_(bound_ms),
+        step_ms_(ratio * bound_ms),
+        left_ms_(step_ms_ - bound_ms) {}
 
   BoundExplanation Explain() {
     AddInterval();
@@ -160,7 +165,7 @@ class Above {
     const std::optional<double> mean = StepMsByThroughput(cell_);
     if (!mean || injected > 0) return;
     AddMs("a step counts with its slowest worker, which is not always the same; over the mean",
-          *cell_.bound_ratio * bound_ms_ - *mean);
+          step_ms_ - *mean);
   }
 
   void AddParts() {
@@ -179,12 +184,13 @@ class Above {
   }
 
   void AddCores() {
-    if (cell_.cores_busy.value_or(0) < kCoresBusy) return;
+    const double busy = cell_.cores_busy.value_or(0);
+    if (busy < kCoresBusy) return;
     const StudyRun* run = AnyDone();
     const bool done = run != nullptr;
     AddWhole(fmt::format(
         "the machine's {}cores were {:.0f} % busy{}: the processor limits the emulation",
-        done && run->cores ? fmt::format("{} ", *run->cores) : "", *cell_.cores_busy * 100,
+        done && run->cores ? fmt::format("{} ", *run->cores) : "", busy * 100,
         done ? OwnShare(*run) : ""));
   }
 
@@ -210,13 +216,13 @@ class Above {
 
   const StudyCell& cell_;
   const double bound_ms_;
+  const double step_ms_;
   double left_ms_;      // above the bound, not yet explained
   bool whole_ = false;  // one cause explains all of it
   std::vector<std::string> texts_;
 };
 
-BoundExplanation ExplainBelow(const StudyCell& cell) {
-  const double ratio = *cell.bound_ratio;
+BoundExplanation ExplainBelow(const StudyCell& cell, double bound_ms, double ratio) {
   std::vector<std::string> texts;
   if (const ConfidenceInterval* interval = IntervalOf(cell); interval && interval->high >= 1) {
     texts.push_back(
@@ -229,11 +235,11 @@ BoundExplanation ExplainBelow(const StudyCell& cell) {
         fmt::format("links carried up to {:.1f} % of what the bound assumes", links.fastest * 100));
   }
   const std::optional<double> mean = StepMsByThroughput(cell);
-  if (mean && *mean >= *cell.bound_ms) {
+  if (mean && *mean >= bound_ms) {
     texts.push_back(
         fmt::format("the median step is a short one: by samples and time the mean is "
                     "{:.2f} of the bound",
-                    *mean / *cell.bound_ms));
+                    *mean / bound_ms));
   }
   if (texts.empty()) return {kUnexplained, false};
   return {fmt::format("{}", fmt::join(texts, "; ")), true};
@@ -242,12 +248,14 @@ BoundExplanation ExplainBelow(const StudyCell& cell) {
 }  // namespace
 
 BoundExplanation ExplainBound(const StudyCell& cell) {
-  if (!cell.bound_ratio || cell.bound_ms.value_or(0) <= 0) {
+  const double bound_ms = cell.bound_ms.value_or(0);
+  if (!cell.bound_ratio || bound_ms <= 0) {
     if (cell.bound_missing.empty()) return {};
     return {"no bound: " + cell.bound_missing, true};
   }
-  if (*cell.bound_ratio > kAboveBound) return Above(cell).Explain();
-  if (*cell.bound_ratio < kBelowBound) return ExplainBelow(cell);
+  const double ratio = *cell.bound_ratio;
+  if (ratio > kAboveBound) return Above(cell, bound_ms, ratio).Explain();
+  if (ratio < kBelowBound) return ExplainBelow(cell, bound_ms, ratio);
   return {};
 }
 

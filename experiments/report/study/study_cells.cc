@@ -110,7 +110,8 @@ bool IsDone(const StudyRun& run) { return run.status == "done"; }
 std::vector<double> ValuesOf(const StudyCell& cell, std::optional<double> StudyRun::*number) {
   std::vector<double> values;
   for (const StudyRun& run : cell.results) {
-    if (IsDone(run) && run.*number) values.push_back(*(run.*number));
+    const std::optional<double>& value = run.*number;
+    if (IsDone(run) && value) values.push_back(*value);
   }
   return values;
 }
@@ -192,24 +193,25 @@ void AddBoundFlag(StudyCell& cell) {
 }
 
 // The best single worker of the same workload. A speed-up needs a baseline that people would really
-// use, and must name it.
 // use, and names it.
 std::map<Workload, const StudyCell*> Baselines(const std::vector<StudyCell>& cells) {
   std::map<Workload, const StudyCell*> baselines;
   for (const StudyCell& cell : cells) {
-    if (cell.workers != 1 || cell.samples_per_s.value_or(0) <= 0) continue;
+    const double rate = cell.samples_per_s.value_or(0);
+    if (cell.workers != 1 || rate <= 0) continue;
     const StudyCell*& best = baselines[SharedKeys(cell, false)];
-    if (best == nullptr || *cell.samples_per_s > *best->samples_per_s) best = &cell;
+    if (best == nullptr || rate > best->samples_per_s.value_or(0)) best = &cell;
   }
   return baselines;
 }
 
-void AddSpeedup(const StudyCell& baseline, StudyCell& cell) {
+/// `speedup`: over the baseline.
+void AddSpeedup(const StudyCell& baseline, double speedup, StudyCell& cell) {
   const double workers = cell.workers;
   cell.baseline = baseline.strategy + ", 1 worker";
-  cell.speedup = *cell.samples_per_s / *baseline.samples_per_s;
-  cell.efficiency = *cell.speedup / workers;
-  cell.serial_fraction = KarpFlatt(*cell.speedup, workers);
+  cell.speedup = speedup;
+  cell.efficiency = speedup / workers;
+  cell.serial_fraction = KarpFlatt(speedup, workers);
   if (&cell == &baseline) return;
   const auto interval = CompareCells(cell, baseline, &StudyRun::samples_per_s).interval;
   if (!interval) return;
@@ -227,7 +229,8 @@ std::map<RunKey, double> ByRepetition(const StudyCell& cell,
                                       std::optional<double> StudyRun::*number) {
   std::map<RunKey, double> values;
   for (const StudyRun& run : cell.results) {
-    if (IsDone(run) && run.*number) values[{run.repetition, run.seed}] = *(run.*number);
+    const std::optional<double>& value = run.*number;
+    if (IsDone(run) && value) values[{run.repetition, run.seed}] = *value;
   }
   return values;
 }
@@ -280,7 +283,8 @@ void AddSpeedups(std::vector<StudyCell>& cells) {
   for (StudyCell& cell : cells) {
     const auto baseline = baselines.find(SharedKeys(cell, false));
     if (baseline == baselines.end() || !cell.samples_per_s) continue;
-    AddSpeedup(*baseline->second, cell);
+    const double one_worker = baseline->second->samples_per_s.value_or(0);  // more than 0
+    AddSpeedup(*baseline->second, *cell.samples_per_s / one_worker, cell);
   }
 }
 

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <tuple>
+#include <utility>
 
 #include "ringside/experiments/report/study/study_cells.h"
 #include "ringside/experiments/report/study/study_scaling.h"
@@ -27,7 +30,7 @@ bool HasPlainServers(const StudyCell& cell) {
 }
 /// True for a ring that sums at every step.
 bool IsRing(const StudyCell& cell) {
-  return cell.synchronous && cell.traits->topology == Topology::kRing;
+  return cell.synchronous && cell.traits && cell.traits->topology == Topology::kRing;
 }
 bool IsServer(const StudyCell& cell) { return cell.synchronous && HasPlainServers(cell); }
 bool IsRelaxedServer(const StudyCell& cell) { return !cell.synchronous && HasPlainServers(cell); }
@@ -256,14 +259,19 @@ void AddStaleness(const std::vector<StudyCell>& cells, std::vector<Claim>& claim
 
 /// From the pairs of runs of the same repetition and seed.
 std::vector<double> AccuracyDifferences(const StudyCell& a, const StudyCell& b) {
+  const auto by_repetition = [](const StudyCell& cell) {
+    std::map<std::pair<int, std::uint64_t>, double> accuracies;
+    for (const StudyRun& run : cell.results) {
+      if (run.status != "done" || !run.accuracy) continue;
+      accuracies.try_emplace({run.repetition, run.seed}, *run.accuracy);
+    }
+    return accuracies;
+  };
+  const auto partners = by_repetition(b);
   std::vector<double> differences;
-  for (const StudyRun& run : a.results) {
-    const auto partner = std::ranges::find_if(b.results, [&](const StudyRun& other) {
-      return other.status == "done" && other.accuracy && other.seed == run.seed &&
-             other.repetition == run.repetition;
-    });
-    if (run.status != "done" || !run.accuracy || partner == b.results.end()) continue;
-    differences.push_back(*run.accuracy - *partner->accuracy);
+  for (const auto& [repetition, accuracy] : by_repetition(a)) {
+    const auto partner = partners.find(repetition);
+    if (partner != partners.end()) differences.push_back(accuracy - partner->second);
   }
   return differences;
 }
@@ -275,7 +283,8 @@ Claim LessAccurate(const StudyCell& relaxed, const StudyCell& strict,
               ScenarioText(relaxed), Outcome::kUndecided, ""};
   MedianBootstrap bootstrap;
   const auto interval = bootstrap.IntervalOf(differences);
-  claim.numbers = fmt::format("median difference {:+.2f} points", *Median(differences) * 100);
+  claim.numbers = fmt::format("median difference {:+.2f} points",
+                              Median(differences).value_or(0) * 100);  // one at least
   if (!interval) {
     claim.numbers += fmt::format(" ({})", kNoInterval);
     return claim;

@@ -25,11 +25,14 @@ std::optional<std::size_t> Fastest(const std::vector<StudyCell>& cells,
                                    const std::vector<std::size_t>& indices, const char* family,
                                    bool synchronous_only) {
   std::optional<std::size_t> best;
+  double best_rate = 0;
   for (const std::size_t index : indices) {
     const StudyCell& cell = cells[index];
     if (cell.family != family || !cell.samples_per_s) continue;
     if (synchronous_only && !cell.synchronous) continue;
-    if (!best || *cell.samples_per_s > *cells[*best].samples_per_s) best = index;
+    if (best && *cell.samples_per_s <= best_rate) continue;
+    best = index;
+    best_rate = *cell.samples_per_s;
   }
   return best;
 }

@@ -252,6 +252,7 @@ constexpr CollectiveBackend kBackend{.unavailable = Unavailable, .make = Make};
 }  // namespace
 }  // namespace ringside
 
+// NOLINTNEXTLINE(readability-identifier-naming): an exported C function
 extern "C" __attribute__((visibility("default"))) const char* ringside_backend_version() {
   return ringside::BackendVersion();
 }

@@ -177,8 +177,8 @@ TEST(CodecTest, WireBytesAreThoseOfTheEncoding) {
   EXPECT_EQ(WireBytes(OptionsOf("fp16"), kMany), 2 * kMany);
   EXPECT_EQ(WireBytes(OptionsOf("int8"), kMany), kMany + 4);
   EXPECT_EQ(WireBytes(OptionsOf("sign"), kMany), kMany / 8 + 4);
-  EXPECT_EQ(WireBytes(OptionsOf("topk:0.01"), kMany), 16 * 4 + kMany / 100 * 6);
-  EXPECT_EQ(WireBytes(OptionsOf("powersgd:4"), kMany), 2 * 1000 * 4 * 4U);
+  EXPECT_EQ(WireBytes(OptionsOf("topk:0.01"), kMany), std::size_t{16} * 4 + kMany / 100 * 6);
+  EXPECT_EQ(WireBytes(OptionsOf("powersgd:4"), kMany), std::size_t{2} * 1000 * 4 * 4);
 }
 
 TEST(CodecTest, Fp32AndPowerSgdEncodeNoGradientAlone) {

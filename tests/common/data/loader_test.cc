@@ -5,7 +5,6 @@
 
 #include <future>
 #include <memory>
-#include <optional>
 
 #include "ringside/common/core/errors.h"
 #include "tests/common/test_dataset.h"
@@ -88,7 +87,6 @@ TEST_P(LoaderTest, ABatchStaysValidWhileOthersAreReadAhead) {
   const TestDataset dataset(64, 0);
   Loader loader(dataset, TestWorld(0, 1), {.global_batch = 4, .end_step = 16, .ahead = GetParam()});
   Sampler sampler(64, 4, 1);
-  std::optional<Batch> previous;
   for (std::int64_t step = 0; step < 16; ++step) {
     const Batch batch = loader.Next();
     for (int look = 0; look < 100; ++look) ExpectBatch(batch, dataset, sampler.Indices(step, 0, 1));

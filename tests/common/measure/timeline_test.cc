@@ -91,7 +91,8 @@ TEST(TimelineTest, ShowsWhatAShownStepWaitsFor) {
 TEST(TimelineTest, ThreadsAddWhileSpansAreTaken) {
   constexpr int kThreads = 4;
   constexpr int kEach = 5000;
-  Timeline timeline(kThreads * kEach);
+  constexpr std::size_t kSpans = std::size_t{kThreads} * kEach;
+  Timeline timeline(kSpans);
   std::atomic<bool> done{false};
   std::vector<TimelineSpan> taken;
   std::thread taker([&] {
@@ -107,7 +108,7 @@ TEST(TimelineTest, ThreadsAddWhileSpansAreTaken) {
   done = true;
   taker.join();
   for (const TimelineSpan& span : timeline.Take()) taken.push_back(span);
-  ASSERT_EQ(taken.size(), std::size_t{kThreads * kEach});
+  ASSERT_EQ(taken.size(), kSpans);
   std::vector<int> next(kThreads, 0);
   for (const TimelineSpan& span : taken) {
     EXPECT_EQ(span.lane, span.bucket);

@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <ostream>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "ringside/common/core/errors.h"
+#include "tests/common/numbers.h"
 
 namespace ringside {
 namespace {
@@ -84,11 +84,6 @@ std::vector<float> RandomFloats(std::mt19937& random, std::size_t size) {
 }
 
 Update UpdateNumber(int number) { return {number, 0.1 / (1 + 0.05 * number)}; }
-
-bool SameBits(std::span<const float> a, std::span<const float> b) {
-  if (a.size() != b.size()) return false;
-  return a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
-}
 
 class OptimizerTest : public ::testing::TestWithParam<Case> {
  protected:

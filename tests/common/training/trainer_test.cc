@@ -20,7 +20,6 @@
 namespace ringside {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 std::vector<TestJobOutcome> RunSummed(TestJobOptions options, int workers, const Dataset& dataset,

@@ -38,8 +38,8 @@ TEST(BenchRunner, MediansAndBandwidthsAreOfAllRounds) {
   EXPECT_DOUBLE_EQ(row.time_us, 2);
   EXPECT_DOUBLE_EQ(row.p99_us, 3);
   EXPECT_THAT(row.round_us, ElementsAre(2, 2));
-  EXPECT_DOUBLE_EQ(row.algbw_GBps, 0.5);
-  EXPECT_DOUBLE_EQ(row.busbw_GBps, 1);
+  EXPECT_DOUBLE_EQ(row.algorithm_gb_per_s, 0.5);
+  EXPECT_DOUBLE_EQ(row.bus_gb_per_s, 1);
   EXPECT_EQ(result.wrong(), 2);
 }
 

@@ -100,7 +100,7 @@ constexpr std::size_t kFirstLayerMeans = 64;
 
 std::vector<float> BuffersIn(const std::string& checkpoint) {
   constexpr std::size_t kNumberAt = 40;
-  constexpr std::size_t kDigests = 4 * 64;
+  constexpr std::size_t kDigests = std::size_t{4} * 64;
   std::uint64_t number = 0;
   std::memcpy(&number, checkpoint.data() + kNumberAt, sizeof(number));
   std::vector<float> buffers(number);

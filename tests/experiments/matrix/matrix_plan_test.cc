@@ -14,8 +14,6 @@
 namespace ringside {
 namespace {
 
-using ::testing::HasSubstr;
-
 constexpr char kHead[] =
     "name: a\ndefaults: {model: 'profile:vgg16', steps: 2, global-batch: 64}\n";
 

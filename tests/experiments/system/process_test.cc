@@ -71,7 +71,7 @@ TEST(Process, TooLongASecretIsRefused) {
 
 TEST(Process, AMissingExecutableIsNamed) {
   try {
-    Process({.argv = {"/no/such/executable"}});
+    const Process process({.argv = {"/no/such/executable"}});
     FAIL() << "expected a MissingBackendError";
   } catch (const MissingBackendError& error) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("/no/such/executable"));

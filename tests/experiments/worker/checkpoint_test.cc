@@ -16,9 +16,6 @@
 namespace ringside {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-
 class CheckpointTest : public ::testing::Test {
  protected:
   CheckpointTest() {

@@ -171,7 +171,7 @@ TEST_P(BackupWorkers, UseEveryGradientAtMostOnceAndCountTheDropped) {
         ASSERT_EQ(used, used_per_step) << "step " << step;
       }
     }
-    EXPECT_EQ(worker.recorder.dropped_pushes(), 2 * kSteps - used_of_mine);
+    EXPECT_EQ(worker.recorder.dropped_pushes(), std::int64_t{2} * kSteps - used_of_mine);
     dropped += worker.recorder.dropped_pushes();
   });
   std::int64_t reported = 0;

@@ -21,7 +21,8 @@ TEST(PacketSocket, WaitsForRoomAtAListenerThatIsBusy) {
   std::vector<PacketSocket> waiting;
   try {
     while (true) waiting.push_back(PacketSocket::Connect(name, Deadline::After({})));
-  } catch (const CommError&) {  // there is no room, and no time to wait for it
+  } catch (const CommError&) {  // NOLINT(bugprone-empty-catch)
+    // There is no room, and no time to wait for it.
   }
   ASSERT_FALSE(waiting.empty());
   auto last = std::async(std::launch::async, [&] {

@@ -55,7 +55,7 @@ TEST_P(TransportTest, FollowsTheSumExactly) {
                        .elements = elements,
                        .target_bytes = std::max<std::size_t>(64, elements * sizeof(float) / 7),
                        .strategy = Over(GetParam())});
-    cluster.Run([&, workers = workers](TestWorker& worker) {
+    cluster.Run([&, world = workers](TestWorker& worker) {
       for (int step = 0; step < 3; ++step) {
         for (std::size_t i = 0; i < worker.space.size(); ++i) {
           worker.space.grads()[i] =
@@ -63,7 +63,7 @@ TEST_P(TransportTest, FollowsTheSumExactly) {
         }
         worker.Step(step);
         for (std::size_t i = 0; i < worker.space.size(); ++i) {
-          const int sum = workers * static_cast<int>((i + 1) % 97) + workers * (workers - 1) / 2;
+          const int sum = world * static_cast<int>((i + 1) % 97) + world * (world - 1) / 2;
           ASSERT_EQ(worker.space.params()[i], static_cast<float>(-(step + 1) * sum)) << i;
         }
       }

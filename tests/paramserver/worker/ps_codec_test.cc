@@ -25,6 +25,7 @@
 #include "ringside/paramserver/wire/refusal.h"
 #include "ringside/paramserver/wire/wire_codec.h"
 #include "ringside/paramserver/worker/ps_strategy.h"
+#include "tests/common/numbers.h"
 #include "tests/paramserver/ps_cluster.h"
 
 namespace ringside {
@@ -58,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(Codecs, PsCodecTest,
 
 TEST_P(PsCodecTest, AllWorkersHoldTheSameParametersInEveryRun) {
   constexpr int kWorkers = 3;
-  std::vector<std::vector<float>> results(2 * kWorkers);
+  std::vector<std::vector<float>> results(std::size_t{2} * kWorkers);
   for (std::size_t run = 0; run < 2; ++run) {
     PsCluster cluster(OptionsOf(GetParam(), kWorkers));
     cluster.Run([&](TestWorker& worker) {
@@ -74,7 +75,7 @@ TEST_P(PsCodecTest, AllWorkersHoldTheSameParametersInEveryRun) {
     });
   }
   for (const auto& result : results) {
-    EXPECT_EQ(0, std::memcmp(result.data(), results[0].data(), kElements * sizeof(float)));
+    EXPECT_TRUE(SameBits(result, results[0]));
   }
 }
 
@@ -169,7 +170,7 @@ TEST(PsCodecTest, NoGradientIsEncodedOnTheThreadThatSubmitsIt) {
 }
 
 TEST(PsCodecTest, WhatFailsWhileEncodingFailsTheStrategy) {
-  static const CodecEntry kThrowing{
+  static const CodecEntry throwing{
       .name = "throwing",
       .summary = "nothing",
       .make = [](const CodecOptions&, int) -> std::unique_ptr<Codec> {
@@ -183,7 +184,7 @@ TEST(PsCodecTest, WhatFailsWhileEncodingFailsTheStrategy) {
       },
   };
   ClusterOptions options = OptionsOf("fp32", 1);
-  options.strategy.codec.entry = &kThrowing;
+  options.strategy.codec.entry = &throwing;
   PsCluster cluster(options);
   const RankOutcomes outcomes = cluster.TryRun([](TestWorker& worker) {
     worker.strategy->Start(worker.space, worker.plan, {});
@@ -222,7 +223,7 @@ class ScriptedCodec : public HalfCodec {
 };
 
 TEST(PsCodecTest, WhatFailsWhileTheCallerDecodesStays) {
-  static const CodecEntry kScripted{
+  static const CodecEntry scripted{
       .name = "scripted",
       .summary = "fp16",
       .scheme = AggregationScheme::kReencodedPerHop,
@@ -232,7 +233,7 @@ TEST(PsCodecTest, WhatFailsWhileTheCallerDecodesStays) {
       },
   };
   ClusterOptions options = OptionsOf("fp32", 1);
-  options.strategy.codec.entry = &kScripted;
+  options.strategy.codec.entry = &scripted;
   DecodeScript script;
   decode_script = &script;
   PsCluster cluster(options);

@@ -18,6 +18,7 @@
 #include "ringside/ring/algorithms/tree_all_reduce.h"
 #include "ringside/ring/algorithms/tree_topology.h"
 #include "ringside/ring/transports/encoded_links.h"
+#include "tests/common/numbers.h"
 #include "tests/common/thread_ranks.h"
 #include "tests/ring/algorithms/queue_links.h"
 
@@ -33,8 +34,7 @@ std::vector<float> Contribution(int rank, std::size_t count) {
 }
 
 float ExpectedSum(std::size_t i, int world) {
-  return static_cast<float>(world) * static_cast<float>(i % 97) +
-         100.0F * static_cast<float>(world * (world - 1) / 2);
+  return static_cast<float>(world) * static_cast<float>(i % 97) + 100.0F * SumUpTo(world - 1);
 }
 
 struct Moved {

@@ -13,6 +13,7 @@ constexpr ringside::CollectiveBackend kBackend{
 }  // namespace
 
 #ifndef FAKE_UNVERSIONED
+// NOLINTNEXTLINE(readability-identifier-naming): an exported C function
 extern "C" const char* ringside_backend_version() {
 #ifdef FAKE_CURRENT
   return ringside::BackendVersion();

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "ringside/ring/algorithms/recursive_doubling.h"
 #include "ringside/ring/algorithms/tree_all_reduce.h"
 #include "ringside/ring/collectives/link_collective_entry.h"
+#include "tests/common/numbers.h"
 #include "tests/common/thread_ranks.h"
 #include "tests/ring/collectives/codec_collective_testing.h"
 
@@ -45,8 +45,7 @@ TEST_P(CodecCollectiveTest, AllRanksHoldTheSameBitsInEveryRun) {
           });
     }
     for (const auto& result : results) {
-      ASSERT_EQ(0, std::memcmp(result.data(), results[0].data(), elements * sizeof(float)))
-          << elements;
+      ASSERT_TRUE(SameBits(result, results[0])) << elements;
     }
   }
 }
@@ -66,7 +65,7 @@ TEST_P(HalfPrecisionTest, SumsSmallIntegersExactly) {
                   m.space.grads()[i] = static_cast<float>(i % 7) * static_cast<float>(rank + 1);
                 }
                 for (int b = 0; b < m.plan.buckets(); ++b) sum.AllReduceSum(m.Message(b, 0));
-                const auto factor = static_cast<float>(world() * (world() + 1) / 2);
+                const float factor = SumUpTo(world());
                 for (std::size_t i = 0; i < m.space.size(); ++i) {
                   ASSERT_EQ(m.space.grads()[i], static_cast<float>(i % 7) * factor) << i;
                 }

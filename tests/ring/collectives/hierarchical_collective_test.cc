@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <functional>
 #include <numeric>
 #include <string>
@@ -19,6 +18,7 @@
 #include "ringside/ring/collectives/all_reduce_host_collective.h"
 #include "ringside/ring/collectives/collective_table.h"
 #include "ringside/ring/transports/gloo_collective.h"
+#include "tests/common/numbers.h"
 #include "tests/common/thread_ranks.h"
 
 namespace ringside {
@@ -83,7 +83,7 @@ TEST_P(HierarchicalCollectiveTest, SumsExactlyWhereverTheVectorsLie) {
           data[i] = static_cast<float>(i % 1000) * static_cast<float>(rank + 1);
         }
         collective.AllReduceSum({.data = data, .offset = whole.size() - size, .vector = vector});
-        const auto factor = static_cast<float>(n * (n + 1) / 2);
+        const float factor = SumUpTo(n);
         for (std::size_t i = 0; i < size; ++i) {
           ASSERT_EQ(data[i], static_cast<float>(i % 1000) * factor) << "element " << i;
         }
@@ -107,7 +107,7 @@ TEST_P(HierarchicalCollectiveTest, GivesTheSameBitsOnEveryRankAndInEveryRun) {
     std::ranges::copy(by_rank, std::back_inserter(results));
   }
   for (const auto& result : results) {
-    ASSERT_EQ(0, std::memcmp(result.data(), results[0].data(), result.size() * sizeof(float)));
+    ASSERT_TRUE(SameBits(result, results[0]));
   }
 }
 
@@ -196,7 +196,7 @@ TEST_P(HierarchicalCollectiveTest, StandsOnACollectiveThatKnowsNoHalves) {
         data[i] = static_cast<float>(i % 1000) * static_cast<float>(rank + 1);
       }
       collective->AllReduceSum({data});
-      const auto factor = static_cast<float>(n * (n + 1) / 2);
+      const float factor = SumUpTo(n);
       for (std::size_t i = 0; i < size; ++i) {
         ASSERT_EQ(data[i], static_cast<float>(i % 1000) * factor) << "element " << i;
       }

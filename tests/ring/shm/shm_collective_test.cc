@@ -17,6 +17,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/store.h"
+#include "tests/common/numbers.h"
 #include "tests/common/thread_ranks.h"
 
 namespace ringside {
@@ -33,9 +34,7 @@ float ValueOf(int rank, std::size_t i) {
   return static_cast<float>(i % 1000) * static_cast<float>(rank + 1);
 }
 
-float SumOf(int ranks, std::size_t i) {
-  return static_cast<float>(i % 1000) * static_cast<float>(ranks * (ranks + 1) / 2);
-}
+float SumOf(int ranks, std::size_t i) { return static_cast<float>(i % 1000) * SumUpTo(ranks); }
 
 void ExpectSum(std::span<const float> data, int ranks) {
   for (std::size_t i = 0; i < data.size(); ++i) ASSERT_EQ(data[i], SumOf(ranks, i)) << i;

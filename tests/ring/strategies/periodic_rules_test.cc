@@ -119,7 +119,8 @@ TEST(DilocoTest, AnOuterNesterovStepTakesTheMeanProgress) {
   OuterSteps outer;
   for (int meeting = 1; meeting <= 3; ++meeting) {
     outer.Meet(2);
-    ExpectAll(StepAndSettle(RingStrategy("diloco"), options, {2 * meeting}), outer.params);
+    ExpectAll(StepAndSettle(RingStrategy("diloco"), options, {std::int64_t{2} * meeting}),
+              outer.params);
   }
 }
 

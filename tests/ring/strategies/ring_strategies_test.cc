@@ -33,7 +33,7 @@ void SubmitAll(Strategy& strategy, RingWorker& worker, std::int64_t step) {
   std::vector<int> order(static_cast<std::size_t>(worker.plan.buckets()));
   std::iota(order.begin(), order.end(), 0);
   std::shuffle(order.begin(), order.end(),
-               std::mt19937(static_cast<unsigned>(worker.world.rank * 100 + step)));
+               std::mt19937(static_cast<unsigned>(std::int64_t{worker.world.rank} * 100 + step)));
   for (const int b : order) strategy.Submit(MakeBucket(worker.space, worker.plan, b, step));
 }
 

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +15,7 @@
 #include "ringside/common/core/store.h"
 #include "ringside/ring/algorithms/link_algorithm.h"
 #include "ringside/ring/algorithms/ring_algorithms.h"
+#include "tests/common/numbers.h"
 #include "tests/common/slow_store.h"
 #include "tests/common/thread_ranks.h"
 
@@ -65,7 +65,7 @@ TEST_P(CollectiveTest, SumsExactlyForEverySize) {
         data[i] = static_cast<float>(i % 1000) * static_cast<float>(rank + 1);
       }
       collective.AllReduceSum({data});
-      const auto factor = static_cast<float>(n * (n + 1) / 2);
+      const float factor = SumUpTo(n);
       for (std::size_t i = 0; i < count; ++i) {
         ASSERT_EQ(data[i], static_cast<float>(i % 1000) * factor) << "element " << i;
       }
@@ -87,7 +87,7 @@ TEST_P(CollectiveTest, GivesTheSameBitsOnEveryRankAndInEveryRun) {
     });
   }
   for (const auto& result : results) {
-    ASSERT_EQ(0, std::memcmp(result.data(), results[0].data(), kCount * sizeof(float)));
+    ASSERT_TRUE(SameBits(result, results[0]));
   }
 }
 

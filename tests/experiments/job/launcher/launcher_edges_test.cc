@@ -16,8 +16,6 @@
 namespace ringside {
 namespace {
 
-using ::testing::HasSubstr;
-
 class LauncherEdgesTest : public ::testing::Test {
  protected:
   std::string bundle() const { return directory_.path() + "/bundle"; }

@@ -1,0 +1,32 @@
+#include "ringside/experiments/job/launcher/make_member_setup.h"
+
+#include <unistd.h>
+
+#include "ringside/experiments/job/launcher/emulated_hosts.h"
+#include "ringside/experiments/spec/server_layout.h"
+#include "ringside/experiments/system/network_address.h"
+
+namespace ringside {
+
+MemberSetup MakeMemberSetup(const RunSpec& spec, const JobOptions& options, const Member& who,
+                            const std::string& address, const LocalPlace& place) {
+  const ServerLayout layout = LayoutServers(spec);
+  MemberSetup setup;
+  setup.who = who;
+  setup.world = {.rank = who.index,
+                 .workers = spec.workers,
+                 .servers = layout.total(),
+                 .colocated_servers = layout.colocated,
+                 .local_rank = place.rank,
+                 .local_workers = place.workers,
+                 .host = HostName(address)};
+  AssignWorkersToHosts(setup.world, spec.hosts);
+  setup.address = address;
+  setup.parent_pid = ::getpid();
+  setup.bundle_dir = options.bundle_dir;
+  setup.spec = spec;
+  setup.bench = options.bench;
+  return setup;
+}
+
+}  // namespace ringside

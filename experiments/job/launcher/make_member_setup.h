@@ -1,0 +1,25 @@
+#ifndef RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_MAKE_MEMBER_SETUP_H_
+#define RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_MAKE_MEMBER_SETUP_H_
+
+#include <string>
+
+#include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/job/processes/member_setup.h"
+
+namespace ringside {
+
+/// A worker's place among the workers of its machine.
+struct LocalPlace {
+  int rank = 0;
+  int workers = 1;
+};
+
+/// Returns what a member of the job is told, but for where the coordinator is and the token.
+/// `address`: where the member listens. With `spec.hosts`, the workers are spread over that many
+/// hosts, whatever `place` says.
+MemberSetup MakeMemberSetup(const RunSpec& spec, const JobOptions& options, const Member& who,
+                            const std::string& address, const LocalPlace& place);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_MAKE_MEMBER_SETUP_H_
