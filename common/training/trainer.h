@@ -30,8 +30,7 @@ struct TrainerOptions {
   std::int64_t eval_every = 0;                ///< In steps; 0: only after the last step.
   std::int64_t checkpoint_every = 0;          ///< In steps; 0: never.
   std::chrono::milliseconds timeout{30'000};  ///< Limit of a wait for a batch.
-  /// How far workers may drift apart between steps. A dead worker is noticed much earlier, by the
-  /// job's leases.
+  /// As `CommOptions::barrier_timeout`.
   std::chrono::milliseconds barrier_timeout{std::chrono::hours(1)};
 };
 

@@ -11,10 +11,9 @@
 
 namespace ringside {
 
-/// A memory pool for short-lived objects, so that later steps allocate nothing. It grows by several
-/// objects at a time, because the number in use varies by chance. Objects are constructed and
-/// destroyed as usual; only their memory is kept. All objects must be destroyed before the pool.
-/// Thread-safe.
+/// A memory pool for short-lived objects, so that later steps allocate nothing. It adds several
+/// objects at a time, as `PayloadPool` does. Objects are constructed and destroyed as usual; only
+/// their memory is kept. All objects must be destroyed before the pool. Thread-safe.
 template <typename T>
 class ObjectPool {
  public:

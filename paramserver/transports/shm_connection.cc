@@ -168,7 +168,7 @@ bool ShmConnection::First() {
 ShmConnection::Call& ShmConnection::TakeFree() {
   const std::lock_guard lock(mutex_);
   if (free_calls_.empty()) {
-    // Adds several at a time, because the number in use varies by chance.
+    // Adds several at a time, as `PayloadPool` does.
     const std::size_t more = kMoreCalls + std::thread::hardware_concurrency();
     free_calls_.reserve(calls_.size() + more);
     for (std::size_t i = 0; i < more; ++i) {

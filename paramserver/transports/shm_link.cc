@@ -21,7 +21,7 @@ namespace ringside {
 namespace {
 
 constexpr std::chrono::hours kForever{24};
-constexpr std::uint32_t kMoreSlots = 16;  // at a time: the number of open calls varies by chance
+constexpr std::uint32_t kMoreSlots = 16;  // added at a time, as `PayloadPool` does
 
 std::span<const std::byte> Bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
 

@@ -74,7 +74,8 @@ class PayloadPool : public PayloadKeeper, public std::enable_shared_from_this<Pa
  private:
   PayloadPool() = default;
 
-  // Adds several at a time, because the number in use varies by chance.
+  // Adds several at a time. The number in use varies by chance, so a later step may need a few more
+  // than the steps before it.
   void Grow() {
     constexpr std::size_t kMore = 16;
     made_ += kMore;

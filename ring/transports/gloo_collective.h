@@ -24,10 +24,7 @@ namespace ringside {
 /// Sums over Gloo's TCP transport with an algorithm that the caller chooses. A world of one opens
 /// no sockets.
 ///
-/// Errors: a lost rank breaks the whole ring. Most ranks only see that a neighbour has left, and
-/// that neighbour only gave up itself. So a rank that fails writes into the store which peer it
-/// missed, then closes its connections, then follows these notes to the one rank that wrote none.
-/// That rank has failed.
+/// Errors name the rank that failed (ring/core/failure_attribution.h).
 class GlooCollective : public EncodableCollective {
  public:
   /// Collective; rendezvous under `prefix`, which is new for each collective of a job. Borrows
