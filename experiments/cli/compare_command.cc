@@ -28,8 +28,8 @@ OptionSet CompareOptions() {
                fmt::format("what is compared: {}", fmt::join(ComparableMetrics(), ", ")),
                "step_ms"});
   options.Add({"threshold", "X",
-               "how far a ratio may be from 1 (0.05 or 5%); past it, with an interval that leaves "
-               "out 1, a configuration differs",
+               "a configuration differs if its ratio is further from 1 than this (0.05 or 5%) and "
+               "the interval of the ratio does not contain 1",
                "5%"});
   options.AddGroup("Output");
   options.Add({"json", "", "one JSON object on stdout instead of the table", ""});

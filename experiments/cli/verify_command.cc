@@ -78,7 +78,7 @@ RepeatPolicy ParseRepeats(const std::string& text) {
   if (text == "none") return RepeatPolicy::kNone;
   if (text == "one") return RepeatPolicy::kOnePerStrategy;
   if (text == "all") return RepeatPolicy::kAll;
-  throw ConfigError("'" + text + "' is neither none nor one nor all");
+  throw ConfigError("'" + text + "' is unknown; it must be none, one or all");
 }
 
 // Parses a list of at least one number. Every number must be at least 1.

@@ -17,7 +17,7 @@ ScheduleOptions::Kind ScheduleKind(const std::string& name) {
   if (name == "constant") return ScheduleOptions::Kind::kConstant;
   if (name == "step") return ScheduleOptions::Kind::kStep;
   if (name == "cosine") return ScheduleOptions::Kind::kCosine;
-  throw ConfigError("unknown schedule '" + name + "'");
+  throw ConfigError("no schedule is called '" + name + "'; there are constant, step, cosine");
 }
 
 }  // namespace

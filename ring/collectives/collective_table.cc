@@ -141,8 +141,8 @@ CollectiveEntry ShmCollectiveEntry() {
               {{"codec", "nothing travels through shared memory: encoding would only cost time"},
                {"error-feedback", "no codec makes sense in shared memory, where nothing travels"},
                {"schedule",
-                "there is no link that an urgent bucket could have first: whoever awaits a bucket "
-                "updates it"}},
+                "no bucket travels over a link, so none can go first: a worker updates the bucket "
+                "that it awaits"}},
           .transport = [](const StrategyOptions&, int, int) { return TransportUse{"shm"}; },
           .needs_one_host = [](const StrategyOptions&) -> std::optional<OneHostNeed> {
             return OneHostNeed{.reason =
@@ -200,7 +200,7 @@ CollectiveEntry NcclCollectiveEntry() {
           .transport = [](const StrategyOptions&, int, int) { return TransportUse{"nccl"}; },
           .ranks = Ranks::kProcesses,
           .passes_links_by =
-              "finds ways between the devices of one machine that pass emulated links by"};
+              "sends directly between the devices of one machine, not over emulated links"};
 }
 
 std::vector<CollectiveEntry> CollectiveTable() {

@@ -61,8 +61,11 @@ std::string Fill(std::string_view page, const std::map<std::string_view, std::st
     out += page.substr(at, open - at);
     if (open == std::string_view::npos) return out;
     const std::size_t close = page.find("}}", open);
-    const auto part = parts.find(page.substr(open + 2, close - open - 2));
-    if (part == parts.end()) throw InternalError("the page's template names an unknown part");
+    const std::string_view name = page.substr(open + 2, close - open - 2);
+    const auto part = parts.find(name);
+    if (part == parts.end()) {
+      throw InternalError(fmt::format("the page's template names an unknown part '{}'", name));
+    }
     out += part->second;
     at = close + 2;
   }

@@ -24,7 +24,7 @@ constexpr char kMetricsFile[] = "metrics.jsonl";
 void CheckSchema(const nlohmann::json& summary) {
   const auto schema = summary.at("schema").get<std::string>();
   if (!schema.starts_with(kSchemaPrefix)) {
-    throw Error(fmt::format("schema '{}' is none of Ringside's summaries", schema));
+    throw Error(fmt::format("schema '{}' is not one of Ringside's summaries", schema));
   }
   const std::int64_t version = ParseInteger(schema.substr(kSchemaPrefix.size()));
   if (version > kNewestSchema) {

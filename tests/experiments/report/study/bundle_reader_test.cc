@@ -54,7 +54,7 @@ TEST_F(BundleReaderTest, ReadsTheGoodAndTellsOfTheRest) {
   ASSERT_EQ(study.problems.size(), 8U);
   EXPECT_THAT(study.problems[0].cause, HasSubstr("at byte 38"));
   EXPECT_THAT(study.problems[1].cause, HasSubstr("newer than this build"));
-  EXPECT_THAT(study.problems[2].cause, HasSubstr("none of Ringside's"));
+  EXPECT_THAT(study.problems[2].cause, HasSubstr("not one of Ringside's"));
   EXPECT_THAT(study.problems[3].cause, HasSubstr("unfinished"));
   EXPECT_FALSE(study.problems[3].damaged);
   EXPECT_TRUE(study.problems[4].damaged);
