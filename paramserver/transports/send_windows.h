@@ -30,7 +30,7 @@ struct ServerSendLimits {
 
 /// Where pushes travel. Within a host the cores are the limit, and a core idles while a server has
 /// no data. Between hosts the links are the limit. Buckets that travel at the same time also end at
-/// the same time, and then they overlap with nothing.
+/// the same time. Then no push is left that could travel while their answers do.
 enum class LinkScope { kIntraHost, kInterHost };
 
 /// Divides a worker's link among the servers. TCP gives each connection an equal share, which is

@@ -200,7 +200,7 @@ void GlooLinks::Send(int peer, std::span<const std::byte> data) {
     // Gloo's sending side never writes, though its interface asks for a mutable pointer.
     BufferTarget::Set(buffer, const_cast<std::byte*>(data.data()), data.size());
     buffer.send(0, data.size());
-    buffer.waitSend();  // it was sent; Gloo counts what nobody has waited for
+    buffer.waitSend();  // does not block: `send` has sent all; this takes it off Gloo's count
     traffic_.sent += data.size();
   } catch (const std::exception& error) {
     throw CommError(NameOf(peer), "sending", Reason(error));
