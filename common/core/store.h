@@ -39,7 +39,8 @@ class InProcessStore : public Store {
 
 /// Every worker contributes `mine` under `name` and gets the values of all workers, by rank. It is
 /// for small data outside the hot path (evaluation sums, batch-norm buffers). `name` must be new
-/// each time. It is a barrier. Throws `CommError` naming the first rank that was missing.
+/// each time. No call returns before all workers have called. Throws `CommError` naming the first
+/// rank that was missing.
 std::vector<std::string> StoreAllGather(Store& store, const World& world, std::string_view name,
                                         std::string_view mine, const Deadline& deadline);
 

@@ -20,9 +20,9 @@ struct StartPoint {
 
 /// How workers agree on the next parameters. One instance per worker.
 ///
-/// A step has four parts. They are described for the one thread that calls, the "caller". For every
-/// bucket, the caller awaits it, reads its parameters in the forward pass, writes its gradient in
-/// the backward pass, and submits it. From `Submit(b)` until `Await(b)` returns, the strategy owns
+/// One thread calls: the "caller". In a step it does four things with every bucket: it awaits the
+/// bucket, reads its parameters in the forward pass, writes its gradient in the backward pass, and
+/// submits it. From `Submit(b)` until `Await(b)` returns, the strategy owns
 /// both spans of b; at all other times the caller owns them. Every rank submits every bucket
 /// exactly once per step, in any order. A strategy that needs one common order uses the plan's.
 ///
@@ -35,7 +35,7 @@ struct StartPoint {
 /// already, a call before `Start` or after `Stop`. Such misuse throws `InternalError` that names
 /// the bucket and its step. It is no failure: nothing has changed, the peers notice nothing, and
 /// the caller may go on. Whatever is thrown after these checks is a failure, on any thread: all
-/// later calls throw the same error. Where a peer is to blame it is a `CommError` that names the
+/// later calls throw the same error. If a peer is to blame, it is a `CommError` that names the
 /// peer. `FailureLatch` and `CallChecks` do both. Destruction without `Stop` abandons the peers at
 /// once and never throws or blocks longer than the operation's timeout.
 class Strategy {

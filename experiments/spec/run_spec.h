@@ -21,7 +21,7 @@
 
 namespace ringside {
 
-/// The most steps of one run. More steps are taken for a mistake of the user.
+/// The most steps of one run. A spec with more steps is refused, because it must be a mistake.
 inline constexpr std::int64_t kMaxSteps = 1'000'000'000;
 
 /// An invalid value in a spec. Names the key as flags spell it ("global-batch"), so that the

@@ -17,9 +17,10 @@ struct StepRange {
   std::size_t end = 0;
 };
 
-/// Of the first `steps` steps of a run, those whose times count. A step waits for the communication
-/// of the step before it. The first step waits for none, and the last step also waits for its own.
-/// A warm-up leaves out the first step; then the last one is left out too, if others remain.
+/// Returns which of the first `steps` steps of a run have times that count. A step waits for the
+/// communication of the step before it. The first step waits for none, and the last step also waits
+/// for its own. A warm-up leaves out the first step; then the last one is left out too, if others
+/// remain.
 StepRange TimedSteps(std::size_t steps, std::int64_t warmup_steps);
 
 /// Figures of a run over the steps of all ranks after the warm-up; times are over `TimedSteps`.

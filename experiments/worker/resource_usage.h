@@ -11,7 +11,7 @@ double CpuSeconds();
 
 /// The time of this machine's cores since it started, for all processes, in clock ticks.
 struct MachineTicks {
-  std::uint64_t busy = 0;  ///< Not idle, not waiting for a disk; with interrupts and stolen time.
+  std::uint64_t busy = 0;  ///< Neither idle nor waiting for a disk; has interrupts, stolen time.
   std::uint64_t all = 0;
 
   MachineTicks operator-(const MachineTicks& earlier) const {

@@ -24,10 +24,10 @@ enum class ShmCount {
   kDone,      ///< How many pieces of work it has done for the others.
 };
 
-/// How long a waiting rank stays awake before it sleeps. It spins, which reacts fastest. With more
-/// ranks than cores it yields its core again and again instead. It does not yield otherwise: two
-/// ranks that yield to each other may stay on one core, while a sleeping rank wakes on an idle
-/// core.
+/// How long a waiting rank stays awake before it sleeps. With a core for each rank it spins, which
+/// reacts fastest. It does not yield there: two ranks that yield to each other may stay on one
+/// core, while a sleeping rank wakes on an idle core. With more ranks than cores it yields its core
+/// again and again.
 struct ShmWaitPolicy {
   std::chrono::microseconds spin{200};
   std::chrono::microseconds yield{200};

@@ -38,7 +38,7 @@ class ShmSpaces {
   /// Whether the message lies in a vector and those of the other ranks are mapped. Throws
   /// `InternalError` when its data are not where it says.
   bool Contains(const BucketMessage& message) const;
-  /// Fills `addresses` with the address, for each rank, of element `offset` of a vector; not
+  /// Fills `addresses`: for each rank, where element `offset` of its vector lies. The vector is not
   /// `kNone`.
   void Locate(FlatVector vector, std::size_t offset, std::span<float*> addresses) const;
 

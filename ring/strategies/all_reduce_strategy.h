@@ -100,8 +100,8 @@ class AllReduceStrategy : public Strategy {
   /// Sets `next_` if it is not set. Leaves it unset when the choice needs another submitted bucket.
   /// Releases `lock` while ranks exchange messages.
   void AgreeOnNext(std::unique_lock<std::mutex>& lock);
-  /// Returns the most urgent submitted slot: of the oldest step, the last in plan order, because
-  /// the next forward pass reads it first.
+  /// Returns the most urgent submitted slot. Of those of the oldest step it is the last in plan
+  /// order, because the next forward pass reads it first.
   std::optional<std::size_t> MostUrgent() const;
   /// Broadcasts worker 0's choice and returns it. `mine` is this rank's own choice.
   std::size_t BroadcastLeaderChoice(std::size_t mine);

@@ -14,9 +14,9 @@ namespace ringside {
 /// Decides what workers sum, when, and how parameters change. It is the policy of
 /// `AllReduceStrategy`, which handles threads, order and errors. One instance per worker.
 ///
-/// A bucket's turn has three parts: `Contribute`, the sum over all ranks of what that returned,
-/// `Apply`. The rule owns both spans of the bucket during the turn. What is summed depends only on
-/// the step and the trigger, so all ranks agree without a message.
+/// A bucket's turn has three parts: `Contribute` returns a vector, all ranks sum that vector, and
+/// `Apply` updates the parameters. The rule owns both spans of the bucket during the turn. What is
+/// summed depends only on the step and the trigger, so all ranks agree without a message.
 ///
 /// Thread safety: `Contribute` is called on one thread at a time, `Apply` on any thread. Turns of
 /// different buckets overlap.

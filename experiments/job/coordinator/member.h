@@ -19,15 +19,15 @@ struct Member {
 };
 
 inline bool IsAgent(Role role) { return role == Role::kAgent || role == Role::kServerAgent; }
-/// The agent of a worker or server in a joined job, and the reverse.
+/// The agent of a worker or server in a joined job, and the worker or server of an agent.
 Member AgentOf(const Member& child);
 Member ChildOf(const Member& agent);
 
 /// "worker 2"
 std::string MemberName(const Member& member);
 
-/// Why a run ended. The kinds come in the order of how much they explain: a later kind may be the
-/// consequence of an earlier one.
+/// Why a run ended. The kind that explains most comes first: a failure of a later kind may be the
+/// consequence of one of an earlier kind.
 enum class FailureKind {
   kSignal,
   kEarlyExit,  ///< Ended without a result and without saying why.

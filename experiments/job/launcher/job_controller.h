@@ -30,7 +30,7 @@ struct JobControllerPlan {
   std::unique_ptr<SignalWatch> signals = std::make_unique<SignalWatch>();
   bool interrupted = false;        ///< A signal came before anything was started.
   std::vector<MemberSetup> local;  ///< To be started here; coordinator and token are filled in.
-  int agents = 0;  ///< Agents of other ranks and servers, which start them themselves.
+  int agents = 0;                  ///< Number of agents; each starts one rank or server.
   /// Worker 0's setup, for mpirun's agents. Absent: another program starts the agents.
   std::optional<MemberSetup> mpirun{};
   /// The network of a job on emulated hosts; local members start there. Null for other jobs.

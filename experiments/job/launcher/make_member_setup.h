@@ -14,7 +14,7 @@ struct LocalPlace {
   int workers = 1;
 };
 
-/// Returns what a member of the job is told, but for where the coordinator is and the token.
+/// Returns what a member of the job is told, except the coordinator's address and the token.
 /// `address`: where the member listens. With `spec.hosts`, the workers are spread over that many
 /// hosts, whatever `place` says.
 MemberSetup MakeMemberSetup(const RunSpec& spec, const JobOptions& options, const Member& who,

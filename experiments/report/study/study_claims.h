@@ -9,9 +9,9 @@
 namespace ringside {
 
 enum class Outcome {
-  kShown,      ///< The interval is where the claim says.
-  kRefuted,    ///< The interval is elsewhere.
-  kUndecided,  ///< It contains both, or there is none (fewer than five runs).
+  kShown,      ///< The whole interval agrees with the claim.
+  kRefuted,    ///< The whole interval contradicts the claim.
+  kUndecided,  ///< A part of it agrees, or there is none (fewer than five runs).
 };
 
 /// "shown", "refuted", "undecided".
