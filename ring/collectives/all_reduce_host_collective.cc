@@ -6,10 +6,10 @@ namespace ringside {
 namespace {
 
 /// The size of a piece. It is the same on every host, wherever the vectors are.
-BucketMessage ShareIn(const BucketMessage& piece, int shares, int index) {
+BucketMessage ChunkIn(const BucketMessage& piece, int chunks, int index) {
   const auto cut = [&](int at) {
-    return piece.data.size() * static_cast<std::size_t>(std::min(at, shares)) /
-           static_cast<std::size_t>(shares);
+    return piece.data.size() * static_cast<std::size_t>(std::min(at, chunks)) /
+           static_cast<std::size_t>(chunks);
   };
   return piece.Piece(cut(index), cut(index + 1) - cut(index));
 }
@@ -37,14 +37,14 @@ std::size_t AllReduceHostCollective::PieceElements(const BucketMessage& message)
   return std::max<std::size_t>(message.data.size(), 1);
 }
 
-BucketMessage AllReduceHostCollective::ReduceScatter(const BucketMessage& piece, int shares) {
+BucketMessage AllReduceHostCollective::ReduceScatter(const BucketMessage& piece, int chunks) {
   inner_->AllReduceSum(piece);
-  return ShareIn(piece, shares, rank_);
+  return ChunkIn(piece, chunks, rank_);
 }
 
-void AllReduceHostCollective::AllGatherChunks(const BucketMessage& piece, int shares) {
-  for (int owner = 0; owner < shares; ++owner) {
-    inner_->Broadcast(std::as_writable_bytes(ShareIn(piece, shares, owner).data), owner);
+void AllReduceHostCollective::AllGatherChunks(const BucketMessage& piece, int chunks) {
+  for (int owner = 0; owner < chunks; ++owner) {
+    inner_->Broadcast(std::as_writable_bytes(ChunkIn(piece, chunks, owner).data), owner);
   }
 }
 

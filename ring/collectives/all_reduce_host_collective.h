@@ -28,8 +28,8 @@ class AllReduceHostCollective : public HostCollective {
   std::string Notes() const override { return inner_->Notes(); }
 
   std::size_t PieceElements(const BucketMessage& message) const override;
-  BucketMessage ReduceScatter(const BucketMessage& piece, int shares) override;
-  void AllGatherChunks(const BucketMessage& piece, int shares) override;
+  BucketMessage ReduceScatter(const BucketMessage& piece, int chunks) override;
+  void AllGatherChunks(const BucketMessage& piece, int chunks) override;
 
  private:
   std::unique_ptr<Collective> inner_;

@@ -35,15 +35,15 @@ void HierarchicalCollective::Prepare(const FlatSpace& space, const BucketPlan& p
 
 void HierarchicalCollective::AllReduceSum(const BucketMessage& message) {
   Run([&] {
-    const int shares = map_.smallest();
+    const int chunks = map_.smallest();
     const std::size_t elements = message.data.size();
     const std::size_t piece_elements = inner_->PieceElements(message);
     for (std::size_t begin = 0; begin < elements; begin += piece_elements) {
       const BucketMessage piece = message.Piece(begin, std::min(piece_elements, elements - begin));
-      const BucketMessage share = inner_->ReduceScatter(piece, shares);
+      const BucketMessage chunk = inner_->ReduceScatter(piece, chunks);
       // A chunk is empty on all ranks of a lane or on none.
-      if (!share.data.empty() && outer_ != nullptr) outer_->AllReduceSum(share);
-      inner_->AllGatherChunks(piece, shares);
+      if (!chunk.data.empty() && outer_ != nullptr) outer_->AllReduceSum(chunk);
+      inner_->AllGatherChunks(piece, chunks);
     }
   });
 }

@@ -16,11 +16,11 @@ class HostCollective : public Collective {
   virtual std::size_t PieceElements(const BucketMessage& message) const = 0;
   /// Sums `piece` over all ranks and returns this rank's chunk of the sum, with the chunk's offset.
   /// The collective chooses the memory of the chunk; the caller may change the chunk until
-  /// `AllGatherChunks`. There are `shares` chunks; ranks from `shares` on get none. All hosts cut
+  /// `AllGatherChunks`. There are `chunks` chunks; ranks from `chunks` on get none. All hosts cut
   /// pieces of the same size in the same way.
-  virtual BucketMessage ReduceScatter(const BucketMessage& piece, int shares) = 0;
+  virtual BucketMessage ReduceScatter(const BucketMessage& piece, int chunks) = 0;
   /// The second half: fills `piece` with the chunks of all ranks.
-  virtual void AllGatherChunks(const BucketMessage& piece, int shares) = 0;
+  virtual void AllGatherChunks(const BucketMessage& piece, int chunks) = 0;
 };
 
 }  // namespace ringside

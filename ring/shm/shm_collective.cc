@@ -106,29 +106,29 @@ void ShmCollective::SumSmall(std::span<float> data, const Operation& what) {
 }
 
 void ShmCollective::SumInPlace(const BucketMessage& message, const Operation& what) {
-  const CacheAlignedChunk share = ChunkOf(message.data, size_, rank_);
-  const auto vectors = Attached(message.Piece(share.begin, share.size()));
+  const CacheAlignedChunk chunk = ChunkOf(message.data, size_, rank_);
+  const auto vectors = Attached(message.Piece(chunk.begin, chunk.size()));
   group_->Barrier(what);
-  SumVectors(vectors, vectors, share.size());
+  SumVectors(vectors, vectors, chunk.size());
   group_->Barrier(what);
-  CountTraffic(share.size(), share.size());
+  CountTraffic(chunk.size(), chunk.size());
 }
 
 std::size_t ShmCollective::PieceElements(const BucketMessage& message) const {
   return spaces_.Contains(message) ? message.data.size() : kSlotFloats;
 }
 
-BucketMessage ShmCollective::ReduceScatter(const BucketMessage& piece, int shares) {
-  BucketMessage share = piece;
-  Run([&] { share = Reduce(piece, shares, {"reduce-scatter of", piece}); });
-  return share;
+BucketMessage ShmCollective::ReduceScatter(const BucketMessage& piece, int chunks) {
+  BucketMessage chunk = piece;
+  Run([&] { chunk = Reduce(piece, chunks, {"reduce-scatter of", piece}); });
+  return chunk;
 }
 
-void ShmCollective::AllGatherChunks(const BucketMessage& piece, int shares) {
-  Run([&] { Gather(piece, shares, {"all-gather of", piece}); });
+void ShmCollective::AllGatherChunks(const BucketMessage& piece, int chunks) {
+  Run([&] { Gather(piece, chunks, {"all-gather of", piece}); });
 }
 
-BucketMessage ShmCollective::Reduce(const BucketMessage& piece, int shares, const Operation& what) {
+BucketMessage ShmCollective::Reduce(const BucketMessage& piece, int chunks, const Operation& what) {
   const bool attached = spaces_.Contains(piece);
   BucketMessage terms = piece;
   if (!attached) {
@@ -137,7 +137,7 @@ BucketMessage ShmCollective::Reduce(const BucketMessage& piece, int shares, cons
     terms.data = {slot, piece.data.size()};
     terms.vector = FlatVector::kNone;
   }
-  const CacheAlignedChunk chunk = ChunkOf(terms.data, shares, rank_);
+  const CacheAlignedChunk chunk = ChunkOf(terms.data, chunks, rank_);
   const BucketMessage mine = terms.Piece(chunk.begin, chunk.size());
   const auto vectors = attached ? Attached(mine) : Slots(chunk.begin);
   float* const sum = mine.data.data();
@@ -147,24 +147,24 @@ BucketMessage ShmCollective::Reduce(const BucketMessage& piece, int shares, cons
   return mine;
 }
 
-void ShmCollective::Gather(const BucketMessage& piece, int shares, const Operation& what) {
-  if (!spaces_.Contains(piece)) return GatherStaged(piece.data, shares, what);
-  const CacheAlignedChunk share = ChunkOf(piece.data, shares, rank_);
-  const BucketMessage mine = piece.Piece(share.begin, share.size());
+void ShmCollective::Gather(const BucketMessage& piece, int chunks, const Operation& what) {
+  if (!spaces_.Contains(piece)) return GatherStaged(piece.data, chunks, what);
+  const CacheAlignedChunk chunk = ChunkOf(piece.data, chunks, rank_);
+  const BucketMessage mine = piece.Piece(chunk.begin, chunk.size());
   for (float* theirs : Attached(mine)) {
     if (theirs != mine.data.data()) std::ranges::copy(mine.data, theirs);
   }
   group_->Barrier(what);
-  CountTraffic(share.size(), 0);
+  CountTraffic(chunk.size(), 0);
 }
 
-void ShmCollective::GatherStaged(std::span<float> piece, int shares, const Operation& what) {
+void ShmCollective::GatherStaged(std::span<float> piece, int chunks, const Operation& what) {
   group_->Barrier(what);
   const auto slots = Slots();
-  for (int owner = 0; owner < shares; ++owner) {
+  for (int owner = 0; owner < chunks; ++owner) {
     const float* slot = slots[static_cast<std::size_t>(owner)];
-    const CacheAlignedChunk share = ChunkOf({slot, piece.size()}, shares, owner);
-    std::copy_n(slot + share.begin, share.size(), piece.data() + share.begin);
+    const CacheAlignedChunk chunk = ChunkOf({slot, piece.size()}, chunks, owner);
+    std::copy_n(slot + chunk.begin, chunk.size(), piece.data() + chunk.begin);
   }
 }
 

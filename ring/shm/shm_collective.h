@@ -44,8 +44,8 @@ class ShmCollective : public HostCollective {
   Traffic traffic() const override { return traffic_; }
 
   std::size_t PieceElements(const BucketMessage& message) const override;
-  BucketMessage ReduceScatter(const BucketMessage& piece, int shares) override;
-  void AllGatherChunks(const BucketMessage& piece, int shares) override;
+  BucketMessage ReduceScatter(const BucketMessage& piece, int chunks) override;
+  void AllGatherChunks(const BucketMessage& piece, int chunks) override;
 
  private:
   template <typename Steps>
@@ -60,9 +60,9 @@ class ShmCollective : public HostCollective {
   void SumSmall(std::span<float> data, const Operation& what);
   void SumInPlace(const BucketMessage& message, const Operation& what);
   void SumStaged(const BucketMessage& message, const Operation& what);
-  BucketMessage Reduce(const BucketMessage& piece, int shares, const Operation& what);
-  void Gather(const BucketMessage& piece, int shares, const Operation& what);
-  void GatherStaged(std::span<float> piece, int shares, const Operation& what);
+  BucketMessage Reduce(const BucketMessage& piece, int chunks, const Operation& what);
+  void Gather(const BucketMessage& piece, int chunks, const Operation& what);
+  void GatherStaged(std::span<float> piece, int chunks, const Operation& what);
   void BroadcastStaged(std::span<std::byte> data, int root, const Operation& what);
   /// Counts the elements written to each of the other ranks, and read from each.
   void CountTraffic(std::size_t written, std::size_t read);

@@ -30,10 +30,10 @@ std::vector<SpaceDescriptor> ExchangeDescriptors(Collective& collective, int ran
 constexpr std::size_t kLineFloats = 128 / sizeof(float);
 
 /// Returns where chunk `index` of `data` begins.
-std::size_t Cut(std::span<const float> data, int shares, int index) {
-  if (index == shares) return data.size();
+std::size_t Cut(std::span<const float> data, int chunks, int index) {
+  if (index == chunks) return data.size();
   const std::size_t even =
-      data.size() * static_cast<std::size_t>(index) / static_cast<std::size_t>(shares);
+      data.size() * static_cast<std::size_t>(index) / static_cast<std::size_t>(chunks);
   const std::size_t skew = reinterpret_cast<std::uintptr_t>(data.data()) / sizeof(float);
   const std::size_t past_line = (skew + even) % kLineFloats;
   return even > past_line ? even - past_line : 0;
@@ -41,9 +41,9 @@ std::size_t Cut(std::span<const float> data, int shares, int index) {
 
 }  // namespace
 
-CacheAlignedChunk ChunkOf(std::span<const float> data, int shares, int index) {
-  if (index >= shares) return {data.size(), data.size()};
-  return {Cut(data, shares, index), Cut(data, shares, index + 1)};
+CacheAlignedChunk ChunkOf(std::span<const float> data, int chunks, int index) {
+  if (index >= chunks) return {data.size(), data.size()};
+  return {Cut(data, chunks, index), Cut(data, chunks, index + 1)};
 }
 
 ShmSpaces::ShmSpaces(Collective& collective, int rank, int ranks, const FlatSpace& own)

@@ -19,10 +19,10 @@ struct CacheAlignedChunk {
   std::size_t size() const { return end - begin; }
 };
 
-/// Returns chunk `index` of the `shares` nearly equal chunks of `data`. Chunks end at the ends of
+/// Returns chunk `index` of the `chunks` nearly equal chunks of `data`. Chunks end at the ends of
 /// cache lines, so no two ranks write to one line. Vectors whose addresses differ by whole lines
 /// have the same chunks.
-CacheAlignedChunk ChunkOf(std::span<const float> data, int shares, int index);
+CacheAlignedChunk ChunkOf(std::span<const float> data, int chunks, int index);
 
 /// The flat vectors of all workers of a host, mapped into this process. Thread safety: immutable.
 class ShmSpaces {

@@ -137,9 +137,9 @@ void ShmStrategy::PublishState() {
   for (std::size_t vector = 0; vector < state.size(); vector += space_->size()) {
     for (int bucket = 0; bucket < plan_->buckets(); ++bucket) {
       const Bucket whole = MakeBucket(*space_, *plan_, bucket, 0);
-      const CacheAlignedChunk share = MineOf(whole);
-      const std::size_t begin = vector + plan_->range(bucket).begin + share.begin;
-      std::ranges::copy(state.subspan(begin, share.size()), OpenState().begin() + begin);
+      const CacheAlignedChunk chunk = MineOf(whole);
+      const std::size_t begin = vector + plan_->range(bucket).begin + chunk.begin;
+      std::ranges::copy(state.subspan(begin, chunk.size()), OpenState().begin() + begin);
     }
   }
 }
@@ -181,11 +181,11 @@ void ShmStrategy::Update(const Slot& slot) {
   context_.timeline.Add(SpanKind::kQueue, slot.submitted, Timeline::Clock::now(), bucket.step,
                         bucket.index, kQueueLane);
   const ScopedSpan span(context_.timeline, SpanKind::kApply, bucket.step, bucket.index);
-  const CacheAlignedChunk share = MineOf(bucket);
-  for (std::size_t begin = share.begin; begin < share.end; begin += kBlockFloats) {
-    UpdateBlock(bucket, begin, std::min(kBlockFloats, share.end - begin));
+  const CacheAlignedChunk chunk = MineOf(bucket);
+  for (std::size_t begin = chunk.begin; begin < chunk.end; begin += kBlockFloats) {
+    UpdateBlock(bucket, begin, std::min(kBlockFloats, chunk.end - begin));
   }
-  const std::size_t bytes = share.size() * sizeof(float) * (others_.size() - 1);
+  const std::size_t bytes = chunk.size() * sizeof(float) * (others_.size() - 1);
   context_.recorder.AddPayload(bytes, bytes);
 }
 

@@ -120,9 +120,9 @@ TEST_P(ShmCollectiveTest, GivesTheBitsOfASumInTheOrderOfRanks) {
   }
 }
 
-TEST_P(ShmCollectiveTest, ReducesToSharesAndGathersThem) {
+TEST_P(ShmCollectiveTest, ReducesToChunksAndGathersThem) {
   OnEveryRank(100'001, [&](ShmCollective& collective, const FlatSpace& space, int rank) {
-    for (const int shares : {1, world()}) {
+    for (const int chunks : {1, world()}) {
       std::vector<float> elsewhere(50'000);
       for (const FlatVector vector : {FlatVector::kGrads, FlatVector::kNone}) {
         const BucketMessage whole{
@@ -132,15 +132,15 @@ TEST_P(ShmCollectiveTest, ReducesToSharesAndGathersThem) {
             whole.Piece(0, std::min(whole.data.size(), collective.PieceElements(whole)));
         const std::span<float> data = piece.data;
         Fill(data, rank);
-        const BucketMessage share = collective.ReduceScatter(piece, shares);
-        EXPECT_EQ(share.data.empty(), rank >= shares);
-        EXPECT_EQ(share.bucket, piece.bucket);
-        EXPECT_EQ(share.step, piece.step);
-        for (std::size_t i = 0; i < share.data.size(); ++i) {
-          ASSERT_EQ(share.data[i], SumOf(world(), share.offset - 500 + i)) << i;
+        const BucketMessage chunk = collective.ReduceScatter(piece, chunks);
+        EXPECT_EQ(chunk.data.empty(), rank >= chunks);
+        EXPECT_EQ(chunk.bucket, piece.bucket);
+        EXPECT_EQ(chunk.step, piece.step);
+        for (std::size_t i = 0; i < chunk.data.size(); ++i) {
+          ASSERT_EQ(chunk.data[i], SumOf(world(), chunk.offset - 500 + i)) << i;
         }
-        for (float& element : share.data) element *= 2;  // as other hosts add theirs
-        collective.AllGatherChunks(piece, shares);
+        for (float& element : chunk.data) element *= 2;  // as other hosts add theirs
+        collective.AllGatherChunks(piece, chunks);
         for (std::size_t i = 0; i < data.size(); ++i) {
           ASSERT_EQ(data[i], 2 * SumOf(world(), i)) << i;
         }
