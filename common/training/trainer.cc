@@ -30,7 +30,7 @@ class TrainingLoop {
       : parts_(parts),
         options_(options),
         strategy_(parts.strategy, parts.timeline),
-        held_back_(strategy_),
+        deferred_(strategy_),
         loader_(parts.dataset, parts.world, LoaderOptions(options)),
         evaluator_(parts.world, parts.model, parts.dataset, parts.store, parts.timeline,
                    options.barrier_timeout) {
@@ -75,7 +75,7 @@ class TrainingLoop {
     TakeTimes();
     record_.compute_ms -= record_.submit_ms + record_.exposed_comm_ms;
     AddPasses(compute_begin, compute_end);
-    held_back_.Release();
+    deferred_.Release();
     TakeTimes();
     if (!std::isfinite(record_.loss_sum)) {
       throw DivergedError(parts_.world.rank, step, record_.loss_sum);
@@ -94,7 +94,7 @@ class TrainingLoop {
 
   Strategy& ForModel() {
     if (options_.overlap) return strategy_;
-    return held_back_;
+    return deferred_;
   }
 
   Batch NextBatch(std::int64_t step) {
@@ -185,7 +185,7 @@ class TrainingLoop {
   const TrainerParts& parts_;
   const TrainerOptions& options_;
   MeasuredStrategy strategy_;
-  DeferredSubmitStrategy held_back_;  // used only without overlap
+  DeferredSubmitStrategy deferred_;  // used only without overlap
   Loader loader_;
   Evaluator evaluator_;
   TrainerResult result_;

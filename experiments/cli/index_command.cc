@@ -60,7 +60,7 @@ int RunIndexCommand(const Arguments& args, const Catalog&) {
   if (!fs::is_directory(directory)) {
     throw Error(fmt::format("{}: there is no such directory", directory.string()));
   }
-  const SudoOwnershipTransfer hand_over(directory, CurrentEnvironment());
+  const SudoOwnershipTransfer ownership(directory, CurrentEnvironment());
   const DirectoryLock lock(directory);
   RunIndex index = RunIndex::Open(directory);
   const BundleScan scan = RebuildIndex(index, directory);

@@ -173,7 +173,7 @@ int RunMatrixCommand(const Arguments& args, const Catalog& catalog) {
   TellRefused(plan.refused);
   if (parsed.IsOn("dry-run")) return DryRun(plan, directory, existing, parsed.IsOn("json"));
 
-  const SudoOwnershipTransfer hand_over(directory, CurrentEnvironment());
+  const SudoOwnershipTransfer ownership(directory, CurrentEnvironment());
   // Log lines of all processes would break up the lines of the matrix. The bundles contain the
   // logs.
   job.echo_logs = false;

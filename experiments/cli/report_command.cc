@@ -177,7 +177,7 @@ int RunReportCommand(const Arguments& args, const Catalog& catalog) {
   const fs::path directory = parsed.positional();
   const StudyTable table = MakeStudyTable(ReadStudy(directory, catalog), StudyOptionsOf(parsed));
   const std::string json = RenderJson(table).dump(2) + "\n";
-  const SudoOwnershipTransfer hand_over(directory, CurrentEnvironment());
+  const SudoOwnershipTransfer ownership(directory, CurrentEnvironment());
   Writer writer;
   if (!parsed.IsOn("no-files")) WriteFiles(writer, table, directory, json);
   WriteNamed(writer, parsed, table, json);

@@ -113,7 +113,7 @@ int RunTrainCommand(const Arguments& args, const Catalog& catalog) {
   const fs::path directory = BundleDirectory(parsed, spec);
   job.bundle_dir = directory.string();
   const bool reports = !ranks || ranks->hosts();
-  const SudoOwnershipTransfer hand_over(directory, environment);
+  const SudoOwnershipTransfer ownership(directory, environment);
   if (reports) ClearDirectory(directory, parsed.IsOn("force"));
 
   JobOutcome outcome;

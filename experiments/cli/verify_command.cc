@@ -209,8 +209,8 @@ int RunVerifyCommand(const Arguments& args, const Catalog& catalog) {
   const bool quiet = parsed.IsOn("quiet");
   job.show_progress = false;
   job.echo_logs = false;
-  std::optional<SudoOwnershipTransfer> hand_over;
-  if (!parsed.Get("out").empty()) hand_over.emplace(parsed.Get("out"), environment);
+  std::optional<SudoOwnershipTransfer> ownership;
+  if (!parsed.Get("out").empty()) ownership.emplace(parsed.Get("out"), environment);
   WorkDirectory work("verify", parsed.Get("out"));
   const auto progress = [&](const VerifyRow& row, int done, int planned) {
     if (quiet) return;

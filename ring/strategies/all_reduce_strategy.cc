@@ -67,9 +67,9 @@ void AllReduceStrategy::Submit(const Bucket& bucket) {
   submitted_.notify_one();
 }
 
-void AllReduceStrategy::Enqueue(const Bucket& bucket, UpdateRule::UpdateTrigger moment) {
+void AllReduceStrategy::Enqueue(const Bucket& bucket, UpdateRule::UpdateTrigger trigger) {
   slots_[static_cast<std::size_t>(bucket.index)] = {bucket, Timeline::Clock::now(),
-                                                    Phase::kSubmitted, moment};
+                                                    Phase::kSubmitted, trigger};
 }
 
 void AllReduceStrategy::Await(const Bucket& bucket) {
@@ -134,7 +134,7 @@ void AllReduceStrategy::ApplyOne(std::unique_lock<std::mutex>& lock, int lane) {
   {
     const Bucket& bucket = slot.bucket;
     const ScopedSpan span(context_.timeline, SpanKind::kApply, bucket.step, bucket.index, lane);
-    rule_->Apply(bucket, slot.moment);
+    rule_->Apply(bucket, slot.trigger);
   }
   lock.lock();
   slot.phase = Phase::kIdle;
@@ -256,7 +256,7 @@ void AllReduceStrategy::Sum(const Slot& slot) {
   const Bucket& bucket = slot.bucket;
   context_.timeline.Add(SpanKind::kQueue, slot.submitted, Timeline::Clock::now(), bucket.step,
                         bucket.index, kQueueLane);
-  const FlatVector vector = rule_->Contribute(bucket, slot.moment);
+  const FlatVector vector = rule_->Contribute(bucket, slot.trigger);
   if (vector == FlatVector::kNone || bucket.grads.empty()) return;
   const ScopedSpan span(context_.timeline, SpanKind::kWire, bucket.step, bucket.index,
                         kCommunicationLane);

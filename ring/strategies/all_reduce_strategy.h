@@ -59,7 +59,7 @@ class AllReduceStrategy : public Strategy {
     Bucket bucket;
     Timeline::Clock::time_point submitted;
     Phase phase = Phase::kIdle;
-    UpdateRule::UpdateTrigger moment = UpdateRule::UpdateTrigger::kStep;
+    UpdateRule::UpdateTrigger trigger = UpdateRule::UpdateTrigger::kStep;
   };
   /// A queue of slots. A slot is in it at most once. Allocates only in `MakeRoom`.
   class SlotQueue {
@@ -85,7 +85,7 @@ class AllReduceStrategy : public Strategy {
   template <typename Steps>
   void Guard(const Steps& steps);
   /// Of a bucket that is idle. `mutex_` is locked.
-  void Enqueue(const Bucket& bucket, UpdateRule::UpdateTrigger moment);
+  void Enqueue(const Bucket& bucket, UpdateRule::UpdateTrigger trigger);
   void WaitFor(std::size_t index, std::unique_lock<std::mutex>& lock);
   /// Keeps the current exception if it is the first, and wakes all waiting threads.
   void KeepFailure();

@@ -2,17 +2,17 @@
 
 namespace ringside {
 
-FlatVector PeriodicRule::Contribute(const Bucket& bucket, UpdateTrigger moment) {
+FlatVector PeriodicRule::Contribute(const Bucket& bucket, UpdateTrigger trigger) {
   const bool meets = MeetsAfter(bucket.step);
-  if (moment == UpdateTrigger::kPause) return meets ? FlatVector::kNone : FlatVector::kParams;
+  if (trigger == UpdateTrigger::kPause) return meets ? FlatVector::kNone : FlatVector::kParams;
   if (!meets) return FlatVector::kNone;
   LocalStep(bucket);
   return BeginSync(bucket);
 }
 
-void PeriodicRule::Apply(const Bucket& bucket, UpdateTrigger moment) {
+void PeriodicRule::Apply(const Bucket& bucket, UpdateTrigger trigger) {
   const bool meets = MeetsAfter(bucket.step);
-  if (moment == UpdateTrigger::kPause) {
+  if (trigger == UpdateTrigger::kPause) {
     if (!meets) Average(bucket.params);
   } else if (meets) {
     EndSync(bucket);

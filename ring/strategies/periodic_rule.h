@@ -29,8 +29,8 @@ class PeriodicRule : public UpdateRule {
         workers_(context.world.workers),
         sync_every_(context.options.Get(kSyncEvery)) {}
 
-  FlatVector Contribute(const Bucket& bucket, UpdateTrigger moment) final;
-  void Apply(const Bucket& bucket, UpdateTrigger moment) final;
+  FlatVector Contribute(const Bucket& bucket, UpdateTrigger trigger) final;
+  void Apply(const Bucket& bucket, UpdateTrigger trigger) final;
   bool acts_at_pauses() const final { return true; }
 
  protected:

@@ -35,9 +35,9 @@ class UpdateRule {
   virtual void Start(const FlatSpace& /*space*/, const BucketPlan& /*plan*/) {}
   /// Returns which vector of the bucket to sum over all ranks, in place; `kNone`: nothing is
   /// summed.
-  virtual FlatVector Contribute(const Bucket& bucket, UpdateTrigger moment) = 0;
+  virtual FlatVector Contribute(const Bucket& bucket, UpdateTrigger trigger) = 0;
   /// Updates the parameters. The vector that `Contribute` returned now holds the sum.
-  virtual void Apply(const Bucket& bucket, UpdateTrigger moment) = 0;
+  virtual void Apply(const Bucket& bucket, UpdateTrigger trigger) = 0;
   /// Whether buckets have turns when training pauses.
   virtual bool acts_at_pauses() const { return false; }
 };

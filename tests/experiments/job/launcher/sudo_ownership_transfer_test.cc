@@ -31,7 +31,7 @@ class SudoOwnershipTransferTest : public ::testing::Test {
   /// What `write` makes, for a folder that is handed over.
   void Give(
       const fs::path& folder, const std::function<void()>& write = [] {}) const {
-    const SudoOwnershipTransfer hand_over(folder, environment_);
+    const SudoOwnershipTransfer ownership(folder, environment_);
     write();
   }
 
@@ -54,7 +54,7 @@ class SudoOwnershipTransferTest : public ::testing::Test {
 TEST_F(SudoOwnershipTransferTest, AllThatRootWroteIsTheUsersAfterwards) {
   const fs::path study = home() / "results" / "a";
   {
-    const SudoOwnershipTransfer hand_over(study / "", environment_);
+    const SudoOwnershipTransfer ownership(study / "", environment_);
     Write(study / "run" / "logs" / "worker-0.log");
     Write(study / ".lock");
     EXPECT_EQ(OwnerOf(study), 0U);
@@ -109,7 +109,7 @@ TEST_F(SudoOwnershipTransferTest, FoldersOfTheSystemStayTheSystems) {
   EXPECT_EQ(OwnerOf(home() / "etc" / "passwd"), 0U);
   // What was made there is what was written there.
   {
-    const SudoOwnershipTransfer hand_over(home() / "srv" / "results", environment_);
+    const SudoOwnershipTransfer ownership(home() / "srv" / "results", environment_);
     Write(home() / "srv" / "results" / "spec.json");
   }
   EXPECT_EQ(OwnerOf(home() / "srv" / "results" / "spec.json"), kUser);
@@ -121,7 +121,7 @@ TEST_F(SudoOwnershipTransferTest, WithoutSudoNothingIsGivenAway) {
                                          Environment{{"SUDO_UID", "12345x"}, {"SUDO_GID", "12346"}},
                                          Environment{{"SUDO_UID", "0"}, {"SUDO_GID", "0"}}}) {
     EXPECT_FALSE(FindInvokingUser(environment));
-    const SudoOwnershipTransfer hand_over(home() / "results", environment);
+    const SudoOwnershipTransfer ownership(home() / "results", environment);
   }
   EXPECT_EQ(OwnerOf(home() / "results" / "spec.json"), 0U);
 }
