@@ -33,7 +33,7 @@ class TimedPushPull : public TimedOperation {
   }
 
   void Barrier() override {
-    StoreAllGather(process_.client(), setup_.world, fmt::format("bench/meeting/{}", meetings_++),
+    StoreAllGather(process_.client(), setup_.world, fmt::format("bench/barrier/{}", barriers_++),
                    "", Deadline::After(comm_.barrier_timeout));
   }
 
@@ -97,7 +97,7 @@ class TimedPushPull : public TimedOperation {
   std::unique_ptr<Server> server_;  // null on a worker without one
   std::unique_ptr<Strategy> strategy_;
   std::int64_t step_ = 0;
-  int meetings_ = 0;
+  int barriers_ = 0;
 };
 
 }  // namespace

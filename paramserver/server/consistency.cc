@@ -126,15 +126,15 @@ class Asynchronous : public Consistency {
     return {.apply = Update{version + 1, LearningRate(push, version)}, .answer = TakeAnswered()};
   }
 
-  std::span<const int> OnRetire(int worker, std::int64_t meeting) override {
+  std::span<const int> OnRetire(int worker, std::int64_t barrier) override {
     std::int64_t& until = retired_until_[static_cast<std::size_t>(worker)];
-    until = std::max(until, meeting);
+    until = std::max(until, barrier);
     return TakeAnswered();
   }
 
-  void OnBarrier(std::int64_t meeting) override {
+  void OnBarrier(std::int64_t barrier) override {
     for (std::int64_t& until : retired_until_) {
-      if (until <= meeting) until = 0;
+      if (until <= barrier) until = 0;
     }
   }
 

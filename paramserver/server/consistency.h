@@ -45,16 +45,16 @@ class Consistency {
   /// repeated, has a wrong step or a version that never existed, or comes while an earlier push of
   /// the worker waits for its answer.
   virtual PushDecision OnPush(const PushInfo& push, std::int64_t version) = 0;
-  /// The worker will not push again until all workers have reached barrier number `meeting` (1 and
+  /// The worker will not push again until all workers have reached barrier number `barrier` (1 and
   /// up), which may never happen. Until then no other worker waits for its pushes. Returns the
   /// workers that must be answered now; the span is valid until the next call.
-  virtual std::span<const int> OnRetire(int worker, std::int64_t meeting) {
-    (void)worker, (void)meeting;
+  virtual std::span<const int> OnRetire(int worker, std::int64_t barrier) {
+    (void)worker, (void)barrier;
     return {};
   }
-  /// All workers have reached barrier number `meeting`. So workers that retired until then push
+  /// All workers have reached barrier number `barrier`. So workers that retired until then push
   /// again. It may be called several times for one barrier.
-  virtual void OnBarrier(std::int64_t meeting) { (void)meeting; }
+  virtual void OnBarrier(std::int64_t barrier) { (void)barrier; }
   /// The workers whose missing pushes keep other workers waiting.
   virtual std::vector<int> Missing() const = 0;
 };

@@ -83,21 +83,21 @@ ParameterRef ShardServer::ReadState(int part) {
   return shard_.ReadState(part);
 }
 
-ParameterReply ShardServer::Pull(std::int64_t meeting) {
+ParameterReply ShardServer::Pull(std::int64_t barriers) {
   const std::lock_guard lock(mutex_);
   RequireUsable();
-  consistency_->OnBarrier(meeting);
+  consistency_->OnBarrier(barriers);
   if (pushed_) counters_.bytes_sent += elements_ * sizeof(float);
   return {shard_.parameters(), shard_.version()};
 }
 
-void ShardServer::Retire(int worker, std::int64_t meeting) {
+void ShardServer::Retire(int worker, std::int64_t barrier) {
   AnswerQueue answers;
   {
     const std::lock_guard lock(mutex_);
     RequireUsable();
     RequireNoneWaiting(worker);
-    answers = TakeAnswers(consistency_->OnRetire(worker, meeting));
+    answers = TakeAnswers(consistency_->OnRetire(worker, barrier));
   }
   answers.SendAll();
 }

@@ -97,10 +97,10 @@ class ShardServer {
   /// Throws `RefusedError` after the first push.
   void Load(int part, const Payload& values);
   ParameterRef ReadState(int part);
-  /// `meeting` is the number of barriers that all workers have reached (`Consistency::OnBarrier`).
-  ParameterReply Pull(std::int64_t meeting = 0);
+  /// `barriers` is the number of barriers that all workers have reached (`Consistency::OnBarrier`).
+  ParameterReply Pull(std::int64_t barriers = 0);
   /// See `Consistency::OnRetire`.
-  void Retire(int worker, std::int64_t meeting);
+  void Retire(int worker, std::int64_t barrier);
 
   /// Throws `RefusedError` and changes nothing. After any other exception the shard is broken: it
   /// refuses all pushes and reads, and the caller must refuse the waiting pushes. In both cases

@@ -3,18 +3,18 @@
 namespace ringside {
 
 FlatVector PeriodicRule::Contribute(const Bucket& bucket, UpdateTrigger trigger) {
-  const bool meets = MeetsAfter(bucket.step);
-  if (trigger == UpdateTrigger::kPause) return meets ? FlatVector::kNone : FlatVector::kParams;
-  if (!meets) return FlatVector::kNone;
+  const bool syncs = SyncsAfter(bucket.step);
+  if (trigger == UpdateTrigger::kPause) return syncs ? FlatVector::kNone : FlatVector::kParams;
+  if (!syncs) return FlatVector::kNone;
   LocalStep(bucket);
   return BeginSync(bucket);
 }
 
 void PeriodicRule::Apply(const Bucket& bucket, UpdateTrigger trigger) {
-  const bool meets = MeetsAfter(bucket.step);
+  const bool syncs = SyncsAfter(bucket.step);
   if (trigger == UpdateTrigger::kPause) {
-    if (!meets) Average(bucket.params);
-  } else if (meets) {
+    if (!syncs) Average(bucket.params);
+  } else if (syncs) {
     EndSync(bucket);
   } else {
     LocalStep(bucket);

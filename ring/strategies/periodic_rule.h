@@ -44,7 +44,7 @@ class PeriodicRule : public UpdateRule {
   void Average(std::span<float> sum) const;
 
  private:
-  bool MeetsAfter(std::int64_t step) const { return (step + 1) % sync_every_ == 0; }
+  bool SyncsAfter(std::int64_t step) const { return (step + 1) % sync_every_ == 0; }
   void LocalStep(const Bucket& bucket);
 
   StrategyContext context_;

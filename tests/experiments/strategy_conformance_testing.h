@@ -40,7 +40,7 @@ inline float GradientOf(int rank, std::int64_t step, std::size_t i) {
 }
 
 /// True when workers step alone, average now and then, and end with the mean of their parameters.
-inline bool Meets(const StrategyEntry& entry) {
+inline bool Averages(const StrategyEntry& entry) {
   return entry.traits.agreement == Agreement::kPeriodic;
 }
 
@@ -48,7 +48,7 @@ inline bool Meets(const StrategyEntry& entry) {
 inline float ExpectedOf(const StrategyEntry& entry, int rank, int workers, std::size_t i) {
   const bool alone = entry.traits.agreement == Agreement::kNone;
   float value = InitialOf(alone ? rank : 0, i);
-  const float share = Meets(entry) ? 1.0F / static_cast<float>(workers) : 1.0F;
+  const float share = Averages(entry) ? 1.0F / static_cast<float>(workers) : 1.0F;
   for (std::int64_t step = 0; step < kSteps; ++step) {
     for (int each = 0; each < workers; ++each) {
       if (!alone || each == rank) value -= share * kLearningRate * GradientOf(each, step, i);
@@ -59,7 +59,7 @@ inline float ExpectedOf(const StrategyEntry& entry, int rank, int workers, std::
 
 /// A mean over workers is exact where their number is a power of two.
 inline float ToleranceOf(const StrategyEntry& entry, int workers) {
-  const bool exact = !Meets(entry) || std::has_single_bit(static_cast<unsigned>(workers));
+  const bool exact = !Averages(entry) || std::has_single_bit(static_cast<unsigned>(workers));
   return exact ? 0 : 1e-4F;
 }
 

@@ -90,20 +90,20 @@ class Worker {
 /// How often the whole process allocates in the counted steps of all ranks.
 std::int64_t CountSteadySteps(const Setting& setting) {
   InProcessStore store;
-  std::barrier<> meeting(setting.workers);
+  std::barrier<> barrier(setting.workers);
   std::int64_t count = 0;
   RunRanks(setting.workers, [&](int rank) {
     Worker worker(setting, rank, store);
     for (std::int64_t step = 0; step < kWarmUpSteps; ++step) worker.Step(step);
     worker.Finish();
-    meeting.arrive_and_wait();
+    barrier.arrive_and_wait();
     if (rank == 0) AllocationCounter::Start();
-    meeting.arrive_and_wait();
+    barrier.arrive_and_wait();
     for (std::int64_t step = 0; step < kCountedSteps; ++step) worker.Step(kWarmUpSteps + step);
     worker.Finish();
-    meeting.arrive_and_wait();
+    barrier.arrive_and_wait();
     if (rank == 0) count = AllocationCounter::Stop();
-    meeting.arrive_and_wait();
+    barrier.arrive_and_wait();
     worker.Stop();
   });
   return count;
@@ -134,7 +134,7 @@ StrategyOptions WithPriority() {
   return options;
 }
 
-StrategyOptions MeetingEvery(std::int64_t steps) {
+StrategyOptions SyncEvery(std::int64_t steps) {
   StrategyOptions options;
   options.Set(kSyncEvery, steps);
   return options;
@@ -143,10 +143,10 @@ StrategyOptions MeetingEvery(std::int64_t steps) {
 std::vector<Setting> Settings() {
   std::vector<Setting> settings{
       {&RingStrategy("shm"), "plain"},
-      {&RingStrategy("local-sgd"), "every_step", MeetingEvery(1)},
-      {&RingStrategy("local-sgd"), "every_third_step", MeetingEvery(3)},
-      {&RingStrategy("diloco"), "every_step", MeetingEvery(1)},
-      {&RingStrategy("diloco"), "every_third_step", MeetingEvery(3)},
+      {&RingStrategy("local-sgd"), "every_step", SyncEvery(1)},
+      {&RingStrategy("local-sgd"), "every_third_step", SyncEvery(3)},
+      {&RingStrategy("diloco"), "every_step", SyncEvery(1)},
+      {&RingStrategy("diloco"), "every_third_step", SyncEvery(3)},
       {&RingStrategy("hierarchical"), "two_hosts", {}, 2},
       {&RingStrategy("hierarchical"), "two_hosts_of_two", {}, 2, 4},
       {&RingStrategy("hierarchical"), "two_hosts_priority", WithPriority(), 2, 4},

@@ -68,10 +68,10 @@ class ExternallyLaunchedRank {
   }
 
   JobOutcome RunAsMember() const {
-    const RendezvousInfo meeting = Rendezvous();
+    const RendezvousInfo rendezvous = Rendezvous();
     MemberSetup setup = MakeSetup(Self());
-    setup.coordinator = meeting.target;
-    setup.token = meeting.token;
+    setup.coordinator = rendezvous.target;
+    setup.token = rendezvous.token;
     return RankAgent(std::move(setup), options_).Run();
   }
 

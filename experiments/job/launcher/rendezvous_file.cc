@@ -43,7 +43,7 @@ std::string StartTime(pid_t pid) {
 }
 
 struct Published {
-  RendezvousInfo meeting;
+  RendezvousInfo rendezvous;
   pid_t pid = -1;
 };
 
@@ -62,7 +62,7 @@ std::optional<Published> ReadLive(const std::string& path) {
 }  // namespace
 
 RendezvousFile::RendezvousFile(const Environment& environment, const std::string& key,
-                               const RendezvousInfo& meeting)
+                               const RendezvousInfo& rendezvous)
     : path_(PathOf(environment, key)) {
   if (const auto other = ReadLive(path_)) {
     throw ConfigError("job '" + key + "' is running already: its rank 0 is process " +
@@ -70,8 +70,8 @@ RendezvousFile::RendezvousFile(const Environment& environment, const std::string
   }
   const nlohmann::json json{{"pid", ::getpid()},
                             {"start", StartTime(::getpid())},
-                            {"target", meeting.target},
-                            {"token", meeting.token}};
+                            {"target", rendezvous.target},
+                            {"token", rendezvous.token}};
   WriteFileAtomically(path_, json.dump() + "\n", 0600);
 }
 
@@ -81,7 +81,7 @@ RendezvousInfo RendezvousFile::Wait(const Environment& environment, const std::s
                                     const Deadline& deadline) {
   const std::string path = PathOf(environment, key);
   while (true) {
-    if (const auto published = ReadLive(path)) return published->meeting;
+    if (const auto published = ReadLive(path)) return published->rendezvous;
     if (deadline.expired()) {
       throw CommError(
           "rank 0", "looking for the coordinator of job '" + key + "'",

@@ -82,14 +82,14 @@ class MpiCollective::Communicators {
   explicit Communicators(const World& world) {
     Check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     Check(MPI_Comm_dup(MPI_COMM_WORLD, &data_));
-    Check(MPI_Comm_dup(MPI_COMM_WORLD, &meeting_));
+    Check(MPI_Comm_dup(MPI_COMM_WORLD, &barrier_));
     for (int rank = 0; rank < world.workers; ++rank) {
       if (rank == world.rank) continue;
       peers_.push_back(rank);
-      Check(MPI_Recv_init(nullptr, 0, MPI_BYTE, rank, 0, meeting_, &arrivals_.emplace_back()));
+      Check(MPI_Recv_init(nullptr, 0, MPI_BYTE, rank, 0, barrier_, &arrivals_.emplace_back()));
     }
     for (const int peer : peers_) {
-      Check(MPI_Send_init(nullptr, 0, MPI_BYTE, peer, 0, meeting_, &calls_.emplace_back()));
+      Check(MPI_Send_init(nullptr, 0, MPI_BYTE, peer, 0, barrier_, &calls_.emplace_back()));
     }
   }
 
@@ -109,7 +109,7 @@ class MpiCollective::Communicators {
     for (MPI_Request& request : arrivals_) MPI_Request_free(&request);
     for (MPI_Request& request : calls_) MPI_Request_free(&request);
     MPI_Comm_free(&data_);
-    MPI_Comm_free(&meeting_);
+    MPI_Comm_free(&barrier_);
   }
 
  private:
@@ -141,7 +141,7 @@ class MpiCollective::Communicators {
   }
 
   MPI_Comm data_ = MPI_COMM_NULL;
-  MPI_Comm meeting_ = MPI_COMM_NULL;
+  MPI_Comm barrier_ = MPI_COMM_NULL;
   std::vector<int> peers_;
   Requests arrivals_;  // by peer
   Requests calls_;     // likewise

@@ -236,9 +236,9 @@ TEST(PsAsync, MeasuresStalenessExactly) {
 }
 
 TEST(PsAsync, WorkersMayBeFarApartBetweenSteps) {
-  for (const char* meeting : {"exchange/ps/settle/", "exchange/ps/stop/"}) {
+  for (const char* barrier : {"exchange/ps/settle/", "exchange/ps/stop/"}) {
     PsCluster cluster({.entry = &kPsAsyncEntry, .elements = 16});
-    cluster.store().Delay(meeting, std::chrono::minutes(10));
+    cluster.store().Delay(barrier, std::chrono::minutes(10));
     cluster.Run([](TestWorker& worker) {
       worker.Step(0);
       worker.strategy->Settle();

@@ -86,11 +86,11 @@ TEST(LocalSgdTest, ParametersAreTheMeanAfterEveryPeriod) {
   }
 }
 
-TEST(LocalSgdTest, APauseBetweenTwoMeetingsIsAMean) {
+TEST(LocalSgdTest, APauseBetweenTwoSyncsIsAMean) {
   ExpectAll(StepAndSettle(RingStrategy("local-sgd"), Options(4), {3}), 100 - 3 * kMeanStep);
 }
 
-TEST(LocalSgdTest, OnlyMeetingsMoveBytes) {
+TEST(LocalSgdTest, OnlySyncsMoveBytes) {
   const auto elements = TestPlan().elements();  // of two workers each sends half, twice
   const auto sent = [](std::int64_t steps) {
     return static_cast<double>(
@@ -98,7 +98,8 @@ TEST(LocalSgdTest, OnlyMeetingsMoveBytes) {
   };
   const double rounding = 2.0 * TestPlan().buckets();
   EXPECT_NEAR(sent(8), 2.0 * static_cast<double>(elements), rounding);
-  EXPECT_NEAR(sent(9), 3.0 * static_cast<double>(elements), rounding) << "a pause is a meeting";
+  EXPECT_NEAR(sent(9), 3.0 * static_cast<double>(elements), rounding)
+      << "a pause is a synchronisation";
 }
 
 /// The closed form for an outer learning rate and an outer momentum of 0.5.
@@ -107,7 +108,7 @@ struct OuterSteps {
   float velocity = 0;
 
   /// After so many steps of every worker.
-  void Meet(int steps) {
+  void Sync(int steps) {
     const float gradient = static_cast<float>(steps) * kMeanStep;
     velocity = 0.5F * velocity + gradient;
     params -= 0.5F * (gradient + 0.5F * velocity);
@@ -117,35 +118,35 @@ struct OuterSteps {
 TEST(DilocoTest, AnOuterNesterovStepTakesTheMeanProgress) {
   const StrategyOptions options = Options(2, 0.5, 0.5);
   OuterSteps outer;
-  for (int meeting = 1; meeting <= 3; ++meeting) {
-    outer.Meet(2);
-    ExpectAll(StepAndSettle(RingStrategy("diloco"), options, {std::int64_t{2} * meeting}),
+  for (int sync = 1; sync <= 3; ++sync) {
+    outer.Sync(2);
+    ExpectAll(StepAndSettle(RingStrategy("diloco"), options, {std::int64_t{2} * sync}),
               outer.params);
   }
 }
 
-TEST(DilocoTest, APauseBetweenTwoMeetingsIsAMeanWithoutAnOuterStep) {
+TEST(DilocoTest, APauseBetweenTwoSyncsIsAMeanWithoutAnOuterStep) {
   const StrategyOptions options = Options(4, 0.5, 0.5);
   ExpectAll(StepAndSettle(RingStrategy("diloco"), options, {3}), 100 - 3 * kMeanStep);
 }
 
 // The outer gradient still counts from the last synchronisation, not from the pause.
-TEST(DilocoTest, TrainsThroughAPauseBetweenTwoMeetings) {
+TEST(DilocoTest, TrainsThroughAPauseBetweenTwoSyncs) {
   const StrategyOptions options = Options(4, 0.5, 0.5);
   OuterSteps outer;
-  outer.Meet(4);
-  outer.Meet(4);
+  outer.Sync(4);
+  outer.Sync(4);
   for (const std::int64_t pause : {1, 5, 6}) {
     ExpectAll(StepAndSettle(RingStrategy("diloco"), options, {.end = 8, .pause = pause}),
               outer.params);
   }
 }
 
-TEST(DilocoTest, AStartBetweenTwoMeetingsCountsFromItsOwnParameters) {
+TEST(DilocoTest, AStartBetweenTwoSyncsCountsFromItsOwnParameters) {
   const StrategyOptions options = Options(4, 0.5, 0.5);
   OuterSteps outer;
-  outer.Meet(2);
-  outer.Meet(4);
+  outer.Sync(2);
+  outer.Sync(4);
   ExpectAll(StepAndSettle(RingStrategy("diloco"), options, {.end = 12, .first = 6}), outer.params);
 }
 

@@ -25,9 +25,9 @@ TEST_F(RendezvousTest, IsFoundByItsKeyAndRemoved) {
   {
     const RendezvousFile file(environment_, "key", {"127.0.0.1:1", "token"});
     path = file.path();
-    const RendezvousInfo meeting = RendezvousFile::Wait(environment_, "key", at_once_);
-    EXPECT_EQ(meeting.target, "127.0.0.1:1");
-    EXPECT_EQ(meeting.token, "token");
+    const RendezvousInfo rendezvous = RendezvousFile::Wait(environment_, "key", at_once_);
+    EXPECT_EQ(rendezvous.target, "127.0.0.1:1");
+    EXPECT_EQ(rendezvous.token, "token");
     struct stat status {};
     ASSERT_EQ(::stat(path.c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777, 0600);
