@@ -9,8 +9,9 @@
 #include <string_view>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/strategy/plan_agreement.h"
+#include "ringside/ring/core/gather_values.h"
 #include "ringside/ring/core/operation.h"
-#include "ringside/ring/core/plan_agreement.h"
 #include "ringside/ring/shm/sum_vectors.h"
 
 namespace ringside {
@@ -39,7 +40,8 @@ void ShmStrategy::Start(FlatSpace& space, const BucketPlan& plan, const StartPoi
 void ShmStrategy::Connect(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) {
   const HostRanks host = AllOnOneHost(context_.world);
   collective_ = std::make_unique<ShmCollective>(host, context_.store, context_.comm, "shm");
-  CheckAgreement(*collective_, context_.world, plan, from);
+  CheckPlanAgreement(
+      GatherValues(*collective_, SummaryOf(plan, from), context_.world.workers, "the start"));
   collective_->Prepare(space, plan);
   if (collective_->spaces().empty())
     throw InternalError("strategy shm needs flat vectors in shared memory");

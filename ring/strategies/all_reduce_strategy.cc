@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "ringside/common/core/errors.h"
-#include "ringside/ring/core/plan_agreement.h"
+#include "ringside/common/strategy/plan_agreement.h"
+#include "ringside/ring/core/gather_values.h"
 
 namespace ringside {
 namespace {
@@ -48,7 +49,8 @@ void AllReduceStrategy::Start(FlatSpace& space, const BucketPlan& plan, const St
 
 void AllReduceStrategy::Agree(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) {
   collective_ = connect_();
-  CheckAgreement(*collective_, context_.world, plan, from);
+  CheckPlanAgreement(
+      GatherValues(*collective_, SummaryOf(plan, from), context_.world.workers, "the start"));
   collective_->Prepare(space, plan);
   if (const std::string notes = collective_->Notes(); !notes.empty()) {
     context_.recorder.AddNote(notes);
