@@ -7,6 +7,7 @@
 
 #include "ringside/paramserver/strategies/ps_server.h"
 #include "ringside/paramserver/strategies/ps_strategies.h"
+#include "tests/common/comm_error.h"
 #include "tests/paramserver/ps_cluster.h"
 
 namespace ringside {
@@ -39,16 +40,6 @@ class AddATransportTest : public ::testing::Test {
 
   const StrategyEntry entry_ = StrategyOverIt("ps-sync");
 };
-
-CommError ErrorOf(const std::exception_ptr& thrown) {
-  try {
-    if (thrown) std::rethrow_exception(thrown);
-  } catch (const CommError& error) {
-    return error;
-  }
-  ADD_FAILURE() << "no CommError was thrown";
-  return {"nobody", "nothing", "none"};
-}
 
 TEST_F(AddATransportTest, TheExampleCarriesPushesAndAnswersExactly) {
   constexpr int kSteps = 3, kWorkers = 3;
@@ -112,7 +103,7 @@ TEST_F(AddATransportTest, TheExampleNamesAWorkerThatLeavesAndAServerThatStops) {
     if (worker.world.rank == 0) return worker.Await(bucket, 0);
     while (server.counters().waiting < 2) std::this_thread::yield();
   });
-  EXPECT_EQ(ErrorOf(left.by_rank[0]).peer(), "worker 1");
+  EXPECT_EQ(CommErrorOf(left.by_rank[0]).peer(), "worker 1");
 
   PsCluster other(Options(2, 1, 1000));
   const RankOutcomes stopped = other.TryRun([&](TestWorker& worker) {
@@ -123,7 +114,7 @@ TEST_F(AddATransportTest, TheExampleNamesAWorkerThatLeavesAndAServerThatStops) {
     }
   });
   for (const std::exception_ptr& thrown : stopped.by_rank) {
-    EXPECT_THAT(ErrorOf(thrown).peer(), HasSubstr("server 0"));
+    EXPECT_THAT(CommErrorOf(thrown).peer(), HasSubstr("server 0"));
   }
 }
 

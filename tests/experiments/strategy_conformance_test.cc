@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ringside/common/core/errors.h"
+#include "tests/common/comm_error.h"
 #include "tests/experiments/strategy_conformance_testing.h"
 
 namespace ringside::conformance {
@@ -48,16 +49,6 @@ TEST_P(SynchronousStrategyTest, RestoresAndReadsTheOptimizerState) {
     }
     worker.strategy().Stop();
   });
-}
-
-CommError CommErrorOf(const std::exception_ptr& failure) {
-  try {
-    if (failure != nullptr) std::rethrow_exception(failure);
-  } catch (const CommError& error) {
-    return error;
-  }
-  ADD_FAILURE() << "no CommError was thrown";
-  return {"nobody", "nothing", "none"};
 }
 
 /// Several workers, of any consistency, who start together.

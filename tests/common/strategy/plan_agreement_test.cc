@@ -3,11 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "ringside/common/core/errors.h"
+#include "tests/common/comm_error.h"
 
 namespace ringside {
 namespace {
@@ -19,18 +19,8 @@ PlanSummary Summary(std::size_t elements, std::size_t target_bytes, std::int64_t
   return SummaryOf(BucketPlan(tensors, {target_bytes, target_bytes}), {.step = step});
 }
 
-CommError ErrorOf(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const CommError& error) {
-    return error;
-  }
-  ADD_FAILURE() << "no CommError was thrown";
-  return {"nobody", "nothing", "none"};
-}
-
 CommError Disagreement(const std::vector<PlanSummary>& by_rank) {
-  return ErrorOf([&] { CheckPlanAgreement(by_rank); });
+  return CommErrorOf([&] { CheckPlanAgreement(by_rank); });
 }
 
 TEST(PlanAgreementTest, EqualPlansAgree) {
@@ -64,7 +54,7 @@ TEST(PlanAgreementTest, TextRoundTrips) {
 
 TEST(PlanAgreementTest, TextThatIsNoSummaryNamesItsWorker) {
   for (const char* text : {"", "1 2 3", "1 2 3 4 5", "1 2 3 x", "-1 2 3 4"}) {
-    EXPECT_EQ(ErrorOf([&] { PlanSummaryFromText(text, 3); }).peer(), "worker 3") << text;
+    EXPECT_EQ(CommErrorOf([&] { PlanSummaryFromText(text, 3); }).peer(), "worker 3") << text;
   }
 }
 

@@ -12,6 +12,7 @@
 #include "ringside/paramserver/strategies/ps_server.h"
 #include "ringside/paramserver/transports/server_link.h"
 #include "ringside/paramserver/transports/transport_table.h"
+#include "tests/common/comm_error.h"
 #include "tests/paramserver/ps_cluster.h"
 
 namespace ringside {
@@ -33,16 +34,6 @@ StrategyOptions Over(const std::string& transport) {
   StrategyOptions options;
   options.Set(kPsTransport, transport);
   return options;
-}
-
-CommError ErrorOf(const std::exception_ptr& thrown) {
-  try {
-    if (thrown) std::rethrow_exception(thrown);
-  } catch (const CommError& error) {
-    return error;
-  }
-  ADD_FAILURE() << "no CommError was thrown";
-  return {"nobody", "nothing", "none"};
 }
 
 class TransportTest : public ::testing::TestWithParam<std::string> {};
@@ -81,7 +72,7 @@ TEST_P(TransportTest, StartsWithTheParametersOfRankZero) {
     for (const float value : worker.space.params()) ASSERT_EQ(value, 5.0F);
     worker.strategy->Stop();
   });
-  EXPECT_EQ(outcomes.failures(), 0) << ErrorOf(outcomes.first).what();
+  EXPECT_EQ(outcomes.failures(), 0) << CommErrorOf(outcomes.first).what();
 }
 
 TEST_P(TransportTest, CarriesOptimizerState) {
@@ -98,7 +89,7 @@ TEST_P(TransportTest, CarriesOptimizerState) {
     }
     worker.strategy->Stop();
   });
-  EXPECT_EQ(outcomes.failures(), 0) << ErrorOf(outcomes.first).what();
+  EXPECT_EQ(outcomes.failures(), 0) << CommErrorOf(outcomes.first).what();
 }
 
 TEST_P(TransportTest, AppliesAsynchronousPushes) {
@@ -144,7 +135,7 @@ TEST_P(TransportTest, NamesAMissingWorkerInTime) {
     if (worker.world.rank != 2) worker.Step(0);
   });
   for (const int rank : {0, 1}) {
-    EXPECT_EQ(ErrorOf(outcomes.by_rank[std::size_t(rank)]).peer(), "worker 2");
+    EXPECT_EQ(CommErrorOf(outcomes.by_rank[std::size_t(rank)]).peer(), "worker 2");
   }
 }
 
@@ -159,7 +150,7 @@ TEST_P(TransportTest, NamesAWorkerThatLeavesWhileItsPushWaits) {
     while (server.counters().waiting < 3) std::this_thread::yield();
   });
   for (const int rank : {0, 1}) {
-    EXPECT_EQ(ErrorOf(outcomes.by_rank[std::size_t(rank)]).peer(), "worker 2");
+    EXPECT_EQ(CommErrorOf(outcomes.by_rank[std::size_t(rank)]).peer(), "worker 2");
   }
 }
 
@@ -177,7 +168,7 @@ TEST_P(TransportTest, NamesAServerThatStops) {
     }
   });
   for (const std::exception_ptr& thrown : outcomes.by_rank) {
-    EXPECT_THAT(ErrorOf(thrown).peer(), HasSubstr("server 1"));
+    EXPECT_THAT(CommErrorOf(thrown).peer(), HasSubstr("server 1"));
   }
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ringside/common/core/errors.h"
+#include "tests/common/comm_error.h"
 #include "tests/paramserver/ps_cluster.h"
 
 namespace ringside {
@@ -24,16 +25,6 @@ void FillParameters(TestWorker& worker) {
   const std::span<float> params = worker.space.params();
   std::iota(params.begin(), params.end(), 0.0F);
   if (worker.world.rank != 0) std::ranges::fill(params, -1.0F);
-}
-
-CommError ErrorOf(const std::exception_ptr& thrown) {
-  try {
-    if (thrown) std::rethrow_exception(thrown);
-  } catch (const CommError& error) {
-    return error;
-  }
-  ADD_FAILURE() << "no CommError was thrown";
-  return {"nobody", "nothing", "none"};
 }
 
 class Worlds : public ::testing::TestWithParam<std::tuple<int, int, std::size_t>> {
@@ -80,7 +71,7 @@ TEST_P(Worlds, StartBringsTheParametersOfRankZero) {
       worker.strategy->Stop();
     };
     const RankOutcomes outcomes = cluster.TryRun(check);
-    EXPECT_EQ(outcomes.failures(), 0) << ErrorOf(outcomes.first).what();
+    EXPECT_EQ(outcomes.failures(), 0) << CommErrorOf(outcomes.first).what();
   }
 }
 
@@ -191,7 +182,7 @@ TEST(PsSync, CarriesOptimizerStateThroughACheckpoint) {
     EXPECT_EQ(Copy(worker.space.params()), end);
     worker.strategy->Stop();
   });
-  EXPECT_EQ(outcomes.failures(), 0) << ErrorOf(outcomes.first).what();
+  EXPECT_EQ(outcomes.failures(), 0) << CommErrorOf(outcomes.first).what();
 }
 
 TEST(PsSync, CountsPayloadAndCopies) {
@@ -276,7 +267,7 @@ TEST(PsFailure, AMissingWorkerIsNamedInTime) {
   });
   EXPECT_EQ(outcomes.failures(), 2);
   for (const int rank : {0, 1}) {
-    const CommError error = ErrorOf(outcomes.by_rank[std::size_t(rank)]);
+    const CommError error = CommErrorOf(outcomes.by_rank[std::size_t(rank)]);
     EXPECT_EQ(error.peer(), "worker 2") << error.what();
     EXPECT_THAT(error.operation(), HasSubstr("step 0"));
   }
@@ -293,7 +284,7 @@ TEST(PsFailure, AServerThatStopsIsNamed) {
     }
   });
   for (const std::exception_ptr& thrown : outcomes.by_rank) {
-    EXPECT_EQ(ErrorOf(thrown).peer(), name);
+    EXPECT_EQ(CommErrorOf(thrown).peer(), name);
   }
 }
 
@@ -306,7 +297,7 @@ TEST(PsFailure, ADifferentPlanIsNamedOnEveryRank) {
     worker.strategy->Start(worker.space, plan, {});
   });
   for (const std::exception_ptr& thrown : outcomes.by_rank) {
-    EXPECT_EQ(ErrorOf(thrown).peer(), "worker 1");
+    EXPECT_EQ(CommErrorOf(thrown).peer(), "worker 1");
   }
 }
 
