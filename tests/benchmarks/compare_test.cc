@@ -1,9 +1,7 @@
 // benchmarks/compare.py: its rows, what it refuses, and the forms of its result.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -12,6 +10,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+
+#include "tests/common/temporary_directory.h"
 
 namespace ringside {
 namespace {
@@ -49,13 +49,8 @@ std::string Contents(const fs::path& path) {
 
 class CompareTest : public ::testing::Test {
  protected:
-  CompareTest() {
-    std::string pattern = (fs::temp_directory_path() / "ringside-test-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) != nullptr) scratch_ = pattern;
-  }
-  ~CompareTest() override { fs::remove_all(scratch_); }
-
-  fs::path scratch_;
+  const TemporaryDirectory directory_;
+  const fs::path scratch_ = directory_.path();
 };
 
 TEST_F(CompareTest, ListsItsRowsWithTheirTargets) {

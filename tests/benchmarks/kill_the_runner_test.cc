@@ -6,10 +6,11 @@
 
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+
+#include "tests/common/temporary_directory.h"
 
 namespace ringside {
 namespace {
@@ -46,9 +47,8 @@ TEST(KillTheRunner, LosesAndDoublesNothing) {
 
 // A program in place of ringside changes a finished run first, and then runs ringside.
 TEST(KillTheRunner, NoticesAFinishedRunThatIsTouched) {
-  std::string scratch = ::testing::TempDir() + "ringside-test-XXXXXX";
-  ASSERT_NE(::mkdtemp(scratch.data()), nullptr);
-  const std::filesystem::path program = scratch + "/bin/ringside";
+  const TemporaryDirectory scratch;
+  const std::filesystem::path program = scratch.Path("bin/ringside");
   std::filesystem::create_directories(program.parent_path());
   std::ofstream(program) << "#!/bin/sh\n"
                             "for f in results/killed/*/summary.json; do\n"
@@ -56,10 +56,9 @@ TEST(KillTheRunner, NoticesAFinishedRunThatIsTouched) {
                             "done\n"
                             "exec '" RINGSIDE_BUILD "/bin/ringside' \"$@\"\n";
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-  const Outcome outcome = Kill("--kills 10", "TMPDIR=" + scratch, scratch);
+  const Outcome outcome = Kill("--kills 10", "TMPDIR=" + scratch.path(), scratch.path());
   EXPECT_EQ(outcome.exit_code, 5) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("a finished run was touched again"));
-  std::filesystem::remove_all(scratch);
 }
 
 TEST(KillTheRunner, RefusesWhatItCannotDo) { EXPECT_EQ(Kill("--kills 0").exit_code, 2); }

@@ -13,6 +13,7 @@
 #include <set>
 #include <vector>
 
+#include "tests/common/temporary_directory.h"
 #include "tests/experiments/cli/ringside_process.h"
 #include "tests/models/data/data_files.h"
 

@@ -6,8 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <stdexcept>
-#include <system_error>
 
 namespace ringside {
 namespace {
@@ -21,27 +19,16 @@ std::string ReadAll(const fs::path& path) {
 
 }  // namespace
 
-RingsideProcessTest::RingsideProcessTest() {
-  std::string pattern = ::testing::TempDir() + "ringside-test-XXXXXX";
-  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error(pattern);
-  scratch_ = pattern;
-}
-
-RingsideProcessTest::~RingsideProcessTest() {
-  std::error_code ignored;
-  fs::remove_all(scratch_, ignored);
-}
-
 ProcessResult RingsideProcessTest::RunRingside(const std::string& args,
                                                const std::string& variables) const {
-  const fs::path scratch = scratch_;
-  const std::string command = "cd '" + scratch_ + "' && " + variables + " " + RINGSIDE_EXECUTABLE +
+  const fs::path directory = scratch();
+  const std::string command = "cd '" + scratch() + "' && " + variables + " " + RINGSIDE_EXECUTABLE +
                               " " + args + " >.out 2>.err </dev/null";
   const int status = std::system(command.c_str());
   ProcessResult result;
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  result.out = ReadAll(scratch / ".out");
-  result.err = ReadAll(scratch / ".err");
+  result.out = ReadAll(directory / ".out");
+  result.err = ReadAll(directory / ".err");
   return result;
 }
 

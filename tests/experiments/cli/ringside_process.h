@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "tests/common/temporary_directory.h"
+
 namespace ringside {
 
 /// The result of a finished `ringside` process.
@@ -17,16 +19,13 @@ struct ProcessResult {
 /// A test with its own scratch directory, which is removed at the end.
 class RingsideProcessTest : public ::testing::Test {
  protected:
-  RingsideProcessTest();
-  ~RingsideProcessTest() override;
-
-  const std::string& scratch() const { return scratch_; }
+  const std::string& scratch() const { return scratch_.path(); }
   /// Runs the real executable of this build, through the shell and in the scratch directory, with
   /// `variables` ("A=b C=d") in its environment.
   ProcessResult RunRingside(const std::string& args, const std::string& variables = "") const;
 
  private:
-  std::string scratch_;
+  const TemporaryDirectory scratch_;
 };
 
 }  // namespace ringside

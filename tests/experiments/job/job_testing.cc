@@ -1,7 +1,5 @@
 #include "tests/experiments/job/job_testing.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -55,17 +53,6 @@ nlohmann::json Processes(const std::string& bundle) {
 }
 
 }  // namespace
-
-TemporaryDirectory::TemporaryDirectory() {
-  std::string name = (std::filesystem::temp_directory_path() / "ringside-test-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-  path_ = name;
-}
-
-TemporaryDirectory::~TemporaryDirectory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
 
 ScopedVariable::ScopedVariable(const std::string& name, const std::string& value) : name_(name) {
   ::setenv(name.c_str(), value.c_str(), 1);

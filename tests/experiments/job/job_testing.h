@@ -11,19 +11,6 @@
 
 namespace ringside {
 
-/// A new directory, which the destructor removes with its content.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory();
-  ~TemporaryDirectory();
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 /// Sets an environment variable of this process, and so of its children, during its lifetime.
 class ScopedVariable {
  public:

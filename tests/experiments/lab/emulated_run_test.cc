@@ -16,6 +16,7 @@
 #include "ringside/experiments/lab/emulation_support.h"
 #include "ringside/experiments/lab/lab.h"
 #include "ringside/experiments/system/process.h"
+#include "tests/common/temporary_directory.h"
 #include "tests/experiments/job/job_testing.h"
 #include "tests/experiments/lab/emulated_testing.h"
 

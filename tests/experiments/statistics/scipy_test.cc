@@ -1,13 +1,11 @@
 // Compares the statistics with numpy's and scipy's. The test writes samples and its own figures
 // into a file, and check_scipy.py computes the figures again.
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -17,11 +15,11 @@
 #include "ringside/experiments/statistics/comparison.h"
 #include "ringside/experiments/statistics/quantile.h"
 #include "ringside/experiments/statistics/scaling.h"
+#include "tests/common/temporary_directory.h"
 
 namespace ringside {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 using Values = std::vector<double>;
 
@@ -83,12 +81,10 @@ json Everything() {
 }
 
 TEST(Scipy, AgreesWithTheStatistics) {
-  std::string pattern = (fs::temp_directory_path() / "ringside-test-XXXXXX").string();
-  ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-  const fs::path scratch = pattern;
-  std::ofstream(scratch / "numbers.json") << Everything();
-  const std::string line = RINGSIDE_PYTHON " -B " RINGSIDE_CHECK_SCIPY " " +
-                           (scratch / "numbers.json").string() + " 2>&1";
+  const TemporaryDirectory scratch;
+  const std::string numbers = scratch.Path("numbers.json");
+  std::ofstream(numbers) << Everything();
+  const std::string line = RINGSIDE_PYTHON " -B " RINGSIDE_CHECK_SCIPY " " + numbers + " 2>&1";
   std::string output;
   std::FILE* pipe = ::popen(line.c_str(), "r");
   ASSERT_NE(pipe, nullptr);
@@ -97,7 +93,6 @@ TEST(Scipy, AgreesWithTheStatistics) {
     output.append(piece.data(), count);
   }
   const int status = ::pclose(pipe);
-  fs::remove_all(scratch);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << output;
   EXPECT_NE(output.find("agree"), std::string::npos) << output;
 }

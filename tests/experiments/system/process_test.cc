@@ -12,6 +12,7 @@
 #include "ringside/experiments/system/console.h"
 #include "ringside/experiments/system/log_forwarder.h"
 #include "ringside/experiments/system/signal_watch.h"
+#include "tests/common/temporary_directory.h"
 #include "tests/experiments/job/job_testing.h"
 
 namespace ringside {

@@ -11,7 +11,7 @@
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/worker/fault.h"
 #include "ringside/experiments/worker/resource_usage.h"
-#include "tests/experiments/job/job_testing.h"
+#include "tests/common/temporary_directory.h"
 
 namespace ringside {
 namespace {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "ringside/common/core/errors.h"
+#include "tests/common/temporary_directory.h"
 #include "tests/models/data/data_files.h"
 
 namespace ringside {

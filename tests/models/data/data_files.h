@@ -1,13 +1,8 @@
 #ifndef RINGSIDE_TESTS_MODELS_DATA_DATA_FILES_H_
 #define RINGSIDE_TESTS_MODELS_DATA_DATA_FILES_H_
 
-#include <unistd.h>
-
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <string>
 #include <vector>
 
 #include "ringside/common/data/dataset.h"
@@ -15,30 +10,6 @@
 namespace ringside {
 
 using Bytes = std::vector<std::uint8_t>;
-
-/// A directory that goes with the object.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "ringside-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-  std::string Path(const std::string& name) const { return (path_ / name).string(); }
-  std::string path() const { return path_.string(); }
-
-  void Write(const std::string& name, const Bytes& bytes) const {
-    std::ofstream stream(path_ / name, std::ios::binary);
-    stream.write(reinterpret_cast<const char*>(bytes.data()),
-                 static_cast<std::streamsize>(bytes.size()));
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 inline void PutBigEndian32(Bytes& bytes, std::size_t offset, std::uint32_t value) {
   for (std::size_t i = 0; i < 4; ++i)

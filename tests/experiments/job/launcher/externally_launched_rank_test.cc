@@ -13,6 +13,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/process.h"
+#include "tests/common/temporary_directory.h"
 #include "tests/experiments/job/job_testing.h"
 
 namespace ringside {

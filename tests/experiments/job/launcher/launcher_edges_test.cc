@@ -11,6 +11,7 @@
 
 #include "ringside/experiments/job/launcher/run_job.h"
 #include "ringside/experiments/system/process.h"
+#include "tests/common/temporary_directory.h"
 #include "tests/experiments/job/job_testing.h"
 
 namespace ringside {

@@ -14,6 +14,7 @@
 #include "ringside/experiments/job/launcher/run_job.h"
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/process.h"
+#include "tests/common/temporary_directory.h"
 #include "tests/experiments/job/job_testing.h"
 
 namespace ringside {

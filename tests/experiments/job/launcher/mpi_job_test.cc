@@ -17,6 +17,7 @@
 #include "ringside/experiments/system/find_program.h"
 #include "ringside/experiments/system/private_file.h"
 #include "ringside/experiments/system/process.h"
+#include "tests/common/temporary_directory.h"
 #include "tests/experiments/job/job_testing.h"
 
 namespace ringside {

@@ -8,7 +8,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/system/files.h"
-#include "tests/experiments/job/job_testing.h"
+#include "tests/common/temporary_directory.h"
 
 namespace ringside {
 namespace {

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <functional>
 
-#include "tests/experiments/job/job_testing.h"
+#include "tests/common/temporary_directory.h"
 
 namespace ringside {
 namespace {

@@ -13,6 +13,7 @@
 #include "ringside/experiments/statistics/step_statistics.h"
 #include "ringside/paramserver/transports/transport_table.h"
 #include "ringside/ring/strategies/periodic_rule.h"
+#include "tests/common/temporary_directory.h"
 #include "tests/experiments/job/job_testing.h"
 
 namespace ringside {

@@ -22,6 +22,7 @@
 #include "ringside/experiments/spec/spec_keys.h"
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/process.h"
+#include "tests/common/temporary_directory.h"
 #include "tests/experiments/job/job_testing.h"
 #include "tests/experiments/job/timeline/trace_testing.h"
 

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "tests/experiments/job/job_testing.h"
+#include "tests/common/temporary_directory.h"
 #include "tests/experiments/report/finish_process.h"
 #include "tests/experiments/report/synthetic_study.h"
 

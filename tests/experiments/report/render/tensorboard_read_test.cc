@@ -7,7 +7,7 @@
 
 #include "ringside/experiments/report/render/tensorboard.h"
 #include "ringside/experiments/report/study/bundle_reader.h"
-#include "tests/experiments/job/job_testing.h"
+#include "tests/common/temporary_directory.h"
 #include "tests/experiments/report/finish_process.h"
 #include "tests/experiments/report/synthetic_study.h"
 #include "tests/experiments/test_catalog.h"

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tests/experiments/job/job_testing.h"
+#include "tests/common/temporary_directory.h"
 #include "tests/experiments/report/synthetic_study.h"
 
 namespace ringside {
