@@ -83,16 +83,6 @@ OptionSet BenchOptionSet(const SpecOptions& takes) {
   return options;
 }
 
-// Reads a flag. Errors of its parser name the flag.
-template <typename F>
-auto ReadFlag(const ParsedOptions& parsed, const std::string& name, const F& parse) {
-  try {
-    return parse(parsed.Get(name));
-  } catch (const ConfigError& error) {
-    throw UsageError("--" + name + ": " + error.what());
-  }
-}
-
 int ReadCount(const ParsedOptions& parsed, const std::string& name, std::int64_t least,
               std::int64_t most) {
   const std::int64_t count = ReadFlag(parsed, name, ParseInteger);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ringside/common/core/errors.h"
 #include "ringside/experiments/cli/color.h"
 
 namespace ringside {
@@ -60,6 +61,16 @@ class ParsedOptions {
   ColorMode color_ = ColorMode::kAuto;
   bool help_ = false;
 };
+
+/// Reads a flag with `parse`. A `ConfigError` of it becomes a `UsageError` that names the flag.
+template <typename Parse>
+auto ReadFlag(const ParsedOptions& parsed, const std::string& name, const Parse& parse) {
+  try {
+    return parse(parsed.Get(name));
+  } catch (const ConfigError& error) {
+    throw UsageError("--" + name + ": " + error.what());
+  }
+}
 
 /// The option table of one verb. It parses the verb's arguments and prints its help. Every verb
 /// also takes -h, --help and --color.

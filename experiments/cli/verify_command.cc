@@ -64,16 +64,6 @@ OptionSet VerifyOptionSet(const Catalog& catalog) {
   return options;
 }
 
-// Reads a flag. Errors of its parser name the flag.
-template <typename F>
-auto ReadFlag(const ParsedOptions& parsed, const std::string& name, const F& parse) {
-  try {
-    return parse(parsed.Get(name));
-  } catch (const ConfigError& error) {
-    throw UsageError("--" + name + ": " + error.what());
-  }
-}
-
 RepeatPolicy ParseRepeats(const std::string& text) {
   if (text == "none") return RepeatPolicy::kNone;
   if (text == "one") return RepeatPolicy::kOnePerStrategy;
