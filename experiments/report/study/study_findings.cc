@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "ringside/common/strategy/strategy_traits.h"
 #include "ringside/experiments/report/study/study_cells.h"
 #include "ringside/experiments/report/study/study_judgement.h"
 #include "ringside/experiments/report/study/study_scaling.h"
@@ -14,21 +15,18 @@
 namespace ringside {
 namespace {
 
-constexpr char kRing[] = "ring";
-constexpr char kServer[] = "parameter server";
-
 /// The values that both sides of a finding must share.
 using Place = std::tuple<Workload, std::string, int>;  // workload, scaling, workers
 
 /// The index of the fastest cell of one family, if any.
 std::optional<std::size_t> Fastest(const std::vector<StudyCell>& cells,
-                                   const std::vector<std::size_t>& indices, const char* family,
+                                   const std::vector<std::size_t>& indices, Family family,
                                    bool synchronous_only) {
   std::optional<std::size_t> best;
   double best_rate = 0;
   for (const std::size_t index : indices) {
     const StudyCell& cell = cells[index];
-    if (cell.family != family || !cell.samples_per_s) continue;
+    if (!cell.traits || cell.traits->family != family || !cell.samples_per_s) continue;
     if (synchronous_only && !cell.synchronous) continue;
     if (best && *cell.samples_per_s <= best_rate) continue;
     best = index;
@@ -94,7 +92,8 @@ std::string Sentence(const std::vector<StudyCell>& cells, const Finding& finding
 std::string WinnerOf(const Finding& finding) {
   if (finding.certainty == Certainty::kUnclear || !finding.ring_over_ps.ratio) return "neither";
   if (*finding.ring_over_ps.ratio == 1) return "neither";
-  return *finding.ring_over_ps.ratio > 1 ? kRing : kServer;
+  return *finding.ring_over_ps.ratio > 1 ? FamilyName(Family::kRing)
+                                         : FamilyName(Family::kParameterServer);
 }
 
 Finding MakeFinding(const std::vector<StudyCell>& cells, const Place& place, std::size_t server,
@@ -116,11 +115,11 @@ Finding MakeFinding(const std::vector<StudyCell>& cells, const Place& place, std
 
 void AddFindings(const std::vector<StudyCell>& cells, const Place& place,
                  const std::vector<std::size_t>& indices, std::vector<Finding>& findings) {
-  const auto server = Fastest(cells, indices, kServer, false);
-  const auto ring = Fastest(cells, indices, kRing, false);
+  const auto server = Fastest(cells, indices, Family::kParameterServer, false);
+  const auto ring = Fastest(cells, indices, Family::kRing, false);
   if (!server || !ring) return;
-  const auto strict_server = Fastest(cells, indices, kServer, true);
-  const auto strict_ring = Fastest(cells, indices, kRing, true);
+  const auto strict_server = Fastest(cells, indices, Family::kParameterServer, true);
+  const auto strict_ring = Fastest(cells, indices, Family::kRing, true);
   const bool relaxed = strict_server != server || strict_ring != ring;
   if (relaxed && strict_server && strict_ring) {
     findings.push_back(MakeFinding(cells, place, *strict_server, *strict_ring, true));
