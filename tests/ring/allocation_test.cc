@@ -1,5 +1,6 @@
-// A steady step allocates nothing, in all strategies of the ring family. The ranks are two
-// threads of this process, or four on two hosts; the allocations of all threads are counted.
+// A steady step allocates nothing, in `none` and in all strategies of the ring family whose ranks
+// can be threads: not in mpi and nccl. The ranks are two threads of this process, or four on two
+// hosts; the allocations of all threads are counted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "ringside/common/codec/codec_table.h"
+#include "ringside/common/strategy/none_strategy.h"
 #include "ringside/ring/strategies/periodic_rule.h"
 #include "ringside/ring/strategies/ring_strategies.h"
 #include "tests/common/allocation_counter.h"
@@ -142,6 +144,7 @@ StrategyOptions SyncEvery(std::int64_t steps) {
 
 std::vector<Setting> Settings() {
   std::vector<Setting> settings{
+      {&kNoneEntry, "plain"},
       {&RingStrategy("shm"), "plain"},
       {&RingStrategy("local-sgd"), "every_step", SyncEvery(1)},
       {&RingStrategy("local-sgd"), "every_third_step", SyncEvery(3)},
