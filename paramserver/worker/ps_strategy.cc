@@ -141,7 +141,7 @@ void PsStrategy::LoadServers(const StartPoint& from) {
 void PsStrategy::PullAll(bool counted) {
   ForEachBucket([&](int bucket) {
     Transfer transfer = MakeTransfer(FrameKind::kPull, bucket);
-    transfer.header.step = meetings_;
+    transfer.header.step = barriers_;
     transfer.floats.in = MakeBucket(*space_, *plan_, bucket, 0).params;
     transfer.floats.in_vector = FlatVector::kParams;
     transfer.counted = counted;
@@ -154,7 +154,7 @@ void PsStrategy::PullAll(bool counted) {
 void PsStrategy::Retire() {
   ForEachBucket([&](int bucket) {
     Transfer transfer = MakeTransfer(FrameKind::kRetire, bucket);
-    transfer.header.step = meetings_ + 1;
+    transfer.header.step = barriers_ + 1;
     return transfer;
   });
 }
@@ -214,7 +214,7 @@ void PsStrategy::Settle() {
   calls_.Settle();
   failure_.Guard([&] {
     Retire();
-    Barrier("ps/settle/" + std::to_string(meetings_++), context_.comm.barrier_timeout);
+    Barrier("ps/settle/" + std::to_string(barriers_++), context_.comm.barrier_timeout);
     PullAll(/*counted=*/true);
   });
 }

@@ -71,7 +71,7 @@ class PsStrategy : public Strategy {
   FlatSpace* space_ = nullptr;
   const BucketPlan* plan_ = nullptr;
   std::int64_t first_step_ = 0;
-  std::int64_t meetings_ = 0;         // barriers so far that all servers know of
+  std::int64_t barriers_ = 0;         // barriers so far that all servers know of
   std::vector<int> server_of_;        // by bucket
   std::unique_ptr<WireCodec> codec_;  // null: fp32; the transfers read from it, so it lives longer
   std::unique_ptr<Transfers> transfers_;

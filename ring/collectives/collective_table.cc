@@ -123,7 +123,7 @@ TransportUse AutoTransport(const StrategyOptions& options, int workers, int host
 
 CollectiveEntry ShmCollectiveEntry() {
   return {.name = "shm",
-          .summary = "one host: sums and updates shares of the workers' shared memory in place",
+          .summary = "one host: sums and updates chunks of the workers' shared memory in place",
           .topology = Topology::kSharedMemory,
           .make = MakeShm,
           .memory = MemoryKind::kShared,
