@@ -104,7 +104,14 @@ function(ringside_component component)
   set_property(GLOBAL APPEND PROPERTY RINGSIDE_COMPONENTS ${component})
 endfunction()
 
-# An executable, built into one folder with all others and the backends that it loads: ringside_executable(NAME SOURCES... LIBRARIES...)
+# Gives a target of the build the RPATH of the installation, which also names the directories of packages that are not the system's. The
+# build tree has the same folders as an installation, so it fits both. With two different paths, CMake would end the one of the build with
+# an empty entry. The dynamic linker takes that for the current directory, and would look there first for every library.
+function(ringside_keep_rpath target)
+  set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH_USE_LINK_PATH ON)
+endfunction()
+
+# An executable, built into one folder with all others: ringside_executable(NAME SOURCES... LIBRARIES...)
 function(ringside_executable name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
@@ -113,8 +120,8 @@ function(ringside_executable name)
   file(RELATIVE_PATH backends /${CMAKE_INSTALL_BINDIR} /${RINGSIDE_BACKEND_DIR})
   set_target_properties(${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin
-    BUILD_RPATH "$ORIGIN"
     INSTALL_RPATH "$ORIGIN/${backends}")
+  ringside_keep_rpath(${name})
   # RPATH, because RUNPATH does not apply to libraries that a library loads.
   target_link_options(${name} PRIVATE LINKER:--disable-new-dtags)
 endfunction()

@@ -29,8 +29,8 @@ inline constexpr char kBackendVersionFunction[] = "ringside_backend_version";
 
 /// A backend in its own shared library, since most runs do not need it. What it depends on (MPI,
 /// CUDA) is loaded at the first use, costs nothing before, and may be missing. The library is
-/// looked for where the executable's RPATH says: of our own executables, beside them in a build and
-/// in ../lib/ringside in an installation; of a program that links `ringside::ring`, in the
+/// looked for where the executable's RPATH says: of our own executables, in ../lib/ringside, in a
+/// build as in an installation; of a program that links `ringside::ring`, in the
 /// lib/ringside of the installation that it was linked against. Then in LD_LIBRARY_PATH and where
 /// the system looks. It is never unloaded. Thread-safe.
 struct BackendLibrary {
