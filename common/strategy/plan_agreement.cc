@@ -36,8 +36,8 @@ std::string Difference(const PlanSummary& theirs, std::size_t rank, const PlanSu
            compared("", theirs.buckets, first.buckets) + ". Are their bucket sizes the same?";
   }
   if (theirs.fingerprint != first.fingerprint) {
-    return "its bucket plan differs: it has as many elements and buckets as worker 0's, but the "
-           "sizes of its tensors or buckets are others";
+    return "its bucket plan differs: it has as many elements and buckets as worker 0's, but its "
+           "tensors or buckets have other sizes";
   }
   return "the first step differs: " + compared("step ", theirs.first_step, first.first_step);
 }

@@ -200,7 +200,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "host-sum nccl alone"},
         Refusal{{{"host-sum", "nccl"}}, "host-sum", "hierarchical can"},
         Refusal{{{"strategy", "shm"}, {"codec", "fp16"}}, "codec", "nothing travels"},
-        Refusal{{{"strategy", "shm"}, {"schedule", "priority"}}, "schedule", "no link"},
+        Refusal{{{"strategy", "shm"}, {"schedule", "priority"}}, "schedule", "over a link"},
         Refusal{{{"strategy", "ps-sync"}, {"codec", "powersgd:4"}}, "codec", "two rounds"},
         Refusal{{{"strategy", "ps-ssp"}, {"error-feedback", "on"}}, "error-feedback", "fp32"},
         Refusal{{{"straggler", "kind=permanent,factor=2"}}, "straggler", "give compute-ms"},
