@@ -89,8 +89,9 @@ class PsService::Call : public grpc::ServerGenericBidiReactor, public PendingRep
 
   void OnCancel() override {
     handoff_.Take();
-    if (!pushing_.load(std::memory_order_acquire)) return;
-    if (table_.OnCallCancelled(request_, *this)) End(grpc::Status::CANCELLED);
+    const bool waits = pushing_.load(std::memory_order_acquire);
+    if (waits && table_.OnCallCancelled(request_, *this)) End(grpc::Status::CANCELLED);
+    handoff_.Pass();  // gRPC calls OnDone only after this function has returned
   }
 
   void OnDone() override {
