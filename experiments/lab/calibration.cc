@@ -20,6 +20,7 @@
 #include <thread>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/file_descriptor.h"
 #include "ringside/experiments/network/calibration_plan.h"
 
 namespace ringside {

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "ringside/experiments/system/files.h"
+#include "ringside/common/core/file_descriptor.h"
 
 namespace ringside {
 

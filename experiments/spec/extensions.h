@@ -8,7 +8,7 @@
 #include "ringside/models/core/dataset_entry.h"
 #include "ringside/models/core/model_entry.h"
 #include "ringside/paramserver/server/consistency_entry.h"
-#include "ringside/paramserver/transports/transport_entry.h"
+#include "ringside/paramserver/transports/core/transport_entry.h"
 #include "ringside/ring/core/collective_entry.h"
 
 namespace ringside {

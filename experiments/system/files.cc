@@ -9,9 +9,9 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
-#include <utility>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/file_descriptor.h"
 
 namespace ringside {
 namespace {
@@ -41,20 +41,6 @@ void SyncDirectory(const std::string& path) {
 }
 
 }  // namespace
-
-FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
-  if (this != &other) {
-    Close();
-    fd_ = other.Release();
-  }
-  return *this;
-}
-
-int FileDescriptor::Release() noexcept { return std::exchange(fd_, -1); }
-
-void FileDescriptor::Close() noexcept {
-  if (fd_ >= 0) ::close(Release());
-}
 
 void WriteFileAtomically(const std::string& path, std::span<const std::span<const std::byte>> parts,
                          int mode) {

@@ -8,25 +8,6 @@
 
 namespace ringside {
 
-/// Owns a file descriptor. -1: none.
-class FileDescriptor {
- public:
-  FileDescriptor() = default;
-  explicit FileDescriptor(int fd) : fd_(fd) {}
-  FileDescriptor(FileDescriptor&& other) noexcept : fd_(other.Release()) {}
-  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  ~FileDescriptor() { Close(); }
-
-  int get() const { return fd_; }
-  int Release() noexcept;
-  void Close() noexcept;
-
- private:
-  int fd_ = -1;
-};
-
 /// Writes the parts in order to a temporary file beside `path`, syncs it, renames it and syncs the
 /// directory. Readers see the old file or the whole new one. `mode` is as for open(2). Throws
 /// `DataError` naming the file; the old file is then unchanged.

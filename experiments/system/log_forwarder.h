@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "ringside/common/core/file_descriptor.h"
 #include "ringside/experiments/system/console.h"
-#include "ringside/experiments/system/files.h"
 
 namespace ringside {
 

@@ -16,6 +16,7 @@
 #include <fstream>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/experiments/system/files.h"
 
 namespace ringside {
 namespace {

@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "ringside/common/core/errors.h"
-#include "ringside/experiments/system/files.h"
+#include "ringside/common/core/file_descriptor.h"
 
 namespace ringside {
 namespace {

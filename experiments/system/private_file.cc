@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/file_descriptor.h"
 #include "ringside/experiments/system/files.h"
 
 namespace ringside {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/experiments/system/files.h"
+#include "ringside/common/core/file_descriptor.h"
 
 namespace ringside {
 

@@ -8,6 +8,7 @@
 
 #include "ringside/common/core/allocator.h"
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/file_descriptor.h"
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/process.h"
 

@@ -20,7 +20,7 @@
 #include "ringside/experiments/worker/run_factories.h"
 #include "ringside/experiments/worker/server_report.h"
 #include "ringside/experiments/worker/worker_observer.h"
-#include "ringside/paramserver/transports/server_assignment.h"
+#include "ringside/paramserver/transports/core/server_assignment.h"
 
 namespace ringside {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "ringside/common/strategy/strategy_entry.h"
 #include "ringside/paramserver/server/shard_table.h"
-#include "ringside/paramserver/transports/transport_entry.h"
+#include "ringside/paramserver/transports/core/transport_entry.h"
 
 namespace ringside {
 

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <sstream>
 
 #include "ringside/common/core/errors.h"
-#include "ringside/paramserver/transports/grpc_link.h"
-#include "ringside/paramserver/transports/grpc_listener.h"
-#include "ringside/paramserver/transports/shm_link.h"
-#include "ringside/paramserver/transports/shm_listener.h"
+#include "ringside/paramserver/transports/grpc/grpc_link.h"
+#include "ringside/paramserver/transports/grpc/grpc_listener.h"
+#include "ringside/paramserver/transports/shm/shm_link.h"
+#include "ringside/paramserver/transports/shm/shm_listener.h"
 
 namespace ringside {
 namespace {
@@ -86,6 +87,19 @@ const TransportEntry& TransportTable::Named(std::string_view name) const {
 
 const TransportEntry& TransportTable::Of(const StrategyOptions& options) const {
   return Named(options.Get(kPsTransport));
+}
+
+ServerAddress TransportTable::ParseAddress(const std::string& text) const {
+  std::istringstream words(text);
+  std::string name;
+  ServerAddress parsed;
+  words >> name >> parsed.address >> parsed.host;
+  parsed.transport = Find(name);
+  if (parsed.transport == nullptr || parsed.address.empty() ||
+      parsed.host.empty() == parsed.transport->needs_one_host) {
+    throw CommError("a server", "start", "it has published no address but '" + text + "'");
+  }
+  return parsed;
 }
 
 std::vector<std::string> TransportTable::OneHostNames() const {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ringside/common/strategy/strategy_options.h"
-#include "ringside/paramserver/transports/transport_entry.h"
+#include "ringside/paramserver/transports/core/transport_entry.h"
 
 namespace ringside {
 
@@ -38,6 +38,10 @@ class TransportTable {
   const TransportEntry& Named(std::string_view name) const;
   /// The entry that a strategy's options ask for.
   const TransportEntry& Of(const StrategyOptions& options) const;
+
+  /// Reads `ServerAddress::ToText`. Throws `CommError` when the text is not an address of one of
+  /// these transports.
+  ServerAddress ParseAddress(const std::string& text) const;
 
   /// `kPsTransport`, with the names of these transports.
   OptionDeclaration Option() const;

@@ -9,7 +9,7 @@
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/common/strategy/plan_agreement.h"
-#include "ringside/paramserver/transports/server_assignment.h"
+#include "ringside/paramserver/transports/core/server_assignment.h"
 
 namespace ringside {
 
@@ -74,7 +74,7 @@ std::vector<ServerAddress> PsStrategy::ServerAddresses(const Deadline& deadline)
     const std::string index = std::to_string(server);
     try {
       const std::string text = context_.store.Get("ps/" + index, deadline);
-      addresses.push_back(ServerAddress::FromText(text, transports_));
+      addresses.push_back(transports_.ParseAddress(text));
     } catch (const CommError& error) {
       throw CommError("server " + index, "start", error.what());
     }

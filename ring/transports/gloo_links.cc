@@ -18,8 +18,8 @@
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/hex.h"
+#include "ringside/common/security/handshake_mac.h"
 #include "ringside/ring/transports/connect_watchdog.h"
-#include "ringside/ring/transports/handshake_mac.h"
 
 namespace ringside {
 namespace {

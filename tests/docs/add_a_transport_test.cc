@@ -85,7 +85,7 @@ TEST_F(AddATransportTest, TheExampleRefusesAWrongToken) {
   PsCluster cluster(Options(1, 1, 100));
   const TransportTable transports = TableWithTheExample();
   const std::string text = cluster.store().Get("ps/0", Deadline::After(std::chrono::seconds(1)));
-  const ServerAddress address = ServerAddress::FromText(text, transports);
+  const ServerAddress address = transports.ParseAddress(text);
   CommOptions comm = cluster.comm();
   comm.token = "another token";
   FlatSpace space(1);

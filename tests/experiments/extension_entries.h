@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "ringside/experiments/spec/extensions.h"
-#include "ringside/paramserver/transports/grpc_link.h"
-#include "ringside/paramserver/transports/grpc_listener.h"
+#include "ringside/paramserver/transports/grpc/grpc_link.h"
+#include "ringside/paramserver/transports/grpc/grpc_listener.h"
 #include "ringside/ring/algorithms/ring_algorithms.h"
 #include "ringside/ring/algorithms/tree_all_reduce.h"
 #include "ringside/ring/collectives/link_collective_entry.h"

@@ -11,7 +11,7 @@
 
 #include "ringside/common/core/bucket.h"
 #include "ringside/common/strategy/strategy_entry.h"
-#include "ringside/paramserver/transports/server_address.h"
+#include "ringside/paramserver/transports/core/server_address.h"
 #include "tests/common/slow_store.h"
 #include "tests/common/thread_ranks.h"
 #include "tests/paramserver/ps_entries.h"
@@ -119,7 +119,7 @@ class PsCluster {
   std::string endpoint(int index) {
     const Deadline deadline = Deadline::After(comm_.timeout);
     const std::string text = store_.Get("ps/" + std::to_string(index), deadline);
-    return ServerAddress::FromText(text, {}).address;
+    return TransportTable().ParseAddress(text).address;
   }
   SlowStore& store() { return store_; }
   CommOptions& comm() { return comm_; }

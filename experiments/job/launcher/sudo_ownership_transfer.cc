@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-#include "ringside/experiments/system/files.h"
+#include "ringside/common/core/file_descriptor.h"
 
 namespace ringside {
 namespace {

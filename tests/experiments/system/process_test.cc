@@ -9,7 +9,9 @@
 #include <filesystem>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/file_descriptor.h"
 #include "ringside/experiments/system/console.h"
+#include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/log_forwarder.h"
 #include "ringside/experiments/system/signal_watch.h"
 #include "tests/common/temporary_directory.h"

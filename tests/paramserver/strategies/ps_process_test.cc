@@ -110,7 +110,7 @@ class ProcessTest : public ::testing::TestWithParam<std::string> {
   }
 
   std::string ServerName() const {
-    return "server 0 " + ServerAddress::FromText(server_.endpoint(), {}).DisplayText();
+    return "server 0 " + TransportTable().ParseAddress(server_.endpoint()).DisplayText();
   }
 
   void ExpectFailureThatNamesTheServer(int step) {

@@ -10,7 +10,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/paramserver/strategies/ps_server.h"
-#include "ringside/paramserver/transports/server_link.h"
+#include "ringside/paramserver/transports/core/server_link.h"
 #include "ringside/paramserver/transports/transport_table.h"
 #include "tests/common/comm_error.h"
 #include "tests/paramserver/ps_cluster.h"
@@ -180,7 +180,7 @@ TEST(ServerAddress, SurvivesTheStore) {
   for (const TransportEntry* transport : transports.entries()) {
     const ServerAddress address =
         transport->needs_one_host ? LocalAddress(*transport) : ServerAddress{transport, "[::1]:80"};
-    const ServerAddress read = ServerAddress::FromText(address.ToText(), transports);
+    const ServerAddress read = transports.ParseAddress(address.ToText());
     EXPECT_EQ(read.transport, transport);
     EXPECT_EQ(read.address, address.address);
     EXPECT_EQ(read.host, address.host);
@@ -188,13 +188,13 @@ TEST(ServerAddress, SurvivesTheStore) {
   const TransportEntry& uds = transports.Named("uds");
   EXPECT_NE(LocalAddress(uds).address, LocalAddress(uds).address);
   for (const char* text : {"uds x", "carrier-pigeon a b", " ", "grpc", "127.0.0.1:80"}) {
-    EXPECT_THROW(ServerAddress::FromText(text, transports), CommError) << text;
+    EXPECT_THROW(transports.ParseAddress(text), CommError) << text;
   }
 }
 
 TEST(ServerAddress, LoopbackAndLocalSocketsLeaveNoHost) {
   const auto is_here = [](const std::string& text) {
-    return ServerAddress::FromText(text, {}).IsHere();
+    return TransportTable().ParseAddress(text).IsHere();
   };
   EXPECT_TRUE(is_here("grpc 127.0.0.1:80"));
   EXPECT_TRUE(is_here("grpc [::1]:80"));

@@ -4,7 +4,7 @@
 
 #include "ringside/experiments/network/network_plan.h"
 #include "ringside/experiments/network/network_spec.h"
-#include "ringside/paramserver/transports/server_assignment.h"
+#include "ringside/paramserver/transports/core/server_assignment.h"
 #include "ringside/ring/strategies/periodic_rule.h"
 #include "tests/experiments/job/job_testing.h"
 

@@ -1,0 +1,38 @@
+#include "ringside/paramserver/transports/core/server_link.h"
+
+namespace ringside {
+namespace {
+
+const char* OperationName(FrameKind kind) {
+  switch (kind) {
+    case FrameKind::kPushPull:
+      return "push and pull";
+    case FrameKind::kLoad:
+      return "load";
+    case FrameKind::kPull:
+      return "pull";
+    case FrameKind::kReadState:
+      return "read of the optimizer state";
+    case FrameKind::kStart:
+      return "start";
+    case FrameKind::kRetire:
+      return "retirement from the pushes";
+  }
+  return "call";
+}
+
+}  // namespace
+
+std::string Describe(const FrameHeader& header) {
+  if (header.kind == FrameKind::kStart) return OperationName(header.kind);
+  return std::string(OperationName(header.kind)) + " of bucket " + std::to_string(header.bucket) +
+         ", step " + std::to_string(header.step);
+}
+
+CommError RefusedByServer(const std::string& server, const std::string& operation,
+                          const std::string& culprit, const std::string& message) {
+  if (culprit.empty() || server.starts_with(culprit + " ")) return {server, operation, message};
+  return {culprit, operation, server + " says: " + message};
+}
+
+}  // namespace ringside

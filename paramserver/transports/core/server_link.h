@@ -1,0 +1,76 @@
+#ifndef RINGSIDE_PARAMSERVER_TRANSPORTS_CORE_SERVER_LINK_H_
+#define RINGSIDE_PARAMSERVER_TRANSPORTS_CORE_SERVER_LINK_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/common/core/flat_space.h"
+#include "ringside/common/core/flat_vector.h"
+#include "ringside/common/strategy/strategy_entry.h"
+#include "ringside/paramserver/transports/core/send_windows.h"
+#include "ringside/paramserver/transports/core/server_address.h"
+#include "ringside/paramserver/wire/payload.h"
+#include "ringside/paramserver/wire/server_plan.h"
+#include "ringside/paramserver/wire/wire.h"
+
+namespace ringside {
+
+/// Learns what happens to a call. Called on threads of the transport, inside its locks. It must not
+/// throw, block or call the link.
+class CallObserver {
+ public:
+  virtual ~CallObserver() = default;
+  /// These bytes no longer wait to be sent, so there is room for the next call. Called exactly once
+  /// per call, before or after the outcome, but not because of the outcome. An answer may wait for
+  /// another worker, and that worker's answer may wait for the next call here.
+  virtual void Sent(std::size_t bytes) = 0;
+  /// Exactly one of these two per call. `moved` counts the bytes copied here to receive the reply.
+  virtual void Received(const FrameHeader& header, const CopyCount& moved) = 0;
+  virtual void Failed(const CommError& error) = 0;
+};
+
+/// The floats of a call, and where they lie in the worker's space.
+struct CallFloats {
+  std::span<const float> out{};  ///< The request's payload.
+  std::span<float> in{};         ///< The reply's payload is written here; exactly as long.
+  /// Position of the bucket's first element in the flat vectors, in elements.
+  std::size_t offset = 0;
+  FlatVector out_vector = FlatVector::kNone;  ///< The vector that `out` lies in, at `offset`.
+  FlatVector in_vector = FlatVector::kNone;   ///< The vector that `in` lies in, at `offset`.
+};
+
+/// A worker's connection to one server. Any number of calls may be under way. Thread-safe.
+/// Destruction cancels them and waits until all payloads are released, which takes moments.
+class ServerLink {
+ public:
+  virtual ~ServerLink() = default;
+
+  /// "server 0 at 127.0.0.1:4711", "server 0 over shm".
+  virtual const std::string& name() const = 0;
+
+  /// Blocks. Throws `CommError`.
+  virtual void Start(const PlanInfo& plan) = 0;
+  /// Starts a call and returns. A reply of another length than `floats.in` is a failure. The floats
+  /// and `observer` must stay valid until the observer has been told both `Sent` and the outcome.
+  virtual void Call(const FrameHeader& header, const CallFloats& floats,
+                    CallObserver& observer) = 0;
+};
+
+/// A server reports missing workers at the timeout. Its answer may take this much longer.
+inline constexpr std::chrono::milliseconds kAnswerGrace{500};
+
+/// Names the operation for errors: "pull of bucket 3, step 17".
+std::string Describe(const FrameHeader& header);
+
+/// The error of a refused call. The refusal may name a `culprit`. If it is empty, the server is to
+/// blame.
+CommError RefusedByServer(const std::string& server, const std::string& operation,
+                          const std::string& culprit, const std::string& message);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_PARAMSERVER_TRANSPORTS_CORE_SERVER_LINK_H_

@@ -1,0 +1,24 @@
+#ifndef RINGSIDE_PARAMSERVER_TRANSPORTS_GRPC_GRPC_LINK_H_
+#define RINGSIDE_PARAMSERVER_TRANSPORTS_GRPC_GRPC_LINK_H_
+
+#include <memory>
+
+#include "ringside/paramserver/transports/core/server_link.h"
+
+namespace ringside {
+
+/// Connects by gRPC over TCP, or over a Unix domain socket. `CallObserver::Sent` is called when the
+/// kernel has taken the payload.
+///
+/// The deadline of every call is a little later than the operation's timeout. So a server that
+/// knows which worker is missing can say so first.
+std::unique_ptr<ServerLink> ConnectGrpcOverTcp(int server, const ServerAddress& address,
+                                               const ServerSendLimits& limits, FlatSpace& space,
+                                               const CommOptions& comm);
+std::unique_ptr<ServerLink> ConnectGrpcOverUds(int server, const ServerAddress& address,
+                                               const ServerSendLimits& limits, FlatSpace& space,
+                                               const CommOptions& comm);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_PARAMSERVER_TRANSPORTS_GRPC_GRPC_LINK_H_

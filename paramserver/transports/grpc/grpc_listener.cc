@@ -1,0 +1,90 @@
+#include "ringside/paramserver/transports/grpc/grpc_listener.h"
+
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/paramserver/transports/grpc/grpc_payload.h"
+#include "ringside/paramserver/transports/grpc/ps_service.h"
+
+namespace ringside {
+namespace {
+
+/// How long `Stop` waits until refusals have arrived, before it closes connections.
+constexpr std::chrono::milliseconds kStopGrace{200};
+
+class GrpcListener : public Listener {
+ public:
+  GrpcListener(const ServerContext& context, ShardTable& table)
+      : service_(table, context.comm.token) {
+    KeepGrpcRunning();
+  }
+  ~GrpcListener() override { Stop(); }
+
+  /// Serves at `target` and returns the port; 0: cannot bind to the target. Called once.
+  int Serve(const std::string& target);
+  void set_address(ServerAddress address) { address_ = std::move(address); }
+
+  ServerAddress address() const override { return address_; }
+  void Stop() override;
+
+ private:
+  PsService service_;
+  ServerAddress address_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+void GrpcListener::Stop() {
+  if (server_ == nullptr) return;
+  server_->Shutdown(GrpcDeadline(kStopGrace));
+  server_->Wait();
+  server_.reset();
+}
+
+int GrpcListener::Serve(const std::string& target) {
+  grpc::ServerBuilder builder;
+  for (const TransportArgument& argument : TransportArguments()) {
+    builder.AddChannelArgument(argument.name, argument.value);
+  }
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.SetDefaultCompressionLevel(GRPC_COMPRESS_LEVEL_NONE);
+  builder.RegisterCallbackGenericService(&service_);
+  int port = 0;
+  builder.AddListeningPort(target, grpc::InsecureServerCredentials(), &port);
+  server_ = builder.BuildAndStart();
+  if (port == 0) server_.reset();
+  return port;
+}
+
+CommError CannotBind(const ServerContext& context) {
+  return {"server " + std::to_string(context.index), "listening on " + context.comm.address,
+          "the address cannot be bound"};
+}
+
+}  // namespace
+
+std::unique_ptr<Listener> ListenGrpcOverTcp(const TransportEntry& self,
+                                            const ServerContext& context, ShardTable& table) {
+  auto listener = std::make_unique<GrpcListener>(context, table);
+  const int port = listener->Serve(Endpoint(context.comm.address, 0));
+  if (port == 0) throw CannotBind(context);
+  listener->set_address({&self, Endpoint(context.comm.address, port)});
+  return listener;
+}
+
+std::unique_ptr<Listener> ListenGrpcOverUds(const TransportEntry& self,
+                                            const ServerContext& context, ShardTable& table) {
+  auto listener = std::make_unique<GrpcListener>(context, table);
+  const ServerAddress address = LocalAddress(self);
+  if (listener->Serve(UnixTarget(address.address)) == 0) throw CannotBind(context);
+  listener->set_address(address);
+  return listener;
+}
+
+}  // namespace ringside

@@ -1,0 +1,351 @@
+// Tests a server with raw calls, valid and invalid ones, over loopback.
+#include <gmock/gmock.h>
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/security/credentials.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <future>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "ringside/paramserver/server/consistency.h"
+#include "ringside/paramserver/strategies/ps_server.h"
+#include "ringside/paramserver/transports/core/server_link.h"
+#include "ringside/paramserver/transports/grpc/tsan_handoff.h"
+#include "ringside/paramserver/transports/transport_table.h"
+#include "ringside/paramserver/wire/wire.h"
+
+namespace ringside {
+namespace {
+
+using grpc::StatusCode;
+using ::testing::HasSubstr;
+
+constexpr char kToken[] = "secret of the job";
+constexpr std::size_t kElements = 8;
+
+std::string Method(const char* name) { return std::string("/ringside.ParameterServer/") + name; }
+
+std::string Frame(const FrameHeader& header, const std::vector<float>& payload) {
+  FrameHeader filled = header;
+  filled.payload_bytes = payload.size() * sizeof(float);
+  const auto bytes = EncodeHeader(filled);
+  std::string frame(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  frame.append(reinterpret_cast<const char*>(payload.data()), payload.size() * sizeof(float));
+  return frame;
+}
+
+std::vector<float> Ones() { return std::vector<float>(kElements, 1.0F); }
+
+/// A call that is under way.
+struct PendingCall {
+  grpc::ClientContext context;
+  grpc::ByteBuffer request, reply;
+  std::promise<grpc::Status> status;
+  TsanHandoff handoff;
+};
+
+struct Outcome {
+  grpc::Status status;
+  FrameHeader header;
+  std::vector<float> payload;
+};
+
+class ServiceTest : public ::testing::Test {
+ protected:
+  ServiceTest() : schedule_({.base = 1.0}) { comm_.token = kToken; }
+
+  /// A server of one bucket of kElements, with parameters zero.
+  void Serve(int workers, bool started = true) {
+    server_.emplace(ServerContext{.index = 0,
+                                  .servers = 1,
+                                  .workers = workers,
+                                  .store = store_,
+                                  .comm = comm_,
+                                  .optimizer = optimizer_,
+                                  .schedule = schedule_,
+                                  .timeline = timeline_},
+                    transports_.Named("grpc"),
+                    [this, workers] { return MakeSynchronous(workers, schedule_); });
+    plan_ = {.worker = 0,
+             .workers = static_cast<std::uint32_t>(workers),
+             .server = 0,
+             .servers = 1,
+             .fingerprint = 99,
+             .step = 0,
+             .buckets = {{0, kElements}}};
+    const ServerAddress address =
+        transports_.ParseAddress(store_.Get("ps/0", Deadline::After(comm_.timeout)));
+    link_ = transports_.Connect(0, address, {}, space_, comm_);
+    stub_.emplace(grpc::CreateChannel(address.address, grpc::InsecureChannelCredentials()));
+    if (!started) return;
+    link_->Start(plan_);
+    EXPECT_TRUE(
+        Call("Load", Frame({.kind = FrameKind::kLoad}, std::vector<float>(kElements))).status.ok());
+  }
+
+  std::unique_ptr<PendingCall> Begin(const std::string& method, const std::string& message,
+                                     const std::optional<std::string>& token = kToken) {
+    auto call = std::make_unique<PendingCall>();
+    if (token) call->context.AddMetadata("ringside-token", *token);
+    const grpc::Slice slice(message);
+    call->request = grpc::ByteBuffer(&slice, 1);
+    call->handoff.Pass();
+    stub_->UnaryCall(&call->context, method, {}, &call->request, &call->reply,
+                     [pending = call.get()](const grpc::Status& status) {
+                       pending->handoff.Take();
+                       pending->status.set_value(status);
+                     });
+    return call;
+  }
+
+  static Outcome End(PendingCall& call) {
+    Outcome outcome{.status = call.status.get_future().get(), .header = {}, .payload = {}};
+    grpc::Slice slice;
+    if (!outcome.status.ok() || !call.reply.DumpToSingleSlice(&slice).ok()) return outcome;
+    const auto bytes = std::as_bytes(std::span(slice.begin(), slice.size()));
+    if (DecodeHeader(bytes, bytes.size(), outcome.header) != FrameError::kNone) return outcome;
+    if (outcome.header.payload_bytes == 0) return outcome;
+    outcome.payload.resize(outcome.header.payload_bytes / sizeof(float));
+    std::memcpy(outcome.payload.data(), bytes.data() + FrameHeader::kBytes,
+                outcome.header.payload_bytes);
+    return outcome;
+  }
+
+  Outcome Call(const char* method, const std::string& message,
+               const std::optional<std::string>& token = kToken) {
+    return End(*Begin(Method(method), message, token));
+  }
+
+  Outcome Push(const FrameHeader& header, const std::vector<float>& gradient = Ones()) {
+    return Call("PushPull", Frame(header, gradient));
+  }
+
+  /// Every refusal must leave a server that serves, with its state unchanged.
+  void ExpectStillServing(float parameter) {
+    const Outcome pull = Call("Pull", Frame({.kind = FrameKind::kPull}, {}));
+    ASSERT_TRUE(pull.status.ok()) << pull.status.error_message();
+    EXPECT_EQ(pull.payload, std::vector<float>(kElements, parameter));
+  }
+
+  InProcessStore store_;
+  CommOptions comm_;
+  OptimizerOptions optimizer_;
+  const Schedule schedule_;
+  Timeline timeline_;
+  PlanInfo plan_;
+  const TransportTable transports_;
+  std::optional<PsServer> server_;
+  FlatSpace space_{0};
+  std::unique_ptr<ServerLink> link_;
+  std::optional<grpc::GenericStub> stub_;
+};
+
+TEST_F(ServiceTest, APushIsAnsweredWithTheNewParameters) {
+  Serve(1);
+  const Outcome outcome = Push({.step = 0, .version = 0});
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status.error_message();
+  EXPECT_EQ(outcome.payload, std::vector<float>(kElements, -1.0F));
+  EXPECT_EQ(outcome.header.version, 1);
+  EXPECT_EQ(outcome.header.staleness, 0);
+}
+
+TEST_F(ServiceTest, EveryCallNeedsTheToken) {
+  Serve(1);
+  for (const char* method :
+       {"Start", "Load", "PushPull", "Pull", "ReadState", "Retire", "NoSuchMethod"}) {
+    for (const std::optional<std::string>& token :
+         {std::optional<std::string>(), std::optional<std::string>(""),
+          std::optional<std::string>("secret of the jo"),
+          std::optional<std::string>("secret of the job "),
+          std::optional<std::string>("secret of the joc")}) {
+      const Outcome outcome = Call(method, Frame({.kind = FrameKind::kPull}, {}), token);
+      EXPECT_EQ(outcome.status.error_code(), StatusCode::UNAUTHENTICATED) << method;
+    }
+  }
+  ExpectStillServing(0);
+}
+
+TEST_F(ServiceTest, RefusesMethodsThatDoNotExist) {
+  Serve(1);
+  EXPECT_EQ(Call("Format", "").status.error_code(), StatusCode::UNIMPLEMENTED);
+  ExpectStillServing(0);
+}
+
+TEST_F(ServiceTest, RefusesGarbage) {
+  Serve(1);
+  std::mt19937 random(5);
+  for (const char* method : {"Load", "PushPull", "Pull", "ReadState", "Retire", "Start"}) {
+    for (const std::size_t size : {0, 1, 55, 56, 57, 1000, 100'000}) {
+      std::string garbage(size, '\0');
+      for (char& byte : garbage) byte = static_cast<char>(random());
+      const Outcome outcome = Call(method, garbage);
+      EXPECT_FALSE(outcome.status.ok()) << method << " took " << size << " bytes of garbage";
+    }
+  }
+  ExpectStillServing(0);
+}
+
+TEST_F(ServiceTest, RefusesPayloadsOfTheWrongLength) {
+  Serve(1);
+  for (const std::size_t elements : {0UL, 1UL, kElements - 1, kElements + 1, 1'000'000UL}) {
+    const Outcome outcome = Push({}, std::vector<float>(elements));
+    EXPECT_EQ(outcome.status.error_code(), StatusCode::INVALID_ARGUMENT) << elements;
+  }
+  const std::string whole = Frame({}, Ones());
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    const Outcome outcome = Call("PushPull", whole.substr(0, size));
+    EXPECT_EQ(outcome.status.error_code(), StatusCode::INVALID_ARGUMENT) << size;
+  }
+  EXPECT_EQ(Call("Pull", Frame({.kind = FrameKind::kPull}, Ones())).status.error_code(),
+            StatusCode::INVALID_ARGUMENT);
+  ExpectStillServing(0);
+  EXPECT_EQ(server_->counters().copies.assigned,
+            kElements * sizeof(float));  // the load and nothing else
+}
+
+TEST_F(ServiceTest, RefusesAFrameOfAnotherMethod) {
+  Serve(1);
+  const Outcome outcome = Call("Pull", Frame({.kind = FrameKind::kPushPull}, Ones()));
+  EXPECT_EQ(outcome.status.error_code(), StatusCode::INVALID_ARGUMENT);
+  ExpectStillServing(0);
+}
+
+TEST_F(ServiceTest, RefusesWorkersBucketsAndPartsThatDoNotExist) {
+  Serve(2);
+  const std::vector<FrameHeader> wrong{
+      {.worker = 2}, {.worker = 0xffffffff}, {.bucket = 1}, {.bucket = 0xffffffff}};
+  for (const FrameHeader& header : wrong) {
+    EXPECT_EQ(Push(header).status.error_code(), StatusCode::OUT_OF_RANGE);
+  }
+  for (const std::uint32_t part : {0U, 1U, 0xffffffffU}) {
+    const Outcome state =
+        Call("ReadState", Frame({.kind = FrameKind::kReadState, .part = part}, {}));
+    EXPECT_EQ(state.status.error_code(), StatusCode::OUT_OF_RANGE) << part;
+  }
+  EXPECT_EQ(Call("Load", Frame({.kind = FrameKind::kLoad, .part = 1}, Ones())).status.error_code(),
+            StatusCode::OUT_OF_RANGE);
+  ExpectStillServing(0);
+}
+
+TEST_F(ServiceTest, RefusesAReplayAndAppliesOnce) {
+  Serve(1);
+  ASSERT_TRUE(Push({.step = 0, .version = 0}).status.ok());
+  for (const auto& [step, version] : std::vector<std::pair<int, int>>{{0, 0}, {0, 1}, {2, 1}}) {
+    const Outcome replay = Push({.step = step, .version = version});
+    EXPECT_EQ(replay.status.error_code(), StatusCode::FAILED_PRECONDITION);
+  }
+  ExpectStillServing(-1);
+  EXPECT_TRUE(Push({.step = 1, .version = 1}).status.ok());
+  ExpectStillServing(-2);
+}
+
+TEST_F(ServiceTest, RefusesAPushThatIsRepeatedWhileTheFirstWaits) {
+  Serve(2);
+  const auto first = Begin(Method("PushPull"), Frame({.worker = 0}, Ones()));
+  // The order of two calls on one connection is not promised: one of them is refused, one waits.
+  const auto second = Begin(Method("PushPull"), Frame({.worker = 0}, Ones()));
+  auto first_status = first->status.get_future(), second_status = second->status.get_future();
+  while (first_status.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready &&
+         second_status.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready) {
+  }
+  ASSERT_TRUE(Push({.worker = 1}).status.ok());
+  const std::array codes{first_status.get().error_code(), second_status.get().error_code()};
+  EXPECT_THAT(codes, ::testing::UnorderedElementsAre(StatusCode::OK, StatusCode::ALREADY_EXISTS));
+  ExpectStillServing(-2);
+}
+
+TEST_F(ServiceTest, RefusesPushesAndPullsBeforeTheStart) {
+  Serve(1, /*started=*/false);
+  EXPECT_EQ(Push({}).status.error_code(), StatusCode::FAILED_PRECONDITION);
+  link_->Start(plan_);
+  EXPECT_EQ(Push({}).status.error_code(), StatusCode::FAILED_PRECONDITION);  // no parameters yet
+  EXPECT_EQ(Call("Pull", Frame({.kind = FrameKind::kPull}, {})).status.error_code(),
+            StatusCode::FAILED_PRECONDITION);
+}
+
+TEST_F(ServiceTest, RefusesASecondStartAndALateLoad) {
+  Serve(1);
+  EXPECT_THROW(link_->Start(plan_), CommError);
+  ASSERT_TRUE(Push({}).status.ok());
+  EXPECT_EQ(Call("Load", Frame({.kind = FrameKind::kLoad}, Ones())).status.error_code(),
+            StatusCode::ALREADY_EXISTS);
+  ExpectStillServing(-1);
+}
+
+TEST_F(ServiceTest, OnlyWorkerZeroLoads) {
+  Serve(2);
+  const Outcome load = Call("Load", Frame({.kind = FrameKind::kLoad, .worker = 1}, Ones()));
+  EXPECT_EQ(load.status.error_code(), StatusCode::FAILED_PRECONDITION);
+  ExpectStillServing(0);
+}
+
+TEST_F(ServiceTest, RefusesAWorkerWithAnotherPlanOrWorld) {
+  Serve(2);
+  const auto refused = [&](auto change) {
+    PlanInfo plan = plan_;
+    plan.worker = 1;
+    plan.buckets.clear();
+    change(plan);
+    try {
+      link_->Start(plan);
+    } catch (const CommError&) {
+      return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refused([](PlanInfo& plan) { plan.fingerprint = 98; }));
+  EXPECT_TRUE(refused([](PlanInfo& plan) { plan.step = 1; }));
+  EXPECT_TRUE(refused([](PlanInfo& plan) { plan.worker = 2; }));
+  EXPECT_TRUE(refused([](PlanInfo& plan) { plan.workers = 3; }));
+  EXPECT_TRUE(refused([](PlanInfo& plan) { plan.server = 1; }));
+  EXPECT_TRUE(refused([](PlanInfo& plan) { plan.servers = 2; }));
+  EXPECT_FALSE(refused([](PlanInfo&) {}));
+  ExpectStillServing(0);
+}
+
+TEST_F(ServiceTest, AMissingWorkerFailsTheWaitingPushesByName) {
+  comm_.timeout = std::chrono::milliseconds(100);
+  Serve(3);
+  const Outcome outcome = Push({.worker = 1});
+  EXPECT_EQ(outcome.status.error_code(), StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_EQ(outcome.status.error_details(), "workers 0, 2");
+  EXPECT_THAT(outcome.status.error_message(), HasSubstr("workers 0, 2"));
+  const Outcome late = Push({.worker = 0});
+  EXPECT_EQ(late.status.error_message(), outcome.status.error_message());
+}
+
+TEST_F(ServiceTest, AWorkerThatLeavesWhileItsPushWaitsFailsTheOthersByName) {
+  Serve(3);
+  const auto gone = Begin(Method("PushPull"), Frame({.worker = 1}, Ones()));
+  while (server_->counters().waiting == 0) std::this_thread::yield();
+  const auto other = Begin(Method("PushPull"), Frame({.worker = 0}, Ones()));
+  while (server_->counters().waiting == 1) std::this_thread::yield();
+  gone->context.TryCancel();
+  const Outcome outcome = End(*other);
+  EXPECT_EQ(outcome.status.error_code(), StatusCode::ABORTED);
+  EXPECT_EQ(outcome.status.error_details(), "worker 1");
+  EXPECT_EQ(End(*gone).status.error_code(), StatusCode::CANCELLED);
+}
+
+TEST_F(ServiceTest, StoppingEndsWaitingPushesWithTheServersName) {
+  Serve(2);
+  const auto waiting = Begin(Method("PushPull"), Frame({.worker = 0}, Ones()));
+  while (server_->counters().waiting == 0) std::this_thread::yield();
+  server_->Stop();
+  const Outcome outcome = End(*waiting);
+  EXPECT_EQ(outcome.status.error_code(), StatusCode::ABORTED);
+  EXPECT_THAT(outcome.status.error_message(), HasSubstr("server 0"));
+  server_->Stop();  // idempotent
+}
+
+}  // namespace
+}  // namespace ringside
