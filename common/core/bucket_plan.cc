@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "ringside/common/core/fnv1a.h"
+
 namespace ringside {
 namespace {
 
@@ -11,13 +13,6 @@ constexpr std::size_t kAlignment = 16;  // floats
 
 std::size_t RoundUp(std::size_t value) {
   return (value + kAlignment - 1) / kAlignment * kAlignment;
-}
-
-std::uint64_t HashCombine(std::uint64_t hash, std::uint64_t value) {
-  for (int byte = 0; byte < 8; ++byte) {
-    hash = (hash ^ ((value >> (8 * byte)) & 0xff)) * 0x100000001b3ULL;
-  }
-  return hash;
 }
 
 }  // namespace
@@ -105,9 +100,9 @@ std::vector<int> BucketPlan::AssignServers(int servers) const {
 }
 
 std::uint64_t BucketPlan::Fingerprint() const {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const Range& tensor : tensor_ranges_) hash = HashCombine(hash, tensor.end);
-  for (const Range& bucket : ranges_) hash = HashCombine(hash, bucket.end);
+  std::uint64_t hash = kFnv1aBasis;
+  for (const Range& tensor : tensor_ranges_) hash = Fnv1a(hash, tensor.end);
+  for (const Range& bucket : ranges_) hash = Fnv1a(hash, bucket.end);
   return hash;
 }
 

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/fnv1a.h"
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/sha256.h"
 
@@ -103,15 +104,12 @@ void CheckIdentity(const std::string& path, const Header& header,
 }  // namespace
 
 std::uint64_t TensorFingerprint(std::span<const TensorSpec> tensors) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  const auto mix = [&hash](std::span<const std::byte> bytes) {
-    for (const std::byte byte : bytes) {
-      hash = (hash ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001b3;
-    }
-  };
+  std::uint64_t hash = kFnv1aBasis;
   for (const TensorSpec& tensor : tensors) {
-    mix(std::as_bytes(std::span(tensor.name)));
-    mix(Bytes(static_cast<std::uint64_t>(tensor.elements)));
+    for (const char letter : tensor.name) {
+      hash = Fnv1aByte(hash, static_cast<std::uint8_t>(letter));
+    }
+    hash = Fnv1a(hash, tensor.elements);
   }
   return hash;
 }
