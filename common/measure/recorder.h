@@ -63,8 +63,12 @@ class Recorder {
 
   /// Adds a note for readers of the results: something that the strategy decided by itself.
   void AddNote(std::string note) { notes_.push_back(std::move(note)); }
+  /// Sets a figure that the strategy chose or knows by itself, such as a size. The name says its
+  /// unit: "slice_bytes".
+  void SetFact(const std::string& name, double value) { facts_[name] = value; }
 
   const std::vector<std::string>& notes() const { return notes_; }
+  const std::map<std::string, double>& facts() const { return facts_; }
   const std::vector<StepRecord>& steps() const { return steps_; }
   const std::vector<EvaluationRecord>& evaluations() const { return evaluations_; }
   /// Bytes of gradients and parameters given to and taken from the transport, without headers.
@@ -76,7 +80,8 @@ class Recorder {
  private:
   std::vector<StepRecord> steps_;
   std::vector<EvaluationRecord> evaluations_;
-  std::vector<std::string> notes_;  // added before the first step
+  std::vector<std::string> notes_;       // added before the first step
+  std::map<std::string, double> facts_;  // set before the first step
   std::atomic<std::uint64_t> sent_{0};
   std::atomic<std::uint64_t> received_{0};
   std::atomic<std::int64_t> dropped_pushes_{0};

@@ -20,6 +20,11 @@ struct CommOptions {
   /// job's leases.
   std::chrono::milliseconds barrier_timeout{std::chrono::hours(1)};
 
+  /// The slowest link between hosts, as far as a run declares it. 0: unknown.
+  double link_bytes_per_s = 0;
+  /// How long a byte takes from one host to another and back, on top of what the machines need.
+  double link_round_trip_s = 0;
+
   std::chrono::milliseconds rendezvous_timeout() const { return std::max(start_timeout, timeout); }
 };
 

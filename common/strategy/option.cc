@@ -78,10 +78,11 @@ OptionDeclaration::OptionDeclaration(std::string_view option_name,
 
 OptionDeclaration::OptionDeclaration(const IntegerOption& option)
     : OptionDeclaration(option.name, option.placeholder, option.help, OptionType::kInteger,
-                        option.default_value, OptionRole::kOwn) {
+                        option.default_value, option.role) {
   least = LeastOf(option.least);
   most = MostOf(option.most);
   hint = option.hint;
+  written_only_if_set = option.written_only_if_set;
 }
 
 OptionDeclaration::OptionDeclaration(const RealOption& option)

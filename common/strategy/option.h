@@ -23,9 +23,10 @@ namespace ringside {
 
 /// What an option means to whoever compares runs.
 enum class OptionRole {
-  kOwn,        ///< A setting of the strategy.
-  kTransport,  ///< Chooses the transport.
-  kEncoding,   ///< Changes what travels: runs that differ in it have different workloads.
+  kOwn,          ///< A setting of the strategy.
+  kTransport,    ///< Chooses the transport.
+  kEncoding,     ///< Changes what travels: runs that differ in it have different workloads.
+  kMessageSize,  ///< The KiB of a message that carries a part of a bucket. 0: chosen by itself.
 };
 
 struct IntegerOption {
@@ -36,6 +37,8 @@ struct IntegerOption {
   std::int64_t least = std::numeric_limits<std::int64_t>::min();
   std::int64_t most = std::numeric_limits<std::int64_t>::max();
   std::string_view hint = {};  ///< What a limit means, for the error of a value out of range.
+  OptionRole role = OptionRole::kOwn;
+  bool written_only_if_set = false;  ///< As in `OptionDeclaration`.
 };
 
 struct RealOption {
@@ -124,6 +127,8 @@ struct OptionDeclaration {
   bool above_least = false;
   bool below_most = false;
   std::string hint;
+  /// The spec of a run names the option only when it does not have its default.
+  bool written_only_if_set = false;
 
  private:
   OptionDeclaration(std::string_view name, std::string_view placeholder, std::string_view help,

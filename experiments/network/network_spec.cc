@@ -132,6 +132,13 @@ std::string RatesText(const std::vector<double>& rates) {
 
 }  // namespace
 
+double NetworkSpec::slowest_bits_per_s() const {
+  double slowest = rates.empty() ? rate_bits_per_s : *std::ranges::min_element(rates);
+  if (rate_bits_per_s > 0) slowest = std::min(slowest, rate_bits_per_s);
+  if (uplink_bits_per_s > 0) slowest = std::min(slowest, uplink_bits_per_s);
+  return slowest;
+}
+
 NetworkSpec ParseNetwork(std::string_view text) {
   NetworkSpec spec;
   for (const auto& [name, value] : ParsePairs(text)) {

@@ -26,6 +26,9 @@ struct NetworkSpec {
   double loss = 0;       ///< Share of packets, 0 <= loss < 1.
   bool servers_on_workers = false;  ///< Dedicated servers have no hosts of their own.
 
+  /// The slowest of all links: hosts and uplinks.
+  double slowest_bits_per_s() const;
+
   bool delays() const { return latency_s > 0 || jitter_s > 0; }
   /// Whether the network needs netem, which some kernels do not have.
   bool needs_netem() const { return delays() || loss > 0; }

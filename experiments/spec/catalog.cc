@@ -195,8 +195,9 @@ void Catalog::AddOptions() {
     keys.push_back(OptionKey(declared.option));
     // A run that uses none of the added options then has the same id as without them.
     const auto built_in = std::span(strategies_).first(built_in_strategies_);
-    keys.back().written_only_if_set = std::ranges::none_of(
+    const bool of_built_in = std::ranges::any_of(
         built_in, [&](const auto& entry) { return entry.Declares(declared.option.name); });
+    keys.back().written_only_if_set = declared.option.written_only_if_set || !of_built_in;
   }
   std::ranges::find(keys_, kCodecOption.name, &SpecKey::name)->help += ": " + CodecForms(codecs_);
   const auto shared = std::ranges::find(keys_, kLastSharedOption, &SpecKey::name);

@@ -52,6 +52,19 @@ std::string WhyNotApplicable(const StrategyEntry& strategy, const std::string& k
   return found == strategy.rejected_keys.end() ? "" : fmt::format(" ({})", found->reason);
 }
 
+// A message holds a part of a bucket.
+void CheckMessageSizes(const RunSpec& spec, const StrategyEntry& strategy) {
+  for (const OptionDeclaration& option : strategy.options) {
+    if (option.role != OptionRole::kMessageSize || spec.bucket_bytes == 0) continue;
+    const auto kib = std::get<std::int64_t>(spec.options.ValueOf(option));
+    if (kib * 1024 <= spec.bucket_bytes) continue;
+    throw SpecKeyError(option.name,
+                       fmt::format("{} KiB are more than a bucket has ({:g} MiB, bucket-mb)", kib,
+                                   static_cast<double>(spec.bucket_bytes) / (1 << 20)),
+                       {"bucket_bytes"});
+  }
+}
+
 }  // namespace
 
 void CheckOptions(const RunSpec& spec, const StrategyEntry& strategy) {
@@ -66,6 +79,7 @@ void CheckOptions(const RunSpec& spec, const StrategyEntry& strategy) {
   if (const auto refusal = CheckRanges(strategy, spec.options)) {
     throw SpecKeyError(refusal->key, refusal->reason);
   }
+  CheckMessageSizes(spec, strategy);
   if (strategy.check == nullptr) return;
   if (const auto refusal = strategy.check(spec.options, spec.workers, spec.servers)) {
     const SpecKeyError error(refusal->key, refusal->reason, {"workers", "servers", "strategy"});
