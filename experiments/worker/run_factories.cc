@@ -7,6 +7,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/common/data/sampler.h"
+#include "ringside/experiments/network/network_plan.h"
 
 namespace ringside {
 namespace {
@@ -137,7 +138,15 @@ std::chrono::milliseconds OperationTimeout(const RunSpec& spec) {
 }
 
 CommOptions MakeCommOptions(const MemberSetup& setup) {
-  return {.address = setup.address, .token = setup.token, .timeout = OperationTimeout(setup.spec)};
+  const RunSpec& spec = setup.spec;
+  const double bits_per_s =
+      spec.network ? spec.network->slowest_bits_per_s() : spec.link_bits_per_s;
+  const double latency_s = spec.network ? spec.network->latency_s : spec.link_latency_s;
+  return {.address = setup.address,
+          .token = setup.token,
+          .timeout = OperationTimeout(spec),
+          .link_bytes_per_s = GoodputBytesPerSecond(bits_per_s),
+          .link_round_trip_s = 2 * latency_s};
 }
 
 std::unique_ptr<Server> MakeOwnServer(MemberProcess& process, const CommOptions& comm,

@@ -20,7 +20,6 @@
 #include "ringside/experiments/worker/run_factories.h"
 #include "ringside/experiments/worker/server_report.h"
 #include "ringside/experiments/worker/worker_observer.h"
-#include "ringside/paramserver/transports/core/server_assignment.h"
 
 namespace ringside {
 namespace {
@@ -192,23 +191,18 @@ class WorkerRun {
     return static_cast<double>(ticks.busy) / static_cast<double>(ticks.all);
   }
 
-  StepBytes BytesOfAll() const {
-    const CodecOptions& codec = spec_.options.codec;
-    return {.gradients = static_cast<double>(WireBytesOfAll(codec)),
-            .parameters = static_cast<double>(WireBytesOfAll(ReplyCodec(codec)))};
+  /// Returns null when the strategy has not set this figure.
+  nlohmann::json Fact(const std::string& name) const {
+    const auto found = recorder_.facts().find(name);
+    return found == recorder_.facts().end() ? nlohmann::json() : nlohmann::json(found->second);
   }
 
+  /// The share of the last message of a step: a slice with servers, otherwise a bucket.
   double LastBucketShare() const {
+    if (const nlohmann::json slice = Fact("last_slice_share"); !slice.is_null()) return slice;
     if (plan_.buckets() == 0) return 0;
     return static_cast<double>(plan_.range(plan_.buckets() - 1).size()) /
            static_cast<double>(std::max<std::size_t>(plan_.elements(), 1));
-  }
-
-  /// Returns null when there are no servers.
-  nlohmann::json BusiestServerLink() const {
-    if (entry_.traits.family != Family::kParameterServer) return {};
-    return BusiestLinkBytes(plan_, AssignToServers(plan_, setup_.world), setup_.world,
-                            BytesOfAll());
   }
 
   /// Returns 0 when the model really computes.
@@ -227,7 +221,7 @@ class WorkerRun {
         {"parameters", plan_.elements()},
         {"buckets", plan_.buckets()},
         {"last_bucket_share", LastBucketShare()},
-        {"busiest_link_bytes", BusiestServerLink()},
+        {"busiest_link_bytes", Fact("busiest_link_bytes")},
         {"gradient_wire_bytes", WireBytesOfAll(spec_.options.codec)},
         {"parameter_wire_bytes", WireBytesOfAll(ReplyCodec(spec_.options.codec))},
         {"emulated_compute_ms", EmulatedComputeMs()},
@@ -240,6 +234,7 @@ class WorkerRun {
         {"payload_bytes_received", recorder_.bytes_received()},
         {"staleness", StalenessJson(recorder_.staleness())},
         {"notes", recorder_.notes()},
+        {"facts", recorder_.facts()},
         {"dropped_pushes", recorder_.dropped_pushes()},
         {"server", server},
     };

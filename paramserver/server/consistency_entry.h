@@ -22,6 +22,8 @@ struct ConsistencyEntry {
   /// Makes the consistency of one shard. `context` must live longer.
   std::function<std::unique_ptr<Consistency>(const ServerContext& context)> make;
   ServerPlacement servers = ServerPlacement::kAsAsked;
+  /// A bucket is never cut: what a server decides about a push must hold for the whole bucket.
+  bool whole_buckets = false;
   /// Its own options. All servers also read the options of the transport, the codec and the order.
   std::vector<OptionDeclaration> options = {};
 

@@ -59,6 +59,7 @@ std::vector<ConsistencyEntry> ConsistencyTable() {
        .summary = "parameter servers that go on without the last pushes of a step",
        .agreement = Agreement::kRelaxed,
        .make = MakeBackup,
+       .whole_buckets = true,
        .options = {kBackups},
        .check = CheckBackups,
        .losing_nothing = WithoutBackups},

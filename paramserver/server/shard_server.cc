@@ -46,16 +46,17 @@ ShardCounters& ShardCounters::operator+=(const ShardCounters& other) {
   return *this;
 }
 
-ShardServer::ShardServer(int bucket, std::size_t elements, int workers,
+ShardServer::ShardServer(const PlanInfo::ServedSlice& slice, int workers,
                          const OptimizerOptions& optimizer,
                          std::unique_ptr<Consistency> consistency, Timeline& timeline,
                          const CodecOptions& codec)
-    : bucket_(bucket),
-      elements_(elements),
-      push_bytes_(WireFloats(codec, elements) * sizeof(float)),
-      reply_bytes_(WireFloats(ReplyCodec(codec), elements) * sizeof(float)),
+    : bucket_(static_cast<int>(slice.bucket)),
+      leads_(slice.leads),
+      elements_(slice.elements),
+      push_bytes_(WireFloats(codec, elements_) * sizeof(float)),
+      reply_bytes_(WireFloats(ReplyCodec(codec), elements_) * sizeof(float)),
       timeline_(timeline),
-      shard_(elements, workers, optimizer, codec),
+      shard_(elements_, workers, optimizer, codec),
       consistency_(std::move(consistency)),
       waiting_(static_cast<std::size_t>(workers)) {
   state_per_parameter_ = shard_.state_per_parameter();
@@ -132,7 +133,7 @@ void ShardServer::Use(Waiting& waiting, const PushDecision& verdict, PayloadPtr 
   const PushInfo& push = waiting.push;
   if (!verdict.use_gradient) {
     waiting.dropped = true;
-    ++counters_.dropped;
+    if (leads_) ++counters_.dropped;
     return;
   }
   shard_.Contribute(verdict.order, std::move(gradient));
@@ -157,12 +158,12 @@ void ShardServer::Apply(const Update& update, float scale, std::int64_t step) {
     std::optional<Waiting>& waiting = waiting_[static_cast<std::size_t>(worker)];
     if (!waiting) continue;
     waiting->staleness = shard_.version() - waiting->push.version;
-    ++counters_.staleness[waiting->staleness];
+    if (leads_) ++counters_.staleness[waiting->staleness];
   }
   contributors_.clear();
   const ScopedSpan span(timeline_, SpanKind::kApply, step, bucket_, kServerLane);
   shard_.Apply(update, scale);
-  ++counters_.updates;
+  if (leads_) ++counters_.updates;
 }
 
 // After a worker is taken off the list nothing may throw, because the worker must be answered.

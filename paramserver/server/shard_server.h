@@ -19,6 +19,7 @@
 #include "ringside/paramserver/server/shard.h"
 #include "ringside/paramserver/wire/payload_pool.h"
 #include "ringside/paramserver/wire/refusal.h"
+#include "ringside/paramserver/wire/server_plan.h"
 
 namespace ringside {
 
@@ -68,8 +69,9 @@ class AnswerQueue {
 };
 
 struct ShardCounters {
-  std::uint64_t bytes_received = 0;                ///< Bytes of gradients.
-  std::uint64_t bytes_sent = 0;                    ///< Bytes of parameters, since training began.
+  std::uint64_t bytes_received = 0;  ///< Bytes of gradients.
+  std::uint64_t bytes_sent = 0;      ///< Bytes of parameters, since training began.
+  // Of buckets. A bucket is counted at its first slice.
   std::map<std::int64_t, std::int64_t> staleness;  ///< Number of used gradients by staleness.
   std::int64_t updates = 0;
   std::int64_t dropped = 0;  ///< Pushes that came too late.
@@ -83,7 +85,7 @@ struct ShardCounters {
 /// answered outside the lock. `Push` borrows a reply until it is answered or withdrawn.
 class ShardServer {
  public:
-  ShardServer(int bucket, std::size_t elements, int workers, const OptimizerOptions& optimizer,
+  ShardServer(const PlanInfo::ServedSlice& slice, int workers, const OptimizerOptions& optimizer,
               std::unique_ptr<Consistency> consistency, Timeline& timeline,
               const CodecOptions& codec = {});
 
@@ -137,6 +139,7 @@ class ShardServer {
   AnswerQueue TakeAnswers(std::span<const int> workers);
 
   const int bucket_;
+  const bool leads_;  // updates, staleness and dropped pushes are counted for buckets, not slices
   const std::size_t elements_;
   const std::size_t push_bytes_;   // of a gradient on the wire
   const std::size_t reply_bytes_;  // of the parameters that answer a push

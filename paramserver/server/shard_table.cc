@@ -9,14 +9,22 @@
 namespace ringside {
 namespace {
 
+std::string SliceName(std::uint32_t slice, std::uint32_t bucket) {
+  return "slice " + std::to_string(slice) + " of bucket " + std::to_string(bucket);
+}
+
+std::string SliceName(const PlanInfo::ServedSlice& slice) {
+  return SliceName(slice.index, slice.bucket);
+}
+
 void CheckBytes(std::uint64_t bytes, std::size_t expected) {
   if (bytes == expected) return;
   throw RefusedError(RefusalCode::kInvalid, "a payload of " + std::to_string(bytes) +
-                                                " bytes for a bucket of " +
+                                                " bytes for a slice of " +
                                                 std::to_string(expected));
 }
 
-void CheckLength(std::uint64_t bytes, std::size_t elements) {
+void CheckFloats(std::uint64_t bytes, std::size_t elements) {
   CheckBytes(bytes, elements * sizeof(float));
 }
 
@@ -72,18 +80,16 @@ void ShardTable::CheckWorld(const PlanInfo& plan) const {
 void ShardTable::Create(const PlanInfo& plan) {
   if (plan_) throw RefusedError(RefusalCode::kDuplicate, "the job has been started already");
   std::map<std::uint32_t, std::unique_ptr<ShardServer>> shards;
-  for (const PlanInfo::ServedBucket& bucket : plan.buckets) {
-    if (bucket.elements * sizeof(float) > FrameHeader::kMaxPayload) {
-      throw RefusedError(RefusalCode::kInvalid,
-                         "bucket " + std::to_string(bucket.index) + " is larger than 2 GiB");
+  for (const PlanInfo::ServedSlice& slice : plan.slices) {
+    if (slice.elements > FrameHeader::kMaxPayload / sizeof(float)) {
+      throw RefusedError(RefusalCode::kInvalid, SliceName(slice) + " is larger than 2 GiB");
     }
-    auto shard = std::make_unique<ShardServer>(
-        static_cast<int>(bucket.index), bucket.elements, context_.workers, context_.optimizer,
-        make_consistency_(), context_.timeline, context_.options.codec);
+    auto shard = std::make_unique<ShardServer>(slice, context_.workers, context_.optimizer,
+                                               make_consistency_(), context_.timeline,
+                                               context_.options.codec);
     shard->Start(plan.step);
-    if (!shards.emplace(bucket.index, std::move(shard)).second) {
-      throw RefusedError(RefusalCode::kInvalid,
-                         "bucket " + std::to_string(bucket.index) + " is in the plan twice");
+    if (!shards.emplace(slice.index, std::move(shard)).second) {
+      throw RefusedError(RefusalCode::kInvalid, SliceName(slice) + " is in the plan twice");
     }
   }
   shards_ = std::move(shards);
@@ -97,25 +103,25 @@ void ShardTable::Load(const FrameHeader& header, const Payload& values) {
     throw RefusedError(RefusalCode::kPrecondition, "only worker 0 brings initial parameters");
   }
   CheckPart(header.part, 0, shard);
-  CheckLength(header.payload_bytes, shard.elements());
+  CheckFloats(header.payload_bytes, shard.elements());
   shard.Load(static_cast<int>(header.part), values);
 }
 
 ParameterReply ShardTable::Pull(const FrameHeader& header) {
   ShardServer& shard = Find(header);
-  CheckLength(header.payload_bytes, 0);
+  CheckFloats(header.payload_bytes, 0);
   return shard.Pull(header.step);
 }
 
 void ShardTable::Retire(const FrameHeader& header) {
   ShardServer& shard = Find(header);
-  CheckLength(header.payload_bytes, 0);
+  CheckFloats(header.payload_bytes, 0);
   shard.Retire(static_cast<int>(header.worker), header.step);
 }
 
 ParameterRef ShardTable::ReadState(const FrameHeader& header) {
   ShardServer& shard = Find(header);
-  CheckLength(header.payload_bytes, 0);
+  CheckFloats(header.payload_bytes, 0);
   CheckPart(header.part, 1, shard);
   return shard.ReadState(static_cast<int>(header.part));
 }
@@ -140,7 +146,7 @@ bool ShardTable::OnCallCancelled(const FrameHeader& header, PendingReply& reply)
   ShardServer* shard = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    const auto found = shards_.find(header.bucket);
+    const auto found = shards_.find(header.slice);
     if (found == shards_.end()) return false;
     shard = found->second.get();
   }
@@ -179,11 +185,11 @@ ShardServer& ShardTable::Find(const FrameHeader& header) const {
   const std::lock_guard lock(mutex_);
   CheckAlive();
   CheckWorker(header.worker);
-  const auto found = shards_.find(header.bucket);
+  const auto found = shards_.find(header.slice);
   if (found != shards_.end()) return *found->second;
   if (!plan_) throw RefusedError(RefusalCode::kPrecondition, "the job has not been started");
   throw RefusedError(RefusalCode::kOutOfRange,
-                     "bucket " + std::to_string(header.bucket) + " is not on this server");
+                     SliceName(header.slice, header.bucket) + " is not on this server");
 }
 
 void ShardTable::CheckWorker(std::uint32_t worker) const {

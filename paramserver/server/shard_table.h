@@ -47,7 +47,7 @@ class ShardTable {
   /// is a failure of this server and of the job.
   void Push(const FrameHeader& header, PayloadPtr gradient, PendingReply& reply);
 
-  /// The call of `reply`, from this worker for this bucket, was cancelled or its connection was
+  /// The call of `reply`, from this worker for this slice, was cancelled or its connection was
   /// lost. Returns true when `reply` was waiting; then the caller must end it. The job fails and
   /// names the worker, but only after `kGoneGrace`: a worker may leave because *its* peer has
   /// failed. The others get this time to find the real cause.

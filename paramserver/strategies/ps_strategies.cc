@@ -7,6 +7,7 @@
 #include <string>
 
 #include "ringside/paramserver/server/consistency_table.h"
+#include "ringside/paramserver/slicing/slice_sizes.h"
 #include "ringside/paramserver/strategies/ps_server.h"
 #include "ringside/paramserver/worker/ps_strategy.h"
 
@@ -29,8 +30,9 @@ std::optional<OneHostNeed> OneHostNeedOf(const StrategyOptions& options,
 
 StrategyEntry ServerStrategyEntry(const ConsistencyEntry& consistency,
                                   const TransportTable& transports) {
-  const auto make_worker = [transports](const StrategyContext& context) {
-    return std::make_unique<PsStrategy>(context, transports);
+  const PsStrategyOptions worker{.whole_buckets = consistency.whole_buckets};
+  const auto make_worker = [transports, worker](const StrategyContext& context) {
+    return std::make_unique<PsStrategy>(context, transports, worker);
   };
   const auto make_server = [consistency, transports](const ServerContext& context) {
     return std::make_unique<PsServer>(context, transports.Of(context.options),
@@ -54,7 +56,8 @@ StrategyEntry ServerStrategyEntry(const ConsistencyEntry& consistency,
       .make = make_worker,
       .make_server = make_server,
       .bound = everywhere ? MixedServerCost : ParameterServerCost,
-      .options = {transports.Option(), kScheduleOption, kCodecOption, kErrorFeedbackOption},
+      .options = {transports.Option(), kScheduleOption, kCodecOption, kErrorFeedbackOption,
+                  kWindowKb},
       .check = check,
       .transport = [transports](const StrategyOptions& options, int,
                                 int) { return UseOf(transports.Of(options)); },
@@ -64,6 +67,7 @@ StrategyEntry ServerStrategyEntry(const ConsistencyEntry& consistency,
           },
       .losing_nothing = consistency.losing_nothing,
   };
+  if (!consistency.whole_buckets) entry.options.emplace_back(kSliceKb);
   std::ranges::copy(consistency.options, std::back_inserter(entry.options));
   return entry;
 }

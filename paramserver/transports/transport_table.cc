@@ -129,15 +129,14 @@ std::string TransportTable::OneHostReason() const {
 }
 
 std::unique_ptr<ServerLink> TransportTable::Connect(int server, const ServerAddress& address,
-                                                    const ServerSendLimits& limits,
-                                                    FlatSpace& space,
+                                                    const LinkSetup& setup, FlatSpace& space,
                                                     const CommOptions& comm) const {
   if (!address.host.empty() && address.host != HostIdentity()) {
     throw ConfigError("server " + std::to_string(server) + " is on another host: --" +
                       std::string(kPsTransport.name) + " " + OneHostReason() + "; use " +
                       std::string(kPsTransport.default_value));
   }
-  return address.transport->connect(server, address, limits, space, comm);
+  return address.transport->connect(server, address, setup, space, comm);
 }
 
 std::optional<OptionRefusal> CheckServerCodec(const CodecOptions& codec,

@@ -51,7 +51,7 @@ class TransportTable {
   /// Connects a worker with this space over the server's transport. Throws `ConfigError` when the
   /// transport needs both on one host and they are not, else `CommError`.
   std::unique_ptr<ServerLink> Connect(int server, const ServerAddress& address,
-                                      const ServerSendLimits& limits, FlatSpace& space,
+                                      const LinkSetup& setup, FlatSpace& space,
                                       const CommOptions& comm) const;
 
  private:

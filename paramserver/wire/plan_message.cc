@@ -14,10 +14,12 @@ StartRequest ToRequest(const PlanInfo& plan) {
   request.set_servers(plan.servers);
   request.set_plan_fingerprint(plan.fingerprint);
   request.set_step(plan.step);
-  for (const PlanInfo::ServedBucket& bucket : plan.buckets) {
-    ServedBucket& served = *request.add_buckets();
-    served.set_index(bucket.index);
-    served.set_elements(bucket.elements);
+  for (const PlanInfo::ServedSlice& slice : plan.slices) {
+    ServedSlice& served = *request.add_slices();
+    served.set_index(slice.index);
+    served.set_elements(slice.elements);
+    served.set_bucket(slice.bucket);
+    served.set_leads(slice.leads);
   }
   return request;
 }
@@ -31,10 +33,9 @@ PlanInfo ToPlanInfo(const StartRequest& request) {
                 .server = request.server(),
                 .servers = request.servers(),
                 .fingerprint = request.plan_fingerprint(),
-                .step = request.step(),
-                .buckets = {}};
-  for (const ServedBucket& bucket : request.buckets()) {
-    plan.buckets.push_back({bucket.index(), bucket.elements()});
+                .step = request.step()};
+  for (const ServedSlice& slice : request.slices()) {
+    plan.slices.push_back({slice.index(), slice.elements(), slice.bucket(), slice.leads()});
   }
   return plan;
 }

@@ -8,18 +8,21 @@ namespace ringside {
 
 /// What a worker tells a server when it joins.
 struct PlanInfo {
-  struct ServedBucket {
+  struct ServedSlice {
     std::uint32_t index = 0;
     std::uint64_t elements = 0;
+    std::uint32_t bucket = 0;
+    bool leads =
+        false;  ///< The first slice of its bucket. Its pushes count as those of the bucket.
   };
 
   std::uint32_t worker = 0;
   std::uint32_t workers = 0;
   std::uint32_t server = 0;
   std::uint32_t servers = 0;
-  std::uint64_t fingerprint = 0;      ///< `BucketPlan::Fingerprint` of the whole plan.
-  std::int64_t step = 0;              ///< First step of the job.
-  std::vector<ServedBucket> buckets;  ///< The buckets of this server. Only worker 0 sends them.
+  std::uint64_t fingerprint = 0;         ///< `SlicePlan::Fingerprint` of the whole plan.
+  std::int64_t step = 0;                 ///< First step of the job.
+  std::vector<ServedSlice> slices = {};  ///< Of this server. Only worker 0 sends them.
 };
 
 }  // namespace ringside

@@ -14,9 +14,10 @@ struct RawHeader {
   std::uint16_t protocol;
   std::uint16_t kind;
   std::uint32_t worker;
+  std::uint32_t slice;
   std::uint32_t bucket;
-  std::uint32_t part;
-  std::uint32_t flags;
+  std::uint16_t part;
+  std::uint16_t flags;
   std::int64_t step;
   std::int64_t version;
   std::int64_t staleness;
@@ -24,7 +25,7 @@ struct RawHeader {
 };
 static_assert(sizeof(RawHeader) == FrameHeader::kBytes);
 
-constexpr std::uint32_t kDroppedFlag = 1;
+constexpr std::uint16_t kDroppedFlag = 1;
 constexpr std::uint16_t kKinds = 6;
 
 }  // namespace
@@ -52,9 +53,10 @@ std::array<std::byte, FrameHeader::kBytes> EncodeHeader(const FrameHeader& heade
                       .protocol = FrameHeader::kProtocol,
                       .kind = static_cast<std::uint16_t>(header.kind),
                       .worker = header.worker,
+                      .slice = header.slice,
                       .bucket = header.bucket,
                       .part = header.part,
-                      .flags = header.dropped ? kDroppedFlag : 0,
+                      .flags = header.dropped ? kDroppedFlag : std::uint16_t{0},
                       .step = header.step,
                       .version = header.version,
                       .staleness = header.staleness,
@@ -73,6 +75,7 @@ FrameError DecodeHeader(std::span<const std::byte> bytes, std::uint64_t message_
   if (raw.payload_bytes != message_bytes - FrameHeader::kBytes) return FrameError::kBadLength;
   header = {.kind = static_cast<FrameKind>(raw.kind),
             .worker = raw.worker,
+            .slice = raw.slice,
             .bucket = raw.bucket,
             .part = raw.part,
             .step = raw.step,

@@ -27,8 +27,9 @@ struct FrameHeader {
 
   FrameKind kind = FrameKind::kPushPull;
   std::uint32_t worker = 0;
-  std::uint32_t bucket = 0;
-  std::uint32_t part = 0;      ///< 0: parameters; v: state vector v - 1.
+  std::uint32_t slice = 0;     ///< `SlicePlan::slice`: which part of the model.
+  std::uint32_t bucket = 0;    ///< Of the slice.
+  std::uint16_t part = 0;      ///< 0: parameters; v: state vector v - 1.
   std::int64_t step = 0;       ///< 0-based; in a retire and a pull: number of barriers (README.md).
   std::int64_t version = 0;    ///< Request: of the gradient's parameters; reply: of those sent.
   std::int64_t staleness = 0;  ///< Reply: updates applied between the two versions.

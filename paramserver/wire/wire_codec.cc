@@ -27,25 +27,25 @@ PayloadPtr TakeEncoding(const Payload& payload, const Codec& codec, std::size_t 
 }
 
 WireCodec::WireCodec(const CodecOptions& options, int rank, std::size_t elements,
-                     const std::vector<std::size_t>& buckets, Recorder& recorder)
+                     const std::vector<std::size_t>& slices, Recorder& recorder)
     : codec_(std::make_unique<TimedCodec>(MakeCodec(options, rank, elements), recorder)) {
   const CodecOptions reply = ReplyCodec(options);
   if (auto codec = MakeWireCodec(reply)) {
     reply_codec_ = std::make_unique<TimedCodec>(std::move(codec), recorder);
   }
-  for (const std::size_t size : buckets) {
-    buckets_.push_back({.push = std::vector<float>(WireFloats(options, size)),
-                        .reply = std::vector<float>(reply_codec_ ? WireFloats(reply, size) : 0)});
+  for (const std::size_t size : slices) {
+    slices_.push_back({.push = std::vector<float>(WireFloats(options, size)),
+                       .reply = std::vector<float>(reply_codec_ ? WireFloats(reply, size) : 0)});
   }
 }
 
-void WireCodec::Encode(int bucket, std::span<const float> grads, const GradientPosition& place) {
-  const auto bytes = std::as_writable_bytes(std::span(At(bucket).push));
+void WireCodec::Encode(int slice, std::span<const float> grads, const GradientPosition& place) {
+  const auto bytes = std::as_writable_bytes(std::span(At(slice).push));
   codec_->Encode(grads, place, bytes.first(codec_->EncodedBytes(grads.size())));
 }
 
-void WireCodec::DecodeReply(int bucket, std::span<float> params) const {
-  const auto bytes = std::as_bytes(std::span(At(bucket).reply));
+void WireCodec::DecodeReply(int slice, std::span<float> params) const {
+  const auto bytes = std::as_bytes(std::span(At(slice).reply));
   reply_codec_->Decode({bytes.first(reply_codec_->EncodedBytes(params.size())), params.size()}, 0,
                        params);
 }

@@ -12,7 +12,7 @@
 
 namespace ringside {
 
-/// How many floats the encoding of a bucket takes on the wire; for fp32 that is `elements`.
+/// How many floats the encoding of a slice takes on the wire; for fp32 that is `elements`.
 /// Encodings between workers and servers are padded with zeros to whole floats, so that transports
 /// treat them like floats.
 std::size_t WireFloats(const CodecOptions& options, std::size_t elements);
@@ -26,25 +26,25 @@ PayloadPtr TakeEncoding(const Payload& payload, const Codec& codec, std::size_t 
                         PayloadPool<JoinedPayload>& pool);
 
 /// The codecs of a worker. They encode gradients, with error feedback if it is on, and decode the
-/// replies of servers. Each bucket has one buffer for each direction.
+/// replies of servers. Each slice has one buffer for each direction.
 ///
 /// Thread safety: one thread calls `Encode`. Any thread may call `DecodeReply`; several threads may
-/// decode different buckets at the same time.
+/// decode different slices at the same time.
 class WireCodec {
  public:
-  /// `buckets` are the lengths of the buckets. `options` must not be those of fp32.
+  /// `slices` are the lengths of the slices. `options` must not be those of fp32.
   WireCodec(const CodecOptions& options, int rank, std::size_t elements,
-            const std::vector<std::size_t>& buckets, Recorder& recorder);
+            const std::vector<std::size_t>& slices, Recorder& recorder);
 
-  /// The present encoding of a bucket, which is sent.
-  std::span<const float> PushBuffer(int bucket) const { return At(bucket).push; }
-  void Encode(int bucket, std::span<const float> grads, const GradientPosition& place);
+  /// The present encoding of a slice, which is sent.
+  std::span<const float> PushBuffer(int slice) const { return At(slice).push; }
+  void Encode(int slice, std::span<const float> grads, const GradientPosition& place);
 
-  /// True: parameters come encoded. They are received in the bucket's `ReplyBuffer` and then
+  /// True: parameters come encoded. They are received in the slice's `ReplyBuffer` and then
   /// decoded. False: they come as floats.
   bool decodes_replies() const { return reply_codec_ != nullptr; }
-  std::span<float> ReplyBuffer(int bucket) { return At(bucket).reply; }
-  void DecodeReply(int bucket, std::span<float> params) const;
+  std::span<float> ReplyBuffer(int slice) { return At(slice).reply; }
+  void DecodeReply(int slice, std::span<float> params) const;
 
  private:
   struct Buffers {
@@ -52,12 +52,12 @@ class WireCodec {
     std::vector<float> reply;
   };
 
-  Buffers& At(int bucket) { return buckets_[static_cast<std::size_t>(bucket)]; }
-  const Buffers& At(int bucket) const { return buckets_[static_cast<std::size_t>(bucket)]; }
+  Buffers& At(int slice) { return slices_[static_cast<std::size_t>(slice)]; }
+  const Buffers& At(int slice) const { return slices_[static_cast<std::size_t>(slice)]; }
 
   std::unique_ptr<Codec> codec_;
   std::unique_ptr<Codec> reply_codec_;  // null: fp32
-  std::vector<Buffers> buckets_;
+  std::vector<Buffers> slices_;
 };
 
 }  // namespace ringside

@@ -1,7 +1,8 @@
-// In a step the gradient of each bucket goes to its server (M bytes in all), and the parameters
-// come back (M bytes). At the start worker 0 loads the servers, then all workers pull.
+// In a step the gradient of each slice goes to its server (M bytes in all), and the parameters come
+// back (M bytes). At the start worker 0 loads the servers, then all workers pull.
 #include "ringside/paramserver/worker/ps_strategy.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -9,9 +10,35 @@
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/common/strategy/plan_agreement.h"
-#include "ringside/paramserver/transports/core/server_assignment.h"
 
 namespace ringside {
+namespace {
+
+constexpr std::size_t kKiB = 1024;
+
+std::size_t BytesOf(const StrategyOptions& options, const IntegerOption& option) {
+  return static_cast<std::size_t>(options.Get(option)) * kKiB;
+}
+
+LinkFacts FactsOf(const CommOptions& comm, const std::vector<ServerAddress>& addresses) {
+  const bool is_one_host = std::ranges::all_of(addresses, &ServerAddress::IsHere);
+  return {.scope = is_one_host ? LinkScope::kIntraHost : LinkScope::kInterHost,
+          .bytes_per_s = comm.link_bytes_per_s,
+          .round_trip_s = comm.link_round_trip_s};
+}
+
+/// The bytes of all slices in a step, as sent.
+StepBytes BytesInAStep(const SlicePlan& slices, const CodecOptions& codec) {
+  StepBytes sum;
+  for (int index = 0; index < slices.slices(); ++index) {
+    const std::size_t elements = slices.slice(index).size;
+    sum.gradients += static_cast<double>(WireBytes(codec, elements));
+    sum.parameters += static_cast<double>(WireBytes(ReplyCodec(codec), elements));
+  }
+  return sum;
+}
+
+}  // namespace
 
 void PsStrategy::Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) {
   failure_.Check();
@@ -20,11 +47,13 @@ void PsStrategy::Start(FlatSpace& space, const BucketPlan& plan, const StartPoin
     space_ = &space;
     plan_ = &plan;
     first_step_ = from.step;
-    server_of_ = AssignToServers(plan, context_.world);
+    AgreeOnPlan(from);
+    const std::vector<ServerAddress> addresses =
+        ServerAddresses(Deadline::After(context_.comm.rendezvous_timeout()));
+    CutSlices(addresses);
     CheckSizes();
     MakeCodec();
-    AgreeOnPlan(from);
-    Connect();
+    Connect(addresses);
     const bool brings = context_.world.rank == 0;
     if (brings) StartServers(from.step);
     if (brings) LoadServers(from);
@@ -35,22 +64,51 @@ void PsStrategy::Start(FlatSpace& space, const BucketPlan& plan, const StartPoin
   });
 }
 
-void PsStrategy::CheckSizes() const {
-  for (int bucket = 0; bucket < plan_->buckets(); ++bucket) {
-    const std::uint64_t bytes = plan_->range(bucket).size() * sizeof(float);
-    if (bytes <= FrameHeader::kMaxPayload) continue;
-    throw ConfigError("bucket " + std::to_string(bucket) + " has " + std::to_string(bytes) +
-                      " bytes, more than a parameter server's message can hold (" +
-                      std::to_string(FrameHeader::kMaxPayload) + "): choose smaller buckets");
+void PsStrategy::CutSlices(const std::vector<ServerAddress>& addresses) {
+  const LinkFacts links = FactsOf(context_.comm, addresses);
+  WantedSizes wanted{.whole_buckets = options_.whole_buckets,
+                     .window_bytes = BytesOf(context_.options, kWindowKb),
+                     .order = context_.options.order};
+  if (!wanted.whole_buckets) wanted.slice_bytes = BytesOf(context_.options, kSliceKb);
+  const SliceSizes sizes = ChooseSliceSizes(links, wanted, *plan_, context_.world);
+  slices_ = SlicePlan(*plan_, context_.world, sizes.slice_bytes / sizeof(float));
+  limits_ = PlanSendLimits(sizes, links.scope, *plan_, slices_);
+  int most = 0;
+  for (int bucket = 0; bucket < slices_.buckets(); ++bucket) {
+    most = std::max(most, slices_.end_slice(bucket) - slices_.first_slice(bucket));
   }
+  transfer_scratch_.reserve(static_cast<std::size_t>(most));
+  RecordSlices(sizes.window_bytes);
+}
+
+void PsStrategy::RecordSlices(std::size_t window_bytes) const {
+  Recorder& recorder = context_.recorder;
+  recorder.SetFact("slices", slices_.slices());
+  recorder.SetFact("slice_bytes", static_cast<double>(slices_.largest() * sizeof(float)));
+  recorder.SetFact("window_bytes", static_cast<double>(window_bytes));
+  recorder.SetFact("busiest_link_bytes",
+                   BusiestLinkBytes(slices_.shares(), context_.world,
+                                    BytesInAStep(slices_, context_.options.codec)));
+  if (slices_.slices() == 0) return;
+  recorder.SetFact("last_slice_share",
+                   static_cast<double>(slices_.slice(slices_.slices() - 1).size) /
+                       static_cast<double>(plan_->elements()));
+}
+
+void PsStrategy::CheckSizes() const {
+  const std::uint64_t bytes = slices_.largest() * sizeof(float);
+  if (bytes <= FrameHeader::kMaxPayload) return;
+  throw ConfigError("a part of a bucket has " + std::to_string(bytes) +
+                    " bytes, more than a parameter server's message can hold (" +
+                    std::to_string(FrameHeader::kMaxPayload) + "): choose smaller buckets");
 }
 
 void PsStrategy::MakeCodec() {
   const CodecOptions& options = context_.options.codec;
   if (!options.encodes()) return;
   std::vector<std::size_t> sizes;
-  for (int bucket = 0; bucket < plan_->buckets(); ++bucket) {
-    sizes.push_back(plan_->range(bucket).size());
+  for (int slice = 0; slice < slices_.slices(); ++slice) {
+    sizes.push_back(slices_.slice(slice).size);
   }
   codec_ = std::make_unique<WireCodec>(options, context_.world.rank, plan_->elements(), sizes,
                                        context_.recorder);
@@ -82,26 +140,30 @@ std::vector<ServerAddress> PsStrategy::ServerAddresses(const Deadline& deadline)
   return addresses;
 }
 
-void PsStrategy::Connect() {
-  const Deadline deadline = Deadline::After(context_.comm.rendezvous_timeout());
-  const std::vector<ServerAddress> addresses = ServerAddresses(deadline);
-  const bool is_one_host = std::ranges::all_of(addresses, &ServerAddress::IsHere);
-  const std::vector<ServerSendLimits> shares =
-      PlanSendLimits(*plan_, server_of_, context_.world, context_.options.order,
-                     is_one_host ? LinkScope::kIntraHost : LinkScope::kInterHost);
+void PsStrategy::Connect(const std::vector<ServerAddress>& addresses) {
   std::vector<std::unique_ptr<ServerLink>> links;
   for (int server = 0; server < context_.world.servers; ++server) {
     const auto index = static_cast<std::size_t>(server);
+    const LinkSetup setup{.worker = context_.world.rank,
+                          .workers = context_.world.workers,
+                          .servers = context_.world.servers,
+                          .kernel_unsent = limits_[index].kernel_unsent,
+                          .connections = limits_[index].connections};
     try {
-      links.push_back(
-          transports_.Connect(server, addresses[index], shares[index], *space_, context_.comm));
+      links.push_back(transports_.Connect(server, addresses[index], setup, *space_, context_.comm));
     } catch (const CommError& error) {
       throw CommError("server " + std::to_string(server), "start", error.what());
     }
   }
-  transfers_ = std::make_unique<Transfers>(
-      std::move(links), SendWindows(shares), plan_->buckets(), context_.options.order,
-      context_.comm.timeout, codec_.get(), failure_, context_.recorder, context_.timeline);
+  transfers_ = std::make_unique<Transfers>(Transfers::Parts{.links = std::move(links),
+                                                            .slices = slices_,
+                                                            .limits = limits_,
+                                                            .order = context_.options.order,
+                                                            .timeout = context_.comm.timeout,
+                                                            .codec = codec_.get(),
+                                                            .failure = failure_,
+                                                            .recorder = context_.recorder,
+                                                            .timeline = context_.timeline});
 }
 
 void PsStrategy::StartServers(std::int64_t step) {
@@ -110,12 +172,15 @@ void PsStrategy::StartServers(std::int64_t step) {
                   .workers = static_cast<std::uint32_t>(context_.world.workers),
                   .server = static_cast<std::uint32_t>(server),
                   .servers = static_cast<std::uint32_t>(context_.world.servers),
-                  .fingerprint = plan_->Fingerprint(),
-                  .step = step,
-                  .buckets = {}};
-    for (int bucket = 0; context_.world.rank == 0 && bucket < plan_->buckets(); ++bucket) {
-      if (server_of_[static_cast<std::size_t>(bucket)] != server) continue;
-      info.buckets.push_back({static_cast<std::uint32_t>(bucket), plan_->range(bucket).size()});
+                  .fingerprint = slices_.Fingerprint(),
+                  .step = step};
+    for (int index = 0; context_.world.rank == 0 && index < slices_.slices(); ++index) {
+      const Slice& slice = slices_.slice(index);
+      if (slice.server != server) continue;
+      info.slices.push_back({.index = static_cast<std::uint32_t>(index),
+                             .elements = slice.size,
+                             .bucket = static_cast<std::uint32_t>(slice.bucket),
+                             .leads = slice.leads});
     }
     transfers_->link(server).Start(info);
   }
@@ -128,10 +193,11 @@ void PsStrategy::LoadServers(const StartPoint& from) {
     const std::span<const float> values =
         part == 0 ? space_->params()
                   : from.optimizer_state.subspan((part - 1) * elements, elements);
-    ForEachBucket([&](int bucket) {
-      Transfer transfer = MakeTransfer(FrameKind::kLoad, bucket);
-      transfer.header.part = static_cast<std::uint32_t>(part);
-      transfer.floats.out = values.subspan(plan_->range(bucket).begin, plan_->range(bucket).size());
+    ForEachSlice([&](int index) {
+      const Slice& slice = slices_.slice(index);
+      Transfer transfer = MakeTransfer(FrameKind::kLoad, index);
+      transfer.header.part = static_cast<std::uint16_t>(part);
+      transfer.floats.out = values.subspan(slice.begin, slice.size);
       if (part == 0) transfer.floats.out_vector = FlatVector::kParams;
       return transfer;
     });
@@ -139,10 +205,11 @@ void PsStrategy::LoadServers(const StartPoint& from) {
 }
 
 void PsStrategy::PullAll(bool counted) {
-  ForEachBucket([&](int bucket) {
-    Transfer transfer = MakeTransfer(FrameKind::kPull, bucket);
+  ForEachSlice([&](int index) {
+    const Slice& slice = slices_.slice(index);
+    Transfer transfer = MakeTransfer(FrameKind::kPull, index);
     transfer.header.step = barriers_;
-    transfer.floats.in = MakeBucket(*space_, *plan_, bucket, 0).params;
+    transfer.floats.in = space_->params().subspan(slice.begin, slice.size);
     transfer.floats.in_vector = FlatVector::kParams;
     transfer.counted = counted;
     return transfer;
@@ -152,52 +219,65 @@ void PsStrategy::PullAll(bool counted) {
 // Without this, workers with more steps would wait for a worker that has fewer steps and is at the
 // barrier, while that worker waits for them.
 void PsStrategy::Retire() {
-  ForEachBucket([&](int bucket) {
-    Transfer transfer = MakeTransfer(FrameKind::kRetire, bucket);
+  ForEachSlice([&](int slice) {
+    Transfer transfer = MakeTransfer(FrameKind::kRetire, slice);
     transfer.header.step = barriers_ + 1;
     return transfer;
   });
 }
 
-void PsStrategy::ForEachBucket(const std::function<Transfer(int bucket)>& make) {
-  for (int bucket = 0; bucket < plan_->buckets(); ++bucket) transfers_->Begin(make(bucket));
-  for (int bucket = 0; bucket < plan_->buckets(); ++bucket) transfers_->Await(bucket);
+void PsStrategy::ForEachSlice(const std::function<Transfer(int slice)>& make) {
+  for (int bucket = 0; bucket < slices_.buckets(); ++bucket) BeginBucket(bucket, make);
+  for (int bucket = 0; bucket < slices_.buckets(); ++bucket) transfers_->Await(bucket);
 }
 
-Transfer PsStrategy::MakeTransfer(FrameKind kind, int bucket) const {
+template <typename Make>
+void PsStrategy::BeginBucket(int bucket, const Make& make) {
+  transfer_scratch_.clear();
+  for (int slice = slices_.first_slice(bucket); slice < slices_.end_slice(bucket); ++slice) {
+    transfer_scratch_.push_back(make(slice));
+  }
+  transfers_->Begin(transfer_scratch_);
+}
+
+Transfer PsStrategy::MakeTransfer(FrameKind kind, int slice) const {
   Transfer transfer;
   transfer.header.kind = kind;
   transfer.header.worker = static_cast<std::uint32_t>(context_.world.rank);
-  transfer.header.bucket = static_cast<std::uint32_t>(bucket);
+  transfer.header.slice = static_cast<std::uint32_t>(slice);
+  transfer.header.bucket = static_cast<std::uint32_t>(slices_.slice(slice).bucket);
   transfer.header.step = first_step_;
-  transfer.server = server_of_[static_cast<std::size_t>(bucket)];
-  transfer.floats.offset = plan_->range(bucket).begin;
+  transfer.floats.offset = slices_.slice(slice).begin;
   return transfer;
 }
 
 void PsStrategy::Submit(const Bucket& bucket) {
   failure_.Check();
   calls_.Submit(bucket);
-  failure_.Guard([&] { transfers_->Begin(PushOf(bucket)); });
+  failure_.Guard(
+      [&] { BeginBucket(bucket.index, [&](int slice) { return PushOf(slice, bucket); }); });
 }
 
-Transfer PsStrategy::PushOf(const Bucket& bucket) const {
-  Transfer transfer = MakeTransfer(FrameKind::kPushPull, bucket.index);
+Transfer PsStrategy::PushOf(int index, const Bucket& bucket) const {
+  const Slice& slice = slices_.slice(index);
+  const std::span<float> grads = bucket.grads.subspan(slice.begin - bucket.offset, slice.size);
+  const std::span<float> params = bucket.params.subspan(slice.begin - bucket.offset, slice.size);
+  Transfer transfer = MakeTransfer(FrameKind::kPushPull, index);
   transfer.header.step = bucket.step;
-  transfer.floats = {.out = bucket.grads,
-                     .in = bucket.params,
-                     .offset = bucket.offset,
+  transfer.floats = {.out = grads,
+                     .in = params,
+                     .offset = slice.begin,
                      .out_vector = FlatVector::kGrads,
                      .in_vector = FlatVector::kParams};
   transfer.counted = true;
   if (codec_ != nullptr) {
-    transfer.floats.out = codec_->PushBuffer(bucket.index);
+    transfer.floats.out = codec_->PushBuffer(index);
     transfer.floats.out_vector = FlatVector::kNone;
-    transfer.encode_from = bucket.grads;
+    transfer.encode_from = grads;
     if (codec_->decodes_replies()) {
-      transfer.floats.in = codec_->ReplyBuffer(bucket.index);
+      transfer.floats.in = codec_->ReplyBuffer(index);
       transfer.floats.in_vector = FlatVector::kNone;
-      transfer.decode_to = bucket.params;
+      transfer.decode_to = params;
     }
   }
   return transfer;
@@ -226,11 +306,11 @@ void PsStrategy::ReadOptimizerState(std::span<float> out) {
     const std::size_t elements = plan_->elements();
     const std::size_t vectors = elements == 0 ? 0 : out.size() / elements;
     for (std::size_t vector = 0; vector < vectors; ++vector) {
-      ForEachBucket([&](int bucket) {
-        const BucketPlan::Range& range = plan_->range(bucket);
-        Transfer transfer = MakeTransfer(FrameKind::kReadState, bucket);
-        transfer.header.part = static_cast<std::uint32_t>(vector + 1);
-        transfer.floats.in = out.subspan(vector * elements + range.begin, range.size());
+      ForEachSlice([&](int index) {
+        const Slice& slice = slices_.slice(index);
+        Transfer transfer = MakeTransfer(FrameKind::kReadState, index);
+        transfer.header.part = static_cast<std::uint16_t>(vector + 1);
+        transfer.floats.in = out.subspan(vector * elements + slice.begin, slice.size);
         return transfer;
       });
     }
@@ -241,7 +321,7 @@ void PsStrategy::Stop() {
   failure_.Check();
   calls_.Stop();
   failure_.Guard([&] {
-    for (int bucket = 0; bucket < plan_->buckets(); ++bucket) transfers_->Await(bucket);
+    for (int bucket = 0; bucket < slices_.buckets(); ++bucket) transfers_->Await(bucket);
     Retire();
     Barrier("ps/stop", context_.comm.barrier_timeout);
   });

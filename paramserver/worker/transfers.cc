@@ -15,9 +15,6 @@ namespace {
 /// ends soon after.
 constexpr std::chrono::milliseconds kAwaitGrace{800};
 
-/// How often to look at buckets that wait only for time to pass.
-constexpr std::chrono::milliseconds kLookAgain = SendWindows::kSilence / 5;
-
 std::string TransferName(const FrameHeader& header) {
   return "transfer of bucket " + std::to_string(header.bucket) + ", step " +
          std::to_string(header.step);
@@ -25,11 +22,11 @@ std::string TransferName(const FrameHeader& header) {
 
 }  // namespace
 
-/// The state of one bucket. `mutex_` of the owner guards the fields, except that while the transfer
+/// The state of one slice. `mutex_` of the owner guards the fields, except that while the transfer
 /// is under way only the link writes to `transfer.floats.in`.
 class Transfers::Slot : public CallObserver {
  public:
-  explicit Slot(Transfers& owner) : owner_(owner) {}
+  Slot(Transfers& owner, const Slice& own_slice) : slice(own_slice), owner_(owner) {}
 
   void Sent(std::size_t bytes) override;
   void Received(const FrameHeader& header, const CopyCount& moved) override;
@@ -42,30 +39,35 @@ class Transfers::Slot : public CallObserver {
     kDecoding,
   };
 
+  const Slice& slice;
   Transfer transfer;
   Phase phase = Phase::kIdle;
   std::int64_t version = 0;  // of the last received parameters
-  Timeline::Clock::time_point begun, called;
 
  private:
   Transfers& owner_;
 };
 
-Transfers::Transfers(std::vector<std::unique_ptr<ServerLink>> links, const SendWindows& windows,
-                     int buckets, SendOrder order, std::chrono::milliseconds timeout,
-                     WireCodec* codec, FailureLatch& failure, Recorder& recorder,
-                     Timeline& timeline)
-    : timeout_(timeout),
-      codec_(codec),
-      failure_(failure),
-      recorder_(recorder),
-      timeline_(timeline),
-      queues_(links.size(), SendQueue(order)),
-      windows_(windows),
-      links_(std::move(links)) {
-  for (int bucket = 0; bucket < buckets; ++bucket) slots_.push_back(std::make_unique<Slot>(*this));
+Transfers::Transfers(Parts parts)
+    : slices_(parts.slices),
+      positions_(SendPositions(parts.slices, parts.order)),
+      by_position_(positions_.size()),
+      timeout_(parts.timeout),
+      codec_(parts.codec),
+      failure_(parts.failure),
+      recorder_(parts.recorder),
+      timeline_(parts.timeline),
+      buckets_(static_cast<std::size_t>(parts.slices.buckets())),
+      queues_(parts.links.size()),
+      windows_(parts.limits, parts.slices.slices()),
+      links_(std::move(parts.links)) {
+  for (int slice = 0; slice < slices_.slices(); ++slice) {
+    slots_.push_back(std::make_unique<Slot>(*this, slices_.slice(slice)));
+    const int position = positions_[static_cast<std::size_t>(slice)];
+    by_position_[static_cast<std::size_t>(position)] = slots_.back().get();
+  }
   received_.reserve(slots_.size());
-  for (SendQueue& queue : queues_) queue.Reserve(buckets);
+  for (SendQueue& queue : queues_) queue.Reserve(slices_.slices());
   thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
 }
 
@@ -74,37 +76,60 @@ Transfers::~Transfers() {
   links_.clear();  // no slot is called after this
 }
 
-void Transfers::Begin(const Transfer& transfer) {
+void Transfers::Begin(std::span<const Transfer> transfers) {
+  if (transfers.empty()) return;
   const std::lock_guard lock(mutex_);
-  Slot& slot = *slots_[transfer.header.bucket];
-  if (slot.phase != Slot::Phase::kIdle) {
+  for (const Transfer& transfer : transfers) {
+    const Slot& slot = SlotOf(transfer.header);
+    if (slot.phase == Slot::Phase::kIdle) continue;
     throw InternalError(TransferName(transfer.header) + " began before the last one of step " +
                         std::to_string(slot.transfer.header.step) + " was awaited");
   }
-  slot.transfer = transfer;
-  slot.transfer.header.version = slot.version;
-  slot.transfer.header.payload_bytes = transfer.floats.out.size_bytes();
-  slot.phase = Slot::Phase::kUnderWay;
-  slot.begun = Timeline::Clock::now();
-  queues_[static_cast<std::size_t>(transfer.server)].Add(static_cast<int>(transfer.header.bucket));
-  windows_.Queue(transfer.server);
+  StateOf(transfers.front().header) = {.under_way = static_cast<int>(transfers.size()),
+                                       .begun_at = Timeline::Clock::now()};
+  for (const Transfer& transfer : transfers) {
+    Slot& slot = SlotOf(transfer.header);
+    slot.transfer = transfer;
+    slot.transfer.header.version = slot.version;
+    slot.transfer.header.payload_bytes = transfer.floats.out.size_bytes();
+    slot.phase = Slot::Phase::kUnderWay;
+    queues_[static_cast<std::size_t>(slot.slice.server)].Add(PositionOf(transfer.header));
+    windows_.Queue(slot.slice.server);
+  }
   send_.notify_all();
 }
 
 void Transfers::Await(int bucket) {
-  Slot& slot = *slots_[static_cast<std::size_t>(bucket)];
   const Deadline deadline = Deadline::After(timeout_ + kAwaitGrace);
+  BucketState& state = buckets_[static_cast<std::size_t>(bucket)];
   std::unique_lock lock(mutex_);
-  const auto settled = [&] {
-    return slot.phase == Slot::Phase::kIdle || slot.phase == Slot::Phase::kReceived ||
-           failure_.failed();
-  };
-  if (!done_.wait_until(lock, deadline.at(), settled)) {
-    failure_.Set(CommError(link(slot.transfer.server).name(), TransferName(slot.transfer.header),
+  const auto answered = [&] { return state.under_way == 0 || failure_.failed(); };
+  if (!done_.wait_until(lock, deadline.at(), answered)) {
+    const Slot& slot = Unanswered(bucket);
+    failure_.Set(CommError(link(slot.slice.server).name(), TransferName(slot.transfer.header),
                            "there was no answer in time"));
   }
   failure_.Check();
-  if (slot.phase == Slot::Phase::kReceived) Decode(slot, lock, kComputeLane);
+  if (codec_ != nullptr) DecodeRest(bucket, lock);
+}
+
+// The communication thread may be decoding a slice of this bucket at the same time.
+void Transfers::DecodeRest(int bucket, std::unique_lock<std::mutex>& lock) {
+  for (int slice = slices_.first_slice(bucket); slice < slices_.end_slice(bucket); ++slice) {
+    Slot& slot = *slots_[static_cast<std::size_t>(slice)];
+    if (slot.phase == Slot::Phase::kReceived) Decode(slot, lock, kComputeLane);
+  }
+  const BucketState& state = buckets_[static_cast<std::size_t>(bucket)];
+  done_.wait(lock, [&] { return state.decoding == 0 || failure_.failed(); });
+  failure_.Check();
+}
+
+const Transfers::Slot& Transfers::Unanswered(int bucket) const {
+  const auto first = slots_.begin() + slices_.first_slice(bucket);
+  const auto end = slots_.begin() + slices_.end_slice(bucket);
+  return **std::find_if(first, end, [](const std::unique_ptr<Slot>& slot) {
+    return slot->phase == Slot::Phase::kUnderWay;
+  });
 }
 
 CopyCount Transfers::copies() const {
@@ -125,14 +150,14 @@ void Transfers::Run(const std::stop_token& stop) {
 void Transfers::CarryOut(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
-    send_.wait(lock, stop, [&] { return AnyQueued() || !received_.empty(); });
     Slot* slot = nullptr;
-    const auto found = [&] { return (slot = NextToSend()) != nullptr || !received_.empty(); };
-    if (!send_.wait_for(lock, stop, kLookAgain, found) || stop.stop_requested()) continue;
+    send_.wait(lock, stop, [&] { return (slot = NextToSend()) != nullptr || !received_.empty(); });
+    if (stop.stop_requested()) return;
     if (slot == nullptr) {
       Decode(*received_.front(), lock, kCommunicationLane);
       continue;
     }
+    NoteCall(*slot);
     lock.unlock();
     StartCall(*slot);
     lock.lock();
@@ -147,54 +172,56 @@ void Transfers::NotifyCapacityFreed() {
   if (AnyQueued()) send_.notify_all();
 }
 
-// Takes the next bucket of the server with the least progress among those that may begin.
+// Takes the next slice of the server with the least progress among those that may begin.
 Transfers::Slot* Transfers::NextToSend() {
-  const auto now = SendWindows::Clock::now();
   Slot* best = nullptr;
   for (const SendQueue& queue : queues_) {
     if (queue.empty()) continue;
-    Slot* slot = slots_[static_cast<std::size_t>(queue.next())].get();
-    const Transfer& transfer = slot->transfer;
-    if (!windows_.MayBegin(transfer.server, transfer.floats.out.size_bytes(), now)) continue;
-    if (best == nullptr ||
-        windows_.Begun(transfer.server) < windows_.Begun(best->transfer.server)) {
-      best = slot;
-    }
+    Slot* slot = by_position_[static_cast<std::size_t>(queue.next())];
+    const int server = slot->slice.server;
+    if (!windows_.MayBegin(server, queue.next(), slot->transfer.floats.out.size_bytes())) continue;
+    if (best == nullptr || windows_.Begun(server) < windows_.Begun(best->slice.server)) best = slot;
   }
   if (best == nullptr) return nullptr;
-  const int server = best->transfer.server;
-  windows_.Begin(server, best->transfer.floats.out.size_bytes(), now);
-  queues_[static_cast<std::size_t>(server)].RemoveNext();
+  const int server = best->slice.server;
+  SendQueue& queue = queues_[static_cast<std::size_t>(server)];
+  windows_.Begin(server, queue.next(), best->transfer.floats.out.size_bytes());
+  queue.RemoveNext();
   return best;
+}
+
+void Transfers::NoteCall(const Slot& slot) {
+  const FrameHeader& header = slot.transfer.header;
+  BucketState& bucket = StateOf(header);
+  if (bucket.called++ > 0) return;
+  bucket.called_at = Timeline::Clock::now();
+  timeline_.Add(SpanKind::kQueue, bucket.begun_at, bucket.called_at, header.step, slot.slice.bucket,
+                kQueueLane);
 }
 
 // Called without the mutex: a transport may call the slot before this function returns.
 void Transfers::StartCall(Slot& slot) {
   const Transfer transfer = slot.transfer;
-  slot.called = Timeline::Clock::now();
-  timeline_.Add(SpanKind::kQueue, slot.begun, slot.called, transfer.header.step,
-                static_cast<int>(transfer.header.bucket), kQueueLane);
+  const FrameHeader& header = transfer.header;
   if (!transfer.encode_from.empty()) {
-    const auto bucket = static_cast<int>(transfer.header.bucket);
-    const ScopedSpan span(timeline_, SpanKind::kCodec, transfer.header.step, bucket,
+    const ScopedSpan span(timeline_, SpanKind::kCodec, header.step, slot.slice.bucket,
                           kCommunicationLane);
-    codec_->Encode(bucket, transfer.encode_from, {transfer.floats.offset, transfer.header.step});
+    codec_->Encode(static_cast<int>(header.slice), transfer.encode_from,
+                   {transfer.floats.offset, header.step});
   }
-  link(transfer.server).Call(transfer.header, transfer.floats, slot);
+  link(slot.slice.server).Call(header, transfer.floats, slot);
 }
 
 void Transfers::Slot::Sent(std::size_t bytes) {
   const std::lock_guard lock(owner_.mutex_);
-  owner_.windows_.Sent(transfer.server, bytes);
+  owner_.windows_.Sent(slice.server, bytes);
   owner_.NotifyCapacityFreed();
 }
 
 void Transfers::Slot::Received(const FrameHeader& header, const CopyCount& moved) {
-  owner_.timeline_.Add(SpanKind::kWire, called, Timeline::Clock::now(), transfer.header.step,
-                       static_cast<int>(transfer.header.bucket), kCommunicationLane);
   if (transfer.counted) {
     owner_.recorder_.AddPayload(transfer.floats.out.size_bytes(), transfer.floats.in.size_bytes());
-    if (header.kind == FrameKind::kPushPull) owner_.Record(header);
+    if (header.kind == FrameKind::kPushPull && slice.leads) owner_.Record(header);
   }
   const std::lock_guard lock(owner_.mutex_);
   owner_.copies_ += moved;
@@ -208,25 +235,28 @@ void Transfers::Slot::Received(const FrameHeader& header, const CopyCount& moved
     owner_.received_.push_back(this);
     owner_.send_.notify_all();
   }
-  owner_.windows_.Answered(transfer.server, transfer.floats.out.size_bytes(),
-                           SendWindows::Clock::now());
+  owner_.windows_.Answered(slice.server, owner_.PositionOf(transfer.header));
   owner_.NotifyCapacityFreed();
+  BucketState& bucket = owner_.StateOf(transfer.header);
+  if (--bucket.under_way > 0) return;
+  owner_.timeline_.Add(SpanKind::kWire, bucket.called_at, Timeline::Clock::now(),
+                       transfer.header.step, slice.bucket, kCommunicationLane);
   owner_.done_.notify_all();
 }
 
 void Transfers::Decode(Slot& slot, std::unique_lock<std::mutex>& lock, int lane) {
   std::erase(received_, &slot);
   slot.phase = Slot::Phase::kDecoding;
-  const FrameHeader& header = slot.transfer.header;
-  const auto bucket = static_cast<int>(header.bucket);
+  const FrameHeader header = slot.transfer.header;
+  ++StateOf(header).decoding;
   lock.unlock();
   {
-    const ScopedSpan span(timeline_, SpanKind::kCodec, header.step, bucket, lane);
-    codec_->DecodeReply(bucket, slot.transfer.decode_to);
+    const ScopedSpan span(timeline_, SpanKind::kCodec, header.step, slot.slice.bucket, lane);
+    codec_->DecodeReply(static_cast<int>(header.slice), slot.transfer.decode_to);
   }
   lock.lock();
   slot.phase = Slot::Phase::kIdle;
-  done_.notify_all();
+  if (--StateOf(header).decoding == 0) done_.notify_all();
 }
 
 void Transfers::Record(const FrameHeader& reply) {

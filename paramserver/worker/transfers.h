@@ -14,59 +14,69 @@
 #include "ringside/common/core/failure_latch.h"
 #include "ringside/common/measure/recorder.h"
 #include "ringside/common/measure/timeline.h"
-#include "ringside/common/strategy/strategy_entry.h"
-#include "ringside/paramserver/transports/core/send_windows.h"
+#include "ringside/paramserver/slicing/slice_plan.h"
+#include "ringside/paramserver/slicing/slice_sizes.h"
 #include "ringside/paramserver/transports/core/server_link.h"
 #include "ringside/paramserver/wire/payload.h"
 #include "ringside/paramserver/wire/wire.h"
 #include "ringside/paramserver/wire/wire_codec.h"
 #include "ringside/paramserver/worker/send_queue.h"
+#include "ringside/paramserver/worker/send_windows.h"
 
 namespace ringside {
 
-/// One call for a bucket: what is sent to its server and what comes back.
+/// One call for a slice: what is sent to its server and what comes back.
 struct Transfer {
   FrameHeader header;  ///< `version` and `payload_bytes` are filled in.
-  int server = 0;
   CallFloats floats;
   bool counted = false;  ///< Training traffic: goes into the recorder.
 
-  /// Not empty: `floats.out` is the bucket's `WireCodec::PushBuffer`, and these floats are encoded
+  /// Not empty: `floats.out` is the slice's `WireCodec::PushBuffer`, and these floats are encoded
   /// to it before they leave.
   std::span<const float> encode_from{};
-  /// Not empty: `floats.in` is the bucket's `WireCodec::ReplyBuffer`, and what has come is decoded
+  /// Not empty: `floats.in` is the slice's `WireCodec::ReplyBuffer`, and what has come is decoded
   /// to here.
   std::span<float> decode_to{};
 };
 
-/// Sends buckets and receives replies on its own thread, the communication thread. Each bucket has
-/// at most one open transfer.
+/// Sends the slices of buckets and receives replies on its own thread, the communication thread.
+/// Each bucket has at most one open transfer of each of its slices.
 ///
-/// With a codec, that thread encodes a bucket right before it is sent. So, as in a ring, codecs
+/// With a codec, that thread encodes a slice right before it is sent. So, as in a ring, codecs
 /// delay the backward pass only by the cores that they use. The same thread decodes replies when
 /// there is nothing to send. The caller of `Await` decodes the other replies.
 ///
-/// Buckets are sent one after the other, in the order of one `SendQueue` per server. HTTP/2 would
+/// Slices are sent one after the other, in the order of one `SendQueue` per server. HTTP/2 would
 /// interleave all open transfers, so that all finish at the end and nothing overlaps. So
-/// `SendWindows` limits the bytes that wait for the kernel and, for some time, the unanswered
-/// bytes.
+/// `SendWindows` limits the bytes that wait for the kernel and the unanswered bytes.
 ///
 /// Ownership: the spans of a transfer belong to it from `Begin` until `Await` returns normally, or
 /// until destruction. Thread safety: one caller. `Begin` does not block.
 class Transfers {
  public:
-  /// Takes ownership of the links. Borrows the rest. `codec` is null for fp32.
-  Transfers(std::vector<std::unique_ptr<ServerLink>> links, const SendWindows& windows, int buckets,
-            SendOrder order, std::chrono::milliseconds timeout, WireCodec* codec,
-            FailureLatch& failure, Recorder& recorder, Timeline& timeline);
+  /// What it is made of. Everything is borrowed but the links.
+  struct Parts {
+    std::vector<std::unique_ptr<ServerLink>> links;  ///< By server.
+    const SlicePlan& slices;
+    const std::vector<SendLimits>& limits;  ///< By server.
+    SendOrder order = SendOrder::kFifo;
+    std::chrono::milliseconds timeout{};
+    WireCodec* codec = nullptr;  ///< Null: fp32.
+    FailureLatch& failure;
+    Recorder& recorder;
+    Timeline& timeline;
+  };
+
+  explicit Transfers(Parts parts);
   /// Cancels all open transfers.
   ~Transfers();
 
   ServerLink& link(int server) { return *links_[static_cast<std::size_t>(server)]; }
 
-  /// Throws `InternalError` that names the bucket when one of it is under way.
-  void Begin(const Transfer& transfer);
-  /// Waits for this bucket's transfer, if there is one. Throws the strategy's `CommError`. The
+  /// `transfers` are one for each slice of a bucket. Throws `InternalError` that names the bucket
+  /// when it is under way already.
+  void Begin(std::span<const Transfer> transfers);
+  /// Waits for this bucket's transfers, if there are some. Throws the strategy's `CommError`. The
   /// caller keeps whatever else this throws, such as a codec's error: it ends all transfers.
   void Await(int bucket);
 
@@ -76,19 +86,39 @@ class Transfers {
  private:
   class Slot;
 
+  /// A bucket between `Begin` and `Await`.
+  struct BucketState {
+    int under_way = 0;  // slices without a reply
+    int decoding = 0;   // slices that a thread decodes now
+    int called = 0;     // slices given to a link
+    Timeline::Clock::time_point begun_at{}, called_at{};
+  };
+
   void Run(const std::stop_token& stop);
   void CarryOut(const std::stop_token& stop);
   bool AnyQueued() const;
-  /// Wakes the thread if there is something that it can begin.
+  /// Wakes the thread if there is something that it may be able to begin.
   void NotifyCapacityFreed();
   Slot* NextToSend();
   void StartCall(Slot& slot);
-  /// Decodes the bucket's reply. Releases `lock` during the decoding.
+  /// Tells when the first slice of a bucket leaves.
+  void NoteCall(const Slot& slot);
+  /// Decodes the slice's reply. Releases `lock` during the decoding.
   void Decode(Slot& slot, std::unique_lock<std::mutex>& lock, int lane);
+  void DecodeRest(int bucket, std::unique_lock<std::mutex>& lock);
   /// Records the result of a push.
   void Record(const FrameHeader& reply);
+  /// The first slice of the bucket that has no reply.
+  const Slot& Unanswered(int bucket) const;
 
-  std::vector<std::unique_ptr<Slot>> slots_;  // by bucket; the links call them, so they live longer
+  Slot& SlotOf(const FrameHeader& header) { return *slots_[header.slice]; }
+  BucketState& StateOf(const FrameHeader& header) { return buckets_[header.bucket]; }
+  int PositionOf(const FrameHeader& header) const { return positions_[header.slice]; }
+
+  const SlicePlan& slices_;
+  const std::vector<int> positions_;          // by slice
+  std::vector<Slot*> by_position_;            // of slots_
+  std::vector<std::unique_ptr<Slot>> slots_;  // by slice; the links call them, so they live longer
   const std::chrono::milliseconds timeout_;
   WireCodec* const codec_;  // null: fp32
   FailureLatch& failure_;
@@ -96,10 +126,11 @@ class Transfers {
   Timeline& timeline_;
 
   mutable std::mutex mutex_;          // guards what follows, and the state of the slots
-  std::condition_variable_any send_;  // a bucket was queued, or room was made
-  std::condition_variable done_;      // a transfer has ended, or all have failed
-  std::vector<SendQueue> queues_;     // by server
-  std::vector<Slot*> received_;       // replies that wait to be decoded, in order of arrival
+  std::condition_variable_any send_;  // a slice was queued, or room was made
+  std::condition_variable done_;      // a bucket has ended, or all have failed
+  std::vector<BucketState> buckets_;
+  std::vector<SendQueue> queues_;  // by server
+  std::vector<Slot*> received_;    // replies that wait to be decoded, in order of arrival
   SendWindows windows_;
   CopyCount copies_;
   std::vector<std::unique_ptr<ServerLink>> links_;  // by server; never changes

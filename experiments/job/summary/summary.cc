@@ -114,6 +114,7 @@ class SummaryMaker {
         {"parameters", FromFirst("parameters")},
         {"buckets", FromFirst("buckets")},
         {"notes", FromFirst("notes")},
+        {"facts", FromFirst("facts")},
         {"seed", spec_.seed},
         {"repetition", spec_.repetition},
         {"global_batch", spec_.ResolvedGlobalBatch()},

@@ -11,13 +11,25 @@
 #include "ringside/common/core/flat_space.h"
 #include "ringside/common/core/flat_vector.h"
 #include "ringside/common/strategy/strategy_entry.h"
-#include "ringside/paramserver/transports/core/send_windows.h"
 #include "ringside/paramserver/transports/core/server_address.h"
 #include "ringside/paramserver/wire/payload.h"
 #include "ringside/paramserver/wire/server_plan.h"
 #include "ringside/paramserver/wire/wire.h"
 
 namespace ringside {
+
+/// What a connection to a server is made with.
+struct LinkSetup {
+  int worker = 0;  ///< Its rank.
+  int workers = 1;
+  int servers = 1;
+  /// The most unsent bytes of a connection in the kernel, where their order can no longer change.
+  /// 0: no limit.
+  std::size_t kernel_unsent = std::size_t{128} << 10;
+  /// The connections of a transport that serves each connection on one thread at a time. With two,
+  /// parameters can come in while gradients go out. One keeps the order of the calls.
+  std::size_t connections = 2;
+};
 
 /// Learns what happens to a call. Called on threads of the transport, inside its locks. It must not
 /// throw, block or call the link.
@@ -37,7 +49,7 @@ class CallObserver {
 struct CallFloats {
   std::span<const float> out{};  ///< The request's payload.
   std::span<float> in{};         ///< The reply's payload is written here; exactly as long.
-  /// Position of the bucket's first element in the flat vectors, in elements.
+  /// Position of the slice's first element in the flat vectors, in elements.
   std::size_t offset = 0;
   FlatVector out_vector = FlatVector::kNone;  ///< The vector that `out` lies in, at `offset`.
   FlatVector in_vector = FlatVector::kNone;   ///< The vector that `in` lies in, at `offset`.

@@ -8,7 +8,6 @@
 #include "ringside/common/strategy/strategy_entry.h"
 #include "ringside/paramserver/server/shard_table.h"
 #include "ringside/paramserver/transports/core/listener.h"
-#include "ringside/paramserver/transports/core/send_windows.h"
 #include "ringside/paramserver/transports/core/server_address.h"
 #include "ringside/paramserver/transports/core/server_link.h"
 
@@ -31,7 +30,7 @@ struct TransportEntry {
   /// Both borrow their arguments and what those borrow. `self` is this entry. Throw `CommError`
   /// when the address cannot be reached, or listened on.
   std::unique_ptr<ServerLink> (*connect)(int server, const ServerAddress& address,
-                                         const ServerSendLimits& limits, FlatSpace& space,
+                                         const LinkSetup& setup, FlatSpace& space,
                                          const CommOptions& comm) = nullptr;
   std::unique_ptr<Listener> (*listen)(const TransportEntry& self, const ServerContext& context,
                                       ShardTable& table) = nullptr;

@@ -28,10 +28,6 @@
 namespace ringside {
 namespace {
 
-/// A connection is served by one thread at a time, here and at the server. With two connections,
-/// parameters can come in while gradients go out.
-constexpr std::size_t kConnections = 2;
-
 /// The number of open calls before more room is allocated.
 constexpr std::size_t kCalls = 64;
 
@@ -81,13 +77,13 @@ using OpenSocket = std::function<int(const Deadline& deadline)>;
 class GrpcLink : public ServerLink {
  public:
   GrpcLink(int server, const ServerAddress& address, const std::string& target,
-           const OpenSocket& open, const ServerSendLimits& limits, const CommOptions& comm)
+           const OpenSocket& open, const LinkSetup& setup, const CommOptions& comm)
       : name_("server " + std::to_string(server) + " " + address.DisplayText()),
         comm_(comm),
-        in_turns_(limits.in_turns) {
+        servers_(static_cast<std::size_t>(setup.servers)) {
     calls_.reserve(kCalls);
     const Deadline deadline = Deadline::After(comm.rendezvous_timeout());
-    for (std::size_t i = 0; i < kConnections; ++i) {
+    for (std::size_t i = 0; i < setup.connections; ++i) {
       connections_.emplace_back(open(deadline), target);
     }
   }
@@ -133,7 +129,7 @@ class GrpcLink : public ServerLink {
   void Prepare(grpc::ClientContext& context) const;
   CommError ErrorOf(const std::string& operation, const grpc::Status& status) const;
   CallState& AddCall();
-  Connection& NextConnection(std::size_t bucket);
+  Connection& ConnectionOf(std::size_t slice);
   void Finished(CallState& call, const grpc::Status& status);
   void Deliver(CallState& call) const;
   void Drop(CallState& call);
@@ -148,8 +144,7 @@ class GrpcLink : public ServerLink {
   int open_calls_ = 0;             // in calls_ or being destroyed; guarded by mutex_
   int leases_ = 0;                 // guarded by mutex_
   std::deque<Connection> connections_;
-  const bool in_turns_;
-  std::size_t calls_begun_ = 0;  // guarded by mutex_
+  const std::size_t servers_;
   ObjectPool<CallState> call_pool_;
   ObjectPool<Lease> lease_pool_;
   const std::shared_ptr<PayloadPool<GrpcPayload>> payloads_ = PayloadPool<GrpcPayload>::Make();
@@ -225,7 +220,7 @@ void GrpcLink::Call(const FrameHeader& header, const CallFloats& floats, CallObs
   Lease& lease = lease_pool_.Make(this, &observer, floats.out.size_bytes());
   lease.handoff.Pass();
   call.request = MakeFrame(header, floats.out, EndLease, &lease);
-  call.Begin(NextConnection(header.bucket).stub());
+  call.Begin(ConnectionOf(header.slice).stub());
 }
 
 // gRPC may end the call before StartCall returns, which destroys this object.
@@ -259,12 +254,10 @@ GrpcLink::CallState& GrpcLink::AddCall() {
   return call;
 }
 
-// If the link is divided, calls use the connections in turn: the buckets of one server may all be
-// even.
-Connection& GrpcLink::NextConnection(std::size_t bucket) {
-  if (!in_turns_) return connections_[bucket % connections_.size()];
-  const std::lock_guard lock(mutex_);
-  return connections_[calls_begun_++ % connections_.size()];
+// Slices are dealt to servers in turn. So the slices of one server use its connections in turn,
+// too.
+Connection& GrpcLink::ConnectionOf(std::size_t slice) {
+  return connections_[slice / servers_ % connections_.size()];
 }
 
 void GrpcLink::EndLease(void* lease) {
@@ -295,7 +288,7 @@ void GrpcLink::Deliver(CallState& call) const {
   if (error != FrameError::kNone) {
     throw CommError(name_, Describe(call.header), FrameErrorText(error));
   }
-  if (header.kind != call.header.kind || header.bucket != call.header.bucket ||
+  if (header.kind != call.header.kind || header.slice != call.header.slice ||
       header.payload_bytes != call.in.size_bytes()) {
     throw CommError(name_, Describe(call.header), "the reply belongs to another request");
   }
@@ -323,23 +316,23 @@ void GrpcLink::Drop(CallState& call) {
 }  // namespace
 
 std::unique_ptr<ServerLink> ConnectGrpcOverTcp(int server, const ServerAddress& address,
-                                               const ServerSendLimits& limits, FlatSpace&,
+                                               const LinkSetup& setup, FlatSpace&,
                                                const CommOptions& comm) {
   const auto open = [&](const Deadline& deadline) {
     const int file = ConnectTcp(address.address, deadline);
-    if (limits.kernel_unsent > 0) LimitUnsent(file, limits.kernel_unsent);
+    if (setup.kernel_unsent > 0) LimitUnsent(file, setup.kernel_unsent);
     return file;
   };
-  return std::make_unique<GrpcLink>(server, address, address.address, open, limits, comm);
+  return std::make_unique<GrpcLink>(server, address, address.address, open, setup, comm);
 }
 
 std::unique_ptr<ServerLink> ConnectGrpcOverUds(int server, const ServerAddress& address,
-                                               const ServerSendLimits& limits, FlatSpace&,
+                                               const LinkSetup& setup, FlatSpace&,
                                                const CommOptions& comm) {
   const auto open = [&](const Deadline& deadline) {
     return ConnectStream(address.address, deadline);
   };
-  return std::make_unique<GrpcLink>(server, address, UnixTarget(address.address), open, limits,
+  return std::make_unique<GrpcLink>(server, address, UnixTarget(address.address), open, setup,
                                     comm);
 }
 

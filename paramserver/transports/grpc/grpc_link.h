@@ -13,10 +13,10 @@ namespace ringside {
 /// The deadline of every call is a little later than the operation's timeout. So a server that
 /// knows which worker is missing can say so first.
 std::unique_ptr<ServerLink> ConnectGrpcOverTcp(int server, const ServerAddress& address,
-                                               const ServerSendLimits& limits, FlatSpace& space,
+                                               const LinkSetup& setup, FlatSpace& space,
                                                const CommOptions& comm);
 std::unique_ptr<ServerLink> ConnectGrpcOverUds(int server, const ServerAddress& address,
-                                               const ServerSendLimits& limits, FlatSpace& space,
+                                               const LinkSetup& setup, FlatSpace& space,
                                                const CommOptions& comm);
 
 }  // namespace ringside

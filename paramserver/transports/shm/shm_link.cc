@@ -245,7 +245,7 @@ void ShmLink::Complete(Pending& call, const ShmReply& reply) {
   if (error != FrameError::kNone) {
     throw CommError(name_, Describe(call.header), FrameErrorText(error));
   }
-  if (header.kind != call.header.kind || header.bucket != call.header.bucket) {
+  if (header.kind != call.header.kind || header.slice != call.header.slice) {
     throw CommError(name_, Describe(call.header), "the reply belongs to another request");
   }
   CopyCount moved;
@@ -290,9 +290,8 @@ void ShmLink::Lost() {
 
 }  // namespace
 
-std::unique_ptr<ServerLink> ConnectShm(int server, const ServerAddress& address,
-                                       const ServerSendLimits&, FlatSpace& space,
-                                       const CommOptions& comm) {
+std::unique_ptr<ServerLink> ConnectShm(int server, const ServerAddress& address, const LinkSetup&,
+                                       FlatSpace& space, const CommOptions& comm) {
   return std::make_unique<ShmLink>(server, address, space, comm);
 }
 

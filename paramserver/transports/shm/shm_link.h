@@ -18,7 +18,7 @@ namespace ringside {
 /// Moves `space` into shared memory at the same address. Throws `MissingBackendError` when there is
 /// too little shared memory.
 std::unique_ptr<ServerLink> ConnectShm(int server, const ServerAddress& address,
-                                       const ServerSendLimits& limits, FlatSpace& space,
+                                       const LinkSetup& setup, FlatSpace& space,
                                        const CommOptions& comm);
 
 }  // namespace ringside

@@ -56,7 +56,8 @@ class FailingUpdateTest : public ::testing::Test {
 };
 
 TEST_F(FailingUpdateTest, TheReplyOfThePushThatFailedIsForgotten) {
-  ShardServer shard(0, 2, 3, optimizer_, MakeSynchronous(3, schedule_), timeline_);
+  ShardServer shard({.elements = 2, .leads = true}, 3, optimizer_, MakeSynchronous(3, schedule_),
+                    timeline_);
   shard.Start(0);
   shard.Load(0, OwnedPayload(std::vector<float>{0, 0}));
   const Deadline deadline = Deadline::After(std::chrono::seconds(10));
@@ -71,7 +72,8 @@ TEST_F(FailingUpdateTest, TheReplyOfThePushThatFailedIsForgotten) {
 }
 
 TEST_F(FailingUpdateTest, NoLaterPushCompletesTheUpdate) {
-  ShardServer shard(0, 2, 3, optimizer_, MakeSynchronous(3, schedule_), timeline_);
+  ShardServer shard({.elements = 2, .leads = true}, 3, optimizer_, MakeSynchronous(3, schedule_),
+                    timeline_);
   shard.Start(0);
   shard.Load(0, OwnedPayload(std::vector<float>{0, 0}));
   const Deadline deadline = Deadline::After(std::chrono::seconds(10));
@@ -102,7 +104,7 @@ TEST_F(FailingUpdateTest, FailsTheJobInTheServersName) {
                .servers = 5,
                .fingerprint = 1,
                .step = 0,
-               .buckets = {{0, 2}}});
+               .slices = {{.elements = 2, .leads = true}}});
   table.Load({.kind = FrameKind::kLoad, .payload_bytes = 8},
              OwnedPayload(std::vector<float>{0, 0}));
   const auto header = [](std::uint32_t worker) {
@@ -126,7 +128,7 @@ TEST_F(FailingUpdateTest, FailsTheJobInTheServersName) {
 /// One worker, of two, pushes again before it has its answer.
 void ExpectTheFirstPushIsKept(std::unique_ptr<Consistency> consistency) {
   Timeline timeline;
-  ShardServer shard(0, 2, 2, {}, std::move(consistency), timeline);
+  ShardServer shard({.elements = 2, .leads = true}, 2, {}, std::move(consistency), timeline);
   shard.Start(0);
   shard.Load(0, OwnedPayload(std::vector<float>{0, 0}));
   const Deadline deadline = Deadline::After(std::chrono::seconds(10));

@@ -235,7 +235,7 @@ constexpr TransportEntry kPigeon{
     .name = "pigeon",
     .medium = "air",
     .needs_one_host = true,
-    .connect = [](int, const ServerAddress&, const ServerSendLimits&, FlatSpace&,
+    .connect = [](int, const ServerAddress&, const LinkSetup&, FlatSpace&,
                   const CommOptions&) -> std::unique_ptr<ServerLink> { return nullptr; },
     .listen = [](const TransportEntry&, const ServerContext&,
                  ShardTable&) -> std::unique_ptr<Listener> { return nullptr; }};

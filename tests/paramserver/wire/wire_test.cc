@@ -11,6 +11,7 @@ namespace {
 FrameHeader Sample() {
   return {.kind = FrameKind::kReadState,
           .worker = 1,
+          .slice = 9,
           .bucket = 2,
           .part = 3,
           .step = std::int64_t{1} << 40,
@@ -25,6 +26,7 @@ TEST(FrameHeader, SurvivesTheWire) {
   ASSERT_EQ(DecodeHeader(EncodeHeader(Sample()), 756, header), FrameError::kNone);
   EXPECT_EQ(header.kind, FrameKind::kReadState);
   EXPECT_EQ(header.worker, 1U);
+  EXPECT_EQ(header.slice, 9U);
   EXPECT_EQ(header.bucket, 2U);
   EXPECT_EQ(header.part, 3U);
   EXPECT_EQ(header.step, std::int64_t{1} << 40);
@@ -44,9 +46,10 @@ TEST(FrameHeader, HasTheDocumentedLayout) {
   EXPECT_EQ(at(4), 1);   // protocol
   EXPECT_EQ(at(6), 4);   // kind
   EXPECT_EQ(at(8), 1);   // worker
-  EXPECT_EQ(at(12), 2);  // bucket
-  EXPECT_EQ(at(16), 3);  // part
-  EXPECT_EQ(at(20), 1);  // flags
+  EXPECT_EQ(at(12), 9);  // slice
+  EXPECT_EQ(at(16), 2);  // bucket
+  EXPECT_EQ(at(20), 3);  // part
+  EXPECT_EQ(at(22), 1);  // flags
   EXPECT_EQ(at(29), 1);  // step
   EXPECT_EQ(at(32), 0xfb);
   EXPECT_EQ(at(40), 6);

@@ -5,37 +5,43 @@
 
 #include <vector>
 
+#include "tests/common/thread_ranks.h"
+
 namespace ringside {
 namespace {
 
 using ::testing::ElementsAre;
 
-int Take(SendQueue& queue) {
-  const int bucket = queue.next();
-  queue.RemoveNext();
-  return bucket;
+/// Two buckets of two slices and one of a single slice.
+SlicePlan Slices() {
+  const std::vector<TensorSpec> tensors{{"a", 32}, {"b", 32}, {"c", 8}};
+  return {BucketPlan(tensors, {.target_bytes = 0}), TestWorld(0, 2, 2), 16};
 }
 
-std::vector<int> TakeAll(SendQueue& queue) {
-  std::vector<int> taken;
-  while (!queue.empty()) taken.push_back(Take(queue));
-  return taken;
+TEST(SendPositions, FollowThePlan) {
+  EXPECT_THAT(SendPositions(Slices(), SendOrder::kFifo), ElementsAre(0, 1, 2, 3, 4));
 }
 
-TEST(SendQueue, KeepsTheOrderOfTheBackwardPass) {
-  SendQueue queue(SendOrder::kFifo);
-  for (const int bucket : {2, 0, 3, 1}) queue.Add(bucket);
-  EXPECT_THAT(TakeAll(queue), ElementsAre(2, 0, 3, 1));
+TEST(SendPositions, PutTheBucketThatIsReadFirstInFront) {
+  EXPECT_THAT(SendPositions(Slices(), SendOrder::kPriority), ElementsAre(3, 4, 1, 2, 0));
 }
 
-TEST(SendQueue, LetsWhatIsReadFirstOvertakeWhatWaits) {
-  SendQueue queue(SendOrder::kPriority);
-  queue.Add(0);
-  queue.Add(1);
-  EXPECT_EQ(Take(queue), 1);
-  queue.Add(3);
+TEST(SendQueue, GivesTheLowestPositionOfThoseThatWait) {
+  SendQueue queue;
+  const auto take = [&] {
+    const int position = queue.next();
+    queue.RemoveNext();
+    return position;
+  };
+  queue.Add(4);
   queue.Add(2);
-  EXPECT_THAT(TakeAll(queue), ElementsAre(3, 2, 0));
+  EXPECT_EQ(take(), 2);
+  queue.Add(1);
+  queue.Add(3);
+  EXPECT_EQ(take(), 1);
+  EXPECT_EQ(take(), 3);
+  EXPECT_EQ(take(), 4);
+  EXPECT_TRUE(queue.empty());
 }
 
 }  // namespace

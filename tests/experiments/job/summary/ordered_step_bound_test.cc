@@ -4,7 +4,7 @@
 
 #include "ringside/experiments/network/network_plan.h"
 #include "ringside/experiments/network/network_spec.h"
-#include "ringside/paramserver/transports/core/server_assignment.h"
+#include "ringside/paramserver/slicing/slice_plan.h"
 #include "ringside/ring/strategies/periodic_rule.h"
 #include "tests/experiments/job/job_testing.h"
 
@@ -93,11 +93,11 @@ TEST(OrderedStepBound, WholeBucketsLeaveServersUnevenParts) {
 TEST(OrderedStepBound, EvenPartsAreEvenUnderACodecThatAnswersInFull) {
   OrderedStepInput input = InputOf(0);
   input.gradient_bytes = kBytes / 4;
-  const BucketPlan plan(std::vector<TensorSpec>(4, {"t", 1}), {4, 4});
+  const std::vector<double> quarters(4, 0.25);
   for (const bool colocated : {false, true}) {
     const World world{.workers = 4, .servers = 4, .colocated_servers = colocated ? 4 : 0};
     input.busiest_link_bytes =
-        BusiestLinkBytes(plan, {0, 1, 2, 3}, world, {input.gradient_bytes, input.parameter_bytes});
+        BusiestLinkBytes(quarters, world, {input.gradient_bytes, input.parameter_bytes});
     EXPECT_NEAR(Order(SpecOf("ps-sync", 4, 4, colocated), input)->uneven_ms, 0, 1e-9);
   }
 }

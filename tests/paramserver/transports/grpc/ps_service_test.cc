@@ -81,7 +81,7 @@ class ServiceTest : public ::testing::Test {
              .servers = 1,
              .fingerprint = 99,
              .step = 0,
-             .buckets = {{0, kElements}}};
+             .slices = {{.elements = kElements, .leads = true}}};
     const ServerAddress address =
         transports_.ParseAddress(store_.Get("ps/0", Deadline::After(comm_.timeout)));
     link_ = transports_.Connect(0, address, {}, space_, comm_);
@@ -219,10 +219,10 @@ TEST_F(ServiceTest, RefusesAFrameOfAnotherMethod) {
   ExpectStillServing(0);
 }
 
-TEST_F(ServiceTest, RefusesWorkersBucketsAndPartsThatDoNotExist) {
+TEST_F(ServiceTest, RefusesWorkersSlicesAndPartsThatDoNotExist) {
   Serve(2);
   const std::vector<FrameHeader> wrong{
-      {.worker = 2}, {.worker = 0xffffffff}, {.bucket = 1}, {.bucket = 0xffffffff}};
+      {.worker = 2}, {.worker = 0xffffffff}, {.slice = 1}, {.slice = 0xffffffff}};
   for (const FrameHeader& header : wrong) {
     EXPECT_EQ(Push(header).status.error_code(), StatusCode::OUT_OF_RANGE);
   }
@@ -293,7 +293,7 @@ TEST_F(ServiceTest, RefusesAWorkerWithAnotherPlanOrWorld) {
   const auto refused = [&](auto change) {
     PlanInfo plan = plan_;
     plan.worker = 1;
-    plan.buckets.clear();
+    plan.slices.clear();
     change(plan);
     try {
       link_->Start(plan);

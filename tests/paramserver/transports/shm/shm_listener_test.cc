@@ -92,7 +92,7 @@ class ShmListenerTest : public ::testing::Test {
                   .servers = 1,
                   .fingerprint = 1,
                   .step = 0,
-                  .buckets = {{0, kElements}}});
+                  .slices = {{.elements = kElements, .leads = true}}});
     table_.Load({.kind = FrameKind::kLoad, .payload_bytes = kBytes},
                 OwnedPayload(std::vector<float>(kElements, 3.0F)));
   }
