@@ -2,7 +2,8 @@
 import dataclasses
 import typing
 
-from comparison import laboratory, subjects, whole_jobs
+from comparison import cells, laboratory, subjects, whole_jobs
+from comparison.cells import Cell
 from comparison.measure import Measured
 
 
@@ -59,6 +60,34 @@ def share(name, contender, contenders, text, rate=RATE, hosts=FOUR):
     return Row(f"lab/{name}", f"{hosts}: {text}, share of its own bound",
                subjects.lab_share(rate, contender, contenders), at_least=0.93)
 
+
+def cell(what, contender, at_most):
+    return Row(f"net/{contender.name()}", f"{what}: step / forward pass and communication at full rate",
+               cells.over_allowed(contender), at_most=at_most)
+
+
+# Default flags; the emulated compute of a step is 400 ms.
+MOBILENET = "profile:mobilenet-v2"
+CELLS = [
+    *[cell(f"{MOBILENET}, {rate}, 4 workers, servers {servers}", Cell("ps-sync", 4, rate, servers, steps=6 if servers == "1" else 9),
+           1.06) for rate in ("100Mbps", "300Mbps", "1Gbps") for servers in ("1", "4", "colocated")],
+    *[cell(f"{MOBILENET}, {rate}, 8 workers, servers {servers}", Cell("ps-sync", 8, rate, servers, steps=6), 1.10)
+      for rate in ("100Mbps", "300Mbps") for servers in ("1", "8", "colocated")],
+    cell("profile:resnet50, 200 Mbit/s, 3 workers, 2 servers",
+         Cell("ps-sync", 3, "200Mbps", "2", model="profile:resnet50", steps=6, label="resnet50"), 1.06),
+    cell("profile:bert-base, 1 Gbit/s, 4 workers, 4 servers",
+         Cell("ps-sync", 4, "1Gbps", "4", model="profile:bert-base", steps=6, label="bert-base"), 1.06),
+    *[cell(f"{MOBILENET}, 300 Mbit/s, 4 workers, {strategy}, servers {servers}", Cell(strategy, 4, "300Mbps", servers), 1.11)
+      for strategy, servers in (("mixed", "2"), ("ps-async", "4"), ("ps-ssp", "4"), ("ps-backup", "4"))],
+    *[cell(f"{MOBILENET}, 300 Mbit/s, 4 workers, 4 servers, {label}",
+           Cell("ps-sync", 4, "300Mbps", "4", flags=flags, label=label), 1.11)
+      for label, flags in (("fp16", ("--codec", "fp16")), ("int8", ("--codec", "int8")),
+                           ("priority", ("--schedule", "priority")))],
+    *[cell(f"{MOBILENET}, {rate}, 4 workers, {strategy}", Cell(strategy, 4, rate), 1.03)
+      for strategy in ("ring", "halving-doubling") for rate in ("100Mbps", "300Mbps", "1Gbps")],
+    Row("net-cpu/tcp", f"{MOBILENET}, 1 Gbit/s, 4 workers, 4 servers: processor time of a step, tcp / grpc",
+        cells.processor_time(Cell("ps-sync", 4, "1Gbps", "4"), "tcp", "grpc"), at_most=1.0),
+]
 
 ROWS = [
     Row("help", "ringside --help / 50 ms", subjects.start_of_help, at_most=1.0),
@@ -132,6 +161,7 @@ ROWS = [
     *[Row(f"codec/{label}", f"four hosts at 100 Mbit/s, profile:resnet50: {codec} / full gradients: times as fast",
           subjects.codec(codec), at_least=at_least)
       for label, codec, at_least in (("powersgd", "powersgd:4", 4), ("topk", "topk:0.01", 4), ("fp16", "fp16", 1.8))],
+    *CELLS,
 ]
 
 

@@ -34,7 +34,8 @@ struct PsStrategyOptions {
 /// An error names the worker that a server waits for, or otherwise the server.
 class PsStrategy : public Strategy {
  public:
-  PsStrategy(const StrategyContext& context, TransportTable transports, PsStrategyOptions options)
+  PsStrategy(const StrategyContext& context, TransportTable transports,
+             PsStrategyOptions options = {})
       : context_(context), transports_(std::move(transports)), options_(options) {}
 
   /// Throws `ConfigError` when a slice does not fit into a message (2 GiB).

@@ -226,7 +226,7 @@ TEST_F(ServiceTest, RefusesWorkersSlicesAndPartsThatDoNotExist) {
   for (const FrameHeader& header : wrong) {
     EXPECT_EQ(Push(header).status.error_code(), StatusCode::OUT_OF_RANGE);
   }
-  for (const std::uint32_t part : {0U, 1U, 0xffffffffU}) {
+  for (const std::uint16_t part : std::initializer_list<std::uint16_t>{0, 1, 0xffff}) {
     const Outcome state =
         Call("ReadState", Frame({.kind = FrameKind::kReadState, .part = part}, {}));
     EXPECT_EQ(state.status.error_code(), StatusCode::OUT_OF_RANGE) << part;
