@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "ringside/common/codec/codec.h"
 #include "ringside/common/core/bucket.h"
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
