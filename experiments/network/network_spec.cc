@@ -14,14 +14,16 @@
 namespace ringside {
 namespace {
 
-constexpr std::array<std::string_view, 9> kNames{"hosts",   "rate",   "rates", "racks",  "uplink",
-                                                 "latency", "jitter", "loss",  "servers"};
+constexpr std::array<std::string_view, 10> kNames{"hosts",   "rate",      "rates",  "racks",
+                                                  "uplink",  "latency",   "jitter", "loss",
+                                                  "servers", "congestion"};
 constexpr std::string_view kOwnHosts = "own";
 constexpr std::string_view kWorkerHosts = "workers";
 // A full frame takes longer on a slower link than the shaper's queue holds it.
 constexpr double kSlowestLink = 1e6;
 constexpr double kFastestLink = 1e12;  // the shaper cannot express a higher rate
 constexpr double kLongestDelay = 10;
+constexpr std::size_t kLongestCongestion = 15;  // of a name in the kernel (TCP_CA_NAME_MAX)
 
 double Rate(const std::string& text) {
   const double rate = ParseBitsPerSecond(text);
@@ -65,6 +67,17 @@ bool OnWorkers(const std::string& text) {
       fmt::format("'{}' is no place for servers: {} (hosts) or {}", text, kOwnHosts, kWorkerHosts));
 }
 
+// Only the kernel knows which names it has (`RequireLab`). The characters are limited because the
+// name becomes a word of a script.
+std::string Congestion(const std::string& text) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  if (text.size() <= kLongestCongestion && std::ranges::all_of(text, allowed)) return text;
+  throw ConfigError(
+      fmt::format("'{}' is no congestion control of TCP: a name such as cubic, reno or bbr", text));
+}
+
 void SetPair(NetworkSpec& spec, const std::string& name, const std::string& value) {
   if (name.empty() || name == "rate") {
     spec.rate_bits_per_s = Rate(value);
@@ -84,6 +97,8 @@ void SetPair(NetworkSpec& spec, const std::string& name, const std::string& valu
     spec.loss = Loss(value);
   } else if (name == "servers") {
     spec.servers_on_workers = OnWorkers(value);
+  } else if (name == "congestion") {
+    spec.congestion = Congestion(value);
   } else {
     throw ConfigError(fmt::format("no such thing{}; there are {}", DidYouMean(name, kNames),
                                   fmt::join(kNames, ", ")));
@@ -133,9 +148,13 @@ std::string RatesText(const std::vector<double>& rates) {
 }  // namespace
 
 double NetworkSpec::slowest_bits_per_s() const {
-  double slowest = rates.empty() ? rate_bits_per_s : *std::ranges::min_element(rates);
-  if (rate_bits_per_s > 0) slowest = std::min(slowest, rate_bits_per_s);
-  if (uplink_bits_per_s > 0) slowest = std::min(slowest, uplink_bits_per_s);
+  double slowest = kFastestLink;
+  const auto add = [&](double rate) {
+    if (rate > 0) slowest = std::min(slowest, rate);  // 0: the spec does not name this rate.
+  };
+  add(rate_bits_per_s);
+  for (const double rate : rates) add(rate);
+  add(uplink_bits_per_s);
   return slowest;
 }
 
@@ -166,6 +185,7 @@ std::string NetworkText(const NetworkSpec& spec) {
   add(spec.jitter_s > 0, "jitter", DelayText(spec.jitter_s));
   add(spec.loss > 0, "loss", fmt::format("{}", spec.loss));
   add(spec.servers_on_workers, "servers", std::string(kWorkerHosts));
+  add(spec.congestion != kDefaultCongestion, "congestion", spec.congestion);
   if (words.size() == 1 && spec.rate_bits_per_s > 0) return RateText(spec.rate_bits_per_s);
   return fmt::format("{}", fmt::join(words, ","));
 }

@@ -9,6 +9,8 @@ namespace ringside {
 
 /// The most hosts of one cluster: the limit of its addresses and of one machine.
 inline constexpr int kMaxHosts = 250;
+/// The congestion control of emulated hosts when a run names none: the default of most systems.
+inline constexpr std::string_view kDefaultCongestion = "cubic";
 
 /// An emulated cluster as a run asks for it: hosts, their links, and how the links are joined. A
 /// value; `NetworkPlan` applies it to one run. A rate is in bits per second and holds for each
@@ -25,18 +27,19 @@ struct NetworkSpec {
   double jitter_s = 0;   ///< Added to or taken from the latency.
   double loss = 0;       ///< Share of packets, 0 <= loss < 1.
   bool servers_on_workers = false;  ///< Dedicated servers have no hosts of their own.
-
-  /// The slowest of all links: hosts and uplinks.
-  double slowest_bits_per_s() const;
+  /// TCP's congestion control, by the kernel's name.
+  std::string congestion{kDefaultCongestion};
 
   bool delays() const { return latency_s > 0 || jitter_s > 0; }
   /// Whether the network needs netem, which some kernels do not have.
   bool needs_netem() const { return delays() || loss > 0; }
+  /// The rate of the slowest link that the spec names, uplinks included.
+  double slowest_bits_per_s() const;
   friend bool operator==(const NetworkSpec&, const NetworkSpec&) = default;
 };
 
 /// "1Gbps", "hosts=4,rate=1Gbps,latency=50us", "rates=1Gbps:100Mbps,racks=2,uplink=500Mbps"
-/// (docs/matrix-spec.md lists the names). Makes all checks that need no run. Throws `ConfigError`.
+/// (docs/networks.md lists the names). Makes all checks that need no run. Throws `ConfigError`.
 NetworkSpec ParseNetwork(std::string_view text);
 
 /// The text of a spec; equal specs have equal texts.

@@ -297,7 +297,8 @@ std::vector<SpecKey> RunKeys() {
               Get<&RunSpec::hosts>, Set<&RunSpec::hosts>},
       SpecKey{"network", "network", "RATE|NAME=VALUE,...",
               "emulate a cluster: a host is a network namespace whose link has this rate (1Gbps; "
-              "hosts=2,rate=1Gbps; rates=, racks=, uplink=, latency=, jitter=, loss=, servers=)",
+              "hosts=2,rate=1Gbps; rates=, racks=, uplink=, latency=, jitter=, loss=, servers=, "
+              "congestion=)",
               Text, GetNetwork, SetNetwork, true, true},
       SpecKey{
           "servers", "servers", "N|workers|colocated[:N]",

@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 TEST(NetworkSpec, ReadsAllOfIt) {
   const NetworkSpec spec = ParseNetwork(
       "hosts=4, rate=1Gbps, rates=100Mbps:2.5Gbps, racks=2, uplink=500Mbit/s, latency=50us, "
-      "jitter=10us, loss=0.1%, servers=workers");
+      "jitter=10us, loss=0.1%, servers=workers, congestion=reno");
   EXPECT_EQ(spec.hosts, 4);
   EXPECT_EQ(spec.rate_bits_per_s, 1e9);
   EXPECT_THAT(spec.rates, ElementsAre(1e8, 2.5e9));
@@ -29,7 +29,22 @@ TEST(NetworkSpec, ReadsAllOfIt) {
   EXPECT_DOUBLE_EQ(spec.jitter_s, 10e-6);
   EXPECT_DOUBLE_EQ(spec.loss, 0.001);
   EXPECT_TRUE(spec.servers_on_workers);
+  EXPECT_EQ(spec.congestion, "reno");
   EXPECT_TRUE(spec.needs_netem());
+}
+
+TEST(NetworkSpec, CubicIsUsedUnlessAnotherCongestionControlIsNamed) {
+  EXPECT_EQ(ParseNetwork("1Gbps").congestion, "cubic");
+  EXPECT_EQ(ParseNetwork("1Gbps,congestion=cubic"), ParseNetwork("1Gbps"));
+  EXPECT_EQ(NetworkText(ParseNetwork("1Gbps,congestion=cubic")), "1Gbps");
+  EXPECT_EQ(ParseNetwork("1Gbps,congestion=my_tcp_15_chars").congestion, "my_tcp_15_chars");
+}
+
+TEST(NetworkSpec, KnowsItsSlowestLink) {
+  EXPECT_EQ(ParseNetwork("1Gbps").slowest_bits_per_s(), 1e9);
+  EXPECT_EQ(ParseNetwork("rates=1Gbps:100Mbps").slowest_bits_per_s(), 1e8);
+  EXPECT_EQ(ParseNetwork("rate=1Gbps,rates=2Gbps:3Gbps").slowest_bits_per_s(), 1e9);
+  EXPECT_EQ(ParseNetwork("1Gbps,racks=2,uplink=200Mbps").slowest_bits_per_s(), 2e8);
 }
 
 TEST(NetworkSpec, ARateAloneIsEnough) {
@@ -54,6 +69,8 @@ INSTANTIATE_TEST_SUITE_P(
                       "rates=1Gbps:100Mbps",
                       "hosts=4,rate=1Gbps,rates=100Mbps,racks=2,uplink=500Mbps,latency=50us,"
                       "jitter=10us,loss=0.001,servers=workers",
+                      "rate=1Gbps,congestion=bbr",
+                      "hosts=2,rate=1Gbps,servers=workers,congestion=reno",
                       "rate=1Gbps,latency=1.5ms", "rate=1Gbps,latency=2s"));
 
 struct Fault {
@@ -92,7 +109,14 @@ INSTANTIATE_TEST_SUITE_P(
                       Fault{"1Gbps,latency=1h", "no delay"},
                       Fault{"1Gbps,latency=1us,jitter=2us", "jitter"},
                       Fault{"1Gbps,loss=100%", "no share"}, Fault{"1Gbps,loss=-0.1", "no share"},
-                      Fault{"1Gbps,servers=elsewhere", "no place for servers"}));
+                      Fault{"1Gbps,servers=elsewhere", "no place for servers"},
+                      Fault{"1Gbps,congestion=", "'congestion=' is not NAME=VALUE"},
+                      Fault{"1Gbps,congestion=Reno",
+                            "congestion: 'Reno' is no congestion control of TCP: a name such as "
+                            "cubic, reno or bbr"},
+                      Fault{"1Gbps,congestion=a;b", "'a;b' is no congestion control"},
+                      Fault{"1Gbps,congestion=sixteen_letters_", "is no congestion control"},
+                      Fault{"1Gbps,congestoin=reno", "did you mean 'congestion'?"}));
 
 TEST(NetworkPlan, DealsWorkersInBlocksAndServersToHostsOfTheirOwn) {
   const NetworkPlan plan = PlanNetwork(ParseNetwork("hosts=2,rate=1Gbps"), 5, 2);
