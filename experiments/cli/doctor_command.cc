@@ -98,6 +98,13 @@ Finding Emulated(const std::string& name, const std::string& why_not, const std:
   return {name, why_not.empty(), why_not.empty() ? what : why_not};
 }
 
+/// The finding for the congestion controls of emulated hosts.
+Finding EmulatedTcp(const LabSupport& lab) {
+  const bool ok = !lab.congestion_controls.empty();
+  return Emulated("emulated TCP", ok ? "" : "needs emulated hosts",
+                  fmt::format("congestion={}", fmt::join(lab.congestion_controls, ", ")));
+}
+
 Finding Ranks() {
   try {
     const auto ranks = DetectRankEnvironment(CurrentEnvironment());
@@ -121,7 +128,8 @@ std::vector<Finding> Diagnose(const Catalog& catalog) {
           Cores(), SharedMemory(),
           Emulated("emulated hosts", lab.hosts, "network namespaces, joined by iproute2"),
           Emulated("emulated rates", lab.rates, "tbf shapes links"),
-          Emulated("emulated latency", lab.delays, "netem delays and loses packets"), Ranks()},
+          Emulated("emulated latency", lab.delays, "netem delays and loses packets"),
+          EmulatedTcp(lab), Ranks()},
       std::back_inserter(findings));
   return findings;
 }

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/cli/commands.h"
@@ -119,19 +120,22 @@ int DryRun(const MatrixPlan& plan, const fs::path& directory, ExistingRunPolicy 
   return kExitDone;
 }
 
-/// Throws for a run whose network this machine cannot emulate. `reasons` keeps the answers for
-/// networks with and without delays. Call it while this process has only one thread.
-/// networks with and without delays. Call it while this process has only one thread.
-void RequireNetwork(const RunSpec& run, std::map<bool, std::string>& reasons) {
+/// Why a network cannot be emulated here, by what it needs: netem, and a congestion control.
+using Reasons = std::map<std::pair<bool, std::string>, std::string>;
+
+/// Throws for a run whose network this machine cannot emulate. `reasons` keeps the answers. Call it
+/// while this process has only one thread.
+void RequireNetwork(const RunSpec& run, Reasons& reasons) {
   if (!run.network) return;
-  const auto [reason, is_new] = reasons.try_emplace(run.network->needs_netem());
+  const auto [reason, is_new] =
+      reasons.try_emplace({run.network->needs_netem(), run.network->congestion});
   if (is_new) reason->second = WhyNoLab(*run.network);
   if (!reason->second.empty()) throw MissingKeyError("network", reason->second);
 }
 
 MatrixPlan ReadPlan(const MatrixSpec& spec, const ParsedOptions& parsed) {
   const RunFilter only(parsed.GetAll("only"), *spec.catalog);
-  std::map<bool, std::string> reasons;
+  Reasons reasons;
   const bool starts = !parsed.IsOn("dry-run");
   const auto require = [&](const RunSpec& run) {
     if (starts && only.Fits(run)) RequireNetwork(run, reasons);

@@ -5,9 +5,11 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -70,9 +72,24 @@ FileDescriptor MakeSocket(const Lab::Link& link, double answer_timeout_s) {
 struct Connection {
   FileDescriptor sender;
   FileDescriptor receiver;
+  std::string congestion_control;  ///< Of both ends.
 };
 
-/// Connects from one namespace to an address in another.
+/// Asks a socket for its congestion control. Throws `MissingBackendError` when it is another one
+/// than was set.
+std::string CongestionControlOf(const Lab::Link& link, int fd) {
+  std::array<char, 32> name{};
+  socklen_t length = name.size() - 1;
+  if (::getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name.data(), &length) != 0) {
+    Fail(link, "reading the congestion control");
+  }
+  if (link.congestion_control == name.data()) return name.data();
+  throw MissingBackendError(fmt::format("{}: TCP uses {} on its link, although {} was set",
+                                        Where(link), name.data(), link.congestion_control));
+}
+
+/// Connects from one namespace to an address in another. Both ends use the link's congestion
+/// control.
 Connection Connect(const Lab::Link& link, const NetNamespace& from, const NetNamespace& to,
                    const std::string& to_address, double answer_timeout_s) {
   sockaddr_in address{};
@@ -98,6 +115,8 @@ Connection Connect(const Lab::Link& link, const NetNamespace& from, const NetNam
   connection.receiver = FileDescriptor(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (connection.receiver.get() < 0) Fail(link, "accepting");
   SetSocketTimeout(link, connection.receiver.get(), answer_timeout_s);
+  connection.congestion_control = CongestionControlOf(link, connection.sender.get());
+  CongestionControlOf(link, connection.receiver.get());
   return connection;
 }
 
@@ -153,6 +172,8 @@ class Flow {
   }
   Flow(const Flow&) = delete;
   Flow& operator=(const Flow&) = delete;
+
+  const std::string& congestion_control() const { return connection_.congestion_control; }
 
   /// Starts both threads. Throws `CommError` when the system has no thread left.
   void Start() {
@@ -242,6 +263,7 @@ void Measure(const std::vector<Lab::Link>& links, const std::vector<Direction>& 
   for (std::size_t i = 0; i < batch.size(); ++i) {
     double& figure = Figure(results, batch[i]);
     figure = std::max(figure, flows[i].Wait(check));
+    results[batch[i].link].congestion_control = flows[i].congestion_control();
   }
 }
 
@@ -313,16 +335,25 @@ nlohmann::json AllOk(const std::vector<LinkCalibration>& links) {
       links, [](const LinkCalibration& link) { return !link.judged() || link.ok(); });
 }
 
+/// What the sockets of all links used; null if they do not agree.
+nlohmann::json CommonCongestionControl(const std::vector<LinkCalibration>& links) {
+  if (links.empty()) return nullptr;
+  const std::string& first = links.front().congestion_control;
+  const bool common = std::ranges::all_of(
+      links, [&](const LinkCalibration& link) { return link.congestion_control == first; });
+  return common ? nlohmann::json(first) : nlohmann::json();
+}
+
 }  // namespace
 
-nlohmann::json NetworkRecord(const NetworkSpec& spec, const std::vector<LinkCalibration>& links,
-                             const std::string& congestion_control) {
+nlohmann::json NetworkRecord(const NetworkSpec& spec, const std::vector<LinkCalibration>& links) {
   nlohmann::json rows = nlohmann::json::array();
   for (const LinkCalibration& link : links) {
     nlohmann::json row{{"rate_bits_per_s", link.rate_bits_per_s},
                        {"expected_bytes_per_s", link.expected_bytes_per_s},
                        {"sent_bytes_per_s", link.sent_bytes_per_s},
                        {"received_bytes_per_s", link.received_bytes_per_s},
+                       {"congestion_control", link.congestion_control},
                        {"ok", link.judged() ? nlohmann::json(link.ok()) : nlohmann::json()}};
     if (!link.judged()) row["not_judged"] = link.not_judged;
     if (link.host >= 0) row["host"] = link.host;
@@ -331,7 +362,8 @@ nlohmann::json NetworkRecord(const NetworkSpec& spec, const std::vector<LinkCali
   }
   return {{"schema", "ringside.network/1"},
           {"spec", NetworkText(spec)},
-          {"congestion_control", congestion_control},
+          {"congestion_control", CommonCongestionControl(links)},
+          {"connections", nullptr},
           {"links", rows},
           {"ok", AllOk(links)}};
 }

@@ -18,6 +18,8 @@ struct LinkCalibration {
   double expected_bytes_per_s = 0;  ///< `GoodputBytesPerSecond`
   double sent_bytes_per_s = 0;
   double received_bytes_per_s = 0;
+  /// What both ends of its connections used, as their sockets say.
+  std::string congestion_control{};
   /// Why these figures are not compared with the rate; empty when they are compared.
   std::string not_judged{};
 
@@ -36,13 +38,13 @@ inline constexpr double kLinkTolerance = 0.05;
 /// The best result counts, because other load on the machine can only slow a link down. Links with
 /// loss, jitter or much latency are measured once and not judged (`PlanHostCalibration`). Calls
 /// `check` every few milliseconds and throws what it throws. Throws `CommError` naming the host
-/// when no bytes arrive or no thread is available.
+/// when no bytes arrive or no thread is available, and `MissingBackendError` when a socket uses
+/// another congestion control than the one that was set.
 std::vector<LinkCalibration> CalibrateLinks(
     const Lab& lab, const StopCheck& check = [] {});
 
-/// The content of network.json (docs/run-bundle.md).
-nlohmann::json NetworkRecord(const NetworkSpec& spec, const std::vector<LinkCalibration>& links,
-                             const std::string& congestion_control);
+/// The content of network.json (docs/run-bundle.md), before the run has connections.
+nlohmann::json NetworkRecord(const NetworkSpec& spec, const std::vector<LinkCalibration>& links);
 
 }  // namespace ringside
 

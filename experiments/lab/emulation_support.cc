@@ -1,68 +1,20 @@
 #include "ringside/experiments/lab/emulation_support.h"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <unistd.h>
 
-#include <array>
-#include <optional>
+#include <algorithm>
+#include <sstream>
 
-#include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
+#include "ringside/experiments/lab/iproute.h"
+#include "ringside/experiments/lab/node_settings.h"
 #include "ringside/experiments/system/find_program.h"
-#include "ringside/experiments/system/process.h"
+#include "ringside/experiments/system/net_namespace.h"
+#include "ringside/experiments/system/tcp_connections.h"
 
 namespace ringside {
 namespace {
-
-constexpr std::chrono::seconds kCommandTimeout{30};
-constexpr std::size_t kScriptBytes = 48 << 10;  // a child's input is a pipe of 64 KiB
-
-std::string Drain(int fd) {
-  std::string text;
-  std::array<char, 4096> buffer;
-  for (ssize_t count = 0; (count = ::read(fd, buffer.data(), buffer.size())) > 0;) {
-    text.append(buffer.data(), static_cast<std::size_t>(count));
-  }
-  return text;
-}
-
-std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
-
-void RunOnce(const std::string& tool, const NetNamespace& where, const std::string& script) {
-  const std::string path = FindProgram(tool);
-  if (path.empty()) {
-    throw MissingBackendError(fmt::format("there is no {}: install iproute2", tool));
-  }
-  Process process({.argv = {path, "-batch", fmt::format("/dev/fd/{}", kSecretInputFd)},
-                   .secret_input = script,
-                   .network_namespace = where.fd()});
-  const Deadline deadline = Deadline::After(kCommandTimeout);
-  std::string output;
-  std::optional<ProcessEnd> end;
-  while (!(end = process.Poll())) {
-    if (deadline.expired()) {
-      throw MissingBackendError(
-          fmt::format("{} did not finish within {} s", path, kCommandTimeout.count()));
-    }
-    constexpr int kTickMs = 20;
-    pollfd readable{process.output_fd(), POLLIN, 0};
-    ::poll(&readable, 1, kTickMs);
-    output += Drain(process.output_fd());
-  }
-  output += Drain(process.output_fd());
-  if (end->signal == 0 && end->code == 0) return;
-  throw MissingBackendError(fmt::format("{} {}: {}", path, end->Text(), FirstLine(output)));
-}
-
-void RunAll(const std::string& tool, const NetNamespace& where, std::string_view script) {
-  while (!script.empty()) {
-    std::size_t size = script.size();
-    if (size > kScriptBytes) size = script.rfind('\n', kScriptBytes) + 1;
-    RunOnce(tool, where, std::string(script.substr(0, size)));
-    script.remove_prefix(size);
-  }
-}
 
 /// The reason why `action` is refused; empty when it is not.
 template <typename Action>
@@ -75,20 +27,27 @@ std::string WhyNot(const Action& action) {
   }
 }
 
-std::string WhyNoHosts() {
+std::string WhyNoNamespaces() {
   for (const char* tool : {"ip", "tc"}) {
     if (FindProgram(tool).empty()) return fmt::format("there is no {}: install iproute2", tool);
   }
-  const auto make = [] { NetNamespace::Make(); };
+  const auto make = [] { NetNamespace::Make().SetKernelSetting(kSlowStartAfterIdle, "0"); };
   std::string reason = WhyNot(make);
   if (reason.empty()) return "";
   if (::geteuid() == 0) {
-    return reason + ": in a container, give it CAP_SYS_ADMIN and CAP_NET_ADMIN";
+    return reason +
+           ": in a container, give it CAP_SYS_ADMIN, CAP_NET_ADMIN and a writable /proc/sys";
   }
   const std::string without_root = EnterUserNamespace();
   if (without_root.empty()) reason = WhyNot(make);
   if (reason.empty()) return "";
   return reason + (without_root.empty() ? "" : "; " + without_root) + ": run it as root (sudo)";
+}
+
+std::string WhyNoHosts() {
+  const std::string reason = WhyNoNamespaces();
+  if (!reason.empty()) return reason;
+  return WhyNot([] { TcpConnections(NetNamespace::Make()).List(); });
 }
 
 std::string WhyNoDiscipline(const std::string& discipline) {
@@ -109,21 +68,46 @@ std::string WhyNoDelays() {
                               "(modprobe sch_netem, or another kernel)";
 }
 
-}  // namespace
+/// The congestion controls that the kernel has, sorted. It may load others when they are asked for.
+std::vector<std::string> LoadedCongestionControls() {
+  std::istringstream words(
+      NetNamespace::Make().KernelSetting("ipv4/tcp_available_congestion_control"));
+  std::vector<std::string> names;
+  for (std::string name; words >> name;) names.push_back(name);
+  std::ranges::sort(names);
+  return names;
+}
 
-void RunIp(const NetNamespace& where, const std::string& script) { RunAll("ip", where, script); }
-void RunTc(const NetNamespace& where, const std::string& script) { RunAll("tc", where, script); }
+/// Tries it as a lab does: by a route (here to addresses that are kept for documentation).
+std::string WhyNoCongestionControl(const std::string& name) {
+  const std::string reason = WhyNot([&] {
+    RunIp(NetNamespace::Make(), fmt::format("link set dev lo up\n"
+                                            "route replace 192.0.2.0/24 dev lo congctl {}\n",
+                                            name));
+  });
+  if (reason.empty()) return "";
+  const std::vector<std::string> loaded = LoadedCongestionControls();
+  if (std::ranges::find(loaded, name) != loaded.end()) return reason;
+  return fmt::format("the kernel has no congestion control '{0}'; it has {1} (modprobe tcp_{0})",
+                     name, fmt::join(loaded, ", "));
+}
+
+}  // namespace
 
 LabSupport ProbeLab() {
   const std::string hosts = WhyNoHosts();
   if (!hosts.empty()) return {hosts, "needs emulated hosts", "needs emulated hosts"};
-  return {"", WhyNoRates(), WhyNoDelays()};
+  LabSupport support{"", WhyNoRates(), WhyNoDelays(), LoadedCongestionControls()};
+  std::erase_if(support.congestion_controls,
+                [](const std::string& name) { return !WhyNoCongestionControl(name).empty(); });
+  return support;
 }
 
 std::string WhyNoLab(const NetworkSpec& spec) {
   std::string reason = WhyNoHosts();
   if (reason.empty()) reason = WhyNoRates();
   if (reason.empty() && spec.needs_netem()) reason = WhyNoDelays();
+  if (reason.empty()) reason = WhyNoCongestionControl(spec.congestion);
   return reason.empty() ? "" : "the network cannot be emulated here: " + reason;
 }
 

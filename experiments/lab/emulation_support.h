@@ -2,24 +2,20 @@
 #define RINGSIDE_EXPERIMENTS_LAB_EMULATION_SUPPORT_H_
 
 #include <string>
+#include <vector>
 
 #include "ringside/experiments/network/network_spec.h"
-#include "ringside/experiments/system/net_namespace.h"
 
 namespace ringside {
-
-/// Runs `ip` of iproute2 in one process for all lines of a script. `RunTc` does the same with `tc`.
-/// Both throw `MissingBackendError` with the program's output when the program is missing, refuses
-/// a line or does not end.
-void RunIp(const NetNamespace& where, const std::string& script);
-void RunTc(const NetNamespace& where, const std::string& script);
 
 /// What this machine can emulate. A text is empty if it can. Otherwise it says why not and what to
 /// do.
 struct LabSupport {
-  std::string hosts;   ///< Network namespaces, iproute2.
+  std::string hosts;   ///< Network namespaces, iproute2, the list of TCP connections.
   std::string rates;   ///< The token bucket `tbf`.
   std::string delays;  ///< `netem`: latency, jitter, loss.
+  /// Not a text but the congestion controls that connections of emulated hosts can have, sorted.
+  std::vector<std::string> congestion_controls{};
 };
 /// Finds out by trying, in a temporary namespace. Without root, this process first moves into a
 /// user namespace, if the kernel permits it. `RequireLab` does the same.

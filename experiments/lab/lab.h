@@ -28,9 +28,11 @@ class Lab {
     const NetNamespace* switch_namespace = nullptr;
     std::string host_address;
     std::string switch_address;
+    std::string congestion_control;  ///< What both of its ends were set to.
   };
 
-  /// Throws `MissingBackendError` when this machine cannot build it, and what `check` throws.
+  /// Reads every setting back when it is made (`CheckSettings`). Throws `MissingBackendError` when
+  /// this machine cannot build what was asked for, and what `check` throws.
   explicit Lab(
       NetworkPlan plan, const StopCheck& check = [] {});
   Lab(const Lab&) = delete;
@@ -42,10 +44,8 @@ class Lab {
   std::vector<Link> links() const;
 
  private:
-  void MakeSwitch(const NetNamespace& switch_namespace, const std::string& address) const;
-  void MakeHost(int index) const;
-  void MakeUplink(int rack) const;
-  void JoinHosts(int rack) const;
+  void MakeHosts(const StopCheck& check) const;
+  void MakeSwitches(const StopCheck& check) const;
   const NetNamespace& SwitchOf(int host) const;
 
   const NetworkPlan plan_;

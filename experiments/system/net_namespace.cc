@@ -13,7 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
+#include <string_view>
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/system/files.h"
@@ -21,8 +21,6 @@
 namespace ringside {
 namespace {
 
-// The kernel answers for the network namespace of the thread that opens the file.
-constexpr char kCongestionControl[] = "/proc/sys/net/ipv4/tcp_congestion_control";
 constexpr char kOwnNamespace[] = "/proc/thread-self/ns/net";
 
 FileDescriptor OpenOwn() {
@@ -93,20 +91,7 @@ std::string InChild(std::string (*action)()) {
   return answer;
 }
 
-/// Whether this error of opening or writing `kCongestionControl` means that the kernel lacks the
-/// algorithm or does not let this process choose.
-bool MayKeepCongestionControl(int error) {
-  switch (error) {
-    case ENOENT:  // there is no such algorithm; or, when opening, no such setting in this kernel
-    case EINVAL:  // the name is too long for an algorithm
-    case EPERM:   // the algorithm is for privileged processes, and this one is not
-    case EACCES:  // the setting belongs to another user: this process is not root of its namespace
-    case EROFS:   // /proc/sys is mounted read-only, as in most containers
-      return true;
-    default:
-      return false;
-  }
-}
+std::string SettingPath(const std::string& name) { return "/proc/sys/net/" + name; }
 
 }  // namespace
 
@@ -129,19 +114,25 @@ std::string EnterUserNamespace() {
   return reason.empty() ? MoveIntoUserNamespace() : reason;
 }
 
-void NetNamespace::ChooseCongestionControl(const std::string& name) const {
+// The kernel answers for the network namespace of the thread that opens the file.
+void NetNamespace::SetKernelSetting(const std::string& name, const std::string& value) const {
   const NamespaceScope inside(fd());
-  const FileDescriptor file(::open(kCongestionControl, O_WRONLY | O_CLOEXEC));
-  const bool chosen = file.get() >= 0 && ::write(file.get(), name.data(), name.size()) >= 0;
-  if (chosen || MayKeepCongestionControl(errno)) return;
-  throw InternalError(std::string(kCongestionControl) + ": " + std::strerror(errno));
+  const std::string path = SettingPath(name);
+  const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  // The kernel takes a setting whole or not at all.
+  if (file.get() >= 0 && ::write(file.get(), value.data(), value.size()) >= 0) return;
+  throw MissingBackendError(path + " cannot be set to " + value + ": " + std::strerror(errno));
 }
 
-std::string NetNamespace::congestion_control() const {
+std::string NetNamespace::KernelSetting(const std::string& name) const {
   const NamespaceScope inside(fd());
-  std::string name;
-  std::ifstream(kCongestionControl) >> name;
-  return name;
+  const std::string path = SettingPath(name);
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 1024> text;
+  const ssize_t count = file.get() < 0 ? -1 : ::read(file.get(), text.data(), text.size());
+  if (count < 0) throw MissingBackendError(path + " cannot be read: " + std::strerror(errno));
+  const std::string_view line(text.data(), static_cast<std::size_t>(count));
+  return std::string(line.substr(0, line.find('\n')));
 }
 
 std::string NetNamespace::path() const {

@@ -15,11 +15,12 @@ class NetNamespace {
   static NetNamespace Make();
 
   int fd() const { return file_.get(); }
-  /// Sets the congestion control of new TCP connections in this namespace. Changes nothing if the
-  /// kernel does not have `name`, or does not allow this process to choose it.
-  void ChooseCongestionControl(const std::string& name) const;
-  /// The congestion control of new connections, such as "cubic".
-  std::string congestion_control() const;
+  /// Writes a setting of this namespace: a file below /proc/sys/net, such as
+  /// "ipv4/tcp_slow_start_after_idle". Throws `MissingBackendError` naming the file when the kernel
+  /// refuses the value.
+  void SetKernelSetting(const std::string& name, const std::string& value) const;
+  /// Reads such a setting, without the line's end. Throws `MissingBackendError` naming the file.
+  std::string KernelSetting(const std::string& name) const;
   /// A path for other processes of this user, valid while this process lives.
   std::string path() const;
 

@@ -1,5 +1,6 @@
 #include "ringside/experiments/job/launcher/emulated_network.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/lab/calibration.h"
+#include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/private_file.h"
 
 namespace ringside {
@@ -20,6 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "network-";
+constexpr std::chrono::milliseconds kReadingInterval{100};
+// Some connections are made later than others. After this time all are.
+constexpr std::chrono::seconds kLastReading{2};
 
 /// Returns PID of a name "network-PID-NAME", or -1 for any other name.
 pid_t OwnerOf(const std::string& name) {
@@ -47,6 +52,15 @@ std::string NewPath(const std::string& directory) {
   }
 }
 
+[[noreturn]] void FailForOtherCongestionControl(int host, const TcpConnection& end,
+                                                const std::string& asked) {
+  throw MissingBackendError(fmt::format(
+      "host {}: TCP uses {} from {}:{} to {}:{}, although {} was set: the network is not the one "
+      "asked for",
+      host, end.congestion_control, end.local_address, end.local_port, end.remote_address,
+      end.remote_port, asked));
+}
+
 }  // namespace
 
 SocketFile::SocketFile(const Environment& environment) {
@@ -63,9 +77,12 @@ SocketFile::~SocketFile() { ::unlink(path_.c_str()); }
 EmulatedNetwork::EmulatedNetwork(NetworkPlan plan, const Environment& environment,
                                  const StopCheck& check)
     : lab_(std::move(plan), check),
-      record_(NetworkRecord(lab_.plan().spec, CalibrateLinks(lab_, check),
-                            lab_.host(0).congestion_control())),
-      socket_(environment) {}
+      record_(NetworkRecord(lab_.plan().spec, CalibrateLinks(lab_, check))),
+      socket_(environment) {
+  for (std::size_t host = 0; host < lab_.plan().hosts.size(); ++host) {
+    connections_.emplace_back(lab_.host(static_cast<int>(host)));
+  }
+}
 
 int EmulatedNetwork::HostOf(const Member& who) const {
   const NetworkPlan& plan = lab_.plan();
@@ -75,6 +92,39 @@ int EmulatedNetwork::HostOf(const Member& who) const {
 
 const std::string& EmulatedNetwork::AddressOf(const Member& who) const {
   return lab_.plan().hosts[static_cast<std::size_t>(HostOf(who))].address;
+}
+
+void EmulatedNetwork::WriteRecord(const std::string& bundle_dir) const {
+  WriteFileAtomically(bundle_dir + "/network.json", record_.dump(2) + "\n");
+}
+
+void EmulatedNetwork::ReadConnections() {
+  const NetworkPlan& plan = lab_.plan();
+  std::int64_t ends = 0;
+  for (std::size_t host = 0; host < connections_.size(); ++host) {
+    for (const TcpConnection& end : connections_[host].List()) {
+      // The others are those of loopback, which no link carries.
+      if (end.local_address != plan.hosts[host].address) continue;
+      if (end.congestion_control != plan.spec.congestion) {
+        FailForOtherCongestionControl(static_cast<int>(host), end, plan.spec.congestion);
+      }
+      ++ends;
+    }
+  }
+  const std::int64_t most = connected() ? record_["connections"]["ends"].get<std::int64_t>() : 0;
+  if (ends <= most) return;
+  record_["connections"] = {{"ends", ends}, {"congestion_control", plan.spec.congestion}};
+}
+
+void EmulatedNetwork::WatchConnections(bool stepping) {
+  const Clock::time_point now = Clock::now();
+  const bool first_steps = stepping && !stepping_;
+  const bool over = last_reading_ && now > *last_reading_;
+  if (!first_steps && (over || now < next_reading_)) return;
+  stepping_ = stepping;
+  next_reading_ = now + kReadingInterval;
+  ReadConnections();
+  if (!last_reading_ && (connected() || stepping)) last_reading_ = now + kLastReading;
 }
 
 }  // namespace ringside

@@ -1,12 +1,16 @@
 #ifndef RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_EMULATED_NETWORK_H_
 #define RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_EMULATED_NETWORK_H_
 
+#include <chrono>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "ringside/experiments/job/coordinator/member.h"
 #include "ringside/experiments/lab/lab.h"
 #include "ringside/experiments/system/rank_environment.h"
+#include "ringside/experiments/system/tcp_connections.h"
 
 namespace ringside {
 
@@ -26,8 +30,9 @@ class SocketFile {
   std::string path_;
 };
 
-/// The emulated cluster of one job: the namespace of each process, the calibrated links, and the
-/// socket that carries control messages outside these links.
+/// The emulated cluster of one job: the namespace of each process, the calibrated links, the TCP
+/// connections of the job, and the socket that carries control messages outside these links. Used
+/// by one thread.
 class EmulatedNetwork {
  public:
   /// Builds the network and measures its links. Throws `MissingBackendError` when this machine
@@ -40,13 +45,31 @@ class EmulatedNetwork {
   const std::string& socket_path() const { return socket_.path(); }
   /// The content of network.json.
   const nlohmann::json& record() const { return record_; }
+  /// Writes it into a bundle. Throws `DataError`.
+  void WriteRecord(const std::string& bundle_dir) const;
+
+  /// Asks the kernel for the connections between the hosts' own addresses and records the largest
+  /// number of ends seen at a time. Throws `MissingBackendError` when one of them uses another
+  /// congestion control than the network asks for.
+  void ReadConnections();
+  /// Whether any connections were seen.
+  bool connected() const { return !record_.at("connections").is_null(); }
+  /// Call this often while the job runs. `stepping`: its first steps are done. It reads the
+  /// connections every 100 ms until 2 s after the first of them, or the first steps, were seen.
+  void WatchConnections(bool stepping);
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   int HostOf(const Member& who) const;
 
   const Lab lab_;
-  const nlohmann::json record_;
+  nlohmann::json record_;
+  std::vector<TcpConnections> connections_;  // by host
   const SocketFile socket_;
+  bool stepping_ = false;
+  Clock::time_point next_reading_;
+  std::optional<Clock::time_point> last_reading_;
 };
 
 }  // namespace ringside

@@ -81,9 +81,7 @@ void JobController::PrepareBundle() const {
   WriteFileAtomically(options_.bundle_dir + "/" + kSpecFile, Text(spec_, 2) + "\n");
   WriteFileAtomically(options_.bundle_dir + "/environment.json",
                       Text(EnvironmentRecord(environment_), 2) + "\n");
-  if (plan_.network == nullptr) return;
-  WriteFileAtomically(options_.bundle_dir + "/network.json",
-                      Text(plan_.network->record(), 2) + "\n");
+  if (plan_.network != nullptr) plan_.network->WriteRecord(options_.bundle_dir);
 }
 
 JobOutcome JobController::Run() {
@@ -140,6 +138,7 @@ void JobController::Watch() {
     children_.Poll(kTick, plan_.signals->fd());
     RenewLeasesAfterOwnPause();
     TakeRows();
+    if (plan_.network != nullptr) plan_.network->WatchConnections(startup_seconds_.has_value());
     TakeSignals();
     TakeEnds();
     WatchStarter();
@@ -345,6 +344,7 @@ JobOutcome JobController::Finish() {
   if (!options_.bench) options_.origin.AddTo(outcome.summary);
   try {
     if (!storage_error_.empty()) throw Error(storage_error_);
+    if (plan_.network != nullptr) plan_.network->WriteRecord(options_.bundle_dir);
     // When summary.json exists, all other files are complete, even after a power failure.
     metrics_.Close();
     if (options_.more_attempts && IsRetryable(outcome)) return outcome;

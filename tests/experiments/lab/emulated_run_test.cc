@@ -1,10 +1,7 @@
 // Runs on emulated hosts through the command line, if this process may make namespaces.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -14,11 +11,7 @@
 #include <vector>
 
 #include "ringside/experiments/lab/emulation_support.h"
-#include "ringside/experiments/lab/lab.h"
-#include "ringside/experiments/system/process.h"
-#include "tests/common/temporary_directory.h"
-#include "tests/experiments/job/job_testing.h"
-#include "tests/experiments/lab/emulated_testing.h"
+#include "tests/experiments/lab/emulated_run_testing.h"
 
 namespace ringside {
 namespace {
@@ -53,78 +46,6 @@ int NetworksIn(const std::string& directory) {
   }
   return networks;
 }
-
-struct RunResult {
-  int exit_code = -1;  ///< -1: a signal ended it.
-  std::string output;  ///< Both streams.
-};
-
-class EmulatedRunTest : public EmulatedTest {
- protected:
-  void TearDown() override {
-    for (const pid_t pid : members_) {
-      WaitUntil("the end of a member", [&] { return !IsAlive(pid); });
-    }
-  }
-
-  /// Starts ringside with `args`, separated by spaces. Private files go to the scratch directory.
-  Process Start(const std::string& args) const {
-    std::vector<std::string> argv{"/usr/bin/env", "XDG_RUNTIME_DIR=" + scratch_.path(),
-                                  RINGSIDE_EXECUTABLE};
-    std::istringstream words(args);
-    for (std::string word; words >> word;) argv.push_back(word);
-    return Process({.argv = argv});
-  }
-
-  static RunResult Finish(Process& process) {
-    RunResult result;
-    WaitUntil("the end of a run", [&] {
-      char buffer[4096];
-      ssize_t count = 0;
-      while ((count = ::read(process.output_fd(), buffer, sizeof(buffer))) > 0) {
-        result.output.append(buffer, static_cast<std::size_t>(count));
-      }
-      return process.Poll().has_value();
-    });
-    if (process.Poll()->signal == 0) result.exit_code = process.Poll()->code;
-    return result;
-  }
-
-  nlohmann::json Train(const std::string& args) {
-    Process process = Start(
-        "train --quiet --force --steps 4 --warmup-steps 1 --model "
-        "profile:small-tensors --out " +
-        bundle() + " " + args);
-    const RunResult result = Finish(process);
-    EXPECT_EQ(result.exit_code, 0) << result.output;
-    EXPECT_TRUE(fs::is_empty(scratch_.path() + "/ringside"));
-    return Read("summary.json");
-  }
-
-  /// Starts a run on two hosts and waits until its workers have taken a step.
-  Process StartTraining() {
-    Process process = Start(
-        "train --quiet --strategy ring --workers 2 --network 100Mbps --steps "
-        "1000000 --model profile:small-tensors --out " +
-        bundle());
-    WaitUntil("a step", [&] { return CommonStepsIn(bundle()) >= 1; });
-    members_ = PidsIn(bundle());
-    EXPECT_EQ(members_.size(), 2u);
-    return process;
-  }
-
-  nlohmann::json Read(const std::string& name) const {
-    std::ifstream in(bundle() + "/" + name);
-    return nlohmann::json::parse(in, nullptr, false);
-  }
-
-  std::string bundle() const { return scratch_.path() + "/run"; }
-
-  const TemporaryDirectory scratch_;
-
- private:
-  std::vector<pid_t> members_;
-};
 
 TEST_F(EmulatedRunTest, ItsLinksAreThoseAskedForAndItSaysSo) {
   const nlohmann::json summary = Train("--strategy ring --workers 2 --network 100Mbps");
@@ -322,7 +243,11 @@ INSTANTIATE_TEST_SUITE_P(
         Misuse{"--workers 2 --network hosts=3,rate=1Gbps", 2, "3 hosts for 2 workers"},
         Misuse{"--network 1Gbps --link 2Gbps", 2, "omit link"},
         Misuse{"--network 1Gbps --address 127.0.0.1", 2, "omit address"},
-        Misuse{"--strategy mpi --network 1Gbps", 2, "started by mpirun"}));
+        Misuse{"--strategy mpi --network 1Gbps", 2, "started by mpirun"},
+        Misuse{"--network 1Gbps,congestion=Cubic", 2, "'Cubic' is no congestion control of TCP"},
+        Misuse{"--network 1Gbps,congestion=nosuch", 4,
+               "the network cannot be emulated here: the kernel has no congestion control "
+               "'nosuch'; it has "}));
 
 constexpr char kWithDelays[] = "--strategy ring --workers 2 --network 100Mbps,latency=1ms";
 

@@ -1,11 +1,14 @@
 // Tests emulated hosts and their links, if this process may make namespaces.
 #include "ringside/experiments/lab/lab.h"
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +23,8 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/lab/calibration.h"
 #include "ringside/experiments/lab/emulation_support.h"
+#include "ringside/experiments/lab/iproute.h"
+#include "ringside/experiments/system/tcp_connections.h"
 #include "tests/experiments/job/job_testing.h"
 #include "tests/experiments/lab/emulated_testing.h"
 
@@ -59,6 +64,117 @@ TEST_F(LabTest, TwoCoexist) {
   const Lab other(PlanNetwork(ParseNetwork("100Mbps"), 2, 0));
   EXPECT_EQ(CalibrateLinks(one).size(), 2u);
   EXPECT_EQ(CalibrateLinks(other).size(), 2u);
+}
+
+/// A TCP connection between two namespaces, by an IPv6 socket that also takes IPv4.
+struct TestConnection {
+  FileDescriptor listener;
+  FileDescriptor sender;
+  FileDescriptor receiver;
+};
+
+TestConnection Connect(const NetNamespace& from, const NetNamespace& to,
+                       const std::string& to_address) {
+  TestConnection made;
+  sockaddr_in6 any{};
+  any.sin6_family = AF_INET6;
+  socklen_t length = sizeof(any);
+  {
+    const NamespaceScope inside(to.fd());
+    made.listener = FileDescriptor(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  }
+  auto* bound = reinterpret_cast<sockaddr*>(&any);
+  EXPECT_EQ(::bind(made.listener.get(), bound, length), 0);
+  EXPECT_EQ(::listen(made.listener.get(), 1), 0);
+  EXPECT_EQ(::getsockname(made.listener.get(), bound, &length), 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = any.sin6_port;
+  EXPECT_EQ(::inet_pton(AF_INET, to_address.c_str(), &address.sin_addr), 1);
+  {
+    const NamespaceScope inside(from.fd());
+    made.sender = FileDescriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  }
+  EXPECT_EQ(
+      ::connect(made.sender.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)),
+      0);
+  made.receiver = FileDescriptor(::accept4(made.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  EXPECT_GE(made.receiver.get(), 0);
+  return made;
+}
+
+/// "10.83.0.1 to 10.83.0.2 by cubic" for each end of a connection in a namespace.
+std::vector<std::string> EndsIn(const NetNamespace& where) {
+  std::vector<std::string> ends;
+  for (const TcpConnection& end : TcpConnections(where).List()) {
+    ends.push_back(end.local_address + " to " + end.remote_address + " by " +
+                   end.congestion_control);
+    EXPECT_NE(end.local_port, 0);
+    EXPECT_NE(end.remote_port, 0);
+  }
+  return ends;
+}
+
+TEST_F(LabTest, EveryConnectionUsesTheCongestionControlThatWasAskedFor) {
+  for (const std::string& name : ProbeLab().congestion_controls) {
+    const Lab lab(PlanNetwork(ParseNetwork("100Mbps,congestion=" + name), 2, 0));
+    for (const LinkCalibration& link : CalibrateLinks(lab)) {
+      EXPECT_EQ(link.congestion_control, name);
+    }
+    // Calibrations may leave connections that are being closed, but none that is established.
+    EXPECT_TRUE(EndsIn(lab.host(0)).empty());
+    const TestConnection to_other = Connect(lab.host(0), lab.host(1), "10.83.0.2");
+    const TestConnection to_itself = Connect(lab.host(1), lab.host(1), "10.83.0.2");
+    EXPECT_THAT(EndsIn(lab.host(0)), ::testing::ElementsAre("10.83.0.1 to 10.83.0.2 by " + name));
+    const std::string itself = "10.83.0.2 to 10.83.0.2 by " + name;
+    EXPECT_THAT(EndsIn(lab.host(1)), ::testing::UnorderedElementsAre(
+                                         "10.83.0.2 to 10.83.0.1 by " + name, itself, itself));
+  }
+}
+
+TEST_F(LabTest, ALinkWithAnotherCongestionControlIsRefused) {
+  const Lab lab(PlanNetwork(ParseNetwork("100Mbps"), 2, 0));
+  RunIp(lab.host(1),
+        "route replace 10.83.0.0/16 dev eth0 proto kernel scope link src 10.83.0.2 congctl reno\n");
+  try {
+    CalibrateLinks(lab);
+    FAIL() << "taken";
+  } catch (const MissingBackendError& error) {
+    EXPECT_STREQ(error.what(), "host 1: TCP uses reno on its link, although cubic was set");
+  }
+}
+
+TEST_F(LabTest, ManyConnectionsAreAllListed) {
+  const Lab lab(PlanNetwork(ParseNetwork("100Mbps"), 2, 0));
+  // Their list is longer than one answer of the kernel.
+  std::vector<TestConnection> connections;
+  for (int i = 0; i < 200; ++i) {
+    connections.push_back(Connect(lab.host(0), lab.host(1), "10.83.0.2"));
+  }
+  EXPECT_EQ(EndsIn(lab.host(0)).size(), 200u);
+  EXPECT_EQ(EndsIn(lab.host(1)).size(), 200u);
+}
+
+TEST_F(LabTest, AKernelSettingThatIsRefusedIsToldWithItsFile) {
+  const NetNamespace where = NetNamespace::Make();
+  where.SetKernelSetting("ipv4/tcp_slow_start_after_idle", "0");
+  EXPECT_EQ(where.KernelSetting("ipv4/tcp_slow_start_after_idle"), "0");
+  where.SetKernelSetting("ipv4/tcp_slow_start_after_idle", "1");
+  EXPECT_EQ(where.KernelSetting("ipv4/tcp_slow_start_after_idle"), "1");
+  const auto message = [](const auto& action) -> std::string {
+    try {
+      action();
+      return "taken";
+    } catch (const MissingBackendError& error) {
+      return error.what();
+    }
+  };
+  EXPECT_THAT(message([&] { where.SetKernelSetting("ipv4/tcp_congestion_control", "nosuch"); }),
+              HasSubstr("/proc/sys/net/ipv4/tcp_congestion_control cannot be set to nosuch: "));
+  EXPECT_THAT(message([&] { where.SetKernelSetting("ipv4/nosuch", "1"); }),
+              HasSubstr("/proc/sys/net/ipv4/nosuch cannot be set to 1: "));
+  EXPECT_THAT(message([&] { where.KernelSetting("ipv4/nosuch"); }),
+              HasSubstr("/proc/sys/net/ipv4/nosuch cannot be read: "));
 }
 
 struct Stopped {};
@@ -233,18 +349,21 @@ TEST(LinkCalibrationTest, OneThatIsFurtherOffThanItsToleranceIsMarked) {
                        .rate_bits_per_s = 1e9,
                        .expected_bytes_per_s = 100,
                        .sent_bytes_per_s = 100,
-                       .received_bytes_per_s = 96};
+                       .received_bytes_per_s = 96,
+                       .congestion_control = "cubic"};
   EXPECT_NEAR(link.error(), 0.04, 1e-9);
   EXPECT_TRUE(link.ok());
-  EXPECT_EQ(NetworkRecord(ParseNetwork("1Gbps"), {link}, "cubic").at("ok"), true);
+  EXPECT_EQ(NetworkRecord(ParseNetwork("1Gbps"), {link}).at("ok"), true);
   link.sent_bytes_per_s = 106;
   EXPECT_FALSE(link.ok());
-  const nlohmann::json record = NetworkRecord(ParseNetwork("1Gbps"), {link}, "cubic");
+  const nlohmann::json record = NetworkRecord(ParseNetwork("1Gbps"), {link});
   EXPECT_EQ(record.at("ok"), false);
   EXPECT_EQ(record.at("schema"), "ringside.network/1");
   EXPECT_EQ(record.at("spec"), "1Gbps");
   EXPECT_EQ(record.at("congestion_control"), "cubic");
+  EXPECT_EQ(record.at("connections"), nullptr);
   EXPECT_EQ(record.at("links").at(0).at("host"), 0);
+  EXPECT_EQ(record.at("links").at(0).at("congestion_control"), "cubic");
 }
 
 TEST(LinkCalibrationTest, OneThatCannotBeJudgedIsNeitherRightNorWrong) {
@@ -261,14 +380,14 @@ TEST(LinkCalibrationTest, OneThatCannotBeJudgedIsNeitherRightNorWrong) {
                          .received_bytes_per_s = 100};
   const NetworkSpec spec = ParseNetwork("1Gbps,loss=1%");
   EXPECT_FALSE(lossy.ok());
-  const nlohmann::json alone = NetworkRecord(spec, {lossy}, "cubic");
+  const nlohmann::json alone = NetworkRecord(spec, {lossy});
   EXPECT_EQ(alone.at("ok"), nullptr);
   EXPECT_EQ(alone.at("links").at(0).at("ok"), nullptr);
   EXPECT_EQ(alone.at("links").at(0).at("not_judged"), "loss");
   EXPECT_EQ(alone.at("links").at(0).at("sent_bytes_per_s"), 30);
-  EXPECT_EQ(NetworkRecord(spec, {lossy, uplink}, "cubic").at("ok"), true);
+  EXPECT_EQ(NetworkRecord(spec, {lossy, uplink}).at("ok"), true);
   uplink.sent_bytes_per_s = 50;
-  EXPECT_EQ(NetworkRecord(spec, {lossy, uplink}, "cubic").at("ok"), false);
+  EXPECT_EQ(NetworkRecord(spec, {lossy, uplink}).at("ok"), false);
 }
 
 }  // namespace
