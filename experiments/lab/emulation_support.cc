@@ -45,7 +45,7 @@ std::string WhyNoNamespaces() {
 }
 
 std::string WhyNoHosts() {
-  const std::string reason = WhyNoNamespaces();
+  std::string reason = WhyNoNamespaces();
   if (!reason.empty()) return reason;
   return WhyNot([] { TcpConnections(NetNamespace::Make()).List(); });
 }
@@ -80,7 +80,7 @@ std::vector<std::string> LoadedCongestionControls() {
 
 /// Tries it as a lab does: by a route (here to addresses that are kept for documentation).
 std::string WhyNoCongestionControl(const std::string& name) {
-  const std::string reason = WhyNot([&] {
+  std::string reason = WhyNot([&] {
     RunIp(NetNamespace::Make(), fmt::format("link set dev lo up\n"
                                             "route replace 192.0.2.0/24 dev lo congctl {}\n",
                                             name));
