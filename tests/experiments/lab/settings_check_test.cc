@@ -1,4 +1,4 @@
-// Changes every setting of an emulated network by hand and expects the check to miss it.
+// Changes every setting of an emulated network by hand and expects the check to see it.
 #include "ringside/experiments/lab/settings_check.h"
 
 #include <gmock/gmock.h>
@@ -227,6 +227,18 @@ PortSettings DelayedPort() {
   return HostSettings(
              PlanNetwork(ParseNetwork("100Mbps,latency=1ms,jitter=0.1ms,loss=0.1%"), 2, 0))[0]
       .ports[0];
+}
+
+// Kernels without netem cannot run these lines.
+TEST(NodeSettingsTest, DelaysComeBeforeTheShaper) {
+  NodeSettings node;
+  node.ports = {DelayedPort()};
+  EXPECT_EQ(TcScript(node),
+            "qdisc add dev eth0 root handle 1: netem limit 100000 delay 1000.000us 100.000us loss "
+            "0.100000%\n"
+            "qdisc add dev eth0 parent 1:1 handle 10: tbf rate 100000000bit burst 32768b limit "
+            "1048576\n");
+  EXPECT_EQ(DelayedPort().gso_max_segs, 1) << "single packets are lost";
 }
 
 class DelaysCheck : public ::testing::TestWithParam<WrongAnswer> {};
