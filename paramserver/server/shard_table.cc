@@ -142,6 +142,15 @@ void ShardTable::Push(const FrameHeader& header, PayloadPtr gradient, PendingRep
   }
 }
 
+void ShardTable::CheckLength(const FrameHeader& header) const {
+  const ShardServer& shard = Find(header);
+  const bool pushes = header.kind == FrameKind::kPushPull;
+  const bool loads = header.kind == FrameKind::kLoad;
+  CheckBytes(header.payload_bytes, pushes  ? shard.push_bytes()
+                                   : loads ? shard.elements() * sizeof(float)
+                                           : 0);
+}
+
 bool ShardTable::OnCallCancelled(const FrameHeader& header, PendingReply& reply) {
   ShardServer* shard = nullptr;
   {

@@ -47,6 +47,10 @@ class ShardTable {
   /// is a failure of this server and of the job.
   void Push(const FrameHeader& header, PayloadPtr gradient, PendingReply& reply);
 
+  /// Throws `RefusedError` if the request has another length than its kind and its slice ask for.
+  /// So a transport can refuse it before it takes memory for the payload.
+  void CheckLength(const FrameHeader& header) const;
+
   /// The call of `reply`, from this worker for this slice, was cancelled or its connection was
   /// lost. Returns true when `reply` was waiting; then the caller must end it. The job fails and
   /// names the worker, but only after `kGoneGrace`: a worker may leave because *its* peer has

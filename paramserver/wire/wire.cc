@@ -1,6 +1,7 @@
 #include "ringside/paramserver/wire/wire.h"
 
 #include <bit>
+#include <cstddef>
 #include <cstring>
 
 namespace ringside {
@@ -26,7 +27,13 @@ struct RawHeader {
 static_assert(sizeof(RawHeader) == FrameHeader::kBytes);
 
 constexpr std::uint16_t kDroppedFlag = 1;
+constexpr std::uint16_t kRefusedFlag = 2;
 constexpr std::uint16_t kKinds = 6;
+
+std::uint16_t FlagsOf(const FrameHeader& header) {
+  return static_cast<std::uint16_t>((header.dropped ? kDroppedFlag : 0) |
+                                    (header.refused ? kRefusedFlag : 0));
+}
 
 }  // namespace
 
@@ -56,7 +63,7 @@ std::array<std::byte, FrameHeader::kBytes> EncodeHeader(const FrameHeader& heade
                       .slice = header.slice,
                       .bucket = header.bucket,
                       .part = header.part,
-                      .flags = header.dropped ? kDroppedFlag : std::uint16_t{0},
+                      .flags = FlagsOf(header),
                       .step = header.step,
                       .version = header.version,
                       .staleness = header.staleness,
@@ -82,8 +89,17 @@ FrameError DecodeHeader(std::span<const std::byte> bytes, std::uint64_t message_
             .version = raw.version,
             .staleness = raw.staleness,
             .dropped = (raw.flags & kDroppedFlag) != 0,
+            .refused = (raw.flags & kRefusedFlag) != 0,
             .payload_bytes = raw.payload_bytes};
   return FrameError::kNone;
+}
+
+FrameError DecodeHeader(std::span<const std::byte, FrameHeader::kBytes> bytes,
+                        FrameHeader& header) {
+  std::uint64_t payload_bytes = 0;
+  std::memcpy(&payload_bytes, &bytes[offsetof(RawHeader, payload_bytes)], sizeof(payload_bytes));
+  if (payload_bytes > FrameHeader::kMaxPayload) return FrameError::kBadLength;
+  return DecodeHeader(bytes, FrameHeader::kBytes + payload_bytes, header);
 }
 
 }  // namespace ringside

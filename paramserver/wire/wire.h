@@ -34,6 +34,7 @@ struct FrameHeader {
   std::int64_t version = 0;    ///< Request: of the gradient's parameters; reply: of those sent.
   std::int64_t staleness = 0;  ///< Reply: updates applied between the two versions.
   bool dropped = false;        ///< Reply: the gradient came too late to be used.
+  bool refused = false;        ///< Reply over a stream: the payload is a `Refused`.
   std::uint64_t payload_bytes = 0;
 };
 
@@ -46,6 +47,9 @@ std::array<std::byte, FrameHeader::kBytes> EncodeHeader(const FrameHeader& heade
 /// unless there is an error.
 FrameError DecodeHeader(std::span<const std::byte> bytes, std::uint64_t message_bytes,
                         FrameHeader& header);
+/// The same for a stream of bytes. There the header alone says how long the message is. The payload
+/// is at most `FrameHeader::kMaxPayload` bytes.
+FrameError DecodeHeader(std::span<const std::byte, FrameHeader::kBytes> bytes, FrameHeader& header);
 
 }  // namespace ringside
 

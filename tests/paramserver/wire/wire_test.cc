@@ -56,6 +56,35 @@ TEST(FrameHeader, HasTheDocumentedLayout) {
   EXPECT_EQ(at(48), 700 % 256);
 }
 
+TEST(FrameHeader, FlagsDoNotHideEachOther) {
+  for (const bool dropped : {false, true}) {
+    for (const bool refused : {false, true}) {
+      const auto bytes = EncodeHeader({.dropped = dropped, .refused = refused});
+      EXPECT_EQ(std::to_integer<int>(bytes[22]), (dropped ? 1 : 0) + (refused ? 2 : 0));
+      FrameHeader header;
+      ASSERT_EQ(DecodeHeader(bytes, header), FrameError::kNone);
+      EXPECT_EQ(header.dropped, dropped);
+      EXPECT_EQ(header.refused, refused);
+    }
+  }
+}
+
+TEST(FrameHeader, InAStreamSaysHowLongTheMessageIs) {
+  FrameHeader header;
+  ASSERT_EQ(DecodeHeader(EncodeHeader(Sample()), header), FrameError::kNone);
+  EXPECT_EQ(header.payload_bytes, 700U);
+  EXPECT_EQ(header.slice, 9U);
+  const auto decode = [&](std::uint64_t payload_bytes) {
+    return DecodeHeader(EncodeHeader({.payload_bytes = payload_bytes}), header);
+  };
+  EXPECT_EQ(decode(FrameHeader::kMaxPayload), FrameError::kNone);
+  EXPECT_EQ(decode(FrameHeader::kMaxPayload + 1), FrameError::kBadLength);
+  EXPECT_EQ(decode(~std::uint64_t{0}), FrameError::kBadLength);
+  auto damaged = EncodeHeader(Sample());
+  damaged[0] ^= std::byte{1};
+  EXPECT_EQ(DecodeHeader(damaged, header), FrameError::kBadMagic);
+}
+
 TEST(FrameHeader, RefusesWhatIsNotOurs) {
   const auto good = EncodeHeader(Sample());
   const auto error_with = [&](std::size_t offset, int value) {
