@@ -12,6 +12,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/paramserver/transports/grpc/grpc_payload.h"
 #include "ringside/paramserver/transports/grpc/ps_service.h"
+#include "ringside/paramserver/transports/sockets/tcp_socket.h"
 
 namespace ringside {
 namespace {

@@ -98,11 +98,6 @@ gpr_timespec GrpcDeadline(std::chrono::milliseconds after) {
                       gpr_time_from_millis(after.count(), GPR_TIMESPAN));
 }
 
-std::string Endpoint(const std::string& address, int port) {
-  const bool v6 = address.find(':') != std::string::npos;
-  return (v6 ? "[" + address + "]" : address) + ":" + std::to_string(port);
-}
-
 std::string UnixTarget(const std::string& name) { return "unix-abstract:" + name; }
 
 std::span<const TransportArgument> TransportArguments() {

@@ -64,8 +64,6 @@ void KeepGrpcRunning();
 /// The time `after` from now, on the monotonic clock. So a changed wall clock ends no call.
 gpr_timespec GrpcDeadline(std::chrono::milliseconds after);
 
-/// "127.0.0.1:80", "[::1]:80".
-std::string Endpoint(const std::string& address, int port);
 /// "unix-abstract:NAME".
 std::string UnixTarget(const std::string& name);
 

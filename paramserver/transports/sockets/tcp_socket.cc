@@ -1,5 +1,7 @@
 #include "ringside/paramserver/transports/sockets/tcp_socket.h"
 
+#include <arpa/inet.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -8,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -35,18 +38,64 @@ AddressList Parse(const std::string& endpoint) {
   return {found, freeaddrinfo};
 }
 
+[[noreturn]] void Throw(const std::string& peer, const char* operation) {
+  throw CommError(peer, operation, std::strerror(errno));
+}
+
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t bytes = sizeof(storage);
+
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
+};
+
+/// "127.0.0.1" or "::1"; empty: another family.
+std::string HostText(const SocketAddress& address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const int family = address.storage.ss_family;
+  const void* host = nullptr;
+  if (family == AF_INET) host = &reinterpret_cast<const sockaddr_in&>(address.storage).sin_addr;
+  if (family == AF_INET6) host = &reinterpret_cast<const sockaddr_in6&>(address.storage).sin6_addr;
+  if (host == nullptr || inet_ntop(family, host, text.data(), text.size()) == nullptr) return "";
+  return text.data();
+}
+
+// The port is at the same place in both families.
+std::string EndpointText(const SocketAddress& address) {
+  return Endpoint(HostText(address),
+                  ntohs(reinterpret_cast<const sockaddr_in&>(address.storage).sin_port));
+}
+
+/// Waits until the socket is ready. False at the deadline.
+bool AwaitReady(int file, short events, const Deadline& deadline) {
+  while (!deadline.expired()) {
+    pollfd entry{.fd = file, .events = events, .revents = 0};
+    // Rounded up, because the rest of a millisecond is no time for poll.
+    const int ready = poll(&entry, 1, static_cast<int>(deadline.remaining().count()) + 1);
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR) return false;
+  }
+  return false;
+}
+
+bool Later() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
+
 /// Returns 0 or an errno value, by the deadline.
 int Connect(int file, const addrinfo& address, const Deadline& deadline) {
   if (connect(file, address.ai_addr, address.ai_addrlen) == 0) return 0;
   if (errno != EINPROGRESS) return errno;
-  pollfd entry{.fd = file, .events = POLLOUT, .revents = 0};
-  if (poll(&entry, 1, static_cast<int>(deadline.remaining().count())) != 1) return ETIMEDOUT;
+  if (!AwaitReady(file, POLLOUT, deadline)) return ETIMEDOUT;
   int error = 0;
   socklen_t bytes = sizeof(error);
   return getsockopt(file, SOL_SOCKET, SO_ERROR, &error, &bytes) == 0 ? error : errno;
 }
 
 }  // namespace
+
+std::string Endpoint(const std::string& address, int port) {
+  const bool v6 = address.find(':') != std::string::npos;
+  return (v6 ? "[" + address + "]" : address) + ":" + std::to_string(port);
+}
 
 int ConnectTcp(const std::string& endpoint, const Deadline& deadline) {
   const AddressList address = Parse(endpoint);
@@ -56,9 +105,7 @@ int ConnectTcp(const std::string& endpoint, const Deadline& deadline) {
         socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
     const int error = file < 0 ? errno : Connect(file, *address, deadline);
     if (error == 0) {
-      const int on = 1;
-      // It cannot fail on a TCP socket.
-      static_cast<void>(setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)));
+      SetNoDelay(file);
       return file;
     }
     if (file >= 0) close(file);
@@ -67,6 +114,66 @@ int ConnectTcp(const std::string& endpoint, const Deadline& deadline) {
     }
     poll(nullptr, 0, static_cast<int>(std::min(kRetryAfter, deadline.remaining()).count()));
   }
+}
+
+FileDescriptor ListenOnTcp(const std::string& address) {
+  const AddressList found = Parse(Endpoint(address, 0));
+  if (found == nullptr) throw CommError(address, "listening", "it is no IP address");
+  FileDescriptor file(
+      socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
+  if (file.get() < 0 || bind(file.get(), found->ai_addr, found->ai_addrlen) != 0 ||
+      listen(file.get(), SOMAXCONN) != 0) {
+    Throw(address, "listening");
+  }
+  return file;
+}
+
+std::string TcpEndpointOf(int file) {
+  SocketAddress own;
+  if (getsockname(file, own.get(), &own.bytes) != 0) Throw("a socket", "asking for its address");
+  return EndpointText(own);
+}
+
+std::string TcpPeerOf(int file) {
+  SocketAddress peer;
+  const bool known = getpeername(file, peer.get(), &peer.bytes) == 0 && !HostText(peer).empty();
+  return known ? EndpointText(peer) : "an unknown address";
+}
+
+bool IsWithinHost(int file) {
+  SocketAddress own, peer;
+  return getsockname(file, own.get(), &own.bytes) == 0 &&
+         getpeername(file, peer.get(), &peer.bytes) == 0 && HostText(own) == HostText(peer);
+}
+
+void SetNoDelay(int file) {
+  const int on = 1;
+  // It cannot fail on a TCP socket. Other sockets do not delay anything.
+  static_cast<void>(setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)));
+}
+
+void SetBlocking(int file) {
+  const int flags = fcntl(file, F_GETFL);
+  if (flags < 0 || fcntl(file, F_SETFL, flags & ~O_NONBLOCK) != 0) Throw("a socket", "opening");
+}
+
+bool SendAll(int file, std::span<const std::byte> bytes, const Deadline& deadline) {
+  while (!bytes.empty()) {
+    const ssize_t sent = send(file, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && (!Later() || !AwaitReady(file, POLLOUT, deadline))) return false;
+    if (sent > 0) bytes = bytes.subspan(static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+bool ReceiveAll(int file, std::span<std::byte> bytes, const Deadline& deadline) {
+  while (!bytes.empty()) {
+    const ssize_t received = recv(file, bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (received == 0) return false;
+    if (received < 0 && (!Later() || !AwaitReady(file, POLLIN, deadline))) return false;
+    if (received > 0) bytes = bytes.subspan(static_cast<std::size_t>(received));
+  }
+  return true;
 }
 
 void LimitUnsent(int file, std::size_t bytes) {

@@ -2,15 +2,39 @@
 #define RINGSIDE_PARAMSERVER_TRANSPORTS_SOCKETS_TCP_SOCKET_H_
 
 #include <cstddef>
+#include <span>
 #include <string>
 
 #include "ringside/common/core/deadline.h"
+#include "ringside/common/core/file_descriptor.h"
 
 namespace ringside {
+
+/// "127.0.0.1:4711", "[::1]:4711".
+std::string Endpoint(const std::string& address, int port);
 
 /// Connects a non-blocking socket to "127.0.0.1:4711" or "[::1]:4711". The caller closes it. The
 /// server is known to listen, so a refused connection is tried again. Throws `CommError`.
 int ConnectTcp(const std::string& endpoint, const Deadline& deadline);
+
+/// Listens on a free port of an IP address. `accept` does not wait. Throws `CommError`.
+FileDescriptor ListenOnTcp(const std::string& address);
+
+/// The `Endpoint` of a socket's own end. Throws `CommError`.
+std::string TcpEndpointOf(int file);
+/// The same of the other end. "an unknown address" if it has gone.
+std::string TcpPeerOf(int file);
+/// Whether both ends of a connection have the same IP address. False if it has ended.
+bool IsWithinHost(int file);
+
+/// Small messages leave at once.
+void SetNoDelay(int file);
+/// Calls on the socket wait. Throws `CommError`.
+void SetBlocking(int file);
+
+/// Both return false when the other side has closed, and at the deadline.
+bool SendAll(int file, std::span<const std::byte> bytes, const Deadline& deadline);
+bool ReceiveAll(int file, std::span<std::byte> bytes, const Deadline& deadline);
 
 /// Limits the bytes that wait in the kernel until TCP sends them. The caller can still choose the
 /// order of later bytes. Does nothing if the kernel cannot do this.
