@@ -1,5 +1,5 @@
 // Times push and pull of one step: ps-sync over each of its transports, a plain gRPC service with
-// Protocol Buffer payloads, and plain sockets that only send a bucket back. They run in interleaved
+// Protocol Buffer payloads, and bare sockets that only send a bucket back. They run in interleaved
 // rounds of one job on loopback. Every worker and server is a process of its own.
 //
 // Prints one JSON line per contender, then one that compares them by medians of the rounds' ratios.
@@ -9,7 +9,7 @@
 // not count. 1 is the receiver's own sum or write and nothing else.
 //
 // usage: push_pull_benchmark [--workers 2] [--servers 1] [--mib 64] [--bucket-mib 4] [--rounds 15]
-//                            [--transport grpc,uds,shm] [--only ringside|protobuf|tcp]
+//                            [--transport grpc,tcp,uds,shm] [--only ringside|protobuf|sockets]
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -60,12 +60,14 @@ void PrintComparison(const Settings& settings, const Shared& shared) {
   const double moved = Sum(shared.moved_by_server) - static_cast<double>(settings.mib << 20);
   const double received = Sum(shared.received_by_server);
   fmt::print(
-      "{{\"ours_ms\":{:.1f},\"protobuf_ms\":{:.1f},\"tcp_ms\":{:.1f},\"ratio\":{:.3f},"
-      "\"cpu_ratio\":{:.3f},\"tcp_ratio\":{:.3f},\"uds_to_grpc\":{:.3f},\"shm_to_grpc\":{:.3f},"
+      "{{\"ours_ms\":{:.1f},\"tcp_ms\":{:.1f},\"protobuf_ms\":{:.1f},\"sockets_ms\":{:.1f},"
+      "\"ratio\":{:.3f},\"cpu_ratio\":{:.3f},\"sockets_ratio\":{:.3f},\"tcp_to_sockets\":{:.3f},"
+      "\"tcp_to_grpc\":{:.3f},\"uds_to_grpc\":{:.3f},\"shm_to_grpc\":{:.3f},"
       "\"copied_by_worker\":{:.3f},"
       "\"copied_by_server\":{:.3f}}}\n",
-      shared.ours_ms, shared.protobuf_ms, shared.tcp_ms, shared.ratio, shared.cpu_ratio,
-      shared.tcp_ratio, shared.uds_ratio, shared.shm_ratio, shared.copied_by_worker,
+      shared.ours_ms, shared.tcp_ms, shared.protobuf_ms, shared.sockets_ms, shared.ratio,
+      shared.cpu_ratio, shared.sockets_ratio, shared.tcp_to_sockets, shared.tcp_ratio,
+      shared.uds_ratio, shared.shm_ratio, shared.copied_by_worker,
       received > 0 ? moved / received : 0);
 }
 
@@ -93,7 +95,7 @@ int Run(const Settings& settings) {
     }
   }
   if (settings.Has("protobuf")) serve([&] { RunBytesServer(settings, store, done[0]); });
-  if (settings.Has("tcp")) serve([&] { RunTcpServer(settings, store, done[0]); });
+  if (settings.Has("sockets")) serve([&] { RunSocketsServer(settings, store, done[0]); });
   for (int rank = 0; rank < settings.workers; ++rank) {
     workers.push_back(Fork([&] {
       close(done[1]);

@@ -120,12 +120,15 @@ ROWS = [
         subjects.mlp_against("ps-sync", "ddp", "--servers", 1), at_most=1.3),
     Row("mlp/shm-none", "MLP 5.8 M step, 2 workers: shm / none", subjects.mlp_against("shm", "none"), at_most=1.15),
 
-    Row("push-pull/protobuf", "push and pull 64 MiB, 2 workers, 1 server, TCP / plain protobuf bytes service: times as fast",
+    Row("push-pull/protobuf", "push and pull 64 MiB, 2 workers, 1 server, gRPC / plain protobuf bytes service: times as fast",
         subjects.push_pull_protobuf, at_least=2),
     Row("push-pull/90ms", "the same / 90 ms", subjects.push_pull_90_ms, at_most=1),
     # No target, because the peer sums nothing. The part above 1 is the cost of gRPC, the sum and the update.
-    Row("push-pull/tcp", "the same / sockets that only send every bucket back", subjects.push_pull_tcp),
-    Row("push-pull/shm", "push and pull 64 MiB, 2 workers, 1 server: shm transport / TCP: times as fast",
+    Row("push-pull/sockets", "the same / sockets that only send every bucket back", subjects.push_pull_sockets),
+    Row("push-pull/tcp", "push and pull 64 MiB, 2 workers, 1 server: tcp transport / gRPC", subjects.push_pull_tcp, at_most=0.6),
+    Row("push-pull/tcp-sockets", "the same: tcp transport / sockets that only send every bucket back",
+        subjects.push_pull_tcp_sockets, at_most=1.25),
+    Row("push-pull/shm", "push and pull 64 MiB, 2 workers, 1 server: shm transport / gRPC: times as fast",
         subjects.push_pull_transport("shm"), at_least=4),
 
     Row("lab/goodput", "eight hosts, 50 Mbit/s to 2 Gbit/s: distance of a rate's median goodput from 1448/1514 of the rate / 2 %",

@@ -180,9 +180,19 @@ def push_pull_protobuf(context):
     return Measured(result["ours_ms"], result["protobuf_ms"], 1 / result["ratio"], result["rounds"])
 
 
+def push_pull_sockets(context):
+    result = push_pull_result(context)
+    return Measured(result["ours_ms"], result["sockets_ms"], result["sockets_ratio"], result["rounds"])
+
+
 def push_pull_tcp(context):
     result = push_pull_result(context)
-    return Measured(result["ours_ms"], result["tcp_ms"], result["tcp_ratio"], result["rounds"])
+    return Measured(result["tcp_ms"], result["ours_ms"], result["tcp_to_grpc"], result["rounds"])
+
+
+def push_pull_tcp_sockets(context):
+    result = push_pull_result(context)
+    return Measured(result["tcp_ms"], result["sockets_ms"], result["tcp_to_sockets"], result["rounds"])
 
 
 def push_pull_90_ms(context):

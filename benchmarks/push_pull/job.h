@@ -21,7 +21,7 @@ class Job {
               {settings.bucket_mib << 20, settings.bucket_mib << 20}),
         space_(settings.elements()),
         optimizer_(Optimizer::Make({}, settings.elements())),
-        strategy_(Context(transport, store), {}) {
+        strategy_(Context(transport, store), {}, {}) {
     std::ranges::fill(space_.grads(), 1.0F);
     strategy_.Start(space_, plan_, {});
     start_ = strategy_.copies();

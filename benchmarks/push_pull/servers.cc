@@ -5,7 +5,7 @@
 #include <string>
 
 #include "benchmarks/peers/bytes_push_pull.h"
-#include "benchmarks/peers/tcp_push_pull.h"
+#include "benchmarks/peers/sockets_push_pull.h"
 #include "ringside/paramserver/server/consistency.h"
 #include "ringside/paramserver/strategies/ps_server.h"
 
@@ -45,9 +45,9 @@ void RunBytesServer(const Settings& settings, Store& store, int done) {
   AwaitEnd(done);
 }
 
-void RunTcpServer(const Settings& settings, Store& store, int done) {
-  const TcpServer server(settings.workers, settings.mib << 20, settings.bucket_mib << 20);
-  store.Set("tcp", std::to_string(server.port()));
+void RunSocketsServer(const Settings& settings, Store& store, int done) {
+  const SocketsServer server(settings.workers, settings.mib << 20, settings.bucket_mib << 20);
+  store.Set("sockets", std::to_string(server.port()));
   AwaitEnd(done);
 }
 

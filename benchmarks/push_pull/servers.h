@@ -13,7 +13,7 @@ namespace ringside::push_pull {
 void RunServer(const Settings& settings, int index, const std::string& transport, Store& store,
                Shared& shared, int done);
 void RunBytesServer(const Settings& settings, Store& store, int done);
-void RunTcpServer(const Settings& settings, Store& store, int done);
+void RunSocketsServer(const Settings& settings, Store& store, int done);
 
 }  // namespace ringside::push_pull
 

@@ -12,7 +12,7 @@
 namespace ringside::push_pull {
 namespace {
 
-constexpr std::array<std::string_view, 3> kContenders{"ringside", "protobuf", "tcp"};
+constexpr std::array<std::string_view, 3> kContenders{"ringside", "protobuf", "sockets"};
 
 std::vector<std::string> ParseTransports(const std::string& text) {
   const TransportTable known;

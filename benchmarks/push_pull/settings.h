@@ -15,7 +15,7 @@ struct Settings {
   std::size_t mib = 64;
   std::size_t bucket_mib = 4;
   int rounds = 15;
-  std::vector<std::string> transports{"grpc", "uds", "shm"};
+  std::vector<std::string> transports{"grpc", "tcp", "uds", "shm"};
   std::string only;  ///< "ringside" or a peer; empty: all.
 
   std::size_t elements() const { return (mib << 20) / sizeof(float); }

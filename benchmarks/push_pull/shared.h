@@ -15,9 +15,10 @@ struct Shared {
   std::array<double, kMaxProcesses> finished_ms;
   std::array<double, kMaxProcesses> moved_by_server, received_by_server;  // bytes, over gRPC
   double copied_by_worker;
-  double ours_ms, protobuf_ms, tcp_ms;  // ours: gRPC over TCP
-  double ratio, cpu_ratio, tcp_ratio;   // ours to protobuf's, to bare TCP
-  double uds_ratio, shm_ratio;          // to gRPC over TCP
+  double ours_ms, tcp_ms, protobuf_ms, sockets_ms;  // ours: over gRPC
+  double ratio, cpu_ratio, sockets_ratio;           // ours to protobuf's, to bare sockets
+  double tcp_to_sockets;                            // plain frames to bare sockets
+  double tcp_ratio, uds_ratio, shm_ratio;           // of the other transports to gRPC
 };
 
 /// Makes the mapping, which lives until the process ends. Throws `InternalError`.

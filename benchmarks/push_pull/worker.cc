@@ -48,8 +48,9 @@ Worker::Worker(const Settings& settings, int rank, const std::filesystem::path& 
   if (settings.Has("protobuf")) {
     bytes_ = std::make_unique<BytesWorker>(rank, store.Get("bytes", deadline));
   }
-  if (settings.Has("tcp"))
-    tcp_ = std::make_unique<TcpWorker>(std::stoi(store.Get("tcp", deadline)));
+  if (settings.Has("sockets")) {
+    sockets_ = std::make_unique<SocketsWorker>(std::stoi(store.Get("sockets", deadline)));
+  }
 }
 
 void Worker::Run() {
@@ -82,8 +83,8 @@ void Worker::AddPeers() {
         {"protobuf",
          [this] { bytes_->Step(plain_.grads(), plain_.params(), settings_.bucket_elements()); }});
   }
-  if (tcp_ != nullptr) {
-    contenders_.push_back({"tcp", [this] { tcp_->Step(plain_.grads(), plain_.params()); }});
+  if (sockets_ != nullptr) {
+    contenders_.push_back({"sockets", [this] { sockets_->Step(plain_.grads(), plain_.params()); }});
   }
 }
 
@@ -131,9 +132,12 @@ void Worker::Compare() const {
   shared_.ours_ms = median(grpc);
   shared_.protobuf_ms = median(Find("protobuf"));
   shared_.tcp_ms = median(Find("tcp"));
+  shared_.sockets_ms = median(Find("sockets"));
   shared_.ratio = MedianRatio(grpc, Find("protobuf"), &Sample::ms);
   shared_.cpu_ratio = MedianRatio(grpc, Find("protobuf"), &Sample::cpu_ms);
-  shared_.tcp_ratio = MedianRatio(grpc, Find("tcp"), &Sample::ms);
+  shared_.sockets_ratio = MedianRatio(grpc, Find("sockets"), &Sample::ms);
+  shared_.tcp_to_sockets = MedianRatio(Find("tcp"), Find("sockets"), &Sample::ms);
+  shared_.tcp_ratio = MedianRatio(Find("tcp"), grpc, &Sample::ms);
   shared_.uds_ratio = MedianRatio(Find("uds"), grpc, &Sample::ms);
   shared_.shm_ratio = MedianRatio(Find("shm"), grpc, &Sample::ms);
 }

@@ -13,7 +13,7 @@
 
 #include "benchmarks/directory_store.h"
 #include "benchmarks/peers/bytes_push_pull.h"
-#include "benchmarks/peers/tcp_push_pull.h"
+#include "benchmarks/peers/sockets_push_pull.h"
 #include "benchmarks/push_pull/job.h"
 #include "benchmarks/push_pull/settings.h"
 #include "benchmarks/push_pull/shared.h"
@@ -64,7 +64,7 @@ class Worker {
   std::map<std::string, std::unique_ptr<Job>> jobs_;  // by transport
   FlatSpace plain_;                                   // of the peers
   std::unique_ptr<BytesWorker> bytes_;
-  std::unique_ptr<TcpWorker> tcp_;
+  std::unique_ptr<SocketsWorker> sockets_;
   std::vector<Contender> contenders_;
 };
 

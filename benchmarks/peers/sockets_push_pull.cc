@@ -1,4 +1,4 @@
-#include "benchmarks/peers/tcp_push_pull.h"
+#include "benchmarks/peers/sockets_push_pull.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -20,7 +20,7 @@ sockaddr_in Loopback(int port) {
 }
 
 void Require(bool worked) {
-  if (!worked) throw std::runtime_error("bare TCP over loopback does not work here");
+  if (!worked) throw std::runtime_error("bare sockets over loopback do not work here");
 }
 
 /// Returns false when the other end has closed.
@@ -58,7 +58,7 @@ void Echo(int listener, std::size_t bytes, std::size_t bucket_bytes) {
 
 }  // namespace
 
-TcpServer::TcpServer(int workers, std::size_t bytes, std::size_t bucket_bytes)
+SocketsServer::SocketsServer(int workers, std::size_t bytes, std::size_t bucket_bytes)
     : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   sockaddr_in address = Loopback(0);
   socklen_t size = sizeof(address);
@@ -71,20 +71,20 @@ TcpServer::TcpServer(int workers, std::size_t bytes, std::size_t bucket_bytes)
   }
 }
 
-TcpServer::~TcpServer() {
+SocketsServer::~SocketsServer() {
   ::shutdown(listener_, SHUT_RDWR);  // ends threads that still wait for a worker
   threads_.clear();
   ::close(listener_);
 }
 
-TcpWorker::TcpWorker(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+SocketsWorker::SocketsWorker(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   const sockaddr_in address = Loopback(port);
   Require(::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0);
 }
 
-TcpWorker::~TcpWorker() { ::close(socket_); }
+SocketsWorker::~SocketsWorker() { ::close(socket_); }
 
-void TcpWorker::Step(std::span<const float> gradients, std::span<float> parameters) {
+void SocketsWorker::Step(std::span<const float> gradients, std::span<float> parameters) {
   bool sent = false;
   {
     const std::jthread sender([&] { sent = SendAll(socket_, std::as_bytes(gradients)); });

@@ -1,5 +1,5 @@
-#ifndef RINGSIDE_BENCHMARKS_PEERS_TCP_PUSH_PULL_H_
-#define RINGSIDE_BENCHMARKS_PEERS_TCP_PUSH_PULL_H_
+#ifndef RINGSIDE_BENCHMARKS_PEERS_SOCKETS_PUSH_PULL_H_
+#define RINGSIDE_BENCHMARKS_PEERS_SOCKETS_PUSH_PULL_H_
 
 #include <cstddef>
 #include <span>
@@ -11,12 +11,12 @@ namespace ringside {
 /// The kernel's own time for push and pull over loopback TCP: a server that sends back every bucket
 /// unchanged, as soon as all of it has come. Each worker has a connection and a thread. It sums and
 /// updates nothing, so it is a lower bound and not a usable server.
-class TcpServer {
+class SocketsServer {
  public:
   /// `bytes` is the size of a push of all buckets.
-  TcpServer(int workers, std::size_t bytes, std::size_t bucket_bytes);
+  SocketsServer(int workers, std::size_t bytes, std::size_t bucket_bytes);
   /// Destroy it after the workers have closed.
-  ~TcpServer();
+  ~SocketsServer();
   int port() const { return port_; }
 
  private:
@@ -25,11 +25,11 @@ class TcpServer {
   std::vector<std::jthread> threads_;
 };
 
-/// The worker of a `TcpServer`. It sends on one thread while it receives on another.
-class TcpWorker {
+/// The worker of a `SocketsServer`. It sends on one thread while it receives on another.
+class SocketsWorker {
  public:
-  explicit TcpWorker(int port);
-  ~TcpWorker();
+  explicit SocketsWorker(int port);
+  ~SocketsWorker();
   void Step(std::span<const float> gradients, std::span<float> parameters);
 
  private:
@@ -38,4 +38,4 @@ class TcpWorker {
 
 }  // namespace ringside
 
-#endif  // RINGSIDE_BENCHMARKS_PEERS_TCP_PUSH_PULL_H_
+#endif  // RINGSIDE_BENCHMARKS_PEERS_SOCKETS_PUSH_PULL_H_
