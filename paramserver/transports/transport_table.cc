@@ -9,6 +9,8 @@
 #include "ringside/paramserver/transports/grpc/grpc_listener.h"
 #include "ringside/paramserver/transports/shm/shm_link.h"
 #include "ringside/paramserver/transports/shm/shm_listener.h"
+#include "ringside/paramserver/transports/tcp/tcp_link.h"
+#include "ringside/paramserver/transports/tcp/tcp_listener.h"
 
 namespace ringside {
 namespace {
@@ -17,9 +19,16 @@ constexpr std::array kBuiltIn{
     TransportEntry{
         .name = "grpc",
         .medium = "tcp",
-        .remark = "TCP",
+        .remark = "HTTP/2",
         .connect = ConnectGrpcOverTcp,
         .listen = ListenGrpcOverTcp,
+    },
+    TransportEntry{
+        .name = "tcp",
+        .medium = "tcp",
+        .remark = "plain frames",
+        .connect = ConnectTcpLink,
+        .listen = ListenTcp,
     },
     TransportEntry{
         .name = "uds",

@@ -21,7 +21,7 @@ struct TransportEntry {
   /// How its bytes travel: "tcp", "uds", "shm". Times over transports of one medium may be
   /// compared.
   std::string_view medium;
-  std::string_view remark = {};  ///< Stands behind the name in help: "TCP".
+  std::string_view remark = {};  ///< Stands behind the name in help: "HTTP/2".
   /// Workers and servers must be on one host.
   bool needs_one_host = false;
   /// Servers read gradients in place, so a codec would make nothing shorter.

@@ -105,14 +105,15 @@ TEST(Catalog, TheTransportsOfServersAreThoseOfTheProgram) {
     }
     return "taken";
   };
-  EXPECT_EQ(TestCatalog().FindKey("ps-transport")->help,
-            "between worker and server: grpc (TCP), or uds and shm on one host");
-  EXPECT_THAT(message(TestCatalog(), "own-transport"), HasSubstr("there are grpc, uds, shm"));
+  EXPECT_EQ(
+      TestCatalog().FindKey("ps-transport")->help,
+      "between worker and server: grpc (HTTP/2), tcp (plain frames), or uds and shm on one host");
+  EXPECT_THAT(message(TestCatalog(), "own-transport"), HasSubstr("there are grpc, tcp, uds, shm"));
   const Catalog extended(OwnExtensions());
   EXPECT_EQ(message(extended, "own-transport"), "taken");
   EXPECT_THAT(
       message(extended, "own-transpor"),
-      HasSubstr("(did you mean 'own-transport'?); there are grpc, uds, shm, own-transport"));
+      HasSubstr("(did you mean 'own-transport'?); there are grpc, tcp, uds, shm, own-transport"));
 }
 
 TEST(Catalog, TakesTheFactoryOfAModelThatItLacks) {

@@ -156,7 +156,7 @@ TEST_P(ProcessTest, AFrozenServerIsNamedAndLeavesNoPayloadBehind) {
   worker_.strategy.reset();
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ProcessTest, ::testing::Values("grpc", "uds", "shm"));
+INSTANTIATE_TEST_SUITE_P(All, ProcessTest, ::testing::Values("grpc", "tcp", "uds", "shm"));
 
 }  // namespace
 }  // namespace ringside

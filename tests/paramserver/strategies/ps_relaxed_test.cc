@@ -133,7 +133,7 @@ TEST_P(UnevenStepCounts, EndWithoutATimeout) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(All, UnevenStepCounts, ::testing::Values("grpc", "shm"));
+INSTANTIATE_TEST_SUITE_P(All, UnevenStepCounts, ::testing::Values("grpc", "tcp", "shm"));
 
 class BackupWorkers : public RelaxedWorlds {};
 

@@ -216,7 +216,7 @@ TEST(ServerAddress, AServerOnAnotherHostIsRefusedWithTheReason) {
 
 TEST(TransportTableTest, NamesAreFoundAndChosenByTheOption) {
   const TransportTable transports;
-  EXPECT_THAT(BuiltIn(), ElementsAre("grpc", "uds", "shm"));
+  EXPECT_THAT(BuiltIn(), ElementsAre("grpc", "tcp", "uds", "shm"));
   for (const TransportEntry* entry : transports.entries()) {
     EXPECT_EQ(transports.Find(entry->name), entry);
     EXPECT_EQ(&transports.Of(Over(std::string(entry->name))), entry);
@@ -228,7 +228,7 @@ TEST(TransportTableTest, AnUnknownNameIsRefusedWithTheKnownOnes) {
   const TransportTable transports;
   EXPECT_EQ(transports.Find("quic"), nullptr);
   EXPECT_THAT([&] { (void)transports.Named("quic"); },
-              ThrowsMessage<ConfigError>(HasSubstr("'quic'; there are grpc, uds, shm")));
+              ThrowsMessage<ConfigError>(HasSubstr("'quic'; there are grpc, tcp, uds, shm")));
 }
 
 constexpr TransportEntry kPigeon{
@@ -242,19 +242,22 @@ constexpr TransportEntry kPigeon{
 
 TEST(TransportTableTest, TheOptionHasTheNamesOfTheTable) {
   const OptionDeclaration built_in = TransportTable().Option();
-  EXPECT_EQ(built_in.help, "between worker and server: grpc (TCP), or uds and shm on one host");
-  EXPECT_THAT(built_in.choices, ElementsAre("grpc", "uds", "shm"));
+  EXPECT_EQ(
+      built_in.help,
+      "between worker and server: grpc (HTTP/2), tcp (plain frames), or uds and shm on one host");
+  EXPECT_THAT(built_in.choices, ElementsAre("grpc", "tcp", "uds", "shm"));
   EXPECT_EQ(std::get<std::string>(built_in.default_value), "grpc");
   EXPECT_EQ(built_in.role, OptionRole::kTransport);
   EXPECT_THAT(
       [&] { built_in.Check(std::string("pigeon")); },
-      ThrowsMessage<ConfigError>("no transport is called 'pigeon'; there are grpc, uds, shm"));
+      ThrowsMessage<ConfigError>("no transport is called 'pigeon'; there are grpc, tcp, uds, shm"));
 
   const std::vector<const TransportEntry*> own{&kPigeon};
   const TransportTable more(own);
   EXPECT_EQ(&more.Of(Over("pigeon")), &kPigeon);
   EXPECT_EQ(more.Option().help,
-            "between worker and server: grpc (TCP), or uds, shm and pigeon on one host");
+            "between worker and server: grpc (HTTP/2), tcp (plain frames), or uds, shm and pigeon "
+            "on one host");
   EXPECT_NO_THROW(more.Option().Check(std::string("pigeon")));
 }
 

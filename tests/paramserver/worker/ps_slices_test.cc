@@ -92,7 +92,7 @@ TEST_P(SliceTest, ServesWorkersThatPushInOppositeOrders) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, SliceTest, ::testing::Values("grpc", "uds", "shm"),
+INSTANTIATE_TEST_SUITE_P(Transports, SliceTest, ::testing::Values("grpc", "tcp", "uds", "shm"),
                          [](const auto& transport) { return transport.param; });
 
 TEST(Slices, CountUpdatesAndStalenessOfBuckets) {

@@ -1,0 +1,93 @@
+#ifndef RINGSIDE_PARAMSERVER_TRANSPORTS_TCP_TCP_CONNECTION_H_
+#define RINGSIDE_PARAMSERVER_TRANSPORTS_TCP_TCP_CONNECTION_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "ringside/common/strategy/strategy_entry.h"
+#include "ringside/paramserver/server/shard_table.h"
+#include "ringside/paramserver/transports/core/object_pool.h"
+#include "ringside/paramserver/transports/tcp/frame_stream.h"
+#include "ringside/paramserver/transports/tcp/tcp_handshake.h"
+#include "ringside/paramserver/wire/payload_pool.h"
+
+namespace ringside {
+
+/// A received payload in one piece. Its memory is used again.
+class ReceivedPayload : public Payload {
+ public:
+  std::span<const Piece> pieces() const override { return {&piece_, 1}; }
+  /// Memory for this many bytes, which become the payload.
+  std::span<std::byte> Resize(std::size_t bytes);
+  void Clear() { piece_ = {}; }
+
+ private:
+  std::unique_ptr<std::byte[]> memory_;
+  std::size_t capacity_ = 0;
+  Piece piece_;
+};
+
+/// What all connections of a listener share.
+struct TcpShared {
+  const ServerContext& context;
+  ShardTable& table;
+  const TcpHandshake handshake;
+  const std::shared_ptr<PayloadPool<ReceivedPayload>> payloads =
+      PayloadPool<ReceivedPayload>::Make();
+};
+
+/// A server's connection to one worker. It has a thread that reads and serves requests, one after
+/// the other. Another thread sends answers (`FrameStream`). Any thread may answer a push.
+class TcpConnection {
+ public:
+  /// Throws `std::system_error` if there can be no thread.
+  TcpConnection(FileDescriptor socket, TcpShared& shared);
+  /// Ends the connection and withdraws its pushes from the table.
+  ~TcpConnection();
+  TcpConnection(const TcpConnection&) = delete;
+  TcpConnection& operator=(const TcpConnection&) = delete;
+
+  /// Sends the answers that are known. Then the worker reads the end.
+  void Finish(const Deadline& deadline);
+  /// Waits until the worker has closed its side, too.
+  void AwaitEnd(const Deadline& deadline);
+  /// Whether the worker has left, or was not admitted.
+  bool ended() const;
+
+ private:
+  class Reply;
+
+  void Run();
+  bool Admit();
+  bool Serve(const FrameHeader& header);
+  void Check(const FrameHeader& header) const;
+  void Handle(const FrameHeader& header, PayloadPtr payload, Reply& reply);
+  void HandleStart(const Payload& payload) const;
+  Reply& MakeReply(const FrameHeader& header);
+  void Answer(Reply& reply, const FrameHeader& header, std::span<const std::byte> payload);
+  void StopWaiting(Reply& reply);
+  void Forget(Reply& reply);
+  void Abandon();
+
+  TcpShared& shared_;
+  std::uint32_t worker_ = 0;  // of the reader
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  std::vector<Reply*> waiting_;  // their answers are not known
+  int replies_ = 0;              // waiting, or being sent
+  bool ended_ = false;
+  ObjectPool<Reply> reply_pool_;
+  FrameStream stream_;
+  std::jthread reader_;  // last: it uses everything above
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_PARAMSERVER_TRANSPORTS_TCP_TCP_CONNECTION_H_

@@ -1,0 +1,353 @@
+// Tests a server behind plain TCP with raw bytes, valid and invalid ones.
+#include "ringside/paramserver/transports/tcp/tcp_listener.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/paramserver/server/consistency.h"
+#include "ringside/paramserver/transports/tcp/tcp_handshake.h"
+#include "ringside/paramserver/transports/transport_table.h"
+#include "ringside/paramserver/wire/plan_message.h"
+#include "tests/paramserver/transports/tcp/raw_connection.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::size_t kElements = 8;
+constexpr std::size_t kBytes = kElements * sizeof(float);
+constexpr int kWorkers = 2;
+
+std::span<const std::byte> Bytes(const std::vector<float>& floats) {
+  return std::as_bytes(std::span(floats));
+}
+
+std::vector<float> Floats(const RawFrame& frame) {
+  std::vector<float> floats(frame.payload.size() / sizeof(float));
+  std::memcpy(floats.data(), frame.payload.data(), floats.size() * sizeof(float));
+  return floats;
+}
+
+/// A server of two workers and one slice, with parameters 3.
+class TcpListenerTest : public ::testing::Test {
+ protected:
+  TcpListenerTest()
+      : schedule_({.base = 1.0}),
+        context_{.index = 0,
+                 .servers = 1,
+                 .workers = kWorkers,
+                 .store = store_,
+                 .comm = comm_,
+                 .optimizer = optimizer_,
+                 .schedule = schedule_,
+                 .timeline = timeline_},
+        table_(context_, [this] { return MakeSynchronous(kWorkers, schedule_); }),
+        listener_(Listen()) {}
+
+  std::unique_ptr<Listener> Listen() {
+    return ListenTcp(transports_.Named("tcp"), context_, table_);
+  }
+
+  void StartTable() {
+    table_.Start(PlanOf(0));
+    table_.Load({.kind = FrameKind::kLoad, .payload_bytes = kBytes}, OwnedPayload(parameters_));
+  }
+
+  static PlanInfo PlanOf(std::uint32_t worker) {
+    return {.worker = worker,
+            .workers = kWorkers,
+            .servers = 1,
+            .fingerprint = 1,
+            .slices = {{.elements = kElements, .leads = true}}};
+  }
+
+  RawConnection Connect() const { return RawConnection(listener_->address().address); }
+
+  RawConnection Admitted(int worker) const {
+    RawConnection connection = Connect();
+    TcpHandshake(comm_.token, kWorkers, 1)
+        .Join(connection.file(), worker, 0, "server 0", RawConnection::Later());
+    return connection;
+  }
+
+  static FrameHeader Push(std::uint32_t worker) { return {.worker = worker}; }
+  static FrameHeader Pull(std::uint32_t worker) {
+    return {.kind = FrameKind::kPull, .worker = worker};
+  }
+
+  /// The text of the refusal that comes next.
+  static std::string Refusal(RawConnection& connection) {
+    const auto frame = connection.Receive();
+    if (!frame || !frame->header.refused) return "it was not refused";
+    Refused refused;
+    if (!refused.ParseFromArray(frame->payload.data(), static_cast<int>(frame->payload.size()))) {
+      return "it cannot be read";
+    }
+    return refused.culprit() + "|" + refused.message();
+  }
+
+  static void ExpectServing(RawConnection& connection, std::uint32_t worker, float value = 3) {
+    ASSERT_TRUE(connection.Send(Pull(worker), {}));
+    const auto frame = connection.Receive();
+    ASSERT_TRUE(frame);
+    EXPECT_FALSE(frame->header.refused);
+    EXPECT_EQ(Floats(*frame), std::vector<float>(kElements, value));
+  }
+
+  /// Every refusal must leave a server that serves.
+  void ExpectServing() const {
+    RawConnection connection = Admitted(1);
+    ExpectServing(connection, 1);
+  }
+
+  const TransportTable transports_;
+  InProcessStore store_;
+  const CommOptions comm_{.token = "secret of the job"};
+  const OptimizerOptions optimizer_;
+  const Schedule schedule_;
+  Timeline timeline_;
+  const std::vector<float> parameters_ = std::vector<float>(kElements, 3.0F);
+  const std::vector<float> gradient_ = std::vector<float>(kElements, 1.0F);
+  ServerContext context_;
+  ShardTable table_;
+  std::unique_ptr<Listener> listener_;
+};
+
+TEST_F(TcpListenerTest, AnswersAllWorkersWithTheNewParameters) {
+  StartTable();
+  std::vector<RawConnection> workers;
+  for (const int worker : {0, 1}) workers.push_back(Admitted(worker));
+  for (const std::uint32_t worker : {0U, 1U}) {
+    ASSERT_TRUE(workers[worker].Send(Push(worker), Bytes(gradient_)));
+  }
+  for (const std::uint32_t worker : {0U, 1U}) {
+    const auto frame = workers[worker].Receive();
+    ASSERT_TRUE(frame);
+    EXPECT_FALSE(frame->header.refused);
+    EXPECT_EQ(frame->header.worker, worker);
+    EXPECT_EQ(frame->header.version, 1);
+    EXPECT_EQ(Floats(*frame), std::vector<float>(kElements, 1.0F));
+  }
+  EXPECT_EQ(listener_->copies().total(), 0U);
+}
+
+TEST_F(TcpListenerTest, ServesNobodyWithoutTheToken) {
+  StartTable();
+  for (const std::string token :
+       {"", "secret of the jo", "secret of the job ", "secret of the joc"}) {
+    RawConnection stranger = Connect();
+    EXPECT_TRUE(stranger.Send(TcpHandshake(token, kWorkers, 1).OfWorker(0, 0)));
+    EXPECT_TRUE(stranger.AwaitEnd()) << token;
+  }
+  ExpectServing();
+}
+
+TEST_F(TcpListenerTest, ServesNobodyBeforeTheGreeting) {
+  StartTable();
+  RawConnection stranger = Connect();
+  EXPECT_TRUE(stranger.Send(Pull(0), {}));
+  EXPECT_TRUE(stranger.AwaitEnd());
+  ExpectServing();
+}
+
+TEST_F(TcpListenerTest, EndsConnectionsThatSendGarbage) {
+  StartTable();
+  std::mt19937 random(5);
+  for (const std::size_t size : {1, 43, 44, 45, 55, 56, 57, 1000, 100'000}) {
+    std::vector<std::byte> garbage(size);
+    for (std::byte& byte : garbage) byte = static_cast<std::byte>(random());
+    for (const bool admitted : {false, true}) {
+      RawConnection connection = admitted ? Admitted(0) : Connect();
+      connection.Send(garbage);
+      connection.FinishSending();
+      EXPECT_TRUE(connection.AwaitEnd()) << size;
+    }
+  }
+  ExpectServing();
+}
+
+TEST_F(TcpListenerTest, SilentConnectionsDoNotHoldUpOthers) {
+  StartTable();
+  std::deque<RawConnection> silent;
+  for (int i = 0; i < 50; ++i) silent.push_back(Connect());
+  const auto greeting = TcpHandshake(comm_.token, kWorkers, 1).OfWorker(0, 0);
+  EXPECT_TRUE(silent.back().Send(std::span(greeting).first(20)));
+  ExpectServing();
+}
+
+TEST_F(TcpListenerTest, RefusesTheRequestOfAnotherWorker) {
+  StartTable();
+  RawConnection connection = Admitted(1);
+  ASSERT_TRUE(connection.Send(Push(0), Bytes(gradient_)));
+  EXPECT_THAT(Refusal(connection), HasSubstr("worker 0 on a connection of worker 1"));
+  EXPECT_EQ(table_.counters().bytes_received, 0U);
+  ExpectServing(connection, 1);
+}
+
+TEST_F(TcpListenerTest, RefusesThePlanOfAnotherWorker) {
+  RawConnection connection = Admitted(1);
+  const std::string plan = ToRequest(PlanOf(0)).SerializeAsString();
+  ASSERT_TRUE(
+      connection.Send({.kind = FrameKind::kStart, .worker = 1}, std::as_bytes(std::span(plan))));
+  EXPECT_THAT(Refusal(connection), HasSubstr("a plan of worker 0"));
+  StartTable();  // nobody has
+  ExpectServing(connection, 1);
+}
+
+TEST_F(TcpListenerTest, RefusesAStartThatIsNoPlanOrTooLong) {
+  RawConnection connection = Admitted(0);
+  const std::vector<std::byte> garbage(10, std::byte{0xff});
+  ASSERT_TRUE(connection.Send({.kind = FrameKind::kStart}, garbage));
+  EXPECT_THAT(Refusal(connection), HasSubstr("not a StartRequest"));
+  ASSERT_TRUE(connection.Send({.kind = FrameKind::kStart, .payload_bytes = 1UL << 30U}, {}));
+  EXPECT_THAT(Refusal(connection), HasSubstr("a StartRequest of 1073741824 bytes"));
+}
+
+TEST_F(TcpListenerTest, RefusesSlicesAndPartsThatDoNotExist) {
+  StartTable();
+  RawConnection connection = Admitted(0);
+  ASSERT_TRUE(connection.Send({.slice = 1, .bucket = 4}, Bytes(gradient_)));
+  EXPECT_THAT(Refusal(connection), HasSubstr("slice 1 of bucket 4 is not on this server"));
+  ASSERT_TRUE(connection.Send({.kind = FrameKind::kReadState, .part = 9}, {}));
+  EXPECT_THAT(Refusal(connection), HasSubstr("there is no part 9"));
+  ExpectServing(connection, 0);
+}
+
+TEST_F(TcpListenerTest, RefusesBeforeTheStart) {
+  RawConnection connection = Admitted(0);
+  ASSERT_TRUE(connection.Send(Push(0), Bytes(gradient_)));
+  EXPECT_THAT(Refusal(connection), HasSubstr("the job has not been started"));
+  StartTable();
+  ExpectServing(connection, 0);
+}
+
+TEST_F(TcpListenerTest, RefusesAnotherLengthAndSkipsThePayload) {
+  StartTable();
+  RawConnection connection = Admitted(0);
+  for (const std::size_t bytes : {std::size_t{0}, kBytes - 4, kBytes + 4, std::size_t{1} << 20}) {
+    const std::vector<std::byte> payload(bytes);
+    ASSERT_TRUE(connection.Send(Push(0), payload));
+    EXPECT_THAT(Refusal(connection), HasSubstr("a payload of " + std::to_string(bytes)));
+  }
+  ASSERT_TRUE(connection.Send(Pull(0), Bytes(gradient_)));
+  EXPECT_THAT(Refusal(connection), HasSubstr("a payload of 32 bytes"));
+  ExpectServing(connection, 0);
+}
+
+// The refusal comes though hardly any of the payload does.
+TEST_F(TcpListenerTest, TakesNoMemoryForAHugePayload) {
+  StartTable();
+  RawConnection connection = Admitted(0);
+  FrameHeader header = Push(0);
+  header.payload_bytes = FrameHeader::kMaxPayload;
+  ASSERT_TRUE(connection.Send(header, Bytes(gradient_)));
+  EXPECT_THAT(Refusal(connection), HasSubstr("a payload of "));
+  header.payload_bytes = FrameHeader::kMaxPayload + 1;
+  RawConnection another = Admitted(0);
+  ASSERT_TRUE(another.Send(header, {}));
+  EXPECT_TRUE(another.AwaitEnd());
+  ExpectServing();
+}
+
+TEST_F(TcpListenerTest, SurvivesAWorkerThatLeavesInTheMiddleOfAFrame) {
+  StartTable();
+  const auto header = EncodeHeader({.payload_bytes = kBytes});
+  std::vector<std::byte> frame(header.begin(), header.end());
+  const auto payload = Bytes(gradient_);
+  frame.insert(frame.end(), payload.begin(), payload.end());
+  for (const std::size_t bytes :
+       {std::size_t{1}, header.size() - 1, header.size(), frame.size() - 1}) {
+    RawConnection connection = Admitted(0);
+    ASSERT_TRUE(connection.Send(std::span(frame).first(bytes)));
+    connection.FinishSending();
+    EXPECT_TRUE(connection.AwaitEnd()) << bytes;
+  }
+  EXPECT_EQ(table_.counters().bytes_received, 0U);
+  ExpectServing();
+}
+
+TEST_F(TcpListenerTest, NamesAWorkerThatLeavesWhileItsPushWaits) {
+  StartTable();
+  RawConnection gone = Admitted(0);
+  RawConnection other = Admitted(1);
+  ASSERT_TRUE(gone.Send(Push(0), Bytes(gradient_)));
+  while (table_.counters().waiting < 1) std::this_thread::yield();
+  gone.Close();
+  while (table_.counters().waiting > 0) std::this_thread::yield();
+  table_.FailExpired(Deadline::Clock::now() + std::chrono::hours(1));
+  ASSERT_TRUE(other.Send(Push(1), Bytes(gradient_)));
+  EXPECT_THAT(Refusal(other), HasSubstr("worker 0|"));
+}
+
+TEST_F(TcpListenerTest, ADamagedFrameWithdrawsThePushesBeforeIt) {
+  StartTable();
+  RawConnection connection = Admitted(0);
+  ASSERT_TRUE(connection.Send(Push(0), Bytes(gradient_)));
+  while (table_.counters().waiting < 1) std::this_thread::yield();
+  ASSERT_TRUE(connection.Send(std::vector<std::byte>(FrameHeader::kBytes)));
+  EXPECT_TRUE(connection.AwaitEnd());
+  while (table_.counters().waiting > 0) std::this_thread::yield();
+}
+
+TEST_F(TcpListenerTest, AStopDeliversTheRefusalsBeforeIt) {
+  StartTable();
+  RawConnection connection = Admitted(0);
+  ASSERT_TRUE(connection.Send(Push(0), Bytes(gradient_)));
+  while (table_.counters().waiting < 1) std::this_thread::yield();
+  table_.Fail({RefusalCode::kAborted, "server 0 is stopping", "server 0"});
+  listener_->Stop();
+  EXPECT_EQ(Refusal(connection), "server 0|server 0 is stopping");
+  EXPECT_TRUE(connection.AwaitEnd());
+}
+
+TEST_F(TcpListenerTest, AStopWithdrawsPushesThatWait) {
+  StartTable();
+  RawConnection connection = Admitted(0);
+  ASSERT_TRUE(connection.Send(Push(0), Bytes(gradient_)));
+  while (table_.counters().waiting < 1) std::this_thread::yield();
+  listener_->Stop();
+  EXPECT_EQ(table_.counters().waiting, 0);
+  EXPECT_TRUE(connection.AwaitEnd());
+  listener_->Stop();
+}
+
+/// Stacks of this size cannot be had, so no thread starts.
+TEST_F(TcpListenerTest, IsRefusedWithoutAThread) {
+  pthread_attr_t normal, impossible;
+  ASSERT_EQ(pthread_getattr_default_np(&normal), 0);
+  ASSERT_EQ(pthread_attr_init(&impossible), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&impossible, std::size_t{1} << 47), 0);
+  ASSERT_EQ(pthread_setattr_default_np(&impossible), 0);
+  EXPECT_THROW(Listen(), CommError);
+  EXPECT_EQ(pthread_setattr_default_np(&normal), 0);
+  pthread_attr_destroy(&impossible);
+  pthread_attr_destroy(&normal);
+}
+
+TEST_F(TcpListenerTest, CannotListenAtWhatIsNoAddress) {
+  CommOptions comm = comm_;
+  comm.address = "nowhere";
+  const ServerContext context{.index = 0,
+                              .servers = 1,
+                              .workers = kWorkers,
+                              .store = store_,
+                              .comm = comm,
+                              .optimizer = optimizer_,
+                              .schedule = schedule_,
+                              .timeline = timeline_};
+  EXPECT_THROW(ListenTcp(transports_.Named("tcp"), context, table_), CommError);
+}
+
+}  // namespace
+}  // namespace ringside
