@@ -119,9 +119,10 @@ bool IsHelperLibrary(const std::string& object) {
 }
 
 /// Who asked for the memory: the object of the innermost frame that is not a helper library's.
-/// Two of our own functions are special. In `PsService::Authentic`, inline code of gRPC's headers
+/// Some of our own functions are special. In `PsService::Authentic`, inline code of gRPC's headers
 /// makes the map of a call's metadata. A shard makes a further buffer while gRPC holds all of its
-/// buffers, and gRPC decides when that happens.
+/// buffers, and gRPC decides when that happens. The server's watchdog allocates when it begins,
+/// which may be late.
 std::string AskedBy(const AllocationCounter::Allocation& allocation) {
   for (const std::string& frame : allocation.frames) {
     if (IsHelperLibrary(ObjectOf(frame))) continue;
@@ -130,9 +131,34 @@ std::string AskedBy(const AllocationCounter::Allocation& allocation) {
         IsIn(frame, "_ZN8ringside5Shard5Reply")) {
       return "further buffers";
     }
+    if (IsIn(frame, "_ZN8ringside8PsServer5Watch")) return "start of the watchdog";
     return ObjectOf(frame);
   }
   return "helper libraries";  // on a thread of theirs, without any code of ours
+}
+
+class TcpAllocationTest : public testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(Codecs, TcpAllocationTest,
+                         testing::Values("fp32", "fp16", "int8", "topk:0.1", "sign"),
+                         [](const auto& codec) {
+                           return codec.param.substr(0, codec.param.find(':'));
+                         });
+
+TEST_P(TcpAllocationTest, AStepAllocatesNothing) {
+  int further_buffers = 0;
+  RunSteps({.transport = "tcp", .codec = GetParam()}, [&](const std::function<void()>& step) {
+    AllocationCounter::Start();
+    step();
+    AllocationCounter::Stop();
+    for (const AllocationCounter::Allocation& allocation : AllocationCounter::Seen()) {
+      const std::string object = AskedBy(allocation);
+      if (object == "start of the watchdog") continue;
+      EXPECT_EQ(object, "further buffers") << testing::PrintToString(allocation.frames);
+      ++further_buffers;
+    }
+  });
+  EXPECT_LE(further_buffers, 8) << "a shard keeps its further buffers";
 }
 
 class GrpcAllocationTest : public testing::TestWithParam<std::string> {};
