@@ -1,6 +1,9 @@
 #include "ringside/common/strategy/measured_strategy.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <limits>
 #include <utility>
 
 namespace ringside {
@@ -12,8 +15,22 @@ double Milliseconds(Timeline::Clock::duration duration) {
 
 }  // namespace
 
+void MeasuredStrategy::Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) {
+  submitted_ms_.resize(static_cast<std::size_t>(plan.buckets()));
+  inner().Start(space, plan, from);
+}
+
+void MeasuredStrategy::BeginCompute(Timeline::Clock::time_point now) {
+  compute_begin_ = now;
+  std::ranges::fill(submitted_ms_, std::numeric_limits<double>::infinity());
+}
+
 void MeasuredStrategy::Submit(const Bucket& bucket) {
   const auto begin = Timeline::Clock::now();
+  if (const auto index = static_cast<std::size_t>(bucket.index); index < submitted_ms_.size()) {
+    submitted_ms_[index] =
+        Milliseconds(begin - compute_begin_) - times_.submit_ms - times_.await_ms;
+  }
   inner().Submit(bucket);
   const auto end = Timeline::Clock::now();
   times_.submit_ms += Milliseconds(end - begin);

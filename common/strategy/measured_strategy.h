@@ -1,6 +1,9 @@
 #ifndef RINGSIDE_COMMON_STRATEGY_MEASURED_STRATEGY_H_
 #define RINGSIDE_COMMON_STRATEGY_MEASURED_STRATEGY_H_
 
+#include <span>
+#include <vector>
+
 #include "ringside/common/measure/timeline.h"
 #include "ringside/common/strategy/strategy_decorator.h"
 
@@ -14,6 +17,7 @@ class MeasuredStrategy : public StrategyDecorator {
   MeasuredStrategy(Strategy& inner, Timeline& timeline)
       : StrategyDecorator(inner), timeline_(timeline) {}
 
+  void Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) override;
   void Submit(const Bucket& bucket) override;
   void Await(const Bucket& bucket) override;
 
@@ -24,9 +28,17 @@ class MeasuredStrategy : public StrategyDecorator {
   /// Returns the times since the last call and resets them.
   Times TakeTimes();
 
+  /// The caller begins to compute a step at `now`. `TakeTimes` was called before.
+  void BeginCompute(Timeline::Clock::time_point now);
+  /// For each bucket: the time from the last `BeginCompute` to its Submit, without the time inside
+  /// calls. Infinite for a bucket that was not submitted since then. In milliseconds.
+  std::span<const double> submitted_ms() const { return submitted_ms_; }
+
  private:
   Timeline& timeline_;
   Times times_;
+  Timeline::Clock::time_point compute_begin_;
+  std::vector<double> submitted_ms_;  // by bucket
 };
 
 }  // namespace ringside

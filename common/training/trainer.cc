@@ -14,6 +14,7 @@
 #include "ringside/common/strategy/deferred_submit_strategy.h"
 #include "ringside/common/strategy/measured_strategy.h"
 #include "ringside/common/training/evaluator.h"
+#include "ringside/common/training/ready_shares.h"
 
 namespace ringside {
 namespace {
@@ -31,6 +32,7 @@ class TrainingLoop {
         options_(options),
         strategy_(parts.strategy, parts.timeline),
         deferred_(strategy_),
+        ready_(parts.plan.buckets()),
         loader_(parts.dataset, parts.world, LoaderOptions(options)),
         evaluator_(parts.world, parts.model, parts.dataset, parts.store, parts.timeline,
                    options.barrier_timeout) {
@@ -51,6 +53,7 @@ class TrainingLoop {
       if (EvaluationDue() || CheckpointDue()) Pause(EvaluationDue(), CheckpointDue());
     }
     Finish();
+    result_.ready_shares = ready_.Means();
     return result_;
   }
 
@@ -69,6 +72,7 @@ class TrainingLoop {
     step_open_ = true;
     const Batch batch = NextBatch(step);
     const Clock::time_point compute_begin = Clock::now();
+    strategy_.BeginCompute(compute_begin);
     record_.loss_sum = parts_.model.ForwardBackward(batch, ForModel());
     const Clock::time_point compute_end = Clock::now();
     record_.compute_ms = Milliseconds(compute_end - compute_begin);
@@ -88,6 +92,7 @@ class TrainingLoop {
     if (!middle) return;
     // A model awaits a bucket before it reads the parameters, which happens in the forward pass.
     record_.forward_ms = std::max(0.0, Milliseconds(*middle - begin) - record_.exposed_comm_ms);
+    ready_.AddStep(record_.forward_ms, record_.compute_ms, strategy_.submitted_ms());
     parts_.timeline.Add(SpanKind::kForward, begin, *middle, record_.step, -1, kComputeLane);
     parts_.timeline.Add(SpanKind::kBackward, *middle, end, record_.step, -1, kComputeLane);
   }
@@ -186,6 +191,7 @@ class TrainingLoop {
   const TrainerOptions& options_;
   MeasuredStrategy strategy_;
   DeferredSubmitStrategy deferred_;  // used only without overlap
+  ReadyShares ready_;
   Loader loader_;
   Evaluator evaluator_;
   TrainerResult result_;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <vector>
 
 #include "ringside/common/core/bucket_plan.h"
 #include "ringside/common/core/flat_space.h"
@@ -68,6 +69,9 @@ struct TrainerResult {
   std::int64_t steps_done = 0;
   bool completed = true;     ///< False: the observer ended it early.
   double train_seconds = 0;  ///< Without evaluations, checkpoints and start-up.
+  /// When each bucket was submitted, as a part of the backward pass: the mean over steps. Empty if
+  /// the model does not record where the pass begins.
+  std::vector<double> ready_shares;
 };
 
 /// The one training loop: start, steps, evaluations and checkpoints between steps, settle, final

@@ -314,6 +314,18 @@ TEST_F(TrainerProtocolTest, TheForwardPassIsCountedWithoutItsWaits) {
   }
 }
 
+TEST_F(TrainerProtocolTest, TellsWhenBucketsAreReadyIfTheModelTellsWhereItsPassesMeet) {
+  EXPECT_THAT(Run({.end_step = 3, .global_batch = 8}, 0).ready_shares, ::testing::IsEmpty());
+  model_.forward_takes = std::chrono::milliseconds(1);
+  const std::vector<double> ready = Run({.end_step = 3, .global_batch = 8}, 0).ready_shares;
+  ASSERT_EQ(ready.size(), 2U);
+  EXPECT_GE(ready[0], 0);
+  EXPECT_LT(ready[0], ready[1]) << "in the order of submits";
+  EXPECT_LE(ready[1], 1);
+  EXPECT_THAT(Run({.end_step = 3, .global_batch = 8, .overlap = false}, 0).ready_shares,
+              ElementsAre(1, 1));
+}
+
 TEST_F(TrainerProtocolTest, WithoutAPauseAStepPaysForTheOneBefore) {
   strategy_.await_takes = std::chrono::milliseconds(3);
   Run({.end_step = 3, .global_batch = 8}, 0);
