@@ -61,6 +61,7 @@ class PerHopCodecCollective : public Collective {
   }
   Traffic traffic() const override { return inner_->traffic(); }
   std::string Notes() const override { return inner_->Notes(); }
+  std::size_t segment_bytes() const override { return inner_->segment_bytes(); }
 
  private:
   const CodecOptions options_;

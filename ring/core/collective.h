@@ -51,6 +51,8 @@ class Collective {
   virtual Traffic traffic() const = 0;
   /// Text about what `Prepare` decided, for the run's summary. May be empty.
   virtual std::string Notes() const { return {}; }
+  /// The bytes of a message if sums are pipelined around a ring; 0 if they are not.
+  virtual std::size_t segment_bytes() const { return 0; }
 };
 
 }  // namespace ringside

@@ -55,6 +55,9 @@ void AllReduceStrategy::Agree(FlatSpace& space, const BucketPlan& plan, const St
   if (const std::string notes = collective_->Notes(); !notes.empty()) {
     context_.recorder.AddNote(notes);
   }
+  if (const std::size_t bytes = collective_->segment_bytes(); bytes > 0) {
+    context_.recorder.SetFact("segment_bytes", static_cast<double>(bytes));
+  }
   collective_->Broadcast(std::as_writable_bytes(space.params()), 0);
 }
 

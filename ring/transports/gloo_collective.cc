@@ -91,6 +91,10 @@ void GlooCollective::AllGatherInto(std::span<const std::byte> mine, std::vector<
       [&](Links& links) { RingAllGather(links, world_.rank, world_.workers, all); });
 }
 
+std::size_t GlooCollective::segment_bytes() const {
+  return world_.workers > 1 && algorithm_->topology == Topology::kRing ? Links::kSegmentBytes : 0;
+}
+
 template <typename Steps>
 void GlooCollective::Run(const Operation& operation, const Steps& steps) {
   failure_.Check();

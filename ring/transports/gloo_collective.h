@@ -49,6 +49,7 @@ class GlooCollective : public EncodableCollective {
   void Broadcast(std::span<std::byte> data, int root) override;
   void AllGatherInto(std::span<const std::byte> mine, std::vector<std::byte>& all) override;
   Traffic traffic() const override { return traffic_; }
+  std::size_t segment_bytes() const override;
 
  private:
   /// Runs `steps` over the links and handles their errors; does nothing in a world of one.

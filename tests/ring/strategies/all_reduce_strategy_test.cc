@@ -48,6 +48,8 @@ class ScriptedCollective : public Collective {
     all.assign(mine.begin(), mine.end());
   }
   Traffic traffic() const override { return traffic_; }
+  std::size_t segment_bytes() const override { return segment_bytes_; }
+  void TellSegments(std::size_t bytes) { segment_bytes_ = bytes; }
   /// Names this bucket as the next one, as worker 0 would.
   void Name(std::uint32_t bucket) { named_ = bucket; }
   void FailAtBucketTwo() { fail_ = true; }
@@ -60,6 +62,7 @@ class ScriptedCollective : public Collective {
   std::promise<void>* entered_ = nullptr;
   std::optional<std::uint32_t> named_;
   Traffic traffic_;
+  std::size_t segment_bytes_ = 0;
   bool fail_ = false;
 };
 
@@ -117,6 +120,25 @@ TEST(AllReduceStrategyTest, UnderPriorityTheNextForwardPassComesFirst) {
     expected.push_back("bucket " + std::to_string(b) + ", step 0");
   }
   EXPECT_EQ(asked, expected);
+}
+
+TEST(AllReduceStrategyTest, TellsTheSegmentsOfItsCollectiveIfThereAreAny) {
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{4096}}) {
+    InProcessStore store;
+    RingWorker worker(0, 1, store);
+    std::vector<std::string> asked;
+    AllReduceStrategy strategy(worker.context, [&] {
+      auto collective = std::make_unique<ScriptedCollective>(asked, std::shared_future<void>());
+      collective->TellSegments(bytes);
+      return collective;
+    });
+    strategy.Start(worker.space, worker.plan, {});
+    strategy.Stop();
+    EXPECT_EQ(worker.recorder.facts().contains("segment_bytes"), bytes > 0);
+    if (bytes > 0) {
+      EXPECT_EQ(worker.recorder.facts().at("segment_bytes"), 4096);
+    }
+  }
 }
 
 TEST(AllReduceStrategyTest, KeepsAFailureForEveryLaterCall) {
