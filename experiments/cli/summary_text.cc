@@ -63,6 +63,7 @@ std::string SummaryText(const JobOutcome& outcome, const Painter& painter) {
   lines.AddNumber("samples per second", "/samples_per_s", "", 0);
   lines.AddBytes("sent by each worker", "/bytes_sent_per_worker");
   lines.AddNumber("bound of the step", "/bound_ms", " ms", 2);
+  lines.AddNumber("achievable step", "/achievable_ms", " ms", 2);
   lines.AddNumber("staleness (mean)", "/staleness/mean", " versions", 2);
   lines.AddNumber("loss", "/final_loss", "", 4);
   lines.AddPercent("test accuracy", "/eval_accuracy");

@@ -191,18 +191,18 @@ class WorkerRun {
     return static_cast<double>(ticks.busy) / static_cast<double>(ticks.all);
   }
 
-  /// Returns null when the strategy has not set this figure.
-  nlohmann::json Fact(const std::string& name) const {
-    const auto found = recorder_.facts().find(name);
-    return found == recorder_.facts().end() ? nlohmann::json() : nlohmann::json(found->second);
+  nlohmann::json BucketElements() const {
+    nlohmann::json elements = nlohmann::json::array();
+    for (int bucket = 0; bucket < plan_.buckets(); ++bucket) {
+      elements.push_back(plan_.range(bucket).size());
+    }
+    return elements;
   }
 
-  /// The share of the last message of a step: a slice with servers, otherwise a bucket.
-  double LastBucketShare() const {
-    if (const nlohmann::json slice = Fact("last_slice_share"); !slice.is_null()) return slice;
-    if (plan_.buckets() == 0) return 0;
-    return static_cast<double>(plan_.range(plan_.buckets() - 1).size()) /
-           static_cast<double>(std::max<std::size_t>(plan_.elements(), 1));
+  /// Returns null when the model does not say where its backward pass begins.
+  nlohmann::json ReadyShares() const {
+    if (result_.ready_shares.empty()) return {};
+    return result_.ready_shares;
   }
 
   /// Returns 0 when the model really computes.
@@ -220,8 +220,8 @@ class WorkerRun {
         {"train_seconds", result_.train_seconds},
         {"parameters", plan_.elements()},
         {"buckets", plan_.buckets()},
-        {"last_bucket_share", LastBucketShare()},
-        {"busiest_link_bytes", Fact("busiest_link_bytes")},
+        {"bucket_elements", BucketElements()},
+        {"ready_shares", ReadyShares()},
         {"gradient_wire_bytes", WireBytesOfAll(spec_.options.codec)},
         {"parameter_wire_bytes", WireBytesOfAll(ReplyCodec(spec_.options.codec))},
         {"emulated_compute_ms", EmulatedComputeMs()},

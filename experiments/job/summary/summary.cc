@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
-#include "ringside/experiments/job/summary/ordered_step_bound.h"
+#include "ringside/experiments/job/summary/achievable.h"
 #include "ringside/experiments/job/summary/step_bound.h"
 #include "ringside/experiments/network/network_plan.h"
 #include "ringside/experiments/spec/catalog.h"
@@ -183,9 +184,9 @@ class SummaryMaker {
 
   void AddBound() {
     for (const char* key :
-         {"bound_ms", "bound_comm_ms", "bound_ratio", "bound_missing", "bound_order",
-          "bound_bytes_sent_per_worker_per_step", "bound_bytes_received_per_worker_per_step",
-          "bound_bytes_per_server_per_step"}) {
+         {"bound_ms", "bound_comm_ms", "bound_ratio", "bound_missing", "achievable",
+          "achievable_ms", "achievable_ratio", "bound_bytes_sent_per_worker_per_step",
+          "bound_bytes_received_per_worker_per_step", "bound_bytes_per_server_per_step"}) {
       summary_[key] = nullptr;
     }
     if (!first_.is_object()) return;
@@ -199,7 +200,7 @@ class SummaryMaker {
     if (!bound->missing.empty()) summary_["bound_missing"] = bound->missing;
     if (!bound->comm_ms) return;
     AddBoundOfTime(*bound->comm_ms);
-    AddOrder(*bound);
+    AddAchievable(*bound);
   }
 
   double BoundComputeMs() const {
@@ -213,22 +214,48 @@ class SummaryMaker {
     return compute_ms > 0 ? std::min(1.0, statistics_.forward_ms.value_or(0) / compute_ms) : 0;
   }
 
-  void AddOrder(const StepBound& bound) {
-    OrderedStepInput input;
+  /// A figure that the strategy set; 0 when it set none.
+  double Fact(const char* name) const {
+    const auto facts = first_.find("facts");
+    return facts == first_.end() ? 0 : facts->value(name, 0.0);
+  }
+
+  AchievableInput InputOfAchievable() const {
+    AchievableInput input;
     input.compute_ms = BoundComputeMs();
     input.forward_ms = ForwardShare() * input.compute_ms;
     input.gradient_bytes = first_["gradient_wire_bytes"].get<double>();
     input.parameter_bytes = first_["parameter_wire_bytes"].get<double>();
-    input.last_bucket = first_["last_bucket_share"].get<double>();
-    if (const json& bytes = first_["busiest_link_bytes"]; !bytes.is_null()) {
-      input.busiest_link_bytes = bytes.get<double>();
+    input.bucket_shares = first_.value("bucket_elements", std::vector<double>());
+    const double elements =
+        std::accumulate(input.bucket_shares.begin(), input.bucket_shares.end(), 0.0);
+    for (double& share : input.bucket_shares) share /= std::max(elements, 1.0);
+    if (const auto ready = first_.find("ready_shares");
+        ready != first_.end() && !ready->is_null()) {
+      input.ready_shares = ready->get<std::vector<double>>();
     }
-    const std::optional<OrderedStepBound> order = OrderedStepBoundOf(spec_, bound, input);
-    if (!order) return;
-    summary_["bound_order"] = {{"step_ms", order->step_ms},
-                               {"compute_ms", order->compute_ms},
-                               {"uneven_ms", order->uneven_ms},
-                               {"last_bucket_ms", order->last_bucket_ms}};
+    if (const double bytes = Fact("busiest_link_bytes"); bytes > 0) {
+      input.busiest_link_bytes = bytes;
+    }
+    if (Fact("slices") > static_cast<double>(input.bucket_shares.size())) {
+      input.slice_share = Fact("slice_bytes") / (sizeof(float) * std::max(elements, 1.0));
+    }
+    input.window_bytes = Fact("window_bytes");
+    input.segment_bytes = Fact("segment_bytes");
+    return input;
+  }
+
+  void AddAchievable(const StepBound& bound) {
+    const std::optional<Achievable> achievable = AchievableOf(spec_, bound, InputOfAchievable());
+    if (!achievable) return;
+    summary_["achievable"] = {{"step_ms", achievable->step_ms},
+                              {"compute_ms", achievable->compute_ms},
+                              {"uneven_ms", achievable->uneven_ms},
+                              {"readiness_ms", achievable->readiness_ms},
+                              {"tail_ms", achievable->tail_ms}};
+    summary_["achievable_ms"] = achievable->step_ms;
+    const std::optional<double> step_ms = StepAgainstBound();
+    if (step_ms) summary_["achievable_ratio"] = *step_ms / achievable->step_ms;
   }
 
   void AddBoundOfTime(double comm_ms) {

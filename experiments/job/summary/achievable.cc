@@ -1,0 +1,167 @@
+#include "ringside/experiments/job/summary/achievable.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "ringside/experiments/network/network_plan.h"
+#include "ringside/experiments/spec/catalog.h"
+#include "ringside/experiments/spec/server_layout.h"
+#include "ringside/experiments/spec/transport.h"
+
+namespace ringside {
+namespace {
+
+bool HasEvenLinks(const RunSpec& spec) {
+  return !spec.network || (spec.network->rates.empty() && spec.network->racks <= 1);
+}
+
+double LinkMs(const RunSpec& spec, double bytes) {
+  return 1000 * bytes / GoodputBytesPerSecond(spec.link_bits_per_s);
+}
+
+/// What follows the communication of a step.
+struct Tail {
+  double after_all_ms = 0;      ///< After the last byte that the links carry without a break.
+  double after_compute_ms = 0;  ///< The last message alone, after all compute.
+};
+
+class AchievableMaker {
+ public:
+  AchievableMaker(const StrategyEntry& entry, const RunSpec& spec, double comm_ms,
+                  const AchievableInput& input)
+      : spec_(spec),
+        input_(input),
+        traits_(entry.traits),
+        comm_ms_(comm_ms),
+        backward_ms_(std::max(0.0, input.compute_ms - input.forward_ms)),
+        fifo_(spec.options.order == SendOrder::kFifo),
+        inside_(LayoutServers(spec).colocated > 0) {}
+
+  /// Each level adds one cause to those above it, so no part is below 0.
+  Achievable Make() const {
+    const bool alone = traits_.family == Family::kParameterServer && !traits_.synchronous();
+    const double busy_ms = BusyMs();
+    const double sent_ms = alone ? PushesMs() : busy_ms;
+    double level = std::max(comm_ms_, input_.compute_ms);
+    const auto raise = [&](double to_ms) {
+      const double added = std::max(0.0, to_ms - level);
+      level += added;
+      return added;
+    };
+    Achievable result;
+    result.compute_ms = raise(SentAllReady(alone ? sent_ms : comm_ms_));
+    result.uneven_ms = raise(alone ? busy_ms : SentAllReady(busy_ms));
+    result.readiness_ms = raise(Sent(sent_ms));
+    const Tail tail = TailOf(alone);
+    result.tail_ms = raise(
+        std::max(Sent(sent_ms) + tail.after_all_ms, input_.compute_ms + tail.after_compute_ms));
+    result.step_ms = level;
+    return result;
+  }
+
+ private:
+  double BusyMs() const {
+    if (!input_.busiest_link_bytes || !HasEvenLinks(spec_)) return comm_ms_;
+    return std::max(comm_ms_, LinkMs(spec_, *input_.busiest_link_bytes));
+  }
+
+  /// The time of a worker's pushes over its own link.
+  double PushesMs() const {
+    const ServerLayout layout = LayoutServers(spec_);
+    const double inside = layout.colocated > 0 ? 1.0 / layout.total() : 0;
+    return LinkMs(spec_, (1 - inside) * input_.gradient_bytes);
+  }
+
+  /// When all bytes are sent, from the start of the step. Sending them takes `all_ms`.
+  double Sent(double all_ms) const {
+    if (spec_.overlap && fifo_) return input_.forward_ms + LastSent(all_ms);
+    return SentAllReady(all_ms);
+  }
+
+  /// The same if every bucket were ready as soon as the link can carry it.
+  double SentAllReady(double all_ms) const {
+    if (!spec_.overlap) return input_.compute_ms + all_ms;
+    if (!fifo_) return std::max(input_.compute_ms, all_ms);
+    return input_.forward_ms + std::max(backward_ms_, all_ms);
+  }
+
+  /// max over j of r_j + R_j / B, from the start of the backward pass.
+  double LastSent(double all_ms) const {
+    const std::size_t buckets = input_.bucket_shares.size();
+    const bool known = input_.ready_shares.size() == buckets;
+    double rest = 0;
+    double latest_ms = std::max(backward_ms_, all_ms);
+    for (std::size_t j = buckets; j-- > 0;) {
+      rest += input_.bucket_shares[j];
+      const double unknown = j + 1 == buckets ? 1 : 0;
+      const double ready = known ? input_.ready_shares[j] : unknown;
+      latest_ms = std::max(latest_ms, ready * backward_ms_ + rest * all_ms);
+    }
+    return latest_ms;
+  }
+
+  double LastBucketShare() const {
+    return input_.bucket_shares.empty() ? 0 : input_.bucket_shares.back();
+  }
+
+  Tail TailOf(bool alone) const {
+    if (traits_.family != Family::kParameterServer) return AllReduceTail();
+    if (!input_.busiest_link_bytes || !HasEvenLinks(spec_)) return {};
+    if (input_.slice_share > 0 && !alone) return {.after_all_ms = SlicesMs()};
+    return LastMessageTail(alone);
+  }
+
+  Tail AllReduceTail() const {
+    Tail tail{.after_compute_ms = comm_ms_ * LastBucketShare()};
+    if (traits_.topology != Topology::kRing) return tail;
+    const double chunk = LastBucketShare() * input_.gradient_bytes / spec_.workers;
+    const double segment = std::min(input_.segment_bytes, chunk);
+    tail.after_all_ms = LinkMs(spec_, 2.0 * (spec_.workers - 1) * segment);
+    tail.after_compute_ms += tail.after_all_ms;
+    return tail;
+  }
+
+  /// N (W + c) / B. A server never has more than its share unanswered. Without a limit, a slice is
+  /// answered when all workers have pushed it. A codec can make answers longer than pushes.
+  double SlicesMs() const {
+    const double slice = input_.slice_share * input_.gradient_bytes;
+    const double share = input_.gradient_bytes / LayoutServers(spec_).total();
+    const double window = std::clamp(input_.window_bytes, slice, std::max(slice, share));
+    const double longer = std::max(1.0, input_.parameter_bytes / input_.gradient_bytes);
+    const double all_ms = LinkMs(spec_, spec_.workers * (longer * window + slice));
+    return inside_ ? all_ms / 2 : all_ms;
+  }
+
+  /// The last message goes from all workers to its server and back, over the server's link. If a
+  /// server waits for nobody, it is the message of one worker alone. A server inside a worker has
+  /// other answers to send meanwhile, and its worker's own message stays there.
+  Tail LastMessageTail(bool alone) const {
+    const double workers = alone ? 1 : spec_.workers - (inside_ ? 1 : 0);
+    const double share = input_.slice_share > 0 ? input_.slice_share : LastBucketShare();
+    const double there_ms = LinkMs(spec_, workers * share * input_.gradient_bytes);
+    const double back_ms = LinkMs(spec_, workers * share * input_.parameter_bytes);
+    return {.after_all_ms = fifo_ && !inside_ ? back_ms : 0,
+            .after_compute_ms = there_ms + back_ms};
+  }
+
+  const RunSpec& spec_;
+  const AchievableInput& input_;
+  const StrategyTraits& traits_;
+  const double comm_ms_;
+  const double backward_ms_;
+  const bool fifo_;
+  const bool inside_;  // some servers are inside workers
+};
+
+}  // namespace
+
+std::optional<Achievable> AchievableOf(const RunSpec& spec, const StepBound& bound,
+                                       const AchievableInput& input) {
+  const StrategyEntry* entry = spec.catalog().FindStrategy(spec.strategy);
+  if (entry == nullptr || !bound.comm_ms || *bound.comm_ms <= 0 || StepsPerSum(spec) > 1) {
+    return std::nullopt;
+  }
+  return AchievableMaker(*entry, spec, *bound.comm_ms, input).Make();
+}
+
+}  // namespace ringside

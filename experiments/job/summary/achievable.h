@@ -1,0 +1,66 @@
+#ifndef RINGSIDE_EXPERIMENTS_JOB_SUMMARY_ACHIEVABLE_H_
+#define RINGSIDE_EXPERIMENTS_JOB_SUMMARY_ACHIEVABLE_H_
+
+#include <optional>
+#include <vector>
+
+#include "ringside/experiments/job/summary/step_bound.h"
+#include "ringside/experiments/spec/run_spec.h"
+
+namespace ringside {
+
+/// A run's figures for the achievable step. Times in milliseconds; bytes are as encoded.
+struct AchievableInput {
+  double compute_ms = 0;       ///< Compute as the bound counts it.
+  double forward_ms = 0;       ///< Forward pass, a part of it; 0: unknown.
+  double gradient_bytes = 0;   ///< Pushed by one worker in a step.
+  double parameter_bytes = 0;  ///< Sent back to one worker.
+  /// Each bucket's part of the bytes, in the order of the plan, which is the order of sending.
+  std::vector<double> bucket_shares;
+  /// When each bucket is ready, as a part of the backward pass. Empty: unknown. Then the last one
+  /// is ready at the end of the backward pass, and the others at its beginning.
+  std::vector<double> ready_shares;
+  std::optional<double> busiest_link_bytes{};  ///< In a step, with servers.
+  double slice_share = 0;    ///< A slice's part of the bytes; 0: servers get whole buckets.
+  double window_bytes = 0;   ///< Unanswered at an average server; 0: no limit.
+  double segment_bytes = 0;  ///< A message of a ring's pipeline; 0: unknown.
+};
+
+/// The time of a step over ideal links in the order in which the strategy sends. `StepBound` lets
+/// any two parts of a step overlap. Here some parts cannot. The parts add up to
+/// `step_ms` - `bound_ms`: each is what it adds to the parts above it.
+struct Achievable {
+  double step_ms = 0;  ///< At least the bound.
+  /// Compute that overlaps with nothing. Under `fifo` it is the forward pass, because the forward
+  /// pass first reads the bucket that is sent last. Without overlap all compute counts.
+  double compute_ms = 0;
+  double uneven_ms = 0;     ///< Because servers own unequal shares.
+  double readiness_ms = 0;  ///< Because buckets become ready late in the backward pass.
+  /// After the last bucket was sent: the answers of servers, or the last segments around a ring.
+  double tail_ms = 0;
+};
+
+/// Returns the achievable step. Absent without communication over links, and for strategies that
+/// do not communicate in every step. Pure.
+///
+/// For N workers and links of B bytes/s:
+///   fifo         T = F + max over buckets j of (r_j + R_j / B) + tail
+///   priority     T = max(compute, communication) + tail
+///   no overlap   T = compute + communication + tail
+/// F is the forward pass. Bucket j is ready r_j after the backward pass began. R_j are the bytes
+/// of the busiest link from bucket j on. The tail is
+///   N (W + c) / B     servers that get slices of c bytes, W of them unanswered; half of it for
+///                     servers inside workers, which have other answers to send meanwhile
+///   the answers of the last bucket to all workers, for servers that get whole buckets; and if
+///                     the last bucket is late, its way there and back
+///   2 (N-1) s / B     a ring with segments of s bytes
+///   0                 any other all-reduce
+/// With different rates or with racks the time of the busiest link is the bound's, and servers
+/// have no tail. Workers of servers that do not wait for all of them can be at different steps. So
+/// their step is the larger of two times: that of the busiest link, and that of one worker alone.
+std::optional<Achievable> AchievableOf(const RunSpec& spec, const StepBound& bound,
+                                       const AchievableInput& input);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_JOB_SUMMARY_ACHIEVABLE_H_
