@@ -151,28 +151,40 @@ def bars_of(cells, metric):
             [max(0, high - cell[metric]) for cell, (_, high) in zip(cells, pairs)]]
 
 
-def draw_scaling(study, cells, axes, metric, label, bound=None):
+def draw_limit(axes, cells, limit, look, dashes):
+    """Draws a thin line of a limit over the workers, as far as cells have it."""
+    known = [cell for cell in cells if limit(cell)]
+    if known:
+        axes.plot([cell["workers"] for cell in known], [limit(cell) for cell in known], color=look["color"], linestyle=(0, dashes),
+                  linewidth=0.7)
+    return bool(known)
+
+
+def draw_scaling(study, cells, axes, metric, label, limits=()):
+    """Draws the metric over the workers. `limits` are (name, key, dashes) of figures that have thin lines beside it."""
+    drawn = {}
     for name, own in study.series(cells, metric):
         look = study.looks[name]
         x = [cell["workers"] for cell in own]
         axes.errorbar(x, [cell[metric] for cell in own], yerr=bars_of(own, metric), label=text(name), capsize=2, markersize=4,
                       linewidth=1.3, **look)
-        bounded = [cell for cell in own if bound and bound(cell)]
-        if bounded:
-            axes.plot([cell["workers"] for cell in bounded], [bound(cell) for cell in bounded], color=look["color"],
-                      linestyle=(0, (4, 3)), linewidth=0.7)
+        for limit, key, dashes in limits:
+            if draw_limit(axes, own, lambda cell, key=key: cell.get(key), look, dashes):
+                drawn[limit] = dashes
     if not axes.lines:
         return False
     workers = sorted({cell["workers"] for cell in cells})
     axes.set_xticks(workers, [str(count) for count in workers])
-    axes.set_xlabel("workers" + ("  (thin dashes: bound)" if bound and any(bound(cell) for cell in cells) else ""))
+    for limit, dashes in drawn.items():
+        axes.plot([], [], color="#444444", linestyle=(0, dashes), linewidth=0.7, label=limit)
+    axes.set_xlabel("workers")
     axes.set_ylabel(label)
     axes.set_ylim(bottom=0)
     return True
 
 
 def draw_step_time(study, cells, axes):
-    return draw_scaling(study, cells, axes, "step_ms", "step time, ms", lambda cell: cell.get("bound_ms"))
+    return draw_scaling(study, cells, axes, "step_ms", "step time, ms", [("bound", "bound_ms", (4, 3)), ("achievable", "achievable_ms", (1, 1.5))])
 
 
 def draw_throughput(study, cells, axes):
@@ -190,6 +202,12 @@ def draw_speedup(study, cells, axes):
 def draw_bound(study, cells, axes):
     if not draw_scaling(study, cells, axes, "bound_ratio", "step time / bound"):
         return False
+    for name, own in study.series(cells, "achievable_ms"):
+        known = [cell for cell in own if cell.get("bound_ms")]
+        axes.plot([cell["workers"] for cell in known], [cell["achievable_ms"] / cell["bound_ms"] for cell in known], linestyle="none",
+                  marker="_", markersize=9, color=study.looks[name]["color"])
+    if any(cell.get("achievable_ms") and cell.get("bound_ms") for cell in cells):
+        axes.plot([], [], linestyle="none", marker="_", markersize=9, color="#444444", label="achievable")
     axes.axhline(1, color="#8C8C8C", linewidth=0.8)
     axes.set_ylim(bottom=min(0.95, axes.get_ylim()[0] or 0.95))
     return True

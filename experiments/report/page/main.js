@@ -57,7 +57,8 @@ function withPlace(study, view, made, state) {
 }
 
 function chartSections(study, view, looks) {
-  const dashed = "The dashed lines are the shortest time that theory allows on the declared link.";
+  const dashed = "The dashed lines are the bound, the shortest time that theory allows on the declared link.";
+  const dotted = "The dotted lines are achievable when buckets are sent in the strategy's order.";
   const bars = study.cells.some((cell) => Object.keys(cell.intervals ?? {}).length > 0)
     ? "Points are medians over runs. Bars are 95 % bootstrap intervals over runs. Faint points are single runs."
     : "Points are medians over runs. A configuration with fewer than five runs has no interval.";
@@ -80,9 +81,9 @@ function chartSections(study, view, looks) {
   const has = (test) => study.cells.some(test);
   const target = study.data.target;
   return [
-    section("scaling", "How it scales", el("p", { class: "note" }, `${bars} ${has((cell) => cell.bound_ms) ? dashed : ""}`), transports, emulated, scale.nodes, growthTable(study)),
+    section("scaling", "How it scales", el("p", { class: "note" }, `${bars} ${has((cell) => cell.bound_ms) ? dashed : ""} ${has((cell) => cell.achievable_ms) ? dotted : ""}`), transports, emulated, scale.nodes, growthTable(study)),
     section("time", "Where the time goes", el("p", { class: "note" }, "Each part of a step is its own median over runs. Exposed communication is the time that a step waits for its parameters."), emulated?.cloneNode(true), time.nodes),
-    section("bound", "Measured against bound", el("p", { class: "note" }, "1 is the bound of theory. A ratio up to 1.15 (dotted) needs no explanation."), bound.nodes),
+    section("bound", "Measured against bound", el("p", { class: "note" }, "1 is the bound of theory. A ratio up to 1.15 (dotted) needs no explanation. A grey mark is the achievable step. Time beyond it needs a cause that the runs recorded."), bound.nodes),
     has((cell) => (cell.results ?? []).some((run) => run.curve?.step?.length)) ? section("learning", "Accuracy and loss",
       target?.accuracy ? el("p", { class: "note" }, `The dotted line is the target accuracy of ${(target.accuracy * 100).toFixed(1)} % (${target.origin}).`) : null,
       withPlace(study, view, learn, curveState)) : null,

@@ -6,12 +6,14 @@ import { median } from "./study.js";
 
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 
-/** What the scaling chart can show. `bound(cell)` returns the bound of theory where it is known. */
+const perSecond = (cell, ms) => (ms && cell.global_batch ? (1000 * cell.global_batch) / ms : null);
+
+/** What the scaling chart can show. `bound(cell)` and `achievable(cell)` return these figures where they are known. */
 export const METRICS = {
-  step_ms: { name: "Step time", title: "step time, ms", show: fixed(2), bound: (cell) => cell.bound_ms },
+  step_ms: { name: "Step time", title: "step time, ms", show: fixed(2), bound: (cell) => cell.bound_ms, achievable: (cell) => cell.achievable_ms },
   samples_per_s: {
     name: "Throughput", title: "samples / s", show: compact,
-    bound: (cell) => (cell.bound_ms && cell.global_batch ? (1000 * cell.global_batch) / cell.bound_ms : null),
+    bound: (cell) => perSecond(cell, cell.bound_ms), achievable: (cell) => perSecond(cell, cell.achievable_ms),
   },
   speedup: { name: "Speed-up", title: "speed-up over the best single worker", show: fixed(2), ideal: (x) => x },
   efficiency: { name: "Efficiency", title: "speed-up / workers", show: percent, ideal: () => 1, tickformat: ".0%" },
@@ -48,12 +50,15 @@ function runPoints(cells, x, key, metric, look) {
   };
 }
 
+/** The figures that are known beside the measured one, their names, and how their lines look. */
+const LIMITS = [["bound", "bound (dashed)", "5px,4px", "line-ew-open"], ["achievable", "achievable (dotted)", "1px,3px", "diamond-open"]];
+
 export function scaling(study, view, looks, metric) {
   const what = METRICS[metric];
   const data = [];
   const x = xAxis(study, view, view.cells());
   const at = (cell) => x.at(study.valueOf(cell, view.x));
-  let bounds = 0;
+  const named = new Set();
   for (const [label, all] of view.lines()) {
     const look = looks.get(label);
     const cells = all.filter((cell) => isNumber(cell[metric]));
@@ -66,12 +71,15 @@ export function scaling(study, view, looks, metric) {
     });
     const points = runPoints(cells, at, label, metric, look);
     if (points) data.push(points);
-    const bounded = what.bound ? all.filter((cell) => isNumber(what.bound(cell))) : [];
-    if (bounded.length > 0) {
-      data.push({ type: "scatter", mode: bounded.length > 1 ? "lines" : "markers", name: "bound (dashed)", legendgroup: label, showlegend: bounds++ === 0,
-                  x: bounded.map(at), y: bounded.map(what.bound), line: { color: look.colour, dash: "5px,4px", width: 1.2 },
-                  marker: { symbol: "line-ew-open", size: 14, color: look.colour },
-                  hovertemplate: `bound of ${plain(label)}: %{y:.4~g}<extra></extra>` });
+    for (const [key, name, dash, symbol] of LIMITS) {
+      const limit = what[key];
+      const limited = limit ? all.filter((cell) => isNumber(limit(cell))) : [];
+      if (limited.length === 0) continue;
+      data.push({ type: "scatter", mode: limited.length > 1 ? "lines" : "markers", name, legendgroup: label, showlegend: !named.has(key),
+                  x: limited.map(at), y: limited.map(limit), line: { color: look.colour, dash, width: 1.2 },
+                  marker: { symbol, size: key === "bound" ? 14 : 9, color: look.colour },
+                  hovertemplate: `${key} of ${plain(label)}: %{y:.4~g}<extra></extra>` });
+      named.add(key);
     }
   }
   if (data.length === 0) return `No run in this selection has a ${what.name.toLowerCase()}${metric === "speedup" || metric === "efficiency" ? ": it needs a run with a single worker" : ""}.`;
@@ -178,9 +186,17 @@ export function againstBound(study, view, looks, width) {
   const cells = found.map((row) => row.cell);
   const bars = timed.length > 0 ? errorBars(cells, "bound_ratio") : undefined;
   picture.data = [{
-    type: "scatter", mode: "markers", y: found.map((row) => row.name), x: cells.map(ratio), error_x: bars, showlegend: false,
+    type: "scatter", mode: "markers", y: found.map((row) => row.name), x: cells.map(ratio), error_x: bars, name: "measured", showlegend: false,
     marker: { size: 11, color: found.map((row) => looks.get(row.label).colour), symbol: found.map((row) => looks.get(row.label).marker) },
     hovertemplate: found.map((row) => `${row.name}: ${fixed(3)(ratio(row.cell))}${timed.length > 0 ? folded(row.cell.bound_explanation) : ""}<extra></extra>`),
   }];
+  const limited = timed.length > 0 ? found.filter((row) => isNumber(row.cell.achievable_ms) && row.cell.bound_ms > 0) : [];
+  if (limited.length > 0) {
+    picture.data.push({
+      type: "scatter", mode: "markers", y: limited.map((row) => row.name), x: limited.map((row) => row.cell.achievable_ms / row.cell.bound_ms),
+      name: "achievable", showlegend: true, marker: { size: 13, color: "#8C8C8C", symbol: "line-ns-open", line: { width: 2 } },
+      hovertemplate: limited.map((row) => `${row.name}: achievable %{x:.3f}, measured over achievable ${fixed(3)(row.cell.achievable_ratio)}<extra></extra>`),
+    });
+  }
   return picture;
 }

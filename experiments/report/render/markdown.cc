@@ -33,6 +33,7 @@ constexpr std::array kColumns{
     Column{"sent/step", "bytes_per_step", &StudyCell::bytes_per_step, FormatBytes},
     Column{"bound, ms", "bound_ms", &StudyCell::bound_ms, Fixed<2>},
     Column{"step/bound", "bound_ratio", &StudyCell::bound_ratio, Fixed<2>},
+    Column{"step/achievable", "achievable_ratio", &StudyCell::achievable_ratio, Fixed<2>},
     Column{"accuracy", "accuracy", &StudyCell::accuracy, Percent},
     Column{"staleness", "staleness_mean", &StudyCell::staleness_mean, Fixed<2>},
 };
@@ -138,6 +139,12 @@ std::string NumbersText(const StudyTable& table) {
       "least {} runs.\nExposed: the time that a step waits for communication. Bound: the least "
       "that theory allows on the declared link.\n",
       table.method.confidence * 100, table.method.minimum_runs);
+  if (std::ranges::any_of(table.cells,
+                          [](const StudyCell& cell) { return cell.achievable_ms.has_value(); })) {
+    out +=
+        "Achievable: the time of a step over the same links when buckets are sent in the "
+        "strategy's order.\n";
+  }
   if (std::ranges::any_of(table.cells,
                           [](const StudyCell& cell) { return !cell.bound_flag.empty(); })) {
     out +=

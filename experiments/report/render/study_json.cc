@@ -57,12 +57,11 @@ json JsonOf(const std::vector<StudyLink>& links) {
   return list;
 }
 
-json JsonOf(const std::optional<OrderedStep>& order) {
-  if (!order) return {};
-  return {{"step_ms", order->step_ms},
-          {"compute_ms", order->compute_ms},
-          {"uneven_ms", order->uneven_ms},
-          {"last_bucket_ms", order->last_bucket_ms}};
+json JsonOf(const std::optional<AchievableStep>& achievable) {
+  if (!achievable) return {};
+  json object{{"step_ms", achievable->step_ms}};
+  for (const AchievablePart& part : kAchievableParts) object[part.name] = (*achievable).*part.value;
+  return object;
 }
 
 json JsonOf(const StudyRun& run) {
@@ -94,7 +93,7 @@ json JsonOf(const StudyRun& run) {
            {"outlier", run.outlier},
            {"link_ok", OrNull(run.link_ok)},
            {"links", JsonOf(run.links)},
-           {"bound_order", JsonOf(run.order)},
+           {"achievable", JsonOf(run.achievable)},
            {"critical_path", JsonOf(run.critical_path)},
            {"staleness", JsonOf(run.staleness)},
            {"curve", JsonOf(run.curve)},

@@ -43,6 +43,7 @@ constexpr std::array kTimes{
     Number{"bound_bytes_per_step", "bound\n/step", &StudyCell::bound_bytes_per_step, FormatBytes},
     Number{"bound_ms", "bound\nms", &StudyCell::bound_ms, Fixed<2>},
     Number{"bound_ratio", "step/\nbound", &StudyCell::bound_ratio, Fixed<2>},
+    Number{"achievable_ratio", "step/\nachievable", &StudyCell::achievable_ratio, Fixed<2>},
     Number{"accuracy", "accu-\nracy", &StudyCell::accuracy, Percent},
     Number{"train_loss", "train\nloss", &StudyCell::loss, Fixed<4>},
     Number{"staleness_mean", "stale-\nness", &StudyCell::staleness_mean, Fixed<2>},
@@ -165,6 +166,10 @@ std::string Legend(const StudyTable& table) {
   std::set<std::string> baselines;
   for (const StudyCell& cell : table.cells) {
     if (!cell.baseline.empty()) baselines.insert(cell.baseline);
+  }
+  if (std::ranges::any_of(table.cells,
+                          [](const StudyCell& cell) { return cell.achievable_ms.has_value(); })) {
+    out += "\nachievable: a step over ideal links when buckets are sent in the strategy's order.";
   }
   if (baselines.empty()) {
     out += " No speed-up: no run has a single worker.";

@@ -15,8 +15,9 @@ namespace ringside {
 namespace {
 
 constexpr char kUnexplained[] = "not explained by what was recorded";
-constexpr double kWorthSaying = 0.02;  // of the bound
-constexpr double kLinkSlow = 0.98;     // of the expected goodput
+constexpr double kWorthSaying = 0.02;       // of the bound
+constexpr double kPartWorthSaying = 0.005;  // the same, for a part of a cause
+constexpr double kLinkSlow = 0.98;          // of the expected goodput
 constexpr double kTimer = 0.99;
 
 /// A cell's link rates, relative to those that the bound assumes.
@@ -78,7 +79,7 @@ class Above {
 
   BoundExplanation Explain() {
     AddInterval();
-    AddOrder();
+    AddAchievable();
     AddLinks();
     AddStragglers();
     AddParts();
@@ -112,34 +113,29 @@ class Above {
                          interval->low, interval->high, kAboveBound));
   }
 
-  /// The median over the runs with known buckets; 0 when there is none.
+  /// The median over the runs that have an achievable step; 0 when there is none.
   template <typename Value>
-  double MedianOfOrders(Value value) const {
+  double MedianOfAchievable(Value value) const {
     std::vector<double> values;
     for (const StudyRun& run : cell_.results) {
-      if (run.status == "done" && run.order && run.bound_ms) values.push_back(value(run));
+      if (run.status == "done" && run.achievable && run.bound_ms) values.push_back(value(run));
     }
     return Median(std::move(values)).value_or(0);
   }
 
-  void AddOrder() {
-    const double over_ms =
-        MedianOfOrders([](const StudyRun& run) { return run.order->step_ms - *run.bound_ms; });
+  void AddAchievable() {
+    const double over_ms = MedianOfAchievable(
+        [](const StudyRun& run) { return run.achievable->step_ms - *run.bound_ms; });
     std::vector<std::string> parts;
-    double sum_ms = 0;
-    const auto add = [&](const char* what, double OrderedStep::*part) {
-      const double ms = MedianOfOrders([&](const StudyRun& run) { return (*run.order).*part; });
-      if (ms > 0) parts.push_back(fmt::format("{} {}", what, MsText(ms)));
-      sum_ms += ms;
-    };
-    add("compute that overlaps with nothing", &OrderedStep::compute_ms);
-    add("uneven shares of the servers", &OrderedStep::uneven_ms);
-    add("sending the last bucket", &OrderedStep::last_bucket_ms);
-    // When compute decides the bound, some of the communication is hidden behind it.
-    const bool add_up = std::abs(sum_ms - over_ms) < kWorthSaying * bound_ms_;
-    AddMs(add_up ? fmt::format("buckets are sent whole and in order ({})", fmt::join(parts, ", "))
-                 : "communication that no compute hides, because buckets are sent in order",
-          over_ms);
+    for (const AchievablePart& part : kAchievableParts) {
+      const double ms =
+          MedianOfAchievable([&](const StudyRun& run) { return (*run.achievable).*part.value; });
+      if (ms >= kPartWorthSaying * bound_ms_) {
+        parts.push_back(fmt::format("{} {}", part.what, MsText(ms)));
+      }
+    }
+    const std::string what = "the achievable step is longer than the bound";
+    AddMs(parts.empty() ? what : fmt::format("{} ({})", what, fmt::join(parts, ", ")), over_ms);
   }
 
   const StudyRun* AnyDone() const {

@@ -23,10 +23,11 @@ struct BoundExplanation {
 };
 
 /// Explains a cell whose `bound_ratio` is outside 1.00 to 1.15, using only what its runs recorded.
-/// For a cell without a bound it says why there is none. Above the bound, causes with known
-/// milliseconds come first: a slow link, injected stragglers, waiting for the last worker,
-/// communication that was not hidden, codecs, loading, queues. For the rest it may name the ratio's
-/// interval, busy cores, or the start-up of messages, which the bound leaves out. Pure.
+/// For a cell without a bound it says why there is none. Above the bound, the parts of the
+/// achievable step come first. What is left between it and the measured step has causes with known
+/// milliseconds: a slow link, injected stragglers, waiting for the last worker, codecs, loading,
+/// queues, longer compute. For the rest it may name the ratio's interval, busy cores, or the
+/// start-up of messages, which the bound leaves out. Pure.
 BoundExplanation ExplainBound(const StudyCell& cell);
 
 }  // namespace ringside

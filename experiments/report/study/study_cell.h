@@ -59,6 +59,8 @@ struct StudyCell {
   std::optional<double> bound_comm_ms;         ///< The communication part of `bound_ms`.
   std::optional<double> bound_ms;              ///< Only with a declared link.
   std::optional<double> bound_ratio;           ///< Step time over bound.
+  std::optional<double> achievable_ms;         ///< Over ideal links in the order of sending.
+  std::optional<double> achievable_ratio;      ///< Step time over the achievable one.
   std::optional<double> straggler_ms;          ///< Injected, mean over ranks and steps.
   std::optional<double> buckets;
   std::optional<double> cores_busy;      ///< Busy fraction of the cores' time.

@@ -28,6 +28,8 @@ inline constexpr std::array kMedianNumbers{
     MedianNumber{"bound_comm_ms", &StudyCell::bound_comm_ms, &StudyRun::bound_comm_ms},
     MedianNumber{"bound_ms", &StudyCell::bound_ms, &StudyRun::bound_ms},
     MedianNumber{"bound_ratio", &StudyCell::bound_ratio, &StudyRun::bound_ratio},
+    MedianNumber{"achievable_ms", &StudyCell::achievable_ms, &StudyRun::achievable_ms},
+    MedianNumber{"achievable_ratio", &StudyCell::achievable_ratio, &StudyRun::achievable_ratio},
     MedianNumber{"straggler_ms", &StudyCell::straggler_ms, &StudyRun::straggler_ms},
     MedianNumber{"buckets", &StudyCell::buckets, &StudyRun::buckets},
     MedianNumber{"cores_busy", &StudyCell::cores_busy, &StudyRun::cores_busy},

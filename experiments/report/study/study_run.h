@@ -36,14 +36,27 @@ inline constexpr std::array kCriticalParts{
     CriticalPart{"data_ms", &CriticalPath::data_ms},
     CriticalPart{"other_ms", &CriticalPath::other_ms}};
 
-/// The least time of a step that sends whole buckets in order, and the parts of it that overlap
-/// with nothing (experiments/job/summary/ordered_step_bound.h). In milliseconds.
-struct OrderedStep {
+/// The time of a step over ideal links in the order of sending, and the parts of it above the bound
+/// (experiments/job/summary/achievable.h). In milliseconds.
+struct AchievableStep {
   double step_ms = 0;
   double compute_ms = 0;
   double uneven_ms = 0;
-  double last_bucket_ms = 0;
+  double readiness_ms = 0;
+  double tail_ms = 0;
 };
+
+/// A part of the achievable step, its name in JSON, and what people call it.
+struct AchievablePart {
+  const char* name;
+  const char* what;
+  double AchievableStep::*value;
+};
+inline constexpr std::array kAchievableParts{
+    AchievablePart{"compute_ms", "compute that overlaps with nothing", &AchievableStep::compute_ms},
+    AchievablePart{"uneven_ms", "uneven shares of the servers", &AchievableStep::uneven_ms},
+    AchievablePart{"readiness_ms", "buckets that are ready late", &AchievableStep::readiness_ms},
+    AchievablePart{"tail_ms", "what follows the last bucket", &AchievableStep::tail_ms}};
 
 /// One evaluation of a run on held-out data.
 struct CurvePoint {
@@ -93,9 +106,11 @@ struct StudyRun {
   std::optional<double> bound_comm_ms;  ///< The communication part of `bound_ms`.
   std::optional<double> bound_ms;
   std::optional<double> bound_ratio;
-  std::optional<OrderedStep> order;    ///< Absent when its buckets are unknown.
-  std::string bound_missing;           ///< Why a run with links has no bound.
-  std::optional<double> straggler_ms;  ///< Injected, mean over ranks and steps.
+  std::optional<AchievableStep> achievable;
+  std::optional<double> achievable_ms;     ///< Its `step_ms`.
+  std::optional<double> achievable_ratio;  ///< Step time over it.
+  std::string bound_missing;               ///< Why a run with links has no bound.
+  std::optional<double> straggler_ms;      ///< Injected, mean over ranks and steps.
   std::optional<double> buckets;
   std::optional<int> cores;  ///< Cores that the run could use.
   /// Busy fraction of the machine's cores during training. For a bundle without that record: the

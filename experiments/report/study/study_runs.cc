@@ -35,6 +35,18 @@ std::string ShellQuoted(const std::string& text) {
   return quoted + '\'';
 }
 
+void AddAchievable(const json& summary, StudyRun& run) {
+  run.achievable_ms = NumberAt(summary, "/achievable_ms");
+  run.achievable_ratio = NumberAt(summary, "/achievable_ratio");
+  if (!run.achievable_ms) return;
+  AchievableStep& step = run.achievable.emplace();
+  step.step_ms = *run.achievable_ms;
+  for (const AchievablePart& part : kAchievableParts) {
+    const std::string pointer = fmt::format("/achievable/{}", part.name);
+    step.*part.value = NumberAt(summary, pointer.c_str()).value_or(0);
+  }
+}
+
 void AddTimes(const json& summary, StudyRun& run) {
   run.step_ms = NumberAt(summary, "/step_ms/median");
   run.step_ms_p10 = NumberAt(summary, "/step_ms/p10");
@@ -49,11 +61,7 @@ void AddTimes(const json& summary, StudyRun& run) {
   run.bound_bytes_per_step = NumberAt(summary, "/bound_bytes_sent_per_worker_per_step");
   run.bound_comm_ms = NumberAt(summary, "/bound_comm_ms");
   run.bound_missing = TextAt(summary, "bound_missing");
-  if (const auto step_ms = NumberAt(summary, "/bound_order/step_ms")) {
-    run.order = {*step_ms, NumberAt(summary, "/bound_order/compute_ms").value_or(0),
-                 NumberAt(summary, "/bound_order/uneven_ms").value_or(0),
-                 NumberAt(summary, "/bound_order/last_bucket_ms").value_or(0)};
-  }
+  AddAchievable(summary, run);
   run.straggler_ms = NumberAt(summary, "/straggler_ms");
   run.buckets = NumberAt(summary, "/buckets");
   run.bound_ms = NumberAt(summary, "/bound_ms");

@@ -53,6 +53,7 @@ json Histogram(const RunSpec& spec, Random& random) {
 json Summary(const RunSpec& spec, double step_ms, Random& random) {
   const double bound_comm_ms = CommunicationMs(spec);
   const double bound_ms = std::max(kComputeMs, bound_comm_ms);
+  const double achievable_ms = 1.02 * bound_ms;
   const double sent = spec.strategy == "none" ? 0 : kParameterBytes * 1.01;
   return {{"schema", "ringside.summary/1"},
           {"run_id", RunId(spec)},
@@ -83,6 +84,8 @@ json Summary(const RunSpec& spec, double step_ms, Random& random) {
           {"bound_comm_ms", bound_comm_ms},
           {"bound_ms", bound_ms},
           {"bound_ratio", step_ms / bound_ms},
+          {"achievable_ms", achievable_ms},
+          {"achievable_ratio", step_ms / achievable_ms},
           {"staleness",
            {{"histogram", Histogram(spec, random)}, {"mean", spec.servers > 0 ? json(1) : json()}}},
           {"final_loss", 0.2},

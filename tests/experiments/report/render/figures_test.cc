@@ -84,7 +84,9 @@ TEST_F(FiguresTest, AreDrawnWithTheirFonts) {
                   {"transport", ""},
                   {"varied", {{"model", "../$x"}}},
                   {"runs", 5},
+                  {"bound_ms", 10},
                   {"bound_ratio", 1.05},
+                  {"achievable_ms", 10.2},
                   {"intervals", {{"bound_ratio", {{"low", 1.02}, {"high", 1.08}}}}}};
   const std::string out = scratch_.path() + "/figures";
   const std::vector<std::string> files = WriteFigures(Report(json::array({cell})), out);

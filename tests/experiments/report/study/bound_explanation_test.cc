@@ -120,35 +120,41 @@ TEST(BoundExplanation, OneBadLinkOfManyRunsIsNotTheMedians) {
   EXPECT_THAT(ExplainBound(cell).text, HasSubstr("slowest link carried 80.0 %"));
 }
 
-TEST(BoundExplanation, BucketsInTheirOrderTakeTheirTime) {
+TEST(BoundExplanation, WhatTheAchievableStepAddsIsNamedPartByPart) {
   StudyCell cell = Cell(1.5);
-  cell.results[0].order = {.step_ms = 140, .compute_ms = 25, .last_bucket_ms = 15};
-  EXPECT_EQ(
-      ExplainBound(cell).text,
-      "buckets are sent whole and in order (compute that overlaps with nothing 25 ms, sending "
-      "the last bucket 15 ms): 40 ms");
+  cell.results[0].achievable = {
+      .step_ms = 140, .compute_ms = 25, .readiness_ms = 0.3, .tail_ms = 14.7};
+  EXPECT_EQ(ExplainBound(cell).text,
+            "the achievable step is longer than the bound (compute that overlaps with nothing "
+            "25 ms, what follows the last bucket 14.7 ms): 40 ms");
   EXPECT_TRUE(ExplainBound(cell).explained);
-  cell.results[0].order->step_ms = 110;
-  EXPECT_FALSE(ExplainBound(cell).explained);
+  cell.results[0].achievable->uneven_ms = 1;
+  cell.results[0].achievable->readiness_ms = 2;
+  EXPECT_THAT(ExplainBound(cell).text,
+              HasSubstr("uneven shares of the servers 1 ms, buckets that are ready late 2 ms"));
 }
 
-TEST(BoundExplanation, TheOrderOfBucketsIsAMedianOverRunsEachBesideItsOwnBound) {
+TEST(BoundExplanation, WhatIsLeftAboveTheAchievableStepNeedsARecord) {
   StudyCell cell = Cell(1.5);
-  cell.results[0].order = {.step_ms = 140, .compute_ms = 40};
+  cell.results[0].achievable = {.step_ms = 110, .compute_ms = 10};
+  EXPECT_FALSE(ExplainBound(cell).explained);
+  EXPECT_THAT(ExplainBound(cell).text,
+              HasSubstr("the rest, 40 ms, is not explained by what was recorded"));
+  cell.critical_path.emplace();
+  cell.critical_path->codec_ms = 30;
+  EXPECT_TRUE(ExplainBound(cell).explained);
+  EXPECT_THAT(ExplainBound(cell).text, HasSubstr("10 ms): 10 ms; encoding and decoding: 30 ms"));
+}
+
+TEST(BoundExplanation, TheAchievableStepIsAMedianOverRunsEachBesideItsOwnBound) {
+  StudyCell cell = Cell(1.5);
+  cell.results[0].achievable = {.step_ms = 140, .compute_ms = 40};
   cell.results.assign(3, cell.results[0]);
   cell.results[0].bound_ms = 300;  // it computed longer than the others
-  cell.results[0].order = {.step_ms = 310, .compute_ms = 10};
-  EXPECT_EQ(
-      ExplainBound(cell).text,
-      "buckets are sent whole and in order (compute that overlaps with nothing 40 ms): 40 ms");
-}
-
-TEST(BoundExplanation, PartsThatAreNotTheWholeAreLeftOut) {
-  StudyCell cell = Cell(1.4);
-  cell.bound_comm_ms = 90;  // the bound is that of the compute
-  cell.results[0].order = {.step_ms = 140, .compute_ms = 50};
+  cell.results[0].achievable = {.step_ms = 310, .compute_ms = 10};
   EXPECT_EQ(ExplainBound(cell).text,
-            "communication that no compute hides, because buckets are sent in order: 40 ms");
+            "the achievable step is longer than the bound (compute that overlaps with nothing "
+            "40 ms): 40 ms");
 }
 
 TEST(BoundExplanation, WorkersSlowedOnPurposeAreNamed) {

@@ -59,20 +59,26 @@ TEST(StudyTable, SpeedupIsOverTheBestSingleWorker) {
   EXPECT_DOUBLE_EQ(*CellOf(table, "ring", 1).speedup, 0.8);
 }
 
-TEST(StudyTable, KeepsTheOrderOfBuckets) {
+TEST(StudyTable, AchievableStandsBesideTheBoundWithItsParts) {
   RunResult result = Result("ring", 4, 1000);
-  result.summary["bound_order"] = {
-      {"step_ms", 9}, {"compute_ms", 3}, {"uneven_ms", 2}, {"last_bucket_ms", 1}};
+  result.summary["bound_ms"] = 4;
+  result.summary["bound_ratio"] = 2.5;
+  result.summary["achievable_ms"] = 8;
+  result.summary["achievable_ratio"] = 1.25;
+  result.summary["achievable"] = {
+      {"step_ms", 8}, {"compute_ms", 2}, {"uneven_ms", 1}, {"readiness_ms", 0.5}, {"tail_ms", 0.5}};
   const StudyTable table = MakeStudyTable({"s", {result, Result("ring", 2, 1000)}, {}});
-  const std::optional<OrderedStep>& order = CellOf(table, "ring", 4).results[0].order;
-  ASSERT_TRUE(order);
-  EXPECT_EQ(order->step_ms, 9);
-  EXPECT_EQ(order->compute_ms, 3);
-  EXPECT_EQ(order->uneven_ms, 2);
-  EXPECT_EQ(order->last_bucket_ms, 1);
-  EXPECT_FALSE(CellOf(table, "ring", 2).results[0].order);
+  EXPECT_EQ(CellOf(table, "ring", 4).achievable_ms, 8);
+  EXPECT_EQ(CellOf(table, "ring", 4).achievable_ratio, 1.25);
+  EXPECT_FALSE(CellOf(table, "ring", 2).results[0].achievable);
   const json cell = RenderJson(table)["cells"][1];
-  EXPECT_EQ(cell["results"][0]["bound_order"], result.summary["bound_order"]);
+  EXPECT_EQ(cell["achievable_ratio"], 1.25);
+  EXPECT_EQ(cell["results"][0]["achievable"], result.summary["achievable"]);
+  EXPECT_THAT(RenderText(table), HasSubstr("achievable"));
+  EXPECT_THAT(RenderText(table), HasSubstr("2.50 !        1.25"));
+  EXPECT_THAT(RenderMarkdown(table, {}), HasSubstr("| 2.50 | 1.25 |"));
+  EXPECT_THAT(RenderCsv(table), HasSubstr(",achievable_ms,"));
+  EXPECT_THAT(RenderRunsCsv(table), HasSubstr(",achievable_ms,achievable_ratio,"));
 }
 
 TEST(StudyTable, MarksRowsOverDifferentTransports) {
