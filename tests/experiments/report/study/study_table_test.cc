@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "ringside/experiments/network/network_spec.h"
+#include "ringside/experiments/report/render/markdown.h"
 #include "ringside/experiments/report/render/study_render.h"
 #include "ringside/paramserver/transports/transport_table.h"
 #include "tests/experiments/test_catalog.h"
