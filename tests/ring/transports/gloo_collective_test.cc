@@ -55,6 +55,13 @@ class CollectiveTest : public testing::TestWithParam<Setting> {
   int world() const { return GetParam().world; }
 };
 
+TEST_P(CollectiveTest, TellsItsSegmentsIfItIsARing) {
+  const bool ring = GetParam().algorithm->topology == Topology::kRing && world() > 1;
+  OnEveryRank([&](Collective& collective, int) {
+    EXPECT_EQ(collective.segment_bytes(), ring ? Links::kSegmentBytes : 0);
+  });
+}
+
 TEST_P(CollectiveTest, SumsExactlyForEverySize) {
   const auto n = static_cast<std::size_t>(world());
   OnEveryRank([&](Collective& collective, int rank) {
