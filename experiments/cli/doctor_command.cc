@@ -100,8 +100,11 @@ Finding Emulated(const std::string& name, const std::string& why_not, const std:
 
 /// The finding for the congestion controls of emulated hosts.
 Finding EmulatedTcp(const LabSupport& lab) {
-  const bool ok = !lab.congestion_controls.empty();
-  return Emulated("emulated TCP", ok ? "" : "needs emulated hosts",
+  std::string why_not = lab.hosts.empty() ? "" : "needs emulated hosts";
+  if (why_not.empty() && lab.congestion_controls.empty()) {
+    why_not = "no route can have a congestion control: the kernel or iproute2 is too old";
+  }
+  return Emulated("emulated TCP", why_not,
                   fmt::format("congestion={}", fmt::join(lab.congestion_controls, ", ")));
 }
 

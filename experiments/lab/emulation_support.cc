@@ -78,6 +78,15 @@ std::vector<std::string> LoadedCongestionControls() {
   return names;
 }
 
+/// Those of the kernel, and those that it may load.
+std::vector<std::string> PossibleCongestionControls() {
+  std::vector<std::string> names = LoadedCongestionControls();
+  for (const std::string name : {"bbr", "cubic", "reno"}) names.push_back(name);
+  std::ranges::sort(names);
+  names.erase(std::ranges::unique(names).begin(), names.end());
+  return names;
+}
+
 /// Tries it as a lab does: by a route (here to addresses that are kept for documentation).
 std::string WhyNoCongestionControl(const std::string& name) {
   std::string reason = WhyNot([&] {
@@ -97,7 +106,7 @@ std::string WhyNoCongestionControl(const std::string& name) {
 LabSupport ProbeLab() {
   const std::string hosts = WhyNoHosts();
   if (!hosts.empty()) return {hosts, "needs emulated hosts", "needs emulated hosts"};
-  LabSupport support{"", WhyNoRates(), WhyNoDelays(), LoadedCongestionControls()};
+  LabSupport support{"", WhyNoRates(), WhyNoDelays(), PossibleCongestionControls()};
   std::erase_if(support.congestion_controls,
                 [](const std::string& name) { return !WhyNoCongestionControl(name).empty(); });
   return support;

@@ -27,9 +27,12 @@ constexpr time_t kAnswerTimeoutSeconds = 5;
 constexpr std::size_t kAnswerBytes = 32 << 10;
 
 [[noreturn]] void Fail(int error) {
+  const bool lacks_module =
+      error == ENOENT || error == EPROTONOSUPPORT || error == EOPNOTSUPP || error == EINVAL;
   throw MissingBackendError(
       std::string("the TCP connections of a network namespace cannot be listed: ") +
-      std::strerror(error) + " (the kernel needs tcp_diag: modprobe tcp_diag)");
+      std::strerror(error) +
+      (lacks_module ? " (the kernel needs tcp_diag: modprobe tcp_diag)" : ""));
 }
 
 struct Question {

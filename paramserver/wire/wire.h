@@ -22,7 +22,7 @@ enum class FrameKind : std::uint16_t {
 struct FrameHeader {
   static constexpr std::size_t kBytes = 56;
   static constexpr std::uint32_t kMagic = 0x53505352;  // "RSPS"
-  static constexpr std::uint16_t kProtocol = 1;
+  static constexpr std::uint16_t kProtocol = 2;
   static constexpr std::uint64_t kMaxPayload = (std::uint64_t{2} << 30) - 1 - kBytes;
 
   FrameKind kind = FrameKind::kPushPull;

@@ -24,14 +24,17 @@ void SendWindows::Begin(int server, int position, std::size_t bytes) {
   --state.queued;
   state.unsent += bytes;
   state.begun += static_cast<double>(bytes);
-  state.unanswered.push_back({position, bytes});
+  ++state.open;
+  if (state.limits.unanswered && bytes > 0) state.unanswered.push_back({position, bytes});
 }
 
 void SendWindows::Sent(int server, std::size_t bytes) { At(server).unsent -= bytes; }
 
 void SendWindows::Answered(int server, int position) {
+  --At(server).open;
   std::vector<Unanswered>& unanswered = At(server).unanswered;
   const auto found = std::ranges::find(unanswered, position, &Unanswered::position);
+  if (found == unanswered.end()) return;
   *found = unanswered.back();
   unanswered.pop_back();
 }
@@ -39,7 +42,7 @@ void SendWindows::Answered(int server, int position) {
 bool SendWindows::MayBegin(int server, int position, std::size_t bytes) const {
   const State& state = At(server);
   if (state.unsent > 0 && state.unsent + bytes > state.limits.unsent) return false;
-  if (!state.limits.unanswered) return true;
+  if (!state.limits.unanswered || bytes == 0) return true;
   std::size_t before = 0;
   for (const Unanswered& slice : state.unanswered) {
     if (slice.position < position) before += slice.bytes;

@@ -42,10 +42,11 @@ class SendWindows {
   struct State {
     SendLimits limits;
     int queued = 0;
+    int open = 0;  // begun and not answered
     std::size_t unsent = 0;
-    std::vector<Unanswered> unanswered;  // in no order
+    std::vector<Unanswered> unanswered;  // those that count against the limit, in no order
     double begun = 0;                    // bytes in this step
-    bool active() const { return queued > 0 || !unanswered.empty(); }
+    bool active() const { return queued + open > 0; }
   };
 
   State& At(int server) { return servers_[static_cast<std::size_t>(server)]; }

@@ -23,8 +23,9 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "network-";
 constexpr std::chrono::milliseconds kReadingInterval{100};
-// Some connections are made later than others. After this time all are.
-constexpr std::chrono::seconds kLastReading{2};
+// Connections are made while a job starts. Later ones are rare, and reading takes processor time.
+constexpr std::chrono::seconds kStart{2};
+constexpr std::chrono::seconds kSeldomInterval{5};
 
 /// Returns PID of a name "network-PID-NAME", or -1 for any other name.
 pid_t OwnerOf(const std::string& name) {
@@ -119,12 +120,12 @@ void EmulatedNetwork::ReadConnections() {
 void EmulatedNetwork::WatchConnections(bool stepping) {
   const Clock::time_point now = Clock::now();
   const bool first_steps = stepping && !stepping_;
-  const bool over = last_reading_ && now > *last_reading_;
-  if (!first_steps && (over || now < next_reading_)) return;
+  if (!first_steps && now < next_reading_) return;
   stepping_ = stepping;
-  next_reading_ = now + kReadingInterval;
   ReadConnections();
-  if (!last_reading_ && (connected() || stepping)) last_reading_ = now + kLastReading;
+  if (!seldom_from_ && (connected() || stepping)) seldom_from_ = now + kStart;
+  const bool seldom = seldom_from_ && now > *seldom_from_;
+  next_reading_ = now + (seldom ? kSeldomInterval : kReadingInterval);
 }
 
 }  // namespace ringside

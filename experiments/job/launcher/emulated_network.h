@@ -56,6 +56,7 @@ class EmulatedNetwork {
   bool connected() const { return !record_.at("connections").is_null(); }
   /// Call this often while the job runs. `stepping`: its first steps are done. It reads the
   /// connections every 100 ms until 2 s after the first of them, or the first steps, were seen.
+  /// Then it reads them every 5 s.
   void WatchConnections(bool stepping);
 
  private:
@@ -69,7 +70,7 @@ class EmulatedNetwork {
   const SocketFile socket_;
   bool stepping_ = false;
   Clock::time_point next_reading_;
-  std::optional<Clock::time_point> last_reading_;
+  std::optional<Clock::time_point> seldom_from_;
 };
 
 }  // namespace ringside

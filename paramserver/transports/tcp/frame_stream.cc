@@ -42,7 +42,7 @@ void FrameStream::Send(OutgoingFrame& frame, const FrameHeader& header,
   frame.urgency_ = urgency;
   std::unique_lock lock(mutex_);
   frame.age_ = frames_++;
-  if (ended_) {
+  if (ended_ || finished_) {
     lock.unlock();
     return frame.Released();
   }
@@ -55,7 +55,7 @@ void FrameStream::Send(OutgoingFrame& frame, const FrameHeader& header,
   sending_ = true;
   lock.unlock();
   const Pumped pumped = Pump(frame, MSG_DONTWAIT);
-  if (pumped == Pumped::kFailed) End();
+  if (pumped == Pumped::kFailed) OnSendFailed();
   lock.lock();
   sending_ = false;
   const bool later = pumped == Pumped::kLater && !ended_;
@@ -91,7 +91,7 @@ FrameStream::Pumped FrameStream::Pump(OutgoingFrame& frame, int flags) const {
 void FrameStream::Write() {
   while (OutgoingFrame* frame = Next()) {
     const Pumped pumped = Pump(*frame, 0);
-    if (pumped != Pumped::kDone) End();
+    if (pumped != Pumped::kDone) OnSendFailed();
     {
       const std::lock_guard lock(mutex_);
       sending_ = false;
@@ -147,8 +147,22 @@ void FrameStream::Drain(const Deadline& deadline) {
   });
 }
 
-// It fails only if the other side has closed. Then nothing can be sent, either.
-void FrameStream::FinishSending() { static_cast<void>(shutdown(socket_.get(), SHUT_WR)); }
+void FrameStream::FinishSending() {
+  const std::lock_guard lock(mutex_);
+  finished_ = true;
+  // It fails only if the other side has closed. Then nothing can be sent, either.
+  static_cast<void>(shutdown(socket_.get(), SHUT_WR));
+}
+
+// A connection with unread bytes that is closed loses what it has not delivered yet. So the other
+// side must be able to go on.
+void FrameStream::OnSendFailed() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (finished_) return;
+  }
+  End();
+}
 
 // A frame that a thread sends just now is released by that thread.
 void FrameStream::End() {

@@ -73,7 +73,8 @@ class FrameStream {
 
   /// Waits until the kernel has all frames, or the stream has ended.
   void Drain(const Deadline& deadline);
-  /// Nothing can be sent any more. The other side reads what has been sent, and then the end.
+  /// Nothing is sent any more: later frames are released at once. The other side reads what has
+  /// been sent, and then the end. Frames still come in.
   void FinishSending();
   /// Ends the connection in both directions, with all waits, and releases all frames. Idempotent.
   void End();
@@ -82,6 +83,8 @@ class FrameStream {
   enum class Pumped { kDone, kLater, kFailed };
 
   Pumped Pump(OutgoingFrame& frame, int flags) const;
+  /// The connection cannot send. Ends it, unless that is what `FinishSending` wants.
+  void OnSendFailed();
   void Write();
   /// Waits for work and returns the next frame, which is then being sent. Null: the end.
   OutgoingFrame* Next();
@@ -93,6 +96,7 @@ class FrameStream {
   std::vector<OutgoingFrame*> waiting_;   // a heap: the next one is at the front
   OutgoingFrame* handed_over_ = nullptr;  // begun by `Send`, for the thread to finish
   bool sending_ = false;                  // a thread sends a frame, without the mutex
+  bool finished_ = false;                 // nothing is sent any more
   bool ended_ = false;
   std::uint64_t frames_ = 0;  // so far
   std::jthread writer_;

@@ -120,6 +120,7 @@ bool TcpConnection::Admit() {
   try {
     const int worker = shared_.handshake.ReadWorker(stream_.file(), server, deadline);
     worker_ = static_cast<std::uint32_t>(worker);
+    admitted_.store(true, std::memory_order_relaxed);
     shared_.handshake.Answer(stream_.file(), server, worker, deadline);
     return true;
   } catch (const CommError&) {

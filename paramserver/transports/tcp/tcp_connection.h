@@ -60,6 +60,8 @@ class TcpConnection {
   void AwaitEnd(const Deadline& deadline);
   /// Whether the worker has left, or was not admitted.
   bool ended() const;
+  /// Whether the worker has proved who it is.
+  bool admitted() const { return admitted_.load(std::memory_order_relaxed); }
 
  private:
   class Reply;
@@ -78,6 +80,7 @@ class TcpConnection {
 
   TcpShared& shared_;
   std::uint32_t worker_ = 0;  // of the reader
+  std::atomic<bool> admitted_{false};
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   std::vector<Reply*> waiting_;  // their answers are not known

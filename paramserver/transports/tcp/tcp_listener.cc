@@ -4,9 +4,11 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
 #include <list>
 #include <string>
@@ -26,7 +28,9 @@ namespace {
 constexpr std::chrono::milliseconds kStopGrace{200};
 /// After this time the listener tries again when it could not accept a connection.
 constexpr std::chrono::milliseconds kRetryAfter{20};
-constexpr std::size_t kMaxConnections = 1024;       // at once
+/// Connections that may be open without a proof of who they are. A worker needs milliseconds for
+/// its proof, so the oldest of them is the one that least looks like a worker.
+constexpr std::ptrdiff_t kMostStrangers = 256;
 constexpr std::size_t kUnsentBytes = 128UL << 10U;  // of a connection between hosts, in the kernel
 
 class TcpListener : public Listener {
@@ -115,7 +119,11 @@ bool TcpListener::Accept() {
 
 void TcpListener::Add(FileDescriptor socket) {
   connections_.remove_if([](const TcpConnection& connection) { return connection.ended(); });
-  if (connections_.size() < kMaxConnections) connections_.emplace_back(std::move(socket), shared_);
+  const auto is_stranger = [](const TcpConnection& connection) { return !connection.admitted(); };
+  if (std::ranges::count_if(connections_, is_stranger) >= kMostStrangers) {
+    connections_.erase(std::ranges::find_if(connections_, is_stranger));
+  }
+  connections_.emplace_back(std::move(socket), shared_);
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ TEST_F(EmulatedRunTest, DoctorSaysWhichCongestionControlsThereAre) {
       findings, [](const auto& finding) { return finding.at("name") == "emulated TCP"; });
   ASSERT_NE(tcp, findings.end()) << findings;
   EXPECT_EQ(tcp->at("ok"), true);
-  for (const std::string& name : ProbeLab().congestion_controls) {
+  for (const std::string name : {"cubic", "reno"}) {
     EXPECT_THAT(tcp->at("detail").get<std::string>(), HasSubstr(name));
   }
 }

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -11,6 +14,8 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/lab/iproute.h"
 #include "ringside/experiments/lab/lab.h"
+#include "ringside/experiments/system/find_program.h"
+#include "tests/common/temporary_directory.h"
 #include "tests/experiments/lab/emulated_testing.h"
 
 namespace ringside {
@@ -276,6 +281,56 @@ TEST(DelaysCheckTest, SeesThatPacketsAreNotDelayedAtAll) {
     FAIL() << "taken";
   } catch (const MissingBackendError& error) {
     EXPECT_THAT(error.what(), HasSubstr("the queueing of eth0 is tbf, although netem, tbf was"));
+  }
+}
+
+/// Puts a program called `tc` before the real one, for its lifetime. It changes a script with sed
+/// before the real one reads it.
+class ChangedTc {
+ public:
+  explicit ChangedTc(const std::string& sed)
+      : path_(std::getenv("PATH") == nullptr ? "" : std::getenv("PATH")) {
+    const std::string real = FindProgram("tc");
+    const std::string program = directory_.path() + "/tc";
+    std::ofstream(program) << "#!/bin/sh\n"
+                           << "[ \"$1\" = -batch ] || exec " << real << " \"$@\"\n"
+                           << "sed '" << sed << "' \"$2\" | " << real << " -batch -\n";
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    ::setenv("PATH", (directory_.path() + ":" + path_).c_str(), 1);
+  }
+  ~ChangedTc() { ::setenv("PATH", path_.c_str(), 1); }
+  ChangedTc(const ChangedTc&) = delete;
+  ChangedTc& operator=(const ChangedTc&) = delete;
+
+ private:
+  const TemporaryDirectory directory_;
+  const std::string path_;
+};
+
+class LabCheck : public EmulatedTest {};
+
+TEST_F(LabCheck, IsMadeOfEveryNode) {
+  const NetworkPlan plan = PlanNetwork(ParseNetwork("100Mbps"), 2, 0);
+  EXPECT_NO_THROW(Lab{plan});
+  const ChangedTc other_rate("s/rate [0-9]*bit/rate 50000000bit/");
+  try {
+    const Lab lab(plan);
+    FAIL() << "a lab with half of the rate";
+  } catch (const MissingBackendError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("host 0: the rate of"));
+    EXPECT_THAT(error.what(), HasSubstr("is 50000000 bit/s, although 100000000 bit/s was set"));
+  }
+}
+
+// Only the ports of a switch have devices of this name.
+TEST_F(LabCheck, IsMadeOfSwitchesToo) {
+  const NetworkPlan plan = PlanNetwork(ParseNetwork("100Mbps"), 2, 0);
+  const ChangedTc other_burst("/dev eth0 /!s/burst [0-9]*b/burst 65536b/");
+  try {
+    const Lab lab(plan);
+    FAIL() << "a switch with another burst";
+  } catch (const MissingBackendError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the switch: the burst of"));
   }
 }
 

@@ -43,7 +43,7 @@ TEST(FrameHeader, HasTheDocumentedLayout) {
   EXPECT_EQ(bytes.size(), 56U);
   EXPECT_EQ(at(0), 'R');
   EXPECT_EQ(at(3), 'S');
-  EXPECT_EQ(at(4), 1);   // protocol
+  EXPECT_EQ(at(4), 2);   // protocol: another layout needs another number
   EXPECT_EQ(at(6), 4);   // kind
   EXPECT_EQ(at(8), 1);   // worker
   EXPECT_EQ(at(12), 9);  // slice
@@ -94,7 +94,7 @@ TEST(FrameHeader, RefusesWhatIsNotOurs) {
     return DecodeHeader(bytes, 756, header);
   };
   EXPECT_EQ(error_with(0, 'X'), FrameError::kBadMagic);
-  EXPECT_EQ(error_with(4, 2), FrameError::kBadProtocol);
+  EXPECT_EQ(error_with(4, 1), FrameError::kBadProtocol);
   EXPECT_EQ(error_with(6, 0), FrameError::kBadKind);
   EXPECT_EQ(error_with(6, 6), FrameError::kNone);
   EXPECT_EQ(error_with(6, 7), FrameError::kBadKind);

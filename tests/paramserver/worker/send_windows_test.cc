@@ -66,6 +66,16 @@ TEST_F(OneServer, NeverHoldsASliceBackForLaterOnes) {
   EXPECT_FALSE(MayBegin(8));
 }
 
+TEST_F(OneServer, NeverHoldsBackWhatSendsNoFloats) {
+  for (const int position : {0, 1, 2}) BeginAndSend(position);
+  EXPECT_TRUE(windows_.MayBegin(0, 3, 0));
+  windows_.Queue(0);
+  windows_.Begin(0, 3, 0);
+  windows_.Sent(0, 0);
+  windows_.Answered(0, 3);
+  EXPECT_FALSE(MayBegin(4));
+}
+
 TEST(SendWindows, HaveNoLimitOfAnswersUnlessOneIsSet) {
   SendWindows windows({{.share = 1}}, 100);
   for (int position = 0; position < 100; ++position) {

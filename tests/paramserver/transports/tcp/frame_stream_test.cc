@@ -188,6 +188,29 @@ TEST_F(FrameStreamTest, FinishedSendingTheOtherSideReadsAllAndThenTheEnd) {
   EXPECT_EQ(far_->ReceiveHeader(header), FrameStream::Header::kClosed);
 }
 
+// Otherwise the connection would be closed with unread bytes, and the other side could lose what it
+// has not read yet.
+TEST_F(FrameStreamTest, GoesOnReceivingWhenNothingIsSentAnyMore) {
+  near_->FinishSending();
+  EXPECT_EQ(Send(0, large_).releases(), 1) << "released at once";
+  CountedFrame& from_far = frames_.emplace_back();
+  far_->Send(from_far, HeaderOf(1, small_.size()), small_, 0);
+  FrameHeader header;
+  EXPECT_EQ(near_->ReceiveHeader(header), FrameStream::Header::kDone);
+  EXPECT_TRUE(near_->Skip(header.payload_bytes));
+  EXPECT_EQ(far_->ReceiveHeader(header), FrameStream::Header::kClosed);
+}
+
+TEST_F(FrameStreamTest, FinishesInTheMiddleOfAFrameWithoutEndingTheConnection) {
+  const CountedFrame& frame = Send(0, large_);
+  near_->FinishSending();
+  EXPECT_TRUE(frame.AwaitRelease());
+  CountedFrame& from_far = frames_.emplace_back();
+  far_->Send(from_far, HeaderOf(1, 0), {}, 0);
+  FrameHeader header;
+  EXPECT_EQ(near_->ReceiveHeader(header), FrameStream::Header::kDone);
+}
+
 TEST_F(FrameStreamTest, ADrainEndsAtItsDeadlineAndWithTheStream) {
   Send(0, large_);
   near_->Drain(Deadline::After(std::chrono::milliseconds(1)));

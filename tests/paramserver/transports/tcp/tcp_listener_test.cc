@@ -322,6 +322,16 @@ TEST_F(TcpListenerTest, AStopWithdrawsPushesThatWait) {
   listener_->Stop();
 }
 
+TEST_F(TcpListenerTest, StrangersCannotTakeThePlaceOfWorkers) {
+  StartTable();
+  RawConnection worker = Admitted(0);
+  std::deque<RawConnection> strangers;
+  for (int i = 0; i < 256; ++i) strangers.push_back(Connect());
+  ExpectServing();  // one more connection, of worker 1
+  EXPECT_TRUE(strangers.front().AwaitEnd()) << "the oldest one has left";
+  ExpectServing(worker, 0);
+}
+
 /// Stacks of this size cannot be had, so no thread starts.
 TEST_F(TcpListenerTest, IsRefusedWithoutAThread) {
   pthread_attr_t normal, impossible;
