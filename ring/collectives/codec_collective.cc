@@ -93,6 +93,7 @@ class CollectiveDecorator : public Collective {
   std::string Notes() const override { return inner_ == nullptr ? "" : inner_->Notes(); }
 
  protected:
+  std::size_t InnerSegmentBytes() const { return inner_ == nullptr ? 0 : inner_->segment_bytes(); }
   /// Throws an earlier failure again.
   Collective& inner() {
     failure_.Check();
@@ -172,6 +173,9 @@ class AllGatherCodecCollective : public CollectiveDecorator {
 class PowerSgdCollective : public CollectiveDecorator {
  public:
   using CollectiveDecorator::CollectiveDecorator;
+
+  /// Factors go through the inner sum, so they have its segments.
+  std::size_t segment_bytes() const override { return InnerSegmentBytes(); }
 
   void Prepare(const FlatSpace& space, const BucketPlan& plan) override {
     inner().Prepare(space, plan);
