@@ -104,4 +104,12 @@ std::vector<SendLimits> PlanSendLimits(const SliceSizes& sizes, LinkScope scope,
   return limits;
 }
 
+double MeanWindowBytes(const std::vector<SendLimits>& limits) {
+  double sum = 0;
+  for (const SendLimits& server : limits) {
+    sum += static_cast<double>(server.unanswered.value_or(0));
+  }
+  return limits.empty() ? 0 : sum / static_cast<double>(limits.size());
+}
+
 }  // namespace ringside

@@ -92,6 +92,9 @@ struct SendLimits {
 std::vector<SendLimits> PlanSendLimits(const SliceSizes& sizes, LinkScope scope,
                                        const BucketPlan& plan, const SlicePlan& slices);
 
+/// The mean window of the servers, as it is in force; 0: no limit.
+double MeanWindowBytes(const std::vector<SendLimits>& limits);
+
 }  // namespace ringside
 
 #endif  // RINGSIDE_PARAMSERVER_SLICING_SLICE_SIZES_H_

@@ -79,14 +79,15 @@ void PsStrategy::CutSlices(const std::vector<ServerAddress>& addresses) {
     most = std::max(most, slices_.end_slice(bucket) - slices_.first_slice(bucket));
   }
   transfer_scratch_.reserve(static_cast<std::size_t>(most));
-  RecordSlices(sizes.window_bytes);
+  RecordSlices(sizes.slice_bytes);
 }
 
-void PsStrategy::RecordSlices(std::size_t window_bytes) const {
+void PsStrategy::RecordSlices(std::size_t slice_limit_bytes) const {
   Recorder& recorder = context_.recorder;
   recorder.SetFact("slices", slices_.slices());
   recorder.SetFact("slice_bytes", static_cast<double>(slices_.largest() * sizeof(float)));
-  recorder.SetFact("window_bytes", static_cast<double>(window_bytes));
+  recorder.SetFact("slice_limit_bytes", static_cast<double>(slice_limit_bytes));
+  recorder.SetFact("window_bytes", MeanWindowBytes(limits_));
   recorder.SetFact("busiest_link_bytes",
                    BusiestLinkBytes(slices_.shares(), context_.world,
                                     BytesInAStep(slices_, context_.options.codec)));

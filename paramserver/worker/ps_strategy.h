@@ -57,7 +57,7 @@ class PsStrategy : public Strategy {
   /// The addresses by server. Waits until each server has published its address.
   std::vector<ServerAddress> ServerAddresses(const Deadline& deadline);
   void CutSlices(const std::vector<ServerAddress>& addresses);
-  void RecordSlices(std::size_t window_bytes) const;
+  void RecordSlices(std::size_t slice_limit_bytes) const;
   void CheckSizes() const;
   void MakeCodec();
   void Connect(const std::vector<ServerAddress>& addresses);

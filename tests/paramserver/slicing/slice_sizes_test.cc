@@ -100,6 +100,15 @@ TEST(PlanSendLimits, GrowWithTheShareOfAServer) {
   EXPECT_EQ(limits.back().unanswered, 2 * 64 * kKiB) << "0.1 of it";
 }
 
+TEST(MeanWindowBytes, IsThatInForceAndNotTheOneAskedFor) {
+  const SliceSizes sizes{.slice_bytes = 64 * kKiB, .window_bytes = 150 * kKiB};
+  EXPECT_EQ(MeanWindowBytes(LimitsOf(sizes, LinkScope::kInterHost, WorldOf(4, 4))), 3 * 64 * kKiB);
+  const std::vector<SendLimits> uneven{{.unanswered = 6}, {.unanswered = 2}, {.unanswered = 1}};
+  EXPECT_EQ(MeanWindowBytes(uneven), 3);
+  EXPECT_EQ(MeanWindowBytes(LimitsOf({}, LinkScope::kIntraHost, WorldOf(2, 2))), 0) << "no limit";
+  EXPECT_EQ(MeanWindowBytes({}), 0);
+}
+
 TEST(PlanSendLimits, OfWholeBuckets) {
   const SliceSizes sizes{.slice_bytes = 0, .window_bytes = 8 * kMiB};
   const SendLimits here = LimitsOf(sizes, LinkScope::kIntraHost, WorldOf(2, 1)).front();

@@ -120,7 +120,8 @@ TEST(Slices, AreRecordedAsFacts) {
   PsCluster cluster(OptionsOf("grpc", 2, 7));
   cluster.Run([](TestWorker& worker) {
     const std::map<std::string, double>& facts = worker.recorder.facts();
-    EXPECT_EQ(facts.at("window_bytes"), 7 * 1024);
+    EXPECT_EQ(facts.at("slice_limit_bytes"), 2 * 1024);
+    EXPECT_EQ(facts.at("window_bytes"), 4 * facts.at("slice_bytes")) << "7 KiB, in whole slices";
     EXPECT_LE(facts.at("slice_bytes"), 2 * 1024);
     EXPECT_GT(facts.at("slice_bytes"), 1024);
     EXPECT_GE(facts.at("slices"), kElements * sizeof(float) / 2048);
@@ -128,6 +129,16 @@ TEST(Slices, AreRecordedAsFacts) {
     EXPECT_NEAR(facts.at("busiest_link_bytes"), 1.5 * kElements * sizeof(float), 3 * 2048);
     EXPECT_GT(facts.at("last_slice_share"), 0);
     EXPECT_LE(facts.at("last_slice_share"), 512.0 / kElements);
+  });
+}
+
+TEST(Slices, OfWholeBucketsHaveNoLimit) {
+  PsCluster cluster(OptionsOf("grpc", 0, 7));
+  cluster.Run([](TestWorker& worker) {
+    const std::map<std::string, double>& facts = worker.recorder.facts();
+    EXPECT_EQ(facts.at("slice_limit_bytes"), 0);
+    EXPECT_EQ(facts.at("slices"), worker.plan.buckets());
+    EXPECT_EQ(facts.at("window_bytes"), 7 * 1024);
   });
 }
 
