@@ -15,14 +15,22 @@ bool HasEvenLinks(const RunSpec& spec) {
   return !spec.network || (spec.network->rates.empty() && spec.network->racks <= 1);
 }
 
+/// Over the slowest link. `link_bits_per_s` is the rate of the fastest one.
 double LinkMs(const RunSpec& spec, double bytes) {
-  return 1000 * bytes / GoodputBytesPerSecond(spec.link_bits_per_s);
+  const double rate =
+      HasEvenLinks(spec) ? spec.link_bits_per_s : spec.network->slowest_bits_per_s();
+  return 1000 * bytes / GoodputBytesPerSecond(rate);
+}
+
+bool AllServersAreInsideWorkers(const RunSpec& spec) {
+  const ServerLayout layout = LayoutServers(spec);
+  return layout.colocated > 0 && layout.dedicated == 0;
 }
 
 /// What follows the communication of a step.
 struct Tail {
-  double after_all_ms = 0;      ///< After the last byte that the links carry without a break.
-  double after_compute_ms = 0;  ///< The last message alone, after all compute.
+  double after_all_ms = 0;   ///< After the last byte that the links carry without a break.
+  double after_last_ms = 0;  ///< After the last bucket became ready: its last message alone.
 };
 
 class AchievableMaker {
@@ -35,7 +43,7 @@ class AchievableMaker {
         comm_ms_(comm_ms),
         backward_ms_(std::max(0.0, input.compute_ms - input.forward_ms)),
         fifo_(spec.options.order == SendOrder::kFifo),
-        inside_(LayoutServers(spec).colocated > 0) {}
+        inside_(AllServersAreInsideWorkers(spec)) {}
 
   /// Each level adds one cause to those above it, so no part is below 0.
   Achievable Make() const {
@@ -53,8 +61,8 @@ class AchievableMaker {
     result.uneven_ms = raise(alone ? busy_ms : SentAllReady(busy_ms));
     result.readiness_ms = raise(Sent(sent_ms));
     const Tail tail = TailOf(alone);
-    result.tail_ms = raise(
-        std::max(Sent(sent_ms) + tail.after_all_ms, input_.compute_ms + tail.after_compute_ms));
+    result.tail_ms =
+        raise(std::max(Sent(sent_ms) + tail.after_all_ms, LastReady() + tail.after_last_ms));
     result.step_ms = level;
     return result;
   }
@@ -87,17 +95,25 @@ class AchievableMaker {
 
   /// max over j of r_j + R_j / B, from the start of the backward pass.
   double LastSent(double all_ms) const {
-    const std::size_t buckets = input_.bucket_shares.size();
-    const bool known = input_.ready_shares.size() == buckets;
     double rest = 0;
     double latest_ms = std::max(backward_ms_, all_ms);
-    for (std::size_t j = buckets; j-- > 0;) {
+    for (std::size_t j = input_.bucket_shares.size(); j-- > 0;) {
       rest += input_.bucket_shares[j];
-      const double unknown = j + 1 == buckets ? 1 : 0;
-      const double ready = known ? input_.ready_shares[j] : unknown;
-      latest_ms = std::max(latest_ms, ready * backward_ms_ + rest * all_ms);
+      latest_ms = std::max(latest_ms, ReadyShare(j) * backward_ms_ + rest * all_ms);
     }
     return latest_ms;
+  }
+
+  double ReadyShare(std::size_t bucket) const {
+    const std::size_t buckets = input_.bucket_shares.size();
+    if (input_.ready_shares.size() == buckets) return input_.ready_shares[bucket];
+    return bucket + 1 == buckets ? 1 : 0;
+  }
+
+  /// When the last bucket may be sent, from the start of the step.
+  double LastReady() const {
+    if (!spec_.overlap || input_.bucket_shares.empty()) return input_.compute_ms;
+    return input_.forward_ms + ReadyShare(input_.bucket_shares.size() - 1) * backward_ms_;
   }
 
   double LastBucketShare() const {
@@ -112,12 +128,12 @@ class AchievableMaker {
   }
 
   Tail AllReduceTail() const {
-    Tail tail{.after_compute_ms = comm_ms_ * LastBucketShare()};
+    Tail tail{.after_last_ms = comm_ms_ * LastBucketShare()};
     if (traits_.topology != Topology::kRing) return tail;
     const double chunk = LastBucketShare() * input_.gradient_bytes / spec_.workers;
     const double segment = std::min(input_.segment_bytes, chunk);
     tail.after_all_ms = LinkMs(spec_, 2.0 * (spec_.workers - 1) * segment);
-    tail.after_compute_ms += tail.after_all_ms;
+    tail.after_last_ms += tail.after_all_ms;
     return tail;
   }
 
@@ -140,8 +156,7 @@ class AchievableMaker {
     const double share = input_.slice_share > 0 ? input_.slice_share : LastBucketShare();
     const double there_ms = LinkMs(spec_, workers * share * input_.gradient_bytes);
     const double back_ms = LinkMs(spec_, workers * share * input_.parameter_bytes);
-    return {.after_all_ms = fifo_ && !inside_ ? back_ms : 0,
-            .after_compute_ms = there_ms + back_ms};
+    return {.after_all_ms = fifo_ && !inside_ ? back_ms : 0, .after_last_ms = there_ms + back_ms};
   }
 
   const RunSpec& spec_;
@@ -150,7 +165,7 @@ class AchievableMaker {
   const double comm_ms_;
   const double backward_ms_;
   const bool fifo_;
-  const bool inside_;  // some servers are inside workers
+  const bool inside_;  // all servers are inside workers
 };
 
 }  // namespace

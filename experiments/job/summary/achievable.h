@@ -22,7 +22,7 @@ struct AchievableInput {
   std::vector<double> ready_shares;
   std::optional<double> busiest_link_bytes{};  ///< In a step, with servers.
   double slice_share = 0;    ///< A slice's part of the bytes; 0: servers get whole buckets.
-  double window_bytes = 0;   ///< Unanswered at an average server; 0: no limit.
+  double window_bytes = 0;   ///< Unanswered at an average server, in whole slices; 0: no limit.
   double segment_bytes = 0;  ///< A message of a ring's pipeline; 0: unknown.
 };
 
@@ -44,20 +44,31 @@ struct Achievable {
 /// do not communicate in every step. Pure.
 ///
 /// For N workers and links of B bytes/s:
-///   fifo         T = F + max over buckets j of (r_j + R_j / B) + tail
+///   fifo         T = F + max(backward, max over buckets j of (r_j + R_j / B)) + tail
 ///   priority     T = max(compute, communication) + tail
 ///   no overlap   T = compute + communication + tail
-/// F is the forward pass. Bucket j is ready r_j after the backward pass began. R_j are the bytes
-/// of the busiest link from bucket j on. The tail is
-///   N (W + c) / B     servers that get slices of c bytes, W of them unanswered; half of it for
-///                     servers inside workers, which have other answers to send meanwhile
-///   the answers of the last bucket to all workers, for servers that get whole buckets; and if
-///                     the last bucket is late, its way there and back
+/// F is the forward pass, `backward` the rest of the compute. Bucket j is ready r_j after the
+/// backward pass began. R_j are the bytes of the busiest link from bucket j on. The tail is
+///   N (W + c) / B     synchronous servers that get slices of c bytes, W bytes unanswered; half of
+///                     it if all servers are inside workers, with other answers to send meanwhile
+///   N a / B           synchronous servers that get whole buckets, under `fifo`; a are the bytes of
+///                     the last bucket's answer; 0 if all servers are inside workers
+///   a / B             the same with servers that do not wait for all workers; a is the answer to
+///                     the last slice, or to the last bucket where buckets are whole
 ///   2 (N-1) s / B     a ring with segments of s bytes
 ///   0                 any other all-reduce
-/// With different rates or with racks the time of the busiest link is the bound's, and servers
-/// have no tail. Workers of servers that do not wait for all of them can be at different steps. So
-/// their step is the larger of two times: that of the busiest link, and that of one worker alone.
+/// The step is at least F + r_last + the way of the last message, in any order of sending. r_last
+/// is when the last bucket is ready. Without overlap the way begins after all compute. It is
+///   comm x share      all-reduces; the communication times the last bucket's part of the bytes; a
+///                     ring adds its tail
+///   n (p + a) / B     servers that get whole buckets, or that do not wait for all workers; p are
+///                     the bytes of the message with the answer a. n is 1 if they do not wait, N if
+///                     they do, and N-1 if all of them are inside workers
+///   0                 synchronous servers that get slices
+/// With different rates or with racks the time of the busiest link is the bound's, servers have no
+/// tail and no way, and B is the slowest rate. Workers of servers that do not wait for all of them
+/// can be at different steps. So their step is the larger of two times: that of the busiest link,
+/// and that of one worker alone.
 std::optional<Achievable> AchievableOf(const RunSpec& spec, const StepBound& bound,
                                        const AchievableInput& input);
 

@@ -237,7 +237,7 @@ class SummaryMaker {
     if (const double bytes = Fact("busiest_link_bytes"); bytes > 0) {
       input.busiest_link_bytes = bytes;
     }
-    if (Fact("slices") > static_cast<double>(input.bucket_shares.size())) {
+    if (Fact("slice_limit_bytes") > 0) {
       input.slice_share = Fact("slice_bytes") / (sizeof(float) * std::max(elements, 1.0));
     }
     input.window_bytes = Fact("window_bytes");

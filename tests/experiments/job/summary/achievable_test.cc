@@ -194,6 +194,54 @@ TEST(Achievable, WhereComputeIsLongerTheLastBucketStillHasItsWholeWay) {
   EXPECT_NEAR(Of(priority, input)->step_ms, 100.8 * LinkMs(), 1e-6);
 }
 
+// The forward pass takes L, the backward pass 2 L, the ring's last segment 0.06 L.
+TEST(Achievable, TheLastBucketIsOnItsWayWhenItIsReadyAndNotAfterAllCompute) {
+  AchievableInput input = InputOf(3 * LinkMs());
+  input.bucket_shares = {0.9, 0.1};
+  input.segment_bytes = 0.01 * kBytes;
+  input.ready_shares = {0, 0.6};
+  RunSpec fifo = SpecOf("ring", 4, 0);
+  RunSpec priority = fifo;
+  priority.options.order = SendOrder::kPriority;
+  for (const RunSpec& spec : {fifo, priority}) {
+    EXPECT_NEAR(Of(spec, input)->step_ms, 3.06 * LinkMs(), 1e-6) << "it is there before the end";
+  }
+  input.bucket_shares = {0.2, 0.8};  // R = 1.2 L
+  for (const RunSpec& spec : {fifo, priority}) {
+    EXPECT_NEAR(Of(spec, input)->step_ms, (1 + 0.6 * 2 + 1.2 + 0.06) * LinkMs(), 1e-6);
+  }
+  input.bucket_shares = {0.9, 0.1};
+  input.ready_shares = {};
+  for (const RunSpec& spec : {fifo, priority}) {
+    EXPECT_NEAR(Of(spec, input)->step_ms, 3.21 * LinkMs(), 1e-6) << "ready at the end if unknown";
+  }
+  input.ready_shares = {0, 0};
+  input.busiest_link_bytes = kBytes;
+  const RunSpec server = SpecOf("ps-async", 4, 4);
+  EXPECT_NEAR(Of(server, input)->step_ms, 3.1 * LinkMs(), 1e-6) << "the answer follows all compute";
+  fifo.overlap = false;
+  EXPECT_NEAR(Of(fifo, input)->step_ms, 4.56 * LinkMs(), 1e-6);
+}
+
+TEST(Achievable, WithDifferentRatesTheSlowestLinkCounts) {
+  AchievableInput input = InputOf(3 * LinkMs());
+  input.segment_bytes = 0.01 * kBytes;
+  RunSpec ring = SpecOf("ring", 4, 0);
+  ring.network = ParseNetwork("rate=1Gbps,rates=100Mbps");
+  EXPECT_NEAR(Of(ring, input)->tail_ms, 10 * 0.06 * LinkMs(), 1e-6) << "2 (N-1) s / B";
+  RunSpec alone = SpecOf("ps-async", 4, 4);
+  alone.network = ring.network;
+  const double comm_ms = *BoundOf(alone, 4, kBytes, kBytes)->comm_ms;
+  EXPECT_NEAR(comm_ms, 10 * LinkMs(), 1e-6);
+  EXPECT_NEAR(Of(alone, input)->step_ms, 11 * LinkMs(), 1e-6) << "forward pass and pushes";
+}
+
+TEST(Achievable, DedicatedServersBesideThoseInWorkersHaveTheirWholeTail) {
+  const AchievableInput input = SlicesOf(0.3 * LinkMs(), 2 * kBytes);
+  EXPECT_NEAR(Of(SpecOf("mixed", 4, 2), input)->tail_ms, 0.16 * LinkMs(), 1e-9) << "N (W + c) / B";
+  EXPECT_NEAR(Of(SpecOf("mixed", 4, 0), input)->tail_ms, 0.08 * LinkMs(), 1e-9) << "half";
+}
+
 TEST(Achievable, PartsAddUpToWhatIsAboveTheBoundAndNoneIsNegative) {
   for (const char* strategy : {"ring", "halving-doubling", "ps-sync", "ps-async"}) {
     for (const double compute : {0.0, 0.5, 1.2, 3.0, 9.0}) {
