@@ -99,7 +99,7 @@ class Above {
     texts_.push_back(std::move(text));
   }
 
-  /// Returns `what`, followed by its milliseconds.
+  /// Adds `what`, followed by its milliseconds.
   void AddMs(const std::string& what, double ms) {
     if (ms < kWorthSaying * bound_ms_) return;
     left_ms_ -= ms;
@@ -134,8 +134,13 @@ class Above {
         parts.push_back(fmt::format("{} {}", part.what, MsText(ms)));
       }
     }
-    const std::string what = "the achievable step is longer than the bound";
-    AddMs(parts.empty() ? what : fmt::format("{} ({})", what, fmt::join(parts, ", ")), over_ms);
+    std::string what = "the achievable step is longer than the bound";
+    if (!parts.empty()) what += fmt::format(" ({})", fmt::join(parts, ", "));
+    const double shorter_ms = over_ms - left_ms_;
+    AddMs(what, std::min(over_ms, left_ms_));
+    if (shorter_ms < kWorthSaying * bound_ms_) return;
+    texts_.push_back(
+        fmt::format("the step is {} shorter than the achievable one", MsText(shorter_ms)));
   }
 
   const StudyRun* AnyDone() const {

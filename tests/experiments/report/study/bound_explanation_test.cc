@@ -146,6 +146,20 @@ TEST(BoundExplanation, WhatIsLeftAboveTheAchievableStepNeedsARecord) {
   EXPECT_THAT(ExplainBound(cell).text, HasSubstr("10 ms): 10 ms; encoding and decoding: 30 ms"));
 }
 
+TEST(BoundExplanation, TheAchievableStepExplainsAtMostWhatIsAboveTheBound) {
+  StudyCell cell = Cell(1.2);
+  cell.results[0].achievable = {.step_ms = 140, .compute_ms = 40};
+  EXPECT_EQ(ExplainBound(cell).text,
+            "the achievable step is longer than the bound (compute that overlaps with nothing "
+            "40 ms): 20 ms; the step is 20 ms shorter than the achievable one");
+  EXPECT_TRUE(ExplainBound(cell).explained);
+  cell.results[0].achievable = {.step_ms = 121, .compute_ms = 21};
+  EXPECT_EQ(ExplainBound(cell).text,
+            "the achievable step is longer than the bound (compute that overlaps with nothing "
+            "21 ms): 20 ms")
+      << "1 % is not worth saying";
+}
+
 TEST(BoundExplanation, TheAchievableStepIsAMedianOverRunsEachBesideItsOwnBound) {
   StudyCell cell = Cell(1.5);
   cell.results[0].achievable = {.step_ms = 140, .compute_ms = 40};
