@@ -3,7 +3,7 @@ import { Chart, drawAll, startDrawing } from "./chart.js";
 import { add, choice, dropDown, el, section } from "./dom.js";
 import { CURVE_METRICS, CURVE_TIMES, curves, staleness } from "./learning.js";
 import { looksOf } from "./look.js";
-import { COSTS, METRICS, againstBound, resources, scaling, timeParts } from "./pictures.js";
+import { COSTS, METRICS, againstBound, limitNotes, resources, scaling, timeParts } from "./pictures.js";
 import { Study, View } from "./study.js";
 import { cellTable, failures, growthTable, links, method, runTable, subject, verdict } from "./sections.js";
 
@@ -57,8 +57,6 @@ function withPlace(study, view, made, state) {
 }
 
 function chartSections(study, view, looks) {
-  const dashed = "The dashed lines are the bound, the shortest time that theory allows on the declared link.";
-  const dotted = "The dotted lines are achievable when buckets are sent in the strategy's order.";
   const bars = study.cells.some((cell) => Object.keys(cell.intervals ?? {}).length > 0)
     ? "Points are medians over runs. Bars are 95 % bootstrap intervals over runs. Faint points are single runs."
     : "Points are medians over runs. A configuration with fewer than five runs has no interval.";
@@ -66,8 +64,12 @@ function chartSections(study, view, looks) {
     ? el("p", { class: "note" }, `Lines over different transports (${study.transports.join(", ")}) compare transports as well as strategies.`) : null;
   const emulated = study.emulated
     ? el("p", { class: "note" }, "Compute was emulated: workers waited for its time. Every byte was really sent.") : null;
-  const scale = chart(view, "chart-scaling", "How strategies scale", { metric: "step_ms" }, [["metric", "Show", named(METRICS)]],
-    (_, state) => scaling(study, view, looks, state.metric));
+  const scaleState = { metric: "step_ms" };
+  const scaleNote = el("p", { class: "note" });
+  const noteScale = () => { scaleNote.textContent = [bars, ...limitNotes(study, scaleState.metric)].join(" "); };
+  noteScale();
+  const scale = chart(view, "chart-scaling", "How strategies scale", scaleState, [["metric", "Show", named(METRICS)]],
+    (_, state) => { noteScale(); return scaling(study, view, looks, state.metric); });
   const time = chart(view, "chart-time", "Parts of a step", {}, [], (width) => timeParts(study, view, width));
   const bound = chart(view, "chart-bound", "Measured against bound", {}, [], (width) => againstBound(study, view, looks, width));
   const cost = chart(view, "chart-cost", "Cost of a sample", { cost: "core" }, [["cost", "Show", named(COSTS)]],
@@ -81,7 +83,7 @@ function chartSections(study, view, looks) {
   const has = (test) => study.cells.some(test);
   const target = study.data.target;
   return [
-    section("scaling", "How it scales", el("p", { class: "note" }, `${bars} ${has((cell) => cell.bound_ms) ? dashed : ""} ${has((cell) => cell.achievable_ms) ? dotted : ""}`), transports, emulated, scale.nodes, growthTable(study)),
+    section("scaling", "How it scales", scaleNote, transports, emulated, scale.nodes, growthTable(study)),
     section("time", "Where the time goes", el("p", { class: "note" }, "Each part of a step is its own median over runs. Exposed communication is the time that a step waits for its parameters."), emulated?.cloneNode(true), time.nodes),
     section("bound", "Measured against bound", el("p", { class: "note" }, "1 is the bound of theory. A ratio up to 1.15 (dotted) needs no explanation. A grey mark is the achievable step. Time beyond it needs a cause that the runs recorded."), bound.nodes),
     has((cell) => (cell.results ?? []).some((run) => run.curve?.step?.length)) ? section("learning", "Accuracy and loss",

@@ -53,6 +53,17 @@ function runPoints(cells, x, key, metric, look) {
 /** The figures that are known beside the measured one, their names, and how their lines look. */
 const LIMITS = [["bound", "bound (dashed)", "5px,4px", "line-ew-open"], ["achievable", "achievable (dotted)", "1px,3px", "diamond-open"]];
 
+const LIMIT_NOTES = {
+  bound: "The dashed lines are the bound, the shortest time that theory allows on the declared link.",
+  achievable: "The dotted lines are achievable when buckets are sent in the strategy's order.",
+};
+
+/** What to say about the limits that the scaling chart draws for a metric. */
+export function limitNotes(study, metric) {
+  const limits = METRICS[metric];
+  return Object.keys(LIMIT_NOTES).filter((key) => limits[key] && study.cells.some((cell) => limits[key](cell))).map((key) => LIMIT_NOTES[key]);
+}
+
 export function scaling(study, view, looks, metric) {
   const what = METRICS[metric];
   const data = [];

@@ -189,6 +189,11 @@ def check_charts(browser, cells, names):
     y = """const of = document.getElementById("chart-scaling").data.filter((one) => one.mode === "lines+markers" && one.name === arguments[0]);
            return of.length === 1 ? of[0].y : null"""
     link = browser.run("return document.querySelectorAll('.choose select')[1].value")
+    note = "return document.querySelector('#scaling .note').textContent"
+    for button, name in (("Speed-up", "speedup"), ("Efficiency", "efficiency")):
+        browser.click(browser.find(f"#scaling button[data-value='{name}']"))
+        noted = browser.run(note)
+        check("dashed" not in noted and "dotted" not in noted, f"{button} has no limit, and the note says nothing of one")
     for button, name in (("Throughput", "samples_per_s"), ("Step time", "step_ms")):
         browser.click(browser.find(f"#scaling button[data-value='{name}']"))
         own = [cell for cell in cells if cell["strategy"] == "ring" and cell["link_bits_per_s"] == link]
@@ -196,6 +201,8 @@ def check_charts(browser, cells, names):
         shown = browser.run(y, "ring")
         close = shown is not None and len(shown) == len(said) and all(abs(a - b) <= 1e-5 * b for a, b in zip(shown, said))
         check(close, f"switched to {button}, the ring's line is that of report.csv")
+        noted = browser.run(note)
+        check("dashed lines are the bound" in noted and "dotted lines are achievable" in noted, "the note says what its dashed and dotted lines are")
     legend = browser.run("return [...document.querySelectorAll('#chart-scaling .legendtext')].map((one) => one.textContent)")
     check(set(names) <= set(legend), "the legend shows names as they are")
     select = browser.find(".choose select")
