@@ -27,7 +27,7 @@ struct RejectedKey {
 /// How bytes travel between the workers of a strategy.
 struct TransportUse {
   std::string name;         ///< "grpc", "shm+tcp", "shm or tcp".
-  std::string medium = {};  ///< The transport below it ("tcp" of "grpc"); empty: `name`.
+  std::string medium = {};  ///< How its bytes travel ("http2" of "grpc"); empty: `name`.
 
   const std::string& medium_name() const { return medium.empty() ? name : medium; }
 };

@@ -18,7 +18,7 @@ namespace {
 constexpr std::array kBuiltIn{
     TransportEntry{
         .name = "grpc",
-        .medium = "tcp",
+        .medium = "http2",
         .remark = "HTTP/2",
         .connect = ConnectGrpcOverTcp,
         .listen = ListenGrpcOverTcp,
@@ -159,7 +159,8 @@ std::optional<OptionRefusal> CheckServerCodec(const CodecOptions& codec,
   if (codec.encodes() && transport.shares_memory) {
     return OptionRefusal{"codec",
                          "nothing travels through shared memory: encoding would only cost time; "
-                         "take ps-transport grpc, or fp32"};
+                         "take ps-transport " +
+                             std::string(kPsTransport.default_value) + ", or fp32"};
   }
   return std::nullopt;
 }

@@ -18,7 +18,7 @@ namespace ringside {
 inline constexpr TextOption kPsTransport{.name = "ps-transport",
                                          .placeholder = "NAME",
                                          .help = "between worker and server",
-                                         .default_value = "grpc",
+                                         .default_value = "tcp",
                                          .role = OptionRole::kTransport};
 
 /// The transports between workers and servers that a program has: the built-in ones, then its own.

@@ -18,7 +18,7 @@ namespace ringside {
 /// point at them.
 struct TransportEntry {
   std::string_view name;  ///< A value of `ps-transport`.
-  /// How its bytes travel: "tcp", "uds", "shm". Times over transports of one medium may be
+  /// How its bytes travel: "tcp", "http2", "uds", "shm". Times over transports of one medium may be
   /// compared.
   std::string_view medium;
   std::string_view remark = {};  ///< Stands behind the name in help: "HTTP/2".

@@ -10,13 +10,17 @@
 namespace ringside {
 namespace {
 
-std::string Over(const char* strategy, int workers = 4, int hosts = 1,
-                 const StrategyOptions& options = {}) {
+TransportUse UseOf(const char* strategy, int workers, int hosts, const StrategyOptions& options) {
   RunSpec spec(TestCatalog());
   spec.strategy = strategy;
   spec.workers = workers;
   spec.options = options;
-  return TransportOf(spec, hosts).name;
+  return TransportOf(spec, hosts);
+}
+
+std::string Over(const char* strategy, int workers = 4, int hosts = 1,
+                 const StrategyOptions& options = {}) {
+  return UseOf(strategy, workers, hosts, options).name;
 }
 
 StrategyOptions Through(const char* transport) {
@@ -34,7 +38,7 @@ TEST(Transport, EveryStrategyThatSendsHasOne) {
 }
 
 TEST(Transport, OfServersIsWhatTheSpecSays) {
-  EXPECT_EQ(Over("ps-sync"), "grpc");
+  EXPECT_EQ(Over("ps-sync"), "tcp");
   EXPECT_EQ(Over("mixed", 4, 1, Through("uds")), "uds");
   EXPECT_EQ(Over("ps-async", 4, 1, Through("shm")), "shm");
 }
@@ -68,9 +72,11 @@ TEST(Transport, OfAutoIsWhatItCanPickFrom) {
   EXPECT_EQ(Over("auto", 4, 1, fp16), "tcp");
 }
 
-TEST(Transport, GrpcIsTcpAndWhatIsUnknownDiffersFromNothing) {
-  const TransportUse grpc{"grpc", "tcp"};
-  EXPECT_TRUE(AreComparableTransports(grpc, {"tcp"}));
+TEST(Transport, OfOneMediumIsComparableAndWhatIsUnknownDiffersFromNothing) {
+  const TransportUse tcp = UseOf("ps-sync", 4, 1, {});
+  EXPECT_TRUE(AreComparableTransports(tcp, {"tcp"})) << "frames and Gloo's pairs over plain TCP";
+  const TransportUse grpc = UseOf("ps-sync", 4, 1, Through("grpc"));
+  EXPECT_FALSE(AreComparableTransports(grpc, {"tcp"})) << "HTTP/2 costs more";
   EXPECT_TRUE(AreComparableTransports({"shm"}, {"shm"}));
   EXPECT_TRUE(AreComparableTransports({}, {"shm"}));
   for (const char* other : {"uds", "shm", "shm+tcp", "shm or tcp", "mpi"}) {

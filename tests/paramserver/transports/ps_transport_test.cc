@@ -221,7 +221,7 @@ TEST(TransportTableTest, NamesAreFoundAndChosenByTheOption) {
     EXPECT_EQ(transports.Find(entry->name), entry);
     EXPECT_EQ(&transports.Of(Over(std::string(entry->name))), entry);
   }
-  EXPECT_EQ(transports.Of({}).name, "grpc") << "the default";
+  EXPECT_EQ(transports.Of({}).name, "tcp") << "the default";
 }
 
 TEST(TransportTableTest, AnUnknownNameIsRefusedWithTheKnownOnes) {
@@ -246,7 +246,7 @@ TEST(TransportTableTest, TheOptionHasTheNamesOfTheTable) {
       built_in.help,
       "between worker and server: grpc (HTTP/2), tcp (plain frames), or uds and shm on one host");
   EXPECT_THAT(built_in.choices, ElementsAre("grpc", "tcp", "uds", "shm"));
-  EXPECT_EQ(std::get<std::string>(built_in.default_value), "grpc");
+  EXPECT_EQ(std::get<std::string>(built_in.default_value), "tcp");
   EXPECT_EQ(built_in.role, OptionRole::kTransport);
   EXPECT_THAT(
       [&] { built_in.Check(std::string("pigeon")); },

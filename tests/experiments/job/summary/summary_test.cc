@@ -170,7 +170,7 @@ TEST(Summary, TellsHowBytesTravel) {
     run.spec.strategy = strategy;
     return MakeSummary(run)["transport"];
   };
-  EXPECT_EQ(transport("ps-async"), "grpc");
+  EXPECT_EQ(transport("ps-async"), "tcp");
   EXPECT_EQ(transport("ring"), "tcp");
   EXPECT_EQ(transport("hierarchical"), "tcp");
   EXPECT_TRUE(transport("none").is_null());
