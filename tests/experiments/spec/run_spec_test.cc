@@ -111,7 +111,7 @@ TEST(RunSpecJson, RefusesUnknownKeysAndWrongTypes) {
   EXPECT_EQ(key_of({{"codec", "topk:2"}}), "codec");
   EXPECT_EQ(key_of({{"straggler", "kind=slow,factor=2"}}), "straggler");
   EXPECT_EQ(key_of({{"straggler", 2}}), "straggler");
-  EXPECT_EQ(key_of({{"ps-transport", "tcp"}}), "ps-transport");
+  EXPECT_EQ(key_of({{"ps-transport", "carrier-pigeon"}}), "ps-transport");
   EXPECT_EQ(key_of({{"schedule", "lifo"}}), "schedule");
   EXPECT_EQ(key_of({{"seed", ~std::uint64_t{0}}}), "taken");
   EXPECT_THROW((void)ReadRunSpec(json::array({1}), TestCatalog()), ConfigError);

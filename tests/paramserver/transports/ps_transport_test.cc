@@ -211,7 +211,7 @@ TEST(ServerAddress, AServerOnAnotherHostIsRefusedWithTheReason) {
   EXPECT_THAT([&] { transports.Connect(0, address, {}, space, {}); },
               ::testing::ThrowsMessage<ConfigError>(
                   "server 0 is on another host: --ps-transport uds and shm need workers and "
-                  "servers on one host; use grpc"));
+                  "servers on one host; use tcp"));
 }
 
 TEST(TransportTableTest, NamesAreFoundAndChosenByTheOption) {

@@ -185,14 +185,18 @@ TEST(PsSync, CarriesOptimizerStateThroughACheckpoint) {
   EXPECT_EQ(outcomes.failures(), 0) << CommErrorOf(outcomes.first).what();
 }
 
-TEST(PsSync, CountsPayloadAndCopies) {
-  PsCluster cluster({.workers = 2, .servers = 1, .elements = 10'000, .target_bytes = 8'000});
-  cluster.Run([&](TestWorker& worker) {
+class PsCopies : public ::testing::TestWithParam<std::pair<const char*, std::uint64_t>> {};
+
+TEST_P(PsCopies, AreCountedBesideThePayload) {
+  const auto [transport, copied] = GetParam();
+  ClusterOptions options{.workers = 2, .servers = 1, .elements = 10'000, .target_bytes = 8'000};
+  options.strategy.Set(kPsTransport, transport);
+  PsCluster cluster(options);
+  cluster.Run([copied = copied](TestWorker& worker) {
     const auto& strategy = dynamic_cast<PsStrategy&>(*worker.strategy);
     const std::uint64_t before = strategy.copies().total();
     for (int step = 0; step < 5; ++step) worker.Step(step);
-    // Of all that was pushed and pulled, the worker's code has moved the parameters, once.
-    EXPECT_EQ(strategy.copies().total() - before, 5 * 40'000U);
+    EXPECT_EQ(strategy.copies().total() - before, 5 * copied);
     EXPECT_EQ(worker.recorder.bytes_sent(), 5 * 40'000U);
     EXPECT_EQ(worker.recorder.bytes_received(), 5 * 40'000U);
   });
@@ -201,6 +205,13 @@ TEST(PsSync, CountsPayloadAndCopies) {
   EXPECT_EQ(report.bytes_sent, 2 * 5 * 40'000U);
   EXPECT_EQ(report.staleness, (std::map<std::int64_t, std::int64_t>{{0, 2 * 5 * 5}}));
 }
+
+// Over gRPC the worker's code moves the parameters, once. Elsewhere it moves nothing: the kernel or
+// the server writes them in place.
+INSTANTIATE_TEST_SUITE_P(Transports, PsCopies,
+                         ::testing::Values(std::pair("grpc", 40'000U), std::pair("tcp", 0U),
+                                           std::pair("shm", 0U)),
+                         [](const auto& copies) { return copies.param.first; });
 
 /// Two workers in lock-step through gates, so that every version is known.
 TEST(PsAsync, MeasuresStalenessExactly) {

@@ -225,12 +225,12 @@ TEST(StudyTransports, MarksStandInEveryFormOfTheReport) {
   Add(study, {"shm"}, 100);
   Add(study, {"ps-sync", 4, 1}, 200);
   const StudyTable table = MakeStudyTable(study);
-  const std::string caveat = "Servers over grpc are compared with rings over shm: transports";
-  const std::string mark = "; transports differ: shm against grpc";
+  const std::string caveat = "Servers over tcp are compared with rings over shm: transports";
+  const std::string mark = "; transports differ: shm against tcp";
   EXPECT_THAT(RenderText(table), AllOf(HasSubstr(caveat), HasSubstr(mark), HasSubstr("shm *")));
   EXPECT_THAT(RenderMarkdown(table, {}),
               AllOf(HasSubstr(caveat), HasSubstr(mark), HasSubstr("| shm \\* |"),
-                    HasSubstr("| grpc \\* |"), HasSubstr("\n\\* Rows over different transports")));
+                    HasSubstr("| tcp \\* |"), HasSubstr("\n\\* Rows over different transports")));
   EXPECT_THAT(RenderHtml(table),
               AllOf(HasSubstr(caveat), HasSubstr("\"mixes_transports\":true"),
                     HasSubstr("\"transports_differ\":true"), HasSubstr("\"transport\":\"shm\"")));
