@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -53,10 +51,8 @@ ShardCounters PsServer::counters() const {
 // plus one interval, and a push itself costs nothing. Silent connections are found in the same way.
 void PsServer::Watch(const std::stop_token& stop) {
   const auto interval = WatchInterval(context_.comm.timeout);
-  std::mutex mutex;
-  std::condition_variable_any wake;
-  std::unique_lock lock(mutex);
-  while (!wake.wait_for(lock, stop, interval, [&] { return stop.stop_requested(); })) {
+  std::unique_lock lock(watch_mutex_);
+  while (!watch_.wait_for(lock, stop, interval, [&] { return stop.stop_requested(); })) {
     table_.FailExpired(Deadline::Clock::now());
     listener_->CloseSilent(Deadline::Clock::now());
   }

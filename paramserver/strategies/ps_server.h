@@ -1,7 +1,9 @@
 #ifndef RINGSIDE_PARAMSERVER_STRATEGIES_PS_SERVER_H_
 #define RINGSIDE_PARAMSERVER_STRATEGIES_PS_SERVER_H_
 
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -32,6 +34,9 @@ class PsServer : public Server {
   const ServerContext context_;
   ShardTable table_;
   std::unique_ptr<Listener> listener_;
+  // Here and not in the thread: it allocates memory, and a step must not.
+  std::mutex watch_mutex_;
+  std::condition_variable_any watch_;
   std::jthread watchdog_;
   bool stopped_ = false;
 };

@@ -121,8 +121,7 @@ bool IsHelperLibrary(const std::string& object) {
 /// Who asked for the memory: the object of the innermost frame that is not a helper library's.
 /// Some of our own functions are special. In `PsService::Authentic`, inline code of gRPC's headers
 /// makes the map of a call's metadata. A shard makes a further buffer while gRPC holds all of its
-/// buffers, and gRPC decides when that happens. The server's watchdog allocates when it begins,
-/// which may be late.
+/// buffers, and gRPC decides when that happens.
 std::string AskedBy(const AllocationCounter::Allocation& allocation) {
   for (const std::string& frame : allocation.frames) {
     if (IsHelperLibrary(ObjectOf(frame))) continue;
@@ -131,7 +130,6 @@ std::string AskedBy(const AllocationCounter::Allocation& allocation) {
         IsIn(frame, "_ZN8ringside5Shard5Reply")) {
       return "further buffers";
     }
-    if (IsIn(frame, "_ZN8ringside8PsServer5Watch")) return "start of the watchdog";
     return ObjectOf(frame);
   }
   return "helper libraries";  // on a thread of theirs, without any code of ours
@@ -153,7 +151,6 @@ TEST_P(TcpAllocationTest, AStepAllocatesNothing) {
     AllocationCounter::Stop();
     for (const AllocationCounter::Allocation& allocation : AllocationCounter::Seen()) {
       const std::string object = AskedBy(allocation);
-      if (object == "start of the watchdog") continue;
       EXPECT_EQ(object, "further buffers") << testing::PrintToString(allocation.frames);
       ++further_buffers;
     }
