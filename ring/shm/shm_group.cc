@@ -34,6 +34,9 @@ int UsableCores() {
   return sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 1;
 }
 
+/// 1 + the core that the caller is on; 0 if the kernel does not tell.
+std::uint32_t OwnCore() { return static_cast<std::uint32_t>(sched_getcpu() + 1); }
+
 void Pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -87,7 +90,10 @@ struct ShmGroup::RankCounters {
     std::atomic<std::uint32_t> sleepers;
   };
   std::array<Count, kCounts> counts;
-  std::atomic<std::uint32_t> pid;
+  /// 1 + the core that the rank was on; 0 if unknown. On its own line, so that it is written only
+  /// when it changes and read without a miss.
+  alignas(kLineBytes) std::atomic<std::uint32_t> core;
+  alignas(kLineBytes) std::atomic<std::uint32_t> pid;
   std::atomic<std::uint32_t> left;
 
   Count& operator[](ShmCount count) { return counts[static_cast<std::size_t>(count)]; }
@@ -154,7 +160,19 @@ std::byte* ShmGroup::scratch() const {
   return memory_.data() + (lines + kPage - 1) / kPage * kPage;
 }
 
+void ShmGroup::PublishCore() {
+  auto& mine = CountersOf(rank_).core;
+  const std::uint32_t core = OwnCore();
+  if (mine.load(std::memory_order_relaxed) != core) mine.store(core, std::memory_order_relaxed);
+}
+
+bool ShmGroup::SharesCore(int rank) const {
+  const std::uint32_t theirs = CountersOf(rank).core.load(std::memory_order_relaxed);
+  return theirs != 0 && theirs == OwnCore();
+}
+
 void ShmGroup::Post(ShmCount count, std::uint32_t value) {
+  PublishCore();
   auto& mine = CountersOf(rank_)[count];
   // Sequentially consistent, like the sleeper's accesses. So one of the two sees the write of the
   // other.
@@ -188,6 +206,7 @@ bool ShmGroup::SpinUntilReached(int rank, ShmCount count, std::uint32_t value) c
   if (Reached(rank, count, value)) return true;
   const auto until = Deadline::Clock::now() + (crowded_ ? patience_.yield : patience_.spin);
   while (Deadline::Clock::now() < until) {
+    if (!crowded_ && SharesCore(rank)) return false;
     if (crowded_) sched_yield();
     for (int look = 0; look < (crowded_ ? 1 : kLooksAtATime); ++look) {
       if (Reached(rank, count, value)) return true;
@@ -208,6 +227,7 @@ void ShmGroup::WaitFor(int rank, ShmCount count, std::uint32_t value, const Dead
     const std::uint32_t seen = line.value;
     if (!NotBefore(seen, value)) {
       FutexWait(line.value, seen, std::min<std::chrono::nanoseconds>(kNap, deadline.remaining()));
+      PublishCore();  // it may have woken on another one
     }
     --line.sleepers;
   }

@@ -27,7 +27,8 @@ enum class ShmCount {
 /// How long a waiting rank stays awake before it sleeps. With a core for each rank it spins, which
 /// reacts fastest. It does not yield there: two ranks that yield to each other may stay on one
 /// core, while a sleeping rank wakes on an idle core. With more ranks than cores it yields its core
-/// again and again.
+/// again and again. A rank that waits for one on its own core sleeps at once, because that one
+/// cannot run meanwhile.
 struct ShmWaitPolicy {
   std::chrono::microseconds spin{200};
   std::chrono::microseconds yield{200};
@@ -90,6 +91,10 @@ class ShmGroup {
   RankCounters& CountersOf(int rank) const;
   bool Reached(int rank, ShmCount count, std::uint32_t value) const;
   bool SpinUntilReached(int rank, ShmCount count, std::uint32_t value) const;
+  /// Tells the others which core this rank is on.
+  void PublishCore();
+  /// Whether a rank was on the calling rank's core when it last told.
+  bool SharesCore(int rank) const;
   void WaitFor(int rank, ShmCount count, std::uint32_t value, const Deadline& deadline,
                const Operation& what);
   void ThrowIfPeerGone(ShmCount count, std::uint32_t value, const Operation& what);
