@@ -48,6 +48,21 @@ class Lines {
   std::string out_;
 };
 
+/// A line for a run whose counted steps still contain warm-up.
+std::string WarmupNote(const json& summary) {
+  const json missing = summary.value("warmup_short", json());
+  if (!missing.is_boolean() || !missing.get<bool>()) return "";
+  const json detected = summary.value("warmup_detected", json());
+  const std::string judgement =
+      detected.is_number()
+          ? fmt::format("by MSER-5 the first {} steps belong to it", detected.get<std::int64_t>())
+          : "by MSER-5 the step times had not settled by half of the run";
+  return fmt::format(
+      "  note: the counted steps still contain warm-up: {}, and --warmup-steps left "
+      "out {}\n",
+      judgement, summary.at("warmup_steps").get<std::int64_t>());
+}
+
 }  // namespace
 
 std::string SummaryText(const JobOutcome& outcome, const Painter& painter) {
@@ -67,7 +82,7 @@ std::string SummaryText(const JobOutcome& outcome, const Painter& painter) {
   lines.AddNumber("staleness (mean)", "/staleness/mean", " versions", 2);
   lines.AddNumber("loss", "/final_loss", "", 4);
   lines.AddPercent("test accuracy", "/eval_accuracy");
-  return out + lines.Take();
+  return out + lines.Take() + WarmupNote(outcome.summary);
 }
 
 }  // namespace ringside

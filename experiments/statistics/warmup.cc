@@ -1,5 +1,6 @@
 #include "ringside/experiments/statistics/warmup.h"
 
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -9,6 +10,7 @@ namespace {
 
 constexpr std::size_t kBatch = 5;
 constexpr std::size_t kMinimumBatches = 4;
+constexpr double kMatters = 0.01;  // of the mean
 
 // Means of batches of five values. Values at the end that do not fill a batch are ignored.
 std::vector<double> BatchMeans(std::span<const double> values) {
@@ -20,7 +22,26 @@ std::vector<double> BatchMeans(std::span<const double> values) {
   return means;
 }
 
+double Mean(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+bool ChangesMean(std::span<const double> values, std::size_t declared, std::size_t detected) {
+  if (detected <= declared || detected >= values.size()) return false;
+  const double settled = Mean(values.subspan(detected));
+  return std::abs(Mean(values.subspan(declared)) - settled) > kMatters * settled;
+}
+
 }  // namespace
+
+WarmupVerdict JudgeWarmup(std::span<const double> step_ms, std::size_t declared) {
+  const Warmup found = DetectWarmup(step_ms);
+  WarmupVerdict verdict;
+  if (!found.judged) return verdict;
+  if (found.settled) verdict.detected = found.length;
+  verdict.too_short = ChangesMean(step_ms, declared, found.length);
+  return verdict;
+}
 
 Warmup DetectWarmup(std::span<const double> values) {
   const std::vector<double> means = BatchMeans(values);

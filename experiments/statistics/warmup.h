@@ -23,6 +23,21 @@ struct Warmup {
 /// Takes O(n).
 Warmup DetectWarmup(std::span<const double> values);
 
+/// How the warm-up that a run declared fits its step times.
+struct WarmupVerdict {
+  /// How many first steps MSER-5 would leave out. Empty if the steps did not settle, or are too few
+  /// to judge.
+  std::optional<std::size_t> detected;
+  /// True when the counted steps still contain warm-up: leaving out more steps changes their mean
+  /// by more than 1 %. MSER-5 also finds cuts in noise, and those change nothing. Empty when the
+  /// steps are too few to judge.
+  std::optional<bool> too_short;
+};
+
+/// `step_ms` begins with the first step and ends with the last one that is timed. `declared` is how
+/// many first steps the run leaves out.
+WarmupVerdict JudgeWarmup(std::span<const double> step_ms, std::size_t declared);
+
 }  // namespace ringside
 
 #endif  // RINGSIDE_EXPERIMENTS_STATISTICS_WARMUP_H_

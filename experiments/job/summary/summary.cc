@@ -13,6 +13,7 @@
 #include "ringside/experiments/spec/server_layout.h"
 #include "ringside/experiments/spec/transport.h"
 #include "ringside/experiments/statistics/step_statistics.h"
+#include "ringside/experiments/statistics/warmup.h"
 #include "ringside/experiments/system/build_info.h"
 
 namespace ringside {
@@ -136,6 +137,7 @@ class SummaryMaker {
     summary_["first_step"] = FromFirst("first_step");
     summary_["total_steps"] = FromFirst("total_steps");
     summary_["counted_steps"] = statistics_.steps;
+    AddWarmup();
     summary_["epochs"] = FromFirst("epochs");
     summary_["step_ms"] = {{"median", OrNull(statistics_.step_ms_median)},
                            {"p10", OrNull(statistics_.step_ms_p10)},
@@ -152,6 +154,20 @@ class SummaryMaker {
     summary_["train_seconds"] = FromFirst("train_seconds");
     summary_["emulated_compute"] = EmulatedComputeMs() > 0;
     summary_["emulated_compute_ms"] = EmulatedComputeMs() > 0 ? json(EmulatedComputeMs()) : json();
+  }
+
+  /// Judges by the step times of rank 0, as a study does.
+  void AddWarmup() {
+    std::vector<double> step_ms;
+    if (!run_.workers.empty()) {
+      for (const StepRecord& step : run_.workers.front().steps) step_ms.push_back(step.step_ms);
+    }
+    step_ms.resize(TimedSteps(step_ms.size(), spec_.warmup_steps).end);
+    const auto declared = static_cast<std::size_t>(std::max<std::int64_t>(spec_.warmup_steps, 0));
+    const WarmupVerdict verdict = JudgeWarmup(step_ms, declared);
+    summary_["warmup_steps"] = spec_.warmup_steps;
+    summary_["warmup_detected"] = verdict.detected ? json(*verdict.detected) : json();
+    summary_["warmup_short"] = verdict.too_short ? json(*verdict.too_short) : json();
   }
 
   /// One past the last step that every rank recorded, for runs without a report.

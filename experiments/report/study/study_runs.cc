@@ -6,7 +6,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <numeric>
 
 #include "ringside/experiments/statistics/step_statistics.h"
 #include "ringside/experiments/statistics/warmup.h"
@@ -16,7 +15,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kWarmupMatters = 0.01;  // of the mean step time
 constexpr char kStepRecords[] = "step records";
 
 std::string TextAt(const json& object, const char* key) {
@@ -140,28 +138,14 @@ void AddCores(const RunResult& result, StudyRun& run) {
   run.cores_busy = std::min(1.0, cpu_seconds / core_seconds);
 }
 
-double MeanFrom(const std::vector<double>& values, std::size_t first) {
-  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first);
-  return std::accumulate(begin, values.end(), 0.0) / static_cast<double>(values.end() - begin);
-}
-
-// MSER-5 also finds cuts in noise. A cut that changes nothing does not mean that the warm-up was
-// too short.
-bool ChangesMean(const std::vector<double>& step_ms, std::size_t declared, std::size_t detected) {
-  if (detected <= declared || detected >= step_ms.size()) return false;
-  const double settled = MeanFrom(step_ms, detected);
-  return std::abs(MeanFrom(step_ms, declared) - settled) > kWarmupMatters * settled;
-}
-
 void AddWarmup(const RunResult& result, StudyRun& run) {
   run.warmup_steps = result.spec.warmup_steps;
   std::vector<double> step_ms = result.metrics.step_ms;
   step_ms.resize(TimedSteps(step_ms.size(), run.warmup_steps).end);
-  const Warmup warmup = DetectWarmup(step_ms);
-  if (!warmup.judged) return;
-  if (warmup.settled) run.warmup_detected = static_cast<std::int64_t>(warmup.length);
   const auto declared = static_cast<std::size_t>(std::max<std::int64_t>(run.warmup_steps, 0));
-  run.warmup_short = ChangesMean(step_ms, declared, warmup.length);
+  const WarmupVerdict verdict = JudgeWarmup(step_ms, declared);
+  if (verdict.detected) run.warmup_detected = static_cast<std::int64_t>(*verdict.detected);
+  run.warmup_short = verdict.too_short.value_or(false);
 }
 
 /// "2" for a host, "uplink 1" for a rack's.

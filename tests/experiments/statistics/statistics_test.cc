@@ -166,6 +166,25 @@ TEST(Warmup, KnowsASeriesThatNeverSettles) {
 
 TEST(Warmup, DoesNotJudgeFewSteps) { EXPECT_FALSE(DetectWarmup(Values(19, 1)).judged); }
 
+TEST(Warmup, AShortOneIsNamedOnlyIfItChangesTheMean) {
+  Values slow_start(40, 10);
+  for (std::size_t i = 0; i < 10; ++i) slow_start[i] = 30;
+  EXPECT_EQ(JudgeWarmup(slow_start, 3).detected, 10U);
+  EXPECT_EQ(JudgeWarmup(slow_start, 3).too_short, true);
+  EXPECT_EQ(JudgeWarmup(slow_start, 10).too_short, false);
+  for (std::size_t i = 0; i < 10; ++i) slow_start[i] = 10.1;
+  EXPECT_EQ(JudgeWarmup(slow_start, 3).detected, 10U);
+  EXPECT_EQ(JudgeWarmup(slow_start, 3).too_short, false) << "it changes 0.2 %";
+}
+
+TEST(Warmup, OfASeriesThatNeverSettlesTheLengthIsUnknown) {
+  Values falling;
+  for (int i = 0; i < 50; ++i) falling.push_back(100 - i);
+  EXPECT_FALSE(JudgeWarmup(falling, 3).detected.has_value());
+  EXPECT_EQ(JudgeWarmup(falling, 3).too_short, true);
+  EXPECT_FALSE(JudgeWarmup(Values(19, 1), 3).too_short.has_value()) << "too few to judge";
+}
+
 TEST(Scaling, FitsALine) {
   const auto line = FitLine(Values{1, 2, 4, 8}, Values{5, 7, 11, 19});
   EXPECT_DOUBLE_EQ(line->slope, 2);

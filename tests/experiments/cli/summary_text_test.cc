@@ -1,0 +1,38 @@
+#include "ringside/experiments/cli/summary_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string TextOf(const nlohmann::json& summary) {
+  return SummaryText({.status = JobStatus::kDone, .error = {}, .summary = summary}, Painter());
+}
+
+TEST(SummaryText, NotesThatCountedStepsStillContainWarmUp) {
+  nlohmann::json summary{{"steps", 60}, {"warmup_steps", 3}, {"warmup_detected", 15}};
+  summary["warmup_short"] = true;
+  EXPECT_THAT(TextOf(summary), HasSubstr("note: the counted steps still contain warm-up: by MSER-5 "
+                                         "the first 15 steps belong to it, and --warmup-steps left "
+                                         "out 3\n"));
+  summary["warmup_detected"] = nullptr;
+  EXPECT_THAT(TextOf(summary), HasSubstr("had not settled by half of the run"));
+}
+
+TEST(SummaryText, HasNoNoteWhereNothingIsWrongOrKnown) {
+  nlohmann::json summary{{"steps", 60}, {"warmup_steps", 3}, {"warmup_detected", 15}};
+  for (const nlohmann::json& verdict : {nlohmann::json(false), nlohmann::json()}) {
+    summary["warmup_short"] = verdict;
+    EXPECT_THAT(TextOf(summary), Not(HasSubstr("note:"))) << verdict;
+  }
+  EXPECT_THAT(TextOf({{"steps", 60}}), Not(HasSubstr("note:"))) << "an older summary";
+}
+
+}  // namespace
+}  // namespace ringside
