@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <span>
 #include <vector>
 
 #include "benchmarks/peers/peer_times.h"
@@ -22,9 +23,9 @@ namespace ringside {
 class ForkedRanks {
  public:
   ForkedRanks(int ranks, int iterations)
-      : ranks_(ranks), iterations_(static_cast<std::size_t>(iterations)) {
+      : ranks_(ranks), room_(std::max(static_cast<std::size_t>(iterations), kWarmupValues)) {
     const std::size_t bytes =
-        sizeof(pthread_barrier_t) + static_cast<std::size_t>(ranks) * iterations_ * sizeof(double);
+        sizeof(pthread_barrier_t) + static_cast<std::size_t>(ranks) * room_ * sizeof(double);
     void* memory =
         ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) std::abort();
@@ -52,18 +53,23 @@ class ForkedRanks {
 
   void Barrier() { ::pthread_barrier_wait(barrier_); }
 
-  /// Rank 0 prints the slowest rank's time of each operation.
-  void Print(std::size_t size, const std::vector<double>& own) {
-    std::copy(own.begin(), own.end(), times_ + static_cast<std::size_t>(rank_) * iterations_);
+  /// Replaces each value by the largest of all ranks. Also a barrier.
+  void Slowest(std::span<double> values) {
+    if (values.size() > room_) std::abort();
+    std::ranges::copy(values, times_ + static_cast<std::size_t>(rank_) * room_);
     Barrier();
-    if (rank_ == 0) {
-      std::vector<double> slowest(iterations_, 0.0);
-      for (std::size_t i = 0; i < slowest.size() * static_cast<std::size_t>(ranks_); ++i) {
-        slowest[i % iterations_] = std::max(slowest[i % iterations_], times_[i]);
-      }
-      PrintPeerTimes(size, slowest.data(), static_cast<int>(iterations_));
+    for (int rank = 0; rank < ranks_; ++rank) {
+      const double* const theirs = times_ + static_cast<std::size_t>(rank) * room_;
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::max(values[i], theirs[i]);
     }
     Barrier();
+  }
+
+  /// Rank 0 prints the slowest rank's time of each operation.
+  void Print(std::size_t size, const PeerResult& own) {
+    std::vector<double> slowest = own.times_us;
+    Slowest(slowest);
+    if (rank_ == 0) PrintPeerTimes(size, slowest, own.warmup);
   }
 
   /// Ends all ranks but 0. Rank 0 returns whether all succeeded.
@@ -79,8 +85,10 @@ class ForkedRanks {
   }
 
  private:
+  static constexpr std::size_t kWarmupValues = SteadyWarmup::kMostValues + 1;  // and the time
+
   const int ranks_;
-  const std::size_t iterations_;
+  const std::size_t room_;  // values of a rank
   int rank_ = 0;
   pthread_barrier_t* barrier_ = nullptr;
   double* times_ = nullptr;  // by rank, then by operation

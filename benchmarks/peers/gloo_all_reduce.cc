@@ -64,8 +64,9 @@ void Measure(const std::string& algorithm, int rank, int ranks, const std::strin
     std::vector<float> data(size / sizeof(float), 0.0F);
     const auto operation = MakeOperation(algorithm, context, data);
     all.Barrier();
-    const std::vector<double> times = PeerTimes(plan, operation);
-    all.Print(size, times);  // also a barrier: no rank frees memory that another still writes to
+    const PeerResult result = PeerTimes(
+        plan, [&](auto values) { all.Slowest(values); }, operation);
+    all.Print(size, result);  // also a barrier: no rank frees memory that another still writes to
   }
 }
 

@@ -1,26 +1,31 @@
-// Times MPI_Allreduce in place with the algorithm that OpenMPI chooses. A peer of `ringside bench
-// --peers`. usage: mpirun -np RANKS peer-openmpi RANKS WARMUP ITERATIONS SIZE...
+// Times MPI_Allreduce in place with the algorithm that the MPI library chooses. A peer of `ringside
+// bench --peers`, built once for each MPI library.
+// usage: mpiexec -n RANKS PROGRAM RANKS WARMUP ITERATIONS SIZE...
 #include <mpi.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <span>
 #include <vector>
 
 #include "benchmarks/peers/peer_times.h"
 
 namespace {
 
+void Slowest(std::span<double> values) {
+  MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_MAX,
+                MPI_COMM_WORLD);
+}
+
 void Measure(const ringside::PeerPlan& plan, std::size_t size, int rank) {
   std::vector<float> data(size / sizeof(float), 0.0F);
   MPI_Barrier(MPI_COMM_WORLD);
-  const std::vector<double> own = ringside::PeerTimes(plan, [&] {
+  ringside::PeerResult result = ringside::PeerTimes(plan, Slowest, [&] {
     MPI_Allreduce(MPI_IN_PLACE, data.data(), static_cast<int>(data.size()), MPI_FLOAT, MPI_SUM,
                   MPI_COMM_WORLD);
   });
-  std::vector<double> slowest(own.size());
-  MPI_Reduce(own.data(), slowest.data(), static_cast<int>(own.size()), MPI_DOUBLE, MPI_MAX, 0,
-             MPI_COMM_WORLD);
-  if (rank == 0) ringside::PrintPeerTimes(size, slowest.data(), plan.iterations);
+  Slowest(result.times_us);
+  if (rank == 0) ringside::PrintPeerTimes(size, result.times_us, result.warmup);
 }
 
 /// Checks the number of ranks: ranks that each run alone would look very fast.

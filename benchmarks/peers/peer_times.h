@@ -5,49 +5,69 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <span>
 #include <vector>
+
+#include "ringside/experiments/statistics/steady_warmup.h"
 
 namespace ringside {
 
 /// The arguments of every peer of `ringside bench --peers`. All peers time as our own workers do:
-/// the same warm-up, then the same operations back to back, with a clock reading after each.
+/// the same rule for the warm-up, then the same operations back to back, with a clock reading after
+/// each.
 struct PeerPlan {
-  int warmup = 0;
+  std::optional<int> warmup{};  ///< Empty: until steady.
   int iterations = 0;
   std::vector<std::size_t> sizes;  ///< Bytes.
 };
 
-/// Reads "WARMUP ITERATIONS SIZE...". `sizes` is empty when there are too few words.
+/// Reads "WARMUP ITERATIONS SIZE...", where WARMUP is a number or "steady". `sizes` is empty when
+/// there are too few words.
 inline PeerPlan ReadPeerPlan(int words, char** argv) {
   PeerPlan plan;
   if (words < 3) return plan;
-  plan.warmup = std::atoi(argv[0]);
+  if (std::strcmp(argv[0], "steady") != 0) plan.warmup = std::atoi(argv[0]);
   plan.iterations = std::atoi(argv[1]);
   for (int i = 2; i < words; ++i) plan.sizes.push_back(std::strtoull(argv[i], nullptr, 10));
   return plan;
 }
 
-/// The microseconds of each timed operation on this rank, which has just passed a barrier.
+/// What a rank measured at one size.
+struct PeerResult {
+  std::vector<double> times_us{};
+  WarmupReport warmup;
+};
+
+/// Warms up and times on this rank, which has just passed a barrier. `slowest` is collective: it
+/// replaces each value by the largest of all ranks.
 template <typename Operation>
-std::vector<double> PeerTimes(const PeerPlan& plan, const Operation& operation) {
+PeerResult PeerTimes(const PeerPlan& plan, const std::function<void(std::span<double>)>& slowest,
+                     const Operation& operation) {
   using Clock = std::chrono::steady_clock;
-  std::vector<double> times(static_cast<std::size_t>(plan.iterations));
-  for (int i = 0; i < plan.warmup; ++i) operation();
-  Clock::time_point begin = Clock::now();
-  for (double& time : times) {
+  const auto time = [&] {
+    const Clock::time_point begin = Clock::now();
     operation();
-    const Clock::time_point end = Clock::now();
-    time = std::chrono::duration<double, std::micro>(end - begin).count();
-    begin = end;
-  }
-  return times;
+    return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+  };
+  PeerResult result{.warmup = WarmUp(plan.warmup, {.run = time, .slowest = slowest})};
+  result.times_us.resize(static_cast<std::size_t>(plan.iterations));
+  for (double& each : result.times_us) each = time();
+  return result;
 }
 
 /// Prints one line for `ringside bench`. `times` are those of the slowest rank in each operation.
-inline void PrintPeerTimes(std::size_t size, const double* times, int iterations) {
+inline void PrintPeerTimes(std::size_t size, std::span<const double> times,
+                           const WarmupReport& warmup) {
   std::printf("{\"size\":%zu,\"times_us\":[", size);
-  for (int i = 0; i < iterations; ++i) std::printf("%s%.3f", i == 0 ? "" : ",", times[i]);
-  std::printf("]}\n");
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    std::printf("%s%.3f", i == 0 ? "" : ",", times[i]);
+  }
+  const char* steady = warmup.steady ? (*warmup.steady ? "true" : "false") : "null";
+  std::printf("],\"warmup\":{\"operations\":%d,\"ms\":%.3f,\"steady\":%s}}\n", warmup.operations,
+              warmup.ms, steady);
   std::fflush(stdout);
 }
 

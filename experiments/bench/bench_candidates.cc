@@ -22,6 +22,8 @@ void Merge(const nlohmann::json& row, BenchSample& sample) {
   }
   const auto& wrong = row.at("wrong");
   if (!wrong.is_null()) sample.wrong = sample.wrong.value_or(0) + wrong.get<std::int64_t>();
+  const WarmupReport warmup = ReadWarmup(row.at("warmup"));
+  sample.warmup = {warmup.operations, std::max(sample.warmup.ms, warmup.ms), warmup.steady};
   if (sample.notes.empty()) sample.notes = row.at("notes").get<std::vector<std::string>>();
 }
 
@@ -113,6 +115,13 @@ double BusiestNicBytes(const RunSpec& spec, std::int64_t bytes) {
 }
 
 }  // namespace
+
+WarmupReport ReadWarmup(const nlohmann::json& warmup) {
+  WarmupReport report{.operations = warmup.at("operations"), .ms = warmup.at("ms")};
+  const nlohmann::json& steady = warmup.at("steady");
+  if (!steady.is_null()) report.steady = steady.get<bool>();
+  return report;
+}
 
 double AllReduceBytes(int workers, std::int64_t bytes) {
   return 2.0 * (workers - 1) / workers * static_cast<double>(bytes);

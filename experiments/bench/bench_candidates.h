@@ -31,6 +31,9 @@ BenchCandidate StrategyCandidate(const RunSpec& spec, const BenchPlan& plan,
                                  const JobOptions& options, const std::filesystem::path& directory,
                                  BenchJob job);
 
+/// Reads "operations", "ms" and "steady" of a warm-up, as our workers and the peers write them.
+WarmupReport ReadWarmup(const nlohmann::json& warmup);
+
 /// A contender that was left out, with the reason.
 struct BenchSkipped {
   std::string name;
@@ -41,8 +44,8 @@ struct BenchSkipped {
 /// memory needs.
 inline constexpr const char* kMemoryCopy = "memory-copy";
 
-/// The peers: bare Gloo with each of its algorithms, bare OpenMPI, and a plain memory copy. They
-/// are programs in the directory of `ringside`. Missing ones are added to `skipped`.
+/// The peers: bare Gloo with each of its algorithms, bare MPI libraries, and a plain memory copy.
+/// They are programs in the directory of `ringside`. Missing ones are added to `skipped`.
 std::vector<BenchCandidate> PeerCandidates(int workers, const BenchPlan& plan,
                                            std::vector<BenchSkipped>& skipped);
 

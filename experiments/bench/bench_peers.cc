@@ -93,7 +93,10 @@ std::vector<BenchSample> ReadSamples(const std::string& output) {
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with('{')) continue;
     const auto row = nlohmann::json::parse(line);
-    samples.push_back({row.at("size"), row.at("times_us").get<std::vector<double>>(), {}});
+    samples.push_back({.size = row.at("size"),
+                       .times_us = row.at("times_us").get<std::vector<double>>(),
+                       .wrong = {},
+                       .warmup = ReadWarmup(row.at("warmup"))});
   }
   return samples;
 }
@@ -127,7 +130,8 @@ std::vector<std::string> LikeOurOwnRanks(const std::string& mpirun, int workers)
 }
 
 std::vector<std::string> PlanArguments(const BenchPlan& plan) {
-  std::vector<std::string> words{std::to_string(plan.warmup), std::to_string(plan.iterations)};
+  std::vector<std::string> words{plan.warmup ? std::to_string(*plan.warmup) : "steady",
+                                 std::to_string(plan.iterations)};
   for (const std::int64_t size : plan.sizes) words.push_back(std::to_string(size));
   return words;
 }

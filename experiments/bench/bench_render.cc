@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ringside/experiments/job/launcher/run_job.h"
 #include "ringside/experiments/report/render/text_table.h"
 #include "ringside/experiments/text/units.h"
@@ -17,11 +19,16 @@ std::string ServersText(const BenchCandidate& contender) {
   return std::to_string(contender.servers);
 }
 
+std::string WarmupText(const BenchSetting& setting) {
+  if (!setting.plan.warmup) return "as many as it takes until times are steady (MSER-5)";
+  return fmt::format("{}", *setting.plan.warmup);
+}
+
 std::string Definitions(const BenchSetting& setting) {
   return fmt::format(
-      "# N = {} workers, vectors of floats summed in place; {} + {} operations of each size in "
-      "each "
-      "of {} rounds\n"
+      "# N = {} workers, vectors of floats summed in place; {} timed operations of each size in "
+      "each of {} rounds\n"
+      "# warm-up: untimed operations before those: {}; the longest of the rounds\n"
       "# time, p99: median and 99th percentile over operations, each as long as its slowest "
       "worker\n"
       "# algbw = size / time\n"
@@ -30,7 +37,7 @@ std::string Definitions(const BenchSetting& setting) {
       " time\n"
       "# under a codec: bandwidths are of the encoded bytes; the vectors are not zeros\n"
       "# #wrong: elements that differ from the exact sum of known integers; N/A: not compared\n",
-      setting.workers, setting.plan.warmup, setting.plan.iterations, setting.rounds);
+      setting.workers, setting.plan.iterations, setting.rounds, WarmupText(setting));
 }
 
 std::string NameText(const BenchCandidate& contender, const BenchRow& row) {
@@ -49,10 +56,14 @@ TextTable MakeTable() {
                     {"p99\nus"},
                     {"algbw\nGB/s"},
                     {"busbw\nGB/s"},
-                    {"#wrong"}});
+                    {"#wrong"},
+                    {"warm-up\nops"},
+                    {"warm-up\nms"}});
 }
 
 bool IsCopy(const BenchCandidate& contender) { return contender.kind == BenchKind::kMemoryCopy; }
+
+bool NeverSettled(const BenchRow& row) { return row.warmup.steady == false; }
 
 void AddRow(const BenchCandidate& contender, const BenchRow& row, TextTable& table) {
   table.AddRow({NameText(contender, row), ServersText(contender),
@@ -60,7 +71,9 @@ void AddRow(const BenchCandidate& contender, const BenchRow& row, TextTable& tab
                 IsCopy(contender) ? "-" : "sum", fmt::format("{:.1f}", row.time_us),
                 fmt::format("{:.1f}", row.p99_us), fmt::format("{:.3f}", row.algorithm_gb_per_s),
                 IsCopy(contender) ? "-" : fmt::format("{:.3f}", row.bus_gb_per_s),
-                row.wrong ? std::to_string(*row.wrong) : "N/A"});
+                row.wrong ? std::to_string(*row.wrong) : "N/A",
+                std::to_string(row.warmup.operations),
+                fmt::format("{:.0f}{}", row.warmup.ms, NeverSettled(row) ? " !" : "")});
   if (!row.notes.empty()) table.AddNote("    " + row.notes.back());
 }
 
@@ -82,6 +95,9 @@ json RowJson(const BenchSetting& setting, const BenchRow& row) {
           {"colocated", contender.colocated},
           {"transport", contender.transport.empty() ? json() : json(contender.transport)},
           {"codec", contender.codec.empty() ? json() : json(contender.codec)},
+          {"warmup_operations", row.warmup.operations},
+          {"warmup_ms", row.warmup.ms},
+          {"steady", row.warmup.steady ? json(*row.warmup.steady) : json()},
           {"notes", row.notes},
           {"peer", contender.kind != BenchKind::kStrategy},
           {"best", row.best_peer}};
@@ -100,6 +116,9 @@ std::string RenderBench(const BenchSetting& setting, const BenchResult& result) 
     copied = copied || IsCopy(setting.contenders[row.contender]);
   }
   out += table.Render();
+  if (std::ranges::any_of(result.rows, NeverSettled)) {
+    out += "! the warm-up reached its limit of 2 s before the times were known to be steady\n";
+  }
   if (best) out += "* the fastest of bare Gloo's algorithms at this size\n";
   if (copied) {
     out += fmt::format("{}: every worker copies a vector of this size of its own, all at once\n",
@@ -123,7 +142,7 @@ json BenchJson(const BenchSetting& setting, const BenchResult& result) {
           {"rows", rows},
           {"skipped", skipped},
           {"rounds", setting.rounds},
-          {"warmup", setting.plan.warmup},
+          {"warmup", setting.plan.warmup ? json(*setting.plan.warmup) : json()},
           {"iterations", setting.plan.iterations},
           {"network", result.network},
           {"status", JobStatusName(outcome.status)},

@@ -24,7 +24,8 @@ struct BenchSetting {
 std::string RenderBench(const BenchSetting& setting, const BenchResult& result);
 
 /// {schema, rows: [{strategy, workers, size, time_us, p99_us, algbw_GBps, busbw_GBps, wrong,
-/// ...}]}. Sizes are in bytes. `wrong` is null when nothing was compared. A pure function.
+/// warmup_operations, warmup_ms, steady, ...}]}. Sizes are in bytes. `wrong` is null when nothing
+/// was compared, `steady` when the number of warm-up operations was given. A pure function.
 nlohmann::json BenchJson(const BenchSetting& setting, const BenchResult& result);
 
 }  // namespace ringside

@@ -15,6 +15,12 @@ namespace {
 /// Samples by size, then by contender. This is the order of the rows.
 using Samples = std::map<std::pair<std::int64_t, std::size_t>, std::vector<BenchSample>>;
 
+void AddWarmup(const WarmupReport& round, WarmupReport& all) {
+  all.operations = std::max(all.operations, round.operations);
+  all.ms = std::max(all.ms, round.ms);
+  if (round.steady) all.steady = *round.steady && all.steady.value_or(true);
+}
+
 BenchRow MakeRow(const BenchCandidate& contender, std::size_t index, std::int64_t size,
                  const std::vector<BenchSample>& rounds) {
   BenchRow row{.contender = index, .size = size};
@@ -23,6 +29,7 @@ BenchRow MakeRow(const BenchCandidate& contender, std::size_t index, std::int64_
     row.round_us.push_back(Quantile(sample.times_us, 0.5).value_or(0));
     std::ranges::copy(sample.times_us, std::back_inserter(all));
     std::ranges::copy(sample.notes, std::back_inserter(row.notes));
+    AddWarmup(sample.warmup, row.warmup);
     if (sample.wrong) row.wrong = row.wrong.value_or(0) + *sample.wrong;
   }
   row.time_us = Quantile(all, 0.5).value_or(0);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/statistics/steady_warmup.h"
 
 namespace ringside {
 
@@ -17,6 +18,7 @@ struct BenchSample {
   std::vector<double> times_us;  ///< Time of the slowest worker for each operation.
   std::optional<std::int64_t> wrong;
   std::vector<std::string> notes{};  ///< What the strategy reports about itself.
+  WarmupReport warmup{};             ///< What ran before the timed operations.
 };
 
 /// The result of one round of one contender. `outcome.summary` has no meaning.
@@ -30,7 +32,7 @@ struct BenchRound {
 enum class BenchKind {
   kStrategy,    ///< A strategy of the catalog.
   kBareGloo,    ///< A peer: one algorithm of Gloo without Ringside.
-  kBareMpi,     ///< A peer: OpenMPI without Ringside.
+  kBareMpi,     ///< A peer: an MPI library without Ringside.
   kMemoryCopy,  ///< A peer: no sum at all.
 };
 
@@ -56,7 +58,9 @@ struct BenchRow {
   double bus_gb_per_s = 0;        ///< Bytes that one NIC sends or receives / time.
   std::optional<std::int64_t> wrong{};
   std::vector<std::string> notes{};  ///< The notes of all rounds, in order.
-  bool best_peer = false;            ///< The fastest algorithm of bare Gloo at this size.
+  WarmupReport
+      warmup{};  ///< The longest warm-up of a round; steady only if that of each round was.
+  bool best_peer = false;  ///< The fastest algorithm of bare Gloo at this size.
 };
 
 struct BenchResult {

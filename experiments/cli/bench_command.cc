@@ -25,6 +25,7 @@ namespace ringside {
 namespace {
 
 constexpr std::string_view kAll = "all";
+constexpr std::string_view kSteady = "steady";
 constexpr std::string_view kServers = "servers";
 constexpr std::int64_t kMaxOperations = 10'000;
 constexpr std::int64_t kMaxRounds = 1'000;
@@ -59,7 +60,7 @@ OptionSet BenchOptionSet(const SpecOptions& takes) {
                     {{"ringside bench --strategy ring,ps-sync --workers 2 -b 4KiB -e 64MiB -f 4",
                       "two strategies, sizes by powers of four"},
                      {"ringside bench --strategy ring --workers 2 -b 4MiB -e 4MiB --peers --json",
-                      "with bare Gloo and bare OpenMPI, interleaved; output for programs"},
+                      "with bare Gloo and bare MPI libraries, interleaved; output for programs"},
                      {"ringside bench --strategy ps-sync --workers 4 --servers colocated -n 50",
                       "a parameter server in every worker"}});
   options.AddGroup("What is timed");
@@ -71,11 +72,15 @@ OptionSet BenchOptionSet(const SpecOptions& takes) {
   options.Add({"max-bytes", "SIZE", "largest vector", "64MiB", "e"});
   options.Add({"step-factor", "N", "factor from one size to the next", "4", "f"});
   options.Add({"iterations", "N", "timed operations of each size and round", "20", "n"});
-  options.Add({"warmup-iterations", "N", "untimed operations before those", "5", "w"});
+  options.Add(
+      {"warmup-iterations", "N",
+       "untimed operations before those; steady: until the times are steady, for 0.2 to 2 s",
+       std::string(kSteady), "w"});
   options.Add({"check", "0|1", "count the elements of known sums that are wrong", "1", "c"});
   options.Add({"rounds", "N", "rounds over all contenders, in an order shuffled each time", "1"});
   options.Add({"peers", "",
-               "also bare Gloo, bare OpenMPI and a plain copy of memory, in the same rounds", ""});
+               "also bare Gloo, bare MPI libraries and a plain copy of memory, in the same rounds",
+               ""});
   AddSpecOptions(options, takes);
   AddJobFlags(options);
   options.AddGroup("Results");
@@ -90,6 +95,17 @@ int ReadCount(const ParsedOptions& parsed, const std::string& name, std::int64_t
   throw UsageError(fmt::format("--{}: {} is not from {} to {}", name, count, least, most));
 }
 
+/// Empty for "steady".
+std::optional<int> ReadWarmupIterations(const ParsedOptions& parsed) {
+  const std::string name = "warmup-iterations";
+  const auto text = ReadFlag(parsed, name, [](const std::string& word) { return word; });
+  if (text == kSteady) return std::nullopt;
+  if (text.find_first_not_of("-0123456789") != std::string::npos) {
+    throw UsageError(fmt::format("--{}: '{}' is neither a number nor '{}'", name, text, kSteady));
+  }
+  return ReadCount(parsed, name, 0, kMaxOperations);
+}
+
 BenchPlan ReadPlan(const ParsedOptions& parsed) {
   const auto bytes = [](const std::string& text) { return ParseBytes(text); };
   BenchPlan plan;
@@ -102,7 +118,7 @@ BenchPlan ReadPlan(const ParsedOptions& parsed) {
     throw UsageError(std::string("--min-bytes, --max-bytes, --step-factor: ") + error.what());
   }
   plan.iterations = ReadCount(parsed, "iterations", 1, kMaxOperations);
-  plan.warmup = ReadCount(parsed, "warmup-iterations", 0, kMaxOperations);
+  plan.warmup = ReadWarmupIterations(parsed);
   plan.check = ReadFlag(parsed, "check", ParseSwitch);
   return plan;
 }

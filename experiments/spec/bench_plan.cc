@@ -43,14 +43,15 @@ std::vector<std::int64_t> BenchSizes(std::int64_t smallest, std::int64_t largest
 
 void to_json(nlohmann::json& json, const BenchPlan& plan) {
   json = {{"sizes", plan.sizes},
-          {"warmup", plan.warmup},
+          {"warmup", plan.warmup ? nlohmann::json(*plan.warmup) : nlohmann::json()},
           {"iterations", plan.iterations},
           {"check", plan.check}};
 }
 
 void from_json(const nlohmann::json& json, BenchPlan& plan) {
   plan.sizes = json.at("sizes").get<std::vector<std::int64_t>>();
-  plan.warmup = json.at("warmup");
+  const nlohmann::json& warmup = json.at("warmup");
+  plan.warmup = warmup.is_null() ? std::nullopt : std::optional(warmup.get<int>());
   plan.iterations = json.at("iterations");
   plan.check = json.at("check");
 }

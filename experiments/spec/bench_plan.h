@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <vector>
 
 namespace ringside {
@@ -10,7 +11,7 @@ namespace ringside {
 /// What one job of `ringside bench` times. The strategy is in the `RunSpec`.
 struct BenchPlan {
   std::vector<std::int64_t> sizes;  ///< Bytes of each vector of floats, ascending.
-  int warmup = 5;                   ///< Untimed operations of each size.
+  std::optional<int> warmup{};      ///< Untimed operations of each size; empty: until steady.
   int iterations = 20;              ///< Timed operations of each size.
   bool check = true;                ///< Afterwards compare sums of known integers.
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/experiments/statistics/steady_warmup.h"
 #include "ringside/experiments/worker/fault.h"
 #include "ringside/experiments/worker/member_process.h"
 #include "ringside/experiments/worker/resource_usage.h"
@@ -31,23 +32,30 @@ std::unique_ptr<TimedOperation> MakeOperation(MemberProcess& process, std::int64
   return MakeTimedPushPull(process, bytes);
 }
 
-std::vector<double> Times(TimedOperation& operation, const BenchPlan& plan) {
-  std::vector<double> times;
-  times.reserve(static_cast<std::size_t>(plan.iterations));
-  operation.Barrier();
-  for (int i = 0; i < plan.warmup + plan.iterations; ++i) {
-    operation.Refill();
-    const Clock::time_point begin = Clock::now();
-    operation.Run();
-    if (i >= plan.warmup) times.push_back(Microseconds(Clock::now() - begin));
-  }
-  return times;
+nlohmann::json WarmupJson(const WarmupReport& report) {
+  return {{"operations", report.operations},
+          {"ms", report.ms},
+          {"steady", report.steady ? nlohmann::json(*report.steady) : nlohmann::json()}};
+}
+
+/// Runs the operation once and returns its microseconds.
+double Time(TimedOperation& operation) {
+  operation.Refill();
+  const Clock::time_point begin = Clock::now();
+  operation.Run();
+  return Microseconds(Clock::now() - begin);
 }
 
 nlohmann::json MeasureSize(MemberProcess& process, const BenchPlan& plan, int index) {
   const std::int64_t bytes = plan.sizes[static_cast<std::size_t>(index)];
   const auto operation = MakeOperation(process, bytes, index);
-  nlohmann::json row{{"size", bytes}, {"times_us", Times(*operation, plan)}};
+  operation->Barrier();
+  const WarmupReport warmup =
+      WarmUp(plan.warmup, {.run = [&] { return Time(*operation); },
+                           .slowest = [&](auto values) { operation->Slowest(values); }});
+  std::vector<double> times(static_cast<std::size_t>(plan.iterations));
+  for (double& time : times) time = Time(*operation);
+  nlohmann::json row{{"size", bytes}, {"times_us", times}, {"warmup", WarmupJson(warmup)}};
   const auto wrong = plan.check ? operation->CountMismatches() : std::nullopt;
   row["wrong"] = wrong ? nlohmann::json(*wrong) : nlohmann::json();
   row["notes"] = operation->Notes();

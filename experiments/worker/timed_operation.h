@@ -1,8 +1,10 @@
 #ifndef RINGSIDE_EXPERIMENTS_WORKER_TIMED_OPERATION_H_
 #define RINGSIDE_EXPERIMENTS_WORKER_TIMED_OPERATION_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,6 +24,9 @@ class TimedOperation {
 
   /// Returns when all workers have called it.
   virtual void Barrier() = 0;
+  /// Replaces each value by the largest of all workers. All give the same number of values. Also a
+  /// barrier.
+  virtual void Slowest(std::span<double> values) = 0;
   /// Refills the vectors, untimed, before each `Run` whose cost should be that of training.
   virtual void Refill() {}
   /// Runs the operation once, on zeros, so that no value grows from run to run. Under a codec it
@@ -41,6 +46,15 @@ inline void FillForTiming(const CodecOptions& codec, std::span<float> values) {
   const bool encoded = codec.encodes();
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = encoded ? 1e-3F * (static_cast<float>(i % 97) / 97 + 0.5F) : 0.0F;
+  }
+}
+
+/// Replaces each value by the one in `theirs`, where that is larger.
+inline void KeepLarger(std::span<const std::byte> theirs, std::span<double> values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    double value = 0;
+    std::memcpy(&value, theirs.data() + i * sizeof(value), sizeof(value));
+    values[i] = std::max(values[i], value);
   }
 }
 

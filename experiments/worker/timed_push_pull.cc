@@ -32,9 +32,14 @@ class TimedPushPull : public TimedOperation {
     strategy_->Start(space_, plan_, {});
   }
 
-  void Barrier() override {
-    StoreAllGather(process_.client(), setup_.world, fmt::format("bench/barrier/{}", barriers_++),
-                   "", Deadline::After(comm_.barrier_timeout));
+  void Barrier() override { Gather(""); }
+
+  void Slowest(std::span<double> values) override {
+    const auto mine = std::as_bytes(values);
+    for (const std::string& theirs :
+         Gather({reinterpret_cast<const char*>(mine.data()), mine.size()})) {
+      KeepLarger(std::as_bytes(std::span(theirs)), values);
+    }
   }
 
   void Run() override {
@@ -62,6 +67,12 @@ class TimedPushPull : public TimedOperation {
   }
 
  private:
+  std::vector<std::string> Gather(const std::string& mine) {
+    return StoreAllGather(process_.client(), setup_.world,
+                          fmt::format("bench/barrier/{}", barriers_++), mine,
+                          Deadline::After(comm_.barrier_timeout));
+  }
+
   /// Cuts buckets as a training run does, but makes at least one for every server.
   static BucketPlan Buckets(const RunSpec& spec, std::int64_t bytes) {
     const std::int64_t share = bytes / std::max(1, spec.servers);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "ringside/experiments/bench/bench_candidates.h"
+#include "ringside/experiments/bench/bench_render.h"
 #include "ringside/experiments/worker/timed_operation.h"
 #include "tests/experiments/test_catalog.h"
 
@@ -41,6 +42,37 @@ TEST(BenchRunner, MediansAndBandwidthsAreOfAllRounds) {
   EXPECT_DOUBLE_EQ(row.algorithm_gb_per_s, 0.5);
   EXPECT_DOUBLE_EQ(row.bus_gb_per_s, 1);
   EXPECT_EQ(result.wrong(), 2);
+}
+
+BenchResult AfterWarmups(const std::vector<WarmupReport>& rounds,
+                         std::vector<BenchCandidate>& contenders) {
+  std::vector<std::string> calls;
+  contenders = {Fake("ring", {1}, calls)};
+  contenders[0].run = [rounds, round = std::size_t{0}]() mutable {
+    BenchRound done;
+    done.outcome.status = JobStatus::kDone;
+    done.samples = {{.size = 1000, .times_us = {1}, .wrong = {}, .warmup = rounds[round++]}};
+    return done;
+  };
+  return RunBench(contenders, static_cast<int>(rounds.size()), kSilent);
+}
+
+TEST(BenchRunner, ARowIsSteadyIfEveryRoundWas) {
+  BenchSetting setting;
+  const BenchResult unsteady =
+      AfterWarmups({{64, 210, true}, {900, 2005, false}, {128, 200, true}}, setting.contenders);
+  EXPECT_EQ(unsteady.rows[0].warmup.operations, 900);
+  EXPECT_EQ(unsteady.rows[0].warmup.ms, 2005);
+  EXPECT_EQ(unsteady.rows[0].warmup.steady, false);
+  EXPECT_THAT(RenderBench(setting, unsteady), ::testing::HasSubstr("2005 !"));
+  EXPECT_THAT(RenderBench(setting, unsteady), ::testing::HasSubstr("\n! the warm-up reached"));
+  EXPECT_EQ(BenchJson(setting, unsteady)["rows"][0]["steady"], false);
+
+  const BenchResult steady = AfterWarmups({{64, 210, true}, {32, 9, true}}, setting.contenders);
+  EXPECT_EQ(steady.rows[0].warmup.steady, true);
+  EXPECT_EQ(RenderBench(setting, steady).find('!'), std::string::npos);
+  const BenchResult given = AfterWarmups({{5, 1, std::nullopt}}, setting.contenders);
+  EXPECT_TRUE(BenchJson(setting, given)["rows"][0]["steady"].is_null());
 }
 
 TEST(BenchRunner, ContendersTakeTurnsInAnotherOrderEachRound) {
@@ -87,6 +119,7 @@ TEST(StrategyCandidate, AnOperationTakesAsLongAsItsSlowestWorker) {
       const nlohmann::json row{{"size", options.bench->sizes[0]},
                                {"times_us", times},
                                {"wrong", wrong},
+                               {"warmup", {{"operations", 64}, {"ms", wrong}, {"steady", true}}},
                                {"notes", {"picked"}}};
       return nlohmann::json{{"sizes", {row}}};
     };
@@ -99,6 +132,9 @@ TEST(StrategyCandidate, AnOperationTakesAsLongAsItsSlowestWorker) {
   ASSERT_EQ(round.samples.size(), 1U);
   EXPECT_THAT(round.samples[0].times_us, ElementsAre(4, 5));
   EXPECT_EQ(round.samples[0].wrong, 5);
+  EXPECT_EQ(round.samples[0].warmup.operations, 64);
+  EXPECT_EQ(round.samples[0].warmup.ms, 3) << "of the slowest worker";
+  EXPECT_EQ(round.samples[0].warmup.steady, true);
   EXPECT_THAT(round.samples[0].notes, ElementsAre("picked"));  // all workers tell the same
 }
 

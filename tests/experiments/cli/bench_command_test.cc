@@ -21,7 +21,8 @@ using ::testing::Not;
 class BenchCommand : public RingsideProcessTest {
  protected:
   json Rows(const std::string& args, const std::string& variables = "") const {
-    const ProcessResult result = RunRingside("bench --json -n 3 -w 1 " + args, variables);
+    const std::string warmup = args.find("-w ") == std::string::npos ? "-w 1 " : "";
+    const ProcessResult result = RunRingside("bench --json -n 3 " + warmup + args, variables);
     EXPECT_EQ(result.exit_code, 0) << result.err;
     const json parsed = json::parse(result.out, nullptr, false);
     EXPECT_EQ(parsed.value("schema", ""), "ringside.bench/1") << result.out;
@@ -52,6 +53,29 @@ TEST_F(BenchCommand, BandwidthsFollowFromTheTime) {
     // 2(N-1)/N for the ring; each of two servers takes in half of four gradients.
     const double factor = row.at("strategy") == "ring" ? 1.5 : 2;
     EXPECT_NEAR(row.at("busbw_GBps").get<double>(), factor * algbw, 1e-9);
+  }
+}
+
+TEST_F(BenchCommand, TheWarmUpLastsUntilTimesAreSteadyAndSaysHowLong) {
+  const ProcessResult result =
+      RunRingside("bench --json -n 3 --strategy shm,ps-sync -b 4KiB -e 4KiB --workers 2");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json parsed = json::parse(result.out);
+  EXPECT_TRUE(parsed.at("warmup").is_null()) << "no number was given";
+  ASSERT_EQ(parsed.at("rows").size(), 2U);
+  for (const json& row : parsed.at("rows")) {
+    EXPECT_GE(row.at("warmup_operations"), 20) << row;
+    EXPECT_GE(row.at("warmup_ms"), 200) << "the least time of a warm-up: " << row;
+    EXPECT_TRUE(row.at("steady").is_boolean()) << row;
+  }
+}
+
+TEST_F(BenchCommand, AGivenWarmUpIsObeyed) {
+  const json rows = Rows("--strategy ring,ps-sync -b 4KiB -e 4KiB -w 7");
+  ASSERT_EQ(rows.size(), 2U);
+  for (const json& row : rows) {
+    EXPECT_EQ(row.at("warmup_operations"), 7);
+    EXPECT_TRUE(row.at("steady").is_null()) << "nothing was judged";
   }
 }
 
@@ -132,13 +156,13 @@ TEST_F(BenchCommand, PeersAreTimedOrSaidToBeMissing) {
   for (const json& row : parsed.at("rows")) {
     named.insert(row.at("strategy"));
     EXPECT_EQ(row.at("busbw_GBps").is_null(), row.at("strategy") == "memory-copy") << row;
+    EXPECT_EQ(row.at("warmup_operations"), 1) << row;
   }
   for (const json& skipped : parsed.at("skipped")) {
     EXPECT_THAT(skipped.at("reason").get<std::string>(), Not(IsEmpty()));
     named.insert(skipped.at("strategy"));
   }
-  for (const char* peer :
-       {"gloo-ring", "gloo-ring-chunked", "gloo-halving-doubling", "openmpi", "memory-copy"}) {
+  for (const char* peer : {"gloo-ring", "gloo-ring-chunked", "gloo-halving-doubling", "openmpi", "memory-copy"}) {
     EXPECT_TRUE(named.contains(peer)) << peer << ": " << result.out;
   }
 }
@@ -177,7 +201,10 @@ INSTANTIATE_TEST_SUITE_P(
         Misuse{"-b 2", 2, "hold no float"}, Misuse{"-e 100GiB", 2, "more than 4.00 GiB"},
         Misuse{"-f 1", 2, "does not make sizes grow"},
         Misuse{"-n 0", 2, "--iterations: 0 is not from 1"},
-        Misuse{"-w -1", 2, "--warmup-iterations: -1"}, Misuse{"-c maybe", 2, "--check"},
+        Misuse{"-w -1", 2, "--warmup-iterations: -1 is not from 0"},
+        Misuse{"-w 10001", 2, "--warmup-iterations: 10001 is not from 0 to 10000"},
+        Misuse{"-w soon", 2, "--warmup-iterations: 'soon' is neither a number nor 'steady'"},
+        Misuse{"-w ''", 2, "--warmup-iterations"}, Misuse{"-c maybe", 2, "--check"},
         Misuse{"--rounds 0", 2, "--rounds: 0"}, Misuse{"--workers 0", 2, "0 workers"},
         Misuse{"-b 4potatoes", 2, "4potatoes"},
         Misuse{"--servers 1", 2, "no strategy of the list reads it"},

@@ -34,6 +34,7 @@ TEST(BenchPlan, ComesBackFromJson) {
   const auto back = nlohmann::json::parse(nlohmann::json(plan).dump()).get<BenchPlan>();
   EXPECT_EQ(back.sizes, plan.sizes);
   EXPECT_EQ(back.warmup, 0);
+  EXPECT_EQ(nlohmann::json(BenchPlan{}).get<BenchPlan>().warmup, std::nullopt) << "until steady";
   EXPECT_EQ(back.iterations, 7);
   EXPECT_FALSE(back.check);
 }
