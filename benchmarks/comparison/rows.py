@@ -111,6 +111,9 @@ ROWS = [
     *[shm(2, size, "openmpi", "mpi", at_least)
       for size, at_least in (("4KiB", 1), ("256KiB", 3), ("4MiB", 2), ("64MiB", 5))],
     *[shm(4, size, "openmpi", "mpi", at_least) for size, at_least in (("4MiB", 4), ("64MiB", 6))],
+    *[shm(2, size, "impi", "impi", at_least) for size, at_least in (("4KiB", 1), ("256KiB", 2), ("4MiB", 2), ("64MiB", 2))],
+    *[shm(2, size, peer, peer, at_least) for peer in ("openmpi5", "mpich")
+      for size, at_least in (("4KiB", 1), ("256KiB", 2), ("4MiB", 2), ("64MiB", 2))],
     Row("shm/copy-2x64MiB", "shm, 2 ranks, 64 MiB: share of the bound 2NM / copy bandwidth",
         subjects.bench_ratio("shm", "memory-copy", 2, "64MiB"), at_least=0.8),
 

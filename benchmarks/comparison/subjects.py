@@ -18,9 +18,8 @@ MLP = ["--model", "mlp", "--data", "synthetic", "--batch-per-worker", 32, "--lr"
 def bench_rows(context, strategy, workers, size):
     def measure():
         context.strategy(strategy)
-        large = size.endswith("MiB")
         out = run([context.ringside, "bench", "--strategy", strategy, "--workers", workers, "-b", size, "-e", size,
-                   "-n", 10 if large else 200, "-w", 3 if large else 50, "--rounds", context.rounds, "--peers",
+                   "-n", 10 if size.endswith("MiB") else 200, "--rounds", context.rounds, "--peers",
                    "--quiet", "--json"])
         return json.loads(out)
     result = context.once(("bench", strategy, workers, size), measure)
@@ -37,8 +36,10 @@ def bench_ratio(strategy, peer, workers, size):
             raise Skipped(skipped.get(peer, f"{peer} did not run"))
         if ours["wrong"]:
             raise RuntimeError(f"{strategy}: {ours['wrong']} elements of {size} are wrong")
+        unsteady = [row["strategy"] for row in (ours, theirs) if row["steady"] is False]
+        note = ", ".join([theirs["strategy"], *(f"{name} was not known to be steady" for name in unsteady)])
         return Measured(ours["time_us"], theirs["time_us"], theirs["time_us"] / ours["time_us"],
-                        len(ours["round_us"]), unit="us", note=theirs["strategy"],
+                        len(ours["round_us"]), unit="us", note=note,
                         samples={"ours": ours["round_us"], "peer": theirs["round_us"]})
     return measure
 

@@ -136,6 +136,35 @@ std::vector<std::string> PlanArguments(const BenchPlan& plan) {
   return words;
 }
 
+/// An MPI library in a virtual environment. CMake leaves a link to its mpiexec beside the program.
+struct MpiPeer {
+  const char* name;
+  const char* program;
+  std::vector<std::string> arguments;  ///< Of mpiexec.
+  bool allow_root = false;             ///< Whether root needs OpenMPI's flag.
+};
+
+std::vector<MpiPeer> MpiPeers() {
+  return {{"impi", "peer-impi", {"-genv", "I_MPI_FABRICS", "shm"}},
+          {"openmpi5", "peer-openmpi5", {"--oversubscribe", "--bind-to", "none"}, true},
+          {"mpich", "peer-mpich", {}}};
+}
+
+/// The command line that starts the ranks of an MPI library from a virtual environment; empty if
+/// the library is not there.
+std::vector<std::string> OwnLauncher(const MpiPeer& peer, const std::string& ranks) {
+  const fs::path link =
+      fs::path(DirectoryOfThisExecutable()) / (std::string(peer.program) + ".mpiexec");
+  std::error_code none;
+  const fs::path mpiexec = fs::read_symlink(link, none);
+  if (none || !fs::exists(mpiexec)) return {};
+  std::vector<std::string> words{mpiexec.string()};
+  if (peer.allow_root && ::geteuid() == 0) words.emplace_back("--allow-run-as-root");
+  words.insert(words.end(), peer.arguments.begin(), peer.arguments.end());
+  words.insert(words.end(), {"-n", ranks});
+  return words;
+}
+
 class PeerList {
  public:
   PeerList(int workers, const BenchPlan& plan, std::vector<BenchSkipped>& skipped)
@@ -186,6 +215,15 @@ std::vector<BenchCandidate> PeerCandidates(int workers, const BenchPlan& plan,
               {ranks});
   } else {
     peers.Skip("openmpi", "there is no mpirun: install openmpi-bin");
+  }
+  for (const MpiPeer& peer : MpiPeers()) {
+    if (const auto launcher = OwnLauncher(peer, ranks); !launcher.empty()) {
+      peers.Add(BenchKind::kBareMpi, peer.name, peer.program, launcher, {ranks});
+    } else {
+      peers.Skip(peer.name,
+                 "its MPI library is not installed (scripts/install-dependencies.sh --benchmarks), "
+                 "or was installed after the build was configured");
+    }
   }
   peers.Add(BenchKind::kMemoryCopy, kMemoryCopy, "peer-memory-copy", {}, {ranks});
   return peers.Take();

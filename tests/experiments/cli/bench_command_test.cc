@@ -162,7 +162,8 @@ TEST_F(BenchCommand, PeersAreTimedOrSaidToBeMissing) {
     EXPECT_THAT(skipped.at("reason").get<std::string>(), Not(IsEmpty()));
     named.insert(skipped.at("strategy"));
   }
-  for (const char* peer : {"gloo-ring", "gloo-ring-chunked", "gloo-halving-doubling", "openmpi", "memory-copy"}) {
+  for (const char* peer : {"gloo-ring", "gloo-ring-chunked", "gloo-halving-doubling", "openmpi",
+                           "impi", "openmpi5", "mpich", "memory-copy"}) {
     EXPECT_TRUE(named.contains(peer)) << peer << ": " << result.out;
   }
 }
