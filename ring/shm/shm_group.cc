@@ -23,6 +23,8 @@ using namespace std::chrono_literals;
 
 /// The longest time in which a sleeping rank may not notice that another rank has died.
 constexpr auto kNap = 50ms;
+/// The kernel may have had a reason to put a moved rank back.
+constexpr auto kBetweenMoves = 2ms;
 /// Processors fetch cache lines in pairs.
 constexpr std::size_t kLineBytes = 128;
 constexpr std::size_t kPage = 4096;
@@ -171,6 +173,22 @@ bool ShmGroup::SharesCore(int rank) const {
   return theirs != 0 && theirs == OwnCore();
 }
 
+void ShmGroup::LeaveSharedCore() {
+  const auto now = Deadline::Clock::now();
+  cpu_set_t usable;
+  if (now < next_move_ || sched_getaffinity(0, sizeof(usable), &usable) != 0) return;
+  cpu_set_t free = usable;
+  for (int rank = 0; rank < size(); ++rank) {
+    if (const std::uint32_t core = CountersOf(rank).core; core > 0) CPU_CLR(core - 1, &free);
+  }
+  if (CPU_COUNT(&free) == 0) return;
+  next_move_ = now + kBetweenMoves;
+  // The kernel moves the thread at once, and leaves it there when it may go anywhere again.
+  if (sched_setaffinity(0, sizeof(free), &free) != 0) return;
+  sched_setaffinity(0, sizeof(usable), &usable);
+  PublishCore();
+}
+
 void ShmGroup::Post(ShmCount count, std::uint32_t value) {
   PublishCore();
   auto& mine = CountersOf(rank_)[count];
@@ -218,6 +236,9 @@ bool ShmGroup::SpinUntilReached(int rank, ShmCount count, std::uint32_t value) c
 
 void ShmGroup::WaitFor(int rank, ShmCount count, std::uint32_t value, const Deadline& deadline,
                        const Operation& what) {
+  if (!crowded_ && rank < rank_ && !Reached(rank, count, value) && SharesCore(rank)) {
+    LeaveSharedCore();
+  }
   if (SpinUntilReached(rank, count, value)) return;
   auto& line = CountersOf(rank)[count];
   while (!Reached(rank, count, value)) {

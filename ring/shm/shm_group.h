@@ -27,8 +27,8 @@ enum class ShmCount {
 /// How long a waiting rank stays awake before it sleeps. With a core for each rank it spins, which
 /// reacts fastest. It does not yield there: two ranks that yield to each other may stay on one
 /// core, while a sleeping rank wakes on an idle core. With more ranks than cores it yields its core
-/// again and again. A rank that waits for one on its own core sleeps at once, because that one
-/// cannot run meanwhile.
+/// again and again. A rank that waits for one on its own core does not spin, because that one
+/// cannot run meanwhile: the higher rank moves to a core without a rank, the lower one sleeps.
 struct ShmWaitPolicy {
   std::chrono::microseconds spin{200};
   std::chrono::microseconds yield{200};
@@ -95,6 +95,9 @@ class ShmGroup {
   void PublishCore();
   /// Whether a rank was on the calling rank's core when it last told.
   bool SharesCore(int rank) const;
+  /// Moves this rank to a core that no rank is on. Does nothing if there is none, or soon after the
+  /// last move.
+  void LeaveSharedCore();
   void WaitFor(int rank, ShmCount count, std::uint32_t value, const Deadline& deadline,
                const Operation& what);
   void ThrowIfPeerGone(ShmCount count, std::uint32_t value, const Operation& what);
@@ -109,6 +112,7 @@ class ShmGroup {
   MemoryRegion memory_;
   std::vector<int> processes_;  // by rank: a descriptor that reports the end of its process, or -1
   std::uint32_t barriers_ = 0;
+  Deadline::Clock::time_point next_move_{};  // of `LeaveSharedCore`
 };
 
 }  // namespace ringside

@@ -3,16 +3,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <optional>
@@ -355,47 +351,6 @@ TEST(ShmCollectiveFaultTest, AKilledProcessIsNamedLongBeforeTheTimeout) {
   const CommError error = ErrorOf(outcomes, 0).value();
   EXPECT_EQ(error.peer(), "worker 1");
   EXPECT_THAT(error.what(), HasSubstr("its process has ended"));
-}
-
-cpu_set_t UsableCores() {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  sched_getaffinity(0, sizeof(cores), &cores);
-  return cores;
-}
-
-/// Moves the calling thread to the first core that it may use.
-void MoveToFirstCore() {
-  const cpu_set_t usable = UsableCores();
-  int core = 0;
-  while (!CPU_ISSET(core, &usable)) ++core;
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(core, &one);
-  ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
-}
-
-TEST(ShmCollective, ARankThatSharesItsCoreSleepsInsteadOfSpinning) {
-  const cpu_set_t usable = UsableCores();
-  if (CPU_COUNT(&usable) < 2) GTEST_SKIP() << "needs a core for each of two ranks at the start";
-  constexpr int kBarriers = 100;
-  constexpr ShmWaitPolicy kSpinsForEver{.spin = 10s};
-  InProcessStore store;
-  const CommOptions comm = TestComm();
-  std::array<std::int64_t, 2> sleeps{};
-  RunRanks(2, [&](int rank) {
-    ShmCollective collective(AllOnOneHost(TestWorld(rank, 2)), store, comm, "core", kSpinsForEver);
-    MoveToFirstCore();
-    collective.AllGather({});
-    rusage before{};
-    rusage after{};
-    ::getrusage(RUSAGE_THREAD, &before);
-    for (int i = 0; i < kBarriers; ++i) collective.AllGather({});
-    ::getrusage(RUSAGE_THREAD, &after);
-    sleeps[static_cast<std::size_t>(rank)] = after.ru_nvcsw - before.ru_nvcsw;
-  });
-  // In every barrier one of the two has to wait for the other.
-  EXPECT_GE(sleeps[0] + sleeps[1], kBarriers / 2);
 }
 
 }  // namespace
