@@ -3,12 +3,13 @@
 // usage: mpiexec -n RANKS PROGRAM RANKS WARMUP ITERATIONS SIZE...
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <span>
-#include <vector>
 
 #include "benchmarks/peers/peer_times.h"
+#include "ringside/common/core/memory_region.h"
 
 namespace {
 
@@ -18,7 +19,10 @@ void Slowest(std::span<double> values) {
 }
 
 void Measure(const ringside::PeerPlan& plan, std::size_t size, int rank) {
-  std::vector<float> data(size / sizeof(float), 0.0F);
+  // The memory that our own vectors have: huge pages where they are available.
+  const auto memory = ringside::MemoryRegion::Ordinary(size);
+  const std::span data(reinterpret_cast<float*>(memory.data()), size / sizeof(float));
+  std::ranges::fill(data, 0.0F);
   MPI_Barrier(MPI_COMM_WORLD);
   ringside::PeerResult result = ringside::PeerTimes(plan, Slowest, [&] {
     MPI_Allreduce(MPI_IN_PLACE, data.data(), static_cast<int>(data.size()), MPI_FLOAT, MPI_SUM,

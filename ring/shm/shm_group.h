@@ -51,6 +51,9 @@ struct ShmGroupOptions {
 /// leaves, dies or is late, the waits of the others fail. The first rank that notices records it,
 /// so all name the same rank.
 ///
+/// A waiting rank may be moved to another core that its thread may use. The set of those cores does
+/// not change.
+///
 /// Thread safety: one thread per rank.
 class ShmGroup {
  public:
