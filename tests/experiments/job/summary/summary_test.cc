@@ -287,22 +287,6 @@ TEST(Summary, WhereWorkersStepAloneTheMeanOverWholePeriodsMeetsTheBound) {
   EXPECT_TRUE(MakeSummary(run)["bound_ratio"].is_null());  // no whole period
 }
 
-TEST(Summary, JudgesTheFirstStepsAsAStudyDoes) {
-  RunRecord run = MakeRun();
-  run.spec.warmup_steps = 3;
-  EXPECT_EQ(MakeSummary(run)["warmup_steps"], 3);
-  EXPECT_TRUE(MakeSummary(run)["warmup_detected"].is_null()) << "two steps are too few to judge";
-  EXPECT_TRUE(MakeSummary(run)["warmup_short"].is_null());
-  std::vector<StepRecord>& steps = run.workers[0].steps;
-  steps.clear();
-  for (int step = 0; step < 60; ++step) steps.push_back(Step(step, step < 15 ? 40 : 10, 0));
-  steps.back().step_ms = 900;  // it is not timed
-  EXPECT_EQ(MakeSummary(run)["warmup_detected"], 15);
-  EXPECT_EQ(MakeSummary(run)["warmup_short"], true);
-  run.spec.warmup_steps = 15;
-  EXPECT_EQ(MakeSummary(run)["warmup_short"], false);
-}
-
 TEST(Summary, TellsHowBusyTheMachineWas) {
   RunRecord run = MakeRun();
   EXPECT_TRUE(MakeSummary(run)["machine_busy"].is_null());
