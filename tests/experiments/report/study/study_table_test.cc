@@ -87,8 +87,7 @@ TEST(StudyTable, MarksRowsOverDifferentTransports) {
   shm.spec.options.Set(kPsTransport, "shm");
   const StudyTable alike = MakeStudyTable({"s", {tcp, Result("ring", 2, 900)}, {}});
   EXPECT_FALSE(MixesTransports(alike));
-  EXPECT_THAT(RenderText(alike),
-              ::testing::AllOf(HasSubstr("tcp"), Not(HasSubstr("*"))));
+  EXPECT_THAT(RenderText(alike), ::testing::AllOf(HasSubstr("tcp"), Not(HasSubstr("*"))));
   const StudyTable mixed = MakeStudyTable({"s", {tcp, shm}, {}});
   ASSERT_EQ(mixed.cells.size(), 2U);
   EXPECT_TRUE(mixed.varied_keys.empty());
