@@ -65,7 +65,7 @@ json Summary(const RunSpec& spec, double step_ms, Random& random) {
           {"servers", spec.servers},
           {"dedicated_servers", spec.servers},
           {"colocated", false},
-          {"transport", spec.servers > 0 ? json("grpc") : json()},
+          {"transport", spec.servers > 0 ? json("tcp") : json()},
           {"steps", kSteps},
           {"first_step", 0},
           {"step_ms", {{"median", step_ms}, {"p10", step_ms * 0.97}, {"p90", step_ms * 1.06}}},

@@ -133,7 +133,7 @@ def check_transports(browser, cells):
     said = {cell["strategy"]: cell["transport"] for cell in cells}
     check(all(text == (f"{said[name]} *" if said.get(name) else "–") for name, text in shown.items()), "transports are those of report.csv, marked")
     pairs = list(zip(browser.column("findings-table", "best ring"), browser.column("findings-table", "server / ring over")))
-    marks = {"ring": "grpc / tcp", "shm": "grpc / shm *"}
+    marks = {"ring": "tcp / tcp", "shm": "tcp / shm *"}
     check({ring for ring, _ in pairs} == set(marks) and all(text == marks[ring] for ring, text in pairs),
           "only pairs whose transports differ are marked")
 
