@@ -185,7 +185,9 @@ void ShmGroup::LeaveSharedCore() {
   next_move_ = now + kBetweenMoves;
   // The kernel moves the thread at once, and leaves it there when it may go anywhere again.
   if (sched_setaffinity(0, sizeof(free), &free) != 0) return;
-  sched_setaffinity(0, sizeof(usable), &usable);
+  // These cores include those that were taken just now. So it fails only if somebody else has
+  // changed the cores of this process meanwhile. Then that choice holds.
+  static_cast<void>(sched_setaffinity(0, sizeof(usable), &usable));
   PublishCore();
 }
 

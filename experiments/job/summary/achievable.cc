@@ -17,8 +17,8 @@ bool HasEvenLinks(const RunSpec& spec) {
 
 /// Over the slowest link. `link_bits_per_s` is the rate of the fastest one.
 double LinkMs(const RunSpec& spec, double bytes) {
-  const double rate =
-      HasEvenLinks(spec) ? spec.link_bits_per_s : spec.network->slowest_bits_per_s();
+  const double rate = !spec.network || HasEvenLinks(spec) ? spec.link_bits_per_s
+                                                          : spec.network->slowest_bits_per_s();
   return 1000 * bytes / GoodputBytesPerSecond(rate);
 }
 

@@ -1,0 +1,36 @@
+// What is set on a socket, read back from the kernel.
+#include "ringside/paramserver/transports/sockets/tcp_socket.h"
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <chrono>
+
+#include "ringside/common/core/deadline.h"
+#include "ringside/common/core/file_descriptor.h"
+
+namespace ringside {
+namespace {
+
+int OptionOf(const FileDescriptor& socket, int name) {
+  int value = -1;
+  socklen_t bytes = sizeof(value);
+  EXPECT_EQ(getsockopt(socket.get(), IPPROTO_TCP, name, &value, &bytes), 0);
+  return value;
+}
+
+TEST(TcpSocket, HasTheOptionsThatAreSet) {
+  const FileDescriptor listener = ListenOnTcp("127.0.0.1");
+  const Deadline deadline = Deadline::After(std::chrono::seconds(30));
+  const FileDescriptor socket(ConnectTcp(TcpEndpointOf(listener.get()), deadline));
+  EXPECT_NE(OptionOf(socket, TCP_NODELAY), 0);
+  EXPECT_NE(OptionOf(socket, TCP_NOTSENT_LOWAT), 48 << 10);
+  LimitUnsent(socket.get(), 48 << 10);
+  EXPECT_EQ(OptionOf(socket, TCP_NOTSENT_LOWAT), 48 << 10);
+  EXPECT_TRUE(IsWithinHost(socket.get()));
+}
+
+}  // namespace
+}  // namespace ringside
