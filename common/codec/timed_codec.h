@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ringside/common/codec/codec.h"
+#include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/measure/recorder.h"
 #include "ringside/common/measure/timeline.h"
 
@@ -19,13 +20,13 @@ namespace ringside {
 class CodecStopwatch {
  public:
   explicit CodecStopwatch(Recorder& recorder) : recorder_(recorder) {}
-  ~CodecStopwatch() { recorder_.AddCodecTime(std::chrono::steady_clock::now() - begin_); }
+  ~CodecStopwatch() { recorder_.AddCodecTime(DilatedClock::now() - begin_); }
   CodecStopwatch(const CodecStopwatch&) = delete;
   CodecStopwatch& operator=(const CodecStopwatch&) = delete;
 
  private:
   Recorder& recorder_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  DilatedClock::time_point begin_ = DilatedClock::now();
 };
 
 /// Wraps any codec and measures all its calls. All strategies use this class.
@@ -69,7 +70,7 @@ class TimedCodec : public Codec {
    public:
     explicit Measured(const TimedCodec& codec) : codec_(codec) {}
     ~Measured() {
-      const auto end = std::chrono::steady_clock::now();
+      const auto end = DilatedClock::now();
       codec_.recorder_.AddCodecTime(end - begin_);
       if (codec_.timeline_ == nullptr) return;
       codec_.timeline_->Add(SpanKind::kCodec, begin_, end, codec_.step_, codec_.bucket_,
@@ -80,7 +81,7 @@ class TimedCodec : public Codec {
 
    private:
     const TimedCodec& codec_;
-    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+    DilatedClock::time_point begin_ = DilatedClock::now();
   };
 
   std::unique_ptr<Codec> codec_;

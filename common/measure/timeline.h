@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "ringside/common/core/dilated_clock.h"
+
 namespace ringside {
 
 enum class SpanKind : std::uint8_t {
@@ -52,7 +54,7 @@ struct TimelineSteps {
 };
 
 struct TimelineSpan {
-  std::chrono::steady_clock::time_point begin, end;
+  DilatedClock::time_point begin, end;
   std::int64_t step = 0;
   int bucket = -1;  ///< -1: a whole step.
   int lane = 0;
@@ -64,7 +66,7 @@ struct TimelineSpan {
 /// counter assigns the slots. Spans beyond the capacity are counted and dropped.
 class Timeline {
  public:
-  using Clock = std::chrono::steady_clock;
+  using Clock = DilatedClock;
 
   /// A disabled timeline.
   Timeline() = default;

@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_COMMON_TRAINING_FORWARDING_MODEL_H_
 #define RINGSIDE_COMMON_TRAINING_FORWARDING_MODEL_H_
 
+#include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/training/model.h"
 
 namespace ringside {
@@ -18,7 +19,7 @@ class ForwardingModel : public Model {
   }
   Evaluation Evaluate(const Batch& batch) override { return inner_.Evaluate(batch); }
   std::span<float> Buffers() override { return inner_.Buffers(); }
-  std::optional<std::chrono::steady_clock::time_point> forward_end() const override {
+  std::optional<DilatedClock::time_point> forward_end() const override {
     return inner_.forward_end();
   }
 

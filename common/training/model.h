@@ -7,6 +7,7 @@
 #include <span>
 
 #include "ringside/common/core/bucket_plan.h"
+#include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/flat_space.h"
 #include "ringside/common/data/dataset.h"
 #include "ringside/common/strategy/strategy.h"
@@ -50,9 +51,7 @@ class Model {
 
   /// For the timeline: when the forward pass of the last step ended and its backward pass began.
   /// Absent if the model does not record it.
-  virtual std::optional<std::chrono::steady_clock::time_point> forward_end() const {
-    return std::nullopt;
-  }
+  virtual std::optional<DilatedClock::time_point> forward_end() const { return std::nullopt; }
 };
 
 }  // namespace ringside

@@ -1,7 +1,5 @@
 #include "ringside/common/training/straggling_model.h"
 
-#include <thread>
-
 #include "ringside/common/strategy/strategy_decorator.h"
 
 namespace ringside {
@@ -60,7 +58,7 @@ class StretchingStrategy : public StrategyDecorator {
 
 }  // namespace
 
-void SlowdownClock::Sleep(Clock::duration duration) { std::this_thread::sleep_for(duration); }
+void SlowdownClock::Sleep(Clock::duration duration) { DilatedClock::SleepFor(duration); }
 
 double StragglingModel::ForwardBackward(const Batch& batch, Strategy& strategy) {
   const double slowdown = slowdown_(batch.step);

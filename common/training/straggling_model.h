@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/measure/recorder.h"
 #include "ringside/common/training/emulated_compute.h"
 #include "ringside/common/training/forwarding_model.h"
@@ -15,7 +16,7 @@ namespace ringside {
 /// Reads the time and waits. Tests pass their own clock.
 class SlowdownClock {
  public:
-  using Clock = std::chrono::steady_clock;
+  using Clock = DilatedClock;
   virtual ~SlowdownClock() = default;
   virtual Clock::time_point Now() { return Clock::now(); }
   virtual void Sleep(Clock::duration duration);

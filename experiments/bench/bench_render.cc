@@ -63,6 +63,11 @@ TextTable MakeTable() {
 
 bool IsCopy(const BenchCandidate& contender) { return contender.kind == BenchKind::kMemoryCopy; }
 
+/// The factor of the run's clock; 1 without an emulated network.
+double DilationOf(const json& network) {
+  return network.is_object() ? network.value("dilation", 1.0) : 1;
+}
+
 bool NeverSettled(const BenchRow& row) { return row.warmup.steady == false; }
 
 void AddRow(const BenchCandidate& contender, const BenchRow& row, TextTable& table) {
@@ -118,6 +123,9 @@ std::string RenderBench(const BenchSetting& setting, const BenchResult& result) 
   out += table.Render();
   if (std::ranges::any_of(result.rows, NeverSettled)) {
     out += "! the warm-up reached its limit of 2 s before the times were known to be steady\n";
+  }
+  if (const double dilation = DilationOf(result.network); dilation > 1) {
+    out += fmt::format("times are dilated: the machine took {:g} times as long\n", dilation);
   }
   if (best) out += "* the fastest of bare Gloo's algorithms at this size\n";
   if (copied) {

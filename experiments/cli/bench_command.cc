@@ -31,8 +31,8 @@ constexpr std::int64_t kMaxOperations = 10'000;
 constexpr std::int64_t kMaxRounds = 1'000;
 
 // The keys of a run that a bench reads. The other keys are for training.
-constexpr std::array<std::string_view, 5> kKeys{"workers", "network", "servers", "timeout",
-                                                "bucket-mb"};
+constexpr std::array<std::string_view, 6> kKeys{"workers", "network", "dilation",
+                                                "servers", "timeout", "bucket-mb"};
 
 bool BenchTakes(const Catalog& catalog, const SpecKey& key) {
   if (std::ranges::find(kKeys, key.name) != kKeys.end()) return true;

@@ -15,6 +15,7 @@
 #include "ringside/experiments/system/build_info.h"
 #include "ringside/experiments/system/find_program.h"
 #include "ringside/experiments/system/rank_environment.h"
+#include "ringside/experiments/system/usable_cores.h"
 #include "ringside/experiments/text/units.h"
 
 namespace ringside {

@@ -1,6 +1,5 @@
 #include "ringside/experiments/cli/machine.h"
 
-#include <sched.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -12,13 +11,6 @@ namespace {
 namespace fs = std::filesystem;
 
 }  // namespace
-
-int UsableCores() {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  if (::sched_getaffinity(0, sizeof(cores), &cores) != 0) return 1;
-  return CPU_COUNT(&cores);
-}
 
 std::uint64_t MemoryBytes() {
   const long pages = ::sysconf(_SC_PHYS_PAGES);

@@ -8,8 +8,6 @@ namespace ringside {
 
 /// Facts about this machine, for `doctor`. No function throws or leaves anything behind.
 
-/// The number of cores that this process may run on.
-int UsableCores();
 /// The bytes of memory, and of the file system at a path (0: there is none).
 std::uint64_t MemoryBytes();
 std::uint64_t FileSystemBytes(const std::string& path);

@@ -346,13 +346,14 @@ nlohmann::json CommonCongestionControl(const std::vector<LinkCalibration>& links
 
 }  // namespace
 
-nlohmann::json NetworkRecord(const NetworkSpec& spec, const std::vector<LinkCalibration>& links) {
+nlohmann::json NetworkRecord(const NetworkSpec& spec, const std::vector<LinkCalibration>& links,
+                             double dilation) {
   nlohmann::json rows = nlohmann::json::array();
   for (const LinkCalibration& link : links) {
-    nlohmann::json row{{"rate_bits_per_s", link.rate_bits_per_s},
-                       {"expected_bytes_per_s", link.expected_bytes_per_s},
-                       {"sent_bytes_per_s", link.sent_bytes_per_s},
-                       {"received_bytes_per_s", link.received_bytes_per_s},
+    nlohmann::json row{{"rate_bits_per_s", link.rate_bits_per_s * dilation},
+                       {"expected_bytes_per_s", link.expected_bytes_per_s * dilation},
+                       {"sent_bytes_per_s", link.sent_bytes_per_s * dilation},
+                       {"received_bytes_per_s", link.received_bytes_per_s * dilation},
                        {"congestion_control", link.congestion_control},
                        {"ok", link.judged() ? nlohmann::json(link.ok()) : nlohmann::json()}};
     if (!link.judged()) row["not_judged"] = link.not_judged;
@@ -362,6 +363,7 @@ nlohmann::json NetworkRecord(const NetworkSpec& spec, const std::vector<LinkCali
   }
   return {{"schema", "ringside.network/1"},
           {"spec", NetworkText(spec)},
+          {"dilation", dilation},
           {"congestion_control", CommonCongestionControl(links)},
           {"connections", nullptr},
           {"links", rows},

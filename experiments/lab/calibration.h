@@ -43,8 +43,10 @@ inline constexpr double kLinkTolerance = 0.05;
 std::vector<LinkCalibration> CalibrateLinks(
     const Lab& lab, const StopCheck& check = [] {});
 
-/// The content of network.json (docs/run-bundle.md), before the run has connections.
-nlohmann::json NetworkRecord(const NetworkSpec& spec, const std::vector<LinkCalibration>& links);
+/// The content of network.json (docs/run-bundle.md), before the run has connections. `links` were
+/// measured in the machine's time; `dilation` turns their figures into those of the run's clock.
+nlohmann::json NetworkRecord(const NetworkSpec& spec, const std::vector<LinkCalibration>& links,
+                             double dilation = 1);
 
 }  // namespace ringside
 

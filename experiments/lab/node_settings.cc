@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 namespace ringside {
@@ -50,18 +51,29 @@ PortSettings SwitchPort(const std::string& device, const NetworkSpec& spec, doub
   return port;
 }
 
+std::int64_t LeastRtoMs(const NetworkPlan& plan) {
+  return std::llround(kLeastRetransmissionSeconds * plan.dilation * 1e3);
+}
+
 // A switch has its own address, because links are measured from there.
-NodeSettings Switch(const std::string& name, const std::string& address, const NetworkSpec& spec) {
+NodeSettings Switch(const std::string& name, const std::string& address, const NetworkPlan& plan) {
   return {.name = name,
           .device = "bridge0",
           .address = address,
-          .congestion_control = spec.congestion,
+          .congestion_control = plan.spec.congestion,
+          .least_rto_ms = LeastRtoMs(plan),
           .ports{}};
 }
 
 std::string ShapeScript(const PortSettings& port, const std::string& parent) {
   return fmt::format("qdisc add dev {} {} tbf rate {:.0f}bit burst {:.0f}b limit {:.0f}\n",
                      port.device, parent, port.rate_bits_per_s, port.burst_bytes, port.queue_bytes);
+}
+
+// Without quickack, the receiver holds answers back for a time that dilation cannot change.
+std::string RouteOptions(const NodeSettings& node) {
+  return fmt::format("congctl {} quickack 1 rto_min {}ms", node.congestion_control,
+                     node.least_rto_ms);
 }
 
 std::string DelayScript(const PortSettings& port) {
@@ -85,6 +97,7 @@ std::vector<NodeSettings> HostSettings(const NetworkPlan& plan) {
                      .device = "eth0",
                      .address = host.address,
                      .congestion_control = plan.spec.congestion,
+                     .least_rto_ms = LeastRtoMs(plan),
                      .ports{HostPort(plan.spec, host.rate_bits_per_s)}});
   }
   return nodes;
@@ -96,7 +109,7 @@ std::vector<NodeSettings> SwitchSettings(const NetworkPlan& plan) {
   for (int rack = 0; rack < spec.racks; ++rack) {
     const std::string name =
         spec.racks > 1 ? fmt::format("the switch of rack {}", rack) : std::string("the switch");
-    nodes.push_back(Switch(name, fmt::format("10.83.254.{}", rack + 1), spec));
+    nodes.push_back(Switch(name, fmt::format("10.83.254.{}", rack + 1), plan));
   }
   for (std::size_t index = 0; index < plan.hosts.size(); ++index) {
     const NetworkPlan::Host& host = plan.hosts[index];
@@ -113,7 +126,7 @@ std::vector<NodeSettings> SwitchSettings(const NetworkPlan& plan) {
 std::vector<NodeSettings> SpineSettings(const NetworkPlan& plan) {
   const NetworkSpec& spec = plan.spec;
   if (spec.racks == 1) return {};
-  NodeSettings spine = Switch("the switch of the racks", "10.83.255.1", spec);
+  NodeSettings spine = Switch("the switch of the racks", "10.83.255.1", plan);
   for (int rack = 0; rack < spec.racks; ++rack) {
     spine.ports.push_back(SwitchPort(fmt::format("rack{}", rack), spec, spec.uplink_bits_per_s));
   }
@@ -136,10 +149,10 @@ std::string IpScript(const NodeSettings& node) {
   fmt::format_to(std::back_inserter(script),
                  "link set dev {0} up\n"
                  "address add {1}/{2} dev {0}\n"
-                 "route replace {3} dev {0} proto kernel scope link src {1} congctl {4}\n"
+                 "route replace {3} dev {0} proto kernel scope link src {1} {4}\n"
                  "route replace local {1} table local dev {0} proto kernel scope host src {1} "
-                 "congctl {4}\n",
-                 node.device, node.address, kLabPrefix, kLabSubnet, node.congestion_control);
+                 "{4}\n",
+                 node.device, node.address, kLabPrefix, kLabSubnet, RouteOptions(node));
   return script;
 }
 

@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_EXPERIMENTS_LAB_NODE_SETTINGS_H_
 #define RINGSIDE_EXPERIMENTS_LAB_NODE_SETTINGS_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ inline constexpr int kLabPrefix = 16;
 /// After a pause, TCP by default forgets how much the link carries. Workers pause in every step, so
 /// every node sets this to 0.
 inline constexpr char kSlowStartAfterIdle[] = "ipv4/tcp_slow_start_after_idle";
+/// The kernel's own least time before TCP sends again (TCP_RTO_MIN), in seconds. It is set on every
+/// route, because time dilation multiplies it.
+inline constexpr double kLeastRetransmissionSeconds = 0.2;
 /// How many packets netem may hold back at a time.
 inline constexpr int kDelayedPackets = 100'000;
 
@@ -41,6 +45,7 @@ struct NodeSettings {
   std::string device;  ///< It has the address.
   std::string address;
   std::string congestion_control;  ///< Of all TCP connections, also those to its own address.
+  std::int64_t least_rto_ms = 0;   ///< TCP waits at least so long before it sends again.
   std::vector<PortSettings> ports;
 };
 

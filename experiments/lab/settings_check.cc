@@ -99,11 +99,13 @@ void CheckAddress(const Comparison& comparison, const Json& links, const NodeSet
                     fmt::format("{}/{}", node.address, kLabPrefix));
 }
 
-std::string CongestionOf(const Json& route) {
+/// A metric of a route, or `otherwise` if the route has none.
+template <typename Value>
+Value MetricOf(const Json& route, const char* name, const Value& otherwise) {
   for (const Json& metric : route.value("metrics", Json::array())) {
-    if (metric.contains("congestion")) return metric.at("congestion");
+    if (metric.contains(name)) return metric.at(name).get<Value>();
   }
-  return "the machine's default";
+  return otherwise;
 }
 
 /// Expects one route, through the node's device. `what` says which one, for messages.
@@ -115,8 +117,12 @@ void CheckRoute(const Comparison& comparison, const std::vector<Json>& routes,
   comparison.Expect("the device of the route to " + what, route.value("dev", "none"), node.device);
   comparison.Expect("the source of the route to " + what, route.value("prefsrc", "none"),
                     node.address);
-  comparison.Expect("the congestion control of the route to " + what, CongestionOf(route),
+  comparison.Expect("the congestion control of the route to " + what,
+                    MetricOf(route, "congestion", std::string("the machine's default")),
                     node.congestion_control);
+  comparison.Expect("quickack of the route to " + what, MetricOf(route, "quickack", kNone), 1);
+  comparison.Expect("rto_min (in ms) of the route to " + what, MetricOf(route, "rto_min", kNone),
+                    node.least_rto_ms);
 }
 
 /// The routes whose destination begins with `prefix`.

@@ -17,6 +17,8 @@ struct NetworkPlan {
   };
 
   NetworkSpec spec;
+  /// How much slower than declared it is (`Dilated`). The spec and the hosts have the slower rates.
+  double dilation = 1;
   std::vector<Host> hosts;        ///< The workers' hosts, then those of dedicated servers.
   std::vector<int> worker_hosts;  ///< The host of each rank.
   std::vector<int> server_hosts;  ///< The host of each dedicated server.

@@ -19,15 +19,12 @@ constexpr std::array<std::string_view, 10> kNames{"hosts",   "rate",      "rates
                                                   "servers", "congestion"};
 constexpr std::string_view kOwnHosts = "own";
 constexpr std::string_view kWorkerHosts = "workers";
-// A full frame takes longer on a slower link than the shaper's queue holds it.
-constexpr double kSlowestLink = 1e6;
-constexpr double kFastestLink = 1e12;  // the shaper cannot express a higher rate
-constexpr double kLongestDelay = 10;
+constexpr double kFastestLink = 1e12;           // the shaper cannot express a higher rate
 constexpr std::size_t kLongestCongestion = 15;  // of a name in the kernel (TCP_CA_NAME_MAX)
 
 double Rate(const std::string& text) {
   const double rate = ParseBitsPerSecond(text);
-  if (rate >= kSlowestLink && rate <= kFastestLink) return rate;
+  if (rate >= kSlowestLinkBitsPerSecond && rate <= kFastestLink) return rate;
   throw ConfigError(fmt::format("'{}' is no rate of a link: from 1Mbps to 1Tbps", text));
 }
 
@@ -43,7 +40,7 @@ std::vector<double> Rates(std::string_view text) {
 
 double Delay(const std::string& text) {
   const double seconds = ParseSeconds(text);
-  if (seconds >= 0 && seconds <= kLongestDelay) return seconds;
+  if (seconds >= 0 && seconds <= kLongestDelaySeconds) return seconds;
   throw ConfigError(fmt::format("'{}' is no delay: from 0 to 10s", text));
 }
 

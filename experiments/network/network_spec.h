@@ -11,6 +11,9 @@ namespace ringside {
 inline constexpr int kMaxHosts = 250;
 /// The congestion control of emulated hosts when a run names none: the default of most systems.
 inline constexpr std::string_view kDefaultCongestion = "cubic";
+/// A full frame takes longer on a slower link than the shaper's queue holds it.
+inline constexpr double kSlowestLinkBitsPerSecond = 1e6;
+inline constexpr double kLongestDelaySeconds = 10;
 
 /// An emulated cluster as a run asks for it: hosts, their links, and how the links are joined. A
 /// value; `NetworkPlan` applies it to one run. A rate is in bits per second and holds for each

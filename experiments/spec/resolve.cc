@@ -193,6 +193,25 @@ void ResolveNetwork(RunSpec& spec, const StrategyEntry& strategy) {
   spec.link_latency_s = spec.network->latency_s;
 }
 
+void CheckDilation(const RunSpec& spec) {
+  if (!spec.dilation.wanted()) return;
+  RefuseTogether(!spec.network, "dilation", {"network"},
+                 "only an emulated network can be slowed down; add network, or omit dilation");
+  try {
+    CheckDilation(spec.dilation, *spec.network);
+  } catch (const ConfigError& error) {
+    throw SpecKeyError("dilation", error.what(), {"network"});
+  }
+}
+
+void CheckDilationOf(const RunSpec& spec, const ModelEntry& model) {
+  RefuseTogether(spec.dilation.wanted() && !model.traits.emulates_compute, "dilation", {"model"},
+                 "model '{}' really computes, and its compute cannot be slowed down; {}",
+                 spec.model,
+                 OfModels(spec, &ModelTraits::emulates_compute, "emulates its compute",
+                          "emulate their compute"));
+}
+
 void ResolveWorld(RunSpec& spec, const StrategyEntry& strategy) {
   Refuse(spec.workers < 1, "workers", "{} workers cannot train; give at least 1", spec.workers);
   Refuse(spec.workers > kMaxWorkers, "workers", "{} workers are more than {}", spec.workers,
@@ -351,6 +370,8 @@ RunSpec Resolve(RunSpec spec) {
   ResolveHosts(spec);
   ResolveWorld(spec, strategy);
   ResolveNetwork(spec, strategy);
+  CheckDilation(spec);
+  CheckDilationOf(spec, model);
   RefuseIdleServers(spec, model);
   CheckOptions(spec, strategy);
   CheckStraggler(spec, model);
@@ -380,6 +401,7 @@ RunSpec ResolveStrategy(RunSpec spec) {
   ResolveHosts(spec);
   ResolveWorld(spec, strategy);
   ResolveNetwork(spec, strategy);
+  CheckDilation(spec);
   CheckOptions(spec, strategy);
   RequireStrategy(strategy);
   return spec;

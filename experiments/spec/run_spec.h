@@ -17,6 +17,7 @@
 #include "ringside/common/optim/schedule.h"
 #include "ringside/common/strategy/strategy_options.h"
 #include "ringside/common/training/straggler.h"
+#include "ringside/experiments/network/dilation.h"
 #include "ringside/experiments/network/network_spec.h"
 
 namespace ringside {
@@ -73,6 +74,7 @@ struct RunSpec {
   int workers = 2;
   int hosts = 0;                       ///< > 0: emulated hosts; each gets a block of workers.
   std::optional<NetworkSpec> network;  ///< The hosts are namespaces with these links.
+  Dilation dilation;                   ///< How much slower than the machine's its clock is.
   /// 0: one dedicated server if the strategy has servers, none where every worker holds one.
   int servers = 0;
   bool servers_as_workers = false;  ///< One dedicated server per worker; resolving counts them.

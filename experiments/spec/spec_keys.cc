@@ -165,6 +165,11 @@ void SetNetwork(RunSpec& spec, const json& value) {
   spec.network = text.empty() ? std::nullopt : std::optional(ParseNetwork(text));
 }
 
+json GetDilation(const RunSpec& spec) { return DilationText(spec.dilation); }
+void SetDilation(RunSpec& spec, const json& value) {
+  spec.dilation = ParseDilation(value.is_number() ? value.dump() : Checked<std::string>(value));
+}
+
 json GetCodec(const RunSpec& spec) { return CodecText(spec.options.codec); }
 void SetCodec(RunSpec& spec, const json& value) {
   ParseCodec(Checked<std::string>(value), spec.catalog().codecs(), spec.options.codec);
@@ -300,6 +305,15 @@ std::vector<SpecKey> RunKeys() {
               "hosts=2,rate=1Gbps; rates=, racks=, uplink=, latency=, jitter=, loss=, servers=, "
               "congestion=)",
               Text, GetNetwork, SetNetwork, true, true},
+      SpecKey{.name = "dilation",
+              .json_name = "dilation",
+              .placeholder = "FACTOR|auto",
+              .help = "with network: slow the clock, the links and the emulated compute down by "
+                      "this factor, so that a small machine can follow; auto: by hosts and rates",
+              .parse = Text,
+              .get = GetDilation,
+              .set = SetDilation,
+              .written_only_if_set = true},
       SpecKey{
           "servers", "servers", "N|workers|colocated[:N]",
           "dedicated parameter servers (workers: one per worker), or servers inside the workers "

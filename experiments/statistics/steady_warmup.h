@@ -9,7 +9,8 @@
 
 namespace ringside {
 
-/// The limits of a warm-up that lasts until times are steady.
+/// The limits of a warm-up that lasts until times are steady, in the machine's time: what they are
+/// for, such as processes that share a core, is the machine's.
 struct WarmupLimits {
   /// Two processes that share a core at first were seen to do so for up to 140 ms, at a constant
   /// slow pace, which looks steady.

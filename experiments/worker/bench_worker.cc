@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/statistics/steady_warmup.h"
 #include "ringside/experiments/worker/fault.h"
@@ -19,7 +20,7 @@
 namespace ringside {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = DilatedClock;
 
 /// Converts to microseconds, exact to a nanosecond.
 double Microseconds(Clock::duration duration) {

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "ringside/common/core/allocator.h"
+#include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/file_descriptor.h"
 #include "ringside/experiments/system/files.h"
@@ -41,7 +42,9 @@ MemberProcess::MemberProcess(MemberSetup setup)
 int MemberProcess::Run(const std::vector<std::string>& args, const Catalog& catalog,
                        const std::function<MemberResult(MemberProcess&)>& body) {
   KeepFreedMemory();  // before any thread starts; the same in every process
-  MemberProcess process(ReadSetup(args, catalog));
+  MemberSetup setup = ReadSetup(args, catalog);
+  DilatedClock::SetFactor(setup.dilation);
+  MemberProcess process(std::move(setup));
   DieWithParent(static_cast<pid_t>(process.setup_.parent_pid));
   ::prctl(PR_SET_NAME, process.name_.c_str());
   process.Join();
@@ -63,6 +66,8 @@ void MemberProcess::Join() {
                 Deadline::After(kJoinTimeout));
   timeline_->ReadClock();
   Heartbeat::Options options;
+  options.lease = DilatedClock::ToMachine(options.lease);
+  options.silence_timeout = DilatedClock::ToMachine(options.silence_timeout);
   options.before_beat = [this] { timeline_->Send(); };
   heartbeat_ = std::make_unique<Heartbeat>(*client_, drain_barrier_, buffer_, options,
                                            [](const std::string& reason) {

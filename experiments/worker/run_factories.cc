@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/common/data/sampler.h"
 #include "ringside/experiments/network/network_plan.h"
@@ -134,7 +135,8 @@ std::chrono::milliseconds StartTimeout(const RunSpec& spec) {
 }
 
 std::chrono::milliseconds OperationTimeout(const RunSpec& spec) {
-  return std::chrono::milliseconds(static_cast<std::int64_t>(spec.timeout_s * 1000));
+  return DilatedClock::ToMachine(
+      std::chrono::milliseconds(static_cast<std::int64_t>(spec.timeout_s * 1000)));
 }
 
 CommOptions MakeCommOptions(const MemberSetup& setup) {
@@ -145,6 +147,7 @@ CommOptions MakeCommOptions(const MemberSetup& setup) {
   return {.address = setup.address,
           .token = setup.token,
           .timeout = OperationTimeout(spec),
+          .barrier_timeout = DilatedClock::ToMachine(CommOptions().barrier_timeout),
           .link_bytes_per_s = GoodputBytesPerSecond(bits_per_s),
           .link_round_trip_s = 2 * latency_s};
 }

@@ -47,6 +47,7 @@ std::int64_t WaitForTotalSteps(Store& store, int workers, const Deadline& deadli
 /// How long to wait until every process is ready. Loading libtorch may take longer than an
 /// operation.
 std::chrono::milliseconds StartTimeout(const RunSpec& spec);
+/// The run's timeout, in the machine's time.
 std::chrono::milliseconds OperationTimeout(const RunSpec& spec);
 CommOptions MakeCommOptions(const MemberSetup& setup);
 /// Makes the parameter server inside this worker; returns null when the worker has none.

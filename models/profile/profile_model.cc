@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <thread>
 #include <utility>
 
 #include "ringside/common/core/errors.h"
@@ -105,7 +104,7 @@ void ProfileModel::Compute(Clock::duration duration) {
   if (compute_ms_ == 0) return;
   clock_ +=
       slowdown_ == 1 ? duration : std::chrono::duration_cast<Clock::duration>(duration * slowdown_);
-  std::this_thread::sleep_until(clock_);
+  DilatedClock::SleepUntil(clock_);
 }
 
 void ProfileModel::FillGradient(int tensor) {

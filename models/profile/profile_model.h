@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/training/bucket_tracker.h"
 #include "ringside/common/training/emulated_compute.h"
 #include "ringside/common/training/model.h"
@@ -36,7 +37,7 @@ namespace ringside {
 /// The loss is 1 per sample: a positive constant, as nothing is learned.
 class ProfileModel : public Model, public EmulatedCompute {
  public:
-  using Clock = std::chrono::steady_clock;
+  using Clock = DilatedClock;
 
   /// Throws `ConfigError` when `compute_ms` is negative or not finite.
   ProfileModel(const Profile& profile, double compute_ms);

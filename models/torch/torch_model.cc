@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/common/training/bucket_tracker.h"
 #include "ringside/models/torch/layers.h"
@@ -75,9 +76,7 @@ class TorchModel : public Model {
   double ForwardBackward(const Batch& batch, Strategy& strategy) override;
   Evaluation Evaluate(const Batch& batch) override;
   std::span<float> Buffers() override { return state_.buffers(); }
-  std::optional<std::chrono::steady_clock::time_point> forward_end() const override {
-    return forward_end_;
-  }
+  std::optional<DilatedClock::time_point> forward_end() const override { return forward_end_; }
 
  private:
   struct Tensors4d {
@@ -97,7 +96,7 @@ class TorchModel : public Model {
   std::vector<TensorSpec> tensors_;
   FlatSpace* space_ = nullptr;
   std::optional<BucketTracker> tracker_;
-  std::optional<std::chrono::steady_clock::time_point> forward_end_;
+  std::optional<DilatedClock::time_point> forward_end_;
   // Autograd holds accumulators only weakly. These references keep the hooks after the first step.
   std::vector<std::shared_ptr<torch::autograd::Node>> accumulators_;
 };
@@ -152,7 +151,7 @@ double TorchModel::Train(const Batch& batch) {
   state_.set_tracker(nullptr);
   const at::Tensor loss = at::cross_entropy_loss(logits, labels, {}, at::Reduction::Sum);
   const double loss_sum = loss.item<double>();
-  forward_end_ = std::chrono::steady_clock::now();
+  forward_end_ = DilatedClock::now();
   torch::autograd::backward({loss}, {at::scalar_tensor(batch.gradient_scale)});
   return loss_sum;
 }

@@ -6,13 +6,14 @@
 #include <utility>
 
 #include "ringside/common/core/deadline.h"
+#include "ringside/common/core/dilated_clock.h"
 #include "ringside/ring/collectives/collective_table.h"
 #include "ringside/ring/core/host_map.h"
 
 namespace ringside {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = DilatedClock;
 
 constexpr std::size_t kLeastBytes = 4 << 10;
 constexpr std::size_t kGrowth = 8;

@@ -6,10 +6,12 @@
 #include <cstdlib>
 #include <utility>
 
+#include "ringside/common/core/dilated_clock.h"
+
 namespace ringside {
 
 std::int64_t SteadyNanoseconds() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  const auto now = DilatedClock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 

@@ -7,7 +7,7 @@
 
 namespace ringside {
 
-/// One request for the coordinator's time, in nanoseconds of steady clocks.
+/// One request for the coordinator's time, in nanoseconds of the run's clock (`DilatedClock`).
 struct ClockExchange {
   std::int64_t asked = 0;     ///< The member's clock at the request.
   std::int64_t answer = 0;    ///< The coordinator's clock.
@@ -24,7 +24,7 @@ struct ClockReading {
   bool operator==(const ClockReading&) const = default;
 };
 
-/// Now, on this machine's steady clock.
+/// Now, on the run's clock.
 std::int64_t SteadyNanoseconds();
 
 /// The reading from the exchange with the shortest round trip. It assumes that the coordinator read

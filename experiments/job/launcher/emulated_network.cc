@@ -13,6 +13,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/lab/calibration.h"
+#include "ringside/experiments/network/dilation.h"
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/private_file.h"
 
@@ -75,10 +76,10 @@ SocketFile::SocketFile(const Environment& environment) {
 
 SocketFile::~SocketFile() { ::unlink(path_.c_str()); }
 
-EmulatedNetwork::EmulatedNetwork(NetworkPlan plan, const Environment& environment,
-                                 const StopCheck& check)
-    : lab_(std::move(plan), check),
-      record_(NetworkRecord(lab_.plan().spec, CalibrateLinks(lab_, check))),
+EmulatedNetwork::EmulatedNetwork(const NetworkPlan& plan, double dilation,
+                                 const Environment& environment, const StopCheck& check)
+    : lab_(Dilated(plan, dilation), check),
+      record_(NetworkRecord(plan.spec, CalibrateLinks(lab_, check), dilation)),
       socket_(environment) {
   for (std::size_t host = 0; host < lab_.plan().hosts.size(); ++host) {
     connections_.emplace_back(lab_.host(static_cast<int>(host)));

@@ -35,9 +35,11 @@ class SocketFile {
 /// by one thread.
 class EmulatedNetwork {
  public:
-  /// Builds the network and measures its links. Throws `MissingBackendError` when this machine
-  /// cannot do that, `CommError` when a link carries nothing, and what `check` throws.
-  EmulatedNetwork(NetworkPlan plan, const Environment& environment, const StopCheck& check);
+  /// Builds the network, `dilation` times slower than the plan says, and measures its links. Throws
+  /// `MissingBackendError` when this machine cannot do that, `CommError` when a link carries
+  /// nothing, and what `check` throws.
+  EmulatedNetwork(const NetworkPlan& plan, double dilation, const Environment& environment,
+                  const StopCheck& check);
 
   /// The member's namespace, for `Process::Options`.
   int NamespaceOf(const Member& who) const { return lab_.host(HostOf(who)).fd(); }

@@ -6,17 +6,21 @@
 #include <algorithm>
 #include <ctime>
 
+#include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/job/summary/environment_record.h"
 #include "ringside/experiments/job/summary/timeline_files.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/spec/server_layout.h"
 #include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/usable_cores.h"
 
 namespace ringside {
 namespace {
 
 constexpr std::chrono::milliseconds kTick{20};
+// Of every member, in the run's time.
+constexpr std::chrono::milliseconds kLease{5'000};
 // If a round takes this long, this process was stopped. Normal rounds take about a tick.
 constexpr std::chrono::milliseconds kOwnPause{2'000};
 constexpr std::chrono::milliseconds kTermGrace{2'000};
@@ -65,7 +69,8 @@ JobController::JobController(const RunSpec& spec, const JobOptions& options, Job
       started_(UtcNow()),
       job_state_({.workers = spec.workers,
                   .servers = LayoutServers(spec).dedicated,
-                  .spec_hash = SpecHash(spec)}),
+                  .spec_hash = SpecHash(spec),
+                  .lease = DilatedClock::ToMachine(kLease)}),
       coordinator_(std::make_unique<Coordinator>(job_state_, plan_.coordinator)),
       own_console_(Console::ForStandardError(options.show_progress)),
       console_(options.console != nullptr ? *options.console : own_console_),
@@ -197,8 +202,8 @@ void JobController::TakeSignals() {
     drain_ = true;
     --count;
     job_state_.RequestDrain();
-    const auto silence_timeout =
-        std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(spec_.timeout_s));
+    const auto silence_timeout = std::chrono::duration_cast<Clock::duration>(
+        DilatedClock::ToMachine(std::chrono::duration<double>(spec_.timeout_s)));
     drain_end_ = Clock::now() + silence_timeout;
     console_.Print("stopping after the current step; a second signal kills the run");
   }
@@ -244,7 +249,8 @@ void JobController::TakeLost() {
     if (!record) continue;
     job_state_.AddFailure(
         {who, FailureKind::kLost,
-         fmt::format("(pid {} on {}) is lost: no heartbeat for 5 s", record->pid, record->host)});
+         fmt::format("(pid {} on {}) is lost: no heartbeat for {} s", record->pid, record->host,
+                     std::chrono::duration<double>(DilatedClock::ToMachine(kLease)).count())});
   }
 }
 
@@ -374,6 +380,8 @@ RunRecord JobController::MakeRecord() const {
   record.startup_seconds = startup_seconds_;
   record.address = plan_.coordinator.address;
   if (plan_.network != nullptr) record.network = plan_.network->record();
+  record.dilation = DilatedClock::factor();
+  record.cores = UsableCores();
   record.launcher = plan_.launcher;
   record.workers = workers_;
   const auto read = [this](const Member& who, std::string* host) -> nlohmann::json {

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "ringside/common/core/dilated_clock.h"
 #include "ringside/experiments/job/launcher/emulated_hosts.h"
 #include "ringside/experiments/spec/server_layout.h"
 #include "ringside/experiments/system/network_address.h"
@@ -25,6 +26,7 @@ MemberSetup MakeMemberSetup(const RunSpec& spec, const JobOptions& options, cons
   setup.parent_pid = ::getpid();
   setup.bundle_dir = options.bundle_dir;
   setup.spec = spec;
+  setup.dilation = DilatedClock::factor();
   setup.bench = options.bench;
   return setup;
 }

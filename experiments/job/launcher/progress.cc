@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "ringside/common/core/dilated_clock.h"
+
 namespace ringside {
 namespace {
 
@@ -30,8 +32,8 @@ std::string Progress::Line() const {
   const Arrival& last = recent_.back();
   const double seconds = std::chrono::duration<double>(last.at - first.at).count();
   if (seconds > 0) {
-    line += fmt::format("  {:.0f} samples/s",
-                        static_cast<double>(last.samples - first.samples) / seconds);
+    line += fmt::format("  {:.0f} samples/s", static_cast<double>(last.samples - first.samples) /
+                                                  seconds * DilatedClock::factor());
   }
   if (loss_) line += fmt::format("  loss {:.4f}", *loss_);
   if (seconds > 0 && last.step > first.step && total_steps_ >= last.step) {

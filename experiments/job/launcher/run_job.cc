@@ -1,5 +1,6 @@
 #include "ringside/experiments/job/launcher/run_job.h"
 
+#include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/common/security/secrets.h"
 #include "ringside/experiments/job/launcher/emulated_network.h"
@@ -9,6 +10,7 @@
 #include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/spec/server_layout.h"
 #include "ringside/experiments/system/network_address.h"
+#include "ringside/experiments/system/usable_cores.h"
 
 namespace ringside {
 namespace {
@@ -19,18 +21,26 @@ class InterruptedBefore : public Error {
   InterruptedBefore() : Error("interrupted") {}
 };
 
+NetworkPlan PlanOf(const RunSpec& spec) {
+  return PlanNetwork(*spec.network, spec.workers, LayoutServers(spec).dedicated, spec.hosts);
+}
+
+/// The factor of the run's clock.
+double DilationOf(const RunSpec& spec) {
+  return spec.network ? ChooseDilation(spec.dilation, PlanOf(spec), UsableCores()) : 1;
+}
+
 std::unique_ptr<EmulatedNetwork> MakeNetwork(const RunSpec& spec, const JobOptions& options,
                                              SignalWatch& signals) {
   if (!spec.network) return nullptr;
   if (options.address_given) {
     throw ConfigError("an emulated network gives every process its address; omit address");
   }
-  NetworkPlan plan =
-      PlanNetwork(*spec.network, spec.workers, LayoutServers(spec).dedicated, spec.hosts);
-  RequireLab(plan.spec);
-  return std::make_unique<EmulatedNetwork>(std::move(plan), CurrentEnvironment(), [&] {
-    if (signals.Take() > 0) throw InterruptedBefore();
-  });
+  RequireLab(*spec.network);
+  return std::make_unique<EmulatedNetwork>(PlanOf(spec), DilatedClock::factor(),
+                                           CurrentEnvironment(), [&] {
+                                             if (signals.Take() > 0) throw InterruptedBefore();
+                                           });
 }
 
 /// Moves a member to its emulated host.
@@ -101,6 +111,7 @@ bool IsRetryable(const JobOutcome& outcome) {
 
 JobOutcome RunJob(const RunSpec& spec, const JobOptions& options) {
   RefuseOpenNetwork(options.address, options.insecure_network);
+  const DilationScope dilation(DilationOf(spec));
   return JobController(spec, options, PlanHere(spec, options), CurrentEnvironment()).Run();
 }
 

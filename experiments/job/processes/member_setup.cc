@@ -26,6 +26,7 @@ std::string MemberSetup::ToJson() const {
       {"parent_pid", parent_pid},
       {"bundle_dir", bundle_dir},
       {"spec", spec},
+      {"dilation", dilation},
       {"bench", bench ? nlohmann::json(*bench) : nlohmann::json()},
   };
   return json.dump();
@@ -50,6 +51,7 @@ MemberSetup MemberSetup::FromJson(const std::string& text, const Catalog& catalo
     setup.parent_pid = json.at("parent_pid");
     setup.bundle_dir = json.at("bundle_dir");
     setup.spec = ReadRunSpec(json.at("spec"), catalog);
+    setup.dilation = json.at("dilation");
     const auto& bench = json.at("bench");
     if (!bench.is_null()) setup.bench = bench.get<BenchPlan>();
     return setup;

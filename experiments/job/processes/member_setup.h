@@ -22,6 +22,7 @@ struct MemberSetup {
   std::int64_t parent_pid = 0;
   std::string bundle_dir;  ///< Rank 0 writes checkpoints and parameters there.
   RunSpec spec;
+  double dilation = 1;               ///< The factor of the run's clock (`DilatedClock`).
   std::optional<BenchPlan> bench{};  ///< If set, the worker times instead of training.
 
   std::string ToJson() const;

@@ -1,6 +1,5 @@
 #include "ringside/experiments/job/summary/environment_record.h"
 
-#include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <thread>
 
 #include "ringside/experiments/system/build_info.h"
+#include "ringside/experiments/system/usable_cores.h"
 
 namespace ringside {
 namespace {
@@ -43,12 +43,6 @@ std::string FirstLine(const char* path) {
   std::string line;
   std::getline(file, line);
   return line;
-}
-
-int UsableCores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return ::sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 0;
 }
 
 nlohmann::json Variables(const Environment& environment) {

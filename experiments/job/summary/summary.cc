@@ -7,6 +7,7 @@
 #include <set>
 
 #include "ringside/experiments/job/summary/achievable.h"
+#include "ringside/experiments/job/summary/dilation_record.h"
 #include "ringside/experiments/job/summary/step_bound.h"
 #include "ringside/experiments/network/network_plan.h"
 #include "ringside/experiments/spec/catalog.h"
@@ -109,6 +110,9 @@ class SummaryMaker {
         {"emulated_straggler", spec_.straggler != StragglerOptions{}},
         {"hosts", hosts_.size()},
         {"network", spec_.network ? json(NetworkText(*spec_.network)) : json()},
+        {"dilation", DilationRecord(spec_, {.factor = run_.dilation,
+                                            .cores = run_.cores,
+                                            .step_ms = statistics_.step_ms_median})},
         {"link_ok", run_.network.is_object() ? run_.network.at("ok") : json()},
         {"address", run_.address},
         {"link_bits_per_s", spec_.link_bits_per_s > 0 ? json(spec_.link_bits_per_s) : json()},
@@ -362,6 +366,7 @@ json BenchSummary(const RunRecord& run) {
           {"status", run.status},
           {"error", run.error.empty() ? json() : json(run.error)},
           {"network", run.network},
+          {"dilation", DilationRecord(run.spec, {.factor = run.dilation, .cores = run.cores})},
           {"workers", reports}};
 }
 

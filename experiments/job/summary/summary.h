@@ -31,6 +31,8 @@ struct RunRecord {
   std::optional<double> startup_seconds;  ///< From the start to the first heartbeat with a step.
   std::string address;
   nlohmann::json network;                      ///< The content of network.json, if emulated.
+  double dilation = 1;                         ///< The factor of the run's clock.
+  int cores = 1;                               ///< That the run could use.
   std::string launcher;                        ///< "ringside", or the ranks' launcher.
   std::vector<WorkerRecord> workers;           ///< By rank.
   std::vector<nlohmann::json> server_reports;  ///< Of dedicated servers; null when none sent one.

@@ -79,6 +79,41 @@ TEST_F(EmulatedRunTest, RacksReachEachOther) {
   Train("--strategy ring --workers 4 --network 100Mbps,racks=2,uplink=50Mbps");
 }
 
+TEST_F(EmulatedRunTest, ADilatedRunReportsDilatedTimesOfTheSameWork) {
+  const std::string args =
+      "--strategy ps-sync --workers 2 --servers 1 --network 1Gbps --compute-ms 20";
+  const nlohmann::json plain = Train(args);
+  const nlohmann::json dilated = Train(args + " --dilation 5");
+  const double step_ms = dilated.at("step_ms").at("median");
+  EXPECT_GE(step_ms, 20);
+  EXPECT_GE(dilated.at("wall_seconds"), 4 * 5 * 0.020);
+  EXPECT_NEAR(dilated.at("dilation").at("wall_step_ms"), 5 * step_ms, 1e-6 * step_ms);
+  EXPECT_EQ(dilated.at("dilation").at("factor"), 5);
+  EXPECT_EQ(dilated.at("dilation").at("hosts"), 3);
+  EXPECT_EQ(plain.at("dilation").at("factor"), 1);
+  EXPECT_EQ(dilated.at("params_sha256"), plain.at("params_sha256"));
+  EXPECT_EQ(dilated.at("bound_ms"), plain.at("bound_ms"));
+  EXPECT_EQ(dilated.at("facts").at("slice_bytes"), plain.at("facts").at("slice_bytes"));
+  const nlohmann::json network = Read("network.json");
+  EXPECT_EQ(network.at("dilation"), 5);
+  EXPECT_EQ(network.at("links").at(0).at("rate_bits_per_s"), 1e9);
+  EXPECT_GT(network.at("links").at(0).at("sent_bytes_per_s"), 0.5e9 / 8) << "in dilated time";
+}
+
+TEST_F(EmulatedRunTest, ATraceOfADilatedRunIsInDilatedTime) {
+  const nlohmann::json summary = Train(
+      "--strategy ring --workers 2 --network 1Gbps --compute-ms 20 --dilation 5 --timeline");
+  const nlohmann::json trace = Read("trace.json");
+  double longest_ms = 0;
+  for (const nlohmann::json& event : trace.at("traceEvents")) {
+    if (event.value("name", "") == "forward") {
+      longest_ms = std::max(longest_ms, event.at("dur").get<double>() / 1000);
+    }
+  }
+  EXPECT_GE(longest_ms, 20.0 / 3 * 0.99);
+  EXPECT_LE(longest_ms, 1000 * summary.at("wall_seconds").get<double>() / 5);
+}
+
 TEST_F(EmulatedRunTest, ABenchRunsThereToo) {
   Process process = Start(
       "bench --strategy ps-sync --workers 2 --network 100Mbps -b 4KiB -e 4KiB "

@@ -1,0 +1,146 @@
+#include "ringside/experiments/network/dilation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/lab/node_settings.h"
+#include "ringside/experiments/spec/spec_keys.h"
+#include "tests/experiments/test_catalog.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+
+template <typename Call>
+std::string Refusal(Call call) {
+  try {
+    call();
+    return "";
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+}
+
+TEST(ParseDilation, ReadsFactorsAndAuto) {
+  EXPECT_EQ(ParseDilation("1"), Dilation{});
+  EXPECT_EQ(ParseDilation("2.5").factor, 2.5);
+  EXPECT_TRUE(ParseDilation("auto").automatic);
+  for (const char* text : {"1", "2.5", "10", "600", "auto"}) {
+    EXPECT_EQ(DilationText(ParseDilation(text)), text);
+  }
+}
+
+TEST(ParseDilation, RefusesWhatIsNoFactor) {
+  EXPECT_THAT(Refusal([] { ParseDilation("0.5"); }), HasSubstr("give 1 or more"));
+  EXPECT_THAT(Refusal([] { ParseDilation("-3"); }), HasSubstr("give 1 or more"));
+  EXPECT_THAT(Refusal([] { ParseDilation("601"); }), HasSubstr("more than 600"));
+  EXPECT_THAT(Refusal([] { ParseDilation("fast"); }), HasSubstr("'fast' is no factor of time"));
+  EXPECT_THAT(Refusal([] { ParseDilation(""); }), HasSubstr("is no factor of time"));
+}
+
+TEST(CheckDilation, RefusesLinksThatWouldBeTooSlow) {
+  const NetworkSpec network = ParseNetwork("rate=1Gbps,racks=2,uplink=20Mbps");
+  EXPECT_EQ(Refusal([&] { CheckDilation({.factor = 20}, network); }), "");
+  EXPECT_THAT(Refusal([&] { CheckDilation({.factor = 21}, network); }),
+              HasSubstr("give at most 20"));
+  EXPECT_EQ(Refusal([&] { CheckDilation({.automatic = true}, network); }), "");
+}
+
+TEST(CheckDilation, RefusesDelaysThatWouldBeTooLong) {
+  const NetworkSpec network = ParseNetwork("rate=1Gbps,latency=100ms");
+  EXPECT_EQ(Refusal([&] { CheckDilation({.factor = 100}, network); }), "");
+  EXPECT_THAT(Refusal([&] { CheckDilation({.factor = 101}, network); }),
+              HasSubstr("more than 10 s"));
+}
+
+TEST(ChooseDilation, TakesTheOneAskedFor) {
+  EXPECT_EQ(ChooseDilation({.factor = 3.5}, PlanNetwork(ParseNetwork("1Gbps"), 16, 0), 2), 3.5);
+}
+
+TEST(ChooseDilation, GrowsWithHostsAndRatesAndShrinksWithCores) {
+  const auto automatic = [](const char* network, int hosts, int cores) {
+    return ChooseDilation({.automatic = true}, PlanNetwork(ParseNetwork(network), hosts, 0), cores);
+  };
+  EXPECT_EQ(automatic("100Mbps", 1, 2), 1);
+  EXPECT_EQ(automatic("2500Mbps", 8, 2), 8);  // two cores a host
+  EXPECT_EQ(automatic("2500Mbps", 8, 16), 1);
+  EXPECT_EQ(automatic("25Gbps", 16, 2), 88);
+  EXPECT_EQ(automatic("4Mbps", 20, 2), 4) << "no link becomes slower than 1 Mbit/s";
+}
+
+TEST(Dilated, SlowsRatesAndLengthensDelays) {
+  const NetworkPlan plan =
+      PlanNetwork(ParseNetwork("rate=1Gbps,rates=2Gbps,racks=2,uplink=500Mbps,latency=50us"), 4, 0);
+  const NetworkPlan slow = Dilated(plan, 10);
+  EXPECT_EQ(slow.hosts[0].rate_bits_per_s, 2e8);
+  EXPECT_EQ(slow.hosts[1].rate_bits_per_s, 1e8);
+  EXPECT_EQ(slow.spec.rate_bits_per_s, 1e8);
+  EXPECT_EQ(slow.spec.rates[0], 2e8);
+  EXPECT_EQ(slow.spec.uplink_bits_per_s, 5e7);
+  EXPECT_DOUBLE_EQ(slow.spec.latency_s, 500e-6);
+  EXPECT_EQ(slow.dilation, 10);
+}
+
+TEST(Dilated, LengthensTcpsLeastWaitAndKeepsQueuesAsBytes) {
+  const NetworkPlan plan = PlanNetwork(ParseNetwork("rate=1Gbps,latency=50ms"), 2, 0);
+  const NodeSettings host = HostSettings(plan).front();
+  const NodeSettings slow = HostSettings(Dilated(plan, 10)).front();
+  EXPECT_EQ(host.least_rto_ms, 200);
+  EXPECT_EQ(slow.least_rto_ms, 2000);
+  EXPECT_EQ(SwitchSettings(Dilated(plan, 10)).front().least_rto_ms, 2000);
+  EXPECT_DOUBLE_EQ(slow.ports[0].queue_bytes, host.ports[0].queue_bytes);
+  EXPECT_EQ(slow.ports[0].burst_bytes, host.ports[0].burst_bytes);
+  EXPECT_THAT(IpScript(slow), HasSubstr("congctl cubic quickack 1 rto_min 2000ms"));
+}
+
+RunSpec RunWith(const char* network, const char* dilation) {
+  RunSpec spec(TestCatalog());
+  spec.model = "profile:resnet50";
+  spec.compute_ms = 100;
+  spec.steps = 10;
+  spec.workers = 4;
+  SetSpecKey(spec, "network", network);
+  SetSpecKey(spec, "dilation", dilation);
+  return spec;
+}
+
+std::vector<std::string> KeysOfRefusal(const RunSpec& spec) {
+  try {
+    Resolve(spec);
+    return {};
+  } catch (const SpecKeyError& error) {
+    return error.keys();
+  }
+}
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(DilationOfARun, NeedsAnEmulatedNetworkAndEmulatedCompute) {
+  EXPECT_THAT(KeysOfRefusal(RunWith("1Gbps", "10")), IsEmpty());
+  EXPECT_THAT(KeysOfRefusal(RunWith("1Gbps", "auto")), IsEmpty());
+  EXPECT_THAT(KeysOfRefusal(RunWith("", "10")), ElementsAre("dilation", "network"));
+  EXPECT_THAT(KeysOfRefusal(RunWith("", "auto")), ElementsAre("dilation", "network"));
+  EXPECT_THAT(KeysOfRefusal(RunWith("", "1")), IsEmpty());
+  EXPECT_THAT(KeysOfRefusal(RunWith("10Mbps", "11")), ElementsAre("dilation", "network"));
+  RunSpec real = RunWith("1Gbps", "10");
+  real.model = "mlp";
+  real.compute_ms = 0;
+  EXPECT_THAT(KeysOfRefusal(real), ElementsAre("dilation", "model"));
+  SetSpecKey(real, "dilation", "1");
+  EXPECT_THAT(KeysOfRefusal(real), IsEmpty());
+}
+
+TEST(DilationOfARun, ChangesItsIdOnlyWhenItIsAskedFor) {
+  const auto id = [](const char* dilation) { return RunId(Resolve(RunWith("1Gbps", dilation))); };
+  RunSpec without = RunWith("1Gbps", "1");
+  without.dilation = {};
+  EXPECT_EQ(id("1"), RunId(Resolve(without)));
+  EXPECT_NE(id("2"), id("1"));
+  EXPECT_NE(id("auto"), id("2"));
+}
+
+}  // namespace
+}  // namespace ringside
