@@ -12,7 +12,6 @@ namespace ringside {
 namespace {
 
 constexpr std::string_view kAuto = "auto";
-constexpr double kBitsPerSecondOfOneCore = 2.5e9;
 
 /// The largest factor with which every link and every delay can still be emulated.
 double MostDilation(const NetworkSpec& network) {
@@ -67,13 +66,22 @@ void CheckDilation(const Dilation& dilation, const NetworkSpec& network) {
   }
 }
 
-double ChooseDilation(const Dilation& dilation, const NetworkPlan& plan, int cores) {
-  if (!dilation.automatic) return dilation.factor;
-  double wanted = 0;
-  for (const NetworkPlan::Host& host : plan.hosts) {
-    wanted += 1 + host.rate_bits_per_s / kBitsPerSecondOfOneCore;
+double MostBitsPerSecond(const NetworkPlan& plan, bool workers_exchange) {
+  double all = 0;
+  for (const NetworkPlan::Host& host : plan.hosts) all += host.rate_bits_per_s;
+  if (workers_exchange || plan.server_hosts.empty() || plan.spec.servers_on_workers) return all;
+  double servers = 0;
+  for (const int host : plan.server_hosts) {
+    servers += plan.hosts[static_cast<std::size_t>(host)].rate_bits_per_s;
   }
-  return std::max(1.0, std::min(std::ceil(wanted / cores), std::floor(MostDilation(plan.spec))));
+  return 2 * std::min(servers, all - servers);
+}
+
+double ChooseDilation(const Dilation& dilation, const NetworkPlan& plan, double bits_per_s,
+                      int cores) {
+  if (!dilation.automatic) return dilation.factor;
+  const double wanted = std::ceil(bits_per_s / (kBitsPerSecondOfACore * cores));
+  return std::max(1.0, std::min(wanted, std::floor(MostDilation(plan.spec))));
 }
 
 NetworkPlan Dilated(NetworkPlan plan, double factor) {

@@ -30,10 +30,20 @@ std::string DilationText(const Dilation& dilation);
 /// Throws `ConfigError` when the factor would make a link too slow to emulate, or a delay too long.
 void CheckDilation(const Dilation& dilation, const NetworkSpec& network);
 
-/// The factor of a run on a machine with `cores`: the one that was asked for. An automatic one
-/// gives each host one core, and one more for every 2.5 Gbit/s of its link; it is a whole number,
-/// and no link becomes slower than it may be. Pure.
-double ChooseDilation(const Dilation& dilation, const NetworkPlan& plan, int cores);
+/// The most bits that all hosts together can send in a second. With dedicated servers on hosts of
+/// their own, workers send to servers alone and servers to workers alone, so the smaller side
+/// counts twice; `workers_exchange` says that workers also send to each other. Uplinks of racks are
+/// not counted. Pure.
+double MostBitsPerSecond(const NetworkPlan& plan, bool workers_exchange);
+
+/// What one core carries, in bits per second sent by emulated hosts, while it is idle for a good
+/// third of the time: `auto` aims at it (docs/networks.md, "Fidelity").
+inline constexpr double kBitsPerSecondOfACore = 1.25e9;
+
+/// The factor of a run on a machine with `cores`: the one that was asked for, or the least whole
+/// number with which the cores can carry `bits_per_s`. No link becomes slower than it may be. Pure.
+double ChooseDilation(const Dilation& dilation, const NetworkPlan& plan, double bits_per_s,
+                      int cores);
 
 /// The same network as it is built: rates are divided by the factor, and delays are multiplied.
 /// Pure.

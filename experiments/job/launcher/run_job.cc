@@ -27,7 +27,11 @@ NetworkPlan PlanOf(const RunSpec& spec) {
 
 /// The factor of the run's clock.
 double DilationOf(const RunSpec& spec) {
-  return spec.network ? ChooseDilation(spec.dilation, PlanOf(spec), UsableCores()) : 1;
+  if (!spec.network) return 1;
+  const NetworkPlan plan = PlanOf(spec);
+  const bool workers_exchange = LayoutServers(spec).colocated > 0;
+  return ChooseDilation(spec.dilation, plan, MostBitsPerSecond(plan, workers_exchange),
+                        UsableCores());
 }
 
 std::unique_ptr<EmulatedNetwork> MakeNetwork(const RunSpec& spec, const JobOptions& options,

@@ -55,19 +55,32 @@ TEST(CheckDilation, RefusesDelaysThatWouldBeTooLong) {
               HasSubstr("more than 10 s"));
 }
 
-TEST(ChooseDilation, TakesTheOneAskedFor) {
-  EXPECT_EQ(ChooseDilation({.factor = 3.5}, PlanNetwork(ParseNetwork("1Gbps"), 16, 0), 2), 3.5);
+TEST(MostBitsPerSecond, IsAllHostsOrTwiceTheSmallerSide) {
+  const auto most = [](const char* network, int workers, int servers, bool exchange) {
+    return MostBitsPerSecond(PlanNetwork(ParseNetwork(network), workers, servers), exchange);
+  };
+  EXPECT_EQ(most("1Gbps", 8, 0, false), 8e9);
+  EXPECT_EQ(most("1Gbps", 8, 1, false), 2e9);
+  EXPECT_EQ(most("1Gbps", 2, 8, false), 4e9);
+  EXPECT_EQ(most("1Gbps", 8, 2, true), 10e9) << "servers in the workers, too";
+  EXPECT_EQ(most("rate=1Gbps,servers=workers", 8, 2, false), 8e9);
 }
 
-TEST(ChooseDilation, GrowsWithHostsAndRatesAndShrinksWithCores) {
+TEST(ChooseDilation, TakesTheOneAskedFor) {
+  const NetworkPlan plan = PlanNetwork(ParseNetwork("1Gbps"), 16, 0);
+  EXPECT_EQ(ChooseDilation({.factor = 3.5}, plan, 1e12, 2), 3.5);
+}
+
+TEST(ChooseDilation, GrowsWithTheTrafficAndShrinksWithCores) {
   const auto automatic = [](const char* network, int hosts, int cores) {
-    return ChooseDilation({.automatic = true}, PlanNetwork(ParseNetwork(network), hosts, 0), cores);
+    const NetworkPlan plan = PlanNetwork(ParseNetwork(network), hosts, 0);
+    return ChooseDilation({.automatic = true}, plan, MostBitsPerSecond(plan, false), cores);
   };
-  EXPECT_EQ(automatic("100Mbps", 1, 2), 1);
-  EXPECT_EQ(automatic("2500Mbps", 8, 2), 8);  // two cores a host
+  EXPECT_EQ(automatic("100Mbps", 4, 2), 1);
+  EXPECT_EQ(automatic("2500Mbps", 8, 2), 8);
+  EXPECT_EQ(automatic("2600Mbps", 8, 2), 9);
   EXPECT_EQ(automatic("2500Mbps", 8, 16), 1);
-  EXPECT_EQ(automatic("25Gbps", 16, 2), 88);
-  EXPECT_EQ(automatic("4Mbps", 20, 2), 4) << "no link becomes slower than 1 Mbit/s";
+  EXPECT_EQ(automatic("rate=4Mbps,rates=20Gbps", 2, 2), 4) << "no link below 1 Mbit/s";
 }
 
 TEST(Dilated, SlowsRatesAndLengthensDelays) {
