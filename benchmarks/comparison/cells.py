@@ -17,17 +17,20 @@ class Cell:
     model: str = "profile:mobilenet-v2"
     compute_ms: float = 400
     steps: int = 9
+    dilation: str = ""  # a factor, or "auto"
     flags: tuple = ()
     label: str = ""
 
     def name(self):
         layout = f"{self.workers}+{self.servers}" if self.servers else f"{self.workers}"
-        return "-".join(filter(None, [self.strategy, layout, self.rate, self.label]))
+        dilated = f"dilated-{self.dilation}" if self.dilation else ""
+        return "-".join(filter(None, [self.strategy, layout, self.rate, self.label, dilated]))
 
     def command(self):
         servers = ["--servers", self.servers] if self.servers else []
         return ["train", "--strategy", self.strategy, *servers, "--model", self.model, "--compute-ms", self.compute_ms,
-                "--steps", self.steps, "--warmup-steps", 2, *self.flags]
+                "--steps", self.steps, "--warmup-steps", 2, *(["--dilation", self.dilation] if self.dilation else []),
+                *self.flags]
 
 
 def allowed_ms(summary):
@@ -37,7 +40,17 @@ def allowed_ms(summary):
 
 
 def train(context, cell):
-    return lab(context, {"hosts": cell.workers, "rate": cell.rate}, cell.command())
+    return lab(context, {"hosts": cell.workers, "rate": cell.rate}, cell.command(), timeout=600)
+
+
+def limited(runs):
+    """How many runs the machine limited, by their own judgement."""
+    return sum(each["fidelity"]["verdict"] == "limited" for each in runs)
+
+
+def fidelity_text(runs):
+    count = limited(runs)
+    return f"{count} of {len(runs)} runs limited by the machine" if count else "fidelity ok"
 
 
 def over_achievable(cell):
@@ -48,9 +61,11 @@ def over_achievable(cell):
         achievable = [each["achievable_ms"] for each in runs]
         allowed = statistics.median(step / allowed_ms(each) for step, each in zip(steps, runs))
         busy = statistics.median(each["machine_busy"] for each in runs)
+        factor = statistics.median(each["dilation"]["factor"] for each in runs)
         return Measured(statistics.median(steps), statistics.median(achievable),
                         statistics.median(step / least for step, least in zip(steps, achievable)), len(runs),
-                        note=f"{allowed:.2f} of forward pass and full rate; cores {100 * busy:.0f} % busy",
+                        note=f"{allowed:.2f} of forward pass and full rate; dilation {factor:g}; cores {100 * busy:.0f} % busy; "
+                             f"{fidelity_text(runs)}",
                         samples={"ours": steps, "peer": achievable})
     return measure
 
@@ -63,4 +78,43 @@ def processor_time(cell, ours, peer):
             return 1e3 * sum(filter(None, summary["cpu_seconds"].values())) / cell.steps
         times = interleaved(context.slow_rounds, {"ours": lambda: once(ours), "peer": lambda: once(peer)})
         return slower(times["ours"], times["peer"])
+    return measure
+
+
+def dilated_runs(context, cell, factors):
+    """Runs of a cell under each factor, in turns, once for all rows that ask for them. Name -> summaries."""
+    def measure():
+        return interleaved(context.slow_rounds, {
+            factor: lambda factor=factor: train(context, dataclasses.replace(cell, dilation=factor)) for factor in factors})
+    return context.once(("dilated", cell, factors), measure)
+
+
+def spread(values):
+    """The largest value over the smallest. The note says both."""
+    return max(values) / min(values)
+
+
+def dilations_agree(cell, factors, figure, unit):
+    """The largest median of `figure(summary)` under one factor over the smallest under another. All runs must end with the
+    same parameters."""
+    def measure(context):
+        runs = dilated_runs(context, cell, factors)
+        everything = [each for summaries in runs.values() for each in summaries]
+        hashes = {each["params_sha256"] for each in everything}
+        if len(hashes) != 1:
+            raise RuntimeError(f"{cell.name()}: factors {', '.join(factors)} end with {len(hashes)} different parameters")
+        medians = {factor: statistics.median(figure(each) for each in runs[factor]) for factor in factors}
+        return Measured(max(medians.values()), min(medians.values()), spread(medians.values()), context.slow_rounds, unit=unit,
+                        note=", ".join(f"{factor}: {median:.4g}" for factor, median in medians.items()) +
+                        f"; parameters equal; {fidelity_text(everything)}", samples={"medians": list(medians.values())})
+    return measure
+
+
+def judged_ok(cell):
+    """The share of runs that the fidelity monitor lets pass. For a cell that the machine limits, it must be none."""
+    def measure(context):
+        runs = [train(context, cell) for _ in range(context.slow_rounds)]
+        passed = len(runs) - limited(runs)
+        reasons = sorted({reason for each in runs for reason in each["fidelity"]["limited_by"]})
+        return Measured(passed, len(runs), passed / len(runs), len(runs), unit="runs", note="; ".join(reasons[:2]))
     return measure
