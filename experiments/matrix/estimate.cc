@@ -10,8 +10,10 @@
 
 #include "ringside/experiments/network/network_plan.h"
 #include "ringside/experiments/spec/catalog.h"
+#include "ringside/experiments/spec/run_dilation.h"
 #include "ringside/experiments/spec/server_layout.h"
 #include "ringside/experiments/spec/transport.h"
+#include "ringside/experiments/system/usable_cores.h"
 #include "ringside/experiments/text/units.h"
 
 namespace ringside {
@@ -57,7 +59,8 @@ std::optional<double> StepSeconds(const RunSpec& spec) {
     return std::nullopt;
   }
   const double compute_s = spec.compute_ms / 1000;
-  if (spec.link_bits_per_s <= 0 || OneHostNeedOf(spec)) return compute_s;
+  const double dilation = DilationOf(spec, UsableCores());
+  if (spec.link_bits_per_s <= 0 || OneHostNeedOf(spec)) return dilation * compute_s;
   const std::vector<TensorSpec> tensors = model->tensors({});
   CostInput input;
   input.workers = spec.workers;
@@ -71,7 +74,7 @@ std::optional<double> StepSeconds(const RunSpec& spec) {
   input.bytes_per_s = GoodputBytesPerSecond(spec.link_bits_per_s);
   input.latency_s = spec.link_latency_s;
   input.sync_every = StepsPerSum(spec);
-  return std::max(compute_s, strategy->bound(input).seconds);
+  return dilation * std::max(compute_s, strategy->bound(input).seconds);
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ inline constexpr double kNominalOverheadSeconds = 1.5;
 
 /// Estimates each run by the median time in the journal: of its own repetitions, else of runs with
 /// the same strategy and number of workers, else of all. With an empty journal: the overhead plus
-/// the steps times the longer of `compute-ms` and the communication bound on the declared link.
+/// the steps times the longer of `compute-ms` and the communication bound on the declared link,
+/// dilated as on this machine.
 Estimate EstimateTime(const std::vector<PlannedRun>& runs, const std::vector<JournalLine>& journal);
 
 }  // namespace ringside

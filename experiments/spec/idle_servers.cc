@@ -4,6 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "ringside/experiments/network/network_plan.h"
+#include "ringside/experiments/spec/catalog.h"
+#include "ringside/experiments/spec/server_layout.h"
+#include "ringside/paramserver/slicing/slice_plan.h"
+#include "ringside/paramserver/slicing/slice_sizes.h"
+
 namespace ringside {
 namespace {
 
@@ -19,13 +25,34 @@ bool HasBucketForEveryServer(const RunSpec& spec, std::span<const TensorSpec> te
   return bytes >= spec.servers * (1.5 * static_cast<double>(spec.bucket_bytes) + 64);
 }
 
+/// Whether the strategy cuts buckets into slices. Between the hosts of an emulated network it does,
+/// unless it keeps whole buckets.
+bool CutsBuckets(const RunSpec& spec) {
+  const StrategyEntry* strategy = spec.catalog().FindStrategy(spec.strategy);
+  if (strategy == nullptr || !strategy->Declares(kSliceKb.name) || !spec.network) return false;
+  const int dedicated = LayoutServers(spec).dedicated;
+  return PlanNetwork(*spec.network, spec.workers, dedicated, spec.hosts).hosts.size() > 1;
+}
+
+int Slices(const RunSpec& spec, const BucketPlan& plan) {
+  const LinkFacts links{.scope = LinkScope::kInterHost,
+                        .bytes_per_s = GoodputBytesPerSecond(spec.network->slowest_bits_per_s())};
+  const WantedSizes wanted{.slice_bytes =
+                               static_cast<std::size_t>(spec.options.Get(kSliceKb)) * 1024};
+  const World world{.workers = spec.workers, .servers = LayoutServers(spec).total()};
+  const SliceSizes sizes = ChooseSliceSizes(links, wanted, plan, world);
+  return SlicePlan(plan, world, sizes.slice_bytes / sizeof(float)).slices();
+}
+
 }  // namespace
 
 int IdleServers(const RunSpec& spec, std::span<const TensorSpec> tensors) {
   if (HasBucketForEveryServer(spec, tensors)) return 0;
   BucketPlanOptions cut{.target_bytes = static_cast<std::size_t>(spec.bucket_bytes)};
   cut.first_bytes = std::min(cut.first_bytes, cut.target_bytes);
-  return std::max(0, spec.servers - BucketPlan(tensors, cut).buckets());
+  const BucketPlan plan(tensors, cut);
+  const int pieces = CutsBuckets(spec) ? Slices(spec, plan) : plan.buckets();
+  return std::max(0, spec.servers - pieces);
 }
 
 }  // namespace ringside

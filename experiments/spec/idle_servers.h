@@ -8,8 +8,9 @@
 
 namespace ringside {
 
-/// How many of `spec.servers` would hold no bucket of a model with these tensors, in backward
-/// order. A pure function. Uses little memory, also for a large model.
+/// How many of `spec.servers` would hold nothing of a model with these tensors, in backward order:
+/// no bucket, or between emulated hosts no slice of one. A pure function. Uses little memory, also
+/// for a large model.
 int IdleServers(const RunSpec& spec, std::span<const TensorSpec> tensors);
 
 }  // namespace ringside

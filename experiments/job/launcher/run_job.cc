@@ -8,6 +8,7 @@
 #include "ringside/experiments/job/launcher/make_member_setup.h"
 #include "ringside/experiments/lab/emulation_support.h"
 #include "ringside/experiments/spec/catalog.h"
+#include "ringside/experiments/spec/run_dilation.h"
 #include "ringside/experiments/spec/server_layout.h"
 #include "ringside/experiments/system/network_address.h"
 #include "ringside/experiments/system/usable_cores.h"
@@ -21,19 +22,6 @@ class InterruptedBefore : public Error {
   InterruptedBefore() : Error("interrupted") {}
 };
 
-NetworkPlan PlanOf(const RunSpec& spec) {
-  return PlanNetwork(*spec.network, spec.workers, LayoutServers(spec).dedicated, spec.hosts);
-}
-
-/// The factor of the run's clock.
-double DilationOf(const RunSpec& spec) {
-  if (!spec.network) return 1;
-  const NetworkPlan plan = PlanOf(spec);
-  const bool workers_exchange = LayoutServers(spec).colocated > 0;
-  return ChooseDilation(spec.dilation, plan, MostBitsPerSecond(plan, workers_exchange),
-                        UsableCores());
-}
-
 std::unique_ptr<EmulatedNetwork> MakeNetwork(const RunSpec& spec, const JobOptions& options,
                                              SignalWatch& signals) {
   if (!spec.network) return nullptr;
@@ -41,10 +29,11 @@ std::unique_ptr<EmulatedNetwork> MakeNetwork(const RunSpec& spec, const JobOptio
     throw ConfigError("an emulated network gives every process its address; omit address");
   }
   RequireLab(*spec.network);
-  return std::make_unique<EmulatedNetwork>(PlanOf(spec), DilatedClock::factor(),
-                                           CurrentEnvironment(), [&] {
-                                             if (signals.Take() > 0) throw InterruptedBefore();
-                                           });
+  return std::make_unique<EmulatedNetwork>(
+      PlanNetwork(*spec.network, spec.workers, LayoutServers(spec).dedicated, spec.hosts),
+      DilatedClock::factor(), CurrentEnvironment(), [&] {
+        if (signals.Take() > 0) throw InterruptedBefore();
+      });
 }
 
 /// Moves a member to its emulated host.
@@ -115,7 +104,7 @@ bool IsRetryable(const JobOutcome& outcome) {
 
 JobOutcome RunJob(const RunSpec& spec, const JobOptions& options) {
   RefuseOpenNetwork(options.address, options.insecure_network);
-  const DilationScope dilation(DilationOf(spec));
+  const DilationScope dilation(DilationOf(spec, UsableCores()));
   return JobController(spec, options, PlanHere(spec, options), CurrentEnvironment()).Run();
 }
 

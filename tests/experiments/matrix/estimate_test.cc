@@ -55,6 +55,14 @@ std::vector<PlannedRun> PlanOf(const std::string& defaults) {
                                     "s.yaml", TestCatalog()));
 }
 
+TEST(Estimate, CountsTimeDilation) {
+  const std::string run = "{model: 'profile:vgg16', steps: 100, compute-ms: 5000, network: 1Gbps";
+  const Estimate plain = EstimateTime(PlanOf(run + "}"), {});
+  const Estimate dilated = EstimateTime(PlanOf(run + ", dilation: 4}"), {});
+  EXPECT_DOUBLE_EQ(dilated.seconds - kNominalOverheadSeconds,
+                   4 * (plain.seconds - kNominalOverheadSeconds));
+}
+
 TEST(Estimate, CalculatesWhereNothingWasTimed) {
   const Estimate compute =
       EstimateTime(PlanOf("{model: 'profile:vgg16', steps: 100, compute-ms: 50}"), {});

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ringside/paramserver/slicing/slice_sizes.h"
 #include "tests/experiments/test_catalog.h"
 
 namespace ringside {
@@ -24,6 +25,25 @@ TEST(IdleServers, AreThoseBeyondTheBuckets) {
   EXPECT_EQ(idle(4 << 20), 2);
   EXPECT_EQ(idle(2 << 20), 1);
   EXPECT_EQ(idle(1 << 20), 0);
+}
+
+TEST(IdleServers, BetweenHostsAreThoseBeyondTheSlices) {
+  const std::vector<TensorSpec> tensors{{"a", 1 << 20}};  // 4 MiB, so one bucket
+  RunSpec spec(TestCatalog());
+  spec.strategy = "ps-sync";
+  spec.workers = 32;
+  spec.servers = 17;
+  spec.bucket_bytes = 4 << 20;
+  EXPECT_EQ(IdleServers(spec, tensors), 16);
+  spec.network = ParseNetwork("10Gbps");
+  EXPECT_EQ(IdleServers(spec, tensors), 1) << "slices of 256 KiB";
+  spec.options.Set(kSliceKb, 128);
+  EXPECT_EQ(IdleServers(spec, tensors), 0);
+  spec.network = ParseNetwork("rate=10Gbps,hosts=1,servers=workers");
+  EXPECT_EQ(IdleServers(spec, tensors), 16) << "within a host buckets stay whole";
+  spec.network = ParseNetwork("10Gbps");
+  spec.strategy = "ps-backup";
+  EXPECT_EQ(IdleServers(spec, tensors), 16) << "it keeps whole buckets";
 }
 
 TEST(IdleServers, TakeNoPlanOfAModelThatNoMemoryHolds) {
