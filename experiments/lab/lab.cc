@@ -96,4 +96,12 @@ std::vector<Lab::Link> Lab::links() const {
   return links;
 }
 
+std::vector<const NetNamespace*> Lab::nodes() const {
+  std::vector<const NetNamespace*> nodes;
+  for (const auto* group : {&hosts_, &switches_, &spine_}) {
+    for (const NetNamespace& node : *group) nodes.push_back(&node);
+  }
+  return nodes;
+}
+
 }  // namespace ringside

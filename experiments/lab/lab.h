@@ -42,6 +42,8 @@ class Lab {
   const NetNamespace& host(int index) const { return hosts_.at(static_cast<std::size_t>(index)); }
   /// The links of all hosts, then of all racks.
   std::vector<Link> links() const;
+  /// All hosts, then all switches.
+  std::vector<const NetNamespace*> nodes() const;
 
  private:
   void MakeHosts(const StopCheck& check) const;
