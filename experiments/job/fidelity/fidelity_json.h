@@ -1,0 +1,23 @@
+#ifndef RINGSIDE_EXPERIMENTS_JOB_FIDELITY_FIDELITY_JSON_H_
+#define RINGSIDE_EXPERIMENTS_JOB_FIDELITY_FIDELITY_JSON_H_
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "ringside/experiments/job/fidelity/judge_fidelity.h"
+
+namespace ringside {
+
+/// The object `fidelity` of summary.json (docs/run-bundle.md).
+nlohmann::json FidelityJson(const Fidelity& fidelity);
+
+/// The object of a run whose network was never built.
+nlohmann::json UnjudgedFidelity(const std::string& reason);
+
+/// Such an object for people: "fidelity: ok", "fidelity: limited by the processor: 4 % idle ...",
+/// "fidelity: not judged: ...". Empty for null, which stands for a run on no emulated network.
+std::string FidelityText(const nlohmann::json& fidelity);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_JOB_FIDELITY_FIDELITY_JSON_H_

@@ -1,0 +1,76 @@
+#include "ringside/experiments/job/fidelity/fidelity_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "ringside/common/core/errors.h"
+
+namespace ringside {
+namespace {
+
+Fidelity Judged() {
+  return {.judged_seconds = 12.5,
+          .least_idle_share = 0.5,
+          .median_idle_share = 0.75,
+          .late = LateWakeUps{.p99 = 0.25, .worst_second_p99 = 0.5, .max = 3, .allowed = 5},
+          .counters = LinkCounters{1000, 1, 12},
+          .retransmitted_share = 0.001,
+          .limited_by = {},
+          .not_judged = {}};
+}
+
+TEST(FidelityJson, HasTheKeysThatTheDocumentationLists) {
+  EXPECT_EQ(FidelityJson(Judged()), nlohmann::json::parse(R"({
+    "verdict": "ok", "limited_by": [], "not_judged": "", "judged_seconds": 12.5,
+    "least_idle_share": 0.5, "median_idle_share": 0.75,
+    "late_wakeups_ms": {"p99": 0.25, "worst_second_p99": 0.5, "max": 3.0, "allowed": 5.0},
+    "retransmitted_share": 0.001, "sent_segments": 1000, "dropped_packets": 12})"));
+}
+
+TEST(FidelityJson, ALimitCountsMoreThanWhatCouldNotBeJudged) {
+  Fidelity fidelity = Judged();
+  fidelity.not_judged = {"lost packets: no snmp", "and more"};
+  EXPECT_EQ(FidelityJson(fidelity).at("verdict"), nullptr);
+  EXPECT_EQ(FidelityJson(fidelity).at("not_judged"), "lost packets: no snmp; and more");
+  EXPECT_EQ(FidelityText(FidelityJson(fidelity)),
+            "fidelity: not judged: lost packets: no snmp; and more");
+  fidelity.limited_by = {"the processor: 4 % idle", "late wake-ups: 7 ms"};
+  EXPECT_EQ(FidelityJson(fidelity).at("verdict"), "limited");
+  EXPECT_EQ(FidelityText(FidelityJson(fidelity)),
+            "fidelity: limited by the processor: 4 % idle; late wake-ups: 7 ms");
+}
+
+TEST(FidelityJson, WhatWasNotMeasuredIsNull) {
+  const nlohmann::json json = UnjudgedFidelity("no network");
+  EXPECT_EQ(json.at("verdict"), nullptr);
+  EXPECT_EQ(json.at("not_judged"), "no network");
+  for (const char* key : {"least_idle_share", "median_idle_share", "late_wakeups_ms",
+                          "retransmitted_share", "sent_segments", "dropped_packets"}) {
+    EXPECT_EQ(json.at(key), nullptr) << key;
+  }
+}
+
+TEST(FidelityText, IsOneWordForAGoodRunAndEmptyWithoutANetwork) {
+  EXPECT_EQ(FidelityText(FidelityJson(Judged())), "fidelity: ok");
+  EXPECT_EQ(FidelityText(nullptr), "");
+}
+
+TEST(TimeWindows, AreReadAsTheyWereWritten) {
+  const auto now = TimeWindow::Clock::now();
+  const std::vector<TimeWindow> windows{
+      {now, now + std::chrono::nanoseconds(3)},
+      {now + std::chrono::nanoseconds(3), now + std::chrono::hours(3)}};
+  EXPECT_EQ(ReadWindows(nlohmann::json::parse(WindowsJson(windows).dump())), windows);
+}
+
+TEST(TimeWindows, ThatAreNotInOrderAreRefused) {
+  for (const char* text :
+       {"[[2, 1]]", "[[1, 3], [2, 4]]", "[1]", "null", "[[1]]", "[[\"a\", 2]]"}) {
+    EXPECT_THROW(ReadWindows(nlohmann::json::parse(text)), InternalError) << text;
+  }
+}
+
+}  // namespace
+}  // namespace ringside
