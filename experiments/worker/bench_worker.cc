@@ -9,6 +9,7 @@
 
 #include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
+#include "ringside/experiments/job/fidelity/time_window.h"
 #include "ringside/experiments/statistics/steady_warmup.h"
 #include "ringside/experiments/worker/fault.h"
 #include "ringside/experiments/worker/member_process.h"
@@ -47,7 +48,9 @@ double Time(TimedOperation& operation) {
   return Microseconds(Clock::now() - begin);
 }
 
-nlohmann::json MeasureSize(MemberProcess& process, const BenchPlan& plan, int index) {
+/// Also adds when the timed operations ran.
+nlohmann::json MeasureSize(MemberProcess& process, const BenchPlan& plan, int index,
+                           std::vector<TimeWindow>& windows) {
   const std::int64_t bytes = plan.sizes[static_cast<std::size_t>(index)];
   const auto operation = MakeOperation(process, bytes, index);
   operation->Barrier();
@@ -55,7 +58,10 @@ nlohmann::json MeasureSize(MemberProcess& process, const BenchPlan& plan, int in
       WarmUp(plan.warmup, {.run = [&] { return Time(*operation); },
                            .slowest = [&](auto values) { operation->Slowest(values); }});
   std::vector<double> times(static_cast<std::size_t>(plan.iterations));
+  TimeWindow timed{.begin = Clock::now(), .end = {}};
   for (double& time : times) time = Time(*operation);
+  timed.end = Clock::now();
+  windows.push_back(timed);
   nlohmann::json row{{"size", bytes}, {"times_us", times}, {"warmup", WarmupJson(warmup)}};
   const auto wrong = plan.check ? operation->CountMismatches() : std::nullopt;
   row["wrong"] = wrong ? nlohmann::json(*wrong) : nlohmann::json();
@@ -71,16 +77,18 @@ MemberResult Bench(MemberProcess& process) {
   process.client().Set("job/total_steps", "1");
   const int sizes = static_cast<int>(setup.bench->sizes.size());
   nlohmann::json rows = nlohmann::json::array();
+  std::vector<TimeWindow> windows;
   const std::optional<Fault> fault = Fault::FromEnvironment();  // at a size, not a step
   int done = 0;
   while (done < sizes &&
          process.drain_barrier().MayStart(done, Deadline::After(OperationTimeout(setup.spec)))) {
     InjectFaultBefore(fault, setup.who.index, done);
-    rows.push_back(MeasureSize(process, *setup.bench, done));
+    rows.push_back(MeasureSize(process, *setup.bench, done, windows));
     ++done;
   }
   const nlohmann::json report{{"completed", done == sizes},
                               {"sizes", rows},
+                              {kCountedWindowsKey, WindowsJson(windows)},
                               {"cpu_seconds", CpuSeconds()},
                               {"peak_rss_bytes", PeakRssBytes()}};
   return {report.dump()};

@@ -13,6 +13,7 @@
 #include "ringside/common/data/sampler.h"
 #include "ringside/common/training/straggling_model.h"
 #include "ringside/common/training/trainer.h"
+#include "ringside/experiments/job/fidelity/time_window.h"
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/sha256.h"
 #include "ringside/experiments/worker/checkpoint.h"
@@ -121,6 +122,7 @@ class WorkerRun {
             .recorder = recorder_,
             .first_step = start_.step,
             .end_step = total_steps_,
+            .warmup_steps = spec_.warmup_steps,
             .timeout = OperationTimeout(spec_),
             .coordinator = setup_.coordinator,
             .fault = fault_,
@@ -227,6 +229,7 @@ class WorkerRun {
         {"emulated_compute_ms", EmulatedComputeMs()},
         {"cpu_seconds", CpuSeconds()},
         {"machine_busy", MachineBusy(observer.machine())},
+        {kCountedWindowsKey, WindowsJson(observer.counted().Windows())},
         {"peak_rss_bytes", PeakRssBytes()},
         {"socket_bytes_sent", observer.bytes().sent},
         {"socket_bytes_received", observer.bytes().received},

@@ -14,6 +14,7 @@ bool WorkerObserver::MayStart(std::int64_t step) {
   if (step == parts_.first_step) Begin();
   InjectFaultBefore(parts_.fault, parts_.world.rank, step);
   stopped_ = !parts_.drain_barrier.MayStart(step, Deadline::After(parts_.timeout));
+  if (!stopped_) counted_.Begins(step - parts_.first_step);
   return !stopped_;
 }
 
@@ -25,6 +26,7 @@ void WorkerObserver::Begin() {
 }
 
 void WorkerObserver::StepDone(const StepRecord& record) {
+  counted_.Ends(record.step - parts_.first_step);
   parts_.buffer.Add(record);
   // The communication of the step is done here, and settling has not begun.
   if (stopped_ || record.step + 1 == parts_.end_step) {

@@ -9,6 +9,7 @@
 #include "ringside/common/training/trainer.h"
 #include "ringside/experiments/job/coordinator/drain_barrier.h"
 #include "ringside/experiments/job/coordinator/heartbeat.h"
+#include "ringside/experiments/worker/counted_time.h"
 #include "ringside/experiments/worker/fault.h"
 #include "ringside/experiments/worker/resource_usage.h"
 
@@ -28,13 +29,14 @@ class WorkerObserver : public TrainerObserver {
     const Recorder& recorder;
     std::int64_t first_step = 0;
     std::int64_t end_step = 0;
+    std::int64_t warmup_steps = 0;
     std::chrono::milliseconds timeout{30'000};  ///< For the agreed last step.
     std::string coordinator;                    ///< Its connection is not counted.
     std::optional<Fault> fault;
     std::function<void(std::int64_t steps_done)> write_checkpoint;
   };
 
-  explicit WorkerObserver(Parts parts) : parts_(std::move(parts)) {}
+  explicit WorkerObserver(Parts parts) : parts_(std::move(parts)), counted_(parts_.warmup_steps) {}
 
   bool MayStart(std::int64_t step) override;
   void StepDone(const StepRecord& record) override;
@@ -45,6 +47,7 @@ class WorkerObserver : public TrainerObserver {
   SocketBytes bytes() const { return bytes_; }
   /// The time of the machine's cores in the same period.
   MachineTicks machine() const { return machine_; }
+  const CountedTime& counted() const { return counted_; }
 
  private:
   void Begin();
@@ -54,6 +57,7 @@ class WorkerObserver : public TrainerObserver {
   SocketBytes bytes_;
   MachineTicks machine_at_start_;
   MachineTicks machine_;
+  CountedTime counted_;
   bool stopped_ = false;
 };
 
