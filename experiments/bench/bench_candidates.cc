@@ -59,10 +59,14 @@ class StrategyRounds {
       options_.bundle_dir =
           (directory_ / (spec_.strategy + "-" + std::to_string(jobs_++))).string();
       round.outcome = job_(spec_, options_);
+      const nlohmann::json& summary = round.outcome.summary;
+      if (summary.is_object() && summary.value("fidelity", nlohmann::json()).is_object()) {
+        round.fidelity.push_back(summary.at("fidelity"));
+      }
       if (round.outcome.status != JobStatus::kDone) break;
-      if (round.outcome.summary.is_null()) continue;  // only rank 0 reports
-      round.network = round.outcome.summary.value("network", nlohmann::json());
-      std::ranges::move(SamplesOf(round.outcome.summary), std::back_inserter(round.samples));
+      if (summary.is_null()) continue;  // only rank 0 reports
+      round.network = summary.value("network", nlohmann::json());
+      std::ranges::move(SamplesOf(summary), std::back_inserter(round.samples));
     }
     return round;
   }

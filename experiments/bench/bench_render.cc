@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ringside/experiments/bench/bench_fidelity.h"
 #include "ringside/experiments/job/launcher/run_job.h"
 #include "ringside/experiments/report/render/text_table.h"
 #include "ringside/experiments/text/units.h"
@@ -132,6 +133,7 @@ std::string RenderBench(const BenchSetting& setting, const BenchResult& result) 
     out += fmt::format("{}: every worker copies a vector of this size of its own, all at once\n",
                        kMemoryCopy);
   }
+  out += BenchFidelityText(WorstFidelity(result.fidelity));
   for (const BenchSkipped& skipped : setting.skipped) {
     out += fmt::format("{}: skipped, {}\n", skipped.name, skipped.reason);
   }
@@ -153,6 +155,7 @@ json BenchJson(const BenchSetting& setting, const BenchResult& result) {
           {"warmup", setting.plan.warmup ? json(*setting.plan.warmup) : json()},
           {"iterations", setting.plan.iterations},
           {"network", result.network},
+          {"fidelity", WorstFidelity(result.fidelity)},
           {"status", JobStatusName(outcome.status)},
           {"error", outcome.error.empty() ? json() : json(outcome.error)}};
 }

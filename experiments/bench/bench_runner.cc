@@ -82,6 +82,10 @@ BenchResult RunBench(const std::vector<BenchCandidate>& contenders, int rounds,
       const BenchCandidate& contender = contenders[index];
       progress(contender, round);
       BenchRound done = contender.run();
+      for (nlohmann::json& job : done.fidelity) {
+        job["strategy"] = contender.name;
+        result.fidelity.push_back(std::move(job));
+      }
       if (done.outcome.status != JobStatus::kDone) {
         done.outcome.error = contender.name + ": " + done.outcome.error;
         result.outcome = std::move(done.outcome);

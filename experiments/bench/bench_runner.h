@@ -24,8 +24,9 @@ struct BenchSample {
 /// The result of one round of one contender. `outcome.summary` has no meaning.
 struct BenchRound {
   JobOutcome outcome;
-  std::vector<BenchSample> samples{};  ///< Empty on ranks that do not report.
-  nlohmann::json network{};            ///< network.json of its last job on emulated hosts.
+  std::vector<BenchSample> samples{};      ///< Empty on ranks that do not report.
+  nlohmann::json network{};                ///< network.json of its last job on emulated hosts.
+  std::vector<nlohmann::json> fidelity{};  ///< `fidelity` of each job on emulated hosts.
 };
 
 /// The kind of a contender.
@@ -67,6 +68,8 @@ struct BenchResult {
   std::vector<BenchRow> rows;  ///< By size, then in the order of the contenders.
   JobOutcome outcome;          ///< Done, or the outcome of the round that was not done.
   nlohmann::json network{};    ///< network.json of the last round on emulated hosts.
+  /// `fidelity` of each job on emulated hosts, with the name of its `strategy`.
+  std::vector<nlohmann::json> fidelity{};
   std::int64_t wrong() const;
 };
 

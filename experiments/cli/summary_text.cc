@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "ringside/experiments/job/fidelity/fidelity_json.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/text/units.h"
 
@@ -48,6 +49,12 @@ class Lines {
   std::string out_;
 };
 
+/// A line for a run on an emulated network.
+std::string FidelityLine(const json& summary) {
+  const std::string text = FidelityText(summary.value("fidelity", json()));
+  return text.empty() ? "" : fmt::format("  {}\n", text);
+}
+
 /// A line for a run whose counted steps still contain warm-up.
 std::string WarmupNote(const json& summary) {
   const json missing = summary.value("warmup_short", json());
@@ -82,7 +89,7 @@ std::string SummaryText(const JobOutcome& outcome, const Painter& painter) {
   lines.AddNumber("staleness (mean)", "/staleness/mean", " versions", 2);
   lines.AddNumber("loss", "/final_loss", "", 4);
   lines.AddPercent("test accuracy", "/eval_accuracy");
-  return out + lines.Take() + WarmupNote(outcome.summary);
+  return out + lines.Take() + FidelityLine(outcome.summary) + WarmupNote(outcome.summary);
 }
 
 }  // namespace ringside

@@ -45,6 +45,7 @@ class EmulatedNetwork {
   int NamespaceOf(const Member& who) const { return lab_.host(HostOf(who)).fd(); }
   const std::string& AddressOf(const Member& who) const;
   const std::string& socket_path() const { return socket_.path(); }
+  const Lab& lab() const { return lab_; }
   /// The content of network.json.
   const nlohmann::json& record() const { return record_; }
   /// Writes it into a bundle. Throws `DataError`.

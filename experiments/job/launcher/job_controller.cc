@@ -8,6 +8,7 @@
 
 #include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
+#include "ringside/experiments/job/fidelity/fidelity_json.h"
 #include "ringside/experiments/job/summary/environment_record.h"
 #include "ringside/experiments/job/summary/timeline_files.h"
 #include "ringside/experiments/spec/bundle.h"
@@ -65,6 +66,7 @@ JobController::JobController(const RunSpec& spec, const JobOptions& options, Job
       options_(options),
       environment_(environment),
       plan_(std::move(plan)),
+      fidelity_(plan_.network ? std::make_unique<FidelityMonitor>(plan_.network->lab()) : nullptr),
       begin_(plan_.begin),
       started_(UtcNow()),
       job_state_({.workers = spec.workers,
@@ -341,6 +343,7 @@ void JobController::WaitForAgents() {
 
 JobOutcome JobController::Finish() {
   RunRecord record = MakeRecord();
+  record.fidelity = JudgeFidelityOf(record);
   const std::vector<ProcessTrace> traces = TakeTraces(job_state_, spec_);
   record.critical_path = CriticalPathOf(record, traces);
   WriteTimeline(record, traces, options_.bundle_dir,
@@ -367,6 +370,13 @@ JobOutcome JobController::Finish() {
     }
   }
   return outcome;
+}
+
+nlohmann::json JobController::JudgeFidelityOf(const RunRecord& record) {
+  if (!spec_.network) return nullptr;
+  if (fidelity_ == nullptr) return UnjudgedFidelity("the run ended before its network was built");
+  const nlohmann::json report = record.workers.empty() ? nullptr : record.workers.front().report;
+  return fidelity_->Judge(report, options_.bench ? BenchStepMs(report) : MedianStepMs(record));
 }
 
 RunRecord JobController::MakeRecord() const {

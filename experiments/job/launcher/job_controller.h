@@ -9,6 +9,7 @@
 
 #include "ringside/experiments/job/coordinator/coordinator.h"
 #include "ringside/experiments/job/coordinator/job_state.h"
+#include "ringside/experiments/job/fidelity/fidelity_monitor.h"
 #include "ringside/experiments/job/launcher/emulated_network.h"
 #include "ringside/experiments/job/launcher/progress.h"
 #include "ringside/experiments/job/launcher/rank_starter.h"
@@ -81,11 +82,14 @@ class JobController {
   /// heartbeats.
   void RenewLeasesAfterOwnPause();
   RunRecord MakeRecord() const;
+  /// Whether this machine could emulate the network; null without one. Ends the watch.
+  nlohmann::json JudgeFidelityOf(const RunRecord& record);
 
   const RunSpec spec_;
   const JobOptions options_;
   const Environment environment_;
   JobControllerPlan plan_;
+  std::unique_ptr<FidelityMonitor> fidelity_;  // null without an emulated network
   const Clock::time_point begin_;
   Clock::time_point members_begin_;  // start of the first one, after the network is built
   std::string started_;

@@ -114,6 +114,7 @@ class SummaryMaker {
                                             .cores = run_.cores,
                                             .step_ms = statistics_.step_ms_median})},
         {"link_ok", run_.network.is_object() ? run_.network.at("ok") : json()},
+        {"fidelity", run_.fidelity},
         {"address", run_.address},
         {"link_bits_per_s", spec_.link_bits_per_s > 0 ? json(spec_.link_bits_per_s) : json()},
         {"link_latency_s", spec_.link_latency_s},
@@ -358,6 +359,23 @@ class SummaryMaker {
 
 json MakeSummary(const RunRecord& run) { return SummaryMaker(run).Make(); }
 
+std::optional<double> MedianStepMs(const RunRecord& run) {
+  std::vector<std::vector<StepRecord>> ranks;
+  for (const WorkerRecord& worker : run.workers) ranks.push_back(worker.steps);
+  return Summarize(ranks, run.spec.warmup_steps).step_ms_median;
+}
+
+std::optional<double> BenchStepMs(const json& report) {
+  std::optional<double> shortest;
+  if (!report.is_object()) return shortest;
+  for (const json& size : report.value("sizes", json::array())) {
+    const auto times_us = size.at("times_us").get<std::vector<double>>();
+    const std::optional<double> median = Quantile(times_us, 0.5);
+    if (median && (!shortest || *median / 1000 < *shortest)) shortest = *median / 1000;
+  }
+  return shortest;
+}
+
 json BenchSummary(const RunRecord& run) {
   json reports = json::array();
   for (const WorkerRecord& worker : run.workers) reports.push_back(worker.report);
@@ -367,6 +385,7 @@ json BenchSummary(const RunRecord& run) {
           {"error", run.error.empty() ? json() : json(run.error)},
           {"network", run.network},
           {"dilation", DilationRecord(run.spec, {.factor = run.dilation, .cores = run.cores})},
+          {"fidelity", run.fidelity},
           {"workers", reports}};
 }
 

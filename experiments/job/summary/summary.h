@@ -33,6 +33,7 @@ struct RunRecord {
   nlohmann::json network;                      ///< The content of network.json, if emulated.
   double dilation = 1;                         ///< The factor of the run's clock.
   int cores = 1;                               ///< That the run could use.
+  nlohmann::json fidelity;                     ///< `FidelityJson`, if emulated.
   std::string launcher;                        ///< "ringside", or the ranks' launcher.
   std::vector<WorkerRecord> workers;           ///< By rank.
   std::vector<nlohmann::json> server_reports;  ///< Of dedicated servers; null when none sent one.
@@ -43,6 +44,13 @@ struct RunRecord {
 /// The object in summary.json; docs/run-bundle.md explains each key. A figure is null if the run
 /// did not reach it. Pure.
 nlohmann::json MakeSummary(const RunRecord& run);
+
+/// The median time of a counted step; absent without one. Pure.
+std::optional<double> MedianStepMs(const RunRecord& run);
+
+/// The same for a bench, from a worker's report: the median time of an operation, of the size with
+/// the shortest one. Absent without a report.
+std::optional<double> BenchStepMs(const nlohmann::json& report);
 
 /// The summary of a job that timed instead of training: each worker's report, by rank.
 nlohmann::json BenchSummary(const RunRecord& run);

@@ -34,5 +34,12 @@ TEST(SummaryText, HasNoNoteWhereNothingIsWrongOrKnown) {
   EXPECT_THAT(TextOf({{"steps", 60}}), Not(HasSubstr("note:"))) << "an older summary";
 }
 
+TEST(SummaryText, TellsTheFidelityOfAnEmulatedRun) {
+  const nlohmann::json limited{{"verdict", "limited"}, {"limited_by", {"the processor: 4 % idle"}}};
+  EXPECT_THAT(TextOf({{"fidelity", limited}}),
+              HasSubstr("  fidelity: limited by the processor: 4 % idle\n"));
+  EXPECT_THAT(TextOf({{"fidelity", nullptr}}), Not(HasSubstr("fidelity")));
+}
+
 }  // namespace
 }  // namespace ringside

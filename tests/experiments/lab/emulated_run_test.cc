@@ -143,6 +143,7 @@ TEST_F(EmulatedRunTest, AnInterruptWhileItsNetworkIsBuiltEndsItInOrder) {
     EXPECT_THAT(result.output, HasSubstr("while its network was being built"));
     EXPECT_EQ(Read("summary.json").at("status"), "interrupted");
     EXPECT_EQ(Read("summary.json").at("link_ok"), nullptr);
+    EXPECT_EQ(Read("summary.json").at("fidelity").at("verdict"), nullptr);
     EXPECT_TRUE(fs::exists(bundle() + "/spec.json"));
     EXPECT_FALSE(fs::exists(bundle() + "/processes.json"));
     EXPECT_TRUE(!fs::exists(scratch_.path() + "/ringside") ||

@@ -353,6 +353,29 @@ TEST(Summary, ARunWithoutReportsHasNulls) {
   EXPECT_TRUE(summary["bound_ms"].is_null());
 }
 
+TEST(Summary, HasTheFidelityOfARunAndOfABench) {
+  RunRecord run = MakeRun();
+  EXPECT_TRUE(MakeSummary(run).at("fidelity").is_null());
+  run.fidelity = {{"verdict", "ok"}};
+  EXPECT_EQ(MakeSummary(run).at("fidelity").at("verdict"), "ok");
+  EXPECT_EQ(BenchSummary(run).at("fidelity").at("verdict"), "ok");
+}
+
+TEST(Summary, ABenchHasTheShortestMedianOfItsSizes) {
+  const nlohmann::json report = nlohmann::json::parse(
+      R"({"sizes": [{"times_us": [9000, 5000, 4000]}, {"times_us": [3000, 2000, 1000]}]})");
+  EXPECT_EQ(BenchStepMs(report), 2);
+  EXPECT_FALSE(BenchStepMs(nullptr));
+  EXPECT_FALSE(BenchStepMs({{"sizes", nlohmann::json::array()}}));
+}
+
+TEST(Summary, AMedianStepIsThatOfTheSummary) {
+  RunRecord run = MakeRun();
+  EXPECT_EQ(MedianStepMs(run), MakeSummary(run).at("step_ms").at("median").get<double>());
+  for (WorkerRecord& worker : run.workers) worker.steps.clear();
+  EXPECT_FALSE(MedianStepMs(run));
+}
+
 TEST(Progress, TellsStepsRateLossAndTime) {
   Progress progress;
   EXPECT_EQ(progress.Line(), "starting");
