@@ -1,6 +1,7 @@
 #include "ringside/experiments/job/fidelity/processor_watch.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +23,8 @@ using Clock = TimeWindow::Clock;
 constexpr std::chrono::seconds kPause{2};
 // 70 MiB. No run on emulated hosts has been longer.
 constexpr std::size_t kMostSlots = 900'000;
+constexpr std::size_t kFirstLineBytes = 512;
+constexpr std::size_t kAllLinesBytes = 256 << 10;  // of a thousand cores
 
 /// Sleeps until a time of CLOCK_MONOTONIC, which is libstdc++'s steady clock.
 void SleepUntil(Clock::time_point time) {
@@ -33,25 +36,52 @@ void SleepUntil(Clock::time_point time) {
   }
 }
 
-}  // namespace
-
-ProcessorTicks ParseProcessorTicks(std::string_view stat) {
+/// Reads the line that begins with `name` and a space.
+ProcessorTicks TicksInLine(std::string_view stat, const std::string& name) {
   constexpr std::size_t kIdle = 3;
   constexpr std::size_t kDisk = 4;
   constexpr std::size_t kColumns = 8;  // the later ones, guest times, are part of the first two
-  std::istringstream line{std::string(stat.substr(0, stat.find('\n')))};
-  std::string word;
-  line >> word;
+  while (!stat.starts_with(name + " ")) {
+    const std::size_t end = stat.find('\n');
+    if (end == stat.npos) throw MissingBackendError("/proc/stat has no ticks of " + name);
+    stat.remove_prefix(end + 1);
+  }
+  std::istringstream line{std::string(stat.substr(name.size(), stat.find('\n') - name.size()))};
   ProcessorTicks ticks;
   std::size_t column = 0;
   for (std::uint64_t value = 0; column < kColumns && line >> value; ++column) {
     ticks.all += value;
     if (column == kIdle || column == kDisk) ticks.idle += value;
   }
-  if (word != "cpu" || column < kColumns) {
-    throw MissingBackendError("/proc/stat does not begin with the ticks of all cores");
-  }
+  if (column < kColumns) throw MissingBackendError("/proc/stat has no ticks of " + name);
   return ticks;
+}
+
+}  // namespace
+
+ProcessorTicks ParseProcessorTicks(std::string_view stat, const std::vector<int>& cores) {
+  if (cores.empty()) return TicksInLine(stat, "cpu");
+  ProcessorTicks sum;
+  for (const int core : cores) {
+    const ProcessorTicks ticks = TicksInLine(stat, "cpu" + std::to_string(core));
+    sum.idle += ticks.idle;
+    sum.all += ticks.all;
+  }
+  return sum;
+}
+
+std::vector<int> AllowedCores() {
+  cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof(set), &set) != 0) {
+    throw MissingBackendError(std::string("the cores of this process are not known: ") +
+                              std::strerror(errno));
+  }
+  std::vector<int> cores;
+  if (CPU_COUNT(&set) >= ::sysconf(_SC_NPROCESSORS_ONLN)) return cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &set)) cores.push_back(core);
+  }
+  return cores;
 }
 
 ProcessorWatch::ProcessorWatch(const std::string& stat)
@@ -79,6 +109,8 @@ void ProcessorWatch::Watch() noexcept {
   try {
     // Otherwise the kernel may wake this thread up to 50 us late on purpose.
     ::prctl(PR_SET_TIMERSLACK, 1UL);
+    cores_ = AllowedCores();
+    text_.resize(cores_.empty() ? kFirstLineBytes : kAllLinesBytes);
     FillSlots();
   } catch (const std::exception& error) {
     record_.error = error.what();
@@ -119,11 +151,10 @@ bool ProcessorWatch::Probe(ProcessorSlot& slot) {
 }
 
 void ProcessorWatch::Look(ProcessorSlot& slot) {
-  std::array<char, 512> text;  // the first line; the rest is not needed
-  const ssize_t count = ::pread(file_.get(), text.data(), text.size(), 0);
+  const ssize_t count = ::pread(file_.get(), text_.data(), text_.size(), 0);
   if (count < 0) throw MissingBackendError(stat_ + ": " + std::strerror(errno));
   slot.ticks_at = Clock::now();
-  slot.ticks = ParseProcessorTicks({text.data(), static_cast<std::size_t>(count)});
+  slot.ticks = ParseProcessorTicks({text_.data(), static_cast<std::size_t>(count)}, cores_);
   record_.slots.push_back(slot);
 }
 

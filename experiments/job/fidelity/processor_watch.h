@@ -17,7 +17,7 @@
 
 namespace ringside {
 
-/// The time of all cores since the machine started, in clock ticks. Idle: also waiting for a disk.
+/// The time of cores since the machine started, in clock ticks. Idle: also waiting for a disk.
 /// Time that a hypervisor took for others ("steal") is not idle, because the machine was not ours.
 struct ProcessorTicks {
   std::uint64_t idle = 0;
@@ -26,8 +26,13 @@ struct ProcessorTicks {
   friend bool operator==(const ProcessorTicks&, const ProcessorTicks&) = default;
 };
 
-/// Reads the first line of /proc/stat. Throws `MissingBackendError` when it has no such numbers.
-ProcessorTicks ParseProcessorTicks(std::string_view stat);
+/// Reads the text of /proc/stat: the sum over `cores`, or over all cores when that is empty. Throws
+/// `MissingBackendError` when the text has no such numbers.
+ProcessorTicks ParseProcessorTicks(std::string_view stat, const std::vector<int>& cores = {});
+
+/// The cores that the calling thread, and what it starts, may use. Empty: all of this machine.
+/// Throws `MissingBackendError`.
+std::vector<int> AllowedCores();
 
 /// A probe sleeps until a time and sees how late it wakes up. More probes would cost more than half
 /// a per cent of a core in a virtual machine, where setting a timer is slow.
@@ -51,7 +56,8 @@ struct ProcessorRecord {
   std::string error;  ///< Why the watch ended early; empty when it did not.
 };
 
-/// Watches the processor in a thread of its own, from construction until `Stop`. Takes about 3 MiB
+/// Watches the cores that this process may use in a thread of its own, from construction until
+/// `Stop`. Takes about 3 MiB
 /// for an hour. Use it from one thread.
 class ProcessorWatch {
  public:
@@ -74,6 +80,8 @@ class ProcessorWatch {
 
   const std::string stat_;
   FileDescriptor file_;
+  std::vector<int> cores_;  // empty: all
+  std::string text_;        // room for the file, or for its first line
   TimeWindow::Clock::time_point due_;
   ProcessorRecord record_;  // the thread's, until it has ended
   std::atomic<bool> stopping_{false};
