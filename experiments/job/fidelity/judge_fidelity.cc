@@ -212,7 +212,7 @@ class Judge {
       over += p99 > late.allowed ? 1 : 0;
     }
     late.max = *std::ranges::max_element(all);
-    late.p99 = *Quantile(std::move(all), 0.99);
+    late.p99 = Quantile(std::move(all), 0.99).value_or(0);
     verdict_.late = late;
     if (over == 0) return;
     verdict_.limited_by.push_back(fmt::format(
