@@ -58,9 +58,10 @@ nlohmann::json MeasureSize(MemberProcess& process, const BenchPlan& plan, int in
       WarmUp(plan.warmup, {.run = [&] { return Time(*operation); },
                            .slowest = [&](auto values) { operation->Slowest(values); }});
   std::vector<double> times(static_cast<std::size_t>(plan.iterations));
-  TimeWindow timed{.begin = Clock::now(), .end = {}};
+  using MachineClock = std::chrono::steady_clock;  // That of the watch, which is not dilated.
+  TimeWindow timed{.begin = MachineClock::now(), .end = {}};
   for (double& time : times) time = Time(*operation);
-  timed.end = Clock::now();
+  timed.end = MachineClock::now();
   windows.push_back(timed);
   nlohmann::json row{{"size", bytes}, {"times_us", times}, {"warmup", WarmupJson(warmup)}};
   const auto wrong = plan.check ? operation->CountMismatches() : std::nullopt;

@@ -376,7 +376,9 @@ nlohmann::json JobController::JudgeFidelityOf(const RunRecord& record) {
   if (!spec_.network) return nullptr;
   if (fidelity_ == nullptr) return UnjudgedFidelity("the run ended before its network was built");
   const nlohmann::json report = record.workers.empty() ? nullptr : record.workers.front().report;
-  return fidelity_->Judge(report, options_.bench ? BenchStepMs(report) : MedianStepMs(record));
+  std::optional<double> step_ms = options_.bench ? BenchStepMs(report) : MedianStepMs(record);
+  if (step_ms) *step_ms *= record.dilation;  // The watch is in the machine's time.
+  return fidelity_->Judge(report, step_ms);
 }
 
 RunRecord JobController::MakeRecord() const {
