@@ -128,7 +128,8 @@ bool RunIndex::IsSound() {
     }
     if (version != "0" && Pragma("application_id") == kApplication &&
         std::stoi(version) <= kVersion) {
-      return Pragma("quick_check") == "ok";
+      // An older table has other columns.
+      return std::stoi(version) == kVersion && Pragma("quick_check") == "ok";
     }
   } catch (const Error&) {
     const int code = ::sqlite3_errcode(database_.get());

@@ -22,11 +22,11 @@ inline constexpr char kIndexFile[] = "index.sqlite";
 class RunIndex {
  public:
   /// The version of the table's columns and their meaning, stored in `PRAGMA user_version`.
-  static constexpr int kVersion = 1;
+  static constexpr int kVersion = 2;
 
-  /// Opens `directory`/index.sqlite, or creates it. An empty index replaces a damaged one. Throws
-  /// `Error` for a file of a newer version or of another program, which is not changed, and for a
-  /// file that cannot be opened or written.
+  /// Opens `directory`/index.sqlite, or creates it. An empty index replaces a damaged one and one
+  /// of an older version. Throws `Error` for a file of a newer version or of another program, which
+  /// is not changed, and for a file that cannot be opened or written.
   static RunIndex Open(const std::filesystem::path& directory);
 
   /// Makes the table hold exactly these rows, in one transaction.
@@ -42,7 +42,8 @@ class RunIndex {
   explicit RunIndex(const std::filesystem::path& file);
 
   void Create();
-  /// Returns false when the file is damaged. Throws `Error` when it is newer or not Ringside's.
+  /// Returns false when the file is damaged or older. Throws `Error` when it is newer or not
+  /// Ringside's.
   bool IsSound();
   void Execute(const char* sql);
   std::string Pragma(const char* name);

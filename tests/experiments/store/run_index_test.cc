@@ -77,7 +77,7 @@ TEST_F(RunIndexTest, HoldsARowPerBundle) {
   EXPECT_THAT(Ask("SELECT json_extract(spec, '$.workers') FROM runs WHERE path = 'b'"),
               ElementsAre("4"));
   EXPECT_THAT(Ask("SELECT bound_ms FROM runs WHERE path = 'b'"), ElementsAre("NULL"));
-  EXPECT_THAT(Ask("PRAGMA user_version"), ElementsAre("1"));
+  EXPECT_THAT(Ask("PRAGMA user_version"), ElementsAre("2"));
   EXPECT_THAT(Ask("PRAGMA journal_mode"), ElementsAre("delete"));
 }
 
@@ -105,6 +105,37 @@ TEST_F(RunIndexTest, TheBundlesAreTheTruth) {
   EXPECT_THAT(Ask("SELECT path FROM runs"), ElementsAre("c"));
 }
 
+TEST_F(RunIndexTest, HasWhatTheMachineAndItsClockDidAndTheAchievableStep) {
+  WriteBundle("limited", {{"achievable_ms", 20.5},
+                          {"achievable_ratio", 1.25},
+                          {"dilation", {{"factor", 10.0}}},
+                          {"fidelity",
+                           {{"verdict", "limited"}, {"limited_by", {"the processor: 4 % idle"}}}}});
+  WriteBundle("not-judged", {{"dilation", {{"factor", 1}}}, {"fidelity", {{"verdict", nullptr}}}});
+  WriteBundle("plain", {{"dilation", nullptr}, {"fidelity", nullptr}});
+  RunIndex index = RunIndex::Open(directory_);
+  EXPECT_EQ(RebuildIndex(index, directory_).rows.size(), 3U);
+  EXPECT_THAT(Ask("SELECT fidelity FROM runs ORDER BY path"),
+              ElementsAre("limited", "NULL", "NULL"));
+  EXPECT_THAT(Ask("SELECT dilation FROM runs ORDER BY path"), ElementsAre("10.0", "1.0", "NULL"));
+  EXPECT_THAT(Ask("SELECT json_extract(limited_by, '$[0]') FROM runs WHERE path = 'limited'"),
+              ElementsAre("the processor: 4 % idle"));
+  EXPECT_THAT(
+      Ask("SELECT achievable_ms || ' ' || achievable_ratio FROM runs WHERE path = 'limited'"),
+      ElementsAre("20.5 1.25"));
+}
+
+TEST_F(RunIndexTest, ReplacesAnOlderOneThatLacksColumns) {
+  WriteBundle("a");
+  (void)RunIndex::Open(directory_);
+  Ask("ALTER TABLE runs DROP COLUMN fidelity");
+  Ask("PRAGMA user_version = 1");
+  RunIndex index = RunIndex::Open(directory_);
+  RebuildIndex(index, directory_);
+  EXPECT_THAT(Ask("SELECT path FROM runs WHERE fidelity IS NULL"), ElementsAre("a"));
+  EXPECT_THAT(Ask("PRAGMA user_version"), ElementsAre("2"));
+}
+
 TEST_F(RunIndexTest, ReplacesADamagedOne) {
   WriteBundle("a");
   std::ofstream(directory_ / kIndexFile) << std::string(5000, 'x');
@@ -116,15 +147,15 @@ TEST_F(RunIndexTest, ReplacesADamagedOne) {
 
 TEST_F(RunIndexTest, LeavesANewerOneAndAStrangersAlone) {
   (void)RunIndex::Open(directory_);
-  Ask("PRAGMA user_version = 2");
+  Ask("PRAGMA user_version = 3");
   try {
     (void)RunIndex::Open(directory_);
     FAIL() << "taken";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("version 2, this build knows 1"));
+    EXPECT_THAT(error.what(), HasSubstr("version 3, this build knows 2"));
     EXPECT_THAT(error.what(), HasSubstr("index.sqlite"));
   }
-  EXPECT_THAT(Ask("PRAGMA user_version"), ElementsAre("2"));
+  EXPECT_THAT(Ask("PRAGMA user_version"), ElementsAre("3"));
   fs::remove(directory_ / kIndexFile);
   Ask("CREATE TABLE mine (x)");
   EXPECT_THROW((void)RunIndex::Open(directory_), Error);
