@@ -186,13 +186,15 @@ int RunMatrixCommand(const Arguments& args, const Catalog& catalog) {
   view.ShowLine(
       fmt::format("{}: {} runs into {}", spec.name, plan.runs.size(), directory.string()));
   const MatrixRunCounts tally = RunMatrix(spec, plan.runs, directory, existing, job, RunJob, view);
-  view.ShowLine(fmt::format("{} done, {} failed, {} skipped{}; 'ringside report {}' shows them",
-                            tally.done, tally.failed, tally.skipped,
-                            tally.interrupted ? ", interrupted" : "", directory.string()));
+  view.ShowLine(fmt::format(
+      "{} done{}, {} failed, {} skipped{}; 'ringside report {}' shows them", tally.done,
+      tally.limited > 0 ? fmt::format(" ({} limited by the machine)", tally.limited) : "",
+      tally.failed, tally.skipped, tally.interrupted ? ", interrupted" : "", directory.string()));
   if (parsed.IsOn("json")) {
     fmt::print("{}\n", nlohmann::json{{"schema", "ringside.matrix/1"},
                                       {"directory", directory.string()},
                                       {"done", tally.done},
+                                      {"limited", tally.limited},
                                       {"failed", tally.failed},
                                       {"skipped", tally.skipped},
                                       {"retried", tally.retried},

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/experiments/spec/bundle.h"
 
 namespace ringside {
 namespace {
@@ -37,6 +38,11 @@ LiveTable::Row& LiveTable::RowOf(const PlannedRun& run) {
   return *row;
 }
 
+std::string LiveTable::StepText(const Row& row) {
+  if (!row.step_ms.empty() || row.limited_step_ms.empty()) return MedianText(row.step_ms);
+  return MedianText(row.limited_step_ms) + '!';
+}
+
 void LiveTable::Start(const PlannedRun& run) { running_ = run.cell; }
 
 void LiveTable::End(const PlannedRun& run, const std::string& status,
@@ -46,24 +52,30 @@ void LiveTable::End(const PlannedRun& run, const std::string& status,
   Row& row = RowOf(run);
   --row.left;
   ++(status == "done" ? row.done : row.failed);
+  const bool limited = WasLimited(summary);
+  if (limited) ++row.limited;
   const nlohmann::json::json_pointer median("/step_ms/median");
   if (status == "done" && summary.contains(median) && summary.at(median).is_number()) {
-    row.step_ms.push_back(summary.at(median).get<double>());
+    (limited ? row.limited_step_ms : row.step_ms).push_back(summary.at(median).get<double>());
   }
 }
 
 std::vector<std::string> LiveTable::Lines() const {
   std::size_t width = kHeading.size();
   for (const Row& row : rows_) width = std::max(width, row.label.size());
+  const bool any_limited =
+      std::ranges::any_of(rows_, [](const Row& row) { return row.limited > 0; });
   const auto line = [&](bool marked, std::string_view label, const auto& done, const auto& failed,
-                        const auto& left, const std::string& step) {
-    return fmt::format("{} {:<{}}{:>6}{:>8}{:>6}{:>10}", marked ? '>' : ' ', label, width, done,
-                       failed, left, step);
+                        const auto& limited, const auto& left, const std::string& step) {
+    const std::string count = any_limited ? fmt::format("{:>9}", limited) : "";
+    return fmt::format("{} {:<{}}{:>6}{:>8}{}{:>6}{:>10}", marked ? '>' : ' ', label, width, done,
+                       failed, count, left, step);
   };
-  std::vector<std::string> lines{line(false, kHeading, "done", "failed", "left", "step ms")};
+  std::vector<std::string> lines{
+      line(false, kHeading, "done", "failed", "limited", "left", "step ms")};
   for (const Row& row : rows_) {
-    lines.push_back(line(row.label == running_, row.label, row.done, row.failed, row.left,
-                         MedianText(row.step_ms)));
+    lines.push_back(line(row.label == running_, row.label, row.done, row.failed, row.limited,
+                         row.left, StepText(row)));
   }
   return lines;
 }

@@ -10,7 +10,9 @@
 namespace ringside {
 
 /// The progress of a matrix: one line per combination with the repetitions that are done, failed
-/// and left, and their median step time. A value; it prints nothing itself.
+/// and left, and their median step time. Once the machine limited a run, a column counts such runs;
+/// the median leaves them out, and is marked when there are no others. A value; it prints nothing
+/// itself.
 class LiveTable {
  public:
   explicit LiveTable(const std::vector<PlannedRun>& runs);
@@ -28,8 +30,11 @@ class LiveTable {
     int done = 0;
     int failed = 0;
     int left = 0;
+    int limited = 0;  ///< Of `done`.
     std::vector<double> step_ms{};
+    std::vector<double> limited_step_ms{};
   };
+  static std::string StepText(const Row& row);
   Row& RowOf(const PlannedRun& run);
 
   std::vector<Row> rows_;  // by label

@@ -132,8 +132,9 @@ class Runner {
       const JobOutcome outcome = RunWithRetries(planned);
       const double seconds = Record(planned, outcome, run_begin);
       listener_.ShowLine(fmt::format(
-          "[{}/{}] {}: {} in {}{}", i + 1, selected.size(), planned.label,
-          StatusText(JobStatusName(outcome.status), outcome.error), FormatSeconds(seconds),
+          "[{}/{}] {}: {}{} in {}{}", i + 1, selected.size(), planned.label,
+          StatusText(JobStatusName(outcome.status), outcome.error),
+          WasLimited(outcome.summary) ? ", limited by the machine," : "", FormatSeconds(seconds),
           TimeLeft(SecondsSince(begin), i + 1, selected.size())));
     }
     return tally_;
@@ -236,6 +237,7 @@ class Runner {
       tally_.interrupted = true;
     } else {
       ++(outcome.status == JobStatus::kDone ? tally_.done : tally_.failed);
+      if (WasLimited(outcome.summary)) ++tally_.limited;
     }
     return seconds;
   }

@@ -125,6 +125,13 @@ bool IsFinished(const std::optional<std::string>& status) {
   return status && *status != "interrupted" && *status != "corrupt";
 }
 
+bool WasLimited(const nlohmann::json& summary) {
+  const nlohmann::json::json_pointer status("/status");
+  const nlohmann::json::json_pointer verdict("/fidelity/verdict");
+  return summary.contains(status) && summary.at(status) == "done" && summary.contains(verdict) &&
+         summary.at(verdict) == "limited";
+}
+
 std::string StatusText(const std::string& status, const std::string& error) {
   if (error.empty()) return status;
   return error.starts_with(status) ? error : status + ": " + error;

@@ -255,6 +255,24 @@ TEST(LiveTable, CountsRepetitionsOfACombination) {
                                      "> ring workers=2     0       1     2         -"));
 }
 
+TEST(LiveTable, CountsRunsThatTheMachineLimitedOutsideTheMedian) {
+  const auto runs = Plan("axes:\n  workers: [1, 2]\nrepetitions: 2\n");
+  LiveTable table = TableOf(runs);
+  const auto summary = [](double step_ms, const char* verdict) {
+    return nlohmann::json{{"status", "done"},
+                          {"step_ms", {{"median", step_ms}}},
+                          {"fidelity", {{"verdict", verdict}}}};
+  };
+  for (const PlannedRun& run : runs) {
+    const bool limited = run.spec.workers == 2 || run.spec.repetition == 1;
+    table.End(run, "done", summary(limited ? 90 : 10, limited ? "limited" : "ok"));
+  }
+  EXPECT_THAT(table.Lines(),
+              ::testing::ElementsAre("  combination     done  failed  limited  left   step ms",
+                                     "  ring workers=1     2       0        1     0      10.0",
+                                     "  ring workers=2     2       0        2     0     90.0!"));
+}
+
 TEST(ShouldRun, FollowsTheTable) {
   struct Row {
     std::optional<std::string> status;

@@ -52,6 +52,15 @@ TEST_F(MatrixRunnerTest, TellsAfterEveryRunHowMuchTimeIsLeft) {
   }
 }
 
+TEST_F(MatrixRunnerTest, TellsOfARunThatTheMachineLimited) {
+  limited_ = runs_[1].spec.workers;
+  const MatrixRunCounts tally = Run(ExistingRunPolicy::kRefuse);
+  EXPECT_EQ(tally.done, 4);
+  EXPECT_EQ(tally.limited, 1);
+  EXPECT_THAT(said_[1], HasSubstr(": done, limited by the machine, in "));
+  EXPECT_THAT(said_[2], ::testing::Not(HasSubstr("limited")));
+}
+
 TEST_F(MatrixRunnerTest, GoesOnAfterAFailureAndRecordsOneThatNeverStarted) {
   fails_ = 2;
   throws_ = 3;

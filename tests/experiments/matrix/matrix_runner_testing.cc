@@ -91,6 +91,7 @@ JobOutcome MatrixRunnerTest::Carry(const RunSpec& spec, const JobOptions& option
                      {"workers", spec.workers},
                      {"wall_seconds", 0.5},
                      {"status", JobStatusName(outcome.status)}};
+  if (spec.workers == limited_) outcome.summary["fidelity"] = {{"verdict", "limited"}};
   options.origin.AddTo(outcome.summary);
   std::ofstream(fs::path(options.bundle_dir) / kSpecFile) << nlohmann::json(spec).dump();
   if (options.more_attempts && IsRetryable(outcome)) return outcome;

@@ -47,6 +47,7 @@ class MatrixRunnerTest : public ::testing::Test, public MatrixListener {
   int fails_times_ = 1000;
   FailureKind failure_ = FailureKind::kEarlyExit;
   int full_ = 0;  ///< Cannot write its bundle.
+  int limited_ = 0;
   int interrupts_ = 0;
   int interrupted_after_ = 0;  ///< Runs. 0: never.
 
