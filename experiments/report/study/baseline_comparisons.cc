@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "ringside/experiments/report/study/study_cells.h"
+#include "ringside/experiments/report/study/study_fidelity.h"
 #include "ringside/experiments/report/study/study_scaling.h"
 
 namespace ringside {
@@ -50,7 +51,7 @@ BaselineComparison PairOf(const StudyCell& cell, const StudyCell& baseline) {
 std::vector<BaselineComparison> BaselineComparisonsOf(const std::vector<StudyCell>& cells) {
   std::map<std::tuple<Workload, std::string, int>, Cells> places;
   for (const StudyCell& cell : cells) {
-    if (cell.workers < 2 || !cell.samples_per_s) continue;
+    if (cell.workers < 2 || !cell.samples_per_s || IsAllLimited(cell)) continue;
     places[{SharedKeys(cell, true), cell.scaling, cell.workers}].push_back(&cell);
   }
   std::vector<BaselineComparison> pairs;

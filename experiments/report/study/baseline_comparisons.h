@@ -22,7 +22,7 @@ struct BaselineComparison {
 
 /// Compares every timed cell with the baseline of the same workload and number of workers, if that
 /// number is above one. The baseline is the plain ring, or else the first synchronous strategy in
-/// the cells' order. Pure.
+/// the cells' order. Cells whose runs the machine all limited take no part. Pure.
 std::vector<BaselineComparison> BaselineComparisonsOf(const std::vector<StudyCell>& cells);
 
 }  // namespace ringside

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "ringside/experiments/report/study/study_fidelity.h"
 #include "ringside/experiments/statistics/quantile.h"
 
 namespace ringside {
@@ -30,11 +31,10 @@ struct LinkShares {
 LinkShares SharesOf(const StudyCell& cell) {
   LinkShares shares;
   std::vector<double> slowest;
-  for (const StudyRun& run : cell.results) {
-    if (run.status != "done") continue;
-    if (run.link_ok == false) ++shares.runs_not_ok;
+  for (const StudyRun* run : CountedRuns(cell)) {
+    if (run->link_ok == false) ++shares.runs_not_ok;
     double slowest_here = std::numeric_limits<double>::infinity();
-    for (const StudyLink& link : run.links) {
+    for (const StudyLink& link : run->links) {
       // Not judged: with one connection the capacity of such a link cannot be measured.
       const double expected = link.expected_bytes_per_s.value_or(0);
       if (!link.ok || expected <= 0) continue;
@@ -64,6 +64,13 @@ const ConfidenceInterval* IntervalOf(const StudyCell& cell) {
   return found == cell.intervals.end() ? nullptr : &found->second;
 }
 
+/// Why the machine, and not the network, made the cell's numbers; empty if it did not.
+std::string MachineText(const StudyCell& cell) {
+  if (!IsAllLimited(cell)) return "";
+  const std::string limits = LimitsText(CountedRuns(cell));
+  return limits.empty() ? "limited by the machine" : "limited by the machine: " + limits;
+}
+
 std::string MsText(double ms) {
   return ms < 100 ? fmt::format("{:.3g} ms", ms) : fmt::format("{:.0f} ms", ms);
 }
@@ -78,6 +85,7 @@ class Above {
         left_ms_(step_ms_ - bound_ms) {}
 
   BoundExplanation Explain() {
+    if (std::string text = MachineText(cell_); !text.empty()) AddWhole(std::move(text));
     AddInterval();
     AddAchievable();
     AddLinks();
@@ -117,8 +125,8 @@ class Above {
   template <typename Value>
   double MedianOfAchievable(Value value) const {
     std::vector<double> values;
-    for (const StudyRun& run : cell_.results) {
-      if (run.status == "done" && run.achievable && run.bound_ms) values.push_back(value(run));
+    for (const StudyRun* run : CountedRuns(cell_)) {
+      if (run->achievable && run->bound_ms) values.push_back(value(*run));
     }
     return Median(std::move(values)).value_or(0);
   }
@@ -143,19 +151,19 @@ class Above {
         fmt::format("the step is {} shorter than the achievable one", MsText(shorter_ms)));
   }
 
-  const StudyRun* AnyDone() const {
-    const auto run = std::ranges::find(cell_.results, "done", &StudyRun::status);
-    return run == cell_.results.end() ? nullptr : &*run;
+  const StudyRun* AnyCounted() const {
+    const std::vector<const StudyRun*> runs = CountedRuns(cell_);
+    return runs.empty() ? nullptr : runs.front();
   }
 
   void AddLinks() {
     const LinkShares shares = SharesOf(cell_);
     if (!shares.slowest || *shares.slowest >= kLinkSlow || !cell_.bound_comm_ms) return;
-    AddMs(fmt::format("the slowest link carried {:.1f} % of the requested rate{}",
-                      *shares.slowest * 100,
-                      shares.runs_not_ok > 0 ? fmt::format(" (not as requested in {} of {} runs)",
-                                                           shares.runs_not_ok, cell_.runs)
-                                             : ""),
+    AddMs(fmt::format(
+              "the slowest link carried {:.1f} % of the requested rate{}", *shares.slowest * 100,
+              shares.runs_not_ok > 0 ? fmt::format(" (not as requested in {} of {} runs)",
+                                                   shares.runs_not_ok, CountedRuns(cell_).size())
+                                     : ""),
           *cell_.bound_comm_ms * (1 / *shares.slowest - 1));
   }
 
@@ -187,7 +195,7 @@ class Above {
   void AddCores() {
     const double busy = cell_.cores_busy.value_or(0);
     if (busy < kCoresBusy) return;
-    const StudyRun* run = AnyDone();
+    const StudyRun* run = AnyCounted();
     const bool done = run != nullptr;
     AddWhole(fmt::format(
         "the machine's {}cores were {:.0f} % busy{}: the processor limits the emulation",
@@ -230,7 +238,7 @@ BoundExplanation ExplainBelow(const StudyCell& cell, double bound_ms, double rat
         fmt::format("noise: the 95 % interval of the ratio, {:.2f} to {:.2f}, contains 1",
                     interval->low, interval->high));
   }
-  if (ratio >= kTimer) texts.push_back("less than 1 %, the precision of timers and shaping");
+  if (ratio >= kTimer) texts.emplace_back("less than 1 %, the precision of timers and shaping");
   if (const LinkShares links = SharesOf(cell); ratio * links.fastest >= 1) {
     texts.push_back(
         fmt::format("links carried up to {:.1f} % of what the bound assumes", links.fastest * 100));
@@ -242,8 +250,12 @@ BoundExplanation ExplainBelow(const StudyCell& cell, double bound_ms, double rat
                     "{:.2f} of the bound",
                     *mean / bound_ms));
   }
-  if (texts.empty()) return {kUnexplained, false};
-  return {fmt::format("{}", fmt::join(texts, "; ")), true};
+  const bool explained = !texts.empty();
+  if (!explained) texts.emplace_back(kUnexplained);
+  // A slow machine does not make a step faster than its bound, but its figures are not to be
+  // trusted.
+  if (std::string text = MachineText(cell); !text.empty()) texts.insert(texts.begin(), text);
+  return {fmt::format("{}", fmt::join(texts, "; ")), explained};
 }
 
 }  // namespace

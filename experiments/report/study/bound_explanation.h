@@ -23,9 +23,10 @@ struct BoundExplanation {
 };
 
 /// Explains a cell whose `bound_ratio` is outside 1.00 to 1.15, using only what its runs recorded.
-/// For a cell without a bound it says why there is none. Above the bound, the parts of the
-/// achievable step come first, for at most what the measured step is above the bound. What is left
-/// between the two steps has causes with known milliseconds: a slow link, injected stragglers,
+/// For a cell without a bound it says why there is none. If the machine limited all runs of the
+/// cell, that comes first, and it explains any time above the bound. Above the bound, the parts of
+/// the achievable step come first, for at most what the measured step is above the bound. What is
+/// left between the two steps has causes with known milliseconds: a slow link, injected stragglers,
 /// waiting for the last worker, codecs, loading, queues, longer compute. For the rest it may name
 /// the ratio's interval, busy cores, or the start-up of messages, which the bound leaves out. Pure.
 BoundExplanation ExplainBound(const StudyCell& cell);

@@ -17,7 +17,7 @@
 namespace ringside {
 
 /// One row of a study: all repetitions of one configuration. Every number is the median over the
-/// finished repetitions; absent when no run has it.
+/// finished repetitions that the machine did not limit (`CountedRuns`); absent when no run has it.
 struct StudyCell {
   std::string strategy;
   std::string family;  ///< "none", "ring", "parameter server"; empty: not in this program.
@@ -42,6 +42,7 @@ struct StudyCell {
   std::string configuration;      ///< The resolved spec without seed and repetition, as JSON.
   int runs = 0;                   ///< Finished runs.
   int failed = 0;
+  int limited = 0;                ///< Finished runs that the machine limited.
   std::vector<StudyRun> results;  ///< All runs, by repetition and seed.
 
   std::optional<double> step_ms;
@@ -73,6 +74,10 @@ struct StudyCell {
   std::optional<double> cpu_seconds_workers;
   std::optional<double> cpu_seconds_servers;
   std::optional<double> peak_rss_bytes;
+  std::optional<double> dilation_factor;
+  std::optional<double> equivalent_cores_per_host;
+  std::optional<double> wall_step_ms;  ///< The step in the machine's time.
+  std::optional<double> least_idle_share;
   /// Medians over runs. A run that never reached the target counts as infinitely long, so that the
   /// median is absent when half of them did not.
   std::optional<double> seconds_to_target;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ringside/experiments/report/study/bound_explanation.h"
+#include "ringside/experiments/report/study/study_fidelity.h"
 #include "ringside/experiments/report/study/study_numbers.h"
 #include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/spec/transport.h"
@@ -105,13 +106,11 @@ void AddIdentity(const RunResult& run, const std::vector<const SpecKey*>& varied
   }
 }
 
-bool IsDone(const StudyRun& run) { return run.status == "done"; }
-
 std::vector<double> ValuesOf(const StudyCell& cell, std::optional<double> StudyRun::*number) {
   std::vector<double> values;
-  for (const StudyRun& run : cell.results) {
-    const std::optional<double>& value = run.*number;
-    if (IsDone(run) && value) values.push_back(*value);
+  for (const StudyRun* run : CountedRuns(cell)) {
+    const std::optional<double>& value = run->*number;
+    if (value) values.push_back(*value);
   }
   return values;
 }
@@ -132,8 +131,8 @@ void AddTimesToTarget(StudyCell& cell) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   const auto median = [&](std::optional<double> StudyRun::*number) -> std::optional<double> {
     std::vector<double> values;
-    for (const StudyRun& run : cell.results) {
-      if (IsDone(run) && !run.curve.empty()) values.push_back((run.*number).value_or(kNever));
+    for (const StudyRun* run : CountedRuns(cell)) {
+      if (!run->curve.empty()) values.push_back((run->*number).value_or(kNever));
     }
     const std::optional<double> middle = Median(std::move(values));
     return middle && *middle < kNever ? middle : std::nullopt;
@@ -141,17 +140,17 @@ void AddTimesToTarget(StudyCell& cell) {
   cell.seconds_to_target = median(&StudyRun::seconds_to_target);
   cell.epochs_to_target = median(&StudyRun::epochs_to_target);
   cell.samples_to_target = median(&StudyRun::samples_to_target);
-  cell.reached_target =
-      static_cast<int>(std::ranges::count_if(cell.results, [](const StudyRun& run) {
-        return IsDone(run) && run.seconds_to_target.has_value();
-      }));
+  cell.reached_target = static_cast<int>(std::ranges::count_if(
+      CountedRuns(cell), [](const StudyRun* run) { return run->seconds_to_target.has_value(); }));
 }
 
+// A limited run has its own mark. Its step time does not say how far the others are spread.
 void MarkOutliers(StudyCell& cell) {
   std::vector<StudyRun*> timed;
   std::vector<double> values;
+  const bool all_limited = IsAllLimited(cell);
   for (StudyRun& run : cell.results) {
-    if (!IsDone(run) || !run.step_ms) continue;
+    if (!IsDone(run) || !run.step_ms || (IsLimited(run) && !all_limited)) continue;
     timed.push_back(&run);
     values.push_back(*run.step_ms);
   }
@@ -164,9 +163,9 @@ void AddCriticalPath(StudyCell& cell) {
   bool any = false;
   for (const CriticalPart& part : kCriticalParts) {
     std::vector<double> values;
-    for (const StudyRun& run : cell.results) {
-      if (!IsDone(run) || !run.critical_path) continue;
-      if (const auto value = (*run.critical_path).*part.value) values.push_back(*value);
+    for (const StudyRun* run : CountedRuns(cell)) {
+      if (!run->critical_path) continue;
+      if (const auto value = (*run->critical_path).*part.value) values.push_back(*value);
     }
     path.*part.value = Median(std::move(values));
     any = any || (path.*part.value).has_value();
@@ -175,9 +174,8 @@ void AddCriticalPath(StudyCell& cell) {
 }
 
 void AddStaleness(StudyCell& cell) {
-  for (const StudyRun& run : cell.results) {
-    if (!IsDone(run)) continue;
-    for (const auto& [versions, updates] : run.staleness) cell.staleness[versions] += updates;
+  for (const StudyRun* run : CountedRuns(cell)) {
+    for (const auto& [versions, updates] : run->staleness) cell.staleness[versions] += updates;
   }
 }
 
@@ -198,7 +196,7 @@ std::map<Workload, const StudyCell*> Baselines(const std::vector<StudyCell>& cel
   std::map<Workload, const StudyCell*> baselines;
   for (const StudyCell& cell : cells) {
     const double rate = cell.samples_per_s.value_or(0);
-    if (cell.workers != 1 || rate <= 0) continue;
+    if (cell.workers != 1 || rate <= 0 || IsAllLimited(cell)) continue;
     const StudyCell*& best = baselines[SharedKeys(cell, false)];
     if (best == nullptr || rate > best->samples_per_s.value_or(0)) best = &cell;
   }
@@ -228,9 +226,9 @@ using RunKey = std::tuple<int, std::uint64_t>;
 std::map<RunKey, double> ByRepetition(const StudyCell& cell,
                                       std::optional<double> StudyRun::*number) {
   std::map<RunKey, double> values;
-  for (const StudyRun& run : cell.results) {
-    const std::optional<double>& value = run.*number;
-    if (IsDone(run) && value) values[{run.repetition, run.seed}] = *value;
+  for (const StudyRun* run : CountedRuns(cell)) {
+    const std::optional<double>& value = run->*number;
+    if (value) values[{run->repetition, run->seed}] = *value;
   }
   return values;
 }
@@ -269,6 +267,7 @@ StudyCell MakeCell(const std::vector<const RunResult*>& runs, std::vector<StudyR
   });
   cell.runs = static_cast<int>(std::ranges::count_if(cell.results, IsDone));
   cell.failed = static_cast<int>(cell.results.size()) - cell.runs;
+  cell.limited = static_cast<int>(std::ranges::count_if(cell.results, IsDoneButLimited));
   MarkOutliers(cell);
   AddMedians(cell, bootstrap);
   AddTimesToTarget(cell);

@@ -36,8 +36,8 @@ using Workload = std::map<std::string, std::string>;
 /// only when these are equal. With `keep_codec` the codec is included.
 Workload SharedKeys(const StudyCell& cell, bool keep_codec);
 
-/// Compares one number of two cells' finished runs. It uses pairs of the same repetition and seed
-/// when every run has such a partner, otherwise each run with each.
+/// Compares one number of two cells' counted runs (`CountedRuns`). It uses pairs of the same
+/// repetition and seed when every run has such a partner, otherwise each run with each.
 Comparison CompareCells(const StudyCell& a, const StudyCell& b,
                         std::optional<double> StudyRun::*number);
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ringside/experiments/report/study/study_cells.h"
+#include "ringside/experiments/report/study/study_fidelity.h"
 #include "ringside/experiments/report/study/study_scaling.h"
 #include "ringside/experiments/statistics/quantile.h"
 #include "ringside/experiments/statistics/scaling.h"
@@ -23,19 +24,23 @@ constexpr char kNoInterval[] = "fewer than five runs, so no interval";
 
 Place PlaceOf(const StudyCell& cell) { return {SharedKeys(cell, true), cell.scaling}; }
 
+/// A strategy of this program, in a cell with runs that the machine did not limit. Other cells test
+/// no claim.
+bool TestsClaims(const StudyCell& cell) { return cell.traits && !IsAllLimited(cell); }
+
 /// Servers that a spec can ask for. The formulas of the claims are about these.
 bool HasPlainServers(const StudyCell& cell) {
-  return cell.traits && cell.traits->topology == Topology::kServers &&
+  return TestsClaims(cell) && cell.traits->topology == Topology::kServers &&
          cell.traits->servers == ServerPlacement::kAsAsked;
 }
 /// True for a ring that sums at every step.
 bool IsRing(const StudyCell& cell) {
-  return cell.synchronous && cell.traits && cell.traits->topology == Topology::kRing;
+  return cell.synchronous && TestsClaims(cell) && cell.traits->topology == Topology::kRing;
 }
 bool IsServer(const StudyCell& cell) { return cell.synchronous && HasPlainServers(cell); }
 bool IsRelaxedServer(const StudyCell& cell) { return !cell.synchronous && HasPlainServers(cell); }
 bool IsAsynchronous(const StudyCell& cell) {
-  return cell.traits && cell.traits->agreement == Agreement::kAsynchronous;
+  return TestsClaims(cell) && cell.traits->agreement == Agreement::kAsynchronous;
 }
 
 std::string SpanText(const ConfidenceInterval& interval) {
@@ -133,10 +138,10 @@ Claim ServerGrows(const Cells& line) {
   std::vector<double> workers;
   std::vector<double> step_ms;
   for (const StudyCell* cell : line) {
-    for (const StudyRun& run : cell->results) {
-      if (run.status != "done" || !run.step_ms) continue;
+    for (const StudyRun* run : CountedRuns(*cell)) {
+      if (!run->step_ms) continue;
       workers.push_back(cell->workers);
-      step_ms.push_back(*run.step_ms);
+      step_ms.push_back(*run->step_ms);
     }
   }
   Claim claim{fmt::format("the step time of {} grows linearly with the workers",
@@ -261,9 +266,9 @@ void AddStaleness(const std::vector<StudyCell>& cells, std::vector<Claim>& claim
 std::vector<double> AccuracyDifferences(const StudyCell& a, const StudyCell& b) {
   const auto by_repetition = [](const StudyCell& cell) {
     std::map<std::pair<int, std::uint64_t>, double> accuracies;
-    for (const StudyRun& run : cell.results) {
-      if (run.status != "done" || !run.accuracy) continue;
-      accuracies.try_emplace({run.repetition, run.seed}, *run.accuracy);
+    for (const StudyRun* run : CountedRuns(cell)) {
+      if (!run->accuracy) continue;
+      accuracies.try_emplace({run->repetition, run->seed}, *run->accuracy);
     }
     return accuracies;
   };

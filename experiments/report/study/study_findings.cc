@@ -7,6 +7,7 @@
 
 #include "ringside/common/strategy/strategy_traits.h"
 #include "ringside/experiments/report/study/study_cells.h"
+#include "ringside/experiments/report/study/study_fidelity.h"
 #include "ringside/experiments/report/study/study_judgement.h"
 #include "ringside/experiments/report/study/study_scaling.h"
 #include "ringside/experiments/spec/transport.h"
@@ -18,7 +19,18 @@ namespace {
 /// The values that both sides of a finding must share.
 using Place = std::tuple<Workload, std::string, int>;  // workload, scaling, workers
 
-/// The index of the fastest cell of one family, if any.
+using Places = std::map<Place, std::vector<std::size_t>>;
+
+Places PlacesOf(const std::vector<StudyCell>& cells) {
+  Places places;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (cells[i].workers < 2) continue;
+    places[{SharedKeys(cells[i], true), cells[i].scaling, cells[i].workers}].push_back(i);
+  }
+  return places;
+}
+
+/// The index of the fastest cell of one family, if any. Leaves out cells that the machine limited.
 std::optional<std::size_t> Fastest(const std::vector<StudyCell>& cells,
                                    const std::vector<std::size_t>& indices, Family family,
                                    bool synchronous_only) {
@@ -27,6 +39,7 @@ std::optional<std::size_t> Fastest(const std::vector<StudyCell>& cells,
   for (const std::size_t index : indices) {
     const StudyCell& cell = cells[index];
     if (!cell.traits || cell.traits->family != family || !cell.samples_per_s) continue;
+    if (IsAllLimited(cell)) continue;
     if (synchronous_only && !cell.synchronous) continue;
     if (best && *cell.samples_per_s <= best_rate) continue;
     best = index;
@@ -148,14 +161,23 @@ Certainty CertaintyOf(const Comparison& comparison) {
 }
 
 std::vector<Finding> FindingsOf(const std::vector<StudyCell>& cells) {
-  std::map<Place, std::vector<std::size_t>> places;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (cells[i].workers < 2) continue;
-    places[{SharedKeys(cells[i], true), cells[i].scaling, cells[i].workers}].push_back(i);
-  }
   std::vector<Finding> findings;
-  for (const auto& [place, indices] : places) AddFindings(cells, place, indices, findings);
+  for (const auto& [place, indices] : PlacesOf(cells)) {
+    AddFindings(cells, place, indices, findings);
+  }
   return findings;
+}
+
+bool HasBothFamilies(const std::vector<StudyCell>& cells) {
+  return std::ranges::any_of(PlacesOf(cells), [&](const auto& place) {
+    const auto has = [&](Family family) {
+      return std::ranges::any_of(place.second, [&](std::size_t index) {
+        const StudyCell& cell = cells[index];
+        return cell.traits && cell.traits->family == family && cell.samples_per_s;
+      });
+    };
+    return has(Family::kRing) && has(Family::kParameterServer);
+  });
 }
 
 }  // namespace ringside

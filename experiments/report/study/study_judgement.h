@@ -9,10 +9,15 @@ namespace ringside {
 
 /// Compares the best parameter server with the best ring, by samples per second. It does so for
 /// each workload and each number of workers above one for which the study has both. When one of the
-/// two is relaxed, there is a second finding among synchronous strategies. Pure.
+/// two is relaxed, there is a second finding among synchronous strategies. Cells whose runs the
+/// machine all limited take no part. Pure.
 ///
 /// The same runs choose the best and then judge it, which makes both sides look better.
 std::vector<Finding> FindingsOf(const std::vector<StudyCell>& cells);
+
+/// The study has a parameter server and a ring that could be compared, limited by the machine or
+/// not. Pure.
+bool HasBothFamilies(const std::vector<StudyCell>& cells);
 
 /// The conclusion from the findings; from the synchronous ones, if there are any. Reads `cells`,
 /// `findings` and `environment_differences`. Pure.

@@ -47,6 +47,11 @@ inline constexpr std::array kMedianNumbers{
     MedianNumber{"cpu_seconds_servers", &StudyCell::cpu_seconds_servers,
                  &StudyRun::cpu_seconds_servers},
     MedianNumber{"peak_rss_bytes", &StudyCell::peak_rss_bytes, &StudyRun::peak_rss_bytes},
+    MedianNumber{"dilation_factor", &StudyCell::dilation_factor, &StudyRun::dilation_factor},
+    MedianNumber{"equivalent_cores_per_host", &StudyCell::equivalent_cores_per_host,
+                 &StudyRun::equivalent_cores_per_host},
+    MedianNumber{"wall_step_ms", &StudyCell::wall_step_ms, &StudyRun::wall_step_ms},
+    MedianNumber{"least_idle_share", &StudyCell::least_idle_share, &StudyRun::least_idle_share},
 };
 
 }  // namespace ringside

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "ringside/experiments/report/study/run_fidelity.h"
+
 namespace ringside {
 
 /// The parts of a step's time: medians over steps, in milliseconds. A part is absent when the data
@@ -149,6 +151,14 @@ struct StudyRun {
   /// Marked, never dropped.
   bool outlier = false;
   std::optional<bool> link_ok;  ///< Absent: no link was calibrated.
+  /// Absent without an emulated network. With a factor above 1 every time of the run is in dilated
+  /// time, except `wall_seconds`, `startup_seconds` and `wall_step_ms`.
+  std::optional<RunDilation> dilation;
+  std::optional<RunFidelity> fidelity;  ///< Absent without an emulated network.
+  std::optional<double> dilation_factor;
+  std::optional<double> equivalent_cores_per_host;
+  std::optional<double> wall_step_ms;  ///< The median step in the machine's time.
+  std::optional<double> least_idle_share;
   std::vector<StudyLink> links;
   std::optional<CriticalPath> critical_path;
   std::map<std::int64_t, std::int64_t> staleness;  ///< Versions behind -> bucket updates.

@@ -177,6 +177,17 @@ void AddNetwork(const json& network, StudyRun& run) {
   }
 }
 
+void AddFidelity(const json& summary, StudyRun& run) {
+  run.dilation = ReadDilation(summary);
+  run.fidelity = ReadFidelity(summary);
+  if (run.dilation) {
+    run.dilation_factor = run.dilation->factor;
+    run.equivalent_cores_per_host = run.dilation->equivalent_cores_per_host;
+    run.wall_step_ms = run.dilation->wall_step_ms;
+  }
+  if (run.fidelity) run.least_idle_share = run.fidelity->least_idle_share;
+}
+
 /// The steps whose times enter the run's medians.
 std::optional<std::int64_t> TimedStepsOf(const json& summary, std::int64_t warmup_steps) {
   const std::optional<double> counted = NumberAt(summary, "/counted_steps");
@@ -252,6 +263,7 @@ StudyRun MakeStudyRun(const RunResult& result, const std::optional<double>& targ
   AddCores(result, run);
   AddWarmup(result, run);
   AddNetwork(result.network, run);
+  AddFidelity(summary, run);
   AddCriticalPath(summary, run);
   AddCurve(result, target_accuracy, run);
   if (const auto notes = summary.find("notes"); notes != summary.end() && notes->is_array()) {

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "ringside/experiments/report/study/study_cells.h"
+#include "ringside/experiments/report/study/study_fidelity.h"
 #include "ringside/experiments/spec/transport.h"
 #include "ringside/experiments/statistics/scaling.h"
 
@@ -79,10 +80,11 @@ void Fit(const std::vector<StudyCell>& cells, StudyScaling& series) {
   for (const std::size_t index : series.cells) {
     const StudyCell& cell = cells[index];
     strong = strong && cell.scaling == "strong";
-    for (const StudyRun& run : cell.results) {
-      if (run.status != "done" || !run.step_ms) continue;
+    if (IsAllLimited(cell)) continue;
+    for (const StudyRun* run : CountedRuns(cell)) {
+      if (!run->step_ms) continue;
       workers.push_back(cell.workers);
-      step_ms.push_back(*run.step_ms);
+      step_ms.push_back(*run->step_ms);
     }
     if (!cell.speedup) continue;
     workers_of_speedups.push_back(cell.workers);

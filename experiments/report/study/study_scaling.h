@@ -24,7 +24,8 @@ bool AreComparable(const StudyCell& a, const StudyCell& b);
 std::string TransportsText(const StudyCell& first, const StudyCell& second);
 
 /// The series of cells that differ only in the number of workers, with their fits. Cells with as
-/// many dedicated servers as workers form their own series. Pure.
+/// many dedicated servers as workers form their own series. A fit leaves out runs that the machine
+/// limited. Pure.
 std::vector<StudyScaling> ScalingOf(const std::vector<StudyCell>& cells);
 
 }  // namespace ringside

@@ -11,6 +11,7 @@
 #include "ringside/experiments/report/study/bundle_reader.h"
 #include "ringside/experiments/report/study/study_cell.h"
 #include "ringside/experiments/report/study/study_claims.h"
+#include "ringside/experiments/report/study/study_fidelity.h"
 #include "ringside/experiments/report/study/study_findings.h"
 #include "ringside/experiments/report/study/study_run.h"
 
@@ -48,7 +49,9 @@ struct StudyMethod {
   int minimum_runs = 5;  ///< Needed for an interval.
   std::string outliers;
   std::string warmup;
-  std::vector<std::string> warnings;  ///< Short warm-ups, links not as requested.
+  std::string fidelity;  ///< What a limited run is; empty if no run was on an emulated network.
+  std::string dilation;  ///< What dilated time is; empty if every factor is 1.
+  std::vector<std::string> warnings;  ///< Short warm-ups, links not as requested, limited runs.
 };
 
 struct FailedRun {
@@ -71,6 +74,7 @@ struct StudyTable {
   StudyVerdict verdict;
   StudyTarget target;
   StudyMethod method;
+  StudyDilation dilation;
   std::vector<StudyEnvironment> environments;        ///< One when all runs shared it.
   std::vector<std::string> environment_differences;  ///< Keys in which they differ.
   std::vector<FailedRun> failed;

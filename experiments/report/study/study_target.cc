@@ -15,9 +15,15 @@ constexpr double kShareOfBest = 0.95;
 
 using Group = std::vector<const RunResult*>;
 
-std::optional<double> FinalAccuracy(const Group& runs) {
+bool IsLimitedRun(const RunResult& run) {
+  const std::optional<RunFidelity> fidelity = ReadFidelity(run.summary);
+  return fidelity && fidelity->verdict == FidelityVerdict::kLimited;
+}
+
+std::optional<double> FinalAccuracy(const Group& runs, bool with_limited) {
   std::vector<double> values;
   for (const RunResult* run : runs) {
+    if (!with_limited && IsLimitedRun(*run)) continue;
     const std::optional<double> accuracy = NumberAt(run->summary, "/eval_accuracy");
     if (accuracy && run->summary["status"] == "done") values.push_back(*accuracy);
   }
@@ -30,11 +36,12 @@ bool IsSynchronous(const Group& runs) {
   return entry != nullptr && entry->traits.synchronous();
 }
 
-std::optional<double> Best(const std::vector<Group>& groups, bool synchronous_only) {
+std::optional<double> Best(const std::vector<Group>& groups, bool synchronous_only,
+                           bool with_limited) {
   std::optional<double> best;
   for (const Group& runs : groups) {
     if (synchronous_only && !IsSynchronous(runs)) continue;
-    const std::optional<double> accuracy = FinalAccuracy(runs);
+    const std::optional<double> accuracy = FinalAccuracy(runs, with_limited);
     if (accuracy) best = std::max(best.value_or(0), *accuracy);
   }
   return best;
@@ -44,12 +51,20 @@ std::optional<double> Best(const std::vector<Group>& groups, bool synchronous_on
 
 StudyTarget ChooseTarget(const std::vector<Group>& groups, const StudyOptions& options) {
   if (options.target_accuracy) return {options.target_accuracy, "asked for"};
-  const auto share = [](double best, const char* of) -> StudyTarget {
-    return {best * kShareOfBest, fmt::format("{:.0f} % of the best final accuracy of {}, {:.2f} %",
-                                             kShareOfBest * 100, of, best * 100)};
+  const auto share = [](double best, const char* of, const char* note) -> StudyTarget {
+    return {best * kShareOfBest,
+            fmt::format("{:.0f} % of the best final accuracy of {}, {:.2f} %{}", kShareOfBest * 100,
+                        of, best * 100, note)};
   };
-  if (const auto best = Best(groups, true)) return share(*best, "a synchronous strategy");
-  if (const auto best = Best(groups, false)) return share(*best, "any strategy");
+  for (const bool with_limited : {false, true}) {
+    const char* note = with_limited ? "; the machine limited every run that was evaluated" : "";
+    if (const auto best = Best(groups, true, with_limited)) {
+      return share(*best, "a synchronous strategy", note);
+    }
+    if (const auto best = Best(groups, false, with_limited)) {
+      return share(*best, "any strategy", note);
+    }
+  }
   return {std::nullopt, "no run was evaluated"};
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "ringside/experiments/report/study/study_fidelity.h"
 #include "ringside/experiments/report/study/study_judgement.h"
 #include "ringside/experiments/report/study/study_scaling.h"
 
@@ -15,7 +16,6 @@ using Places = std::vector<const Finding*>;
 
 constexpr std::size_t kPlacesNamed = 6;
 constexpr double kAccuracyWorthSaying = 0.01;
-constexpr std::int64_t kFewSteps = 3;
 
 // One finding per scenario: if there are two, the one among synchronous strategies.
 Places PlacesOf(const std::vector<Finding>& findings) {
@@ -143,6 +143,76 @@ std::string AccuracyCaveat(const StudyCell& server, const StudyCell& ring) {
                      StrategyText(ring), *ring.accuracy * 100);
 }
 
+// The machine limited every finished run of the study.
+bool IsAllLimited(const StudyTable& table) {
+  bool any = false;
+  for (const StudyCell& cell : table.cells) {
+    if (cell.runs > 0 && !IsAllLimited(cell)) return false;
+    any = any || cell.runs > 0;
+  }
+  return any;
+}
+
+// The configurations that take no part because the machine limited all their runs. If those are all
+// configurations: what limited them.
+std::string LimitedCaveat(const StudyTable& table) {
+  if (IsAllLimited(table)) {
+    std::vector<const StudyRun*> runs;
+    for (const StudyCell& cell : table.cells) {
+      for (const StudyRun* run : CountedRuns(cell)) runs.push_back(run);
+    }
+    const std::string limits = LimitsText(runs);
+    return limits.empty() ? "" : fmt::format("What limited the runs: {}.", limits);
+  }
+  std::vector<std::string> names;
+  for (const StudyCell& cell : table.cells) {
+    if (!IsAllLimited(cell)) continue;
+    names.push_back(fmt::format("{} at {}", StrategyText(cell), ScenarioText(cell)));
+  }
+  if (names.empty()) return "";
+  const bool one = names.size() == 1;
+  std::string text =
+      fmt::format("The machine limited every run of {} configuration{}, which {} no part",
+                  names.size(), one ? "" : "s", one ? "takes" : "take");
+  const std::size_t more = names.size() - std::min(names.size(), kPlacesNamed);
+  names.resize(names.size() - more);
+  text += fmt::format(": {}", fmt::join(names, "; "));
+  return text + (more > 0 ? fmt::format("; and {} more.", more) : ".");
+}
+
+std::string DilationCaveat(const StudyTable& table) {
+  if (!HasDilation(table.cells)) return "";
+  const std::vector<DilationRow>& rows = table.dilation.rows;
+  const std::string low = fmt::format("{:g}", rows.front().factor);
+  const std::string high = fmt::format("{:g}", rows.back().factor);
+  return fmt::format("Times are in dilated time: one second of it is {} seconds of the machine.",
+                     low == high ? low : fmt::format("{} to {}", low, high));
+}
+
+// The pairs whose clocks went at different speeds.
+std::set<std::string> FactorCaveats(const StudyTable& table) {
+  std::set<std::string> caveats;
+  for (const Finding& finding : table.findings) {
+    const StudyCell& server = table.cells[finding.ps_cell];
+    const StudyCell& ring = table.cells[finding.ring_cell];
+    const std::string of_server = DilationText(server);
+    const std::string of_ring = DilationText(ring);
+    if (of_server == of_ring || of_server.empty() || of_ring.empty()) continue;
+    caveats.insert(fmt::format("At {} the dilation factor of {} is {}, that of {} is {}.",
+                               ScenarioText(server), StrategyText(server), of_server,
+                               StrategyText(ring), of_ring));
+  }
+  return caveats;
+}
+
+// What the study says about the machine and its clock, with findings or without.
+void AddMachineCaveats(const StudyTable& table, std::vector<std::string>& caveats) {
+  for (std::string caveat : {LimitedCaveat(table), DilationCaveat(table)}) {
+    if (!caveat.empty()) caveats.push_back(std::move(caveat));
+  }
+  for (const std::string& caveat : FactorCaveats(table)) caveats.push_back(caveat);
+}
+
 // The differences between the compared cells.
 std::vector<std::string> CaveatsOfPairs(const StudyTable& table) {
   std::set<std::pair<std::string, std::string>> transports;  // servers', rings'
@@ -171,21 +241,18 @@ std::vector<std::string> CaveatsOfPairs(const StudyTable& table) {
   return caveats;
 }
 
-int CountRuns(const StudyTable& table, bool (*wanted)(const StudyRun&)) {
-  int count = 0;
-  for (const StudyCell& cell : table.cells) {
-    count += static_cast<int>(std::ranges::count_if(cell.results, wanted));
+// Why there is no verdict.
+std::string NoVerdictText(const StudyTable& table) {
+  if (IsAllLimited(table)) {
+    return "No verdict: the machine limited every run, so the runs do not show how the strategies "
+           "compare.";
   }
-  return count;
-}
-
-std::size_t CountCells(const StudyTable& table, std::string_view flag) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      table.cells, [&](const StudyCell& cell) { return cell.bound_flag == flag; }));
-}
-
-std::string OneOrMany(std::size_t count, const char* one, const char* many) {
-  return count == 1 ? fmt::format("1 {}", one) : fmt::format("{} {}", count, many);
+  if (HasBothFamilies(table.cells)) {
+    return "No verdict: wherever a parameter server and a ring could be compared, the machine "
+           "limited every run of one side.";
+  }
+  return "No verdict: the study has no parameter server and ring with the same number of workers, "
+         "more than one, and the same workload.";
 }
 
 }  // namespace
@@ -194,13 +261,13 @@ StudyVerdict VerdictOf(const StudyTable& table) {
   StudyVerdict verdict;
   if (table.findings.empty()) {
     verdict.winner = "none";
-    verdict.sentence =
-        "No verdict: the study has no parameter server and ring with the same number of workers, "
-        "more than one, and the same workload.";
+    verdict.sentence = NoVerdictText(table);
+    AddMachineCaveats(table, verdict.caveats);
     return verdict;
   }
   Judge(PlacesOf(table.findings), verdict);
   verdict.caveats = CaveatsOfPairs(table);
+  AddMachineCaveats(table, verdict.caveats);
   if (std::ranges::any_of(table.cells, &StudyCell::emulated_compute)) {
     verdict.caveats.emplace_back("Compute time was emulated; every byte was really sent.");
   }
@@ -209,40 +276,6 @@ StudyVerdict VerdictOf(const StudyTable& table) {
                                           fmt::join(table.environment_differences, ", ")));
   }
   return verdict;
-}
-
-StudyMethod MethodOf(const StudyTable& table) {
-  StudyMethod method;
-  method.outliers =
-      "marked where a run's step time lies more than 3.5 robust standard deviations (1.4826 x MAD) "
-      "from its cell's median, with five runs or more; never dropped";
-  method.warmup =
-      "each run leaves out the first steps that its spec declares (warmup_steps); then it also "
-      "leaves out the last step, which waits for two communications, because the first waits for "
-      "none. The runs also have the number of steps that MSER-5 would leave out by rank 0's step "
-      "times. A run is named if that changes its mean step time by more than 1 %";
-  const auto warn = [&](std::size_t count, const char* one, const char* many) {
-    if (count > 0) method.warnings.push_back(OneOrMany(count, one, many));
-  };
-  const auto runs = [&](bool (*wanted)(const StudyRun&)) {
-    return static_cast<std::size_t>(CountRuns(table, wanted));
-  };
-  warn(runs([](const StudyRun& run) { return run.link_ok == false; }),
-       "run had a link that was not as asked", "runs had links that were not as asked");
-  warn(runs([](const StudyRun& run) { return run.timed_steps.value_or(kFewSteps) < kFewSteps; }),
-       "run's times come from one or two steps only",
-       "runs' times come from one or two steps only");
-  warn(runs([](const StudyRun& run) { return run.warmup_short; }),
-       "run still warmed up after the steps that are left out, by MSER-5",
-       "runs still warmed up after the steps that are left out, by MSER-5");
-  warn(runs([](const StudyRun& run) { return run.outlier; }), "run is marked as an outlier",
-       "runs are marked as outliers");
-  warn(table.failed.size(), "run did not finish well", "runs did not finish well");
-  warn(CountCells(table, "above"), "cell takes more than 1.15 times its bound",
-       "cells take more than 1.15 times their bounds");
-  warn(CountCells(table, "below"), "cell is faster than its bound: one of the two is wrong",
-       "cells are faster than their bounds: one of the two is wrong");
-  return method;
 }
 
 }  // namespace ringside

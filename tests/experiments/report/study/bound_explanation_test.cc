@@ -198,6 +198,38 @@ TEST(BoundExplanation, StartUpOfMessagesIsSmallForEach) {
   EXPECT_FALSE(ExplainBound(cell).explained);
 }
 
+TEST(BoundExplanation, TheMachineComesFirstWhereItLimitedAllRuns) {
+  StudyCell cell = Cell(1.5);
+  cell.results.assign(2, cell.results[0]);
+  cell.critical_path.emplace();
+  cell.critical_path->codec_ms = 20;
+  RunFidelity limited;
+  limited.verdict = FidelityVerdict::kLimited;
+  limited.limited_by = {"the processor: 4 % idle in second 3, at least 35 % needed"};
+  cell.results[0].fidelity = limited;
+  EXPECT_THAT(ExplainBound(cell).text, Not(HasSubstr("machine")))
+      << "the numbers come from the other run";
+  limited.limited_by.emplace_back("late wake-ups: 9 ms, at most 5 ms allowed");
+  cell.results[1].fidelity = limited;
+  const BoundExplanation explanation = ExplainBound(cell);
+  EXPECT_THAT(explanation.text,
+              ::testing::StartsWith(
+                  "limited by the machine: the processor in 2 of 2 runs (one of them: 4 % idle in "
+                  "second 3, at least 35 % needed); late wake-ups in 1 of 2 runs (9 ms, at most 5 "
+                  "ms allowed); encoding and decoding: 20 ms"));
+  EXPECT_TRUE(explanation.explained);
+}
+
+TEST(BoundExplanation, ASlowMachineDoesNotMakeAStepFasterThanItsBound) {
+  StudyCell cell = Cell(0.9);
+  RunFidelity& fidelity = cell.results[0].fidelity.emplace();
+  fidelity.verdict = FidelityVerdict::kLimited;
+  fidelity.limited_by = {"lost packets: 3 %"};
+  EXPECT_EQ(ExplainBound(cell).text,
+            "limited by the machine: lost packets: 3 %; not explained by what was recorded");
+  EXPECT_FALSE(ExplainBound(cell).explained);
+}
+
 TEST(BoundExplanation, StandsInEveryFormOfTheReport) {
   StudyTable table;
   table.name = "s";

@@ -1,0 +1,146 @@
+#include "ringside/experiments/report/study/study_fidelity.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+namespace ringside {
+namespace {
+
+/// One kind of limit, as "the processor", in some runs.
+struct Limit {
+  std::string cause;
+  std::string detail;  ///< Of its first run.
+  std::size_t runs = 0;
+};
+
+/// Splits "the processor: 4 % idle" at its first colon.
+std::pair<std::string, std::string> Split(const std::string& text) {
+  const std::size_t colon = text.find(": ");
+  if (colon == std::string::npos) return {text, ""};
+  return {text.substr(0, colon), text.substr(colon + 2)};
+}
+
+std::vector<Limit> LimitsOf(const std::vector<const StudyRun*>& runs) {
+  std::vector<Limit> limits;
+  for (const StudyRun* run : runs) {
+    if (!IsLimited(*run)) continue;
+    for (const std::string& text : run->fidelity->limited_by) {
+      auto [cause, detail] = Split(text);
+      auto limit = std::ranges::find(limits, cause, &Limit::cause);
+      if (limit == limits.end()) {
+        limit = limits.insert(limit, {std::move(cause), std::move(detail), 0});
+      }
+      ++limit->runs;
+    }
+  }
+  return limits;
+}
+
+std::string TextOf(const Limit& limit, std::size_t runs) {
+  if (runs == 1) {
+    return limit.detail.empty() ? limit.cause : fmt::format("{}: {}", limit.cause, limit.detail);
+  }
+  std::string text = fmt::format("{} in {} of {} runs", limit.cause, limit.runs, runs);
+  if (limit.detail.empty()) return text;
+  return text + fmt::format(" ({}{})", limit.runs > 1 ? "one of them: " : "", limit.detail);
+}
+
+using RowKey = std::tuple<double, std::optional<int>, std::optional<int>, std::string>;
+
+void AddNew(const std::vector<std::string>& texts, std::vector<std::string>& all) {
+  for (const std::string& text : texts) {
+    if (std::ranges::find(all, text) == all.end()) all.push_back(text);
+  }
+}
+
+void AddRun(const StudyRun& run, DilationRow& row) {
+  row.factor = run.dilation->factor;
+  row.asked = run.dilation->asked;
+  row.cores = run.dilation->cores;
+  row.hosts = run.dilation->hosts;
+  row.equivalent_cores_per_host = run.dilation->equivalent_cores_per_host;
+  ++row.runs;
+  if (IsDoneButLimited(run)) ++row.limited;
+  row.train_seconds += run.train_seconds.value_or(0);
+  row.wall_seconds += run.wall_seconds.value_or(0);
+}
+
+}  // namespace
+
+bool IsDone(const StudyRun& run) { return run.status == "done"; }
+
+bool IsLimited(const StudyRun& run) {
+  return run.fidelity && run.fidelity->verdict == FidelityVerdict::kLimited;
+}
+
+bool IsDoneButLimited(const StudyRun& run) { return IsDone(run) && IsLimited(run); }
+
+std::vector<const StudyRun*> DoneRuns(const StudyCell& cell) {
+  std::vector<const StudyRun*> done;
+  for (const StudyRun& run : cell.results) {
+    if (IsDone(run)) done.push_back(&run);
+  }
+  return done;
+}
+
+std::vector<const StudyRun*> CountedRuns(const StudyCell& cell) {
+  std::vector<const StudyRun*> counted = DoneRuns(cell);
+  if (!IsAllLimited(cell)) {
+    std::erase_if(counted, [](const StudyRun* run) { return IsLimited(*run); });
+  }
+  return counted;
+}
+
+bool IsAllLimited(const StudyCell& cell) {
+  const auto done = std::ranges::count_if(cell.results, IsDone);
+  return done > 0 && std::ranges::count_if(cell.results, IsDoneButLimited) == done;
+}
+
+std::string LimitsText(const std::vector<const StudyRun*>& runs) {
+  std::vector<std::string> texts;
+  for (const Limit& limit : LimitsOf(runs)) texts.push_back(TextOf(limit, runs.size()));
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+std::string DilationText(const StudyCell& cell) {
+  std::optional<double> least;
+  std::optional<double> most;
+  for (const StudyRun& run : cell.results) {
+    if (!run.dilation) continue;
+    least = std::min(least.value_or(run.dilation->factor), run.dilation->factor);
+    most = std::max(most.value_or(run.dilation->factor), run.dilation->factor);
+  }
+  if (!least) return "";
+  return *least == *most ? fmt::format("{:g}", *least) : fmt::format("{:g} to {:g}", *least, *most);
+}
+
+bool HasDilation(const std::vector<StudyCell>& cells) {
+  return std::ranges::any_of(cells, [](const StudyCell& cell) {
+    return std::ranges::any_of(cell.results, [](const StudyRun& run) {
+      return run.dilation && run.dilation->factor != 1;
+    });
+  });
+}
+
+StudyDilation DilationOf(const std::vector<StudyCell>& cells) {
+  StudyDilation dilation;
+  std::map<RowKey, DilationRow> rows;
+  for (const StudyCell& cell : cells) {
+    for (const StudyRun& run : cell.results) {
+      if (!run.dilation) continue;
+      const RunDilation& own = *run.dilation;
+      AddRun(run, rows[{own.factor, own.hosts, own.cores, own.asked}]);
+      AddNew(own.scaled, dilation.scaled);
+      AddNew(own.not_scaled, dilation.not_scaled);
+    }
+  }
+  for (auto& [key, row] : rows) dilation.rows.push_back(std::move(row));
+  return dilation;
+}
+
+}  // namespace ringside
