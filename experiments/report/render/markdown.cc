@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ringside/experiments/report/study/study_fidelity.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/text/units.h"
 
@@ -63,6 +64,13 @@ std::string TransportText(const StudyTable& table, const StudyCell& cell) {
   return EscapeMarkdown(cell.transport + (MixesTransports(table) ? " *" : ""));
 }
 
+std::string RunsText(const StudyCell& cell) {
+  std::string text = std::to_string(cell.runs);
+  if (cell.failed > 0) text += fmt::format(" + {} failed", cell.failed);
+  if (IsAllLimited(cell)) return text + ", all limited by the machine";
+  return cell.limited == 0 ? text : text + fmt::format(", {} limited by the machine", cell.limited);
+}
+
 std::string CellsTable(const StudyTable& table) {
   std::vector<Column> columns;
   std::ranges::copy_if(kColumns, std::back_inserter(columns), [&](const Column& column) {
@@ -74,6 +82,8 @@ std::string CellsTable(const StudyTable& table) {
   const bool transports = HasTransports(table);
   titles.insert(titles.end(), {"strategy", "workers", "servers"});
   if (transports) titles.emplace_back("transport");
+  const bool dilated = HasDilation(table.cells);
+  if (dilated) titles.emplace_back("dilation factor");
   titles.emplace_back("runs");
   std::vector<std::string> rules(titles.size(), "---");
   for (const Column& column : columns) titles.emplace_back(column.title);
@@ -94,8 +104,11 @@ std::string CellsTable(const StudyTable& table) {
     row.push_back(std::to_string(cell.workers));
     row.push_back(ServersText(cell));
     if (transports) row.push_back(TransportText(table, cell));
-    row.push_back(cell.failed == 0 ? std::to_string(cell.runs)
-                                   : fmt::format("{} + {} failed", cell.runs, cell.failed));
+    if (dilated) {
+      const std::string factor = DilationText(cell);
+      row.push_back(factor.empty() ? "–" : factor);
+    }
+    row.push_back(RunsText(cell));
     for (const Column& column : columns) row.push_back(NumberText(cell, column));
     if (explained) row.push_back(EscapeMarkdown(cell.bound_explanation));
     out += Row(row);
@@ -158,6 +171,12 @@ std::string NumbersText(const StudyTable& table) {
   if (MixesTransports(table)) {
     out += "\\* Rows over different transports compare transports as well as strategies.\n";
   }
+  if (std::ranges::any_of(table.cells, [](const StudyCell& cell) { return cell.limited > 0; })) {
+    out +=
+        "Limited by the machine: the machine was too slow for the run, which takes no part in "
+        "verdicts. A row's numbers come from its other runs, or from all runs if every one is "
+        "limited.\n";
+  }
   return out + '\n';
 }
 
@@ -200,8 +219,40 @@ std::string WarningsText(const StudyTable& table) {
 
 std::string MethodText(const StudyTable& table) {
   if (table.cells.empty()) return {};
-  return fmt::format("## Method\n\n- Warm-up: {}.\n- Outliers: {}.\n\n",
-                     EscapeMarkdown(table.method.warmup), EscapeMarkdown(table.method.outliers));
+  std::string out =
+      fmt::format("## Method\n\n- Warm-up: {}.\n- Outliers: {}.\n",
+                  EscapeMarkdown(table.method.warmup), EscapeMarkdown(table.method.outliers));
+  if (!table.method.fidelity.empty()) {
+    out += fmt::format("- Fidelity: {}.\n", EscapeMarkdown(table.method.fidelity));
+  }
+  return out + '\n';
+}
+
+std::string ListText(const char* title, const std::vector<std::string>& items) {
+  if (items.empty()) return "";
+  std::string out = fmt::format("{}:\n\n", title);
+  for (const std::string& item : items) out += fmt::format("- {}\n", EscapeMarkdown(item));
+  return out + '\n';
+}
+
+std::string DilationSection(const StudyTable& table) {
+  if (!HasDilation(table.cells)) return {};
+  std::string out = fmt::format("## Dilated time\n\n{}.\n\n",
+                                EscapeMarkdown("In this study " + table.method.dilation));
+  out += Row({"factor", "asked", "cores", "hosts", "equivalent cores a host", "runs", "limited",
+              "training, s of dilated time", "whole runs, s of the machine's time"});
+  out += Row({"--:", "---", "--:", "--:", "--:", "--:", "--:", "--:", "--:"});
+  const auto text = [](const auto& number) {
+    return number ? fmt::format("{:g}", static_cast<double>(*number)) : "–";
+  };
+  for (const DilationRow& row : table.dilation.rows) {
+    out +=
+        Row({fmt::format("{:g}", row.factor), EscapeMarkdown(row.asked), text(row.cores),
+             text(row.hosts), text(row.equivalent_cores_per_host), std::to_string(row.runs),
+             std::to_string(row.limited), Fixed<1>(row.train_seconds), Fixed<1>(row.wall_seconds)});
+  }
+  return out + '\n' + ListText("Scaled by the factor", table.dilation.scaled) +
+         ListText("Not scaled", table.dilation.not_scaled);
 }
 
 std::string ProblemsText(const StudyTable& table) {
@@ -258,7 +309,7 @@ std::string RenderMarkdown(const StudyTable& table, const std::vector<std::strin
   out += VerdictText(table) + ClaimsText(table);
   for (const std::string& picture : pictures) out += fmt::format("![]({})\n\n", picture);
   out += NumbersText(table) + PairsText(table) + WarningsText(table) + MethodText(table) +
-         ProblemsText(table);
+         DilationSection(table) + ProblemsText(table);
   out += EnvironmentText(table);
   out.pop_back();
   return out;

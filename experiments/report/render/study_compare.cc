@@ -10,6 +10,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/report/render/study_render.h"
 #include "ringside/experiments/report/render/text_table.h"
+#include "ringside/experiments/report/study/study_fidelity.h"
 #include "ringside/experiments/report/study/study_numbers.h"
 #include "ringside/experiments/report/study/study_scaling.h"
 
@@ -18,6 +19,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr char kLimited[] = "limited";
 constexpr char kSchema[] = "ringside.compare/1";
 // For all other numbers, less is better.
 constexpr std::array<std::string_view, 2> kMoreIsBetter{"samples_per_s", "accuracy"};
@@ -37,9 +39,9 @@ std::string LabelOf(const StudyCell& cell) {
 
 std::vector<double> ValuesOf(const StudyCell& cell, std::optional<double> StudyRun::*number) {
   std::vector<double> values;
-  for (const StudyRun& run : cell.results) {
-    const std::optional<double>& value = run.*number;
-    if (run.status == "done" && value) values.push_back(*value);
+  for (const StudyRun* run : CountedRuns(cell)) {
+    const std::optional<double>& value = run->*number;
+    if (value) values.push_back(*value);
   }
   return values;
 }
@@ -71,9 +73,15 @@ ComparedCell CompareCell(const StudyCell& a, const StudyCell& b, std::string_vie
   cell.label = LabelOf(a);
   cell.a = a.*number.cell;
   cell.b = b.*number.cell;
-  cell.b_over_a = CompareIndependent(ValuesOf(b, number.run), ValuesOf(a, number.run));
+  cell.limited_a = a.limited;
+  cell.limited_b = b.limited;
   cell.failed_a = a.failed;
   cell.failed_b = b.failed;
+  if (IsAllLimited(a) || IsAllLimited(b)) {
+    cell.outcome = kLimited;
+    return cell;
+  }
+  cell.b_over_a = CompareIndependent(ValuesOf(b, number.run), ValuesOf(a, number.run));
   cell.differs = Differs(cell, threshold);
   cell.outcome = OutcomeOf(cell, metric);
   return cell;
@@ -101,25 +109,56 @@ std::string IntervalText(const Comparison& comparison) {
   return fmt::format("{:.3f}..{:.3f}", comparison.interval->low, comparison.interval->high);
 }
 
+bool AnyLimited(const StudyComparison& comparison) {
+  return std::ranges::any_of(comparison.cells, [](const ComparedCell& cell) {
+    return cell.limited_a > 0 || cell.limited_b > 0;
+  });
+}
+
+std::string LimitedText(const StudyComparison& comparison) {
+  if (!AnyLimited(comparison)) return "";
+  const auto whole = std::ranges::count(comparison.cells, kLimited, &ComparedCell::outcome);
+  std::string text = "limited: runs for which the machine was too slow. No ratio counts them.";
+  if (whole > 0) {
+    text += fmt::format(
+        " {} of {} configurations {} not compared: the machine limited every run of a side.", whole,
+        comparison.cells.size(), whole == 1 ? "is" : "are");
+  }
+  return text + '\n';
+}
+
 std::string CellsText(const StudyComparison& comparison) {
   using Align = TextTable::Align;
-  TextTable text({{"configuration", Align::kLeft},
-                  {"A"},
-                  {"B"},
-                  {"B/A"},
-                  {"95 %\ninterval"},
-                  {"P(B > A)"},
-                  {"runs"},
-                  {"failed\nin A"},
-                  {"failed\nin B"},
-                  {"B is", Align::kLeft}});
+  const bool limited = AnyLimited(comparison);
+  std::vector<TextTable::Column> columns{{"configuration", Align::kLeft},
+                                         {"A"},
+                                         {"B"},
+                                         {"B/A"},
+                                         {"95 %\ninterval"},
+                                         {"P(B > A)"},
+                                         {"runs"},
+                                         {"failed\nin A"},
+                                         {"failed\nin B"}};
+  if (limited) columns.insert(columns.end(), {{"limited\nin A"}, {"limited\nin B"}});
+  columns.push_back({"B is", Align::kLeft});
+  TextTable text(std::move(columns));
   for (const ComparedCell& cell : comparison.cells) {
     const Comparison& ratio = cell.b_over_a;
-    text.AddRow({cell.label, NumberText(cell.a), NumberText(cell.b),
-                 ratio.ratio ? fmt::format("{:.3f}", *ratio.ratio) : "-", IntervalText(ratio),
-                 ratio.p_greater ? fmt::format("{:.2f}", *ratio.p_greater) : "-",
-                 std::to_string(ratio.runs), std::to_string(cell.failed_a),
-                 std::to_string(cell.failed_b), cell.outcome});
+    std::vector<std::string> row{cell.label,
+                                 NumberText(cell.a),
+                                 NumberText(cell.b),
+                                 ratio.ratio ? fmt::format("{:.3f}", *ratio.ratio) : "-",
+                                 cell.outcome == kLimited ? "-" : IntervalText(ratio),
+                                 ratio.p_greater ? fmt::format("{:.2f}", *ratio.p_greater) : "-",
+                                 std::to_string(ratio.runs),
+                                 std::to_string(cell.failed_a),
+                                 std::to_string(cell.failed_b)};
+    if (limited) {
+      row.push_back(std::to_string(cell.limited_a));
+      row.push_back(std::to_string(cell.limited_b));
+    }
+    row.push_back(cell.outcome);
+    text.AddRow(std::move(row));
   }
   return text.Render();
 }
@@ -170,7 +209,8 @@ std::string RenderText(const StudyComparison& comparison) {
              "\n{} of {} configurations differ by more than {:.3g} % with an interval that does "
              "not contain 1, or have no ratio: only one side has a number, or A's is zero.\n",
              differing, comparison.cells.size(), comparison.threshold * 100) +
-         "points only: a side has fewer than five runs, so only the medians decide.\n";
+         "points only: a side has fewer than five runs, so only the medians decide.\n" +
+         LimitedText(comparison);
 }
 
 json RenderJson(const StudyComparison& comparison) {
@@ -182,6 +222,8 @@ json RenderJson(const StudyComparison& comparison) {
                      {"b_over_a", JsonOf(cell.b_over_a)},
                      {"failed_a", cell.failed_a},
                      {"failed_b", cell.failed_b},
+                     {"limited_a", cell.limited_a},
+                     {"limited_b", cell.limited_b},
                      {"outcome", cell.outcome},
                      {"differs", cell.differs}});
   }

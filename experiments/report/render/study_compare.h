@@ -20,8 +20,11 @@ struct ComparedCell {
   Comparison b_over_a;  ///< Unpaired, because runs of two studies were not interleaved.
   int failed_a = 0;     ///< Failed runs, which no median counts.
   int failed_b = 0;
+  int limited_a = 0;  ///< Finished runs that the machine limited. No ratio counts them.
+  int limited_b = 0;
   /// "same"; "better" or "worse" (B compared with A); "missing" when only A has such a number;
-  /// "new" when only B has one; "unknown" when neither has.
+  /// "new" when only B has one; "unknown" when neither has; "limited" when the machine limited
+  /// every run of a side, so that nothing is compared.
   std::string outcome;
   /// True when the ratio is past the threshold and its interval does not contain 1. Also true when
   /// only one side has a number, or A's number is zero and B's is not.
@@ -36,7 +39,7 @@ struct StudyComparison {
   std::vector<ComparedCell> cells;
   std::vector<std::string> only_in_a;  ///< Labels.
   std::vector<std::string> only_in_b;
-  bool differ = false;  ///< Whether any cell differs.
+  bool differ = false;  ///< Whether any cell differs. Cells with the outcome "limited" do not.
 };
 
 /// The numbers that can be compared, by their names in JSON.

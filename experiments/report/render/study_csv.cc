@@ -5,6 +5,7 @@
 
 #include "ringside/experiments/report/render/csv.h"
 #include "ringside/experiments/report/render/study_render.h"
+#include "ringside/experiments/report/study/study_fidelity.h"
 #include "ringside/experiments/report/study/study_numbers.h"
 
 namespace ringside {
@@ -72,12 +73,18 @@ void ForCellNumbers(const StudyCell& cell, Each&& each) {
   for (const CellNumber& number : kDerived) each(number.name, cell.*number.member);
 }
 
+std::string FidelityText(const StudyRun& run) {
+  if (!run.fidelity) return ",";
+  return fmt::format("{},{}", FidelityName(run.fidelity->verdict),
+                     CsvText(fmt::format("{}", fmt::join(run.fidelity->limited_by, "; "))));
+}
+
 std::string RunLine(const StudyRun& run) {
   std::string out =
-      fmt::format(",{},{},{},{},{},{},{},{},{},{}", CsvText(run.run_id), run.repetition, run.seed,
-                  CsvText(run.status), CsvText(run.error), run.outlier,
-                  run.link_ok ? fmt::format("{}", *run.link_ok) : "", run.warmup_steps,
-                  run.timed_steps ? fmt::format("{}", *run.timed_steps) : "",
+      fmt::format(",{},{},{},{},{},{},{},{},{},{},{}", CsvText(run.run_id), run.repetition,
+                  run.seed, CsvText(run.status), CsvText(run.error), run.outlier,
+                  run.link_ok ? fmt::format("{}", *run.link_ok) : "", FidelityText(run),
+                  run.warmup_steps, run.timed_steps ? fmt::format("{}", *run.timed_steps) : "",
                   run.warmup_detected ? fmt::format("{}", *run.warmup_detected) : "");
   for (const MedianNumber& number : kMedianNumbers) out += ',' + CsvNumber(run.*number.run);
   for (const RunNumber& number : kRunAlone) out += ',' + CsvNumber(run.*number.member);
@@ -88,16 +95,17 @@ std::string RunLine(const StudyRun& run) {
 
 std::string RenderCsv(const StudyTable& table) {
   std::string out = IdentityHeader(table) +
-                    ",runs,failed,baseline,scaling,bound_flag,bound_explained,bound_explanation";
+                    ",runs,failed,limited,takes_part,baseline,scaling,bound_flag,bound_explained,"
+                    "bound_explanation";
   ForCellNumbers(StudyCell(), [&](const char* name, const auto&) {
     out += fmt::format(",{0},{0}_low,{0}_high", name);
   });
   out += "\r\n";
   for (const StudyCell& cell : table.cells) {
     out += Identity(table, cell);
-    out += fmt::format(",{},{},{},{},{},{},{}", cell.runs, cell.failed, CsvText(cell.baseline),
-                       cell.scaling, cell.bound_flag, cell.bound_explained,
-                       CsvText(cell.bound_explanation));
+    out += fmt::format(",{},{},{},{},{},{},{},{},{}", cell.runs, cell.failed, cell.limited,
+                       !IsAllLimited(cell), CsvText(cell.baseline), cell.scaling, cell.bound_flag,
+                       cell.bound_explained, CsvText(cell.bound_explanation));
     ForCellNumbers(cell, [&](const char* name, const std::optional<double>& value) {
       out += ',' + CsvNumber(value) + IntervalText(cell, name);
     });
@@ -107,9 +115,10 @@ std::string RenderCsv(const StudyTable& table) {
 }
 
 std::string RenderRunsCsv(const StudyTable& table) {
-  std::string out = IdentityHeader(table) +
-                    ",run_id,repetition,seed,status,error,outlier,link_ok,warmup_steps,"
-                    "timed_steps,warmup_detected";
+  std::string out =
+      IdentityHeader(table) +
+      ",run_id,repetition,seed,status,error,outlier,link_ok,fidelity,limited_by,warmup_steps,"
+      "timed_steps,warmup_detected";
   for (const MedianNumber& number : kMedianNumbers) out += fmt::format(",{}", number.name);
   for (const RunNumber& number : kRunAlone) out += fmt::format(",{}", number.name);
   out += ",directory,command\r\n";

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "ringside/experiments/report/render/study_render.h"
+#include "ringside/experiments/report/study/study_fidelity.h"
 #include "ringside/experiments/report/study/study_numbers.h"
 
 namespace ringside {
@@ -64,6 +65,31 @@ json JsonOf(const std::optional<AchievableStep>& achievable) {
   return object;
 }
 
+json JsonOf(const std::optional<RunDilation>& dilation) {
+  if (!dilation) return nullptr;
+  return {{"factor", dilation->factor},
+          {"asked", dilation->asked},
+          {"cores", OrNull(dilation->cores)},
+          {"hosts", OrNull(dilation->hosts)},
+          {"equivalent_cores_per_host", OrNull(dilation->equivalent_cores_per_host)},
+          {"wall_step_ms", OrNull(dilation->wall_step_ms)}};
+}
+
+json JsonOf(const std::optional<RunFidelity>& fidelity) {
+  if (!fidelity) return nullptr;
+  const bool judged = fidelity->verdict != FidelityVerdict::kNotJudged;
+  return {{"verdict", judged ? json(FidelityName(fidelity->verdict)) : json(nullptr)},
+          {"limited_by", fidelity->limited_by},
+          {"not_judged", fidelity->not_judged},
+          {"judged_seconds", OrNull(fidelity->judged_seconds)},
+          {"least_idle_share", OrNull(fidelity->least_idle_share)},
+          {"median_idle_share", OrNull(fidelity->median_idle_share)},
+          {"late_wakeups_worst_ms", OrNull(fidelity->late_wakeups_worst_ms)},
+          {"late_wakeups_allowed_ms", OrNull(fidelity->late_wakeups_allowed_ms)},
+          {"retransmitted_share", OrNull(fidelity->retransmitted_share)},
+          {"dropped_packets", OrNull(fidelity->dropped_packets)}};
+}
+
 json JsonOf(const StudyRun& run) {
   json row{{"run_id", run.run_id},
            {"directory", run.directory},
@@ -92,6 +118,8 @@ json JsonOf(const StudyRun& run) {
            {"warmup_short", run.warmup_short},
            {"outlier", run.outlier},
            {"link_ok", OrNull(run.link_ok)},
+           {"dilation", JsonOf(run.dilation)},
+           {"fidelity", JsonOf(run.fidelity)},
            {"links", JsonOf(run.links)},
            {"achievable", JsonOf(run.achievable)},
            {"critical_path", JsonOf(run.critical_path)},
@@ -117,6 +145,9 @@ json JsonOf(const StudyCell& cell) {
            {"configuration", json::parse(cell.configuration)},
            {"runs", cell.runs},
            {"failed", cell.failed},
+           {"limited", cell.limited},
+           {"takes_part", !IsAllLimited(cell)},
+           {"limited_by", LimitsText(DoneRuns(cell))},
            {"baseline", cell.baseline},
            {"speedup", OrNull(cell.speedup)},
            {"efficiency", OrNull(cell.efficiency)},
@@ -188,7 +219,20 @@ json JsonOf(const StudyMethod& method) {
   return {{"interval", method.interval},   {"confidence", method.confidence},
           {"resamples", method.resamples}, {"minimum_runs", method.minimum_runs},
           {"outliers", method.outliers},   {"warmup", method.warmup},
+          {"fidelity", method.fidelity},   {"dilation", method.dilation},
           {"warnings", method.warnings}};
+}
+
+json JsonOf(const DilationRow& row) {
+  return {{"factor", row.factor},
+          {"asked", row.asked},
+          {"cores", OrNull(row.cores)},
+          {"hosts", OrNull(row.hosts)},
+          {"equivalent_cores_per_host", OrNull(row.equivalent_cores_per_host)},
+          {"runs", row.runs},
+          {"limited", row.limited},
+          {"train_seconds", row.train_seconds},
+          {"wall_seconds", row.wall_seconds}};
 }
 
 json JsonOf(const StudyEnvironment& environment) {
@@ -240,6 +284,10 @@ json RenderJson(const StudyTable& table) {
        {"pairs", ListOf(table.pairs)},
        {"target", {{"accuracy", OrNull(table.target.accuracy)}, {"origin", table.target.origin}}},
        {"method", JsonOf(table.method)},
+       {"dilation",
+        {{"rows", ListOf(table.dilation.rows)},
+         {"scaled", table.dilation.scaled},
+         {"not_scaled", table.dilation.not_scaled}}},
        {"cells", ListOf(table.cells)},
        {"scaling", ListOf(table.scaling)},
        {"environments", ListOf(table.environments)},

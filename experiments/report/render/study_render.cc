@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "ringside/experiments/report/render/text_table.h"
+#include "ringside/experiments/report/study/study_fidelity.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/text/units.h"
 
@@ -73,6 +74,11 @@ std::string TransportText(const StudyTable& table, const StudyCell& cell) {
   return cell.transport + (MixesTransports(table) ? " *" : "");
 }
 
+std::string FactorText(const StudyCell& cell) {
+  const std::string text = DilationText(cell);
+  return text.empty() ? "-" : text;
+}
+
 bool HasInterval(const StudyTable& table, std::string_view name) {
   if (std::ranges::find(kWithInterval, name) == kWithInterval.end()) return false;
   return std::ranges::any_of(table.cells, [&](const StudyCell& cell) {
@@ -100,7 +106,14 @@ std::string RunsText(const StudyCell& cell) {
   std::string text = std::to_string(cell.runs);
   if (cell.failed > 0) text += fmt::format("+{} failed", cell.failed);
   const auto outliers = std::ranges::count_if(cell.results, &StudyRun::outlier);
-  return outliers > 0 ? fmt::format("{} ({} out)", text, outliers) : text;
+  std::vector<std::string> marks;
+  if (outliers > 0) marks.push_back(fmt::format("{} out", outliers));
+  if (IsAllLimited(cell)) {
+    marks.emplace_back("all limited");
+  } else if (cell.limited > 0) {
+    marks.push_back(fmt::format("{} limited", cell.limited));
+  }
+  return marks.empty() ? text : fmt::format("{} ({})", text, fmt::join(marks, ", "));
 }
 
 std::string NumberText(const StudyCell& cell, const Number& number) {
@@ -120,6 +133,8 @@ std::string CellsText(const StudyTable& table, const std::vector<Number>& number
   columns.push_back({"servers"});
   const bool transports = HasTransports(table);
   if (transports) columns.push_back({"transport", Align::kLeft});
+  const bool dilated = HasDilation(table.cells);
+  if (dilated) columns.push_back({"dilation\nfactor"});
   columns.push_back({"runs"});
   for (const Number& number : numbers) {
     columns.push_back({number.title});
@@ -133,12 +148,18 @@ std::string CellsText(const StudyTable& table, const std::vector<Number>& number
     row.push_back(std::to_string(cell.workers));
     row.push_back(ServersText(cell));
     if (transports) row.push_back(TransportText(table, cell));
+    if (dilated) row.push_back(FactorText(cell));
     row.push_back(RunsText(cell));
     for (const Number& number : numbers) {
       row.push_back(NumberText(cell, number));
       if (HasInterval(table, number.name)) row.push_back(IntervalText(cell, number));
     }
     text.AddRow(std::move(row));
+    const bool timed = std::ranges::any_of(
+        numbers, [](const Number& number) { return number.member == &StudyCell::step_ms; });
+    if (timed && IsAllLimited(cell)) {
+      text.AddNote(fmt::format("    ! limited by the machine: {}", LimitsText(DoneRuns(cell))));
+    }
     const bool bound = std::ranges::any_of(
         numbers, [](const Number& number) { return number.member == &StudyCell::bound_ms; });
     if (bound && !cell.bound_explanation.empty()) {
@@ -147,6 +168,10 @@ std::string CellsText(const StudyTable& table, const std::vector<Number>& number
     }
   }
   return text.Render();
+}
+
+bool AnyLimited(const StudyTable& table) {
+  return std::ranges::any_of(table.cells, [](const StudyCell& cell) { return cell.limited > 0; });
 }
 
 bool AnyFlag(const StudyTable& table) {
@@ -189,6 +214,16 @@ std::string Legend(const StudyTable& table) {
   if (MixesTransports(table)) {
     out += "\n* Rows over different transports compare transports as well as strategies.";
   }
+  if (AnyLimited(table)) {
+    out +=
+        "\nlimited: the machine was too slow for the run, which takes no part in verdicts. A row's "
+        "numbers come from its other runs, or from all runs if every one is limited.";
+  }
+  if (HasDilation(table.cells)) {
+    out +=
+        "\nTimes are in dilated time: one second of it is as many seconds of the machine as the "
+        "dilation factor says.";
+  }
   return out + '\n';
 }
 
@@ -210,8 +245,9 @@ std::string CostsText(const StudyTable& table) {
 }
 
 std::string FindingsText(const StudyTable& table) {
-  if (table.findings.empty()) return "";
-  std::string out = "\nServers against rings, the best of each:\n";
+  if (table.findings.empty() && !AnyLimited(table)) return "";
+  std::string out;
+  if (!table.findings.empty()) out += "\nServers against rings, the best of each:\n";
   for (const Finding& finding : table.findings) {
     out +=
         fmt::format("  {}{}\n", finding.synchronous_only ? "synchronous: " : "", finding.sentence);

@@ -116,6 +116,38 @@ TEST(StudyCompare, ASideWhoseRunsAllFailedDiffers) {
   EXPECT_EQ(found.cells[0].outcome, "new");
 }
 
+void Limit(RunResult& run) {
+  run.summary["fidelity"] = {{"verdict", "limited"}, {"limited_by", {"the processor: 4 % idle"}}};
+}
+
+TEST(StudyCompare, LeavesOutRunsThatTheMachineLimited) {
+  StudyInput slow = Study("b", {10, 10.1, 9.9, 10.05, 9.95, 90, 91, 92, 93, 94, 95});
+  for (std::size_t i = 5; i < slow.runs.size(); ++i) Limit(slow.runs[i]);
+  const StudyComparison comparison = Compared(Study("a", kSteady), slow);
+  EXPECT_FALSE(comparison.differ);
+  EXPECT_DOUBLE_EQ(*comparison.cells[0].b_over_a.ratio, 1);
+  EXPECT_EQ(comparison.cells[0].limited_b, 6);
+  EXPECT_THAT(RenderText(comparison), HasSubstr("limited"));
+  EXPECT_THAT(RenderText(Compared(Study("a", kSteady), Study("b", kSteady))),
+              ::testing::Not(HasSubstr("limited")));
+}
+
+TEST(StudyCompare, ASideThatTheMachineLimitedIsNotCompared) {
+  StudyInput slow = Study("b", kSlower);
+  for (RunResult& run : slow.runs) Limit(run);
+  for (const StudyComparison& comparison :
+       {Compared(Study("a", kSteady), slow), Compared(slow, Study("a", kSteady))}) {
+    EXPECT_EQ(comparison.cells[0].outcome, "limited");
+    EXPECT_FALSE(comparison.differ);
+    EXPECT_FALSE(comparison.cells[0].b_over_a.ratio.has_value());
+    EXPECT_THAT(RenderText(comparison),
+                HasSubstr("1 of 1 configurations is not compared: the machine limited every run"));
+  }
+  const nlohmann::json json = RenderJson(Compared(Study("a", kSteady), slow));
+  EXPECT_EQ(json["cells"][0]["limited_b"], 5);
+  EXPECT_EQ(json["cells"][0]["outcome"], "limited");
+}
+
 TEST(StudyCompare, WhatGrowsFromZeroDiffers) {
   const auto waits = [](const char* name, double exposed_comm_ms) {
     StudyInput study = Study(name, {10});
