@@ -151,6 +151,14 @@ def bars_of(cells, metric):
             [max(0, high - cell[metric]) for cell, (_, high) in zip(cells, pairs)]]
 
 
+def mark_limited(axes, points):
+    """Crosses out the cells whose runs the machine all limited. `points` are (x, y, cell)."""
+    limited = [(x, y) for x, y, cell in points if cell.get("takes_part") is False]
+    if limited:
+        label = "limited by the machine" if "limited by the machine" not in axes.get_legend_handles_labels()[1] else None
+        axes.plot(*zip(*limited), linestyle="none", marker="x", markersize=8, markeredgewidth=1.2, color="#222222", label=label, zorder=5)
+
+
 def draw_limit(axes, cells, limit, look, dashes):
     """Draws a thin line of a limit over the workers, as far as cells have it."""
     known = [cell for cell in cells if limit(cell)]
@@ -168,6 +176,7 @@ def draw_scaling(study, cells, axes, metric, label, limits=()):
         x = [cell["workers"] for cell in own]
         axes.errorbar(x, [cell[metric] for cell in own], yerr=bars_of(own, metric), label=text(name), capsize=2, markersize=4,
                       linewidth=1.3, **look)
+        mark_limited(axes, [(cell["workers"], cell[metric], cell) for cell in own])
         for limit, key, dashes in limits:
             if draw_limit(axes, own, lambda cell, key=key: cell.get(key), look, dashes):
                 drawn[limit] = dashes
@@ -230,6 +239,7 @@ def draw_parts(study, cells, axes):
         axes.bar(at, rest, width * 0.92, color=colour, label=text(label))
         axes.bar(at, exposed, width * 0.92, bottom=rest, color="white", edgecolor=colour, hatch="////", linewidth=0.6,
                  yerr=bars_of([cell for _, cell in own], "step_ms"), error_kw={"linewidth": 0.8, "capsize": 1.5})
+        mark_limited(axes, [(x, cell["step_ms"], cell) for x, (_, cell) in zip(at, own)])
         for x, (_, cell) in zip(at, own):
             if cell.get("accuracy") is not None and len(found) <= 24:
                 top = (interval_of(cell, "step_ms") or (0, cell["step_ms"]))[1]
@@ -242,11 +252,17 @@ def draw_parts(study, cells, axes):
     return True
 
 
+def counted_runs(cell):
+    """The finished runs that a cell's numbers come from: those that the machine did not limit, or all when it limited all."""
+    done = [run for run in cell.get("results") or [] if run["status"] == "done"]
+    return [run for run in done if cell.get("takes_part") is False or (run.get("fidelity") or {}).get("verdict") != "limited"]
+
+
 def curve_of(cell, x, y):
     points = collections.defaultdict(list)
-    for run in cell.get("results") or []:
+    for run in counted_runs(cell):
         for point in run.get("curve") or []:
-            if run["status"] == "done" and point.get(y) is not None:
+            if point.get(y) is not None:
                 points[point["step"]].append((point[x], point[y]))
     steps = sorted(points)
     return [median([p[0] for p in points[step]]) for step in steps], [median([p[1] for p in points[step]]) for step in steps]
@@ -312,9 +328,12 @@ def make(study, cells, name, width, title):
     columns = min(len(handles), 2 if width < 5 else 5)
     figure.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=columns)
     emulated = "; compute emulated" if any(cell.get("emulated_compute") for cell in cells) else ""
-    runs = sorted({cell["runs"] for cell in cells})
+    runs = sorted({cell["runs"] - (cell.get("limited", 0) if cell.get("takes_part", True) else 0) for cell in cells})
     count = f"{runs[0]} to {runs[-1]}" if len(runs) > 1 else str(runs[0])
-    note = f"medians over {count} run{'s' if runs[-1] > 1 else ''}{emulated}"
+    factors = sorted({round(cell["dilation_factor"], 6) for cell in cells if cell.get("dilation_factor")})
+    span = f"{factors[0]:g}" if len(factors) == 1 else f"{factors[0]:g} to {factors[-1]:g}" if factors else "1"
+    dilated = f"; dilated time, factor {span}" if span != "1" else ""
+    note = f"medians over {count} run{'s' if runs[-1] > 1 else ''}{emulated}{dilated}"
     axes.set_title((text(title) + "\n" if title else "") + note, loc="left", fontsize=6, color="#444444")
     figure.tight_layout()
     return figure

@@ -20,8 +20,9 @@ export function add(node, ...children) {
   return node;
 }
 
-export function badge(kind, text) {
-  return el("span", { class: `badge ${kind}` }, text);
+/** A short mark; `title` is shown by a pointer that rests on it. */
+export function badge(kind, text, title) {
+  return el("span", { class: `badge ${kind}`, title: title || null }, text);
 }
 
 /** A row of buttons, one of them pressed. `choices` are [value, label] pairs; a click calls `onChange(value)`. */

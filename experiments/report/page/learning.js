@@ -1,7 +1,7 @@
 // Charts of accuracy, loss and staleness.
 import { plain } from "./chart.js";
 import { integer } from "./format.js";
-import { median } from "./study.js";
+import { countedRuns, median } from "./study.js";
 
 export const CURVE_METRICS = {
   accuracy: { name: "Accuracy", title: "held-out accuracy", tickformat: ".0%" },
@@ -17,8 +17,8 @@ export const CURVE_TIMES = {
 /** The medians over a cell's runs at each step. A curve is {step: [...], accuracy: [...], ...}. */
 function medianCurve(cell, time, metric) {
   const points = new Map();
-  for (const run of cell.results ?? []) {
-    if (run.status !== "done" || !run.curve?.step) continue;
+  for (const run of countedRuns(cell)) {
+    if (!run.curve?.step) continue;
     run.curve.step.forEach((step, i) => {
       if (!Number.isFinite(run.curve[metric]?.[i])) return;
       const point = points.get(step) ?? { x: [], y: [] };

@@ -2,7 +2,7 @@
 import { plain } from "./chart.js";
 import { bytes, compact, ends, fixed, percent } from "./format.js";
 import { PARTS } from "./look.js";
-import { median } from "./study.js";
+import { isLimited, median } from "./study.js";
 
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 
@@ -38,15 +38,27 @@ function errorBars(cells, metric) {
            arrayminus: cells.map((cell, i) => (pairs[i] ? cell[metric] - pairs[i][0] : 0)) };
 }
 
-/** Shows every run as a faint point behind its median. An outlier has a ring. */
+const limitedText = (run) => (isLimited(run) ? ", limited by the machine" : "");
+
+/** The marker of a cell: open with a cross when the machine limited all its runs, which then take no part in verdicts. */
+function cellMarker(cell, marker) {
+  return cell.takes_part === false ? "circle-x-open" : marker;
+}
+
+function runMarker(run, marker) {
+  if (isLimited(run)) return "x-thin-open";
+  return run.outlier ? "circle-open" : marker;
+}
+
+/** Shows every run as a faint point behind its median. An outlier has a ring, a run that the machine limited is a cross. */
 function runPoints(cells, x, key, metric, look) {
   const runs = cells.flatMap((cell) => (cell.results ?? []).map((run) => [x(cell), run]))
     .filter(([, run]) => run.status === "done" && isNumber(run[metric]));
   if (runs.length <= cells.length) return null;
   return {
     type: "scatter", mode: "markers", legendgroup: key, showlegend: false, x: runs.map(([at]) => at), y: runs.map(([, run]) => run[metric]),
-    marker: { color: look.colour, opacity: 0.35, size: runs.map(([, run]) => (run.outlier ? 10 : 5)), symbol: runs.map(([, run]) => (run.outlier ? "circle-open" : look.marker)) },
-    hovertemplate: runs.map(([, run]) => `run ${plain(run.run_id)}${run.outlier ? ", far from its cell's median" : ""}: %{y:.4~g}<extra></extra>`),
+    marker: { color: look.colour, opacity: 0.35, size: runs.map(([, run]) => (run.outlier || isLimited(run) ? 10 : 5)), symbol: runs.map(([, run]) => runMarker(run, look.marker)) },
+    hovertemplate: runs.map(([, run]) => `run ${plain(run.run_id)}${run.outlier ? ", far from its cell's median" : ""}${limitedText(run)}: %{y:.4~g}<extra></extra>`),
   };
 }
 
@@ -77,8 +89,8 @@ export function scaling(study, view, looks, metric) {
     data.push({
       type: "scatter", mode: "lines+markers", name: plain(label), legendgroup: label, x: cells.map(at), y: cells.map((cell) => cell[metric]),
       error_y: errorBars(cells, metric), line: { color: look.colour, dash: look.dash === "solid" ? "solid" : look.dash, width: 2.5 },
-      marker: { color: look.colour, symbol: look.marker, size: 9 },
-      hovertemplate: cells.map((cell) => `${plain(label)}<br>${plain(study.nameOf(view.x))}: ${plain(study.textOf(view.x, study.valueOf(cell, view.x)))}<br>${what.title}: ${what.show(cell[metric])}<br>runs: ${cell.runs}<extra></extra>`),
+      marker: { color: look.colour, symbol: cells.map((cell) => cellMarker(cell, look.marker)), size: cells.map((cell) => (cell.takes_part === false ? 15 : 9)) },
+      hovertemplate: cells.map((cell) => `${plain(label)}<br>${plain(study.nameOf(view.x))}: ${plain(study.textOf(view.x, study.valueOf(cell, view.x)))}<br>${what.title}: ${what.show(cell[metric])}<br>runs: ${cell.runs}${cell.takes_part === false ? ", all limited by the machine" : ""}<extra></extra>`),
     });
     const points = runPoints(cells, at, label, metric, look);
     if (points) data.push(points);
@@ -121,8 +133,8 @@ export function partsOf(cell) {
 /** Rows of a horizontal bar chart: one per cell, grouped by series, the first on top. */
 function rows(study, view, keep) {
   const found = view.series().flatMap(([label, cells]) => cells.filter(keep).map((cell) => ({
-    label, cell, name: plain(view.choices.includes(view.x) && study.valuesOf(view.x).length > 1
-      ? `${label} · ${study.textOf(view.x, study.valueOf(cell, view.x))}` : label) })));
+    label, cell, name: plain((view.choices.includes(view.x) && study.valuesOf(view.x).length > 1
+      ? `${label} · ${study.textOf(view.x, study.valueOf(cell, view.x))}` : label) + (cell.takes_part === false ? " (limited)" : "")) })));
   return found.reverse();
 }
 
@@ -198,7 +210,7 @@ export function againstBound(study, view, looks, width) {
   const bars = timed.length > 0 ? errorBars(cells, "bound_ratio") : undefined;
   picture.data = [{
     type: "scatter", mode: "markers", y: found.map((row) => row.name), x: cells.map(ratio), error_x: bars, name: "measured", showlegend: false,
-    marker: { size: 11, color: found.map((row) => looks.get(row.label).colour), symbol: found.map((row) => looks.get(row.label).marker) },
+    marker: { size: 11, color: found.map((row) => looks.get(row.label).colour), symbol: found.map((row) => cellMarker(row.cell, looks.get(row.label).marker)) },
     hovertemplate: found.map((row) => `${row.name}: ${fixed(3)(ratio(row.cell))}${timed.length > 0 ? folded(row.cell.bound_explanation) : ""}<extra></extra>`),
   }];
   const limited = timed.length > 0 ? found.filter((row) => isNumber(row.cell.achievable_ms) && row.cell.bound_ms > 0) : [];

@@ -1,8 +1,10 @@
 // The sections of text and tables: verdict, numbers, runs, links, problems and method.
 import { add, badge, dropDown, el, section } from "./dom.js";
 import { bits, byteRate, bytes, compact, ends, fixed, integer, intervalText, keyValue, percent, text } from "./format.js";
-import { median, serversText } from "./study.js";
+import { isLimited, median, serversText } from "./study.js";
 import { Table } from "./table.js";
+
+const factor = (value) => (Number.isFinite(value) ? String(Number(value.toPrecision(4))) : text(null));
 
 const SURE = {
   clear: ["good", "clear", "the 95 % interval of the ratio does not contain 1"],
@@ -22,6 +24,7 @@ export function subject(study) {
   const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
   const parts = [`${count(done, "run")} of ${count(cells.length, "configuration")}`];
   if (bad > 0) parts.push(`${bad} did not finish well`);
+  if (study.limited > 0) parts.push(`${study.limited} limited by the machine`);
   const models = new Set(cells.map((cell) => cell.configuration?.model).filter(Boolean));
   const sets = new Set(cells.map((cell) => cell.configuration?.data).filter(Boolean));
   if (models.size > 0) parts.push([...models].join(", ") + (study.emulated ? " (compute emulated)" : ` on ${[...sets].join(", ")}`));
@@ -98,7 +101,7 @@ function whyColumn(cells) {
 }
 
 const NUMBERS = [
-  ["step_ms", "step, ms", fixed(2)], ["exposed_comm_ms", "exposed, ms", fixed(2)], ["samples_per_s", "samples/s", integer],
+  ["step_ms", "step, ms", fixed(2)], ["wall_step_ms", "machine's step, ms", fixed(1)], ["exposed_comm_ms", "exposed, ms", fixed(2)], ["samples_per_s", "samples/s", integer],
   ["speedup", "speed-up", fixed(2)], ["efficiency", "efficiency", percent], ["serial_fraction", "serial fraction", fixed(3)], ["bytes_per_step", "sent/step", bytes],
   ["bound_bytes_per_step", "bound/step", bytes], ["bound_ms", "bound, ms", fixed(2)], ["bound_ratio", "step/bound", fixed(2)],
   ["achievable_ms", "achievable, ms", fixed(2)], ["achievable_ratio", "step/achievable", fixed(2)],
@@ -108,6 +111,12 @@ const NUMBERS = [
 
 function variedColumns(study, cellOf) {
   return study.data.varied.map((key) => ({ title: study.nameOf(key), left: true, value: (row) => cellOf(row).varied[key], show: (v) => keyValue(key, v) }));
+}
+
+/** The dilation factor of a cell or of a run; a column only where some factor is not 1. */
+function factorColumns(study) {
+  if (!study.dilated) return [];
+  return [{ title: "dilation factor", value: (row) => row.dilation_factor, show: factor }];
 }
 
 function strategyColumns(study, cellOf) {
@@ -156,19 +165,27 @@ function pairsTable(found) {
     new Table("pairs-table", "Each strategy against its baseline", columns, found).node];
 }
 
+function runsText(runs, cell) {
+  const count = cell.failed ? `${runs} + ${cell.failed} failed` : runs;
+  if (!cell.limited) return count;
+  const [kind, mark] = cell.takes_part === false ? ["bad", "all limited"] : ["warn", `${cell.limited} limited`];
+  return el("span", {}, count, " ", badge(kind, mark, cell.limited_by));
+}
+
 export function cellTable(study) {
   const { cells } = study;
   if (cells.length === 0) return null;
-  const filled = NUMBERS.filter(([name]) => cells.some((cell) => Number.isFinite(cell[name])));
+  const filled = NUMBERS.filter(([name]) => (study.dilated || name !== "wall_step_ms") && cells.some((cell) => Number.isFinite(cell[name])));
   const columns = [...strategyColumns(study, (cell) => cell),
-    { title: "runs", value: (cell) => cell.runs, show: (v, cell) => (cell.failed ? `${v} + ${cell.failed} failed` : v) },
+    { title: "runs", value: (cell) => cell.runs, show: runsText }, ...factorColumns(study),
     ...filled.map(([name, title, format]) => ({ title, value: (cell) => cell[name], show: withInterval(name, format) })), ...whyColumn(cells)];
   const table = new Table("cells-table", "Configurations and their medians", columns, cells);
   const baselines = [...new Set(cells.map((cell) => cell.baseline).filter(Boolean))];
   return section("cells", "The numbers", el("p", { class: "note" },
     `Medians over runs; in brackets the 95 % interval, given for five runs or more. Exposed: the time that a step waits for communication. ${
       baselines.length > 0 ? `Speed-up: samples/s over the best single worker (${baselines.join("; ")}).` : "No speed-up: no run has a single worker."} Click a column's title to sort.`),
-    study.mixesTransports ? el("p", { class: "note" }, "* Rows over different transports compare transports as well as strategies.") : null, table.node,
+    study.mixesTransports ? el("p", { class: "note" }, "* Rows over different transports compare transports as well as strategies.") : null,
+    study.limited > 0 ? el("p", { class: "note" }, LIMITED) : null, table.node,
     pairsTable(study.data.pairs ?? []));
 }
 
@@ -192,8 +209,12 @@ function copyButton(command) {
   return button;
 }
 
+const LIMITED = "Limited: the machine was too slow for the run, which takes no part in verdicts. A row's numbers come from its other runs, or from all runs if every one is limited.";
+
 function marks(run) {
   const found = [];
+  if (isLimited(run)) found.push(badge("bad", "limited by the machine", run.fidelity.limited_by.join("; ")));
+  if (run.status === "done" && run.fidelity?.verdict === null) found.push(badge("warn", "not judged", run.fidelity.not_judged));
   if (run.outlier) found.push(badge("warn", "far from its median"));
   if (run.link_ok === false) found.push(badge("bad", "link not as asked"));
   if (run.warmup_short) found.push(badge("warn", "warm-up short"));
@@ -206,13 +227,16 @@ export function runTable(study) {
   const columns = [
     { title: "status", left: true, value: (run) => run.status, show: (v) => badge(v === "done" ? "good" : "bad", v) },
     ...strategyColumns(study, cellOf),
+    ...factorColumns(study),
     { title: "repetition", value: (run) => run.repetition }, { title: "seed", value: (run) => run.seed },
     { title: "step, ms", value: (run) => run.step_ms, show: (v, run) => el("span", {}, fixed(2)(v), Number.isFinite(run.step_ms_p10)
       ? el("small", {}, ` [${fixed(2)(run.step_ms_p10)} to ${fixed(2)(run.step_ms_p90)}]`) : "") },
+    ...(study.dilated ? [{ title: "machine's step, ms", value: (run) => run.wall_step_ms, show: fixed(1) }] : []),
     { title: "samples/s", value: (run) => run.samples_per_s, show: integer },
     { title: "accuracy", value: (run) => run.accuracy, show: percent },
     { title: "loss", value: (run) => run.train_loss, show: fixed(4) },
     { title: "marks", left: true, value: (run) => marks(run).length, show: (_, run) => { const found = marks(run); return found.length ? el("span", {}, found) : "–"; } },
+    ...(study.limited > 0 ? [{ title: "limited by", left: true, wide: true, value: (run) => run.fidelity?.limited_by?.join("; "), show: text }] : []),
     { title: "run", left: true, value: (run) => run.run_id, show: (v) => el("span", { class: "mono" }, v) },
     { title: "run it again", left: true, value: (run) => run.command, show: (v) => el("span", { class: "command" }, el("code", { title: v }, v), copyButton(v)) },
   ];
@@ -224,7 +248,8 @@ export function runTable(study) {
     const values = [...new Set(study.runs.map(valueOf))];
     return values.length < 2 ? null : dropDown(label, [["", "all"], ...values.map((v) => [v, v])], "", (v) => table.pick(label, v === "" ? null : (run) => valueOf(run) === v));
   };
-  return section("runs", "Every run", el("p", { class: "note" }, "In brackets are the 10th and 90th percentiles over the run's steps. Outliers are marked but never left out."),
+  return section("runs", "Every run", el("p", { class: "note" }, `In brackets are the 10th and 90th percentiles over the run's steps. Outliers are marked but never left out.${
+      study.limited > 0 ? " Runs that the machine limited are left out of verdicts, and of the numbers of configurations that have other runs." : ""}`),
     el("div", { class: "controls" }, el("label", {}, "Filter", search), pick("Status", (run) => run.status), pick("Strategy", (run) => run.cell.strategy),
       pick("Workers", (run) => String(run.cell.workers))), count, table.node);
 }
@@ -277,6 +302,28 @@ function pairs(entries) {
   return el("dl", {}, entries.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
 }
 
+/** How slowly the clocks of runs on emulated hosts went, and what the factor cannot change. */
+function dilation(study) {
+  const { rows = [], scaled = [], not_scaled: notScaled = [] } = study.data.dilation ?? {};
+  if (rows.length === 0) return null;
+  const title = el("h3", {}, study.dilated ? "Dilated time" : "The emulated hosts' share of the machine");
+  const columns = [
+    { title: "factor", value: (row) => row.factor, show: factor },
+    ...(rows.some((row) => row.asked !== String(row.factor)) ? [{ title: "asked", left: true, value: (row) => row.asked, show: text }] : []),
+    { title: "cores", value: (row) => row.cores, show: integer }, { title: "hosts", value: (row) => row.hosts, show: integer },
+    { title: "equivalent cores a host", value: (row) => row.equivalent_cores_per_host, show: compact },
+    { title: "runs", value: (row) => row.runs }, { title: "limited", value: (row) => row.limited },
+    { title: "trained, s (dilated)", value: (row) => row.train_seconds, show: compact },
+    { title: "trained, s (machine)", value: (row) => row.train_seconds * row.factor, show: compact },
+    { title: "whole runs, s (machine)", value: (row) => row.wall_seconds, show: compact },
+  ];
+  const said = study.data.method?.dilation;
+  return [title, said ? el("p", { class: "note" }, `In this study ${said}.`) : null,
+          el("p", { class: "note" }, "Equivalent cores a host: factor × cores / hosts, the processor time that each emulated host would have had on a machine of its own."),
+          new Table("dilation-table", "Factors, cores and hosts", columns, rows).node,
+          pairs([...(scaled.length > 0 ? [["Scaled by the factor", scaled.join("; ")]] : []), ...(notScaled.length > 0 ? [["Not scaled", notScaled.join("; ")]] : [])])];
+}
+
 export function method(study) {
   const { method: how, environments = [], environment_differences: differences = [] } = study.data;
   const said = [];
@@ -284,6 +331,7 @@ export function method(study) {
     said.push(["Intervals", `${how.interval}, ${(how.confidence * 100).toFixed(0)} %, ${integer(how.resamples)} resamples; none with fewer than ${how.minimum_runs} runs`]);
     if (how.outliers) said.push(["Outliers", how.outliers]);
     if (how.warmup) said.push(["Warm-up", how.warmup]);
+    if (how.fidelity) said.push(["Fidelity", how.fidelity]);
   }
   said.push(["Figures", "a run's figure is the median over its counted steps; a configuration's figure is the median over runs"],
     ["Step time", "the time of the slowest worker in each step"],
@@ -295,6 +343,7 @@ export function method(study) {
     ["Cost", "processor time of whole processes, dedicated servers included, per sample trained on"]);
   const node = section("method", "Method and environment", pairs(said));
   if (how?.warnings?.length) add(node, el("h3", {}, "Warnings"), el("ul", {}, how.warnings.map((one) => el("li", {}, one))));
+  add(node, dilation(study));
   environments.forEach((environment, i) => {
     const title = environments.length > 1 ? `Environment ${i + 1} (${environment.runs} runs)` : "Environment";
     add(node, el("h3", {}, title), pairs(Object.entries(environment.values ?? environment)));

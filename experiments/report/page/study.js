@@ -14,6 +14,16 @@ export function median(values) {
   return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
+/** The machine, and not the emulated network, limited a run. */
+export function isLimited(run) {
+  return run.fidelity?.verdict === "limited";
+}
+
+/** The finished runs that a cell's numbers come from: those that the machine did not limit, or all when it limited all. */
+export function countedRuns(cell) {
+  return (cell.results ?? []).filter((run) => run.status === "done" && (cell.takes_part === false || !isLimited(run)));
+}
+
 export function serversText(cell) {
   if (!cell.servers) return "–";
   return `${cell.servers}${cell.colocated ? " co-located" : ""}`;
@@ -28,6 +38,8 @@ export class Study {
     this.data = data;
     this.cells = data.cells ?? [];
     this.runs = this.cells.flatMap((cell) => (cell.results ?? []).map((run) => ({ ...run, cell })));
+    this.limited = this.runs.filter((run) => run.status === "done" && isLimited(run)).length;
+    this.dilated = (data.dilation?.rows ?? []).some((row) => row.factor !== 1);
     this.emulated = this.cells.some((cell) => cell.emulated_compute);
     this.transports = unique(this.cells.map((cell) => cell.transport).filter(Boolean));
     this.mixesTransports = data.mixes_transports === true;

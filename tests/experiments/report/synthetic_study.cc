@@ -50,6 +50,42 @@ json Histogram(const RunSpec& spec, Random& random) {
   return histogram;
 }
 
+bool IsLimited(const RunSpec& spec) {
+  if (spec.link_bits_per_s == 3e8) return spec.strategy == "ps-sync" && spec.workers == 8;
+  return spec.link_bits_per_s == 1e9 && spec.strategy == "ring" && spec.workers == 4 &&
+         spec.repetition == 1;
+}
+
+json Dilation(const RunSpec& spec, double step_ms) {
+  const double factor = spec.link_bits_per_s == 1e9 ? 10 : 1;
+  const int hosts = spec.workers + spec.servers;
+  return {{"factor", factor},
+          {"asked", factor > 1 ? "10" : "1"},
+          {"cores", 2},
+          {"hosts", hosts},
+          {"equivalent_cores_per_host", factor * 2 / hosts},
+          {"wall_step_ms", factor * step_ms},
+          {"scaled", {"rates of links", "delays of links"}},
+          {"not_scaled", {"a host's own round trip", "the kernel's timers of TCP"}}};
+}
+
+json Fidelity(const RunSpec& spec) {
+  const bool limited = IsLimited(spec);
+  json limits = json::array();
+  if (limited) limits = {"the processor: 4 % idle in second 3, at least 35 % needed"};
+  return {{"verdict", limited ? "limited" : "ok"},
+          {"limited_by", limits},
+          {"not_judged", ""},
+          {"judged_seconds", 12.5},
+          {"least_idle_share", limited ? 0.04 : 0.41},
+          {"median_idle_share", 0.52},
+          {"late_wakeups_ms",
+           {{"p99", 0.2}, {"worst_second_p99", 1.3}, {"max", 3.0}, {"allowed", 5.0}}},
+          {"retransmitted_share", 0.0004},
+          {"sent_segments", 123456},
+          {"dropped_packets", 12}};
+}
+
 json Summary(const RunSpec& spec, double step_ms, Random& random) {
   const double bound_comm_ms = CommunicationMs(spec);
   const double bound_ms = std::max(kComputeMs, bound_comm_ms);
@@ -101,8 +137,11 @@ json Summary(const RunSpec& spec, double step_ms, Random& random) {
             {"server_queue_ms", spec.servers > 0 ? 2 : 0},
             {"codec_ms", 0},
             {"other_ms", 2}}},
+          {"dilation", Dilation(spec, step_ms)},
+          {"fidelity", Fidelity(spec)},
           {"train_seconds", kSteps * step_ms / 1000},
-          {"wall_seconds", kSteps * step_ms / 1000 + 1}};
+          {"wall_seconds",
+           Dilation(spec, step_ms)["factor"].get<double>() * kSteps * step_ms / 1000 + 1}};
 }
 
 bool IsSlowLink(const RunSpec& spec, int host) {

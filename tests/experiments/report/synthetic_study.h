@@ -19,7 +19,9 @@ std::vector<std::string> HostileNames();
 
 /// Writes bundles like those of real runs with made-up figures (step times near the bound, from a
 /// fixed seed): five strategies x workers x links x repetitions, and the hostile names. One link of
-/// one run, of a ring of 8 workers at 1 Gbit/s, is not as asked.
+/// one run, of a ring of 8 workers at 1 Gbit/s, is not as asked. The clocks of all runs of 1 Gbit/s
+/// have the dilation factor 10, those of the others 1. The machine limited the second run of the
+/// ring of 4 workers at 1 Gbit/s and all runs of ps-sync on 8 workers at 300 Mbit/s.
 void WriteSyntheticStudy(const SyntheticStudy& study, const std::string& directory);
 
 }  // namespace ringside

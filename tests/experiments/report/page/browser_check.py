@@ -157,6 +157,22 @@ def check_links(browser, cells, runs):
     check(marked == [off[0]["run_id"]], "and so is its run")
 
 
+def check_fidelity(browser, cells, runs):
+    limited = {run["run_id"] for run in runs if run["fidelity"] == "limited"}
+    marks = zip(browser.column("runs-table", "run"), browser.column("runs-table", "marks"))
+    check(limited and {run for run, mark in marks if "limited by the machine" in mark} == limited, f"{len(limited)} limited runs are marked")
+    causes = dict(zip(browser.column("runs-table", "run"), browser.column("runs-table", "limited by")))
+    check(all(causes[run["run_id"]] == (run["limited_by"] or "–") for run in runs), "with what limited them")
+    want = ["all limited" if cell["takes_part"] == "false" else f"{cell['limited']} limited" if cell["limited"] != "0" else "" for cell in cells]
+    shown = browser.column("cells-table", "runs")
+    check(all(text.endswith(mark) and ("limited" in text) == (mark != "") for text, mark in zip(shown, want)), "configurations count them")
+    check(same(browser.column("cells-table", "dilation factor"), [cell["dilation_factor"] for cell in cells], 3), "factors are those of report.csv")
+    factors = browser.column("dilation-table", "factor")
+    check(set(factors) == {"1", "10"} and len(factors) == len(set(zip(factors, browser.column("dilation-table", "hosts")))),
+          "the method has a row for each factor and number of hosts")
+    check("Not scaled" in browser.run("return document.getElementById('method').textContent"), "and says what is not scaled")
+
+
 def check_filter(browser, runs):
     box = browser.find("#runs-filter")
     box.send_keys("ps-async done")
@@ -278,6 +294,7 @@ def use(browser, directory, names):
     check_transports(browser, cells)
     check_runs(browser, runs)
     check_links(browser, cells, runs)
+    check_fidelity(browser, cells, runs)
     check_filter(browser, runs)
     check_sorting(browser, runs)
     check_charts(browser, cells, names)
