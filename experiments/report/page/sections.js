@@ -313,15 +313,15 @@ function dilation(study) {
     { title: "cores", value: (row) => row.cores, show: integer }, { title: "hosts", value: (row) => row.hosts, show: integer },
     { title: "equivalent cores a host", value: (row) => row.equivalent_cores_per_host, show: compact },
     { title: "runs", value: (row) => row.runs }, { title: "limited", value: (row) => row.limited },
-    { title: "trained, s (dilated)", value: (row) => row.train_seconds, show: compact },
+    ...(study.dilated ? [{ title: "trained, s (dilated)", value: (row) => row.train_seconds, show: compact }] : []),
     { title: "trained, s (machine)", value: (row) => row.train_seconds * row.factor, show: compact },
     { title: "whole runs, s (machine)", value: (row) => row.wall_seconds, show: compact },
   ];
   const said = study.data.method?.dilation;
   return [title, said ? el("p", { class: "note" }, `In this study ${said}.`) : null,
-          el("p", { class: "note" }, "Equivalent cores a host: factor × cores / hosts, the processor time that each emulated host would have had on a machine of its own."),
+          el("p", { class: "note" }, "Equivalent cores a host: factor × cores / hosts. Each emulated host has as much processor time as a machine with so many cores."),
           new Table("dilation-table", "Factors, cores and hosts", columns, rows).node,
-          pairs([...(scaled.length > 0 ? [["Scaled by the factor", scaled.join("; ")]] : []), ...(notScaled.length > 0 ? [["Not scaled", notScaled.join("; ")]] : [])])];
+          !study.dilated ? null : pairs([...(scaled.length > 0 ? [["Scaled by the factor", scaled.join("; ")]] : []), ...(notScaled.length > 0 ? [["Not scaled", notScaled.join("; ")]] : [])])];
 }
 
 export function method(study) {
