@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -28,7 +29,7 @@ std::pair<std::string, std::string> Split(const std::string& text) {
 std::vector<Limit> LimitsOf(const std::vector<const StudyRun*>& runs) {
   std::vector<Limit> limits;
   for (const StudyRun* run : runs) {
-    if (!IsLimited(*run)) continue;
+    if (!run->fidelity || !IsLimited(*run)) continue;
     for (const std::string& text : run->fidelity->limited_by) {
       auto [cause, detail] = Split(text);
       auto limit = std::ranges::find(limits, cause, &Limit::cause);
@@ -58,12 +59,12 @@ void AddNew(const std::vector<std::string>& texts, std::vector<std::string>& all
   }
 }
 
-void AddRun(const StudyRun& run, DilationRow& row) {
-  row.factor = run.dilation->factor;
-  row.asked = run.dilation->asked;
-  row.cores = run.dilation->cores;
-  row.hosts = run.dilation->hosts;
-  row.equivalent_cores_per_host = run.dilation->equivalent_cores_per_host;
+void AddRun(const StudyRun& run, const RunDilation& dilation, DilationRow& row) {
+  row.factor = dilation.factor;
+  row.asked = dilation.asked;
+  row.cores = dilation.cores;
+  row.hosts = dilation.hosts;
+  row.equivalent_cores_per_host = dilation.equivalent_cores_per_host;
   ++row.runs;
   if (IsDoneButLimited(run)) ++row.limited;
   row.train_seconds += run.train_seconds.value_or(0);
@@ -108,15 +109,13 @@ std::string LimitsText(const std::vector<const StudyRun*>& runs) {
 }
 
 std::string DilationText(const StudyCell& cell) {
-  std::optional<double> least;
-  std::optional<double> most;
+  std::set<double> factors;
   for (const StudyRun& run : cell.results) {
-    if (!run.dilation) continue;
-    least = std::min(least.value_or(run.dilation->factor), run.dilation->factor);
-    most = std::max(most.value_or(run.dilation->factor), run.dilation->factor);
+    if (run.dilation) factors.insert(run.dilation->factor);
   }
-  if (!least) return "";
-  return *least == *most ? fmt::format("{:g}", *least) : fmt::format("{:g} to {:g}", *least, *most);
+  if (factors.empty()) return "";
+  if (factors.size() == 1) return fmt::format("{:g}", *factors.begin());
+  return fmt::format("{:g} to {:g}", *factors.begin(), *factors.rbegin());
 }
 
 bool HasDilation(const std::vector<StudyCell>& cells) {
@@ -134,7 +133,7 @@ StudyDilation DilationOf(const std::vector<StudyCell>& cells) {
     for (const StudyRun& run : cell.results) {
       if (!run.dilation) continue;
       const RunDilation& own = *run.dilation;
-      AddRun(run, rows[{own.factor, own.hosts, own.cores, own.asked}]);
+      AddRun(run, own, rows[{own.factor, own.hosts, own.cores, own.asked}]);
       AddNew(own.scaled, dilation.scaled);
       AddNew(own.not_scaled, dilation.not_scaled);
     }

@@ -37,7 +37,7 @@ std::string NotJudgedText(const StudyTable& table) {
   std::set<std::string> reasons;
   for (const StudyCell& cell : table.cells) {
     for (const StudyRun& run : cell.results) {
-      if (IsDoneAndNotJudged(run) && !run.fidelity->not_judged.empty()) {
+      if (run.fidelity && IsDoneAndNotJudged(run) && !run.fidelity->not_judged.empty()) {
         reasons.insert(run.fidelity->not_judged);
       }
     }
