@@ -19,6 +19,10 @@ constexpr int kBundleSegments = 65'535;  // the kernel's default: no limit but t
 // for seconds, and all wait for the slowest. With a much shorter queue, the links of many servers
 // are sometimes idle.
 constexpr double kQueueBytes = 1 << 20;
+// The queue in front of a host's own link. A real host loses nothing there: TCP itself waits while
+// it has much in the queue, each connection for itself. The connections of a worker and a server on
+// one host together need more than the queue of a port.
+constexpr double kHostQueueBytes = 16 << 20;
 
 // With latency, one connection can fill a link only if the queue has room for the bytes in flight.
 double QueueBytes(const NetworkSpec& spec, double rate) {
@@ -39,6 +43,7 @@ PortSettings Port(const std::string& device, const NetworkSpec& spec, double rat
 // Delay and loss apply once, when packets leave a host. Then the packets wait for the link.
 PortSettings HostPort(const NetworkSpec& spec, double rate) {
   PortSettings port = Port("eth0", spec, rate);
+  port.queue_bytes = std::max(port.queue_bytes, kHostQueueBytes);
   port.latency_s = spec.latency_s;
   port.jitter_s = spec.jitter_s;
   port.loss = spec.loss;

@@ -61,12 +61,14 @@ struct SliceSizes {
   std::size_t window_bytes = 0;
 };
 
-/// Chooses the sizes. Take S servers and links of B bytes per second.
+/// Chooses the sizes. Take N workers, S servers and links of B bytes per second.
 ///
-/// Between hosts a slice is c = S B 0.5 ms, between 48 and 256 KiB (256 KiB when B is unknown). A
-/// window is 3 c, and the bytes that travel in one round trip to a server. Small slices let answers
-/// begin early; but each one costs processor time. A server answers a slice when the last worker
-/// has pushed it. So a short window keeps workers together, and no push delays an answer for long.
+/// Between hosts a slice is c = S B 0.5 ms (unlimited when B is unknown), at most 256 KiB and 1 MiB
+/// / N, at least 48 KiB. A window is 3 c, and the bytes that travel in one round trip to a server.
+/// Small slices let answers begin early; but each one costs processor time. The limit by N keeps
+/// the windows of all workers together small enough for the queue in front of a server's link. A
+/// server answers a slice when the last worker has pushed it. So a short window keeps workers
+/// together, and no push delays an answer for long.
 ///
 /// Within a host buckets are not cut. Windows are eight mean buckets, at least 4 MiB (half of it
 /// when whole buckets travel between hosts). There is none when workers may push in different

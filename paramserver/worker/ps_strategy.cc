@@ -161,6 +161,7 @@ void PsStrategy::Connect(const std::vector<ServerAddress>& addresses) {
                                                             .slices = slices_,
                                                             .limits = limits_,
                                                             .order = context_.options.order,
+                                                            .first_server = FirstServer(),
                                                             .timeout = context_.comm.timeout,
                                                             .codec = codec_.get(),
                                                             .failure = failure_,

@@ -60,6 +60,10 @@ class PsStrategy : public Strategy {
   void RecordSlices(std::size_t slice_limit_bytes) const;
   void CheckSizes() const;
   void MakeCodec();
+  /// The server that this worker begins with. Those of all workers are spread over the servers.
+  int FirstServer() const {
+    return context_.world.rank * context_.world.servers / context_.world.workers;
+  }
   void Connect(const std::vector<ServerAddress>& addresses);
   void StartServers(std::int64_t step);
   void LoadServers(const StartPoint& from);

@@ -19,13 +19,14 @@ void SendWindows::Queue(int server) {
   ++At(server).queued;
 }
 
-void SendWindows::Begin(int server, int position, std::size_t bytes) {
+void SendWindows::Begin(int server, int position, std::size_t bytes, std::size_t answer) {
+  const std::size_t in_window = std::max(bytes, answer);
   State& state = At(server);
   --state.queued;
   state.unsent += bytes;
-  state.begun += static_cast<double>(bytes);
+  state.begun += static_cast<double>(in_window);
   ++state.open;
-  if (state.limits.unanswered && bytes > 0) state.unanswered.push_back({position, bytes});
+  if (state.limits.unanswered && in_window > 0) state.unanswered.push_back({position, in_window});
 }
 
 void SendWindows::Sent(int server, std::size_t bytes) { At(server).unsent -= bytes; }
@@ -39,15 +40,16 @@ void SendWindows::Answered(int server, int position) {
   unanswered.pop_back();
 }
 
-bool SendWindows::MayBegin(int server, int position, std::size_t bytes) const {
+bool SendWindows::MayBegin(int server, int position, std::size_t bytes, std::size_t answer) const {
+  const std::size_t in_window = std::max(bytes, answer);
   const State& state = At(server);
   if (state.unsent > 0 && state.unsent + bytes > state.limits.unsent) return false;
-  if (!state.limits.unanswered || bytes == 0) return true;
+  if (!state.limits.unanswered || in_window == 0) return true;
   std::size_t before = 0;
   for (const Unanswered& slice : state.unanswered) {
     if (slice.position < position) before += slice.bytes;
   }
-  return before == 0 || before + bytes <= *state.limits.unanswered;
+  return before == 0 || before + in_window <= *state.limits.unanswered;
 }
 
 double SendWindows::Begun(int server) const {

@@ -25,12 +25,15 @@ class SendWindows {
   /// The four events of a slice: it waits, is given to the transport, is taken by the kernel, is
   /// answered. A step begins when a slice waits while no other slice waits or is unanswered.
   void Queue(int server);
-  void Begin(int server, int position, std::size_t bytes);
+  ///
+  /// `bytes` are what is sent, `answer` what comes back; a window counts the larger of the two. A
+  /// pull sends nothing, but its answer fills the links, too.
+  void Begin(int server, int position, std::size_t bytes, std::size_t answer = 0);
   void Sent(int server, std::size_t bytes);
   void Answered(int server, int position);
 
   /// Whether the slice at this position of the order may begin.
-  bool MayBegin(int server, int position, std::size_t bytes) const;
+  bool MayBegin(int server, int position, std::size_t bytes, std::size_t answer = 0) const;
   /// The progress of the server, in bytes of the plan. The server with the least progress is next.
   double Begun(int server) const;
 

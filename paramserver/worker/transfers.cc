@@ -51,6 +51,7 @@ class Transfers::Slot : public CallObserver {
 Transfers::Transfers(Parts parts)
     : slices_(parts.slices),
       positions_(SendPositions(parts.slices, parts.order)),
+      first_server_(static_cast<std::size_t>(parts.first_server)),
       by_position_(positions_.size()),
       timeout_(parts.timeout),
       codec_(parts.codec),
@@ -175,17 +176,22 @@ void Transfers::NotifyCapacityFreed() {
 // Takes the next slice of the server with the least progress among those that may begin.
 Transfers::Slot* Transfers::NextToSend() {
   Slot* best = nullptr;
-  for (const SendQueue& queue : queues_) {
+  for (std::size_t i = 0; i < queues_.size(); ++i) {
+    const SendQueue& queue = queues_[(first_server_ + i) % queues_.size()];
     if (queue.empty()) continue;
     Slot* slot = by_position_[static_cast<std::size_t>(queue.next())];
     const int server = slot->slice.server;
-    if (!windows_.MayBegin(server, queue.next(), slot->transfer.floats.out.size_bytes())) continue;
+    const CallFloats& floats = slot->transfer.floats;
+    if (!windows_.MayBegin(server, queue.next(), floats.out.size_bytes(), floats.in.size_bytes())) {
+      continue;
+    }
     if (best == nullptr || windows_.Begun(server) < windows_.Begun(best->slice.server)) best = slot;
   }
   if (best == nullptr) return nullptr;
   const int server = best->slice.server;
   SendQueue& queue = queues_[static_cast<std::size_t>(server)];
-  windows_.Begin(server, queue.next(), best->transfer.floats.out.size_bytes());
+  const CallFloats& floats = best->transfer.floats;
+  windows_.Begin(server, queue.next(), floats.out.size_bytes(), floats.in.size_bytes());
   queue.RemoveNext();
   return best;
 }

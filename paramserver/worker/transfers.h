@@ -60,6 +60,9 @@ class Transfers {
     const SlicePlan& slices;
     const std::vector<SendLimits>& limits;  ///< By server.
     SendOrder order = SendOrder::kFifo;
+    /// Of servers with equal progress this one, or the next after it, gets the next slice. Workers
+    /// that begin with different servers do not meet at the same link.
+    int first_server = 0;
     std::chrono::milliseconds timeout{};
     WireCodec* codec = nullptr;  ///< Null: fp32.
     FailureLatch& failure;
@@ -116,7 +119,8 @@ class Transfers {
   int PositionOf(const FrameHeader& header) const { return positions_[header.slice]; }
 
   const SlicePlan& slices_;
-  const std::vector<int> positions_;          // by slice
+  const std::vector<int> positions_;  // by slice
+  const std::size_t first_server_;
   std::vector<Slot*> by_position_;            // of slots_
   std::vector<std::unique_ptr<Slot>> slots_;  // by slice; the links call them, so they live longer
   const std::chrono::milliseconds timeout_;

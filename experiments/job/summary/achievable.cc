@@ -137,14 +137,10 @@ class AchievableMaker {
     return tail;
   }
 
-  /// N (W + c) / B. A server never has more than its share unanswered. Without a limit, a slice is
-  /// answered when all workers have pushed it. A codec can make answers longer than pushes.
+  /// N a / B for answers of a bytes to the last slice.
   double SlicesMs() const {
-    const double slice = input_.slice_share * input_.gradient_bytes;
-    const double share = input_.gradient_bytes / LayoutServers(spec_).total();
-    const double window = std::clamp(input_.window_bytes, slice, std::max(slice, share));
-    const double longer = std::max(1.0, input_.parameter_bytes / input_.gradient_bytes);
-    const double all_ms = LinkMs(spec_, spec_.workers * (longer * window + slice));
+    const double all_ms =
+        LinkMs(spec_, spec_.workers * input_.slice_share * input_.parameter_bytes);
     return inside_ ? all_ms / 2 : all_ms;
   }
 

@@ -22,7 +22,6 @@ struct AchievableInput {
   std::vector<double> ready_shares;
   std::optional<double> busiest_link_bytes{};  ///< In a step, with servers.
   double slice_share = 0;    ///< A slice's part of the bytes; 0: servers get whole buckets.
-  double window_bytes = 0;   ///< Unanswered at an average server, in whole slices; 0: no limit.
   double segment_bytes = 0;  ///< A message of a ring's pipeline; 0: unknown.
 };
 
@@ -49,8 +48,10 @@ struct Achievable {
 ///   no overlap   T = compute + communication + tail
 /// F is the forward pass, `backward` the rest of the compute. Bucket j is ready r_j after the
 /// backward pass began. R_j are the bytes of the busiest link from bucket j on. The tail is
-///   N (W + c) / B     synchronous servers that get slices of c bytes, W bytes unanswered; half of
-///                     it if all servers are inside workers, with other answers to send meanwhile
+///   N a / B           synchronous servers that get slices; a is the answer to a slice; half of it
+///                     if all servers are inside workers, with other answers to send meanwhile.
+///                     Workers keep in step. Windows of W bytes let them drift apart by N W / B,
+///                     which is not counted
 ///   N a / B           synchronous servers that get whole buckets, under `fifo`; a are the bytes of
 ///                     the last bucket's answer; 0 if all servers are inside workers
 ///   a / B             the same with servers that do not wait for all workers; a is the answer to

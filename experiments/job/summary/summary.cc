@@ -261,7 +261,6 @@ class SummaryMaker {
     if (Fact("slice_limit_bytes") > 0) {
       input.slice_share = Fact("slice_bytes") / (sizeof(float) * std::max(elements, 1.0));
     }
-    input.window_bytes = Fact("window_bytes");
     input.segment_bytes = Fact("segment_bytes");
     return input;
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/common/strategy/deferred_submit_strategy.h"
 #include "ringside/common/strategy/measured_strategy.h"
@@ -151,8 +152,8 @@ class SlowStrategy : public Strategy {
 
  private:
   static void Spend(std::chrono::milliseconds duration) {
-    const auto until = std::chrono::steady_clock::now() + duration;
-    while (std::chrono::steady_clock::now() < until) continue;
+    const auto until = DilatedClock::now() + duration;
+    while (DilatedClock::now() < until) continue;
   }
 };
 

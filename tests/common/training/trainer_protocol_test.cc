@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/common/training/bucket_tracker.h"
 #include "ringside/common/training/evaluator.h"
@@ -28,8 +29,8 @@ using ::testing::Not;
 using Log = std::vector<std::string>;
 
 void BusyFor(std::chrono::milliseconds time) {
-  const auto until = std::chrono::steady_clock::now() + time;
-  while (std::chrono::steady_clock::now() < until) continue;
+  const auto until = DilatedClock::now() + time;
+  while (DilatedClock::now() < until) continue;
 }
 
 // A model of two tensors, one bucket each. It records its batches.
@@ -45,7 +46,7 @@ class ProbeModel : public Model {
     tracker_->BeginStep(batch.step, strategy);
     tracker_->AwaitAll();
     BusyFor(forward_takes);
-    if (forward_takes.count() > 0) forward_end_ = std::chrono::steady_clock::now();
+    if (forward_takes.count() > 0) forward_end_ = DilatedClock::now();
     for (const int tensor : {0, 1}) {
       if (log_tensors) log_.push_back("tensor " + std::to_string(tensor));
       tracker_->TensorReady(tensor);
@@ -58,9 +59,7 @@ class ProbeModel : public Model {
         .loss_sum = test_loss, .correct = 1, .samples = static_cast<std::int64_t>(batch.samples)};
   }
 
-  std::optional<std::chrono::steady_clock::time_point> forward_end() const override {
-    return forward_end_;
-  }
+  std::optional<DilatedClock::time_point> forward_end() const override { return forward_end_; }
 
   std::vector<Batch> batches;
   std::chrono::milliseconds forward_takes{0};  // 0: not reported
@@ -72,7 +71,7 @@ class ProbeModel : public Model {
   Log& log_;
   std::vector<TensorSpec> tensors_{{"a", 16}, {"b", 16}};
   std::optional<BucketTracker> tracker_;
-  std::optional<std::chrono::steady_clock::time_point> forward_end_;
+  std::optional<DilatedClock::time_point> forward_end_;
 };
 
 class ProbeStrategy : public Strategy {

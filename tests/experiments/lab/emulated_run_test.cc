@@ -101,8 +101,8 @@ TEST_F(EmulatedRunTest, ADilatedRunReportsDilatedTimesOfTheSameWork) {
 }
 
 TEST_F(EmulatedRunTest, ATraceOfADilatedRunIsInDilatedTime) {
-  const nlohmann::json summary = Train(
-      "--strategy ring --workers 2 --network 1Gbps --compute-ms 20 --dilation 5 --timeline");
+  const nlohmann::json summary =
+      Train("--strategy ring --workers 2 --network 1Gbps --compute-ms 20 --dilation 5 --timeline");
   const nlohmann::json trace = Read("trace.json");
   double longest_ms = 0;
   for (const nlohmann::json& event : trace.at("traceEvents")) {

@@ -43,6 +43,17 @@ TEST(ChooseSliceSizes, FollowTheLinksBetweenHosts) {
   EXPECT_EQ(Choose(Between(0), {}, WorldOf(4, 4)).slice_bytes, 256 * kKiB) << "unknown";
 }
 
+TEST(ChooseSliceSizes, OfAllWorkersFitIntoTheQueueOfALink) {
+  const auto slice = [](int workers, int servers) {
+    return Choose(Between(10'000 * kMbit), {}, WorldOf(workers, servers)).slice_bytes;
+  };
+  EXPECT_EQ(slice(4, 4), 256 * kKiB);
+  EXPECT_EQ(slice(8, 8), 128 * kKiB);
+  EXPECT_EQ(slice(16, 16), 64 * kKiB);
+  EXPECT_EQ(slice(64, 64), 48 * kKiB) << "smaller ones cost too much processor time";
+  EXPECT_EQ(Choose(Between(0), {}, WorldOf(8, 8)).slice_bytes, 128 * kKiB) << "unknown links";
+}
+
 TEST(ChooseSliceSizes, AWindowIsThreeSlicesAndARoundTrip) {
   EXPECT_EQ(Choose(Between(300 * kMbit), {}, WorldOf(4, 4)).window_bytes, 225'000U);
   // 37.5 MB/s in 40 ms, of which each of four servers has a quarter

@@ -76,6 +76,19 @@ TEST_F(OneServer, NeverHoldsBackWhatSendsNoFloats) {
   EXPECT_FALSE(MayBegin(4));
 }
 
+TEST_F(OneServer, CountsTheAnswersOfPulls) {
+  for (const int position : {0, 1, 2}) {
+    EXPECT_TRUE(windows_.MayBegin(0, position, 0, kSlice)) << position;
+    windows_.Queue(0);
+    windows_.Begin(0, position, 0, kSlice);
+    windows_.Sent(0, 0);
+  }
+  EXPECT_FALSE(windows_.MayBegin(0, 3, 0, kSlice));
+  EXPECT_GT(windows_.Begun(0), 0) << "progress, too";
+  windows_.Answered(0, 0);
+  EXPECT_TRUE(windows_.MayBegin(0, 3, 0, kSlice));
+}
+
 TEST(SendWindows, HaveNoLimitOfAnswersUnlessOneIsSet) {
   SendWindows windows({{.share = 1}}, 100);
   for (int position = 0; position < 100; ++position) {

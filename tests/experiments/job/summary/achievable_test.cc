@@ -36,12 +36,11 @@ AchievableInput InputOf(double compute_ms) {
           .ready_shares = {}};
 }
 
-/// Servers that own equal shares and get slices of 1 % of the bytes, three of them unanswered.
+/// Servers that own equal shares and get slices of 1 % of the bytes.
 AchievableInput SlicesOf(double compute_ms, double busiest_link_bytes) {
   AchievableInput input = InputOf(compute_ms);
   input.busiest_link_bytes = busiest_link_bytes;
   input.slice_share = 0.01;
-  input.window_bytes = 0.03 * kBytes;
   return input;
 }
 
@@ -100,24 +99,16 @@ TEST(Achievable, TheLastSegmentGoesAroundTheRing) {
   EXPECT_NEAR(Of(priority, input)->tail_ms, 0.15 * LinkMs(), 1e-9);
 }
 
-TEST(Achievable, SlicesOfServersHaveAWindowAndASliceAfterThem) {
+TEST(Achievable, TheLastSliceIsAnsweredToAllWorkers) {
   const Achievable dedicated = *Of(SpecOf("ps-sync", 4, 4), SlicesOf(0.3 * LinkMs(), kBytes));
-  EXPECT_NEAR(dedicated.tail_ms, 0.16 * LinkMs(), 1e-9) << "N (W + c) / B";
+  EXPECT_NEAR(dedicated.tail_ms, 0.04 * LinkMs(), 1e-9) << "N a / B";
   EXPECT_NEAR(dedicated.compute_ms, 0.1 * LinkMs(), 1e-9);
   EXPECT_EQ(dedicated.uneven_ms, 0);
-  EXPECT_NEAR(dedicated.step_ms, 1.26 * LinkMs(), 1e-9);
+  EXPECT_NEAR(dedicated.step_ms, 1.14 * LinkMs(), 1e-9);
   const Achievable inside =
       *Of(SpecOf("ps-sync", 4, 4, true), SlicesOf(0.3 * LinkMs(), 1.5 * kBytes));
-  EXPECT_NEAR(inside.tail_ms, 0.08 * LinkMs(), 1e-9) << "half";
-  EXPECT_NEAR(inside.step_ms, 1.68 * LinkMs(), 1e-9);
-}
-
-TEST(Achievable, AWindowIsAtLeastASliceAndAtMostAServersShare) {
-  AchievableInput input = SlicesOf(0, kBytes);
-  input.window_bytes = 0;  // no limit
-  EXPECT_NEAR(Of(SpecOf("ps-sync", 4, 4), input)->tail_ms, 0.08 * LinkMs(), 1e-9);
-  input.window_bytes = 10 * kBytes;
-  EXPECT_NEAR(Of(SpecOf("ps-sync", 4, 4), input)->tail_ms, 4 * 0.26 * LinkMs(), 1e-9);
+  EXPECT_NEAR(inside.tail_ms, 0.02 * LinkMs(), 1e-9) << "half";
+  EXPECT_NEAR(inside.step_ms, 1.62 * LinkMs(), 1e-9);
 }
 
 TEST(Achievable, ServersAnswerTheLastWholeBucketWhenTheyHaveAllOfIt) {
@@ -238,7 +229,7 @@ TEST(Achievable, WithDifferentRatesTheSlowestLinkCounts) {
 
 TEST(Achievable, DedicatedServersBesideThoseInWorkersHaveTheirWholeTail) {
   const AchievableInput input = SlicesOf(0.3 * LinkMs(), 2 * kBytes);
-  EXPECT_NEAR(Of(SpecOf("mixed", 4, 2), input)->tail_ms, 0.16 * LinkMs(), 1e-9) << "N (W + c) / B";
+  EXPECT_NEAR(Of(SpecOf("mixed", 4, 2), input)->tail_ms, 0.04 * LinkMs(), 1e-9) << "N a / B";
   EXPECT_NEAR(Of(SpecOf("mixed", 4, 0), input)->tail_ms, 0.08 * LinkMs(), 1e-9) << "half";
 }
 
