@@ -19,19 +19,19 @@ namespace ringside {
 /// jump. All processes of a machine with the same factor have the same clock. Thread-safe.
 class DilatedClock {
  public:
+  // NOLINTBEGIN(readability-identifier-naming): the standard library wants these names
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
   using period = duration::period;
   using time_point = std::chrono::time_point<DilatedClock>;
-  static constexpr bool is_steady = true;  // NOLINT(readability-identifier-naming): a clock has it
+  static constexpr bool is_steady = true;
 
-  static time_point now() {  // NOLINT(readability-identifier-naming): a clock has it
-    return FromMachine(std::chrono::steady_clock::now());
-  }
+  static time_point now() { return FromMachine(std::chrono::steady_clock::now()); }
+  // NOLINTEND(readability-identifier-naming)
 
   /// Sets the factor, at least 1 and finite. Throws `ConfigError` for any other.
   static void SetFactor(double factor);
-  static double factor() { return factor_.load(std::memory_order_relaxed); }
+  static double Factor() { return current_factor.load(std::memory_order_relaxed); }
 
   /// The times and durations of the machine that correspond to those of this clock, and back.
   static time_point FromMachine(std::chrono::steady_clock::time_point at) {
@@ -44,7 +44,7 @@ class DilatedClock {
   template <typename Rep, typename Period>
   static std::chrono::duration<Rep, Period> ToMachine(std::chrono::duration<Rep, Period> duration) {
     using Duration = std::chrono::duration<Rep, Period>;
-    const double now = factor();
+    const double now = Factor();
     return now == 1 ? duration
                     : Duration(static_cast<Rep>(static_cast<long double>(duration.count()) * now));
   }
@@ -56,24 +56,24 @@ class DilatedClock {
  private:
   // A long double has 64 bits of precision on x86, so a nanosecond is not lost in years.
   static duration Divided(std::chrono::nanoseconds machine) {
-    const double factor = DilatedClock::factor();
+    const double factor = DilatedClock::Factor();
     if (factor == 1) return machine;
     return duration(static_cast<rep>(static_cast<long double>(machine.count()) / factor));
   }
   static std::chrono::nanoseconds Multiplied(duration dilated) {
-    const double factor = DilatedClock::factor();
+    const double factor = DilatedClock::Factor();
     if (factor == 1) return dilated;
     return std::chrono::nanoseconds(
         static_cast<rep>(static_cast<long double>(dilated.count()) * factor));
   }
 
-  static std::atomic<double> factor_;
+  static std::atomic<double> current_factor;
 };
 
 /// Sets the factor of this process's clock, and sets it back to what it was at its end.
 class DilationScope {
  public:
-  explicit DilationScope(double factor) : before_(DilatedClock::factor()) {
+  explicit DilationScope(double factor) : before_(DilatedClock::Factor()) {
     DilatedClock::SetFactor(factor);
   }
   ~DilationScope() { DilatedClock::SetFactor(before_); }

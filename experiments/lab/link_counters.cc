@@ -1,6 +1,5 @@
 #include "ringside/experiments/lab/link_counters.h"
 
-#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>

@@ -54,9 +54,9 @@ void CheckDilation(const Dilation& dilation, const NetworkSpec& network) {
   if (slowest < kSlowestLinkBitsPerSecond) {
     throw ConfigError(fmt::format(
         "with a factor of {}, the slowest link would have {:.3g} bit/s of the machine's time, less "
-        "than {:.0f}; give at most {:.4g}",
+        "than {:.0f}; give at most {}",
         dilation.factor, slowest, kSlowestLinkBitsPerSecond,
-        network.slowest_bits_per_s() / kSlowestLinkBitsPerSecond));
+        std::floor(10 * network.slowest_bits_per_s() / kSlowestLinkBitsPerSecond) / 10));
   }
   const double delay = network.latency_s * dilation.factor;
   if (delay > kLongestDelaySeconds) {

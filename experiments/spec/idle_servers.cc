@@ -27,16 +27,16 @@ bool HasBucketForEveryServer(const RunSpec& spec, std::span<const TensorSpec> te
 
 /// Whether the strategy cuts buckets into slices. Between the hosts of an emulated network it does,
 /// unless it keeps whole buckets.
-bool CutsBuckets(const RunSpec& spec) {
+bool CutsBuckets(const RunSpec& spec, const NetworkSpec& network) {
   const StrategyEntry* strategy = spec.catalog().FindStrategy(spec.strategy);
-  if (strategy == nullptr || !strategy->Declares(kSliceKb.name) || !spec.network) return false;
+  if (strategy == nullptr || !strategy->Declares(kSliceKb.name)) return false;
   const int dedicated = LayoutServers(spec).dedicated;
-  return PlanNetwork(*spec.network, spec.workers, dedicated, spec.hosts).hosts.size() > 1;
+  return PlanNetwork(network, spec.workers, dedicated, spec.hosts).hosts.size() > 1;
 }
 
-int Slices(const RunSpec& spec, const BucketPlan& plan) {
+int Slices(const RunSpec& spec, const NetworkSpec& network, const BucketPlan& plan) {
   const LinkFacts links{.scope = LinkScope::kInterHost,
-                        .bytes_per_s = GoodputBytesPerSecond(spec.network->slowest_bits_per_s())};
+                        .bytes_per_s = GoodputBytesPerSecond(network.slowest_bits_per_s())};
   const WantedSizes wanted{.slice_bytes =
                                static_cast<std::size_t>(spec.options.Get(kSliceKb)) * 1024};
   const World world{.workers = spec.workers, .servers = LayoutServers(spec).total()};
@@ -51,7 +51,9 @@ int IdleServers(const RunSpec& spec, std::span<const TensorSpec> tensors) {
   BucketPlanOptions cut{.target_bytes = static_cast<std::size_t>(spec.bucket_bytes)};
   cut.first_bytes = std::min(cut.first_bytes, cut.target_bytes);
   const BucketPlan plan(tensors, cut);
-  const int pieces = CutsBuckets(spec) ? Slices(spec, plan) : plan.buckets();
+  const int pieces = spec.network && CutsBuckets(spec, *spec.network)
+                         ? Slices(spec, *spec.network, plan)
+                         : plan.buckets();
   return std::max(0, spec.servers - pieces);
 }
 

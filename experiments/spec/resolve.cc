@@ -143,8 +143,8 @@ void RefuseIdleServers(const RunSpec& spec, const ModelEntry& model) {
   const int idle = IdleServers(
       spec, model.tensors({.input = data.shape, .classes = data.classes, .widths = spec.widths}));
   Refuse(idle > 0, "servers",
-         "{} servers for {} buckets would leave {} idle; take fewer servers or smaller buckets "
-         "(bucket-mb)",
+         "{} servers for {} buckets, or slices of them, would leave {} idle; take fewer servers or "
+         "smaller buckets (bucket-mb)",
          spec.servers, spec.servers - idle, idle);
 }
 

@@ -54,6 +54,7 @@ void AddChecks(const VerifyRequest& request, const std::string& strategy, Verify
       check.spec.servers = count;
       check.spec.hosts = request.base.hosts;
       check.spec.network = request.base.network;
+      check.spec.dilation = request.base.dilation;
       check.spec = Resolve(check.spec);
       check.label = fmt::format("{} {} workers={}", group.optimizer, strategy, workers);
       if (count > 0) check.label += fmt::format(" servers={}", count);
@@ -88,6 +89,7 @@ std::vector<VerifyGroup> PlanVerification(const VerifyRequest& request) {
     group.reference.servers = 0;
     group.reference.hosts = 0;
     group.reference.network.reset();
+    group.reference.dilation = {};
     group.reference = Resolve(group.reference);
     for (const std::string& strategy : request.strategies) AddChecks(request, strategy, group);
     groups.push_back(std::move(group));

@@ -212,8 +212,8 @@ void JobController::TakeSignals() {
   if (count > 0) {
     Decide(JobStatus::kInterrupted, "interrupted: killed before all workers had stopped");
   } else if (drain_ && Clock::now() > drain_end_) {
-    Decide(JobStatus::kInterrupted,
-           fmt::format("interrupted: the workers did not stop within {} s", spec_.timeout_s));
+    Decide(JobStatus::kInterrupted, fmt::format("interrupted: the workers did not stop within {} s",
+                                                DilatedClock::Factor() * spec_.timeout_s));
   }
 }
 
@@ -392,7 +392,7 @@ RunRecord JobController::MakeRecord() const {
   record.startup_seconds = startup_seconds_;
   record.address = plan_.coordinator.address;
   if (plan_.network != nullptr) record.network = plan_.network->record();
-  record.dilation = DilatedClock::factor();
+  record.dilation = DilatedClock::Factor();
   record.cores = UsableCores();
   record.launcher = plan_.launcher;
   record.workers = workers_;

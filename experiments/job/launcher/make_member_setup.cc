@@ -26,7 +26,7 @@ MemberSetup MakeMemberSetup(const RunSpec& spec, const JobOptions& options, cons
   setup.parent_pid = ::getpid();
   setup.bundle_dir = options.bundle_dir;
   setup.spec = spec;
-  setup.dilation = DilatedClock::factor();
+  setup.dilation = DilatedClock::Factor();
   setup.bench = options.bench;
   return setup;
 }

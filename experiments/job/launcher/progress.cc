@@ -22,7 +22,9 @@ void Progress::Add(int rank, std::span<const StepRecord> steps, Clock::time_poin
     if (last.samples > 0) loss_ = last.loss_sum / static_cast<double>(last.samples);
   }
   recent_.push_back({now, samples_, steps_done_});
-  while (now - recent_.front().at > kWindow) recent_.pop_front();
+  // A step may take longer than the window. Then two of its ends are kept.
+  const auto window = DilatedClock::ToMachine(Clock::duration(kWindow));
+  while (now - recent_.front().at > window && recent_[1].step < steps_done_) recent_.pop_front();
 }
 
 std::string Progress::Line() const {
@@ -33,7 +35,7 @@ std::string Progress::Line() const {
   const double seconds = std::chrono::duration<double>(last.at - first.at).count();
   if (seconds > 0) {
     line += fmt::format("  {:.0f} samples/s", static_cast<double>(last.samples - first.samples) /
-                                                  seconds * DilatedClock::factor());
+                                                  seconds * DilatedClock::Factor());
   }
   if (loss_) line += fmt::format("  loss {:.4f}", *loss_);
   if (seconds > 0 && last.step > first.step && total_steps_ >= last.step) {

@@ -31,7 +31,7 @@ std::unique_ptr<EmulatedNetwork> MakeNetwork(const RunSpec& spec, const JobOptio
   RequireLab(*spec.network);
   return std::make_unique<EmulatedNetwork>(
       PlanNetwork(*spec.network, spec.workers, LayoutServers(spec).dedicated, spec.hosts),
-      DilatedClock::factor(), CurrentEnvironment(), [&] {
+      DilatedClock::Factor(), CurrentEnvironment(), [&] {
         if (signals.Take() > 0) throw InterruptedBefore();
       });
 }

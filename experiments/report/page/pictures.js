@@ -2,7 +2,7 @@
 import { plain } from "./chart.js";
 import { bytes, compact, ends, fixed, percent } from "./format.js";
 import { PARTS } from "./look.js";
-import { isLimited, median } from "./study.js";
+import { countedRuns, isLimited, median } from "./study.js";
 
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 
@@ -123,7 +123,7 @@ export function partsOf(cell) {
     if (known.length > 0) return Object.fromEntries(known);
   }
   if (!isNumber(cell.step_ms)) return null;
-  const run = (key) => median((cell.results ?? []).filter((one) => one.status === "done").map((one) => one[key]));
+  const run = (key) => median(countedRuns(cell).map((one) => one[key]));
   const compute = cell.compute_ms ?? run("compute_ms");
   const exposed = cell.exposed_comm_ms;
   if (!isNumber(compute) || !isNumber(exposed)) return null;

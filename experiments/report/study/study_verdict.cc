@@ -189,28 +189,30 @@ std::string DilationCaveat(const StudyTable& table) {
                      low == high ? low : fmt::format("{} to {}", low, high));
 }
 
-// The pairs whose clocks went at different speeds.
-std::set<std::string> FactorCaveats(const StudyTable& table) {
-  std::set<std::string> caveats;
+// In how many pairs the clocks went at different speeds, with the first of them.
+std::string FactorCaveat(const StudyTable& table) {
+  int pairs = 0;
+  std::string first;
   for (const Finding& finding : table.findings) {
     const StudyCell& server = table.cells[finding.ps_cell];
     const StudyCell& ring = table.cells[finding.ring_cell];
     const std::string of_server = DilationText(server);
     const std::string of_ring = DilationText(ring);
     if (of_server == of_ring || of_server.empty() || of_ring.empty()) continue;
-    caveats.insert(fmt::format("At {} the dilation factor of {} is {}, that of {} is {}.",
-                               ScenarioText(server), StrategyText(server), of_server,
-                               StrategyText(ring), of_ring));
+    if (pairs++ > 0) continue;
+    first = fmt::format("at {} that of {} is {}, that of {} is {}", ScenarioText(server),
+                        StrategyText(server), of_server, StrategyText(ring), of_ring);
   }
-  return caveats;
+  if (pairs == 0) return "";
+  return fmt::format("The dilation factors of servers and ring differ in {} comparison{}: {}{}.",
+                     pairs, pairs == 1 ? "" : "s", pairs == 1 ? "" : "for instance, ", first);
 }
 
 // What the study says about the machine and its clock, with findings or without.
 void AddMachineCaveats(const StudyTable& table, std::vector<std::string>& caveats) {
-  for (std::string caveat : {LimitedCaveat(table), DilationCaveat(table)}) {
+  for (std::string caveat : {LimitedCaveat(table), DilationCaveat(table), FactorCaveat(table)}) {
     if (!caveat.empty()) caveats.push_back(std::move(caveat));
   }
-  for (const std::string& caveat : FactorCaveats(table)) caveats.push_back(caveat);
 }
 
 // The differences between the compared cells.

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/paramserver/transports/sockets/tcp_socket.h"
 #include "ringside/paramserver/wire/plan_message.h"
@@ -115,7 +116,7 @@ void TcpConnection::Run() {
 
 // A stranger's connection is closed without an answer.
 bool TcpConnection::Admit() {
-  const Deadline deadline = Deadline::After(kHelloTime);
+  const Deadline deadline = Deadline::After(DilatedClock::ToMachine(kHelloTime));
   const int server = shared_.context.index;
   try {
     const int worker = shared_.handshake.ReadWorker(stream_.file(), server, deadline);

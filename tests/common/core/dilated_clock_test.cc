@@ -10,14 +10,13 @@
 namespace ringside {
 namespace {
 
-using std::chrono::duration_cast;
 using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
 
 TEST(DilatedClock, IsTheMachinesClockUnlessDilated) {
-  EXPECT_EQ(DilatedClock::factor(), 1);
+  EXPECT_EQ(DilatedClock::Factor(), 1);
   const steady_clock::time_point at = steady_clock::now();
   EXPECT_EQ(DilatedClock::FromMachine(at).time_since_epoch(), at.time_since_epoch());
   EXPECT_EQ(DilatedClock::ToMachine(milliseconds(30)), milliseconds(30));
@@ -55,16 +54,16 @@ TEST(DilatedClock, RefusesFactorsThatAreNone) {
                               std::numeric_limits<double>::quiet_NaN()}) {
     EXPECT_THROW(DilatedClock::SetFactor(factor), ConfigError) << factor;
   }
-  EXPECT_EQ(DilatedClock::factor(), 1);
+  EXPECT_EQ(DilatedClock::Factor(), 1);
 }
 
 TEST(DilationScope, SetsTheFactorBack) {
   {
     const DilationScope outer(3);
     const DilationScope inner(5);
-    EXPECT_EQ(DilatedClock::factor(), 5);
+    EXPECT_EQ(DilatedClock::Factor(), 5);
   }
-  EXPECT_EQ(DilatedClock::factor(), 1);
+  EXPECT_EQ(DilatedClock::Factor(), 1);
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
             {{"strategy", "ps-sync"}, {"servers", "8"}, {"bucket-mb", "1000"}}, "servers", "idle"},
         Refusal{{{"strategy", "ps-sync"}, {"servers", "8"}, {"model", "mlp"}, {"hidden", "16"}},
                 "servers",
-                "8 servers for 1 buckets would leave 7 idle"},
+                "8 servers for 1 buckets, or slices of them, would leave 7 idle"},
         Refusal{{{"strategy", "ps-sync"}, {"servers", "3"}, {"model", "cnn"}, {"bucket-mb", "99"}},
                 "servers",
                 "idle"},

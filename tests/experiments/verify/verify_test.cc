@@ -105,8 +105,10 @@ TEST(VerifyPlan, EmulatedHostsAreOfTheComparedRunsAlone) {
   }
   request.base.network = ParseNetwork("hosts=3,rate=1Gbps");
   request.base.hosts = 0;
+  request.base.dilation = {.factor = 4};
   for (const VerifyGroup& group : PlanVerification(request)) {
     EXPECT_FALSE(group.reference.network);
+    for (const VerifyCheck& check : group.checks) EXPECT_EQ(check.spec.dilation.factor, 4);
     for (const VerifyCheck& check : group.checks) EXPECT_EQ(check.spec.hosts, 3) << check.label;
   }
 }

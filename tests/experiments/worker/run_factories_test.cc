@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
 #include "tests/experiments/job/job_testing.h"
 #include "tests/experiments/test_catalog.h"
@@ -30,6 +31,16 @@ TEST(StartTimeout, LeavesTimeToLoad) {
   EXPECT_EQ(StartTimeout(spec), std::chrono::minutes(1));
   spec.timeout_s = 120;
   EXPECT_EQ(StartTimeout(spec), std::chrono::minutes(2));
+}
+
+TEST(OperationTimeout, IsTheMachinesTimeOfADilatedRun) {
+  RunSpec spec = ProfileSpec("ps-async", 2, 3);
+  spec.timeout_s = 7;
+  EXPECT_EQ(OperationTimeout(spec), std::chrono::seconds(7));
+  const DilationScope dilation(10);
+  EXPECT_EQ(OperationTimeout(spec), std::chrono::seconds(70));
+  EXPECT_EQ(MakeCommOptions({.spec = spec}).timeout, std::chrono::seconds(70));
+  EXPECT_EQ(MakeCommOptions({.spec = spec}).barrier_timeout, std::chrono::hours(10));
 }
 
 // Where the data's size is known only now: files.
