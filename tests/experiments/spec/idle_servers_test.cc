@@ -31,7 +31,7 @@ TEST(IdleServers, BetweenHostsAreThoseBeyondTheSlices) {
   const std::vector<TensorSpec> tensors{{"a", 1 << 20}};  // 4 MiB: two buckets, the first is small
   RunSpec spec(TestCatalog());
   spec.strategy = "ps-sync";
-  spec.workers = 32;
+  spec.workers = 4;
   spec.servers = 17;
   spec.bucket_bytes = 4 << 20;
   EXPECT_EQ(IdleServers(spec, tensors), 15);

@@ -39,8 +39,10 @@ TEST(OperationTimeout, IsTheMachinesTimeOfADilatedRun) {
   EXPECT_EQ(OperationTimeout(spec), std::chrono::seconds(7));
   const DilationScope dilation(10);
   EXPECT_EQ(OperationTimeout(spec), std::chrono::seconds(70));
-  EXPECT_EQ(MakeCommOptions({.spec = spec}).timeout, std::chrono::seconds(70));
-  EXPECT_EQ(MakeCommOptions({.spec = spec}).barrier_timeout, std::chrono::hours(10));
+  MemberSetup setup;
+  setup.spec = spec;
+  EXPECT_EQ(MakeCommOptions(setup).timeout, std::chrono::seconds(70));
+  EXPECT_EQ(MakeCommOptions(setup).barrier_timeout, std::chrono::hours(10));
 }
 
 // Where the data's size is known only now: files.
