@@ -225,7 +225,7 @@ constexpr char kDelayed[] = R"([
    "options": {"limit": 100000, "delay": {"delay": 0.001, "jitter": 0.0001, "correlation": 0},
                "loss-random": {"loss": 0.001, "correlation": 0}}},
   {"kind": "tbf", "handle": "10:", "parent": "1:1",
-   "options": {"rate": 12500000, "burst": 32762, "lat": 81265}}])";
+   "options": {"rate": 12500000, "burst": 32762, "lat": 1339556}}])";
 
 /// A value of `kDelayed` that is replaced, and the message that the check then gives.
 struct WrongAnswer {
@@ -250,7 +250,7 @@ TEST(NodeSettingsTest, DelaysComeBeforeTheShaper) {
             "qdisc add dev eth0 root handle 1: netem limit 100000 delay 1000.000us 100.000us loss "
             "0.100000%\n"
             "qdisc add dev eth0 parent 1:1 handle 10: tbf rate 100000000bit burst 32768b limit "
-            "1048576\n");
+            "16777216\n");
   EXPECT_EQ(DelayedPort().gso_max_segs, 1) << "single packets are lost";
 }
 
