@@ -93,7 +93,7 @@ CELLS = [
           cells.processor_time(Cell("ps-sync", 4, "1Gbps", servers), "tcp", "grpc"), at_most=1.0) for servers in ("1", "4")],
 ]
 
-# The processor is not the limit: at 300 Mbit/s two cores carry four hosts at half their time.
+# A cell in which the processor is not the limit.
 FACTORS = ("2", "4", "10")
 DILATIONS = [
     *[row for label, contender in (("ring", Cell("ring", 4, "300Mbps", steps=8)), ("ps-sync", Cell("ps-sync", 4, "300Mbps", "4", steps=8)))

@@ -14,9 +14,8 @@ constexpr double kSliceSeconds = 0.5e-3;
 constexpr std::size_t kLeastSlice = 48 * kKiB;
 constexpr std::size_t kMostSlice = 256 * kKiB;
 constexpr std::size_t kSlicesInWindow = 3;
-// The slices of all workers for one server. Their windows then come to three times as much, which
-// a switch's port of 1 MiB takes while it sends. With twice as much, sixteen workers lost so many
-// packets that steps took 1.5 times as long.
+// The slices of all workers for one server. Their windows then come to three times as much. Larger
+// windows overflow the queue in front of a server's link, and steps wait for lost packets.
 constexpr double kSlicesOfAllWorkers = 1.0 * kMiB;
 
 constexpr std::size_t kBucketsInWindow = 8;

@@ -19,8 +19,7 @@ json NotScaled() {
   return {
       "processor time: what a host computes takes its real time, so it appears divided by the "
       "factor",
-      "a host's own round trip, 35 to 80 us of the machine's time: it appears divided by the "
-      "factor",
+      "a host's own round trip: it appears divided by the factor",
       "time constants of TCP's congestion control",
       "TCP's first wait for the answer to a new connection"};
 }
