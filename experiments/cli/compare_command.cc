@@ -84,7 +84,7 @@ int RunCompareCommand(const Arguments& args, const Catalog& catalog) {
     fmt::print("{}", RenderText(comparison));
   }
   if (comparison.differ) return kExitComparisonFailed;
-  return damaged ? kExitFailed : kExitDone;
+  return damaged || comparison.nothing_compared ? kExitFailed : kExitDone;
 }
 
 }  // namespace ringside

@@ -182,7 +182,7 @@ std::vector<std::string_view> ComparableMetrics() {
 
 StudyComparison CompareStudies(const StudyTable& a, const StudyTable& b, std::string_view metric,
                                double threshold) {
-  StudyComparison comparison{a.name, b.name, std::string(metric), threshold, {}, {}, {}, false};
+  StudyComparison comparison{a.name, b.name, std::string(metric), threshold, {}, {}, {}};
   for (const StudyCell& cell : a.cells) {
     const StudyCell* other = FindCell(b, cell.configuration);
     if (other != nullptr) {
@@ -196,6 +196,9 @@ StudyComparison CompareStudies(const StudyTable& a, const StudyTable& b, std::st
   comparison.only_in_a = OnlyIn(a, b);
   comparison.only_in_b = OnlyIn(b, a);
   comparison.differ = std::ranges::any_of(comparison.cells, &ComparedCell::differs);
+  comparison.nothing_compared = std::ranges::all_of(
+      comparison.cells, [](std::string_view outcome) { return outcome == kLimited; },
+      &ComparedCell::outcome);
   return comparison;
 }
 
@@ -235,7 +238,8 @@ json RenderJson(const StudyComparison& comparison) {
           {"cells", cells},
           {"only_in_a", comparison.only_in_a},
           {"only_in_b", comparison.only_in_b},
-          {"differ", comparison.differ}};
+          {"differ", comparison.differ},
+          {"nothing_compared", comparison.nothing_compared}};
 }
 
 }  // namespace ringside

@@ -40,6 +40,7 @@ struct StudyComparison {
   std::vector<std::string> only_in_a;  ///< Labels.
   std::vector<std::string> only_in_b;
   bool differ = false;  ///< Whether any cell differs. Cells with the outcome "limited" do not.
+  bool nothing_compared = false;  ///< Every cell has the outcome "limited".
 };
 
 /// The numbers that can be compared, by their names in JSON.

@@ -310,6 +310,10 @@ TEST_F(CommandLine, CompareFailsWhereStudiesDifferByMoreThanTheThreshold) {
   EXPECT_EQ(json::parse(differ.out)["cells"][0]["outcome"], "worse");
   EXPECT_EQ(RunRingside("compare run slower --threshold 250%").exit_code, 0);
   EXPECT_EQ(RunRingside("compare run slower --metric samples_per_s").exit_code, 0);
+
+  summary["fidelity"] = {{"verdict", "limited"}, {"limited_by", {"the processor: 4 % idle"}}};
+  std::ofstream(slower / "summary.json") << summary;
+  EXPECT_EQ(RunRingside("compare run slower").exit_code, 1) << "nothing could be compared";
 }
 
 TEST_F(CommandLine, AMatrixWithAMistakeStartsNothing) {

@@ -125,6 +125,7 @@ TEST(StudyCompare, LeavesOutRunsThatTheMachineLimited) {
   for (std::size_t i = 5; i < slow.runs.size(); ++i) Limit(slow.runs[i]);
   const StudyComparison comparison = Compared(Study("a", kSteady), slow);
   EXPECT_FALSE(comparison.differ);
+  EXPECT_FALSE(comparison.nothing_compared);
   EXPECT_DOUBLE_EQ(*comparison.cells[0].b_over_a.ratio, 1);
   EXPECT_EQ(comparison.cells[0].limited_b, 6);
   EXPECT_THAT(RenderText(comparison), HasSubstr("limited"));
@@ -139,6 +140,7 @@ TEST(StudyCompare, ASideThatTheMachineLimitedIsNotCompared) {
        {Compared(Study("a", kSteady), slow), Compared(slow, Study("a", kSteady))}) {
     EXPECT_EQ(comparison.cells[0].outcome, "limited");
     EXPECT_FALSE(comparison.differ);
+    EXPECT_TRUE(comparison.nothing_compared);
     EXPECT_FALSE(comparison.cells[0].b_over_a.ratio.has_value());
     EXPECT_THAT(RenderText(comparison),
                 HasSubstr("1 of 1 configurations is not compared: the machine limited every run"));
