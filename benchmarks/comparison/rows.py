@@ -74,7 +74,7 @@ CELLS = [
     *[cell(f"{MOBILENET}, {rate}, 8 workers, servers {servers}", Cell("ps-sync", 8, rate, servers, steps=6, dilation="auto"), 1.10)
       for rate in ("100Mbps", "300Mbps", "1Gbps") for servers in ("1", "8", "colocated")],
     *[cell(f"profile:resnet50, 25 Gbit/s, 16 workers, {strategy}, servers {servers or 'none'}",
-           Cell(strategy, 16, "25Gbps", servers, model="profile:resnet50", compute_ms=100, steps=5, dilation="auto",
+           Cell(strategy, 16, "25Gbps", servers, model="profile:resnet50", compute_ms=30, steps=5, dilation="auto",
                 label="resnet50"), 1.10)
       for strategy, servers in (("ring", ""), ("ps-sync", "1"), ("ps-sync", "16"), ("ps-sync", "colocated"))],
     cell("profile:resnet50, 200 Mbit/s, 3 workers, 2 servers",
