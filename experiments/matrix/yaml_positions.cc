@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 
+#include "ringside/experiments/matrix/yaml_document.h"
 #include "ringside/experiments/text/did_you_mean.h"
 
 namespace ringside {
@@ -20,25 +20,17 @@ Position PositionOf(const YAML::Node& node) {
 
 YamlFile YamlFile::Load(const std::string& path, const Catalog& catalog) {
   std::ifstream in(path);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in) throw ConfigError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
+  std::string text(kMaxYamlBytes + 1, '\0');  // One more, so that a longer file is seen.
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (in.bad() || !in.is_open()) {
+    throw ConfigError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
+  }
+  text.resize(static_cast<std::size_t>(in.gcount()));
   return Parse(text, path, catalog);
 }
 
 YamlFile YamlFile::Parse(const std::string& text, const std::string& path, const Catalog& catalog) {
-  std::vector<YAML::Node> documents;
-  try {
-    documents = YAML::LoadAll(text);
-  } catch (const YAML::Exception& error) {
-    throw ConfigError(
-        fmt::format("{}:{}:{}: {}", path, error.mark.line + 1, error.mark.column + 1, error.msg));
-  }
-  YamlFile file(documents.empty() ? YAML::Node() : documents.front(), path, catalog);
-  if (documents.size() > 1) {
-    file.Fail(documents[1],
-              "a second document; only the first would be read: give each a file of its own");
-  }
-  return file;
+  return {ParseYamlDocument(text, path), path, catalog};
 }
 
 std::string YamlFile::Where(const Position& position) const {

@@ -17,7 +17,7 @@ namespace ringside {
 /// A YAML file. All its errors read `file:line:column: message`. A value, made once per file.
 class YamlFile {
  public:
-  /// Throws `ConfigError` when the file cannot be read, is no YAML or more than one document.
+  /// Throws `ConfigError` when the file cannot be read, and as `ParseYamlDocument`.
   static YamlFile Load(const std::string& path, const Catalog& catalog);
   static YamlFile Parse(const std::string& text, const std::string& path, const Catalog& catalog);
 

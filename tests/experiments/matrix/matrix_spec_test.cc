@@ -97,6 +97,26 @@ struct Fault {
   const char* message;
 };
 
+std::string RefusalOf(const std::string& text) {
+  try {
+    ParseMatrixSpec(text, "s.yaml", TestCatalog());
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "taken";
+}
+
+TEST(MatrixSpec, RefusesADocumentThatIsTooDeepOrTooLong) {
+  const auto nested = [](std::size_t depth) {
+    return RefusalOf("name: " + std::string(depth, '[') + std::string(depth, ']'));
+  };
+  EXPECT_THAT(nested(31), ::testing::Not(HasSubstr("within each other")));
+  EXPECT_THAT(nested(32), HasSubstr("more than 32 maps and lists within each other"));
+  EXPECT_THAT(nested(100'000), StartsWith("s.yaml:1:38: more than 32"));
+  EXPECT_THAT(RefusalOf("name: " + std::string(1 << 20, 'a')),
+              StartsWith("s.yaml: longer than 1048576 bytes"));
+}
+
 class MatrixSpecFault : public ::testing::TestWithParam<Fault> {};
 
 TEST_P(MatrixSpecFault, IsRefusedWithItsPlace) {
@@ -160,6 +180,10 @@ INSTANTIATE_TEST_SUITE_P(
               "second document"},
         Fault{"EmptySecondDocument", "name: a\naxes: {workers: [1]}\n---\n# no more\n", "5:1",
               "second document"},
+        Fault{"StrayComma", ", a\n", "1:1", "unexpected ','"},
+        Fault{"StrayCommaAtTheEnd", "name: a\naxes: {workers: [1]}\n, b\n", "3:1",
+              "end of map not found"},
+        Fault{"StrayBracket", "]", "1:1", ""},
         Fault{"NoBatch", "name: a\ndefaults: {global-batch: 0}\naxes: {workers: [1]}\n", "2:26",
               "a batch of 0 samples"},
         Fault{"NoBatchInAnAxis", "name: a\naxes:\n  batch-per-worker: [8, 0]\n", "3:25",
