@@ -66,6 +66,10 @@ struct StrategyEntry {
   std::function<TransportUse(const StrategyOptions&, int workers, int hosts)> transport = {};
   /// Why all processes must be on one host. Empty: any number of hosts will do.
   std::function<std::optional<OneHostNeed>(const StrategyOptions&)> needs_one_host = {};
+  /// The most bytes that a bucket should have between hosts whose slowest link carries
+  /// `bytes_per_s`; 0: any number. Empty: any number.
+  std::function<std::size_t(const StrategyOptions&, int workers, int servers, double bytes_per_s)>
+      largest_bucket = {};
   /// Why the links of an emulated network would not carry its bytes, as the end of a sentence that
   /// begins with "strategy X ". Empty: the links carry them.
   std::string passes_links_by = {};

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "ringside/experiments/network/network_plan.h"
+#include "ringside/experiments/spec/bucket_sizes.h"
 #include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/spec/server_layout.h"
 #include "ringside/paramserver/slicing/slice_plan.h"
@@ -16,13 +17,14 @@ namespace {
 // A bucket is at most 1.5 times its target, rounded up to 64 bytes. With more than that many bytes
 // per server, every server has a bucket. Then no plan is needed, which may have millions of
 // buckets.
-bool HasBucketForEveryServer(const RunSpec& spec, std::span<const TensorSpec> tensors) {
-  if (spec.bucket_bytes < std::int64_t{sizeof(float)}) return false;  // one bucket per tensor
+bool HasBucketForEveryServer(const RunSpec& spec, const BucketPlanOptions& cut,
+                             std::span<const TensorSpec> tensors) {
+  if (cut.target_bytes < sizeof(float)) return false;  // one bucket per tensor
   double bytes = 0;
   for (const TensorSpec& tensor : tensors) {
     bytes += static_cast<double>(tensor.elements) * sizeof(float);
   }
-  return bytes >= spec.servers * (1.5 * static_cast<double>(spec.bucket_bytes) + 64);
+  return bytes >= spec.servers * (1.5 * static_cast<double>(cut.target_bytes) + 64);
 }
 
 /// Whether the strategy cuts buckets into slices. Between the hosts of an emulated network it does,
@@ -47,9 +49,8 @@ int Slices(const RunSpec& spec, const NetworkSpec& network, const BucketPlan& pl
 }  // namespace
 
 int IdleServers(const RunSpec& spec, std::span<const TensorSpec> tensors) {
-  if (HasBucketForEveryServer(spec, tensors)) return 0;
-  BucketPlanOptions cut{.target_bytes = static_cast<std::size_t>(spec.bucket_bytes)};
-  cut.first_bytes = std::min(cut.first_bytes, cut.target_bytes);
+  const BucketPlanOptions cut = BucketSizesOf(spec);
+  if (HasBucketForEveryServer(spec, cut, tensors)) return 0;
   const BucketPlan plan(tensors, cut);
   const int pieces = spec.network && CutsBuckets(spec, *spec.network)
                          ? Slices(spec, *spec.network, plan)

@@ -9,6 +9,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/common/data/sampler.h"
 #include "ringside/experiments/network/network_plan.h"
+#include "ringside/experiments/spec/bucket_sizes.h"
 
 namespace ringside {
 namespace {
@@ -53,10 +54,7 @@ std::unique_ptr<Model> MakeModel(const RunSpec& spec, const Dataset& dataset) {
 }
 
 BucketPlan MakePlan(const RunSpec& spec, std::span<const TensorSpec> tensors) {
-  BucketPlanOptions options;
-  options.target_bytes = static_cast<std::size_t>(spec.bucket_bytes);
-  options.first_bytes = std::min(options.first_bytes, options.target_bytes);
-  return {tensors, options};
+  return {tensors, BucketSizesOf(spec)};
 }
 
 FlatSpace MakeSpace(MemoryKind memory, const BucketPlan& plan, const MemberSetup& setup) {

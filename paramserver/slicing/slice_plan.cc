@@ -15,7 +15,8 @@ std::size_t RoundUp(std::size_t elements) {
 
 std::size_t RoundDown(std::size_t elements) { return elements / kAlignment * kAlignment; }
 
-/// The share of the model that each server should own, for equally busy links.
+}  // namespace
+
 std::vector<double> IdealShares(const World& world) {
   const int dedicated = world.dedicated_servers();
   const int colocated = world.colocated_servers;
@@ -31,8 +32,6 @@ std::vector<double> IdealShares(const World& world) {
   std::fill_n(shares.begin(), dedicated, alone);
   return shares;
 }
-
-}  // namespace
 
 SlicePlan::SlicePlan(const BucketPlan& plan, const World& world, std::size_t slice_elements)
     : plan_fingerprint_(plan.Fingerprint()) {

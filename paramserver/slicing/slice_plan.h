@@ -71,6 +71,9 @@ class SlicePlan {
   std::uint64_t plan_fingerprint_ = 0;
 };
 
+/// The share of the model that each server should own, for equally busy links (README.md).
+std::vector<double> IdealShares(const World& world);
+
 /// The bytes of all buckets of one worker in a step, as sent.
 struct StepBytes {
   double gradients = 0;

@@ -13,10 +13,17 @@ constexpr std::size_t kMiB = 1024 * kKiB;
 constexpr double kSliceSeconds = 0.5e-3;
 constexpr std::size_t kLeastSlice = 48 * kKiB;
 constexpr std::size_t kMostSlice = 256 * kKiB;
-constexpr std::size_t kSlicesInWindow = 3;
-// The slices of all workers for one server. Their windows then come to three times as much. Larger
-// windows overflow the queue in front of a server's link, and steps wait for lost packets.
-constexpr double kSlicesOfAllWorkers = 1.0 * kMiB;
+constexpr double kSlicesInWindow = 3;
+constexpr double kLeastSlicesInWindow = 2;
+constexpr double kMostBucketOverTarget = 1.5;  // as `BucketPlan` makes them
+constexpr std::size_t kCutBytes = 64;          // buckets are cut at multiples of this
+// One slice of each worker for one server, and the windows of all workers for one server. With
+// larger ones, workers drift apart, and the queue in front of a server's link overflows. Then steps
+// wait for lost packets.
+constexpr double kSlicesOfAllWorkers = 384.0 * kKiB;
+constexpr double kWindowsOfAllWorkers = 1.25 * kMiB;
+// What a worker may pull at a time. Answers of all servers meet in the queue in front of its link.
+constexpr std::size_t kPulledFromAllServers = 768 * kKiB;
 
 constexpr std::size_t kBucketsInWindow = 8;
 constexpr std::size_t kLeastWindow = 4 * kMiB;
@@ -40,20 +47,55 @@ std::size_t HalfBetweenHosts(std::size_t bytes, LinkScope scope) {
   return scope == LinkScope::kInterHost ? bytes / 2 : bytes;
 }
 
-std::size_t SliceBytes(const LinkFacts& links, const WantedSizes& wanted, const World& world) {
-  if (wanted.whole_buckets) return 0;
-  if (wanted.slice_bytes > 0) return wanted.slice_bytes;
-  if (links.scope == LinkScope::kIntraHost) return 0;
-  double bytes = std::min<double>(kMostSlice, kSlicesOfAllWorkers / std::max(world.workers, 1));
-  if (links.bytes_per_s > 0) {
-    bytes = std::min(bytes, world.servers * links.bytes_per_s * kSliceSeconds);
+/// How many servers would fill as fast as the one with the least share, if all had as much as that
+/// with the most: their number if all shares are equal. At least 1.
+double ServersInStep(const World& world) {
+  double least = 1;
+  double most = 0;
+  int servers = 0;
+  for (const double share : IdealShares(world)) {
+    if (share <= 0) continue;
+    least = std::min(least, share);
+    most = std::max(most, share);
+    ++servers;
   }
+  return most > 0 ? std::max(servers * least / most, 1.0) : 1;
+}
+
+/// Between hosts.
+std::size_t GoodSliceBytes(double bytes_per_s, const World& world) {
+  double bytes = std::min<double>(kMostSlice, kSlicesOfAllWorkers / std::max(world.workers, 1));
+  if (bytes_per_s > 0) bytes = std::min(bytes, ServersInStep(world) * bytes_per_s * kSliceSeconds);
   return static_cast<std::size_t>(std::max<double>(bytes, kLeastSlice));
+}
+
+/// The largest bucket if all buckets are as small as slices: then none is cut, and they are dealt
+/// and sent as slices. Otherwise 0.
+std::size_t SmallBucketBytes(const BucketPlan& plan) {
+  std::size_t largest = 0;
+  for (int bucket = 0; bucket < plan.buckets(); ++bucket) {
+    largest = std::max(largest, plan.range(bucket).size() * sizeof(float));
+  }
+  if (largest > kMostBucketOverTarget * kMostSlice) return 0;
+  return (largest + kCutBytes - 1) / kCutBytes * kCutBytes;
+}
+
+std::size_t SliceBytes(const LinkFacts& links, const WantedSizes& wanted, const BucketPlan& plan,
+                       const World& world) {
+  const bool inside = links.scope == LinkScope::kIntraHost;
+  if (wanted.whole_buckets) return inside ? 0 : SmallBucketBytes(plan);
+  if (wanted.slice_bytes > 0) return wanted.slice_bytes;
+  return inside ? 0 : GoodSliceBytes(links.bytes_per_s, world);
 }
 
 std::size_t WindowOfSlices(const LinkFacts& links, std::size_t slice_bytes, const World& world) {
   const double on_the_way = links.bytes_per_s * links.round_trip_s / std::max(world.servers, 1);
-  return kSlicesInWindow * slice_bytes + static_cast<std::size_t>(on_the_way);
+  const auto slice = static_cast<double>(slice_bytes);
+  const double slices = std::clamp(std::floor(kWindowsOfAllWorkers / (world.workers * slice)),
+                                   kLeastSlicesInWindow, kSlicesInWindow);
+  // Of the server with the largest share. The limits of the others follow from their shares.
+  const double most = std::ranges::max(IdealShares(world)) * world.servers;
+  return static_cast<std::size_t>(slices * slice / most + on_the_way);
 }
 
 std::size_t WindowOfBuckets(const LinkFacts& links, const WantedSizes& wanted,
@@ -73,12 +115,16 @@ std::size_t WholeSlices(double window, double part, std::size_t slice_bytes) {
 
 SliceSizes ChooseSliceSizes(const LinkFacts& links, const WantedSizes& wanted,
                             const BucketPlan& plan, const World& world) {
-  SliceSizes sizes{.slice_bytes = SliceBytes(links, wanted, world),
+  SliceSizes sizes{.slice_bytes = SliceBytes(links, wanted, plan, world),
                    .window_bytes = wanted.window_bytes};
   if (sizes.window_bytes > 0) return sizes;
   sizes.window_bytes = sizes.slice_bytes > 0 ? WindowOfSlices(links, sizes.slice_bytes, world)
                                              : WindowOfBuckets(links, wanted, plan, world);
   return sizes;
+}
+
+std::size_t SmallBucketTarget(double bytes_per_s, const World& world) {
+  return GoodSliceBytes(bytes_per_s, world);
 }
 
 std::vector<SendLimits> PlanSendLimits(const SliceSizes& sizes, LinkScope scope,
@@ -102,6 +148,12 @@ std::vector<SendLimits> PlanSendLimits(const SliceSizes& sizes, LinkScope scope,
       const double part = share * static_cast<double>(slices.shares().size());
       server.unanswered = sizes.slice_bytes > 0 ? WholeSlices(window, part, slice_bytes)
                                                 : static_cast<std::size_t>(window);
+      server.pulled = *server.unanswered;
+      if (cut_between_hosts) {
+        server.pulled =
+            std::min(*server.unanswered,
+                     std::max(kPulledFromAllServers / slices.shares().size(), slice_bytes));
+      }
     }
     limits.push_back(server);
   }

@@ -63,18 +63,24 @@ struct SliceSizes {
 
 /// Chooses the sizes. Take N workers, S servers and links of B bytes per second.
 ///
-/// Between hosts a slice is c = S B 0.5 ms (unlimited when B is unknown), at most 256 KiB and 1 MiB
-/// / N, at least 48 KiB. A window is 3 c, and the bytes that travel in one round trip to a server.
-/// Small slices let answers begin early; but each one costs processor time. The limit by N keeps
-/// the windows of all workers together small enough for the queue in front of a server's link. A
-/// server answers a slice when the last worker has pushed it. So a short window keeps workers
-/// together, and no push delays an answer for long.
+/// Between hosts a slice is c = S B 0.5 ms (unlimited when B is unknown), at most 256 KiB and 384
+/// KiB / N, at least 48 KiB. With unequal shares, S is multiplied by the least share over the
+/// largest. The window of the server with the largest share is 3 c, or 2 c if 3 N c are more than
+/// 1.25 MiB, and the bytes that travel in one round trip. Small slices let answers begin early; but
+/// each one costs processor time. The limits by N keep the windows of all workers together small
+/// enough for the queue in front of a server's link. A server answers a slice when the last worker
+/// has pushed it. So a short window keeps workers together, and no push delays an answer for long.
+///
+/// Whole buckets are treated as slices if they are as small as slices (`SmallBucketTarget`).
 ///
 /// Within a host buckets are not cut. Windows are eight mean buckets, at least 4 MiB (half of it
 /// when whole buckets travel between hosts). There is none when workers may push in different
 /// orders, and none for a single worker. Pure.
 SliceSizes ChooseSliceSizes(const LinkFacts& links, const WantedSizes& wanted,
                             const BucketPlan& plan, const World& world);
+
+/// The target of buckets that should be as small as slices, between hosts.
+std::size_t SmallBucketTarget(double bytes_per_s, const World& world);
 
 /// The limits on what a worker sends to one server, in bytes.
 struct SendLimits {
@@ -84,6 +90,9 @@ struct SendLimits {
   /// A slice may begin while the slices that come before it in the order of sending leave room for
   /// it here. The first of them may always begin. Absent: no limit.
   std::optional<std::size_t> unanswered{};
+  /// The same for pulls, whose answers all meet in front of the worker's own link. At most
+  /// `unanswered`.
+  std::optional<std::size_t> pulled{};
   /// The most unsent bytes of a connection in the kernel, where their order can no longer change.
   std::size_t kernel_unsent = std::size_t{128} << 10;
   /// More connections use more cores. One connection keeps slices in their order.

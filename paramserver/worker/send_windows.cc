@@ -44,12 +44,14 @@ bool SendWindows::MayBegin(int server, int position, std::size_t bytes, std::siz
   const std::size_t in_window = std::max(bytes, answer);
   const State& state = At(server);
   if (state.unsent > 0 && state.unsent + bytes > state.limits.unsent) return false;
-  if (!state.limits.unanswered || in_window == 0) return true;
+  const std::optional<std::size_t>& limit =
+      bytes == 0 ? state.limits.pulled : state.limits.unanswered;
+  if (!limit || in_window == 0) return true;
   std::size_t before = 0;
   for (const Unanswered& slice : state.unanswered) {
     if (slice.position < position) before += slice.bytes;
   }
-  return before == 0 || before + in_window <= *state.limits.unanswered;
+  return before == 0 || before + in_window <= *limit;
 }
 
 double SendWindows::Begun(int server) const {

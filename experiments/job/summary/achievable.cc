@@ -123,7 +123,7 @@ class AchievableMaker {
   Tail TailOf(bool alone) const {
     if (traits_.family != Family::kParameterServer) return AllReduceTail();
     if (!input_.busiest_link_bytes || !HasEvenLinks(spec_)) return {};
-    if (input_.slice_share > 0 && !alone) return {.after_all_ms = SlicesMs()};
+    if (input_.slice_share > 0 && !alone) return SlicesTail();
     return LastMessageTail(alone);
   }
 
@@ -135,6 +135,13 @@ class AchievableMaker {
     tail.after_all_ms = LinkMs(spec_, 2.0 * (spec_.workers - 1) * segment);
     tail.after_last_ms += tail.after_all_ms;
     return tail;
+  }
+
+  /// Under `priority` the next forward pass waits for the whole bucket that became ready last.
+  Tail SlicesTail() const {
+    const double slices_ms = SlicesMs();
+    return {.after_all_ms = slices_ms,
+            .after_last_ms = fifo_ ? 0 : LastBucketShare() * BusyMs() + slices_ms};
   }
 
   /// N a / B for answers of a bytes to the last slice.

@@ -36,14 +36,14 @@ TEST(IdleServers, BetweenHostsAreThoseBeyondTheSlices) {
   spec.bucket_bytes = 4 << 20;
   EXPECT_EQ(IdleServers(spec, tensors), 15);
   spec.network = ParseNetwork("10Gbps");
-  EXPECT_EQ(IdleServers(spec, tensors), 1) << "slices of 256 KiB";
-  spec.options.Set(kSliceKb, 128);
-  EXPECT_EQ(IdleServers(spec, tensors), 0);
+  EXPECT_EQ(IdleServers(spec, tensors), 0) << "slices of 96 KiB";
+  spec.options.Set(kSliceKb, 256);
+  EXPECT_EQ(IdleServers(spec, tensors), 1);
   spec.network = ParseNetwork("rate=10Gbps,hosts=1,servers=workers");
   EXPECT_EQ(IdleServers(spec, tensors), 15) << "within a host buckets stay whole";
   spec.network = ParseNetwork("10Gbps");
   spec.strategy = "ps-backup";
-  EXPECT_EQ(IdleServers(spec, tensors), 15) << "it keeps whole buckets";
+  EXPECT_EQ(IdleServers(spec, tensors), 0) << "its buckets are as small as slices";
 }
 
 TEST(IdleServers, TakeNoPlanOfAModelThatNoMemoryHolds) {

@@ -38,26 +38,61 @@ SliceSizes Choose(const LinkFacts& links, const WantedSizes& wanted, const World
 TEST(ChooseSliceSizes, FollowTheLinksBetweenHosts) {
   EXPECT_EQ(Choose(Between(100 * kMbit), {}, WorldOf(4, 1)).slice_bytes, 48 * kKiB);
   EXPECT_EQ(Choose(Between(300 * kMbit), {}, WorldOf(4, 4)).slice_bytes, 75'000U);
-  EXPECT_EQ(Choose(Between(1000 * kMbit), {}, WorldOf(4, 4)).slice_bytes, 250'000U);
-  EXPECT_EQ(Choose(Between(10'000 * kMbit), {}, WorldOf(4, 4)).slice_bytes, 256 * kKiB);
-  EXPECT_EQ(Choose(Between(0), {}, WorldOf(4, 4)).slice_bytes, 256 * kKiB) << "unknown";
+  EXPECT_EQ(Choose(Between(300 * kMbit), {}, WorldOf(4, 2)).slice_bytes, 48 * kKiB);
+  EXPECT_EQ(Choose(Between(1000 * kMbit), {}, WorldOf(1, 4)).slice_bytes, 250'000U);
+  EXPECT_EQ(Choose(Between(10'000 * kMbit), {}, WorldOf(1, 4)).slice_bytes, 256 * kKiB);
+  EXPECT_EQ(Choose(Between(0), {}, WorldOf(1, 4)).slice_bytes, 256 * kKiB) << "unknown";
 }
 
 TEST(ChooseSliceSizes, OfAllWorkersFitIntoTheQueueOfALink) {
   const auto slice = [](int workers, int servers) {
     return Choose(Between(10'000 * kMbit), {}, WorldOf(workers, servers)).slice_bytes;
   };
-  EXPECT_EQ(slice(4, 4), 256 * kKiB);
-  EXPECT_EQ(slice(8, 8), 128 * kKiB);
-  EXPECT_EQ(slice(16, 16), 64 * kKiB);
-  EXPECT_EQ(slice(64, 64), 48 * kKiB) << "smaller ones cost too much processor time";
-  EXPECT_EQ(Choose(Between(0), {}, WorldOf(8, 8)).slice_bytes, 128 * kKiB) << "unknown links";
+  EXPECT_EQ(slice(2, 4), 192 * kKiB);
+  EXPECT_EQ(slice(4, 4), 96 * kKiB);
+  EXPECT_EQ(slice(8, 8), 48 * kKiB);
+  EXPECT_EQ(slice(16, 16), 48 * kKiB) << "smaller ones cost too much processor time";
+  EXPECT_EQ(Choose(Between(0), {}, WorldOf(4, 4)).slice_bytes, 96 * kKiB) << "unknown links";
 }
 
 TEST(ChooseSliceSizes, AWindowIsThreeSlicesAndARoundTrip) {
   EXPECT_EQ(Choose(Between(300 * kMbit), {}, WorldOf(4, 4)).window_bytes, 225'000U);
   // 37.5 MB/s in 40 ms, of which each of four servers has a quarter
   EXPECT_EQ(Choose(Between(300 * kMbit, 0.04), {}, WorldOf(4, 4)).window_bytes, 600'000U);
+}
+
+TEST(ChooseSliceSizes, OfUnequalSharesFollowTheLeast) {
+  // Two servers with 0.3 of the model and four with 0.1: as many as two that are equally fast.
+  const World world = WorldOf(4, 2, 4);
+  const SliceSizes sizes = Choose(Between(500 * kMbit), {}, world);
+  EXPECT_EQ(sizes.slice_bytes, Choose(Between(500 * kMbit), {}, WorldOf(4, 2)).slice_bytes);
+  // The window is that of a server with a sixth of the model. The largest share gets three slices.
+  EXPECT_NEAR(static_cast<double>(sizes.window_bytes) * 0.3 * 6,
+              3.0 * static_cast<double>(sizes.slice_bytes), 8);
+  const auto slices = SlicePlan(PlanOf(4 * kMiB), world, sizes.slice_bytes / sizeof(float));
+  const auto limits = PlanSendLimits(sizes, LinkScope::kInterHost, PlanOf(4 * kMiB), slices);
+  EXPECT_GT(limits.front().unanswered, 2 * sizes.slice_bytes);
+  EXPECT_LE(limits.back().unanswered, sizes.slice_bytes);
+}
+
+TEST(ChooseSliceSizes, WindowsOfManyWorkersAreShorter) {
+  const auto slices_in_window = [](int workers) {
+    const SliceSizes sizes = Choose(Between(10'000 * kMbit), {}, WorldOf(workers, workers));
+    return sizes.window_bytes / sizes.slice_bytes;
+  };
+  EXPECT_EQ(slices_in_window(4), 3U);
+  EXPECT_EQ(slices_in_window(8), 3U);
+  EXPECT_EQ(slices_in_window(16), 2U);
+}
+
+TEST(PlanSendLimits, PullsOfAllServersFitIntoTheQueueOfAWorkersLink) {
+  const SliceSizes sizes = Choose(Between(10'000 * kMbit), {}, WorldOf(16, 16));
+  const BucketPlan plan = PlanOf(4 * kMiB);
+  const SlicePlan slices(plan, WorldOf(16, 16), sizes.slice_bytes / sizeof(float));
+  for (const SendLimits& server : PlanSendLimits(sizes, LinkScope::kInterHost, plan, slices)) {
+    EXPECT_LE(16 * server.pulled.value(), 1000 * kKiB);
+    EXPECT_LE(server.pulled, server.unanswered);
+  }
 }
 
 TEST(ChooseSliceSizes, LeaveBucketsWholeWithinAHost) {
@@ -71,6 +106,24 @@ TEST(ChooseSliceSizes, LeaveBucketsWholeWhereTheyMustBe) {
   const SliceSizes sizes = Choose(Between(300 * kMbit), whole, WorldOf(4, 4));
   EXPECT_EQ(sizes.slice_bytes, 0U);
   EXPECT_EQ(sizes.window_bytes, 16 * kMiB) << "half as much between hosts";
+}
+
+TEST(ChooseSliceSizes, TreatWholeBucketsAsSlicesIfTheyAreAsSmall) {
+  const World world = WorldOf(4, 4);
+  const std::size_t target = SmallBucketTarget(300 * kMbit, world);
+  EXPECT_EQ(target, Choose(Between(300 * kMbit), {}, world).slice_bytes);
+  const BucketPlan plan = PlanOf(target);
+  const SliceSizes sizes =
+      ChooseSliceSizes(Between(300 * kMbit), {.whole_buckets = true}, plan, world);
+  EXPECT_GE(sizes.slice_bytes, target / 2);
+  EXPECT_LE(sizes.slice_bytes, 2 * target);
+  const SlicePlan slices(plan, world, sizes.slice_bytes / sizeof(float));
+  EXPECT_EQ(slices.slices(), plan.buckets()) << "no bucket is cut";
+  // As slices, they are dealt in plan order: the first four have four owners.
+  std::vector<int> owners;
+  for (int i = 0; i < 4; ++i) owners.push_back(slices.slice(i).server);
+  std::ranges::sort(owners);
+  EXPECT_EQ(owners, (std::vector<int>{0, 1, 2, 3}));
 }
 
 TEST(ChooseSliceSizes, HaveNoWindowOfWholeBucketsWhereNobodyWouldGain) {

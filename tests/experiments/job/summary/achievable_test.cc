@@ -185,6 +185,15 @@ TEST(Achievable, WhereComputeIsLongerTheLastBucketStillHasItsWholeWay) {
   EXPECT_NEAR(Of(priority, input)->step_ms, 100.8 * LinkMs(), 1e-6);
 }
 
+// The last of ten buckets is ready after all compute. It takes 0.1 L, its last slice 0.04 L more.
+TEST(Achievable, UnderPriorityTheForwardPassWaitsForTheWholeLastBucket) {
+  RunSpec spec = SpecOf("ps-sync", 4, 4);
+  const AchievableInput input = SlicesOf(100 * LinkMs(), kBytes);
+  EXPECT_NEAR(Of(spec, input)->step_ms, 100.14 * LinkMs(), 1e-6);
+  spec.options.order = SendOrder::kPriority;
+  EXPECT_NEAR(Of(spec, input)->step_ms, 100.14 * LinkMs(), 1e-6);
+}
+
 // The forward pass takes L, the backward pass 2 L, the ring's last segment 0.06 L.
 TEST(Achievable, TheLastBucketIsOnItsWayWhenItIsReadyAndNotAfterAllCompute) {
   AchievableInput input = InputOf(3 * LinkMs());
