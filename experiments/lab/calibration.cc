@@ -37,7 +37,7 @@ constexpr double kGoodEnough = 0.02;
 constexpr double kRetrySeconds = 0.8;
 constexpr double kLongRetrySeconds = 2.5;
 // The bursts of both shapers, and the bytes that TCP needs to reach its speed.
-constexpr double kBurstBytes = 128 << 10;
+constexpr double kBurstBytes = 208 << 10;
 constexpr std::size_t kBufferBytes = 1 << 20;
 // The interval of the checks whether to continue.
 constexpr std::chrono::milliseconds kTick{20};

@@ -9,11 +9,17 @@
 namespace ringside {
 namespace {
 
+// A burst is what a link carries in this time of the run, between these limits. Short messages
+// within a burst exceed the rate, so it must be small beside the time of a step.
+constexpr double kBurstSeconds = 60e-6;
+constexpr double kLeastBurstBytes = 32 << 10;
+constexpr double kMostBurstBytes = 72 << 10;
 // Segments leave a host in bundles that fit into the shaper's burst, as with a network card that
 // splits them itself. A timer for every single packet would need more CPU time than two cores have.
-// The shaper still counts the headers of every packet.
-constexpr int kBundleBytes = 28'672;
-constexpr int kBundleSegments = 65'535;  // the kernel's default: no limit but the bytes
+// The shaper still counts the headers of every packet; this is room for them.
+constexpr double kHeadersOfABundle = 4 << 10;
+constexpr double kMostBundleBytes = 64 << 10;  // as network cards have it
+constexpr int kBundleSegments = 65'535;        // the kernel's default: no limit but the bytes
 // The queue of a switch's port. When connections meet at a server's link (incast), they get equal
 // shares only if the queue is short. With 50 ms of queue, some workers send far faster than others
 // for seconds, and all wait for the slowest. With a much shorter queue, the links of many servers
@@ -30,19 +36,24 @@ double QueueBytes(const NetworkSpec& spec, double rate) {
   return std::max(kQueueBytes, rate / 8 * round_trip_s);
 }
 
-PortSettings Port(const std::string& device, const NetworkSpec& spec, double rate) {
+PortSettings Port(const std::string& device, const NetworkPlan& plan, double rate) {
+  const NetworkSpec& spec = plan.spec;
+  const double in_burst_time = rate * plan.dilation / 8 * kBurstSeconds;
+  const double burst = std::clamp(in_burst_time, kLeastBurstBytes, kMostBurstBytes);
   return {.device = device,
           .bridge{},
-          .gso_max_bytes = kBundleBytes,
+          .gso_max_bytes = static_cast<int>(std::min(burst - kHeadersOfABundle, kMostBundleBytes)),
           // With loss, packets leave one by one, because single packets are lost.
           .gso_max_segs = spec.loss > 0 ? 1 : kBundleSegments,
           .rate_bits_per_s = rate,
+          .burst_bytes = std::floor(burst),
           .queue_bytes = QueueBytes(spec, rate)};
 }
 
 // Delay and loss apply once, when packets leave a host. Then the packets wait for the link.
-PortSettings HostPort(const NetworkSpec& spec, double rate) {
-  PortSettings port = Port("eth0", spec, rate);
+PortSettings HostPort(const NetworkPlan& plan, double rate) {
+  const NetworkSpec& spec = plan.spec;
+  PortSettings port = Port("eth0", plan, rate);
   port.queue_bytes = std::max(port.queue_bytes, kHostQueueBytes);
   port.latency_s = spec.latency_s;
   port.jitter_s = spec.jitter_s;
@@ -50,8 +61,8 @@ PortSettings HostPort(const NetworkSpec& spec, double rate) {
   return port;
 }
 
-PortSettings SwitchPort(const std::string& device, const NetworkSpec& spec, double rate) {
-  PortSettings port = Port(device, spec, rate);
+PortSettings SwitchPort(const std::string& device, const NetworkPlan& plan, double rate) {
+  PortSettings port = Port(device, plan, rate);
   port.bridge = "bridge0";
   return port;
 }
@@ -103,7 +114,7 @@ std::vector<NodeSettings> HostSettings(const NetworkPlan& plan) {
                      .address = host.address,
                      .congestion_control = plan.spec.congestion,
                      .least_rto_ms = LeastRtoMs(plan),
-                     .ports{HostPort(plan.spec, host.rate_bits_per_s)}});
+                     .ports{HostPort(plan, host.rate_bits_per_s)}});
   }
   return nodes;
 }
@@ -119,11 +130,11 @@ std::vector<NodeSettings> SwitchSettings(const NetworkPlan& plan) {
   for (std::size_t index = 0; index < plan.hosts.size(); ++index) {
     const NetworkPlan::Host& host = plan.hosts[index];
     nodes[static_cast<std::size_t>(host.rack)].ports.push_back(
-        SwitchPort(fmt::format("port{}", index), spec, host.rate_bits_per_s));
+        SwitchPort(fmt::format("port{}", index), plan, host.rate_bits_per_s));
   }
   if (spec.racks == 1) return nodes;
   for (NodeSettings& node : nodes) {
-    node.ports.push_back(SwitchPort("uplink", spec, spec.uplink_bits_per_s));
+    node.ports.push_back(SwitchPort("uplink", plan, spec.uplink_bits_per_s));
   }
   return nodes;
 }
@@ -133,7 +144,7 @@ std::vector<NodeSettings> SpineSettings(const NetworkPlan& plan) {
   if (spec.racks == 1) return {};
   NodeSettings spine = Switch("the switch of the racks", "10.83.255.1", plan);
   for (int rack = 0; rack < spec.racks; ++rack) {
-    spine.ports.push_back(SwitchPort(fmt::format("rack{}", rack), spec, spec.uplink_bits_per_s));
+    spine.ports.push_back(SwitchPort(fmt::format("rack{}", rack), plan, spec.uplink_bits_per_s));
   }
   return {spine};
 }

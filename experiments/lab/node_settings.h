@@ -28,8 +28,7 @@ struct PortSettings {
   int gso_max_bytes = 0;  ///< The largest bundle of segments.
   int gso_max_segs = 0;   ///< The most segments of a bundle.
   double rate_bits_per_s = 0;
-  /// Small, because short messages within a burst exceed the rate.
-  double burst_bytes = 32 << 10;
+  double burst_bytes = 0;
   double queue_bytes = 0;
   double latency_s = 0;
   double jitter_s = 0;
