@@ -14,6 +14,9 @@ DataError::DataError(std::string path, std::int64_t offset, const std::string& e
       path_(std::move(path)),
       offset_(offset) {}
 
+DataError::DataError(std::string path, const std::string& problem)
+    : Error(path + ": " + problem), path_(std::move(path)), offset_(0) {}
+
 DivergedError::DivergedError(int rank, std::int64_t step, double loss)
     : Error("diverged: the loss of worker " + std::to_string(rank) + " is " + std::to_string(loss) +
             " at step " + std::to_string(step)),

@@ -49,10 +49,12 @@ class CommError : public Error {
   std::string operation_;
 };
 
-/// A data file is missing or damaged. `offset` is in bytes from the start of the file.
+/// A data file is missing or damaged. `offset` is in bytes from the start of the file; 0 if the
+/// problem has no place in the file.
 class DataError : public Error {
  public:
   DataError(std::string path, std::int64_t offset, const std::string& expected);
+  DataError(std::string path, const std::string& problem);
 
   const std::string& path() const { return path_; }
   std::int64_t offset() const { return offset_; }

@@ -6,12 +6,13 @@
 #include <exception>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/experiments/system/printable.h"
 
 namespace ringside {
 namespace {
 
 int Say(const std::exception& error, int code) {
-  fmt::print(stderr, "ringside: {}\n", error.what());
+  fmt::print(stderr, "ringside: {}\n", Printable(error.what()));
   return code;
 }
 

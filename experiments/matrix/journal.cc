@@ -12,6 +12,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/file_descriptor.h"
+#include "ringside/experiments/system/trusted_path.h"
 
 namespace ringside {
 namespace {
@@ -74,18 +75,17 @@ std::vector<JournalLine> Journal::Read() const {
 }
 
 void Journal::Append(const JournalLine& line) const {
-  const FileDescriptor fd(::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  const FileDescriptor fd = OpenForWriting(file_.string(), O_APPEND);
   const std::string text = ToText(line);
   struct stat before {};
-  if (fd.get() < 0 || ::fstat(fd.get(), &before) != 0) {
-    throw DataError(file_.string(), 0, std::string("cannot open: ") + std::strerror(errno));
+  if (::fstat(fd.get(), &before) != 0) {
+    throw DataError(file_.string(), std::string("cannot open: ") + std::strerror(errno));
   }
   const ssize_t written = ::write(fd.get(), text.data(), text.size());
   if (written == static_cast<ssize_t>(text.size())) return;
   const int error = written < 0 ? errno : ENOSPC;
   if (::ftruncate(fd.get(), before.st_size) != 0) TruncatePartialLine();
-  throw DataError(file_.string(), before.st_size,
-                  std::string("cannot write: ") + std::strerror(error));
+  throw DataError(file_.string(), std::string("cannot write: ") + std::strerror(error));
 }
 
 void Journal::TruncatePartialLine() const {

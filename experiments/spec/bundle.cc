@@ -49,7 +49,7 @@ void Throw(const fs::path& path, const std::error_code& error) {
 
 nlohmann::json ReadJsonFile(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw DataError(path.string(), 0, "there is no such file, or it cannot be read");
+  if (!in) throw DataError(path.string(), "there is no such file, or it cannot be read");
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   try {
     return nlohmann::json::parse(text);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/experiments/system/trusted_path.h"
 
 namespace ringside {
 namespace {
@@ -98,9 +99,12 @@ std::string InsertRow() {
 void RunIndex::Closer::operator()(sqlite3* database) const { ::sqlite3_close(database); }
 
 RunIndex::RunIndex(const fs::path& file) : file_(file) {
+  static_cast<void>(FindTrustedPlace(file.string()));  // Throws if root could be led elsewhere.
+  const fs::path place = fs::canonical(fs::absolute(file).parent_path()) / file.filename();
   sqlite3* database = nullptr;
-  const int rc = ::sqlite3_open_v2(file.c_str(), &database,
-                                   SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  const int rc =
+      ::sqlite3_open_v2(place.c_str(), &database,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW, nullptr);
   database_.reset(database);
   if (rc != SQLITE_OK) Fail("open");
   ::sqlite3_busy_timeout(database, kBusyMs);

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "ringside/experiments/system/printable.h"
+
 namespace ringside {
 namespace {
 
@@ -47,7 +49,8 @@ Console::Options Console::ForStandardError(bool show_progress) {
   return {.show_progress = show_progress, .in_place = !plain && ::isatty(STDERR_FILENO) == 1};
 }
 
-void Console::Print(const std::string& line) {
+void Console::Print(const std::string& text) {
+  const std::string line = Printable(text);
   if (drawn_ > 0 || !block_.empty()) {
     const std::string erasure = Erasure();
     Write(erasure + line + "\n" + Drawing());

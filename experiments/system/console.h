@@ -29,8 +29,8 @@ class Console {
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
 
-  /// Prints `line`, which has no newline.
-  void Print(const std::string& line);
+  /// Prints a line. Control characters in it are made `Printable`.
+  void Print(const std::string& text);
   /// Shows `line` if the next progress line is due; cheap otherwise.
   void Progress(const std::string& line);
   bool ProgressDue() const;

@@ -12,29 +12,18 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/file_descriptor.h"
+#include "ringside/experiments/system/trusted_path.h"
 
 namespace ringside {
 namespace {
 
-[[noreturn]] void Throw(const std::string& path, std::int64_t offset, const std::string& action) {
-  throw DataError(path, offset, "cannot " + action + ": " + std::strerror(errno));
+[[noreturn]] void Throw(const std::string& path, const std::string& action) {
+  throw DataError(path, "cannot " + action + ": " + std::strerror(errno));
 }
 
-void WriteAll(int fd, std::span<const std::byte> data, const std::string& path,
-              std::int64_t& offset) {
-  while (!data.empty()) {
-    const ssize_t written = ::write(fd, data.data(), data.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) Throw(path, offset, "write");
-    data = data.subspan(static_cast<std::size_t>(written));
-    offset += written;
-  }
-}
-
-void SyncDirectory(const std::string& path) {
-  const auto parent = std::filesystem::path(path).parent_path();
-  const std::string directory = parent.empty() ? "." : parent.string();
-  const FileDescriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+/// `directory` may have been opened with O_PATH.
+void SyncDirectory(int directory) {
+  const FileDescriptor fd(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // Some file systems cannot sync a directory. There a rename is only as durable as the file system
   // makes it.
   if (fd.get() >= 0) ::fsync(fd.get());
@@ -42,22 +31,35 @@ void SyncDirectory(const std::string& path) {
 
 }  // namespace
 
+void WriteDescriptor(int fd, std::span<const std::byte> data, const std::string& path) {
+  while (!data.empty()) {
+    const ssize_t written = ::write(fd, data.data(), data.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) Throw(path, "write");
+    data = data.subspan(static_cast<std::size_t>(written));
+  }
+}
+
 void WriteFileAtomically(const std::string& path, std::span<const std::span<const std::byte>> parts,
                          int mode) {
-  const std::string temporary = path + ".tmp" + std::to_string(::getpid());
-  FileDescriptor fd(
-      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode));
-  if (fd.get() < 0) Throw(temporary, 0, "create");
+  const auto [directory, name] = FindTrustedPlace(path);
+  const std::string temporary = name + ".tmp" + std::to_string(::getpid());
+  // A file of that name was left by a process that was killed and had this one's id.
+  ::unlinkat(directory.get(), temporary.c_str(), 0);
+  const FileDescriptor fd(::openat(directory.get(), temporary.c_str(),
+                                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+  if (fd.get() < 0) Throw(path, "create a temporary file beside it");
   try {
-    std::int64_t offset = 0;
-    for (const auto part : parts) WriteAll(fd.get(), part, temporary, offset);
-    if (::fsync(fd.get()) != 0) Throw(temporary, offset, "sync");
-    if (::rename(temporary.c_str(), path.c_str()) != 0) Throw(path, 0, "rename to it");
+    for (const auto part : parts) WriteDescriptor(fd.get(), part, path);
+    if (::fsync(fd.get()) != 0) Throw(path, "sync");
+    if (::renameat(directory.get(), temporary.c_str(), directory.get(), name.c_str()) != 0) {
+      Throw(path, "rename a temporary file to it");
+    }
   } catch (...) {
-    ::unlink(temporary.c_str());
+    ::unlinkat(directory.get(), temporary.c_str(), 0);
     throw;
   }
-  SyncDirectory(path);
+  SyncDirectory(directory.get());
 }
 
 void WriteFileAtomically(const std::string& path, std::string_view content, int mode) {
@@ -71,7 +73,7 @@ std::string ReadDescriptor(int fd, std::size_t max_bytes, const std::string& nam
   while (true) {
     const ssize_t count = ::read(fd, buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) Throw(name, static_cast<std::int64_t>(content.size()), "read");
+    if (count < 0) Throw(name, "read");
     if (count == 0) return content;
     if (content.size() + static_cast<std::size_t>(count) > max_bytes) {
       throw DataError(
@@ -84,7 +86,7 @@ std::string ReadDescriptor(int fd, std::size_t max_bytes, const std::string& nam
 
 std::string ReadFile(const std::string& path, std::size_t max_bytes) {
   const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (fd.get() < 0) Throw(path, 0, "open");
+  if (fd.get() < 0) Throw(path, "open");
   return ReadDescriptor(fd.get(), max_bytes, path);
 }
 
@@ -93,15 +95,13 @@ void SyncFiles(const std::string& directory) {
     if (entry.is_symlink() || !entry.is_regular_file()) continue;
     const std::string path = entry.path().string();
     const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (fd.get() < 0 || ::fsync(fd.get()) != 0) Throw(path, 0, "sync");
-    if (entry.path().parent_path() != directory) SyncDirectory(path);
+    if (fd.get() < 0 || ::fsync(fd.get()) != 0) Throw(path, "sync");
+    if (entry.path().parent_path() != directory) {
+      const FileDescriptor parent(
+          ::open(entry.path().parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+      if (parent.get() >= 0) SyncDirectory(parent.get());
+    }
   }
-}
-
-void MakeDirectories(const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error) throw ConfigError(path + ": cannot create the directory: " + error.message());
 }
 
 }  // namespace ringside

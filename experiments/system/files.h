@@ -15,6 +15,9 @@ void WriteFileAtomically(const std::string& path, std::span<const std::span<cons
                          int mode = 0644);
 void WriteFileAtomically(const std::string& path, std::string_view content, int mode = 0644);
 
+/// Writes all of `data`. Throws `DataError` naming `path`.
+void WriteDescriptor(int fd, std::span<const std::byte> data, const std::string& path);
+
 /// Returns the content of a file. Throws `DataError` when it cannot be read or is longer than
 /// `max_bytes`.
 std::string ReadFile(const std::string& path, std::size_t max_bytes);
@@ -24,9 +27,6 @@ std::string ReadDescriptor(int fd, std::size_t max_bytes, const std::string& nam
 /// Syncs every file and directory in and below `directory`. Throws `DataError` naming the one that
 /// failed.
 void SyncFiles(const std::string& directory);
-
-/// Creates the directory and its parents. Throws `ConfigError` naming it.
-void MakeDirectories(const std::string& path);
 
 }  // namespace ringside
 

@@ -5,9 +5,8 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/experiments/system/trusted_path.h"
 
 namespace ringside {
 namespace {
@@ -20,9 +19,7 @@ LogForwarder::LogForwarder(int fd, const std::string& name, const std::string& p
                            Console& console, bool echo)
     : fd_(fd), prefix_(name.empty() ? "" : "[" + name + "] "), console_(console), echo_(echo) {
   if (path.empty()) return;
-  file_ = FileDescriptor(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
-  if (file_.get() < 0) throw DataError(path, 0, std::string("cannot create: ") + strerror(errno));
+  file_ = OpenForWriting(path, O_TRUNC | O_APPEND);
 }
 
 bool LogForwarder::ForwardAvailable() {

@@ -62,8 +62,7 @@ std::optional<std::string> ReadPrivateFile(const std::string& path, std::size_t 
 PrivateFile::PrivateFile(const Environment& environment, const std::string& content)
     : path_(PrivateDirectory(environment) + "/ranks-XXXXXX") {
   const FileDescriptor reserved(::mkostemp(path_.data(), O_CLOEXEC));
-  if (reserved.get() < 0)
-    throw DataError(path_, 0, std::string("cannot create: ") + strerror(errno));
+  if (reserved.get() < 0) throw DataError(path_, std::string("cannot create: ") + strerror(errno));
   try {
     WriteFileAtomically(path_, content, 0600);
   } catch (...) {

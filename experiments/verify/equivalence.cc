@@ -25,7 +25,7 @@ constexpr std::size_t kHeaderBytes = kMagic.size() + sizeof(std::uint64_t) + kDi
 std::vector<float> ReadParams(const std::filesystem::path& bundle) {
   const std::string path = (bundle / "params.bin").string();
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw DataError(path, 0, "the run left no parameters");
+  if (!in) throw DataError(path, "the run left no parameters");
   std::array<char, kHeaderBytes> header{};
   in.read(header.data(), header.size());
   if (!in || !std::string_view(header.data(), header.size()).starts_with(kMagic)) {

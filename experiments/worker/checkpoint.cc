@@ -47,7 +47,7 @@ std::span<const std::byte> Bytes(const T& value) {
 class Reader {
  public:
   explicit Reader(const std::string& path) : path_(path), file_(path, std::ios::binary) {
-    if (!file_) throw DataError(path_, 0, "cannot open the file");
+    if (!file_) throw DataError(path_, "cannot be opened");
     file_.seekg(0, std::ios::end);
     size_ = static_cast<std::uint64_t>(file_.tellg());
     file_.seekg(0);

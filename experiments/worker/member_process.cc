@@ -67,16 +67,16 @@ void MemberProcess::Join() {
   timeline_->ReadClock();
   Heartbeat::Options options;
   options.lease = DilatedClock::ToMachine(options.lease);
-  options.silence_timeout = DilatedClock::ToMachine(options.silence_timeout);
   options.before_beat = [this] { timeline_->Send(); };
-  heartbeat_ = std::make_unique<Heartbeat>(*client_, drain_barrier_, buffer_, options,
-                                           [](const std::string& reason) {
-                                             fmt::print(stderr, "ends because {}\n", reason);
-                                             std::fflush(stderr);
-                                             // The other threads may wait for peers that will never
-                                             // answer.
-                                             ::_exit(kExitFailed);
-                                           });
+  heartbeat_ = std::make_unique<Heartbeat>(
+      *client_, drain_barrier_, buffer_, options, [](const HeartbeatEnd& end) {
+        fmt::print(stderr, "ends because {}{}\n", end.silent ? "its coordinator is lost: " : "",
+                   end.reason);
+        std::fflush(stderr);
+        // The other threads may wait for peers that will never
+        // answer.
+        ::_exit(kExitFailed);
+      });
 }
 
 void MemberProcess::SubmitReport(const MemberResult& result) {

@@ -15,7 +15,12 @@ namespace ringside {
 namespace {
 
 constexpr int kMaxMessageBytes = 4 << 20;
-constexpr int kMaxCallsPerConnection = 1024;
+// A member waits for a few keys at once and sends heartbeats.
+constexpr int kMaxCallsPerConnection = 128;
+// What a call may send before the coordinator reads its request, and so before it knows the token.
+constexpr int kUnreadBytesPerCall = 64 << 10;
+constexpr int kHandshakeTimeoutMs = 10'000;
+constexpr int kIdleConnectionMs = 30'000;
 
 grpc::Status Unauthenticated() {
   return {grpc::StatusCode::UNAUTHENTICATED, "the job's token is missing or wrong"};
@@ -46,28 +51,79 @@ std::string Listening(const Coordinator::Options& options, int port) {
   return (ipv6 ? "[" + options.address + "]" : options.address) + ":" + std::to_string(port);
 }
 
-/// A Get that waits. Setting the key ends it, or the deadline of its caller.
-class PendingGet : public grpc::ServerUnaryReactor {
+/// A call with one request. Reads it only if the caller has the token.
+template <typename Request>
+class Call : public grpc::ServerReadReactor<Request> {
  public:
-  PendingGet(JobState& job_state, const std::string& key, job::GetReply* reply)
-      : job_state_(job_state) {
-    waiter_ = job_state_.WhenSet(key, [this, reply](const std::string& value) {
-      reply->set_value(value);
-      Finish(grpc::Status::OK);
-    });
+  explicit Call(bool has_token) {
+    if (has_token) {
+      this->StartRead(&request_);
+    } else {
+      this->Finish(Unauthenticated());
+    }
   }
 
-  void OnCancel() override {
-    const std::uint64_t waiter = waiter_.load();  // first, because it orders the other reads here
-    if (job_state_.CancelWait(waiter)) Finish(grpc::Status::CANCELLED);
+  void OnReadDone(bool ok) override {
+    if (ok) {
+      Take(request_);
+    } else {
+      this->Finish({grpc::StatusCode::INVALID_ARGUMENT, "the call has no request"});
+    }
   }
   void OnDone() override { delete this; }
 
  private:
+  /// Calls `Finish`, now or later.
+  virtual void Take(const Request& request) = 0;
+
+  Request request_;
+};
+
+/// A call that is answered at once.
+template <typename Request, typename Action>
+class ActionCall : public Call<Request> {
+ public:
+  ActionCall(bool has_token, Action action)
+      : Call<Request>(has_token), action_(std::move(action)) {}
+
+ private:
+  void Take(const Request& request) override {
+    this->Finish(Run([&] { action_(request); }));
+  }
+
+  const Action action_;
+};
+
+/// A Get, which may wait. Setting the key ends it, or the deadline of its caller.
+class GetCall : public Call<job::GetRequest> {
+ public:
+  GetCall(bool has_token, JobState& job_state, job::GetReply* reply)
+      : Call(has_token), job_state_(job_state), reply_(reply) {}
+
+  void OnCancel() override {
+    cancelled_ = true;
+    EndWait();
+  }
+
+ private:
+  void Take(const job::GetRequest& request) override {
+    waiter_ = job_state_.WhenSet(request.key(), [this](const std::string& value) {
+      reply_->set_value(value);
+      Finish(grpc::Status::OK);
+    });
+    // The caller may have gone before there was a waiter.
+    if (cancelled_) EndWait();
+  }
+
+  /// Only one of its callers cancels the wait, and only if the key was not set.
+  void EndWait() {
+    if (job_state_.CancelWait(waiter_)) Finish(grpc::Status::CANCELLED);
+  }
+
   JobState& job_state_;
-  /// Set by the handler's thread and read by the thread that cancels. gRPC orders the two, but
-  /// ThreadSanitizer does not see it.
+  job::GetReply* reply_;
   std::atomic<std::uint64_t> waiter_{0};
+  std::atomic<bool> cancelled_{false};
 };
 
 }  // namespace
@@ -75,80 +131,82 @@ class PendingGet : public grpc::ServerUnaryReactor {
 class Coordinator::Service : public job::CoordinatorService::CallbackService {
  public:
   using Context = grpc::CallbackServerContext;
-  using Reactor = grpc::ServerUnaryReactor;
+  template <typename Request>
+  using Reactor = grpc::ServerReadReactor<Request>;
 
   Service(JobState& job_state, std::string token)
       : job_state_(job_state), token_(std::move(token)) {}
 
-  Reactor* Join(Context* context, const job::JoinRequest* request, job::JoinReply* reply) override {
-    return Answer(context, [&] {
+  Reactor<job::JoinRequest>* Join(Context* context, job::JoinReply* reply) override {
+    return Answer<job::JoinRequest>(context, [this, reply](const job::JoinRequest& request) {
       const JobState::MemberHandle ticket =
-          job_state_.Join({request->protocol(),
-                           {FromMessage(request->role()), request->index()},
-                           request->pid(),
-                           request->host(),
-                           request->spec_hash()});
+          job_state_.Join({request.protocol(),
+                           {FromMessage(request.role()), request.index()},
+                           request.pid(),
+                           request.host(),
+                           request.spec_hash()});
       ToMessage(ticket, reply->mutable_member());
     });
   }
 
-  Reactor* Set(Context* context, const job::SetRequest* request, job::Empty*) override {
-    return Answer(context, [&] { job_state_.Set(request->key(), request->value()); });
+  Reactor<job::SetRequest>* Set(Context* context, job::Empty*) override {
+    return Answer<job::SetRequest>(context, [this](const job::SetRequest& request) {
+      job_state_.Set(request.key(), request.value());
+    });
   }
 
-  Reactor* Get(Context* context, const job::GetRequest* request, job::GetReply* reply) override {
-    if (!HasToken(*context, token_)) return Answer(context, [] {});
-    return new PendingGet(job_state_, request->key(), reply);
+  Reactor<job::GetRequest>* Get(Context* context, job::GetReply* reply) override {
+    return new GetCall(HasToken(*context, token_), job_state_, reply);
   }
 
-  Reactor* Beat(Context* context, const job::BeatRequest* request, job::BeatReply* reply) override {
-    return Answer(context, [&] {
-      ToMessage(job_state_.HandleHeartbeat(FromMessage(request->member()), FromMessage(*request)),
+  Reactor<job::BeatRequest>* Beat(Context* context, job::BeatReply* reply) override {
+    return Answer<job::BeatRequest>(context, [this, reply](const job::BeatRequest& request) {
+      ToMessage(job_state_.HandleHeartbeat(FromMessage(request.member()), FromMessage(request)),
                 reply);
     });
   }
 
-  Reactor* SubmitReport(Context* context, const job::HandInRequest* request, job::Empty*) override {
-    return Answer(context, [&] {
-      job_state_.SubmitReport(FromMessage(request->member()), request->content());
+  Reactor<job::HandInRequest>* SubmitReport(Context* context, job::Empty*) override {
+    return Answer<job::HandInRequest>(context, [this](const job::HandInRequest& request) {
+      job_state_.SubmitReport(FromMessage(request.member()), request.content());
     });
   }
 
-  Reactor* SubmitTrace(Context* context, const job::TracePiece* request, job::Empty*) override {
-    return Answer(context, [&] {
-      job_state_.SubmitTrace(FromMessage(request->member()), FromMessage(*request));
+  Reactor<job::TracePiece>* SubmitTrace(Context* context, job::Empty*) override {
+    return Answer<job::TracePiece>(context, [this](const job::TracePiece& request) {
+      job_state_.SubmitTrace(FromMessage(request.member()), FromMessage(request));
     });
   }
 
-  Reactor* Clock(Context* context, const job::Empty*, job::ClockReply* reply) override {
-    return Answer(context, [&] { reply->set_nanoseconds(SteadyNanoseconds()); });
+  Reactor<job::Empty>* Clock(Context* context, job::ClockReply* reply) override {
+    return Answer<job::Empty>(
+        context, [reply](const job::Empty&) { reply->set_nanoseconds(SteadyNanoseconds()); });
   }
 
-  Reactor* Fail(Context* context, const job::FailRequest* request, job::Empty*) override {
-    return Answer(context, [&] {
-      job_state_.Fail(FromMessage(request->member()), FromMessage(request->kind()),
-                      request->message());
+  Reactor<job::FailRequest>* Fail(Context* context, job::Empty*) override {
+    return Answer<job::FailRequest>(context, [this](const job::FailRequest& request) {
+      job_state_.Fail(FromMessage(request.member()), FromMessage(request.kind()),
+                      request.message());
     });
   }
 
-  Reactor* ReportChildExit(Context* context, const job::FailRequest* request,
-                           job::Empty*) override {
-    return Answer(context, [&] {
-      job_state_.ReportChildExit(FromMessage(request->member()), FromMessage(request->kind()),
-                                 request->exit_code(), request->message());
+  Reactor<job::FailRequest>* ReportChildExit(Context* context, job::Empty*) override {
+    return Answer<job::FailRequest>(context, [this](const job::FailRequest& request) {
+      job_state_.ReportChildExit(FromMessage(request.member()), FromMessage(request.kind()),
+                                 request.exit_code(), request.message());
     });
   }
 
-  Reactor* Leave(Context* context, const job::LeaveRequest* request, job::Empty*) override {
-    return Answer(context, [&] { job_state_.Leave(FromMessage(request->member())); });
+  Reactor<job::LeaveRequest>* Leave(Context* context, job::Empty*) override {
+    return Answer<job::LeaveRequest>(context, [this](const job::LeaveRequest& request) {
+      job_state_.Leave(FromMessage(request.member()));
+    });
   }
 
  private:
-  template <typename Action>
-  Reactor* Answer(Context* context, const Action& action) {
-    Reactor* reactor = context->DefaultReactor();
-    reactor->Finish(HasToken(*context, token_) ? Run(action) : Unauthenticated());
-    return reactor;
+  template <typename Request, typename Action>
+  Reactor<Request>* Answer(Context* context, Action action) {
+    return new ActionCall<Request, Action>(HasToken(*context, token_), std::move(action));
   }
 
   JobState& job_state_;
@@ -170,6 +228,10 @@ Coordinator::Coordinator(JobState& job_state, const Options& options)
                            &port);
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxCallsPerConnection);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kUnreadBytesPerCall);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);  // It would enlarge these bytes.
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTimeoutMs);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleConnectionMs);
   // Two jobs on one port must fail. They must not share it.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.RegisterService(&impl_->service);

@@ -23,6 +23,15 @@ std::string Reason(const grpc::Status& status) {
   return status.error_message();
 }
 
+/// Sends the one request of a call and waits for its end.
+template <typename Request>
+grpc::Status SendOne(const std::unique_ptr<grpc::ClientWriter<Request>>& call,
+                     const Request& request) {
+  // If this fails, the status says why.
+  static_cast<void>(call->Write(request, grpc::WriteOptions().set_last_message()));
+  return call->Finish();
+}
+
 }  // namespace
 
 struct CoordinatorClient::Impl {
@@ -33,11 +42,21 @@ struct CoordinatorClient::Impl {
   template <typename Call>
   void Run(const Options& options, const std::string& operation, const Deadline& deadline,
            bool wait_for_ready, const Call& call) const {
+    Check(options, operation, Status(options, deadline, wait_for_ready, call));
+  }
+
+  template <typename Call>
+  grpc::Status Status(const Options& options, const Deadline& deadline, bool wait_for_ready,
+                      const Call& call) const {
     grpc::ClientContext context;
     context.AddMetadata(kTokenMetadata, options.token);
     context.set_deadline(At(deadline));
     context.set_wait_for_ready(wait_for_ready);
-    const grpc::Status status = call(context);
+    return call(context);
+  }
+
+  static void Check(const Options& options, const std::string& operation,
+                    const grpc::Status& status) {
     if (status.ok()) return;
     if (status.error_code() == grpc::StatusCode::UNAUTHENTICATED ||
         status.error_code() == grpc::StatusCode::FAILED_PRECONDITION) {
@@ -73,7 +92,7 @@ Member CoordinatorClient::Join(const JobState::JoinRequest& request, const Deadl
   message.set_spec_hash(request.spec_hash);
   job::JoinReply reply;
   impl_->Run(options_, "joining the job", deadline, true, [&](grpc::ClientContext& context) {
-    return impl_->stub->Join(&context, message, &reply);
+    return SendOne(impl_->stub->Join(&context, &reply), message);
   });
   impl_->ticket = FromMessage(reply.member());
   return impl_->ticket.who;
@@ -84,29 +103,35 @@ void CoordinatorClient::Set(std::string_view key, std::string_view value) {
   message.set_key(key.data(), key.size());
   message.set_value(value.data(), value.size());
   job::Empty reply;
-  impl_->Run(
-      options_, "setting " + std::string(key), CallDeadline(), false,
-      [&](grpc::ClientContext& context) { return impl_->stub->Set(&context, message, &reply); });
+  impl_->Run(options_, "setting " + std::string(key), CallDeadline(), false,
+             [&](grpc::ClientContext& context) {
+               return SendOne(impl_->stub->Set(&context, &reply), message);
+             });
 }
 
 std::string CoordinatorClient::Get(std::string_view key, const Deadline& deadline) {
   job::GetRequest message;
   message.set_key(key.data(), key.size());
   job::GetReply reply;
-  impl_->Run(
-      options_, "waiting for " + std::string(key), deadline, false,
-      [&](grpc::ClientContext& context) { return impl_->stub->Get(&context, message, &reply); });
+  impl_->Run(options_, "waiting for " + std::string(key), deadline, false,
+             [&](grpc::ClientContext& context) {
+               return SendOne(impl_->stub->Get(&context, &reply), message);
+             });
   return reply.value();
 }
 
-HeartbeatCommand CoordinatorClient::SendHeartbeat(const Beat& beat, const Deadline& deadline) {
+std::optional<HeartbeatCommand> CoordinatorClient::SendHeartbeat(const Beat& beat,
+                                                                 const Deadline& deadline) {
   job::BeatRequest message;
   ToMessage(impl_->ticket, message.mutable_member());
   ToMessage(beat, &message);
   job::BeatReply reply;
-  impl_->Run(options_, "heartbeat", deadline, false, [&](grpc::ClientContext& context) {
-    return impl_->stub->Beat(&context, message, &reply);
-  });
+  const grpc::Status status =
+      impl_->Status(options_, deadline, false, [&](grpc::ClientContext& context) {
+        return SendOne(impl_->stub->Beat(&context, &reply), message);
+      });
+  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) return std::nullopt;
+  Impl::Check(options_, "heartbeat", status);
   return FromMessage(reply);
 }
 
@@ -117,7 +142,7 @@ void CoordinatorClient::SubmitReport(const std::string& report) {
   job::Empty reply;
   impl_->Run(options_, "handing in the report", CallDeadline(), false,
              [&](grpc::ClientContext& context) {
-               return impl_->stub->SubmitReport(&context, message, &reply);
+               return SendOne(impl_->stub->SubmitReport(&context, &reply), message);
              });
 }
 
@@ -127,7 +152,7 @@ void CoordinatorClient::SubmitTrace(const TracePiece& piece, const Deadline& dea
   ToMessage(piece, &message);
   job::Empty reply;
   impl_->Run(options_, "handing in the trace", deadline, false, [&](grpc::ClientContext& context) {
-    return impl_->stub->SubmitTrace(&context, message, &reply);
+    return SendOne(impl_->stub->SubmitTrace(&context, &reply), message);
   });
 }
 
@@ -139,7 +164,7 @@ ClockReading CoordinatorClient::ReadClock() {
     ClockExchange exchange;
     exchange.asked = SteadyNanoseconds();
     impl_->Run(options_, "reading the clock", deadline, false, [&](grpc::ClientContext& context) {
-      return impl_->stub->Clock(&context, job::Empty(), &reply);
+      return SendOne(impl_->stub->Clock(&context, &reply), job::Empty());
     });
     exchange.answered = SteadyNanoseconds();
     exchange.answer = reply.nanoseconds();
@@ -154,21 +179,23 @@ void CoordinatorClient::Fail(FailureKind kind, const std::string& message) {
   request.set_kind(ToMessage(kind));
   request.set_message(message.substr(0, kMaxMessageTextBytes));
   job::Empty reply;
-  impl_->Run(
-      options_, "reporting a failure", CallDeadline(), false,
-      [&](grpc::ClientContext& context) { return impl_->stub->Fail(&context, request, &reply); });
+  impl_->Run(options_, "reporting a failure", CallDeadline(), false,
+             [&](grpc::ClientContext& context) {
+               return SendOne(impl_->stub->Fail(&context, &reply), request);
+             });
 }
 
-void CoordinatorClient::ReportChildExit(FailureKind kind, int code, const std::string& message) {
+void CoordinatorClient::ReportChildExit(FailureKind kind, int code, const std::string& message,
+                                        const Deadline& deadline) {
   job::FailRequest request;
   ToMessage(impl_->ticket, request.mutable_member());
   request.set_kind(ToMessage(kind));
   request.set_message(message);
   request.set_exit_code(code);
   job::Empty reply;
-  impl_->Run(options_, "reporting the end of its worker", CallDeadline(), false,
+  impl_->Run(options_, "reporting the end of its worker", deadline, false,
              [&](grpc::ClientContext& context) {
-               return impl_->stub->ReportChildExit(&context, request, &reply);
+               return SendOne(impl_->stub->ReportChildExit(&context, &reply), request);
              });
 }
 
@@ -177,7 +204,7 @@ void CoordinatorClient::Leave() {
   ToMessage(impl_->ticket, message.mutable_member());
   job::Empty reply;
   impl_->Run(options_, "leaving", CallDeadline(), false, [&](grpc::ClientContext& context) {
-    return impl_->stub->Leave(&context, message, &reply);
+    return SendOne(impl_->stub->Leave(&context, &reply), message);
   });
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,7 +34,8 @@ class CoordinatorClient : public Store {
   void Set(std::string_view key, std::string_view value) override;
   std::string Get(std::string_view key, const Deadline& deadline) override;
 
-  HeartbeatCommand SendHeartbeat(const Beat& beat, const Deadline& deadline);
+  /// Absent: the coordinator is connected but did not answer until the deadline.
+  std::optional<HeartbeatCommand> SendHeartbeat(const Beat& beat, const Deadline& deadline);
   /// `report` is a JSON object of at most 4 MiB.
   void SubmitReport(const std::string& report);
   /// `piece.spans` has at most 1 MiB.
@@ -42,7 +44,8 @@ class CoordinatorClient : public Store {
   ClockReading ReadClock();
   void Fail(FailureKind kind, const std::string& message);
   /// Calls `JobState::ReportChildExit`.
-  void ReportChildExit(FailureKind kind, int code, const std::string& message);
+  void ReportChildExit(FailureKind kind, int code, const std::string& message,
+                       const Deadline& deadline);
   void Leave();
 
  private:

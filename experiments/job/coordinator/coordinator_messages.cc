@@ -35,6 +35,7 @@ JobState::MemberHandle FromMessage(const job::Member& message) {
 void ToMessage(const Beat& beat, job::BeatRequest* message) {
   message->set_next_step(beat.next_step);
   message->set_held(beat.held);
+  message->set_rows_number(beat.rows_number);
   for (const StepRecord& step : beat.steps) {
     job::StepRow* row = message->add_steps();
     row->set_step(step.step);
@@ -65,6 +66,7 @@ Beat FromMessage(const job::BeatRequest& message) {
   Beat beat;
   beat.next_step = message.next_step();
   beat.held = message.held();
+  beat.rows_number = message.rows_number();
   for (const job::StepRow& row : message.steps()) {
     beat.steps.push_back({row.step(), row.step_ms(), row.data_ms(), row.compute_ms(),
                           row.submit_ms(), row.exposed_comm_ms(), row.loss_sum(), row.samples(),
@@ -98,13 +100,13 @@ TracePiece FromMessage(const job::TracePiece& message) {
 }
 
 void ToMessage(const HeartbeatCommand& order, job::BeatReply* message) {
-  message->set_order(SameOrder(order.kind, job::BeatReply::ABORT));
+  message->set_order(SameOrder(order.kind, job::BeatReply::SUSPENDED));
   message->set_stop_step(order.stop_step);
   message->set_reason(order.reason);
 }
 
 HeartbeatCommand FromMessage(const job::BeatReply& message) {
-  return {SameOrder(message.order(), HeartbeatCommand::Kind::kAbort), message.stop_step(),
+  return {SameOrder(message.order(), HeartbeatCommand::Kind::kSuspended), message.stop_step(),
           message.reason()};
 }
 

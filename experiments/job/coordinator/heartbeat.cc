@@ -1,9 +1,12 @@
 #include "ringside/experiments/job/coordinator/heartbeat.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
+#include "ringside/common/core/awake_clock.h"
 #include "ringside/common/core/errors.h"
 
 namespace ringside {
@@ -49,7 +52,7 @@ bool HeartbeatBuffer::empty() const {
 
 Heartbeat::Heartbeat(CoordinatorClient& client, DrainBarrier& drain_barrier,
                      HeartbeatBuffer& buffer, Options options,
-                     std::function<void(const std::string&)> on_end)
+                     std::function<void(const HeartbeatEnd&)> on_end)
     : client_(client),
       drain_barrier_(drain_barrier),
       buffer_(buffer),
@@ -70,57 +73,86 @@ void Heartbeat::StopThread() {
 
 void Heartbeat::Finish() {
   StopThread();
+  const Deadline deadline = Deadline::After(options_.lease);
   do {
-    Beat beat = buffer_.Take(kRowsPerBeat);
-    beat.next_step = drain_barrier_.next_step();
-    client_.SendHeartbeat(beat, Deadline::After(options_.lease));
+    if (!Send(false, drain_barrier_.next_step(), deadline)) {
+      throw CommError("coordinator", "sending the last rows", "no answer in time");
+    }
   } while (!buffer_.empty());
 }
 
 void Heartbeat::Run() {
-  auto last_answer = std::chrono::steady_clock::now();
+  auto last_answer = AwakeNow();
   std::chrono::milliseconds pause{0};
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, pause, [this] { return stopping_; }) && !ended_) {
     lock.unlock();
+    std::string reason = "no answer";
+    pause = options_.interval;
     try {
-      pause = BeatOnce();
-      last_answer = std::chrono::steady_clock::now();
-    } catch (const std::exception& error) {
-      pause = options_.interval;
-      if (std::chrono::steady_clock::now() - last_answer > options_.lease) {
-        ended_ = true;
-        drain_barrier_.Break(error.what());
-        on_end_(error.what());
+      const auto left = last_answer + options_.lease - AwakeNow();
+      if (const auto next = BeatOnce(Deadline::After(left))) {
+        pause = *next;
+        last_answer = AwakeNow();
+      } else if (suspended_) {
+        last_answer = AwakeNow();
       }
+    } catch (const std::exception& error) {
+      reason = error.what();
+    }
+    if (!ended_ && AwakeNow() - last_answer >= options_.lease) {
+      End({.silent = true,
+           .reason = fmt::format("it was silent for {} s ({})",
+                                 std::chrono::duration<double>(options_.lease).count(), reason)});
     }
     lock.lock();
   }
 }
 
-std::chrono::milliseconds Heartbeat::BeatOnce() {
+void Heartbeat::End(const HeartbeatEnd& end) {
+  ended_ = true;
+  drain_barrier_.Break(end.reason);
+  on_end_(end);
+}
+
+std::optional<HeartbeatCommand> Heartbeat::Send(bool held, std::int64_t next_step,
+                                                const Deadline& deadline) {
+  if (!unanswered_) {
+    unanswered_ = buffer_.Take(kRowsPerBeat);
+    unanswered_->rows_number = ++rows_number_;
+  }
+  unanswered_->held = held;
+  unanswered_->next_step = next_step;
+  std::optional<HeartbeatCommand> order = client_.SendHeartbeat(*unanswered_, deadline);
+  if (order) unanswered_.reset();
+  return order;
+}
+
+std::optional<std::chrono::milliseconds> Heartbeat::BeatOnce(const Deadline& deadline) {
   if (options_.before_beat) options_.before_beat();
-  // A failed call loses its rows. But then the coordinator has gone, so the rows are not needed.
-  Beat beat = buffer_.Take(kRowsPerBeat);
-  beat.held = held_ || (options_.wants_drain && options_.wants_drain());
-  beat.next_step = held_ ? drain_barrier_.Hold() : drain_barrier_.next_step();
-  const HeartbeatCommand order =
-      client_.SendHeartbeat(beat, Deadline::After(options_.silence_timeout));
+  const bool held = held_ || (options_.wants_drain && options_.wants_drain());
+  const std::int64_t next_step = held_ ? drain_barrier_.Hold() : drain_barrier_.next_step();
+  const std::optional<HeartbeatCommand> order = Send(held, next_step, deadline);
+  if (!order) return std::nullopt;
+  suspended_ = order->kind == HeartbeatCommand::Kind::kSuspended;
+  return Follow(*order);
+}
+
+std::chrono::milliseconds Heartbeat::Follow(const HeartbeatCommand& order) {
   switch (order.kind) {
     case HeartbeatCommand::Kind::kGoOn:
-      return options_.interval;
+    case HeartbeatCommand::Kind::kSuspended:
+      break;
     case HeartbeatCommand::Kind::kHold:
       drain_barrier_.Hold();
       // The next beat follows immediately and carries the step.
       return std::exchange(held_, true) ? kHeldInterval : std::chrono::milliseconds{0};
     case HeartbeatCommand::Kind::kStopAt:
       if (!std::exchange(decided_, true)) drain_barrier_.StopAt(order.stop_step);
-      return options_.interval;
+      break;
     case HeartbeatCommand::Kind::kAbort:
-      ended_ = true;
-      drain_barrier_.Break(order.reason);
-      on_end_(order.reason);
-      return options_.interval;
+      End({.silent = false, .reason = order.reason});
+      break;
   }
   return options_.interval;
 }

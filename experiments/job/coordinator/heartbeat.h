@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -28,18 +29,24 @@ class HeartbeatBuffer {
   Beat pending_;  // guarded by mutex_
 };
 
+/// Why a heartbeat has ended the job of its process.
+struct HeartbeatEnd {
+  /// The coordinator has not answered for a whole lease. Otherwise it said that the job has failed.
+  bool silent = false;
+  std::string reason;
+};
+
 /// At every interval, tells the coordinator that this process lives, what it measured and which
 /// step is next. Follows the answers: holds and opens the barrier. Calls `on_end` once, on its own
-/// thread, when the job has failed or the coordinator has gone. The coordinator counts as gone when
-/// it cannot be reached for a whole lease, or when it is connected but silent for
-/// `silence_timeout`. Owns its thread, borrows the rest.
+/// thread, when the job has failed or the coordinator has not answered for a whole lease. A lease
+/// does not pass while this process is stopped. After the coordinator said that it will be
+/// suspended, its silence counts only from its next answer on; a broken connection still counts.
+/// Rows whose answer did not come are sent again. Owns its thread, borrows the rest.
 class Heartbeat {
  public:
   struct Options {
     std::chrono::milliseconds interval{250};
     std::chrono::milliseconds lease{5'000};
-    /// Long, because a launcher that was stopped (Ctrl-Z) keeps its connections and answers later.
-    std::chrono::milliseconds silence_timeout{60'000};
     /// For an agent: true when its user has asked it to stop. The coordinator then drains the job.
     std::function<bool()> wants_drain{};
     /// Called on the heartbeat's thread before every beat, to send other data. Must not throw, and
@@ -48,26 +55,35 @@ class Heartbeat {
   };
 
   Heartbeat(CoordinatorClient& client, DrainBarrier& drain_barrier, HeartbeatBuffer& buffer,
-            Options options, std::function<void(const std::string& reason)> on_end);
+            Options options, std::function<void(const HeartbeatEnd&)> on_end);
   ~Heartbeat();
 
-  /// Ends the thread and sends the rest of the buffer. Throws `CommError` when that fails.
+  /// Ends the thread and sends the rest of the buffer, within a lease. Throws `CommError` when that
+  /// fails.
   void Finish();
 
  private:
   void Run();
-  /// Sends one beat and returns the time until the next.
-  std::chrono::milliseconds BeatOnce();
+  /// Sends one beat. Returns the time until the next; absent if no answer came.
+  std::optional<std::chrono::milliseconds> BeatOnce(const Deadline& deadline);
+  /// Sends `unanswered_`, filled from the buffer if it is empty, with this state of the barrier.
+  std::optional<HeartbeatCommand> Send(bool held, std::int64_t next_step, const Deadline& deadline);
+  /// Does what the coordinator says and returns the time until the next beat.
+  std::chrono::milliseconds Follow(const HeartbeatCommand& order);
+  void End(const HeartbeatEnd& end);
   void StopThread();
 
   CoordinatorClient& client_;
   DrainBarrier& drain_barrier_;
   HeartbeatBuffer& buffer_;
   const Options options_;
-  const std::function<void(const std::string&)> on_end_;
-  bool held_ = false;     // of the thread
-  bool decided_ = false;  // of the thread
-  bool ended_ = false;    // of the thread
+  const std::function<void(const HeartbeatEnd&)> on_end_;
+  std::optional<Beat> unanswered_;  // of the thread; after its end, of `Finish`
+  std::uint64_t rows_number_ = 0;   // of the same
+  bool suspended_ = false;          // of the thread: the coordinator announced its silence
+  bool held_ = false;               // of the thread
+  bool decided_ = false;            // of the thread
+  bool ended_ = false;              // of the thread
 
   std::mutex mutex_;
   std::condition_variable changed_;

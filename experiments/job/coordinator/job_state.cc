@@ -20,7 +20,13 @@ JobState::MemberHandle JobState::Join(const JoinRequest& request) {
   const std::lock_guard lock(mutex_);
   Member who = request.who;
   if (who.index < 0) who.index = FreeIndex(who.role);
-  CheckJoin(request, who);
+  if (const auto reason = WhyRefused(request, who)) {
+    const bool told = std::ranges::find(failures_, who, &Failure::who) != failures_.end();
+    if (IsAwaited(who) && !told) {
+      failures_.push_back({who, FailureKind::kConfig, "the job refused it: it " + *reason});
+    }
+    throw ConfigError(MemberName(who) + " " + *reason);
+  }
   MemberRecord record;
   record.pid = request.pid;
   record.host = request.host;
@@ -30,34 +36,39 @@ JobState::MemberHandle JobState::Join(const JoinRequest& request) {
   return {who, record.incarnation};
 }
 
+bool JobState::IsAwaited(const Member& who) const {
+  const Member process = IsAgent(who.role) ? ChildOf(who) : who;
+  const int members = process.role == Role::kServer ? options_.servers : options_.workers;
+  return process.index < members && !members_.contains(process) && !members_.contains(who);
+}
+
 int JobState::FreeIndex(Role role) const {
   int index = 0;
   while (members_.contains({role, index})) ++index;
   return index;
 }
 
-void JobState::CheckJoin(const JoinRequest& request, const Member& who) const {
-  const std::string name = MemberName(who);
+std::optional<std::string> JobState::WhyRefused(const JoinRequest& request,
+                                                const Member& who) const {
   if (request.protocol != kJobProtocol) {
-    throw ConfigError(name + " speaks version " + std::to_string(request.protocol) +
-                      " of the job's protocol, the coordinator version " +
-                      std::to_string(kJobProtocol));
+    return "speaks version " + std::to_string(request.protocol) +
+           " of the job's protocol, the coordinator version " + std::to_string(kJobProtocol);
   }
   const bool server = who.role == Role::kServer || who.role == Role::kServerAgent;
   const int members = server ? options_.servers : options_.workers;
   if (who.index >= members) {
-    throw ConfigError(name + " cannot join: the job has " + std::to_string(members) +
-                      (server ? " servers" : " workers"));
+    return "cannot join: the job has " + std::to_string(members) +
+           (server ? " servers" : " workers");
   }
   if (request.spec_hash != options_.spec_hash) {
-    throw ConfigError(name + " was started with another spec (hash " +
-                      request.spec_hash.substr(0, 16) + ", the job's is " +
-                      options_.spec_hash.substr(0, 16) + ")");
+    return "was started with another spec (hash " + request.spec_hash.substr(0, 16) +
+           ", the job's is " + options_.spec_hash.substr(0, 16) + ")";
   }
   if (const auto found = members_.find(who); found != members_.end()) {
-    throw ConfigError(name + " has joined already (pid " + std::to_string(found->second.pid) +
-                      " on " + found->second.host + ")");
+    return "has joined already (pid " + std::to_string(found->second.pid) + " on " +
+           found->second.host + ")";
   }
+  return std::nullopt;
 }
 
 void JobState::Set(const std::string& key, const std::string& value) {
@@ -129,11 +140,16 @@ HeartbeatCommand JobState::HandleHeartbeat(const MemberHandle& ticket, Beat beat
   MemberRecord& record = Find(ticket, "heartbeat");
   record.last_beat = options_.clock();
   record.next_step = beat.next_step;
-  Incoming& rows = incoming_[ticket.who];
-  std::ranges::move(beat.steps, std::back_inserter(rows.steps));
-  std::ranges::move(beat.evaluations, std::back_inserter(rows.evaluations));
+  if (beat.rows_number > record.rows_taken) {
+    record.rows_taken = beat.rows_number;
+    Incoming& rows = incoming_[ticket.who];
+    std::ranges::move(beat.steps, std::back_inserter(rows.steps));
+    std::ranges::move(beat.evaluations, std::back_inserter(rows.evaluations));
+  }
   if (IsAgent(ticket.who.role) && beat.held) draining_ = true;
+  record.knows_suspension = suspended_;
   if (abort_reason_) return {HeartbeatCommand::Kind::kAbort, 0, *abort_reason_};
+  if (suspended_) return {HeartbeatCommand::Kind::kSuspended, 0, {}};
   if (!draining_ || ticket.who.role != Role::kWorker) return {};
   if (beat.held) agreement_.Report(ticket.who.index, beat.next_step);
   if (const auto step = agreement_.stop_step()) return {HeartbeatCommand::Kind::kStopAt, *step, {}};
@@ -216,6 +232,23 @@ void JobState::Abort(const std::string& reason) {
   if (!abort_reason_) abort_reason_ = reason;
 }
 
+void JobState::Suspend() {
+  const std::lock_guard lock(mutex_);
+  suspended_ = true;
+}
+
+void JobState::Resume() {
+  const std::lock_guard lock(mutex_);
+  suspended_ = false;
+}
+
+bool JobState::AllKnowSuspension() const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::all_of(members_, [](const auto& entry) {
+    return entry.second.left || entry.second.knows_suspension;
+  });
+}
+
 std::vector<Failure> JobState::failures() const {
   const std::lock_guard lock(mutex_);
   return failures_;
@@ -228,11 +261,6 @@ std::vector<Member> JobState::Lost() const {
     if (!record.left && options_.clock() - record.last_beat > options_.lease) lost.push_back(who);
   }
   return lost;
-}
-
-void JobState::RenewLeases() {
-  const std::lock_guard lock(mutex_);
-  for (auto& [who, record] : members_) record.last_beat = options_.clock();
 }
 
 bool JobState::Joined(const Member& who) const {

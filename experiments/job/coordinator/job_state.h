@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "ringside/common/core/awake_clock.h"
 #include "ringside/common/measure/recorder.h"
 #include "ringside/experiments/job/coordinator/clock_offset.h"
 #include "ringside/experiments/job/coordinator/drain_barrier.h"
@@ -18,7 +19,7 @@
 namespace ringside {
 
 /// The version of the calls between the processes of a job.
-constexpr std::uint32_t kJobProtocol = 3;
+constexpr std::uint32_t kJobProtocol = 4;
 
 struct HashedEvaluation {
   EvaluationRecord record;
@@ -32,6 +33,9 @@ struct Beat {
   bool held = false;
   std::vector<StepRecord> steps{};
   std::vector<HashedEvaluation> evaluations{};
+  /// Of the rows, from 1. A member sends the same rows again, with the same number, when an answer
+  /// did not come.
+  std::uint64_t rows_number = 1;
 };
 
 /// A piece of a member's timeline.
@@ -43,7 +47,13 @@ struct TracePiece {
 
 /// The answer to a heartbeat.
 struct HeartbeatCommand {
-  enum class Kind { kGoOn, kHold, kStopAt, kAbort };
+  enum class Kind {
+    kGoOn,
+    kHold,
+    kStopAt,
+    kAbort,
+    kSuspended,  ///< The coordinator will be silent until its user lets it go on.
+  };
   Kind kind = Kind::kGoOn;
   std::int64_t stop_step = 0;
   std::string reason;
@@ -54,9 +64,11 @@ struct MemberRecord {
   std::int64_t pid = 0;
   std::string host;
   std::uint64_t incarnation = 0;
-  std::chrono::steady_clock::time_point last_beat;
+  std::chrono::steady_clock::time_point last_beat;  ///< By `AwakeNow`.
   std::int64_t next_step = 0;
+  std::uint64_t rows_taken = 0;  ///< The largest `Beat::rows_number`.
   bool left = false;
+  bool knows_suspension = false;
   std::string report;  ///< JSON; empty until handed in.
 };
 
@@ -71,7 +83,7 @@ class JobState {
     int servers = 0;  ///< Dedicated servers, which are processes.
     std::string spec_hash{};
     std::chrono::milliseconds lease{5'000};
-    std::function<std::chrono::steady_clock::time_point()> clock = std::chrono::steady_clock::now;
+    std::function<std::chrono::steady_clock::time_point()> clock = AwakeNow;
   };
   struct JoinRequest {
     std::uint32_t protocol = kJobProtocol;
@@ -94,6 +106,8 @@ class JobState {
   explicit JobState(Options options) : options_(std::move(options)), agreement_(options_.workers) {}
 
   // Calls of members.
+  /// A refused worker or server that has not joined makes the job fail, because the job cannot
+  /// become complete without it.
   MemberHandle Join(const JoinRequest& request);
   void Set(const std::string& key, const std::string& value);
   /// Calls `done` with the value: immediately if the key is set, otherwise later on the thread that
@@ -119,11 +133,14 @@ class JobState {
   void RequestDrain();
   /// Answers every further beat with kAbort and this reason.
   void Abort(const std::string& reason);
+  /// Answers further beats with kSuspended until `Resume`, if there is nothing else to say.
+  void Suspend();
+  void Resume();
+  /// Whether all members that have joined and not left know that the coordinator is suspended.
+  bool AllKnowSuspension() const;
   std::vector<Failure> failures() const;
   /// Members that have joined and not left, but sent no beat within the lease.
   std::vector<Member> Lost() const;
-  /// Renews all leases, as if every member had sent a beat now.
-  void RenewLeases();
   bool Joined(const Member& who) const;
   /// The agents that have joined.
   std::vector<Member> Agents() const;
@@ -155,8 +172,11 @@ class JobState {
     std::vector<HashedEvaluation> evaluations;
   };
 
+  /// Whether the job still waits for this worker or server, or for the one of this agent.
+  bool IsAwaited(const Member& who) const;
   int FreeIndex(Role role) const;
-  void CheckJoin(const JoinRequest& request, const Member& who) const;
+  /// The reason, without the name of `who`; absent if it may join.
+  std::optional<std::string> WhyRefused(const JoinRequest& request, const Member& who) const;
   MemberRecord& Find(const MemberHandle& ticket, const char* operation);
   bool AllWorkersLeft() const;
 
@@ -172,6 +192,7 @@ class JobState {
   std::vector<Failure> failures_;
   StopAgreement agreement_;
   bool draining_ = false;
+  bool suspended_ = false;
   std::optional<std::string> abort_reason_;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "ringside/common/core/awake_clock.h"
 #include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/job/fidelity/fidelity_json.h"
@@ -14,6 +15,7 @@
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/spec/server_layout.h"
 #include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/trusted_path.h"
 #include "ringside/experiments/system/usable_cores.h"
 
 namespace ringside {
@@ -22,35 +24,23 @@ namespace {
 constexpr std::chrono::milliseconds kTick{20};
 // Of every member, in the run's time.
 constexpr std::chrono::milliseconds kLease{5'000};
-// If a round takes this long, this process was stopped. Normal rounds take about a tick.
-constexpr std::chrono::milliseconds kOwnPause{2'000};
 constexpr std::chrono::milliseconds kTermGrace{2'000};
+// The members' last answer may have come so long before this process was stopped.
+constexpr std::chrono::milliseconds kBeforeAStop{1'000};
+// How long Ctrl-Z waits until all members know that the coordinator will be silent.
+constexpr std::chrono::milliseconds kSuspendGrace{2'000};
 constexpr std::chrono::milliseconds kAgentGrace{3'000};
-// How long to wait after a first failure, because it may be the consequence of another one.
-constexpr std::chrono::milliseconds kCertainGrace{50};
-constexpr std::chrono::milliseconds kTypedGrace{200};
-constexpr std::chrono::milliseconds kCommGrace{1'000};
-
 std::string UtcNow() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-}
-
-std::chrono::milliseconds Grace(FailureKind kind) {
-  switch (kind) {
-    case FailureKind::kSignal:
-    case FailureKind::kEarlyExit:
-    case FailureKind::kLost:
-      return kCertainGrace;
-    case FailureKind::kComm:
-      return kCommGrace;
-    default:
-      return kTypedGrace;
-  }
 }
 
 /// Replaces invalid UTF-8: file names may contain any bytes, but JSON may not.
 std::string Text(const nlohmann::json& json, int indent = -1) {
   return json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+double Seconds(std::chrono::milliseconds duration) {
+  return std::chrono::duration<double>(duration).count();
 }
 
 std::string Prepared(const std::string& directory) {
@@ -117,7 +107,11 @@ void JobController::WarnOfLinks() {
 }
 
 void JobController::StartMembers() {
-  members_begin_ = Clock::now();
+  excused_stop_ = StoppedTime();
+  member_watch_.emplace(job_state_, children_,
+                        MemberWatch::Options{.lease = DilatedClock::ToMachine(kLease),
+                                             .join_timeout = plan_.join_timeout,
+                                             .all_are_children = plan_.agents == 0});
   nlohmann::json processes = nlohmann::json::array();
   for (MemberSetup setup : plan_.local) {
     setup.coordinator = coordinator_->target();
@@ -143,16 +137,14 @@ void JobController::StartMembers() {
 void JobController::Watch() {
   while (!decided_) {
     children_.Poll(kTick, plan_.signals->fd());
-    RenewLeasesAfterOwnPause();
+    TakeSuspension();
     TakeRows();
     if (plan_.network != nullptr) plan_.network->WatchConnections(startup_seconds_.has_value());
     TakeSignals();
-    TakeEnds();
     WatchStarter();
-    TakeLost();
-    TakeMissing();
-    if (FailureDecided()) {
-      DecideFailed(RootCause(job_state_.failures()));
+    member_watch_->Look();
+    if (const auto culprit = member_watch_->Culprit()) {
+      DecideFailed(*culprit);
     } else if (job_state_.Complete() && children_.all_ended() && job_state_.failures().empty()) {
       DecideComplete();
     } else if (options_.time_limit_s > 0 &&
@@ -164,12 +156,6 @@ void JobController::Watch() {
   }
 }
 
-void JobController::RenewLeasesAfterOwnPause() {
-  const Clock::time_point now = Clock::now();
-  if (now - last_round_ > kOwnPause) job_state_.RenewLeases();
-  last_round_ = now;
-}
-
 void JobController::Decide(JobStatus status, const std::string& error,
                            std::optional<FailureKind> kind) {
   if (decided_) return;
@@ -179,7 +165,30 @@ void JobController::Decide(JobStatus status, const std::string& error,
   failure_ = kind;
 }
 
+void JobController::TakeSuspension() {
+  if (suspend_watch_.TakeRequest() && !suspend_at_) {
+    job_state_.Suspend();
+    suspend_at_ = Clock::now() + kSuspendGrace;
+  }
+  if (!suspend_at_ || (!job_state_.AllKnowSuspension() && Clock::now() < *suspend_at_)) return;
+  suspend_at_.reset();
+  const auto stopped_before = StoppedTime();
+  console_.EndProgress();
+  SuspendWatch::StopThisProcess();
+  excused_stop_ += StoppedTime() - stopped_before;
+  job_state_.Resume();
+}
+
 void JobController::DecideFailed(const Failure& culprit) {
+  const auto stopped = StoppedTime() - excused_stop_;
+  if (stopped > DilatedClock::ToMachine(kLease) - kBeforeAStop) {
+    // The members that ended themselves are not to blame.
+    return Decide(JobStatus::kFailed,
+                  fmt::format("this process, which hosts the coordinator, was stopped for {:.0f} "
+                              "s; the other processes of a run wait for it for {} s",
+                              std::chrono::duration<double>(stopped).count(),
+                              Seconds(DilatedClock::ToMachine(kLease))));
+  }
   const bool diverged = culprit.kind == FailureKind::kDiverged;
   Decide(diverged ? JobStatus::kDiverged : JobStatus::kFailed, culprit.Text(), culprit.kind);
 }
@@ -217,20 +226,6 @@ void JobController::TakeSignals() {
   }
 }
 
-void JobController::TakeEnds() {
-  for (const auto& [who, pid, end] : children_.TakeEnds()) {
-    const bool handed_in = job_state_.HasLeft(who) && job_state_.HasReport(who);
-    if (end.signal == 0 && end.code == 0 && handed_in) continue;
-    const auto failures = job_state_.failures();
-    const bool told = std::ranges::find(failures, who, &Failure::who) != failures.end();
-    if (end.signal == 0 && told) continue;
-    job_state_.AddFailure({who, end.signal != 0 ? FailureKind::kSignal : FailureKind::kEarlyExit,
-                           fmt::format("(pid {}) {}{}", pid, end.Text(),
-                                       handed_in ? " after it handed in its result"
-                                                 : " before it handed in a result")});
-  }
-}
-
 // Blames mpirun only when its agents could not report; otherwise they report their workers.
 void JobController::WatchStarter() {
   if (starter_ == nullptr) return;
@@ -241,30 +236,6 @@ void JobController::WatchStarter() {
   Decide(JobStatus::kFailed,
          fmt::format("mpirun (pid {}) {} while the workers were running; its output is in {}",
                      starter_->pid(), end->Text(), options_.bundle_dir + "/logs/mpirun.log"));
-}
-
-void JobController::TakeLost() {
-  for (const Member& who : job_state_.Lost()) {
-    if (std::ranges::find(reported_lost_, who) != reported_lost_.end()) continue;
-    reported_lost_.push_back(who);
-    const auto record = job_state_.Record(who);
-    if (!record) continue;
-    job_state_.AddFailure(
-        {who, FailureKind::kLost,
-         fmt::format("(pid {} on {}) is lost: no heartbeat for {} s", record->pid, record->host,
-                     std::chrono::duration<double>(DilatedClock::ToMachine(kLease)).count())});
-  }
-}
-
-void JobController::TakeMissing() {
-  if (Clock::now() - members_begin_ < plan_.join_timeout) return;
-  for (const Member& who : job_state_.Missing()) {
-    if (std::ranges::find(reported_lost_, who) != reported_lost_.end()) continue;
-    reported_lost_.push_back(who);
-    job_state_.AddFailure({who, FailureKind::kLost,
-                           fmt::format("did not join within {} s",
-                                       std::chrono::duration<double>(plan_.join_timeout).count())});
-  }
 }
 
 void JobController::TakeRows() {
@@ -290,15 +261,6 @@ void JobController::KeepRows(int rank, const Beat& rows) {
     storage_error_ = error.what();
     Decide(JobStatus::kFailed, storage_error_);
   }
-}
-
-bool JobController::FailureDecided() {
-  const auto failures = job_state_.failures();
-  if (failures.empty()) return false;
-  const Clock::time_point now = Clock::now();
-  const Clock::time_point at = now + Grace(RootCause(failures).kind);
-  if (!decide_at_ || at < *decide_at_) decide_at_ = at;
-  return now >= *decide_at_ || (plan_.agents == 0 && children_.all_ended());
 }
 
 void JobController::ShowProgress() {
@@ -355,7 +317,6 @@ JobOutcome JobController::Finish() {
     if (!storage_error_.empty()) throw Error(storage_error_);
     if (plan_.network != nullptr) plan_.network->WriteRecord(options_.bundle_dir);
     // When summary.json exists, all other files are complete, even after a power failure.
-    metrics_.Close();
     if (options_.more_attempts && IsRetryable(outcome)) return outcome;
     SyncFiles(options_.bundle_dir);
     WriteFileAtomically(options_.bundle_dir + "/" + kSummaryFile, Text(outcome.summary, 2) + "\n");

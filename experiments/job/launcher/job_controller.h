@@ -11,6 +11,7 @@
 #include "ringside/experiments/job/coordinator/job_state.h"
 #include "ringside/experiments/job/fidelity/fidelity_monitor.h"
 #include "ringside/experiments/job/launcher/emulated_network.h"
+#include "ringside/experiments/job/launcher/member_watch.h"
 #include "ringside/experiments/job/launcher/progress.h"
 #include "ringside/experiments/job/launcher/rank_starter.h"
 #include "ringside/experiments/job/launcher/run_job.h"
@@ -21,6 +22,7 @@
 #include "ringside/experiments/system/console.h"
 #include "ringside/experiments/system/rank_environment.h"
 #include "ringside/experiments/system/signal_watch.h"
+#include "ringside/experiments/system/suspend_watch.h"
 
 namespace ringside {
 
@@ -62,14 +64,12 @@ class JobController {
   /// Watches until the job is complete or must be ended, and decides the status.
   void Watch();
   void TakeSignals();
-  void TakeEnds();
+  /// Ctrl-Z: tells the members, then stops this process.
+  void TakeSuspension();
   void WatchStarter();
-  void TakeLost();
-  void TakeMissing();
   void TakeRows();
   /// Stores the rows of a beat. A full disk ends the run, which stays unfinished.
   void KeepRows(int rank, const Beat& rows);
-  bool FailureDecided();
   void Decide(JobStatus status, const std::string& error, std::optional<FailureKind> kind = {});
   void DecideFailed(const Failure& culprit);
   void DecideComplete();
@@ -78,9 +78,6 @@ class JobController {
   void WaitForAgents();
   void ShowProgress();
   JobOutcome Finish();
-  /// Renews all leases after this process itself was stopped (Ctrl-Z) and could not take
-  /// heartbeats.
-  void RenewLeasesAfterOwnPause();
   RunRecord MakeRecord() const;
   /// Whether this machine could emulate the network; null without one. Ends the watch.
   nlohmann::json JudgeFidelityOf(const RunRecord& record);
@@ -91,7 +88,6 @@ class JobController {
   JobControllerPlan plan_;
   std::unique_ptr<FidelityMonitor> fidelity_;  // null without an emulated network
   const Clock::time_point begin_;
-  Clock::time_point members_begin_;  // start of the first one, after the network is built
   std::string started_;
   JobState job_state_;
   std::unique_ptr<Coordinator> coordinator_;
@@ -100,6 +96,8 @@ class JobController {
   MetricsLog metrics_;
   Progress progress_;
   ChildGroup children_;
+  std::optional<MemberWatch> member_watch_;  // since the members were started
+  SuspendWatch suspend_watch_;
   std::unique_ptr<RankStarter> starter_;  // null unless mpirun starts the ranks
 
   std::vector<WorkerRecord> workers_;
@@ -107,9 +105,8 @@ class JobController {
   std::optional<double> startup_seconds_;
   bool drain_ = false;
   Clock::time_point drain_end_;
-  std::vector<Member> reported_lost_;
-  std::optional<Clock::time_point> decide_at_;
-  Clock::time_point last_round_ = Clock::now();
+  std::optional<Clock::time_point> suspend_at_;
+  std::chrono::nanoseconds excused_stop_{0};  // of `StoppedTime`: before the job, and by Ctrl-Z
   bool decided_ = false;
   JobStatus status_ = JobStatus::kFailed;
   std::string error_;

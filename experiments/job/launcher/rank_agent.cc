@@ -7,7 +7,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/job/launcher/job_controller.h"
-#include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/trusted_path.h"
 
 namespace ringside {
 namespace {
@@ -16,6 +16,7 @@ constexpr std::chrono::milliseconds kTick{20};
 constexpr std::chrono::milliseconds kTermGrace{2'000};
 constexpr std::chrono::milliseconds kOutcomeTimeout{3'000};
 constexpr std::chrono::milliseconds kOutcomePoll{100};
+constexpr std::chrono::milliseconds kTellTimeout{500};
 constexpr std::chrono::seconds kJoinTimeout{60};
 
 std::string LogDirectory(const std::string& bundle_dir) {
@@ -38,6 +39,8 @@ JobOutcome RankAgent::Run() {
   JobOutcome outcome = Watch();
   children_.EndAll(kTermGrace);
   heartbeat_.reset();
+  const auto end = EndOfJob();
+  if (end && end->silent) return outcome;
   try {
     client_.Leave();
   } catch (const Error&) {  // NOLINT(bugprone-empty-catch)
@@ -55,9 +58,9 @@ void RankAgent::Join() {
   heartbeat_ = std::make_unique<Heartbeat>(
       client_, drain_barrier_, buffer_,
       Heartbeat::Options{.wants_drain = [this] { return wants_drain_.load(); }},
-      [this](const std::string& reason) {
+      [this](const HeartbeatEnd& end) {
         const std::lock_guard lock(mutex_);
-        job_ended_ = reason;
+        job_ended_ = end;
       });
 }
 
@@ -70,7 +73,7 @@ void RankAgent::StartChild() {
   }
 }
 
-std::optional<std::string> RankAgent::EndOfJob() const {
+std::optional<HeartbeatEnd> RankAgent::EndOfJob() const {
   const std::lock_guard lock(mutex_);
   return job_ended_;
 }
@@ -79,11 +82,17 @@ JobOutcome RankAgent::Watch() {
   while (true) {
     children_.Poll(kTick, signals_.fd());
     const bool killed = KillRequested();
-    TakeEnds();
-    if (const auto reason = EndOfJob()) {
+    if (const auto end = EndOfJob()) {
+      if (end->silent) {
+        const std::string error =
+            fmt::format("rank 0 at {}, which hosts the coordinator, is lost: {}",
+                        setup_.coordinator, end->reason);
+        return {JobStatus::kFailed, error, nullptr, FailureKind::kLost};
+      }
       return AskOutcome(Deadline::After(kOutcomeTimeout))
-          .value_or(JobOutcome{JobStatus::kFailed, *reason, nullptr});
+          .value_or(JobOutcome{JobStatus::kFailed, end->reason, nullptr});
     }
+    TellEnds();
     if (killed) return {JobStatus::kInterrupted, "interrupted: killed", nullptr};
     if (!children_.all_ended()) continue;
     if (auto outcome = AskOutcome(Deadline::After(kOutcomePoll))) return *std::move(outcome);
@@ -96,15 +105,19 @@ bool RankAgent::KillRequested() {
   return count > 0;
 }
 
-void RankAgent::TakeEnds() {
-  for (const auto& [who, pid, end] : children_.TakeEnds()) {
+void RankAgent::TellEnds() {
+  for (ChildGroup::End& end : children_.TakeEnds()) untold_.push_back(end);
+  while (!untold_.empty()) {
+    const auto& [who, pid, end] = untold_.front();
     const auto kind = end.signal != 0 ? FailureKind::kSignal : FailureKind::kEarlyExit;
     try {
       // Code 0 is no failure if the child sent its result, which only the coordinator knows.
-      client_.ReportChildExit(kind, end.code, fmt::format("(pid {}) {}", pid, end.Text()));
-    } catch (const Error& error) {
-      console_.Print(fmt::format("cannot tell the coordinator: {}", error.what()));
+      client_.ReportChildExit(kind, end.code, fmt::format("(pid {}) {}", pid, end.Text()),
+                              Deadline::After(kTellTimeout));
+    } catch (const CommError&) {
+      return;  // The coordinator may be slow. If it is lost, the heartbeat says so.
     }
+    untold_.erase(untold_.begin());
   }
 }
 

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ringside/experiments/job/coordinator/coordinator_client.h"
 #include "ringside/experiments/job/coordinator/drain_barrier.h"
@@ -36,9 +37,10 @@ class RankAgent {
   JobOutcome Watch();
   /// Takes the signals. The first one asks the job to drain. Returns true at the second.
   bool KillRequested();
-  void TakeEnds();
+  /// Tells the coordinator how the process of the rank ended. Tries again at the next call.
+  void TellEnds();
   /// Why the job has ended, once it has.
-  std::optional<std::string> EndOfJob() const;
+  std::optional<HeartbeatEnd> EndOfJob() const;
   /// Waits for the host's outcome until the deadline.
   std::optional<JobOutcome> AskOutcome(const Deadline& deadline);
 
@@ -52,8 +54,10 @@ class RankAgent {
   HeartbeatBuffer buffer_;
   std::atomic<bool> wants_drain_{false};
 
+  std::vector<ChildGroup::End> untold_;  // ends that the coordinator does not know
+
   mutable std::mutex mutex_;
-  std::optional<std::string> job_ended_;  // guarded by mutex_
+  std::optional<HeartbeatEnd> job_ended_;  // guarded by mutex_
   std::unique_ptr<Heartbeat> heartbeat_;
 };
 

@@ -1,12 +1,12 @@
 #include "ringside/experiments/job/summary/metrics_log.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "ringside/common/core/errors.h"
+#include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/trusted_path.h"
 
 namespace ringside {
 namespace {
@@ -42,37 +42,24 @@ nlohmann::ordered_json EvaluationLine(const HashedEvaluation& evaluation) {
           {"params_sha256", evaluation.params_sha256}};
 }
 
-[[noreturn]] void Throw(const std::string& path, const std::string& action) {
-  // The stream keeps the errno that write(2) set.
-  throw DataError(path, 0, "cannot " + action + ": " + std::strerror(errno));
-}
-
 }  // namespace
 
 MetricsLog::MetricsLog(const std::string& directory, int workers) {
   for (int rank = 0; rank < workers; ++rank) {
     const std::string path = rank == 0 ? fmt::format("{}/metrics.jsonl", directory)
                                        : fmt::format("{}/metrics-rank-{}.jsonl", directory, rank);
-    files_.push_back({path, std::ofstream(path, std::ios::trunc)});
-    if (!files_.back().stream) Throw(path, "create the file");
+    files_.push_back({path, OpenForWriting(path, O_TRUNC)});
   }
 }
 
 void MetricsLog::Add(int rank, std::span<const StepRecord> steps,
                      std::span<const HashedEvaluation> evaluations) {
   if (steps.empty() && evaluations.empty()) return;
-  auto& [path, file] = files_[static_cast<std::size_t>(rank)];
-  for (const StepRecord& step : steps) file << StepLine(step).dump() << '\n';
-  for (const auto& evaluation : evaluations) file << EvaluationLine(evaluation).dump() << '\n';
-  file.flush();
-  if (!file) Throw(path, "write");
-}
-
-void MetricsLog::Close() {
-  for (auto& [path, stream] : files_) {
-    stream.close();
-    if (!stream) Throw(path, "write");
-  }
+  std::string lines;
+  for (const StepRecord& step : steps) lines += StepLine(step).dump() + '\n';
+  for (const auto& evaluation : evaluations) lines += EvaluationLine(evaluation).dump() + '\n';
+  const auto& [path, file] = files_[static_cast<std::size_t>(rank)];
+  WriteDescriptor(file.get(), std::as_bytes(std::span(lines)), path);
 }
 
 }  // namespace ringside

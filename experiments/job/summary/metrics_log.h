@@ -1,11 +1,11 @@
 #ifndef RINGSIDE_EXPERIMENTS_JOB_SUMMARY_METRICS_LOG_H_
 #define RINGSIDE_EXPERIMENTS_JOB_SUMMARY_METRICS_LOG_H_
 
-#include <fstream>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "ringside/common/core/file_descriptor.h"
 #include "ringside/experiments/job/coordinator/job_state.h"
 
 namespace ringside {
@@ -21,13 +21,11 @@ class MetricsLog {
   /// Adds rows. Throws `DataError` when they cannot be written.
   void Add(int rank, std::span<const StepRecord> steps,
            std::span<const HashedEvaluation> evaluations);
-  /// Closes the files. Throws `DataError` when a write has failed. Add nothing afterwards.
-  void Close();
 
  private:
   struct File {
     std::string path;
-    std::ofstream stream;
+    FileDescriptor descriptor;
   };
   std::vector<File> files_;
 };

@@ -13,6 +13,7 @@
 
 #include "ringside/experiments/report/render/tensorboard_event.pb.h"
 #include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/trusted_path.h"
 
 namespace ringside {
 namespace {

@@ -1,6 +1,8 @@
 #include "ringside/experiments/job/coordinator/coordinator.h"
 
 #include <gmock/gmock.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -58,11 +60,38 @@ TEST_F(CoordinatorTest, EveryCallNeedsTheToken) {
     EXPECT_THROW(client.SubmitTrace({}, Soon()), ConfigError);
     EXPECT_THROW(client.ReadClock(), ConfigError);
     EXPECT_THROW(client.Fail(FailureKind::kData, ""), ConfigError);
-    EXPECT_THROW(client.ReportChildExit(FailureKind::kSignal, 0, ""), ConfigError);
+    EXPECT_THROW(client.ReportChildExit(FailureKind::kSignal, 0, "", Soon()), ConfigError);
     EXPECT_THROW(client.Leave(), ConfigError);
   }
   EXPECT_FALSE(job_state_.Joined({Role::kWorker, 0}));
   EXPECT_FALSE(job_state_.Value("key"));
+}
+
+/// How a call ends whose caller has no token and sends no request.
+grpc::StatusCode EndOfSilentCall(const std::string& target, const std::string& method) {
+  grpc::GenericStub stub(grpc::CreateChannel(target, grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+  grpc::CompletionQueue queue;
+  const auto call = stub.PrepareCall(&context, method, &queue);
+  grpc::Status status;
+  call->StartCall(nullptr);
+  call->Finish(&status, nullptr);
+  void* tag = nullptr;
+  bool ok = false;
+  for (int events = 0; events < 2; ++events) queue.Next(&tag, &ok);
+  queue.Shutdown();
+  while (queue.Next(&tag, &ok)) {
+  }
+  return status.error_code();
+}
+
+// So a stranger's requests take no memory.
+TEST_F(CoordinatorTest, ACallWithoutTheTokenIsRefusedBeforeItsRequestComes) {
+  for (const char* method : {"Set", "Get", "Beat", "SubmitTrace"}) {
+    const std::string path = std::string("/ringside.job.CoordinatorService/") + method;
+    EXPECT_EQ(EndOfSilentCall(coordinator_->target(), path), grpc::StatusCode::UNAUTHENTICATED);
+  }
 }
 
 TEST_F(CoordinatorTest, ADuplicateRankIsRefusedByName) {
@@ -153,7 +182,7 @@ TEST_F(CoordinatorTest, HeartbeatsCarryRowsAndObeyADrain) {
   other.Join(Request(Role::kWorker, 1), Soon());
   DrainBarrier drain_barrier(0), other_gate(0);
   HeartbeatBuffer buffer, other_buffer;
-  const auto ignore = [](const std::string&) {};
+  const auto ignore = [](const HeartbeatEnd&) {};
   Heartbeat beats(client, drain_barrier, buffer, {.interval = std::chrono::milliseconds(2)},
                   ignore);
   Heartbeat other_beats(other, other_gate, other_buffer, {.interval = std::chrono::milliseconds(2)},
@@ -181,7 +210,7 @@ TEST_F(CoordinatorTest, AHeartbeatTellsOfAnAbort) {
   HeartbeatBuffer buffer;
   std::promise<std::string> reason;
   Heartbeat beats(client, drain_barrier, buffer, {.interval = std::chrono::milliseconds(2)},
-                  [&reason](const std::string& text) { reason.set_value(text); });
+                  [&reason](const HeartbeatEnd& end) { reason.set_value(end.reason); });
   job_state_.Abort("worker 1 was killed by signal 9");
   EXPECT_EQ(reason.get_future().get(), "worker 1 was killed by signal 9");
   EXPECT_THROW(drain_barrier.MayStart(0, Soon()), CommError);
@@ -192,13 +221,15 @@ TEST_F(CoordinatorTest, AHeartbeatTellsOfASilentCoordinator) {
   client.Join(Request(Role::kWorker, 0), Soon());
   DrainBarrier drain_barrier(0);
   HeartbeatBuffer buffer;
-  std::promise<void> ended;
+  std::promise<bool> ended;
   Heartbeat beats(
       client, drain_barrier, buffer,
       {.interval = std::chrono::milliseconds(2), .lease = std::chrono::milliseconds(50)},
-      [&ended](const std::string&) { ended.set_value(); });
+      [&ended](const HeartbeatEnd& end) { ended.set_value(end.silent); });
   coordinator_.reset();
-  EXPECT_EQ(ended.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  auto silent = ended.get_future();
+  ASSERT_EQ(silent.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  EXPECT_TRUE(silent.get());
 }
 
 }  // namespace

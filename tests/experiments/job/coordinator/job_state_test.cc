@@ -57,6 +57,23 @@ TEST_F(JobStateTest, RefusesWhoDoesNotBelong) {
   EXPECT_FALSE(job_state_.Joined({Role::kWorker, 0}));
 }
 
+TEST_F(JobStateTest, ARefusedMemberThatTheJobNeedsMakesItFail) {
+  EXPECT_THAT(Refusal({.who = {Role::kAgent, 1}, .spec_hash = "other"}), HasSubstr("another spec"));
+  Refusal({.who = {Role::kAgent, 1}, .spec_hash = "other"});
+  ASSERT_EQ(job_state_.failures().size(), 1);
+  EXPECT_EQ(job_state_.failures()[0].kind, FailureKind::kConfig);
+  EXPECT_THAT(job_state_.failures()[0].Text(),
+              HasSubstr("agent of rank 1: the job refused it: it was started with another spec"));
+}
+
+TEST_F(JobStateTest, ARefusedStrangerDoesNotHarmTheJob) {
+  Join(Role::kWorker, 1);
+  Refusal({.who = {Role::kWorker, 1}, .spec_hash = "other"});
+  Refusal({.who = {Role::kAgent, 1}, .spec_hash = "other"});
+  Refusal({.who = {Role::kWorker, 2}, .spec_hash = "spec"});
+  EXPECT_TRUE(job_state_.failures().empty());
+}
+
 TEST_F(JobStateTest, KeysAreSetOnce) {
   job_state_.Set("key", "value");
   job_state_.Set("key", "value");
@@ -177,16 +194,6 @@ TEST_F(JobStateTest, AFinishedWorkerMayExit) {
             "worker 0 exited with code 23 after it handed in its result");
 }
 
-TEST_F(JobStateTest, RenewedLeasesBeginAnew) {
-  Join(Role::kWorker, 0);
-  now_ += std::chrono::seconds(20);
-  EXPECT_EQ(job_state_.Lost().size(), 1);
-  job_state_.RenewLeases();
-  EXPECT_TRUE(job_state_.Lost().empty());
-  now_ += std::chrono::seconds(6);
-  EXPECT_EQ(job_state_.Lost().size(), 1);
-}
-
 TEST_F(JobStateTest, RowsAreMovedOutOnce) {
   const auto worker = Join(Role::kWorker, 0);
   Beat beat;
@@ -194,6 +201,18 @@ TEST_F(JobStateTest, RowsAreMovedOutOnce) {
   job_state_.HandleHeartbeat(worker, beat);
   EXPECT_EQ(job_state_.TakeRows(worker.who).steps.size(), 1);
   EXPECT_TRUE(job_state_.TakeRows(worker.who).steps.empty());
+}
+
+TEST_F(JobStateTest, RowsThatComeTwiceCountOnce) {
+  const auto worker = Join(Role::kWorker, 0);
+  Beat beat{.steps = {{.step = 3}}, .rows_number = 1};
+  job_state_.HandleHeartbeat(worker, beat);
+  beat.next_step = 4;
+  job_state_.HandleHeartbeat(worker, beat);
+  EXPECT_EQ(job_state_.TakeRows(worker.who).steps.size(), 1);
+  EXPECT_EQ(job_state_.Record(worker.who)->next_step, 4);
+  job_state_.HandleHeartbeat(worker, {.steps = {{.step = 4}}, .rows_number = 2});
+  EXPECT_EQ(job_state_.TakeRows(worker.who).steps.size(), 1);
 }
 
 TEST(RootCause, IsTheMostTellingAndThenTheFirst) {

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -194,6 +195,35 @@ TEST_F(RealRanksTest, AKilledAgentEndsTheJob) {
   std::string output;
   EXPECT_EQ(Finish(first, output).code, 1) << output;
   EXPECT_THAT(output, ::testing::ContainsRegex("(worker 1|agent of rank 1)"));
+}
+
+TEST_F(RealRanksTest, AFrozenRankThatHostsTheJobIsNamedByTheOthers) {
+  Process first = StartRank(0, "ring", 100'000);
+  Process second = StartRank(1, "ring", 100'000);
+  WaitUntil("a step", [&] { return StepsIn(bundle()) >= 1; });
+  first.Signal(SIGSTOP);
+  const auto frozen = std::chrono::steady_clock::now();
+  std::string output;
+  EXPECT_EQ(Finish(second, output).code, 1) << output;
+  EXPECT_THAT(output, HasSubstr("rank 0 at "));
+  EXPECT_THAT(output, HasSubstr("which hosts the coordinator, is lost: it was silent for 5 s"));
+  // The lease of 5 s, and time to end the worker.
+  EXPECT_LT(std::chrono::steady_clock::now() - frozen, std::chrono::seconds(10));
+  first.Signal(SIGCONT);
+  EXPECT_EQ(Finish(first, output).code, 1) << output;
+}
+
+TEST_F(RealRanksTest, ARefusedRankEndsTheJobAtOnce) {
+  Process first = StartRank(0, "ring", 100'000);
+  Process second = StartRank(1, "ring", 5);  // another number of steps
+  const auto start = std::chrono::steady_clock::now();
+  std::string first_output, second_output;
+  EXPECT_EQ(Finish(second, second_output).code, 2) << second_output;
+  EXPECT_NE(Finish(first, first_output).code, 0) << first_output;
+  EXPECT_THAT(first_output, HasSubstr("agent of rank 1: the job refused it: it was started with "
+                                      "another spec"));
+  // Not the 60 s for which rank 0 waits until all have joined.
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
 }
 
 TEST_F(RealRanksTest, AnInterruptOfAnyRankDrainsTheJob) {

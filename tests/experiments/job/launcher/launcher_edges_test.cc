@@ -69,13 +69,21 @@ TEST_F(LauncherEdgesTest, TwoWorkersEvaluateTogether) {
   EXPECT_THAT(steps, ::testing::ElementsAre(2, 4));
 }
 
-// As Ctrl-Z and fg do.
-TEST_F(LauncherEdgesTest, AStoppedLauncherGoesOnAfterMoreThanALease) {
-  Process launcher({.argv = {DirectoryOfThisExecutable() + "/ringside", "train", "--strategy",
+/// A launcher of a run that does not end by itself.
+class LongRunTest : public LauncherEdgesTest {
+ protected:
+  LongRunTest() {
+    WaitUntil("a step", [&] { return StepsIn(bundle()) >= 1; });
+  }
+
+  Process launcher{{.argv = {DirectoryOfThisExecutable() + "/ringside", "train", "--strategy",
                              "ring", "--workers", "2", "--model", "profile:mobilenet-v2", "--steps",
-                             "100000", "--quiet", "--out", bundle()}});
-  WaitUntil("a step", [&] { return StepsIn(bundle()) >= 1; });
-  launcher.Signal(SIGSTOP);
+                             "100000", "--quiet", "--out", bundle()}}};
+};
+
+// Ctrl-Z and fg.
+TEST_F(LongRunTest, GoesOnAfterItsLauncherWasSuspendedForMoreThanALease) {
+  launcher.Signal(SIGTSTP);
   // This sleep is no synchronisation. The test is about a pause that is longer than a lease of 5 s.
   std::this_thread::sleep_for(std::chrono::seconds(7));
   const int steps = StepsIn(bundle());
@@ -87,6 +95,18 @@ TEST_F(LauncherEdgesTest, AStoppedLauncherGoesOnAfterMoreThanALease) {
   launcher.Signal(SIGINT);
   WaitUntil("the launcher's end", [&] { return launcher.Poll().has_value(); });
   EXPECT_EQ(launcher.Poll()->code, 130);
+}
+
+TEST_F(LongRunTest, EndsWhenItsLauncherIsFrozenForMoreThanALease) {
+  const pid_t worker = PidIn(bundle(), "worker 0");
+  launcher.Signal(SIGSTOP);
+  WaitUntil("the worker's end", [&] { return ProcessesOfGroup(worker).empty(); });
+  launcher.Signal(SIGCONT);
+  WaitUntil("the launcher's end", [&] { return launcher.Poll().has_value(); });
+  EXPECT_EQ(launcher.Poll()->code, 1);
+  std::ifstream summary(bundle() + "/summary.json");
+  EXPECT_THAT(nlohmann::json::parse(summary)["error"].get<std::string>(),
+              ::testing::ContainsRegex("^this process, which hosts the coordinator, was stopped"));
 }
 
 }  // namespace

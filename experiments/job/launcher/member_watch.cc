@@ -1,0 +1,93 @@
+#include "ringside/experiments/job/launcher/member_watch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ringside/common/core/awake_clock.h"
+
+namespace ringside {
+namespace {
+
+// How long to wait after a first failure, because it may be the consequence of another one.
+constexpr std::chrono::milliseconds kCertainGrace{50};
+constexpr std::chrono::milliseconds kTypedGrace{200};
+constexpr std::chrono::milliseconds kCommGrace{1'000};
+
+std::chrono::milliseconds Grace(FailureKind kind) {
+  switch (kind) {
+    case FailureKind::kSignal:
+    case FailureKind::kEarlyExit:
+    case FailureKind::kLost:
+      return kCertainGrace;
+    case FailureKind::kComm:
+      return kCommGrace;
+    default:
+      return kTypedGrace;
+  }
+}
+
+double Seconds(std::chrono::milliseconds duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+}  // namespace
+
+MemberWatch::MemberWatch(JobState& job_state, ChildGroup& children, const Options& options)
+    : job_state_(job_state), children_(children), options_(options), begin_(AwakeNow()) {}
+
+void MemberWatch::Look() {
+  LookAtEnds();
+  LookAtLost();
+  LookAtMissing();
+}
+
+void MemberWatch::LookAtEnds() {
+  for (const auto& [who, pid, end] : children_.TakeEnds()) {
+    const bool handed_in = job_state_.HasLeft(who) && job_state_.HasReport(who);
+    if (end.signal == 0 && end.code == 0 && handed_in) continue;
+    const auto failures = job_state_.failures();
+    const bool told = std::ranges::find(failures, who, &Failure::who) != failures.end();
+    if (end.signal == 0 && told) continue;
+    job_state_.AddFailure({who, end.signal != 0 ? FailureKind::kSignal : FailureKind::kEarlyExit,
+                           fmt::format("(pid {}) {}{}", pid, end.Text(),
+                                       handed_in ? " after it handed in its result"
+                                                 : " before it handed in a result")});
+  }
+}
+
+void MemberWatch::LookAtLost() {
+  for (const Member& who : job_state_.Lost()) {
+    const auto record = job_state_.Record(who);
+    if (!record) continue;
+    AddLost(who, fmt::format("(pid {} on {}) is lost: no heartbeat for {} s", record->pid,
+                             record->host, Seconds(options_.lease)));
+  }
+}
+
+void MemberWatch::LookAtMissing() {
+  if (AwakeNow() - begin_ < options_.join_timeout) return;
+  for (const Member& who : job_state_.Missing()) {
+    AddLost(who, fmt::format("did not join within {} s", Seconds(options_.join_timeout)));
+  }
+}
+
+void MemberWatch::AddLost(const Member& who, const std::string& message) {
+  if (std::ranges::find(lost_, who) != lost_.end()) return;
+  lost_.push_back(who);
+  job_state_.AddFailure({who, FailureKind::kLost, message});
+}
+
+std::optional<Failure> MemberWatch::Culprit() {
+  const std::vector<Failure> failures = job_state_.failures();
+  if (failures.empty()) return std::nullopt;
+  const Failure& culprit = RootCause(failures);
+  const Clock::time_point now = Clock::now();
+  const Clock::time_point at = now + Grace(culprit.kind);
+  if (!decide_at_ || at < *decide_at_) decide_at_ = at;
+  const bool none_can_follow = options_.all_are_children && children_.all_ended();
+  if (now < *decide_at_ && !none_can_follow) return std::nullopt;
+  return culprit;
+}
+
+}  // namespace ringside

@@ -1,0 +1,52 @@
+#ifndef RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_MEMBER_WATCH_H_
+#define RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_MEMBER_WATCH_H_
+
+#include <chrono>
+#include <optional>
+#include <vector>
+
+#include "ringside/experiments/job/coordinator/job_state.h"
+#include "ringside/experiments/job/processes/child_group.h"
+
+namespace ringside {
+
+/// Finds out which members of a job have died, have fallen silent or never came, adds them to the
+/// job's failures, and decides whom to blame. Used by one thread; borrows the job and its children.
+class MemberWatch {
+ public:
+  struct Options {
+    std::chrono::milliseconds lease;  ///< Of every member, in the machine's time.
+    std::chrono::milliseconds join_timeout;
+    /// No process outside of `children` can report another failure.
+    bool all_are_children = true;
+  };
+
+  /// The time to join begins now.
+  MemberWatch(JobState& job_state, ChildGroup& children, const Options& options);
+
+  /// Looks at all members once.
+  void Look();
+  /// The failure that explains the others, once it is decided. A first failure may be the
+  /// consequence of another one, so others have a short time to come in.
+  std::optional<Failure> Culprit();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void LookAtEnds();
+  void LookAtLost();
+  void LookAtMissing();
+  /// Adds the failure of a lost member, once.
+  void AddLost(const Member& who, const std::string& message);
+
+  JobState& job_state_;
+  ChildGroup& children_;
+  const Options options_;
+  const Clock::time_point begin_;  // by `AwakeNow`
+  std::vector<Member> lost_;
+  std::optional<Clock::time_point> decide_at_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_MEMBER_WATCH_H_

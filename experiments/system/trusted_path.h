@@ -1,0 +1,34 @@
+#ifndef RINGSIDE_EXPERIMENTS_SYSTEM_TRUSTED_PATH_H_
+#define RINGSIDE_EXPERIMENTS_SYSTEM_TRUSTED_PATH_H_
+
+#include <string>
+
+#include "ringside/common/core/file_descriptor.h"
+
+/// Opens files for writing so that no other user can lead root elsewhere. Root often writes results
+/// into a folder of the user who called sudo. That user could place a symbolic link there, or a
+/// pipe. So for root, a symbolic link is followed only if it belongs to root, wherever it is in the
+/// path. Names are looked up one directory at a time, so nothing can be exchanged in between. Other
+/// users' processes follow all links, as the kernel lets them.
+namespace ringside {
+
+/// A directory that is open, and a name in it.
+struct TrustedPlace {
+  FileDescriptor directory;
+  std::string name;
+};
+
+/// Opens the directory of a file. Throws `DataError` when it cannot be reached.
+TrustedPlace FindTrustedPlace(const std::string& path);
+
+/// Makes the directory and its parents where they are missing. Throws `ConfigError` naming it.
+void MakeDirectories(const std::string& path);
+
+/// Opens a regular file for writing, and creates it if it is missing. `flags` is O_TRUNC or
+/// O_APPEND for open(2). Throws `DataError` when it cannot, or when the file is something else, for
+/// instance a pipe or a symbolic link, or has a second name (hard link).
+FileDescriptor OpenForWriting(const std::string& path, int flags);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_SYSTEM_TRUSTED_PATH_H_

@@ -1,0 +1,127 @@
+#include "ringside/experiments/system/trusted_path.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/system/files.h"
+#include "tests/common/temporary_directory.h"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+using ::testing::HasSubstr;
+
+constexpr uid_t kOtherUser = 12'345;
+
+class TrustedPathTest : public ::testing::Test {
+ protected:
+  std::string Path(const std::string& name) const { return directory_.path() + "/" + name; }
+
+  void Write(const std::string& name, const std::string& content) const {
+    std::ofstream(Path(name)) << content;
+  }
+
+  std::string Refusal(const std::string& name) const {
+    try {
+      OpenForWriting(Path(name), O_TRUNC);
+      return "opened";
+    } catch (const DataError& error) {
+      return error.what();
+    }
+  }
+
+  /// As a user who may be hostile leaves it. Only root can make it.
+  void LinkOfAnotherUser(const std::string& target, const std::string& name) const {
+    ASSERT_EQ(::getuid(), 0U) << "this test needs root: it makes files of another user";
+    fs::create_symlink(target, Path(name));
+    ASSERT_EQ(::lchown(Path(name).c_str(), kOtherUser, kOtherUser), 0);
+  }
+
+  const TemporaryDirectory directory_;
+};
+
+TEST_F(TrustedPathTest, CutsOrAppends) {
+  Write("file", "old");
+  const std::string text = "new";
+  WriteDescriptor(OpenForWriting(Path("file"), O_APPEND).get(), std::as_bytes(std::span(text)), "");
+  EXPECT_EQ(ReadFile(Path("file"), 100), "oldnew");
+  OpenForWriting(Path("file"), O_TRUNC);
+  EXPECT_EQ(ReadFile(Path("file"), 100), "");
+}
+
+TEST_F(TrustedPathTest, RefusesALinkInPlaceOfTheFile) {
+  Write("victim", "precious");
+  fs::create_symlink(Path("victim"), Path("log"));
+  EXPECT_THAT(Refusal("log"), HasSubstr("/log: cannot be written: it is a symbolic link"));
+  EXPECT_EQ(ReadFile(Path("victim"), 100), "precious");
+}
+
+TEST_F(TrustedPathTest, RefusesAFileWithASecondName) {
+  Write("victim", "precious");
+  fs::create_hard_link(Path("victim"), Path("log"));
+  EXPECT_THAT(Refusal("log"), HasSubstr("second name"));
+  EXPECT_EQ(ReadFile(Path("victim"), 100), "precious");
+}
+
+TEST_F(TrustedPathTest, RefusesAPipeWithoutWaiting) {
+  ASSERT_EQ(::mkfifo(Path("pipe").c_str(), 0600), 0);
+  EXPECT_THAT(Refusal("pipe"), HasSubstr("/pipe: "));
+}
+
+TEST_F(TrustedPathTest, FollowsOwnLinksToDirectories) {
+  fs::create_directory(Path("real"));
+  fs::create_symlink("real", Path("link"));
+  MakeDirectories(Path("link/logs"));
+  OpenForWriting(Path("link/logs/worker-0.log"), O_TRUNC);
+  EXPECT_TRUE(fs::exists(Path("real/logs/worker-0.log")));
+  fs::create_symlink(Path("real"), Path("absolute"));
+  WriteFileAtomically(Path("absolute/file"), "text");
+  EXPECT_EQ(ReadFile(Path("real/file"), 100), "text");
+}
+
+TEST_F(TrustedPathTest, RootFollowsNoLinkOfAnotherUser) {
+  fs::create_directories(Path("victim"));
+  fs::create_directory(Path("bundle"));
+  LinkOfAnotherUser(Path("victim"), "bundle/logs");
+  EXPECT_THAT(Refusal("bundle/logs/worker-0.log"),
+              HasSubstr("'logs' is a symbolic link of user 12345, which root does not follow"));
+  EXPECT_THROW(MakeDirectories(Path("bundle/logs/more")), ConfigError);
+  EXPECT_THROW(WriteFileAtomically(Path("bundle/logs/file"), "text"), DataError);
+  EXPECT_TRUE(fs::is_empty(Path("victim")));
+}
+
+TEST_F(TrustedPathTest, ALoopOfLinksEnds) {
+  fs::create_symlink("b", Path("a"));
+  fs::create_symlink("a", Path("b"));
+  EXPECT_THAT(Refusal("a/file"), HasSubstr("Too many levels of symbolic links"));
+}
+
+TEST_F(TrustedPathTest, NamesWhatIsNoDirectory) {
+  Write("file", "");
+  EXPECT_THAT(Refusal("file/log"), HasSubstr("/file/log: Not a directory ('file')"));
+  try {
+    MakeDirectories(Path("file/logs"));
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("cannot create the directory: Not a directory ('file')"));
+  }
+}
+
+TEST_F(TrustedPathTest, AKilledProcessMayLeaveItsTemporaryFile) {
+  Write("file.tmp" + std::to_string(::getpid()), "half");
+  WriteFileAtomically(Path("file"), "whole");
+  EXPECT_EQ(ReadFile(Path("file"), 100), "whole");
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory_.path()), fs::directory_iterator()), 1);
+}
+
+}  // namespace
+}  // namespace ringside
