@@ -26,27 +26,44 @@ class Watch {
     }
   }
 
-  /// Returns the time that the process was stopped until `now`.
-  Clock::duration StoppedUntil(Clock::time_point now) {
+  Clock::time_point AwakeNow() {
     const std::lock_guard lock(mutex_);
-    const Clock::duration gap = now - last_;
-    if (ticking_ && gap > kTick + kLongestDelay) stopped_ += gap - kTick;
-    if (now > last_) last_ = now;
-    return stopped_;
+    const Clock::time_point now = Look();
+    return now - stopped_;
+  }
+
+  ProcessStop LastStop() {
+    const std::lock_guard lock(mutex_);
+    Look();
+    return last_stop_;
   }
 
  private:
   [[noreturn]] void Run() {
     while (true) {
       std::this_thread::sleep_for(kTick);
-      StoppedUntil(Clock::now());
+      const std::lock_guard lock(mutex_);
+      Look();
     }
+  }
+
+  /// Looks at the clock, with the mutex. So no stop lies between the look and its use.
+  Clock::time_point Look() {
+    const Clock::time_point now = Clock::now();
+    const Clock::duration gap = now - last_;
+    if (ticking_ && gap > kTick + kLongestDelay) {
+      last_stop_ = {.length = gap - kTick, .end = now};
+      stopped_ += last_stop_.length;
+    }
+    last_ = now;
+    return now;
   }
 
   std::mutex mutex_;
   bool ticking_ = true;                    // set by the constructor alone
   Clock::time_point last_ = Clock::now();  // guarded by mutex_
   Clock::duration stopped_{0};             // guarded by mutex_
+  ProcessStop last_stop_;                  // guarded by mutex_
 };
 
 Watch& TheWatch() {
@@ -57,12 +74,8 @@ Watch& TheWatch() {
 
 }  // namespace
 
-std::chrono::steady_clock::time_point AwakeNow() {
-  Watch& watch = TheWatch();
-  const Clock::time_point now = Clock::now();
-  return now - watch.StoppedUntil(now);
-}
+std::chrono::steady_clock::time_point AwakeNow() { return TheWatch().AwakeNow(); }
 
-std::chrono::nanoseconds StoppedTime() { return TheWatch().StoppedUntil(Clock::now()); }
+ProcessStop LastStop() { return TheWatch().LastStop(); }
 
 }  // namespace ringside

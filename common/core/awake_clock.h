@@ -12,8 +12,14 @@ namespace ringside {
 /// counts as stopped for that time. Thread-safe.
 std::chrono::steady_clock::time_point AwakeNow();
 
-/// How long this process has been stopped since the first call of either function.
-std::chrono::nanoseconds StoppedTime();
+/// A time in which this process was stopped.
+struct ProcessStop {
+  std::chrono::nanoseconds length{0};
+  std::chrono::steady_clock::time_point end;
+};
+
+/// The last stop since the first call of either function; a length of 0 if there was none.
+ProcessStop LastStop();
 
 }  // namespace ringside
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ringside/common/core/world.h"
 #include "ringside/common/measure/bound.h"
 #include "ringside/common/strategy/option.h"
 #include "ringside/common/strategy/server.h"
@@ -68,7 +69,7 @@ struct StrategyEntry {
   std::function<std::optional<OneHostNeed>(const StrategyOptions&)> needs_one_host = {};
   /// The most bytes that a bucket should have between hosts whose slowest link carries
   /// `bytes_per_s`; 0: any number. Empty: any number.
-  std::function<std::size_t(const StrategyOptions&, int workers, int servers, double bytes_per_s)>
+  std::function<std::size_t(const StrategyOptions&, const World&, double bytes_per_s)>
       largest_bucket = {};
   /// Why the links of an emulated network would not carry its bytes, as the end of a sentence that
   /// begins with "strategy X ". Empty: the links carry them.

@@ -63,7 +63,7 @@ class StrategyRounds {
       if (summary.is_object() && summary.value("fidelity", nlohmann::json()).is_object()) {
         round.fidelity.push_back(summary.at("fidelity"));
       }
-      if (round.outcome.status != JobStatus::kDone) break;
+      if (round.outcome.status != JobStatus::kDone || round.outcome.stop_requested) break;
       if (summary.is_null()) continue;  // only rank 0 reports
       round.network = summary.value("network", nlohmann::json());
       std::ranges::move(SamplesOf(summary), std::back_inserter(round.samples));

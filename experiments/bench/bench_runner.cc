@@ -86,6 +86,10 @@ BenchResult RunBench(const std::vector<BenchCandidate>& contenders, int rounds,
         job["strategy"] = contender.name;
         result.fidelity.push_back(std::move(job));
       }
+      if (done.outcome.status == JobStatus::kDone && done.outcome.stop_requested) {
+        done.outcome.status = JobStatus::kInterrupted;
+        done.outcome.error = "interrupted";
+      }
       if (done.outcome.status != JobStatus::kDone) {
         done.outcome.error = contender.name + ": " + done.outcome.error;
         result.outcome = std::move(done.outcome);

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -89,12 +90,14 @@ void Journal::Append(const JournalLine& line) const {
 }
 
 void Journal::TruncatePartialLine() const {
-  std::ifstream in(file_, std::ios::binary);
-  if (!in) return;
+  std::error_code error;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(file_, error))) return;
+  const FileDescriptor fd = OpenForWriting(file_.string(), 0);
+  std::ifstream in(fmt::format("/proc/self/fd/{}", fd.get()), std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   const std::size_t whole = text.rfind('\n') + 1;  // 0 where there is none
   if (whole == text.size()) return;
-  if (::truncate(file_.c_str(), static_cast<off_t>(whole)) != 0) {
+  if (::ftruncate(fd.get(), static_cast<off_t>(whole)) != 0) {
     throw DataError(file_.string(), static_cast<std::int64_t>(whole),
                     std::string("cannot cut off half a line: ") + std::strerror(errno));
   }

@@ -234,6 +234,7 @@ class Runner {
     line.attempts = attempts_;
     journal_.Append(line);
     listener_.Ended(planned, outcome);
+    if (outcome.stop_requested) tally_.interrupted = true;
     if (outcome.status == JobStatus::kInterrupted) {
       tally_.interrupted = true;
     } else {

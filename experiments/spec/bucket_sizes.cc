@@ -16,7 +16,9 @@ std::size_t LargestBucket(const RunSpec& spec) {
   const ServerLayout servers = LayoutServers(spec);
   const NetworkPlan plan = PlanNetwork(*spec.network, spec.workers, servers.dedicated, spec.hosts);
   if (plan.hosts.size() <= 1) return 0;
-  return strategy->largest_bucket(spec.options, spec.workers, servers.total(),
+  const World world{
+      .workers = spec.workers, .servers = servers.total(), .colocated_servers = servers.colocated};
+  return strategy->largest_bucket(spec.options, world,
                                   GoodputBytesPerSecond(spec.network->slowest_bits_per_s()));
 }
 
@@ -25,6 +27,7 @@ std::size_t LargestBucket(const RunSpec& spec) {
 BucketPlanOptions BucketSizesOf(const RunSpec& spec) {
   BucketPlanOptions options{.target_bytes = static_cast<std::size_t>(spec.bucket_bytes)};
   const std::size_t largest = LargestBucket(spec);
+  // A target of 0 is a bucket for each tensor, and stays.
   if (largest > 0) options.target_bytes = std::min(options.target_bytes, largest);
   options.first_bytes = std::min(options.first_bytes, options.target_bytes);
   return options;

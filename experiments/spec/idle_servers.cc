@@ -41,7 +41,9 @@ int Slices(const RunSpec& spec, const NetworkSpec& network, const BucketPlan& pl
                         .bytes_per_s = GoodputBytesPerSecond(network.slowest_bits_per_s())};
   const WantedSizes wanted{.slice_bytes =
                                static_cast<std::size_t>(spec.options.Get(kSliceKb)) * 1024};
-  const World world{.workers = spec.workers, .servers = LayoutServers(spec).total()};
+  const ServerLayout servers = LayoutServers(spec);
+  const World world{
+      .workers = spec.workers, .servers = servers.total(), .colocated_servers = servers.colocated};
   const SliceSizes sizes = ChooseSliceSizes(links, wanted, plan, world);
   return SlicePlan(plan, world, sizes.slice_bytes / sizeof(float)).slices();
 }

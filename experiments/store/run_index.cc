@@ -99,7 +99,9 @@ std::string InsertRow() {
 void RunIndex::Closer::operator()(sqlite3* database) const { ::sqlite3_close(database); }
 
 RunIndex::RunIndex(const fs::path& file) : file_(file) {
-  static_cast<void>(FindTrustedPlace(file.string()));  // Throws if root could be led elsewhere.
+  // Throws if a link would lead root elsewhere. SQLite opens by name, so a link that is put there
+  // between the two calls is not seen, unless it is the file itself.
+  static_cast<void>(FindTrustedPlace(file.string()));
   const fs::path place = fs::canonical(fs::absolute(file).parent_path()) / file.filename();
   sqlite3* database = nullptr;
   const int rc =

@@ -7,8 +7,8 @@
 namespace ringside {
 
 /// The text with every control character written as "\x1b", so that a file name or a log line
-/// cannot give orders to a terminal. Newlines and tabs stay. UTF-8 stays, without its control
-/// characters (U+0080 to U+009F).
+/// cannot contain control sequences of a terminal. Newlines and tabs stay. UTF-8 stays, without its
+/// control characters (U+0080 to U+009F).
 std::string Printable(std::string_view text);
 
 }  // namespace ringside

@@ -15,6 +15,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/system/net_namespace.h"
+#include "ringside/experiments/system/oom_kills.h"
 
 namespace ringside {
 namespace {
@@ -104,11 +105,12 @@ class SpawnPlan {
 }  // namespace
 
 std::string ProcessEnd::Text() const {
-  return signal != 0 ? "was killed by signal " + std::to_string(signal)
-                     : "exited with code " + std::to_string(code);
+  if (signal == 0) return "exited with code " + std::to_string(code);
+  return "was killed by signal " + std::to_string(signal) +
+         (out_of_memory ? ", perhaps because memory ran out" : "");
 }
 
-Process::Process(const Options& options) {
+Process::Process(const Options& options) : oom_kills_before_(OomKills()) {
   Pipe output = MakePipe();
   if (::fcntl(output.read.get(), F_SETFL, O_NONBLOCK) != 0) {
     throw InternalError(std::string("a pipe cannot be made non-blocking: ") + std::strerror(errno));
@@ -121,7 +123,10 @@ Process::Process(const Options& options) {
 }
 
 Process::Process(Process&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), output_(std::move(other.output_)), end_(other.end_) {}
+    : oom_kills_before_(other.oom_kills_before_),
+      pid_(std::exchange(other.pid_, -1)),
+      output_(std::move(other.output_)),
+      end_(other.end_) {}
 
 Process::~Process() {
   if (pid_ < 0 || end_) return;
@@ -145,7 +150,14 @@ void Process::Reap(int wait_options) noexcept {
   Signal(SIGKILL);
   int status = 0;
   ::waitpid(pid_, &status, 0);
-  end_ = WIFSIGNALED(status) ? ProcessEnd{WTERMSIG(status), 0} : ProcessEnd{0, WEXITSTATUS(status)};
+  ProcessEnd end;
+  if (WIFSIGNALED(status)) {
+    end.signal = WTERMSIG(status);
+    end.out_of_memory = end.signal == SIGKILL && OomKills() > oom_kills_before_;
+  } else {
+    end.code = WEXITSTATUS(status);
+  }
+  end_ = end;
 }
 
 void Process::Signal(int signal) const noexcept {

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,7 +19,11 @@ constexpr int kSecretInputFd = 3;
 struct ProcessEnd {
   int signal = 0;  ///< 0: it exited by itself, with `code`.
   int code = 0;
-  /// "was killed by signal 9", "exited with code 3"
+  /// It was killed by signal 9, and in its lifetime the kernel killed a process of the machine for
+  /// lack of memory.
+  bool out_of_memory = false;
+  /// "was killed by signal 9", "was killed by signal 9, perhaps because memory ran out", "exited
+  /// with code 3"
   std::string Text() const;
 };
 
@@ -55,6 +60,7 @@ class Process {
  private:
   void Reap(int wait_options) noexcept;
 
+  std::uint64_t oom_kills_before_ = 0;
   pid_t pid_ = -1;
   FileDescriptor output_;
   std::optional<ProcessEnd> end_;

@@ -135,6 +135,13 @@ FileDescriptor OpenForWriting(const std::string& path, int flags) {
   }
   if (!S_ISREG(status.st_mode)) throw DataError(path, "cannot be written: it is no regular file");
   if (status.st_nlink > 1) throw DataError(path, "cannot be written: it has a second name");
+  // Somebody may have removed one of two names in between. Then this name is gone or another
+  // file's.
+  struct stat named {};
+  if (::fstatat(place.directory.get(), place.name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0 ||
+      named.st_ino != status.st_ino || named.st_dev != status.st_dev) {
+    throw DataError(path, "cannot be written: it was exchanged while it was opened");
+  }
   if ((flags & O_TRUNC) != 0 && ::ftruncate(fd.get(), 0) != 0) {
     throw DataError(path, std::string("cannot be emptied: ") + std::strerror(errno));
   }

@@ -29,7 +29,7 @@ class Runner {
     JobOptions options = job_;
     options.bundle_dir = bundle.string();
     const JobOutcome outcome = run_(spec, options);
-    if (outcome.status == JobStatus::kInterrupted) throw Interrupted{};
+    if (outcome.status == JobStatus::kInterrupted || outcome.stop_requested) throw Interrupted{};
     if (outcome.status != JobStatus::kDone) {
       throw Error(fmt::format("{} ({})", StatusText(JobStatusName(outcome.status), outcome.error),
                               bundle.string()));

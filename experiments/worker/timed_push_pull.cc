@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "ringside/experiments/spec/bucket_sizes.h"
 #include "ringside/experiments/worker/push_pull_check.h"
 #include "ringside/experiments/worker/run_factories.h"
 #include "ringside/experiments/worker/timed_operation.h"
@@ -76,7 +77,8 @@ class TimedPushPull : public TimedOperation {
   /// Cuts buckets as a training run does, but makes at least one for every server.
   static BucketPlan Buckets(const RunSpec& spec, std::int64_t bytes) {
     const std::int64_t share = bytes / std::max(1, spec.servers);
-    const auto target = static_cast<std::size_t>(std::min(spec.bucket_bytes, share));
+    const std::size_t target =
+        std::min(BucketSizesOf(spec).target_bytes, static_cast<std::size_t>(share));
     const std::vector<TensorSpec> tensors{{"all", static_cast<std::size_t>(bytes) / sizeof(float)}};
     BucketPlan plan(tensors, {.target_bytes = target, .first_bytes = target});
     RefuseIdleServers(spec, plan);

@@ -47,8 +47,8 @@ std::size_t HalfBetweenHosts(std::size_t bytes, LinkScope scope) {
   return scope == LinkScope::kInterHost ? bytes / 2 : bytes;
 }
 
-/// How many servers would fill as fast as the one with the least share, if all had as much as that
-/// with the most: their number if all shares are equal. At least 1.
+/// The number of servers that own something, times the least share over the largest. So it is their
+/// number if all shares are equal. At least 1.
 double ServersInStep(const World& world) {
   double least = 1;
   double most = 0;
@@ -88,14 +88,23 @@ std::size_t SliceBytes(const LinkFacts& links, const WantedSizes& wanted, const 
   return inside ? 0 : GoodSliceBytes(links.bytes_per_s, world);
 }
 
+/// The bytes that a link carries to or from one server in a round trip.
+double BytesOnTheWay(const LinkFacts& links, const World& world) {
+  return links.bytes_per_s * links.round_trip_s / std::max(world.servers, 1);
+}
+
+std::size_t PulledBytes(const LinkFacts& links, const World& world) {
+  return kPulledFromAllServers / static_cast<std::size_t>(std::max(world.servers, 1)) +
+         static_cast<std::size_t>(BytesOnTheWay(links, world));
+}
+
 std::size_t WindowOfSlices(const LinkFacts& links, std::size_t slice_bytes, const World& world) {
-  const double on_the_way = links.bytes_per_s * links.round_trip_s / std::max(world.servers, 1);
   const auto slice = static_cast<double>(slice_bytes);
   const double slices = std::clamp(std::floor(kWindowsOfAllWorkers / (world.workers * slice)),
                                    kLeastSlicesInWindow, kSlicesInWindow);
   // Of the server with the largest share. The limits of the others follow from their shares.
   const double most = std::ranges::max(IdealShares(world)) * world.servers;
-  return static_cast<std::size_t>(slices * slice / most + on_the_way);
+  return static_cast<std::size_t>(slices * slice / most + BytesOnTheWay(links, world));
 }
 
 std::size_t WindowOfBuckets(const LinkFacts& links, const WantedSizes& wanted,
@@ -118,8 +127,12 @@ SliceSizes ChooseSliceSizes(const LinkFacts& links, const WantedSizes& wanted,
   SliceSizes sizes{.slice_bytes = SliceBytes(links, wanted, plan, world),
                    .window_bytes = wanted.window_bytes};
   if (sizes.window_bytes > 0) return sizes;
-  sizes.window_bytes = sizes.slice_bytes > 0 ? WindowOfSlices(links, sizes.slice_bytes, world)
-                                             : WindowOfBuckets(links, wanted, plan, world);
+  if (sizes.slice_bytes > 0) {
+    sizes.window_bytes = WindowOfSlices(links, sizes.slice_bytes, world);
+    sizes.pulled_bytes = PulledBytes(links, world);
+  } else {
+    sizes.window_bytes = WindowOfBuckets(links, wanted, plan, world);
+  }
   return sizes;
 }
 
@@ -149,10 +162,8 @@ std::vector<SendLimits> PlanSendLimits(const SliceSizes& sizes, LinkScope scope,
       server.unanswered = sizes.slice_bytes > 0 ? WholeSlices(window, part, slice_bytes)
                                                 : static_cast<std::size_t>(window);
       server.pulled = *server.unanswered;
-      if (cut_between_hosts) {
-        server.pulled =
-            std::min(*server.unanswered,
-                     std::max(kPulledFromAllServers / slices.shares().size(), slice_bytes));
+      if (sizes.pulled_bytes > 0) {
+        server.pulled = std::min(*server.pulled, std::max(sizes.pulled_bytes, slice_bytes));
       }
     }
     limits.push_back(server);

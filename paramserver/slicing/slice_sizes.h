@@ -59,6 +59,8 @@ struct SliceSizes {
   std::size_t slice_bytes = 0;  ///< The most bytes of a slice; 0: buckets are not cut.
   /// What a worker may have unanswered at a server with an average share; 0: no limit.
   std::size_t window_bytes = 0;
+  /// The most of it that may be pulls without a push; 0: all.
+  std::size_t pulled_bytes = 0;
 };
 
 /// Chooses the sizes. Take N workers, S servers and links of B bytes per second.

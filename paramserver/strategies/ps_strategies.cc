@@ -71,10 +71,10 @@ StrategyEntry ServerStrategyEntry(const ConsistencyEntry& consistency,
   // Under `priority` the next forward pass waits for whole buckets, beginning with the one that
   // became ready last. With small ones it can begin early.
   entry.largest_bucket = [whole = consistency.whole_buckets](const StrategyOptions& options,
-                                                             int workers, int servers,
+                                                             const World& world,
                                                              double bytes_per_s) -> std::size_t {
     if (!whole && options.order == SendOrder::kFifo) return 0;
-    return SmallBucketTarget(bytes_per_s, {.workers = workers, .servers = servers});
+    return SmallBucketTarget(bytes_per_s, world);
   };
   std::ranges::copy(consistency.options, std::back_inserter(entry.options));
   return entry;

@@ -40,8 +40,9 @@ struct HeartbeatEnd {
 /// step is next. Follows the answers: holds and opens the barrier. Calls `on_end` once, on its own
 /// thread, when the job has failed or the coordinator has not answered for a whole lease. A lease
 /// does not pass while this process is stopped. After the coordinator said that it will be
-/// suspended, its silence counts only from its next answer on; a broken connection still counts.
-/// Rows whose answer did not come are sent again. Owns its thread, borrows the rest.
+/// suspended, its silence counts only from its next answer on; a broken connection still counts,
+/// and so does silence in other calls, at the start and the end of a process. Rows whose answer did
+/// not come are sent again. Owns its thread, borrows the rest.
 class Heartbeat {
  public:
   struct Options {

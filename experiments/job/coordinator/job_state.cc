@@ -227,6 +227,11 @@ void JobState::RequestDrain() {
   draining_ = true;
 }
 
+bool JobState::draining() const {
+  const std::lock_guard lock(mutex_);
+  return draining_;
+}
+
 void JobState::Abort(const std::string& reason) {
   const std::lock_guard lock(mutex_);
   if (!abort_reason_) abort_reason_ = reason;

@@ -131,6 +131,8 @@ class JobState {
   // Calls of the process that hosts the job.
   void AddFailure(const Failure& failure);
   void RequestDrain();
+  /// Whether someone asked the job to end early.
+  bool draining() const;
   /// Answers every further beat with kAbort and this reason.
   void Abort(const std::string& reason);
   /// Answers further beats with kSuspended until `Resume`, if there is nothing else to say.

@@ -31,6 +31,8 @@ std::string MemberName(const Member& member) {
 
 const char* FailureKindName(FailureKind kind) {
   switch (kind) {
+    case FailureKind::kOutOfMemory:
+      return "out of memory";
     case FailureKind::kSignal:
       return "signal";
     case FailureKind::kEarlyExit:
@@ -54,8 +56,7 @@ const char* FailureKindName(FailureKind kind) {
 }
 
 std::string Failure::Text() const {
-  const bool process_ended = kind == FailureKind::kSignal || kind == FailureKind::kEarlyExit;
-  return MemberName(who) + (process_ended || kind == FailureKind::kLost ? " " : ": ") + message;
+  return MemberName(who) + (kind <= FailureKind::kLost ? " " : ": ") + message;
 }
 
 const Failure& RootCause(std::span<const Failure> failures) {

@@ -27,8 +27,9 @@ Member ChildOf(const Member& agent);
 std::string MemberName(const Member& member);
 
 /// Why a run ended. The kind that explains most comes first: a failure of a later kind may be the
-/// consequence of one of an earlier kind.
+/// consequence of one of an earlier kind. The first four say what became of the process itself.
 enum class FailureKind {
+  kOutOfMemory,  ///< Killed by the kernel for lack of memory.
   kSignal,
   kEarlyExit,  ///< Ended without a result and without saying why.
   kLost,       ///< No heartbeat within the lease.

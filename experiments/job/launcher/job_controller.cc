@@ -107,7 +107,7 @@ void JobController::WarnOfLinks() {
 }
 
 void JobController::StartMembers() {
-  excused_stop_ = StoppedTime();
+  excused_until_ = Clock::now();
   member_watch_.emplace(job_state_, children_,
                         MemberWatch::Options{.lease = DilatedClock::ToMachine(kLease),
                                              .join_timeout = plan_.join_timeout,
@@ -172,21 +172,27 @@ void JobController::TakeSuspension() {
   }
   if (!suspend_at_ || (!job_state_.AllKnowSuspension() && Clock::now() < *suspend_at_)) return;
   suspend_at_.reset();
-  const auto stopped_before = StoppedTime();
   console_.EndProgress();
   SuspendWatch::StopThisProcess();
-  excused_stop_ += StoppedTime() - stopped_before;
+  excused_until_ = Clock::now();
   job_state_.Resume();
 }
 
+bool JobController::WasStoppedTooLong() const {
+  const ProcessStop stop = LastStop();
+  const std::chrono::nanoseconds lease = DilatedClock::ToMachine(kLease);
+  return stop.end > excused_until_ && stop.length > lease - kBeforeAStop &&
+         Clock::now() - stop.end < lease;
+}
+
 void JobController::DecideFailed(const Failure& culprit) {
-  const auto stopped = StoppedTime() - excused_stop_;
-  if (stopped > DilatedClock::ToMachine(kLease) - kBeforeAStop) {
-    // The members that ended themselves are not to blame.
+  const bool gave_up = culprit.kind == FailureKind::kEarlyExit ||
+                       culprit.kind == FailureKind::kLost || culprit.kind == FailureKind::kComm;
+  if (gave_up && WasStoppedTooLong()) {
     return Decide(JobStatus::kFailed,
                   fmt::format("this process, which hosts the coordinator, was stopped for {:.0f} "
                               "s; the other processes of a run wait for it for {} s",
-                              std::chrono::duration<double>(stopped).count(),
+                              std::chrono::duration<double>(LastStop().length).count(),
                               Seconds(DilatedClock::ToMachine(kLease))));
   }
   const bool diverged = culprit.kind == FailureKind::kDiverged;
@@ -279,7 +285,8 @@ void JobController::EndAll() {
                    Text({{"status", static_cast<int>(status_)},
                          {"error", error_},
                          {"failure", failure_ ? nlohmann::json(static_cast<int>(*failure_))
-                                              : nlohmann::json()}}));
+                                              : nlohmann::json()},
+                         {"stop_requested", StopRequested()}}));
   } catch (const CommError&) {  // NOLINT(bugprone-empty-catch)
     // The store is full. Agents get the reason with the answer to their next heartbeat.
   }
@@ -289,6 +296,11 @@ void JobController::EndAll() {
   if (starter_ != nullptr) starter_->End(kAgentGrace);
   TakeRows();
   console_.EndProgress();
+}
+
+bool JobController::StopRequested() {
+  if (plan_.signals->Take() > 0) job_state_.RequestDrain();
+  return job_state_.draining();
 }
 
 void JobController::WaitForAgents() {
@@ -311,7 +323,7 @@ JobOutcome JobController::Finish() {
   WriteTimeline(record, traces, options_.bundle_dir,
                 [this](const std::string& text) { console_.Print("warning: " + text); });
   JobOutcome outcome{status_, error_, options_.bench ? BenchSummary(record) : MakeSummary(record),
-                     failure_};
+                     failure_, StopRequested()};
   if (!options_.bench) options_.origin.AddTo(outcome.summary);
   try {
     if (!storage_error_.empty()) throw Error(storage_error_);

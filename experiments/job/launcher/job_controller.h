@@ -72,6 +72,10 @@ class JobController {
   void KeepRows(int rank, const Beat& rows);
   void Decide(JobStatus status, const std::string& error, std::optional<FailureKind> kind = {});
   void DecideFailed(const Failure& culprit);
+  /// Whether members may just have given up because this process was stopped for a lease.
+  bool WasStoppedTooLong() const;
+  /// Whether a user asked the run to end, here or at an agent, however late.
+  bool StopRequested();
   void DecideComplete();
   /// Tells agents how the job ended, ends the remaining processes, and waits for the agents.
   void EndAll();
@@ -106,7 +110,7 @@ class JobController {
   bool drain_ = false;
   Clock::time_point drain_end_;
   std::optional<Clock::time_point> suspend_at_;
-  std::chrono::nanoseconds excused_stop_{0};  // of `StoppedTime`: before the job, and by Ctrl-Z
+  Clock::time_point excused_until_;  // stops until then were before the job, or by Ctrl-Z
   bool decided_ = false;
   JobStatus status_ = JobStatus::kFailed;
   std::string error_;

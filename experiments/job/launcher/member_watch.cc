@@ -16,6 +16,7 @@ constexpr std::chrono::milliseconds kCommGrace{1'000};
 
 std::chrono::milliseconds Grace(FailureKind kind) {
   switch (kind) {
+    case FailureKind::kOutOfMemory:
     case FailureKind::kSignal:
     case FailureKind::kEarlyExit:
     case FailureKind::kLost:
@@ -49,7 +50,7 @@ void MemberWatch::LookAtEnds() {
     const auto failures = job_state_.failures();
     const bool told = std::ranges::find(failures, who, &Failure::who) != failures.end();
     if (end.signal == 0 && told) continue;
-    job_state_.AddFailure({who, end.signal != 0 ? FailureKind::kSignal : FailureKind::kEarlyExit,
+    job_state_.AddFailure({who, KindOfEnd(end),
                            fmt::format("(pid {}) {}{}", pid, end.Text(),
                                        handed_in ? " after it handed in its result"
                                                  : " before it handed in a result")});

@@ -109,10 +109,9 @@ void RankAgent::TellEnds() {
   for (ChildGroup::End& end : children_.TakeEnds()) untold_.push_back(end);
   while (!untold_.empty()) {
     const auto& [who, pid, end] = untold_.front();
-    const auto kind = end.signal != 0 ? FailureKind::kSignal : FailureKind::kEarlyExit;
     try {
       // Code 0 is no failure if the child sent its result, which only the coordinator knows.
-      client_.ReportChildExit(kind, end.code, fmt::format("(pid {}) {}", pid, end.Text()),
+      client_.ReportChildExit(KindOfEnd(end), end.code, fmt::format("(pid {}) {}", pid, end.Text()),
                               Deadline::After(kTellTimeout));
     } catch (const CommError&) {
       return;  // The coordinator may be slow. If it is lost, the heartbeat says so.
@@ -128,6 +127,7 @@ std::optional<JobOutcome> RankAgent::AskOutcome(const Deadline& deadline) {
                        json.at("error").get<std::string>(), nullptr};
     const auto& failure = json.at("failure");
     if (!failure.is_null()) outcome.failure = static_cast<FailureKind>(failure.get<int>());
+    outcome.stop_requested = json.at("stop_requested").get<bool>() || wants_drain_.load();
     return outcome;
   } catch (const CommError&) {
     return std::nullopt;

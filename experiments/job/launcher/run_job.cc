@@ -98,7 +98,7 @@ void RunOrigin::AddTo(nlohmann::json& summary) const {
 }
 
 bool IsRetryable(const JobOutcome& outcome) {
-  return outcome.status == JobStatus::kFailed &&
+  return !outcome.stop_requested && outcome.status == JobStatus::kFailed &&
          (outcome.failure == FailureKind::kSignal || outcome.failure == FailureKind::kComm);
 }
 

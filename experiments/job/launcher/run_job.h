@@ -54,9 +54,13 @@ struct JobOutcome {
   /// is that of `BenchSummary`.
   nlohmann::json summary{};
   std::optional<FailureKind> failure{};  ///< The kind of failure, if a member made the run fail.
+  /// A signal asked the run to end, even if it came so late that the run is done. Then the caller
+  /// must start no other run.
+  bool stop_requested = false;
 };
 
-/// True when a process was killed, a connection was reset or a port was taken.
+/// True when a process was killed, a connection was reset or a port was taken, and nobody asked the
+/// run to end. Another attempt would run out of memory, too, so that is not retryable.
 bool IsRetryable(const JobOutcome& outcome);
 
 /// Runs one resolved spec with all processes on this machine: the coordinator in this process, the

@@ -46,6 +46,11 @@ std::string LogPath(const std::string& directory, const Member& who) {
 
 }  // namespace
 
+FailureKind KindOfEnd(const ProcessEnd& end) {
+  if (end.out_of_memory) return FailureKind::kOutOfMemory;
+  return end.signal != 0 ? FailureKind::kSignal : FailureKind::kEarlyExit;
+}
+
 ChildGroup::Child::Child(const MemberSetup& setup, const Process::Options& process_options,
                          const std::string& log_path, Console& console, bool echo)
     : who(setup.who),

@@ -13,6 +13,9 @@
 
 namespace ringside {
 
+/// The kind of failure of a process that ended like this, if that was a failure.
+FailureKind KindOfEnd(const ProcessEnd& end);
+
 /// The worker and server processes that one launcher or agent has started, with their logs. Used by
 /// one thread; the children die with that thread. The destructor kills and reaps them all.
 class ChildGroup {

@@ -29,7 +29,7 @@ std::int64_t Milliseconds(std::chrono::nanoseconds duration) {
   char ready = 'r';
   if (::write(fd, &ready, 1) != 1) ::_exit(1);
   ::raise(SIGSTOP);
-  const Seen seen{Milliseconds(AwakeNow() - begin), Milliseconds(StoppedTime())};
+  const Seen seen{Milliseconds(AwakeNow() - begin), Milliseconds(LastStop().length)};
   ::_exit(::write(fd, &seen, sizeof(seen)) == sizeof(seen) ? 0 : 1);
 }
 

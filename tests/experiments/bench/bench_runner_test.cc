@@ -111,6 +111,20 @@ TEST(BenchRunner, AFailureEndsItAndNamesTheContender) {
   EXPECT_EQ(result.outcome.error, "ring: worker 1 was killed by signal 9");
 }
 
+TEST(BenchRunner, ASignalAtTheEndOfAJobEndsIt) {
+  std::vector<std::string> calls;
+  std::vector<BenchCandidate> contenders{Fake("ring", {1}, calls)};
+  int jobs = 0;
+  contenders[0].run = [&jobs] {
+    BenchRound round;
+    round.outcome.status = JobStatus::kDone;
+    round.outcome.stop_requested = ++jobs == 2;
+    return round;
+  };
+  EXPECT_EQ(RunBench(contenders, 5, kSilent).outcome.status, JobStatus::kInterrupted);
+  EXPECT_EQ(jobs, 2);
+}
+
 TEST(StrategyCandidate, AnOperationTakesAsLongAsItsSlowestWorker) {
   const auto job = [](const RunSpec&, const JobOptions& options) {
     EXPECT_EQ(options.bench->sizes.size(), 1U);

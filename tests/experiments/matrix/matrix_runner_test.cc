@@ -76,6 +76,22 @@ TEST_F(MatrixRunnerTest, GoesOnAfterAFailureAndRecordsOneThatNeverStarted) {
   }
 }
 
+TEST_F(MatrixRunnerTest, ASignalAtTheEndOfARunEndsItAndTheRunCounts) {
+  signalled_ = runs_[1].spec.workers;
+  const MatrixRunCounts counts = Run(ExistingRunPolicy::kRefuse);
+  EXPECT_TRUE(counts.interrupted);
+  EXPECT_EQ(counts.done, 2);
+  EXPECT_EQ(carried_.size(), 2U);
+}
+
+TEST_F(MatrixRunnerTest, AFailureAfterASignalIsNotTriedAgain) {
+  fails_ = signalled_ = runs_[1].spec.workers;
+  failure_ = FailureKind::kSignal;
+  const MatrixRunCounts counts = Run(ExistingRunPolicy::kRefuse);
+  EXPECT_TRUE(counts.interrupted);
+  EXPECT_EQ(carried_.size(), 2U);
+}
+
 TEST_F(MatrixRunnerTest, AnInterruptEndsItAndResumeGoesOn) {
   interrupts_ = runs_[2].spec.workers;
   const MatrixRunCounts first = Run(ExistingRunPolicy::kRefuse);

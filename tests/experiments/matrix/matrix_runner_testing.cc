@@ -85,6 +85,7 @@ JobOutcome MatrixRunnerTest::Carry(const RunSpec& spec, const JobOptions& option
                    : spec.workers == interrupts_ ? JobStatus::kInterrupted
                                                  : JobStatus::kDone;
   outcome.error = outcome.status == JobStatus::kDone ? "" : "because";
+  outcome.stop_requested = spec.workers == signalled_;
   fs::create_directories(options.bundle_dir);
   outcome.summary = {{"schema", "ringside.summary/1"},
                      {"run_id", RunId(spec)},

@@ -49,6 +49,7 @@ class MatrixRunnerTest : public ::testing::Test, public MatrixListener {
   int full_ = 0;  ///< Cannot write its bundle.
   int limited_ = 0;
   int interrupts_ = 0;
+  int signalled_ = 0;          ///< A signal comes too late to interrupt it.
   int interrupted_after_ = 0;  ///< Runs. 0: never.
 
  private:

@@ -108,6 +108,18 @@ TEST(Dilated, LengthensTcpsLeastWaitAndKeepsQueuesAsBytes) {
   EXPECT_THAT(IpScript(slow), HasSubstr("congctl cubic quickack 1 rto_min 2000ms"));
 }
 
+// 60 us of the link, between 32 KiB and 72 KiB; a bundle and its headers fit into it.
+TEST(NodeSettings, BurstsGrowWithTheRateOfTheRunAndNotOfTheMachine) {
+  const auto port = [](const char* network, double factor) {
+    return HostSettings(Dilated(PlanNetwork(ParseNetwork(network), 2, 0), factor))[0].ports[0];
+  };
+  EXPECT_EQ(port("1Gbps", 1).burst_bytes, 32 << 10);
+  EXPECT_EQ(port("1Gbps", 1).gso_max_bytes, 28 << 10);
+  EXPECT_EQ(port("6Gbps", 10).burst_bytes, 45'000);
+  EXPECT_EQ(port("25Gbps", 100).burst_bytes, 72 << 10);
+  EXPECT_EQ(port("25Gbps", 100).gso_max_bytes, 64 << 10);
+}
+
 RunSpec RunWith(const char* network, const char* dilation) {
   RunSpec spec(TestCatalog());
   spec.model = "profile:resnet50";

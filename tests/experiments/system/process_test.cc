@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
+#include <stdexcept>
 
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/file_descriptor.h"
@@ -47,6 +49,51 @@ TEST(Process, SaysHowItEnded) {
   EXPECT_EQ(WaitForEnd(exits).Text(), "exited with code 3");
   Process dies = Shell("kill -9 $$");
   EXPECT_EQ(WaitForEnd(dies).Text(), "was killed by signal 9");
+}
+
+/// A control group whose processes may use 64 MiB. Its path is empty if this machine does not let
+/// us make one.
+class SmallMemory {
+ public:
+  SmallMemory() {
+    const std::string own = "/sys/fs/cgroup/memory" + OwnGroup();
+    path_ = own + "/ringside-test-" + std::to_string(::getpid());
+    std::error_code error;
+    if (!std::filesystem::create_directory(path_, error)) path_.clear();
+    if (path_.empty()) return;
+    std::ofstream limit(path_ + "/memory.limit_in_bytes");
+    limit << (64 << 20);
+    limit.close();
+    if (limit.fail()) throw std::runtime_error(path_ + ": the limit cannot be set");
+  }
+  ~SmallMemory() {
+    std::error_code ignored;  // An empty path is no directory.
+    std::filesystem::remove(path_, ignored);
+  }
+
+  const std::string& path() const { return path_; }
+
+ private:
+  /// The part after "4:memory:" of version 1.
+  static std::string OwnGroup() {
+    std::ifstream groups("/proc/self/cgroup");
+    for (std::string line; std::getline(groups, line);) {
+      const std::size_t memory = line.find(":memory:");
+      if (memory != std::string::npos) return line.substr(memory + 8);
+    }
+    return "";
+  }
+
+  std::string path_;
+};
+
+TEST(Process, SaysThatMemoryRanOut) {
+  const SmallMemory memory;
+  if (memory.path().empty()) GTEST_SKIP() << "no control group for memory (version 1) can be made";
+  Process process = Shell("echo $$ > " + memory.path() + "/tasks && exec tail /dev/zero");
+  const ProcessEnd end = WaitForEnd(process);
+  EXPECT_TRUE(end.out_of_memory);
+  EXPECT_EQ(end.Text(), "was killed by signal 9, perhaps because memory ran out");
 }
 
 TEST(Process, OutputAndErrorComeBackInOrder) {

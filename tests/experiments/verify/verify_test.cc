@@ -151,6 +151,7 @@ class VerifyRunnerTest : public ::testing::Test {
       return outcome;
     }
     if (carried_ == interrupt_at_) outcome.status = JobStatus::kInterrupted;
+    outcome.stop_requested = carried_ == signalled_at_;
     std::vector<float> params{3, 4};
     if (spec.strategy == drifts_) params[1] += 0.01F;
     if (spec.strategy == wavers_) params[1] += 1e-6F * static_cast<float>(carried_);
@@ -164,6 +165,7 @@ class VerifyRunnerTest : public ::testing::Test {
   std::string fails_, drifts_, wavers_;
   int carried_ = 0;
   int interrupt_at_ = 0;
+  int signalled_at_ = 0;  // too late to interrupt that run
 };
 
 TEST_F(VerifyRunnerTest, AllIsWell) {
@@ -214,6 +216,12 @@ TEST_F(VerifyRunnerTest, AnInterruptEndsIt) {
   const VerifyResult result = Run();
   EXPECT_TRUE(result.interrupted);
   EXPECT_EQ(result.rows.size(), 1U);
+}
+
+TEST_F(VerifyRunnerTest, ASignalAtTheEndOfARunEndsIt) {
+  signalled_at_ = 3;
+  EXPECT_TRUE(Run().interrupted);
+  EXPECT_EQ(carried_, 3);
 }
 
 }  // namespace

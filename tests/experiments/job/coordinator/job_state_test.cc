@@ -108,6 +108,25 @@ TEST_F(JobStateTest, AMemberWithoutHeartbeatIsLost) {
   EXPECT_TRUE(job_state_.Lost().empty());
 }
 
+TEST_F(JobStateTest, TellsAllMembersOfASuspension) {
+  const auto worker = Join(Role::kWorker, 0);
+  const auto other = Join(Role::kWorker, 1);
+  job_state_.Suspend();
+  EXPECT_FALSE(job_state_.AllKnowSuspension());
+  EXPECT_EQ(job_state_.HandleHeartbeat(worker, {}).kind, HeartbeatCommand::Kind::kSuspended);
+  EXPECT_FALSE(job_state_.AllKnowSuspension());
+  EXPECT_EQ(job_state_.HandleHeartbeat(other, {}).kind, HeartbeatCommand::Kind::kSuspended);
+  EXPECT_TRUE(job_state_.AllKnowSuspension());
+  job_state_.Resume();
+  EXPECT_EQ(job_state_.HandleHeartbeat(worker, {}).kind, HeartbeatCommand::Kind::kGoOn);
+  job_state_.Suspend();
+  job_state_.Leave(other);
+  job_state_.HandleHeartbeat(worker, {});
+  EXPECT_TRUE(job_state_.AllKnowSuspension()) << "who has left need not know";
+  job_state_.Abort("it failed");
+  EXPECT_EQ(job_state_.HandleHeartbeat(worker, {}).kind, HeartbeatCommand::Kind::kAbort);
+}
+
 TEST_F(JobStateTest, RefusesBeatsOfStrangersAndOfOldIncarnations) {
   const auto worker = Join(Role::kWorker, 0);
   EXPECT_THROW(job_state_.HandleHeartbeat({{Role::kWorker, 1}, 1}, {}), CommError);
