@@ -11,7 +11,11 @@ namespace ringside {
 namespace fs = std::filesystem;
 
 DirectoryLock::DirectoryLock(const fs::path& directory) {
-  MakeDirectories(directory.string());
+  try {
+    MakeDirectories(directory.string());
+  } catch (const ConfigError& error) {
+    throw Error(error.what());  // The spec is right; its results have no place.
+  }
   file_ = OpenForWriting((directory / ".lock").string(), 0);
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
     throw Error(fmt::format("another matrix is writing into {}", directory.string()));
