@@ -107,7 +107,7 @@ void JobController::WarnOfLinks() {
 }
 
 void JobController::StartMembers() {
-  excused_until_ = Clock::now();
+  excused_until_ = LastStop().end;
   member_watch_.emplace(job_state_, children_,
                         MemberWatch::Options{.lease = DilatedClock::ToMachine(kLease),
                                              .join_timeout = plan_.join_timeout,
@@ -174,7 +174,7 @@ void JobController::TakeSuspension() {
   suspend_at_.reset();
   console_.EndProgress();
   SuspendWatch::StopThisProcess();
-  excused_until_ = Clock::now();
+  excused_until_ = LastStop().end;  // This one: the clock is looked at now.
   job_state_.Resume();
 }
 
