@@ -100,7 +100,7 @@ class JobController {
   MetricsLog metrics_;
   Progress progress_;
   ChildGroup children_;
-  std::optional<MemberWatch> member_watch_;  // since the members were started
+  std::unique_ptr<MemberWatch> member_watch_;  // null until the members are started
   SuspendWatch suspend_watch_;
   std::unique_ptr<RankStarter> starter_;  // null unless mpirun starts the ranks
 
