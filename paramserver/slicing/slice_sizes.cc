@@ -161,7 +161,7 @@ std::vector<SendLimits> PlanSendLimits(const SliceSizes& sizes, LinkScope scope,
       const double part = share * static_cast<double>(slices.shares().size());
       server.unanswered = sizes.slice_bytes > 0 ? WholeSlices(window, part, slice_bytes)
                                                 : static_cast<std::size_t>(window);
-      server.pulled = *server.unanswered;
+      server.pulled = server.unanswered;
       if (sizes.pulled_bytes > 0) {
         server.pulled = std::min(*server.pulled, std::max(sizes.pulled_bytes, slice_bytes));
       }
