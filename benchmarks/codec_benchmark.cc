@@ -77,7 +77,7 @@ void PowerSgdStep(benchmark::State& state) {
   std::vector<float> out(kBucket);
   PowerSgd power(PowerSgdShape(kBucket, static_cast<int>(state.range(0))), 1, 0);
   for (auto _ : state) {
-    power.ComputeLeft(values);
+    power.ComputeLeft(values, 0);
     power.ComputeRight(values);
     power.Reconstruct(out);
     benchmark::ClobberMemory();

@@ -11,6 +11,10 @@
 
 namespace ringside {
 
+/// The `StateVector::name` of a residual, whatever keeps it. So a checkpoint of one strategy can be
+/// resumed under another one.
+inline constexpr const char* kResidualName = "residual";
+
 /// Where the floats of an encoding come from. The random numbers of a codec depend only on its
 /// seed, its rank and these two values. So two runs draw the same numbers.
 struct GradientPosition {
@@ -47,6 +51,8 @@ class Codec {
   /// sum[i] += factor * the value of element `begin` + i.
   virtual void Add(const Encoding& encoding, std::size_t begin, float factor,
                    std::span<float> sum) const = 0;
+  /// What error feedback has kept, by position in the flat vector. Empty without error feedback.
+  virtual std::span<float> Residual() { return {}; }
 };
 
 /// Makes the codec without error feedback. Throws `InternalError` for a codec without

@@ -14,14 +14,14 @@ namespace ringside {
 /// Error feedback around any codec (Seide et al., Interspeech 2014; Stich et al., NeurIPS 2018). It
 /// keeps what an encoding loses and adds it to the next values at the same position. So no part of
 /// a gradient is lost: all decoded values plus the residual are equal to the sum of all encoded
-/// values. Holds one flat vector, the residual. It starts at zero and is not part of a checkpoint.
+/// values. Holds one flat vector, the residual. It starts at zero.
 class ErrorFeedbackCodec : public Codec {
  public:
   /// `elements`: length of the flat vector.
   ErrorFeedbackCodec(std::unique_ptr<Codec> codec, std::size_t elements)
       : codec_(std::move(codec)), residual_(elements) {}
 
-  std::span<const float> residual() const { return residual_; }
+  std::span<float> Residual() override { return residual_; }
 
   std::size_t EncodedBytes(std::size_t elements) const override {
     return codec_->EncodedBytes(elements);

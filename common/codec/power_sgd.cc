@@ -119,12 +119,11 @@ PowerSgd::PowerSgd(const PowerSgdShape& shape, std::uint64_t seed, std::size_t o
       offset_(offset),
       left_(PaddedRank(shape) * shape.rows),
       right_(PaddedRank(shape) * shape.columns) {
-  for (std::size_t column = 0; column < shape_.rank; ++column) FillRandomly(column);
+  for (std::size_t column = 0; column < shape_.rank; ++column) FillRandomly(column, 0);
 }
 
-void PowerSgd::ComputeLeft(std::span<const float> m) {
-  StartAnew();
-  NormaliseRight();
+void PowerSgd::ComputeLeft(std::span<const float> m, std::int64_t step) {
+  NormaliseRight(step);
   for (std::size_t i = 0; i < shape_.rows; ++i) {
     const std::size_t begin = i * shape_.columns;
     const std::size_t count = std::min(shape_.columns, m.size() - begin);
@@ -175,7 +174,8 @@ void PowerSgd::AddProduct(float factor, std::span<float> out) const {
 }
 
 // A column that is a combination of earlier columns would turn into their rounding errors. Its
-// direction would not be new, and the projection would count one direction twice.
+// direction would not be new, and the projection would count one direction twice. As zeros it gives
+// a column of zeros in Q, which the next step fills anew.
 void PowerSgd::Orthogonalise() {
   constexpr double kLeast = 1e-8;  // share of the squared length that a new direction must have
   const auto column = [&](std::size_t index) {
@@ -189,7 +189,6 @@ void PowerSgd::Orthogonalise() {
     }
     const double after = Dot(own, own);
     if (!(after > kLeast * before) || after < kLeastSquare) {
-      spanned_.push_back(k);
       std::ranges::fill(own, 0.0F);
     } else {
       Scale(static_cast<float>(1 / std::sqrt(after)), own);
@@ -199,25 +198,20 @@ void PowerSgd::Orthogonalise() {
 
 // Q is as long as M was in the last step. Without scaling, P would be as long as M squared, which
 // can overflow a float even when the gradients are far from overflow.
-void PowerSgd::NormaliseRight() {
+void PowerSgd::NormaliseRight(std::int64_t step) {
   for (std::size_t k = 0; k < shape_.rank; ++k) {
     const std::span<float> own = std::span(right_).subspan(k * shape_.columns, shape_.columns);
     const auto usable = [](double square) {
       return square >= kLeastSquare && std::isfinite(square);
     };
-    if (!usable(Dot(own, own))) FillRandomly(k);
+    if (!usable(Dot(own, own))) FillRandomly(k, step + 1);
     Scale(static_cast<float>(1 / std::sqrt(Dot(own, own))), own);
   }
 }
 
-void PowerSgd::StartAnew() {
-  for (const std::size_t column : spanned_) FillRandomly(column);
-  spanned_.clear();
-}
-
 // Uniform in [-1, 1): only the direction matters.
-void PowerSgd::FillRandomly(std::size_t column) {
-  const RandomKey key = RandomKey::Of({seed_, offset_, draws_++});
+void PowerSgd::FillRandomly(std::size_t column, std::int64_t draw) {
+  const RandomKey key = RandomKey::Of({seed_, offset_, static_cast<std::uint64_t>(draw), column});
   for (std::size_t j = 0; j < shape_.columns; ++j) {
     const std::uint32_t bits = RandomBits(key, static_cast<std::uint32_t>(j)) >> 8;
     right_[column * shape_.columns + j] = static_cast<float>(bits) * 0x1p-23F - 1;

@@ -39,19 +39,21 @@ struct PowerSgdShape {
 /// iteration finds a low-rank approximation of the sum of all workers' matrices, with two sums over
 /// factors between its parts:
 ///
-///   ComputeLeft(m);  sum left();  ComputeRight(m);  sum right();  Reconstruct(out)
+///   ComputeLeft(m, step);  sum left();  ComputeRight(m);  sum right();  Reconstruct(out)
 ///
-/// Q is kept for the next step (warm start). Only its directions are kept, so that gradients of any
-/// magnitude differ from zero. If the sums have the same bits on all ranks, the results have the
-/// same bits too. A step reads m twice and takes 4 * rank operations per element.
+/// Q is kept for the next step (warm start). Only its directions are used, so that gradients of any
+/// magnitude differ from zero. A column of Q without a direction starts again with random numbers,
+/// which depend only on the seed, the offset, the step and the column. If the sums have the same
+/// bits on all ranks, the results have the same bits too. A step reads m twice and takes 4 * rank
+/// operations per element.
 class PowerSgd {
  public:
   /// `seed` and `offset` (of the bucket in the flat vector) decide the first Q, which is the same
   /// on every rank.
   PowerSgd(const PowerSgdShape& shape, std::uint64_t seed, std::size_t offset);
 
-  /// P = M Q. `m` has `shape.elements` floats, here and below.
-  void ComputeLeft(std::span<const float> m);
+  /// P = M Q. `m` has `shape.elements` floats, here and below. `step` >= 0.
+  void ComputeLeft(std::span<const float> m, std::int64_t step);
   /// P, column by column.
   std::span<float> left() { return std::span(left_).first(shape_.left_floats()); }
   /// Makes the columns of P orthonormal (modified Gram-Schmidt), then computes Q = transposed M P.
@@ -69,18 +71,15 @@ class PowerSgd {
  private:
   void AddProduct(float factor, std::span<float> out) const;
   void Orthogonalise();
-  void NormaliseRight();
-  void FillRandomly(std::size_t column);
-  void StartAnew();
+  void NormaliseRight(std::int64_t step);
+  void FillRandomly(std::size_t column, std::int64_t draw);
 
   const PowerSgdShape shape_;
   const std::uint64_t seed_;
   const std::size_t offset_;
-  std::uint64_t draws_ = 0;
   // Padded with zero columns to a multiple of the number of columns that a loop handles at once.
   std::vector<float> left_;
   std::vector<float> right_;
-  std::vector<std::size_t> spanned_;  // columns of P that were left out
 };
 
 }  // namespace ringside

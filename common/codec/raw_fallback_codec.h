@@ -23,6 +23,7 @@ class RawFallbackCodec : public Codec {
   void Decode(const Encoding& encoding, std::size_t begin, std::span<float> out) const override;
   void Add(const Encoding& encoding, std::size_t begin, float factor,
            std::span<float> sum) const override;
+  std::span<float> Residual() override { return codec_->Residual(); }
 
  private:
   bool SendsRaw(std::size_t elements) const;

@@ -13,6 +13,7 @@ namespace ringside {
 struct TensorSpec {
   std::string name;
   std::size_t elements = 0;
+  std::vector<std::int64_t> shape = {};  ///< Empty: a vector of that many elements.
 };
 
 struct BucketPlanOptions {

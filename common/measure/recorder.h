@@ -80,7 +80,7 @@ class Recorder {
  private:
   std::vector<StepRecord> steps_;
   std::vector<EvaluationRecord> evaluations_;
-  std::vector<std::string> notes_;       // added before the first step
+  std::vector<std::string> notes_;       // added between steps
   std::map<std::string, double> facts_;  // set before the first step
   std::atomic<std::uint64_t> sent_{0};
   std::atomic<std::uint64_t> received_{0};

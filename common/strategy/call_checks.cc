@@ -16,11 +16,11 @@ void CallChecks::Start(const FlatSpace& space, const BucketPlan& plan) {
   phase_ = Phase::kStarted;
 }
 
-void CallChecks::Settle() const {
-  CheckIsStarted("Settle");
+void CallChecks::CheckIsIdle(std::string_view call) const {
+  CheckIsStarted(call);
   if (under_way_ == 0) return;
   const auto first = std::ranges::find_if(submitted_, [](auto step) { return step != kNoStep; });
-  throw InternalError("Settle was called while bucket " +
+  throw InternalError(std::string(call) + " was called while bucket " +
                       std::to_string(first - submitted_.begin()) + ", step " +
                       std::to_string(*first) + " is under way; await it first");
 }

@@ -41,8 +41,10 @@ class CallChecks {
     return step;
   }
   /// Refuses a bucket under way.
-  void Settle() const;
+  void Settle() const { CheckIsIdle("Settle"); }
   void ReadOptimizerState() const;
+  /// Refuses a bucket under way.
+  void State() const { CheckIsIdle("State"); }
   /// Refuses all later calls.
   void Stop();
 
@@ -56,6 +58,7 @@ class CallChecks {
     return submitted_[static_cast<std::size_t>(bucket.index)];
   }
   void CheckIsStarted(std::string_view call) const;
+  void CheckIsIdle(std::string_view call) const;
   const char* WhenText() const;
   [[noreturn]] void RefuseEarlyOrLate(const Bucket& bucket) const;
   [[noreturn]] static void RefuseSecond(const Bucket& bucket, std::int64_t submitted);

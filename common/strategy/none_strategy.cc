@@ -32,6 +32,12 @@ void NoneStrategy::Settle() {
   calls_.Settle();
 }
 
+std::vector<StateVector> NoneStrategy::State() {
+  failure_.Check();
+  calls_.State();
+  return {};
+}
+
 void NoneStrategy::ReadOptimizerState(std::span<float> out) {
   failure_.Check();
   calls_.ReadOptimizerState();

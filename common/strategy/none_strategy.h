@@ -21,6 +21,7 @@ class NoneStrategy : public Strategy {
   void Await(const Bucket& bucket) override;
   void Settle() override;
   void ReadOptimizerState(std::span<float> out) override;
+  std::vector<StateVector> State() override;
   void Stop() override;
 
  private:

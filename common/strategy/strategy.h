@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "ringside/common/core/bucket.h"
 #include "ringside/common/core/bucket_plan.h"
 #include "ringside/common/core/flat_space.h"
+#include "ringside/common/core/state_vector.h"
 
 namespace ringside {
 
@@ -67,6 +69,12 @@ class Strategy {
   /// Writes the optimizer state of the settled step to `out`: `Optimizer::state_size()` floats in
   /// flat order. Called only on rank 0, for checkpoints.
   virtual void ReadOptimizerState(std::span<float> out) = 0;
+
+  /// What this worker's strategy remembers beside the parameters and the optimizer's state that
+  /// `ReadOptimizerState` gives. Called while no bucket is submitted, on every rank: for
+  /// checkpoints, which read the values, and right after `Start` of a resumed run, which writes
+  /// them. The spans are valid until the next call.
+  virtual std::vector<StateVector> State() { return {}; }
 
   /// Collective: finishes all submitted buckets and leaves nothing behind. After it, only
   /// destruction may follow.

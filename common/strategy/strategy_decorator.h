@@ -2,6 +2,7 @@
 #define RINGSIDE_COMMON_STRATEGY_STRATEGY_DECORATOR_H_
 
 #include <span>
+#include <vector>
 
 #include "ringside/common/strategy/strategy.h"
 
@@ -20,6 +21,7 @@ class StrategyDecorator : public Strategy {
   void Await(const Bucket& bucket) override { inner_.Await(bucket); }
   void Settle() override { inner_.Settle(); }
   void ReadOptimizerState(std::span<float> out) override { inner_.ReadOptimizerState(out); }
+  std::vector<StateVector> State() override { return inner_.State(); }
   void Stop() override { inner_.Stop(); }
 
  protected:

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <string>
 
 #include "ringside/common/core/bucket.h"
 #include "ringside/common/core/errors.h"
@@ -41,6 +42,7 @@ class TrainingLoop {
 
   TrainerResult Run() {
     strategy_.Start(parts_.space, parts_.plan, options_.start);
+    RestoreStrategy();
     while (result_.steps_done < options_.end_step) {
       if (!parts_.observer.MayStart(result_.steps_done)) {
         result_.completed = false;
@@ -64,6 +66,13 @@ class TrainingLoop {
             .first_step = options.start.step,
             .end_step = options.end_step,
             .timeout = options.timeout};
+  }
+
+  void RestoreStrategy() {
+    if (options_.saved_state == nullptr) return;
+    for (const std::string& note : RestoreState(strategy_.State(), *options_.saved_state)) {
+      parts_.recorder.AddNote(note);
+    }
   }
 
   void RunStep(std::int64_t step, Clock::time_point begin) {

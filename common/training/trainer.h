@@ -20,6 +20,8 @@ namespace ringside {
 
 struct TrainerOptions {
   StartPoint start = {};
+  /// What `Strategy::State` had at that start point; null for a fresh start. Borrowed.
+  const SavedState* saved_state = nullptr;
   std::int64_t end_step = 0;  ///< One past the last step.
   std::size_t global_batch = 64;
   std::uint64_t seed = 1;  ///< Seed of the order of samples.

@@ -19,6 +19,8 @@ constexpr std::array kCommands{
             false, RunBenchCommand},
     Command{"verify", "check that strategies compute what one worker computes", false,
             RunVerifyCommand},
+    Command{"checkpoint", "look at checkpoints, check them, export their parameters", false,
+            RunCheckpointCommand},
     Command{"list", "strategies, models and datasets of this build", false, RunListCommand},
     Command{"doctor", "what this machine can run; for the rest, why not", false, RunDoctorCommand},
     Command{"bench-worker", "a worker process that times instead of training", true,

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ringside/experiments/checkpoint/checkpoint_folder.h"
 #include "ringside/experiments/network/network_plan.h"
 #include "ringside/experiments/spec/availability.h"
 #include "ringside/experiments/spec/catalog.h"
@@ -313,6 +314,23 @@ void CheckSchedule(const RunSpec& spec) {
          spec.lr_gamma);
 }
 
+void CheckResume(const std::string& path) {
+  if (path.empty()) return;
+  std::error_code unreadable;  // is no checkpoint then
+  if (std::filesystem::is_directory(path, unreadable)) {
+    std::string folder;
+    try {
+      folder = FindCheckpointFolder(path);
+    } catch (const DataError& error) {
+      Refuse(true, "resume", "{}", error.what());
+    }
+    Refuse(folder.empty(), "resume", "there is no checkpoint in '{}'", path);
+  } else {
+    Refuse(!std::filesystem::is_regular_file(path, unreadable), "resume",
+           "there is no checkpoint '{}'", path);
+  }
+}
+
 void CheckRest(const RunSpec& spec) {
   Refuse(spec.repetition < 0, "repetition", "{} is negative", spec.repetition);
   Refuse(spec.bucket_bytes < 0, "bucket-mb", "a bucket cannot have {} bytes", spec.bucket_bytes);
@@ -324,8 +342,8 @@ void CheckRest(const RunSpec& spec) {
   Refuse(!(spec.link_latency_s >= 0), "latency", "{} s is negative", spec.link_latency_s);
   Refuse(!(spec.timeout_s > 0), "timeout", "{} s leave no time for any operation; try 30s",
          spec.timeout_s);
-  Refuse(!spec.resume.empty() && !std::filesystem::is_regular_file(spec.resume), "resume",
-         "there is no checkpoint '{}'", spec.resume);
+  Refuse(spec.keep_checkpoints < 0, "keep", "{} is negative", spec.keep_checkpoints);
+  CheckResume(spec.resume);
 }
 
 // This check and the next one come last, so that wrong values are reported first, whatever this

@@ -109,7 +109,10 @@ struct RunSpec {
   int threads = 1;
   std::int64_t eval_every = 0;        ///< In steps; 0: at the end.
   std::int64_t checkpoint_every = 0;  ///< In steps; 0: never.
-  std::string resume;                 ///< A checkpoint file; empty: start at step 0.
+  std::int64_t keep_checkpoints = 2;  ///< The newest ones; 0: all.
+  /// A checkpoint file, or a folder with checkpoints or with a folder of them, of which the newest
+  /// whole one counts. Empty: start at step 0.
+  std::string resume;
   bool timeline = false;
   TimelineSteps timeline_steps;   ///< The steps in the timeline.
   std::string timeline_filename;  ///< Empty: trace.json in the bundle.

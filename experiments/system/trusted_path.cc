@@ -70,6 +70,9 @@ class Walk {
     FileDescriptor next = Look(part);
     if (next.get() < 0 && errno == ENOENT && missing_ == Missing::kMake) {
       if (::mkdirat(here_.get(), part.c_str(), 0777) != 0 && errno != EEXIST) Throw(errno, part);
+      // Files in it are synced with it, but not its own name. Some file systems cannot do that.
+      const FileDescriptor parent(::openat(here_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+      if (parent.get() >= 0) ::fsync(parent.get());
       next = Look(part);
     }
     struct stat status {};

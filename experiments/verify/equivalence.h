@@ -1,15 +1,9 @@
 #ifndef RINGSIDE_EXPERIMENTS_VERIFY_EQUIVALENCE_H_
 #define RINGSIDE_EXPERIMENTS_VERIFY_EQUIVALENCE_H_
 
-#include <filesystem>
 #include <span>
-#include <vector>
 
 namespace ringside {
-
-/// Reads the final parameters of a run with `save_params`: fp32, little-endian, flat order. Throws
-/// `DataError` when the file is missing or does not hold a whole number of floats.
-std::vector<float> ReadParams(const std::filesystem::path& bundle);
 
 /// Returns ||a - reference|| / ||reference||, L2 norms summed in double. Infinite when the lengths
 /// differ or a value is not finite. For a zero reference, returns ||a||.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/experiments/checkpoint/params_file.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/verify/equivalence.h"
 
@@ -34,7 +35,7 @@ class Runner {
       throw Error(fmt::format("{} ({})", StatusText(JobStatusName(outcome.status), outcome.error),
                               bundle.string()));
     }
-    std::vector<float> params = ReadParams(bundle);
+    std::vector<float> params = ReadParams((bundle / "params.bin").string());
     // The parameters of dozens of runs of a large model would fill the disk.
     fs::remove(bundle / "params.bin");
     return params;

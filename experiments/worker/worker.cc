@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -13,10 +12,10 @@
 #include "ringside/common/data/sampler.h"
 #include "ringside/common/training/straggling_model.h"
 #include "ringside/common/training/trainer.h"
+#include "ringside/experiments/checkpoint/params_file.h"
 #include "ringside/experiments/job/fidelity/time_window.h"
 #include "ringside/experiments/system/sha256.h"
-#include "ringside/experiments/system/trusted_path.h"
-#include "ringside/experiments/worker/checkpoint.h"
+#include "ringside/experiments/worker/checkpoints.h"
 #include "ringside/experiments/worker/member_process.h"
 #include "ringside/experiments/worker/run_factories.h"
 #include "ringside/experiments/worker/server_report.h"
@@ -37,7 +36,7 @@ class WorkerRun {
         setup_(process.setup()),
         spec_(setup_.spec),
         entry_(EntryOf(spec_)),
-        fault_(Fault::FromEnvironment()),
+        fault_(setup_.generation == 0 ? Fault::FromEnvironment() : std::nullopt),
         dataset_(MakeDataset(spec_)),
         real_model_(MakeModel(spec_, *dataset_)),
         model_(WithInjectedStraggler(WithInjectedFault())),
@@ -47,11 +46,20 @@ class WorkerRun {
         optimizer_(Optimizer::Make(spec_.optimizer, plan_.elements())),
         schedule_(MakeSchedule(spec_, total_steps_)),
         recorder_(static_cast<std::size_t>(std::min(total_steps_, kMaxReservedSteps))),
-        comm_(MakeCommOptions(setup_)) {}
+        comm_(MakeCommOptions(setup_)),
+        checkpoints_({.setup = setup_,
+                      .store = process_.client(),
+                      .model = *model_,
+                      .space = space_,
+                      .optimizer = *optimizer_,
+                      .recorder = recorder_,
+                      .total_steps = total_steps_,
+                      .steps_per_epoch = StepsPerEpoch()}) {}
 
   MemberResult Run() {
     model_->Bind(space_, plan_);
-    Resume();
+    checkpoints_.Resume();
+    start_ = checkpoints_.start();
     AgreeOnSteps(process_.client(), start_.step, total_steps_);
     server_ = MakeOwnServer(process_, comm_, schedule_, process_.timeline());
     const auto strategy = MakeStrategy(entry_, Context());
@@ -91,6 +99,12 @@ class WorkerRun {
             recorder_,    process_.timeline(), options};
   }
 
+  std::int64_t StepsPerEpoch() const {
+    return Sampler(dataset_->size(Split::kTrain),
+                   static_cast<std::size_t>(spec_.ResolvedGlobalBatch()), spec_.seed)
+        .steps_per_epoch();
+  }
+
   /// The bytes of all buckets on the wire.
   std::size_t WireBytesOfAll(const CodecOptions& codec) const {
     std::size_t bytes = 0;
@@ -102,6 +116,7 @@ class WorkerRun {
 
   TrainerOptions Options() const {
     return {.start = start_,
+            .saved_state = checkpoints_.saved_state(),
             .end_step = total_steps_,
             .global_batch = static_cast<std::size_t>(spec_.ResolvedGlobalBatch()),
             .seed = spec_.seed,
@@ -126,49 +141,9 @@ class WorkerRun {
             .timeout = OperationTimeout(spec_),
             .coordinator = setup_.coordinator,
             .fault = fault_,
-            .write_checkpoint = [this, &strategy](std::int64_t step) { Save(strategy, step); }};
-  }
-
-  CheckpointIdentity Identity() {
-    return {.tensors = TensorFingerprint(model_->Tensors()),
-            .parameters = plan_.elements(),
-            .buffers = model_->Buffers().size(),
-            .optimizer = spec_.optimizer.kind,
-            .optimizer_state = optimizer_->state_size()};
-  }
-
-  void Resume() {
-    if (spec_.resume.empty()) return;
-    checkpoint_ = ReadCheckpoint(spec_.resume, Identity());
-    if (checkpoint_.steps_done >= total_steps_) {
-      throw ConfigError(fmt::format("cannot resume from {}: it has {} steps done, the run has {}",
-                                    spec_.resume, checkpoint_.steps_done, total_steps_));
-    }
-    std::ranges::copy(checkpoint_.params, space_.params().begin());
-    std::ranges::copy(checkpoint_.buffers, model_->Buffers().begin());
-    start_ = {checkpoint_.steps_done, checkpoint_.optimizer_state};
-    NoteUnsavedCodecState();
-  }
-
-  /// Notes what a checkpoint does not contain: codec state exists per worker and is as large as its
-  /// gradients.
-  void NoteUnsavedCodecState() {
-    const CodecOptions& codec = spec_.options.codec;
-    const auto note = [this](const char* what) {
-      recorder_.AddNote(fmt::format("resumed with {}: no checkpoint has them", what));
-    };
-    if (UsesErrorFeedback(codec)) note("empty residuals of error feedback");
-    if (codec.entry->scheme == AggregationScheme::kFactors) note("first factors of powersgd");
-  }
-
-  void Save(Strategy& strategy, std::int64_t steps_done) {
-    if (setup_.who.index != 0) return;
-    std::vector<float> state(optimizer_->state_size());
-    strategy.ReadOptimizerState(state);
-    const std::string directory = setup_.bundle_dir + "/checkpoints";
-    MakeDirectories(directory);
-    WriteCheckpoint(fmt::format("{}/step-{}.ckpt", directory, steps_done), Identity(),
-                    {steps_done, space_.params(), state, model_->Buffers()});
+            .write_checkpoint = [this, &strategy](std::int64_t step) {
+              checkpoints_.Save(strategy, step);
+            }};
   }
 
   void SaveParams() {
@@ -242,9 +217,8 @@ class WorkerRun {
         {"server", server},
     };
     if (dataset_->size(Split::kTest) > 0) {
-      const Sampler sampler(dataset_->size(Split::kTrain), Options().global_batch, spec_.seed);
       report["epochs"] =
-          static_cast<double>(result_.steps_done) / static_cast<double>(sampler.steps_per_epoch());
+          static_cast<double>(result_.steps_done) / static_cast<double>(StepsPerEpoch());
     }
     if (setup_.who.index == 0) {
       const std::span<const float> params = space_.params();
@@ -271,7 +245,7 @@ class WorkerRun {
   const Schedule schedule_;
   Recorder recorder_;
   const CommOptions comm_;
-  Checkpoint checkpoint_;
+  Checkpoints checkpoints_;
   StartPoint start_;
   std::unique_ptr<Server> server_;
   TrainerResult result_;

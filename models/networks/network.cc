@@ -1,6 +1,7 @@
 #include "ringside/models/networks/network.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace ringside {
@@ -14,16 +15,16 @@ class TensorList {
   }
 
   void operator()(const LinearSpec& linear) {
-    Add(linear.name + ".bias", linear.outputs);
-    Add(linear.name + ".weight", linear.outputs * linear.inputs);
+    Add(linear.name + ".bias", {linear.outputs});
+    Add(linear.name + ".weight", {linear.outputs, linear.inputs});
   }
   void operator()(const ConvSpec& conv) {
-    if (conv.bias) Add(conv.name + ".bias", conv.out_channels);
-    Add(conv.name + ".weight", conv.out_channels * conv.in_channels * conv.kernel * conv.kernel);
+    if (conv.bias) Add(conv.name + ".bias", {conv.out_channels});
+    Add(conv.name + ".weight", {conv.out_channels, conv.in_channels, conv.kernel, conv.kernel});
   }
   void operator()(const BatchNormSpec& norm) {
-    Add(norm.name + ".bias", norm.channels);
-    Add(norm.name + ".weight", norm.channels);
+    Add(norm.name + ".bias", {norm.channels});
+    Add(norm.name + ".weight", {norm.channels});
   }
   void operator()(const ResidualSpec& residual) {
     Add(residual.main);
@@ -40,8 +41,13 @@ class TensorList {
   }
 
  private:
-  void Add(std::string name, std::size_t elements) {
-    tensors_.push_back({std::move(name), elements});
+  void Add(std::string name, const std::vector<std::size_t>& shape) {
+    TensorSpec tensor{.name = std::move(name), .elements = 1};
+    for (const std::size_t size : shape) {
+      tensor.elements *= size;
+      tensor.shape.push_back(static_cast<std::int64_t>(size));
+    }
+    tensors_.push_back(std::move(tensor));
   }
 
   std::vector<TensorSpec> tensors_;

@@ -38,7 +38,7 @@ int NetworkState::AddBuffer(std::size_t elements, float value) {
 std::vector<TensorSpec> NetworkState::Specs() const {
   std::vector<TensorSpec> specs;
   for (auto parameter = parameters_.rbegin(); parameter != parameters_.rend(); ++parameter)
-    specs.push_back({parameter->name, Elements(parameter->sizes)});
+    specs.push_back({parameter->name, Elements(parameter->sizes), parameter->sizes});
   return specs;
 }
 

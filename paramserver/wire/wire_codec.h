@@ -45,6 +45,8 @@ class WireCodec {
   bool decodes_replies() const { return reply_codec_ != nullptr; }
   std::span<float> ReplyBuffer(int slice) { return At(slice).reply; }
   void DecodeReply(int slice, std::span<float> params) const;
+  /// As `Codec::Residual`.
+  std::span<float> Residual() { return codec_->Residual(); }
 
  private:
   struct Buffers {

@@ -320,6 +320,13 @@ void PsStrategy::ReadOptimizerState(std::span<float> out) {
   });
 }
 
+std::vector<StateVector> PsStrategy::State() {
+  failure_.Check();
+  calls_.State();
+  if (codec_ == nullptr || codec_->Residual().empty()) return {};
+  return {{.name = kResidualName, .values = codec_->Residual()}};
+}
+
 void PsStrategy::Stop() {
   failure_.Check();
   calls_.Stop();

@@ -46,6 +46,7 @@ class PsStrategy : public Strategy {
   /// workers may be far apart, so the limit is `CommOptions::barrier_timeout`.
   void Settle() override;
   void ReadOptimizerState(std::span<float> out) override;
+  std::vector<StateVector> State() override;
   /// Waits for the other workers, because a server may run inside one of them.
   void Stop() override;
 

@@ -32,7 +32,14 @@ const BucketPlan& Prepared(const BucketPlan* plan, const BucketMessage& message)
                                   message.bucket, message.step));
 }
 
-/// Encodes sums of gradients between ranks; passes all other calls on.
+/// The residual of a codec, if it has one.
+std::vector<StateVector> StateOf(Codec& codec) {
+  const std::span<float> residual = codec.Residual();
+  if (residual.empty()) return {};
+  return {{.name = kResidualName, .values = residual}};
+}
+
+/// Encodes sums of gradients between ranks. Passes other calls on, but its state is the codec's.
 class PerHopCodecCollective : public Collective {
  public:
   PerHopCodecCollective(std::unique_ptr<EncodableCollective> inner,
@@ -62,6 +69,7 @@ class PerHopCodecCollective : public Collective {
   Traffic traffic() const override { return inner_->traffic(); }
   std::string Notes() const override { return inner_->Notes(); }
   std::size_t segment_bytes() const override { return inner_->segment_bytes(); }
+  std::vector<StateVector> State() override { return StateOf(*codec_); }
 
  private:
   const CodecOptions options_;
@@ -143,6 +151,8 @@ class AllGatherCodecCollective : public CollectiveDecorator {
     Measured(message, [&] { AddUp(message); });
   }
 
+  std::vector<StateVector> State() override { return StateOf(*codec_); }
+
  private:
   template <typename Body>
   void Measured(const BucketMessage& message, const Body& body) {
@@ -204,7 +214,7 @@ class PowerSgdCollective : public CollectiveDecorator {
     std::span<float> matrix = message.data;
     measured([&] {
       if (!residual_.empty()) matrix = AddToResidual(message);
-      power->ComputeLeft(matrix);
+      power->ComputeLeft(matrix, message.step);
     });
     SumFactor(message, power->left());
     measured([&] {
@@ -213,6 +223,18 @@ class PowerSgdCollective : public CollectiveDecorator {
     });
     SumFactor(message, power->right());
     measured([&] { power->Reconstruct(message.data); });
+  }
+
+  std::vector<StateVector> State() override {
+    std::vector<StateVector> state;
+    for (std::size_t bucket = 0; bucket < powers_.size(); ++bucket) {
+      if (powers_[bucket] == nullptr) continue;
+      state.push_back({.name = fmt::format("powersgd-q-{}", bucket),
+                       .values = powers_[bucket]->right(),
+                       .shared = true});
+    }
+    if (!residual_.empty()) state.push_back({.name = kResidualName, .values = residual_});
+    return state;
   }
 
  private:

@@ -9,6 +9,7 @@
 
 #include "ringside/common/core/bucket_plan.h"
 #include "ringside/common/core/flat_space.h"
+#include "ringside/common/core/state_vector.h"
 #include "ringside/ring/core/bucket_message.h"
 
 namespace ringside {
@@ -53,6 +54,8 @@ class Collective {
   virtual std::string Notes() const { return {}; }
   /// The bytes of a message if sums are pipelined around a ring; 0 if they are not.
   virtual std::size_t segment_bytes() const { return 0; }
+  /// As `Strategy::State`; after `Prepare`, while no sum is under way.
+  virtual std::vector<StateVector> State() { return {}; }
 };
 
 }  // namespace ringside

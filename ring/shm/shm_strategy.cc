@@ -146,6 +146,12 @@ void ShmStrategy::PublishState() {
   }
 }
 
+std::vector<StateVector> ShmStrategy::State() {
+  failure_.Check();
+  calls_.State();
+  return {};
+}
+
 void ShmStrategy::ReadOptimizerState(std::span<float> out) {
   failure_.Check();
   calls_.ReadOptimizerState();

@@ -44,6 +44,7 @@ class ShmStrategy : public Strategy {
   void Settle() override;
   /// Reads the state as of the last `Settle`.
   void ReadOptimizerState(std::span<float> out) override;
+  std::vector<StateVector> State() override;
   void Stop() override;
 
  private:

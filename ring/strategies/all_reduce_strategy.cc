@@ -153,6 +153,15 @@ void AllReduceStrategy::ReadOptimizerState(std::span<float> out) {
   std::ranges::copy(context_.optimizer.state(), out.begin());
 }
 
+std::vector<StateVector> AllReduceStrategy::State() {
+  failure_.Check();
+  calls_.State();
+  const std::lock_guard lock(mutex_);  // what the communication thread wrote becomes visible
+  std::vector<StateVector> state = collective_->State();
+  Append(state, rule_->State());
+  return state;
+}
+
 void AllReduceStrategy::Stop() {
   failure_.Check();
   calls_.Stop();

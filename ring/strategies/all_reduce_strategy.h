@@ -33,8 +33,9 @@ namespace ringside {
 ///
 /// Thread safety: one caller. It shares the table of slots with the communication thread, under one
 /// mutex. The collective belongs to the caller until `Start` returns and after `Stop` has joined.
-/// In between it belongs to the communication thread. A failure on either thread is kept, and every
-/// later call throws it again. The collective is destroyed immediately, so that the peers notice.
+/// In between it belongs to the communication thread while a bucket is submitted. A failure on
+/// either thread is kept, and every later call throws it again. The collective is destroyed
+/// immediately, so that the peers notice.
 class AllReduceStrategy : public Strategy {
  public:
   using Connect = std::function<std::unique_ptr<Collective>()>;
@@ -51,6 +52,7 @@ class AllReduceStrategy : public Strategy {
   void Await(const Bucket& bucket) override;
   void Settle() override;
   void ReadOptimizerState(std::span<float> out) override;
+  std::vector<StateVector> State() override;
   void Stop() override;
 
  private:

@@ -12,6 +12,15 @@ void Diloco::Start(const FlatSpace& space, const BucketPlan&) {
                            space.size());
 }
 
+std::vector<StateVector> Diloco::State() {
+  std::vector<StateVector> state = PeriodicRule::State();
+  state.push_back({.name = "outer-origin", .values = origin_params_, .shared = true});
+  if (outer_->state_size() > 0) {
+    state.push_back({.name = "outer-momentum", .values = outer_->state(), .shared = true});
+  }
+  return state;
+}
+
 FlatVector Diloco::BeginSync(const Bucket& bucket) {
   const float* origin = origin_params_.data() + bucket.offset;
   for (std::size_t i = 0; i < bucket.params.size(); ++i) {

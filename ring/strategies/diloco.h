@@ -27,11 +27,7 @@ inline constexpr RealOption kOuterMomentum{.name = "outer-momentum",
 /// DiLoCo (Douillard et al., 2023). Every H steps the workers average how far their parameters have
 /// moved. This mean is the "outer gradient". It updates the parameters from which all workers
 /// started, by SGD with Nesterov's momentum (`kOuterLr`, `kOuterMomentum`). All workers continue
-/// from the result. The inner optimizer is the run's. Each worker keeps its own state of it; a
-/// checkpoint has worker 0's.
-///
-/// The outer momentum is in no checkpoint. A resumed run starts it at zero, with the parameters of
-/// the checkpoint.
+/// from the result. The inner optimizer is the run's. Each worker keeps its own state of it.
 class Diloco : public PeriodicRule {
  public:
   explicit Diloco(const StrategyContext& context)
@@ -40,6 +36,8 @@ class Diloco : public PeriodicRule {
         outer_momentum_(context.options.Get(kOuterMomentum)) {}
 
   void Start(const FlatSpace& space, const BucketPlan& plan) override;
+  /// Also the parameters after the last synchronisation, and the outer momentum.
+  std::vector<StateVector> State() override;
 
  protected:
   FlatVector BeginSync(const Bucket& bucket) override;

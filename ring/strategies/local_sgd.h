@@ -6,7 +6,7 @@
 namespace ringside {
 
 /// Local SGD (Stich, 2019): every H steps the parameters become their average over the workers.
-/// Each worker keeps its own optimizer state; a checkpoint has worker 0's.
+/// Each worker keeps its own optimizer state.
 class LocalSgd : public PeriodicRule {
  public:
   using PeriodicRule::PeriodicRule;

@@ -21,6 +21,11 @@ void PeriodicRule::Apply(const Bucket& bucket, UpdateTrigger trigger) {
   }
 }
 
+std::vector<StateVector> PeriodicRule::State() {
+  if (context_.optimizer.state_size() == 0) return {};
+  return {{.name = "inner-optimizer", .values = context_.optimizer.state()}};
+}
+
 void PeriodicRule::LocalStep(const Bucket& bucket) {
   context_.optimizer.Apply(bucket.offset, bucket.params, bucket.grads,
                            {bucket.step + 1, context_.schedule.At(bucket.step)});

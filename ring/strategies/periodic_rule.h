@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "ringside/ring/strategies/update_rule.h"
 
@@ -32,6 +33,8 @@ class PeriodicRule : public UpdateRule {
   FlatVector Contribute(const Bucket& bucket, UpdateTrigger trigger) final;
   void Apply(const Bucket& bucket, UpdateTrigger trigger) final;
   bool acts_at_pauses() const final { return true; }
+  /// The state of this worker's optimizer, which differs from that of the others.
+  std::vector<StateVector> State() override;
 
  protected:
   /// Called after H local steps. Returns which vector of the bucket is to be summed over the

@@ -2,11 +2,13 @@
 #define RINGSIDE_RING_STRATEGIES_UPDATE_RULE_H_
 
 #include <memory>
+#include <vector>
 
 #include "ringside/common/core/bucket.h"
 #include "ringside/common/core/bucket_plan.h"
 #include "ringside/common/core/flat_space.h"
 #include "ringside/common/core/flat_vector.h"
+#include "ringside/common/core/state_vector.h"
 #include "ringside/common/strategy/strategy_entry.h"
 
 namespace ringside {
@@ -40,6 +42,8 @@ class UpdateRule {
   virtual void Apply(const Bucket& bucket, UpdateTrigger trigger) = 0;
   /// Whether buckets have turns when training pauses.
   virtual bool acts_at_pauses() const { return false; }
+  /// As `Strategy::State`; after `Start`, between turns.
+  virtual std::vector<StateVector> State() { return {}; }
 };
 
 /// Returns the rule that sums all gradients and then applies the worker's own optimizer, as one

@@ -37,6 +37,7 @@ class MisuseTest : public StrategyConformanceTest {
     EXPECT_THAT(RefusalOf([&] { strategy.Await(bucket); }), named);
     EXPECT_THAT(RefusalOf([&] { strategy.Settle(); }), HasSubstr(when));
     EXPECT_THAT(RefusalOf([&] { strategy.ReadOptimizerState(state); }), HasSubstr(when));
+    EXPECT_THAT(RefusalOf([&] { strategy.State(); }), HasSubstr(when));
     EXPECT_THAT(RefusalOf([&] { strategy.Stop(); }), HasSubstr(when));
   }
 

@@ -26,6 +26,8 @@ std::string MemberSetup::ToJson() const {
       {"parent_pid", parent_pid},
       {"bundle_dir", bundle_dir},
       {"spec", spec},
+      {"generation", generation},
+      {"resume", resume},
       {"dilation", dilation},
       {"bench", bench ? nlohmann::json(*bench) : nlohmann::json()},
   };
@@ -51,6 +53,8 @@ MemberSetup MemberSetup::FromJson(const std::string& text, const Catalog& catalo
     setup.parent_pid = json.at("parent_pid");
     setup.bundle_dir = json.at("bundle_dir");
     setup.spec = ReadRunSpec(json.at("spec"), catalog);
+    setup.generation = json.at("generation");
+    setup.resume = json.at("resume");
     setup.dilation = json.at("dilation");
     const auto& bench = json.at("bench");
     if (!bench.is_null()) setup.bench = bench.get<BenchPlan>();

@@ -20,8 +20,11 @@ struct MemberSetup {
   std::string token;
   std::string address = "127.0.0.1";  ///< Where this process listens and connects.
   std::int64_t parent_pid = 0;
-  std::string bundle_dir;  ///< Rank 0 writes checkpoints and parameters there.
+  std::string bundle_dir;  ///< Workers write checkpoints there, rank 0 also parameters.
   RunSpec spec;
+  int generation = 0;  ///< 0, and one more after each restart of the run.
+  /// As `RunSpec::resume`, of this generation.
+  std::string resume;
   double dilation = 1;               ///< The factor of the run's clock (`DilatedClock`).
   std::optional<BenchPlan> bench{};  ///< If set, the worker times instead of training.
 

@@ -161,7 +161,7 @@ TEST_P(CodecTest, WhatWasDecodedAndTheResidualAreWhatWasPutIn) {
     }
   }
   for (std::size_t i = 0; i < kCount; ++i) {
-    ASSERT_NEAR(decoded[i] + static_cast<double>(codec.residual()[i]), put_in[i], 1e-6) << i;
+    ASSERT_NEAR(decoded[i] + static_cast<double>(codec.Residual()[i]), put_in[i], 1e-6) << i;
   }
 }
 

@@ -32,8 +32,8 @@ std::vector<float> LowRank(std::size_t elements, int rank) {
   return matrix;
 }
 
-std::vector<float> Step(PowerSgd& power, std::span<const float> matrix) {
-  power.ComputeLeft(matrix);
+std::vector<float> Step(PowerSgd& power, std::span<const float> matrix, std::int64_t step = 0) {
+  power.ComputeLeft(matrix, step);
   power.ComputeRight(matrix);
   std::vector<float> out(matrix.size());
   power.Reconstruct(out);
@@ -105,7 +105,7 @@ TEST(PowerSgdTest, GradientsThatVanishLeaveNumbers) {
   PowerSgd power(PowerSgdShape(residual.size(), 4), 1, 0);
   std::vector<float> out(residual.size());
   for (int step = 0; step <= 300; ++step) {
-    power.ComputeLeft(residual);
+    power.ComputeLeft(residual, step);
     power.ComputeRight(residual);
     power.SubtractFrom(residual);
     power.Reconstruct(out);
@@ -148,8 +148,8 @@ TEST(PowerSgdTest, SummedFactorsApproximateTheSummedMatrix) {
   const auto add_up = [](std::span<float> x, std::span<float> y) {
     for (std::size_t i = 0; i < x.size(); ++i) y[i] = x[i] = x[i] + y[i];
   };
-  first.ComputeLeft(a);
-  second.ComputeLeft(b);
+  first.ComputeLeft(a, 0);
+  second.ComputeLeft(b, 0);
   add_up(first.left(), second.left());
   first.ComputeRight(a);
   second.ComputeRight(b);

@@ -142,6 +142,7 @@ class SlowStrategy : public Strategy {
   }
   void Settle() override { ++settles; }
   void ReadOptimizerState(std::span<float> out) override { out[0] = 9; }
+  std::vector<StateVector> State() override { return {{.name = "slow", .values = {}}}; }
   void Stop() override { ++stops; }
 
   int starts = 0;
@@ -201,6 +202,8 @@ void ExpectPassesOn(StrategyDecorator& decorator, const SlowStrategy& slow) {
   decorator.Settle();
   std::vector<float> state(1);
   decorator.ReadOptimizerState(state);
+  ASSERT_EQ(decorator.State().size(), 1U);
+  EXPECT_EQ(decorator.State()[0].name, "slow");
   decorator.Stop();
   EXPECT_EQ(slow.starts, 1);
   EXPECT_EQ(slow.settles, 1);

@@ -37,7 +37,7 @@ constexpr char kMatrix[] =
 
 TEST_F(CommandLine, HelpGoesToStdoutAndStartsWithExamples) {
   for (const char* args : {"--help", "-h", "train --help", "matrix -h", "report --help",
-                           "verify --help", "list --help", "doctor --help"}) {
+                           "verify --help", "checkpoint --help", "list --help", "doctor --help"}) {
     const ProcessResult result = RunRingside(args);
     EXPECT_EQ(result.exit_code, 0) << args;
     EXPECT_THAT(result.err, IsEmpty()) << args;
@@ -223,6 +223,46 @@ TEST_F(CommandLine, WhatAWorkerRefusesIsAFlagsFaultWhereThereIsNoSpecFile) {
   EXPECT_THAT(flags.err, HasSubstr("cannot resume"));
   EXPECT_EQ(RunRingside("train --config run/spec.json" + more).exit_code, 3);
   EXPECT_EQ(RunRingside("train" + more, "RINGSIDE_CONFIG=run/spec.json").exit_code, 3);
+}
+
+TEST_F(CommandLine, CheckpointsAreShownCheckedAndExported) {
+  ASSERT_EQ(RunRingside(std::string(kSmall) + " --checkpoint-every 1").exit_code, 0);
+  const std::string newest = "run/checkpoints/step-4.ckpt";
+  const json shown = json::parse(RunRingside("checkpoint show run --json").out);
+  ASSERT_EQ(shown["checkpoints"].size(), 2U);  // --keep is 2
+  EXPECT_EQ(shown["checkpoints"][0]["path"], newest);
+  EXPECT_EQ(shown["checkpoints"][0]["step"], 4);
+  EXPECT_EQ(shown["checkpoints"][1]["step"], 3);
+  EXPECT_THAT(RunRingside("checkpoint show " + newest).out,
+              AllOf(HasSubstr("step 4"), HasSubstr("parameters")));
+
+  EXPECT_EQ(RunRingside("checkpoint check run").exit_code, 0);
+  EXPECT_EQ(RunRingside("checkpoint export run model.safetensors").exit_code, 0);
+  EXPECT_GT(fs::file_size(scratch() + "/model.safetensors"), 1000U);
+
+  std::fstream(scratch() + "/" + newest, std::ios::in | std::ios::out | std::ios::binary)
+          .seekp(-1, std::ios::end)
+      << "x";
+  const ProcessResult damaged = RunRingside("checkpoint check run");
+  EXPECT_EQ(damaged.exit_code, 1);
+  EXPECT_THAT(damaged.out, AllOf(HasSubstr(newest + ": at byte"), HasSubstr("step-3.ckpt: ok")));
+  fs::remove(scratch() + "/model.safetensors");
+  EXPECT_EQ(RunRingside("checkpoint export run model.safetensors").exit_code, 1);
+  EXPECT_FALSE(fs::exists(scratch() + "/model.safetensors"));
+}
+
+TEST_F(CommandLine, CheckpointSaysWhatItNeeds) {
+  EXPECT_EQ(RunRingside("checkpoint").exit_code, 2);
+  EXPECT_THAT(RunRingside("checkpoint melt run").err, HasSubstr("show, check or export"));
+  EXPECT_EQ(RunRingside("checkpoint melt run").exit_code, 2);
+  EXPECT_EQ(RunRingside("checkpoint export run").exit_code, 2);
+  EXPECT_EQ(RunRingside("checkpoint check run out").exit_code, 2);
+  EXPECT_EQ(RunRingside("checkpoint check missing.ckpt").exit_code, 1);
+  fs::create_directory(scratch() + "/empty");
+  EXPECT_THAT(RunRingside("checkpoint show empty").err, HasSubstr("no checkpoint in this folder"));
+  const ProcessResult resume = RunRingside(std::string(kSmall) + " --resume empty");
+  EXPECT_EQ(resume.exit_code, 2);
+  EXPECT_THAT(resume.err, HasSubstr("--resume: there is no checkpoint in 'empty'"));
 }
 
 TEST_F(CommandLine, IdleServersOfARealModelAreRefusedBeforeAnythingStarts) {

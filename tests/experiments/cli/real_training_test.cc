@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -13,6 +12,7 @@
 #include <set>
 #include <vector>
 
+#include "ringside/experiments/checkpoint/checkpoint.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/experiments/cli/ringside_process.h"
 #include "tests/models/data/data_files.h"
@@ -100,14 +100,7 @@ constexpr char kStandingStill[] =
 constexpr std::size_t kFirstLayerMeans = 64;
 
 std::vector<float> BuffersIn(const std::string& checkpoint) {
-  constexpr std::size_t kNumberAt = 40;
-  constexpr std::size_t kDigests = std::size_t{4} * 64;
-  std::uint64_t number = 0;
-  std::memcpy(&number, checkpoint.data() + kNumberAt, sizeof(number));
-  std::vector<float> buffers(number);
-  const std::size_t bytes = number * sizeof(float);
-  std::memcpy(buffers.data(), checkpoint.data() + checkpoint.size() - kDigests - bytes, bytes);
-  return buffers;
+  return CheckpointFile(checkpoint).Load().buffers;
 }
 
 TEST_F(RealTraining, ACheckpointHasTheMeanOfTheWorkersBuffers) {
@@ -116,8 +109,8 @@ TEST_F(RealTraining, ACheckpointHasTheMeanOfTheWorkersBuffers) {
     const ProcessResult result = RunRingside(kStandingStill + std::string(args));
     ASSERT_EQ(result.exit_code, 0) << result.err;
   }
-  const std::vector<float> one = BuffersIn(Contents(scratch() + "/one/checkpoints/step-3.ckpt"));
-  const std::vector<float> two = BuffersIn(Contents(scratch() + "/two/checkpoints/step-3.ckpt"));
+  const std::vector<float> one = BuffersIn(scratch() + "/one/checkpoints/step-3.ckpt");
+  const std::vector<float> two = BuffersIn(scratch() + "/two/checkpoints/step-3.ckpt");
   ASSERT_EQ(one.size(), two.size());
   ASSERT_GE(one.size(), kFirstLayerMeans);
   for (std::size_t i = 0; i < kFirstLayerMeans; ++i) EXPECT_NEAR(two[i], one[i], 1e-7) << i;

@@ -88,6 +88,15 @@ TEST(RunSpecJson, RoundTripsEveryKey) {
   EXPECT_EQ(read.optimizer.kind, OptimizerOptions::Kind::kAdamW);
 }
 
+// So that the ids of runs from before the key was there stay.
+TEST(RunSpecJson, TheNumberOfCheckpointsIsWrittenOnlyIfItIsNotTheDefault) {
+  RunSpec spec(TestCatalog());
+  EXPECT_FALSE(json(spec).contains("keep_checkpoints"));
+  SetSpecKey(spec, "keep", "5");
+  EXPECT_EQ(json(spec).at("keep_checkpoints"), 5);
+  EXPECT_EQ(ReadRunSpec(json(spec), TestCatalog()).keep_checkpoints, 5);
+}
+
 TEST(RunSpecJson, RefusesUnknownKeysAndWrongTypes) {
   const auto key_of = [](const json& value) {
     try {

@@ -8,9 +8,9 @@
 #include <numeric>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/experiments/checkpoint/params_file.h"
 #include "ringside/experiments/verify/equivalence.h"
 #include "ringside/experiments/verify/verify_runner.h"
-#include "ringside/experiments/worker/checkpoint.h"
 #include "tests/experiments/test_catalog.h"
 
 namespace ringside {
@@ -40,25 +40,6 @@ TEST(Equivalence, ComparesBitsNotValues) {
   EXPECT_FALSE(BitwiseEqual(std::vector<float>{0.0F}, std::vector<float>{-0.0F}));
   EXPECT_FALSE(BitwiseEqual(std::vector<float>{1}, std::vector<float>{1, 1}));
   EXPECT_TRUE(BitwiseEqual({}, {}));
-}
-
-TEST(Equivalence, RefusesDamagedParameters) {
-  const fs::path bundle = fs::path(::testing::TempDir()) / "RefusesDamagedParameters";
-  fs::create_directories(bundle);
-  const std::string path = (bundle / "params.bin").string();
-  const std::vector<float> params{1, 2, 3};
-  WriteParams(path, params);
-  EXPECT_EQ(ReadParams(bundle), params);
-  std::fstream(path, std::ios::in | std::ios::out | std::ios::binary).seekp(-1, std::ios::end)
-      << 'x';
-  EXPECT_THROW(ReadParams(bundle), DataError);
-  fs::resize_file(path, fs::file_size(path) - 1);
-  EXPECT_THROW(ReadParams(bundle), DataError);
-  fs::resize_file(path, 5);
-  EXPECT_THROW(ReadParams(bundle), DataError);
-  fs::remove(path);
-  EXPECT_THROW(ReadParams(bundle), DataError);
-  fs::remove_all(bundle);
 }
 
 VerifyRequest Request() {

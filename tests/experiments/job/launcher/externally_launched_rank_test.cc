@@ -120,6 +120,7 @@ TEST_F(RealRanksTest, OtherCheckpointsUnderOneNameAreRefused) {
   RunSpec spec = ProfileSpec("ring", 1, 3);
   spec.model = "profile:mobilenet-v2";
   spec.checkpoint_every = 1;
+  spec.keep_checkpoints = 0;
   const std::string whole = directory_.path() + "/whole";
   const JobOptions options{.bundle_dir = whole,
                            .show_progress = false,

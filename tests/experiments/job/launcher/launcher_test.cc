@@ -209,14 +209,14 @@ INSTANTIATE_TEST_SUITE_P(Strategies, KilledWorkerTest,
 TEST_F(LauncherTest, AFailureThatIsTriedAgainLeavesItsBundleUnfinished) {
   const ScopedVariable fault("RINGSIDE_FAULT", "kill@rank1:step2");
   JobOptions options = Options();
-  options.more_attempts = true;
+  options.another_follows = IsRetryable;
   const JobOutcome outcome = RunJob(ProfileSpec("ring", 2, kEndless), options);
   EXPECT_TRUE(IsRetryable(outcome)) << outcome.error;
   EXPECT_EQ(outcome.summary.at("status"), "failed");
   EXPECT_TRUE(std::filesystem::exists(bundle() + "/spec.json"));
   EXPECT_FALSE(std::filesystem::exists(bundle() + "/summary.json"));
   ExpectNothingLeft();
-  options.more_attempts = false;
+  options.another_follows = nullptr;
   EXPECT_TRUE(IsRetryable(RunJob(ProfileSpec("ring", 2, kEndless), options)));
   EXPECT_EQ(SummaryFile()["status"], "failed");
 }
@@ -347,7 +347,7 @@ TEST_F(LauncherTest, ADamagedCheckpointIsRefusedWithItsOffset) {
   std::ofstream(spec.resume) << "this is no checkpoint, but as long as the header of one would be";
   const JobOutcome outcome = Run(spec);
   EXPECT_EQ(outcome.status, JobStatus::kFailed);
-  EXPECT_THAT(outcome.error, HasSubstr("damaged.ckpt: at byte 0: expected the mark"));
+  EXPECT_THAT(outcome.error, HasSubstr("damaged.ckpt: at byte 0: expected the length of a header"));
 }
 
 TEST_F(LauncherTest, AnOpenNetworkIsRefusedBeforeAnythingStarts) {

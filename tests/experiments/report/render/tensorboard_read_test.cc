@@ -1,4 +1,4 @@
-// Reads event files back with the real tensorboard package, which scripts/tensorboard-venv.sh
+// Reads event files back with the real tensorboard package, which scripts/python-venv.sh
 // installs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST(TensorBoardRead, TheRealPackageReadsWhatWasMeasured) {
   const StudyTable table = MakeStudyTable(ReadStudy(scratch.path(), TestCatalog()));
   ASSERT_EQ(WriteTensorBoard(table, scratch.path() + "/tb"), 5);
 
-  const FinishedProcess venv = FinishProcess({RINGSIDE_TENSORBOARD_VENV});
+  const FinishedProcess venv = FinishProcess({RINGSIDE_PYTHON_VENV, "tensorboard==2.20.0"});
   ASSERT_EQ(venv.exit_code, 0) << venv.output;
   const std::string python = LastLine(venv.output);
   const FinishedProcess read =

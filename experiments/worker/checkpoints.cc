@@ -1,0 +1,211 @@
+#include "ringside/experiments/worker/checkpoints.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "ringside/common/codec/codec_options.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/checkpoint/checkpoint_folder.h"
+#include "ringside/experiments/spec/spec_keys.h"
+#include "ringside/experiments/system/trusted_path.h"
+#include "ringside/experiments/worker/run_factories.h"
+
+namespace ringside {
+namespace {
+
+std::string OptimizerName(const RunSpec& spec) {
+  return spec.catalog().FindKey("optimizer")->get(spec).get<std::string>();
+}
+
+// A worker's proposal is a step, or this and why it has none.
+constexpr std::string_view kNone = "none: ";
+
+std::int64_t StepFromText(const std::string& text, int worker) {
+  std::int64_t step = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw CommError(fmt::format("worker {}", worker), "the choice of a checkpoint",
+                    fmt::format("'{}' is not a step", text));
+  }
+  return step;
+}
+
+}  // namespace
+
+void Checkpoints::Resume() {
+  const std::string& from = parts_.setup.resume;
+  if (from.empty()) return;
+  std::error_code unreadable;  // `Load` says why
+  if (std::filesystem::is_directory(from, unreadable)) {
+    loaded_ = AgreeOnNewest(from);
+    if (!loaded_) return;
+  } else {
+    loaded_ = Load(from);
+  }
+  if (loaded_->steps_done >= parts_.total_steps) {
+    throw ConfigError(fmt::format("cannot resume from {}: it has {} steps done, the run has {}",
+                                  from, loaded_->steps_done, parts_.total_steps));
+  }
+  std::ranges::copy(loaded_->content.params, parts_.space.params().begin());
+  std::ranges::copy(loaded_->content.buffers, parts_.model.Buffers().begin());
+}
+
+StartPoint Checkpoints::start() const {
+  if (!loaded_) return {};
+  return {loaded_->steps_done, loaded_->content.optimizer_state};
+}
+
+Checkpoints::Loaded Checkpoints::Load(const std::string& path) const {
+  const CheckpointFile file(path);
+  const RunSpec& spec = parts_.setup.spec;
+  file.CheckFits(parts_.model.Tensors(), parts_.model.Buffers().size(), OptimizerName(spec),
+                 parts_.optimizer.state_size());
+  CheckIsSameRun(file);
+  Loaded loaded{file.info().steps_done, file.Load()};
+  // With another number of workers there is nobody whose state the parts would be.
+  if (file.info().workers == spec.workers) {
+    loaded.content.state.merge(file.LoadPart(parts_.setup.who.index));
+  }
+  return loaded;
+}
+
+/// The order of samples must continue: each one is trained once in an epoch.
+void Checkpoints::CheckIsSameRun(const CheckpointFile& file) const {
+  const auto refuse_unless_equal = [&](const char* what, const auto& there, const auto& here) {
+    if (there == here) return;
+    throw ConfigError(
+        fmt::format("cannot resume from {}: its {} is {}, that of this run {}; "
+                    "samples would be trained twice or never",
+                    file.path(), what, there, here));
+  };
+  const CheckpointInfo here = InfoAt(file.info().steps_done);
+  refuse_unless_equal("seed", file.info().seed, here.seed);
+  refuse_unless_equal("global batch", file.info().global_batch, here.global_batch);
+  refuse_unless_equal("dataset", file.info().data, here.data);
+}
+
+std::optional<Checkpoints::Loaded> Checkpoints::NewestWhole(
+    const std::string& folder, std::int64_t limit, std::vector<std::string>& problems) const {
+  for (const std::int64_t step : CheckpointSteps(folder)) {
+    if (step > limit) continue;
+    try {
+      return Load(CheckpointPath(folder, step));
+    } catch (const DataError& error) {
+      problems.emplace_back(error.what());
+    }
+  }
+  return std::nullopt;
+}
+
+/// Every worker proposes the newest checkpoint that it can read. The lowest proposal is the new
+/// limit, until all propose the same.
+std::optional<Checkpoints::Loaded> Checkpoints::AgreeOnNewest(const std::string& directory) {
+  const std::string folder = FindCheckpointFolder(directory);
+  const World& world = parts_.setup.world;
+  std::vector<std::string> problems;
+  std::optional<Loaded> mine;
+  // A generation that failed after the last step does some steps again, so that there are steps to
+  // report.
+  std::int64_t limit = parts_.setup.generation == 0 ? std::numeric_limits<std::int64_t>::max()
+                                                    : parts_.total_steps - 1;
+  for (int round = 0;; ++round) {
+    if (!mine || mine->steps_done > limit) {
+      mine = folder.empty() ? std::nullopt : NewestWhole(folder, limit, problems);
+    }
+    const std::string none =
+        problems.empty() ? "there is none" : fmt::format("{}", fmt::join(problems, "; "));
+    const std::vector<std::string> proposals =
+        StoreAllGather(parts_.store, world, fmt::format("resume/{}", round),
+                       mine ? std::to_string(mine->steps_done) : std::string(kNone) + none,
+                       Deadline::After(StartTimeout(parts_.setup.spec)));
+    std::vector<std::int64_t> steps;
+    for (std::size_t worker = 0; worker < proposals.size(); ++worker) {
+      if (proposals[worker].starts_with(kNone)) {
+        if (parts_.setup.generation > 0) return std::nullopt;
+        throw ConfigError(
+            fmt::format("cannot resume from {}: worker {} finds no whole checkpoint: {}", directory,
+                        worker, proposals[worker].substr(kNone.size())));
+      }
+      steps.push_back(StepFromText(proposals[worker], static_cast<int>(worker)));
+    }
+    const auto [lowest, highest] = std::ranges::minmax(steps);
+    if (mine && lowest == highest) {
+      NoteProblems(problems);
+      return *std::move(mine);
+    }
+    limit = lowest;
+  }
+}
+
+/// Collective: the notes of worker 0 are those of the run, so it collects what others have seen.
+void Checkpoints::NoteProblems(const std::vector<std::string>& mine) {
+  const std::vector<std::string> all = StoreAllGather(
+      parts_.store, parts_.setup.world, "resume/problems", fmt::format("{}", fmt::join(mine, "; ")),
+      Deadline::After(StartTimeout(parts_.setup.spec)));
+  std::vector<std::string> noted;
+  for (const std::string& problems : all) {
+    if (problems.empty() || std::ranges::find(noted, problems) != noted.end()) continue;
+    parts_.recorder.AddNote("resumed from an older checkpoint: " + problems);
+    noted.push_back(problems);
+  }
+}
+
+CheckpointInfo Checkpoints::InfoAt(std::int64_t steps_done) const {
+  const RunSpec& spec = parts_.setup.spec;
+  return {.steps_done = steps_done,
+          .epoch = steps_done / parts_.steps_per_epoch,
+          .step_of_epoch = steps_done % parts_.steps_per_epoch,
+          .seed = spec.seed,
+          .global_batch = spec.ResolvedGlobalBatch(),
+          .model = spec.model,
+          .data = spec.data,
+          .optimizer = OptimizerName(spec),
+          .strategy = spec.strategy,
+          .codec = CodecText(spec.options.codec),
+          .workers = spec.workers};
+}
+
+void Checkpoints::Save(Strategy& strategy, std::int64_t steps_done) {
+  const int worker = parts_.setup.who.index;
+  const std::string folder = parts_.setup.bundle_dir + "/checkpoints";
+  const std::string path = CheckpointPath(folder, steps_done);
+  const CheckpointInfo info = InfoAt(steps_done);
+  std::vector<float> optimizer;
+  if (worker == 0) {
+    // A run that resumed from an older checkpoint leaves the damaged newer ones behind it. Until
+    // the gather below no worker writes a part of a later step, and none trains on.
+    if (!std::exchange(saved_, true)) RemoveCheckpointsAfter(folder, steps_done);
+    optimizer.resize(parts_.optimizer.state_size());
+    strategy.ReadOptimizerState(optimizer);
+  }
+  std::vector<StateVector> state = strategy.State();
+  const auto own = std::ranges::stable_partition(state, [](const auto& v) { return v.shared; });
+  std::string part;
+  if (!own.empty()) {
+    MakeDirectories(folder);
+    part = WriteWorkerPart(WorkerPartPath(path, worker), info, worker, own);
+  }
+  const std::vector<std::string> parts =
+      StoreAllGather(parts_.store, parts_.setup.world, fmt::format("checkpoint/{}", steps_done),
+                     part, Deadline::After(MakeCommOptions(parts_.setup).barrier_timeout));
+  if (worker != 0) return;
+  MakeDirectories(folder);
+  WriteCheckpoint(path, info,
+                  {.tensors = parts_.model.Tensors(),
+                   .params = parts_.space.params(),
+                   .optimizer_state = optimizer,
+                   .buffers = parts_.model.Buffers(),
+                   .state = std::span(state.begin(), own.begin()),
+                   .worker_parts = parts});
+  for (std::string& problem : PruneCheckpoints(folder, parts_.setup.spec.keep_checkpoints)) {
+    parts_.recorder.AddNote(std::move(problem));
+  }
+}
+
+}  // namespace ringside

@@ -1,0 +1,235 @@
+#include "ringside/experiments/worker/checkpoints.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <memory>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/checkpoint/checkpoint_folder.h"
+#include "ringside/experiments/system/files.h"
+#include "tests/common/temporary_directory.h"
+#include "tests/common/thread_ranks.h"
+#include "tests/experiments/checkpoint/checkpoint_testing.h"
+#include "tests/experiments/job/job_testing.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class SmallModel : public Model {
+ public:
+  std::span<const TensorSpec> Tensors() const override { return tensors_; }
+  void Bind(FlatSpace&, const BucketPlan&) override {}
+  double ForwardBackward(const Batch&, Strategy&) override { return 0; }
+  Evaluation Evaluate(const Batch&) override { return {}; }
+  std::span<float> Buffers() override { return buffers_; }
+
+ private:
+  std::array<TensorSpec, 1> tensors_{TensorSpec{"w", 2}};
+  std::array<float, 1> buffers_{};
+};
+
+class StrategyWithState : public Strategy {
+ public:
+  explicit StrategyWithState(int rank) : own_{static_cast<float>(rank)} {}
+  void Start(FlatSpace&, const BucketPlan&, const StartPoint&) override {}
+  void Submit(const Bucket&) override {}
+  void Await(const Bucket&) override {}
+  void Stop() override {}
+  void ReadOptimizerState(std::span<float> out) override { std::ranges::fill(out, 5.0F); }
+  std::vector<StateVector> State() override {
+    return {{.name = "residual", .values = own_},
+            {.name = "momentum", .values = shared_, .shared = true}};
+  }
+
+ private:
+  std::array<float, 1> own_;
+  std::array<float, 1> shared_{77};
+};
+
+class CheckpointsTest : public ::testing::Test {
+ protected:
+  struct Worker {
+    MemberSetup setup;
+    SmallModel model;
+    FlatSpace space{2};
+    std::unique_ptr<Optimizer> optimizer = Optimizer::Make({.momentum = 0.9}, 2);
+    Recorder recorder{1};
+    std::unique_ptr<Checkpoints> checkpoints;
+  };
+
+  CheckpointsTest() : spec_(ProfileSpec("ring", 2, 100)) {
+    spec_.global_batch = 8;
+    spec_.batch_per_worker = 0;
+    spec_.optimizer.momentum = 0.9;
+    spec_.keep_checkpoints = 0;
+  }
+
+  /// Runs `body` on every worker of a new job.
+  void RunJob(const std::function<void(Worker&)>& body) {
+    InProcessStore store;
+    RunRanks(spec_.workers, [&](int rank) {
+      Worker worker;
+      worker.setup.who = {Role::kWorker, rank};
+      worker.setup.world = TestWorld(rank, spec_.workers);
+      worker.setup.bundle_dir = directory_.path();
+      worker.setup.spec = spec_;
+      worker.setup.resume = spec_.resume;
+      worker.checkpoints =
+          std::make_unique<Checkpoints>(Checkpoints::Parts{.setup = worker.setup,
+                                                           .store = store,
+                                                           .model = worker.model,
+                                                           .space = worker.space,
+                                                           .optimizer = *worker.optimizer,
+                                                           .recorder = worker.recorder,
+                                                           .total_steps = 100,
+                                                           .steps_per_epoch = 3});
+      body(worker);
+    });
+  }
+
+  /// Writes checkpoints after 4 and after 8 steps, with the step as every parameter.
+  void SaveTwo() {
+    RunJob([](Worker& worker) {
+      StrategyWithState strategy(worker.setup.who.index);
+      for (const std::int64_t step : {4, 8}) {
+        std::ranges::fill(worker.space.params(), static_cast<float>(step));
+        worker.model.Buffers()[0] = static_cast<float>(10 * step);
+        worker.checkpoints->Save(strategy, step);
+      }
+    });
+  }
+
+  /// The step where every worker of a resumed run starts.
+  std::vector<std::int64_t> ResumedSteps() {
+    std::vector<std::int64_t> steps(static_cast<std::size_t>(spec_.workers));
+    RunJob([&](Worker& worker) {
+      worker.checkpoints->Resume();
+      const auto rank = static_cast<std::size_t>(worker.setup.who.index);
+      steps[rank] = worker.checkpoints->start().step;
+      if (rank == 0) notes_ = worker.recorder.notes();
+    });
+    return steps;
+  }
+
+  template <typename E>
+  std::string RefusalOfResume() {
+    try {
+      ResumedSteps();
+    } catch (const E& error) {
+      return error.what();
+    }
+    return {};
+  }
+
+  void Damage(const std::string& path) const {
+    std::string content = ReadFile(path, 1 << 20);
+    content.back() = static_cast<char>(content.back() ^ 1);
+    Overwrite(path, content);
+  }
+
+  const TemporaryDirectory directory_;
+  const std::string folder_ = directory_.Path("checkpoints");
+  const std::string last_ = CheckpointPath(folder_, 8);
+  RunSpec spec_;
+  std::vector<std::string> notes_;
+};
+
+TEST_F(CheckpointsTest, EveryWorkerGetsItsOwnStateBack) {
+  SaveTwo();
+  spec_.resume = last_;
+  RunJob([](Worker& worker) {
+    worker.checkpoints->Resume();
+    EXPECT_EQ(worker.checkpoints->start().step, 8);
+    EXPECT_THAT(worker.checkpoints->start().optimizer_state, ElementsAre(5, 5));
+    EXPECT_THAT(worker.space.params(), ElementsAre(8, 8));
+    EXPECT_THAT(worker.model.Buffers(), ElementsAre(80));
+    const auto rank = static_cast<float>(worker.setup.who.index);
+    EXPECT_EQ(*worker.checkpoints->saved_state(),
+              (SavedState{{"momentum", {77}}, {"residual", {rank}}}));
+  });
+  const CheckpointFile file(last_);
+  EXPECT_EQ(file.info().epoch, 2);
+  EXPECT_EQ(file.info().step_of_epoch, 2);
+  EXPECT_EQ(file.info().optimizer, "sgd");
+}
+
+TEST_F(CheckpointsTest, AFreshRunHasNothing) {
+  RunJob([](Worker& worker) {
+    worker.checkpoints->Resume();
+    EXPECT_EQ(worker.checkpoints->start().step, 0);
+    EXPECT_EQ(worker.checkpoints->saved_state(), nullptr);
+  });
+}
+
+TEST_F(CheckpointsTest, OtherWorkersGetOnlyWhatIsShared) {
+  SaveTwo();
+  spec_.resume = last_;
+  spec_.workers = 3;
+  RunJob([](Worker& worker) {
+    worker.checkpoints->Resume();
+    EXPECT_EQ(*worker.checkpoints->saved_state(), (SavedState{{"momentum", {77}}}));
+  });
+}
+
+TEST_F(CheckpointsTest, OfABundleTheNewestWholeOneCounts) {
+  SaveTwo();
+  spec_.resume = directory_.path();
+  EXPECT_THAT(ResumedSteps(), ElementsAre(8, 8));
+  EXPECT_THAT(notes_, IsEmpty());
+  Damage(last_);
+  EXPECT_THAT(ResumedSteps(), ElementsAre(4, 4));
+  EXPECT_THAT(notes_, ElementsAre(AllOf(HasSubstr("older checkpoint"), HasSubstr("step-8.ckpt"))));
+}
+
+TEST_F(CheckpointsTest, AllTakeTheOneThatTheOthersCanRead) {
+  SaveTwo();
+  spec_.resume = folder_;
+  Damage(WorkerPartPath(last_, 1));
+  EXPECT_THAT(ResumedSteps(), ElementsAre(4, 4));
+  Damage(WorkerPartPath(CheckpointPath(folder_, 4), 0));
+  EXPECT_THAT(RefusalOfResume<ConfigError>(), AllOf(HasSubstr("worker 0 finds no whole checkpoint"),
+                                                    HasSubstr("step-4.worker-0.ckpt")));
+}
+
+TEST_F(CheckpointsTest, ANamedFileThatIsDamagedIsRefused) {
+  SaveTwo();
+  spec_.resume = last_;
+  Damage(last_);
+  EXPECT_THAT(RefusalOfResume<DataError>(), HasSubstr("agree with their checksum"));
+}
+
+TEST_F(CheckpointsTest, ARunWithOtherSamplesIsRefused) {
+  SaveTwo();
+  spec_.resume = directory_.path();
+  const RunSpec right = spec_;
+  spec_.seed = 9;
+  EXPECT_THAT(RefusalOfResume<ConfigError>(), HasSubstr("its seed is 1, that of this run 9"));
+  spec_ = right;
+  spec_.global_batch = 16;
+  EXPECT_THAT(RefusalOfResume<ConfigError>(), HasSubstr("its global batch is 8"));
+  spec_ = right;
+  spec_.data = "digits";
+  EXPECT_THAT(RefusalOfResume<ConfigError>(), HasSubstr("dataset"));
+  spec_ = right;
+  spec_.optimizer.kind = OptimizerOptions::Kind::kAdam;
+  EXPECT_THAT(RefusalOfResume<ConfigError>(), HasSubstr("optimizer 'sgd'"));
+}
+
+TEST_F(CheckpointsTest, OlderOnesAreRemoved) {
+  spec_.keep_checkpoints = 1;
+  SaveTwo();
+  EXPECT_THAT(CheckpointSteps(folder_), ElementsAre(8));
+  EXPECT_FALSE(std::filesystem::exists(WorkerPartPath(CheckpointPath(folder_, 4), 1)));
+  CheckpointFile(last_).CheckAll();
+}
+
+}  // namespace
+}  // namespace ringside
