@@ -7,6 +7,8 @@ namespace ringside {
 
 namespace {
 
+constexpr int kMaxRestarts = 1000;
+
 void ReadAddress(const ParsedOptions& parsed, const Environment& environment, JobOptions& job) {
   job.address = parsed.Get("address");
   job.address_given = parsed.Has("address");
@@ -28,9 +30,34 @@ void AddJobFlags(OptionSet& options) {
   options.Add({"quiet", "", "no progress and no logs of the processes on stderr", ""});
 }
 
+void AddRecoveryFlags(OptionSet& options) {
+  const RecoveryOptions defaults;
+  options.AddGroup("When a process fails");
+  options.Add({"on-failure", "WHAT",
+               "stop; restart: all processes go on from the newest checkpoint; shrink: with one "
+               "worker less",
+               OnFailureName(defaults.on_failure)});
+  options.Add(
+      {"max-restarts", "N", "restarts of a run, at most", std::to_string(defaults.max_restarts)});
+}
+
+namespace {
+
+void ReadRecovery(const ParsedOptions& parsed, RecoveryOptions& recovery) {
+  recovery.on_failure = ReadFlag(parsed, "on-failure", ParseOnFailure);
+  const std::int64_t restarts = ReadFlag(parsed, "max-restarts", ParseInteger);
+  if (restarts < 0 || restarts > kMaxRestarts) {
+    throw UsageError("--max-restarts: give a number from 0 to " + std::to_string(kMaxRestarts));
+  }
+  recovery.max_restarts = static_cast<int>(restarts);
+}
+
+}  // namespace
+
 JobOptions ReadJobFlags(const ParsedOptions& parsed, const Environment& environment) {
   JobOptions job;
   ReadAddress(parsed, environment, job);
+  if (parsed.Takes("on-failure")) ReadRecovery(parsed, job.recovery);
   job.insecure_network = parsed.IsOn("insecure-network");
   job.show_progress = !parsed.IsOn("quiet");
   job.echo_logs = job.show_progress;

@@ -11,6 +11,9 @@ namespace ringside {
 /// --address, --insecure-network, --time-limit, --quiet.
 void AddJobFlags(OptionSet& options);
 
+/// Adds --on-failure and --max-restarts, for the verbs whose runs can go on after a failure.
+void AddRecoveryFlags(OptionSet& options);
+
 /// Reads all job options except the bundle's directory. The address comes from the flag, else from
 /// RINGSIDE_ADDRESS. Throws `UsageError`.
 JobOptions ReadJobFlags(const ParsedOptions& parsed, const Environment& environment);

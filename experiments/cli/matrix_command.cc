@@ -46,6 +46,7 @@ OptionSet MatrixOptionSet() {
   options.Add({"retry-failed", "", "skip those that are done, run the failed ones again", ""});
   options.Add({"force", "", "run all again, replacing their results", ""});
   AddJobFlags(options);
+  AddRecoveryFlags(options);
   options.AddGroup("Results");
   options.Add({"out", "DIR", "results go to DIR/NAME/RUN-ID", "results"});
   options.Add({"dry-run", "", "print the runs and start nothing", ""});

@@ -38,6 +38,8 @@ class ParsedOptions {
  public:
   /// Whether the arguments contain the flag.
   bool Has(std::string_view name) const { return written_.contains(name); }
+  /// Whether the verb has such a flag.
+  bool Takes(std::string_view name) const { return defaults_.contains(name); }
   /// The given value, else the default of the option table.
   const std::string& Get(std::string_view name) const;
   /// All given values of a repeatable flag, in order.

@@ -35,6 +35,7 @@ OptionSet TrainOptions(const Catalog& catalog) {
         "one rank of a job that another launcher started"}});
   AddSpecOptions(options, {.defaults = RunSpec(catalog)});
   AddJobFlags(options);
+  AddRecoveryFlags(options);
   options.AddGroup("Results");
   options.Add({"out", "DIR", "directory of the run's bundle; empty: results/train/RUN-ID", ""});
   options.Add({"from", "BUNDLE",
@@ -109,6 +110,10 @@ int RunTrainCommand(const Arguments& args, const Catalog& catalog) {
     return kExitDone;
   }
   JobOptions job = ReadJobFlags(parsed, environment);
+  if (ranks && job.recovery.on_failure != OnFailure::kStop) {
+    throw UsageError(
+        "--on-failure: another launcher started this rank, so only that one can restart it");
+  }
   if (from) job.origin.rerun_of = from->run_id;
   const fs::path directory = BundleDirectory(parsed, spec);
   job.bundle_dir = directory.string();

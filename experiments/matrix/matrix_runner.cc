@@ -169,14 +169,14 @@ class Runner {
       options.origin.earlier.emplace_back(
           "orphaned: left unfinished by a process that died or could not write");
     }
-    options.more_attempts = spec_.retries > 0;
+    if (spec_.retries > 0) options.another_follows = IsRetryable;
     JobOutcome outcome = RunOnce(planned, options);
     for (attempts_ = 1; attempts_ <= spec_.retries && IsRetryable(outcome); ++attempts_) {
       listener_.ShowLine(fmt::format("{}: {}; attempt {} of {}", planned.label,
                                      StatusText("failed", outcome.error), attempts_ + 1,
                                      spec_.retries + 1));
       options.origin.earlier.push_back(outcome.error);
-      options.more_attempts = attempts_ < spec_.retries;
+      if (attempts_ >= spec_.retries) options.another_follows = nullptr;
       ++tally_.retried;
       outcome = RunOnce(planned, options);
     }
@@ -208,7 +208,7 @@ class Runner {
 
   // Whether another attempt follows. The bundle stays unfinished, so a kill now repeats the run.
   static bool IsTriedAgain(const JobOutcome& outcome, const JobOptions& options) {
-    return options.more_attempts && IsRetryable(outcome);
+    return options.another_follows && options.another_follows(outcome);
   }
 
   static void TryToRecordFailure(const PlannedRun& planned, const JobOptions& options,

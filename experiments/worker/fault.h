@@ -10,8 +10,8 @@
 
 namespace ringside {
 
-/// A fault that a test makes a worker commit at one step. The variable RINGSIDE_FAULT names it as
-/// "KIND@rankR:stepS"; nothing sets that variable in normal use.
+/// A fault that a test makes a worker commit at one step of the first generation. The variable
+/// RINGSIDE_FAULT names it as "KIND@rankR:stepS"; nothing sets that variable in normal use.
 struct Fault {
   enum class Kind {
     kKill,    ///< "kill": SIGKILL to itself before the step.

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <ctime>
+#include <filesystem>
 
 #include "ringside/common/core/awake_clock.h"
 #include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
+#include "ringside/experiments/checkpoint/checkpoint_folder.h"
 #include "ringside/experiments/job/fidelity/fidelity_json.h"
 #include "ringside/experiments/job/summary/environment_record.h"
 #include "ringside/experiments/job/summary/timeline_files.h"
@@ -43,6 +45,18 @@ double Seconds(std::chrono::milliseconds duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
+/// Whether `path` is `directory` or below it, however they are written. True in doubt.
+bool LiesIn(const std::string& path, const std::string& directory) {
+  if (path.empty()) return false;
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path inner = fs::weakly_canonical(path, error);
+  if (error) return true;
+  const fs::path outer = fs::weakly_canonical(directory, error);
+  if (error) return true;
+  return std::ranges::mismatch(outer, inner).in1 == outer.end();
+}
+
 std::string Prepared(const std::string& directory) {
   MakeDirectories(directory + "/logs");
   return directory;
@@ -75,7 +89,13 @@ JobController::JobController(const RunSpec& spec, const JobOptions& options, Job
 JobController::~JobController() = default;
 
 void JobController::PrepareBundle() const {
-  WriteFileAtomically(options_.bundle_dir + "/" + kSpecFile, Text(spec_, 2) + "\n");
+  // Checkpoints of another run in this directory would be taken for this one's.
+  const std::string checkpoints = options_.bundle_dir + "/checkpoints";
+  if (options_.generation == 0 && !LiesIn(spec_.resume, options_.bundle_dir)) {
+    RemoveCheckpointsAfter(checkpoints, -1);
+  }
+  WriteFileAtomically(options_.bundle_dir + "/" + kSpecFile,
+                      Text(options_.origin.asked.value_or(spec_), 2) + "\n");
   WriteFileAtomically(options_.bundle_dir + "/environment.json",
                       Text(EnvironmentRecord(environment_), 2) + "\n");
   if (plan_.network != nullptr) plan_.network->WriteRecord(options_.bundle_dir);
@@ -149,7 +169,8 @@ void JobController::Watch() {
     } else if (job_state_.Complete() && children_.all_ended() && job_state_.failures().empty()) {
       DecideComplete();
     } else if (options_.time_limit_s > 0 &&
-               Clock::now() - begin_ > std::chrono::duration<double>(options_.time_limit_s)) {
+               Clock::now() - begin_ >
+                   std::chrono::duration<double>(options_.time_limit_s - options_.time_used_s)) {
       Decide(JobStatus::kTimedOut,
              fmt::format("the run took longer than its limit of {} s", options_.time_limit_s));
     }
@@ -325,12 +346,16 @@ JobOutcome JobController::Finish() {
                 [this](const std::string& text) { console_.Print("warning: " + text); });
   JobOutcome outcome{status_, error_, options_.bench ? BenchSummary(record) : MakeSummary(record),
                      failure_, StopRequested()};
+  if (!workers_.front().steps.empty()) {
+    outcome.steps_seen = workers_.front().steps.back().step + 1;
+  }
   if (!options_.bench) options_.origin.AddTo(outcome.summary);
   try {
     if (!storage_error_.empty()) throw Error(storage_error_);
     if (plan_.network != nullptr) plan_.network->WriteRecord(options_.bundle_dir);
+    RemoveTemporaryCheckpoints(options_.bundle_dir + "/checkpoints");
     // When summary.json exists, all other files are complete, even after a power failure.
-    if (options_.more_attempts && IsRetryable(outcome)) return outcome;
+    if (options_.another_follows && options_.another_follows(outcome)) return outcome;
     SyncFiles(options_.bundle_dir);
     WriteFileAtomically(options_.bundle_dir + "/" + kSummaryFile, Text(outcome.summary, 2) + "\n");
   } catch (const Error& error) {

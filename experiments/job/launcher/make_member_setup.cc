@@ -26,6 +26,8 @@ MemberSetup MakeMemberSetup(const RunSpec& spec, const JobOptions& options, cons
   setup.parent_pid = ::getpid();
   setup.bundle_dir = options.bundle_dir;
   setup.spec = spec;
+  setup.generation = options.generation;
+  setup.resume = options.resume.empty() ? spec.resume : options.resume;
   setup.dilation = DilatedClock::Factor();
   setup.bench = options.bench;
   return setup;

@@ -6,6 +6,7 @@
 #include "ringside/experiments/job/launcher/emulated_network.h"
 #include "ringside/experiments/job/launcher/job_controller.h"
 #include "ringside/experiments/job/launcher/make_member_setup.h"
+#include "ringside/experiments/job/launcher/recovery.h"
 #include "ringside/experiments/lab/emulation_support.h"
 #include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/spec/run_dilation.h"
@@ -73,7 +74,31 @@ JobControllerPlan PlanHere(const RunSpec& spec, const JobOptions& options) {
   return plan;
 }
 
+JobOutcome RunGeneration(const RunSpec& spec, const JobOptions& options) {
+  const DilationScope dilation(DilationOf(spec, UsableCores()));
+  return JobController(spec, options, PlanHere(spec, options), CurrentEnvironment()).Run();
+}
+
 }  // namespace
+
+const char* OnFailureName(OnFailure on_failure) {
+  switch (on_failure) {
+    case OnFailure::kStop:
+      return "stop";
+    case OnFailure::kRestart:
+      return "restart";
+    case OnFailure::kShrink:
+      return "shrink";
+  }
+  return "unknown";
+}
+
+OnFailure ParseOnFailure(const std::string& name) {
+  for (const OnFailure known : {OnFailure::kStop, OnFailure::kRestart, OnFailure::kShrink}) {
+    if (name == OnFailureName(known)) return known;
+  }
+  throw ConfigError("'" + name + "' is not one of stop, restart, shrink");
+}
 
 const char* JobStatusName(JobStatus status) {
   switch (status) {
@@ -95,6 +120,15 @@ void RunOrigin::AddTo(nlohmann::json& summary) const {
   summary["rerun_of"] = rerun_of.empty() ? nlohmann::json() : nlohmann::json(rerun_of);
   summary["attempt"] = earlier.size() + 1;
   summary["earlier_attempts"] = earlier;
+  summary["restarts"] = generations.size();
+  summary["failed_generations"] = nlohmann::json::array();
+  for (const FailedGeneration& generation : generations) {
+    summary["failed_generations"].push_back({{"workers", generation.workers},
+                                             {"steps_done", generation.steps_done},
+                                             {"seconds", generation.seconds},
+                                             {"error", generation.error}});
+  }
+  if (asked) summary["run_id"] = RunId(*asked);
 }
 
 bool IsRetryable(const JobOutcome& outcome) {
@@ -102,10 +136,31 @@ bool IsRetryable(const JobOutcome& outcome) {
          (outcome.failure == FailureKind::kSignal || outcome.failure == FailureKind::kComm);
 }
 
+bool IsRecoverable(const JobOutcome& outcome) {
+  if (outcome.stop_requested || outcome.status != JobStatus::kFailed || !outcome.failure) {
+    return false;
+  }
+  switch (*outcome.failure) {
+    case FailureKind::kOutOfMemory:
+    case FailureKind::kSignal:
+    case FailureKind::kEarlyExit:
+    case FailureKind::kLost:
+    case FailureKind::kComm:
+      return true;
+    case FailureKind::kDiverged:
+    case FailureKind::kData:
+    case FailureKind::kConfig:
+    case FailureKind::kMissingBackend:
+    case FailureKind::kInternal:
+      return false;
+  }
+  return false;
+}
+
 JobOutcome RunJob(const RunSpec& spec, const JobOptions& options) {
   RefuseOpenNetwork(options.address, options.insecure_network);
-  const DilationScope dilation(DilationOf(spec, UsableCores()));
-  return JobController(spec, options, PlanHere(spec, options), CurrentEnvironment()).Run();
+  if (options.recovery.on_failure == OnFailure::kStop) return RunGeneration(spec, options);
+  return RunWithRecovery(spec, options, RunGeneration);
 }
 
 }  // namespace ringside

@@ -1,6 +1,8 @@
 #ifndef RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_RUN_JOB_H_
 #define RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_RUN_JOB_H_
 
+#include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -15,12 +17,41 @@ namespace ringside {
 
 class Console;
 
+struct JobOutcome;
+
+/// What happens when a process of a run dies, freezes or loses its connections.
+enum class OnFailure {
+  kStop,     ///< The run fails.
+  kRestart,  ///< All processes start again from the newest checkpoint.
+  kShrink,   ///< The same with one worker less.
+};
+/// "stop", "restart", "shrink". Throws `ConfigError` for another name.
+OnFailure ParseOnFailure(const std::string& name);
+const char* OnFailureName(OnFailure on_failure);
+
+struct RecoveryOptions {
+  OnFailure on_failure = OnFailure::kStop;
+  int max_restarts = 3;
+};
+
+/// A generation of a run that failed: from one start of its processes to the next.
+struct FailedGeneration {
+  int workers = 1;
+  std::int64_t steps_done = 0;  ///< That worker 0 had reported.
+  double seconds = 0;           ///< From its start until its last process had ended.
+  std::string error;
+};
+
 /// Where a run comes from, for its summary.
 struct RunOrigin {
   std::string rerun_of;              ///< Id of the run whose bundle gave the spec; empty: none did.
   std::vector<std::string> earlier;  ///< Why each earlier attempt at this run failed.
+  std::vector<FailedGeneration> generations;
+  /// The spec that was asked for, if this generation has another one. It names the run.
+  std::optional<RunSpec> asked;
 
-  /// `rerun_of`, `attempt`, `earlier_attempts`.
+  /// `rerun_of`, `attempt`, `earlier_attempts`, `restarts`, `failed_generations`; with `asked` also
+  /// `run_id`.
   void AddTo(nlohmann::json& summary) const;
 };
 
@@ -37,9 +68,15 @@ struct JobOptions {
   std::string program = ThisExecutable();
   Console* console = nullptr;  ///< For lines and progress; borrowed. Null: makes its own.
   RunOrigin origin{};
-  /// Another attempt follows a failure that `IsRetryable`. Such a failure writes no summary. So the
-  /// bundle stays unfinished, and a kill between the attempts loses nothing.
-  bool more_attempts = false;
+  /// Whether another attempt follows an outcome; null: none does. Such an outcome writes no
+  /// summary. So the bundle stays unfinished, and a kill between the attempts loses nothing.
+  std::function<bool(const JobOutcome&)> another_follows{};
+  RecoveryOptions recovery{};
+  /// Of a later generation: its number, and the folder of checkpoints that it resumes from (empty:
+  /// it starts where the spec says).
+  int generation = 0;
+  std::string resume{};
+  double time_used_s = 0;  ///< Of `time_limit_s`, by earlier generations.
   /// If set, the workers only time the spec's strategy; the spec's model is never made.
   std::optional<BenchPlan> bench{};
 };
@@ -57,18 +94,24 @@ struct JobOutcome {
   /// A signal asked the run to end, even if it came so late that the run is done. Then the caller
   /// must start no other run.
   bool stop_requested = false;
+  std::int64_t steps_seen = 0;  ///< The steps that worker 0 had reported.
 };
 
 /// True when a process was killed, a connection was reset or a port was taken, and nobody asked the
 /// run to end. Another attempt would run out of memory, too, so that is not retryable.
 bool IsRetryable(const JobOutcome& outcome);
 
+/// True when another generation may help: also after a frozen, lost or vanished process and where
+/// memory was short, unless somebody asked the run to end.
+bool IsRecoverable(const JobOutcome& outcome);
+
 /// Runs one resolved spec with all processes on this machine: the coordinator in this process, the
 /// servers and workers as children. Returns when the last child has ended and leaves no process
 /// behind, whatever happens. SIGINT or SIGTERM drains the job (kInterrupted, partial results are
 /// kept). A second signal kills it. While the network is being built, one signal is enough to end
 /// it. Throws `ConfigError` or `MissingBackendError` before anything starts, and `CommError` when a
-/// link of the network carries nothing. Failures of the run itself are in the outcome.
+/// link of the network carries nothing. Failures of the run itself are in the outcome. With
+/// `options.recovery` a failed run goes on as `RunWithRecovery` (recovery.h) says.
 JobOutcome RunJob(const RunSpec& spec, const JobOptions& options);
 
 }  // namespace ringside

@@ -95,7 +95,7 @@ JobOutcome MatrixRunnerTest::Carry(const RunSpec& spec, const JobOptions& option
   if (spec.workers == limited_) outcome.summary["fidelity"] = {{"verdict", "limited"}};
   options.origin.AddTo(outcome.summary);
   std::ofstream(fs::path(options.bundle_dir) / kSpecFile) << nlohmann::json(spec).dump();
-  if (options.more_attempts && IsRetryable(outcome)) return outcome;
+  if (options.another_follows && options.another_follows(outcome)) return outcome;
   std::ofstream(fs::path(options.bundle_dir) / kSummaryFile) << outcome.summary.dump();
   return outcome;
 }

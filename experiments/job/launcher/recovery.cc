@@ -1,0 +1,144 @@
+#include "ringside/experiments/job/launcher/recovery.h"
+
+#include <fmt/format.h>
+#include <stdio.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/checkpoint/checkpoint_folder.h"
+#include "ringside/experiments/system/console.h"
+#include "ringside/experiments/system/signal_watch.h"
+#include "ringside/experiments/system/trusted_path.h"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+/// Moves what a generation wrote out of the way of the next one.
+void MoveAside(const std::string& bundle, int generation) {
+  const std::string to = fmt::format("{}/generations/{}", bundle, generation);
+  MakeDirectories(to);
+  for (const auto& entry : fs::directory_iterator(bundle)) {
+    const std::string name = entry.path().filename().string();
+    const bool written_by_generation = name.starts_with("metrics") || name.starts_with("trace") ||
+                                       name == "logs" || name == "processes.json" ||
+                                       name == "network.json";
+    if (!written_by_generation) continue;
+    const auto [from_directory, from_name] = FindTrustedPlace(entry.path().string());
+    const auto [to_directory, to_name] = FindTrustedPlace(to + "/" + name);
+    if (::renameat(from_directory.get(), from_name.c_str(), to_directory.get(), to_name.c_str()) !=
+        0) {
+      throw DataError(entry.path().string(),
+                      fmt::format("cannot be moved to {}: {}", to, std::strerror(errno)));
+    }
+  }
+}
+
+/// The spec of the generation after one with `spec`; nothing if there is none.
+std::optional<RunSpec> NextSpec(const RunSpec& spec, OnFailure on_failure) {
+  if (on_failure == OnFailure::kRestart) return spec;
+  try {
+    return Shrunk(spec);
+  } catch (const ConfigError&) {
+    return std::nullopt;
+  }
+}
+
+class Recovery {
+ public:
+  Recovery(const RunSpec& spec, const JobOptions& options, const GenerationFunction& run)
+      : spec_(spec),
+        asked_(spec),
+        options_(options),
+        last_follows_(options.another_follows),
+        run_(run),
+        own_console_(Console::ForStandardError(options.show_progress)),
+        console_(options.console != nullptr ? *options.console : own_console_) {}
+
+  JobOutcome Run() {
+    while (true) {
+      std::optional<RunSpec> next;
+      if (options_.generation < options_.recovery.max_restarts) {
+        next = NextSpec(spec_, options_.recovery.on_failure);
+      }
+      options_.another_follows =
+          next ? std::function<bool(const JobOutcome&)>(IsRecoverable) : last_follows_;
+      const Clock::time_point begin = Clock::now();
+      JobOutcome outcome = run_(spec_, options_);
+      if (!next || !IsRecoverable(outcome)) return outcome;
+      options_.origin.generations.push_back({.workers = spec_.workers,
+                                             .steps_done = outcome.steps_seen,
+                                             .seconds = Seconds(Clock::now() - begin),
+                                             .error = outcome.error});
+      PrepareNext(*std::move(next));
+    }
+  }
+
+ private:
+  static double Seconds(Clock::duration duration) {
+    return std::chrono::duration<double>(duration).count();
+  }
+
+  void PrepareNext(RunSpec next) {
+    const FailedGeneration& failed = options_.origin.generations.back();
+    MoveAside(options_.bundle_dir, options_.generation);
+    options_.time_used_s += failed.seconds;
+    ++options_.generation;
+    options_.resume = FindCheckpointFolder(options_.bundle_dir + "/checkpoints");
+    spec_ = std::move(next);
+    options_.origin.asked = asked_;
+    console_.EndProgress();
+    console_.Print(fmt::format(
+        "{}; {} workers start again from {} (restart {} of {})", failed.error, spec_.workers,
+        options_.resume.empty() ? "the beginning of the run" : "the newest checkpoint",
+        options_.generation, options_.recovery.max_restarts));
+  }
+
+  const SignalWatch signals_;  // a signal between two generations stays for the next one
+  RunSpec spec_;
+  const RunSpec asked_;
+  JobOptions options_;
+  const std::function<bool(const JobOutcome&)> last_follows_;
+  const GenerationFunction& run_;
+  Console own_console_;
+  Console& console_;
+};
+
+}  // namespace
+
+RunSpec Shrunk(const RunSpec& spec) {
+  if (spec.workers < 2) throw ConfigError("there is no worker that could be left out");
+  if (spec.scale_lr_with_workers) {
+    throw ConfigError("the learning rate follows the number of workers");
+  }
+  RunSpec shrunk = spec;
+  --shrunk.workers;
+  const bool one_in_each = spec.colocated && spec.servers == spec.workers;
+  if (one_in_each || spec.servers_as_workers) shrunk.servers = shrunk.workers;
+  shrunk.global_batch = spec.ResolvedGlobalBatch();
+  shrunk.batch_per_worker = 0;
+  return Resolve(std::move(shrunk));
+}
+
+JobOutcome RunWithRecovery(const RunSpec& spec, const JobOptions& options,
+                           const GenerationFunction& run) {
+  if (options.recovery.on_failure == OnFailure::kShrink) {
+    try {
+      Shrunk(spec);
+    } catch (const ConfigError& error) {
+      throw ConfigError(std::string("this run cannot shrink: ") + error.what());
+    }
+  }
+  return Recovery(spec, options, run).Run();
+}
+
+}  // namespace ringside

@@ -1,0 +1,185 @@
+#include "ringside/experiments/job/launcher/recovery.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <functional>
+#include <vector>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/system/files.h"
+#include "tests/common/temporary_directory.h"
+#include "tests/experiments/job/job_testing.h"
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+JobOutcome Failed(FailureKind kind) {
+  return {.status = JobStatus::kFailed,
+          .error = "worker 1 was killed",
+          .failure = kind,
+          .steps_seen = 7};
+}
+
+class RecoveryTest : public ::testing::Test {
+ protected:
+  RecoveryTest() {
+    options_.bundle_dir = directory_.path();
+    options_.show_progress = false;
+    options_.recovery = {.on_failure = OnFailure::kRestart, .max_restarts = 2};
+    spec_ = ProfileSpec("ring", 4, 20);
+  }
+
+  /// Runs with made-up outcomes, one for each generation. Every generation writes its metrics.
+  JobOutcome Run(std::vector<JobOutcome> outcomes) {
+    std::size_t generation = 0;
+    return RunWithRecovery(spec_, options_, [&](const RunSpec& spec, const JobOptions& options) {
+      EXPECT_LT(generation, outcomes.size()) << "one generation too many";
+      specs_.push_back(spec);
+      asked_.push_back(options);
+      EXPECT_FALSE(fs::exists(directory_.Path("metrics.jsonl")));
+      WriteFileAtomically(directory_.Path("metrics.jsonl"), std::to_string(generation));
+      fs::create_directories(directory_.Path("logs"));
+      if (write_checkpoints_) {
+        fs::create_directories(directory_.Path("checkpoints"));
+        WriteFileAtomically(directory_.Path("checkpoints/step-4.ckpt"), "");
+      }
+      return outcomes[generation++];
+    });
+  }
+
+  static JobOutcome Done() { return {.status = JobStatus::kDone}; }
+
+  const TemporaryDirectory directory_;
+  JobOptions options_;
+  RunSpec spec_;
+  bool write_checkpoints_ = true;
+  std::vector<RunSpec> specs_;
+  std::vector<JobOptions> asked_;
+};
+
+TEST_F(RecoveryTest, ARunThatIsDoneIsNotStartedAgain) {
+  EXPECT_EQ(Run({Done()}).status, JobStatus::kDone);
+  EXPECT_EQ(asked_[0].generation, 0);
+  EXPECT_EQ(asked_[0].resume, "");
+  EXPECT_FALSE(asked_[0].origin.asked);
+}
+
+TEST_F(RecoveryTest, AFailedOneGoesOnFromItsCheckpoint) {
+  const JobOutcome outcome =
+      Run({Failed(FailureKind::kSignal), Failed(FailureKind::kLost), Done()});
+  EXPECT_EQ(outcome.status, JobStatus::kDone);
+  ASSERT_EQ(asked_.size(), 3U);
+  EXPECT_EQ(asked_[2].generation, 2);
+  EXPECT_EQ(asked_[2].resume, directory_.Path("checkpoints"));
+  ASSERT_EQ(asked_[2].origin.generations.size(), 2U);
+  EXPECT_EQ(asked_[2].origin.generations[0].error, "worker 1 was killed");
+  EXPECT_EQ(asked_[2].origin.generations[0].steps_done, 7);
+  EXPECT_EQ(RunId(*asked_[2].origin.asked), RunId(spec_));
+  EXPECT_EQ(ReadFile(directory_.Path("generations/0/metrics.jsonl"), 10), "0");
+  EXPECT_EQ(ReadFile(directory_.Path("generations/1/metrics.jsonl"), 10), "1");
+  EXPECT_EQ(ReadFile(directory_.Path("metrics.jsonl"), 10), "2");
+  EXPECT_TRUE(fs::exists(directory_.Path("generations/0/logs")));
+}
+
+TEST_F(RecoveryTest, WithoutACheckpointItStartsWhereTheSpecSays) {
+  write_checkpoints_ = false;
+  Run({Failed(FailureKind::kSignal), Done()});
+  EXPECT_EQ(asked_[1].resume, "");
+}
+
+TEST_F(RecoveryTest, FailuresThatARestartDoesNotMendEndTheRun) {
+  for (const FailureKind kind : {FailureKind::kDiverged, FailureKind::kData, FailureKind::kConfig,
+                                 FailureKind::kMissingBackend, FailureKind::kInternal}) {
+    EXPECT_EQ(Run({Failed(kind)}).failure, kind);
+    fs::remove(directory_.Path("metrics.jsonl"));
+  }
+  JobOutcome stopped = Failed(FailureKind::kSignal);
+  stopped.stop_requested = true;
+  EXPECT_TRUE(Run({stopped}).stop_requested);
+  fs::remove(directory_.Path("metrics.jsonl"));
+  EXPECT_EQ(Run({{.status = JobStatus::kTimedOut}}).status, JobStatus::kTimedOut);
+}
+
+// What follows a failure decides whether it writes a summary.
+TEST_F(RecoveryTest, TheNumberOfRestartsIsLimited) {
+  const JobOutcome failed = Failed(FailureKind::kEarlyExit);
+  EXPECT_EQ(Run({failed, failed, failed}).status, JobStatus::kFailed);
+  EXPECT_TRUE(asked_[1].another_follows(failed));
+  EXPECT_FALSE(asked_[2].another_follows);
+}
+
+TEST_F(RecoveryTest, TheCallersOwnRuleCountsForTheLastGeneration) {
+  options_.another_follows = IsRetryable;
+  const JobOutcome failed = Failed(FailureKind::kSignal);
+  Run({failed, failed, failed});
+  EXPECT_TRUE(asked_[2].another_follows(failed));
+  EXPECT_FALSE(asked_[2].another_follows(Failed(FailureKind::kLost)));
+}
+
+TEST_F(RecoveryTest, TimeOfEarlierGenerationsCounts) {
+  Run({Failed(FailureKind::kSignal), Done()});
+  EXPECT_EQ(asked_[0].time_used_s, 0);
+  EXPECT_GT(asked_[1].time_used_s, 0);
+}
+
+TEST_F(RecoveryTest, AShrunkRunHasTheSameSteps) {
+  options_.recovery.on_failure = OnFailure::kShrink;
+  Run({Failed(FailureKind::kSignal), Failed(FailureKind::kSignal), Done()});
+  EXPECT_EQ(specs_[1].workers, 3);
+  EXPECT_EQ(specs_[2].workers, 2);
+  EXPECT_EQ(specs_[2].ResolvedGlobalBatch(), spec_.ResolvedGlobalBatch());
+  EXPECT_EQ(asked_[2].origin.generations[1].workers, 3);
+  EXPECT_EQ(asked_[2].origin.asked->workers, 4);
+}
+
+TEST_F(RecoveryTest, WhatCannotShrinkIsRefusedBeforeAnythingStarts) {
+  options_.recovery.on_failure = OnFailure::kShrink;
+  spec_ = ProfileSpec("ring", 1, 20);
+  EXPECT_THROW(Run({}), ConfigError);
+  spec_ = ProfileSpec("ring", 2, 20);
+  spec_.scale_lr_with_workers = true;
+  EXPECT_THROW(Run({}), ConfigError);
+  spec_ = ProfileSpec("ring", 2, 20);
+  EXPECT_EQ(Run({Failed(FailureKind::kSignal), Failed(FailureKind::kSignal)}).status,
+            JobStatus::kFailed);  // one worker is left
+}
+
+TEST(Shrunk, ServersFollowTheWorkersThatHoldThem) {
+  RunSpec spec = ProfileSpec("ps-sync", 4, 20);
+  spec.colocated = true;
+  spec.servers = 4;
+  EXPECT_EQ(Shrunk(spec).servers, 3);
+  spec.servers = 2;
+  EXPECT_EQ(Shrunk(spec).servers, 2);
+}
+
+TEST(OnFailure, IsParsedOrRefused) {
+  EXPECT_EQ(ParseOnFailure("shrink"), OnFailure::kShrink);
+  EXPECT_THROW(ParseOnFailure("melt"), ConfigError);
+}
+
+TEST(RunOrigin, TheSummaryListsFailedGenerations) {
+  nlohmann::json summary{{"run_id", "x"}};
+  RunOrigin origin;
+  origin.AddTo(summary);
+  EXPECT_EQ(summary["restarts"], 0);
+  EXPECT_THAT(summary["failed_generations"], IsEmpty());
+  EXPECT_EQ(summary["run_id"], "x");
+  origin.generations.push_back({.workers = 3, .steps_done = 9, .seconds = 2, .error = "why"});
+  origin.asked = ProfileSpec("ring", 4, 20);
+  origin.AddTo(summary);
+  EXPECT_EQ(summary["restarts"], 1);
+  EXPECT_EQ(summary["failed_generations"][0]["workers"], 3);
+  EXPECT_EQ(summary["failed_generations"][0]["error"], "why");
+  EXPECT_EQ(summary["run_id"], RunId(*origin.asked));
+}
+
+}  // namespace
+}  // namespace ringside
