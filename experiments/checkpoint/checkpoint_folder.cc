@@ -117,7 +117,7 @@ std::vector<std::string> RemoveWhere(const std::string& folder,
   // The file of the whole job goes first: without it the parts do not count.
   names.insert(names.end(), parts.begin(), parts.end());
   for (const std::string& name : names) {
-    if (std::string problem = Remove(folder + "/" + name); !problem.empty()) {
+    if (std::string problem = Remove(fmt::format("{}/{}", folder, name)); !problem.empty()) {
       problems.push_back(std::move(problem));
     }
   }
@@ -154,7 +154,7 @@ void RemoveTemporaryCheckpoints(const std::string& folder) {
   } catch (const DataError&) {
     return;
   }
-  for (const std::string& name : left) Remove(folder + "/" + name);
+  for (const std::string& name : left) Remove(fmt::format("{}/{}", folder, name));
 }
 
 }  // namespace ringside

@@ -137,7 +137,7 @@ std::optional<Checkpoints::Loaded> Checkpoints::AgreeOnNewest(const std::string&
     const auto [lowest, highest] = std::ranges::minmax(steps);
     if (mine && lowest == highest) {
       NoteProblems(problems);
-      return *std::move(mine);
+      return mine;
     }
     limit = lowest;
   }

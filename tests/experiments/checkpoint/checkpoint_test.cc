@@ -122,7 +122,7 @@ TEST_F(CheckpointTest, APartOfAnotherWorkerOrStepIsRefused) {
 
 TEST_F(CheckpointTest, OtherTensorFilesAreNoCheckpoints) {
   try {
-    CheckpointFile{WorkerPartPath(path_, 0)};
+    const CheckpointFile file(WorkerPartPath(path_, 0));
     FAIL() << "a worker's part was taken for a checkpoint";
   } catch (const DataError& error) {
     EXPECT_THAT(error.what(), HasSubstr("ringside.checkpoint-worker/1"));
@@ -130,7 +130,7 @@ TEST_F(CheckpointTest, OtherTensorFilesAreNoCheckpoints) {
   const auto refusal_of = [&](const TensorFileMetadata& metadata) -> std::string {
     WriteTensorFile(directory_.Path("other"), metadata, {});
     try {
-      CheckpointFile{directory_.Path("other")};
+      const CheckpointFile file(directory_.Path("other"));
     } catch (const DataError& error) {
       return error.what();
     }

@@ -76,34 +76,34 @@ class LongRunTest : public LauncherEdgesTest {
     WaitUntil("a step", [&] { return StepsIn(bundle()) >= 1; });
   }
 
-  Process launcher{{.argv = {DirectoryOfThisExecutable() + "/ringside", "train", "--strategy",
-                             "ring", "--workers", "2", "--model", "profile:mobilenet-v2", "--steps",
-                             "100000", "--quiet", "--out", bundle()}}};
+  Process launcher_{{.argv = {DirectoryOfThisExecutable() + "/ringside", "train", "--strategy",
+                              "ring", "--workers", "2", "--model", "profile:mobilenet-v2",
+                              "--steps", "100000", "--quiet", "--out", bundle()}}};
 };
 
 // Ctrl-Z and fg.
 TEST_F(LongRunTest, GoesOnAfterItsLauncherWasSuspendedForMoreThanALease) {
-  launcher.Signal(SIGTSTP);
+  launcher_.Signal(SIGTSTP);
   // This sleep is no synchronisation. The test is about a pause that is longer than a lease of 5 s.
   std::this_thread::sleep_for(std::chrono::seconds(7));
   const int steps = StepsIn(bundle());
-  launcher.Signal(SIGCONT);
+  launcher_.Signal(SIGCONT);
   WaitUntil("more steps or the end",
-            [&] { return StepsIn(bundle()) > steps + 20 || launcher.Poll().has_value(); });
-  EXPECT_FALSE(launcher.Poll().has_value());
+            [&] { return StepsIn(bundle()) > steps + 20 || launcher_.Poll().has_value(); });
+  EXPECT_FALSE(launcher_.Poll().has_value());
   EXPECT_TRUE(IsAlive(PidIn(bundle(), "worker 0")));
-  launcher.Signal(SIGINT);
-  WaitUntil("the launcher's end", [&] { return launcher.Poll().has_value(); });
-  EXPECT_EQ(launcher.Poll()->code, 130);
+  launcher_.Signal(SIGINT);
+  WaitUntil("the launcher's end", [&] { return launcher_.Poll().has_value(); });
+  EXPECT_EQ(launcher_.Poll()->code, 130);
 }
 
 TEST_F(LongRunTest, EndsWhenItsLauncherIsFrozenForMoreThanALease) {
   const pid_t worker = PidIn(bundle(), "worker 0");
-  launcher.Signal(SIGSTOP);
+  launcher_.Signal(SIGSTOP);
   WaitUntil("the worker's end", [&] { return ProcessesOfGroup(worker).empty(); });
-  launcher.Signal(SIGCONT);
-  WaitUntil("the launcher's end", [&] { return launcher.Poll().has_value(); });
-  EXPECT_EQ(launcher.Poll()->code, 1);
+  launcher_.Signal(SIGCONT);
+  WaitUntil("the launcher's end", [&] { return launcher_.Poll().has_value(); });
+  EXPECT_EQ(launcher_.Poll()->code, 1);
   std::ifstream summary(bundle() + "/summary.json");
   EXPECT_THAT(nlohmann::json::parse(summary)["error"].get<std::string>(),
               ::testing::ContainsRegex("^this process, which hosts the coordinator, was stopped"));

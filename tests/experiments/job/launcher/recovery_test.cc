@@ -16,8 +16,6 @@ namespace ringside {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 JobOutcome Failed(FailureKind kind) {
