@@ -38,7 +38,7 @@ double MostBitsPerSecond(const NetworkPlan& plan, bool workers_exchange);
 
 /// What one core carries, in bits per second sent by emulated hosts, while it is idle for a good
 /// third of the time: `auto` aims at it (docs/networks.md, "Fidelity").
-inline constexpr double kBitsPerSecondOfACore = 1.25e9;
+inline constexpr double kBitsPerSecondOfACore = 1e9;
 
 /// The factor of a run on a machine with `cores`: the one that was asked for, or the least whole
 /// number with which the cores can carry `bits_per_s`. No link becomes slower than it may be. Pure.

@@ -77,9 +77,9 @@ TEST(ChooseDilation, GrowsWithTheTrafficAndShrinksWithCores) {
     return ChooseDilation({.automatic = true}, plan, MostBitsPerSecond(plan, false), cores);
   };
   EXPECT_EQ(automatic("100Mbps", 4, 2), 1);
-  EXPECT_EQ(automatic("2500Mbps", 8, 2), 8);
-  EXPECT_EQ(automatic("2600Mbps", 8, 2), 9);
-  EXPECT_EQ(automatic("2500Mbps", 8, 16), 1);
+  EXPECT_EQ(automatic("2500Mbps", 8, 2), 10);
+  EXPECT_EQ(automatic("2600Mbps", 8, 2), 11);
+  EXPECT_EQ(automatic("2500Mbps", 8, 20), 1);
   EXPECT_EQ(automatic("rate=4Mbps,rates=20Gbps", 2, 2), 4) << "no link below 1 Mbit/s";
 }
 
