@@ -6,10 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "ringside/common/measure/activity.h"
 
 namespace ringside {
 
@@ -67,6 +70,11 @@ class Recorder {
   /// unit: "slice_bytes".
   void SetFact(const std::string& name, double value) { facts_[name] = value; }
 
+  /// What the training thread is doing.
+  ActivityBoard& activity() { return *activity_; }
+  /// The same board for a thread that may outlive the recorder.
+  std::shared_ptr<const ActivityBoard> shared_activity() const { return activity_; }
+
   const std::vector<std::string>& notes() const { return notes_; }
   const std::map<std::string, double>& facts() const { return facts_; }
   const std::vector<StepRecord>& steps() const { return steps_; }
@@ -87,6 +95,7 @@ class Recorder {
   std::atomic<std::int64_t> dropped_pushes_{0};
   std::atomic<std::int64_t> codec_ns_{0};  // not yet taken
   std::atomic<std::int64_t> straggler_ns_{0};
+  std::shared_ptr<ActivityBoard> activity_ = std::make_shared<ActivityBoard>();
   mutable std::mutex mutex_;
   std::map<std::int64_t, std::int64_t> staleness_;  // guarded by mutex_
 };

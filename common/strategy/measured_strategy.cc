@@ -39,8 +39,11 @@ void MeasuredStrategy::Submit(const Bucket& bucket) {
 
 void MeasuredStrategy::Await(const Bucket& bucket) {
   const auto begin = Timeline::Clock::now();
+  const ActivityBoard::Entry before = activity_.Get();
+  activity_.Set({Activity::Kind::kAwait, bucket.step, bucket.index}, begin);
   inner().Await(bucket);
   const auto end = Timeline::Clock::now();
+  activity_.Set(before.activity, before.since + (end - begin));  // without the wait
   times_.await_ms += Milliseconds(end - begin);
   timeline_.Add(SpanKind::kAwait, begin, end, bucket.step, bucket.index, 0);
 }

@@ -4,18 +4,20 @@
 #include <span>
 #include <vector>
 
+#include "ringside/common/measure/activity.h"
 #include "ringside/common/measure/timeline.h"
 #include "ringside/common/strategy/strategy_decorator.h"
 
 namespace ringside {
 
-/// Wraps any strategy and measures the time that its calls take. Exposed communication is measured
+/// Wraps any strategy, measures the time that its calls take, and says when the caller waits in
+/// one. Exposed communication is measured
 /// only here, so all strategies are measured in the same way. Borrows its arguments. Only the
 /// caller's thread uses it.
 class MeasuredStrategy : public StrategyDecorator {
  public:
-  MeasuredStrategy(Strategy& inner, Timeline& timeline)
-      : StrategyDecorator(inner), timeline_(timeline) {}
+  MeasuredStrategy(Strategy& inner, Timeline& timeline, ActivityBoard& activity)
+      : StrategyDecorator(inner), timeline_(timeline), activity_(activity) {}
 
   void Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) override;
   void Submit(const Bucket& bucket) override;
@@ -36,6 +38,7 @@ class MeasuredStrategy : public StrategyDecorator {
 
  private:
   Timeline& timeline_;
+  ActivityBoard& activity_;
   Times times_;
   Timeline::Clock::time_point compute_begin_;
   std::vector<double> submitted_ms_;  // by bucket

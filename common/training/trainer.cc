@@ -31,7 +31,7 @@ class TrainingLoop {
   TrainingLoop(const TrainerParts& parts, const TrainerOptions& options)
       : parts_(parts),
         options_(options),
-        strategy_(parts.strategy, parts.timeline),
+        strategy_(parts.strategy, parts.timeline, parts.recorder.activity()),
         deferred_(strategy_),
         ready_(parts.plan.buckets()),
         loader_(parts.dataset, parts.world, LoaderOptions(options)),
@@ -41,9 +41,11 @@ class TrainingLoop {
   }
 
   TrainerResult Run() {
+    Does(Activity::Kind::kStart);
     strategy_.Start(parts_.space, parts_.plan, options_.start);
     RestoreStrategy();
     while (result_.steps_done < options_.end_step) {
+      Does(Activity::Kind::kHeld);
       if (!parts_.observer.MayStart(result_.steps_done)) {
         result_.completed = false;
         break;
@@ -68,6 +70,10 @@ class TrainingLoop {
             .timeout = options.timeout};
   }
 
+  void Does(Activity::Kind kind) {
+    parts_.recorder.activity().Set({.kind = kind, .step = result_.steps_done});
+  }
+
   void RestoreStrategy() {
     if (options_.saved_state == nullptr) return;
     for (const std::string& note : RestoreState(strategy_.State(), *options_.saved_state)) {
@@ -79,7 +85,9 @@ class TrainingLoop {
     record_ = {.step = step};
     step_begin_ = begin;
     step_open_ = true;
+    Does(Activity::Kind::kData);
     const Batch batch = NextBatch(step);
+    Does(Activity::Kind::kCompute);
     const Clock::time_point compute_begin = Clock::now();
     strategy_.BeginCompute(compute_begin);
     record_.loss_sum = parts_.model.ForwardBackward(batch, ForModel());
@@ -163,6 +171,7 @@ class TrainingLoop {
   /// Collective: settles the parameters, then does what is due.
   void Pause(bool evaluate, bool checkpoint) {
     Drain();
+    Does(Activity::Kind::kSettle);
     strategy_.Settle();
     if (options_.shared_params) evaluator_.AverageBuffers(result_.steps_done);
     if (evaluate) Evaluate();
@@ -172,11 +181,13 @@ class TrainingLoop {
   }
 
   void Checkpoint() {
+    Does(Activity::Kind::kCheckpoint);
     parts_.observer.Checkpoint(result_.steps_done);
     checkpointed_at_ = result_.steps_done;
   }
 
   void Evaluate() {
+    Does(Activity::Kind::kEvaluate);
     EvaluationRecord record = evaluator_.Evaluate(result_.steps_done, result_.train_seconds);
     record.epoch =
         static_cast<double>(result_.steps_done) / static_cast<double>(loader_.steps_per_epoch());
@@ -193,6 +204,7 @@ class TrainingLoop {
     } else if (checkpoint) {
       Checkpoint();  // still settled: no worker has done a step since that pause
     }
+    Does(Activity::Kind::kStop);
     strategy_.Stop();
   }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <utility>
 
 #include "ringside/common/core/allocator.h"
 #include "ringside/common/core/dilated_clock.h"
@@ -68,6 +69,7 @@ void MemberProcess::Join() {
   Heartbeat::Options options;
   options.lease = DilatedClock::ToMachine(options.lease);
   options.before_beat = [this] { timeline_->Send(); };
+  options.activity = [this] { return CurrentActivity(); };
   heartbeat_ = std::make_unique<Heartbeat>(
       *client_, drain_barrier_, buffer_, options, [](const HeartbeatEnd& end) {
         fmt::print(stderr, "ends because {}{}\n", end.silent ? "its coordinator is lost: " : "",
@@ -77,6 +79,16 @@ void MemberProcess::Join() {
         // answer.
         ::_exit(kExitFailed);
       });
+}
+
+void MemberProcess::Tell(std::shared_ptr<const ActivityBoard> board) {
+  const std::lock_guard lock(activity_mutex_);
+  activity_ = std::move(board);
+}
+
+ActivityBoard::Entry MemberProcess::CurrentActivity() const {
+  const std::lock_guard lock(activity_mutex_);
+  return activity_ == nullptr ? ActivityBoard::Entry() : activity_->Get();
 }
 
 void MemberProcess::SubmitReport(const MemberResult& result) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -35,11 +36,14 @@ class MemberProcess {
   HeartbeatBuffer& buffer() { return buffer_; }
   /// The process's timeline; disabled unless the spec asks for one.
   Timeline& timeline() { return timeline_->timeline(); }
+  /// Heartbeats tell what is on this board, from now on.
+  void Tell(std::shared_ptr<const ActivityBoard> board);
 
  private:
   explicit MemberProcess(MemberSetup setup);
 
   void Join();
+  ActivityBoard::Entry CurrentActivity() const;
   /// Sends the report before the rest of the timeline, which matters less.
   void SubmitReport(const MemberResult& result);
   int ReportFailure(FailureKind kind, const std::string& message);
@@ -50,6 +54,8 @@ class MemberProcess {
   HeartbeatBuffer buffer_;
   std::unique_ptr<CoordinatorClient> client_;
   std::unique_ptr<TimelineSender> timeline_;
+  mutable std::mutex activity_mutex_;
+  std::shared_ptr<const ActivityBoard> activity_;  // guarded by activity_mutex_
   std::unique_ptr<Heartbeat> heartbeat_;
 };
 

@@ -57,6 +57,7 @@ class WorkerRun {
                       .steps_per_epoch = StepsPerEpoch()}) {}
 
   MemberResult Run() {
+    process_.Tell(recorder_.shared_activity());
     model_->Bind(space_, plan_);
     checkpoints_.Resume();
     start_ = checkpoints_.start();

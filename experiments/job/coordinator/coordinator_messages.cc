@@ -36,6 +36,11 @@ void ToMessage(const Beat& beat, job::BeatRequest* message) {
   message->set_next_step(beat.next_step);
   message->set_held(beat.held);
   message->set_rows_number(beat.rows_number);
+  job::Activity* activity = message->mutable_activity();
+  activity->set_kind(SameOrder(beat.activity.kind, job::Activity::STOP));
+  activity->set_step(beat.activity.step);
+  activity->set_bucket(beat.activity.bucket);
+  activity->set_seconds(beat.activity_seconds);
   for (const StepRecord& step : beat.steps) {
     job::StepRow* row = message->add_steps();
     row->set_step(step.step);
@@ -67,6 +72,9 @@ Beat FromMessage(const job::BeatRequest& message) {
   beat.next_step = message.next_step();
   beat.held = message.held();
   beat.rows_number = message.rows_number();
+  beat.activity = {SameOrder(message.activity().kind(), Activity::Kind::kStop),
+                   message.activity().step(), message.activity().bucket()};
+  beat.activity_seconds = message.activity().seconds();
   for (const job::StepRow& row : message.steps()) {
     beat.steps.push_back({row.step(), row.step_ms(), row.data_ms(), row.compute_ms(),
                           row.submit_ms(), row.exposed_comm_ms(), row.loss_sum(), row.samples(),

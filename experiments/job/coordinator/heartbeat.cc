@@ -123,6 +123,13 @@ std::optional<HeartbeatCommand> Heartbeat::Send(bool held, std::int64_t next_ste
   }
   unanswered_->held = held;
   unanswered_->next_step = next_step;
+  if (options_.activity) {
+    const ActivityBoard::Entry entry = options_.activity();
+    unanswered_->activity = entry.activity;
+    const std::chrono::duration<double> lasted = ActivityBoard::Clock::now() - entry.since;
+    unanswered_->activity_seconds =
+        entry.activity.kind == Activity::Kind::kUnknown ? 0 : lasted.count();
+  }
   std::optional<HeartbeatCommand> order = client_.SendHeartbeat(*unanswered_, deadline);
   if (order) unanswered_.reset();
   return order;

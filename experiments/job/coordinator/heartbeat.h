@@ -53,6 +53,8 @@ class Heartbeat {
     /// Called on the heartbeat's thread before every beat, to send other data. Must not throw, and
     /// may take only a small part of a lease.
     std::function<void()> before_beat{};
+    /// What the training thread is doing; absent: there is none.
+    std::function<ActivityBoard::Entry()> activity{};
   };
 
   Heartbeat(CoordinatorClient& client, DrainBarrier& drain_barrier, HeartbeatBuffer& buffer,

@@ -140,6 +140,8 @@ HeartbeatCommand JobState::HandleHeartbeat(const MemberHandle& ticket, Beat beat
   MemberRecord& record = Find(ticket, "heartbeat");
   record.last_beat = options_.clock();
   record.next_step = beat.next_step;
+  record.activity = beat.activity;
+  record.activity_seconds = beat.activity_seconds;
   if (beat.rows_number > record.rows_taken) {
     record.rows_taken = beat.rows_number;
     Incoming& rows = incoming_[ticket.who];

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ringside/common/core/awake_clock.h"
+#include "ringside/common/measure/activity.h"
 #include "ringside/common/measure/recorder.h"
 #include "ringside/experiments/job/coordinator/clock_offset.h"
 #include "ringside/experiments/job/coordinator/drain_barrier.h"
@@ -19,7 +20,7 @@
 namespace ringside {
 
 /// The version of the calls between the processes of a job.
-constexpr std::uint32_t kJobProtocol = 4;
+constexpr std::uint32_t kJobProtocol = 5;
 
 struct HashedEvaluation {
   EvaluationRecord record;
@@ -36,6 +37,8 @@ struct Beat {
   /// Of the rows, from 1. A member sends the same rows again, with the same number, when an answer
   /// did not come.
   std::uint64_t rows_number = 1;
+  Activity activity{};
+  double activity_seconds = 0;  ///< How long it had lasted, in the run's time.
 };
 
 /// A piece of a member's timeline.
@@ -66,6 +69,8 @@ struct MemberRecord {
   std::uint64_t incarnation = 0;
   std::chrono::steady_clock::time_point last_beat;  ///< By `AwakeNow`.
   std::int64_t next_step = 0;
+  Activity activity{};           ///< At the last beat.
+  double activity_seconds = 0;   ///< As in `Beat`.
   std::uint64_t rows_taken = 0;  ///< The largest `Beat::rows_number`.
   bool left = false;
   bool knows_suspension = false;

@@ -24,6 +24,7 @@ namespace ringside {
 namespace {
 
 constexpr std::chrono::milliseconds kTick{20};
+constexpr std::chrono::milliseconds kLookInterval{250};
 // Of every member, in the run's time.
 constexpr std::chrono::milliseconds kLease{5'000};
 constexpr std::chrono::milliseconds kTermGrace{2'000};
@@ -164,6 +165,7 @@ void JobController::Watch() {
     TakeSignals();
     WatchStarter();
     member_watch_->Look();
+    LookAtStates();
     if (const auto culprit = member_watch_->Culprit()) {
       DecideFailed(*culprit);
     } else if (job_state_.Complete() && children_.all_ended() && job_state_.failures().empty()) {
@@ -198,6 +200,22 @@ void JobController::TakeSuspension() {
   SuspendWatch::StopThisProcess();
   excused_until_ = LastStop().end;  // This one: the clock is looked at now.
   job_state_.Resume();
+}
+
+void JobController::LookAtStates() {
+  if (options_.bench || !states_.empty()) return;
+  const auto states = [this] { return WorkerStates(job_state_, spec_.workers, AwakeNow()); };
+  if (!job_state_.failures().empty()) {
+    states_ = states();
+    return;
+  }
+  const Clock::time_point now = Clock::now();
+  if (now < next_look_) return;
+  next_look_ = now + kLookInterval;
+  // Where the user asked for stragglers, they are no news.
+  if (spec_.straggler.kind != StragglerOptions::Kind::kNone) return;
+  const std::chrono::duration<double> run_time = (now - begin_) / DilatedClock::Factor();
+  if (const auto warning = stragglers_.Look(states(), run_time.count())) console_.Print(*warning);
 }
 
 bool JobController::WasStoppedTooLong() const {
@@ -275,6 +293,7 @@ void JobController::TakeRows() {
     }
     KeepRows(rank, rows);
     progress_.Add(rank, rows.steps);
+    stragglers_.AddSteps(rows.steps);
     auto& steps = workers_[static_cast<std::size_t>(rank)].steps;
     steps.insert(steps.end(), rows.steps.begin(), rows.steps.end());
     if (!rows.evaluations.empty()) evaluation_ = rows.evaluations.back();
@@ -302,6 +321,7 @@ void JobController::ShowProgress() {
 }
 
 void JobController::EndAll() {
+  states_at_end_ = WorkerStates(job_state_, spec_.workers, AwakeNow());
   try {
     job_state_.Set(kOutcomeKey,
                    Text({{"status", static_cast<int>(status_)},
@@ -350,6 +370,7 @@ JobOutcome JobController::Finish() {
     outcome.steps_seen = workers_.front().steps.back().step + 1;
   }
   if (!options_.bench) options_.origin.AddTo(outcome.summary);
+  if (!options_.bench) outcome.summary["last_words"] = LastWords();
   try {
     if (!storage_error_.empty()) throw Error(storage_error_);
     if (plan_.network != nullptr) plan_.network->WriteRecord(options_.bundle_dir);
@@ -369,6 +390,18 @@ JobOutcome JobController::Finish() {
     }
   }
   return outcome;
+}
+
+nlohmann::json JobController::LastWords() {
+  const bool hung = status_ == JobStatus::kFailed || status_ == JobStatus::kTimedOut ||
+                    (status_ == JobStatus::kInterrupted && !job_state_.Complete());
+  if (!hung) return nullptr;
+  if (states_.empty()) states_ = states_at_end_;
+  const bool any_began = std::ranges::any_of(states_, [](const WorkerState& worker) {
+    return worker.activity.kind != Activity::Kind::kUnknown;
+  });
+  if (any_began) console_.Print("last words: " + WaitText(states_));
+  return WaitJson(states_);
 }
 
 nlohmann::json JobController::JudgeFidelityOf(const RunRecord& record) {

@@ -15,6 +15,7 @@
 #include "ringside/experiments/job/launcher/progress.h"
 #include "ringside/experiments/job/launcher/rank_starter.h"
 #include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/job/launcher/wait_report.h"
 #include "ringside/experiments/job/processes/child_group.h"
 #include "ringside/experiments/job/processes/member_setup.h"
 #include "ringside/experiments/job/summary/metrics_log.h"
@@ -74,6 +75,8 @@ class JobController {
   void DecideFailed(const Failure& culprit);
   /// Whether members may just have given up because this process was stopped for a lease.
   bool WasStoppedTooLong() const;
+  /// Names stragglers, and keeps what the workers were doing when the first of them failed.
+  void LookAtStates();
   /// Whether a user asked the run to end, here or at an agent, however late.
   bool StopRequested();
   void DecideComplete();
@@ -83,6 +86,8 @@ class JobController {
   void ShowProgress();
   JobOutcome Finish();
   RunRecord MakeRecord() const;
+  /// What the workers said last, if the run did not end as it should; else null. Prints it, too.
+  nlohmann::json LastWords();
   /// Whether this machine could emulate the network; null without one. Ends the watch.
   nlohmann::json JudgeFidelityOf(const RunRecord& record);
 
@@ -100,6 +105,10 @@ class JobController {
   MetricsLog metrics_;
   Progress progress_;
   ChildGroup children_;
+  StragglerWatch stragglers_;
+  Clock::time_point next_look_;
+  std::vector<WorkerState> states_;            // when the first failure came; empty before
+  std::vector<WorkerState> states_at_end_;     // when the job was decided
   std::unique_ptr<MemberWatch> member_watch_;  // null until the members are started
   SuspendWatch suspend_watch_;
   std::unique_ptr<RankStarter> starter_;  // null unless mpirun starts the ranks

@@ -138,6 +138,7 @@ class SlowStrategy : public Strategy {
   }
   void Await(const Bucket&) override {
     ++awaits;
+    if (board != nullptr) seen = board->Get().activity;
     Spend(std::chrono::milliseconds(4));
   }
   void Settle() override { ++settles; }
@@ -145,6 +146,8 @@ class SlowStrategy : public Strategy {
   std::vector<StateVector> State() override { return {{.name = "slow", .values = {}}}; }
   void Stop() override { ++stops; }
 
+  const ActivityBoard* board = nullptr;
+  Activity seen;  // on the board, during the last Await
   int starts = 0;
   int submits = 0;
   int awaits = 0;
@@ -182,7 +185,8 @@ TEST(MeasuredStrategyTest, CountsWhatTheCallerPaysAndStartsOver) {
   FlatSpace space(4);
   SlowStrategy slow;
   Timeline timeline(10);
-  MeasuredStrategy measured(slow, timeline);
+  ActivityBoard activity;
+  MeasuredStrategy measured(slow, timeline, activity);
   measured.Submit(MakeBucket(space, plan, 0, 5));
   measured.Await(MakeBucket(space, plan, 0, 5));
   measured.Await(MakeBucket(space, plan, 0, 6));
@@ -222,6 +226,23 @@ TEST(StrategyDecoratorTest, PassesEveryCallOn) {
   ExpectPassesOn(decorator, slow);
 }
 
+TEST(MeasuredStrategyTest, SaysWhenTheCallerWaits) {
+  const std::vector<TensorSpec> tensors{{"a", 4}};
+  const BucketPlan plan(tensors, {});
+  FlatSpace space(4);
+  SlowStrategy slow;
+  Timeline timeline;
+  ActivityBoard activity;
+  slow.board = &activity;
+  MeasuredStrategy measured(slow, timeline, activity);
+  const ActivityBoard::Clock::time_point since = ActivityBoard::Clock::now();
+  activity.Set({Activity::Kind::kCompute, 5, -1}, since);
+  measured.Await(MakeBucket(space, plan, 0, 5));
+  EXPECT_EQ(slow.seen, (Activity{Activity::Kind::kAwait, 5, 0}));
+  EXPECT_EQ(activity.Get().activity, (Activity{Activity::Kind::kCompute, 5, -1}));
+  EXPECT_GE(activity.Get().since - since, std::chrono::milliseconds(4)) << "without the wait";
+}
+
 TEST(DeferredSubmitStrategyTest, PassesEverythingElseOn) {
   SlowStrategy slow;
   DeferredSubmitStrategy deferred(slow);
@@ -231,7 +252,8 @@ TEST(DeferredSubmitStrategyTest, PassesEverythingElseOn) {
 TEST(MeasuredStrategyTest, PassesEverythingElseOn) {
   SlowStrategy slow;
   Timeline timeline;
-  MeasuredStrategy measured(slow, timeline);
+  ActivityBoard activity;
+  MeasuredStrategy measured(slow, timeline, activity);
   ExpectPassesOn(measured, slow);
 }
 

@@ -262,6 +262,11 @@ TEST_F(LauncherTest, AFrozenWorkerIsLostAfterItsLease) {
   EXPECT_EQ(outcome.status, JobStatus::kFailed);
   EXPECT_THAT(outcome.error, HasSubstr("worker 1 (pid "));
   EXPECT_THAT(outcome.error, HasSubstr("is lost"));
+  const nlohmann::json& words = outcome.summary["last_words"];
+  ASSERT_EQ(words.size(), 2U);
+  EXPECT_THAT(words[0]["activity"].get<std::string>(), HasSubstr("waits for bucket"));
+  EXPECT_LT(words[0]["silent_seconds"], 2);
+  EXPECT_GT(words[1]["silent_seconds"], 4);
 }
 
 TEST_F(LauncherTest, AnInterruptStopsAllAtOneStepAndKeepsTheResults) {
