@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/experiments/checkpoint/checkpoint_folder.h"
 #include "ringside/experiments/cli/commands.h"
 #include "ringside/experiments/cli/exit_codes.h"
 #include "ringside/experiments/cli/job_flags.h"
@@ -77,12 +78,21 @@ std::optional<BundleSource> ReadFrom(const ParsedOptions& parsed, const Catalog&
   return ReadBundleSource(parsed.Get("from"), catalog);
 }
 
-// Refuses to replace a done run without `force`. Replaces a run that ended otherwise, and says so.
-void ClearDirectory(const fs::path& directory, bool force) {
+// Refuses to replace a done run, or one that could be resumed, without `force`. Replaces a run that
+// ended otherwise, and says so.
+void ClearDirectory(const fs::path& directory, const RunSpec& spec, bool force) {
   RefuseNewerBundle(directory);
   const std::optional<std::string> status = BundleStatus(directory);
+  const bool done = status == JobStatusName(JobStatus::kDone);
+  if (!done && !force && spec.resume.empty() &&
+      !FindCheckpointFolder((directory / "checkpoints").string()).empty()) {
+    throw UsageError(fmt::format(
+        "--out: {0} holds checkpoints of a run that is not done; --resume {0} goes on from them, "
+        "--force replaces them",
+        directory.string()));
+  }
   if (!status) return;
-  if (*status == JobStatusName(JobStatus::kDone) && !force) {
+  if (done && !force) {
     throw UsageError(fmt::format(
         "--out: {} holds a finished run; give --force to replace it, or another directory",
         directory.string()));
@@ -119,7 +129,7 @@ int RunTrainCommand(const Arguments& args, const Catalog& catalog) {
   job.bundle_dir = directory.string();
   const bool reports = !ranks || ranks->hosts();
   const SudoOwnershipTransfer ownership(directory, environment);
-  if (reports) ClearDirectory(directory, parsed.IsOn("force"));
+  if (reports) ClearDirectory(directory, spec, parsed.IsOn("force"));
 
   JobOutcome outcome;
   try {

@@ -14,11 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-std::string LastLine(const std::string& text) {
-  const std::string lines = text.substr(0, text.find_last_not_of('\n') + 1);
-  return lines.substr(lines.rfind('\n') + 1);
-}
-
 json ReadWithTheRealPackage(const std::string& path) {
   const FinishedProcess venv =
       FinishProcess({RINGSIDE_PYTHON_VENV, "safetensors==0.6.2", "numpy==2.2.6"});

@@ -251,6 +251,29 @@ TEST_F(CommandLine, CheckpointsAreShownCheckedAndExported) {
   EXPECT_FALSE(fs::exists(scratch() + "/model.safetensors"));
 }
 
+// After a kill, the same command again must not remove what the run could go on from.
+TEST_F(CommandLine, CheckpointsOfAnUnfinishedRunAreNotReplacedUnasked) {
+  const std::string args = std::string(kSmall) + " --checkpoint-every 2";
+  ASSERT_EQ(RunRingside(args).exit_code, 0);
+  const std::string kept = scratch() + "/run/checkpoints/step-2.ckpt";
+  for (const char* status : {"interrupted", ""}) {
+    fs::remove(scratch() + "/run/summary.json");
+    if (*status != '\0') {
+      std::ofstream(scratch() + "/run/summary.json") << json{{"status", status}};
+    }
+    const ProcessResult again = RunRingside(args);
+    EXPECT_EQ(again.exit_code, 2) << status;
+    EXPECT_THAT(again.err, HasSubstr("--resume run goes on from them"));
+    EXPECT_TRUE(fs::exists(kept));
+  }
+  const ProcessResult resumed = RunRingside(args + " --resume " + kept);
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_TRUE(fs::exists(kept));
+  EXPECT_EQ(RunRingside(std::string(kSmall) + " --checkpoint-every 3 --keep 0 --force").exit_code,
+            0);
+  EXPECT_FALSE(fs::exists(kept)) << "it would be taken for one of the new run";
+}
+
 TEST_F(CommandLine, CheckpointSaysWhatItNeeds) {
   EXPECT_EQ(RunRingside("checkpoint").exit_code, 2);
   EXPECT_THAT(RunRingside("checkpoint melt run").err, HasSubstr("show, check or export"));

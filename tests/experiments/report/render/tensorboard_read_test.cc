@@ -17,11 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-std::string LastLine(const std::string& text) {
-  const std::string lines = text.substr(0, text.find_last_not_of('\n') + 1);
-  return lines.substr(lines.rfind('\n') + 1);
-}
-
 TEST(TensorBoardRead, TheRealPackageReadsWhatWasMeasured) {
   const TemporaryDirectory scratch;
   WriteSyntheticStudy({.link_bits_per_s = {1e9}, .workers = {2}, .repetitions = 1}, scratch.path());
