@@ -74,7 +74,7 @@ function findingsTable(study, findings) {
       ? [{ title: "among", left: true, value: (f) => (f.synchronous_only ? "synchronous ones" : "all strategies") }] : []),
     { title: "best parameter server", left: true, value: (f) => label(f.ps_cell) },
     { title: "best ring", left: true, value: (f) => label(f.ring_cell) },
-    ...(findings.some((f) => f.transports_differ)
+    ...(findings.some((f) => f.transports_differ) || new Set(findings.map((f) => f.medium)).size > 1
       ? [{ title: "server / ring over", left: true, value: (f) => `${transport(f.ps_cell)} / ${transport(f.ring_cell)}`, show: (v, f) => v + (f.transports_differ ? " *" : "") }] : []),
     { title: "ring / server", value: (f) => f.ring_over_ps?.ratio, show: (v) => `${fixed(3)(v)}×` },
     { title: "95 % interval", value: (f) => ends(f.ring_over_ps?.interval)?.[0], show: (_, f) => text(intervalText(f.ring_over_ps?.interval, fixed(3))) },

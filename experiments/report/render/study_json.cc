@@ -187,6 +187,7 @@ json JsonOf(const Finding& finding) {
           {"metric", finding.metric},
           {"winner", finding.winner},
           {"certainty", CertaintyName(finding.certainty)},
+          {"medium", finding.medium},
           {"transports_differ", finding.transports_differ},
           {"sentence", finding.sentence},
           {"ring_over_ps", JsonOf(finding.ring_over_ps)}};

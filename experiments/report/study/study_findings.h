@@ -25,11 +25,12 @@ const char* CertaintyName(Certainty certainty);
 Certainty CertaintyOf(const Comparison& comparison);
 
 /// The best of the parameter servers against the best of the rings, at the same number of workers
-/// and with the same workload.
+/// and with the same workload: over one medium, or over transports that differ.
 struct Finding {
   int workers = 0;
   std::map<std::string, std::string> varied;  ///< The keys that both sides share.
   bool synchronous_only = false;              ///< The choice left out relaxed strategies.
+  std::string medium;                         ///< What both use; empty if unknown or different.
   std::size_t ps_cell = 0;                    ///< Index into `StudyTable::cells`.
   std::size_t ring_cell = 0;
   std::string metric;       ///< "samples_per_s": more is better.

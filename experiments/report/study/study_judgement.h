@@ -8,7 +8,8 @@
 namespace ringside {
 
 /// Compares the best parameter server with the best ring, by samples per second. It does so for
-/// each workload and each number of workers above one for which the study has both. When one of the
+/// each workload and each number of workers above one for which the study has both: first over each
+/// medium that both use, then across transports if the fastest two differ in it. When one of the
 /// two is relaxed, there is a second finding among synchronous strategies. Cells whose runs the
 /// machine all limited take no part. Pure.
 ///
@@ -19,8 +20,8 @@ std::vector<Finding> FindingsOf(const std::vector<StudyCell>& cells);
 /// not. Pure.
 bool HasBothFamilies(const std::vector<StudyCell>& cells);
 
-/// The conclusion from the findings; from the synchronous ones, if there are any. Reads `cells`,
-/// `findings` and `environment_differences`. Pure.
+/// The conclusion from the findings: from those over one medium and from the synchronous ones,
+/// where there are any. Reads `cells`, `findings` and `environment_differences`. Pure.
 StudyVerdict VerdictOf(const StudyTable& table);
 
 /// How the figures were made, and warnings about these runs. Pure.

@@ -17,15 +17,29 @@ using Places = std::vector<const Finding*>;
 constexpr std::size_t kPlacesNamed = 6;
 constexpr double kAccuracyWorthSaying = 0.01;
 
-// One finding per scenario: if there are two, the one among synchronous strategies.
+bool SameScenario(const Finding& a, const Finding& b) {
+  return a.workers == b.workers && a.varied == b.varied;
+}
+
+// One finding per scenario and medium: if there are two, the one among synchronous strategies. A
+// finding across transports counts only where its scenario has no other.
 Places PlacesOf(const std::vector<Finding>& findings) {
   Places places;
   for (const Finding& finding : findings) {
-    const bool again = !places.empty() && places.back()->workers == finding.workers &&
-                       places.back()->varied == finding.varied && places.back()->synchronous_only;
-    if (!again) places.push_back(&finding);
+    const Finding* last = places.empty() ? nullptr : places.back();
+    const bool same = last != nullptr && SameScenario(*last, finding);
+    if (same && !last->transports_differ && finding.transports_differ) continue;
+    if (same && last->medium == finding.medium && last->synchronous_only) continue;
+    places.push_back(&finding);
   }
   return places;
+}
+
+// The verdict's findings are over several media, or one is across transports.
+bool HasSeveralMedia(const Places& places) {
+  return std::ranges::any_of(places, [&](const Finding* finding) {
+    return finding->medium != places.front()->medium || finding->transports_differ;
+  });
 }
 
 Places WonBy(const Places& places, std::string_view winner) {
@@ -41,9 +55,15 @@ std::string Joined(const std::vector<std::string>& words) {
   return fmt::format("{} and {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());
 }
 
-std::string Where(const Places& places) {
-  const bool workloads =
-      std::ranges::any_of(places, [](const Finding* finding) { return !finding->varied.empty(); });
+std::string OverText(const Finding& finding) {
+  if (finding.transports_differ) return " over different transports";
+  return finding.medium.empty() ? "" : " over " + finding.medium;
+}
+
+std::string Where(const Places& places, bool media) {
+  const bool workloads = media || std::ranges::any_of(places, [](const Finding* finding) {
+                           return !finding->varied.empty();
+                         });
   if (places.size() > kPlacesNamed) return fmt::format("in {} comparisons", places.size());
   std::vector<std::string> words;
   for (const Finding* finding : places) {
@@ -52,6 +72,7 @@ std::string Where(const Places& places) {
       word += " workers";
       for (const auto& [name, value] : finding->varied) word += fmt::format(" {}={}", name, value);
     }
+    if (media) word += OverText(*finding);
     words.push_back(std::move(word));
   }
   return fmt::format("at {}{}", Joined(words), workloads ? "" : " workers");
@@ -75,8 +96,9 @@ std::string LeadText(const Places& places) {
   return low == high ? low : fmt::format("{} to {}", low, high);
 }
 
-std::string WonText(const Places& places, const char* who, const char* over) {
-  return fmt::format("{} faster than {} {} ({})", who, over, Where(places), LeadText(places));
+std::string WonText(const Places& places, bool media, const char* who, const char* over) {
+  return fmt::format("{} faster than {} {} ({})", who, over, Where(places, media),
+                     LeadText(places));
 }
 
 // The weakest certainty. A scenario in which neither wins is a result of its own and does not
@@ -112,13 +134,16 @@ void Judge(const Places& places, StudyVerdict& verdict) {
   const Places ring = WonBy(places, "ring");
   const Places server = WonBy(places, "parameter server");
   const Places neither = WonBy(places, "neither");
+  const bool media = HasSeveralMedia(places);
   std::vector<std::string> parts;
-  if (!ring.empty()) parts.push_back(WonText(ring, "the ring is", "the best parameter server"));
+  if (!ring.empty()) {
+    parts.push_back(WonText(ring, media, "the ring is", "the best parameter server"));
+  }
   if (!server.empty()) {
-    parts.push_back(WonText(server, "the best parameter server is", "the best ring"));
+    parts.push_back(WonText(server, media, "the best parameter server is", "the best ring"));
   }
   if (!neither.empty()) {
-    parts.push_back(fmt::format("the runs do not tell them apart {}", Where(neither)));
+    parts.push_back(fmt::format("the runs do not tell them apart {}", Where(neither, media)));
   }
   Places won = ring;
   won.insert(won.end(), server.begin(), server.end());
@@ -215,16 +240,42 @@ void AddMachineCaveats(const StudyTable& table, std::vector<std::string>& caveat
   }
 }
 
+// The transports that differ in the verdict's findings, and whether others were left out of it.
+std::vector<std::string> TransportCaveats(const StudyTable& table, const Places& places) {
+  std::set<std::pair<std::string, std::string>> transports;  // servers', rings'
+  for (const Finding* finding : places) {
+    if (!finding->transports_differ) continue;
+    transports.emplace(table.cells[finding->ps_cell].transport,
+                       table.cells[finding->ring_cell].transport);
+  }
+  std::vector<std::string> caveats;
+  for (const auto& [server, ring] : transports) {
+    caveats.push_back(fmt::format(
+        "Servers over {} are compared with rings over {}: transports differ too.", server, ring));
+  }
+  const auto counted = [&](const Finding& finding) {
+    return std::ranges::any_of(places, [&](const Finding* place) {
+      return SameScenario(*place, finding) && place->transports_differ;
+    });
+  };
+  if (std::ranges::any_of(table.findings, [&](const Finding& finding) {
+        return finding.transports_differ && !counted(finding);
+      })) {
+    caveats.emplace_back(
+        "The verdict compares servers and rings over the same transport; pairs over different "
+        "transports are listed as findings of their own.");
+  }
+  return caveats;
+}
+
 // The differences between the compared cells.
 std::vector<std::string> CaveatsOfPairs(const StudyTable& table) {
-  std::set<std::pair<std::string, std::string>> transports;  // servers', rings'
   std::set<std::string> accuracies;
   int servers = 0;
   for (const Finding& finding : table.findings) {
     const StudyCell& server = table.cells[finding.ps_cell];
     const StudyCell& ring = table.cells[finding.ring_cell];
     if (!server.colocated) servers = std::max(servers, server.servers);
-    if (finding.transports_differ) transports.emplace(server.transport, ring.transport);
     if (std::string caveat = AccuracyCaveat(server, ring); !caveat.empty()) {
       accuracies.insert(std::move(caveat));
     }
@@ -235,10 +286,6 @@ std::vector<std::string> CaveatsOfPairs(const StudyTable& table) {
         fmt::format("Dedicated servers are processes besides the workers: up to {} in these "
                     "comparisons.",
                     servers));
-  }
-  for (const auto& [server, ring] : transports) {
-    caveats.push_back(fmt::format(
-        "Servers over {} are compared with rings over {}: transports differ too.", server, ring));
   }
   return caveats;
 }
@@ -267,8 +314,10 @@ StudyVerdict VerdictOf(const StudyTable& table) {
     AddMachineCaveats(table, verdict.caveats);
     return verdict;
   }
-  Judge(PlacesOf(table.findings), verdict);
+  const Places places = PlacesOf(table.findings);
+  Judge(places, verdict);
   verdict.caveats = CaveatsOfPairs(table);
+  std::ranges::move(TransportCaveats(table, places), std::back_inserter(verdict.caveats));
   AddMachineCaveats(table, verdict.caveats);
   if (std::ranges::any_of(table.cells, &StudyCell::emulated_compute)) {
     verdict.caveats.emplace_back("Compute time was emulated; every byte was really sent.");

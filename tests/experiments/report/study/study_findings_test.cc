@@ -177,6 +177,60 @@ TEST(StudyFindings, MarkTransportsThatDifferInEitherDirection) {
   }
 }
 
+/// Runs of a ring and of shm, and of servers over each of the transports.
+std::vector<RunResult> RunsOverTransports(
+    const std::vector<std::pair<const char*, double>>& servers) {
+  std::vector<RunResult> runs;
+  AddRuns(runs, "ring", 2, 1000);
+  AddRuns(runs, "shm", 2, 2000);
+  for (const auto& [transport, samples_per_s] : servers) {
+    const std::size_t first = runs.size();
+    AddRuns(runs, "ps-sync", 2, samples_per_s);
+    for (std::size_t i = first; i < runs.size(); ++i) {
+      runs[i].spec.options.Set(kPsTransport, transport);
+      runs[i].directory += transport;
+    }
+  }
+  return runs;
+}
+
+TEST(StudyFindings, JudgeOverTheSameTransportThoughAnotherIsFaster) {
+  const StudyTable table = TableOf(RunsOverTransports({{"tcp", 500}}));
+  ASSERT_EQ(table.findings.size(), 2U);
+  EXPECT_EQ(table.findings[0].medium, "tcp");
+  EXPECT_THAT(table.findings[0].sentence,
+              HasSubstr("ring is 2.00x as fast as ps-sync with 1 server at 2 workers over tcp ("));
+  EXPECT_EQ(table.findings[1].medium, "");
+  EXPECT_TRUE(table.findings[1].transports_differ);
+  EXPECT_THAT(table.findings[1].sentence,
+              AllOf(HasSubstr("shm is 4.00x as fast as ps-sync with 1 server at 2 workers ("),
+                    ::testing::EndsWith("; transports differ: shm against tcp")));
+  EXPECT_THAT(table.verdict.sentence, HasSubstr("at 2 workers (2.00x)"));
+  EXPECT_THAT(table.verdict.caveats, Contains(HasSubstr("listed as findings of their own")));
+  EXPECT_THAT(table.verdict.caveats, Not(Contains(HasSubstr("transports differ too"))));
+}
+
+TEST(StudyFindings, HaveOneForEachMediumThatBothUse) {
+  const StudyTable table = TableOf(RunsOverTransports({{"tcp", 1500}, {"shm", 500}}));
+  ASSERT_EQ(table.findings.size(), 3U);
+  EXPECT_EQ(table.findings[0].medium, "shm");
+  EXPECT_EQ(table.findings[0].winner, "ring");
+  EXPECT_EQ(table.findings[1].medium, "tcp");
+  EXPECT_EQ(table.findings[1].winner, "parameter server");
+  EXPECT_TRUE(table.findings[2].transports_differ);
+  EXPECT_EQ(table.verdict.winner, "depends");
+  EXPECT_THAT(table.verdict.sentence, AllOf(HasSubstr("at 2 workers over shm (4.00x)"),
+                                            HasSubstr("at 2 workers over tcp (1.50x)")));
+}
+
+TEST(StudyFindings, HaveNoneAcrossTransportsIfTheFastestTwoUseOne) {
+  const StudyTable table = TableOf(RunsOverTransports({{"tcp", 500}, {"shm", 900}}));
+  ASSERT_EQ(table.findings.size(), 2U);
+  EXPECT_EQ(table.findings[0].medium, "shm");
+  EXPECT_EQ(table.findings[1].medium, "tcp");
+  EXPECT_THAT(table.verdict.caveats, Not(Contains(HasSubstr("ransports"))));
+}
+
 TEST(StudyFindings, CompareWithinAWorkloadAlone) {
   std::vector<RunResult> runs;
   AddRuns(runs, "ring", 4, 1000);
