@@ -14,6 +14,7 @@ if(RINGSIDE_APP)
   find_package(yaml-cpp REQUIRED)
   find_package(nlohmann_json REQUIRED)
   find_package(SQLite3 3.37 REQUIRED)  # STRICT tables
+  find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)  # one header, which is all that is used
 endif()
 
 if(RINGSIDE_APP)

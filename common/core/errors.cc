@@ -18,9 +18,14 @@ DataError::DataError(std::string path, const std::string& problem)
     : Error(path + ": " + problem), path_(std::move(path)), offset_(0) {}
 
 DivergedError::DivergedError(int rank, std::int64_t step, double loss)
-    : Error("diverged: the loss of worker " + std::to_string(rank) + " is " + std::to_string(loss) +
-            " at step " + std::to_string(step)),
-      rank_(rank),
-      step_(step) {}
+    : DivergedError("the loss of worker " + std::to_string(rank) + " is " + std::to_string(loss) +
+                        " at step " + std::to_string(step),
+                    rank, step) {}
+
+DivergedError::DivergedError(const std::string& problem, int rank, std::int64_t step)
+    : Error("diverged: " + problem), problem_(problem), rank_(rank), step_(step) {}
+
+ReplicasDifferError::ReplicasDifferError(std::int64_t steps_done, const std::string& difference)
+    : Error("replicas differ after " + std::to_string(steps_done) + " steps: " + difference) {}
 
 }  // namespace ringside

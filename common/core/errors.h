@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace ringside {
 
@@ -43,10 +44,15 @@ class CommError : public Error {
 
   const std::string& peer() const { return peer_; }
   const std::string& operation() const { return operation_; }
+  /// What is not finite, if the peer refused for that reason (`DivergedError::problem`). Otherwise
+  /// empty.
+  const std::string& divergence() const { return divergence_; }
+  void set_divergence(std::string problem) { divergence_ = std::move(problem); }
 
  private:
   std::string peer_;
   std::string operation_;
+  std::string divergence_;
 };
 
 /// A data file is missing or damaged. `offset` is in bytes from the start of the file; 0 if the
@@ -64,17 +70,30 @@ class DataError : public Error {
   std::int64_t offset_;
 };
 
-/// The loss is no longer a finite number: the run ends as "diverged".
+/// A loss or a gradient is no longer finite: the run ends as "diverged".
 class DivergedError : public Error {
  public:
   DivergedError(int rank, std::int64_t step, double loss);
+  /// `problem`: "the gradient that update 8 applies to parameter 12 is inf".
+  explicit DivergedError(const std::string& problem, int rank = -1, std::int64_t step = -1);
 
+  const std::string& problem() const { return problem_; }
+  /// The worker whose value it is; -1: unknown, or a sum of all.
   int rank() const { return rank_; }
+  /// -1: unknown.
   std::int64_t step() const { return step_; }
 
  private:
+  std::string problem_;
   int rank_;
   std::int64_t step_;
+};
+
+/// Workers whose parameters must be equal have different ones.
+class ReplicasDifferError : public Error {
+ public:
+  /// `difference`: "worker 2 has other parameters than workers 0, 1 and 3".
+  ReplicasDifferError(std::int64_t steps_done, const std::string& difference);
 };
 
 /// A broken invariant of our own.

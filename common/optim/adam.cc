@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "ringside/common/optim/kernel.h"
+#include "ringside/common/core/vector_clones.h"
 
 namespace ringside {
 namespace {
@@ -59,13 +59,12 @@ void Step(const float* in, float* out, const float* grads, float* first, float* 
 }  // namespace
 
 Adam::Adam(const OptimizerOptions& options, std::size_t elements)
-    : Optimizer(2 * elements), options_(options), elements_(elements) {}
+    : Optimizer(elements, 2 * elements), options_(options) {}
 
-void Adam::Apply(std::size_t offset, std::span<const float> in, std::span<float> out,
-                 std::span<const float> grads, const Update& update) {
-  CheckSpans(elements_, offset, in, out, grads);
+void Adam::ApplyFinite(std::size_t offset, std::span<const float> in, std::span<float> out,
+                       std::span<const float> grads, const Update& update) {
   float* first = state().data() + offset;
-  Step(in.data(), out.data(), grads.data(), first, first + elements_, in.size(),
+  Step(in.data(), out.data(), grads.data(), first, first + elements(), in.size(),
        MakeScalars(options_, update));
 }
 

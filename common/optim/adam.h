@@ -15,13 +15,13 @@ class Adam : public Optimizer {
  public:
   Adam(const OptimizerOptions& options, std::size_t elements);
 
-  void Apply(std::size_t offset, std::span<const float> in, std::span<float> out,
-             std::span<const float> grads, const Update& update) override;
   int state_per_parameter() const override { return 2; }
 
  private:
+  void ApplyFinite(std::size_t offset, std::span<const float> in, std::span<float> out,
+                   std::span<const float> grads, const Update& update) override;
+
   const OptimizerOptions options_;
-  const std::size_t elements_;
 };
 
 }  // namespace ringside

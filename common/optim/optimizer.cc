@@ -1,13 +1,20 @@
 #include "ringside/common/optim/optimizer.h"
 
+#include <algorithm>
+#include <optional>
 #include <string>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/finite.h"
 #include "ringside/common/optim/adam.h"
 #include "ringside/common/optim/sgd.h"
 
 namespace ringside {
 namespace {
+
+// Floats that are checked and then applied. Small enough that the gradients are still in the
+// first-level cache when they are read for the second time.
+constexpr std::size_t kBlock = 4096;
 
 void Require(bool condition, const std::string& what) {
   if (!condition) throw ConfigError("optimizer: " + what);
@@ -23,6 +30,26 @@ void Check(const OptimizerOptions& options) {
   Require(options.epsilon >= 0, "epsilon must not be negative");
 }
 
+void CheckSpans(std::size_t elements, std::size_t offset, std::span<const float> in,
+                std::span<float> out, std::span<const float> grads) {
+  const std::size_t size = in.size();
+  if (out.size() == size && grads.size() == size && offset <= elements &&
+      size <= elements - offset) {
+    return;
+  }
+  throw InternalError("optimizer of " + std::to_string(elements) + " parameters applied at " +
+                      std::to_string(offset) + " to spans of " + std::to_string(size) + ", " +
+                      std::to_string(out.size()) + " and " + std::to_string(grads.size()));
+}
+
+void CheckFinite(std::size_t offset, std::span<const float> grads, const Update& update) {
+  const std::optional<std::size_t> index = FirstNotFinite(grads);
+  if (!index) return;
+  throw DivergedError("the gradient that update " + std::to_string(update.number) +
+                      " applies to parameter " + std::to_string(offset + *index) + " is " +
+                      std::to_string(grads[*index]));
+}
+
 }  // namespace
 
 std::unique_ptr<Optimizer> Optimizer::Make(const OptimizerOptions& options, std::size_t elements) {
@@ -35,6 +62,17 @@ std::unique_ptr<Optimizer> Optimizer::Make(const OptimizerOptions& options, std:
       return std::make_unique<Adam>(options, elements);
   }
   throw InternalError("optimizer kind out of range");
+}
+
+void Optimizer::Apply(std::size_t offset, std::span<const float> in, std::span<float> out,
+                      std::span<const float> grads, const Update& update) {
+  CheckSpans(elements_, offset, in, out, grads);
+  for (std::size_t begin = 0; begin < in.size(); begin += kBlock) {
+    const std::size_t size = std::min(kBlock, in.size() - begin);
+    const auto block = grads.subspan(begin, size);
+    CheckFinite(offset + begin, block, update);
+    ApplyFinite(offset + begin, in.subspan(begin, size), out.subspan(begin, size), block, update);
+  }
 }
 
 }  // namespace ringside

@@ -39,9 +39,11 @@ class Optimizer {
 
   /// Updates parameters [offset, offset + size). `in` has the current values, `out` gets the new
   /// ones. They are the same span or disjoint (in a server that still sends the old values).
-  /// `grads` has the same length and is only read.
-  virtual void Apply(std::size_t offset, std::span<const float> in, std::span<float> out,
-                     std::span<const float> grads, const Update& update) = 0;
+  /// `grads` has the same length and is only read. Throws `DivergedError` if a gradient is not
+  /// finite. It has then updated some of the parameters before that one, none after it, and none
+  /// with a value that is not finite.
+  void Apply(std::size_t offset, std::span<const float> in, std::span<float> out,
+             std::span<const float> grads, const Update& update);
 
   /// Updates `params` in place.
   void Apply(std::size_t offset, std::span<float> params, std::span<const float> grads,
@@ -56,9 +58,16 @@ class Optimizer {
   std::size_t state_size() const { return state_.size(); }
 
  protected:
-  explicit Optimizer(std::size_t state_size) : state_(state_size, 0.0F) {}
+  Optimizer(std::size_t elements, std::size_t state_size)
+      : elements_(elements), state_(state_size, 0.0F) {}
+  std::size_t elements() const { return elements_; }
 
  private:
+  /// As `Apply`; the spans are checked and the gradients are finite.
+  virtual void ApplyFinite(std::size_t offset, std::span<const float> in, std::span<float> out,
+                           std::span<const float> grads, const Update& update) = 0;
+
+  const std::size_t elements_;
   std::vector<float> state_;
 };
 

@@ -2,7 +2,7 @@
 // momentum.
 #include "ringside/common/optim/sgd.h"
 
-#include "ringside/common/optim/kernel.h"
+#include "ringside/common/core/vector_clones.h"
 
 namespace ringside {
 namespace {
@@ -52,11 +52,10 @@ void Nesterov(const float* in, float* out, const float* grads, float* velocity, 
 }  // namespace
 
 Sgd::Sgd(const OptimizerOptions& options, std::size_t elements)
-    : Optimizer(options.momentum != 0 ? elements : 0), options_(options), elements_(elements) {}
+    : Optimizer(elements, options.momentum != 0 ? elements : 0), options_(options) {}
 
-void Sgd::Apply(std::size_t offset, std::span<const float> in, std::span<float> out,
-                std::span<const float> grads, const Update& update) {
-  CheckSpans(elements_, offset, in, out, grads);
+void Sgd::ApplyFinite(std::size_t offset, std::span<const float> in, std::span<float> out,
+                      std::span<const float> grads, const Update& update) {
   const Scalars scalars{static_cast<float>(update.learning_rate),
                         static_cast<float>(options_.momentum),
                         static_cast<float>(options_.weight_decay)};

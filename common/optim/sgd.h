@@ -12,13 +12,13 @@ class Sgd : public Optimizer {
  public:
   Sgd(const OptimizerOptions& options, std::size_t elements);
 
-  void Apply(std::size_t offset, std::span<const float> in, std::span<float> out,
-             std::span<const float> grads, const Update& update) override;
   int state_per_parameter() const override { return options_.momentum != 0 ? 1 : 0; }
 
  private:
+  void ApplyFinite(std::size_t offset, std::span<const float> in, std::span<float> out,
+                   std::span<const float> grads, const Update& update) override;
+
   const OptimizerOptions options_;
-  const std::size_t elements_;
 };
 
 }  // namespace ringside

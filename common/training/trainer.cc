@@ -13,6 +13,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/common/data/loader.h"
 #include "ringside/common/strategy/deferred_submit_strategy.h"
+#include "ringside/common/strategy/finite_gradients_strategy.h"
 #include "ringside/common/strategy/measured_strategy.h"
 #include "ringside/common/training/evaluator.h"
 #include "ringside/common/training/ready_shares.h"
@@ -33,6 +34,7 @@ class TrainingLoop {
         options_(options),
         strategy_(parts.strategy, parts.timeline, parts.recorder.activity()),
         deferred_(strategy_),
+        checked_(options.overlap ? static_cast<Strategy&>(strategy_) : deferred_, parts.world.rank),
         ready_(parts.plan.buckets()),
         loader_(parts.dataset, parts.world, LoaderOptions(options)),
         evaluator_(parts.world, parts.model, parts.dataset, parts.store, parts.timeline,
@@ -54,7 +56,9 @@ class TrainingLoop {
       CloseStep(now);
       RunStep(result_.steps_done, now);
       ++result_.steps_done;
-      if (EvaluationDue() || CheckpointDue()) Pause(EvaluationDue(), CheckpointDue());
+      if (EvaluationDue() || CheckpointDue() || ReplicaCheckDue()) {
+        Pause(EvaluationDue(), CheckpointDue());
+      }
     }
     Finish();
     result_.ready_shares = ready_.Means();
@@ -115,6 +119,7 @@ class TrainingLoop {
   }
 
   Strategy& ForModel() {
+    if (options_.check_gradients) return checked_;
     if (options_.overlap) return strategy_;
     return deferred_;
   }
@@ -168,11 +173,16 @@ class TrainingLoop {
     return options_.checkpoint_every > 0 && Every(options_.checkpoint_every);
   }
 
+  bool ReplicaCheckDue() const {
+    return options_.check_replicas_every > 0 && Every(options_.check_replicas_every);
+  }
+
   /// Collective: settles the parameters, then does what is due.
   void Pause(bool evaluate, bool checkpoint) {
     Drain();
     Does(Activity::Kind::kSettle);
     strategy_.Settle();
+    if (ReplicaCheckDue()) CompareReplicas();
     if (options_.shared_params) evaluator_.AverageBuffers(result_.steps_done);
     if (evaluate) Evaluate();
     if (checkpoint) Checkpoint();
@@ -180,7 +190,15 @@ class TrainingLoop {
     paused_at_ = result_.steps_done;
   }
 
+  void CompareReplicas() {
+    if (compared_at_ == result_.steps_done) return;
+    parts_.observer.CompareReplicas(result_.steps_done);
+    compared_at_ = result_.steps_done;
+  }
+
+  /// If replicas are compared at all, no checkpoint keeps parameters that differ.
   void Checkpoint() {
+    if (options_.check_replicas_every > 0) CompareReplicas();
     Does(Activity::Kind::kCheckpoint);
     parts_.observer.Checkpoint(result_.steps_done);
     checkpointed_at_ = result_.steps_done;
@@ -212,6 +230,7 @@ class TrainingLoop {
   const TrainerOptions& options_;
   MeasuredStrategy strategy_;
   DeferredSubmitStrategy deferred_;  // used only without overlap
+  FiniteGradientsStrategy checked_;  // of the one that the model would use
   ReadyShares ready_;
   Loader loader_;
   Evaluator evaluator_;
@@ -221,6 +240,7 @@ class TrainingLoop {
   bool step_open_ = false;
   std::int64_t paused_at_ = -1;        // steps done at the last pause
   std::int64_t checkpointed_at_ = -1;  // steps done at the last checkpoint
+  std::int64_t compared_at_ = -1;      // steps done when replicas were last compared
 };
 
 }  // namespace

@@ -29,7 +29,11 @@ struct TrainerOptions {
   /// False: buckets are submitted after the backward pass and awaited immediately, so that no
   /// communication overlaps with compute. It measures what overlap gains.
   bool overlap = true;
-  bool shared_params = true;                  ///< False: each worker always keeps its own.
+  bool shared_params = true;  ///< False: each worker always keeps its own.
+  /// Whether a gradient that is not finite is found before it leaves this worker. It costs one pass
+  /// over the gradient, which is little beside a real backward pass.
+  bool check_gradients = true;
+  std::int64_t check_replicas_every = 0;      ///< In steps; 0: never.
   std::int64_t eval_every = 0;                ///< In steps; 0: only after the last step.
   std::int64_t checkpoint_every = 0;          ///< In steps; 0: never.
   std::chrono::milliseconds timeout{30'000};  ///< Limit of a wait for a batch.
@@ -51,6 +55,9 @@ class TrainerObserver {
   /// Collective and settled: every rank has done `steps_done` steps. Buffers are averaged if
   /// workers share their parameters.
   virtual void Checkpoint(std::int64_t /*steps_done*/) {}
+  /// Collective and settled, as `Checkpoint` is, and before it. Throws `ReplicasDifferError` if the
+  /// workers have different parameters.
+  virtual void CompareReplicas(std::int64_t /*steps_done*/) {}
 };
 
 /// Borrowed parts. They must live until `Train` returns.
@@ -81,8 +88,8 @@ struct TrainerResult {
 /// over workers when training pauses, but only if workers share their parameters, because
 /// statistics fit only the parameters that they come from. Nothing is evaluated when the test split
 /// is empty. Throws what model, strategy, loader and observer throw, and `DivergedError` on a loss
-/// that is not finite. Then it leaves no thread behind; the other workers notice when they miss
-/// this one.
+/// or a gradient that is not finite. Then it leaves no thread behind; the other workers notice when
+/// they miss this one.
 TrainerResult Train(const TrainerParts& parts, const TrainerOptions& options);
 
 }  // namespace ringside

@@ -346,6 +346,14 @@ void CheckRest(const RunSpec& spec) {
   CheckResume(spec.resume);
 }
 
+void CheckReplicaChecks(const RunSpec& spec, const StrategyEntry& strategy) {
+  Refuse(spec.check_replicas < 0, "check-replicas", "{} is negative", spec.check_replicas);
+  RefuseTogether(spec.check_replicas > 0 && !strategy.traits.synchronous(), "check-replicas",
+                 {"strategy"},
+                 "the workers of '{}' may have different parameters; take a synchronous strategy",
+                 spec.strategy);
+}
+
 // This check and the next one come last, so that wrong values are reported first, whatever this
 // build supports.
 void RequireStrategy(const StrategyEntry& strategy) {
@@ -392,6 +400,7 @@ RunSpec Resolve(RunSpec spec) {
   CheckDilationOf(spec, model);
   RefuseIdleServers(spec, model);
   CheckOptions(spec, strategy);
+  CheckReplicaChecks(spec, strategy);
   CheckStraggler(spec, model);
   ResolveLength(spec, model);
   CheckOptimizer(spec);

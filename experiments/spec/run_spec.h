@@ -110,6 +110,7 @@ struct RunSpec {
   std::int64_t eval_every = 0;        ///< In steps; 0: at the end.
   std::int64_t checkpoint_every = 0;  ///< In steps; 0: never.
   std::int64_t keep_checkpoints = 2;  ///< The newest ones; 0: all.
+  std::int64_t check_replicas = 0;    ///< In steps; 0: never.
   /// A checkpoint file, or a folder with checkpoints or with a folder of them, of which the newest
   /// whole one counts. Empty: start at step 0.
   std::string resume;

@@ -17,8 +17,11 @@ struct Fault {
     kKill,    ///< "kill": SIGKILL to itself before the step.
     kExit,    ///< "exit": exit(0) before the step, without a report.
     kFreeze,  ///< "freeze": SIGSTOP to itself before the step.
-    kNan,     ///< "nan": the step's loss is not a number.
     kThrow,   ///< "throw": an error of our own before the step.
+    kNan,     ///< "nan": the step's loss is not a number.
+    kInf,     ///< "inf": the step's gradient of the first parameter of a bucket is infinite.
+    kHuge,    ///< "huge": that gradient is 1e38. Two such ones overflow.
+    kFlip,    ///< "flip": a bit of a parameter flips before the forward pass reads it.
   };
   Kind kind = Kind::kKill;
   int rank = 0;
@@ -30,11 +33,14 @@ struct Fault {
   static std::optional<Fault> FromEnvironment();
 };
 
+/// Whether a fault of this kind strikes inside the model (`MakeFaultyModel`).
+bool IsOfModel(Fault::Kind kind);
+
 /// Carries out a fault that strikes before a step. Ignores other kinds, ranks and steps.
 void InjectFaultBefore(const std::optional<Fault>& fault, int rank, std::int64_t step);
 
-/// Returns a model whose loss is not a number at step `nan_step`. Borrows `inner`.
-std::unique_ptr<Model> MakeFaultyModel(Model& inner, std::int64_t nan_step);
+/// Returns a model that has the fault, whatever its rank. Borrows `inner`.
+std::unique_ptr<Model> MakeFaultyModel(Model& inner, const Fault& fault);
 
 }  // namespace ringside
 

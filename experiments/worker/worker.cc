@@ -17,6 +17,7 @@
 #include "ringside/experiments/system/sha256.h"
 #include "ringside/experiments/worker/checkpoints.h"
 #include "ringside/experiments/worker/member_process.h"
+#include "ringside/experiments/worker/replica_check.h"
 #include "ringside/experiments/worker/run_factories.h"
 #include "ringside/experiments/worker/server_report.h"
 #include "ringside/experiments/worker/worker_observer.h"
@@ -75,10 +76,10 @@ class WorkerRun {
 
  private:
   Model* WithInjectedFault() {
-    if (!fault_ || fault_->kind != Fault::Kind::kNan || fault_->rank != setup_.who.index) {
+    if (!fault_ || fault_->rank != setup_.who.index || !IsOfModel(fault_->kind)) {
       return real_model_.get();
     }
-    faulty_model_ = MakeFaultyModel(*real_model_, fault_->step);
+    faulty_model_ = MakeFaultyModel(*real_model_, *fault_);
     return faulty_model_.get();
   }
 
@@ -124,6 +125,8 @@ class WorkerRun {
             .averaging = entry_.traits.averaging(),
             .overlap = spec_.overlap,
             .shared_params = entry_.traits.family != Family::kNone,
+            .check_gradients = EmulatedComputeOf(*real_model_) == nullptr,
+            .check_replicas_every = spec_.check_replicas,
             .eval_every = spec_.eval_every,
             .checkpoint_every = spec_.checkpoint_every,
             .timeout = OperationTimeout(spec_),
@@ -142,9 +145,13 @@ class WorkerRun {
             .timeout = OperationTimeout(spec_),
             .coordinator = setup_.coordinator,
             .fault = fault_,
-            .write_checkpoint = [this, &strategy](std::int64_t step) {
-              checkpoints_.Save(strategy, step);
-            }};
+            .write_checkpoint =
+                [this, &strategy](std::int64_t step) { checkpoints_.Save(strategy, step); },
+            .compare_replicas =
+                [this](std::int64_t steps_done) {
+                  CheckReplicas(space_.params(), steps_done, setup_.world, process_.client(),
+                                Deadline::After(comm_.barrier_timeout));
+                }};
   }
 
   void SaveParams() {

@@ -34,6 +34,7 @@ class WorkerObserver : public TrainerObserver {
     std::string coordinator;                    ///< Its connection is not counted.
     std::optional<Fault> fault;
     std::function<void(std::int64_t steps_done)> write_checkpoint;
+    std::function<void(std::int64_t steps_done)> compare_replicas;
   };
 
   explicit WorkerObserver(Parts parts) : parts_(std::move(parts)), counted_(parts_.warmup_steps) {}
@@ -42,6 +43,8 @@ class WorkerObserver : public TrainerObserver {
   void StepDone(const StepRecord& record) override;
   void Evaluated(const EvaluationRecord& record) override;
   void Checkpoint(std::int64_t steps_done) override { parts_.write_checkpoint(steps_done); }
+
+  void CompareReplicas(std::int64_t steps_done) override { parts_.compare_replicas(steps_done); }
 
   /// Bytes between the start of the first step and the end of the last.
   SocketBytes bytes() const { return bytes_; }

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "ringside/common/core/errors.h"
 #include "ringside/paramserver/wire/wire_codec.h"
 
 namespace ringside {
@@ -160,9 +161,16 @@ void ShardServer::Apply(const Update& update, float scale, std::int64_t step) {
     waiting->staleness = shard_.version() - waiting->push.version;
     if (leads_) ++counters_.staleness[waiting->staleness];
   }
-  contributors_.clear();
   const ScopedSpan span(timeline_, SpanKind::kApply, step, bucket_, kServerLane);
-  shard_.Apply(update, scale);
+  try {
+    shard_.Apply(update, scale);
+  } catch (const DivergedError&) {
+    throw DivergedError(
+        (contributors_.size() == 1 ? "the gradient of " : "the sum of the gradients of ") +
+        WorkerList(contributors_) + " for bucket " + std::to_string(bucket_) + " at step " +
+        std::to_string(step) + " is not finite");
+  }
+  contributors_.clear();
   if (leads_) ++counters_.updates;
 }
 

@@ -135,6 +135,10 @@ void ShardTable::Push(const FrameHeader& header, PayloadPtr gradient, PendingRep
                reply, Deadline::After(context_.comm.timeout));
   } catch (const RefusedError&) {
     throw;
+  } catch (const DivergedError& error) {
+    const Refusal refusal{RefusalCode::kDiverged, error.problem(), {}};
+    Fail(refusal);
+    throw RefusedError(refusal);
   } catch (const std::exception& error) {
     const std::string server = "server " + std::to_string(context_.index);
     Fail({RefusalCode::kAborted, server + " has failed: " + error.what(), server});

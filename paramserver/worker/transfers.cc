@@ -274,7 +274,11 @@ void Transfers::Record(const FrameHeader& reply) {
 }
 
 void Transfers::Slot::Failed(const CommError& error) {
-  owner_.failure_.Set(error);
+  if (error.divergence().empty()) {
+    owner_.failure_.Set(error);
+  } else {
+    owner_.failure_.Set(DivergedError(error.divergence()));
+  }
   const std::lock_guard lock(owner_.mutex_);
   owner_.done_.notify_all();
 }

@@ -3,7 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -135,6 +140,56 @@ TEST_P(WaitingStrategyTest, DestructionWithoutStopEndsAndFailsThePeers) {
   }
 }
 
+/// Trains until a rank's gradient of the first parameter in step 1 is not `GradientOf`. Expects
+/// that all ranks end, at least one of them with a `DivergedError`, and that no parameter is
+/// changed by a value that is not finite.
+void ExpectDivergence(const Setting& setting,
+                      const std::function<std::optional<float>(int rank)>& gradient) {
+  Job job(setting, {}, 2s);
+  const RankOutcomes outcomes = TryRanks(setting.workers, [&](int rank) {
+    Worker worker(job, rank, 1000);
+    worker.Start();
+    worker.Step(0);
+    try {
+      worker.Step(1, gradient(rank));
+      worker.Settle(2);
+    } catch (const Error&) {
+      EXPECT_TRUE(std::ranges::all_of(worker.space().params(),
+                                      [](float value) { return std::isfinite(value); }));
+      throw;
+    }
+  });
+  EXPECT_EQ(outcomes.failures(), setting.workers);
+  int diverged = 0;
+  for (const std::exception_ptr& failure : outcomes.by_rank) {
+    try {
+      if (failure != nullptr) std::rethrow_exception(failure);
+    } catch (const DivergedError&) {
+      ++diverged;
+    } catch (const CommError&) {
+      // It learned from the others that the job is over.
+    }
+  }
+  EXPECT_GE(diverged, 1);
+}
+
+TEST_P(WaitingStrategyTest, ASumThatOverflowsEndsAllRanksAsDiverged) {
+  ExpectDivergence(GetParam(), [](int rank) -> std::optional<float> {
+    if (rank < 2) return 3e38F;
+    return std::nullopt;
+  });
+}
+
+/// Several workers with servers, of any consistency.
+class WithServersTest : public StrategyConformanceTest {};
+
+TEST_P(WithServersTest, AGradientThatIsNotFiniteEndsAllRanksAsDiverged) {
+  ExpectDivergence(GetParam(), [](int rank) -> std::optional<float> {
+    if (rank == 1) return std::numeric_limits<float>::infinity();
+    return std::nullopt;
+  });
+}
+
 /// Several workers.
 class SubmitTest : public StrategyConformanceTest {};
 
@@ -163,6 +218,9 @@ bool StartTogether(const Setting& setting) {
   return setting.entry->traits.family != Family::kNone &&
          (setting.workers == 2 || setting.workers == 3);
 }
+bool HasServers(const Setting& setting) {
+  return setting.entry->traits.has_servers() && setting.workers > 1;
+}
 bool HasPeers(const Setting& setting) { return setting.workers > 1; }
 bool Waits(const Setting& setting) { return IsSynchronous(setting) && setting.workers > 1; }
 
@@ -171,6 +229,7 @@ INSTANTIATE_TEST_SUITE_P(Table, SynchronousStrategyTest, testing::ValuesIn(Setti
                          NameOf);
 INSTANTIATE_TEST_SUITE_P(Table, StartTogetherTest, testing::ValuesIn(Settings(StartTogether)),
                          NameOf);
+INSTANTIATE_TEST_SUITE_P(Table, WithServersTest, testing::ValuesIn(Settings(HasServers)), NameOf);
 INSTANTIATE_TEST_SUITE_P(Table, SubmitTest, testing::ValuesIn(Settings(HasPeers)), NameOf);
 INSTANTIATE_TEST_SUITE_P(Table, WaitingStrategyTest, testing::ValuesIn(Settings(Waits)), NameOf);
 

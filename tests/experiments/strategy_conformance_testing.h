@@ -10,6 +10,7 @@
 #include <iterator>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <ostream>
 #include <random>
 #include <string>
@@ -146,11 +147,13 @@ class Worker {
 
   void Start(const StartPoint& from = {}) { strategy_->Start(space_, plan_, from); }
 
-  void Step(std::int64_t step) {
+  /// `first_gradient` is that of the first parameter, instead of `GradientOf`.
+  void Step(std::int64_t step, std::optional<float> first_gradient = std::nullopt) {
     AwaitAll(step);
     for (std::size_t i = 0; i < space_.size(); ++i) {
       space_.grads()[i] = GradientOf(world_.rank, step, i);
     }
+    if (first_gradient) space_.grads()[0] = *first_gradient;
     std::vector<int> order(static_cast<std::size_t>(plan_.buckets()));
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(),

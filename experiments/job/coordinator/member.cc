@@ -41,6 +41,8 @@ const char* FailureKindName(FailureKind kind) {
       return "lost";
     case FailureKind::kDiverged:
       return "diverged";
+    case FailureKind::kReplicasDiffer:
+      return "replicas differ";
     case FailureKind::kData:
       return "data";
     case FailureKind::kConfig:
@@ -69,6 +71,9 @@ FailureKind KindOfCurrentException(std::string& message) {
   } catch (const DivergedError& error) {
     message = error.what();
     return FailureKind::kDiverged;
+  } catch (const ReplicasDifferError& error) {
+    message = error.what();
+    return FailureKind::kReplicasDiffer;
   } catch (const CommError& error) {
     message = error.what();
     return FailureKind::kComm;

@@ -34,6 +34,7 @@ enum class FailureKind {
   kEarlyExit,  ///< Ended without a result and without saying why.
   kLost,       ///< No heartbeat within the lease.
   kDiverged,
+  kReplicasDiffer,  ///< Workers that must agree have different parameters.
   kData,
   kConfig,
   kMissingBackend,

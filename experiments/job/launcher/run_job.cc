@@ -145,6 +145,7 @@ bool IsRecoverable(const JobOutcome& outcome) {
     case FailureKind::kSignal:
     case FailureKind::kEarlyExit:
     case FailureKind::kLost:
+    case FailureKind::kReplicasDiffer:  // no checkpoint has parameters that differ
     case FailureKind::kComm:
       return true;
     case FailureKind::kDiverged:

@@ -8,6 +8,7 @@ const factor = (value) => (Number.isFinite(value) ? String(Number(value.toPrecis
 
 const SURE = {
   clear: ["good", "clear", "the 95 % interval of the ratio does not contain 1"],
+  equal: ["good", "equal", "the whole 95 % interval of the ratio is within 2 % of 1"],
   unclear: ["warn", "unclear", "the 95 % interval of the ratio contains 1: these runs do not show which strategy is faster"],
   "points only": ["warn", "points only", "fewer than five pairs of runs give no interval: take this as a hint"],
 };
@@ -76,6 +77,7 @@ function findingsTable(study, findings) {
     { title: "best ring", left: true, value: (f) => label(f.ring_cell) },
     ...(findings.some((f) => f.transports_differ) || new Set(findings.map((f) => f.medium)).size > 1
       ? [{ title: "server / ring over", left: true, value: (f) => `${transport(f.ps_cell)} / ${transport(f.ring_cell)}`, show: (v, f) => v + (f.transports_differ ? " *" : "") }] : []),
+    ...(findings.some((f) => f.server_hosts > 0) ? [{ title: "more hosts", value: (f) => f.server_hosts }] : []),
     { title: "ring / server", value: (f) => f.ring_over_ps?.ratio, show: (v) => `${fixed(3)(v)}×` },
     { title: "95 % interval", value: (f) => ends(f.ring_over_ps?.interval)?.[0], show: (_, f) => text(intervalText(f.ring_over_ps?.interval, fixed(3))) },
     { title: "P(ring faster)", value: (f) => f.ring_over_ps?.p_greater, show: fixed(2) },

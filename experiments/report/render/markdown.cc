@@ -136,10 +136,16 @@ std::string VerdictText(const StudyTable& table) {
 std::string ClaimsText(const StudyTable& table) {
   if (table.claims.empty()) return {};
   std::string out = "## Common claims, tested by these runs\n\n";
+  const std::string* previous = nullptr;
   for (const Claim& claim : table.claims) {
-    out += fmt::format("- **{}**: {}. At {}: {}.\n", OutcomeName(claim.outcome),
-                       EscapeMarkdown(claim.claim), EscapeMarkdown(claim.place),
-                       EscapeMarkdown(claim.numbers));
+    if (previous == nullptr || *previous != claim.claim) {
+      out +=
+          fmt::format("{}**{}**\n\n", previous == nullptr ? "" : "\n", EscapeMarkdown(claim.claim));
+      out += Row({"at", "outcome", "numbers"}) + Row({"---", "---", "---"});
+      previous = &claim.claim;
+    }
+    out += Row(
+        {EscapeMarkdown(claim.place), OutcomeName(claim.outcome), EscapeMarkdown(claim.numbers)});
   }
   return out + '\n';
 }

@@ -188,6 +188,7 @@ json JsonOf(const Finding& finding) {
           {"winner", finding.winner},
           {"certainty", CertaintyName(finding.certainty)},
           {"medium", finding.medium},
+          {"server_hosts", finding.server_hosts},
           {"transports_differ", finding.transports_differ},
           {"sentence", finding.sentence},
           {"ring_over_ps", JsonOf(finding.ring_over_ps)}};

@@ -260,9 +260,14 @@ std::string FindingsText(const StudyTable& table) {
 std::string ClaimsText(const StudyTable& table) {
   if (table.claims.empty()) return "";
   std::string out = "\nCommon claims, tested by these runs:\n";
+  const std::string* previous = nullptr;
   for (const Claim& claim : table.claims) {
-    out += fmt::format("  {}: {}\n    at {}: {}\n", OutcomeName(claim.outcome), claim.claim,
-                       claim.place, claim.numbers);
+    if (previous == nullptr || *previous != claim.claim) {
+      out += fmt::format("  {}\n", claim.claim);
+      previous = &claim.claim;
+    }
+    out +=
+        fmt::format("    {} at {}: {}\n", OutcomeName(claim.outcome), claim.place, claim.numbers);
   }
   return out;
 }

@@ -28,6 +28,8 @@ struct StudyCell {
   int workers = 0;
   int servers = 0;
   bool colocated = false;
+  /// Emulated hosts that have dedicated servers alone. Another strategy does not need them.
+  int server_hosts = 0;
   std::string transport;  ///< `TransportOf` (transport.h); empty without communication.
   std::string medium;     ///< What the transport uses.
   /// An option of the strategy chose a transport other than the default.

@@ -90,6 +90,7 @@ void AddIdentity(const RunResult& run, const std::vector<const SpecKey*>& varied
   cell.workers = spec.workers;
   cell.servers = spec.servers;
   cell.colocated = spec.colocated;
+  if (spec.network && !spec.colocated) cell.server_hosts = spec.servers;
   cell.scaling = spec.batch_per_worker > 0 ? "weak" : "strong";
   cell.global_batch = spec.ResolvedGlobalBatch();
   cell.configuration = ConfigurationOf(spec);

@@ -330,6 +330,14 @@ void AddRelaxedUnderStragglers(const std::vector<StudyCell>& cells, std::vector<
   }
 }
 
+/// The claims with the same text stand together, in the order of their first one.
+std::vector<Claim> Grouped(std::vector<Claim> claims) {
+  std::map<std::string, std::size_t> first;
+  for (std::size_t i = 0; i < claims.size(); ++i) first.try_emplace(claims[i].claim, i);
+  std::ranges::stable_sort(claims, {}, [&](const Claim& claim) { return first.at(claim.claim); });
+  return claims;
+}
+
 }  // namespace
 
 const char* OutcomeName(Outcome outcome) {
@@ -350,7 +358,7 @@ std::vector<Claim> ClaimsOf(const std::vector<StudyCell>& cells) {
   AddServersAgainstRings(cells, claims);
   AddStaleness(cells, claims);
   AddRelaxedUnderStragglers(cells, claims);
-  return claims;
+  return Grouped(std::move(claims));
 }
 
 }  // namespace ringside

@@ -102,6 +102,15 @@ bool IsAllLimited(const StudyCell& cell) {
   return done > 0 && std::ranges::count_if(cell.results, IsDoneButLimited) == done;
 }
 
+bool LimitedEveryRun(const std::vector<StudyCell>& cells) {
+  bool any = false;
+  for (const StudyCell& cell : cells) {
+    if (cell.runs > 0 && !IsAllLimited(cell)) return false;
+    any = any || cell.runs > 0;
+  }
+  return any;
+}
+
 std::string LimitsText(const std::vector<const StudyRun*>& runs) {
   std::vector<std::string> texts;
   for (const Limit& limit : LimitsOf(runs)) texts.push_back(TextOf(limit, runs.size()));

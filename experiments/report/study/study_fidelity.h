@@ -29,6 +29,8 @@ std::vector<const StudyRun*> CountedRuns(const StudyCell& cell);
 
 /// The machine limited every finished run. The cell then takes part in no verdict.
 bool IsAllLimited(const StudyCell& cell);
+/// The machine limited every finished run of the study, and there is one.
+bool LimitedEveryRun(const std::vector<StudyCell>& cells);
 
 /// What limited the runs. For one run "the processor: 4 % idle"; for more "the processor in 4 of 5
 /// runs (one of them: 4 % idle)". Empty when none was limited.

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "ringside/common/strategy/strategy_traits.h"
 #include "ringside/experiments/report/study/study_cells.h"
@@ -18,13 +21,26 @@ namespace ringside {
 namespace {
 
 /// The values that both sides of a finding must share.
-using Place = std::tuple<Workload, std::string, int>;  // workload, scaling, workers
+using Scenario = std::tuple<Workload, std::string, int>;  // workload, scaling, workers
 
-using Places = std::map<Place, std::vector<std::size_t>>;
+/// Indices of cells.
+using Indices = std::vector<std::size_t>;
 
-/// Which pair of a place a finding takes.
+/// The cells of each scenario. Scenarios are in the order of their first cells.
+std::vector<std::pair<Scenario, Indices>> ScenariosOf(const std::vector<StudyCell>& cells) {
+  std::map<Scenario, Indices> by_scenario;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (cells[i].workers < 2) continue;
+    by_scenario[{SharedKeys(cells[i], true), cells[i].scaling, cells[i].workers}].push_back(i);
+  }
+  std::vector<std::pair<Scenario, Indices>> scenarios(by_scenario.begin(), by_scenario.end());
+  std::ranges::sort(scenarios, {}, [](const auto& scenario) { return scenario.second.front(); });
+  return scenarios;
+}
+
+/// Which pair of a scenario a finding takes.
 struct Choice {
-  std::string medium;              ///< Both use it. Empty: the pair may use any transports.
+  std::string medium;              ///< Both use it. Empty: any transports.
   bool names_medium = false;       ///< The sentence says the medium.
   bool transports_differ = false;  ///< Only a pair whose transports differ.
   bool synchronous_only = false;
@@ -37,19 +53,9 @@ struct Pair {
   bool operator==(const Pair&) const = default;
 };
 
-Places PlacesOf(const std::vector<StudyCell>& cells) {
-  Places places;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (cells[i].workers < 2) continue;
-    places[{SharedKeys(cells[i], true), cells[i].scaling, cells[i].workers}].push_back(i);
-  }
-  return places;
-}
-
 /// The index of the fastest cell of one family, if any. Leaves out cells that the machine limited.
-std::optional<std::size_t> Fastest(const std::vector<StudyCell>& cells,
-                                   const std::vector<std::size_t>& indices, Family family,
-                                   bool synchronous_only) {
+std::optional<std::size_t> Fastest(const std::vector<StudyCell>& cells, const Indices& indices,
+                                   Family family, bool synchronous_only) {
   std::optional<std::size_t> best;
   double best_rate = 0;
   for (const std::size_t index : indices) {
@@ -111,35 +117,48 @@ std::string Sentence(const std::vector<StudyCell>& cells, const Finding& finding
   const StudyCell& second = ring_ahead ? server : ring;
   const std::string scenario = ScenarioText(finding, names_medium);
   const std::string transports = TransportsText(first, second);
+  std::string suffix = transports;
+  if (finding.server_hosts > 0) {
+    suffix += fmt::format("; the servers have {} {} more", finding.server_hosts,
+                          finding.server_hosts == 1 ? "host" : "hosts");
+  }
+  if (finding.certainty == Certainty::kEqual) {
+    return fmt::format("{} and {} are equally fast within {:.0f} % at {}: ratio {:.3f} ({}){}",
+                       StrategyText(first), StrategyText(second), kEqualMargin * 100, scenario,
+                       comparison.ratio.value_or(1), CertaintyText(comparison), suffix);
+  }
   if (finding.certainty == Certainty::kUnclear) {
     return fmt::format("the runs do not tell {} and {} apart at {}: ratio {:.2f} ({}){}",
                        StrategyText(first), StrategyText(second), scenario,
-                       comparison.ratio.value_or(1), CertaintyText(comparison), transports);
+                       comparison.ratio.value_or(1), CertaintyText(comparison), suffix);
   }
   return fmt::format("{} is {:.2f}x as fast as {} at {} ({}){}", StrategyText(first),
                      comparison.ratio.value_or(1), StrategyText(second), scenario,
-                     CertaintyText(comparison), transports);
+                     CertaintyText(comparison), suffix);
 }
 
 std::string WinnerOf(const Finding& finding) {
-  if (finding.certainty == Certainty::kUnclear || !finding.ring_over_ps.ratio) return "neither";
+  const bool undecided =
+      finding.certainty == Certainty::kUnclear || finding.certainty == Certainty::kEqual;
+  if (undecided || !finding.ring_over_ps.ratio) return "neither";
   if (*finding.ring_over_ps.ratio == 1) return "neither";
   return *finding.ring_over_ps.ratio > 1 ? FamilyName(Family::kRing)
                                          : FamilyName(Family::kParameterServer);
 }
 
-Finding MakeFinding(const std::vector<StudyCell>& cells, const Place& place, const Pair& pair,
+Finding MakeFinding(const std::vector<StudyCell>& cells, const Scenario& scenario, const Pair& pair,
                     const Choice& choice) {
+  const StudyCell& ring = cells[pair.ring];
+  const StudyCell& server = cells[pair.server];
   Finding finding;
-  finding.workers = std::get<int>(place);
-  finding.varied = std::get<Workload>(place);
+  finding.workers = std::get<int>(scenario);
+  finding.varied = std::get<Workload>(scenario);
   finding.synchronous_only = choice.synchronous_only;
   finding.medium = choice.medium;
+  finding.server_hosts = server.server_hosts;
   finding.ps_cell = pair.server;
   finding.ring_cell = pair.ring;
   finding.metric = "samples_per_s";
-  const StudyCell& ring = cells[pair.ring];
-  const StudyCell& server = cells[pair.server];
   finding.ring_over_ps = CompareCells(ring, server, &StudyRun::samples_per_s);
   finding.certainty = CertaintyOf(finding.ring_over_ps);
   finding.winner = WinnerOf(finding);
@@ -148,45 +167,45 @@ Finding MakeFinding(const std::vector<StudyCell>& cells, const Place& place, con
   return finding;
 }
 
-std::optional<Pair> FastestPair(const std::vector<StudyCell>& cells,
-                                const std::vector<std::size_t>& indices, bool synchronous_only) {
+std::optional<Pair> FastestPair(const std::vector<StudyCell>& cells, const Indices& indices,
+                                bool synchronous_only) {
   const auto server = Fastest(cells, indices, Family::kParameterServer, synchronous_only);
   const auto ring = Fastest(cells, indices, Family::kRing, synchronous_only);
   if (!server || !ring) return std::nullopt;
   return Pair{*server, *ring};
 }
 
-/// The media of the place's servers and rings. Empty where no cell has a known transport.
-std::set<std::string> MediaOf(const std::vector<StudyCell>& cells,
-                              const std::vector<std::size_t>& indices) {
+/// The media of servers and rings. Empty where no cell has a known transport.
+std::set<std::string> MediaOf(const std::vector<StudyCell>& cells, const Indices& indices) {
   std::set<std::string> media;
   for (const std::size_t index : indices) {
     const StudyCell& cell = cells[index];
-    const bool compared = cell.traits && (cell.traits->family == Family::kParameterServer ||
-                                          cell.traits->family == Family::kRing);
+    const bool compared = cell.traits && cell.traits->family != Family::kNone;
     if (compared && !cell.transport.empty()) media.insert(cell.medium);
   }
   return media;
 }
 
-/// The cells that may be compared with each other over the medium.
-std::vector<std::size_t> CellsOver(const std::vector<StudyCell>& cells,
-                                   const std::vector<std::size_t>& indices,
-                                   const std::string& medium) {
-  std::vector<std::size_t> over;
-  for (const std::size_t index : indices) {
-    if (cells[index].transport.empty() || cells[index].medium == medium) over.push_back(index);
-  }
-  return over;
+/// The cells for which `wanted` is true.
+template <typename Wanted>
+Indices Selected(const std::vector<StudyCell>& cells, const Indices& indices,
+                 const Wanted& wanted) {
+  Indices selected;
+  std::ranges::copy_if(indices, std::back_inserter(selected),
+                       [&](std::size_t index) { return wanted(cells[index]); });
+  return selected;
+}
+
+bool IsServer(const StudyCell& cell) {
+  return cell.traits && cell.traits->family == Family::kParameterServer;
 }
 
 /// Adds the finding about the fastest pair. If a relaxed strategy is in that pair, adds one about
 /// the fastest synchronous pair before it.
-void AddFindings(const std::vector<StudyCell>& cells, const Place& place,
-                 const std::vector<std::size_t>& indices, Choice choice,
-                 std::vector<Finding>& findings) {
+void AddFindings(const std::vector<StudyCell>& cells, const Scenario& scenario,
+                 const Indices& indices, Choice choice, std::vector<Finding>& findings) {
   const auto add = [&](const Pair& pair) {
-    Finding finding = MakeFinding(cells, place, pair, choice);
+    Finding finding = MakeFinding(cells, scenario, pair, choice);
     if (choice.transports_differ && !finding.transports_differ) return;
     findings.push_back(std::move(finding));
   };
@@ -201,17 +220,34 @@ void AddFindings(const std::vector<StudyCell>& cells, const Place& place,
   add(*fastest);
 }
 
+/// Adds the findings about servers on the workers' hosts, then those about servers with hosts of
+/// their own.
+void AddFindingsByHosts(const std::vector<StudyCell>& cells, const Scenario& scenario,
+                        const Indices& indices, const Choice& choice,
+                        std::vector<Finding>& findings) {
+  const auto on_workers_hosts = [](const StudyCell& cell) { return cell.server_hosts == 0; };
+  const auto elsewhere_or_ring = [](const StudyCell& cell) {
+    return cell.server_hosts > 0 || !IsServer(cell);
+  };
+  AddFindings(cells, scenario, Selected(cells, indices, on_workers_hosts), choice, findings);
+  AddFindings(cells, scenario, Selected(cells, indices, elsewhere_or_ring), choice, findings);
+}
+
 /// Adds the findings over each medium, then those across transports.
-void AddFindingsOfPlace(const std::vector<StudyCell>& cells, const Place& place,
-                        const std::vector<std::size_t>& indices, std::vector<Finding>& findings) {
+void AddFindingsOf(const std::vector<StudyCell>& cells, const Scenario& scenario,
+                   const Indices& indices, std::vector<Finding>& findings) {
   const std::set<std::string> media = MediaOf(cells, indices);
   const bool several = media.size() > 1;
   for (const std::string& medium : media) {
-    const Choice choice{.medium = medium, .names_medium = several};
-    AddFindings(cells, place, CellsOver(cells, indices, medium), choice, findings);
+    const auto over = [&](const StudyCell& cell) {
+      return cell.transport.empty() || cell.medium == medium;
+    };
+    AddFindingsByHosts(cells, scenario, Selected(cells, indices, over),
+                       {.medium = medium, .names_medium = several}, findings);
   }
-  if (media.empty() || several) {
-    AddFindings(cells, place, indices, {.medium = "", .transports_differ = several}, findings);
+  if (media.empty()) AddFindingsByHosts(cells, scenario, indices, {.medium = ""}, findings);
+  if (several) {
+    AddFindings(cells, scenario, indices, {.medium = "", .transports_differ = true}, findings);
   }
 }
 
@@ -221,6 +257,8 @@ const char* CertaintyName(Certainty certainty) {
   switch (certainty) {
     case Certainty::kClear:
       return "clear";
+    case Certainty::kEqual:
+      return "equal";
     case Certainty::kUnclear:
       return "unclear";
     case Certainty::kPointEstimateOnly:
@@ -231,22 +269,26 @@ const char* CertaintyName(Certainty certainty) {
 
 Certainty CertaintyOf(const Comparison& comparison) {
   if (!comparison.interval) return Certainty::kPointEstimateOnly;
+  constexpr double kMost = 1 + kEqualMargin;
+  if (comparison.interval->low >= 1 / kMost && comparison.interval->high <= kMost) {
+    return Certainty::kEqual;
+  }
   const bool holds_one = comparison.interval->low <= 1 && comparison.interval->high >= 1;
   return holds_one ? Certainty::kUnclear : Certainty::kClear;
 }
 
 std::vector<Finding> FindingsOf(const std::vector<StudyCell>& cells) {
   std::vector<Finding> findings;
-  for (const auto& [place, indices] : PlacesOf(cells)) {
-    AddFindingsOfPlace(cells, place, indices, findings);
+  for (const auto& [scenario, indices] : ScenariosOf(cells)) {
+    AddFindingsOf(cells, scenario, indices, findings);
   }
   return findings;
 }
 
 bool HasBothFamilies(const std::vector<StudyCell>& cells) {
-  return std::ranges::any_of(PlacesOf(cells), [&](const auto& place) {
+  return std::ranges::any_of(ScenariosOf(cells), [&](const auto& scenario) {
     const auto has = [&](Family family) {
-      return std::ranges::any_of(place.second, [&](std::size_t index) {
+      return std::ranges::any_of(scenario.second, [&](std::size_t index) {
         const StudyCell& cell = cells[index];
         return cell.traits && cell.traits->family == family && cell.samples_per_s;
       });

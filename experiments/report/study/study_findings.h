@@ -14,14 +14,18 @@ namespace ringside {
 /// How far a finding can be trusted.
 enum class Certainty {
   kClear,              ///< The interval of the ratio does not contain 1.
-  kUnclear,            ///< The interval contains 1: the runs show no difference.
+  kEqual,              ///< The whole interval is within `kEqualMargin` of 1.
+  kUnclear,            ///< Neither: the runs show no difference, and may have missed one.
   kPointEstimateOnly,  ///< Fewer than five pairs of runs: no interval.
 };
 
-/// "clear", "unclear", "points only".
+/// Ratios that differ from 1 by less than this count as equal.
+inline constexpr double kEqualMargin = 0.02;
+
+/// "clear", "equal", "unclear", "points only".
 const char* CertaintyName(Certainty certainty);
 
-/// The certainty of a comparison, by whether its interval contains 1.
+/// The certainty of a comparison, by where its interval lies.
 Certainty CertaintyOf(const Comparison& comparison);
 
 /// The best of the parameter servers against the best of the rings, at the same number of workers
@@ -31,10 +35,11 @@ struct Finding {
   std::map<std::string, std::string> varied;  ///< The keys that both sides share.
   bool synchronous_only = false;              ///< The choice left out relaxed strategies.
   std::string medium;                         ///< What both use; empty if unknown or different.
-  std::size_t ps_cell = 0;                    ///< Index into `StudyTable::cells`.
+  int server_hosts = 0;     ///< Hosts that the servers have besides the workers' hosts.
+  std::size_t ps_cell = 0;  ///< Index into `StudyTable::cells`.
   std::size_t ring_cell = 0;
   std::string metric;       ///< "samples_per_s": more is better.
-  std::string winner;       ///< "ring", "parameter server"; "neither" if unclear.
+  std::string winner;       ///< "ring", "parameter server"; "neither" if unclear or equal.
   Comparison ring_over_ps;  ///< The metric's ratio: above 1 the ring is faster.
   Certainty certainty = Certainty::kPointEstimateOnly;
   bool transports_differ = false;  ///< The two also use different transports.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "ringside/experiments/report/study/study_runs.h"
 #include "ringside/experiments/report/study/study_scaling.h"
 #include "ringside/experiments/report/study/study_target.h"
+#include "ringside/experiments/text/value_order.h"
 
 namespace ringside {
 namespace {
@@ -21,8 +23,10 @@ using nlohmann::json;
 using Group = std::vector<const RunResult*>;
 
 auto OrderOf(const StudyCell& cell) {
-  return std::tuple(cell.varied, cell.place_in_catalog, cell.strategy, cell.workers, cell.colocated,
-                    cell.servers, cell.transport);
+  std::map<std::string, ValueOrder> varied;
+  for (const auto& [key, value] : cell.varied) varied.emplace(key, ValueOrderOf(value));
+  return std::tuple(std::move(varied), cell.place_in_catalog, cell.strategy, cell.workers,
+                    cell.colocated, cell.servers, cell.transport);
 }
 
 std::string Label(const RunSpec& spec) {

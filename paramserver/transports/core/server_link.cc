@@ -30,9 +30,13 @@ std::string Describe(const FrameHeader& header) {
 }
 
 CommError RefusedByServer(const std::string& server, const std::string& operation,
-                          const std::string& culprit, const std::string& message) {
-  if (culprit.empty() || server.starts_with(culprit + " ")) return {server, operation, message};
-  return {culprit, operation, server + " says: " + message};
+                          const Refusal& refusal) {
+  const std::string& culprit = refusal.culprit;
+  const bool blames_another = !culprit.empty() && !server.starts_with(culprit + " ");
+  CommError error(blames_another ? culprit : server, operation,
+                  blames_another ? server + " says: " + refusal.message : refusal.message);
+  if (refusal.code == RefusalCode::kDiverged) error.set_divergence(refusal.message);
+  return error;
 }
 
 }  // namespace ringside

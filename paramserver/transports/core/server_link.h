@@ -13,6 +13,7 @@
 #include "ringside/common/strategy/strategy_entry.h"
 #include "ringside/paramserver/transports/core/server_address.h"
 #include "ringside/paramserver/wire/payload.h"
+#include "ringside/paramserver/wire/refusal.h"
 #include "ringside/paramserver/wire/server_plan.h"
 #include "ringside/paramserver/wire/wire.h"
 
@@ -78,10 +79,10 @@ inline constexpr std::chrono::milliseconds kAnswerGrace{500};
 /// Names the operation for errors: "pull of bucket 3, step 17".
 std::string Describe(const FrameHeader& header);
 
-/// The error of a refused call. The refusal may name a `culprit`. If it is empty, the server is to
-/// blame.
+/// The error of a refused call. If the refusal names no culprit, the server is to blame. Of the
+/// codes only `kDiverged` matters here (`CommError::divergence`).
 CommError RefusedByServer(const std::string& server, const std::string& operation,
-                          const std::string& culprit, const std::string& message);
+                          const Refusal& refusal);
 
 }  // namespace ringside
 

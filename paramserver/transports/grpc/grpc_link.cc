@@ -183,7 +183,10 @@ void GrpcLink::Prepare(grpc::ClientContext& context) const {
 }
 
 CommError GrpcLink::ErrorOf(const std::string& operation, const grpc::Status& status) const {
-  return RefusedByServer(name_, operation, status.error_details(), status.error_message());
+  const bool diverged = status.error_code() == kDivergedStatus;
+  return RefusedByServer(name_, operation,
+                         {diverged ? RefusalCode::kDiverged : RefusalCode::kAborted,
+                          status.error_message(), status.error_details()});
 }
 
 void GrpcLink::Start(const PlanInfo& plan) {

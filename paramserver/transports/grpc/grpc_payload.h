@@ -6,6 +6,7 @@
 #include <grpc/support/time.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/slice.h>
+#include <grpcpp/support/status.h>
 
 #include <chrono>
 #include <cstddef>
@@ -27,6 +28,8 @@ inline constexpr char kPullMethod[] = "/ringside.ParameterServer/Pull";
 inline constexpr char kReadStateMethod[] = "/ringside.ParameterServer/ReadState";
 inline constexpr char kRetireMethod[] = "/ringside.ParameterServer/Retire";
 inline constexpr char kTokenKey[] = "ringside-token";
+/// Of a refusal because a gradient is not finite.
+inline constexpr grpc::StatusCode kDivergedStatus = grpc::StatusCode::DATA_LOSS;
 
 /// The method for frames of this kind.
 const std::string& MethodOf(FrameKind kind);

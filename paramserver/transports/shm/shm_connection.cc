@@ -11,6 +11,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/common/security/secrets.h"
 #include "ringside/paramserver/wire/plan_message.h"
+#include "ringside/paramserver/wire/refusal_message.h"
 
 namespace ringside {
 namespace {
@@ -27,8 +28,7 @@ std::span<std::byte> Slice(const MemoryRegion& region, std::uint64_t offset, std
 }
 
 void SetRefusal(const Refusal& refusal, ShmReply& reply) {
-  reply.mutable_refusal()->set_message(refusal.message.substr(0, kMaxMessage));
-  reply.mutable_refusal()->set_culprit(refusal.culprit.substr(0, kMaxMessage));
+  *reply.mutable_refusal() = ToMessage(refusal, kMaxMessage);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 
 #include "ringside/paramserver/transports/sockets/packet_socket.h"
 #include "ringside/paramserver/wire/plan_message.h"
+#include "ringside/paramserver/wire/refusal_message.h"
 
 namespace ringside {
 namespace {
@@ -236,8 +237,7 @@ void ShmLink::Finish(const ShmReply& reply) {
 
 void ShmLink::Complete(Pending& call, const ShmReply& reply) {
   if (reply.has_refusal()) {
-    throw RefusedByServer(name_, Describe(call.header), reply.refusal().culprit(),
-                          reply.refusal().message());
+    throw RefusedByServer(name_, Describe(call.header), FromMessage(reply.refusal()));
   }
   FrameHeader header;
   const FrameError error =

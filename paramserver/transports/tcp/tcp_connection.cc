@@ -10,6 +10,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/paramserver/transports/sockets/tcp_socket.h"
 #include "ringside/paramserver/wire/plan_message.h"
+#include "ringside/paramserver/wire/refusal_message.h"
 
 namespace ringside {
 namespace {
@@ -52,10 +53,7 @@ class TcpConnection::Reply : public PendingReply, public OutgoingFrame {
   }
 
   void Refuse(const Refusal& refusal) override {
-    Refused message;
-    message.set_message(refusal.message.substr(0, kMaxMessage));
-    message.set_culprit(refusal.culprit.substr(0, kMaxMessage));
-    refusal_ = message.SerializeAsString();
+    refusal_ = ToMessage(refusal, kMaxMessage).SerializeAsString();
     FrameHeader header = request_;
     header.refused = true;
     header.payload_bytes = refusal_.size();

@@ -19,6 +19,7 @@
 #include "ringside/paramserver/transports/tcp/frame_stream.h"
 #include "ringside/paramserver/transports/tcp/tcp_handshake.h"
 #include "ringside/paramserver/wire/plan_message.h"
+#include "ringside/paramserver/wire/refusal_message.h"
 
 namespace ringside {
 namespace {
@@ -233,7 +234,7 @@ bool TcpLink::ReceiveOutcome(FrameStream& stream, OpenCall& call) const {
 CommError TcpLink::Refusal(const std::string& text, const OpenCall& call) const {
   Refused refused;
   if (!refused.ParseFromString(text)) return Error(call, "it refuses for a reason that is damaged");
-  return RefusedByServer(name_, Describe(call.header), refused.culprit(), refused.message());
+  return RefusedByServer(name_, Describe(call.header), FromMessage(refused));
 }
 
 CommError TcpLink::Error(const OpenCall& call, const std::string& reason) const {

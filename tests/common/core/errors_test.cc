@@ -34,13 +34,27 @@ TEST(ErrorsTest, DivergedErrorNamesRankStepAndLoss) {
   EXPECT_THAT(error.what(), AllOf(HasSubstr("worker 1"), HasSubstr("42"), HasSubstr("inf")));
 }
 
+TEST(ErrorsTest, DivergedErrorTellsWhatIsNotFinite) {
+  const DivergedError error("the gradient of parameter 3 is inf");
+  EXPECT_STREQ(error.what(), "diverged: the gradient of parameter 3 is inf");
+  EXPECT_EQ(error.problem(), "the gradient of parameter 3 is inf");
+  EXPECT_EQ(error.rank(), -1);
+  EXPECT_EQ(error.step(), -1);
+}
+
+TEST(ErrorsTest, ReplicasDifferErrorNamesTheStepsDone) {
+  EXPECT_STREQ(ReplicasDifferError(7, "worker 2 has others").what(),
+               "replicas differ after 7 steps: worker 2 has others");
+}
+
 TEST(ErrorsTest, AllAreErrors) {
   EXPECT_THROW(throw UsageError("x"), Error);
   EXPECT_THROW(throw ConfigError("x"), Error);
   EXPECT_THROW(throw MissingBackendError("x"), Error);
   EXPECT_THROW(throw CommError("p", "o", "r"), Error);
   EXPECT_THROW(throw DataError("p", 0, "e"), Error);
-  EXPECT_THROW(throw DivergedError(0, 0, 0), Error);
+  EXPECT_THROW(throw DivergedError("p"), Error);
+  EXPECT_THROW(throw ReplicasDifferError(0, "d"), Error);
   EXPECT_THROW(throw InternalError("x"), Error);
 }
 

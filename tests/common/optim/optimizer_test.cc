@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <limits>
 #include <ostream>
 #include <random>
 #include <string>
@@ -217,14 +220,31 @@ TEST(OptimizerOptionsTest, NonsenseIsRefused) {
   EXPECT_THROW(make({.kind = Kind::kAdamW, .epsilon = -1}), ConfigError);
 }
 
-// A non-finite gradient must be seen in the loss, not hidden by the update.
-TEST(OptimizerOptionsTest, NanPropagates) {
+// No parameter gets a value that is not finite, wherever the gradient is, and none after it
+// changes.
+TEST(OptimizerOptionsTest, AGradientThatIsNotFiniteIsRefused) {
+  constexpr std::size_t kSize = 40'000;
   for (const Kind kind : {Kind::kSgd, Kind::kAdam, Kind::kAdamW}) {
-    std::vector<float> params{1, 1};
-    const std::vector<float> grads{std::nanf(""), 0};
-    Optimizer::Make({.kind = kind}, 2)->Apply(0, params, grads, {1, 0.1});
-    EXPECT_TRUE(std::isnan(params[0]));
-    EXPECT_EQ(params[1], 1);
+    for (const float wrong : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
+      for (const std::size_t at : {std::size_t{0}, std::size_t{20'000}, kSize - 1}) {
+        std::vector<float> params(kSize, 1.0F);
+        std::vector<float> grads(kSize, 0.5F);
+        grads[at] = wrong;
+        const auto optimizer = Optimizer::Make({.kind = kind}, kSize + 5);
+        try {
+          optimizer->Apply(5, params, grads, {8, 0.1});
+          FAIL() << "no error";
+        } catch (const DivergedError& error) {
+          EXPECT_EQ(error.problem(), "the gradient that update 8 applies to parameter " +
+                                         std::to_string(at + 5) + " is " + std::to_string(wrong));
+        }
+        EXPECT_TRUE(std::ranges::all_of(params, [](float value) { return std::isfinite(value); }));
+        EXPECT_TRUE(std::all_of(params.begin() + static_cast<std::ptrdiff_t>(at), params.end(),
+                                [](float value) { return value == 1.0F; }));
+        EXPECT_TRUE(std::ranges::all_of(optimizer->state(),
+                                        [](float value) { return std::isfinite(value); }));
+      }
+    }
   }
 }
 

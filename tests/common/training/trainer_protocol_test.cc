@@ -25,6 +25,7 @@ namespace {
 using ::testing::AnyOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::Not;
 using Log = std::vector<std::string>;
 
@@ -39,7 +40,10 @@ class ProbeModel : public Model {
   explicit ProbeModel(Log& log) : log_(log) {}
 
   std::span<const TensorSpec> Tensors() const override { return tensors_; }
-  void Bind(FlatSpace& space, const BucketPlan& plan) override { tracker_.emplace(space, plan); }
+  void Bind(FlatSpace& space, const BucketPlan& plan) override {
+    space_ = &space;
+    tracker_.emplace(space, plan);
+  }
   double ForwardBackward(const Batch& batch, Strategy& strategy) override {
     log_.push_back("step " + std::to_string(batch.step));
     batches.push_back(batch);
@@ -47,6 +51,7 @@ class ProbeModel : public Model {
     tracker_->AwaitAll();
     BusyFor(forward_takes);
     if (forward_takes.count() > 0) forward_end_ = DilatedClock::now();
+    if (batch.step == gradient_diverges_at) space_->grads()[20] = std::nanf("");
     for (const int tensor : {0, 1}) {
       if (log_tensors) log_.push_back("tensor " + std::to_string(tensor));
       tracker_->TensorReady(tensor);
@@ -65,10 +70,12 @@ class ProbeModel : public Model {
   std::chrono::milliseconds forward_takes{0};  // 0: not reported
   bool log_tensors = false;
   std::int64_t diverges_at = -1;
+  std::int64_t gradient_diverges_at = -1;  // in the second bucket
   double test_loss = 1;
 
  private:
   Log& log_;
+  FlatSpace* space_ = nullptr;
   std::vector<TensorSpec> tensors_{{"a", 16}, {"b", 16}};
   std::optional<BucketTracker> tracker_;
   std::optional<DilatedClock::time_point> forward_end_;
@@ -118,6 +125,9 @@ class ProbeObserver : public TrainerObserver {
   }
   void Checkpoint(std::int64_t steps_done) override {
     log_.push_back("checkpoint after " + std::to_string(steps_done));
+  }
+  void CompareReplicas(std::int64_t steps_done) override {
+    log_.push_back("compare after " + std::to_string(steps_done));
   }
 
   std::int64_t ends_before = -1;
@@ -261,6 +271,44 @@ TEST_F(TrainerProtocolTest, ALossThatIsNotFiniteEndsTheRunAtItsStep) {
   }
   EXPECT_THAT(log_, Contains("step 2"));
   EXPECT_THAT(log_, Not(AnyOf(Contains("done 2"), Contains("step 3"), Contains("stop"))));
+}
+
+TEST_F(TrainerProtocolTest, AGradientThatIsNotFiniteIsNotSubmitted) {
+  for (const bool overlap : {true, false}) {
+    log_.clear();
+    model_.gradient_diverges_at = 1;
+    strategy_.log_submits = true;
+    try {
+      Run({.end_step = 3, .global_batch = 8, .overlap = overlap}, 0);
+      FAIL() << "no error";
+    } catch (const DivergedError& error) {
+      EXPECT_EQ(error.step(), 1);
+      EXPECT_EQ(error.rank(), 0);
+      EXPECT_THAT(error.problem(), HasSubstr("for parameter 20 in bucket 1 is nan"));
+    }
+    EXPECT_EQ(std::ranges::count(log_, "submit 1"), 1) << "that of step 0";
+  }
+}
+
+TEST_F(TrainerProtocolTest, WithoutTheCheckOfGradientsEveryOneIsSubmitted) {
+  model_.gradient_diverges_at = 1;
+  strategy_.log_submits = true;
+  Run({.end_step = 3, .global_batch = 8, .check_gradients = false}, 0);
+  EXPECT_EQ(std::ranges::count(log_, "submit 1"), 3);
+}
+
+TEST_F(TrainerProtocolTest, ReplicasAreComparedWhenSettledAndBeforeEveryCheckpoint) {
+  Run({.end_step = 5, .global_batch = 8, .check_replicas_every = 2, .checkpoint_every = 3}, 0);
+  Log pauses;
+  for (const std::string& entry : log_) {
+    if (entry.starts_with("step") || entry.starts_with("await")) continue;
+    pauses.push_back(entry);
+  }
+  EXPECT_THAT(pauses,
+              ElementsAre("start at 0", "done 0", "done 1", "settle", "compare after 2",  //
+                          "done 2", "settle", "compare after 3", "checkpoint after 3",    //
+                          "done 3", "settle", "compare after 4",                          //
+                          "done 4", "settle", "compare after 5", "checkpoint after 5", "stop"));
 }
 
 TEST_F(TrainerProtocolTest, ATestLossThatIsNotFiniteIsADivergenceToo) {

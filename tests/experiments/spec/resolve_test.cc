@@ -54,6 +54,24 @@ TEST(Resolve, LaysServersOut) {
   EXPECT_EQ(layout("mixed", "3"), std::pair(3, 0));
 }
 
+TEST(Resolve, ComparesReplicasOnlyWhereTheyMustBeEqual) {
+  const auto with = [](const char* strategy, const char* steps) {
+    return With(ProfileOfTenSteps(), {{"strategy", strategy}, {"check-replicas", steps}});
+  };
+  EXPECT_EQ(Resolve(with("ring", "5")).check_replicas, 5);
+  EXPECT_EQ(Resolve(with("ps-sync", "5")).check_replicas, 5);
+  EXPECT_NO_THROW(Resolve(with("ps-async", "0")));
+  for (const char* strategy : {"none", "local-sgd", "ps-async", "ps-backup"}) {
+    try {
+      Resolve(with(strategy, "5"));
+      FAIL() << strategy;
+    } catch (const ConfigError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("take a synchronous strategy")) << strategy;
+    }
+  }
+  EXPECT_THROW(Resolve(with("ring", "-1")), ConfigError);
+}
+
 TEST(Resolve, IsIdempotent) {
   const RunSpec once =
       Resolve(With(ProfileOfTenSteps(), {{"strategy", "ps-async"}, {"servers", "2"}}));

@@ -97,6 +97,13 @@ TEST(RunSpecJson, TheNumberOfCheckpointsIsWrittenOnlyIfItIsNotTheDefault) {
   EXPECT_EQ(ReadRunSpec(json(spec), TestCatalog()).keep_checkpoints, 5);
 }
 
+TEST(RunSpecJson, ChecksOfReplicasAreWrittenOnlyIfTheyAreAskedFor) {
+  RunSpec spec(TestCatalog());
+  EXPECT_FALSE(json(spec).contains("check_replicas"));
+  SetSpecKey(spec, "check-replicas", "100");
+  EXPECT_EQ(ReadRunSpec(json(spec), TestCatalog()).check_replicas, 100);
+}
+
 TEST(RunSpecJson, RefusesUnknownKeysAndWrongTypes) {
   const auto key_of = [](const json& value) {
     try {

@@ -12,6 +12,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/spec/spec_keys.h"
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/process.h"
 #include "tests/common/temporary_directory.h"
@@ -247,6 +248,46 @@ TEST_F(LauncherTest, ALossThatIsNoNumberEndsTheRunAsDiverged) {
   EXPECT_EQ(outcome.status, JobStatus::kDiverged);
   EXPECT_THAT(outcome.error, HasSubstr("worker 1: diverged"));
   EXPECT_THAT(outcome.error, HasSubstr("step 2"));
+}
+
+// The model does not compute, so nothing looks at its gradients before they are summed.
+class DivergingTest : public LauncherTest, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(DivergingTest, AnInfiniteGradientEndsTheRunInItsStep) {
+  const ScopedVariable fault("RINGSIDE_FAULT", "inf@rank1:step2");
+  const JobOutcome outcome = Run(ProfileSpec(GetParam(), 2, kEndless));
+  EXPECT_EQ(outcome.status, JobStatus::kDiverged) << outcome.error;
+  EXPECT_THAT(outcome.error, HasSubstr("diverged: the "));
+  EXPECT_LE(outcome.summary["steps"], 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, DivergingTest,
+                         ::testing::Values("ring", "shm", "local-sgd", "ps-sync", "ps-async"),
+                         [](const auto& suite_case) {
+                           std::string name = suite_case.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST_F(LauncherTest, AGradientThatIsTooLargeForItsCodecEndsTheRun) {
+  const ScopedVariable fault("RINGSIDE_FAULT", "huge@rank1:step2");
+  RunSpec spec = ProfileSpec("ring", 2, kEndless);
+  SetSpecKey(spec, "codec", "fp16");
+  const JobOutcome outcome = Run(spec);
+  EXPECT_EQ(outcome.status, JobStatus::kDiverged) << outcome.error;
+}
+
+TEST_F(LauncherTest, AFlippedBitOfAReplicaEndsTheRunBeforeTheNextCheckpoint) {
+  const ScopedVariable fault("RINGSIDE_FAULT", "flip@rank1:step5");
+  RunSpec spec = ProfileSpec("ring", 3, kEndless);
+  spec.check_replicas = 1'000;
+  spec.checkpoint_every = 4;
+  const JobOutcome outcome = Run(spec);
+  EXPECT_EQ(outcome.status, JobStatus::kFailed);
+  EXPECT_THAT(outcome.error, HasSubstr("replicas differ after 8 steps: worker 1 has other "
+                                       "parameters than workers 0 and 2"));
+  EXPECT_TRUE(std::filesystem::exists(bundle() + "/checkpoints/step-4.ckpt"));
+  EXPECT_FALSE(std::filesystem::exists(bundle() + "/checkpoints/step-8.ckpt"));
 }
 
 TEST_F(LauncherTest, AnErrorOfOneWorkerIsTheOneThatIsTold) {

@@ -241,8 +241,8 @@ TEST(StudyClaims, StandInEveryFormOfTheReport) {
   Add(study, {"ring"}, 100);
   Add(study, {"ps-sync", 4, 4, true}, 101);
   const StudyTable table = MakeStudyTable(study);
-  EXPECT_THAT(RenderText(table), HasSubstr("shown: ps-sync with 4 co-located servers is as fast"));
-  EXPECT_THAT(RenderMarkdown(table, {}), HasSubstr("**shown**: ps-sync with 4 co"));
+  EXPECT_THAT(RenderText(table), HasSubstr("ps-sync with 4 co-located servers is as fast"));
+  EXPECT_THAT(RenderMarkdown(table, {}), HasSubstr("**ps-sync with 4 co"));
   EXPECT_EQ(RenderJson(table)["claims"][0]["outcome"], "shown");
   EXPECT_THAT(RenderHtml(table), HasSubstr("\"outcome\":\"shown\""));
 }

@@ -231,6 +231,86 @@ TEST(StudyFindings, HaveNoneAcrossTransportsIfTheFastestTwoUseOne) {
   EXPECT_THAT(table.verdict.caveats, Not(Contains(HasSubstr("ransports"))));
 }
 
+/// Runs of a ring, of co-located servers and of two dedicated ones on emulated hosts.
+std::vector<RunResult> RunsOnHosts(double ring, double colocated, double dedicated) {
+  std::vector<RunResult> runs;
+  AddRuns(runs, "ring", 4, ring);
+  AddRuns(runs, "ps-sync", 4, colocated);
+  for (RunResult& run : runs) {
+    if (run.spec.servers == 0) continue;
+    run.spec.servers = 4;
+    run.spec.colocated = true;
+  }
+  const std::size_t first = runs.size();
+  AddRuns(runs, "ps-sync", 4, dedicated);
+  for (std::size_t i = first; i < runs.size(); ++i) {
+    runs[i].spec.servers = 2;
+    runs[i].directory += "-dedicated";
+  }
+  for (RunResult& run : runs) run.spec.network.emplace();
+  return runs;
+}
+
+TEST(StudyFindings, JudgeServersWithHostsOfTheirOwnApart) {
+  const StudyTable table = TableOf(RunsOnHosts(1000, 500, 1500));
+  ASSERT_EQ(table.findings.size(), 2U);
+  EXPECT_EQ(table.findings[0].server_hosts, 0);
+  EXPECT_EQ(table.findings[0].winner, "ring");
+  EXPECT_EQ(table.findings[1].server_hosts, 2);
+  EXPECT_EQ(table.findings[1].winner, "parameter server");
+  EXPECT_THAT(table.findings[1].sentence, ::testing::EndsWith("; the servers have 2 hosts more"));
+  EXPECT_EQ(table.verdict.winner, "ring") << "on the same hosts";
+  EXPECT_EQ(table.verdict.sentence,
+            "On the same hosts the ring is faster than the best parameter server at 4 workers "
+            "(2.00x); sure: every 95 % interval leaves out equality. With 2 more hosts for servers "
+            "the best parameter server is faster than the best ring at 4 workers (1.50x); sure: "
+            "every 95 % interval leaves out equality.");
+}
+
+TEST(StudyFindings, JudgeServersWithHostsOfTheirOwnWhereThereAreNoOthers) {
+  std::vector<RunResult> runs = RunsOnHosts(1000, 500, 1500);
+  std::erase_if(runs, [](const RunResult& run) { return run.spec.colocated; });
+  const StudyTable table = TableOf(std::move(runs));
+  EXPECT_EQ(table.verdict.winner, "parameter server");
+  EXPECT_THAT(table.verdict.sentence, ::testing::StartsWith("With 2 more hosts for servers the"));
+}
+
+TEST(StudyFindings, SayThatBothAreEquallyFast) {
+  const StudyTable table = TableOf(RunsOnHosts(1000, 1010, 1500));
+  EXPECT_EQ(table.findings[0].certainty, Certainty::kEqual);
+  EXPECT_EQ(table.findings[0].winner, "neither");
+  EXPECT_THAT(table.findings[0].sentence, HasSubstr("are equally fast within 2 % at 4 workers"));
+  EXPECT_EQ(table.verdict.winner, "neither");
+  EXPECT_EQ(table.verdict.certainty, Certainty::kEqual);
+  EXPECT_THAT(table.verdict.sentence,
+              ::testing::StartsWith("On the same hosts the best ring and the best parameter server "
+                                    "are equally fast within 2 % at 4 workers; sure: every 95 % "
+                                    "interval lies within 2 % of equality. With"));
+}
+
+TEST(StudyFindings, NameEveryPlaceOnceAndInOrder) {
+  std::vector<RunResult> runs;
+  for (const double rate : {3e8, 1e9, 1e10}) {
+    const std::size_t first = runs.size();
+    AddRuns(runs, "ring", 4, 1000);
+    AddRuns(runs, "ps-sync", 4, rate > 5e9 ? 1005 : 1100);
+    for (std::size_t i = first; i < runs.size(); ++i) {
+      runs[i].spec.link_bits_per_s = rate;
+      runs[i].directory += std::to_string(rate);
+    }
+  }
+  const StudyTable table = TableOf(std::move(runs));
+  ASSERT_EQ(table.findings.size(), 3U);
+  EXPECT_THAT(table.verdict.sentence,
+              ::testing::MatchesRegex(
+                  "The best parameter server is faster than the best ring at 4 workers, "
+                  "link_bits_per_s [^ ]+ .1.10x. and link_bits_per_s [^ ]+ .1.10x.; they are "
+                  "equally fast within 2 % at 4 workers, link_bits_per_s [^ ]+; sure: every 95 % "
+                  "interval leaves out equality or lies within 2 % of it\\."));
+  EXPECT_THAT(table.findings[2].varied.at("link_bits_per_s"), ::testing::StartsWith("1"));
+  EXPECT_EQ(table.findings[2].certainty, Certainty::kEqual);
+}
+
 TEST(StudyFindings, CompareWithinAWorkloadAlone) {
   std::vector<RunResult> runs;
   AddRuns(runs, "ring", 4, 1000);
