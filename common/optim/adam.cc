@@ -1,8 +1,10 @@
 // One pass over memory: 28 bytes of traffic a parameter (p, g, m, v in; p, m, v out).
 #include "ringside/common/optim/adam.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "ringside/common/core/finite.h"
 #include "ringside/common/core/vector_clones.h"
 
 namespace ringside {
@@ -39,21 +41,29 @@ Scalars MakeScalars(const OptimizerOptions& options, const Update& update) {
 }
 
 // `in` and `out` may be the same, so they cannot be restrict. ivdep tells the compiler that no
-// iteration depends on another.
+// iteration depends on another. Returns the largest `MagnitudeBits` of the gradients, and leaves a
+// parameter and its state as they were where the gradient is not finite.
 RINGSIDE_VECTOR_CLONES
-void Step(const float* in, float* out, const float* grads, float* first, float* second,
-          std::size_t size, Scalars s) {
+std::uint32_t Step(const float* in, float* out, const float* grads, float* first, float* second,
+                   std::size_t size, Scalars s) {
+  std::uint32_t largest = 0;
 #pragma GCC ivdep
   for (std::size_t i = 0; i < size; ++i) {
+    const std::uint32_t bits = MagnitudeBits(grads[i]);
+    largest = std::max(largest, bits);
     const float p = in[i];
+    const float old_m = first[i];
+    const float old_v = second[i];
     const float g = grads[i] + s.l2 * p;
-    const float m = s.beta1 * first[i] + s.one_minus_beta1 * g;
-    const float v = s.beta2 * second[i] + s.one_minus_beta2 * g * g;
-    first[i] = m;
-    second[i] = v;
+    const float m = s.beta1 * old_m + s.one_minus_beta1 * g;
+    const float v = s.beta2 * old_v + s.one_minus_beta2 * g * g;
+    first[i] = bits < kInfinityBits ? m : old_m;
+    second[i] = bits < kInfinityBits ? v : old_v;
     const float denominator = std::sqrt(v) / s.root_correction + s.epsilon;
-    out[i] = p * s.shrink - s.step_size * (m / denominator);
+    const float next = p * s.shrink - s.step_size * (m / denominator);
+    out[i] = bits < kInfinityBits ? next : p;
   }
+  return largest;
 }
 
 }  // namespace
@@ -61,11 +71,11 @@ void Step(const float* in, float* out, const float* grads, float* first, float* 
 Adam::Adam(const OptimizerOptions& options, std::size_t elements)
     : Optimizer(elements, 2 * elements), options_(options) {}
 
-void Adam::ApplyFinite(std::size_t offset, std::span<const float> in, std::span<float> out,
-                       std::span<const float> grads, const Update& update) {
+std::uint32_t Adam::ApplyBlock(std::size_t offset, std::span<const float> in, std::span<float> out,
+                               std::span<const float> grads, const Update& update) {
   float* first = state().data() + offset;
-  Step(in.data(), out.data(), grads.data(), first, first + elements(), in.size(),
-       MakeScalars(options_, update));
+  return Step(in.data(), out.data(), grads.data(), first, first + elements(), in.size(),
+              MakeScalars(options_, update));
 }
 
 }  // namespace ringside

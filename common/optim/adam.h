@@ -18,8 +18,8 @@ class Adam : public Optimizer {
   int state_per_parameter() const override { return 2; }
 
  private:
-  void ApplyFinite(std::size_t offset, std::span<const float> in, std::span<float> out,
-                   std::span<const float> grads, const Update& update) override;
+  std::uint32_t ApplyBlock(std::size_t offset, std::span<const float> in, std::span<float> out,
+                           std::span<const float> grads, const Update& update) override;
 
   const OptimizerOptions options_;
 };

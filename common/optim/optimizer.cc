@@ -1,7 +1,6 @@
 #include "ringside/common/optim/optimizer.h"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 
 #include "ringside/common/core/errors.h"
@@ -12,8 +11,7 @@
 namespace ringside {
 namespace {
 
-// Floats that are checked and then applied. Small enough that the gradients are still in the
-// first-level cache when they are read for the second time.
+// Floats after which an update ends if a gradient is not finite.
 constexpr std::size_t kBlock = 4096;
 
 void Require(bool condition, const std::string& what) {
@@ -42,12 +40,12 @@ void CheckSpans(std::size_t elements, std::size_t offset, std::span<const float>
                       std::to_string(out.size()) + " and " + std::to_string(grads.size()));
 }
 
-void CheckFinite(std::size_t offset, std::span<const float> grads, const Update& update) {
-  const std::optional<std::size_t> index = FirstNotFinite(grads);
-  if (!index) return;
+[[noreturn]] void ThrowNotFinite(std::size_t offset, std::span<const float> grads,
+                                 const Update& update) {
+  const std::size_t index = FirstNotFinite(grads).value();
   throw DivergedError("the gradient that update " + std::to_string(update.number) +
-                      " applies to parameter " + std::to_string(offset + *index) + " is " +
-                      std::to_string(grads[*index]));
+                      " applies to parameter " + std::to_string(offset + index) + " is " +
+                      std::to_string(grads[index]));
 }
 
 }  // namespace
@@ -70,8 +68,9 @@ void Optimizer::Apply(std::size_t offset, std::span<const float> in, std::span<f
   for (std::size_t begin = 0; begin < in.size(); begin += kBlock) {
     const std::size_t size = std::min(kBlock, in.size() - begin);
     const auto block = grads.subspan(begin, size);
-    CheckFinite(offset + begin, block, update);
-    ApplyFinite(offset + begin, in.subspan(begin, size), out.subspan(begin, size), block, update);
+    const std::uint32_t largest = ApplyBlock(offset + begin, in.subspan(begin, size),
+                                             out.subspan(begin, size), block, update);
+    if (largest >= kInfinityBits) ThrowNotFinite(offset + begin, block, update);
   }
 }
 

@@ -40,8 +40,8 @@ class Optimizer {
   /// Updates parameters [offset, offset + size). `in` has the current values, `out` gets the new
   /// ones. They are the same span or disjoint (in a server that still sends the old values).
   /// `grads` has the same length and is only read. Throws `DivergedError` if a gradient is not
-  /// finite. It has then updated some of the parameters before that one, none after it, and none
-  /// with a value that is not finite.
+  /// finite. It has then updated all parameters before that one, and some after it; that one and
+  /// its state are as they were.
   void Apply(std::size_t offset, std::span<const float> in, std::span<float> out,
              std::span<const float> grads, const Update& update);
 
@@ -63,9 +63,11 @@ class Optimizer {
   std::size_t elements() const { return elements_; }
 
  private:
-  /// As `Apply`; the spans are checked and the gradients are finite.
-  virtual void ApplyFinite(std::size_t offset, std::span<const float> in, std::span<float> out,
-                           std::span<const float> grads, const Update& update) = 0;
+  /// As `Apply` on spans that are checked, in one pass. Where a gradient is not finite, `out` gets
+  /// the value of `in`. Returns the largest `MagnitudeBits` of the gradients.
+  virtual std::uint32_t ApplyBlock(std::size_t offset, std::span<const float> in,
+                                   std::span<float> out, std::span<const float> grads,
+                                   const Update& update) = 0;
 
   const std::size_t elements_;
   std::vector<float> state_;
