@@ -17,6 +17,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/sha256.h"
+#include "ringside/experiments/text/json_depth.h"
 
 namespace ringside {
 namespace {
@@ -165,6 +166,7 @@ void TensorFileReader::Parse(const std::string& header, std::uint64_t size) {
   const auto refuse_unless = [&](bool right, const std::string& expected) {
     if (!right) Fail(8, expected);
   };
+  refuse_unless(!IsTooDeepJson(header), "a header of fewer objects and lists within each other");
   const Json json = Json::parse(header, nullptr, /*allow_exceptions=*/false);
   refuse_unless(json.is_object() && json.contains(kMetadata), "a JSON header with __metadata__");
   for (const auto& [key, value] : json[kMetadata].items()) {

@@ -9,6 +9,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/spec/run_spec.h"
+#include "ringside/experiments/text/json_depth.h"
 #include "ringside/experiments/text/units.h"
 
 namespace ringside {
@@ -51,10 +52,16 @@ nlohmann::json ReadJsonFile(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw DataError(path.string(), "there is no such file, or it cannot be read");
   const std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (IsTooDeepJson(text)) {
+    throw DataError(path.string(),
+                    fmt::format("more than {} objects and lists within each other", kMaxJsonDepth));
+  }
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {
     throw DataError(path.string(), static_cast<std::int64_t>(error.byte), "no valid JSON");
+  } catch (const nlohmann::json::out_of_range&) {
+    throw DataError(path.string(), "a number is too large");
   }
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/spec/bundle.h"
@@ -39,10 +38,12 @@ bool IsBundle(const fs::path& directory) {
 
 // Returns null for a missing or unreadable file, which the figures do not need.
 nlohmann::json ReadSideFile(const fs::path& path) {
-  std::ifstream file(path);
-  if (!file) return {};
-  nlohmann::json value = nlohmann::json::parse(file, nullptr, false);
-  return value.is_object() ? value : nlohmann::json();
+  try {
+    nlohmann::json value = ReadJsonFile(path);
+    if (value.is_object()) return value;
+  } catch (const DataError&) {  // NOLINT(bugprone-empty-catch)
+  }
+  return nullptr;
 }
 
 void ReadBundle(const fs::path& directory, const Catalog& catalog, StudyInput& study) {

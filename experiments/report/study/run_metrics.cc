@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "ringside/experiments/text/json_depth.h"
+
 namespace ringside {
 namespace {
 
@@ -44,6 +46,7 @@ std::optional<double> Number(const json& line, const char* key) {
 }
 
 void AddEvaluation(std::string_view text, RunMetrics& metrics) {
+  if (IsTooDeepJson(text)) return;
   const json line = json::parse(text, nullptr, false);
   if (!line.is_object() || line.value("kind", json()) != "evaluation") return;
   CurvePoint point;

@@ -179,6 +179,22 @@ TEST_F(RunIndexTest, ReadsTheOthersWhereOneIsDamaged) {
   EXPECT_THAT(scan.problems[3].cause, HasSubstr("'workers' cannot be \"four\""));
 }
 
+TEST_F(RunIndexTest, NumbersThatAreTooLargeAndValuesThatAreTooDeepAreDamage) {
+  WriteBundle("a");
+  WriteBundle("deep");
+  WriteBundle("large");
+  std::ofstream(directory_ / "deep" / kSummaryFile)
+      << R"({"schema": "ringside.summary/1", "run_id": )" << std::string(100'000, '[')
+      << std::string(100'000, ']') << "}";
+  std::ofstream(directory_ / "large" / kSummaryFile)
+      << R"({"schema": "ringside.summary/1", "step_ms": 1e999})";
+  const BundleScan scan = ScanBundles(directory_);
+  EXPECT_EQ(scan.rows.size(), 1U);
+  ASSERT_EQ(scan.problems.size(), 2U);
+  EXPECT_THAT(scan.problems[0].cause, HasSubstr("within each other"));
+  EXPECT_THAT(scan.problems[1].cause, HasSubstr("too large"));
+}
+
 TEST_F(RunIndexTest, TakesABundleAwaySummaryFirst) {
   WriteBundle("a");
   RemoveBundle(directory_ / "a");
