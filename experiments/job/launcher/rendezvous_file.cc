@@ -53,10 +53,14 @@ std::optional<Published> ReadLive(const std::string& path) {
   if (!content) return std::nullopt;
   const auto json = nlohmann::json::parse(*content, nullptr, false);
   if (!json.is_object()) return std::nullopt;
-  Published published{{json.value("target", ""), json.value("token", "")}, json.value("pid", -1)};
-  const std::string start = json.value("start", "");
-  if (start.empty() || StartTime(published.pid) != start) return std::nullopt;
-  return published;
+  try {
+    Published published{{json.value("target", ""), json.value("token", "")}, json.value("pid", -1)};
+    const std::string start = json.value("start", "");
+    if (start.empty() || StartTime(published.pid) != start) return std::nullopt;
+    return published;
+  } catch (const nlohmann::json::exception&) {  // a value of another type
+    return std::nullopt;
+  }
 }
 
 }  // namespace

@@ -8,9 +8,7 @@
 namespace ringside {
 namespace {
 
-std::string Nested(std::size_t depth) {
-  return std::string(depth, '[') + std::string(depth, ']');
-}
+std::string Nested(std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
 
 TEST(JsonDepth, CountsWhatIsOpenAtOneTime) {
   EXPECT_FALSE(IsTooDeepJson(""));

@@ -47,6 +47,17 @@ TEST_F(RendezvousTest, TheFileOfADeadJobIsNoRendezvous) {
   EXPECT_EQ(RendezvousFile::Wait(environment_, "key", at_once_).target, "127.0.0.1:2");
 }
 
+TEST_F(RendezvousTest, AFileWithValuesOfOtherTypesIsNoRendezvous) {
+  const RendezvousFile file(environment_, "key", {"127.0.0.1:1", "token"});
+  const auto whole = nlohmann::json::parse(ReadFile(file.path(), 4096));
+  for (const char* key : {"target", "token", "pid", "start"}) {
+    auto json = whole;
+    json[key] = nlohmann::json::array();
+    WriteFileAtomically(file.path(), json.dump(), 0600);
+    EXPECT_THROW(RendezvousFile::Wait(environment_, "key", at_once_), CommError) << key;
+  }
+}
+
 TEST_F(RendezvousTest, ADirectoryOrFileOpenToOthersIsRefused) {
   const RendezvousFile file(environment_, "key", {"127.0.0.1:1", "token"});
   std::filesystem::permissions(file.path(), std::filesystem::perms(0644));
