@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t kMoreCalls = 16;
 constexpr std::size_t kMaxMessage = 1024;       // of an error, so that it fits into a packet
+constexpr std::size_t kMaxStart = 64UL << 20U;  // bytes of a plan
 constexpr std::chrono::seconds kHelloTime{10};  // within which a worker must identify itself
 
 std::span<std::byte> Slice(const MemoryRegion& region, std::uint64_t offset, std::uint64_t bytes) {
@@ -263,6 +264,10 @@ void ShmConnection::Call::Locate() {
 }
 
 void ShmConnection::Call::ServeStart() {
+  if (out_.size() > kMaxStart) {
+    throw RefusedError(RefusalCode::kInvalid,
+                       "a StartRequest of " + std::to_string(out_.size()) + " bytes");
+  }
   StartRequest start;
   if (!start.ParseFromArray(out_.data(), static_cast<int>(out_.size()))) {
     throw RefusedError(RefusalCode::kInvalid, "not a StartRequest");
