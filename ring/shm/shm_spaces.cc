@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "ringside/common/core/errors.h"
 #include "ringside/ring/core/gather_values.h"
@@ -24,6 +25,11 @@ std::vector<SpaceDescriptor> ExchangeDescriptors(Collective& collective, int ran
   const std::string& handle = own.shared_handle();
   if (handle.size() < mine.handle.size()) std::ranges::copy(handle, mine.handle.begin());
   return GatherValues(collective, mine, ranks, "the exchange of shared vectors");
+}
+
+/// The handle ends at the first zero byte; another process may have sent none.
+std::string HandleOf(const SpaceDescriptor& card) {
+  return std::string(card.handle.begin(), std::ranges::find(card.handle, '\0'));
 }
 
 /// Processors fetch cache lines in pairs.
@@ -55,8 +61,8 @@ ShmSpaces::ShmSpaces(Collective& collective, int rank, int ranks, const FlatSpac
   if (!std::ranges::all_of(cards, fits)) return;
   guests_.reserve(cards.size());
   for (int other = 0; other < ranks; ++other) {
-    const char* handle = cards[static_cast<std::size_t>(other)].handle.data();
-    if (other != rank) guests_.push_back(FlatSpace::Attach(own.size(), handle));
+    const SpaceDescriptor& card = cards[static_cast<std::size_t>(other)];
+    if (other != rank) guests_.push_back(FlatSpace::Attach(own.size(), HandleOf(card)));
     const FlatSpace& theirs = other == rank ? own : guests_.back();
     origins_.push_back({theirs.params().data(), theirs.grads().data()});
   }
