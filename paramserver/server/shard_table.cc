@@ -1,6 +1,9 @@
 #include "ringside/paramserver/server/shard_table.h"
 
+#include <unistd.h>
+
 #include <exception>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -9,12 +12,42 @@
 namespace ringside {
 namespace {
 
+/// More than a job has. Versions, which may count the steps of all workers, fit into 64 bits.
+constexpr std::int64_t kMaxFirstStep = std::int64_t{1} << 40;
+
 std::string SliceName(std::uint32_t slice, std::uint32_t bucket) {
   return "slice " + std::to_string(slice) + " of bucket " + std::to_string(bucket);
 }
 
 std::string SliceName(const PlanInfo::ServedSlice& slice) {
   return SliceName(slice.index, slice.bucket);
+}
+
+/// In bytes. The largest number where the system does not tell.
+std::uint64_t MemoryOfMachine() {
+  const auto pages = sysconf(_SC_PHYS_PAGES);
+  const auto page = sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page <= 0) return std::numeric_limits<std::uint64_t>::max();
+  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
+}
+
+// Before any memory is taken for the shards.
+void CheckPlan(const PlanInfo& plan) {
+  if (plan.step < 0 || plan.step > kMaxFirstStep) {
+    throw RefusedError(RefusalCode::kInvalid,
+                       "no job begins with step " + std::to_string(plan.step));
+  }
+  std::uint64_t elements = 0;
+  for (const PlanInfo::ServedSlice& slice : plan.slices) {
+    if (slice.elements > FrameHeader::kMaxPayload / sizeof(float)) {
+      throw RefusedError(RefusalCode::kInvalid, SliceName(slice) + " is larger than 2 GiB");
+    }
+    elements += slice.elements;
+  }
+  if (elements > MemoryOfMachine() / sizeof(float)) {
+    throw RefusedError(RefusalCode::kInvalid, "a plan of " + std::to_string(elements) +
+                                                  " parameters, more than this machine can hold");
+  }
 }
 
 void CheckBytes(std::uint64_t bytes, std::size_t expected) {
@@ -79,11 +112,9 @@ void ShardTable::CheckWorld(const PlanInfo& plan) const {
 
 void ShardTable::Create(const PlanInfo& plan) {
   if (plan_) throw RefusedError(RefusalCode::kDuplicate, "the job has been started already");
+  CheckPlan(plan);
   std::map<std::uint32_t, std::unique_ptr<ShardServer>> shards;
   for (const PlanInfo::ServedSlice& slice : plan.slices) {
-    if (slice.elements > FrameHeader::kMaxPayload / sizeof(float)) {
-      throw RefusedError(RefusalCode::kInvalid, SliceName(slice) + " is larger than 2 GiB");
-    }
     auto shard = std::make_unique<ShardServer>(slice, context_.workers, context_.optimizer,
                                                make_consistency_(), context_.timeline,
                                                context_.options.codec);

@@ -125,6 +125,34 @@ TEST_F(FailingUpdateTest, FailsTheJobInTheServersName) {
   }
 }
 
+TEST_F(FailingUpdateTest, NoMemoryIsTakenForAPlanThatCannotBe) {
+  InProcessStore store;
+  const CommOptions comm;
+  ShardTable table({.store = store,
+                    .comm = comm,
+                    .optimizer = optimizer_,
+                    .schedule = schedule_,
+                    .timeline = timeline_},
+                   [this] { return MakeSynchronous(1, schedule_); });
+  const auto refusal = [&](std::int64_t step, std::size_t slices, std::uint64_t elements) {
+    PlanInfo plan{.workers = 1, .servers = 1, .step = step};
+    for (std::size_t slice = 0; slice < slices; ++slice) {
+      plan.slices.push_back({.index = static_cast<std::uint32_t>(slice), .elements = elements});
+    }
+    try {
+      table.Start(plan);
+    } catch (const RefusedError& error) {
+      return error.refusal().message;
+    }
+    return std::string("taken");
+  };
+  EXPECT_THAT(refusal(-1, 1, 1), HasSubstr("step -1"));
+  EXPECT_THAT(refusal(std::int64_t{1} << 62, 1, 1), HasSubstr("no job begins with step"));
+  EXPECT_THAT(refusal(0, 1, std::uint64_t{1} << 60), HasSubstr("larger than 2 GiB"));
+  EXPECT_THAT(refusal(0, 1'000'000, 1 << 28), HasSubstr("more than this machine can hold"));
+  EXPECT_EQ(refusal(0, 1, 2), "taken");
+}
+
 /// One worker, of two, pushes again before it has its answer.
 void ExpectTheFirstPushIsKept(std::unique_ptr<Consistency> consistency) {
   Timeline timeline;
