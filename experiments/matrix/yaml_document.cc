@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
 
+#include <map>
 #include <sstream>
 #include <string_view>
+#include <vector>
 
 #include "ringside/common/core/errors.h"
 
@@ -17,6 +19,9 @@ namespace {
 }
 
 /// Follows a parser and stops it at what `ParseYamlDocument` refuses. Builds nothing.
+///
+/// An alias is as long as what it stands for. So it adds up how long a document would be without
+/// aliases: a byte for each node, and the text of scalars.
 class Inspector : public YAML::EventHandler {
  public:
   Inspector(std::string_view text, const std::string& path) : text_(text), path_(path) {}
@@ -29,33 +34,66 @@ class Inspector : public YAML::EventHandler {
     Fail(path_, mark, fmt::format("unexpected '{}'", CharacterAt(mark)));
   }
   void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { OnNode(mark); }
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { OnNode(mark); }
-  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
-                const std::string&) override {
-    OnNode(mark);
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { Leaf(mark, anchor, 0); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto whole = bytes_of_.find(anchor);
+    if (whole == bytes_of_.end()) Fail(path_, mark, "an alias of what it is a part of");
+    Leaf(mark, kNoAnchor, whole->second);
   }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                const std::string& value) override {
+    Leaf(mark, anchor, value.size());
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
-    Enter(mark);
+    Enter(mark, anchor);
   }
-  void OnSequenceEnd() override { --depth_; }
-  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+  void OnSequenceEnd() override { Leave(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
-    Enter(mark);
+    Enter(mark, anchor);
   }
-  void OnMapEnd() override { --depth_; }
+  void OnMapEnd() override { Leave(); }
 
  private:
+  static constexpr YAML::anchor_t kNoAnchor = 0;
+
+  /// A map or a list that has not ended.
+  struct Open {
+    YAML::Mark mark;
+    YAML::anchor_t anchor;
+    std::size_t bytes;
+  };
+
   void OnNode(const YAML::Mark& mark) const {
     if (documents_ < 2) return;
     Fail(path_, mark,
          "a second document; only the first would be read: give each a file of its own");
   }
-  void Enter(const YAML::Mark& mark) {
+  void Enter(const YAML::Mark& mark, YAML::anchor_t anchor) {
     OnNode(mark);
-    if (++depth_ <= kMaxYamlDepth) return;
+    open_.push_back({mark, anchor, 1});
+    if (open_.size() <= static_cast<std::size_t>(kMaxYamlDepth)) return;
     Fail(path_, mark, fmt::format("more than {} maps and lists within each other", kMaxYamlDepth));
+  }
+  void Leave() {
+    const Open left = open_.back();
+    open_.pop_back();
+    Add(left.mark, left.anchor, left.bytes);
+  }
+  void Leaf(const YAML::Mark& mark, YAML::anchor_t anchor, std::size_t bytes) {
+    OnNode(mark);
+    Add(mark, anchor, 1 + bytes);
+  }
+  /// Adds a whole node to the one that it is in.
+  void Add(const YAML::Mark& mark, YAML::anchor_t anchor, std::size_t bytes) {
+    if (anchor != kNoAnchor) bytes_of_[anchor] = bytes;
+    if (open_.empty()) return;
+    open_.back().bytes += bytes;
+    if (open_.back().bytes <= kMaxYamlBytesWithoutAliases) return;
+    Fail(path_, mark,
+         fmt::format("longer than {} bytes with what its aliases stand for",
+                     kMaxYamlBytesWithoutAliases));
   }
   std::string_view RestAt(const YAML::Mark& mark) const {
     const auto position = static_cast<std::size_t>(mark.pos);
@@ -72,7 +110,8 @@ class Inspector : public YAML::EventHandler {
   const std::string_view text_;
   const std::string& path_;
   int documents_ = 0;
-  int depth_ = 0;
+  std::vector<Open> open_;
+  std::map<YAML::anchor_t, std::size_t> bytes_of_;  // of whole nodes, by anchor
 };
 
 void Inspect(const std::string& text, const std::string& path) {

@@ -117,6 +117,28 @@ TEST(MatrixSpec, RefusesADocumentThatIsTooDeepOrTooLong) {
               StartsWith("s.yaml: longer than 1048576 bytes"));
 }
 
+TEST(MatrixSpec, AnAliasIsAsLongAsWhatItStandsFor) {
+  const MatrixSpec spec = ParseMatrixSpec(
+      "name: a\ndefaults: {model: &m mlp, hidden: &h [8, 8]}\n"
+      "axes:\n  model: [*m]\n  hidden: [*h, [4]]\n",
+      "s.yaml", TestCatalog());
+  EXPECT_EQ(spec.axes[0].values[0].value, "mlp");
+  EXPECT_EQ(spec.axes[1].values.size(), 2U);
+
+  std::string long_list = "name: a\naxes: {x: [&a " + std::string(1000, 'a') + ", ";
+  for (int i = 0; i < 10'000; ++i) long_list += "*a, ";
+  EXPECT_THAT(RefusalOf(long_list + "*a]}\n"), HasSubstr("with what its aliases stand for"));
+  std::string doubled = "name: a\naxes:\n  a0: &a0 [x, x]\n";
+  for (int i = 1; i < 30; ++i) {
+    const std::string before = "*a" + std::to_string(i - 1);
+    doubled += "  a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + before + ", " +
+               before + "]\n";
+  }
+  EXPECT_THAT(RefusalOf(doubled), HasSubstr("with what its aliases stand for"));
+  EXPECT_THAT(RefusalOf("name: a\naxes: &a {workers: [*a]}\n"),
+              StartsWith("s.yaml:2:21: an alias of what it is a part of"));
+}
+
 class MatrixSpecFault : public ::testing::TestWithParam<Fault> {};
 
 TEST_P(MatrixSpecFault, IsRefusedWithItsPlace) {
