@@ -163,6 +163,10 @@ MatrixPlan OneRepetition(const MatrixSpec& spec, bool keep_going, const Requirem
 }
 
 std::vector<PlannedRun> Repeat(const MatrixSpec& spec, const std::vector<PlannedRun>& once) {
+  if (once.size() * static_cast<std::size_t>(spec.repetitions) > kMaxRuns) {
+    throw ConfigError(fmt::format("{}: {} repetitions of {} runs are more than {} runs", spec.path,
+                                  spec.repetitions, once.size(), kMaxRuns));
+  }
   std::vector<PlannedRun> all;
   for (int repetition = 0; repetition < spec.repetitions; ++repetition) {
     std::vector<PlannedRun> block = once;

@@ -62,6 +62,18 @@ TEST(PlanMatrix, AnAxisOverBatchesReplacesTheBatchOfTheDefaults) {
   for (const PlannedRun& run : runs) EXPECT_EQ(run.spec.global_batch, 0);
 }
 
+TEST(PlanMatrix, RefusesMoreRunsThanAnybodyWaitsFor) {
+  std::string seeds = "axes:\n  seed: [1";
+  for (int seed = 2; seed <= 101; ++seed) seeds += ", " + std::to_string(seed);
+  try {
+    Plan(seeds + "]\nrepetitions: 1000\n");
+    FAIL() << "taken";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(),
+                ::testing::HasSubstr("1000 repetitions of 101 runs are more than 100000 runs"));
+  }
+}
+
 TEST(PlanMatrix, RepeatsInShuffledBlocks) {
   const std::string axes = "axes:\n  workers: [1, 2, 3, 4, 5, 6, 7, 8]\nrepetitions: 3\n";
   const auto runs = Plan(axes);
