@@ -1,5 +1,6 @@
 #include "ringside/experiments/spec/run_spec.h"
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
@@ -16,7 +17,10 @@ const Catalog& RunSpec::catalog() const {
 }
 
 std::int64_t RunSpec::ResolvedGlobalBatch() const {
-  return global_batch > 0 ? global_batch : batch_per_worker * workers;
+  if (global_batch > 0) return global_batch;
+  if (batch_per_worker <= 0 || workers <= 0) return 0;
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  return batch_per_worker > kMost / workers ? kMost : batch_per_worker * workers;
 }
 
 void to_json(nlohmann::json& json, const RunSpec& spec) {

@@ -125,7 +125,8 @@ struct RunSpec {
   double link_latency_s = 0;
   double timeout_s = 30;  ///< Limit for one operation.
 
-  /// `global_batch` (strong scaling) or `batch_per_worker` x `workers` (weak scaling).
+  /// `global_batch` (strong scaling) or `batch_per_worker` x `workers` (weak scaling). In a spec
+  /// that is not resolved the product may not fit; then this is the largest number.
   std::int64_t ResolvedGlobalBatch() const;
 
  private:

@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "ringside/experiments/report/render/tensorboard_event.pb.h"
+#include "ringside/experiments/report/study/whole_number.h"
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/trusted_path.h"
+#include "ringside/experiments/text/json_depth.h"
 
 namespace ringside {
 namespace {
@@ -94,7 +96,7 @@ class EventFile {
 
  private:
   void AddStep(const json& line) {
-    const auto step = static_cast<std::int64_t>(Number(line, "step").value_or(0)) + 1;
+    const auto step = WholeNumber<std::int64_t>(Number(line, "step").value_or(0) + 1);
     const double step_ms = Number(line, "step_ms").value_or(0);
     seconds_ += step_ms / 1000;
     Event event = At(step);
@@ -108,7 +110,7 @@ class EventFile {
   }
 
   void AddEvaluation(const json& line) {
-    Event event = At(static_cast<std::int64_t>(Number(line, "step").value_or(0)));
+    Event event = At(WholeNumber<std::int64_t>(Number(line, "step").value_or(0)));
     AddScalar(event, "loss/held_out", Number(line, "loss"));
     AddScalar(event, "accuracy/held_out", Number(line, "accuracy"));
     Write(event);
@@ -169,6 +171,7 @@ bool WriteRun(const StudyCell& cell, const StudyRun& run, const std::string& dir
   const double started = SecondsSince1970(run.started);
   EventFile events(started, static_cast<double>(cell.global_batch));
   for (std::string line; std::getline(metrics, line);) {
+    if (IsTooDeepJson(line)) continue;
     events.Add(json::parse(line, nullptr, false));  // a killed run's last line may be cut off
   }
   if (events.empty()) return false;

@@ -1,5 +1,7 @@
 #include "ringside/experiments/report/study/run_fidelity.h"
 
+#include "ringside/experiments/report/study/whole_number.h"
+
 namespace ringside {
 namespace {
 
@@ -13,7 +15,7 @@ std::optional<double> Number(const json& object, const char* pointer) {
 
 std::optional<int> Count(const json& object, const char* pointer) {
   const std::optional<double> number = Number(object, pointer);
-  return number ? std::optional<int>(static_cast<int>(*number)) : std::nullopt;
+  return number ? std::optional<int>(WholeNumber<int>(*number)) : std::nullopt;
 }
 
 std::string Text(const json& object, const char* key) {

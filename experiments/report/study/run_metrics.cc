@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "ringside/experiments/report/study/whole_number.h"
 #include "ringside/experiments/text/json_depth.h"
 
 namespace ringside {
@@ -50,7 +51,7 @@ void AddEvaluation(std::string_view text, RunMetrics& metrics) {
   const json line = json::parse(text, nullptr, false);
   if (!line.is_object() || line.value("kind", json()) != "evaluation") return;
   CurvePoint point;
-  point.step = static_cast<std::int64_t>(Number(line, "step").value_or(0));
+  point.step = WholeNumber<std::int64_t>(Number(line, "step").value_or(0));
   point.epoch = Number(line, "epoch").value_or(0);
   point.train_seconds = Number(line, "train_seconds").value_or(0);
   point.train_loss = Number(line, "train_loss");

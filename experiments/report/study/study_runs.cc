@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "ringside/experiments/report/study/whole_number.h"
 #include "ringside/experiments/statistics/step_statistics.h"
 #include "ringside/experiments/statistics/warmup.h"
 
@@ -80,7 +81,8 @@ void AddQuality(const json& summary, StudyRun& run) {
     std::int64_t behind = 0;
     const char* end = versions.data() + versions.size();
     const bool number = std::from_chars(versions.data(), end, behind).ec == std::errc();
-    if (number && updates.is_number()) run.staleness[behind] = updates.get<std::int64_t>();
+    if (!number || !updates.is_number()) continue;
+    run.staleness[behind] = WholeNumber<std::int64_t>(updates.get<double>());
   }
 }
 
@@ -130,7 +132,7 @@ void AddCosts(const RunResult& result, StudyRun& run) {
 void AddCores(const RunResult& result, StudyRun& run) {
   auto cores = NumberAt(result.environment, "/usable_cores");
   if (!cores) cores = NumberAt(result.environment, "/cores");
-  if (cores) run.cores = static_cast<int>(*cores);
+  if (cores) run.cores = WholeNumber<int>(*cores);
   run.cores_busy = NumberAt(result.summary, "/machine_busy");
   const double core_seconds = cores.value_or(0) * run.wall_seconds.value_or(0);
   if (run.cores_busy || core_seconds <= 0 || !run.cpu_seconds_workers) return;
@@ -192,7 +194,7 @@ void AddFidelity(const json& summary, StudyRun& run) {
 std::optional<std::int64_t> TimedStepsOf(const json& summary, std::int64_t warmup_steps) {
   const std::optional<double> counted = NumberAt(summary, "/counted_steps");
   if (!counted || *counted < 0) return std::nullopt;
-  const auto steps = static_cast<std::size_t>(*counted) +
+  const auto steps = static_cast<std::size_t>(WholeNumber<std::int64_t>(*counted)) +
                      static_cast<std::size_t>(std::max<std::int64_t>(warmup_steps, 0));
   const StepRange timed = TimedSteps(steps, warmup_steps);
   return static_cast<std::int64_t>(timed.end - timed.begin);

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <fstream>
+#include <limits>
 
 #include "ringside/common/core/errors.h"
 #include "tests/experiments/test_catalog.h"
@@ -84,6 +86,23 @@ TEST_F(BundleReaderTest, ReadsWhatLiesBesideTheSummary) {
   EXPECT_FALSE(run.metrics.evaluations[0].train_loss.has_value());
   EXPECT_EQ(run.environment["cores"], 2);
   EXPECT_TRUE(run.network.is_null());
+}
+
+TEST_F(BundleReaderTest, ValuesThatAreTooDeepDoNoHarm) {
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  Write("a-good", kGood);
+  std::ofstream(directory_ / "a-good" / "environment.json") << R"({"cores": )" << deep << "}";
+  std::ofstream(directory_ / "a-good" / "metrics.jsonl")
+      << R"({"kind":"evaluation","step":)" << deep << "}\n"
+      << R"({"kind":"evaluation","step":1e300,"loss":0.25})" << "\n";
+  Write("b-deep", kGood, R"({"workers": )" + deep + "}");
+  const StudyInput study = ReadStudy(directory_, TestCatalog());
+  ASSERT_EQ(study.runs.size(), 1U);
+  EXPECT_TRUE(study.runs[0].environment.is_null());
+  ASSERT_EQ(study.runs[0].metrics.evaluations.size(), 1U);
+  EXPECT_EQ(study.runs[0].metrics.evaluations[0].step, std::numeric_limits<std::int64_t>::max());
+  ASSERT_EQ(study.problems.size(), 1U);
+  EXPECT_THAT(study.problems[0].cause, HasSubstr("within each other"));
 }
 
 TEST_F(BundleReaderTest, ReadsASingleBundle) {
