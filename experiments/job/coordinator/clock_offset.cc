@@ -15,6 +15,13 @@ std::int64_t SteadyNanoseconds() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
+bool IsClockReading(const ClockReading& reading) {
+  const auto is_time = [](std::int64_t nanoseconds) {
+    return nanoseconds >= -kMostClockNanoseconds && nanoseconds <= kMostClockNanoseconds;
+  };
+  return is_time(reading.at) && is_time(reading.offset) && is_time(reading.uncertainty);
+}
+
 ClockReading BestReading(std::span<const ClockExchange> exchanges) {
   const auto round_trip = [](const ClockExchange& exchange) {
     return exchange.answered - exchange.asked;
@@ -41,7 +48,8 @@ std::int64_t ClockCorrection::ToCoordinator(std::int64_t member) const {
   const double share =
       static_cast<double>(member - first.at) / static_cast<double>(last.at - first.at);
   const auto drift = static_cast<double>(last.offset - first.offset);
-  return member + first.offset + std::llround(drift * share);
+  constexpr auto kMost = static_cast<double>(kMostClockNanoseconds);
+  return member + first.offset + std::llround(std::clamp(drift * share, -kMost, kMost));
 }
 
 }  // namespace ringside

@@ -24,6 +24,12 @@ struct ClockReading {
   bool operator==(const ClockReading&) const = default;
 };
 
+/// 36 years. Sums of a few numbers up to this fit into 64 bits.
+inline constexpr std::int64_t kMostClockNanoseconds = std::int64_t{1} << 60;
+
+/// Whether no number of a reading is larger than that. Others are no times.
+bool IsClockReading(const ClockReading& reading);
+
 /// Now, on the run's clock.
 std::int64_t SteadyNanoseconds();
 
@@ -36,6 +42,8 @@ ClockReading BestReading(std::span<const ClockExchange> exchanges);
 /// The readings, in order of time, give the offset. A single reading gives a constant offset. Two
 /// or more give a line from the first to the last, which corrects drift. If every reading's offset
 /// is within its own uncertainty, the clocks count as one, as on one machine, and the offset is 0.
+///
+/// All readings satisfy `IsClockReading`.
 class ClockCorrection {
  public:
   ClockCorrection() = default;

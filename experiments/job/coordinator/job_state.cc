@@ -173,6 +173,9 @@ void JobState::SubmitTrace(const MemberHandle& ticket, const TracePiece& piece) 
            "it is longer than " + std::to_string(kMaxTraceBytes) + " bytes or " +
                std::to_string(kMaxClockReadings) + " readings of the clock");
   }
+  if (!std::ranges::all_of(piece.readings, IsClockReading)) {
+    Refuse(MemberName(ticket.who), "handing in the trace", "its readings of the clock are no times");
+  }
   trace.spans += piece.spans;
   trace.dropped = piece.dropped;
   trace.readings.insert(trace.readings.end(), piece.readings.begin(), piece.readings.end());

@@ -39,7 +39,8 @@ struct ProcessTrace {
 /// Packs spans for the coordinator: 32 bytes each, little-endian, with times of the member's clock.
 std::string PackSpans(const std::vector<TimelineSpan>& spans);
 /// Unpacks spans and converts their times with `clock`. Leaves out spans with an unknown kind or
-/// lane, with an end before the begin, or cut off at the end.
+/// lane, with an end before the begin, with a step or a time that no run has, or cut off at the
+/// end.
 std::vector<TraceSpan> UnpackSpans(std::string_view packed, const ClockCorrection& clock);
 
 }  // namespace ringside

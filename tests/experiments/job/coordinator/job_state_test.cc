@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
+
 #include "ringside/common/core/errors.h"
 
 namespace ringside {
@@ -131,6 +134,18 @@ TEST_F(JobStateTest, RefusesBeatsOfStrangersAndOfOldIncarnations) {
   const auto worker = Join(Role::kWorker, 0);
   EXPECT_THROW(job_state_.HandleHeartbeat({{Role::kWorker, 1}, 1}, {}), CommError);
   EXPECT_THROW(job_state_.HandleHeartbeat({worker.who, worker.incarnation + 1}, {}), CommError);
+}
+
+TEST_F(JobStateTest, RefusesReadingsOfTheClockThatAreNoTimes) {
+  const auto worker = Join(Role::kWorker, 0);
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+  for (const ClockReading& reading :
+       {ClockReading{.at = kLargest}, ClockReading{.offset = -kLargest - 1},
+        ClockReading{.uncertainty = kLargest}}) {
+    EXPECT_THROW(job_state_.SubmitTrace(worker, {.readings = {reading}}), CommError);
+  }
+  EXPECT_NO_THROW(job_state_.SubmitTrace(worker, {.readings = {{.at = 5, .offset = -3}}}));
+  EXPECT_EQ(job_state_.TakeTrace(worker.who).readings.size(), 1U);
 }
 
 TEST_F(JobStateTest, DrainsToTheLargestHeldStep) {
