@@ -29,6 +29,7 @@ constexpr int kMaxWorkers = 4096;
 // still help if servers compute slowly.
 constexpr int kMaxServersPerWorker = 4;
 constexpr std::int64_t kDefaultGlobalBatch = 64;
+constexpr double kMaxTimeoutSeconds = 1e6;  // 11 days
 
 template <typename... Args>
 void Refuse(bool wrong, std::string_view key, fmt::format_string<Args...> reason, Args&&... args) {
@@ -342,6 +343,8 @@ void CheckRest(const RunSpec& spec) {
   Refuse(!(spec.link_latency_s >= 0), "latency", "{} s is negative", spec.link_latency_s);
   Refuse(!(spec.timeout_s > 0), "timeout", "{} s leave no time for any operation; try 30s",
          spec.timeout_s);
+  Refuse(spec.timeout_s > kMaxTimeoutSeconds, "timeout", "{} s are more than {} s", spec.timeout_s,
+         kMaxTimeoutSeconds);
   Refuse(spec.keep_checkpoints < 0, "keep", "{} is negative", spec.keep_checkpoints);
   CheckResume(spec.resume);
 }

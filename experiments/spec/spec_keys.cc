@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -53,6 +54,7 @@ T Checked(const json& value) {
     if (!fits) throw ConfigError(value.dump() + " is out of range");
   } else if constexpr (std::is_floating_point_v<T>) {
     if (!value.is_number()) throw ConfigError("a number expected, not " + value.dump());
+    if (!std::isfinite(value.get<double>())) throw ConfigError("the number is too large");
   } else if constexpr (std::is_same_v<T, std::string>) {
     if (!value.is_string()) throw ConfigError("text expected, not " + value.dump());
   } else {

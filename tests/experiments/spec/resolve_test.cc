@@ -181,6 +181,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{{"link", "-1"}}, "link", "negative"},
         Refusal{{{"latency", "-1"}}, "latency", "negative"},
         Refusal{{{"timeout", "0"}}, "timeout", "no time"},
+        Refusal{{{"timeout", "1e300"}}, "timeout", "are more than"},
         Refusal{{{"staleness", "5"}}, "staleness", "strategy 'ring' does not read it"},
         Refusal{{{"strategy", "ps-ssp"}, {"staleness", "-1"}},
                 "staleness",

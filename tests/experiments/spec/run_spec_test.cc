@@ -151,6 +151,13 @@ TEST(SpecKeys, TakeUnitsAndBothSpellings) {
   EXPECT_EQ(spec.servers, 2);
 }
 
+TEST(SpecKeys, RefuseNumbersThatJsonCannotHold) {
+  for (const char* key : {"timeout", "latency"}) {
+    RunSpec spec(TestCatalog());
+    EXPECT_THROW(SetSpecKey(spec, key, "1e308h"), SpecKeyError) << key;
+  }
+}
+
 TEST(RunId, IsThatOfTheSpecSeedAndRepetition) {
   const RunSpec spec = Resolve(ProfileOfTenSteps());
   EXPECT_EQ(RunId(spec).size(), 16U);
