@@ -1,5 +1,9 @@
 #include "ringside/experiments/job/coordinator/coordinator_messages.h"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+
 #include "ringside/common/core/errors.h"
 
 namespace ringside {
@@ -13,6 +17,15 @@ To SameOrder(From value, To last) {
     throw CommError("a member of the job", "reading a message", "it holds an unknown value");
   }
   return static_cast<To>(number);
+}
+
+// Summaries sort the times, which needs numbers.
+void CheckRow(const job::StepRow& row) {
+  const std::array times{row.step_ms(),         row.data_ms(),  row.compute_ms(),   row.submit_ms(),
+                         row.exposed_comm_ms(), row.codec_ms(), row.straggler_ms(), row.forward_ms()};
+  const auto is_number = [](double ms) { return std::isfinite(ms); };
+  if (row.step() >= 0 && std::ranges::all_of(times, is_number)) return;
+  throw CommError("a member of the job", "reading a message", "it holds a step that no run has");
 }
 
 }  // namespace
@@ -76,6 +89,7 @@ Beat FromMessage(const job::BeatRequest& message) {
                    message.activity().step(), message.activity().bucket()};
   beat.activity_seconds = message.activity().seconds();
   for (const job::StepRow& row : message.steps()) {
+    CheckRow(row);
     beat.steps.push_back({row.step(), row.step_ms(), row.data_ms(), row.compute_ms(),
                           row.submit_ms(), row.exposed_comm_ms(), row.loss_sum(), row.samples(),
                           row.codec_ms(), row.straggler_ms(), row.forward_ms()});

@@ -9,7 +9,8 @@
 namespace ringside {
 
 /// Converts between the messages of coordinator.proto and our own types. Private to this folder.
-/// Functions that read a message throw `CommError` on an unknown enumerator.
+/// Functions that read a message throw `CommError` on an unknown enumerator, a negative step, and a
+/// time that is no number.
 
 constexpr const char* kTokenMetadata = "ringside-token";
 

@@ -95,9 +95,11 @@ class PathMaker {
   }
 
   static bool AllThere(const std::vector<SpanIndex::Wait>& spans, double recorded_ms) {
-    std::int64_t sum = 0;
-    for (const SpanIndex::Wait& span : spans) sum += span.time.end - span.time.begin;
-    return std::abs(Milliseconds(sum) - recorded_ms) <= kMissingMs + kMissingShare * recorded_ms;
+    double sum_ms = 0;
+    for (const SpanIndex::Wait& span : spans) {
+      sum_ms += Milliseconds(span.time.end - span.time.begin);
+    }
+    return std::abs(sum_ms - recorded_ms) <= kMissingMs + kMissingShare * recorded_ms;
   }
 
   /// The split of a rank's step; absent when spans of the step are missing.
@@ -109,7 +111,6 @@ class PathMaker {
     }
     Split split;
     IntervalSet rest;
-    std::int64_t queue = 0;
     for (const SpanIndex::Wait& wait : waits) {
       const auto gradient = index_.Awaited(rank, wait.bucket, wait.time.begin);
       // In the first step, the gradient was submitted before the recorded spans begin.
@@ -125,11 +126,10 @@ class PathMaker {
       after.Add(late);
       if (gradient) {
         IntervalSet queued = index_.ServerQueue(wait.bucket, *gradient);
-        queue += after.Remove(queued);
+        split.queue_ms += Milliseconds(after.Remove(queued));
       }
       rest.AddAll(after);
     }
-    split.queue_ms = Milliseconds(queue);
     for (const SpanIndex::Wait& submit : submits) rest.Add(submit.time);
     IntervalSet codec = index_.Codec(rank, record.step);
     split.codec_ms = Milliseconds(rest.Remove(codec));

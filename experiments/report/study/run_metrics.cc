@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -35,9 +36,8 @@ void AddStep(std::string_view line, RunMetrics& metrics) {
   if (at == std::string_view::npos) return;
   double value = 0;
   const char* begin = line.data() + at + kStepTime.size();
-  if (std::from_chars(begin, line.data() + line.size(), value).ec == std::errc()) {
-    metrics.step_ms.push_back(value);
-  }
+  const auto [end, error] = std::from_chars(begin, line.data() + line.size(), value);
+  if (error == std::errc() && std::isfinite(value)) metrics.step_ms.push_back(value);
 }
 
 std::optional<double> Number(const json& line, const char* key) {
