@@ -5,6 +5,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/system/sha256.h"
+#include "ringside/experiments/text/json_depth.h"
 
 namespace ringside {
 
@@ -35,6 +36,7 @@ std::string MemberSetup::ToJson() const {
 }
 
 MemberSetup MemberSetup::FromJson(const std::string& text, const Catalog& catalog) {
+  if (IsTooDeepJson(text)) throw ConfigError("the launcher's message is nested too deeply");
   try {
     const auto json = nlohmann::json::parse(text);
     const auto& world = json.at("world");
