@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Runs targets of tests/fuzz under libFuzzer, AddressSanitizer and UBSan, one after the other. Prints a table in Markdown; what the
+# build and libFuzzer say goes to stderr and to build/fuzz/logs.
+# usage: scripts/fuzz.sh TARGET|all [--runs N | --seconds N]
+#   TARGET       the NAME of a tests/fuzz/NAME_fuzz.cc
+#   --runs N     so many inputs a target
+#   --seconds N  so long a target (60)
+# New inputs that reach more code stay in build/fuzz/corpus/TARGET, and the next run begins with them. Findings stay in
+# build/fuzz/findings/TARGET. A target ends with its first finding. Exit code 1: there was one.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+usage() { sed -n '/^# usage/,/^[^#]/{s/^# \?//p}' "$0" >&2; exit 2; }
+
+all_targets() {
+  local source
+  for source in tests/fuzz/*_fuzz.cc; do basename "$source" _fuzz.cc; done
+}
+
+[ $# -ge 1 ] || usage
+arguments="$*"
+wanted=$1
+shift
+limit=(-max_total_time=60)
+while [ $# -gt 0 ]; do
+  [ $# -ge 2 ] && [[ $2 =~ ^[0-9]+$ ]] || usage
+  case "$1" in
+    --runs) limit=(-runs="$2") ;;
+    --seconds) limit=(-max_total_time="$2") ;;
+    *) usage ;;
+  esac
+  shift 2
+done
+if [ "$wanted" = all ]; then
+  mapfile -t targets < <(all_targets)
+elif [ -e "tests/fuzz/${wanted}_fuzz.cc" ]; then
+  targets=("$wanted")
+else
+  echo "no target is called '$wanted'; there are $(all_targets | paste -sd ' ')" >&2
+  exit 2
+fi
+
+build=build/fuzz
+mkdir -p "$build/logs"
+{
+  cmake --preset fuzz
+  cmake --build "$build" --target "${targets[@]/#/fuzz_}"
+} >&2
+
+# The last number that a pattern with one group finds in a log; - if there is none.
+# usage: number_in LOG PATTERN
+number_in() {
+  local found
+  found=$(sed -nE "s/.*$2.*/\1/p" "$1" | tail -n 1)
+  echo "${found:--}"
+}
+
+# Prints a row of the table. Returns 1 for a finding.
+# usage: run_target NAME
+run_target() {
+  local name=$1 status=0 begin=$SECONDS
+  local log="$build/logs/$name.log" corpus="$build/corpus/$name" findings="$build/findings/$name"
+  mkdir -p "$corpus" "$findings"
+  local options=("${limit[@]}" -timeout=20 -rss_limit_mb=2048 -malloc_limit_mb=512 -print_final_stats=1
+                 -artifact_prefix="$findings/")
+  [ ! -e "tests/fuzz/$name.dict" ] || options+=(-dict="tests/fuzz/$name.dict")
+  RINGSIDE_FUZZ_SEEDS="$corpus" UBSAN_OPTIONS=print_stacktrace=1 \
+    "$build/bin/fuzz_$name" "${options[@]}" "$corpus" "tests/fuzz/corpus/$name" >"$log" 2>&1 || status=$?
+  local executions edges finding=none
+  executions=$(number_in "$log" 'stat::number_of_executed_units: *([0-9]+)')
+  edges=$(number_in "$log" ' cov: ([0-9]+) ')
+  if [ "$status" -ne 0 ]; then
+    finding=$(grep -m 1 -oE '(SUMMARY|ERROR): .*' "$log" || tail -n 1 "$log")
+    finding="${finding//|//}"
+    echo "$name: a finding, see $log" >&2
+  fi
+  echo "| $name | $executions | $((SECONDS - begin)) | $edges | $finding |"
+  [ "$status" -eq 0 ]
+}
+
+echo "Commit $(git describe --always --dirty --abbrev=12 --exclude='*'). Command: \`scripts/fuzz.sh $arguments\`."
+echo
+echo "| target | executions | seconds | edges of the program covered | findings |"
+echo "|---|---:|---:|---:|---|"
+found=0
+for target in "${targets[@]}"; do
+  run_target "$target" || found=1
+done
+exit "$found"

@@ -1,0 +1,87 @@
+// Encodings of gradients, as servers and workers receive them. What `Validate` takes must be safe
+// to decode, and must give the same floats wherever reading begins.
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ringside/common/codec/codec.h"
+#include "ringside/common/codec/codec_table.h"
+#include "tests/fuzz/fuzz_input.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::array kCodecs{"fp16", "bf16", "int8", "topk:0.01", "topk:0.5", "sign"};
+
+// Flags of an input.
+constexpr std::uint8_t kMany = 1;         // several blocks of top-k
+constexpr std::uint8_t kRightLength = 2;  // zeros are added, or bytes cut off
+
+std::unique_ptr<Codec> CodecOf(std::size_t choice) {
+  CodecOptions options;
+  ParseCodec(kCodecs[choice % kCodecs.size()], BuiltinCodecs(), options);
+  return MakeBareCodec(options, 0);
+}
+
+bool Equal(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+void CheckDecoding(const Codec& codec, const Encoding& encoding, std::size_t begin) {
+  std::vector<float> whole(encoding.elements);
+  codec.Decode(encoding, 0, whole);
+  std::vector<float> rest(encoding.elements - begin, 0.0F);
+  codec.Add(encoding, begin, 1, rest);
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    if (Equal(whole[begin + i], rest[i])) continue;
+    throw InternalError("where reading begins changes element " + std::to_string(begin + i));
+  }
+}
+
+}  // namespace
+
+// A codec, flags, the number of elements (2 bytes), where to begin, the encoding.
+std::vector<std::string> FuzzSeeds() {
+  constexpr std::size_t kElements = 300;
+  std::vector<float> values(kElements);
+  for (std::size_t i = 0; i < kElements; ++i) values[i] = std::sin(static_cast<float>(i));
+  std::vector<std::string> seeds;
+  for (std::size_t choice = 0; choice < kCodecs.size(); ++choice) {
+    const auto codec = CodecOf(choice);
+    std::vector<std::byte> bytes(codec->EncodedBytes(kElements));
+    codec->Encode(values, {}, bytes);
+    const std::string name{static_cast<char>(choice)};
+    const std::string begin{'\1'};
+    const std::string count{static_cast<char>(kElements & 0xff), static_cast<char>(kElements >> 8)};
+    seeds.push_back(name + std::string{'\0'} + count + begin + TextOf(bytes));
+    seeds.push_back(name + std::string{'\3', '\xff', '\xff'} + begin + TextOf(bytes));
+  }
+  return seeds;
+}
+
+}  // namespace ringside
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace ringside;
+  FuzzInput input(data, size);
+  const auto codec = CodecOf(input.Byte());
+  const std::uint8_t flags = input.Byte();
+  const std::size_t low = input.Byte();
+  const std::size_t high = input.Byte();
+  const std::size_t elements = (high << 8 | low) * ((flags & kMany) != 0 ? 3 : 1);
+  const std::size_t wanted = input.Byte() * Codec::kAlignment;
+  const std::size_t begin = wanted <= elements ? wanted : 0;
+  const std::string text = input.Rest();
+  std::vector<std::byte> bytes(text.size());
+  if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
+  if ((flags & kRightLength) != 0) bytes.resize(codec->EncodedBytes(elements));
+  bytes.shrink_to_fit();
+  const Encoding encoding{bytes, elements};
+  if (codec->Validate(encoding).empty()) CheckDecoding(*codec, encoding, begin);
+  return 0;
+}

@@ -1,0 +1,89 @@
+// The index of a directory of results: a SQLite file that may be damaged. It is opened, filled and
+// read again, as `ringside index` does.
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ringside/experiments/store/run_index.h"
+#include "ringside/experiments/store/run_row.h"
+#include "tests/fuzz/fuzz_input.h"
+#include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/scratch_directory.h"
+
+namespace ringside {
+namespace {
+
+const ScratchDirectory& Scratch() {
+  static const ScratchDirectory scratch;
+  return scratch;
+}
+
+void RemoveIndex() {
+  for (const std::string_view suffix : {"", "-journal", "-wal", "-shm"}) {
+    std::filesystem::remove(Scratch().Path(kIndexFile + std::string(suffix)));
+  }
+}
+
+RunRow Row(const std::string& path) {
+  RunRow row{.path = path, .spec = "{}", .values = {}};
+  for (const RunColumn& column : RunColumns()) {
+    switch (column.type) {
+      case RunColumn::Type::kText:
+        row.values.emplace_back("text");
+        break;
+      case RunColumn::Type::kInteger:
+        row.values.emplace_back(7);
+        break;
+      case RunColumn::Type::kReal:
+        row.values.emplace_back(0.5);
+        break;
+    }
+  }
+  return row;
+}
+
+void Use() {
+  RunIndex index = RunIndex::Open(Scratch().path());
+  const std::vector<RunRow> rows{Row("a"), Row("b")};
+  index.ReplaceAll(rows);
+  index.Put(Row("c"));
+  index.Remove("a");
+}
+
+std::string Content() {
+  std::ifstream file(Scratch().Path(kIndexFile), std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// An index of another version, or of another program: two fields of SQLite's header.
+std::string WithNumber(std::string content, std::size_t at, char number) {
+  content.replace(at, 4, std::string{'\0', '\0', '\0', number});
+  return content;
+}
+
+}  // namespace
+
+std::vector<std::string> FuzzSeeds() {
+  constexpr std::size_t kUserVersion = 60;
+  constexpr std::size_t kApplication = 68;
+  RemoveIndex();
+  Use();
+  const std::string content = Content();
+  return {content, WithNumber(content, kUserVersion, 1), WithNumber(content, kUserVersion, 9),
+          WithNumber(content, kApplication, 1)};
+}
+
+}  // namespace ringside
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace ringside;
+  RemoveIndex();
+  Scratch().Write(kIndexFile, FuzzInput(data, size).Rest());
+  DropRefusals([] { Use(); });
+  return 0;
+}
