@@ -40,6 +40,16 @@ json Milliseconds(std::string_view text) {
   return plain ? ParseReal(text) : ParseSeconds(text) * 1e3;
 }
 
+/// Whether a text can be written to spec.json: JSON is always UTF-8.
+bool IsUtf8(const json& text) {
+  try {
+    static_cast<void>(text.dump());
+    return true;
+  } catch (const json::type_error&) {
+    return false;
+  }
+}
+
 // Rejects wrong types: nlohmann converts between numbers and booleans without an error.
 template <typename T>
 T Checked(const json& value) {
@@ -57,6 +67,7 @@ T Checked(const json& value) {
     if (!std::isfinite(value.get<double>())) throw ConfigError("the number is too large");
   } else if constexpr (std::is_same_v<T, std::string>) {
     if (!value.is_string()) throw ConfigError("text expected, not " + value.dump());
+    if (!IsUtf8(value)) throw ConfigError("the text is not UTF-8");
   } else {
     if (!value.is_array()) throw ConfigError("a list expected, not " + value.dump());
   }

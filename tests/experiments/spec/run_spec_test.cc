@@ -158,6 +158,13 @@ TEST(SpecKeys, RefuseNumbersThatJsonCannotHold) {
   }
 }
 
+TEST(SpecKeys, RefuseTextsThatJsonCannotHold) {
+  RunSpec spec(TestCatalog());
+  EXPECT_THROW(SetSpecKey(spec, "timeline-filename", "\xff"), SpecKeyError);
+  EXPECT_THROW(SetSpecKey(spec, "ps-transport", "tcp\xc3"), SpecKeyError);
+  EXPECT_NO_THROW(SetSpecKey(spec, "timeline-filename", "\xc3\xa4.json"));
+}
+
 TEST(RunId, IsThatOfTheSpecSeedAndRepetition) {
   const RunSpec spec = Resolve(ProfileOfTenSteps());
   EXPECT_EQ(RunId(spec).size(), 16U);
