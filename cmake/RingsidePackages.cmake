@@ -3,6 +3,13 @@
 set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
 find_package(Threads REQUIRED)
 find_package(Gloo REQUIRED)
+# Debian's libgloo-dev leaves out a header that other headers of Gloo include.
+set(RINGSIDE_GLOO_HEADERS "")
+find_file(RINGSIDE_GLOO_MEMORY_H gloo/common/memory.h)
+if(NOT RINGSIDE_GLOO_MEMORY_H)
+  set(RINGSIDE_GLOO_HEADERS ${PROJECT_BINARY_DIR}/gloo_headers)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/gloo_memory.h.in ${RINGSIDE_GLOO_HEADERS}/gloo/common/memory.h COPYONLY)
+endif()
 find_package(fmt REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 if(RINGSIDE_PARAMSERVER)

@@ -7,7 +7,8 @@ namespace ringside {
 CommError::CommError(std::string peer, std::string operation, const std::string& reason)
     : Error(operation + " with " + peer + " failed: " + reason),
       peer_(std::move(peer)),
-      operation_(std::move(operation)) {}
+      operation_(std::move(operation)),
+      reason_(reason) {}
 
 DataError::DataError(std::string path, std::int64_t offset, const std::string& expected)
     : Error(path + ": at byte " + std::to_string(offset) + ": " + expected),

@@ -48,11 +48,14 @@ class CommError : public Error {
   /// empty.
   const std::string& divergence() const { return divergence_; }
   void set_divergence(std::string problem) { divergence_ = std::move(problem); }
+  /// Why, without the peer and the operation: for an error that names them itself.
+  const std::string& reason() const { return reason_; }
 
  private:
   std::string peer_;
   std::string operation_;
   std::string divergence_;
+  std::string reason_;
 };
 
 /// A data file is missing or damaged. `offset` is in bytes from the start of the file; 0 if the

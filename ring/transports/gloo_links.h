@@ -27,11 +27,13 @@ struct GlooLinksOptions {
 class CountingLinks : public Links {
  public:
   virtual const Traffic& traffic() const = 0;
+  /// Where each rank listened at the start: "10.0.0.1:4711".
+  virtual std::span<const std::string> endpoints() const = 0;
 };
 
-/// Connects over Gloo's TCP transport: Gloo listens, connects, frames and times out. Every
-/// connection is bound to the address of `CommOptions`. Both ends first prove that they know the
-/// job's token. The connection is not encrypted.
+/// Connects over Gloo's TCP transport: Gloo frames and times out. Connecting is ours
+/// (peer_connections.h). Every rank listens at the address of `CommOptions`. Both ends first prove
+/// that they know the job's token. The connection is not encrypted.
 ///
 /// Pairs are in Gloo's synchronous mode: the calling thread reads and writes the sockets itself. So
 /// no message waits for a second thread to wake. The next call on a connection notices that the

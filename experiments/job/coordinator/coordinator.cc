@@ -7,9 +7,12 @@
 #include <utility>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/file_descriptor.h"
 #include "ringside/common/security/secrets.h"
+#include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/experiments/job/coordinator/coordinator.grpc.pb.h"
 #include "ringside/experiments/job/coordinator/coordinator_messages.h"
+#include "ringside/experiments/job/coordinator/front_door.h"
 
 namespace ringside {
 namespace {
@@ -43,12 +46,6 @@ grpc::Status Run(const Action& action) {
   } catch (const std::exception& error) {
     return {grpc::StatusCode::INVALID_ARGUMENT, error.what()};
   }
-}
-
-std::string Listening(const Coordinator::Options& options, int port) {
-  if (!options.socket_path.empty()) return "unix:" + options.socket_path;
-  const bool ipv6 = options.address.find(':') != std::string::npos;
-  return (ipv6 ? "[" + options.address + "]" : options.address) + ":" + std::to_string(port);
 }
 
 /// A call with one request. Reads it only if the caller has the token.
@@ -214,34 +211,65 @@ class Coordinator::Service : public job::CoordinatorService::CallbackService {
 };
 
 struct Coordinator::Impl {
+  using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
+
   Impl(JobState& job_state, const std::string& token) : service(job_state, token) {}
 
+  std::unique_ptr<FrontDoor> MakeDoor(const Options& options);
+
   Service service;
+  std::unique_ptr<Acceptor> acceptor;  // of the door
   std::unique_ptr<grpc::Server> server;
+  std::unique_ptr<FrontDoor> door;  // null where the coordinator listens on a path
 };
+
+std::unique_ptr<FrontDoor> Coordinator::Impl::MakeDoor(const Options& options) {
+  const auto admit = [this](int listener, FileDescriptor socket) {
+    Acceptor::NewConnectionParameters connection;
+    connection.listener_fd = listener;
+    connection.fd = socket.Release();
+    acceptor->HandleNewConnection(&connection);
+  };
+  return std::make_unique<FrontDoor>(options.address, options.port, admit);
+}
 
 Coordinator::Coordinator(JobState& job_state, const Options& options)
     : impl_(std::make_unique<Impl>(job_state, options.token)) {
+  using Type = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
   grpc::ServerBuilder builder;
-  int port = 0;
-  builder.AddListeningPort(Listening(options, options.port), grpc::InsecureServerCredentials(),
-                           &port);
+  const auto credentials = grpc::InsecureServerCredentials();
+  int on_path = 0;
+  if (options.socket_path.empty()) {
+    impl_->acceptor =
+        builder.experimental().AddExternalConnectionAcceptor(Type::FROM_FD, credentials);
+  } else {
+    target_ = "unix:" + options.socket_path;
+    builder.AddListeningPort(target_, credentials, &on_path);
+  }
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxCallsPerConnection);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kUnreadBytesPerCall);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);  // It would enlarge these bytes.
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTimeoutMs);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleConnectionMs);
-  // Two jobs on one port must fail. They must not share it.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.RegisterService(&impl_->service);
   impl_->server = builder.BuildAndStart();
-  if (impl_->server == nullptr || port == 0) {
-    throw ConfigError("the coordinator cannot listen on " + Listening(options, options.port));
+  if (impl_->server == nullptr || (!options.socket_path.empty() && on_path == 0)) {
+    throw ConfigError("the coordinator cannot listen on " + target_);
   }
-  target_ = Listening(options, port);
+  if (!options.socket_path.empty()) return;
+  try {
+    impl_->door = impl_->MakeDoor(options);
+  } catch (const CommError& error) {
+    throw ConfigError("the coordinator cannot listen on " +
+                      Endpoint(options.address, options.port) + ": " + error.reason());
+  }
+  target_ = impl_->door->endpoint();
 }
 
-Coordinator::~Coordinator() { impl_->server->Shutdown(std::chrono::system_clock::now()); }
+Coordinator::~Coordinator() {
+  impl_->door.reset();
+  impl_->server->Shutdown(std::chrono::system_clock::now());
+}
 
 }  // namespace ringside

@@ -10,8 +10,8 @@ namespace ringside {
 
 /// Serves a `JobState` to the processes of a job over gRPC. A waiting Get holds no thread. Calls
 /// without the token are refused before their content is read. Keys, values and messages have size
-/// limits. Borrows the job state. Serves from construction to destruction, which ends waiting
-/// calls.
+/// limits, and silent connections have few descriptors (front_door.h). Borrows the job state.
+/// Serves from construction to destruction, which ends waiting calls.
 class Coordinator {
  public:
   struct Options {

@@ -18,11 +18,11 @@
 #include <utility>
 #include <vector>
 
+#include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/transports/core/object_pool.h"
 #include "ringside/paramserver/transports/grpc/grpc_payload.h"
 #include "ringside/paramserver/transports/grpc/tsan_handoff.h"
 #include "ringside/paramserver/transports/sockets/packet_socket.h"
-#include "ringside/paramserver/transports/sockets/tcp_socket.h"
 #include "ringside/paramserver/wire/plan_message.h"
 
 namespace ringside {

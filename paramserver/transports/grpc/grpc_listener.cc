@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/transports/grpc/grpc_payload.h"
 #include "ringside/paramserver/transports/grpc/ps_service.h"
-#include "ringside/paramserver/transports/sockets/tcp_socket.h"
 
 namespace ringside {
 namespace {

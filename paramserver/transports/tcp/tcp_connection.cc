@@ -8,7 +8,7 @@
 
 #include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
-#include "ringside/paramserver/transports/sockets/tcp_socket.h"
+#include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/wire/plan_message.h"
 #include "ringside/paramserver/wire/refusal_message.h"
 

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "ringside/common/core/errors.h"
-#include "ringside/paramserver/transports/sockets/tcp_socket.h"
+#include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/wire/wire.h"
 
 namespace ringside {

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/transports/core/object_pool.h"
-#include "ringside/paramserver/transports/sockets/tcp_socket.h"
 #include "ringside/paramserver/transports/tcp/frame_stream.h"
 #include "ringside/paramserver/transports/tcp/tcp_handshake.h"
 #include "ringside/paramserver/wire/plan_message.h"

@@ -18,7 +18,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/file_descriptor.h"
-#include "ringside/paramserver/transports/sockets/tcp_socket.h"
+#include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/transports/tcp/tcp_connection.h"
 
 namespace ringside {

@@ -1,18 +1,25 @@
 #include "ringside/experiments/job/coordinator/coordinator.h"
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
 
 #include <atomic>
 #include <future>
+#include <string_view>
 #include <thread>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/file_descriptor.h"
 #include "ringside/common/security/secrets.h"
 #include "ringside/experiments/job/coordinator/coordinator_client.h"
 #include "ringside/experiments/job/coordinator/heartbeat.h"
+#include "tests/common/few_descriptors.h"
 
 namespace ringside {
 namespace {
@@ -92,6 +99,63 @@ TEST_F(CoordinatorTest, ACallWithoutTheTokenIsRefusedBeforeItsRequestComes) {
     const std::string path = std::string("/ringside.job.CoordinatorService/") + method;
     EXPECT_EQ(EndOfSilentCall(coordinator_->target(), path), grpc::StatusCode::UNAUTHENTICATED);
   }
+}
+
+/// Connections that say nothing. Their sockets are there before they connect. So connecting them
+/// takes descriptors on the coordinator's side only.
+class SilentConnections {
+ public:
+  SilentConnections(const std::string& target, int count) {
+    const std::size_t colon = target.find(':');
+    address_.sin_family = AF_INET;
+    address_.sin_port = htons(static_cast<std::uint16_t>(std::stoi(target.substr(colon + 1))));
+    EXPECT_EQ(inet_pton(AF_INET, target.substr(0, colon).c_str(), &address_.sin_addr), 1);
+    for (int i = 0; i < count; ++i) {
+      sockets_.emplace_back(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      EXPECT_GE(sockets_.back().get(), 0);
+    }
+  }
+
+  void Connect() {
+    for (const FileDescriptor& socket : sockets_) {
+      EXPECT_EQ(
+          connect(socket.get(), reinterpret_cast<const sockaddr*>(&address_), sizeof(address_)), 0);
+    }
+  }
+  void SayFromFirst(std::string_view text) const {
+    EXPECT_EQ(send(sockets_.front().get(), text.data(), text.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(text.size()));
+  }
+  /// Waits until the coordinator has closed the first one.
+  void AwaitEndOfFirst() const {
+    char byte = 0;
+    pollfd entry{.fd = sockets_.front().get(), .events = POLLIN, .revents = 0};
+    EXPECT_EQ(poll(&entry, 1, 20'000), 1);
+    // -1: it was closed before all was read.
+    EXPECT_LE(recv(sockets_.front().get(), &byte, 1, MSG_DONTWAIT), 0);
+  }
+
+ private:
+  sockaddr_in address_{};
+  std::vector<FileDescriptor> sockets_;
+};
+
+// More connections than the process has descriptors for. gRPC alone would stop listening.
+TEST_F(CoordinatorTest, SilentConnectionsKeepNoMemberOut) {
+  SilentConnections silent(coordinator_->target(), 400);
+  const FewDescriptors few(200);
+  silent.Connect();
+  silent.AwaitEndOfFirst();
+  CoordinatorClient client = MakeClient(token_);
+  EXPECT_EQ(client.Join(Request(Role::kWorker, 1), Soon()).index, 1);
+}
+
+TEST_F(CoordinatorTest, WhoDoesNotSpeakHttp2IsSentAway) {
+  SilentConnections other(coordinator_->target(), 1);
+  other.Connect();
+  constexpr std::string_view kRequest = "GET / HTTP/1.1\r\n\r\n";
+  other.SayFromFirst(kRequest);
+  other.AwaitEndOfFirst();
 }
 
 TEST_F(CoordinatorTest, ADuplicateRankIsRefusedByName) {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "ringside/common/core/file_descriptor.h"
-#include "ringside/paramserver/transports/sockets/tcp_socket.h"
+#include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/wire/wire.h"
 
 namespace ringside {

@@ -1,5 +1,5 @@
 // What is set on a socket, read back from the kernel.
-#include "ringside/paramserver/transports/sockets/tcp_socket.h"
+#include "ringside/common/sockets/tcp_socket.h"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>

@@ -1,5 +1,5 @@
-#ifndef RINGSIDE_PARAMSERVER_TRANSPORTS_SOCKETS_TCP_SOCKET_H_
-#define RINGSIDE_PARAMSERVER_TRANSPORTS_SOCKETS_TCP_SOCKET_H_
+#ifndef RINGSIDE_COMMON_SOCKETS_TCP_SOCKET_H_
+#define RINGSIDE_COMMON_SOCKETS_TCP_SOCKET_H_
 
 #include <cstddef>
 #include <span>
@@ -13,12 +13,19 @@ namespace ringside {
 /// "127.0.0.1:4711", "[::1]:4711".
 std::string Endpoint(const std::string& address, int port);
 
-/// Connects a non-blocking socket to "127.0.0.1:4711" or "[::1]:4711". The caller closes it. The
-/// server is known to listen, so a refused connection is tried again. Throws `CommError`.
-int ConnectTcp(const std::string& endpoint, const Deadline& deadline);
+/// What `ConnectTcp` does if nobody listens.
+enum class IfRefused { kTryAgain, kThrow };
+/// The peer of an error for which nobody else is to blame.
+inline constexpr char kThisProcess[] = "this process";
 
-/// Listens on a free port of an IP address. `accept` does not wait. Throws `CommError`.
-FileDescriptor ListenOnTcp(const std::string& address);
+/// Connects a non-blocking socket to "127.0.0.1:4711" or "[::1]:4711". The caller closes it. Throws
+/// `CommError` that names the endpoint, or `kThisProcess` if it can have no further socket.
+int ConnectTcp(const std::string& endpoint, const Deadline& deadline,
+               IfRefused if_refused = IfRefused::kTryAgain);
+
+/// Listens on a port of an IP address; 0: on a free one. `accept` does not wait. Throws
+/// `CommError`.
+FileDescriptor ListenOnTcp(const std::string& address, int port = 0);
 
 /// The `Endpoint` of a socket's own end. Throws `CommError`.
 std::string TcpEndpointOf(int file);
@@ -42,4 +49,4 @@ void LimitUnsent(int file, std::size_t bytes);
 
 }  // namespace ringside
 
-#endif  // RINGSIDE_PARAMSERVER_TRANSPORTS_SOCKETS_TCP_SOCKET_H_
+#endif  // RINGSIDE_COMMON_SOCKETS_TCP_SOCKET_H_

@@ -1,4 +1,4 @@
-#include "ringside/paramserver/transports/sockets/tcp_socket.h"
+#include "ringside/common/sockets/tcp_socket.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -97,31 +97,38 @@ std::string Endpoint(const std::string& address, int port) {
   return (v6 ? "[" + address + "]" : address) + ":" + std::to_string(port);
 }
 
-int ConnectTcp(const std::string& endpoint, const Deadline& deadline) {
+int ConnectTcp(const std::string& endpoint, const Deadline& deadline, IfRefused if_refused) {
   const AddressList address = Parse(endpoint);
   if (address == nullptr) throw CommError(endpoint, "connecting", "it is no address");
   while (true) {
     const int file =
         socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
-    const int error = file < 0 ? errno : Connect(file, *address, deadline);
+    if (file < 0) throw CommError(kThisProcess, "connecting to " + endpoint, std::strerror(errno));
+    const int error = Connect(file, *address, deadline);
     if (error == 0) {
       SetNoDelay(file);
       return file;
     }
-    if (file >= 0) close(file);
-    if (error != ECONNREFUSED || deadline.expired()) {
+    close(file);
+    const bool again = error == ECONNREFUSED && if_refused == IfRefused::kTryAgain;
+    if (!again || deadline.expired()) {
       throw CommError(endpoint, "connecting", std::strerror(error));
     }
     poll(nullptr, 0, static_cast<int>(std::min(kRetryAfter, deadline.remaining()).count()));
   }
 }
 
-FileDescriptor ListenOnTcp(const std::string& address) {
-  const AddressList found = Parse(Endpoint(address, 0));
+FileDescriptor ListenOnTcp(const std::string& address, int port) {
+  const AddressList found = Parse(Endpoint(address, port));
   if (found == nullptr) throw CommError(address, "listening", "it is no IP address");
   FileDescriptor file(
       socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
-  if (file.get() < 0 || bind(file.get(), found->ai_addr, found->ai_addrlen) != 0 ||
+  // Connections of an earlier listener may still close. Another listener keeps the port all the
+  // same.
+  const int reuse = port != 0 ? 1 : 0;
+  if (file.get() < 0 ||
+      setsockopt(file.get(), SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof(reuse)) != 0 ||
+      bind(file.get(), found->ai_addr, found->ai_addrlen) != 0 ||
       listen(file.get(), SOMAXCONN) != 0) {
     Throw(address, "listening");
   }
