@@ -90,7 +90,8 @@ class ProcessConformanceTest : public testing::TestWithParam<Setting> {
             what};
   }
 
-  JobState job_state_{{.workers = GetParam().workers}};
+  const std::shared_ptr<JobState> job_state_ =
+      std::make_shared<JobState>(JobState::Options{.workers = GetParam().workers});
   Coordinator coordinator_{job_state_, {.token = "secret"}};
   std::string output_;
 };
@@ -108,7 +109,7 @@ TEST_P(PeersConformanceTest, DestructionWithoutStopFailsThePeers) {
   std::vector<int> codes;
   RunRanks("leave", codes);
   for (int rank = 1; rank < workers(); ++rank) {
-    const auto failure = job_state_.Value("failure of " + std::to_string(rank));
+    const auto failure = job_state_->Value("failure of " + std::to_string(rank));
     ASSERT_TRUE(failure) << output_;
     EXPECT_THAT(*failure, HasSubstr("worker 0"));
   }

@@ -4,6 +4,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <future>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "ringside/common/core/errors.h"
@@ -13,6 +16,7 @@
 #include "ringside/experiments/job/coordinator/coordinator.grpc.pb.h"
 #include "ringside/experiments/job/coordinator/coordinator_messages.h"
 #include "ringside/experiments/job/coordinator/front_door.h"
+#include "ringside/experiments/job/coordinator/grpc_lifetime.h"
 
 namespace ringside {
 namespace {
@@ -213,15 +217,42 @@ class Coordinator::Service : public job::CoordinatorService::CallbackService {
 struct Coordinator::Impl {
   using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
 
-  Impl(JobState& job_state, const std::string& token) : service(job_state, token) {}
+  Impl(std::shared_ptr<JobState> shared, const std::string& token)
+      : job_state(std::move(shared)), service(*job_state, token) {}
 
+  /// What the options say, made ready to build. `on_path` becomes 0 if the path cannot be listened
+  /// on.
+  void Prepare(grpc::ServerBuilder& builder, const Options& options, int* on_path);
   std::unique_ptr<FrontDoor> MakeDoor(const Options& options);
+  void StopServing();
 
+  const std::shared_ptr<JobState> job_state;
   Service service;
   std::unique_ptr<Acceptor> acceptor;  // of the door
   std::unique_ptr<grpc::Server> server;
   std::unique_ptr<FrontDoor> door;  // null where the coordinator listens on a path
+  std::promise<void> stop;          // asks `stopper` to stop serving
+  std::promise<void> stopped;
+  std::thread stopper;
 };
+
+void Coordinator::Impl::Prepare(grpc::ServerBuilder& builder, const Options& options,
+                                int* on_path) {
+  using Type = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+  const auto credentials = grpc::InsecureServerCredentials();
+  if (options.socket_path.empty()) {
+    acceptor = builder.experimental().AddExternalConnectionAcceptor(Type::FROM_FD, credentials);
+  } else {
+    builder.AddListeningPort("unix:" + options.socket_path, credentials, on_path);
+  }
+  builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxCallsPerConnection);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kUnreadBytesPerCall);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);  // It would enlarge these bytes.
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTimeoutMs);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleConnectionMs);
+  builder.RegisterService(&service);
+}
 
 std::unique_ptr<FrontDoor> Coordinator::Impl::MakeDoor(const Options& options) {
   const auto admit = [this](int listener, FileDescriptor socket) {
@@ -233,43 +264,52 @@ std::unique_ptr<FrontDoor> Coordinator::Impl::MakeDoor(const Options& options) {
   return std::make_unique<FrontDoor>(options.address, options.port, admit);
 }
 
-Coordinator::Coordinator(JobState& job_state, const Options& options)
-    : impl_(std::make_unique<Impl>(job_state, options.token)) {
-  using Type = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+void Coordinator::Impl::StopServing() {
+  door.reset();
+  server->Shutdown(std::chrono::system_clock::now());
+  server.reset();
+  stopped.set_value();
+}
+
+Coordinator::Coordinator(std::shared_ptr<JobState> job_state, const Options& options)
+    : stop_grace_(options.stop_grace) {
+  KeepGrpcInitialized();
+  impl_ = std::make_shared<Impl>(std::move(job_state), options.token);
+  const bool on_path = !options.socket_path.empty();
+  target_ = on_path ? "unix:" + options.socket_path : Endpoint(options.address, options.port);
   grpc::ServerBuilder builder;
-  const auto credentials = grpc::InsecureServerCredentials();
-  int on_path = 0;
-  if (options.socket_path.empty()) {
-    impl_->acceptor =
-        builder.experimental().AddExternalConnectionAcceptor(Type::FROM_FD, credentials);
-  } else {
-    target_ = "unix:" + options.socket_path;
-    builder.AddListeningPort(target_, credentials, &on_path);
-  }
-  builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxCallsPerConnection);
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kUnreadBytesPerCall);
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);  // It would enlarge these bytes.
-  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTimeoutMs);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleConnectionMs);
-  builder.RegisterService(&impl_->service);
+  int port = 0;
+  impl_->Prepare(builder, options, &port);
   impl_->server = builder.BuildAndStart();
-  if (impl_->server == nullptr || (!options.socket_path.empty() && on_path == 0)) {
+  if (impl_->server == nullptr || (on_path && port == 0)) {
     throw ConfigError("the coordinator cannot listen on " + target_);
   }
-  if (!options.socket_path.empty()) return;
   try {
-    impl_->door = impl_->MakeDoor(options);
+    if (!on_path) {
+      impl_->door = impl_->MakeDoor(options);
+      target_ = impl_->door->endpoint();
+    }
+    // It is there from the start: at the end there may be no room for another thread.
+    impl_->stopper = std::thread([impl = impl_, asked = impl_->stop.get_future()] {
+      asked.wait();  // until the job ends
+      impl->StopServing();
+    });
   } catch (const CommError& error) {
-    throw ConfigError("the coordinator cannot listen on " +
-                      Endpoint(options.address, options.port) + ": " + error.reason());
+    throw ConfigError("the coordinator cannot listen on " + target_ + ": " + error.reason());
+  } catch (const std::system_error& error) {
+    throw ConfigError(std::string("the coordinator cannot start a thread: ") + error.what());
   }
-  target_ = impl_->door->endpoint();
 }
 
 Coordinator::~Coordinator() {
-  impl_->door.reset();
-  impl_->server->Shutdown(std::chrono::system_clock::now());
+  std::future<void> stopped = impl_->stopped.get_future();
+  impl_->stop.set_value();
+  if (stopped.wait_for(stop_grace_) == std::future_status::ready) {
+    impl_->stopper.join();
+    return;
+  }
+  impl_->stopper.detach();
+  ExitWithoutDestructors();
 }
 
 }  // namespace ringside

@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_EXPERIMENTS_JOB_COORDINATOR_COORDINATOR_H_
 #define RINGSIDE_EXPERIMENTS_JOB_COORDINATOR_COORDINATOR_H_
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -10,8 +11,11 @@ namespace ringside {
 
 /// Serves a `JobState` to the processes of a job over gRPC. A waiting Get holds no thread. Calls
 /// without the token are refused before their content is read. Keys, values and messages have size
-/// limits, and silent connections have few descriptors (front_door.h). Borrows the job state.
-/// Serves from construction to destruction, which ends waiting calls.
+/// limits, and silent connections have few descriptors (front_door.h). Serves from construction to
+/// destruction, which ends waiting calls.
+///
+/// Destruction ends in time whatever becomes of gRPC. If gRPC is stuck, its threads are left alone
+/// and keep the job state alive. `exit` then runs no destructors of static objects.
 class Coordinator {
  public:
   struct Options {
@@ -20,11 +24,15 @@ class Coordinator {
     /// If not empty, listens on this path, which processes in other network namespaces can reach.
     std::string socket_path{};
     std::string token{};
+    /// How long destruction waits for gRPC.
+    std::chrono::milliseconds stop_grace{3'000};
   };
 
   /// Throws `ConfigError` when it cannot listen there.
-  Coordinator(JobState& job_state, const Options& options);
+  Coordinator(std::shared_ptr<JobState> job_state, const Options& options);
   ~Coordinator();
+  Coordinator(const Coordinator&) = delete;
+  Coordinator& operator=(const Coordinator&) = delete;
 
   /// Where clients connect: "127.0.0.1:41234", "[::1]:41234",
   /// "unix:/run/user/0/ringside/lab-7.sock".
@@ -34,8 +42,9 @@ class Coordinator {
   class Service;
 
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;  // shared with its thread that stops it
   std::string target_;
+  std::chrono::milliseconds stop_grace_;
 };
 
 }  // namespace ringside

@@ -5,6 +5,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/job/coordinator/coordinator.grpc.pb.h"
 #include "ringside/experiments/job/coordinator/coordinator_messages.h"
+#include "ringside/experiments/job/coordinator/grpc_lifetime.h"
 
 namespace ringside {
 namespace {
@@ -69,6 +70,7 @@ struct CoordinatorClient::Impl {
 
 CoordinatorClient::CoordinatorClient(const Options& options)
     : options_(options), impl_(std::make_unique<Impl>()) {
+  KeepGrpcInitialized();
   grpc::ChannelArguments arguments;
   // Uses no proxy, because a job is local. Clients of one process share no connection.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);

@@ -98,7 +98,8 @@ class JobController {
   std::unique_ptr<FidelityMonitor> fidelity_;  // null without an emulated network
   const Clock::time_point begin_;
   std::string started_;
-  JobState job_state_;
+  const std::shared_ptr<JobState> shared_job_state_;  // with the coordinator
+  JobState& job_state_;
   std::unique_ptr<Coordinator> coordinator_;
   Console own_console_;
   Console& console_;

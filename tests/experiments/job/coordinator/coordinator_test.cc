@@ -14,12 +14,14 @@
 #include <string_view>
 #include <thread>
 
+#include "ringside/common/core/awake_clock.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/file_descriptor.h"
 #include "ringside/common/security/secrets.h"
 #include "ringside/experiments/job/coordinator/coordinator_client.h"
 #include "ringside/experiments/job/coordinator/heartbeat.h"
 #include "tests/common/few_descriptors.h"
+#include "tests/experiments/job/job_testing.h"
 
 namespace ringside {
 namespace {
@@ -39,20 +41,22 @@ class CoordinatorTest : public ::testing::Test {
   }
 
   const std::string token_ = MakeToken();
-  JobState job_state_{{.workers = 2, .servers = 0, .spec_hash = "spec"}};
+  const std::shared_ptr<JobState> shared_ = std::make_shared<JobState>(
+      JobState::Options{.workers = 2, .servers = 0, .spec_hash = "spec"});
+  JobState& job_state_ = *shared_;
   std::unique_ptr<Coordinator> coordinator_ =
-      std::make_unique<Coordinator>(job_state_, Coordinator::Options{.token = token_});
+      std::make_unique<Coordinator>(shared_, Coordinator::Options{.token = token_});
 };
 
 TEST_F(CoordinatorTest, BindsAFreePortAndSaysWhich) {
   EXPECT_THAT(coordinator_->target(), ::testing::MatchesRegex("127\\.0\\.0\\.1:[1-9][0-9]*"));
-  const Coordinator another(job_state_, {.token = token_});
+  const Coordinator another(shared_, {.token = token_});
   EXPECT_NE(another.target(), coordinator_->target());
 }
 
 TEST_F(CoordinatorTest, APortInUseIsRefused) {
   const int port = std::stoi(coordinator_->target().substr(coordinator_->target().find(':') + 1));
-  EXPECT_THROW(Coordinator(job_state_, {.port = port, .token = token_}), ConfigError);
+  EXPECT_THROW(Coordinator(shared_, {.port = port, .token = token_}), ConfigError);
 }
 
 TEST_F(CoordinatorTest, EveryCallNeedsTheToken) {
@@ -294,6 +298,40 @@ TEST_F(CoordinatorTest, AHeartbeatTellsOfASilentCoordinator) {
   auto silent = ended.get_future();
   ASSERT_EQ(silent.wait_for(std::chrono::seconds(20)), std::future_status::ready);
   EXPECT_TRUE(silent.get());
+}
+
+// As where gRPC is stuck because a thread is missing.
+TEST(CoordinatorEnd, DoesNotWaitForACallThatDoesNotEnd) {
+  std::promise<void> entered, released;
+  std::atomic<bool> holds{false};
+  const auto slow = [&entered, &holds, release = released.get_future().share()] {
+    if (holds.exchange(false)) {
+      entered.set_value();
+      release.wait();
+    }
+    return AwakeNow();
+  };
+  const auto job_state = std::make_shared<JobState>(
+      JobState::Options{.workers = 1, .spec_hash = "spec", .clock = slow});
+  auto coordinator = std::make_unique<Coordinator>(
+      job_state,
+      Coordinator::Options{.token = "token", .stop_grace = std::chrono::milliseconds(50)});
+  CoordinatorClient client({.target = coordinator->target(), .token = "token"});
+  client.Join({.who = {Role::kWorker, 0}, .spec_hash = "spec"}, Soon());
+  holds = true;
+  auto beat = std::async(std::launch::async, [&] {
+    try {
+      client.SendHeartbeat({}, Soon());
+    } catch (const CommError&) {  // NOLINT(bugprone-empty-catch)
+      // The coordinator has gone.
+    }
+  });
+  entered.get_future().wait();
+  coordinator.reset();
+  released.set_value();
+  beat.get();
+  // gRPC's threads share it no longer.
+  WaitUntil("the end of gRPC", [&] { return job_state.use_count() == 1; });
 }
 
 }  // namespace

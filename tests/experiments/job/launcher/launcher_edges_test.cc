@@ -69,6 +69,46 @@ TEST_F(LauncherEdgesTest, TwoWorkersEvaluateTogether) {
   EXPECT_THAT(steps, ::testing::ElementsAre(2, 4));
 }
 
+/// How a run ends whose launcher, a shell's child, has this limit.
+class LimitedRunTest : public LauncherEdgesTest, public ::testing::WithParamInterface<const char*> {
+ protected:
+  Process Train(int steps) const {
+    const std::string command = std::string("ulimit ") + GetParam() + "; exec " +
+                                RingsideProgram() + " train --strategy ring --workers 2 " +
+                                "--model profile:small-tensors --quiet --force --out " + bundle() +
+                                " --steps " + std::to_string(steps);
+    return Process({.argv = {"/bin/sh", "-c", command}});
+  }
+
+  void ExpectNothingLeft() const {
+    for (const pid_t pid : PidsIn(bundle())) EXPECT_TRUE(ProcessesOfGroup(pid).empty());
+  }
+};
+
+// Threads that cannot be started must not be waited for. Whether the run succeeds depends on how
+// far it comes.
+TEST_P(LimitedRunTest, Ends) {
+  for (int i = 0; i < 3; ++i) {
+    Process launcher = Train(20);
+    WaitUntil("the launcher's end", [&] { return launcher.Poll().has_value(); });
+    ExpectNothingLeft();
+  }
+}
+
+TEST_P(LimitedRunTest, EndsWhenItIsAskedTo) {
+  Process launcher = Train(1'000'000);
+  WaitUntil("a step, or the launcher's end",
+            [&] { return StepsIn(bundle()) >= 1 || launcher.Poll().has_value(); });
+  launcher.Signal(SIGTERM);
+  WaitUntil("the launcher's end", [&] { return launcher.Poll().has_value(); });
+  ExpectNothingLeft();
+}
+
+// In KiB: about what the launcher needs, with fewer threads than gRPC wants.
+INSTANTIATE_TEST_SUITE_P(Memory, LimitedRunTest,
+                         ::testing::Values("-v 150000", "-v 200000", "-v 300000"),
+                         [](const auto& limit) { return "Limit" + std::to_string(limit.index); });
+
 /// A launcher of a run that does not end by itself.
 class LongRunTest : public LauncherEdgesTest {
  protected:
