@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "ringside/common/core/errors.h"
 
@@ -85,9 +86,7 @@ int Connect(int file, const addrinfo& address, const Deadline& deadline) {
   if (connect(file, address.ai_addr, address.ai_addrlen) == 0) return 0;
   if (errno != EINPROGRESS) return errno;
   if (!AwaitReady(file, POLLOUT, deadline)) return ETIMEDOUT;
-  int error = 0;
-  socklen_t bytes = sizeof(error);
-  return getsockopt(file, SOL_SOCKET, SO_ERROR, &error, &bytes) == 0 ? error : errno;
+  return ConnectErrorOf(file);
 }
 
 }  // namespace
@@ -116,6 +115,25 @@ int ConnectTcp(const std::string& endpoint, const Deadline& deadline, IfRefused 
     }
     poll(nullptr, 0, static_cast<int>(std::min(kRetryAfter, deadline.remaining()).count()));
   }
+}
+
+FileDescriptor BeginConnectTcp(const std::string& endpoint, int& error) {
+  const AddressList address = Parse(endpoint);
+  error = EINVAL;
+  if (address == nullptr) return {};
+  FileDescriptor file(
+      socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
+  const bool begun =
+      file.get() >= 0 &&
+      (connect(file.get(), address->ai_addr, address->ai_addrlen) == 0 || errno == EINPROGRESS);
+  error = begun ? 0 : errno;
+  return begun ? std::move(file) : FileDescriptor();
+}
+
+int ConnectErrorOf(int file) {
+  int error = 0;
+  socklen_t bytes = sizeof(error);
+  return getsockopt(file, SOL_SOCKET, SO_ERROR, &error, &bytes) == 0 ? error : errno;
 }
 
 FileDescriptor ListenOnTcp(const std::string& address, int port) {

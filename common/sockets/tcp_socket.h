@@ -23,6 +23,13 @@ inline constexpr char kThisProcess[] = "this process";
 int ConnectTcp(const std::string& endpoint, const Deadline& deadline,
                IfRefused if_refused = IfRefused::kTryAgain);
 
+/// Begins to connect, and does not wait: the socket becomes writable when it is connected or has
+/// failed. Empty if it fails at once or can have no socket; then `error` has the reason, an errno
+/// value.
+FileDescriptor BeginConnectTcp(const std::string& endpoint, int& error);
+/// How an attempt to connect has ended: 0 or an errno value.
+int ConnectErrorOf(int file);
+
 /// Listens on a port of an IP address; 0: on a free one. `accept` does not wait. Throws
 /// `CommError`.
 FileDescriptor ListenOnTcp(const std::string& address, int port = 0);

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
 #include <set>
+#include <sstream>
 
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
@@ -14,34 +18,126 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Within this time every rank that still runs has reported which rank it suspects.
-constexpr auto kReportGrace = 300ms;
+constexpr std::chrono::milliseconds kReportGrace = 300ms;
+/// Within this time the store answers if a key is set.
+constexpr std::chrono::milliseconds kAnswerTime = 100ms;
 
 std::string KeyOf(const std::string& prefix, const std::string& reporter) {
   return fmt::format("{}/suspect of {}", prefix, reporter);
+}
+
+std::string BallotKeyOf(const std::string& prefix, const std::string& reporter) {
+  return fmt::format("{}/accused by {}", prefix, reporter);
+}
+
+void TrySet(Store& store, const std::string& key, const std::string& value) {
+  try {
+    store.Set(key, value);
+  } catch (const CommError&) {  // NOLINT(bugprone-empty-catch)
+                                // The store is gone.
+  }
+}
+
+/// Absent: it was not set in time, or the store is gone.
+std::optional<std::string> TryGet(Store& store, const std::string& key, const Deadline& deadline) {
+  try {
+    return store.Get(key, deadline);
+  } catch (const CommError&) {
+    return std::nullopt;
+  }
+}
+
+/// The store answers even if another key has used up the time.
+std::optional<std::string> Ask(Store& store, const std::string& key, const Deadline& deadline) {
+  return TryGet(store, key, Deadline::After(std::max(deadline.remaining(), kAnswerTime)));
+}
+
+using NoteOf = std::function<std::optional<std::string>(const std::string& rank)>;
+
+std::string FollowNotes(const std::string& reporter, const std::string& suspect,
+                        const NoteOf& note_of) {
+  std::set<std::string> reporters{reporter};
+  std::string culprit = suspect;
+  while (reporters.insert(culprit).second) {
+    const std::optional<std::string> next = note_of(culprit);
+    if (!next || *next == culprit) return culprit;  // it reports no other rank
+    culprit = *next;
+  }
+  return suspect;  // they suspect each other
+}
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
 }
 
 }  // namespace
 
 void ReportMissingPeer(Store& store, const std::string& prefix, const std::string& reporter,
                        const std::string& suspect) {
-  try {
-    store.Set(KeyOf(prefix, reporter), suspect);
-  } catch (const CommError&) {  // NOLINT(bugprone-empty-catch)
-                                // The store is gone.
-  }
+  TrySet(store, KeyOf(prefix, reporter), suspect);
 }
 
 std::string FindFailedPeer(Store& store, const std::string& prefix, const std::string& reporter,
                            const std::string& suspect) {
   const Deadline deadline = Deadline::After(kReportGrace);
-  std::set<std::string> reporters{reporter};
-  std::string culprit = suspect;
-  try {
-    while (reporters.insert(culprit).second) culprit = store.Get(KeyOf(prefix, culprit), deadline);
-  } catch (const CommError&) {
-    return culprit;  // it reports no rank
+  return FollowNotes(reporter, suspect, [&](const std::string& rank) {
+    return TryGet(store, KeyOf(prefix, rank), deadline);
+  });
+}
+
+std::vector<std::string> Accused(const std::string& self, std::span<const std::string> ranks,
+                                 const std::vector<std::string>& unreachable, bool own_link_down) {
+  const std::size_t others = ranks.size() - 1;
+  const bool alone = unreachable.size() == others && (own_link_down || others > 1);
+  return alone ? std::vector{self} : unreachable;
+}
+
+Blame MostAccused(std::span<const std::string> ranks,
+                  const std::vector<std::vector<std::string>>& votes) {
+  std::map<std::string, int> accusers;
+  for (const auto& accused : votes) {
+    for (const std::string& rank : accused) ++accusers[rank];
   }
-  return suspect;  // they suspect each other
+  // The votes of two say nothing if each is for the other one.
+  if (ranks.size() == 2 && accusers.size() == 2) return {};
+  Blame blame{.voters = static_cast<int>(votes.size())};
+  for (const std::string& rank : ranks) {
+    const auto found = accusers.find(rank);
+    if (found == accusers.end() || found->second <= blame.accusers) continue;
+    blame.culprit = rank;
+    blame.accusers = found->second;
+  }
+  return blame;
+}
+
+Blame FindCulprit(Store& store, const std::string& prefix, const std::string& reporter,
+                  std::span<const std::string> ranks, const Ballot& ballot) {
+  TrySet(store, BallotKeyOf(prefix, reporter), fmt::format("{}", fmt::join(ballot.accused, "\n")));
+  const Deadline noted = Deadline::After(kReportGrace);
+  const Deadline voted = Deadline::After(kReportGrace + ballot.probe_time);
+  std::map<std::string, std::string> notes;
+  std::vector<std::vector<std::string>> votes{ballot.accused};
+  for (const std::string& rank : ranks) {
+    if (rank == reporter) continue;
+    const auto note = Ask(store, KeyOf(prefix, rank), noted);
+    if (!note) continue;  // it has not failed, or cannot tell
+    notes.emplace(rank, *note);
+    if (const auto accused = Ask(store, BallotKeyOf(prefix, rank), voted)) {
+      votes.push_back(Lines(*accused));
+    }
+  }
+  Blame blame = MostAccused(ranks, votes);
+  if (!blame.culprit.empty()) return blame;
+  blame.culprit = FollowNotes(reporter, ballot.suspect,
+                              [&](const std::string& rank) -> std::optional<std::string> {
+                                const auto note = notes.find(rank);
+                                if (note == notes.end()) return std::nullopt;
+                                return note->second;
+                              });
+  return blame;
 }
 
 }  // namespace ringside

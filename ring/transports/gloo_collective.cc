@@ -3,21 +3,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <numeric>
 #include <string_view>
 #include <utility>
 
 #include "ringside/common/core/deadline.h"
+#include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/ring/algorithms/ring_algorithms.h"
-#include "ringside/ring/core/failure_attribution.h"
+#include "ringside/ring/transports/reachability.h"
 #include "ringside/ring/transports/sigpipe_guard.h"
 
 namespace ringside {
 namespace {
 
 constexpr std::string_view kAllReduce = "all-reduce of";
+/// How long a rank waits for the answers of the others when the collective has failed, in the run's
+/// time.
+constexpr std::chrono::milliseconds kProbeTime{500};
 
 /// Broadcast and all-gather use the ring, whatever the algorithm.
 std::vector<int> PeersOf(const World& world, std::span<const LinkAlgorithm* const> algorithms) {
@@ -109,15 +114,38 @@ void GlooCollective::Run(const Operation& operation, const Steps& steps) {
 }
 
 void GlooCollective::Fail(const Operation& operation, const CommError& seen) {
-  const std::string self = fmt::format("worker {}", WorkerOf(world_.rank));
-  ReportMissingPeer(store_, prefix_, self, seen.peer());
+  ReportMissingPeer(store_, prefix_, NameOf(world_.rank), seen.peer());
+  std::vector<std::string> endpoints;
+  if (links_ != nullptr) endpoints.assign(links_->endpoints().begin(), links_->endpoints().end());
   links_.reset();
-  const std::string culprit = FindFailedPeer(store_, prefix_, self, seen.peer());
+  const Blame blame = FindBlame(seen.peer(), endpoints);
   std::string reason = seen.what();
-  if (culprit != seen.peer()) reason += "; " + culprit + " is the one that is missing";
-  const CommError failure(culprit, operation.Text(), reason);
+  if (blame.accusers > 0) {
+    reason += fmt::format("; {} is cut off, say {} of the {} ranks that were asked", blame.culprit,
+                          blame.accusers, blame.voters);
+  } else if (blame.culprit != seen.peer()) {
+    reason += "; " + blame.culprit + " is the one that is missing";
+  }
+  const CommError failure(blame.culprit, operation.Text(), reason);
   failure_.Set(failure);
   throw failure;
+}
+
+Blame GlooCollective::FindBlame(const std::string& suspect,
+                                std::span<const std::string> endpoints) const {
+  std::vector<std::string> ranks;
+  for (int rank = 0; rank < world_.workers; ++rank) ranks.push_back(NameOf(rank));
+  const auto self = static_cast<std::size_t>(world_.rank);
+  Ballot ballot{.suspect = suspect, .probe_time = DilatedClock::ToMachine(kProbeTime)};
+  if (!endpoints.empty()) {  // Without them it failed before it knew whom it could reach.
+    std::vector<std::string> unreachable;
+    for (const int rank :
+         UnreachableEndpoints(endpoints, world_.rank, Deadline::After(ballot.probe_time))) {
+      unreachable.push_back(NameOf(rank));
+    }
+    ballot.accused = Accused(ranks[self], ranks, unreachable, LinkIsDown(endpoints[self]));
+  }
+  return FindCulprit(store_, prefix_, ranks[self], ranks, ballot);
 }
 
 }  // namespace ringside

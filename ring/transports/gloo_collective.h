@@ -15,6 +15,7 @@
 #include "ringside/common/strategy/strategy_entry.h"
 #include "ringside/ring/algorithms/link_algorithm.h"
 #include "ringside/ring/core/encodable_collective.h"
+#include "ringside/ring/core/failure_attribution.h"
 #include "ringside/ring/core/operation.h"
 #include "ringside/ring/transports/encoded_links.h"
 #include "ringside/ring/transports/gloo_links.h"
@@ -57,8 +58,11 @@ class GlooCollective : public EncodableCollective {
   void Run(const Operation& operation, const Steps& steps);
 
   [[noreturn]] void Fail(const Operation& operation, const CommError& seen);
+  /// Who is to blame, as far as the ranks that have failed know. `endpoints` of all ranks.
+  Blame FindBlame(const std::string& suspect, std::span<const std::string> endpoints) const;
 
   int WorkerOf(int rank) const { return of_job_[static_cast<std::size_t>(rank)]; }
+  std::string NameOf(int rank) const { return "worker " + std::to_string(WorkerOf(rank)); }
 
   World world_;
   const std::vector<int> of_job_;  // by rank: the worker's number in the job

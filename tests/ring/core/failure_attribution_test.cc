@@ -1,0 +1,99 @@
+#include "ringside/ring/core/failure_attribution.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "ringside/common/core/store.h"
+#include "tests/common/thread_ranks.h"
+
+namespace ringside {
+namespace {
+
+using Ranks = std::vector<std::string>;
+
+const Ranks kTwo{"worker 0", "worker 1"};
+const Ranks kFour{"worker 0", "worker 1", "worker 2", "worker 3"};
+
+TEST(Accused, AreThoseThatDoNotAnswer) {
+  EXPECT_EQ(Accused("worker 0", kFour, {"worker 1"}, false), Ranks{"worker 1"});
+  EXPECT_EQ(Accused("worker 0", kFour, {}, true), Ranks{});
+}
+
+TEST(Accused, IsTheRankItselfIfNobodyAnswersIt) {
+  EXPECT_EQ(Accused("worker 1", kFour, {"worker 0", "worker 2", "worker 3"}, false),
+            Ranks{"worker 1"});
+  EXPECT_EQ(Accused("worker 1", kTwo, {"worker 0"}, false), Ranks{"worker 0"}) << "who knows";
+  EXPECT_EQ(Accused("worker 1", kTwo, {"worker 0"}, true), Ranks{"worker 1"});
+}
+
+TEST(MostAccused, IsTheOneThatTheMajorityDoesNotReach) {
+  const Blame blame = MostAccused(kFour, {{"worker 1"}, {"worker 1"}, {"worker 1"}, {"worker 0"}});
+  EXPECT_EQ(blame.culprit, "worker 1");
+  EXPECT_EQ(blame.accusers, 3);
+  EXPECT_EQ(blame.voters, 4);
+}
+
+TEST(MostAccused, IsTheFirstOfSeveral) {
+  const Blame blame = MostAccused(kFour, {{"worker 3", "worker 2"}, {"worker 2", "worker 3"}});
+  EXPECT_EQ(blame.culprit, "worker 2");
+}
+
+TEST(MostAccused, IsNobodyWhereVotesSayNothing) {
+  EXPECT_EQ(MostAccused(kFour, {{}, {}}).culprit, "");
+  EXPECT_EQ(MostAccused(kTwo, {{"worker 1"}, {"worker 0"}}).culprit, "");
+  EXPECT_EQ(MostAccused(kTwo, {{"worker 1"}, {"worker 1"}}).culprit, "worker 1");
+}
+
+/// What each rank finds: `suspects` are the ranks' notes, `accused` their votes.
+std::vector<Blame> Findings(const Ranks& ranks, const Ranks& suspects,
+                            const std::vector<Ranks>& accused) {
+  InProcessStore store;
+  std::vector<Blame> found(suspects.size());
+  RunRanks(static_cast<int>(suspects.size()), [&](int rank) {
+    const auto i = static_cast<std::size_t>(rank);
+    ReportMissingPeer(store, "g", ranks[i], suspects[i]);
+    found[i] = FindCulprit(
+        store, "g", ranks[i], ranks,
+        {.suspect = suspects[i], .accused = accused[i], .probe_time = std::chrono::seconds(20)});
+  });
+  return found;
+}
+
+// Each rank of a ring waits for the one before it. The notes alone form a circle.
+TEST(FindCulprit, NamesTheRankThatIsCutOffOnAllRanks) {
+  const Ranks suspects{"worker 3", "worker 0", "worker 1", "worker 2"};
+  const std::vector<Ranks> accused(4, Ranks{"worker 1"});
+  for (const Blame& blame : Findings(kFour, suspects, accused)) {
+    EXPECT_EQ(blame.culprit, "worker 1");
+    EXPECT_EQ(blame.accusers, 4);
+  }
+}
+
+TEST(FindCulprit, OfTwoRanksIsTheOneWhoseLinkIsDown) {
+  for (const Blame& blame :
+       Findings(kTwo, {"worker 1", "worker 0"}, {{"worker 1"}, {"worker 1"}})) {
+    EXPECT_EQ(blame.culprit, "worker 1");
+  }
+}
+
+// The last rank was killed: it says nothing, and its host answers.
+TEST(FindCulprit, FollowsTheNotesWhereNobodyIsCutOff) {
+  const Ranks suspects{"worker 3", "worker 0", "worker 1"};
+  for (const Blame& blame : Findings(kFour, suspects, {{}, {}, {}})) {
+    EXPECT_EQ(blame.culprit, "worker 3");
+    EXPECT_EQ(blame.accusers, 0);
+  }
+}
+
+TEST(FindCulprit, IsTheRankThatNamesItself) {
+  const Ranks suspects{"worker 1", "worker 2", "worker 2", "worker 2"};
+  for (const Blame& blame : Findings(kFour, suspects, {{}, {}, {}, {}})) {
+    EXPECT_EQ(blame.culprit, "worker 2");
+  }
+}
+
+}  // namespace
+}  // namespace ringside
