@@ -1,13 +1,19 @@
 #include "ringside/experiments/system/private_file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/file_descriptor.h"
@@ -15,6 +21,8 @@
 
 namespace ringside {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// This user's id outside the user namespace.
 uid_t OuterUser() {
@@ -32,6 +40,27 @@ std::string DirectoryName(const Environment& environment) {
     return runtime->second + "/ringside";
   }
   return "/tmp/ringside-" + std::to_string(OuterUser());
+}
+
+/// Returns PID of a name PREFIX-PID-NAME, or -1 for any other name.
+pid_t OwnerOf(const std::string& name, std::string_view prefix) {
+  pid_t pid = -1;
+  if (!name.starts_with(prefix)) return -1;
+  const char* begin = name.data() + prefix.size();
+  const char* end = name.data() + name.size();
+  const auto [rest, error] = std::from_chars(begin, end, pid);
+  return error == std::errc() && rest != end && *rest == '-' ? pid : -1;
+}
+
+bool BelongsToThisUser(const fs::path& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && status.st_uid == ::getuid();
+}
+
+/// What the numbers of processes are relative to: containers may share /dev/shm.
+std::string ProcessNamespace() {
+  struct stat status {};
+  return ::stat("/proc/self/ns/pid", &status) == 0 ? std::to_string(status.st_ino) : "0";
 }
 
 }  // namespace
@@ -59,8 +88,20 @@ std::optional<std::string> ReadPrivateFile(const std::string& path, std::size_t 
   return ReadDescriptor(fd.get(), max_bytes, path);
 }
 
-PrivateFile::PrivateFile(const Environment& environment, const std::string& content)
-    : path_(PrivateDirectory(environment) + "/ranks-XXXXXX") {
+void RemoveLeftovers(const std::string& directory, std::string_view prefix) {
+  std::error_code ignored;  // What cannot be removed stays.
+  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
+    const pid_t owner = OwnerOf(entry.path().filename(), prefix);
+    if (owner <= 0 || !BelongsToThisUser(entry.path())) continue;
+    if (::kill(owner, 0) != 0 && errno == ESRCH) fs::remove_all(entry.path(), ignored);
+  }
+}
+
+PrivateFile::PrivateFile(const Environment& environment, const std::string& content) {
+  constexpr std::string_view kPrefix = "ranks-";
+  const std::string directory = PrivateDirectory(environment);
+  RemoveLeftovers(directory, kPrefix);
+  path_ = fmt::format("{}/{}{}-XXXXXX", directory, kPrefix, ::getpid());
   const FileDescriptor reserved(::mkostemp(path_.data(), O_CLOEXEC));
   if (reserved.get() < 0) throw DataError(path_, std::string("cannot create: ") + strerror(errno));
   try {
@@ -72,5 +113,23 @@ PrivateFile::PrivateFile(const Environment& environment, const std::string& cont
 }
 
 PrivateFile::~PrivateFile() { ::unlink(path_.c_str()); }
+
+ScratchDirectory::ScratchDirectory(const Environment& environment) {
+  constexpr const char* kMemory = "/dev/shm";
+  const bool has_memory = ::access(kMemory, W_OK | X_OK) == 0;
+  const std::string directory = has_memory ? kMemory : PrivateDirectory(environment);
+  const std::string prefix = fmt::format("ringside-{}-{}-", ::getuid(), ProcessNamespace());
+  RemoveLeftovers(directory, prefix);
+  path_ = fmt::format("{}/{}{}-XXXXXX", directory, prefix, ::getpid());
+  // Its mode is 0700.
+  if (::mkdtemp(path_.data()) == nullptr) {
+    throw DataError(path_, std::string("cannot create: ") + std::strerror(errno));
+  }
+}
+
+ScratchDirectory::~ScratchDirectory() {
+  std::error_code ignored;  // What cannot be removed stays until the next one.
+  fs::remove_all(path_, ignored);
+}
 
 }  // namespace ringside

@@ -82,15 +82,18 @@ class SpawnPlan {
   SpawnPlan(const SpawnPlan&) = delete;
   SpawnPlan& operator=(const SpawnPlan&) = delete;
 
-  pid_t Spawn(const std::vector<std::string>& argv) const {
+  pid_t Spawn(const std::vector<std::string>& argv,
+              const std::vector<std::string>& more_variables) const {
     std::vector<char*> arguments;
-    for (const std::string& argument : argv) {
-      arguments.push_back(const_cast<char*>(argument.c_str()));
+    AddTo(arguments, argv);
+    std::vector<char*> variables;
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+      variables.push_back(*variable);
     }
-    arguments.push_back(nullptr);
+    AddTo(variables, more_variables);
     pid_t pid = -1;
     const int error = ::posix_spawn(&pid, argv.front().c_str(), &actions_, &attributes_,
-                                    arguments.data(), environ);
+                                    arguments.data(), variables.data());
     if (error != 0) {
       throw MissingBackendError("cannot start " + argv.front() + ": " + std::strerror(error));
     }
@@ -98,6 +101,12 @@ class SpawnPlan {
   }
 
  private:
+  /// The texts, and the null pointer that ends them.
+  static void AddTo(std::vector<char*>& pointers, const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+    pointers.push_back(nullptr);
+  }
+
   posix_spawn_file_actions_t actions_;
   posix_spawnattr_t attributes_;
 };
@@ -118,7 +127,7 @@ Process::Process(const Options& options) : oom_kills_before_(OomKills()) {
   const Pipe secret = MakeSecretPipe(options.secret_input);
   const SpawnPlan plan(secret.read.get(), output.write.get());
   const NamespaceScope inside(options.network_namespace);
-  pid_ = plan.Spawn(options.argv);
+  pid_ = plan.Spawn(options.argv, options.environment);
   output_ = std::move(output.read);
 }
 

@@ -35,9 +35,10 @@ struct ProcessEnd {
 class Process {
  public:
   struct Options {
-    std::vector<std::string> argv;  ///< argv[0] is the path of the executable.
-    std::string secret_input{};     ///< Readable at `kSecretInputFd`; at most 64 KiB.
-    int network_namespace = -1;     ///< Descriptor of the child's namespace; -1: ours.
+    std::vector<std::string> argv;           ///< argv[0] is the path of the executable.
+    std::string secret_input{};              ///< Readable at `kSecretInputFd`; at most 64 KiB.
+    int network_namespace = -1;              ///< Descriptor of the child's namespace; -1: ours.
+    std::vector<std::string> environment{};  ///< "NAME=value": variables besides ours.
   };
 
   /// Starts the child. Throws `MissingBackendError` when the executable cannot be started.

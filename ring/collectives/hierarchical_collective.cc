@@ -116,7 +116,11 @@ void HierarchicalCollective::Fail(const CommError& seen) {
   outer_.reset();
   inner_.reset();
   const std::string culprit = FindFailedPeer(store_, prefix_, self, seen.peer());
-  const CommError failure(culprit, seen.operation(), seen.what());
+  // What was seen names the operation already.
+  const CommError failure(culprit, seen.operation(),
+                          culprit == seen.peer()
+                              ? seen.reason()
+                              : fmt::format("{} was missed first: {}", seen.peer(), seen.reason()));
   failure_.Set(failure);
   throw failure;
 }

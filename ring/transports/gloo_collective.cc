@@ -119,7 +119,9 @@ void GlooCollective::Fail(const Operation& operation, const CommError& seen) {
   if (links_ != nullptr) endpoints.assign(links_->endpoints().begin(), links_->endpoints().end());
   links_.reset();
   const Blame blame = FindBlame(seen.peer(), endpoints);
-  std::string reason = seen.what();
+  std::string reason = blame.culprit == seen.peer()
+                           ? fmt::format("{}: {}", seen.operation(), seen.reason())
+                           : seen.what();
   if (blame.accusers > 0) {
     reason += fmt::format("; {} is cut off, say {} of the {} ranks that were asked", blame.culprit,
                           blame.accusers, blame.voters);

@@ -105,15 +105,17 @@ FileDescriptor Connector::Listen() const {
 // `StoreAllGather` would name ranks of these links, not workers of the job.
 std::vector<std::string> Connector::ExchangeEndpoints() const {
   const Deadline deadline = Deadline::After(options_.comm.rendezvous_timeout());
-  const std::string name = options_.prefix + "/published";
-  const auto key = [&](int rank) { return fmt::format("exchange/{}/{}", name, rank); };
+  const auto key = [&](int rank) {
+    return fmt::format("exchange/{}/published/{}", options_.prefix, rank);
+  };
   options_.store.Set(key(own()), TcpEndpointOf(room_.listener()));
   std::vector<std::string> endpoints;
   for (int rank = 0; rank < options_.world.workers; ++rank) {
     try {
       endpoints.push_back(options_.store.Get(key(rank), deadline));
     } catch (const CommError& error) {
-      throw CommError(options_.name_of(rank), "exchange of " + name, error.what());
+      throw CommError(options_.name_of(rank), "exchange of addresses",
+                      fmt::format("{} ({})", error.reason(), error.peer()));
     }
   }
   return endpoints;

@@ -1,15 +1,11 @@
 #include "ringside/experiments/job/launcher/emulated_network.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <charconv>
 #include <filesystem>
 #include <string_view>
-#include <system_error>
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/lab/calibration.h"
@@ -27,23 +23,6 @@ constexpr std::chrono::milliseconds kReadingInterval{100};
 // Connections are made while a job starts. Later ones are rare, and reading takes processor time.
 constexpr std::chrono::seconds kStart{2};
 constexpr std::chrono::seconds kSeldomInterval{5};
-
-/// Returns PID of a name "network-PID-NAME", or -1 for any other name.
-pid_t OwnerOf(const std::string& name) {
-  pid_t pid = -1;
-  if (!name.starts_with(kPrefix)) return -1;
-  const char* begin = name.data() + kPrefix.size();
-  const auto [end, error] = std::from_chars(begin, name.data() + name.size(), pid);
-  return error == std::errc() && end != name.data() + name.size() && *end == '-' ? pid : -1;
-}
-
-void RemoveLeftovers(const std::string& directory) {
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
-    const pid_t owner = OwnerOf(entry.path().filename());
-    if (owner > 0 && ::kill(owner, 0) != 0 && errno == ESRCH) fs::remove(entry.path(), ignored);
-  }
-}
 
 /// Returns a new path, because another job of this process may have a socket too.
 std::string NewPath(const std::string& directory) {
@@ -67,7 +46,7 @@ std::string NewPath(const std::string& directory) {
 
 SocketFile::SocketFile(const Environment& environment) {
   const std::string directory = PrivateDirectory(environment);
-  RemoveLeftovers(directory);
+  RemoveLeftovers(directory, kPrefix);
   path_ = NewPath(directory);
   if (path_.size() >= sizeof(sockaddr_un::sun_path)) {
     throw ConfigError(path_ + ": too long for a socket; set XDG_RUNTIME_DIR to a shorter one");

@@ -1,14 +1,20 @@
 #include "ringside/experiments/job/launcher/rendezvous_file.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <sstream>
+#include <string_view>
+#include <system_error>
 #include <thread>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/file_descriptor.h"
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/private_file.h"
 #include "ringside/experiments/system/sha256.h"
@@ -19,9 +25,14 @@ namespace {
 constexpr std::size_t kMaxFileBytes = 4096;
 constexpr std::chrono::milliseconds kPollInterval{20};
 
-std::string PathOf(const Environment& environment, const std::string& key) {
+constexpr std::string_view kPrefix = "job-";
+constexpr std::size_t kHashDigits = 16;
+/// A process has the lock of the directory only for a moment.
+constexpr std::chrono::milliseconds kLockTimeout{2'000};
+
+std::string PathIn(const std::string& directory, const std::string& key) {
   const std::string hash = Sha256Hex(std::as_bytes(std::span(key)));
-  return PrivateDirectory(environment) + "/job-" + hash.substr(0, 16);
+  return directory + "/" + std::string(kPrefix) + hash.substr(0, kHashDigits);
 }
 
 /// A process's start time, in clock ticks since the machine started. Together with the pid it
@@ -63,11 +74,45 @@ std::optional<Published> ReadLive(const std::string& path) {
   }
 }
 
+/// The directory, locked until the descriptor is closed. Without a lock in time there is none; then
+/// dead files stay a while longer.
+FileDescriptor LockOf(const std::string& directory) {
+  FileDescriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Deadline deadline = Deadline::After(kLockTimeout);
+  while (fd.get() >= 0 && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (deadline.expired()) return {};
+    std::this_thread::sleep_for(kPollInterval);
+  }
+  return fd;
+}
+
+bool IsDead(const std::string& path) {
+  try {
+    return !ReadLive(path);
+  } catch (const Error&) {
+    return false;  // It is not one of ours.
+  }
+}
+
+/// Removes the files of jobs whose rank 0 was killed: they hold tokens. The caller has the lock, so
+/// no file that was dead comes to life meanwhile.
+void RemoveDead(const std::string& directory) {
+  std::error_code ignored;  // What cannot be removed stays.
+  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+    const std::string name = entry.path().filename();
+    const bool ours = name.starts_with(kPrefix) && name.size() == kPrefix.size() + kHashDigits;
+    if (ours && IsDead(entry.path())) std::filesystem::remove(entry.path(), ignored);
+  }
+}
+
 }  // namespace
 
 RendezvousFile::RendezvousFile(const Environment& environment, const std::string& key,
-                               const RendezvousInfo& rendezvous)
-    : path_(PathOf(environment, key)) {
+                               const RendezvousInfo& rendezvous) {
+  const std::string directory = PrivateDirectory(environment);
+  path_ = PathIn(directory, key);
+  const FileDescriptor lock = LockOf(directory);
+  if (lock.get() >= 0) RemoveDead(directory);
   if (const auto other = ReadLive(path_)) {
     throw ConfigError("job '" + key + "' is running already: its rank 0 is process " +
                       std::to_string(other->pid) + "; two jobs need two names (MASTER_PORT)");
@@ -83,7 +128,7 @@ RendezvousFile::~RendezvousFile() { ::unlink(path_.c_str()); }
 
 RendezvousInfo RendezvousFile::Wait(const Environment& environment, const std::string& key,
                                     const Deadline& deadline) {
-  const std::string path = PathOf(environment, key);
+  const std::string path = PathIn(PrivateDirectory(environment), key);
   while (true) {
     if (const auto published = ReadLive(path)) return published->rendezvous;
     if (deadline.expired()) {

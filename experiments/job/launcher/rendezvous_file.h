@@ -19,8 +19,9 @@ struct RendezvousInfo {
 /// writer's process id and start time, so that readers ignore the file of a dead job.
 class RendezvousFile {
  public:
-  /// Publishes `rendezvous` for this process. Throws `ConfigError` when a live process has
-  /// published a file with the same key, or the directory belongs to another user.
+  /// Publishes `rendezvous` for this process, and removes the files of dead jobs. Throws
+  /// `ConfigError` when a live process has published a file with the same key, or the directory
+  /// belongs to another user.
   RendezvousFile(const Environment& environment, const std::string& key,
                  const RendezvousInfo& rendezvous);
   /// Removes the file.

@@ -62,7 +62,8 @@ void ChildGroup::Start(const MemberSetup& setup, int network_namespace) {
       std::make_unique<Child>(setup,
                               Process::Options{.argv = CommandLine(setup, options_.program),
                                                .secret_input = setup.ToJson(),
-                                               .network_namespace = network_namespace},
+                                               .network_namespace = network_namespace,
+                                               .environment = {orphans_.mark()}},
                               LogPath(options_.log_dir, setup.who), console_, options_.echo));
 }
 
@@ -120,6 +121,9 @@ void ChildGroup::EndAll(std::chrono::milliseconds grace) {
   SignalAll(SIGKILL);
   // After SIGKILL a process exists only for a short time.
   while (!all_ended()) Poll(kTick, -1);
+  for (const pid_t pid : orphans_.KillAll()) {
+    console_.Print("killed process " + std::to_string(pid) + ", which a member had left behind");
+  }
 }
 
 }  // namespace ringside

@@ -9,6 +9,7 @@
 #include "ringside/experiments/job/processes/member_setup.h"
 #include "ringside/experiments/system/console.h"
 #include "ringside/experiments/system/log_forwarder.h"
+#include "ringside/experiments/system/orphan_watch.h"
 #include "ringside/experiments/system/process.h"
 
 namespace ringside {
@@ -17,7 +18,8 @@ namespace ringside {
 FailureKind KindOfEnd(const ProcessEnd& end);
 
 /// The worker and server processes that one launcher or agent has started, with their logs. Used by
-/// one thread; the children die with that thread. The destructor kills and reaps them all.
+/// one thread; the children die with that thread. The destructor kills and reaps them all. `EndAll`
+/// also kills what they leave behind.
 class ChildGroup {
  public:
   struct Options {
@@ -47,7 +49,8 @@ class ChildGroup {
   bool all_ended() const;
   std::vector<Started> started() const;
 
-  /// Sends SIGTERM to all, and SIGKILL to the rest after `grace`. Returns when all are reaped.
+  /// Sends SIGTERM to all, and SIGKILL to the rest after `grace`. Returns when all are reaped, and
+  /// with them the processes that they started and left behind, in other sessions, too.
   void EndAll(std::chrono::milliseconds grace);
 
  private:
@@ -66,6 +69,7 @@ class ChildGroup {
 
   const Options options_;
   Console& console_;
+  const OrphanWatch orphans_;
   std::vector<std::unique_ptr<Child>> children_;
 };
 

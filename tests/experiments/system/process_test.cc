@@ -56,30 +56,49 @@ TEST(Process, SaysHowItEnded) {
 class SmallMemory {
  public:
   SmallMemory() {
-    const std::string own = "/sys/fs/cgroup/memory" + OwnGroup();
-    path_ = own + "/ringside-test-" + std::to_string(::getpid());
-    std::error_code error;
-    if (!std::filesystem::create_directory(path_, error)) path_.clear();
-    if (path_.empty()) return;
-    std::ofstream limit(path_ + "/memory.limit_in_bytes");
-    limit << (64 << 20);
-    limit.close();
-    if (limit.fail()) throw std::runtime_error(path_ + ": the limit cannot be set");
+    const std::string limit = std::to_string(64 << 20);
+    const std::string name = "/ringside-test-" + std::to_string(::getpid());
+    // Of version 1 "4:memory:/path", of version 2 "0::/path".
+    if (Make("/sys/fs/cgroup/memory" + OwnGroup(":memory:") + name)) {
+      Write("memory.limit_in_bytes", limit);
+    } else if (Make("/sys/fs/cgroup" + OwnGroup("0::") + name)) {
+      // Where the group above keeps memory to itself, there is no such file.
+      if (!std::filesystem::exists(path_ + "/memory.max")) {
+        Remove();
+        return;
+      }
+      Write("memory.max", limit);
+      Write("memory.swap.max", "0");
+    }
   }
-  ~SmallMemory() {
-    std::error_code ignored;  // An empty path is no directory.
-    std::filesystem::remove(path_, ignored);
-  }
+  ~SmallMemory() { Remove(); }
 
   const std::string& path() const { return path_; }
 
  private:
-  /// The part after "4:memory:" of version 1.
-  static std::string OwnGroup() {
+  bool Make(const std::string& path) {
+    std::error_code error;
+    if (std::filesystem::create_directory(path, error)) path_ = path;
+    return !path_.empty();
+  }
+  void Remove() {
+    std::error_code ignored;  // An empty path is no directory.
+    std::filesystem::remove(path_, ignored);
+    path_.clear();
+  }
+  void Write(const std::string& file, const std::string& text) const {
+    if (!std::filesystem::exists(path_ + "/" + file)) return;
+    std::ofstream out(path_ + "/" + file);
+    out << text;
+    out.close();
+    if (out.fail()) throw std::runtime_error(path_ + ": " + file + " cannot be set");
+  }
+  /// The path of this process's group: what follows `mark` in its line.
+  static std::string OwnGroup(const std::string& mark) {
     std::ifstream groups("/proc/self/cgroup");
     for (std::string line; std::getline(groups, line);) {
-      const std::size_t memory = line.find(":memory:");
-      if (memory != std::string::npos) return line.substr(memory + 8);
+      const std::size_t at = line.find(mark);
+      if (at != std::string::npos) return line.substr(at + mark.size());
     }
     return "";
   }
@@ -89,8 +108,8 @@ class SmallMemory {
 
 TEST(Process, SaysThatMemoryRanOut) {
   const SmallMemory memory;
-  if (memory.path().empty()) GTEST_SKIP() << "no control group for memory (version 1) can be made";
-  Process process = Shell("echo $$ > " + memory.path() + "/tasks && exec tail /dev/zero");
+  if (memory.path().empty()) GTEST_SKIP() << "no control group with a limit of memory can be made";
+  Process process = Shell("echo $$ > " + memory.path() + "/cgroup.procs && exec tail /dev/zero");
   const ProcessEnd end = WaitForEnd(process);
   EXPECT_TRUE(end.out_of_memory);
   EXPECT_EQ(end.Text(), "was killed by signal 9, perhaps because memory ran out");

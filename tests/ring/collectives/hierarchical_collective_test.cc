@@ -229,6 +229,9 @@ TEST(HierarchicalCollectiveFaultTest, EveryRankOfEveryHostNamesTheOneThatLeft) {
       } catch (const CommError& error) {
         EXPECT_EQ(error.peer(), "worker " + std::to_string(leaver)) << error.what();
         EXPECT_THAT(error.operation(), testing::HasSubstr("bucket 1")) << error.what();
+        const std::string text = error.what();
+        const std::size_t first = text.find(error.operation());
+        EXPECT_EQ(text.find(error.operation(), first + 1), std::string::npos) << text;
       }
     }
   }

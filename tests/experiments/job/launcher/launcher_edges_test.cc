@@ -69,6 +69,25 @@ TEST_F(LauncherEdgesTest, TwoWorkersEvaluateTogether) {
   EXPECT_THAT(steps, ::testing::ElementsAre(2, 4));
 }
 
+// The group's signals do not reach it.
+TEST_F(LauncherEdgesTest, WhatAWorkerLeavesInAnotherSessionEndsWithTheRun) {
+  const std::string pids = directory_.path() + "/pids";
+  const std::string program = directory_.path() + "/program";
+  std::ofstream(program) << "#!/bin/sh\n"
+                         << "setsid sh -c 'echo $$ >> " << pids << "; exec sleep 1000' "
+                         << ">/dev/null 2>&1 &\n"
+                         << "exec " << RingsideProgram() << " \"$@\"\n";
+  std::filesystem::permissions(program, std::filesystem::perms(0700));
+  const JobOutcome outcome = RunJob(
+      ProfileSpec("ring", 2, 5),
+      {.bundle_dir = bundle(), .show_progress = false, .echo_logs = false, .program = program});
+  EXPECT_EQ(outcome.status, JobStatus::kDone) << outcome.error;
+  std::ifstream left(pids);
+  int count = 0;
+  for (pid_t pid = -1; left >> pid; ++count) EXPECT_FALSE(IsAlive(pid)) << pid;
+  EXPECT_EQ(count, 2);
+}
+
 /// How a run ends whose launcher, a shell's child, has this limit.
 class LimitedRunTest : public LauncherEdgesTest, public ::testing::WithParamInterface<const char*> {
  protected:

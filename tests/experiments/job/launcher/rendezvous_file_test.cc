@@ -58,6 +58,21 @@ TEST_F(RendezvousTest, AFileWithValuesOfOtherTypesIsNoRendezvous) {
   }
 }
 
+TEST_F(RendezvousTest, FilesOfDeadJobsGoWithTheNextJob) {
+  const RendezvousFile dead(environment_, "dead", {"127.0.0.1:1", "token"});
+  const RendezvousFile live(environment_, "live", {"127.0.0.1:2", "token"});
+  auto json = nlohmann::json::parse(ReadFile(dead.path(), 4096));
+  json["start"] = "1";
+  WriteFileAtomically(dead.path(), json.dump(), 0600);
+  const std::string other = directory_.path() + "/ringside/job-notes";
+  WriteFileAtomically(other, "no rendezvous", 0600);
+  const RendezvousFile next(environment_, "next", {"127.0.0.1:3", "token"});
+  EXPECT_FALSE(std::filesystem::exists(dead.path()));
+  EXPECT_TRUE(std::filesystem::exists(live.path()));
+  EXPECT_TRUE(std::filesystem::exists(next.path()));
+  EXPECT_TRUE(std::filesystem::exists(other));
+}
+
 TEST_F(RendezvousTest, ADirectoryOrFileOpenToOthersIsRefused) {
   const RendezvousFile file(environment_, "key", {"127.0.0.1:1", "token"});
   std::filesystem::permissions(file.path(), std::filesystem::perms(0644));
