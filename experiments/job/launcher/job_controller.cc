@@ -131,11 +131,12 @@ void JobController::WarnOfLinks() {
 
 void JobController::StartMembers() {
   excused_until_ = LastStop().end;
-  member_watch_ =
-      std::make_unique<MemberWatch>(job_state_, children_,
-                                    MemberWatch::Options{.lease = DilatedClock::ToMachine(kLease),
-                                                         .join_timeout = plan_.join_timeout,
-                                                         .all_are_children = plan_.agents == 0});
+  member_watch_ = std::make_unique<MemberWatch>(
+      job_state_, children_,
+      MemberWatch::Options{.lease = DilatedClock::ToMachine(kLease),
+                           .join_timeout = plan_.join_timeout,
+                           .all_are_children = plan_.agents == 0,
+                           .agents_are_here = plan_.mpirun.has_value()});
   nlohmann::json processes = nlohmann::json::array();
   for (MemberSetup setup : plan_.local) {
     setup.coordinator = coordinator_->target();

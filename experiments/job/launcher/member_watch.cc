@@ -39,6 +39,7 @@ MemberWatch::MemberWatch(JobState& job_state, ChildGroup& children, const Option
 
 void MemberWatch::Look() {
   LookAtEnds();
+  if (options_.agents_are_here) LookAtAgents();
   LookAtLost();
   LookAtMissing();
 }
@@ -54,6 +55,23 @@ void MemberWatch::LookAtEnds() {
                            fmt::format("(pid {}) {}{}", pid, end.Text(),
                                        handed_in ? " after it handed in its result"
                                                  : " before it handed in a result")});
+  }
+}
+
+void MemberWatch::LookAtAgents() {
+  const auto has_told = [this](const Member& agent) {
+    const auto failures = job_state_.failures();
+    return std::ranges::find(failures, agent, &Failure::who) != failures.end();
+  };
+  for (const Member& agent : job_state_.Agents()) {
+    const auto record = job_state_.Record(agent);
+    if (!record || record->left) continue;
+    const auto pid = static_cast<pid_t>(record->pid);
+    const ProcessWatch& process = agents_.try_emplace(agent, pid).first->second;
+    // It leaves before it ends. So it is asked again whether it has left, after its end.
+    if (!process.HasEnded() || job_state_.HasLeft(agent) || has_told(agent)) continue;
+    job_state_.AddFailure({agent, FailureKind::kEarlyExit,
+                           fmt::format("(pid {}) ended without saying why", record->pid)});
   }
 }
 

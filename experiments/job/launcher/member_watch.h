@@ -2,11 +2,13 @@
 #define RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_MEMBER_WATCH_H_
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "ringside/experiments/job/coordinator/job_state.h"
 #include "ringside/experiments/job/processes/child_group.h"
+#include "ringside/experiments/system/process_watch.h"
 
 namespace ringside {
 
@@ -19,6 +21,9 @@ class MemberWatch {
     std::chrono::milliseconds join_timeout;
     /// No process outside of `children` can report another failure.
     bool all_are_children = true;
+    /// The agents are processes of this machine, so their end can be seen. Nobody else tells it:
+    /// mpirun only ends, some time later, with a number.
+    bool agents_are_here = false;
   };
 
   /// The time to join begins now.
@@ -34,6 +39,7 @@ class MemberWatch {
   using Clock = std::chrono::steady_clock;
 
   void LookAtEnds();
+  void LookAtAgents();
   void LookAtLost();
   void LookAtMissing();
   /// Adds the failure of a lost member, once.
@@ -43,6 +49,7 @@ class MemberWatch {
   ChildGroup& children_;
   const Options options_;
   const Clock::time_point begin_;  // by `AwakeNow`
+  std::map<Member, ProcessWatch> agents_;
   std::vector<Member> lost_;
   std::optional<Clock::time_point> decide_at_;
 };

@@ -21,7 +21,7 @@ constexpr std::chrono::milliseconds kTick{10};
 constexpr std::chrono::milliseconds kTermGrace{2'000};
 
 std::vector<std::string> CommandLine(const MemberSetup& setup, const std::string& setup_path,
-                                     const ChildGroup::Options& logs) {
+                                     const std::string& scratch, const ChildGroup::Options& logs) {
   MpirunOptions options;
   options.mpirun = FindProgram("mpirun");
   if (options.mpirun.empty()) {
@@ -32,6 +32,7 @@ std::vector<std::string> CommandLine(const MemberSetup& setup, const std::string
   options.as_root = ::geteuid() == 0;
   options.command = {logs.program, "agent", "--setup-file", setup_path};
   if (!logs.echo) options.command.emplace_back("--quiet");
+  options.scratch = scratch;
   return MpirunArguments(options);
 }
 
@@ -44,7 +45,9 @@ std::string LogPath(const std::string& directory) {
 RankStarter::RankStarter(const MemberSetup& setup, const Environment& environment,
                          const ChildGroup::Options& logs, Console& console)
     : setup_file_(std::in_place, environment, setup.ToJson()),
-      process_({.argv = CommandLine(setup, setup_file_->path(), logs)}),
+      scratch_(environment),
+      process_({.argv = CommandLine(setup, setup_file_->path(), scratch_.path(), logs),
+                .environment = {orphans_.mark()}}),
       // Lines of workers already have their prefix.
       log_(process_.output_fd(), "", LogPath(logs.log_dir), console, logs.echo) {}
 
@@ -59,6 +62,12 @@ const std::optional<ProcessEnd>& RankStarter::Poll() {
 }
 
 void RankStarter::End(std::chrono::milliseconds grace) {
+  EndMpirun(grace);
+  // Agents that outlived a killed mpirun have had their time.
+  static_cast<void>(orphans_.KillAll());
+}
+
+void RankStarter::EndMpirun(std::chrono::milliseconds grace) {
   if (EndsWithin(grace)) return;
   process_.Signal(SIGTERM);
   if (EndsWithin(kTermGrace)) return;

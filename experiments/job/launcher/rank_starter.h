@@ -9,6 +9,7 @@
 #include "ringside/experiments/job/processes/member_setup.h"
 #include "ringside/experiments/system/console.h"
 #include "ringside/experiments/system/log_forwarder.h"
+#include "ringside/experiments/system/orphan_watch.h"
 #include "ringside/experiments/system/private_file.h"
 #include "ringside/experiments/system/process.h"
 
@@ -16,7 +17,8 @@ namespace ringside {
 
 /// Runs mpirun as a child of the process that hosts a job. mpirun starts an agent for every rank;
 /// the agent starts and watches that rank's worker. Used by one thread, which must outlive it.
-/// The destructor kills mpirun; agents and workers end when they lose the coordinator.
+/// The destructor kills mpirun; agents and workers end when they lose the coordinator. The files of
+/// mpirun and MPI go with this object, however mpirun has ended.
 class RankStarter {
  public:
   /// `setup` is that of worker 0, with coordinator and token. Agents read it from a private file
@@ -29,13 +31,16 @@ class RankStarter {
   const std::optional<ProcessEnd>& Poll();
   /// Removes the file with the job's secret. Call it when all agents have read it.
   void RemoveSetup() { setup_file_.reset(); }
-  /// Waits up to `grace` for mpirun to end by itself, then ends it.
+  /// Waits up to `grace` for mpirun to end by itself, then ends it, and what it has left behind.
   void End(std::chrono::milliseconds grace);
 
  private:
   bool EndsWithin(std::chrono::milliseconds wait);
+  void EndMpirun(std::chrono::milliseconds grace);
 
   std::optional<PrivateFile> setup_file_;
+  const ScratchDirectory scratch_;
+  const OrphanWatch orphans_;
   Process process_;
   LogForwarder log_;
 };

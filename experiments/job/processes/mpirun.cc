@@ -16,6 +16,10 @@ std::vector<std::string> MpirunArguments(const MpirunOptions& options) {
     // Otherwise a waiting rank keeps a core from a computing one.
     argv.insert(argv.end(), {"--mca", "mpi_yield_when_idle", "1"});
   }
+  if (!options.scratch.empty()) {
+    argv.insert(argv.end(), {"--mca", "orte_tmpdir_base", options.scratch});
+    argv.insert(argv.end(), {"--mca", "btl_vader_backing_directory", options.scratch});
+  }
   argv.insert(argv.end(), {"-np", std::to_string(options.workers)});
   argv.insert(argv.end(), options.command.begin(), options.command.end());
   return argv;

@@ -13,10 +13,14 @@ struct MpirunOptions {
   int cores = 1;                       ///< Cores that this job may use.
   bool as_root = false;                ///< Root needs a flag to run OpenMPI.
   std::vector<std::string> command{};  ///< What every rank runs.
+  /// For the files of mpirun and of all ranks, shared memory included; empty: where OpenMPI leaves
+  /// them by default, and where they stay if mpirun is killed.
+  std::string scratch{};
 };
 
 /// The command line of OpenMPI's mpirun. It allows more ranks than cores and sends data only over
-/// shared memory, so that no rank listens on a network. Pure.
+/// shared memory, so that no rank listens on a network. mpirun itself listens on a free port of all
+/// addresses; OpenMPI 4.1 has no setting for that. Pure.
 std::vector<std::string> MpirunArguments(const MpirunOptions& options);
 
 }  // namespace ringside

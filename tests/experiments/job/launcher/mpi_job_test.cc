@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <stdexcept>
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/job/launcher/externally_launched_rank.h"
@@ -28,6 +30,13 @@ using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
 
+/// The argument after `name`; empty if there is none.
+std::string ValueAfter(const std::vector<std::string>& arguments, const std::string& name) {
+  const auto found = std::ranges::find(arguments, name);
+  if (found == arguments.end() || found + 1 == arguments.end()) return "";
+  return *(found + 1);
+}
+
 TEST(MpirunArguments, AskForAsManyRanksAsThereAreWorkersWhateverTheCores) {
   const auto argv = MpirunArguments(
       {.mpirun = "/usr/bin/mpirun", .workers = 3, .cores = 2, .command = {"program", "argument"}});
@@ -37,6 +46,14 @@ TEST(MpirunArguments, AskForAsManyRanksAsThereAreWorkersWhateverTheCores) {
             (std::vector<std::string>{"program", "argument"}));
   EXPECT_THAT(argv, Contains("mpi_yield_when_idle"));
   EXPECT_THAT(argv, Not(Contains("--allow-run-as-root")));
+}
+
+TEST(MpirunArguments, NameTheDirectoryOfAllFiles) {
+  const auto argv = MpirunArguments({.mpirun = "mpirun", .workers = 2, .scratch = "/dev/shm/own"});
+  EXPECT_EQ(ValueAfter(argv, "orte_tmpdir_base"), "/dev/shm/own");
+  EXPECT_EQ(ValueAfter(argv, "btl_vader_backing_directory"), "/dev/shm/own");
+  EXPECT_THAT(MpirunArguments({.mpirun = "mpirun", .workers = 2}),
+              Not(Contains("orte_tmpdir_base")));
 }
 
 TEST(MpirunArguments, TellOfRootAndOfCoresToSpare) {
@@ -136,6 +153,24 @@ class MpiJobTest : public ::testing::Test {
     return pids;
   }
 
+  static std::vector<std::string> CommandLineOf(pid_t pid) {
+    std::istringstream text(ReadFile("/proc/" + std::to_string(pid) + "/cmdline", 1 << 20));
+    std::vector<std::string> arguments;
+    for (std::string argument; std::getline(text, argument, '\0');) arguments.push_back(argument);
+    return arguments;
+  }
+
+  /// Throws if there is none: a test that signals -1 would end every process.
+  pid_t AgentOfRank(int rank) const {
+    const std::string variable = "OMPI_COMM_WORLD_RANK=" + std::to_string(rank);
+    for (const pid_t pid : Running()) {
+      const bool of_rank = EnvironmentOf(std::to_string(pid)).find(variable) != std::string::npos;
+      const std::vector<std::string> arguments = CommandLineOf(pid);
+      if (of_rank && arguments.size() > 1 && arguments[1] == "agent") return pid;
+    }
+    throw std::runtime_error("rank " + std::to_string(rank) + " has no agent");
+  }
+
   void ExpectNothingLeft() const {
     WaitUntil("the end of all ranks", [&] { return Running().empty(); });
     EXPECT_TRUE(std::filesystem::is_empty(directory_.path() + "/ringside")) << "a secret is left";
@@ -202,10 +237,47 @@ TEST_F(MpiJobTest, AnInterruptDrainsAndKeepsTheResults) {
 TEST_F(MpiJobTest, AKilledMpirunEndsAllAndIsNamed) {
   Process train = Start(TrainCommand(2, 100'000));
   WaitForAStep();
-  ::kill(PidIn(bundle(), "mpirun"), SIGKILL);
+  const pid_t mpirun = PidIn(bundle(), "mpirun");
+  const std::string scratch = ValueAfter(CommandLineOf(mpirun), "orte_tmpdir_base");
+  ASSERT_TRUE(std::filesystem::exists(scratch));
+  EXPECT_FALSE(std::filesystem::is_empty(scratch)) << "its files are elsewhere";
+  ::kill(mpirun, SIGKILL);
   std::string output;
   EXPECT_EQ(Finish(train, output).code, 1) << output;
   EXPECT_THAT(output, HasSubstr("was killed by signal 9"));
+  ExpectNothingLeft();
+  EXPECT_FALSE(std::filesystem::exists(scratch));
+}
+
+TEST_F(MpiJobTest, TheFilesOfAKilledLauncherGoWithTheNextJob) {
+  std::string scratch;
+  {
+    Process train = Start(TrainCommand(2, 100'000));
+    WaitForAStep();
+    scratch = ValueAfter(CommandLineOf(PidIn(bundle(), "mpirun")), "orte_tmpdir_base");
+    ::kill(train.pid(), SIGKILL);
+    std::string output;
+    EXPECT_EQ(Finish(train, output).signal, SIGKILL);
+  }
+  ExpectNothingLeft();
+  EXPECT_TRUE(std::filesystem::exists(scratch));
+  std::filesystem::remove_all(bundle());
+  Process next = Start(TrainCommand(1, 2));
+  std::string output;
+  EXPECT_EQ(Finish(next, output).code, 0) << output;
+  EXPECT_FALSE(std::filesystem::exists(scratch));
+}
+
+// mpirun itself only ends with code 137.
+TEST_F(MpiJobTest, AKilledAgentEndsAllAndIsNamed) {
+  Process train = Start(TrainCommand(3, 100'000));
+  WaitForAStep();
+  const pid_t agent = AgentOfRank(1);
+  ::kill(agent, SIGKILL);
+  std::string output;
+  EXPECT_EQ(Finish(train, output).code, 1) << output;
+  EXPECT_THAT(output, HasSubstr("agent of rank 1 (pid " + std::to_string(agent) + ")"));
+  EXPECT_EQ(Summary()["status"], "failed");
   ExpectNothingLeft();
 }
 
