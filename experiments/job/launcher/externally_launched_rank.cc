@@ -1,11 +1,14 @@
 #include "ringside/experiments/job/launcher/externally_launched_rank.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <optional>
 
+#include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/common/security/secrets.h"
+#include "ringside/experiments/job/coordinator/coordinator_client.h"
 #include "ringside/experiments/job/launcher/job_controller.h"
 #include "ringside/experiments/job/launcher/make_member_setup.h"
 #include "ringside/experiments/job/launcher/rank_agent.h"
@@ -18,6 +21,8 @@ namespace ringside {
 namespace {
 
 constexpr std::chrono::seconds kRendezvousTimeout{60};
+/// How long a rank that is wrong tries to tell rank 0. If all are wrong, there is no rank 0.
+constexpr std::chrono::seconds kTellTimeout{1};
 
 std::optional<std::string> Variable(const Environment& environment, const char* name) {
   const auto found = environment.find(std::string_view(name));
@@ -31,14 +36,7 @@ class ExternallyLaunchedRank {
   ExternallyLaunchedRank(const RunSpec& spec, const JobOptions& options,
                          const RankEnvironment& ranks, const Environment& environment)
       : spec_(spec), options_(options), ranks_(ranks), environment_(environment) {
-    if (spec.network) {
-      throw ConfigError(
-          fmt::format("network: {} has started the ranks, on hosts of its own; start "
-                      "ringside without it to emulate hosts",
-                      ranks.source));
-    }
-    CheckWorkers();
-    CheckServer();
+    // Where this is refused, rank 0 must not be told either: that would send the token.
     address_ = OwnAddress();
     RefuseOpenNetwork(address_, options.insecure_network);
     if (const auto path = Variable(environment, "RINGSIDE_TOKEN_FILE")) {
@@ -46,6 +44,35 @@ class ExternallyLaunchedRank {
       if (ranks.master_address.empty() || ranks.master_port == 0) {
         throw ConfigError("RINGSIDE_TOKEN_FILE needs MASTER_ADDR and MASTER_PORT: where rank 0 is");
       }
+    }
+  }
+
+  /// Throws `ConfigError` if this rank cannot take part as it was started.
+  void Check() const {
+    if (spec_.network) {
+      throw ConfigError(
+          fmt::format("network: {} has started the ranks, on hosts of its own; start "
+                      "ringside without it to emulate hosts",
+                      ranks_.source));
+    }
+    CheckWorkers();
+    CheckServer();
+  }
+
+  /// Tells rank 0, if it can be found soon, that this rank does not come. Otherwise rank 0 would
+  /// wait for it until its patience ends.
+  void TellHost(const std::string& reason) const {
+    try {
+      const RendezvousInfo rendezvous = Rendezvous(Deadline::After(kTellTimeout));
+      CoordinatorClient client({.target = rendezvous.target, .token = rendezvous.token});
+      client.Join({.who = AgentOf(Self()),
+                   .pid = ::getpid(),
+                   .host = HostName(address_),
+                   .spec_hash = SpecHash(spec_)},
+                  Deadline::After(kTellTimeout));
+      client.Fail(FailureKind::kConfig, reason);
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch)
+      // Rank 0 is not there; or it has another spec, has refused this rank, and so knows it.
     }
   }
 
@@ -68,7 +95,7 @@ class ExternallyLaunchedRank {
   }
 
   JobOutcome RunAsMember() const {
-    const RendezvousInfo rendezvous = Rendezvous();
+    const RendezvousInfo rendezvous = Rendezvous(Deadline::After(kRendezvousTimeout));
     MemberSetup setup = MakeSetup(Self());
     setup.coordinator = rendezvous.target;
     setup.token = rendezvous.token;
@@ -120,11 +147,8 @@ class ExternallyLaunchedRank {
     return ranks_.hosts() ? master : SourceAddressTowards(master);
   }
 
-  RendezvousInfo Rendezvous() const {
-    if (!token_) {
-      return RendezvousFile::Wait(environment_, ranks_.job_key,
-                                  Deadline::After(kRendezvousTimeout));
-    }
+  RendezvousInfo Rendezvous(const Deadline& deadline) const {
+    if (!token_) return RendezvousFile::Wait(environment_, ranks_.job_key, deadline);
     const std::string master = ResolveHost(ranks_.master_address);
     const bool ipv6 = master.find(':') != std::string::npos;
     return {fmt::format("{}{}{}:{}", ipv6 ? "[" : "", master, ipv6 ? "]" : "", ranks_.master_port),
@@ -160,6 +184,12 @@ class ExternallyLaunchedRank {
 JobOutcome RunExternallyLaunchedRank(const RunSpec& spec, const JobOptions& options,
                                      const RankEnvironment& ranks, const Environment& environment) {
   const ExternallyLaunchedRank rank(spec, options, ranks, environment);
+  try {
+    rank.Check();
+  } catch (const ConfigError& error) {
+    if (!rank.hosts()) rank.TellHost(error.what());
+    throw;
+  }
   return rank.hosts() ? rank.Host() : rank.RunAsMember();
 }
 

@@ -20,7 +20,8 @@ namespace ringside {
 /// address of the route to MASTER_ADDR is used.
 ///
 /// Throws `ConfigError` when `spec.workers` is not `ranks.workers`, or an address is not loopback
-/// and `options.insecure_network` is not set; `CommError` when rank 0 is not there in time.
+/// and `options.insecure_network` is not set; `CommError` when rank 0 is not there in time. A rank
+/// that throws a `ConfigError` first tells rank 0, if that is there within a second.
 JobOutcome RunExternallyLaunchedRank(const RunSpec& spec, const JobOptions& options,
                                      const RankEnvironment& ranks, const Environment& environment);
 

@@ -227,6 +227,24 @@ TEST_F(RealRanksTest, ARefusedRankEndsTheJobAtOnce) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
 }
 
+// It refuses itself, before it joins.
+TEST_F(RealRanksTest, ARankWithAWrongFlagEndsTheJobAtOnce) {
+  Process first = StartRank(0, "ring", 100'000);
+  WaitUntil("rank 0", [&] {
+    const std::string directory = directory_.path() + "/ringside";
+    return std::filesystem::exists(directory) && !std::filesystem::is_empty(directory);
+  });
+  Process second = StartRank(1, "ring", 100'000, {"RINGSIDE_WORKERS=3"});
+  const auto start = std::chrono::steady_clock::now();
+  std::string first_output, second_output;
+  EXPECT_NE(Finish(second, second_output).code, 0);
+  EXPECT_THAT(second_output, HasSubstr("the spec has 3 workers, but torchrun started 2 ranks"));
+  EXPECT_NE(Finish(first, first_output).code, 0) << first_output;
+  EXPECT_THAT(first_output, HasSubstr("agent of rank 1"));
+  // Not the 60 s for which rank 0 waits until all have joined.
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+}
+
 TEST_F(RealRanksTest, AnInterruptOfAnyRankDrainsTheJob) {
   Process first = StartRank(0, "ring", 100'000);
   Process second = StartRank(1, "ring", 100'000);
