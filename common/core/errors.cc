@@ -4,6 +4,9 @@
 
 namespace ringside {
 
+CertificateError::CertificateError(std::string peer, const std::string& reason)
+    : ConfigError(peer + ": " + reason), peer_(std::move(peer)) {}
+
 CommError::CommError(std::string peer, std::string operation, const std::string& reason)
     : Error(operation + " with " + peer + " failed: " + reason),
       peer_(std::move(peer)),

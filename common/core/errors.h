@@ -29,6 +29,19 @@ class ConfigError : public Error {
   using Error::Error;
 };
 
+/// A certificate is refused: that of another process by this one, or that of this process by the
+/// other one.
+class CertificateError : public ConfigError {
+ public:
+  /// `peer` is the other process, as for `CommError`.
+  CertificateError(std::string peer, const std::string& reason);
+
+  const std::string& peer() const { return peer_; }
+
+ private:
+  std::string peer_;
+};
+
 /// A strategy, model or tool needs something this build or machine lacks (exit code 4).
 class MissingBackendError : public Error {
  public:

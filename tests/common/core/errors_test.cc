@@ -19,6 +19,13 @@ TEST(ErrorsTest, CommErrorNamesPeerOperationAndReason) {
                                   HasSubstr("connection reset")));
 }
 
+TEST(ErrorsTest, CertificateErrorNamesThePeer) {
+  const CertificateError error("server 0 at 10.0.0.2:4711", "its certificate ran out");
+  EXPECT_EQ(error.peer(), "server 0 at 10.0.0.2:4711");
+  EXPECT_STREQ(error.what(), "server 0 at 10.0.0.2:4711: its certificate ran out");
+  EXPECT_THROW(throw error, ConfigError);
+}
+
 TEST(ErrorsTest, DataErrorNamesPathOffsetAndExpectation) {
   const DataError error("/data/x.idx", 16, "60000 labels");
   EXPECT_EQ(error.path(), "/data/x.idx");
