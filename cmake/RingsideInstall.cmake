@@ -59,7 +59,7 @@ endforeach()
 ringside_pkg_config(core REQUIRES libcrypto LIBRARIES -pthread)
 ringside_pkg_config(ring REQUIRES ringside-core fmt
   LIBRARIES -Wl,-rpath,\${libdir}/ringside -lgloo -ldl)
-ringside_pkg_config(paramserver REQUIRES ringside-core grpc++ protobuf)
+ringside_pkg_config(paramserver REQUIRES ringside-core grpc++ protobuf libssl)
 ringside_pkg_config(models REQUIRES ringside-core)
 ringside_pkg_config(app REQUIRES ringside-ring ringside-paramserver ringside-models sqlite3 yaml-cpp nlohmann_json fmt
   LIBRARIES -lboost_program_options)

@@ -12,6 +12,8 @@ struct CommOptions {
   std::string address =
       "127.0.0.1";         ///< This process listens and connects here: an IP address, never a name.
   std::string token = {};  ///< The job's secret; sent as metadata, never in logs.
+  /// The directory of this host's certificates (`TlsFiles`). Empty: nothing is encrypted.
+  std::string tls = {};
   std::chrono::milliseconds timeout{30'000};  ///< Limit of one operation.
   /// Limit of the rendezvous when a strategy starts, if it is longer than `timeout`: the processes
   /// of a job start at different speeds.

@@ -29,6 +29,7 @@ struct RejectedKey {
 struct TransportUse {
   std::string name;         ///< "grpc", "shm+tcp", "shm or tcp".
   std::string medium = {};  ///< How its bytes travel ("http2" of "grpc"); empty: `name`.
+  bool takes_tls = false;   ///< Encrypts its bytes if the job has certificates.
 
   const std::string& medium_name() const { return medium.empty() ? name : medium; }
 };

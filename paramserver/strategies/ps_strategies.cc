@@ -15,7 +15,9 @@ namespace ringside {
 namespace {
 
 TransportUse UseOf(const TransportEntry& transport) {
-  return {.name = std::string(transport.name), .medium = std::string(transport.medium)};
+  return {.name = std::string(transport.name),
+          .medium = std::string(transport.medium),
+          .takes_tls = transport.takes_tls};
 }
 
 std::optional<OneHostNeed> OneHostNeedOf(const StrategyOptions& options,

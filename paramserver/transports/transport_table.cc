@@ -20,6 +20,7 @@ constexpr std::array kBuiltIn{
         .name = "grpc",
         .medium = "http2",
         .remark = "HTTP/2",
+        .takes_tls = true,
         .connect = ConnectGrpcOverTcp,
         .listen = ListenGrpcOverTcp,
     },

@@ -59,6 +59,7 @@ struct ClusterOptions {
   ScheduleOptions schedule{.base = 1.0};
   std::chrono::milliseconds timeout{10'000};
   StrategyOptions strategy{};
+  std::string tls{};  ///< As in `CommOptions`.
 };
 
 /// Servers and workers as threads of one process, over loopback.
@@ -67,6 +68,7 @@ class PsCluster {
   explicit PsCluster(const ClusterOptions& options)
       : options_(options), schedule_(options.schedule) {
     comm_.token = "the token of this job";
+    comm_.tls = options.tls;
     comm_.timeout = options.timeout;
     comm_.start_timeout = options.timeout;
     for (int server = 0; server < options.servers; ++server) {

@@ -26,6 +26,8 @@ struct TransportEntry {
   bool needs_one_host = false;
   /// Servers read gradients in place, so a codec would make nothing shorter.
   bool shares_memory = false;
+  /// Encrypts, and lets certificates prove who both sides are, if `CommOptions::tls` is set.
+  bool takes_tls = false;
 
   /// Both borrow their arguments and what those borrow. `self` is this entry. Throw `CommError`
   /// when the address cannot be reached, or listened on.

@@ -2,12 +2,14 @@
 
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
+#include <grpcpp/create_channel.h>
 #include <grpcpp/create_channel_posix.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/impl/codegen/proto_utils.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -18,11 +20,14 @@
 #include <utility>
 #include <vector>
 
+#include "ringside/common/security/tls_files.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/transports/core/object_pool.h"
 #include "ringside/paramserver/transports/grpc/grpc_payload.h"
 #include "ringside/paramserver/transports/grpc/tsan_handoff.h"
 #include "ringside/paramserver/transports/sockets/packet_socket.h"
+#include "ringside/paramserver/transports/tls/tls_credentials.h"
+#include "ringside/paramserver/transports/tls/tls_probe.h"
 #include "ringside/paramserver/wire/plan_message.h"
 
 namespace ringside {
@@ -44,6 +49,20 @@ grpc::ChannelArguments Arguments() {
   return arguments;
 }
 
+/// Under TLS gRPC opens the sockets, so this side cannot cut them. Instead gRPC gives a connection
+/// up whose peer answers nothing or takes no bytes, before an operation takes too long.
+grpc::ChannelArguments TlsArguments(std::chrono::milliseconds timeout) {
+  constexpr std::chrono::milliseconds kShortest{1'000};
+  const auto part = static_cast<int>(std::max(timeout / 3, kShortest).count());
+  grpc::ChannelArguments arguments = Arguments();
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, part);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, part);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 500);
+  return arguments;
+}
+
 /// One connection to a server.
 class Connection {
  public:
@@ -52,6 +71,18 @@ class Connection {
     KeepGrpcRunning();
     stub_ = std::make_unique<grpc::GenericStub>(
         grpc::CreateCustomInsecureChannelFromFd(target, file, Arguments()));
+  }
+  /// Connects under TLS. Throws `CommError`.
+  Connection(const TlsFiles& files, const std::string& target, std::chrono::milliseconds timeout,
+             const Deadline& deadline)
+      : file_(-1) {
+    KeepGrpcRunning();
+    const auto channel =
+        grpc::CreateCustomChannel(target, MakeTlsChannelCredentials(files), TlsArguments(timeout));
+    if (!channel->WaitForConnected(GrpcDeadline(deadline.remaining()))) {
+      throw CommError(target, "connecting", "no connection under TLS came about in time");
+    }
+    stub_ = std::make_unique<grpc::GenericStub>(channel);
   }
   ~Connection() {
     if (file_ >= 0) close(file_);
@@ -67,24 +98,23 @@ class Connection {
   }
 
  private:
-  const int file_;  // our own descriptor of gRPC's socket
+  const int file_;  // our own descriptor of gRPC's socket; -1 under TLS
   std::unique_ptr<grpc::GenericStub> stub_;
 };
 
-/// Makes the socket of one more connection, at most until the deadline.
-using OpenSocket = std::function<int(const Deadline& deadline)>;
+/// Adds one more connection, at most until the deadline.
+using AddConnection =
+    std::function<void(std::deque<Connection>& connections, const Deadline& deadline)>;
 
 class GrpcLink : public ServerLink {
  public:
-  GrpcLink(int server, const ServerAddress& address, const std::string& target,
-           const OpenSocket& open, const LinkSetup& setup, const CommOptions& comm)
-      : name_("server " + std::to_string(server) + " " + address.DisplayText()),
-        comm_(comm),
-        servers_(static_cast<std::size_t>(setup.servers)) {
+  GrpcLink(const std::string& name, const AddConnection& add, const LinkSetup& setup,
+           const CommOptions& comm)
+      : name_(name), comm_(comm), servers_(static_cast<std::size_t>(setup.servers)) {
     calls_.reserve(kCalls);
     const Deadline deadline = Deadline::After(comm.rendezvous_timeout());
     for (std::size_t i = 0; i < setup.connections; ++i) {
-      connections_.emplace_back(open(deadline), target);
+      add(connections_, deadline);
     }
   }
 
@@ -316,27 +346,42 @@ void GrpcLink::Drop(CallState& call) {
   if (--open_calls_ == 0) changed_.notify_all();
 }
 
+std::string NameOf(int server, const ServerAddress& address) {
+  return "server " + std::to_string(server) + " " + address.DisplayText();
+}
+
+std::unique_ptr<ServerLink> ConnectUnderTls(const std::string& name, const std::string& target,
+                                            const LinkSetup& setup, const CommOptions& comm) {
+  const TlsFiles files(comm.tls);
+  CheckTlsPeer(name, target, files, Deadline::After(comm.rendezvous_timeout()));
+  const auto add = [&](std::deque<Connection>& connections, const Deadline& deadline) {
+    connections.emplace_back(files, target, comm.timeout, deadline);
+  };
+  return std::make_unique<GrpcLink>(name, add, setup, comm);
+}
+
 }  // namespace
 
 std::unique_ptr<ServerLink> ConnectGrpcOverTcp(int server, const ServerAddress& address,
                                                const LinkSetup& setup, FlatSpace&,
                                                const CommOptions& comm) {
-  const auto open = [&](const Deadline& deadline) {
+  const std::string name = NameOf(server, address);
+  if (!comm.tls.empty()) return ConnectUnderTls(name, address.address, setup, comm);
+  const auto add = [&](std::deque<Connection>& connections, const Deadline& deadline) {
     const int file = ConnectTcp(address.address, deadline);
     if (setup.kernel_unsent > 0) LimitUnsent(file, setup.kernel_unsent);
-    return file;
+    connections.emplace_back(file, address.address);
   };
-  return std::make_unique<GrpcLink>(server, address, address.address, open, setup, comm);
+  return std::make_unique<GrpcLink>(name, add, setup, comm);
 }
 
 std::unique_ptr<ServerLink> ConnectGrpcOverUds(int server, const ServerAddress& address,
                                                const LinkSetup& setup, FlatSpace&,
                                                const CommOptions& comm) {
-  const auto open = [&](const Deadline& deadline) {
-    return ConnectStream(address.address, deadline);
+  const auto add = [&](std::deque<Connection>& connections, const Deadline& deadline) {
+    connections.emplace_back(ConnectStream(address.address, deadline), UnixTarget(address.address));
   };
-  return std::make_unique<GrpcLink>(server, address, UnixTarget(address.address), open, setup,
-                                    comm);
+  return std::make_unique<GrpcLink>(NameOf(server, address), add, setup, comm);
 }
 
 }  // namespace ringside

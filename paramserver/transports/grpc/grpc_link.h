@@ -10,6 +10,10 @@ namespace ringside {
 /// Connects by gRPC over TCP, or over a Unix domain socket. `CallObserver::Sent` is called when the
 /// kernel has taken the payload.
 ///
+/// With `comm.tls`, both sides over TCP show certificates. Then `setup.kernel_unsent` has no
+/// effect, because gRPC opens the sockets. `ConnectGrpcOverTcp` throws `CertificateError` when one
+/// side refuses the other.
+///
 /// The deadline of every call is a little later than the operation's timeout. So a server that
 /// knows which worker is missing can say so first.
 std::unique_ptr<ServerLink> ConnectGrpcOverTcp(int server, const ServerAddress& address,

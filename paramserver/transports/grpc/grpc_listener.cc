@@ -10,15 +10,19 @@
 #include <utility>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/security/tls_files.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/transports/grpc/grpc_payload.h"
 #include "ringside/paramserver/transports/grpc/ps_service.h"
+#include "ringside/paramserver/transports/tls/tls_credentials.h"
 
 namespace ringside {
 namespace {
 
 /// How long `Stop` waits until refusals have arrived, before it closes connections.
 constexpr std::chrono::milliseconds kStopGrace{200};
+/// A connection that has not shown by then that it speaks the protocol is closed.
+constexpr int kHandshakeTimeoutMs = 10'000;
 
 class GrpcListener : public Listener {
  public:
@@ -28,8 +32,9 @@ class GrpcListener : public Listener {
   }
   ~GrpcListener() override { Stop(); }
 
-  /// Serves at `target` and returns the port; 0: cannot bind to the target. Called once.
-  int Serve(const std::string& target);
+  /// Serves at `target` and returns the port; 0: cannot bind to the target. Called once. `tls` is
+  /// as in `CommOptions`.
+  int Serve(const std::string& target, const std::string& tls = {});
   void set_address(ServerAddress address) { address_ = std::move(address); }
 
   ServerAddress address() const override { return address_; }
@@ -48,16 +53,22 @@ void GrpcListener::Stop() {
   server_.reset();
 }
 
-int GrpcListener::Serve(const std::string& target) {
+int GrpcListener::Serve(const std::string& target, const std::string& tls) {
   grpc::ServerBuilder builder;
   for (const TransportArgument& argument : TransportArguments()) {
     builder.AddChannelArgument(argument.name, argument.value);
   }
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTimeoutMs);
   builder.SetDefaultCompressionLevel(GRPC_COMPRESS_LEVEL_NONE);
   builder.RegisterCallbackGenericService(&service_);
   int port = 0;
-  builder.AddListeningPort(target, grpc::InsecureServerCredentials(), &port);
+  // A link under TLS asks regularly whether the server lives, as it cannot cut its connections.
+  if (!tls.empty()) builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
+  builder.AddListeningPort(
+      target,
+      tls.empty() ? grpc::InsecureServerCredentials() : MakeTlsServerCredentials(TlsFiles(tls)),
+      &port);
   server_ = builder.BuildAndStart();
   if (port == 0) server_.reset();
   return port;
@@ -73,7 +84,7 @@ CommError CannotBind(const ServerContext& context) {
 std::unique_ptr<Listener> ListenGrpcOverTcp(const TransportEntry& self,
                                             const ServerContext& context, ShardTable& table) {
   auto listener = std::make_unique<GrpcListener>(context, table);
-  const int port = listener->Serve(Endpoint(context.comm.address, 0));
+  const int port = listener->Serve(Endpoint(context.comm.address, 0), context.comm.tls);
   if (port == 0) throw CannotBind(context);
   listener->set_address({&self, Endpoint(context.comm.address, port)});
   return listener;

@@ -10,7 +10,8 @@
 namespace ringside {
 
 /// Serves by gRPC over TCP, on `context.comm.address` at a port that the kernel chooses. Calls run
-/// on gRPC's threads.
+/// on gRPC's threads. With `context.comm.tls`, workers must show a certificate; throws
+/// `ConfigError` when the files cannot be used.
 std::unique_ptr<Listener> ListenGrpcOverTcp(const TransportEntry& self,
                                             const ServerContext& context, ShardTable& table);
 /// The same over an abstract Unix domain socket.

@@ -1,0 +1,233 @@
+// Servers and workers as threads, each with certificates.
+#include <gmock/gmock.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/security/credentials.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <future>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/paramserver/transports/grpc/tsan_handoff.h"
+#include "ringside/paramserver/transports/tls/tls_probe.h"
+#include "tests/common/test_certificates.h"
+#include "tests/paramserver/ps_cluster.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+constexpr std::chrono::seconds kPatience{30};
+
+StrategyOptions OverGrpc() {
+  StrategyOptions options;
+  options.Set(kPsTransport, "grpc");
+  return options;
+}
+
+/// Calls `attempt` until it returns true.
+void RepeatUntil(const std::function<bool()>& attempt) {
+  const Deadline deadline = Deadline::After(kPatience);
+  while (!attempt()) {
+    if (deadline.expired()) throw std::runtime_error("it never came about");
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+class TlsConnectionTest : public ::testing::Test {
+ protected:
+  PsCluster MakeCluster(int workers = 1) const {
+    return PsCluster({.workers = workers,
+                      .timeout = 2 * kPatience,
+                      .strategy = OverGrpc(),
+                      .tls = certificates_.path()});
+  }
+
+  /// Starts a worker of its own, with other certificates than the cluster's.
+  static void StartWorker(PsCluster& cluster, const std::string& tls) {
+    const auto worker = cluster.MakeWorker(0);
+    CommOptions comm = cluster.comm();
+    comm.tls = tls;
+    const Schedule schedule({.base = 1.0});
+    const StrategyContext context{.world = worker->world,
+                                  .store = cluster.store(),
+                                  .comm = comm,
+                                  .optimizer = *worker->optimizer,
+                                  .schedule = schedule,
+                                  .recorder = worker->recorder,
+                                  .timeline = worker->timeline,
+                                  .options = OverGrpc()};
+    kPsSyncEntry.make(context)->Start(worker->space, worker->plan, {});
+  }
+
+  static void Probe(PsCluster& cluster, const TestCertificates& own) {
+    CheckTlsPeer("server 0", cluster.endpoint(0), TlsFiles(own.path()), Deadline::After(kPatience));
+  }
+
+  const TestCertificates certificates_;
+};
+
+TEST_F(TlsConnectionTest, TrainsAsWithoutTls) {
+  PsCluster cluster = MakeCluster(3);
+  cluster.Run([](TestWorker& worker) {
+    worker.FillGradients(1);
+    for (int step = 0; step < 3; ++step) worker.Step(step);
+    for (const float value : worker.space.params()) ASSERT_EQ(value, -9.0F);
+  });
+}
+
+TEST_F(TlsConnectionTest, AServerOfAnotherAuthorityIsRefusedByName) {
+  PsCluster cluster = MakeCluster();
+  const TestCertificates others;
+  try {
+    StartWorker(cluster, others.path());
+    FAIL() << "the worker accepted the server";
+  } catch (const CertificateError& error) {
+    EXPECT_THAT(error.peer(), HasSubstr("server 0 at 127.0.0.1:"));
+    EXPECT_THAT(error.what(), HasSubstr("is not signed by the authority in ca.pem"));
+  }
+}
+
+// The worker accepts the server, but not the other way round.
+TEST_F(TlsConnectionTest, AWorkerOfAnotherAuthorityIsRefused) {
+  PsCluster cluster = MakeCluster();
+  const TestCertificates others;
+  others.Trust(others.authority().certificate + certificates_.authority().certificate);
+  EXPECT_THROW(StartWorker(cluster, others.path()), Error);
+}
+
+TEST_F(TlsConnectionTest, ACertificateForOtherHostsIsRefused) {
+  PsCluster cluster = MakeCluster();
+  const KeyedCertificate other = MakeHostCertificate(certificates_.authority(), {"10.0.0.1"}, {});
+  std::ofstream(certificates_.Path("key.pem")) << other.key;
+  std::ofstream(certificates_.Path("cert.pem")) << other.certificate;
+  const TestCertificates own(certificates_.authority());
+  RepeatUntil([&] {
+    try {
+      Probe(cluster, own);
+      return false;
+    } catch (const CertificateError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("the certificate of 'Ringside 10.0.0.1' is for other"));
+      return true;
+    } catch (const CommError&) {
+      return false;  // the server has read half of the change
+    }
+  });
+}
+
+TEST_F(TlsConnectionTest, ACertificateThatRanOutIsNamedWithItsPeer) {
+  PsCluster cluster = MakeCluster();
+  const TestCertificates own(certificates_.authority());
+  EXPECT_NO_THROW(Probe(cluster, own));
+  certificates_.Renew(certificates_.authority(), kRanOut);
+  RepeatUntil([&] {
+    try {
+      Probe(cluster, own);
+      return false;
+    } catch (const CertificateError& error) {
+      EXPECT_EQ(error.peer(), "server 0");
+      EXPECT_THAT(error.what(), HasSubstr("the certificate of 'Ringside 127.0.0.1' ran out on 20"));
+      return true;
+    } catch (const CommError&) {
+      return false;
+    }
+  });
+}
+
+TEST_F(TlsConnectionTest, AnOwnCertificateThatRanOutIsRefusedBeforeAnythingIsSent) {
+  PsCluster cluster = MakeCluster();
+  const TestCertificates own(certificates_.authority(), kRanOut);
+  EXPECT_THAT([&] { StartWorker(cluster, own.path()); },
+              ThrowsMessage<ConfigError>(AllOf(HasSubstr(own.path()), HasSubstr("ran out on"))));
+  EXPECT_THROW(PsCluster({.workers = 1, .strategy = OverGrpc(), .tls = own.path()}), ConfigError);
+}
+
+TEST_F(TlsConnectionTest, NobodyGetsInWithoutACertificate) {
+  PsCluster cluster = MakeCluster();
+  grpc::SslCredentialsOptions trusting;
+  trusting.pem_root_certs = certificates_.authority().certificate;
+  for (const auto& credentials :
+       {grpc::SslCredentials(trusting), grpc::InsecureChannelCredentials()}) {
+    grpc::GenericStub stub(grpc::CreateChannel(cluster.endpoint(0), credentials));
+    grpc::ClientContext context;
+    context.AddMetadata("ringside-token", cluster.comm().token);
+    context.set_deadline(std::chrono::system_clock::now() + kPatience);
+    const grpc::Slice nothing;
+    grpc::ByteBuffer request(&nothing, 1), reply;
+    std::promise<grpc::Status> ended;
+    TsanHandoff handoff;
+    handoff.Pass();
+    stub.UnaryCall(&context, "/ringside.ParameterServer/Pull", {}, &request, &reply,
+                   [&](const grpc::Status& status) {
+                     handoff.Take();
+                     ended.set_value(status);
+                   });
+    EXPECT_EQ(ended.get_future().get().error_code(), grpc::StatusCode::UNAVAILABLE);
+  }
+}
+
+TEST_F(TlsConnectionTest, TheTokenIsNeededToo) {
+  PsCluster cluster = MakeCluster();
+  const std::string token = cluster.comm().token;
+  const auto worker = cluster.MakeWorker(0);
+  CommOptions comm = cluster.comm();
+  comm.token = "another token";
+  const Schedule schedule({.base = 1.0});
+  const StrategyContext context{.world = worker->world,
+                                .store = cluster.store(),
+                                .comm = comm,
+                                .optimizer = *worker->optimizer,
+                                .schedule = schedule,
+                                .recorder = worker->recorder,
+                                .timeline = worker->timeline,
+                                .options = OverGrpc()};
+  const auto stranger = kPsSyncEntry.make(context);
+  EXPECT_THAT([&] { stranger->Start(worker->space, worker->plan, {}); },
+              ThrowsMessage<CommError>(HasSubstr("token")));
+}
+
+// The server gets a certificate of another authority, and a worker that trusts that one alone then
+// gets in. Connections that were open before carry the steps of the job on.
+TEST_F(TlsConnectionTest, NewCertificatesInTheMiddleOfAJob) {
+  PsCluster cluster = MakeCluster(2);
+  const TestCertificates newcomer;
+  cluster.Run([&](TestWorker& worker) {
+    worker.FillGradients(1);
+    worker.Step(0);
+    if (worker.world.rank == 0) {
+      EXPECT_THROW(Probe(cluster, newcomer), CertificateError);
+      certificates_.Trust(certificates_.authority().certificate + newcomer.authority().certificate);
+      certificates_.Renew(newcomer.authority());
+      RepeatUntil([&] {
+        try {
+          Probe(cluster, newcomer);
+          return true;
+        } catch (const Error&) {
+          return false;
+        }
+      });
+    }
+    for (int step = 1; step < 4; ++step) worker.Step(step);
+    for (const float value : worker.space.params()) ASSERT_EQ(value, -8.0F);
+  });
+}
+
+TEST_F(TlsConnectionTest, AServerWithoutTlsIsNamedAsSuch) {
+  PsCluster plain({.workers = 1, .strategy = OverGrpc()});
+  EXPECT_THAT([&] { Probe(plain, certificates_); },
+              ThrowsMessage<CertificateError>(HasSubstr("does not speak TLS")));
+}
+
+}  // namespace
+}  // namespace ringside
