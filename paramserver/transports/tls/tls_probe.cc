@@ -188,6 +188,7 @@ bool TryHandshake(const std::string& peer, const std::string& endpoint, const Tl
 
 void CheckTlsPeer(const std::string& peer, const std::string& endpoint, const TlsFiles& files,
                   const Deadline& deadline) {
+  CheckTlsFiles(files);
   std::optional<Deadline> settled;  // begins when the peer is there
   while (!TryHandshake(peer, endpoint, files, deadline)) {
     if (!settled) settled = Deadline::After(kSettles);

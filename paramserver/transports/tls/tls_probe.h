@@ -12,6 +12,7 @@ namespace ringside {
 /// ("10.0.0.2:4711") accept each other's certificates. gRPC tries again and again instead, and its
 /// errors do not name the cause. Sends nothing but the handshake; what it finds protects nothing.
 ///
+/// Throws `ConfigError` when the files cannot be used, as `CheckTlsFiles` does.
 /// Throws `CertificateError` that names `peer` and the cause when one side refuses the other.
 /// Throws `CommError` when nothing listens there until the deadline, or the peer closes the
 /// connection without a cause. While files are replaced a peer may do so for a second, so that is
