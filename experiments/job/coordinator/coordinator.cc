@@ -12,11 +12,13 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/file_descriptor.h"
 #include "ringside/common/security/secrets.h"
+#include "ringside/common/security/tls_files.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/experiments/job/coordinator/coordinator.grpc.pb.h"
 #include "ringside/experiments/job/coordinator/coordinator_messages.h"
 #include "ringside/experiments/job/coordinator/front_door.h"
 #include "ringside/experiments/job/coordinator/grpc_lifetime.h"
+#include "ringside/paramserver/transports/tls/tls_credentials.h"
 
 namespace ringside {
 namespace {
@@ -50,6 +52,11 @@ grpc::Status Run(const Action& action) {
   } catch (const std::exception& error) {
     return {grpc::StatusCode::INVALID_ARGUMENT, error.what()};
   }
+}
+
+std::shared_ptr<grpc::ServerCredentials> Credentials(const Coordinator::Options& options) {
+  if (options.tls.empty() || !options.socket_path.empty()) return grpc::InsecureServerCredentials();
+  return MakeTlsServerCredentials(TlsFiles(options.tls));
 }
 
 /// A call with one request. Reads it only if the caller has the token.
@@ -239,7 +246,7 @@ struct Coordinator::Impl {
 void Coordinator::Impl::Prepare(grpc::ServerBuilder& builder, const Options& options,
                                 int* on_path) {
   using Type = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
-  const auto credentials = grpc::InsecureServerCredentials();
+  const auto credentials = Credentials(options);
   if (options.socket_path.empty()) {
     acceptor = builder.experimental().AddExternalConnectionAcceptor(Type::FROM_FD, credentials);
   } else {
@@ -261,7 +268,9 @@ std::unique_ptr<FrontDoor> Coordinator::Impl::MakeDoor(const Options& options) {
     connection.fd = socket.Release();
     acceptor->HandleNewConnection(&connection);
   };
-  return std::make_unique<FrontDoor>(options.address, options.port, admit);
+  const auto protocol =
+      options.tls.empty() ? FrontDoor::Protocol::kHttp2 : FrontDoor::Protocol::kTls;
+  return std::make_unique<FrontDoor>(options.address, options.port, protocol, admit);
 }
 
 void Coordinator::Impl::StopServing() {

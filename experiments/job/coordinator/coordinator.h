@@ -10,9 +10,10 @@
 namespace ringside {
 
 /// Serves a `JobState` to the processes of a job over gRPC. A waiting Get holds no thread. Calls
-/// without the token are refused before their content is read. Keys, values and messages have size
-/// limits, and silent connections have few descriptors (front_door.h). Serves from construction to
-/// destruction, which ends waiting calls.
+/// without the token are refused before their content is read. With certificates, connections
+/// without one are closed before that. Keys, values and messages have size limits, and silent
+/// connections have few descriptors (front_door.h). Serves from construction to destruction, which
+/// ends waiting calls.
 ///
 /// Destruction ends in time whatever becomes of gRPC. If gRPC is stuck, its threads are left alone
 /// and keep the job state alive. `exit` then runs no destructors of static objects.
@@ -26,9 +27,12 @@ class Coordinator {
     std::string token{};
     /// How long destruction waits for gRPC.
     std::chrono::milliseconds stop_grace{3'000};
+    /// The directory of this host's certificates (`TlsFiles`). Empty: nothing is encrypted. A
+    /// socket of `socket_path` never is, because the kernel alone carries its bytes.
+    std::string tls{};
   };
 
-  /// Throws `ConfigError` when it cannot listen there.
+  /// Throws `ConfigError` when it cannot listen there, or cannot use the certificates.
   Coordinator(std::shared_ptr<JobState> job_state, const Options& options);
   ~Coordinator();
   Coordinator(const Coordinator&) = delete;

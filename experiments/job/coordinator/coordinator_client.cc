@@ -3,14 +3,18 @@
 #include <grpcpp/grpcpp.h>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/security/tls_files.h"
 #include "ringside/experiments/job/coordinator/coordinator.grpc.pb.h"
 #include "ringside/experiments/job/coordinator/coordinator_messages.h"
 #include "ringside/experiments/job/coordinator/grpc_lifetime.h"
+#include "ringside/paramserver/transports/tls/tls_credentials.h"
+#include "ringside/paramserver/transports/tls/tls_probe.h"
 
 namespace ringside {
 namespace {
 
 constexpr int kClockExchanges = 16;
+constexpr int kTlsConnectMs = 5'000;
 constexpr std::size_t kMaxMessageTextBytes = 64 << 10;
 
 // The clock is monotonic, so changing the wall clock ends no call.
@@ -72,19 +76,31 @@ CoordinatorClient::CoordinatorClient(const Options& options)
     : options_(options), impl_(std::make_unique<Impl>()) {
   KeepGrpcInitialized();
   grpc::ChannelArguments arguments;
-  // Uses no proxy, because a job is local. Clients of one process share no connection.
+  // Uses no proxy, because none is inside a job. Clients of one process share no connection.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 50);
+  // The time of one attempt to connect, which is longer with a handshake.
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, UsesTls() ? kTlsConnectMs : 50);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 500);
   impl_->stub = job::CoordinatorService::NewStub(
-      grpc::CreateCustomChannel(options_.target, grpc::InsecureChannelCredentials(), arguments));
+      grpc::CreateCustomChannel(options_.target,
+                                UsesTls() ? MakeTlsChannelCredentials(TlsFiles(options_.tls))
+                                          : grpc::InsecureChannelCredentials(),
+                                arguments));
 }
 
 CoordinatorClient::~CoordinatorClient() = default;
 
+bool CoordinatorClient::UsesTls() const {
+  return !options_.tls.empty() && !options_.target.starts_with("unix:");
+}
+
 Member CoordinatorClient::Join(const JobState::JoinRequest& request, const Deadline& deadline) {
+  if (UsesTls()) {
+    CheckTlsPeer("coordinator " + options_.target, options_.target, TlsFiles(options_.tls),
+                 deadline);
+  }
   job::JoinRequest message;
   message.set_protocol(request.protocol);
   message.set_role(ToMessage(request.who.role));

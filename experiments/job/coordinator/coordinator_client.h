@@ -16,15 +16,18 @@ namespace ringside {
 
 /// A member's connection to the coordinator, and the `Store` of its job. Thread-safe after `Join`.
 /// Throws `ConfigError` when the coordinator refuses a join or the token, otherwise `CommError`
-/// naming the coordinator. Every call ends by its deadline.
+/// naming the coordinator. With certificates, `Join` throws `CertificateError` naming it when one
+/// side refuses the other's. Every call ends by its deadline.
 class CoordinatorClient : public Store {
  public:
   struct Options {
     std::string target;  ///< `Coordinator::target()`.
     std::string token;
+    std::string tls{};                          ///< As in `Coordinator::Options`.
     std::chrono::milliseconds timeout{10'000};  ///< For calls that do not wait for other members.
   };
 
+  /// Throws `ConfigError` when the certificates cannot be used.
   explicit CoordinatorClient(const Options& options);
   ~CoordinatorClient() override;
 
@@ -51,6 +54,7 @@ class CoordinatorClient : public Store {
  private:
   struct Impl;
 
+  bool UsesTls() const;
   Deadline CallDeadline() const { return Deadline::After(options_.timeout); }
 
   const Options options_;

@@ -25,6 +25,8 @@ using Visitor = WaitingRoom::Visitor;
 
 /// What every client of HTTP/2 sends first (RFC 9113, 3.4).
 constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// The record of a handshake, in any version of TLS (RFC 8446, 5.1).
+constexpr std::string_view kTlsHandshake = "\x16\x03";
 /// The share of the process's descriptors that silent connections may take: an eighth.
 constexpr rlim_t kShare = 8;
 constexpr rlim_t kFewest = 8;
@@ -38,23 +40,29 @@ std::size_t MostVisitors() {
 }
 
 /// Looks at the first bytes and leaves them to gRPC.
-Verdict JudgeStart(Visitor& visitor) {
+Verdict JudgeStart(Visitor& visitor, std::string_view expected) {
   std::array<char, kPreface.size()> start{};
   const ssize_t count =
-      recv(visitor.socket.get(), start.data(), start.size(), MSG_PEEK | MSG_DONTWAIT);
+      recv(visitor.socket.get(), start.data(), expected.size(), MSG_PEEK | MSG_DONTWAIT);
   if (count < 0) {
     const bool later = errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
     return later ? Verdict::kLater : Verdict::kRefuse;
   }
   const std::string_view heard(start.data(), static_cast<std::size_t>(count));
-  return !heard.empty() && kPreface.starts_with(heard) ? Verdict::kAdmit : Verdict::kRefuse;
+  return !heard.empty() && expected.starts_with(heard) ? Verdict::kAdmit : Verdict::kRefuse;
+}
+
+WaitingRoom::Judge JudgeOf(FrontDoor::Protocol protocol) {
+  const std::string_view expected =
+      protocol == FrontDoor::Protocol::kTls ? kTlsHandshake : kPreface;
+  return [expected](Visitor& visitor) { return JudgeStart(visitor, expected); };
 }
 
 }  // namespace
 
-FrontDoor::FrontDoor(const std::string& address, int port, Admit admit)
+FrontDoor::FrontDoor(const std::string& address, int port, Protocol protocol, Admit admit)
     : admit_(std::move(admit)),
-      room_(ListenOnTcp(address, port), JudgeStart, {.most = MostVisitors()}),
+      room_(ListenOnTcp(address, port), JudgeOf(protocol), {.most = MostVisitors()}),
       endpoint_(TcpEndpointOf(room_.listener())),
       stopped_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (stopped_.get() < 0) throw CommError(address, "listening", std::strerror(errno));

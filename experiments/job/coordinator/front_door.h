@@ -10,8 +10,8 @@
 
 namespace ringside {
 
-/// Accepts the connections of a coordinator over TCP, and passes on those that begin as HTTP/2
-/// does. gRPC itself would keep every connection that says nothing for some seconds. If these used
+/// Accepts the connections of a coordinator over TCP, and passes on those that begin as HTTP/2 or
+/// TLS does. gRPC itself would keep every connection that says nothing for some seconds. If these used
 /// up all descriptors of the process, it would never accept another one. Here such connections have
 /// a small share of the descriptors, and the one that came first leaves for the next.
 ///
@@ -21,8 +21,11 @@ class FrontDoor {
   /// Takes a connection that came through `listener`, on the thread of the door.
   using Admit = std::function<void(int listener, FileDescriptor socket)>;
 
+  /// What every client sends first: HTTP/2 in the clear, or TLS around it.
+  enum class Protocol { kHttp2, kTls };
+
   /// Listens on an IP address. `port` 0: on any free one. Throws `CommError`.
-  FrontDoor(const std::string& address, int port, Admit admit);
+  FrontDoor(const std::string& address, int port, Protocol protocol, Admit admit);
   /// Stops listening and ends the connections that were not passed on.
   ~FrontDoor();
   FrontDoor(const FrontDoor&) = delete;
