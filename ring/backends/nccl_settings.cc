@@ -8,6 +8,10 @@ const char* NcclAlgorithmSetting(NcclAlgorithm algorithm) {
   return algorithm == NcclAlgorithm::kTree ? "allreduce:tree" : "allreduce:ring";
 }
 
+std::string NcclInterface(const std::string& address) {
+  return address.starts_with("127.") || address == "::1" ? "lo" : "";
+}
+
 std::vector<std::pair<std::string, std::string>> SharedGpuSettings(int rank) {
   return {{"NCCL_HOSTID", fmt::format("ringside-worker-{}", rank)},
           {"NCCL_NET", "Socket"},

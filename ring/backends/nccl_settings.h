@@ -30,6 +30,10 @@ inline constexpr SwitchOption kNcclShareGpu{
 /// The value of NCCL_ALGO: the all-reduce alone is pinned, as not every operation knows a tree.
 const char* NcclAlgorithmSetting(NcclAlgorithm algorithm);
 
+/// The value of NCCL_SOCKET_IFNAME for a worker that listens on `address`: the loopback device for
+/// a loopback address. NCCL itself takes any other device that it finds. Empty: NCCL chooses.
+std::string NcclInterface(const std::string& address);
+
 /// Environment variables under which NCCL lets workers share a GPU: it treats worker `rank` as a
 /// separate host, and reaches the others through sockets on the loopback device.
 std::vector<std::pair<std::string, std::string>> SharedGpuSettings(int rank);

@@ -73,6 +73,10 @@ class NcclCollective::Device {
         ::setenv(name.c_str(), value.c_str(), 1);
       }
     }
+    // What the user has set stays.
+    if (const std::string device = NcclInterface(context.comm.address); !device.empty()) {
+      ::setenv("NCCL_SOCKET_IFNAME", device.c_str(), 0);
+    }
     // NCCL takes it from nowhere else.
     ::setenv("NCCL_ALGO", NcclAlgorithmSetting(context.options.Get(kNcclAlgorithm)), 1);
     Check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));

@@ -16,6 +16,14 @@ TEST(NcclSettingsTest, PinTheAllReduceAlone) {
   EXPECT_STREQ(NcclAlgorithmSetting(NcclAlgorithm::kTree), "allreduce:tree");
 }
 
+TEST(NcclSettingsTest, OnLoopbackNcclListensNowhereElse) {
+  EXPECT_EQ(NcclInterface("127.0.0.1"), "lo");
+  EXPECT_EQ(NcclInterface("127.1.2.3"), "lo");
+  EXPECT_EQ(NcclInterface("::1"), "lo");
+  EXPECT_THAT(NcclInterface("10.0.0.1"), IsEmpty());
+  EXPECT_THAT(NcclInterface("12.7.0.1"), IsEmpty());
+}
+
 TEST(NcclSettingsTest, WorkersThatShareAGpuAreHostsOfTheirOwnToNccl) {
   const auto first = SharedGpuSettings(0);
   const auto second = SharedGpuSettings(1);
