@@ -34,9 +34,17 @@ uid_t OuterUser() {
   return ::getuid();
 }
 
+/// Under sudo the variable may name a directory of the user who called it. That user could exchange
+/// everything in it.
+bool IsAnotherUsers(const std::string& directory) {
+  struct stat status {};
+  return ::stat(directory.c_str(), &status) == 0 && status.st_uid != ::getuid();
+}
+
 std::string DirectoryName(const Environment& environment) {
   const auto runtime = environment.find("XDG_RUNTIME_DIR");
-  if (runtime != environment.end() && !runtime->second.empty()) {
+  if (runtime != environment.end() && !runtime->second.empty() &&
+      !IsAnotherUsers(runtime->second)) {
     return runtime->second + "/ringside";
   }
   return "/tmp/ringside-" + std::to_string(OuterUser());
@@ -79,7 +87,8 @@ std::string PrivateDirectory(const Environment& environment) {
 }
 
 std::optional<std::string> ReadPrivateFile(const std::string& path, std::size_t max_bytes) {
-  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  // A pipe would let a plain open wait.
+  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat status {};
   if (fd.get() < 0 || ::fstat(fd.get(), &status) != 0) return std::nullopt;
   if (!S_ISREG(status.st_mode) || status.st_uid != ::getuid() || (status.st_mode & 077) != 0) {

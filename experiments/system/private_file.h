@@ -9,8 +9,9 @@
 
 namespace ringside {
 
-/// Creates and returns a directory that only this user can enter: $XDG_RUNTIME_DIR/ringside, or
-/// /tmp/ringside-UID. Throws `ConfigError` when others may enter it.
+/// Creates and returns a directory that only this user can enter: $XDG_RUNTIME_DIR/ringside if that
+/// variable names a directory of this user's, or /tmp/ringside-UID. Throws `ConfigError` when
+/// others may enter it.
 std::string PrivateDirectory(const Environment& environment);
 
 /// The content of a file that belongs to the user and that nobody else can read; absent when there

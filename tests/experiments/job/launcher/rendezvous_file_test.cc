@@ -81,6 +81,23 @@ TEST_F(RendezvousTest, ADirectoryOrFileOpenToOthersIsRefused) {
   EXPECT_THROW(RendezvousFile(environment_, "two", {"127.0.0.1:1", "token"}), ConfigError);
 }
 
+TEST_F(RendezvousTest, APlantedLinkLeadsNobodyElsewhere) {
+  const std::string victim = directory_.Path("victim");
+  WriteFileAtomically(victim, "precious", 0600);
+  std::string path;
+  {
+    const RendezvousFile file(environment_, "key", {"127.0.0.1:1", "token"});
+    path = file.path();
+  }
+  std::filesystem::create_symlink(victim, path);
+  EXPECT_THROW(RendezvousFile::Wait(environment_, "key", at_once_), CommError);
+  const RendezvousFile file(environment_, "key", {"127.0.0.1:1", "token"});
+  EXPECT_FALSE(std::filesystem::is_symlink(path));
+  EXPECT_EQ(ReadFile(victim, 100), "precious");
+  std::filesystem::create_symlink(victim, directory_.Path("token"));
+  EXPECT_THROW(ReadTokenFile(directory_.Path("token")), ConfigError);
+}
+
 TEST_F(RendezvousTest, ATokenFileMustBeLongAndPrivate) {
   const std::string path = directory_.path() + "/token";
   WriteFileAtomically(path, std::string(64, 'a') + "\n", 0600);
