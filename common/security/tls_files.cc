@@ -34,16 +34,6 @@ bool IsTrusted(const struct stat& status, mode_t forbidden) {
   return owned && (status.st_mode & forbidden) == 0;
 }
 
-/// Who can write there can exchange the files. The directory itself may be a link.
-void CheckDirectory(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) throw ConfigError(path + ": " + std::strerror(errno));
-  if (!S_ISDIR(status.st_mode)) throw ConfigError(path + ": expected a directory");
-  if (!IsTrusted(status, kOthersMayWrite)) {
-    throw ConfigError(path + ": other users can change what is in this directory");
-  }
-}
-
 std::string ReadAll(int file, const std::string& path) {
   std::string content;
   std::array<char, 4096> buffer;
@@ -82,8 +72,8 @@ std::string ReadTrusted(const std::string& path, mode_t forbidden) {
 void CheckChain(const std::vector<CertificatePointer>& chain,
                 const std::vector<CertificatePointer>& authorities, const TlsFiles& files) {
   const TrustPointer trust(X509_STORE_new());
-  const VerificationPointer verification(X509_STORE_CTX_new());
   const StackPointer others(sk_X509_new_null());
+  const VerificationPointer verification(X509_STORE_CTX_new());  // last: it uses the others
   if (trust == nullptr || verification == nullptr || others == nullptr) {
     throw InternalError("OpenSSL has no memory");
   }
@@ -104,8 +94,18 @@ void CheckChain(const std::vector<CertificatePointer>& chain,
 TlsFiles::TlsFiles(const std::string& in)
     : directory(in), ca(in + "/ca.pem"), certificate(in + "/cert.pem"), key(in + "/key.pem") {}
 
+// Who can write there can exchange the files.
+void CheckTlsDirectory(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) throw ConfigError(path + ": " + std::strerror(errno));
+  if (!S_ISDIR(status.st_mode)) throw ConfigError(path + ": expected a directory");
+  if (!IsTrusted(status, kOthersMayWrite)) {
+    throw ConfigError(path + ": other users can change what is in this directory");
+  }
+}
+
 void CheckTlsFiles(const TlsFiles& files) {
-  CheckDirectory(files.directory);
+  CheckTlsDirectory(files.directory);
   const auto authorities = ParseCertificates(ReadTrusted(files.ca, kOthersMayWrite), files.ca);
   const auto chain =
       ParseCertificates(ReadTrusted(files.certificate, kOthersMayWrite), files.certificate);

@@ -21,6 +21,10 @@ struct TlsFiles {
 /// Follows no symbolic link to a file. Throws `ConfigError` that names the file.
 void CheckTlsFiles(const TlsFiles& files);
 
+/// Checks only that other users cannot change what is in the directory, which may be a symbolic
+/// link. Throws `ConfigError`.
+void CheckTlsDirectory(const std::string& path);
+
 /// When the certificate runs out: "2027-01-31 12:00:00 UTC". Throws `ConfigError`.
 std::string EndOfCertificate(const TlsFiles& files);
 

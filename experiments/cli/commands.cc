@@ -21,6 +21,8 @@ constexpr std::array kCommands{
             RunVerifyCommand},
     Command{"checkpoint", "look at checkpoints, check them, export their parameters", false,
             RunCheckpointCommand},
+    Command{"certificates", "make, renew or check the certificates of a job", false,
+            RunCertificatesCommand},
     Command{"list", "strategies, models and datasets of this build", false, RunListCommand},
     Command{"doctor", "what this machine can run; for the rest, why not", false, RunDoctorCommand},
     Command{"bench-worker", "a worker process that times instead of training", true,
