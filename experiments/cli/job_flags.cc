@@ -1,5 +1,7 @@
 #include "ringside/experiments/cli/job_flags.h"
 
+#include <filesystem>
+
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/text/units.h"
 
@@ -18,6 +20,14 @@ void ReadAddress(const ParsedOptions& parsed, const Environment& environment, Jo
   job.address_given = true;
 }
 
+/// Processes of the job may have other working directories.
+std::string ReadTls(const ParsedOptions& parsed, const Environment& environment) {
+  std::string directory = parsed.Get("tls");
+  const auto variable = environment.find("RINGSIDE_TLS");
+  if (!parsed.Has("tls") && variable != environment.end()) directory = variable->second;
+  return directory.empty() ? directory : std::filesystem::absolute(directory).string();
+}
+
 }  // namespace
 
 void AddJobFlags(OptionSet& options) {
@@ -25,6 +35,10 @@ void AddJobFlags(OptionSet& options) {
   options.AddGroup("How it is run");
   options.Add({"address", "IP", "all processes listen and connect here; else RINGSIDE_ADDRESS",
                defaults.address});
+  options.Add({"tls", "DIR",
+               "certificates by which coordinator, servers and workers know each other; grpc is "
+               "encrypted; else RINGSIDE_TLS",
+               ""});
   options.Add({"insecure-network", "", "allow an address that is not loopback, unencrypted", ""});
   options.Add({"time-limit", "TIME", "end a run that takes longer (10min); 0: none", "0"});
   options.Add({"quiet", "", "no progress and no logs of the processes on stderr", ""});
@@ -59,6 +73,7 @@ JobOptions ReadJobFlags(const ParsedOptions& parsed, const Environment& environm
   ReadAddress(parsed, environment, job);
   if (parsed.Takes("on-failure")) ReadRecovery(parsed, job.recovery);
   job.insecure_network = parsed.IsOn("insecure-network");
+  job.tls = ReadTls(parsed, environment);
   job.show_progress = !parsed.IsOn("quiet");
   job.echo_logs = job.show_progress;
   try {

@@ -8,14 +8,14 @@
 namespace ringside {
 
 /// Adds the flags for how runs are carried out, the same for every verb that starts runs:
-/// --address, --insecure-network, --time-limit, --quiet.
+/// --address, --tls, --insecure-network, --time-limit, --quiet.
 void AddJobFlags(OptionSet& options);
 
 /// Adds --on-failure and --max-restarts, for the verbs whose runs can go on after a failure.
 void AddRecoveryFlags(OptionSet& options);
 
 /// Reads all job options except the bundle's directory. The address comes from the flag, else from
-/// RINGSIDE_ADDRESS. Throws `UsageError`.
+/// RINGSIDE_ADDRESS; the certificates from the flag, else from RINGSIDE_TLS. Throws `UsageError`.
 JobOptions ReadJobFlags(const ParsedOptions& parsed, const Environment& environment);
 
 }  // namespace ringside

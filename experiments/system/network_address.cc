@@ -63,13 +63,6 @@ bool IsLoopback(const std::string& address) {
   return IN6_IS_ADDR_LOOPBACK(&ipv6.sin6_addr);
 }
 
-void RefuseOpenNetwork(const std::string& address, bool insecure_network) {
-  if (insecure_network || IsLoopback(address)) return;
-  throw ConfigError("address " + address +
-                    " is not loopback, and connections between processes are not encrypted: give "
-                    "--insecure-network if everybody on that network may read and change them");
-}
-
 std::string ResolveHost(const std::string& host) {
   Endpoint endpoint;
   if (Parse(host, endpoint)) return host;

@@ -9,10 +9,6 @@ namespace ringside {
 /// IP address.
 bool IsLoopback(const std::string& address);
 
-/// Throws `ConfigError` when `address` is not loopback and `insecure_network` is not set, because
-/// data connections are not encrypted.
-void RefuseOpenNetwork(const std::string& address, bool insecure_network);
-
 /// The first IP address of a host name; an IP address stays as it is. Throws `ConfigError` naming
 /// the host.
 std::string ResolveHost(const std::string& host);

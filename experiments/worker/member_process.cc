@@ -36,8 +36,8 @@ MemberSetup ReadSetup(const std::vector<std::string>& args, const Catalog& catal
 MemberProcess::MemberProcess(MemberSetup setup)
     : setup_(std::move(setup)),
       name_(MemberName(setup_.who)),
-      client_(std::make_unique<CoordinatorClient>(
-          CoordinatorClient::Options{.target = setup_.coordinator, .token = setup_.token})),
+      client_(std::make_unique<CoordinatorClient>(CoordinatorClient::Options{
+          .target = setup_.coordinator, .token = setup_.token, .tls = setup_.tls})),
       timeline_(std::make_unique<TimelineSender>(*client_, setup_.spec)) {}
 
 int MemberProcess::Run(const std::vector<std::string>& args, const Catalog& catalog,

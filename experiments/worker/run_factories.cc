@@ -144,6 +144,7 @@ CommOptions MakeCommOptions(const MemberSetup& setup) {
   const double latency_s = spec.network ? spec.network->latency_s : spec.link_latency_s;
   return {.address = setup.address,
           .token = setup.token,
+          .tls = setup.tls,
           .timeout = OperationTimeout(spec),
           .barrier_timeout = DilatedClock::ToMachine(CommOptions().barrier_timeout),
           .link_bytes_per_s = GoodputBytesPerSecond(bits_per_s),

@@ -11,6 +11,7 @@
 #include "ringside/experiments/job/coordinator/coordinator_client.h"
 #include "ringside/experiments/job/launcher/job_controller.h"
 #include "ringside/experiments/job/launcher/make_member_setup.h"
+#include "ringside/experiments/job/launcher/network_protection.h"
 #include "ringside/experiments/job/launcher/rank_agent.h"
 #include "ringside/experiments/job/launcher/rendezvous_file.h"
 #include "ringside/experiments/spec/catalog.h"
@@ -38,12 +39,14 @@ class ExternallyLaunchedRank {
       : spec_(spec), options_(options), ranks_(ranks), environment_(environment) {
     // Where this is refused, rank 0 must not be told either: that would send the token.
     address_ = OwnAddress();
-    RefuseOpenNetwork(address_, options.insecure_network);
+    RequireProtectedNetwork(spec, options, address_);
     if (const auto path = Variable(environment, "RINGSIDE_TOKEN_FILE")) {
       token_ = ReadTokenFile(*path);
       if (ranks.master_address.empty() || ranks.master_port == 0) {
         throw ConfigError("RINGSIDE_TOKEN_FILE needs MASTER_ADDR and MASTER_PORT: where rank 0 is");
       }
+      // The token goes there, whatever the own address is.
+      if (!hosts()) RequireProtectedNetwork(spec, options, ResolveHost(ranks.master_address));
     }
   }
 
@@ -85,7 +88,8 @@ class ExternallyLaunchedRank {
     plan.join_timeout = kRendezvousTimeout;
     plan.coordinator = {.address = address_,
                         .port = token_ ? ranks_.master_port : 0,
-                        .token = token_ ? *token_ : MakeToken()};
+                        .token = token_ ? *token_ : MakeToken(),
+                        .tls = options_.tls};
     plan.local = LocalMembers();
     const std::string token = plan.coordinator.token;
     JobController host(spec_, options_, std::move(plan), environment_);

@@ -19,9 +19,10 @@ namespace ringside {
 /// address of this process. If it has its default and MASTER_ADDR is another machine's address, the
 /// address of the route to MASTER_ADDR is used.
 ///
-/// Throws `ConfigError` when `spec.workers` is not `ranks.workers`, or an address is not loopback
-/// and `options.insecure_network` is not set; `CommError` when rank 0 is not there in time. A rank
-/// that throws a `ConfigError` first tells rank 0, if that is there within a second.
+/// Throws `ConfigError` when `spec.workers` is not `ranks.workers`, or the network to its own
+/// address or to rank 0 is not protected (`RequireProtectedNetwork`); `CommError` when rank 0 is
+/// not there in time. A rank that throws a `ConfigError` first tells rank 0, if that is there
+/// within a second.
 JobOutcome RunExternallyLaunchedRank(const RunSpec& spec, const JobOptions& options,
                                      const RankEnvironment& ranks, const Environment& environment);
 

@@ -426,6 +426,7 @@ RunRecord JobController::MakeRecord() const {
   record.wall_seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
   record.startup_seconds = startup_seconds_;
   record.address = plan_.coordinator.address;
+  record.tls = !plan_.coordinator.tls.empty();
   if (plan_.network != nullptr) record.network = plan_.network->record();
   record.dilation = DilatedClock::Factor();
   record.cores = UsableCores();

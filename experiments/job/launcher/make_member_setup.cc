@@ -23,6 +23,7 @@ MemberSetup MakeMemberSetup(const RunSpec& spec, const JobOptions& options, cons
                  .host = HostName(address)};
   AssignWorkersToHosts(setup.world, spec.hosts);
   setup.address = address;
+  setup.tls = options.tls;
   setup.parent_pid = ::getpid();
   setup.bundle_dir = options.bundle_dir;
   setup.spec = spec;

@@ -30,7 +30,7 @@ RankAgent::RankAgent(MemberSetup setup, const JobOptions& options)
     : setup_(std::move(setup)),
       options_(options),
       console_(Console::Options{.show_progress = false}),
-      client_({.target = setup_.coordinator, .token = setup_.token}),
+      client_({.target = setup_.coordinator, .token = setup_.token, .tls = setup_.tls}),
       children_({LogDirectory(options.bundle_dir), options.echo_logs, options.program}, console_) {}
 
 JobOutcome RankAgent::Run() {

@@ -6,12 +6,12 @@
 #include "ringside/experiments/job/launcher/emulated_network.h"
 #include "ringside/experiments/job/launcher/job_controller.h"
 #include "ringside/experiments/job/launcher/make_member_setup.h"
+#include "ringside/experiments/job/launcher/network_protection.h"
 #include "ringside/experiments/job/launcher/recovery.h"
 #include "ringside/experiments/lab/emulation_support.h"
 #include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/spec/run_dilation.h"
 #include "ringside/experiments/spec/server_layout.h"
-#include "ringside/experiments/system/network_address.h"
 #include "ringside/experiments/system/usable_cores.h"
 
 namespace ringside {
@@ -45,7 +45,8 @@ void MoveToHost(const EmulatedNetwork& network, MemberSetup& setup) {
 
 JobControllerPlan PlanHere(const RunSpec& spec, const JobOptions& options) {
   JobControllerPlan plan;
-  plan.coordinator = {.address = options.address, .port = 0, .token = MakeToken()};
+  plan.coordinator = {
+      .address = options.address, .port = 0, .token = MakeToken(), .tls = options.tls};
   try {
     plan.network = MakeNetwork(spec, options, *plan.signals);
   } catch (const InterruptedBefore&) {
@@ -159,7 +160,7 @@ bool IsRecoverable(const JobOutcome& outcome) {
 }
 
 JobOutcome RunJob(const RunSpec& spec, const JobOptions& options) {
-  RefuseOpenNetwork(options.address, options.insecure_network);
+  RequireProtectedNetwork(spec, options, options.address);
   if (options.recovery.on_failure == OnFailure::kStop) return RunGeneration(spec, options);
   return RunWithRecovery(spec, options, RunGeneration);
 }

@@ -61,7 +61,9 @@ struct JobOptions {
   std::string address = "127.0.0.1";  ///< All processes of the job listen and connect here.
   bool address_given = false;         ///< The user gave the address.
   bool insecure_network = false;      ///< Allow an address that is not loopback, unencrypted.
-  bool show_progress = true;          ///< One progress line on stderr (plain lines off a terminal).
+  /// The directory of this host's certificates (`TlsFiles`), an absolute path. Empty: none.
+  std::string tls{};
+  bool show_progress = true;  ///< One progress line on stderr (plain lines off a terminal).
   bool echo_logs = true;    ///< Print children's stderr here, with role and rank before each line.
   double time_limit_s = 0;  ///< Limit of the whole run; 0: none.
   /// The program whose hidden verbs run workers, servers and agents: this one, except in tests.

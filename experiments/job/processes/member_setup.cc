@@ -24,6 +24,7 @@ std::string MemberSetup::ToJson() const {
       {"coordinator", coordinator},
       {"token", token},
       {"address", address},
+      {"tls", tls},
       {"parent_pid", parent_pid},
       {"bundle_dir", bundle_dir},
       {"spec", spec},
@@ -52,6 +53,7 @@ MemberSetup MemberSetup::FromJson(const std::string& text, const Catalog& catalo
     setup.coordinator = json.at("coordinator");
     setup.token = json.at("token");
     setup.address = json.at("address");
+    setup.tls = json.at("tls");
     setup.parent_pid = json.at("parent_pid");
     setup.bundle_dir = json.at("bundle_dir");
     setup.spec = ReadRunSpec(json.at("spec"), catalog);

@@ -19,6 +19,7 @@ struct MemberSetup {
   std::string coordinator;  ///< `Coordinator::target()`.
   std::string token;
   std::string address = "127.0.0.1";  ///< Where this process listens and connects.
+  std::string tls;                    ///< As in `JobOptions`.
   std::int64_t parent_pid = 0;
   std::string bundle_dir;  ///< Workers write checkpoints there, rank 0 also parameters.
   RunSpec spec;

@@ -116,6 +116,7 @@ class SummaryMaker {
         {"link_ok", run_.network.is_object() ? run_.network.at("ok") : json()},
         {"fidelity", run_.fidelity},
         {"address", run_.address},
+        {"tls", run_.tls},
         {"link_bits_per_s", spec_.link_bits_per_s > 0 ? json(spec_.link_bits_per_s) : json()},
         {"link_latency_s", spec_.link_latency_s},
         {"parameters", FromFirst("parameters")},

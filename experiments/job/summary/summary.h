@@ -30,6 +30,7 @@ struct RunRecord {
   double wall_seconds = 0;
   std::optional<double> startup_seconds;  ///< From the start to the first heartbeat with a step.
   std::string address;
+  bool tls = false;                            ///< Certificates protected what speaks gRPC.
   nlohmann::json network;                      ///< The content of network.json, if emulated.
   double dilation = 1;                         ///< The factor of the run's clock.
   int cores = 1;                               ///< That the run could use.

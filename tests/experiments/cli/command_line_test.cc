@@ -37,7 +37,8 @@ constexpr char kMatrix[] =
 
 TEST_F(CommandLine, HelpGoesToStdoutAndStartsWithExamples) {
   for (const char* args : {"--help", "-h", "train --help", "matrix -h", "report --help",
-                           "verify --help", "checkpoint --help", "list --help", "doctor --help"}) {
+                           "verify --help", "checkpoint --help", "certificates --help", "list --help",
+                           "doctor --help"}) {
     const ProcessResult result = RunRingside(args);
     EXPECT_EQ(result.exit_code, 0) << args;
     EXPECT_THAT(result.err, IsEmpty()) << args;
@@ -98,6 +99,12 @@ INSTANTIATE_TEST_SUITE_P(
         Misuse{"train --workers 0", 2, "--workers:"},
         Misuse{"train --config /nowhere.yaml", 3, "/nowhere.yaml"},
         Misuse{"train --model profile:gpt2 --steps 1 --time-limit soon", 2, "--time-limit"},
+        Misuse{"train --tls /nonexistent", 2, "/nonexistent"},
+        Misuse{"train --address 192.0.2.1", 2, "--tls DIR"},
+        Misuse{"certificates make", 2, "DIR is missing"},
+        Misuse{"certificates mend certs", 2, "make, renew or check"},
+        Misuse{"certificates make certs --days 0", 2, "--days: 0 is not from 1"},
+        Misuse{"certificates make certs --hosts a,,b", 2, "is neither an IP address nor"},
         Misuse{"train --global-batch 0", 2, "--global-batch: a batch of 0 samples"},
         Misuse{"train --batch-per-worker 0", 2, "--batch-per-worker: a batch of 0 samples"},
         Misuse{"train --global-batch 5000", 2, "--global-batch: 5000 samples a step are more than"},
@@ -315,6 +322,28 @@ TEST_F(CommandLine, TheFlagGoesBeforeTheVariableOfTheAddress) {
                       " RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 "
                       "MASTER_PORT=9");
   EXPECT_EQ(rank.exit_code, 0) << rank.err;
+}
+
+TEST_F(CommandLine, CertificatesAreMadeRenewedAndUsed) {
+  const ProcessResult made = RunRingside("certificates make certs --days 2");
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_THAT(made.out, HasSubstr("valid until 20"));
+  EXPECT_THAT(RunRingside("certificates make certs").err, HasSubstr("is there already"));
+  EXPECT_EQ(RunRingside("certificates renew certs").exit_code, 0);
+  EXPECT_EQ(RunRingside("certificates check certs").exit_code, 0);
+  const std::string run =
+      std::string(kSmall) + " --strategy ps-sync --ps-transport grpc --force --json";
+  for (const auto& [flag, variable] : std::vector<std::pair<std::string, std::string>>{
+           {" --tls certs", ""}, {"", "RINGSIDE_TLS=certs"}}) {
+    const ProcessResult result = RunRingside(run + flag, variable);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(json::parse(result.out)["tls"], true);
+  }
+  std::filesystem::permissions(scratch() + "/certs/key.pem", std::filesystem::perms(0644));
+  EXPECT_EQ(RunRingside("certificates check certs").exit_code, 1);
+  const ProcessResult refused = RunRingside(run + " --tls certs");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("certs/key.pem: expected a file of this user's"));
 }
 
 TEST_F(CommandLine, VerifyTellsItsRateAndWhatItsLimitIsFor) {

@@ -39,6 +39,27 @@ TEST(JoinedJob, AnOpenNetworkIsRefused) {
   EXPECT_THROW(RunExternallyLaunchedRank(ProfileSpec("ring", 2, 3), {}, ranks, {}), ConfigError);
 }
 
+// The token would go there unencrypted, although this process listens on loopback alone.
+TEST(JoinedJob, AnOpenWayToRankZeroIsRefused) {
+  const TemporaryDirectory directory;
+  const std::string token = directory.Path("token");
+  WriteFileAtomically(token, std::string(64, 'a'), 0600);
+  const RankEnvironment ranks{.source = "torchrun",
+                              .rank = 1,
+                              .workers = 2,
+                              .local_workers = 1,
+                              .master_address = "192.0.2.1",
+                              .master_port = 29500,
+                              .job_key = "192.0.2.1:29500"};
+  const JobOptions options{.bundle_dir = "", .address_given = true};
+  EXPECT_THAT(
+      [&] {
+        RunExternallyLaunchedRank(ProfileSpec("ring", 2, 3), options, ranks,
+                                  {{"RINGSIDE_TOKEN_FILE", token}});
+      },
+      ::testing::ThrowsMessage<ConfigError>(HasSubstr("address 192.0.2.1 is not loopback")));
+}
+
 /// Real processes of `ringside train`, as another launcher starts them.
 class RealRanksTest : public ::testing::Test {
  protected:
