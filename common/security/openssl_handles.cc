@@ -6,7 +6,6 @@
 
 #include <array>
 #include <ctime>
-#include <utility>
 
 #include "ringside/common/core/errors.h"
 

@@ -36,9 +36,9 @@ constexpr char kMatrix[] =
     "axes:\n  strategy: [none, ring]\n  workers: [1, 2]\n";
 
 TEST_F(CommandLine, HelpGoesToStdoutAndStartsWithExamples) {
-  for (const char* args : {"--help", "-h", "train --help", "matrix -h", "report --help",
-                           "verify --help", "checkpoint --help", "certificates --help", "list --help",
-                           "doctor --help"}) {
+  for (const char* args :
+       {"--help", "-h", "train --help", "matrix -h", "report --help", "verify --help",
+        "checkpoint --help", "certificates --help", "list --help", "doctor --help"}) {
     const ProcessResult result = RunRingside(args);
     EXPECT_EQ(result.exit_code, 0) << args;
     EXPECT_THAT(result.err, IsEmpty()) << args;
@@ -322,28 +322,6 @@ TEST_F(CommandLine, TheFlagGoesBeforeTheVariableOfTheAddress) {
                       " RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 "
                       "MASTER_PORT=9");
   EXPECT_EQ(rank.exit_code, 0) << rank.err;
-}
-
-TEST_F(CommandLine, CertificatesAreMadeRenewedAndUsed) {
-  const ProcessResult made = RunRingside("certificates make certs --days 2");
-  EXPECT_EQ(made.exit_code, 0) << made.err;
-  EXPECT_THAT(made.out, HasSubstr("valid until 20"));
-  EXPECT_THAT(RunRingside("certificates make certs").err, HasSubstr("is there already"));
-  EXPECT_EQ(RunRingside("certificates renew certs").exit_code, 0);
-  EXPECT_EQ(RunRingside("certificates check certs").exit_code, 0);
-  const std::string run =
-      std::string(kSmall) + " --strategy ps-sync --ps-transport grpc --force --json";
-  for (const auto& [flag, variable] : std::vector<std::pair<std::string, std::string>>{
-           {" --tls certs", ""}, {"", "RINGSIDE_TLS=certs"}}) {
-    const ProcessResult result = RunRingside(run + flag, variable);
-    ASSERT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_EQ(json::parse(result.out)["tls"], true);
-  }
-  std::filesystem::permissions(scratch() + "/certs/key.pem", std::filesystem::perms(0644));
-  EXPECT_EQ(RunRingside("certificates check certs").exit_code, 1);
-  const ProcessResult refused = RunRingside(run + " --tls certs");
-  EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("certs/key.pem: expected a file of this user's"));
 }
 
 TEST_F(CommandLine, VerifyTellsItsRateAndWhatItsLimitIsFor) {
