@@ -42,7 +42,9 @@ void CheckSpans(std::size_t elements, std::size_t offset, std::span<const float>
 
 [[noreturn]] void ThrowNotFinite(std::size_t offset, std::span<const float> grads,
                                  const Update& update) {
-  const std::size_t index = FirstNotFinite(grads).value();
+  const std::optional<std::size_t> first = FirstNotFinite(grads);
+  if (!first) throw InternalError("a gradient refused as not finite is finite");
+  const std::size_t index = *first;
   throw DivergedError("the gradient that update " + std::to_string(update.number) +
                       " applies to parameter " + std::to_string(offset + index) + " is " +
                       std::to_string(grads[index]));

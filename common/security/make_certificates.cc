@@ -122,7 +122,8 @@ std::string AlternativeNames(const std::vector<std::string>& hosts) {
   if (hosts.empty()) throw ConfigError("a certificate is for at least one host");
   std::string names;
   for (const std::string& host : hosts) {
-    names += (names.empty() ? "" : ",") + AlternativeName(host);
+    if (!names.empty()) names += ',';
+    names += AlternativeName(host);
   }
   return names;
 }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <string>
 
 #include "ringside/common/core/errors.h"
@@ -33,7 +34,8 @@ class CoordinatorTlsTest : public ::testing::Test {
 
   const std::string token_ = MakeToken();
   const TestCertificates certificates_;
-  JobState job_state_{{.workers = 2, .servers = 0, .spec_hash = "spec"}};
+  const std::shared_ptr<JobState> job_state_ = std::make_shared<JobState>(
+      JobState::Options{.workers = 2, .servers = 0, .spec_hash = "spec"});
   const Coordinator coordinator_{job_state_, {.token = token_, .tls = certificates_.path()}};
 };
 
@@ -61,14 +63,14 @@ TEST_F(CoordinatorTlsTest, ACoordinatorOfAnotherAuthorityIsRefusedByName) {
     EXPECT_EQ(error.peer(), "coordinator " + coordinator_.target());
     EXPECT_THAT(error.what(), HasSubstr("is not signed by the authority in ca.pem"));
   }
-  EXPECT_FALSE(job_state_.Joined({Role::kWorker, 0}));
+  EXPECT_FALSE(job_state_->Joined({Role::kWorker, 0}));
 }
 
 TEST_F(CoordinatorTlsTest, AMemberWithoutTlsGetsNowhere) {
   CoordinatorClient client = MakeClient("");
   EXPECT_THROW(client.Get("key", Soon()), CommError);
   EXPECT_THROW(client.Join(Worker(0), Deadline::After(std::chrono::milliseconds(300))), CommError);
-  EXPECT_FALSE(job_state_.Joined({Role::kWorker, 0}));
+  EXPECT_FALSE(job_state_->Joined({Role::kWorker, 0}));
 }
 
 TEST_F(CoordinatorTlsTest, ACertificateThatRanOutIsNamedWithTheCoordinator) {
