@@ -12,8 +12,12 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <string_view>
+#include <thread>
+#include <utility>
+
+#include "ringside/common/core/deadline.h"
 
 namespace ringside {
 namespace {
@@ -22,6 +26,7 @@ namespace fs = std::filesystem;
 
 /// Ends the hunt for orphans that start others faster than they are killed.
 constexpr int kMostRounds = 100;
+constexpr std::chrono::seconds kReapTime{2};
 
 // What a process inherits is a property of the whole process.
 std::atomic<int> watches{0};
@@ -33,9 +38,12 @@ std::string NewMark() {
   return fmt::format("RINGSIDE_RUN_{}_{}_{}=1", ::getpid(), now, number.fetch_add(1));
 }
 
+/// What can be read: nothing of a process that goes meanwhile.
 std::string ReadAll(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << file.rdbuf();  // unlike an iterator of the stream, it drops what a failed read throws
+  return std::move(text).str();
 }
 
 /// -1 for a process that has gone.
@@ -59,16 +67,28 @@ bool HasMark(const fs::path& process, const std::string& mark) {
 std::vector<pid_t> MarkedChildren(const std::string& mark) {
   std::vector<pid_t> children;
   std::error_code error;  // /proc cannot be read: nothing can be found
-  for (const auto& entry : fs::directory_iterator("/proc", error)) {
-    const std::string name = entry.path().filename().string();
+  for (fs::directory_iterator entry("/proc", error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
     pid_t pid = -1;
-    const auto [end, wrong] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (wrong != std::errc() || end != name.data() + name.size()) continue;
-    if (ParentOf(entry.path()) == ::getpid() && HasMark(entry.path(), mark)) {
+    const auto [rest, wrong] = std::from_chars(name.data(), name.data() + name.size(), pid);
+    if (wrong != std::errc() || rest != name.data() + name.size()) continue;
+    if (ParentOf(entry->path()) == ::getpid() && HasMark(entry->path(), mark)) {
       children.push_back(pid);
     }
   }
   return children;
+}
+
+/// Whether it has ended. One that is stuck in the kernel must not keep the run from its end.
+bool Reap(pid_t pid) {
+  const Deadline deadline = Deadline::After(kReapTime);
+  while (true) {
+    const pid_t reaped = ::waitpid(pid, nullptr, WNOHANG);
+    if (reaped == pid) return true;
+    if ((reaped < 0 && errno != EINTR) || deadline.expired()) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 }  // namespace
@@ -94,13 +114,13 @@ std::vector<pid_t> OrphanWatch::KillAll() const {
   for (int round = 0; round < kMostRounds; ++round) {
     const std::vector<pid_t> found = MarkedChildren(mark_);
     if (found.empty()) break;
+    const std::size_t before = killed.size();
     for (const pid_t pid : found) {
       // It is a child that nobody else reaps, so no other process can have its number.
-      static_cast<void>(::kill(pid, SIGKILL));
-      while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-      }
-      killed.push_back(pid);
+      if (::kill(pid, SIGKILL) != 0) continue;  // it has another user now
+      if (Reap(pid)) killed.push_back(pid);
     }
+    if (killed.size() == before) break;  // what is left cannot be killed
   }
   return killed;
 }

@@ -99,10 +99,12 @@ std::optional<std::string> ReadPrivateFile(const std::string& path, std::size_t 
 
 void RemoveLeftovers(const std::string& directory, std::string_view prefix) {
   std::error_code ignored;  // What cannot be removed stays.
-  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
-    const pid_t owner = OwnerOf(entry.path().filename(), prefix);
-    if (owner <= 0 || !BelongsToThisUser(entry.path())) continue;
-    if (::kill(owner, 0) != 0 && errno == ESRCH) fs::remove_all(entry.path(), ignored);
+  std::error_code end_of_list;
+  for (fs::directory_iterator entry(directory, end_of_list), end; !end_of_list && entry != end;
+       entry.increment(end_of_list)) {
+    const pid_t owner = OwnerOf(entry->path().filename(), prefix);
+    if (owner <= 0 || !BelongsToThisUser(entry->path())) continue;
+    if (::kill(owner, 0) != 0 && errno == ESRCH) fs::remove_all(entry->path(), ignored);
   }
 }
 

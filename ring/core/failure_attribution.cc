@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 /// Within this time every rank that still runs has reported which rank it suspects.
 constexpr std::chrono::milliseconds kReportGrace = 300ms;
 /// Within this time the store answers if a key is set.
-constexpr std::chrono::milliseconds kAnswerTime = 100ms;
+constexpr std::chrono::milliseconds kAnswerTime = 20ms;
 
 std::string KeyOf(const std::string& prefix, const std::string& reporter) {
   return fmt::format("{}/suspect of {}", prefix, reporter);
@@ -101,8 +101,6 @@ Blame MostAccused(std::span<const std::string> ranks,
   for (const auto& accused : votes) {
     for (const std::string& rank : accused) ++accusers[rank];
   }
-  // The votes of two say nothing if each is for the other one.
-  if (ranks.size() == 2 && accusers.size() == 2) return {};
   Blame blame{.voters = static_cast<int>(votes.size())};
   for (const std::string& rank : ranks) {
     const auto found = accusers.find(rank);
@@ -110,6 +108,8 @@ Blame MostAccused(std::span<const std::string> ranks,
     blame.culprit = rank;
     blame.accusers = found->second;
   }
+  // Fewer say nothing: an answer may be lost or late.
+  if (2 * blame.accusers <= blame.voters) return {};
   return blame;
 }
 

@@ -25,8 +25,8 @@ std::string FindFailedPeer(Store& store, const std::string& prefix, const std::s
 
 /// A rank whose network is cut off still writes notes where the store can be reached in another
 /// way. Then all ranks write notes, these form a circle, and each rank would blame another one. So
-/// ranks that fail also try to reach each other, and the majority speaks. This is what one rank
-/// says.
+/// ranks that fail also try to reach each other, and what more than half of them say counts. This
+/// is what one rank says.
 struct Ballot {
   std::string suspect;                      ///< As in its note.
   std::vector<std::string> accused{};       ///< By `Accused`.
@@ -44,13 +44,14 @@ struct Blame {
   int accusers = 0;  ///< That accuse the culprit. 0: the votes say nothing.
   int voters = 0;
 };
-/// The rank that most accuse; of several the first one of `ranks`. Empty: nobody is accused, or two
-/// ranks accuse each other. Pure.
+/// The rank that more than half of the voters accuse; of several the one that most accuse, the
+/// first one of `ranks`. Empty: there is none, because an answer may be lost or late. Pure.
 Blame MostAccused(std::span<const std::string> ranks,
                   const std::vector<std::vector<std::string>>& votes);
 
-/// The rank that most accuse, as far as ranks have written a note (`ReportMissingPeer`); otherwise
-/// that of `FindFailedPeer`. Waits 300 ms for notes, and for ballots `probe_time` longer.
+/// The rank that more than half accuse, as far as ranks have written a note (`ReportMissingPeer`);
+/// otherwise that of `FindFailedPeer`. Waits 300 ms for notes, for ballots `probe_time` longer, and
+/// 20 ms for each rank that has written neither.
 Blame FindCulprit(Store& store, const std::string& prefix, const std::string& reporter,
                   std::span<const std::string> ranks, const Ballot& ballot);
 

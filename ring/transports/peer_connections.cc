@@ -1,19 +1,12 @@
-// A connection begins with a greeting of 44 bytes in each direction, the calling rank's first:
-//
-//   magic number, version, rank: 4 bytes each, little-endian
-//   proof: 32 bytes (common/security/handshake_mac.h)
 #include "ringside/ring/transports/peer_connections.h"
 
 #include <fmt/format.h>
 #include <poll.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <set>
 #include <utility>
 
@@ -22,35 +15,19 @@
 #include "ringside/common/security/handshake_mac.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/common/sockets/waiting_room.h"
+#include "ringside/ring/transports/peer_greeting.h"
 
 namespace ringside {
 namespace {
 
-static_assert(std::endian::native == std::endian::little);
-
-constexpr std::uint32_t kMagic = 0x47525352;  // "RSRG"
-constexpr std::uint32_t kVersion = 1;
 /// A peer that was turned away, because its listener was crowded, calls again after this time.
 constexpr std::chrono::milliseconds kCallAgainAfter{20};
-
-struct Greeting {
-  std::uint32_t magic = kMagic;
-  std::uint32_t version = kVersion;
-  std::uint32_t rank = 0;
-  std::array<std::byte, kMacBytes> proof{};
-};
-constexpr std::size_t kGreetingBytes = 12 + kMacBytes;
-static_assert(sizeof(Greeting) == kGreetingBytes);
 
 using Visitor = WaitingRoom::Visitor;
 using Verdict = WaitingRoom::Verdict;
 
 /// `visitor` has said a whole greeting.
-Greeting GreetingOf(const Visitor& visitor) {
-  Greeting greeting;
-  std::memcpy(&greeting, visitor.heard.data(), kGreetingBytes);
-  return greeting;
-}
+PeerGreeting GreetingOf(const Visitor& visitor) { return ReadPeerGreeting(visitor.heard); }
 
 class Connector {
  public:
@@ -67,8 +44,6 @@ class Connector {
   FileDescriptor Listen() const;
   std::vector<std::string> ExchangeEndpoints() const;
   Verdict JudgeVisitor(Visitor& visitor);
-  /// What is wrong with the greeting of `from`; empty: nothing.
-  std::string FlawOf(const Greeting& greeting, int from) const;
   bool Greet(int file, int peer, const Deadline& deadline) const;
   Visitor Call(int peer, const Deadline& deadline) const;
   void Await(const Deadline& deadline) const;
@@ -137,21 +112,14 @@ PeerConnections Connector::Connect() {
   return std::move(made_);
 }
 
-std::string Connector::FlawOf(const Greeting& greeting, int from) const {
-  if (greeting.magic != kMagic) return "it does not speak this protocol";
-  if (greeting.version != kVersion) return "it speaks another version of the protocol";
-  if (!mac_.Check(greeting.proof, from, own())) return "it does not know the token of this job";
-  return {};
-}
-
 Verdict Connector::JudgeVisitor(Visitor& visitor) {
-  const Verdict heard = WaitingRoom::Hear(visitor, kGreetingBytes);
+  const Verdict heard = WaitingRoom::Hear(visitor, kPeerGreetingBytes);
   if (heard != Verdict::kAdmit) return heard;
-  const Greeting greeting = GreetingOf(visitor);
+  const PeerGreeting greeting = GreetingOf(visitor);
   // A stranger's number must not become a rank. No rank has the number of workers.
   const auto workers = static_cast<std::uint32_t>(options_.world.workers);
   const int from = static_cast<int>(std::min(greeting.rank, workers));
-  std::string flaw = FlawOf(greeting, from);
+  std::string flaw = FlawOf(greeting, mac_, from, own());
   if (flaw.empty() && (from <= own() || !IsPeer(from))) flaw = "it is no peer";
   if (flaw.empty()) return Verdict::kAdmit;
   ++refused_;
@@ -160,8 +128,7 @@ Verdict Connector::JudgeVisitor(Visitor& visitor) {
 }
 
 bool Connector::Greet(int file, int peer, const Deadline& deadline) const {
-  const Greeting greeting{.rank = static_cast<std::uint32_t>(own()),
-                          .proof = mac_.Make(own(), peer)};
+  const PeerGreeting greeting = MakePeerGreeting(mac_, own(), peer);
   return SendAll(file, std::as_bytes(std::span(&greeting, 1)), deadline);
 }
 
@@ -202,9 +169,9 @@ void Connector::TakeVisitors(const Deadline& deadline) {
 void Connector::TakeAnswers(const Deadline& deadline) {
   for (auto entry = calls_.begin(); entry != calls_.end();) {
     auto& [peer, call] = *entry;
-    const Verdict heard = WaitingRoom::Hear(call, kGreetingBytes);
+    const Verdict heard = WaitingRoom::Hear(call, kPeerGreetingBytes);
     if (heard == Verdict::kAdmit) {
-      const std::string flaw = FlawOf(GreetingOf(call), peer);
+      const std::string flaw = FlawOf(GreetingOf(call), mac_, peer, own());
       if (!flaw.empty()) throw CommError(options_.name_of(peer), "connecting", flaw);
       made_.sockets.emplace(peer, std::move(call.socket));
       entry = calls_.erase(entry);
@@ -226,8 +193,8 @@ void Connector::ThrowMissing() const {
   const int peer = *missing;
   std::string reason = "it did not connect in time";
   if (peer < own()) {
-    reason = hung_up_.contains(peer) ? "it closed the connection without an answer, as it does "
-                                       "where the token of the job is wrong"
+    reason = hung_up_.contains(peer) ? "it closed every connection without an answer; perhaps "
+                                       "its token is another one"
                                      : "it did not answer in time";
   } else if (refused_ > 0) {
     reason +=

@@ -145,8 +145,7 @@ std::string Seed(Kind kind, const std::string& content) {
 std::vector<std::string> FuzzSeeds() {
   const Folder& folder = TheFolder();
   return {Seed(kFile, folder.job_content()), Seed(kSignedFile, Unsigned(folder.job_content())),
-          Seed(kPartFile, Unsigned(folder.part_content())),
-          Seed(kParams, folder.params_content())};
+          Seed(kPartFile, Unsigned(folder.part_content())), Seed(kParams, folder.params_content())};
 }
 
 }  // namespace ringside

@@ -79,12 +79,12 @@ class Service {
   void Join(const std::string& bytes) {
     job::JoinRequest request;
     if (!Parse(bytes, request)) return;
-    const JobState::MemberHandle ticket = job_state_.Join({request.protocol(),
-                                                           {FromMessage(request.role()),
-                                                            request.index()},
-                                                           request.pid(),
-                                                           request.host(),
-                                                           request.spec_hash()});
+    const JobState::MemberHandle ticket =
+        job_state_.Join({request.protocol(),
+                         {FromMessage(request.role()), request.index()},
+                         request.pid(),
+                         request.host(),
+                         request.spec_hash()});
     job::JoinReply reply;
     ToMessage(ticket, reply.mutable_member());
   }

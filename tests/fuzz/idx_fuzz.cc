@@ -56,8 +56,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     ImageSplit split = ReadIdxPair(scratch.Path("images"), scratch.Path("labels"),
                                    {.rows = kRows, .columns = kColumns, .classes = kClasses});
     ImageSplit nothing;
-    ReadAll(ImageDataset({1, kRows, kColumns}, kClasses, kNorms, std::move(split),
-                         std::move(nothing)));
+    ReadAll(
+        ImageDataset({1, kRows, kColumns}, kClasses, kNorms, std::move(split), std::move(nothing)));
   });
   return 0;
 }

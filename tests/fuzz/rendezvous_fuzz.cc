@@ -1,29 +1,30 @@
 // What the processes of a job tell each other before they are connected: the rendezvous file and
-// the token file, addresses of servers, plans, hex digits (Gloo's addresses are written so), and the
-// proof of the token with which a connection begins.
+// the token file, addresses of servers, plans, the greetings and the proof of the
+// token with which connections begin.
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/file_descriptor.h"
-#include "ringside/common/core/hex.h"
 #include "ringside/common/security/handshake_mac.h"
 #include "ringside/common/strategy/plan_agreement.h"
 #include "ringside/experiments/job/launcher/rendezvous_file.h"
 #include "ringside/experiments/system/rank_environment.h"
 #include "ringside/paramserver/transports/tcp/tcp_handshake.h"
 #include "ringside/paramserver/transports/transport_table.h"
+#include "ringside/ring/transports/peer_greeting.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/scratch_directory.h"
@@ -36,7 +37,7 @@ enum Kind : std::uint8_t {
   kTokenFile,
   kServerAddress,
   kPlan,
-  kHex,
+  kPeerGreeting,
   kGreeting,
   kProof,
   kKinds,
@@ -72,22 +73,6 @@ Meeting& TheMeeting() {
   return meeting;
 }
 
-std::string Lower(std::string text) {
-  std::ranges::transform(text, text.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
-void ReadHex(const std::string& text) {
-  std::vector<std::byte> bytes;
-  try {
-    bytes = FromHex(text);
-  } catch (const InternalError&) {  // as documented; a caller turns it into another error
-    return;
-  }
-  if (ToHex(bytes) != Lower(text)) throw InternalError("other bytes were read than were written");
-}
-
 const TcpHandshake& TheHandshake() {
   static const TcpHandshake handshake("secret of the job", 2, 1);
   return handshake;
@@ -108,14 +93,31 @@ void ReadGreeting(const std::string& bytes) {
   TheHandshake().ReadWorker(server.get(), 0, Deadline::After(std::chrono::seconds(10)));
 }
 
+const HandshakeMac& TheMac() {
+  static const HandshakeMac mac("secret of the job", "links", 4);
+  return mac;
+}
+
+/// Only the bytes of the right greeting have no flaw.
+void CheckPeerGreeting(const std::string& content) {
+  std::string bytes = content;
+  bytes.resize(kPeerGreetingBytes);
+  const auto heard = std::as_bytes(std::span(bytes));
+  PeerGreeting right = MakePeerGreeting(TheMac(), 1, 3);
+  right.rank = ReadPeerGreeting(heard).rank;  // The caller decides from whom it is.
+  const bool same = std::memcmp(bytes.data(), &right, kPeerGreetingBytes) == 0;
+  if (FlawOf(ReadPeerGreeting(heard), TheMac(), 1, 3).empty() != same) {
+    throw InternalError("a wrong greeting is taken, or the right one is not");
+  }
+}
+
 void CheckProof(const std::string& bytes) {
   std::array<std::byte, kMacBytes> shown{};
-  std::transform(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(
-                                                    std::min(bytes.size(), shown.size())),
+  std::transform(bytes.begin(),
+                 bytes.begin() + static_cast<std::ptrdiff_t>(std::min(bytes.size(), shown.size())),
                  shown.begin(), [](char c) { return static_cast<std::byte>(c); });
-  const HandshakeMac mac("secret of the job", "links", 4);
-  const bool right = shown == mac.Make(1, 3);
-  if (mac.Check(shown, 1, 3) != right) throw InternalError("a wrong proof is taken");
+  const bool right = shown == TheMac().Make(1, 3);
+  if (TheMac().Check(shown, 1, 3) != right) throw InternalError("a wrong proof is taken");
 }
 
 void Read(std::uint8_t kind, const std::string& content) {
@@ -131,8 +133,8 @@ void Read(std::uint8_t kind, const std::string& content) {
       const std::array plans{PlanSummary{}, PlanSummaryFromText(content, 1)};
       return CheckPlanAgreement(plans);
     }
-    case kHex:
-      return ReadHex(content);
+    case kPeerGreeting:
+      return CheckPeerGreeting(content);
     case kGreeting:
       return ReadGreeting(content);
     default:
@@ -147,15 +149,16 @@ std::string Seed(Kind kind, const std::string& content) {
 }  // namespace
 
 std::vector<std::string> FuzzSeeds() {
+  const PeerGreeting right = MakePeerGreeting(TheMac(), 1, 3);
   return {Seed(kRendezvousFile, TheMeeting().Published()),
           Seed(kTokenFile, std::string(64, 'a') + "\n"),
           Seed(kServerAddress, "tcp 127.0.0.1:4711"),
           Seed(kServerAddress, "uds ringside-0123456789abcdef 01234567-89ab.4026531840"),
           Seed(kPlan, PlanSummary{.fingerprint = 17, .elements = 100, .buckets = 3}.ToText()),
-          Seed(kHex, "00ffA9"),
+          Seed(kPeerGreeting, TextOf(std::as_bytes(std::span(&right, 1)))),
           Seed(kGreeting, TextOf(TheHandshake().OfWorker(1, 0))),
           Seed(kGreeting, TextOf(TheHandshake().OfServer(0, 1))),
-          Seed(kProof, TextOf(HandshakeMac("secret of the job", "links", 4).Make(1, 3)))};
+          Seed(kProof, TextOf(TheMac().Make(1, 3)))};
 }
 
 }  // namespace ringside

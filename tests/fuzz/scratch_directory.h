@@ -42,8 +42,8 @@ class ScratchDirectory {
   void Write(const std::string& name, std::string_view bytes) const {
     const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
     const FileDescriptor file(::open(Path(name).c_str(), flags, 0600));
-    if (file.get() < 0 || ::write(file.get(), bytes.data(), bytes.size()) !=
-                              static_cast<ssize_t>(bytes.size())) {
+    if (file.get() < 0 ||
+        ::write(file.get(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
       throw std::runtime_error(Path(name) + ": cannot be written");
     }
   }

@@ -117,9 +117,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::ranges::transform(in_memory, host.space.data() + kPlanAt,
                          [](char c) { return static_cast<std::byte>(c); });
 
-  ShmShared shared{.table = server.table(),
-                   .token = server.context().comm.token,
-                   .epoll = host.epoll.get()};
+  ShmShared shared{
+      .table = server.table(), .token = server.context().comm.token, .epoll = host.epoll.get()};
   const Deadline deadline = Deadline::After(std::chrono::seconds(10));
   const PacketSocket worker = PacketSocket::Connect(host.name, deadline);
   PacketSocket accepted = host.listener.Accept();

@@ -47,9 +47,8 @@ void Receive(ServerParts& server, const std::string& bytes) {
     throw std::runtime_error("the socket takes no bytes");
   }
   if (::shutdown(worker.get(), SHUT_WR) != 0) throw std::runtime_error("the socket does not close");
-  TcpShared shared{.context = server.context(),
-                   .table = server.table(),
-                   .handshake = HandshakeOf(server)};
+  TcpShared shared{
+      .context = server.context(), .table = server.table(), .handshake = HandshakeOf(server)};
   TcpConnection connection(std::move(served), shared);
   connection.AwaitEnd(Deadline::After(kHang));
   if (!connection.ended()) throw InternalError("the connection does not end");
@@ -68,8 +67,7 @@ std::vector<std::string> FuzzSeeds() {
   const std::string retire = ServerParts::Frame({.kind = FrameKind::kRetire}, false);
   return {std::string(1, '\0') + TextOf(greeting) + pull,
           std::string(1, '\2') + TextOf(greeting) + pull,
-          std::string(1, '\1') + StartFrame() + load + push,
-          std::string(1, '\3') + push + push,
+          std::string(1, '\1') + StartFrame() + load + push, std::string(1, '\3') + push + push,
           std::string(1, '\3') + load + pull + state + retire + push};
 }
 

@@ -21,8 +21,9 @@ To SameOrder(From value, To last) {
 
 // Summaries sort the times, which needs numbers.
 void CheckRow(const job::StepRow& row) {
-  const std::array times{row.step_ms(),         row.data_ms(),  row.compute_ms(),   row.submit_ms(),
-                         row.exposed_comm_ms(), row.codec_ms(), row.straggler_ms(), row.forward_ms()};
+  const std::array times{row.step_ms(),      row.data_ms(),         row.compute_ms(),
+                         row.submit_ms(),    row.exposed_comm_ms(), row.codec_ms(),
+                         row.straggler_ms(), row.forward_ms()};
   const auto is_number = [](double ms) { return std::isfinite(ms); };
   if (row.step() >= 0 && std::ranges::all_of(times, is_number)) return;
   throw CommError("a member of the job", "reading a message", "it holds a step that no run has");

@@ -11,9 +11,9 @@
 namespace ringside {
 
 /// Accepts the connections of a coordinator over TCP, and passes on those that begin as HTTP/2 or
-/// TLS does. gRPC itself would keep every connection that says nothing for some seconds. If these used
-/// up all descriptors of the process, it would never accept another one. Here such connections have
-/// a small share of the descriptors, and the one that came first leaves for the next.
+/// TLS does. gRPC itself would keep every connection that says nothing for some seconds. If these
+/// used up all descriptors of the process, it would never accept another one. Here such connections
+/// have a small share of the descriptors, and the one that came first leaves for the next.
 ///
 /// Owns its thread.
 class FrontDoor {

@@ -6,7 +6,8 @@ namespace ringside {
 /// Keeps gRPC initialised until the process ends. Otherwise the end of the last channel or server
 /// shuts the library down, and that waits for every timer thread that gRPC has counted. gRPC also
 /// counts those that it could not start, where processes or memory are limited. It would wait for
-/// them for ever.
+/// them for ever. The engine that runs gRPC's timers does the same at its own end, so it is kept,
+/// too.
 void KeepGrpcInitialized();
 
 /// Lets `exit` end the process without the destructors of static objects, after it has written what

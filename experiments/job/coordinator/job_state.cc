@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/experiments/text/json_depth.h"
 
 namespace ringside {
 namespace {
@@ -159,6 +160,9 @@ HeartbeatCommand JobState::HandleHeartbeat(const MemberHandle& ticket, Beat beat
 }
 
 void JobState::SubmitReport(const MemberHandle& ticket, const std::string& report) {
+  if (IsTooDeepJson(report)) {
+    Refuse(MemberName(ticket.who), "handing in the report", "it is nested too deeply");
+  }
   const std::lock_guard lock(mutex_);
   Find(ticket, "handing in the report").report = report;
 }
@@ -174,7 +178,8 @@ void JobState::SubmitTrace(const MemberHandle& ticket, const TracePiece& piece) 
                std::to_string(kMaxClockReadings) + " readings of the clock");
   }
   if (!std::ranges::all_of(piece.readings, IsClockReading)) {
-    Refuse(MemberName(ticket.who), "handing in the trace", "its readings of the clock are no times");
+    Refuse(MemberName(ticket.who), "handing in the trace",
+           "its readings of the clock are no times");
   }
   trace.spans += piece.spans;
   trace.dropped = piece.dropped;

@@ -67,7 +67,8 @@ class ExternallyLaunchedRank {
   void TellHost(const std::string& reason) const {
     try {
       const RendezvousInfo rendezvous = Rendezvous(Deadline::After(kTellTimeout));
-      CoordinatorClient client({.target = rendezvous.target, .token = rendezvous.token});
+      CoordinatorClient client(
+          {.target = rendezvous.target, .token = rendezvous.token, .tls = options_.tls});
       client.Join({.who = AgentOf(Self()),
                    .pid = ::getpid(),
                    .host = HostName(address_),

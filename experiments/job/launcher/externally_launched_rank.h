@@ -21,8 +21,8 @@ namespace ringside {
 ///
 /// Throws `ConfigError` when `spec.workers` is not `ranks.workers`, or the network to its own
 /// address or to rank 0 is not protected (`RequireProtectedNetwork`); `CommError` when rank 0 is
-/// not there in time. A rank that throws a `ConfigError` first tells rank 0, if that is there
-/// within a second.
+/// not there in time. A rank that was started with wrong flags first tells rank 0, if that is
+/// there within a second. One whose address is refused does not: that would send the token.
 JobOutcome RunExternallyLaunchedRank(const RunSpec& spec, const JobOptions& options,
                                      const RankEnvironment& ranks, const Environment& environment);
 

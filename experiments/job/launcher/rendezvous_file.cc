@@ -98,10 +98,12 @@ bool IsDead(const std::string& path) {
 /// no file that was dead comes to life meanwhile.
 void RemoveDead(const std::string& directory) {
   std::error_code ignored;  // What cannot be removed stays.
-  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
-    const std::string name = entry.path().filename();
+  std::error_code end_of_list;
+  for (std::filesystem::directory_iterator entry(directory, end_of_list), end;
+       !end_of_list && entry != end; entry.increment(end_of_list)) {
+    const std::string name = entry->path().filename();
     const bool ours = name.starts_with(kPrefix) && name.size() == kPrefix.size() + kHashDigits;
-    if (ours && IsDead(entry.path())) std::filesystem::remove(entry.path(), ignored);
+    if (ours && IsDead(entry->path())) std::filesystem::remove(entry->path(), ignored);
   }
 }
 

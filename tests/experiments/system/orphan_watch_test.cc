@@ -7,8 +7,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "ringside/experiments/system/process.h"
 #include "tests/experiments/job/job_testing.h"
@@ -31,7 +33,7 @@ pid_t StartOrphan(Process& shell) {
 
 Process Shell(const OrphanWatch* watch) {
   Process::Options options{
-      .argv = {"/bin/sh", "-c", "setsid sh -c 'echo $$; exec sleep 1000' & sleep 1000"}};
+      .argv = {"/bin/sh", "-c", "setsid sh -c 'echo $$; exec sleep 1000' & exec sleep 1000"}};
   if (watch != nullptr) options.environment = {watch->mark()};
   return Process(options);
 }
@@ -60,6 +62,20 @@ TEST(OrphanWatch, LeavesTheOrphansOfOthersAlone) {
   EXPECT_THAT(watch.KillAll(), IsEmpty());
   EXPECT_TRUE(IsAlive(orphan));
   EXPECT_THAT(other.KillAll(), ElementsAre(orphan));
+}
+
+// What it reads of a process goes with the process.
+TEST(OrphanWatch, BearsThatOtherProcessesEndMeanwhile) {
+  const OrphanWatch watch;
+  std::atomic<bool> enough{false};
+  std::jthread others([&] {
+    while (!enough) {
+      Process other({.argv = {"/bin/true"}});
+      WaitUntil("its end", [&] { return other.Poll().has_value(); });
+    }
+  });
+  for (int i = 0; i < 1'000; ++i) EXPECT_THAT(watch.KillAll(), IsEmpty());
+  enough = true;
 }
 
 TEST(OrphanWatch, InheritsOrphansAsLongAsItExists) {

@@ -47,6 +47,13 @@ TEST(MostAccused, IsNobodyWhereVotesSayNothing) {
   EXPECT_EQ(MostAccused(kTwo, {{"worker 1"}, {"worker 1"}}).culprit, "worker 1");
 }
 
+// Answers came too late, or one segment was lost.
+TEST(MostAccused, IsNobodyIfNotMoreThanHalfAgree) {
+  EXPECT_EQ(MostAccused(kFour, {{"worker 0"}, {"worker 1"}, {"worker 3"}}).culprit, "");
+  EXPECT_EQ(MostAccused(kFour, {{"worker 3"}, {}, {}}).culprit, "");
+  EXPECT_EQ(MostAccused(kFour, {{"worker 3"}, {"worker 3"}, {}, {}}).culprit, "");
+}
+
 /// What each rank finds: `suspects` are the ranks' notes, `accused` their votes.
 std::vector<Blame> Findings(const Ranks& ranks, const Ranks& suspects,
                             const std::vector<Ranks>& accused) {
@@ -84,6 +91,16 @@ TEST(FindCulprit, FollowsTheNotesWhereNobodyIsCutOff) {
   const Ranks suspects{"worker 3", "worker 0", "worker 1"};
   for (const Blame& blame : Findings(kFour, suspects, {{}, {}, {}})) {
     EXPECT_EQ(blame.culprit, "worker 3");
+    EXPECT_EQ(blame.accusers, 0);
+  }
+}
+
+// Worker 2 was killed, and latency is so high that nobody is reached in time.
+TEST(FindCulprit, FollowsTheNotesWhereEachRankAccusesItself) {
+  const Ranks suspects{"worker 2", "worker 0"};
+  const Ranks ranks{"worker 0", "worker 1", "worker 2"};
+  for (const Blame& blame : Findings(ranks, suspects, {{"worker 0"}, {"worker 1"}})) {
+    EXPECT_EQ(blame.culprit, "worker 2");
     EXPECT_EQ(blame.accusers, 0);
   }
 }

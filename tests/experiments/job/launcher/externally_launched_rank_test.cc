@@ -15,6 +15,7 @@
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/process.h"
 #include "tests/common/temporary_directory.h"
+#include "tests/common/test_certificates.h"
 #include "tests/experiments/job/job_testing.h"
 
 namespace ringside {
@@ -263,6 +264,25 @@ TEST_F(RealRanksTest, ARankWithAWrongFlagEndsTheJobAtOnce) {
   EXPECT_NE(Finish(first, first_output).code, 0) << first_output;
   EXPECT_THAT(first_output, HasSubstr("agent of rank 1"));
   // Not the 60 s for which rank 0 waits until all have joined.
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+}
+
+// Otherwise rank 0 would not hear it, and the token would go to whoever listens there.
+TEST_F(RealRanksTest, ARankWithAWrongFlagTellsItEncryptedWhereTheJobIs) {
+  const TestCertificates certificates;
+  const std::string tls = "RINGSIDE_TLS=" + certificates.path();
+  Process first = StartRank(0, "ring", 100'000, {tls});
+  WaitUntil("rank 0", [&] {
+    const std::string directory = directory_.path() + "/ringside";
+    return std::filesystem::exists(directory) && !std::filesystem::is_empty(directory);
+  });
+  Process second = StartRank(1, "ring", 100'000, {tls, "RINGSIDE_WORKERS=3"});
+  const auto start = std::chrono::steady_clock::now();
+  std::string first_output, second_output;
+  EXPECT_NE(Finish(second, second_output).code, 0);
+  EXPECT_THAT(second_output, HasSubstr("the spec has 3 workers, but torchrun started 2 ranks"));
+  EXPECT_NE(Finish(first, first_output).code, 0) << first_output;
+  EXPECT_THAT(first_output, HasSubstr("agent of rank 1"));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
 }
 

@@ -94,7 +94,8 @@ TEST_F(BundleReaderTest, ValuesThatAreTooDeepDoNoHarm) {
   std::ofstream(directory_ / "a-good" / "environment.json") << R"({"cores": )" << deep << "}";
   std::ofstream(directory_ / "a-good" / "metrics.jsonl")
       << R"({"kind":"evaluation","step":)" << deep << "}\n"
-      << R"({"kind":"evaluation","step":1e300,"loss":0.25})" << "\n";
+      << R"({"kind":"evaluation","step":1e300,"loss":0.25})"
+      << "\n";
   Write("b-deep", kGood, R"({"workers": )" + deep + "}");
   const StudyInput study = ReadStudy(directory_, TestCatalog());
   ASSERT_EQ(study.runs.size(), 1U);
