@@ -34,7 +34,7 @@ void MoveAside(const std::string& bundle, int generation) {
                                        name == "network.json";
     if (!written_by_generation) continue;
     const auto [from_directory, from_name] = FindTrustedPlace(entry.path().string());
-    const auto [to_directory, to_name] = FindTrustedPlace(to + "/" + name);
+    const auto [to_directory, to_name] = FindTrustedPlace(fmt::format("{}/{}", to, name));
     if (::renameat(from_directory.get(), from_name.c_str(), to_directory.get(), to_name.c_str()) !=
         0) {
       throw DataError(entry.path().string(),
