@@ -24,23 +24,28 @@ constexpr char kNoInterval[] = "fewer than five runs, so no interval";
 
 Place PlaceOf(const StudyCell& cell) { return {SharedKeys(cell, true), cell.scaling}; }
 
-/// A strategy of this program, in a cell with runs that the machine did not limit. Other cells test
-/// no claim.
-bool TestsClaims(const StudyCell& cell) { return cell.traits && !IsAllLimited(cell); }
+/// The traits of a cell that tests claims: its strategy is one of this program, and the machine did
+/// not limit all of its runs. Null for other cells.
+const StrategyTraits* TestedTraits(const StudyCell& cell) {
+  return cell.traits && !IsAllLimited(cell) ? &*cell.traits : nullptr;
+}
 
 /// Servers that a spec can ask for. The formulas of the claims are about these.
 bool HasPlainServers(const StudyCell& cell) {
-  return TestsClaims(cell) && cell.traits->topology == Topology::kServers &&
-         cell.traits->servers == ServerPlacement::kAsAsked;
+  const StrategyTraits* traits = TestedTraits(cell);
+  return traits != nullptr && traits->topology == Topology::kServers &&
+         traits->servers == ServerPlacement::kAsAsked;
 }
 /// True for a ring that sums at every step.
 bool IsRing(const StudyCell& cell) {
-  return cell.synchronous && TestsClaims(cell) && cell.traits->topology == Topology::kRing;
+  const StrategyTraits* traits = TestedTraits(cell);
+  return cell.synchronous && traits != nullptr && traits->topology == Topology::kRing;
 }
 bool IsServer(const StudyCell& cell) { return cell.synchronous && HasPlainServers(cell); }
 bool IsRelaxedServer(const StudyCell& cell) { return !cell.synchronous && HasPlainServers(cell); }
 bool IsAsynchronous(const StudyCell& cell) {
-  return TestsClaims(cell) && cell.traits->agreement == Agreement::kAsynchronous;
+  const StrategyTraits* traits = TestedTraits(cell);
+  return traits != nullptr && traits->agreement == Agreement::kAsynchronous;
 }
 
 std::string SpanText(const ConfidenceInterval& interval) {
