@@ -199,6 +199,7 @@ void CheckDilation(const RunSpec& spec) {
   if (!spec.dilation.wanted()) return;
   RefuseTogether(!spec.network, "dilation", {"network"},
                  "only an emulated network can be slowed down; add network, or omit dilation");
+  if (!spec.network) return;  // refused above
   try {
     CheckDilation(spec.dilation, *spec.network);
   } catch (const ConfigError& error) {
