@@ -1,5 +1,7 @@
 #include "ringside/common/core/store.h"
 
+#include <utility>
+
 #include "ringside/common/core/errors.h"
 
 namespace ringside {
@@ -23,18 +25,51 @@ std::string InProcessStore::Get(std::string_view key, const Deadline& deadline) 
   return found->second;
 }
 
-std::vector<std::string> StoreAllGather(Store& store, const World& world, std::string_view name,
-                                        std::string_view mine, const Deadline& deadline) {
-  const std::string prefix = "exchange/" + std::string(name) + "/";
-  store.Set(prefix + std::to_string(world.rank), mine);
-  std::vector<std::string> all;
+namespace {
+
+constexpr std::string_view kExchangePrefix = "exchange/";
+
+std::string NameOf(int rank) { return "worker " + std::to_string(rank); }
+
+std::string OperationOf(std::string_view name) { return "exchange of " + std::string(name); }
+
+}  // namespace
+
+std::string ExchangeKey(std::string_view name, int rank) {
+  return std::string(kExchangePrefix) + std::string(name) + "/" + std::to_string(rank);
+}
+
+bool IsExchangeKeyOf(std::string_view key, int rank) {
+  return key.starts_with(kExchangePrefix) && key.ends_with(std::string("/").append(std::to_string(rank)));
+}
+
+std::vector<std::optional<std::string>> StoreGatherLiving(Store& store, const World& world,
+                                                          std::string_view name,
+                                                          std::string_view mine,
+                                                          const Deadline& deadline) {
+  store.Set(ExchangeKey(name, world.rank), mine);
+  std::vector<std::optional<std::string>> all;
   for (int rank = 0; rank < world.workers; ++rank) {
     try {
-      all.push_back(store.Get(prefix + std::to_string(rank), deadline));
+      std::string value = store.Get(ExchangeKey(name, rank), deadline);
+      const bool lost = value == kLostWorkerValue;
+      all.push_back(lost ? std::nullopt : std::optional(std::move(value)));
     } catch (const CommError& error) {
-      throw CommError("worker " + std::to_string(rank), "exchange of " + std::string(name),
-                      error.what());
+      throw CommError(NameOf(rank), OperationOf(name), error.what());
     }
+  }
+  return all;
+}
+
+std::vector<std::string> StoreAllGather(Store& store, const World& world, std::string_view name,
+                                        std::string_view mine, const Deadline& deadline) {
+  std::vector<std::string> all;
+  for (std::optional<std::string>& value : StoreGatherLiving(store, world, name, mine, deadline)) {
+    if (!value) {
+      throw CommError(NameOf(static_cast<int>(all.size())), OperationOf(name),
+                      "the job has lost it");
+    }
+    all.push_back(*std::move(value));
   }
   return all;
 }

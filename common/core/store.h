@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,12 +38,28 @@ class InProcessStore : public Store {
   std::map<std::string, std::string, std::less<>> values_;
 };
 
+/// The value that the keeper of a store gives to what a worker would have contributed to an
+/// exchange, once the job goes on without that worker. No worker contributes this text.
+inline constexpr std::string_view kLostWorkerValue = "ringside: the job has lost this worker.";
+
+/// The key of what worker `rank` contributes to the exchange `name`.
+std::string ExchangeKey(std::string_view name, int rank);
+/// Whether `key` is that of a contribution of worker `rank`, to any exchange.
+bool IsExchangeKeyOf(std::string_view key, int rank);
+
 /// Every worker contributes `mine` under `name` and gets the values of all workers, by rank. It is
 /// for small data outside the hot path (evaluation sums, batch-norm buffers). `name` must be new
 /// each time. No call returns before all workers have called. Throws `CommError` naming the first
-/// rank that was missing.
+/// rank that was missing or that the job has lost.
 std::vector<std::string> StoreAllGather(Store& store, const World& world, std::string_view name,
                                         std::string_view mine, const Deadline& deadline);
+
+/// The same, except that nobody waits for a worker that the job has lost: its value is absent,
+/// unless it had contributed before. All workers get the same values.
+std::vector<std::optional<std::string>> StoreGatherLiving(Store& store, const World& world,
+                                                          std::string_view name,
+                                                          std::string_view mine,
+                                                          const Deadline& deadline);
 
 }  // namespace ringside
 

@@ -93,6 +93,39 @@ TEST(ExchangeErrorTest, NamesTheFirstMissingRank) {
   EXPECT_EQ(outcomes.by_rank[1], nullptr);
 }
 
+TEST(LostWorkerTest, NobodyWaitsForIt) {
+  InProcessStore store;
+  store.Set(ExchangeKey("sums", 1), kLostWorkerValue);
+  RunRanks(3, [&](int rank) {
+    if (rank == 1) return;
+    const auto values =
+        StoreGatherLiving(store, TestWorld(rank, 3), "sums", std::to_string(rank), Late());
+    ASSERT_EQ(values.size(), 3U);
+    EXPECT_EQ(values[0], "0");
+    EXPECT_FALSE(values[1].has_value());
+    EXPECT_EQ(values[2], "2");
+  });
+}
+
+TEST(LostWorkerTest, EndsAnExchangeThatNeedsAllWorkers) {
+  InProcessStore store;
+  store.Set(ExchangeKey("sums", 1), kLostWorkerValue);
+  try {
+    StoreAllGather(store, TestWorld(0, 2), "sums", "x", Late());
+    FAIL() << "it must throw";
+  } catch (const CommError& error) {
+    EXPECT_EQ(error.peer(), "worker 1");
+    EXPECT_THAT(error.what(), HasSubstr("lost"));
+  }
+}
+
+TEST(LostWorkerTest, ItsKeysAreThoseThatEndWithItsRank) {
+  EXPECT_TRUE(IsExchangeKeyOf(ExchangeKey("ps/settle/3", 1), 1));
+  EXPECT_FALSE(IsExchangeKeyOf(ExchangeKey("ps/settle/1", 3), 1));
+  EXPECT_FALSE(IsExchangeKeyOf(ExchangeKey("ps/settle/3", 11), 1));
+  EXPECT_FALSE(IsExchangeKeyOf("ps/1", 1));
+}
+
 TEST(DeadlineTest, RemainsNonNegative) {
   const Deadline past(Deadline::Clock::now() - seconds(1));
   EXPECT_TRUE(past.expired());
