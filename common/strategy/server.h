@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 
+#include "ringside/common/core/errors.h"
 #include "ringside/common/core/store.h"
 #include "ringside/common/measure/timeline.h"
 #include "ringside/common/optim/optimizer.h"
@@ -24,6 +26,9 @@ struct ServerContext {
   const Schedule& schedule;
   Timeline& timeline;
   StrategyOptions options = {};
+  /// Somebody tells this server when a worker is lost (`Server::DropWorker`). So a connection that
+  /// ends is no failure of the job.
+  bool drops_lost_workers = false;
 };
 
 /// The counts that a server reports when it stops.
@@ -43,6 +48,12 @@ class Server {
   virtual ~Server() = default;
   /// Ends running calls with an error, then stops serving. Idempotent.
   virtual ServerReport Stop() = 0;
+  /// The job goes on without this worker. When it returns, the server has applied the last push of
+  /// the worker that it will ever apply, no other worker waits for the worker, and its calls are
+  /// refused. Idempotent. Throws `InternalError` unless the strategy's `drops_workers` is set.
+  virtual void DropWorker(int worker) {
+    throw InternalError("this server cannot go on without worker " + std::to_string(worker));
+  }
 };
 
 }  // namespace ringside

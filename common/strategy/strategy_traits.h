@@ -57,6 +57,8 @@ struct StrategyTraits {
   Ranks ranks = Ranks::kAnywhere;
   /// A synchronous strategy gives the same bits in every run.
   bool repeatable = true;
+  /// Its servers go on without a lost worker (`Server::DropWorker`).
+  bool drops_workers = false;
 
   bool synchronous() const { return agreement == Agreement::kSynchronous; }
   bool has_servers() const { return servers != ServerPlacement::kNone; }

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
@@ -44,14 +47,6 @@ double Mean(double sum, std::int64_t count) {
   return count == 0 ? 0 : sum / static_cast<double>(count);
 }
 
-std::vector<Contribution> Parse(const std::vector<std::string>& all) {
-  std::vector<Contribution> contributions(all.size());
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    CopyBytes(all[rank], std::span(&contributions[rank], 1), static_cast<int>(rank));
-  }
-  return contributions;
-}
-
 // Adds in rank order, so that all workers get the same bits.
 Contribution Sum(const std::vector<Contribution>& all) {
   Contribution sum;
@@ -67,14 +62,31 @@ Contribution Sum(const std::vector<Contribution>& all) {
 }
 
 // Every worker sees the same contributions, so all name the same worker.
-void CheckFinite(const std::vector<Contribution>& all, std::int64_t steps_done) {
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (std::isfinite(all[rank].loss_sum)) continue;
-    throw DivergedError(static_cast<int>(rank), steps_done, all[rank].loss_sum);
+void CheckFinite(const std::vector<int>& ranks, const std::vector<Contribution>& all,
+                 std::int64_t steps_done) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (std::isfinite(all[i].loss_sum)) continue;
+    throw DivergedError(ranks[i], steps_done, all[i].loss_sum);
   }
 }
 
+std::string RoundText(int round) { return round == 0 ? "" : ", round " + std::to_string(round); }
+
 }  // namespace
+
+/// What the living workers contributed, in rank order.
+struct Evaluator::Exchanged {
+  std::vector<int> ranks;
+  std::vector<std::string> values;
+
+  std::vector<Contribution> Parse() const {
+    std::vector<Contribution> contributions(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      CopyBytes(values[i], std::span(&contributions[i], 1), ranks[i]);
+    }
+    return contributions;
+  }
+};
 
 Evaluator::Evaluator(const World& world, Model& model, const Dataset& dataset, Store& store,
                      Timeline& timeline, std::chrono::milliseconds barrier_timeout)
@@ -84,7 +96,21 @@ Evaluator::Evaluator(const World& world, Model& model, const Dataset& dataset, S
       store_(store),
       timeline_(timeline),
       barrier_timeout_(barrier_timeout),
-      test_samples_(dataset.size(Split::kTest)) {}
+      test_samples_(dataset.size(Split::kTest)),
+      living_(static_cast<std::size_t>(world.workers)) {
+  std::iota(living_.begin(), living_.end(), 0);
+}
+
+Evaluator::Exchanged Evaluator::Gather(const std::string& name, std::string_view mine) {
+  Exchanged exchanged;
+  auto all = StoreGatherLiving(store_, world_, name, mine, Deadline::After(barrier_timeout_));
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (!all[rank]) continue;
+    exchanged.ranks.push_back(static_cast<int>(rank));
+    exchanged.values.push_back(*std::move(all[rank]));
+  }
+  return exchanged;
+}
 
 void Evaluator::AddTrainingLoss(double loss_sum, std::size_t samples) {
   train_loss_sum_ += loss_sum;
@@ -94,34 +120,40 @@ void Evaluator::AddTrainingLoss(double loss_sum, std::size_t samples) {
 void Evaluator::AverageBuffers(std::int64_t steps_done) {
   const std::span<float> buffers = model_.Buffers();
   if (buffers.empty()) return;
-  const std::vector<std::string> all =
-      StoreAllGather(store_, world_, "buffers after step " + std::to_string(steps_done),
-                     Bytes(std::span<const float>(buffers)), Deadline::After(barrier_timeout_));
+  const Exchanged all = Gather("buffers after step " + std::to_string(steps_done),
+                               Bytes(std::span<const float>(buffers)));
   std::vector<double> sum(buffers.size(), 0.0);
   std::vector<float> one(buffers.size());
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    CopyBytes(all[rank], std::span(one), static_cast<int>(rank));
-    for (std::size_t i = 0; i < one.size(); ++i) sum[i] += one[i];
+  for (std::size_t i = 0; i < all.values.size(); ++i) {
+    CopyBytes(all.values[i], std::span(one), all.ranks[i]);
+    for (std::size_t j = 0; j < one.size(); ++j) sum[j] += one[j];
   }
   for (std::size_t i = 0; i < one.size(); ++i) {
-    buffers[i] = static_cast<float>(sum[i] / static_cast<double>(all.size()));
+    buffers[i] = static_cast<float>(sum[i] / static_cast<double>(all.values.size()));
   }
 }
 
+// All workers see the same contributions. So if one of those that should have evaluated a part of
+// the test split is lost, all others divide the split anew.
 EvaluationRecord Evaluator::Evaluate(std::int64_t steps_done, double train_seconds) {
-  const Evaluation slice = EvaluateSlice(steps_done);
-  const Contribution mine{.loss_sum = slice.loss_sum,
-                          .train_loss_sum = train_loss_sum_,
-                          .train_seconds = train_seconds,
-                          .correct = slice.correct,
-                          .samples = slice.samples,
-                          .train_samples = train_samples_};
-  const std::vector<Contribution> all =
-      Parse(StoreAllGather(store_, world_, "evaluation after step " + std::to_string(steps_done),
-                           Bytes(std::span(&mine, 1)), Deadline::After(barrier_timeout_)));
+  std::vector<Contribution> all;
+  for (int round = 0; all.empty(); ++round) {
+    const Evaluation slice = EvaluateSlice(steps_done);
+    const Contribution mine{.loss_sum = slice.loss_sum,
+                            .train_loss_sum = train_loss_sum_,
+                            .train_seconds = train_seconds,
+                            .correct = slice.correct,
+                            .samples = slice.samples,
+                            .train_samples = train_samples_};
+    const Exchanged exchanged =
+        Gather("evaluation after step " + std::to_string(steps_done) + RoundText(round),
+               Bytes(std::span(&mine, 1)));
+    if (exchanged.ranks == living_) all = exchanged.Parse();
+    living_ = exchanged.ranks;
+  }
   train_loss_sum_ = 0;
   train_samples_ = 0;
-  CheckFinite(all, steps_done);
+  CheckFinite(living_, all, steps_done);
   const Contribution sum = Sum(all);
   return {.step = steps_done,
           .train_seconds = sum.train_seconds,
@@ -132,11 +164,12 @@ EvaluationRecord Evaluator::Evaluate(std::int64_t steps_done, double train_secon
 
 Evaluation Evaluator::EvaluateSlice(std::int64_t steps_done) {
   const ScopedSpan span(timeline_, SpanKind::kEvaluate, steps_done);
-  const auto rank = static_cast<std::size_t>(world_.rank);
-  const auto workers = static_cast<std::size_t>(world_.workers);
-  const std::size_t slice_end = test_samples_ * (rank + 1) / workers;
+  const auto place =
+      static_cast<std::size_t>(std::ranges::find(living_, world_.rank) - living_.begin());
+  const std::size_t workers = living_.size();
+  const std::size_t slice_end = test_samples_ * (place + 1) / workers;
   Evaluation sum;
-  for (std::size_t begin = test_samples_ * rank / workers; begin < slice_end; begin += kBatch) {
+  for (std::size_t begin = test_samples_ * place / workers; begin < slice_end; begin += kBatch) {
     const Evaluation part = EvaluateBatch(begin, std::min(begin + kBatch, slice_end), steps_done);
     sum.loss_sum += part.loss_sum;
     sum.correct += part.correct;

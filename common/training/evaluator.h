@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "ringside/common/core/store.h"
@@ -18,6 +20,9 @@ namespace ringside {
 /// The work that the workers do together while training pauses: they average buffers and evaluate
 /// on the test split, each on a contiguous part of it. Small sums go through the store, outside the
 /// hot path. Part of the trainer. Borrows its arguments. Used by one thread.
+///
+/// Nobody waits for a worker that the job has lost (`StoreGatherLiving`). The others divide the
+/// test split among themselves. Mean and sums leave out what it did not contribute.
 ///
 /// Collective calls throw `CommError` that names the missing worker after `barrier_timeout`,
 /// because workers may have drifted apart that far between steps.
@@ -43,6 +48,11 @@ class Evaluator {
   EvaluationRecord Evaluate(std::int64_t steps_done, double train_seconds);
 
  private:
+  struct Exchanged;
+
+  /// The contributions of the living workers to the exchange `name`.
+  Exchanged Gather(const std::string& name, std::string_view mine);
+  /// This worker's part of the test split, which is divided among `living_`.
   Evaluation EvaluateSlice(std::int64_t steps_done);
   Evaluation EvaluateBatch(std::size_t begin, std::size_t end, std::int64_t steps_done);
 
@@ -53,6 +63,7 @@ class Evaluator {
   Timeline& timeline_;
   std::chrono::milliseconds barrier_timeout_;
   std::size_t test_samples_;
+  std::vector<int> living_;  // ranks that the job had not lost at the last exchange, ascending
   double train_loss_sum_ = 0;
   std::int64_t train_samples_ = 0;
   std::vector<float> inputs_;

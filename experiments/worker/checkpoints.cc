@@ -191,9 +191,12 @@ void Checkpoints::Save(Strategy& strategy, std::int64_t steps_done) {
     MakeDirectories(folder);
     part = WriteWorkerPart(WorkerPartPath(path, worker), info, worker, own);
   }
-  const std::vector<std::string> parts =
-      StoreAllGather(parts_.store, parts_.setup.world, fmt::format("checkpoint/{}", steps_done),
-                     part, Deadline::After(MakeCommOptions(parts_.setup).barrier_timeout));
+  std::vector<std::string> parts;
+  for (std::optional<std::string>& each :
+       StoreGatherLiving(parts_.store, parts_.setup.world, fmt::format("checkpoint/{}", steps_done),
+                         part, Deadline::After(MakeCommOptions(parts_.setup).barrier_timeout))) {
+    parts.push_back(std::move(each).value_or(""));  // a lost worker has no part
+  }
   if (worker != 0) return;
   MakeDirectories(folder);
   WriteCheckpoint(path, info,

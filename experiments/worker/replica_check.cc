@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "ringside/common/core/errors.h"
@@ -35,6 +37,7 @@ std::string WorkersText(const Group& ranks) {
 std::string ReplicaDifference(std::span<const std::string> hashes) {
   std::map<std::string, Group> by_hash;
   for (std::size_t rank = 0; rank < hashes.size(); ++rank) {
+    if (hashes[rank].empty()) continue;  // the job has lost this worker
     by_hash[hashes[rank]].push_back(static_cast<int>(rank));
   }
   if (by_hash.size() < 2) return "";
@@ -58,9 +61,12 @@ std::string ReplicaDifference(std::span<const std::string> hashes) {
 
 void CheckReplicas(std::span<const float> params, std::int64_t steps_done, const World& world,
                    Store& store, const Deadline& deadline) {
-  const std::vector<std::string> hashes =
-      StoreAllGather(store, world, "parameters after step " + std::to_string(steps_done),
-                     HashOf(params), deadline);
+  std::vector<std::string> hashes;
+  for (std::optional<std::string>& hash :
+       StoreGatherLiving(store, world, "parameters after step " + std::to_string(steps_done),
+                         HashOf(params), deadline)) {
+    hashes.push_back(std::move(hash).value_or(""));
+  }
   const std::string difference = ReplicaDifference(hashes);
   if (!difference.empty()) throw ReplicasDifferError(steps_done, difference);
 }

@@ -30,6 +30,31 @@ void CheckVersionWas(const PushInfo& push, std::int64_t version) {
   if (push.version < 0 || push.version > version) RefuseVersion(push, version);
 }
 
+/// Which workers the job goes on without.
+class DroppedWorkers {
+ public:
+  explicit DroppedWorkers(int workers) : dropped_(static_cast<std::size_t>(workers), false) {}
+
+  /// False: it was dropped already.
+  bool Add(int worker) {
+    const auto index = static_cast<std::size_t>(worker);
+    if (dropped_[index]) return false;
+    dropped_[index] = true;
+    return true;
+  }
+  bool Has(int worker) const { return dropped_[static_cast<std::size_t>(worker)]; }
+  int living() const { return static_cast<int>(std::ranges::count(dropped_, false)); }
+  void Refuse(const PushInfo& push) const {
+    if (!Has(push.worker)) return;
+    throw RefusedError({RefusalCode::kDropped,
+                        Name(push) + " is refused: the job goes on without this worker",
+                        "worker " + std::to_string(push.worker)});
+  }
+
+ private:
+  std::vector<bool> dropped_;  // by worker
+};
+
 /// The workers that have pushed fewer than `steps` steps.
 std::vector<int> Behind(const std::vector<std::int64_t>& clocks, std::int64_t steps) {
   std::vector<int> workers;
@@ -43,8 +68,9 @@ class Synchronous : public Consistency {
  public:
   Synchronous(int workers, const Schedule& schedule, int backups)
       : schedule_(schedule),
-        needed_(workers - backups),
-        clocks_(static_cast<std::size_t>(workers), 0) {}
+        most_needed_(workers - backups),
+        clocks_(static_cast<std::size_t>(workers), 0),
+        dropped_(workers) {}
 
   std::int64_t Start(std::int64_t step) override {
     std::ranges::fill(clocks_, step);
@@ -55,24 +81,44 @@ class Synchronous : public Consistency {
   // A worker gets its answer when its step has closed. So it is at most one push ahead of the open
   // step, and its next gradient belongs to the version in that answer.
   PushDecision OnPush(const PushInfo& push, std::int64_t version) override {
+    dropped_.Refuse(push);
     std::int64_t& clock = clocks_[static_cast<std::size_t>(push.worker)];
     if (push.step == step_ && clock > step_) {
       throw RefusedError(RefusalCode::kDuplicate, Name(push) + " has been made already");
     }
     CheckStep(push, std::min(clock, step_));
-    if (push.step < step_) return Drop(push, version, clock);
+    if (push.step < step_) return DropGradient(push, version, clock);
     if (push.version != version) RefuseVersion(push, version);
     ++clock;
     ++pushed_;
     PushDecision verdict{.order = push.worker};
-    if (pushed_ == needed_) Close(verdict);
+    if (MayClose()) Close(verdict);
     return verdict;
   }
 
-  std::vector<int> Missing() const override { return Behind(clocks_, step_ + 1); }
+  PushDecision OnDrop(int worker) override {
+    PushDecision verdict;
+    if (!dropped_.Add(worker)) return verdict;
+    if (clocks_[static_cast<std::size_t>(worker)] > step_) ++pushed_by_dropped_;
+    if (MayClose()) Close(verdict);
+    return verdict;
+  }
+
+  std::vector<int> Missing() const override {
+    std::vector<int> behind = Behind(clocks_, step_ + 1);
+    std::erase_if(behind, [this](int worker) { return dropped_.Has(worker); });
+    return behind;
+  }
 
  private:
-  PushDecision Drop(const PushInfo& push, std::int64_t version, std::int64_t& clock) {
+  // Only gradients of living workers count. So the last gradient of a lost worker does not make
+  // that of a living one late.
+  bool MayClose() const {
+    const int living = dropped_.living();
+    return living > 0 && pushed_ - pushed_by_dropped_ >= std::min(most_needed_, living);
+  }
+
+  PushDecision DropGradient(const PushInfo& push, std::int64_t version, std::int64_t& clock) {
     CheckVersionWas(push, version);
     ++clock;
     answered_.assign(1, push.worker);
@@ -81,9 +127,10 @@ class Synchronous : public Consistency {
 
   void Close(PushDecision& verdict) {
     verdict.apply = Update{step_ + 1, schedule_.At(step_)};
-    verdict.scale = static_cast<float>(clocks_.size()) / static_cast<float>(needed_);
+    verdict.scale = static_cast<float>(clocks_.size()) / static_cast<float>(pushed_);
     ++step_;
     pushed_ = 0;
+    pushed_by_dropped_ = 0;
     answered_.clear();
     for (std::size_t worker = 0; worker < clocks_.size(); ++worker) {
       if (clocks_[worker] == step_) answered_.push_back(static_cast<int>(worker));
@@ -92,11 +139,13 @@ class Synchronous : public Consistency {
   }
 
   const Schedule& schedule_;
-  const int needed_;                  // gradients of an update
+  const int most_needed_;             // gradients of an update, while there are as many workers
   std::vector<std::int64_t> clocks_;  // steps that each worker has pushed
   std::int64_t step_ = 0;             // of the open update
   int pushed_ = 0;                    // gradients in it
-  std::vector<int> answered_;         // by the last call
+  int pushed_by_dropped_ = 0;         // of these, from workers that were dropped afterwards
+  DroppedWorkers dropped_;
+  std::vector<int> answered_;  // by the last call
 };
 
 class Asynchronous : public Consistency {
@@ -106,7 +155,8 @@ class Asynchronous : public Consistency {
         options_(options),
         clocks_(static_cast<std::size_t>(workers), 0),
         waiting_(static_cast<std::size_t>(workers), false),
-        retired_until_(static_cast<std::size_t>(workers), 0) {}
+        retired_until_(static_cast<std::size_t>(workers), 0),
+        dropped_(workers) {}
 
   std::int64_t Start(std::int64_t step) override {
     std::ranges::fill(clocks_, step);
@@ -116,6 +166,7 @@ class Asynchronous : public Consistency {
   }
 
   PushDecision OnPush(const PushInfo& push, std::int64_t version) override {
+    dropped_.Refuse(push);
     std::int64_t& clock = clocks_[static_cast<std::size_t>(push.worker)];
     CheckStep(push, clock);
     CheckVersionWas(push, version);
@@ -132,6 +183,12 @@ class Asynchronous : public Consistency {
     return TakeAnswered();
   }
 
+  PushDecision OnDrop(int worker) override {
+    dropped_.Add(worker);
+    waiting_[static_cast<std::size_t>(worker)] = false;
+    return {.answer = TakeAnswered()};
+  }
+
   void OnBarrier(std::int64_t barrier) override {
     for (std::int64_t& until : retired_until_) {
       if (until <= barrier) until = 0;
@@ -144,7 +201,8 @@ class Asynchronous : public Consistency {
       if (waiting_[worker]) awaited = std::max(awaited, NeededBy(worker));
     }
     std::vector<int> behind = Behind(clocks_, awaited);
-    std::erase_if(behind, [this](int worker) { return Retired(static_cast<std::size_t>(worker)); });
+    std::erase_if(behind,
+                  [this](int worker) { return WillNotPush(static_cast<std::size_t>(worker)); });
     return behind;
   }
 
@@ -164,6 +222,9 @@ class Asynchronous : public Consistency {
   }
 
   bool Retired(std::size_t worker) const { return retired_until_[worker] > 0; }
+  bool WillNotPush(std::size_t worker) const {
+    return Retired(worker) || dropped_.Has(static_cast<int>(worker));
+  }
 
   double LearningRate(const PushInfo& push, std::int64_t version) const {
     const double scheduled = schedule_.At(version / static_cast<std::int64_t>(clocks_.size()));
@@ -177,9 +238,9 @@ class Asynchronous : public Consistency {
   }
 
   std::span<const int> TakeAnswered() {
-    std::int64_t slowest = std::numeric_limits<std::int64_t>::max();  // of those not retired
+    std::int64_t slowest = std::numeric_limits<std::int64_t>::max();  // of those that push
     for (std::size_t worker = 0; worker < clocks_.size(); ++worker) {
-      if (!Retired(worker)) slowest = std::min(slowest, clocks_[worker]);
+      if (!WillNotPush(worker)) slowest = std::min(slowest, clocks_[worker]);
     }
     answered_.clear();
     for (std::size_t worker = 0; worker < clocks_.size(); ++worker) {
@@ -195,7 +256,8 @@ class Asynchronous : public Consistency {
   std::vector<std::int64_t> clocks_;         // steps that each worker has pushed
   std::vector<bool> waiting_;                // by worker: pushed and not answered
   std::vector<std::int64_t> retired_until_;  // number of a barrier, by worker; 0: not retired
-  std::vector<int> answered_;                // by the last call
+  DroppedWorkers dropped_;
+  std::vector<int> answered_;  // by the last call
 };
 
 }  // namespace

@@ -55,6 +55,14 @@ class Consistency {
   /// All workers have reached barrier number `barrier`. So workers that retired until then push
   /// again. It may be called several times for one barrier.
   virtual void OnBarrier(std::int64_t barrier) { (void)barrier; }
+  /// The job goes on without this worker: nobody waits for it, and its pushes are refused
+  /// (`kDropped`). Its gradient in the open update stays there. Of the decision only `apply`,
+  /// `scale` and `answer` count: the open update may be complete now. Idempotent. Called only where
+  /// `ConsistencyEntry::drops_workers` is set.
+  virtual PushDecision OnDrop(int worker) {
+    (void)worker;
+    return {};
+  }
   /// The workers whose missing pushes keep other workers waiting.
   virtual std::vector<int> Missing() const = 0;
 };
@@ -67,6 +75,9 @@ class Consistency {
 /// have come. Their sum is multiplied by N/(N-b). If workers have equal batches, this is the
 /// average over the samples that came. Later gradients of the step are dropped, and their workers
 /// are answered immediately. (Chen et al., Revisiting distributed synchronous SGD, 2016.)
+///
+/// After workers were dropped, an update is applied when min(N-b, L) of the L others have pushed.
+/// Its sum is multiplied by N/(number of gradients in it).
 std::unique_ptr<Consistency> MakeSynchronous(int workers, const Schedule& schedule,
                                              int backups = 0);
 

@@ -24,6 +24,8 @@ struct ConsistencyEntry {
   ServerPlacement servers = ServerPlacement::kAsAsked;
   /// A bucket is never cut: what a server decides about a push must hold for the whole bucket.
   bool whole_buckets = false;
+  /// It goes on without a lost worker (`Consistency::OnDrop`).
+  bool drops_workers = false;
   /// Its own options. All servers also read the options of the transport, the codec and the order.
   std::vector<OptionDeclaration> options = {};
 

@@ -1,6 +1,7 @@
 #include "ringside/paramserver/server/shard_server.h"
 
 #include <algorithm>
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -190,11 +191,42 @@ AnswerQueue ShardServer::TakeAnswers(std::span<const int> workers) {
   return answers;
 }
 
-bool ShardServer::CancelPush(PendingReply& reply, const Deadline& gone_at) {
+PendingReply* ShardServer::TakeWaiting(int worker) {
+  std::optional<Waiting>& waiting = waiting_[static_cast<std::size_t>(worker)];
+  PendingReply* reply = waiting ? waiting->reply : nullptr;
+  waiting.reset();
+  return reply;
+}
+
+// A reply that was taken off the list is refused even if the update fails, because nobody else
+// knows of it any more.
+void ShardServer::Drop(int worker, const Refusal& refusal) {
+  PendingReply* refused = nullptr;
+  AnswerQueue answers;
+  std::exception_ptr failure;
+  {
+    const std::lock_guard lock(mutex_);
+    refused = TakeWaiting(worker);
+    try {
+      const PushDecision verdict = consistency_->OnDrop(worker);
+      // Updates that several workers share are numbered by steps, from 1.
+      if (verdict.apply) Apply(*verdict.apply, verdict.scale, verdict.apply->number - 1);
+      answers = TakeAnswers(verdict.answer);
+    } catch (...) {
+      broken_ = true;
+      failure = std::current_exception();
+    }
+  }
+  if (refused != nullptr) refused->Refuse(refusal);
+  if (failure != nullptr) std::rethrow_exception(failure);
+  answers.SendAll();
+}
+
+bool ShardServer::CancelPush(PendingReply& reply, const std::optional<Deadline>& gone_at) {
   const std::lock_guard lock(mutex_);
   for (std::optional<Waiting>& waiting : waiting_) {
     if (!waiting || waiting->reply != &reply) continue;
-    if (!withdrawn_) withdrawn_ = Waiting{nullptr, gone_at, waiting->push};
+    if (gone_at && !withdrawn_) withdrawn_ = Waiting{nullptr, *gone_at, waiting->push};
     waiting.reset();
     return true;
   }

@@ -112,8 +112,11 @@ class ShardServer {
             const Deadline& deadline);
   /// Withdraws the push of a worker that has left. Returns true if the push was waiting. Then the
   /// shard forgets `reply`, and the caller must end it. The worker counts as gone from `gone_at`
-  /// on.
-  bool CancelPush(PendingReply& reply, const Deadline& gone_at);
+  /// on; absent: never, because somebody else decides that.
+  bool CancelPush(PendingReply& reply, const std::optional<Deadline>& gone_at);
+  /// See `Consistency::OnDrop`. A push of this worker that waits is refused with `refusal`. After
+  /// an exception the shard is broken, as after one of `Push`.
+  void Drop(int worker, const Refusal& refusal);
   /// The refusal for a push past its deadline: it names the workers that the push waits for, or the
   /// worker that has gone.
   std::optional<Refusal> Expired(Deadline::Clock::time_point now);
@@ -137,6 +140,8 @@ class ShardServer {
   void Break(int worker);
   void Apply(const Update& update, float scale, std::int64_t step);
   AnswerQueue TakeAnswers(std::span<const int> workers);
+  /// Forgets the waiting push of this worker; null when none waits.
+  PendingReply* TakeWaiting(int worker);
 
   const int bucket_;
   const bool leads_;  // updates, staleness and dropped pushes are counted for buckets, not slices

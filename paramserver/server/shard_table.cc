@@ -50,6 +50,13 @@ void CheckPlan(const PlanInfo& plan) {
   }
 }
 
+std::string NameOfWorker(std::uint32_t worker) { return "worker " + std::to_string(worker); }
+
+Refusal DroppedRefusal(std::uint32_t worker) {
+  return {RefusalCode::kDropped, "the job goes on without " + NameOfWorker(worker),
+          NameOfWorker(worker)};
+}
+
 void CheckBytes(std::uint64_t bytes, std::size_t expected) {
   if (bytes == expected) return;
   throw RefusedError(RefusalCode::kInvalid, "a payload of " + std::to_string(bytes) +
@@ -161,9 +168,29 @@ void ShardTable::Push(const FrameHeader& header, PayloadPtr gradient, PendingRep
   ShardServer& shard = Find(header);
   CheckBytes(header.payload_bytes, shard.push_bytes());
   if (codec_ != nullptr) gradient = TakeEncoding(*gradient, *codec_, shard.elements(), *encodings_);
-  try {
+  GuardShard([&] {
     shard.Push({static_cast<int>(header.worker), header.step, header.version}, std::move(gradient),
                reply, Deadline::After(context_.comm.timeout));
+  });
+}
+
+void ShardTable::Drop(int worker) {
+  const auto index = static_cast<std::uint32_t>(worker);
+  {
+    const std::lock_guard lock(mutex_);
+    CheckInWorld(index);
+    dropped_.insert(index);
+  }
+  const Refusal refusal = DroppedRefusal(index);
+  for (ShardServer* shard : All()) {
+    GuardShard([&] { shard->Drop(worker, refusal); });
+  }
+}
+
+template <typename Action>
+void ShardTable::GuardShard(const Action& action) {
+  try {
+    action();
   } catch (const RefusedError&) {
     throw;
   } catch (const DivergedError& error) {
@@ -194,6 +221,7 @@ bool ShardTable::OnCallCancelled(const FrameHeader& header, PendingReply& reply)
     if (found == shards_.end()) return false;
     shard = found->second.get();
   }
+  if (context_.drops_lost_workers) return shard->CancelPush(reply, std::nullopt);
   return shard->CancelPush(reply, Deadline::After(kGoneGrace));
 }
 
@@ -237,6 +265,11 @@ ShardServer& ShardTable::Find(const FrameHeader& header) const {
 }
 
 void ShardTable::CheckWorker(std::uint32_t worker) const {
+  CheckInWorld(worker);
+  if (dropped_.contains(worker)) throw RefusedError(DroppedRefusal(worker));
+}
+
+void ShardTable::CheckInWorld(std::uint32_t worker) const {
   if (worker < static_cast<std::uint32_t>(context_.workers)) return;
   throw RefusedError(RefusalCode::kOutOfRange, "there is no worker " + std::to_string(worker) +
                                                    " among " + std::to_string(context_.workers));

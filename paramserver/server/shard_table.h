@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -54,8 +55,12 @@ class ShardTable {
   /// The call of `reply`, from this worker for this slice, was cancelled or its connection was
   /// lost. Returns true when `reply` was waiting; then the caller must end it. The job fails and
   /// names the worker, but only after `kGoneGrace`: a worker may leave because *its* peer has
-  /// failed. The others get this time to find the real cause.
+  /// failed. The others get this time to find the real cause. With
+  /// `ServerContext::drops_lost_workers` the job does not fail: `Drop` will follow if the worker is
+  /// lost.
   bool OnCallCancelled(const FrameHeader& header, PendingReply& reply);
+  /// The job goes on without this worker (`Server::DropWorker`). All its later calls are refused.
+  void Drop(int worker);
   /// Fails the job when a push has waited past its deadline or a worker has gone. Called at regular
   /// intervals.
   void FailExpired(Deadline::Clock::time_point now);
@@ -68,7 +73,13 @@ class ShardTable {
   void CheckWorld(const PlanInfo& plan) const;
   void Create(const PlanInfo& plan);
   ShardServer& Find(const FrameHeader& header) const;
+  void CheckInWorld(std::uint32_t worker) const;
+  /// Whether this worker may call. Needs the lock.
   void CheckWorker(std::uint32_t worker) const;
+  /// Runs `action` of a shard. An exception other than `RefusedError` becomes a failure of this
+  /// server and of the job.
+  template <typename Action>
+  void GuardShard(const Action& action);
   void CheckAlive() const;
   /// The shards: none until `Start` has made them. Then they never change.
   std::span<ShardServer* const> All() const;
@@ -80,7 +91,8 @@ class ShardTable {
   mutable std::mutex mutex_;  // guards everything below; shards are only ever added, by Start
   std::optional<PlanInfo> plan_;
   std::map<std::uint32_t, std::unique_ptr<ShardServer>> shards_;
-  std::vector<ShardServer*> all_;  // those of shards_; set once
+  std::vector<ShardServer*> all_;    // those of shards_; set once
+  std::set<std::uint32_t> dropped_;  // workers
   std::optional<Refusal> failure_;
 };
 

@@ -24,6 +24,7 @@ class PsServer : public Server {
   ~PsServer() override;
 
   ServerReport Stop() override;
+  void DropWorker(int worker) override { table_.Drop(worker); }
   /// What the server has done so far.
   ShardCounters counters() const;
 

@@ -15,6 +15,7 @@ enum class RefusalCode {
   kDuplicate,     ///< The request has been done already.
   kPrecondition,  ///< Wrong plan, step or version, or not started yet.
   kLate,          ///< Others were missing until the deadline.
+  kDropped,       ///< The job goes on without the worker that asks.
   kDiverged,      ///< A gradient is not finite; the message says which one and nothing else.
   kAborted,       ///< The job has failed; the message names the member.
 };

@@ -12,7 +12,7 @@ namespace ringside {
 
 /// Each text is cut off after `max_text` bytes.
 Refused ToMessage(const Refusal& refusal, std::size_t max_text);
-/// The code is `kDiverged` or `kAborted`: a message does not say more.
+/// The code is `kDiverged`, `kDropped` or `kAborted`: a message does not say more.
 Refusal FromMessage(const Refused& message);
 
 }  // namespace ringside

@@ -339,7 +339,7 @@ void PsStrategy::Stop() {
 }
 
 void PsStrategy::Barrier(const std::string& name, std::chrono::milliseconds patience) {
-  StoreAllGather(context_.store, context_.world, name, "", Deadline::After(patience));
+  StoreGatherLiving(context_.store, context_.world, name, "", Deadline::After(patience));
 }
 
 }  // namespace ringside

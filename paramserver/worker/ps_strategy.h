@@ -78,7 +78,8 @@ class PsStrategy : public Strategy {
   void BeginBucket(int bucket, const Make& make);
   Transfer MakeTransfer(FrameKind kind, int slice) const;
   Transfer PushOf(int slice, const Bucket& bucket) const;
-  /// Waits until all workers have reached barrier `name`, at most for `patience`.
+  /// Waits until all workers that the job has not lost have reached barrier `name`, at most for
+  /// `patience`.
   void Barrier(const std::string& name, std::chrono::milliseconds patience);
 
   const StrategyContext context_;

@@ -213,10 +213,10 @@ void GrpcLink::Prepare(grpc::ClientContext& context) const {
 }
 
 CommError GrpcLink::ErrorOf(const std::string& operation, const grpc::Status& status) const {
-  const bool diverged = status.error_code() == kDivergedStatus;
-  return RefusedByServer(name_, operation,
-                         {diverged ? RefusalCode::kDiverged : RefusalCode::kAborted,
-                          status.error_message(), status.error_details()});
+  RefusalCode code = RefusalCode::kAborted;
+  if (status.error_code() == kDroppedStatus) code = RefusalCode::kDropped;
+  if (status.error_code() == kDivergedStatus) code = RefusalCode::kDiverged;
+  return RefusedByServer(name_, operation, {code, status.error_message(), status.error_details()});
 }
 
 void GrpcLink::Start(const PlanInfo& plan) {

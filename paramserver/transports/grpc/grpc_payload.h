@@ -28,6 +28,8 @@ inline constexpr char kPullMethod[] = "/ringside.ParameterServer/Pull";
 inline constexpr char kReadStateMethod[] = "/ringside.ParameterServer/ReadState";
 inline constexpr char kRetireMethod[] = "/ringside.ParameterServer/Retire";
 inline constexpr char kTokenKey[] = "ringside-token";
+/// Of a refusal because the job goes on without the worker that asks.
+inline constexpr grpc::StatusCode kDroppedStatus = grpc::StatusCode::PERMISSION_DENIED;
 /// Of a refusal because a gradient is not finite.
 inline constexpr grpc::StatusCode kDivergedStatus = grpc::StatusCode::DATA_LOSS;
 

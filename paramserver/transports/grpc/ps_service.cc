@@ -28,6 +28,8 @@ grpc::StatusCode StatusCodeOf(RefusalCode code) {
       return grpc::StatusCode::FAILED_PRECONDITION;
     case RefusalCode::kLate:
       return grpc::StatusCode::DEADLINE_EXCEEDED;
+    case RefusalCode::kDropped:
+      return kDroppedStatus;
     case RefusalCode::kDiverged:
       return kDivergedStatus;
     case RefusalCode::kAborted:

@@ -221,6 +221,95 @@ TEST(BackupWorkers, RefuseRepeatsAndStepsThatAreNotDue) {
   EXPECT_EQ(CodeOf(*backup, {2, 0, 0}, 1), RefusalCode::kPrecondition);
 }
 
+TEST(DroppedWorker, WakesWhoeverWaitedForIt) {
+  const auto ssp = MakeAsynchronous(3, HalvesEachStep(), {.staleness_bound = 0});
+  ssp->Start(0);
+  EXPECT_THAT(ssp->OnPush({0, 0, 0}, 0).answer, IsEmpty());
+  EXPECT_THAT(ssp->OnPush({1, 0, 0}, 1).answer, IsEmpty());
+  const PushDecision dropped = ssp->OnDrop(2);
+  EXPECT_FALSE(dropped.apply.has_value());
+  EXPECT_THAT(dropped.answer, ElementsAre(0, 1));
+  EXPECT_THAT(ssp->OnPush({0, 1, 2}, 2).answer, IsEmpty()) << "the bound holds for the others";
+  EXPECT_THAT(ssp->Missing(), ElementsAre(1));
+  EXPECT_EQ(CodeOf(*ssp, {2, 0, 0}, 3), RefusalCode::kDropped);
+  ssp->OnBarrier(1);
+  EXPECT_EQ(CodeOf(*ssp, {2, 0, 0}, 3), RefusalCode::kDropped) << "for ever";
+  EXPECT_THAT(ssp->OnPush({1, 1, 2}, 3).answer, ElementsAre(0, 1));
+}
+
+TEST(DroppedWorker, GetsNoAnswerItself) {
+  const auto ssp = MakeAsynchronous(2, HalvesEachStep(), {.staleness_bound = 0});
+  ssp->Start(0);
+  EXPECT_THAT(ssp->OnPush({0, 0, 0}, 0).answer, IsEmpty());
+  EXPECT_THAT(ssp->OnDrop(0).answer, IsEmpty());
+  EXPECT_THAT(ssp->OnPush({1, 0, 0}, 1).answer, ElementsAre(1));
+}
+
+TEST(DroppedWorker, OfAsynchronousServersIsRefused) {
+  const auto async = MakeAsynchronous(2, HalvesEachStep());
+  async->Start(0);
+  async->OnPush({1, 0, 0}, 0);
+  EXPECT_THAT(async->OnDrop(1).answer, IsEmpty());
+  EXPECT_EQ(CodeOf(*async, {1, 1, 1}, 1), RefusalCode::kDropped);
+  EXPECT_EQ(async->OnPush({0, 0, 0}, 1).apply->number, 2);
+}
+
+TEST(DroppedWorker, IsNoLongerNeededToCloseAStep) {
+  const auto backup = MakeSynchronous(4, HalvesEachStep(), 1);
+  backup->Start(0);
+  EXPECT_FALSE(backup->OnDrop(3).apply.has_value()) << "no step is open";
+  backup->OnPush({0, 0, 0}, 0);
+  backup->OnPush({1, 0, 0}, 0);
+  EXPECT_THAT(backup->Missing(), ElementsAre(2));
+  EXPECT_EQ(CodeOf(*backup, {3, 0, 0}, 0), RefusalCode::kDropped);
+  const PushDecision closing = backup->OnDrop(2);
+  ASSERT_TRUE(closing.apply.has_value());
+  EXPECT_EQ(closing.apply->number, 1);
+  EXPECT_EQ(closing.scale, 2.0F) << "two of four gradients";
+  EXPECT_THAT(closing.answer, ElementsAre(0, 1));
+  EXPECT_FALSE(backup->OnPush({0, 1, 1}, 1).apply.has_value());
+  EXPECT_TRUE(backup->OnPush({1, 1, 1}, 1).apply.has_value());
+}
+
+TEST(DroppedWorker, LeavesASpareWorkerSpare) {
+  const auto backup = MakeSynchronous(4, HalvesEachStep(), 2);
+  backup->Start(0);
+  backup->OnDrop(3);
+  EXPECT_FALSE(backup->OnPush({0, 0, 0}, 0).apply.has_value());
+  const PushDecision closing = backup->OnPush({2, 0, 0}, 0);
+  ASSERT_TRUE(closing.apply.has_value()) << "two of the three others are enough";
+  EXPECT_EQ(closing.scale, 2.0F);
+  EXPECT_FALSE(backup->OnPush({1, 0, 0}, 1).use_gradient);
+}
+
+TEST(DroppedWorker, MakesNoOtherWorkerLate) {
+  const auto backup = MakeSynchronous(2, HalvesEachStep(), 0);
+  backup->Start(0);
+  backup->OnPush({1, 0, 0}, 0);
+  EXPECT_FALSE(backup->OnDrop(1).apply.has_value()) << "worker 0 has not pushed";
+  const PushDecision closing = backup->OnPush({0, 0, 0}, 0);
+  EXPECT_TRUE(closing.use_gradient);
+  ASSERT_TRUE(closing.apply.has_value());
+  EXPECT_EQ(closing.scale, 1.0F) << "both gradients are in the sum";
+}
+
+void ExpectNothingAfterTheLastIsDropped(Consistency& consistency) {
+  consistency.Start(0);
+  for (const int worker : {0, 1, 1}) {
+    const PushDecision verdict = consistency.OnDrop(worker);
+    EXPECT_FALSE(verdict.apply.has_value());
+    EXPECT_THAT(verdict.answer, IsEmpty());
+  }
+  EXPECT_THAT(consistency.Missing(), IsEmpty());
+  EXPECT_EQ(CodeOf(consistency, {0, 0, 0}, 0), RefusalCode::kDropped);
+}
+
+TEST(DroppedWorker, MayBeTheLast) {
+  ExpectNothingAfterTheLastIsDropped(*MakeSynchronous(2, HalvesEachStep(), 1));
+  ExpectNothingAfterTheLastIsDropped(
+      *MakeAsynchronous(2, HalvesEachStep(), {.staleness_bound = 0}));
+}
+
 /// Workers that push in random order to one shard, some of them much faster than others. Everything
 /// that a shard does follows from the verdicts.
 class RandomOrder {

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -181,6 +182,97 @@ TEST(SecondPush, IsRefusedWhileTheFirstWaits) {
 
 TEST(SecondPush, IsRefusedEvenIfItsConsistencyWouldTakeIt) {
   ExpectTheFirstPushIsKept(std::make_unique<NeverAnswers>());
+}
+
+class DroppedWorkerTest : public ::testing::Test {
+ protected:
+  void Start(ShardTable::MakeConsistency make_consistency) {
+    table_.emplace(ServerContext{.index = 0,
+                                 .servers = 1,
+                                 .workers = 3,
+                                 .store = store_,
+                                 .comm = comm_,
+                                 .optimizer = optimizer_,
+                                 .schedule = schedule_,
+                                 .timeline = timeline_,
+                                 .drops_lost_workers = true},
+                   std::move(make_consistency));
+    table_->Start({.worker = 0,
+                   .workers = 3,
+                   .server = 0,
+                   .servers = 1,
+                   .fingerprint = 1,
+                   .step = 0,
+                   .slices = {{.elements = 2, .leads = true}}});
+    table_->Load({.kind = FrameKind::kLoad, .payload_bytes = 8},
+                 OwnedPayload(std::vector<float>{0, 0}));
+  }
+
+  static FrameHeader PushOf(std::uint32_t worker) { return {.worker = worker, .payload_bytes = 8}; }
+
+  RefusalCode CodeOfPush(std::uint32_t worker) {
+    FakeReply reply;
+    try {
+      table_->Push(PushOf(worker), Ones(), reply);
+    } catch (const RefusedError& error) {
+      EXPECT_EQ(error.refusal().culprit, "worker " + std::to_string(worker));
+      return error.refusal().code;
+    }
+    ADD_FAILURE() << "the push was not refused";
+    return RefusalCode::kAborted;
+  }
+
+  InProcessStore store_;
+  const CommOptions comm_;
+  const OptimizerOptions optimizer_;
+  const Schedule schedule_{{.base = 1.0}};
+  Timeline timeline_;
+  std::optional<ShardTable> table_;
+  FakeReply first_, second_;
+};
+
+TEST_F(DroppedWorkerTest, LetsTheOthersGoOnAndIsRefusedItself) {
+  Start([this] { return MakeAsynchronous(3, schedule_, {.staleness_bound = 0}); });
+  table_->Push(PushOf(0), Ones(), first_);
+  table_->Push(PushOf(1), Ones(), second_);
+  EXPECT_EQ(first_.sent, 0);
+  table_->Drop(2);
+  EXPECT_EQ(first_.sent, 1);
+  EXPECT_EQ(second_.sent, 1);
+  EXPECT_EQ(CodeOfPush(2), RefusalCode::kDropped);
+  EXPECT_THROW(table_->Pull({.kind = FrameKind::kPull, .worker = 2}), RefusedError);
+  EXPECT_EQ(table_->counters().updates, 2) << "the late push is not applied";
+  EXPECT_NO_THROW(table_->Pull({.kind = FrameKind::kPull, .worker = 1}));
+}
+
+TEST_F(DroppedWorkerTest, GetsARefusalForThePushThatWaits) {
+  Start([this] { return MakeAsynchronous(3, schedule_, {.staleness_bound = 0}); });
+  table_->Push(PushOf(2), Ones(), first_);
+  table_->Drop(2);
+  ASSERT_TRUE(first_.refusal.has_value());
+  EXPECT_EQ(first_.refusal->code, RefusalCode::kDropped);
+  EXPECT_EQ(first_.sent, 0);
+  table_->Drop(2);  // again
+  EXPECT_EQ(table_->counters().waiting, 0);
+}
+
+TEST_F(DroppedWorkerTest, CompletesTheUpdateThatWaitedForIt) {
+  Start([this] { return MakeSynchronous(3, schedule_, 0); });
+  table_->Push(PushOf(0), Ones(), first_);
+  table_->Push(PushOf(1), Ones(), second_);
+  EXPECT_EQ(table_->counters().updates, 0);
+  table_->Drop(2);
+  EXPECT_EQ(table_->counters().updates, 1);
+  EXPECT_EQ(first_.sent, 1);
+  EXPECT_EQ(second_.sent, 1);
+}
+
+TEST_F(DroppedWorkerTest, IsNotGoneBeforeSomebodySaysSo) {
+  Start([this] { return MakeAsynchronous(3, schedule_, {.staleness_bound = 0}); });
+  table_->Push(PushOf(2), Ones(), first_);
+  EXPECT_TRUE(table_->OnCallCancelled(PushOf(2), first_));
+  table_->FailExpired(Deadline::Clock::now() + 2 * ShardTable::kGoneGrace);
+  EXPECT_NO_THROW(table_->Pull({.kind = FrameKind::kPull, .worker = 1})) << "the job goes on";
 }
 
 }  // namespace
