@@ -17,15 +17,24 @@ namespace {
 // How long one call of Get waits. The heartbeat watches the coordinator during that time.
 constexpr std::chrono::hours kForever{24};
 
-void WaitUntilJobFinished(MemberProcess& process) {
+std::string NextNotice(MemberProcess& process, int number) {
   while (true) {
     const Deadline deadline = Deadline::After(kForever);
     try {
-      process.client().Get(JobState::kFinishedKey, deadline);
-      return;
+      return process.client().Get(JobState::NoticeKey(number), deadline);
     } catch (const CommError&) {
       if (!deadline.expired()) throw;
     }
+  }
+}
+
+/// Drops lost workers, until the job has finished.
+void ObeyNotices(MemberProcess& process, Server& server) {
+  for (int number = 0;; ++number) {
+    const std::string notice = NextNotice(process, number);
+    if (notice == JobState::kFinishedNotice) return;
+    server.DropWorker(std::stoi(notice));
+    process.client().Set(JobState::ObeyedKey(number, process.setup().who.index), "yes");
   }
 }
 
@@ -35,11 +44,11 @@ MemberResult Serve(MemberProcess& process) {
                                                      Deadline::After(StartTimeout(setup.spec)));
   const Schedule schedule(MakeSchedule(setup.spec, total_steps));
   const CommOptions comm = MakeCommOptions(setup);
-  const auto server =
-      MakeServer(EntryOf(setup.spec),
-                 {setup.who.index, setup.world.servers, setup.world.workers, process.client(), comm,
-                  setup.spec.optimizer, schedule, process.timeline(), setup.spec.options});
-  WaitUntilJobFinished(process);
+  const auto server = MakeServer(
+      EntryOf(setup.spec), {setup.who.index, setup.world.servers, setup.world.workers,
+                            process.client(), comm, setup.spec.optimizer, schedule,
+                            process.timeline(), setup.spec.options, setup.drops_lost_workers});
+  ObeyNotices(process, *server);
   nlohmann::json report = ServerReportJson(server->Stop());
   report["cpu_seconds"] = CpuSeconds();
   report["peak_rss_bytes"] = PeakRssBytes();

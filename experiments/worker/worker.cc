@@ -145,6 +145,11 @@ class WorkerRun {
             .timeout = OperationTimeout(spec_),
             .coordinator = setup_.coordinator,
             .fault = fault_,
+            .before_first_step =
+                [this] {
+                  if (!setup_.drops_lost_workers) return;
+                  process_.client().Set(TrainsKey(setup_.who.index), "yes");
+                },
             .write_checkpoint =
                 [this, &strategy](std::int64_t step) { checkpoints_.Save(strategy, step); },
             .compare_replicas =

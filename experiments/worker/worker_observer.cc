@@ -19,6 +19,7 @@ bool WorkerObserver::MayStart(std::int64_t step) {
 }
 
 void WorkerObserver::Begin() {
+  parts_.before_first_step();
   bytes_at_start_ = OpenSocketBytes(parts_.coordinator);
   machine_at_start_ = ReadMachineTicks();
   if (parts_.world.rank != 0) return;

@@ -33,6 +33,7 @@ class WorkerObserver : public TrainerObserver {
     std::chrono::milliseconds timeout{30'000};  ///< For the agreed last step.
     std::string coordinator;                    ///< Its connection is not counted.
     std::optional<Fault> fault;
+    std::function<void()> before_first_step;
     std::function<void(std::int64_t steps_done)> write_checkpoint;
     std::function<void(std::int64_t steps_done)> compare_replicas;
   };

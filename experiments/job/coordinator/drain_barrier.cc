@@ -1,7 +1,6 @@
 #include "ringside/experiments/job/coordinator/drain_barrier.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "ringside/common/core/errors.h"
 
@@ -46,7 +45,10 @@ std::int64_t DrainBarrier::next_step() const {
 }
 
 std::optional<std::int64_t> StopAgreement::stop_step() const {
-  if (std::cmp_less(held_.size(), workers_)) return std::nullopt;
+  for (int rank = 0; rank < workers_; ++rank) {
+    if (!held_.contains(rank) && !dropped_.contains(rank)) return std::nullopt;
+  }
+  if (held_.empty()) return std::nullopt;
   return std::ranges::max_element(held_, {}, [](const auto& entry) { return entry.second; })
       ->second;
 }

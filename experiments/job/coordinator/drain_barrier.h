@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "ringside/common/core/deadline.h"
@@ -56,12 +57,16 @@ class StopAgreement {
   /// Worker `rank` is held before `step`, or has ended with `step` steps done. Only the first
   /// report of a rank counts.
   void Report(int rank, std::int64_t step) { held_.emplace(rank, step); }
-  /// The step at which all stop; absent until every worker has reported.
+  /// The job goes on without this worker. What it has reported still counts, because the others may
+  /// have been told already.
+  void Drop(int rank) { dropped_.insert(rank); }
+  /// The step at which all stop; absent until every worker has reported that is not dropped.
   std::optional<std::int64_t> stop_step() const;
 
  private:
   int workers_;
   std::map<int, std::int64_t> held_;
+  std::set<int> dropped_;
 };
 
 }  // namespace ringside

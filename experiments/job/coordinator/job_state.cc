@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/store.h"
 #include "ringside/experiments/text/json_depth.h"
 
 namespace ringside {
@@ -80,7 +81,7 @@ void JobState::Set(const std::string& key, const std::string& value) {
            "a key has 1 to " + std::to_string(kMaxKeyBytes) + " bytes, a value at most " +
                std::to_string(kMaxValueBytes));
   }
-  std::vector<std::function<void(const std::string&)>> ready;
+  std::vector<Done> ready;
   {
     const std::lock_guard lock(mutex_);
     const auto found = values_.find(key);
@@ -88,35 +89,43 @@ void JobState::Set(const std::string& key, const std::string& value) {
       if (found->second != value) Refuse("coordinator", "setting " + key, "it has another value");
       return;
     }
+    if (IsLost(key)) Refuse("coordinator", "setting " + key, "the job goes on without this worker");
     if (stored_bytes_ + key.size() + value.size() > kMaxStoreBytes) {
       Refuse("coordinator", "setting " + key, "the store is full");
     }
     stored_bytes_ += key.size() + value.size();
     values_.emplace(key, value);
-    for (auto waiter = waiters_.begin(); waiter != waiters_.end();) {
-      if (waiter->second.key == key) {
-        ready.push_back(std::move(waiter->second.done));
-        waiter = waiters_.erase(waiter);
-      } else {
-        ++waiter;
-      }
-    }
+    ready = TakeWaiters([&key](const std::string& awaited) { return awaited == key; });
   }
-  for (const auto& done : ready) done(value);
+  for (const Done& done : ready) done(value);
 }
 
-std::uint64_t JobState::WhenSet(const std::string& key,
-                                std::function<void(const std::string&)> done) {
-  std::string value;
+std::vector<JobState::Done> JobState::TakeWaiters(
+    const std::function<bool(const std::string&)>& is_for) {
+  std::vector<Done> ready;
+  for (auto waiter = waiters_.begin(); waiter != waiters_.end();) {
+    if (is_for(waiter->second.key)) {
+      ready.push_back(std::move(waiter->second.done));
+      waiter = waiters_.erase(waiter);
+    } else {
+      ++waiter;
+    }
+  }
+  return ready;
+}
+
+std::uint64_t JobState::WhenSet(const std::string& key, Done done) {
+  std::string value(kLostWorkerValue);
   {
     const std::lock_guard lock(mutex_);
     const auto found = values_.find(key);
-    if (found == values_.end()) {
+    if (found != values_.end()) {
+      value = found->second;
+    } else if (!IsLost(key)) {
       const std::uint64_t id = next_waiter_++;
       waiters_.emplace(id, Waiter{key, std::move(done)});
       return id;
     }
-    value = found->second;
   }
   done(value);
   return 0;
@@ -132,6 +141,9 @@ MemberRecord& JobState::Find(const MemberHandle& ticket, const char* operation) 
   if (found == members_.end()) Refuse(MemberName(ticket.who), operation, "it has not joined");
   if (found->second.incarnation != ticket.incarnation) {
     Refuse(MemberName(ticket.who), operation, "another process has taken its place");
+  }
+  if (found->second.fenced) {
+    Refuse(MemberName(ticket.who), operation, "the job goes on without it");
   }
   return found->second;
 }
@@ -218,13 +230,56 @@ void JobState::Leave(const MemberHandle& ticket) {
       finished = AllWorkersLeft();
     }
   }
-  if (finished) Set(kFinishedKey, "yes");
+  if (finished) Post(kFinishedNotice);
 }
 
 bool JobState::AllWorkersLeft() const {
   return std::ranges::count_if(members_, [](const auto& entry) {
-           return entry.first.role == Role::kWorker && entry.second.left;
+           return entry.first.role == Role::kWorker && (entry.second.left || entry.second.dropped);
          }) == options_.workers;
+}
+
+bool JobState::IsLost(const std::string& key) const {
+  return std::ranges::any_of(members_, [&key](const auto& entry) {
+    return entry.second.dropped && IsExchangeKeyOf(key, entry.first.index);
+  });
+}
+
+int JobState::Post(const std::string& notice) {
+  int number = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    number = next_notice_++;
+  }
+  Set(NoticeKey(number), notice);
+  return number;
+}
+
+std::optional<int> JobState::Fence(int worker) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = members_.find({Role::kWorker, worker});
+    if (found == members_.end() || found->second.left || found->second.fenced) return std::nullopt;
+    found->second.fenced = true;
+  }
+  return Post(std::to_string(worker));
+}
+
+void JobState::Drop(int worker) {
+  std::vector<Done> ready;
+  bool finished = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = members_.find({Role::kWorker, worker});
+    if (found == members_.end() || !found->second.fenced || found->second.dropped) return;
+    found->second.dropped = true;
+    agreement_.Drop(worker);
+    ready = TakeWaiters(
+        [worker](const std::string& awaited) { return IsExchangeKeyOf(awaited, worker); });
+    finished = AllWorkersLeft();
+  }
+  for (const Done& done : ready) done(std::string(kLostWorkerValue));
+  if (finished) Post(kFinishedNotice);
 }
 
 void JobState::AddFailure(const Failure& failure) {
@@ -260,7 +315,7 @@ void JobState::Resume() {
 bool JobState::AllKnowSuspension() const {
   const std::lock_guard lock(mutex_);
   return std::ranges::all_of(members_, [](const auto& entry) {
-    return entry.second.left || entry.second.knows_suspension;
+    return entry.second.left || entry.second.fenced || entry.second.knows_suspension;
   });
 }
 
@@ -273,7 +328,8 @@ std::vector<Member> JobState::Lost() const {
   const std::lock_guard lock(mutex_);
   std::vector<Member> lost;
   for (const auto& [who, record] : members_) {
-    if (!record.left && options_.clock() - record.last_beat > options_.lease) lost.push_back(who);
+    if (!record.left && !record.fenced && options_.clock() - record.last_beat > options_.lease)
+      lost.push_back(who);
   }
   return lost;
 }
@@ -320,7 +376,9 @@ std::vector<Member> JobState::Missing() const {
 bool JobState::Complete() const {
   const std::lock_guard lock(mutex_);
   const auto done = std::ranges::count_if(members_, [](const auto& entry) {
-    return !IsAgent(entry.first.role) && entry.second.left && !entry.second.report.empty();
+    const MemberRecord& record = entry.second;
+    const bool handed_in = record.left && !record.report.empty();
+    return !IsAgent(entry.first.role) && (handed_in || record.dropped);
   });
   return done == options_.workers + options_.servers;
 }

@@ -73,6 +73,8 @@ struct MemberRecord {
   double activity_seconds = 0;   ///< As in `Beat`.
   std::uint64_t rows_taken = 0;  ///< The largest `Beat::rows_number`.
   bool left = false;
+  bool fenced = false;   ///< `JobState::Fence`.
+  bool dropped = false;  ///< `JobState::Drop`.
   bool knows_suspension = false;
   std::string report;  ///< JSON; empty until handed in.
 };
@@ -97,6 +99,7 @@ class JobState {
     std::string host{};
     std::string spec_hash{};
   };
+  using Done = std::function<void(const std::string& value)>;
   struct MemberHandle {
     Member who;
     std::uint64_t incarnation = 0;
@@ -117,7 +120,7 @@ class JobState {
   void Set(const std::string& key, const std::string& value);
   /// Calls `done` with the value: immediately if the key is set, otherwise later on the thread that
   /// sets it. Returns an id for `CancelWait`; 0 when `done` was already called.
-  std::uint64_t WhenSet(const std::string& key, std::function<void(const std::string&)> done);
+  std::uint64_t WhenSet(const std::string& key, Done done);
   /// Cancels a wait. Returns false when the callback has run or is running.
   bool CancelWait(std::uint64_t id);
   HeartbeatCommand HandleHeartbeat(const MemberHandle& ticket, Beat beat);
@@ -129,12 +132,18 @@ class JobState {
   /// already said why it ended.
   void ReportChildExit(const MemberHandle& agent, FailureKind kind, int code,
                        const std::string& message);
-  /// A member leaves the job. The last worker to leave sets the key `kFinishedKey`, for which
-  /// servers wait.
+  /// A member leaves the job. When no worker is left, it posts the notice `kFinishedNotice`.
   void Leave(const MemberHandle& ticket);
 
   // Calls of the process that hosts the job.
   void AddFailure(const Failure& failure);
+  /// The job will go on without this worker. Its later calls with a ticket are refused, and a
+  /// notice with its rank is posted. Returns the number of the notice; absent if the worker has
+  /// left or never joined, or is fenced already: then nothing changes.
+  std::optional<int> Fence(int worker);
+  /// All servers have dropped this worker, which is fenced. Nobody waits for it any more: what it
+  /// has not contributed to exchanges becomes `kLostWorkerValue`, for all others alike.
+  void Drop(int worker);
   void RequestDrain();
   /// Whether someone asked the job to end early.
   bool draining() const;
@@ -155,7 +164,7 @@ class JobState {
   bool HasReport(const Member& who) const;
   /// Workers and servers that have not joined yet.
   std::vector<Member> Missing() const;
-  /// Whether every worker and server has handed in its report and left.
+  /// Whether every worker and server has handed in its report and left, or was dropped.
   bool Complete() const;
   /// A copy of a member's record; absent when it never joined.
   std::optional<MemberRecord> Record(const Member& who) const;
@@ -165,12 +174,19 @@ class JobState {
   TracePiece TakeTrace(const Member& who);
   std::optional<std::string> Value(const std::string& key) const;
 
-  static constexpr const char* kFinishedKey = "job/finished";
+  /// Servers wait for notices 0, 1, ... in the store, and obey each. A notice is the rank of a
+  /// worker that they must drop, or `kFinishedNotice`: no worker is left.
+  static std::string NoticeKey(int number) { return "job/notice/" + std::to_string(number); }
+  static constexpr const char* kFinishedNotice = "finished";
+  /// A server sets this key when it has dropped the worker of that notice.
+  static std::string ObeyedKey(int number, int server) {
+    return NoticeKey(number) + "/server " + std::to_string(server);
+  }
 
  private:
   struct Waiter {
     std::string key;
-    std::function<void(const std::string&)> done;
+    Done done;
   };
 
   struct Incoming {
@@ -186,6 +202,11 @@ class JobState {
   std::optional<std::string> WhyRefused(const JoinRequest& request, const Member& who) const;
   MemberRecord& Find(const MemberHandle& ticket, const char* operation);
   bool AllWorkersLeft() const;
+  /// Takes the waiters for these keys off the list.
+  std::vector<Done> TakeWaiters(const std::function<bool(const std::string& key)>& is_for);
+  /// Whether this is the key of something that a dropped worker will never contribute.
+  bool IsLost(const std::string& key) const;
+  int Post(const std::string& notice);
 
   const Options options_;
   mutable std::mutex mutex_;  // guards what follows
@@ -196,6 +217,7 @@ class JobState {
   std::size_t stored_bytes_ = 0;
   std::map<std::uint64_t, Waiter> waiters_;
   std::uint64_t next_waiter_ = 1;
+  int next_notice_ = 0;
   std::vector<Failure> failures_;
   StopAgreement agreement_;
   bool draining_ = false;

@@ -50,7 +50,7 @@ std::vector<WorkerState> WorkerStates(const JobState& job, int workers,
   const std::vector<Failure> failures = job.failures();
   for (int rank = 0; rank < workers; ++rank) {
     const auto record = job.Record({Role::kWorker, rank});
-    if (!record) continue;
+    if (!record || record->fenced) continue;
     const std::chrono::duration<double> silent = now - record->last_beat;
     states.push_back({.rank = rank,
                       .activity = record->activity,

@@ -27,7 +27,8 @@ struct WorkerState {
   std::string Text() const;
 };
 
-/// The states of the workers that have joined, by rank. `now` is by `AwakeNow`.
+/// The states of the workers that have joined and that the job has not lost, by rank. `now` is by
+/// `AwakeNow`.
 std::vector<WorkerState> WorkerStates(const JobState& job, int workers,
                                       std::chrono::steady_clock::time_point now);
 

@@ -30,6 +30,7 @@ std::string MemberSetup::ToJson() const {
       {"spec", spec},
       {"generation", generation},
       {"resume", resume},
+      {"drops_lost_workers", drops_lost_workers},
       {"dilation", dilation},
       {"bench", bench ? nlohmann::json(*bench) : nlohmann::json()},
   };
@@ -59,6 +60,7 @@ MemberSetup MemberSetup::FromJson(const std::string& text, const Catalog& catalo
     setup.spec = ReadRunSpec(json.at("spec"), catalog);
     setup.generation = json.at("generation");
     setup.resume = json.at("resume");
+    setup.drops_lost_workers = json.at("drops_lost_workers");
     setup.dilation = json.at("dilation");
     const auto& bench = json.at("bench");
     if (!bench.is_null()) setup.bench = bench.get<BenchPlan>();
@@ -69,6 +71,8 @@ MemberSetup MemberSetup::FromJson(const std::string& text, const Catalog& catalo
                       std::to_string(error.id) + ")");
   }
 }
+
+std::string TrainsKey(int worker) { return "job/trains/" + std::to_string(worker); }
 
 std::string SpecHash(const RunSpec& spec) {
   const std::string text = nlohmann::json(spec).dump();

@@ -26,6 +26,8 @@ struct MemberSetup {
   int generation = 0;  ///< 0, and one more after each restart of the run.
   /// As `RunSpec::resume`, of this generation.
   std::string resume;
+  /// The job goes on without a worker that is lost, if it has begun to train.
+  bool drops_lost_workers = false;
   double dilation = 1;               ///< The factor of the run's clock (`DilatedClock`).
   std::optional<BenchPlan> bench{};  ///< If set, the worker times instead of training.
 
@@ -33,6 +35,10 @@ struct MemberSetup {
   /// Parses the message. Throws `ConfigError` naming the missing part.
   static MemberSetup FromJson(const std::string& json, const Catalog& catalog);
 };
+
+/// The key that a worker sets right before its first step, where `drops_lost_workers` is set. All
+/// that the start needs from it is done.
+std::string TrainsKey(int worker);
 
 /// A fingerprint that is equal for equal specs; compared when members join.
 std::string SpecHash(const RunSpec& spec);

@@ -70,6 +70,17 @@ TEST(StopAgreement, WaitsForAllAndTakesTheLargest) {
   EXPECT_EQ(agreement.stop_step(), 7);
 }
 
+TEST(StopAgreement, DoesNotWaitForADroppedWorker) {
+  StopAgreement agreement(3);
+  agreement.Report(0, 5);
+  agreement.Report(2, 6);
+  EXPECT_FALSE(agreement.stop_step());
+  agreement.Drop(1);
+  EXPECT_EQ(agreement.stop_step(), 6);
+  agreement.Drop(2);
+  EXPECT_EQ(agreement.stop_step(), 6) << "worker 0 may have been told";
+}
+
 // Ranks drift apart and are held at different steps, but all end at the same step.
 TEST(StopAgreement, AllGatesEndAtTheSameStep) {
   constexpr int kRanks = 4;

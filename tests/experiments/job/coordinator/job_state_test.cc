@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/store.h"
 
 namespace ringside {
 namespace {
@@ -194,14 +196,63 @@ TEST_F(JobStateTest, IsCompleteWhenAllHaveHandedInAndLeft) {
   const auto first = Join(Role::kWorker, 0);
   const auto second = Join(Role::kWorker, 1);
   for (const auto& ticket : {first, second}) {
-    EXPECT_FALSE(job_state_.Value(JobState::kFinishedKey));
+    EXPECT_FALSE(job_state_.Value(JobState::NoticeKey(0)));
     job_state_.SubmitReport(ticket, "{}");
     job_state_.Leave(ticket);
   }
-  EXPECT_TRUE(job_state_.Value(JobState::kFinishedKey));
+  EXPECT_EQ(job_state_.Value(JobState::NoticeKey(0)), JobState::kFinishedNotice);
   job_state_.Leave(server);
   EXPECT_FALSE(job_state_.Complete());
   job_state_.SubmitReport(server, "{}");
+  EXPECT_TRUE(job_state_.Complete());
+}
+
+TEST_F(JobStateTest, AFencedWorkerIsRefusedAndToldToServers) {
+  const auto worker = Join(Role::kWorker, 1);
+  EXPECT_FALSE(job_state_.Fence(0)) << "it never joined";
+  EXPECT_EQ(job_state_.Fence(1), 0);
+  EXPECT_EQ(job_state_.Value(JobState::NoticeKey(0)), "1");
+  EXPECT_FALSE(job_state_.Fence(1)) << "once";
+  EXPECT_THROW(job_state_.HandleHeartbeat(worker, {}), CommError);
+  EXPECT_THROW(job_state_.Fail(worker, FailureKind::kComm, "late"), CommError);
+  EXPECT_THAT(job_state_.failures(), ::testing::IsEmpty());
+  now_ += std::chrono::seconds(6);
+  EXPECT_THAT(job_state_.Lost(), ::testing::IsEmpty());
+}
+
+TEST_F(JobStateTest, NobodyWaitsForADroppedWorker) {
+  Join(Role::kWorker, 0);
+  Join(Role::kWorker, 1);
+  const std::string before = ExchangeKey("before", 1);
+  const std::string after = ExchangeKey("after", 1);
+  job_state_.Set(before, "mine");
+  std::string heard;
+  const auto hear = [&](const std::string& value) { heard = value; };
+  job_state_.WhenSet(after, hear);
+  job_state_.Fence(1);
+  EXPECT_EQ(heard, "") << "servers may still apply its pushes";
+  job_state_.Drop(1);
+  EXPECT_EQ(heard, kLostWorkerValue);
+  EXPECT_THROW(job_state_.Set(after, "late"), CommError);
+  job_state_.WhenSet(before, hear);
+  EXPECT_EQ(heard, "mine") << "all others see the same";
+  job_state_.WhenSet(ExchangeKey("later", 1), hear);
+  EXPECT_EQ(heard, kLostWorkerValue);
+  EXPECT_NE(job_state_.WhenSet(ExchangeKey("later", 0), hear), 0U) << "a living worker is awaited";
+}
+
+TEST_F(JobStateTest, IsCompleteWithoutADroppedWorker) {
+  const auto server = Join(Role::kServer, 0);
+  const auto first = Join(Role::kWorker, 0);
+  Join(Role::kWorker, 1);
+  job_state_.SubmitReport(first, "{}");
+  job_state_.Leave(first);
+  job_state_.Fence(1);
+  EXPECT_FALSE(job_state_.Value(JobState::NoticeKey(1)));
+  job_state_.Drop(1);
+  EXPECT_EQ(job_state_.Value(JobState::NoticeKey(1)), JobState::kFinishedNotice);
+  job_state_.SubmitReport(server, "{}");
+  job_state_.Leave(server);
   EXPECT_TRUE(job_state_.Complete());
 }
 
