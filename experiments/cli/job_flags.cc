@@ -49,7 +49,7 @@ void AddRecoveryFlags(OptionSet& options) {
   options.AddGroup("When a process fails");
   options.Add({"on-failure", "WHAT",
                "stop; restart: all processes go on from the newest checkpoint; shrink: with one "
-               "worker less",
+               "worker less, and servers that need no particular worker just go on",
                OnFailureName(defaults.on_failure)});
   options.Add(
       {"max-restarts", "N", "restarts of a run, at most", std::to_string(defaults.max_restarts)});

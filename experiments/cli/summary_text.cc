@@ -70,6 +70,16 @@ std::string WarmupNote(const json& summary) {
       judgement, summary.at("warmup_steps").get<std::int64_t>());
 }
 
+/// A line for each worker that the run went on without.
+std::string LostWorkerLines(const json& summary) {
+  std::string lines;
+  for (const json& lost : summary.value("lost_workers", json::array())) {
+    lines += fmt::format("  lost worker {} at step {}: {}\n", lost.at("worker").get<int>(),
+                         lost.at("step").get<std::int64_t>(), lost.at("reason").get<std::string>());
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::string SummaryText(const JobOutcome& outcome, const Painter& painter) {
@@ -89,7 +99,8 @@ std::string SummaryText(const JobOutcome& outcome, const Painter& painter) {
   lines.AddNumber("staleness (mean)", "/staleness/mean", " versions", 2);
   lines.AddNumber("loss", "/final_loss", "", 4);
   lines.AddPercent("test accuracy", "/eval_accuracy");
-  return out + lines.Take() + FidelityLine(outcome.summary) + WarmupNote(outcome.summary);
+  return out + lines.Take() + LostWorkerLines(outcome.summary) + FidelityLine(outcome.summary) +
+         WarmupNote(outcome.summary);
 }
 
 }  // namespace ringside

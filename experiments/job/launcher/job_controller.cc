@@ -131,12 +131,16 @@ void JobController::WarnOfLinks() {
 
 void JobController::StartMembers() {
   excused_until_ = LastStop().end;
-  member_watch_ = std::make_unique<MemberWatch>(
-      job_state_, children_,
-      MemberWatch::Options{.lease = DilatedClock::ToMachine(kLease),
-                           .join_timeout = plan_.join_timeout,
-                           .all_are_children = plan_.agents == 0,
-                           .agents_are_here = plan_.mpirun.has_value()});
+  MemberWatch::Options watch{.lease = DilatedClock::ToMachine(kLease),
+                             .join_timeout = plan_.join_timeout,
+                             .all_are_children = plan_.agents == 0,
+                             .agents_are_here = plan_.mpirun.has_value()};
+  if (DropsLostWorkers(spec_, options_)) {
+    lost_workers_ = std::make_unique<LostWorkers>(job_state_, children_, spec_,
+                                                  LayoutServers(spec_).dedicated, console_);
+    watch.goes_on_without = [this](const Failure& failure) { return lost_workers_->Take(failure); };
+  }
+  member_watch_ = std::make_unique<MemberWatch>(job_state_, children_, watch);
   nlohmann::json processes = nlohmann::json::array();
   for (MemberSetup setup : plan_.local) {
     setup.coordinator = coordinator_->target();
@@ -168,6 +172,7 @@ void JobController::Watch() {
     TakeSignals();
     WatchStarter();
     member_watch_->Look();
+    if (lost_workers_ != nullptr) lost_workers_->Look();
     LookAtStates();
     if (const auto culprit = member_watch_->Culprit()) {
       DecideFailed(*culprit);
@@ -239,13 +244,16 @@ void JobController::DecideFailed(const Failure& culprit) {
                               Seconds(DilatedClock::ToMachine(kLease))));
   }
   const bool diverged = culprit.kind == FailureKind::kDiverged;
-  Decide(diverged ? JobStatus::kDiverged : JobStatus::kFailed, culprit.Text(), culprit.kind);
+  const std::string why_not = lost_workers_ == nullptr ? "" : lost_workers_->WhyNot(culprit);
+  Decide(diverged ? JobStatus::kDiverged : JobStatus::kFailed,
+         culprit.Text() + (why_not.empty() ? "" : "; " + why_not), culprit.kind);
 }
 
 void JobController::DecideComplete() {
   bool completed = true;
   for (int rank = 0; rank < spec_.workers; ++rank) {
     const auto record = job_state_.Record({Role::kWorker, rank});
+    if (record && record->dropped) continue;
     completed =
         completed && record && nlohmann::json::parse(record->report).at("completed").get<bool>();
   }
@@ -432,6 +440,7 @@ RunRecord JobController::MakeRecord() const {
   record.cores = UsableCores();
   record.launcher = plan_.launcher;
   record.workers = workers_;
+  if (lost_workers_ != nullptr) record.lost_workers = lost_workers_->all();
   const auto read = [this](const Member& who, std::string* host) -> nlohmann::json {
     const auto member = job_state_.Record(who);
     if (!member) return nullptr;

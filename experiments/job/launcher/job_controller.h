@@ -11,6 +11,7 @@
 #include "ringside/experiments/job/coordinator/job_state.h"
 #include "ringside/experiments/job/fidelity/fidelity_monitor.h"
 #include "ringside/experiments/job/launcher/emulated_network.h"
+#include "ringside/experiments/job/launcher/lost_workers.h"
 #include "ringside/experiments/job/launcher/member_watch.h"
 #include "ringside/experiments/job/launcher/progress.h"
 #include "ringside/experiments/job/launcher/rank_starter.h"
@@ -110,6 +111,7 @@ class JobController {
   Clock::time_point next_look_;
   std::vector<WorkerState> states_;            // when the first failure came; empty before
   std::vector<WorkerState> states_at_end_;     // when the job was decided
+  std::unique_ptr<LostWorkers> lost_workers_;  // null where the job needs every worker
   std::unique_ptr<MemberWatch> member_watch_;  // null until the members are started
   SuspendWatch suspend_watch_;
   std::unique_ptr<RankStarter> starter_;  // null unless mpirun starts the ranks

@@ -4,6 +4,7 @@
 
 #include "ringside/common/core/dilated_clock.h"
 #include "ringside/experiments/job/launcher/emulated_hosts.h"
+#include "ringside/experiments/job/launcher/lost_workers.h"
 #include "ringside/experiments/spec/server_layout.h"
 #include "ringside/experiments/system/network_address.h"
 
@@ -29,6 +30,7 @@ MemberSetup MakeMemberSetup(const RunSpec& spec, const JobOptions& options, cons
   setup.spec = spec;
   setup.generation = options.generation;
   setup.resume = options.resume.empty() ? spec.resume : options.resume;
+  setup.drops_lost_workers = DropsLostWorkers(spec, options);
   setup.dilation = DilatedClock::Factor();
   setup.bench = options.bench;
   return setup;

@@ -51,10 +51,10 @@ void MemberWatch::LookAtEnds() {
     const auto failures = job_state_.failures();
     const bool told = std::ranges::find(failures, who, &Failure::who) != failures.end();
     if (end.signal == 0 && told) continue;
-    job_state_.AddFailure({who, KindOfEnd(end),
-                           fmt::format("(pid {}) {}{}", pid, end.Text(),
-                                       handed_in ? " after it handed in its result"
-                                                 : " before it handed in a result")});
+    AddFailure({who, KindOfEnd(end),
+                fmt::format("(pid {}) {}{}", pid, end.Text(),
+                            handed_in ? " after it handed in its result"
+                                      : " before it handed in a result")});
   }
 }
 
@@ -94,7 +94,12 @@ void MemberWatch::LookAtMissing() {
 void MemberWatch::AddLost(const Member& who, const std::string& message) {
   if (std::ranges::find(lost_, who) != lost_.end()) return;
   lost_.push_back(who);
-  job_state_.AddFailure({who, FailureKind::kLost, message});
+  AddFailure({who, FailureKind::kLost, message});
+}
+
+void MemberWatch::AddFailure(const Failure& failure) {
+  if (options_.goes_on_without && options_.goes_on_without(failure)) return;
+  job_state_.AddFailure(failure);
 }
 
 std::optional<Failure> MemberWatch::Culprit() {

@@ -2,6 +2,7 @@
 #define RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_MEMBER_WATCH_H_
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -24,6 +25,9 @@ class MemberWatch {
     /// The agents are processes of this machine, so their end can be seen. Nobody else tells it:
     /// mpirun only ends, some time later, with a number.
     bool agents_are_here = false;
+    /// Asked about each failure that this class finds. True: the job goes on without the member, so
+    /// it is no failure of the job.
+    std::function<bool(const Failure&)> goes_on_without{};
   };
 
   /// The time to join begins now.
@@ -42,6 +46,7 @@ class MemberWatch {
   void LookAtAgents();
   void LookAtLost();
   void LookAtMissing();
+  void AddFailure(const Failure& failure);
   /// Adds the failure of a lost member, once.
   void AddLost(const Member& who, const std::string& message);
 

@@ -20,6 +20,8 @@ using GenerationFunction = std::function<JobOutcome(const RunSpec&, const JobOpt
 /// With `OnFailure::kShrink` a generation has one worker less than the one before. The global batch
 /// stays, so the steps are the same steps. A spec that cannot have fewer workers fails.
 ///
+/// Where the servers can drop a worker (`LostWorkers`), its loss is no failure of the generation.
+///
 /// What a failed generation wrote is in the bundle's `generations/N`: metrics, logs, processes.
 /// `summary.json` describes the last generation and lists the others.
 JobOutcome RunWithRecovery(const RunSpec& spec, const JobOptions& options,

@@ -23,7 +23,9 @@ struct JobOutcome;
 enum class OnFailure {
   kStop,     ///< The run fails.
   kRestart,  ///< All processes start again from the newest checkpoint.
-  kShrink,   ///< The same with one worker less.
+  /// Servers that need no particular worker go on without a lost one. Everything else starts again
+  /// with one worker less.
+  kShrink,
 };
 /// "stop", "restart", "shrink". Throws `ConfigError` for another name.
 OnFailure ParseOnFailure(const std::string& name);

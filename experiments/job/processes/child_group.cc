@@ -109,6 +109,12 @@ std::vector<ChildGroup::Started> ChildGroup::started() const {
   return all;
 }
 
+void ChildGroup::Kill(const Member& who) {
+  for (const auto& child : children_) {
+    if (child->who == who) child->process.Signal(SIGKILL);
+  }
+}
+
 void ChildGroup::SignalAll(int signal) const {
   for (const auto& child : children_) child->process.Signal(signal);
 }

@@ -49,6 +49,8 @@ class ChildGroup {
   bool all_ended() const;
   std::vector<Started> started() const;
 
+  /// Kills this member with SIGKILL, if it is a child that runs. `TakeEnds` tells its end later.
+  void Kill(const Member& who);
   /// Sends SIGTERM to all, and SIGKILL to the rest after `grace`. Returns when all are reaped, and
   /// with them the processes that they started and left behind, in other sessions, too.
   void EndAll(std::chrono::milliseconds grace);

@@ -43,16 +43,36 @@ std::optional<double> Mean(const std::vector<json>& reports, const char* key) {
   return *sum / static_cast<double>(reports.size());
 }
 
+bool IsLost(const RunRecord& run, std::size_t rank) {
+  return std::ranges::find(run.lost_workers, static_cast<int>(rank), &LostWorker::index) !=
+         run.lost_workers.end();
+}
+
+/// The steps of each worker that the job has not lost.
+std::vector<std::vector<StepRecord>> StepsOfLiving(const RunRecord& run) {
+  std::vector<std::vector<StepRecord>> ranks;
+  for (std::size_t rank = 0; rank < run.workers.size(); ++rank) {
+    if (!IsLost(run, rank)) ranks.push_back(run.workers[rank].steps);
+  }
+  return ranks;
+}
+
+json LostWorkersJson(const RunRecord& run) {
+  json lost = json::array();
+  for (const LostWorker& worker : run.lost_workers) {
+    lost.push_back({{"worker", worker.index}, {"step", worker.step}, {"reason", worker.reason}});
+  }
+  return lost;
+}
+
 class SummaryMaker {
  public:
   explicit SummaryMaker(const RunRecord& run) : run_(run), spec_(run.spec) {
-    std::vector<std::vector<StepRecord>> ranks;
-    for (const WorkerRecord& worker : run.workers) {
-      ranks.push_back(worker.steps);
-      workers_.push_back(worker.report);
-      hosts_.insert(worker.host);
+    for (std::size_t rank = 0; rank < run.workers.size(); ++rank) {
+      if (!IsLost(run, rank)) workers_.push_back(run.workers[rank].report);
+      hosts_.insert(run.workers[rank].host);
     }
-    statistics_ = Summarize(ranks, spec_.warmup_steps);
+    statistics_ = Summarize(StepsOfLiving(run), spec_.warmup_steps);
     for (const json& report : workers_) {
       if (report.is_object() && report["server"].is_object()) servers_.push_back(report["server"]);
     }
@@ -101,6 +121,7 @@ class SummaryMaker {
         {"model", spec_.model},
         {"dataset", spec_.data},
         {"workers", spec_.workers},
+        {"lost_workers", LostWorkersJson(run_)},
         {"servers", layout.total()},
         {"dedicated_servers", layout.dedicated},
         {"colocated", layout.colocated > 0},
@@ -293,9 +314,7 @@ class SummaryMaker {
   std::optional<double> StepAgainstBound() const {
     const std::int64_t period = StepsPerSum(spec_);
     if (period == 1) return statistics_.step_ms_median;
-    std::vector<std::vector<StepRecord>> ranks;
-    for (const WorkerRecord& worker : run_.workers) ranks.push_back(worker.steps);
-    return MeanStepMs(ranks, spec_.warmup_steps, period);
+    return MeanStepMs(StepsOfLiving(run_), spec_.warmup_steps, period);
   }
 
   /// The staleness counted by the servers. Without servers it is the staleness counted by the
@@ -348,7 +367,7 @@ class SummaryMaker {
   const RunRecord& run_;
   const RunSpec& spec_;
   StepStatistics statistics_;
-  std::vector<json> workers_;  // reports by rank; null when none came
+  std::vector<json> workers_;  // reports of workers not lost, by rank; null when none came
   std::vector<json> servers_;  // of co-located and dedicated servers
   std::set<std::string> hosts_;
   json first_;  // rank 0's report
@@ -360,9 +379,7 @@ class SummaryMaker {
 json MakeSummary(const RunRecord& run) { return SummaryMaker(run).Make(); }
 
 std::optional<double> MedianStepMs(const RunRecord& run) {
-  std::vector<std::vector<StepRecord>> ranks;
-  for (const WorkerRecord& worker : run.workers) ranks.push_back(worker.steps);
-  return Summarize(ranks, run.spec.warmup_steps).step_ms_median;
+  return Summarize(StepsOfLiving(run), run.spec.warmup_steps).step_ms_median;
 }
 
 std::optional<double> BenchStepMs(const json& report) {

@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_EXPERIMENTS_JOB_SUMMARY_SUMMARY_H_
 #define RINGSIDE_EXPERIMENTS_JOB_SUMMARY_SUMMARY_H_
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -20,6 +21,13 @@ struct WorkerRecord {
   nlohmann::json report;  ///< Null when the worker sent none.
 };
 
+/// A worker that died, and that the job has gone on without.
+struct LostWorker {
+  int index = 0;
+  std::int64_t step = 0;  ///< The first that it had not begun when it last told.
+  std::string reason{};   ///< "worker 1 (pid 4711) was killed by signal 9"
+};
+
 /// The input of a summary.
 struct RunRecord {
   RunSpec spec;
@@ -37,6 +45,7 @@ struct RunRecord {
   nlohmann::json fidelity;                     ///< `FidelityJson`, if emulated.
   std::string launcher;                        ///< "ringside", or the ranks' launcher.
   std::vector<WorkerRecord> workers;           ///< By rank.
+  std::vector<LostWorker> lost_workers;        ///< Never worker 0.
   std::vector<nlohmann::json> server_reports;  ///< Of dedicated servers; null when none sent one.
   std::optional<HashedEvaluation> evaluation;  ///< The last one.
   std::vector<CriticalStep> critical_path;     ///< `CriticalPathOf` this run.

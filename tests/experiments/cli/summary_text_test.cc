@@ -34,6 +34,15 @@ TEST(SummaryText, HasNoNoteWhereNothingIsWrongOrKnown) {
   EXPECT_THAT(TextOf({{"steps", 60}}), Not(HasSubstr("note:"))) << "an older summary";
 }
 
+TEST(SummaryText, NamesEveryLostWorker) {
+  nlohmann::json summary{{"steps", 60}, {"lost_workers", nlohmann::json::array()}};
+  EXPECT_THAT(TextOf(summary), Not(HasSubstr("lost worker")));
+  summary["lost_workers"] = {
+      {{"worker", 2}, {"step", 7}, {"reason", "worker 2 (pid 4) was killed by signal 9"}}};
+  EXPECT_THAT(TextOf(summary),
+              HasSubstr("  lost worker 2 at step 7: worker 2 (pid 4) was killed by signal 9\n"));
+}
+
 TEST(SummaryText, TellsTheFidelityOfAnEmulatedRun) {
   const nlohmann::json limited{{"verdict", "limited"}, {"limited_by", {"the processor: 4 % idle"}}};
   EXPECT_THAT(TextOf({{"fidelity", limited}}),

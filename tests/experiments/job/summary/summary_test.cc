@@ -353,6 +353,23 @@ TEST(Summary, ARunWithoutReportsHasNulls) {
   EXPECT_TRUE(summary["bound_ms"].is_null());
 }
 
+TEST(Summary, NamesLostWorkersAndLeavesThemOutOfTheFigures) {
+  RunRecord run = MakeRun();
+  EXPECT_EQ(MakeSummary(run)["lost_workers"], nlohmann::json::array());
+  run.workers[1].steps = {Step(0, 90, 1)};
+  run.workers[1].report = nullptr;
+  run.lost_workers = {{.index = 1, .step = 1, .reason = "worker 1 was killed by signal 9"}};
+  const nlohmann::json summary = MakeSummary(run);
+  ASSERT_EQ(summary["lost_workers"].size(), 1U);
+  EXPECT_EQ(summary["lost_workers"][0]["worker"], 1);
+  EXPECT_EQ(summary["lost_workers"][0]["step"], 1);
+  EXPECT_EQ(summary["lost_workers"][0]["reason"], "worker 1 was killed by signal 9");
+  EXPECT_EQ(summary["workers"], 2);
+  EXPECT_EQ(summary["bytes_sent_per_worker"], 4000);
+  EXPECT_EQ(summary["cpu_seconds"]["workers"], 1.5);
+  EXPECT_EQ(summary["step_ms"]["median"], 9);
+}
+
 TEST(Summary, HasTheFidelityOfARunAndOfABench) {
   RunRecord run = MakeRun();
   EXPECT_TRUE(MakeSummary(run).at("fidelity").is_null());

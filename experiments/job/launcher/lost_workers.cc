@@ -1,0 +1,73 @@
+#include "ringside/experiments/job/launcher/lost_workers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "ringside/experiments/job/processes/member_setup.h"
+#include "ringside/experiments/spec/catalog.h"
+#include "ringside/experiments/spec/server_layout.h"
+
+namespace ringside {
+namespace {
+
+/// Whether the process itself is gone or frozen. Other failures, such as a loss that is not a
+/// number, are not those of one worker.
+bool IsGone(FailureKind kind) {
+  return kind == FailureKind::kOutOfMemory || kind == FailureKind::kSignal ||
+         kind == FailureKind::kEarlyExit || kind == FailureKind::kLost;
+}
+
+}  // namespace
+
+bool DropsLostWorkers(const RunSpec& spec, const JobOptions& options) {
+  if (options.recovery.on_failure != OnFailure::kShrink || options.bench) return false;
+  const StrategyEntry* entry = spec.catalog().FindStrategy(spec.strategy);
+  return entry != nullptr && entry->traits.drops_workers && LayoutServers(spec).colocated == 0;
+}
+
+bool LostWorkers::Take(const Failure& failure) {
+  const Member& who = failure.who;
+  if (who.role != Role::kWorker) return false;
+  if (std::ranges::find(all_, who.index, &LostWorker::index) != all_.end()) return true;
+  if (!IsGone(failure.kind) || !WhyNot(failure).empty()) return false;
+  const auto record = job_state_.Record(who);
+  const std::optional<int> notice = job_state_.Fence(who.index);
+  if (!record || !notice) return false;
+  children_.Kill(who);
+  all_.push_back({.index = who.index, .step = record->next_step, .reason = failure.Text()});
+  pending_.push_back({.worker = who.index, .notice = *notice});
+  const int left = workers_ - static_cast<int>(all_.size());
+  console_.EndProgress();
+  console_.Print(fmt::format("{}; the run goes on with {} worker{}", failure.Text(), left,
+                             left == 1 ? "" : "s"));
+  return true;
+}
+
+std::string LostWorkers::WhyNot(const Failure& failure) const {
+  const Member& who = failure.who;
+  if (who.role != Role::kWorker || !IsGone(failure.kind)) return "";
+  if (who.index == 0) {
+    return "the run cannot go on without worker 0, which writes its parameters and results";
+  }
+  if (!job_state_.Value(TrainsKey(who.index))) return "it had not begun to train";
+  return "";
+}
+
+void LostWorkers::Look() {
+  std::erase_if(pending_, [this](const Pending& pending) {
+    if (!AllServersObeyed(pending.notice)) return false;
+    job_state_.Drop(pending.worker);
+    return true;
+  });
+}
+
+bool LostWorkers::AllServersObeyed(int notice) const {
+  for (int server = 0; server < servers_; ++server) {
+    if (!job_state_.Value(JobState::ObeyedKey(notice, server))) return false;
+  }
+  return true;
+}
+
+}  // namespace ringside
