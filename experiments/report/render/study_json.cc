@@ -125,6 +125,7 @@ json JsonOf(const StudyRun& run) {
            {"critical_path", JsonOf(run.critical_path)},
            {"staleness", JsonOf(run.staleness)},
            {"curve", JsonOf(run.curve)},
+           {"lost_workers", run.lost_workers},
            {"notes", run.notes}};
   for (const MedianNumber& number : kMedianNumbers) row[number.name] = OrNull(run.*number.run);
   return row;

@@ -80,6 +80,27 @@ std::string FactorCaveat(const StudyTable& table) {
                      pairs, pairs == 1 ? "" : "s", pairs == 1 ? "" : "for instance, ", first);
 }
 
+// Runs that went on without a worker trained fewer samples than the others.
+std::string LostWorkersCaveat(const StudyTable& table) {
+  std::vector<std::string> runs;
+  for (const StudyCell& cell : table.cells) {
+    for (const StudyRun* run : CountedRuns(cell)) {
+      if (run->lost_workers.empty()) continue;
+      const bool one = run->lost_workers.size() == 1;
+      runs.push_back(fmt::format("{} without worker{} {}", run->directory, one ? "" : "s",
+                                 fmt::join(run->lost_workers, ", ")));
+    }
+  }
+  if (runs.empty()) return "";
+  const std::size_t more = runs.size() - std::min(runs.size(), kPlacesNamed);
+  std::string text =
+      fmt::format("{} run{} went on without a lost worker, and so with fewer samples", runs.size(),
+                  runs.size() == 1 ? "" : "s");
+  runs.resize(runs.size() - more);
+  text += fmt::format(": {}", fmt::join(runs, "; "));
+  return text + (more > 0 ? fmt::format("; and {} more.", more) : ".");
+}
+
 // Dedicated servers without hosts of their own share the machine with the workers.
 void AddServers(const StudyTable& table, std::vector<std::string>& caveats) {
   int servers = 0;
@@ -137,7 +158,8 @@ std::vector<std::string> CaveatsOf(const StudyTable& table, const Judged& judged
   AddAccuracies(table, caveats);
   AddServers(table, caveats);
   AddTransports(table, judged, caveats);
-  for (std::string caveat : {LimitedCaveat(table), DilationCaveat(table), FactorCaveat(table)}) {
+  for (std::string caveat : {LimitedCaveat(table), LostWorkersCaveat(table), DilationCaveat(table),
+                             FactorCaveat(table)}) {
     if (!caveat.empty()) caveats.push_back(std::move(caveat));
   }
   if (table.findings.empty()) return caveats;

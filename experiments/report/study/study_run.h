@@ -163,6 +163,7 @@ struct StudyRun {
   std::optional<CriticalPath> critical_path;
   std::map<std::int64_t, std::int64_t> staleness;  ///< Versions behind -> bucket updates.
   std::vector<CurvePoint> curve;                   ///< At most `kMaxCurvePoints`, thinned evenly.
+  std::vector<std::int64_t> lost_workers;          ///< Their ranks: the run went on without them.
   std::vector<std::string> notes;                  ///< What the strategy decided by itself.
 };
 

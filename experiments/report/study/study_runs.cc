@@ -239,6 +239,16 @@ void AddCurve(const RunResult& result, const std::optional<double>& target, Stud
   }
 }
 
+// A summary of an older version has no such list.
+void AddLostWorkers(const json& summary, StudyRun& run) {
+  const auto lost = summary.find("lost_workers");
+  if (lost == summary.end() || !lost->is_array()) return;
+  for (const json& worker : *lost) {
+    const auto rank = NumberAt(worker, "/worker");
+    if (rank) run.lost_workers.push_back(static_cast<std::int64_t>(*rank));
+  }
+}
+
 }  // namespace
 
 std::optional<double> NumberAt(const json& object, const char* pointer) {
@@ -273,6 +283,7 @@ StudyRun MakeStudyRun(const RunResult& result, const std::optional<double>& targ
       if (note.is_string()) run.notes.push_back(note.get<std::string>());
     }
   }
+  AddLostWorkers(summary, run);
   return run;
 }
 

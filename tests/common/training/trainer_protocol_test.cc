@@ -339,6 +339,30 @@ TEST(EvaluatorTest, ATestLossThatIsNotFiniteIsBlamedOnTheLowestRankThatHasOne) {
   }
 }
 
+TEST(EvaluatorTest, TheLivingDivideTheWholeTestSplitAmongThemselves) {
+  const TestDataset dataset(20, 12, 1);
+  InProcessStore store;
+  for (const char* name :
+       {"evaluation after step 5", "evaluation after step 5, round 1", "evaluation after step 9"}) {
+    store.Set(ExchangeKey(name, 1), kLostWorkerValue);
+  }
+  RunRanks(3, [&](int rank) {
+    if (rank == 1) return;
+    Log log;
+    ProbeModel model(log);
+    Timeline timeline;
+    const World world = TestWorld(rank, 3);
+    Evaluator evaluator(world, model, dataset, store, timeline, std::chrono::seconds(10));
+    evaluator.AddTrainingLoss(6, 2);
+    const EvaluationRecord record = evaluator.Evaluate(5, 0);
+    EXPECT_EQ(record.train_loss, 3);
+    EXPECT_DOUBLE_EQ(record.accuracy, 2.0 / 12) << "of all samples";
+    EXPECT_THAT(log, ElementsAre("evaluate 4", "evaluate 6"));
+    evaluator.Evaluate(9, 0);
+    EXPECT_THAT(log, ElementsAre("evaluate 4", "evaluate 6", "evaluate 6")) << "it is remembered";
+  });
+}
+
 // The communication of the last step before a pause is exposed, and belongs to that step.
 TEST_F(TrainerProtocolTest, DrainingCountsInTheStepThatIsDrained) {
   strategy_.await_takes = std::chrono::milliseconds(3);

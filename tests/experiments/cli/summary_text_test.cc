@@ -37,8 +37,9 @@ TEST(SummaryText, HasNoNoteWhereNothingIsWrongOrKnown) {
 TEST(SummaryText, NamesEveryLostWorker) {
   nlohmann::json summary{{"steps", 60}, {"lost_workers", nlohmann::json::array()}};
   EXPECT_THAT(TextOf(summary), Not(HasSubstr("lost worker")));
-  summary["lost_workers"] = {
-      {{"worker", 2}, {"step", 7}, {"reason", "worker 2 (pid 4) was killed by signal 9"}}};
+  const nlohmann::json lost{
+      {"worker", 2}, {"step", 7}, {"reason", "worker 2 (pid 4) was killed by signal 9"}};
+  summary["lost_workers"].push_back(lost);
   EXPECT_THAT(TextOf(summary),
               HasSubstr("  lost worker 2 at step 7: worker 2 (pid 4) was killed by signal 9\n"));
 }

@@ -145,6 +145,19 @@ TEST(StudyFindings, JudgeBySynchronousStrategiesAndTellOfRelaxedOnes) {
               Contains(HasSubstr("Dedicated servers are processes besides")));
 }
 
+TEST(StudyFindings, NameRunsThatWentOnWithoutAWorker) {
+  std::vector<RunResult> runs;
+  AddRuns(runs, "ring", 4, 1000);
+  AddRuns(runs, "ps-async", 4, 800);
+  EXPECT_THAT(TableOf(runs).verdict.caveats, Not(Contains(HasSubstr("lost worker"))));
+  runs.back().summary["lost_workers"] = nlohmann::json::array();
+  const nlohmann::json lost{{"worker", 2}, {"step", 7}, {"reason", "killed"}};
+  runs.back().summary["lost_workers"].push_back(lost);
+  EXPECT_THAT(TableOf(runs).verdict.caveats,
+              Contains(HasSubstr("1 run went on without a lost worker, and so with fewer samples: "
+                                 "ps-async4-4 without worker 2.")));
+}
+
 TEST(StudyFindings, MarkTransportsThatDifferInEitherDirection) {
   const auto table = [](const char* ring, const char* transport) {
     std::vector<RunResult> runs;
