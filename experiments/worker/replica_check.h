@@ -11,10 +11,10 @@
 
 namespace ringside {
 
-/// Compares what workers hold, given a hash of it by rank; empty for a lost worker. Returns an empty text if all are equal.
-/// Otherwise names the workers outside the largest group of equal ones: "worker 2 has other
-/// parameters than workers 0, 1 and 3". If two groups are largest, it names both sides without
-/// saying which is right. Pure.
+/// Compares what workers hold, given a hash of it by rank; empty for a lost worker. Returns an
+/// empty text if all are equal. Otherwise names the workers outside the largest group of equal
+/// ones: "worker 2 has other parameters than workers 0, 1 and 3". If two groups are largest, it
+/// names both sides without saying which is right. Pure.
 std::string ReplicaDifference(std::span<const std::string> hashes);
 
 /// Collective, while no bucket is submitted: compares the parameters of all workers by a hash of

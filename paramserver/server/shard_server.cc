@@ -208,7 +208,8 @@ void ShardServer::Drop(int worker, const Refusal& refusal) {
     const std::lock_guard lock(mutex_);
     refused = TakeWaiting(worker);
     try {
-      const PushDecision verdict = consistency_->OnDrop(worker);
+      // A broken shard applies nothing more.
+      const PushDecision verdict = broken_ ? PushDecision() : consistency_->OnDrop(worker);
       // Updates that several workers share are numbered by steps, from 1.
       if (verdict.apply) Apply(*verdict.apply, verdict.scale, verdict.apply->number - 1);
       answers = TakeAnswers(verdict.answer);

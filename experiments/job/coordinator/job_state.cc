@@ -328,8 +328,8 @@ std::vector<Member> JobState::Lost() const {
   const std::lock_guard lock(mutex_);
   std::vector<Member> lost;
   for (const auto& [who, record] : members_) {
-    if (!record.left && !record.fenced && options_.clock() - record.last_beat > options_.lease)
-      lost.push_back(who);
+    if (record.left || record.fenced) continue;
+    if (options_.clock() - record.last_beat > options_.lease) lost.push_back(who);
   }
   return lost;
 }
