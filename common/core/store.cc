@@ -40,7 +40,8 @@ std::string ExchangeKey(std::string_view name, int rank) {
 }
 
 bool IsExchangeKeyOf(std::string_view key, int rank) {
-  return key.starts_with(kExchangePrefix) && key.ends_with(std::string("/").append(std::to_string(rank)));
+  return key.starts_with(kExchangePrefix) &&
+         key.ends_with(std::string("/").append(std::to_string(rank)));
 }
 
 std::vector<std::optional<std::string>> StoreGatherLiving(Store& store, const World& world,
