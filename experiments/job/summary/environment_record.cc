@@ -70,7 +70,7 @@ nlohmann::json EnvironmentRecord(const Environment& environment) {
       {"usable_cores", UsableCores()},
       {"memory_bytes", page * static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES))},
       {"kernel", std::string(system.sysname) + " " + system.release},
-      {"tcp_congestion_control", FirstLine("/proc/sys/net/ipv4/tcp_congestion_control")},
+      {"machine_tcp_congestion_control", FirstLine("/proc/sys/net/ipv4/tcp_congestion_control")},
       {"version", build.version},
       {"git", build.git},
       {"build_type", build.build_type},

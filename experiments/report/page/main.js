@@ -87,7 +87,7 @@ function chartSections(study, view, looks) {
   return [
     section("scaling", "How it scales", scaleNote, transports, limited, emulated, scale.nodes, growthTable(study)),
     section("time", "Where the time goes", el("p", { class: "note" }, "Each part of a step is its own median over runs. Exposed communication is the time that a step waits for its parameters."), emulated?.cloneNode(true), time.nodes),
-    section("bound", "Measured against bound", el("p", { class: "note" }, "1 is the bound of theory. A ratio up to 1.15 (dotted) needs no explanation. A grey mark is the achievable step. Time beyond it needs a cause that the runs recorded."), study.cells.some((cell) => cell.takes_part === false) ? el("p", { class: "note" }, "A circle with a cross is a configuration whose runs the machine all limited.") : null, bound.nodes),
+    section("bound", "Measured against bound", el("p", { class: "note" }, "1 is the bound of theory. A ratio up to 1.15 (dotted) needs no explanation. A grey mark is the achievable step. A step more than 5 % longer needs a cause that the runs recorded."), study.cells.some((cell) => cell.takes_part === false) ? el("p", { class: "note" }, "A circle with a cross is a configuration whose runs the machine all limited.") : null, bound.nodes),
     has((cell) => (cell.results ?? []).some((run) => run.curve?.step?.length)) ? section("learning", "Accuracy and loss",
       target?.accuracy ? el("p", { class: "note" }, `The dotted line is the target accuracy of ${(target.accuracy * 100).toFixed(1)} % (${target.origin}).`) : null,
       withPlace(study, view, learn, curveState)) : null,

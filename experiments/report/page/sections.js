@@ -95,7 +95,7 @@ function withInterval(name, format) {
   };
 }
 
-/** The reason why a step is outside 1.00 to 1.15 of its bound, as far as the runs recorded it. */
+/** The reason why a step is outside 1.00 to 1.15 of its bound, or above 1.05 of its achievable step, as far as the runs recorded it. */
 function whyColumn(cells) {
   if (!cells.some((cell) => cell.bound_explanation)) return [];
   const show = (why, cell) => (why ? el("span", {}, cell.bound_explained === false ? badge("warn", "open") : null, why) : "–");

@@ -119,8 +119,7 @@ std::string CellsTable(const StudyTable& table) {
 std::string VerdictText(const StudyTable& table) {
   std::string out;
   if (!table.verdict.sentence.empty()) {
-    out += fmt::format("**{}**", EscapeMarkdown(table.verdict.sentence));
-    out += fmt::format(" ({})\n\n", CertaintyName(table.verdict.certainty));
+    out += fmt::format("**{}**\n\n", EscapeMarkdown(table.verdict.sentence));
   }
   for (const std::string& caveat : table.verdict.caveats) {
     out += fmt::format("- {}\n", EscapeMarkdown(caveat));
@@ -167,8 +166,8 @@ std::string NumbersText(const StudyTable& table) {
   if (std::ranges::any_of(table.cells,
                           [](const StudyCell& cell) { return !cell.bound_flag.empty(); })) {
     out +=
-        "The last column gives the reason for a step outside 1.00 to 1.15 of its bound, as far as "
-        "the runs recorded it.\n";
+        "The last column gives the reason for a step outside 1.00 to 1.15 of its bound, or above "
+        "1.05 of its achievable step, as far as the runs recorded it.\n";
   }
   const auto emulated = [](const StudyCell& cell) { return cell.emulated_compute; };
   if (std::ranges::any_of(table.cells, emulated)) {

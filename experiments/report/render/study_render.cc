@@ -208,8 +208,8 @@ std::string Legend(const StudyTable& table) {
   }
   if (AnyFlag(table)) {
     out +=
-        "\n! More than 1.15 times the bound, or less than it. The reason is below the row, as far "
-        "as the runs recorded it.";
+        "\n! More than 1.15 times the bound or 1.05 times the achievable step, or less than the "
+        "bound. The reason is below the row, as far as the runs recorded it.";
   }
   if (MixesTransports(table)) {
     out += "\n* Rows over different transports compare transports as well as strategies.";

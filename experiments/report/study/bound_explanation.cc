@@ -59,8 +59,8 @@ std::optional<double> StepMsByThroughput(const StudyCell& cell) {
   return 1000 * static_cast<double>(cell.global_batch) / samples_per_s;
 }
 
-const ConfidenceInterval* IntervalOf(const StudyCell& cell) {
-  const auto found = cell.intervals.find("bound_ratio");
+const ConfidenceInterval* IntervalOf(const StudyCell& cell, const std::string& number) {
+  const auto found = cell.intervals.find(number);
   return found == cell.intervals.end() ? nullptr : &found->second;
 }
 
@@ -82,7 +82,11 @@ class Above {
       : cell_(cell),
         bound_ms_(bound_ms),
         step_ms_(ratio * bound_ms),
-        left_ms_(step_ms_ - bound_ms) {}
+        left_ms_(step_ms_ - bound_ms),
+        allowed_ms_((kAboveBound - 1) * bound_ms) {
+    if (!cell.achievable_ms) return;
+    allowed_ms_ = std::min(allowed_ms_, (kAboveAchievable - 1) * *cell.achievable_ms);
+  }
 
   BoundExplanation Explain() {
     if (std::string text = MachineText(cell_); !text.empty()) AddWhole(std::move(text));
@@ -100,25 +104,32 @@ class Above {
   }
 
  private:
-  bool Enough() const { return whole_ || left_ms_ <= (kAboveBound - 1) * bound_ms_; }
+  bool Enough() const { return whole_ || left_ms_ <= allowed_ms_; }
 
   void AddWhole(std::string text) {
     whole_ = true;
     texts_.push_back(std::move(text));
   }
 
-  /// Adds `what`, followed by its milliseconds.
+  /// Adds `what`, followed by the milliseconds that it explains: at most those that are left.
   void AddMs(const std::string& what, double ms) {
-    if (ms < kWorthSaying * bound_ms_) return;
-    left_ms_ -= ms;
-    texts_.push_back(fmt::format("{}: {}", what, MsText(ms)));
+    const double explained_ms = std::min(ms, left_ms_);
+    if (explained_ms < kWorthSaying * bound_ms_) return;
+    left_ms_ -= explained_ms;
+    texts_.push_back(fmt::format("{}: {}", what, MsText(explained_ms)));
   }
 
+  /// Where there is an achievable step, the ratio to it is what noise must explain.
   void AddInterval() {
-    const ConfidenceInterval* interval = IntervalOf(cell_);
-    if (interval == nullptr || interval->low > kAboveBound) return;
-    AddWhole(fmt::format("noise: the 95 % interval of the ratio, {:.2f} to {:.2f}, contains {:.2f}",
-                         interval->low, interval->high, kAboveBound));
+    const bool achievable = cell_.achievable_ratio.has_value();
+    if (achievable && *cell_.achievable_ratio <= kAboveAchievable) return;
+    const double limit = achievable ? kAboveAchievable : kAboveBound;
+    const ConfidenceInterval* interval =
+        IntervalOf(cell_, achievable ? "achievable_ratio" : "bound_ratio");
+    if (interval == nullptr || interval->low > limit || interval->high < limit) return;
+    AddWhole(fmt::format(
+        "noise: the 95 % interval of the ratio{}, {:.2f} to {:.2f}, contains {:.2f}",
+        achievable ? " to the achievable step" : "", interval->low, interval->high, limit));
   }
 
   /// The median over the runs that have an achievable step; 0 when there is none.
@@ -145,7 +156,9 @@ class Above {
     std::string what = "the achievable step is longer than the bound";
     if (!parts.empty()) what += fmt::format(" ({})", fmt::join(parts, ", "));
     const double shorter_ms = over_ms - left_ms_;
-    AddMs(what, std::min(over_ms, left_ms_));
+    const double left_ms = left_ms_ - std::min(over_ms, left_ms_);
+    AddMs(what, over_ms);
+    left_ms_ = left_ms;  // also where it was not worth saying
     if (shorter_ms < kWorthSaying * bound_ms_) return;
     texts_.push_back(
         fmt::format("the step is {} shorter than the achievable one", MsText(shorter_ms)));
@@ -170,7 +183,7 @@ class Above {
   void AddStragglers() {
     // A step is latest when all of its wait is one worker's.
     const double injected = cell_.straggler_ms.value_or(0) * cell_.workers;
-    AddMs("workers slowed on purpose, by up to", injected);
+    AddMs("workers slowed on purpose", injected);
     const std::optional<double> mean = StepMsByThroughput(cell_);
     if (!mean || injected > 0) return;
     AddMs("a step counts with its slowest worker, which is not always the same; over the mean",
@@ -227,13 +240,15 @@ class Above {
   const double bound_ms_;
   const double step_ms_;
   double left_ms_;      // above the bound, not yet explained
+  double allowed_ms_;   // may be left without an explanation
   bool whole_ = false;  // one cause explains all of it
   std::vector<std::string> texts_;
 };
 
 BoundExplanation ExplainBelow(const StudyCell& cell, double bound_ms, double ratio) {
   std::vector<std::string> texts;
-  if (const ConfidenceInterval* interval = IntervalOf(cell); interval && interval->high >= 1) {
+  if (const ConfidenceInterval* interval = IntervalOf(cell, "bound_ratio");
+      interval && interval->high >= 1) {
     texts.push_back(
         fmt::format("noise: the 95 % interval of the ratio, {:.2f} to {:.2f}, contains 1",
                     interval->low, interval->high));
@@ -267,8 +282,9 @@ BoundExplanation ExplainBound(const StudyCell& cell) {
     return {"no bound: " + cell.bound_missing, true};
   }
   const double ratio = *cell.bound_ratio;
-  if (ratio > kAboveBound) return Above(cell, bound_ms, ratio).Explain();
   if (ratio < kBelowBound) return ExplainBelow(cell, bound_ms, ratio);
+  const bool above_achievable = cell.achievable_ratio.value_or(1) > kAboveAchievable;
+  if (ratio > kAboveBound || above_achievable) return Above(cell, bound_ms, ratio).Explain();
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "ringside/experiments/report/study/bound_explanation.h"
 #include "ringside/experiments/report/study/study_fidelity.h"
 #include "ringside/experiments/report/study/study_judgement.h"
 #include "ringside/experiments/report/study/study_scaling.h"
@@ -101,6 +102,24 @@ std::string LostWorkersCaveat(const StudyTable& table) {
   return text + (more > 0 ? fmt::format("; and {} more.", more) : ".");
 }
 
+// On one host without an emulated network nothing else judges whether the machine was a limit.
+std::string BusyCaveat(const StudyTable& table) {
+  std::vector<double> busy;
+  for (const StudyCell& cell : table.cells) {
+    const bool judged = std::ranges::any_of(
+        cell.results, [](const StudyRun& run) { return run.fidelity.has_value(); });
+    if (!judged && cell.cores_busy.value_or(0) >= kCoresBusy) busy.push_back(*cell.cores_busy);
+  }
+  if (busy.empty()) return "";
+  const auto [least, most] = std::ranges::minmax(busy);
+  const std::string low = fmt::format("{:.0f}", least * 100);
+  const std::string high = fmt::format("{:.0f}", most * 100);
+  return fmt::format(
+      "In {} of {} configurations the machine's cores were {} % busy. There the processor is a "
+      "limit, too: all processes compete for it.",
+      busy.size(), table.cells.size(), low == high ? low : fmt::format("{} to {}", low, high));
+}
+
 // Dedicated servers without hosts of their own share the machine with the workers.
 void AddServers(const StudyTable& table, std::vector<std::string>& caveats) {
   int servers = 0;
@@ -158,8 +177,8 @@ std::vector<std::string> CaveatsOf(const StudyTable& table, const Judged& judged
   AddAccuracies(table, caveats);
   AddServers(table, caveats);
   AddTransports(table, judged, caveats);
-  for (std::string caveat : {LimitedCaveat(table), LostWorkersCaveat(table), DilationCaveat(table),
-                             FactorCaveat(table)}) {
+  for (std::string caveat : {LimitedCaveat(table), BusyCaveat(table), LostWorkersCaveat(table),
+                             DilationCaveat(table), FactorCaveat(table)}) {
     if (!caveat.empty()) caveats.push_back(std::move(caveat));
   }
   if (table.findings.empty()) return caveats;

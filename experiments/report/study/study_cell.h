@@ -90,8 +90,8 @@ struct StudyCell {
   /// Bootstrap intervals of the numbers above, by JSON name ("step_ms"). A name is absent with
   /// fewer than `StudyMethod::minimum_runs` runs.
   std::map<std::string, ConfidenceInterval> intervals;
-  /// Step time / bound: "above" (over 1.15: needs an explanation), "below" (under 1.00: either the
-  /// step time or the bound is wrong), or empty.
+  /// "above" (step time / bound over 1.15, or step time / achievable step over 1.05: needs an
+  /// explanation), "below" (step time / bound under 1.00: one of the two is wrong), or empty.
   std::string bound_flag;
   /// The explanation from the runs' records (`ExplainBound`). For a cell with links and no bound it
   /// says why there is none. Empty when no explanation is needed.

@@ -181,7 +181,10 @@ void AddStaleness(StudyCell& cell) {
 }
 
 void AddBoundFlag(StudyCell& cell) {
-  if (cell.bound_ratio && *cell.bound_ratio > kAboveBound) cell.bound_flag = "above";
+  if (cell.bound_ratio.value_or(1) > kAboveBound ||
+      cell.achievable_ratio.value_or(1) > kAboveAchievable) {
+    cell.bound_flag = "above";
+  }
   if (cell.bound_ratio && *cell.bound_ratio < kBelowBound) cell.bound_flag = "below";
   for (const StudyRun& run : cell.results) {
     if (IsDone(run) && cell.bound_missing.empty()) cell.bound_missing = run.bound_missing;

@@ -10,6 +10,7 @@
 
 #include "ringside/experiments/report/study/study_cells.h"
 #include "ringside/experiments/report/study/study_fidelity.h"
+#include "ringside/experiments/report/study/study_findings.h"
 #include "ringside/experiments/report/study/study_scaling.h"
 #include "ringside/experiments/statistics/quantile.h"
 #include "ringside/experiments/statistics/scaling.h"
@@ -57,15 +58,19 @@ std::string RatioText(const char* what, const Comparison& comparison) {
   if (!comparison.ratio) return fmt::format("{}: no runs to compare", what);
   std::string text = fmt::format("{} {:.3f}", what, *comparison.ratio);
   if (!comparison.interval) return fmt::format("{} ({})", text, kNoInterval);
-  return fmt::format("{} (95 % interval {:.3f} to {:.3f}, {} {})", text, comparison.interval->low,
-                     comparison.interval->high, comparison.runs,
-                     comparison.paired ? "pairs" : "runs a side");
+  const bool equal = CertaintyOf(comparison) == Certainty::kEqual;
+  return fmt::format(
+      "{} (95 % interval {:.3f} to {:.3f}, {} {}){}", text, comparison.interval->low,
+      comparison.interval->high, comparison.runs, comparison.paired ? "pairs" : "runs a side",
+      equal ? fmt::format(": equally fast within {:.0f} %", kEqualMargin * 100) : "");
 }
 
-Outcome AboveOne(const std::optional<ConfidenceInterval>& interval) {
+/// "Faster": by more than what counts as equal. Two that are equally fast refute it.
+Outcome AboveEqual(const std::optional<ConfidenceInterval>& interval) {
+  constexpr double kEqual = 1 + kEqualMargin;
   if (!interval) return Outcome::kUndecided;
-  if (interval->low > 1) return Outcome::kShown;
-  return interval->high < 1 ? Outcome::kRefuted : Outcome::kUndecided;
+  if (interval->low > kEqual) return Outcome::kShown;
+  return interval->high <= kEqual ? Outcome::kRefuted : Outcome::kUndecided;
 }
 
 Outcome AboutOne(const std::optional<ConfidenceInterval>& interval) {
@@ -219,7 +224,7 @@ Claim AgainstRing(const StudyCell& server, const StudyCell& ring) {
     claim.outcome = AboutOne(comparison.interval);
   } else {
     claim.claim = fmt::format("{}, S > N²/(2(N−1)), is faster than {}", side, StrategyText(ring));
-    claim.outcome = AboveOne(comparison.interval);
+    claim.outcome = AboveEqual(comparison.interval);
   }
   claim.numbers = RatioText("servers' samples/s over the ring's", comparison) +
                   OffBoundText(server) + TransportsText(server, ring);
@@ -306,12 +311,24 @@ Claim LessAccurate(const StudyCell& relaxed, const StudyCell& strict,
   return claim;
 }
 
+/// The waits of slowed workers, if they differ between the two sides. A wait is a multiple of the
+/// compute time, and compute takes longer where workers disturb each other on the same cores.
+std::string WaitsText(const StudyCell& relaxed, const StudyCell& strict) {
+  const double one = relaxed.straggler_ms.value_or(0);
+  const double other = strict.straggler_ms.value_or(0);
+  if (std::min(one, other) * (1 + kClaimMargin) >= std::max(one, other)) return "";
+  return fmt::format(
+      "; workers were slowed by {:.3g} ms a step under {} and by {:.3g} ms under {}, "
+      "so a part of the difference is not the strategies'",
+      one, StrategyText(relaxed), other, StrategyText(strict));
+}
+
 Claim Faster(const StudyCell& relaxed, const StudyCell& strict) {
   const Comparison speed = CompareCells(relaxed, strict, &StudyRun::samples_per_s);
   Claim claim{fmt::format("under stragglers {} is faster than {}", StrategyText(relaxed),
                           StrategyText(strict)),
-              ScenarioText(relaxed), AboveOne(speed.interval),
-              RatioText("ratio of samples/s", speed)};
+              ScenarioText(relaxed), AboveEqual(speed.interval),
+              RatioText("ratio of samples/s", speed) + WaitsText(relaxed, strict)};
   if (claim.outcome != Outcome::kShown) {
     claim.numbers +=
         "; every worker makes the same number of steps, so a run lasts as long as its slowest "

@@ -40,6 +40,7 @@ inline constexpr double kBend = 1.5;
 ///  - the mean staleness of asynchronous updates is about N - 1;
 ///  - under stragglers a relaxed strategy is faster than its synchronous counterpart, and less
 ///    accurate.
+/// "Faster" is by more than `kEqualMargin`; two that are equally fast refute it.
 /// Cells whose runs the machine all limited test no claim. Claims with the same text stand
 /// together. Pure.
 std::vector<Claim> ClaimsOf(const std::vector<StudyCell>& cells);

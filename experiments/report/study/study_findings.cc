@@ -86,13 +86,14 @@ std::string RunsText(std::size_t runs) {
   return runs == 1 ? "1 run" : fmt::format("{} runs", runs);
 }
 
-std::string CertaintyText(const Comparison& comparison) {
+/// `digits` of the interval, after the point.
+std::string CertaintyText(const Comparison& comparison, int digits = 2) {
   if (!comparison.interval) {
     return fmt::format("points only, no interval: {}", RunsText(comparison.runs));
   }
-  return fmt::format("95 % interval {:.2f} to {:.2f}, {}, ahead in {:.0f} % of the {}",
-                     comparison.interval->low, comparison.interval->high, RunsText(comparison.runs),
-                     comparison.p_greater.value_or(0) * 100,
+  return fmt::format("95 % interval {:.{}f} to {:.{}f}, {}, ahead in {:.0f} % of the {}",
+                     comparison.interval->low, digits, comparison.interval->high, digits,
+                     RunsText(comparison.runs), comparison.p_greater.value_or(0) * 100,
                      comparison.paired ? "pairs" : "combinations, each side resampled by itself");
 }
 
@@ -125,7 +126,7 @@ std::string Sentence(const std::vector<StudyCell>& cells, const Finding& finding
   if (finding.certainty == Certainty::kEqual) {
     return fmt::format("{} and {} are equally fast within {:.0f} % at {}: ratio {:.3f} ({}){}",
                        StrategyText(first), StrategyText(second), kEqualMargin * 100, scenario,
-                       comparison.ratio.value_or(1), CertaintyText(comparison), suffix);
+                       comparison.ratio.value_or(1), CertaintyText(comparison, 3), suffix);
   }
   if (finding.certainty == Certainty::kUnclear) {
     return fmt::format("the runs do not tell {} and {} apart at {}: ratio {:.2f} ({}){}",

@@ -124,8 +124,9 @@ StudyMethod MethodOf(const StudyTable& table) {
   warn(runs([](const StudyRun& run) { return run.outlier; }), "run is marked as an outlier",
        "runs are marked as outliers");
   warn(table.failed.size(), "run did not finish well", "runs did not finish well");
-  warn(CountCells(table, "above"), "cell takes more than 1.15 times its bound",
-       "cells take more than 1.15 times their bounds");
+  warn(CountCells(table, "above"),
+       "cell takes more than 1.15 times its bound or 1.05 times its achievable step",
+       "cells take more than 1.15 times their bounds or 1.05 times their achievable steps");
   warn(CountCells(table, "below"), "cell is faster than its bound: one of the two is wrong",
        "cells are faster than their bounds: one of the two is wrong");
   return method;

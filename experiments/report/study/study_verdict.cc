@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -51,55 +53,120 @@ std::string LeadRange(const Judged& findings) {
   return low == high ? low : fmt::format("{} to {}", low, high);
 }
 
-// How the places of findings are written: what they all share is written once.
+// Whether `determining` has one value of `key` for each of its own.
+bool Determines(const std::string& determining, const std::string& key, const Judged& findings) {
+  std::map<std::string, std::string> values;
+  return std::ranges::all_of(findings, [&](const Finding* finding) {
+    const std::string& value = finding->varied.at(key);
+    return values.try_emplace(finding->varied.at(determining), value).first->second == value;
+  });
+}
+
+bool IsNumber(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+// The keys that tell the findings of a study apart, names before numbers. A key whose value follows
+// from another one's says nothing more: the compute time of a model beside the model.
+std::vector<std::string> TellingKeys(const Judged& findings) {
+  std::vector<std::string> keys;
+  for (const auto& entry : findings.front()->varied) {
+    const std::string& key = entry.first;
+    const auto has_key = [&](const Finding* finding) { return finding->varied.contains(key); };
+    const auto has_value = [&](const Finding* finding) {
+      return finding->varied.at(key) == entry.second;
+    };
+    if (!std::ranges::all_of(findings, has_key)) continue;
+    if (!std::ranges::all_of(findings, has_value)) keys.push_back(key);
+  }
+  std::ranges::stable_partition(
+      keys, [&](const std::string& key) { return !IsNumber(findings.front()->varied.at(key)); });
+  std::vector<std::string> telling;
+  for (const std::string& key : keys) {
+    const auto known = [&](const std::string& other) { return Determines(other, key, findings); };
+    if (std::ranges::none_of(telling, known)) telling.push_back(key);
+  }
+  return telling;
+}
+
+// How the places of findings are written: what several of them share is written once.
 class Places {
  public:
-  explicit Places(const Judged& all) {
+  Places(const Judged& all, const std::vector<std::string>& keys) : keys_(keys) {
     std::set<int> workers;
     std::set<std::string> media;
     for (const Finding* finding : all) {
       workers.insert(finding->workers);
       media.insert(finding->medium);
-      varied_ = varied_ || !finding->varied.empty();
     }
     same_workers_ = workers.size() == 1;
     media_ = media.size() > 1;
   }
 
-  // "at 2 (1.20x) and 8 (1.31x) workers", "at 4 workers, network 1Gbps (1.07x)"
+  // "at 2 (1.20x) and 8 (1.31x) workers", "at 4 workers, network 1Gbps (1.07x)", "at 2 and 4
+  // workers with model profile:vgg16"
   std::string Text(const Judged& findings, bool leads) const {
     if (findings.size() > kNamed) {
       const std::string range = leads ? fmt::format(" ({})", LeadRange(findings)) : "";
       return fmt::format("in {} comparisons{}", findings.size(), range);
     }
-    const bool plain = !varied_ && !media_;
-    const bool one = findings.size() == 1;
-    std::vector<std::string> labels;
+    if (same_workers_ && (!keys_.empty() || media_)) return WithSameWorkers(findings, leads);
+    std::vector<std::pair<std::string, Judged>> groups;  // by what differs besides the workers
     for (const Finding* finding : findings) {
-      std::string label = plain ? std::to_string(finding->workers) : Label(*finding);
-      if (plain && one) label += " workers";
-      if (leads) label += fmt::format(" ({:.2f}x)", Lead(*finding));
-      labels.push_back(std::move(label));
+      const std::string label = Label(*finding);
+      auto group = std::ranges::find(groups, label, &std::pair<std::string, Judged>::first);
+      if (group == groups.end()) group = groups.insert(group, {label, Judged()});
+      group->second.push_back(finding);
     }
-    const std::string joined = Joined(labels);
-    if (plain) return fmt::format("at {}{}", joined, one ? "" : " workers");
-    if (!same_workers_) return "at " + joined;
-    return fmt::format("at {} workers{}{}", findings.front()->workers, varied_ ? ", " : "", joined);
+    std::vector<std::string> texts;
+    for (const auto& [label, group] : groups) {
+      texts.push_back(WorkersText(group, leads) +
+                      (keys_.empty() || label.empty() ? label : " with " + label));
+    }
+    return Joined(texts);
   }
 
  private:
-  std::string Label(const Finding& finding) const {
-    std::string label = same_workers_ ? "" : fmt::format("{} workers", finding.workers);
-    for (const auto& [key, value] : finding.varied) {
-      label += fmt::format("{}{} {}", label.empty() ? "" : " ", key, value);
+  static std::string LeadText(const Finding& finding) {
+    return fmt::format(" ({:.2f}x)", Lead(finding));
+  }
+
+  // "at 2 (1.20x) and 8 (1.31x) workers", "at 8 workers (1.31x)"
+  static std::string WorkersText(const Judged& findings, bool leads) {
+    const bool one = findings.size() == 1;
+    std::vector<std::string> numbers;
+    for (const Finding* finding : findings) {
+      numbers.push_back(fmt::format("{}{}{}", finding->workers, one ? " workers" : "",
+                                    leads ? LeadText(*finding) : ""));
     }
+    return fmt::format("at {}{}", Joined(numbers), one ? "" : " workers");
+  }
+
+  std::string WithSameWorkers(const Judged& findings, bool leads) const {
+    std::vector<std::string> labels;
+    for (const Finding* finding : findings) {
+      labels.push_back(Label(*finding) + (leads ? LeadText(*finding) : ""));
+    }
+    return fmt::format("at {} workers{}{}", findings.front()->workers, keys_.empty() ? "" : ", ",
+                       Joined(labels));
+  }
+
+  // "model profile:vgg16", " over tcp"
+  std::string Label(const Finding& finding) const {
+    std::vector<std::string> values;
+    for (const std::string& key : keys_) {
+      values.push_back(fmt::format("{} {}", key, finding.varied.at(key)));
+    }
+    std::string label = fmt::format("{}", fmt::join(values, " "));
     if (media_)
       label += " over " + (finding.medium.empty() ? "different transports" : finding.medium);
     return label;
   }
 
+  const std::vector<std::string>& keys_;
   bool same_workers_ = false;
-  bool varied_ = false;
   bool media_ = false;
 };
 
@@ -148,7 +215,8 @@ struct Judgement {
   std::string text;
 };
 
-Judgement Judge(const Judged& findings) {
+// `keys`: what tells the findings of the whole study apart.
+Judgement Judge(const Judged& findings, const std::vector<std::string>& keys) {
   const auto of = [&](std::string_view winner, std::optional<Certainty> certainty = {}) {
     return Selected(findings, [&](const Finding& finding) {
       return finding.winner == winner && (!certainty || finding.certainty == *certainty);
@@ -159,10 +227,11 @@ Judgement Judge(const Judged& findings) {
   const Judged equal = of("neither", Certainty::kEqual);
   const Judged unclear =
       Selected(of("neither"), [](const Finding& f) { return f.certainty != Certainty::kEqual; });
-  const Places places(findings);
+  const Places places(findings, keys);
   std::vector<std::string> parts;
   if (!ring.empty()) {
-    parts.push_back("the ring is faster than the best parameter server " + places.Text(ring, true));
+    parts.push_back("the best ring is faster than the best parameter server " +
+                    places.Text(ring, true));
   }
   if (!server.empty()) {
     parts.push_back("the best parameter server is faster than the best ring " +
@@ -202,9 +271,10 @@ std::string MoreHostsText(const Judged& findings) {
 }
 
 // Adds the sentence of a group. The first group decides about winner and certainty.
-void AddGroup(const Judged& findings, const std::string& start, StudyVerdict& verdict) {
+void AddGroup(const Judged& findings, const std::vector<std::string>& keys,
+              const std::string& start, StudyVerdict& verdict) {
   if (findings.empty()) return;
-  const Judgement judgement = Judge(findings);
+  const Judgement judgement = Judge(findings, keys);
   if (verdict.winner.empty()) {
     verdict.winner = judgement.winner;
     verdict.certainty = judgement.certainty;
@@ -224,8 +294,12 @@ std::string NoVerdictText(const StudyTable& table) {
     return "No verdict: wherever a parameter server and a ring could be compared, the machine "
            "limited every run of one side.";
   }
-  return "No verdict: the study has no parameter server and ring with the same number of workers, "
-         "more than one, and the same workload.";
+  const std::string results =
+      table.claims.empty() ? "" : " What it shows stands under the common claims.";
+  return "No verdict on servers and rings: the study has no server and ring with the same number "
+         "of "
+         "workers (more than one) and the same workload." +
+         results;
 }
 
 }  // namespace
@@ -261,9 +335,10 @@ StudyVerdict VerdictOf(const StudyTable& table) {
     const Judged same = Selected(alike, [](const Finding& f) { return f.server_hosts == 0; });
     const Judged more = Selected(alike, [](const Finding& f) { return f.server_hosts > 0; });
     const Judged across = Selected(judged, differs);
-    AddGroup(same, more.empty() ? "" : "on the same hosts ", verdict);
-    if (!more.empty()) AddGroup(more, MoreHostsText(more), verdict);
-    AddGroup(across, alike.empty() ? "" : "over different transports ", verdict);
+    const std::vector<std::string> keys = TellingKeys(judged);
+    AddGroup(same, keys, more.empty() ? "" : "on the same hosts ", verdict);
+    if (!more.empty()) AddGroup(more, keys, MoreHostsText(more), verdict);
+    AddGroup(across, keys, alike.empty() ? "" : "over different transports ", verdict);
   }
   verdict.caveats = CaveatsOf(table, judged);
   return verdict;

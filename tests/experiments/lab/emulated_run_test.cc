@@ -286,7 +286,13 @@ INSTANTIATE_TEST_SUITE_P(
         Misuse{"--network 1Gbps,congestion=Cubic", 2, "'Cubic' is no congestion control of TCP"},
         Misuse{"--network 1Gbps,congestion=nosuch", 4,
                "the network cannot be emulated here: the kernel has no congestion control "
-               "'nosuch'; it has "}));
+               "'nosuch'; it has "},
+        Misuse{"--network 1Gbps --dilation 0.5", 2, "--dilation: a factor of 0.5 would ask"},
+        Misuse{"--network 100Mbps --dilation 500", 2,
+               "--dilation: with a factor of 500, the slowest link would have 2e+05 bit/s"},
+        Misuse{"--dilation 2", 2, "--dilation: only an emulated network can be slowed down"},
+        Misuse{"--strategy ps-sync --network 1Gbps --slice-kb 8192", 2,
+               "--slice-kb: 8192 KiB are more than a bucket has (4 MiB"}));
 
 constexpr char kWithDelays[] = "--strategy ring --workers 2 --network 100Mbps,latency=1ms";
 

@@ -171,10 +171,40 @@ TEST(BoundExplanation, TheAchievableStepIsAMedianOverRunsEachBesideItsOwnBound) 
             "40 ms): 40 ms");
 }
 
+TEST(BoundExplanation, AStepAboveTheAchievableOneNeedsAnExplanationNearItsBound) {
+  StudyCell cell = Cell(1.12);
+  cell.achievable_ms = 104;
+  cell.achievable_ratio = 112.0 / 104;
+  cell.results[0].achievable = {.step_ms = 104, .compute_ms = 4};
+  const BoundExplanation explanation = ExplainBound(cell);
+  EXPECT_EQ(explanation.text,
+            "the achievable step is longer than the bound (compute that overlaps with nothing "
+            "4 ms): 4 ms; the rest, 8 ms, is not explained by what was recorded");
+  EXPECT_FALSE(explanation.explained);
+  cell.critical_path.emplace();
+  cell.critical_path->server_queue_ms = 5;
+  EXPECT_TRUE(ExplainBound(cell).explained) << "3 ms are less than 5 %";
+  cell.critical_path.reset();
+  cell.intervals["achievable_ratio"] = {1.04, 1.09};
+  EXPECT_THAT(ExplainBound(cell).text,
+              HasSubstr("the ratio to the achievable step, 1.04 to 1.09, contains 1.05"));
+  cell.achievable_ratio = 1.04;
+  EXPECT_THAT(ExplainBound(cell).text, IsEmpty());
+}
+
+TEST(BoundExplanation, CausesExplainTogetherNoMoreThanThereIs) {
+  StudyCell cell = Cell(1.5);
+  cell.results[0].achievable = {.step_ms = 147, .compute_ms = 47};
+  cell.results[0].links = {Link(0.9)};
+  EXPECT_EQ(ExplainBound(cell).text,
+            "the achievable step is longer than the bound (compute that overlaps with nothing "
+            "47 ms): 47 ms; the slowest link carried 90.0 % of the requested rate: 3 ms");
+}
+
 TEST(BoundExplanation, WorkersSlowedOnPurposeAreNamed) {
   StudyCell cell = Cell(2);
   cell.straggler_ms = 25;
-  EXPECT_EQ(ExplainBound(cell).text, "workers slowed on purpose, by up to: 100 ms");
+  EXPECT_EQ(ExplainBound(cell).text, "workers slowed on purpose: 100 ms");
 }
 
 TEST(BoundExplanation, TheMeanOverWorkersIsLessThanTheSlowestOfEachStep) {
