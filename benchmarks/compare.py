@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares Ringside with its peers: every row is a ratio of medians over the rounds that it states.
+"""Compares Ringside with its peers: a row is a ratio of medians over the rounds that it states, or a difference of two ratios.
 
 The two sides of a row take turns within the rounds; a bound or a fixed time has no turn. --rounds is for quick rows. Slow
 rows, in an emulated cluster, run half as many rounds, but at least 3.
@@ -9,7 +9,7 @@ usage: benchmarks/compare.py [--build DIR] [--rounds N] [--steps N] [--only ROW[
   --only   rows (shm/gloo-2x4MiB) or whole groups (shm, lab); all rows without it
   --list   lists the rows and their targets, measures nothing
 Needs a release build (cmake --build build/release --target compare builds everything that is compared). Rows in an
-emulated cluster need root. `ddp` needs Debian's python3-torch, and the rows of
+emulated cluster need root. `ddp` needs Debian's python3-torch, the rows `push-pull/mxnet` need PyPI, and the rows of
 impi, openmpi5 and mpich need MPI libraries from PyPI (scripts/install-dependencies.sh --benchmarks installs all of these). A row that
 cannot run says why and counts as skipped, never as passed.
 Exit code: 0 all rows that ran are within their target, 5 a row is not, 1 a row failed to run.

@@ -170,10 +170,11 @@ def page_size(context):
 
 # Push and pull.
 
-def push_pull_result(context):
+def push_pull_result(context, workers=2, servers=1):
     rounds = max(5, context.rounds)
-    return context.once("push-pull", lambda: {"rounds": rounds, **json.loads(
-        run([context.build / "bin/push_pull_benchmark", "--rounds", rounds]).splitlines()[-1])})
+    return context.once(("push-pull", workers, servers), lambda: {"rounds": rounds, **json.loads(
+        run([context.build / "bin/push_pull_benchmark", "--rounds", rounds, "--workers", workers, "--servers", servers],
+            timeout=300).splitlines()[-1])})
 
 
 def push_pull_protobuf(context):
@@ -186,14 +187,38 @@ def push_pull_sockets(context):
     return Measured(result["ours_ms"], result["sockets_ms"], result["sockets_ratio"], result["rounds"])
 
 
-def push_pull_tcp(context):
-    result = push_pull_result(context)
-    return Measured(result["tcp_ms"], result["ours_ms"], result["tcp_to_grpc"], result["rounds"])
+def push_pull_tcp(workers, servers):
+    def measure(context):
+        result = push_pull_result(context, workers, servers)
+        return Measured(result["tcp_ms"], result["ours_ms"], result["tcp_to_grpc"], result["rounds"])
+    return measure
 
 
-def push_pull_tcp_sockets(context):
-    result = push_pull_result(context)
-    return Measured(result["tcp_ms"], result["sockets_ms"], result["tcp_to_sockets"], result["rounds"])
+def push_pull_tcp_sockets(workers, servers):
+    def measure(context):
+        result = push_pull_result(context, workers, servers)
+        return Measured(result["tcp_ms"], result["sockets_ms"], result["tcp_to_sockets"], result["rounds"])
+    return measure
+
+
+def push_pull_mxnet(workers, servers):
+    """Our plain TCP, and the parameter server of MXNet (ps-lite over ZeroMQ), in turns. MXNet's servers sum, ours also update."""
+    def measure(context):
+        made = subprocess.run([ROOT / "scripts/python-venv.sh", "mxnet==1.9.1", "numpy<1.24"], capture_output=True, text=True, check=False)
+        if made.returncode:
+            raise Skipped("MXNet 1.9.1 could not be installed from PyPI")
+        layout = ["--workers", workers, "--servers", servers]
+
+        def ours():
+            command = [context.build / "bin/push_pull_benchmark", "--rounds", 10, "--transport", "tcp", "--only", "ringside", *layout]
+            return json.loads(run(command).splitlines()[-1])["tcp_ms"]
+
+        def theirs():
+            command = [made.stdout.strip(), ROOT / "benchmarks/peers/mxnet_push_pull.py", workers, servers, 64, 4, 10]
+            return json.loads(run(command).splitlines()[-1])["ms"]
+        values = interleaved(context.slow_rounds, {"ours": ours, "peer": theirs})
+        return slower(values["ours"], values["peer"])
+    return measure
 
 
 def push_pull_90_ms(context):

@@ -171,6 +171,27 @@ esac
   EXPECT_EQ(rows[2].at("ok"), false);
 }
 
+TEST_F(CompareMadeUpTest, ACellLeavesOutRunsThatTheMachineLimited) {
+  if (::geteuid() != 0) GTEST_SKIP() << "rows in an emulated cluster need root";
+  const auto rows = Rows("net/ps-sync-4+4-300Mbps-priority", R"(
+runs=$(cat "$TMPDIR/runs" 2>/dev/null || echo 0)
+echo $((runs + 1)) > "$TMPDIR/runs"
+verdict=ok
+step=102
+case "$*" in *priority*) step=110 ;; esac
+if [ "$runs" -lt 2 ]; then verdict=limited; step=300; fi
+echo '{"step_ms": {"median": '$step'}, "achievable_ms": 100, "forward_ms": 10, "bound_comm_ms": 90,
+       "compute_ms": 50, "machine_busy": 0.5, "dilation": {"factor": 1},
+       "fidelity": {"verdict": "'$verdict'", "limited_by": []}}'
+)");
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_NEAR(rows[0].at("ours"), 1.10, 1e-9);
+  EXPECT_NEAR(rows[0].at("peer"), 1.02, 1e-9);
+  EXPECT_NEAR(rows[0].at("ratio"), 0.08, 1e-9);
+  EXPECT_EQ(rows[0].at("ok"), false);
+  EXPECT_EQ(rows[0].at("note"), "2 more runs limited by the machine");
+}
+
 TEST_F(CompareMadeUpTest, AMatrixIsHeldToItsCostliestStrategy) {
   const auto rows = Rows("matrix/overhead,matrix/overhead-libtorch", R"(
 results=results/${2%.yaml}
