@@ -52,6 +52,7 @@ struct ClusterOptions {
   const StrategyEntry* entry = &kPsSyncEntry;
   int workers = 2;
   int servers = 1;
+  int colocated = 0;  ///< How many of the servers workers count as co-located.
   std::size_t elements = 1000;
   /// The target size of a bucket.
   std::size_t target_bytes = 1024;
@@ -106,6 +107,7 @@ class PsCluster {
     const BucketPlan plan(tensors, {options_.target_bytes, options_.target_bytes});
     auto worker = std::make_unique<TestWorker>(TestWorld(rank, options_.workers, options_.servers),
                                                plan, options_.optimizer);
+    worker->world.colocated_servers = options_.colocated;
     worker->strategy = options_.entry->make({.world = worker->world,
                                              .store = store_,
                                              .comm = comm_,

@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "ringside/common/codec/codec.h"
@@ -187,17 +188,68 @@ TEST(Slices, OfAnAsynchronousWorkerAlone) {
   EXPECT_TRUE(SameBits(Train(options), whole));
 }
 
+TEST(Slices, OfServersWithUnequalSharesGiveTheBitsOfWholeBuckets) {
+  ClusterOptions options = OptionsOf("tcp", 0);
+  options.entry = &kMixedEntry;
+  options.servers = 5;
+  options.colocated = 3;
+  const std::vector<float> whole = Train(options);
+  for (const auto& [slice_kib, window_kib] : std::vector<std::pair<int, int>>{{1, 0}, {3, 5}}) {
+    options.strategy.Set(kSliceKb, slice_kib);
+    options.strategy.Set(kWindowKb, window_kib);
+    EXPECT_TRUE(SameBits(Train(options), whole)) << slice_kib << " KiB";
+  }
+}
+
+class RelaxedSlices
+    : public ::testing::TestWithParam<std::tuple<const StrategyEntry*, std::string>> {};
+
+/// Every worker has a number of its own, so the sum of an element tells what was lost or applied
+/// twice.
+TEST_P(RelaxedSlices, AreAppliedExactlyOnce) {
+  ClusterOptions options = OptionsOf(std::get<std::string>(GetParam()), 1, 2);
+  options.entry = std::get<const StrategyEntry*>(GetParam());
+  PsCluster cluster(options);
+  cluster.Run([](TestWorker& worker) {
+    worker.FillGradients(static_cast<float>(1 << worker.world.rank));
+    for (int step = 0; step < kSteps; ++step) worker.Step(step);
+    worker.strategy->Settle();
+    for (const float value : worker.space.params()) ASSERT_EQ(value, -(1 + 2 + 4) * kSteps);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RelaxedSlices,
+                         ::testing::Combine(::testing::Values(&kPsAsyncEntry, &kPsSspEntry),
+                                            ::testing::Values("grpc", "tcp")),
+                         [](const auto& combined) {
+                           return (std::get<0>(combined.param) == &kPsSspEntry ? "ssp_"
+                                                                               : "async_") +
+                                  std::get<1>(combined.param);
+                         });
+
 CodecOptions CodecOf(const std::string& text) {
   CodecOptions codec{.seed = 3};
   ParseCodec(text, BuiltinCodecs(), codec);
   return codec;
 }
 
-class SliceCodecTest : public ::testing::TestWithParam<std::string> {};
+/// Codec, transport.
+class SliceCodecTest : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {
+ protected:
+  static ClusterOptions Options(int window_kib) {
+    ClusterOptions options = OptionsOf(std::get<1>(GetParam()), 2, window_kib);
+    options.strategy.codec = CodecOf(std::get<0>(GetParam()));
+    return options;
+  }
+};
+
+std::string NameOf(const ::testing::TestParamInfo<std::tuple<std::string, std::string>>& info) {
+  const auto& [codec, transport] = info.param;
+  return codec.substr(0, codec.find(':')) + "_" + transport;
+}
 
 TEST_P(SliceCodecTest, GivesAllWorkersTheSameParametersInEveryRun) {
-  ClusterOptions options = OptionsOf("grpc", 2, 5);
-  options.strategy.codec = CodecOf(GetParam());
+  const ClusterOptions options = Options(5);
   EXPECT_TRUE(SameBits(Train(options), Train(options)));
 }
 
@@ -205,9 +257,7 @@ TEST_P(SliceCodecTest, GivesAllWorkersTheSameParametersInEveryRun) {
 class ExactSliceCodecTest : public SliceCodecTest {};
 
 TEST_P(ExactSliceCodecTest, IsExactForEqualGradients) {
-  ClusterOptions options = OptionsOf("grpc", 2);
-  options.strategy.codec = CodecOf(GetParam());
-  PsCluster cluster(options);
+  PsCluster cluster(Options(0));
   cluster.Run([](TestWorker& worker) {
     worker.FillGradients(1);
     for (int step = 0; step < kSteps; ++step) worker.Step(step);
@@ -216,13 +266,14 @@ TEST_P(ExactSliceCodecTest, IsExactForEqualGradients) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Codecs, SliceCodecTest,
-                         ::testing::Values("fp16", "bf16", "int8", "topk:0.1", "sign"),
-                         [](const auto& codec) {
-                           return codec.param.substr(0, codec.param.find(':'));
-                         });
+                         ::testing::Combine(::testing::Values("fp16", "bf16", "int8", "topk:0.1",
+                                                              "sign"),
+                                            ::testing::Values("grpc", "tcp")),
+                         NameOf);
 INSTANTIATE_TEST_SUITE_P(Codecs, ExactSliceCodecTest,
-                         ::testing::Values("fp16", "bf16", "int8", "sign"),
-                         [](const auto& codec) { return codec.param; });
+                         ::testing::Combine(::testing::Values("fp16", "bf16", "int8", "sign"),
+                                            ::testing::Values("grpc", "tcp")),
+                         NameOf);
 
 }  // namespace
 }  // namespace ringside
