@@ -28,6 +28,7 @@ JournalLine FromJson(const json& entry) {
           .status = entry.value("status", ""),
           .seconds = entry.value("seconds", 0.0),
           .attempts = entry.value("attempts", 1),
+          .failure = entry.value("failure", ""),
           .recovered = entry.value("recovered", false)};
 }
 
@@ -35,6 +36,7 @@ std::string ToText(const JournalLine& line) {
   json entry{{"run_id", line.run_id},    {"label", line.label},   {"kind", line.kind},
              {"cell", line.cell},        {"status", line.status}, {"seconds", line.seconds},
              {"attempts", line.attempts}};
+  if (!line.failure.empty()) entry["failure"] = line.failure;
   if (line.recovered) entry["recovered"] = true;
   return entry.dump() + "\n";
 }

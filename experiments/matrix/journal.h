@@ -20,6 +20,7 @@ struct JournalLine {
   std::string status;
   double seconds = 0;  ///< From the end of the previous run to its own end, all attempts.
   int attempts = 1;
+  std::string failure{};  ///< `FailureKindName`; empty: none, or `recovered`.
   /// True: a runner was killed before it wrote the line, so the next runner made it from the
   /// bundle.
   bool recovered = false;

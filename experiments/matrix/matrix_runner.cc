@@ -26,7 +26,8 @@ using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 // Writes the bundle of a run that could not start. It looks like that of a run that failed later.
-void RecordFailure(const PlannedRun& run, const JobOptions& options, const std::string& error) {
+void RecordFailure(const PlannedRun& run, const JobOptions& options, FailureKind kind,
+                   const std::string& error) {
   const fs::path bundle = options.bundle_dir;
   MakeDirectories(bundle.string());
   WriteFileAtomically((bundle / kSpecFile).string(), json(run.spec).dump(2) + "\n");
@@ -40,7 +41,8 @@ void RecordFailure(const PlannedRun& run, const JobOptions& options, const std::
                {"seed", run.spec.seed},
                {"repetition", run.spec.repetition},
                {"status", JobStatusName(JobStatus::kFailed)},
-               {"error", error}};
+               {"error", error},
+               {"failure", FailureRecord(kind, "", 0)}};
   options.origin.AddTo(summary);
   WriteFileAtomically((bundle / kSummaryFile).string(), summary.dump(2) + "\n");
 }
@@ -198,7 +200,7 @@ class Runner {
     } catch (const Error&) {
       outcome.status = JobStatus::kFailed;
       outcome.failure = KindOfCurrentException(outcome.error);
-      if (!IsTriedAgain(outcome, options)) TryToRecordFailure(planned, options, outcome.error);
+      if (!IsTriedAgain(outcome, options)) TryToRecordFailure(planned, options, outcome);
     }
     if (!BundleStatus(options.bundle_dir) && !IsTriedAgain(outcome, options)) {
       Stop(options, outcome.error);
@@ -212,9 +214,10 @@ class Runner {
   }
 
   static void TryToRecordFailure(const PlannedRun& planned, const JobOptions& options,
-                                 const std::string& failure) {
+                                 const JobOutcome& outcome) {
     try {
-      RecordFailure(planned, options, failure);
+      RecordFailure(planned, options, outcome.failure.value_or(FailureKind::kInternal),
+                    outcome.error);
     } catch (const Error& error) {
       Stop(options, error.what());
     }
@@ -232,6 +235,7 @@ class Runner {
     const double seconds = SecondsSince(begin);
     JournalLine line = MakeJournalLine(planned, JobStatusName(outcome.status), seconds);
     line.attempts = attempts_;
+    if (outcome.failure) line.failure = FailureKindName(*outcome.failure);
     journal_.Append(line);
     listener_.Ended(planned, outcome);
     if (outcome.stop_requested) tally_.interrupted = true;

@@ -136,8 +136,14 @@ void JobController::StartMembers() {
                              .all_are_children = plan_.agents == 0,
                              .agents_are_here = plan_.mpirun.has_value()};
   if (DropsLostWorkers(spec_, options_)) {
-    lost_workers_ = std::make_unique<LostWorkers>(job_state_, children_, spec_,
-                                                  LayoutServers(spec_).dedicated, console_);
+    // Less than the others' own waits, so that the server is blamed and not one of them.
+    constexpr double kShareOfTimeout = 1.0 / 3;
+    const LostWorkers::Options options{
+        .workers = spec_.workers,
+        .servers = LayoutServers(spec_).dedicated,
+        .drop_time = std::chrono::duration_cast<std::chrono::nanoseconds>(DilatedClock::ToMachine(
+            std::chrono::duration<double>(kShareOfTimeout * spec_.timeout_s)))};
+    lost_workers_ = std::make_unique<LostWorkers>(job_state_, children_, options, console_);
     watch.goes_on_without = [this](const Failure& failure) { return lost_workers_->Take(failure); };
   }
   member_watch_ = std::make_unique<MemberWatch>(job_state_, children_, watch);
@@ -189,12 +195,15 @@ void JobController::Watch() {
 }
 
 void JobController::Decide(JobStatus status, const std::string& error,
-                           std::optional<FailureKind> kind) {
+                           std::optional<FailureKind> kind, const std::string& member) {
   if (decided_) return;
   decided_ = true;
   status_ = status;
   error_ = error;
   failure_ = kind;
+  if (!kind) return;
+  const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
+  failure_record_ = FailureRecord(*kind, member, seconds);
 }
 
 void JobController::TakeSuspension() {
@@ -246,7 +255,8 @@ void JobController::DecideFailed(const Failure& culprit) {
   const bool diverged = culprit.kind == FailureKind::kDiverged;
   const std::string why_not = lost_workers_ == nullptr ? "" : lost_workers_->WhyNot(culprit);
   Decide(diverged ? JobStatus::kDiverged : JobStatus::kFailed,
-         culprit.Text() + (why_not.empty() ? "" : "; " + why_not), culprit.kind);
+         culprit.Text() + (why_not.empty() ? "" : "; " + why_not), culprit.kind,
+         MemberName(culprit.who));
 }
 
 void JobController::DecideComplete() {
@@ -382,6 +392,7 @@ JobOutcome JobController::Finish() {
   }
   if (!options_.bench) options_.origin.AddTo(outcome.summary);
   if (!options_.bench) outcome.summary["last_words"] = LastWords();
+  if (!options_.bench) outcome.summary["failure"] = failure_record_;
   try {
     if (!storage_error_.empty()) throw Error(storage_error_);
     if (plan_.network != nullptr) plan_.network->WriteRecord(options_.bundle_dir);

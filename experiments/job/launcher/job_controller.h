@@ -72,7 +72,9 @@ class JobController {
   void TakeRows();
   /// Stores the rows of a beat. A full disk ends the run, which stays unfinished.
   void KeepRows(int rank, const Beat& rows);
-  void Decide(JobStatus status, const std::string& error, std::optional<FailureKind> kind = {});
+  /// `kind` and the member to blame, where there are any.
+  void Decide(JobStatus status, const std::string& error, std::optional<FailureKind> kind = {},
+              const std::string& member = "");
   void DecideFailed(const Failure& culprit);
   /// Whether members may just have given up because this process was stopped for a lease.
   bool WasStoppedTooLong() const;
@@ -128,6 +130,7 @@ class JobController {
   std::string error_;
   std::string storage_error_;  // why something is missing from the bundle
   std::optional<FailureKind> failure_;
+  nlohmann::json failure_record_;  // `FailureRecord`; null without a failure
 };
 
 /// The key under which the host tells agents how the job ended, as {"status", "error", "failure"}.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "ringside/common/core/awake_clock.h"
 #include "ringside/experiments/job/processes/member_setup.h"
 #include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/spec/server_layout.h"
@@ -37,8 +38,8 @@ bool LostWorkers::Take(const Failure& failure) {
   if (!record || !notice) return false;
   children_.Kill(who);
   all_.push_back({.index = who.index, .step = record->next_step, .reason = failure.Text()});
-  pending_.push_back({.worker = who.index, .notice = *notice});
-  const int left = workers_ - static_cast<int>(all_.size());
+  pending_.push_back({.worker = who.index, .notice = *notice, .since = AwakeNow()});
+  const int left = options_.workers - static_cast<int>(all_.size());
   console_.EndProgress();
   console_.Print(fmt::format("{}; the run goes on with {} worker{}", failure.Text(), left,
                              left == 1 ? "" : "s"));
@@ -57,17 +58,26 @@ std::string LostWorkers::WhyNot(const Failure& failure) const {
 
 void LostWorkers::Look() {
   std::erase_if(pending_, [this](const Pending& pending) {
-    if (!AllServersObeyed(pending.notice)) return false;
-    job_state_.Drop(pending.worker);
+    const int late = ServerThatHasNot(pending.notice);
+    if (late < 0) {
+      job_state_.Drop(pending.worker);
+      return true;
+    }
+    if (AwakeNow() - pending.since < options_.drop_time) return false;
+    job_state_.AddFailure(
+        {{Role::kServer, late},
+         FailureKind::kLost,
+         fmt::format("did not drop the lost worker {} within {:g} s", pending.worker,
+                     std::chrono::duration<double>(options_.drop_time).count())});
     return true;
   });
 }
 
-bool LostWorkers::AllServersObeyed(int notice) const {
-  for (int server = 0; server < servers_; ++server) {
-    if (!job_state_.Value(JobState::ObeyedKey(notice, server))) return false;
+int LostWorkers::ServerThatHasNot(int notice) const {
+  for (int server = 0; server < options_.servers; ++server) {
+    if (!job_state_.Value(JobState::ObeyedKey(notice, server))) return server;
   }
-  return true;
+  return -1;
 }
 
 }  // namespace ringside

@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_LOST_WORKERS_H_
 #define RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_LOST_WORKERS_H_
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -24,22 +25,22 @@ bool DropsLostWorkers(const RunSpec& spec, const JobOptions& options);
 /// 3. Nobody waits for it any more, at no barrier and in no evaluation.
 ///
 /// A worker that can be lost is not worker 0, which writes the parameters and what it evaluates for
-/// all, and it has begun to train. A server that does not answer ends the job by its own failure.
-/// Used by one thread; borrows everything.
+/// all, and it has begun to train. A server that has not dropped it in time makes the job fail,
+/// because until then nobody may stop waiting for the worker. Used by one thread; borrows everything.
 class LostWorkers {
  public:
-  /// `servers` are dedicated.
-  LostWorkers(JobState& job_state, ChildGroup& children, const RunSpec& spec, int servers,
-              Console& console)
-      : job_state_(job_state),
-        children_(children),
-        workers_(spec.workers),
-        servers_(servers),
-        console_(console) {}
+  struct Options {
+    int workers = 1;
+    int servers = 1;                     ///< They are dedicated.
+    std::chrono::nanoseconds drop_time;  ///< That a server may need, in the machine's time.
+  };
+
+  LostWorkers(JobState& job_state, ChildGroup& children, const Options& options, Console& console)
+      : job_state_(job_state), children_(children), options_(options), console_(console) {}
 
   /// A member has failed. True: the job goes on without it.
   bool Take(const Failure& failure);
-  /// Ends all waits for workers that all servers have dropped.
+  /// Ends all waits for workers that all servers have dropped. Blames a server that is late.
   void Look();
   /// Why the job cannot go on without this member; empty where nobody would expect it to.
   std::string WhyNot(const Failure& failure) const;
@@ -50,14 +51,15 @@ class LostWorkers {
   struct Pending {
     int worker = 0;
     int notice = 0;
+    std::chrono::steady_clock::time_point since;  // by `AwakeNow`
   };
 
-  bool AllServersObeyed(int notice) const;
+  /// The first server that has not dropped the worker of a notice; -1: all have.
+  int ServerThatHasNot(int notice) const;
 
   JobState& job_state_;
   ChildGroup& children_;
-  const int workers_;
-  const int servers_;
+  const Options options_;
   Console& console_;
   std::vector<LostWorker> all_;
   std::vector<Pending> pending_;  // lost, but not yet dropped by all servers

@@ -21,6 +21,7 @@ namespace ringside {
 namespace {
 
 namespace fs = std::filesystem;
+using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 /// Moves what a generation wrote out of the way of the next one.
@@ -41,6 +42,11 @@ void MoveAside(const std::string& bundle, int generation) {
                       fmt::format("cannot be moved to {}: {}", to, std::strerror(errno)));
     }
   }
+}
+
+/// The `failure` of its summary; null without one.
+json FailureOf(const JobOutcome& outcome) {
+  return outcome.summary.is_object() ? outcome.summary.value("failure", json()) : json();
 }
 
 /// The spec of the generation after one with `spec`; nothing if there is none.
@@ -78,7 +84,8 @@ class Recovery {
       options_.origin.generations.push_back({.workers = spec_.workers,
                                              .steps_done = outcome.steps_seen,
                                              .seconds = Seconds(Clock::now() - begin),
-                                             .error = outcome.error});
+                                             .error = outcome.error,
+                                             .failure = FailureOf(outcome)});
       PrepareNext(*std::move(next));
     }
   }

@@ -127,9 +127,16 @@ void RunOrigin::AddTo(nlohmann::json& summary) const {
     summary["failed_generations"].push_back({{"workers", generation.workers},
                                              {"steps_done", generation.steps_done},
                                              {"seconds", generation.seconds},
-                                             {"error", generation.error}});
+                                             {"error", generation.error},
+                                             {"failure", generation.failure}});
   }
   if (asked) summary["run_id"] = RunId(*asked);
+}
+
+nlohmann::json FailureRecord(FailureKind kind, const std::string& member, double seconds) {
+  return {{"kind", FailureKindName(kind)},
+          {"member", member.empty() ? nlohmann::json() : nlohmann::json(member)},
+          {"seconds", seconds}};
 }
 
 bool IsRetryable(const JobOutcome& outcome) {

@@ -42,6 +42,7 @@ struct FailedGeneration {
   std::int64_t steps_done = 0;  ///< That worker 0 had reported.
   double seconds = 0;           ///< From its start until its last process had ended.
   std::string error;
+  nlohmann::json failure{};  ///< `FailureRecord`, or null.
 };
 
 /// Where a run comes from, for its summary.
@@ -100,6 +101,10 @@ struct JobOutcome {
   bool stop_requested = false;
   std::int64_t steps_seen = 0;  ///< The steps that worker 0 had reported.
 };
+
+/// The `failure` of summary.json: its kind, the member to blame (empty: none), and the seconds from
+/// the start of the generation until that was decided.
+nlohmann::json FailureRecord(FailureKind kind, const std::string& member, double seconds);
 
 /// True when a process was killed, a connection was reset or a port was taken, and nobody asked the
 /// run to end. Another attempt would run out of memory, too, so that is not retryable.

@@ -25,6 +25,17 @@ nlohmann::json OrNull(const std::string& text) {
 
 bool Silent(const WorkerState& worker) { return worker.silent_seconds > kSilentSeconds; }
 
+/// Those of `HeldUpBy` come first.
+std::vector<const WorkerState*> CausesFirst(std::span<const WorkerState> workers) {
+  const std::vector<int> causes = HeldUpBy(workers);
+  std::vector<const WorkerState*> ordered;
+  for (const WorkerState& worker : workers) ordered.push_back(&worker);
+  std::ranges::stable_partition(ordered, [&](const WorkerState* worker) {
+    return std::ranges::find(causes, worker->rank) != causes.end();
+  });
+  return ordered;
+}
+
 }  // namespace
 
 std::string WorkerState::Text() const {
@@ -84,29 +95,25 @@ std::vector<int> HeldUpBy(std::span<const WorkerState> workers) {
 }
 
 std::string WaitText(std::span<const WorkerState> workers) {
-  const std::vector<int> causes = HeldUpBy(workers);
   std::vector<std::string> texts;
-  for (const bool cause : {true, false}) {
-    for (const WorkerState& worker : workers) {
-      const bool is_cause = std::ranges::find(causes, worker.rank) != causes.end();
-      if (is_cause == cause) texts.push_back(worker.Text());
-    }
-  }
+  for (const WorkerState* worker : CausesFirst(workers)) texts.push_back(worker->Text());
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
 nlohmann::json WaitJson(std::span<const WorkerState> workers) {
   nlohmann::json rows = nlohmann::json::array();
-  for (const WorkerState& worker : workers) {
-    rows.push_back({{"worker", worker.rank},
-                    {"activity", OrNull(worker.activity.Text())},
-                    {"step", worker.activity.step},
-                    {"bucket", worker.activity.bucket < 0 ? nlohmann::json()
-                                                          : nlohmann::json(worker.activity.bucket)},
-                    {"seconds", worker.activity_seconds},
-                    {"silent_seconds", worker.silent_seconds},
-                    {"left", worker.left},
-                    {"failed", worker.failed}});
+  for (const WorkerState* worker : CausesFirst(workers)) {
+    const Activity& activity = worker->activity;
+    rows.push_back(
+        {{"worker", worker->rank},
+         {"text", worker->Text()},
+         {"activity", OrNull(activity.Text())},
+         {"step", activity.step},
+         {"bucket", activity.bucket < 0 ? nlohmann::json() : nlohmann::json(activity.bucket)},
+         {"seconds", worker->activity_seconds},
+         {"silent_seconds", worker->silent_seconds},
+         {"left", worker->left},
+         {"failed", worker->failed}});
   }
   return rows;
 }

@@ -40,8 +40,9 @@ std::vector<int> HeldUpBy(std::span<const WorkerState> workers);
 /// All states in one text: "worker 1 computes step 17 for 3.2 s; worker 0 waits for ...". The
 /// workers of `HeldUpBy` come first.
 std::string WaitText(std::span<const WorkerState> workers);
-/// An array of {"worker", "activity", "step", "bucket", "seconds", "silent_seconds", "left",
-/// "failed"}. "activity" is null before the training thread begins, "bucket" where none is awaited.
+/// An array of {"worker", "text", "activity", "step", "bucket", "seconds", "silent_seconds",
+/// "left", "failed"}, those of `HeldUpBy` first. "text" is `WorkerState::Text`. "activity" is null
+/// before the training thread begins, "bucket" where none is awaited.
 nlohmann::json WaitJson(std::span<const WorkerState> workers);
 
 /// Names a worker that holds the others up before it is declared dead: one that is silent, or whose

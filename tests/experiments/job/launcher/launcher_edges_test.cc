@@ -6,11 +6,15 @@
 
 #include <filesystem>
 #include <fstream>
+#include <future>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <thread>
 
 #include "ringside/experiments/job/launcher/run_job.h"
 #include "ringside/experiments/system/process.h"
+#include "ringside/paramserver/transports/transport_table.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/experiments/job/job_testing.h"
 
@@ -87,6 +91,74 @@ TEST_F(LauncherEdgesTest, WhatAWorkerLeavesInAnotherSessionEndsWithTheRun) {
   for (pid_t pid = -1; left >> pid; ++count) EXPECT_FALSE(IsAlive(pid)) << pid;
   EXPECT_EQ(count, 2);
 }
+
+// Each generation loses a worker before it has begun.
+TEST_F(LauncherEdgesTest, ACrashLoopEndsAfterTheRestartsThatAreAllowed) {
+  const std::string program = directory_.path() + "/program";
+  std::ofstream(program) << "#!/bin/sh\n"
+                         << "case \"$*\" in \"worker --rank 1 \"*) kill -9 $$ ;; esac\n"
+                         << "exec " << RingsideProgram() << " \"$@\"\n";
+  std::filesystem::permissions(program, std::filesystem::perms(0700));
+  const JobOutcome outcome =
+      RunJob(ProfileSpec("ring", 2, 5),
+             {.bundle_dir = bundle(),
+              .show_progress = false,
+              .echo_logs = false,
+              .program = program,
+              .recovery = {.on_failure = OnFailure::kRestart, .max_restarts = 2}});
+  EXPECT_EQ(outcome.status, JobStatus::kFailed);
+  EXPECT_EQ(outcome.failure, FailureKind::kSignal);
+  EXPECT_THAT(outcome.error, ::testing::HasSubstr("worker 1 (pid "));
+  EXPECT_EQ(outcome.summary["restarts"], 2);
+  for (const nlohmann::json& generation : outcome.summary["failed_generations"]) {
+    EXPECT_EQ(generation["failure"]["kind"], "signal");
+    EXPECT_EQ(generation["failure"]["member"], "worker 1");
+  }
+  for (const pid_t pid : PidsIn(bundle())) EXPECT_TRUE(ProcessesOfGroup(pid).empty());
+}
+
+TEST_F(LauncherEdgesTest, TwoJobsAtOnceDoNotMeet) {
+  const auto start = [this](const char* strategy) {
+    return std::async(std::launch::async, [=, this] {
+      return RunJob(ProfileSpec(strategy, 2, 20), {.bundle_dir = bundle() + strategy,
+                                                   .show_progress = false,
+                                                   .echo_logs = false,
+                                                   .program = RingsideProgram()});
+    });
+  };
+  auto ring = start("ring");
+  auto servers = start("ps-sync");
+  for (const JobOutcome& outcome : {ring.get(), servers.get()}) {
+    EXPECT_EQ(outcome.status, JobStatus::kDone) << outcome.error;
+  }
+}
+
+class AddressFamilyTest : public LauncherEdgesTest,
+                          public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(AddressFamilyTest, AJobRunsOverIpv6Alone) {
+  std::ifstream addresses("/proc/net/if_inet6");
+  const std::string text{std::istreambuf_iterator<char>(addresses), {}};
+  if (text.find("00000000000000000000000000000001") == std::string::npos) {
+    GTEST_SKIP() << "this machine has no ::1";
+  }
+  RunSpec spec = ProfileSpec("ps-sync", 2, 5);
+  if (std::string_view(GetParam()) == "ring") {
+    spec = ProfileSpec("ring", 2, 5);
+  } else {
+    spec.options.Set(kPsTransport, GetParam());
+  }
+  const JobOutcome outcome = RunJob(spec, {.bundle_dir = bundle(),
+                                           .address = "::1",
+                                           .address_given = true,
+                                           .show_progress = false,
+                                           .echo_logs = false,
+                                           .program = RingsideProgram()});
+  EXPECT_EQ(outcome.status, JobStatus::kDone) << outcome.error;
+}
+
+INSTANTIATE_TEST_SUITE_P(Connections, AddressFamilyTest, ::testing::Values("ring", "tcp", "grpc"),
+                         [](const auto& kind) { return std::string(kind.param); });
 
 /// How a run ends whose launcher, a shell's child, has this limit.
 class LimitedRunTest : public LauncherEdgesTest, public ::testing::WithParamInterface<const char*> {

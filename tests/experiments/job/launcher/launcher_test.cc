@@ -196,6 +196,9 @@ TEST_P(KilledWorkerTest, EndsAllAndIsNamed) {
   EXPECT_THAT(Output(launcher), HasSubstr(culprit));
   EXPECT_EQ(SummaryFile()["status"], "failed");
   EXPECT_THAT(SummaryFile()["error"].get<std::string>(), HasSubstr(culprit));
+  EXPECT_EQ(SummaryFile()["failure"]["kind"], "signal");
+  EXPECT_EQ(SummaryFile()["failure"]["member"], "worker 1");
+  EXPECT_GT(SummaryFile()["failure"]["seconds"], 0);
   EXPECT_GE(SummaryFile()["steps"], 1);
 }
 
@@ -306,9 +309,10 @@ TEST_F(LauncherTest, AFrozenWorkerIsLostAfterItsLease) {
   EXPECT_THAT(outcome.error, HasSubstr("is lost"));
   const nlohmann::json& words = outcome.summary["last_words"];
   ASSERT_EQ(words.size(), 2U);
-  EXPECT_THAT(words[0]["activity"].get<std::string>(), HasSubstr("waits for bucket"));
-  EXPECT_LT(words[0]["silent_seconds"], 2);
-  EXPECT_GT(words[1]["silent_seconds"], 4);
+  EXPECT_EQ(words[0]["worker"], 1) << "the others wait for it";
+  EXPECT_GT(words[0]["silent_seconds"], 4);
+  EXPECT_THAT(words[1]["activity"].get<std::string>(), HasSubstr("waits for bucket"));
+  EXPECT_LT(words[1]["silent_seconds"], 2);
 }
 
 TEST_F(LauncherTest, AnInterruptStopsAllAtOneStepAndKeepsTheResults) {

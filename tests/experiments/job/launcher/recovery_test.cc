@@ -170,12 +170,18 @@ TEST(RunOrigin, TheSummaryListsFailedGenerations) {
   EXPECT_EQ(summary["restarts"], 0);
   EXPECT_THAT(summary["failed_generations"], IsEmpty());
   EXPECT_EQ(summary["run_id"], "x");
-  origin.generations.push_back({.workers = 3, .steps_done = 9, .seconds = 2, .error = "why"});
+  origin.generations.push_back({.workers = 3,
+                                .steps_done = 9,
+                                .seconds = 2,
+                                .error = "why",
+                                .failure = FailureRecord(FailureKind::kLost, "worker 1", 1.5)});
   origin.asked = ProfileSpec("ring", 4, 20);
   origin.AddTo(summary);
   EXPECT_EQ(summary["restarts"], 1);
   EXPECT_EQ(summary["failed_generations"][0]["workers"], 3);
   EXPECT_EQ(summary["failed_generations"][0]["error"], "why");
+  EXPECT_EQ(summary["failed_generations"][0]["failure"],
+            (nlohmann::json{{"kind", "lost"}, {"member", "worker 1"}, {"seconds", 1.5}}));
   EXPECT_EQ(summary["run_id"], RunId(*origin.asked));
 }
 

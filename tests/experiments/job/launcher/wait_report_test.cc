@@ -66,14 +66,17 @@ TEST(WaitText, BeginsWithTheCause) {
 
 TEST(WaitJson, HasAllThatIsKnown) {
   const nlohmann::json rows = WaitJson(std::vector{Waits(4)});
-  EXPECT_EQ(rows, (nlohmann::json::array({{{"worker", 4},
-                                           {"activity", "waits for bucket 3 in step 17"},
-                                           {"step", 17},
-                                           {"bucket", 3},
-                                           {"seconds", 2.0},
-                                           {"silent_seconds", 0.0},
-                                           {"left", false},
-                                           {"failed", false}}})));
+  EXPECT_EQ(rows,
+            (nlohmann::json::array({{{"worker", 4},
+                                     {"text", "worker 4 waits for bucket 3 in step 17 for 2.0 s"},
+                                     {"activity", "waits for bucket 3 in step 17"},
+                                     {"step", 17},
+                                     {"bucket", 3},
+                                     {"seconds", 2.0},
+                                     {"silent_seconds", 0.0},
+                                     {"left", false},
+                                     {"failed", false}}})));
+  EXPECT_EQ(WaitJson(std::vector{Waits(0), Computes(1)})[0]["worker"], 1) << "the cause";
   const nlohmann::json unknown = WaitJson(std::vector{WorkerState{.rank = 1}});
   EXPECT_TRUE(unknown[0]["activity"].is_null());
   EXPECT_TRUE(unknown[0]["bucket"].is_null());
