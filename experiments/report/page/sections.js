@@ -289,11 +289,13 @@ export function links(study) {
 export function failures(study) {
   const { failed = [], problems = [] } = study.data;
   if (failed.length + problems.length === 0) return null;
-  const rows = [...failed.map((run) => ({ what: run.label, status: run.status, cause: run.error, directory: run.directory })),
+  const rows = [...failed.map((run) => ({ what: run.label, status: run.status, cause: run.error, kind: run.kind, words: run.last_words, directory: run.directory })),
                 ...problems.map((one) => ({ what: "bundle", status: one.damaged === false ? "unfinished" : "left out", cause: one.cause, directory: one.directory }))];
   const columns = [
     { title: "run", left: true, value: (row) => row.what }, { title: "status", left: true, value: (row) => row.status, show: (v) => badge("bad", v) },
+    { title: "kind", left: true, value: (row) => row.kind, show: text },
     { title: "cause", left: true, wide: true, value: (row) => row.cause, show: text },
+    { title: "last words of the workers", left: true, wide: true, value: (row) => row.words, show: text },
     { title: "bundle", left: true, value: (row) => row.directory, show: (v) => el("span", { class: "mono" }, v) },
   ];
   return section("failures", "Problems", el("p", { class: "note" }, "Runs that did not finish well, and bundles that are left out. No number on this page includes them."),

@@ -267,6 +267,9 @@ std::string ProblemsText(const StudyTable& table) {
     out += fmt::format("- {}: {} ({})\n", EscapeMarkdown(run.label),
                        EscapeMarkdown(StatusText(run.status, run.error)),
                        EscapeMarkdown(run.directory));
+    if (!run.last_words.empty()) {
+      out += fmt::format("  - last words: {}\n", EscapeMarkdown(run.last_words));
+    }
   }
   for (const BundleProblem& problem : table.problems) {
     out +=

@@ -243,10 +243,8 @@ json JsonOf(const StudyEnvironment& environment) {
 }
 
 json JsonOf(const FailedRun& run) {
-  return {{"directory", run.directory},
-          {"label", run.label},
-          {"status", run.status},
-          {"error", run.error}};
+  return {{"directory", run.directory}, {"label", run.label}, {"status", run.status},
+          {"error", run.error},         {"kind", run.kind},   {"last_words", run.last_words}};
 }
 
 json JsonOf(const BundleProblem& problem) {

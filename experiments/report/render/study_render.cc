@@ -292,6 +292,7 @@ std::string RenderText(const StudyTable& table) {
     for (const FailedRun& run : table.failed) {
       out += fmt::format("  {}: {} ({})\n", run.label, StatusText(run.status, run.error),
                          run.directory);
+      if (!run.last_words.empty()) out += fmt::format("    last words: {}\n", run.last_words);
     }
   }
   if (!table.problems.empty()) {

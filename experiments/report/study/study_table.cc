@@ -45,13 +45,33 @@ std::vector<Group> GroupRuns(const std::vector<RunResult>& runs) {
   return all;
 }
 
+std::string TextAt(const json& object, const char* key) {
+  if (!object.is_object()) return "";
+  const json value = object.value(key, json());
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
+// "worker 1 computes step 17 for 3.2 s; worker 0 waits for ..."
+std::string LastWordsOf(const json& summary) {
+  const json words = summary.value("last_words", json());
+  std::vector<std::string> texts;
+  if (!words.is_array()) return "";
+  for (const json& worker : words) {
+    if (std::string text = TextAt(worker, "text"); !text.empty()) texts.push_back(std::move(text));
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
 void AddFailed(const std::vector<RunResult>& runs, StudyTable& table) {
   for (const RunResult& run : runs) {
     const auto status = run.summary["status"].get<std::string>();
     if (status == "done") continue;
-    const json error = run.summary.value("error", json());
-    table.failed.push_back({run.directory, Label(run.spec), status,
-                            error.is_string() ? error.get<std::string>() : ""});
+    table.failed.push_back({.directory = run.directory,
+                            .label = Label(run.spec),
+                            .status = status,
+                            .error = TextAt(run.summary, "error"),
+                            .kind = TextAt(run.summary.value("failure", json()), "kind"),
+                            .last_words = LastWordsOf(run.summary)});
   }
 }
 

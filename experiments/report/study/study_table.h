@@ -59,6 +59,8 @@ struct FailedRun {
   std::string label;
   std::string status;
   std::string error;
+  std::string kind{};        ///< Of the failure, by `FailureKindName`; empty if no member failed.
+  std::string last_words{};  ///< What the workers last said that they were doing; may be empty.
 };
 
 /// A results directory as data. Every renderer (text, CSV, JSON, a page) reads this and nothing

@@ -63,6 +63,8 @@ TEST(Markdown, NamesWhatIsLeftOut) {
   table.failed.push_back({"dir", "ring workers=2", "failed", "worker 1 <died>"});
   EXPECT_THAT(RenderMarkdown(table),
               HasSubstr("- ring workers=2: failed: worker 1 &lt;died&gt; (dir)\n"));
+  table.failed[0].last_words = "worker 0 <waits>";
+  EXPECT_THAT(RenderMarkdown(table), HasSubstr("(dir)\n  - last words: worker 0 &lt;waits&gt;\n"));
 }
 
 }  // namespace

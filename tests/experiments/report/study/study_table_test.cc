@@ -197,6 +197,11 @@ TEST(StudyTable, ListsFailedRunsWithTheirCauseAndLeavesThemOutOfMedians) {
   RunResult failed = Result("ring", 2, 9999, 9999, 1);
   failed.summary["status"] = "failed";
   failed.summary["error"] = "worker 1 was killed by signal 9";
+  failed.summary["failure"] = {{"kind", "signal"}, {"member", "worker 1"}, {"seconds", 2}};
+  failed.summary["last_words"] = nlohmann::json::array();
+  for (const char* text : {"worker 1 has failed", "worker 0 waits for bucket 3 for 2.0 s"}) {
+    failed.summary["last_words"].push_back({{"text", text}});
+  }
   const StudyTable table = MakeStudyTable({"s", {Result("ring", 2, 100), failed}, {}});
   ASSERT_EQ(table.cells.size(), 1U);
   EXPECT_EQ(table.cells[0].runs, 1);
@@ -205,6 +210,10 @@ TEST(StudyTable, ListsFailedRunsWithTheirCauseAndLeavesThemOutOfMedians) {
   ASSERT_EQ(table.failed.size(), 1U);
   const std::string text = RenderText(table);
   EXPECT_THAT(text, HasSubstr("worker 1 was killed by signal 9"));
+  EXPECT_THAT(text,
+              HasSubstr("    last words: worker 1 has failed; worker 0 waits for bucket 3 for "
+                        "2.0 s\n"));
+  EXPECT_EQ(RenderJson(table)["failed"][0]["kind"], "signal");
   EXPECT_THAT(text, HasSubstr("1+1 failed"));
 }
 
