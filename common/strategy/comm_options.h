@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <string>
 
 namespace ringside {
@@ -21,6 +22,10 @@ struct CommOptions {
   /// How far workers may drift apart between steps. A dead worker is noticed much earlier, by the
   /// job's leases.
   std::chrono::milliseconds barrier_timeout{std::chrono::hours(1)};
+
+  /// The most bytes of a message that a server over gRPC takes: an encoded bucket, or the plan.
+  /// gRPC's own limit is 2 GiB.
+  int largest_message_bytes = std::numeric_limits<int>::max();
 
   /// The slowest link between hosts, as far as a run declares it. 0: unknown.
   double link_bytes_per_s = 0;

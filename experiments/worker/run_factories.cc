@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <string>
 
 #include "ringside/common/core/dilated_clock.h"
@@ -137,6 +139,20 @@ std::chrono::milliseconds OperationTimeout(const RunSpec& spec) {
       std::chrono::milliseconds(static_cast<std::int64_t>(spec.timeout_s * 1000)));
 }
 
+namespace {
+
+/// Of a bucket, which has at most 1.5 times its target size, and at most twice that when it is
+/// encoded (`topk` of all values); or of a plan, which lists every slice.
+int LargestMessageBytes(const RunSpec& spec) {
+  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+  constexpr std::int64_t kPlanBytes = 64 << 20;
+  const auto target = static_cast<std::int64_t>(BucketSizesOf(spec).target_bytes);
+  if (target == 0) return kMost;  // a bucket is a tensor, of any size
+  return static_cast<int>(std::min(kMost, std::min(target, kMost) * 3 + kPlanBytes));
+}
+
+}  // namespace
+
 CommOptions MakeCommOptions(const MemberSetup& setup) {
   const RunSpec& spec = setup.spec;
   const double bits_per_s =
@@ -147,6 +163,7 @@ CommOptions MakeCommOptions(const MemberSetup& setup) {
           .tls = setup.tls,
           .timeout = OperationTimeout(spec),
           .barrier_timeout = DilatedClock::ToMachine(CommOptions().barrier_timeout),
+          .largest_message_bytes = LargestMessageBytes(spec),
           .link_bytes_per_s = GoodputBytesPerSecond(bits_per_s),
           .link_round_trip_s = 2 * latency_s};
 }

@@ -14,6 +14,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -41,6 +42,8 @@ grpc::ChannelArguments Arguments() {
   for (const TransportArgument& argument : TransportArguments()) {
     arguments.SetInt(argument.name, argument.value);
   }
+  // The server has proved that it belongs to the job.
+  arguments.SetMaxReceiveMessageSize(std::numeric_limits<int>::max());
   // Each link has its own connections. There is no proxy inside a job, and no push is repeated.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);

@@ -27,7 +27,8 @@ constexpr int kHandshakeTimeoutMs = 10'000;
 class GrpcListener : public Listener {
  public:
   GrpcListener(const ServerContext& context, ShardTable& table)
-      : service_(table, context.comm.token) {
+      : service_(table, context.comm.token),
+        largest_message_bytes_(context.comm.largest_message_bytes) {
     KeepGrpcRunning();
   }
   ~GrpcListener() override { Stop(); }
@@ -42,6 +43,7 @@ class GrpcListener : public Listener {
 
  private:
   PsService service_;
+  const int largest_message_bytes_;
   ServerAddress address_;
   std::unique_ptr<grpc::Server> server_;
 };
@@ -58,6 +60,7 @@ int GrpcListener::Serve(const std::string& target, const std::string& tls) {
   for (const TransportArgument& argument : TransportArguments()) {
     builder.AddChannelArgument(argument.name, argument.value);
   }
+  builder.SetMaxReceiveMessageSize(largest_message_bytes_);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTimeoutMs);
   builder.SetDefaultCompressionLevel(GRPC_COMPRESS_LEVEL_NONE);

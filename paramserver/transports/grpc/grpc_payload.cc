@@ -10,8 +10,6 @@
 namespace ringside {
 namespace {
 
-// gRPC's limits are of type int: 2 GiB minus one byte.
-constexpr int kMaxMessage = std::numeric_limits<int>::max();
 constexpr int kMaxFrame = (1 << 24) - 1;  // the most that HTTP/2 has
 constexpr int kLookahead = 4 << 20;       // a bucket of the default size
 
@@ -102,8 +100,7 @@ std::string UnixTarget(const std::string& name) { return "unix-abstract:" + name
 
 std::span<const TransportArgument> TransportArguments() {
   static constexpr std::array kArguments{
-      TransportArgument{GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, kMaxMessage},
-      TransportArgument{GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, kMaxMessage},
+      TransportArgument{GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, std::numeric_limits<int>::max()},
       // A bucket fits into one frame and into the lookahead. That means fewer headers and window
       // updates, and some per cent less CPU than with gRPC's defaults of 16 KiB and 64 KiB.
       TransportArgument{GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kMaxFrame},

@@ -259,6 +259,25 @@ TEST_F(Mounted, ADiskOf64KiBIsFullAndDamagesNothing) {
   EXPECT_EQ(tally["done"].get<int>() + tally["skipped"].get<int>(), 2);
 }
 
+// Of 10 MiB, two checkpoints of 4 MiB fit, and not a third beside them.
+TEST_F(Mounted, AFullDiskLeavesTheCheckpointsThatWereThere) {
+  const std::string ringside = RINGSIDE_EXECUTABLE;
+  const std::string train = ringside +
+                            " train --quiet --strategy ring --workers 2 --steps 6 "
+                            "--model profile:small-tensors --checkpoint-every 1 ";
+  const ProcessResult result =
+      RunMounted("size=10m", train + "--out results/run; echo code=$?; " + ringside +
+                                 " checkpoint check results/run >/dev/null; echo check=$?; "
+                                 "echo temporary=$(ls -A results/run/checkpoints | grep -c tmp); "
+                                 "mount -o remount,size=60m results && " +
+                                 train + "--resume results/run --out results/rest --json");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("code=1\ncheck=0\ntemporary=0\n")) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("No space left on device"));
+  EXPECT_THAT(result.err, HasSubstr("checkpoints/step-"));
+  EXPECT_EQ(json::parse(result.out.substr(result.out.find('{')))["status"], "done");
+}
+
 TEST_F(Mounted, AReadOnlyDirectoryIsAnErrorWithItsPath) {
   const ProcessResult result = RunMounted("ro", RINGSIDE_EXECUTABLE " matrix spec.yaml; exit $?");
   EXPECT_EQ(result.exit_code, 1);

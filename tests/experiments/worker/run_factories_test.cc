@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdint>
+#include <limits>
 
 #include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
@@ -43,6 +45,19 @@ TEST(OperationTimeout, IsTheMachinesTimeOfADilatedRun) {
   setup.spec = spec;
   EXPECT_EQ(MakeCommOptions(setup).timeout, std::chrono::seconds(70));
   EXPECT_EQ(MakeCommOptions(setup).barrier_timeout, std::chrono::hours(10));
+}
+
+TEST(MakeCommOptions, LimitsMessagesByTheSizeOfBuckets) {
+  MemberSetup setup;
+  setup.spec = ProfileSpec("ps-sync", 2, 3);
+  const auto limit = [&](std::int64_t bucket_bytes) {
+    setup.spec.bucket_bytes = bucket_bytes;
+    return MakeCommOptions(setup).largest_message_bytes;
+  };
+  constexpr std::int64_t kMiB = 1 << 20;
+  EXPECT_EQ(limit(4 * kMiB), (3 * 4 + 64) * kMiB);
+  EXPECT_EQ(limit(1024 * kMiB), std::numeric_limits<int>::max());
+  EXPECT_EQ(limit(0), std::numeric_limits<int>::max()) << "a tensor may have any size";
 }
 
 // Where the data's size is known only now: files.

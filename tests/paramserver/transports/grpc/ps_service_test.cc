@@ -194,6 +194,15 @@ TEST_F(ServiceTest, RefusesGarbage) {
   ExpectStillServing(0);
 }
 
+TEST_F(ServiceTest, RefusesAMessageAboveItsLimit) {
+  comm_.largest_message_bytes = 1 << 20;
+  Serve(1);
+  const std::string limit(1 << 20, '\0');
+  EXPECT_EQ(Call("PushPull", limit).status.error_code(), StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(Call("PushPull", limit + '\0').status.error_code(), StatusCode::RESOURCE_EXHAUSTED);
+  ExpectStillServing(0);
+}
+
 TEST_F(ServiceTest, RefusesPayloadsOfTheWrongLength) {
   Serve(1);
   for (const std::size_t elements : {0UL, 1UL, kElements - 1, kElements + 1, 1'000'000UL}) {
