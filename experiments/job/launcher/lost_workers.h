@@ -26,7 +26,8 @@ bool DropsLostWorkers(const RunSpec& spec, const JobOptions& options);
 ///
 /// A worker that can be lost is not worker 0, which writes the parameters and what it evaluates for
 /// all, and it has begun to train. A server that has not dropped it in time makes the job fail,
-/// because until then nobody may stop waiting for the worker. Used by one thread; borrows everything.
+/// because until then nobody may stop waiting for the worker. Used by one thread; borrows
+/// everything.
 class LostWorkers {
  public:
   struct Options {
