@@ -108,7 +108,8 @@ std::string BusyCaveat(const StudyTable& table) {
   for (const StudyCell& cell : table.cells) {
     const bool judged = std::ranges::any_of(
         cell.results, [](const StudyRun& run) { return run.fidelity.has_value(); });
-    if (!judged && cell.cores_busy.value_or(0) >= kCoresBusy) busy.push_back(*cell.cores_busy);
+    const double share = cell.cores_busy.value_or(0);
+    if (!judged && share >= kCoresBusy) busy.push_back(share);
   }
   if (busy.empty()) return "";
   const auto [least, most] = std::ranges::minmax(busy);
