@@ -2,8 +2,8 @@
 over ZeroMQ. It is the peer of `push_pull_benchmark`.
 
 Starts a scheduler, servers and workers as processes of their own on loopback. Servers sum the pushes of all workers and store the
-sum; they update nothing. Each bucket is a key. Like most users, it leaves MXNet's settings as they are: arrays of more than a
-million elements are divided among all servers. Each process has one thread for sums (OMP_NUM_THREADS, MXNET_CPU_WORKER_NTHREADS).
+sum; they update nothing. Each bucket is a key. Each process has one thread for sums (OMP_NUM_THREADS, MXNET_CPU_WORKER_NTHREADS). All
+other settings are MXNet's own: arrays of more than a million elements are divided among all servers.
 
 Prints one JSON object: the median over ROUNDS rounds of the slowest worker's time from its first push until it has all sums.
 usage: mxnet_push_pull.py WORKERS SERVERS MIB BUCKET_MIB ROUNDS

@@ -319,7 +319,7 @@ std::string WaitsText(const StudyCell& relaxed, const StudyCell& strict) {
   if (std::min(one, other) * (1 + kClaimMargin) >= std::max(one, other)) return "";
   return fmt::format(
       "; workers were slowed by {:.3g} ms a step under {} and by {:.3g} ms under {}, "
-      "so a part of the difference is not the strategies'",
+      "so the strategies explain only a part of the difference",
       one, StrategyText(relaxed), other, StrategyText(strict));
 }
 
