@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Runs jobs in which something goes wrong, and says what became of them.
+
+usage: tests/faults/fault_suite.py [--build DIR] [--repeat N] [--only NAME[,NAME..]] [--strategies NAME[,NAME..]] [--seed N]
+                                   [--jobs N] [--markdown FILE] [--list]
+  --repeat    jobs of each scenario and strategy (default: 1), at random moments
+  --seed      of these moments (default: 1)
+  --jobs      that run at the same time (default: 1)
+  --markdown  writes the table there
+Each job must find the right cause within its bound, leave nothing behind, and, where it goes on, count each gradient once.
+Exit code: 0 all did, 1 one did not, 2 usage.
+"""
+import argparse
+import concurrent.futures
+import pathlib
+import random
+import sys
+import tempfile
+
+from suite.job import shared_things
+from suite.judge import run_once
+from suite.scenarios import SCENARIOS, STRATEGIES
+from suite.table import markdown
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def refuse(message):
+    print(message, file=sys.stderr)
+    sys.exit(2)
+
+
+def chosen(names, all_names, what):
+    wanted = names.split(",") if names else list(all_names)
+    unknown = [name for name in wanted if name not in all_names]
+    if unknown:
+        refuse(f"unknown {what} {', '.join(unknown)}; there are {', '.join(all_names)}")
+    return wanted
+
+
+def parse():
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--build", default=ROOT / "build" / "release", type=pathlib.Path)
+    parser.add_argument("--repeat", default=1, type=int)
+    parser.add_argument("--only")
+    parser.add_argument("--strategies")
+    parser.add_argument("--seed", default=1, type=int)
+    parser.add_argument("--jobs", default=1, type=int)
+    parser.add_argument("--markdown", type=pathlib.Path)
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--help", "-h", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.help:
+        print(__doc__.strip())
+        sys.exit(0)
+    if not arguments.list and not (arguments.build / "bin" / "fault_program").exists():
+        refuse(f"{arguments.build}/bin/fault_program is missing: build the tests first")
+    return arguments
+
+
+def main():
+    arguments = parse()
+    names = chosen(arguments.only, [scenario.name for scenario in SCENARIOS], "scenario")
+    strategies = chosen(arguments.strategies, STRATEGIES, "strategy")
+    cells = [(scenario, strategy) for scenario in SCENARIOS if scenario.name in names
+             for strategy in strategies if scenario.strategies(strategy)]
+    if arguments.list:
+        for scenario, strategy in cells:
+            print(scenario.name, strategy)
+        return 0
+    before = shared_things()
+
+    def run(scenario, strategy, repetition):
+        moment = random.Random(f"{arguments.seed} {scenario.name} {strategy} {repetition}")
+        with tempfile.TemporaryDirectory(prefix="ringside-faults-") as directory:
+            result = run_once(arguments.build.resolve(), directory, scenario, strategy, moment)
+        print(f"{scenario.name} {strategy} {repetition}: {result.text()}", flush=True)
+        return result
+
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        started = [pool.submit(run, scenario, strategy, repetition) for scenario, strategy in cells
+                   for repetition in range(arguments.repeat)]
+        results = [one.result() for one in started]
+    left = sorted(shared_things() - before)
+    for name in left:
+        print(f"WRONG: {name} is left")
+    if arguments.markdown:
+        arguments.markdown.write_text(markdown(results, arguments))
+    wrong = [result for result in results if result.problems]
+    print(f"{len(results) - len(wrong)} of {len(results)} jobs did what they must")
+    return 1 if wrong or left else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

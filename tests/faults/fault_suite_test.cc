@@ -1,0 +1,76 @@
+// Runs fault_suite.py: each fault once, under a ring and under parameter servers. The suite itself
+// has more strategies.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "tests/common/temporary_directory.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct SuiteOutcome {
+  int exit_code = -1;
+  std::string output;  ///< Both streams.
+};
+
+SuiteOutcome RunSuite(const std::string& args, const std::string& build = RINGSIDE_BUILD) {
+  SuiteOutcome outcome;
+  const std::string line =
+      "python3 -B " RINGSIDE_FAULT_SUITE " --build '" + build + "' " + args + " 2>&1";
+  std::FILE* pipe = ::popen(line.c_str(), "r");
+  if (pipe == nullptr) return outcome;
+  std::array<char, 4096> piece;
+  std::size_t count = 0;
+  while ((count = std::fread(piece.data(), 1, piece.size(), pipe)) > 0) {
+    outcome.output.append(piece.data(), count);
+  }
+  const int status = ::pclose(pipe);
+  if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
+  return outcome;
+}
+
+class FaultSuite : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(FaultSuite, EachFaultIsFoundInTimeAndLosesNothing) {
+  const SuiteOutcome outcome = RunSuite(std::string("--strategies ") + GetParam());
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, FaultSuite, ::testing::Values("ring", "ps-sync"),
+                         [](const auto& run) {
+                           std::string name = run.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST(FaultSuiteItself, NoticesAProgramThatDoesNothing) {
+  const TemporaryDirectory build;
+  std::filesystem::create_directory(build.Path("bin"));
+  const std::string program = build.Path("bin/fault_program");
+  std::ofstream(program) << "#!/bin/sh\nexit 0\n";
+  ASSERT_EQ(::chmod(program.c_str(), 0700), 0);
+  const SuiteOutcome outcome = RunSuite("--only worker-killed --strategies ring", build.path());
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("WRONG: the fault did not happen"));
+  EXPECT_THAT(outcome.output, HasSubstr("WRONG: nothing was found"));
+  EXPECT_THAT(outcome.output, HasSubstr("WRONG: there are no parameters"));
+}
+
+TEST(FaultSuiteItself, RefusesWhatItDoesNotKnow) {
+  EXPECT_THAT(RunSuite("--only earthquake").output, HasSubstr("unknown scenario earthquake"));
+  EXPECT_THAT(RunSuite("--strategies mesh").output, HasSubstr("unknown strategy mesh"));
+  EXPECT_THAT(RunSuite("", "/nonexistent").output, HasSubstr("build the tests first"));
+}
+
+}  // namespace
+}  // namespace ringside

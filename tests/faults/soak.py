@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""Lets a matrix run for a long time while its processes are killed, frozen and sent garbage, and looks for leaks.
+
+usage: tests/faults/soak.py [--build DIR] [--minutes N] [--seed N] [--markdown FILE]
+  --minutes   how long (default: 30)
+  --seed      of the moments and members (default: 1)
+  --markdown  writes what was seen there
+The runner's memory and open files, and the shared memory, the network namespaces and the open files of the machine must not
+grow from the first third of the time to the last. Each run that ends must count every gradient exactly once. Part of the
+runs are in emulated networks if this is root.
+Exit code: 0 all did, 1 something grew or a gradient was lost, 2 usage.
+"""
+import argparse
+import dataclasses
+import json
+import os
+import pathlib
+import random
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from suite.job import EPOCHS, ROOT, living, miscounted
+from suite.proxy import ports_of
+from suite.scenarios import garbage
+
+LOOK_S = 5
+PAUSE_S = (0.5, 4)  # between two strikes
+FROZEN_S = 7  # longer than a lease
+MOST_GROWTH = 1.05  # of memory; the other figures must not grow at all
+STRATEGIES = ("ring", "ps-sync", "ps-async", "shm", "hierarchical")
+SPEC = """name: soak
+defaults:
+  model: ledger
+  data: ledger
+  epochs: {epochs}
+  global-batch: 8
+  lr: 8
+  bucket-mb: 0
+  save-params: true
+  workers: 3
+  warmup-steps: 1
+axes:
+  strategy: [{strategies}]
+{networks}
+repetitions: {repetitions}
+time_limit: 60s
+"""
+
+
+@dataclasses.dataclass
+class Look:
+    """What is in use at one moment."""
+    memory_kib: int
+    files: int
+    shared: int
+    namespaces: int
+    machine_files: int
+
+
+FIGURES = {
+    "memory_kib": "memory of the runner (KiB)",
+    "files": "open files of the runner",
+    "shared": "entries of /dev/shm",
+    "namespaces": "network namespaces",
+    "machine_files": "open files of the machine",
+}
+
+
+def look(pid):
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    netns = pathlib.Path("/run/netns")
+    return Look(
+        memory_kib=int(status.split("VmRSS:")[1].split()[0]),
+        files=len(os.listdir(f"/proc/{pid}/fd")),
+        shared=len(os.listdir("/dev/shm")),
+        namespaces=len(list(netns.iterdir())) if netns.is_dir() else 0,
+        machine_files=int(pathlib.Path("/proc/sys/fs/file-nr").read_text().split()[0]))
+
+
+def members(mark, runner):
+    """Processes of the run that is under way, without the runner."""
+    return [pid for pid in living(mark) if pid != runner]
+
+
+def strike(mark, runner, chance, counts):
+    """One fault of one process."""
+    processes = members(mark, runner)
+    if not processes:
+        return
+    pid = chance.choice(processes)
+    kind = chance.choice(["kill", "freeze", "garbage"])
+    try:
+        if kind == "kill":
+            os.kill(pid, signal.SIGKILL)
+        elif kind == "freeze":
+            os.kill(pid, signal.SIGSTOP)
+            threading.Timer(FROZEN_S, thaw, (pid,)).start()
+        else:
+            for port in ports_of(pid):
+                with socket.create_connection(("127.0.0.1", port), timeout=1) as stranger:
+                    stranger.sendall(garbage(chance))
+    except OSError:
+        return  # the process, or its port, is gone
+    counts[kind] = counts.get(kind, 0) + 1
+
+
+def thaw(pid):
+    try:
+        os.kill(pid, signal.SIGCONT)
+    except ProcessLookupError:
+        pass  # it was killed meanwhile, as it should be
+
+
+def judge(looks, bundles):
+    """What is wrong: a list of texts."""
+    third = len(looks) // 3
+    wrong = []
+    for figure, name in FIGURES.items():
+        first = statistics.median(getattr(one, figure) for one in looks[:third])
+        last = statistics.median(getattr(one, figure) for one in looks[-third:])
+        most = first * MOST_GROWTH if figure in ("memory_kib", "machine_files") else first
+        if last > most:
+            wrong.append(f"{name} grew from {first:g} to {last:g}")
+    for bundle in bundles:
+        count = miscounted(bundle)
+        if count != 0:
+            wrong.append(f"{bundle.name}: {'no parameters' if count is None else f'{count} gradients'} miscounted")
+    return wrong
+
+
+def parse():
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--build", default=ROOT / "build" / "release", type=pathlib.Path)
+    parser.add_argument("--minutes", default=30, type=float)
+    parser.add_argument("--seed", default=1, type=int)
+    parser.add_argument("--markdown", type=pathlib.Path)
+    parser.add_argument("--help", "-h", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.help:
+        print(__doc__.strip())
+        sys.exit(0)
+    return arguments
+
+
+def soak(arguments, directory):
+    """Returns what was seen every few seconds, the bundles of finished runs, the strikes, and what is left at the end."""
+    is_root = os.geteuid() == 0
+    spec = directory / "soak.yaml"
+    spec.write_text(SPEC.format(epochs=EPOCHS, strategies=", ".join(STRATEGIES), repetitions=1000,
+                                networks="  network: [none, {hosts: 3, rate: 1Gbps}]" if is_root else ""))
+    mark = f"RINGSIDE_FAULT_JOB=soak-{os.getpid()}"
+    environment = os.environ | {"RINGSIDE_LEDGER_STEP_MS": "5", mark.split("=")[0]: mark.split("=")[1]}
+    chance = random.Random(arguments.seed)
+    looks, strikes = [], {}
+    with open(directory / "log", "w") as log:
+        runner = subprocess.Popen(
+            [str(arguments.build.resolve() / "bin" / "fault_program"), "matrix", str(spec), "--out", str(directory),
+             "--quiet"], env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=directory)
+        end = time.monotonic() + arguments.minutes * 60
+        next_look = time.monotonic() + LOOK_S
+        while time.monotonic() < end and runner.poll() is None:
+            time.sleep(chance.uniform(*PAUSE_S))
+            strike(mark, runner.pid, chance, strikes)
+            if time.monotonic() >= next_look:
+                looks.append(look(runner.pid))
+                next_look += LOOK_S
+        left = [] if runner.poll() is None else [f"the runner ended by itself with code {runner.returncode}"]
+        runner.send_signal(signal.SIGINT)
+        try:
+            runner.wait(60)
+        except subprocess.TimeoutExpired:
+            left.append("the runner does not end")
+            runner.kill()
+    time.sleep(1)
+    left += [f"process {pid} is left" for pid in living(mark)]
+    return looks, strikes, left
+
+
+def main():
+    arguments = parse()
+    with tempfile.TemporaryDirectory(prefix="ringside-soak-") as name:
+        directory = pathlib.Path(name)
+        looks, strikes, left = soak(arguments, directory)
+        statuses = {}
+        done = []
+        for path in sorted((directory / "soak").glob("*/summary.json")):
+            status = json.loads(path.read_text())["status"]
+            statuses[status] = statuses.get(status, 0) + 1
+            if status == "done":
+                done.append(path.parent)
+        wrong = left + judge(looks, done)
+        if len(looks) < 6 or not done:
+            wrong.append(f"too little was seen: {len(looks)} looks, {len(done)} finished runs: "
+                         + (directory / "log").read_text(errors="replace")[-2000:])
+    lines = [f"- time: {arguments.minutes:g} min, seed {arguments.seed}",
+             f"- runs: {statuses}", f"- strikes: {strikes}"]
+    third = max(len(looks) // 3, 1)
+    for figure, what in FIGURES.items():
+        values = [getattr(one, figure) for one in looks] or [0]
+        lines.append(f"- {what}: median of the first third {statistics.median(values[:third]):g}, of the last "
+                     f"{statistics.median(values[-third:]):g}, largest {max(values)}")
+    lines += [f"- WRONG: {text}" for text in wrong]
+    print("\n".join(lines))
+    if arguments.markdown:
+        arguments.markdown.write_text("\n".join(lines) + "\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+"""Runs one job in which something goes wrong, and compares what became of it with what must."""
+import dataclasses
+import time
+
+from suite.job import Job, miscounted
+from suite.scenarios import Scenario
+
+LONGEST_JOB_S = 60
+CLEAN_UP_S = 3  # from the decision to the launcher's end
+
+
+@dataclasses.dataclass
+class Result:
+    scenario: Scenario
+    strategy: str
+    kind: str = ""  # of the failure that was found
+    culprit: str = ""
+    seconds: float | None = None  # from the fault to the decision
+    problems: list = dataclasses.field(default_factory=list)
+
+    def text(self):
+        parts = [self.kind or "no failure"]
+        if self.culprit:
+            parts.append(self.culprit)
+        if self.seconds is not None:
+            parts.append(f"{self.seconds:.2f} s")
+        return ", ".join(parts) + "".join(f"\n  WRONG: {problem}" for problem in self.problems)
+
+
+def judge_failure(result, job, struck):
+    """The failure of the first generation against what must be found."""
+    scenario = result.scenario
+    summary = job.summary()
+    generations = summary.get("failed_generations") or []
+    failure = (generations[0] if generations else summary).get("failure")
+    if failure is None:
+        if scenario.kinds and not scenario.may_fail:
+            result.problems.append("nothing was found")
+        return
+    result.kind, result.culprit = failure["kind"], failure["member"] or ""
+    error = generations[0]["error"] if generations else summary["error"]
+    # The launcher counts from its own start, a few hundredths of a second after ours.
+    result.seconds = max(job.begin + failure["seconds"] - struck, 0)
+    if result.kind not in scenario.kinds:
+        result.problems.append(f"expected {' or '.join(scenario.kinds) or 'no failure'}, found {result.kind}: {error}")
+    culprits = scenario.culprits_under(result.strategy)
+    if culprits and result.culprit not in culprits:
+        result.problems.append(f"expected {' or '.join(culprits)} to be blamed, not "
+                               f"{result.culprit or 'nobody'}: {error}")
+    if scenario.kinds and result.seconds > scenario.bound_s:
+        result.problems.append(f"found after {result.seconds:.2f} s, later than {scenario.bound_s} s: {error}")
+    if len(generations) > 1:
+        result.problems.append(f"{len(generations)} generations failed; the second one: {generations[1]['error']}")
+
+
+def judge_count(result, job):
+    wrong = miscounted(job.bundle)
+    if wrong is None:
+        result.problems.append(f"there are no parameters: {job.text()}")
+    elif wrong:
+        result.problems.append(f"{wrong} gradients did not count exactly once")
+
+
+def judge_end(result, job, struck):
+    """A job that ends early: how soon."""
+    scenario = result.scenario
+    code = job.finish(scenario.bound_s + CLEAN_UP_S)
+    while job.living() and time.time() < struck + scenario.bound_s + CLEAN_UP_S:
+        time.sleep(0.01)
+    result.seconds = time.time() - struck
+    if code is None:
+        result.problems.append("the launcher hangs")
+    if result.seconds > scenario.bound_s:
+        result.problems.append(f"ended after {result.seconds:.2f} s, later than {scenario.bound_s} s")
+    if scenario.ends == "interrupted":
+        status = job.summary().get("status")
+        if status != "interrupted":
+            result.problems.append(f"the status is {status}: {job.text()}")
+
+
+def run_once(build, directory, scenario, strategy, random):
+    result = Result(scenario, strategy)
+    plan = scenario.plan(random) if scenario.plan else None
+    with Job(build, directory, strategy, on_failure="restart" if scenario.ends == "done" else "stop", fault=plan,
+             proxy=scenario.proxy, timeout_s=scenario.timeout_s) as job:
+        try:
+            struck = scenario.strike(job, random)
+        except (RuntimeError, StopIteration, OSError) as error:
+            result.problems.append(f"the fault could not be made: {error}")
+            return result
+        if not struck:
+            result.problems.append(f"the fault did not happen ({plan or scenario.name})")
+        if scenario.ends != "done":
+            judge_end(result, job, struck)
+        elif (code := job.finish(LONGEST_JOB_S)) is None:
+            result.problems.append(f"the launcher hangs: {job.text()}")
+        else:
+            if code != 0:
+                result.problems.append(f"the launcher ended with code {code}: {job.text()}")
+            judge_failure(result, job, struck)
+            judge_count(result, job)
+        result.problems += job.processes_left()
+        if scenario.ends != "killed":  # nobody is left who could remove files
+            result.problems += job.files_left()
+    return result

@@ -1,0 +1,318 @@
+"""A proxy between the processes of a job on one host, that harms what passes.
+
+Processes reach it through `connect_shim.cc`. A connection carries units: frames where both sides speak the protocol of
+`--ps-transport tcp` (paramserver/wire), else what one read brings. A `Harm` says what happens to the units of which
+connections.
+"""
+import dataclasses
+import os
+import pathlib
+import re
+import select
+import socket
+import struct
+import threading
+import time
+
+GREETING = 44  # of both sides of a connection of --ps-transport tcp
+GREETING_MAGIC = b"RSTC"
+HEADER = 56
+PAYLOAD_AT = 48  # the length of the payload in a header
+CHUNK = 1 << 16
+LONGEST_SWAP_S = 0.5  # a unit that is the last one for so long keeps its place
+LAUNCHER = "launcher"  # its port is the coordinator's
+
+
+class Flow:
+    """One connection: the member that has made it, and the member whose port it goes to."""
+
+    def __init__(self, member_of, maker_pid, owner_pid):
+        self._member_of = member_of
+        self.pids = maker_pid, owner_pid
+
+    # Asked for late, because a process connects before the launcher has written down who it is.
+    @property
+    def maker(self):
+        return self._member_of(self.pids[0])
+
+    @property
+    def owner(self):
+        return self._member_of(self.pids[1])
+
+    def of(self, member):
+        return member in (self.maker, self.owner)
+
+    def with_launcher(self):
+        return self.of(LAUNCHER)
+
+
+@dataclasses.dataclass
+class Harm:
+    """What happens to units of connections. "forward" is from the maker of the connection to the owner of the port."""
+    action: str  # delay, silence, drop, duplicate, swap, reset, cut
+    chosen: object  # of a Flow and "forward" or "backward": bool
+    skip: int = 0  # units that pass before
+    once: bool = True  # one unit; else all that follow
+    seconds: float = 0  # of a delay
+    struck: float = 0  # when, by time.time(); 0: not yet
+    lock: object = dataclasses.field(default_factory=threading.Lock)
+
+    def claims(self, flow, direction):
+        if not self.chosen(flow, direction):
+            return False
+        with self.lock:
+            if self.skip > 0:
+                self.skip -= 1
+                return False
+            if self.struck and self.once:
+                return False
+            self.struck = self.struck or time.time()
+            return True
+
+
+def listener_of(port):
+    """The process that listens on this port of loopback; None: no such process is found."""
+    inodes = set()
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in pathlib.Path(table).read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and int(fields[1].rsplit(":", 1)[1], 16) == port:
+                inodes.add(f"socket:[{fields[9]}]")
+    for folder in pathlib.Path("/proc").glob("[0-9]*/fd"):
+        try:
+            files = list(folder.iterdir())
+        except OSError:
+            continue  # the process has ended
+        for file in files:
+            try:
+                if os.readlink(file) in inodes:
+                    return int(folder.parent.name)
+            except OSError:
+                continue  # it has been closed meanwhile
+    return None
+
+
+def read_exactly(source, count):
+    data = bytearray()
+    while len(data) < count:
+        piece = source.recv(count - len(data))
+        if not piece:
+            break
+        data += piece
+    return bytes(data)
+
+
+def reset(*sockets):
+    """Ends connections as a machine does that knows nothing of them."""
+    for one in sockets:
+        try:
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            one.shutdown(socket.SHUT_RD)  # a read under way holds the socket open
+        except OSError:
+            pass  # it has ended already
+        one.close()
+
+
+def end(*sockets):
+    for one in sockets:
+        try:
+            one.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # it has ended already
+        one.close()
+
+
+class FaultProxy:
+    """`member_of` names the member of a process id. Use it in a `with` statement."""
+
+    def __init__(self, directory, member_of):
+        self.path = str(pathlib.Path(directory) / "proxy")
+        self._member_of = member_of
+        self._harms = []
+        self._lock = threading.Lock()
+        self._expected = {}  # by the maker's port
+        self._owners = {}  # process ids by port, also of those that listen no longer
+        self._flows = []
+        self._sockets = set()
+        self._replayed = None
+        self.greetings = {}  # of servers, by (maker, owner)
+        self._ended = False
+
+    def __enter__(self):
+        self._desk = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._desk.bind(self.path)
+        self._desk.listen(256)
+        self._door = socket.create_server(("127.0.0.1", 0), backlog=256)
+        # The kernel takes no connection for a listener whose queue is full, as if nobody were there.
+        self._hole = socket.create_server(("127.0.0.1", 0), backlog=0)
+        self._plugs = [socket.socket(), socket.socket()]
+        for plug in self._plugs:
+            plug.setblocking(False)
+            plug.connect_ex(self._hole.getsockname())
+        for loop in (self._register, self._accept):
+            threading.Thread(target=loop, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self._ended = True
+        with self._lock:
+            sockets = list(self._sockets)
+        end(self._desk, self._door, self._hole, *self._plugs, *sockets)
+
+    def add(self, harm):
+        with self._lock:
+            self._harms.append(harm)
+        return harm
+
+    def replay(self, greetings):
+        """Servers show these greetings, and not their own ones."""
+        self._replayed = greetings
+
+    def flows(self):
+        with self._lock:
+            return list(self._flows)
+
+    def _register(self):
+        while not self._ended:
+            try:
+                client, _ = self._desk.accept()
+            except OSError:
+                return  # the end
+            try:
+                with client:
+                    pid, from_port, to_port = (int(number) for number in client.recv(64).split())
+                    self._owner(to_port)
+                    with self._lock:
+                        self._expected[from_port] = (pid, to_port)
+                    door = self._hole if self._is_silent(pid, to_port) else self._door
+                    client.sendall(f"{door.getsockname()[1]}\n".encode())
+            except (OSError, ValueError):
+                continue  # the process was killed meanwhile
+
+    def _owner(self, port):
+        with self._lock:
+            known = self._owners.get(port)
+        if known is None:
+            known = listener_of(port)
+            with self._lock:
+                self._owners[port] = known
+        return known
+
+    def _is_silent(self, maker_pid, to_port):
+        """Whether a new connection cannot be made: its first packets would need both directions."""
+        with self._lock:
+            silent = [harm for harm in self._harms if harm.action == "silence" and harm.struck]
+        if not silent:
+            return False
+        flow = Flow(self._member_of, maker_pid, self._owner(to_port))
+        return any(harm.chosen(flow, direction) for harm in silent for direction in ("forward", "backward"))
+
+    def _accept(self):
+        while not self._ended:
+            try:
+                client, address = self._door.accept()
+            except OSError:
+                return  # the end
+            threading.Thread(target=self._carry, args=(client, address[1]), daemon=True).start()
+
+    def _carry(self, client, from_port):
+        with self._lock:
+            pid, to_port = self._expected.pop(from_port, (None, None))
+        if to_port is None:
+            return reset(client)
+        flow = Flow(self._member_of, pid, self._owner(to_port))
+        try:
+            server = socket.create_connection(("127.0.0.1", to_port))
+        except OSError:
+            return reset(client)
+        for one in (client, server):
+            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with self._lock:
+            self._flows.append(flow)
+            self._sockets |= {client, server}
+        threading.Thread(target=self._pump, args=(flow, "backward", server, client), daemon=True).start()
+        self._pump(flow, "forward", client, server)
+        return None
+
+    def _greet(self, flow, direction, source, sink):
+        """Passes the greeting of the protocol with frames on. Returns whether this is that protocol."""
+        if source.recv(len(GREETING_MAGIC), socket.MSG_PEEK | socket.MSG_WAITALL) != GREETING_MAGIC:
+            return False
+        greeting = read_exactly(source, GREETING)
+        if direction == "backward":
+            key = flow.maker, flow.owner
+            self.greetings[key] = greeting
+            if self._replayed is not None:
+                greeting = self._replayed[key]
+        sink.sendall(greeting)
+        return True
+
+    @staticmethod
+    def _read(framed, source):
+        if not framed:
+            return source.recv(CHUNK)
+        header = read_exactly(source, HEADER)
+        if len(header) < HEADER:
+            return header
+        return header + read_exactly(source, struct.unpack_from("<Q", header, PAYLOAD_AT)[0])
+
+    def _claiming(self, flow, direction):
+        with self._lock:
+            harms = list(self._harms)
+        return next((harm for harm in harms if harm.claims(flow, direction)), None)
+
+    def _pump(self, flow, direction, source, sink):
+        held = None
+        try:
+            framed = self._greet(flow, direction, source, sink)
+            while unit := self._read(framed, source):
+                harm = self._claiming(flow, direction)
+                action = harm.action if harm else None
+                if action == "delay":
+                    time.sleep(harm.seconds)
+                if action in ("reset", "cut"):
+                    sink.sendall(unit[:len(unit) // 2])
+                    return reset(source, sink) if action == "reset" else end(source, sink)
+                if action in ("drop", "silence"):
+                    continue
+                if action == "swap" and select.select([source], [], [], LONGEST_SWAP_S)[0]:
+                    held = unit
+                    continue
+                sink.sendall(unit)
+                if action == "duplicate":
+                    sink.sendall(unit)
+                if held:
+                    sink.sendall(held)
+                    held = None
+            if held:
+                sink.sendall(held)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            end(source, sink)  # one side has ended the connection
+        return None
+
+
+def member_names(processes):
+    """A function for `FaultProxy`: the member of a process id, by the content of processes.json."""
+    def name(pid):
+        return next((row["name"] for row in processes() if row["pid"] == pid), LAUNCHER)
+    return name
+
+
+def ports_of(pid):
+    """The TCP ports on which this process listens."""
+    inodes = set()
+    for file in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            found = re.fullmatch(r"socket:\[(\d+)\]", os.readlink(file))
+        except OSError:
+            continue  # closed meanwhile
+        if found:
+            inodes.add(found[1])
+    ports = set()
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in pathlib.Path(table).read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and fields[9] in inodes:
+                ports.add(int(fields[1].rsplit(":", 1)[1], 16))
+    return ports

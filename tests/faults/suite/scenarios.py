@@ -1,0 +1,237 @@
+"""What goes wrong in a job, and what must become of it.
+
+A scenario prepares a job, strikes, and says when. Where processes start again after the failure, the final parameters must
+count each gradient once.
+"""
+import dataclasses
+import signal
+import socket
+import struct
+import threading
+import time
+
+from suite.job import FLAGS, STEPS, WORKERS, has_servers
+from suite.proxy import Harm, ports_of
+
+LEASE_S = 5
+VICTIM = "worker 1"
+FIRST_STEPS = 8  # two checkpoints
+LAST_STEPS = 40  # a strike from outside comes before, so that the job still runs when it lands
+OPERATION_S = 3  # the limit of one operation, where the fault is that nothing comes
+
+AT_ONCE_S = 1
+LEASE_BOUND_S = LEASE_S + 1  # the lease, and one look at it
+OPERATION_BOUND_S = OPERATION_S + 1
+
+PHASES = ("step.begins", "bucket.awaited:bucket2", "bucket.ready:bucket0", "bucket.submitted:bucket0",
+          "bucket.submitted:bucket2")
+
+
+@dataclasses.dataclass
+class Scenario:
+    name: str
+    what: str
+    strike: object  # of a Job and a random.Random: when it struck, by time.time(); 0: it did not
+    strategies: object  # of the name of a strategy: bool
+    kinds: tuple = ()  # of the failure that is found; empty: there is none
+    culprits: tuple = ()  # empty: anybody
+    bound_s: float = 0  # from the fault to the decision; 0: nothing is decided
+    proxy: bool = False
+    plan: object = None  # of a random.Random: RINGSIDE_FAULT
+    may_fail: bool = False  # it may be found or not, as long as each gradient counts once
+    ends: str = "done"  # how the job ends
+    timeout_s: int = 30  # of one operation
+    pair_may_be_blamed: bool = False  # where only two members see the fault (`SEEN_BY_TWO`): either of them, so anybody here
+
+
+    def culprits_under(self, strategy):
+        return () if self.pair_may_be_blamed and strategy in SEEN_BY_TWO else self.culprits
+
+
+def anywhere(_):
+    return True
+
+
+def over_tcp(strategy):
+    """Whether the data of its jobs crosses connections that a proxy can carry."""
+    return strategy != "shm"
+
+
+def some_step(random):
+    return random.randint(FIRST_STEPS, STEPS - 8)
+
+
+def wait_for_some_step(job, random):
+    job.wait_for_steps(random.randint(FIRST_STEPS, STEPS - LAST_STEPS))
+    time.sleep(random.random() * 0.02)
+
+
+def planned(job, _):
+    """The fault is in the program."""
+    end = time.time() + 30
+    while not job.struck() and time.time() < end and job.finish(0.01) is None:
+        pass
+    return job.struck()
+
+
+def send(member, number):
+    def strike(job, random):
+        wait_for_some_step(job, random)
+        now = time.time()
+        job.signal(member, number)
+        return now
+    return strike
+
+
+def freeze_and_thaw(member):
+    def strike(job, random):
+        wait_for_some_step(job, random)
+        pid = job.pid(member)
+        now = time.time()
+        job.signal_pid(pid, signal.SIGSTOP)
+        # Later than its lease. By then it has been killed, so that it can answer nobody.
+        threading.Timer(LEASE_S + 1.5, job.signal_pid, (pid, signal.SIGCONT)).start()
+        return now
+    return strike
+
+
+def wait_for(harm):
+    end = time.time() + 10
+    while not harm.struck and time.time() < end:
+        time.sleep(0.002)
+    return harm.struck
+
+
+def data_of(member):
+    return lambda flow, _: flow.of(member) and not flow.with_launcher()
+
+
+def from_member(member):
+    def chosen(flow, direction):
+        return not flow.with_launcher() and member == (flow.maker if direction == "forward" else flow.owner)
+    return chosen
+
+
+def pushes(flow, direction):
+    return direction == "forward" and flow.maker == VICTIM and flow.owner == "server 0"
+
+
+def answers(flow, direction):
+    return direction == "backward" and flow.maker == VICTIM and flow.owner == "server 0"
+
+
+def harm(action, chosen, once=True, seconds=0):
+    def strike(job, random):
+        wait_for_some_step(job, random)
+        victim = job.pid(VICTIM)  # not the one that follows it when the processes start again
+        return wait_for(job.proxy.add(Harm(action, lambda flow, direction: victim in flow.pids and chosen(flow, direction),
+                                           once=once, skip=random.randint(0, 5), seconds=seconds)))
+    return strike
+
+
+def shake(chosen, seconds):
+    """Delays everything from now on; that is no failure."""
+    def strike(job, random):
+        job.wait_for_steps(FIRST_STEPS)
+        return wait_for(job.proxy.add(Harm("delay", chosen, once=False, seconds=seconds)))
+    return strike
+
+
+def garbage(random):
+    frame = struct.pack("<IHHIIIHHqqqQ", 0x53505352, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, (2 << 30) - 57)
+    return random.choice([
+        random.randbytes(random.randint(1, 4096)),
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + random.randbytes(200),
+        frame + random.randbytes(100),
+        b"RSTC" + random.randbytes(40),
+        b"",
+    ])
+
+
+def knock(job, random):
+    """Garbage, oversized lengths, slow bytes and idle connections at every open port of the job."""
+    job.wait_for_steps(FIRST_STEPS)
+    kept = []
+    now = time.time()
+    for pid in [job.launcher_pid, *(row["pid"] for row in job.processes())]:
+        for port in ports_of(pid):
+            for _ in range(8):
+                try:
+                    stranger = socket.create_connection(("127.0.0.1", port), timeout=1)
+                    stranger.sendall(garbage(random))
+                    kept.append(stranger)
+                except OSError:
+                    continue  # refused, or closed at once
+    while job.finish(0.02) is None and time.time() < now + 20:
+        for stranger in kept:
+            try:
+                stranger.send(b"\x01")
+            except OSError:
+                continue  # closed, as it should be
+    for stranger in kept:
+        stranger.close()
+    return now if kept else 0
+
+
+def kill_launcher(job, random):
+    wait_for_some_step(job, random)
+    now = time.time()
+    job.signal_pid(job.launcher_pid, signal.SIGKILL)
+    return now
+
+
+def interrupt(job, random):
+    wait_for_some_step(job, random)
+    now = time.time()
+    job.signal_pid(job.launcher_pid, signal.SIGTERM)
+    return now
+
+
+# A worker that has failed because another is silent is a consequence. So these name who was cut off.
+CUT_OFF = ("comm", "lost")
+
+SCENARIOS = [
+    Scenario("worker-killed", "a worker is killed in a phase of a step", planned, anywhere, ("signal",), (VICTIM,),
+             AT_ONCE_S, plan=lambda random: f"kill@rank1:step{some_step(random)}:{random.choice(PHASES)}"),
+    Scenario("worker-exits", "a worker ends early with code 0", planned, anywhere, ("early exit",), (VICTIM,), AT_ONCE_S,
+             plan=lambda random: f"exit@rank1:step{some_step(random)}:{random.choice(PHASES)}"),
+    Scenario("worker-frozen", "a worker is stopped, and goes on after its lease", freeze_and_thaw(VICTIM), anywhere, ("lost",),
+             (VICTIM,), LEASE_BOUND_S),
+    Scenario("server-killed", "a server is killed between an update and its answers", planned, has_servers, ("signal",),
+             ("server 0",), AT_ONCE_S, plan=lambda random: f"kill@server0:step{some_step(random)}:shard.applied"),
+    Scenario("server-frozen", "a server is stopped, and goes on after its lease", freeze_and_thaw("server 0"), has_servers,
+             ("lost",), ("server 0",), LEASE_BOUND_S),
+    Scenario("launcher-killed", "the launcher, with the coordinator, is killed", kill_launcher, anywhere, bound_s=LEASE_S,
+             ends="killed"),
+    Scenario("interrupted", "the launcher gets SIGTERM", interrupt, anywhere, bound_s=10, ends="interrupted"),
+    Scenario("reset", "a connection is reset in the middle of a message", harm("reset", data_of(VICTIM)), over_tcp,
+             ("comm",), (), AT_ONCE_S, proxy=True),
+    Scenario("cut", "a connection ends in the middle of a message", harm("cut", data_of(VICTIM)), over_tcp, ("comm",), (),
+             AT_ONCE_S, proxy=True),
+    Scenario("black-hole", "nothing from or to a worker's data connections arrives any more",
+             harm("silence", data_of(VICTIM), once=False), over_tcp, CUT_OFF, (VICTIM,), OPERATION_BOUND_S,
+             pair_may_be_blamed=True, proxy=True, timeout_s=OPERATION_S),
+    Scenario("one-way", "nothing that a worker sends to its peers arrives any more",
+             harm("silence", from_member(VICTIM), once=False), over_tcp, CUT_OFF, (VICTIM,), OPERATION_BOUND_S,
+             pair_may_be_blamed=True, proxy=True, timeout_s=OPERATION_S),
+    Scenario("slow-link", "each message from or to a worker takes 20 ms longer", shake(data_of(VICTIM), 0.02), over_tcp,
+             proxy=True),
+    Scenario("answer-lost", "a server's answer is lost after the update", harm("drop", answers), has_servers, ("comm",), (),
+             OPERATION_BOUND_S, proxy=True, timeout_s=OPERATION_S),
+    Scenario("push-lost", "a push is lost", harm("drop", pushes), has_servers, ("comm",), (), OPERATION_BOUND_S,
+             proxy=True, timeout_s=OPERATION_S),
+    Scenario("push-twice", "a push arrives twice", harm("duplicate", pushes), has_servers, ("comm",), (), OPERATION_BOUND_S,
+             proxy=True, timeout_s=OPERATION_S, may_fail=True),
+    Scenario("push-late", "a push arrives after the next one", harm("swap", pushes), has_servers, ("comm",), (),
+             OPERATION_BOUND_S, proxy=True, timeout_s=OPERATION_S, may_fail=True),
+    Scenario("strangers", "garbage, oversized lengths, slow and idle connections at every open port", knock,
+             anywhere),
+]
+
+# A silent connection is seen by its two ends alone: the other workers do not wait, or are connected to their own host's
+# workers alone. Neither end can tell which of them is cut off.
+SEEN_BY_TWO = ("ps-async", "hierarchical")
+
+STRATEGIES = ("ring", "ps-sync", "ps-async", "shm", "hierarchical")
+assert set(FLAGS) | set(WORKERS) | {"ring", "shm"} >= set(STRATEGIES)

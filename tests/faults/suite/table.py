@@ -1,0 +1,55 @@
+"""The page of what was seen."""
+import datetime
+import subprocess
+
+from suite.job import ROOT
+from suite.scenarios import SCENARIOS
+
+HEAD = """# Faults
+
+Something goes wrong in a job: a process is killed or stopped, a connection breaks, messages are lost. This page says what
+was seen. A job survives if it names the right cause and the right member within the bound, leaves no process, temporary
+file and shared memory behind, and, where its processes start again, counts every gradient exactly once.
+
+`tests/faults/fault_suite.py --repeat {repeat} --jobs {jobs} --seed {seed} --markdown docs/faults.md` made this page on
+{date}, at commit `{commit}`. The faults come at random moments. "Found" is what the launcher blames, and the times are
+from the fault until it decides that. They are up to a tenth of a second too short, because the launcher counts from its
+own start. For a job that ends early (a killed launcher, SIGTERM), they are the time until the last process has ended.
+
+Under `ps-async` and `hierarchical` (here with two hosts of two workers), only the two ends of a silent connection see that
+it is silent. Neither can tell which of them is cut off, so either may be blamed.
+
+All members run on one host. A proxy between the processes makes the faults of connections
+([tests/faults](../tests/faults/README.md)). Which test covers which fault is there, too.
+"""
+
+
+def quantile(values, share):
+    """The smallest value that is at least as large as this share of all."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-len(ordered) * share // 100) - 1)]
+
+
+def row(scenario, strategy, results):
+    survived = sum(not result.problems for result in results)
+    kinds = sorted({result.kind for result in results if result.kind})
+    culprits = sorted({result.culprit for result in results if result.culprit})
+    seconds = [result.seconds for result in results if result.seconds is not None]
+    times = [f"{quantile(seconds, share):.2f}" for share in (50, 99, 100)] if seconds else ["–"] * 3
+    bound = f"{scenario.bound_s}" if scenario.bound_s else "–"
+    return (f"| {scenario.what} | {strategy} | {survived}/{len(results)} | {', '.join(kinds) or '–'} | "
+            f"{', '.join(culprits) or '–'} | {' | '.join(times)} | {bound} |")
+
+
+def markdown(results, arguments):
+    commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, capture_output=True, text=True,
+                            check=True).stdout.strip()
+    lines = [HEAD.format(repeat=arguments.repeat, jobs=arguments.jobs, seed=arguments.seed, commit=commit,
+                         date=datetime.datetime.now(datetime.timezone.utc).date()),
+             "| fault | strategy | survived | found | blamed | p50 (s) | p99 (s) | max (s) | bound (s) |",
+             "|---|---|---|---|---|---|---|---|---|"]
+    for scenario in SCENARIOS:
+        for strategy in dict.fromkeys(result.strategy for result in results if result.scenario is scenario):
+            lines.append(row(scenario, strategy, [result for result in results
+                                                  if result.scenario is scenario and result.strategy == strategy]))
+    return "\n".join(lines) + "\n"
