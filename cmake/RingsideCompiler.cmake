@@ -21,6 +21,9 @@ target_compile_options(ringside_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
   # Results must be equal on every machine, so no vectorised clone may fuse multiplications and additions.
   -ffp-contract=off)
+if(RINGSIDE_FAULT_POINTS)
+  target_compile_definitions(ringside_options INTERFACE RINGSIDE_FAULT_POINTS)
+endif()
 if(RINGSIDE_WARNINGS_AS_ERRORS)
   target_compile_options(ringside_options INTERFACE -Werror)
 endif()

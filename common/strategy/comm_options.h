@@ -6,6 +6,8 @@
 #include <limits>
 #include <string>
 
+#include "ringside/common/measure/activity.h"
+
 namespace ringside {
 
 /// How the processes of a job reach each other.
@@ -26,6 +28,9 @@ struct CommOptions {
   /// The most bytes of a message that a server over gRPC takes: an encoded bucket, or the plan.
   /// gRPC's own limit is 2 GiB.
   int largest_message_bytes = std::numeric_limits<int>::max();
+
+  /// Where a strategy shows for which peer it waits; borrowed. Null: nowhere.
+  ActivityBoard* activity = nullptr;
 
   /// The slowest link between hosts, as far as a run declares it. 0: unknown.
   double link_bytes_per_s = 0;

@@ -48,6 +48,10 @@ class Server {
   virtual ~Server() = default;
   /// Ends running calls with an error, then stops serving. Idempotent.
   virtual ServerReport Stop() = 0;
+  /// What it does now, and since when. Any thread may call it.
+  virtual ActivityBoard::Entry Doing() const {
+    return {.activity = {.kind = Activity::Kind::kServe}, .since = ActivityBoard::Clock::now()};
+  }
   /// The job goes on without this worker. When it returns, the server has applied the last push of
   /// the worker that it will ever apply, no other worker waits for the worker, and its calls are
   /// refused. Idempotent. Throws `InternalError` unless the strategy's `drops_workers` is set.

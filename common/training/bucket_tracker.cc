@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "ringside/common/core/fault_point.h"
+
 namespace ringside {
 
 BucketTracker::BucketTracker(const FlatSpace& space, const BucketPlan& plan)
@@ -37,16 +39,29 @@ void BucketTracker::AwaitAll() {
 void BucketTracker::AwaitBucket(int bucket) {
   char& awaited = awaited_[static_cast<std::size_t>(bucket)];
   if (awaited != 0) return;
-  strategy_->Await(MakeBucket(space_, plan_, bucket, step_));
+  const Bucket view = MakeBucket(space_, plan_, bucket, step_);
+  strategy_->Await(view);
+  FaultPoint({.point = fault_points::kBucketAwaited,
+              .step = step_,
+              .bucket = bucket,
+              .values = view.params});
   awaited = 1;
 }
 
 void BucketTracker::TensorReady(int tensor) {
   for (int bucket = plan_.first_bucket(tensor); bucket <= plan_.last_bucket(tensor); ++bucket) {
-    if (--missing_[static_cast<std::size_t>(bucket)] == 0) {
-      strategy_->Submit(MakeBucket(space_, plan_, bucket, step_));
-    }
+    if (--missing_[static_cast<std::size_t>(bucket)] == 0) SubmitBucket(bucket);
   }
+}
+
+void BucketTracker::SubmitBucket(int bucket) {
+  const Bucket view = MakeBucket(space_, plan_, bucket, step_);
+  FaultSite site{
+      .point = fault_points::kBucketReady, .step = step_, .bucket = bucket, .values = view.grads};
+  FaultPoint(site);
+  strategy_->Submit(view);
+  site.point = fault_points::kBucketSubmitted;
+  FaultPoint(site);
 }
 
 }  // namespace ringside

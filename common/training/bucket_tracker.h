@@ -30,6 +30,7 @@ class BucketTracker {
 
  private:
   void AwaitBucket(int bucket);
+  void SubmitBucket(int bucket);
 
   const FlatSpace& space_;
   const BucketPlan& plan_;

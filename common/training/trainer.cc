@@ -11,6 +11,7 @@
 
 #include "ringside/common/core/bucket.h"
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/fault_point.h"
 #include "ringside/common/data/loader.h"
 #include "ringside/common/strategy/deferred_submit_strategy.h"
 #include "ringside/common/strategy/finite_gradients_strategy.h"
@@ -95,6 +96,7 @@ class TrainingLoop {
     const Clock::time_point compute_begin = Clock::now();
     strategy_.BeginCompute(compute_begin);
     record_.loss_sum = parts_.model.ForwardBackward(batch, ForModel());
+    FaultPoint({.point = fault_points::kStepComputed, .step = step, .loss = &record_.loss_sum});
     const Clock::time_point compute_end = Clock::now();
     record_.compute_ms = Milliseconds(compute_end - compute_begin);
     TakeTimes();

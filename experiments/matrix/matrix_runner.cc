@@ -199,7 +199,9 @@ class Runner {
       Stop(options, error.what());
     } catch (const Error&) {
       outcome.status = JobStatus::kFailed;
-      outcome.failure = KindOfCurrentException(outcome.error);
+      FailureReason reason = ReasonOfCurrentException();
+      outcome.failure = reason.kind;
+      outcome.error = std::move(reason.message);
       if (!IsTriedAgain(outcome, options)) TryToRecordFailure(planned, options, outcome);
     }
     if (!BundleStatus(options.bundle_dir) && !IsTriedAgain(outcome, options)) {

@@ -9,9 +9,9 @@
 
 #include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/fault_point.h"
 #include "ringside/experiments/job/fidelity/time_window.h"
 #include "ringside/experiments/statistics/steady_warmup.h"
-#include "ringside/experiments/worker/fault.h"
 #include "ringside/experiments/worker/member_process.h"
 #include "ringside/experiments/worker/resource_usage.h"
 #include "ringside/experiments/worker/run_factories.h"
@@ -79,11 +79,11 @@ MemberResult Bench(MemberProcess& process) {
   const int sizes = static_cast<int>(setup.bench->sizes.size());
   nlohmann::json rows = nlohmann::json::array();
   std::vector<TimeWindow> windows;
-  const std::optional<Fault> fault = Fault::FromEnvironment();  // at a size, not a step
+  FaultPoint({.point = fault_points::kWorkerStarts, .member = setup.who.index});
   int done = 0;
   while (done < sizes &&
          process.drain_barrier().MayStart(done, Deadline::After(OperationTimeout(setup.spec)))) {
-    InjectFaultBefore(fault, setup.who.index, done);
+    FaultPoint({.point = fault_points::kStepBegins, .step = done});
     rows.push_back(MeasureSize(process, *setup.bench, done, windows));
     ++done;
   }

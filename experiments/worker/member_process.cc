@@ -53,9 +53,7 @@ int MemberProcess::Run(const std::vector<std::string>& args, const Catalog& cata
     process.SubmitReport(body(process));
     return 0;
   } catch (...) {
-    std::string message;
-    const FailureKind kind = KindOfCurrentException(message);
-    return process.ReportFailure(kind, message);
+    return process.ReportFailure(ReasonOfCurrentException());
   }
 }
 
@@ -81,14 +79,14 @@ void MemberProcess::Join() {
       });
 }
 
-void MemberProcess::Tell(std::shared_ptr<const ActivityBoard> board) {
+void MemberProcess::Tell(std::function<ActivityBoard::Entry()> doing) {
   const std::lock_guard lock(activity_mutex_);
-  activity_ = std::move(board);
+  doing_ = std::move(doing);
 }
 
 ActivityBoard::Entry MemberProcess::CurrentActivity() const {
   const std::lock_guard lock(activity_mutex_);
-  return activity_ == nullptr ? ActivityBoard::Entry() : activity_->Get();
+  return doing_ ? doing_() : ActivityBoard::Entry();
 }
 
 void MemberProcess::SubmitReport(const MemberResult& result) {
@@ -99,10 +97,10 @@ void MemberProcess::SubmitReport(const MemberResult& result) {
   client_->Leave();
 }
 
-int MemberProcess::ReportFailure(FailureKind kind, const std::string& message) {
-  fmt::print(stderr, "{}\n", message);
+int MemberProcess::ReportFailure(const FailureReason& reason) {
+  fmt::print(stderr, "{}\n", reason.message);
   try {
-    client_->Fail(kind, message);
+    client_->Fail(reason);
     timeline_->Send();
     heartbeat_->Finish();
   } catch (const std::exception& error) {

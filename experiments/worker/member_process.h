@@ -36,8 +36,9 @@ class MemberProcess {
   HeartbeatBuffer& buffer() { return buffer_; }
   /// The process's timeline; disabled unless the spec asks for one.
   Timeline& timeline() { return timeline_->timeline(); }
-  /// Heartbeats tell what is on this board, from now on.
-  void Tell(std::shared_ptr<const ActivityBoard> board);
+  /// Heartbeats tell what `doing` says, from now on. It is called by another thread, and no longer
+  /// when the next call of `Tell` has returned. Empty: nothing is told.
+  void Tell(std::function<ActivityBoard::Entry()> doing);
 
  private:
   explicit MemberProcess(MemberSetup setup);
@@ -46,7 +47,7 @@ class MemberProcess {
   ActivityBoard::Entry CurrentActivity() const;
   /// Sends the report before the rest of the timeline, which matters less.
   void SubmitReport(const MemberResult& result);
-  int ReportFailure(FailureKind kind, const std::string& message);
+  int ReportFailure(const FailureReason& reason);
 
   const MemberSetup setup_;
   const std::string name_;
@@ -55,7 +56,7 @@ class MemberProcess {
   std::unique_ptr<CoordinatorClient> client_;
   std::unique_ptr<TimelineSender> timeline_;
   mutable std::mutex activity_mutex_;
-  std::shared_ptr<const ActivityBoard> activity_;  // guarded by activity_mutex_
+  std::function<ActivityBoard::Entry()> doing_;  // guarded by activity_mutex_
   std::unique_ptr<Heartbeat> heartbeat_;
 };
 

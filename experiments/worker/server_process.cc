@@ -4,6 +4,7 @@
 #include <string>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/fault_point.h"
 #include "ringside/experiments/job/coordinator/job_state.h"
 #include "ringside/experiments/worker/member_process.h"
 #include "ringside/experiments/worker/resource_usage.h"
@@ -38,8 +39,17 @@ void ObeyNotices(MemberProcess& process, Server& server) {
   }
 }
 
+/// Nothing is told any more of a server that ends.
+struct Silence {
+  MemberProcess& process;
+  ~Silence() { process.Tell({}); }
+};
+
 MemberResult Serve(MemberProcess& process) {
   const MemberSetup& setup = process.setup();
+  FaultPoint({.point = fault_points::kServerStarts,
+              .member = setup.who.index,
+              .generation = setup.generation});
   const std::int64_t total_steps = WaitForTotalSteps(process.client(), setup.world.workers,
                                                      Deadline::After(StartTimeout(setup.spec)));
   const Schedule schedule(MakeSchedule(setup.spec, total_steps));
@@ -48,6 +58,8 @@ MemberResult Serve(MemberProcess& process) {
       EntryOf(setup.spec), {setup.who.index, setup.world.servers, setup.world.workers,
                             process.client(), comm, setup.spec.optimizer, schedule,
                             process.timeline(), setup.spec.options, setup.drops_lost_workers});
+  process.Tell([&server] { return server->Doing(); });
+  const Silence silence{process};
   ObeyNotices(process, *server);
   nlohmann::json report = ServerReportJson(server->Stop());
   report["cpu_seconds"] = CpuSeconds();

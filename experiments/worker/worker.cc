@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "ringside/common/codec/codec.h"
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/fault_point.h"
 #include "ringside/common/data/sampler.h"
 #include "ringside/common/training/straggling_model.h"
 #include "ringside/common/training/trainer.h"
@@ -37,17 +37,16 @@ class WorkerRun {
         setup_(process.setup()),
         spec_(setup_.spec),
         entry_(EntryOf(spec_)),
-        fault_(setup_.generation == 0 ? Fault::FromEnvironment() : std::nullopt),
         dataset_(MakeDataset(spec_)),
         real_model_(MakeModel(spec_, *dataset_)),
-        model_(WithInjectedStraggler(WithInjectedFault())),
+        model_(WithInjectedStraggler(real_model_.get())),
         total_steps_(TotalSteps(spec_, dataset_->size(Split::kTrain))),
         plan_(MakePlan(spec_, model_->Tensors())),
         space_(MakeSpace(entry_.traits.memory, plan_, setup_)),
         optimizer_(Optimizer::Make(spec_.optimizer, plan_.elements())),
         schedule_(MakeSchedule(spec_, total_steps_)),
         recorder_(static_cast<std::size_t>(std::min(total_steps_, kMaxReservedSteps))),
-        comm_(MakeCommOptions(setup_)),
+        comm_(MakeComm()),
         checkpoints_({.setup = setup_,
                       .store = process_.client(),
                       .model = *model_,
@@ -58,7 +57,7 @@ class WorkerRun {
                       .steps_per_epoch = StepsPerEpoch()}) {}
 
   MemberResult Run() {
-    process_.Tell(recorder_.shared_activity());
+    process_.Tell([board = recorder_.shared_activity()] { return board->Get(); });
     model_->Bind(space_, plan_);
     checkpoints_.Resume();
     start_ = checkpoints_.start();
@@ -75,15 +74,13 @@ class WorkerRun {
   }
 
  private:
-  Model* WithInjectedFault() {
-    if (!fault_ || fault_->rank != setup_.who.index || !IsOfModel(fault_->kind)) {
-      return real_model_.get();
-    }
-    faulty_model_ = MakeFaultyModel(*real_model_, *fault_);
-    return faulty_model_.get();
+  CommOptions MakeComm() {
+    CommOptions comm = MakeCommOptions(setup_);
+    comm.activity = &recorder_.activity();
+    return comm;
   }
 
-  // It wraps the model, as a fault does. So neither the training loop nor the model knows about it.
+  // It wraps the model. So neither the training loop nor the model knows about it.
   Model* WithInjectedStraggler(Model* model) {
     if (spec_.straggler.kind == StragglerOptions::Kind::kNone) return model;
     const auto slowdown = [this](std::int64_t step) {
@@ -144,7 +141,6 @@ class WorkerRun {
             .warmup_steps = spec_.warmup_steps,
             .timeout = OperationTimeout(spec_),
             .coordinator = setup_.coordinator,
-            .fault = fault_,
             .before_first_step =
                 [this] {
                   if (!setup_.drops_lost_workers) return;
@@ -244,10 +240,8 @@ class WorkerRun {
   const MemberSetup& setup_;
   const RunSpec& spec_;
   const StrategyEntry& entry_;
-  const std::optional<Fault> fault_;
   std::unique_ptr<Dataset> dataset_;
   std::unique_ptr<Model> real_model_;
-  std::unique_ptr<Model> faulty_model_;
   SlowdownClock slowdown_clock_;
   std::unique_ptr<Model> slowed_model_;
   Model* model_;
@@ -267,8 +261,13 @@ class WorkerRun {
 }  // namespace
 
 int RunWorker(const std::vector<std::string>& args, const Catalog& catalog) {
-  return MemberProcess::Run(args, catalog,
-                            [](MemberProcess& process) { return WorkerRun(process).Run(); });
+  return MemberProcess::Run(args, catalog, [](MemberProcess& process) {
+    const MemberSetup& setup = process.setup();
+    FaultPoint({.point = fault_points::kWorkerStarts,
+                .member = setup.who.index,
+                .generation = setup.generation});
+    return WorkerRun(process).Run();
+  });
 }
 
 }  // namespace ringside

@@ -6,13 +6,14 @@
 #include <span>
 #include <string>
 
+#include "ringside/common/core/fault_point.h"
 #include "ringside/experiments/system/sha256.h"
 
 namespace ringside {
 
 bool WorkerObserver::MayStart(std::int64_t step) {
   if (step == parts_.first_step) Begin();
-  InjectFaultBefore(parts_.fault, parts_.world.rank, step);
+  FaultPoint({.point = fault_points::kStepBegins, .step = step});
   stopped_ = !parts_.drain_barrier.MayStart(step, Deadline::After(parts_.timeout));
   if (!stopped_) counted_.Begins(step - parts_.first_step);
   return !stopped_;

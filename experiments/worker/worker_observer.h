@@ -4,13 +4,11 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <optional>
 
 #include "ringside/common/training/trainer.h"
 #include "ringside/experiments/job/coordinator/drain_barrier.h"
 #include "ringside/experiments/job/coordinator/heartbeat.h"
 #include "ringside/experiments/worker/counted_time.h"
-#include "ringside/experiments/worker/fault.h"
 #include "ringside/experiments/worker/resource_usage.h"
 
 namespace ringside {
@@ -32,7 +30,6 @@ class WorkerObserver : public TrainerObserver {
     std::int64_t warmup_steps = 0;
     std::chrono::milliseconds timeout{30'000};  ///< For the agreed last step.
     std::string coordinator;                    ///< Its connection is not counted.
-    std::optional<Fault> fault;
     std::function<void()> before_first_step;
     std::function<void(std::int64_t steps_done)> write_checkpoint;
     std::function<void(std::int64_t steps_done)> compare_replicas;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/fault_point.h"
 #include "ringside/paramserver/wire/wire_codec.h"
 
 namespace ringside {
@@ -119,9 +120,12 @@ void ShardServer::Push(const PushInfo& push, PayloadPtr gradient, PendingReply& 
     pushed_ = true;
     counters_.bytes_received += push_bytes_;
     Waiting& waiting = waiting_[static_cast<std::size_t>(push.worker)].emplace(
-        Waiting{.reply = &reply, .deadline = deadline, .push = push});
+        Waiting{.reply = &reply, .deadline = deadline, .push = push, .arrived = arrived});
     try {
       Use(waiting, verdict, std::move(gradient));
+      if (verdict.apply) {
+        FaultPoint({.point = fault_points::kShardApplied, .step = push.step, .bucket = bucket_});
+      }
       answers = TakeAnswers(verdict.answer);
     } catch (...) {
       Break(push.worker);
@@ -227,7 +231,7 @@ bool ShardServer::CancelPush(PendingReply& reply, const std::optional<Deadline>&
   const std::lock_guard lock(mutex_);
   for (std::optional<Waiting>& waiting : waiting_) {
     if (!waiting || waiting->reply != &reply) continue;
-    if (gone_at && !withdrawn_) withdrawn_ = Waiting{nullptr, *gone_at, waiting->push};
+    if (gone_at && !withdrawn_) withdrawn_ = Waiting{.deadline = *gone_at, .push = waiting->push};
     waiting.reset();
     return true;
   }
@@ -284,6 +288,24 @@ ShardCounters ShardServer::counters() const {
       waiting_, [](const std::optional<Waiting>& waiting) { return waiting.has_value(); }));
   counters.copies = shard_.copies();
   return counters;
+}
+
+std::optional<ActivityBoard::Entry> ShardServer::LongestWait() const {
+  // A shard that is at work waits for nobody. Heartbeats ask, and must not wait for it.
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return std::nullopt;
+  const Waiting* longest = nullptr;
+  for (const std::optional<Waiting>& waiting : waiting_) {
+    if (waiting && (longest == nullptr || waiting->arrived < longest->arrived)) longest = &*waiting;
+  }
+  if (longest == nullptr) return std::nullopt;
+  const std::vector<int> missing = consistency_->Missing();
+  if (missing.empty()) return std::nullopt;
+  return ActivityBoard::Entry{.activity = {.kind = Activity::Kind::kServe,
+                                           .step = longest->push.step,
+                                           .bucket = bucket_,
+                                           .peer = {AwaitedPeer::Way::kPush, missing.front()}},
+                              .since = longest->arrived};
 }
 
 void ShardServer::RequireUsable() const {

@@ -13,6 +13,7 @@
 
 #include "ringside/common/codec/codec.h"
 #include "ringside/common/core/deadline.h"
+#include "ringside/common/measure/activity.h"
 #include "ringside/common/measure/timeline.h"
 #include "ringside/common/optim/optimizer.h"
 #include "ringside/paramserver/server/consistency.h"
@@ -124,12 +125,15 @@ class ShardServer {
   void RefuseWaiting(const Refusal& refusal);
 
   ShardCounters counters() const;
+  /// Of the pushes that wait for another worker, the one that has waited longest.
+  std::optional<ActivityBoard::Entry> LongestWait() const;
 
  private:
   struct Waiting {
     PendingReply* reply = nullptr;
     Deadline deadline;
     PushInfo push;
+    Timeline::Clock::time_point arrived{};
     std::int64_t staleness = 0;
     bool dropped = false;
   };

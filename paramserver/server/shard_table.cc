@@ -253,6 +253,17 @@ ShardCounters ShardTable::counters() const {
   return sum;
 }
 
+ActivityBoard::Entry ShardTable::Doing() const {
+  ActivityBoard::Entry longest{.activity = {.kind = Activity::Kind::kServe},
+                               .since = ActivityBoard::Clock::now()};
+  for (const ShardServer* shard : All()) {
+    if (const auto wait = shard->LongestWait(); wait && wait->since < longest.since) {
+      longest = *wait;
+    }
+  }
+  return longest;
+}
+
 ShardServer& ShardTable::Find(const FrameHeader& header) const {
   const std::lock_guard lock(mutex_);
   CheckAlive();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "ringside/common/codec/codec.h"
+#include "ringside/common/measure/activity.h"
 #include "ringside/common/strategy/strategy_entry.h"
 #include "ringside/paramserver/server/shard_server.h"
 #include "ringside/paramserver/wire/payload_pool.h"
@@ -68,6 +69,8 @@ class ShardTable {
   void Fail(const Refusal& refusal);
 
   ShardCounters counters() const;
+  /// The wait of the push that has waited longest.
+  ActivityBoard::Entry Doing() const;
 
  private:
   void CheckWorld(const PlanInfo& plan) const;

@@ -25,6 +25,7 @@ class PsServer : public Server {
 
   ServerReport Stop() override;
   void DropWorker(int worker) override { table_.Drop(worker); }
+  ActivityBoard::Entry Doing() const override { return table_.Doing(); }
   /// What the server has done so far.
   ShardCounters counters() const;
 

@@ -13,7 +13,8 @@ namespace {
 
 /// This wait is a last resort. A server names missing workers at the timeout, and the call itself
 /// ends soon after.
-constexpr std::chrono::milliseconds kAwaitGrace{800};
+constexpr std::chrono::milliseconds kAwaitGrace{400};
+constexpr std::chrono::milliseconds kLookInterval{250};
 
 std::string TransferName(const FrameHeader& header) {
   return "transfer of bucket " + std::to_string(header.bucket) + ", step " +
@@ -102,16 +103,29 @@ void Transfers::Begin(std::span<const Transfer> transfers) {
 
 void Transfers::Await(int bucket) {
   const Deadline deadline = Deadline::After(timeout_ + kAwaitGrace);
-  BucketState& state = buckets_[static_cast<std::size_t>(bucket)];
   std::unique_lock lock(mutex_);
-  const auto answered = [&] { return state.under_way == 0 || failure_.failed(); };
-  if (!done_.wait_until(lock, deadline.at(), answered)) {
+  if (!WaitForAnswers(bucket, deadline, lock)) {
     const Slot& slot = Unanswered(bucket);
     failure_.Set(CommError(link(slot.slice.server).name(), TransferName(slot.transfer.header),
                            "there was no answer in time"));
   }
   failure_.Check();
   if (codec_ != nullptr) DecodeRest(bucket, lock);
+}
+
+bool Transfers::WaitForAnswers(int bucket, const Deadline& deadline,
+                               std::unique_lock<std::mutex>& lock) {
+  const BucketState& state = buckets_[static_cast<std::size_t>(bucket)];
+  const auto answered = [&] { return state.under_way == 0 || failure_.failed(); };
+  // Most waits end at the first look, and show nothing.
+  while (!done_.wait_until(lock, std::min(deadline.at(), Deadline::Clock::now() + kLookInterval),
+                           answered)) {
+    const int server = Unanswered(bucket).slice.server;
+    recorder_.activity().SetPeer({AwaitedPeer::Way::kAnswer, server});
+    if (deadline.expired()) return false;
+  }
+  recorder_.activity().SetPeer({});
+  return true;
 }
 
 // The communication thread may be decoding a slice of this bucket at the same time.

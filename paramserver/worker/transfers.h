@@ -111,6 +111,9 @@ class Transfers {
   void DecodeRest(int bucket, std::unique_lock<std::mutex>& lock);
   /// Records the result of a push.
   void Record(const FrameHeader& reply);
+  /// Waits until the bucket is answered, or all have failed; false: neither in time. Shows which
+  /// server has not answered.
+  bool WaitForAnswers(int bucket, const Deadline& deadline, std::unique_lock<std::mutex>& lock);
   /// The first slice of the bucket that has no reply.
   const Slot& Unanswered(int bucket) const;
 

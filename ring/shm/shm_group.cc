@@ -106,7 +106,8 @@ ShmGroup::ShmGroup(const ShmGroupOptions& options)
       workers_(options.workers),
       patience_(options.patience),
       crowded_(size() > UsableCores()),
-      timeout_(options.comm.rendezvous_timeout()) {
+      timeout_(options.comm.rendezvous_timeout()),
+      activity_(options.comm.activity) {
   static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
   const std::size_t lines = sizeof(Control) + workers_.size() * sizeof(RankCounters);
   Attach(options, (lines + kPage - 1) / kPage * kPage + options.scratch_bytes);
@@ -242,6 +243,7 @@ void ShmGroup::WaitFor(int rank, ShmCount count, std::uint32_t value, const Dead
     LeaveSharedCore();
   }
   if (SpinUntilReached(rank, count, value)) return;
+  const ScopedPeer waits(activity_, {AwaitedPeer::Way::kMeet, WorkerOf(rank)});
   auto& line = CountersOf(rank)[count];
   while (!Reached(rank, count, value)) {
     ThrowIfPeerGone(count, value, what);

@@ -12,6 +12,7 @@
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/memory_region.h"
 #include "ringside/common/core/store.h"
+#include "ringside/common/measure/activity.h"
 #include "ringside/common/strategy/strategy_entry.h"
 #include "ringside/ring/core/operation.h"
 
@@ -112,6 +113,7 @@ class ShmGroup {
   ShmWaitPolicy patience_;
   bool crowded_;
   std::chrono::milliseconds timeout_;
+  ActivityBoard* activity_;
   MemoryRegion memory_;
   std::vector<int> processes_;  // by rank: a descriptor that reports the end of its process, or -1
   std::uint32_t barriers_ = 0;

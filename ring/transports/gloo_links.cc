@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/measure/activity.h"
 #include "ringside/ring/transports/gloo_pairs.h"
 #include "ringside/ring/transports/peer_connections.h"
 
@@ -69,11 +70,16 @@ class GlooLinks : public CountingLinks {
     std::unique_ptr<gloo::transport::Buffer> in;
   };
 
+  /// The worker of the job that a peer is.
+  AwaitedPeer Awaited(AwaitedPeer::Way way, int peer) const {
+    return {way, workers_[static_cast<std::size_t>(peer)]};
+  }
   void MakePairs(const GlooLinksOptions& options, std::span<const int> peers);
   void FillWindows(std::span<const int> peers);
 
   const std::vector<int> workers_;  // by rank
   const std::size_t window_bytes_;
+  ActivityBoard* const activity_;
   std::vector<std::string> endpoints_;
   std::shared_ptr<gloo::transport::Context> context_;
   std::vector<Channel> channels_;  // by rank; empty for ranks that are no peers. Uses `context_`
@@ -81,7 +87,9 @@ class GlooLinks : public CountingLinks {
 };
 
 GlooLinks::GlooLinks(const GlooLinksOptions& options, std::span<const int> peers)
-    : workers_(options.workers.begin(), options.workers.end()), window_bytes_(WindowBytes()) {
+    : workers_(options.workers.begin(), options.workers.end()),
+      window_bytes_(WindowBytes()),
+      activity_(options.comm.activity) {
   MakePairs(options, peers);
   FillWindows(peers);
   traffic_ = {};
@@ -124,6 +132,7 @@ void GlooLinks::FillWindows(std::span<const int> peers) {
 }
 
 void GlooLinks::Send(int peer, std::span<const std::byte> data) {
+  const ScopedPeer waits(activity_, Awaited(AwaitedPeer::Way::kSend, peer));
   try {
     gloo::transport::Buffer& buffer = *channels_[static_cast<std::size_t>(peer)].out;
     // Gloo's sending side never writes, though its interface asks for a mutable pointer.
@@ -137,6 +146,7 @@ void GlooLinks::Send(int peer, std::span<const std::byte> data) {
 }
 
 void GlooLinks::Receive(int peer, std::span<std::byte> data) {
+  const ScopedPeer waits(activity_, Awaited(AwaitedPeer::Way::kReceive, peer));
   try {
     gloo::transport::Buffer& buffer = *channels_[static_cast<std::size_t>(peer)].in;
     BufferTarget::Set(buffer, data.data(), data.size());

@@ -4,18 +4,21 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "ringside/common/data/sampler.h"
 #include "ringside/experiments/checkpoint/params_file.h"
 #include "ringside/experiments/job/launcher/run_job.h"
-#include "ringside/experiments/system/process.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/experiments/job/job_testing.h"
-#include "tests/experiments/job/launcher/update_ledger.h"
+#include "tests/faults/update_ledger.h"
 
 namespace ringside {
 namespace {
@@ -27,12 +30,11 @@ class ExactlyOnceTest : public ::testing::Test {
  protected:
   JobOutcome Run(const RunSpec& spec, OnFailure on_failure) {
     const std::string bundle = directory_.Path("run");
-    const JobOutcome outcome =
-        RunJob(spec, {.bundle_dir = bundle,
-                      .show_progress = false,
-                      .echo_logs = false,
-                      .program = DirectoryOfThisExecutable() + "/ledger_program",
-                      .recovery = {.on_failure = on_failure}});
+    const JobOutcome outcome = RunJob(spec, {.bundle_dir = bundle,
+                                             .show_progress = false,
+                                             .echo_logs = false,
+                                             .program = ProgramWithFaults(),
+                                             .recovery = {.on_failure = on_failure}});
     for (const pid_t pid : PidsIn(bundle)) {
       EXPECT_TRUE(ProcessesOfGroup(pid).empty()) << "left of process group " << pid;
     }
@@ -79,34 +81,85 @@ class ExactlyOnceTest : public ::testing::Test {
   std::vector<float> params_;
 };
 
-/// Strategy, phase of the step in which a worker is killed; no phase: none is.
-class KilledInAStep : public ExactlyOnceTest,
-                      public ::testing::WithParamInterface<std::tuple<std::string, std::string>> {};
+/// A fault in step 10, what it is to be called, and the kind of the failure that it makes.
+struct StepFault {
+  const char* name;
+  const char* fault;
+  const char* kind;
+};
 
-TEST_P(KilledInAStep, ARestartedRunAppliesEachGradientOnce) {
-  const auto& [strategy, phase] = GetParam();
+constexpr std::array kFaultsOfAll{
+    StepFault{"no_fault", "kill@any:step1000", ""},
+    StepFault{"killed_with_parameters", "kill@any:step10:bucket.awaited:bucket2", "signal"},
+    StepFault{"killed_before_the_first_push", "kill@any:step10:bucket.ready:bucket0", "signal"},
+    StepFault{"killed_after_the_first_push", "kill@any:step10:bucket.submitted:bucket0", "signal"},
+    StepFault{"killed_after_the_last_push", "kill@any:step10:bucket.submitted:bucket2", "signal"},
+};
+constexpr std::array kFaultsOfServers{
+    StepFault{"server_killed_before_its_answer", "kill@server0:step10:shard.applied", "signal"},
+    StepFault{"server_answers_late", "stall@server0:step10:shard.applied", ""},
+};
+
+using StrategyAndFault = std::tuple<std::string, StepFault>;
+
+void PrintTo(const StrategyAndFault& run, std::ostream* out) {
+  *out << std::get<0>(run) << " " << std::get<1>(run).fault;
+}
+
+std::string NameOf(const ::testing::TestParamInfo<StrategyAndFault>& run) {
+  std::string name = std::get<0>(run.param) + "_" + std::get<1>(run.param).name;
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
+class FaultInAStep : public ExactlyOnceTest,
+                     public ::testing::WithParamInterface<StrategyAndFault> {};
+
+TEST_P(FaultInAStep, ARestartedRunAppliesEachGradientOnce) {
+  const auto& [strategy, planned] = GetParam();
   RunSpec spec = LedgerSpec(strategy, kWorkers, kEpochs);
   spec.checkpoint_every = 4;
-  const ScopedVariable fault("RINGSIDE_LEDGER_FAULT", phase + " 10 " + directory_.Path("struck"));
+  const ScopedVariable fault("RINGSIDE_FAULT", planned.fault);
+  const ScopedVariable once("RINGSIDE_FAULT_ONCE", directory_.Path("struck"));
+  const std::string kind = planned.kind;
   const JobOutcome outcome = Run(spec, OnFailure::kRestart);
   ASSERT_EQ(outcome.status, JobStatus::kDone) << outcome.error;
-  EXPECT_EQ(outcome.summary["restarts"], phase == "none" ? 0 : 1);
-  if (phase != "none") {
-    EXPECT_EQ(outcome.summary["failed_generations"][0]["failure"]["kind"], "signal");
+  EXPECT_EQ(std::filesystem::exists(directory_.Path("struck")),
+            std::string_view(planned.name) != "no_fault");
+  EXPECT_EQ(outcome.summary["restarts"], kind.empty() ? 0 : 1);
+  if (!kind.empty()) {
+    EXPECT_EQ(outcome.summary["failed_generations"][0]["failure"]["kind"], kind)
+        << outcome.summary["failed_generations"];
   }
   ExpectEachOnce(spec);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, KilledInAStep,
-    ::testing::Combine(::testing::Values("ring", "halving-doubling", "tree", "shm", "hierarchical",
-                                         "ps-sync", "ps-async", "ps-ssp", "mixed"),
-                       ::testing::Values("none", "awaited", "submitted-0", "submitted")),
-    [](const auto& run) {
-      std::string name = std::get<0>(run.param) + "_" + std::get<1>(run.param);
-      std::ranges::replace(name, '-', '_');
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(All, FaultInAStep,
+                         ::testing::Combine(::testing::Values("ring", "halving-doubling", "tree",
+                                                              "shm", "hierarchical", "ps-sync",
+                                                              "ps-async", "ps-ssp", "mixed"),
+                                            ::testing::ValuesIn(kFaultsOfAll)),
+                         NameOf);
+INSTANTIATE_TEST_SUITE_P(Servers, FaultInAStep,
+                         ::testing::Combine(::testing::Values("ps-sync", "ps-async", "ps-ssp",
+                                                              "mixed"),
+                                            ::testing::ValuesIn(kFaultsOfServers)),
+                         NameOf);
+
+// These take as long as a lease.
+INSTANTIATE_TEST_SUITE_P(Frozen, FaultInAStep,
+                         ::testing::Combine(::testing::Values("ring", "ps-async"),
+                                            ::testing::Values(StepFault{
+                                                "frozen_after_the_first_push",
+                                                "freeze@rank1:step10:bucket.submitted:bucket0",
+                                                "lost"})),
+                         NameOf);
+INSTANTIATE_TEST_SUITE_P(FrozenServer, FaultInAStep,
+                         ::testing::Combine(::testing::Values("ps-sync"),
+                                            ::testing::Values(StepFault{
+                                                "server_frozen_before_its_answer",
+                                                "freeze@server0:step10:shard.applied", "lost"})),
+                         NameOf);
 
 class LostWorkerLedger : public ExactlyOnceTest,
                          public ::testing::WithParamInterface<std::string> {};
@@ -138,18 +191,6 @@ INSTANTIATE_TEST_SUITE_P(Strategies, LostWorkerLedger, ::testing::Values("ps-asy
                            std::erase(name, '-');
                            return name;
                          });
-
-TEST(UpdateLedger, TellsHowOftenAnUpdateWasApplied) {
-  std::vector<float> params(kLedgerTensors * kLedgerSamples);
-  params[kLedgerSamples + 5] = -(1 + 2 * 4 + 3 * 16);
-  EXPECT_EQ(TimesApplied(params, 1, 5, 0), 1);
-  EXPECT_EQ(TimesApplied(params, 1, 5, 1), 2);
-  EXPECT_EQ(TimesApplied(params, 1, 5, 2), 3);
-  EXPECT_EQ(TimesApplied(params, 1, 5, 3), 0);
-  EXPECT_EQ(TimesApplied(params, 0, 5, 0), 0);
-  params[0] = 0.5;
-  EXPECT_THROW(TimesApplied(params, 0, 0, 0), std::runtime_error);
-}
 
 }  // namespace
 }  // namespace ringside

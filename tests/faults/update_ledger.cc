@@ -1,16 +1,13 @@
-#include "tests/experiments/job/launcher/update_ledger.h"
-
-#include <fcntl.h>
-#include <signal.h>
+#include "tests/faults/update_ledger.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <stdexcept>
-#include <string_view>
+#include <thread>
 #include <vector>
 
 #include "ringside/common/training/bucket_tracker.h"
@@ -44,17 +41,10 @@ std::vector<TensorSpec> LedgerTensors() {
   return tensors;
 }
 
-/// Kills this process if the variable asks for it in this phase of this step.
-void StrikeIn(std::string_view phase, std::int64_t step) {
-  const char* text = std::getenv("RINGSIDE_LEDGER_FAULT");
-  if (text == nullptr) return;
-  std::string wanted_phase, path;
-  std::int64_t wanted_step = -1;
-  std::istringstream(text) >> wanted_phase >> wanted_step >> path;
-  if (wanted_phase != phase || wanted_step != step) return;
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (file < 0) return;  // another worker was struck, or this one in an earlier generation
-  ::raise(SIGKILL);
+/// How long a step computes, besides counting.
+std::chrono::milliseconds StepTime() {
+  const char* text = std::getenv("RINGSIDE_LEDGER_STEP_MS");
+  return std::chrono::milliseconds(text == nullptr ? 0 : std::atoi(text));
 }
 
 class LedgerModel : public Model {
@@ -68,9 +58,9 @@ class LedgerModel : public Model {
   }
 
   double ForwardBackward(const Batch& batch, Strategy& strategy) override {
+    std::this_thread::sleep_for(StepTime());
     tracker_->BeginStep(batch.step, strategy);
     tracker_->AwaitAll();
-    StrikeIn("awaited", batch.step);
     const auto weight = static_cast<float>(std::pow(kBase, batch.epoch)) * batch.gradient_scale;
     for (int tensor = 0; tensor < kLedgerTensors; ++tensor) {
       const std::span<float> grads = space_->grads().subspan(
@@ -78,9 +68,7 @@ class LedgerModel : public Model {
       std::ranges::fill(grads, 0.0F);
       for (const float sample : batch.inputs) grads[static_cast<std::size_t>(sample)] += weight;
       tracker_->TensorReady(tensor);
-      if (tensor == 0) StrikeIn("submitted-0", batch.step);
     }
-    StrikeIn("submitted", batch.step);
     return static_cast<double>(batch.samples);
   }
 

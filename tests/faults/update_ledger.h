@@ -1,5 +1,5 @@
-#ifndef RINGSIDE_TESTS_EXPERIMENTS_JOB_LAUNCHER_UPDATE_LEDGER_H_
-#define RINGSIDE_TESTS_EXPERIMENTS_JOB_LAUNCHER_UPDATE_LEDGER_H_
+#ifndef RINGSIDE_TESTS_FAULTS_UPDATE_LEDGER_H_
+#define RINGSIDE_TESTS_FAULTS_UPDATE_LEDGER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -25,10 +25,7 @@ inline constexpr int kLedgerMaxEpochs = 12;
 /// order. So digit e, to the base 4, of an element without its sign is how often the gradient of
 /// its sample in epoch e was applied. Sample and epoch tell step and worker (`Sampler`).
 ///
-/// A worker kills itself if the variable RINGSIDE_LEDGER_FAULT names a phase of a step and a file
-/// that does not exist yet: "awaited 6 PATH" (all parameters are there), "submitted-0 6 PATH" (the
-/// first bucket is on its way), "submitted 6 PATH" (all are). It makes the file first. So one
-/// worker is struck, once.
+/// A step takes the milliseconds of the variable RINGSIDE_LEDGER_STEP_MS, if there is one.
 Extensions LedgerExtensions();
 
 /// A resolved spec of this model, with one server less than buckets if the strategy has servers.
@@ -40,4 +37,4 @@ int TimesApplied(std::span<const float> params, int tensor, std::size_t sample, 
 
 }  // namespace ringside
 
-#endif  // RINGSIDE_TESTS_EXPERIMENTS_JOB_LAUNCHER_UPDATE_LEDGER_H_
+#endif  // RINGSIDE_TESTS_FAULTS_UPDATE_LEDGER_H_

@@ -118,7 +118,8 @@ class Service {
   void Fail(const std::string& bytes) {
     job::FailRequest request;
     if (!Parse(bytes, request)) return;
-    job_state_.Fail(FromMessage(request.member()), FromMessage(request.kind()), request.message());
+    job_state_.Fail(FromMessage(request.member()),
+                    {FromMessage(request.kind()), request.message(), request.accused()});
   }
   void ChildExit(const std::string& bytes) {
     job::FailRequest request;

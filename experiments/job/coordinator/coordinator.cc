@@ -193,8 +193,8 @@ class Coordinator::Service : public job::CoordinatorService::CallbackService {
 
   Reactor<job::FailRequest>* Fail(Context* context, job::Empty*) override {
     return Answer<job::FailRequest>(context, [this](const job::FailRequest& request) {
-      job_state_.Fail(FromMessage(request.member()), FromMessage(request.kind()),
-                      request.message());
+      job_state_.Fail(FromMessage(request.member()),
+                      {FromMessage(request.kind()), request.message(), request.accused()});
     });
   }
 

@@ -191,11 +191,12 @@ ClockReading CoordinatorClient::ReadClock() {
   return BestReading(exchanges);
 }
 
-void CoordinatorClient::Fail(FailureKind kind, const std::string& message) {
+void CoordinatorClient::Fail(const FailureReason& reason) {
   job::FailRequest request;
   ToMessage(impl_->ticket, request.mutable_member());
-  request.set_kind(ToMessage(kind));
-  request.set_message(message.substr(0, kMaxMessageTextBytes));
+  request.set_kind(ToMessage(reason.kind));
+  request.set_message(reason.message.substr(0, kMaxMessageTextBytes));
+  request.set_accused(reason.accused.substr(0, kMaxMessageTextBytes));
   job::Empty reply;
   impl_->Run(options_, "reporting a failure", CallDeadline(), false,
              [&](grpc::ClientContext& context) {

@@ -45,7 +45,7 @@ class CoordinatorClient : public Store {
   void SubmitTrace(const TracePiece& piece, const Deadline& deadline);
   /// Asks for the coordinator's time several times and returns the best reading.
   ClockReading ReadClock();
-  void Fail(FailureKind kind, const std::string& message);
+  void Fail(const FailureReason& reason);
   /// Calls `JobState::ReportChildExit`.
   void ReportChildExit(FailureKind kind, int code, const std::string& message,
                        const Deadline& deadline);

@@ -51,10 +51,12 @@ void ToMessage(const Beat& beat, job::BeatRequest* message) {
   message->set_held(beat.held);
   message->set_rows_number(beat.rows_number);
   job::Activity* activity = message->mutable_activity();
-  activity->set_kind(SameOrder(beat.activity.kind, job::Activity::STOP));
+  activity->set_kind(SameOrder(beat.activity.kind, job::Activity::SERVE));
   activity->set_step(beat.activity.step);
   activity->set_bucket(beat.activity.bucket);
   activity->set_seconds(beat.activity_seconds);
+  activity->set_way(SameOrder(beat.activity.peer.way, job::Activity::PUSH));
+  activity->set_peer(beat.activity.peer.index);
   for (const StepRecord& step : beat.steps) {
     job::StepRow* row = message->add_steps();
     row->set_step(step.step);
@@ -86,9 +88,12 @@ Beat FromMessage(const job::BeatRequest& message) {
   beat.next_step = message.next_step();
   beat.held = message.held();
   beat.rows_number = message.rows_number();
-  beat.activity = {SameOrder(message.activity().kind(), Activity::Kind::kStop),
-                   message.activity().step(), message.activity().bucket()};
-  beat.activity_seconds = message.activity().seconds();
+  const job::Activity& activity = message.activity();
+  beat.activity = {SameOrder(activity.kind(), Activity::Kind::kServe),
+                   activity.step(),
+                   activity.bucket(),
+                   {SameOrder(activity.way(), AwaitedPeer::Way::kPush), activity.peer()}};
+  beat.activity_seconds = activity.seconds();
   for (const job::StepRow& row : message.steps()) {
     CheckRow(row);
     beat.steps.push_back({row.step(), row.step_ms(), row.data_ms(), row.compute_ms(),

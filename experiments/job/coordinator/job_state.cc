@@ -198,10 +198,10 @@ void JobState::SubmitTrace(const MemberHandle& ticket, const TracePiece& piece) 
   trace.readings.insert(trace.readings.end(), piece.readings.begin(), piece.readings.end());
 }
 
-void JobState::Fail(const MemberHandle& ticket, FailureKind kind, const std::string& message) {
+void JobState::Fail(const MemberHandle& ticket, const FailureReason& reason) {
   const std::lock_guard lock(mutex_);
   Find(ticket, "reporting a failure");
-  failures_.push_back({ticket.who, kind, message});
+  failures_.push_back({ticket.who, reason.kind, reason.message, reason.accused});
 }
 
 void JobState::ReportChildExit(const MemberHandle& agent, FailureKind kind, int code,

@@ -20,7 +20,7 @@
 namespace ringside {
 
 /// The version of the calls between the processes of a job.
-constexpr std::uint32_t kJobProtocol = 5;
+constexpr std::uint32_t kJobProtocol = 6;
 
 struct HashedEvaluation {
   EvaluationRecord record;
@@ -126,7 +126,7 @@ class JobState {
   HeartbeatCommand HandleHeartbeat(const MemberHandle& ticket, Beat beat);
   void SubmitReport(const MemberHandle& ticket, const std::string& report);
   void SubmitTrace(const MemberHandle& ticket, const TracePiece& piece);
-  void Fail(const MemberHandle& ticket, FailureKind kind, const std::string& message);
+  void Fail(const MemberHandle& ticket, const FailureReason& reason);
   /// An agent reports that the process of its worker or server has ended. This is no failure if the
   /// process has left with a report and its code is 0. It is no further failure if the process has
   /// already said why it ended.

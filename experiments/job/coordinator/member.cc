@@ -5,6 +5,16 @@
 #include "ringside/common/core/errors.h"
 
 namespace ringside {
+namespace {
+
+/// The member in the name of a peer: "server 0" of "server 0 at 127.0.0.1:4711". Empty if the peer
+/// is neither a worker nor a server.
+std::string MemberOf(const std::string& peer) {
+  const std::string name = peer.substr(0, peer.find(" at "));
+  return name.starts_with("worker ") || name.starts_with("server ") ? name : "";
+}
+
+}  // namespace
 
 Member AgentOf(const Member& child) {
   return {child.role == Role::kServer ? Role::kServerAgent : Role::kAgent, child.index};
@@ -61,34 +71,33 @@ std::string Failure::Text() const {
   return MemberName(who) + (kind <= FailureKind::kLost ? " " : ": ") + message;
 }
 
+std::string Failure::Blamed() const { return accused.empty() ? MemberName(who) : accused; }
+
 const Failure& RootCause(std::span<const Failure> failures) {
-  return *std::ranges::min_element(failures, {}, &Failure::kind);
+  const Failure& first = *std::ranges::min_element(failures, {}, &Failure::kind);
+  if (first.kind != FailureKind::kComm) return first;
+  return *std::ranges::max_element(failures, {}, [&](const Failure& failure) {
+    return std::ranges::count(failures, failure.Blamed(), &Failure::Blamed);
+  });
 }
 
-FailureKind KindOfCurrentException(std::string& message) {
+FailureReason ReasonOfCurrentException() {
   try {
     throw;
   } catch (const DivergedError& error) {
-    message = error.what();
-    return FailureKind::kDiverged;
+    return {FailureKind::kDiverged, error.what()};
   } catch (const ReplicasDifferError& error) {
-    message = error.what();
-    return FailureKind::kReplicasDiffer;
+    return {FailureKind::kReplicasDiffer, error.what()};
   } catch (const CommError& error) {
-    message = error.what();
-    return FailureKind::kComm;
+    return {FailureKind::kComm, error.what(), MemberOf(error.peer())};
   } catch (const DataError& error) {
-    message = error.what();
-    return FailureKind::kData;
+    return {FailureKind::kData, error.what()};
   } catch (const ConfigError& error) {
-    message = error.what();
-    return FailureKind::kConfig;
+    return {FailureKind::kConfig, error.what()};
   } catch (const MissingBackendError& error) {
-    message = error.what();
-    return FailureKind::kMissingBackend;
+    return {FailureKind::kMissingBackend, error.what()};
   } catch (const std::exception& error) {
-    message = error.what();
-    return FailureKind::kInternal;
+    return {FailureKind::kInternal, error.what()};
   }
 }
 

@@ -43,20 +43,33 @@ enum class FailureKind {
 };
 const char* FailureKindName(FailureKind kind);
 
-/// Returns the kind of the current exception and stores its message. Call inside a catch block.
-FailureKind KindOfCurrentException(std::string& message);
+/// Why a member failed, in its own words.
+struct FailureReason {
+  FailureKind kind = FailureKind::kInternal;
+  std::string message{};
+  /// Of kComm: the worker or server that did not do its part, as `MemberName` says it. Empty: the
+  /// member knows none.
+  std::string accused{};
+};
+/// The reason that is the current exception. Call inside a catch block.
+FailureReason ReasonOfCurrentException();
 
 struct Failure {
   Member who;
   FailureKind kind = FailureKind::kInternal;
-  std::string message;  ///< What happened, without the member's name.
+  std::string message;    ///< What happened, without the member's name.
+  std::string accused{};  ///< As in `FailureReason`.
+
+  /// The name of the member to blame: the accused one, or the one that failed.
+  std::string Blamed() const;
 
   /// "worker 1 (pid 4711) was killed by signal 9", "worker 2: diverged: ..."
   std::string Text() const;
 };
 
-/// The failure that explains the others: the earliest one of the first kind in `FailureKind`.
-/// `failures` is in order of arrival and not empty.
+/// The failure that explains the others: the earliest one of the first kind in `FailureKind`. Of
+/// kComm it is the earliest one that accuses whom most members accuse. `failures` is in order of
+/// arrival and not empty.
 const Failure& RootCause(std::span<const Failure> failures);
 
 }  // namespace ringside

@@ -74,7 +74,7 @@ class ExternallyLaunchedRank {
                    .host = HostName(address_),
                    .spec_hash = SpecHash(spec_)},
                   Deadline::After(kTellTimeout));
-      client.Fail(FailureKind::kConfig, reason);
+      client.Fail({FailureKind::kConfig, reason});
     } catch (const Error&) {  // NOLINT(bugprone-empty-catch)
       // Rank 0 is not there; or it has another spec, has refused this rank, and so knows it.
     }

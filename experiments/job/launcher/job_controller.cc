@@ -219,9 +219,13 @@ void JobController::TakeSuspension() {
   job_state_.Resume();
 }
 
+std::vector<MemberState> JobController::StatesNow() const {
+  return MemberStates(job_state_, spec_.workers, LayoutServers(spec_).dedicated, AwakeNow());
+}
+
 void JobController::LookAtStates() {
   if (options_.bench || !states_.empty()) return;
-  const auto states = [this] { return WorkerStates(job_state_, spec_.workers, AwakeNow()); };
+  const auto states = [this] { return StatesNow(); };
   if (!job_state_.failures().empty()) {
     states_ = states();
     return;
@@ -255,8 +259,7 @@ void JobController::DecideFailed(const Failure& culprit) {
   const bool diverged = culprit.kind == FailureKind::kDiverged;
   const std::string why_not = lost_workers_ == nullptr ? "" : lost_workers_->WhyNot(culprit);
   Decide(diverged ? JobStatus::kDiverged : JobStatus::kFailed,
-         culprit.Text() + (why_not.empty() ? "" : "; " + why_not), culprit.kind,
-         MemberName(culprit.who));
+         culprit.Text() + (why_not.empty() ? "" : "; " + why_not), culprit.kind, culprit.Blamed());
 }
 
 void JobController::DecideComplete() {
@@ -342,7 +345,7 @@ void JobController::ShowProgress() {
 }
 
 void JobController::EndAll() {
-  states_at_end_ = WorkerStates(job_state_, spec_.workers, AwakeNow());
+  states_at_end_ = StatesNow();
   try {
     job_state_.Set(kOutcomeKey,
                    Text({{"status", static_cast<int>(status_)},
@@ -419,8 +422,8 @@ nlohmann::json JobController::LastWords() {
                     (status_ == JobStatus::kInterrupted && !job_state_.Complete());
   if (!hung) return nullptr;
   if (states_.empty()) states_ = states_at_end_;
-  const bool any_began = std::ranges::any_of(states_, [](const WorkerState& worker) {
-    return worker.activity.kind != Activity::Kind::kUnknown;
+  const bool any_began = std::ranges::any_of(states_, [](const MemberState& member) {
+    return member.who.role == Role::kWorker && member.activity.kind != Activity::Kind::kUnknown;
   });
   if (any_began) console_.Print("last words: " + WaitText(states_));
   return WaitJson(states_);

@@ -78,7 +78,8 @@ class JobController {
   void DecideFailed(const Failure& culprit);
   /// Whether members may just have given up because this process was stopped for a lease.
   bool WasStoppedTooLong() const;
-  /// Names stragglers, and keeps what the workers were doing when the first of them failed.
+  std::vector<MemberState> StatesNow() const;
+  /// Names stragglers, and keeps what the members were doing when the first of them failed.
   void LookAtStates();
   /// Whether a user asked the run to end, here or at an agent, however late.
   bool StopRequested();
@@ -111,8 +112,8 @@ class JobController {
   ChildGroup children_;
   StragglerWatch stragglers_;
   Clock::time_point next_look_;
-  std::vector<WorkerState> states_;            // when the first failure came; empty before
-  std::vector<WorkerState> states_at_end_;     // when the job was decided
+  std::vector<MemberState> states_;            // when the first failure came; empty before
+  std::vector<MemberState> states_at_end_;     // when the job was decided
   std::unique_ptr<LostWorkers> lost_workers_;  // null where the job needs every worker
   std::unique_ptr<MemberWatch> member_watch_;  // null until the members are started
   SuspendWatch suspend_watch_;

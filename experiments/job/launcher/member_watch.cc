@@ -12,7 +12,7 @@ namespace {
 // How long to wait after a first failure, because it may be the consequence of another one.
 constexpr std::chrono::milliseconds kCertainGrace{50};
 constexpr std::chrono::milliseconds kTypedGrace{200};
-constexpr std::chrono::milliseconds kCommGrace{1'000};
+constexpr std::chrono::milliseconds kCommGrace{500};
 
 std::chrono::milliseconds Grace(FailureKind kind) {
   switch (kind) {

@@ -68,7 +68,7 @@ void RankAgent::StartChild() {
   try {
     children_.Start(setup_);
   } catch (const MissingBackendError& error) {
-    client_.Fail(FailureKind::kMissingBackend, error.what());
+    client_.Fail({FailureKind::kMissingBackend, error.what()});
     throw;
   }
 }

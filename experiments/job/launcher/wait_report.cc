@@ -23,23 +23,23 @@ nlohmann::json OrNull(const std::string& text) {
   return text.empty() ? nlohmann::json() : nlohmann::json(text);
 }
 
-bool Silent(const WorkerState& worker) { return worker.silent_seconds > kSilentSeconds; }
+bool Silent(const MemberState& member) { return member.silent_seconds > kSilentSeconds; }
 
 /// Those of `HeldUpBy` come first.
-std::vector<const WorkerState*> CausesFirst(std::span<const WorkerState> workers) {
-  const std::vector<int> causes = HeldUpBy(workers);
-  std::vector<const WorkerState*> ordered;
-  for (const WorkerState& worker : workers) ordered.push_back(&worker);
-  std::ranges::stable_partition(ordered, [&](const WorkerState* worker) {
-    return std::ranges::find(causes, worker->rank) != causes.end();
+std::vector<const MemberState*> CausesFirst(std::span<const MemberState> members) {
+  const std::vector<Member> causes = HeldUpBy(members);
+  std::vector<const MemberState*> ordered;
+  for (const MemberState& member : members) ordered.push_back(&member);
+  std::ranges::stable_partition(ordered, [&](const MemberState* member) {
+    return std::ranges::find(causes, member->who) != causes.end();
   });
   return ordered;
 }
 
 }  // namespace
 
-std::string WorkerState::Text() const {
-  std::string text = fmt::format("worker {}", rank);
+std::string MemberState::Text() const {
+  std::string text = MemberName(who);
   const std::string doing = activity.Text();
   if (left || failed) {
     text += failed ? " has failed" : " has handed in its result";
@@ -55,65 +55,69 @@ std::string WorkerState::Text() const {
   return text;
 }
 
-std::vector<WorkerState> WorkerStates(const JobState& job, int workers,
+std::vector<MemberState> MemberStates(const JobState& job, int workers, int servers,
                                       std::chrono::steady_clock::time_point now) {
-  std::vector<WorkerState> states;
+  std::vector<MemberState> states;
   const std::vector<Failure> failures = job.failures();
-  for (int rank = 0; rank < workers; ++rank) {
-    const auto record = job.Record({Role::kWorker, rank});
-    if (!record || record->fenced) continue;
+  const auto add = [&](const Member& who) {
+    const auto record = job.Record(who);
+    if (!record || record->fenced) return;
     const std::chrono::duration<double> silent = now - record->last_beat;
-    states.push_back({.rank = rank,
+    states.push_back({.who = who,
                       .activity = record->activity,
                       .activity_seconds = record->activity_seconds,
                       .silent_seconds = silent.count() / DilatedClock::Factor(),
                       .left = record->left,
-                      .failed = std::ranges::find(failures, Member{Role::kWorker, rank},
-                                                  &Failure::who) != failures.end()});
-  }
+                      .failed = std::ranges::find(failures, who, &Failure::who) != failures.end()});
+  };
+  for (int rank = 0; rank < workers; ++rank) add({Role::kWorker, rank});
+  for (int index = 0; index < servers; ++index) add({Role::kServer, index});
   return states;
 }
 
-std::vector<int> HeldUpBy(std::span<const WorkerState> workers) {
-  std::vector<int> failed, silent, busy;
+std::vector<Member> HeldUpBy(std::span<const MemberState> members) {
+  std::vector<Member> failed, silent, busy;
   bool others_wait = false;
-  for (const WorkerState& worker : workers) {
-    if (worker.left) continue;
-    if (worker.failed) {
-      failed.push_back(worker.rank);
-    } else if (Silent(worker)) {
-      silent.push_back(worker.rank);
-    } else if (worker.activity.waits_for_others()) {
+  for (const MemberState& member : members) {
+    if (member.left) continue;
+    if (member.failed) {
+      failed.push_back(member.who);
+    } else if (Silent(member)) {
+      silent.push_back(member.who);
+    } else if (member.who.role != Role::kWorker) {
+      continue;  // a server that lives holds nobody up by itself
+    } else if (member.activity.waits_for_others()) {
       others_wait = true;
     } else {
-      busy.push_back(worker.rank);
+      busy.push_back(member.who);
     }
   }
   if (!failed.empty()) return failed;
   if (!silent.empty()) return silent;
-  return others_wait ? busy : std::vector<int>();
+  return others_wait ? busy : std::vector<Member>();
 }
 
-std::string WaitText(std::span<const WorkerState> workers) {
+std::string WaitText(std::span<const MemberState> members) {
   std::vector<std::string> texts;
-  for (const WorkerState* worker : CausesFirst(workers)) texts.push_back(worker->Text());
+  for (const MemberState* member : CausesFirst(members)) texts.push_back(member->Text());
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-nlohmann::json WaitJson(std::span<const WorkerState> workers) {
+nlohmann::json WaitJson(std::span<const MemberState> members) {
   nlohmann::json rows = nlohmann::json::array();
-  for (const WorkerState* worker : CausesFirst(workers)) {
-    const Activity& activity = worker->activity;
+  for (const MemberState* member : CausesFirst(members)) {
+    const Activity& activity = member->activity;
     rows.push_back(
-        {{"worker", worker->rank},
-         {"text", worker->Text()},
+        {{"member", MemberName(member->who)},
+         {"text", member->Text()},
          {"activity", OrNull(activity.Text())},
          {"step", activity.step},
          {"bucket", activity.bucket < 0 ? nlohmann::json() : nlohmann::json(activity.bucket)},
-         {"seconds", worker->activity_seconds},
-         {"silent_seconds", worker->silent_seconds},
-         {"left", worker->left},
-         {"failed", worker->failed}});
+         {"peer", OrNull(activity.peer.Name())},
+         {"seconds", member->activity_seconds},
+         {"silent_seconds", member->silent_seconds},
+         {"left", member->left},
+         {"failed", member->failed}});
   }
   return rows;
 }
@@ -130,30 +134,31 @@ std::optional<double> StragglerWatch::MedianSeconds() const {
   return sorted[sorted.size() / 2] / 1000;
 }
 
-bool StragglerWatch::IsSlow(const WorkerState& worker, double limit_seconds) {
-  if (Silent(worker)) return true;
+bool StragglerWatch::IsSlow(const MemberState& member, double limit_seconds) {
+  if (Silent(member)) return true;
   // The others are part of no step.
-  const bool in_a_step = worker.activity.kind == Activity::Kind::kCompute ||
-                         worker.activity.kind == Activity::Kind::kData;
-  return in_a_step && worker.activity_seconds + worker.silent_seconds > limit_seconds;
+  const bool in_a_step = member.activity.kind == Activity::Kind::kCompute ||
+                         member.activity.kind == Activity::Kind::kData;
+  return in_a_step && member.activity_seconds + member.silent_seconds > limit_seconds;
 }
 
-std::optional<std::string> StragglerWatch::Look(std::span<const WorkerState> workers, double now) {
+std::optional<std::string> StragglerWatch::Look(std::span<const MemberState> members, double now) {
   if (last_warning_ && now - *last_warning_ < kQuietSeconds) return std::nullopt;
   const std::optional<double> median = MedianSeconds();
   if (!median) return std::nullopt;
   const double limit = std::max(kSlowFactor * *median, kLeastSlowSeconds);
   // Workers of asynchronous strategies wait often, but not for each other.
-  const auto waiting = std::ranges::count_if(workers, [&](const WorkerState& worker) {
-    return !worker.left && !Silent(worker) && worker.activity.waits_for_others() &&
-           worker.activity_seconds + worker.silent_seconds >= limit / 2;
+  const auto waiting = std::ranges::count_if(members, [&](const MemberState& member) {
+    return member.who.role == Role::kWorker && !member.left && !Silent(member) &&
+           member.activity.waits_for_others() &&
+           member.activity_seconds + member.silent_seconds >= limit / 2;
   });
-  const std::vector<int> causes = HeldUpBy(workers);
+  const std::vector<Member> causes = HeldUpBy(members);
   std::vector<std::string> texts;
-  for (const WorkerState& worker : workers) {
-    const bool is_cause = std::ranges::find(causes, worker.rank) != causes.end();
-    if (!is_cause || !IsSlow(worker, limit) || (waiting == 0 && !Silent(worker))) continue;
-    texts.push_back(worker.Text());
+  for (const MemberState& member : members) {
+    const bool is_cause = std::ranges::find(causes, member.who) != causes.end();
+    if (!is_cause || !IsSlow(member, limit) || (waiting == 0 && !Silent(member))) continue;
+    texts.push_back(member.Text());
   }
   if (texts.empty()) return std::nullopt;
   last_warning_ = now;

@@ -16,14 +16,13 @@
 namespace ringside {
 namespace {
 
-constexpr std::array<std::string_view, 19> kVariables{
+constexpr std::array<std::string_view, 18> kVariables{
     "OMP_NUM_THREADS",  "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
     "GOTO_NUM_THREADS", "OMP_PROC_BIND",        "CUDA_VISIBLE_DEVICES",
     "GRPC_VERBOSITY",   "GRPC_TRACE",           "GLOO_SOCKET_IFNAME",
     "NCCL_ALGO",        "NCCL_PROTO",           "NCCL_SOCKET_IFNAME",
     "MALLOC_ARENA_MAX", "LD_PRELOAD",           "OMPI_COMM_WORLD_SIZE",
     "WORLD_SIZE",       "SLURM_NTASKS",         "RINGSIDE_ADDRESS",
-    "RINGSIDE_FAULT",
 };
 
 /// The value of the first "key : value" line of a file of /proc.

@@ -170,7 +170,7 @@ TEST_F(BenchCommand, PeersAreTimedOrSaidToBeMissing) {
 
 TEST_F(BenchCommand, AFailureNamesTheStrategyAndTheWorker) {
   const ProcessResult result =
-      RunRingside("bench --strategy ring -b 4 -e 4 --quiet", "RINGSIDE_FAULT=kill@rank1:step0");
+      RunWithFault("bench --strategy ring -b 4 -e 4 --quiet", "kill@rank1:step0");
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("ring: worker 1"));
 }

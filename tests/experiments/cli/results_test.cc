@@ -190,9 +190,7 @@ TEST_F(Results, WhatSudoWritesIsTheUsersWhoCalledIt) {
   EXPECT_EQ(RunRingside("report results/small", sudo).exit_code, 0);
   expect_users("results");
   // However it ended.
-  EXPECT_EQ(RunRingside("matrix spec.yaml --out other", sudo + " RINGSIDE_FAULT=exit@rank0:step1")
-                .exit_code,
-            1);
+  EXPECT_EQ(RunWithFault("matrix spec.yaml --out other", "exit@rank0:step1", sudo).exit_code, 1);
   expect_users("other");
   RunRingside("train --model profile:mobilenet-v2 --steps 2 --out single/run", sudo);
   expect_users("single");

@@ -21,9 +21,20 @@ std::string ReadAll(const fs::path& path) {
 
 ProcessResult RingsideProcessTest::RunRingside(const std::string& args,
                                                const std::string& variables) const {
+  return Run(RINGSIDE_EXECUTABLE, args, variables);
+}
+
+ProcessResult RingsideProcessTest::RunWithFault(const std::string& args, const std::string& fault,
+                                                const std::string& variables) const {
+  const fs::path program = fs::path(RINGSIDE_EXECUTABLE).parent_path() / "fault_program";
+  return Run(program.string(), args, variables + " RINGSIDE_FAULT=" + fault);
+}
+
+ProcessResult RingsideProcessTest::Run(const std::string& program, const std::string& args,
+                                       const std::string& variables) const {
   const fs::path directory = scratch();
-  const std::string command = "cd '" + scratch() + "' && " + variables + " " + RINGSIDE_EXECUTABLE +
-                              " " + args + " >.out 2>.err </dev/null";
+  const std::string command = "cd '" + scratch() + "' && " + variables + " " + program + " " +
+                              args + " >.out 2>.err </dev/null";
   const int status = std::system(command.c_str());
   ProcessResult result;
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -23,8 +23,14 @@ class RingsideProcessTest : public ::testing::Test {
   /// Runs the real executable of this build, through the shell and in the scratch directory, with
   /// `variables` ("A=b C=d") in its environment.
   ProcessResult RunRingside(const std::string& args, const std::string& variables = "") const;
+  /// The same with a program that commits the fault RINGSIDE_FAULT (tests/faults/planned_fault.h).
+  ProcessResult RunWithFault(const std::string& args, const std::string& fault,
+                             const std::string& variables = "") const;
 
  private:
+  ProcessResult Run(const std::string& program, const std::string& args,
+                    const std::string& variables) const;
+
   const TemporaryDirectory scratch_;
 };
 

@@ -109,6 +109,8 @@ std::vector<pid_t> PidsIn(const std::string& bundle) {
 
 std::string RingsideProgram() { return DirectoryOfThisExecutable() + "/ringside"; }
 
+std::string ProgramWithFaults() { return DirectoryOfThisExecutable() + "/fault_program"; }
+
 RunSpec ProfileSpec(const std::string& strategy, int workers, int steps) {
   RunSpec spec(TestCatalog());
   spec.strategy = strategy;

@@ -41,6 +41,8 @@ std::vector<pid_t> PidsIn(const std::string& bundle);
 
 /// `JobOptions::program` of jobs that a test runs in its own process.
 std::string RingsideProgram();
+/// The same with the faults that RINGSIDE_FAULT plans (tests/faults/planned_fault.h).
+std::string ProgramWithFaults();
 
 /// A small resolved run of a profile model, which sends every byte and computes nothing.
 RunSpec ProfileSpec(const std::string& strategy, int workers, int steps);

@@ -70,7 +70,7 @@ TEST_F(CoordinatorTest, EveryCallNeedsTheToken) {
     EXPECT_THROW(client.SubmitReport("{}"), ConfigError);
     EXPECT_THROW(client.SubmitTrace({}, Soon()), ConfigError);
     EXPECT_THROW(client.ReadClock(), ConfigError);
-    EXPECT_THROW(client.Fail(FailureKind::kData, ""), ConfigError);
+    EXPECT_THROW(client.Fail({FailureKind::kData, ""}), ConfigError);
     EXPECT_THROW(client.ReportChildExit(FailureKind::kSignal, 0, "", Soon()), ConfigError);
     EXPECT_THROW(client.Leave(), ConfigError);
   }
@@ -231,7 +231,7 @@ TEST_F(CoordinatorTest, ReportsAndFailuresArrive) {
   client.SubmitTrace({spans, 3, {{1, 2, 3}}}, Soon());
   client.SubmitTrace({spans, 5, {{4, 5, 6}}}, Soon());
   client.SubmitReport(R"({"steps_done":3})");
-  client.Fail(FailureKind::kDiverged, "diverged: the loss is nan");
+  client.Fail({FailureKind::kDiverged, "diverged: the loss is nan"});
   client.Leave();
   const TracePiece trace = job_state_.TakeTrace({Role::kWorker, 0});
   EXPECT_EQ(trace.spans, spans + spans);

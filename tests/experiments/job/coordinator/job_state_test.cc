@@ -214,7 +214,7 @@ TEST_F(JobStateTest, AFencedWorkerIsRefusedAndToldToServers) {
   EXPECT_EQ(job_state_.Value(JobState::NoticeKey(0)), "1");
   EXPECT_FALSE(job_state_.Fence(1)) << "once";
   EXPECT_THROW(job_state_.HandleHeartbeat(worker, {}), CommError);
-  EXPECT_THROW(job_state_.Fail(worker, FailureKind::kComm, "late"), CommError);
+  EXPECT_THROW(job_state_.Fail(worker, {FailureKind::kComm, "late"}), CommError);
   EXPECT_THAT(job_state_.failures(), ::testing::IsEmpty());
   now_ += std::chrono::seconds(6);
   EXPECT_THAT(job_state_.Lost(), ::testing::IsEmpty());
@@ -313,6 +313,32 @@ TEST(RootCause, IsTheMostTellingAndThenTheFirst) {
   EXPECT_EQ(RootCause(std::span(failures).first(2)).Text(), "worker 0 exited with code 3");
   EXPECT_EQ(RootCause(std::span(failures).first(1)).Text(),
             "worker 0: all-reduce with worker 1 failed");
+}
+
+TEST(RootCause, OfCommunicationAccusesWhomMostAccuse) {
+  const auto accuses = [](int worker, const char* accused) {
+    return Failure{{Role::kWorker, worker}, FailureKind::kComm, "failed", accused};
+  };
+  const std::vector<Failure> failures{accuses(1, "server 0"), accuses(0, "worker 1"),
+                                      accuses(2, "worker 1")};
+  EXPECT_EQ(RootCause(failures).Blamed(), "worker 1");
+  EXPECT_EQ(RootCause(failures).who.index, 0) << "the first of those that accuse it";
+  EXPECT_EQ(RootCause(std::span(failures).first(2)).Blamed(), "server 0") << "as many: the first";
+  const Failure unknown{{Role::kWorker, 2}, FailureKind::kComm, "failed"};
+  EXPECT_EQ(unknown.Blamed(), "worker 2");
+}
+
+TEST(ReasonOfCurrentException, AccusesThePeerThatIsAMember) {
+  const auto accused_of = [](const std::string& peer) {
+    try {
+      throw CommError(peer, "push", "no answer");
+    } catch (...) {
+      return ReasonOfCurrentException().accused;
+    }
+  };
+  EXPECT_EQ(accused_of("server 0 at 127.0.0.1:4711"), "server 0");
+  EXPECT_EQ(accused_of("worker 12"), "worker 12");
+  EXPECT_EQ(accused_of("coordinator 127.0.0.1:4711"), "");
 }
 
 }  // namespace

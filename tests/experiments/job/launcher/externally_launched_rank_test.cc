@@ -67,7 +67,7 @@ class RealRanksTest : public ::testing::Test {
   std::string bundle() const { return directory_.path() + "/bundle"; }
 
   std::vector<std::string> TrainCommand(const std::string& strategy, int steps) const {
-    return {DirectoryOfThisExecutable() + "/ringside",
+    return {ProgramWithFaults(),
             "train",
             "--strategy",
             strategy,

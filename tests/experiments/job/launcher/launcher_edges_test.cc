@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <future>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <ostream>
 #include <string_view>
 #include <thread>
 
@@ -160,12 +163,66 @@ TEST_P(AddressFamilyTest, AJobRunsOverIpv6Alone) {
 INSTANTIATE_TEST_SUITE_P(Connections, AddressFamilyTest, ::testing::Values("ring", "tcp", "grpc"),
                          [](const auto& kind) { return std::string(kind.param); });
 
+/// A control group that limits the processes and threads of whoever is in it.
+class ProcessLimit {
+ public:
+  explicit ProcessLimit(int most) {
+    // The first version of control groups has a folder for each kind of limit, the second has one.
+    for (const char* root : {"/sys/fs/cgroup/pids", "/sys/fs/cgroup"}) {
+      const std::filesystem::path folder =
+          std::string(root) + "/ringside-test-" + std::to_string(::getpid());
+      std::error_code error;
+      if (!std::filesystem::create_directory(folder, error)) continue;
+      folder_ = folder;
+      std::ofstream(folder / "pids.max") << most << std::flush;
+      std::ifstream file(folder / "pids.max");
+      int in_force = 0;
+      if (file >> in_force && in_force == most) return;
+      Remove();
+    }
+  }
+  ~ProcessLimit() { Remove(); }
+  ProcessLimit(const ProcessLimit&) = delete;
+  ProcessLimit& operator=(const ProcessLimit&) = delete;
+
+  bool works() const { return !folder_.empty(); }
+  /// A shell command with which the shell joins.
+  std::string Join() const { return "echo $$ > " + (folder_ / "cgroup.procs").string(); }
+
+ private:
+  void Remove() {
+    std::error_code error;
+    if (works()) std::filesystem::remove(folder_, error);
+    EXPECT_FALSE(error) << folder_ << ": " << error.message();
+    folder_.clear();
+  }
+
+  std::filesystem::path folder_;
+};
+
 /// How a run ends whose launcher, a shell's child, has this limit.
-class LimitedRunTest : public LauncherEdgesTest, public ::testing::WithParamInterface<const char*> {
+struct Limit {
+  const char* ulimit = nullptr;  ///< For the shell's command of this name.
+  int processes = 0;             ///< With threads; 0: no limit.
+};
+
+void PrintTo(const Limit& limit, std::ostream* out) {
+  limit.ulimit != nullptr ? *out << limit.ulimit : *out << limit.processes << " processes";
+}
+
+class LimitedRunTest : public LauncherEdgesTest, public ::testing::WithParamInterface<Limit> {
  protected:
+  void SetUp() override {
+    if (GetParam().processes == 0) return;
+    processes_.emplace(GetParam().processes);
+    if (!processes_->works()) GTEST_SKIP() << "needs root and control groups for processes";
+  }
+
   Process Train(int steps) const {
-    const std::string command = std::string("ulimit ") + GetParam() + "; exec " +
-                                RingsideProgram() + " train --strategy ring --workers 2 " +
+    const std::string limit =
+        processes_ ? processes_->Join() : std::string("ulimit ") + GetParam().ulimit;
+    const std::string command = limit + "; exec " + RingsideProgram() +
+                                " train --strategy ring --workers 2 " +
                                 "--model profile:small-tensors --quiet --force --out " + bundle() +
                                 " --steps " + std::to_string(steps);
     return Process({.argv = {"/bin/sh", "-c", command}});
@@ -174,6 +231,8 @@ class LimitedRunTest : public LauncherEdgesTest, public ::testing::WithParamInte
   void ExpectNothingLeft() const {
     for (const pid_t pid : PidsIn(bundle())) EXPECT_TRUE(ProcessesOfGroup(pid).empty());
   }
+
+  std::optional<ProcessLimit> processes_;
 };
 
 // Threads that cannot be started must not be waited for. Whether the run succeeds depends on how
@@ -197,7 +256,16 @@ TEST_P(LimitedRunTest, EndsWhenItIsAskedTo) {
 
 // In KiB: about what the launcher needs, with fewer threads than gRPC wants.
 INSTANTIATE_TEST_SUITE_P(Memory, LimitedRunTest,
-                         ::testing::Values("-v 150000", "-v 200000", "-v 300000"),
+                         ::testing::Values(Limit{"-v 150000"}, Limit{"-v 200000"},
+                                           Limit{"-v 300000"}),
+                         [](const auto& limit) { return "Limit" + std::to_string(limit.index); });
+INSTANTIATE_TEST_SUITE_P(Descriptors, LimitedRunTest,
+                         ::testing::Values(Limit{"-n 16"}, Limit{"-n 24"}, Limit{"-n 40"}),
+                         [](const auto& limit) { return "Limit" + std::to_string(limit.index); });
+// A launcher has some 12 threads, a worker some 8.
+INSTANTIATE_TEST_SUITE_P(Processes, LimitedRunTest,
+                         ::testing::Values(Limit{.processes = 8}, Limit{.processes = 20},
+                                           Limit{.processes = 30}),
                          [](const auto& limit) { return "Limit" + std::to_string(limit.index); });
 
 /// A launcher of a run that does not end by itself.

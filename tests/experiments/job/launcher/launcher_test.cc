@@ -36,7 +36,7 @@ class LauncherTest : public ::testing::Test {
     return {.bundle_dir = bundle(),
             .show_progress = false,
             .echo_logs = false,
-            .program = RingsideProgram()};
+            .program = ProgramWithFaults()};
   }
 
   JobOutcome Run(const RunSpec& spec) {
@@ -308,11 +308,26 @@ TEST_F(LauncherTest, AFrozenWorkerIsLostAfterItsLease) {
   EXPECT_THAT(outcome.error, HasSubstr("worker 1 (pid "));
   EXPECT_THAT(outcome.error, HasSubstr("is lost"));
   const nlohmann::json& words = outcome.summary["last_words"];
-  ASSERT_EQ(words.size(), 2U);
-  EXPECT_EQ(words[0]["worker"], 1) << "the others wait for it";
+  ASSERT_EQ(words.size(), 3U) << "two workers and a server";
+  EXPECT_EQ(words[0]["member"], "worker 1") << "the others wait for it";
   EXPECT_GT(words[0]["silent_seconds"], 4);
   EXPECT_THAT(words[1]["activity"].get<std::string>(), HasSubstr("waits for bucket"));
+  EXPECT_EQ(words[1]["peer"], "server 0");
   EXPECT_LT(words[1]["silent_seconds"], 2);
+  EXPECT_THAT(words[2]["text"].get<std::string>(), HasSubstr("worker 1 has not pushed"));
+}
+
+TEST_F(LauncherTest, TheOthersSayForWhichPeerTheyWait) {
+  const ScopedVariable fault("RINGSIDE_FAULT", "freeze@rank1:step3");
+  for (const char* strategy : {"ring", "shm"}) {
+    const JobOutcome outcome = Run(ProfileSpec(strategy, 2, kEndless));
+    EXPECT_EQ(outcome.status, JobStatus::kFailed) << strategy;
+    const nlohmann::json& words = outcome.summary["last_words"];
+    ASSERT_EQ(words.size(), 2U) << strategy;
+    EXPECT_EQ(words[1]["member"], "worker 0") << strategy;
+    EXPECT_EQ(words[1]["peer"], "worker 1") << strategy << ": " << words[1];
+    std::filesystem::remove_all(bundle());
+  }
 }
 
 TEST_F(LauncherTest, AnInterruptStopsAllAtOneStepAndKeepsTheResults) {

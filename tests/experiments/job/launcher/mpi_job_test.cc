@@ -97,7 +97,7 @@ class MpiJobTest : public ::testing::Test {
   std::string bundle() const { return directory_.path() + "/bundle"; }
 
   std::vector<std::string> TrainCommand(int workers, int steps) const {
-    return {DirectoryOfThisExecutable() + "/ringside",
+    return {ProgramWithFaults(),
             "train",
             "--strategy",
             "mpi",

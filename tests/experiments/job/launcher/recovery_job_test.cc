@@ -36,7 +36,7 @@ class RecoveryJobTest : public ::testing::TestWithParam<const char*> {
     const JobOutcome outcome = RunJob(spec, {.bundle_dir = directory_.Path(name),
                                              .show_progress = false,
                                              .echo_logs = false,
-                                             .program = RingsideProgram(),
+                                             .program = ProgramWithFaults(),
                                              .recovery = {.on_failure = on_failure}});
     for (const pid_t pid : PidsIn(directory_.Path(name))) {
       EXPECT_TRUE(ProcessesOfGroup(pid).empty()) << "left of process group " << pid;

@@ -14,39 +14,71 @@ using ::testing::IsEmpty;
 using ::testing::StartsWith;
 using Kind = Activity::Kind;
 
-WorkerState Waits(int rank) {
-  return {.rank = rank, .activity = {Kind::kAwait, 17, 3}, .activity_seconds = 2};
+MemberState Waits(int rank) {
+  return {.who = {Role::kWorker, rank}, .activity = {Kind::kAwait, 17, 3}, .activity_seconds = 2};
 }
-WorkerState Computes(int rank, double seconds = 2) {
-  return {.rank = rank, .activity = {Kind::kCompute, 17, -1}, .activity_seconds = seconds};
+MemberState Computes(int rank, double seconds = 2) {
+  return {.who = {Role::kWorker, rank},
+          .activity = {Kind::kCompute, 17, -1},
+          .activity_seconds = seconds};
+}
+
+Member Worker(int rank) { return {Role::kWorker, rank}; }
+
+MemberState Serves(int index, const AwaitedPeer& peer = {}) {
+  return {.who = {Role::kServer, index},
+          .activity = {Kind::kServe, 17, 3, peer},
+          .activity_seconds = 2};
 }
 
 TEST(HeldUpBy, NamesThoseWhoDoNotWait) {
-  EXPECT_THAT(HeldUpBy(std::vector{Waits(0), Computes(1), Waits(2)}), ElementsAre(1));
+  EXPECT_THAT(HeldUpBy(std::vector{Waits(0), Computes(1), Waits(2)}), ElementsAre(Worker(1)));
   EXPECT_THAT(HeldUpBy(std::vector{Computes(0), Computes(1)}), IsEmpty()) << "nobody waits";
   EXPECT_THAT(HeldUpBy(std::vector{Waits(0), Waits(1)}), IsEmpty()) << "nobody else is there";
 }
 
 TEST(HeldUpBy, NamesTheSilentFirst) {
-  WorkerState silent = Waits(2);  // it said so before it fell silent
+  MemberState silent = Waits(2);  // it said so before it fell silent
   silent.silent_seconds = 3;
-  EXPECT_THAT(HeldUpBy(std::vector{Waits(0), Computes(1), silent}), ElementsAre(2));
+  EXPECT_THAT(HeldUpBy(std::vector{Waits(0), Computes(1), silent}), ElementsAre(Worker(2)));
 }
 
 TEST(HeldUpBy, NamesTheFailedBeforeAll) {
-  WorkerState failed = Waits(2);
+  MemberState failed = Waits(2);
   failed.failed = true;
-  WorkerState silent = Computes(1);
+  MemberState silent = Computes(1);
   silent.silent_seconds = 3;
-  EXPECT_THAT(HeldUpBy(std::vector{Waits(0), silent, failed}), ElementsAre(2));
+  EXPECT_THAT(HeldUpBy(std::vector{Waits(0), silent, failed}), ElementsAre(Worker(2)));
   EXPECT_THAT(failed.Text(), StartsWith("worker 2 has failed"));
 }
 
 TEST(HeldUpBy, ThoseWhoHaveLeftCountForNothing) {
-  WorkerState gone = Computes(1);
+  MemberState gone = Computes(1);
   gone.left = true;
   gone.silent_seconds = 10;
   EXPECT_THAT(HeldUpBy(std::vector{Waits(0), gone}), IsEmpty());
+}
+
+TEST(HeldUpBy, AServerThatLivesHoldsNobodyUp) {
+  EXPECT_THAT(HeldUpBy(std::vector{Waits(0), Serves(0)}), IsEmpty());
+  EXPECT_THAT(HeldUpBy(std::vector{Waits(0), Computes(1), Serves(0)}), ElementsAre(Worker(1)));
+  MemberState silent = Serves(0);
+  silent.silent_seconds = 3;
+  EXPECT_THAT(HeldUpBy(std::vector{Waits(0), Computes(1), silent}),
+              ElementsAre(Member{Role::kServer, 0}));
+}
+
+TEST(WaitText, SaysForWhomAMemberWaits) {
+  MemberState worker = Waits(0);
+  worker.activity.peer = {AwaitedPeer::Way::kAnswer, 1};
+  const std::vector members{worker, Serves(0), Serves(1, {AwaitedPeer::Way::kPush, 2})};
+  EXPECT_EQ(
+      WaitText(members),
+      "worker 0 waits for bucket 3 in step 17 (server 1 has not answered) for 2.0 s; server "
+      "0 serves for 2.0 s; server 1 waits for pushes of bucket 3 in step 17 (worker 2 has not "
+      "pushed) for 2.0 s");
+  EXPECT_EQ(WaitJson(members)[0]["peer"], "server 1");
+  EXPECT_EQ(WaitJson(members)[2]["peer"], "worker 2");
 }
 
 TEST(WaitText, BeginsWithTheCause) {
@@ -54,35 +86,36 @@ TEST(WaitText, BeginsWithTheCause) {
   EXPECT_EQ(text,
             "worker 1 computes step 17 for 3.2 s; "
             "worker 0 waits for bucket 3 in step 17 for 2.0 s");
-  WorkerState silent = Waits(0);
+  MemberState silent = Waits(0);
   silent.silent_seconds = 4;
   EXPECT_THAT(silent.Text(), HasSubstr("for 6.0 s, has been silent for 4.0 s"));
-  WorkerState left = Waits(0);
+  MemberState left = Waits(0);
   left.left = true;
   EXPECT_EQ(left.Text(),
             "worker 0 has handed in its result (its last word: it waits for bucket 3 in step 17)");
-  EXPECT_EQ(WorkerState{.rank = 5}.Text(), "worker 5 has not begun");
+  EXPECT_EQ(MemberState{.who = Worker(5)}.Text(), "worker 5 has not begun");
 }
 
 TEST(WaitJson, HasAllThatIsKnown) {
   const nlohmann::json rows = WaitJson(std::vector{Waits(4)});
   EXPECT_EQ(rows,
-            (nlohmann::json::array({{{"worker", 4},
+            (nlohmann::json::array({{{"member", "worker 4"},
                                      {"text", "worker 4 waits for bucket 3 in step 17 for 2.0 s"},
                                      {"activity", "waits for bucket 3 in step 17"},
                                      {"step", 17},
                                      {"bucket", 3},
+                                     {"peer", nullptr},
                                      {"seconds", 2.0},
                                      {"silent_seconds", 0.0},
                                      {"left", false},
                                      {"failed", false}}})));
-  EXPECT_EQ(WaitJson(std::vector{Waits(0), Computes(1)})[0]["worker"], 1) << "the cause";
-  const nlohmann::json unknown = WaitJson(std::vector{WorkerState{.rank = 1}});
+  EXPECT_EQ(WaitJson(std::vector{Waits(0), Computes(1)})[0]["member"], "worker 1") << "the cause";
+  const nlohmann::json unknown = WaitJson(std::vector{MemberState{.who = Worker(1)}});
   EXPECT_TRUE(unknown[0]["activity"].is_null());
   EXPECT_TRUE(unknown[0]["bucket"].is_null());
 }
 
-TEST(WorkerStates, ComeFromTheLastBeats) {
+TEST(MemberStates, ComeFromTheLastBeats) {
   std::chrono::steady_clock::time_point now{};
   JobState job({.workers = 3, .clock = [&] { return now; }});
   const auto ticket = job.Join({.who = {Role::kWorker, 1}, .pid = 7});
@@ -90,16 +123,16 @@ TEST(WorkerStates, ComeFromTheLastBeats) {
   beat.activity = {Kind::kAwait, 5, 2};
   beat.activity_seconds = 1.5;
   job.HandleHeartbeat(ticket, beat);
-  const auto states = WorkerStates(job, 3, now + std::chrono::seconds(2));
+  const auto states = MemberStates(job, 3, 1, now + std::chrono::seconds(2));
   ASSERT_EQ(states.size(), 1U);
-  EXPECT_EQ(states[0].rank, 1);
+  EXPECT_EQ(states[0].who, Worker(1));
   EXPECT_EQ(states[0].activity, beat.activity);
   EXPECT_EQ(states[0].activity_seconds, 1.5);
   EXPECT_EQ(states[0].silent_seconds, 2);
   EXPECT_FALSE(states[0].left);
   EXPECT_FALSE(states[0].failed);
-  job.Fail(ticket, FailureKind::kComm, "why");
-  EXPECT_TRUE(WorkerStates(job, 3, now)[0].failed);
+  job.Fail(ticket, {FailureKind::kComm, "why"});
+  EXPECT_TRUE(MemberStates(job, 3, 1, now)[0].failed);
 }
 
 class StragglerWatchTest : public ::testing::Test {
@@ -132,14 +165,14 @@ TEST_F(StragglerWatchTest, WarnsOnceAMinute) {
 
 // As under asynchronous servers.
 TEST_F(StragglerWatchTest, NobodyIsHeldUpByAWorkerForWhomNobodyWaitsLong) {
-  WorkerState shortly = Waits(0);
+  MemberState shortly = Waits(0);
   shortly.activity_seconds = 0.01;
   EXPECT_FALSE(watch_.Look(std::vector{shortly, Computes(1, 9)}, 0));
 }
 
 TEST_F(StragglerWatchTest, ASilentWorkerIsNamedBeforeItsLeaseEnds) {
   AddSteps(10'000);
-  WorkerState silent = Waits(1);
+  MemberState silent = Waits(1);
   silent.silent_seconds = 2;
   const auto warning = watch_.Look(std::vector{Waits(0), silent}, 0);
   ASSERT_TRUE(warning);
@@ -147,7 +180,7 @@ TEST_F(StragglerWatchTest, ASilentWorkerIsNamedBeforeItsLeaseEnds) {
 }
 
 TEST_F(StragglerWatchTest, PausesAreNoSteps) {
-  WorkerState pauses = Computes(1, 60);
+  MemberState pauses = Computes(1, 60);
   pauses.activity.kind = Kind::kEvaluate;
   EXPECT_FALSE(watch_.Look(std::vector{Waits(0), pauses}, 0));
   pauses.activity.kind = Kind::kCheckpoint;
