@@ -155,6 +155,9 @@ ROWS = [
         subjects.mlp_against("ps-sync", "ddp", "--servers", 1), at_most=1.3),
     Row("mlp/ps-sync-ring", "MLP 5.8 M step, 2 workers: ps-sync over tcp / ring",
         subjects.mlp_against("ps-sync", "ring", "--servers", 1, "--ps-transport", "tcp"), at_most=1.25),
+    *[Row(f"guards/replicas-{strategy}", f"MLP 5.8 M step, 2 workers, {strategy}: --check-replicas 100 / without",
+          subjects.cost_of_flags(strategy, 300, subjects.MLP, "--check-replicas", 100), at_most=1.02)
+      for strategy in ("ring", "shm", "ps-sync")],
     Row("mlp/shm-none", "MLP 5.8 M step, 2 workers: shm / none", subjects.mlp_against("shm", "none"), at_most=1.15),
 
     Row("push-pull/protobuf", "push and pull 64 MiB, 2 workers, 1 server, gRPC / plain protobuf bytes service: times as fast",
@@ -196,7 +199,7 @@ ROWS = [
         "times as fast", subjects.priority, at_least=1.2),
     # Horovod's figure is published, not measured here.
     *[Row(f"timeline/{label}", f"{what}, 2 workers, ring: timeline on / off (published of Horovod's: up to 40 % of throughput)",
-          subjects.timeline(steps, *flags), at_most=1.01)
+          subjects.cost_of_flags("ring", steps, flags, "--timeline"), at_most=1.01)
       for label, what, steps, flags in (
           ("mlp", "MLP 5.8 M step", 100, subjects.MLP),
           ("resnet50", "profile:resnet50 step, 120 ms of compute", 20,

@@ -102,13 +102,13 @@ def mlp_against(strategy, peer, *flags):
     return measure
 
 
-def timeline(steps, *flags):
-    """The step of two workers with `ring` and a timeline of every step, over the step without: medians over
-    rounds of a run's mean step. A difference of one percent needs more rounds than others."""
+def cost_of_flags(strategy, steps, job, *flags):
+    """The step of two workers with these flags, over the step of the same job without: medians over rounds of a run's
+    mean step. A difference of one percent needs more rounds than others."""
     def measure(context):
         def step_ms(*more):
-            return train_step_ms(context, "ring", 2, max(steps, context.steps), *flags, *more)
-        values = interleaved(max(9, context.rounds), {"ours": lambda: step_ms("--timeline"), "peer": step_ms})
+            return train_step_ms(context, strategy, 2, max(steps, context.steps), *job, *more)
+        values = interleaved(max(9, context.rounds), {"ours": lambda: step_ms(*flags), "peer": step_ms})
         return slower(values["ours"], values["peer"])
     return measure
 

@@ -81,6 +81,17 @@ const Failure& RootCause(std::span<const Failure> failures) {
   });
 }
 
+std::string MemberToBlame(const Failure& cause, std::span<const Failure> failures, int workers) {
+  constexpr int kFewestWorkers = 3;
+  const bool misses_a_server = cause.kind == FailureKind::kComm &&
+                               cause.who.role == Role::kWorker &&
+                               cause.accused.starts_with("server ");
+  if (!misses_a_server || workers < kFewestWorkers) return cause.Blamed();
+  const bool alone = std::ranges::all_of(
+      failures, [&](const Failure& failure) { return failure.who == cause.who; });
+  return alone ? MemberName(cause.who) : cause.Blamed();
+}
+
 FailureReason ReasonOfCurrentException() {
   try {
     throw;

@@ -72,6 +72,10 @@ struct Failure {
 /// arrival and not empty.
 const Failure& RootCause(std::span<const Failure> failures);
 
+/// Whom to blame for `cause`, one of `failures`. A worker that misses a server which no other
+/// worker misses is cut off itself, if there are at least two others. Pure.
+std::string MemberToBlame(const Failure& cause, std::span<const Failure> failures, int workers);
+
 }  // namespace ringside
 
 #endif  // RINGSIDE_EXPERIMENTS_JOB_COORDINATOR_MEMBER_H_

@@ -259,7 +259,8 @@ void JobController::DecideFailed(const Failure& culprit) {
   const bool diverged = culprit.kind == FailureKind::kDiverged;
   const std::string why_not = lost_workers_ == nullptr ? "" : lost_workers_->WhyNot(culprit);
   Decide(diverged ? JobStatus::kDiverged : JobStatus::kFailed,
-         culprit.Text() + (why_not.empty() ? "" : "; " + why_not), culprit.kind, culprit.Blamed());
+         culprit.Text() + (why_not.empty() ? "" : "; " + why_not), culprit.kind,
+         MemberToBlame(culprit, job_state_.failures(), spec_.workers));
 }
 
 void JobController::DecideComplete() {

@@ -78,11 +78,24 @@ def judge_end(result, job, struck):
             result.problems.append(f"the status is {status}: {job.text()}")
 
 
+def judge_refusal(result, job, struck):
+    """A job that must not begin."""
+    if job.finish(LONGEST_JOB_S) != 1:
+        result.problems.append(f"the launcher hangs, or ended with another code than 1: {job.text()}")
+        return
+    judge_failure(result, job, struck)
+    if job.steps() > 0:
+        result.problems.append("it trained")
+
+
 def run_once(build, directory, scenario, strategy, random):
     result = Result(scenario, strategy)
     plan = scenario.plan(random) if scenario.plan else None
-    with Job(build, directory, strategy, on_failure="restart" if scenario.ends == "done" else "stop", fault=plan,
-             proxy=scenario.proxy, timeout_s=scenario.timeout_s) as job:
+    job = Job(build, directory, strategy, on_failure="restart" if scenario.ends == "done" else "stop", fault=plan,
+              proxy=scenario.proxy, timeout_s=scenario.timeout_s)
+    if scenario.before:
+        scenario.before(job.proxy)
+    with job:
         try:
             struck = scenario.strike(job, random)
         except (RuntimeError, StopIteration, OSError) as error:
@@ -90,7 +103,9 @@ def run_once(build, directory, scenario, strategy, random):
             return result
         if not struck:
             result.problems.append(f"the fault did not happen ({plan or scenario.name})")
-        if scenario.ends != "done":
+        if scenario.ends == "refused":
+            judge_refusal(result, job, struck)
+        elif scenario.ends != "done":
             judge_end(result, job, struck)
         elif (code := job.finish(LONGEST_JOB_S)) is None:
             result.problems.append(f"the launcher hangs: {job.text()}")

@@ -16,6 +16,7 @@ import time
 
 GREETING = 44  # of both sides of a connection of --ps-transport tcp
 GREETING_MAGIC = b"RSTC"
+PROOF_AT = 12  # in a greeting; until its end
 HEADER = 56
 PAYLOAD_AT = 48  # the length of the payload in a header
 CHUNK = 1 << 16
@@ -49,7 +50,7 @@ class Flow:
 @dataclasses.dataclass
 class Harm:
     """What happens to units of connections. "forward" is from the maker of the connection to the owner of the port."""
-    action: str  # delay, silence, drop, duplicate, swap, reset, cut
+    action: str  # delay, silence, drop, duplicate, swap, reset, cut; of a greeting: forge
     chosen: object  # of a Flow and "forward" or "backward": bool
     skip: int = 0  # units that pass before
     once: bool = True  # one unit; else all that follow
@@ -134,8 +135,6 @@ class FaultProxy:
         self._owners = {}  # process ids by port, also of those that listen no longer
         self._flows = []
         self._sockets = set()
-        self._replayed = None
-        self.greetings = {}  # of servers, by (maker, owner)
         self._ended = False
 
     def __enter__(self):
@@ -163,10 +162,6 @@ class FaultProxy:
         with self._lock:
             self._harms.append(harm)
         return harm
-
-    def replay(self, greetings):
-        """Servers show these greetings, and not their own ones."""
-        self._replayed = greetings
 
     def flows(self):
         with self._lock:
@@ -239,11 +234,8 @@ class FaultProxy:
         if source.recv(len(GREETING_MAGIC), socket.MSG_PEEK | socket.MSG_WAITALL) != GREETING_MAGIC:
             return False
         greeting = read_exactly(source, GREETING)
-        if direction == "backward":
-            key = flow.maker, flow.owner
-            self.greetings[key] = greeting
-            if self._replayed is not None:
-                greeting = self._replayed[key]
+        if self._claiming(flow, direction, greets=True):
+            greeting = greeting[:PROOF_AT] + os.urandom(GREETING - PROOF_AT)
         sink.sendall(greeting)
         return True
 
@@ -256,9 +248,9 @@ class FaultProxy:
             return header
         return header + read_exactly(source, struct.unpack_from("<Q", header, PAYLOAD_AT)[0])
 
-    def _claiming(self, flow, direction):
+    def _claiming(self, flow, direction, greets=False):
         with self._lock:
-            harms = list(self._harms)
+            harms = [harm for harm in self._harms if (harm.action == "forge") == greets]
         return next((harm for harm in harms if harm.claims(flow, direction)), None)
 
     def _pump(self, flow, direction, source, sink):

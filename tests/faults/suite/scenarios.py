@@ -39,7 +39,8 @@ class Scenario:
     proxy: bool = False
     plan: object = None  # of a random.Random: RINGSIDE_FAULT
     may_fail: bool = False  # it may be found or not, as long as each gradient counts once
-    ends: str = "done"  # how the job ends
+    ends: str = "done"  # how the job ends; refused: before its first step
+    before: object = None  # of a FaultProxy: the harm that is there when the job starts
     timeout_s: int = 30  # of one operation
     pair_may_be_blamed: bool = False  # where only two members see the fault (`SEEN_BY_TWO`): either of them, so anybody here
 
@@ -127,6 +128,15 @@ def harm(action, chosen, once=True, seconds=0):
         return wait_for(job.proxy.add(Harm(action, lambda flow, direction: victim in flow.pids and chosen(flow, direction),
                                            once=once, skip=random.randint(0, 5), seconds=seconds)))
     return strike
+
+
+def old_token(proxy):
+    """Server 0 proves that it knows another token than that of the job, such as that of an earlier job."""
+    proxy.add(Harm("forge", lambda flow, direction: direction == "backward" and flow.owner == "server 0", once=False))
+
+
+def refused(job, _):
+    return job.begin
 
 
 def shake(chosen, seconds):
@@ -225,13 +235,15 @@ SCENARIOS = [
              proxy=True, timeout_s=OPERATION_S, may_fail=True),
     Scenario("push-late", "a push arrives after the next one", harm("swap", pushes), has_servers, ("comm",), (),
              OPERATION_BOUND_S, proxy=True, timeout_s=OPERATION_S, may_fail=True),
+    Scenario("old-token", "a server proves that it knows the token of another job", refused, has_servers, ("comm",),
+             ("server 0",), 5, proxy=True, ends="refused", before=old_token),
     Scenario("strangers", "garbage, oversized lengths, slow and idle connections at every open port", knock,
              anywhere),
 ]
 
-# A silent connection is seen by its two ends alone: the other workers do not wait, or are connected to their own host's
-# workers alone. Neither end can tell which of them is cut off.
-SEEN_BY_TWO = ("ps-async", "hierarchical")
+# A silent connection is seen by its two ends alone: the others are connected to workers of their own host alone. Neither end
+# can tell which of them is cut off.
+SEEN_BY_TWO = ("hierarchical",)
 
 STRATEGIES = ("ring", "ps-sync", "ps-async", "shm", "hierarchical")
 assert set(FLAGS) | set(WORKERS) | {"ring", "shm"} >= set(STRATEGIES)

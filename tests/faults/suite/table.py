@@ -16,8 +16,8 @@ file and shared memory behind, and, where its processes start again, counts ever
 from the fault until it decides that. They are up to a tenth of a second too short, because the launcher counts from its
 own start. For a job that ends early (a killed launcher, SIGTERM), they are the time until the last process has ended.
 
-Under `ps-async` and `hierarchical` (here with two hosts of two workers), only the two ends of a silent connection see that
-it is silent. Neither can tell which of them is cut off, so either may be blamed.
+Under `hierarchical` (here with two hosts of two workers), only the two ends of a silent connection see that it is silent.
+Neither can tell which of them is cut off, so either may be blamed.
 
 All members run on one host. A proxy between the processes makes the faults of connections
 ([tests/faults](../tests/faults/README.md)). Which test covers which fault is there, too.

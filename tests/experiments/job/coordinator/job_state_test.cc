@@ -328,6 +328,18 @@ TEST(RootCause, OfCommunicationAccusesWhomMostAccuse) {
   EXPECT_EQ(unknown.Blamed(), "worker 2");
 }
 
+TEST(MemberToBlame, IsTheWorkerThatMissesAServerAlone) {
+  const Failure misses{{Role::kWorker, 1}, FailureKind::kComm, "no answer", "server 0"};
+  const std::vector<Failure> alone{misses};
+  EXPECT_EQ(MemberToBlame(misses, alone, 3), "worker 1");
+  EXPECT_EQ(MemberToBlame(misses, alone, 2), "server 0") << "one other worker is no majority";
+  std::vector<Failure> both{misses, misses};
+  both[1].who.index = 2;
+  EXPECT_EQ(MemberToBlame(misses, both, 3), "server 0");
+  const Failure peer{{Role::kWorker, 1}, FailureKind::kComm, "no data", "worker 0"};
+  EXPECT_EQ(MemberToBlame(peer, std::vector{peer}, 3), "worker 0");
+}
+
 TEST(ReasonOfCurrentException, AccusesThePeerThatIsAMember) {
   const auto accused_of = [](const std::string& peer) {
     try {
