@@ -2,10 +2,11 @@
 """Runs jobs in which something goes wrong, and says what became of them.
 
 usage: tests/faults/fault_suite.py [--build DIR] [--repeat N] [--only NAME[,NAME..]] [--strategies NAME[,NAME..]] [--seed N]
-                                   [--jobs N] [--markdown FILE] [--list]
+                                   [--jobs N] [--slack S] [--markdown FILE] [--list]
   --repeat    jobs of each scenario and strategy (default: 1), at random moments
   --seed      of these moments (default: 1)
   --jobs      that run at the same time (default: 1)
+  --slack     seconds by which bounds may be exceeded, for a busy machine (default: 0)
   --markdown  writes the table there
 Each job must find the right cause within its bound, leave nothing behind, and, where it goes on, count each gradient once.
 Exit code: 0 all did, 1 one did not, 2 usage.
@@ -46,6 +47,7 @@ def parse():
     parser.add_argument("--strategies")
     parser.add_argument("--seed", default=1, type=int)
     parser.add_argument("--jobs", default=1, type=int)
+    parser.add_argument("--slack", default=0, type=float)
     parser.add_argument("--markdown", type=pathlib.Path)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--help", "-h", action="store_true")
@@ -73,7 +75,7 @@ def main():
     def run(scenario, strategy, repetition):
         moment = random.Random(f"{arguments.seed} {scenario.name} {strategy} {repetition}")
         with tempfile.TemporaryDirectory(prefix="ringside-faults-") as directory:
-            result = run_once(arguments.build.resolve(), directory, scenario, strategy, moment)
+            result = run_once(arguments.build.resolve(), directory, scenario, strategy, moment, arguments.slack)
         print(f"{scenario.name} {strategy} {repetition}: {result.text()}", flush=True)
         return result
 

@@ -42,7 +42,7 @@ SuiteOutcome RunSuite(const std::string& args, const std::string& build = RINGSI
 class FaultSuite : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(FaultSuite, EachFaultIsFoundInTimeAndLosesNothing) {
-  const SuiteOutcome outcome = RunSuite(std::string("--strategies ") + GetParam());
+  const SuiteOutcome outcome = RunSuite(std::string("--slack 3 --strategies ") + GetParam());
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
 }
 

@@ -27,7 +27,7 @@ class Result:
         return ", ".join(parts) + "".join(f"\n  WRONG: {problem}" for problem in self.problems)
 
 
-def judge_failure(result, job, struck):
+def judge_failure(result, job, struck, slack_s):
     """The failure of the first generation against what must be found."""
     scenario = result.scenario
     summary = job.summary()
@@ -47,7 +47,7 @@ def judge_failure(result, job, struck):
     if culprits and result.culprit not in culprits:
         result.problems.append(f"expected {' or '.join(culprits)} to be blamed, not "
                                f"{result.culprit or 'nobody'}: {error}")
-    if scenario.kinds and result.seconds > scenario.bound_s:
+    if scenario.kinds and result.seconds > scenario.bound_s + slack_s:
         result.problems.append(f"found after {result.seconds:.2f} s, later than {scenario.bound_s} s: {error}")
     if len(generations) > 1:
         result.problems.append(f"{len(generations)} generations failed; the second one: {generations[1]['error']}")
@@ -61,7 +61,7 @@ def judge_count(result, job):
         result.problems.append(f"{wrong} gradients did not count exactly once")
 
 
-def judge_end(result, job, struck):
+def judge_end(result, job, struck, slack_s):
     """A job that ends early: how soon."""
     scenario = result.scenario
     code = job.finish(scenario.bound_s + CLEAN_UP_S)
@@ -70,7 +70,7 @@ def judge_end(result, job, struck):
     result.seconds = time.time() - struck
     if code is None:
         result.problems.append("the launcher hangs")
-    if result.seconds > scenario.bound_s:
+    if result.seconds > scenario.bound_s + slack_s:
         result.problems.append(f"ended after {result.seconds:.2f} s, later than {scenario.bound_s} s")
     if scenario.ends == "interrupted":
         status = job.summary().get("status")
@@ -78,17 +78,17 @@ def judge_end(result, job, struck):
             result.problems.append(f"the status is {status}: {job.text()}")
 
 
-def judge_refusal(result, job, struck):
+def judge_refusal(result, job, struck, slack_s):
     """A job that must not begin."""
     if job.finish(LONGEST_JOB_S) != 1:
         result.problems.append(f"the launcher hangs, or ended with another code than 1: {job.text()}")
         return
-    judge_failure(result, job, struck)
+    judge_failure(result, job, struck, slack_s)
     if job.steps() > 0:
         result.problems.append("it trained")
 
 
-def run_once(build, directory, scenario, strategy, random):
+def run_once(build, directory, scenario, strategy, random, slack_s=0):
     result = Result(scenario, strategy)
     plan = scenario.plan(random) if scenario.plan else None
     job = Job(build, directory, strategy, on_failure="restart" if scenario.ends == "done" else "stop", fault=plan,
@@ -104,15 +104,15 @@ def run_once(build, directory, scenario, strategy, random):
         if not struck:
             result.problems.append(f"the fault did not happen ({plan or scenario.name})")
         if scenario.ends == "refused":
-            judge_refusal(result, job, struck)
+            judge_refusal(result, job, struck, slack_s)
         elif scenario.ends != "done":
-            judge_end(result, job, struck)
+            judge_end(result, job, struck, slack_s)
         elif (code := job.finish(LONGEST_JOB_S)) is None:
             result.problems.append(f"the launcher hangs: {job.text()}")
         else:
             if code != 0:
                 result.problems.append(f"the launcher ended with code {code}: {job.text()}")
-            judge_failure(result, job, struck)
+            judge_failure(result, job, struck, slack_s)
             judge_count(result, job)
         result.problems += job.processes_left()
         if scenario.ends != "killed":  # nobody is left who could remove files
