@@ -37,8 +37,8 @@ using FaultHook = void (*)(const FaultSite& site);
 
 #ifdef RINGSIDE_FAULT_POINTS
 
-/// Only programs of tests set a hook. No variable and no flag of `ringside` can. Call it before any
-/// thread starts. Null: nothing happens.
+/// Sets the hook of this program; null: nothing happens. Only programs of tests call this:
+/// `ringside` does not, whatever its flags and its environment. Call it before any thread starts.
 void SetFaultHook(FaultHook hook);
 void CallFaultHook(const FaultSite& site);
 inline void FaultPoint(const FaultSite& site) { CallFaultHook(site); }

@@ -1,16 +1,14 @@
 // benchmarks/compare.py: its rows, what it refuses, and the forms of its result.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/common/shell_command.h"
 #include "tests/common/temporary_directory.h"
 
 namespace ringside {
@@ -20,25 +18,9 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-struct CompareResult {
-  int exit_code = -1;
-  std::string output;  ///< Both streams.
-};
-
-CompareResult Compare(const std::string& args, const std::string& variables = "") {
-  CompareResult result;
-  const std::string line =
-      variables + " python3 -B " RINGSIDE_COMPARE " --build " RINGSIDE_BUILD " " + args + " 2>&1";
-  std::FILE* pipe = ::popen(line.c_str(), "r");
-  if (pipe == nullptr) return result;
-  std::array<char, 4096> piece;
-  std::size_t count = 0;
-  while ((count = std::fread(piece.data(), 1, piece.size(), pipe)) > 0) {
-    result.output.append(piece.data(), count);
-  }
-  const int status = ::pclose(pipe);
-  if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
-  return result;
+ShellOutcome Compare(const std::string& args, const std::string& variables = "") {
+  return RunShell(variables + " python3 -B " RINGSIDE_COMPARE " --build " RINGSIDE_BUILD " " +
+                  args);
 }
 
 std::string Contents(const fs::path& path) {
@@ -53,7 +35,7 @@ class CompareTest : public ::testing::Test {
 };
 
 TEST_F(CompareTest, ListsItsRowsWithTheirTargets) {
-  const CompareResult result = Compare("--list --only shm,overlap");
+  const ShellOutcome result = Compare("--list --only shm,overlap");
   EXPECT_EQ(result.exit_code, 0) << result.output;
   EXPECT_THAT(result.output, HasSubstr("shm/gloo-2x4MiB             >= 10"));
   EXPECT_THAT(result.output, HasSubstr("overlap/priority"));
@@ -61,14 +43,14 @@ TEST_F(CompareTest, ListsItsRowsWithTheirTargets) {
 }
 
 TEST_F(CompareTest, RefusesWhatItDoesNotHave) {
-  const CompareResult unknown = Compare("--only shm,nonsense");
+  const ShellOutcome unknown = Compare("--only shm,nonsense");
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_THAT(unknown.output, HasSubstr("no row 'nonsense'"));
   EXPECT_EQ(Compare("--rounds 0").exit_code, 2);
 }
 
 TEST_F(CompareTest, WritesWhatItMeasured) {
-  const CompareResult result =
+  const ShellOutcome result =
       Compare("--only help --rounds 1 --json " + (scratch_ / "out.json").string() + " --markdown " +
               (scratch_ / "out.md").string());
   const auto json = nlohmann::json::parse(Contents(scratch_ / "out.json"), nullptr, false);
@@ -85,8 +67,7 @@ TEST_F(CompareTest, WritesWhatItMeasured) {
 }
 
 TEST_F(CompareTest, CountsTheLibrariesOfLibtorchThatAreLoaded) {
-  const CompareResult result =
-      Compare("--only libtorch --json " + (scratch_ / "out.json").string());
+  const ShellOutcome result = Compare("--only libtorch --json " + (scratch_ / "out.json").string());
   EXPECT_EQ(result.exit_code, 0) << result.output;
   const auto row = nlohmann::json::parse(Contents(scratch_ / "out.json")).at("rows").at(0);
   EXPECT_EQ(row.at("ratio"), 0);
@@ -107,7 +88,7 @@ class CompareMadeUpTest : public CompareTest {
     std::ofstream(program) << "#!/bin/sh\n" << script;
     fs::permissions(program, fs::perms::owner_all);
     const std::string out = (scratch_ / "out.json").string();
-    const CompareResult result =
+    const ShellOutcome result =
         Compare("--only " + only + " --build " + scratch_.string() + " --json " + out,
                 "TMPDIR=" + scratch_.string());
     EXPECT_EQ(result.exit_code, 5) << result.output;
@@ -218,7 +199,7 @@ TEST_F(CompareMadeUpTest, AKilledMatrixThatDoesNotResumeMissesItsTarget) {
 }
 
 TEST_F(CompareTest, ARowThatFailsIsNoSuccess) {
-  const CompareResult result = Compare("--only help --build " + scratch_.string());
+  const ShellOutcome result = Compare("--only help --build " + scratch_.string());
   EXPECT_EQ(result.exit_code, 1) << result.output;
   EXPECT_THAT(result.output, HasSubstr("failed"));
 }

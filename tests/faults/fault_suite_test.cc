@@ -3,14 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "tests/common/shell_command.h"
 #include "tests/common/temporary_directory.h"
 
 namespace ringside {
@@ -18,31 +16,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-struct SuiteOutcome {
-  int exit_code = -1;
-  std::string output;  ///< Both streams.
-};
-
-SuiteOutcome RunSuite(const std::string& args, const std::string& build = RINGSIDE_BUILD) {
-  SuiteOutcome outcome;
-  const std::string line =
-      "python3 -B " RINGSIDE_FAULT_SUITE " --build '" + build + "' " + args + " 2>&1";
-  std::FILE* pipe = ::popen(line.c_str(), "r");
-  if (pipe == nullptr) return outcome;
-  std::array<char, 4096> piece;
-  std::size_t count = 0;
-  while ((count = std::fread(piece.data(), 1, piece.size(), pipe)) > 0) {
-    outcome.output.append(piece.data(), count);
-  }
-  const int status = ::pclose(pipe);
-  if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
-  return outcome;
+ShellOutcome RunSuite(const std::string& args, const std::string& build = RINGSIDE_BUILD) {
+  return RunShell("python3 -B " RINGSIDE_FAULT_SUITE " --build '" + build + "' " + args);
 }
 
 class FaultSuite : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(FaultSuite, EachFaultIsFoundInTimeAndLosesNothing) {
-  const SuiteOutcome outcome = RunSuite(std::string("--slack 3 --strategies ") + GetParam());
+  const ShellOutcome outcome = RunSuite(std::string("--slack 3 --strategies ") + GetParam());
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
 }
 
@@ -59,7 +40,7 @@ TEST(FaultSuiteItself, NoticesAProgramThatDoesNothing) {
   const std::string program = build.Path("bin/fault_program");
   std::ofstream(program) << "#!/bin/sh\nexit 0\n";
   ASSERT_EQ(::chmod(program.c_str(), 0700), 0);
-  const SuiteOutcome outcome = RunSuite("--only worker-killed --strategies ring", build.path());
+  const ShellOutcome outcome = RunSuite("--only worker-killed --strategies ring", build.path());
   EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("WRONG: the fault did not happen"));
   EXPECT_THAT(outcome.output, HasSubstr("WRONG: nothing was found"));

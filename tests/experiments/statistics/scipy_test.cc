@@ -1,11 +1,8 @@
 // Compares the statistics with numpy's and scipy's. The test writes samples and its own figures
 // into a file, and check_scipy.py computes the figures again.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -15,6 +12,7 @@
 #include "ringside/experiments/statistics/comparison.h"
 #include "ringside/experiments/statistics/quantile.h"
 #include "ringside/experiments/statistics/scaling.h"
+#include "tests/common/shell_command.h"
 #include "tests/common/temporary_directory.h"
 
 namespace ringside {
@@ -84,17 +82,9 @@ TEST(Scipy, AgreesWithTheStatistics) {
   const TemporaryDirectory scratch;
   const std::string numbers = scratch.Path("numbers.json");
   std::ofstream(numbers) << Everything();
-  const std::string line = RINGSIDE_PYTHON " -B " RINGSIDE_CHECK_SCIPY " " + numbers + " 2>&1";
-  std::string output;
-  std::FILE* pipe = ::popen(line.c_str(), "r");
-  ASSERT_NE(pipe, nullptr);
-  std::array<char, 4096> piece;
-  while (const std::size_t count = std::fread(piece.data(), 1, piece.size(), pipe)) {
-    output.append(piece.data(), count);
-  }
-  const int status = ::pclose(pipe);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << output;
-  EXPECT_NE(output.find("agree"), std::string::npos) << output;
+  const ShellOutcome outcome = RunShell(RINGSIDE_PYTHON " -B " RINGSIDE_CHECK_SCIPY " " + numbers);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_NE(outcome.output.find("agree"), std::string::npos) << outcome.output;
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ EPOCHS = 12  # of the ledger: as many as a float can count
 STEPS = EPOCHS * 12
 STEP_MS = 15
 PARAMS_HEADER = 80
-# What the members of a strategy are. Its jobs have the same number of servers, where it has any.
+# Strategies that are not named here have three workers and no flags of their own.
 WORKERS = {"hierarchical": 4}
 FLAGS = {"hierarchical": ["--hosts", "2"], "ps-sync": ["--servers", "2"], "ps-async": ["--servers", "2"],
          "ps-ssp": ["--servers", "2"], "mixed": ["--servers", "2"]}
@@ -147,9 +147,6 @@ class Job:
             os.kill(pid, number)
         except ProcessLookupError:
             pass  # it has ended
-
-    def signal(self, member, number):
-        self.signal_pid(self.pid(member), number)
 
     def finish(self, limit_s):
         """Waits for the launcher's end. Returns its exit code; None: it hangs."""

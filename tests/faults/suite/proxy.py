@@ -133,7 +133,6 @@ class FaultProxy:
         self._lock = threading.Lock()
         self._expected = {}  # by the maker's port
         self._owners = {}  # process ids by port, also of those that listen no longer
-        self._flows = []
         self._sockets = set()
         self._ended = False
 
@@ -162,10 +161,6 @@ class FaultProxy:
         with self._lock:
             self._harms.append(harm)
         return harm
-
-    def flows(self):
-        with self._lock:
-            return list(self._flows)
 
     def _register(self):
         while not self._ended:
@@ -223,7 +218,6 @@ class FaultProxy:
         for one in (client, server):
             one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with self._lock:
-            self._flows.append(flow)
             self._sockets |= {client, server}
         threading.Thread(target=self._pump, args=(flow, "backward", server, client), daemon=True).start()
         self._pump(flow, "forward", client, server)

@@ -7,7 +7,6 @@ import dataclasses
 import signal
 import socket
 import struct
-import threading
 import time
 
 from suite.job import FLAGS, STEPS, WORKERS, has_servers
@@ -44,7 +43,6 @@ class Scenario:
     timeout_s: int = 30  # of one operation
     pair_may_be_blamed: bool = False  # where only two members see the fault (`SEEN_BY_TWO`): either of them, so anybody here
 
-
     def culprits_under(self, strategy):
         return () if self.pair_may_be_blamed and strategy in SEEN_BY_TWO else self.culprits
 
@@ -75,25 +73,20 @@ def planned(job, _):
     return job.struck()
 
 
-def send(member, number):
+def send(signal_number, pid_of):
+    """Signals one process of the job. `pid_of`: of a Job."""
     def strike(job, random):
         wait_for_some_step(job, random)
+        pid = pid_of(job)
         now = time.time()
-        job.signal(member, number)
+        job.signal_pid(pid, signal_number)
         return now
     return strike
 
 
-def freeze_and_thaw(member):
-    def strike(job, random):
-        wait_for_some_step(job, random)
-        pid = job.pid(member)
-        now = time.time()
-        job.signal_pid(pid, signal.SIGSTOP)
-        # Later than its lease. By then it has been killed, so that it can answer nobody.
-        threading.Timer(LEASE_S + 1.5, job.signal_pid, (pid, signal.SIGCONT)).start()
-        return now
-    return strike
+def freeze(member):
+    """It never goes on: the launcher kills it when its lease has ended."""
+    return send(signal.SIGSTOP, lambda job: job.pid(member))
 
 
 def wait_for(harm):
@@ -184,46 +177,33 @@ def knock(job, random):
     return now if kept else 0
 
 
-def kill_launcher(job, random):
-    wait_for_some_step(job, random)
-    now = time.time()
-    job.signal_pid(job.launcher_pid, signal.SIGKILL)
-    return now
+def launcher(job):
+    return job.launcher_pid
 
-
-def interrupt(job, random):
-    wait_for_some_step(job, random)
-    now = time.time()
-    job.signal_pid(job.launcher_pid, signal.SIGTERM)
-    return now
-
-
-# A worker that has failed because another is silent is a consequence. So these name who was cut off.
-CUT_OFF = ("comm", "lost")
 
 SCENARIOS = [
     Scenario("worker-killed", "a worker is killed in a phase of a step", planned, anywhere, ("signal",), (VICTIM,),
              AT_ONCE_S, plan=lambda random: f"kill@rank1:step{some_step(random)}:{random.choice(PHASES)}"),
     Scenario("worker-exits", "a worker ends early with code 0", planned, anywhere, ("early exit",), (VICTIM,), AT_ONCE_S,
              plan=lambda random: f"exit@rank1:step{some_step(random)}:{random.choice(PHASES)}"),
-    Scenario("worker-frozen", "a worker is stopped, and goes on after its lease", freeze_and_thaw(VICTIM), anywhere, ("lost",),
+    Scenario("worker-frozen", "a worker is stopped for longer than its lease", freeze(VICTIM), anywhere, ("lost",),
              (VICTIM,), LEASE_BOUND_S),
     Scenario("server-killed", "a server is killed between an update and its answers", planned, has_servers, ("signal",),
              ("server 0",), AT_ONCE_S, plan=lambda random: f"kill@server0:step{some_step(random)}:shard.applied"),
-    Scenario("server-frozen", "a server is stopped, and goes on after its lease", freeze_and_thaw("server 0"), has_servers,
+    Scenario("server-frozen", "a server is stopped for longer than its lease", freeze("server 0"), has_servers,
              ("lost",), ("server 0",), LEASE_BOUND_S),
-    Scenario("launcher-killed", "the launcher, with the coordinator, is killed", kill_launcher, anywhere, bound_s=LEASE_S,
-             ends="killed"),
-    Scenario("interrupted", "the launcher gets SIGTERM", interrupt, anywhere, bound_s=10, ends="interrupted"),
+    Scenario("launcher-killed", "the launcher, with the coordinator, is killed", send(signal.SIGKILL, launcher), anywhere,
+             bound_s=LEASE_S, ends="killed"),
+    Scenario("interrupted", "the launcher gets SIGTERM", send(signal.SIGTERM, launcher), anywhere, bound_s=10, ends="interrupted"),
     Scenario("reset", "a connection is reset in the middle of a message", harm("reset", data_of(VICTIM)), over_tcp,
              ("comm",), (), AT_ONCE_S, proxy=True),
     Scenario("cut", "a connection ends in the middle of a message", harm("cut", data_of(VICTIM)), over_tcp, ("comm",), (),
              AT_ONCE_S, proxy=True),
     Scenario("black-hole", "nothing from or to a worker's data connections arrives any more",
-             harm("silence", data_of(VICTIM), once=False), over_tcp, CUT_OFF, (VICTIM,), OPERATION_BOUND_S,
+             harm("silence", data_of(VICTIM), once=False), over_tcp, ("comm",), (VICTIM,), OPERATION_BOUND_S,
              pair_may_be_blamed=True, proxy=True, timeout_s=OPERATION_S),
     Scenario("one-way", "nothing that a worker sends to its peers arrives any more",
-             harm("silence", from_member(VICTIM), once=False), over_tcp, CUT_OFF, (VICTIM,), OPERATION_BOUND_S,
+             harm("silence", from_member(VICTIM), once=False), over_tcp, ("comm",), (VICTIM,), OPERATION_BOUND_S,
              pair_may_be_blamed=True, proxy=True, timeout_s=OPERATION_S),
     Scenario("slow-link", "each message from or to a worker takes 20 ms longer", shake(data_of(VICTIM), 0.02), over_tcp,
              proxy=True),

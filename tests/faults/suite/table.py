@@ -14,7 +14,8 @@ file and shared memory behind, and, where its processes start again, counts ever
 `tests/faults/fault_suite.py --repeat {repeat} --jobs {jobs} --seed {seed} --markdown docs/faults.md` made this page on
 {date}, at commit `{commit}`. The faults come at random moments. "Found" is what the launcher blames, and the times are
 from the fault until it decides that. They are up to a tenth of a second too short, because the launcher counts from its
-own start. For a job that ends early (a killed launcher, SIGTERM), they are the time until the last process has ended.
+own start. For a job that ends early (a killed launcher, SIGTERM), they are the time until the last process has ended. For the token of another job they
+are from the start.
 
 Under `hierarchical` (here with two hosts of two workers), only the two ends of a silent connection see that it is silent.
 Neither can tell which of them is cut off, so either may be blamed.

@@ -262,7 +262,6 @@ INSTANTIATE_TEST_SUITE_P(Memory, LimitedRunTest,
 INSTANTIATE_TEST_SUITE_P(Descriptors, LimitedRunTest,
                          ::testing::Values(Limit{"-n 16"}, Limit{"-n 24"}, Limit{"-n 40"}),
                          [](const auto& limit) { return "Limit" + std::to_string(limit.index); });
-// A launcher has some 12 threads, a worker some 8.
 INSTANTIATE_TEST_SUITE_P(Processes, LimitedRunTest,
                          ::testing::Values(Limit{.processes = 8}, Limit{.processes = 20},
                                            Limit{.processes = 30}),
