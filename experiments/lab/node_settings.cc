@@ -20,6 +20,7 @@ constexpr double kMostBurstBytes = 72 << 10;
 constexpr double kHeadersOfABundle = 4 << 10;
 constexpr double kMostBundleBytes = 64 << 10;  // as network cards have it
 constexpr int kBundleSegments = 65'535;        // the kernel's default: no limit but the bytes
+constexpr int kSegmentBytes = 1448;            // of a packet of 1500 bytes, with time stamps
 // The queue of a switch's port. When connections meet at a server's link (incast), they get equal
 // shares only if the queue is short. With 50 ms of queue, some workers send far faster than others
 // for seconds, and all wait for the slowest. With a much shorter queue, the links of many servers
@@ -147,6 +148,18 @@ std::vector<NodeSettings> SpineSettings(const NetworkPlan& plan) {
     spine.ports.push_back(SwitchPort(fmt::format("rack{}", rack), plan, spec.uplink_bits_per_s));
   }
   return {spine};
+}
+
+// Switches pass bundles on as they come, or split them.
+int MostSegmentsOfAPacket(const NetworkPlan& plan) {
+  int most = 1;
+  for (const NodeSettings& host : HostSettings(plan)) {
+    for (const PortSettings& port : host.ports) {
+      const int by_bytes = (port.gso_max_bytes + kSegmentBytes - 1) / kSegmentBytes;
+      most = std::max(most, std::min(by_bytes, port.gso_max_segs));
+    }
+  }
+  return most;
 }
 
 // The address brings its routes with it. They are replaced, because a route names the congestion

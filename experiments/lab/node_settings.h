@@ -54,6 +54,10 @@ std::vector<NodeSettings> HostSettings(const NetworkPlan& plan);
 std::vector<NodeSettings> SwitchSettings(const NetworkPlan& plan);
 std::vector<NodeSettings> SpineSettings(const NetworkPlan& plan);
 
+/// The most TCP segments of a packet, which is a bundle of them. A queue that drops one packet
+/// drops as many. Pure.
+int MostSegmentsOfAPacket(const NetworkPlan& plan);
+
 /// The lines for `ip` and `tc` that set it all, once the devices exist. Pure.
 std::string IpScript(const NodeSettings& node);
 std::string TcScript(const NodeSettings& node);

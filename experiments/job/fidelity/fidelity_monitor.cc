@@ -6,6 +6,7 @@
 #include "ringside/experiments/job/fidelity/fidelity_json.h"
 #include "ringside/experiments/job/fidelity/judge_fidelity.h"
 #include "ringside/experiments/job/fidelity/time_window.h"
+#include "ringside/experiments/lab/node_settings.h"
 
 namespace ringside {
 
@@ -25,6 +26,7 @@ nlohmann::json FidelityMonitor::Judge(const nlohmann::json& report, std::optiona
                       .step_ms = step_ms,
                       .counters = {},
                       .counters_error = before_.error,
+                      .segments_of_a_packet = MostSegmentsOfAPacket(lab_.plan()),
                       .loses_on_purpose = lab_.plan().spec.loss > 0};
   const Reading after = Read();
   if (input.counters_error.empty()) input.counters_error = after.error;

@@ -164,12 +164,22 @@ class Judge {
       NotJudged("lost packets: " + input_.counters_error);
       return;
     }
-    const double share = verdict_.retransmitted_share.value_or(0);
+    const double share = ShareWithoutCause();
     if (input_.loses_on_purpose || share <= limits_.retransmitted_share) return;
     verdict_.limited_by.push_back(
-        fmt::format("lost packets: {:.3g} % of the segments were sent again, at most {:.3g} % are "
-                    "allowed",
+        fmt::format("lost packets: {:.3g} % of the segments were sent again though no link's queue "
+                    "was full, at most {:.3g} % are allowed",
                     share * 100, limits_.retransmitted_share * 100));
+  }
+
+  /// What a full queue dropped belongs to the emulated network. Something else made TCP send the
+  /// rest again: the machine lost it, or was so late that TCP gave it up.
+  double ShareWithoutCause() const {
+    if (input_.counters->sent_segments == 0) return 0;
+    const auto again = static_cast<double>(input_.counters->retransmitted_segments);
+    const double dropped = static_cast<double>(input_.counters->dropped_packets) *
+                           static_cast<double>(input_.segments_of_a_packet);
+    return std::max(again - dropped, 0.0) / static_cast<double>(input_.counters->sent_segments);
   }
 
   void JudgeIdleTime() {

@@ -25,9 +25,9 @@ struct FidelityLimits {
   /// a delay of 2 % of a step is about the error that a calibrated link may have.
   double late_floor_ms = 1;
   double late_share_of_step = 0.02;
-  /// Of the segments that were sent. Our choice: by Mathis et al., "The macroscopic behavior of
-  /// the TCP congestion avoidance algorithm", 1997, a loss of 2 % holds a connection to a window of
-  /// about 9 segments.
+  /// Of the segments that were sent, those that were sent again though no queue of a link can have
+  /// dropped them. Our choice: by Mathis et al., "The macroscopic behavior of the TCP congestion
+  /// avoidance algorithm", 1997, a loss of 2 % holds a connection to a window of about 9 segments.
   double retransmitted_share = 0.02;
   /// A shorter time has too few ticks and wake-ups.
   double least_seconds = 0.1;
@@ -39,6 +39,7 @@ struct FidelityInput {
   std::optional<double> step_ms;         ///< The run's median step, in the machine's time.
   std::optional<LinkCounters> counters;  ///< Of the whole job; absent when they were not read.
   std::string counters_error;            ///< Why.
+  int segments_of_a_packet = 1;          ///< The most that a dropped packet held.
   bool loses_on_purpose = false;         ///< The network declares `loss`.
 };
 

@@ -20,6 +20,7 @@ constexpr double kWorthSaying = 0.02;       // of the bound
 constexpr double kPartWorthSaying = 0.005;  // the same, for a part of a cause
 constexpr double kLinkSlow = 0.98;          // of the expected goodput
 constexpr double kTimer = 0.99;
+constexpr double kCongested = 0.005;  // of the segments, sent again
 
 /// A cell's link rates, relative to those that the bound assumes.
 struct LinkShares {
@@ -96,6 +97,7 @@ class Above {
     AddStragglers();
     AddParts();
     AddCores();
+    if (!Enough()) AddCongestion();
     if (!Enough()) AddMessages();
     if (texts_.empty()) return {kUnexplained, false};
     std::string text = fmt::format("{}", fmt::join(texts_, "; "));
@@ -224,6 +226,21 @@ class Above {
     const double own = *run.cpu_seconds_workers + run.cpu_seconds_servers.value_or(0);
     return fmt::format(" (the run's own {} {} took {:.0f} % of their time)", processes,
                        processes == 1 ? "process" : "processes", own / core_seconds * 100);
+  }
+
+  /// It is not known how long connections waited and sent more slowly because of it.
+  void AddCongestion() {
+    std::vector<double> shares;
+    for (const StudyRun* run : CountedRuns(cell_)) {
+      const RunFidelity fidelity = run->fidelity.value_or(RunFidelity());
+      const bool full = fidelity.dropped_packets.value_or(0) > 0;
+      shares.push_back(full ? fidelity.retransmitted_share.value_or(0) : 0);
+    }
+    const double share = Median(std::move(shares)).value_or(0);
+    if (share < kCongested) return;
+    AddWhole(fmt::format(
+        "congestion: queues of links were full, and {:.2g} % of the segments were sent again",
+        share * 100));
   }
 
   void AddMessages() {

@@ -30,9 +30,10 @@ struct BoundExplanation {
 /// above the bound. Above the bound, the parts of the achievable step come first. What is left
 /// between the two steps has causes with known milliseconds: a slow link, injected stragglers,
 /// waiting for the last worker, codecs, loading, queues, longer compute. Each explains at most what
-/// the causes before it have left. For the rest it may name the ratio's interval, busy cores, or
-/// the start-up of messages, which the bound leaves out. A rest of more than 5 % of the achievable
-/// step, or of 15 % of the bound where there is no achievable one, counts as not explained. Pure.
+/// the causes before it have left. For the rest it may name the ratio's interval, busy cores,
+/// full queues, or the start-up of messages, which the bound leaves out. A rest of more than 5 % of
+/// the achievable step, or of 15 % of the bound where there is no achievable one, counts as not
+/// explained. Pure.
 BoundExplanation ExplainBound(const StudyCell& cell);
 
 }  // namespace ringside

@@ -254,6 +254,12 @@ TEST(NodeSettingsTest, DelaysComeBeforeTheShaper) {
   EXPECT_EQ(DelayedPort().gso_max_segs, 1) << "single packets are lost";
 }
 
+TEST(NodeSettingsTest, APacketIsABundleOfSegments) {
+  EXPECT_EQ(MostSegmentsOfAPacket(PlanNetwork(ParseNetwork("100Mbps"), 2, 0)), 20) << "28 KiB";
+  EXPECT_EQ(MostSegmentsOfAPacket(PlanNetwork(ParseNetwork("10Gbps"), 2, 0)), 46) << "64 KiB";
+  EXPECT_EQ(MostSegmentsOfAPacket(PlanNetwork(ParseNetwork("100Mbps,loss=1%"), 2, 0)), 1);
+}
+
 class DelaysCheck : public ::testing::TestWithParam<WrongAnswer> {};
 
 TEST_P(DelaysCheck, SeesThatASettingIsNotInForce) {

@@ -169,17 +169,30 @@ TEST(JudgeFidelity, AFewLateWakeUpsOfALongRunAreSeenInTheirSecond) {
 TEST(JudgeFidelity, SegmentsThatAreSentAgainAreComparedWithThoseSent) {
   const ProcessorRecord record = GoodRecord(3);
   FidelityInput input = Input(record, {Window(0, 2)});
-  input.counters = LinkCounters{1000, 20, 7};
+  input.counters = LinkCounters{1000, 20, 0};
   EXPECT_THAT(JudgeFidelity(input).limited_by, IsEmpty());
   EXPECT_DOUBLE_EQ(*JudgeFidelity(input).retransmitted_share, 0.02);
   input.counters->retransmitted_segments = 21;
   EXPECT_THAT(JudgeFidelity(input).limited_by,
-              ElementsAre("lost packets: 2.1 % of the segments were sent again, at most 2 % are "
-                          "allowed"));
+              ElementsAre("lost packets: 2.1 % of the segments were sent again though no link's "
+                          "queue was full, at most 2 % are allowed"));
   input.loses_on_purpose = true;
   EXPECT_THAT(JudgeFidelity(input).limited_by, IsEmpty());
   EXPECT_THAT(JudgeFidelity(input).not_judged, IsEmpty());
   EXPECT_DOUBLE_EQ(*JudgeFidelity(input).retransmitted_share, 0.021);
+}
+
+TEST(JudgeFidelity, WhatFullQueuesDroppedIsNotTheMachines) {
+  const ProcessorRecord record = GoodRecord(3);
+  FidelityInput input = Input(record, {Window(0, 2)});
+  input.counters = LinkCounters{1000, 60, 2};
+  input.segments_of_a_packet = 19;
+  EXPECT_EQ(JudgeFidelity(input).limited_by.size(), 1u) << "22 segments were in no full queue";
+  input.segments_of_a_packet = 20;
+  EXPECT_THAT(JudgeFidelity(input).limited_by, IsEmpty());
+  EXPECT_DOUBLE_EQ(*JudgeFidelity(input).retransmitted_share, 0.06);
+  input.counters->dropped_packets = 100;
+  EXPECT_THAT(JudgeFidelity(input).limited_by, IsEmpty());
 }
 
 TEST(JudgeFidelity, ARunThatSentNothingHasNoShare) {

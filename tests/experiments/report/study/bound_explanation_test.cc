@@ -228,6 +228,21 @@ TEST(BoundExplanation, StartUpOfMessagesIsSmallForEach) {
   EXPECT_FALSE(ExplainBound(cell).explained);
 }
 
+TEST(BoundExplanation, FullQueuesAreNamedWhereTheRestIsNotExplained) {
+  StudyCell cell = Cell(1.5);
+  RunFidelity& fidelity = cell.results[0].fidelity.emplace();
+  fidelity.verdict = FidelityVerdict::kOk;
+  fidelity.retransmitted_share = 0.021;
+  EXPECT_FALSE(ExplainBound(cell).explained) << "no queue dropped anything";
+  fidelity.dropped_packets = 2400;
+  const BoundExplanation explanation = ExplainBound(cell);
+  EXPECT_EQ(explanation.text,
+            "congestion: queues of links were full, and 2.1 % of the segments were sent again");
+  EXPECT_TRUE(explanation.explained);
+  fidelity.retransmitted_share = 0.004;
+  EXPECT_FALSE(ExplainBound(cell).explained);
+}
+
 TEST(BoundExplanation, TheMachineComesFirstWhereItLimitedAllRuns) {
   StudyCell cell = Cell(1.5);
   cell.results.assign(2, cell.results[0]);
