@@ -22,7 +22,7 @@
 #include "ringside/common/strategy/plan_agreement.h"
 #include "ringside/experiments/job/launcher/rendezvous_file.h"
 #include "ringside/experiments/system/rank_environment.h"
-#include "ringside/paramserver/transports/tcp/tcp_handshake.h"
+#include "ringside/paramserver/transports/handshake/server_handshake.h"
 #include "ringside/paramserver/transports/transport_table.h"
 #include "ringside/ring/transports/peer_greeting.h"
 #include "tests/fuzz/fuzz_input.h"
@@ -73,8 +73,9 @@ Meeting& TheMeeting() {
   return meeting;
 }
 
-const TcpHandshake& TheHandshake() {
-  static const TcpHandshake handshake("secret of the job", 2, 1);
+const ServerHandshake& TheHandshake() {
+  static const ServerHandshake handshake(ServerHandshake::Protocol::kFrames, "secret of the job", 2,
+                                         1);
   return handshake;
 }
 

@@ -13,8 +13,8 @@
 
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/file_descriptor.h"
+#include "ringside/paramserver/transports/handshake/server_handshake.h"
 #include "ringside/paramserver/transports/tcp/tcp_connection.h"
-#include "ringside/paramserver/transports/tcp/tcp_handshake.h"
 #include "ringside/paramserver/wire/plan_message.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/fuzz_target.h"
@@ -27,7 +27,7 @@ namespace {
 constexpr std::size_t kMostBytes = std::size_t{32} << 10;
 constexpr std::chrono::seconds kHang{30};
 
-TcpHandshake HandshakeOf(const ServerParts& server) {
+ServerHandshake HandshakeOf(const ServerParts& server) {
   return {server.context().comm.token, ServerParts::kWorkers, 1};
 }
 

@@ -13,10 +13,10 @@
 #include "ringside/common/core/file_descriptor.h"
 #include "ringside/common/security/secrets.h"
 #include "ringside/common/security/tls_files.h"
+#include "ringside/common/sockets/front_door.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/experiments/job/coordinator/coordinator.grpc.pb.h"
 #include "ringside/experiments/job/coordinator/coordinator_messages.h"
-#include "ringside/experiments/job/coordinator/front_door.h"
 #include "ringside/experiments/job/coordinator/grpc_lifetime.h"
 #include "ringside/paramserver/transports/tls/tls_credentials.h"
 
@@ -268,9 +268,8 @@ std::unique_ptr<FrontDoor> Coordinator::Impl::MakeDoor(const Options& options) {
     connection.fd = socket.Release();
     acceptor->HandleNewConnection(&connection);
   };
-  const auto protocol =
-      options.tls.empty() ? FrontDoor::Protocol::kHttp2 : FrontDoor::Protocol::kTls;
-  return std::make_unique<FrontDoor>(options.address, options.port, protocol, admit);
+  const auto judge = options.tls.empty() ? BeginsAsHttp2() : BeginsAsTls();
+  return std::make_unique<FrontDoor>(options.address, options.port, judge, admit);
 }
 
 void Coordinator::Impl::StopServing() {

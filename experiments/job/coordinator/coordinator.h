@@ -12,8 +12,8 @@ namespace ringside {
 /// Serves a `JobState` to the processes of a job over gRPC. A waiting Get holds no thread. Calls
 /// without the token are refused before their content is read. With certificates, connections
 /// without one are closed before that. Keys, values and messages have size limits, and silent
-/// connections have few descriptors (front_door.h). Serves from construction to destruction, which
-/// ends waiting calls.
+/// connections have few descriptors (common/sockets/front_door.h). Serves from construction to
+/// destruction, which ends waiting calls.
 ///
 /// Destruction ends in time whatever becomes of gRPC. If gRPC is stuck, its threads are left alone
 /// and keep the job state alive. `exit` then runs no destructors of static objects.

@@ -21,11 +21,13 @@
 #include <utility>
 #include <vector>
 
+#include "ringside/common/core/file_descriptor.h"
 #include "ringside/common/security/tls_files.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/transports/core/object_pool.h"
 #include "ringside/paramserver/transports/grpc/grpc_payload.h"
 #include "ringside/paramserver/transports/grpc/tsan_handoff.h"
+#include "ringside/paramserver/transports/handshake/server_handshake.h"
 #include "ringside/paramserver/transports/sockets/packet_socket.h"
 #include "ringside/paramserver/transports/tls/tls_credentials.h"
 #include "ringside/paramserver/transports/tls/tls_probe.h"
@@ -370,10 +372,13 @@ std::unique_ptr<ServerLink> ConnectGrpcOverTcp(int server, const ServerAddress& 
                                                const CommOptions& comm) {
   const std::string name = NameOf(server, address);
   if (!comm.tls.empty()) return ConnectUnderTls(name, address.address, setup, comm);
+  const ServerHandshake handshake(ServerHandshake::Protocol::kGrpc, comm.token, setup.workers,
+                                  setup.servers);
   const auto add = [&](std::deque<Connection>& connections, const Deadline& deadline) {
-    const int file = ConnectTcp(address.address, deadline);
-    if (setup.kernel_unsent > 0) LimitUnsent(file, setup.kernel_unsent);
-    connections.emplace_back(file, address.address);
+    FileDescriptor socket(ConnectTcp(address.address, deadline));
+    handshake.Join(socket.get(), setup.worker, server, name, deadline);
+    if (setup.kernel_unsent > 0) LimitUnsent(socket.get(), setup.kernel_unsent);
+    connections.emplace_back(socket.Release(), address.address);
   };
   return std::make_unique<GrpcLink>(name, add, setup, comm);
 }

@@ -10,10 +10,12 @@
 #include <utility>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/file_descriptor.h"
 #include "ringside/common/security/tls_files.h"
-#include "ringside/common/sockets/tcp_socket.h"
+#include "ringside/common/sockets/front_door.h"
 #include "ringside/paramserver/transports/grpc/grpc_payload.h"
 #include "ringside/paramserver/transports/grpc/ps_service.h"
+#include "ringside/paramserver/transports/handshake/server_handshake.h"
 #include "ringside/paramserver/transports/tls/tls_credentials.h"
 
 namespace ringside {
@@ -21,65 +23,108 @@ namespace {
 
 /// How long `Stop` waits until refusals have arrived, before it closes connections.
 constexpr std::chrono::milliseconds kStopGrace{200};
-/// A connection that has not shown by then that it speaks the protocol is closed.
+/// A connection that has not shown by then that it speaks HTTP/2 is closed.
 constexpr int kHandshakeTimeoutMs = 10'000;
 
 class GrpcListener : public Listener {
  public:
   GrpcListener(const ServerContext& context, ShardTable& table)
-      : service_(table, context.comm.token),
-        largest_message_bytes_(context.comm.largest_message_bytes) {
+      : context_(context), service_(table, context.comm.token) {
     KeepGrpcRunning();
   }
-  ~GrpcListener() override { Stop(); }
+  ~GrpcListener() override { GrpcListener::Stop(); }
 
-  /// Serves at `target` and returns the port; 0: cannot bind to the target. Called once. `tls` is
-  /// as in `CommOptions`.
-  int Serve(const std::string& target, const std::string& tls = {});
-  void set_address(ServerAddress address) { address_ = std::move(address); }
+  /// One of these is called, once. They throw `CommError`.
+  void ServeTcp(const TransportEntry& self);
+  void ServeUds(const TransportEntry& self);
 
   ServerAddress address() const override { return address_; }
   void Stop() override;
 
  private:
+  using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
+
+  void Prepare(grpc::ServerBuilder& builder);
+  WaitingRoom::Judge MakeJudge() const;
+  CommError CannotListen(const std::string& reason) const;
+
+  const ServerContext& context_;
   PsService service_;
-  const int largest_message_bytes_;
   ServerAddress address_;
+  std::unique_ptr<Acceptor> acceptor_;  // of the door
   std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<FrontDoor> door_;  // null over a Unix domain socket
 };
 
 void GrpcListener::Stop() {
+  door_.reset();
   if (server_ == nullptr) return;
   server_->Shutdown(GrpcDeadline(kStopGrace));
   server_->Wait();
   server_.reset();
 }
 
-int GrpcListener::Serve(const std::string& target, const std::string& tls) {
-  grpc::ServerBuilder builder;
+void GrpcListener::Prepare(grpc::ServerBuilder& builder) {
   for (const TransportArgument& argument : TransportArguments()) {
     builder.AddChannelArgument(argument.name, argument.value);
   }
-  builder.SetMaxReceiveMessageSize(largest_message_bytes_);
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.SetMaxReceiveMessageSize(context_.comm.largest_message_bytes);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTimeoutMs);
   builder.SetDefaultCompressionLevel(GRPC_COMPRESS_LEVEL_NONE);
   builder.RegisterCallbackGenericService(&service_);
-  int port = 0;
-  // A link under TLS asks regularly whether the server lives, as it cannot cut its connections.
-  if (!tls.empty()) builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
-  builder.AddListeningPort(
-      target,
-      tls.empty() ? grpc::InsecureServerCredentials() : MakeTlsServerCredentials(TlsFiles(tls)),
-      &port);
-  server_ = builder.BuildAndStart();
-  if (port == 0) server_.reset();
-  return port;
 }
 
-CommError CannotBind(const ServerContext& context) {
-  return {"server " + std::to_string(context.index), "listening on " + context.comm.address,
-          "the address cannot be bound"};
+/// Under TLS gRPC asks for certificates itself.
+WaitingRoom::Judge GrpcListener::MakeJudge() const {
+  if (!context_.comm.tls.empty()) return BeginsAsTls();
+  const ServerHandshake handshake(ServerHandshake::Protocol::kGrpc, context_.comm.token,
+                                  context_.workers, context_.servers);
+  return [handshake, server = context_.index](WaitingRoom::Visitor& visitor) {
+    return handshake.Judge(visitor, server);
+  };
+}
+
+CommError GrpcListener::CannotListen(const std::string& reason) const {
+  return {"server " + std::to_string(context_.index), "listening on " + context_.comm.address,
+          reason};
+}
+
+void GrpcListener::ServeTcp(const TransportEntry& self) {
+  using Type = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+  const std::string& tls = context_.comm.tls;
+  grpc::ServerBuilder builder;
+  Prepare(builder);
+  // A link under TLS asks regularly whether the server lives, as it cannot cut its connections.
+  if (!tls.empty()) builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
+  acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
+      Type::FROM_FD,
+      tls.empty() ? grpc::InsecureServerCredentials() : MakeTlsServerCredentials(TlsFiles(tls)));
+  server_ = builder.BuildAndStart();
+  if (server_ == nullptr) throw CannotListen("gRPC does not start");
+  const auto admit = [this](int listener, FileDescriptor socket) {
+    Acceptor::NewConnectionParameters connection;
+    connection.listener_fd = listener;
+    connection.fd = socket.Release();
+    acceptor_->HandleNewConnection(&connection);
+  };
+  try {
+    door_ = std::make_unique<FrontDoor>(context_.comm.address, 0, MakeJudge(), admit);
+  } catch (const CommError& error) {
+    throw CannotListen(error.reason());
+  }
+  address_ = {&self, door_->endpoint()};
+}
+
+void GrpcListener::ServeUds(const TransportEntry& self) {
+  address_ = LocalAddress(self);
+  grpc::ServerBuilder builder;
+  Prepare(builder);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  int bound = 0;
+  builder.AddListeningPort(UnixTarget(address_.address), grpc::InsecureServerCredentials(), &bound);
+  server_ = builder.BuildAndStart();
+  if (bound == 0) server_.reset();
+  if (server_ == nullptr) throw CannotListen("the address cannot be bound");
 }
 
 }  // namespace
@@ -87,18 +132,14 @@ CommError CannotBind(const ServerContext& context) {
 std::unique_ptr<Listener> ListenGrpcOverTcp(const TransportEntry& self,
                                             const ServerContext& context, ShardTable& table) {
   auto listener = std::make_unique<GrpcListener>(context, table);
-  const int port = listener->Serve(Endpoint(context.comm.address, 0), context.comm.tls);
-  if (port == 0) throw CannotBind(context);
-  listener->set_address({&self, Endpoint(context.comm.address, port)});
+  listener->ServeTcp(self);
   return listener;
 }
 
 std::unique_ptr<Listener> ListenGrpcOverUds(const TransportEntry& self,
                                             const ServerContext& context, ShardTable& table) {
   auto listener = std::make_unique<GrpcListener>(context, table);
-  const ServerAddress address = LocalAddress(self);
-  if (listener->Serve(UnixTarget(address.address)) == 0) throw CannotBind(context);
-  listener->set_address(address);
+  listener->ServeUds(self);
   return listener;
 }
 

@@ -14,8 +14,8 @@
 #include "ringside/common/strategy/strategy_entry.h"
 #include "ringside/paramserver/server/shard_table.h"
 #include "ringside/paramserver/transports/core/object_pool.h"
+#include "ringside/paramserver/transports/handshake/server_handshake.h"
 #include "ringside/paramserver/transports/tcp/frame_stream.h"
-#include "ringside/paramserver/transports/tcp/tcp_handshake.h"
 #include "ringside/paramserver/wire/payload_pool.h"
 
 namespace ringside {
@@ -38,7 +38,7 @@ class ReceivedPayload : public Payload {
 struct TcpShared {
   const ServerContext& context;
   ShardTable& table;
-  const TcpHandshake handshake;
+  const ServerHandshake handshake;
   const std::shared_ptr<PayloadPool<ReceivedPayload>> payloads =
       PayloadPool<ReceivedPayload>::Make();
 };

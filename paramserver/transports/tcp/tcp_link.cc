@@ -16,8 +16,8 @@
 
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/transports/core/object_pool.h"
+#include "ringside/paramserver/transports/handshake/server_handshake.h"
 #include "ringside/paramserver/transports/tcp/frame_stream.h"
-#include "ringside/paramserver/transports/tcp/tcp_handshake.h"
 #include "ringside/paramserver/wire/plan_message.h"
 #include "ringside/paramserver/wire/refusal_message.h"
 
@@ -103,7 +103,8 @@ TcpLink::TcpLink(int server, const ServerAddress& address, const LinkSetup& setu
       timeout_(comm.timeout),
       servers_(static_cast<std::size_t>(setup.servers)) {
   const Deadline deadline = Deadline::After(comm.rendezvous_timeout());
-  const TcpHandshake handshake(comm.token, setup.workers, setup.servers);
+  const ServerHandshake handshake(ServerHandshake::Protocol::kFrames, comm.token, setup.workers,
+                                  setup.servers);
   for (std::size_t i = 0; i < setup.connections; ++i) {
     FileDescriptor socket(ConnectTcp(address.address, deadline));
     handshake.Join(socket.get(), setup.worker, server, name_, deadline);

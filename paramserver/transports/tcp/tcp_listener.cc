@@ -61,7 +61,8 @@ TcpListener::TcpListener(const TransportEntry& self, const ServerContext& contex
                          ShardTable& table)
     : shared_{.context = context,
               .table = table,
-              .handshake = TcpHandshake(context.comm.token, context.workers, context.servers)},
+              .handshake = ServerHandshake(ServerHandshake::Protocol::kFrames, context.comm.token,
+                                           context.workers, context.servers)},
       socket_(ListenOnTcp(context.comm.address)),
       address_{&self, TcpEndpointOf(socket_.get())},
       stopped_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {

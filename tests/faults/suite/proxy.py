@@ -14,8 +14,8 @@ import struct
 import threading
 import time
 
-GREETING = 44  # of both sides of a connection of --ps-transport tcp
-GREETING_MAGIC = b"RSTC"
+GREETING = 44  # of both sides of a connection of --ps-transport tcp or grpc
+FRAMES_MAGIC, GRPC_MAGIC = b"RSTC", b"RSGC"
 PROOF_AT = 12  # in a greeting; until its end
 HEADER = 56
 PAYLOAD_AT = 48  # the length of the payload in a header
@@ -224,14 +224,15 @@ class FaultProxy:
         return None
 
     def _greet(self, flow, direction, source, sink):
-        """Passes the greeting of the protocol with frames on. Returns whether this is that protocol."""
-        if source.recv(len(GREETING_MAGIC), socket.MSG_PEEK | socket.MSG_WAITALL) != GREETING_MAGIC:
+        """Passes a server's or worker's greeting on. Returns whether frames follow."""
+        magic = source.recv(len(FRAMES_MAGIC), socket.MSG_PEEK | socket.MSG_WAITALL)
+        if magic not in (FRAMES_MAGIC, GRPC_MAGIC):
             return False
         greeting = read_exactly(source, GREETING)
         if self._claiming(flow, direction, greets=True):
             greeting = greeting[:PROOF_AT] + os.urandom(GREETING - PROOF_AT)
         sink.sendall(greeting)
-        return True
+        return magic == FRAMES_MAGIC
 
     @staticmethod
     def _read(framed, source):

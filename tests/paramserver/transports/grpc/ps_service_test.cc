@@ -2,12 +2,12 @@
 #include <gmock/gmock.h>
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
-#include <grpcpp/create_channel.h>
+#include <grpcpp/create_channel_posix.h>
 #include <grpcpp/generic/generic_stub.h>
-#include <grpcpp/security/credentials.h>
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <future>
 #include <memory>
@@ -16,10 +16,14 @@
 #include <string>
 #include <vector>
 
+#include "ringside/common/core/errors.h"
+#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/server/consistency.h"
 #include "ringside/paramserver/strategies/ps_server.h"
 #include "ringside/paramserver/transports/core/server_link.h"
 #include "ringside/paramserver/transports/grpc/tsan_handoff.h"
+#include "ringside/paramserver/transports/handshake/server_handshake.h"
 #include "ringside/paramserver/transports/transport_table.h"
 #include "ringside/paramserver/wire/wire.h"
 
@@ -84,12 +88,30 @@ class ServiceTest : public ::testing::Test {
              .slices = {{.elements = kElements, .leads = true}}};
     const ServerAddress address =
         transports_.ParseAddress(store_.Get("ps/0", Deadline::After(comm_.timeout)));
-    link_ = transports_.Connect(0, address, {}, space_, comm_);
-    stub_.emplace(grpc::CreateChannel(address.address, grpc::InsecureChannelCredentials()));
+    endpoint_ = address.address;
+    link_ = transports_.Connect(0, address, {.workers = workers}, space_, comm_);
+    stub_.emplace(grpc::CreateInsecureChannelFromFd(endpoint_, Greet(kToken, workers).Release()));
     if (!started) return;
     link_->Start(plan_);
     EXPECT_TRUE(
         Call("Load", Frame({.kind = FrameKind::kLoad}, std::vector<float>(kElements))).status.ok());
+  }
+
+  static Deadline Later() { return Deadline::After(std::chrono::seconds(30)); }
+
+  /// A connection that has shown this token. Throws `CommError`.
+  FileDescriptor Greet(const std::string& token, int workers) const {
+    FileDescriptor socket(ConnectTcp(endpoint_, Later()));
+    ServerHandshake(ServerHandshake::Protocol::kGrpc, token, workers, 1)
+        .Join(socket.get(), 0, 0, "server 0", Later());
+    return socket;
+  }
+
+  /// Whether the server closes the connection without a byte before.
+  static bool IsEnded(const FileDescriptor& socket) {
+    std::byte byte{};
+    const Deadline deadline = Later();
+    return !ReceiveAll(socket.get(), {&byte, 1}, deadline) && !deadline.expired();
   }
 
   std::unique_ptr<PendingCall> Begin(const std::string& method, const std::string& message,
@@ -144,6 +166,7 @@ class ServiceTest : public ::testing::Test {
   PlanInfo plan_;
   const TransportTable transports_;
   std::optional<PsServer> server_;
+  std::string endpoint_;
   FlatSpace space_{0};
   std::unique_ptr<ServerLink> link_;
   std::optional<grpc::GenericStub> stub_;
@@ -171,6 +194,29 @@ TEST_F(ServiceTest, EveryCallNeedsTheToken) {
       EXPECT_EQ(outcome.status.error_code(), StatusCode::UNAUTHENTICATED) << method;
     }
   }
+  ExpectStillServing(0);
+}
+
+TEST_F(ServiceTest, NothingReachesGrpcWithoutTheProofOfTheToken) {
+  Serve(1);
+  constexpr std::string_view kHttp2 =
+      "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+      "more than a greeting";
+  const FileDescriptor stranger(ConnectTcp(endpoint_, Later()));
+  EXPECT_TRUE(SendAll(stranger.get(), std::as_bytes(std::span(kHttp2)), Later()));
+  EXPECT_TRUE(IsEnded(stranger));
+  for (const char* token : {"", "secret of the jo", "secret of the job ", "secret of the joc"}) {
+    EXPECT_THROW(Greet(token, 1), CommError) << token;
+  }
+  ExpectStillServing(0);
+}
+
+TEST_F(ServiceTest, SilentConnectionsLeaveForWorkers) {
+  Serve(1);
+  std::vector<FileDescriptor> silent;
+  for (int i = 0; i < 300; ++i) silent.emplace_back(ConnectTcp(endpoint_, Later()));
+  EXPECT_NO_THROW(Greet(kToken, 1));
+  EXPECT_TRUE(IsEnded(silent.front())) << "more than 128 wait at no time";
   ExpectStillServing(0);
 }
 

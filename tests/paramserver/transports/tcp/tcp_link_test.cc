@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "ringside/common/core/errors.h"
-#include "ringside/paramserver/transports/tcp/tcp_handshake.h"
+#include "ringside/paramserver/transports/handshake/server_handshake.h"
 #include "ringside/paramserver/transports/transport_table.h"
 #include "ringside/paramserver/wire/plan_message.h"
 #include "tests/common/comm_error.h"
@@ -129,7 +129,7 @@ class TcpLinkTest : public ::testing::Test {
   }
 
   CommOptions comm_{.token = "the token", .timeout = std::chrono::seconds(30)};
-  const TcpHandshake handshake_{comm_.token, 2, 1};
+  const ServerHandshake handshake_{ServerHandshake::Protocol::kFrames, comm_.token, 2, 1};
   const TransportTable transports_;
   const FileDescriptor listener_ = ListenOnTcp("127.0.0.1");
   const ServerAddress address_{&transports_.Named("tcp"), TcpEndpointOf(listener_.get())};

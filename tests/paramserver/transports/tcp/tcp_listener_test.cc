@@ -15,7 +15,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/paramserver/server/consistency.h"
-#include "ringside/paramserver/transports/tcp/tcp_handshake.h"
+#include "ringside/paramserver/transports/handshake/server_handshake.h"
 #include "ringside/paramserver/transports/transport_table.h"
 #include "ringside/paramserver/wire/plan_message.h"
 #include "tests/paramserver/transports/tcp/raw_connection.h"
@@ -76,7 +76,7 @@ class TcpListenerTest : public ::testing::Test {
 
   RawConnection Admitted(int worker) const {
     RawConnection connection = Connect();
-    TcpHandshake(comm_.token, kWorkers, 1)
+    ServerHandshake(ServerHandshake::Protocol::kFrames, comm_.token, kWorkers, 1)
         .Join(connection.file(), worker, 0, "server 0", RawConnection::Later());
     return connection;
   }
@@ -147,7 +147,8 @@ TEST_F(TcpListenerTest, ServesNobodyWithoutTheToken) {
   for (const std::string token :
        {"", "secret of the jo", "secret of the job ", "secret of the joc"}) {
     RawConnection stranger = Connect();
-    EXPECT_TRUE(stranger.Send(TcpHandshake(token, kWorkers, 1).OfWorker(0, 0)));
+    EXPECT_TRUE(stranger.Send(
+        ServerHandshake(ServerHandshake::Protocol::kFrames, token, kWorkers, 1).OfWorker(0, 0)));
     EXPECT_TRUE(stranger.AwaitEnd()) << token;
   }
   ExpectServing();
@@ -181,7 +182,8 @@ TEST_F(TcpListenerTest, SilentConnectionsDoNotHoldUpOthers) {
   StartTable();
   std::deque<RawConnection> silent;
   for (int i = 0; i < 50; ++i) silent.push_back(Connect());
-  const auto greeting = TcpHandshake(comm_.token, kWorkers, 1).OfWorker(0, 0);
+  const auto greeting =
+      ServerHandshake(ServerHandshake::Protocol::kFrames, comm_.token, kWorkers, 1).OfWorker(0, 0);
   EXPECT_TRUE(silent.back().Send(std::span(greeting).first(20)));
   ExpectServing();
 }

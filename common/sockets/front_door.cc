@@ -1,4 +1,4 @@
-#include "ringside/experiments/job/coordinator/front_door.h"
+#include "ringside/common/sockets/front_door.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -52,17 +52,19 @@ Verdict JudgeStart(Visitor& visitor, std::string_view expected) {
   return !heard.empty() && expected.starts_with(heard) ? Verdict::kAdmit : Verdict::kRefuse;
 }
 
-WaitingRoom::Judge JudgeOf(FrontDoor::Protocol protocol) {
-  const std::string_view expected =
-      protocol == FrontDoor::Protocol::kTls ? kTlsHandshake : kPreface;
-  return [expected](Visitor& visitor) { return JudgeStart(visitor, expected); };
-}
-
 }  // namespace
 
-FrontDoor::FrontDoor(const std::string& address, int port, Protocol protocol, Admit admit)
+WaitingRoom::Judge BeginsAsHttp2() {
+  return [](Visitor& visitor) { return JudgeStart(visitor, kPreface); };
+}
+
+WaitingRoom::Judge BeginsAsTls() {
+  return [](Visitor& visitor) { return JudgeStart(visitor, kTlsHandshake); };
+}
+
+FrontDoor::FrontDoor(const std::string& address, int port, WaitingRoom::Judge judge, Admit admit)
     : admit_(std::move(admit)),
-      room_(ListenOnTcp(address, port), JudgeOf(protocol), {.most = MostVisitors()}),
+      room_(ListenOnTcp(address, port), std::move(judge), {.most = MostVisitors()}),
       endpoint_(TcpEndpointOf(room_.listener())),
       stopped_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (stopped_.get() < 0) throw CommError(address, "listening", std::strerror(errno));

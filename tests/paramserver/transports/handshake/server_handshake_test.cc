@@ -1,0 +1,201 @@
+#include "ringside/paramserver/transports/handshake/server_handshake.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/sockets/tcp_socket.h"
+#include "tests/common/comm_error.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Server 1 of 2, and 3 workers. Both ends of a connection.
+class ServerHandshakeTest : public ::testing::Test {
+ protected:
+  static constexpr int kServer = 1;
+
+  ServerHandshakeTest() {
+    std::array<int, 2> files{-1, -1};
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, files.data()), 0);
+    worker_ = FileDescriptor(files[0]);
+    server_ = FileDescriptor(files[1]);
+    visitor_.socket = FileDescriptor(dup(files[1]));
+  }
+
+  static Deadline Later() { return Deadline::After(std::chrono::seconds(30)); }
+
+  /// The error of a server that reads these bytes.
+  CommError Refused(std::span<const std::byte> bytes) {
+    EXPECT_TRUE(SendAll(worker_.get(), bytes, Later()));
+    EXPECT_EQ(shutdown(worker_.get(), SHUT_WR), 0);
+    return CommErrorOf([&] { handshake_.ReadWorker(server_.get(), kServer, Later()); });
+  }
+
+  /// The error of worker 2 that reads these bytes.
+  CommError WorkerError(std::span<const std::byte> bytes) {
+    EXPECT_TRUE(SendAll(server_.get(), bytes, Later()));
+    EXPECT_EQ(shutdown(server_.get(), SHUT_WR), 0);
+    return CommErrorOf(
+        [&] { handshake_.Join(worker_.get(), 2, kServer, "server 1 at here", Later()); });
+  }
+
+  static ServerHandshake Handshake(const std::string& token, int workers, int servers) {
+    return {ServerHandshake::Protocol::kFrames, token, workers, servers};
+  }
+
+  /// What a server does with a visitor who has said this.
+  WaitingRoom::Verdict Judged(std::span<const std::byte> bytes) {
+    EXPECT_TRUE(SendAll(worker_.get(), bytes, Later()));
+    return handshake_.Judge(visitor_, kServer);
+  }
+
+  const ServerHandshake handshake_ = Handshake("the token", 3, 2);
+  FileDescriptor worker_, server_;
+  WaitingRoom::Visitor visitor_;
+};
+
+TEST_F(ServerHandshakeTest, BothSidesKnowEachOther) {
+  std::jthread worker([this] { handshake_.Join(worker_.get(), 2, kServer, "server 1", Later()); });
+  EXPECT_EQ(handshake_.ReadWorker(server_.get(), kServer, Later()), 2);
+  handshake_.Answer(server_.get(), kServer, 2, Later());
+}
+
+TEST_F(ServerHandshakeTest, TheServerRefusesAWrongToken) {
+  const CommError error = Refused(Handshake("the tokem", 3, 2).OfWorker(2, kServer));
+  EXPECT_THAT(error.what(), HasSubstr("does not know the token"));
+  EXPECT_THAT(error.peer(), HasSubstr("the process at "));
+}
+
+TEST_F(ServerHandshakeTest, TheServerRefusesAnEmptyToken) {
+  EXPECT_THAT(Refused(Handshake("", 3, 2).OfWorker(2, kServer)).what(), HasSubstr("token"));
+}
+
+TEST_F(ServerHandshakeTest, TheServerRefusesAProofForAnotherServer) {
+  EXPECT_THAT(Refused(handshake_.OfWorker(2, 0)).what(), HasSubstr("token"));
+}
+
+TEST_F(ServerHandshakeTest, TheServerRefusesAProofForAnotherWorld) {
+  EXPECT_THAT(Refused(Handshake("the token", 4, 2).OfWorker(2, kServer)).what(),
+              HasSubstr("token"));
+}
+
+TEST_F(ServerHandshakeTest, TheServerRefusesItsOwnAnswer) {
+  EXPECT_THAT(Refused(handshake_.OfServer(kServer, 2)).what(), HasSubstr("token"));
+}
+
+TEST_F(ServerHandshakeTest, TheServerRefusesAnotherRankWithTheSameProof) {
+  ServerHandshake::Greeting greeting = handshake_.OfWorker(2, kServer);
+  greeting[8] = std::byte{0};  // the index
+  EXPECT_THAT(Refused(greeting).what(), HasSubstr("token"));
+}
+
+TEST_F(ServerHandshakeTest, TheServerRefusesRanksThatDoNotExist) {
+  EXPECT_THAT(Refused(handshake_.OfWorker(3, kServer)).what(), HasSubstr("there is no worker 3"));
+}
+
+TEST_F(ServerHandshakeTest, TheServerRefusesAnIndexThatIsNoRank) {
+  ServerHandshake::Greeting greeting = handshake_.OfWorker(2, kServer);
+  for (std::size_t at = 8; at < 12; ++at) greeting[at] = std::byte{0xff};
+  EXPECT_THAT(Refused(greeting).what(), HasSubstr("token"));
+}
+
+TEST_F(ServerHandshakeTest, TheServerRefusesAnotherProtocol) {
+  ServerHandshake::Greeting greeting = handshake_.OfWorker(2, kServer);
+  greeting[0] ^= std::byte{1};
+  EXPECT_THAT(Refused(greeting).what(), HasSubstr("does not speak this protocol"));
+}
+
+TEST_F(ServerHandshakeTest, TheServerRefusesAnotherVersion) {
+  ServerHandshake::Greeting greeting = handshake_.OfWorker(2, kServer);
+  greeting[4] ^= std::byte{2};
+  EXPECT_THAT(Refused(greeting).what(), HasSubstr("another version"));
+}
+
+TEST_F(ServerHandshakeTest, TheServerRefusesHalfAGreeting) {
+  const ServerHandshake::Greeting greeting = handshake_.OfWorker(2, kServer);
+  EXPECT_THAT(Refused(std::span(greeting).first(greeting.size() - 1)).what(),
+              HasSubstr("it has left"));
+}
+
+TEST_F(ServerHandshakeTest, SilenceEndsAtTheDeadline) {
+  const Deadline now = Deadline::After(std::chrono::milliseconds(0));
+  const CommError silent = CommErrorOf([&] { handshake_.ReadWorker(server_.get(), kServer, now); });
+  EXPECT_THAT(silent.what(), HasSubstr("did not say in time who it is"));
+  const CommError unanswered =
+      CommErrorOf([&] { handshake_.Join(worker_.get(), 2, kServer, "server 1 at here", now); });
+  EXPECT_THAT(unanswered.what(), HasSubstr("in time"));
+  EXPECT_EQ(unanswered.peer(), "server 1 at here");
+}
+
+TEST_F(ServerHandshakeTest, TheWorkerRefusesAServerWithoutTheToken) {
+  const CommError error = WorkerError(Handshake("another", 3, 2).OfServer(kServer, 2));
+  EXPECT_THAT(error.what(), HasSubstr("does not know the token"));
+  EXPECT_EQ(error.peer(), "server 1 at here");
+}
+
+TEST_F(ServerHandshakeTest, TheWorkerRefusesItsOwnGreeting) {
+  EXPECT_THAT(WorkerError(handshake_.OfWorker(2, kServer)).what(), HasSubstr("token"));
+}
+
+TEST_F(ServerHandshakeTest, TheWorkerRefusesTheAnswerToAnotherWorker) {
+  EXPECT_THAT(WorkerError(handshake_.OfServer(kServer, 1)).what(), HasSubstr("token"));
+}
+
+TEST_F(ServerHandshakeTest, TheWorkerRefusesAnotherServer) {
+  EXPECT_THAT(WorkerError(handshake_.OfServer(0, 2)).what(), HasSubstr("token"));
+}
+
+TEST_F(ServerHandshakeTest, TheWorkerNamesAServerThatClosesTheConnection) {
+  const CommError error = WorkerError({});
+  EXPECT_THAT(error.what(), HasSubstr("wrong token, or it is stopping"));
+  EXPECT_EQ(error.peer(), "server 1 at here");
+}
+
+TEST_F(ServerHandshakeTest, AVisitorIsAdmittedAndAnsweredOnceItsGreetingIsWhole) {
+  const ServerHandshake::Greeting greeting = handshake_.OfWorker(2, kServer);
+  EXPECT_EQ(Judged(std::span(greeting).first(43)), WaitingRoom::Verdict::kLater);
+  std::byte nothing{};
+  EXPECT_FALSE(
+      ReceiveAll(worker_.get(), {&nothing, 1}, Deadline::After(std::chrono::milliseconds(0))));
+  EXPECT_EQ(Judged(std::span(greeting).last(1)), WaitingRoom::Verdict::kAdmit);
+  ServerHandshake::Greeting answer{};
+  ASSERT_TRUE(ReceiveAll(worker_.get(), answer, Later()));
+  EXPECT_EQ(answer, handshake_.OfServer(kServer, 2));
+}
+
+TEST_F(ServerHandshakeTest, WhatFollowsAVisitorsGreetingIsLeft) {
+  std::vector<std::byte> bytes;
+  for (const std::byte byte : handshake_.OfWorker(0, kServer)) bytes.push_back(byte);
+  bytes.push_back(std::byte{'P'});
+  EXPECT_EQ(Judged(bytes), WaitingRoom::Verdict::kAdmit);
+  std::byte next{};
+  ASSERT_TRUE(ReceiveAll(server_.get(), {&next, 1}, Later()));
+  EXPECT_EQ(next, std::byte{'P'});
+}
+
+TEST_F(ServerHandshakeTest, AVisitorWithoutTheTokenIsRefusedWithoutAnAnswer) {
+  EXPECT_EQ(Judged(Handshake("another", 3, 2).OfWorker(2, kServer)), WaitingRoom::Verdict::kRefuse);
+  visitor_ = {};
+  server_.Close();
+  std::byte nothing{};
+  EXPECT_FALSE(ReceiveAll(worker_.get(), {&nothing, 1}, Later()));
+}
+
+TEST_F(ServerHandshakeTest, AVisitorOfAnotherProtocolIsRefused) {
+  const ServerHandshake grpc(ServerHandshake::Protocol::kGrpc, "the token", 3, 2);
+  EXPECT_EQ(Judged(grpc.OfWorker(2, kServer)), WaitingRoom::Verdict::kRefuse);
+}
+
+}  // namespace
+}  // namespace ringside
