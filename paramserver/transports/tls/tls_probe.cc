@@ -196,7 +196,7 @@ void CheckTlsPeer(const std::string& peer, const std::string& endpoint, const Tl
     if (settled->expired()) {
       throw CommError(peer, "TLS handshake",
                       "it has closed the connection: either it does not trust the certificate of "
-                      "this process (ca.pem), or it is stopping");
+                      "this process (ca.pem), or it serves without TLS, or it is stopping");
     }
     poll(nullptr, 0, static_cast<int>(std::min(kRetryAfter, deadline.remaining()).count()));
   }

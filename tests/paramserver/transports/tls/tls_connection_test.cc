@@ -223,10 +223,11 @@ TEST_F(TlsConnectionTest, NewCertificatesInTheMiddleOfAJob) {
   });
 }
 
-TEST_F(TlsConnectionTest, AServerWithoutTlsIsNamedAsSuch) {
+// It closes a connection that does not begin with the greeting of a worker.
+TEST_F(TlsConnectionTest, AServerWithoutTlsIsSuspected) {
   PsCluster plain({.workers = 1, .strategy = OverGrpc()});
   EXPECT_THAT([&] { Probe(plain, certificates_); },
-              ThrowsMessage<CertificateError>(HasSubstr("does not speak TLS")));
+              ThrowsMessage<CommError>(HasSubstr("or it serves without TLS")));
 }
 
 }  // namespace
