@@ -28,7 +28,8 @@ constexpr std::size_t kMostBytes = std::size_t{32} << 10;
 constexpr std::chrono::seconds kHang{30};
 
 ServerHandshake HandshakeOf(const ServerParts& server) {
-  return {server.context().comm.token, ServerParts::kWorkers, 1};
+  return {ServerHandshake::Protocol::kFrames, server.context().comm.token, ServerParts::kWorkers,
+          1};
 }
 
 std::string StartFrame() {
