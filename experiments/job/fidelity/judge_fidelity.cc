@@ -168,7 +168,7 @@ class Judge {
     if (input_.loses_on_purpose || share <= limits_.retransmitted_share) return;
     verdict_.limited_by.push_back(
         fmt::format("lost packets: {:.3g} % of the segments were sent again though no link's queue "
-                    "was full, at most {:.3g} % are allowed",
+                    "dropped them, at most {:.3g} % are allowed",
                     share * 100, limits_.retransmitted_share * 100));
   }
 

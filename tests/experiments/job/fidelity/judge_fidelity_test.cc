@@ -175,7 +175,7 @@ TEST(JudgeFidelity, SegmentsThatAreSentAgainAreComparedWithThoseSent) {
   input.counters->retransmitted_segments = 21;
   EXPECT_THAT(JudgeFidelity(input).limited_by,
               ElementsAre("lost packets: 2.1 % of the segments were sent again though no link's "
-                          "queue was full, at most 2 % are allowed"));
+                          "queue dropped them, at most 2 % are allowed"));
   input.loses_on_purpose = true;
   EXPECT_THAT(JudgeFidelity(input).limited_by, IsEmpty());
   EXPECT_THAT(JudgeFidelity(input).not_judged, IsEmpty());

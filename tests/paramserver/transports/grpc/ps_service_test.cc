@@ -8,11 +8,14 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
+#include <filesystem>
 #include <future>
 #include <memory>
 #include <optional>
 #include <random>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -114,6 +117,10 @@ class ServiceTest : public ::testing::Test {
     return !ReceiveAll(socket.get(), {&byte, 1}, deadline) && !deadline.expired();
   }
 
+  static std::ptrdiff_t OpenDescriptors() {
+    return std::ranges::distance(std::filesystem::directory_iterator("/proc/self/fd"));
+  }
+
   std::unique_ptr<PendingCall> Begin(const std::string& method, const std::string& message,
                                      const std::optional<std::string>& token = kToken) {
     auto call = std::make_unique<PendingCall>();
@@ -211,12 +218,17 @@ TEST_F(ServiceTest, NothingReachesGrpcWithoutTheProofOfTheToken) {
   ExpectStillServing(0);
 }
 
+// The server is in this process, so its descriptors count here. It accepts connections in turn.
 TEST_F(ServiceTest, SilentConnectionsLeaveForWorkers) {
   Serve(1);
+  constexpr int kSilent = 300;
+  constexpr int kMostThatWait = 128;
+  constexpr int kOthers = 20;  // of the worker, and of gRPC
+  const auto before = OpenDescriptors();
   std::vector<FileDescriptor> silent;
-  for (int i = 0; i < 300; ++i) silent.emplace_back(ConnectTcp(endpoint_, Later()));
+  for (int i = 0; i < kSilent; ++i) silent.emplace_back(ConnectTcp(endpoint_, Later()));
   EXPECT_NO_THROW(Greet(kToken, 1));
-  EXPECT_TRUE(IsEnded(silent.front())) << "more than 128 wait at no time";
+  EXPECT_LE(OpenDescriptors() - before, kSilent + kMostThatWait + kOthers);
   ExpectStillServing(0);
 }
 
