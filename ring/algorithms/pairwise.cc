@@ -51,21 +51,28 @@ void FoldOut(Links& links, const PowerOfTwoFold& fold, std::span<std::byte> data
   }
 }
 
-void PipelinedSendReceive(Links& links, int peer, std::span<const std::byte> out,
-                          std::span<std::byte> in, std::span<std::byte> scratch) {
+void PairExchange::Run(std::span<const std::byte> out, std::span<std::byte> in,
+                       std::span<std::byte> scratch) const {
   const std::size_t total = SegmentCount(std::max(out.size(), in.size()));
-  const std::size_t ahead = std::min(total, SegmentsAhead(links));
-  for (std::size_t k = 0; k < total + ahead; ++k) {
-    const auto sent = Segment(out, k);
-    if (!sent.empty()) links.Send(peer, sent);
-    if (k < ahead) continue;
-    const auto segment = Segment(in, k - ahead);
-    if (segment.empty()) continue;
-    if (scratch.empty()) {
-      links.Receive(peer, segment);
-    } else {
-      links.ReceiveAdd(peer, segment, scratch);
-    }
+  const std::size_t window = SegmentsAhead(links);
+  const bool meets = several_peers && total > window;
+  for (std::size_t sent = 0, received = 0; received < total; ++received) {
+    const std::size_t ahead = meets && received == 0 ? 0 : window;
+    for (; sent < std::min(total, received + ahead + 1); ++sent) Send(Segment(out, sent));
+    Receive(Segment(in, received), scratch);
+  }
+}
+
+void PairExchange::Send(std::span<const std::byte> segment) const {
+  if (!segment.empty()) links.Send(peer, segment);
+}
+
+void PairExchange::Receive(std::span<std::byte> segment, std::span<std::byte> scratch) const {
+  if (segment.empty()) return;
+  if (scratch.empty()) {
+    links.Receive(peer, segment);
+  } else {
+    links.ReceiveAdd(peer, segment, scratch);
   }
 }
 

@@ -41,12 +41,27 @@ void FoldIn(Links& links, const PowerOfTwoFold& fold, std::span<std::byte> data,
 /// Runs after the algorithm: sends the result back to the folded rank.
 void FoldOut(Links& links, const PowerOfTwoFold& fold, std::span<std::byte> data);
 
-/// One step of a pair: sends `out` and receives `in` at the same time, in segments, a few of them
-/// ahead. The peer does the same. With scratch space, at least a segment, it adds what it receives
-/// to `in`. Without scratch space it replaces `in`. `out` and `in` are disjoint or the same; a
-/// segment is sent before it is changed.
-void PipelinedSendReceive(Links& links, int peer, std::span<const std::byte> out,
-                          std::span<std::byte> in, std::span<std::byte> scratch);
+/// One step of a pair: both send and receive at the same time, in segments.
+struct PairExchange {
+  Links& links;
+  int peer = -1;
+  /// The rank exchanges with other peers, too. Then a long message begins with one segment, and the
+  /// rest follows when the peer's first segment has come. A peer that is still busy with another
+  /// rank would otherwise get a whole window too early, and its links would be shared by two steps.
+  /// With 8 ranks that cost a sixth of the time of an all-reduce (results/notes/ring.md).
+  bool several_peers = true;
+
+  /// Sends `out` and receives `in`, a window of segments ahead. The peer does the same. With
+  /// scratch space, at least a segment, it adds what it receives to `in`. Without scratch space it
+  /// replaces `in`. `out` and `in` are disjoint or the same; a segment is sent before it is
+  /// changed.
+  void Run(std::span<const std::byte> out, std::span<std::byte> in,
+           std::span<std::byte> scratch) const;
+
+ private:
+  void Send(std::span<const std::byte> segment) const;
+  void Receive(std::span<std::byte> segment, std::span<std::byte> scratch) const;
+};
 
 }  // namespace ringside
 

@@ -22,7 +22,7 @@ void RecursiveDoublingAllReduce(Links& links, int rank, int world, std::span<flo
   FoldIn(links, fold, bytes, scratch);
   if (fold.number >= 0) {
     for (int bit = 1; bit < fold.active; bit *= 2) {
-      PipelinedSendReceive(links, fold.Partner(bit), bytes, bytes, scratch);
+      PairExchange{links, fold.Partner(bit), fold.active > 2}.Run(bytes, bytes, scratch);
     }
   }
   FoldOut(links, fold, bytes);

@@ -13,6 +13,7 @@
 #include "ringside/common/codec/int8_codec.h"
 #include "ringside/ring/algorithms/halving_doubling.h"
 #include "ringside/ring/algorithms/link_algorithm.h"
+#include "ringside/ring/algorithms/pairwise.h"
 #include "ringside/ring/algorithms/recursive_doubling.h"
 #include "ringside/ring/algorithms/ring_algorithms.h"
 #include "ringside/ring/algorithms/tree_all_reduce.h"
@@ -56,6 +57,35 @@ std::vector<Moved> CheckAllReduce(const LinkAlgorithm& algorithm, int world, std
   });
   EXPECT_EQ(network.left(), 0U);
   return moved;
+}
+
+/// Writes down what a rank does. Its peer has always sent enough.
+class RecordingLinks : public Links {
+ public:
+  std::size_t window_bytes() const override { return kLeastWindowBytes; }
+  void Send(int, std::span<const std::byte>) override { calls_ += 's'; }
+  void Receive(int, std::span<std::byte>) override { calls_ += 'r'; }
+  const std::string& calls() const { return calls_; }
+
+ private:
+  std::string calls_;
+};
+
+std::string CallsOfAnExchange(std::size_t segments, bool several_peers) {
+  RecordingLinks links;
+  std::vector<std::byte> data(segments * Links::kSegmentBytes);
+  PairExchange{links, 1, several_peers}.Run(data, data, {});
+  return links.calls();
+}
+
+TEST(PairExchange, SendsAWindowAhead) {
+  EXPECT_EQ(CallsOfAnExchange(5, false), "sssrsrsrrr");
+  EXPECT_EQ(CallsOfAnExchange(2, false), "ssrr");
+}
+
+TEST(PairExchange, ALongMessageToOneOfSeveralPeersWaitsForThePeersFirstSegment) {
+  EXPECT_EQ(CallsOfAnExchange(5, true), "srsssrsrrr");
+  EXPECT_EQ(CallsOfAnExchange(2, true), "ssrr") << "a window holds all of it";
 }
 
 class AlgorithmTest : public testing::TestWithParam<int> {};
