@@ -36,6 +36,8 @@ struct CommOptions {
   double link_bytes_per_s = 0;
   /// How long a byte takes from one host to another and back, on top of what the machines need.
   double link_round_trip_s = 0;
+  /// The racks of hosts, as far as a run declares them. The hosts of a rack share an uplink.
+  int racks = 1;
 
   std::chrono::milliseconds rendezvous_timeout() const { return std::max(start_timeout, timeout); }
 };

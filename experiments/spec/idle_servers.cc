@@ -38,7 +38,8 @@ bool CutsBuckets(const RunSpec& spec, const NetworkSpec& network) {
 
 int Slices(const RunSpec& spec, const NetworkSpec& network, const BucketPlan& plan) {
   const LinkFacts links{.scope = LinkScope::kInterHost,
-                        .bytes_per_s = GoodputBytesPerSecond(network.slowest_bits_per_s())};
+                        .bytes_per_s = GoodputBytesPerSecond(network.slowest_bits_per_s()),
+                        .racks = network.racks};
   const WantedSizes wanted{.slice_bytes =
                                static_cast<std::size_t>(spec.options.Get(kSliceKb)) * 1024};
   const ServerLayout servers = LayoutServers(spec);

@@ -165,7 +165,8 @@ CommOptions MakeCommOptions(const MemberSetup& setup) {
           .barrier_timeout = DilatedClock::ToMachine(CommOptions().barrier_timeout),
           .largest_message_bytes = LargestMessageBytes(spec),
           .link_bytes_per_s = GoodputBytesPerSecond(bits_per_s),
-          .link_round_trip_s = 2 * latency_s};
+          .link_round_trip_s = 2 * latency_s,
+          .racks = spec.network ? spec.network->racks : 1};
 }
 
 std::unique_ptr<Server> MakeOwnServer(MemberProcess& process, const CommOptions& comm,

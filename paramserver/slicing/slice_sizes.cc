@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace ringside {
 namespace {
@@ -22,6 +23,10 @@ constexpr std::size_t kCutBytes = 64;          // buckets are cut at multiples o
 // wait for lost packets.
 constexpr double kSlicesOfAllWorkers = 384.0 * kKiB;
 constexpr double kWindowsOfAllWorkers = 1.25 * kMiB;
+// The windows of all workers for all servers in other racks. Not all of them wait in front of the
+// same uplink at the same time.
+constexpr double kWindowsThroughUplinks = 1.5 * kMiB;
+constexpr double kLeastSliceThroughUplink = 24.0 * kKiB;
 // What a worker may pull at a time. Answers of all servers meet in the queue in front of its link.
 constexpr std::size_t kPulledFromAllServers = 768 * kKiB;
 
@@ -62,11 +67,24 @@ double ServersInStep(const World& world) {
   return most > 0 ? std::max(servers * least / most, 1.0) : 1;
 }
 
+/// The window of a pair in different racks. Infinite with one rack.
+double WindowThroughUplinks(const LinkFacts& links, const World& world) {
+  const double dedicated = world.servers - world.colocated_servers;
+  const double pairs =
+      world.workers * (dedicated + world.colocated_servers * (1 - 1.0 / links.racks));
+  if (links.racks <= 1 || pairs <= 0) return std::numeric_limits<double>::infinity();
+  return kWindowsThroughUplinks / pairs;
+}
+
 /// Between hosts.
-std::size_t GoodSliceBytes(double bytes_per_s, const World& world) {
+std::size_t GoodSliceBytes(const LinkFacts& links, const World& world) {
   double bytes = std::min<double>(kMostSlice, kSlicesOfAllWorkers / std::max(world.workers, 1));
-  if (bytes_per_s > 0) bytes = std::min(bytes, ServersInStep(world) * bytes_per_s * kSliceSeconds);
-  return static_cast<std::size_t>(std::max<double>(bytes, kLeastSlice));
+  if (links.bytes_per_s > 0) {
+    bytes = std::min(bytes, ServersInStep(world) * links.bytes_per_s * kSliceSeconds);
+  }
+  bytes = std::max<double>(bytes, kLeastSlice);
+  const double half_window = WindowThroughUplinks(links, world) / 2;
+  return static_cast<std::size_t>(std::min(bytes, std::max(half_window, kLeastSliceThroughUplink)));
 }
 
 /// The largest bucket if all buckets are as small as slices: then none is cut, and they are dealt
@@ -85,7 +103,7 @@ std::size_t SliceBytes(const LinkFacts& links, const WantedSizes& wanted, const 
   const bool inside = links.scope == LinkScope::kIntraHost;
   if (wanted.whole_buckets) return inside ? 0 : SmallBucketBytes(plan);
   if (wanted.slice_bytes > 0) return wanted.slice_bytes;
-  return inside ? 0 : GoodSliceBytes(links.bytes_per_s, world);
+  return inside ? 0 : GoodSliceBytes(links, world);
 }
 
 /// The bytes that a link carries to or from one server in a round trip.
@@ -100,8 +118,9 @@ std::size_t PulledBytes(const LinkFacts& links, const World& world) {
 
 std::size_t WindowOfSlices(const LinkFacts& links, std::size_t slice_bytes, const World& world) {
   const auto slice = static_cast<double>(slice_bytes);
-  const double slices = std::clamp(std::floor(kWindowsOfAllWorkers / (world.workers * slice)),
-                                   kLeastSlicesInWindow, kSlicesInWindow);
+  double slices = std::clamp(std::floor(kWindowsOfAllWorkers / (world.workers * slice)),
+                             kLeastSlicesInWindow, kSlicesInWindow);
+  slices = std::max(std::min(slices, std::floor(WindowThroughUplinks(links, world) / slice)), 1.0);
   // Of the server with the largest share. The limits of the others follow from their shares.
   const double most = std::ranges::max(IdealShares(world)) * world.servers;
   return static_cast<std::size_t>(slices * slice / most + BytesOnTheWay(links, world));
@@ -137,7 +156,7 @@ SliceSizes ChooseSliceSizes(const LinkFacts& links, const WantedSizes& wanted,
 }
 
 std::size_t SmallBucketTarget(double bytes_per_s, const World& world) {
-  return GoodSliceBytes(bytes_per_s, world);
+  return GoodSliceBytes({.bytes_per_s = bytes_per_s}, world);
 }
 
 std::vector<SendLimits> PlanSendLimits(const SliceSizes& sizes, LinkScope scope,

@@ -44,6 +44,7 @@ struct LinkFacts {
   LinkScope scope = LinkScope::kIntraHost;
   double bytes_per_s = 0;   ///< Of the slowest link; 0: unknown.
   double round_trip_s = 0;  ///< From host to host and back.
+  int racks = 1;            ///< The hosts of a rack share one link to the other racks.
 };
 
 /// What a run asks for. 0: chosen here.
@@ -72,6 +73,11 @@ struct SliceSizes {
 /// each one costs processor time. The limits by N keep the windows of all workers together small
 /// enough for the queue in front of a server's link. A server answers a slice when the last worker
 /// has pushed it. So a short window keeps workers together, and no push delays an answer for long.
+///
+/// With R > 1 racks the windows W of all pairs of a worker and a server in different racks can meet
+/// in one queue. Then N S W x is at most 1.5 MiB, where x is the part of pairs in different racks:
+/// 1 for dedicated servers, 1 - 1/R for servers inside workers. c is at most W / 2, but at least 24
+/// KiB; W may then be a single slice.
 ///
 /// Whole buckets are treated as slices if they are as small as slices (`SmallBucketTarget`).
 ///

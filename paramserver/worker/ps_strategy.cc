@@ -25,7 +25,8 @@ LinkFacts FactsOf(const CommOptions& comm, const std::vector<ServerAddress>& add
   const bool is_one_host = std::ranges::all_of(addresses, &ServerAddress::IsHere);
   return {.scope = is_one_host ? LinkScope::kIntraHost : LinkScope::kInterHost,
           .bytes_per_s = comm.link_bytes_per_s,
-          .round_trip_s = comm.link_round_trip_s};
+          .round_trip_s = comm.link_round_trip_s,
+          .racks = comm.racks};
 }
 
 /// The bytes of all slices in a step, as sent.

@@ -85,6 +85,29 @@ TEST(ChooseSliceSizes, WindowsOfManyWorkersAreShorter) {
   EXPECT_EQ(slices_in_window(16), 2U);
 }
 
+TEST(ChooseSliceSizes, OfAllPairsFitIntoTheQueueOfAnUplink) {
+  const auto between_racks = [](const World& world) {
+    LinkFacts links = Between(1000 * kMbit);
+    links.racks = 2;
+    return Choose(links, {}, world);
+  };
+  const SliceSizes few = between_racks(WorldOf(8, 2));
+  EXPECT_EQ(few.slice_bytes, 48 * kKiB) << "as without racks";
+  EXPECT_EQ(few.window_bytes, 96 * kKiB);
+  const SliceSizes more = between_racks(WorldOf(8, 4));
+  EXPECT_EQ(more.slice_bytes, 24 * kKiB);
+  EXPECT_EQ(more.window_bytes, 48 * kKiB);
+  const SliceSizes inside = between_racks(WorldOf(8, 0, 8));
+  EXPECT_EQ(inside.slice_bytes, 24 * kKiB) << "half of the pairs are in different racks";
+  EXPECT_EQ(inside.window_bytes, 48 * kKiB);
+  const SliceSizes many = between_racks(WorldOf(8, 8));
+  EXPECT_EQ(many.slice_bytes, 24 * kKiB);
+  EXPECT_EQ(many.window_bytes, 24 * kKiB);
+  const SliceSizes most = between_racks(WorldOf(32, 32));
+  EXPECT_EQ(most.slice_bytes, 24 * kKiB) << "smaller ones cost too much processor time";
+  EXPECT_EQ(most.window_bytes, 24 * kKiB);
+}
+
 TEST(PlanSendLimits, PullsOfAllServersFitIntoTheQueueOfAWorkersLink) {
   const SliceSizes sizes = Choose(Between(10'000 * kMbit), {}, WorldOf(16, 16));
   const BucketPlan plan = PlanOf(4 * kMiB);
