@@ -132,7 +132,8 @@ class AchievableMaker {
     if (traits_.topology != Topology::kRing) return tail;
     const double chunk = LastBucketShare() * input_.gradient_bytes / spec_.workers;
     const double segment = std::min(input_.segment_bytes, chunk);
-    tail.after_all_ms = LinkMs(spec_, 2.0 * (spec_.workers - 1) * segment);
+    const double late = std::max(0.0, 2 * segment - chunk);
+    tail.after_all_ms = LinkMs(spec_, segment + 2.0 * (spec_.workers - 1) * late);
     tail.after_last_ms += tail.after_all_ms;
     return tail;
   }

@@ -35,7 +35,7 @@ struct Achievable {
   double compute_ms = 0;
   double uneven_ms = 0;     ///< Because servers own unequal shares.
   double readiness_ms = 0;  ///< Because buckets become ready late in the backward pass.
-  /// After the last bucket was sent: the answers of servers, or the last segments around a ring.
+  /// After the last bucket was sent: the answers of servers, or a ring's last segments.
   double tail_ms = 0;
 };
 
@@ -56,7 +56,11 @@ struct Achievable {
 ///                     the last bucket's answer; 0 if all servers are inside workers
 ///   a / B             the same with servers that do not wait for all workers; a is the answer to
 ///                     the last slice, or to the last bucket where buckets are whole
-///   2 (N-1) s / B     a ring with segments of s bytes
+///   (s + 2 (N-1) max(0, 2 s - c)) / B
+///                     a ring with segments of s bytes. A step of the ring sends c bytes, the last
+///                     bucket's part of one rank; s is at most c. A segment takes s / B over the
+///                     sender's link and then s / B over the receiver's. The receiver may pass it
+///                     on c / B after the sender began, so it comes in time if c is at least 2 s
 ///   0                 any other all-reduce
 /// The step is at least F + r_last + the way of the last message, in any order of sending. r_last
 /// is when the last bucket is ready. Without overlap the way begins after all compute. It is
