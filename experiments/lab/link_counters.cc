@@ -62,7 +62,10 @@ LinkCounters ReadLinkCounters(const Lab& lab) {
     sum.sent_segments += own.sent_segments;
     sum.retransmitted_segments += own.retransmitted_segments;
   }
-  for (const NetNamespace* node : lab.nodes()) sum.dropped_packets += DroppedPackets(*node);
+  const std::vector<const NetNamespace*> nodes = lab.nodes();
+  for (std::size_t node = lab.plan().hosts.size(); node < nodes.size(); ++node) {
+    sum.dropped_packets += DroppedPackets(*nodes[node]);
+  }
   return sum;
 }
 

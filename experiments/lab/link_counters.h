@@ -13,7 +13,9 @@ struct LinkCounters {
   /// Segments that TCP sent, without those sent again: of all hosts, also inside a host.
   std::uint64_t sent_segments = 0;
   std::uint64_t retransmitted_segments = 0;
-  std::uint64_t dropped_packets = 0;  ///< `DroppedPackets` of all hosts and switches.
+  /// `DroppedPackets` of all switches. A real host loses nothing in its own queue, so what hosts
+  /// dropped is not counted here.
+  std::uint64_t dropped_packets = 0;
 
   LinkCounters operator-(const LinkCounters& earlier) const {
     return {sent_segments - earlier.sent_segments,

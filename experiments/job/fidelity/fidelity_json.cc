@@ -40,6 +40,8 @@ json FidelityJson(const Fidelity& fidelity) {
           {"median_idle_share", OrNull(fidelity.median_idle_share)},
           {"late_wakeups_ms", fidelity.late ? LateJson(*fidelity.late) : json()},
           {"retransmitted_share", OrNull(fidelity.retransmitted_share)},
+          {"unexplained_share", OrNull(fidelity.unexplained_share)},
+          {"segments_of_a_packet", fidelity.segments_of_a_packet},
           {"sent_segments", counters ? json(counters->sent_segments) : json()},
           {"dropped_packets", counters ? json(counters->dropped_packets) : json()}};
 }

@@ -143,6 +143,7 @@ class Judge {
 
   void TakeCounters() {
     verdict_.counters = input_.counters;
+    verdict_.segments_of_a_packet = input_.segments_of_a_packet;
     if (!input_.counters || input_.counters->sent_segments == 0) return;
     verdict_.retransmitted_share = static_cast<double>(input_.counters->retransmitted_segments) /
                                    static_cast<double>(input_.counters->sent_segments);
@@ -164,7 +165,8 @@ class Judge {
       NotJudged("lost packets: " + input_.counters_error);
       return;
     }
-    const double share = ShareWithoutCause();
+    const double share = UnexplainedShare(*input_.counters);
+    if (input_.counters->sent_segments > 0) verdict_.unexplained_share = share;
     if (input_.loses_on_purpose || share <= limits_.retransmitted_share) return;
     verdict_.limited_by.push_back(
         fmt::format("lost packets: {:.3g} % of the segments were sent again though no link's queue "
@@ -174,12 +176,12 @@ class Judge {
 
   /// What a full queue dropped belongs to the emulated network. Something else made TCP send the
   /// rest again: the machine lost it, or was so late that TCP gave it up.
-  double ShareWithoutCause() const {
-    if (input_.counters->sent_segments == 0) return 0;
-    const auto again = static_cast<double>(input_.counters->retransmitted_segments);
-    const double dropped = static_cast<double>(input_.counters->dropped_packets) *
+  double UnexplainedShare(const LinkCounters& seen) const {
+    if (seen.sent_segments == 0) return 0;
+    const auto again = static_cast<double>(seen.retransmitted_segments);
+    const double dropped = static_cast<double>(seen.dropped_packets) *
                            static_cast<double>(input_.segments_of_a_packet);
-    return std::max(again - dropped, 0.0) / static_cast<double>(input_.counters->sent_segments);
+    return std::max(again - dropped, 0.0) / static_cast<double>(seen.sent_segments);
   }
 
   void JudgeIdleTime() {

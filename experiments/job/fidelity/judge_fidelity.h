@@ -58,6 +58,8 @@ struct Fidelity {
   std::optional<LateWakeUps> late;
   std::optional<LinkCounters> counters;
   std::optional<double> retransmitted_share;  ///< Absent also when nothing was sent.
+  std::optional<double> unexplained_share;    ///< The part of it that no full queue explains.
+  int segments_of_a_packet = 1;               ///< As in the input.
   std::vector<std::string> limited_by;
   std::vector<std::string> not_judged;  ///< What could not be judged, and why.
 };

@@ -108,7 +108,9 @@ const ProcessorRecord& ProcessorWatch::Stop() {
 void ProcessorWatch::Watch() noexcept {
   try {
     // Otherwise the kernel may wake this thread up to 50 us late on purpose.
-    ::prctl(PR_SET_TIMERSLACK, 1UL);
+    if (::prctl(PR_SET_TIMERSLACK, 1UL) != 0) {
+      throw MissingBackendError("the kernel does not let threads wake up on time");
+    }
     cores_ = AllowedCores();
     text_.resize(cores_.empty() ? kFirstLineBytes : kAllLinesBytes);
     FillSlots();

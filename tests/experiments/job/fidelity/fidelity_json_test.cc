@@ -17,6 +17,8 @@ Fidelity Judged() {
           .late = LateWakeUps{.p99 = 0.25, .worst_second_p99 = 0.5, .max = 3, .allowed = 5},
           .counters = LinkCounters{1000, 1, 12},
           .retransmitted_share = 0.001,
+          .unexplained_share = 0.0005,
+          .segments_of_a_packet = 20,
           .limited_by = {},
           .not_judged = {}};
 }
@@ -26,7 +28,8 @@ TEST(FidelityJson, HasTheKeysThatTheDocumentationLists) {
     "verdict": "ok", "limited_by": [], "not_judged": "", "judged_seconds": 12.5,
     "least_idle_share": 0.5, "median_idle_share": 0.75,
     "late_wakeups_ms": {"p99": 0.25, "worst_second_p99": 0.5, "max": 3.0, "allowed": 5.0},
-    "retransmitted_share": 0.001, "sent_segments": 1000, "dropped_packets": 12})"));
+    "retransmitted_share": 0.001, "unexplained_share": 0.0005, "segments_of_a_packet": 20,
+    "sent_segments": 1000, "dropped_packets": 12})"));
 }
 
 TEST(FidelityJson, ALimitCountsMoreThanWhatCouldNotBeJudged) {
@@ -46,8 +49,9 @@ TEST(FidelityJson, WhatWasNotMeasuredIsNull) {
   const nlohmann::json json = UnjudgedFidelity("no network");
   EXPECT_EQ(json.at("verdict"), nullptr);
   EXPECT_EQ(json.at("not_judged"), "no network");
-  for (const char* key : {"least_idle_share", "median_idle_share", "late_wakeups_ms",
-                          "retransmitted_share", "sent_segments", "dropped_packets"}) {
+  for (const char* key :
+       {"least_idle_share", "median_idle_share", "late_wakeups_ms", "retransmitted_share",
+        "unexplained_share", "sent_segments", "dropped_packets"}) {
     EXPECT_EQ(json.at(key), nullptr) << key;
   }
 }

@@ -191,8 +191,11 @@ TEST(JudgeFidelity, WhatFullQueuesDroppedIsNotTheMachines) {
   input.segments_of_a_packet = 20;
   EXPECT_THAT(JudgeFidelity(input).limited_by, IsEmpty());
   EXPECT_DOUBLE_EQ(*JudgeFidelity(input).retransmitted_share, 0.06);
+  EXPECT_DOUBLE_EQ(*JudgeFidelity(input).unexplained_share, 0.02);
+  EXPECT_EQ(JudgeFidelity(input).segments_of_a_packet, 20);
   input.counters->dropped_packets = 100;
   EXPECT_THAT(JudgeFidelity(input).limited_by, IsEmpty());
+  EXPECT_EQ(JudgeFidelity(input).unexplained_share, 0);
 }
 
 TEST(JudgeFidelity, ARunThatSentNothingHasNoShare) {
