@@ -38,18 +38,6 @@ def text(value):
     return " " + escaped if escaped.startswith("_") else escaped
 
 
-def key_text(key, value):
-    """Text of a varied key: "link: 300 Mbit/s" for link_bits_per_s=300000000.0; other keys do not change."""
-    if not key.endswith("_bits_per_s"):
-        return f"{key}: {value}"
-    try:
-        rate = float(value)
-    except ValueError:
-        return f"{key}: {value}"
-    scale, unit = next((pair for pair in ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")) if rate >= pair[0]), (1, "bit/s"))
-    return f"{key.removesuffix('_bits_per_s')}: {rate / scale:g} {unit}"
-
-
 def median(values):
     values = sorted(values)
     middle = len(values) // 2
@@ -122,8 +110,8 @@ class Study:
         groups = collections.defaultdict(list)
         for cell in self.cells:
             groups[tuple(cell["varied"].get(key, "") for key in self.report["varied"])].append(cell)
-        for values, cells in groups.items():
-            yield ", ".join(key_text(key, value) for key, value in zip(self.report["varied"], values)), cells
+        for cells in groups.values():
+            yield ", ".join(cells[0]["conditions"][key] for key in self.report["varied"]), cells
 
     def series(self, cells, metric, once=False):
         """(label, cells by workers) of every line; with `once` each cell is in one line only."""

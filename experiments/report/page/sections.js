@@ -37,6 +37,7 @@ export function verdict(study) {
   const box = el("div", { class: "verdict" });
   add(box, el("p", { class: "sentence" }, said?.sentence || "This study has no verdict: it compares no strategies."));
   if (said?.sentence && said.certainty && said.winner !== "none") add(box, el("p", { class: "sure" }, "How sure: ", ...certainty(said.certainty)));
+  if (said?.places?.length > 0) add(box, el("ul", { class: "places" }, said.places.map((one) => el("li", {}, one))));
   const caveats = [...(said?.caveats ?? [])];
   if (study.mixesTransports && !caveats.some((one) => one.includes("transport"))) {
     caveats.push(`Strategies used different transports (${study.transports.join(", ")}): such rows compare transports too.`);
@@ -215,8 +216,8 @@ const LIMITED = "Limited: the machine was too slow for the run, which takes no p
 
 function marks(run) {
   const found = [];
-  if (isLimited(run)) found.push(badge("bad", "limited by the machine", run.fidelity.limited_by.join("; ")));
-  if (run.status === "done" && run.fidelity?.verdict === null) found.push(badge("warn", "not judged", run.fidelity.not_judged));
+  if (run.fidelity?.verdict === "limited") found.push(badge("bad", "limited by the machine", run.fidelity.limited_by.join("; ")));
+  if (run.status === "done" && run.fidelity?.verdict === null) found.push(badge("bad", "not judged", run.fidelity.not_judged));
   if (run.outlier) found.push(badge("warn", "far from its median"));
   if (run.link_ok === false) found.push(badge("bad", "link not as asked"));
   if (run.warmup_short) found.push(badge("warn", "warm-up short"));

@@ -16,7 +16,7 @@ export function median(values) {
 
 /** The machine, and not the emulated network, limited a run. */
 export function isLimited(run) {
-  return run.fidelity?.verdict === "limited";
+  return Boolean(run.fidelity) && run.fidelity.verdict !== "ok";
 }
 
 /** The finished runs that a cell's numbers come from: those that the machine did not limit, or all when it limited all. */

@@ -31,6 +31,7 @@ struct ScriptResult {
 
 void Read(Process& process, std::string& output) {
   pollfd ready{process.output_fd(), POLLIN, 0};
+  // If it fails, this round was shorter. The descriptor does not block.
   ::poll(&ready, 1, static_cast<int>(kTick.count()));
   std::array<char, 4096> buffer;
   for (ssize_t count = 0;

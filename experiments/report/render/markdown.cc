@@ -6,6 +6,7 @@
 #include <array>
 
 #include "ringside/experiments/report/study/study_fidelity.h"
+#include "ringside/experiments/report/study/study_scaling.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/text/units.h"
 
@@ -52,6 +53,21 @@ std::string NumberText(const StudyCell& cell, const Column& column) {
                        column.text(interval->second.high));
   }
   return out;
+}
+
+std::string ResultText(const Finding& finding) {
+  switch (finding.certainty) {
+    case Certainty::kEqual:
+      return fmt::format("equally fast within {:.0f} %", kEqualMargin * 100);
+    case Certainty::kUnclear:
+      return "not told apart";
+    case Certainty::kClear:
+      return finding.winner + " faster";
+    case Certainty::kPointEstimateOnly:
+      return finding.winner == "neither" ? "no difference seen, without an interval"
+                                         : finding.winner + " faster, without an interval";
+  }
+  return "";
 }
 
 std::string ServersText(const StudyCell& cell) {
@@ -116,20 +132,60 @@ std::string CellsTable(const StudyTable& table) {
   return out;
 }
 
+// A side of a finding. With servers on hosts of their own it names the number of hosts.
+std::string SideText(const StudyCell& cell) {
+  std::string text = StrategyText(cell);
+  if (cell.server_hosts > 0) {
+    text +=
+        fmt::format(", on {} more host{}", cell.server_hosts, cell.server_hosts == 1 ? "" : "s");
+  }
+  return EscapeMarkdown(text);
+}
+
+std::string FindingsText(const StudyTable& table) {
+  if (table.findings.empty()) return {};
+  const bool relaxed = std::ranges::any_of(table.findings, &Finding::synchronous_only);
+  const bool transports = std::ranges::any_of(table.findings, &Finding::transports_differ);
+  std::string out = "## The best server and the best ring, place by place\n\n";
+  out += Row({"at", "best parameter server", "best ring", "ring / server, samples/s",
+              "95 % interval", "runs", "result"}) +
+         Row({"---", "---", "---", "--:", "--:", "--:", "---"});
+  for (const Finding& finding : table.findings) {
+    const StudyCell& server = table.cells[finding.ps_cell];
+    const StudyCell& ring = table.cells[finding.ring_cell];
+    const Comparison& speed = finding.ring_over_ps;
+    std::string place = ScenarioText(server);
+    if (finding.synchronous_only) place += ", synchronous strategies";
+    out += Row({EscapeMarkdown(place), SideText(server),
+                SideText(ring) + (finding.transports_differ ? " \\*" : ""),
+                speed.ratio ? Fixed<3>(*speed.ratio) : "–",
+                speed.interval
+                    ? fmt::format("{:.3f} to {:.3f}", speed.interval->low, speed.interval->high)
+                    : "–",
+                std::to_string(speed.runs), ResultText(finding)});
+  }
+  out += '\n';
+  if (transports) out += "\\* The two use different transports, so the ratio compares them, too.\n";
+  if (relaxed) {
+    out +=
+        "Where the fastest pair has a relaxed strategy, the fastest synchronous pair stands before "
+        "it.\n";
+  }
+  return out + (transports || relaxed ? "\n" : "");
+}
+
 std::string VerdictText(const StudyTable& table) {
   std::string out;
   if (!table.verdict.sentence.empty()) {
     out += fmt::format("**{}**\n\n", EscapeMarkdown(table.verdict.sentence));
   }
-  for (const std::string& caveat : table.verdict.caveats) {
-    out += fmt::format("- {}\n", EscapeMarkdown(caveat));
-  }
-  if (!table.verdict.caveats.empty()) out += '\n';
-  for (const Finding& finding : table.findings) {
-    out += fmt::format("- {}\n", EscapeMarkdown(finding.sentence));
-  }
-  if (!table.findings.empty()) out += '\n';
-  return out;
+  const auto add_list = [&](const std::vector<std::string>& items) {
+    for (const std::string& item : items) out += fmt::format("- {}\n", EscapeMarkdown(item));
+    if (!items.empty()) out += '\n';
+  };
+  add_list(table.verdict.places);
+  add_list(table.verdict.caveats);
+  return out + FindingsText(table);
 }
 
 std::string ClaimsText(const StudyTable& table) {

@@ -140,6 +140,7 @@ json JsonOf(const StudyCell& cell) {
            {"colocated", cell.colocated},
            {"transport", cell.transport},
            {"varied", cell.varied},
+           {"conditions", cell.conditions},
            {"scaling", cell.scaling},
            {"global_batch", cell.global_batch},
            {"emulated_compute", cell.emulated_compute},
@@ -182,6 +183,7 @@ json JsonOf(const StudyScaling& series) {
 json JsonOf(const Finding& finding) {
   return {{"workers", finding.workers},
           {"varied", finding.varied},
+          {"conditions", finding.conditions},
           {"synchronous_only", finding.synchronous_only},
           {"ps_cell", finding.ps_cell},
           {"ring_cell", finding.ring_cell},
@@ -215,6 +217,7 @@ json JsonOf(const StudyVerdict& verdict) {
   return {{"winner", verdict.winner},
           {"certainty", CertaintyName(verdict.certainty)},
           {"sentence", verdict.sentence},
+          {"places", verdict.places},
           {"caveats", verdict.caveats}};
 }
 

@@ -31,7 +31,7 @@ std::string ConfigurationText(const StudyCell& cell) {
   std::string text = StrategyText(cell);
   for (const auto& [name, value] : cell.varied) {
     if (!shared.contains(name) && cell.own_options.contains(name))
-      text += fmt::format(", {}={}", name, value);
+      text += ", " + cell.conditions.at(name);
   }
   return text;
 }

@@ -228,7 +228,8 @@ class Above {
                        processes == 1 ? "process" : "processes", own / core_seconds * 100);
   }
 
-  /// It is not known how long connections waited and sent more slowly because of it.
+  /// A cause without a time: nothing tells how long connections waited, and for how long they sent
+  /// more slowly.
   void AddCongestion() {
     std::vector<double> shares;
     for (const StudyRun* run : CountedRuns(cell_)) {
@@ -238,8 +239,9 @@ class Above {
     }
     const double share = Median(std::move(shares)).value_or(0);
     if (share < kCongested) return;
-    AddWhole(fmt::format(
-        "congestion: queues of links were full, and {:.2g} % of the segments were sent again",
+    texts_.push_back(fmt::format(
+        "congestion: queues of links were full, and {:.2g} % of the segments were sent again; how "
+        "long that took is not known",
         share * 100));
   }
 

@@ -34,7 +34,8 @@ struct StudyCell {
   std::string medium;     ///< What the transport uses.
   /// An option of the strategy chose a transport other than the default.
   bool transport_chosen = false;
-  std::map<std::string, std::string> varied;  ///< Other keys that the study varies, as text.
+  std::map<std::string, std::string> varied;      ///< Other keys that the study varies, as text.
+  std::map<std::string, std::string> conditions;  ///< The same by `ConditionText`.
   /// The keys of `varied` that are options of strategies, and those that this strategy reads.
   std::map<std::string, OptionRole> varied_options;
   std::set<std::string> own_options;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ringside/experiments/report/study/bound_explanation.h"
+#include "ringside/experiments/report/study/condition_text.h"
 #include "ringside/experiments/report/study/study_fidelity.h"
 #include "ringside/experiments/report/study/study_numbers.h"
 #include "ringside/experiments/spec/catalog.h"
@@ -32,6 +33,7 @@ struct Follower {
   std::array<std::string_view, 2> leaders;
 };
 constexpr std::array kFollowers{Follower{"hosts", {"workers", "network"}},
+                                Follower{"compute_ms", {"model", "model"}},
                                 Follower{"link_bits_per_s", {"network", "network"}},
                                 Follower{"link_latency_s", {"network", "network"}}};
 
@@ -100,6 +102,7 @@ void AddIdentity(const RunResult& run, const std::vector<const SpecKey*>& varied
   cell.emulated_compute = run.summary.value("emulated_compute", json()) == json(true);
   for (const SpecKey* key : varied) {
     cell.varied[key->json_name] = TextOf(key->get(spec));
+    cell.conditions[key->json_name] = ConditionText(*key, spec);
     if (key->option) cell.varied_options[key->json_name] = *key->option;
     if (entry != strategies.end() && entry->Declares(key->name)) {
       cell.own_options.insert(key->json_name);

@@ -26,11 +26,20 @@ std::pair<std::string, std::string> Split(const std::string& text) {
   return {text.substr(0, colon), text.substr(colon + 2)};
 }
 
+/// Why a run takes no part in verdicts; empty if it does.
+std::vector<std::string> CausesOf(const StudyRun& run) {
+  if (!run.fidelity) return {};
+  std::vector<std::string> causes = run.fidelity->limited_by;
+  if (run.fidelity->verdict == FidelityVerdict::kNotJudged) {
+    causes.push_back("not judged: " + run.fidelity->not_judged);
+  }
+  return causes;
+}
+
 std::vector<Limit> LimitsOf(const std::vector<const StudyRun*>& runs) {
   std::vector<Limit> limits;
   for (const StudyRun* run : runs) {
-    if (!run->fidelity || !IsLimited(*run)) continue;
-    for (const std::string& text : run->fidelity->limited_by) {
+    for (const std::string& text : CausesOf(*run)) {
       auto [cause, detail] = Split(text);
       auto limit = std::ranges::find(limits, cause, &Limit::cause);
       if (limit == limits.end()) {
@@ -75,9 +84,7 @@ void AddRun(const StudyRun& run, const RunDilation& dilation, DilationRow& row) 
 
 bool IsDone(const StudyRun& run) { return run.status == "done"; }
 
-bool IsLimited(const StudyRun& run) {
-  return run.fidelity && run.fidelity->verdict == FidelityVerdict::kLimited;
-}
+bool IsLimited(const StudyRun& run) { return !CausesOf(run).empty(); }
 
 bool IsDoneButLimited(const StudyRun& run) { return IsDone(run) && IsLimited(run); }
 

@@ -7,14 +7,15 @@
 
 #include "ringside/experiments/report/study/study_cell.h"
 
-/// Which runs count, and how slowly their clocks went. A run that the machine limited stays in
-/// every table and takes part in no verdict. All functions are pure.
+/// Which runs count, and how slowly their clocks went. A run that the machine limited, or may have
+/// limited, stays in every table and takes part in no verdict. All functions are pure.
 namespace ringside {
 
 /// The run finished.
 bool IsDone(const StudyRun& run);
 
-/// The machine limited the run.
+/// The machine limited the run, or may have: it was not judged, or a link was not as asked. Runs
+/// without an emulated network are never limited.
 bool IsLimited(const StudyRun& run);
 
 /// The run finished, and the machine limited it.

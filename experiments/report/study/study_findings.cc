@@ -101,11 +101,8 @@ std::string ScenarioText(const Finding& finding, bool names_medium) {
   std::string text =
       fmt::format("{} {}{}{}", finding.workers, finding.workers == 1 ? "worker" : "workers",
                   names_medium ? " over " : "", names_medium ? finding.medium : "");
-  std::string keys;
-  for (const auto& [name, value] : finding.varied) {
-    keys += fmt::format("{}{}={}", keys.empty() ? "" : ", ", name, value);
-  }
-  return keys.empty() ? text : fmt::format("{} ({})", text, keys);
+  for (const auto& [name, condition] : finding.conditions) text += ", " + condition;
+  return text;
 }
 
 std::string Sentence(const std::vector<StudyCell>& cells, const Finding& finding,
@@ -154,6 +151,9 @@ Finding MakeFinding(const std::vector<StudyCell>& cells, const Scenario& scenari
   Finding finding;
   finding.workers = std::get<int>(scenario);
   finding.varied = std::get<Workload>(scenario);
+  for (const auto& [name, value] : finding.varied) {
+    finding.conditions[name] = ring.conditions.at(name);
+  }
   finding.synchronous_only = choice.synchronous_only;
   finding.medium = choice.medium;
   finding.server_hosts = server.server_hosts;

@@ -32,9 +32,10 @@ Certainty CertaintyOf(const Comparison& comparison);
 /// and with the same workload: over one medium, or over transports that differ.
 struct Finding {
   int workers = 0;
-  std::map<std::string, std::string> varied;  ///< The keys that both sides share.
-  bool synchronous_only = false;              ///< The choice left out relaxed strategies.
-  std::string medium;                         ///< What both use; empty if unknown or different.
+  std::map<std::string, std::string> varied;      ///< The keys that both sides share.
+  std::map<std::string, std::string> conditions;  ///< The same in words (`ConditionText`).
+  bool synchronous_only = false;                  ///< The choice left out relaxed strategies.
+  std::string medium;                             ///< What both use; empty if unknown or different.
   int server_hosts = 0;     ///< Hosts that the servers have besides the workers' hosts.
   std::size_t ps_cell = 0;  ///< Index into `StudyTable::cells`.
   std::size_t ring_cell = 0;
@@ -46,11 +47,12 @@ struct Finding {
   std::string sentence;            ///< The finding, with its certainty.
 };
 
-/// The conclusion of a study in one sentence.
+/// The conclusion of a study.
 struct StudyVerdict {
   std::string winner;  ///< "ring", "parameter server", "depends", "neither", "none".
   Certainty certainty = Certainty::kPointEstimateOnly;  ///< The weakest among its findings.
-  std::string sentence;
+  std::string sentence;              ///< One for each kind of servers (`VerdictOf`).
+  std::vector<std::string> places;   ///< Who is ahead where; empty if `sentence` says it.
   std::vector<std::string> caveats;  ///< One sentence each.
 };
 

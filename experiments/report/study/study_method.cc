@@ -28,23 +28,6 @@ std::string OneOrMany(std::size_t count, const char* one, const char* many) {
   return count == 1 ? fmt::format("1 {}", one) : fmt::format("{} {}", count, many);
 }
 
-bool IsDoneAndNotJudged(const StudyRun& run) {
-  return IsDone(run) && run.fidelity && run.fidelity->verdict == FidelityVerdict::kNotJudged;
-}
-
-// The reasons why finished runs were not judged, each once.
-std::string NotJudgedText(const StudyTable& table) {
-  std::set<std::string> reasons;
-  for (const StudyCell& cell : table.cells) {
-    for (const StudyRun& run : cell.results) {
-      if (run.fidelity && IsDoneAndNotJudged(run) && !run.fidelity->not_judged.empty()) {
-        reasons.insert(run.fidelity->not_judged);
-      }
-    }
-  }
-  return reasons.empty() ? "" : fmt::format(" ({})", fmt::join(reasons, "; "));
-}
-
 void WarnOfFidelity(const StudyTable& table, std::vector<std::string>& warnings) {
   std::vector<const StudyRun*> limited;
   for (const StudyCell& cell : table.cells) {
@@ -54,18 +37,13 @@ void WarnOfFidelity(const StudyTable& table, std::vector<std::string>& warnings)
   }
   if (!limited.empty()) {
     const std::string causes = LimitsText(limited);
-    warnings.push_back(OneOrMany(limited.size(),
-                                 "run was limited by the machine and takes no part in verdicts",
-                                 "runs were limited by the machine and take no part in verdicts") +
-                       (causes.empty() ? "" : ": " + causes));
-  }
-  const int not_judged = CountRuns(table, IsDoneAndNotJudged);
-  if (not_judged > 0) {
     warnings.push_back(
-        OneOrMany(static_cast<std::size_t>(not_judged),
-                  "run was not judged: the machine may have limited it. It keeps its part",
-                  "runs were not judged: the machine may have limited them. They keep their part") +
-        NotJudgedText(table));
+        OneOrMany(limited.size(),
+                  "run was limited by the machine, or may have been, and takes no part in "
+                  "verdicts",
+                  "runs were limited by the machine, or may have been, and take no part in "
+                  "verdicts") +
+        (causes.empty() ? "" : ": " + causes));
   }
   const auto mixed = std::ranges::count_if(table.cells, [](const StudyCell& cell) {
     return DilationText(cell).find(" to ") != std::string::npos;
@@ -96,7 +74,8 @@ StudyMethod MethodOf(const StudyTable& table) {
   if (HasFidelity(table)) {
     method.fidelity =
         "a run on emulated hosts is limited when the machine was too slow for it: too little idle "
-        "processor time, late wake-ups or lost packets. Such a run is marked in every table. It "
+        "processor time, late wake-ups or lost packets. A run also counts as limited if that could "
+        "not be judged, or if one of its links was not as asked. It is marked in every table. It "
         "takes part in no verdict, claim, fit or comparison. A configuration's numbers come from "
         "its other runs, or from all of them if every run is limited";
   }

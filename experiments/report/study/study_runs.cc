@@ -182,6 +182,11 @@ void AddNetwork(const json& network, StudyRun& run) {
 void AddFidelity(const json& summary, StudyRun& run) {
   run.dilation = ReadDilation(summary);
   run.fidelity = ReadFidelity(summary);
+  // Nothing is known of a network that was not the one asked for.
+  if (run.fidelity && run.link_ok == false) {
+    run.fidelity->verdict = FidelityVerdict::kLimited;
+    run.fidelity->limited_by.emplace_back("links: one or more were not as asked");
+  }
   if (run.dilation) {
     run.dilation_factor = run.dilation->factor;
     run.equivalent_cores_per_host = run.dilation->equivalent_cores_per_host;

@@ -64,10 +64,10 @@ std::string ServersText(const SeriesKey& key) {
   return "";
 }
 
-std::string LabelOf(const SeriesKey& key) {
+std::string LabelOf(const SeriesKey& key, const std::map<std::string, std::string>& conditions) {
   std::string label = key.strategy + ServersText(key);
   if (!key.transport.empty()) label += " over " + key.transport;
-  for (const auto& [name, value] : key.varied) label += fmt::format(", {}={}", name, value);
+  for (const auto& [name, text] : conditions) label += ", " + text;
   return label;
 }
 
@@ -121,7 +121,7 @@ std::string StrategyText(const StudyCell& cell) {
 std::string WorkloadText(const StudyCell& cell) {
   std::string text;
   for (const auto& [name, value] : SharedKeys(cell, true)) {
-    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, value);
+    text += (text.empty() ? "" : ", ") + cell.conditions.at(name);
   }
   return text;
 }
@@ -150,7 +150,8 @@ std::vector<StudyScaling> ScalingOf(const std::vector<StudyCell>& cells) {
   for (auto& [key, indices] : groups) {
     if (WorkersOf(cells, indices).size() < 2) continue;
     std::ranges::sort(indices, {}, [&](std::size_t index) { return cells[index].workers; });
-    StudyScaling series{LabelOf(key), std::move(indices), {}, {}, {}, {}};
+    const std::string label = LabelOf(key, cells[indices.front()].conditions);
+    StudyScaling series{label, std::move(indices), {}, {}, {}, {}};
     Fit(cells, series);
     all.push_back(std::move(series));
   }

@@ -11,10 +11,10 @@ namespace ringside {
 /// The strategy as "ps-sync with 2 servers over shm", without workers and varied keys. Pure.
 std::string StrategyText(const StudyCell& cell);
 
-/// The keys of `SharedKeys` and the codec, as "network=1Gbps, codec=fp16". Pure.
+/// The keys of `SharedKeys` and the codec, as "links of 1 Gbit/s, codec fp16". Pure.
 std::string WorkloadText(const StudyCell& cell);
 
-/// Workers and workload, as "4 workers, network=1Gbps". Pure.
+/// Workers and workload, as "4 workers, links of 1 Gbit/s". Pure.
 std::string ScenarioText(const StudyCell& cell);
 
 /// Applies `AreComparableTransports` to two cells. Pure.

@@ -1,5 +1,6 @@
 // The verdict groups the findings that it rests on by what the servers' side has more than the
-// ring's: nothing, hosts, or another transport. Each group becomes one sentence.
+// ring's: nothing, hosts, or another transport. Each group becomes one sentence. If the study
+// varies more than the number of workers, the sentence counts, and the places are listed apart.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,9 +35,13 @@ Judged Selected(const Judged& findings, const Wanted& wanted) {
   return selected;
 }
 
-std::string Joined(const std::vector<std::string>& words) {
-  if (words.size() < 2) return words.empty() ? "" : words.front();
-  return fmt::format("{} and {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());
+// Semicolons stand between texts that have commas.
+std::string Joined(const std::vector<std::string>& texts) {
+  if (texts.size() < 2) return texts.empty() ? "" : texts.front();
+  const bool commas = std::ranges::any_of(
+      texts, [](const std::string& text) { return text.find(',') != std::string::npos; });
+  return fmt::format("{}{}and {}", fmt::join(texts.begin(), texts.end() - 1, commas ? "; " : ", "),
+                     commas ? "; " : " ", texts.back());
 }
 
 // The ratio from the winner's side.
@@ -105,14 +110,17 @@ class Places {
     media_ = media.size() > 1;
   }
 
-  // "at 2 (1.20x) and 8 (1.31x) workers", "at 4 workers, network 1Gbps (1.07x)", "at 2 and 4
+  // Only the number of workers tells the places apart.
+  bool differ_in_workers_only() const { return keys_.empty() && !media_; }
+
+  // "at 2 (1.20x) and 8 (1.31x) workers", "at 4 workers, links of 1 Gbit/s (1.07x)", "at 2 and 4
   // workers with model profile:vgg16"
   std::string Text(const Judged& findings, bool leads) const {
     if (findings.size() > kNamed) {
       const std::string range = leads ? fmt::format(" ({})", LeadRange(findings)) : "";
       return fmt::format("in {} comparisons{}", findings.size(), range);
     }
-    if (same_workers_ && (!keys_.empty() || media_)) return WithSameWorkers(findings, leads);
+    if (same_workers_ && !differ_in_workers_only()) return WithSameWorkers(findings, leads);
     std::vector<std::pair<std::string, Judged>> groups;  // by what differs besides the workers
     for (const Finding* finding : findings) {
       const std::string label = Label(*finding);
@@ -153,13 +161,13 @@ class Places {
                        Joined(labels));
   }
 
-  // "model profile:vgg16", " over tcp"
+  // "links of 1 Gbit/s, model profile:vgg16", " over tcp"
   std::string Label(const Finding& finding) const {
     std::vector<std::string> values;
     for (const std::string& key : keys_) {
-      values.push_back(fmt::format("{} {}", key, finding.varied.at(key)));
+      values.push_back(finding.conditions.at(key));
     }
-    std::string label = fmt::format("{}", fmt::join(values, " "));
+    std::string label = fmt::format("{}", fmt::join(values, ", "));
     if (media_)
       label += " over " + (finding.medium.empty() ? "different transports" : finding.medium);
     return label;
@@ -208,56 +216,97 @@ std::string Capitalized(std::string text) {
   return text;
 }
 
-// One sentence about the findings of one group, without a point.
+// The findings of one group with one result.
+struct Share {
+  std::string subject;  ///< "the best ring is faster than the best parameter server"
+  std::string counted;  ///< The same before a count, "the best ring is 1.10x as fast as ..."
+  Judged findings;
+  bool leads = false;  ///< Some side is ahead.
+};
+
+std::string WinnerText(std::string_view winner, std::string_view loser, const Judged& findings) {
+  return fmt::format("the best {} is {} as fast as the best {}", winner, LeadRange(findings),
+                     loser);
+}
+
+// In the order of the sentence. No share is empty.
+std::vector<Share> SharesOf(const Judged& findings) {
+  constexpr std::string_view kRing = "ring";
+  constexpr std::string_view kServer = "parameter server";
+  std::vector<Share> shares;
+  const auto add_winner = [&](std::string_view winner, std::string_view loser) {
+    const Judged won = Selected(findings, [&](const Finding& f) { return f.winner == winner; });
+    if (won.empty()) return;
+    shares.push_back({fmt::format("the best {} is faster than the best {}", winner, loser),
+                      WinnerText(winner, loser, won), won, true});
+  };
+  const auto add = [&](bool equal, const std::string& subject) {
+    const Judged same = Selected(findings, [&](const Finding& f) {
+      return f.winner == "neither" && (f.certainty == Certainty::kEqual) == equal;
+    });
+    if (!same.empty()) shares.push_back({subject, subject, same, false});
+  };
+  add_winner(kRing, kServer);
+  add_winner(kServer, kRing);
+  add(true,
+      fmt::format("{} equally fast within {:.0f} %",
+                  shares.empty() ? "the best ring and the best parameter server are" : "they are",
+                  kEqualMargin * 100));
+  add(false, "the runs do not tell them apart");
+  return shares;
+}
+
+// "the best ring is 2.15x as fast as the best parameter server in 1 of 4 comparisons; they are
+// equally fast within 2 % in 3"
+std::string CountedText(const std::vector<Share>& shares, std::size_t all) {
+  if (shares.size() == 1) {
+    return fmt::format("{} in {} comparisons", shares[0].counted,
+                       all == 2 ? "both" : fmt::format("all {}", all));
+  }
+  std::vector<std::string> parts;
+  for (const Share& share : shares) {
+    parts.push_back(fmt::format("{} in {}{}", share.counted, share.findings.size(),
+                                parts.empty() ? fmt::format(" of {} comparisons", all) : ""));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+// What is said about the findings of one group.
 struct Judgement {
   std::string winner;
   Certainty certainty = Certainty::kUnclear;
-  std::string text;
+  std::string text;                 ///< One sentence without a point.
+  std::vector<std::string> places;  ///< One line for each share, if `text` only counts.
 };
+
+std::string WinnerOf(const std::vector<Share>& shares) {
+  std::set<std::string> winners;
+  for (const Share& share : shares) {
+    if (share.leads) winners.insert(share.findings.front()->winner);
+  }
+  if (winners.empty()) return "neither";
+  return winners.size() > 1 ? "depends" : *winners.begin();
+}
 
 // `keys`: what tells the findings of the whole study apart.
 Judgement Judge(const Judged& findings, const std::vector<std::string>& keys) {
-  const auto of = [&](std::string_view winner, std::optional<Certainty> certainty = {}) {
-    return Selected(findings, [&](const Finding& finding) {
-      return finding.winner == winner && (!certainty || finding.certainty == *certainty);
-    });
-  };
-  const Judged ring = of("ring");
-  const Judged server = of("parameter server");
-  const Judged equal = of("neither", Certainty::kEqual);
-  const Judged unclear =
-      Selected(of("neither"), [](const Finding& f) { return f.certainty != Certainty::kEqual; });
+  const std::vector<Share> shares = SharesOf(findings);
   const Places places(findings, keys);
-  std::vector<std::string> parts;
-  if (!ring.empty()) {
-    parts.push_back("the best ring is faster than the best parameter server " +
-                    places.Text(ring, true));
-  }
-  if (!server.empty()) {
-    parts.push_back("the best parameter server is faster than the best ring " +
-                    places.Text(server, true));
-  }
-  if (!equal.empty()) {
-    parts.push_back(
-        fmt::format("{} equally fast within {:.0f} % {}",
-                    parts.empty() ? "the best ring and the best parameter server are" : "they are",
-                    kEqualMargin * 100, places.Text(equal, false)));
-  }
-  if (!unclear.empty()) {
-    parts.push_back("the runs do not tell them apart " + places.Text(unclear, false));
-  }
-  Judged decided = ring;
-  decided.insert(decided.end(), server.begin(), server.end());
-  decided.insert(decided.end(), equal.begin(), equal.end());
   Judgement judgement;
-  judgement.certainty = WeakestOf(decided);
-  const bool both = !ring.empty() && !server.empty();
-  judgement.winner = both             ? "depends"
-                     : !ring.empty()  ? "ring"
-                     : server.empty() ? "neither"
-                                      : "parameter server";
-  judgement.text = fmt::format("{}{}; {}", both ? "it depends: " : "", fmt::join(parts, "; "),
-                               CertaintyText(decided, judgement.certainty));
+  judgement.winner = WinnerOf(shares);
+  judgement.certainty = WeakestOf(Selected(findings, [](const Finding& f) {
+    return f.winner != "neither" || f.certainty == Certainty::kEqual;
+  }));
+  std::vector<std::string> lines;
+  for (const Share& share : shares) {
+    lines.push_back(share.subject + ' ' + places.Text(share.findings, share.leads));
+  }
+  const bool counted = findings.size() > 1 && !places.differ_in_workers_only();
+  judgement.text = fmt::format(
+      "{}{}; {}", judgement.winner == "depends" ? "it depends: " : "",
+      counted ? CountedText(shares, findings.size()) : fmt::format("{}", fmt::join(lines, "; ")),
+      CertaintyText(findings, judgement.certainty));
+  if (counted) judgement.places = std::move(lines);
   return judgement;
 }
 
@@ -282,6 +331,9 @@ void AddGroup(const Judged& findings, const std::vector<std::string>& keys,
     verdict.sentence += ' ';
   }
   verdict.sentence += Capitalized(start + judgement.text) + '.';
+  for (const std::string& line : judgement.places) {
+    verdict.places.push_back(Capitalized(start + line) + '.');
+  }
 }
 
 // Why there is no verdict.

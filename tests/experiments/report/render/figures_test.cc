@@ -83,6 +83,7 @@ TEST_F(FiguresTest, AreDrawnWithTheirFonts) {
                   {"colocated", false},
                   {"transport", ""},
                   {"varied", {{"model", "../$x"}}},
+                  {"conditions", {{"model", "model ../$x"}}},
                   {"runs", 5},
                   {"limited", 5},
                   {"takes_part", false},

@@ -42,6 +42,40 @@ TEST(Markdown, ShowsNumbersWithIntervalsWhereThereAreSome) {
   EXPECT_THAT(page, Not(HasSubstr("samples/s")));
 }
 
+TEST(Markdown, ListsEveryFindingWithItsPlace) {
+  StudyTable table;
+  table.cells.resize(2);
+  StudyCell& ring = table.cells[0];
+  ring.strategy = "ring";
+  ring.workers = 4;
+  ring.varied["network"] = "1Gbps";
+  ring.conditions["network"] = "links of 1 Gbit/s";
+  table.cells[1] = ring;
+  StudyCell& server = table.cells[1];
+  server.strategy = "ps-sync";
+  server.servers = 2;
+  server.server_hosts = 2;
+  Finding finding;
+  finding.workers = 4;
+  finding.server_hosts = 2;
+  finding.ps_cell = 1;
+  finding.ring_cell = 0;
+  finding.ring_over_ps.paired = true;
+  finding.ring_over_ps.runs = 5;
+  finding.ring_over_ps.ratio = 0.5;
+  finding.ring_over_ps.interval = {0.49, 0.51};
+  finding.certainty = Certainty::kClear;
+  finding.winner = "parameter server";
+  table.findings = {finding};
+  table.verdict.sentence = "It depends.";
+  table.verdict.places = {"The best ring is faster at 4 workers."};
+  const std::string page = RenderMarkdown(table);
+  EXPECT_THAT(page, HasSubstr("**It depends.**\n\n- The best ring is faster at 4 workers.\n\n"));
+  EXPECT_THAT(page, HasSubstr("| 4 workers, links of 1 Gbit/s | ps-sync with 2 servers, on 2 more "
+                              "hosts | ring | 0.500 | 0.490 to 0.510 | 5 | parameter server faster "
+                              "|\n"));
+}
+
 TEST(Markdown, SaysHowItCountedAndWhatWantsASecondLook) {
   StudyTable table;
   table.name = "study";

@@ -236,11 +236,13 @@ TEST(BoundExplanation, FullQueuesAreNamedWhereTheRestIsNotExplained) {
   EXPECT_FALSE(ExplainBound(cell).explained) << "no queue dropped anything";
   fidelity.dropped_packets = 2400;
   const BoundExplanation explanation = ExplainBound(cell);
-  EXPECT_EQ(explanation.text,
-            "congestion: queues of links were full, and 2.1 % of the segments were sent again");
-  EXPECT_TRUE(explanation.explained);
+  EXPECT_THAT(explanation.text,
+              ::testing::StartsWith(
+                  "congestion: queues of links were full, and 2.1 % of the segments were sent "
+                  "again; how long that took is not known; the rest, "));
+  EXPECT_FALSE(explanation.explained) << "it may have taken less";
   fidelity.retransmitted_share = 0.004;
-  EXPECT_FALSE(ExplainBound(cell).explained);
+  EXPECT_THAT(ExplainBound(cell).text, Not(HasSubstr("congestion")));
 }
 
 TEST(BoundExplanation, TheMachineComesFirstWhereItLimitedAllRuns) {

@@ -130,9 +130,11 @@ TEST(StudyFidelity, ALimitedRunStaysInItsCellAndOutOfItsNumbers) {
   EXPECT_LT(cell.intervals.at("step_ms").high, 120);
   EXPECT_FALSE(cell.results[5].outlier) << "it has its own mark";
   EXPECT_THAT(cell.bound_explanation, IsEmpty());
-  EXPECT_THAT(table.method.warnings,
-              ElementsAre("1 run was limited by the machine and takes no part in verdicts: " +
-                          std::string(kCause)));
+  EXPECT_THAT(
+      table.method.warnings,
+      ElementsAre(
+          "1 run was limited by the machine, or may have been, and takes no part in verdicts: " +
+          std::string(kCause)));
 }
 
 TEST(StudyFidelity, ACellWhoseRunsAreAllLimitedKeepsItsNumbersAndHasNoPart) {
@@ -300,7 +302,7 @@ TEST(StudyFidelity, TheTargetComesFromRunsThatWereNotLimited) {
   EXPECT_THAT(target.origin, EndsWith("; the machine limited every run that was evaluated"));
 }
 
-TEST(StudyFidelity, ARunThatWasNotJudgedKeepsItsPartAndIsNamed) {
+TEST(StudyFidelity, ARunThatWasNotJudgedTakesNoPartAndIsNamed) {
   StudyInput study;
   Add(study, "ring", 4, 100);
   Add(study, "ps-sync", 4, 200);
@@ -313,12 +315,12 @@ TEST(StudyFidelity, ARunThatWasNotJudgedKeepsItsPartAndIsNamed) {
   study.runs.back().summary["status"] = "failed";
   study.runs.back().summary["fidelity"] = {{"verdict", nullptr}, {"not_judged", "no step"}};
   const StudyTable table = MakeStudyTable(study);
-  EXPECT_EQ(table.verdict.winner, "ring");
-  EXPECT_EQ(CellOf(table, "ring", 4).limited, 0);
-  EXPECT_THAT(
-      table.method.warnings,
-      Contains("10 runs were not judged: the machine may have limited them. They keep their "
-               "part (the processor's times cannot be read)"));
+  EXPECT_EQ(table.verdict.winner, "none");
+  EXPECT_EQ(CellOf(table, "ring", 4).limited, 5);
+  EXPECT_THAT(table.method.warnings,
+              Contains("10 runs were limited by the machine, or may have been, and take no part in "
+                       "verdicts: not judged in 10 of 10 runs (one of them: the processor's times "
+                       "cannot be read)"));
   EXPECT_THAT(RenderRunsCsv(table), HasSubstr(",not judged,,"));
   EXPECT_EQ(RenderJson(table)["cells"][0]["results"][0]["fidelity"]["verdict"], nullptr);
 }
@@ -329,11 +331,13 @@ TEST(StudyFidelity, LimitedRunsAreMarkedInEveryForm) {
   study.runs[2].summary["fidelity"] = Fidelity("limited");
   Add(study, "ps-sync", 4, 150, "limited");
   const StudyTable table = MakeStudyTable(study);
-  EXPECT_THAT(RenderText(table),
-              AllOf(HasSubstr("5 (1 limited)"), HasSubstr("5 (all limited)"),
-                    HasSubstr("\n    ! limited by the machine: the processor in 5 of 5 runs"),
-                    HasSubstr("limited: the machine was too slow"),
-                    HasSubstr("6 runs were limited by the machine and take no part in verdicts")));
+  EXPECT_THAT(
+      RenderText(table),
+      AllOf(HasSubstr("5 (1 limited)"), HasSubstr("5 (all limited)"),
+            HasSubstr("\n    ! limited by the machine: the processor in 5 of 5 runs"),
+            HasSubstr("limited: the machine was too slow"),
+            HasSubstr("6 runs were limited by the machine, or may have been, and take no part in "
+                      "verdicts")));
   EXPECT_THAT(RenderMarkdown(table, {}), AllOf(HasSubstr("| 5, 1 limited by the machine |"),
                                                HasSubstr("| 5, all limited by the machine |"),
                                                HasSubstr("Fidelity: a run on emulated hosts")));
