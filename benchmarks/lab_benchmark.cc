@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ringside/common/core/errors.h"
 #include "ringside/experiments/lab/calibration.h"
 #include "ringside/experiments/lab/emulation_support.h"
 #include "ringside/experiments/lab/lab.h"
@@ -146,7 +147,10 @@ int Main(const Options& options) {
 int main(int argc, char** argv) {
   try {
     const ringside::Options options = ringside::Read(argc, argv);
-    ringside::RequireLab(ringside::ParseNetwork("1Gbps"));
+    if (const std::string reason = ringside::WhyNoLab(ringside::ParseNetwork("1Gbps"));
+        !reason.empty()) {
+      throw ringside::MissingBackendError(reason);
+    }
     return ringside::Main(options);
   } catch (const std::exception& error) {
     fmt::print(stderr, "lab_benchmark: {}\n", error.what());

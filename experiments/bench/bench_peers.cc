@@ -60,6 +60,7 @@ class PeerProcess {
   void Read(int signal_fd = -1) {
     std::array<pollfd, 2> fds{pollfd{process_.output_fd(), POLLIN, 0},
                               pollfd{signal_fd, POLLIN, 0}};
+    // If it fails, this round was shorter. The descriptors do not block.
     ::poll(fds.data(), fds.size(), static_cast<int>(kTick.count()));
     std::array<char, 4096> piece;
     ssize_t bytes = 0;

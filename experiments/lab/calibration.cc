@@ -95,7 +95,9 @@ Connection Connect(const Lab::Link& link, const NetNamespace& from, const NetNam
                    const std::string& to_address, double answer_timeout_s) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  ::inet_pton(AF_INET, to_address.c_str(), &address.sin_addr);
+  if (::inet_pton(AF_INET, to_address.c_str(), &address.sin_addr) != 1) {
+    throw InternalError("no address of a link: " + to_address);
+  }
   auto* generic = reinterpret_cast<sockaddr*>(&address);
   socklen_t length = sizeof(address);
   FileDescriptor listener;
@@ -220,6 +222,7 @@ class Flow {
   /// Shuts the connection and wakes both threads. Bytes that still arrive are answered with a
   /// reset.
   void Shut() {
+    // They fail if the peer has reset the connection. Then it is shut already.
     ::shutdown(connection_.receiver.get(), SHUT_RDWR);
     ::shutdown(connection_.sender.get(), SHUT_RDWR);
   }

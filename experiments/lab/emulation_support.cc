@@ -120,9 +120,4 @@ std::string WhyNoLab(const NetworkSpec& spec) {
   return reason.empty() ? "" : "the network cannot be emulated here: " + reason;
 }
 
-void RequireLab(const NetworkSpec& spec) {
-  const std::string reason = WhyNoLab(spec);
-  if (!reason.empty()) throw MissingBackendError(reason);
-}
-
 }  // namespace ringside

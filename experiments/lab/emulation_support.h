@@ -18,13 +18,11 @@ struct LabSupport {
   std::vector<std::string> congestion_controls{};
 };
 /// Finds out by trying, in a temporary namespace. Without root, this process first moves into a
-/// user namespace, if the kernel permits it. `RequireLab` does the same.
+/// user namespace, if the kernel permits it. `WhyNoLab` does the same.
 LabSupport ProbeLab();
 
 /// The reason why this machine cannot emulate a network; empty when it can.
 std::string WhyNoLab(const NetworkSpec& spec);
-/// Throws `MissingBackendError` with that reason.
-void RequireLab(const NetworkSpec& spec);
 
 }  // namespace ringside
 

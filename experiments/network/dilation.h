@@ -11,7 +11,7 @@ namespace ringside {
 /// TCP waits for 120 s at most before it sends again, and the least time, 0.2 s, is dilated too.
 inline constexpr double kMostDilation = 600;
 
-/// By which factor a run asks to be slowed down (docs/networks.md, "Time dilation"). A value.
+/// By which factor a run asks to be slowed down (docs/time-dilation.md). A value.
 struct Dilation {
   bool automatic = false;  ///< The factor follows from the network and the machine.
   double factor = 1;       ///< At least 1; not used if automatic.
@@ -37,7 +37,7 @@ void CheckDilation(const Dilation& dilation, const NetworkSpec& network);
 double MostBitsPerSecond(const NetworkPlan& plan, bool workers_exchange);
 
 /// What one core carries, in bits per second sent by emulated hosts, while it is idle for a good
-/// third of the time: `auto` aims at it (docs/networks.md, "Fidelity").
+/// third of the time: `auto` aims at it (docs/time-dilation.md, "Fidelity").
 inline constexpr double kBitsPerSecondOfACore = 1e9;
 
 /// The factor of a run on a machine with `cores`: the one that was asked for, or the least whole

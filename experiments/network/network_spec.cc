@@ -64,7 +64,7 @@ bool OnWorkers(const std::string& text) {
       fmt::format("'{}' is no place for servers: {} (hosts) or {}", text, kOwnHosts, kWorkerHosts));
 }
 
-// Only the kernel knows which names it has (`RequireLab`). The characters are limited because the
+// Only the kernel knows which names it has (`WhyNoLab`). The characters are limited because the
 // name becomes a word of a script.
 std::string Congestion(const std::string& text) {
   const auto allowed = [](char c) {

@@ -47,6 +47,7 @@ int MemberProcess::Run(const std::vector<std::string>& args, const Catalog& cata
   DilatedClock::SetFactor(setup.dilation);
   MemberProcess process(std::move(setup));
   DieWithParent(static_cast<pid_t>(process.setup_.parent_pid));
+  // The name is for people who look at a list of processes. A job runs without it as well.
   ::prctl(PR_SET_NAME, process.name_.c_str());
   process.Join();
   try {

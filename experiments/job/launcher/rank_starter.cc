@@ -81,6 +81,7 @@ bool RankStarter::EndsWithin(std::chrono::milliseconds wait) {
   while (!Poll()) {
     if (deadline.expired()) return false;
     pollfd output{process_.output_fd(), POLLIN, 0};
+    // If it fails, this round was shorter.
     ::poll(log_.open() ? &output : nullptr, log_.open() ? 1 : 0, static_cast<int>(kTick.count()));
   }
   return true;

@@ -29,7 +29,9 @@ std::unique_ptr<EmulatedNetwork> MakeNetwork(const RunSpec& spec, const JobOptio
   if (options.address_given) {
     throw ConfigError("an emulated network gives every process its address; omit address");
   }
-  RequireLab(*spec.network);
+  if (std::string reason = WhyNoLab(*spec.network); !reason.empty()) {
+    throw MissingKeyError("network", "network: " + reason);
+  }
   return std::make_unique<EmulatedNetwork>(
       PlanNetwork(*spec.network, spec.workers, LayoutServers(spec).dedicated, spec.hosts),
       DilatedClock::Factor(), CurrentEnvironment(), [&] {

@@ -72,6 +72,7 @@ void ChildGroup::WaitForInput(std::chrono::milliseconds wait, int fd) const {
   for (const auto& child : children_) {
     if (child->log.open()) fds.push_back({child->log.fd(), POLLIN, 0});
   }
+  // If it fails, this wait was shorter. The caller looks at everything in either case.
   ::poll(fds.data(), fds.size(), static_cast<int>(wait.count()));
 }
 

@@ -107,6 +107,7 @@ void ShmListener::StartThreads() {
 }
 
 void ShmListener::Stop() {
+  // It fails only if the counter is full, that is, if Stop has been called before.
   eventfd_write(stopped_.get(), 1);
   threads_.clear();  // joins
   for (auto& [id, served] : connections_) served.connection.Close();
@@ -115,7 +116,9 @@ void ShmListener::Stop() {
 
 void ShmListener::Watch(int file, std::uint64_t id) const {
   epoll_event event{.events = EPOLLIN, .data = {.u64 = id}};
-  epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, file, &event);
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, file, &event) != 0) {
+    throw CommError(name_, "listening", std::strerror(errno));
+  }
 }
 
 // Each thread serves one packet at a time, of any worker, so the threads share the work.

@@ -120,6 +120,7 @@ PacketSocket::Outcome PacketSocket::Receive(std::string& packet, const Deadline&
 
 bool PacketSocket::Wait(short events, const Deadline& deadline) const {
   pollfd entry{.fd = file_, .events = events, .revents = 0};
+  // The caller tries again after a signal, too. It ends with the deadline.
   poll(&entry, 1, static_cast<int>(deadline.remaining().count()));
   return !deadline.expired();
 }

@@ -278,7 +278,9 @@ Emulated EmulateAsNobody() {
   ::prctl(PR_SET_DUMPABLE, 1);
   try {
     const NetworkSpec spec = ParseNetwork("100Mbps");
-    RequireLab(spec);
+    if (const std::string reason = WhyNoLab(spec); !reason.empty()) {
+      throw MissingBackendError(reason);
+    }
     // The process is root in the new user namespace.
     if (::geteuid() != 0) return Emulated::kOutside;
     const Lab lab(PlanNetwork(spec, 2, 0));
