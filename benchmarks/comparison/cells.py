@@ -43,31 +43,35 @@ def train(context, cell):
     return lab(context, {"hosts": cell.workers, "rate": cell.rate}, cell.command(), timeout=600)
 
 
-def limited(runs):
-    """How many runs the machine limited, by their own judgement."""
-    return sum(each["fidelity"]["verdict"] == "limited" for each in runs)
+def counts(summary):
+    """Whether the machine could carry the network: judged so by the run itself, and each link was as asked."""
+    return summary["fidelity"]["verdict"] == "ok" and summary.get("link_ok") is not False
 
 
-def fidelity_text(runs):
-    count = limited(runs)
-    return f"{count} of {len(runs)} runs limited by the machine" if count else "fidelity ok"
-
-
-def true_runs(context, cell):
-    """As many runs as there are rounds, without those that the machine limited, and the number of the latter. Runs are repeated
-    for these, up to twice the rounds. The rows that ask for the same cell share its runs."""
+def true_runs(context, *cells):
+    """For each cell as many runs as there are rounds, without those that the machine limited; and the number of the latter. The
+    cells take turns. Runs are repeated for those that are left out, up to twice the rounds. The rows that ask for the same
+    cells share the runs."""
     def measure():
-        kept, left_out = [], 0
-        while len(kept) < context.slow_rounds and len(kept) + left_out < 2 * context.slow_rounds:
-            summary = train(context, cell)
-            if limited([summary]):
-                left_out += 1
-            else:
-                kept.append(summary)
-        if not kept:
-            raise RuntimeError(f"{cell.name()}: the machine limited all {left_out} runs")
-        return kept, left_out
-    return context.once(("cell", cell), measure)
+        kept, left_out = {cell: [] for cell in cells}, 0
+        for _ in range(2 * context.slow_rounds):
+            for cell in cells:
+                if len(kept[cell]) == context.slow_rounds:
+                    continue
+                summary = train(context, cell)
+                if counts(summary):
+                    kept[cell].append(summary)
+                else:
+                    left_out += 1
+        for cell, runs in kept.items():
+            if len(runs) < context.slow_rounds:
+                raise RuntimeError(f"{cell.name()}: the machine limited all but {len(runs)} of {2 * context.slow_rounds} runs")
+        return [kept[cell] for cell in cells], left_out
+    return context.once(("cells", cells), measure)
+
+
+def left_out_text(left_out):
+    return f"{left_out} more runs limited by the machine" if left_out else "fidelity ok"
 
 
 def step_over_achievable(runs):
@@ -77,7 +81,7 @@ def step_over_achievable(runs):
 def over_achievable(cell):
     """The median step of each round, over what is achievable. The note has the ratio to what no message size can change."""
     def measure(context):
-        runs, left_out = true_runs(context, cell)
+        (runs,), left_out = true_runs(context, cell)
         steps = [each["step_ms"]["median"] for each in runs]
         achievable = [each["achievable_ms"] for each in runs]
         allowed = statistics.median(step / allowed_ms(each) for step, each in zip(steps, runs))
@@ -85,7 +89,7 @@ def over_achievable(cell):
         factor = statistics.median(each["dilation"]["factor"] for each in runs)
         return Measured(statistics.median(steps), statistics.median(achievable), step_over_achievable(runs), len(runs),
                         note=f"{allowed:.2f} of forward pass and full rate; dilation {factor:g}; cores {100 * busy:.0f} % busy; "
-                             f"{left_out} more runs limited by the machine",
+                             f"{left_out_text(left_out)}",
                         samples={"ours": steps, "peer": achievable})
     return measure
 
@@ -93,11 +97,10 @@ def over_achievable(cell):
 def beyond(cell, base):
     """How much further from its achievable step a cell is than another one. The two figures are ratios."""
     def measure(context):
-        ours, ours_out = true_runs(context, cell)
-        theirs, theirs_out = true_runs(context, base)
+        (ours, theirs), left_out = true_runs(context, cell, base)
         mine, other = step_over_achievable(ours), step_over_achievable(theirs)
         return Measured(mine, other, mine - other, min(len(ours), len(theirs)), unit="of achievable",
-                        note=f"{ours_out + theirs_out} more runs limited by the machine")
+                        note=left_out_text(left_out))
     return measure
 
 
@@ -112,14 +115,6 @@ def processor_time(cell, ours, peer):
     return measure
 
 
-def dilated_runs(context, cell, factors):
-    """Runs of a cell under each factor, in turns, once for all rows that ask for them. Name -> summaries."""
-    def measure():
-        return interleaved(context.slow_rounds, {
-            factor: lambda factor=factor: train(context, dataclasses.replace(cell, dilation=factor)) for factor in factors})
-    return context.once(("dilated", cell, factors), measure)
-
-
 def spread(values):
     """The largest value over the smallest. The note says both."""
     return max(values) / min(values)
@@ -129,15 +124,16 @@ def dilations_agree(cell, factors, figure, unit):
     """The largest median of `figure(summary)` under one factor over the smallest under another. All runs must end with the
     same parameters."""
     def measure(context):
-        runs = dilated_runs(context, cell, factors)
-        everything = [each for summaries in runs.values() for each in summaries]
+        by_cell, left_out = true_runs(context, *(dataclasses.replace(cell, dilation=factor) for factor in factors))
+        runs = dict(zip(factors, by_cell))
+        everything = [each for summaries in by_cell for each in summaries]
         hashes = {each["params_sha256"] for each in everything}
         if len(hashes) != 1:
             raise RuntimeError(f"{cell.name()}: factors {', '.join(factors)} end with {len(hashes)} different parameters")
         medians = {factor: statistics.median(figure(each) for each in runs[factor]) for factor in factors}
         return Measured(max(medians.values()), min(medians.values()), spread(medians.values()), context.slow_rounds, unit=unit,
                         note=", ".join(f"{factor}: {median:.4g}" for factor, median in medians.items()) +
-                        f"; parameters equal; {fidelity_text(everything)}", samples={"medians": list(medians.values())})
+                        f"; parameters equal; {left_out_text(left_out)}", samples={"medians": list(medians.values())})
     return measure
 
 
@@ -145,7 +141,7 @@ def judged_ok(cell):
     """The share of runs that the fidelity monitor lets pass. For a cell that the machine limits, it must be none."""
     def measure(context):
         runs = [train(context, cell) for _ in range(context.slow_rounds)]
-        passed = len(runs) - limited(runs)
+        passed = sum(map(counts, runs))
         reasons = sorted({reason for each in runs for reason in each["fidelity"]["limited_by"]})
         return Measured(passed, len(runs), passed / len(runs), len(runs), unit="runs", note="; ".join(reasons[:2]))
     return measure
