@@ -91,8 +91,8 @@ TEST(StudyPairs, NameTheOptionsThatTheyDifferIn) {
   const StudyTable table = MakeStudyTable(study);
   ASSERT_EQ(table.pairs.size(), 2U);
   EXPECT_EQ(table.pairs[0].baseline, "ring") << "it has no staleness";
-  EXPECT_EQ(table.pairs[0].compared, "ps-ssp with 1 server, staleness=1");
-  EXPECT_EQ(table.pairs[1].compared, "ps-ssp with 1 server, staleness=3");
+  EXPECT_EQ(table.pairs[0].compared, "ps-ssp with 1 server, staleness 1");
+  EXPECT_EQ(table.pairs[1].compared, "ps-ssp with 1 server, staleness 3");
 }
 
 TEST(StudyPairs, StandInEveryFormOfTheReportThatHasRoom) {
