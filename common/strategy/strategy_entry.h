@@ -10,6 +10,7 @@
 
 #include "ringside/common/core/world.h"
 #include "ringside/common/measure/bound.h"
+#include "ringside/common/measure/traffic.h"
 #include "ringside/common/strategy/option.h"
 #include "ringside/common/strategy/server.h"
 #include "ringside/common/strategy/strategy.h"
@@ -52,6 +53,10 @@ struct StrategyEntry {
   std::function<std::unique_ptr<Server>(const ServerContext&)> make_server = {};
   /// The time and the bytes that theory allows for one step. A pure function.
   std::function<Cost(const CostInput&)> bound = NoCost;
+  /// Who sends how much to whom in one sum over all workers. Empty: nobody knows, or
+  /// `traits.topology` says it. Without it an all-reduce has no bound on links that are shared or
+  /// unequal. A pure function.
+  std::function<Traffic(int workers)> traffic = {};
   /// The options that it reads. A value for any other option is refused.
   std::vector<OptionDeclaration> options = {};
   /// Some keys that it does not read, with the reasons, for error messages.

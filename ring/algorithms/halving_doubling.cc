@@ -11,6 +11,7 @@
 
 #include <array>
 #include <limits>
+#include <vector>
 
 #include "ringside/ring/algorithms/pairwise.h"
 
@@ -58,6 +59,15 @@ void HalvingDoublingAllReduce(Links& links, int rank, int world, std::span<float
   FoldOut(links, fold, bytes);
 }
 
+/// Halving sends 1/2, 1/4, ... of all bytes. Doubling sends the same in reverse order.
+Traffic HalvingDoublingTraffic(int world) {
+  const int active = PowerOfTwoFold::Of(0, world).active;
+  std::vector<PairStep> steps;
+  for (int bit = 1; bit < active; bit *= 2) steps.push_back({.bit = bit, .share = 0.5 / bit});
+  for (int bit = active / 2; bit >= 1; bit /= 2) steps.push_back({.bit = bit, .share = 0.5 / bit});
+  return PairTraffic(world, steps);
+}
+
 }  // namespace
 
 constinit const LinkAlgorithm kHalvingDoublingAlgorithm{
@@ -66,6 +76,7 @@ constinit const LinkAlgorithm kHalvingDoublingAlgorithm{
     .all_reduce = HalvingDoublingAllReduce,
     .peers = FoldPeers,
     .bound = HalvingDoublingCost,
+    .traffic = HalvingDoublingTraffic,
 };
 
 }  // namespace ringside

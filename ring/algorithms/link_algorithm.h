@@ -9,6 +9,7 @@
 
 #include "ringside/common/codec/codec_options.h"
 #include "ringside/common/measure/bound.h"
+#include "ringside/common/measure/traffic.h"
 #include "ringside/common/strategy/strategy_traits.h"
 #include "ringside/ring/algorithms/links.h"
 
@@ -32,6 +33,8 @@ struct LinkAlgorithm {
   Topology topology = Topology::kAllReduce;
   /// The time and the bytes that theory allows.
   Cost (*bound)(const CostInput&) = AllReduceCost;
+  /// Returns who sends how much to whom. Null: nobody knows, or `topology` says it.
+  Traffic (*traffic)(int world) = nullptr;
 };
 
 /// Ringside's own algorithms, in the order of lists.

@@ -51,6 +51,26 @@ void FoldOut(Links& links, const PowerOfTwoFold& fold, std::span<std::byte> data
   }
 }
 
+Traffic PairTraffic(int world, std::span<const PairStep> steps) {
+  const PowerOfTwoFold fold = PowerOfTwoFold::Of(0, world);
+  Phase in;
+  Phase out;
+  for (int even = 0; even < 2 * fold.folded; even += 2) {
+    in.push_back({.from = even, .to = even + 1, .share = 1});
+    out.push_back({.from = even + 1, .to = even, .share = 1});
+  }
+  Traffic traffic{in};
+  for (const PairStep& step : steps) {
+    Phase& phase = traffic.emplace_back();
+    for (int number = 0; number < fold.active; ++number) {
+      phase.push_back(
+          {.from = fold.RankOf(number), .to = fold.RankOf(number ^ step.bit), .share = step.share});
+    }
+  }
+  traffic.push_back(out);
+  return traffic;
+}
+
 void PairExchange::Run(std::span<const std::byte> out, std::span<std::byte> in,
                        std::span<std::byte> scratch) const {
   const std::size_t total = SegmentCount(std::max(out.size(), in.size()));

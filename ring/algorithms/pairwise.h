@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "ringside/common/measure/traffic.h"
 #include "ringside/ring/algorithms/links.h"
 
 namespace ringside {
@@ -40,6 +41,16 @@ void FoldIn(Links& links, const PowerOfTwoFold& fold, std::span<std::byte> data,
             std::span<std::byte> scratch);
 /// Runs after the algorithm: sends the result back to the folded rank.
 void FoldOut(Links& links, const PowerOfTwoFold& fold, std::span<std::byte> data);
+
+/// A step in which each active rank sends `share` of all bytes to the partner whose number differs
+/// in `bit`.
+struct PairStep {
+  int bit = 1;
+  double share = 0;
+};
+
+/// The traffic of `FoldIn`, then of the steps, then of `FoldOut`.
+Traffic PairTraffic(int world, std::span<const PairStep> steps);
 
 /// One step of a pair: both send and receive at the same time, in segments.
 struct PairExchange {

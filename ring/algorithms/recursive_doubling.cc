@@ -28,6 +28,13 @@ void RecursiveDoublingAllReduce(Links& links, int rank, int world, std::span<flo
   FoldOut(links, fold, bytes);
 }
 
+Traffic RecursiveDoublingTraffic(int world) {
+  const int active = PowerOfTwoFold::Of(0, world).active;
+  std::vector<PairStep> steps;
+  for (int bit = 1; bit < active; bit *= 2) steps.push_back({.bit = bit, .share = 1});
+  return PairTraffic(world, steps);
+}
+
 }  // namespace
 
 constinit const LinkAlgorithm kRecursiveDoublingAlgorithm{
@@ -37,6 +44,7 @@ constinit const LinkAlgorithm kRecursiveDoublingAlgorithm{
     .peers = FoldPeers,
     .one_sender = false,
     .bound = RecursiveDoublingCost,
+    .traffic = RecursiveDoublingTraffic,
 };
 
 }  // namespace ringside

@@ -67,6 +67,19 @@ void TreeAllReduce(Links& links, int rank, int world, std::span<float> data,
   }
 }
 
+/// Half of the bytes go up each tree, and the sums come down.
+Traffic TreeTraffic(int world) {
+  Phase edges;
+  for (int rank = 0; rank < world; ++rank) {
+    for (const TreeNeighbors& place : DoubleTree(rank, world)) {
+      if (place.parent < 0) continue;
+      edges.push_back({.from = rank, .to = place.parent, .share = 0.5});
+      edges.push_back({.from = place.parent, .to = rank, .share = 0.5});
+    }
+  }
+  return {edges};
+}
+
 }  // namespace
 
 constinit const LinkAlgorithm kTreeAlgorithm{
@@ -75,6 +88,7 @@ constinit const LinkAlgorithm kTreeAlgorithm{
     .all_reduce = TreeAllReduce,
     .peers = DoubleTreePeers,
     .bound = TreeCost,
+    .traffic = TreeTraffic,
 };
 
 }  // namespace ringside

@@ -22,7 +22,8 @@ CollectiveEntry LinkCollectiveEntry(const LinkAlgorithm& algorithm) {
               },
           .why_not_encoded = [used = &algorithm](
                                  const CodecOptions& codec) { return WhyNotEncoded(*used, codec); },
-          .bound = algorithm.bound};
+          .bound = algorithm.bound,
+          .traffic = algorithm.traffic};
 }
 
 }  // namespace ringside

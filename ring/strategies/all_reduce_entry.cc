@@ -47,6 +47,7 @@ StrategyEntry AllReduceEntry(const CollectiveEntry& collective) {
                      .repeatable = collective.repeatable},
           .make = FactoryOf(collective),
           .bound = collective.bound,
+          .traffic = collective.traffic,
           .options = collective.options,
           .rejected_keys = collective.rejected_keys,
           .check = CheckOf(collective),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include "ringside/experiments/network/network_plan.h"
 #include "ringside/experiments/spec/catalog.h"
@@ -35,12 +36,15 @@ struct Tail {
 
 class AchievableMaker {
  public:
-  AchievableMaker(const StrategyEntry& entry, const RunSpec& spec, double comm_ms,
+  AchievableMaker(const StrategyEntry& entry, const RunSpec& spec, const StepBound& bound,
                   const AchievableInput& input)
       : spec_(spec),
         input_(input),
         traits_(entry.traits),
-        comm_ms_(comm_ms),
+        steps_per_sum_(StepsPerSum(spec)),
+        overlaps_(spec.overlap && steps_per_sum_ == 1),
+        comm_ms_(*bound.comm_ms),
+        phases_ms_(bound.phases_ms),
         backward_ms_(std::max(0.0, input.compute_ms - input.forward_ms)),
         fifo_(spec.options.order == SendOrder::kFifo),
         inside_(AllServersAreInsideWorkers(spec)) {}
@@ -58,6 +62,7 @@ class AchievableMaker {
     };
     Achievable result;
     result.compute_ms = raise(SentAllReady(alone ? sent_ms : comm_ms_));
+    result.phases_ms = alone ? 0 : raise(SentAllReady(phases_ms_));
     result.uneven_ms = raise(alone ? busy_ms : SentAllReady(busy_ms));
     result.readiness_ms = raise(Sent(sent_ms));
     const Tail tail = TailOf(alone);
@@ -69,8 +74,8 @@ class AchievableMaker {
 
  private:
   double BusyMs() const {
-    if (!input_.busiest_link_bytes || !HasEvenLinks(spec_)) return comm_ms_;
-    return std::max(comm_ms_, LinkMs(spec_, *input_.busiest_link_bytes));
+    if (!input_.busiest_link_bytes || !HasEvenLinks(spec_)) return phases_ms_;
+    return std::max(phases_ms_, LinkMs(spec_, *input_.busiest_link_bytes));
   }
 
   /// The time of a worker's pushes over its own link.
@@ -82,13 +87,13 @@ class AchievableMaker {
 
   /// When all bytes are sent, from the start of the step. Sending them takes `all_ms`.
   double Sent(double all_ms) const {
-    if (spec_.overlap && fifo_) return input_.forward_ms + LastSent(all_ms);
+    if (overlaps_ && fifo_) return input_.forward_ms + LastSent(all_ms);
     return SentAllReady(all_ms);
   }
 
   /// The same if every bucket were ready as soon as the link can carry it.
   double SentAllReady(double all_ms) const {
-    if (!spec_.overlap) return input_.compute_ms + all_ms;
+    if (!overlaps_) return input_.compute_ms + all_ms;
     if (!fifo_) return std::max(input_.compute_ms, all_ms);
     return input_.forward_ms + std::max(backward_ms_, all_ms);
   }
@@ -112,7 +117,7 @@ class AchievableMaker {
 
   /// When the last bucket may be sent, from the start of the step.
   double LastReady() const {
-    if (!spec_.overlap || input_.bucket_shares.empty()) return input_.compute_ms;
+    if (!overlaps_ || input_.bucket_shares.empty()) return input_.compute_ms;
     return input_.forward_ms + ReadyShare(input_.bucket_shares.size() - 1) * backward_ms_;
   }
 
@@ -128,12 +133,13 @@ class AchievableMaker {
   }
 
   Tail AllReduceTail() const {
-    Tail tail{.after_last_ms = comm_ms_ * LastBucketShare()};
+    Tail tail{.after_last_ms = phases_ms_ * LastBucketShare()};
     if (traits_.topology != Topology::kRing) return tail;
     const double chunk = LastBucketShare() * input_.gradient_bytes / spec_.workers;
     const double segment = std::min(input_.segment_bytes, chunk);
     const double late = std::max(0.0, 2 * segment - chunk);
-    tail.after_all_ms = LinkMs(spec_, segment + 2.0 * (spec_.workers - 1) * late);
+    tail.after_all_ms = LinkMs(spec_, segment + 2.0 * (spec_.workers - 1) * late) /
+                        static_cast<double>(steps_per_sum_);
     tail.after_last_ms += tail.after_all_ms;
     return tail;
   }
@@ -166,7 +172,10 @@ class AchievableMaker {
   const RunSpec& spec_;
   const AchievableInput& input_;
   const StrategyTraits& traits_;
+  const std::int64_t steps_per_sum_;
+  const bool overlaps_;  // communication with compute
   const double comm_ms_;
+  const double phases_ms_;
   const double backward_ms_;
   const bool fifo_;
   const bool inside_;  // all servers are inside workers
@@ -177,10 +186,8 @@ class AchievableMaker {
 std::optional<Achievable> AchievableOf(const RunSpec& spec, const StepBound& bound,
                                        const AchievableInput& input) {
   const StrategyEntry* entry = spec.catalog().FindStrategy(spec.strategy);
-  if (entry == nullptr || !bound.comm_ms || *bound.comm_ms <= 0 || StepsPerSum(spec) > 1) {
-    return std::nullopt;
-  }
-  return AchievableMaker(*entry, spec, *bound.comm_ms, input).Make();
+  if (entry == nullptr || !bound.comm_ms || *bound.comm_ms <= 0) return std::nullopt;
+  return AchievableMaker(*entry, spec, bound, input).Make();
 }
 
 }  // namespace ringside

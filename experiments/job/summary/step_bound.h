@@ -13,16 +13,20 @@ namespace ringside {
 struct StepBound {
   Cost cost;                      ///< Bytes; `seconds` ignores uneven rates and racks.
   std::optional<double> comm_ms;  ///< On the run's links; absent without a link.
-  std::string missing;            ///< The reason why a run with links has no `comm_ms`.
+  /// The same if every phase of a sum (`Traffic`) waits for the one before it, over all links. At
+  /// least `comm_ms`; longer where unequal links are busy in different phases.
+  double phases_ms = 0;
+  std::string missing;  ///< The reason why a run with links has no `comm_ms`.
 };
 
 /// The bound for encoded bytes. In a step, a worker pushes `gradient_bytes` and gets
 /// `parameter_bytes` back. `hosts` is the number of hosts with workers. Absent when the strategy is
 /// unknown or has no bound.
 ///
-/// The time is that of the busiest link. A host's link counts at its own rate. A rack's uplink
-/// counts if the strategy's formula says which bytes cross it. For rings, each edge between two
-/// racks crosses it. For servers, the bytes between workers and servers of other racks cross it.
+/// The time is that of the strategy's formula, and at least that of the busiest link. A host's link
+/// counts at its own rate and with the bytes of all its processes. A rack's uplink counts with the
+/// bytes between its hosts and those of other racks. Without own links for all, the formula's
+/// latency counts and not its bytes.
 /// With a codec whose gradients are gathered, a worker receives from all others, whatever the
 /// strategy does with sums. Pure.
 std::optional<StepBound> BoundOf(const RunSpec& spec, int hosts, double gradient_bytes,

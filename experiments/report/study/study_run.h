@@ -43,6 +43,7 @@ inline constexpr std::array kCriticalParts{
 struct AchievableStep {
   double step_ms = 0;
   double compute_ms = 0;
+  double phases_ms = 0;
   double uneven_ms = 0;
   double readiness_ms = 0;
   double tail_ms = 0;
@@ -56,6 +57,7 @@ struct AchievablePart {
 };
 inline constexpr std::array kAchievableParts{
     AchievablePart{"compute_ms", "compute that overlaps with nothing", &AchievableStep::compute_ms},
+    AchievablePart{"phases_ms", "phases that wait for each other", &AchievableStep::phases_ms},
     AchievablePart{"uneven_ms", "uneven shares of the servers", &AchievableStep::uneven_ms},
     AchievablePart{"readiness_ms", "buckets that are ready late", &AchievableStep::readiness_ms},
     AchievablePart{"tail_ms", "what follows the last bucket", &AchievableStep::tail_ms}};

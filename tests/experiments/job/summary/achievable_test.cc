@@ -51,7 +51,7 @@ std::optional<Achievable> Of(const RunSpec& spec, const AchievableInput& input) 
 
 /// What the parts leave of the step.
 double WithoutParts(const Achievable& achievable) {
-  return achievable.step_ms - achievable.compute_ms - achievable.uneven_ms -
+  return achievable.step_ms - achievable.compute_ms - achievable.phases_ms - achievable.uneven_ms -
          achievable.readiness_ms - achievable.tail_ms;
 }
 
@@ -260,7 +260,7 @@ TEST(Achievable, PartsAddUpToWhatIsAboveTheBoundAndNoneIsNegative) {
         EXPECT_NEAR(WithoutParts(step), bound_ms, 1e-6) << strategy << ", compute " << compute;
         EXPECT_GE(step.step_ms, bound_ms);
         for (const double part :
-             {step.compute_ms, step.uneven_ms, step.readiness_ms, step.tail_ms}) {
+             {step.compute_ms, step.phases_ms, step.uneven_ms, step.readiness_ms, step.tail_ms}) {
           EXPECT_GE(part, 0) << strategy << ", compute " << compute;
         }
       }
@@ -273,9 +273,34 @@ TEST(Achievable, IsUnknownWithoutABoundOfTime) {
   spec.link_bits_per_s = 0;
   EXPECT_FALSE(Of(spec, InputOf(1)));
   EXPECT_FALSE(Of(SpecOf("none", 4, 0), InputOf(1)));
-  RunSpec periodic = SpecOf("local-sgd", 4, 0);
-  periodic.options.Set(kSyncEvery, 4);
-  EXPECT_FALSE(Of(periodic, InputOf(1)));
+}
+
+// Parameters are averaged after the fourth step, when nothing else is to do.
+TEST(Achievable, WorkersThatStepAloneWaitForTheirSum) {
+  AchievableInput input = InputOf(300);
+  input.segment_bytes = 0.002 * kBytes;  // less than half of a chunk
+  for (const char* strategy : {"local-sgd", "diloco"}) {
+    RunSpec spec = SpecOf(strategy, 4, 0);
+    spec.options.Set(kSyncEvery, 4);
+    const Achievable step = *Of(spec, input);
+    EXPECT_NEAR(step.step_ms, 300 + (1.5 + 0.002) * LinkMs() / 4, 1e-6) << strategy;
+    EXPECT_NEAR(step.tail_ms, 0.002 * LinkMs() / 4, 1e-6) << strategy;
+    EXPECT_NEAR(WithoutParts(step), std::max(300.0, 1.5 * LinkMs() / 4), 1e-6) << strategy;
+  }
+}
+
+// Eight hosts in two racks, with uplinks of the rate of one host. Within racks a rank sends 1/2 and
+// 1/4 of the bytes, halving and doubling. Between racks four ranks send 1/8 each over one uplink.
+TEST(Achievable, PhasesThatWaitForEachOtherAddUp) {
+  RunSpec spec = SpecOf("halving-doubling", 8, 0);
+  spec.network = ParseNetwork("rate=1Gbps,racks=2,uplink=1Gbps");
+  const Achievable step = *Of(spec, InputOf(300));
+  EXPECT_NEAR(WithoutParts(step), 1.75 * LinkMs(), 1e-6);
+  EXPECT_NEAR(step.compute_ms, 100, 1e-6);
+  EXPECT_NEAR(step.phases_ms, 0.75 * LinkMs(), 1e-6);
+  EXPECT_NEAR(step.step_ms, 100 + 2.5 * LinkMs(), 1e-6);
+  spec.network = ParseNetwork("rate=1Gbps,racks=2,uplink=4Gbps");
+  EXPECT_NEAR(Of(spec, InputOf(300))->phases_ms, 0, 1e-6) << "as wide as the four links";
 }
 
 }  // namespace

@@ -66,8 +66,8 @@ TEST(StudyTable, AchievableStandsBesideTheBoundWithItsParts) {
   result.summary["bound_ratio"] = 2.5;
   result.summary["achievable_ms"] = 8;
   result.summary["achievable_ratio"] = 1.25;
-  result.summary["achievable"] = {
-      {"step_ms", 8}, {"compute_ms", 2}, {"uneven_ms", 1}, {"readiness_ms", 0.5}, {"tail_ms", 0.5}};
+  result.summary["achievable"] = {{"step_ms", 8},   {"compute_ms", 1.5},   {"phases_ms", 0.5},
+                                  {"uneven_ms", 1}, {"readiness_ms", 0.5}, {"tail_ms", 0.5}};
   const StudyTable table = MakeStudyTable({"s", {result, Result("ring", 2, 1000)}, {}});
   EXPECT_EQ(CellOf(table, "ring", 4).achievable_ms, 8);
   EXPECT_EQ(CellOf(table, "ring", 4).achievable_ratio, 1.25);

@@ -1,0 +1,134 @@
+#include "ringside/experiments/job/summary/step_traffic.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+
+#include "ringside/experiments/spec/catalog.h"
+#include "ringside/experiments/spec/server_layout.h"
+
+namespace ringside {
+namespace {
+
+using HostFlows = std::vector<HostFlow>;
+
+HostFlows RingFlows(const std::vector<int>& hosts, double bytes_per_edge) {
+  HostFlows flows;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    flows.push_back({hosts[i], hosts[(i + 1) % hosts.size()], bytes_per_edge});
+  }
+  return flows;
+}
+
+HostFlows RingOfHostsFlows(const NetworkPlan& plan, const Cost& cost) {
+  const std::set<int> hosts(plan.worker_hosts.begin(), plan.worker_hosts.end());
+  const double workers_a_host =
+      static_cast<double>(plan.worker_hosts.size()) / static_cast<double>(hosts.size());
+  return RingFlows({hosts.begin(), hosts.end()}, cost.bytes_sent_per_worker * workers_a_host);
+}
+
+/// The host of each server, and the server's part of the parameters.
+struct PlacedServer {
+  int host = 0;
+  double share = 0;
+};
+
+/// A server in a worker owns less than a dedicated one, so that all links finish together
+/// (`MixedServerCost`). Servers of one kind own equal parts.
+std::vector<PlacedServer> PlaceServers(const RunSpec& spec, const NetworkPlan& plan) {
+  const ServerLayout layout = LayoutServers(spec);
+  const double n = spec.workers;
+  const double k = layout.dedicated;
+  double inside = layout.colocated > 0 ? 1.0 / layout.colocated : 0;
+  double dedicated = layout.dedicated > 0 ? 1.0 / layout.dedicated : 0;
+  if (layout.colocated > 0 && layout.dedicated > 0) {
+    inside = (n - k) / (n * n + k * n - 2 * k);
+    dedicated = (1 - n * inside) / k;
+  }
+  std::vector<PlacedServer> servers;
+  for (int s = 0; s < layout.colocated; ++s) {
+    servers.push_back({plan.worker_hosts[static_cast<std::size_t>(s)], inside});
+  }
+  for (const int host : plan.server_hosts) servers.push_back({host, dedicated});
+  return servers;
+}
+
+HostFlows ServerFlows(const RunSpec& spec, const NetworkPlan& plan, const CostInput& input) {
+  const double pull = input.pull_bytes > 0 ? input.pull_bytes : input.bytes;
+  HostFlows flows;
+  for (const PlacedServer& server : PlaceServers(spec, plan)) {
+    for (const int worker : plan.worker_hosts) {
+      flows.push_back({worker, server.host, server.share * input.bytes});
+      flows.push_back({server.host, worker, server.share * pull});
+    }
+  }
+  return flows;
+}
+
+HostFlows OnHosts(const Phase& phase, const NetworkPlan& plan, double bytes) {
+  HostFlows flows;
+  for (const Flow& flow : phase) {
+    flows.push_back({plan.worker_hosts[static_cast<std::size_t>(flow.from)],
+                     plan.worker_hosts[static_cast<std::size_t>(flow.to)], flow.share * bytes});
+  }
+  return flows;
+}
+
+}  // namespace
+
+StepTraffic::StepTraffic(const NetworkPlan& plan)
+    : plan_(plan), seconds_(2 * (plan.hosts.size() + static_cast<std::size_t>(plan.spec.racks))) {}
+
+void StepTraffic::Add(const HostFlow& flow, std::vector<double>& seconds) const {
+  if (flow.from == flow.to) return;
+  const auto from = static_cast<std::size_t>(flow.from);
+  const auto to = static_cast<std::size_t>(flow.to);
+  seconds[2 * from] += flow.bytes / GoodputBytesPerSecond(plan_.hosts[from].rate_bits_per_s);
+  seconds[2 * to + 1] += flow.bytes / GoodputBytesPerSecond(plan_.hosts[to].rate_bits_per_s);
+  if (plan_.hosts[from].rack == plan_.hosts[to].rack) return;
+  const double uplink_s = flow.bytes / GoodputBytesPerSecond(plan_.spec.uplink_bits_per_s);
+  const auto uplink = [&](std::size_t host) {
+    return 2 * (plan_.hosts.size() + static_cast<std::size_t>(plan_.hosts[host].rack));
+  };
+  seconds[uplink(from)] += uplink_s;
+  seconds[uplink(to) + 1] += uplink_s;
+}
+
+void StepTraffic::AddPhase(const std::vector<HostFlow>& flows) {
+  std::vector<double> seconds(seconds_.size());
+  for (const HostFlow& flow : flows) Add(flow, seconds);
+  for (std::size_t i = 0; i < seconds.size(); ++i) seconds_[i] += seconds[i];
+  sequential_s_ += std::ranges::max(seconds);
+}
+
+double StepTraffic::OverlappedSeconds() const { return std::ranges::max(seconds_); }
+
+std::optional<StepTraffic> TrafficOf(const RunSpec& spec, const NetworkPlan& plan,
+                                     const CostInput& input, const Cost& cost, bool gathered) {
+  const StrategyEntry& entry = *spec.catalog().FindStrategy(spec.strategy);
+  StepTraffic traffic(plan);
+  switch (entry.traits.topology) {
+    case Topology::kRingOfHosts:
+      traffic.AddPhase(RingOfHostsFlows(plan, cost));
+      return traffic;
+    case Topology::kServers:
+      traffic.AddPhase(ServerFlows(spec, plan, input));
+      return traffic;
+    case Topology::kRing:
+    case Topology::kAllReduce:
+      break;
+    default:
+      return std::nullopt;
+  }
+  if (entry.traits.topology == Topology::kRing || (gathered && entry.traffic != nullptr)) {
+    traffic.AddPhase(RingFlows(plan.worker_hosts, cost.bytes_sent_per_worker));
+    return traffic;
+  }
+  if (entry.traffic == nullptr) return std::nullopt;
+  for (const Phase& phase : entry.traffic(spec.workers)) {
+    traffic.AddPhase(OnHosts(phase, plan, input.bytes));
+  }
+  return traffic;
+}
+
+}  // namespace ringside
