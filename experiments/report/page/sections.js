@@ -37,7 +37,7 @@ export function verdict(study) {
   const box = el("div", { class: "verdict" });
   add(box, el("p", { class: "sentence" }, said?.sentence || "This study has no verdict: it compares no strategies."));
   if (said?.sentence && said.certainty && said.winner !== "none") add(box, el("p", { class: "sure" }, "How sure: ", ...certainty(said.certainty)));
-  if (said?.places?.length > 0) add(box, el("ul", { class: "places" }, said.places.map((one) => el("li", {}, one))));
+  if (said?.details?.length > 0) add(box, el("ul", { class: "details" }, said.details.map((one) => el("li", {}, one))));
   const caveats = [...(said?.caveats ?? [])];
   if (study.mixesTransports && !caveats.some((one) => one.includes("transport"))) {
     caveats.push(`Strategies used different transports (${study.transports.join(", ")}): such rows compare transports too.`);
@@ -150,17 +150,36 @@ export function growthTable(study) {
     new Table("growth-table", "How the step time grows", columns, lines).node];
 }
 
+/** The columns of a comparison, which `of` takes from a row. */
+function comparisonColumns(of) {
+  return [
+    { title: "ratio", value: (row) => of(row)?.ratio, show: (v) => `${fixed(3)(v)}×` },
+    { title: "95 % interval", value: (row) => ends(of(row)?.interval)?.[0], show: (_, row) => text(intervalText(of(row)?.interval, fixed(3))) },
+    { title: "P(faster)", value: (row) => of(row)?.p_greater, show: fixed(2) },
+    { title: "how sure", left: true, value: (row) => row.certainty, show: (v) => certainty(v)[0] },
+  ];
+}
+
+function carriersTable(found) {
+  if (found.length === 0) return null;
+  const title = "The same strategy, carried differently";
+  const columns = [
+    { title: "change", left: true, value: (row) => row.change },
+    { title: "at", left: true, value: (row) => row.place },
+    { title: "strategy", left: true, value: (row) => row.strategy },
+    ...comparisonColumns((row) => row.over_default),
+  ];
+  return [el("h3", {}, title), el("p", { class: "note" }, "Ratios of throughput: above 1 the changed configuration is faster."),
+    new Table("carriers-table", title, columns, found).node];
+}
+
 function pairsTable(found) {
   if (found.length === 0) return null;
-  const interval = (pair) => pair.over_baseline?.interval;
   const columns = [
     { title: "at", left: true, value: (pair) => pair.place },
     { title: "compared", left: true, value: (pair) => pair.compared, show: (v, pair) => v + (pair.transports_differ ? " *" : "") },
     { title: "baseline", left: true, value: (pair) => pair.baseline },
-    { title: "ratio", value: (pair) => pair.over_baseline?.ratio, show: (v) => `${fixed(3)(v)}×` },
-    { title: "95 % interval", value: (pair) => ends(interval(pair))?.[0], show: (_, pair) => text(intervalText(interval(pair), fixed(3))) },
-    { title: "P(faster)", value: (pair) => pair.over_baseline?.p_greater, show: fixed(2) },
-    { title: "how sure", left: true, value: (pair) => pair.certainty, show: (v) => certainty(v)[0] },
+    ...comparisonColumns((pair) => pair.over_baseline),
   ];
   return [el("h3", {}, "Each strategy against its baseline"), el("p", { class: "note" },
     `Ratios of throughput: above 1 the strategy is faster than the baseline.${
@@ -189,7 +208,7 @@ export function cellTable(study) {
       baselines.length > 0 ? `Speed-up: samples/s over the best single worker (${baselines.join("; ")}).` : "No speed-up: no run has a single worker."} Click a column's title to sort.`),
     study.mixesTransports ? el("p", { class: "note" }, "* Rows over different transports compare transports as well as strategies.") : null,
     study.limited > 0 ? el("p", { class: "note" }, LIMITED) : null, table.node,
-    pairsTable(study.data.pairs ?? []));
+    pairsTable(study.data.pairs ?? []), carriersTable(study.data.carriers ?? []));
 }
 
 function copyButton(command) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "ringside/experiments/report/study/study_fidelity.h"
 #include "ringside/experiments/report/study/study_scaling.h"
@@ -183,7 +184,7 @@ std::string VerdictText(const StudyTable& table) {
     for (const std::string& item : items) out += fmt::format("- {}\n", EscapeMarkdown(item));
     if (!items.empty()) out += '\n';
   };
-  add_list(table.verdict.places);
+  add_list(table.verdict.details);
   add_list(table.verdict.caveats);
   return out + FindingsText(table);
 }
@@ -210,9 +211,12 @@ std::string NumbersText(const StudyTable& table) {
   std::string out = "## The numbers\n\n" + CellsTable(table) + '\n';
   out += fmt::format(
       "Medians over runs; in parentheses {:.0f} % bootstrap intervals over runs, given for at "
-      "least {} runs.\nExposed: the time that a step waits for communication. Bound: the least "
-      "that theory allows on the declared link.\n",
+      "least {} runs.\nExposed: the time that a step waits for communication.\n",
       table.method.confidence * 100, table.method.minimum_runs);
+  if (std::ranges::any_of(table.cells,
+                          [](const StudyCell& cell) { return cell.bound_ms.has_value(); })) {
+    out += "Bound: the least that theory allows on the declared link.\n";
+  }
   if (std::ranges::any_of(table.cells,
                           [](const StudyCell& cell) { return cell.achievable_ms.has_value(); })) {
     out +=
@@ -241,6 +245,25 @@ std::string NumbersText(const StudyTable& table) {
   return out + '\n';
 }
 
+/// The ratio, its interval, the share of pairs and the certainty, as cells of a row.
+std::vector<std::string> ComparisonCells(const Comparison& comparison, Certainty certainty) {
+  const auto text = [](const std::optional<double>& number) {
+    return number ? fmt::format("{:.3f}", *number) : "–";
+  };
+  return {text(comparison.ratio),
+          comparison.interval
+              ? fmt::format("{:.3f} to {:.3f}", comparison.interval->low, comparison.interval->high)
+              : "–",
+          text(comparison.p_greater), CertaintyName(certainty)};
+}
+
+std::string ComparisonRow(std::vector<std::string> cells, const Comparison& comparison,
+                          Certainty certainty) {
+  for (std::string& cell : cells) cell = EscapeMarkdown(cell);
+  std::ranges::move(ComparisonCells(comparison, certainty), std::back_inserter(cells));
+  return Row(cells);
+}
+
 std::string PairsText(const StudyTable& table) {
   if (table.pairs.empty()) return {};
   std::string out = "## Each strategy against its baseline\n\n";
@@ -248,17 +271,9 @@ std::string PairsText(const StudyTable& table) {
               "P(faster)", "how sure"});
   out += Row({"---", "---", "---", "--:", "--:", "--:", "---"});
   for (const BaselineComparison& pair : table.pairs) {
-    const Comparison& speed = pair.over_baseline;
-    const auto text = [](const std::optional<double>& number) {
-      return number ? fmt::format("{:.3f}", *number) : "–";
-    };
-    out += Row({EscapeMarkdown(pair.place),
-                EscapeMarkdown(pair.compared + (pair.transports_differ ? " *" : "")),
-                EscapeMarkdown(pair.baseline), text(speed.ratio),
-                speed.interval
-                    ? fmt::format("{:.3f} to {:.3f}", speed.interval->low, speed.interval->high)
-                    : "–",
-                text(speed.p_greater), CertaintyName(pair.certainty)});
+    out += ComparisonRow(
+        {pair.place, pair.compared + (pair.transports_differ ? " *" : ""), pair.baseline},
+        pair.over_baseline, pair.certainty);
   }
   out +=
       "\nAbove 1 the strategy is faster than the baseline. P(faster): the share of run pairs in "
@@ -267,6 +282,19 @@ std::string PairsText(const StudyTable& table) {
     out += "\\* It used another transport than the baseline, so transports are compared too.\n";
   }
   return out + '\n';
+}
+
+std::string CarriersText(const StudyTable& table) {
+  if (table.carriers.empty()) return {};
+  std::string out = "## The same strategy, carried differently\n\n";
+  out += Row(
+      {"change", "at", "strategy", "ratio of samples/s", "95 % interval", "P(faster)", "how sure"});
+  out += Row({"---", "---", "---", "--:", "--:", "--:", "---"});
+  for (const CarrierComparison& each : table.carriers) {
+    out +=
+        ComparisonRow({each.change, each.place, each.strategy}, each.over_default, each.certainty);
+  }
+  return out + "\nAbove 1 the changed configuration is faster.\n\n";
 }
 
 std::string WarningsText(const StudyTable& table) {
@@ -372,8 +400,8 @@ std::string RenderMarkdown(const StudyTable& table, const std::vector<std::strin
   std::string out = fmt::format("# {}\n\n", EscapeMarkdown(table.name));
   out += VerdictText(table) + ClaimsText(table);
   for (const std::string& picture : pictures) out += fmt::format("![]({})\n\n", picture);
-  out += NumbersText(table) + PairsText(table) + WarningsText(table) + MethodText(table) +
-         DilationSection(table) + ProblemsText(table);
+  out += NumbersText(table) + PairsText(table) + CarriersText(table) + WarningsText(table) +
+         MethodText(table) + DilationSection(table) + ProblemsText(table);
   out += EnvironmentText(table);
   out.pop_back();
   return out;

@@ -213,11 +213,19 @@ json JsonOf(const BaselineComparison& pair) {
           {"over_baseline", JsonOf(pair.over_baseline)}};
 }
 
+json JsonOf(const CarrierComparison& comparison) {
+  return {{"change", comparison.change},
+          {"place", comparison.place},
+          {"strategy", comparison.strategy},
+          {"certainty", CertaintyName(comparison.certainty)},
+          {"over_default", JsonOf(comparison.over_default)}};
+}
+
 json JsonOf(const StudyVerdict& verdict) {
   return {{"winner", verdict.winner},
           {"certainty", CertaintyName(verdict.certainty)},
           {"sentence", verdict.sentence},
-          {"places", verdict.places},
+          {"details", verdict.details},
           {"caveats", verdict.caveats}};
 }
 
@@ -286,6 +294,7 @@ json RenderJson(const StudyTable& table) {
        {"findings", ListOf(table.findings)},
        {"claims", ListOf(table.claims)},
        {"pairs", ListOf(table.pairs)},
+       {"carriers", ListOf(table.carriers)},
        {"target", {{"accuracy", OrNull(table.target.accuracy)}, {"origin", table.target.origin}}},
        {"method", JsonOf(table.method)},
        {"dilation",

@@ -253,7 +253,7 @@ std::string FindingsText(const StudyTable& table) {
         fmt::format("  {}{}\n", finding.synchronous_only ? "synchronous: " : "", finding.sentence);
   }
   out += '\n' + table.verdict.sentence + '\n';
-  for (const std::string& place : table.verdict.places) out += "  " + place + '\n';
+  for (const std::string& detail : table.verdict.details) out += "  " + detail + '\n';
   for (const std::string& caveat : table.verdict.caveats) out += "  " + caveat + '\n';
   return out;
 }

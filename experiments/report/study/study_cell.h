@@ -34,6 +34,10 @@ struct StudyCell {
   std::string medium;     ///< What the transport uses.
   /// An option of the strategy chose a transport other than the default.
   bool transport_chosen = false;
+  std::string congestion;  ///< TCP's congestion control on emulated hosts; empty without them.
+  /// `configuration` without the transport and the congestion control: equal for cells that differ
+  /// only in what carries their bytes.
+  std::string carried;
   std::map<std::string, std::string> varied;      ///< Other keys that the study varies, as text.
   std::map<std::string, std::string> conditions;  ///< The same by `ConditionText`.
   /// The keys of `varied` that are options of strategies, and those that this strategy reads.

@@ -77,6 +77,21 @@ bool ChoosesTransport(const StrategyEntry& entry, const RunSpec& spec) {
   });
 }
 
+json ConfigurationObject(const RunSpec& spec) {
+  json object = spec;
+  for (const std::string_view name : kIgnored) object.erase(std::string(name));
+  return object;
+}
+
+std::string ConfigurationWithoutCarrier(RunSpec spec) {
+  if (spec.network) spec.network->congestion = kDefaultCongestion;
+  json object = ConfigurationObject(spec);
+  for (const SpecKey& key : spec.catalog().keys()) {
+    if (key.option == OptionRole::kTransport) object.erase(key.json_name);
+  }
+  return object.dump();
+}
+
 void AddIdentity(const RunResult& run, const std::vector<const SpecKey*>& varied, StudyCell& cell) {
   const RunSpec& spec = run.spec;
   cell.strategy = spec.strategy;
@@ -96,6 +111,8 @@ void AddIdentity(const RunResult& run, const std::vector<const SpecKey*>& varied
   cell.scaling = spec.batch_per_worker > 0 ? "weak" : "strong";
   cell.global_batch = spec.ResolvedGlobalBatch();
   cell.configuration = ConfigurationOf(spec);
+  cell.carried = ConfigurationWithoutCarrier(spec);
+  if (spec.network) cell.congestion = spec.network->congestion;
   const TransportUse transport = TransportOf(spec, HostsOf(run));
   cell.transport = transport.name;
   cell.medium = transport.medium_name();
@@ -242,11 +259,7 @@ std::map<RunKey, double> ByRepetition(const StudyCell& cell,
 
 }  // namespace
 
-std::string ConfigurationOf(const RunSpec& spec) {
-  json key = spec;
-  for (const std::string_view name : kIgnored) key.erase(std::string(name));
-  return key.dump();
-}
+std::string ConfigurationOf(const RunSpec& spec) { return ConfigurationObject(spec).dump(); }
 
 std::vector<const SpecKey*> VariedKeys(const std::vector<RunResult>& runs) {
   std::vector<const SpecKey*> varied;

@@ -51,8 +51,10 @@ struct Finding {
 struct StudyVerdict {
   std::string winner;  ///< "ring", "parameter server", "depends", "neither", "none".
   Certainty certainty = Certainty::kPointEstimateOnly;  ///< The weakest among its findings.
-  std::string sentence;              ///< One for each kind of servers (`VerdictOf`).
-  std::vector<std::string> places;   ///< Who is ahead where; empty if `sentence` says it.
+  std::string sentence;  ///< One for each kind of servers (`VerdictOf`).
+  /// Who is ahead where, if `sentence` only counts. Then what another transport or congestion
+  /// control changes. One sentence each.
+  std::vector<std::string> details;
   std::vector<std::string> caveats;  ///< One sentence each.
 };
 

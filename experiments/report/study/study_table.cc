@@ -118,6 +118,7 @@ StudyTable MakeStudyTable(const StudyInput& input, const StudyOptions& options) 
   table.findings = FindingsOf(table.cells);
   table.claims = ClaimsOf(table.cells);
   table.pairs = BaselineComparisonsOf(table.cells);
+  table.carriers = CarrierComparisonsOf(table.cells);
   table.dilation = DilationOf(table.cells);
   table.verdict = VerdictOf(table);
   table.method = MethodOf(table);

@@ -9,6 +9,7 @@
 
 #include "ringside/experiments/report/study/baseline_comparisons.h"
 #include "ringside/experiments/report/study/bundle_reader.h"
+#include "ringside/experiments/report/study/carrier_comparisons.h"
 #include "ringside/experiments/report/study/study_cell.h"
 #include "ringside/experiments/report/study/study_claims.h"
 #include "ringside/experiments/report/study/study_fidelity.h"
@@ -73,6 +74,7 @@ struct StudyTable {
   std::vector<Finding> findings;
   std::vector<Claim> claims;
   std::vector<BaselineComparison> pairs;
+  std::vector<CarrierComparison> carriers;
   StudyVerdict verdict;
   StudyTarget target;
   StudyMethod method;

@@ -218,8 +218,9 @@ std::string Capitalized(std::string text) {
 
 // The findings of one group with one result.
 struct Share {
-  std::string subject;  ///< "the best ring is faster than the best parameter server"
-  std::string counted;  ///< The same before a count, "the best ring is 1.10x as fast as ..."
+  std::string subject;        ///< Alone: "the best ring is faster than the best parameter server"
+  std::string after_another;  ///< The same after another share: "they are equally fast"
+  std::string counted;        ///< The same before a count: "the best ring is 1.10x as fast as ..."
   Judged findings;
   bool leads = false;  ///< Some side is ahead.
 };
@@ -237,22 +238,25 @@ std::vector<Share> SharesOf(const Judged& findings) {
   const auto add_winner = [&](std::string_view winner, std::string_view loser) {
     const Judged won = Selected(findings, [&](const Finding& f) { return f.winner == winner; });
     if (won.empty()) return;
-    shares.push_back({fmt::format("the best {} is faster than the best {}", winner, loser),
-                      WinnerText(winner, loser, won), won, true});
+    const std::string subject =
+        fmt::format("the best {} is faster than the best {}", winner, loser);
+    shares.push_back({subject, subject, WinnerText(winner, loser, won), won, true});
   };
-  const auto add = [&](bool equal, const std::string& subject) {
+  const auto add = [&](bool equal, const std::string& before, const std::string& after) {
     const Judged same = Selected(findings, [&](const Finding& f) {
       return f.winner == "neither" && (f.certainty == Certainty::kEqual) == equal;
     });
-    if (!same.empty()) shares.push_back({subject, subject, same, false});
+    if (same.empty()) return;
+    const std::string alone =
+        fmt::format("{}the best {} and the best {}{}", before, kRing, kServer, after);
+    const std::string again =
+        fmt::format("{}{}{}", before, before.empty() ? "they" : "them", after);
+    shares.push_back({alone, again, shares.empty() ? alone : again, same, false});
   };
   add_winner(kRing, kServer);
   add_winner(kServer, kRing);
-  add(true,
-      fmt::format("{} equally fast within {:.0f} %",
-                  shares.empty() ? "the best ring and the best parameter server are" : "they are",
-                  kEqualMargin * 100));
-  add(false, "the runs do not tell them apart");
+  add(true, "", fmt::format(" are equally fast within {:.0f} %", kEqualMargin * 100));
+  add(false, "the runs do not tell ", " apart");
   return shares;
 }
 
@@ -298,13 +302,16 @@ Judgement Judge(const Judged& findings, const std::vector<std::string>& keys) {
     return f.winner != "neither" || f.certainty == Certainty::kEqual;
   }));
   std::vector<std::string> lines;
+  std::vector<std::string> parts;
   for (const Share& share : shares) {
-    lines.push_back(share.subject + ' ' + places.Text(share.findings, share.leads));
+    const std::string where = ' ' + places.Text(share.findings, share.leads);
+    lines.push_back(share.subject + where);
+    parts.push_back((parts.empty() ? share.subject : share.after_another) + where);
   }
   const bool counted = findings.size() > 1 && !places.differ_in_workers_only();
   judgement.text = fmt::format(
       "{}{}; {}", judgement.winner == "depends" ? "it depends: " : "",
-      counted ? CountedText(shares, findings.size()) : fmt::format("{}", fmt::join(lines, "; ")),
+      counted ? CountedText(shares, findings.size()) : fmt::format("{}", fmt::join(parts, "; ")),
       CertaintyText(findings, judgement.certainty));
   if (counted) judgement.places = std::move(lines);
   return judgement;
@@ -332,7 +339,7 @@ void AddGroup(const Judged& findings, const std::vector<std::string>& keys,
   }
   verdict.sentence += Capitalized(start + judgement.text) + '.';
   for (const std::string& line : judgement.places) {
-    verdict.places.push_back(Capitalized(start + line) + '.');
+    verdict.details.push_back(Capitalized(start + line) + '.');
   }
 }
 
@@ -392,6 +399,7 @@ StudyVerdict VerdictOf(const StudyTable& table) {
     if (!more.empty()) AddGroup(more, keys, MoreHostsText(more), verdict);
     AddGroup(across, keys, alike.empty() ? "" : "over different transports ", verdict);
   }
+  std::ranges::move(CarrierSentences(table.carriers), std::back_inserter(verdict.details));
   verdict.caveats = CaveatsOf(table, judged);
   return verdict;
 }

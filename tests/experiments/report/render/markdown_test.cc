@@ -68,7 +68,7 @@ TEST(Markdown, ListsEveryFindingWithItsPlace) {
   finding.winner = "parameter server";
   table.findings = {finding};
   table.verdict.sentence = "It depends.";
-  table.verdict.places = {"The best ring is faster at 4 workers."};
+  table.verdict.details = {"The best ring is faster at 4 workers."};
   const std::string page = RenderMarkdown(table);
   EXPECT_THAT(page, HasSubstr("**It depends.**\n\n- The best ring is faster at 4 workers.\n\n"));
   EXPECT_THAT(page, HasSubstr("| 4 workers, links of 1 Gbit/s | ps-sync with 2 servers, on 2 more "

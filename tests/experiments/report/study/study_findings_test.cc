@@ -256,8 +256,8 @@ TEST(StudyFindings, HaveOneForEachMediumThatBothUse) {
       ::testing::StartsWith(
           "It depends: the best ring is 4.00x as fast as the best parameter server in 1 of 2 "
           "comparisons; the best parameter server is 1.50x as fast as the best ring in 1; "));
-  EXPECT_THAT(table.verdict.places, ElementsAre(HasSubstr("at 2 workers over shm (4.00x)"),
-                                                HasSubstr("at 2 workers over tcp (1.50x)")));
+  EXPECT_THAT(table.verdict.details, ElementsAre(HasSubstr("at 2 workers over shm (4.00x)"),
+                                                 HasSubstr("at 2 workers over tcp (1.50x)")));
 }
 
 TEST(StudyFindings, HaveNoneAcrossTransportsIfTheFastestTwoUseOne) {
@@ -342,12 +342,12 @@ TEST(StudyFindings, NameEveryPlaceOnceAndInOrder) {
             "The best parameter server is 1.10x as fast as the best ring in 2 of 3 comparisons; "
             "they are equally fast within 2 % in 1; sure: every 95 % interval leaves out equality "
             "or lies within 2 % of it.");
-  EXPECT_THAT(table.verdict.places,
+  EXPECT_THAT(table.verdict.details,
               ElementsAre("The best parameter server is faster than the best ring at 4 workers, "
                           "declared links of 300 Mbit/s (1.10x) and declared links of 1 Gbit/s "
                           "(1.10x).",
-                          "They are equally fast within 2 % at 4 workers, declared links of 10 "
-                          "Gbit/s."));
+                          "The best ring and the best parameter server are equally fast within 2 % "
+                          "at 4 workers, declared links of 10 Gbit/s."));
   EXPECT_THAT(table.findings[2].varied.at("link_bits_per_s"), ::testing::StartsWith("1"));
   EXPECT_EQ(table.findings[2].certainty, Certainty::kEqual);
 }
@@ -372,7 +372,7 @@ TEST(StudyFindings, SayOnceWhatPlacesShare) {
       verdict.sentence,
       ::testing::StartsWith("The best ring is 1.25x as fast as the best parameter server in "
                             "all 3 comparisons; sure"));
-  EXPECT_THAT(verdict.places,
+  EXPECT_THAT(verdict.details,
               ElementsAre("The best ring is faster than the best parameter server at 4 workers "
                           "(1.25x) with model profile:vgg16 and at 2 (1.25x) and 4 (1.25x) workers "
                           "with model profile:resnet50."));
