@@ -23,6 +23,7 @@
 namespace ringside {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr std::size_t kElements = 8;
@@ -140,6 +141,67 @@ TEST_F(TcpListenerTest, AnswersAllWorkersWithTheNewParameters) {
     EXPECT_EQ(Floats(*frame), std::vector<float>(kElements, 1.0F));
   }
   EXPECT_EQ(listener_->copies().total(), 0U);
+}
+
+/// The slices of the answers to a worker that reads none before all are known. The first answer is
+/// larger than what the kernel takes.
+class TcpListenerOrderTest : public TcpListenerTest {
+ protected:
+  static constexpr std::uint32_t kSlices = 5;  // each the only one of its bucket
+
+  std::vector<std::uint32_t> OrderOfAnswers(SendOrder order) {
+    context_.options.order = order;
+    PlanInfo plan = PlanOf(0);
+    plan.slices.clear();
+    for (std::uint32_t i = 0; i < kSlices; ++i) {
+      plan.slices.push_back(
+          {.index = i, .elements = ValuesOf(i).size(), .bucket = i, .leads = true});
+    }
+    table_.Start(plan);
+    for (std::uint32_t i = 0; i < kSlices; ++i) {
+      table_.Load({.kind = FrameKind::kLoad,
+                   .slice = i,
+                   .bucket = i,
+                   .payload_bytes = Bytes(ValuesOf(i)).size()},
+                  OwnedPayload(ValuesOf(i)));
+    }
+    RawConnection slow = Admitted(0);
+    PushAll(slow, 0);
+    while (table_.counters().waiting < static_cast<int>(kSlices)) std::this_thread::yield();
+    RawConnection quick = Admitted(1);
+    PushAll(quick, 1);
+    // Its last answer is known after all answers to the other worker, except perhaps the last one.
+    for (std::uint32_t i = 0; i < kSlices; ++i) EXPECT_TRUE(quick.Receive());
+    std::vector<std::uint32_t> order_of_slices;
+    for (std::uint32_t i = 0; i < kSlices; ++i) {
+      const auto frame = slow.Receive();
+      if (frame && frame->header.slice + 1 < kSlices) {
+        order_of_slices.push_back(frame->header.slice);
+      }
+    }
+    return order_of_slices;
+  }
+
+ private:
+  const std::vector<float>& ValuesOf(std::uint32_t slice) const {
+    return slice == 0 ? large_ : gradient_;
+  }
+
+  void PushAll(RawConnection& connection, std::uint32_t worker) const {
+    for (std::uint32_t i = 0; i < kSlices; ++i) {
+      EXPECT_TRUE(connection.Send({.worker = worker, .slice = i, .bucket = i}, Bytes(ValuesOf(i))));
+    }
+  }
+
+  const std::vector<float> large_ = std::vector<float>(8 << 20, 1.0F);
+};
+
+TEST_F(TcpListenerOrderTest, AnswersLeaveInTheOrderInWhichTheyAreKnown) {
+  EXPECT_THAT(OrderOfAnswers(SendOrder::kFifo), ElementsAre(0, 1, 2, 3));
+}
+
+TEST_F(TcpListenerOrderTest, UnderPriorityTheOneThatIsReadFirstOvertakes) {
+  EXPECT_THAT(OrderOfAnswers(SendOrder::kPriority), ElementsAre(0, 3, 2, 1));
 }
 
 TEST_F(TcpListenerTest, ServesNobodyWithoutTheToken) {
