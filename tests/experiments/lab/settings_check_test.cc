@@ -97,6 +97,14 @@ INSTANTIATE_TEST_SUITE_P(
                "route replace local 10.83.0.2 table local dev eth0 proto kernel scope host src "
                "10.83.0.2\n",
                "", "the route to 10.83.0.2 is the machine's default, although cubic was set"},
+        Change{"NoQuickAnswersToItself", Place::kHost1,
+               "route replace local 10.83.0.2 table local dev eth0 proto kernel scope host src "
+               "10.83.0.2 congctl cubic rto_min 200ms\n",
+               "", "quickack of the route to 10.83.0.2 is -1, although 1 was set"},
+        Change{"OtherLeastWaitToItself", Place::kHost1,
+               "route replace local 10.83.0.2 table local dev eth0 proto kernel scope host src "
+               "10.83.0.2 congctl cubic quickack 1 rto_min 300ms\n",
+               "", "rto_min (in ms) of the route to 10.83.0.2 is 300, although 200 was set"},
         Change{"NoQuickAnswers", Place::kHost1,
                "route replace 10.83.0.0/16 dev eth0 proto kernel scope link src 10.83.0.2 congctl "
                "cubic rto_min 200ms\n",
