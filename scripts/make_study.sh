@@ -2,11 +2,12 @@
 # Makes a reference study: runs its matrix, writes its report, and copies the files that are small enough to commit.
 # usage: scripts/make_study.sh [--report] NAME...
 #   NAME       the spec is experiments/specs/NAME.yaml; needs root if it emulates a network
-#   --report   writes the reports of existing runs again; runs nothing
+#   --report   writes the reports of existing runs again; runs nothing. Without results/NAME it takes the runs from
+#              results/studies/NAME/runs.tar.gz
 #
-# Raw bundles stay in results/NAME and are not committed. An interrupted matrix continues there. The files to commit are in
-# results/studies/NAME: README.md (findings, numbers, environment), figures/*.svg, report.csv, runs.csv, spec.yaml and
-# how-made.txt.
+# Bundles stay in results/NAME and are not committed. An interrupted matrix continues there. The files to commit are in
+# results/studies/NAME: README.md (findings, numbers, environment), figures/*.svg, report.csv, runs.csv, spec.yaml,
+# how-made.txt, and runs.tar.gz: the bundles without their logs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,7 +16,7 @@ if [[ ${1:-} == --report ]]; then
   report_only=true
   shift
 fi
-(($#)) || { sed -n '3,5p' "$0" | cut -c3- >&2; exit 2; }
+(($#)) || { sed -n '3,6p' "$0" | cut -c3- >&2; exit 2; }
 ringside=build/release/bin/ringside
 [[ -x $ringside ]] || { echo "$ringside is missing: ./quickstart.sh builds it" >&2; exit 4; }
 
@@ -44,6 +45,12 @@ print(" ".join(sorted(commits)))
 COMMITS
 }
 
+# Packs the bundles of a folder. The same bundles give the same bytes.
+pack() {
+  tar --create --directory "$1" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --exclude=./*/logs \
+    --exclude=./index.sqlite --exclude=./figures --exclude='./report*' --exclude=./runs.csv . | gzip -9n >"$2"
+}
+
 for name in "$@"; do
   spec=experiments/specs/$name.yaml
   raw=results/$name
@@ -60,6 +67,10 @@ for name in "$@"; do
       resume=(--resume)
     fi
     "$ringside" matrix "$spec" --out results "${resume[@]}"
+  elif [[ ! -d $raw ]]; then
+    [[ -f $kept/runs.tar.gz ]] || { echo "neither $raw nor $kept/runs.tar.gz is there" >&2; exit 3; }
+    mkdir -p "$raw"
+    tar --extract --gzip --directory "$raw" --file "$kept/runs.tar.gz"
   fi
   runs=$(commits_of "$raw")
   [[ -n $runs ]] || { echo "$raw has no runs" >&2; exit 1; }
@@ -71,6 +82,7 @@ for name in "$@"; do
   cp "$raw/report.csv" "$raw/runs.csv" "$kept/"
   cp "$raw/matrix.yaml" "$kept/spec.yaml"
   cp "$raw/report.md" "$kept/README.md"
+  pack "$raw" "$kept/runs.tar.gz"
   cat >"$kept/how-made.txt" <<HOW
 scripts/make_study.sh $name
 runs: commit $runs; report: commit $commit; $(date -u +%Y-%m-%d), $(nproc) cores
