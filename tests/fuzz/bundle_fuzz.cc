@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ringside/experiments/report/study/bundle_reader.h"
-#include "ringside/experiments/report/study/study_runs.h"
+#include "ringside/experiments/report/runs/bundle_reader.h"
+#include "ringside/experiments/report/runs/study_runs.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/store/run_row.h"
 #include "tests/experiments/test_catalog.h"

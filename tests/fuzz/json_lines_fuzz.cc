@@ -7,7 +7,7 @@
 
 #include "ringside/experiments/matrix/estimate.h"
 #include "ringside/experiments/matrix/journal.h"
-#include "ringside/experiments/report/study/run_metrics.h"
+#include "ringside/experiments/report/runs/run_metrics.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/scratch_directory.h"

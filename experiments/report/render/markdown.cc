@@ -6,8 +6,8 @@
 #include <array>
 #include <iterator>
 
-#include "ringside/experiments/report/study/study_fidelity.h"
-#include "ringside/experiments/report/study/study_scaling.h"
+#include "ringside/experiments/report/cells/study_fidelity.h"
+#include "ringside/experiments/report/cells/study_scaling.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/text/units.h"
 

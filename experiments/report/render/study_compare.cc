@@ -8,11 +8,11 @@
 #include <optional>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/experiments/report/cells/study_fidelity.h"
+#include "ringside/experiments/report/cells/study_numbers.h"
+#include "ringside/experiments/report/cells/study_scaling.h"
 #include "ringside/experiments/report/render/study_render.h"
 #include "ringside/experiments/report/render/text_table.h"
-#include "ringside/experiments/report/study/study_fidelity.h"
-#include "ringside/experiments/report/study/study_numbers.h"
-#include "ringside/experiments/report/study/study_scaling.h"
 
 namespace ringside {
 namespace {

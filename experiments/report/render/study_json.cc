@@ -1,8 +1,8 @@
 #include <array>
 
+#include "ringside/experiments/report/cells/study_fidelity.h"
+#include "ringside/experiments/report/cells/study_numbers.h"
 #include "ringside/experiments/report/render/study_render.h"
-#include "ringside/experiments/report/study/study_fidelity.h"
-#include "ringside/experiments/report/study/study_numbers.h"
 
 namespace ringside {
 namespace {

@@ -8,8 +8,8 @@
 #include <span>
 #include <string_view>
 
+#include "ringside/experiments/report/cells/study_fidelity.h"
 #include "ringside/experiments/report/render/text_table.h"
-#include "ringside/experiments/report/study/study_fidelity.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/text/units.h"
 

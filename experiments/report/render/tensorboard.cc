@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "ringside/experiments/report/render/tensorboard_event.pb.h"
-#include "ringside/experiments/report/study/whole_number.h"
+#include "ringside/experiments/report/runs/whole_number.h"
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/trusted_path.h"
 #include "ringside/experiments/text/json_depth.h"

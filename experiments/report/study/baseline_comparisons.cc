@@ -6,9 +6,9 @@
 #include <map>
 #include <tuple>
 
-#include "ringside/experiments/report/study/study_cells.h"
-#include "ringside/experiments/report/study/study_fidelity.h"
-#include "ringside/experiments/report/study/study_scaling.h"
+#include "ringside/experiments/report/cells/study_cells.h"
+#include "ringside/experiments/report/cells/study_fidelity.h"
+#include "ringside/experiments/report/cells/study_scaling.h"
 
 namespace ringside {
 namespace {

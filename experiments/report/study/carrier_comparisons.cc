@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 
-#include "ringside/experiments/report/study/study_cells.h"
-#include "ringside/experiments/report/study/study_fidelity.h"
-#include "ringside/experiments/report/study/study_scaling.h"
+#include "ringside/experiments/report/cells/study_cells.h"
+#include "ringside/experiments/report/cells/study_fidelity.h"
+#include "ringside/experiments/report/cells/study_scaling.h"
 #include "ringside/experiments/spec/run_spec.h"
 
 namespace ringside {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ringside/experiments/report/study/study_cell.h"
+#include "ringside/experiments/report/cells/study_cell.h"
 #include "ringside/experiments/report/study/study_findings.h"
 #include "ringside/experiments/statistics/comparison.h"
 

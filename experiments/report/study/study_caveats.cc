@@ -5,10 +5,10 @@
 #include <set>
 #include <utility>
 
-#include "ringside/experiments/report/study/bound_explanation.h"
-#include "ringside/experiments/report/study/study_fidelity.h"
+#include "ringside/experiments/report/cells/bound_explanation.h"
+#include "ringside/experiments/report/cells/study_fidelity.h"
+#include "ringside/experiments/report/cells/study_scaling.h"
 #include "ringside/experiments/report/study/study_judgement.h"
-#include "ringside/experiments/report/study/study_scaling.h"
 
 namespace ringside {
 namespace {

@@ -8,10 +8,10 @@
 #include <tuple>
 #include <utility>
 
-#include "ringside/experiments/report/study/study_cells.h"
-#include "ringside/experiments/report/study/study_fidelity.h"
+#include "ringside/experiments/report/cells/study_cells.h"
+#include "ringside/experiments/report/cells/study_fidelity.h"
+#include "ringside/experiments/report/cells/study_scaling.h"
 #include "ringside/experiments/report/study/study_findings.h"
-#include "ringside/experiments/report/study/study_scaling.h"
 #include "ringside/experiments/statistics/quantile.h"
 #include "ringside/experiments/statistics/scaling.h"
 

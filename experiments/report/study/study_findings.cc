@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "ringside/common/strategy/strategy_traits.h"
-#include "ringside/experiments/report/study/study_cells.h"
-#include "ringside/experiments/report/study/study_fidelity.h"
+#include "ringside/experiments/report/cells/study_cells.h"
+#include "ringside/experiments/report/cells/study_fidelity.h"
+#include "ringside/experiments/report/cells/study_scaling.h"
 #include "ringside/experiments/report/study/study_judgement.h"
-#include "ringside/experiments/report/study/study_scaling.h"
 #include "ringside/experiments/spec/transport.h"
 #include "ringside/experiments/statistics/bootstrap.h"
 

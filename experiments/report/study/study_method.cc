@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "ringside/experiments/report/study/study_fidelity.h"
+#include "ringside/experiments/report/cells/study_fidelity.h"
 #include "ringside/experiments/report/study/study_judgement.h"
 
 namespace ringside {

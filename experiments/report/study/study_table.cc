@@ -7,12 +7,12 @@
 #include <tuple>
 #include <utility>
 
-#include "ringside/experiments/report/study/study_cells.h"
-#include "ringside/experiments/report/study/study_environments.h"
+#include "ringside/experiments/report/cells/study_cells.h"
+#include "ringside/experiments/report/cells/study_environments.h"
+#include "ringside/experiments/report/cells/study_scaling.h"
+#include "ringside/experiments/report/cells/study_target.h"
+#include "ringside/experiments/report/runs/study_runs.h"
 #include "ringside/experiments/report/study/study_judgement.h"
-#include "ringside/experiments/report/study/study_runs.h"
-#include "ringside/experiments/report/study/study_scaling.h"
-#include "ringside/experiments/report/study/study_target.h"
 #include "ringside/experiments/text/value_order.h"
 
 namespace ringside {

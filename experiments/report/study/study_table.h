@@ -1,46 +1,23 @@
 #ifndef RINGSIDE_EXPERIMENTS_REPORT_STUDY_STUDY_TABLE_H_
 #define RINGSIDE_EXPERIMENTS_REPORT_STUDY_STUDY_TABLE_H_
 
-#include <cstddef>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "ringside/experiments/report/cells/study_cell.h"
+#include "ringside/experiments/report/cells/study_environments.h"
+#include "ringside/experiments/report/cells/study_fidelity.h"
+#include "ringside/experiments/report/cells/study_scaling.h"
+#include "ringside/experiments/report/cells/study_target.h"
+#include "ringside/experiments/report/runs/bundle_reader.h"
+#include "ringside/experiments/report/runs/study_run.h"
 #include "ringside/experiments/report/study/baseline_comparisons.h"
-#include "ringside/experiments/report/study/bundle_reader.h"
 #include "ringside/experiments/report/study/carrier_comparisons.h"
-#include "ringside/experiments/report/study/study_cell.h"
 #include "ringside/experiments/report/study/study_claims.h"
-#include "ringside/experiments/report/study/study_fidelity.h"
 #include "ringside/experiments/report/study/study_findings.h"
-#include "ringside/experiments/report/study/study_run.h"
 
 namespace ringside {
-
-/// How a strategy scales: its cells by number of workers, with all else equal.
-struct StudyScaling {
-  std::string label;               ///< "ps-sync, 2 servers".
-  std::vector<std::size_t> cells;  ///< Indices, by workers; at least two.
-  /// step_ms = intercept + slope x workers, by least squares over the runs.
-  std::optional<double> step_ms_slope;
-  std::optional<double> step_ms_intercept;
-  std::optional<double> step_ms_r2;
-  /// Amdahl's serial fraction that fits the speed-ups best. Only for strong scaling.
-  std::optional<double> amdahl_serial_fraction;
-};
-
-/// A machine and build on which runs of the study ran.
-struct StudyEnvironment {
-  std::map<std::string, std::string> values;  ///< "cpu_model", "git", "libraries.gloo", ...
-  int runs = 0;
-};
-
-/// The accuracy that "time to target" means.
-struct StudyTarget {
-  std::optional<double> accuracy;  ///< Absent: no run was evaluated.
-  std::string origin;              ///< How it was chosen, as text for people.
-};
 
 /// How the figures were made.
 struct StudyMethod {
@@ -83,10 +60,6 @@ struct StudyTable {
   std::vector<std::string> environment_differences;  ///< Keys in which they differ.
   std::vector<FailedRun> failed;
   std::vector<BundleProblem> problems;
-};
-
-struct StudyOptions {
-  std::optional<double> target_accuracy;  ///< 0..1; absent: chosen from the runs.
 };
 
 /// True when some row has a transport.

@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "ringside/experiments/report/study/study_fidelity.h"
+#include "ringside/experiments/report/cells/study_fidelity.h"
 #include "ringside/experiments/report/study/study_judgement.h"
 
 namespace ringside {

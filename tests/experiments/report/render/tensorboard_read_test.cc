@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ringside/experiments/report/render/tensorboard.h"
-#include "ringside/experiments/report/study/bundle_reader.h"
+#include "ringside/experiments/report/runs/bundle_reader.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/experiments/report/finish_process.h"
 #include "tests/experiments/report/synthetic_study.h"

@@ -1,0 +1,81 @@
+#include "ringside/experiments/report/runs/run_metrics.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "ringside/experiments/report/runs/whole_number.h"
+#include "ringside/experiments/text/json_depth.h"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+
+// Most lines are steps, of which one number is needed, so that parsing them is not worth it.
+constexpr std::string_view kStepStart = R"({"kind":"step")";
+constexpr std::string_view kStepTime = R"("step_ms":)";
+constexpr std::string_view kEvaluation = R"("evaluation")";
+
+std::string ReadWhole(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return {};
+  std::string text(static_cast<std::size_t>(std::max<std::streamoff>(file.tellg(), 0)), '\0');
+  file.seekg(0);
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
+void AddStep(std::string_view line, RunMetrics& metrics) {
+  const std::size_t at = line.find(kStepTime);
+  if (at == std::string_view::npos) return;
+  double value = 0;
+  const char* begin = line.data() + at + kStepTime.size();
+  const auto [end, error] = std::from_chars(begin, line.data() + line.size(), value);
+  if (error == std::errc() && std::isfinite(value)) metrics.step_ms.push_back(value);
+}
+
+std::optional<double> Number(const json& line, const char* key) {
+  const auto found = line.find(key);
+  if (found == line.end() || !found->is_number()) return std::nullopt;
+  return found->get<double>();
+}
+
+void AddEvaluation(std::string_view text, RunMetrics& metrics) {
+  if (IsTooDeepJson(text)) return;
+  const json line = json::parse(text, nullptr, false);
+  if (!line.is_object() || line.value("kind", json()) != "evaluation") return;
+  CurvePoint point;
+  point.step = WholeNumber<std::int64_t>(Number(line, "step").value_or(0));
+  point.epoch = Number(line, "epoch").value_or(0);
+  point.train_seconds = Number(line, "train_seconds").value_or(0);
+  point.train_loss = Number(line, "train_loss");
+  point.loss = Number(line, "loss");
+  point.accuracy = Number(line, "accuracy");
+  metrics.evaluations.push_back(point);
+}
+
+}  // namespace
+
+RunMetrics ReadRunMetrics(const std::filesystem::path& path) {
+  const std::string text = ReadWhole(path);
+  RunMetrics metrics;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = rest.find('\n');
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    if (line.starts_with(kStepStart)) {
+      AddStep(line, metrics);
+    } else if (line.find(kEvaluation) != std::string_view::npos) {
+      AddEvaluation(line, metrics);
+    }
+  }
+  return metrics;
+}
+
+}  // namespace ringside
