@@ -89,7 +89,7 @@ void FrontDoor::Run() {
     // If it fails, this thread looks at everything and comes back.
     static_cast<void>(poll(entries.data(), entries.size(), longest));
     if (entries.front().revents != 0) return;
-    for (Visitor& visitor : room_.Take()) admit_(room_.listener(), std::move(visitor.socket));
+    for (Visitor& visitor : room_.Take()) admit_(room_.listener(), std::move(visitor));
   }
 }
 

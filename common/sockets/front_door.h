@@ -10,16 +10,16 @@
 
 namespace ringside {
 
-/// Accepts the TCP connections of a gRPC server, and passes on those that a judge admits. gRPC
-/// itself would keep every connection that says nothing for some seconds. If these used up all
-/// descriptors of the process, it would never accept another one. Here such connections have a
-/// small share of the descriptors, and the one that came first leaves for the next.
+/// Accepts the TCP connections of a server, and passes on those that a judge admits. If connections
+/// that say nothing used up all descriptors of the process, it would never accept another one. Here
+/// they have a small share of the descriptors, and the one that came first leaves for the next.
+/// gRPC itself would keep them for some seconds.
 ///
 /// Owns its thread.
 class FrontDoor {
  public:
-  /// Takes a connection that came through `listener`.
-  using Admit = std::function<void(int listener, FileDescriptor socket)>;
+  /// Takes a connection that came through `listener`. It has no other owner.
+  using Admit = std::function<void(int listener, WaitingRoom::Visitor visitor)>;
 
   /// Listens on an IP address. `port` 0: on any free one. Throws `CommError`. The judge and `admit`
   /// run on the thread of the door.

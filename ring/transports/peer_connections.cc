@@ -8,14 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
-#include "ringside/common/security/handshake_mac.h"
+#include "ringside/common/security/greeting.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/common/sockets/waiting_room.h"
-#include "ringside/ring/transports/peer_greeting.h"
 
 namespace ringside {
 namespace {
@@ -26,8 +26,13 @@ constexpr std::chrono::milliseconds kCallAgainAfter{20};
 using Visitor = WaitingRoom::Visitor;
 using Verdict = WaitingRoom::Verdict;
 
-/// `visitor` has said a whole greeting.
-PeerGreeting GreetingOf(const Visitor& visitor) { return ReadPeerGreeting(visitor.heard); }
+constexpr std::uint32_t kMagic = 0x47525352;  // "RSRG"
+constexpr std::uint32_t kVersion = 1;
+
+/// `visitor` has said a whole greeting. Its index is the rank of its sender.
+std::span<const std::byte, kGreetingBytes> GreetingOf(const Visitor& visitor) {
+  return std::span(visitor.heard).first<kGreetingBytes>();
+}
 
 class Connector {
  public:
@@ -52,7 +57,7 @@ class Connector {
   [[noreturn]] void ThrowMissing() const;
 
   const PeerConnectionsOptions& options_;
-  const HandshakeMac mac_;
+  const Greeter greeter_;
   WaitingRoom room_;
   PeerConnections made_;
   std::map<int, Visitor> calls_;  // by peer: this rank has greeted, and waits for the answer
@@ -63,7 +68,8 @@ class Connector {
 
 Connector::Connector(const PeerConnectionsOptions& options)
     : options_(options),
-      mac_(options.comm.token, options.prefix, options.world.workers),
+      greeter_(kMagic, kVersion,
+               HandshakeMac(options.comm.token, options.prefix, options.world.workers)),
       room_(
           Listen(), [this](Visitor& visitor) { return JudgeVisitor(visitor); },
           WaitingRoom::Options()) {}
@@ -113,13 +119,12 @@ PeerConnections Connector::Connect() {
 }
 
 Verdict Connector::JudgeVisitor(Visitor& visitor) {
-  const Verdict heard = WaitingRoom::Hear(visitor, kPeerGreetingBytes);
+  const Verdict heard = WaitingRoom::Hear(visitor, kGreetingBytes);
   if (heard != Verdict::kAdmit) return heard;
-  const PeerGreeting greeting = GreetingOf(visitor);
   // A stranger's number must not become a rank. No rank has the number of workers.
   const auto workers = static_cast<std::uint32_t>(options_.world.workers);
-  const int from = static_cast<int>(std::min(greeting.rank, workers));
-  std::string flaw = FlawOf(greeting, mac_, from, own());
+  const int from = static_cast<int>(std::min(Greeter::IndexOf(GreetingOf(visitor)), workers));
+  std::string flaw = greeter_.FlawOf(GreetingOf(visitor), from, own());
   if (flaw.empty() && (from <= own() || !IsPeer(from))) flaw = "it is no peer";
   if (flaw.empty()) return Verdict::kAdmit;
   ++refused_;
@@ -128,8 +133,7 @@ Verdict Connector::JudgeVisitor(Visitor& visitor) {
 }
 
 bool Connector::Greet(int file, int peer, const Deadline& deadline) const {
-  const PeerGreeting greeting = MakePeerGreeting(mac_, own(), peer);
-  return SendAll(file, std::as_bytes(std::span(&greeting, 1)), deadline);
+  return SendAll(file, greeter_.Make(static_cast<std::uint32_t>(own()), own(), peer), deadline);
 }
 
 Visitor Connector::Call(int peer, const Deadline& deadline) const {
@@ -158,7 +162,7 @@ void Connector::Await(const Deadline& deadline) const {
 
 void Connector::TakeVisitors(const Deadline& deadline) {
   for (Visitor& visitor : room_.Take()) {
-    const int peer = static_cast<int>(GreetingOf(visitor).rank);
+    const int peer = static_cast<int>(Greeter::IndexOf(GreetingOf(visitor)));
     // A copy of a greeting is no second peer. A peer that has left again is still missing.
     if (made_.sockets.contains(peer)) continue;
     if (!Greet(visitor.socket.get(), peer, deadline)) continue;
@@ -169,9 +173,9 @@ void Connector::TakeVisitors(const Deadline& deadline) {
 void Connector::TakeAnswers(const Deadline& deadline) {
   for (auto entry = calls_.begin(); entry != calls_.end();) {
     auto& [peer, call] = *entry;
-    const Verdict heard = WaitingRoom::Hear(call, kPeerGreetingBytes);
+    const Verdict heard = WaitingRoom::Hear(call, kGreetingBytes);
     if (heard == Verdict::kAdmit) {
-      const std::string flaw = FlawOf(GreetingOf(call), mac_, peer, own());
+      const std::string flaw = greeter_.FlawOf(GreetingOf(call), peer, own());
       if (!flaw.empty()) throw CommError(options_.name_of(peer), "connecting", flaw);
       made_.sockets.emplace(peer, std::move(call.socket));
       entry = calls_.erase(entry);

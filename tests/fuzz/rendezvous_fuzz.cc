@@ -18,13 +18,13 @@
 
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/security/greeting.h"
 #include "ringside/common/security/handshake_mac.h"
 #include "ringside/common/strategy/plan_agreement.h"
 #include "ringside/experiments/job/launcher/rendezvous_file.h"
 #include "ringside/experiments/system/rank_environment.h"
 #include "ringside/paramserver/transports/handshake/server_handshake.h"
 #include "ringside/paramserver/transports/transport_table.h"
-#include "ringside/ring/transports/peer_greeting.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/scratch_directory.h"
@@ -85,13 +85,13 @@ void ReadGreeting(const std::string& bytes) {
     throw std::runtime_error("no pair of sockets");
   }
   const FileDescriptor worker(ends[0]);
-  const FileDescriptor server(ends[1]);
+  WaitingRoom::Visitor server{.socket = FileDescriptor(ends[1])};
   const std::size_t size = std::min<std::size_t>(bytes.size(), 1024);
   if (size > 0 && ::send(worker.get(), bytes.data(), size, MSG_DONTWAIT) < 0) {
     throw std::runtime_error("the socket takes no bytes");
   }
   if (::shutdown(worker.get(), SHUT_WR) != 0) throw std::runtime_error("the socket does not close");
-  TheHandshake().ReadWorker(server.get(), 0, Deadline::After(std::chrono::seconds(10)));
+  static_cast<void>(TheHandshake().Judge(server, 0));
 }
 
 const HandshakeMac& TheMac() {
@@ -99,15 +99,20 @@ const HandshakeMac& TheMac() {
   return mac;
 }
 
+const Greeter& TheGreeter() {
+  static const Greeter greeter(0x47525352, 1, TheMac());
+  return greeter;
+}
+
 /// Only the bytes of the right greeting have no flaw.
 void CheckPeerGreeting(const std::string& content) {
   std::string bytes = content;
-  bytes.resize(kPeerGreetingBytes);
-  const auto heard = std::as_bytes(std::span(bytes));
-  PeerGreeting right = MakePeerGreeting(TheMac(), 1, 3);
-  right.rank = ReadPeerGreeting(heard).rank;  // The caller decides from whom it is.
-  const bool same = std::memcmp(bytes.data(), &right, kPeerGreetingBytes) == 0;
-  if (FlawOf(ReadPeerGreeting(heard), TheMac(), 1, 3).empty() != same) {
+  bytes.resize(kGreetingBytes);
+  Greeting heard{};
+  std::memcpy(heard.data(), bytes.data(), heard.size());
+  // The caller decides from whom it is.
+  const bool same = heard == TheGreeter().Make(Greeter::IndexOf(heard), 1, 3);
+  if (TheGreeter().FlawOf(heard, 1, 3).empty() != same) {
     throw InternalError("a wrong greeting is taken, or the right one is not");
   }
 }
@@ -150,13 +155,12 @@ std::string Seed(Kind kind, const std::string& content) {
 }  // namespace
 
 std::vector<std::string> FuzzSeeds() {
-  const PeerGreeting right = MakePeerGreeting(TheMac(), 1, 3);
   return {Seed(kRendezvousFile, TheMeeting().Published()),
           Seed(kTokenFile, std::string(64, 'a') + "\n"),
           Seed(kServerAddress, "tcp 127.0.0.1:4711"),
           Seed(kServerAddress, "uds ringside-0123456789abcdef 01234567-89ab.4026531840"),
           Seed(kPlan, PlanSummary{.fingerprint = 17, .elements = 100, .buckets = 3}.ToText()),
-          Seed(kPeerGreeting, TextOf(std::as_bytes(std::span(&right, 1)))),
+          Seed(kPeerGreeting, TextOf(TheGreeter().Make(1, 1, 3))),
           Seed(kGreeting, TextOf(TheHandshake().OfWorker(1, 0))),
           Seed(kGreeting, TextOf(TheHandshake().OfServer(0, 1))),
           Seed(kProof, TextOf(TheMac().Make(1, 3)))};

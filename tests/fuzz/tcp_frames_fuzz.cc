@@ -37,27 +37,31 @@ std::string StartFrame() {
   return TextOf(EncodeHeader({.kind = FrameKind::kStart, .payload_bytes = plan.size()})) + plan;
 }
 
-void Receive(ServerParts& server, const std::string& bytes) {
+/// The connection begins with a greeting, unless the worker has shown who it is.
+void Receive(ServerParts& server, const std::string& bytes, bool greeted) {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw std::runtime_error("no pair of sockets");
   }
   const FileDescriptor worker(ends[0]);
-  FileDescriptor served(ends[1]);
+  WaitingRoom::Visitor visitor{.socket = FileDescriptor(ends[1])};
   if (!bytes.empty() && ::send(worker.get(), bytes.data(), bytes.size(), MSG_DONTWAIT) < 0) {
     throw std::runtime_error("the socket takes no bytes");
   }
   if (::shutdown(worker.get(), SHUT_WR) != 0) throw std::runtime_error("the socket does not close");
-  TcpShared shared{
-      .context = server.context(), .table = server.table(), .handshake = HandshakeOf(server)};
-  TcpConnection connection(std::move(served), shared);
+  const auto verdict =
+      greeted ? WaitingRoom::Verdict::kAdmit : HandshakeOf(server).Judge(visitor, 0);
+  if (verdict != WaitingRoom::Verdict::kAdmit) return;
+  TcpShared shared{.context = server.context(), .table = server.table()};
+  TcpConnection connection(std::move(visitor.socket),
+                           greeted ? 0 : ServerHandshake::WorkerOf(visitor), shared);
   connection.AwaitEnd(Deadline::After(kHang));
   if (!connection.ended()) throw InternalError("the connection does not end");
 }
 
 }  // namespace
 
-// Bit 0: the bytes follow a right greeting of worker 0. Bit 1: the job has been started.
+// Bit 0: worker 0 has shown who it is. Bit 1: the job has been started.
 std::vector<std::string> FuzzSeeds() {
   const ServerParts server;
   const auto greeting = HandshakeOf(server).OfWorker(0, 0);
@@ -80,8 +84,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::uint8_t flags = input.Byte();
   ServerParts server;
   if ((flags & 2) != 0) server.Start();
-  std::string bytes = (flags & 1) != 0 ? TextOf(HandshakeOf(server).OfWorker(0, 0)) : "";
-  bytes += input.Rest();
-  if (bytes.size() <= kMostBytes) Receive(server, bytes);
+  const std::string bytes = input.Rest();
+  if (bytes.size() <= kMostBytes) Receive(server, bytes, (flags & 1) != 0);
   return 0;
 }

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "ringside/common/core/errors.h"
-#include "ringside/common/core/file_descriptor.h"
 #include "ringside/common/security/secrets.h"
 #include "ringside/common/security/tls_files.h"
 #include "ringside/common/sockets/front_door.h"
@@ -262,10 +261,10 @@ void Coordinator::Impl::Prepare(grpc::ServerBuilder& builder, const Options& opt
 }
 
 std::unique_ptr<FrontDoor> Coordinator::Impl::MakeDoor(const Options& options) {
-  const auto admit = [this](int listener, FileDescriptor socket) {
+  const auto admit = [this](int listener, WaitingRoom::Visitor visitor) {
     Acceptor::NewConnectionParameters connection;
     connection.listener_fd = listener;
-    connection.fd = socket.Release();
+    connection.fd = visitor.socket.Release();
     acceptor->HandleNewConnection(&connection);
   };
   const auto judge = options.tls.empty() ? BeginsAsHttp2() : BeginsAsTls();

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "ringside/common/core/errors.h"
-#include "ringside/common/core/file_descriptor.h"
 #include "ringside/common/security/tls_files.h"
 #include "ringside/common/sockets/front_door.h"
 #include "ringside/paramserver/transports/grpc/grpc_payload.h"
@@ -77,11 +76,9 @@ void GrpcListener::Prepare(grpc::ServerBuilder& builder) {
 /// Under TLS gRPC asks for certificates itself.
 WaitingRoom::Judge GrpcListener::MakeJudge() const {
   if (!context_.comm.tls.empty()) return BeginsAsTls();
-  const ServerHandshake handshake(ServerHandshake::Protocol::kGrpc, context_.comm.token,
-                                  context_.workers, context_.servers);
-  return [handshake, server = context_.index](WaitingRoom::Visitor& visitor) {
-    return handshake.Judge(visitor, server);
-  };
+  return ServerHandshake(ServerHandshake::Protocol::kGrpc, context_.comm.token, context_.workers,
+                         context_.servers)
+      .JudgeOf(context_.index);
 }
 
 CommError GrpcListener::CannotListen(const std::string& reason) const {
@@ -101,10 +98,10 @@ void GrpcListener::ServeTcp(const TransportEntry& self) {
       tls.empty() ? grpc::InsecureServerCredentials() : MakeTlsServerCredentials(TlsFiles(tls)));
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) throw CannotListen("gRPC does not start");
-  const auto admit = [this](int listener, FileDescriptor socket) {
+  const auto admit = [this](int listener, WaitingRoom::Visitor visitor) {
     Acceptor::NewConnectionParameters connection;
     connection.listener_fd = listener;
-    connection.fd = socket.Release();
+    connection.fd = visitor.socket.Release();
     acceptor_->HandleNewConnection(&connection);
   };
   try {

@@ -1,21 +1,17 @@
 #include "ringside/paramserver/transports/tcp/tcp_connection.h"
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <string>
 #include <utility>
 
-#include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
-#include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/wire/plan_message.h"
 #include "ringside/paramserver/wire/refusal_message.h"
 
 namespace ringside {
 namespace {
 
-constexpr std::chrono::seconds kHelloTime{10};    // within which a worker must identify itself
 constexpr std::uint64_t kMaxStart = 64UL << 20U;  // bytes of a plan
 constexpr std::size_t kMaxMessage = 16UL << 10U;  // bytes of a refusal's text
 constexpr std::size_t kReplies = 64;              // that wait before more room is allocated
@@ -70,8 +66,8 @@ class TcpConnection::Reply : public PendingReply, public OutgoingFrame {
   std::string refusal_;
 };
 
-TcpConnection::TcpConnection(FileDescriptor socket, TcpShared& shared)
-    : shared_(shared), stream_(std::move(socket)) {
+TcpConnection::TcpConnection(FileDescriptor socket, std::uint32_t worker, TcpShared& shared)
+    : shared_(shared), worker_(worker), stream_(std::move(socket)) {
   waiting_.reserve(kReplies);
   reader_ = std::jthread([this] { Run(); });
 }
@@ -101,7 +97,7 @@ bool TcpConnection::ended() const {
 
 void TcpConnection::Run() {
   FrameHeader header;
-  bool open = Admit();
+  bool open = true;
   while (open) {
     open = stream_.ReceiveHeader(header) == FrameStream::Header::kDone && Serve(header);
   }
@@ -110,21 +106,6 @@ void TcpConnection::Run() {
   const std::lock_guard lock(mutex_);
   ended_ = true;
   changed_.notify_all();
-}
-
-// A stranger's connection is closed without an answer.
-bool TcpConnection::Admit() {
-  const Deadline deadline = Deadline::After(DilatedClock::ToMachine(kHelloTime));
-  const int server = shared_.context.index;
-  try {
-    const int worker = shared_.handshake.ReadWorker(stream_.file(), server, deadline);
-    worker_ = static_cast<std::uint32_t>(worker);
-    admitted_.store(true, std::memory_order_relaxed);
-    shared_.handshake.Answer(stream_.file(), server, worker, deadline);
-    return true;
-  } catch (const CommError&) {
-    return false;
-  }
 }
 
 /// Returns false when the connection cannot be used any more.

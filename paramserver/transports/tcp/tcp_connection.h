@@ -1,7 +1,6 @@
 #ifndef RINGSIDE_PARAMSERVER_TRANSPORTS_TCP_TCP_CONNECTION_H_
 #define RINGSIDE_PARAMSERVER_TRANSPORTS_TCP_TCP_CONNECTION_H_
 
-#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +13,6 @@
 #include "ringside/common/strategy/strategy_entry.h"
 #include "ringside/paramserver/server/shard_table.h"
 #include "ringside/paramserver/transports/core/object_pool.h"
-#include "ringside/paramserver/transports/handshake/server_handshake.h"
 #include "ringside/paramserver/transports/tcp/frame_stream.h"
 #include "ringside/paramserver/wire/payload_pool.h"
 
@@ -38,7 +36,6 @@ class ReceivedPayload : public Payload {
 struct TcpShared {
   const ServerContext& context;
   ShardTable& table;
-  const ServerHandshake handshake;
   const std::shared_ptr<PayloadPool<ReceivedPayload>> payloads =
       PayloadPool<ReceivedPayload>::Make();
 };
@@ -47,8 +44,9 @@ struct TcpShared {
 /// the other. Another thread sends answers (`FrameStream`). Any thread may answer a push.
 class TcpConnection {
  public:
+  /// `socket` is connected and blocking; at its other end is `worker`, which has proved that.
   /// Throws `std::system_error` if there can be no thread.
-  TcpConnection(FileDescriptor socket, TcpShared& shared);
+  TcpConnection(FileDescriptor socket, std::uint32_t worker, TcpShared& shared);
   /// Ends the connection and withdraws its pushes from the table.
   ~TcpConnection();
   TcpConnection(const TcpConnection&) = delete;
@@ -58,16 +56,13 @@ class TcpConnection {
   void Finish(const Deadline& deadline);
   /// Waits until the worker has closed its side, too.
   void AwaitEnd(const Deadline& deadline);
-  /// Whether the worker has left, or was not admitted.
+  /// Whether the worker has left.
   bool ended() const;
-  /// Whether the worker has proved who it is.
-  bool admitted() const { return admitted_.load(std::memory_order_relaxed); }
 
  private:
   class Reply;
 
   void Run();
-  bool Admit();
   bool Serve(const FrameHeader& header);
   void Check(const FrameHeader& header) const;
   void Handle(const FrameHeader& header, PayloadPtr payload, Reply& reply);
@@ -79,8 +74,7 @@ class TcpConnection {
   void Abandon();
 
   TcpShared& shared_;
-  std::uint32_t worker_ = 0;  // of the reader
-  std::atomic<bool> admitted_{false};
+  const std::uint32_t worker_;
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   std::vector<Reply*> waiting_;  // their answers are not known

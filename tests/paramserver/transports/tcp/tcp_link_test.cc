@@ -89,9 +89,7 @@ class TcpLinkTest : public ::testing::Test {
     std::optional<RawConnection> accepted;
     std::jthread server([&] {
       accepted = Accept();
-      const Deadline later = RawConnection::Later();
-      EXPECT_EQ(handshake_.ReadWorker(accepted->file(), 0, later), 1);
-      handshake_.Answer(accepted->file(), 0, 1, later);
+      Greet(*accepted);
     });
     link_ = Connect();
     server.join();
@@ -101,6 +99,14 @@ class TcpLinkTest : public ::testing::Test {
   void TearDown() override {
     link_.reset();
     for (const ToldCall& call : calls_) call.ExpectToldOnce();
+  }
+
+  /// Reads the greeting of worker 1 and answers it.
+  void Greet(RawConnection& accepted) const {
+    Greeting theirs{};
+    EXPECT_TRUE(ReceiveAll(accepted.file(), theirs, RawConnection::Later()));
+    EXPECT_EQ(theirs, handshake_.OfWorker(1, 0));
+    EXPECT_TRUE(accepted.Send(handshake_.OfServer(0, 1)));
   }
 
   std::unique_ptr<ServerLink> Connect() {
@@ -260,8 +266,7 @@ TEST_F(TcpLinkTest, AStartThatIsNotAnsweredFailsInTime) {
   std::optional<RawConnection> silent;
   std::jthread server([&] {
     silent = Accept();
-    EXPECT_EQ(handshake_.ReadWorker(silent->file(), 0, RawConnection::Later()), 1);
-    handshake_.Answer(silent->file(), 0, 1, RawConnection::Later());
+    Greet(*silent);
   });
   const auto link = Connect();
   server.join();
