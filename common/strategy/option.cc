@@ -96,8 +96,8 @@ OptionDeclaration::OptionDeclaration(const RealOption& option)
 }
 
 OptionDeclaration::OptionDeclaration(const SwitchOption& option)
-    : OptionDeclaration(option.name, "", option.help, OptionType::kSwitch, option.default_value,
-                        OptionRole::kOwn) {}
+    : OptionDeclaration(option.name, option.default_value ? "on|off" : "", option.help,
+                        OptionType::kSwitch, option.default_value, OptionRole::kOwn) {}
 
 OptionDeclaration::OptionDeclaration(const TextOption& option)
     : OptionDeclaration(option.name, option.placeholder, option.help, OptionType::kText,

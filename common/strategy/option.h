@@ -53,6 +53,7 @@ struct RealOption {
   std::string_view hint = {};
 };
 
+/// One that is on by default needs a value on the command line: `--server-update off`.
 struct SwitchOption {
   std::string_view name;
   std::string_view help = {};

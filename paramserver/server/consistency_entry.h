@@ -24,6 +24,10 @@ struct ConsistencyEntry {
   ServerPlacement servers = ServerPlacement::kAsAsked;
   /// A bucket is never cut: what a server decides about a push must hold for the whole bucket.
   bool whole_buckets = false;
+  /// An update is the sum of all gradients of a step. So servers may leave the update to the
+  /// workers
+  /// (`kServerUpdate`).
+  bool may_only_sum = false;
   /// It goes on without a lost worker (`Consistency::OnDrop`).
   bool drops_workers = false;
   /// Its own options. All servers also read the options of the transport, the codec and the order.

@@ -49,12 +49,16 @@ std::vector<ConsistencyEntry> ConsistencyTable() {
   return {
       {.name = "ps-sync",
        .summary = "parameter servers that apply a step when all workers have pushed it",
-       .make = MakeSync},
+       .make = MakeSync,
+       .may_only_sum = true,
+       .options = {kServerUpdate}},
       {.name = "mixed",
        .summary = "ps-sync with a server in every worker and dedicated ones; they share the work "
                   "as in BytePS",
        .make = MakeSync,
-       .servers = ServerPlacement::kEveryWorker},
+       .servers = ServerPlacement::kEveryWorker,
+       .may_only_sum = true,
+       .options = {kServerUpdate}},
       {.name = "ps-backup",
        .summary = "parameter servers that go on without the last pushes of a step",
        .agreement = Agreement::kRelaxed,

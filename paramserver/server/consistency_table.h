@@ -24,6 +24,14 @@ inline constexpr SwitchOption kStalenessLr{
     .name = "staleness-lr",
     .help = "ps-async: divide the learning rate of a push by 1 + its staleness"};
 
+/// An option of the strategies whose consistency has `may_only_sum`.
+inline constexpr SwitchOption kServerUpdate{
+    .name = "server-update",
+    .help =
+        "ps-sync, mixed: servers update the parameters; off: they only sum, and every worker "
+        "updates with its own optimizer, as in BytePS",
+    .default_value = true};
+
 /// All consistencies of this build.
 std::vector<ConsistencyEntry> ConsistencyTable();
 

@@ -21,10 +21,10 @@ constexpr std::size_t kBlock = 2048;  // floats: 8 KiB of sum, beside parameters
 
 }  // namespace
 
-Shard::Shard(std::size_t elements, int contributors, const OptimizerOptions& optimizer,
-             const CodecOptions& codec)
+Shard::Shard(std::size_t elements, int contributors,
+             const std::optional<OptimizerOptions>& optimizer, const CodecOptions& codec)
     : elements_(elements),
-      optimizer_(Optimizer::Make(optimizer, elements)),
+      optimizer_(optimizer ? Optimizer::Make(*optimizer, elements) : nullptr),
       waiting_(static_cast<std::size_t>(contributors)),
       codec_(MakeWireCodec(codec)),
       reply_codec_(MakeWireCodec(ReplyCodec(codec))),
@@ -92,7 +92,11 @@ void Shard::Apply(const Update& update, float scale) {
     if (folded_ == 0) (reader++)->Assign(block);
     for (; reader != readers_.end(); ++reader) reader->Add(block);
     if (scale != 1) std::ranges::for_each(block, [scale](float& value) { value *= scale; });
-    optimizer_->Apply(begin, in.subspan(begin, size), out.subspan(begin, size), block, update);
+    if (optimizer_ == nullptr) {
+      std::ranges::copy(block, out.begin() + static_cast<std::ptrdiff_t>(begin));
+    } else {
+      optimizer_->Apply(begin, in.subspan(begin, size), out.subspan(begin, size), block, update);
+    }
   }
   LetGradientsGo();
   current_ = target;

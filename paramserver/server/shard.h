@@ -20,6 +20,9 @@ namespace ringside {
 /// update, and the version. A shard knows nothing about workers, steps or the network. A
 /// `Consistency` decides *when* to apply.
 ///
+/// A shard without an optimizer only sums: each update replaces its "parameters" by the sum of the
+/// gradients.
+///
 /// Gradients are summed in ascending `order`, whatever their order of arrival. So the sum has the
 /// same bits in every run. A gradient that is not next in the order waits in the payload in which
 /// it came. Nothing is copied.
@@ -29,11 +32,11 @@ class Shard {
  public:
   /// Parameters, optimizer state and version start at 0. `contributors` is the number of different
   /// `order`s that an update may have. `codec` decodes gradients.
-  Shard(std::size_t elements, int contributors, const OptimizerOptions& optimizer,
+  Shard(std::size_t elements, int contributors, const std::optional<OptimizerOptions>& optimizer,
         const CodecOptions& codec = {});
 
   std::size_t elements() const { return elements_; }
-  int state_per_parameter() const { return optimizer_->state_per_parameter(); }
+  int state_per_parameter() const { return optimizer_ ? optimizer_->state_per_parameter() : 0; }
 
   /// Overwrites the parameters (part 0) or state vector part - 1 of the optimizer. `values` has
   /// `elements()` floats.
@@ -69,8 +72,8 @@ class Shard {
   std::size_t ExclusiveBuffer();
 
   std::size_t elements_;
-  std::unique_ptr<Optimizer> optimizer_;
-  std::vector<ParameterRef> buffers_;  // one unless replies still hold older versions
+  std::unique_ptr<Optimizer> optimizer_;  // null: it only sums
+  std::vector<ParameterRef> buffers_;     // one unless replies still hold older versions
   std::size_t current_ = 0;
   std::vector<PayloadPtr> waiting_;      // by order
   std::vector<PayloadPtr> taken_;        // gradients that are being summed, in order

@@ -50,7 +50,7 @@ ShardCounters& ShardCounters::operator+=(const ShardCounters& other) {
 }
 
 ShardServer::ShardServer(const PlanInfo::ServedSlice& slice, int workers,
-                         const OptimizerOptions& optimizer,
+                         const std::optional<OptimizerOptions>& optimizer,
                          std::unique_ptr<Consistency> consistency, Timeline& timeline,
                          const CodecOptions& codec)
     : bucket_(static_cast<int>(slice.bucket)),

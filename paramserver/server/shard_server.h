@@ -86,7 +86,9 @@ struct ShardCounters {
 /// answered outside the lock. `Push` borrows a reply until it is answered or withdrawn.
 class ShardServer {
  public:
-  ShardServer(const PlanInfo::ServedSlice& slice, int workers, const OptimizerOptions& optimizer,
+  /// Without an optimizer it only sums, as `Shard` does.
+  ShardServer(const PlanInfo::ServedSlice& slice, int workers,
+              const std::optional<OptimizerOptions>& optimizer,
               std::unique_ptr<Consistency> consistency, Timeline& timeline,
               const CodecOptions& codec = {});
 

@@ -80,9 +80,10 @@ void CheckPart(std::uint32_t part, int lowest, const ShardServer& shard) {
 
 }  // namespace
 
-ShardTable::ShardTable(const ServerContext& context, MakeConsistency make_consistency)
+ShardTable::ShardTable(const ServerContext& context, MakeConsistency make_consistency, Work work)
     : context_(context),
       make_consistency_(std::move(make_consistency)),
+      work_(work),
       codec_(MakeWireCodec(context.options.codec)) {}
 
 void ShardTable::Start(const PlanInfo& plan) {
@@ -121,10 +122,12 @@ void ShardTable::Create(const PlanInfo& plan) {
   if (plan_) throw RefusedError(RefusalCode::kDuplicate, "the job has been started already");
   CheckPlan(plan);
   std::map<std::uint32_t, std::unique_ptr<ShardServer>> shards;
+  std::optional<OptimizerOptions> optimizer;
+  if (work_ == Work::kUpdate) optimizer = context_.optimizer;
   for (const PlanInfo::ServedSlice& slice : plan.slices) {
-    auto shard = std::make_unique<ShardServer>(slice, context_.workers, context_.optimizer,
-                                               make_consistency_(), context_.timeline,
-                                               context_.options.codec);
+    auto shard =
+        std::make_unique<ShardServer>(slice, context_.workers, optimizer, make_consistency_(),
+                                      context_.timeline, context_.options.codec);
     shard->Start(plan.step);
     if (!shards.emplace(slice.index, std::move(shard)).second) {
       throw RefusedError(RefusalCode::kInvalid, SliceName(slice) + " is in the plan twice");

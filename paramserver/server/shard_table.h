@@ -34,8 +34,15 @@ class ShardTable {
 
   using MakeConsistency = std::function<std::unique_ptr<Consistency>()>;
 
+  /// What the shards do with the gradients of an update.
+  enum class Work {
+    kUpdate,  ///< They run the job's optimizer.
+    kSum,     ///< They only sum. Workers update their parameters themselves.
+  };
+
   /// Borrows what `context` borrows.
-  ShardTable(const ServerContext& context, MakeConsistency make_consistency);
+  ShardTable(const ServerContext& context, MakeConsistency make_consistency,
+             Work work = Work::kUpdate);
 
   /// Worker 0 creates the shards. The plans of the others are compared with its plan.
   void Start(const PlanInfo& plan);
@@ -89,6 +96,7 @@ class ShardTable {
 
   const ServerContext context_;
   const MakeConsistency make_consistency_;
+  const Work work_;
   const std::unique_ptr<const Codec> codec_;  // of gradients; null: fp32
   const std::shared_ptr<PayloadPool<JoinedPayload>> encodings_ = PayloadPool<JoinedPayload>::Make();
   mutable std::mutex mutex_;  // guards everything below; shards are only ever added, by Start

@@ -16,9 +16,9 @@ std::chrono::milliseconds WatchInterval(std::chrono::milliseconds timeout) {
 }  // namespace
 
 PsServer::PsServer(const ServerContext& context, const TransportEntry& transport,
-                   ShardTable::MakeConsistency make_consistency)
+                   ShardTable::MakeConsistency make_consistency, ShardTable::Work work)
     : context_(context),
-      table_(context, std::move(make_consistency)),
+      table_(context, std::move(make_consistency), work),
       listener_(transport.listen(transport, context_, table_)) {
   context_.store.Set("ps/" + std::to_string(context_.index), listener_->address().ToText());
   watchdog_ = std::jthread([this](const std::stop_token& stop) { Watch(stop); });

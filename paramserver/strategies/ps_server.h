@@ -20,7 +20,7 @@ class PsServer : public Server {
  public:
   /// Throws `CommError` when the address cannot be listened on.
   PsServer(const ServerContext& context, const TransportEntry& transport,
-           ShardTable::MakeConsistency make_consistency);
+           ShardTable::MakeConsistency make_consistency, ShardTable::Work work);
   ~PsServer() override;
 
   ServerReport Stop() override;

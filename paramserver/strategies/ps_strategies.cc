@@ -28,17 +28,26 @@ std::optional<OneHostNeed> OneHostNeedOf(const StrategyOptions& options,
       .reason = transports.OneHostReason() + "; take " + std::string(kPsTransport.default_value)};
 }
 
+bool ServersUpdate(const ConsistencyEntry& consistency, const StrategyOptions& options) {
+  return !consistency.may_only_sum || options.Get(kServerUpdate);
+}
+
 }  // namespace
 
 StrategyEntry ServerStrategyEntry(const ConsistencyEntry& consistency,
                                   const TransportTable& transports) {
-  const PsStrategyOptions worker{.whole_buckets = consistency.whole_buckets};
-  const auto make_worker = [transports, worker](const StrategyContext& context) {
-    return std::make_unique<PsStrategy>(context, transports, worker);
+  const auto make_worker = [consistency, transports](const StrategyContext& context) {
+    return std::make_unique<PsStrategy>(
+        context, transports,
+        PsStrategyOptions{.whole_buckets = consistency.whole_buckets,
+                          .servers_update = ServersUpdate(consistency, context.options)});
   };
   const auto make_server = [consistency, transports](const ServerContext& context) {
-    return std::make_unique<PsServer>(context, transports.Of(context.options),
-                                      [make = consistency.make, context] { return make(context); });
+    return std::make_unique<PsServer>(
+        context, transports.Of(context.options),
+        [make = consistency.make, context] { return make(context); },
+        ServersUpdate(consistency, context.options) ? ShardTable::Work::kUpdate
+                                                    : ShardTable::Work::kSum);
   };
   const auto check = [consistency, transports](const StrategyOptions& options, int workers,
                                                int servers) -> std::optional<OptionRefusal> {

@@ -1,5 +1,6 @@
 // In a step the gradient of each slice goes to its server (M bytes in all), and the parameters come
-// back (M bytes). At the start worker 0 loads the servers, then all workers pull.
+// back (M bytes), or the sum of the gradients. At the start worker 0 loads the servers, then all
+// workers pull.
 #include "ringside/paramserver/worker/ps_strategy.h"
 
 #include <algorithm>
@@ -49,6 +50,11 @@ void PsStrategy::Start(FlatSpace& space, const BucketPlan& plan, const StartPoin
     space_ = &space;
     plan_ = &plan;
     first_step_ = from.step;
+    if (!options_.servers_update) {
+      sums_.resize(plan.elements());
+      open_.resize(static_cast<std::size_t>(plan.buckets()));
+      std::ranges::copy(from.optimizer_state, context_.optimizer.state().begin());
+    }
     AgreeOnPlan(from);
     const std::vector<ServerAddress> addresses =
         ServerAddresses(Deadline::After(context_.comm.rendezvous_timeout()));
@@ -192,7 +198,8 @@ void PsStrategy::StartServers(std::int64_t step) {
 
 void PsStrategy::LoadServers(const StartPoint& from) {
   const std::size_t elements = plan_->elements();
-  const std::size_t vectors = elements == 0 ? 0 : from.optimizer_state.size() / elements;
+  const bool loads_state = options_.servers_update && elements > 0;
+  const std::size_t vectors = loads_state ? from.optimizer_state.size() / elements : 0;
   for (std::size_t part = 0; part <= vectors; ++part) {
     const std::span<const float> values =
         part == 0 ? space_->params()
@@ -258,21 +265,26 @@ Transfer PsStrategy::MakeTransfer(FrameKind kind, int slice) const {
 void PsStrategy::Submit(const Bucket& bucket) {
   failure_.Check();
   calls_.Submit(bucket);
-  failure_.Guard(
-      [&] { BeginBucket(bucket.index, [&](int slice) { return PushOf(slice, bucket); }); });
+  failure_.Guard([&] {
+    if (!options_.servers_update) open_[static_cast<std::size_t>(bucket.index)] = bucket;
+    BeginBucket(bucket.index, [&](int slice) { return PushOf(slice, bucket); });
+  });
 }
 
-Transfer PsStrategy::PushOf(int index, const Bucket& bucket) const {
+Transfer PsStrategy::PushOf(int index, const Bucket& bucket) {
   const Slice& slice = slices_.slice(index);
   const std::span<float> grads = bucket.grads.subspan(slice.begin - bucket.offset, slice.size);
-  const std::span<float> params = bucket.params.subspan(slice.begin - bucket.offset, slice.size);
+  const std::span<float> reply =
+      options_.servers_update ? bucket.params.subspan(slice.begin - bucket.offset, slice.size)
+                              : std::span(sums_).subspan(slice.begin, slice.size);
   Transfer transfer = MakeTransfer(FrameKind::kPushPull, index);
   transfer.header.step = bucket.step;
-  transfer.floats = {.out = grads,
-                     .in = params,
-                     .offset = slice.begin,
-                     .out_vector = FlatVector::kGrads,
-                     .in_vector = FlatVector::kParams};
+  transfer.floats = {
+      .out = grads,
+      .in = reply,
+      .offset = slice.begin,
+      .out_vector = FlatVector::kGrads,
+      .in_vector = options_.servers_update ? FlatVector::kParams : FlatVector::kNone};
   transfer.counted = true;
   if (codec_ != nullptr) {
     transfer.floats.out = codec_->PushBuffer(index);
@@ -281,7 +293,7 @@ Transfer PsStrategy::PushOf(int index, const Bucket& bucket) const {
     if (codec_->decodes_replies()) {
       transfer.floats.in = codec_->ReplyBuffer(index);
       transfer.floats.in_vector = FlatVector::kNone;
-      transfer.decode_to = params;
+      transfer.decode_to = reply;
     }
   }
   return transfer;
@@ -290,7 +302,19 @@ Transfer PsStrategy::PushOf(int index, const Bucket& bucket) const {
 void PsStrategy::Await(const Bucket& bucket) {
   failure_.Check();
   if (!calls_.Await(bucket)) return;
-  failure_.Guard([&] { transfers_->Await(bucket.index); });
+  failure_.Guard([&] { Finish(bucket.index); });
+}
+
+void PsStrategy::Finish(int bucket) {
+  transfers_->Await(bucket);
+  if (options_.servers_update) return;
+  std::optional<Bucket>& open = open_[static_cast<std::size_t>(bucket)];
+  if (!open) return;
+  const ScopedSpan span(context_.timeline, SpanKind::kApply, open->step, bucket, kComputeLane);
+  context_.optimizer.Apply(open->offset, open->params,
+                           std::span(sums_).subspan(open->offset, open->params.size()),
+                           {open->step + 1, context_.schedule.At(open->step)});
+  open.reset();
 }
 
 void PsStrategy::Settle() {
@@ -299,13 +323,18 @@ void PsStrategy::Settle() {
   failure_.Guard([&] {
     Retire();
     Barrier("ps/settle/" + std::to_string(barriers_++), context_.comm.barrier_timeout);
-    PullAll(/*counted=*/true);
+    // Servers that only sum have no parameters, and those of all workers are equal.
+    if (options_.servers_update) PullAll(/*counted=*/true);
   });
 }
 
 void PsStrategy::ReadOptimizerState(std::span<float> out) {
   failure_.Check();
   calls_.ReadOptimizerState();
+  if (!options_.servers_update) {
+    std::ranges::copy(context_.optimizer.state(), out.begin());
+    return;
+  }
   failure_.Guard([&] {
     const std::size_t elements = plan_->elements();
     const std::size_t vectors = elements == 0 ? 0 : out.size() / elements;
@@ -332,7 +361,7 @@ void PsStrategy::Stop() {
   failure_.Check();
   calls_.Stop();
   failure_.Guard([&] {
-    for (int bucket = 0; bucket < slices_.buckets(); ++bucket) transfers_->Await(bucket);
+    for (int bucket = 0; bucket < slices_.buckets(); ++bucket) Finish(bucket);
     Retire();
     Barrier("ps/stop", context_.comm.barrier_timeout);
   });

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -23,12 +24,16 @@ namespace ringside {
 
 struct PsStrategyOptions {
   bool whole_buckets = false;  ///< `ConsistencyEntry::whole_buckets`.
+  bool servers_update = true;  ///< False: servers only sum, and this worker updates its parameters.
 };
 
 /// The strategy of a worker with parameter servers, for every consistency. `Submit` queues one
 /// push-pull call for each slice of the bucket; the thread of `Transfers` makes the calls. `Await`
 /// waits for the replies, which from synchronous servers are the barrier. `SlicePlan` cuts the
 /// buckets and distributes the slices over the servers.
+///
+/// If servers only sum, replies are sums of gradients. Then `Await` updates the bucket with the
+/// worker's own optimizer, as a ring does, and optimizer state is the worker's.
 ///
 /// Store keys: "ps/<server>" (read), "exchange/ps/...". Thread safety and errors as in `Strategy`.
 /// An error names the worker that a server waits for, or otherwise the server.
@@ -77,7 +82,9 @@ class PsStrategy : public Strategy {
   template <typename Make>
   void BeginBucket(int bucket, const Make& make);
   Transfer MakeTransfer(FrameKind kind, int slice) const;
-  Transfer PushOf(int slice, const Bucket& bucket) const;
+  Transfer PushOf(int slice, const Bucket& bucket);
+  /// Waits for the replies to a bucket, and updates it if servers only sum.
+  void Finish(int bucket);
   /// Waits until all workers that the job has not lost have reached barrier `name`, at most for
   /// `patience`.
   void Barrier(const std::string& name, std::chrono::milliseconds patience);
@@ -92,8 +99,10 @@ class PsStrategy : public Strategy {
   std::int64_t first_step_ = 0;
   std::int64_t barriers_ = 0;  // barriers so far that all servers know of
   SlicePlan slices_;
-  std::vector<SendLimits> limits_;          // by server
-  std::vector<Transfer> transfer_scratch_;  // those of one bucket, while they begin
+  std::vector<SendLimits> limits_;           // by server
+  std::vector<float> sums_;                  // of gradients; empty if servers update
+  std::vector<std::optional<Bucket>> open_;  // submitted and not updated; empty if servers update
+  std::vector<Transfer> transfer_scratch_;   // those of one bucket, while they begin
   std::unique_ptr<WireCodec> codec_;  // null: fp32; the transfers read from it, so it lives longer
   std::unique_ptr<Transfers> transfers_;
 };

@@ -88,6 +88,20 @@ TEST_F(RealTraining, AdamFollowsItTooAndRepeatsBitForBit) {
   EXPECT_EQ(repeated, (std::set<std::string>{"ring", "halving-doubling", "shm", "ps-sync"}));
 }
 
+// Then the optimizer runs in every worker.
+TEST_F(RealTraining, ServersThatOnlySumTrainTheSameParameters) {
+  std::set<std::string> hashes;
+  for (const char* update : {"on", "off"}) {
+    const ProcessResult result = RunRingside(
+        "train --model mlp --data digits --steps 12 --workers 2 --strategy ps-sync --servers 2 "
+        "--optimizer adam --checkpoint-every 5 --quiet --server-update " +
+        std::string(update) + " --out " + update);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    hashes.insert(Summary(update)["params_sha256"]);
+  }
+  EXPECT_EQ(hashes.size(), 1U);
+}
+
 TEST_F(RealTraining, HostsOfUnequalSizeFollowItToo) {
   ExpectEqualToASingleWorker(
       Verify("--workers 3 --hosts 2 --optimizers sgd --strategies hierarchical --repeat none"));

@@ -28,6 +28,7 @@ TEST(RunSpecJson, RoundTripsEveryKey) {
                                     {"staleness", "7"},
                                     {"backups", "2"},
                                     {"staleness-lr", "true"},
+                                    {"server-update", "off"},
                                     {"sync-every", "5"},
                                     {"outer-lr", "0.5"},
                                     {"outer-momentum", "0.8"},

@@ -40,6 +40,23 @@ TEST(Shard, AppliesTheSumOfItsContributions) {
   EXPECT_EQ(shard.version(), 1);
 }
 
+TEST(Shard, WithoutAnOptimizerItsParametersAreTheSum) {
+  Shard shard(3, 3, std::nullopt);
+  EXPECT_EQ(shard.state_per_parameter(), 0);
+  shard.Load(0, OwnedPayload(std::vector<float>{10, 20, 30}));
+  EXPECT_EQ(Values(shard.parameters()), (std::vector<float>{10, 20, 30}));
+  for (int step = 1; step <= 2; ++step) {
+    for (const int order : {2, 0, 1}) {
+      shard.Contribute(order, Gradient({1.0F * static_cast<float>(step), 2, 3}));
+      shard.AccumulateInOrder();
+    }
+    shard.Apply({step, 2.0});
+    EXPECT_EQ(Values(shard.parameters()),
+              (std::vector<float>{3.0F * static_cast<float>(step), 6, 9}));
+    EXPECT_EQ(shard.version(), step);
+  }
+}
+
 TEST(Shard, OpensAFreshUpdateAfterApply) {
   Shard shard(1, 3, kPlainSgd);
   for (int step = 0; step < 3; ++step) {
