@@ -54,7 +54,7 @@ void Receive(ServerParts& server, const std::string& bytes, bool greeted) {
   if (verdict != WaitingRoom::Verdict::kAdmit) return;
   TcpShared shared{.context = server.context(), .table = server.table()};
   TcpConnection connection(std::move(visitor.socket),
-                           greeted ? 0 : ServerHandshake::WorkerOf(visitor), shared);
+                           greeted ? 0U : ServerHandshake::WorkerOf(visitor), shared);
   connection.AwaitEnd(Deadline::After(kHang));
   if (!connection.ended()) throw InternalError("the connection does not end");
 }

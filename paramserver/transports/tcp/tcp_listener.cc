@@ -70,9 +70,9 @@ void TcpListener::Admit(WaitingRoom::Visitor visitor) {
     connections_.emplace_back(std::move(visitor.socket), ServerHandshake::WorkerOf(visitor),
                               shared_);
   } catch (const CommError&) {
-    // The connection has ended already, or cannot be set. The worker sees that it is closed.
+    return;  // the socket cannot be set: the worker sees that its connection is closed
   } catch (const std::system_error&) {
-    // There is no room for a thread. The worker sees that its connection is closed.
+    return;  // no room for a thread: likewise
   }
 }
 
