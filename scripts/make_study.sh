@@ -47,7 +47,7 @@ COMMITS
 
 # Packs the bundles of a folder. The same bundles give the same bytes.
 pack() {
-  tar --create --directory "$1" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --exclude=./*/logs \
+  tar --create --directory "$1" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --exclude='./*/logs' \
     --exclude=./index.sqlite --exclude=./figures --exclude='./report*' --exclude=./runs.csv . | gzip -9n >"$2"
 }
 

@@ -10,7 +10,7 @@
 
 #include "ringside/common/core/world.h"
 #include "ringside/common/measure/bound.h"
-#include "ringside/common/measure/traffic.h"
+#include "ringside/common/measure/sum_traffic.h"
 #include "ringside/common/strategy/option.h"
 #include "ringside/common/strategy/server.h"
 #include "ringside/common/strategy/strategy.h"
@@ -56,7 +56,7 @@ struct StrategyEntry {
   /// Who sends how much to whom in one sum over all workers. Empty: nobody knows, or
   /// `traits.topology` says it. Without it an all-reduce has no bound on links that are shared or
   /// unequal. A pure function.
-  std::function<Traffic(int workers)> traffic = {};
+  std::function<SumTraffic(int workers)> traffic = {};
   /// The options that it reads. A value for any other option is refused.
   std::vector<OptionDeclaration> options = {};
   /// Some keys that it does not read, with the reasons, for error messages.

@@ -60,7 +60,7 @@ void HalvingDoublingAllReduce(Links& links, int rank, int world, std::span<float
 }
 
 /// Halving sends 1/2, 1/4, ... of all bytes. Doubling sends the same in reverse order.
-Traffic HalvingDoublingTraffic(int world) {
+SumTraffic HalvingDoublingTraffic(int world) {
   const int active = PowerOfTwoFold::Of(0, world).active;
   std::vector<PairStep> steps;
   for (int bit = 1; bit < active; bit *= 2) steps.push_back({.bit = bit, .share = 0.5 / bit});

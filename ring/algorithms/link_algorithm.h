@@ -9,7 +9,7 @@
 
 #include "ringside/common/codec/codec_options.h"
 #include "ringside/common/measure/bound.h"
-#include "ringside/common/measure/traffic.h"
+#include "ringside/common/measure/sum_traffic.h"
 #include "ringside/common/strategy/strategy_traits.h"
 #include "ringside/ring/algorithms/links.h"
 
@@ -34,7 +34,7 @@ struct LinkAlgorithm {
   /// The time and the bytes that theory allows.
   Cost (*bound)(const CostInput&) = AllReduceCost;
   /// Returns who sends how much to whom. Null: nobody knows, or `topology` says it.
-  Traffic (*traffic)(int world) = nullptr;
+  SumTraffic (*traffic)(int world) = nullptr;
 };
 
 /// Ringside's own algorithms, in the order of lists.

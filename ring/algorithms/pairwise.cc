@@ -51,7 +51,7 @@ void FoldOut(Links& links, const PowerOfTwoFold& fold, std::span<std::byte> data
   }
 }
 
-Traffic PairTraffic(int world, std::span<const PairStep> steps) {
+SumTraffic PairTraffic(int world, std::span<const PairStep> steps) {
   const PowerOfTwoFold fold = PowerOfTwoFold::Of(0, world);
   Phase in;
   Phase out;
@@ -59,7 +59,7 @@ Traffic PairTraffic(int world, std::span<const PairStep> steps) {
     in.push_back({.from = even, .to = even + 1, .share = 1});
     out.push_back({.from = even + 1, .to = even, .share = 1});
   }
-  Traffic traffic{in};
+  SumTraffic traffic{in};
   for (const PairStep& step : steps) {
     Phase& phase = traffic.emplace_back();
     for (int number = 0; number < fold.active; ++number) {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "ringside/common/measure/traffic.h"
+#include "ringside/common/measure/sum_traffic.h"
 #include "ringside/ring/algorithms/links.h"
 
 namespace ringside {
@@ -50,7 +50,7 @@ struct PairStep {
 };
 
 /// The traffic of `FoldIn`, then of the steps, then of `FoldOut`.
-Traffic PairTraffic(int world, std::span<const PairStep> steps);
+SumTraffic PairTraffic(int world, std::span<const PairStep> steps);
 
 /// One step of a pair: both send and receive at the same time, in segments.
 struct PairExchange {

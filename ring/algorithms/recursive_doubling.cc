@@ -28,7 +28,7 @@ void RecursiveDoublingAllReduce(Links& links, int rank, int world, std::span<flo
   FoldOut(links, fold, bytes);
 }
 
-Traffic RecursiveDoublingTraffic(int world) {
+SumTraffic RecursiveDoublingTraffic(int world) {
   const int active = PowerOfTwoFold::Of(0, world).active;
   std::vector<PairStep> steps;
   for (int bit = 1; bit < active; bit *= 2) steps.push_back({.bit = bit, .share = 1});

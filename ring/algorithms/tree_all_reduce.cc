@@ -68,7 +68,7 @@ void TreeAllReduce(Links& links, int rank, int world, std::span<float> data,
 }
 
 /// Half of the bytes go up each tree, and the sums come down.
-Traffic TreeTraffic(int world) {
+SumTraffic TreeTraffic(int world) {
   Phase edges;
   for (int rank = 0; rank < world; ++rank) {
     for (const TreeNeighbors& place : DoubleTree(rank, world)) {

@@ -55,7 +55,7 @@ struct CollectiveEntry {
 
   // As in `StrategyEntry`.
   std::function<Cost(const CostInput&)> bound = AllReduceCost;
-  std::function<Traffic(int workers)> traffic = {};
+  std::function<SumTraffic(int workers)> traffic = {};
   std::vector<OptionDeclaration> options = {kScheduleOption, kCodecOption, kErrorFeedbackOption};
   std::vector<RejectedKey> rejected_keys = {};
   /// A check in addition to the codec's.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 
 #include "ringside/experiments/network/network_plan.h"
 #include "ringside/experiments/spec/catalog.h"
@@ -12,14 +11,9 @@
 namespace ringside {
 namespace {
 
-bool HasEvenLinks(const RunSpec& spec) {
-  return !spec.network || (spec.network->rates.empty() && spec.network->racks <= 1);
-}
-
 /// Over the slowest link. `link_bits_per_s` is the rate of the fastest one.
 double LinkMs(const RunSpec& spec, double bytes) {
-  const double rate = !spec.network || HasEvenLinks(spec) ? spec.link_bits_per_s
-                                                          : spec.network->slowest_bits_per_s();
+  const double rate = spec.network ? spec.network->slowest_bits_per_s() : spec.link_bits_per_s;
   return 1000 * bytes / GoodputBytesPerSecond(rate);
 }
 
@@ -41,10 +35,11 @@ class AchievableMaker {
       : spec_(spec),
         input_(input),
         traits_(entry.traits),
-        steps_per_sum_(StepsPerSum(spec)),
-        overlaps_(spec.overlap && steps_per_sum_ == 1),
-        comm_ms_(*bound.comm_ms),
-        phases_ms_(bound.phases_ms),
+        own_links_(bound.own_links),
+        steps_per_sum_(static_cast<double>(StepsPerSum(spec))),
+        mean_comm_ms_(*bound.comm_ms),
+        comm_ms_(steps_per_sum_ * *bound.comm_ms),
+        phases_ms_(steps_per_sum_ * bound.phases_ms),
         backward_ms_(std::max(0.0, input.compute_ms - input.forward_ms)),
         fifo_(spec.options.order == SendOrder::kFifo),
         inside_(AllServersAreInsideWorkers(spec)) {}
@@ -54,9 +49,9 @@ class AchievableMaker {
     const bool alone = traits_.family == Family::kParameterServer && !traits_.synchronous();
     const double busy_ms = BusyMs();
     const double sent_ms = alone ? PushesMs() : busy_ms;
-    double level = std::max(comm_ms_, input_.compute_ms);
+    double level = std::max(mean_comm_ms_, input_.compute_ms);
     const auto raise = [&](double to_ms) {
-      const double added = std::max(0.0, to_ms - level);
+      const double added = std::max(0.0, Mean(to_ms) - level);
       level += added;
       return added;
     };
@@ -73,8 +68,14 @@ class AchievableMaker {
   }
 
  private:
+  /// The mean over the steps from one sum to the next, if the step with the sum takes `step_ms`.
+  double Mean(double step_ms) const {
+    const double compute_ms = input_.compute_ms;
+    return compute_ms + std::max(0.0, step_ms - compute_ms) / steps_per_sum_;
+  }
+
   double BusyMs() const {
-    if (!input_.busiest_link_bytes || !HasEvenLinks(spec_)) return phases_ms_;
+    if (!input_.busiest_link_bytes || !own_links_) return phases_ms_;
     return std::max(phases_ms_, LinkMs(spec_, *input_.busiest_link_bytes));
   }
 
@@ -87,13 +88,13 @@ class AchievableMaker {
 
   /// When all bytes are sent, from the start of the step. Sending them takes `all_ms`.
   double Sent(double all_ms) const {
-    if (overlaps_ && fifo_) return input_.forward_ms + LastSent(all_ms);
+    if (spec_.overlap && fifo_) return input_.forward_ms + LastSent(all_ms);
     return SentAllReady(all_ms);
   }
 
   /// The same if every bucket were ready as soon as the link can carry it.
   double SentAllReady(double all_ms) const {
-    if (!overlaps_) return input_.compute_ms + all_ms;
+    if (!spec_.overlap) return input_.compute_ms + all_ms;
     if (!fifo_) return std::max(input_.compute_ms, all_ms);
     return input_.forward_ms + std::max(backward_ms_, all_ms);
   }
@@ -117,7 +118,7 @@ class AchievableMaker {
 
   /// When the last bucket may be sent, from the start of the step.
   double LastReady() const {
-    if (!overlaps_ || input_.bucket_shares.empty()) return input_.compute_ms;
+    if (!spec_.overlap || input_.bucket_shares.empty()) return input_.compute_ms;
     return input_.forward_ms + ReadyShare(input_.bucket_shares.size() - 1) * backward_ms_;
   }
 
@@ -127,7 +128,7 @@ class AchievableMaker {
 
   Tail TailOf(bool alone) const {
     if (traits_.family != Family::kParameterServer) return AllReduceTail();
-    if (!input_.busiest_link_bytes || !HasEvenLinks(spec_)) return {};
+    if (!input_.busiest_link_bytes || !own_links_) return {};
     if (input_.slice_share > 0 && !alone) return SlicesTail();
     return LastMessageTail(alone);
   }
@@ -138,8 +139,7 @@ class AchievableMaker {
     const double chunk = LastBucketShare() * input_.gradient_bytes / spec_.workers;
     const double segment = std::min(input_.segment_bytes, chunk);
     const double late = std::max(0.0, 2 * segment - chunk);
-    tail.after_all_ms = LinkMs(spec_, segment + 2.0 * (spec_.workers - 1) * late) /
-                        static_cast<double>(steps_per_sum_);
+    tail.after_all_ms = LinkMs(spec_, segment + 2.0 * (spec_.workers - 1) * late);
     tail.after_last_ms += tail.after_all_ms;
     return tail;
   }
@@ -172,9 +172,10 @@ class AchievableMaker {
   const RunSpec& spec_;
   const AchievableInput& input_;
   const StrategyTraits& traits_;
-  const std::int64_t steps_per_sum_;
-  const bool overlaps_;  // communication with compute
-  const double comm_ms_;
+  const bool own_links_;
+  const double steps_per_sum_;
+  const double mean_comm_ms_;  // of a step
+  const double comm_ms_;       // of a sum
   const double phases_ms_;
   const double backward_ms_;
   const bool fifo_;

@@ -46,8 +46,9 @@ struct Achievable {
 /// For N workers and links of B bytes/s:
 ///   fifo         T = F + max(backward, max over buckets j of (r_j + R_j / B)) + tail
 ///   priority     T = max(compute, communication) + tail
-///   no overlap   T = compute + communication + tail; also the mean step of workers that step alone
-///                and sum every H steps, whose communication and tail are divided by H
+///   no overlap   T = compute + communication + tail
+/// If workers step alone and sum every H steps, T is the step with the sum, and the mean step takes
+/// compute + max(0, T - compute) / H.
 /// F is the forward pass, `backward` the rest of the compute. Bucket j is ready r_j after the
 /// backward pass began. R_j are the bytes of the busiest link from bucket j on. The tail is
 ///   N a / B           synchronous servers that get slices; a is the answer to a slice; half of it
@@ -72,10 +73,10 @@ struct Achievable {
 ///                     the bytes of the message with the answer a. n is 1 if they do not wait, N if
 ///                     they do, and N-1 if all of them are inside workers
 ///   0                 synchronous servers that get slices
-/// With different rates or with racks the communication is that of `StepBound::phases_ms`, servers
-/// have no tail and no way, and B is the slowest rate. Workers of servers that do not wait for all
-/// of them can be at different steps. So their step is the larger of two times: that of the busiest
-/// link, and that of one worker alone.
+/// With shared hosts, different rates or racks the communication is that of `StepBound::phases_ms`,
+/// servers have no tail and no way, and B is the slowest rate. Workers of servers that do not wait
+/// for all of them can be at different steps. So their step is the larger of two times: that of the
+/// busiest link, and that of one worker alone.
 std::optional<Achievable> AchievableOf(const RunSpec& spec, const StepBound& bound,
                                        const AchievableInput& input);
 

@@ -37,14 +37,16 @@ bool HostsAreOwn(const NetworkPlan& plan) {
   return plan.server_hosts.empty() || !plan.spec.servers_on_workers;
 }
 
-/// The part of the formula's time that is latency.
-double LatencySeconds(const StrategyEntry& entry, const CostInput& input, bool gathered) {
-  CostInput without = input;
-  without.latency_s = 0;
-  const auto seconds = [&](const CostInput& of) {
-    return (gathered ? GatherCost(of) : entry.bound(of)).seconds;
-  };
-  return seconds(input) - seconds(without);
+/// The part of the formula's time that is latency. A ring of hosts passes what is gathered on from
+/// host to host.
+double LatencySeconds(const StrategyEntry& entry, CostInput input, bool gathered) {
+  if (entry.traits.topology == Topology::kRingOfHosts && input.hosts > 0) {
+    input.workers = input.hosts;
+  }
+  const auto seconds = [&] { return (gathered ? GatherCost(input) : entry.bound(input)).seconds; };
+  const double with_latency_s = seconds();
+  input.latency_s = 0;
+  return with_latency_s - seconds();
 }
 
 bool UsesLinks(const StrategyEntry& entry, const RunSpec& spec) {
@@ -59,9 +61,10 @@ void AddTimeOnNetwork(const StrategyEntry& entry, const RunSpec& spec, const Cos
   const NetworkPlan plan =
       PlanNetwork(*spec.network, spec.workers, LayoutServers(spec).dedicated, spec.hosts);
   const bool own = HostsAreOwn(plan);
+  bound.own_links = own && LinksAreEqual(plan);
   double seconds = own ? bound.cost.seconds : 0;
   double phases_s = seconds;
-  if (!own || !LinksAreEqual(plan)) {
+  if (!bound.own_links) {
     const std::optional<StepTraffic> traffic = TrafficOf(spec, plan, input, bound.cost, gathered);
     if (!traffic) {
       bound.missing =

@@ -13,9 +13,12 @@ namespace ringside {
 struct StepBound {
   Cost cost;                      ///< Bytes; `seconds` ignores uneven rates and racks.
   std::optional<double> comm_ms;  ///< On the run's links; absent without a link.
-  /// The same if every phase of a sum (`Traffic`) waits for the one before it, over all links. At
-  /// least `comm_ms`; longer where unequal links are busy in different phases.
+  /// The same if every phase of a sum (`SumTraffic`) waits for the one before it, over all links.
+  /// At least `comm_ms`; longer where unequal links are busy in different phases.
   double phases_ms = 0;
+  /// Every worker and every dedicated server has a link of its own, all have one rate, and no
+  /// uplink is shared.
+  bool own_links = true;
   std::string missing;  ///< The reason why a run with links has no `comm_ms`.
 };
 

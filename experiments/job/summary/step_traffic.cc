@@ -20,11 +20,15 @@ HostFlows RingFlows(const std::vector<int>& hosts, double bytes_per_edge) {
   return flows;
 }
 
-HostFlows RingOfHostsFlows(const NetworkPlan& plan, const Cost& cost) {
+/// A host sums its workers' gradients before they leave it. What is gathered is not summed: it goes
+/// round with the blocks of all workers of a host.
+HostFlows RingOfHostsFlows(const NetworkPlan& plan, const CostInput& input, const Cost& cost,
+                           bool gathered) {
   const std::set<int> hosts(plan.worker_hosts.begin(), plan.worker_hosts.end());
-  const double workers_a_host =
-      static_cast<double>(plan.worker_hosts.size()) / static_cast<double>(hosts.size());
-  return RingFlows({hosts.begin(), hosts.end()}, cost.bytes_sent_per_worker * workers_a_host);
+  const auto count = static_cast<double>(hosts.size());
+  const double workers_a_host = static_cast<double>(plan.worker_hosts.size()) / count;
+  const double of_a_worker = gathered ? (count - 1) * input.bytes : cost.bytes_sent_per_worker;
+  return RingFlows({hosts.begin(), hosts.end()}, of_a_worker * workers_a_host);
 }
 
 /// The host of each server, and the server's part of the parameters.
@@ -109,7 +113,7 @@ std::optional<StepTraffic> TrafficOf(const RunSpec& spec, const NetworkPlan& pla
   StepTraffic traffic(plan);
   switch (entry.traits.topology) {
     case Topology::kRingOfHosts:
-      traffic.AddPhase(RingOfHostsFlows(plan, cost));
+      traffic.AddPhase(RingOfHostsFlows(plan, input, cost, gathered));
       return traffic;
     case Topology::kServers:
       traffic.AddPhase(ServerFlows(spec, plan, input));

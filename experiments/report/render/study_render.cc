@@ -245,7 +245,8 @@ std::string CostsText(const StudyTable& table) {
 }
 
 std::string FindingsText(const StudyTable& table) {
-  if (table.findings.empty() && !AnyLimited(table)) return "";
+  const bool nothing = table.findings.empty() && table.verdict.details.empty();
+  if (nothing && !AnyLimited(table)) return "";
   std::string out;
   if (!table.findings.empty()) out += "\nServers against rings, the best of each:\n";
   for (const Finding& finding : table.findings) {

@@ -20,8 +20,8 @@ struct CarrierComparison {
   Certainty certainty = Certainty::kPointEstimateOnly;
 };
 
-/// Compares every timed cell of which the study has the same configuration with the defaults. Cells
-/// whose runs the machine all limited take no part. Pure.
+/// Compares every timed cell between emulated hosts of which the study has the same configuration
+/// with the defaults. Cells whose runs the machine all limited take no part. Pure.
 std::vector<CarrierComparison> CarrierComparisonsOf(const std::vector<StudyCell>& cells);
 
 /// A sentence for each change. Pure.

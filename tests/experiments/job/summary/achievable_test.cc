@@ -275,18 +275,30 @@ TEST(Achievable, IsUnknownWithoutABoundOfTime) {
   EXPECT_FALSE(Of(SpecOf("none", 4, 0), InputOf(1)));
 }
 
-// Parameters are averaged after the fourth step, when nothing else is to do.
-TEST(Achievable, WorkersThatStepAloneWaitForTheirSum) {
+// Every fourth step has a sum. It begins with the first bucket that is ready, as a ring's does.
+TEST(Achievable, OfWorkersThatStepAloneIsTheMeanOverTheirSums) {
   AchievableInput input = InputOf(300);
   input.segment_bytes = 0.002 * kBytes;  // less than half of a chunk
   for (const char* strategy : {"local-sgd", "diloco"}) {
     RunSpec spec = SpecOf(strategy, 4, 0);
     spec.options.Set(kSyncEvery, 4);
-    const Achievable step = *Of(spec, input);
-    EXPECT_NEAR(step.step_ms, 300 + (1.5 + 0.002) * LinkMs() / 4, 1e-6) << strategy;
-    EXPECT_NEAR(step.tail_ms, 0.002 * LinkMs() / 4, 1e-6) << strategy;
-    EXPECT_NEAR(WithoutParts(step), std::max(300.0, 1.5 * LinkMs() / 4), 1e-6) << strategy;
+    const double with_sum_ms = 100 + (1.5 + 0.002) * LinkMs();
+    EXPECT_NEAR(Of(spec, input)->step_ms, 300 + (with_sum_ms - 300) / 4, 1e-6) << strategy;
+    EXPECT_NEAR(Of(spec, input)->tail_ms, 0.002 * LinkMs() / 4, 1e-6) << strategy;
+    EXPECT_NEAR(WithoutParts(*Of(spec, input)), std::max(300.0, 1.5 * LinkMs() / 4), 1e-6);
+    spec.overlap = false;
+    EXPECT_NEAR(Of(spec, input)->step_ms, 300 + (1.5 + 0.002) * LinkMs() / 4, 1e-6) << strategy;
   }
+}
+
+// The server is on the host of worker 0, whose link carries the bytes of three workers.
+TEST(Achievable, ServersOnSharedHostsTakeTheTimeOfTheBusiestLink) {
+  RunSpec spec = SpecOf("ps-sync", 4, 1);
+  spec.network = ParseNetwork("rate=1Gbps,servers=workers");
+  const Achievable step = *Of(spec, SlicesOf(300, 4 * kBytes));
+  EXPECT_NEAR(step.step_ms, 100 + 3 * LinkMs(), 1e-6);
+  EXPECT_EQ(step.uneven_ms, 0);
+  EXPECT_EQ(step.tail_ms, 0);
 }
 
 // Eight hosts in two racks, with uplinks of the rate of one host. Within racks a rank sends 1/2 and

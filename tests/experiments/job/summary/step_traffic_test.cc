@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "ringside/common/codec/codec_table.h"
 #include "ringside/experiments/job/summary/step_bound.h"
 #include "ringside/experiments/network/network_spec.h"
 #include "ringside/experiments/spec/catalog.h"
@@ -15,8 +16,8 @@ namespace {
 
 constexpr double kBytes = 1000;
 
-/// The time that M bytes take over a link of 1 Mbit/s.
-double LinkSeconds() { return kBytes / GoodputBytesPerSecond(1e6); }
+/// The time that M bytes take over a link of 4 Mbit/s.
+double LinkSeconds() { return kBytes / GoodputBytesPerSecond(4e6); }
 
 RunSpec SpecOn(const std::string& network, const std::string& strategy, int workers,
                int servers = 0, bool colocated = false) {
@@ -24,13 +25,14 @@ RunSpec SpecOn(const std::string& network, const std::string& strategy, int work
   spec.servers = servers;
   spec.colocated = colocated;
   spec.network = ParseNetwork(network);
-  spec.link_bits_per_s = 1e6;
+  spec.link_bits_per_s = 4e6;
   return spec;
 }
 
 /// The communication of a step over the time of M bytes.
 double Links(const RunSpec& spec) {
-  return BoundOf(spec, spec.workers, kBytes, kBytes)->comm_ms.value() / 1000 / LinkSeconds();
+  const int hosts = spec.network->hosts > 0 ? spec.network->hosts : spec.workers;
+  return BoundOf(spec, hosts, kBytes, kBytes)->comm_ms.value() / 1000 / LinkSeconds();
 }
 
 /// What `TrafficOf` says of equal links, and the formula of the strategy.
@@ -46,7 +48,7 @@ Times TimesOf(const RunSpec& spec) {
                         .servers = spec.servers,
                         .colocated = spec.colocated,
                         .bytes = kBytes,
-                        .bytes_per_s = GoodputBytesPerSecond(1e6)};
+                        .bytes_per_s = GoodputBytesPerSecond(4e6)};
   const Cost cost = spec.catalog().FindStrategy(spec.strategy)->bound(input);
   const std::optional<StepTraffic> traffic = TrafficOf(spec, plan, input, cost, /*gathered=*/false);
   return {traffic.value().OverlappedSeconds(), traffic.value().SequentialSeconds(), cost.seconds};
@@ -56,7 +58,7 @@ Times TimesOf(const RunSpec& spec) {
 TEST(StepTraffic, OfEveryAllReduceOnEqualLinksTakesTheTimeOfItsFormula) {
   for (const char* strategy : {"ring", "halving-doubling", "recursive-doubling", "tree"}) {
     for (int workers = 2; workers <= 17; ++workers) {
-      const Times times = TimesOf(SpecOn("1Mbps", strategy, workers));
+      const Times times = TimesOf(SpecOn("4Mbps", strategy, workers));
       EXPECT_NEAR(times.sequential_s, times.formula_s, 1e-9) << strategy << " " << workers;
       EXPECT_LE(times.overlapped_s, times.formula_s + 1e-9) << strategy << " " << workers;
     }
@@ -67,38 +69,43 @@ TEST(StepTraffic, OfServersOnEqualLinksTakesTheTimeOfTheirFormula) {
   for (int workers = 2; workers <= 9; ++workers) {
     for (int servers = 1; servers <= workers; ++servers) {
       for (const bool colocated : {false, true}) {
-        const Times times = TimesOf(SpecOn("1Mbps", "ps-sync", workers, servers, colocated));
+        const Times times = TimesOf(SpecOn("4Mbps", "ps-sync", workers, servers, colocated));
         EXPECT_NEAR(times.overlapped_s, times.formula_s, 1e-9) << workers << "+" << servers;
       }
-      const Times mixed = TimesOf(SpecOn("1Mbps", "mixed", workers, servers));
+      const Times mixed = TimesOf(SpecOn("4Mbps", "mixed", workers, servers));
       EXPECT_NEAR(mixed.overlapped_s, mixed.formula_s, 1e-9) << workers << "+" << servers;
     }
   }
 }
 
 TEST(StepTraffic, ProcessesThatShareAHostShareItsLink) {
-  const std::string hosts = "hosts=4,rate=1Mbps";
+  const std::string hosts = "hosts=4,rate=4Mbps";
   EXPECT_NEAR(Links(SpecOn(hosts, "ring", 8)), 1.75, 1e-9) << "one edge leaves each host";
   // Neighbours share a host, so the halves stay there. Both send 1/4 and 1/8, twice.
   EXPECT_NEAR(Links(SpecOn(hosts, "halving-doubling", 8)), 1.5, 1e-9);
   // Two workers send M each to the server's host, and get M each back.
   EXPECT_NEAR(Links(SpecOn(hosts, "ps-sync", 8, 1)), 8, 1e-9);
   EXPECT_NEAR(Links(SpecOn(hosts, "ps-sync", 8, 8)), 2, 1e-9);
-  EXPECT_EQ(Links(SpecOn("hosts=1,rate=1Mbps", "ring", 4)), 0) << "no link is used";
+  // A host's sum goes round the four hosts. What is gathered goes round unsummed.
+  RunSpec hierarchical = SpecOn(hosts, "hierarchical", 8);
+  EXPECT_NEAR(Links(hierarchical), 1.5, 1e-9);
+  ParseCodec("topk:0.01", BuiltinCodecs(), hierarchical.options.codec);
+  EXPECT_NEAR(Links(hierarchical), 3 * 2, 1e-9);
+  EXPECT_EQ(Links(SpecOn("hosts=1,rate=4Mbps", "ring", 4)), 0) << "no link is used";
   // The server is on the host of worker 0.
-  EXPECT_NEAR(Links(SpecOn("rate=1Mbps,servers=workers", "ps-sync", 4, 1)), 3, 1e-9);
+  EXPECT_NEAR(Links(SpecOn("rate=4Mbps,servers=workers", "ps-sync", 4, 1)), 3, 1e-9);
 }
 
 TEST(StepTraffic, EachHostSendsAtItsOwnRate) {
-  EXPECT_NEAR(Links(SpecOn("rate=1Mbps,rates=250kbps", "ring", 4)), 4 * 1.5, 1e-9);
-  EXPECT_NEAR(Links(SpecOn("rate=1Mbps,rates=250kbps", "halving-doubling", 4)), 4 * 1.5, 1e-9);
+  EXPECT_NEAR(Links(SpecOn("rate=4Mbps,rates=1Mbps", "ring", 4)), 4 * 1.5, 1e-9);
+  EXPECT_NEAR(Links(SpecOn("rate=4Mbps,rates=1Mbps", "halving-doubling", 4)), 4 * 1.5, 1e-9);
   // Of two workers the slow one has the only server.
-  EXPECT_NEAR(Links(SpecOn("rates=250kbps:1Mbps", "ps-sync", 2, 1, true)), 4, 1e-9);
-  EXPECT_NEAR(Links(SpecOn("rates=1Mbps:250kbps", "ps-sync", 2, 1, true)), 4, 1e-9);
+  EXPECT_NEAR(Links(SpecOn("rates=1Mbps:4Mbps", "ps-sync", 2, 1, true)), 4, 1e-9);
+  EXPECT_NEAR(Links(SpecOn("rates=4Mbps:1Mbps", "ps-sync", 2, 1, true)), 4, 1e-9);
 }
 
 TEST(StepTraffic, UplinksCarryWhatRacksExchange) {
-  const std::string narrow = "rate=1Mbps,racks=2,uplink=250kbps";
+  const std::string narrow = "rate=4Mbps,racks=2,uplink=1Mbps";
   EXPECT_NEAR(Links(SpecOn(narrow, "ring", 4)), 4 * 1.5, 1e-9) << "one edge leaves each rack";
   // 2 x 2 ranks send 1/4 of M to the other rack, and get as much back.
   EXPECT_NEAR(Links(SpecOn(narrow, "halving-doubling", 4)), 4 * 1, 1e-9);

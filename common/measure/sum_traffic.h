@@ -1,5 +1,5 @@
-#ifndef RINGSIDE_COMMON_MEASURE_TRAFFIC_H_
-#define RINGSIDE_COMMON_MEASURE_TRAFFIC_H_
+#ifndef RINGSIDE_COMMON_MEASURE_SUM_TRAFFIC_H_
+#define RINGSIDE_COMMON_MEASURE_SUM_TRAFFIC_H_
 
 #include <vector>
 
@@ -17,8 +17,8 @@ using Phase = std::vector<Flow>;
 
 /// Who sends how much to whom in one sum over all workers. A phase begins when the one before it
 /// has ended, because it sends what that one received. A pipelined algorithm has one phase.
-using Traffic = std::vector<Phase>;
+using SumTraffic = std::vector<Phase>;
 
 }  // namespace ringside
 
-#endif  // RINGSIDE_COMMON_MEASURE_TRAFFIC_H_
+#endif  // RINGSIDE_COMMON_MEASURE_SUM_TRAFFIC_H_
