@@ -4,6 +4,8 @@
 
 #include <array>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -18,8 +20,12 @@ struct Source {
   const char* rank;
   const char* workers;
   const char* local_rank;
-  const char* local_workers;  // may be missing
-  const char* job;            // may be missing
+  const char* local_workers;   // may be missing
+  const char* job;             // may be missing
+  const char* step = nullptr;  // of the job; may be missing
+  // The numbers of tasks on all nodes, and which node this is. They come before `local_workers`.
+  const char* tasks_of_nodes = nullptr;
+  const char* node = nullptr;
 };
 
 constexpr std::array kSources{
@@ -29,12 +35,28 @@ constexpr std::array kSources{
            "TORCHELASTIC_RUN_ID"},
     Source{"pmi", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_ID"},
     Source{"srun", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE",
-           "SLURM_JOB_ID"},
+           "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_STEP_TASKS_PER_NODE", "SLURM_NODEID"},
 };
 
 const std::string* Find(const Environment& environment, const char* name) {
   const auto found = environment.find(std::string_view(name));
   return found == environment.end() || found->second.empty() ? nullptr : &found->second;
+}
+
+/// Removes a number from the front of `text`; absent if there is none.
+std::optional<int> TakeNumber(std::string_view& text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || value < 0) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return value;
+}
+
+/// Removes `start` from the front of `text`, if it is there.
+bool Take(std::string_view& text, std::string_view start) {
+  if (!text.starts_with(start)) return false;
+  text.remove_prefix(start.size());
+  return true;
 }
 
 int Number(const Environment& environment, const char* name, int fallback) {
@@ -43,12 +65,49 @@ int Number(const Environment& environment, const char* name, int fallback) {
     if (fallback >= 0) return fallback;
     throw ConfigError(std::string(name) + " is not set, though other variables of the job are");
   }
-  int value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (error != std::errc() || end != text->data() + text->size() || value < 0) {
+  std::string_view rest = *text;
+  const std::optional<int> value = TakeNumber(rest);
+  if (!value || !rest.empty()) {
     throw ConfigError(std::string(name) + "=" + *text + ": expected a number that is not negative");
   }
-  return value;
+  return *value;
+}
+
+/// Nodes with the same number of tasks.
+struct TaskGroup {
+  int tasks = 0;
+  int nodes = 1;
+};
+
+/// Removes "2(x3)" or "1", with the comma before the next group, from the front of `text`.
+std::optional<TaskGroup> TakeGroup(std::string_view& text) {
+  TaskGroup group{.tasks = TakeNumber(text).value_or(0)};
+  if (Take(text, "(x")) {
+    group.nodes = TakeNumber(text).value_or(0);
+    if (!Take(text, ")")) return std::nullopt;
+  }
+  const bool ends = text.empty() || (Take(text, ",") && !text.empty());
+  if (group.tasks < 1 || group.nodes < 1 || !ends) return std::nullopt;
+  return group;
+}
+
+/// The tasks on one node of a list such as "2(x3),1": two on each of three nodes, then one.
+int TasksOfNode(const char* name, const std::string& list, int node) {
+  std::string_view rest = list;
+  std::int64_t nodes = 0;
+  while (true) {
+    const std::optional<TaskGroup> group = TakeGroup(rest);
+    if (!group) {
+      throw ConfigError(std::string(name) + "=" + list +
+                        ": expected numbers of tasks, as in 2(x3),1");
+    }
+    nodes += group->nodes;
+    if (node < nodes) return group->tasks;
+    if (rest.empty()) {
+      throw ConfigError(std::string(name) + "=" + list + ": there is no node " +
+                        std::to_string(node));
+    }
+  }
 }
 
 /// The ranks that a launcher's variables give, and which variables these are.
@@ -68,6 +127,15 @@ void ReadPart(const Environment& environment, RankEnvironment& ranks) {
   ranks.part = RankEnvironment::ProcessRole::kServer;
 }
 
+int LocalWorkers(const Environment& environment, const Source& source, int workers) {
+  if (source.tasks_of_nodes != nullptr) {
+    if (const std::string* tasks = Find(environment, source.tasks_of_nodes)) {
+      return TasksOfNode(source.tasks_of_nodes, *tasks, Number(environment, source.node, -1));
+    }
+  }
+  return Number(environment, source.local_workers, workers);
+}
+
 Claim Read(const Environment& environment, const Source& source) {
   RankEnvironment ranks;
   ranks.source = source.name;
@@ -80,8 +148,11 @@ Claim Read(const Environment& environment, const Source& source) {
   }
   // Without other information all ranks are on one machine.
   ranks.local_rank = Number(environment, source.local_rank, ranks.rank);
-  ranks.local_workers = Number(environment, source.local_workers, ranks.workers);
+  ranks.local_workers = LocalWorkers(environment, source, ranks.workers);
   if (const std::string* job = Find(environment, source.job)) ranks.job_key = *job;
+  if (source.step != nullptr && !ranks.job_key.empty()) {
+    if (const std::string* step = Find(environment, source.step)) ranks.job_key += "." + *step;
+  }
   return {&source, ranks};
 }
 

@@ -72,6 +72,43 @@ TEST(RankEnvironment, ReadsSrun) {
   EXPECT_EQ(ranks->job_key, "17");
 }
 
+TEST(RankEnvironment, CountsTheTasksOfASlurmNodeAlone) {
+  const auto local_workers = [](const char* tasks, const char* node) {
+    const Environment step = With(kSrun, "SLURM_STEP_TASKS_PER_NODE", tasks);
+    return DetectRankEnvironment(With(step, "SLURM_NODEID", node))->local_workers;
+  };
+  EXPECT_EQ(local_workers("4", "0"), 4);
+  EXPECT_EQ(local_workers("3,1", "0"), 3);
+  EXPECT_EQ(local_workers("3,1", "1"), 1);
+  for (const char* node : {"0", "1", "2"}) EXPECT_EQ(local_workers("2(x3)", node), 2);
+  EXPECT_EQ(local_workers("2(x3),1,5(x2)", "3"), 1);
+  EXPECT_EQ(local_workers("2(x3),1,5(x2)", "5"), 5);
+  // What was asked for when the job was submitted says less than the step.
+  Environment asked = With(kSrun, "SLURM_NTASKS_PER_NODE", "7");
+  EXPECT_EQ(DetectRankEnvironment(asked)->local_workers, 7);
+  asked["SLURM_STEP_TASKS_PER_NODE"] = "4";
+  asked["SLURM_NODEID"] = "0";
+  EXPECT_EQ(DetectRankEnvironment(asked)->local_workers, 4);
+}
+
+TEST(RankEnvironment, TwoStepsOfASlurmJobAreTwoJobs) {
+  EXPECT_EQ(DetectRankEnvironment(With(kSrun, "SLURM_STEP_ID", "0"))->job_key, "17.0");
+  EXPECT_EQ(DetectRankEnvironment(With(kSrun, "SLURM_STEP_ID", "1"))->job_key, "17.1");
+}
+
+TEST(RankEnvironment, BadTasksOfNodesAreRefusedByName) {
+  const auto refusal = [](const char* tasks, const char* node) {
+    const Environment step = With(kSrun, "SLURM_STEP_TASKS_PER_NODE", tasks);
+    return Refusal(With(step, "SLURM_NODEID", node));
+  };
+  EXPECT_THAT(refusal("3,1", "2"), HasSubstr("=3,1: there is no node 2"));
+  for (const char* bad : {"x", "3,", "3(x", "3(x2", "3(x0)", "0", "3;1", "(x2)", "3(xx)", "-1"}) {
+    EXPECT_THAT(refusal(bad, "0"), HasSubstr("expected numbers of tasks")) << bad;
+  }
+  EXPECT_THAT(Refusal(With(kSrun, "SLURM_STEP_TASKS_PER_NODE", "3,1")),
+              HasSubstr("SLURM_NODEID is not set"));
+}
+
 TEST(RankEnvironment, ReadsTheRoleOfServersOnTheirOwnHosts) {
   EXPECT_FALSE(DetectRankEnvironment(kTorchrun)->starts_servers);
   const auto worker = DetectRankEnvironment(With(kTorchrun, "RINGSIDE_ROLE", "worker"));
