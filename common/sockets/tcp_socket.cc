@@ -159,12 +159,6 @@ std::string TcpEndpointOf(int file) {
   return EndpointText(own);
 }
 
-std::string TcpPeerOf(int file) {
-  SocketAddress peer;
-  const bool known = getpeername(file, peer.get(), &peer.bytes) == 0 && !HostText(peer).empty();
-  return known ? EndpointText(peer) : "an unknown address";
-}
-
 bool IsWithinHost(int file) {
   SocketAddress own, peer;
   return getsockname(file, own.get(), &own.bytes) == 0 &&

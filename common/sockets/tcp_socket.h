@@ -36,8 +36,6 @@ FileDescriptor ListenOnTcp(const std::string& address, int port = 0);
 
 /// The `Endpoint` of a socket's own end. Throws `CommError`.
 std::string TcpEndpointOf(int file);
-/// The same of the other end. "an unknown address" if it has gone.
-std::string TcpPeerOf(int file);
 /// Whether both ends of a connection have the same IP address. False if it has ended.
 bool IsWithinHost(int file);
 

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/sockets/tcp_socket.h"
 
 namespace ringside {
@@ -52,8 +53,8 @@ void WaitingRoom::Accept() {
     if (error != 0) continue;  // from a connection that has ended already
     SetNoDelay(socket.get());
     if (waiting_.size() >= options_.most) waiting_.pop_front();
-    waiting_.push_back(
-        {.visitor = {.socket = std::move(socket)}, .leaves = Deadline::After(options_.patience)});
+    waiting_.push_back({.visitor = {.socket = std::move(socket)},
+                        .leaves = Deadline::After(DilatedClock::ToMachine(options_.patience))});
   }
 }
 

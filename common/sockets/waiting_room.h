@@ -34,8 +34,8 @@ class WaitingRoom {
   /// Reads what has come, without waiting.
   using Judge = std::function<Verdict(Visitor&)>;
   struct Options {
-    std::size_t most = 64;  ///< Visitors at a time, at least 1.
-    std::chrono::milliseconds patience{5'000};
+    std::size_t most = 64;                      ///< Visitors at a time, at least 1.
+    std::chrono::milliseconds patience{5'000};  ///< Of the run's clock.
   };
   /// While somebody waits, the caller calls `Take` at least this often, so that nobody outstays
   /// `patience`.

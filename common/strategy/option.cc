@@ -97,7 +97,9 @@ OptionDeclaration::OptionDeclaration(const RealOption& option)
 
 OptionDeclaration::OptionDeclaration(const SwitchOption& option)
     : OptionDeclaration(option.name, option.default_value ? "on|off" : "", option.help,
-                        OptionType::kSwitch, option.default_value, OptionRole::kOwn) {}
+                        OptionType::kSwitch, option.default_value, OptionRole::kOwn) {
+  written_only_if_set = option.written_only_if_set;
+}
 
 OptionDeclaration::OptionDeclaration(const TextOption& option)
     : OptionDeclaration(option.name, option.placeholder, option.help, OptionType::kText,

@@ -58,6 +58,7 @@ struct SwitchOption {
   std::string_view name;
   std::string_view help = {};
   bool default_value = false;
+  bool written_only_if_set = false;  ///< As in `OptionDeclaration`.
 };
 
 struct TextOption {
@@ -115,7 +116,7 @@ struct OptionDeclaration {
   bool operator==(const OptionDeclaration&) const = default;
 
   std::string name;
-  std::string placeholder;  ///< Empty for a switch.
+  std::string placeholder;  ///< Empty for a switch that is off by default.
   std::string help;
   OptionType type;
   OptionValue default_value;

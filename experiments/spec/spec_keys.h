@@ -20,7 +20,7 @@ struct RunSpec;
 struct SpecKey {
   std::string name;
   std::string json_name;
-  std::string placeholder;  ///< "N", "MIB"; empty for a switch.
+  std::string placeholder;  ///< "N", "MIB"; empty for a switch that needs no value.
   std::string help;
   /// Converts text to a typed value in base units. Throws `ConfigError`.
   std::function<nlohmann::json(std::string_view text)> parse;

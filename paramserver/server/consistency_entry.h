@@ -24,8 +24,7 @@ struct ConsistencyEntry {
   ServerPlacement servers = ServerPlacement::kAsAsked;
   /// A bucket is never cut: what a server decides about a push must hold for the whole bucket.
   bool whole_buckets = false;
-  /// An update is the sum of all gradients of a step. So servers may leave the update to the
-  /// workers
+  /// An update is the sum of all gradients of a step. So servers can leave the update to workers
   /// (`kServerUpdate`).
   bool may_only_sum = false;
   /// It goes on without a lost worker (`Consistency::OnDrop`).

@@ -30,7 +30,8 @@ inline constexpr SwitchOption kServerUpdate{
     .help =
         "ps-sync, mixed: servers update the parameters; off: they only sum, and every worker "
         "updates with its own optimizer, as in BytePS",
-    .default_value = true};
+    .default_value = true,
+    .written_only_if_set = true};
 
 /// All consistencies of this build.
 std::vector<ConsistencyEntry> ConsistencyTable();

@@ -51,7 +51,6 @@ void PsStrategy::Start(FlatSpace& space, const BucketPlan& plan, const StartPoin
     plan_ = &plan;
     first_step_ = from.step;
     if (!options_.servers_update) {
-      sums_.resize(plan.elements());
       open_.resize(static_cast<std::size_t>(plan.buckets()));
       std::ranges::copy(from.optimizer_state, context_.optimizer.state().begin());
     }
@@ -271,12 +270,13 @@ void PsStrategy::Submit(const Bucket& bucket) {
   });
 }
 
-Transfer PsStrategy::PushOf(int index, const Bucket& bucket) {
+// A sum takes the place of the gradient. Servers that only sum answer nobody before they have used
+// all gradients of the step.
+Transfer PsStrategy::PushOf(int index, const Bucket& bucket) const {
   const Slice& slice = slices_.slice(index);
   const std::span<float> grads = bucket.grads.subspan(slice.begin - bucket.offset, slice.size);
-  const std::span<float> reply =
-      options_.servers_update ? bucket.params.subspan(slice.begin - bucket.offset, slice.size)
-                              : std::span(sums_).subspan(slice.begin, slice.size);
+  const std::span<float> params = bucket.params.subspan(slice.begin - bucket.offset, slice.size);
+  const std::span<float> reply = options_.servers_update ? params : grads;
   Transfer transfer = MakeTransfer(FrameKind::kPushPull, index);
   transfer.header.step = bucket.step;
   transfer.floats = {
@@ -284,7 +284,7 @@ Transfer PsStrategy::PushOf(int index, const Bucket& bucket) {
       .in = reply,
       .offset = slice.begin,
       .out_vector = FlatVector::kGrads,
-      .in_vector = options_.servers_update ? FlatVector::kParams : FlatVector::kNone};
+      .in_vector = options_.servers_update ? FlatVector::kParams : FlatVector::kGrads};
   transfer.counted = true;
   if (codec_ != nullptr) {
     transfer.floats.out = codec_->PushBuffer(index);
@@ -311,8 +311,7 @@ void PsStrategy::Finish(int bucket) {
   std::optional<Bucket>& open = open_[static_cast<std::size_t>(bucket)];
   if (!open) return;
   const ScopedSpan span(context_.timeline, SpanKind::kApply, open->step, bucket, kComputeLane);
-  context_.optimizer.Apply(open->offset, open->params,
-                           std::span(sums_).subspan(open->offset, open->params.size()),
+  context_.optimizer.Apply(open->offset, open->params, open->grads,
                            {open->step + 1, context_.schedule.At(open->step)});
   open.reset();
 }

@@ -82,7 +82,7 @@ class PsStrategy : public Strategy {
   template <typename Make>
   void BeginBucket(int bucket, const Make& make);
   Transfer MakeTransfer(FrameKind kind, int slice) const;
-  Transfer PushOf(int slice, const Bucket& bucket);
+  Transfer PushOf(int slice, const Bucket& bucket) const;
   /// Waits for the replies to a bucket, and updates it if servers only sum.
   void Finish(int bucket);
   /// Waits until all workers that the job has not lost have reached barrier `name`, at most for
@@ -100,7 +100,6 @@ class PsStrategy : public Strategy {
   std::int64_t barriers_ = 0;  // barriers so far that all servers know of
   SlicePlan slices_;
   std::vector<SendLimits> limits_;           // by server
-  std::vector<float> sums_;                  // of gradients; empty if servers update
   std::vector<std::optional<Bucket>> open_;  // submitted and not updated; empty if servers update
   std::vector<Transfer> transfer_scratch_;   // those of one bucket, while they begin
   std::unique_ptr<WireCodec> codec_;  // null: fp32; the transfers read from it, so it lives longer

@@ -29,6 +29,7 @@ struct Setting {
   int workers = 1;
   int buckets = 1;
   std::string codec = "fp32";
+  bool servers_update = true;
 };
 
 /// Makes kWarmUp steps, then kSteps more, each of them on rank 0 inside `around`.
@@ -41,6 +42,7 @@ void RunSteps(const Setting& setting,
                          .target_bytes = kBucketFloats * sizeof(float)};
   options.strategy.Set(kPsTransport, setting.transport);
   ParseCodec(setting.codec, BuiltinCodecs(), options.strategy.codec);
+  if (!setting.servers_update) options.strategy.Set(kServerUpdate, false);
   PsCluster cluster(options);
   std::barrier together(setting.workers);
   cluster.Run([&](TestWorker& worker) {
@@ -90,13 +92,15 @@ TEST_P(SharedMemoryAllocationTest, AStepAllocatesNothing) {
 TEST(PsAllocationTest, AStepOfTwoWorkersOverSharedMemoryAllocatesNothing) {
   std::int64_t allocations = 0;
   std::string seen;
-  RunSteps({.transport = "shm", .workers = 2, .buckets = 8},
-           [&](const std::function<void()>& step) {
-             AllocationCounter::Start();
-             step();
-             allocations += AllocationCounter::Stop();
-             if (allocations > 0 && seen.empty()) seen = AllocationCounter::SeenText();
-           });
+  for (const bool servers_update : {true, false}) {
+    RunSteps({.transport = "shm", .workers = 2, .buckets = 8, .servers_update = servers_update},
+             [&](const std::function<void()>& step) {
+               AllocationCounter::Start();
+               step();
+               allocations += AllocationCounter::Stop();
+               if (allocations > 0 && seen.empty()) seen = AllocationCounter::SeenText();
+             });
+  }
   EXPECT_EQ(allocations, 0) << seen;
 }
 

@@ -375,8 +375,7 @@ std::unique_ptr<ServerLink> ConnectGrpcOverTcp(int server, const ServerAddress& 
   const ServerHandshake handshake(ServerHandshake::Protocol::kGrpc, comm.token, setup.workers,
                                   setup.servers);
   const auto add = [&](std::deque<Connection>& connections, const Deadline& deadline) {
-    FileDescriptor socket(ConnectTcp(address.address, deadline));
-    handshake.Join(socket.get(), setup.worker, server, name, deadline);
+    FileDescriptor socket = handshake.Call(address.address, setup.worker, server, name, deadline);
     if (setup.kernel_unsent > 0) LimitUnsent(socket.get(), setup.kernel_unsent);
     connections.emplace_back(socket.Release(), address.address);
   };

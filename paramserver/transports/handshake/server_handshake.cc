@@ -1,7 +1,9 @@
 #include "ringside/paramserver/transports/handshake/server_handshake.h"
 
+#include <algorithm>
 #include <chrono>
 #include <span>
+#include <thread>
 
 #include "ringside/common/core/errors.h"
 #include "ringside/common/sockets/tcp_socket.h"
@@ -12,6 +14,9 @@ namespace {
 
 constexpr std::uint32_t kFramesMagic = 0x43545352;  // "RSTC"
 constexpr std::uint32_t kGrpcMagic = 0x43475352;    // "RSGC"
+
+/// A worker that was turned away calls again after this time.
+constexpr std::chrono::milliseconds kCallAgainAfter{20};
 
 /// `visitor` has said a whole greeting.
 std::span<const std::byte, kGreetingBytes> GreetingOf(const WaitingRoom::Visitor& visitor) {
@@ -34,17 +39,37 @@ Greeting ServerHandshake::OfServer(int server, int worker) const {
   return greeter_.Make(static_cast<std::uint32_t>(server), RankOfServer(server), worker);
 }
 
-void ServerHandshake::Join(int file, int worker, int server, const std::string& server_name,
-                           const Deadline& deadline) const {
+bool ServerHandshake::Greet(int file, int worker, int server, const std::string& server_name,
+                            const Deadline& deadline) const {
   Greeting theirs{};
   if (!SendAll(file, OfWorker(worker, server), deadline) || !ReceiveAll(file, theirs, deadline)) {
-    throw CommError(server_name, "start",
-                    deadline.expired()
-                        ? "it did not answer the greeting in time"
-                        : "it has closed the connection: wrong token, or it is stopping");
+    if (!deadline.expired()) return false;
+    throw CommError(server_name, "start", "it did not answer the greeting in time");
   }
   const std::string flaw = greeter_.FlawOf(theirs, RankOfServer(server), worker);
   if (!flaw.empty()) throw CommError(server_name, "start", flaw);
+  return true;
+}
+
+void ServerHandshake::Join(int file, int worker, int server, const std::string& server_name,
+                           const Deadline& deadline) const {
+  if (Greet(file, worker, server, server_name, deadline)) return;
+  throw CommError(server_name, "start",
+                  "it has closed the connection: wrong token, or it is stopping");
+}
+
+FileDescriptor ServerHandshake::Call(const std::string& endpoint, int worker, int server,
+                                     const std::string& server_name,
+                                     const Deadline& deadline) const {
+  for (int call = 1; call < kCalls; ++call) {
+    FileDescriptor socket(ConnectTcp(endpoint, deadline));
+    if (Greet(socket.get(), worker, server, server_name, deadline)) return socket;
+    std::this_thread::sleep_for(
+        std::min<std::chrono::milliseconds>(kCallAgainAfter, deadline.remaining()));
+  }
+  FileDescriptor socket(ConnectTcp(endpoint, deadline));
+  Join(socket.get(), worker, server, server_name, deadline);
+  return socket;
 }
 
 WaitingRoom::Verdict ServerHandshake::Judge(WaitingRoom::Visitor& visitor, int server) const {

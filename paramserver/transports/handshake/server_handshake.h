@@ -5,6 +5,7 @@
 #include <string>
 
 #include "ringside/common/core/deadline.h"
+#include "ringside/common/core/file_descriptor.h"
 #include "ringside/common/security/greeting.h"
 #include "ringside/common/sockets/waiting_room.h"
 
@@ -22,8 +23,13 @@ class ServerHandshake {
 
   ServerHandshake(Protocol protocol, const std::string& token, int workers, int servers);
 
-  /// The worker's side: shows the worker's greeting and reads the server's. Throws `CommError` that
-  /// names `server_name`.
+  /// The worker's side: connects, shows the worker's greeting and reads the server's. A server that
+  /// is crowded may close the connection before it has read the greeting, so the worker calls
+  /// `kCalls` times. Throws `CommError` that names `server_name` or the endpoint.
+  FileDescriptor Call(const std::string& endpoint, int worker, int server,
+                      const std::string& server_name, const Deadline& deadline) const;
+  static constexpr int kCalls = 4;
+  /// The same on a connection that there is, without another call.
   void Join(int file, int worker, int server, const std::string& server_name,
             const Deadline& deadline) const;
   /// The server's side: reads what has come of a visitor's greeting, and answers a correct one.
@@ -38,6 +44,9 @@ class ServerHandshake {
   Greeting OfServer(int server, int worker) const;
 
  private:
+  /// Returns false when the server has closed the connection without an answer.
+  bool Greet(int file, int worker, int server, const std::string& server_name,
+             const Deadline& deadline) const;
   int RankOfServer(int server) const { return workers_ + server; }
 
   int workers_;

@@ -106,8 +106,7 @@ TcpLink::TcpLink(int server, const ServerAddress& address, const LinkSetup& setu
   const ServerHandshake handshake(ServerHandshake::Protocol::kFrames, comm.token, setup.workers,
                                   setup.servers);
   for (std::size_t i = 0; i < setup.connections; ++i) {
-    FileDescriptor socket(ConnectTcp(address.address, deadline));
-    handshake.Join(socket.get(), setup.worker, server, name_, deadline);
+    FileDescriptor socket = handshake.Call(address.address, setup.worker, server, name_, deadline);
     SetBlocking(socket.get());
     if (setup.kernel_unsent > 0 && !IsWithinHost(socket.get())) {
       LimitUnsent(socket.get(), setup.kernel_unsent);

@@ -192,6 +192,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{{"strategy", "ps-backup"}, {"backups", "2"}}, "backups", "give at most 1"},
         Refusal{
             {{"strategy", "ps-sync"}, {"staleness-lr", "true"}}, "staleness-lr", "ps-async can"},
+        Refusal{{{"strategy", "ps-async"}, {"server-update", "off"}}, "server-update", "ps-sync"},
         Refusal{{{"ps-transport", "uds"}}, "ps-transport", "does not read it"},
         Refusal{{{"ps-transport", "uds"}, {"hosts", "2"}}, "ps-transport", "does not read it"},
         Refusal{{{"strategy", "ps-sync"}, {"ps-transport", "shm"}, {"hosts", "2"}},

@@ -1,3 +1,5 @@
+
+
 #include "ringside/experiments/spec/run_spec.h"
 
 #include <gtest/gtest.h>
@@ -6,6 +8,7 @@
 
 #include "ringside/experiments/spec/spec_keys.h"
 #include "ringside/experiments/spec/timeline_steps.h"
+#include "ringside/paramserver/server/consistency_table.h"
 #include "tests/experiments/spec/spec_testing.h"
 #include "tests/experiments/test_catalog.h"
 
@@ -28,7 +31,6 @@ TEST(RunSpecJson, RoundTripsEveryKey) {
                                     {"staleness", "7"},
                                     {"backups", "2"},
                                     {"staleness-lr", "true"},
-                                    {"server-update", "off"},
                                     {"sync-every", "5"},
                                     {"outer-lr", "0.5"},
                                     {"outer-momentum", "0.8"},
@@ -103,6 +105,15 @@ TEST(RunSpecJson, ChecksOfReplicasAreWrittenOnlyIfTheyAreAskedFor) {
   EXPECT_FALSE(json(spec).contains("check_replicas"));
   SetSpecKey(spec, "check-replicas", "100");
   EXPECT_EQ(ReadRunSpec(json(spec), TestCatalog()).check_replicas, 100);
+}
+
+TEST(RunSpecJson, ServersThatOnlySumAreWrittenOnlyIfTheyAreAskedFor) {
+  RunSpec spec(TestCatalog());
+  SetSpecKey(spec, "server-update", "on");
+  EXPECT_FALSE(json(spec).contains("server_update"));
+  SetSpecKey(spec, "server-update", "off");
+  EXPECT_EQ(json(spec)["server_update"], false);
+  EXPECT_FALSE(ReadRunSpec(json(spec), TestCatalog()).options.Get(kServerUpdate));
 }
 
 TEST(RunSpecJson, RefusesUnknownKeysAndWrongTypes) {

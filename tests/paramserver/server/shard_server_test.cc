@@ -157,7 +157,8 @@ TEST_F(FailingUpdateTest, NoMemoryIsTakenForAPlanThatCannotBe) {
 /// One worker, of two, pushes again before it has its answer.
 void ExpectTheFirstPushIsKept(std::unique_ptr<Consistency> consistency) {
   Timeline timeline;
-  ShardServer shard({.elements = 2, .leads = true}, 2, {}, std::move(consistency), timeline);
+  ShardServer shard({.elements = 2, .leads = true}, 2, OptimizerOptions{}, std::move(consistency),
+                    timeline);
   shard.Start(0);
   shard.Load(0, OwnedPayload(std::vector<float>{0, 0}));
   const Deadline deadline = Deadline::After(std::chrono::seconds(10));

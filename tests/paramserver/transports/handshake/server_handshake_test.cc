@@ -69,7 +69,7 @@ TEST_F(ServerHandshakeTest, BothSidesKnowEachOther) {
     verdict = handshake_.Judge(visitor_, kServer);
     std::this_thread::yield();
   }
-  EXPECT_EQ(verdict, WaitingRoom::Verdict::kAdmit);
+  ASSERT_EQ(verdict, WaitingRoom::Verdict::kAdmit);
   EXPECT_EQ(ServerHandshake::WorkerOf(visitor_), 2U);
 }
 
@@ -101,6 +101,49 @@ TEST_F(ServerHandshakeTest, AServersSilenceEndsAtTheDeadline) {
       CommErrorOf([&] { handshake_.Join(worker_.get(), 2, kServer, "server 1 at here", now); });
   EXPECT_THAT(unanswered.what(), HasSubstr("in time"));
   EXPECT_EQ(unanswered.peer(), "server 1 at here");
+}
+
+/// A server that closes this many connections before it greets a worker. Returns how many workers
+/// called.
+int ServeAfterClosing(int closed, const FileDescriptor& listener,
+                      const ServerHandshake& handshake) {
+  for (int calls = 1;; ++calls) {
+    const FileDescriptor caller(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (caller.get() < 0) return calls - 1;  // nobody calls any more
+    Greeting theirs{};
+    EXPECT_TRUE(ReceiveAll(caller.get(), theirs, Deadline::After(std::chrono::seconds(30))));
+    if (calls <= closed) continue;
+    EXPECT_TRUE(
+        SendAll(caller.get(), handshake.OfServer(1, 2), Deadline::After(std::chrono::seconds(30))));
+    return calls;
+  }
+}
+
+TEST_F(ServerHandshakeTest, AWorkerThatIsTurnedAwayCallsAgain) {
+  const FileDescriptor listener(ListenOnTcp("127.0.0.1"));
+  SetBlocking(listener.get());
+  int calls = 0;
+  std::jthread server([&] { calls = ServeAfterClosing(2, listener, handshake_); });
+  const FileDescriptor socket =
+      handshake_.Call(TcpEndpointOf(listener.get()), 2, kServer, "server 1", Later());
+  EXPECT_GE(socket.get(), 0);
+  server.join();
+  EXPECT_EQ(calls, 3);
+}
+
+TEST_F(ServerHandshakeTest, AWorkerThatIsAlwaysTurnedAwayGivesUp) {
+  const FileDescriptor listener(ListenOnTcp("127.0.0.1"));
+  SetBlocking(listener.get());
+  int calls = 0;
+  std::jthread server([&] { calls = ServeAfterClosing(1000, listener, handshake_); });
+  const CommError error = CommErrorOf([&] {
+    handshake_.Call(TcpEndpointOf(listener.get()), 2, kServer, "server 1 at here", Later());
+  });
+  EXPECT_THAT(error.what(), HasSubstr("wrong token, or it is stopping"));
+  EXPECT_EQ(error.peer(), "server 1 at here");
+  EXPECT_EQ(shutdown(listener.get(), SHUT_RDWR), 0);
+  server.join();
+  EXPECT_EQ(calls, ServerHandshake::kCalls);
 }
 
 TEST_F(ServerHandshakeTest, TheWorkerRefusesAServerWithoutTheToken) {
