@@ -20,7 +20,8 @@ class PsServer : public Server {
  public:
   /// Throws `CommError` when the address cannot be listened on.
   PsServer(const ServerContext& context, const TransportEntry& transport,
-           ShardTable::MakeConsistency make_consistency, ShardTable::Work work);
+           ShardTable::MakeConsistency make_consistency,
+           ShardTable::Work work = ShardTable::Work::kUpdate);
   ~PsServer() override;
 
   ServerReport Stop() override;
