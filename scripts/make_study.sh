@@ -5,7 +5,8 @@
 #   --report   writes the reports of existing runs again; runs nothing. Without results/NAME it takes the runs from
 #              results/studies/NAME/runs.tar.gz
 #
-# Bundles stay in results/NAME and are not committed. An interrupted matrix continues there. The files to commit are in
+# A run that the machine limited is made once more, if other runs of its configuration were not limited. What it measured does
+# not decide that, only its fidelity. Bundles stay in results/NAME and are not committed. An interrupted matrix continues there. The files to commit are in
 # results/studies/NAME: README.md (findings, numbers, environment), figures/*.svg, report.csv, runs.csv, spec.yaml,
 # how-made.txt, and runs.tar.gz: the bundles without their logs.
 set -euo pipefail
@@ -45,6 +46,23 @@ print(" ".join(sorted(commits)))
 COMMITS
 }
 
+# Removes the bundles of limited runs, whose configurations have runs that are not limited. Prints how many there were.
+drop_limited() {
+  /usr/bin/python3 - "$1" <<'LIMITED'
+import collections, json, pathlib, shutil, sys
+runs = collections.defaultdict(list)
+for path in pathlib.Path(sys.argv[1]).glob("*/summary.json"):
+    spec = json.loads(path.with_name("spec.json").read_text())
+    del spec["repetition"]
+    fidelity = json.loads(path.read_text()).get("fidelity") or {}
+    runs[json.dumps(spec, sort_keys=True)].append((path.parent, fidelity.get("verdict") == "limited"))
+dropped = [folder for same in runs.values() if not all(limited for _, limited in same) for folder, limited in same if limited]
+for folder in dropped:
+    shutil.rmtree(folder)
+print(len(dropped))
+LIMITED
+}
+
 # Packs the bundles of a folder. The same bundles give the same bytes.
 pack() {
   tar --create --directory "$1" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --exclude='./*/logs' \
@@ -67,6 +85,11 @@ for name in "$@"; do
       resume=(--resume)
     fi
     "$ringside" matrix "$spec" --out results "${resume[@]}"
+    limited=$(drop_limited "$raw")
+    if ((limited)); then
+      echo "$name: $limited runs that the machine limited are made again"
+      "$ringside" matrix "$spec" --out results --resume
+    fi
   elif [[ ! -d $raw ]]; then
     [[ -f $kept/runs.tar.gz ]] || { echo "neither $raw nor $kept/runs.tar.gz is there" >&2; exit 3; }
     mkdir -p "$raw"
