@@ -6,7 +6,9 @@
 #              results/studies/NAME/runs.tar.gz
 #
 # A run that the machine limited is made once more, if other runs of its configuration were not limited. What it measured does
-# not decide that, only its fidelity. Bundles stay in results/NAME and are not committed. An interrupted matrix continues there. The files to commit are in
+# not decide that, only its fidelity.
+#
+# Bundles stay in results/NAME and are not committed. An interrupted matrix continues there. The files to commit are in
 # results/studies/NAME: README.md (findings, numbers, environment), figures/*.svg, report.csv, runs.csv, spec.yaml,
 # how-made.txt, and runs.tar.gz: the bundles without their logs.
 set -euo pipefail
