@@ -16,8 +16,12 @@ constexpr std::size_t kLeastSlice = 48 * kKiB;
 constexpr std::size_t kMostSlice = 256 * kKiB;
 constexpr double kSlicesInWindow = 3;
 constexpr double kLeastSlicesInWindow = 2;
-constexpr double kMostBucketOverTarget = 1.5;  // as `BucketPlan` makes them
-constexpr std::size_t kCutBytes = 64;          // buckets are cut at multiples of this
+// Under `priority` an urgent slice waits for what its worker has sent to all servers before. So
+// slices and windows are as small as links can still be kept busy with.
+constexpr std::size_t kUrgentSlice = 24 * kKiB;
+constexpr std::size_t kLeastUrgentWindows = 96 * kKiB;  // of a worker for all servers together
+constexpr double kMostBucketOverTarget = 1.5;           // as `BucketPlan` makes them
+constexpr std::size_t kCutBytes = 64;                   // buckets are cut at multiples of this
 // One slice of each worker for one server, and the windows of all workers for one server. With
 // larger ones, workers drift apart, and the queue in front of a server's link overflows. Then steps
 // wait for lost packets.
@@ -103,7 +107,9 @@ std::size_t SliceBytes(const LinkFacts& links, const WantedSizes& wanted, const 
   const bool inside = links.scope == LinkScope::kIntraHost;
   if (wanted.whole_buckets) return inside ? 0 : SmallBucketBytes(plan);
   if (wanted.slice_bytes > 0) return wanted.slice_bytes;
-  return inside ? 0 : GoodSliceBytes(links, world);
+  if (inside) return 0;
+  const std::size_t bytes = GoodSliceBytes(links, world);
+  return wanted.order == SendOrder::kPriority ? std::min(bytes, kUrgentSlice) : bytes;
 }
 
 /// The bytes that a link carries to or from one server in a round trip.
@@ -116,10 +122,15 @@ std::size_t PulledBytes(const LinkFacts& links, const World& world) {
          static_cast<std::size_t>(BytesOnTheWay(links, world));
 }
 
-std::size_t WindowOfSlices(const LinkFacts& links, std::size_t slice_bytes, const World& world) {
+std::size_t WindowOfSlices(const LinkFacts& links, std::size_t slice_bytes, SendOrder order,
+                           const World& world) {
   const auto slice = static_cast<double>(slice_bytes);
   double slices = std::clamp(std::floor(kWindowsOfAllWorkers / (world.workers * slice)),
                              kLeastSlicesInWindow, kSlicesInWindow);
+  if (order == SendOrder::kPriority) {
+    slices = std::max(kLeastSlicesInWindow,
+                      static_cast<double>(kLeastUrgentWindows) / (world.servers * slice));
+  }
   slices = std::max(std::min(slices, std::floor(WindowThroughUplinks(links, world) / slice)), 1.0);
   // Of the server with the largest share. The limits of the others follow from their shares.
   const double most = std::ranges::max(IdealShares(world)) * world.servers;
@@ -147,7 +158,7 @@ SliceSizes ChooseSliceSizes(const LinkFacts& links, const WantedSizes& wanted,
                    .window_bytes = wanted.window_bytes};
   if (sizes.window_bytes > 0) return sizes;
   if (sizes.slice_bytes > 0) {
-    sizes.window_bytes = WindowOfSlices(links, sizes.slice_bytes, world);
+    sizes.window_bytes = WindowOfSlices(links, sizes.slice_bytes, wanted.order, world);
     sizes.pulled_bytes = PulledBytes(links, world);
   } else {
     sizes.window_bytes = WindowOfBuckets(links, wanted, plan, world);

@@ -154,6 +154,22 @@ TEST(ChooseSliceSizes, HaveNoWindowOfWholeBucketsWhereNobodyWouldGain) {
   EXPECT_EQ(Choose({}, {.order = SendOrder::kPriority}, WorldOf(4, 4)).window_bytes, 0U);
 }
 
+TEST(ChooseSliceSizes, UnderPriorityLittleIsOnItsWayBeforeAnUrgentSlice) {
+  for (const double rate : {100 * kMbit, 300 * kMbit, 10'000 * kMbit, 0.0}) {
+    const auto of = [&](int servers) {
+      return Choose(Between(rate), {.order = SendOrder::kPriority}, WorldOf(4, servers));
+    };
+    EXPECT_EQ(of(4).slice_bytes, 24 * kKiB);
+    EXPECT_EQ(of(4).window_bytes, 48 * kKiB) << "two slices";
+    EXPECT_EQ(of(1).window_bytes, 96 * kKiB) << "one server alone must keep the link busy";
+  }
+  const WantedSizes whole{.whole_buckets = true, .order = SendOrder::kPriority};
+  EXPECT_EQ(
+      ChooseSliceSizes(Between(300 * kMbit), whole, PlanOf(64 * kKiB), WorldOf(4, 4)).slice_bytes,
+      64 * kKiB)
+      << "such buckets are never cut";
+}
+
 TEST(ChooseSliceSizes, TakeWhatARunAsksFor) {
   const WantedSizes wanted{.slice_bytes = 20 * kKiB, .window_bytes = 90 * kKiB};
   for (const LinkFacts& links : {LinkFacts{}, Between(300 * kMbit)}) {
