@@ -31,14 +31,14 @@ struct Tail {
 class AchievableMaker {
  public:
   AchievableMaker(const StrategyEntry& entry, const RunSpec& spec, const StepBound& bound,
-                  const AchievableInput& input)
+                  double comm_ms, const AchievableInput& input)
       : spec_(spec),
         input_(input),
         traits_(entry.traits),
         own_links_(bound.own_links),
         steps_per_sum_(static_cast<double>(StepsPerSum(spec))),
-        mean_comm_ms_(*bound.comm_ms),
-        comm_ms_(steps_per_sum_ * *bound.comm_ms),
+        mean_comm_ms_(comm_ms),
+        comm_ms_(steps_per_sum_ * comm_ms),
         phases_ms_(steps_per_sum_ * bound.phases_ms),
         backward_ms_(std::max(0.0, input.compute_ms - input.forward_ms)),
         fifo_(spec.options.order == SendOrder::kFifo),
@@ -188,7 +188,7 @@ std::optional<Achievable> AchievableOf(const RunSpec& spec, const StepBound& bou
                                        const AchievableInput& input) {
   const StrategyEntry* entry = spec.catalog().FindStrategy(spec.strategy);
   if (entry == nullptr || !bound.comm_ms || *bound.comm_ms <= 0) return std::nullopt;
-  return AchievableMaker(*entry, spec, bound, input).Make();
+  return AchievableMaker(*entry, spec, bound, *bound.comm_ms, input).Make();
 }
 
 }  // namespace ringside

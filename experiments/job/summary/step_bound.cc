@@ -56,10 +56,10 @@ bool UsesLinks(const StrategyEntry& entry, const RunSpec& spec) {
 /// The cost within one host: no link carries bytes, but servers still receive them.
 Cost WithoutLinks(const Cost& cost) { return {.bytes_per_server = cost.bytes_per_server}; }
 
-void AddTimeOnNetwork(const StrategyEntry& entry, const RunSpec& spec, const CostInput& input,
-                      bool gathered, StepBound& bound) {
+void AddTimeOn(const NetworkSpec& network, const StrategyEntry& entry, const RunSpec& spec,
+               const CostInput& input, bool gathered, StepBound& bound) {
   const NetworkPlan plan =
-      PlanNetwork(*spec.network, spec.workers, LayoutServers(spec).dedicated, spec.hosts);
+      PlanNetwork(network, spec.workers, LayoutServers(spec).dedicated, spec.hosts);
   const bool own = HostsAreOwn(plan);
   bound.own_links = own && LinksAreEqual(plan);
   double seconds = own ? bound.cost.seconds : 0;
@@ -93,7 +93,7 @@ std::optional<StepBound> BoundOf(const RunSpec& spec, int hosts, double gradient
   if (!UsesLinks(*entry, spec)) bound.cost = WithoutLinks(bound.cost);
   if (spec.link_bits_per_s <= 0) return bound;
   if (spec.network && UsesLinks(*entry, spec)) {
-    AddTimeOnNetwork(*entry, spec, input, gathered, bound);
+    AddTimeOn(*spec.network, *entry, spec, input, gathered, bound);
   } else {
     bound.comm_ms = bound.phases_ms = bound.cost.seconds * 1000;
   }
