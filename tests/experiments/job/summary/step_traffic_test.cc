@@ -96,6 +96,21 @@ TEST(StepTraffic, ProcessesThatShareAHostShareItsLink) {
   EXPECT_NEAR(Links(SpecOn("rate=4Mbps,servers=workers", "ps-sync", 4, 1)), 3, 1e-9);
 }
 
+// 2 (N-1) messages of a ring; a ring of hosts gathers in H-1.
+TEST(StepTraffic, TheLatencyOfTheFormulaIsAdded) {
+  constexpr double kLatency = 0.25;  // of the time of M bytes
+  const auto added = [&](const std::string& strategy, const char* codec) {
+    RunSpec spec = SpecOn("hosts=4,rate=4Mbps", strategy, 8);
+    ParseCodec(codec, BuiltinCodecs(), spec.options.codec);
+    const double without = Links(spec);
+    spec.link_latency_s = kLatency * LinkSeconds();
+    return Links(spec) - without;
+  };
+  EXPECT_NEAR(added("ring", "fp32"), 14 * kLatency, 1e-9);
+  EXPECT_NEAR(added("hierarchical", "fp32"), 6 * kLatency, 1e-9);
+  EXPECT_NEAR(added("hierarchical", "topk:0.01"), 3 * kLatency, 1e-9);
+}
+
 TEST(StepTraffic, EachHostSendsAtItsOwnRate) {
   EXPECT_NEAR(Links(SpecOn("rate=4Mbps,rates=1Mbps", "ring", 4)), 4 * 1.5, 1e-9);
   EXPECT_NEAR(Links(SpecOn("rate=4Mbps,rates=1Mbps", "halving-doubling", 4)), 4 * 1.5, 1e-9);
