@@ -21,6 +21,10 @@ constexpr std::uint32_t kInfinityBits = 0x7f800000;
 /// finite. Reads each value once, at the speed of memory.
 std::optional<std::size_t> FirstNotFinite(std::span<const float> values);
 
+/// Copies `from` to `to`, which have the same length and are the same or disjoint, and finds the
+/// first value that is not finite, in one pass. Copies at least everything before that value.
+std::optional<std::size_t> CopyFinite(std::span<const float> from, std::span<float> to);
+
 }  // namespace ringside
 
 #endif  // RINGSIDE_COMMON_CORE_FINITE_H_

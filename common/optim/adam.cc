@@ -11,6 +11,7 @@ namespace ringside {
 namespace {
 
 struct Scalars {
+  float scale;   // of gradients
   float l2;      // Adam's penalty, 0 for AdamW
   float shrink;  // AdamW's decay of the parameter itself, 1 for Adam
   float beta1;
@@ -29,7 +30,8 @@ Scalars MakeScalars(const OptimizerOptions& options, const Update& update) {
   const double correction1 = 1 - std::pow(options.beta1, number);
   const double correction2 = 1 - std::pow(options.beta2, number);
   const double shrink = decoupled ? 1 - update.learning_rate * options.weight_decay : 1;
-  return {.l2 = static_cast<float>(decoupled ? 0 : options.weight_decay),
+  return {.scale = static_cast<float>(options.gradient_scale),
+          .l2 = static_cast<float>(decoupled ? 0 : options.weight_decay),
           .shrink = static_cast<float>(shrink),
           .beta1 = static_cast<float>(options.beta1),
           .one_minus_beta1 = static_cast<float>(1 - options.beta1),
@@ -54,7 +56,7 @@ std::uint32_t Step(const float* in, float* out, const float* grads, float* first
     const float p = in[i];
     const float old_m = first[i];
     const float old_v = second[i];
-    const float g = grads[i] + s.l2 * p;
+    const float g = s.scale * grads[i] + s.l2 * p;
     const float m = s.beta1 * old_m + s.one_minus_beta1 * g;
     const float v = s.beta2 * old_v + s.one_minus_beta2 * g * g;
     first[i] = bits < kInfinityBits ? m : old_m;

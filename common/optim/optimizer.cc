@@ -26,6 +26,7 @@ void Check(const OptimizerOptions& options) {
   Require(options.beta1 >= 0 && options.beta1 < 1, "beta1 must be in [0, 1)");
   Require(options.beta2 >= 0 && options.beta2 < 1, "beta2 must be in [0, 1)");
   Require(options.epsilon >= 0, "epsilon must not be negative");
+  Require(options.gradient_scale > 0, "the scale of gradients must be above 0");
 }
 
 void CheckSpans(std::size_t elements, std::size_t offset, std::span<const float> in,

@@ -18,6 +18,8 @@ struct OptimizerOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-8;
+  /// Every gradient is multiplied by this first: 1 / workers makes a mean of a sum.
+  double gradient_scale = 1;
 };
 
 /// One application of an optimizer.

@@ -44,7 +44,20 @@ double WarmUp(const ScheduleOptions& options, double peak, std::int64_t step) {
 
 }  // namespace
 
+void GivenRates::Set(std::int64_t step, double rate) {
+  const std::lock_guard lock(mutex_);
+  if (step > step_) rate_before_ = rate_;
+  step_ = step;
+  rate_ = rate;
+}
+
+double GivenRates::At(std::int64_t step) const {
+  const std::lock_guard lock(mutex_);
+  return step < step_ ? rate_before_ : rate_;
+}
+
 double Schedule::At(std::int64_t step) const {
+  if (options_.given != nullptr) return options_.given->At(step);
   const double peak =
       options_.scale_with_workers ? options_.base * options_.workers : options_.base;
   if (step < options_.warmup_steps) return WarmUp(options_, peak, step);

@@ -14,6 +14,7 @@ struct Scalars {
   float rate;
   float momentum;
   float weight_decay;
+  float scale;  // of gradients
 };
 
 // `in` and `out` may be the same, so they cannot be restrict. ivdep tells the compiler that no
@@ -27,7 +28,7 @@ std::uint32_t Plain(const float* in, float* out, const float* grads, std::size_t
     const std::uint32_t bits = MagnitudeBits(grads[i]);
     largest = std::max(largest, bits);
     const float p = in[i];
-    const float next = p - s.rate * (grads[i] + s.weight_decay * p);
+    const float next = p - s.rate * (s.scale * grads[i] + s.weight_decay * p);
     out[i] = bits < kInfinityBits ? next : p;
   }
   return largest;
@@ -43,7 +44,7 @@ std::uint32_t Momentum(const float* in, float* out, const float* grads, float* v
     largest = std::max(largest, bits);
     const float p = in[i];
     const float old = velocity[i];
-    const float v = s.momentum * old + (grads[i] + s.weight_decay * p);
+    const float v = s.momentum * old + (s.scale * grads[i] + s.weight_decay * p);
     velocity[i] = bits < kInfinityBits ? v : old;
     out[i] = bits < kInfinityBits ? p - s.rate * v : p;
   }
@@ -60,7 +61,7 @@ std::uint32_t Nesterov(const float* in, float* out, const float* grads, float* v
     largest = std::max(largest, bits);
     const float p = in[i];
     const float old = velocity[i];
-    const float d = grads[i] + s.weight_decay * p;
+    const float d = s.scale * grads[i] + s.weight_decay * p;
     const float v = s.momentum * old + d;
     velocity[i] = bits < kInfinityBits ? v : old;
     out[i] = bits < kInfinityBits ? p - s.rate * (d + s.momentum * v) : p;
@@ -75,9 +76,9 @@ Sgd::Sgd(const OptimizerOptions& options, std::size_t elements)
 
 std::uint32_t Sgd::ApplyBlock(std::size_t offset, std::span<const float> in, std::span<float> out,
                               std::span<const float> grads, const Update& update) {
-  const Scalars scalars{static_cast<float>(update.learning_rate),
-                        static_cast<float>(options_.momentum),
-                        static_cast<float>(options_.weight_decay)};
+  const Scalars scalars{
+      static_cast<float>(update.learning_rate), static_cast<float>(options_.momentum),
+      static_cast<float>(options_.weight_decay), static_cast<float>(options_.gradient_scale)};
   if (options_.momentum == 0) {
     return Plain(in.data(), out.data(), grads.data(), in.size(), scalars);
   }

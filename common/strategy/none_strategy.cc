@@ -15,6 +15,7 @@ void NoneStrategy::Start(FlatSpace& space, const BucketPlan& plan, const StartPo
 void NoneStrategy::Submit(const Bucket& bucket) {
   failure_.Check();
   calls_.Submit(bucket);
+  if (context_.caller_updates) return;
   failure_.Guard([&] {
     const ScopedSpan span(context_.timeline, SpanKind::kApply, bucket.step, bucket.index);
     context_.optimizer.Apply(bucket.offset, bucket.params, bucket.grads,
@@ -56,6 +57,7 @@ StrategyEntry NoneEntry() {
   entry.name = "none";
   entry.summary = "no synchronisation: every worker trains alone (the ceiling)";
   entry.traits.agreement = Agreement::kNone;
+  entry.traits.leaves_sums = true;
   entry.make = [](const StrategyContext& context) -> std::unique_ptr<Strategy> {
     return std::make_unique<NoneStrategy>(context);
   };

@@ -25,6 +25,10 @@ struct StrategyContext {
   Recorder& recorder;
   Timeline& timeline;
   StrategyOptions options = {};
+  /// The caller updates the parameters itself: `Await` leaves the sum of the gradients in the
+  /// bucket's gradients, and the strategy touches neither parameters nor optimizer. Only for
+  /// strategies with `StrategyTraits::leaves_sums`.
+  bool caller_updates = false;
 };
 
 }  // namespace ringside

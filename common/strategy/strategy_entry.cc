@@ -14,6 +14,10 @@ std::unique_ptr<Strategy> MakeStrategy(const StrategyEntry& entry, const Strateg
   if (entry.make == nullptr) {
     throw ConfigError("the entry of strategy '" + entry.name + "' has no 'make'");
   }
+  if (context.caller_updates && !entry.traits.leaves_sums) {
+    throw ConfigError("strategy '" + entry.name +
+                      "' updates the parameters itself, so its caller cannot");
+  }
   StrategyContext own = context;
   own.options = context.options.OnlyDeclared(entry.name, entry.options);
   return entry.make(own);

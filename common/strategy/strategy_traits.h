@@ -59,6 +59,8 @@ struct StrategyTraits {
   bool repeatable = true;
   /// Its servers go on without a lost worker (`Server::DropWorker`).
   bool drops_workers = false;
+  /// It can leave the update to its caller (`StrategyContext::caller_updates`).
+  bool leaves_sums = false;
 
   bool synchronous() const { return agreement == Agreement::kSynchronous; }
   bool has_servers() const { return servers != ServerPlacement::kNone; }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "ringside/common/core/errors.h"
 #include "ringside/paramserver/server/consistency_table.h"
 #include "ringside/paramserver/slicing/slice_sizes.h"
 #include "ringside/paramserver/strategies/ps_server.h"
@@ -37,6 +38,10 @@ bool ServersUpdate(const ConsistencyEntry& consistency, const StrategyOptions& o
 StrategyEntry ServerStrategyEntry(const ConsistencyEntry& consistency,
                                   const TransportTable& transports) {
   const auto make_worker = [consistency, transports](const StrategyContext& context) {
+    if (context.caller_updates && ServersUpdate(consistency, context.options)) {
+      throw ConfigError("the servers of '" + consistency.name +
+                        "' update the parameters, so a worker cannot; give --server-update off");
+    }
     return std::make_unique<PsStrategy>(
         context, transports,
         PsStrategyOptions{.whole_buckets = consistency.whole_buckets,
@@ -64,7 +69,8 @@ StrategyEntry ServerStrategyEntry(const ConsistencyEntry& consistency,
                  .topology = Topology::kServers,
                  .agreement = consistency.agreement,
                  .servers = consistency.servers,
-                 .drops_workers = consistency.drops_workers},
+                 .drops_workers = consistency.drops_workers,
+                 .leaves_sums = consistency.may_only_sum},
       .make = make_worker,
       .make_server = make_server,
       .bound = everywhere ? MixedServerCost : ParameterServerCost,

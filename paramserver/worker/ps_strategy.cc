@@ -310,9 +310,11 @@ void PsStrategy::Finish(int bucket) {
   if (options_.servers_update) return;
   std::optional<Bucket>& open = open_[static_cast<std::size_t>(bucket)];
   if (!open) return;
-  const ScopedSpan span(context_.timeline, SpanKind::kApply, open->step, bucket, kComputeLane);
-  context_.optimizer.Apply(open->offset, open->params, open->grads,
-                           {open->step + 1, context_.schedule.At(open->step)});
+  if (!context_.caller_updates) {
+    const ScopedSpan span(context_.timeline, SpanKind::kApply, open->step, bucket, kComputeLane);
+    context_.optimizer.Apply(open->offset, open->params, open->grads,
+                             {open->step + 1, context_.schedule.At(open->step)});
+  }
   open.reset();
 }
 

@@ -135,6 +135,7 @@ CollectiveEntry ShmCollectiveEntry() {
           .make_strategy = [](const StrategyContext& context) -> std::unique_ptr<Strategy> {
             return std::make_unique<ShmStrategy>(context);
           },
+          .leaves_sums = true,
           .bound = NoCost,  // no link is used
           .options = {},
           .rejected_keys =

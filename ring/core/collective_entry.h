@@ -52,6 +52,8 @@ struct CollectiveEntry {
   /// Makes the strategy that sums in this way. Empty: `AllReduceStrategy`, with `make` or
   /// `make_encoded`. Otherwise the codec is up to this strategy.
   std::function<std::unique_ptr<Strategy>(const StrategyContext&)> make_strategy = {};
+  /// `StrategyTraits::leaves_sums` of `make_strategy`. `AllReduceStrategy` can.
+  bool leaves_sums = false;
 
   // As in `StrategyEntry`.
   std::function<Cost(const CostInput&)> bound = AllReduceCost;

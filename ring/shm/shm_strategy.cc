@@ -203,6 +203,11 @@ void ShmStrategy::UpdateBlock(const Bucket& bucket, std::size_t begin, std::size
   spaces.Locate(FlatVector::kGrads, offset, others_);
   float* const sum = sum_.data();
   SumVectors(others_, std::span(&sum, 1), size);
+  if (context_.caller_updates) {
+    // Nobody reads the gradients of this block any more.
+    for (float* theirs : others_) std::copy_n(sum, size, theirs);
+    return;
+  }
   const auto params = bucket.params.subspan(begin, size);
   context_.optimizer.Apply(offset, params, std::span(sum_).first(size),
                            {bucket.step + 1, context_.schedule.At(bucket.step)});

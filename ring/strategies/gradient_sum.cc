@@ -9,6 +9,7 @@ class GradientSum : public UpdateRule {
 
   FlatVector Contribute(const Bucket&, UpdateTrigger) override { return FlatVector::kGrads; }
   void Apply(const Bucket& bucket, UpdateTrigger) override {
+    if (context_.caller_updates) return;
     context_.optimizer.Apply(bucket.offset, bucket.params, bucket.grads,
                              {bucket.step + 1, context_.schedule.At(bucket.step)});
   }

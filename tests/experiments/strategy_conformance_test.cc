@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/paramserver/server/consistency_table.h"
 #include "tests/common/comm_error.h"
 #include "tests/experiments/strategy_conformance_testing.h"
 
@@ -30,6 +31,49 @@ TEST_P(StrategyConformanceTest, EndsWithTheExactSumOfAllUpdates) {
 
 TEST_P(StrategyConformanceTest, EndsWithTheExactSumOfAllUpdatesOverManyBuckets) {
   CheckTrajectory(100'000);
+}
+
+/// Strategies that can leave the update to their caller, which then do.
+class LeavesSumsTest : public StrategyConformanceTest {};
+
+TEST_P(LeavesSumsTest, TheSumIsInTheGradientsAndNothingElseChanges) {
+  constexpr std::size_t kElements = 20'000;
+  Job job(GetParam(), {.momentum = 0.5});
+  const bool alone = entry().traits.agreement == Agreement::kNone;
+  RunRanks(workers(), [&](int rank) {
+    Worker worker(job, rank, kElements);
+    worker.Start();
+    for (std::int64_t step = 0; step < kSteps; ++step) {
+      worker.Step(step);
+      worker.AwaitAll(step);
+      for (std::size_t i = 0; i < kElements; ++i) {
+        float sum = 0;
+        for (int each = 0; each < workers(); ++each) {
+          if (!alone || each == rank) sum += GradientOf(each, step, i);
+        }
+        ASSERT_EQ(worker.space().grads()[i], sum) << "rank " << rank << ", element " << i;
+        ASSERT_EQ(worker.space().params()[i], InitialOf(alone ? rank : 0, i));
+      }
+    }
+    worker.Settle(kSteps);
+    for (const float value : worker.optimizer().state()) ASSERT_EQ(value, 0);
+    worker.strategy().Stop();
+  });
+}
+
+TEST(StrategyTest, WhatUpdatesItselfRefusesACallerThatDoes) {
+  for (const StrategyEntry& entry : TestCatalog().strategies()) {
+    if (entry.traits.ranks != Ranks::kAnywhere) continue;
+    Setting setting{&entry, 1, entry.traits.has_servers() ? 1 : 0, LosingNothing(entry)};
+    setting.caller_updates = true;
+    const bool servers_update = entry.traits.has_servers();
+    Job job(setting);
+    if (entry.traits.leaves_sums && !servers_update) {
+      EXPECT_NO_THROW(Worker(job, 0, 10)) << entry.name;
+    } else {
+      EXPECT_THROW(Worker(job, 0, 10), ConfigError) << entry.name;
+    }
+  }
 }
 
 /// Strategies whose optimizer state does not depend on the order in which updates arrive.
@@ -224,7 +268,18 @@ bool HasServers(const Setting& setting) {
 bool HasPeers(const Setting& setting) { return setting.workers > 1; }
 bool Waits(const Setting& setting) { return IsSynchronous(setting) && setting.workers > 1; }
 
+std::vector<Setting> SettingsThatLeaveSums() {
+  std::vector<Setting> settings =
+      Settings([](const Setting& setting) { return setting.entry->traits.leaves_sums; });
+  for (Setting& setting : settings) {
+    setting.caller_updates = true;
+    if (setting.entry->traits.has_servers()) setting.options.Set(kServerUpdate, false);
+  }
+  return settings;
+}
+
 INSTANTIATE_TEST_SUITE_P(Table, StrategyConformanceTest, testing::ValuesIn(Settings(Any)), NameOf);
+INSTANTIATE_TEST_SUITE_P(Table, LeavesSumsTest, testing::ValuesIn(SettingsThatLeaveSums()), NameOf);
 INSTANTIATE_TEST_SUITE_P(Table, SynchronousStrategyTest, testing::ValuesIn(Settings(IsSynchronous)),
                          NameOf);
 INSTANTIATE_TEST_SUITE_P(Table, StartTogetherTest, testing::ValuesIn(Settings(StartTogether)),

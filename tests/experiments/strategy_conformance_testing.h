@@ -70,6 +70,7 @@ struct Setting {
   int servers = 0;  ///< As a spec asks for them.
   StrategyOptions options = {};
   std::string variant = {};  ///< What `options` are, for names.
+  bool caller_updates = false;
 };
 
 inline void PrintTo(const Setting& setting, std::ostream* out) {
@@ -95,6 +96,7 @@ struct Job {
         layout(LayoutServers(entry, workers, setting.servers, false)),
         optimizer(optimizer_options),
         options(setting.options),
+        caller_updates(setting.caller_updates),
         comm{.address = "127.0.0.1", .token = "secret", .timeout = timeout} {
     for (int index = 0; index < layout.total(); ++index) {
       serving.push_back(MakeServer(entry, {index, layout.total(), workers, store, comm, optimizer,
@@ -107,6 +109,7 @@ struct Job {
   ServerLayout layout;
   OptimizerOptions optimizer;
   StrategyOptions options;
+  bool caller_updates;
   InProcessStore store;
   CommOptions comm;
   Schedule schedule{ScheduleOptions{.base = kLearningRate}};
@@ -140,8 +143,9 @@ class Worker {
         plan_(PlanOf(elements)),
         space_(SpaceOf(job.entry, elements)),
         optimizer_(Optimizer::Make(job.optimizer, elements)),
-        strategy_(MakeStrategy(job.entry, {world_, job.store, job.comm, *optimizer_, job.schedule,
-                                           recorder_, job.timeline, job.options})) {
+        strategy_(
+            MakeStrategy(job.entry, {world_, job.store, job.comm, *optimizer_, job.schedule,
+                                     recorder_, job.timeline, job.options, job.caller_updates})) {
     for (std::size_t i = 0; i < elements; ++i) space_.params()[i] = InitialOf(rank, i);
   }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -30,6 +31,28 @@ TEST(FirstNotFinite, FindsEachKindAtEachPlace) {
       values.back() = wrong;
       EXPECT_EQ(FirstNotFinite(values), at) << wrong;
     }
+  }
+}
+
+TEST(CopyFinite, CopiesWhatIsFinite) {
+  std::vector<float> from(10'000);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<float>(i) - 5000;
+  std::vector<float> to(from.size());
+  EXPECT_FALSE(CopyFinite(from, to));
+  EXPECT_EQ(to, from);
+  EXPECT_FALSE(CopyFinite(from, from)) << "onto itself";
+  EXPECT_FALSE(CopyFinite({}, {}));
+}
+
+TEST(CopyFinite, NamesTheFirstThatIsNot) {
+  for (const std::size_t at : {0U, 4095U, 4096U, 9'999U}) {
+    std::vector<float> from(10'000, 1.0F);
+    from[at] = kNan;
+    from.back() = kInf;
+    std::vector<float> to(from.size());
+    EXPECT_EQ(CopyFinite(from, to), at);
+    EXPECT_EQ(std::count(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(at), 1.0F),
+              static_cast<std::ptrdiff_t>(at));
   }
 }
 

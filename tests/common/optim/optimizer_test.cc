@@ -38,7 +38,11 @@ std::vector<Case> Cases() {
           {"AdamDecay", {.kind = Kind::kAdam, .weight_decay = 0.01}},
           {"AdamOtherBetas", {.kind = Kind::kAdam, .beta1 = 0.5, .beta2 = 0.9, .epsilon = 1e-3}},
           {"AdamW", {.kind = Kind::kAdamW, .weight_decay = 0.01}},
-          {"AdamWNoDecay", {.kind = Kind::kAdamW}}};
+          {"AdamWNoDecay", {.kind = Kind::kAdamW}},
+          {"SgdOfAMean", {.momentum = 0.9, .weight_decay = 0.01, .gradient_scale = 0.25}},
+          {"NesterovOfAMean", {.momentum = 0.9, .nesterov = true, .gradient_scale = 0.5}},
+          {"PlainOfAMean", {.weight_decay = 0.01, .gradient_scale = 0.5}},
+          {"AdamWOfAMean", {.kind = Kind::kAdamW, .weight_decay = 0.01, .gradient_scale = 0.125}}};
 }
 
 std::string CaseName(const ::testing::TestParamInfo<Case>& info) { return info.param.name; }
@@ -49,6 +53,7 @@ class Reference {
   explicit Reference(const OptimizerOptions& options) : o_(options) {}
 
   double Apply(double p, double g, const Update& update) {
+    g *= o_.gradient_scale;
     return o_.kind == Kind::kSgd ? Sgd(p, g, update) : Adam(p, g, update);
   }
 

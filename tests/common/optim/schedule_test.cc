@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 namespace ringside {
 namespace {
 
@@ -11,6 +13,25 @@ TEST(ScheduleTest, ConstantIsConstant) {
   const Schedule schedule({.base = 0.3});
   EXPECT_DOUBLE_EQ(schedule.At(0), 0.3);
   EXPECT_DOUBLE_EQ(schedule.At(1'000'000), 0.3);
+}
+
+TEST(ScheduleTest, GivenRatesCountInsteadOfAllElse) {
+  const auto rates = std::make_shared<GivenRates>(0.5);
+  const Schedule schedule({.base = 9, .scale_with_workers = true, .workers = 8, .given = rates});
+  EXPECT_EQ(schedule.At(0), 0.5);
+  EXPECT_EQ(schedule.At(1000), 0.5);
+}
+
+TEST(ScheduleTest, AGivenRateHoldsFromItsStepOn) {
+  GivenRates rates(0.5);
+  rates.Set(0, 0.4);
+  EXPECT_EQ(rates.At(0), 0.4);
+  rates.Set(1, 0.3);
+  EXPECT_EQ(rates.At(0), 0.4) << "an update of the step before may still be under way";
+  EXPECT_EQ(rates.At(1), 0.3);
+  rates.Set(5, 0.1);
+  EXPECT_EQ(rates.At(4), 0.3);
+  EXPECT_EQ(rates.At(6), 0.1);
 }
 
 TEST(ScheduleTest, StepDecaysAtMultiples) {
