@@ -112,6 +112,12 @@ class ReplicasDifferError : public Error {
   ReplicasDifferError(std::int64_t steps_done, const std::string& difference);
 };
 
+/// The program of the user's that is the model of a run has failed, or calls Ringside wrongly.
+class ProgramError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// A broken invariant of our own.
 class InternalError : public Error {
  public:

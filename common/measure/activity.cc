@@ -56,6 +56,7 @@ bool Activity::waits_for_others() const {
     case Kind::kCompute:
     case Kind::kEvaluate:
     case Kind::kCheckpoint:
+    case Kind::kEnded:
       return false;
   }
   return false;
@@ -85,6 +86,8 @@ std::string Activity::Text() const {
       return "evaluates after " + done;
     case Kind::kCheckpoint:
       return "is at the checkpoint after " + done;
+    case Kind::kEnded:
+      return "has ended its training after " + done;
     case Kind::kStop:
       return "takes leave of the other workers" + because;
     case Kind::kServe:

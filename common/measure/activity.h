@@ -44,6 +44,7 @@ struct Activity {
     kCheckpoint,
     kStop,   ///< Takes leave of the others.
     kServe,  ///< A server: answers, or waits for the push of `peer`.
+    kEnded,  ///< Its model does no further step. The others may do some.
   };
   Kind kind = Kind::kUnknown;
   /// The step of the training thread, or the steps done at a pause. The bucket that it waits for

@@ -14,11 +14,12 @@ constexpr std::chrono::microseconds kLeastWait{50};
 /// call it waits in proportion.
 class StretchingStrategy : public StrategyDecorator {
  public:
-  StretchingStrategy(Strategy& inner, double slowdown, SlowdownClock& clock)
+  StretchingStrategy(Strategy& inner, double slowdown, SlowdownClock& clock,
+                     Clock::time_point computing_since)
       : StrategyDecorator(inner),
         extra_(slowdown - 1),
         clock_(clock),
-        computing_since_(clock.Now()) {}
+        computing_since_(computing_since) {}
 
   void Submit(const Bucket& bucket) override {
     Stretch(kLeastWait);
@@ -56,9 +57,35 @@ class StretchingStrategy : public StrategyDecorator {
   Clock::duration waited_{0};
 };
 
+/// Measures how long a model waits for buckets.
+class WaitMeter : public StrategyDecorator {
+ public:
+  WaitMeter(Strategy& inner, SlowdownClock& clock) : StrategyDecorator(inner), clock_(clock) {}
+
+  void Await(const Bucket& bucket) override {
+    const Clock::time_point begin = clock_.Now();
+    inner().Await(bucket);
+    waited_ += clock_.Now() - begin;
+  }
+  Clock::duration waited() const { return waited_; }
+
+ private:
+  SlowdownClock& clock_;
+  Clock::duration waited_{0};
+};
+
 }  // namespace
 
 void SlowdownClock::Sleep(Clock::duration duration) { DilatedClock::SleepFor(duration); }
+
+std::optional<DilatedClock::time_point> StragglingModel::BeginStep(std::int64_t step,
+                                                                   Strategy& strategy) {
+  WaitMeter meter(strategy, clock_);
+  const auto began = inner().BeginStep(step, meter);
+  computing_since_.reset();
+  if (began) computing_since_ = *began + meter.waited();
+  return began;
+}
 
 double StragglingModel::ForwardBackward(const Batch& batch, Strategy& strategy) {
   const double slowdown = slowdown_(batch.step);
@@ -69,7 +96,8 @@ double StragglingModel::ForwardBackward(const Batch& batch, Strategy& strategy) 
     return inner().ForwardBackward(batch, strategy);
   }
   if (slowdown <= 1) return inner().ForwardBackward(batch, strategy);
-  StretchingStrategy stretching(strategy, slowdown, clock_);
+  StretchingStrategy stretching(strategy, slowdown, clock_,
+                                computing_since_.value_or(clock_.Now()));
   const double loss = inner().ForwardBackward(batch, stretching);
   recorder_.AddStragglerTime(stretching.Finish());
   return loss;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "ringside/common/core/dilated_clock.h"
@@ -41,6 +42,7 @@ class StragglingModel : public ForwardingModel {
         recorder_(recorder),
         clock_(clock) {}
 
+  std::optional<DilatedClock::time_point> BeginStep(std::int64_t step, Strategy& strategy) override;
   double ForwardBackward(const Batch& batch, Strategy& strategy) override;
 
  private:
@@ -48,6 +50,8 @@ class StragglingModel : public ForwardingModel {
   const SlowdownOf slowdown_;
   Recorder& recorder_;
   SlowdownClock& clock_;
+  // Of a step whose begin the model has told: the compute before `ForwardBackward` counts.
+  std::optional<DilatedClock::time_point> computing_since_;
 };
 
 }  // namespace ringside

@@ -55,7 +55,10 @@ class TrainingLoop {
       }
       const Clock::time_point now = Clock::now();
       CloseStep(now);
-      RunStep(result_.steps_done, now);
+      if (!RunStep(result_.steps_done, now)) {
+        EndBeforeStep();
+        break;
+      }
       ++result_.steps_done;
       if (EvaluationDue() || CheckpointDue() || ReplicaCheckDue()) {
         Pause(EvaluationDue(), CheckpointDue());
@@ -86,21 +89,29 @@ class TrainingLoop {
     }
   }
 
-  void RunStep(std::int64_t step, Clock::time_point begin) {
+  /// Returns false if the model ends the training instead.
+  bool RunStep(std::int64_t step, Clock::time_point begin) {
     record_ = {.step = step};
     step_begin_ = begin;
     step_open_ = true;
     Does(Activity::Kind::kData);
     const Batch batch = NextBatch(step);
+    const Clock::time_point may_compute = Clock::now();
+    const auto began = parts_.model.BeginStep(step, ForModel());
+    if (!began) return false;
+    const Clock::time_point compute_begin = std::max(*began, may_compute);
+    record_.data_ms += Milliseconds(compute_begin - may_compute);
     Does(Activity::Kind::kCompute);
-    const Clock::time_point compute_begin = Clock::now();
     strategy_.BeginCompute(compute_begin);
     record_.loss_sum = parts_.model.ForwardBackward(batch, ForModel());
+    record_.samples = parts_.model.StepSamples(batch);
     FaultPoint({.point = fault_points::kStepComputed, .step = step, .loss = &record_.loss_sum});
     const Clock::time_point compute_end = Clock::now();
     record_.compute_ms = Milliseconds(compute_end - compute_begin);
     TakeTimes();
-    record_.compute_ms -= record_.submit_ms + record_.exposed_comm_ms;
+    // A model that begins its steps itself may have awaited buckets before the begin.
+    record_.compute_ms =
+        std::max(0.0, record_.compute_ms - (record_.submit_ms + record_.exposed_comm_ms));
     AddPasses(compute_begin, compute_end);
     deferred_.Release();
     TakeTimes();
@@ -108,6 +119,22 @@ class TrainingLoop {
       throw DivergedError(parts_.world.rank, step, record_.loss_sum);
     }
     evaluator_.AddTrainingLoss(record_.loss_sum, record_.samples);
+    return true;
+  }
+
+  /// Leaves out the step that the model does not do.
+  void EndBeforeStep() {
+    step_open_ = false;
+    AwaitAll(result_.steps_done);
+    strategy_.TakeTimes();
+    Does(Activity::Kind::kEnded);
+    parts_.observer.ModelEnded();
+  }
+
+  void AwaitAll(std::int64_t step) {
+    for (int bucket = 0; bucket < parts_.plan.buckets(); ++bucket) {
+      strategy_.Await(MakeBucket(parts_.space, parts_.plan, bucket, step));
+    }
   }
 
   void AddPasses(Clock::time_point begin, Clock::time_point end) {
@@ -159,9 +186,7 @@ class TrainingLoop {
   /// Waits for the communication of the current step, as part of that step, and ends it.
   void Drain() {
     if (!step_open_) return;
-    for (int bucket = 0; bucket < parts_.plan.buckets(); ++bucket) {
-      strategy_.Await(MakeBucket(parts_.space, parts_.plan, bucket, record_.step));
-    }
+    AwaitAll(record_.step);
     TakeTimes();
     CloseStep(Clock::now());
   }

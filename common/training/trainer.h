@@ -22,7 +22,7 @@ struct TrainerOptions {
   StartPoint start = {};
   /// What `Strategy::State` had at that start point; null for a fresh start. Borrowed.
   const SavedState* saved_state = nullptr;
-  std::int64_t end_step = 0;  ///< One past the last step.
+  std::int64_t end_step = 0;  ///< One past the last step. The model may end earlier.
   std::size_t global_batch = 64;
   std::uint64_t seed = 1;  ///< Seed of the order of samples.
   Averaging averaging = Averaging::kGlobalBatch;
@@ -51,6 +51,9 @@ class TrainerObserver {
   virtual bool MayStart(std::int64_t /*step*/) { return true; }
   /// A step has ended, because the next one may start: called after `MayStart` of the next step.
   virtual void StepDone(const StepRecord&) {}
+  /// The model has ended the training before the step that `MayStart` let begin. All communication
+  /// is done, and settling has not begun. Waits until the models of all workers have ended theirs.
+  virtual void ModelEnded() {}
   virtual void Evaluated(const EvaluationRecord&) {}
   /// Collective and settled: every rank has done `steps_done` steps. Buffers are averaged if
   /// workers share their parameters.

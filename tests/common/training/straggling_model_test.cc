@@ -152,5 +152,48 @@ TEST_F(StragglingModelTest, LeavesEmulatedComputeToTheModelsOwnClock) {
   EXPECT_DOUBLE_EQ(recorder_.TakeStragglerMs(), 0);
 }
 
+/// Computes 4 ms and waits 1 ms before `ForwardBackward`.
+class ComputesBefore : public ThreePieces {
+ public:
+  explicit ComputesBefore(FakeClock& clock) : ThreePieces(clock), clock_(clock) {}
+
+  std::optional<DilatedClock::time_point> BeginStep(std::int64_t, Strategy& strategy) override {
+    const auto began = clock_.now;
+    clock_.now += milliseconds(4);
+    strategy.Await({});
+    return began;
+  }
+
+ private:
+  FakeClock& clock_;
+};
+
+/// Its waits take 1 ms.
+class SlowAwait : public Strategy {
+ public:
+  explicit SlowAwait(FakeClock& clock) : clock_(clock) {}
+  void Start(FlatSpace&, const BucketPlan&, const StartPoint&) override {}
+  void Submit(const Bucket&) override {}
+  void Await(const Bucket&) override { clock_.now += milliseconds(1); }
+  void ReadOptimizerState(std::span<float>) override {}
+  void Stop() override {}
+
+ private:
+  FakeClock& clock_;
+};
+
+TEST(StragglingModelThatBeginsItself, StretchesWhatIsComputedBeforeTheFirstCall) {
+  FakeClock clock;
+  ComputesBefore inner(clock);
+  SlowAwait strategy(clock);
+  Recorder recorder(4);
+  StragglingModel slowed(
+      inner, nullptr, [](std::int64_t) { return 2.0; }, recorder, clock);
+  ASSERT_TRUE(slowed.BeginStep(0, strategy));
+  slowed.ForwardBackward({}, strategy);
+  // 4 + 12 ms of compute take twice as long; two waits of 1 ms do not.
+  EXPECT_DOUBLE_EQ(clock.Ms(), 2 * (4 + 12) + 2);
+}
+
 }  // namespace
 }  // namespace ringside

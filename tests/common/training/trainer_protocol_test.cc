@@ -44,6 +44,20 @@ class ProbeModel : public Model {
     space_ = &space;
     tracker_.emplace(space, plan);
   }
+  std::optional<DilatedClock::time_point> BeginStep(std::int64_t step,
+                                                    Strategy& strategy) override {
+    if (step == ends_before) return std::nullopt;
+    if (!begins_itself) return DilatedClock::now();
+    BusyFor(begin_takes);
+    const auto began = DilatedClock::now();
+    BusyFor(computes_before);
+    tracker_->BeginStep(step, strategy);
+    tracker_->AwaitAll();
+    return began;
+  }
+  std::size_t StepSamples(const Batch& batch) const override {
+    return begins_itself ? 77 : batch.samples;
+  }
   double ForwardBackward(const Batch& batch, Strategy& strategy) override {
     log_.push_back("step " + std::to_string(batch.step));
     batches.push_back(batch);
@@ -69,6 +83,10 @@ class ProbeModel : public Model {
   std::vector<Batch> batches;
   std::chrono::milliseconds forward_takes{0};  // 0: not reported
   bool log_tensors = false;
+  bool begins_itself = false;  // with these times
+  std::chrono::milliseconds begin_takes{0};
+  std::chrono::milliseconds computes_before{0};
+  std::int64_t ends_before = -1;
   std::int64_t diverges_at = -1;
   std::int64_t gradient_diverges_at = -1;  // in the second bucket
   double test_loss = 1;
@@ -120,6 +138,7 @@ class ProbeObserver : public TrainerObserver {
   void StepDone(const StepRecord& record) override {
     log_.push_back("done " + std::to_string(record.step));
   }
+  void ModelEnded() override { log_.push_back("model ended"); }
   void Evaluated(const EvaluationRecord& record) override {
     log_.push_back("evaluated after " + std::to_string(record.step));
   }
@@ -182,6 +201,39 @@ TEST_F(TrainerProtocolTest, WithoutOverlapAllCommunicationIsExposedInItsStep) {
     EXPECT_GE(record.exposed_comm_ms, 10);
     EXPECT_LT(record.compute_ms, record.step_ms - 9);
   }
+}
+
+TEST_F(TrainerProtocolTest, AModelMayEndTheTraining) {
+  model_.ends_before = 2;
+  const TrainerResult result = Run({.end_step = 9, .global_batch = 8}, 0);
+  EXPECT_EQ(result.steps_done, 2);
+  EXPECT_TRUE(result.completed);
+  EXPECT_THAT(log_, ElementsAre("start at 0", "step 0", "done 0", "step 1", "await 0", "await 1",
+                                "done 1", "await 0", "await 1", "model ended", "settle", "stop"));
+  EXPECT_EQ(recorder_.steps().size(), 2U);
+}
+
+TEST_F(TrainerProtocolTest, AModelThatEndsIsEvaluatedOnce) {
+  model_.ends_before = 1;
+  Run({.end_step = 9, .global_batch = 8, .checkpoint_every = 4});
+  EXPECT_THAT(log_, ElementsAre("start at 0", "step 0", "done 0", "await 0", "await 1",
+                                "model ended", "settle", "evaluate 10", "evaluated after 1",
+                                "checkpoint after 1", "stop"));
+}
+
+TEST_F(TrainerProtocolTest, AModelTellsWhenItsStepsBeganAndHowManySamplesTheyHad) {
+  model_.begins_itself = true;
+  model_.begin_takes = std::chrono::milliseconds(20);
+  model_.computes_before = std::chrono::milliseconds(10);
+  strategy_.await_takes = std::chrono::milliseconds(5);
+  Run({.end_step = 3, .global_batch = 8}, 0);
+  for (const StepRecord& record : recorder_.steps()) {
+    EXPECT_EQ(record.samples, 77U);
+    EXPECT_GE(record.data_ms, 20);
+    EXPECT_GE(record.compute_ms, 10);
+    EXPECT_GE(record.step_ms, record.data_ms + record.compute_ms);
+  }
+  EXPECT_GE(recorder_.steps()[1].exposed_comm_ms, 10) << "both buckets of step 0";
 }
 
 TEST_F(TrainerProtocolTest, DrainsAndSettlesBeforeEvaluations) {
