@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
+#include <iterator>
 #include <utility>
 
 #include "ringside/common/core/errors.h"
@@ -130,8 +131,11 @@ std::vector<std::string_view> OptionSet::Names() const {
   return names;
 }
 
-ParsedOptions OptionSet::Parse(const std::vector<std::string>& args) const {
+ParsedOptions OptionSet::Parse(const std::vector<std::string>& all_args) const {
   ParsedOptions parsed;
+  const auto separator = rest_ ? std::ranges::find(all_args, std::string("--")) : all_args.end();
+  const std::vector<std::string> args(all_args.begin(), separator);
+  if (separator != all_args.end()) parsed.rest_.assign(std::next(separator), all_args.end());
   const Option color{"color", "WHEN", "auto, always or never", "auto"};
   std::vector<const Option*> options{&color};
   for (const Group& group : groups_) {
@@ -200,10 +204,13 @@ std::string OptionSet::Help(const Painter& painter) const {
     usage +=
         positional.required ? " " + positional.placeholder : " [" + positional.placeholder + "]";
   }
-  out += fmt::format("\n{}\n  {} [options]\n", painter.Bold("Usage:"), usage);
+  usage += " [options]";
+  if (rest_) usage += " [-- " + rest_->placeholder + "]";
+  out += fmt::format("\n{}\n  {}\n", painter.Bold("Usage:"), usage);
   for (const Positional& positional : positionals_) {
     out += fmt::format("  {}: {}\n", positional.placeholder, positional.help);
   }
+  if (rest_) out += fmt::format("  {}: {}\n", rest_->placeholder, rest_->help);
   for (const Group& group : groups_) {
     out += fmt::format("\n{}\n", painter.Bold(group.title + ":"));
     for (const Option& option : group.options) out += OptionHelp(option);

@@ -2,6 +2,7 @@
 #define RINGSIDE_EXPERIMENTS_CLI_OPTION_SET_H_
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,8 @@ class ParsedOptions {
   const std::string& positional() const { return positional_; }
   /// All positionals, in order.
   const std::vector<std::string>& positionals() const { return positionals_; }
+  /// The words after "--".
+  const std::vector<std::string>& rest() const { return rest_; }
   ColorMode color() const { return color_; }
 
  private:
@@ -60,6 +63,7 @@ class ParsedOptions {
   std::map<std::string, std::string, std::less<>> defaults_;
   std::string positional_;
   std::vector<std::string> positionals_;
+  std::vector<std::string> rest_;
   ColorMode color_ = ColorMode::kAuto;
   bool help_ = false;
 };
@@ -82,6 +86,8 @@ class OptionSet {
 
   /// Adds a positional. Add the optional ones last.
   void TakePositional(Positional positional) { positionals_.push_back(std::move(positional)); }
+  /// The verb takes all words after "--", as they are.
+  void TakeRest(Positional rest) { rest_ = std::move(rest); }
   /// Starts a group of options; help shows `title` above it.
   void AddGroup(std::string title);
   void Add(Option option);
@@ -107,6 +113,7 @@ class OptionSet {
   std::string summary_;
   std::vector<Example> examples_;
   std::vector<Positional> positionals_;
+  std::optional<Positional> rest_;
   std::vector<Group> groups_;
 };
 

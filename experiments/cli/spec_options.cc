@@ -8,6 +8,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/matrix/yaml_positions.h"
+#include "ringside/experiments/text/words.h"
 
 namespace ringside {
 namespace {
@@ -127,6 +128,13 @@ EffectiveSpec ReadSpec(const ParsedOptions& parsed, const Environment& environme
   for (const SpecKey& key : effective.spec.catalog().keys()) {
     if (!takes.Takes(key) || !parsed.Has(key.name)) continue;
     from_flags.Set(key, parsed.Get(key.name), Kind::kFlag, "--" + key.name);
+  }
+  if (!parsed.rest().empty()) {
+    if (parsed.Has("program")) {
+      throw UsageError("--program: the words after -- are the program; give it once");
+    }
+    from_flags.Set(*effective.spec.catalog().FindKey("program"), JoinWords(parsed.rest()),
+                   Kind::kFlag, "--");
   }
   from_flags.Finish();
   return effective;

@@ -32,8 +32,11 @@ OptionSet TrainOptions(const Catalog& catalog) {
        {"ringside train --model profile:resnet50 --compute-ms 120 --steps 20 --link 1Gbps",
         "emulated compute, real bytes, and the bound of the declared link"},
        {"ringside train --from results/quickstart/RUN-ID", "a run again, from its bundle"},
+       {"ringside train --strategy ps-sync --workers 2 -- python3 train.py --epochs 3",
+        "a program of your own as the model, in every worker; it uses the Python package ringside"},
        {"mpirun -n 2 ringside train --strategy ring",
         "one rank of a job that another launcher started"}});
+  options.TakeRest({"COMMAND", "the program that every worker runs as its model (--program)"});
   AddSpecOptions(options, {.defaults = RunSpec(catalog)});
   AddJobFlags(options);
   AddRecoveryFlags(options);

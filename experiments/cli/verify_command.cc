@@ -23,10 +23,23 @@ namespace {
 
 SpecOptions VerifySpecOptions(const Catalog& catalog) {
   SpecOptions takes{.defaults = RunSpec(catalog)};
-  takes.without = {"strategy",  "workers",        "servers",           "optimizer",
-                   "resume",    "save-params",    "batch-per-worker",  "eval-every",
-                   "timeline",  "epochs",         "scale-lr",          "checkpoint-every",
-                   "straggler", "timeline-steps", "timeline-filename", "keep"};
+  takes.without = {"program",
+                   "strategy",
+                   "workers",
+                   "servers",
+                   "optimizer",
+                   "resume",
+                   "save-params",
+                   "batch-per-worker",
+                   "eval-every",
+                   "timeline",
+                   "epochs",
+                   "scale-lr",
+                   "checkpoint-every",
+                   "straggler",
+                   "timeline-steps",
+                   "timeline-filename",
+                   "keep"};
   takes.defaults.steps = 50;
   // With it, the error of a ReLU that rounding flips stays below the limit (docs/decisions/0006).
   takes.defaults.learning_rate = 0.002;

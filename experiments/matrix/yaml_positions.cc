@@ -9,6 +9,7 @@
 
 #include "ringside/experiments/matrix/yaml_document.h"
 #include "ringside/experiments/text/did_you_mean.h"
+#include "ringside/experiments/text/words.h"
 
 namespace ringside {
 
@@ -98,6 +99,13 @@ std::string ListText(const YamlFile& file, const YAML::Node& list, const std::st
   return text;
 }
 
+// The flag's text of a list of words: "program: [python3, train.py]" is "python3 train.py".
+std::string WordsText(const YamlFile& file, const YAML::Node& list, const std::string& what) {
+  std::vector<std::string> words;
+  for (const auto& element : list) words.push_back(file.Scalar(element, "a word of " + what));
+  return JoinWords(words);
+}
+
 // The flag's text of a map: {hosts: 4, rates: [1Gbps, 2Gbps]} is "hosts=4,rates=1Gbps:2Gbps".
 std::string MapText(const YamlFile& file, const YAML::Node& map, const std::string& what) {
   std::string text;
@@ -117,6 +125,7 @@ std::string MapText(const YamlFile& file, const YAML::Node& map, const std::stri
 
 std::string SettingText(const YamlFile& file, const SpecKey& key, const YamlFile::Entry& entry,
                         const YAML::Node& value) {
+  if (value.IsSequence() && key.takes_words) return WordsText(file, value, entry.key);
   if (value.IsSequence()) return ListText(file, value, entry.key, ',');
   if (value.IsMap() && key.takes_map) return MapText(file, value, entry.key);
   return file.Scalar(value, entry.key);

@@ -77,10 +77,11 @@ void Validate(const DatasetEntry& entry) {
   RequireFunction(entry.make, "make", "dataset", entry.name);
 }
 
-/// `make` is empty where the program does not load libtorch.
+/// `make` is empty where the program does not load libtorch, and where it is no user's program.
 void Validate(const ModelEntry& entry) {
   RequireName(entry.name, "model", entry.summary);
-  if (!entry.traits.needs_libtorch) RequireFunction(entry.make, "make", "model", entry.name);
+  const bool made_elsewhere = entry.traits.needs_libtorch || entry.traits.is_program;
+  if (!made_elsewhere) RequireFunction(entry.make, "make", "model", entry.name);
   RequireFunction(entry.tensors, "tensors", "model", entry.name);
 }
 

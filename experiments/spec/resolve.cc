@@ -19,6 +19,7 @@
 #include "ringside/experiments/spec/server_layout.h"
 #include "ringside/experiments/spec/transport.h"
 #include "ringside/experiments/system/build_info.h"
+#include "ringside/experiments/system/find_program.h"
 #include "ringside/experiments/text/did_you_mean.h"
 
 namespace ringside {
@@ -29,6 +30,8 @@ constexpr int kMaxWorkers = 4096;
 // still help if servers compute slowly.
 constexpr int kMaxServersPerWorker = 4;
 constexpr std::int64_t kDefaultGlobalBatch = 64;
+// A program tells the size of its batches step by step.
+constexpr std::int64_t kProgramBatch = 1;
 constexpr double kMaxTimeoutSeconds = 1e6;  // 11 days
 
 template <typename... Args>
@@ -106,6 +109,43 @@ std::string OrTakeOneWithServers(const RunSpec& spec) {
   return found == strategies.end() ? "" : fmt::format(" or take {}", found->name);
 }
 
+// A program decides what every model's keys decide elsewhere.
+void RefuseModelKeys(const RunSpec& spec) {
+  const RunSpec defaults;
+  const auto refuse = [](bool wrong, std::string_view key, std::string_view what) {
+    RefuseTogether(wrong, key, {"program"}, "the program decides {}; omit {}", what, key);
+  };
+  refuse(spec.global_batch > 0, "global-batch", "its batches");
+  refuse(spec.batch_per_worker > kProgramBatch, "batch-per-worker", "its batches");
+  refuse(spec.optimizer.kind != defaults.optimizer.kind, "optimizer", "its optimizer");
+  refuse(spec.learning_rate != defaults.learning_rate, "lr", "its learning rate");
+  refuse(spec.schedule != defaults.schedule, "schedule-lr", "its learning rate");
+  refuse(spec.optimizer.momentum != defaults.optimizer.momentum, "momentum", "its optimizer");
+  refuse(spec.eval_every > 0, "eval-every", "when it evaluates");
+  RefuseTogether(spec.checkpoint_every > 0, "checkpoint-every", {"program"},
+                 "a program keeps its own checkpoints; omit checkpoint-every");
+  RefuseTogether(!spec.resume.empty(), "resume", {"program"},
+                 "a program reads its own checkpoints; omit resume");
+}
+
+// Checks the program that is the model of this run, if there is one, and names that model.
+void ResolveProgram(RunSpec& spec) {
+  if (spec.program.empty()) {
+    RefuseTogether(spec.model == kProgramModel, "model", {"program"},
+                   "give the program: ringside train ... -- python3 train.py");
+    return;
+  }
+  const std::string& command = spec.program.front();
+  Refuse(command.empty(), "program", "its first word is empty");
+  Refuse(PathOfCommand(command).empty(), "program", "there is no program '{}'{}", command,
+         command.find('/') == std::string::npos ? " in PATH" : "");
+  RefuseTogether(spec.model != RunSpec().model && spec.model != kProgramModel, "model", {"program"},
+                 "the program is the model; omit model");
+  RefuseModelKeys(spec);
+  spec.model = kProgramModel;
+  spec.batch_per_worker = kProgramBatch;
+}
+
 void ResolveModel(const RunSpec& spec, const ModelEntry& model) {
   Refuse(!(spec.compute_ms >= 0), "compute-ms", "the compute time cannot be {} ms",
          spec.compute_ms);
@@ -140,7 +180,7 @@ void ResolveData(RunSpec& spec, const ModelEntry& model) {
 }
 
 void RefuseIdleServers(const RunSpec& spec, const ModelEntry& model) {
-  if (spec.servers == 0) return;
+  if (spec.servers == 0 || model.traits.is_program) return;
   const DatasetEntry& data = DatasetOf(spec);
   const int idle = IdleServers(
       spec, model.tensors({.input = data.shape, .classes = data.classes, .widths = spec.widths}));
@@ -268,8 +308,9 @@ void ResolveLength(RunSpec& spec, const ModelEntry& model) {
          kMaxSteps);
   Refuse(spec.steps == 0 && spec.epochs < 1, "epochs",
          "{} epochs train nothing; give at least 1, or give steps", spec.epochs);
-  RefuseTogether(spec.steps == 0 && !model.traits.reads_samples, "steps", {"model"},
-                 "{} has no samples, so it has no epochs; give steps", spec.model);
+  RefuseTogether(spec.steps == 0 && !model.traits.reads_samples && !model.traits.is_program,
+                 "steps", {"model"}, "{} has no samples, so it has no epochs; give steps",
+                 spec.model);
   Refuse(spec.global_batch < 0, "global-batch", "a batch cannot be {} samples", spec.global_batch);
   Refuse(spec.batch_per_worker < 0, "batch-per-worker", "a batch cannot be {} samples",
          spec.batch_per_worker);
@@ -368,7 +409,7 @@ void RequireStrategy(const StrategyEntry& strategy) {
 }
 
 void RequireModel(const RunSpec& spec, const ModelEntry& model) {
-  if (model.make != nullptr) return;
+  if (model.make != nullptr || model.traits.is_program) return;
   if (spec.catalog().has_extensions()) {
     throw MissingKeyError(
         "model", fmt::format("model '{}' needs libtorch, which this program does not link: link "
@@ -392,6 +433,7 @@ RunSpec Resolve(RunSpec spec) {
   if (spec.timeline_steps != TimelineSteps{} || !spec.timeline_filename.empty()) {
     spec.timeline = true;
   }
+  ResolveProgram(spec);
   const StrategyEntry& strategy = StrategyOf(spec);
   const ModelEntry& model = ModelOf(spec);
   ResolveModel(spec, model);

@@ -82,6 +82,9 @@ struct RunSpec {
   StrategyOptions options;  ///< Options of the strategy.
 
   std::string model = "mlp";
+  /// The words of a command that every worker runs as its model, through `import ringside`; empty:
+  /// none. Resolving then sets `model` to `kProgramModel`.
+  std::vector<std::string> program;
   std::vector<int> widths;     ///< Hidden widths of mlp.
   double compute_ms = 0;       ///< For profile models.
   StragglerOptions straggler;  ///< Workers that are made slow on purpose.
@@ -132,6 +135,11 @@ struct RunSpec {
  private:
   const Catalog* catalog_ = nullptr;
 };
+
+/// Whether only the program that is the run's model knows how many steps there are.
+inline bool EndsWithItsProgram(const RunSpec& spec) {
+  return !spec.program.empty() && spec.steps == 0;
+}
 
 void to_json(nlohmann::json& json, const RunSpec& spec);
 /// Reads into a spec with a catalog. Absent keys keep their values. Throws `SpecKeyError` on an

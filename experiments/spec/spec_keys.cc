@@ -13,6 +13,7 @@
 #include "ringside/experiments/spec/timeline_steps.h"
 #include "ringside/experiments/text/did_you_mean.h"
 #include "ringside/experiments/text/units.h"
+#include "ringside/experiments/text/words.h"
 
 namespace ringside {
 namespace {
@@ -30,6 +31,7 @@ json BatchSize(std::string_view text) {
 json Real(std::string_view text) { return ParseReal(text); }
 json Switch(std::string_view text) { return ParseSwitch(text); }
 json IntegerList(std::string_view text) { return ParseIntegerList(text); }
+json Words(std::string_view text) { return SplitWords(text); }
 json Bytes(std::string_view text) { return ParseBytes(text); }
 json Mebibytes(std::string_view text) { return ParseBytes(text, 1 << 20); }
 json Rate(std::string_view text) { return ParseBitsPerSecond(text); }
@@ -168,6 +170,16 @@ constexpr Names<Optimizers, 3> kOptimizers{
 json GetOptimizerKind(const RunSpec& spec) { return kOptimizers.NameOf(spec.optimizer.kind); }
 void SetOptimizerKind(RunSpec& spec, const json& value) {
   spec.optimizer.kind = kOptimizers.ValueOf(value);
+}
+
+json GetProgram(const RunSpec& spec) { return spec.program; }
+void SetProgram(RunSpec& spec, const json& value) {
+  auto words = Checked<std::vector<std::string>>(value);
+  for (const std::string& word : words) {
+    if (!IsUtf8(word)) throw ConfigError("a word is not UTF-8");
+    if (word.find('\0') != std::string::npos) throw ConfigError("a word holds a null character");
+  }
+  spec.program = std::move(words);
 }
 
 json GetNetwork(const RunSpec& spec) {
@@ -337,6 +349,17 @@ std::vector<SpecKey> RunKeys() {
       SharedKey(kErrorFeedbackOption, GetErrorFeedback, SetErrorFeedback),
       SpecKey{"model", "model", "NAME", "what is trained (ringside list models)", Text,
               Get<&RunSpec::model>, Set<&RunSpec::model>},
+      SpecKey{.name = "program",
+              .json_name = "program",
+              .placeholder = "COMMAND",
+              .help = "a program of your own as the model: every worker runs this command, which "
+                      "uses the Python package ringside; 'ringside train ... -- COMMAND' is the "
+                      "same",
+              .parse = Words,
+              .get = GetProgram,
+              .set = SetProgram,
+              .written_only_if_set = true,
+              .takes_words = true},
       SpecKey{"hidden", "hidden", "N,N,...", "mlp: widths of the hidden layers; empty: 2048,2048",
               IntegerList, Get<&RunSpec::widths>, Set<&RunSpec::widths>},
       SpecKey{"compute-ms", "compute_ms", "MS", "profile models: emulated compute of a step",

@@ -38,6 +38,8 @@ struct SpecKey {
   std::optional<OptionRole> option = {};
   /// spec.json omits the key when it has its default value.
   bool written_only_if_set = false;
+  /// The value is a list of words: in a spec file a list, or a line as in a shell.
+  bool takes_words = false;
 };
 
 /// Whether two names are the same key; `_` and `-` are equal.

@@ -19,4 +19,9 @@ std::string FindProgram(const std::string& name) {
   return "";
 }
 
+std::string PathOfCommand(const std::string& command) {
+  if (command.find('/') == std::string::npos) return FindProgram(command);
+  return ::access(command.c_str(), X_OK) == 0 ? command : "";
+}
+
 }  // namespace ringside

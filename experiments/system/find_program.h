@@ -8,6 +8,10 @@ namespace ringside {
 /// The path of a program, found in PATH, /usr/sbin or /sbin; empty when there is none.
 std::string FindProgram(const std::string& name);
 
+/// The path of the command that a shell would run: `command` itself if it holds a slash and is
+/// executable, else as `FindProgram`.
+std::string PathOfCommand(const std::string& command);
+
 }  // namespace ringside
 
 #endif  // RINGSIDE_EXPERIMENTS_SYSTEM_FIND_PROGRAM_H_

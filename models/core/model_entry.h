@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ringside/common/core/bucket_plan.h"
@@ -12,6 +13,9 @@
 #include "ringside/common/training/model.h"
 
 namespace ringside {
+
+/// The name of the entry whose model is a program of the user's.
+inline constexpr std::string_view kProgramModel = "program";
 
 struct ModelOptions {
   SampleShape input = {};        ///< From the dataset.
@@ -29,6 +33,8 @@ struct ModelTraits {
   bool emulates_compute = false;
   bool reads_samples = true;  ///< False: it uses the dataset without samples.
   bool takes_widths = false;  ///< It reads `ModelOptions::widths`.
+  /// It is a program of the user's, and its tensors are not known before that runs.
+  bool is_program = false;
 };
 
 /// An entry of the table of models. It owns its texts.
@@ -38,8 +44,8 @@ struct ModelEntry {
   ModelTraits traits;
   /// Makes the model. Empty when `traits.needs_libtorch` and the program does not link libtorch.
   std::function<std::unique_ptr<Model>(const ModelOptions&)> make;
-  /// The tensors that `Model::Tensors` will return, in every program. Takes the same options as
-  /// `make`.
+  /// The tensors that `Model::Tensors` will return, in every program; none if `traits.is_program`.
+  /// Takes the same options as `make`.
   std::function<std::vector<TensorSpec>(const ModelOptions&)> tensors;
 };
 

@@ -21,12 +21,22 @@ ModelEntry EntryOf(const ProfileEntry& profile) {
           .tensors = [make = profile.make](const ModelOptions&) { return TensorsOf(make()); }};
 }
 
+/// Only the Python package makes this model, in the process of the user's program.
+ModelEntry UserProgram() {
+  return {.name = std::string(kProgramModel),
+          .summary = "a program of your own: ringside train ... -- python3 train.py",
+          .traits = {.reads_samples = false, .is_program = true},
+          .make = nullptr,
+          .tensors = [](const ModelOptions&) { return std::vector<TensorSpec>(); }};
+}
+
 std::vector<ModelEntry> MakeTable() {
   std::vector<ModelEntry> table;
   for (const NetworkEntry& network : NetworkTable()) {
     table.push_back(NetworkModel(network, nullptr));
   }
   for (const ProfileEntry& profile : ProfileTable()) table.push_back(EntryOf(profile));
+  table.push_back(UserProgram());
   return table;
 }
 

@@ -62,6 +62,21 @@ TEST(OptionSet, TakesSeveralWords) {
   EXPECT_THAT(options.Help(Painter(false)), HasSubstr("ringside compare A B [C] [options]"));
 }
 
+TEST(OptionSet, TakesTheWordsAfterTwoDashesAsTheyAre) {
+  OptionSet options = Table();
+  options.TakeRest({"COMMAND", "a command"});
+  const ParsedOptions parsed =
+      options.Parse({"--workers", "4", "--", "python3", "--json", "-h", "--", "x"});
+  EXPECT_EQ(parsed.Get("workers"), "4");
+  EXPECT_FALSE(parsed.help());
+  EXPECT_FALSE(parsed.IsOn("json"));
+  EXPECT_THAT(parsed.rest(), ::testing::ElementsAre("python3", "--json", "-h", "--", "x"));
+  EXPECT_TRUE(options.Parse({"file"}).rest().empty());
+  EXPECT_TRUE(options.Parse({"--"}).rest().empty());
+  EXPECT_THAT(options.Help(Painter(false)), HasSubstr("[FILE] [options] [-- COMMAND]"));
+  EXPECT_TRUE(Table().Parse({"--", "file"}).rest().empty()) << "no verb but those that take it";
+}
+
 TEST(OptionSet, TakesShortForms) {
   EXPECT_EQ(Table().Parse({"-b", "8KiB"}).Get("min-bytes"), "8KiB");
   EXPECT_EQ(Table().Parse({"-b8KiB"}).Get("min-bytes"), "8KiB");

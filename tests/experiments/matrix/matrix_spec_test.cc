@@ -117,6 +117,19 @@ TEST(MatrixSpec, RefusesADocumentThatIsTooDeepOrTooLong) {
               StartsWith("s.yaml: longer than 1048576 bytes"));
 }
 
+TEST(MatrixSpec, AProgramIsALineOrAListOfWords) {
+  const MatrixSpec spec =
+      ParseMatrixSpec("name: a\naxes:\n  program: [cat x, [cat, 'a b'], [cat, 'c,d:e=f']]\n",
+                      "s.yaml", TestCatalog());
+  using nlohmann::json;
+  ASSERT_EQ(spec.axes[0].values.size(), 3U);
+  EXPECT_EQ(spec.axes[0].values[0].value, json({"cat", "x"}));
+  EXPECT_EQ(spec.axes[0].values[1].value, json({"cat", "a b"}));
+  EXPECT_EQ(spec.axes[0].values[2].value, json({"cat", "c,d:e=f"}));
+  EXPECT_THAT(RefusalOf("name: a\naxes: {program: [[cat, [x]]]}\n"),
+              HasSubstr("a word of program"));
+}
+
 TEST(MatrixSpec, AnAliasIsAsLongAsWhatItStandsFor) {
   const MatrixSpec spec = ParseMatrixSpec(
       "name: a\ndefaults: {model: &m mlp, hidden: &h [8, 8]}\n"

@@ -227,7 +227,47 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{{"compute-ms", "5"}, {"straggler", "kind=permanent,factor=2,worker=2"}},
                 "straggler",
                 "no worker 2 among 2"},
-        Refusal{{{"resume", "/no/such/checkpoint"}}, "resume", "no checkpoint"}));
+        Refusal{{{"resume", "/no/such/checkpoint"}}, "resume", "no checkpoint"},
+        Refusal{{{"model", "program"}}, "model", "give the program"},
+        Refusal{{{"program", "cat"}}, "model", "the program is the model; omit model"},
+        Refusal{{{"model", "mlp"}, {"program", "no-such-program x"}},
+                "program",
+                "no program 'no-such-program' in PATH"},
+        Refusal{{{"model", "mlp"}, {"program", "./no-such-program"}},
+                "program",
+                "no program './no-such-program'"},
+        Refusal{{{"model", "mlp"}, {"program", "''"}}, "program", "first word is empty"},
+        Refusal{{{"model", "mlp"}, {"program", "cat"}, {"data", "digits"}}, "data", "reads no"},
+        Refusal{{{"model", "mlp"}, {"program", "cat"}, {"lr", "0.5"}}, "lr", "decides"},
+        Refusal{
+            {{"model", "mlp"}, {"program", "cat"}, {"optimizer", "adam"}}, "optimizer", "decides"},
+        Refusal{{{"model", "mlp"}, {"program", "cat"}, {"global-batch", "8"}},
+                "global-batch",
+                "decides"},
+        Refusal{{{"model", "mlp"}, {"program", "cat"}, {"checkpoint-every", "8"}},
+                "checkpoint-every",
+                "its own checkpoints"},
+        Refusal{{{"model", "mlp"}, {"program", "cat"}, {"network", "1Gbps"}, {"dilation", "2"}},
+                "dilation",
+                "really computes"}));
+
+TEST(Resolve, AProgramIsTheModel) {
+  RunSpec spec(TestCatalog());
+  SetSpecKey(spec, "program", "cat 'a b'");
+  SetSpecKey(spec, "strategy", "ps-sync");
+  SetSpecKey(spec, "servers", "2");
+  const RunSpec resolved = Resolve(spec);
+  EXPECT_EQ(resolved.model, "program");
+  EXPECT_EQ(resolved.data, "none");
+  EXPECT_EQ(resolved.program, (std::vector<std::string>{"cat", "a b"}));
+  EXPECT_TRUE(EndsWithItsProgram(resolved));
+  EXPECT_EQ(json(Resolve(resolved)), json(resolved)) << "as a bundle's spec is";
+  EXPECT_EQ(json(resolved)["program"], json({"cat", "a b"}));
+  EXPECT_EQ(ReadRunSpec(json(resolved), TestCatalog()).program, resolved.program);
+  EXPECT_FALSE(json(Resolve(ProfileOfTenSteps())).contains("program"));
+  spec.steps = 5;
+  EXPECT_FALSE(EndsWithItsProgram(Resolve(spec)));
+}
 
 TEST(RefuseLargeBatch, TakesAsMuchAsThereIs) {
   RunSpec spec = With(ProfileOfTenSteps(), {{"global-batch", "1437"}});
