@@ -46,7 +46,10 @@ int MemberProcess::Run(const std::vector<std::string>& args, const Catalog& cata
   MemberSetup setup = ReadSetup(args, catalog);
   DilatedClock::SetFactor(setup.dilation);
   MemberProcess process(std::move(setup));
-  DieWithParent(static_cast<pid_t>(process.setup_.parent_pid));
+  const auto parent = static_cast<pid_t>(process.setup_.parent_pid);
+  // A program of the user's may have been started by a script of the user's, which the launcher
+  // started. Then it ends with its heartbeat.
+  if (process.setup_.spec.program.empty() || ::getppid() == parent) DieWithParent(parent);
   // The name is for people who look at a list of processes. A job runs without it as well.
   ::prctl(PR_SET_NAME, process.name_.c_str());
   process.Join();

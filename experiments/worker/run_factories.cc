@@ -79,6 +79,7 @@ ScheduleOptions MakeSchedule(const RunSpec& spec, std::int64_t total_steps) {
 
 std::int64_t TotalSteps(const RunSpec& spec, std::size_t train_samples) {
   if (spec.steps > 0) return spec.steps;
+  if (EndsWithItsProgram(spec)) return kMaxSteps;
   const Sampler sampler(train_samples, static_cast<std::size_t>(spec.ResolvedGlobalBatch()),
                         spec.seed);
   const std::int64_t steps_per_epoch = sampler.steps_per_epoch();
@@ -170,13 +171,14 @@ CommOptions MakeCommOptions(const MemberSetup& setup) {
 }
 
 std::unique_ptr<Server> MakeOwnServer(MemberProcess& process, const CommOptions& comm,
-                                      const Schedule& schedule, Timeline& timeline) {
+                                      const OptimizerOptions& optimizer, const Schedule& schedule,
+                                      Timeline& timeline) {
   const MemberSetup& setup = process.setup();
   if (setup.who.index >= setup.world.colocated_servers) return nullptr;
   return MakeServer(
       EntryOf(setup.spec),
       {setup.world.dedicated_servers() + setup.who.index, setup.world.servers, setup.world.workers,
-       process.client(), comm, setup.spec.optimizer, schedule, timeline, setup.spec.options});
+       process.client(), comm, optimizer, schedule, timeline, setup.spec.options});
 }
 
 }  // namespace ringside

@@ -11,6 +11,7 @@
 #include "ringside/common/core/store.h"
 #include "ringside/common/data/dataset.h"
 #include "ringside/common/measure/timeline.h"
+#include "ringside/common/optim/optimizer.h"
 #include "ringside/common/optim/schedule.h"
 #include "ringside/common/strategy/strategy_entry.h"
 #include "ringside/common/training/model.h"
@@ -32,7 +33,8 @@ BucketPlan MakePlan(const RunSpec& spec, std::span<const TensorSpec> tensors);
 /// Makes the flat space in memory of the kind that the strategy prefers.
 FlatSpace MakeSpace(MemoryKind memory, const BucketPlan& plan, const MemberSetup& setup);
 ScheduleOptions MakeSchedule(const RunSpec& spec, std::int64_t total_steps);
-/// The steps of the whole run: `spec.steps`, or the steps of `spec.epochs`. Throws `ConfigError`
+/// The steps of the whole run: `spec.steps`, or the steps of `spec.epochs`; `kMaxSteps` where only
+/// a program knows them. Throws `ConfigError`
 /// above `kMaxSteps`.
 std::int64_t TotalSteps(const RunSpec& spec, std::size_t train_samples);
 /// Checks that all workers of a job begin and end at the same steps, so that none waits for a step
@@ -52,7 +54,8 @@ std::chrono::milliseconds OperationTimeout(const RunSpec& spec);
 CommOptions MakeCommOptions(const MemberSetup& setup);
 /// Makes the parameter server inside this worker; returns null when the worker has none.
 std::unique_ptr<Server> MakeOwnServer(MemberProcess& process, const CommOptions& comm,
-                                      const Schedule& schedule, Timeline& timeline);
+                                      const OptimizerOptions& optimizer, const Schedule& schedule,
+                                      Timeline& timeline);
 
 }  // namespace ringside
 

@@ -7,6 +7,7 @@
 #include "ringside/common/core/fault_point.h"
 #include "ringside/experiments/job/coordinator/job_state.h"
 #include "ringside/experiments/worker/member_process.h"
+#include "ringside/experiments/worker/program_agreement.h"
 #include "ringside/experiments/worker/resource_usage.h"
 #include "ringside/experiments/worker/run_factories.h"
 #include "ringside/experiments/worker/server_report.h"
@@ -52,12 +53,18 @@ MemberResult Serve(MemberProcess& process) {
               .generation = setup.generation});
   const std::int64_t total_steps = WaitForTotalSteps(process.client(), setup.world.workers,
                                                      Deadline::After(StartTimeout(setup.spec)));
-  const Schedule schedule(MakeSchedule(setup.spec, total_steps));
+  AgreedUpdate update{setup.spec.optimizer, setup.spec.learning_rate};
+  if (!setup.spec.program.empty()) {
+    update = WaitForUpdate(process.client(), Deadline::After(StartTimeout(setup.spec)));
+  }
+  ScheduleOptions schedule_options = MakeSchedule(setup.spec, total_steps);
+  schedule_options.base = update.learning_rate;
+  const Schedule schedule(schedule_options);
   const CommOptions comm = MakeCommOptions(setup);
   const auto server = MakeServer(
       EntryOf(setup.spec), {setup.who.index, setup.world.servers, setup.world.workers,
-                            process.client(), comm, setup.spec.optimizer, schedule,
-                            process.timeline(), setup.spec.options, setup.drops_lost_workers});
+                            process.client(), comm, update.optimizer, schedule, process.timeline(),
+                            setup.spec.options, setup.drops_lost_workers});
   process.Tell([&server] { return server->Doing(); });
   const Silence silence{process};
   ObeyNotices(process, *server);

@@ -26,7 +26,7 @@ class TimedPushPull : public TimedOperation {
         optimizer_(Optimizer::Make(spec_.optimizer, plan_.elements())),
         schedule_(MakeSchedule(spec_, 1)),
         recorder_(0),
-        server_(MakeOwnServer(process, comm_, schedule_, timeline_)),
+        server_(MakeOwnServer(process, comm_, spec_.optimizer, schedule_, timeline_)),
         strategy_(MakeStrategy(entry_, {setup_.world, process.client(), comm_, *optimizer_,
                                         schedule_, recorder_, timeline_, spec_.options})) {
     FillForTiming(spec_.options.codec, space_.grads());

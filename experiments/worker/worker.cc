@@ -14,9 +14,11 @@
 #include "ringside/common/training/trainer.h"
 #include "ringside/experiments/checkpoint/params_file.h"
 #include "ringside/experiments/job/fidelity/time_window.h"
+#include "ringside/experiments/spec/idle_servers.h"
 #include "ringside/experiments/system/sha256.h"
 #include "ringside/experiments/worker/checkpoints.h"
 #include "ringside/experiments/worker/member_process.h"
+#include "ringside/experiments/worker/program_agreement.h"
 #include "ringside/experiments/worker/replica_check.h"
 #include "ringside/experiments/worker/run_factories.h"
 #include "ringside/experiments/worker/server_report.h"
@@ -42,9 +44,11 @@ class WorkerRun {
         model_(WithInjectedStraggler(real_model_.get())),
         total_steps_(TotalSteps(spec_, dataset_->size(Split::kTrain))),
         plan_(MakePlan(spec_, model_->Tensors())),
+        update_(real_model_->Update()),
         space_(MakeSpace(entry_.traits.memory, plan_, setup_)),
-        optimizer_(Optimizer::Make(spec_.optimizer, plan_.elements())),
-        schedule_(MakeSchedule(spec_, total_steps_)),
+        optimizer_options_(OptimizerOfRun()),
+        optimizer_(Optimizer::Make(optimizer_options_, plan_.elements())),
+        schedule_(ScheduleOfRun()),
         recorder_(static_cast<std::size_t>(std::min(total_steps_, kMaxReservedSteps))),
         comm_(MakeComm()),
         checkpoints_({.setup = setup_,
@@ -57,12 +61,20 @@ class WorkerRun {
                       .steps_per_epoch = StepsPerEpoch()}) {}
 
   MemberResult Run() {
+    MemberResult result = TrainAndReport();
+    model_->KeepMemory(std::move(space_));
+    return result;
+  }
+
+ private:
+  MemberResult TrainAndReport() {
     process_.Tell([board = recorder_.shared_activity()] { return board->Get(); });
+    if (update_) AgreeOnProgram();
     model_->Bind(space_, plan_);
     checkpoints_.Resume();
     start_ = checkpoints_.start();
     AgreeOnSteps(process_.client(), start_.step, total_steps_);
-    server_ = MakeOwnServer(process_, comm_, schedule_, process_.timeline());
+    server_ = MakeOwnServer(process_, comm_, optimizer_options_, schedule_, process_.timeline());
     const auto strategy = MakeStrategy(entry_, Context());
     WorkerObserver observer(ObserverParts(*strategy));
     result_ = Train({setup_.world, *model_, *strategy, space_, plan_, *dataset_, process_.client(),
@@ -73,7 +85,35 @@ class WorkerRun {
     return {Report(observer, server).dump()};
   }
 
- private:
+  OptimizerOptions OptimizerOfRun() const {
+    if (!update_) return spec_.optimizer;
+    OptimizerOptions options = update_->optimizer;
+    // A program's gradient is that of the mean loss over its own batch.
+    if (entry_.traits.averaging() == Averaging::kGlobalBatch) {
+      options.gradient_scale /= spec_.workers;
+    }
+    return options;
+  }
+
+  ScheduleOptions ScheduleOfRun() const {
+    ScheduleOptions options = MakeSchedule(spec_, total_steps_);
+    if (update_) options.given = update_->rates;
+    return options;
+  }
+
+  void AgreeOnProgram() {
+    AgreeOnTensors(process_.client(), model_->Tensors());
+    ModelUpdate update = *update_;
+    update.optimizer = optimizer_options_;
+    AgreeOnUpdate(process_.client(), update);
+    const int idle = IdleServers(spec_, model_->Tensors());
+    if (idle == 0) return;
+    throw ConfigError(
+        fmt::format("the program's model has {} parameters, too few for {} servers: {} would be "
+                    "idle; take fewer servers",
+                    plan_.elements(), spec_.servers, idle));
+  }
+
   CommOptions MakeComm() {
     CommOptions comm = MakeCommOptions(setup_);
     comm.activity = &recorder_.activity();
@@ -94,8 +134,15 @@ class WorkerRun {
   StrategyContext Context() {
     StrategyOptions options = spec_.options;
     options.codec.seed = spec_.seed;
-    return {setup_.world, process_.client(),   comm_,  *optimizer_, schedule_,
-            recorder_,    process_.timeline(), options};
+    return {.world = setup_.world,
+            .store = process_.client(),
+            .comm = comm_,
+            .optimizer = *optimizer_,
+            .schedule = schedule_,
+            .recorder = recorder_,
+            .timeline = process_.timeline(),
+            .options = options,
+            .caller_updates = update_ && update_->by_model};
   }
 
   std::int64_t StepsPerEpoch() const {
@@ -122,7 +169,8 @@ class WorkerRun {
             .averaging = entry_.traits.averaging(),
             .overlap = spec_.overlap,
             .shared_params = entry_.traits.family != Family::kNone,
-            .check_gradients = EmulatedComputeOf(*real_model_) == nullptr,
+            // A program's gradients are checked where they are copied.
+            .check_gradients = EmulatedComputeOf(*real_model_) == nullptr && !update_,
             .check_replicas_every = spec_.check_replicas,
             .eval_every = spec_.eval_every,
             .checkpoint_every = spec_.checkpoint_every,
@@ -145,6 +193,11 @@ class WorkerRun {
                 [this] {
                   if (!setup_.drops_lost_workers) return;
                   process_.client().Set(TrainsKey(setup_.who.index), "yes");
+                },
+            .wait_for_other_ends =
+                [this] {
+                  StoreGatherLiving(process_.client(), setup_.world, "program ended", "",
+                                    Deadline::After(comm_.barrier_timeout));
                 },
             .write_checkpoint =
                 [this, &strategy](std::int64_t step) { checkpoints_.Save(strategy, step); },
@@ -201,7 +254,7 @@ class WorkerRun {
     nlohmann::json report{
         {"steps_done", result_.steps_done},
         {"first_step", start_.step},
-        {"total_steps", total_steps_},
+        {"total_steps", EndsWithItsProgram(spec_) ? result_.steps_done : total_steps_},
         {"completed", result_.completed},
         {"train_seconds", result_.train_seconds},
         {"parameters", plan_.elements()},
@@ -247,7 +300,9 @@ class WorkerRun {
   Model* model_;
   const std::int64_t total_steps_;
   const BucketPlan plan_;
+  const std::optional<ModelUpdate> update_;  // of a program
   FlatSpace space_;
+  const OptimizerOptions optimizer_options_;
   std::unique_ptr<Optimizer> optimizer_;
   const Schedule schedule_;
   Recorder recorder_;
@@ -260,14 +315,20 @@ class WorkerRun {
 
 }  // namespace
 
-int RunWorker(const std::vector<std::string>& args, const Catalog& catalog) {
-  return MemberProcess::Run(args, catalog, [](MemberProcess& process) {
+int RunProgramWorker(const std::vector<std::string>& args, const Catalog& catalog,
+                     const std::function<void(MemberProcess&)>& joined) {
+  return MemberProcess::Run(args, catalog, [&joined](MemberProcess& process) {
     const MemberSetup& setup = process.setup();
+    joined(process);
     FaultPoint({.point = fault_points::kWorkerStarts,
                 .member = setup.who.index,
                 .generation = setup.generation});
     return WorkerRun(process).Run();
   });
+}
+
+int RunWorker(const std::vector<std::string>& args, const Catalog& catalog) {
+  return RunProgramWorker(args, catalog, [](MemberProcess&) {});
 }
 
 }  // namespace ringside

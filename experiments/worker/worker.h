@@ -1,10 +1,12 @@
 #ifndef RINGSIDE_EXPERIMENTS_WORKER_WORKER_H_
 #define RINGSIDE_EXPERIMENTS_WORKER_WORKER_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "ringside/experiments/spec/catalog.h"
+#include "ringside/experiments/worker/member_process.h"
 
 namespace ringside {
 
@@ -13,6 +15,10 @@ namespace ringside {
 /// Returns the exit code. Catches everything that training throws and reports it to the
 /// coordinator.
 int RunWorker(const std::vector<std::string>& args, const Catalog& catalog);
+
+/// The same inside of a user's program. `joined` is called when the job knows the worker.
+int RunProgramWorker(const std::vector<std::string>& args, const Catalog& catalog,
+                     const std::function<void(MemberProcess&)>& joined);
 
 /// Runs one worker process that times the strategy's operation instead of training, for the
 /// internal verb `bench-worker`.

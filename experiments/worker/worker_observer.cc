@@ -31,10 +31,12 @@ void WorkerObserver::StepDone(const StepRecord& record) {
   counted_.Ends(record.step - parts_.first_step);
   parts_.buffer.Add(record);
   // The communication of the step is done here, and settling has not begun.
-  if (stopped_ || record.step + 1 == parts_.end_step) {
-    bytes_ = OpenSocketBytes(parts_.coordinator) - bytes_at_start_;
-    machine_ = ReadMachineTicks() - machine_at_start_;
-  }
+  if (stopped_ || record.step + 1 == parts_.end_step) TakeTotals();
+}
+
+void WorkerObserver::TakeTotals() {
+  bytes_ = OpenSocketBytes(parts_.coordinator) - bytes_at_start_;
+  machine_ = ReadMachineTicks() - machine_at_start_;
 }
 
 void WorkerObserver::Evaluated(const EvaluationRecord& record) {

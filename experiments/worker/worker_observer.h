@@ -31,6 +31,7 @@ class WorkerObserver : public TrainerObserver {
     std::chrono::milliseconds timeout{30'000};  ///< For the agreed last step.
     std::string coordinator;                    ///< Its connection is not counted.
     std::function<void()> before_first_step;
+    std::function<void()> wait_for_other_ends;  ///< `TrainerObserver::ModelEnded`.
     std::function<void(std::int64_t steps_done)> write_checkpoint;
     std::function<void(std::int64_t steps_done)> compare_replicas;
   };
@@ -39,6 +40,10 @@ class WorkerObserver : public TrainerObserver {
 
   bool MayStart(std::int64_t step) override;
   void StepDone(const StepRecord& record) override;
+  void ModelEnded() override {
+    TakeTotals();
+    parts_.wait_for_other_ends();
+  }
   void Evaluated(const EvaluationRecord& record) override;
   void Checkpoint(std::int64_t steps_done) override { parts_.write_checkpoint(steps_done); }
 
@@ -52,6 +57,7 @@ class WorkerObserver : public TrainerObserver {
 
  private:
   void Begin();
+  void TakeTotals();
 
   const Parts parts_;
   SocketBytes bytes_at_start_;

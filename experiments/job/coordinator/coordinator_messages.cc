@@ -51,7 +51,7 @@ void ToMessage(const Beat& beat, job::BeatRequest* message) {
   message->set_held(beat.held);
   message->set_rows_number(beat.rows_number);
   job::Activity* activity = message->mutable_activity();
-  activity->set_kind(SameOrder(beat.activity.kind, job::Activity::SERVE));
+  activity->set_kind(SameOrder(beat.activity.kind, job::Activity::ENDED));
   activity->set_step(beat.activity.step);
   activity->set_bucket(beat.activity.bucket);
   activity->set_seconds(beat.activity_seconds);
@@ -89,7 +89,7 @@ Beat FromMessage(const job::BeatRequest& message) {
   beat.held = message.held();
   beat.rows_number = message.rows_number();
   const job::Activity& activity = message.activity();
-  beat.activity = {SameOrder(activity.kind(), Activity::Kind::kServe),
+  beat.activity = {SameOrder(activity.kind(), Activity::Kind::kEnded),
                    activity.step(),
                    activity.bucket(),
                    {SameOrder(activity.way(), AwaitedPeer::Way::kPush), activity.peer()}};

@@ -20,7 +20,7 @@
 namespace ringside {
 
 /// The version of the calls between the processes of a job.
-constexpr std::uint32_t kJobProtocol = 6;
+constexpr std::uint32_t kJobProtocol = 7;
 
 struct HashedEvaluation {
   EvaluationRecord record;

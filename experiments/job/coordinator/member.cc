@@ -53,6 +53,8 @@ const char* FailureKindName(FailureKind kind) {
       return "diverged";
     case FailureKind::kReplicasDiffer:
       return "replicas differ";
+    case FailureKind::kProgram:
+      return "program";
     case FailureKind::kData:
       return "data";
     case FailureKind::kConfig:
@@ -99,6 +101,8 @@ FailureReason ReasonOfCurrentException() {
     return {FailureKind::kDiverged, error.what()};
   } catch (const ReplicasDifferError& error) {
     return {FailureKind::kReplicasDiffer, error.what()};
+  } catch (const ProgramError& error) {
+    return {FailureKind::kProgram, error.what()};
   } catch (const CommError& error) {
     return {FailureKind::kComm, error.what(), MemberOf(error.peer())};
   } catch (const DataError& error) {

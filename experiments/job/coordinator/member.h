@@ -35,6 +35,7 @@ enum class FailureKind {
   kLost,       ///< No heartbeat within the lease.
   kDiverged,
   kReplicasDiffer,  ///< Workers that must agree have different parameters.
+  kProgram,         ///< The user's program that is the model.
   kData,
   kConfig,
   kMissingBackend,

@@ -134,7 +134,8 @@ void JobController::StartMembers() {
   MemberWatch::Options watch{.lease = DilatedClock::ToMachine(kLease),
                              .join_timeout = plan_.join_timeout,
                              .all_are_children = plan_.agents == 0,
-                             .agents_are_here = plan_.mpirun.has_value()};
+                             .agents_are_here = plan_.mpirun.has_value(),
+                             .runs_user_program = !spec_.program.empty()};
   if (DropsLostWorkers(spec_, options_)) {
     // Less than the others' own waits, so that the server is blamed and not one of them.
     constexpr double kShareOfTimeout = 1.0 / 3;
@@ -337,7 +338,7 @@ void JobController::KeepRows(int rank, const Beat& rows) {
 
 void JobController::ShowProgress() {
   if (!console_.ProgressDue()) return;
-  if (!progress_.has_total()) {
+  if (!progress_.has_total() && !EndsWithItsProgram(spec_)) {
     if (const auto total = job_state_.Value("job/total_steps")) {
       progress_.set_total_steps(std::stoll(*total));
     }

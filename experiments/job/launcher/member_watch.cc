@@ -51,10 +51,12 @@ void MemberWatch::LookAtEnds() {
     const auto failures = job_state_.failures();
     const bool told = std::ranges::find(failures, who, &Failure::who) != failures.end();
     if (end.signal == 0 && told) continue;
-    AddFailure({who, KindOfEnd(end),
-                fmt::format("(pid {}) {}{}", pid, end.Text(),
-                            handed_in ? " after it handed in its result"
-                                      : " before it handed in a result")});
+    const bool never_came = options_.runs_user_program && who.role == Role::kWorker &&
+                            end.signal == 0 && end.code == 0 && !job_state_.Joined(who);
+    const char* when = never_came  ? ", without having called ringside.init()"
+                       : handed_in ? " after it handed in its result"
+                                   : " before it handed in a result";
+    AddFailure({who, KindOfEnd(end), fmt::format("(pid {}) {}{}", pid, end.Text(), when)});
   }
 }
 

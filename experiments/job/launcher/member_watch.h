@@ -25,6 +25,7 @@ class MemberWatch {
     /// The agents are processes of this machine, so their end can be seen. Nobody else tells it:
     /// mpirun only ends, some time later, with a number.
     bool agents_are_here = false;
+    bool runs_user_program = false;  ///< Workers are `RunSpec::program`.
     /// Asked about each failure that this class finds. True: the job goes on without the member, so
     /// it is no failure of the job.
     std::function<bool(const Failure&)> goes_on_without{};

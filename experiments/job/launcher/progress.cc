@@ -29,7 +29,8 @@ void Progress::Add(int rank, std::span<const StepRecord> steps, Clock::time_poin
 
 std::string Progress::Line() const {
   if (steps_done_ == 0) return "starting";
-  std::string line = fmt::format("step {}/{}", steps_done_, total_steps_);
+  std::string line = fmt::format("step {}", steps_done_);
+  if (has_total()) line += fmt::format("/{}", total_steps_);
   const Arrival& first = recent_.front();
   const Arrival& last = recent_.back();
   const double seconds = std::chrono::duration<double>(last.at - first.at).count();

@@ -20,6 +20,7 @@ class Progress {
 
   /// Adds steps of rank `rank` that arrived at `now`.
   void Add(int rank, std::span<const StepRecord> steps, Clock::time_point now = Clock::now());
+  /// Without it the line has no total.
   void set_total_steps(std::int64_t steps) { total_steps_ = steps; }
   bool has_total() const { return total_steps_ > 0; }
 

@@ -159,6 +159,7 @@ bool IsRecoverable(const JobOutcome& outcome) {
     case FailureKind::kComm:
       return true;
     case FailureKind::kDiverged:
+    case FailureKind::kProgram:
     case FailureKind::kData:
     case FailureKind::kConfig:
     case FailureKind::kMissingBackend:

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/spec/catalog.h"
+#include "ringside/experiments/system/find_program.h"
 
 namespace ringside {
 namespace {
@@ -20,6 +22,31 @@ std::string ProgramFor(const RunSpec& spec, const std::string& program) {
   if (model == nullptr || model->make != nullptr) return program;
   const char* other = std::getenv("RINGSIDE_WORKER");
   return other != nullptr ? other : DirectoryOfThisExecutable() + "/ringside-worker";
+}
+
+/// Whether this member is a program of the user's.
+bool IsUserProgram(const MemberSetup& setup) {
+  return setup.who.role == Role::kWorker && !setup.bench && !setup.spec.program.empty();
+}
+
+/// Throws `MissingBackendError` when this machine lacks the program.
+std::vector<std::string> UserCommand(const RunSpec& spec) {
+  std::vector<std::string> argv = spec.program;
+  argv.front() = PathOfCommand(argv.front());
+  if (!argv.front().empty()) return argv;
+  throw MissingBackendError("there is no program '" + spec.program.front() + "'");
+}
+
+/// What a program of the user's finds besides the variables of this process. `ringside.init()`
+/// reads the first.
+std::vector<std::string> UserVariables(const MemberSetup& setup) {
+  std::vector<std::string> variables{
+      std::string(kJobFdVariable) + "=" + std::to_string(kSecretInputFd),
+      "PYTHONUNBUFFERED=1"};  // its last lines count even if it is killed
+  if (std::getenv("OMP_NUM_THREADS") == nullptr) {
+    variables.push_back("OMP_NUM_THREADS=" + std::to_string(setup.spec.threads));
+  }
+  return variables;
 }
 
 std::vector<std::string> CommandLine(const MemberSetup& setup, const std::string& program) {
@@ -58,13 +85,17 @@ ChildGroup::Child::Child(const MemberSetup& setup, const Process::Options& proce
       log(process.output_fd(), MemberName(setup.who), log_path, console, echo) {}
 
 void ChildGroup::Start(const MemberSetup& setup, int network_namespace) {
-  children_.push_back(
-      std::make_unique<Child>(setup,
-                              Process::Options{.argv = CommandLine(setup, options_.program),
-                                               .secret_input = setup.ToJson(),
-                                               .network_namespace = network_namespace,
-                                               .environment = {orphans_.mark()}},
-                              LogPath(options_.log_dir, setup.who), console_, options_.echo));
+  const bool user_program = IsUserProgram(setup);
+  Process::Options options{
+      .argv = user_program ? UserCommand(setup.spec) : CommandLine(setup, options_.program),
+      .secret_input = setup.ToJson(),
+      .network_namespace = network_namespace,
+      .environment = {orphans_.mark()}};
+  if (user_program) {
+    std::ranges::copy(UserVariables(setup), std::back_inserter(options.environment));
+  }
+  children_.push_back(std::make_unique<Child>(setup, options, LogPath(options_.log_dir, setup.who),
+                                              console_, options_.echo));
 }
 
 void ChildGroup::WaitForInput(std::chrono::milliseconds wait, int fd) const {

@@ -39,7 +39,8 @@ class ChildGroup {
 
   ChildGroup(Options options, Console& console) : options_(std::move(options)), console_(console) {}
 
-  /// Starts a member. Throws `MissingBackendError` when the executable is missing.
+  /// Starts a member; a worker of a spec with a program is that program. Throws
+  /// `MissingBackendError` when the executable is missing.
   /// `network_namespace` is as for `Process`.
   void Start(const MemberSetup& setup, int network_namespace = -1);
   /// Forwards logs and reaps children. Waits at most `wait` for an event there or on `fd`.

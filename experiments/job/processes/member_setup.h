@@ -12,6 +12,9 @@
 
 namespace ringside {
 
+/// The variable that tells a program of the user's the descriptor of the launcher's message.
+inline constexpr const char* kJobFdVariable = "RINGSIDE_JOB_FD";
+
 /// The launcher's message to a new worker or server process, sent by pipe (it holds the token).
 struct MemberSetup {
   Member who;

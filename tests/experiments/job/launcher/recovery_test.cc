@@ -93,8 +93,9 @@ TEST_F(RecoveryTest, WithoutACheckpointItStartsWhereTheSpecSays) {
 }
 
 TEST_F(RecoveryTest, FailuresThatARestartDoesNotMendEndTheRun) {
-  for (const FailureKind kind : {FailureKind::kDiverged, FailureKind::kData, FailureKind::kConfig,
-                                 FailureKind::kMissingBackend, FailureKind::kInternal}) {
+  for (const FailureKind kind :
+       {FailureKind::kDiverged, FailureKind::kProgram, FailureKind::kData, FailureKind::kConfig,
+        FailureKind::kMissingBackend, FailureKind::kInternal}) {
     EXPECT_EQ(Run({Failed(kind)}).failure, kind);
     fs::remove(directory_.Path("metrics.jsonl"));
   }

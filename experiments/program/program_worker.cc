@@ -1,0 +1,329 @@
+#include "ringside/experiments/program/program_worker.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "ringside/common/core/deadline.h"
+#include "ringside/common/core/errors.h"
+#include "ringside/common/core/finite.h"
+#include "ringside/common/measure/recorder.h"
+#include "ringside/experiments/program/program_model.h"
+#include "ringside/experiments/system/process.h"
+#include "ringside/experiments/worker/run_factories.h"
+#include "ringside/experiments/worker/worker.h"
+
+namespace ringside {
+namespace {
+
+/// The key of `kServerUpdate` (paramserver/server/consistency_table.h).
+constexpr const char* kServerUpdateKey = "server-update";
+
+/// The job's descriptor in this process.
+void RequireLauncher() {
+  const char* fd = std::getenv(kJobFdVariable);
+  if (fd == nullptr) {
+    throw ConfigError(
+        "no launcher of Ringside started this program: run 'ringside train --workers 2 -- "
+        "PROGRAM'");
+  }
+  if (fd != std::to_string(kSecretInputFd)) {
+    throw ConfigError(fmt::format("{} is '{}', which no launcher has set", kJobFdVariable, fd));
+  }
+}
+
+Extensions ModelOfThisProgram(StepHandover& handover) {
+  ModelEntry entry;
+  entry.name = std::string(kProgramModel);
+  entry.summary = "this program";
+  entry.traits = {.reads_samples = false, .is_program = true};
+  entry.make = [&handover](const ModelOptions&) -> std::unique_ptr<Model> {
+    return std::make_unique<ProgramModel>(handover);
+  };
+  entry.tensors = [](const ModelOptions&) { return std::vector<TensorSpec>(); };
+  Extensions extensions;
+  extensions.models.push_back(std::move(entry));
+  return extensions;
+}
+
+}  // namespace
+
+/// The strategy, as the program's thread may use it.
+class ProgramWorker::LentStrategy : public Strategy {
+ public:
+  explicit LentStrategy(StepHandover& handover) : handover_(handover) {}
+
+  void Submit(const Bucket& bucket) override { handover_.Submit(bucket.index); }
+  void Await(const Bucket& bucket) override { handover_.Await(bucket.index); }
+  void Start(FlatSpace&, const BucketPlan&, const StartPoint&) override { Refuse(); }
+  void ReadOptimizerState(std::span<float>) override { Refuse(); }
+  void Stop() override { Refuse(); }
+
+ private:
+  [[noreturn]] static void Refuse() {
+    throw InternalError("only the training thread starts and stops a strategy");
+  }
+
+  StepHandover& handover_;
+};
+
+ProgramWorker::ProgramWorker() : pid_(::getpid()) {
+  RequireLauncher();
+  handover_ = std::make_unique<StepHandover>();
+  catalog_ = std::make_unique<Catalog>(ModelOfThisProgram(*handover_));
+  // Processes that this program starts are no workers.
+  ::unsetenv(kJobFdVariable);
+  thread_ = std::thread([this] {
+    int code = 1;
+    try {
+      code = RunProgramWorker(
+          {"--rank", "-", "--job-fd", std::to_string(kSecretInputFd)}, *catalog_,
+          [this](MemberProcess& process) {
+            handover_->SetJoined({process.setup(), &process.client(), &process.buffer()});
+          });
+    } catch (const std::exception& error) {  // before it joined
+      fmt::print(stderr, "{}\n", error.what());
+    }
+    if (code != 0) {
+      std::fflush(stderr);
+      // The program's thread may wait for this one.
+      ::_exit(code);
+    }
+    handover_->SetFinished();
+  });
+  job_ = handover_->Join();
+}
+
+ProgramWorker::~ProgramWorker() {
+  if (!thread_.joinable()) return;
+  fmt::print(stderr, "the program ends without having ended its training\n");
+  std::fflush(stderr);
+  ::_exit(1);
+}
+
+StepHandover& ProgramWorker::Handover() const {
+  if (::getpid() != pid_) {
+    throw ConfigError(
+        "a forked child of the program uses Ringside; only the process that called init may");
+  }
+  return *handover_;
+}
+
+bool ProgramWorker::servers_update() const {
+  const StrategyEntry& entry = *spec().catalog().FindStrategy(spec().strategy);
+  if (!entry.traits.has_servers()) return false;
+  if (!entry.Declares(kServerUpdateKey)) return true;
+  return spec().catalog().FindKey(kServerUpdateKey)->get(spec()).get<bool>();
+}
+
+bool ProgramWorker::strategy_can_update() const { return true; }
+
+bool ProgramWorker::program_can_update() const {
+  const StrategyEntry& entry = *spec().catalog().FindStrategy(spec().strategy);
+  return entry.traits.leaves_sums && !servers_update();
+}
+
+void ProgramWorker::Register(std::vector<TensorSpec> tensors,
+                             const std::optional<OptimizerOptions>& optimizer,
+                             double learning_rate) {
+  StepHandover& handover = Handover();
+  if (registered_) {
+    throw ConfigError("the parameters are registered already; there is one model a program");
+  }
+  if (tensors.empty()) throw ConfigError("the model has no parameter that is trained");
+  if (!optimizer && !program_can_update()) {
+    throw ConfigError(fmt::format(
+        "strategy '{}' updates the parameters itself, and cannot with this optimizer: take SGD, "
+        "Adam or AdamW with one group of parameters{}",
+        spec().strategy,
+        servers_update() ? ", or a strategy or --server-update off that leaves "
+                           "the update to the program"
+                         : ""));
+  }
+  ModelUpdate update;
+  update.by_model = !optimizer.has_value();
+  if (optimizer) update.optimizer = *optimizer;
+  rates_ = std::make_shared<GivenRates>(learning_rate);
+  update.rates = rates_;
+  first_rate_ = learning_rate;
+  program_updates_ = update.by_model;
+  tensors_ = tensors;
+  const StepHandover::Memory memory = handover.Register(std::move(tensors), std::move(update));
+  registered_ = true;
+  params_ = memory.space->params();
+  grads_ = memory.space->grads();
+  plan_ = *memory.plan;
+  lent_ = std::make_unique<LentStrategy>(handover);
+  tracker_ = std::make_unique<BucketTracker>(*memory.space, *memory.plan);
+}
+
+std::span<float> ProgramWorker::params() const {
+  RequireParameters();
+  return params_;
+}
+
+std::span<float> ProgramWorker::grads() const {
+  RequireParameters();
+  return grads_;
+}
+
+void ProgramWorker::RequireParameters() const {
+  if (!registered_) throw ConfigError("no parameters are registered");
+}
+
+void ProgramWorker::Broadcast(std::span<std::byte> bytes) {
+  // A value of the store has at most twice as many.
+  constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+  if (Handover().finished()) throw ConfigError("the training has ended");
+  const std::string name = fmt::format("program/broadcast/{}", broadcasts_++);
+  for (std::size_t begin = 0; begin < bytes.size(); begin += kPieceBytes) {
+    const auto piece = bytes.subspan(begin, std::min(kPieceBytes, bytes.size() - begin));
+    const std::string key = fmt::format("{}/{}", name, begin);
+    if (world().rank == 0) {
+      job_.store->Set(key, {reinterpret_cast<const char*>(piece.data()), piece.size()});
+      continue;
+    }
+    const std::string value = job_.store->Get(key, Deadline::After(StartTimeout(spec())));
+    if (value.size() != piece.size()) {
+      throw ConfigError(fmt::format(
+          "worker 0 broadcasts {} bytes where this worker takes {}: the programs differ",
+          value.size(), piece.size()));
+    }
+    std::ranges::copy(std::as_bytes(std::span(value)), piece.begin());
+  }
+}
+
+void ProgramWorker::AddEvaluation(double loss, double accuracy) {
+  StepHandover& handover = Handover();
+  if (world().rank != 0 || handover.finished()) return;
+  EvaluationRecord record;
+  record.step = handover.step();
+  record.train_seconds = std::chrono::duration<double>(Clock::now() - first_begin_).count();
+  record.loss = loss;
+  record.accuracy = accuracy;
+  job_.buffer->Add({record, ""});
+}
+
+void ProgramWorker::Loaded() {
+  Handover().Loaded();
+  PrepareStep();
+}
+
+void ProgramWorker::PrepareStep() {
+  tracker_->BeginStep(handover_->step(), *lent_);
+  ready_.assign(tensors_.size(), false);
+}
+
+void ProgramWorker::RequireTensor(int tensor) const {
+  if (tensor >= 0 && static_cast<std::size_t>(tensor) < ready_.size()) return;
+  throw ConfigError(fmt::format("there is no parameter {}", tensor));
+}
+
+void ProgramWorker::AwaitTensor(int tensor) {
+  RequireTensor(tensor);
+  if (Handover().WaitForTurn()) tracker_->AwaitTensor(tensor);
+}
+
+void ProgramWorker::AwaitAll() {
+  StepHandover& handover = Handover();
+  RequireParameters();
+  if (!handover.WaitForTurn()) return;
+  if (!program_updates_ || sums_are_scaled_) return tracker_->AwaitAll();
+  // The strategy owns what was submitted in this step. The tracker thinks of the parameters that
+  // the forward pass of this step has read, so it is not asked.
+  for (int bucket = 0; bucket < plan().buckets(); ++bucket) handover.Await(bucket);
+  sums_are_scaled_ = true;
+  const StrategyEntry& entry = *spec().catalog().FindStrategy(spec().strategy);
+  if (entry.traits.averaging() == Averaging::kLocalBatch || spec().workers == 1) return;
+  const float scale = 1.0F / static_cast<float>(spec().workers);
+  for (float& value : grads()) value *= scale;
+}
+
+void ProgramWorker::CheckLearningRate(double learning_rate) const {
+  if (program_updates_ || !servers_update() || learning_rate == first_rate_) return;
+  throw ConfigError(fmt::format(
+      "the learning rate is {} in step {}, but the servers of '{}' update with that of the first "
+      "step, {}; keep it constant, or let the workers update (--server-update off, or a ring)",
+      learning_rate, step(), spec().strategy, first_rate_));
+}
+
+bool ProgramWorker::Begin(Clock::time_point began, std::optional<Clock::time_point> forward_end,
+                          double learning_rate) {
+  StepHandover& handover = Handover();
+  if (handover.in_step()) return true;
+  CheckLearningRate(learning_rate);
+  rates_->Set(step(), learning_rate);
+  if (!handover.Begin(began, forward_end)) return false;
+  if (step() == 0) first_begin_ = began;
+  sums_are_scaled_ = false;
+  return true;
+}
+
+void ProgramWorker::GradientReady(int tensor, std::span<const float> gradient) {
+  StepHandover& handover = Handover();
+  RequireTensor(tensor);
+  const auto index = static_cast<std::size_t>(tensor);
+  const std::string& name = tensors_[index].name;
+  if (!handover.in_step()) {
+    throw ConfigError(fmt::format("the gradient of '{}' came outside of a step", name));
+  }
+  if (ready_[index]) {
+    throw ConfigError(fmt::format("the gradient of '{}' came twice in step {}", name, step()));
+  }
+  TakeGradient(index, gradient);
+  ready_[index] = true;
+  tracker_->TensorReady(tensor);
+}
+
+void ProgramWorker::TakeGradient(std::size_t tensor, std::span<const float> gradient) {
+  const BucketPlan::Range& range = plan_.tensor_range(static_cast<int>(tensor));
+  const std::span<float> to = grads_.subspan(range.begin, range.size());
+  if (gradient.empty()) {
+    std::ranges::fill(to, 0.0F);
+    return;
+  }
+  const std::string& name = tensors_[tensor].name;
+  if (gradient.size() != to.size()) {
+    throw ConfigError(fmt::format("the gradient of '{}' has {} values, the parameter has {}", name,
+                                  gradient.size(), to.size()));
+  }
+  if (const auto index = CopyFinite(gradient, to)) {
+    Handover().Fail(std::make_exception_ptr(
+        DivergedError(fmt::format("value {} of the gradient of '{}' on worker {} is {} in step {}",
+                                  *index, name, world().rank, gradient[*index], step()),
+                      world().rank, step())));
+  }
+}
+
+bool ProgramWorker::IsGradientReady(int tensor) const {
+  RequireTensor(tensor);
+  return ready_[static_cast<std::size_t>(tensor)];
+}
+
+void ProgramWorker::EndStep(double loss_sum, std::size_t samples) {
+  StepHandover& handover = Handover();
+  const auto missing = std::ranges::find(ready_, false);
+  if (missing != ready_.end()) {
+    const auto index = static_cast<std::size_t>(missing - ready_.begin());
+    throw ConfigError(fmt::format("step {} has no gradient of '{}'", step(), tensors_[index].name));
+  }
+  handover.EndStep(loss_sum, samples);
+  PrepareStep();
+}
+
+void ProgramWorker::End() {
+  if (!thread_.joinable()) return;
+  Handover().End();
+  thread_.join();
+}
+
+void ProgramWorker::Fail(const std::string& reason) {
+  Handover().Fail(std::make_exception_ptr(ProgramError(reason)));
+}
+
+}  // namespace ringside
