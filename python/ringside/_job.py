@@ -1,0 +1,133 @@
+"""The job that this program is a worker of."""
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import traceback
+
+from ringside import _native
+
+Error = _native.Error
+Error.__module__ = "ringside"
+
+
+class TrainingEnded(SystemExit):
+    """The job needs no further step: it has done ``--steps``, or somebody stopped it."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+
+
+class _Job:
+    """What this process knows of its job. ``worker`` is None in a program that trains alone."""
+
+    def __init__(self) -> None:
+        self.initialized = False
+        self.worker: _native.Worker | None = None
+        self.pid = 0
+        self.failed = False
+        self.loss_sum = 0.0
+        self.samples = 0
+
+    def take_report(self) -> tuple[float, int]:
+        """The sum of losses and the number of samples since the last call."""
+        loss_sum, samples = self.loss_sum, self.samples
+        self.loss_sum, self.samples = 0.0, 0
+        return loss_sum, samples
+
+
+_job = _Job()
+
+
+def init() -> None:
+    """Joins the job whose launcher started this program. A second call does nothing.
+
+    Without a launcher the program trains alone. Call it before you make the model. Raises ``Error`` when the job refuses this
+    process."""
+    if _job.initialized:
+        return
+    _job.pid = os.getpid()
+    if "RINGSIDE_JOB_FD" in os.environ:
+        _job.worker = _native.Worker()
+        sys.excepthook = _report_exception
+        atexit.register(shutdown)
+    _job.initialized = True
+
+
+def shutdown() -> None:
+    """Ends this worker's part of the job: it does no further step. Waits until the other workers have ended theirs.
+
+    It is called at the end of the program, so most programs never call it."""
+    if _job.worker is None or os.getpid() != _job.pid or _job.failed:
+        return
+    sys.stdout.flush()
+    _job.worker.end()
+
+
+def is_initialized() -> bool:
+    """Whether ``init`` was called."""
+    return _job.initialized
+
+
+def rank() -> int:
+    """The number of this worker, from 0."""
+    return 0 if _worker() is None else _worker().rank
+
+
+def size() -> int:
+    """The number of workers."""
+    return 1 if _worker() is None else _worker().workers
+
+
+def local_rank() -> int:
+    """The number of this worker among those of its host, from 0."""
+    return 0 if _worker() is None else _worker().local_rank
+
+
+def local_size() -> int:
+    """The number of workers on this host."""
+    return 1 if _worker() is None else _worker().local_workers
+
+
+def strategy() -> str:
+    """The strategy of the job, as ``--strategy`` names it; ``none`` in a program that trains alone."""
+    return "none" if _worker() is None else _worker().strategy
+
+
+def seed() -> int:
+    """The ``--seed`` of the job, for the program's own random numbers; 1 in a program that trains alone."""
+    return 1 if _worker() is None else _worker().seed
+
+
+def report(*, loss: float, samples: int = 1) -> None:
+    """For the records of the current step: the mean ``loss`` over ``samples`` samples of this worker. Call it before the
+    optimizer's ``step()``; calls before the same step add up. Without it a run has no loss and no samples per second."""
+    _worker()
+    _job.loss_sum += float(loss) * samples
+    _job.samples += samples
+
+
+def evaluation(*, loss: float, accuracy: float) -> None:
+    """For the records: what the program has measured on held-out data after the steps done so far. ``accuracy`` is from 0 to 1.
+    The values of worker 0 count."""
+    if _worker() is not None:
+        _worker().add_evaluation(loss=float(loss), accuracy=float(accuracy))
+
+
+def _worker() -> _native.Worker | None:
+    if not _job.initialized:
+        raise Error("call ringside.init() first")
+    return _job.worker
+
+
+def _report_exception(kind: type[BaseException], error: BaseException, trace: object) -> None:
+    """Tells the job why this program ends, after the usual traceback."""
+    sys.__excepthook__(kind, error, trace)
+    if _job.worker is None or os.getpid() != _job.pid:
+        return
+    _job.failed = True
+    sys.stderr.flush()
+    sys.stdout.flush()
+    text = traceback.format_exception_only(kind, error)[-1].strip()
+    _job.worker.fail(f"the program raised {text}")

@@ -1,0 +1,404 @@
+"""Ringside for PyTorch.
+
+    import ringside, ringside.torch
+    ringside.init()
+    model = Net()
+    optimizer = ringside.torch.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1), model)
+    for inputs, labels in loader:
+        optimizer.zero_grad()
+        loss = criterion(model(inputs), labels)
+        loss.backward()
+        optimizer.step()
+
+Parameters become views of one flat vector, which the strategy reads and writes. Gradients leave while the backward pass runs, a
+bucket at a time. The forward pass waits for a layer's parameters right before that layer computes.
+"""
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import torch
+
+from ringside import _native
+from ringside._job import Error, TrainingEnded, _job, _worker, rank, size
+
+__all__ = ["DistributedOptimizer", "DistributedSampler", "broadcast_parameters"]
+
+_UPDATES = ("auto", "strategy", "program")
+_UNUSED = ("error", "zero")
+
+
+class DistributedSampler(torch.utils.data.distributed.DistributedSampler):
+    """``torch.utils.data.distributed.DistributedSampler`` for the workers of the job: every worker sees its own part of the
+    dataset. Call ``set_epoch`` before each epoch, or the order stays the same."""
+
+    def __init__(self, dataset, *, shuffle: bool = True, seed: int = 0, drop_last: bool = False) -> None:
+        super().__init__(
+            dataset, num_replicas=size(), rank=rank(), shuffle=shuffle, seed=seed, drop_last=drop_last)
+
+
+def broadcast_parameters(params, root_rank: int = 0) -> None:
+    """Gives every worker the values of worker 0. ``params``: a ``state_dict()``, or pairs of name and tensor. Parameters of a
+    ``DistributedOptimizer`` have them already. For small tensors: they pass the coordinator."""
+    if root_rank != 0:
+        raise Error("only worker 0 can be the root")
+    worker = _worker()
+    if worker is None:
+        return
+    for _, tensor in sorted(params.items() if isinstance(params, dict) else params):
+        _broadcast(worker, tensor)
+
+
+def DistributedOptimizer(
+    optimizer: torch.optim.Optimizer,
+    model: torch.nn.Module,
+    *,
+    update: str = "auto",
+    backward_passes_per_step: int = 1,
+    unused_parameters: str = "error",
+    overlap_forward: bool = True,
+) -> torch.optim.Optimizer:
+    """Returns ``optimizer`` with a ``step()`` that synchronises ``model`` with the other workers. All parameters of the model
+    then have the values of worker 0.
+
+    update: who updates the parameters. ``"strategy"``: Ringside does, in workers or in servers, with the rule of this optimizer:
+        SGD, Adam or AdamW, the same for all parameters. ``"program"``: this optimizer does, whatever it is, with the mean of the
+        workers' gradients; servers must only sum then (``--server-update off``). ``"auto"``: the strategy if it can.
+    backward_passes_per_step: calls of ``backward()`` whose gradients add up before ``step()``. ``no_sync()`` does the same.
+    unused_parameters: ``"error"``: a parameter without a gradient in a step is refused by name. ``"zero"``: its gradient is 0.
+    overlap_forward: False: the forward pass waits for all parameters before it begins. Needed if a module reads the parameters
+        of another one that has not run yet.
+
+    The gradient of each worker is that of the mean loss over its own batch. Between ``backward()`` and ``step()`` gradients are
+    under way: ``parameter.grad`` can be read only after ``synchronize()``, with ``update="program"``.
+
+    Raises ``Error``: a parameter that is not a float32 tensor in the memory of the processor, an optimizer that cannot be mapped.
+    """
+    for value, choices, name in ((update, _UPDATES, "update"), (unused_parameters, _UNUSED, "unused_parameters")):
+        if value not in choices:
+            raise Error(f"{name} is {value!r}; there are {', '.join(choices)}")
+    if backward_passes_per_step < 1:
+        raise Error("backward_passes_per_step must be at least 1")
+    worker = _worker()
+    if worker is None:
+        return optimizer
+    kind = type(optimizer)
+    wrapped_kind = type(kind.__name__, (_Distributed, kind), {"__doc__": kind.__doc__})
+    wrapped = wrapped_kind.__new__(wrapped_kind)
+    # A learning rate scheduler that was made before has replaced `step`.
+    wrapped.__dict__.update({name: value for name, value in optimizer.__dict__.items() if name != "step"})
+    wrapped._sync = _Synchronizer(
+        worker, optimizer, model, update, backward_passes_per_step, unused_parameters == "zero", overlap_forward)
+    return wrapped
+
+
+class _Distributed:
+    """The methods of a ``DistributedOptimizer``, before those of the optimizer's own class."""
+
+    _sync: _Synchronizer
+
+    def step(self, closure=None):
+        """Ends the step. With ``update="program"`` it waits for the mean gradients and applies the optimizer."""
+        if closure is not None:
+            raise Error("a closure would compute gradients again and again; omit it")
+        sync = self._sync
+        if not sync.updates_here:
+            return sync.end_step()
+        sync.finish_gradients()
+        super().step()
+        return sync.end_step()
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forgets all gradients. ``set_to_none`` has no effect: they are always set to None, as PyTorch 2 does."""
+        super().zero_grad(set_to_none=True)
+
+    def synchronize(self) -> None:
+        """With ``update="program"``: waits until every ``parameter.grad`` is the mean over the workers, for instance to clip
+        it before ``step()``. Between two steps: waits until all parameters are up to date, for instance to save them."""
+        self._sync.synchronize()
+
+    def no_sync(self) -> contextlib.AbstractContextManager[None]:
+        """Inside, ``backward()`` only adds gradients up, on this worker. The first ``backward()`` after it sends them."""
+        return self._sync.no_sync()
+
+
+class _Gone(torch.Tensor):
+    """The gradient of a parameter that the strategy updates, after it has left."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        raise Error(
+            "the gradient has left for the strategy, which updates the parameters itself: to read or change gradients before "
+            'step(), make the DistributedOptimizer with update="program"')
+
+
+class _Synchronizer:
+    """Connects a model and its optimizer with a worker: its hooks run in the forward and the backward pass."""
+
+    def __init__(self, worker, optimizer, model, update, passes, zero_unused, overlap_forward) -> None:
+        self._worker = worker
+        self._groups = optimizer.param_groups
+        self._passes = passes
+        self._passes_left = passes
+        self._counts_pass = False
+        self._zero_unused = zero_unused
+        self._syncs = True
+        self._began: int | None = None
+        self._forward_end: int | None = None
+        self._batch = 0
+        self._finished_gradients = False
+        rule, why_not = _rule_of(optimizer)
+        self.updates_here = _updates_here(worker, update, rule, why_not)
+        self._names, self._parameters = _trained(optimizer, model)
+        self._register(None if self.updates_here else rule)
+        self._broadcast_the_rest(model)
+        self._add_hooks(model, overlap_forward)
+
+    # The start
+
+    def _register(self, rule) -> None:
+        shapes = [list(parameter.shape) for parameter in self._parameters]
+        self._worker.register(self._names, shapes, optimizer=rule, learning_rate=self._rate())
+        params, grads = torch.from_dlpack(self._worker.params()), torch.from_dlpack(self._worker.grads())
+        self._grads = []
+        for parameter, (begin, end) in zip(self._parameters, self._worker.ranges()):
+            view = params[begin:end].view(parameter.shape)
+            view.copy_(parameter.detach())
+            parameter.data = view
+            self._grads.append(grads[begin:end].view(parameter.shape))
+        self._worker.loaded()
+        # Their memory is never written, so it takes no room.
+        self._gone = [] if self.updates_here else [
+            torch.empty_like(parameter, requires_grad=False).as_subclass(_Gone) for parameter in self._parameters]
+
+    def _broadcast_the_rest(self, model) -> None:
+        trained = {id(parameter) for parameter in self._parameters}
+        for _, tensor in sorted(list(model.named_parameters()) + list(model.named_buffers())):
+            if id(tensor) not in trained:
+                _broadcast(self._worker, tensor)
+
+    def _add_hooks(self, model, overlap_forward) -> None:
+        index_of = {id(parameter): index for index, parameter in enumerate(self._parameters)}
+        model.register_forward_pre_hook(self._begin_forward)
+        model.register_forward_hook(self._end_forward)
+        model._register_state_dict_hook(lambda *_: self._worker.await_all() if not self._worker.in_step else None)
+        self._await_all_first = not overlap_forward
+        for module in model.modules():
+            indices = [index_of[id(p)] for p in module.parameters(recurse=False) if id(p) in index_of]
+            if indices and overlap_forward:
+                module.register_forward_pre_hook(self._awaits(indices))
+        self._nodes = []  # they live as long as somebody refers to them, and their hooks with them
+        for index, parameter in enumerate(self._parameters):
+            node = parameter.expand_as(parameter).grad_fn.next_functions[0][0]
+            node.register_hook(self._takes_gradient(index))
+            self._nodes.append(node)
+
+    # The forward pass
+
+    def _begin_forward(self, module, inputs) -> None:
+        if module.training and torch.is_grad_enabled():
+            if self._began is None:
+                self._began = _native.now()
+            self._batch += _samples_of(inputs)
+        if self._await_all_first and not self._worker.in_step:
+            self._worker.await_all()
+
+    def _end_forward(self, module, inputs, output) -> None:
+        self._forward_end = _native.now()
+
+    def _awaits(self, indices):
+        await_tensor, worker = self._worker.await_tensor, self._worker
+
+        def hook(module, inputs) -> None:
+            if worker.in_step:
+                return  # a further forward pass of the same step
+            for index in indices:
+                await_tensor(index)
+
+        return hook
+
+    # The backward pass
+
+    def _takes_gradient(self, index):
+        parameter, view = self._parameters[index], self._grads[index]
+
+        def hook(*_) -> None:
+            if not self._syncs:
+                return
+            if self._passes > 1:
+                self._count_pass()
+                if self._passes_left > 1:
+                    return
+            self._take(index, parameter, view)
+
+        return hook
+
+    def _count_pass(self) -> None:
+        if self._counts_pass:
+            return
+
+        def end() -> None:
+            self._counts_pass = False
+            self._passes_left -= 1
+
+        self._counts_pass = True
+        torch.autograd.Variable._execution_engine.queue_callback(end)
+
+    def _take(self, index, parameter, view) -> None:
+        if not self._worker.in_step:
+            self._begin_step()
+        if self._worker.is_gradient_ready(index):
+            raise Error(
+                f"the gradient of '{self._names[index]}' was computed twice in a step; for several backward passes a step use "
+                "no_sync() or backward_passes_per_step")
+        gradient = parameter.grad.detach()
+        parameter.grad = view if self.updates_here else self._gone[index]
+        self._worker.gradient_ready(index, gradient)
+
+    def _begin_step(self) -> None:
+        now = _native.now()
+        self._step_rate = self._rate()
+        if not self._worker.begin(self._began if self._began is not None else now, self._forward_end, self._step_rate):
+            raise TrainingEnded()
+
+    @contextlib.contextmanager
+    def no_sync(self) -> Iterator[None]:
+        before, self._syncs = self._syncs, False
+        try:
+            yield
+        finally:
+            self._syncs = before
+
+    def _rate(self) -> float:
+        return float(self._groups[0]["lr"])
+
+    # The end of a step
+
+    def finish_gradients(self) -> None:
+        """Takes the gradients that are missing, and waits for the means if the program updates."""
+        if self._finished_gradients:
+            return
+        for index, name in enumerate(self._names):
+            if self._worker.in_step and self._worker.is_gradient_ready(index):
+                continue
+            if not self._zero_unused:
+                raise Error(
+                    f"step {self._worker.step} has no gradient of '{name}': backward() did not reach it; "
+                    'unused_parameters="zero" lets a step leave parameters out')
+            if not self._worker.in_step:
+                self._begin_step()
+            if self.updates_here:
+                self._parameters[index].grad = self._grads[index]
+            self._worker.gradient_ready(index, None)
+        if self.updates_here:
+            self._worker.await_all()
+        self._finished_gradients = True
+
+    def synchronize(self) -> None:
+        if not self._worker.in_step:
+            self._worker.await_all()
+        elif self.updates_here:
+            self.finish_gradients()
+        else:
+            raise Error(
+                "the strategy updates the parameters itself, so gradients cannot be read: make the DistributedOptimizer with "
+                'update="program"')
+
+    def end_step(self) -> None:
+        if self._passes > 1 and self._passes_left > 0:
+            raise Error(f"step() came {self._passes_left} calls of backward() too early")
+        self._passes_left = self._passes
+        self.finish_gradients()
+        if not self.updates_here and self._rate() != self._step_rate:
+            raise Error(
+                f"the learning rate changed from {self._step_rate} to {self._rate()} after backward(): gradients have left "
+                "already; change it after step()")
+        loss_sum, samples = _job.take_report()
+        self._worker.end_step(loss_sum=loss_sum, samples=samples if samples else self._batch)
+        for parameter in self._parameters if not self.updates_here else ():
+            parameter.grad = None
+        self._began, self._forward_end, self._batch = None, None, 0
+        self._finished_gradients = False
+
+
+def _broadcast(worker, tensor: torch.Tensor) -> None:
+    with torch.no_grad():
+        flat = tensor.detach().cpu().contiguous().view(-1).clone()
+        if flat.numel() == 0:
+            return
+        worker.broadcast(flat.view(torch.uint8).numpy() if flat.dtype != torch.uint8 else flat.numpy())
+        tensor.copy_(flat.view(tensor.shape))
+
+
+def _samples_of(inputs) -> int:
+    for value in inputs:
+        if isinstance(value, torch.Tensor) and value.dim() > 0:
+            return value.shape[0]
+    return 0
+
+
+def _trained(optimizer, model) -> tuple[list[str], list[torch.nn.Parameter]]:
+    """Names and parameters that the optimizer trains, in the order in which the backward pass finishes them."""
+    names = {id(parameter): name for name, parameter in model.named_parameters()}
+    wanted = {id(parameter): parameter for group in optimizer.param_groups for parameter in group["params"]}
+    for identity, parameter in wanted.items():
+        if identity not in names:
+            raise Error(f"the optimizer has a parameter of shape {tuple(parameter.shape)} that the model has not")
+    trained = [(name, parameter) for name, parameter in model.named_parameters()
+               if id(parameter) in wanted and parameter.requires_grad]
+    trained.reverse()
+    for name, parameter in trained:
+        if parameter.dtype != torch.float32:
+            raise Error(f"parameter '{name}' is {parameter.dtype}; Ringside trains torch.float32")
+        if parameter.device.type != "cpu":
+            raise Error(f"parameter '{name}' is on {parameter.device}; Ringside trains in the memory of the processor")
+    if not trained:
+        raise Error("the optimizer trains no parameter of the model")
+    return [name for name, _ in trained], [parameter for _, parameter in trained]
+
+
+def _updates_here(worker, update: str, rule, why_not: str) -> bool:
+    if update == "program" or (update == "auto" and (rule is None or not _strategy_updates(worker))):
+        if worker.program_can_update:
+            return True
+        if update == "program":
+            raise Error(
+                f"strategy '{worker.strategy}' updates the parameters itself, so the program cannot"
+                + ("; --server-update off lets servers only sum" if worker.servers else ""))
+    if rule is None:
+        raise Error(f"the strategy cannot update as this optimizer does: {why_not}; with update=\"program\" the optimizer itself does"
+                    + (", if the servers only sum (--server-update off)" if worker.servers else ""))
+    return False
+
+
+def _strategy_updates(worker) -> bool:
+    """Whether the run leaves the update to the strategy. ``--server-update off`` is the wish that it does not."""
+    return worker.servers == 0 or worker.servers_update
+
+
+def _rule_of(optimizer) -> tuple[dict | None, str]:
+    """The optimizer's rule in Ringside's terms, or None and why there is none."""
+    kind = type(optimizer)
+    if len(optimizer.state) > 0:
+        return None, "it has made steps already, and its state cannot be taken over"
+    groups = [{key: value for key, value in group.items() if key not in ("params", "initial_lr")}
+              for group in optimizer.param_groups]
+    if any(group != groups[0] for group in groups):
+        return None, "its groups of parameters have different options"
+    group = groups[0]
+    if not isinstance(group["lr"], float | int):
+        return None, "its learning rate is not a number"
+    for option in ("maximize", "amsgrad", "differentiable", "capturable"):
+        if group.get(option):
+            return None, f"{option} is set"
+    if kind is torch.optim.SGD:
+        if group["dampening"]:
+            return None, "dampening is set"
+        return {"kind": "sgd", "momentum": float(group["momentum"]), "nesterov": bool(group["nesterov"]),
+                "weight_decay": float(group["weight_decay"])}, ""
+    if kind in (torch.optim.Adam, torch.optim.AdamW):
+        beta1, beta2 = group["betas"]
+        return {"kind": "adam" if kind is torch.optim.Adam else "adamw", "beta1": float(beta1), "beta2": float(beta2),
+                "eps": float(group["eps"]), "weight_decay": float(group["weight_decay"])}, ""
+    return None, f"{kind.__name__} is not SGD, Adam or AdamW"

@@ -1,0 +1,235 @@
+"""Programs with PyTorch as the model of a run, under every strategy, against plain PyTorch in one process.
+
+usage: torch_programs_test.py     with RINGSIDE (the executable) and PYTHONPATH (the package) set
+"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import torch
+
+RINGSIDE = os.environ["RINGSIDE"]
+PROGRAM = pathlib.Path(__file__).with_name("network_program.py")
+STEPS = 50
+# The strategies whose parameters are those of one process; those whose servers update; with shared memory.
+SUMMING = ["ring", "halving-doubling", "recursive-doubling", "tree", "auto", "shm", "hierarchical"]
+
+
+def reference(kind, out, *words, steps=STEPS):
+    subprocess.run([sys.executable, PROGRAM, str(steps), kind, out, *words], check=True, stdout=subprocess.DEVNULL)
+    return torch.load(out)
+
+
+def distance(mine, theirs):
+    """The relative L2 distance of two state dicts."""
+    assert mine.keys() == theirs.keys()
+    flat = [torch.cat([values[name].double().view(-1) for name in sorted(values)]) for values in (mine, theirs)]
+    return ((flat[0] - flat[1]).norm() / flat[1].norm()).item()
+
+
+class Programs(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def train(self, *flags, steps=STEPS, kind="sgd", words=(), workers=2, expects=0, timeout=90):
+        """Returns the run's summary and its standard error."""
+        command = [RINGSIDE, "train", "--workers", str(workers), "--out", self.folder / "run", "--force", "--timeout", "5s",
+                   *flags, "--", sys.executable, PROGRAM, str(steps), kind, self.folder / "mine.pt", *words]
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout)
+        self.assertEqual(done.returncode, expects, done.stderr[-3000:])
+        summary = self.folder / "run" / "summary.json"
+        return json.loads(summary.read_text()) if summary.exists() else {}, done.stderr
+
+    def mine(self):
+        return torch.load(self.folder / "mine.pt")
+
+
+class Trajectories(Programs):
+    @classmethod
+    def setUpClass(cls):
+        cls.references = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.expected = {kind: reference(kind, cls.references / kind) for kind in ("sgd", "nesterov", "adam", "adamw", "rmsprop")}
+
+    def check(self, kind, *flags, limit=1e-5, words=(), workers=2):
+        with self.subTest(kind=kind, flags=flags, words=words):
+            summary, _ = self.train(*flags, kind=kind, words=words, workers=workers)
+            self.assertLess(distance(self.mine(), self.expected[kind]), limit)
+            self.assertEqual(summary["steps"], STEPS)
+
+    def test_strategies_that_sum(self):
+        for strategy in SUMMING:
+            self.check("sgd", "--strategy", strategy)
+
+    def test_servers_that_update(self):
+        self.check("sgd", "--strategy", "ps-sync")
+        self.check("sgd", "--strategy", "ps-sync", "--servers", "2", "--bucket-mb", "0", workers=3)
+        self.check("sgd", "--strategy", "ps-sync", "--servers", "colocated", "--bucket-mb", "0")
+        self.check("sgd", "--strategy", "mixed", "--servers", "1", "--bucket-mb", "0")
+
+    def test_optimizers_that_the_strategy_maps(self):
+        for kind, limit in (("nesterov", 1e-5), ("adam", 1e-4), ("adamw", 1e-4)):
+            for strategy in ("ring", "shm", "ps-sync"):
+                self.check(kind, "--strategy", strategy, limit=limit)
+
+    def test_optimizers_of_the_program(self):
+        for strategy in (("ring",), ("shm",), ("ps-sync", "--server-update", "off")):
+            self.check("rmsprop", "--strategy", *strategy, limit=1e-4)
+            self.check("sgd", "--strategy", *strategy, words=("update=program",), workers=3)
+
+    def test_one_worker_is_plain_pytorch(self):
+        self.check("sgd", "--strategy", "ring", workers=1, limit=1e-6)
+
+    def test_what_programs_do_between_backward_and_step(self):
+        for case, words in (("accumulate", ()), ("decays", ()), ("clips", ("update=program",))):
+            expected = reference("sgd", self.folder / "reference", f"case={case}")
+            for strategy in ("ring", "shm"):
+                with self.subTest(case=case, strategy=strategy):
+                    self.train("--strategy", strategy, words=(f"case={case}", *words))
+                    self.assertLess(distance(self.mine(), expected), 1e-5)
+
+
+class Records(Programs):
+    def test_a_run_of_a_program_is_measured_as_any_other(self):
+        summary, _ = self.train("--strategy", "ring", words=("evaluate",))
+        self.assertEqual(summary["status"], "done")
+        self.assertEqual(summary["model"], "program")
+        self.assertEqual(summary["parameters"], 20 * 40 + 40 + 40 * 5 + 5)
+        self.assertEqual(summary["eval_accuracy"], 0.25)
+        self.assertGreater(summary["samples_per_s"], 0)
+        self.assertGreater(summary["final_loss"], 0)
+        self.assertGreater(summary["exposed_comm_ms"], 0)
+        self.assertGreater(summary["compute_ms"], 0)
+        self.assertGreater(summary["forward_ms"], 0)
+        # A ring of two sends each gradient once; headers come on top.
+        payload = 4 * summary["parameters"]
+        self.assertAlmostEqual(summary["payload_bytes_sent_per_worker_per_step"], payload, delta=0.01 * payload)
+        spec = json.loads((self.folder / "run" / "spec.json").read_text())
+        self.assertEqual(spec["program"][1:], [str(PROGRAM), str(STEPS), "sgd", str(self.folder / "mine.pt"), "evaluate"])
+
+    def test_steps_end_a_program_that_would_go_on(self):
+        summary, _ = self.train("--strategy", "ps-sync", "--steps", "7")
+        self.assertEqual((summary["steps"], summary["status"]), (7, "done"))
+        self.assertFalse((self.folder / "mine.pt").exists())
+
+    def test_a_straggler_slows_the_whole_compute(self):
+        plain, _ = self.train("--strategy", "none", steps=30)
+        slowed, _ = self.train("--strategy", "none", "--straggler", "kind=permanent,factor=20,worker=0", steps=30)
+        self.assertGreater(slowed["straggler_ms"], 2 * plain["compute_ms"])
+
+    def test_a_timeline_has_forward_and_backward_passes(self):
+        self.train("--strategy", "ring", "--timeline", steps=8)
+        names = {event["name"] for event in json.loads((self.folder / "run" / "trace.json").read_text())["traceEvents"]}
+        for name in ("forward", "backward", "submit", "await"):
+            self.assertTrue(any(each.startswith(name) for each in names), f"{name} in {sorted(names)}")
+
+    def test_signals_end_a_run_after_a_common_step(self):
+        command = [RINGSIDE, "train", "--workers", "2", "--strategy", "ring", "--out", self.folder / "run", "--", sys.executable,
+                   PROGRAM, "100000", "sgd", self.folder / "mine.pt", "case=slow"]
+        run = subprocess.Popen([str(word) for word in command], stderr=subprocess.PIPE, text=True)
+        metrics = self.folder / "run" / "metrics.jsonl"
+        until = time.monotonic() + 30
+        while time.monotonic() < until and not (metrics.exists() and metrics.stat().st_size > 500):
+            time.sleep(0.05)
+        run.send_signal(signal.SIGINT)
+        _, errors = run.communicate(timeout=30)
+        self.assertEqual(run.returncode, 130, errors)
+        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        self.assertEqual(summary["status"], "interrupted")
+        self.assertGreater(summary["steps"], 0)
+
+    def test_a_matrix_compares_strategies_for_one_program(self):
+        spec = self.folder / "mine.yaml"
+        spec.write_text(f"""name: mine
+defaults:
+  program: [{sys.executable}, {PROGRAM}, "12", sgd, {self.folder / "mine.pt"}]
+  workers: 2
+axes:
+  strategy: [ring, ps-sync]
+  server-update: ["on", "off"]
+exclude:
+  - {{strategy: ring, server-update: "off"}}
+""")
+        done = subprocess.run([RINGSIDE, "matrix", spec, "--out", self.folder / "results"], capture_output=True, text=True, timeout=90)
+        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+        report = subprocess.run([RINGSIDE, "report", self.folder / "results" / "mine"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(report.returncode, 0, report.stderr)
+        for word in ("ring", "ps-sync"):
+            self.assertIn(word, report.stdout)
+
+
+class Faults(Programs):
+    def refuses(self, case, text, *flags, expects=1, words=(), kind="sgd"):
+        with self.subTest(case=case):
+            summary, errors = self.train(*(flags or ("--strategy", "ring")), kind=kind, words=(f"case={case}", *words), expects=expects)
+            self.assertIn(text, errors)
+            self.assertNotEqual(summary.get("status"), "done")
+            marks = subprocess.run(["pgrep", "-f", str(PROGRAM)], capture_output=True, text=True).stdout
+            self.assertEqual(marks, "", "processes are left")
+            return summary
+
+    def test_wrong_programs_are_told_so(self):
+        self.refuses("never-inits", ", without having called ringside.init()")
+        self.refuses("no-parameters", "without registering parameters")
+        self.refuses("shapes", "parameter 1 is 'last.weight' of shape [5,4", expects=2)
+        self.refuses("double", "parameter 'last.bias' is torch.float64")
+        self.refuses("twice", "the gradient of 'last.bias' was computed twice in a step")
+        self.refuses("unused-error", "has no gradient of 'last.bias'")
+        self.refuses("clips-too-late", "the gradient has left for the strategy")
+        self.refuses("rate-too-late", "the learning rate changed from 0.05 to 0.01 after backward()")
+
+    def test_one_rank_that_fails_is_named(self):
+        summary = self.refuses("raises", "worker 1: the program raised ValueError: a bad batch")
+        self.assertEqual(summary["failure"]["kind"], "program")
+        self.assertEqual(summary["failure"]["member"], "worker 1")
+        self.refuses("fewer-steps", "worker 1 has ended its training after 5 steps")
+        self.refuses("exits", "worker 1")
+
+    def test_what_servers_cannot_do_is_refused(self):
+        self.refuses("", "RMSprop is not SGD, Adam or AdamW", "--strategy", "ps-sync", kind="rmsprop")
+        self.refuses("", "updates the parameters itself, so the program cannot; --server-update off", "--strategy", "ps-sync",
+                     words=("update=program",))
+        self.refuses("decays", "but the servers of 'ps-sync' update with that of the first step", "--strategy", "ps-sync")
+
+    def test_a_forked_child_may_not_use_the_job(self):
+        _, errors = self.train("--strategy", "ring", words=("case=fork",))
+        self.assertIn("the child: a forked child of the program uses Ringside", errors)
+
+    def test_parameters_that_a_step_leaves_out(self):
+        summary, _ = self.train("--strategy", "ring", words=("case=unused-zero",))
+        self.assertEqual(summary["status"], "done")
+
+    def test_a_missing_program_is_a_wrong_flag(self):
+        done = subprocess.run([RINGSIDE, "train", "--", "no-such-program"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("there is no program 'no-such-program' in PATH", done.stderr)
+
+
+class Alone(unittest.TestCase):
+    def test_without_a_launcher_a_program_trains_alone(self):
+        code = ("import ringside, torch, ringside.torch as rt; ringside.init(); m = torch.nn.Linear(2, 2);"
+                "o = torch.optim.SGD(m.parameters(), 0.1); assert rt.DistributedOptimizer(o, m) is o;"
+                "print(ringside.rank(), ringside.size(), ringside.strategy())")
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (0, "0 1 none\n"), done.stderr)
+
+    def test_init_comes_first(self):
+        done = subprocess.run([sys.executable, "-c", "import ringside; ringside.rank()"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("ringside.Error: call ringside.init() first", done.stderr)
+
+    def test_packages_may_be_imported_in_any_order(self):
+        for first, second in (("torch", "ringside.torch"), ("ringside.torch", "torch"), ("numpy", "ringside"), ("ringside", "numpy")):
+            done = subprocess.run(
+                [sys.executable, "-c", f"import {first}, {second}, torch; torch.ones(3).sum().backward if 0 else print('fine')"],
+                capture_output=True, text=True)
+            self.assertEqual(done.stdout, "fine\n", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
