@@ -46,6 +46,8 @@ class Schedule {
  public:
   explicit Schedule(const ScheduleOptions& options) : options_(options) {}
   double At(std::int64_t step) const;
+  /// Whether a program decides the rates, so that other processes cannot compute them.
+  bool is_given() const { return options_.given != nullptr; }
 
  private:
   ScheduleOptions options_;

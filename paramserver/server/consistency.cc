@@ -89,6 +89,7 @@ class Synchronous : public Consistency {
     CheckStep(push, std::min(clock, step_));
     if (push.step < step_) return DropGradient(push, version, clock);
     if (push.version != version) RefuseVersion(push, version);
+    if (push.learning_rate) given_rate_ = push.learning_rate;
     ++clock;
     ++pushed_;
     PushDecision verdict{.order = push.worker};
@@ -126,7 +127,7 @@ class Synchronous : public Consistency {
   }
 
   void Close(PushDecision& verdict) {
-    verdict.apply = Update{step_ + 1, schedule_.At(step_)};
+    verdict.apply = Update{step_ + 1, given_rate_.value_or(schedule_.At(step_))};
     verdict.scale = static_cast<float>(clocks_.size()) / static_cast<float>(pushed_);
     ++step_;
     pushed_ = 0;
@@ -142,6 +143,7 @@ class Synchronous : public Consistency {
   const int most_needed_;             // gradients of an update, while there are as many workers
   std::vector<std::int64_t> clocks_;  // steps that each worker has pushed
   std::int64_t step_ = 0;             // of the open update
+  std::optional<double> given_rate_;  // of the open update, if workers decide it
   int pushed_ = 0;                    // gradients in it
   int pushed_by_dropped_ = 0;         // of these, from workers that were dropped afterwards
   DroppedWorkers dropped_;
@@ -227,7 +229,8 @@ class Asynchronous : public Consistency {
   }
 
   double LearningRate(const PushInfo& push, std::int64_t version) const {
-    const double scheduled = schedule_.At(version / static_cast<std::int64_t>(clocks_.size()));
+    const double scheduled = push.learning_rate.value_or(
+        schedule_.At(version / static_cast<std::int64_t>(clocks_.size())));
     if (!options_.staleness_lr) return scheduled;
     return scheduled / static_cast<double>(1 + version - push.version);
   }

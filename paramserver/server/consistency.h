@@ -17,6 +17,9 @@ struct PushInfo {
   int worker = 0;
   std::int64_t step = 0;     ///< 0-based.
   std::int64_t version = 0;  ///< The version of the parameters that its gradient was computed from.
+  /// Of its update, >= 0; absent: the schedule decides. Workers that push to one update have the
+  /// same.
+  std::optional<double> learning_rate = {};
 };
 
 /// What a shard does with one push. The members are in the order of the actions.

@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <exception>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -66,6 +68,13 @@ void CheckBytes(std::uint64_t bytes, std::size_t expected) {
 
 void CheckFloats(std::uint64_t bytes, std::size_t elements) {
   CheckBytes(bytes, elements * sizeof(float));
+}
+
+void CheckRate(const FrameHeader& header) {
+  const std::optional<double>& rate = header.learning_rate;
+  if (!rate || (*rate >= 0 && std::isfinite(*rate))) return;
+  throw RefusedError(RefusalCode::kInvalid,
+                     "the learning rate of a push is " + std::to_string(*rate));
 }
 
 void CheckPart(std::uint32_t part, int lowest, const ShardServer& shard) {
@@ -169,11 +178,12 @@ ParameterRef ShardTable::ReadState(const FrameHeader& header) {
 
 void ShardTable::Push(const FrameHeader& header, PayloadPtr gradient, PendingReply& reply) {
   ShardServer& shard = Find(header);
+  CheckRate(header);
   CheckBytes(header.payload_bytes, shard.push_bytes());
   if (codec_ != nullptr) gradient = TakeEncoding(*gradient, *codec_, shard.elements(), *encodings_);
   GuardShard([&] {
-    shard.Push({static_cast<int>(header.worker), header.step, header.version}, std::move(gradient),
-               reply, Deadline::After(context_.comm.timeout));
+    shard.Push({static_cast<int>(header.worker), header.step, header.version, header.learning_rate},
+               std::move(gradient), reply, Deadline::After(context_.comm.timeout));
   });
 }
 

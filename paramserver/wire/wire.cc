@@ -21,18 +21,26 @@ struct RawHeader {
   std::uint16_t flags;
   std::int64_t step;
   std::int64_t version;
-  std::int64_t staleness;
+  std::int64_t staleness_or_rate;
   std::uint64_t payload_bytes;
 };
 static_assert(sizeof(RawHeader) == FrameHeader::kBytes);
 
 constexpr std::uint16_t kDroppedFlag = 1;
 constexpr std::uint16_t kRefusedFlag = 2;
+constexpr std::uint16_t kRateFlag = 4;
 constexpr std::uint16_t kKinds = 6;
 
 std::uint16_t FlagsOf(const FrameHeader& header) {
   return static_cast<std::uint16_t>((header.dropped ? kDroppedFlag : 0) |
-                                    (header.refused ? kRefusedFlag : 0));
+                                    (header.refused ? kRefusedFlag : 0) |
+                                    (header.learning_rate ? kRateFlag : 0));
+}
+
+// No message has both.
+std::int64_t StalenessOrRateOf(const FrameHeader& header) {
+  if (!header.learning_rate) return header.staleness;
+  return std::bit_cast<std::int64_t>(*header.learning_rate);
 }
 
 }  // namespace
@@ -66,7 +74,7 @@ std::array<std::byte, FrameHeader::kBytes> EncodeHeader(const FrameHeader& heade
                       .flags = FlagsOf(header),
                       .step = header.step,
                       .version = header.version,
-                      .staleness = header.staleness,
+                      .staleness_or_rate = StalenessOrRateOf(header),
                       .payload_bytes = header.payload_bytes};
   return std::bit_cast<std::array<std::byte, FrameHeader::kBytes>>(raw);
 }
@@ -80,6 +88,9 @@ FrameError DecodeHeader(std::span<const std::byte> bytes, std::uint64_t message_
   if (raw.protocol != FrameHeader::kProtocol) return FrameError::kBadProtocol;
   if (raw.kind < 1 || raw.kind > kKinds) return FrameError::kBadKind;
   if (raw.payload_bytes != message_bytes - FrameHeader::kBytes) return FrameError::kBadLength;
+  const bool has_rate = (raw.flags & kRateFlag) != 0;
+  std::optional<double> rate;
+  if (has_rate) rate = std::bit_cast<double>(raw.staleness_or_rate);
   header = {.kind = static_cast<FrameKind>(raw.kind),
             .worker = raw.worker,
             .slice = raw.slice,
@@ -87,7 +98,8 @@ FrameError DecodeHeader(std::span<const std::byte> bytes, std::uint64_t message_
             .part = raw.part,
             .step = raw.step,
             .version = raw.version,
-            .staleness = raw.staleness,
+            .staleness = has_rate ? 0 : raw.staleness_or_rate,
+            .learning_rate = rate,
             .dropped = (raw.flags & kDroppedFlag) != 0,
             .refused = (raw.flags & kRefusedFlag) != 0,
             .payload_bytes = raw.payload_bytes};

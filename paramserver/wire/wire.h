@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace ringside {
@@ -22,7 +23,7 @@ enum class FrameKind : std::uint16_t {
 struct FrameHeader {
   static constexpr std::size_t kBytes = 56;
   static constexpr std::uint32_t kMagic = 0x53505352;  // "RSPS"
-  static constexpr std::uint16_t kProtocol = 2;
+  static constexpr std::uint16_t kProtocol = 3;
   static constexpr std::uint64_t kMaxPayload = (std::uint64_t{2} << 30) - 1 - kBytes;
 
   FrameKind kind = FrameKind::kPushPull;
@@ -33,8 +34,10 @@ struct FrameHeader {
   std::int64_t step = 0;       ///< 0-based; in a retire and a pull: number of barriers (README.md).
   std::int64_t version = 0;    ///< Request: of the gradient's parameters; reply: of those sent.
   std::int64_t staleness = 0;  ///< Reply: updates applied between the two versions.
-  bool dropped = false;        ///< Reply: the gradient came too late to be used.
-  bool refused = false;        ///< Reply over a stream: the payload is a `Refused`.
+  /// Push: of its update, if the worker decides that and not the servers' schedule.
+  std::optional<double> learning_rate = {};
+  bool dropped = false;  ///< Reply: the gradient came too late to be used.
+  bool refused = false;  ///< Reply over a stream: the payload is a `Refused`.
   std::uint64_t payload_bytes = 0;
 };
 

@@ -279,6 +279,9 @@ Transfer PsStrategy::PushOf(int index, const Bucket& bucket) const {
   const std::span<float> reply = options_.servers_update ? params : grads;
   Transfer transfer = MakeTransfer(FrameKind::kPushPull, index);
   transfer.header.step = bucket.step;
+  if (context_.schedule.is_given()) {
+    transfer.header.learning_rate = context_.schedule.At(bucket.step);
+  }
   transfer.floats = {
       .out = grads,
       .in = reply,

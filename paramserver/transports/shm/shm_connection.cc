@@ -302,6 +302,7 @@ void ShmConnection::Call::Send(ParameterReply answer) {
   FrameHeader answered = header;
   answered.version = answer.version;
   answered.staleness = answer.staleness;
+  answered.learning_rate.reset();
   answered.dropped = answer.dropped;
   answered.payload_bytes = values.size();
   answer.parameters = ParameterRef();

@@ -43,6 +43,7 @@ class TcpConnection::Reply : public PendingReply, public OutgoingFrame {
     FrameHeader header = request_;
     header.version = answer.version;
     header.staleness = answer.staleness;
+    header.learning_rate.reset();
     header.dropped = answer.dropped;
     header.payload_bytes = payload.size();
     connection_.Answer(*this, header, payload);

@@ -464,5 +464,19 @@ INSTANTIATE_TEST_SUITE_P(Seeds, RandomOrders,
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomOrdersWithBackups,
                          ::testing::ValuesIn(Settings(/*fewer_than_workers=*/true)));
 
+TEST(GivenRates, CountInsteadOfTheSchedule) {
+  const Schedule schedule({.base = 1});
+  const auto sync = MakeSynchronous(2, schedule);
+  sync->Start(0);
+  sync->OnPush({0, 0, 0, 0.25}, 0);
+  EXPECT_EQ(sync->OnPush({1, 0, 0, 0.25}, 0).apply->learning_rate, 0.25);
+  sync->OnPush({0, 1, 1, 0.0}, 1);
+  EXPECT_EQ(sync->OnPush({1, 1, 1, 0.0}, 1).apply->learning_rate, 0);
+  const auto async = MakeAsynchronous(2, schedule, {});
+  async->Start(0);
+  EXPECT_EQ(async->OnPush({0, 0, 0, 0.5}, 0).apply->learning_rate, 0.5);
+  EXPECT_EQ(async->OnPush({1, 0, 0}, 1).apply->learning_rate, 1);
+}
+
 }  // namespace
 }  // namespace ringside

@@ -43,7 +43,7 @@ TEST(FrameHeader, HasTheDocumentedLayout) {
   EXPECT_EQ(bytes.size(), 56U);
   EXPECT_EQ(at(0), 'R');
   EXPECT_EQ(at(3), 'S');
-  EXPECT_EQ(at(4), 2);   // protocol: another layout needs another number
+  EXPECT_EQ(at(4), 3);   // protocol: another layout needs another number
   EXPECT_EQ(at(6), 4);   // kind
   EXPECT_EQ(at(8), 1);   // worker
   EXPECT_EQ(at(12), 9);  // slice
@@ -54,6 +54,23 @@ TEST(FrameHeader, HasTheDocumentedLayout) {
   EXPECT_EQ(at(32), 0xfb);
   EXPECT_EQ(at(40), 6);
   EXPECT_EQ(at(48), 700 % 256);
+}
+
+TEST(FrameHeader, ARateTakesThePlaceOfTheStaleness) {
+  FrameHeader push = Sample();
+  push.learning_rate = 0.0;
+  push.staleness = 0;
+  FrameHeader header;
+  ASSERT_EQ(DecodeHeader(EncodeHeader(push), 756, header), FrameError::kNone);
+  EXPECT_EQ(header.learning_rate, 0.0) << "a rate of 0 is a rate";
+  push.learning_rate = 0.125;
+  ASSERT_EQ(DecodeHeader(EncodeHeader(push), 756, header), FrameError::kNone);
+  EXPECT_EQ(header.learning_rate, 0.125);
+  EXPECT_EQ(header.staleness, 0);
+  EXPECT_TRUE(header.dropped);
+  EXPECT_EQ(std::to_integer<int>(EncodeHeader(push)[22]), 4 + 1);
+  ASSERT_EQ(DecodeHeader(EncodeHeader(Sample()), 756, header), FrameError::kNone);
+  EXPECT_FALSE(header.learning_rate);
 }
 
 TEST(FrameHeader, FlagsDoNotHideEachOther) {
