@@ -68,19 +68,11 @@ void Loader::Run() {
 
 void Loader::Fill(Slot& slot, std::int64_t step) {
   const std::vector<std::size_t> indices = sampler_.Indices(step, world_.rank, world_.workers);
-  const std::size_t elements = dataset_.shape().elements();
-  slot.inputs.resize(indices.size() * elements);
-  slot.labels.resize(indices.size());
-  for (std::size_t i = 0; i < indices.size(); ++i) {
-    const std::span<float> out = std::span(slot.inputs).subspan(i * elements, elements);
-    slot.labels[i] = dataset_.Read(Split::kTrain, indices[i], out);
-  }
   slot.batch = {.step = step,
                 .epoch = step / sampler_.steps_per_epoch(),
                 .samples = indices.size(),
-                .global_samples = sampler_.GlobalSamples(step),
-                .inputs = slot.inputs,
-                .labels = slot.labels};
+                .global_samples = sampler_.GlobalSamples(step)};
+  slot.buffer.Read(dataset_, Split::kTrain, indices, slot.batch);
 }
 
 }  // namespace ringside

@@ -11,6 +11,7 @@
 
 #include "ringside/common/core/world.h"
 #include "ringside/common/data/dataset.h"
+#include "ringside/common/data/sample_buffer.h"
 #include "ringside/common/data/sampler.h"
 
 namespace ringside {
@@ -42,8 +43,7 @@ class Loader {
  private:
   struct Slot {
     Batch batch;
-    std::vector<float> inputs;
-    std::vector<std::int64_t> labels;
+    SampleBuffer buffer;
   };
 
   void Run();

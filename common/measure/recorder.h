@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,14 +33,16 @@ struct StepRecord {
   double forward_ms = 0;    ///< The forward pass's part of compute_ms; 0: unknown.
 };
 
-/// A held-out evaluation, summed over workers.
+/// A held-out evaluation, over all workers.
 struct EvaluationRecord {
   std::int64_t step = 0;     ///< Steps done before it.
   double epoch = 0;          ///< The same in epochs.
   double train_seconds = 0;  ///< Training time before it, without evaluations.
   double train_loss = 0;     ///< Mean over the samples since the previous evaluation.
   double loss = 0;
-  double accuracy = 0;  ///< 0..1
+  std::optional<double> accuracy = {};  ///< 0..1; absent where an answer is no class.
+  /// Means over the samples of what else the model measures, by name: "mae".
+  std::map<std::string, double> metrics = {};
 };
 
 /// Collects a worker's measurements in memory. It writes nothing during training. One thread adds

@@ -28,6 +28,20 @@ struct Contribution {
   std::int64_t train_samples = 0;
 };
 
+/// What follows a contribution: the sums of the named metrics, in the order of their names.
+std::vector<double> MetricSums(const Evaluation& evaluation) {
+  std::vector<double> sums;
+  for (const auto& [name, sum] : evaluation.metric_sums) sums.push_back(sum);
+  return sums;
+}
+
+void Add(const Evaluation& part, Evaluation& sum) {
+  sum.loss_sum += part.loss_sum;
+  sum.samples += part.samples;
+  if (part.correct) sum.correct = sum.correct.value_or(0) + *part.correct;
+  for (const auto& [name, value] : part.metric_sums) sum.metric_sums[name] += value;
+}
+
 template <typename T>
 std::string_view Bytes(std::span<const T> values) {
   return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
@@ -82,9 +96,28 @@ struct Evaluator::Exchanged {
   std::vector<Contribution> Parse() const {
     std::vector<Contribution> contributions(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
-      CopyBytes(values[i], std::span(&contributions[i], 1), ranks[i]);
+      const auto head = std::string_view(values[i]).substr(0, sizeof(Contribution));
+      CopyBytes(head, std::span(&contributions[i], 1), ranks[i]);
     }
     return contributions;
+  }
+
+  /// Means of the metrics, on a worker that has measured them: its part of the test split was not
+  /// empty.
+  std::map<std::string, double> Metrics(const Evaluation& mine, std::int64_t samples) const {
+    if (mine.metric_sums.empty()) return {};
+    std::vector<double> sums(mine.metric_sums.size(), 0.0);
+    std::vector<double> theirs(sums.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto tail = std::string_view(values[i]).substr(sizeof(Contribution));
+      if (tail.empty()) continue;
+      CopyBytes(tail, std::span(theirs), ranks[i]);
+      for (std::size_t metric = 0; metric < sums.size(); ++metric) sums[metric] += theirs[metric];
+    }
+    std::map<std::string, double> means;
+    std::size_t metric = 0;
+    for (const auto& [name, sum] : mine.metric_sums) means[name] = Mean(sums[metric++], samples);
+    return means;
   }
 };
 
@@ -137,17 +170,21 @@ void Evaluator::AverageBuffers(std::int64_t steps_done) {
 // the test split is lost, all others divide the split anew.
 EvaluationRecord Evaluator::Evaluate(std::int64_t steps_done, double train_seconds) {
   std::vector<Contribution> all;
+  Evaluation slice;
+  Exchanged exchanged;
   for (int round = 0; all.empty(); ++round) {
-    const Evaluation slice = EvaluateSlice(steps_done);
+    slice = EvaluateSlice(steps_done);
     const Contribution mine{.loss_sum = slice.loss_sum,
                             .train_loss_sum = train_loss_sum_,
                             .train_seconds = train_seconds,
-                            .correct = slice.correct,
+                            .correct = slice.correct.value_or(0),
                             .samples = slice.samples,
                             .train_samples = train_samples_};
-    const Exchanged exchanged =
-        Gather("evaluation after step " + std::to_string(steps_done) + RoundText(round),
-               Bytes(std::span(&mine, 1)));
+    const std::vector<double> metrics = MetricSums(slice);
+    std::string message(Bytes(std::span(&mine, 1)));
+    message += Bytes(std::span<const double>(metrics));
+    exchanged =
+        Gather("evaluation after step " + std::to_string(steps_done) + RoundText(round), message);
     if (exchanged.ranks == living_) all = exchanged.Parse();
     living_ = exchanged.ranks;
   }
@@ -155,11 +192,16 @@ EvaluationRecord Evaluator::Evaluate(std::int64_t steps_done, double train_secon
   train_samples_ = 0;
   CheckFinite(living_, all, steps_done);
   const Contribution sum = Sum(all);
-  return {.step = steps_done,
-          .train_seconds = sum.train_seconds,
-          .train_loss = Mean(sum.train_loss_sum, sum.train_samples),
-          .loss = Mean(sum.loss_sum, sum.samples),
-          .accuracy = Mean(static_cast<double>(sum.correct), sum.samples)};
+  EvaluationRecord record;
+  record.step = steps_done;
+  record.train_seconds = sum.train_seconds;
+  record.train_loss = Mean(sum.train_loss_sum, sum.train_samples);
+  record.loss = Mean(sum.loss_sum, sum.samples);
+  if (dataset_.targets() == 0) {
+    record.accuracy = Mean(static_cast<double>(sum.correct), sum.samples);
+  }
+  record.metrics = exchanged.Metrics(slice, sum.samples);
+  return record;
 }
 
 Evaluation Evaluator::EvaluateSlice(std::int64_t steps_done) {
@@ -171,27 +213,17 @@ Evaluation Evaluator::EvaluateSlice(std::int64_t steps_done) {
   Evaluation sum;
   for (std::size_t begin = test_samples_ * place / workers; begin < slice_end; begin += kBatch) {
     const Evaluation part = EvaluateBatch(begin, std::min(begin + kBatch, slice_end), steps_done);
-    sum.loss_sum += part.loss_sum;
-    sum.correct += part.correct;
-    sum.samples += part.samples;
+    Add(part, sum);
   }
   return sum;
 }
 
 Evaluation Evaluator::EvaluateBatch(std::size_t begin, std::size_t end, std::int64_t steps_done) {
-  const std::size_t elements = dataset_.shape().elements();
-  const std::size_t samples = end - begin;
-  inputs_.resize(samples * elements);
-  labels_.resize(samples);
-  for (std::size_t i = 0; i < samples; ++i) {
-    const std::span<float> out = std::span(inputs_).subspan(i * elements, elements);
-    labels_[i] = dataset_.Read(Split::kTest, begin + i, out);
-  }
-  return model_.Evaluate({.step = steps_done,
-                          .samples = samples,
-                          .global_samples = test_samples_,
-                          .inputs = inputs_,
-                          .labels = labels_});
+  std::vector<std::size_t> indices(end - begin);
+  std::iota(indices.begin(), indices.end(), begin);
+  Batch batch{.step = steps_done, .samples = indices.size(), .global_samples = test_samples_};
+  buffer_.Read(dataset_, Split::kTest, indices, batch);
+  return model_.Evaluate(batch);
 }
 
 }  // namespace ringside

@@ -11,6 +11,7 @@
 #include "ringside/common/core/store.h"
 #include "ringside/common/core/world.h"
 #include "ringside/common/data/dataset.h"
+#include "ringside/common/data/sample_buffer.h"
 #include "ringside/common/measure/recorder.h"
 #include "ringside/common/measure/timeline.h"
 #include "ringside/common/training/model.h"
@@ -66,8 +67,7 @@ class Evaluator {
   std::vector<int> living_;  // ranks that the job had not lost at the last exchange, ascending
   double train_loss_sum_ = 0;
   std::int64_t train_samples_ = 0;
-  std::vector<float> inputs_;
-  std::vector<std::int64_t> labels_;
+  SampleBuffer buffer_;
 };
 
 }  // namespace ringside

@@ -4,9 +4,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "ringside/common/core/bucket_plan.h"
 #include "ringside/common/core/dilated_clock.h"
@@ -21,8 +23,10 @@ namespace ringside {
 /// Sums over the samples of a batch, so that the results of several ranks can be added.
 struct Evaluation {
   double loss_sum = 0;
-  std::int64_t correct = 0;
+  std::optional<std::int64_t> correct = {};  ///< Hits; absent where an answer is no class.
   std::int64_t samples = 0;
+  /// What else is measured, by name: "mae". The same names in every evaluation of a model.
+  std::map<std::string, double> metric_sums = {};
 };
 
 /// How the parameters of a model change, where the model decides that and not the run.

@@ -6,6 +6,7 @@
 
 #include "ringside/experiments/job/fidelity/fidelity_json.h"
 #include "ringside/experiments/spec/bundle.h"
+#include "ringside/experiments/system/printable.h"
 #include "ringside/experiments/text/units.h"
 
 namespace ringside {
@@ -32,6 +33,16 @@ class Lines {
   void AddPercent(const char* label, const char* pointer) {
     const json* value = Find(pointer);
     if (value != nullptr) Add(label, fmt::format("{:.2f} %", value->get<double>() * 100));
+  }
+  /// A line for each number of an object.
+  void AddMetrics(const std::string& prefix, const char* key) {
+    const auto metrics = summary_.find(key);
+    if (metrics == summary_.end() || !metrics->is_object()) return;
+    for (const auto& [name, value] : metrics->items()) {
+      if (value.is_number()) {
+        Add((prefix + Printable(name)).c_str(), fmt::format("{:.4f}", value.get<double>()));
+      }
+    }
   }
   std::string Take() { return std::move(out_); }
 
@@ -99,6 +110,7 @@ std::string SummaryText(const JobOutcome& outcome, const Painter& painter) {
   lines.AddNumber("staleness (mean)", "/staleness/mean", " versions", 2);
   lines.AddNumber("loss", "/final_loss", "", 4);
   lines.AddPercent("test accuracy", "/eval_accuracy");
+  lines.AddMetrics("test ", "eval_metrics");
   return out + lines.Take() + LostWorkerLines(outcome.summary) + FidelityLine(outcome.summary) +
          WarmupNote(outcome.summary);
 }

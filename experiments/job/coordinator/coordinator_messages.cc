@@ -78,7 +78,8 @@ void ToMessage(const Beat& beat, job::BeatRequest* message) {
     row->set_train_seconds(record.train_seconds);
     row->set_train_loss(record.train_loss);
     row->set_loss(record.loss);
-    row->set_accuracy(record.accuracy);
+    if (record.accuracy) row->set_accuracy(*record.accuracy);
+    row->mutable_metrics()->insert(record.metrics.begin(), record.metrics.end());
     row->set_params_sha256(params_sha256);
   }
 }
@@ -101,9 +102,11 @@ Beat FromMessage(const job::BeatRequest& message) {
                           row.codec_ms(), row.straggler_ms(), row.forward_ms()});
   }
   for (const job::EvaluationRow& row : message.evaluations()) {
-    beat.evaluations.push_back({{row.step(), row.epoch(), row.train_seconds(), row.train_loss(),
-                                 row.loss(), row.accuracy()},
-                                row.params_sha256()});
+    EvaluationRecord record{row.step(), row.epoch(), row.train_seconds(), row.train_loss(),
+                            row.loss()};
+    if (row.has_accuracy()) record.accuracy = row.accuracy();
+    record.metrics = {row.metrics().begin(), row.metrics().end()};
+    beat.evaluations.push_back({std::move(record), row.params_sha256()});
   }
   return beat;
 }

@@ -12,6 +12,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
 #include "ringside/experiments/job/fidelity/fidelity_json.h"
+#include "ringside/experiments/job/launcher/program_files.h"
 #include "ringside/experiments/job/summary/environment_record.h"
 #include "ringside/experiments/job/summary/timeline_files.h"
 #include "ringside/experiments/spec/bundle.h"
@@ -101,6 +102,7 @@ void JobController::PrepareBundle() const {
                       Text(options_.origin.asked.value_or(spec_), 2) + "\n");
   WriteFileAtomically(options_.bundle_dir + "/environment.json",
                       Text(EnvironmentRecord(environment_), 2) + "\n");
+  if (options_.generation == 0) KeepProgramFiles(spec_, options_.bundle_dir);
   if (plan_.network != nullptr) plan_.network->WriteRecord(options_.bundle_dir);
 }
 

@@ -32,14 +32,18 @@ nlohmann::ordered_json StepLine(const StepRecord& record) {
 
 nlohmann::ordered_json EvaluationLine(const HashedEvaluation& evaluation) {
   const EvaluationRecord& record = evaluation.record;
-  return {{"kind", "evaluation"},
-          {"step", record.step},
-          {"epoch", record.epoch},
-          {"train_seconds", record.train_seconds},
-          {"train_loss", record.train_loss},
-          {"loss", record.loss},
-          {"accuracy", record.accuracy},
-          {"params_sha256", evaluation.params_sha256}};
+  nlohmann::ordered_json line{
+      {"kind", "evaluation"},
+      {"step", record.step},
+      {"epoch", record.epoch},
+      {"train_seconds", record.train_seconds},
+      {"train_loss", record.train_loss},
+      {"loss", record.loss},
+      {"accuracy",
+       record.accuracy ? nlohmann::ordered_json(*record.accuracy) : nlohmann::ordered_json()},
+      {"params_sha256", evaluation.params_sha256}};
+  if (!record.metrics.empty()) line["metrics"] = record.metrics;
+  return line;
 }
 
 }  // namespace

@@ -119,6 +119,7 @@ class SummaryMaker {
         {"strategy", spec_.strategy},
         {"family", entry == nullptr ? json() : json(FamilyName(entry->traits.family))},
         {"model", spec_.model},
+        {"program", spec_.program.empty() ? json() : json(spec_.program)},
         {"dataset", spec_.data},
         {"workers", spec_.workers},
         {"lost_workers", LostWorkersJson(run_)},
@@ -349,7 +350,10 @@ class SummaryMaker {
   void AddQuality() {
     summary_["final_loss"] = OrNull(statistics_.final_loss);
     summary_["eval_loss"] = run_.evaluation ? json(run_.evaluation->record.loss) : json();
-    summary_["eval_accuracy"] = run_.evaluation ? json(run_.evaluation->record.accuracy) : json();
+    summary_["eval_accuracy"] = run_.evaluation ? OrNull(run_.evaluation->record.accuracy) : json();
+    summary_["eval_metrics"] = run_.evaluation && !run_.evaluation->record.metrics.empty()
+                                   ? json(run_.evaluation->record.metrics)
+                                   : json();
     summary_["params_sha256"] = FromFirst("params_sha256");
   }
 

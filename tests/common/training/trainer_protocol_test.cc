@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 #include <ranges>
 #include <string>
@@ -74,8 +75,10 @@ class ProbeModel : public Model {
   }
   Evaluation Evaluate(const Batch& batch) override {
     log_.push_back("evaluate " + std::to_string(batch.samples));
-    return {
-        .loss_sum = test_loss, .correct = 1, .samples = static_cast<std::int64_t>(batch.samples)};
+    return {.loss_sum = test_loss,
+            .correct = 1,
+            .samples = static_cast<std::int64_t>(batch.samples),
+            .metric_sums = metric_sums};
   }
 
   std::optional<DilatedClock::time_point> forward_end() const override { return forward_end_; }
@@ -90,6 +93,7 @@ class ProbeModel : public Model {
   std::int64_t diverges_at = -1;
   std::int64_t gradient_diverges_at = -1;  // in the second bucket
   double test_loss = 1;
+  std::map<std::string, double> metric_sums;
 
  private:
   Log& log_;
@@ -201,6 +205,14 @@ TEST_F(TrainerProtocolTest, WithoutOverlapAllCommunicationIsExposedInItsStep) {
     EXPECT_GE(record.exposed_comm_ms, 10);
     EXPECT_LT(record.compute_ms, record.step_ms - 9);
   }
+}
+
+TEST_F(TrainerProtocolTest, NamedMetricsAreMeansOverAllBatches) {
+  model_.metric_sums = {{"mae", 6}, {"mse", 1.5}};
+  Run({.end_step = 1, .global_batch = 8}, 600);  // three batches of an evaluation
+  const EvaluationRecord& record = recorder_.evaluations().at(0);
+  EXPECT_EQ(record.metrics,
+            (std::map<std::string, double>{{"mae", 18.0 / 600}, {"mse", 4.5 / 600}}));
 }
 
 TEST_F(TrainerProtocolTest, AModelMayEndTheTraining) {
@@ -408,7 +420,7 @@ TEST(EvaluatorTest, TheLivingDivideTheWholeTestSplitAmongThemselves) {
     evaluator.AddTrainingLoss(6, 2);
     const EvaluationRecord record = evaluator.Evaluate(5, 0);
     EXPECT_EQ(record.train_loss, 3);
-    EXPECT_DOUBLE_EQ(record.accuracy, 2.0 / 12) << "of all samples";
+    EXPECT_DOUBLE_EQ(record.accuracy.value_or(-1), 2.0 / 12) << "of all samples";
     EXPECT_THAT(log, ElementsAre("evaluate 4", "evaluate 6"));
     evaluator.Evaluate(9, 0);
     EXPECT_THAT(log, ElementsAre("evaluate 4", "evaluate 6", "evaluate 6")) << "it is remembered";
@@ -462,7 +474,7 @@ TEST_F(TrainerProtocolTest, LargeTestSplitsAreEvaluatedInBatches) {
   Run({.end_step = 0, .global_batch = 8}, 600);
   EXPECT_THAT(log_, ElementsAre("start at 0", "settle", "evaluate 256", "evaluate 256",
                                 "evaluate 88", "evaluated after 0", "stop"));
-  EXPECT_DOUBLE_EQ(recorder_.evaluations().at(0).accuracy, 3.0 / 600);
+  EXPECT_DOUBLE_EQ(recorder_.evaluations().at(0).accuracy.value_or(-1), 3.0 / 600);
   EXPECT_DOUBLE_EQ(recorder_.evaluations().at(0).loss, 3.0 / 600);
 }
 
