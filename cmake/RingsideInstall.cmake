@@ -60,7 +60,7 @@ ringside_pkg_config(core REQUIRES libcrypto LIBRARIES -pthread)
 ringside_pkg_config(ring REQUIRES ringside-core fmt
   LIBRARIES -Wl,-rpath,\${libdir}/ringside -lgloo -ldl)
 ringside_pkg_config(paramserver REQUIRES ringside-core grpc++ protobuf libssl)
-ringside_pkg_config(models REQUIRES ringside-core)
+ringside_pkg_config(models REQUIRES ringside-core libzip)
 ringside_pkg_config(app REQUIRES ringside-ring ringside-paramserver ringside-models sqlite3 yaml-cpp nlohmann_json fmt
   LIBRARIES -lboost_program_options)
 
@@ -125,7 +125,7 @@ set(CPACK_RINGSIDE_BINARY_DIR ${PROJECT_BINARY_DIR})
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "iproute2, openmpi-bin")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
-  "cmake, libgloo-dev, libfmt-dev, libssl-dev, libgrpc++-dev, libprotobuf-dev, libboost-program-options-dev, libyaml-cpp-dev, nlohmann-json3-dev, libsqlite3-dev, libtorch-dev")
+  "cmake, libgloo-dev, libfmt-dev, libssl-dev, libgrpc++-dev, libprotobuf-dev, libboost-program-options-dev, libyaml-cpp-dev, nlohmann-json3-dev, libsqlite3-dev, libzip-dev, libtorch-dev")
 find_program(RINGSIDE_SHLIBDEPS dpkg-shlibdeps)
 if(RINGSIDE_SHLIBDEPS)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)

@@ -13,7 +13,7 @@ packages=(
   libgrpc++-dev protobuf-compiler-grpc libprotobuf-dev protobuf-compiler libssl-dev
   libgloo-dev libopenmpi-dev openmpi-bin
   libtorch-dev libopenblas0-pthread
-  libboost-program-options-dev libyaml-cpp-dev nlohmann-json3-dev libfmt-dev libsqlite3-dev libxxhash-dev
+  libboost-program-options-dev libyaml-cpp-dev nlohmann-json3-dev libfmt-dev libsqlite3-dev libxxhash-dev libzip-dev
   libgtest-dev libgmock-dev libbenchmark-dev
   iproute2 procps
   esbuild python3-plotly python3-matplotlib

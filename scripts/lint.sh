@@ -7,6 +7,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-find common ring paramserver models experiments benchmarks tests \( -name '*.h' -o -name '*.cc' \) -print0 |
+find common ring paramserver models experiments python benchmarks tests \( -name '*.h' -o -name '*.cc' \) -print0 |
   xargs -0 clang-format --dry-run --Werror
 [ "${1:-}" = --format ] || scripts/tidy.py "$@"

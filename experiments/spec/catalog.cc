@@ -30,6 +30,17 @@ const Entry* Find(const std::vector<Entry>& entries, std::string_view name) {
   return found == entries.end() ? nullptr : &*found;
 }
 
+/// As `Find`, for names of entries that may be followed by a path.
+template <typename Entry, typename TakesFile>
+const Entry* FindWithFile(const std::vector<Entry>& entries, std::string_view name,
+                          const TakesFile& takes_file) {
+  const auto found = std::ranges::find_if(entries, [&](const Entry& entry) {
+    if (!takes_file(entry)) return entry.name == name;
+    return name.size() > entry.name.size() && name.starts_with(entry.name);
+  });
+  return found == entries.end() ? nullptr : &*found;
+}
+
 [[noreturn]] void RefuseRepeatedName(std::string_view what, std::string_view name,
                                      std::string_view first, std::string_view second) {
   throw ConfigError(
@@ -245,10 +256,17 @@ const CollectiveEntry* Catalog::FindCollective(std::string_view name) const {
   return Find(collectives_, name);
 }
 
-const ModelEntry* Catalog::FindModel(std::string_view name) const { return Find(models_, name); }
+const ModelEntry* Catalog::FindModel(std::string_view name) const {
+  return FindWithFile(models_, name,
+                      [](const ModelEntry& entry) { return entry.traits.takes_file; });
+}
 
 const DatasetEntry* Catalog::FindDataset(std::string_view name) const {
-  return Find(datasets_, name);
+  return FindWithFile(datasets_, name, [](const DatasetEntry& entry) { return entry.takes_file; });
+}
+
+std::string FileOf(const std::string& name, const std::string& entry_name) {
+  return name.substr(std::min(name.size(), entry_name.size()));
 }
 
 const SpecKey* Catalog::FindKey(std::string_view name) const {

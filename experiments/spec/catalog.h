@@ -35,7 +35,8 @@ class Catalog {
   Catalog(const Catalog&) = delete;
   Catalog& operator=(const Catalog&) = delete;
 
-  /// The entries in the order of help and reports. `Find...` returns null for an unknown name.
+  /// The entries in the order of help and reports. `Find...` returns null for an unknown name. The
+  /// name of a model or dataset that takes a file is followed by a path.
   std::span<const StrategyEntry> strategies() const { return strategies_; }
   const StrategyEntry* FindStrategy(std::string_view name) const;
   std::span<const CollectiveEntry> collectives() const { return collectives_; }
@@ -81,6 +82,10 @@ class Catalog {
   std::vector<SpecKey> keys_;
   bool has_extensions_;
 };
+
+/// The path after the name of a model or dataset that takes a file: "net.pt" of "script:net.pt" and
+/// the entry's name "script:".
+std::string FileOf(const std::string& name, const std::string& entry_name);
 
 }  // namespace ringside
 

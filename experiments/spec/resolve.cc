@@ -146,6 +146,22 @@ void ResolveProgram(RunSpec& spec) {
   spec.batch_per_worker = kProgramBatch;
 }
 
+void CheckLoss(const RunSpec& spec, const ModelEntry& model) {
+  if (spec.loss.empty()) return;
+  Refuse(!model.traits.takes_loss, "loss", "model '{}' has its own; {}", spec.model,
+         OfModels(spec, &ModelTraits::takes_loss, "takes a loss", "take a loss"));
+  const std::vector<std::string_view> names{"cross-entropy", "mse", "mae"};
+  if (std::ranges::find(names, spec.loss) == names.end()) {
+    RefuseUnknown("loss", "loss", spec.loss, names);
+  }
+}
+
+void RequireFile(const std::string& name, const std::string& entry_name, std::string_view key) {
+  const std::string path = FileOf(name, entry_name);
+  std::error_code unreadable;  // is no file then
+  Refuse(!std::filesystem::is_regular_file(path, unreadable), key, "there is no file '{}'", path);
+}
+
 void ResolveModel(const RunSpec& spec, const ModelEntry& model) {
   Refuse(!(spec.compute_ms >= 0), "compute-ms", "the compute time cannot be {} ms",
          spec.compute_ms);
@@ -156,6 +172,8 @@ void ResolveModel(const RunSpec& spec, const ModelEntry& model) {
   Refuse(!spec.widths.empty() && !model.traits.takes_widths, "hidden", "{}, not {}",
          OfModels(spec, &ModelTraits::takes_widths, "has hidden widths", "have hidden widths"),
          spec.model);
+  CheckLoss(spec, model);
+  if (model.traits.takes_file) RequireFile(spec.model, model.name, "model");
   for (const int width : spec.widths) {
     Refuse(width < 1, "hidden", "a layer cannot have {} units; give widths of at least 1", width);
   }
@@ -169,6 +187,7 @@ void ResolveData(RunSpec& spec, const ModelEntry& model) {
          spec.model, DefaultDataset(spec, false).name);
   Refuse(reads && !data.has_samples, "data", "model '{}' needs samples; try {}", model.name,
          DefaultDataset(spec, true).name);
+  if (data.takes_file) RequireFile(spec.data, data.name, "data");
   if (!data.needs_directory) {
     spec.data_dir.clear();
     return;
@@ -180,8 +199,9 @@ void ResolveData(RunSpec& spec, const ModelEntry& model) {
 }
 
 void RefuseIdleServers(const RunSpec& spec, const ModelEntry& model) {
-  if (spec.servers == 0 || model.traits.is_program) return;
   const DatasetEntry& data = DatasetOf(spec);
+  // Otherwise the workers find out.
+  if (spec.servers == 0 || !model.traits.tensors_known || data.takes_file) return;
   const int idle = IdleServers(
       spec, model.tensors({.input = data.shape, .classes = data.classes, .widths = spec.widths}));
   Refuse(idle > 0, "servers",

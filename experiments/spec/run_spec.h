@@ -85,6 +85,7 @@ struct RunSpec {
   /// The words of a command that every worker runs as its model, through `import ringside`; empty:
   /// none. Resolving then sets `model` to `kProgramModel`.
   std::vector<std::string> program;
+  std::string loss;            ///< Of models that take one; empty: by the dataset.
   std::vector<int> widths;     ///< Hidden widths of mlp.
   double compute_ms = 0;       ///< For profile models.
   StragglerOptions straggler;  ///< Workers that are made slow on purpose.

@@ -25,6 +25,14 @@ ScheduleOptions::Kind ScheduleKind(const std::string& name) {
   throw ConfigError("no schedule is called '" + name + "'; there are constant, step, cosine");
 }
 
+Loss LossOf(const std::string& name) {
+  if (name.empty()) return Loss::kAuto;
+  if (name == "cross-entropy") return Loss::kCrossEntropy;
+  if (name == "mse") return Loss::kMse;
+  if (name == "mae") return Loss::kMae;
+  throw ConfigError("no loss is called '" + name + "'; there are cross-entropy, mse, mae");
+}
+
 }  // namespace
 
 const StrategyEntry& EntryOf(const RunSpec& spec) {
@@ -36,7 +44,8 @@ const StrategyEntry& EntryOf(const RunSpec& spec) {
 std::unique_ptr<Dataset> MakeDataset(const RunSpec& spec) {
   const DatasetEntry* entry = spec.catalog().FindDataset(spec.data);
   if (entry == nullptr) throw ConfigError("unknown dataset '" + spec.data + "'");
-  std::unique_ptr<Dataset> dataset = entry->make({.directory = spec.data_dir, .seed = spec.seed});
+  std::unique_ptr<Dataset> dataset = entry->make(
+      {.directory = spec.data_dir, .file = FileOf(spec.data, entry->name), .seed = spec.seed});
   RefuseLargeBatch(spec, dataset->size(Split::kTrain));
   return dataset;
 }
@@ -47,12 +56,24 @@ std::unique_ptr<Model> MakeModel(const RunSpec& spec, const Dataset& dataset) {
   if (entry->make == nullptr) {
     throw MissingBackendError("model '" + spec.model + "' needs ringside-worker, with libtorch");
   }
+  if (!entry->traits.takes_loss && entry->traits.reads_samples &&
+      (dataset.targets() > 0 || dataset.integer_inputs())) {
+    throw ConfigError(
+        fmt::format("model '{}' classifies samples of floats, and {} of '{}' are {}; take "
+                    "script:FILE",
+                    spec.model, dataset.targets() > 0 ? "the answers" : "the inputs", spec.data,
+                    dataset.targets() > 0 ? "numbers" : "integers"));
+  }
   return entry->make({.input = dataset.shape(),
                       .classes = dataset.classes(),
+                      .targets = dataset.targets(),
+                      .integer_inputs = dataset.integer_inputs(),
                       .seed = spec.seed,
                       .widths = spec.widths,
                       .compute_ms = spec.compute_ms,
-                      .threads = spec.threads});
+                      .threads = spec.threads,
+                      .file = FileOf(spec.model, entry->name),
+                      .loss = LossOf(spec.loss)});
 }
 
 BucketPlan MakePlan(const RunSpec& spec, std::span<const TensorSpec> tensors) {

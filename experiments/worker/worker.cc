@@ -70,6 +70,7 @@ class WorkerRun {
   MemberResult TrainAndReport() {
     process_.Tell([board = recorder_.shared_activity()] { return board->Get(); });
     if (update_) AgreeOnProgram();
+    RefuseIdleServers();
     model_->Bind(space_, plan_);
     checkpoints_.Resume();
     start_ = checkpoints_.start();
@@ -106,12 +107,17 @@ class WorkerRun {
     ModelUpdate update = *update_;
     update.optimizer = optimizer_options_;
     AgreeOnUpdate(process_.client(), update);
+  }
+
+  /// Of models whose tensors nobody knew before.
+  void RefuseIdleServers() {
+    if (spec_.servers == 0) return;
     const int idle = IdleServers(spec_, model_->Tensors());
     if (idle == 0) return;
     throw ConfigError(
-        fmt::format("the program's model has {} parameters, too few for {} servers: {} would be "
-                    "idle; take fewer servers",
-                    plan_.elements(), spec_.servers, idle));
+        fmt::format("{} servers for a model of {} parameters would leave {} idle; "
+                    "take fewer servers or smaller buckets (--bucket-mb)",
+                    spec_.servers, plan_.elements(), idle));
   }
 
   CommOptions MakeComm() {

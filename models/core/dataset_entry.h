@@ -13,6 +13,7 @@ namespace ringside {
 
 struct DatasetOptions {
   std::string directory = {};  ///< Directory of the files, for datasets that are not built in.
+  std::string file = {};       ///< Of an entry that takes one.
   std::uint64_t seed = 1;      ///< Seed of synthetic samples.
 };
 
@@ -21,6 +22,9 @@ struct DatasetEntry {
   std::string name;
   std::string summary;
   bool needs_directory = false;  ///< The dataset is read from files.
+  /// Its name ends with a colon, and a path follows in a spec: "npz:data.npz". Then the members
+  /// that follow are known only when it is made.
+  bool takes_file = false;
   SampleShape shape = {};
   int classes = 0;
   std::size_t train_samples = 0;  ///< 0: as many as the files have.

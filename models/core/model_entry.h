@@ -17,13 +17,28 @@ namespace ringside {
 /// The name of the entry whose model is a program of the user's.
 inline constexpr std::string_view kProgramModel = "program";
 
+/// The name of the entry whose model is a TorchScript module in a file.
+inline constexpr std::string_view kScriptModel = "script:";
+
+/// What a model that can learn anything minimises.
+enum class Loss {
+  kAuto,          ///< `kCrossEntropy` where answers are classes, `kMse` where they are numbers.
+  kCrossEntropy,  ///< Of logits.
+  kMse,           ///< The mean over the numbers of an answer of the squared difference.
+  kMae,           ///< The same of the absolute difference.
+};
+
 struct ModelOptions {
   SampleShape input = {};        ///< From the dataset.
   int classes = 10;              ///< From the dataset.
+  std::size_t targets = 0;       ///< `Dataset::targets`.
+  bool integer_inputs = false;   ///< `Dataset::integer_inputs`.
   std::uint64_t seed = 1;        ///< Seed of the initial parameters.
   std::vector<int> widths = {};  ///< mlp: hidden widths; empty: 2048, 2048.
   double compute_ms = 0;  ///< profile models: emulated compute of a step, forward and backward.
   int threads = 1;        ///< Compute threads of this worker.
+  std::string file = {};  ///< Of an entry that takes one.
+  Loss loss = Loss::kAuto;
 };
 
 /// The kind of a model. Checks and estimates decide by these members, never by a name.
@@ -35,6 +50,11 @@ struct ModelTraits {
   bool takes_widths = false;  ///< It reads `ModelOptions::widths`.
   /// It is a program of the user's, and its tensors are not known before that runs.
   bool is_program = false;
+  /// Its name ends with a colon, and a path follows in a spec: "script:net.pt".
+  bool takes_file = false;
+  bool takes_loss = false;  ///< It reads `ModelOptions::loss`, and takes any dataset.
+  /// False: its tensors are known only when it is made. Then `ModelEntry::tensors` returns none.
+  bool tensors_known = true;
 };
 
 /// An entry of the table of models. It owns its texts.
@@ -44,7 +64,7 @@ struct ModelEntry {
   ModelTraits traits;
   /// Makes the model. Empty when `traits.needs_libtorch` and the program does not link libtorch.
   std::function<std::unique_ptr<Model>(const ModelOptions&)> make;
-  /// The tensors that `Model::Tensors` will return, in every program; none if `traits.is_program`.
+  /// The tensors that `Model::Tensors` will return, in every program.
   /// Takes the same options as `make`.
   std::function<std::vector<TensorSpec>(const ModelOptions&)> tensors;
 };

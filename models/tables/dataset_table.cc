@@ -5,6 +5,7 @@
 #include "ringside/models/data/cifar10.h"
 #include "ringside/models/data/digits.h"
 #include "ringside/models/data/mnist.h"
+#include "ringside/models/data/npz.h"
 #include "ringside/models/data/synthetic.h"
 
 namespace ringside {
@@ -43,6 +44,10 @@ std::vector<DatasetEntry> MakeTable() {
        .classes = 10,
        .train_samples = kSyntheticTrainSamples,
        .make = [](const DatasetOptions& options) { return MakeSynthetic(options.seed); }},
+      {.name = "npz:",
+       .summary = "arrays x_train, y_train, x_test, y_test of a file of numpy.savez: npz:FILE",
+       .takes_file = true,
+       .make = [](const DatasetOptions& options) { return MakeNpz(options.file); }},
       {.name = "none",
        .summary = "no data at all, for profile models",
        .shape = kNoShape,

@@ -25,7 +25,19 @@ ModelEntry EntryOf(const ProfileEntry& profile) {
 ModelEntry UserProgram() {
   return {.name = std::string(kProgramModel),
           .summary = "a program of your own: ringside train ... -- python3 train.py",
-          .traits = {.reads_samples = false, .is_program = true},
+          .traits = {.reads_samples = false, .is_program = true, .tensors_known = false},
+          .make = nullptr,
+          .tensors = [](const ModelOptions&) { return std::vector<TensorSpec>(); }};
+}
+
+/// Only a program with libtorch makes this model.
+ModelEntry Script() {
+  return {.name = std::string(kScriptModel),
+          .summary = "a module that torch.jit.save wrote: script:FILE, with --loss",
+          .traits = {.needs_libtorch = true,
+                     .takes_file = true,
+                     .takes_loss = true,
+                     .tensors_known = false},
           .make = nullptr,
           .tensors = [](const ModelOptions&) { return std::vector<TensorSpec>(); }};
 }
@@ -35,6 +47,7 @@ std::vector<ModelEntry> MakeTable() {
   for (const NetworkEntry& network : NetworkTable()) {
     table.push_back(NetworkModel(network, nullptr));
   }
+  table.push_back(Script());
   for (const ProfileEntry& profile : ProfileTable()) table.push_back(EntryOf(profile));
   table.push_back(UserProgram());
   return table;

@@ -9,18 +9,11 @@
 #include "ringside/models/torch/torch_model.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
-#include <dlfcn.h>
 #include <torch/csrc/autograd/autograd.h>
-#include <torch/csrc/autograd/function.h>
-#include <torch/csrc/autograd/function_hook.h>
-#include <torch/csrc/autograd/variable.h>
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "ringside/common/core/dilated_clock.h"
@@ -28,41 +21,10 @@
 #include "ringside/common/training/bucket_tracker.h"
 #include "ringside/models/torch/layers.h"
 #include "ringside/models/torch/network_state.h"
+#include "ringside/models/torch/parameter_hooks.h"
 
 namespace ringside {
 namespace {
-
-using torch::autograd::variable_list;
-
-class PostHook : public torch::autograd::FunctionPostHook {
- public:
-  explicit PostHook(std::function<void()> call) : call_(std::move(call)) {}
-  variable_list operator()(const variable_list& outputs, const variable_list&) override {
-    call_();
-    return outputs;
-  }
-
- private:
-  std::function<void()> call_;
-};
-
-// The threads of OpenBLAS do not follow libtorch's setting. Other BLAS libraries follow it and do
-// not have this symbol.
-void SetComputeThreads(int threads) {
-  at::set_num_threads(threads);
-  using SetThreads = void (*)(int);
-  if (void* symbol = dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))
-    reinterpret_cast<SetThreads>(symbol)(threads);
-}
-
-template <typename Function>
-auto WithTypedErrors(Function function) {
-  try {
-    return function();
-  } catch (const c10::Error& error) {
-    throw InternalError(std::string("libtorch: ") + error.what_without_backtrace());
-  }
-}
 
 class TorchModel : public Model {
  public:
@@ -97,8 +59,7 @@ class TorchModel : public Model {
   FlatSpace* space_ = nullptr;
   std::optional<BucketTracker> tracker_;
   std::optional<DilatedClock::time_point> forward_end_;
-  // Autograd holds accumulators only weakly. These references keep the hooks after the first step.
-  std::vector<std::shared_ptr<torch::autograd::Node>> accumulators_;
+  ParameterHooks hooks_;
 };
 
 void TorchModel::Bind(FlatSpace& space, const BucketPlan& plan) {
@@ -111,10 +72,7 @@ void TorchModel::Bind(FlatSpace& space, const BucketPlan& plan) {
 }
 
 void TorchModel::AddHook(int parameter) {
-  auto accumulator = torch::autograd::impl::grad_accumulator(state_.value(parameter));
-  accumulator->add_post_hook(
-      std::make_unique<PostHook>([this, parameter] { GradientReady(parameter); }));
-  accumulators_.push_back(std::move(accumulator));
+  hooks_.Add(state_.value(parameter), [this, parameter] { GradientReady(parameter); });
 }
 
 void TorchModel::GradientReady(int parameter) {

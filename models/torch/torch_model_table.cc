@@ -1,8 +1,10 @@
 #include "ringside/models/torch/torch_model_table.h"
 
+#include <string>
 #include <vector>
 
 #include "ringside/models/networks/network_table.h"
+#include "ringside/models/torch/script_model.h"
 #include "ringside/models/torch/torch_model.h"
 
 namespace ringside {
@@ -16,6 +18,14 @@ std::vector<ModelEntry> MakeTable() {
           return MakeTorchModel(describe(options), options);
         }));
   }
+  table.push_back({.name = std::string(kScriptModel),
+                   .summary = "a module that torch.jit.save wrote: script:FILE, with --loss",
+                   .traits = {.needs_libtorch = true,
+                              .takes_file = true,
+                              .takes_loss = true,
+                              .tensors_known = false},
+                   .make = MakeScriptModel,
+                   .tensors = [](const ModelOptions&) { return std::vector<TensorSpec>(); }});
   return table;
 }
 

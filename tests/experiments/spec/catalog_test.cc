@@ -287,5 +287,17 @@ TEST(RunSpecJson, HasTheOptionsOfExtensions) {
   EXPECT_THROW((void)nlohmann::json(RunSpec()), InternalError) << "it is of no catalog";
 }
 
+TEST(Catalog, ANameMayBeFollowedByAFile) {
+  const ModelEntry* model = TestCatalog().FindModel("script:some/net.pt");
+  ASSERT_NE(model, nullptr);
+  EXPECT_EQ(model->name, "script:");
+  EXPECT_EQ(FileOf("script:some/net.pt", model->name), "some/net.pt");
+  EXPECT_EQ(TestCatalog().FindModel("script:"), nullptr);
+  EXPECT_EQ(TestCatalog().FindModel("mlp:some/net.pt"), nullptr);
+  EXPECT_EQ(FileOf("mlp", "mlp"), "");
+  ASSERT_NE(TestCatalog().FindDataset("npz:a"), nullptr);
+  EXPECT_EQ(TestCatalog().FindDataset("npz:"), nullptr);
+}
+
 }  // namespace
 }  // namespace ringside

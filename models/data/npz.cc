@@ -1,0 +1,227 @@
+#include "ringside/models/data/npz.h"
+
+#include <zip.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/models/data/npy_array.h"
+
+namespace ringside {
+namespace {
+
+/// A file with arrays, open for reading.
+class NpzFile {
+ public:
+  explicit NpzFile(const std::string& path) : path_(path) {
+    int error = 0;
+    zip_ = ::zip_open(path.c_str(), ZIP_RDONLY, &error);
+    if (zip_ != nullptr) return;
+    zip_error_t text;
+    ::zip_error_init_with_code(&text, error);
+    const std::string reason = ::zip_error_strerror(&text);
+    ::zip_error_fini(&text);
+    throw DataError(path_, "it is no .npz file: " + reason);
+  }
+  ~NpzFile() { ::zip_discard(zip_); }
+  NpzFile(const NpzFile&) = delete;
+  NpzFile& operator=(const NpzFile&) = delete;
+
+  const std::string& path() const { return path_; }
+
+  /// Nothing if there is no such array.
+  std::optional<NpyArray> Read(const std::string& name) const {
+    zip_stat_t facts;
+    const std::string member = name + ".npy";
+    if (::zip_stat(zip_, member.c_str(), 0, &facts) != 0) return std::nullopt;
+    try {
+      return ParseNpy(ReadMember(name, member, facts.size));
+    } catch (const ConfigError& error) {
+      Fail(name, error.what());
+    }
+  }
+
+  NpyArray Need(const std::string& name) const {
+    auto array = Read(name);
+    if (!array) throw DataError(path_, "it has no array '" + name + "'");
+    return *std::move(array);
+  }
+
+  [[noreturn]] void Fail(const std::string& name, const std::string& reason) const {
+    throw DataError(path_, "array '" + name + "': " + reason);
+  }
+
+ private:
+  /// Takes memory as the data come, because the file may claim any size.
+  std::string ReadMember(const std::string& name, const std::string& member,
+                         std::uint64_t claimed) const {
+    constexpr std::size_t kPiece = std::size_t{1} << 20;
+    zip_file_t* file = ::zip_fopen(zip_, member.c_str(), 0);
+    if (file == nullptr) Fail(name, ::zip_strerror(zip_));
+    std::string content;
+    std::vector<char> piece(kPiece);
+    while (true) {
+      const zip_int64_t bytes = ::zip_fread(file, piece.data(), piece.size());
+      if (bytes < 0) {
+        const std::string reason = ::zip_file_strerror(file);
+        ::zip_fclose(file);
+        Fail(name, reason);
+      }
+      if (bytes == 0) break;
+      if (content.size() + static_cast<std::size_t>(bytes) > claimed) {
+        ::zip_fclose(file);
+        Fail(name, "it is longer than the archive says");
+      }
+      content.append(piece.data(), static_cast<std::size_t>(bytes));
+    }
+    ::zip_fclose(file);
+    if (content.size() != claimed) Fail(name, "it is cut off");
+    return content;
+  }
+
+  const std::string path_;
+  zip_t* zip_ = nullptr;
+};
+
+/// One split. Either classes or targets are empty, and either floats or integers.
+struct NpzSplit {
+  std::size_t samples = 0;
+  std::vector<float> floats;
+  std::vector<std::int64_t> integers;
+  std::vector<std::int64_t> classes;
+  std::vector<float> targets;
+};
+
+class NpzDataset : public Dataset {
+ public:
+  explicit NpzDataset(const NpzFile& file) {
+    ReadSplit(file, "train", train_);
+    const bool has_test = file.Read("x_test").has_value();
+    if (has_test) ReadSplit(file, "test", test_);
+  }
+
+  SampleShape shape() const override { return shape_; }
+  int classes() const override { return classes_; }
+  std::size_t size(Split split) const override { return Of(split).samples; }
+  std::size_t targets() const override { return targets_; }
+  bool integer_inputs() const override { return integer_inputs_; }
+
+  std::int64_t Read(Split split, std::size_t index, std::span<float> out) const override {
+    const NpzSplit& of = Of(split);
+    if (!out.empty()) CopyTo(of.floats, index, out);
+    return of.classes.empty() ? 0 : of.classes[index];
+  }
+  void ReadIntegers(Split split, std::size_t index, std::span<std::int64_t> out) const override {
+    CopyTo(Of(split).integers, index, out);
+  }
+  void ReadTargets(Split split, std::size_t index, std::span<float> out) const override {
+    CopyTo(Of(split).targets, index, out);
+  }
+
+ private:
+  const NpzSplit& Of(Split split) const { return split == Split::kTrain ? train_ : test_; }
+
+  template <typename T>
+  static void CopyTo(const std::vector<T>& all, std::size_t index, std::span<T> out) {
+    std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(index * out.size()), out.size(),
+                out.begin());
+  }
+
+  void ReadSplit(const NpzFile& file, const std::string& name, NpzSplit& split) {
+    const bool first = name == "train";
+    const NpyArray x = file.Need("x_" + name);
+    ReadInputs(file, "x_" + name, x, first, split);
+    const NpyArray y = file.Need("y_" + name);
+    ReadAnswers(file, "y_" + name, y, first, split);
+  }
+
+  void ReadInputs(const NpzFile& file, const std::string& name, const NpyArray& x, bool first,
+                  NpzSplit& split) {
+    if (x.shape.empty() || x.elements() == 0) file.Fail(name, "it has no samples");
+    const SampleShape shape = ShapeOf(x.shape);
+    const bool integers = x.type == NpyArray::Type::kInt32 || x.type == NpyArray::Type::kInt64;
+    if (!first && (shape != shape_ || integers != integer_inputs_)) {
+      file.Fail(name, "its samples are of another kind than those of x_train");
+    }
+    shape_ = shape;
+    integer_inputs_ = integers;
+    split.samples = x.shape.front();
+    const std::size_t elements = x.elements();
+    if (integers) {
+      split.integers.resize(elements);
+      for (std::size_t i = 0; i < elements; ++i) split.integers[i] = x.IntegerAt(i);
+    } else {
+      split.floats.resize(elements);
+      for (std::size_t i = 0; i < elements; ++i) split.floats[i] = static_cast<float>(x.At(i));
+    }
+  }
+
+  static SampleShape ShapeOf(const std::vector<std::size_t>& shape) {
+    SampleShape sample;
+    if (shape.size() > 1) sample.width = shape[shape.size() - 1];
+    if (shape.size() > 2) sample.height = shape[shape.size() - 2];
+    if (shape.size() > 3) sample.channels = shape[shape.size() - 3];
+    return sample;
+  }
+
+  void ReadAnswers(const NpzFile& file, const std::string& name, const NpyArray& y, bool first,
+                   NpzSplit& split) {
+    if (y.shape.empty() || y.shape.front() != split.samples) {
+      file.Fail(name, "it has not as many rows as there are samples");
+    }
+    const std::size_t targets = y.is_float() ? y.elements() / split.samples : 0;
+    if (!first && targets != targets_) {
+      file.Fail(name, "its answers are of another kind than those of y_train");
+    }
+    if (y.shape.size() > (y.is_float() ? 2 : 1)) file.Fail(name, "it has too many dimensions");
+    if (y.is_float() && targets == 0) file.Fail(name, "it has no numbers");
+    targets_ = targets;
+    if (y.is_float()) {
+      split.targets.resize(y.elements());
+      for (std::size_t i = 0; i < y.elements(); ++i) {
+        split.targets[i] = static_cast<float>(y.At(i));
+        if (!std::isfinite(split.targets[i])) file.Fail(name, "a number is not finite");
+      }
+    } else {
+      ReadClasses(file, name, y, first, split);
+    }
+  }
+
+  void ReadClasses(const NpzFile& file, const std::string& name, const NpyArray& y, bool first,
+                   NpzSplit& split) {
+    constexpr std::int64_t kMostClasses = 1'000'000;
+    for (std::size_t i = 0; i < split.samples; ++i) {
+      const std::int64_t value = y.IntegerAt(i);
+      if (value < 0 || value >= kMostClasses) {
+        file.Fail(name, "sample " + std::to_string(i) + " has the class " + std::to_string(value) +
+                            "; classes count from 0, up to " + std::to_string(kMostClasses - 1));
+      }
+      if (!first && value >= classes_) {
+        file.Fail(name, "sample " + std::to_string(i) + " has the class " + std::to_string(value) +
+                            ", which y_train does not have");
+      }
+      if (first) classes_ = std::max(classes_, static_cast<int>(value) + 1);
+      split.classes.push_back(value);
+    }
+  }
+
+  SampleShape shape_;
+  int classes_ = 1;  // where answers are numbers
+  std::size_t targets_ = 0;
+  bool integer_inputs_ = false;
+  NpzSplit train_;
+  NpzSplit test_;
+};
+
+}  // namespace
+
+std::unique_ptr<Dataset> MakeNpz(const std::string& path) {
+  return std::make_unique<NpzDataset>(NpzFile(path));
+}
+
+}  // namespace ringside
