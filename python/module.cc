@@ -1,12 +1,14 @@
 // The native part of the Python package: ringside::ProgramWorker, for one program.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -145,8 +147,9 @@ void BindWorker(nb::module_& module) {
   worker.def("is_gradient_ready", &ProgramWorker::IsGradientReady);
   worker.def("end_step", &ProgramWorker::EndStep, nb::arg("loss_sum"), nb::arg("samples"),
              ReleaseGil());
-  worker.def("add_evaluation", &ProgramWorker::AddEvaluation, nb::arg("loss"), nb::arg("accuracy"),
-             ReleaseGil());
+  worker.def("add_evaluation", &ProgramWorker::AddEvaluation, nb::arg("loss"),
+             nb::arg("accuracy").none(), nb::arg("metrics"), ReleaseGil());
+  worker.def("keep_file", &ProgramWorker::KeepFile, nb::arg("name"), nb::arg("content"));
   worker.def("end", &ProgramWorker::End, ReleaseGil());
   worker.def("fail", &ProgramWorker::Fail, ReleaseGil());
 }

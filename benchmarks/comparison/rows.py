@@ -153,6 +153,15 @@ ROWS = [
     Row("ddp/ring", "MLP 5.8 M step, 2 workers: ring / DDP over Gloo", subjects.mlp_against("ring", "ddp"), at_most=0.9),
     Row("ddp/ps-sync", "MLP 5.8 M step, 2 workers: ps-sync / DDP over Gloo",
         subjects.mlp_against("ps-sync", "ddp", "--servers", 1), at_most=1.3),
+    *[Row(f"python/{model}-{strategy}", f"{text} as a PyTorch program, 2 workers: {strategy} / DDP over Gloo",
+          subjects.python_against_ddp(model, strategy), at_most=at_most)
+      for model, text, strategy, at_most in (
+          ("mlp", "MLP 5.8 M", "shm", 0.45), ("cnn", "CNN 4.3 M", "shm", 0.75),
+          ("mlp", "MLP 5.8 M", "ring", 0.75), ("cnn", "CNN 4.3 M", "ring", 0.9))],
+    *[Row(f"python/{model}-alone", f"{text} as a PyTorch program, 1 worker / a plain PyTorch loop",
+          subjects.python_against_ddp(model, "none"), at_most=1.05) for model, text in (("mlp", "MLP 5.8 M"), ("cnn", "CNN 4.3 M"))],
+    Row("python/mlp-loop", "MLP 5.8 M, 2 workers, ring: as a PyTorch program / Ringside's own loop", subjects.python_against_ours,
+        at_most=1.05),
     Row("mlp/ps-sync-ring", "MLP 5.8 M step, 2 workers: ps-sync over tcp / ring",
         subjects.mlp_against("ps-sync", "ring", "--servers", 1, "--ps-transport", "tcp"), at_most=1.25),
     *[Row(f"guards/replicas-{strategy}", f"MLP 5.8 M step, 2 workers, {strategy}: --check-replicas 100 / without",

@@ -56,11 +56,11 @@ def metrics_step_ms(bundle):
     return statistics.fmean(record["step_ms"] for record in records if record["step"] >= WARMUP)
 
 
-def train_step_ms(context, strategy, workers, steps, *flags):
+def train_step_ms(context, strategy, workers, steps, *flags, env=None):
     with tempfile.TemporaryDirectory() as out:
         bundle = pathlib.Path(out) / "run"
         run([context.ringside, "train", "--strategy", strategy, "--workers", workers, "--steps", WARMUP + steps,
-             "--quiet", "--out", bundle, *flags])
+             "--quiet", "--out", bundle, *flags], env)
         return metrics_step_ms(bundle)
 
 
@@ -70,10 +70,19 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def ddp_step_ms(workers, steps):
+def need_torch():
+    if subprocess.run(["/usr/bin/python3", "-c", "import torch"], capture_output=True, check=False).returncode:
+        raise Skipped("python3-torch is not installed (scripts/install-dependencies.sh --benchmarks)")
+
+
+def torch_program(model, sync, steps):
+    return ["/usr/bin/python3", str(ROOT / "benchmarks/peers/torch_training.py"), model, sync, "32", str(WARMUP), str(steps)]
+
+
+def ddp_step_ms(workers, steps, model="mlp"):
     env = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "GLOO_SOCKET_IFNAME": "lo",
            "WORLD_SIZE": str(workers)}
-    command = ["/usr/bin/python3", str(ROOT / "benchmarks/peers/torch_ddp.py"), "32", str(WARMUP), str(steps)]
+    command = torch_program(model, "ddp", steps)
     others = [subprocess.Popen(command, env={**os.environ, **env, "RANK": str(rank)}) for rank in range(1, workers)]
     try:
         return json.loads(run(command, {**env, "RANK": "0"}))["step_ms"]
@@ -91,8 +100,7 @@ def mlp_against(strategy, peer, *flags):
         context.strategy(strategy)
         steps = context.steps
         if peer == "ddp":
-            if subprocess.run(["/usr/bin/python3", "-c", "import torch"], capture_output=True, check=False).returncode:
-                raise Skipped("python3-torch is not installed (scripts/install-dependencies.sh --benchmarks)")
+            need_torch()
             theirs = lambda: ddp_step_ms(2, steps)
         else:
             theirs = lambda: train_step_ms(context, peer, 2, steps, *MLP)
@@ -100,6 +108,40 @@ def mlp_against(strategy, peer, *flags):
             "ours": lambda: train_step_ms(context, strategy, 2, steps, *MLP, *flags), "peer": theirs})
         return slower(values["ours"], values["peer"])
     return measure
+
+
+def python_step_ms(context, model, strategy, workers, steps):
+    """A step of a PyTorch program as the model of a run."""
+    package = context.build / "python"
+    if not any(package.glob("ringside/_native*.so")):
+        raise Skipped("the Python package is not built (RINGSIDE_PYTHON_PACKAGE)")
+    return train_step_ms(context, strategy, workers, steps, "--", *torch_program(model, "ringside", steps),
+                         env={"PYTHONPATH": str(package)})
+
+
+def python_against_ddp(model, strategy):
+    """A PyTorch program under a strategy, and the same under DistributedDataParallel. With one worker: alone."""
+    workers = 1 if strategy == "none" else 2
+
+    def measure(context):
+        need_torch()
+        context.strategy(strategy)
+        steps = 3 * context.steps
+        values = interleaved(context.rounds, {
+            "ours": lambda: python_step_ms(context, model, strategy, workers, steps),
+            "peer": lambda: ddp_step_ms(workers, steps, model)})
+        return slower(values["ours"], values["peer"])
+    return measure
+
+
+def python_against_ours(context):
+    """The MLP as a PyTorch program, and the same model in Ringside's own loop, with `ring`."""
+    need_torch()
+    steps = 3 * context.steps
+    values = interleaved(context.rounds, {
+        "ours": lambda: python_step_ms(context, "mlp", "ring", 2, steps),
+        "peer": lambda: train_step_ms(context, "ring", 2, steps, *MLP)})
+    return slower(values["ours"], values["peer"])
 
 
 def cost_of_flags(strategy, steps, job, *flags):

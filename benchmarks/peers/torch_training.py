@@ -1,8 +1,9 @@
-"""Times a step of PyTorch DistributedDataParallel over Gloo, the peer of `ringside train --model mlp`.
+"""Times a step of a PyTorch program: alone, under DistributedDataParallel over Gloo, or as the model of a run of Ringside.
 
-This is one rank of a job: start WORLD_SIZE of them with RANK, MASTER_ADDR, MASTER_PORT and GLOO_SOCKET_IFNAME set. Rank 0
-prints one JSON object with the mean step time over the STEPS steps that follow WARMUP steps.
-usage: torch_ddp.py BATCH_PER_WORKER WARMUP STEPS
+Alone or under DDP, this is one rank of a job: start WORLD_SIZE of them with RANK, MASTER_ADDR, MASTER_PORT and GLOO_SOCKET_IFNAME
+set. Rank 0 prints one JSON object with the mean step time over the STEPS steps that follow WARMUP steps. Under Ringside the run's
+records have the times.
+usage: torch_training.py mlp|cnn ddp|ringside BATCH_PER_WORKER WARMUP STEPS
 """
 import json
 import os
@@ -14,32 +15,50 @@ import torch.distributed as dist
 from torch import nn
 
 
+def mlp():
+    """5.8 million parameters."""
+    return nn.Sequential(
+        nn.Linear(784, 2048), nn.ReLU(), nn.Linear(2048, 2048), nn.ReLU(), nn.Linear(2048, 10)), (784,)
+
+
+def cnn():
+    """4.3 million parameters."""
+    return nn.Sequential(
+        nn.Conv2d(1, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Flatten(), nn.Linear(64 * 7 * 7, 1360), nn.ReLU(), nn.Linear(1360, 10)), (1, 28, 28)
+
+
 def main():
-    batch, warmup, steps = (int(argument) for argument in sys.argv[1:4])
-    world, rank = int(os.environ["WORLD_SIZE"]), int(os.environ["RANK"])
+    make, sync = {"mlp": mlp, "cnn": cnn}[sys.argv[1]], sys.argv[2]
+    batch, warmup, steps = (int(argument) for argument in sys.argv[3:])
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    model = nn.Sequential(
-        nn.Linear(784, 2048), nn.ReLU(), nn.Linear(2048, 2048), nn.ReLU(), nn.Linear(2048, 10))
-    inputs, labels = torch.randn(batch, 784), torch.randint(0, 10, (batch,))
-    if world > 1:
+    model, shape = make()
+    inputs, labels = torch.randn(batch, *shape), torch.randint(0, 10, (batch,))
+    optimizer, loss = torch.optim.SGD(model.parameters(), lr=0.01), nn.CrossEntropyLoss()
+    world = int(os.environ.get("WORLD_SIZE", "1"))
+    if sync == "ringside":
+        import ringside
+        import ringside.torch
+        ringside.init()
+        optimizer = ringside.torch.DistributedOptimizer(optimizer, model)
+    elif world > 1:
         dist.init_process_group("gloo")
         model = nn.parallel.DistributedDataParallel(model)
-    optimizer, loss = torch.optim.SGD(model.parameters(), lr=0.01), nn.CrossEntropyLoss()
 
     def run(count):
         for _ in range(count):
             optimizer.zero_grad()
             loss(model(inputs), labels).backward()
             optimizer.step()
-        if world > 1:
+        if sync == "ddp" and world > 1:
             dist.barrier()
 
     run(warmup)
     start = time.perf_counter()
     run(steps)
     seconds = time.perf_counter() - start
-    if rank == 0:
+    if sync == "ddp" and int(os.environ["RANK"]) == 0:
         print(json.dumps({"workers": world, "batch_per_worker": batch, "step_ms": seconds / steps * 1e3}), flush=True)
 
 

@@ -23,23 +23,10 @@ namespace {
 
 SpecOptions VerifySpecOptions(const Catalog& catalog) {
   SpecOptions takes{.defaults = RunSpec(catalog)};
-  takes.without = {"program",
-                   "strategy",
-                   "workers",
-                   "servers",
-                   "optimizer",
-                   "resume",
-                   "save-params",
-                   "batch-per-worker",
-                   "eval-every",
-                   "timeline",
-                   "epochs",
-                   "scale-lr",
-                   "checkpoint-every",
-                   "straggler",
-                   "timeline-steps",
-                   "timeline-filename",
-                   "keep"};
+  takes.without = {"strategy",  "workers",        "servers",           "optimizer",
+                   "resume",    "save-params",    "batch-per-worker",  "eval-every",
+                   "timeline",  "epochs",         "scale-lr",          "checkpoint-every",
+                   "straggler", "timeline-steps", "timeline-filename", "keep"};
   takes.defaults.steps = 50;
   // With it, the error of a ReLU that rounding flips stays below the limit (docs/decisions/0006).
   takes.defaults.learning_rate = 0.002;
@@ -53,7 +40,10 @@ OptionSet VerifyOptionSet(const Catalog& catalog) {
       {{"ringside verify --model mlp --data digits --steps 50",
         "every synchronous strategy, 1 to 4 workers, 1 to 3 servers, SGD and Adam"},
        {"ringside verify --strategies ps-sync --workers 2 --servers 1,2 --optimizers sgd",
-        "only these"}});
+        "only these"},
+       {"ringside verify --workers 2 --steps 20 -- python3 train.py",
+        "a program of your own, which divides each batch among its workers"}});
+  options.TakeRest({"COMMAND", "the program that every worker runs as its model (--program)"});
   options.AddGroup("What is compared");
   options.Add({"strategies", "NAME,...", "synchronous strategies",
                fmt::format("{}", fmt::join(SynchronousStrategies(catalog), ","))});

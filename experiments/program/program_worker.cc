@@ -14,7 +14,9 @@
 #include "ringside/common/core/finite.h"
 #include "ringside/common/measure/recorder.h"
 #include "ringside/experiments/program/program_model.h"
+#include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/process.h"
+#include "ringside/experiments/system/trusted_path.h"
 #include "ringside/experiments/worker/run_factories.h"
 #include "ringside/experiments/worker/worker.h"
 
@@ -121,8 +123,6 @@ bool ProgramWorker::servers_update() const {
   return spec().catalog().FindKey(kServerUpdateKey)->get(spec()).get<bool>();
 }
 
-bool ProgramWorker::strategy_can_update() const { return true; }
-
 bool ProgramWorker::program_can_update() const {
   const StrategyEntry& entry = *spec().catalog().FindStrategy(spec().strategy);
   return entry.traits.leaves_sums && !servers_update();
@@ -150,7 +150,6 @@ void ProgramWorker::Register(std::vector<TensorSpec> tensors,
   if (optimizer) update.optimizer = *optimizer;
   rates_ = std::make_shared<GivenRates>(learning_rate);
   update.rates = rates_;
-  first_rate_ = learning_rate;
   program_updates_ = update.by_model;
   tensors_ = tensors;
   const StepHandover::Memory memory = handover.Register(std::move(tensors), std::move(update));
@@ -198,7 +197,16 @@ void ProgramWorker::Broadcast(std::span<std::byte> bytes) {
   }
 }
 
-void ProgramWorker::AddEvaluation(double loss, double accuracy) {
+void ProgramWorker::KeepFile(const std::string& name, const std::string& content) const {
+  static_cast<void>(Handover());
+  if (world().rank != 0 || job_.setup.bundle_dir.empty()) return;
+  const std::string folder = job_.setup.bundle_dir + "/program";
+  MakeDirectories(folder);
+  WriteFileAtomically(folder + "/" + name, content);
+}
+
+void ProgramWorker::AddEvaluation(double loss, const std::optional<double>& accuracy,
+                                  std::map<std::string, double> metrics) {
   StepHandover& handover = Handover();
   if (world().rank != 0 || handover.finished()) return;
   EvaluationRecord record;
@@ -206,6 +214,7 @@ void ProgramWorker::AddEvaluation(double loss, double accuracy) {
   record.train_seconds = std::chrono::duration<double>(Clock::now() - first_begin_).count();
   record.loss = loss;
   record.accuracy = accuracy;
+  record.metrics = std::move(metrics);
   job_.buffer->Add({record, ""});
 }
 
@@ -244,19 +253,10 @@ void ProgramWorker::AwaitAll() {
   for (float& value : grads()) value *= scale;
 }
 
-void ProgramWorker::CheckLearningRate(double learning_rate) const {
-  if (program_updates_ || !servers_update() || learning_rate == first_rate_) return;
-  throw ConfigError(fmt::format(
-      "the learning rate is {} in step {}, but the servers of '{}' update with that of the first "
-      "step, {}; keep it constant, or let the workers update (--server-update off, or a ring)",
-      learning_rate, step(), spec().strategy, first_rate_));
-}
-
 bool ProgramWorker::Begin(Clock::time_point began, std::optional<Clock::time_point> forward_end,
                           double learning_rate) {
   StepHandover& handover = Handover();
   if (handover.in_step()) return true;
-  CheckLearningRate(learning_rate);
   rates_->Set(step(), learning_rate);
   if (!handover.Begin(began, forward_end)) return false;
   if (step() == 0) first_begin_ = began;

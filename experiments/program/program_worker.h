@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -51,11 +52,9 @@ class ProgramWorker {
   const World& world() const { return job_.setup.world; }
   const RunSpec& spec() const { return job_.setup.spec; }
 
-  /// Whether the strategy can update the parameters with an `Optimizer`, in workers or servers.
-  bool strategy_can_update() const;
   /// Whether the program can, with the mean gradients.
   bool program_can_update() const;
-  /// If the strategy updates: servers do, always with the learning rate of the first step.
+  /// If the strategy updates: servers do.
   bool servers_update() const;
 
   /// `tensors` are those that are trained, in the order in which the backward pass finishes them.
@@ -98,7 +97,10 @@ class ProgramWorker {
   void EndStep(double loss_sum, std::size_t samples);
   /// What the program has measured on held-out data after the steps that are done. That of worker 0
   /// counts. Does nothing when training has ended.
-  void AddEvaluation(double loss, double accuracy);
+  void AddEvaluation(double loss, const std::optional<double>& accuracy,
+                     std::map<std::string, double> metrics);
+  /// Worker 0 writes a file into the folder "program" of the run's bundle. Throws `DataError`.
+  void KeepFile(const std::string& name, const std::string& content) const;
   bool in_step() const { return handover_->in_step(); }
   /// The step that the program is in or that comes next.
   std::int64_t step() const { return handover_->step(); }
@@ -114,7 +116,6 @@ class ProgramWorker {
   StepHandover& Handover() const;
   void RequireParameters() const;
   void RequireTensor(int tensor) const;
-  void CheckLearningRate(double learning_rate) const;
   void PrepareStep();
   void TakeGradient(std::size_t tensor, std::span<const float> gradient);
 
@@ -132,7 +133,6 @@ class ProgramWorker {
   std::vector<TensorSpec> tensors_;
   bool program_updates_ = false;
   std::shared_ptr<GivenRates> rates_;
-  double first_rate_ = 0;
   std::unique_ptr<LentStrategy> lent_;
   std::unique_ptr<BucketTracker> tracker_;
   std::vector<bool> ready_;      // by tensor, in this step

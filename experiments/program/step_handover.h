@@ -32,6 +32,10 @@ namespace ringside {
 /// `Await` for each bucket, `Begin`, `Submit` for each bucket, `EndStep`; at last `End`, or `Fail`.
 /// The training thread calls the rest, through `ProgramModel`.
 ///
+/// Waits for the other thread have no deadline: a program may compute as long as it likes. A
+/// program that hangs is found by the workers that wait for it, by the run's time limit, or by the
+/// user.
+///
 /// Errors: a failure of the job ends the process, with its reason on stderr. So a call of the
 /// program's thread that meets one hands it over and does not return. Calls in a wrong order throw
 /// `ConfigError`, which the program may catch.

@@ -26,9 +26,17 @@ const StrategyEntry& SynchronousEntry(const std::string& name, const Catalog& ca
                                                DidYouMean(name, names), fmt::join(known, ", ")));
 }
 
+/// Of a program, which has its own optimizer.
+constexpr const char* kOwnOptimizer = "own";
+
 RunSpec WithOptimizer(const VerifyRequest& request, const std::string& optimizer) {
   RunSpec spec = request.base;
-  SetSpecKey(spec, "optimizer", optimizer);
+  if (optimizer == kOwnOptimizer) {
+    spec.optimizer = {};
+    spec.learning_rate = RunSpec().learning_rate;
+  } else {
+    SetSpecKey(spec, "optimizer", optimizer);
+  }
   if (spec.optimizer.kind != OptimizerOptions::Kind::kSgd) {
     spec.optimizer.momentum = 0;
     spec.optimizer.nesterov = false;
@@ -78,7 +86,9 @@ std::vector<std::string> SynchronousStrategies(const Catalog& catalog) {
 
 std::vector<VerifyGroup> PlanVerification(const VerifyRequest& request) {
   std::vector<VerifyGroup> groups;
-  for (const std::string& optimizer : request.optimizers) {
+  const bool program = !request.base.program.empty();
+  for (const std::string& optimizer :
+       program ? std::vector<std::string>{kOwnOptimizer} : request.optimizers) {
     VerifyGroup group;
     group.optimizer = optimizer;
     group.reference = WithOptimizer(request, optimizer);

@@ -16,7 +16,9 @@ enum class RepeatPolicy {
 
 /// The caller's choice of what to compare.
 struct VerifyRequest {
-  RunSpec base;  ///< Model, data, steps, batch, settings of SGD.
+  /// Model, data, steps, batch, settings of SGD. A program has its own optimizer instead of those
+  /// below, and the limit of SGD.
+  RunSpec base;
   std::vector<std::string> strategies;
   std::vector<int> workers;
   std::vector<int> servers;  ///< For strategies that have servers.

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy
 
 from ringside import _native
-from ringside._job import Error, TrainingEnded, _job, _worker
+from ringside._job import Error, TrainingEnded, _job, _keep_versions, _worker
 
 
 class Exchange:
@@ -49,6 +49,7 @@ class Exchange:
         self._views = [grads[begin:end].reshape(shape)
                        for (begin, end), shape in zip(worker.ranges(), self._shapes[::-1])][::-1]
         worker.loaded()
+        _keep_versions()
 
     def _check(self, names, arrays) -> None:
         if len(arrays) != len(self._shapes):

@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import atexit
+import json
 import os
+import platform
 import sys
 import traceback
 
@@ -108,17 +110,33 @@ def report(*, loss: float, samples: int = 1) -> None:
     _job.samples += samples
 
 
-def evaluation(*, loss: float, accuracy: float) -> None:
-    """For the records: what the program has measured on held-out data after the steps done so far. ``accuracy`` is from 0 to 1.
-    The values of worker 0 count."""
+def evaluation(*, loss: float, accuracy: float | None = None, **metrics: float) -> None:
+    """For the records: what the program has measured on held-out data after the steps done so far. ``accuracy`` is from 0 to 1;
+    other metrics have names of their own (``mae=0.3``). The values of worker 0 count."""
     if _worker() is not None:
-        _worker().add_evaluation(loss=float(loss), accuracy=float(accuracy))
+        _worker().add_evaluation(
+            loss=float(loss), accuracy=None if accuracy is None else float(accuracy),
+            metrics={name: float(value) for name, value in metrics.items()})
 
 
 def _worker() -> _native.Worker | None:
     if not _job.initialized:
         raise Error("call ringside.init() first")
     return _job.worker
+
+
+def _keep_versions() -> None:
+    """Keeps the versions of Python and of the packages that are imported now, for the bundle."""
+    worker = _worker()
+    if worker is None or worker.rank != 0:
+        return
+    packages = {}
+    for name, module in sorted(sys.modules.items()):
+        version = getattr(module, "__version__", None) if "." not in name and not name.startswith("_") else None
+        if isinstance(version, str):
+            packages[name] = version
+    worker.keep_file("packages.json", json.dumps(
+        {"python": platform.python_version(), "packages": packages}, indent=2) + "\n")
 
 
 def _report_exception(kind: type[BaseException], error: BaseException, trace: object) -> None:

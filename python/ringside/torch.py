@@ -21,7 +21,7 @@ from collections.abc import Iterator
 import torch
 
 from ringside import _native
-from ringside._job import Error, TrainingEnded, _job, _worker, rank, size
+from ringside._job import Error, TrainingEnded, _job, _keep_versions, _worker, rank, size
 
 __all__ = ["DistributedOptimizer", "DistributedSampler", "broadcast_parameters"]
 
@@ -154,6 +154,7 @@ class _Synchronizer:
         self._register(None if self.updates_here else rule)
         self._broadcast_the_rest(model)
         self._add_hooks(model, overlap_forward)
+        _keep_versions()
 
     # The start
 

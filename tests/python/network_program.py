@@ -50,6 +50,8 @@ def main():
     model = Network(41 if case == "shapes" and rank == 1 else 40)
     if case == "double":
         model = model.double()
+    if case == "meta":
+        model = model.to("meta")
     wanted = (parameter for parameter in model.parameters() if parameter.requires_grad)
     more = {"update": options["update"]} if "update" in options else {}
     if case == "accumulate":
@@ -77,6 +79,8 @@ def main():
             loss = criterion(model.first(inputs)[:, :5], labels)
         else:
             loss = criterion(model(inputs), labels)
+        if case == "diverges" and rank == 1 and step == 3:
+            loss = loss * float("inf")
         if case == "accumulate":
             halves = [criterion(model(inputs[part]), labels[part]) / 2
                       for part in (slice(0, mine // 2), slice(mine // 2, None))]
@@ -86,8 +90,6 @@ def main():
             loss.backward()
         if case == "twice":
             criterion(model(inputs), labels).backward()
-        if case == "diverges" and step == 3:
-            pass
         if case == "clips":
             if size > 1:
                 optimizer.synchronize()

@@ -18,7 +18,7 @@ RINGSIDE = os.environ["RINGSIDE"]
 PROGRAM = pathlib.Path(__file__).with_name("network_program.py")
 STEPS = 50
 # The strategies whose parameters are those of one process; those whose servers update; with shared memory.
-SUMMING = ["ring", "halving-doubling", "recursive-doubling", "tree", "auto", "shm", "hierarchical"]
+SUMMING = ["ring", "halving-doubling", "recursive-doubling", "tree", "auto", "shm", "hierarchical", "mpi"]
 
 
 def reference(kind, out, *words, steps=STEPS):
@@ -86,9 +86,10 @@ class Trajectories(Programs):
         self.check("sgd", "--strategy", "ring", workers=1, limit=1e-6)
 
     def test_what_programs_do_between_backward_and_step(self):
-        for case, words in (("accumulate", ()), ("decays", ()), ("clips", ("update=program",))):
+        for case, words, strategies in (("accumulate", (), ("ring", "shm", "ps-sync")), ("decays", (), ("ring", "shm", "ps-sync")),
+                                        ("clips", ("update=program",), ("ring", "shm"))):
             expected = reference("sgd", self.folder / "reference", f"case={case}")
-            for strategy in ("ring", "shm"):
+            for strategy in strategies:
                 with self.subTest(case=case, strategy=strategy):
                     self.train("--strategy", strategy, words=(f"case={case}", *words))
                     self.assertLess(distance(self.mine(), expected), 1e-5)
@@ -109,7 +110,11 @@ class Records(Programs):
         # A ring of two sends each gradient once; headers come on top.
         payload = 4 * summary["parameters"]
         self.assertAlmostEqual(summary["payload_bytes_sent_per_worker_per_step"], payload, delta=0.01 * payload)
+        self.assertEqual((self.folder / "run" / "program" / "1-network_program.py").read_bytes(), PROGRAM.read_bytes())
+        versions = json.loads((self.folder / "run" / "program" / "packages.json").read_text())
+        self.assertEqual(versions["packages"]["torch"], torch.__version__)
         spec = json.loads((self.folder / "run" / "spec.json").read_text())
+        self.assertEqual(summary["program"], spec["program"])
         self.assertEqual(spec["program"][1:], [str(PROGRAM), str(STEPS), "sgd", str(self.folder / "mine.pt"), "evaluate"])
 
     def test_steps_end_a_program_that_would_go_on(self):
@@ -163,6 +168,24 @@ exclude:
             self.assertIn(word, report.stdout)
 
 
+    def test_ranks_of_mpirun_run_the_program(self):
+        command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", RINGSIDE, "train", "--strategy", "ring", "--out",
+                   self.folder / "run", "--", sys.executable, PROGRAM, "12", "sgd", self.folder / "mine.pt"]
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=90)
+        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        self.assertEqual((summary["launcher"], summary["workers"], summary["steps"]), ("mpirun", 2, 12))
+
+    def test_verify_compares_a_program_with_a_single_worker(self):
+        command = [RINGSIDE, "verify", "--strategies", "ring,shm,ps-sync", "--workers", "1,2,3", "--servers", "1", "--bucket-mb", "0",
+                   "--json", "--", sys.executable, PROGRAM, "50", "sgd", self.folder / "mine.pt"]
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:] + done.stdout[-2000:])
+        rows = json.loads(done.stdout)["rows"]
+        self.assertEqual([(row["strategy"], row["workers"], row["ok"]) for row in rows],
+                         [(name, workers, True) for name in ("ring", "shm", "ps-sync") for workers in (1, 2, 3)])
+
+
 class Faults(Programs):
     def refuses(self, case, text, *flags, expects=1, words=(), kind="sgd"):
         with self.subTest(case=case):
@@ -178,6 +201,7 @@ class Faults(Programs):
         self.refuses("no-parameters", "without registering parameters")
         self.refuses("shapes", "parameter 1 is 'last.weight' of shape [5,4", expects=2)
         self.refuses("double", "parameter 'last.bias' is torch.float64")
+        self.refuses("meta", "parameter 'last.bias' is on meta")
         self.refuses("twice", "the gradient of 'last.bias' was computed twice in a step")
         self.refuses("unused-error", "has no gradient of 'last.bias'")
         self.refuses("clips-too-late", "the gradient has left for the strategy")
@@ -187,6 +211,7 @@ class Faults(Programs):
         summary = self.refuses("raises", "worker 1: the program raised ValueError: a bad batch")
         self.assertEqual(summary["failure"]["kind"], "program")
         self.assertEqual(summary["failure"]["member"], "worker 1")
+        self.assertEqual(self.refuses("diverges", "of the gradient of 'last.bias' on worker 1 is")["status"], "diverged")
         self.refuses("fewer-steps", "worker 1 has ended its training after 5 steps")
         self.refuses("exits", "worker 1")
 
@@ -194,7 +219,6 @@ class Faults(Programs):
         self.refuses("", "RMSprop is not SGD, Adam or AdamW", "--strategy", "ps-sync", kind="rmsprop")
         self.refuses("", "updates the parameters itself, so the program cannot; --server-update off", "--strategy", "ps-sync",
                      words=("update=program",))
-        self.refuses("decays", "but the servers of 'ps-sync' update with that of the first step", "--strategy", "ps-sync")
 
     def test_a_forked_child_may_not_use_the_job(self):
         _, errors = self.train("--strategy", "ring", words=("case=fork",))

@@ -1,0 +1,105 @@
+"""Ringside for Keras 3, on TensorFlow, JAX or PyTorch.
+
+    import keras, ringside, ringside.keras
+    ringside.init()
+    model = keras.Sequential([...])
+    model.compile(optimizer=ringside.keras.DistributedOptimizer(keras.optimizers.Adam(1e-3)), loss=...)
+    model.fit(x, y, batch_size=32, callbacks=[ringside.keras.BroadcastVariables(), ringside.keras.ReportMetrics()])
+
+The optimizer updates the variables itself, with the mean gradients of all workers, so servers must only sum
+(``--server-update off``). Give every worker its own part of the data, and the same number of batches.
+"""
+from __future__ import annotations
+
+import keras
+import numpy
+
+from ringside._arrays import Exchange, broadcast
+from ringside._job import Error, _job, evaluation, size
+
+__all__ = ["BroadcastVariables", "DistributedOptimizer", "ReportMetrics"]
+
+
+def DistributedOptimizer(optimizer: keras.optimizers.Optimizer) -> keras.optimizers.Optimizer:
+    """Returns ``optimizer`` with gradients that are the means over the workers. A program has one. Works inside of what Keras
+    compiles. Raises ``Error`` for an optimizer that is built already."""
+    if optimizer.built:
+        raise Error("make the DistributedOptimizer before the model is compiled")
+    kind = type(optimizer)
+    wrapped = type(kind.__name__, (_Distributed, kind), {"__doc__": kind.__doc__})
+    distributed = wrapped.from_config(optimizer.get_config())
+    distributed._ringside = Exchange()
+    return distributed
+
+
+class _Distributed:
+    """The method of a ``DistributedOptimizer``, before that of the optimizer's own class."""
+
+    def apply(self, grads, trainable_variables=None):
+        variables = trainable_variables if trainable_variables is not None else self._trainable_variables
+        grads = list(grads)
+        if size() > 1 or _job.worker is not None:
+            for variable, gradient in zip(variables, grads):
+                if gradient is None:
+                    raise Error(f"there is no gradient of '{variable.path}'")
+            names = [variable.path for variable in variables]
+            grads = _BACKENDS[keras.backend.backend()](lambda *values: self._ringside.means(names, list(values)), grads)
+        return super().apply(grads, trainable_variables)
+
+
+def _in_tensorflow(exchange, grads):
+    import tensorflow as tf
+    grads = [tf.convert_to_tensor(gradient) for gradient in grads]
+    # The next call overwrites what this one returns.
+    means = tf.numpy_function(
+        lambda *values: [numpy.array(mean) for mean in exchange(*values)], grads, [tf.float32] * len(grads))
+    for mean, gradient in zip(means, grads):
+        mean.set_shape(gradient.shape)
+    return means
+
+
+def _in_jax(exchange, grads):
+    import jax
+    from jax.experimental import io_callback
+    shapes = [jax.ShapeDtypeStruct(gradient.shape, gradient.dtype) for gradient in grads]
+    return io_callback(
+        lambda *values: [numpy.array(mean) for mean in exchange(*(numpy.asarray(value) for value in values))],
+        shapes, *grads, ordered=True)
+
+
+def _in_torch(exchange, grads):
+    import torch
+    means = exchange(*(gradient.detach().numpy() for gradient in grads))
+    return [torch.from_numpy(numpy.array(mean)) for mean in means]
+
+
+_BACKENDS = {"tensorflow": _in_tensorflow, "jax": _in_jax, "torch": _in_torch}
+
+
+class BroadcastVariables(keras.callbacks.Callback):
+    """Gives every worker the variables of worker 0 when training begins."""
+
+    def on_train_begin(self, logs=None) -> None:
+        for variable in self.model.variables:
+            value = numpy.asarray(keras.ops.convert_to_numpy(variable))
+            variable.assign(broadcast(value))
+
+
+class ReportMetrics(keras.callbacks.Callback):
+    """Puts the loss of every batch, and what is measured on validation data, into the run's records. ``accuracy`` names the
+    metric. ``batch_size`` is that of ``fit``; it counts samples per second."""
+
+    def __init__(self, accuracy: str = "accuracy", batch_size: int = 32) -> None:
+        super().__init__()
+        self._accuracy = accuracy
+        self._batch_size = batch_size
+
+    def on_train_batch_end(self, batch, logs=None) -> None:
+        # The step of this batch has ended; its loss belongs to the next record.
+        if logs and "loss" in logs:
+            _job.loss_sum, _job.samples = float(logs["loss"]) * self._batch_size, self._batch_size
+
+    def on_epoch_end(self, epoch, logs=None) -> None:
+        if logs and "val_loss" in logs:
+            metrics = {name.removeprefix("val_"): value for name, value in logs.items() if name.startswith("val_")}
+            evaluation(loss=metrics.pop("loss"), accuracy=metrics.pop(self._accuracy, None), **metrics)
