@@ -63,11 +63,13 @@ Evaluation TestModel::Evaluate(const Batch& batch) {
   ForwardHidden(batch);
   ForwardOutput(batch);
   Evaluation evaluation;
+  std::int64_t correct = 0;
   for (std::size_t s = 0; s < batch.samples; ++s) {
     const auto logits = std::span(output_).subspan(s * options_.classes, options_.classes);
     const auto best = std::ranges::max_element(logits) - logits.begin();
-    evaluation.correct += best == batch.labels[s] ? 1 : 0;
+    correct += best == batch.labels[s] ? 1 : 0;
   }
+  evaluation.correct = correct;
   evaluation.loss_sum = LossAndDelta(batch);
   evaluation.samples = static_cast<std::int64_t>(batch.samples);
   return evaluation;

@@ -44,11 +44,13 @@ class LinearModel : public ringside::Model {
   }
   ringside::Evaluation Evaluate(const ringside::Batch& batch) override {
     ringside::Evaluation result;
+    std::int64_t correct = 0;
     for (std::size_t s = 0; s < batch.samples; ++s) {
       result.loss_sum += Probabilities(batch.inputs.subspan(s * inputs_, inputs_), batch.labels[s]);
       const auto best = std::ranges::max_element(logits_) - logits_.begin();
-      result.correct += best == batch.labels[s] ? 1 : 0;
+      correct += best == batch.labels[s] ? 1 : 0;
     }
+    result.correct = correct;
     result.samples = static_cast<std::int64_t>(batch.samples);
     return result;
   }

@@ -154,7 +154,7 @@ TEST_P(TorchModels, EvaluateCountsHitsAndLeavesGradientsAlone) {
   std::int64_t hits = 0;
   for (std::int64_t label = 0; label < 10; ++label) {
     std::ranges::fill(samples.labels, label);
-    hits += bound.model->Evaluate(samples.All(1)).correct;
+    hits += bound.model->Evaluate(samples.All(1)).correct.value_or(0);
   }
   EXPECT_EQ(hits, 8);
 }
