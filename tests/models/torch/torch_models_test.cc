@@ -176,6 +176,7 @@ TEST_P(TorchModels, PassOnTheErrorsOfTheStrategy) {
 std::vector<TorchCase> Cases() {
   std::vector<TorchCase> cases;
   for (const ModelEntry& entry : TorchModelTable()) {
+    if (entry.traits.takes_file) continue;  // tests/python/script_models_test.py has those
     for (const SampleShape& input : {SampleShape{1, 8, 8}, SampleShape{3, 32, 32}})
       cases.push_back({entry.name, input});
   }
