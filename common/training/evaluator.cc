@@ -138,9 +138,10 @@ Evaluator::Exchanged Evaluator::Gather(const std::string& name, std::string_view
   Exchanged exchanged;
   auto all = StoreGatherLiving(store_, world_, name, mine, Deadline::After(barrier_timeout_));
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (!all[rank]) continue;
+    std::optional<std::string>& value = all[rank];
+    if (!value) continue;
     exchanged.ranks.push_back(static_cast<int>(rank));
-    exchanged.values.push_back(*std::move(all[rank]));
+    exchanged.values.push_back(std::move(*value));
   }
   return exchanged;
 }

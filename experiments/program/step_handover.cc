@@ -46,6 +46,7 @@ Bucket StepHandover::BucketOf(int bucket, std::int64_t step) const {
 const StepHandover::Job& StepHandover::Join() {
   std::unique_lock lock(mutex_);
   WaitInProgram(lock, [this] { return job_.has_value(); });
+  if (!job_) throw InternalError("the worker has joined no job");
   return *job_;
 }
 
