@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_COMMON_STRATEGY_DEFERRED_SUBMIT_STRATEGY_H_
 #define RINGSIDE_COMMON_STRATEGY_DEFERRED_SUBMIT_STRATEGY_H_
 
+#include <algorithm>
 #include <vector>
 
 #include "ringside/common/strategy/strategy_decorator.h"
@@ -15,6 +16,14 @@ class DeferredSubmitStrategy : public StrategyDecorator {
   using StrategyDecorator::StrategyDecorator;
 
   void Submit(const Bucket& bucket) override { deferred_.push_back(bucket); }
+
+  /// Releases the kept buckets first if `bucket` is one of them.
+  void Await(const Bucket& bucket) override {
+    const bool kept = std::ranges::any_of(
+        deferred_, [&](const Bucket& other) { return other.index == bucket.index; });
+    if (kept) Release();
+    inner().Await(bucket);
+  }
 
   /// Submits all kept buckets, in the order of their arrival, and awaits them.
   void Release() {

@@ -243,6 +243,21 @@ TEST(MeasuredStrategyTest, SaysWhenTheCallerWaits) {
   EXPECT_GE(activity.Get().since - since, std::chrono::milliseconds(4)) << "without the wait";
 }
 
+TEST(DeferredSubmitStrategyTest, ReleasesABucketThatIsAwaited) {
+  const std::vector<TensorSpec> tensors{{"a", 4}};
+  const BucketPlan plan(tensors, {});
+  FlatSpace space(4);
+  SlowStrategy slow;
+  DeferredSubmitStrategy deferred(slow);
+  const Bucket bucket = MakeBucket(space, plan, 0, 0);
+  deferred.Submit(bucket);
+  EXPECT_EQ(slow.submits, 0);
+  deferred.Await(bucket);
+  EXPECT_EQ(slow.submits, 1);
+  deferred.Release();
+  EXPECT_EQ(slow.submits, 1) << "once";
+}
+
 TEST(DeferredSubmitStrategyTest, PassesEverythingElseOn) {
   SlowStrategy slow;
   DeferredSubmitStrategy deferred(slow);
