@@ -17,6 +17,8 @@ namespace ringside {
 namespace {
 
 constexpr std::chrono::milliseconds kMinStartTimeout{60'000};
+/// A program reads its data and compiles its model while the others wait.
+constexpr std::chrono::milliseconds kMinProgramStartTimeout{600'000};
 
 ScheduleOptions::Kind ScheduleKind(const std::string& name) {
   if (name == "constant") return ScheduleOptions::Kind::kConstant;
@@ -153,7 +155,8 @@ std::int64_t WaitForTotalSteps(Store& store, int workers, const Deadline& deadli
 }
 
 std::chrono::milliseconds StartTimeout(const RunSpec& spec) {
-  return std::max(kMinStartTimeout, OperationTimeout(spec));
+  return std::max(spec.program.empty() ? kMinStartTimeout : kMinProgramStartTimeout,
+                  OperationTimeout(spec));
 }
 
 std::chrono::milliseconds OperationTimeout(const RunSpec& spec) {

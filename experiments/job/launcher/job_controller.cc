@@ -131,10 +131,17 @@ void JobController::WarnOfLinks() {
                  "/network.json");
 }
 
+std::chrono::milliseconds JobController::JoinTimeout() const {
+  // A program joins after its imports, which may take minutes.
+  constexpr std::chrono::minutes kOfPrograms{10};
+  if (spec_.program.empty()) return plan_.join_timeout;
+  return std::max<std::chrono::milliseconds>(plan_.join_timeout, kOfPrograms);
+}
+
 void JobController::StartMembers() {
   excused_until_ = LastStop().end;
   MemberWatch::Options watch{.lease = DilatedClock::ToMachine(kLease),
-                             .join_timeout = plan_.join_timeout,
+                             .join_timeout = JoinTimeout(),
                              .all_are_children = plan_.agents == 0,
                              .agents_are_here = plan_.mpirun.has_value(),
                              .runs_user_program = !spec_.program.empty()};

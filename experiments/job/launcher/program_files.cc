@@ -18,13 +18,19 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kMostBytes = 1 << 20;
 
-/// The content of a file that is kept; nothing for others.
+/// The content of a file that is kept; nothing for others. A file that cannot be read is not kept,
+/// as the program finds out for itself whether it needs it.
 std::optional<std::string> KeptContent(const std::string& path) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return std::nullopt;
   const std::uintmax_t bytes = fs::file_size(path, error);
   if (error || bytes > kMostBytes) return std::nullopt;
-  std::string content = ReadFile(path, kMostBytes);
+  std::string content;
+  try {
+    content = ReadFile(path, kMostBytes);
+  } catch (const DataError&) {
+    return std::nullopt;
+  }
   if (content.starts_with("\x7f"
                           "ELF")) {
     return std::nullopt;
@@ -44,8 +50,11 @@ void KeepProgramFiles(const RunSpec& spec, const std::string& bundle_dir) {
     const std::optional<std::string> content = KeptContent(path);
     if (!content) continue;
     MakeDirectories(folder);
-    WriteFileAtomically(fmt::format("{}/{}-{}", folder, word, fs::path(path).filename().string()),
-                        *content);
+    const std::string kept =
+        fmt::format("{}/{}-{}", folder, word, fs::path(path).filename().string());
+    WriteFileAtomically(kept, *content);
+    // A script that others may not read stays so.
+    fs::permissions(kept, fs::status(path).permissions());
   }
 }
 

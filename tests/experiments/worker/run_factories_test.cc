@@ -33,6 +33,8 @@ TEST(StartTimeout, LeavesTimeToLoad) {
   EXPECT_EQ(StartTimeout(spec), std::chrono::minutes(1));
   spec.timeout_s = 120;
   EXPECT_EQ(StartTimeout(spec), std::chrono::minutes(2));
+  spec.program = {"python3", "train.py"};
+  EXPECT_EQ(StartTimeout(spec), std::chrono::minutes(10));
 }
 
 TEST(OperationTimeout, IsTheMachinesTimeOfADilatedRun) {
