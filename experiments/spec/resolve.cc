@@ -111,21 +111,24 @@ std::string OrTakeOneWithServers(const RunSpec& spec) {
 
 // A program decides what every model's keys decide elsewhere.
 void RefuseModelKeys(const RunSpec& spec) {
-  const RunSpec defaults;
-  const auto refuse = [](bool wrong, std::string_view key, std::string_view what) {
-    RefuseTogether(wrong, key, {"program"}, "the program decides {}; omit {}", what, key);
+  const RunSpec defaults(spec.catalog());
+  const auto refuse = [&](std::initializer_list<std::string_view> keys, std::string_view what) {
+    for (const std::string_view key : keys) {
+      const SpecKey& entry = *spec.catalog().FindKey(key);
+      RefuseTogether(entry.get(spec) != entry.get(defaults), key, {"program"},
+                     "the program decides {}; omit {}", what, key);
+    }
   };
-  refuse(spec.global_batch > 0, "global-batch", "its batches");
-  refuse(spec.batch_per_worker > kProgramBatch, "batch-per-worker", "its batches");
-  refuse(spec.optimizer.kind != defaults.optimizer.kind, "optimizer", "its optimizer");
-  refuse(spec.learning_rate != defaults.learning_rate, "lr", "its learning rate");
-  refuse(spec.schedule != defaults.schedule, "schedule-lr", "its learning rate");
-  refuse(spec.optimizer.momentum != defaults.optimizer.momentum, "momentum", "its optimizer");
-  refuse(spec.eval_every > 0, "eval-every", "when it evaluates");
-  RefuseTogether(spec.checkpoint_every > 0, "checkpoint-every", {"program"},
-                 "a program keeps its own checkpoints; omit checkpoint-every");
-  RefuseTogether(!spec.resume.empty(), "resume", {"program"},
-                 "a program reads its own checkpoints; omit resume");
+  RefuseTogether(spec.batch_per_worker > kProgramBatch, "batch-per-worker", {"program"},
+                 "the program decides its batches; omit batch-per-worker");
+  refuse({"global-batch"}, "its batches");
+  refuse({"epochs"}, "its epochs");
+  refuse({"optimizer", "momentum", "nesterov", "weight-decay", "beta1", "beta2", "epsilon"},
+         "its optimizer");
+  refuse({"lr", "scale-lr", "schedule-lr", "lr-warmup-steps", "lr-step-every", "lr-gamma"},
+         "its learning rate");
+  refuse({"eval-every"}, "when it evaluates");
+  refuse({"checkpoint-every", "keep", "resume"}, "its checkpoints");
 }
 
 // Checks the program that is the model of this run, if there is one, and names that model.

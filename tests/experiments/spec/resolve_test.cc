@@ -246,6 +246,14 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{{"model", "mlp"}, {"program", "''"}}, "program", "first word is empty"},
         Refusal{{{"model", "mlp"}, {"program", "cat"}, {"data", "digits"}}, "data", "reads no"},
         Refusal{{{"model", "mlp"}, {"program", "cat"}, {"lr", "0.5"}}, "lr", "decides"},
+        Refusal{{{"model", "mlp"}, {"program", "cat"}, {"epochs", "3"}}, "epochs", "decides"},
+        Refusal{{{"model", "mlp"}, {"program", "cat"}, {"weight-decay", "0.1"}},
+                "weight-decay",
+                "decides its optimizer"},
+        Refusal{{{"model", "mlp"}, {"program", "cat"}, {"lr-warmup-steps", "5"}},
+                "lr-warmup-steps",
+                "decides its learning rate"},
+        Refusal{{{"model", "mlp"}, {"program", "cat"}, {"keep", "5"}}, "keep", "checkpoints"},
         Refusal{
             {{"model", "mlp"}, {"program", "cat"}, {"optimizer", "adam"}}, "optimizer", "decides"},
         Refusal{{{"model", "mlp"}, {"program", "cat"}, {"global-batch", "8"}},
@@ -253,7 +261,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "decides"},
         Refusal{{{"model", "mlp"}, {"program", "cat"}, {"checkpoint-every", "8"}},
                 "checkpoint-every",
-                "its own checkpoints"},
+                "the program decides its checkpoints"},
         Refusal{{{"model", "mlp"}, {"program", "cat"}, {"network", "1Gbps"}, {"dilation", "2"}},
                 "dilation",
                 "really computes"}));
