@@ -15,6 +15,8 @@ struct SampleShape {
   std::size_t channels = 1;
   std::size_t height = 1;
   std::size_t width = 1;
+  /// How many of these dimensions, from the last one, a sample has. The others are 1.
+  std::size_t dimensions = 3;
   std::size_t elements() const { return channels * height * width; }
   bool operator==(const SampleShape&) const = default;
 };

@@ -34,6 +34,10 @@ class NpzFile {
 
   const std::string& path() const { return path_; }
 
+  bool Has(const std::string& name) const {
+    return ::zip_name_locate(zip_, (name + ".npy").c_str(), 0) >= 0;
+  }
+
   /// Nothing if there is no such array.
   std::optional<NpyArray> Read(const std::string& name) const {
     zip_stat_t facts;
@@ -101,8 +105,7 @@ class NpzDataset : public Dataset {
  public:
   explicit NpzDataset(const NpzFile& file) {
     ReadSplit(file, "train", train_);
-    const bool has_test = file.Read("x_test").has_value();
-    if (has_test) ReadSplit(file, "test", test_);
+    if (file.Has("x_test")) ReadSplit(file, "test", test_);
   }
 
   SampleShape shape() const override { return shape_; }
@@ -163,6 +166,7 @@ class NpzDataset : public Dataset {
 
   static SampleShape ShapeOf(const std::vector<std::size_t>& shape) {
     SampleShape sample;
+    sample.dimensions = shape.size() - 1;
     if (shape.size() > 1) sample.width = shape[shape.size() - 1];
     if (shape.size() > 2) sample.height = shape[shape.size() - 2];
     if (shape.size() > 3) sample.channels = shape[shape.size() - 3];

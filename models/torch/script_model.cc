@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -158,9 +159,9 @@ void ScriptModel::ContributeRest() {
 at::Tensor ScriptModel::Inputs(const Batch& batch) const {
   const SampleShape& shape = options_.input;
   std::vector<std::int64_t> sizes{Signed(batch.samples)};
-  if (shape.channels > 1) sizes.push_back(Signed(shape.channels));
-  if (shape.channels > 1 || shape.height > 1) sizes.push_back(Signed(shape.height));
-  sizes.push_back(Signed(shape.width));
+  if (shape.dimensions > 2) sizes.push_back(Signed(shape.channels));
+  if (shape.dimensions > 1) sizes.push_back(Signed(shape.height));
+  if (shape.dimensions > 0) sizes.push_back(Signed(shape.width));
   // Only read from: libtorch has no views of constant memory.
   if (options_.integer_inputs) {
     return at::from_blob(const_cast<std::int64_t*>(batch.integers.data()), sizes, at::kLong);
@@ -169,7 +170,16 @@ at::Tensor ScriptModel::Inputs(const Batch& batch) const {
 }
 
 at::Tensor ScriptModel::Forward(const Batch& batch) {
-  const c10::IValue output = module_.forward({Inputs(batch)});
+  c10::IValue output;
+  try {
+    output = module_.forward({Inputs(batch)});
+  } catch (const c10::Error& error) {
+    throw ConfigError("model: the forward method of '" + options_.file +
+                      "' failed: " + error.what_without_backtrace());
+  } catch (const std::runtime_error& error) {  // of the interpreter of TorchScript
+    throw ConfigError("model: the forward method of '" + options_.file +
+                      "' failed: " + error.what());
+  }
   if (!output.isTensor()) {
     throw ConfigError("model: the forward method of '" + options_.file + "' returns no tensor");
   }

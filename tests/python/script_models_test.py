@@ -44,6 +44,13 @@ def images():
             nn.CrossEntropyLoss())
 
 
+def gray():
+    """Images with one channel, which keep that dimension."""
+    generator = numpy.random.default_rng(5)
+    network = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 6 * 5, 4))
+    return network, generator.normal(size=(SAMPLES, 1, 8, 7)).astype("float32"), generator.integers(0, 4, SAMPLES), nn.CrossEntropyLoss()
+
+
 def words():
     generator = numpy.random.default_rng(3)
     return Words(), generator.integers(0, 30, (SAMPLES, 5)), generator.integers(0, 4, SAMPLES), nn.CrossEntropyLoss()
@@ -98,7 +105,7 @@ class ScriptModels(unittest.TestCase):
         return [record["loss"] for record in records], json.loads((self.folder / "run" / "summary.json").read_text())
 
     def test_losses_are_those_of_eager_pytorch(self):
-        for make, flags in ((classes, ()), (images, ()), (words, ()), (numbers, ("--loss", "mse")), (one_number, ("--loss", "mae"))):
+        for make, flags in ((classes, ()), (images, ()), (gray, ()), (words, ()), (numbers, ("--loss", "mse")), (one_number, ("--loss", "mae"))):
             with self.subTest(make=make.__name__):
                 expected = self.eager_losses(*self.prepare(make))
                 losses, summary = self.train("--strategy", "none", "--workers", "1", *flags)
@@ -136,6 +143,8 @@ class ScriptModels(unittest.TestCase):
         self.refuses("would leave 3 idle", "--strategy", "ps-sync", "--servers", "4", "--bucket-mb", "4")
         (self.folder / "text.pt").write_text("no module")
         self.refuses("as a TorchScript module", model=f"script:{self.folder / 'text.pt'}")
+        torch.jit.save(torch.jit.script(nn.Linear(13, 4)), self.folder / "wide.pt")
+        self.refuses(f"the forward method of '{self.folder / 'wide.pt'}' failed: ", model=f"script:{self.folder / 'wide.pt'}")
         torch.jit.save(torch.jit.script(nn.Linear(12, 4).double()), self.folder / "double.pt")
         self.refuses("float32 is trained", model=f"script:{self.folder / 'double.pt'}")
         torch.jit.save(torch.jit.script(nn.Linear(12, 3)), self.folder / "narrow.pt")

@@ -128,7 +128,7 @@ TEST_F(NpzTest, ReadsClasses) {
   EXPECT_EQ(data->classes(), 3);
   EXPECT_EQ(data->targets(), 0U);
   EXPECT_FALSE(data->integer_inputs());
-  EXPECT_EQ(data->shape(), (SampleShape{1, 1, 2}));
+  EXPECT_EQ(data->shape(), (SampleShape{1, 1, 2, 1})) << "samples have one dimension";
   std::vector<float> sample(2);
   EXPECT_EQ(data->Read(Split::kTrain, 1, sample), 2);
   EXPECT_THAT(sample, ElementsAre(3, 4));
