@@ -99,6 +99,9 @@ ProgramWorker::ProgramWorker() : pid_(::getpid()) {
     handover_->SetFinished();
   });
   job_ = handover_->Join();
+  // After the training the other thread is gone, and with it what it asked for.
+  const auto parent = static_cast<pid_t>(job_.setup.parent_pid);
+  if (::getppid() == parent) DieWithParent(parent);
 }
 
 ProgramWorker::~ProgramWorker() {
@@ -175,10 +178,16 @@ void ProgramWorker::RequireParameters() const {
   if (!registered_) throw ConfigError("no parameters are registered");
 }
 
+bool ProgramWorker::JobListens() const {
+  // Before the parameters are in place, the training thread waits for them.
+  StepHandover& handover = Handover();
+  return handover.loaded() ? handover.WaitForTurn() : !handover.finished();
+}
+
 void ProgramWorker::Broadcast(std::span<std::byte> bytes) {
   // A value of the store has at most twice as many.
   constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
-  if (Handover().finished()) throw ConfigError("the training has ended");
+  if (!JobListens()) throw ConfigError("the training has ended");
   const std::string name = fmt::format("program/broadcast/{}", broadcasts_++);
   for (std::size_t begin = 0; begin < bytes.size(); begin += kPieceBytes) {
     const auto piece = bytes.subspan(begin, std::min(kPieceBytes, bytes.size() - begin));
@@ -207,10 +216,9 @@ void ProgramWorker::KeepFile(const std::string& name, const std::string& content
 
 void ProgramWorker::AddEvaluation(double loss, const std::optional<double>& accuracy,
                                   std::map<std::string, double> metrics) {
-  StepHandover& handover = Handover();
-  if (world().rank != 0 || handover.finished()) return;
+  if (!JobListens() || world().rank != 0) return;
   EvaluationRecord record;
-  record.step = handover.step();
+  record.step = step();
   record.train_seconds = std::chrono::duration<double>(Clock::now() - first_begin_).count();
   record.loss = loss;
   record.accuracy = accuracy;
@@ -275,6 +283,7 @@ void ProgramWorker::GradientReady(int tensor, std::span<const float> gradient) {
   if (ready_[index]) {
     throw ConfigError(fmt::format("the gradient of '{}' came twice in step {}", name, step()));
   }
+  tracker_->AwaitTensor(tensor);  // A strategy may still send the gradient of the last step.
   TakeGradient(index, gradient);
   ready_[index] = true;
   tracker_->TensorReady(tensor);

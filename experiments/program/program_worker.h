@@ -96,11 +96,15 @@ class ProgramWorker {
   /// and 0 if they are not known. Throws `ConfigError` when a gradient is missing.
   void EndStep(double loss_sum, std::size_t samples);
   /// What the program has measured on held-out data after the steps that are done. That of worker 0
-  /// counts. Does nothing when training has ended.
+  /// counts. Does nothing when training has ended, which it has after the last of `--steps`.
   void AddEvaluation(double loss, const std::optional<double>& accuracy,
                      std::map<std::string, double> metrics);
   /// Worker 0 writes a file into the folder "program" of the run's bundle. Throws `DataError`.
   void KeepFile(const std::string& name, const std::string& content) const;
+  /// Whether the job reads the parameters in `params`: it keeps or compares them.
+  bool needs_parameters() const { return spec().save_params || spec().check_replicas > 0; }
+  /// Training has ended, and the job has this worker's result.
+  bool finished() const { return handover_->finished(); }
   bool in_step() const { return handover_->in_step(); }
   /// The step that the program is in or that comes next.
   std::int64_t step() const { return handover_->step(); }
@@ -114,6 +118,9 @@ class ProgramWorker {
   class LentStrategy;
 
   StepHandover& Handover() const;
+  /// Whether store and buffer of the job are there. They then stay until this thread ends a step or
+  /// its training.
+  bool JobListens() const;
   void RequireParameters() const;
   void RequireTensor(int tensor) const;
   void PrepareStep();

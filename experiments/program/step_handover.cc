@@ -1,7 +1,9 @@
 #include "ringside/experiments/program/step_handover.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <utility>
 
 #include "ringside/common/core/bucket.h"
@@ -29,12 +31,21 @@ void StepHandover::Borrowed(Strategy& strategy, const Call& call) {
   }
 }
 
-void StepHandover::HandOver(std::exception_ptr failure) {
+void StepHandover::HandOver(const std::exception_ptr& failure) {
   std::unique_lock lock(mutex_);
-  failure_ = std::move(failure);
+  failure_ = failure;
   changed_.notify_all();
-  // The training thread reports the failure and ends the process.
-  while (true) changed_.wait(lock);
+  // The training thread reports the failure and ends the process, unless it has ended before.
+  changed_.wait(lock, [this] { return turn_ == Turn::kFinished; });
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+  } catch (...) {
+    fmt::print(stderr, "the program failed\n");
+  }
+  std::fflush(stderr);
+  ::_exit(1);
 }
 
 Bucket StepHandover::BucketOf(int bucket, std::int64_t step) const {
@@ -127,6 +138,11 @@ std::int64_t StepHandover::step() const {
 bool StepHandover::in_step() const {
   const std::lock_guard lock(mutex_);
   return turn_ == Turn::kStepping;
+}
+
+bool StepHandover::loaded() const {
+  const std::lock_guard lock(mutex_);
+  return loaded_;
 }
 
 bool StepHandover::finished() const {

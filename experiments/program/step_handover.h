@@ -82,12 +82,14 @@ class StepHandover {
   /// The step that the program is in or that comes next.
   std::int64_t step() const;
   bool in_step() const;
+  /// `Loaded` was called.
+  bool loaded() const;
   /// Training has ended, and the worker has handed in its result.
   bool finished() const;
   /// The program does no further step. Returns when the training thread has taken that in.
   void End();
   /// The program has failed. Ends the process.
-  [[noreturn]] void Fail(std::exception_ptr failure) { HandOver(std::move(failure)); }
+  [[noreturn]] void Fail(const std::exception_ptr& failure) { HandOver(failure); }
 
   // Calls of the training thread.
 
@@ -129,7 +131,7 @@ class StepHandover {
   template <typename Call>
   void Borrowed(Strategy& strategy, const Call& call);
   Bucket BucketOf(int bucket, std::int64_t step) const;
-  [[noreturn]] void HandOver(std::exception_ptr failure);
+  [[noreturn]] void HandOver(const std::exception_ptr& failure);
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -14,6 +14,7 @@ class Exchange:
     def __init__(self) -> None:
         self._shapes: list[tuple[int, ...]] | None = None
         self._began: int | None = None
+        self.ended = False
 
     def means(self, names: list[str], arrays: list[numpy.ndarray]) -> list[numpy.ndarray]:
         """The means of all workers' arrays, as views that the next call overwrites. It is one step of the job."""
@@ -34,7 +35,17 @@ class Exchange:
         self._began = _native.now()
         return self._views
 
+    def means_or_end(self, names: list[str], arrays: list[numpy.ndarray]) -> list[numpy.ndarray]:
+        """The same for a place where no exception may pass: when the job has ended, ``ended`` is set."""
+        try:
+            return self.means(names, arrays)
+        except TrainingEnded:
+            self.ended = True
+            return arrays
+
     def _register(self, worker, names, arrays) -> None:
+        if worker.needs_parameters:
+            raise Error("verify, --save-params and --check-replicas need the parameters, and Ringside knows only this program's gradients")
         if not worker.program_can_update:
             raise Error(
                 f"strategy '{worker.strategy}' updates the parameters itself, but this framework's optimizer does"

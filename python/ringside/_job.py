@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import atexit
+import importlib.metadata
 import json
 import os
 import platform
@@ -29,6 +30,7 @@ class _Job:
         self.worker: _native.Worker | None = None
         self.pid = 0
         self.failed = False
+        self.earlier_hook = sys.excepthook
         self.loss_sum = 0.0
         self.samples = 0
 
@@ -45,13 +47,15 @@ _job = _Job()
 def init() -> None:
     """Joins the job whose launcher started this program. A second call does nothing.
 
-    Without a launcher the program trains alone. Call it before you make the model. Raises ``Error`` when the job refuses this
-    process."""
+    Without a launcher the program trains alone. Call it before you make the model. A process that the job refuses ends with exit
+    code 1."""
     if _job.initialized:
         return
     _job.pid = os.getpid()
     if "RINGSIDE_JOB_FD" in os.environ:
         _job.worker = _native.Worker()
+        os.environ.pop("RINGSIDE_JOB_FD")  # processes that this one starts are no workers
+        _job.earlier_hook = sys.excepthook
         sys.excepthook = _report_exception
         atexit.register(shutdown)
     _job.initialized = True
@@ -132,17 +136,23 @@ def _keep_versions() -> None:
         return
     packages = {}
     for name, module in sorted(sys.modules.items()):
-        version = getattr(module, "__version__", None) if "." not in name and not name.startswith("_") else None
-        if isinstance(version, str):
-            packages[name] = version
+        if "." in name or name in sys.stdlib_module_names:
+            continue
+        version = getattr(module, "__dict__", {}).get("__version__")  # getattr would load parts of some packages
+        if not isinstance(version, str):
+            try:
+                version = importlib.metadata.version(name)
+            except (importlib.metadata.PackageNotFoundError, ValueError):
+                continue  # a part of the program
+        packages[name] = version
     worker.keep_file("packages.json", json.dumps(
         {"python": platform.python_version(), "packages": packages}, indent=2) + "\n")
 
 
 def _report_exception(kind: type[BaseException], error: BaseException, trace: object) -> None:
     """Tells the job why this program ends, after the usual traceback."""
-    sys.__excepthook__(kind, error, trace)
-    if _job.worker is None or os.getpid() != _job.pid:
+    _job.earlier_hook(kind, error, trace)
+    if _job.worker is None or os.getpid() != _job.pid or _job.worker.finished:
         return
     _job.failed = True
     sys.stderr.flush()

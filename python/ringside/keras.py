@@ -15,7 +15,7 @@ import keras
 import numpy
 
 from ringside._arrays import Exchange, broadcast
-from ringside._job import Error, _job, evaluation, size
+from ringside._job import Error, TrainingEnded, _job, evaluation, size
 
 __all__ = ["BroadcastVariables", "DistributedOptimizer", "ReportMetrics"]
 
@@ -43,7 +43,7 @@ class _Distributed:
                 if gradient is None:
                     raise Error(f"there is no gradient of '{variable.path}'")
             names = [variable.path for variable in variables]
-            grads = _BACKENDS[keras.backend.backend()](lambda *values: self._ringside.means(names, list(values)), grads)
+            grads = _BACKENDS[keras.backend.backend()](lambda *values: self._ringside.means_or_end(names, list(values)), grads)
         return super().apply(grads, trainable_variables)
 
 
@@ -77,17 +77,22 @@ _BACKENDS = {"tensorflow": _in_tensorflow, "jax": _in_jax, "torch": _in_torch}
 
 
 class BroadcastVariables(keras.callbacks.Callback):
-    """Gives every worker the variables of worker 0 when training begins."""
+    """Gives every worker the variables of worker 0 when training begins, and ends the program when the job has ended."""
 
     def on_train_begin(self, logs=None) -> None:
         for variable in self.model.variables:
             value = numpy.asarray(keras.ops.convert_to_numpy(variable))
             variable.assign(broadcast(value))
 
+    def on_train_batch_end(self, batch, logs=None) -> None:
+        exchange = getattr(self.model.optimizer, "_ringside", None)
+        if exchange is not None and exchange.ended:
+            raise TrainingEnded()
+
 
 class ReportMetrics(keras.callbacks.Callback):
-    """Puts the loss of every batch, and what is measured on validation data, into the run's records. ``accuracy`` names the
-    metric. ``batch_size`` is that of ``fit``; it counts samples per second."""
+    """Puts the loss, and what is measured on validation data, into the run's records. The loss is Keras's running mean over the
+    epoch, and stands one step late. ``accuracy`` names the metric. ``batch_size`` is that of ``fit``; it counts samples per second."""
 
     def __init__(self, accuracy: str = "accuracy", batch_size: int = 32) -> None:
         super().__init__()

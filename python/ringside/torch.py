@@ -81,16 +81,26 @@ def DistributedOptimizer(
     if backward_passes_per_step < 1:
         raise Error("backward_passes_per_step must be at least 1")
     worker = _worker()
-    if worker is None:
-        return optimizer
     kind = type(optimizer)
-    wrapped_kind = type(kind.__name__, (_Distributed, kind), {"__doc__": kind.__doc__})
+    wrapped_kind = type(kind.__name__, (_Alone if worker is None else _Distributed, kind), {"__doc__": kind.__doc__})
     wrapped = wrapped_kind.__new__(wrapped_kind)
     # A learning rate scheduler that was made before has replaced `step`.
     wrapped.__dict__.update({name: value for name, value in optimizer.__dict__.items() if name != "step"})
-    wrapped._sync = _Synchronizer(
-        worker, optimizer, model, update, backward_passes_per_step, unused_parameters == "zero", overlap_forward)
+    if worker is not None:
+        wrapped._sync = _Synchronizer(
+            worker, optimizer, model, update, backward_passes_per_step, unused_parameters == "zero", overlap_forward)
     return wrapped
+
+
+class _Alone:
+    """The methods of a ``DistributedOptimizer`` in a program that trains alone, before those of the optimizer's own class."""
+
+    def synchronize(self) -> None:
+        """Gradients and parameters are there already."""
+
+    def no_sync(self) -> contextlib.AbstractContextManager[None]:
+        """Gradients add up in any case."""
+        return contextlib.nullcontext()
 
 
 class _Distributed:
@@ -103,6 +113,7 @@ class _Distributed:
         if closure is not None:
             raise Error("a closure would compute gradients again and again; omit it")
         sync = self._sync
+        sync.check_passes()
         if not sync.updates_here:
             return sync.end_step()
         sync.finish_gradients()
@@ -112,6 +123,26 @@ class _Distributed:
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forgets all gradients. ``set_to_none`` has no effect: they are always set to None, as PyTorch 2 does."""
         super().zero_grad(set_to_none=True)
+
+    def add_param_group(self, param_group) -> None:
+        """Refused: all parameters are registered when the ``DistributedOptimizer`` is made."""
+        raise Error("a group of parameters cannot be added: all are registered when the DistributedOptimizer is made")
+
+    def state_dict(self):
+        """As the optimizer's own. Refused where the strategy updates, because the strategy then has the state."""
+        self._refuse_state()
+        return super().state_dict()
+
+    def load_state_dict(self, state_dict) -> None:
+        """As the optimizer's own. Refused where the strategy updates."""
+        self._refuse_state()
+        super().load_state_dict(state_dict)
+
+    def _refuse_state(self) -> None:
+        if not self._sync.updates_here:
+            raise Error(
+                "the strategy updates the parameters, so it has the optimizer's state: to save or load that, make the "
+                'DistributedOptimizer with update="program"')
 
     def synchronize(self) -> None:
         """With ``update="program"``: waits until every ``parameter.grad`` is the mean over the workers, for instance to clip
@@ -170,8 +201,9 @@ class _Synchronizer:
             self._grads.append(grads[begin:end].view(parameter.shape))
         self._worker.loaded()
         # Their memory is never written, so it takes no room.
-        self._gone = [] if self.updates_here else [
-            torch.empty_like(parameter, requires_grad=False).as_subclass(_Gone) for parameter in self._parameters]
+        self._gone = [torch.empty_like(parameter, requires_grad=False).as_subclass(_Gone) for parameter in self._parameters]
+        self._pointers = [parameter.data_ptr() for parameter in self._parameters]
+        self._options = _options_of(self._groups)
 
     def _broadcast_the_rest(self, model) -> None:
         trained = {id(parameter) for parameter in self._parameters}
@@ -183,12 +215,15 @@ class _Synchronizer:
         index_of = {id(parameter): index for index, parameter in enumerate(self._parameters)}
         model.register_forward_pre_hook(self._begin_forward)
         model.register_forward_hook(self._end_forward)
+        model._register_load_state_dict_pre_hook(_refuse_load)
         model._register_state_dict_hook(lambda *_: self._worker.await_all() if not self._worker.in_step else None)
         self._await_all_first = not overlap_forward
         for module in model.modules():
-            indices = [index_of[id(p)] for p in module.parameters(recurse=False) if id(p) in index_of]
-            if indices and overlap_forward:
-                module.register_forward_pre_hook(self._awaits(indices))
+            own = any(id(p) in index_of for p in module.parameters(recurse=False))
+            if own and overlap_forward:
+                # A module with parameters of its own may read those of its children without calling them.
+                indices = [index_of[id(p)] for p in module.parameters() if id(p) in index_of]
+                _put_first(module, module.register_forward_pre_hook(self._awaits(indices)))
         self._nodes = []  # they live as long as somebody refers to them, and their hooks with them
         for index, parameter in enumerate(self._parameters):
             node = parameter.expand_as(parameter).grad_fn.next_functions[0][0]
@@ -202,18 +237,19 @@ class _Synchronizer:
             if self._began is None:
                 self._began = _native.now()
             self._batch += _samples_of(inputs)
-        if self._await_all_first and not self._worker.in_step:
+            if not self._await_all_first:
+                return
+        # Without gradients a module may take a way on which it does not call those that have the parameters.
+        if not self._worker.in_step:
             self._worker.await_all()
 
     def _end_forward(self, module, inputs, output) -> None:
         self._forward_end = _native.now()
 
     def _awaits(self, indices):
-        await_tensor, worker = self._worker.await_tensor, self._worker
+        await_tensor = self._worker.await_tensor
 
         def hook(module, inputs) -> None:
-            if worker.in_step:
-                return  # a further forward pass of the same step
             for index in indices:
                 await_tensor(index)
 
@@ -226,6 +262,8 @@ class _Synchronizer:
 
         def hook(*_) -> None:
             if not self._syncs:
+                if self._worker.in_step and self._worker.is_gradient_ready(index):
+                    raise Error(f"the gradient of '{self._names[index]}' has left already: no_sync() comes before the backward() that sends")
                 return
             if self._passes > 1:
                 self._count_pass()
@@ -253,15 +291,33 @@ class _Synchronizer:
             raise Error(
                 f"the gradient of '{self._names[index]}' was computed twice in a step; for several backward passes a step use "
                 "no_sync() or backward_passes_per_step")
+        if parameter.grad.is_sparse:
+            raise Error(f"the gradient of '{self._names[index]}' is sparse; Ringside sums dense ones")
         gradient = parameter.grad.detach()
-        parameter.grad = view if self.updates_here else self._gone[index]
+        parameter.grad = self._gone[index]
         self._worker.gradient_ready(index, gradient)
 
     def _begin_step(self) -> None:
         now = _native.now()
         self._step_rate = self._rate()
+        self._check_parameters()
         if not self._worker.begin(self._began if self._began is not None else now, self._forward_end, self._step_rate):
             raise TrainingEnded()
+
+    def _check_parameters(self) -> None:
+        """That nothing has changed which was settled when the optimizer was made."""
+        for name, parameter, pointer in zip(self._names, self._parameters, self._pointers):
+            if parameter.data_ptr() != pointer:
+                raise Error(f"parameter '{name}' has other memory than when the DistributedOptimizer was made; make that after such changes")
+        if self.updates_here:
+            return
+        if _options_of(self._groups) != self._options or any(group["lr"] != self._step_rate for group in self._groups):
+            raise Error(
+                "the optimizer's options have changed, or differ between groups of parameters; the strategy follows the learning rate "
+                'alone, which all groups share: make the DistributedOptimizer with update="program"')
+
+    def __deepcopy__(self, memo):
+        return self  # hooks of a copied model still lead here
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
@@ -283,17 +339,20 @@ class _Synchronizer:
         for index, name in enumerate(self._names):
             if self._worker.in_step and self._worker.is_gradient_ready(index):
                 continue
+            if self._parameters[index].grad is not None and self._parameters[index].grad is not self._gone[index]:
+                self._take(index, self._parameters[index], self._grads[index])  # of an earlier pass of this step
+                continue
             if not self._zero_unused:
                 raise Error(
                     f"step {self._worker.step} has no gradient of '{name}': backward() did not reach it; "
                     'unused_parameters="zero" lets a step leave parameters out')
             if not self._worker.in_step:
                 self._begin_step()
-            if self.updates_here:
-                self._parameters[index].grad = self._grads[index]
             self._worker.gradient_ready(index, None)
         if self.updates_here:
             self._worker.await_all()
+            for parameter, view in zip(self._parameters, self._grads):
+                parameter.grad = view
         self._finished_gradients = True
 
     def synchronize(self) -> None:
@@ -306,9 +365,11 @@ class _Synchronizer:
                 "the strategy updates the parameters itself, so gradients cannot be read: make the DistributedOptimizer with "
                 'update="program"')
 
-    def end_step(self) -> None:
+    def check_passes(self) -> None:
         if self._passes > 1 and self._passes_left > 0:
             raise Error(f"step() came {self._passes_left} calls of backward() too early")
+
+    def end_step(self) -> None:
         self._passes_left = self._passes
         self.finish_gradients()
         if not self.updates_here and self._rate() != self._step_rate:
@@ -321,6 +382,19 @@ class _Synchronizer:
             parameter.grad = None
         self._began, self._forward_end, self._batch = None, None, 0
         self._finished_gradients = False
+
+
+def _refuse_load(*_) -> None:
+    raise Error("load the model's parameters before the DistributedOptimizer is made")
+
+
+def _put_first(module, handle) -> None:
+    """Before hooks that compute a parameter of others, such as those of weight_norm."""
+    module._forward_pre_hooks.move_to_end(handle.id, last=False)
+
+
+def _options_of(groups) -> list[dict]:
+    return [{key: value for key, value in group.items() if key not in ("params", "lr", "initial_lr")} for group in groups]
 
 
 def _broadcast(worker, tensor: torch.Tensor) -> None:
@@ -400,6 +474,7 @@ def _rule_of(optimizer) -> tuple[dict | None, str]:
                 "weight_decay": float(group["weight_decay"])}, ""
     if kind in (torch.optim.Adam, torch.optim.AdamW):
         beta1, beta2 = group["betas"]
-        return {"kind": "adam" if kind is torch.optim.Adam else "adamw", "beta1": float(beta1), "beta2": float(beta2),
+        coupled = kind is torch.optim.Adam and not group.get("decoupled_weight_decay")
+        return {"kind": "adam" if coupled else "adamw", "beta1": float(beta1), "beta2": float(beta2),
                 "eps": float(group["eps"]), "weight_decay": float(group["weight_decay"])}, ""
     return None, f"{kind.__name__} is not SGD, Adam or AdamW"

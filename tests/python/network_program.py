@@ -60,8 +60,11 @@ def main():
         more["unused_parameters"] = "zero"
     optimizer = ringside.torch.DistributedOptimizer(OPTIMIZERS[kind](wanted), model, **more)
     if size > 1:
-        first = next(iter(model.first.parameters()))
-        assert first.data_ptr() == first.detach().view(-1).data_ptr()
+        # The parameters are the job's own memory.
+        worker = ringside._job._job.worker
+        flat = torch.from_dlpack(worker.params())
+        assert ({parameter.data_ptr() for parameter in model.parameters() if parameter.requires_grad}
+                == {flat[begin:].data_ptr() for begin, _ in worker.ranges()})
     generator = torch.Generator().manual_seed(7)
     criterion = nn.CrossEntropyLoss()
     mine = 24 // size
@@ -91,8 +94,7 @@ def main():
         if case == "twice":
             criterion(model(inputs), labels).backward()
         if case == "clips":
-            if size > 1:
-                optimizer.synchronize()
+            optimizer.synchronize()
             nn.utils.clip_grad_norm_(model.parameters(), 0.1)
         if case == "clips-too-late":
             nn.utils.clip_grad_norm_(model.parameters(), 0.1)
@@ -102,6 +104,17 @@ def main():
             fork_and_step(optimizer)
         ringside.report(loss=loss.item(), samples=mine)
         optimizer.step()
+        if case == "saves-state":
+            optimizer.state_dict()
+        if case == "loads-late":
+            model.load_state_dict(model.state_dict())
+        if case == "changes-momentum":
+            optimizer.param_groups[0]["momentum"] = 0.5
+        if case == "moves-parameter":
+            moved = next(iter(model.first.parameters()))
+            moved.data = moved.data.clone()
+        if case == "adds-group":
+            optimizer.add_param_group({"params": [nn.Parameter(torch.zeros(3))]})
         if case == "decays":
             optimizer.param_groups[0]["lr"] *= 0.95
     if "evaluate" in sys.argv:

@@ -81,6 +81,8 @@ class Trajectories(Programs):
         for strategy in (("ring",), ("shm",), ("ps-sync", "--server-update", "off")):
             self.check("rmsprop", "--strategy", *strategy, limit=1e-4)
             self.check("sgd", "--strategy", *strategy, words=("update=program",), workers=3)
+            self.check("sgd", "--strategy", *strategy, "--overlap", "off", words=("update=program",), workers=3)
+            self.check("sgd", "--strategy", *strategy, "--overlap", "off")
 
     def test_one_worker_is_plain_pytorch(self):
         self.check("sgd", "--strategy", "ring", workers=1, limit=1e-6)
@@ -205,6 +207,11 @@ class Faults(Programs):
         self.refuses("twice", "the gradient of 'last.bias' was computed twice in a step")
         self.refuses("unused-error", "has no gradient of 'last.bias'")
         self.refuses("clips-too-late", "the gradient has left for the strategy")
+        self.refuses("saves-state", "so it has the optimizer's state")
+        self.refuses("loads-late", "load the model's parameters before the DistributedOptimizer is made")
+        self.refuses("changes-momentum", "the optimizer's options have changed")
+        self.refuses("moves-parameter", "has other memory than when the DistributedOptimizer was made")
+        self.refuses("adds-group", "a group of parameters cannot be added")
         self.refuses("rate-too-late", "the learning rate changed from 0.05 to 0.01 after backward()")
 
     def test_one_rank_that_fails_is_named(self):
@@ -237,7 +244,8 @@ class Faults(Programs):
 class Alone(unittest.TestCase):
     def test_without_a_launcher_a_program_trains_alone(self):
         code = ("import ringside, torch, ringside.torch as rt; ringside.init(); m = torch.nn.Linear(2, 2);"
-                "o = torch.optim.SGD(m.parameters(), 0.1); assert rt.DistributedOptimizer(o, m) is o;"
+                "o = torch.optim.SGD(m.parameters(), 0.1); d = rt.DistributedOptimizer(o, m); assert isinstance(d, torch.optim.SGD); d.synchronize();"
+                "m(torch.ones(1, 2)).sum().backward(); d.step(); d.zero_grad(); assert d.no_sync().__enter__() is None;"
                 "print(ringside.rank(), ringside.size(), ringside.strategy())")
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stdout), (0, "0 1 none\n"), done.stderr)

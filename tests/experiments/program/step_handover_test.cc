@@ -145,6 +145,13 @@ TEST_F(StepHandoverTest, CallsInAWrongOrderChangeNothing) {
   EXPECT_THAT(losses_, ElementsAre(4));
 }
 
+TEST(StepHandoverDeathTest, AFailureAfterTheTrainingEndsTheProcess) {
+  StepHandover handover;
+  handover.SetFinished();
+  EXPECT_EXIT(handover.Fail(std::make_exception_ptr(ProgramError("the program is out of paper"))),
+              ::testing::ExitedWithCode(1), "out of paper");
+}
+
 TEST_F(StepHandoverTest, AProgramWithoutParametersFails) {
   Train(1);
   handover_.End();
