@@ -25,7 +25,7 @@ namespace nb = nanobind;
 namespace {
 
 using ringside::ProgramWorker;
-using FlatArray = nb::ndarray<float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using FlatArray = nb::ndarray<nb::array_api, float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using ReleaseGil = nb::call_guard<nb::gil_scoped_release>;
 
 /// The names that `torch.optim` uses.

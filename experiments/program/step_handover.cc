@@ -177,7 +177,8 @@ const std::vector<TensorSpec>& StepHandover::WaitForTensors() {
   WaitOnTrainingThread(lock, [this] { return tensors_ || program_ended_; });
   if (!tensors_) {
     throw ProgramError(
-        "the program ended without registering parameters: it made no DistributedOptimizer");
+        "the program ended without registering parameters: it made no DistributedOptimizer, and "
+        "handed over no gradients");
   }
   return *tensors_;
 }

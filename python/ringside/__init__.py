@@ -8,6 +8,10 @@ A program that was started by itself, without the launcher, trains alone: ``size
 A failure of the job ends the program with exit code 1, after its reason was written to stderr. ``Error`` is raised for a wrong
 call. ``TrainingEnded`` is raised when the job is over before the program is; it is a ``SystemExit`` with code 0.
 """
+from ringside import _load
+
+_load.load()
+
 from ringside._job import (
     Error,
     TrainingEnded,

@@ -161,6 +161,8 @@ TEST(DatasetTable, MakesWhatNeedsNoFilesAndRefusesWithoutThem) {
     names.push_back(entry.name);
     if (entry.needs_directory) {
       EXPECT_THROW(entry.make({.directory = "/nonexistent"}), DataError) << entry.name;
+    } else if (entry.takes_file) {
+      EXPECT_THROW(entry.make({.file = "/nonexistent"}), DataError) << entry.name;
     } else {
       const auto made = entry.make({});
       EXPECT_GT(made->size(Split::kTrain), 0U) << entry.name;
@@ -170,7 +172,7 @@ TEST(DatasetTable, MakesWhatNeedsNoFilesAndRefusesWithoutThem) {
     }
   }
   EXPECT_THAT(names, testing::ElementsAre("digits", "mnist", "fashion-mnist", "cifar10",
-                                          "synthetic", "none"));
+                                          "synthetic", "npz:", "none"));
 }
 
 }  // namespace
