@@ -1,6 +1,11 @@
 # Finds or builds ringside::app and the program, RINGSIDE_PROGRAM, for `pip install .`.
 set(sources ${CMAKE_CURRENT_LIST_DIR}/..)
 set(built ${sources}/build/release)
+# What an earlier configuration took from build/release may be older than that is now.
+cmake_path(IS_PREFIX CMAKE_BINARY_DIR "${ringside_DIR}" taken)
+if(taken)
+  unset(ringside_DIR CACHE)
+endif()
 find_package(ringside COMPONENTS app QUIET)
 if(NOT ringside_FOUND AND EXISTS ${built}/bin/ringside)
   message(STATUS "taking Ringside from ${built}")
