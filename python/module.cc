@@ -160,6 +160,8 @@ void BindWorker(nb::module_& module) {
 
 NB_MODULE(_native, module) {
   module.doc() = "The native part of ringside: use the package's functions.";
+  // The worker lives as long as the process, and what it refers to with it.
+  nb::set_leak_warnings(false);
   nb::exception<ringside::Error>(module, "Error", PyExc_RuntimeError);
   module.def("now", [] { return ProgramWorker::Clock::now().time_since_epoch().count(); });
   module.def("version", [] { return ringside::ThisBuild().version; });

@@ -106,6 +106,10 @@ ProgramWorker::ProgramWorker() : pid_(::getpid()) {
 
 ProgramWorker::~ProgramWorker() {
   if (!thread_.joinable()) return;
+  if (::getpid() != pid_) {  // A forked child has no such thread.
+    thread_.detach();
+    return;
+  }
   fmt::print(stderr, "the program ends without having ended its training\n");
   std::fflush(stderr);
   ::_exit(1);

@@ -131,8 +131,8 @@ def fork_and_step(optimizer):
             optimizer.step()
         except ringside.Error as error:
             print("the child:", error, flush=True)
-        os._exit(0)
-    os.waitpid(child, 0)
+        sys.exit(0)
+    print("the child ended with", os.waitpid(child, 0)[1], flush=True)
 
 
 if __name__ == "__main__":

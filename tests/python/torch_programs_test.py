@@ -230,6 +230,7 @@ class Faults(Programs):
     def test_a_forked_child_may_not_use_the_job(self):
         _, errors = self.train("--strategy", "ring", words=("case=fork",))
         self.assertIn("the child: a forked child of the program uses Ringside", errors)
+        self.assertIn("the child ended with 0", errors)
 
     def test_parameters_that_a_step_leaves_out(self):
         summary, _ = self.train("--strategy", "ring", words=("case=unused-zero",))
