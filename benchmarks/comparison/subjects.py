@@ -80,8 +80,9 @@ def torch_program(model, sync, steps):
 
 
 def ddp_step_ms(workers, steps, model="mlp"):
+    # torch.set_num_threads does not reach OpenBLAS. One thread for each process, as torchrun sets it and as our workers have.
     env = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "GLOO_SOCKET_IFNAME": "lo",
-           "WORLD_SIZE": str(workers)}
+           "WORLD_SIZE": str(workers), "OMP_NUM_THREADS": "1"}
     command = torch_program(model, "ddp", steps)
     others = [subprocess.Popen(command, env={**os.environ, **env, "RANK": str(rank)}) for rank in range(1, workers)]
     try:
