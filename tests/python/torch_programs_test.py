@@ -99,7 +99,11 @@ class Trajectories(Programs):
 
 class Records(Programs):
     def test_a_run_of_a_program_is_measured_as_any_other(self):
-        summary, _ = self.train("--strategy", "ring", words=("evaluate",))
+        private = self.folder / "private.txt"
+        private.write_text("for the owner")
+        private.chmod(0o600)
+        summary, _ = self.train("--strategy", "ring", words=("evaluate", str(private)))
+        self.assertEqual((self.folder / "run" / "program" / "6-private.txt").stat().st_mode & 0o777, 0o600)
         self.assertEqual(summary["status"], "done")
         self.assertEqual(summary["model"], "program")
         self.assertEqual(summary["parameters"], 20 * 40 + 40 + 40 * 5 + 5)
@@ -117,7 +121,7 @@ class Records(Programs):
         self.assertEqual(versions["packages"]["torch"], torch.__version__)
         spec = json.loads((self.folder / "run" / "spec.json").read_text())
         self.assertEqual(summary["program"], spec["program"])
-        self.assertEqual(spec["program"][1:], [str(PROGRAM), str(STEPS), "sgd", str(self.folder / "mine.pt"), "evaluate"])
+        self.assertEqual(spec["program"][1:], [str(PROGRAM), str(STEPS), "sgd", str(self.folder / "mine.pt"), "evaluate", str(private)])
 
     def test_steps_end_a_program_that_would_go_on(self):
         summary, _ = self.train("--strategy", "ps-sync", "--steps", "7")

@@ -54,7 +54,9 @@ void KeepProgramFiles(const RunSpec& spec, const std::string& bundle_dir) {
         fmt::format("{}/{}-{}", folder, word, fs::path(path).filename().string());
     WriteFileAtomically(kept, *content);
     // A script that others may not read stays so.
-    fs::permissions(kept, fs::status(path).permissions());
+    const fs::perms mode = fs::status(path, error).permissions() & fs::perms::all;
+    if (!error) fs::permissions(kept, mode, error);
+    if (error) throw DataError(kept, "its mode cannot be that of " + path + ": " + error.message());
   }
 }
 

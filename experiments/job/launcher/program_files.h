@@ -9,8 +9,9 @@ namespace ringside {
 
 /// Copies the files that the words of `spec.program` name, such as its script, to the folder
 /// "program" of a bundle, as "1-train.py" for the word after the first. Leaves out what is no
-/// regular file, longer than 1 MiB, or a binary program. Removes the folder of an earlier run.
-/// Throws `DataError` when a file cannot be read or written.
+/// regular file, cannot be read, is longer than 1 MiB, or is a binary program. A copy has the mode
+/// of its file. Removes the folder of an earlier run. Throws `DataError` when a copy cannot be
+/// written.
 void KeepProgramFiles(const RunSpec& spec, const std::string& bundle_dir);
 
 }  // namespace ringside
