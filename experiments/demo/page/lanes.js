@@ -1,0 +1,113 @@
+// A lane for each node: what it computes, sends, receives and reduces. Bars narrower than a pixel are merged.
+import { axisHeight, axisOf, drawAxis, drawNow, pageKey } from "./axis.js";
+import { Intervals } from "./intervals.js";
+import { bucketColour } from "./look.js";
+import { fit } from "./surface.js";
+
+const STRIPS = { worker: ["compute", "send", "receive", "reduce"], server: ["receive", "reduce", "send"] };
+
+export class Lanes {
+  constructor(run, waiting, selection) {
+    Object.assign(this, { run, waiting, selection });
+    this.name = "lanes";
+    this.title = "What each node does";
+    this.hint = "Compute: dark is forward, light is backward, a thin line is waiting. Other colours: the bucket.";
+    this.strips = run.nodes.map((node) => STRIPS[node.kind].map((name) => ({ name, bars: stripOf(run, node.index, name) })));
+    this.changes = 0;
+    selection.onChange(() => { ++this.changes; });
+  }
+
+  sizes(theme) {
+    const wide = this.run.nodes.length <= 6;
+    return { strip: (wide ? 10 : 7) * theme.scale, gap: 2, pad: 7 * theme.scale, labels: wide };
+  }
+
+  rowHeight(node, sizes) { return this.strips[node].length * (sizes.strip + sizes.gap) + sizes.pad; }
+  heightOf(width, theme) {
+    const sizes = this.sizes(theme);
+    return Math.round(axisHeight(theme) + this.run.nodes.reduce((sum, node) => sum + this.rowHeight(node.index, sizes), 0));
+  }
+  keyOf(frame) { return `${pageKey(frame)} ${this.changes}`; }
+
+  still(surface, frame) {
+    const axis = axisOf(frame), sizes = this.sizes(frame.theme);
+    drawAxis(surface, frame, axis);
+    let y = axisHeight(frame.theme);
+    for (const node of this.run.nodes) {
+      const height = this.rowHeight(node.index, sizes);
+      surface.path([[0, y], [axis.right, y]], { stroke: frame.theme.line });
+      const size = 11.5 * frame.theme.scale;
+      const room = axis.left - 6 - (sizes.labels ? 44 * frame.theme.scale : 0);
+      surface.text(0, y + size + 3, fit(node.name, room, size), { size, fill: frame.theme.ink, weight: 600 });
+      this.strips[node.index].forEach((strip, i) => this.drawStrip(surface, frame, axis, strip, y + sizes.pad / 2 + i * (sizes.strip + sizes.gap), sizes));
+      y += height;
+    }
+  }
+
+  drawStrip(surface, frame, axis, strip, y, sizes) {
+    const { theme } = frame;
+    const size = 9 * theme.scale;
+    if (sizes.labels) surface.text(axis.left - 5, y + sizes.strip - 1, strip.name, { size, fill: theme.soft, anchor: "end" });
+    let right = -1, colour = "";
+    strip.bars.overlapping(axis.begin, axis.end, (row) => {
+      const bar = this.barOf(strip, row, theme);
+      const x0 = Math.max(axis.left, axis.x(bar.begin)), x1 = Math.min(axis.right, Math.max(axis.x(bar.end), x0 + 0.8));
+      if (x1 - right < 0.5 && colour === bar.fill) return;
+      right = Math.max(right, x1);
+      colour = bar.fill;
+      const thin = bar.thin ? sizes.strip * 0.32 : 0;
+      if (bar.thin) surface.rect(x0, y, x1 - x0, sizes.strip, { fill: theme.back });
+      surface.rect(x0, y + thin, x1 - x0, sizes.strip - 2 * thin, { fill: bar.fill });
+      if (bar.chosen) surface.rect(x0, y - 1, Math.max(x1 - x0, 3), sizes.strip + 2, { stroke: theme.ink, width: 2 });
+    });
+  }
+
+  /** How a row of a strip looks. */
+  barOf(strip, row, theme) {
+    const { spans, transfers } = this.run;
+    if (strip.name === "send" || strip.name === "receive") {
+      const received = strip.name === "receive";
+      return { fill: bucketColour(transfers.bucket[row]), begin: received ? receivedFrom(transfers, row) : transfers.begin[row], end: received ? transfers.arrived[row] : transfers.sent[row],
+               chosen: this.selection.isChunk(this.run, row) };
+    }
+    const kind = this.run.kind(row);
+    const own = { begin: spans.begin[row], end: spans.end[row] };
+    if (kind === "await") return { ...own, fill: theme.wait, thin: true };
+    if (strip.name === "reduce") return { ...own, fill: bucketColour(spans.bucket[row]) };
+    return { ...own, fill: kind === "backward" ? theme.backward : kind === "forward" ? theme.forward : theme.soft };
+  }
+
+  moving(surface, frame) { drawNow(surface, frame, axisOf(frame)); }
+
+  label(frame) {
+    const doing = this.run.nodes.map((node) => `${node.name}: ${this.waiting.doing(node.index, frame.time)?.kind ?? "idle"}`);
+    return `${this.title}. ${doing.join("; ")}.`;
+  }
+}
+
+/** When the first byte of a chunk reached its receiver: not recorded, so the time that the sending took before its arrival. */
+export function receivedFrom(transfers, row) {
+  return Math.max(transfers.begin[row], transfers.arrived[row] - (transfers.sent[row] - transfers.begin[row]));
+}
+
+function stripOf(run, node, name) {
+  const { spans, transfers } = run;
+  const rows = [];
+  if (name === "send" || name === "receive") {
+    const end = name === "send" ? transfers.from : transfers.to;
+    for (let row = 0; row < transfers.count; ++row) if (end[row] === node && transfers.from[row] !== transfers.to[row]) rows.push(row);
+    return name === "send" ? new Intervals(transfers.begin, transfers.sent, rows) : sortedIntervals(rows.map((row) => receivedFrom(transfers, row)), transfers.arrived, rows);
+  }
+  const kinds = new Set((name === "compute" ? ["data", "forward", "backward", "evaluate", "await"] : ["reduce", "apply", "codec"]).map((kind) => run.kinds[kind]));
+  for (let row = 0; row < spans.count; ++row) if (spans.node[row] === node && kinds.has(spans.kind[row])) rows.push(row);
+  return new Intervals(spans.begin, spans.end, rows);
+}
+
+/** Intervals whose begins (`own`, by place in `rows`) are not in the order of the rows. */
+function sortedIntervals(own, end, rows) {
+  const begin = new Map(rows.map((row, i) => [row, own[i]]));
+  const sorted = [...rows].sort((a, b) => begin.get(a) - begin.get(b));
+  const column = [];
+  for (const [row, time] of begin) column[row] = time;
+  return new Intervals(column, end, sorted);
+}

@@ -1,0 +1,66 @@
+// Says in words what happens at a time, and who waits for whom and why.
+import { listed, ms, plural } from "./format.js";
+
+const DOING = { forward: ["computes its forward pass", "compute their forward passes"], backward: ["computes its backward pass", "compute their backward passes"],
+                data: ["waits for its data", "wait for their data"], evaluate: ["evaluates the model", "evaluate the model"],
+                reduce: ["adds gradients", "add gradients"], apply: ["updates the parameters", "update the parameters"],
+                await: ["waits", "wait"], codec: ["encodes or decodes", "encode or decode"] };
+
+function named(run, nodes) {
+  if (nodes.length > 1 && nodes.length === run.workers.length && nodes.every((node) => run.nodes[node].kind === "worker")) return `all ${nodes.length} workers`;
+  return listed(nodes.map((node) => run.nameOf(node)));
+}
+
+const capital = (words) => words.charAt(0).toUpperCase() + words.slice(1);
+
+/** {now, waits: [sentences]} of a run at a time. */
+export function narrate(run, waiting, time) {
+  if (run.empty) return { now: "This run has no record to replay.", waits: [] };
+  const step = run.stepAt(time);
+  const where = step ? `Step ${step.step}. ` : "";
+  if (time >= run.end) return { now: `${where}The record of this run ends at ${ms(run.end)}.`, waits: [] };
+  return { now: where + activity(run, waiting, time), waits: waits(run, waiting, time) };
+}
+
+function activity(run, waiting, time) {
+  const groups = new Map();
+  for (const node of run.nodes) {
+    const kind = waiting.doing(node.index, time)?.kind;
+    if (kind) groups.set(kind, [...(groups.get(kind) ?? []), node.index]);
+  }
+  const sentences = [...groups].sort((a, b) => (a[0] === "await") - (b[0] === "await"))
+    .map(([kind, nodes]) => `${capital(named(run, nodes))} ${(DOING[kind] ?? [kind, kind])[nodes.length > 1 ? 1 : 0]}.`);
+  return `${sentences.join(" ")}${sentences.length > 0 ? " " : ""}${chunksNow(run, time)}`.trim() || "Nothing is recorded at this moment.";
+}
+
+function chunksNow(run, time) {
+  const counts = new Map();
+  let total = 0;
+  run.moving.at(time, (row) => { ++total; counts.set(run.phase(row), (counts.get(run.phase(row)) ?? 0) + 1); });
+  if (total === 0) return "";
+  const parts = [...counts].map(([phase, count]) => `${count} in ${phase}`);
+  return `${plural(total, "chunk")} on the way: ${listed(parts)}.`;
+}
+
+/** One sentence for each reason, with all who wait for it. */
+function waits(run, waiting, time) {
+  const byReason = new Map();
+  for (const node of run.workers) {
+    const wait = waiting.waitOf(node.index, time);
+    if (!wait) continue;
+    const words = reasonOf(run, wait);
+    byReason.set(words, [...(byReason.get(words) ?? []), node.index]);
+  }
+  return [...byReason].map(([words, nodes]) => `${capital(named(run, nodes))} ${nodes.length > 1 ? "wait" : "waits"} for ${words}`);
+}
+
+function reasonOf(run, wait) {
+  const what = `bucket ${wait.bucket}`;
+  if (wait.late) {
+    return `${what} from ${run.nameOf(wait.server)}: it has ${wait.have} of ${wait.need} gradients. ${capital(missing(run, wait.late))} missing, because ${wait.why}.`;
+  }
+  if (wait.whom.length === 0) return `${what}: ${wait.why}.`;
+  return `${what} from ${run.nameOf(wait.sender ?? wait.whom[0])}, because ${wait.why}.`;
+}
+
+const missing = (run, late) => (late.length === 1 ? `that of ${run.nameOf(late[0])} is` : `those of ${listed(late.map((node) => run.nameOf(node)))} are`);

@@ -1,0 +1,163 @@
+// The topology: nodes, what they hold and do, and the chunks on their way, each from its place in the sender's parameters to
+// its place in the receiver's.
+import { layoutOf } from "./layout.js";
+import { bucketColour } from "./look.js";
+import { bytes } from "./format.js";
+import { fit } from "./surface.js";
+
+const WORDS = { forward: "forward", backward: "backward", await: "waits", reduce: "adds", apply: "updates", data: "loads data", evaluate: "evaluates", codec: "encodes" };
+const MOST_CHUNKS = 400;
+
+export class Topology {
+  constructor(run, waiting, amounts, selection) {
+    Object.assign(this, { run, waiting, amounts, selection });
+    this.name = "topology";
+    this.title = "Who sends what to whom";
+    this.hint = "Each bar is all parameters of a node. Click a moving chunk to follow it.";
+    this.edges = edgesOf(run);
+  }
+
+  heightOf(width, theme) { return layoutOf(this.run, width, theme.scale).height; }
+  keyOf() { return ""; }
+
+  place(frame) {
+    const key = `${frame.width} ${frame.theme.scale}`;
+    if (this.placed?.key !== key) this.placed = { key, ...layoutOf(this.run, frame.width, frame.theme.scale) };
+    return this.placed;
+  }
+
+  still(surface, frame) {
+    const { boxes } = this.place(frame);
+    for (const [from, to] of this.edges) {
+      const [a, b] = [boxes[from], boxes[to]];
+      surface.path([[a.x, a.y], [b.x, b.y]], { stroke: frame.theme.line, width: 3 });
+    }
+    if (this.run.transfers.count === 0) return;
+    if (this.hidden()) surface.text(frame.width / 2, frame.height / 2, "The library hides its chunks", { size: 12 * frame.theme.scale, fill: frame.theme.soft, anchor: "middle" });
+  }
+
+  hidden() { return this.run.transfers.to.every((to) => to < 0); }
+
+  moving(surface, frame) {
+    this.amounts.moveTo(frame.time);
+    const { boxes } = this.place(frame);
+    this.drawn = [];
+    this.drawRoute(surface, frame, boxes);
+    for (const node of this.run.nodes) this.drawWait(surface, frame, boxes, node);
+    for (const node of this.run.nodes) this.drawNode(surface, frame, boxes[node.index], node);
+    this.run.moving.at(frame.time, (row) => { if (this.drawn.length < MOST_CHUNKS) this.drawChunk(surface, frame, boxes, row); });
+  }
+
+  drawNode(surface, frame, box, node) {
+    const { theme } = frame;
+    const doing = this.waiting.doing(node.index, frame.time);
+    const waits = doing?.kind === "await";
+    const size = 12 * theme.scale, [left, top] = [box.x - box.w / 2, box.y - box.h / 2];
+    const edge = waits ? theme.wait : doing ? theme.accent : theme.line;
+    surface.rect(left, top, box.w, box.h, { fill: theme.panel, stroke: edge, width: doing ? 2 : 1, dash: waits ? [5, 3] : [], radius: node.kind === "server" ? 2 : 9 });
+    surface.text(box.x, top + size + 2, fit(node.name, box.w - 8, size), { size, fill: theme.ink, anchor: "middle", weight: 600 });
+    const word = doing ? WORDS[doing.kind] ?? doing.kind : "idle";
+    const small = box.h < 46 * theme.scale;
+    if (!small) surface.text(box.x, top + 2 * size + 4, fit(word, box.w - 6, size * 0.92), { size: size * 0.92, fill: waits ? theme.wait : theme.soft, anchor: "middle", weight: waits ? 600 : 400 });
+    this.drawBar(surface, frame, this.barOf(frame, box), node);
+  }
+
+  /** The place of a node's parameters inside its box. */
+  barOf(frame, box) {
+    const h = 13 * frame.theme.scale;
+    return { x: box.x - box.w / 2 + 6, y: box.y + box.h / 2 - h - 5, w: box.w - 12, h };
+  }
+
+  /** A part's fill shows how many of the workers' gradients are in its sum; a full part with a base line holds the result. */
+  drawBar(surface, frame, bar, node) {
+    const { theme } = frame;
+    surface.rect(bar.x, bar.y, bar.w, bar.h, { fill: theme.back, stroke: theme.line });
+    for (const part of this.amounts.bars(node.index, bar.w)) {
+      const colour = bucketColour(part.bucket);
+      const gap = part.w > 3 ? 0.5 : 0;
+      if (part.done) surface.rect(bar.x + part.x, bar.y, part.w - gap, bar.h, { fill: colour, alpha: 0.3 });
+      else if (part.share > 0) surface.rect(bar.x + part.x, bar.y + bar.h * (1 - part.share), part.w - gap, bar.h * part.share, { fill: colour });
+    }
+  }
+
+  /** Where a chunk lies in a node's bar. */
+  spot(frame, box, row) {
+    const { bucket, offset } = this.run.transfers;
+    const bar = this.barOf(frame, box);
+    const at = (this.run.starts[bucket[row]] ?? 0) + Math.max(0, offset[row]);
+    return [bar.x + bar.w * Math.min(1, at / this.run.parameters), bar.y];
+  }
+
+  drawChunk(surface, frame, boxes, row) {
+    const { theme } = frame;
+    const { from, to, bucket, elements, begin, arrived } = this.run.transfers;
+    const source = this.spot(frame, boxes[from[row]], row);
+    const target = to[row] < 0 ? [frame.width / 2, frame.height / 2] : this.spot(frame, boxes[to[row]], row);
+    // Without motion a chunk rests in the middle of its way.
+    const share = frame.calm ? 0.5 : (frame.time - begin[row]) / Math.max(1, arrived[row] - begin[row]);
+    const bar = this.barOf(frame, boxes[from[row]]);
+    const w = Math.max(5, bar.w * elements[row] / this.run.parameters), h = bar.h;
+    const x = source[0] + (target[0] - source[0]) * share, y = source[1] + (target[1] - source[1]) * share;
+    const chosen = this.selection.isChunk(this.run, row);
+    surface.path([[source[0] + w / 2, source[1] + h / 2], [x + w / 2, y + h / 2]], { stroke: bucketColour(bucket[row]), width: chosen ? 3 : 2, alpha: chosen ? 0.9 : 0.35 });
+    surface.rect(x, y, w, h, { fill: bucketColour(bucket[row]), stroke: chosen ? theme.ink : theme.back, width: chosen ? 3 : 1.5, radius: 2 });
+    this.drawn.push({ row, x, y, w, h });
+  }
+
+  /** A dotted line from a waiting node to the one that it waits for. */
+  drawWait(surface, frame, boxes, node) {
+    const wait = node.kind === "worker" ? this.waiting.waitOf(node.index, frame.time) : null;
+    if (!wait) return;
+    const a = boxes[node.index];
+    for (const other of new Set(wait.whom.slice(-1))) {
+      const b = boxes[other];
+      if (!b || other === node.index) continue;
+      const aside = Math.hypot(b.x - a.x, b.y - a.y) || 1;
+      // Beside the link, so that chunks and the line do not cover each other.
+      const [dx, dy] = [(b.y - a.y) / aside * 9, (a.x - b.x) / aside * 9];
+      surface.path([[a.x + dx, a.y + dy], [b.x + dx, b.y + dy]], { stroke: frame.theme.wait, width: 1.5, dash: [2, 4] });
+    }
+  }
+
+  /** The whole way of the chosen chunk, each hop numbered. */
+  drawRoute(surface, frame, boxes) {
+    const rows = this.selection.routeOf(this.run);
+    const { from, to } = this.run.transfers;
+    rows.slice(0, 64).forEach((row, hop) => {
+      const a = boxes[from[row]], b = to[row] < 0 ? { x: frame.width / 2, y: frame.height / 2 } : boxes[to[row]];
+      surface.path([[a.x, a.y], [b.x, b.y]], { stroke: frame.theme.accent, width: 5, alpha: 0.35 });
+      const [x, y] = [a.x + (b.x - a.x) * 0.5, a.y + (b.y - a.y) * 0.5];
+      if (rows.length <= 2 * this.run.nodes.length && hop < this.run.nodes.length) surface.text(x, y - 8, String(hop + 1), { size: 11 * frame.theme.scale, fill: frame.theme.accent, anchor: "middle", weight: 700 });
+    });
+  }
+
+  /** The row of the chunk at a place; the nearest within a finger's width; null without one. */
+  hit(x, y) {
+    let best = null, least = 22;
+    for (const one of this.drawn ?? []) {
+      const away = Math.hypot(one.x + one.w / 2 - x, one.y + one.h / 2 - y);
+      if (away < least) { least = away; best = one.row; }
+    }
+    return best;
+  }
+
+  label(frame) {
+    const { from, to, bytes: size } = this.run.transfers;
+    const moving = [];
+    this.run.moving.at(frame.time, (row) => moving.push(row));
+    const some = moving.slice(0, 6).map((row) => `${this.run.nameOf(from[row])} to ${this.run.nameOf(to[row])}, ${bytes(size[row])}`);
+    return `${this.title}. ${moving.length} chunks are on their way${some.length > 0 ? `: ${some.join("; ")}` : ""}.`;
+  }
+}
+
+/** The pairs of nodes between which chunks ever move. */
+function edgesOf(run) {
+  const seen = new Map();
+  const { from, to, count } = run.transfers;
+  for (let i = 0; i < count; ++i) {
+    if (to[i] < 0 || from[i] === to[i]) continue;
+    const pair = [Math.min(from[i], to[i]), Math.max(from[i], to[i])];
+    seen.set(pair[0] * 65536 + pair[1], pair);
+  }
+  return [...seen.values()];
+}

@@ -1,0 +1,129 @@
+// What a node does at a time; whom a waiting worker waits for, and why. Everything comes from the recorded spans and chunks.
+import { after, groupRows } from "./intervals.js";
+
+const WORK = ["data", "forward", "backward", "evaluate", "await", "reduce", "apply", "codec"];
+
+export class Waiting {
+  constructor(run) {
+    this.run = run;
+    const { transfers } = run;
+    this.work = new Set(WORK.map((name) => run.kinds[name]));
+    this.chunks = groupByText(transfers.count, (row) => chunkKey(run, row));
+    this.incoming = groupRows(transfers.count, (row) => (transfers.to[row] < 0 ? -1 : transfers.to[row] * 65536 + transfers.bucket[row]));
+    for (const [key, rows] of this.incoming) {
+      rows.sort((a, b) => transfers.arrived[a] - transfers.arrived[b]);
+      this.incoming.set(key, { rows, times: Float64Array.from(rows, (row) => transfers.arrived[row]) });
+    }
+    this.together = updatesTogether(run);
+  }
+
+  /** The innermost span of a node's work: {kind, bucket, step, row}; null when nothing is recorded at `time`. */
+  doing(node, time) {
+    const { spans } = this.run;
+    let found = null, awaits = null;
+    this.run.spansOf.get(node)?.at(time, (row) => {
+      if (!this.work.has(spans.kind[row]) || this.run.lanes[spans.lane[row]] === "communication") return;
+      found = row;
+      if (this.run.kind(row) === "await") awaits = row;
+    });
+    const row = awaits !== null && this.run.nodes[node].kind === "worker" ? awaits : found;
+    return row === null ? null : { kind: this.run.kind(row), bucket: spans.bucket[row], step: spans.step[row], row };
+  }
+
+  /** The next chunk of a bucket that reaches a node after `time`; null without one. */
+  nextArrival(node, bucket, time) {
+    const found = this.incoming.get(node * 65536 + bucket);
+    return found?.rows[after(found.times, time)] ?? null;
+  }
+
+  /** {bucket, whom: [nodes], why, cause}: whom `node` waits for at `time`; null when it does not wait. */
+  waitOf(node, time) {
+    const doing = this.doing(node, time);
+    if (doing?.kind !== "await") return null;
+    const row = this.nextArrival(node, doing.bucket, time);
+    if (row === null) return { bucket: doing.bucket, whom: [], why: "its chunks are not in the record", until: this.run.spans.end[doing.row] };
+    const sender = this.run.transfers.from[row];
+    const reason = this.run.phase(row) === "pull" ? this.whyNoAnswer(sender, row, time) : this.whyNoChunk(sender, row, time);
+    return { bucket: doing.bucket, until: this.run.spans.end[doing.row], sender, ...reason };
+  }
+
+  /** Follows a chunk that has not been sent back to the node that holds it up. */
+  whyNoChunk(sender, row, time) {
+    const { transfers } = this.run;
+    const first = sender;
+    for (let hops = 0; hops < this.run.nodes.length; ++hops) {
+      if (transfers.begin[row] <= time) {
+        const way = `its chunk is on the link from ${this.run.nameOf(transfers.from[row])} to ${this.run.nameOf(transfers.to[row])}`;
+        return { whom: [first], why: way };
+      }
+      const busy = this.busy(sender, time);
+      if (busy) return { whom: [sender], why: `${this.run.nameOf(sender)} ${busy}` };
+      const next = this.nextArrival(sender, transfers.bucket[row], time);
+      if (next === null || next === row) break;
+      row = next;
+      sender = transfers.from[row];
+    }
+    return { whom: [first], why: `${this.run.nameOf(first)} has not begun to send it` };
+  }
+
+  /** Why a server has not answered: pushes are missing, or it works, or the answer is on its way. */
+  whyNoAnswer(server, row, time) {
+    const { transfers } = this.run;
+    if (transfers.begin[row] <= time) return { whom: [server], why: `the answer of ${this.run.nameOf(server)} is on the link` };
+    const pushes = this.pushesFor(row).filter((push) => this.together || transfers.from[push] === transfers.to[row]);
+    const missing = pushes.filter((push) => transfers.arrived[push] > time);
+    if (missing.length === 0) return { whom: [server], why: this.serverReason(server, time) };
+    const late = missing.map((push) => transfers.from[push]);
+    return { whom: late, server, have: pushes.length - missing.length, need: pushes.length, late, why: this.missingReason(missing, time) };
+  }
+
+  serverReason(server, time) {
+    const doing = this.doing(server, time);
+    const name = this.run.nameOf(server);
+    if (doing?.kind === "apply") return `${name} updates the parameters`;
+    if (doing?.kind === "reduce") return `${name} adds gradients`;
+    return `${name} has all gradients, but its link or its threads are busy with others`;
+  }
+
+  missingReason(missing, time) {
+    const { transfers } = this.run;
+    const last = missing.reduce((a, b) => (transfers.arrived[a] >= transfers.arrived[b] ? a : b));
+    const worker = transfers.from[last];
+    if (transfers.begin[last] <= time) return `the gradient of ${this.run.nameOf(worker)} is on the link`;
+    return `${this.run.nameOf(worker)} ${this.busy(worker, time) ?? "has not sent its gradient yet"}`;
+  }
+
+  /** The pushes of the part and the step that a pull answers. */
+  pushesFor(pull) {
+    const { transfers } = this.run;
+    const rows = this.chunks.get(chunkKey(this.run, pull)) ?? [];
+    return rows.filter((row) => this.run.phase(row) === "push" && transfers.to[row] === transfers.from[pull]);
+  }
+
+  busy(node, time) {
+    const kind = this.doing(node, time)?.kind;
+    return { backward: "is still in its backward pass", forward: "is still in its forward pass", data: "waits for its data", evaluate: "is evaluating" }[kind] ?? null;
+  }
+}
+
+export function chunkKey(run, row) {
+  const { step, bucket, offset } = run.transfers;
+  return `${step[row]} ${bucket[row]} ${offset[row]}`;
+}
+
+function groupByText(count, key) {
+  const groups = new Map();
+  for (let row = 0; row < count; ++row) {
+    const name = key(row);
+    const group = groups.get(name);
+    if (group) group.push(row); else groups.set(name, [row]);
+  }
+  return groups;
+}
+
+/** Whether the servers update once for the pushes of all workers, as the record shows. */
+function updatesTogether(run) {
+  const pushes = run.transfers.phase.filter((phase) => run.phases[phase] === "push").length;
+  const own = run.updates.node.filter((node) => run.nodes[node].kind === "server").length;
+  return own === 0 || run.workers.length < 2 || pushes / own > 1.5;
+}
