@@ -41,7 +41,7 @@ export function drawAxis(surface, frame, axis) {
   for (let time = Math.ceil(axis.begin / every) * every; time <= axis.end; time += every) {
     const x = axis.x(time);
     surface.path([[x, top], [x, frame.height]], { stroke: theme.line, width: 1, alpha: 0.6 });
-    if (x > axis.right - 26 * theme.scale || near.some((step) => x - step > -44 * theme.scale && x - step < 50 * theme.scale)) continue;
+    if (x > axis.right - 26 * theme.scale || near.some((step) => x - step > -34 * theme.scale && x - step < 76 * theme.scale)) continue;
     surface.text(x, top - 6, `${(time / 1000).toFixed(digits)} ms`, { size, fill: theme.soft, anchor: "middle" });
   }
 }

@@ -19,7 +19,7 @@ export class Bound {
 
   still(surface, frame) {
     const { theme } = frame;
-    const size = 11.5 * theme.scale, left = 78 * theme.scale, room = frame.width - left - 150 * theme.scale;
+    const size = 11.5 * theme.scale, left = 78 * theme.scale, room = frame.width - left - 172 * theme.scale;
     if (this.rows.length === 0) return surface.text(0, size + 2, "This run has no measured step.", { size, fill: theme.soft });
     this.rows.forEach(([name, value], i) => {
       const y = i * 19 * theme.scale + 2, h = 13 * theme.scale;
@@ -42,6 +42,14 @@ export class Bound {
   shareText(name, value) { return name === "measured" && this.run.bound_ms ? `, ${(value / this.run.bound_ms).toFixed(2)} × bound` : ""; }
   moving() {}
   label() { return `${this.title}. ${this.rows.map(([name, value]) => `${name} ${compact(value)} ms${this.shareText(name, value)}`).join("; ")}.`; }
+}
+
+/** The measured step and its bound in one sentence; empty without them. */
+export function stepSentence(run) {
+  if (run.step_ms === null) return "";
+  const range = run.step_interval_ms ? ` (${compact(run.step_interval_ms[0])} to ${compact(run.step_interval_ms[1])})` : "";
+  const bound = run.bound_ms === null ? "" : `; the bound is ${compact(run.bound_ms)} ms, ${Math.round(run.bound_ms / run.step_ms * 100)} % of it`;
+  return `A step takes ${compact(run.step_ms)} ms${range}${bound}.`;
 }
 
 /** The figures of a run as a list of terms. */

@@ -35,15 +35,19 @@ export function unpack(text, count) {
   return out.subarray(0, rows);
 }
 
-/** The rows of a table that all columns have: {count, lost, column: Float64Array, ...}, sorted by `begin`. */
+/**
+ * The rows of a table that all columns have: {count, lost, column: Float64Array, ...}, sorted by `begin`. Of rows that begin
+ * together the longest comes first, so a span comes before the spans inside it.
+ */
 export function unpackTable(table, names, valid) {
   const claimed = Math.max(0, Math.floor(Number(table?.count) || 0));
   const columns = names.map((name) => unpack(table?.[name], claimed));
   const whole = Math.min(claimed, ...columns.map((column) => column.length));
   const begin = columns[names.indexOf("begin")];
+  const end = columns[names.indexOf("end")] ?? begin;
   const rows = [];
   for (let i = 0; i < whole; ++i) if (valid((name) => columns[names.indexOf(name)][i])) rows.push(i);
-  rows.sort((a, b) => begin[a] - begin[b] || a - b);
+  rows.sort((a, b) => begin[a] - begin[b] || end[b] - end[a] || a - b);
   const out = { count: rows.length, lost: claimed - rows.length };
   names.forEach((name, n) => { out[name] = Float64Array.from(rows, (row) => columns[n][row]); });
   return out;

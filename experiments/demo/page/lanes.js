@@ -11,26 +11,26 @@ export class Lanes {
     Object.assign(this, { run, waiting, selection });
     this.name = "lanes";
     this.title = "What each node does";
-    this.hint = "Compute: dark is forward, light is backward, a thin line is waiting. Other colours: the bucket.";
+    this.hint = "From the top: compute (dark: forward, light: backward, thin line: waiting), send, receive, reduce. Other colours: the bucket.";
     this.strips = run.nodes.map((node) => STRIPS[node.kind].map((name) => ({ name, bars: stripOf(run, node.index, name) })));
     this.changes = 0;
     selection.onChange(() => { ++this.changes; });
   }
 
-  sizes(theme) {
-    const wide = this.run.nodes.length <= 6;
-    return { strip: (wide ? 10 : 7) * theme.scale, gap: 2, pad: 7 * theme.scale, labels: wide };
+  sizes(theme, width) {
+    const few = this.run.nodes.length <= 6;
+    return { strip: (few ? 10 : 7) * theme.scale, gap: 2, pad: 7 * theme.scale, labels: few && width >= 420 };
   }
 
   rowHeight(node, sizes) { return this.strips[node].length * (sizes.strip + sizes.gap) + sizes.pad; }
   heightOf(width, theme) {
-    const sizes = this.sizes(theme);
+    const sizes = this.sizes(theme, width);
     return Math.round(axisHeight(theme) + this.run.nodes.reduce((sum, node) => sum + this.rowHeight(node.index, sizes), 0));
   }
   keyOf(frame) { return `${pageKey(frame)} ${this.changes}`; }
 
   still(surface, frame) {
-    const axis = axisOf(frame), sizes = this.sizes(frame.theme);
+    const axis = axisOf(frame), sizes = this.sizes(frame.theme, frame.width);
     drawAxis(surface, frame, axis);
     let y = axisHeight(frame.theme);
     for (const node of this.run.nodes) {

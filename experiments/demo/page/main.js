@@ -1,6 +1,6 @@
 // Puts the page together: runs, views, the clock, and who tells whom.
 import { Amounts } from "./amounts.js";
-import { Bound, facts } from "./bound.js";
+import { Bound, facts, stepSentence } from "./bound.js";
 import { ChunkPanel, chooseNext } from "./chunk.js";
 import { Controls } from "./controls.js";
 import { DataProblem, readPage } from "./data.js";
@@ -33,7 +33,7 @@ class App {
     this.questions = new Questions(this.player, makeQuestions(runs, waitingOf));
     this.narrator = new Narrator(runs, waitingOf, this.player);
     this.help = helpDialog();
-    this.controls = new Controls(this.player, this.questions, () => this.openHelp());
+    this.controls = new Controls(this.player, this.questions, () => this.openHelp(), (zoom) => { this.zoom = zoom; this.redraw(); });
     this.chunkPanel = new ChunkPanel(this.selection, this.player);
     this.table = new EventsTable(runs, this.player);
     this.views = runs.flatMap((run) => this.viewsOf(run));
@@ -41,10 +41,11 @@ class App {
 
   viewsOf(run) {
     const waiting = this.waiting.get(run);
-    const pictures = [new Bound(run, this.runs)];
+    const pictures = [];
     if (!run.empty) pictures.push(new Topology(run, waiting, new Amounts(run), this.selection), new Lanes(run, waiting, this.selection));
     if (run.transfers.count > 0) pictures.push(new Links(run));
     if (!run.empty) pictures.push(new Versions(run));
+    pictures.push(new Bound(run, this.runs));
     return pictures.map((picture) => new View(run, picture, (row) => this.selection.choose(run, row)));
   }
 
@@ -94,10 +95,11 @@ function runColumn(app, run) {
   const totals = stepTotals(run);
   const network = [run.network, run.emulated ? null : "no emulated network"].filter(Boolean);
   return el("article", { class: "run", id: `run-${run.index}`, "aria-labelledby": `run-${run.index}-title` },
-    el("h2", { id: `run-${run.index}-title` }, run.title),
+    el("div", { class: "head" }, el("h2", { id: `run-${run.index}-title` }, run.title),
     el("p", { class: "lead" }, [run.family, run.model, `${run.workers.length} workers${run.servers.length > 0 ? `, ${run.servers.length} server${run.servers.length > 1 ? "s" : ""}${run.colocated ? " inside of workers" : ""}` : ""}`, ...network].filter(Boolean).join(" · ")),
+    el("p", { class: "step-line" }, stepSentence(run)),
     run.status && run.status !== "ok" ? el("p", { class: "warning" }, `This run's status is: ${run.status}`) : null,
-    run.notes.map((note) => el("p", { class: "warning" }, note)),
+    run.notes.map((note) => el("p", { class: "warning" }, note))),
     app.narrator.nodeOf(run),
     app.views.filter((view) => view.run === run).map((view) => view.node), facts(run, totals));
 }
@@ -112,16 +114,11 @@ function settings(app) {
   document.getElementById("settings").append(size, theme);
 }
 
-function zoomSwitch(app) {
-  const zoom = choice("Time shown", [["all", "whole record"], ["step", "one step"], ["part", "a tenth of a step"]], app.zoom, (value) => { app.zoom = value; app.redraw(); });
-  return el("div", { class: "controls" }, el("div", { class: "field" }, el("span", {}, "Lanes, links and versions show"), zoom));
-}
-
 function build(page) {
   const app = new App(page);
   const main = document.getElementById("main");
   main.replaceChildren();
-  add(main, zoomSwitch(app), el("div", { class: `runs of-${page.runs.length}` }, page.runs.map((run) => runColumn(app, run))), app.chunkPanel.node, app.table.node, app.narrator.live, app.help);
+  add(main, el("div", { class: `runs of-${page.runs.length}` }, page.runs.map((run) => runColumn(app, run))), app.chunkPanel.node, app.table.node, app.narrator.live, app.help);
   document.getElementById("player").append(app.controls.node);
   document.getElementById("made").textContent = [page.made.command, page.made.version, page.made.commit].filter(Boolean).join(" · ");
   settings(app);

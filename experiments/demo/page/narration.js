@@ -1,6 +1,7 @@
 // Says in words what happens at a time, and who waits for whom and why.
 import { listed, ms, plural } from "./format.js";
 
+const MOST_REASONS = 3;
 const DOING = { forward: ["computes its forward pass", "compute their forward passes"], backward: ["computes its backward pass", "compute their backward passes"],
                 data: ["waits for its data", "wait for their data"], evaluate: ["evaluates the model", "evaluate the model"],
                 reduce: ["adds gradients", "add gradients"], apply: ["updates the parameters", "update the parameters"],
@@ -51,7 +52,9 @@ function waits(run, waiting, time) {
     const words = reasonOf(run, wait);
     byReason.set(words, [...(byReason.get(words) ?? []), node.index]);
   }
-  return [...byReason].map(([words, nodes]) => `${capital(named(run, nodes))} ${nodes.length > 1 ? "wait" : "waits"} for ${words}`);
+  const shown = [...byReason].slice(0, MOST_REASONS).map(([words, nodes]) => `${capital(named(run, nodes))} ${nodes.length > 1 ? "wait" : "waits"} for ${words}`);
+  const more = [...byReason.values()].slice(MOST_REASONS).flat();
+  return more.length > 0 ? [...shown, `${plural(more.length, "more worker waits", "more workers wait")} for other reasons.`] : shown;
 }
 
 function reasonOf(run, wait) {
@@ -60,7 +63,8 @@ function reasonOf(run, wait) {
     return `${what} from ${run.nameOf(wait.server)}: it has ${wait.have} of ${wait.need} gradients. ${capital(missing(run, wait.late))} missing, because ${wait.why}.`;
   }
   if (wait.whom.length === 0) return `${what}: ${wait.why}.`;
-  return `${what} from ${run.nameOf(wait.sender ?? wait.whom[0])}, because ${wait.why}.`;
+  const server = run.nodes[wait.sender].kind === "server" ? ` from ${run.nameOf(wait.sender)}` : "";
+  return `${what}${server}, because ${wait.why}.`;
 }
 
 const missing = (run, late) => (late.length === 1 ? `that of ${run.nameOf(late[0])} is` : `those of ${listed(late.map((node) => run.nameOf(node)))} are`);

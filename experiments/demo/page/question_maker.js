@@ -12,7 +12,7 @@ export function makeQuestions(runs, waitingOf) {
   if (runs.length === 2) out.push(whoIsFirst(runs));
   for (const run of runs) {
     const totals = stepTotals(run).filter((total) => total.chunks > 0);
-    out.push(whatLimits(run, totals), bytesOfAWorker(run, totals), bytesOfAServer(run, totals), lastWorker(run, waitingOf(run), totals), staleness(run), whomItWaitsFor(run, waitingOf(run)));
+    out.push(whatLimits(run, totals), run.servers.length > 0 ? bytesOfAServer(run, totals) : bytesOfAWorker(run, totals), lastWorker(run, waitingOf(run), totals), staleness(run), whomItWaitsFor(run, waitingOf(run)));
   }
   return out.filter((question) => question !== null);
 }
@@ -40,7 +40,7 @@ function whatLimits(run, totals) {
   const resources = [...new Set(["network", "compute", run.bound_resource])];
   const share = run.step_ms ? [`The measured step is ${compact(run.step_ms)} ms, which is ${(run.step_ms / run.bound_ms).toFixed(2)} times the bound.`] : [];
   return {
-    run, time: totals[0].begin + 0.5 * totals[0].duration, text: `In theory, what limits a step of ${run.title}?`,
+    run, time: late(run, totals).begin + 0.6 * late(run, totals).duration, text: `In theory, what limits a step of ${run.title}?`,
     options: resources.map((one) => option(one)), answer: run.bound_resource,
     explain: [`The bound of a step is ${compact(run.bound_ms)} ms, and it comes from: ${run.bound_resource}.`, ...share],
   };
@@ -77,15 +77,18 @@ function bytesOfAServer(run, totals) {
   const [workers, servers, all] = [run.workers.length, run.servers.length, 4 * run.parametersSaid];
   if (!measured || workers < 2 || all === 0) return null;
   const made = amountOptions([["M / S", all / servers], ["M", all], ["N × M / S", workers * all / servers], ["2 × N × M / S", 2 * workers * all / servers]], measured);
-  return { run, time: firstChunk(run, totals) + 2, ...made, text: `How much does one server of ${run.title} receive in a step? N = ${workers} workers, S = ${servers} server${servers > 1 ? "s" : ""}, M = ${bytes(all)}.`,
+  return { run, time: firstChunk(run, totals), ...made, text: `How much does one server of ${run.title} receive in a step? N = ${workers} workers, S = ${servers} server${servers > 1 ? "s" : ""}, M = ${bytes(all)}.`,
            explain: [`On average a server received ${bytes(measured)} in each recorded step.`, "Every worker sends it the gradient of its part. So one server's link carries N times that part, and more servers share the load."] };
 }
 
 function firstChunk(run, totals) {
   const { transfers } = run;
-  for (let row = 0; row < transfers.count; ++row) if (transfers.step[row] === totals[0].step) return transfers.begin[row];
+  for (let row = 0; row < transfers.count; ++row) if (transfers.step[row] === late(run, totals).step) return transfers.begin[row];
   return totals[0].begin;
 }
+
+/** The step in which a run's questions about figures are asked: a later one for the second run, so that they come one by one. */
+const late = (run, totals) => totals[Math.min(run.index, totals.length - 1)];
 
 /** The update of a server whose gradients came at the most different times. */
 function lastWorker(run, waiting, totals) {
@@ -140,7 +143,7 @@ function whomItWaitsFor(run, waiting) {
   awaits.sort((a, b) => spans.end[b] - spans.begin[b] - (spans.end[a] - spans.begin[a]));
   for (const row of awaits.slice(0, 40)) {
     const wait = waiting.waitOf(spans.node[row], spans.begin[row] + 1);
-    if (wait && wait.whom.length === 1 && run.nodes.length <= MOST_OPTIONS + 1) return waitQuestion(run, row, wait);
+    if (wait && wait.whom.length === 1 && wait.root !== spans.node[row] && run.nodes.length <= MOST_OPTIONS + 1) return waitQuestion(run, row, wait);
   }
   return null;
 }
@@ -150,7 +153,7 @@ function waitQuestion(run, row, wait) {
   const me = spans.node[row];
   return {
     run, time: spans.begin[row] + 1, text: `${run.nameOf(me)} of ${run.title} now waits for bucket ${spans.bucket[row]}. Which node holds it up at this moment?`,
-    options: run.nodes.filter((node) => node.index !== me).map((node) => option(node.index, node.name)), answer: String(wait.whom[0]),
-    explain: [`It is ${run.nameOf(wait.whom[0])}: ${wait.why}.`, `${run.nameOf(me)} waits ${ms(spans.end[row] - spans.begin[row])} in all.`],
+    options: run.nodes.filter((node) => node.index !== me).map((node) => option(node.index, node.name)), answer: String(wait.root),
+    explain: [`It is ${run.nameOf(wait.root)}: ${wait.why}.`, `${run.nameOf(me)} waits ${ms(spans.end[row] - spans.begin[row])} in all.`],
   };
 }

@@ -41,11 +41,24 @@ export class Topology {
   moving(surface, frame) {
     this.amounts.moveTo(frame.time);
     const { boxes } = this.place(frame);
-    this.drawn = [];
+    this.drawn = this.chunksOf(frame, boxes);
+    this.noteLinks(frame);
     this.drawRoute(surface, frame, boxes);
     for (const node of this.run.nodes) this.drawWait(surface, frame, boxes, node);
+    for (const chunk of this.drawn) this.drawTrail(surface, chunk);
+    // Few chunks move over the boxes to their places; many would hide the boxes, so they go under them.
+    const crowded = this.drawn.length > 4 * this.run.nodes.length;
+    if (crowded) for (const chunk of this.drawn) this.drawChunk(surface, frame, chunk);
     for (const node of this.run.nodes) this.drawNode(surface, frame, boxes[node.index], node);
-    this.run.moving.at(frame.time, (row) => { if (this.drawn.length < MOST_CHUNKS) this.drawChunk(surface, frame, boxes, row); });
+    if (!crowded) for (const chunk of this.drawn) this.drawChunk(surface, frame, chunk);
+  }
+
+  /** Who sends and who receives now: the words for a node whose threads have nothing else to do. */
+  noteLinks(frame) {
+    const { from, to, sent } = this.run.transfers;
+    this.links = new Map();
+    for (const { row } of this.drawn) this.links.set(to[row], "receives");
+    for (const { row } of this.drawn) if (frame.time < sent[row]) this.links.set(from[row], "sends");
   }
 
   drawNode(surface, frame, box, node) {
@@ -56,7 +69,7 @@ export class Topology {
     const edge = waits ? theme.wait : doing ? theme.accent : theme.line;
     surface.rect(left, top, box.w, box.h, { fill: theme.panel, stroke: edge, width: doing ? 2 : 1, dash: waits ? [5, 3] : [], radius: node.kind === "server" ? 2 : 9 });
     surface.text(box.x, top + size + 2, fit(node.name, box.w - 8, size), { size, fill: theme.ink, anchor: "middle", weight: 600 });
-    const word = doing ? WORDS[doing.kind] ?? doing.kind : "idle";
+    const word = doing ? WORDS[doing.kind] ?? doing.kind : this.links.get(node.index) ?? "idle";
     const small = box.h < 46 * theme.scale;
     if (!small) surface.text(box.x, top + 2 * size + 4, fit(word, box.w - 6, size * 0.92), { size: size * 0.92, fill: waits ? theme.wait : theme.soft, anchor: "middle", weight: waits ? 600 : 400 });
     this.drawBar(surface, frame, this.barOf(frame, box), node);
@@ -88,20 +101,31 @@ export class Topology {
     return [bar.x + bar.w * Math.min(1, at / this.run.parameters), bar.y];
   }
 
-  drawChunk(surface, frame, boxes, row) {
-    const { theme } = frame;
+  chunksOf(frame, boxes) {
+    const chunks = [];
+    this.run.moving.at(frame.time, (row) => { if (chunks.length < MOST_CHUNKS) chunks.push(this.chunkOf(frame, boxes, row)); });
+    return chunks;
+  }
+
+  /** A chunk on its way: where it began, where it is, and how large it is. */
+  chunkOf(frame, boxes, row) {
     const { from, to, bucket, elements, begin, arrived } = this.run.transfers;
     const source = this.spot(frame, boxes[from[row]], row);
     const target = to[row] < 0 ? [frame.width / 2, frame.height / 2] : this.spot(frame, boxes[to[row]], row);
     // Without motion a chunk rests in the middle of its way.
     const share = frame.calm ? 0.5 : (frame.time - begin[row]) / Math.max(1, arrived[row] - begin[row]);
     const bar = this.barOf(frame, boxes[from[row]]);
-    const w = Math.max(5, bar.w * elements[row] / this.run.parameters), h = bar.h;
+    const w = Math.max(8, bar.w * elements[row] / this.run.parameters), h = bar.h;
     const x = source[0] + (target[0] - source[0]) * share, y = source[1] + (target[1] - source[1]) * share;
-    const chosen = this.selection.isChunk(this.run, row);
-    surface.path([[source[0] + w / 2, source[1] + h / 2], [x + w / 2, y + h / 2]], { stroke: bucketColour(bucket[row]), width: chosen ? 3 : 2, alpha: chosen ? 0.9 : 0.35 });
-    surface.rect(x, y, w, h, { fill: bucketColour(bucket[row]), stroke: chosen ? theme.ink : theme.back, width: chosen ? 3 : 1.5, radius: 2 });
-    this.drawn.push({ row, x, y, w, h });
+    return { row, source, x, y, w, h, colour: bucketColour(bucket[row]), chosen: this.selection.isChunk(this.run, row) };
+  }
+
+  drawTrail(surface, { source, x, y, w, h, colour, chosen }) {
+    surface.path([[source[0] + w / 2, source[1] + h / 2], [x + w / 2, y + h / 2]], { stroke: colour, width: chosen ? 4 : 2.5, alpha: chosen ? 0.9 : 0.45 });
+  }
+
+  drawChunk(surface, frame, { x, y, w, h, colour, chosen }) {
+    surface.rect(x, y, w, h, { fill: colour, stroke: chosen ? frame.theme.ink : frame.theme.back, width: chosen ? 3 : 1.5, radius: 2 });
   }
 
   /** A dotted line from a waiting node to the one that it waits for. */
@@ -112,10 +136,7 @@ export class Topology {
     for (const other of new Set(wait.whom.slice(-1))) {
       const b = boxes[other];
       if (!b || other === node.index) continue;
-      const aside = Math.hypot(b.x - a.x, b.y - a.y) || 1;
-      // Beside the link, so that chunks and the line do not cover each other.
-      const [dx, dy] = [(b.y - a.y) / aside * 9, (a.x - b.x) / aside * 9];
-      surface.path([[a.x + dx, a.y + dy], [b.x + dx, b.y + dy]], { stroke: frame.theme.wait, width: 1.5, dash: [2, 4] });
+      surface.path(bow(a, b, frame), { stroke: frame.theme.wait, width: 1.5, dash: [2, 4] });
     }
   }
 
@@ -148,6 +169,21 @@ export class Topology {
     const some = moving.slice(0, 6).map((row) => `${this.run.nameOf(from[row])} to ${this.run.nameOf(to[row])}, ${bytes(size[row])}`);
     return `${this.title}. ${moving.length} chunks are on their way${some.length > 0 ? `: ${some.join("; ")}` : ""}.`;
   }
+}
+
+/** A bow from `a` to `b`, bent towards the middle of the picture, so that it leaves links and other nodes free. */
+function bow(a, b, frame) {
+  const [x, y] = [(a.x + b.x) / 2, (a.y + b.y) / 2];
+  const bend = 0.22 * Math.hypot(b.x - a.x, b.y - a.y);
+  const [dx, dy] = [frame.width / 2 - x, frame.height / 2 - y];
+  const away = Math.hypot(dx, dy);
+  // A line through the middle bends to its side.
+  const [ux, uy] = away > 1 ? [dx / away, dy / away] : [(b.y - a.y) / (bend / 0.22 || 1), (a.x - b.x) / (bend / 0.22 || 1)];
+  const [cx, cy] = [x + ux * Math.min(bend, 90), y + uy * Math.min(bend, 90)];
+  return Array.from({ length: 17 }, (_, i) => {
+    const s = i / 16;
+    return [(1 - s) ** 2 * a.x + 2 * s * (1 - s) * cx + s * s * b.x, (1 - s) ** 2 * a.y + 2 * s * (1 - s) * cy + s * s * b.y];
+  });
 }
 
 /** The pairs of nodes between which chunks ever move. */

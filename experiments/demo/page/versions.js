@@ -8,7 +8,7 @@ export class Versions {
     this.run = run;
     this.name = "versions";
     this.title = "Which version of the parameters each node has";
-    this.hint = "A box is a version. A bar along its top: the node is behind.";
+    this.hint = "v3–4: some parts have version 3, some 4. A bar along the top: parts of the node are behind.";
     this.history = historyOf(run);
     this.nodes = run.nodes.filter((node) => this.history[node.index].time.length > 0);
   }

@@ -36,7 +36,10 @@ export class Waiting {
     return found?.rows[after(found.times, time)] ?? null;
   }
 
-  /** {bucket, whom: [nodes], why, cause}: whom `node` waits for at `time`; null when it does not wait. */
+  /**
+   * {bucket, whom: [nodes], root, why}: whom `node` waits for at `time`; null when it does not wait. `root` is the node that
+   * holds up the others: in a ring a neighbour may itself wait for its neighbour.
+   */
   waitOf(node, time) {
     const doing = this.doing(node, time);
     if (doing?.kind !== "await") return null;
@@ -53,28 +56,35 @@ export class Waiting {
     const first = sender;
     for (let hops = 0; hops < this.run.nodes.length; ++hops) {
       if (transfers.begin[row] <= time) {
-        const way = `its chunk is on the link from ${this.run.nameOf(transfers.from[row])} to ${this.run.nameOf(transfers.to[row])}`;
-        return { whom: [first], why: way };
+        const way = `a chunk is on the link from ${this.run.nameOf(transfers.from[row])} to ${this.run.nameOf(transfers.to[row])}`;
+        return { whom: [first], root: transfers.from[row], why: way };
       }
       const busy = this.busy(sender, time);
-      if (busy) return { whom: [sender], why: `${this.run.nameOf(sender)} ${busy}` };
+      if (busy) return { whom: [first], root: sender, why: `${this.run.nameOf(sender)} ${busy}` };
       const next = this.nextArrival(sender, transfers.bucket[row], time);
       if (next === null || next === row) break;
       row = next;
       sender = transfers.from[row];
     }
-    return { whom: [first], why: `${this.run.nameOf(first)} has not begun to send it` };
+    return { whom: [first], root: sender, why: this.linkReason(sender, time) };
+  }
+
+  linkReason(sender, time) {
+    const { transfers } = this.run;
+    let other = null;
+    this.run.moving.at(time, (row) => { if (transfers.from[row] === sender && time < transfers.sent[row]) other = row; });
+    return other === null ? `${this.run.nameOf(sender)} has not begun to send its chunk` : `the links are still busy with bucket ${transfers.bucket[other]}`;
   }
 
   /** Why a server has not answered: pushes are missing, or it works, or the answer is on its way. */
   whyNoAnswer(server, row, time) {
     const { transfers } = this.run;
-    if (transfers.begin[row] <= time) return { whom: [server], why: `the answer of ${this.run.nameOf(server)} is on the link` };
+    if (transfers.begin[row] <= time) return { whom: [server], root: server, why: `the answer of ${this.run.nameOf(server)} is on the link` };
     const pushes = this.pushesFor(row).filter((push) => this.together || transfers.from[push] === transfers.to[row]);
     const missing = pushes.filter((push) => transfers.arrived[push] > time);
-    if (missing.length === 0) return { whom: [server], why: this.serverReason(server, time) };
+    if (missing.length === 0) return { whom: [server], root: server, why: this.serverReason(server, time) };
     const late = missing.map((push) => transfers.from[push]);
-    return { whom: late, server, have: pushes.length - missing.length, need: pushes.length, late, why: this.missingReason(missing, time) };
+    return { whom: late, root: transfers.from[latest(transfers, missing)], server, have: pushes.length - missing.length, need: pushes.length, late, why: this.missingReason(missing, time) };
   }
 
   serverReason(server, time) {
@@ -87,7 +97,7 @@ export class Waiting {
 
   missingReason(missing, time) {
     const { transfers } = this.run;
-    const last = missing.reduce((a, b) => (transfers.arrived[a] >= transfers.arrived[b] ? a : b));
+    const last = latest(transfers, missing);
     const worker = transfers.from[last];
     if (transfers.begin[last] <= time) return `the gradient of ${this.run.nameOf(worker)} is on the link`;
     return `${this.run.nameOf(worker)} ${this.busy(worker, time) ?? "has not sent its gradient yet"}`;
@@ -105,6 +115,8 @@ export class Waiting {
     return { backward: "is still in its backward pass", forward: "is still in its forward pass", data: "waits for its data", evaluate: "is evaluating" }[kind] ?? null;
   }
 }
+
+const latest = (transfers, rows) => rows.reduce((a, b) => (transfers.arrived[a] >= transfers.arrived[b] ? a : b));
 
 export function chunkKey(run, row) {
   const { step, bucket, offset } = run.transfers;
