@@ -15,6 +15,12 @@ export function axisOf(frame) {
   };
 }
 
+/** What a click on a picture with a time axis means. */
+export function timeHit(x, frame) {
+  const axis = axisOf(frame);
+  return x >= axis.left ? { time: axis.timeAt(x) } : null;
+}
+
 export const pageKey = (frame) => `${frame.alignmentName} ${frame.page.from} ${frame.page.to}`;
 
 function niceStep(span, most) {

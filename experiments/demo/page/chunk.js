@@ -2,9 +2,9 @@
 import { el } from "./dom.js";
 import { bytes, integer, ms } from "./format.js";
 
-const MEANING = { "reduce-scatter": "is added to the receiver's part", "all-gather": "brings the finished sum", reduce: "is added to the receiver's part", broadcast: "brings the finished sum",
-                  exchange: "both sides add", push: "brings a gradient to its server", pull: "brings new parameters", gather: "brings finished parts", slice: "is summed in shared memory",
-                  "all-reduce": "the library sums it and hides how" };
+const MEANING = { "reduce-scatter": "The receiver adds its own gradient to it.", "all-gather": "It brings the finished sum.", reduce: "The receiver adds its own gradient to it.",
+                  broadcast: "It brings the finished sum.", exchange: "Both sides add what they get.", push: "It brings a worker's gradient to the server.", pull: "It brings new parameters to a worker.",
+                  gather: "It brings a finished part.", slice: "A worker sums this part in shared memory.", "all-reduce": "The library sums it and hides how." };
 
 export class ChunkPanel {
   constructor(selection, player) {
@@ -17,12 +17,14 @@ export class ChunkPanel {
     const { run, row } = this.selection;
     this.node.hidden = row === null;
     if (row === null) return;
+    // The panel stands in the column of the chunk's run, below its topology.
+    document.querySelector(`#run-${run.index} .chunk-holder`)?.append(this.node);
     const { bucket, offset, elements, bytes: size, step } = run.transfers;
     const close = el("button", { type: "button", click: () => this.selection.clear() }, "Close");
     const last = Math.max(0, offset[row]) + elements[row] - 1;
     this.node.replaceChildren(
       el("div", { class: "view-head" }, el("h3", {}, `A chunk of ${run.title}`), close),
-      el("p", {}, `Step ${step[row]}, bucket ${bucket[row]}, elements ${integer(Math.max(0, offset[row]))} to ${integer(last)}: ${bytes(size[row])}. Its way, with the hop that you chose in bold:`),
+      el("p", {}, `Step ${step[row]}, bucket ${bucket[row]}, elements ${integer(Math.max(0, offset[row]))} to ${integer(last)}: ${bytes(size[row])}. ${MEANING[run.phase(row)] ?? ""} Its whole way, the chosen hop in bold:`),
       el("ol", {}, this.selection.route.slice(0, 64).map((hop) => this.hop(run, hop, hop === row))));
   }
 
@@ -30,7 +32,7 @@ export class ChunkPanel {
     const { from, to, begin, arrived, version, staleness } = run.transfers;
     const go = el("button", { type: "button", class: "quiet", click: () => this.player.seek(this.player.alignment.positionOf(run, (begin[row] + arrived[row]) / 2)) }, ms(begin[row]));
     const known = [version[row] >= 0 ? `version ${version[row]}` : null, staleness[row] > 0 ? `${staleness[row]} behind` : null].filter(Boolean);
-    const words = ` ${run.nameOf(from[row])} → ${run.nameOf(to[row])}, ${run.phase(row)}: ${MEANING[run.phase(row)] ?? ""}; there at ${ms(arrived[row])}${known.length > 0 ? ` (${known.join(", ")})` : ""}`;
+    const words = ` ${run.nameOf(from[row])} → ${run.nameOf(to[row])}, ${run.phase(row)}, there at ${ms(arrived[row])}${known.length > 0 ? ` (${known.join(", ")})` : ""}`;
     return el("li", { class: chosen ? "chosen" : null }, go, words);
   }
 }

@@ -1,5 +1,5 @@
 // A lane for each node: what it computes, sends, receives and reduces. Bars narrower than a pixel are merged.
-import { axisHeight, axisOf, drawAxis, drawNow, pageKey } from "./axis.js";
+import { axisHeight, axisOf, drawAxis, drawNow, pageKey, timeHit } from "./axis.js";
 import { Intervals } from "./intervals.js";
 import { bucketColour } from "./look.js";
 import { fit } from "./surface.js";
@@ -38,7 +38,7 @@ export class Lanes {
       surface.path([[0, y], [axis.right, y]], { stroke: frame.theme.line });
       const size = 11.5 * frame.theme.scale;
       const room = axis.left - 6 - (sizes.labels ? 44 * frame.theme.scale : 0);
-      surface.text(0, y + size + 3, fit(node.name, room, size), { size, fill: frame.theme.ink, weight: 600 });
+      surface.text(0, y + size + 3, fit(node.name, room, size * 1.12), { size, fill: frame.theme.ink, weight: 600 });
       this.strips[node.index].forEach((strip, i) => this.drawStrip(surface, frame, axis, strip, y + sizes.pad / 2 + i * (sizes.strip + sizes.gap), sizes));
       y += height;
     }
@@ -78,6 +78,26 @@ export class Lanes {
   }
 
   moving(surface, frame) { drawNow(surface, frame, axisOf(frame)); }
+
+  /** A click on a bar of a chunk chooses the chunk; elsewhere it means the time. */
+  hit(x, y, frame) {
+    const found = timeHit(x, frame);
+    const strip = this.stripAt(y, this.sizes(frame.theme, frame.width), axisHeight(frame.theme));
+    if (!found || !strip || strip.name === "compute" || strip.name === "reduce") return found;
+    const reach = axisOf(frame).timeAt(3) - axisOf(frame).timeAt(0);
+    let row = null;
+    strip.bars.overlapping(found.time - reach, found.time + reach, (one) => { row = one; });
+    return row === null ? found : { row };
+  }
+
+  stripAt(y, sizes, top) {
+    for (const node of this.run.nodes) {
+      const height = this.rowHeight(node.index, sizes);
+      if (y < top + height) return this.strips[node.index][Math.max(0, Math.floor((y - top - sizes.pad / 2) / (sizes.strip + sizes.gap)))];
+      top += height;
+    }
+    return null;
+  }
 
   label(frame) {
     const doing = this.run.nodes.map((node) => `${node.name}: ${this.waiting.doing(node.index, frame.time)?.kind ?? "idle"}`);

@@ -1,5 +1,5 @@
 // Each link's use: bytes out (upwards) and in (downwards) in every two pixels of the page, as a share of the link.
-import { axisHeight, axisOf, drawAxis, drawNow, pageKey } from "./axis.js";
+import { axisHeight, axisOf, drawAxis, drawNow, pageKey, timeHit } from "./axis.js";
 import { receivedFrom } from "./lanes.js";
 import { bytes } from "./format.js";
 import { fit } from "./surface.js";
@@ -13,7 +13,7 @@ export class Links {
     this.name = "links";
     this.names = linkNames(run);
     const known = run.link_bytes_per_s !== null;
-    this.title = known ? "How much of each link is used" : "How much each node sends and receives";
+    this.title = known ? "Use of the links" : "What each node sends and receives";
     this.hint = known ? "Up: bytes out. Down: bytes in. The dashed lines are all that the link can carry." : "Up: bytes out. Down: bytes in. The links have no set rate, so the busiest moment of this page is the full height.";
   }
 
@@ -28,7 +28,7 @@ export class Links {
     const height = this.rowHeight(theme), half = height / 2 - 3;
     this.names.links.forEach((name, link) => {
       const middle = axisHeight(theme) + link * height + height / 2;
-      surface.text(0, middle - half + 9 * theme.scale, fit(name, axis.left - 8, 11.5 * theme.scale), { size: 11.5 * theme.scale, fill: theme.ink, weight: 600 });
+      surface.text(0, middle - half + 9 * theme.scale, fit(name, axis.left - 8, 13 * theme.scale), { size: 11.5 * theme.scale, fill: theme.ink, weight: 600 });
       this.drawUse(surface, axis, this.use.out[link], middle, -half / MOST_SHOWN, theme.accent);
       this.drawUse(surface, axis, this.use.in[link], middle, half / MOST_SHOWN, theme.backward);
       surface.path([[axis.left, middle], [axis.right, middle]], { stroke: theme.soft, width: 1 });
@@ -86,6 +86,8 @@ export class Links {
       surface.text(0, top + 34 * theme.scale, `in ${link.in}`, { size, fill: theme.soft });
     });
   }
+
+  hit(x, y, frame) { return timeHit(x, frame); }
 
   label(frame) {
     if (!this.use || this.names.links.length === 0) return this.title;

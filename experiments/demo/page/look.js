@@ -11,7 +11,7 @@ export function themeNow() {
   const style = getComputedStyle(document.documentElement);
   const css = (name) => style.getPropertyValue(name).trim();
   theme = { back: css("--back"), panel: css("--panel"), ink: css("--ink"), soft: css("--soft"), line: css("--line"), accent: css("--accent"),
-            wait: css("--wait"), forward: css("--forward"), backward: css("--backward"), now: css("--now"),
+            wait: css("--wait"), forward: css("--forward"), backward: css("--backward"), now: css("--now"), pale: Number(css("--pale")) || 0.3,
             scale: Number(css("--picture-scale")) || 1 };
   return theme;
 }

@@ -46,7 +46,13 @@ class App {
     if (run.transfers.count > 0) pictures.push(new Links(run));
     if (!run.empty) pictures.push(new Versions(run));
     pictures.push(new Bound(run, this.runs));
-    return pictures.map((picture) => new View(run, picture, (row) => this.selection.choose(run, row)));
+    return pictures.map((picture) => new View(run, picture, (hit) => this.clicked(run, hit)));
+  }
+
+  /** A click on a chunk chooses it; on a time axis it moves the clock; elsewhere it lets the chosen chunk go. */
+  clicked(run, hit) {
+    if (hit?.time !== undefined) this.player.seek(this.player.alignment.positionOf(run, hit.time));
+    else this.selection.choose(run, hit?.row ?? null);
   }
 
   /** The part of the record that lanes, links and versions show: whole, a step, or a tenth of one; it turns like a page. */
@@ -84,24 +90,29 @@ class App {
     this.player.onChange((what) => (what === "frame" ? this.draw() : this.redraw()));
     this.selection.onChange(() => this.redraw());
     watchViews(this.views, () => this.redraw());
-    listenToKeys(this);
     new ResizeObserver(() => this.redraw()).observe(document.getElementById("main"));
     window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.restyle());
     this.draw();
   }
 }
 
+/** The pictures of a run, with a place for the panel of a chosen chunk below the first. */
+function viewNodes(app, run) {
+  const [first, ...rest] = app.views.filter((view) => view.run === run).map((view) => view.node);
+  return [first, el("div", { class: "chunk-holder" }), ...rest];
+}
+
 function runColumn(app, run) {
   const totals = stepTotals(run);
-  const network = [run.network, run.emulated ? null : "no emulated network"].filter(Boolean);
+  const network = run.network || (run.emulated ? "" : "no emulated network");
   return el("article", { class: "run", id: `run-${run.index}`, "aria-labelledby": `run-${run.index}-title` },
     el("div", { class: "head" }, el("h2", { id: `run-${run.index}-title` }, run.title),
-    el("p", { class: "lead" }, [run.family, run.model, `${run.workers.length} workers${run.servers.length > 0 ? `, ${run.servers.length} server${run.servers.length > 1 ? "s" : ""}${run.colocated ? " inside of workers" : ""}` : ""}`, ...network].filter(Boolean).join(" · ")),
+    el("p", { class: "lead" }, [run.family, run.model, `${run.workers.length} workers${run.servers.length > 0 ? `, ${run.servers.length} server${run.servers.length > 1 ? "s" : ""}${run.colocated ? " inside of workers" : ""}` : ""}`, network].filter(Boolean).join(" · ")),
     el("p", { class: "step-line" }, stepSentence(run)),
     run.status && run.status !== "ok" ? el("p", { class: "warning" }, `This run's status is: ${run.status}`) : null,
     run.notes.map((note) => el("p", { class: "warning" }, note))),
     app.narrator.nodeOf(run),
-    app.views.filter((view) => view.run === run).map((view) => view.node), facts(run, totals));
+    viewNodes(app, run), facts(run, totals));
 }
 
 function settings(app) {
@@ -118,12 +129,17 @@ function build(page) {
   const app = new App(page);
   const main = document.getElementById("main");
   main.replaceChildren();
-  add(main, el("div", { class: `runs of-${page.runs.length}` }, page.runs.map((run) => runColumn(app, run))), app.chunkPanel.node, app.table.node, app.narrator.live, app.help);
-  document.getElementById("player").append(app.controls.node);
+  add(main, el("div", { class: `runs of-${page.runs.length}` }, page.runs.map((run) => runColumn(app, run))));
+  // Without any record there is nothing to play.
+  if (page.runs.some((run) => !run.empty)) {
+    add(main, app.table.node, app.narrator.live, app.help);
+    document.getElementById("player").append(app.controls.node);
+    listenToKeys(app);
+    app.table.rebuild();
+  }
   document.getElementById("made").textContent = [page.made.command, page.made.version, page.made.commit].filter(Boolean).join(" · ");
   settings(app);
   app.start();
-  app.table.rebuild();
   // Tests and the console reach the parts of the page through this name.
   window.ringside = app;
 }

@@ -17,7 +17,8 @@ export class Topology {
     this.edges = edgesOf(run);
   }
 
-  heightOf(width, theme) { return layoutOf(this.run, width, theme.scale).height; }
+  heightOf(width, theme) { return layoutOf(this.run, width, theme.scale).height + this.legendHeight(theme); }
+  legendHeight(theme) { return Math.round(22 * theme.scale); }
   keyOf() { return ""; }
 
   place(frame) {
@@ -32,8 +33,23 @@ export class Topology {
       const [a, b] = [boxes[from], boxes[to]];
       surface.path([[a.x, a.y], [b.x, b.y]], { stroke: frame.theme.line, width: 3 });
     }
-    if (this.run.transfers.count === 0) return;
-    if (this.hidden()) surface.text(frame.width / 2, frame.height / 2, "The library hides its chunks", { size: 12 * frame.theme.scale, fill: frame.theme.soft, anchor: "middle" });
+    this.drawLegend(surface, frame);
+    if (this.run.transfers.count > 0 && this.hidden()) surface.text(frame.width / 2, frame.height / 2 + 22 * frame.theme.scale, "The library hides its chunks", { size: 12 * frame.theme.scale, fill: frame.theme.soft, anchor: "middle" });
+  }
+
+  drawLegend(surface, frame) {
+    const { theme } = frame;
+    const size = 10.5 * theme.scale, y = frame.height - 6;
+    const shown = Math.min(this.run.buckets.length, frame.width < 480 ? 3 : 6);
+    let x = 4;
+    for (let bucket = 0; bucket < shown; ++bucket) {
+      surface.rect(x, y - size + 1, size, size, { fill: bucketColour(bucket) });
+      const words = `bucket ${bucket}`;
+      surface.text(x + size + 4, y, words, { size, fill: theme.soft });
+      x += size + 12 + words.length * size * 0.58;
+    }
+    if (this.run.buckets.length > shown) surface.text(x, y, `… ${this.run.buckets.length} buckets`, { size, fill: theme.soft });
+    else if (frame.width - x > 330 * theme.scale) surface.text(frame.width - 4, y, "full height: all gradients summed; pale: result there", { size, fill: theme.soft, anchor: "end" });
   }
 
   hidden() { return this.run.transfers.to.every((to) => to < 0); }
@@ -68,7 +84,7 @@ export class Topology {
     const size = 12 * theme.scale, [left, top] = [box.x - box.w / 2, box.y - box.h / 2];
     const edge = waits ? theme.wait : doing ? theme.accent : theme.line;
     surface.rect(left, top, box.w, box.h, { fill: theme.panel, stroke: edge, width: doing ? 2 : 1, dash: waits ? [5, 3] : [], radius: node.kind === "server" ? 2 : 9 });
-    surface.text(box.x, top + size + 2, fit(node.name, box.w - 8, size), { size, fill: theme.ink, anchor: "middle", weight: 600 });
+    surface.text(box.x, top + size + 2, fit(node.name, box.w - 8, size * 1.08), { size, fill: theme.ink, anchor: "middle", weight: 600 });
     const word = doing ? WORDS[doing.kind] ?? doing.kind : this.links.get(node.index) ?? "idle";
     const small = box.h < 46 * theme.scale;
     if (!small) surface.text(box.x, top + 2 * size + 4, fit(word, box.w - 6, size * 0.92), { size: size * 0.92, fill: waits ? theme.wait : theme.soft, anchor: "middle", weight: waits ? 600 : 400 });
@@ -88,7 +104,7 @@ export class Topology {
     for (const part of this.amounts.bars(node.index, bar.w)) {
       const colour = bucketColour(part.bucket);
       const gap = part.w > 3 ? 0.5 : 0;
-      if (part.done) surface.rect(bar.x + part.x, bar.y, part.w - gap, bar.h, { fill: colour, alpha: 0.3 });
+      if (part.done) surface.rect(bar.x + part.x, bar.y, part.w - gap, bar.h, { fill: colour, alpha: theme.pale });
       else if (part.share > 0) surface.rect(bar.x + part.x, bar.y + bar.h * (1 - part.share), part.w - gap, bar.h * part.share, { fill: colour });
     }
   }
@@ -152,14 +168,14 @@ export class Topology {
     });
   }
 
-  /** The row of the chunk at a place; the nearest within a finger's width; null without one. */
+  /** The chunk at a place: the nearest within a finger's width. */
   hit(x, y) {
     let best = null, least = 22;
     for (const one of this.drawn ?? []) {
       const away = Math.hypot(one.x + one.w / 2 - x, one.y + one.h / 2 - y);
       if (away < least) { least = away; best = one.row; }
     }
-    return best;
+    return best === null ? null : { row: best };
   }
 
   label(frame) {

@@ -1,5 +1,5 @@
 // The versions of the parameters on each node, and how many versions a worker is behind.
-import { axisHeight, axisOf, drawAxis, drawNow, pageKey } from "./axis.js";
+import { axisHeight, axisOf, drawAxis, drawNow, pageKey, timeHit } from "./axis.js";
 import { after } from "./intervals.js";
 import { fit } from "./surface.js";
 
@@ -7,7 +7,7 @@ export class Versions {
   constructor(run) {
     this.run = run;
     this.name = "versions";
-    this.title = "Which version of the parameters each node has";
+    this.title = "Versions of the parameters";
     this.hint = "v3–4: some parts have version 3, some 4. A bar along the top: parts of the node are behind.";
     this.history = historyOf(run);
     this.nodes = run.nodes.filter((node) => this.history[node.index].time.length > 0);
@@ -23,7 +23,7 @@ export class Versions {
     drawAxis(surface, frame, axis);
     this.nodes.forEach((node, i) => {
       const top = axisHeight(theme) + i * this.rowHeight(theme);
-      surface.text(0, top + 12 * theme.scale, fit(node.name, axis.left - 8, 11.5 * theme.scale), { size: 11.5 * theme.scale, fill: theme.ink, weight: 600 });
+      surface.text(0, top + 12 * theme.scale, fit(node.name, axis.left - 8, 13 * theme.scale), { size: 11.5 * theme.scale, fill: theme.ink, weight: 600 });
       this.drawBlocks(surface, axis, this.history[node.index], top + 3, theme);
     });
   }
@@ -60,6 +60,8 @@ export class Versions {
       surface.text(0, axisHeight(theme) + i * this.rowHeight(theme) + 24 * theme.scale, words, { size: 10.5 * theme.scale, fill: words.includes("behind") ? theme.wait : theme.soft });
     });
   }
+
+  hit(x, y, frame) { return timeHit(x, frame); }
 
   label(frame) { return `${this.title}. ${this.nodes.map((node) => `${node.name}: ${this.now(node.index, frame.time)}`).join("; ")}.`; }
 }

@@ -29,7 +29,7 @@ class Layer {
 export class View {
   /**
    * `picture` has: name, title, hint, heightOf(width, theme), keyOf(frame), still(surface, frame), moving(surface, frame), label(frame);
-   * and, where something can be clicked, hit(x, y, frame).
+   * and, where something can be clicked, hit(x, y, frame), which gives {row} of a chunk, {time}, or null.
    */
   constructor(run, picture, onHit) {
     this.run = run;
