@@ -35,13 +35,20 @@ export class Amounts {
     this.reset();
   }
 
-  /** What changes the state: a gradient is ready, a chunk leaves, a chunk arrives, an update ends. Sorted by time. */
+  /**
+   * What changes the state: a gradient is ready (0), a chunk arrives (1), leaves (2), leaves and arrives at the same time (3), an
+   * update ends (4). Sorted by time; of two at one time the lower number comes first, because a node passes on what has arrived.
+   */
   makeEvents() {
     const { spans, transfers, updates, kinds } = this.run;
     const events = [];
     for (let i = 0; i < spans.count; ++i) if (spans.kind[i] === kinds.submit) events.push([spans.end[i], 0, i]);
-    for (let i = 0; i < updates.count; ++i) events.push([updates.end[i], 3, i]);
-    for (let i = 0; i < transfers.count; ++i) events.push([transfers.begin[i], 1, i], [transfers.arrived[i], 2, i]);
+    for (let i = 0; i < updates.count; ++i) events.push([updates.end[i], 4, i]);
+    for (let i = 0; i < transfers.count; ++i) {
+      const instant = transfers.begin[i] === transfers.arrived[i];
+      if (!instant) events.push([transfers.begin[i], 2, i]);
+      events.push([transfers.arrived[i], instant ? 3 : 1, i]);
+    }
     events.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
     this.times = Float64Array.from(events, (event) => event[0]);
     this.what = Uint8Array.from(events, (event) => event[1]);
@@ -67,10 +74,11 @@ export class Amounts {
 
   apply(event) {
     const row = this.row[event];
-    if (this.what[event] === 0) this.gradientReady(row);
-    else if (this.what[event] === 1) this.leaves(row);
-    else if (this.what[event] === 2) this.arrives(row);
-    else this.updated(row);
+    const what = this.what[event];
+    if (what === 0) this.gradientReady(row);
+    if (what === 2 || what === 3) this.leaves(row);
+    if (what === 1 || what === 3) this.arrives(row);
+    if (what === 4) this.updated(row);
   }
 
   /** Calls `each(cell)` for the cells of a node inside a part. */

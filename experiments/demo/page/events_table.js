@@ -1,8 +1,7 @@
 // All recorded events as a table, a page at a time: the alternative to the pictures.
-import { choice, dropDown, el } from "./dom.js";
+import { choice, dropDown, el, saveText } from "./dom.js";
 import { after } from "./intervals.js";
 import { bytes, integer, ms } from "./format.js";
-import { saveText } from "./save.js";
 
 const ROWS = 25;
 const COLUMNS = ["time", "until", "run", "what", "who", "step", "bucket", "details"];

@@ -10,7 +10,7 @@ import { helpDialog, listenToKeys } from "./keyboard.js";
 import { Lanes } from "./lanes.js";
 import { Links } from "./links.js";
 import { forgetTheme } from "./look.js";
-import { Narrator } from "./narrator.js";
+import { Narrator } from "./narration.js";
 import { Player } from "./player.js";
 import { makeQuestions } from "./question_maker.js";
 import { Questions } from "./questions.js";

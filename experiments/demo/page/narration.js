@@ -1,7 +1,12 @@
-// Says in words what happens at a time, and who waits for whom and why.
+// Says in words what happens at a time, and who waits for whom and why. Screen readers hear it at once where the clock rests, and
+// seldom while it plays.
+import { el } from "./dom.js";
 import { listed, ms, plural } from "./format.js";
 
 const MOST_REASONS = 3;
+const SHOW_EVERY_MS = 120;
+const SAY_EVERY_MS = 5000;
+const REST_MS = 400;
 const DOING = { forward: ["computes its forward pass", "compute their forward passes"], backward: ["computes its backward pass", "compute their backward passes"],
                 data: ["waits for its data", "wait for their data"], evaluate: ["evaluates the model", "evaluate the model"],
                 reduce: ["adds gradients", "add gradients"], apply: ["updates the parameters", "update the parameters"],
@@ -68,3 +73,44 @@ function reasonOf(run, wait) {
 }
 
 const missing = (run, late) => (late.length === 1 ? `that of ${run.nameOf(late[0])} is` : `those of ${listed(late.map((node) => run.nameOf(node)))} are`);
+
+/** Shows the narration of each run on the page. */
+export class Narrator {
+  constructor(runs, waitingOf, player) {
+    Object.assign(this, { runs, waitingOf, player, shown: 0, said: 0 });
+    this.live = el("p", { class: "unseen", "aria-live": "polite", id: "live" });
+    this.parts = new Map(runs.map((run) => {
+      const now = el("p", { class: "now" }), waits = el("ul", { class: "waits" });
+      return [run, { node: el("div", { class: "narration" }, now, waits), now, waits, words: "" }];
+    }));
+  }
+
+  nodeOf(run) { return this.parts.get(run).node; }
+
+  show() {
+    const now = performance.now();
+    if (this.player.playing && now - this.shown < SHOW_EVERY_MS) return;
+    this.shown = now;
+    const texts = this.runs.map((run) => this.showRun(run));
+    this.say(texts.join(" "), now);
+  }
+
+  showRun(run) {
+    const part = this.parts.get(run);
+    const { now, waits } = narrate(run, this.waitingOf(run), this.player.timeOf(run));
+    const words = [now, ...waits].join(" ");
+    if (words !== part.words) {
+      part.words = words;
+      part.now.textContent = now;
+      part.waits.replaceChildren(...waits.map((wait) => el("li", {}, wait)));
+    }
+    return `${run.title}: ${words}`;
+  }
+
+  say(words, now) {
+    clearTimeout(this.timer);
+    const write = () => { if (this.live.textContent !== words) this.live.textContent = words; };
+    if (!this.player.playing) this.timer = setTimeout(write, REST_MS);
+    else if (now - this.said > SAY_EVERY_MS) { this.said = now; write(); }
+  }
+}

@@ -1,8 +1,7 @@
 // A picture of one run: a still layer that is redrawn when its key changes, and a moving layer for each frame.
-import { el } from "./dom.js";
+import { el, saveText } from "./dom.js";
 import { themeNow } from "./look.js";
 import { CanvasSurface, SvgSurface } from "./surface.js";
-import { saveText } from "./save.js";
 
 class Layer {
   constructor() {
@@ -55,7 +54,8 @@ export class View {
   }
 
   draw(state) {
-    if (!this.shown) return;
+    // At rest even pictures outside of the window are drawn, so that their labels are right for screen readers.
+    if (!this.shown && state.playing) return;
     const frame = this.frameOf(state);
     this.last = frame;
     const key = `${frame.width} ${frame.height} ${state.look} ${this.picture.keyOf(frame)}`;
