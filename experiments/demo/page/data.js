@@ -1,5 +1,6 @@
 // The page's data as objects. What is missing or damaged becomes a note; the rest is shown.
 import { unpackTable } from "./decode.js";
+import { bytes } from "./format.js";
 import { Intervals, distinctTimes, groupRows } from "./intervals.js";
 
 export const FORMAT = 1;
@@ -103,6 +104,12 @@ export class Run {
     let found = null;
     for (const step of this.steps) if (step.begin_us <= time) found = step;
     return found ?? this.steps[0] ?? null;
+  }
+
+  /** A chunk in words. */
+  chunkText(row) {
+    const { from, to, bucket, step, bytes: size } = this.transfers;
+    return `${this.nameOf(from[row])} → ${this.nameOf(to[row])}, ${this.phase(row)} of bucket ${bucket[row]}, step ${step[row]}: ${bytes(size[row])}`;
   }
 
   phase(row) { return this.phases[this.transfers.phase[row]]; }

@@ -2,8 +2,10 @@
 import { axisHeight, axisOf, drawAxis, drawNow, pageKey, timeHit } from "./axis.js";
 import { Intervals } from "./intervals.js";
 import { bucketColour } from "./look.js";
+import { ms } from "./format.js";
 import { fit } from "./surface.js";
 
+const CHUNKS = new Set(["send", "receive"]);
 const STRIPS = { worker: ["compute", "send", "receive", "reduce"], server: ["receive", "reduce", "send"] };
 
 export class Lanes {
@@ -82,12 +84,29 @@ export class Lanes {
   /** A click on a bar of a chunk chooses the chunk; elsewhere it means the time. */
   hit(x, y, frame) {
     const found = timeHit(x, frame);
+    const bar = found && this.barAt(y, found.time, frame);
+    return bar && CHUNKS.has(bar.strip.name) ? { row: bar.row } : found;
+  }
+
+  tip(x, y, frame) {
+    const found = timeHit(x, frame);
+    const bar = found && this.barAt(y, found.time, frame);
+    if (!bar) return found ? ms(found.time) : "";
+    if (CHUNKS.has(bar.strip.name)) return this.run.chunkText(bar.row);
+    const { node, bucket, step, begin, end } = this.run.spans;
+    const of = bucket[bar.row] >= 0 ? ` of bucket ${bucket[bar.row]}` : "";
+    return `${this.run.nameOf(node[bar.row])}: ${this.run.kind(bar.row)}${of}, step ${step[bar.row]}: ${ms(end[bar.row] - begin[bar.row])}`;
+  }
+
+  /** The innermost bar within three pixels of a time, and its strip; null without one. */
+  barAt(y, time, frame) {
     const strip = this.stripAt(y, this.sizes(frame.theme, frame.width), axisHeight(frame.theme));
-    if (!found || !strip || strip.name === "compute" || strip.name === "reduce") return found;
-    const reach = axisOf(frame).timeAt(3) - axisOf(frame).timeAt(0);
+    if (!strip) return null;
+    const axis = axisOf(frame);
+    const reach = axis.timeAt(axis.left + 3) - axis.timeAt(axis.left);
     let row = null;
-    strip.bars.overlapping(found.time - reach, found.time + reach, (one) => { row = one; });
-    return row === null ? found : { row };
+    strip.bars.overlapping(time - reach, time + reach, (one) => { row = one; });
+    return row === null ? null : { strip, row };
   }
 
   stripAt(y, sizes, top) {

@@ -40,12 +40,19 @@ function inCircle(run, width, scale) {
   };
   const angleOf = (i) => evenAngle(i, count, rx, ry);
   run.workers.forEach((node, i) => place(node, angleOf(i), 1));
-  const own = run.servers.filter((server) => run.workers.some((worker) => worker.host === server.host));
+  const hostOf = workerOf(run);
+  const own = run.servers.filter((server, i) => hostOf(server, i) >= 0);
   const alone = run.servers.filter((server) => !own.includes(server));
-  own.forEach((node) => place(node, angleOf(run.workers.findIndex((worker) => worker.host === node.host)), count > 6 || width < 480 ? 0.5 : 0.46));
+  own.forEach((node) => place(node, angleOf(hostOf(node, run.servers.indexOf(node))), count > 6 || width < 480 ? 0.5 : 0.46));
   alone.forEach((node, i) => { place(node, 0, 0); boxes[node.index].y += (i - (alone.length - 1) / 2) * (h + 8); });
   shrinkInner(own, boxes, scale);
   return { height: Math.round(height), boxes };
+}
+
+/** Which worker a server is inside of: by their hosts; on a single host by their numbers; -1 for a server of its own. */
+function workerOf(run) {
+  const apart = new Set(run.workers.map((worker) => worker.host)).size === run.workers.length;
+  return (server, i) => (apart ? run.workers.findIndex((worker) => worker.host === server.host) : i < run.workers.length ? i : -1);
 }
 
 /** Servers inside of workers are near the centre, so they are smaller. */

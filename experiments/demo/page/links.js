@@ -1,7 +1,7 @@
 // Each link's use: bytes out (upwards) and in (downwards) in every two pixels of the page, as a share of the link.
 import { axisHeight, axisOf, drawAxis, drawNow, pageKey, timeHit } from "./axis.js";
 import { receivedFrom } from "./lanes.js";
-import { bytes } from "./format.js";
+import { bytes, ms } from "./format.js";
 import { fit } from "./surface.js";
 
 const BIN_PX = 2;
@@ -70,8 +70,8 @@ export class Links {
 
   textOf(rate) { return this.run.link_bytes_per_s === null ? `${bytes(rate)}/s` : `${Math.round(rate / this.use.full * 100)} %`; }
 
-  now(frame, axis) {
-    const bin = Math.max(0, Math.min(this.use.out[0].length - 1, Math.floor((axis.x(frame.time) - axis.left) / BIN_PX)));
+  at(time, axis) {
+    const bin = Math.max(0, Math.min(this.use.out[0].length - 1, Math.floor((axis.x(time) - axis.left) / BIN_PX)));
     return this.names.links.map((name, link) => ({ name, out: this.textOf(this.use.out[link][bin]), in: this.textOf(this.use.in[link][bin]) }));
   }
 
@@ -80,18 +80,24 @@ export class Links {
     drawNow(surface, frame, axis);
     if (!this.use || this.names.links.length === 0) return;
     const height = this.rowHeight(theme), size = 10.5 * theme.scale;
-    this.now(frame, axis).forEach((link, i) => {
+    this.at(frame.time, axis).forEach((link, i) => {
       const top = axisHeight(theme) + i * height;
       surface.text(0, top + 23 * theme.scale, `out ${link.out}`, { size, fill: theme.soft });
       surface.text(0, top + 34 * theme.scale, `in ${link.in}`, { size, fill: theme.soft });
     });
   }
 
+  tip(x, y, frame) {
+    const hit = timeHit(x, frame);
+    const link = hit && this.use && this.at(hit.time, axisOf(frame))[Math.floor((y - axisHeight(frame.theme)) / this.rowHeight(frame.theme))];
+    return link ? `${link.name} at ${ms(hit.time)}: out ${link.out}, in ${link.in}` : "";
+  }
+
   hit(x, y, frame) { return timeHit(x, frame); }
 
   label(frame) {
     if (!this.use || this.names.links.length === 0) return this.title;
-    return `${this.title}. ${this.now(frame, axisOf(frame)).map((link) => `${link.name}: out ${link.out}, in ${link.in}`).join("; ")}.`;
+    return `${this.title}. ${this.at(frame.time, axisOf(frame)).map((link) => `${link.name}: out ${link.out}, in ${link.in}`).join("; ")}.`;
   }
 }
 

@@ -13,8 +13,19 @@ const DOING = { forward: ["computes its forward pass", "compute their forward pa
                 await: ["waits", "wait"], codec: ["encodes or decodes", "encode or decode"] };
 
 function named(run, nodes) {
-  if (nodes.length > 1 && nodes.length === run.workers.length && nodes.every((node) => run.nodes[node].kind === "worker")) return `all ${nodes.length} workers`;
-  return listed(nodes.map((node) => run.nameOf(node)));
+  const others = run.workers.filter((worker) => !nodes.includes(worker.index));
+  if (nodes.length > 1 && nodes.every((node) => run.nodes[node].kind === "worker")) {
+    if (others.length === 0) return `all ${nodes.length} workers`;
+    if (others.length === 1 && nodes.length > 2) return `all workers except ${others[0].name}`;
+  }
+  return namesOf(nodes.map((node) => run.nameOf(node)));
+}
+
+/** "workers 0, 1 and 2" where the names differ by a number only; else the names. */
+function namesOf(names) {
+  const parts = names.map((name) => /^(worker|server) (\d+)$/.exec(name));
+  const same = names.length > 1 && parts.every((part) => part && part[1] === parts[0][1]);
+  return same ? `${parts[0][1]}s ${listed(parts.map((part) => part[2]), 9)}` : listed(names);
 }
 
 const capital = (words) => words.charAt(0).toUpperCase() + words.slice(1);
@@ -63,16 +74,16 @@ function waits(run, waiting, time) {
 }
 
 function reasonOf(run, wait) {
-  const what = `bucket ${wait.bucket}`;
+  const what = wait.bucket < 0 ? "parameters" : `bucket ${wait.bucket}`;
   if (wait.late) {
     return `${what} from ${run.nameOf(wait.server)}: it has ${wait.have} of ${wait.need} gradients. ${capital(missing(run, wait.late))} missing, because ${wait.why}.`;
   }
   if (wait.whom.length === 0) return `${what}: ${wait.why}.`;
-  const server = run.nodes[wait.sender].kind === "server" ? ` from ${run.nameOf(wait.sender)}` : "";
+  const server = run.nodes[wait.sender]?.kind === "server" ? ` from ${run.nameOf(wait.sender)}` : "";
   return `${what}${server}, because ${wait.why}.`;
 }
 
-const missing = (run, late) => (late.length === 1 ? `that of ${run.nameOf(late[0])} is` : `those of ${listed(late.map((node) => run.nameOf(node)))} are`);
+const missing = (run, late) => (late.length === 1 ? `that of ${run.nameOf(late[0])} is` : `those of ${namesOf(late.map((node) => run.nameOf(node)))} are`);
 
 /** Shows the narration of each run on the page. */
 export class Narrator {

@@ -92,10 +92,15 @@ export class SvgSurface {
     this.parts.push(`<text x="${short(x)}" y="${short(y)}" font-size="${style.size ?? 12}" font-weight="${style.weight ?? 400}" fill="${escaped(style.fill)}"${anchor}>${escaped(words)}</text>`);
   }
 
-  /** The whole document, on a background, with a title that programs and screen readers show. */
-  document(width, height, background, title) {
+  /** The whole document: the drawing on a background below its title, which programs and screen readers show too. */
+  document(inner, innerHeight, theme, title) {
+    const edge = 10, size = 13 * theme.scale, head = Math.round(size + 2 * edge);
+    const [width, height] = [inner + 2 * edge, innerHeight + head + edge];
+    const drawing = this.parts;
+    this.parts = [];
+    this.text(edge, size + edge - 2, title, { size, weight: 600, fill: theme.ink });
     return `<?xml version="1.0" encoding="UTF-8"?>\n<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" font-family="${FONT}">`
-      + `<title>${escaped(title)}</title><rect width="${width}" height="${height}" fill="${background}"/>\n${this.parts.join("\n")}\n</svg>\n`;
+      + `<title>${escaped(title)}</title><rect width="${width}" height="${height}" fill="${theme.back}"/>\n${this.parts.join("\n")}\n<g transform="translate(${edge} ${head})">\n${drawing.join("\n")}\n</g>\n</svg>\n`;
   }
 }
 

@@ -178,6 +178,11 @@ export class Topology {
     return best === null ? null : { row: best };
   }
 
+  tip(x, y) {
+    const found = this.hit(x, y);
+    return found ? this.run.chunkText(found.row) : "";
+  }
+
   label(frame) {
     const { from, to, bytes: size } = this.run.transfers;
     const moving = [];

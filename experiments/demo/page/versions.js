@@ -1,5 +1,6 @@
 // The versions of the parameters on each node, and how many versions a worker is behind.
 import { axisHeight, axisOf, drawAxis, drawNow, pageKey, timeHit } from "./axis.js";
+import { ms } from "./format.js";
 import { after } from "./intervals.js";
 import { fit } from "./surface.js";
 
@@ -59,6 +60,12 @@ export class Versions {
       const words = this.now(node.index, frame.time);
       surface.text(0, axisHeight(theme) + i * this.rowHeight(theme) + 24 * theme.scale, words, { size: 10.5 * theme.scale, fill: words.includes("behind") ? theme.wait : theme.soft });
     });
+  }
+
+  tip(x, y, frame) {
+    const hit = timeHit(x, frame);
+    const node = this.nodes[Math.floor((y - axisHeight(frame.theme)) / this.rowHeight(frame.theme))];
+    return hit && node ? `${node.name} at ${ms(hit.time)}: ${this.now(node.index, hit.time)}` : "";
   }
 
   hit(x, y, frame) { return timeHit(x, frame); }

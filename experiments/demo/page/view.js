@@ -28,7 +28,8 @@ class Layer {
 export class View {
   /**
    * `picture` has: name, title, hint, heightOf(width, theme), keyOf(frame), still(surface, frame), moving(surface, frame), label(frame);
-   * and, where something can be clicked, hit(x, y, frame), which gives {row} of a chunk, {time}, or null.
+   * and, where something can be clicked, hit(x, y, frame), which gives {row} of a chunk, {time}, or null;
+   * and tip(x, y, frame), the words for a pointer that rests there.
    */
   constructor(run, picture, onHit) {
     this.run = run;
@@ -38,6 +39,7 @@ export class View {
     this.layers = [new Layer(), new Layer()];
     this.box = el("div", { class: "picture", role: "img", "aria-label": picture.title }, this.layers.map((layer) => layer.canvas));
     if (picture.hit) this.box.addEventListener("click", (event) => this.clicked(event, onHit));
+    if (picture.tip) this.listenToPointer();
     const save = el("button", { type: "button", class: "quiet", "aria-label": `Save ${picture.title} of ${run.title} as SVG`, click: () => this.save() }, "SVG");
     this.node = el("section", { class: `view ${picture.name}` }, el("div", { class: "view-head" }, el("h3", {}, picture.title), el("span", { class: "hint" }, picture.hint), save), this.box);
   }
@@ -45,6 +47,22 @@ export class View {
   clicked(event, onHit) {
     const place = this.box.getBoundingClientRect();
     if (this.last) onHit(this.picture.hit(event.clientX - place.left, event.clientY - place.top, this.last));
+  }
+
+  listenToPointer() {
+    const tip = el("div", { class: "tip", "aria-hidden": "true", hidden: true });
+    this.box.append(tip);
+    this.box.addEventListener("pointerleave", () => { tip.hidden = true; });
+    this.box.addEventListener("pointermove", (event) => {
+      const place = this.box.getBoundingClientRect();
+      const [x, y] = [event.clientX - place.left, event.clientY - place.top];
+      const words = event.pointerType === "mouse" && this.last ? this.picture.tip(x, y, this.last) : "";
+      tip.hidden = !words;
+      if (!words) return;
+      tip.textContent = words;
+      tip.style.left = `${Math.max(0, Math.min(x + 12, place.width - tip.offsetWidth))}px`;
+      tip.style.top = `${y + 18 + tip.offsetHeight > place.height ? Math.max(0, y - tip.offsetHeight - 8) : y + 18}px`;
+    });
   }
 
   frameOf(state) {
@@ -76,7 +94,7 @@ export class View {
     const surface = new SvgSurface();
     this.picture.still(surface, frame);
     this.picture.moving(surface, frame);
-    return surface.document(frame.width, frame.height, frame.theme.back, `${this.picture.title}, ${this.run.title}, at ${(frame.time / 1000).toFixed(3)} ms`);
+    return surface.document(frame.width, frame.height, frame.theme, `${this.run.title}: ${this.picture.title.toLowerCase()}, at ${(frame.time / 1000).toFixed(3)} ms`);
   }
 
   save() { saveText(`ringside-${this.run.strategy || "run"}-${this.picture.name}.svg`, this.svg(), "image/svg+xml"); }

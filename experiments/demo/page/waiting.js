@@ -3,6 +3,9 @@ import { after, groupRows } from "./intervals.js";
 
 const WORK = ["data", "forward", "backward", "evaluate", "await", "reduce", "apply", "codec"];
 
+// Phases in which all workers meet, and no chunk goes from one to the other.
+const SUMS = new Set(["slice", "all-reduce"]);
+
 export class Waiting {
   constructor(run) {
     this.run = run;
@@ -14,20 +17,19 @@ export class Waiting {
       rows.sort((a, b) => transfers.arrived[a] - transfers.arrived[b]);
       this.incoming.set(key, { rows, times: Float64Array.from(rows, (row) => transfers.arrived[row]) });
     }
+    this.sums = groupRows(transfers.count, (row) => (SUMS.has(run.phase(row)) ? transfers.bucket[row] : -1));
     this.together = updatesTogether(run);
   }
 
   /** The innermost span of a node's work: {kind, bucket, step, row}; null when nothing is recorded at `time`. */
   doing(node, time) {
     const { spans } = this.run;
-    let found = null, awaits = null;
+    let found = null;
     this.run.spansOf.get(node)?.at(time, (row) => {
       if (!this.work.has(spans.kind[row]) || this.run.lanes[spans.lane[row]] === "communication") return;
       found = row;
-      if (this.run.kind(row) === "await") awaits = row;
     });
-    const row = awaits !== null && this.run.nodes[node].kind === "worker" ? awaits : found;
-    return row === null ? null : { kind: this.run.kind(row), bucket: spans.bucket[row], step: spans.step[row], row };
+    return found === null ? null : { kind: this.run.kind(found), bucket: spans.bucket[found], step: spans.step[found], row: found };
   }
 
   /** The next chunk of a bucket that reaches a node after `time`; null without one. */
@@ -43,11 +45,13 @@ export class Waiting {
   waitOf(node, time) {
     const doing = this.doing(node, time);
     if (doing?.kind !== "await") return null;
+    const sums = this.sums.get(doing.bucket);
+    if (sums) return { bucket: doing.bucket, ...this.whyNoSum(sums, time) };
     const row = this.nextArrival(node, doing.bucket, time);
-    if (row === null) return { bucket: doing.bucket, whom: [], why: "its chunks are not in the record", until: this.run.spans.end[doing.row] };
+    if (row === null) return { bucket: doing.bucket, whom: [], why: "its chunks are not in the record" };
     const sender = this.run.transfers.from[row];
     const reason = this.run.phase(row) === "pull" ? this.whyNoAnswer(sender, row, time) : this.whyNoChunk(sender, row, time);
-    return { bucket: doing.bucket, until: this.run.spans.end[doing.row], sender, ...reason };
+    return { bucket: doing.bucket, sender, ...reason };
   }
 
   /** Follows a chunk that has not been sent back to the node that holds it up. */
@@ -67,6 +71,18 @@ export class Waiting {
       sender = transfers.from[row];
     }
     return { whom: [first], root: sender, why: this.linkReason(sender, time) };
+  }
+
+  /** In shared memory and inside a library all workers meet: some have not joined, or the sum is under way. */
+  whyNoSum(rows, time) {
+    const { transfers } = this.run;
+    const next = rows.find((row) => transfers.arrived[row] > time);
+    const peers = rows.filter((row) => transfers.step[row] === transfers.step[next] && transfers.arrived[row] > time);
+    const late = peers.filter((row) => transfers.begin[row] > time).map((row) => transfers.from[row]);
+    if (late.length === 0) return { whom: peers.map((row) => transfers.from[row]), why: "the sum is under way" };
+    // Where all slices begin together, the one that all wait for is still computing.
+    const root = late.find((node) => this.busy(node, time)) ?? late[0];
+    return { whom: [root], root, why: `${this.run.nameOf(root)} ${this.busy(root, time) ?? "has not joined the sum"}` };
   }
 
   linkReason(sender, time) {

@@ -160,7 +160,7 @@ class Any(unittest.TestCase):
         self.assertGreaterEqual(len(pictures), 4 * len(self.data["runs"]))
         for _, name, text in pictures:
             tags = {element.tag.split("}")[1] for element in xml.etree.ElementTree.fromstring(text.encode()).iter()}
-            self.assertLessEqual(tags, {"svg", "title", "rect", "path", "circle", "text"}, name)
+            self.assertLessEqual(tags, {"svg", "title", "rect", "g", "path", "circle", "text"}, name)
             self.assertGreater(len(text), 300, name)
 
     def test_table_has_every_event(self):
@@ -328,6 +328,16 @@ class Synchronous(Any):
                 self.assertEqual(answer, "N × M / S")
                 asked += 1
         self.assertEqual(asked, 5)
+
+    def test_a_pointer_on_a_lane_shows_its_span(self):
+        run = self.data["runs"][1]
+        wait = max((row for row in rows(run, "spans") if run["span_kinds"][row["kind"]] == "await" and row["node"] == 0 and row["step"] == 4), key=lambda row: row["end"] - row["begin"])
+        browser.seek(wait["begin"] + 1)
+        words = browser.run("""
+            const { picture, last } = window.ringside.views.find((one) => one.run.index === 1 && one.picture.name === "lanes");
+            const scale = (last.width - 116) / (last.page.to - last.page.from);
+            return picture.tip(112 + (arguments[0] - last.page.from) * scale, 29, last);""", (wait["begin"] + wait["end"]) / 2)
+        self.assertEqual(words, f"worker 0: await of bucket {wait['bucket']}, step 4: {(wait['end'] - wait['begin']) / 1000:.3f} ms")
 
     def test_same_part_of_a_step(self):
         browser.run("document.querySelector('.player [data-value=step]').click()")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes made-up but consistent data for the demo's page: a ring and a parameter server, simulated with a simple network.
 
-usage: sample_data.py OUT.json [--workers 4] [--servers 1] [--steps 4] [--buckets 3] [--events 0] [--second ps-sync|ps-async|none]
+usage: sample_data.py OUT.json [--workers 4] [--servers 1] [--steps 4] [--buckets 3] [--events 0] [--second ps-sync|ps-async|pairs|tree|host|all-reduce|none]
                                [--colocated] [--hostile] [--without-record] [--loopback]
 
 --events N adds buckets and steps until both runs together have about N spans, transfers and updates.
@@ -12,6 +12,7 @@ import pathlib
 import random
 
 from columns import table
+from sample_collectives import BUCKETS
 
 SPAN_KINDS = ["data", "forward", "backward", "submit", "queue", "wire", "reduce", "apply", "await", "evaluate", "codec"]
 LANES = ["compute", "communication", "queue", "server", "server queue"]
@@ -49,10 +50,13 @@ class Simulation:
         sent = begin + took
         arrived = max(sent, self.in_free.get(target, 0.0) + took) + LATENCY_US
         self.out_free[source], self.in_free[target] = sent, arrived - LATENCY_US
+        self.chunk(phase, source, target, step, bucket, offset, elements, begin, sent, arrived, asked, version, staleness)
+        return arrived
+
+    def chunk(self, phase, source, target, step, bucket, offset, elements, begin, sent, arrived, asked, version=-1, staleness=-1):
         self.transfers.append({"from": source, "to": target, "phase": PHASES.index(phase), "step": step, "bucket": bucket, "offset": offset,
                                "elements": elements, "bytes": 4 * elements, "begin": round(begin), "sent": round(sent),
                                "asked": round(min(asked, arrived)), "arrived": round(arrived), "version": version, "staleness": staleness})
-        return arrived
 
     def update(self, node, step, bucket, offset, elements, version, last, begin, end):
         self.updates.append({"node": node, "step": step, "bucket": bucket, "offset": offset, "elements": elements, "version": version, "last": last,
@@ -112,33 +116,38 @@ def parts(elements, count):
     return [(a, b - a) for a, b in zip(edges, edges[1:])]
 
 
-def simulate_ring(options):
+def simulate_all_reduce(options, sum_bucket):
     sim, workers, begin = Simulation(options, 1), options.workers, 0
     for step in range(sim.first, sim.first + options.steps):
         submitted = [sim.compute(worker, step) for worker in range(workers)]
         for bucket, elements in enumerate(sim.buckets):
-            ring_bucket(sim, step, bucket, parts(elements, workers), [submitted[worker][bucket] for worker in range(workers)])
+            start = [submitted[worker][bucket] for worker in range(workers)]
+            update_workers(sim, step, bucket, elements, start, sum_bucket(sim, step, bucket, elements, start))
         begin = sim.end_step(step, begin)
     return sim
 
 
-def ring_bucket(sim, step, bucket, chunks, start):
+def ring_bucket(sim, step, bucket, elements, start):
     """Sums one bucket: N-1 hops of reduce-scatter, then N-1 of all-gather."""
-    workers = sim.workers
-    at = list(start)
+    workers, at = sim.workers, list(start)
+    chunks = parts(elements, workers)
     for hop in range(2 * (workers - 1)):
         phase = "reduce-scatter" if hop < workers - 1 else "all-gather"
         arrived = [0.0] * workers
         for worker in range(workers):
             right = (worker + 1) % workers
-            offset, elements = chunks[(worker - hop) % workers]
-            arrived[right] = sim.send(phase, worker, right, step, bucket, offset, elements, at[worker], at[right])
+            offset, size = chunks[(worker - hop) % workers]
+            arrived[right] = sim.send(phase, worker, right, step, bucket, offset, size, at[worker], at[right])
         at = [max(own, there) for own, there in zip(at, arrived)]
-    for worker in range(workers):
-        took = 6 + sum(elements for _, elements in chunks) / 400
+    return at
+
+
+def update_workers(sim, step, bucket, elements, start, at):
+    for worker in range(sim.workers):
+        took = 6 + elements / 400
         sim.span(worker, "communication", "wire", step, bucket, start[worker], at[worker])
         sim.span(worker, "communication", "apply", step, bucket, at[worker], at[worker] + took)
-        sim.update(worker, step, bucket, 0, sum(elements for _, elements in chunks), step + 1, -1, at[worker], at[worker] + took)
+        sim.update(worker, step, bucket, 0, elements, step + 1, -1, at[worker], at[worker] + took)
         sim.ready[worker][bucket] = at[worker] + took
 
 
@@ -187,7 +196,7 @@ def answer(sim, server, worker, step, bucket, offset, elements, at, version):
 
 
 def describe(options, strategy, sim):
-    servers = 0 if strategy == "ring" else options.servers
+    servers = options.servers if strategy.startswith("ps-") else 0
     name = HOSTILE if options.hostile else None
     hosts = [f"host {i}" for i in range(options.workers + (0 if options.colocated else servers))]
     nodes = [{"name": name or f"worker {i}", "kind": "worker", "host": hosts[i]} for i in range(options.workers)]
@@ -198,7 +207,7 @@ def describe(options, strategy, sim):
     bound = max(wire / sim.rate, options.compute_us) / 1000
     return {
         "title": f"{strategy} {name}" if name else strategy, "id": f"{strategy}-0123456789ab", "strategy": strategy,
-        "family": "ring" if servers == 0 else "parameter server", "topology": "ring" if servers == 0 else "star",
+        "family": "ring" if servers == 0 else "parameter server", "topology": "star" if servers > 0 else strategy,
         "model": name or f"mlp ({options.parameters:,} parameters)", "parameters": options.parameters, "workers": options.workers, "servers": servers,
         "servers_in_workers": options.colocated and servers > 0,
         "network": "loopback: networks cannot be emulated here" if options.loopback else
@@ -217,7 +226,8 @@ def empty(run):
 
 
 def make_run(options, strategy):
-    sim = simulate_ring(options) if strategy == "ring" else simulate_servers(options, strategy == "ps-async")
+    sums = {"ring": ring_bucket, **BUCKETS}
+    sim = simulate_all_reduce(options, sums[strategy]) if strategy in sums else simulate_servers(options, strategy == "ps-async")
     run = sim.close(describe(options, strategy, sim))
     return empty(run) if options.without_record else run
 
@@ -244,7 +254,7 @@ def parse(arguments=None):
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--compute-us", type=float, default=5000)
     parser.add_argument("--link-bytes-per-s", type=float, default=12_500_000)
-    parser.add_argument("--second", choices=["ps-sync", "ps-async", "none"], default="ps-sync")
+    parser.add_argument("--second", choices=["ps-sync", "ps-async", *BUCKETS, "none"], default="ps-sync")
     for name in ("colocated", "hostile", "without-record", "loopback"):
         parser.add_argument(f"--{name}", action="store_true")
     return parser, parser.parse_args(arguments) if arguments is not None else None
