@@ -31,7 +31,7 @@ class App {
     this.player = new Player(runs, this.unit);
     this.selection = new Selection(waitingOf);
     this.questions = new Questions(this.player, makeQuestions(runs, waitingOf));
-    this.narrator = new Narrator(runs, waitingOf, this.player);
+    this.narrator = new Narrator(runs, waitingOf, this.player, () => this.questions.asked !== null);
     this.help = helpDialog();
     this.controls = new Controls(this.player, this.questions, () => this.openHelp(), (zoom) => { this.zoom = zoom; this.redraw(); });
     this.chunkPanel = new ChunkPanel(this.selection, this.player);
@@ -65,7 +65,7 @@ class App {
 
   state() {
     const { player } = this;
-    return { alignment: player.alignment, alignmentName: player.alignmentName, position: player.position, playing: player.playing, calm: player.calm.matches,
+    return { alignment: player.alignment, alignmentName: player.alignmentName, position: player.position, playing: player.playing, calm: player.calm.matches, asking: this.questions.asked !== null,
              page: this.page(), look: this.look, timeOf: (run) => player.timeOf(run) };
   }
 
@@ -81,6 +81,12 @@ class App {
     this.due = requestAnimationFrame(() => { this.due = null; this.draw(); });
   }
 
+  /** Opens the lines with the measured steps once they give no answer away. */
+  showFigures() {
+    if (this.questions.on && this.questions.answered === 0) return;
+    for (const line of document.querySelectorAll(".step-line")) line.open = true;
+  }
+
   restyle() { forgetTheme(); ++this.look; this.redraw(); }
   nextChunk(direction) { if (this.player.playing) this.player.pause(); chooseNext(this.selection, this.runs, (run) => this.player.timeOf(run), direction); }
   openHelp() { if (this.player.playing) this.player.pause(); this.help.showModal(); }
@@ -89,6 +95,7 @@ class App {
   start() {
     this.player.onChange((what) => (what === "frame" ? this.draw() : this.redraw()));
     this.selection.onChange(() => this.redraw());
+    this.questions.onChange(() => { this.showFigures(); this.redraw(); });
     watchViews(this.views, () => this.redraw());
     new ResizeObserver(() => this.redraw()).observe(document.getElementById("main"));
     window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.restyle());
@@ -102,13 +109,19 @@ function viewNodes(app, run) {
   return [first, el("div", { class: "chunk-holder" }), ...rest];
 }
 
+/** The measured step and its bound. It is closed at first where a question asks for it. */
+function stepLine(app, run) {
+  const words = stepSentence(run);
+  return words && el("details", { class: "step-line", open: app.questions.made.length === 0 }, el("summary", {}, "How long a step takes, and its bound"), el("p", {}, words));
+}
+
 function runColumn(app, run) {
   const totals = stepTotals(run);
   const network = run.network || (run.emulated ? "" : "no emulated network");
   return el("article", { class: "run", id: `run-${run.index}`, "aria-labelledby": `run-${run.index}-title` },
     el("div", { class: "head" }, el("h2", { id: `run-${run.index}-title` }, run.title),
     el("p", { class: "lead" }, [run.family, run.model, `${run.workers.length} workers${run.servers.length > 0 ? `, ${run.servers.length} server${run.servers.length > 1 ? "s" : ""}${run.colocated ? " inside of workers" : ""}` : ""}`, network].filter(Boolean).join(" · ")),
-    el("p", { class: "step-line" }, stepSentence(run)),
+    stepLine(app, run),
     run.status && run.status !== "ok" ? el("p", { class: "warning" }, `This run's status is: ${run.status}`) : null,
     run.notes.map((note) => el("p", { class: "warning" }, note))),
     app.narrator.nodeOf(run),

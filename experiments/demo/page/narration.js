@@ -1,7 +1,7 @@
 // Says in words what happens at a time, and who waits for whom and why. Screen readers hear it at once where the clock rests, and
 // seldom while it plays.
 import { el } from "./dom.js";
-import { listed, ms, plural } from "./format.js";
+import { capital, listed, ms, plural } from "./format.js";
 
 const MOST_REASONS = 3;
 const SHOW_EVERY_MS = 120;
@@ -27,8 +27,6 @@ function namesOf(names) {
   const same = names.length > 1 && parts.every((part) => part && part[1] === parts[0][1]);
   return same ? `${parts[0][1]}s ${listed(parts.map((part) => part[2]), 9)}` : listed(names);
 }
-
-const capital = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
 /** {now, waits: [sentences]} of a run at a time. */
 export function narrate(run, waiting, time) {
@@ -87,8 +85,9 @@ const missing = (run, late) => (late.length === 1 ? `that of ${run.nameOf(late[0
 
 /** Shows the narration of each run on the page. */
 export class Narrator {
-  constructor(runs, waitingOf, player) {
-    Object.assign(this, { runs, waitingOf, player, shown: 0, said: 0 });
+  /** `asking()` is true while a question is open: then nothing is said of who waits for whom. */
+  constructor(runs, waitingOf, player, asking) {
+    Object.assign(this, { runs, waitingOf, player, asking, shown: 0, said: 0 });
     this.live = el("p", { class: "unseen", "aria-live": "polite", id: "live" });
     this.parts = new Map(runs.map((run) => {
       const now = el("p", { class: "now" }), waits = el("ul", { class: "waits" });
@@ -108,7 +107,8 @@ export class Narrator {
 
   showRun(run) {
     const part = this.parts.get(run);
-    const { now, waits } = narrate(run, this.waitingOf(run), this.player.timeOf(run));
+    const told = narrate(run, this.waitingOf(run), this.player.timeOf(run));
+    const { now } = told, waits = this.asking() ? [] : told.waits;
     const words = [now, ...waits].join(" ");
     if (words !== part.words) {
       part.words = words;

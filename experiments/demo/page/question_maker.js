@@ -1,6 +1,6 @@
 // Makes the questions from the recorded runs: when to ask, what can be answered, what is right, and why.
 // A question is {run, time, text, options: [{value, label}], answer, explain: [sentences]}.
-import { bytes, compact, integer, ms } from "./format.js";
+import { bytes, capital, compact, integer, ms } from "./format.js";
 import { bytesAStep, stepTotals } from "./totals.js";
 
 const MOST_OPTIONS = 10;
@@ -111,7 +111,7 @@ function lastWorkerQuestion(run, { row, pushes, spread }) {
   const last = updates.last[row] >= 0 ? updates.last[row] : transfers.from[pushes.at(-1)];
   const push = pushes.find((one) => transfers.from[one] === last) ?? pushes.at(-1);
   return {
-    run, time: Math.min(...pushes.map((one) => transfers.begin[one])), text: `${run.nameOf(updates.node[row])} of ${run.title} is about to collect the gradients of bucket ${updates.bucket[row]}, step ${updates.step[row]}. For which worker will it wait longest?`,
+    run, time: Math.min(...pushes.map((one) => transfers.begin[one])), text: `${capital(run.nameOf(updates.node[row]))} of ${run.title} is about to collect the gradients of bucket ${updates.bucket[row]}, step ${updates.step[row]}. For which worker will it wait longest?`,
     options: run.workers.map((node) => option(node.index, node.name)), answer: String(last),
     explain: [`The gradient of ${run.nameOf(last)} came last. It left at ${ms(transfers.begin[push])} and was there at ${ms(transfers.arrived[push])}.`,
               `That is ${ms(spread)} after the first gradient, and until then no worker could get new parameters.`],
@@ -128,7 +128,7 @@ function staleness(run) {
   const [stale, worker, server] = [transfers.staleness[best], run.nameOf(transfers.from[best]), run.nameOf(transfers.to[best])];
   const values = Array.from({ length: Math.min(MOST_OPTIONS, stale + 3) }, (_, i) => Math.max(0, stale + 3 - MOST_OPTIONS) + i);
   return {
-    run, time: transfers.begin[best], text: `${worker} sends ${server} a gradient of bucket ${transfers.bucket[best]}. How many versions will the server be ahead when it arrives?`,
+    run, time: transfers.begin[best], text: `${capital(worker)} of ${run.title} sends ${server} a gradient of bucket ${transfers.bucket[best]}. How many versions will the server be ahead when it arrives?`,
     options: values.map((value) => option(value)), answer: String(stale),
     explain: [`The gradient was computed from version ${transfers.version[best]}.`, `Until it arrived at ${ms(transfers.arrived[best])}, ${server} had updated this part ${integer(stale)} time${stale > 1 ? "s" : ""} with gradients of other workers.`],
   };
@@ -152,8 +152,8 @@ function waitQuestion(run, row, wait) {
   const { spans } = run;
   const me = spans.node[row];
   return {
-    run, time: spans.begin[row] + 1, text: `${run.nameOf(me)} of ${run.title} now waits for bucket ${spans.bucket[row]}. Which node holds it up at this moment?`,
+    run, time: spans.begin[row] + 1, text: `${capital(run.nameOf(me))} of ${run.title} now waits for bucket ${spans.bucket[row]}. Which node holds it up at this moment?`,
     options: run.nodes.filter((node) => node.index !== me).map((node) => option(node.index, node.name)), answer: String(wait.root),
-    explain: [`It is ${run.nameOf(wait.root)}: ${wait.why}.`, `${run.nameOf(me)} waits ${ms(spans.end[row] - spans.begin[row])} in all.`],
+    explain: [`It is ${run.nameOf(wait.root)}: ${wait.why}.`, `${capital(run.nameOf(me))} waits ${ms(spans.end[row] - spans.begin[row])} in all.`],
   };
 }

@@ -40,9 +40,18 @@ export class Questions {
     if (!question) return;
     this.asked = question;
     this.before = document.activeElement;
-    this.node.hidden = false;
     this.node.replaceChildren(...this.form(question));
+    this.node.hidden = false;
+    this.showRun(question.run);
     this.node.querySelector("input").focus({ preventScroll: true });
+    this.tell();
+  }
+
+  /** Scrolls so that the question does not cover the nodes that it asks about. */
+  showRun(run) {
+    const picture = document.querySelector(`#run-${run.index} .topology`);
+    if (!picture || picture.getBoundingClientRect().bottom < this.node.getBoundingClientRect().top) return;
+    document.querySelector(`#run-${run.index} .narration`).scrollIntoView({ block: "start", behavior: "instant" });
   }
 
   form(question) {

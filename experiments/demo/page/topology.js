@@ -146,7 +146,8 @@ export class Topology {
 
   /** A dotted line from a waiting node to the one that it waits for. */
   drawWait(surface, frame, boxes, node) {
-    const wait = node.kind === "worker" ? this.waiting.waitOf(node.index, frame.time) : null;
+    // The lines would answer the question.
+    const wait = node.kind === "worker" && !frame.asking ? this.waiting.waitOf(node.index, frame.time) : null;
     if (!wait) return;
     const a = boxes[node.index];
     for (const other of new Set(wait.whom.slice(-1))) {

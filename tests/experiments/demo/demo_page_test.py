@@ -268,6 +268,25 @@ class Synchronous(Any):
                 return amounts.sum[arguments[0] * amounts.parts.length + part];""", row["to"]))
         self.assertEqual(sums, [2, 3, 4])
 
+    def test_chunks_are_in_their_places(self):
+        run = self.data["runs"][1]
+        browser.seek(12500)
+        drawn = browser.run("""
+            const { picture, last } = window.ringside.views.find((one) => one.run.index === 1 && one.picture.name === "topology");
+            const { boxes } = picture.place(last);
+            return picture.drawn.map((one) => ({ ...one, bars: run_ends(one.row).map((node) => picture.barOf(last, boxes[node])) }));
+            function run_ends(row) { const { from, to } = picture.run.transfers; return [from[row], to[row]]; }""")
+        said = [row for row in rows(run, "transfers") if row["begin"] <= 12500 < row["arrived"]]
+        self.assertEqual(len(drawn), len(said))
+        starts = [sum(run["buckets"][:i]) for i in range(len(run["buckets"]))]
+        for one, row in zip(sorted(drawn, key=lambda each: each["row"]), said):
+            part = (starts[row["bucket"]] + row["offset"]) / run["parameters"]
+            share = (12500 - row["begin"]) / (row["arrived"] - row["begin"])
+            ends = [(bar["x"] + bar["w"] * part, bar["y"]) for bar in one["bars"]]
+            self.assertAlmostEqual(one["x"], ends[0][0] + share * (ends[1][0] - ends[0][0]), 3)
+            self.assertAlmostEqual(one["y"], ends[0][1] + share * (ends[1][1] - ends[0][1]), 3)
+            self.assertAlmostEqual(one["w"], max(8, one["bars"][0]["w"] * row["elements"] / run["parameters"]), 3)
+
     def test_a_chosen_chunk_shows_its_way(self):
         run = self.data["runs"][0]
         chunk = next(row for row in rows(run, "transfers") if row["step"] == 4)
@@ -296,11 +315,13 @@ class Synchronous(Any):
         browser.press("9", Keys.SPACE)
         browser.wait("return !document.querySelector('.question').hidden")
         self.assertFalse(browser.run("return window.ringside.player.playing"))
+        self.assertFalse(browser.run("return document.querySelector('.step-line').open"))
         self.assertIn("Which run takes less time for step 3?", browser.text(".question"))
         while browser.run("return document.activeElement.value") != right:
             browser.press(Keys.ARROW_DOWN)
         browser.press(Keys.SPACE, Keys.ENTER)
         self.assertIn("1 of 1 right", browser.text(".question"))
+        self.assertTrue(browser.run("return document.querySelector('.step-line').open"))
         for time in times:
             self.assertIn(f"{time / 1000:.3f} ms", browser.text(".question"))
         browser.press(Keys.ENTER)
@@ -338,6 +359,16 @@ class Synchronous(Any):
             const scale = (last.width - 116) / (last.page.to - last.page.from);
             return picture.tip(112 + (arguments[0] - last.page.from) * scale, 29, last);""", (wait["begin"] + wait["end"]) / 2)
         self.assertEqual(words, f"worker 0: await of bucket {wait['bucket']}, step 4: {(wait['end'] - wait['begin']) / 1000:.3f} ms")
+
+    def test_an_open_question_is_not_answered_elsewhere(self):
+        question = browser.run("const q = window.ringside.questions.made.find((one) => one.text.includes('holds it up')); return [q.run.index, q.at]")
+        self.assertIsNotNone(question)
+        browser.run("for (const one of window.ringside.questions.made) one.done = one.at !== arguments[0]; window.ringside.player.advance(arguments[0])", question[1])
+        browser.settle()
+        waits = f"return document.querySelector('#run-{question[0]} .waits').textContent"
+        self.assertEqual(browser.run(waits), "")
+        browser.press(Keys.ESCAPE)
+        self.assertIn("wait", browser.run(waits))
 
     def test_same_part_of_a_step(self):
         browser.run("document.querySelector('.player [data-value=step]').click()")
