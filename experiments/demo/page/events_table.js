@@ -77,7 +77,9 @@ export class EventsTable {
 
   save() {
     if (!this.rows) this.rebuild();
-    const quoted = (cell) => `"${String(cell).replaceAll('"', '""')}"`;
+    // A spreadsheet would take a name that begins with one of these signs for a formula.
+    const plain = (cell) => String(cell).replace(/^(?=[=+\-@\t\r])/, "'");
+    const quoted = (cell) => `"${plain(cell).replaceAll('"', '""')}"`;
     const lines = this.rows.map((row) => cellsOf(...row).map(quoted).join(","));
     saveText("ringside-events.csv", [COLUMNS.join(","), ...lines, ""].join("\n"), "text/csv");
   }

@@ -34,7 +34,7 @@ function inCircle(run, width, scale) {
   // Enough height that the boxes at the sides do not overlap.
   const height = Math.max(290 * scale, count * (h + 12) / 2 + h + 30);
   const boxes = new Array(run.nodes.length);
-  const rx = width / 2 - w / 2 - 6, ry = height / 2 - h / 2 - 8;
+  const rx = Math.min(width / 2 - w / 2 - 6, 430 * scale), ry = height / 2 - h / 2 - 8;
   const place = (node, angle, share) => {
     boxes[node.index] = { x: width / 2 + rx * share * Math.cos(angle), y: height / 2 + ry * share * Math.sin(angle), w, h };
   };
