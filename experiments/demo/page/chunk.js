@@ -29,9 +29,10 @@ export class ChunkPanel {
   }
 
   hop(run, row, chosen) {
-    const { from, to, begin, arrived, version, staleness } = run.transfers;
+    const { from, to, begin, asked, arrived, version, staleness } = run.transfers;
     const go = el("button", { type: "button", class: "quiet", click: () => this.player.seek(this.player.alignment.positionOf(run, (begin[row] + arrived[row]) / 2)) }, ms(begin[row]));
-    const known = [version[row] >= 0 ? `version ${version[row]}` : null, staleness[row] > 0 ? `${staleness[row]} behind` : null].filter(Boolean);
+    const waited = asked[row] >= 0 ? arrived[row] - asked[row] : 0;
+    const known = [waited > 0 ? `${run.nameOf(to[row])} waited ${ms(waited)} for it` : null, version[row] >= 0 ? `version ${version[row]}` : null, staleness[row] > 0 ? `${staleness[row]} behind` : null].filter(Boolean);
     const words = ` ${run.nameOf(from[row])} → ${run.nameOf(to[row])}, ${run.phase(row)}, there at ${ms(arrived[row])}${known.length > 0 ? ` (${known.join(", ")})` : ""}`;
     return el("li", { class: chosen ? "chosen" : null }, go, words);
   }

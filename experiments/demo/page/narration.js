@@ -73,6 +73,7 @@ function waits(run, waiting, time) {
 
 function reasonOf(run, wait) {
   const what = wait.bucket < 0 ? "parameters" : `bucket ${wait.bucket}`;
+  if (wait.late && wait.need === 1) return `${what} from ${run.nameOf(wait.server)}: the gradient for it is not there yet, because ${wait.why}.`;
   if (wait.late) {
     return `${what} from ${run.nameOf(wait.server)}: it has ${wait.have} of ${wait.need} gradients. ${capital(missing(run, wait.late))} missing, because ${wait.why}.`;
   }

@@ -17,6 +17,7 @@ export class Waiting {
       rows.sort((a, b) => transfers.arrived[a] - transfers.arrived[b]);
       this.incoming.set(key, { rows, times: Float64Array.from(rows, (row) => transfers.arrived[row]) });
     }
+    this.submitted = submitsOf(run);
     this.sums = groupRows(transfers.count, (row) => (SUMS.has(run.phase(row)) ? transfers.bucket[row] : -1));
     this.together = updatesTogether(run);
   }
@@ -49,6 +50,8 @@ export class Waiting {
     if (sums) return { bucket: doing.bucket, ...this.whyNoSum(sums, time) };
     const row = this.nextArrival(node, doing.bucket, time);
     if (row === null) return { bucket: doing.bucket, whom: [], why: "its chunks are not in the record" };
+    // What arrives after the wait has ended belongs to a later step.
+    if (this.run.transfers.arrived[row] > this.run.spans.end[doing.row] + 1) return { bucket: doing.bucket, whom: [], why: "all its chunks are there, but the update is not done yet" };
     const sender = this.run.transfers.from[row];
     const reason = this.run.phase(row) === "pull" ? this.whyNoAnswer(sender, row, time) : this.whyNoChunk(sender, row, time);
     return { bucket: doing.bucket, sender, ...reason };
@@ -63,7 +66,7 @@ export class Waiting {
         const way = `a chunk is on the link from ${this.run.nameOf(transfers.from[row])} to ${this.run.nameOf(transfers.to[row])}`;
         return { whom: [first], root: transfers.from[row], why: way };
       }
-      const busy = this.busy(sender, time);
+      const busy = this.busy(sender, row, time);
       if (busy) return { whom: [first], root: sender, why: `${this.run.nameOf(sender)} ${busy}` };
       const next = this.nextArrival(sender, transfers.bucket[row], time);
       if (next === null || next === row) break;
@@ -78,11 +81,12 @@ export class Waiting {
     const { transfers } = this.run;
     const next = rows.find((row) => transfers.arrived[row] > time);
     const peers = rows.filter((row) => transfers.step[row] === transfers.step[next] && transfers.arrived[row] > time);
-    const late = peers.filter((row) => transfers.begin[row] > time).map((row) => transfers.from[row]);
+    const late = peers.filter((row) => transfers.begin[row] > time);
     if (late.length === 0) return { whom: peers.map((row) => transfers.from[row]), why: "the sum is under way" };
     // Where all slices begin together, the one that all wait for is still computing.
-    const root = late.find((node) => this.busy(node, time)) ?? late[0];
-    return { whom: [root], root, why: `${this.run.nameOf(root)} ${this.busy(root, time) ?? "has not joined the sum"}` };
+    const last = late.find((row) => this.busy(transfers.from[row], row, time)) ?? late[0];
+    const root = transfers.from[last];
+    return { whom: [root], root, why: `${this.run.nameOf(root)} ${this.busy(root, last, time) ?? "has not joined the sum"}` };
   }
 
   linkReason(sender, time) {
@@ -108,7 +112,7 @@ export class Waiting {
     const name = this.run.nameOf(server);
     if (doing?.kind === "apply") return `${name} updates the parameters`;
     if (doing?.kind === "reduce") return `${name} adds gradients`;
-    return `${name} has all gradients, but its link or its threads are busy with others`;
+    return `${name} has ${this.together ? "all gradients" : "the gradient"}, but its link or its threads are busy with others`;
   }
 
   missingReason(missing, time) {
@@ -116,7 +120,8 @@ export class Waiting {
     const last = latest(transfers, missing);
     const worker = transfers.from[last];
     if (transfers.begin[last] <= time) return `the gradient of ${this.run.nameOf(worker)} is on the link`;
-    return `${this.run.nameOf(worker)} ${this.busy(worker, time) ?? "has not sent its gradient yet"}`;
+    const busy = this.busy(worker, last, time);
+    return busy ? `${this.run.nameOf(worker)} ${busy}` : this.linkReason(worker, time);
   }
 
   /** The pushes of the part and the step that a pull answers. */
@@ -126,7 +131,10 @@ export class Waiting {
     return rows.filter((row) => this.run.phase(row) === "push" && transfers.to[row] === transfers.from[pull]);
   }
 
-  busy(node, time) {
+  /** What keeps a node from sending the chunk `row`; null once it has submitted that bucket, because sending overlaps with computing. */
+  busy(node, row, time) {
+    const { step, bucket } = this.run.transfers;
+    if ((this.submitted.get(`${node} ${step[row]} ${bucket[row]}`) ?? Infinity) <= time) return null;
     const kind = this.doing(node, time)?.kind;
     return { backward: "is still in its backward pass", forward: "is still in its forward pass", data: "waits for its data", evaluate: "is evaluating" }[kind] ?? null;
   }
@@ -147,6 +155,14 @@ function groupByText(count, key) {
     if (group) group.push(row); else groups.set(name, [row]);
   }
   return groups;
+}
+
+/** When each worker has submitted each bucket of each step. */
+function submitsOf(run) {
+  const { spans, kinds } = run;
+  const ends = new Map();
+  for (let row = 0; row < spans.count; ++row) if (spans.kind[row] === kinds.submit) ends.set(`${spans.node[row]} ${spans.step[row]} ${spans.bucket[row]}`, spans.end[row]);
+  return ends;
 }
 
 /** Whether the servers update once for the pushes of all workers, as the record shows. */

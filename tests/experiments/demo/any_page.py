@@ -3,8 +3,8 @@ import unittest
 import xml.etree.ElementTree
 
 from columns import unpack
+from demo_browser import Keys
 from make_page import make_page
-from selenium.webdriver.common.keys import Keys
 
 MOST_BYTES = 2_000_000
 VIEWS = "return window.ringside.views.filter((view) => view.last).map((view) => [view.run.index, view.picture.name, view.svg()])"

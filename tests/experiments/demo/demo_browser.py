@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "report" / "page"))
-from browser_check import Browser, end_children  # noqa: E402
+from browser_check import Browser, Keys, end_children  # noqa: E402
 
 READY = "return performance.getEntriesByName('ringside-ready').length > 0"
 # Long tasks, frames and the positions of the clock while the page plays for some milliseconds.
@@ -97,4 +97,4 @@ def data_of(page):
     return json.loads(text[begin:text.index("</script>", begin)])
 
 
-__all__ = ["Session", "data_of", "missing_program"]
+__all__ = ["Keys", "Session", "data_of", "missing_program"]

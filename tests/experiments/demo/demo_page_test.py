@@ -14,10 +14,9 @@ import unittest
 
 from any_page import MOST_BYTES, AnyPage, PageTest, phase, rows
 from columns import pack
-from demo_browser import Session, data_of, missing_program
+from demo_browser import Keys, Session, data_of, missing_program
 from sample_collectives import BUCKETS
 from sample_data import HOSTILE, sample
-from selenium.webdriver.common.keys import Keys
 
 GIVEN = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 and sys.argv[1].endswith(".html") else None
 
@@ -187,7 +186,9 @@ class Synchronous(AnyPage):
             self.browser.download_to(target)
             self.browser.run("document.querySelector('#run-0 .lanes button').click()")
             path = pathlib.Path(target) / "ringside-ring-lanes.svg"
-            while not path.exists():
+            for _ in range(600):
+                if path.exists():
+                    break
                 self.browser.settle()
             self.assertIn("</svg>", path.read_text(encoding="utf-8"))
 
