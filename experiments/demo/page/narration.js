@@ -63,12 +63,23 @@ function waits(run, waiting, time) {
   for (const node of run.workers) {
     const wait = waiting.waitOf(node.index, time);
     if (!wait) continue;
-    const words = reasonOf(run, wait);
-    byReason.set(words, [...(byReason.get(words) ?? []), node.index]);
+    // In a ring each waits for its own neighbour; one sentence says it for all.
+    const key = wait.direct ? `direct ${wait.bucket}` : reasonOf(run, wait);
+    const group = byReason.get(key) ?? { nodes: [], wait };
+    group.nodes.push(node.index);
+    byReason.set(key, group);
   }
-  const shown = [...byReason].slice(0, MOST_REASONS).map(([words, nodes]) => `${capital(named(run, nodes))} ${nodes.length > 1 ? "wait" : "waits"} for ${words}`);
-  const more = [...byReason.values()].slice(MOST_REASONS).flat();
+  const groups = [...byReason.values()];
+  const shown = groups.slice(0, MOST_REASONS).map((group) => waitSentence(run, group));
+  const more = groups.slice(MOST_REASONS).flatMap((group) => group.nodes);
   return more.length > 0 ? [...shown, `${plural(more.length, "more worker waits", "more workers wait")} for other reasons.`] : shown;
+}
+
+function waitSentence(run, { nodes, wait }) {
+  const who = capital(named(run, nodes));
+  if (nodes.length === 1) return `${who} waits for ${reasonOf(run, wait)}`;
+  if (wait.direct) return `${who} wait for bucket ${wait.bucket}, because the next chunk is still on the link to each of them.`;
+  return `${who} wait for ${reasonOf(run, wait)}`;
 }
 
 function reasonOf(run, wait) {

@@ -33,7 +33,7 @@ export class Versions {
     const h = this.rowHeight(theme) - 6, size = 10.5 * theme.scale;
     let right = axis.left;
     for (let i = Math.max(0, after(history.time, axis.begin) - 1); i < history.time.length && history.time[i] < axis.end; ++i) {
-      const x0 = Math.max(axis.left, axis.x(history.time[i])), x1 = i + 1 < history.time.length ? Math.min(axis.right, axis.x(history.time[i + 1])) : axis.right;
+      const x0 = Math.max(axis.left, axis.x(history.time[i])), x1 = Math.min(axis.right, axis.x(history.time[i + 1] ?? this.run.end));
       if (x1 - right < 0.7) continue;
       right = x1;
       surface.rect(x0, y, x1 - x0, h, { fill: history.low[i] % 2 === 0 ? theme.forward : theme.backward, alpha: 0.28 });

@@ -64,7 +64,8 @@ export class Waiting {
     for (let hops = 0; hops < this.run.nodes.length; ++hops) {
       if (transfers.begin[row] <= time) {
         const way = `a chunk is on the link from ${this.run.nameOf(transfers.from[row])} to ${this.run.nameOf(transfers.to[row])}`;
-        return { whom: [first], root: transfers.from[row], why: way };
+        return hops === 0 ? { whom: [first], root: first, direct: true, why: `the next chunk is still on the link from ${this.run.nameOf(first)}` }
+          : { whom: [first], root: transfers.from[row], why: way };
       }
       const busy = this.busy(sender, row, time);
       if (busy) return { whom: [first], root: sender, why: `${this.run.nameOf(sender)} ${busy}` };
