@@ -86,7 +86,8 @@ function reasonOf(run, wait) {
   const what = wait.bucket < 0 ? "parameters" : `bucket ${wait.bucket}`;
   if (wait.late && wait.need === 1) return `${what} from ${run.nameOf(wait.server)}: the gradient for it is not there yet, because ${wait.why}.`;
   if (wait.late) {
-    return `${what} from ${run.nameOf(wait.server)}: it has ${wait.have} of ${wait.need} gradients. ${capital(missing(run, wait.late))} missing, because ${wait.why}.`;
+    const has = `${what} from ${run.nameOf(wait.server)}: it has ${wait.have} of ${wait.need} gradients`;
+    return wait.have === 0 ? `${has}, because ${wait.why}.` : `${has}. ${capital(missing(run, wait.late))} missing, because ${wait.why}.`;
   }
   if (wait.whom.length === 0) return `${what}: ${wait.why}.`;
   const server = run.nodes[wait.sender]?.kind === "server" ? ` from ${run.nameOf(wait.sender)}` : "";

@@ -90,10 +90,17 @@ export class Waiting {
     return { whom: [root], root, why: `${this.run.nameOf(root)} ${this.busy(root, last, time) ?? "has not joined the sum"}` };
   }
 
+  /** A chunk that a node is sending at a time; null when it sends nothing. */
+  sends(node, time) {
+    const { transfers } = this.run;
+    let found = null;
+    this.run.moving.at(time, (row) => { if (transfers.from[row] === node && time < transfers.sent[row]) found = row; });
+    return found;
+  }
+
   linkReason(sender, time) {
     const { transfers } = this.run;
-    let other = null;
-    this.run.moving.at(time, (row) => { if (transfers.from[row] === sender && time < transfers.sent[row]) other = row; });
+    const other = this.sends(sender, time);
     return other === null ? `${this.run.nameOf(sender)} has not begun to send its chunk` : `the links are still busy with bucket ${transfers.bucket[other]}`;
   }
 
@@ -104,7 +111,7 @@ export class Waiting {
     const pushes = this.pushesFor(row).filter((push) => this.together || transfers.from[push] === transfers.to[row]);
     const missing = pushes.filter((push) => transfers.arrived[push] > time);
     if (missing.length === 0) return { whom: [server], root: server, why: this.serverReason(server, time) };
-    const late = missing.map((push) => transfers.from[push]);
+    const late = missing.map((push) => transfers.from[push]).sort((a, b) => a - b);
     return { whom: late, root: transfers.from[latest(transfers, missing)], server, have: pushes.length - missing.length, need: pushes.length, late, why: this.missingReason(missing, time) };
   }
 
@@ -113,16 +120,25 @@ export class Waiting {
     const name = this.run.nameOf(server);
     if (doing?.kind === "apply") return `${name} updates the parameters`;
     if (doing?.kind === "reduce") return `${name} adds gradients`;
-    return `${name} has ${this.together ? "all gradients" : "the gradient"}, but its link or its threads are busy with others`;
+    return `${name} has ${this.together ? "all gradients" : "the gradient"}, but ${this.sends(server, time) === null ? "it has not answered yet" : "its link is busy with other answers"}`;
   }
 
   missingReason(missing, time) {
     const { transfers } = this.run;
     const last = latest(transfers, missing);
     const worker = transfers.from[last];
-    if (transfers.begin[last] <= time) return `the gradient of ${this.run.nameOf(worker)} is on the link`;
+    if (transfers.begin[last] <= time) return this.shareReason(last, time);
     const busy = this.busy(worker, last, time);
     return busy ? `${this.run.nameOf(worker)} ${busy}` : this.linkReason(worker, time);
+  }
+
+  /** A push that is under way: alone, or one of many that share the link into the server. */
+  shareReason(push, time) {
+    const { transfers } = this.run;
+    let sharing = 0;
+    this.run.moving.at(time, (row) => { if (transfers.to[row] === transfers.to[push]) ++sharing; });
+    if (sharing < 2) return `the gradient of ${this.run.nameOf(transfers.from[push])} is on the link`;
+    return `${sharing} chunks share the link into ${this.run.nameOf(transfers.to[push])}`;
   }
 
   /** The pushes of the part and the step that a pull answers. */
