@@ -164,7 +164,8 @@ export class Topology {
     rows.slice(0, 64).forEach((row, hop) => {
       const a = boxes[from[row]], b = to[row] < 0 ? { x: frame.width / 2, y: frame.height / 2 } : boxes[to[row]];
       surface.path([[a.x, a.y], [b.x, b.y]], { stroke: frame.theme.accent, width: 5, alpha: 0.35 });
-      const [x, y] = [a.x + (b.x - a.x) * 0.5, a.y + (b.y - a.y) * 0.5];
+      // Nearer to the sender, so the numbers of both directions of a link do not cover each other.
+      const [x, y] = [a.x + (b.x - a.x) * 0.38, a.y + (b.y - a.y) * 0.38];
       if (rows.length <= 2 * this.run.nodes.length && hop < this.run.nodes.length) surface.text(x, y - 8, String(hop + 1), { size: 11 * frame.theme.scale, fill: frame.theme.accent, anchor: "middle", weight: 700 });
     });
   }
