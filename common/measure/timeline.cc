@@ -1,7 +1,5 @@
 #include "ringside/common/measure/timeline.h"
 
-#include <algorithm>
-
 namespace ringside {
 namespace {
 
@@ -18,6 +16,11 @@ bool IsOfGradient(SpanKind kind) {
     default:
       return false;
   }
+}
+
+/// A shown step waits for the gradients of the step before it.
+bool ShowsGradient(const TimelineSteps& steps, std::int64_t step) {
+  return steps.Show(step) || steps.Show(step + 1);
 }
 
 }  // namespace
@@ -67,37 +70,18 @@ std::string LaneName(int lane) {
   }
 }
 
-Timeline::Timeline(std::size_t capacity, const TimelineSteps& steps)
-    : capacity_(capacity), steps_(steps), slots_(std::make_unique<Slot[]>(capacity)) {}
-
-bool Timeline::Shown(SpanKind kind, std::int64_t step) const {
-  return steps_.Show(step) || (IsOfGradient(kind) && steps_.Show(step + 1));
-}
+Timeline::Timeline(const TimelineCapacity& capacity, const TimelineSteps& steps)
+    : steps_(steps), spans_(capacity.spans), chunks_(capacity.chunks) {}
 
 void Timeline::Add(SpanKind kind, Clock::time_point begin, Clock::time_point end, std::int64_t step,
                    int bucket, int lane) {
-  if (!enabled() || !Shown(kind, step)) return;
-  const std::size_t index = next_.fetch_add(1, std::memory_order_relaxed);
-  if (index >= capacity_) return;
-  Slot& slot = slots_[index];
-  slot.span = {begin, end, step, bucket, lane, kind};
-  slot.written.store(true, std::memory_order_release);
+  if (!enabled()) return;
+  if (!(IsOfGradient(kind) ? ShowsGradient(steps_, step) : steps_.Show(step))) return;
+  spans_.Add({begin, end, step, bucket, lane, kind});
 }
 
-std::vector<TimelineSpan> Timeline::Take(std::size_t max) {
-  std::vector<TimelineSpan> spans;
-  const std::size_t end = std::min(next_.load(std::memory_order_relaxed), capacity_);
-  for (; taken_ < end && spans.size() < max; ++taken_) {
-    const Slot& slot = slots_[taken_];
-    if (!slot.written.load(std::memory_order_acquire)) break;
-    spans.push_back(slot.span);
-  }
-  return spans;
-}
-
-std::size_t Timeline::dropped() const {
-  const std::size_t claimed = next_.load(std::memory_order_relaxed);
-  return claimed > capacity_ ? claimed - capacity_ : 0;
+void Timeline::AddChunk(const ChunkEvent& chunk) {
+  if (enabled() && ShowsGradient(steps_, chunk.step)) chunks_.Add(chunk);
 }
 
 }  // namespace ringside

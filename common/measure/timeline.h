@@ -1,16 +1,16 @@
 #ifndef RINGSIDE_COMMON_MEASURE_TIMELINE_H_
 #define RINGSIDE_COMMON_MEASURE_TIMELINE_H_
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "ringside/common/core/dilated_clock.h"
+#include "ringside/common/measure/chunk_event.h"
+#include "ringside/common/measure/event_buffer.h"
 
 namespace ringside {
 
@@ -61,42 +61,45 @@ struct TimelineSpan {
   SpanKind kind = SpanKind::kData;
 };
 
-/// Spans of one process. They stay in memory until `Take` moves them out, outside the hot path. Off
-/// by default; then a span costs one branch. `Add` is thread-safe and lock-free, because an atomic
-/// counter assigns the slots. Spans beyond the capacity are counted and dropped.
+/// How many events of each kind a timeline has room for.
+struct TimelineCapacity {
+  std::size_t spans = 0;
+  std::size_t chunks = 0;
+};
+
+/// Spans and chunks of one process. They stay in memory until they are taken, outside the hot path.
+/// Off by default; then an event costs one branch. Adding is thread-safe and lock-free. Events
+/// beyond the capacity are counted and dropped.
 class Timeline {
  public:
   using Clock = DilatedClock;
 
   /// A disabled timeline.
   Timeline() = default;
-  /// Makes room for `capacity` spans, 48 bytes each, and chooses the steps to show. For the step
-  /// before a shown one, it also keeps the spans of a gradient after Submit, because the shown step
-  /// waits for that gradient.
-  explicit Timeline(std::size_t capacity, const TimelineSteps& steps = {});
+  /// Makes room for events, 48 bytes for a span and 104 for a chunk, and chooses the steps to show.
+  /// For the step before a shown one, it also keeps what happened to a gradient after Submit,
+  /// because the shown step waits for that gradient.
+  explicit Timeline(const TimelineCapacity& capacity, const TimelineSteps& steps = {});
 
-  bool enabled() const { return capacity_ > 0; }
+  bool enabled() const { return spans_.capacity() > 0; }
   void Add(SpanKind kind, Clock::time_point begin, Clock::time_point end, std::int64_t step,
            int bucket, int lane);
+  void AddChunk(const ChunkEvent& chunk);
 
-  /// Takes at most `max` of the spans added since the last call. Only one thread at a time may call
-  /// it; other threads may add spans meanwhile. It stops before a span that is still being written.
-  std::vector<TimelineSpan> Take(std::size_t max = std::numeric_limits<std::size_t>::max());
-  std::size_t dropped() const;
+  /// As `EventBuffer::Take`; one thread at a time for both.
+  std::vector<TimelineSpan> Take(std::size_t max = std::numeric_limits<std::size_t>::max()) {
+    return spans_.Take(max);
+  }
+  std::vector<ChunkEvent> TakeChunks(std::size_t max = std::numeric_limits<std::size_t>::max()) {
+    return chunks_.Take(max);
+  }
+  std::size_t dropped() const { return spans_.dropped(); }
+  std::size_t dropped_chunks() const { return chunks_.dropped(); }
 
  private:
-  struct Slot {
-    TimelineSpan span;
-    std::atomic<bool> written{false};
-  };
-
-  bool Shown(SpanKind kind, std::int64_t step) const;
-
-  std::size_t capacity_ = 0;
   TimelineSteps steps_;
-  std::unique_ptr<Slot[]> slots_;
-  std::atomic<std::size_t> next_{0};
-  std::size_t taken_ = 0;
+  EventBuffer<TimelineSpan> spans_;
+  EventBuffer<ChunkEvent> chunks_;
 };
 
 /// Adds a span that lasts from construction to destruction.

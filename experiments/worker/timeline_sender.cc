@@ -8,11 +8,11 @@
 namespace ringside {
 namespace {
 
-// The limit for all processes together. It makes a trace of 70 MB or less, which viewers open.
-constexpr std::size_t kSpansOfRun = std::size_t{1} << 19;
-constexpr std::size_t kMostSpans = std::size_t{1} << 18;
-constexpr std::size_t kFewestSpans = std::size_t{1} << 12;
-constexpr std::size_t kSpansPerPiece = std::size_t{1} << 15;  // 1 MiB
+// The limits for all processes together. They make files of 35 MB and 25 MB or less.
+constexpr TimelineCapacity kOfRun{.spans = std::size_t{1} << 18, .chunks = std::size_t{1} << 18};
+constexpr std::size_t kFewest = std::size_t{1} << 12;          // of a process
+constexpr std::size_t kSpansPerPiece = std::size_t{1} << 14;   // 0.5 MiB
+constexpr std::size_t kChunksPerPiece = std::size_t{1} << 12;  // 0.35 MiB
 // The heartbeat's thread sends, and its lease is five seconds.
 constexpr std::chrono::milliseconds kSendTimeout{1'000};
 
@@ -20,8 +20,10 @@ std::unique_ptr<Timeline> MakeTimeline(const RunSpec& spec) {
   if (!spec.timeline) return std::make_unique<Timeline>();
   const auto processes =
       static_cast<std::size_t>(spec.workers) + static_cast<std::size_t>(spec.servers);
-  return std::make_unique<Timeline>(std::clamp(kSpansOfRun / processes, kFewestSpans, kMostSpans),
-                                    spec.timeline_steps);
+  return std::make_unique<Timeline>(
+      TimelineCapacity{.spans = std::max(kOfRun.spans / processes, kFewest),
+                       .chunks = std::max(kOfRun.chunks / processes, kFewest)},
+      spec.timeline_steps);
 }
 
 }  // namespace
@@ -43,25 +45,29 @@ void TimelineSender::ReadClock() noexcept {
 void TimelineSender::Send() noexcept {
   if (!timeline_->enabled()) return;
   const std::lock_guard lock(mutex_);
-  std::vector<TimelineSpan> spans;
-  do {
-    spans = timeline_->Take(kSpansPerPiece);
-    if (spans.empty() && readings_.empty() && timeline_->dropped() + lost_ == told_dropped_) return;
-    try {
-      SendPiece(spans);
-    } catch (const std::exception&) {
-      // The run goes on; the next piece carries this count to the trace.
-      lost_ += spans.size();
-      return;
-    }
-  } while (spans.size() == kSpansPerPiece);
+  while (SendPiece()) {
+  }
 }
 
-void TimelineSender::SendPiece(const std::vector<TimelineSpan>& spans) {
-  const std::size_t dropped = timeline_->dropped() + lost_;
-  client_.SubmitTrace({PackSpans(spans), dropped, readings_}, Deadline::After(kSendTimeout));
-  told_dropped_ = dropped;
+bool TimelineSender::SendPiece() {
+  const std::vector<TimelineSpan> spans = timeline_->Take(kSpansPerPiece);
+  const std::vector<ChunkEvent> chunks = timeline_->TakeChunks(kChunksPerPiece);
+  const Dropped dropped{timeline_->dropped() + lost_.spans,
+                        timeline_->dropped_chunks() + lost_.chunks};
+  if (spans.empty() && chunks.empty() && readings_.empty() && dropped == told_) return false;
+  try {
+    client_.SubmitTrace(
+        {PackSpans(spans), dropped.spans, readings_, PackChunks(chunks), dropped.chunks},
+        Deadline::After(kSendTimeout));
+  } catch (const std::exception&) {
+    // The run goes on; the next piece carries this count to the trace.
+    lost_.spans += spans.size();
+    lost_.chunks += chunks.size();
+    return false;
+  }
+  told_ = dropped;
   readings_.clear();
+  return true;
 }
 
 }  // namespace ringside

@@ -26,14 +26,21 @@ class TimelineSender {
   void Send() noexcept;
 
  private:
-  void SendPiece(const std::vector<TimelineSpan>& spans);
+  struct Dropped {
+    std::size_t spans = 0;
+    std::size_t chunks = 0;
+    bool operator==(const Dropped&) const = default;
+  };
+
+  /// Sends the next piece; false: there is nothing new.
+  bool SendPiece();
 
   CoordinatorClient& client_;
   const std::unique_ptr<Timeline> timeline_;
   std::mutex mutex_;                    // guards what follows
   std::vector<ClockReading> readings_;  // not sent yet
-  std::size_t lost_ = 0;
-  std::size_t told_dropped_ = 0;
+  Dropped lost_;
+  Dropped told_;
 };
 
 }  // namespace ringside

@@ -52,8 +52,10 @@ ShardCounters& ShardCounters::operator+=(const ShardCounters& other) {
 ShardServer::ShardServer(const PlanInfo::ServedSlice& slice, int workers,
                          const std::optional<OptimizerOptions>& optimizer,
                          std::unique_ptr<Consistency> consistency, Timeline& timeline,
-                         const CodecOptions& codec)
-    : bucket_(static_cast<int>(slice.bucket)),
+                         const CodecOptions& codec, int server)
+    : server_(server),
+      slice_(static_cast<int>(slice.index)),
+      bucket_(static_cast<int>(slice.bucket)),
       leads_(slice.leads),
       elements_(slice.elements),
       push_bytes_(WireFloats(codec, elements_) * sizeof(float)),
@@ -119,6 +121,7 @@ void ShardServer::Push(const PushInfo& push, PayloadPtr gradient, PendingReply& 
     const PushDecision verdict = consistency_->OnPush(push, shard_.version());
     pushed_ = true;
     counters_.bytes_received += push_bytes_;
+    RecordPush(push, arrived);
     Waiting& waiting = waiting_[static_cast<std::size_t>(push.worker)].emplace(
         Waiting{.reply = &reply, .deadline = deadline, .push = push, .arrived = arrived});
     try {
@@ -166,6 +169,7 @@ void ShardServer::Apply(const Update& update, float scale, std::int64_t step) {
     waiting->staleness = shard_.version() - waiting->push.version;
     if (leads_) ++counters_.staleness[waiting->staleness];
   }
+  const auto begin = Timeline::Clock::now();
   const ScopedSpan span(timeline_, SpanKind::kApply, step, bucket_, kServerLane);
   try {
     shard_.Apply(update, scale);
@@ -175,6 +179,7 @@ void ShardServer::Apply(const Update& update, float scale, std::int64_t step) {
         WorkerList(contributors_) + " for bucket " + std::to_string(bucket_) + " at step " +
         std::to_string(step) + " is not finite");
   }
+  RecordUpdate(step, begin);
   contributors_.clear();
   if (leads_) ++counters_.updates;
 }
@@ -188,11 +193,54 @@ AnswerQueue ShardServer::TakeAnswers(std::span<const int> workers) {
     std::optional<Waiting>& waiting = waiting_[static_cast<std::size_t>(worker)];
     if (!waiting) continue;
     counters_.bytes_sent += reply_bytes_;
+    RecordAnswer(*waiting);
     answers.Add(*waiting->reply,
                 {parameters, shard_.version(), waiting->staleness, waiting->dropped});
     waiting.reset();
   }
   return answers;
+}
+
+ChunkEvent ShardServer::EventOf(ChunkPhase phase, ChunkAction action, const PushInfo& push,
+                                Timeline::Clock::time_point at) const {
+  ChunkEvent event;
+  event.begin = event.end = at;
+  event.step = push.step;
+  event.elements = elements_;
+  event.version = push.version;
+  event.bucket = bucket_;
+  event.piece = slice_;
+  event.server = server_;
+  event.peer = push.worker;
+  event.phase = phase;
+  event.action = action;
+  return event;
+}
+
+void ShardServer::RecordPush(const PushInfo& push, Timeline::Clock::time_point arrived) const {
+  if (!timeline_.enabled()) return;
+  ChunkEvent event = EventOf(ChunkPhase::kPush, ChunkAction::kReceive, push, arrived);
+  event.bytes = push_bytes_;
+  timeline_.AddChunk(event);
+}
+
+void ShardServer::RecordUpdate(std::int64_t step, Timeline::Clock::time_point begin) const {
+  if (!timeline_.enabled()) return;
+  const int last = contributors_.empty() ? -1 : contributors_.back();
+  ChunkEvent event = EventOf(ChunkPhase::kPush, ChunkAction::kUpdate,
+                             {.worker = last, .step = step, .version = shard_.version()}, begin);
+  event.end = Timeline::Clock::now();
+  timeline_.AddChunk(event);
+}
+
+void ShardServer::RecordAnswer(const Waiting& waiting) const {
+  if (!timeline_.enabled()) return;
+  ChunkEvent event =
+      EventOf(ChunkPhase::kPull, ChunkAction::kSend, waiting.push, Timeline::Clock::now());
+  event.bytes = reply_bytes_;
+  event.version = shard_.version();
+  event.staleness = waiting.dropped ? -1 : waiting.staleness;
+  timeline_.AddChunk(event);
 }
 
 PendingReply* ShardServer::TakeWaiting(int worker) {

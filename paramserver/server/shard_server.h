@@ -86,11 +86,12 @@ struct ShardCounters {
 /// answered outside the lock. `Push` borrows a reply until it is answered or withdrawn.
 class ShardServer {
  public:
-  /// Without an optimizer it only sums, as `Shard` does.
+  /// Without an optimizer it only sums, as `Shard` does. `server` is the number of the server that
+  /// has the shard, for the timeline.
   ShardServer(const PlanInfo::ServedSlice& slice, int workers,
               const std::optional<OptimizerOptions>& optimizer,
               std::unique_ptr<Consistency> consistency, Timeline& timeline,
-              const CodecOptions& codec = {});
+              const CodecOptions& codec = {}, int server = 0);
 
   std::size_t elements() const { return elements_; }
   /// The bytes of a gradient on the wire.
@@ -144,11 +145,19 @@ class ShardServer {
   void RequireNoneWaiting(int worker) const;
   void Use(Waiting& waiting, const PushDecision& verdict, PayloadPtr gradient);
   void Break(int worker);
+  /// An event of this slice that begins and ends at `at`.
+  ChunkEvent EventOf(ChunkPhase phase, ChunkAction action, const PushInfo& push,
+                     Timeline::Clock::time_point at) const;
+  void RecordPush(const PushInfo& push, Timeline::Clock::time_point arrived) const;
+  void RecordUpdate(std::int64_t step, Timeline::Clock::time_point begin) const;
+  void RecordAnswer(const Waiting& waiting) const;
   void Apply(const Update& update, float scale, std::int64_t step);
   AnswerQueue TakeAnswers(std::span<const int> workers);
   /// Forgets the waiting push of this worker; null when none waits.
   PendingReply* TakeWaiting(int worker);
 
+  const int server_;
+  const int slice_;
   const int bucket_;
   const bool leads_;  // updates, staleness and dropped pushes are counted for buckets, not slices
   const std::size_t elements_;

@@ -136,7 +136,7 @@ void ShardTable::Create(const PlanInfo& plan) {
   for (const PlanInfo::ServedSlice& slice : plan.slices) {
     auto shard =
         std::make_unique<ShardServer>(slice, context_.workers, optimizer, make_consistency_(),
-                                      context_.timeline, context_.options.codec);
+                                      context_.timeline, context_.options.codec, context_.index);
     shard->Start(plan.step);
     if (!shards.emplace(slice.index, std::move(shard)).second) {
       throw RefusedError(RefusalCode::kInvalid, SliceName(slice) + " is in the plan twice");

@@ -44,8 +44,12 @@ class Transfers::Slot : public CallObserver {
   Transfer transfer;
   Phase phase = Phase::kIdle;
   std::int64_t version = 0;  // of the last received parameters
+  Timeline::Clock::time_point called_at{}, sent_at{};
 
  private:
+  /// Adds the two ways of a call that has ended to the timeline.
+  void AddChunks(const FrameHeader& reply) const;
+
   Transfers& owner_;
 };
 
@@ -229,11 +233,13 @@ void Transfers::StartCall(Slot& slot) {
     codec_->Encode(static_cast<int>(header.slice), transfer.encode_from,
                    {transfer.floats.offset, header.step});
   }
+  if (timeline_.enabled()) slot.called_at = Timeline::Clock::now();
   link(slot.slice.server).Call(header, transfer.floats, slot);
 }
 
 void Transfers::Slot::Sent(std::size_t bytes) {
   const std::lock_guard lock(owner_.mutex_);
+  if (owner_.timeline_.enabled()) sent_at = Timeline::Clock::now();
   owner_.windows_.Sent(slice.server, bytes);
   owner_.NotifyCapacityFreed();
 }
@@ -245,6 +251,8 @@ void Transfers::Slot::Received(const FrameHeader& header, const CopyCount& moved
   }
   const std::lock_guard lock(owner_.mutex_);
   owner_.copies_ += moved;
+  const bool trains = transfer.counted && header.kind == FrameKind::kPushPull;
+  if (trains && owner_.timeline_.enabled()) AddChunks(header);
   if (header.kind == FrameKind::kPushPull || header.kind == FrameKind::kPull) {
     version = header.version;
   }
@@ -262,6 +270,32 @@ void Transfers::Slot::Received(const FrameHeader& header, const CopyCount& moved
   owner_.timeline_.Add(SpanKind::kWire, bucket.called_at, Timeline::Clock::now(),
                        transfer.header.step, slice.bucket, kCommunicationLane);
   owner_.done_.notify_all();
+}
+
+// `Sent` may come after the answer, or only with the next call. Then sending ended with the answer.
+void Transfers::Slot::AddChunks(const FrameHeader& reply) const {
+  const CallFloats& floats = transfer.floats;
+  const auto now = Timeline::Clock::now();
+  ChunkEvent event;
+  event.step = transfer.header.step;
+  event.bucket = slice.bucket;
+  event.piece = static_cast<int>(transfer.header.slice);
+  event.offset = floats.offset;
+  event.elements = slice.size;
+  event.peer = slice.server;
+  event.begin = called_at;
+  event.end = sent_at > called_at ? sent_at : now;
+  event.bytes = floats.out.size_bytes();
+  event.version = transfer.header.version;
+  owner_.timeline_.AddChunk(event);
+  event.begin = event.end;
+  event.end = now;
+  event.bytes = floats.in.size_bytes();
+  event.version = reply.version;
+  event.staleness = reply.dropped ? -1 : reply.staleness;
+  event.phase = ChunkPhase::kPull;
+  event.action = ChunkAction::kReceive;
+  owner_.timeline_.AddChunk(event);
 }
 
 void Transfers::Decode(Slot& slot, std::unique_lock<std::mutex>& lock, int lane) {

@@ -35,18 +35,18 @@ void HalveAndDouble(Links& links, const PowerOfTwoFold& fold, std::span<std::byt
   std::array<Halves, std::numeric_limits<int>::digits> steps;  // at most one per bit of an int
   std::size_t count = 0;
   auto range = data;
-  const auto exchange = [&](int bit) {
-    return PairExchange{links, fold.Partner(bit), fold.active > 2};
+  const auto exchange = [&](int bit, ChunkPhase phase) {
+    return PairExchange{links, fold.Partner(bit), fold.active > 2, phase};
   };
   for (int bit = 1; bit < fold.active; bit *= 2) {
     const Halves& step = steps[count++] =
         Halve(range, links.element_bytes(), (fold.number & bit) != 0);
     range = step.kept;
-    exchange(bit).Run(step.given, range, scratch);
+    exchange(bit, ChunkPhase::kReduceScatter).Run(step.given, range, scratch);
   }
   for (int bit = fold.active / 2; bit >= 1; bit /= 2) {
     const Halves& step = steps[--count];
-    exchange(bit).Run(step.kept, step.given, {});
+    exchange(bit, ChunkPhase::kAllGather).Run(step.kept, step.given, {});
   }
 }
 

@@ -15,9 +15,10 @@ RINGSIDE_CLONES void Add(float* __restrict sum, const float* __restrict term, st
 
 }  // namespace
 
-void Links::ReceiveAdd(int peer, std::span<std::byte> data, std::span<std::byte> scratch) {
+void Links::ReceiveAdd(int peer, std::span<std::byte> data, std::span<std::byte> scratch,
+                       ChunkPhase phase) {
   const auto incoming = scratch.first(data.size());
-  Receive(peer, incoming);
+  Receive(peer, incoming, phase);
   Add(reinterpret_cast<float*>(data.data()), reinterpret_cast<const float*>(incoming.data()),
       data.size() / sizeof(float));
 }

@@ -6,6 +6,8 @@
 #include <span>
 #include <string>
 
+#include "ringside/common/measure/chunk_event.h"
+
 namespace ringside {
 
 /// Ordered, reliable connections from this rank to others. The algorithms of this folder use only
@@ -18,6 +20,8 @@ namespace ringside {
 /// A connection holds up to `window_bytes()` of unread messages. A `Send` beyond that may block
 /// until the peer receives. The algorithms stay within the window, so ranks cannot wait for each
 /// other in a cycle. Ranks may have windows of different sizes.
+///
+/// `phase` is for records alone (recorded_links.h).
 class Links {
  public:
   /// Message size of pipelined transfers. With Gloo's header a message fills one packet of a
@@ -37,15 +41,16 @@ class Links {
   virtual std::size_t window_bytes() const = 0;
 
   /// Sends one message. Returns when the caller may change `data` again.
-  virtual void Send(int peer, std::span<const std::byte> data) = 0;
+  virtual void Send(int peer, std::span<const std::byte> data, ChunkPhase phase) = 0;
   /// Receives the peer's next message, which is exactly as long as `data`.
-  virtual void Receive(int peer, std::span<std::byte> data) = 0;
+  virtual void Receive(int peer, std::span<std::byte> data, ChunkPhase phase) = 0;
 
   /// Algorithms cut data only at multiples of this number of bytes. It divides a segment.
   virtual std::size_t element_bytes() const { return sizeof(float); }
   /// Receives the peer's next message, at most a segment, and adds it to `data`. `scratch` is at
   /// least as long.
-  virtual void ReceiveAdd(int peer, std::span<std::byte> data, std::span<std::byte> scratch);
+  virtual void ReceiveAdd(int peer, std::span<std::byte> data, std::span<std::byte> scratch,
+                          ChunkPhase phase);
 };
 
 /// The number of messages that `bytes` are cut into.

@@ -33,9 +33,9 @@ void FoldIn(Links& links, const PowerOfTwoFold& fold, std::span<std::byte> data,
   if (fold.fold_partner < 0) return;
   for (std::size_t i = 0; i < SegmentCount(data.size()); ++i) {
     if (fold.number < 0) {
-      links.Send(fold.fold_partner, Segment(data, i));
+      links.Send(fold.fold_partner, Segment(data, i), ChunkPhase::kReduce);
     } else {
-      links.ReceiveAdd(fold.fold_partner, Segment(data, i), scratch);
+      links.ReceiveAdd(fold.fold_partner, Segment(data, i), scratch, ChunkPhase::kReduce);
     }
   }
 }
@@ -44,9 +44,9 @@ void FoldOut(Links& links, const PowerOfTwoFold& fold, std::span<std::byte> data
   if (fold.fold_partner < 0) return;
   for (std::size_t i = 0; i < SegmentCount(data.size()); ++i) {
     if (fold.number < 0) {
-      links.Receive(fold.fold_partner, Segment(data, i));
+      links.Receive(fold.fold_partner, Segment(data, i), ChunkPhase::kBroadcast);
     } else {
-      links.Send(fold.fold_partner, Segment(data, i));
+      links.Send(fold.fold_partner, Segment(data, i), ChunkPhase::kBroadcast);
     }
   }
 }
@@ -84,15 +84,15 @@ void PairExchange::Run(std::span<const std::byte> out, std::span<std::byte> in,
 }
 
 void PairExchange::Send(std::span<const std::byte> segment) const {
-  if (!segment.empty()) links.Send(peer, segment);
+  if (!segment.empty()) links.Send(peer, segment, phase);
 }
 
 void PairExchange::Receive(std::span<std::byte> segment, std::span<std::byte> scratch) const {
   if (segment.empty()) return;
   if (scratch.empty()) {
-    links.Receive(peer, segment);
+    links.Receive(peer, segment, phase);
   } else {
-    links.ReceiveAdd(peer, segment, scratch);
+    links.ReceiveAdd(peer, segment, scratch, phase);
   }
 }
 

@@ -61,6 +61,7 @@ struct PairExchange {
   /// rank would otherwise get a whole window too early, and its links would be shared by two steps.
   /// With 8 ranks that cost a sixth of the time of an all-reduce (results/notes/ring.md).
   bool several_peers = true;
+  ChunkPhase phase = ChunkPhase::kExchange;
 
   /// Sends `out` and receives `in`, a window of segments ahead. The peer does the same. With
   /// scratch space, at least a segment, it adds what it receives to `in`. Without scratch space it

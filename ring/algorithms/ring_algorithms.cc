@@ -19,8 +19,9 @@ struct Rotation {
   std::size_t element_bytes = 1;
   int rank = 0;
   int world = 1;
-  int steps = 0;           ///< Number of all steps.
-  int reducing_steps = 0;  ///< Number of steps that add: the first ones.
+  int steps = 0;                                  ///< Number of all steps.
+  int reducing_steps = 0;                         ///< Number of steps that add: the first ones.
+  ChunkPhase gathering = ChunkPhase::kAllGather;  ///< What the other steps are for.
 
   std::size_t ChunkBegin(std::size_t chunk) const {
     const std::size_t elements = data.size() / element_bytes;
@@ -33,6 +34,10 @@ struct Rotation {
     const std::size_t begin = ChunkBegin(chunk);
     return data.subspan(begin, ChunkBegin(chunk + 1) - begin);
   }
+  bool Adds(std::size_t step) const { return step < static_cast<std::size_t>(reducing_steps); }
+  ChunkPhase PhaseOf(std::size_t step) const {
+    return Adds(step) ? ChunkPhase::kReduceScatter : gathering;
+  }
   std::size_t SegmentsPerChunk() const {
     const std::size_t elements = data.size() / element_bytes;
     const auto count = static_cast<std::size_t>(world);
@@ -42,7 +47,8 @@ struct Rotation {
 
 void SendSegment(Links& links, const Rotation& rotation, std::size_t step, std::size_t index) {
   const auto segment = Segment(rotation.Chunk(step), index);
-  if (!segment.empty()) links.Send((rotation.rank + 1) % rotation.world, segment);
+  if (segment.empty()) return;
+  links.Send((rotation.rank + 1) % rotation.world, segment, rotation.PhaseOf(step));
 }
 
 void ReceiveSegment(Links& links, const Rotation& rotation, std::size_t step, std::size_t index,
@@ -50,11 +56,11 @@ void ReceiveSegment(Links& links, const Rotation& rotation, std::size_t step, st
   const auto segment = Segment(rotation.Chunk(step + 1), index);
   if (segment.empty()) return;
   const int left = (rotation.rank + rotation.world - 1) % rotation.world;
-  if (step >= static_cast<std::size_t>(rotation.reducing_steps)) {
-    links.Receive(left, segment);
-    return;
+  if (rotation.Adds(step)) {
+    links.ReceiveAdd(left, segment, scratch, rotation.PhaseOf(step));
+  } else {
+    links.Receive(left, segment, rotation.PhaseOf(step));
   }
-  links.ReceiveAdd(left, segment, scratch);
 }
 
 void Rotate(Links& links, const Rotation& rotation, std::span<std::byte> scratch) {
@@ -104,7 +110,8 @@ void RingAllGather(Links& links, int rank, int world, std::span<std::byte> block
           .rank = rank,
           .world = world,
           .steps = world - 1,
-          .reducing_steps = 0},
+          .reducing_steps = 0,
+          .gathering = ChunkPhase::kGather},
          {});
 }
 
@@ -113,8 +120,8 @@ void RingBroadcast(Links& links, int rank, int world, int root, std::span<std::b
   const int left = (rank + world - 1) % world;
   for (std::size_t i = 0; i < SegmentCount(data.size()); ++i) {
     const auto segment = Segment(data, i);
-    if (rank != root) links.Receive(left, segment);
-    if (right != root) links.Send(right, segment);
+    if (rank != root) links.Receive(left, segment, ChunkPhase::kBroadcast);
+    if (right != root) links.Send(right, segment, ChunkPhase::kBroadcast);
   }
 }
 

@@ -45,15 +45,19 @@ std::array<Half, 2> Split(int rank, int world, std::size_t element_bytes,
 void Up(Links& links, const Half& half, std::size_t index, std::span<std::byte> scratch) {
   const auto segment = Segment(half.data, index);
   if (segment.empty()) return;
-  for (const int child : half.place.children) links.ReceiveAdd(child, segment, scratch);
-  if (half.place.parent >= 0) links.Send(half.place.parent, segment);
+  for (const int child : half.place.children) {
+    links.ReceiveAdd(child, segment, scratch, ChunkPhase::kReduce);
+  }
+  if (half.place.parent >= 0) links.Send(half.place.parent, segment, ChunkPhase::kReduce);
 }
 
 void Down(Links& links, const Half& half, std::size_t index) {
   const auto segment = Segment(half.data, index);
   if (segment.empty()) return;
-  if (half.place.parent >= 0) links.Receive(half.place.parent, segment);
-  for (const int child : half.place.children) links.Send(child, segment);
+  if (half.place.parent >= 0) links.Receive(half.place.parent, segment, ChunkPhase::kBroadcast);
+  for (const int child : half.place.children) {
+    links.Send(child, segment, ChunkPhase::kBroadcast);
+  }
 }
 
 void TreeAllReduce(Links& links, int rank, int world, std::span<float> data,

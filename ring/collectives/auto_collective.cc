@@ -69,14 +69,16 @@ AutoCollective::AutoCollective(const CollectiveContext& context)
     : algorithms_(AlgorithmsFor(context.options.codec)),
       gloo_(context.world, context.store, context.comm, algorithms_, context.prefix),
       costs_({}) {
+  gloo_.RecordTo(context.timeline);
   std::vector<std::string> names;
   for (const LinkAlgorithm* algorithm : algorithms_) names.emplace_back(algorithm->name);
   const HostMap map = MapOf(context);
   const bool shares = map.hosts.size() < static_cast<std::size_t>(context.world.workers);
   if (shares && context.options.codec.entry->scheme != AggregationScheme::kReencodedPerHop) {
     const CollectiveEntry hierarchical = HierarchicalCollectiveEntry();
-    hierarchy_ = hierarchical.make(
-        {context.world, context.store, context.comm, defaults_, context.prefix + "/hierarchy"});
+    hierarchy_ = hierarchical.make({context.world, context.store, context.comm, defaults_,
+                                    context.prefix + "/hierarchy", context.timeline});
+
     one_host_ = map.hosts.size() == 1;
     names.push_back(one_host_ ? ShmCollectiveEntry().name : hierarchical.name);
   }

@@ -147,7 +147,7 @@ class AllGatherCodecCollective : public CollectiveDecorator {
     CheckIsBucket(message, Prepared(plan_, message));
     mine_.resize(codec_->EncodedBytes(message.data.size()));
     Measured(message, [&] { codec_->Encode(message.data, {message.offset, message.step}, mine_); });
-    inner().AllGatherInto(mine_, all_);
+    inner().AllGatherOf(message, mine_, all_);
     Measured(message, [&] { AddUp(message); });
   }
 
@@ -257,8 +257,9 @@ class PowerSgdCollective : public CollectiveDecorator {
 
 }  // namespace
 
-std::unique_ptr<Collective> MakeSum(const CollectiveEntry& entry, const CollectiveContext& context,
+std::unique_ptr<Collective> MakeSum(const CollectiveEntry& entry, CollectiveContext context,
                                     Recorder& recorder, Timeline& timeline) {
+  context.timeline = &timeline;
   const AggregationScheme way = context.options.codec.entry->scheme;
   if (way == AggregationScheme::kPlain || context.world.workers == 1) return entry.make(context);
   if (way == AggregationScheme::kReencodedPerHop) {

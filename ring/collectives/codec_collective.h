@@ -20,7 +20,7 @@ namespace ringside {
 /// must support that. The other three work on any collective: top-k and sign encodings are gathered
 /// and added in rank order; PowerSGD sums its factors. They take whole buckets of the space that
 /// `Prepare` got. Every encoded sum before `Prepare` throws `InternalError`.
-std::unique_ptr<Collective> MakeSum(const CollectiveEntry& entry, const CollectiveContext& context,
+std::unique_ptr<Collective> MakeSum(const CollectiveEntry& entry, CollectiveContext context,
                                     Recorder& recorder, Timeline& timeline);
 
 /// Returns why `MakeSum` of `entry` cannot use this codec, if it cannot.

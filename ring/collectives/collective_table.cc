@@ -86,6 +86,7 @@ std::unique_ptr<Collective> MakeHierarchy(const CollectiveContext& context,
     auto ring = std::make_unique<GlooCollective>(
         lane, context.store, context.comm, kRingAlgorithm,
         fmt::format("{}/lane {}", context.prefix, map.here.rank), map.Lane(map.here.rank));
+    ring->RecordTo(context.timeline);
     parts.outer = encode == nullptr ? std::move(ring) : encode(std::move(ring));
   }
   return std::make_unique<HierarchicalCollective>(std::move(parts), context.world.rank,

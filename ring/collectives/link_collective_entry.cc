@@ -9,8 +9,10 @@ namespace ringside {
 
 CollectiveEntry LinkCollectiveEntry(const LinkAlgorithm& algorithm) {
   const auto make = [used = &algorithm](const CollectiveContext& context) {
-    return std::make_unique<GlooCollective>(context.world, context.store, context.comm, *used,
-                                            context.prefix);
+    auto sum = std::make_unique<GlooCollective>(context.world, context.store, context.comm, *used,
+                                                context.prefix);
+    sum->RecordTo(context.timeline);
+    return sum;
   };
   return {.name = std::string(algorithm.name),
           .summary = std::string(algorithm.summary),

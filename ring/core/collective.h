@@ -42,7 +42,12 @@ class Collective {
   /// Gathers the same number of bytes from every rank into `all`, by rank. It resizes `all`, so a
   /// caller who reuses a vector allocates nothing. It is a barrier.
   virtual void AllGatherInto(std::span<const std::byte> mine, std::vector<std::byte>& all) = 0;
-  /// Does the same and returns the bytes.
+  /// Does the same with encodings of `message`, for the record of its chunks.
+  virtual void AllGatherOf(const BucketMessage& /*message*/, std::span<const std::byte> mine,
+                           std::vector<std::byte>& all) {
+    AllGatherInto(mine, all);
+  }
+  /// As `AllGatherInto`, and returns the bytes.
   std::vector<std::byte> AllGather(std::span<const std::byte> mine) {
     std::vector<std::byte> all;
     AllGatherInto(mine, all);

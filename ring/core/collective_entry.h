@@ -9,6 +9,7 @@
 
 #include "ringside/common/core/store.h"
 #include "ringside/common/core/world.h"
+#include "ringside/common/measure/timeline.h"
 #include "ringside/common/strategy/strategy_entry.h"
 #include "ringside/common/strategy/strategy_options.h"
 #include "ringside/ring/core/encodable_collective.h"
@@ -24,6 +25,8 @@ struct CollectiveContext {
   const StrategyOptions& options;
   /// Prefix of its keys in the store. Every collective of a job has its own.
   std::string prefix;
+  /// Gets the chunks of sums that belong to a bucket. Null: nobody wants them. `MakeSum` sets it.
+  Timeline* timeline = nullptr;
 };
 
 /// Wraps an encodable collective in one whose sums of gradients are encoded between ranks.

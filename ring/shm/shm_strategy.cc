@@ -188,13 +188,32 @@ void ShmStrategy::Update(const Slot& slot) {
   const Bucket& bucket = slot.bucket;
   context_.timeline.Add(SpanKind::kQueue, slot.submitted, Timeline::Clock::now(), bucket.step,
                         bucket.index, kQueueLane);
-  const ScopedSpan span(context_.timeline, SpanKind::kApply, bucket.step, bucket.index);
   const CacheAlignedChunk chunk = MineOf(bucket);
+  const auto begin_at = Timeline::Clock::now();
   for (std::size_t begin = chunk.begin; begin < chunk.end; begin += kBlockFloats) {
     UpdateBlock(bucket, begin, std::min(kBlockFloats, chunk.end - begin));
   }
   const std::size_t bytes = chunk.size() * sizeof(float) * (others_.size() - 1);
   context_.recorder.AddPayload(bytes, bytes);
+  Record(bucket, chunk, begin_at);
+}
+
+void ShmStrategy::Record(const Bucket& bucket, const CacheAlignedChunk& chunk,
+                         Timeline::Clock::time_point begin) {
+  if (!context_.timeline.enabled()) return;
+  const auto end = Timeline::Clock::now();
+  context_.timeline.Add(SpanKind::kApply, begin, end, bucket.step, bucket.index, kComputeLane);
+  ChunkEvent slice;
+  slice.begin = begin;
+  slice.end = end;
+  slice.step = bucket.step;
+  slice.bucket = bucket.index;
+  slice.offset = bucket.offset + chunk.begin;
+  slice.elements = chunk.size();
+  slice.bytes = chunk.size() * sizeof(float) * (others_.size() - 1);
+  slice.phase = ChunkPhase::kSlice;
+  slice.action = ChunkAction::kUpdate;
+  context_.timeline.AddChunk(slice);
 }
 
 void ShmStrategy::UpdateBlock(const Bucket& bucket, std::size_t begin, std::size_t size) {

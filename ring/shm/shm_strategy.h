@@ -68,6 +68,9 @@ class ShmStrategy : public Strategy {
   /// Updates this worker's chunk of all buckets up to `turn`, and of later ones that are ready.
   void Advance(std::uint32_t turn);
   void Update(const Slot& slot);
+  /// Adds what `Update` did since `begin` to the timeline.
+  void Record(const Bucket& bucket, const CacheAlignedChunk& chunk,
+              Timeline::Clock::time_point begin);
   void UpdateBlock(const Bucket& bucket, std::size_t begin, std::size_t size);
   /// This worker's chunk of a bucket.
   CacheAlignedChunk MineOf(const Bucket& bucket) const;

@@ -73,16 +73,16 @@ void EncodedLinks::Finish() {
   }
 }
 
-void EncodedLinks::Send(int peer, std::span<const std::byte> data) {
+void EncodedLinks::Send(int peer, std::span<const std::byte> data, ChunkPhase phase) {
   const Range cells = CellsOf(data);
   for (std::size_t cell = cells.begin; cell < cells.end; ++cell) {
     if (fresh_[cell] == Fresh::kFloats) Encode(cell);
   }
-  under_.Send(peer, data);
+  under_.Send(peer, data, phase);
 }
 
-void EncodedLinks::Receive(int peer, std::span<std::byte> data) {
-  under_.Receive(peer, data);
+void EncodedLinks::Receive(int peer, std::span<std::byte> data, ChunkPhase phase) {
+  under_.Receive(peer, data, phase);
   const Range cells = CellsOf(data);
   for (std::size_t cell = cells.begin; cell < cells.end; ++cell) {
     Checked(peer, BytesOf(cell), FloatsOf(cell).size());
@@ -90,8 +90,9 @@ void EncodedLinks::Receive(int peer, std::span<std::byte> data) {
   }
 }
 
-void EncodedLinks::ReceiveAdd(int peer, std::span<std::byte> data, std::span<std::byte> scratch) {
-  under_.Receive(peer, scratch.first(data.size()));
+void EncodedLinks::ReceiveAdd(int peer, std::span<std::byte> data, std::span<std::byte> scratch,
+                              ChunkPhase phase) {
+  under_.Receive(peer, scratch.first(data.size()), phase);
   const Range cells = CellsOf(data);
   for (std::size_t cell = cells.begin; cell < cells.end; ++cell) {
     if (fresh_[cell] == Fresh::kBytes) Decode(cell);  // it was sent, so others have these bytes
@@ -137,14 +138,6 @@ Encoding EncodedLinks::Checked(int peer, std::span<const std::byte> bytes,
   const std::string damage = codec_.Validate(encoding);
   if (!damage.empty()) throw CommError(NameOf(peer), "receiving", damage);
   return encoding;
-}
-
-void EncodedAllReduce(const LinkAlgorithm& algorithm, Links& links, int rank, int world,
-                      const BucketMessage& message, Codec& codec,
-                      EncodedLinks::Workspace& workspace, std::span<std::byte> scratch) {
-  EncodedLinks encoded(links, world, message, codec, workspace);
-  algorithm.all_reduce(encoded, rank, world, encoded.wire(), scratch);
-  encoded.Finish();
 }
 
 }  // namespace ringside

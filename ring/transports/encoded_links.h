@@ -41,15 +41,18 @@ class EncodedLinks : public Links {
 
   /// The cells that the algorithm sums.
   std::span<float> wire() const { return wire_; }
+  /// The number of floats that a cell encodes; the last one may encode fewer.
+  std::size_t cell_floats() const { return cell_floats_; }
   /// Called after the sum: makes the floats equal to what the other ranks decode.
   void Finish();
 
   std::string NameOf(int peer) const override { return under_.NameOf(peer); }
   std::size_t window_bytes() const override { return under_.window_bytes(); }
   std::size_t element_bytes() const override { return cell_bytes_; }
-  void Send(int peer, std::span<const std::byte> data) override;
-  void Receive(int peer, std::span<std::byte> data) override;
-  void ReceiveAdd(int peer, std::span<std::byte> data, std::span<std::byte> scratch) override;
+  void Send(int peer, std::span<const std::byte> data, ChunkPhase phase) override;
+  void Receive(int peer, std::span<std::byte> data, ChunkPhase phase) override;
+  void ReceiveAdd(int peer, std::span<std::byte> data, std::span<std::byte> scratch,
+                  ChunkPhase phase) override;
 
  private:
   struct Range {
@@ -73,12 +76,6 @@ class EncodedLinks : public Links {
   std::span<float> wire_;
   std::span<Fresh> fresh_;  // by cell
 };
-
-/// Sums in place over all ranks with `algorithm`. What ranks send is encoded. `world` >= 2;
-/// `scratch` holds at least a segment.
-void EncodedAllReduce(const LinkAlgorithm& algorithm, Links& links, int rank, int world,
-                      const BucketMessage& message, Codec& codec,
-                      EncodedLinks::Workspace& workspace, std::span<std::byte> scratch);
 
 }  // namespace ringside
 

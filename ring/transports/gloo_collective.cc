@@ -14,6 +14,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/ring/algorithms/ring_algorithms.h"
 #include "ringside/ring/transports/reachability.h"
+#include "ringside/ring/transports/recorded_links.h"
 #include "ringside/ring/transports/sigpipe_guard.h"
 
 namespace ringside {
@@ -67,7 +68,9 @@ GlooCollective::GlooCollective(const World& world, Store& store, const CommOptio
 
 void GlooCollective::AllReduceSum(const BucketMessage& message) {
   Run({kAllReduce, message}, [&](Links& links) {
-    algorithm_->all_reduce(links, world_.rank, world_.workers, message.data, scratch_);
+    Recorded(links, message, std::as_bytes(message.data), 1, [&](Links& recorded) {
+      algorithm_->all_reduce(recorded, world_.rank, world_.workers, message.data, scratch_);
+    });
   });
 }
 
@@ -79,8 +82,12 @@ void GlooCollective::PrepareEncoded(const BucketPlan& plan, const Codec& codec) 
 
 void GlooCollective::AllReduceEncoded(const BucketMessage& message, Codec& codec) {
   Run({kAllReduce, message}, [&](Links& links) {
-    EncodedAllReduce(*algorithm_, links, world_.rank, world_.workers, message, codec, encoded_,
-                     scratch_);
+    EncodedLinks cells(links, world_.workers, message, codec, encoded_);
+    Recorded(
+        cells, message, std::as_bytes(cells.wire()), cells.cell_floats(), [&](Links& recorded) {
+          algorithm_->all_reduce(recorded, world_.rank, world_.workers, cells.wire(), scratch_);
+        });
+    cells.Finish();
   });
 }
 
@@ -90,14 +97,42 @@ void GlooCollective::Broadcast(std::span<std::byte> data, int root) {
 }
 
 void GlooCollective::AllGatherInto(std::span<const std::byte> mine, std::vector<std::byte>& all) {
-  all.resize(mine.size() * static_cast<std::size_t>(world_.workers));
-  std::ranges::copy(mine, all.begin() + static_cast<std::ptrdiff_t>(mine.size()) * world_.rank);
+  PlaceMine(mine, all);
   Run(Operation("all-gather"),
       [&](Links& links) { RingAllGather(links, world_.rank, world_.workers, all); });
 }
 
+void GlooCollective::AllGatherOf(const BucketMessage& message, std::span<const std::byte> mine,
+                                 std::vector<std::byte>& all) {
+  PlaceMine(mine, all);
+  Run({"all-gather of", message}, [&](Links& links) {
+    Recorded(links, message, all, 0,
+             [&](Links& recorded) { RingAllGather(recorded, world_.rank, world_.workers, all); });
+  });
+}
+
 std::size_t GlooCollective::segment_bytes() const {
   return world_.workers > 1 && algorithm_->topology == Topology::kRing ? Links::kSegmentBytes : 0;
+}
+
+void GlooCollective::PlaceMine(std::span<const std::byte> mine, std::vector<std::byte>& all) const {
+  all.resize(mine.size() * static_cast<std::size_t>(world_.workers));
+  std::ranges::copy(mine, all.begin() + static_cast<std::ptrdiff_t>(mine.size()) * world_.rank);
+}
+
+template <typename Steps>
+void GlooCollective::Recorded(Links& links, const BucketMessage& message,
+                              std::span<const std::byte> memory, std::size_t floats_per_element,
+                              const Steps& steps) {
+  if (timeline_ == nullptr || !timeline_->enabled() || message.bucket == BucketMessage::kNoBucket) {
+    return steps(links);
+  }
+  RecordedLinks recorded(links, {.timeline = *timeline_,
+                                 .message = message,
+                                 .memory = memory,
+                                 .floats_per_element = floats_per_element,
+                                 .workers = of_job_});
+  steps(recorded);
 }
 
 template <typename Steps>

@@ -12,6 +12,7 @@
 #include "ringside/common/core/failure_latch.h"
 #include "ringside/common/core/store.h"
 #include "ringside/common/core/world.h"
+#include "ringside/common/measure/timeline.h"
 #include "ringside/common/strategy/strategy_entry.h"
 #include "ringside/ring/algorithms/link_algorithm.h"
 #include "ringside/ring/core/encodable_collective.h"
@@ -43,12 +44,17 @@ class GlooCollective : public EncodableCollective {
   /// From now on sums with `algorithm`, one of those it was made for. Called on every rank.
   void Use(const LinkAlgorithm& algorithm) { algorithm_ = &algorithm; }
   int workers() const { return world_.workers; }
+  /// From now on the chunks of sums that belong to a bucket are added to this timeline, which lives
+  /// longer. Null: they are not.
+  void RecordTo(Timeline* timeline) { timeline_ = timeline; }
 
   void AllReduceSum(const BucketMessage& message) override;
   void PrepareEncoded(const BucketPlan& plan, const Codec& codec) override;
   void AllReduceEncoded(const BucketMessage& message, Codec& codec) override;
   void Broadcast(std::span<std::byte> data, int root) override;
   void AllGatherInto(std::span<const std::byte> mine, std::vector<std::byte>& all) override;
+  void AllGatherOf(const BucketMessage& message, std::span<const std::byte> mine,
+                   std::vector<std::byte>& all) override;
   Traffic traffic() const override { return traffic_; }
   std::size_t segment_bytes() const override;
 
@@ -56,6 +62,13 @@ class GlooCollective : public EncodableCollective {
   /// Runs `steps` over the links and handles their errors; does nothing in a world of one.
   template <typename Steps>
   void Run(const Operation& operation, const Steps& steps);
+
+  /// Makes room for the blocks of all ranks, and copies this rank's to its place.
+  void PlaceMine(std::span<const std::byte> mine, std::vector<std::byte>& all) const;
+  /// Runs `steps` over links that record the chunks of `message`, if somebody wants the record.
+  template <typename Steps>
+  void Recorded(Links& links, const BucketMessage& message, std::span<const std::byte> memory,
+                std::size_t floats_per_element, const Steps& steps);
 
   [[noreturn]] void Fail(const Operation& operation, const CommError& seen);
   /// Who is to blame, as far as the ranks that have failed know. `endpoints` of all ranks.
@@ -72,6 +85,7 @@ class GlooCollective : public EncodableCollective {
   std::unique_ptr<CountingLinks> links_;  // null in a world of one, and after a failure
   std::vector<std::byte> scratch_;
   EncodedLinks::Workspace encoded_;
+  Timeline* timeline_ = nullptr;
   FailureLatch failure_;
   Traffic traffic_;
 };

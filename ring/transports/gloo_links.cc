@@ -58,8 +58,8 @@ class GlooLinks : public CountingLinks {
     return fmt::format("worker {}", workers_[static_cast<std::size_t>(peer)]);
   }
   std::size_t window_bytes() const override { return window_bytes_; }
-  void Send(int peer, std::span<const std::byte> data) override;
-  void Receive(int peer, std::span<std::byte> data) override;
+  void Send(int peer, std::span<const std::byte> data, ChunkPhase phase) override;
+  void Receive(int peer, std::span<std::byte> data, ChunkPhase phase) override;
   const Traffic& traffic() const override { return traffic_; }
   std::span<const std::string> endpoints() const override { return endpoints_; }
 
@@ -127,11 +127,12 @@ void GlooLinks::MakePairs(const GlooLinksOptions& options, std::span<const int> 
 // need the room of a window.
 void GlooLinks::FillWindows(std::span<const int> peers) {
   std::vector<std::byte> message(kMostWindowBytes);
-  for (const int peer : peers) Send(peer, std::span(message).first(window_bytes_));
-  for (const int peer : peers) Receive(peer, message);  // the peer's window may have another size
+  constexpr auto kPhase = ChunkPhase::kExchange;
+  for (const int peer : peers) Send(peer, std::span(message).first(window_bytes_), kPhase);
+  for (const int peer : peers) Receive(peer, message, kPhase);  // its window may have another size
 }
 
-void GlooLinks::Send(int peer, std::span<const std::byte> data) {
+void GlooLinks::Send(int peer, std::span<const std::byte> data, ChunkPhase) {
   const ScopedPeer waits(activity_, Awaited(AwaitedPeer::Way::kSend, peer));
   try {
     gloo::transport::Buffer& buffer = *channels_[static_cast<std::size_t>(peer)].out;
@@ -145,7 +146,7 @@ void GlooLinks::Send(int peer, std::span<const std::byte> data) {
   }
 }
 
-void GlooLinks::Receive(int peer, std::span<std::byte> data) {
+void GlooLinks::Receive(int peer, std::span<std::byte> data, ChunkPhase) {
   const ScopedPeer waits(activity_, Awaited(AwaitedPeer::Way::kReceive, peer));
   try {
     gloo::transport::Buffer& buffer = *channels_[static_cast<std::size_t>(peer)].in;

@@ -7,9 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "ringside/experiments/demo/transfers.h"
 #include "ringside/experiments/job/coordinator/coordinator_messages.h"
 #include "ringside/experiments/job/coordinator/job_state.h"
 #include "ringside/experiments/job/timeline/chrome_trace.h"
+#include "ringside/experiments/job/timeline/chunk_file.h"
 #include "ringside/experiments/job/timeline/critical_path.h"
 #include "ringside/experiments/job/timeline/process_trace.h"
 #include "tests/fuzz/fuzz_input.h"
@@ -38,6 +40,8 @@ ProcessTrace TraceOf(TracePiece piece, int rank) {
   trace.dropped = piece.dropped;
   trace.clock = ClockCorrection(std::move(piece.readings));
   trace.spans = UnpackSpans(piece.spans, trace.clock);
+  trace.chunks = UnpackChunks(piece.chunks, trace.clock);
+  trace.dropped_chunks = piece.dropped_chunks;
   return trace;
 }
 
@@ -60,6 +64,14 @@ void AddProcess(const std::string& piece_bytes, const std::string& beat_bytes, R
 void MakeFiles(const Run& run, std::uint8_t flags) {
   const std::string trace = ChromeTrace(run.traces, nlohmann::json::object());
   if (!nlohmann::json::accept(trace)) throw InternalError("the trace is no JSON");
+  const auto workers = static_cast<int>(run.traces.size());
+  if (workers > 0) {
+    const std::string chunks =
+        ChunkFileText(run.traces, {{"workers", workers}, {"servers", 1}, {"dedicated_servers", 0}});
+    const ChunkFile file = ParseChunkFile(chunks, "chunks");
+    if (!file.complete) throw InternalError("the record of chunks is not complete");
+    JoinTraffic(file, workers);
+  }
   const std::vector<CriticalStep> path = CriticalPath({.ranks = run.ranks,
                                                        .synchronous = (flags & kSynchronous) != 0,
                                                        .servers = (flags & kServers) != 0,
@@ -80,6 +92,11 @@ std::string ProcessSeed() {
                              {At(22), At(30), 0, 1, kCommunicationLane, SpanKind::kWire},
                              {At(23), At(30), 1, 1, kComputeLane, SpanKind::kAwait},
                              {At(24), At(29), 0, 1, kServerQueueLane, SpanKind::kQueue}}));
+  ChunkEvent push{.begin = At(22), .end = At(24), .elements = 4, .bytes = 16, .bucket = 1};
+  ChunkEvent pull = push;
+  pull.phase = ChunkPhase::kPull;
+  pull.action = ChunkAction::kReceive;
+  piece.set_chunks(PackChunks({push, pull}));
   for (const std::int64_t at : {5'000, 50'000}) {
     job::ClockReading* reading = piece.add_readings();
     reading->set_at(at);

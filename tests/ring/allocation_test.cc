@@ -85,7 +85,7 @@ class Worker {
   std::unique_ptr<Optimizer> optimizer_;
   Schedule schedule_{ScheduleOptions{.base = 0.25}};
   Recorder recorder_{16};
-  Timeline timeline_{4096};
+  Timeline timeline_{TimelineCapacity{4096, 4096}};
   std::unique_ptr<Strategy> strategy_;
 };
 

@@ -42,7 +42,7 @@ struct RingWorker {
   std::unique_ptr<Optimizer> optimizer;
   Schedule schedule{ScheduleOptions{.base = kLearningRate}};
   Recorder recorder{16};
-  Timeline timeline{4096};
+  Timeline timeline{TimelineCapacity{4096, 4096}};
   StrategyContext context;
 };
 

@@ -114,6 +114,8 @@ Beat FromMessage(const job::BeatRequest& message) {
 void ToMessage(const TracePiece& piece, job::TracePiece* message) {
   message->set_spans(piece.spans);
   message->set_dropped(piece.dropped);
+  message->set_chunks(piece.chunks);
+  message->set_dropped_chunks(piece.dropped_chunks);
   for (const ClockReading& reading : piece.readings) {
     job::ClockReading* row = message->add_readings();
     row->set_at(reading.at);
@@ -123,7 +125,8 @@ void ToMessage(const TracePiece& piece, job::TracePiece* message) {
 }
 
 TracePiece FromMessage(const job::TracePiece& message) {
-  TracePiece piece{message.spans(), message.dropped(), {}};
+  TracePiece piece{
+      message.spans(), message.dropped(), {}, message.chunks(), message.dropped_chunks()};
   for (const job::ClockReading& row : message.readings()) {
     piece.readings.push_back({row.at(), row.offset(), row.uncertainty()});
   }

@@ -183,7 +183,8 @@ void JobState::SubmitTrace(const MemberHandle& ticket, const TracePiece& piece) 
   const std::lock_guard lock(mutex_);
   Find(ticket, "handing in the trace");
   TracePiece& trace = incoming_[ticket.who].trace;
-  if (trace.spans.size() + piece.spans.size() > kMaxTraceBytes ||
+  if (trace.spans.size() + trace.chunks.size() + piece.spans.size() + piece.chunks.size() >
+          kMaxTraceBytes ||
       trace.readings.size() + piece.readings.size() > kMaxClockReadings) {
     Refuse("coordinator", "handing in the trace",
            "it is longer than " + std::to_string(kMaxTraceBytes) + " bytes or " +
@@ -195,6 +196,8 @@ void JobState::SubmitTrace(const MemberHandle& ticket, const TracePiece& piece) 
   }
   trace.spans += piece.spans;
   trace.dropped = piece.dropped;
+  trace.chunks += piece.chunks;
+  trace.dropped_chunks = piece.dropped_chunks;
   trace.readings.insert(trace.readings.end(), piece.readings.begin(), piece.readings.end());
 }
 

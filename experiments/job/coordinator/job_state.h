@@ -46,6 +46,8 @@ struct TracePiece {
   std::string spans{};        ///< `PackSpans`.
   std::uint64_t dropped = 0;  ///< Spans of the whole timeline, so far.
   std::vector<ClockReading> readings{};
+  std::string chunks{};              ///< `PackChunks`.
+  std::uint64_t dropped_chunks = 0;  ///< So far.
 };
 
 /// The answer to a heartbeat.

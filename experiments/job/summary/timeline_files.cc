@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ringside/experiments/job/timeline/chrome_trace.h"
+#include "ringside/experiments/job/timeline/chunk_file.h"
 #include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/spec/run_spec.h"
 #include "ringside/experiments/spec/server_layout.h"
@@ -24,6 +25,8 @@ ProcessTrace TakeTrace(JobState& job_state, const Member& who, int id) {
   trace.dropped = piece.dropped;
   trace.clock = ClockCorrection(std::move(piece.readings));
   trace.spans = UnpackSpans(piece.spans, trace.clock);
+  trace.chunks = UnpackChunks(piece.chunks, trace.clock);
+  trace.dropped_chunks = piece.dropped_chunks;
   return trace;
 }
 
@@ -33,12 +36,32 @@ std::string CriticalPathLines(const std::vector<CriticalStep>& path) {
   return lines;
 }
 
+std::string StepsText(const RunSpec& spec) {
+  const std::string steps = TimelineStepsText(spec.timeline_steps);
+  return steps.empty() ? "all" : steps;
+}
+
 std::string TraceOf(const RunRecord& run, const std::vector<ProcessTrace>& traces) {
-  const std::string steps = TimelineStepsText(run.spec.timeline_steps);
   return ChromeTrace(traces, {{"run_id", RunId(run.spec)},
                               {"strategy", run.spec.strategy},
                               {"status", run.status},
-                              {"steps", steps.empty() ? "all" : steps}});
+                              {"steps", StepsText(run.spec)}});
+}
+
+std::string ChunksOf(const RunRecord& run, const std::vector<ProcessTrace>& traces) {
+  const nlohmann::json report = run.workers.empty() ? nlohmann::json() : run.workers[0].report;
+  const ServerLayout servers = LayoutServers(run.spec);
+  return ChunkFileText(
+      traces,
+      {{"run_id", RunId(run.spec)},
+       {"strategy", run.spec.strategy},
+       {"status", run.status},
+       {"steps", StepsText(run.spec)},
+       {"workers", run.spec.workers},
+       {"servers", servers.total()},
+       {"dedicated_servers", servers.dedicated},
+       {"bucket_elements", report.is_object() ? report.value("bucket_elements", nlohmann::json())
+                                              : nlohmann::json()}});
 }
 
 /// Writes one file of a timeline. An error becomes a warning: it must not fail the run, nor stop
@@ -84,14 +107,23 @@ void WriteTimeline(const RunRecord& run, const std::vector<ProcessTrace>& traces
                    const std::function<void(const std::string&)>& warn) {
   if (!run.spec.timeline) return;
   std::uint64_t dropped = 0;
-  for (const ProcessTrace& trace : traces) dropped += trace.dropped;
-  if (dropped > 0) {
-    warn(fmt::format(
-        "the timeline had no room for {} spans; show fewer steps with --timeline-steps", dropped));
+  std::uint64_t dropped_chunks = 0;
+  for (const ProcessTrace& trace : traces) {
+    dropped += trace.dropped;
+    dropped_chunks += trace.dropped_chunks;
+  }
+  if (dropped + dropped_chunks > 0) {
+    warn(
+        fmt::format("the timeline had no room for {} spans and {} chunks; show fewer steps with "
+                    "--timeline-steps",
+                    dropped, dropped_chunks));
   }
   const std::string& named = run.spec.timeline_filename;
   WriteOrWarn("timeline", warn, [&] {
     WriteFileAtomically(named.empty() ? bundle_dir + "/trace.json" : named, TraceOf(run, traces));
+  });
+  WriteOrWarn(kChunkFile.data(), warn, [&] {
+    WriteFileAtomically(fmt::format("{}/{}", bundle_dir, kChunkFile), ChunksOf(run, traces));
   });
   WriteOrWarn("critical_path.jsonl", warn, [&] {
     WriteFileAtomically(bundle_dir + "/critical_path.jsonl", CriticalPathLines(run.critical_path));

@@ -19,9 +19,9 @@ std::vector<ProcessTrace> TakeTraces(JobState& job_state, const RunSpec& spec);
 std::vector<CriticalStep> CriticalPathOf(const RunRecord& run,
                                          const std::vector<ProcessTrace>& traces);
 
-/// Writes trace.json, or the file that the spec names, and critical_path.jsonl in the directory of
-/// the summary. Writes nothing without a timeline. After an error it calls `warn`, and only that
-/// file is missing.
+/// Writes trace.json, or the file that the spec names, chunks.jsonl and critical_path.jsonl in the
+/// directory of the summary. Writes nothing without a timeline. After an error it calls `warn`, and
+/// only that file is missing.
 void WriteTimeline(const RunRecord& run, const std::vector<ProcessTrace>& traces,
                    const std::string& bundle_dir,
                    const std::function<void(const std::string&)>& warn);

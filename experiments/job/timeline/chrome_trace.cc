@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 #include <utility>
+
+#include "ringside/experiments/job/timeline/chunk_file.h"
 
 namespace ringside {
 namespace {
@@ -115,12 +116,11 @@ std::vector<int> LayOutRows(std::span<const TraceSpan> spans) {
 }
 
 std::string ChromeTrace(std::span<const ProcessTrace> processes, json about) {
-  std::int64_t origin = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t origin = TraceOrigin(processes);
   std::size_t spans = 0;
   std::uint64_t dropped = 0;
   json listed = json::array();
   for (const ProcessTrace& process : processes) {
-    for (const TraceSpan& span : process.spans) origin = std::min(origin, span.begin);
     spans += process.spans.size();
     dropped += process.dropped;
     listed.push_back(ProcessJson(process));

@@ -16,9 +16,9 @@ namespace ringside {
 std::vector<int> LayOutRows(std::span<const TraceSpan> spans);
 
 /// One trace of all processes in the Chrome trace format, a JSON object with `traceEvents`, for
-/// https://ui.perfetto.dev and chrome://tracing. Times are microseconds since the first span.
-/// `about` (an object) goes into `otherData`. There every process is listed with its number of
-/// spans, the dropped ones, the steps that it covers and its clock. Pure.
+/// https://ui.perfetto.dev and chrome://tracing. Times are microseconds since the first span or
+/// chunk. `about` (an object) goes into `otherData`. There every process is listed with its number
+/// of spans, the dropped ones, the steps that it covers and its clock. Pure.
 std::string ChromeTrace(std::span<const ProcessTrace> processes, nlohmann::json about);
 
 }  // namespace ringside

@@ -10,6 +10,7 @@
 
 #include "ringside/common/measure/timeline.h"
 #include "ringside/experiments/job/coordinator/clock_offset.h"
+#include "ringside/experiments/job/timeline/chunk_trace.h"
 
 namespace ringside {
 
@@ -29,7 +30,9 @@ struct ProcessTrace {
   int id = 0;        ///< Sorts processes.
   int rank = -1;     ///< Rank of a worker.
   std::vector<TraceSpan> spans;
+  std::vector<TraceChunk> chunks;
   std::uint64_t dropped = 0;  ///< Spans that were dropped for lack of room; always the last ones.
+  std::uint64_t dropped_chunks = 0;
   ClockCorrection clock;
 
   /// The first and the last step without a dropped span; absent when there is no such step.

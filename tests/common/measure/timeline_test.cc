@@ -42,7 +42,7 @@ TEST(TimelineTest, DisabledKeepsNothing) {
 }
 
 TEST(TimelineTest, SpansAreTakenOnceInOrder) {
-  Timeline timeline(10);
+  Timeline timeline(TimelineCapacity{.spans = 10});
   timeline.Add(SpanKind::kWire, At(microseconds(15)), At(microseconds(17)), 17, 3, kServerLane);
   AddStep(timeline, SpanKind::kData, 18);
   AddStep(timeline, SpanKind::kData, 19);
@@ -61,7 +61,7 @@ TEST(TimelineTest, SpansAreTakenOnceInOrder) {
 }
 
 TEST(TimelineTest, SpansPastTheCapacityAreCountedAndDropped) {
-  Timeline timeline(3);
+  Timeline timeline(TimelineCapacity{.spans = 3});
   for (int i = 0; i < 5; ++i) AddStep(timeline, SpanKind::kReduce, i);
   EXPECT_EQ(timeline.dropped(), 2U);
   EXPECT_THAT(StepsOf(timeline), ElementsAre(0, 1, 2));
@@ -71,7 +71,7 @@ TEST(TimelineTest, SpansPastTheCapacityAreCountedAndDropped) {
 }
 
 TEST(TimelineTest, ShowsTheStepsThatWereAskedForAndDropsNoOthers) {
-  Timeline timeline(100, {.first = 10, .end = 20, .every = 4});
+  Timeline timeline(TimelineCapacity{.spans = 100}, {.first = 10, .end = 20, .every = 4});
   for (int step = 0; step < 30; ++step) AddStep(timeline, SpanKind::kAwait, step);
   EXPECT_THAT(StepsOf(timeline), ElementsAre(10, 14, 18));
   EXPECT_EQ(timeline.dropped(), 0U);
@@ -79,7 +79,7 @@ TEST(TimelineTest, ShowsTheStepsThatWereAskedForAndDropsNoOthers) {
 
 // Step 10 waits for the gradients of step 9.
 TEST(TimelineTest, ShowsWhatAShownStepWaitsFor) {
-  Timeline timeline(100, {.first = 10, .end = 12});
+  Timeline timeline(TimelineCapacity{.spans = 100}, {.first = 10, .end = 12});
   for (int step = 8; step < 14; ++step) {
     AddStep(timeline, SpanKind::kForward, step);
     AddStep(timeline, SpanKind::kWire, step);
@@ -87,12 +87,22 @@ TEST(TimelineTest, ShowsWhatAShownStepWaitsFor) {
   EXPECT_THAT(StepsOf(timeline), ElementsAre(9, 10, 10, 11, 11));
 }
 
+TEST(TimelineTest, KeepsTheChunksOfShownStepsAndOfTheStepBefore) {
+  Timeline timeline(TimelineCapacity{.spans = 1, .chunks = 3}, {.first = 10, .end = 13});
+  for (int step = 8; step < 14; ++step) timeline.AddChunk({.step = step});
+  std::vector<std::int64_t> steps;
+  for (const ChunkEvent& chunk : timeline.TakeChunks()) steps.push_back(chunk.step);
+  EXPECT_THAT(steps, ElementsAre(9, 10, 11));
+  EXPECT_EQ(timeline.dropped_chunks(), 1U);
+  EXPECT_EQ(timeline.dropped(), 0U);
+}
+
 // Spans are whole when they are taken while others are being added.
 TEST(TimelineTest, ThreadsAddWhileSpansAreTaken) {
   constexpr int kThreads = 4;
   constexpr int kEach = 5000;
   constexpr std::size_t kSpans = std::size_t{kThreads} * kEach;
-  Timeline timeline(kSpans);
+  Timeline timeline(TimelineCapacity{.spans = kSpans});
   std::atomic<bool> done{false};
   std::vector<TimelineSpan> taken;
   std::thread taker([&] {
@@ -118,7 +128,7 @@ TEST(TimelineTest, ThreadsAddWhileSpansAreTaken) {
 }
 
 TEST(TimelineTest, AScopedSpanCoversItsScope) {
-  Timeline timeline(1);
+  Timeline timeline(TimelineCapacity{.spans = 1});
   const auto before = Timeline::Clock::now();
   { const ScopedSpan span(timeline, SpanKind::kEvaluate, 5, -1, 0); }
   const auto after = Timeline::Clock::now();

@@ -184,7 +184,7 @@ TEST(MeasuredStrategyTest, CountsWhatTheCallerPaysAndStartsOver) {
   const BucketPlan plan(tensors, {});
   FlatSpace space(4);
   SlowStrategy slow;
-  Timeline timeline(10);
+  Timeline timeline(TimelineCapacity{.spans = 10});
   ActivityBoard activity;
   MeasuredStrategy measured(slow, timeline, activity);
   measured.Submit(MakeBucket(space, plan, 0, 5));

@@ -276,5 +276,37 @@ TEST_F(DroppedWorkerTest, IsNotGoneBeforeSomebodySaysSo) {
   EXPECT_NO_THROW(table_->Pull({.kind = FrameKind::kPull, .worker = 1})) << "the job goes on";
 }
 
+TEST(ShardServerRecordTest, TellsWhoPushedWhichVersionAndWhoWasLast) {
+  const Schedule schedule({.base = 1.0});
+  Timeline timeline(TimelineCapacity{.spans = 100, .chunks = 100});
+  FakeReply replies[2];
+  ShardServer shard({.index = 7, .elements = 2, .bucket = 1, .leads = true}, 2, OptimizerOptions{},
+                    MakeSynchronous(2, schedule), timeline, {}, 3);
+  shard.Start(5);
+  shard.Load(0, OwnedPayload(std::vector<float>{0, 0}));
+  const Deadline deadline = Deadline::After(std::chrono::seconds(10));
+  shard.Push({1, 5, 5}, Ones(), replies[1], deadline);
+  shard.Push({0, 5, 5}, Ones(), replies[0], deadline);
+  const std::vector<ChunkEvent> chunks = timeline.TakeChunks();
+  ASSERT_EQ(chunks.size(), 5U);  // two pushes, the update, two answers
+  for (const ChunkEvent& chunk : chunks) {
+    EXPECT_EQ(chunk.server, 3);
+    EXPECT_EQ(chunk.piece, 7);
+    EXPECT_EQ(chunk.bucket, 1);
+    EXPECT_EQ(chunk.step, 5);
+    EXPECT_EQ(chunk.elements, 2U);
+  }
+  EXPECT_EQ(chunks[0].peer, 1);
+  EXPECT_EQ(chunks[0].version, 5);
+  EXPECT_EQ(chunks[1].peer, 0);
+  EXPECT_EQ(chunks[2].action, ChunkAction::kUpdate);
+  EXPECT_EQ(chunks[2].peer, 0) << "the last push";
+  EXPECT_EQ(chunks[2].version, 6);
+  EXPECT_EQ(chunks[3].phase, ChunkPhase::kPull);
+  EXPECT_EQ(chunks[3].version, 6);
+  EXPECT_EQ(chunks[3].staleness, 0);
+  EXPECT_EQ(chunks[4].bytes, 8U);
+}
+
 }  // namespace
 }  // namespace ringside

@@ -63,8 +63,8 @@ std::vector<Moved> CheckAllReduce(const LinkAlgorithm& algorithm, int world, std
 class RecordingLinks : public Links {
  public:
   std::size_t window_bytes() const override { return kLeastWindowBytes; }
-  void Send(int, std::span<const std::byte>) override { calls_ += 's'; }
-  void Receive(int, std::span<std::byte>) override { calls_ += 'r'; }
+  void Send(int, std::span<const std::byte>, ChunkPhase) override { calls_ += 's'; }
+  void Receive(int, std::span<std::byte>, ChunkPhase) override { calls_ += 'r'; }
   const std::string& calls() const { return calls_; }
 
  private:
@@ -171,7 +171,9 @@ TEST_P(AlgorithmTest, SumsThatTravelEncodedAreExactWhereNothingIsRounded) {
         const auto codec = MakeCodec({.entry = &kFp16Codec}, rank, count);
         EncodedLinks::Workspace workspace;
         std::vector<std::byte> scratch(Links::kSegmentBytes);
-        EncodedAllReduce(*algorithm, links, rank, world, {data}, *codec, workspace, scratch);
+        EncodedLinks encoded(links, world, {data}, *codec, workspace);
+        algorithm->all_reduce(encoded, rank, world, encoded.wire(), scratch);
+        encoded.Finish();
         const float factor = static_cast<float>(world) * static_cast<float>(world + 1) / 2;
         for (std::size_t i = 0; i < count; ++i) {
           ASSERT_EQ(data[i], static_cast<float>(i % 7) * factor) << algorithm->name << " " << i;
@@ -197,7 +199,8 @@ TEST(EncodedLinksTest, BytesThatNoCodecWroteAreAnErrorThatNamesTheirSender) {
     network.Send(1, 0, message);
     std::vector<std::byte> scratch(Links::kSegmentBytes);
     try {
-      adding ? links.ReceiveAdd(1, image, scratch) : links.Receive(1, image);
+      adding ? links.ReceiveAdd(1, image, scratch, ChunkPhase::kReduce)
+             : links.Receive(1, image, ChunkPhase::kBroadcast);
       ADD_FAILURE() << "a negative scale was read";
     } catch (const CommError& error) {
       EXPECT_EQ(error.peer(), "worker 1");

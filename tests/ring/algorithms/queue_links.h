@@ -72,11 +72,11 @@ class QueueLinks : public Links {
   QueueLinks(QueueNetwork& network, int rank) : network_(network), rank_(rank) {}
 
   std::size_t window_bytes() const override { return kLeastWindowBytes; }
-  void Send(int peer, std::span<const std::byte> data) override {
+  void Send(int peer, std::span<const std::byte> data, ChunkPhase) override {
     network_.Send(rank_, peer, data);
     sent_ += data.size();
   }
-  void Receive(int peer, std::span<std::byte> data) override {
+  void Receive(int peer, std::span<std::byte> data, ChunkPhase) override {
     network_.Receive(peer, rank_, data);
     received_ += data.size();
   }

@@ -187,7 +187,7 @@ TEST(CodecCollectiveStepsTest, ShowTheStepOfTheMessage) {
     RunRanks(2, [&](int rank) {
       const World self = TestWorld(rank, 2);
       CodecMember member(1000);
-      Timeline timeline(1000);
+      Timeline timeline(TimelineCapacity{.spans = 1000});
       const auto sum =
           MakeSum(RingEntry(), {self, store, comm, options, codec}, member.recorder, timeline);
       sum->Prepare(member.space, member.plan);

@@ -1,0 +1,122 @@
+#include "ringside/experiments/job/timeline/chunk_file.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "ringside/common/core/errors.h"
+
+namespace ringside {
+namespace {
+
+using std::chrono::nanoseconds;
+
+DilatedClock::time_point At(std::int64_t nanosecond) {
+  return DilatedClock::time_point(nanoseconds(nanosecond));
+}
+
+ChunkEvent Push() {
+  ChunkEvent event;
+  event.begin = At(1000);
+  event.end = At(3000);
+  event.step = 7;
+  event.offset = 64;
+  event.elements = 16;
+  event.bytes = 64;
+  event.version = 6;
+  event.bucket = 1;
+  event.piece = 3;
+  event.peer = 2;
+  return event;
+}
+
+std::vector<ProcessTrace> OneWorker() {
+  ProcessTrace worker;
+  worker.name = "worker 0";
+  worker.chunks = UnpackChunks(PackChunks({Push()}), {});
+  worker.dropped_chunks = 5;
+  return {worker};
+}
+
+nlohmann::json About() { return {{"workers", 1}, {"servers", 1}, {"dedicated_servers", 1}}; }
+
+std::string Problem(const std::string& text) {
+  try {
+    ParseChunkFile(text, "f");
+  } catch (const DataError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(ChunkTrace, PacksAndUnpacks) {
+  const std::vector<TraceChunk> chunks = UnpackChunks(PackChunks({Push(), Push()}), {});
+  ASSERT_EQ(chunks.size(), 2U);
+  EXPECT_EQ(chunks[0].begin, 1000);
+  EXPECT_EQ(chunks[0].end, 3000);
+  EXPECT_EQ(chunks[0].offset, 64U);
+  EXPECT_EQ(chunks[0].server, -1);
+  EXPECT_EQ(chunks[0].staleness, -1);
+  EXPECT_EQ(chunks[1], chunks[0]);
+}
+
+TEST(ChunkTrace, LeavesOutWhatNoProcessRecords) {
+  ChunkEvent backwards = Push();
+  backwards.end = At(0);
+  ChunkEvent of_nobody = Push();
+  of_nobody.peer = kMostNodes;
+  EXPECT_TRUE(UnpackChunks(PackChunks({backwards, of_nobody}), {}).empty());
+  EXPECT_TRUE(UnpackChunks(PackChunks({Push()}).substr(1), {}).empty());
+}
+
+TEST(ChunkFile, GivesBackWhatWasWritten) {
+  const std::vector<ProcessTrace> traces = OneWorker();
+  const ChunkFile file = ParseChunkFile(ChunkFileText(traces, About()), "f");
+  EXPECT_TRUE(file.complete);
+  EXPECT_EQ(file.dropped, 5U);
+  EXPECT_EQ(file.processes, std::vector<std::string>{"worker 0"});
+  ASSERT_EQ(file.rows.size(), 1U);
+  TraceChunk expected = traces[0].chunks[0];
+  expected.begin = 0;  // the first event of the run
+  expected.end = 2000;
+  EXPECT_EQ(file.rows[0].chunk, expected);
+}
+
+TEST(ChunkFile, BeginsItsClockWithTheFirstSpan) {
+  std::vector<ProcessTrace> traces = OneWorker();
+  traces[0].spans.push_back({.begin = 400, .end = 500});
+  EXPECT_EQ(ParseChunkFile(ChunkFileText(traces, About()), "f").rows[0].chunk.begin, 600);
+}
+
+TEST(ChunkFile, AFileThatIsCutOffGivesWhatThereIs) {
+  const std::string text = ChunkFileText(OneWorker(), About());
+  const std::size_t end = text.rfind("{\"chunks\"");
+  for (const std::size_t length : {end, end + 3, text.size() - 2}) {
+    const ChunkFile file = ParseChunkFile(text.substr(0, length), "f");
+    EXPECT_FALSE(file.complete) << length;
+    EXPECT_EQ(file.rows.size(), 1U) << length;
+  }
+  EXPECT_EQ(ParseChunkFile(text.substr(0, end - 5), "f").rows.size(), 0U);
+}
+
+TEST(ChunkFile, ErrorsNameTheLine) {
+  const std::string text = ChunkFileText(OneWorker(), About());
+  const std::string head = text.substr(0, text.find('\n') + 1);
+  EXPECT_NE(Problem(""), "");
+  EXPECT_NE(Problem("{}\n").find("f:1"), std::string::npos);
+  EXPECT_NE(Problem(head + "nonsense\n{}\n").find("f:2"), std::string::npos);
+  EXPECT_NE(Problem(head + "[1,2]\n").find("f:2"), std::string::npos);
+  EXPECT_NE(Problem(head + "{\"chunks\":3}\n").find("number of chunks"), std::string::npos);
+  std::string falsified = text;
+  falsified.replace(falsified.find("\"push\""), 6, "\"bush\"");
+  EXPECT_NE(Problem(falsified).find("\"bush\" is not a known name"), std::string::npos);
+}
+
+TEST(ChunkFile, ANewerFormatIsRefused) {
+  std::string text = ChunkFileText(OneWorker(), About());
+  text.replace(text.find("\"format\":1"), 10, "\"format\":2");
+  EXPECT_NE(Problem(text).find("newer program"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ringside
