@@ -4,46 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <span>
+#include <string_view>
 
-#include "ringside/common/core/errors.h"
 #include "ringside/experiments/report/render/page_assets.h"
 #include "ringside/experiments/report/render/study_render.h"
-#include "ringside/experiments/system/sha256.h"
+#include "ringside/experiments/web/html_page.h"
 
 namespace ringside {
 namespace {
 
 using nlohmann::json;
-
-std::string_view TextOf(std::span<const std::uint8_t> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-// RFC 4648, with padding.
-std::string Base64(std::span<const std::byte> bytes) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
-      group =
-          group << 8 | (i + k < bytes.size() ? std::to_integer<std::uint32_t>(bytes[i + k]) : 0U);
-    }
-    const std::size_t left = std::min<std::size_t>(bytes.size() - i, 3);
-    for (std::size_t k = 0; k < 4; ++k) {
-      out += k <= left ? kDigits[group >> (18 - 6 * k) & 63] : '=';
-    }
-  }
-  return out;
-}
-
-// The name of an inline script in a Content-Security-Policy: 'sha256-...'.
-std::string ScriptHash(std::string_view script) {
-  return fmt::format("'sha256-{}'", Base64(Sha256(std::as_bytes(std::span(script)))));
-}
 
 // Plotly sets style attributes, and its "download" button makes images.
 std::string Policy(std::string_view script, std::string_view plotly) {
@@ -51,24 +21,6 @@ std::string Policy(std::string_view script, std::string_view plotly) {
       "default-src 'none'; script-src {} {}; style-src 'unsafe-inline'; img-src data: blob:; "
       "base-uri 'none'; form-action 'none'",
       ScriptHash(script), ScriptHash(plotly));
-}
-
-// Replaces every {{name}} of the template, but none inside the texts that it inserts.
-std::string Fill(std::string_view page, const std::map<std::string_view, std::string_view>& parts) {
-  std::string out;
-  for (std::size_t at = 0;;) {
-    const std::size_t open = page.find("{{", at);
-    out += page.substr(at, open - at);
-    if (open == std::string_view::npos) return out;
-    const std::size_t close = page.find("}}", open);
-    const std::string_view name = page.substr(open + 2, close - open - 2);
-    const auto part = parts.find(name);
-    if (part == parts.end()) {
-      throw InternalError(fmt::format("the page's template names an unknown part '{}'", name));
-    }
-    out += part->second;
-    at = close + 2;
-  }
 }
 
 // No measurement is exact to nine digits, and rounding to nine digits halves the text.
@@ -135,47 +87,6 @@ void KeepModelAndData(json& report) {
 
 }  // namespace
 
-std::string EscapeHtml(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
-std::string ScriptSafeJson(const json& value) {
-  // The dump already escapes everything outside ASCII, including the line separators.
-  const std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
-  std::string out;
-  out.reserve(text.size() + text.size() / 16);
-  for (const char c : text) {
-    if (c == '<' || c == '>' || c == '&') {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 json PageStudy(json report) {
   ThinCurves(report);
   KeepModelAndData(report);
@@ -193,7 +104,7 @@ std::string RenderHtml(const StudyTable& table) {
   const json::json_pointer sentence("/verdict/sentence");
   const std::string verdict =
       EscapeHtml(report.contains(sentence) ? report[sentence].get<std::string>() : "");
-  return Fill(TextOf(PageTemplateBytes()), {{"policy", policy},
+  return FillTemplate(TextOf(PageTemplateBytes()), {{"policy", policy},
                                             {"title", title},
                                             {"style", TextOf(PageStyleBytes())},
                                             {"verdict", verdict},

@@ -3,7 +3,6 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
 
 #include "ringside/experiments/report/study/study_table.h"
 
@@ -19,12 +18,6 @@ std::string RenderHtml(const StudyTable& table);
 /// keeps its model and data only.
 nlohmann::json PageStudy(nlohmann::json report);
 inline constexpr std::size_t kMaxPagePoints = 20'000;
-
-/// JSON that is safe inside a script element: no `<`, `>`, `&` or Unicode line separator can end
-/// the element or begin a comment in it. Bytes that are not UTF-8 are replaced.
-std::string ScriptSafeJson(const nlohmann::json& value);
-/// Text that is safe in an element or an attribute.
-std::string EscapeHtml(std::string_view text);
 
 }  // namespace ringside
 

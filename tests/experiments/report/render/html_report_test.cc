@@ -101,9 +101,5 @@ TEST(HtmlReport, RoundsToNineDigits) {
   EXPECT_EQ(page["count"], 1234567890123);
 }
 
-TEST(HtmlReport, ReplacesWhatIsNoUtf8) {
-  EXPECT_EQ(ScriptSafeJson(json("a\xFF<>&")), "\"a\\ufffd\\u003c\\u003e\\u0026\"");
-}
-
 }  // namespace
 }  // namespace ringside
