@@ -12,6 +12,8 @@ constexpr std::array kCommands{
     Command{"train", "train one model under one strategy", false, RunTrainCommand},
     Command{"matrix", "run every combination of a spec file, interleaved and resumable", false,
             RunMatrixCommand},
+    Command{"demo", "see a ring and a parameter server train, side by side, in a browser", false,
+            RunDemoCommand},
     Command{"report", "tables of a directory of results", false, RunReportCommand},
     Command{"compare", "whether two directories of results differ", false, RunCompareCommand},
     Command{"index", "rebuild the SQLite index of a directory of results", false, RunIndexCommand},

@@ -27,6 +27,7 @@ std::span<const Command> Commands();
 int RunTrainCommand(const Arguments& args, const Catalog& catalog);
 int RunMatrixCommand(const Arguments& args, const Catalog& catalog);
 int RunIndexCommand(const Arguments& args, const Catalog& catalog);
+int RunDemoCommand(const Arguments& args, const Catalog& catalog);
 int RunReportCommand(const Arguments& args, const Catalog& catalog);
 int RunCompareCommand(const Arguments& args, const Catalog& catalog);
 int RunVerifyCommand(const Arguments& args, const Catalog& catalog);

@@ -12,6 +12,22 @@ const list = (value) => (Array.isArray(value) ? value : []);
 const number = (value, otherwise = null) => (typeof value === "number" && Number.isFinite(value) ? value : otherwise);
 const text = (value) => (value === null || value === undefined ? "" : String(value));
 
+/**
+ * Since when each chunk is on the links. A sender's transport takes many chunks at once, and they leave one after the other: the
+ * next one when the one before has arrived.
+ */
+function crossings({ count, from, begin, arrived }) {
+  const order = Array.from({ length: count }, (_, i) => i).sort((a, b) => begin[a] - begin[b] || arrived[a] - arrived[b]);
+  const free = new Map();
+  const crosses = Float64Array.from(begin);
+  for (const row of order) {
+    const before = free.get(from[row]) ?? -1;
+    crosses[row] = Math.min(Math.max(begin[row], before), arrived[row]);
+    free.set(from[row], Math.max(before, arrived[row]));
+  }
+  return crosses;
+}
+
 /** Thrown when a page has no data that this script can show. Its message is for the reader. */
 export class DataProblem extends Error {}
 
@@ -60,6 +76,7 @@ export class Run {
       if (arrived[i] < begin[i]) arrived[i] = Math.max(sent[i], begin[i]);
       if (sent[i] < begin[i] || sent[i] > arrived[i]) sent[i] = arrived[i];
     }
+    this.transfers.crosses = crossings(this.transfers);
     for (const [name, words] of [["spans", "spans"], ["transfers", "chunks"], ["updates", "updates"]]) {
       if (this[name].lost > 0) this.notes.push(`${this[name].lost.toLocaleString("en-US")} of ${(this[name].count + this[name].lost).toLocaleString("en-US")} ${words} cannot be read: the record is cut off or damaged.`);
     }

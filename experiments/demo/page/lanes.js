@@ -68,9 +68,7 @@ export class Lanes {
   barOf(strip, row, theme) {
     const { spans, transfers } = this.run;
     if (strip.name === "send" || strip.name === "receive") {
-      const received = strip.name === "receive";
-      return { fill: bucketColour(transfers.bucket[row]), begin: received ? receivedFrom(transfers, row) : transfers.begin[row], end: received ? transfers.arrived[row] : transfers.sent[row],
-               chosen: this.selection.isChunk(this.run, row) };
+      return { fill: bucketColour(transfers.bucket[row]), begin: transfers.crosses[row], end: transfers.arrived[row], chosen: this.selection.isChunk(this.run, row) };
     }
     const kind = this.run.kind(row);
     const own = { begin: spans.begin[row], end: spans.end[row] };
@@ -124,29 +122,16 @@ export class Lanes {
   }
 }
 
-/** When the first byte of a chunk reached its receiver: not recorded, so the time that the sending took before its arrival. */
-export function receivedFrom(transfers, row) {
-  return Math.max(transfers.begin[row], transfers.arrived[row] - (transfers.sent[row] - transfers.begin[row]));
-}
-
 function stripOf(run, node, name) {
   const { spans, transfers } = run;
   const rows = [];
   if (name === "send" || name === "receive") {
     const end = name === "send" ? transfers.from : transfers.to;
     for (let row = 0; row < transfers.count; ++row) if (end[row] === node && transfers.from[row] !== transfers.to[row]) rows.push(row);
-    return name === "send" ? new Intervals(transfers.begin, transfers.sent, rows) : sortedIntervals(rows.map((row) => receivedFrom(transfers, row)), transfers.arrived, rows);
+    rows.sort((a, b) => transfers.crosses[a] - transfers.crosses[b]);
+    return new Intervals(transfers.crosses, transfers.arrived, rows);
   }
   const kinds = new Set((name === "compute" ? ["data", "forward", "backward", "evaluate", "await"] : ["reduce", "apply", "codec"]).map((kind) => run.kinds[kind]));
   for (let row = 0; row < spans.count; ++row) if (spans.node[row] === node && kinds.has(spans.kind[row])) rows.push(row);
   return new Intervals(spans.begin, spans.end, rows);
-}
-
-/** Intervals whose begins (`own`, by place in `rows`) are not in the order of the rows. */
-function sortedIntervals(own, end, rows) {
-  const begin = new Map(rows.map((row, i) => [row, own[i]]));
-  const sorted = [...rows].sort((a, b) => begin.get(a) - begin.get(b));
-  const column = [];
-  for (const [row, time] of begin) column[row] = time;
-  return new Intervals(column, end, sorted);
 }

@@ -1,6 +1,5 @@
 // Each link's use: bytes out (upwards) and in (downwards) in every two pixels of the page, as a share of the link.
 import { axisHeight, axisOf, drawAxis, drawNow, pageKey, timeHit } from "./axis.js";
-import { receivedFrom } from "./lanes.js";
 import { bytes, ms } from "./format.js";
 import { fit } from "./surface.js";
 
@@ -55,13 +54,14 @@ export class Links {
     const bins = Math.max(1, Math.ceil(axis.width / BIN_PX));
     const empty = () => this.names.links.map(() => new Float64Array(bins));
     const use = { out: empty(), in: empty(), seconds: (axis.end - axis.begin) / 1e6 / axis.width * BIN_PX };
-    const { from, to, bytes: size, begin, sent, arrived } = this.run.transfers;
+    const { from, to, bytes: size, crosses, arrived } = this.run.transfers;
     const binOf = (time) => (axis.x(time) - axis.left) / BIN_PX;
     this.run.moving.overlapping(axis.begin, axis.end, (row) => {
       const [source, target] = [this.names.of[from[row]], to[row] < 0 ? -1 : this.names.of[to[row]]];
       if (source === target) return;
-      spread(use.out[source], binOf(begin[row]), binOf(sent[row]), size[row]);
-      if (target >= 0) spread(use.in[target], binOf(receivedFrom(this.run.transfers, row)), binOf(arrived[row]), size[row]);
+      for (const table of target < 0 ? [use.out[source]] : [use.out[source], use.in[target]]) {
+        spread(table, binOf(crosses[row]), binOf(arrived[row]), size[row]);
+      }
     });
     for (const table of [...use.out, ...use.in]) for (let i = 0; i < bins; ++i) table[i] /= use.seconds;
     use.full = this.run.link_bytes_per_s ?? Math.max(1, ...[...use.out, ...use.in].map((table) => table.reduce((a, b) => Math.max(a, b), 0)));

@@ -21,17 +21,17 @@ std::string ReadAll(const fs::path& path) {
 
 ProcessResult RingsideProcessTest::RunRingside(const std::string& args,
                                                const std::string& variables) const {
-  return Run(RINGSIDE_EXECUTABLE, args, variables);
+  return RunProgram(RINGSIDE_EXECUTABLE, args, variables);
 }
 
 ProcessResult RingsideProcessTest::RunWithFault(const std::string& args, const std::string& fault,
                                                 const std::string& variables) const {
   const fs::path program = fs::path(RINGSIDE_EXECUTABLE).parent_path() / "fault_program";
-  return Run(program.string(), args, variables + " RINGSIDE_FAULT=" + fault);
+  return RunProgram(program.string(), args, variables + " RINGSIDE_FAULT=" + fault);
 }
 
-ProcessResult RingsideProcessTest::Run(const std::string& program, const std::string& args,
-                                       const std::string& variables) const {
+ProcessResult RingsideProcessTest::RunProgram(const std::string& program, const std::string& args,
+                                              const std::string& variables) const {
   const fs::path directory = scratch();
   const std::string command = "cd '" + scratch() + "' && " + variables + " " + program + " " +
                               args + " >.out 2>.err </dev/null";

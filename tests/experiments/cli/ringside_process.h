@@ -26,11 +26,11 @@ class RingsideProcessTest : public ::testing::Test {
   /// The same with a program that commits the fault RINGSIDE_FAULT (tests/faults/planned_fault.h).
   ProcessResult RunWithFault(const std::string& args, const std::string& fault,
                              const std::string& variables = "") const;
+  /// The same with any program.
+  ProcessResult RunProgram(const std::string& program, const std::string& args,
+                           const std::string& variables = "") const;
 
  private:
-  ProcessResult Run(const std::string& program, const std::string& args,
-                    const std::string& variables) const;
-
   const TemporaryDirectory scratch_;
 };
 

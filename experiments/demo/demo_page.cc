@@ -1,0 +1,33 @@
+#include "ringside/experiments/demo/demo_page.h"
+
+#include <fmt/format.h>
+
+#include "ringside/experiments/demo/page_assets.h"
+#include "ringside/experiments/system/build_info.h"
+#include "ringside/experiments/web/html_page.h"
+
+namespace ringside {
+
+std::string RenderDemoPage(const std::vector<nlohmann::json>& runs, const std::string& command) {
+  const BuildInfo build = ThisBuild();
+  const nlohmann::json data = {
+      {"format", kPageFormat},
+      {"made", {{"commit", build.git}, {"version", build.version}, {"command", command}}},
+      {"runs", runs}};
+  const std::string_view script = TextOf(DemoPageScriptBytes());
+  const std::string policy = fmt::format(
+      "default-src 'none'; script-src {}; style-src 'unsafe-inline'; img-src data: blob:; "
+      "base-uri 'none'; form-action 'none'",
+      ScriptHash(script));
+  std::string title = "Ringside";
+  for (const nlohmann::json& run : runs) {
+    title += (title == "Ringside" ? ": " : " and ") + run.value("title", std::string());
+  }
+  return FillTemplate(TextOf(DemoPageTemplateBytes()), {{"policy", policy},
+                                                        {"title", EscapeHtml(title)},
+                                                        {"style", TextOf(DemoPageStyleBytes())},
+                                                        {"data", ScriptSafeJson(data)},
+                                                        {"script", script}});
+}
+
+}  // namespace ringside

@@ -1,0 +1,20 @@
+#ifndef RINGSIDE_EXPERIMENTS_DEMO_DEMO_PAGE_H_
+#define RINGSIDE_EXPERIMENTS_DEMO_DEMO_PAGE_H_
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace ringside {
+
+/// The version of the data that the page reads.
+inline constexpr int kPageFormat = 1;
+
+/// One self-contained HTML page that replays one or two runs, from the results of `PageRun`.
+/// `command` made it. The Content-Security-Policy allows the page's own script alone, and no
+/// network. Pure.
+std::string RenderDemoPage(const std::vector<nlohmann::json>& runs, const std::string& command);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_DEMO_DEMO_PAGE_H_

@@ -1,0 +1,85 @@
+#include "ringside/experiments/demo/page_data.h"
+
+#include <gtest/gtest.h>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/demo/demo_page.h"
+#include "ringside/experiments/demo/page_columns.h"
+#include "tests/experiments/demo/demo_testing.h"
+
+namespace ringside {
+namespace {
+
+TEST(PageColumns, AreDifferencesInVariableLength) {
+  EXPECT_EQ(PageColumn({}), "");
+  const std::vector<std::int64_t> values{1, 0, 300};
+  // +1 is 2, -1 is 1, +300 is 600 = 0xD8 0x04.
+  EXPECT_EQ(PageColumn(values), "AgHYBA==");
+}
+
+TEST(PageWindow, BeginsAfterTheWarmUp) {
+  RecordedRun run = SampleRun::Ring(10);
+  run.summary["warmup_steps"] = 3;
+  const PageWindow window = ChooseWindow(run, {.most = 4});
+  ASSERT_EQ(window.steps.size(), 4U);
+  EXPECT_EQ(window.steps.front().step, 3);
+  EXPECT_EQ(window.begin, 3'000);
+  EXPECT_EQ(window.end, 7'000);
+}
+
+TEST(PageWindow, HoldsAStepAtLeastAndNoMoreThanFits) {
+  const RecordedRun run = SampleRun::Ring(10);
+  EXPECT_EQ(ChooseWindow(run, {.most_events = 1}).steps.size(), 1U);
+  EXPECT_EQ(ChooseWindow(run, {.most_events = 24}).steps.size(), 2U);
+  EXPECT_TRUE(ChooseWindow(SampleRun::Ring(0), {}).steps.empty());
+}
+
+TEST(PageWindow, AStepThatTheRecordLacksIsAnError) {
+  const RecordedRun run = SampleRun::Ring(10);
+  EXPECT_EQ(ChooseWindow(run, {.first = 8}).steps.front().step, 8);
+  EXPECT_THROW(ChooseWindow(run, {.first = 10}), Error);
+}
+
+TEST(PageRun, HasNodesAndCounts) {
+  const RecordedRun run = SampleRun::Servers(4);
+  const nlohmann::json page = PageRun(run, ChooseWindow(run, {.most = 2}));
+  EXPECT_EQ(page["topology"], "star");
+  EXPECT_EQ(page["nodes"].size(), 3U);
+  EXPECT_EQ(page["nodes"][2]["kind"], "server");
+  EXPECT_EQ(page["nodes"][2]["host"], "host 2");
+  EXPECT_EQ(page["window"]["end_us"], 2);
+  EXPECT_EQ(page["transfers"]["count"], 8);
+  EXPECT_EQ(page["updates"]["count"], 2);
+  EXPECT_EQ(page["emulated"], false);
+}
+
+TEST(PageRun, AServerInAWorkerIsOnItsHost) {
+  RecordedRun run = SampleRun::Servers(1);
+  run.chunks.head["dedicated_servers"] = 0;
+  for (ChunkFile::Row& row : run.chunks.rows) {
+    if (row.process == 2) row.process = 1;
+  }
+  const nlohmann::json page = PageRun(run, ChooseWindow(run, {}));
+  EXPECT_EQ(page["nodes"][2]["host"], "host 1");
+}
+
+TEST(PageRun, ARunWithoutEventsHasAPage) {
+  RecordedRun run = SampleRun::Ring(0);
+  run.notes.emplace_back("nothing");
+  const nlohmann::json page = PageRun(run, ChooseWindow(run, {}));
+  EXPECT_EQ(page["transfers"]["count"], 0);
+  EXPECT_EQ(page["notes"][0], "nothing");
+}
+
+TEST(DemoPage, TextOfARunCannotBecomeAScript) {
+  RecordedRun run = SampleRun::Ring(2);
+  run.summary["strategy"] = "</script><script>alert(1)</script>";
+  const std::string html =
+      RenderDemoPage({PageRun(run, ChooseWindow(run, {}))}, "ringside demo <b>");
+  EXPECT_EQ(html.find("<script>alert"), std::string::npos);
+  EXPECT_EQ(html.find("<b>"), std::string::npos);
+  EXPECT_NE(html.find("Content-Security-Policy"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ringside

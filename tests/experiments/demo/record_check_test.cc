@@ -1,0 +1,101 @@
+#include "ringside/experiments/demo/record_check.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "tests/experiments/demo/demo_testing.h"
+
+namespace ringside {
+namespace {
+
+std::string FirstProblem(const RecordedRun& run) {
+  const RecordCheck check = CheckRecord(run);
+  return check.problems.empty() ? "" : check.problems.front();
+}
+
+/// The first problem after a change of one event.
+std::string ProblemAfter(RecordedRun run, std::size_t row,
+                         const std::function<void(TraceChunk&)>& change) {
+  change(run.chunks.rows[row].chunk);
+  run.traffic = JoinTraffic(run.chunks, run.workers());
+  return FirstProblem(run);
+}
+
+TEST(RecordCheck, FindsNothingWrongInATrueRecord) {
+  EXPECT_EQ(FirstProblem(SampleRun::Ring(3)), "");
+  EXPECT_EQ(FirstProblem(SampleRun::Servers(3)), "");
+}
+
+TEST(RecordCheck, AddsUp) {
+  const RecordCheck ring = CheckRecord(SampleRun::Ring(2));
+  EXPECT_EQ(ring.nodes[0].at(ChunkPhase::kReduceScatter).bytes_sent, 32U);
+  EXPECT_EQ(ring.nodes[1].at(ChunkPhase::kAllGather).chunks_received, 2U);
+  EXPECT_EQ(ring.last_ns[0], 1'800);
+  EXPECT_EQ(ring.sent_per_worker_per_step, 32);
+  const RecordCheck servers = CheckRecord(SampleRun::Servers(2));
+  EXPECT_EQ(servers.nodes[2].at(ChunkPhase::kPush).bytes_received, 128U);
+  EXPECT_EQ(servers.nodes[2].at(ChunkPhase::kPull).bytes_sent, 128U);
+}
+
+TEST(RecordCheck, FindsAFalsifiedEventOfARing) {
+  const RecordedRun run = SampleRun::Ring(2);
+  for (std::size_t row = 0; row < run.chunks.rows.size(); ++row) {
+    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& chunk) { ++chunk.bytes; }), "") << row;
+    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& chunk) { ++chunk.elements; }), "") << row;
+    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& chunk) { ++chunk.step; }), "") << row;
+    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& chunk) { *chunk.offset += 4; }), "") << row;
+    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& chunk) { chunk.end += 2'000; }), "") << row;
+  }
+}
+
+TEST(RecordCheck, FindsAFalsifiedEventOfServers) {
+  const RecordedRun run = SampleRun::Servers(3);
+  for (std::size_t row = 0; row < run.chunks.rows.size(); ++row) {
+    const bool update = run.chunks.rows[row].chunk.action == ChunkAction::kUpdate;
+    if (update) {
+      EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& chunk) { ++chunk.version; }), "") << row;
+    } else {
+      EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& chunk) { ++chunk.bytes; }), "") << row;
+      EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& chunk) { ++chunk.piece; }), "") << row;
+    }
+  }
+}
+
+TEST(RecordCheck, ARingPassesChunksToTheNextRank) {
+  RecordedRun run = SampleRun::Ring(1);
+  run.chunks.head["workers"] = 3;
+  run.chunks.processes.emplace_back("worker 2");
+  run.traffic = JoinTraffic(run.chunks, 3);
+  EXPECT_NE(FirstProblem(run).find("next rank"), std::string::npos);
+}
+
+TEST(RecordCheck, ComparesWithTheSummary) {
+  RecordedRun run = SampleRun::Ring(2);
+  run.summary["payload_bytes_sent_per_worker"] = 64;
+  EXPECT_EQ(FirstProblem(run), "");
+  run.summary["payload_bytes_sent_per_worker"] = 66;
+  EXPECT_NE(FirstProblem(run).find("the summary says 66"), std::string::npos);
+}
+
+TEST(RecordCheck, ARecordThatIsCutOffIsCheckedWhereItHasBothEnds) {
+  RecordedRun run = SampleRun::Servers(2);
+  run.chunks.rows.resize(run.chunks.rows.size() - 3);
+  run.chunks.complete = false;
+  run.traffic = JoinTraffic(run.chunks, 2);
+  EXPECT_EQ(FirstProblem(run), "");
+  EXPECT_NE(ProblemAfter(run, 0, [](TraceChunk& chunk) { ++chunk.bytes; }), "");
+}
+
+TEST(RecordCheck, ListsAtMostTwentyProblems) {
+  RecordedRun run = SampleRun::Ring(20);
+  for (ChunkFile::Row& row : run.chunks.rows)
+    row.chunk.bytes += static_cast<std::uint64_t>(row.process);
+  run.traffic = JoinTraffic(run.chunks, 2);
+  const RecordCheck check = CheckRecord(run);
+  EXPECT_EQ(check.problems.size(), RecordCheck::kMostProblems);
+  EXPECT_EQ(check.further_problems, 60U);
+}
+
+}  // namespace
+}  // namespace ringside
