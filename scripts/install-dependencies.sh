@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the packages that Ringside needs on Debian 12 and that are not yet installed. Prints their names.
-# usage: scripts/install-dependencies.sh [--tests] [--benchmarks]
+# usage: scripts/install-dependencies.sh [--python] [--tests] [--benchmarks]
+#   --python       also what `pip install .` and a program with PyTorch need: python3-venv, Python's headers, PyTorch
 #   --tests        also packages that only tests need (a browser for the report's page, python3-venv, Python's headers and PyTorch
 #                  for the Python package, a formatter, a linter, clang with libFuzzer for scripts/fuzz.sh, dpkg-dev, which finds a
 #                  package's dependencies)
@@ -22,6 +23,7 @@ packages=(
 benchmarks=no
 for argument in "$@"; do
   case "$argument" in
+    --python) packages+=(python3-venv python3-dev python3-torch) ;;
     --tests) packages+=(chromium chromium-driver python3-selenium python3-venv python3-dev python3-torch clang-format clang-tidy-19 clang-19 libclang-rt-19-dev dpkg-dev file) ;;
     --benchmarks) packages+=(python3-torch python3-venv); benchmarks=yes ;;
     *) echo "unknown argument: $argument" >&2; exit 2 ;;
