@@ -266,6 +266,10 @@ def check_pictures(browser):
         return [names.length, names.some((a, i) => names.some((b, k) => k < i && on(a, b))),
                 [...names, ...boxes(".legend .traces"), ...boxes(".legend")].every(inside), chart.querySelectorAll(".legend .scrollbar[height]:not([height='0'])").length,
                 boxes(".legend").some((one) => boxes(".g-xtitle").some((title) => on(one, title)))];"""
+    room = """
+        const {_size: size, yaxis} = document.getElementById(arguments[0])._fullLayout;
+        const rows = yaxis.type === "category" ? yaxis.tickvals.length : 1;
+        return [size.w, size.h / rows, rows];"""
     for width in (390, 1100):
         browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
                                        {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600})
@@ -275,6 +279,8 @@ def check_pictures(browser):
             names, covered, inside, scrolls, on_title = browser.run(overlap, chart)
             check(not covered and inside and scrolls == 0 and not on_title, f"{chart} at {width} pixels: {names} names and the legend have room"
                   f"{' ' + str([covered, inside, scrolls, on_title]) if covered or not inside or scrolls or on_title else ''}")
+            across, high, rows = browser.run(room, chart)
+            check(across >= 0.33 * width and high >= (20 if rows > 1 else 200), f"they leave {across:.0f} by {high:.0f} pixels for {rows} rows of data")
     browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     browser.open_again()
 
