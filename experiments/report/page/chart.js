@@ -44,18 +44,18 @@ function legendRows(data, layout, width) {
   return Math.ceil(names.length / Math.max(1, Math.floor(room / entry)));
 }
 
-/** Makes room for the legend below the title of the axis. The distances are in pixels, so nothing overlaps. */
-function placeLegend(layout, height, rows) {
-  layout.margin.b = 74 + rows * LEGEND_ROW;
-  layout.legend.y = -66 / Math.max(height - layout.margin.t - 74, 100);
-  return { ...layout, height: height + rows * LEGEND_ROW };
+/** Makes room for the legend below the title of the axis, and `below` pixels for long tick labels. So nothing overlaps. */
+function placeLegend(layout, height, rows, below) {
+  layout.margin.b = 74 + below + rows * LEGEND_ROW;
+  layout.legend.y = -(66 + below) / Math.max(height - layout.margin.t - 74, 100);
+  return { ...layout, height: height + below + rows * LEGEND_ROW };
 }
 
 const all = [];
 let observer = null;
 
 export class Chart {
-  /** `build(width)` returns {data, layout, height, margin}, or a text that says why there is nothing to draw. */
+  /** `build(width)` returns {data, layout, height, margin, below}, or a text that says why there is nothing to draw. */
   constructor(id, label, build) {
     this.build = build;
     this.near = false;
@@ -71,7 +71,7 @@ export class Chart {
     if (typeof picture === "string") return this.say(picture);
     if (this.said) { this.node.replaceChildren(); this.said = false; }
     const own = layoutOf(picture.layout, width, picture.margin);
-    const layout = placeLegend(own, picture.height ?? 400, legendRows(picture.data, own, width));
+    const layout = placeLegend(own, picture.height ?? 400, legendRows(picture.data, own, width), picture.below ?? 0);
     this.node.style.minHeight = `${layout.height}px`;
     return window.Plotly.react(this.node, picture.data, layout, CONFIG);
   }

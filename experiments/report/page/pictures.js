@@ -22,6 +22,9 @@ export const METRICS = {
   efficiency: { name: "Efficiency", title: "speed-up / workers", show: percent, ideal: () => 1, tickformat: ".0%" },
 };
 
+const MOST_TICK_LINES = 3; // longer names need a row each
+const TICK_LINE = 16; // pixels
+
 /** Breaks a text into lines of about `length` characters. */
 function linesOf(words, length) {
   const lines = [""];
@@ -36,11 +39,12 @@ function xAxis(study, view, cells, width) {
   const values = study.valuesOf(view.x, cells);
   const numeric = study.isNumeric(view.x);
   const title = { text: plain(study.nameOf(view.x)), standoff: 8 };
-  const texts = values.map((value) => linesOf(study.textOf(view.x, value), width < 560 ? 11 : 18).map(plain).join("<br>"));
+  const folded = values.map((value) => linesOf(study.textOf(view.x, value), width < 560 ? 7 : 18).map(plain));
+  const texts = folded.map((lines) => lines.join("<br>"));
   const at = (value) => (numeric ? Number(value) : values.indexOf(value));
   // A logarithmic axis is for values over several powers of ten.
   const wide = numeric && values.length > 2 && Number(values[0]) > 0 && Number(values.at(-1)) / Number(values[0]) > 32;
-  return { at, values, axis: { title, type: wide ? "log" : "linear", tickvals: values.map(at), ticktext: texts, zeroline: false } };
+  return { at, values, lines: Math.max(...folded.map((one) => one.length)), axis: { title, type: wide ? "log" : "linear", tickvals: values.map(at), ticktext: texts, zeroline: false } };
 }
 
 function errorBars(cells, metric, color) {
@@ -103,11 +107,11 @@ function lineOf(study, view, what, metric, label, look, cells, all, at, named) {
     const limit = what[key];
     const limited = limit ? all.filter((cell) => isNumber(limit(cell))) : [];
     if (limited.length === 0) continue;
-    data.push({ type: "scatter", mode: limited.length > 1 ? "lines" : "markers", name, legendgroup: label, showlegend: !named.has(key),
+    data.push({ type: "scatter", mode: limited.length > 1 ? "lines" : "markers", name, legendgroup: label, showlegend: false,
                 x: limited.map(at), y: limited.map(limit), line: { color: look.colour, dash, width: 1.2 },
                 marker: { symbol, size: key === "bound" ? 14 : 9, color: look.colour },
                 hovertemplate: `${key} of ${plain(label)}: %{y:.4~g}<extra></extra>` });
-    named.add(key);
+    named.set(key, { type: "scatter", mode: "lines", name, x: [null], y: [null], line: { color: "#8C8C8C", dash, width: 1.5 } });
   }
   return data;
 }
@@ -117,7 +121,7 @@ function heightsOf(data) {
   return data.flatMap((one) => one.y.flatMap((y, i) => [y, y + (one.error_y?.array[i] ?? 0), y - (one.error_y?.arrayminus[i] ?? 0)]));
 }
 
-/** A row with a name for each configuration: where x has one value, lines would be points above each other. */
+/** A row with a name for each configuration: for an x with one value, or with values that have long names. */
 function dots(study, view, looks, metric, scale, width) {
   const what = METRICS[metric];
   const found = rows(study, view, (cell) => isNumber(cell[metric]));
@@ -150,19 +154,20 @@ export function scaling(study, view, looks, metric, scale, width) {
   const at = (cell) => x.at(study.valueOf(cell, view.x));
   const lines = view.lines().map(([label, all]) => ({ label, all, cells: all.filter((cell) => isNumber(cell[metric])) })).filter((line) => line.cells.length > 0);
   if (lines.length === 0) return `No run in this selection has a ${what.name.toLowerCase()}${metric === "speedup" || metric === "efficiency" ? ": it needs a run with a single worker" : ""}.`;
-  if (x.values.length === 1) return dots(study, view, looks, metric, scale, width);
-  const named = new Set();
+  if (x.values.length === 1 || x.lines > MOST_TICK_LINES) return dots(study, view, looks, metric, scale, width);
+  const named = new Map(); // the legend's entries of limits, in no line's colour
   const data = lines.flatMap(({ label, all, cells }) => lineOf(study, view, what, metric, label, looks.get(label), cells, all, at, named));
   if (what.ideal && view.x === "workers") {
     const values = x.values.map(Number);
     data.push({ type: "scatter", mode: "lines", name: "ideal", x: values, y: values.map(what.ideal), line: { color: "#8C8C8C", dash: "dot", width: 1.5 }, hoverinfo: "skip" });
   }
+  data.push(...named.values());
   const log = isLogarithmic(scale, lines.map(({ cells }) => Math.max(...cells.map((cell) => cell[metric]))));
   const axes = { x: { range: rangeOf(x.values.map(x.at), x.axis.type === "log", false), log: x.axis.type === "log" }, y: { range: rangeOf(heightsOf(data), log, true), log } };
   const ends = lines.map(({ label, cells }) => ({ x: at(cells.at(-1)), y: cells.at(-1)[metric], name: label, colour: looks.get(label).colour }));
   const ticks = log ? logTicks(axes.y.range, short) : {};
   const { annotations, shapes, margin, height } = endLabels(ends, axes, width, ink());
-  return { data, margin, height: Math.max(400, height), layout: {
+  return { data, margin, below: (x.lines - 1) * TICK_LINE, height: Math.max(400, height), layout: {
     annotations, shapes, dragmode: false, xaxis: { ...x.axis, range: axes.x.range, fixedrange: true },
     yaxis: { title: { text: what.title + (log ? " (log scale)" : "") }, type: log ? "log" : "linear", range: axes.y.range, fixedrange: true, tickformat: what.tickformat, ...ticks } } };
 }
