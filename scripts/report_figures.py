@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Draws a study's figures for a paper from its report.json: PNG, SVG and PDF, one and two columns wide, fonts embedded.
+"""Draws a study's figures for a paper from its report.json or report.csv: PNG, SVG and PDF, one and two columns wide, fonts embedded.
 
-usage: report_figures.py REPORT.json OUT_DIR                     every figure; prints the files' names
-       report_figures.py REPORT.json FILE.svg --figure NAME      only that one, two columns wide
+usage: report_figures.py REPORT OUT_DIR                          every figure; prints the files' names
+       report_figures.py REPORT FILE.svg --figure NAME           only that one, two columns wide
        --scale linear|log|auto   of times and rates. auto, the default: log where the highest line is over 8 times the lowest
 
 `ringside report --figures` runs it. Needs matplotlib (exit code 4 without it).
@@ -21,6 +21,7 @@ except ImportError as missing:
     print(f"{sys.executable} has no matplotlib ({missing})", file=sys.stderr)
     sys.exit(4)
 
+import figure_csv
 from figure_marks import label_ends, rows_of, text
 from figure_pictures import FIGURES, OF_ONE_CHOICE
 from figure_study import Study
@@ -116,8 +117,9 @@ def main():
     parser.add_argument("--scale", choices=("linear", "log", "auto"), default="auto")
     options = parser.parse_args()
     try:
-        study = Study(json.loads(options.report.read_text()))
-    except (OSError, ValueError, KeyError) as error:
+        is_csv = options.report.suffix == ".csv"
+        study = Study(figure_csv.report_of(options.report) if is_csv else json.loads(options.report.read_text()))
+    except (OSError, ValueError, KeyError, IndexError) as error:
         sys.exit(f"{options.report}: {error}")
     use_house_style()
     if not options.figure:

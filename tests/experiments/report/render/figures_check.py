@@ -8,11 +8,14 @@ Exits with 1 at the first check that fails.
 """
 import colorsys
 import itertools
+import pathlib
 import sys
+import tempfile
 
 sys.path.insert(0, sys.argv[1])
 import report_figures as figures  # noqa: E402  (exits with 4 without matplotlib)
 import matplotlib.text  # noqa: E402
+import figure_csv  # noqa: E402
 from figure_marks import is_flattened, spread  # noqa: E402
 from figure_study import Study, shade  # noqa: E402
 
@@ -107,12 +110,30 @@ def check_rows():
     check(legend.x0 >= 0 and legend.x1 <= figure.bbox.x1, "the legend is within the figure")
 
 
+def check_csv():
+    """The two forms of a report give the same cells, as far as figures draw them."""
+    columns = ["schema", "compute_ms", "strategy", "workers", "servers", "colocated", "transport", "runs", "failed", "limited", "takes_part",
+               "step_ms", "step_ms_low", "step_ms_high", "speedup", "speedup_low", "speedup_high"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "report.csv"
+        path.write_text(",".join(columns) + "\nringside.report/2,30.0,ps-sync,4,4,true,tcp,5,0,0,true,12.5,12,13,,,\n")
+        report = figure_csv.report_of(path)
+        only = report["cells"][0]
+        check(only["step_ms"] == 12.5 and only["speedup"] is None and only["intervals"] == {"step_ms": {"low": 12, "high": 13}}, "numbers and intervals are those of report.csv")
+        check(Study(report).label(only) == "ps-sync" and only["colocated"] and only["family"] == "parameter server", "so is what they are of")
+        check(report["varied"] == ["compute_ms"] and only["conditions"] == {"compute_ms": "30 ms of compute"}, "conditions are in words")
+        check(not only["emulated_compute"], "without a spec nothing says that compute was emulated")
+        path.with_name("spec.yaml").write_text("model: profile:resnet50\n")
+        check(figure_csv.report_of(path)["cells"][0]["emulated_compute"], "a spec with a profile model does")
+
+
 def main():
     figures.use_house_style()
     check_shades()
     check_line_ends()
     check_scale()
     check_rows()
+    check_csv()
 
 
 if __name__ == "__main__":
