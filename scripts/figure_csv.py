@@ -28,9 +28,10 @@ def family(row):
 
 
 def cell_of(row, varied, names, emulated):
+    """`varied` has the values of the keys that the study varies."""
     cell = {name: int(row[name]) for name in COUNTS} | {name: row[name] for name in WORDS} | {name: row[name] == "true" for name in FLAGS}
     cell |= {"family": family(row), "emulated_compute": emulated, "intervals": {}}
-    cell |= {"varied": {key: row[key] for key in varied}, "conditions": {key: condition(key, row[key]) for key in varied}}
+    cell |= {"varied": varied, "conditions": {key: condition(key, value) for key, value in varied.items()}}
     for name in names:
         cell[name] = number(row[name])
         if row[f"{name}_low"]:
@@ -41,10 +42,12 @@ def cell_of(row, varied, names, emulated):
 def report_of(path):
     """The report of a report.csv. The spec beside it says whether compute was emulated: by profile models."""
     with open(path, newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    columns = list(rows[0])
-    varied = columns[columns.index("schema") + 1:columns.index("strategy")]
+        columns, *rows = csv.reader(file)
+    # The columns before the strategy are keys. One of them, such as compute_ms, may have the name of a number behind it.
+    first = columns.index("strategy")
+    varied = columns[1:first]
     names = [name[:-len("_low")] for name in columns if name.endswith("_low")]
     spec = path.with_name("spec.yaml")
     emulated = spec.exists() and "profile:" in spec.read_text(encoding="utf-8")
-    return {"varied": varied, "cells": [cell_of(row, varied, names, emulated) for row in rows]}
+    cells = [cell_of(dict(zip(columns[first:], row[first:])), dict(zip(varied, row[1:first])), names, emulated) for row in rows]
+    return {"varied": varied, "cells": cells}

@@ -113,13 +113,13 @@ def check_rows():
 def check_csv():
     """The two forms of a report give the same cells, as far as figures draw them."""
     columns = ["schema", "compute_ms", "strategy", "workers", "servers", "colocated", "transport", "runs", "failed", "limited", "takes_part",
-               "step_ms", "step_ms_low", "step_ms_high", "speedup", "speedup_low", "speedup_high"]
+               "step_ms", "step_ms_low", "step_ms_high", "compute_ms", "compute_ms_low", "compute_ms_high", "speedup", "speedup_low", "speedup_high"]
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "report.csv"
-        path.write_text(",".join(columns) + "\nringside.report/2,30.0,ps-sync,4,4,true,tcp,5,0,0,true,12.5,12,13,,,\n")
+        path.write_text(",".join(columns) + "\nringside.report/2,30.0,ps-sync,4,4,true,tcp,5,0,0,true,12.5,12,13,29.9,,,,,\n")
         report = figure_csv.report_of(path)
         only = report["cells"][0]
-        check(only["step_ms"] == 12.5 and only["speedup"] is None and only["intervals"] == {"step_ms": {"low": 12, "high": 13}}, "numbers and intervals are those of report.csv")
+        check(only["step_ms"] == 12.5 and only["speedup"] is None and only["compute_ms"] == 29.9 and only["intervals"] == {"step_ms": {"low": 12, "high": 13}}, "numbers and intervals are those of report.csv")
         check(Study(report).label(only) == "ps-sync" and only["colocated"] and only["family"] == "parameter server", "so is what they are of")
         check(report["varied"] == ["compute_ms"] and only["conditions"] == {"compute_ms": "30 ms of compute"}, "conditions are in words")
         check(not only["emulated_compute"], "without a spec nothing says that compute was emulated")
