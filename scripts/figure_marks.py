@@ -65,14 +65,18 @@ def spread(places, gap):
 
 
 def label_ends(axes, ends):
-    """Writes each line's name beside its last point. `ends` are (x, y, name, look). The axes have their limits."""
+    """Writes each line's name beside its last point. `ends` are (x, y, name, look)."""
+    axes.set(xlim=axes.get_xlim(), ylim=axes.get_ylim())  # later limits would move the points
     to_axes = axes.transData + axes.transAxes.inverted()
-    places = spread([to_axes.transform((x, y))[1] for x, y, _, _ in ends], SMALL * 1.25 / (axes.figure.get_figheight() * 72 * 0.72))
+    lasts = [to_axes.transform((x, y)) for x, y, _, _ in ends]
+    places = spread([y for _, y in lasts], SMALL * 1.25 / (axes.figure.get_figheight() * 72 * 0.72))
     point = 1 / (axes.figure.get_figwidth() * 72 * 0.62)  # in parts of the axes' width
-    for (x, y, name, look), place in zip(ends, places):
-        axes.annotate(text(name), (x, y), (1 + 15 * point, place), textcoords="axes fraction", fontsize=SMALL, va="center", annotation_clip=False,
-                      arrowprops={"arrowstyle": "-", "color": look["color"], "linewidth": 0.6, "linestyle": ":", "shrinkA": 0, "shrinkB": 3})
-        axes.plot([1 + 10 * point], [place], transform=axes.transAxes, clip_on=False, color=look["color"], marker=look["marker"], markersize=3.5)
+    outside = {"transform": axes.transAxes, "clip_on": False}
+    for (_, _, name, look), last, place in zip(ends, lasts, places):
+        axes.plot([last[0], 1 + 10 * point], [last[1], place], color=look["color"], linewidth=0.6, linestyle=(0, (1, 2)), zorder=1, **outside)
+        axes.plot([1 + 10 * point], [place], color=look["color"], marker=look["marker"], markersize=3.5, **outside)
+        axes.text(1 + 15 * point, place, text(name), fontsize=SMALL, va="center", **outside)
+
 
 
 def name_powers(axis):

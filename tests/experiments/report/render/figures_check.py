@@ -84,6 +84,18 @@ def check_line_ends():
     check(spread([0.5, 0.5, 0.98], 0.1) == [0.5, 0.6, 0.98], "names that are apart stay where they are")
 
 
+def check_leaders():
+    """A line leads from the last point of each curve to its name."""
+    def run(accuracies):
+        return {"status": "done", "curve": [{"step": i, "samples": 64 * i, "train_seconds": i, "accuracy": value} for i, value in enumerate(accuracies)]}
+    one = study([cell("ring", 4, results=[run([0.5, 0.9, 0.95])]), cell("ps-sync", 4, 1, results=[run([0.3, 0.93])])])
+    figure, axes = drawn(one, "accuracy-time")
+    leaders = [line for line in axes.lines if line.get_transform() == axes.transAxes and len(line.get_xdata()) == 2]
+    starts = [axes.transAxes.transform((line.get_xdata()[0], line.get_ydata()[0])) for line in leaders]
+    lasts = axes.transData.transform([(2, 0.95), (1, 0.93)])
+    check(len(starts) == 2 and all(abs(a - b) < 1 for start, last in zip(starts, lasts) for a, b in zip(start, last)), "a line leads from the last point to the name")
+
+
 def check_scale():
     _, axes = drawn(servers_study(), "step-time")
     check(axes.get_yscale() == "log" and "log scale" in axes.get_ylabel(), "a line that flattens the others makes the axis logarithmic, and it says so")
@@ -131,6 +143,7 @@ def main():
     figures.use_house_style()
     check_shades()
     check_line_ends()
+    check_leaders()
     check_scale()
     check_rows()
     check_csv()
