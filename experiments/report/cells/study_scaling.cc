@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <utility>
 
+#include "ringside/experiments/report/cells/condition_text.h"
 #include "ringside/experiments/report/cells/study_cells.h"
 #include "ringside/experiments/report/cells/study_fidelity.h"
 #include "ringside/experiments/spec/transport.h"
@@ -67,8 +69,9 @@ std::string ServersText(const SeriesKey& key) {
 std::string LabelOf(const SeriesKey& key, const std::map<std::string, std::string>& conditions) {
   std::string label = key.strategy + ServersText(key);
   if (!key.transport.empty()) label += " over " + key.transport;
-  for (const auto& [name, text] : conditions) label += ", " + text;
-  return label;
+  std::vector<std::string> texts;
+  for (const auto& [name, text] : conditions) texts.push_back(text);
+  return label + AfterNoun(std::move(texts));
 }
 
 void Fit(const std::vector<StudyCell>& cells, StudyScaling& series) {
@@ -118,18 +121,23 @@ std::string StrategyText(const StudyCell& cell) {
   return text;
 }
 
+std::string VariedText(const StudyCell& cell, const std::string& key) {
+  const auto condition = cell.conditions.find(key);
+  return condition == cell.conditions.end() ? cell.varied.at(key)
+                                            : ValueText(key, condition->second);
+}
+
 std::string WorkloadText(const StudyCell& cell) {
-  std::string text;
+  std::vector<std::string> texts;
   for (const auto& [name, value] : SharedKeys(cell, true)) {
-    text += (text.empty() ? "" : ", ") + cell.conditions.at(name);
+    texts.push_back(cell.conditions.at(name));
   }
-  return text;
+  return AfterNoun(std::move(texts));
 }
 
 std::string ScenarioText(const StudyCell& cell) {
-  const std::string workload = WorkloadText(cell);
-  return fmt::format("{} {}{}{}", cell.workers, cell.workers == 1 ? "worker" : "workers",
-                     workload.empty() ? "" : ", ", workload);
+  return fmt::format("{} {}{}", cell.workers, cell.workers == 1 ? "worker" : "workers",
+                     WorkloadText(cell));
 }
 
 bool AreComparable(const StudyCell& a, const StudyCell& b) {

@@ -25,10 +25,13 @@ struct StudyScaling {
 /// The strategy as "ps-sync with 2 servers over shm", without workers and varied keys. Pure.
 std::string StrategyText(const StudyCell& cell);
 
-/// The keys of `SharedKeys` and the codec, as "links of 1 Gbit/s, codec fp16". Pure.
+/// The value of a varied key, for a column below `KeyTitle`. Pure.
+std::string VariedText(const StudyCell& cell, const std::string& key);
+
+/// The keys of `SharedKeys` and the codec, as they follow a noun: " at 1 Gbit/s, codec fp16". Pure.
 std::string WorkloadText(const StudyCell& cell);
 
-/// Workers and workload, as "4 workers, links of 1 Gbit/s". Pure.
+/// Workers and workload, as "4 workers at 1 Gbit/s". Pure.
 std::string ScenarioText(const StudyCell& cell);
 
 /// Applies `AreComparableTransports` to two cells. Pure.

@@ -17,13 +17,14 @@ function axis(own, narrow) {
            fixedrange: narrow, ...own };
 }
 
-function layoutOf(own, width) {
+function layoutOf(own, width, right) {
   const narrow = width < 560;
   const { xaxis = {}, yaxis = {}, ...rest } = own;
+  for (const name of Object.keys(rest).filter((one) => /^yaxis\d/.test(one))) rest[name] = axis(rest[name], narrow);
   return {
     font: { family: css("--font"), size: narrow ? 11 : 13, color: css("--ink") },
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-    margin: { l: narrow ? 44 : 64, r: narrow ? 8 : 24, t: 16, b: 48 },
+    margin: { l: narrow ? 44 : 64, r: right ?? (narrow ? 8 : 24), t: 24, b: 48 },
     legend: { orientation: "h", y: -0.22, yanchor: "top", x: 0, font: { size: narrow ? 10 : 12 }, traceorder: "normal" },
     modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--soft"), activecolor: css("--accent") },
     hoverlabel: { bgcolor: css("--panel"), bordercolor: css("--line"), font: { color: css("--ink"), family: css("--font") } },
@@ -32,17 +33,29 @@ function layoutOf(own, width) {
   };
 }
 
-/** Puts the legend below the axis title. The distance is fixed in pixels, so the two never overlap. */
-function placeLegend(layout, height) {
-  layout.legend.y = -66 / Math.max(height - 150, 100);
-  return layout;
+const LEGEND_ROW = 21; // pixels
+
+/** How many rows the legend needs: as many entries stand beside each other as the width allows. */
+function legendRows(data, layout, width) {
+  const names = data.filter((one) => one.showlegend !== false).map((one) => one.name ?? "");
+  if (names.length === 0 || (data.length === 1 && data[0].showlegend === undefined)) return 0;
+  const entry = 46 + Math.max(...names.map((name) => name.length)) * layout.legend.font.size * 0.56;
+  const room = Math.max(1, width - layout.margin.l - layout.margin.r);
+  return Math.ceil(names.length / Math.max(1, Math.floor(room / entry)));
+}
+
+/** Makes room for the legend below the title of the axis, and `below` pixels for long tick labels. So nothing overlaps. */
+function placeLegend(layout, height, rows, below) {
+  layout.margin.b = 74 + below + rows * LEGEND_ROW;
+  layout.legend.y = -(66 + below) / Math.max(height - layout.margin.t - 74, 100);
+  return { ...layout, height: height + below + rows * LEGEND_ROW };
 }
 
 const all = [];
 let observer = null;
 
 export class Chart {
-  /** `build(width)` returns {data, layout, height}, or a text that says why there is nothing to draw. */
+  /** `build(width)` returns {data, layout, height, margin, below}, or a text that says why there is nothing to draw. */
   constructor(id, label, build) {
     this.build = build;
     this.near = false;
@@ -57,10 +70,10 @@ export class Chart {
     this.node.classList.remove("waiting");
     if (typeof picture === "string") return this.say(picture);
     if (this.said) { this.node.replaceChildren(); this.said = false; }
-    const height = picture.height ?? 430;
-    this.node.style.minHeight = `${height}px`;
-    const layout = placeLegend(layoutOf(picture.layout, width), height);
-    return window.Plotly.react(this.node, picture.data, { ...layout, height }, CONFIG);
+    const own = layoutOf(picture.layout, width, picture.margin);
+    const layout = placeLegend(own, picture.height ?? 400, legendRows(picture.data, own, width), picture.below ?? 0);
+    this.node.style.minHeight = `${layout.height}px`;
+    return window.Plotly.react(this.node, picture.data, layout, CONFIG);
   }
 
   say(text) {
@@ -70,6 +83,9 @@ export class Chart {
     this.node.replaceChildren(el("p", { class: "empty" }, text));
   }
 }
+
+/** The colour of text, in the page's theme. */
+export function ink() { return css("--ink"); }
 
 export function drawAll() { for (const chart of all) chart.draw(); }
 

@@ -47,4 +47,10 @@ export function keyValue(key, value) {
   if (key.endsWith("_bytes")) return bytes(number);
   return String(value);
 }
-export const keyName = (key) => key.replace(/_(bits_per_s|bytes)$/, "").replaceAll("_", " ");
+export const keyName = (key) => key.replace(/_(bits_per_s|bytes|ms)$/, "").replaceAll("_", " ");
+
+/** A condition without the words that a title beside it says: "100 Mbit/s" for "at 100 Mbit/s". */
+export function withoutName(key, words) {
+  const start = ["at ", `${keyName(key)} `].find((one) => words.startsWith(one)) ?? "";
+  return words.slice(start.length);
+}

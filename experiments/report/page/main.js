@@ -7,6 +7,9 @@ import { COSTS, METRICS, againstBound, limitNotes, resources, scaling, timeParts
 import { Study, View } from "./study.js";
 import { cellTable, failures, growthTable, links, method, runTable, subject, verdict } from "./sections.js";
 
+/** "auto" is logarithmic where the highest line would flatten another one. */
+const SCALES = [["auto", "Auto"], ["linear", "Linear"], ["log", "Log"]];
+
 const named = (table) => Object.entries(table).map(([value, what]) => [value, what.name]);
 
 function field(label, node) {
@@ -66,12 +69,13 @@ function chartSections(study, view, looks) {
     ? el("p", { class: "note" }, "A faint cross is a run that the machine limited. A circle with a cross is a configuration whose runs the machine all limited: it takes part in no verdict and no fit.") : null;
   const emulated = study.emulated
     ? el("p", { class: "note" }, "Compute was emulated: workers waited for its time. Every byte was really sent.") : null;
-  const scaleState = { metric: "step_ms" };
+  const scaleState = { metric: "step_ms", scale: "auto" };
   const scaleNote = el("p", { class: "note" });
   const noteScale = () => { scaleNote.textContent = [bars, ...limitNotes(study, scaleState.metric)].join(" "); };
   noteScale();
-  const scale = chart(view, "chart-scaling", "How strategies scale", scaleState, [["metric", "Show", named(METRICS)]],
-    (_, state) => { noteScale(); return scaling(study, view, looks, state.metric); });
+  const scale = chart(view, "chart-scaling", "How strategies scale", scaleState,
+    [["metric", "Show", named(METRICS)], ["scale", "Vertical axis", SCALES]],
+    (width, state) => { noteScale(); return scaling(study, view, looks, state.metric, state.scale, width); });
   const time = chart(view, "chart-time", "Parts of a step", {}, [], (width) => timeParts(study, view, width));
   const bound = chart(view, "chart-bound", "Measured against bound", {}, [], (width) => againstBound(study, view, looks, width));
   const cost = chart(view, "chart-cost", "Cost of a sample", { cost: "core" }, [["cost", "Show", named(COSTS)]],
@@ -79,7 +83,7 @@ function chartSections(study, view, looks) {
   const curveState = { metric: "accuracy", time: "train_seconds" };
   const learn = chart(view, "chart-curves", "Accuracy and loss", curveState,
     [["metric", "Show", named(CURVE_METRICS)], ["time", "Against", named(CURVE_TIMES)]],
-    (_, state) => curves(study, view, looks, state.at, state.time, state.metric));
+    (width, state) => curves(study, view, looks, state.at, state.time, state.metric, width));
   const staleState = {};
   const stale = chart(view, "chart-staleness", "Staleness of updates", staleState, [], (_, state) => staleness(study, view, looks, state.at));
   const has = (test) => study.cells.some(test);

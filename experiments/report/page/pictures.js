@@ -1,10 +1,13 @@
 // The charts of a study. Each function returns Plotly's data for a view, or a text that says why there is none.
-import { plain } from "./chart.js";
+import { ink, plain } from "./chart.js";
 import { bytes, compact, ends, fixed, percent } from "./format.js";
+import { endLabels, isLogarithmic, logTicks, rangeOf } from "./labels.js";
 import { PARTS } from "./look.js";
 import { countedRuns, isLimited, median } from "./study.js";
 
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
+
+const short = (value) => value.toLocaleString("en-US", { maximumSignificantDigits: 3 });
 
 const perSecond = (cell, ms) => (ms && cell.global_batch ? (1000 * cell.global_batch) / ms : null);
 
@@ -19,21 +22,35 @@ export const METRICS = {
   efficiency: { name: "Efficiency", title: "speed-up / workers", show: percent, ideal: () => 1, tickformat: ".0%" },
 };
 
-function xAxis(study, view, cells) {
+const MOST_TICK_LINES = 3; // longer names need a row each
+const TICK_LINE = 16; // pixels
+
+/** Breaks a text into lines of about `length` characters. */
+function linesOf(words, length) {
+  const lines = [""];
+  for (const word of words.split(" ")) {
+    if (lines.at(-1) !== "" && lines.at(-1).length + word.length > length) lines.push("");
+    lines[lines.length - 1] += `${lines.at(-1) === "" ? "" : " "}${word}`;
+  }
+  return lines;
+}
+
+function xAxis(study, view, cells, width) {
   const values = study.valuesOf(view.x, cells);
   const numeric = study.isNumeric(view.x);
   const title = { text: plain(study.nameOf(view.x)), standoff: 8 };
-  const texts = values.map((value) => plain(study.textOf(view.x, value)));
+  const folded = values.map((value) => linesOf(study.textOf(view.x, value), width < 560 ? 7 : 18).map(plain));
+  const texts = folded.map((lines) => lines.join("<br>"));
   const at = (value) => (numeric ? Number(value) : values.indexOf(value));
   // A logarithmic axis is for values over several powers of ten.
   const wide = numeric && values.length > 2 && Number(values[0]) > 0 && Number(values.at(-1)) / Number(values[0]) > 32;
-  return { at, values, axis: { title, type: wide ? "log" : "linear", tickvals: values.map(at), ticktext: texts, zeroline: false } };
+  return { at, values, lines: Math.max(...folded.map((one) => one.length)), axis: { title, type: wide ? "log" : "linear", tickvals: values.map(at), ticktext: texts, zeroline: false } };
 }
 
-function errorBars(cells, metric) {
+function errorBars(cells, metric, color) {
   const pairs = cells.map((cell) => ends(cell.intervals?.[metric]));
   if (pairs.every((pair) => pair === null)) return undefined;
-  return { type: "data", symmetric: false, thickness: 1.5, width: 4,
+  return { type: "data", symmetric: false, thickness: 1.5, width: 4, color,
            array: cells.map((cell, i) => (pairs[i] ? pairs[i][1] - cell[metric] : 0)),
            arrayminus: cells.map((cell, i) => (pairs[i] ? cell[metric] - pairs[i][0] : 0)) };
 }
@@ -76,41 +93,83 @@ export function limitNotes(study, metric) {
   return Object.keys(LIMIT_NOTES).filter((key) => limits[key] && study.cells.some((cell) => limits[key](cell))).map((key) => LIMIT_NOTES[key]);
 }
 
-export function scaling(study, view, looks, metric) {
-  const what = METRICS[metric];
-  const data = [];
-  const x = xAxis(study, view, view.cells());
-  const at = (cell) => x.at(study.valueOf(cell, view.x));
-  const named = new Set();
-  for (const [label, all] of view.lines()) {
-    const look = looks.get(label);
-    const cells = all.filter((cell) => isNumber(cell[metric]));
-    if (cells.length === 0) continue;
-    data.push({
-      type: "scatter", mode: "lines+markers", name: plain(label), legendgroup: label, x: cells.map(at), y: cells.map((cell) => cell[metric]),
-      error_y: errorBars(cells, metric), line: { color: look.colour, dash: look.dash === "solid" ? "solid" : look.dash, width: 2.5 },
-      marker: { color: look.colour, symbol: cells.map((cell) => cellMarker(cell, look.marker)), size: cells.map((cell) => (cell.takes_part === false ? 15 : 9)) },
-      hovertemplate: cells.map((cell) => `${plain(label)}<br>${plain(study.nameOf(view.x))}: ${plain(study.textOf(view.x, study.valueOf(cell, view.x)))}<br>${what.title}: ${what.show(cell[metric])}<br>runs: ${cell.runs}${cell.takes_part === false ? ", all limited by the machine" : ""}<extra></extra>`),
-    });
-    const points = runPoints(cells, at, label, metric, look);
-    if (points) data.push(points);
-    for (const [key, name, dash, symbol] of LIMITS) {
-      const limit = what[key];
-      const limited = limit ? all.filter((cell) => isNumber(limit(cell))) : [];
-      if (limited.length === 0) continue;
-      data.push({ type: "scatter", mode: limited.length > 1 ? "lines" : "markers", name, legendgroup: label, showlegend: !named.has(key),
-                  x: limited.map(at), y: limited.map(limit), line: { color: look.colour, dash, width: 1.2 },
-                  marker: { symbol, size: key === "bound" ? 14 : 9, color: look.colour },
-                  hovertemplate: `${key} of ${plain(label)}: %{y:.4~g}<extra></extra>` });
-      named.add(key);
-    }
+/** The line of a label, its single runs and its limits, as Plotly's data. */
+function lineOf(study, view, what, metric, label, look, cells, all, at, named) {
+  const data = [{
+    type: "scatter", mode: "lines+markers", name: plain(label), legendgroup: label, showlegend: false, x: cells.map(at), y: cells.map((cell) => cell[metric]),
+    error_y: errorBars(cells, metric), line: { color: look.colour, dash: look.dash, width: 2.5 },
+    marker: { color: look.colour, symbol: cells.map((cell) => cellMarker(cell, look.marker)), size: cells.map((cell) => (cell.takes_part === false ? 15 : 9)) },
+    hovertemplate: cells.map((cell) => `${plain(label)}<br>${plain(study.nameOf(view.x))}: ${plain(study.textOf(view.x, study.valueOf(cell, view.x)))}<br>${what.title}: ${what.show(cell[metric])}<br>runs: ${cell.runs}${cell.takes_part === false ? ", all limited by the machine" : ""}<extra></extra>`),
+  }];
+  const points = runPoints(cells, at, label, metric, look);
+  if (points) data.push(points);
+  for (const [key, name, dash, symbol] of LIMITS) {
+    const limit = what[key];
+    const limited = limit ? all.filter((cell) => isNumber(limit(cell))) : [];
+    if (limited.length === 0) continue;
+    data.push({ type: "scatter", mode: limited.length > 1 ? "lines" : "markers", name, legendgroup: label, showlegend: false,
+                x: limited.map(at), y: limited.map(limit), line: { color: look.colour, dash, width: 1.2 },
+                marker: { symbol, size: key === "bound" ? 14 : 9, color: look.colour },
+                hovertemplate: `${key} of ${plain(label)}: %{y:.4~g}<extra></extra>` });
+    named.set(key, { type: "scatter", mode: "lines", name, x: [null], y: [null], line: { color: "#8C8C8C", dash, width: 1.5 } });
   }
-  if (data.length === 0) return `No run in this selection has a ${what.name.toLowerCase()}${metric === "speedup" || metric === "efficiency" ? ": it needs a run with a single worker" : ""}.`;
+  return data;
+}
+
+/** The heights that an axis must show: of lines, limits, intervals and single runs. */
+function heightsOf(data) {
+  return data.flatMap((one) => one.y.flatMap((y, i) => [y, y + (one.error_y?.array[i] ?? 0), y - (one.error_y?.arrayminus[i] ?? 0)]));
+}
+
+/** A row with a name for each configuration: for an x with one value, or with values that have long names. */
+function dots(study, view, looks, metric, scale, width) {
+  const what = METRICS[metric];
+  const found = rows(study, view, (cell) => isNumber(cell[metric]));
+  const cells = found.map((row) => row.cell);
+  const log = isLogarithmic(scale, cells.map((cell) => cell[metric]));
+  const picture = rowLayout(found, what.title + (log ? " (log scale)" : ""), width);
+  Object.assign(picture.layout.xaxis, { type: log ? "log" : "linear", tickformat: what.tickformat });
+  if (log) Object.assign(picture.layout.xaxis, logTicks(rangeOf(cells.map((cell) => cell[metric]), true, false), short));
+  picture.margin = 70;
+  picture.data = [{
+    type: "scatter", mode: "markers+text", name: "measured", showlegend: false, y: found.map((row) => row.name), x: cells.map((cell) => cell[metric]), error_x: errorBars(cells, metric, "#8C8C8C"),
+    text: cells.map((cell) => what.show(cell[metric])), textposition: "top right", cliponaxis: false,
+    marker: { size: 11, color: found.map((row) => looks.get(row.label).colour), symbol: found.map((row) => cellMarker(row.cell, looks.get(row.label).marker)) },
+    hovertemplate: found.map((row) => `${row.name}: ${what.show(row.cell[metric])}<br>runs: ${row.cell.runs}<extra></extra>`),
+  }];
+  for (const [key, name, , symbol] of LIMITS) {
+    const known = what[key] ? found.filter((row) => isNumber(what[key](row.cell))) : [];
+    if (known.length === 0) continue;
+    picture.data.push({ type: "scatter", mode: "markers", name: key, showlegend: true, y: known.map((row) => row.name), x: known.map((row) => what[key](row.cell)),
+                        marker: { symbol: key === "bound" ? "line-ns-open" : symbol, size: key === "bound" ? 13 : 8, color: "#8C8C8C", line: { width: 2 } },
+                        hovertemplate: known.map((row) => `${name.split(" ")[0]} of ${row.name}: %{x:.4~g}<extra></extra>`) });
+  }
+  return picture;
+}
+
+/** Lines over x, each with its name at its end. `scale` is "auto", "linear" or "log". */
+export function scaling(study, view, looks, metric, scale, width) {
+  const what = METRICS[metric];
+  const x = xAxis(study, view, view.cells(), width);
+  const at = (cell) => x.at(study.valueOf(cell, view.x));
+  const lines = view.lines().map(([label, all]) => ({ label, all, cells: all.filter((cell) => isNumber(cell[metric])) })).filter((line) => line.cells.length > 0);
+  if (lines.length === 0) return `No run in this selection has a ${what.name.toLowerCase()}${metric === "speedup" || metric === "efficiency" ? ": it needs a run with a single worker" : ""}.`;
+  if (x.values.length === 1 || x.lines > MOST_TICK_LINES) return dots(study, view, looks, metric, scale, width);
+  const named = new Map(); // the legend's entries of limits, in no line's colour
+  const data = lines.flatMap(({ label, all, cells }) => lineOf(study, view, what, metric, label, looks.get(label), cells, all, at, named));
   if (what.ideal && view.x === "workers") {
     const values = x.values.map(Number);
     data.push({ type: "scatter", mode: "lines", name: "ideal", x: values, y: values.map(what.ideal), line: { color: "#8C8C8C", dash: "dot", width: 1.5 }, hoverinfo: "skip" });
   }
-  return { data, layout: { xaxis: x.axis, yaxis: { title: { text: what.title }, rangemode: "tozero", tickformat: what.tickformat } } };
+  data.push(...named.values());
+  const log = isLogarithmic(scale, lines.map(({ cells }) => Math.max(...cells.map((cell) => cell[metric]))));
+  const axes = { x: { range: rangeOf(x.values.map(x.at), x.axis.type === "log", false), log: x.axis.type === "log" }, y: { range: rangeOf(heightsOf(data), log, true), log } };
+  const ends = lines.map(({ label, cells }) => ({ x: at(cells.at(-1)), y: cells.at(-1)[metric], name: label, colour: looks.get(label).colour }));
+  const ticks = log ? logTicks(axes.y.range, short) : {};
+  const { annotations, shapes, margin, height } = endLabels(ends, axes, width, ink());
+  return { data, margin, below: (x.lines - 1) * TICK_LINE, height: Math.max(400, height), layout: {
+    annotations, shapes, dragmode: false, xaxis: { ...x.axis, range: axes.x.range, fixedrange: true },
+    yaxis: { title: { text: what.title + (log ? " (log scale)" : "") }, type: log ? "log" : "linear", range: axes.y.range, fixedrange: true, tickformat: what.tickformat, ...ticks } } };
 }
 
 /** Returns {part: milliseconds} of a cell's step. An unknown part is absent; its time is in another part. */
@@ -134,14 +193,18 @@ export function partsOf(cell) {
 function rows(study, view, keep) {
   const found = view.series().flatMap(([label, cells]) => cells.filter(keep).map((cell) => ({
     label, cell, name: plain((view.choices.includes(view.x) && study.valuesOf(view.x).length > 1
-      ? `${label} · ${study.textOf(view.x, study.valueOf(cell, view.x))}` : label) + (cell.takes_part === false ? " (limited)" : "")) })));
+      ? `${label} · ${study.placeOf(view.x, study.valueOf(cell, view.x))}` : label) + (cell.takes_part === false ? " (limited)" : "")) })));
   return found.reverse();
 }
 
+/** The axes of rows. A long name has several lines, and all rows are as high as that of the longest name. */
 function rowLayout(found, title, width) {
   const narrow = width < 560;
-  return { height: Math.max(250, 150 + found.length * (narrow ? 22 : 26)),
-           layout: { xaxis: { title: { text: title }, rangemode: "tozero" }, yaxis: { type: "category", automargin: true, tickfont: { size: narrow ? 10 : 12 } } } };
+  const names = found.map((row) => linesOf(row.name, narrow ? 24 : 48));
+  const lines = Math.max(...names.map((one) => one.length));
+  return { height: Math.max(230, 110 + found.length * (lines * (narrow ? 13 : 15) + 10)),
+           layout: { xaxis: { title: { text: narrow ? linesOf(title, 40).join("<br>") : title }, rangemode: "tozero", nticks: narrow ? 4 : undefined },
+                     yaxis: { type: "category", automargin: true, tickfont: { size: narrow ? 10 : 12 }, tickvals: found.map((row) => row.name), ticktext: names.map((one) => one.join("<br>")) } } };
 }
 
 function stack(found, parts, title, width, show) {
@@ -150,7 +213,14 @@ function stack(found, parts, title, width, show) {
     marker: { color: colour, pattern: { shape, fgcolor: "rgba(255,255,255,0.55)", fillmode: "overlay", size: 6 }, line: { width: 0 } },
     hovertemplate: found.map((row) => `${row.name}<br>${name}: ${show(row.parts[key])}<extra></extra>`),
   }));
-  return { data, ...rowLayout(found, title, width) };
+  const picture = { data, ...rowLayout(found, title, width) };
+  // The sum beside each bar, because the longest bar makes the others short.
+  picture.layout.annotations = found.map((row) => {
+    const sum = parts.reduce((all, [key]) => all + (row.parts[key] ?? 0), 0);
+    return { x: sum, y: row.name, text: show(sum), showarrow: false, xanchor: "left", xshift: 4, font: { size: 11, color: ink() } };
+  });
+  picture.margin = 70;
+  return picture;
 }
 
 export function timeParts(study, view, width) {
@@ -188,12 +258,7 @@ export function resources(study, view, width, cost) {
 
 /** Breaks a text into lines that fit a tooltip. */
 function folded(words) {
-  const lines = [""];
-  for (const word of (words || "").split(" ")) {
-    if (lines.at(-1).length + word.length > 60) lines.push("");
-    lines[lines.length - 1] += `${word} `;
-  }
-  return words ? `<br>${lines.map(plain).join("<br>")}` : "";
+  return words ? `<br>${linesOf(words, 60).map(plain).join("<br>")}` : "";
 }
 
 export function againstBound(study, view, looks, width) {
@@ -207,7 +272,7 @@ export function againstBound(study, view, looks, width) {
   picture.layout.shapes = [[1, "solid"], [1.15, "dot"]].map(([at, dash]) => ({
     type: "line", x0: at, x1: at, yref: "paper", y0: 0, y1: 1, line: { color: "#8C8C8C", dash, width: 1.5 } }));
   const cells = found.map((row) => row.cell);
-  const bars = timed.length > 0 ? errorBars(cells, "bound_ratio") : undefined;
+  const bars = timed.length > 0 ? errorBars(cells, "bound_ratio", "#8C8C8C") : undefined;
   picture.data = [{
     type: "scatter", mode: "markers", y: found.map((row) => row.name), x: cells.map(ratio), error_x: bars, name: "measured", showlegend: false,
     marker: { size: 11, color: found.map((row) => looks.get(row.label).colour), symbol: found.map((row) => cellMarker(row.cell, looks.get(row.label).marker)) },

@@ -1,6 +1,6 @@
 // The sections of text and tables: verdict, numbers, runs, links, problems and method.
 import { add, badge, dropDown, el, section } from "./dom.js";
-import { bits, byteRate, bytes, compact, ends, fixed, integer, intervalText, keyValue, percent, text } from "./format.js";
+import { bits, byteRate, bytes, compact, ends, fixed, integer, intervalText, percent, text } from "./format.js";
 import { isLimited, median, serversText } from "./study.js";
 import { Table } from "./table.js";
 
@@ -8,10 +8,21 @@ const factor = (value) => (Number.isFinite(value) ? String(Number(value.toPrecis
 
 const SURE = {
   clear: ["good", "clear", "the 95 % interval of the ratio does not contain 1"],
-  equal: ["good", "equal", "the whole 95 % interval of the ratio is within 2 % of 1"],
-  unclear: ["warn", "unclear", "the 95 % interval of the ratio contains 1: these runs do not show which strategy is faster"],
+  equal: ["good", "tie", "the whole 95 % interval of the ratio is within 2 % of 1"],
+  unclear: ["warn", "tie", "the 95 % interval of the ratio contains 1: these runs do not show which strategy is faster"],
   "points only": ["warn", "points only", "fewer than five pairs of runs give no interval: take this as a hint"],
 };
+const SMALL_TIE = "the difference is smaller than 2 %";
+const UNSURE_TIE = "the difference is smaller than its uncertainty";
+
+/** The result of a comparison whose ratio is above 1 where `ahead` is faster, and below 1 where `behind` is. */
+function result(tie, certainty, ratio, ahead, behind) {
+  const [kind, label, meaning] = SURE[certainty] ?? ["plain", text(certainty), ""];
+  if (!tie) return el("span", {}, `${ratio > 1 ? ahead : behind} `, badge(kind, label, meaning));
+  const small = certainty === "equal" || (certainty === "points only" && Math.max(ratio, 1 / ratio) < 1.02);
+  return el("span", {}, badge(small ? "good" : "warn", small ? "tie within 2 %" : "tie within their uncertainty", small ? SMALL_TIE : UNSURE_TIE),
+    certainty === "points only" ? badge("warn", "points only", meaning) : null);
+}
 
 function certainty(word) {
   const [kind, label, meaning] = SURE[word] ?? ["plain", text(word), ""];
@@ -26,10 +37,8 @@ export function subject(study) {
   const parts = [`${count(done, "run")} of ${count(cells.length, "configuration")}`];
   if (bad > 0) parts.push(`${bad} did not finish well`);
   if (study.limited > 0) parts.push(`${study.limited} limited by the machine`);
-  const models = new Set(cells.map((cell) => cell.configuration?.model).filter(Boolean));
-  const sets = new Set(cells.map((cell) => cell.configuration?.data).filter(Boolean));
-  if (models.size > 0) parts.push([...models].join(", ") + (study.emulated ? " (compute emulated)" : ` on ${[...sets].join(", ")}`));
-  return parts.join(" · ");
+  const shared = data.constants?.length > 0 ? `. All runs: ${data.constants.join(", ")}.` : "";
+  return parts.join(" · ") + shared;
 }
 
 export function verdict(study) {
@@ -56,7 +65,7 @@ function claimsTable(claims) {
   const columns = [
     { title: "outcome", left: true, value: (c) => c.outcome, show: (v) => badge(OUTCOMES[v] ?? "plain", text(v)) },
     { title: "claim", left: true, wide: true, value: (c) => c.claim },
-    { title: "held against", left: true, value: (c) => c.place },
+    { title: "with", left: true, value: (c) => c.place },
     { title: "numbers", left: true, wide: true, value: (c) => c.numbers },
   ];
   return [el("h3", {}, "Common claims, tested by these runs"),
@@ -71,7 +80,7 @@ function findingsTable(study, findings) {
   const columns = [
     { title: "workers", value: (f) => f.workers },
     ...study.data.varied.filter((key) => findings.some((f) => f.varied && key in f.varied))
-      .map((key) => ({ title: study.nameOf(key), left: true, value: (f) => f.varied?.[key], show: (v) => (v === undefined ? "–" : keyValue(key, v)) })),
+      .map((key) => ({ title: study.nameOf(key), left: true, value: (f) => f.varied?.[key], show: (v) => (v === undefined ? "–" : study.textOf(key, v)) })),
     ...(findings.some((f) => f.synchronous_only)
       ? [{ title: "among", left: true, value: (f) => (f.synchronous_only ? "synchronous ones" : "all strategies") }] : []),
     { title: "best parameter server", left: true, value: (f) => label(f.ps_cell) },
@@ -82,7 +91,7 @@ function findingsTable(study, findings) {
     { title: "ring / server", value: (f) => f.ring_over_ps?.ratio, show: (v) => `${fixed(3)(v)}×` },
     { title: "95 % interval", value: (f) => ends(f.ring_over_ps?.interval)?.[0], show: (_, f) => text(intervalText(f.ring_over_ps?.interval, fixed(3))) },
     { title: "P(ring faster)", value: (f) => f.ring_over_ps?.p_greater, show: fixed(2) },
-    { title: "how sure", left: true, value: (f) => f.certainty, show: (v) => certainty(v)[0] },
+    { title: "result", left: true, value: (f) => f.winner, show: (_, f) => result(f.tie, f.certainty, f.ring_over_ps?.ratio, "ring faster", "server faster") },
   ];
   return [el("h3", {}, "Finding by finding"), el("p", { class: "note" }, `Ratios are of throughput: above 1 the ring is faster.${
             findings.some((f) => f.transports_differ) ? " * The two use different transports, so the ratio compares transports too." : ""}`),
@@ -113,7 +122,7 @@ const NUMBERS = [
 ];
 
 function variedColumns(study, cellOf) {
-  return study.data.varied.map((key) => ({ title: study.nameOf(key), left: true, value: (row) => cellOf(row).varied[key], show: (v) => keyValue(key, v) }));
+  return study.data.varied.map((key) => ({ title: study.nameOf(key), left: true, value: (row) => cellOf(row).varied[key], show: (v) => study.textOf(key, v) }));
 }
 
 /** The dilation factor of a cell or of a run; a column only where some factor is not 1. */
@@ -156,7 +165,7 @@ function comparisonColumns(of) {
     { title: "ratio", value: (row) => of(row)?.ratio, show: (v) => `${fixed(3)(v)}×` },
     { title: "95 % interval", value: (row) => ends(of(row)?.interval)?.[0], show: (_, row) => text(intervalText(of(row)?.interval, fixed(3))) },
     { title: "P(faster)", value: (row) => of(row)?.p_greater, show: fixed(2) },
-    { title: "how sure", left: true, value: (row) => row.certainty, show: (v) => certainty(v)[0] },
+    { title: "result", left: true, value: (row) => row.certainty, show: (_, row) => result(row.tie, row.certainty, of(row)?.ratio, "faster", "slower") },
   ];
 }
 
@@ -165,7 +174,7 @@ function carriersTable(found) {
   const title = "The same strategy, carried differently";
   const columns = [
     { title: "change", left: true, value: (row) => row.change },
-    { title: "at", left: true, value: (row) => row.place },
+    { title: "with", left: true, value: (row) => row.place },
     { title: "strategy", left: true, value: (row) => row.strategy },
     ...comparisonColumns((row) => row.over_default),
   ];
@@ -176,7 +185,7 @@ function carriersTable(found) {
 function pairsTable(found) {
   if (found.length === 0) return null;
   const columns = [
-    { title: "at", left: true, value: (pair) => pair.place },
+    { title: "with", left: true, value: (pair) => pair.place },
     { title: "compared", left: true, value: (pair) => pair.compared, show: (v, pair) => v + (pair.transports_differ ? " *" : "") },
     { title: "baseline", left: true, value: (pair) => pair.baseline },
     ...comparisonColumns((pair) => pair.over_baseline),

@@ -1,11 +1,8 @@
 // The study's data for the charts: cells by dimension, series by strategy and servers.
-import { keyName, keyValue } from "./format.js";
+import { keyName, keyValue, withoutName } from "./format.js";
 
 const unique = (values) => [...new Set(values)];
-const byNumberOrText = (a, b) => {
-  const [x, y] = [Number(a), Number(b)];
-  return Number.isFinite(x) && Number.isFinite(y) ? x - y : String(a).localeCompare(String(b));
-};
+const isNumber = (text) => text !== "" && Number.isFinite(Number(text));
 
 export function median(values) {
   const sorted = values.filter((value) => Number.isFinite(value)).sort((a, b) => a - b);
@@ -53,6 +50,8 @@ export class Study {
       this.layouts.set(cell.strategy, layouts.add(this.layoutOf(cell)));
     }
     this.perWorker = this.strategiesWithServerPerWorker();
+    this.words = new Map(this.cells.flatMap((cell) => Object.entries(cell.conditions ?? {})
+      .map(([key, words]) => [`${key} ${cell.varied[key]}`, withoutName(key, words)])));
     this.labels = unique(this.cells.map((cell) => this.seriesOf(cell)));
     this.lineLabels = unique(this.cells.flatMap((cell) => this.linesOf(cell)));
   }
@@ -100,12 +99,19 @@ export class Study {
     return String(dimension === "workers" ? cell.workers : cell.varied[dimension]);
   }
   valuesOf(dimension, cells = this.cells) {
-    return unique(cells.map((cell) => this.valueOf(cell, dimension))).sort(byNumberOrText);
+    const values = unique(cells.map((cell) => this.valueOf(cell, dimension)));
+    // Other values keep the order of the cells, which knows rates from names.
+    return values.every(isNumber) ? values.sort((a, b) => a - b) : values;
   }
   nameOf(dimension) { return keyName(dimension); }
-  textOf(dimension, value) { return keyValue(dimension, value); }
+  /** The value in words: "100 Mbit/s", "no straggler". */
+  textOf(dimension, value) { return this.words.get(`${dimension} ${value}`) ?? keyValue(dimension, value); }
+  /** The value with its noun, for text without a title beside it: "4 workers". */
+  placeOf(dimension, value) {
+    return dimension === "workers" ? `${value} worker${value === "1" ? "" : "s"}` : this.textOf(dimension, value);
+  }
   isNumeric(dimension) {
-    return this.valuesOf(dimension).every((value) => value !== "" && Number.isFinite(Number(value)));
+    return this.valuesOf(dimension).every(isNumber);
   }
 }
 

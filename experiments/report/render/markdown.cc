@@ -6,8 +6,11 @@
 #include <array>
 #include <iterator>
 
+#include "ringside/experiments/report/cells/condition_text.h"
+#include "ringside/experiments/report/cells/study_constants.h"
 #include "ringside/experiments/report/cells/study_fidelity.h"
 #include "ringside/experiments/report/cells/study_scaling.h"
+#include "ringside/experiments/report/render/markdown_text.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/text/units.h"
 
@@ -41,10 +44,6 @@ constexpr std::array kColumns{
     Column{"staleness", "staleness_mean", &StudyCell::staleness_mean, Fixed<2>},
 };
 
-std::string Row(const std::vector<std::string>& cells) {
-  return fmt::format("| {} |\n", fmt::join(cells, " | "));
-}
-
 std::string NumberText(const StudyCell& cell, const Column& column) {
   const std::optional<double>& value = cell.*column.member;
   if (!value) return "–";
@@ -56,19 +55,10 @@ std::string NumberText(const StudyCell& cell, const Column& column) {
   return out;
 }
 
-std::string ResultText(const Finding& finding) {
-  switch (finding.certainty) {
-    case Certainty::kEqual:
-      return fmt::format("equally fast within {:.0f} %", kEqualMargin * 100);
-    case Certainty::kUnclear:
-      return "not told apart";
-    case Certainty::kClear:
-      return finding.winner + " faster";
-    case Certainty::kPointEstimateOnly:
-      return finding.winner == "neither" ? "no difference seen, without an interval"
-                                         : finding.winner + " faster, without an interval";
-  }
-  return "";
+std::string WinnerText(const Finding& finding) {
+  const Tie tie = TieOf(finding.ring_over_ps);
+  const std::string text = tie == Tie::kNone ? finding.winner + " faster" : TieText(tie);
+  return finding.ring_over_ps.interval ? text : text + ", no interval";
 }
 
 std::string ServersText(const StudyCell& cell) {
@@ -95,7 +85,7 @@ std::string CellsTable(const StudyTable& table) {
         table.cells, [&](const StudyCell& cell) { return (cell.*column.member).has_value(); });
   });
   std::vector<std::string> titles;
-  for (const std::string& key : table.varied_keys) titles.push_back(EscapeMarkdown(key));
+  for (const std::string& key : table.varied_keys) titles.push_back(EscapeMarkdown(KeyTitle(key)));
   const bool transports = HasTransports(table);
   titles.insert(titles.end(), {"strategy", "workers", "servers"});
   if (transports) titles.emplace_back("transport");
@@ -111,11 +101,11 @@ std::string CellsTable(const StudyTable& table) {
     titles.emplace_back("why not at its bound");
     rules.emplace_back("---");
   }
-  std::string out = Row(titles) + Row(rules);
+  std::string out = MarkdownRow(titles) + MarkdownRow(rules);
   for (const StudyCell& cell : table.cells) {
     std::vector<std::string> row;
     for (const std::string& key : table.varied_keys) {
-      row.push_back(EscapeMarkdown(cell.varied.at(key)));
+      row.push_back(EscapeMarkdown(VariedText(cell, key)));
     }
     row.push_back(EscapeMarkdown(cell.strategy));
     row.push_back(std::to_string(cell.workers));
@@ -128,7 +118,7 @@ std::string CellsTable(const StudyTable& table) {
     row.push_back(RunsText(cell));
     for (const Column& column : columns) row.push_back(NumberText(cell, column));
     if (explained) row.push_back(EscapeMarkdown(cell.bound_explanation));
-    out += Row(row);
+    out += MarkdownRow(row);
   }
   return out;
 }
@@ -148,22 +138,22 @@ std::string FindingsText(const StudyTable& table) {
   const bool relaxed = std::ranges::any_of(table.findings, &Finding::synchronous_only);
   const bool transports = std::ranges::any_of(table.findings, &Finding::transports_differ);
   std::string out = "## The best server and the best ring, place by place\n\n";
-  out += Row({"at", "best parameter server", "best ring", "ring / server, samples/s",
-              "95 % interval", "runs", "result"}) +
-         Row({"---", "---", "---", "--:", "--:", "--:", "---"});
+  out += MarkdownRow({"with", "best parameter server", "best ring", "ring / server, samples/s",
+                      "95 % interval", "runs", "result"}) +
+         MarkdownRow({"---", "---", "---", "--:", "--:", "--:", "---"});
   for (const Finding& finding : table.findings) {
     const StudyCell& server = table.cells[finding.ps_cell];
     const StudyCell& ring = table.cells[finding.ring_cell];
     const Comparison& speed = finding.ring_over_ps;
     std::string place = ScenarioText(server);
     if (finding.synchronous_only) place += ", synchronous strategies";
-    out += Row({EscapeMarkdown(place), SideText(server),
-                SideText(ring) + (finding.transports_differ ? " \\*" : ""),
-                speed.ratio ? Fixed<3>(*speed.ratio) : "–",
-                speed.interval
-                    ? fmt::format("{:.3f} to {:.3f}", speed.interval->low, speed.interval->high)
-                    : "–",
-                std::to_string(speed.runs), ResultText(finding)});
+    out += MarkdownRow(
+        {EscapeMarkdown(place), SideText(server),
+         SideText(ring) + (finding.transports_differ ? " \\*" : ""),
+         speed.ratio ? Fixed<3>(*speed.ratio) : "–",
+         speed.interval ? fmt::format("{:.3f} to {:.3f}", speed.interval->low, speed.interval->high)
+                        : "–",
+         std::to_string(speed.runs), WinnerText(finding)});
   }
   out += '\n';
   if (transports) out += "\\* The two use different transports, so the ratio compares them, too.\n";
@@ -197,10 +187,10 @@ std::string ClaimsText(const StudyTable& table) {
     if (previous == nullptr || *previous != claim.claim) {
       out +=
           fmt::format("{}**{}**\n\n", previous == nullptr ? "" : "\n", EscapeMarkdown(claim.claim));
-      out += Row({"at", "outcome", "numbers"}) + Row({"---", "---", "---"});
+      out += MarkdownRow({"with", "outcome", "numbers"}) + MarkdownRow({"---", "---", "---"});
       previous = &claim.claim;
     }
-    out += Row(
+    out += MarkdownRow(
         {EscapeMarkdown(claim.place), OutcomeName(claim.outcome), EscapeMarkdown(claim.numbers)});
   }
   return out + '\n';
@@ -245,8 +235,8 @@ std::string NumbersText(const StudyTable& table) {
   return out + '\n';
 }
 
-/// The ratio, its interval, the share of pairs and the certainty, as cells of a row.
-std::vector<std::string> ComparisonCells(const Comparison& comparison, Certainty certainty) {
+/// The ratio, its interval, the share of pairs and the result, as cells of a row.
+std::vector<std::string> ComparisonCells(const Comparison& comparison) {
   const auto text = [](const std::optional<double>& number) {
     return number ? fmt::format("{:.3f}", *number) : "–";
   };
@@ -254,26 +244,25 @@ std::vector<std::string> ComparisonCells(const Comparison& comparison, Certainty
           comparison.interval
               ? fmt::format("{:.3f} to {:.3f}", comparison.interval->low, comparison.interval->high)
               : "–",
-          text(comparison.p_greater), CertaintyName(certainty)};
+          text(comparison.p_greater), ResultText(comparison)};
 }
 
-std::string ComparisonRow(std::vector<std::string> cells, const Comparison& comparison,
-                          Certainty certainty) {
+std::string ComparisonRow(std::vector<std::string> cells, const Comparison& comparison) {
   for (std::string& cell : cells) cell = EscapeMarkdown(cell);
-  std::ranges::move(ComparisonCells(comparison, certainty), std::back_inserter(cells));
-  return Row(cells);
+  std::ranges::move(ComparisonCells(comparison), std::back_inserter(cells));
+  return MarkdownRow(cells);
 }
 
 std::string PairsText(const StudyTable& table) {
   if (table.pairs.empty()) return {};
   std::string out = "## Each strategy against its baseline\n\n";
-  out += Row({"at", "compared", "with the baseline", "ratio of samples/s", "95 % interval",
-              "P(faster)", "how sure"});
-  out += Row({"---", "---", "---", "--:", "--:", "--:", "---"});
+  out += MarkdownRow({"with", "compared", "baseline", "ratio of samples/s", "95 % interval",
+                      "P(faster)", "result"});
+  out += MarkdownRow({"---", "---", "---", "--:", "--:", "--:", "---"});
   for (const BaselineComparison& pair : table.pairs) {
     out += ComparisonRow(
         {pair.place, pair.compared + (pair.transports_differ ? " *" : ""), pair.baseline},
-        pair.over_baseline, pair.certainty);
+        pair.over_baseline);
   }
   out +=
       "\nAbove 1 the strategy is faster than the baseline. P(faster): the share of run pairs in "
@@ -287,12 +276,11 @@ std::string PairsText(const StudyTable& table) {
 std::string CarriersText(const StudyTable& table) {
   if (table.carriers.empty()) return {};
   std::string out = "## The same strategy, carried differently\n\n";
-  out += Row(
-      {"change", "at", "strategy", "ratio of samples/s", "95 % interval", "P(faster)", "how sure"});
-  out += Row({"---", "---", "---", "--:", "--:", "--:", "---"});
+  out += MarkdownRow(
+      {"change", "with", "strategy", "ratio of samples/s", "95 % interval", "P(faster)", "result"});
+  out += MarkdownRow({"---", "---", "---", "--:", "--:", "--:", "---"});
   for (const CarrierComparison& each : table.carriers) {
-    out +=
-        ComparisonRow({each.change, each.place, each.strategy}, each.over_default, each.certainty);
+    out += ComparisonRow({each.change, each.place, each.strategy}, each.over_default);
   }
   return out + "\nAbove 1 the changed configuration is faster.\n\n";
 }
@@ -328,17 +316,18 @@ std::string DilationSection(const StudyTable& table) {
   if (!HasDilation(table.cells)) return {};
   std::string out = fmt::format("## Dilated time\n\n{}.\n\n",
                                 EscapeMarkdown("In this study " + table.method.dilation));
-  out += Row({"factor", "asked", "cores", "hosts", "equivalent cores a host", "runs", "limited",
-              "training, s of dilated time", "whole runs, s of the machine's time"});
-  out += Row({"--:", "---", "--:", "--:", "--:", "--:", "--:", "--:", "--:"});
+  out += MarkdownRow({"factor", "asked", "cores", "hosts", "equivalent cores a host", "runs",
+                      "limited", "training, s of dilated time",
+                      "whole runs, s of the machine's time"});
+  out += MarkdownRow({"--:", "---", "--:", "--:", "--:", "--:", "--:", "--:", "--:"});
   const auto text = [](const auto& number) {
     return number ? fmt::format("{:g}", static_cast<double>(*number)) : "–";
   };
   for (const DilationRow& row : table.dilation.rows) {
-    out +=
-        Row({fmt::format("{:g}", row.factor), EscapeMarkdown(row.asked), text(row.cores),
-             text(row.hosts), text(row.equivalent_cores_per_host), std::to_string(row.runs),
-             std::to_string(row.limited), Fixed<1>(row.train_seconds), Fixed<1>(row.wall_seconds)});
+    out += MarkdownRow({fmt::format("{:g}", row.factor), EscapeMarkdown(row.asked), text(row.cores),
+                        text(row.hosts), text(row.equivalent_cores_per_host),
+                        std::to_string(row.runs), std::to_string(row.limited),
+                        Fixed<1>(row.train_seconds), Fixed<1>(row.wall_seconds)});
   }
   return out + '\n' + ListText("Scaled by the factor", table.dilation.scaled) +
          ListText("Not scaled", table.dilation.not_scaled);
@@ -377,29 +366,15 @@ std::string EnvironmentText(const StudyTable& table) {
 
 }  // namespace
 
-std::string EscapeMarkdown(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else if (c == '&') {
-      out += "&amp;";
-    } else if (static_cast<unsigned char>(c) < ' ') {
-      out += ' ';
-    } else {
-      if (std::string_view("\\`*_[]|~#!").find(c) != std::string_view::npos) out += '\\';
-      out += c;
-    }
-  }
-  return out;
-}
-
 std::string RenderMarkdown(const StudyTable& table, const std::vector<std::string>& pictures) {
   std::string out = fmt::format("# {}\n\n", EscapeMarkdown(table.name));
+  if (!table.constants.empty()) {
+    out += EscapeMarkdown(ConstantsText(table.constants)) + "\n\n";
+  }
   out += VerdictText(table) + ClaimsText(table);
-  for (const std::string& picture : pictures) out += fmt::format("![]({})\n\n", picture);
+  for (const std::string& picture : pictures) {
+    out += fmt::format("![{}]({})\n\n", EscapeMarkdown(PictureText(picture)), picture);
+  }
   out += NumbersText(table) + PairsText(table) + CarriersText(table) + WarningsText(table) +
          MethodText(table) + DilationSection(table) + ProblemsText(table);
   out += EnvironmentText(table);

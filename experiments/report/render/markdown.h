@@ -2,7 +2,6 @@
 #define RINGSIDE_EXPERIMENTS_REPORT_RENDER_MARKDOWN_H_
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "ringside/experiments/report/study/study_table.h"
@@ -12,9 +11,6 @@ namespace ringside {
 /// A page in GitHub's Markdown: verdict, findings, numbers, pictures, problems and method.
 /// `pictures` are links, relative to the directory of the page. Pure.
 std::string RenderMarkdown(const StudyTable& table, const std::vector<std::string>& pictures = {});
-
-/// Text on one line, escaped so that nothing in it acts as Markdown or HTML.
-std::string EscapeMarkdown(std::string_view text);
 
 }  // namespace ringside
 

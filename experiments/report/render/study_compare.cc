@@ -6,13 +6,16 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/experiments/report/cells/condition_text.h"
 #include "ringside/experiments/report/cells/study_fidelity.h"
 #include "ringside/experiments/report/cells/study_numbers.h"
 #include "ringside/experiments/report/cells/study_scaling.h"
 #include "ringside/experiments/report/render/study_render.h"
 #include "ringside/experiments/report/render/text_table.h"
+#include "ringside/experiments/report/study/study_ties.h"
 
 namespace ringside {
 namespace {
@@ -20,6 +23,7 @@ namespace {
 using nlohmann::json;
 
 constexpr char kLimited[] = "limited";
+constexpr char kTie[] = "tie";
 constexpr char kSchema[] = "ringside.compare/1";
 // For all other numbers, less is better.
 constexpr std::array<std::string_view, 2> kMoreIsBetter{"samples_per_s", "accuracy"};
@@ -33,8 +37,9 @@ const MedianNumber& NumberOf(std::string_view metric) {
 std::string LabelOf(const StudyCell& cell) {
   std::string label = fmt::format("{}, {} {}", StrategyText(cell), cell.workers,
                                   cell.workers == 1 ? "worker" : "workers");
-  for (const auto& [name, value] : cell.varied) label += fmt::format(", {}={}", name, value);
-  return label;
+  std::vector<std::string> conditions;
+  for (const auto& [name, condition] : cell.conditions) conditions.push_back(condition);
+  return label + AfterNoun(std::move(conditions));
 }
 
 std::vector<double> ValuesOf(const StudyCell& cell, std::optional<double> StudyRun::*number) {
@@ -50,10 +55,16 @@ std::string OutcomeOf(const ComparedCell& cell, std::string_view metric) {
   if (!cell.a && !cell.b) return "unknown";
   if (!cell.b) return "missing";
   if (!cell.a) return "new";
-  if (!cell.differs) return "same";
+  if (!cell.differs) return IsTie(cell.b_over_a) ? kTie : "same";
   const bool more = *cell.b > *cell.a;
   const bool more_is_better = std::ranges::find(kMoreIsBetter, metric) != kMoreIsBetter.end();
   return more == more_is_better ? "better" : "worse";
+}
+
+// With an interval the caller's threshold decides what is small.
+bool IsUndecided(const Comparison& comparison) {
+  if (!comparison.interval) return IsTie(comparison);
+  return comparison.interval->low <= 1 && comparison.interval->high >= 1;
 }
 
 bool Differs(const ComparedCell& cell, double threshold) {
@@ -61,9 +72,7 @@ bool Differs(const ComparedCell& cell, double threshold) {
   // number is zero.
   if (!cell.b_over_a.ratio) return cell.a != cell.b;
   const Comparison& comparison = cell.b_over_a;
-  if (std::abs(*comparison.ratio - 1) <= threshold) return false;
-  if (!comparison.interval) return true;
-  return comparison.interval->low > 1 || comparison.interval->high < 1;
+  return std::abs(*comparison.ratio - 1) > threshold && !IsUndecided(comparison);
 }
 
 ComparedCell CompareCell(const StudyCell& a, const StudyCell& b, std::string_view metric,
@@ -209,10 +218,13 @@ std::string RenderText(const StudyComparison& comparison) {
          CellsText(comparison) + OnlyText("A", comparison.only_in_a) +
          OnlyText("B", comparison.only_in_b) +
          fmt::format(
-             "\n{} of {} configurations differ by more than {:.3g} % with an interval that does "
-             "not contain 1, or have no ratio: only one side has a number, or A's is zero.\n",
-             differing, comparison.cells.size(), comparison.threshold * 100) +
-         "points only: a side has fewer than five runs, so only the medians decide.\n" +
+             "\n{} of {} configurations differ by more than {:.3g} % and are no tie, or have no "
+             "ratio: only one side has a number, or A's is zero.\n"
+             "tie: the difference is smaller than its uncertainty, or than {:.0f} %. same: it is "
+             "larger than that, but not than {:.3g} %.\n",
+             differing, comparison.cells.size(), comparison.threshold * 100, kEqualMargin * 100,
+             comparison.threshold * 100) +
+         "points only: a side has fewer than five runs, so there is no interval.\n" +
          LimitedText(comparison);
 }
 

@@ -22,12 +22,14 @@ struct ComparedCell {
   int failed_b = 0;
   int limited_a = 0;  ///< Finished runs that the machine limited. No ratio counts them.
   int limited_b = 0;
-  /// "same"; "better" or "worse" (B compared with A); "missing" when only A has such a number;
-  /// "new" when only B has one; "unknown" when neither has; "limited" when the machine limited
-  /// every run of a side, so that nothing is compared.
+  /// "better" or "worse" (B compared with A) when it differs; "tie" (`TieOf`); "same" when the
+  /// difference is more than a tie, but not past the threshold; "missing" when only A has such a
+  /// number; "new" when only B has one; "unknown" when neither has; "limited" when the machine
+  /// limited every run of a side, so that nothing is compared.
   std::string outcome;
-  /// True when the ratio is past the threshold and its interval does not contain 1. Also true when
-  /// only one side has a number, or A's number is zero and B's is not.
+  /// True when the ratio is past the threshold and its interval does not contain 1; without an
+  /// interval, when the ratio is no tie. Also true when only one side has a number, or A's number
+  /// is zero and B's is not.
   bool differs = false;
 };
 
@@ -47,7 +49,7 @@ struct StudyComparison {
 std::vector<std::string_view> ComparableMetrics();
 
 /// Compares the cells of two studies whose resolved specs are the same, apart from seeds and
-/// repetitions. Fewer than five runs on a side give no interval; then the medians decide. `metric`
+/// repetitions. Fewer than five runs on a side give no interval. `metric`
 /// is one of `ComparableMetrics`. Pure. Throws `Error` when the studies share no configuration.
 StudyComparison CompareStudies(const StudyTable& a, const StudyTable& b, std::string_view metric,
                                double threshold);

@@ -190,6 +190,7 @@ json JsonOf(const Finding& finding) {
           {"metric", finding.metric},
           {"winner", finding.winner},
           {"certainty", CertaintyName(finding.certainty)},
+          {"tie", IsTie(finding.ring_over_ps)},
           {"medium", finding.medium},
           {"server_hosts", finding.server_hosts},
           {"transports_differ", finding.transports_differ},
@@ -209,16 +210,16 @@ json JsonOf(const BaselineComparison& pair) {
           {"compared", pair.compared},
           {"baseline", pair.baseline},
           {"certainty", CertaintyName(pair.certainty)},
+          {"tie", IsTie(pair.over_baseline)},
           {"transports_differ", pair.transports_differ},
           {"over_baseline", JsonOf(pair.over_baseline)}};
 }
 
 json JsonOf(const CarrierComparison& comparison) {
-  return {{"change", comparison.change},
-          {"place", comparison.place},
-          {"strategy", comparison.strategy},
-          {"certainty", CertaintyName(comparison.certainty)},
-          {"over_default", JsonOf(comparison.over_default)}};
+  return {
+      {"change", comparison.change},           {"place", comparison.place},
+      {"strategy", comparison.strategy},       {"certainty", CertaintyName(comparison.certainty)},
+      {"tie", IsTie(comparison.over_default)}, {"over_default", JsonOf(comparison.over_default)}};
 }
 
 json JsonOf(const StudyVerdict& verdict) {
@@ -289,6 +290,7 @@ json RenderJson(const StudyTable& table) {
       {{"schema", kReportSchema},
        {"name", table.name},
        {"varied", table.varied_keys},
+       {"constants", table.constants},
        {"mixes_transports", MixesTransports(table)},
        {"verdict", JsonOf(table.verdict)},
        {"findings", ListOf(table.findings)},

@@ -8,7 +8,10 @@
 #include <span>
 #include <string_view>
 
+#include "ringside/experiments/report/cells/condition_text.h"
+#include "ringside/experiments/report/cells/study_constants.h"
 #include "ringside/experiments/report/cells/study_fidelity.h"
+#include "ringside/experiments/report/cells/study_scaling.h"
 #include "ringside/experiments/report/render/text_table.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/text/units.h"
@@ -127,7 +130,9 @@ std::string NumberText(const StudyCell& cell, const Number& number) {
 std::string CellsText(const StudyTable& table, const std::vector<Number>& numbers) {
   using Align = TextTable::Align;
   std::vector<TextTable::Column> columns;
-  for (const std::string& key : table.varied_keys) columns.push_back({key, Align::kLeft});
+  for (const std::string& key : table.varied_keys) {
+    columns.push_back({KeyTitle(key), Align::kLeft});
+  }
   columns.push_back({"strategy", Align::kLeft});
   columns.push_back({"workers"});
   columns.push_back({"servers"});
@@ -143,7 +148,7 @@ std::string CellsText(const StudyTable& table, const std::vector<Number>& number
   TextTable text(std::move(columns));
   for (const StudyCell& cell : table.cells) {
     std::vector<std::string> row;
-    for (const std::string& key : table.varied_keys) row.push_back(cell.varied.at(key));
+    for (const std::string& key : table.varied_keys) row.push_back(VariedText(cell, key));
     row.push_back(cell.strategy);
     row.push_back(std::to_string(cell.workers));
     row.push_back(ServersText(cell));
@@ -269,7 +274,7 @@ std::string ClaimsText(const StudyTable& table) {
       previous = &claim.claim;
     }
     out +=
-        fmt::format("    {} at {}: {}\n", OutcomeName(claim.outcome), claim.place, claim.numbers);
+        fmt::format("    {} with {}: {}\n", OutcomeName(claim.outcome), claim.place, claim.numbers);
   }
   return out;
 }
@@ -285,6 +290,7 @@ std::string WarningsText(const StudyTable& table) {
 
 std::string RenderText(const StudyTable& table) {
   std::string out = fmt::format("{}\n\n", table.name);
+  if (!table.constants.empty()) out += ConstantsText(table.constants) + "\n\n";
   if (!table.cells.empty()) {
     out += CellsText(table, FilledNumbers(table, kTimes)) + '\n' + Legend(table);
     out += CostsText(table) + FindingsText(table) + ClaimsText(table) + WarningsText(table);

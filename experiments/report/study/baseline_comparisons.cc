@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "ringside/experiments/report/cells/study_cells.h"
 #include "ringside/experiments/report/cells/study_fidelity.h"
@@ -54,8 +55,12 @@ std::vector<BaselineComparison> BaselineComparisonsOf(const std::vector<StudyCel
     if (cell.workers < 2 || !cell.samples_per_s || IsAllLimited(cell)) continue;
     places[{SharedKeys(cell, true), cell.scaling, cell.workers}].push_back(&cell);
   }
+  std::vector<Cells> in_order;
+  for (auto& [place, beside] : places) in_order.push_back(std::move(beside));
+  // The cells' order knows rates from names. All pointers are into one vector.
+  std::ranges::sort(in_order, {}, [](const Cells& beside) { return beside.front(); });
   std::vector<BaselineComparison> pairs;
-  for (const auto& [place, beside] : places) {
+  for (const Cells& beside : in_order) {
     const StudyCell* baseline = BaselineOf(beside);
     if (baseline == nullptr) continue;
     for (const StudyCell* cell : beside) {

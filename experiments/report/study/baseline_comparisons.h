@@ -12,8 +12,8 @@ namespace ringside {
 
 /// One configuration against the baseline of its scenario, in samples per second.
 struct BaselineComparison {
-  std::string place;     ///< `ScenarioText`: "4 workers, network=1Gbps".
-  std::string compared;  ///< "ps-ssp with 2 servers, staleness=3".
+  std::string place;     ///< `ScenarioText`: "4 workers at 1 Gbit/s".
+  std::string compared;  ///< "ps-ssp with 2 servers, staleness 3".
   std::string baseline;
   Comparison over_baseline;  ///< Above 1: faster than the baseline.
   Certainty certainty = Certainty::kPointEstimateOnly;

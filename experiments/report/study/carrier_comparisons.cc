@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "ringside/experiments/report/cells/study_cells.h"
 #include "ringside/experiments/report/cells/study_fidelity.h"
@@ -33,26 +34,31 @@ std::string CountText(std::size_t count) {
   return count == 2 ? "both comparisons" : fmt::format("all {} comparisons", count);
 }
 
+// "0.985x to 0.997x"
+std::string RangeText(const std::vector<double>& ratios) {
+  const auto [low, high] = std::ranges::minmax(ratios);
+  if (ratios.size() == 1) return fmt::format("{:.3f}x", low);
+  return fmt::format("{:.3f}x to {:.3f}x", low, high);
+}
+
 std::string Sentence(const std::string& change,
                      const std::vector<const CarrierComparison*>& comparisons) {
-  const auto equal = [](const CarrierComparison* comparison) {
-    return comparison->certainty == Certainty::kEqual;
-  };
   std::string text = change + ", the same configurations ";
   text.front() = static_cast<char>(text.front() - 'a' + 'A');
-  if (std::ranges::all_of(comparisons, equal)) {
-    return text + fmt::format("are equally fast within {:.0f} % in {}.", kEqualMargin * 100,
-                              CountText(comparisons.size()));
-  }
-  std::vector<double> ratios;
+  const std::size_t all = comparisons.size();
+  std::vector<double> ratios;  // of those that are no tie
+  std::set<std::string> ties;
   for (const CarrierComparison* comparison : comparisons) {
-    ratios.push_back(comparison->over_default.ratio.value_or(1));
+    const Tie tie = TieOf(comparison->over_default);
+    if (tie != Tie::kNone) ties.insert(TieText(tie));
+    if (tie == Tie::kNone) ratios.push_back(comparison->over_default.ratio.value_or(1));
   }
-  const auto [low, high] = std::ranges::minmax(ratios);
-  return text + (ratios.size() == 1
-                     ? fmt::format("have {:.3f}x of the samples/s (1 comparison).", low)
-                     : fmt::format("have {:.3f}x to {:.3f}x of the samples/s ({} comparisons).",
-                                   low, high, ratios.size()));
+  const std::string tie = ties.size() == 1 ? *ties.begin() : "tie";
+  if (ratios.empty()) return text + fmt::format("{} in {}.", tie, CountText(all));
+  text += fmt::format("have {} of the samples/s", RangeText(ratios));
+  if (ratios.size() == all) return text + fmt::format(" in {}.", CountText(all));
+  return text + fmt::format(" in {} of {} comparisons, and {} in {}.", ratios.size(), all, tie,
+                            all - ratios.size());
 }
 
 }  // namespace

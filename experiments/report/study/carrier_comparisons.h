@@ -14,7 +14,7 @@ namespace ringside {
 /// control of TCP, against the same with the defaults. In samples per second.
 struct CarrierComparison {
   std::string change;       ///< "over grpc instead of tcp", "under bbr instead of cubic".
-  std::string place;        ///< `ScenarioText` of the defaults: "4 workers, links of 1 Gbit/s".
+  std::string place;        ///< `ScenarioText` of the defaults: "4 workers at 1 Gbit/s".
   std::string strategy;     ///< "ps-sync with 4 servers".
   Comparison over_default;  ///< Above 1: faster than with the defaults.
   Certainty certainty = Certainty::kPointEstimateOnly;

@@ -21,8 +21,8 @@ constexpr double kAccuracyWorthSaying = 0.01;
 std::string AccuracyCaveat(const StudyCell& server, const StudyCell& ring) {
   if (!server.accuracy || !ring.accuracy) return "";
   if (std::abs(*server.accuracy - *ring.accuracy) < kAccuracyWorthSaying) return "";
-  return fmt::format("At {} workers {} ends at an accuracy of {:.2f} %, {} at {:.2f} %.",
-                     server.workers, StrategyText(server), *server.accuracy * 100,
+  return fmt::format("With {}, {} ends at an accuracy of {:.2f} %, {} at {:.2f} %.",
+                     ScenarioText(server), StrategyText(server), *server.accuracy * 100,
                      StrategyText(ring), *ring.accuracy * 100);
 }
 
@@ -40,7 +40,7 @@ std::string LimitedCaveat(const StudyTable& table) {
   std::vector<std::string> names;
   for (const StudyCell& cell : table.cells) {
     if (!IsAllLimited(cell)) continue;
-    names.push_back(fmt::format("{} at {}", StrategyText(cell), ScenarioText(cell)));
+    names.push_back(fmt::format("{}, {}", StrategyText(cell), ScenarioText(cell)));
   }
   if (names.empty()) return "";
   const bool one = names.size() == 1;
@@ -73,7 +73,7 @@ std::string FactorCaveat(const StudyTable& table) {
     const std::string of_ring = DilationText(ring);
     if (of_server == of_ring || of_server.empty() || of_ring.empty()) continue;
     if (pairs++ > 0) continue;
-    first = fmt::format("at {} that of {} is {}, that of {} is {}", ScenarioText(server),
+    first = fmt::format("with {} that of {} is {}, that of {} is {}", ScenarioText(server),
                         StrategyText(server), of_server, StrategyText(ring), of_ring);
   }
   if (pairs == 0) return "";

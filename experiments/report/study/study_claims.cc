@@ -58,14 +58,13 @@ std::string RatioText(const char* what, const Comparison& comparison) {
   if (!comparison.ratio) return fmt::format("{}: no runs to compare", what);
   std::string text = fmt::format("{} {:.3f}", what, *comparison.ratio);
   if (!comparison.interval) return fmt::format("{} ({})", text, kNoInterval);
-  const bool equal = CertaintyOf(comparison) == Certainty::kEqual;
-  return fmt::format(
-      "{} (95 % interval {:.3f} to {:.3f}, {} {}){}", text, comparison.interval->low,
-      comparison.interval->high, comparison.runs, comparison.paired ? "pairs" : "runs a side",
-      equal ? fmt::format(": equally fast within {:.0f} %", kEqualMargin * 100) : "");
+  const std::string tie = TieText(TieOf(comparison));
+  return fmt::format("{} (95 % interval {:.3f} to {:.3f}, {} {}){}{}", text,
+                     comparison.interval->low, comparison.interval->high, comparison.runs,
+                     comparison.paired ? "pairs" : "runs a side", tie.empty() ? "" : ": a ", tie);
 }
 
-/// "Faster": by more than what counts as equal. Two that are equally fast refute it.
+/// "Faster": by more than what counts as equal. Two that tie refute it.
 Outcome AboveEqual(const std::optional<ConfidenceInterval>& interval) {
   constexpr double kEqual = 1 + kEqualMargin;
   if (!interval) return Outcome::kUndecided;
@@ -106,8 +105,7 @@ std::string WorkersText(const Cells& line) {
   for (const StudyCell* cell : line) {
     counts += fmt::format("{}{}", counts.empty() ? "" : ", ", cell->workers);
   }
-  const std::string workload = WorkloadText(*line.front());
-  return fmt::format("{} workers{}{}", counts, workload.empty() ? "" : ", ", workload);
+  return fmt::format("{} workers{}", counts, WorkloadText(*line.front()));
 }
 
 bool HaveIntervals(const Cells& line) {

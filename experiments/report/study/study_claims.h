@@ -20,7 +20,7 @@ const char* OutcomeName(Outcome outcome);
 /// A common claim about servers, rings or asynchronous updates, tested with the study's own runs.
 struct Claim {
   std::string claim;  ///< "co-located servers are as fast as the ring".
-  std::string place;  ///< "4 workers, network=1Gbps": the scenario whose cells test it.
+  std::string place;  ///< "4 workers at 1 Gbit/s": the scenario whose cells test it.
   Outcome outcome = Outcome::kUndecided;
   std::string numbers;  ///< The numbers behind the outcome.
 };
@@ -40,7 +40,7 @@ inline constexpr double kBend = 1.5;
 ///  - the mean staleness of asynchronous updates is about N - 1;
 ///  - under stragglers a relaxed strategy is faster than its synchronous counterpart, and less
 ///    accurate.
-/// "Faster" is by more than `kEqualMargin`; two that are equally fast refute it.
+/// "Faster" is by more than `kEqualMargin`; two that tie refute it.
 /// Cells whose runs the machine all limited test no claim. Claims with the same text stand
 /// together. Pure.
 std::vector<Claim> ClaimsOf(const std::vector<StudyCell>& cells);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ringside/common/strategy/strategy_traits.h"
+#include "ringside/experiments/report/cells/condition_text.h"
 #include "ringside/experiments/report/cells/study_cells.h"
 #include "ringside/experiments/report/cells/study_fidelity.h"
 #include "ringside/experiments/report/cells/study_scaling.h"
@@ -98,13 +99,23 @@ std::string CertaintyText(const Comparison& comparison, int digits = 2) {
 }
 
 std::string ScenarioText(const Finding& finding, bool names_medium) {
-  std::string text =
-      fmt::format("{} {}{}{}", finding.workers, finding.workers == 1 ? "worker" : "workers",
-                  names_medium ? " over " : "", names_medium ? finding.medium : "");
-  for (const auto& [name, condition] : finding.conditions) text += ", " + condition;
-  return text;
+  std::vector<std::string> conditions;
+  for (const auto& [name, condition] : finding.conditions) conditions.push_back(condition);
+  return fmt::format("{} {}{}{}{}", finding.workers, finding.workers == 1 ? "worker" : "workers",
+                     names_medium ? " over " : "", names_medium ? finding.medium : "",
+                     AfterNoun(std::move(conditions)));
 }
 
+/// What else differs between the two sides.
+std::string OtherDifferences(const StudyCell& first, const StudyCell& second,
+                             const Finding& finding) {
+  std::string text = TransportsText(first, second);
+  if (finding.server_hosts == 0) return text;
+  return text + fmt::format("; the servers have {} {} more", finding.server_hosts,
+                            finding.server_hosts == 1 ? "host" : "hosts");
+}
+
+/// "With 4 workers at 100 Mbit/s, ring is 1.31x as fast as ps-sync with 1 server (...)".
 std::string Sentence(const std::vector<StudyCell>& cells, const Finding& finding,
                      bool names_medium) {
   const StudyCell& ring = cells[finding.ring_cell];
@@ -113,35 +124,22 @@ std::string Sentence(const std::vector<StudyCell>& cells, const Finding& finding
   const Comparison comparison = ring_ahead ? finding.ring_over_ps : Turned(finding.ring_over_ps);
   const StudyCell& first = ring_ahead ? ring : server;
   const StudyCell& second = ring_ahead ? server : ring;
-  const std::string scenario = ScenarioText(finding, names_medium);
-  const std::string transports = TransportsText(first, second);
-  std::string suffix = transports;
-  if (finding.server_hosts > 0) {
-    suffix += fmt::format("; the servers have {} {} more", finding.server_hosts,
-                          finding.server_hosts == 1 ? "host" : "hosts");
-  }
-  if (finding.certainty == Certainty::kEqual) {
-    return fmt::format("{} and {} are equally fast within {:.0f} % at {}: ratio {:.3f} ({}){}",
-                       StrategyText(first), StrategyText(second), kEqualMargin * 100, scenario,
-                       comparison.ratio.value_or(1), CertaintyText(comparison, 3), suffix);
-  }
-  if (finding.certainty == Certainty::kUnclear) {
-    return fmt::format("the runs do not tell {} and {} apart at {}: ratio {:.2f} ({}){}",
-                       StrategyText(first), StrategyText(second), scenario,
-                       comparison.ratio.value_or(1), CertaintyText(comparison), suffix);
-  }
-  return fmt::format("{} is {:.2f}x as fast as {} at {} ({}){}", StrategyText(first),
-                     comparison.ratio.value_or(1), StrategyText(second), scenario,
-                     CertaintyText(comparison), suffix);
+  const Tie tie = TieOf(comparison);
+  const double ratio = comparison.ratio.value_or(1);
+  const std::string what = tie == Tie::kNone
+                               ? fmt::format("{} is {:.2f}x as fast as {}", StrategyText(first),
+                                             ratio, StrategyText(second))
+                               : fmt::format("{} and {} {}: ratio {:.3f}", StrategyText(first),
+                                             StrategyText(second), TieText(tie), ratio);
+  return fmt::format("With {}, {} ({}){}", ScenarioText(finding, names_medium), what,
+                     CertaintyText(comparison, tie == Tie::kNone ? 2 : 3),
+                     OtherDifferences(first, second, finding));
 }
 
 std::string WinnerOf(const Finding& finding) {
-  const bool undecided =
-      finding.certainty == Certainty::kUnclear || finding.certainty == Certainty::kEqual;
-  if (undecided || !finding.ring_over_ps.ratio) return "neither";
-  if (*finding.ring_over_ps.ratio == 1) return "neither";
-  return *finding.ring_over_ps.ratio > 1 ? FamilyName(Family::kRing)
-                                         : FamilyName(Family::kParameterServer);
+  const Comparison& comparison = finding.ring_over_ps;
+  if (!comparison.ratio || IsTie(comparison)) return "neither";
+  return *comparison.ratio > 1 ? FamilyName(Family::kRing) : FamilyName(Family::kParameterServer);
 }
 
 Finding MakeFinding(const std::vector<StudyCell>& cells, const Scenario& scenario, const Pair& pair,
@@ -253,30 +251,6 @@ void AddFindingsOf(const std::vector<StudyCell>& cells, const Scenario& scenario
 }
 
 }  // namespace
-
-const char* CertaintyName(Certainty certainty) {
-  switch (certainty) {
-    case Certainty::kClear:
-      return "clear";
-    case Certainty::kEqual:
-      return "equal";
-    case Certainty::kUnclear:
-      return "unclear";
-    case Certainty::kPointEstimateOnly:
-      return "points only";
-  }
-  return "";
-}
-
-Certainty CertaintyOf(const Comparison& comparison) {
-  if (!comparison.interval) return Certainty::kPointEstimateOnly;
-  constexpr double kMost = 1 + kEqualMargin;
-  if (comparison.interval->low >= 1 / kMost && comparison.interval->high <= kMost) {
-    return Certainty::kEqual;
-  }
-  const bool holds_one = comparison.interval->low <= 1 && comparison.interval->high >= 1;
-  return holds_one ? Certainty::kUnclear : Certainty::kClear;
-}
 
 std::vector<Finding> FindingsOf(const std::vector<StudyCell>& cells) {
   std::vector<Finding> findings;

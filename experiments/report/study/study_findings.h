@@ -7,26 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "ringside/experiments/report/study/study_ties.h"
 #include "ringside/experiments/statistics/comparison.h"
 
 namespace ringside {
-
-/// How far a finding can be trusted.
-enum class Certainty {
-  kClear,              ///< The interval of the ratio does not contain 1.
-  kEqual,              ///< The whole interval is within `kEqualMargin` of 1.
-  kUnclear,            ///< Neither: the runs show no difference, and may have missed one.
-  kPointEstimateOnly,  ///< Fewer than five pairs of runs: no interval.
-};
-
-/// Ratios that differ from 1 by less than this count as equal.
-inline constexpr double kEqualMargin = 0.02;
-
-/// "clear", "equal", "unclear", "points only".
-const char* CertaintyName(Certainty certainty);
-
-/// The certainty of a comparison, by where its interval lies.
-Certainty CertaintyOf(const Comparison& comparison);
 
 /// The best of the parameter servers against the best of the rings, at the same number of workers
 /// and with the same workload: over one medium, or over transports that differ.
@@ -40,7 +24,7 @@ struct Finding {
   std::size_t ps_cell = 0;  ///< Index into `StudyTable::cells`.
   std::size_t ring_cell = 0;
   std::string metric;       ///< "samples_per_s": more is better.
-  std::string winner;       ///< "ring", "parameter server"; "neither" if unclear or equal.
+  std::string winner;       ///< "ring", "parameter server"; "neither" if the two tie.
   Comparison ring_over_ps;  ///< The metric's ratio: above 1 the ring is faster.
   Certainty certainty = Certainty::kPointEstimateOnly;
   bool transports_differ = false;  ///< The two also use different transports.
@@ -49,7 +33,7 @@ struct Finding {
 
 /// The conclusion of a study.
 struct StudyVerdict {
-  std::string winner;  ///< "ring", "parameter server", "depends", "neither", "none".
+  std::string winner;  ///< "ring", "parameter server", "depends", "neither" (a tie), "none".
   Certainty certainty = Certainty::kPointEstimateOnly;  ///< The weakest among its findings.
   std::string sentence;  ///< One for each kind of servers (`VerdictOf`).
   /// Who is ahead where, if `sentence` only counts. Then what another transport or congestion

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ringside/experiments/report/cells/study_cells.h"
+#include "ringside/experiments/report/cells/study_constants.h"
 #include "ringside/experiments/report/cells/study_environments.h"
 #include "ringside/experiments/report/cells/study_scaling.h"
 #include "ringside/experiments/report/cells/study_target.h"
@@ -30,9 +31,12 @@ auto OrderOf(const StudyCell& cell) {
 }
 
 std::string Label(const RunSpec& spec) {
-  std::string label = fmt::format("{} workers={}", spec.strategy, spec.workers);
-  if (spec.servers > 0) label += fmt::format(" servers={}", spec.servers);
-  if (spec.repetition > 0) label += fmt::format(" repetition={}", spec.repetition);
+  const auto counted = [](int count, const char* noun) {
+    return fmt::format(", {} {}{}", count, noun, count == 1 ? "" : "s");
+  };
+  std::string label = spec.strategy + counted(spec.workers, "worker");
+  if (spec.servers > 0) label += counted(spec.servers, "server");
+  if (spec.repetition > 0) label += fmt::format(", repetition {}", spec.repetition);
   return label;
 }
 
@@ -111,6 +115,7 @@ StudyTable MakeStudyTable(const StudyInput& input, const StudyOptions& options) 
   if (input.runs.empty()) return table;
   const std::vector<Group> groups = GroupRuns(input.runs);
   table.target = ChooseTarget(groups, options);
+  table.constants = ConstantsOf(input.runs);
   AddFailed(input.runs, table);
   AddCells(input, groups, table);
   table.environment_differences = EnvironmentDifferences(table.environments);

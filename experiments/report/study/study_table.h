@@ -46,6 +46,7 @@ struct FailedRun {
 struct StudyTable {
   std::string name;
   std::vector<std::string> varied_keys;  ///< Besides strategy, workers, servers.
+  std::vector<std::string> constants;    ///< What all runs share, in words (`ConstantsOf`).
   std::vector<StudyCell> cells;  ///< By varied keys, then in the strategy table's order, workers.
   std::vector<StudyScaling> scaling;
   std::vector<Finding> findings;

@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,13 +13,10 @@
 
 #include "ringside/experiments/report/cells/study_fidelity.h"
 #include "ringside/experiments/report/study/study_judgement.h"
+#include "ringside/experiments/report/study/verdict_places.h"
 
 namespace ringside {
 namespace {
-
-using Judged = std::vector<const Finding*>;
-
-constexpr std::size_t kNamed = 6;
 
 bool SameScenario(const Finding& a, const Finding& b) {
   return a.workers == b.workers && a.varied == b.varied;
@@ -35,149 +30,6 @@ Judged Selected(const Judged& findings, const Wanted& wanted) {
   }
   return selected;
 }
-
-// Semicolons stand between texts that have commas.
-std::string Joined(const std::vector<std::string>& texts) {
-  if (texts.size() < 2) return texts.empty() ? "" : texts.front();
-  const bool commas = std::ranges::any_of(
-      texts, [](const std::string& text) { return text.find(',') != std::string::npos; });
-  return fmt::format("{}{}and {}", fmt::join(texts.begin(), texts.end() - 1, commas ? "; " : ", "),
-                     commas ? "; " : " ", texts.back());
-}
-
-// The ratio from the winner's side.
-double Lead(const Finding& finding) {
-  const double ratio = finding.ring_over_ps.ratio.value_or(1);
-  return ratio >= 1 ? ratio : 1 / ratio;
-}
-
-std::string LeadRange(const Judged& findings) {
-  const auto [least, most] = std::ranges::minmax_element(
-      findings, {}, [](const Finding* finding) { return Lead(*finding); });
-  const std::string low = fmt::format("{:.2f}x", Lead(**least));
-  const std::string high = fmt::format("{:.2f}x", Lead(**most));
-  return low == high ? low : fmt::format("{} to {}", low, high);
-}
-
-// Whether `determining` has one value of `key` for each of its own.
-bool Determines(const std::string& determining, const std::string& key, const Judged& findings) {
-  std::map<std::string, std::string> values;
-  return std::ranges::all_of(findings, [&](const Finding* finding) {
-    const std::string& value = finding->varied.at(key);
-    return values.try_emplace(finding->varied.at(determining), value).first->second == value;
-  });
-}
-
-bool IsNumber(const std::string& text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
-// The keys that tell the findings of a study apart, names before numbers. A key whose value follows
-// from another one's says nothing more: the compute time of a model beside the model.
-std::vector<std::string> TellingKeys(const Judged& findings) {
-  std::vector<std::string> keys;
-  for (const auto& entry : findings.front()->varied) {
-    const std::string& key = entry.first;
-    const auto has_key = [&](const Finding* finding) { return finding->varied.contains(key); };
-    const auto has_value = [&](const Finding* finding) {
-      return finding->varied.at(key) == entry.second;
-    };
-    if (!std::ranges::all_of(findings, has_key)) continue;
-    if (!std::ranges::all_of(findings, has_value)) keys.push_back(key);
-  }
-  std::ranges::stable_partition(
-      keys, [&](const std::string& key) { return !IsNumber(findings.front()->varied.at(key)); });
-  std::vector<std::string> telling;
-  for (const std::string& key : keys) {
-    const auto known = [&](const std::string& other) { return Determines(other, key, findings); };
-    if (std::ranges::none_of(telling, known)) telling.push_back(key);
-  }
-  return telling;
-}
-
-// How the places of findings are written: what several of them share is written once.
-class Places {
- public:
-  Places(const Judged& all, const std::vector<std::string>& keys) : keys_(keys) {
-    std::set<int> workers;
-    std::set<std::string> media;
-    for (const Finding* finding : all) {
-      workers.insert(finding->workers);
-      media.insert(finding->medium);
-    }
-    same_workers_ = workers.size() == 1;
-    media_ = media.size() > 1;
-  }
-
-  // Only the number of workers tells the places apart.
-  bool differ_in_workers_only() const { return keys_.empty() && !media_; }
-
-  // "at 2 (1.20x) and 8 (1.31x) workers", "at 4 workers, links of 1 Gbit/s (1.07x)", "at 2 and 4
-  // workers with model profile:vgg16"
-  std::string Text(const Judged& findings, bool leads) const {
-    if (findings.size() > kNamed) {
-      const std::string range = leads ? fmt::format(" ({})", LeadRange(findings)) : "";
-      return fmt::format("in {} comparisons{}", findings.size(), range);
-    }
-    if (same_workers_ && !differ_in_workers_only()) return WithSameWorkers(findings, leads);
-    std::vector<std::pair<std::string, Judged>> groups;  // by what differs besides the workers
-    for (const Finding* finding : findings) {
-      const std::string label = Label(*finding);
-      auto group = std::ranges::find(groups, label, &std::pair<std::string, Judged>::first);
-      if (group == groups.end()) group = groups.insert(group, {label, Judged()});
-      group->second.push_back(finding);
-    }
-    std::vector<std::string> texts;
-    for (const auto& [label, group] : groups) {
-      texts.push_back(WorkersText(group, leads) +
-                      (keys_.empty() || label.empty() ? label : " with " + label));
-    }
-    return Joined(texts);
-  }
-
- private:
-  static std::string LeadText(const Finding& finding) {
-    return fmt::format(" ({:.2f}x)", Lead(finding));
-  }
-
-  // "at 2 (1.20x) and 8 (1.31x) workers", "at 8 workers (1.31x)"
-  static std::string WorkersText(const Judged& findings, bool leads) {
-    const bool one = findings.size() == 1;
-    std::vector<std::string> numbers;
-    for (const Finding* finding : findings) {
-      numbers.push_back(fmt::format("{}{}{}", finding->workers, one ? " workers" : "",
-                                    leads ? LeadText(*finding) : ""));
-    }
-    return fmt::format("at {}{}", Joined(numbers), one ? "" : " workers");
-  }
-
-  std::string WithSameWorkers(const Judged& findings, bool leads) const {
-    std::vector<std::string> labels;
-    for (const Finding* finding : findings) {
-      labels.push_back(Label(*finding) + (leads ? LeadText(*finding) : ""));
-    }
-    return fmt::format("at {} workers{}{}", findings.front()->workers, keys_.empty() ? "" : ", ",
-                       Joined(labels));
-  }
-
-  // "links of 1 Gbit/s, model profile:vgg16", " over tcp"
-  std::string Label(const Finding& finding) const {
-    std::vector<std::string> values;
-    for (const std::string& key : keys_) {
-      values.push_back(finding.conditions.at(key));
-    }
-    std::string label = fmt::format("{}", fmt::join(values, ", "));
-    if (media_)
-      label += " over " + (finding.medium.empty() ? "different transports" : finding.medium);
-    return label;
-  }
-
-  const std::vector<std::string>& keys_;
-  bool same_workers_ = false;
-  bool media_ = false;
-};
 
 // The weakest certainty of those with a winner or of those that are equal. A scenario in which the
 // runs show nothing is a result of its own and does not weaken others.
@@ -220,7 +72,7 @@ std::string Capitalized(std::string text) {
 // The findings of one group with one result.
 struct Share {
   std::string subject;        ///< Alone: "the best ring is faster than the best parameter server"
-  std::string after_another;  ///< The same after another share: "they are equally fast"
+  std::string after_another;  ///< The same after another share: "they tie within 2 %"
   std::string counted;        ///< The same before a count: "the best ring is 1.10x as fast as ..."
   Judged findings;
   bool leads = false;  ///< Some side is ahead.
@@ -243,26 +95,25 @@ std::vector<Share> SharesOf(const Judged& findings) {
         fmt::format("the best {} is faster than the best {}", winner, loser);
     shares.push_back({subject, subject, WinnerText(winner, loser, won), won, true});
   };
-  const auto add = [&](bool equal, const std::string& before, const std::string& after) {
-    const Judged same = Selected(findings, [&](const Finding& f) {
-      return f.winner == "neither" && (f.certainty == Certainty::kEqual) == equal;
+  const auto add_tie = [&](Tie tie) {
+    const Judged tied = Selected(findings, [&](const Finding& f) {
+      return f.winner == "neither" && TieOf(f.ring_over_ps) == tie;
     });
-    if (same.empty()) return;
+    if (tied.empty()) return;
     const std::string alone =
-        fmt::format("{}the best {} and the best {}{}", before, kRing, kServer, after);
-    const std::string again =
-        fmt::format("{}{}{}", before, before.empty() ? "they" : "them", after);
-    shares.push_back({alone, again, shares.empty() ? alone : again, same, false});
+        fmt::format("the best {} and the best {} {}", kRing, kServer, TieText(tie));
+    const std::string again = fmt::format("they {}", TieText(tie));
+    shares.push_back({alone, again, shares.empty() ? alone : again, tied, false});
   };
   add_winner(kRing, kServer);
   add_winner(kServer, kRing);
-  add(true, "", fmt::format(" are equally fast within {:.0f} %", kEqualMargin * 100));
-  add(false, "the runs do not tell ", " apart");
+  add_tie(Tie::kSmall);
+  add_tie(Tie::kUncertain);
   return shares;
 }
 
-// "the best ring is 2.15x as fast as the best parameter server in 1 of 4 comparisons; they are
-// equally fast within 2 % in 3"
+// "the best ring is 2.15x as fast as the best parameter server in 1 of 4 comparisons; they tie
+// within 2 % in 3"
 std::string CountedText(const std::vector<Share>& shares, std::size_t all) {
   if (shares.size() == 1) {
     return fmt::format("{} in {} comparisons", shares[0].counted,
@@ -300,7 +151,7 @@ Judgement Judge(const Judged& findings, const std::vector<std::string>& keys) {
   Judgement judgement;
   judgement.winner = WinnerOf(shares);
   judgement.certainty = WeakestOf(Selected(findings, [](const Finding& f) {
-    return f.winner != "neither" || f.certainty == Certainty::kEqual;
+    return f.winner != "neither" || f.certainty != Certainty::kUnclear;
   }));
   std::vector<std::string> lines;
   std::vector<std::string> parts;

@@ -155,7 +155,7 @@ TEST(StudyFidelity, ACellWhoseRunsAreAllLimitedKeepsItsNumbersAndHasNoPart) {
   }
   EXPECT_THAT(table.verdict.caveats,
               Contains("The machine limited every run of 1 configuration, which takes no part: "
-                       "ring at 4 workers."));
+                       "ring, 4 workers."));
 }
 
 TEST(StudyFidelity, AFindingDoesNotCountLimitedRuns) {
@@ -382,11 +382,11 @@ TEST(StudyDilation, TheReportSaysHowSlowlyClocksWentAndWhatTheyCannotScale) {
   EXPECT_EQ(table.dilation.rows[1].wall_seconds, 250);
   EXPECT_THAT(
       table.verdict.caveats,
-      AllOf(
-          Contains("Times are in dilated time: one second of it is 8 to 10 seconds of the "
-                   "machine."),
-          Contains("The dilation factors of servers and ring differ in 1 comparison: at 4 workers "
-                   "that of ps-sync with 1 server is 10, that of ring is 8.")));
+      AllOf(Contains("Times are in dilated time: one second of it is 8 to 10 seconds of the "
+                     "machine."),
+            Contains(
+                "The dilation factors of servers and ring differ in 1 comparison: with 4 workers "
+                "that of ps-sync with 1 server is 10, that of ring is 8.")));
   EXPECT_THAT(RenderText(table), AllOf(HasSubstr("dilation"), HasSubstr("dilated time")));
   EXPECT_THAT(RenderMarkdown(table, {}),
               AllOf(HasSubstr("| dilation factor |"), HasSubstr("\n## Dilated time\n"),

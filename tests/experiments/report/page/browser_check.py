@@ -13,6 +13,7 @@ import ctypes
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import statistics
@@ -219,8 +220,9 @@ def check_charts(browser, cells, names):
         check(close, f"switched to {button}, the ring's line is that of report.csv")
         noted = browser.run(note)
         check("dashed lines are the bound" in noted and "dotted lines are achievable" in noted, "the note says what its dashed and dotted lines are")
-    legend = browser.run("return [...document.querySelectorAll('#chart-scaling .legendtext')].map((one) => one.textContent)")
-    check(set(names) <= set(legend), "the legend shows names as they are")
+    ends = browser.run("return [...document.querySelectorAll('#chart-scaling .annotation-text')].map((one) => one.textContent)")
+    check(set(names) <= set(ends), "lines have their names at their ends, as they are")
+    check_scale(browser)
     select = browser.find(".choose select")
     browser.run("arguments[0].value = 'link_bits_per_s'; arguments[0].dispatchEvent(new Event('change'))", select)
     links = sorted({float(cell["link_bits_per_s"]) for cell in cells})
@@ -228,6 +230,59 @@ def check_charts(browser, cells, names):
           "another dimension can be along x")
     for chart in ("chart-time", "chart-bound", "chart-curves", "chart-staleness", "chart-cost"):
         browser.drawn(chart)
+
+
+def check_scale(browser):
+    axis = "const of = document.getElementById('chart-scaling').layout.yaxis; return [of.type, of.title.text]"
+    for button, kind in (("log", "log"), ("linear", "linear")):
+        browser.click(browser.find(f"#scaling button[data-value='{button}']"))
+        shown, title = browser.run(axis)
+        check(shown == kind and ("log scale" in title) == (kind == "log"), f"the vertical axis is {kind} by choice, and says so")
+    browser.click(browser.find("#scaling button[data-value='auto']"))
+    tops = browser.run("""return document.getElementById("chart-scaling").data.filter((one) => one.mode === "lines+markers").map((one) => Math.max(...one.y))""")
+    check((browser.run(axis)[0] == "log") == (max(tops) > 8 * min(tops)), "left alone, it is log where a line flattens another one")
+
+
+def check_ties(browser, report):
+    for table, comparisons in (("findings-table", report["findings"]), ("pairs-table", report["pairs"])):
+        shown = browser.column(table, "result")
+        said = [one["tie"] for one in comparisons]
+        check([text.startswith("tie") for text in shown] == said, f"{table}: {sum(said)} of {len(said)} are called ties")
+    check(any(said) and not all(said), "some are, and some are not")
+    check(re.search(r"\w=\w", browser.run("return document.getElementById('verdict').textContent")) is None, "the verdict has no key with a value")
+    subject = browser.find("#subject").text
+    check("All runs: " + ", ".join(report["constants"]) in subject, "the page begins with what all runs share")
+
+
+def check_pictures(browser):
+    """On a phone and on a desk: no name is on another one, and names and legends are within their chart."""
+    overlap = """
+        const chart = document.getElementById(arguments[0]);
+        const boxes = (selector) => [...chart.querySelectorAll(selector)].map((one) => one.getBoundingClientRect());
+        const names = boxes(".annotation-text-g");
+        const on = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+        const around = chart.getBoundingClientRect();
+        const inside = (box) => box.left >= around.left - 1 && box.right <= around.right + 1 && box.bottom <= around.bottom + 1;
+        return [names.length, names.some((a, i) => names.some((b, k) => k < i && on(a, b))),
+                [...names, ...boxes(".legend .traces"), ...boxes(".legend")].every(inside), chart.querySelectorAll(".legend .scrollbar[height]:not([height='0'])").length,
+                boxes(".legend").some((one) => boxes(".g-xtitle").some((title) => on(one, title)))];"""
+    room = """
+        const {_size: size, yaxis} = document.getElementById(arguments[0])._fullLayout;
+        const rows = yaxis.type === "category" ? yaxis.tickvals.length : 1;
+        return [size.w, size.h / rows, rows];"""
+    for width in (390, 1100):
+        browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                       {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600})
+        browser.open_again()
+        for chart in ("chart-scaling", "chart-time", "chart-bound", "chart-curves", "chart-staleness", "chart-cost"):
+            browser.drawn(chart)
+            names, covered, inside, scrolls, on_title = browser.run(overlap, chart)
+            check(not covered and inside and scrolls == 0 and not on_title, f"{chart} at {width} pixels: {names} names and the legend have room"
+                  f"{' ' + str([covered, inside, scrolls, on_title]) if covered or not inside or scrolls or on_title else ''}")
+            across, high, rows = browser.run(room, chart)
+            check(across >= 0.33 * width and high >= (20 if rows > 1 else 200), f"they leave {across:.0f} by {high:.0f} pixels for {rows} rows of data")
+    browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    browser.open_again()
 
 
 def check_use(browser):
@@ -298,6 +353,8 @@ def use(browser, directory, names):
     check_filter(browser, runs)
     check_sorting(browser, runs)
     check_charts(browser, cells, names)
+    check_pictures(browser)
+    check_ties(browser, json.loads((directory / "report.json").read_text()))
     check_use(browser)
     check_shapes(browser)
     check_console(browser)

@@ -10,6 +10,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/system/files.h"
 #include "tests/common/temporary_directory.h"
+#include "tests/experiments/report/finish_process.h"
 
 namespace ringside {
 namespace {
@@ -93,7 +94,9 @@ TEST_F(FiguresTest, AreDrawnWithTheirFonts) {
                   {"achievable_ms", 10.2},
                   {"intervals", {{"bound_ratio", {{"low", 1.02}, {"high", 1.08}}}}}};
   const std::string out = scratch_.path() + "/figures";
-  const std::vector<std::string> files = WriteFigures(Report(json::array({cell})), out);
+  json more = cell;
+  more["workers"] = 3;
+  const std::vector<std::string> files = WriteFigures(Report(json::array({cell, more})), out);
   EXPECT_EQ(files.size(), 6U) << "PNG, SVG and PDF, one and two columns wide";
   for (const std::string& file : files) {
     EXPECT_EQ(fs::path(file).parent_path(), out);
@@ -107,6 +110,14 @@ TEST_F(FiguresTest, AreDrawnWithTheirFonts) {
       EXPECT_THAT(content, ::testing::Not(HasSubstr("font-family")));
     }
   }
+}
+
+// figures_check.py has the checks.
+TEST(FigurePictures, TellEveryConfigurationApart) {
+  const FinishedProcess checked = FinishProcess(
+      {RINGSIDE_SYSTEM_PYTHON, "-B", RINGSIDE_FIGURES_CHECK, RINGSIDE_FIGURE_SCRIPTS});
+  EXPECT_EQ(checked.exit_code, 0) << checked.output;
+  EXPECT_THAT(checked.output, HasSubstr("ok   the legend is within the figure"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "ringside/experiments/report/render/markdown_text.h"
 #include "tests/experiments/report/synthetic_study.h"
 
 namespace ringside {
@@ -12,7 +13,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST(Markdown, TextStaysText) {
-  EXPECT_EQ(EscapeMarkdown("a|b*c_d`e\nf"), "a\\|b\\*c\\_d\\`e f");
+  EXPECT_EQ(EscapeMarkdown("a|b*c_d`e\nf"), "a\\|b\\*c_d\\`e f");
+  EXPECT_EQ(EscapeMarkdown("compute_ms _a_ b_ _c"), "compute_ms \\_a\\_ b\\_ \\_c");
   EXPECT_EQ(EscapeMarkdown("<b>&[x](y)"), "&lt;b&gt;&amp;\\[x\\](y)");
   for (const std::string& name : HostileNames()) {
     EXPECT_THAT(EscapeMarkdown(name), Not(HasSubstr("<")));
@@ -33,13 +35,47 @@ TEST(Markdown, ShowsNumbersWithIntervalsWhereThereAreSome) {
   cell.emulated_compute = true;
   table.cells = {cell};
   table.verdict.sentence = "The ring is faster.";
-  const std::string page = RenderMarkdown(table, {"figures/a-double.svg"});
+  const std::string page = RenderMarkdown(table, {"figures/step-time-double.svg"});
   EXPECT_THAT(page, HasSubstr("| model | strategy | workers | servers | runs | step, ms |\n"));
   EXPECT_THAT(page, HasSubstr("| a\\|b | ring | 4 | – | 5 | 12.35 (12.00 to 13.00) |\n"));
   EXPECT_THAT(page, HasSubstr("**The ring is faster.**"));
-  EXPECT_THAT(page, HasSubstr("![](figures/a-double.svg)"));
+  EXPECT_THAT(page, HasSubstr("![Step time](figures/step-time-double.svg)"));
   EXPECT_THAT(page, HasSubstr("Compute was emulated"));
   EXPECT_THAT(page, Not(HasSubstr("samples/s")));
+}
+
+TEST(Markdown, SaysConditionsInWordsAndConstantsOnce) {
+  StudyTable table;
+  table.name = "study";
+  table.constants = {"model mlp", "at 1 Gbit/s"};
+  table.varied_keys = {"compute_ms", "straggler"};
+  table.cells.resize(1);
+  table.cells[0].strategy = "ring";
+  table.cells[0].varied = {{"compute_ms", "100.0"}, {"straggler", "kind=permanent,factor=20"}};
+  table.cells[0].conditions = {{"compute_ms", "100 ms of compute"},
+                               {"straggler", "worker 0 slowed 20 times"}};
+  const std::string page = RenderMarkdown(table);
+  EXPECT_THAT(page, HasSubstr("# study\n\nAll runs: model mlp, at 1 Gbit/s.\n\n"));
+  EXPECT_THAT(page, HasSubstr("| compute | straggler | strategy |"));
+  EXPECT_THAT(page, HasSubstr("| 100 ms of compute | worker 0 slowed 20 times | ring |"));
+  EXPECT_THAT(page, Not(HasSubstr("kind=")));
+  EXPECT_THAT(page, Not(HasSubstr("\\_")));
+}
+
+TEST(Markdown, CallsATieATie) {
+  StudyTable table;
+  table.cells.resize(2);
+  Finding finding;
+  finding.ring_over_ps = {true, 1, 1.01, {}, 1};
+  table.findings = {finding};
+  EXPECT_THAT(RenderMarkdown(table), HasSubstr("| 1 | tie within 2 %, no interval |\n"));
+  table.findings[0].ring_over_ps = {true, 5, 1.1, ConfidenceInterval{0.9, 1.3}, 0.6};
+  EXPECT_THAT(RenderMarkdown(table), HasSubstr("| 5 | tie within their uncertainty |\n"));
+  table.pairs = {{.place = "4 workers",
+                  .compared = "tree",
+                  .baseline = "ring",
+                  .over_baseline = {true, 5, 1.1, ConfidenceInterval{1.05, 1.2}, 1}}};
+  EXPECT_THAT(RenderMarkdown(table), HasSubstr("| 1.100 | 1.050 to 1.200 | 1.000 | faster |\n"));
 }
 
 TEST(Markdown, ListsEveryFindingWithItsPlace) {
@@ -49,7 +85,7 @@ TEST(Markdown, ListsEveryFindingWithItsPlace) {
   ring.strategy = "ring";
   ring.workers = 4;
   ring.varied["network"] = "1Gbps";
-  ring.conditions["network"] = "links of 1 Gbit/s";
+  ring.conditions["network"] = "at 1 Gbit/s";
   table.cells[1] = ring;
   StudyCell& server = table.cells[1];
   server.strategy = "ps-sync";
@@ -68,12 +104,11 @@ TEST(Markdown, ListsEveryFindingWithItsPlace) {
   finding.winner = "parameter server";
   table.findings = {finding};
   table.verdict.sentence = "It depends.";
-  table.verdict.details = {"The best ring is faster at 4 workers."};
+  table.verdict.details = {"The best ring is faster with 4 workers."};
   const std::string page = RenderMarkdown(table);
-  EXPECT_THAT(page, HasSubstr("**It depends.**\n\n- The best ring is faster at 4 workers.\n\n"));
-  EXPECT_THAT(page, HasSubstr("| 4 workers, links of 1 Gbit/s | ps-sync with 2 servers, on 2 more "
-                              "hosts | ring | 0.500 | 0.490 to 0.510 | 5 | parameter server faster "
-                              "|\n"));
+  EXPECT_THAT(page, HasSubstr("**It depends.**\n\n- The best ring is faster with 4 workers.\n\n"));
+  EXPECT_THAT(page, HasSubstr("| 4 workers at 1 Gbit/s | ps-sync with 2 servers, on 2 more hosts | "
+                              "ring | 0.500 | 0.490 to 0.510 | 5 | parameter server faster |\n"));
 }
 
 TEST(Markdown, SaysHowItCountedAndWhatWantsASecondLook) {
@@ -94,9 +129,9 @@ TEST(Markdown, SaysHowItCountedAndWhatWantsASecondLook) {
 TEST(Markdown, NamesWhatIsLeftOut) {
   StudyTable table;
   table.name = "study";
-  table.failed.push_back({"dir", "ring workers=2", "failed", "worker 1 <died>"});
+  table.failed.push_back({"dir", "ring, 2 workers", "failed", "worker 1 <died>"});
   EXPECT_THAT(RenderMarkdown(table),
-              HasSubstr("- ring workers=2: failed: worker 1 &lt;died&gt; (dir)\n"));
+              HasSubstr("- ring, 2 workers: failed: worker 1 &lt;died&gt; (dir)\n"));
   table.failed[0].last_words = "worker 0 <waits>";
   EXPECT_THAT(RenderMarkdown(table), HasSubstr("(dir)\n  - last words: worker 0 &lt;waits&gt;\n"));
 }

@@ -47,7 +47,7 @@ TEST(StudyCompare, AStudyIsTheSameAsItself) {
   const StudyComparison comparison = Compared(Study("a", kSteady), Study("b", kSteady));
   ASSERT_EQ(comparison.cells.size(), 1U);
   EXPECT_FALSE(comparison.differ);
-  EXPECT_EQ(comparison.cells[0].outcome, "same");
+  EXPECT_EQ(comparison.cells[0].outcome, "tie");
   EXPECT_DOUBLE_EQ(*comparison.cells[0].b_over_a.ratio, 1);
   EXPECT_DOUBLE_EQ(*comparison.cells[0].b_over_a.p_greater, 0.5);
 }
@@ -65,7 +65,10 @@ TEST(StudyCompare, SaysWhichWayItWent) {
 }
 
 TEST(StudyCompare, WithinTheThresholdTheyAreTheSame) {
-  EXPECT_FALSE(Compared(Study("a", kSteady), Study("b", kSlower), "step_ms", 0.25).differ);
+  const StudyComparison comparison =
+      Compared(Study("a", kSteady), Study("b", kSlower), "step_ms", 0.25);
+  EXPECT_FALSE(comparison.differ);
+  EXPECT_EQ(comparison.cells[0].outcome, "same") << "the difference is clear, but asked to be let";
 }
 
 TEST(StudyCompare, NoiseIsNoDifference) {
@@ -73,6 +76,7 @@ TEST(StudyCompare, NoiseIsNoDifference) {
   const StudyComparison comparison = Compared(Study("a", kSteady), Study("b", noisy));
   EXPECT_GT(*comparison.cells[0].b_over_a.ratio, 1.05);
   EXPECT_FALSE(comparison.differ);
+  EXPECT_EQ(comparison.cells[0].outcome, "tie");
 }
 
 TEST(StudyCompare, WithFewRunsThePointsDecide) {
@@ -80,6 +84,30 @@ TEST(StudyCompare, WithFewRunsThePointsDecide) {
   EXPECT_TRUE(comparison.differ);
   EXPECT_FALSE(comparison.cells[0].b_over_a.interval.has_value());
   EXPECT_THAT(RenderText(comparison), HasSubstr("points only"));
+}
+
+TEST(StudyCompare, UnderTwoPercentOfOneRunIsATieAtAnyThreshold) {
+  const StudyComparison one = Compared(Study("a", {10}), Study("b", {10.15}), "step_ms", 0.01);
+  EXPECT_FALSE(one.differ);
+  EXPECT_EQ(one.cells[0].outcome, "tie");
+  EXPECT_THAT(RenderText(one), HasSubstr("  tie\n"));
+  EXPECT_EQ(RenderJson(one)["cells"][0]["outcome"], "tie");
+  // Five runs say more: the caller's threshold decides.
+  std::vector<double> slower = kSteady;
+  for (double& step_ms : slower) step_ms += 0.3;
+  EXPECT_TRUE(Compared(Study("a", kSteady), Study("b", slower), "step_ms", 0.01).differ);
+}
+
+TEST(StudyCompare, NamesAConfigurationInWords) {
+  StudyInput study = Study("a", {10});
+  StudyInput other = Study("b", {10});
+  for (StudyInput* input : {&study, &other}) {
+    input->runs.push_back(input->runs.front());
+    input->runs.back().spec.compute_ms = 30;
+  }
+  const StudyComparison comparison = Compared(study, other);
+  ASSERT_EQ(comparison.cells.size(), 2U);
+  EXPECT_EQ(comparison.cells[1].label, "ring, 2 workers, 30 ms of compute");
 }
 
 TEST(StudyCompare, NamesWhatOnlyOneHas) {

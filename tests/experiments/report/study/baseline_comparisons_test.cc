@@ -34,6 +34,22 @@ void Add(StudyInput& study, const std::string& strategy, int workers, double sam
   }
 }
 
+TEST(StudyPairs, PlacesAreInTheOrderOfTheirRates) {
+  StudyInput study;
+  for (const double rate : {1e10, 3e8, 1e9}) {
+    const std::size_t first = study.runs.size();
+    Add(study, "ring", 4, 100);
+    Add(study, "ps-sync", 4, 50);
+    for (std::size_t i = first; i < study.runs.size(); ++i) {
+      study.runs[i].spec.link_bits_per_s = rate;
+    }
+  }
+  const StudyTable table = MakeStudyTable(study);
+  ASSERT_EQ(table.pairs.size(), 3U);
+  EXPECT_EQ(table.pairs[0].place, "4 workers at 300 Mbit/s (declared)");
+  EXPECT_EQ(table.pairs[2].place, "4 workers at 10 Gbit/s (declared)");
+}
+
 TEST(StudyPairs, AllAreHeldAgainstTheRingOfTheirPlace) {
   StudyInput study;
   Add(study, "none", 1, 10);
@@ -102,7 +118,7 @@ TEST(StudyPairs, StandInEveryFormOfTheReportThatHasRoom) {
   const StudyTable table = MakeStudyTable(study);
   EXPECT_THAT(RenderMarkdown(table, {}),
               AllOf(HasSubstr("| 4 workers | shm \\* | ring | 0.500 | 0.500 to "
-                              "0.500 | 0.000 | clear |\n"),
+                              "0.500 | 0.000 | slower |\n"),
                     HasSubstr("It used another transport than the baseline")));
   EXPECT_EQ(RenderJson(table)["pairs"][0]["over_baseline"]["runs"], 5);
   EXPECT_THAT(RenderHtml(table), HasSubstr("\"over_baseline\":"));

@@ -48,7 +48,7 @@ TEST(CarrierComparisons, HoldEachStrategyAgainstItselfWithTheDefaults) {
   const StudyTable table = MakeStudyTable(study);
   ASSERT_EQ(table.carriers.size(), 2U) << "another rate is no other carrier";
   EXPECT_EQ(table.carriers[0].change, "over grpc instead of tcp");
-  EXPECT_EQ(table.carriers[0].place, "4 workers, links of 1 Gbit/s");
+  EXPECT_EQ(table.carriers[0].place, "4 workers at 1 Gbit/s");
   EXPECT_EQ(table.carriers[0].strategy, "ps-sync with 2 servers");
   EXPECT_NEAR(*table.carriers[0].over_default.ratio, 0.8, 1e-9);
   EXPECT_EQ(table.carriers[0].certainty, Certainty::kClear);
@@ -57,27 +57,37 @@ TEST(CarrierComparisons, HoldEachStrategyAgainstItselfWithTheDefaults) {
   EXPECT_EQ(table.carriers[1].certainty, Certainty::kEqual);
   EXPECT_THAT(table.verdict.details,
               Contains("Over grpc instead of tcp, the same configurations have 0.800x of the "
-                       "samples/s (1 comparison)."));
+                       "samples/s in 1 comparison."));
   EXPECT_THAT(table.verdict.details,
-              Contains("Under bbr instead of cubic, the same configurations are equally fast "
-                       "within 2 % in 1 comparison."));
-  EXPECT_THAT(
-      RenderMarkdown(table, {}),
-      HasSubstr("| over grpc instead of tcp | 4 workers, links of 1 Gbit/s | ps-sync with 2 "
-                "servers | 0.800 | 0.800 to 0.800 | 0.000 | clear |"));
+              Contains("Under bbr instead of cubic, the same configurations tie within 2 % in 1 "
+                       "comparison."));
+  EXPECT_THAT(RenderMarkdown(table, {}),
+              HasSubstr("| over grpc instead of tcp | 4 workers at 1 Gbit/s | ps-sync with 2 "
+                        "servers | 0.800 | 0.800 to 0.800 | 0.000 | slower |"));
   EXPECT_EQ(RenderJson(table)["carriers"][1]["over_default"]["runs"], 5);
   EXPECT_THAT(RenderHtml(table), HasSubstr("\"over_default\":"));
 }
 
-TEST(CarrierComparisons, SayTheRangeOfSeveral) {
+TEST(CarrierComparisons, CountTies) {
   StudyInput study;
   for (const char* rate : {"1Gbps", "2Gbps", "3Gbps"}) {
     Add(study, "ring", rate, 100);
     Add(study, "ring", std::string("rate=") + rate + ",congestion=reno", rate[0] == '1' ? 90 : 101);
   }
   EXPECT_THAT(MakeStudyTable(study).verdict.details,
-              Contains("Under reno instead of cubic, the same configurations have 0.900x to 1.010x "
-                       "of the samples/s (3 comparisons)."));
+              Contains("Under reno instead of cubic, the same configurations have 0.900x of the "
+                       "samples/s in 1 of 3 comparisons, and tie within 2 % in 2."));
+}
+
+TEST(CarrierComparisons, SayTheRangeOfSeveral) {
+  StudyInput study;
+  for (const char* rate : {"1Gbps", "2Gbps"}) {
+    Add(study, "ring", rate, 100);
+    Add(study, "ring", std::string("rate=") + rate + ",congestion=reno", rate[0] == '1' ? 90 : 110);
+  }
+  EXPECT_THAT(MakeStudyTable(study).verdict.details,
+              Contains("Under reno instead of cubic, the same configurations have 0.900x to 1.100x "
+                       "of the samples/s in both comparisons."));
 }
 
 TEST(CarrierComparisons, NeedTheDefaults) {

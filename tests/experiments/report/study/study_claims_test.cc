@@ -129,7 +129,7 @@ TEST(StudyClaims, EnoughDedicatedServersAreHeldAgainstTheRing) {
   EXPECT_EQ(TheClaim(with(200), "S > N").outcome, Outcome::kRefuted);
   const Claim equal = TheClaim(with(150), "S > N");
   EXPECT_EQ(equal.outcome, Outcome::kRefuted);
-  EXPECT_THAT(equal.numbers, HasSubstr("5 pairs): equally fast within 2 %"));
+  EXPECT_THAT(equal.numbers, HasSubstr("5 pairs): a tie within 2 %"));
   EXPECT_EQ(TheClaim(with(148), "S > N").outcome, Outcome::kRefuted) << "1.4 % is no difference";
 }
 

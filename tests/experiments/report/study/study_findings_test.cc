@@ -29,12 +29,12 @@ TEST(StudyFindings, NameTheWinnerWithItsIntervalAndProbability) {
   EXPECT_DOUBLE_EQ(*finding.ring_over_ps.p_greater, 1);
   EXPECT_NEAR(finding.ring_over_ps.interval->low, 1.9, 1e-9);
   EXPECT_EQ(finding.sentence,
-            "ring is 1.90x as fast as ps-sync with 1 server at 8 workers (95 % interval 1.90 to "
+            "With 8 workers, ring is 1.90x as fast as ps-sync with 1 server (95 % interval 1.90 to "
             "1.90, 5 runs, ahead in 100 % of the pairs)");
   EXPECT_EQ(table.verdict.winner, "ring");
   EXPECT_EQ(table.verdict.certainty, Certainty::kClear);
   EXPECT_EQ(table.verdict.sentence,
-            "The best ring is faster than the best parameter server at 8 workers (1.90x); sure: "
+            "The best ring is faster than the best parameter server with 8 workers (1.90x); sure: "
             "every 95 % interval leaves out equality.");
 }
 
@@ -46,7 +46,7 @@ TEST(StudyFindings, TurnTheRatioWhereServersWin) {
   EXPECT_EQ(table.findings.front().winner, "parameter server");
   EXPECT_DOUBLE_EQ(*table.findings.front().ring_over_ps.ratio, 0.5);
   EXPECT_THAT(table.findings.front().sentence,
-              AllOf(HasSubstr("ps-sync with 1 server is 2.00x as fast as ring at 2 workers"),
+              AllOf(HasSubstr("With 2 workers, ps-sync with 1 server is 2.00x as fast as ring ("),
                     HasSubstr("ahead in 100 %")));
 }
 
@@ -61,7 +61,24 @@ TEST(StudyFindings, FewerThanFiveRunsArePointsOnly) {
   EXPECT_THAT(table.cells.front().intervals, IsEmpty());
 }
 
-TEST(StudyFindings, SayThatRunsDoNotTellThemApart) {
+TEST(StudyFindings, CallUnderTwoPercentWithASingleRunATie) {
+  std::vector<RunResult> runs;
+  AddRuns(runs, "ring", 4, 1015, 1);
+  AddRuns(runs, "ps-sync", 4, 1000, 1);
+  const StudyTable table = TableOf(runs);
+  EXPECT_EQ(table.findings.front().winner, "neither");
+  EXPECT_EQ(table.findings.front().sentence,
+            "With 4 workers, ring and ps-sync with 1 server tie within 2 %: ratio 1.015 (points "
+            "only, no interval: 1 run)");
+  EXPECT_EQ(table.verdict.winner, "neither");
+  EXPECT_EQ(table.verdict.sentence,
+            "The best ring and the best parameter server tie within 2 % with 4 workers; points "
+            "only: with fewer than five runs there is no interval.");
+  EXPECT_EQ(RenderJson(table)["findings"][0]["tie"], true);
+  EXPECT_EQ(RenderJson(table)["pairs"][0]["tie"], true);
+}
+
+TEST(StudyFindings, CallADifferenceWithinItsUncertaintyATie) {
   std::vector<RunResult> runs;
   const std::vector<double> factors{0.9, 1.1, 0.95, 1.08, 1.0};
   for (int i = 0; i < 5; ++i) {
@@ -72,7 +89,8 @@ TEST(StudyFindings, SayThatRunsDoNotTellThemApart) {
   const StudyTable table = TableOf(runs);
   EXPECT_EQ(table.findings.front().certainty, Certainty::kUnclear);
   EXPECT_EQ(table.findings.front().winner, "neither");
-  EXPECT_THAT(table.findings.front().sentence, HasSubstr("do not tell"));
+  EXPECT_THAT(table.findings.front().sentence,
+              HasSubstr(" tie within their uncertainty: ratio 1.000 (95 %"));
   EXPECT_EQ(table.verdict.winner, "neither");
 }
 
@@ -86,9 +104,9 @@ TEST(StudyFindings, DependOnTheNumberOfWorkers) {
   EXPECT_EQ(verdict.winner, "depends");
   EXPECT_THAT(
       verdict.sentence,
-      AllOf(HasSubstr("It depends: the best ring is faster than the best parameter server at 8 "
+      AllOf(HasSubstr("It depends: the best ring is faster than the best parameter server with 8 "
                       "workers (2.00x)"),
-            HasSubstr("the best parameter server is faster than the best ring at 2 "
+            HasSubstr("the best parameter server is faster than the best ring with 2 "
                       "workers (1.20x)")));
 }
 

@@ -47,6 +47,24 @@ TEST(StudyVerdict, SayWhereTheCoresWereBusy) {
   EXPECT_THAT(caveats(0.9, true), Not(Contains(HasSubstr("cores"))));
 }
 
+TEST(StudyVerdict, SayWhereAccuraciesDiffer) {
+  std::vector<RunResult> runs;
+  for (const double rate : {1e9, 1e10}) {
+    const std::size_t first = runs.size();
+    AddRuns(runs, "ring", 4, 1000);
+    AddRuns(runs, "ps-sync", 4, 800);
+    for (std::size_t i = first; i < runs.size(); ++i) {
+      runs[i].spec.link_bits_per_s = rate;
+      runs[i].directory += std::to_string(rate);
+      const bool differs = rate > 5e9 && runs[i].spec.strategy == "ring";
+      runs[i].summary["eval_accuracy"] = differs ? 0.9 : 0.98;
+    }
+  }
+  EXPECT_THAT(TableOf(std::move(runs)).verdict.caveats,
+              Contains("With 4 workers at 10 Gbit/s (declared), ps-sync with 1 server ends at an "
+                       "accuracy of 98.00 %, ring at 90.00 %."));
+}
+
 TEST(StudyVerdict, MarkTransportsThatDifferInEitherDirection) {
   const auto table = [](const char* ring, const char* transport) {
     std::vector<RunResult> runs;
@@ -100,14 +118,15 @@ TEST(StudyVerdict, JudgeOverTheSameTransportThoughAnotherIsFaster) {
   const StudyTable table = TableOf(RunsOverTransports({{"tcp", 500}}));
   ASSERT_EQ(table.findings.size(), 2U);
   EXPECT_EQ(table.findings[0].medium, "tcp");
-  EXPECT_THAT(table.findings[0].sentence,
-              HasSubstr("ring is 2.00x as fast as ps-sync with 1 server at 2 workers over tcp ("));
+  EXPECT_THAT(
+      table.findings[0].sentence,
+      HasSubstr("With 2 workers over tcp, ring is 2.00x as fast as ps-sync with 1 server ("));
   EXPECT_EQ(table.findings[1].medium, "");
   EXPECT_TRUE(table.findings[1].transports_differ);
   EXPECT_THAT(table.findings[1].sentence,
-              AllOf(HasSubstr("shm is 4.00x as fast as ps-sync with 1 server at 2 workers ("),
+              AllOf(HasSubstr("With 2 workers, shm is 4.00x as fast as ps-sync with 1 server ("),
                     ::testing::EndsWith("; transports differ: shm against tcp")));
-  EXPECT_THAT(table.verdict.sentence, HasSubstr("at 2 workers (2.00x)"));
+  EXPECT_THAT(table.verdict.sentence, HasSubstr("with 2 workers (2.00x)"));
   EXPECT_THAT(table.verdict.caveats, Contains(HasSubstr("listed as findings of their own")));
   EXPECT_THAT(table.verdict.caveats, Not(Contains(HasSubstr("transports differ too"))));
 }
@@ -126,8 +145,8 @@ TEST(StudyVerdict, HaveOneForEachMediumThatBothUse) {
       ::testing::StartsWith(
           "It depends: the best ring is 4.00x as fast as the best parameter server in 1 of 2 "
           "comparisons; the best parameter server is 1.50x as fast as the best ring in 1; "));
-  EXPECT_THAT(table.verdict.details, ElementsAre(HasSubstr("at 2 workers over shm (4.00x)"),
-                                                 HasSubstr("at 2 workers over tcp (1.50x)")));
+  EXPECT_THAT(table.verdict.details, ElementsAre(HasSubstr("with 2 workers over shm (4.00x)"),
+                                                 HasSubstr("with 2 workers over tcp (1.50x)")));
 }
 
 TEST(StudyVerdict, HaveNoneAcrossTransportsIfTheFastestTwoUseOne) {
@@ -167,11 +186,12 @@ TEST(StudyVerdict, JudgeServersWithHostsOfTheirOwnApart) {
   EXPECT_EQ(table.findings[1].winner, "parameter server");
   EXPECT_THAT(table.findings[1].sentence, ::testing::EndsWith("; the servers have 2 hosts more"));
   EXPECT_EQ(table.verdict.winner, "ring") << "on the same hosts";
-  EXPECT_EQ(table.verdict.sentence,
-            "On the same hosts the best ring is faster than the best parameter server at 4 workers "
-            "(2.00x); sure: every 95 % interval leaves out equality. With 2 more hosts for servers "
-            "the best parameter server is faster than the best ring at 4 workers (1.50x); sure: "
-            "every 95 % interval leaves out equality.");
+  EXPECT_EQ(
+      table.verdict.sentence,
+      "On the same hosts the best ring is faster than the best parameter server with 4 workers "
+      "(2.00x); sure: every 95 % interval leaves out equality. With 2 more hosts for servers "
+      "the best parameter server is faster than the best ring with 4 workers (1.50x); sure: "
+      "every 95 % interval leaves out equality.");
 }
 
 TEST(StudyVerdict, JudgeServersWithHostsOfTheirOwnWhereThereAreNoOthers) {
@@ -186,13 +206,15 @@ TEST(StudyVerdict, SayThatBothAreEquallyFast) {
   const StudyTable table = TableOf(RunsOnHosts(1000, 1010, 1500));
   EXPECT_EQ(table.findings[0].certainty, Certainty::kEqual);
   EXPECT_EQ(table.findings[0].winner, "neither");
-  EXPECT_THAT(table.findings[0].sentence, HasSubstr("are equally fast within 2 % at 4 workers"));
+  EXPECT_THAT(
+      table.findings[0].sentence,
+      HasSubstr("With 4 workers, ps-sync with 4 co-located servers and ring tie within 2 %: "));
   EXPECT_EQ(table.verdict.winner, "neither");
   EXPECT_EQ(table.verdict.certainty, Certainty::kEqual);
   EXPECT_THAT(table.verdict.sentence,
               ::testing::StartsWith("On the same hosts the best ring and the best parameter server "
-                                    "are equally fast within 2 % at 4 workers; sure: every 95 % "
-                                    "interval lies within 2 % of equality. With"));
+                                    "tie within 2 % with 4 workers; sure: every 95 % interval "
+                                    "lies within 2 % of equality. With"));
 }
 
 TEST(StudyVerdict, NameEveryPlaceOnceAndInOrder) {
@@ -208,16 +230,16 @@ TEST(StudyVerdict, NameEveryPlaceOnceAndInOrder) {
   }
   const StudyTable table = TableOf(std::move(runs));
   ASSERT_EQ(table.findings.size(), 3U);
-  EXPECT_EQ(table.verdict.sentence,
-            "The best parameter server is 1.10x as fast as the best ring in 2 of 3 comparisons; "
-            "they are equally fast within 2 % in 1; sure: every 95 % interval leaves out equality "
-            "or lies within 2 % of it.");
+  EXPECT_EQ(
+      table.verdict.sentence,
+      "The best parameter server is 1.10x as fast as the best ring in 2 of 3 comparisons; "
+      "they tie within 2 % in 1; sure: every 95 % interval leaves out equality or lies within "
+      "2 % of it.");
   EXPECT_THAT(table.verdict.details,
-              ElementsAre("The best parameter server is faster than the best ring at 4 workers, "
-                          "declared links of 300 Mbit/s (1.10x) and declared links of 1 Gbit/s "
-                          "(1.10x).",
-                          "The best ring and the best parameter server are equally fast within 2 % "
-                          "at 4 workers, declared links of 10 Gbit/s."));
+              ElementsAre("The best parameter server is faster than the best ring with 4 workers "
+                          "at 300 Mbit/s (declared) (1.10x) and 1 Gbit/s (declared) (1.10x).",
+                          "The best ring and the best parameter server tie within 2 % with 4 "
+                          "workers at 10 Gbit/s (declared)."));
   EXPECT_THAT(table.findings[2].varied.at("link_bits_per_s"), ::testing::StartsWith("1"));
   EXPECT_EQ(table.findings[2].certainty, Certainty::kEqual);
 }
@@ -243,9 +265,9 @@ TEST(StudyVerdict, SayOnceWhatPlacesShare) {
       ::testing::StartsWith("The best ring is 1.25x as fast as the best parameter server in "
                             "all 3 comparisons; sure"));
   EXPECT_THAT(verdict.details,
-              ElementsAre("The best ring is faster than the best parameter server at 4 workers "
-                          "(1.25x) with model profile:vgg16 and at 2 (1.25x) and 4 (1.25x) workers "
-                          "with model profile:resnet50."));
+              ElementsAre("The best ring is faster than the best parameter server with 4 workers "
+                          "(1.25x), model profile:vgg16; and with 2 (1.25x) and 4 (1.25x) workers, "
+                          "model profile:resnet50."));
 }
 
 }  // namespace
