@@ -1,0 +1,23 @@
+#ifndef RINGSIDE_EXPERIMENTS_LESSON_GRADE_H_
+#define RINGSIDE_EXPERIMENTS_LESSON_GRADE_H_
+
+#include <string>
+
+#include "ringside/experiments/lesson/lesson.h"
+
+namespace ringside {
+
+/// Pure functions; any thread may call them.
+
+/// How far from the answer a prediction may be, in the lesson's unit.
+double AllowedDistance(const Lesson& lesson, const Answer& answer);
+
+/// Whether a prediction is within the tolerance of the measured answer.
+bool IsWithin(const Lesson& lesson, const Answer& answer, double prediction);
+
+/// "15 % of the answer", "3 points".
+std::string ToleranceText(const Lesson& lesson);
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_LESSON_GRADE_H_
