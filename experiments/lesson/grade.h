@@ -9,13 +9,10 @@ namespace ringside {
 
 /// Pure functions; any thread may call them.
 
-/// How far from the answer a prediction may be, in the lesson's unit.
-double AllowedDistance(const Lesson& lesson, const Answer& answer);
-
-/// Whether a prediction is within the tolerance of the measured answer.
+/// Whether a prediction is within the tolerance of the measured answer. The limit itself is within.
 bool IsWithin(const Lesson& lesson, const Answer& answer, double prediction);
 
-/// "15 % of the answer", "3 points".
+/// "15 % of the answer", "3 points", "a factor of 2".
 std::string ToleranceText(const Lesson& lesson);
 
 }  // namespace ringside

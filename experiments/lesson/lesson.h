@@ -61,6 +61,13 @@ struct Answer {
   std::vector<LessonCheck> checks = {};
 };
 
+/// How a prediction is compared with the measured answer.
+enum class ToleranceKind {
+  kShare,   ///< The tolerance is a share of the answer.
+  kUnits,   ///< It is a distance, in the unit of the lesson.
+  kFactor,  ///< The larger of the two is at most so many times the smaller one.
+};
+
 enum class NeedOfLinks {
   kNone,
   kBetter,    ///< Without emulated links the answer counts bytes instead of time.
@@ -69,12 +76,12 @@ enum class NeedOfLinks {
 
 struct Lesson {
   int number = 0;
-  std::string name;         ///< "one-server": the name of its page.
-  std::string question;     ///< Ends with what is to be predicted.
-  std::string quantity;     ///< What the prediction is, in a few words.
-  std::string unit;         ///< "times", "ms", "servers".
-  double tolerance = 0;     ///< How far a prediction may be from the measured answer.
-  bool relative = true;     ///< `tolerance` is a share of the answer, else it has its unit.
+  std::string name;      ///< "one-server": the name of its page.
+  std::string question;  ///< Ends with what is to be predicted.
+  std::string quantity;  ///< What the prediction is, in a few words.
+  std::string unit;      ///< "times", "ms", "servers".
+  double tolerance = 0;  ///< How far a prediction may be from the measured answer.
+  ToleranceKind tolerance_kind = ToleranceKind::kShare;
   std::string explanation;  ///< About a hundred words.
   std::string mistake;      ///< What students often predict, and why it is wrong.
   NeedOfLinks links = NeedOfLinks::kNone;

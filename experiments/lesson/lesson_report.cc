@@ -139,8 +139,13 @@ json AnswerJson(const Answer& answer) {
   return {{"value", answer.value}, {"interval", interval}, {"bound", OrNull(answer.bound)}};
 }
 
+const char* ToleranceKindName(ToleranceKind kind) {
+  if (kind == ToleranceKind::kShare) return "share of the answer";
+  return kind == ToleranceKind::kUnits ? "units" : "factor";
+}
+
 json ToleranceJson(const Lesson& lesson) {
-  return {{"value", lesson.tolerance}, {"relative", lesson.relative}};
+  return {{"value", lesson.tolerance}, {"kind", ToleranceKindName(lesson.tolerance_kind)}};
 }
 
 json TextsJson(const Lesson& lesson) {

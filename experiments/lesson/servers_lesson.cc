@@ -89,7 +89,7 @@ Lesson ServersLesson() {
           .quantity = "the fewest servers whose step is shorter than the ring's",
           .unit = "servers",
           .tolerance = 0.5,
-          .relative = false,
+          .tolerance_kind = ToleranceKind::kUnits,
           .explanation =
               "In a ring every link carries 2(N-1)/N M bytes each way. S servers share the model, "
               "so N M / S bytes come in over the link of each. Servers and ring match when both "

@@ -93,7 +93,8 @@ Lesson SmallMessagesLesson() {
               "many times as long does the ring take?",
           .quantity = "the time of the ring over that of recursive doubling, at 4 KiB",
           .unit = "times",
-          .tolerance = 0.45,
+          .tolerance = 1.8,
+          .tolerance_kind = ToleranceKind::kFactor,
           .explanation =
               "A message of 4 KiB takes no time on the link; what costs is to start it. A ring "
               "needs 2(N-1) messages one after another: 6 with 4 workers. Recursive doubling needs "

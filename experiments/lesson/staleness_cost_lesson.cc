@@ -83,7 +83,7 @@ Lesson StalenessCostLesson() {
           .quantity = "accuracy of ps-sync minus accuracy of ps-async",
           .unit = "points",
           .tolerance = 4,
-          .relative = false,
+          .tolerance_kind = ToleranceKind::kUnits,
           .explanation =
               "A stale gradient was computed from older parameters. As long as the parameters have "
               "not moved far since, it still points downhill. With a learning rate of 0.1 they "

@@ -41,6 +41,7 @@ Answer AnswerOf(const LessonSetting&, const LessonResults& results) {
   Answer answer{.value = NumberAt(ResultOf(results, kAsync), "staleness/mean"),
                 .bound = kWorkers - 1};
   AddFigures(results, kAsync, answer);
+  answer.figures.front().bound = kWorkers - 1;
   AddFigures(results, kSlowAsync, answer);
   AddFigures(results, kBounded, answer);
   answer.figures.back().bound = kMostBehind;
