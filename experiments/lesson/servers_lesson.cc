@@ -21,7 +21,7 @@ LessonRun RunOf(const LessonSetting& setting, const std::string& name,
   return TrainRun(setting, name,
                   fmt::format("--strategy {} --workers {} --model profile:mobilenet-v2 "
                               "--compute-ms 20 --steps {} --warmup-steps 1{}",
-                              strategy, kWorkers, setting.quick ? 4 : 6,
+                              strategy, kWorkers, setting.quick ? 4 : 5,
                               setting.emulated ? " --network 300Mbps" : ""));
 }
 
