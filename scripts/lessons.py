@@ -70,6 +70,13 @@ def tree_of(executable):
     return version.split("git ")[1].split(",")[0]
 
 
+def write(arguments, answers, load):
+    arguments.json.write_text(json.dumps(
+        {"commit": tree_of(arguments.ringside), "cores": os.cpu_count(), "load_before": round(load, 1), "quick": arguments.quick,
+         "lessons": [{"lesson": number, "held": sum(map(held, runs)), "runs": runs} for number, runs in answers.items()]},
+        indent=1) + "\n")
+
+
 def main():
     arguments = parse()
     numbers = [int(word) for word in arguments.only.split(",")] if arguments.only else list(THEORY)
@@ -79,14 +86,10 @@ def main():
         for number in numbers:
             answers[number].append(run(arguments, number))
             tell(answers[number][-1], repetition)
+        if arguments.json:  # after each round, so that a long series can be cut short
+            write(arguments, answers, load)
     for number in numbers:
         print(f"lesson {number}: held in {sum(map(held, answers[number]))} of {arguments.repeat} runs")
-    if arguments.json:
-        arguments.json.write_text(json.dumps(
-            {"commit": tree_of(arguments.ringside), "cores": os.cpu_count(), "load_before": round(load, 1),
-             "quick": arguments.quick, "repeat": arguments.repeat,
-             "lessons": [{"lesson": number, "held": sum(map(held, answers[number])), "runs": answers[number]}
-                         for number in numbers]}, indent=1) + "\n")
     return 0 if all(held(answer) for number in numbers for answer in answers[number]) else 1
 
 

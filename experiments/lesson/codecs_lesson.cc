@@ -21,8 +21,8 @@ LessonRun LinkRun(const LessonSetting& setting, const std::string& codec, const 
   return TrainRun(
       setting, NameOf(codec, what),
       fmt::format("--strategy ring --workers 2 --model profile:mobilenet-v2 "
-                  "--compute-ms 80 --steps {} --warmup-steps 1 --codec {}{}",
-                  setting.quick ? 4 : 6, codec, setting.emulated ? " --network " + rate : ""));
+                  "--compute-ms 120 --steps {} --warmup-steps 1 --codec {}{}",
+                  setting.quick ? 5 : 6, codec, setting.emulated ? " --network " + rate : ""));
 }
 
 LessonRun AccuracyRun(const LessonSetting& setting, const std::string& codec) {
@@ -36,7 +36,7 @@ std::vector<LessonRun> Plan(const LessonSetting& setting) {
   std::vector<LessonRun> runs;
   for (int i = 0; i < static_cast<int>(kCodecs.size()); ++i) {
     if (setting.quick && i >= kAsked) break;
-    runs.push_back(LinkRun(setting, kCodecs[i], "slow", "150Mbps"));
+    runs.push_back(LinkRun(setting, kCodecs[i], "slow", "100Mbps"));
     if (setting.quick) continue;
     if (setting.emulated && i < kAsked) {
       runs.push_back(LinkRun(setting, kCodecs[i], "fast", "2Gbps"));
@@ -89,10 +89,10 @@ Answer AnswerOf(const LessonSetting& setting, const LessonResults& results) {
 Lesson CodecsLesson() {
   return {.name = "codecs",
           .question =
-              "A step computes for 80 ms, and its gradients need 780 ms on a slow link. The codec "
+              "A step computes for 120 ms, and its gradients need 1.2 s on a slow link. The codec "
               "int8 sends a byte for each number instead of four. How many times as fast is a "
               "step?",
-          .quantity = "the step with fp32 over the step with int8, on a link of 150 Mbit/s",
+          .quantity = "the step with fp32 over the step with int8, on a link of 100 Mbit/s",
           .unit = "times",
           .tolerance = 0.25,
           .explanation =

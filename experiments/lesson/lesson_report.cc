@@ -16,6 +16,9 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr std::size_t kWidth = 80;
+constexpr char kShortSteps[] =
+    "A step here is the 10th percentile of the run's steps: other programs on the machine can only "
+    "make a step longer.";
 constexpr char kByBytes[] =
     "This machine emulates no links, so this answer counts bytes instead of time. As root it often "
     "can; 'ringside doctor' says what is missing.";
@@ -84,6 +87,10 @@ std::string CheckLines(const Answer& answer) {
 
 bool CountsBytes(const LessonReport& report) {
   return report.lesson.links == NeedOfLinks::kBetter && !report.setting.emulated;
+}
+
+bool TimesSteps(const LessonReport& report) {
+  return report.lesson.links != NeedOfLinks::kNone && report.setting.emulated;
 }
 
 /// The bundles that `ringside demo` can show.
@@ -172,6 +179,7 @@ std::string LessonText(const LessonReport& report) {
   std::string out = fmt::format("{}\n{}\n{}{}\n{}\n{}", QuestionText(report.lesson),
                                 AnswerLines(report), FigureTable(answer), CheckLines(answer),
                                 Wrap(report.lesson.explanation), Wrap(report.lesson.mistake));
+  if (TimesSteps(report)) out += fmt::format("\n{}", Wrap(kShortSteps));
   if (CountsBytes(report)) out += fmt::format("\n{}", Wrap(kByBytes));
   out += fmt::format("\nThe runs, {:.0f} s:\n", report.outcome.seconds);
   for (const std::string& command : report.outcome.commands) out += fmt::format("  {}\n", command);
@@ -187,7 +195,9 @@ json LessonJson(const LessonReport& report) {
   out["schema"] = "ringside.lesson/1";
   out["quick"] = report.setting.quick;
   out["links"] = report.setting.emulated ? "emulated" : "loopback";
-  out["note"] = CountsBytes(report) ? json(kByBytes) : json();
+  out["note"] = CountsBytes(report)  ? json(kByBytes)
+                : TimesSteps(report) ? json(kShortSteps)
+                                     : json();
   out["prediction"] = OrNull(report.prediction);
   out["within"] =
       report.prediction ? json(IsWithin(report.lesson, answer, *report.prediction)) : json();

@@ -21,9 +21,9 @@ std::vector<LessonRun> Plan(const LessonSetting& setting) {
     if (!Runs(setting, workers)) continue;
     runs.push_back(TrainRun(
         setting, NameOf(workers),
-        fmt::format("--strategy ps-sync --workers {} --servers 1 --model profile:mobilenet-v2 "
-                    "--compute-ms 50 --steps {} --warmup-steps 1{}",
-                    workers, setting.quick ? 4 : 6, setting.emulated ? " --network 500Mbps" : "")));
+        fmt::format("--strategy ps-sync --workers {} --servers 1 --model profile:small-tensors "
+                    "--bucket-mb 1 --compute-ms 20 --steps {} --warmup-steps 1{}",
+                    workers, setting.quick ? 6 : 8, setting.emulated ? " --network 150Mbps" : "")));
   }
   return runs;
 }

@@ -11,11 +11,11 @@ constexpr char kOff[] = "overlap-off";
 constexpr char kPriority[] = "priority";
 
 LessonRun RunOf(const LessonSetting& setting, const std::string& name, const std::string& flags) {
-  return TrainRun(
-      setting, name,
-      fmt::format("--strategy ring --workers 2 --network 500Mbps --model "
-                  "profile:mobilenet-v2 --compute-ms 240 --steps {} --warmup-steps 1 {}",
-                  setting.quick ? 5 : 12, flags));
+  return TrainRun(setting, name,
+                  fmt::format("--strategy ring --workers 2 --network 146Mbps --model "
+                              "profile:small-tensors --bucket-mb 128KiB --compute-ms 240 --steps "
+                              "{} --warmup-steps 1 {}",
+                              setting.quick ? 6 : 12, flags));
 }
 
 std::vector<LessonRun> Plan(const LessonSetting& setting) {

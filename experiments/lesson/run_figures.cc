@@ -31,7 +31,7 @@ double NumberAt(const json& result, const std::string& path) {
 }
 
 double StepOf(const LessonResults& results, const std::string& name) {
-  return NumberAt(ResultOf(results, name), "step_ms/median");
+  return NumberAt(ResultOf(results, name), "step_ms/p10");
 }
 
 double StepRatio(const LessonResults& results, const std::string& a, const std::string& b) {

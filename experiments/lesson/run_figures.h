@@ -18,16 +18,17 @@ LessonRun TrainRun(const LessonSetting& setting, const std::string& name, const 
 /// The result of a run.
 const nlohmann::json& ResultOf(const LessonResults& results, const std::string& name);
 
-/// A number of a summary; `path` is "step_ms/median".
+/// A number of a summary; `path` is "step_ms/p10".
 double NumberAt(const nlohmann::json& result, const std::string& path);
 
-/// The median step of a run in milliseconds.
+/// The step of a run in milliseconds: the 10th percentile of its counted steps. Other programs on
+/// the machine can only make a step longer, so the short ones say most about the links.
 double StepOf(const LessonResults& results, const std::string& name);
 
-/// The ratio of the median steps of two runs.
+/// The ratio of the steps of two runs.
 double StepRatio(const LessonResults& results, const std::string& a, const std::string& b);
 
-/// The least and the largest such ratio of steps between their 10th and 90th percentiles.
+/// The least and the largest ratio of two steps between their 10th and 90th percentiles.
 LessonInterval StepRatioInterval(const LessonResults& results, const std::string& a,
                                  const std::string& b);
 

@@ -18,11 +18,12 @@ int MostServers(const LessonSetting& setting) { return setting.quick ? 3 : 4; }
 
 LessonRun RunOf(const LessonSetting& setting, const std::string& name,
                 const std::string& strategy) {
-  return TrainRun(setting, name,
-                  fmt::format("--strategy {} --workers {} --model profile:mobilenet-v2 "
-                              "--compute-ms 20 --steps {} --warmup-steps 1{}",
-                              strategy, kWorkers, setting.quick ? 4 : 5,
-                              setting.emulated ? " --network 300Mbps" : ""));
+  return TrainRun(
+      setting, name,
+      fmt::format("--strategy {} --workers {} --model profile:small-tensors --bucket-mb 1 "
+                  "--compute-ms 20 --steps {} --warmup-steps 1{}",
+                  strategy, kWorkers, setting.quick ? 6 : 8,
+                  setting.emulated ? " --network 100Mbps" : ""));
 }
 
 std::vector<LessonRun> Plan(const LessonSetting& setting) {

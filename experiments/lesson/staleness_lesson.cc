@@ -18,7 +18,7 @@ LessonRun RunOf(const LessonSetting& setting, const std::string& name, const std
   return TrainRun(setting, name,
                   fmt::format("--workers {} --model profile:small-tensors --compute-ms 40 --steps "
                               "{} {}",
-                              kWorkers, setting.quick ? 40 : 100, flags));
+                              kWorkers, setting.quick ? 40 : 70, flags));
 }
 
 std::vector<LessonRun> Plan(const LessonSetting& setting) {

@@ -5,8 +5,16 @@
 namespace ringside {
 namespace {
 
+Lesson LessonWith(ToleranceKind kind, double tolerance) {
+  Lesson lesson;
+  lesson.unit = "points";
+  lesson.tolerance = tolerance;
+  lesson.tolerance_kind = kind;
+  return lesson;
+}
+
 bool Within(ToleranceKind kind, double tolerance, double answer, double prediction) {
-  return IsWithin({.tolerance = tolerance, .tolerance_kind = kind}, {.value = answer}, prediction);
+  return IsWithin(LessonWith(kind, tolerance), {.value = answer}, prediction);
 }
 
 TEST(Grade, AShareOfTheAnswer) {
@@ -35,7 +43,7 @@ TEST(Grade, AFactorInBothDirections) {
 
 TEST(Grade, SaysTheTolerance) {
   const auto text = [](ToleranceKind kind, double tolerance) {
-    return ToleranceText({.unit = "points", .tolerance = tolerance, .tolerance_kind = kind});
+    return ToleranceText(LessonWith(kind, tolerance));
   };
   EXPECT_EQ(text(ToleranceKind::kShare, 0.15), "15 % of the answer");
   EXPECT_EQ(text(ToleranceKind::kUnits, 3), "3 points");

@@ -80,12 +80,12 @@ TEST(LessonAnswers, ARunWithoutAFigureIsADataError) {
   for (int number = 1; number <= 10; ++number) {
     EXPECT_THROW(AnswerTo(number, {}), DataError) << number;
   }
-  EXPECT_THROW(AnswerTo(1, With(1, "workers-2", "step_ms/median", nullptr)), DataError);
+  EXPECT_THROW(AnswerTo(1, With(1, "workers-2", "step_ms/p10", nullptr)), DataError);
 }
 
 TEST(LessonAnswers, OneServerIsTheRatioOfTheSteps) {
-  LessonResults results = With(1, "workers-2", "step_ms/median", 100);
-  results.at("workers-4")["step_ms"]["median"] = 190;
+  LessonResults results = With(1, "workers-2", "step_ms/p10", 100);
+  results.at("workers-4")["step_ms"]["p10"] = 190;
   EXPECT_DOUBLE_EQ(AnswerTo(1, results).value, 1.9);
   EXPECT_DOUBLE_EQ(AnswerTo(1, results, false).value, 2) << "bytes, on loopback";
 }
@@ -97,8 +97,8 @@ TEST(LessonAnswers, TooManyBytesOfARingAreSeen) {
 }
 
 TEST(LessonAnswers, TheFewestServersThatBeatTheRing) {
-  EXPECT_EQ(AnswerTo(3, With(3, "servers-2", "step_ms/median", 1)).value, 2);
-  LessonResults slow = With(3, "ring", "step_ms/median", 1);
+  EXPECT_EQ(AnswerTo(3, With(3, "servers-2", "step_ms/p10", 1)).value, 2);
+  LessonResults slow = With(3, "ring", "step_ms/p10", 1);
   EXPECT_THROW(AnswerTo(3, slow), Error);
   EXPECT_EQ(AnswerTo(3, slow, false).value, 3) << "bytes, on loopback";
 }

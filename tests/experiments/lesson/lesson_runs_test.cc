@@ -24,6 +24,10 @@ void PrintTo(const Prediction& prediction, std::ostream* out) {
   *out << "lesson " << prediction.lesson;
 }
 
+std::string NameOf(const testing::TestParamInfo<Prediction>& tested) {
+  return "n" + std::to_string(tested.param.lesson);
+}
+
 class LessonRunsTest : public RingsideProcessTest, public testing::WithParamInterface<Prediction> {
  protected:
   void ExpectTheoryIsRight(const std::string& flags) {
@@ -48,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(Lessons, LessonRunsTest,
                                          Prediction{5, "315"}, Prediction{6, "1.75"},
                                          Prediction{7, "3"}, Prediction{8, "0"},
                                          Prediction{9, "3.64"}, Prediction{10, "5"}),
-                         [](const auto& info) { return "n" + std::to_string(info.param.lesson); });
+                         NameOf);
 
 class LoopbackLessonsTest : public LessonRunsTest {};
 
@@ -57,7 +61,7 @@ TEST_P(LoopbackLessonsTest, BytesGiveTheSameAnswer) { ExpectTheoryIsRight(" --lo
 INSTANTIATE_TEST_SUITE_P(Lessons, LoopbackLessonsTest,
                          testing::Values(Prediction{1, "2"}, Prediction{3, "3"},
                                          Prediction{9, "4"}),
-                         [](const auto& info) { return "n" + std::to_string(info.param.lesson); });
+                         NameOf);
 
 }  // namespace
 }  // namespace ringside
