@@ -22,6 +22,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 # What somebody predicts who knows the formula of the lesson.
 THEORY = {1: 2, 2: 1.75, 3: 3, 4: 3, 5: 315, 6: 1.75, 7: 3, 8: 0, 9: 3.64, 10: 5}
+TEXTS = {"explanation", "mistake", "page", "quantity", "question"}
 
 
 def parse():
@@ -70,10 +71,17 @@ def tree_of(executable):
     return version.split("git ")[1].split(",")[0]
 
 
+def tidied(answer, out):
+    """Without the texts, which `ringside lesson --json` has, and as if --out were the default."""
+    kept = {key: value for key, value in answer.items() if key not in TEXTS}
+    return json.loads(json.dumps(kept).replace(f"{out}/{answer['lesson']}/", f"results/lessons/{answer['lesson']}/"))
+
+
 def write(arguments, answers, load):
     arguments.json.write_text(json.dumps(
         {"commit": tree_of(arguments.ringside), "cores": os.cpu_count(), "load_before": round(load, 1), "quick": arguments.quick,
-         "lessons": [{"lesson": number, "held": sum(map(held, runs)), "runs": runs} for number, runs in answers.items()]},
+         "lessons": [{"lesson": number, "held": sum(map(held, runs)), "runs": [tidied(run, arguments.out) for run in runs]}
+                     for number, runs in answers.items()]},
         indent=1) + "\n")
 
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <iterator>
 #include <set>
 #include <sstream>
@@ -13,6 +14,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::EndsWith;
+using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
@@ -78,6 +80,19 @@ TEST(LessonTable, EmulatesNoLinkOnLoopback) {
     if (lesson.links == NeedOfLinks::kRequired) continue;
     for (const LessonRun& run : lesson.plan({"d", false, false})) {
       EXPECT_THAT(run.words, Not(Contains("--network"))) << lesson.name;
+    }
+  }
+}
+
+// scripts/lesson_pages.py makes them.
+TEST(LessonTable, ThePagesHaveTheSameTexts) {
+  for (const Lesson& lesson : Lessons()) {
+    const std::string path = std::string(RINGSIDE_LESSON_PAGES) + "/" +
+                             std::to_string(lesson.number) + "-" + lesson.name + ".md";
+    std::ifstream file(path);
+    const std::string page{std::istreambuf_iterator<char>(file), {}};
+    for (const std::string& text : {lesson.question, lesson.explanation, lesson.mistake}) {
+      EXPECT_THAT(page, HasSubstr(text)) << path;
     }
   }
 }
