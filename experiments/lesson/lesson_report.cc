@@ -45,8 +45,7 @@ std::string WithUnit(double value, const std::string& unit) {
   return unit.empty() ? Number(value) : Number(value) + " " + unit;
 }
 
-std::string VerdictText(const LessonReport& report) {
-  const double prediction = *report.prediction;
+std::string VerdictText(const LessonReport& report, double prediction) {
   const bool within = IsWithin(report.lesson, report.outcome.answer, prediction);
   return fmt::format("{}: {} the tolerance of {}", WithUnit(prediction, report.lesson.unit),
                      within ? "right, within" : "not right, outside", ToleranceText(report.lesson));
@@ -62,7 +61,8 @@ std::string AnswerLines(const LessonReport& report) {
   if (answer.bound) {
     out += fmt::format("  theory      {}\n", WithUnit(*answer.bound, report.lesson.unit));
   }
-  if (report.prediction) out += fmt::format("  prediction  {}\n", VerdictText(report));
+  if (report.prediction)
+    out += fmt::format("  prediction  {}\n", VerdictText(report, *report.prediction));
   return out;
 }
 

@@ -54,7 +54,7 @@ void AddFigures(const LessonResults& results, const std::string& rate, int seeds
       accuracies.push_back(AccuracyOf(results, NameOf(strategy, rate, seed)));
     }
     answer.figures.push_back({fmt::format("learning rate {}: accuracy of {}", rate, strategy),
-                              *Median(accuracies), "%"});
+                              MedianInPlace(accuracies), "%"});
   }
 }
 
@@ -63,8 +63,9 @@ Answer AnswerOf(const LessonSetting& setting, const LessonResults& results) {
   for (int seed = 1; seed <= LowSeeds(setting); ++seed) {
     costs.push_back(CostOf(results, kLow, seed));
   }
-  Answer answer{.value = *Median(costs), .bound = 0};
-  if (const auto interval = MedianBootstrap().IntervalOf(costs)) {
+  const auto interval = MedianBootstrap().IntervalOf(costs);
+  Answer answer{.value = MedianInPlace(costs), .bound = 0};
+  if (interval) {
     answer.interval = {interval->low, interval->high, "95 %, over seeds"};
   }
   AddFigures(results, kLow, LowSeeds(setting), answer);
