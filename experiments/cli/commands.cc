@@ -25,6 +25,7 @@ constexpr std::array kCommands{
             RunCheckpointCommand},
     Command{"certificates", "make, renew or check the certificates of a job", false,
             RunCertificatesCommand},
+    Command{"lesson", "ten questions: predict, then let real runs answer", false, RunLessonCommand},
     Command{"list", "strategies, models and datasets of this build", false, RunListCommand},
     Command{"doctor", "what this machine can run; for the rest, why not", false, RunDoctorCommand},
     Command{"bench-worker", "a worker process that times instead of training", true,

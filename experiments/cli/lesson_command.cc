@@ -1,0 +1,143 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/cli/commands.h"
+#include "ringside/experiments/cli/exit_codes.h"
+#include "ringside/experiments/cli/option_set.h"
+#include "ringside/experiments/job/launcher/sudo_ownership_transfer.h"
+#include "ringside/experiments/lesson/grade.h"
+#include "ringside/experiments/lesson/lesson_report.h"
+#include "ringside/experiments/lesson/lesson_runner.h"
+#include "ringside/experiments/lesson/lesson_table.h"
+#include "ringside/experiments/text/units.h"
+
+namespace ringside {
+namespace {
+
+OptionSet LessonOptions() {
+  OptionSet options(
+      "lesson", "ten questions: predict, then let real runs answer",
+      {{"ringside lesson", "lists the lessons"},
+       {"ringside lesson 3", "asks, takes a prediction at the prompt, runs, answers"},
+       {"ringside lesson 3 --predict 2.5 --json",
+        "for graders: exit code 0 where the prediction is within the tolerance, 5 where it is not"},
+       {"ringside lesson 3 --quick", "fewer runs and steps"}});
+  options.TakePositional({"NUMBER", "the lesson; without it they are listed", false});
+  options.AddGroup("The lesson");
+  options.Add({"predict", "X",
+               "your prediction, in the lesson's unit; without it a terminal is asked, and "
+               "elsewhere the lesson runs without one",
+               ""});
+  options.Add({"quick", "", "fewer runs and steps, for a first look and for tests", ""});
+  options.Add({"loopback", "", "no emulated links, even if this machine can emulate them", ""});
+  options.AddGroup("Results");
+  options.Add({"out", "DIR", "directory of the bundles; empty: results/lessons/NUMBER", ""});
+  options.Add({"json", "", "one JSON object on stdout", ""});
+  options.Add({"quiet", "", "do not show the command lines on stderr while they run", ""});
+  return options;
+}
+
+int List(const std::vector<Lesson>& lessons, bool as_json) {
+  if (as_json) {
+    fmt::print("{}\n", LessonListJson(lessons).dump(2));
+  } else {
+    fmt::print("{}\n'ringside lesson NUMBER' runs one.\n", LessonListText(lessons));
+  }
+  return kExitDone;
+}
+
+const Lesson& FindLesson(const std::vector<Lesson>& lessons, const std::string& text) {
+  std::int64_t number = 0;
+  try {
+    number = ParseInteger(text);
+  } catch (const ConfigError& error) {
+    throw UsageError(std::string("lesson: ") + error.what());
+  }
+  if (number < 1 || number > static_cast<std::int64_t>(lessons.size())) {
+    throw UsageError(
+        fmt::format("lesson: there is no lesson {}; 'ringside lesson' lists them", text));
+  }
+  return lessons[static_cast<std::size_t>(number - 1)];
+}
+
+/// Asks at a terminal. An empty line is no prediction.
+std::optional<double> Ask(const Lesson& lesson) {
+  fmt::print(stderr, "{}\nYour prediction ({}; an empty line: none): ", QuestionText(lesson),
+             lesson.unit);
+  std::string line;
+  if (!std::getline(std::cin, line) || line.empty()) return std::nullopt;
+  try {
+    return ParseReal(line);
+  } catch (const ConfigError& error) {
+    throw UsageError(std::string("the prediction: ") + error.what());
+  }
+}
+
+std::optional<double> Prediction(const ParsedOptions& parsed, const Lesson& lesson) {
+  if (parsed.Has("predict")) return ReadFlag(parsed, "predict", ParseReal);
+  if (isatty(STDIN_FILENO) == 1) return Ask(lesson);
+  fmt::print(stderr, "no prediction is graded: give one by --predict\n");
+  return std::nullopt;
+}
+
+LessonSetting SettingOf(const ParsedOptions& parsed, const Lesson& lesson) {
+  LessonSetting setting{.directory = parsed.Get("out"), .quick = parsed.IsOn("quick")};
+  if (setting.directory.empty())
+    setting.directory = fmt::format("results/lessons/{}", lesson.number);
+  setting.emulated =
+      lesson.links != NeedOfLinks::kNone && !parsed.IsOn("loopback") && MachineEmulatesLinks();
+  return setting;
+}
+
+int ExitCode(const LessonReport& report) {
+  if (report.outcome.status == LessonStatus::kTimedOut) return kExitTimedOut;
+  if (report.outcome.status == LessonStatus::kInterrupted) return kExitInterrupted;
+  const bool outside =
+      report.prediction && !IsWithin(report.lesson, report.outcome.answer, *report.prediction);
+  return outside ? kExitComparisonFailed : kExitDone;
+}
+
+void Print(const LessonReport& report, bool as_json) {
+  if (report.outcome.status != LessonStatus::kDone) {
+    fmt::print(stderr, "ringside: the lesson {}\n",
+               report.outcome.status == LessonStatus::kTimedOut ? "took longer than its limit"
+                                                                : "was interrupted");
+  } else if (as_json) {
+    fmt::print("{}\n", LessonJson(report).dump(2));
+  } else {
+    fmt::print("{}", LessonText(report));
+  }
+}
+
+}  // namespace
+
+int RunLessonCommand(const Arguments& args, const Catalog&) {
+  const OptionSet options = LessonOptions();
+  const ParsedOptions parsed = options.Parse(args);
+  if (parsed.help()) {
+    fmt::print("{}", options.Help(Painter::For(stdout, parsed.color())));
+    return kExitDone;
+  }
+  const std::vector<Lesson> lessons = Lessons();
+  if (parsed.positionals().empty()) return List(lessons, parsed.IsOn("json"));
+  const Lesson& lesson = FindLesson(lessons, parsed.positional());
+  const std::optional<double> prediction = Prediction(parsed, lesson);
+  const LessonSetting setting = SettingOf(parsed, lesson);
+  const SudoOwnershipTransfer ownership(setting.directory, CurrentEnvironment());
+  const bool quiet = parsed.IsOn("quiet");
+  const LessonOutcome outcome = RunLesson(
+      lesson, setting, [&](const std::string& command, std::size_t done, std::size_t all) {
+        if (!quiet) fmt::print(stderr, "[{}/{}] {}\n", done + 1, all, command);
+      });
+  const LessonReport report{lesson, setting, outcome, prediction};
+  Print(report, parsed.IsOn("json"));
+  return ExitCode(report);
+}
+
+}  // namespace ringside

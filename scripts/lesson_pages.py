@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""Makes the pages of docs/lessons: the texts from `ringside lesson --json`, all figures and pictures from results/lessons.json.
+
+usage: lesson_pages.py [--texts] [RINGSIDE]
+  --texts   keep the pictures
+RINGSIDE is the executable (default: build/release/bin/ringside). scripts/lessons.py --json makes results/lessons.json and
+results/lessons-quick.json. Needs matplotlib (exit code 4 without it).
+"""
+import argparse
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PAGES = ROOT / "docs" / "lessons"
+MEASURED, THEORY = "#0072B2", "#D55E00"
+
+
+def load_matplotlib():
+    try:
+        import matplotlib
+        matplotlib.use("Agg")
+        import matplotlib.pyplot as plt
+    except ImportError as missing:
+        print(f"{sys.executable} has no matplotlib ({missing})", file=sys.stderr)
+        sys.exit(4)
+    matplotlib.rcParams.update({"svg.hashsalt": "ringside", "svg.fonttype": "none", "font.size": 9, "axes.spines.top": False,
+                                "axes.spines.right": False})
+    return plt
+
+
+def number(value):
+    return f"{value:.4g}"
+
+
+def drawn_rows(figures):
+    """The figures of the unit that most of them have."""
+    units = collections.Counter(row["unit"] for row in figures if row["unit"])
+    unit = units.most_common(1)[0][0]
+    return unit, [row for row in figures if row["unit"] == unit]
+
+
+def draw(plt, lesson, run, path):
+    unit, rows = drawn_rows(run["figures"])
+    figure, axes = plt.subplots(figsize=(7, 0.8 + 0.42 * len(rows)))
+    places = range(len(rows))
+    axes.barh(places, [row["value"] for row in rows], height=0.55, color=MEASURED, label="measured")
+    bounded = [(place, row["bound"]) for place, row in zip(places, rows) if row["bound"] is not None]
+    if bounded:
+        axes.scatter([bound for _, bound in bounded], [place for place, _ in bounded], marker="|", s=260, linewidths=2.2, color=THEORY,
+                     label="theory", zorder=3)
+    axes.set_yticks(list(places), [row["what"] for row in rows])
+    axes.invert_yaxis()
+    axes.set_xlabel(unit)
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+    figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
+    plt.close(figure)
+
+
+def alt_text(lesson, run):
+    unit, rows = drawn_rows(run["figures"])
+    return f"{unit}: " + ", ".join(f"{row['what']} {number(row['value'])}" for row in rows)
+
+
+def interval_text(answer):
+    interval = answer["interval"]
+    return f"{number(interval['low'])} to {number(interval['high'])} ({interval['of']})" if interval else "–"
+
+
+def figure_table(run):
+    lines = ["| figure | measured | theory | unit |", "|---|---|---|---|"]
+    for row in run["figures"]:
+        bound = "–" if row["bound"] is None else number(row["bound"])
+        lines.append(f"| {row['what']} | {number(row['value'])} | {bound} | {row['unit'] or '–'} |")
+    return "\n".join(lines)
+
+
+def tolerance_text(lesson):
+    tolerance = lesson["tolerance"]
+    if tolerance["kind"] == "factor":
+        return f"a factor of {tolerance['value']:g}"
+    if tolerance["kind"] == "units":
+        return f"{tolerance['value']:g} {lesson['unit']}"
+    return f"{tolerance['value'] * 100:g} % of the answer"
+
+
+def links_text(lesson):
+    return {"not needed": "It needs no emulated links.",
+            "better": "With emulated links it measures time, without them it counts bytes "
+                      "([what a machine needs](../networks.md)).",
+            "required": "It needs [emulated links](../networks.md)."}[lesson["emulated_links"]]
+
+
+def page(lesson, runs, commit):
+    run = runs["full"][-1]
+    answer = run["answer"]
+    theory = "–" if answer["bound"] is None else f"{number(answer['bound'])} {lesson['unit']}"
+    claims = "".join(f"- {check['claim']}: {'shown' if check['held'] else '**not shown**'}\n" for check in run["checks"])
+    return f"""# Lesson {lesson['lesson']}: {lesson['name']}
+
+{lesson['question']}
+
+Write down your prediction. Its unit is: {lesson['unit']}. Then run
+
+```sh
+ringside lesson {lesson['lesson']}                # asks for the prediction
+ringside lesson {lesson['lesson']} --predict X    # for graders: exit code 0 if it is within the tolerance, 5 if it is not
+```
+
+The prediction is {lesson['quantity']}. It may differ from the measured answer by {tolerance_text(lesson)}. {links_text(lesson)}
+
+<details><summary>The answer of a recorded run</summary>
+
+| measured | interval | theory |
+|---|---|---|
+| {number(answer['value'])} {lesson['unit']} | {interval_text(answer)} | {theory} |
+
+![{alt_text(lesson, run)}]({lesson['lesson']}-{lesson['name']}.svg)
+
+{figure_table(run)}
+
+{claims}
+{lesson['explanation']}
+
+{lesson['mistake']}
+
+The runs:
+
+```sh
+{chr(10).join(run['commands'])}
+```
+
+{series_text(lesson, runs)} Measured at commit `{commit}`; this page is of the last full run.
+
+</details>
+"""
+
+
+def series_text(lesson, runs):
+    parts = []
+    for kind, own in runs.items():
+        if not own:
+            continue
+        seconds = sorted(run["seconds"] for run in own if "seconds" in run)
+        held = sum(held_in(run) for run in own)
+        parts.append(f"the prediction of theory was within the tolerance in {held} of {len(own)} {kind} runs, "
+                     f"which took {seconds[0]:.0f} to {seconds[-1]:.0f} s")
+    text = "; ".join(parts)
+    return text[:1].upper() + text[1:] + "."
+
+
+def held_in(run):
+    return run.get("exit_code") == 0 and all(check["held"] for check in run["checks"])
+
+
+def readme(lessons, recorded, full):
+    rows = []
+    for lesson in lessons:
+        runs = recorded[lesson["lesson"]]
+        held = [f"{sum(map(held_in, own))} of {len(own)}" for own in (runs["full"], runs["quick"])]
+        rows.append(f"| {lesson['lesson']} | [{lesson['question']}]({lesson['lesson']}-{lesson['name']}.md) | {tolerance_text(lesson)} | "
+                    f"{held[0]} | {held[1]} |")
+    table = "\n".join(rows)
+    return f"""# Lessons
+
+Ten questions that real runs answer, on one laptop with two cores and no GPU. Predict first, then run: `ringside lesson 3` asks, takes a
+prediction, runs, and answers from the figures of its own runs. `ringside lesson` lists the lessons, `--quick` is shorter, `--json` is
+for programs. Exit code: 0 within the tolerance, 5 outside, 1 a run failed, 2 usage, 4 this machine lacks something.
+
+| | question | tolerance | held, full | held, quick |
+|---|---|---|---|---|
+{table}
+
+"Held" says how often the prediction of theory was within the tolerance, and all claims of the lesson were shown. All runs were made by
+`scripts/lessons.py` at commit `{full['commit']}` on {full['cores']} cores that other programs used, too: a full and a quick series ran at the
+same time. [results/lessons.json](../../results/lessons.json) and [results/lessons-quick.json](../../results/lessons-quick.json) have all of them.
+
+A plan for a lecture and a lab session, and an assignment: [teaching](../teaching.md). `scripts/lesson_pages.py` makes these pages.
+"""
+
+
+def read(name):
+    return json.loads((ROOT / "results" / name).read_text())
+
+
+def main():
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("ringside", nargs="?", default=ROOT / "build/release/bin/ringside")
+    parser.add_argument("--texts", action="store_true")
+    parser.add_argument("--help", "-h", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.help:
+        print(__doc__.strip())
+        return
+    listed = subprocess.run([arguments.ringside, "lesson", "--json"], stdout=subprocess.PIPE, check=True).stdout
+    lessons = json.loads(listed)["lessons"]
+    full, quick = read("lessons.json"), read("lessons-quick.json")
+    recorded = {lesson["lesson"]: {"full": [], "quick": []} for lesson in lessons}
+    for kind, series in (("full", full), ("quick", quick)):
+        for own in series["lessons"]:
+            recorded[own["lesson"]][kind] = own["runs"]
+    PAGES.mkdir(exist_ok=True)
+    plt = None if arguments.texts else load_matplotlib()
+    for lesson in lessons:
+        runs = recorded[lesson["lesson"]]
+        name = f"{lesson['lesson']}-{lesson['name']}"
+        (PAGES / f"{name}.md").write_text(page(lesson, runs, full["commit"]))
+        if plt:
+            draw(plt, lesson, runs["full"][-1], PAGES / f"{name}.svg")
+    (PAGES / "README.md").write_text(readme(lessons, recorded, full))
+
+
+if __name__ == "__main__":
+    main()
