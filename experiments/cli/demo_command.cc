@@ -11,7 +11,6 @@
 #include "ringside/experiments/cli/exit_codes.h"
 #include "ringside/experiments/cli/option_set.h"
 #include "ringside/experiments/demo/demo_page.h"
-#include "ringside/experiments/demo/page_data.h"
 #include "ringside/experiments/demo/record_check.h"
 #include "ringside/experiments/job/launcher/sudo_ownership_transfer.h"
 #include "ringside/experiments/lab/emulation_support.h"
@@ -93,20 +92,10 @@ void PrintNotes(const RecordedRun& run) {
   }
 }
 
-std::string Command(const std::vector<fs::path>& bundles) {
-  std::string command = "ringside demo";
-  for (const fs::path& bundle : bundles) command.append(" ").append(bundle.string());
-  return command;
-}
-
 void WritePage(const std::vector<fs::path>& bundles, const fs::path& page, const PageSteps& steps) {
-  std::vector<nlohmann::json> runs;
-  for (const fs::path& bundle : bundles) {
-    const RecordedRun run = ReadRecordedRun(bundle);
-    PrintNotes(run);
-    runs.push_back(PageRun(run, ChooseWindow(run, steps)));
-  }
-  WriteFileAtomically(page.string(), RenderDemoPage(runs, Command(bundles)));
+  const std::vector<RecordedRun> runs = ReadRecordedRuns(bundles);
+  for (const RecordedRun& run : runs) PrintNotes(run);
+  WriteFileAtomically(page.string(), RenderDemoPage(runs, steps));
 }
 
 /// Starts a browser, if this is a desktop; false: it is none.

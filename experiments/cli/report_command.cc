@@ -9,6 +9,8 @@
 #include "ringside/experiments/cli/commands.h"
 #include "ringside/experiments/cli/exit_codes.h"
 #include "ringside/experiments/cli/option_set.h"
+#include "ringside/experiments/demo/demo_choice.h"
+#include "ringside/experiments/demo/demo_page.h"
 #include "ringside/experiments/job/launcher/sudo_ownership_transfer.h"
 #include "ringside/experiments/report/render/figures.h"
 #include "ringside/experiments/report/render/html_report.h"
@@ -22,6 +24,8 @@ namespace ringside {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr char kDemoPage[] = "demo.html";
 
 OptionSet ReportOptions() {
   OptionSet options(
@@ -109,6 +113,19 @@ class Writer {
   std::exception_ptr missing_;
 };
 
+/// Writes a page of two recorded runs; false: no run has a record.
+bool WriteDemo(Writer& writer, const StudyInput& study, const fs::path& directory) {
+  const std::vector<fs::path> bundles = ChooseDemoRuns(study);
+  bool written = false;
+  if (bundles.empty()) return written;
+  writer.File(directory / kDemoPage, [&] {
+    std::string page = RenderDemoPage(ReadRecordedRuns(bundles), {});
+    written = true;
+    return page;
+  });
+  return written;
+}
+
 void WriteFiles(Writer& writer, const StudyTable& table, const fs::path& directory,
                 const std::string& json) {
   writer.File(directory / "report.csv", [&] { return RenderCsv(table); });
@@ -175,10 +192,12 @@ int RunReportCommand(const Arguments& args, const Catalog& catalog) {
   }
   RefuseExtrasWithoutFiles(parsed);
   const fs::path directory = parsed.positional();
-  const StudyTable table = MakeStudyTable(ReadStudy(directory, catalog), StudyOptionsOf(parsed));
-  const std::string json = RenderJson(table).dump(2) + "\n";
+  const StudyInput study = ReadStudy(directory, catalog);
+  StudyTable table = MakeStudyTable(study, StudyOptionsOf(parsed));
   const SudoOwnershipTransfer ownership(directory, CurrentEnvironment());
   Writer writer;
+  if (!parsed.IsOn("no-files") && WriteDemo(writer, study, directory)) table.demo_page = kDemoPage;
+  const std::string json = RenderJson(table).dump(2) + "\n";
   if (!parsed.IsOn("no-files")) WriteFiles(writer, table, directory, json);
   WriteNamed(writer, parsed, table, json);
   WriteExtras(writer, parsed, table, directory);

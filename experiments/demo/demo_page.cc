@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ringside/experiments/demo/page_assets.h"
+#include "ringside/experiments/demo/page_data.h"
 #include "ringside/experiments/system/build_info.h"
 #include "ringside/experiments/web/html_page.h"
 
@@ -28,6 +29,22 @@ std::string RenderDemoPage(const std::vector<nlohmann::json>& runs, const std::s
                                                         {"style", TextOf(DemoPageStyleBytes())},
                                                         {"data", ScriptSafeJson(data)},
                                                         {"script", script}});
+}
+
+std::string RenderDemoPage(const std::vector<RecordedRun>& runs, const PageSteps& steps) {
+  std::vector<nlohmann::json> pages;
+  std::string command = "ringside demo";
+  for (const RecordedRun& run : runs) {
+    pages.push_back(PageRun(run, ChooseWindow(run, steps)));
+    command.append(" ").append(run.directory.string());
+  }
+  return RenderDemoPage(pages, command);
+}
+
+std::vector<RecordedRun> ReadRecordedRuns(const std::vector<std::filesystem::path>& bundles) {
+  std::vector<RecordedRun> runs;
+  for (const std::filesystem::path& bundle : bundles) runs.push_back(ReadRecordedRun(bundle));
+  return runs;
 }
 
 }  // namespace ringside

@@ -1,9 +1,13 @@
 #ifndef RINGSIDE_EXPERIMENTS_DEMO_DEMO_PAGE_H_
 #define RINGSIDE_EXPERIMENTS_DEMO_DEMO_PAGE_H_
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "ringside/experiments/demo/page_window.h"
+#include "ringside/experiments/demo/recorded_run.h"
 
 namespace ringside {
 
@@ -14,6 +18,11 @@ inline constexpr int kPageFormat = 1;
 /// `command` made it. The Content-Security-Policy allows the page's own script alone, and no
 /// network. Pure.
 std::string RenderDemoPage(const std::vector<nlohmann::json>& runs, const std::string& command);
+
+/// The same of recorded runs.
+std::string RenderDemoPage(const std::vector<RecordedRun>& runs, const PageSteps& steps);
+/// Reads these bundles (`ReadRecordedRun`).
+std::vector<RecordedRun> ReadRecordedRuns(const std::vector<std::filesystem::path>& bundles);
 
 }  // namespace ringside
 

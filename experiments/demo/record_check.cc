@@ -34,8 +34,8 @@ class Checker {
     const json& head = run.chunks.head;
     ring_ = head.value("strategy", json()) == "ring";
     all_steps_ = head.value("steps", json()) == "all";
-    whole_ =
-        run.chunks.complete && run.chunks.dropped == 0 && head.value("status", json()) == kStatusDone;
+    whole_ = run.chunks.complete && run.chunks.dropped == 0 &&
+             head.value("status", json()) == kStatusDone;
     out_.nodes.resize(static_cast<std::size_t>(workers_ + run.servers()));
     out_.last_ns.assign(out_.nodes.size(), -1);
     if (const json elements = head.value("bucket_elements", json()); elements.is_array()) {

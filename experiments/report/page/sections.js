@@ -55,6 +55,7 @@ export function verdict(study) {
   const missing = (study.data.failed?.length ?? 0) + (study.data.problems?.length ?? 0);
   if (missing > 0) caveats.push(el("a", { href: "#failures" }, missing === 1 ? "One run or bundle is left out." : `${missing} runs or bundles are left out.`));
   if (caveats.length > 0) add(box, el("ul", {}, caveats.map((one) => el("li", {}, one))));
+  if (study.data.demo_page) add(box, el("p", {}, el("a", { href: study.data.demo_page }, "See two of these runs at work, chunk by chunk.")));
   return section("verdict", "Verdict", box, findings.length > 0 ? findingsTable(study, findings) : null, claimsTable(study.data.claims ?? []));
 }
 

@@ -291,6 +291,7 @@ json RenderJson(const StudyTable& table) {
        {"name", table.name},
        {"varied", table.varied_keys},
        {"constants", table.constants},
+       {"demo_page", table.demo_page.empty() ? json() : json(table.demo_page)},
        {"mixes_transports", MixesTransports(table)},
        {"verdict", JsonOf(table.verdict)},
        {"findings", ListOf(table.findings)},

@@ -61,6 +61,7 @@ struct StudyTable {
   std::vector<std::string> environment_differences;  ///< Keys in which they differ.
   std::vector<FailedRun> failed;
   std::vector<BundleProblem> problems;
+  std::string demo_page = {};  ///< A page beside the report that replays two runs; empty: none.
 };
 
 /// True when some row has a transport.
