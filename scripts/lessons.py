@@ -79,8 +79,8 @@ def tidied(answer, out):
 
 def write(arguments, answers, load):
     arguments.json.write_text(json.dumps(
-        {"commit": tree_of(arguments.ringside), "cores": os.cpu_count(), "load_before": round(load, 1), "quick": arguments.quick,
-         "lessons": [{"lesson": number, "held": sum(map(held, runs)), "runs": [tidied(run, arguments.out) for run in runs]}
+        {"cores": os.cpu_count(), "load_before": round(load, 1), "quick": arguments.quick,
+         "lessons": [{"lesson": number, "commit": tree_of(arguments.ringside), "held": sum(map(held, runs)), "runs": [tidied(run, arguments.out) for run in runs]}
                      for number, runs in answers.items()]},
         indent=1) + "\n")
 

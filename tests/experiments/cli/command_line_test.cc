@@ -38,7 +38,7 @@ constexpr char kMatrix[] =
 TEST_F(CommandLine, HelpGoesToStdoutAndStartsWithExamples) {
   for (const char* args :
        {"--help", "-h", "train --help", "matrix -h", "report --help", "verify --help",
-        "checkpoint --help", "certificates --help", "list --help", "doctor --help"}) {
+        "checkpoint --help", "certificates --help", "lesson --help", "list --help", "doctor --help"}) {
     const ProcessResult result = RunRingside(args);
     EXPECT_EQ(result.exit_code, 0) << args;
     EXPECT_THAT(result.err, IsEmpty()) << args;
