@@ -93,7 +93,7 @@ def links_text(lesson):
             "required": "It needs [emulated links](../networks.md)."}[lesson["emulated_links"]]
 
 
-def page(lesson, runs, commit):
+def page(lesson, runs):
     run = runs["full"][-1]
     answer = run["answer"]
     theory = "–" if answer["bound"] is None else f"{number(answer['bound'])} {lesson['unit']}"
@@ -132,30 +132,25 @@ The runs:
 {chr(10).join(run['commands'])}
 ```
 
-{series_text(lesson, runs)} Measured at commit `{commit}`; this page is of the last full run.
+{series_text(runs)} All were made at commit `{run['commit']}`. This page shows the last full run.
 
 </details>
 """
 
 
-def series_text(lesson, runs):
+def series_text(runs):
     parts = []
     for kind, own in runs.items():
-        if not own:
-            continue
         seconds = sorted(run["seconds"] for run in own if "seconds" in run)
-        held = sum(held_in(run) for run in own)
-        parts.append(f"the prediction of theory was within the tolerance in {held} of {len(own)} {kind} runs, "
-                     f"which took {seconds[0]:.0f} to {seconds[-1]:.0f} s")
-    text = "; ".join(parts)
-    return text[:1].upper() + text[1:] + "."
+        parts.append(f"{sum(map(held_in, own))} of {len(own)} {kind} runs, which took {seconds[0]:.0f} to {seconds[-1]:.0f} s")
+    return f"The prediction of theory was within the tolerance in {', and in '.join(parts)}."
 
 
 def held_in(run):
     return run.get("exit_code") == 0 and all(check["held"] for check in run["checks"])
 
 
-def readme(lessons, recorded, full):
+def readme(lessons, recorded, cores):
     rows = []
     for lesson in lessons:
         runs = recorded[lesson["lesson"]]
@@ -174,8 +169,8 @@ for programs. Exit code: 0 within the tolerance, 5 outside, 1 a run failed, 2 us
 {table}
 
 "Held" says how often the prediction of theory was within the tolerance, and all claims of the lesson were shown. All runs were made by
-`scripts/lessons.py` at commit `{full['commit']}` on {full['cores']} cores that other programs used, too: a full and a quick series ran at the
-same time. [results/lessons.json](../../results/lessons.json) and [results/lessons-quick.json](../../results/lessons-quick.json) have all of them.
+`scripts/lessons.py` on {cores} cores that other programs kept busy. Each page names its commit.
+[results/lessons.json](../../results/lessons.json) and [results/lessons-quick.json](../../results/lessons-quick.json) have all runs.
 
 A plan for a lecture and a lab session, and an assignment: [teaching](../teaching.md). `scripts/lesson_pages.py` makes these pages.
 """
@@ -200,16 +195,16 @@ def main():
     recorded = {lesson["lesson"]: {"full": [], "quick": []} for lesson in lessons}
     for kind, series in (("full", full), ("quick", quick)):
         for own in series["lessons"]:
-            recorded[own["lesson"]][kind] = own["runs"]
+            recorded[own["lesson"]][kind] = [{**run, "commit": own["commit"]} for run in own["runs"]]
     PAGES.mkdir(exist_ok=True)
     plt = None if arguments.texts else load_matplotlib()
     for lesson in lessons:
         runs = recorded[lesson["lesson"]]
         name = f"{lesson['lesson']}-{lesson['name']}"
-        (PAGES / f"{name}.md").write_text(page(lesson, runs, full["commit"]))
+        (PAGES / f"{name}.md").write_text(page(lesson, runs))
         if plt:
             draw(plt, lesson, runs["full"][-1], PAGES / f"{name}.svg")
-    (PAGES / "README.md").write_text(readme(lessons, recorded, full))
+    (PAGES / "README.md").write_text(readme(lessons, recorded, full["cores"]))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ usage: lessons.py [--repeat N] [--quick] [--only 1,3] [--json FILE] [--out DIR] 
   --repeat  runs of each lesson, interleaved (default: 1)
   --quick   quick runs
   --only    these lessons
-  --json    writes all answers there; scripts/lesson_pages.py makes the pages from it
+  --json    writes all answers there, with the figures of the last run of each; scripts/lesson_pages.py makes the pages from it
   --out     directory of the bundles (default: results/lessons)
 RINGSIDE is the executable (default: build/release/bin/ringside). Exit code: 0 every run held, 1 one did not.
 
@@ -23,6 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 # What somebody predicts who knows the formula of the lesson.
 THEORY = {1: 2, 2: 1.75, 3: 3, 4: 3, 5: 315, 6: 1.75, 7: 3, 8: 0, 9: 3.64, 10: 5}
 TEXTS = {"explanation", "mistake", "page", "quantity", "question"}
+TABLES = {"commands", "figures", "runs"}
 
 
 def parse():
@@ -71,16 +72,17 @@ def tree_of(executable):
     return version.split("git ")[1].split(",")[0]
 
 
-def tidied(answer, out):
-    """Without the texts, which `ringside lesson --json` has, and as if --out were the default."""
-    kept = {key: value for key, value in answer.items() if key not in TEXTS}
+def tidied(answer, out, whole):
+    """Without the texts, which `ringside lesson --json` has, and as if --out were the default. Unless whole, without the tables."""
+    left_out = TEXTS if whole else TEXTS | TABLES
+    kept = {key: value for key, value in answer.items() if key not in left_out}
     return json.loads(json.dumps(kept).replace(f"{out}/{answer['lesson']}/", f"results/lessons/{answer['lesson']}/"))
 
 
 def write(arguments, answers, load):
     arguments.json.write_text(json.dumps(
-        {"commit": tree_of(arguments.ringside), "cores": os.cpu_count(), "load_before": round(load, 1), "quick": arguments.quick,
-         "lessons": [{"lesson": number, "held": sum(map(held, runs)), "runs": [tidied(run, arguments.out) for run in runs]}
+        {"cores": os.cpu_count(), "load_before": round(load, 1), "quick": arguments.quick,
+         "lessons": [{"lesson": number, "commit": tree_of(arguments.ringside), "held": sum(map(held, runs)), "runs": [tidied(run, arguments.out, run is runs[-1]) for run in runs]}
                      for number, runs in answers.items()]},
         indent=1) + "\n")
 

@@ -35,7 +35,9 @@ pid_t ParentOf(pid_t pid) {
 }  // namespace
 
 pid_t MemberFreezer::Find() const {
-  for (const nlohmann::json& process : ReadJsonFile(fs::path(bundle_) / "processes.json")) {
+  const fs::path path = fs::path(bundle_) / "processes.json";
+  if (!fs::exists(path)) return 0;  // the run replaces an older one
+  for (const nlohmann::json& process : ReadJsonFile(path)) {
     if (process.at("name") == member_) return process.at("pid").get<pid_t>();
   }
   throw Error(fmt::format("the run in {} has no {}", bundle_, member_));
@@ -44,7 +46,7 @@ pid_t MemberFreezer::Find() const {
 void MemberFreezer::Tick() {
   if (member_.empty() || !command_.empty() || !HasCheckpoint(bundle_)) return;
   const pid_t pid = Find();
-  if (ParentOf(pid) != launcher_) return;
+  if (pid <= 0 || ParentOf(pid) != launcher_) return;
   if (::kill(pid, SIGSTOP) != 0) return;
   command_ = fmt::format("kill -STOP {}  # {}, from {}/processes.json, at the first checkpoint",
                          pid, member_, bundle_);

@@ -21,6 +21,7 @@ class MemberFreezer {
   const std::string& command() const { return command_; }
 
  private:
+  /// 0: it is not known yet.
   pid_t Find() const;
 
   const std::string member_;

@@ -36,9 +36,9 @@ constexpr char kMatrix[] =
     "axes:\n  strategy: [none, ring]\n  workers: [1, 2]\n";
 
 TEST_F(CommandLine, HelpGoesToStdoutAndStartsWithExamples) {
-  for (const char* args :
-       {"--help", "-h", "train --help", "matrix -h", "report --help", "verify --help",
-        "checkpoint --help", "certificates --help", "list --help", "doctor --help"}) {
+  for (const char* args : {"--help", "-h", "train --help", "matrix -h", "report --help",
+                           "verify --help", "checkpoint --help", "certificates --help",
+                           "lesson --help", "list --help", "doctor --help"}) {
     const ProcessResult result = RunRingside(args);
     EXPECT_EQ(result.exit_code, 0) << args;
     EXPECT_THAT(result.err, IsEmpty()) << args;
