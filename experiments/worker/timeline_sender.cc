@@ -8,8 +8,6 @@
 namespace ringside {
 namespace {
 
-// The limits for all processes together. They make files of 35 MB and 25 MB or less.
-constexpr TimelineCapacity kOfRun{.spans = std::size_t{1} << 18, .chunks = std::size_t{1} << 18};
 constexpr std::size_t kFewest = std::size_t{1} << 12;          // of a process
 constexpr std::size_t kSpansPerPiece = std::size_t{1} << 14;   // 0.5 MiB
 constexpr std::size_t kChunksPerPiece = std::size_t{1} << 12;  // 0.35 MiB
@@ -21,8 +19,8 @@ std::unique_ptr<Timeline> MakeTimeline(const RunSpec& spec) {
   const auto processes =
       static_cast<std::size_t>(spec.workers) + static_cast<std::size_t>(spec.servers);
   return std::make_unique<Timeline>(
-      TimelineCapacity{.spans = std::max(kOfRun.spans / processes, kFewest),
-                       .chunks = std::max(kOfRun.chunks / processes, kFewest)},
+      TimelineCapacity{.spans = std::max(kRecordOfRun.spans / processes, kFewest),
+                       .chunks = std::max(kRecordOfRun.chunks / processes, kFewest)},
       spec.timeline_steps);
 }
 

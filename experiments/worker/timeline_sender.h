@@ -12,6 +12,10 @@
 
 namespace ringside {
 
+/// The most that a run records, all processes together, except that each of many processes may
+/// record 4,096 of each kind. Its files then have less than 64 MB.
+inline constexpr TimelineCapacity kRecordOfRun{.spans = 240'000, .chunks = 200'000};
+
 /// Sends a process's timeline to the coordinator in pieces during the run. Pieces that arrived are
 /// kept even if the process dies. Does nothing without a timeline. Thread-safe. Borrows the client.
 class TimelineSender {

@@ -30,9 +30,12 @@ ProcessTrace TakeTrace(JobState& job_state, const Member& who, int id) {
   return trace;
 }
 
+/// Steps without spans say no more than the metrics, and a long run has many.
 std::string CriticalPathLines(const std::vector<CriticalStep>& path) {
   std::string lines;
-  for (const CriticalStep& step : path) lines += CriticalStepJson(step).dump() + "\n";
+  for (const CriticalStep& step : path) {
+    if (step.from_timeline) lines += CriticalStepJson(step).dump() + "\n";
+  }
   return lines;
 }
 

@@ -5,6 +5,8 @@
 #include <chrono>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/experiments/job/timeline/chrome_trace.h"
+#include "ringside/experiments/worker/timeline_sender.h"
 
 namespace ringside {
 namespace {
@@ -110,6 +112,38 @@ TEST(ChunkFile, ErrorsNameTheLine) {
   std::string falsified = text;
   falsified.replace(falsified.find("\"push\""), 6, "\"bush\"");
   EXPECT_NE(Problem(falsified).find("\"bush\" is not a known name"), std::string::npos);
+}
+
+// The longest lines: ten minutes in nanoseconds, numbers of ten digits.
+TEST(ChunkFile, TheLargestRecordHasLessThan64Megabytes) {
+  constexpr std::int64_t kTenMinutes = 600'000'000'000;
+  ProcessTrace worker;
+  worker.name = "worker 0";
+  TraceChunk chunk{.begin = kTenMinutes,
+                   .end = 2 * kTenMinutes,
+                   .step = 1'000'000,
+                   .offset = 100'000'000,
+                   .elements = 10'000'000,
+                   .bytes = 40'000'000,
+                   .version = 1'000'000,
+                   .staleness = 10,
+                   .bucket = 100,
+                   .piece = 1'000,
+                   .server = 10,
+                   .peer = 10,
+                   .phase = ChunkPhase::kReduceScatter,
+                   .action = ChunkAction::kReceive};
+  worker.chunks.assign(kRecordOfRun.chunks, chunk);
+  worker.spans.assign(kRecordOfRun.spans, {.begin = kTenMinutes,
+                                           .end = 2 * kTenMinutes,
+                                           .step = 1'000'000,
+                                           .bucket = 100,
+                                           .lane = kServerQueueLane,
+                                           .kind = SpanKind::kBackward});
+  worker.spans.front().begin = 0;
+  const std::vector<ProcessTrace> traces{worker};
+  const std::size_t bytes = ChunkFileText(traces, About()).size() + ChromeTrace(traces, {}).size();
+  EXPECT_LT(bytes, std::size_t{64'000'000});
 }
 
 TEST(ChunkFile, ANewerFormatIsRefused) {
