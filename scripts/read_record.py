@@ -71,10 +71,7 @@ def read_record(bundle) -> Record:
 
 
 def _read_chunks(path):
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except OSError as error:
-        raise RecordError(f"{path}: {error.strerror}") from error
+    lines = _text(path).split("\n")
     head, chunks = None, []
     for number, line in enumerate(lines, 1):
         last = number == len(lines)
@@ -93,12 +90,30 @@ def _read_chunks(path):
                 raise RecordError(f"{path}:{number}: the number of chunks is another one")
             return head, chunks, True
         elif isinstance(row, list) and len(row) == len(head["columns"]):
-            chunks.append(Chunk(**dict(zip(head["columns"], row))))
+            chunks.append(_checked_chunk(path, number, Chunk(*row)))
         else:
             raise RecordError(f"{path}:{number}: this is no chunk")
     if head is None:
         raise RecordError(f"{path}: the head of the record is missing")
     return head, chunks, False
+
+
+def _text(path):
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise RecordError(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise RecordError(f"{path}: this is not UTF-8, at byte {error.start}") from error
+
+
+def _checked_chunk(path, number, chunk):
+    for field in dataclasses.fields(chunk):
+        value = getattr(chunk, field.name)
+        wanted = str if field.name in ("action", "phase") else int
+        if type(value) is not wanted and not (field.name == "offset" and value is None):
+            raise RecordError(f"{path}:{number}: '{field.name}' is {value!r}")
+    return chunk
 
 
 def _checked_head(path, head):
@@ -114,9 +129,16 @@ def _checked_head(path, head):
 
 def _read_spans(path):
     try:
-        events = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
+        events = json.loads(_text(path))["traceEvents"]
     except (ValueError, KeyError, TypeError) as error:
         raise RecordError(f"{path}: this is not a trace, or it is cut off") from error
+    try:
+        return _spans(events)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise RecordError(f"{path}: an event lacks what a trace of Ringside has: {error}") from error
+
+
+def _spans(events):
     threads = {(event["pid"], event["tid"]): event["args"]["name"]
                for event in events if event["ph"] == "M" and event["name"] == "thread_name"}
     spans = []
@@ -152,7 +174,7 @@ def main(bundles):
             print(f"read_record.py: {error}", file=sys.stderr)
             return 1
         sums, last = traffic(record)
-        print(f"{bundle}: {record.head['strategy']}, {len(record.chunks)} events of chunks, {len(record.spans)} spans"
+        print(f"{bundle}: {record.head.get('strategy', '?')}, {len(record.chunks)} events of chunks, {len(record.spans)} spans"
               + ("" if record.complete else "; the record is cut off"))
         for (node, phase, action), count in sorted(sums.items()):
             print(f"  {node:10} {phase:14} {action:8} {count:14,} bytes")

@@ -36,7 +36,8 @@ const char* ChunkActionName(ChunkAction action);
 /// a ring it is one rank's part of the bucket, whose segments are counted together.
 struct ChunkEvent {
   /// kSend: until the transport has taken the bytes. kReceive in a ring: since the rank waited for
-  /// it; of parameters: since the gradient was sent; at a server: the moment of arrival. kUpdate:
+  /// it; of parameters: since the gradient was sent; at a server: from
+  /// its arrival until the shard takes it. kUpdate:
   /// the sum and the optimizer.
   DilatedClock::time_point begin{}, end{};
   std::int64_t step = 0;
@@ -56,6 +57,8 @@ struct ChunkEvent {
 
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
 };
+
+static_assert(sizeof(ChunkEvent) == 88);
 
 }  // namespace ringside
 

@@ -76,7 +76,7 @@ class Timeline {
 
   /// A disabled timeline.
   Timeline() = default;
-  /// Makes room for events, 48 bytes for a span and 104 for a chunk, and chooses the steps to show.
+  /// Makes room for events, 48 bytes for a span and 96 for a chunk, and chooses the steps to show.
   /// For the step before a shown one, it also keeps what happened to a gradient after Submit,
   /// because the shown step waits for that gradient.
   explicit Timeline(const TimelineCapacity& capacity, const TimelineSteps& steps = {});

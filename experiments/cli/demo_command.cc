@@ -56,7 +56,8 @@ Arguments RunFlags(const char* strategy, const fs::path& bundle, bool emulated) 
 
 /// Trains with both strategies. Returns the exit code of the first run that failed, or 0.
 int TrainBoth(const fs::path& out, const Catalog& catalog, std::vector<fs::path>& bundles) {
-  const std::string why_not = ProbeLab().hosts;
+  const LabSupport lab = ProbeLab();
+  const std::string why_not = lab.hosts.empty() ? lab.rates : lab.hosts;
   if (!why_not.empty()) {
     fmt::print(
         stderr,

@@ -86,18 +86,26 @@ std::optional<double> Prediction(const ParsedOptions& parsed, const Lesson& less
   return std::nullopt;
 }
 
-LessonSetting SettingOf(const ParsedOptions& parsed, const Lesson& lesson) {
+LessonSetting SettingOf(const ParsedOptions& parsed, const Lesson& lesson, bool emulated) {
   LessonSetting setting{.directory = parsed.Get("out"), .quick = parsed.IsOn("quick")};
   if (setting.directory.empty())
     setting.directory = fmt::format("results/lessons/{}", lesson.number);
-  setting.emulated =
-      lesson.links != NeedOfLinks::kNone && !parsed.IsOn("loopback") && MachineEmulatesLinks();
+  setting.emulated = emulated;
   return setting;
 }
 
+LinkProbe LinksFor(const ParsedOptions& parsed, const Lesson& lesson) {
+  if (lesson.links == NeedOfLinks::kNone || parsed.IsOn("loopback")) return {};
+  return ProbeLinks();
+}
+
+int ExitCodeOf(LessonStatus status) {
+  if (status == LessonStatus::kTimedOut) return kExitTimedOut;
+  return status == LessonStatus::kInterrupted ? kExitInterrupted : kExitDone;
+}
+
 int ExitCode(const LessonReport& report) {
-  if (report.outcome.status == LessonStatus::kTimedOut) return kExitTimedOut;
-  if (report.outcome.status == LessonStatus::kInterrupted) return kExitInterrupted;
+  if (report.outcome.status != LessonStatus::kDone) return ExitCodeOf(report.outcome.status);
   const bool outside =
       report.prediction && !IsWithin(report.lesson, report.outcome.answer, *report.prediction);
   return outside ? kExitComparisonFailed : kExitDone;
@@ -128,7 +136,9 @@ int RunLessonCommand(const Arguments& args, const Catalog&) {
   if (parsed.positionals().empty()) return List(lessons, parsed.IsOn("json"));
   const Lesson& lesson = FindLesson(lessons, parsed.positional());
   const std::optional<double> prediction = Prediction(parsed, lesson);
-  const LessonSetting setting = SettingOf(parsed, lesson);
+  const LinkProbe links = LinksFor(parsed, lesson);
+  if (links.status != LessonStatus::kDone) return ExitCodeOf(links.status);
+  const LessonSetting setting = SettingOf(parsed, lesson, links.emulated);
   const SudoOwnershipTransfer ownership(setting.directory, CurrentEnvironment());
   const bool quiet = parsed.IsOn("quiet");
   const LessonOutcome outcome = RunLesson(

@@ -140,7 +140,11 @@ void WriteNamed(Writer& writer, const ParsedOptions& parsed, const StudyTable& t
   const std::string& csv = parsed.Get("csv");
   if (!csv.empty()) writer.File(csv, [&] { return RenderRunsCsv(table); });
   const std::string& html = parsed.Get("html");
-  if (!html.empty()) writer.File(html, [&] { return RenderHtml(table); });
+  if (!html.empty()) {
+    StudyTable elsewhere = table;
+    elsewhere.demo_page.clear();  // it lies beside report.html
+    writer.File(html, [&] { return RenderHtml(elsewhere); });
+  }
   // "--json" alone prints the report; "--json=FILE" writes it to FILE.
   const std::string& json_to = parsed.Get("json");
   if (!json_to.empty() && json_to != "true") writer.File(json_to, [&] { return json; });

@@ -1,5 +1,8 @@
 #include "ringside/experiments/demo/demo_choice.h"
 
+#include <algorithm>
+#include <functional>
+
 #include "ringside/experiments/demo/recorded_run.h"
 #include "ringside/experiments/spec/catalog.h"
 
@@ -8,27 +11,44 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Null without one.
-const RunResult* MostWorkers(const StudyInput& study, Family family) {
-  const RunResult* best = nullptr;
+std::vector<const RunResult*> Recorded(const StudyInput& study, Family family) {
+  std::vector<const RunResult*> runs;
   for (const RunResult& run : study.runs) {
     const StrategyEntry* entry = run.spec.catalog().FindStrategy(run.spec.strategy);
     if (entry == nullptr || entry->traits.family != family) continue;
     if (run.summary.value("status", nlohmann::json()) != kStatusDone) continue;
-    if (!fs::exists(fs::path(run.directory) / kChunkFile)) continue;
-    if (best == nullptr || run.spec.workers > best->spec.workers) best = &run;
+    if (fs::exists(fs::path(run.directory) / kChunkFile)) runs.push_back(&run);
   }
-  return best;
+  // Of equally many workers, the first run of the study.
+  std::ranges::stable_sort(runs, std::greater(),
+                           [](const RunResult* run) { return run->spec.workers; });
+  return runs;
+}
+
+/// Whether the two differ in the strategy alone.
+bool Alike(const RunResult& a, const RunResult& b) {
+  for (const char* key : {"model", "program", "dataset", "workers", "codec", "straggler", "network",
+                          "global_batch", "emulated_compute_ms"}) {
+    if (a.summary.value(key, nlohmann::json()) != b.summary.value(key, nlohmann::json())) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
 
 std::vector<fs::path> ChooseDemoRuns(const StudyInput& study) {
-  std::vector<fs::path> bundles;
-  for (const Family family : {Family::kRing, Family::kParameterServer}) {
-    if (const RunResult* run = MostWorkers(study, family)) bundles.emplace_back(run->directory);
+  const std::vector<const RunResult*> rings = Recorded(study, Family::kRing);
+  const std::vector<const RunResult*> servers = Recorded(study, Family::kParameterServer);
+  for (const RunResult* ring : rings) {
+    for (const RunResult* server : servers) {
+      if (Alike(*ring, *server)) return {ring->directory, server->directory};
+    }
   }
-  return bundles;
+  if (!rings.empty()) return {rings.front()->directory};
+  if (!servers.empty()) return {servers.front()->directory};
+  return {};
 }
 
 }  // namespace ringside

@@ -9,8 +9,8 @@
 namespace ringside {
 
 /// The bundles of a study that a page of the demo shows: of the runs that ended well and have a
-/// record, the first ring and the first parameter server with the most workers. Only one of them if
-/// the study lacks the other; none without records.
+/// record, a ring and a parameter server that differ in nothing else, with the most workers. One
+/// run where there is no such pair; none without records.
 std::vector<std::filesystem::path> ChooseDemoRuns(const StudyInput& study);
 
 }  // namespace ringside

@@ -66,9 +66,15 @@ class Columns {
 class RunWriter {
  public:
   RunWriter(const RecordedRun& run, const PageWindow& window)
-      : run_(run), window_(window), begins_(BucketBegins(run)) {}
+      : run_(run), window_(window), begins_(BucketBegins(run)) {
+    for (const ChunkFile::Row& row : run.chunks.rows) {
+      if (row.chunk.server < 0) continue;
+      servers_of_processes_[row.process] = row.chunk.server;
+      processes_of_servers_[row.chunk.server] = row.process;
+    }
+  }
 
-  json Json() {
+  json Json() const {
     json out = Facts();
     out["nodes"] = Nodes();
     out["buckets"] = Buckets();
@@ -173,27 +179,30 @@ class RunWriter {
 
   json Nodes() const {
     json nodes = json::array();
-    const json dedicated = FactOf(run_.chunks.head, "dedicated_servers");
-    const int inside = run_.servers() - (dedicated.is_number_integer() ? dedicated.get<int>() : 0);
     for (int rank = 0; rank < workers(); ++rank) {
-      nodes.push_back({{"name", fmt::format("worker {}", rank)},
-                       {"kind", "worker"},
-                       {"host", fmt::format("host {}", rank)}});
+      nodes.push_back(Node("worker", rank, rank));
     }
     for (int server = 0; server < run_.servers(); ++server) {
-      const int host = HostOf(server, inside);
-      nodes.push_back({{"name", fmt::format("server {}", server)},
-                       {"kind", "server"},
-                       {"host", fmt::format("host {}", host)}});
+      nodes.push_back(Node("server", server, ProcessOf(server)));
     }
     return nodes;
   }
 
-  /// The host of a server: that of the process that recorded its events.
-  int HostOf(int server, int inside) const {
-    for (const ChunkFile::Row& row : run_.chunks.rows) {
-      if (row.chunk.server == server) return row.process;
-    }
+  json Node(const char* kind, int index, int process) const {
+    const auto& processes = run_.chunks.processes;
+    const auto at = static_cast<std::size_t>(process);
+    const bool known = at < processes.size() && !processes[at].host.empty();
+    return {{"name", fmt::format("{} {}", kind, index)},
+            {"kind", kind},
+            {"host", known ? processes[at].host : fmt::format("host {}", process)}};
+  }
+
+  /// The process that a server is in: the one that recorded its events.
+  int ProcessOf(int server) const {
+    const auto found = processes_of_servers_.find(server);
+    if (found != processes_of_servers_.end()) return found->second;
+    const json dedicated = FactOf(run_.chunks.head, "dedicated_servers");
+    const int inside = run_.servers() - (dedicated.is_number_integer() ? dedicated.get<int>() : 0);
     return server < inside ? server : workers() + server - inside;
   }
 
@@ -233,20 +242,15 @@ class RunWriter {
   }
 
   /// The node that a lane belongs to: a server inside of a worker is a node of its own.
-  std::int64_t NodeOf(const RecordedSpan& span) {
+  std::int64_t NodeOf(const RecordedSpan& span) const {
     const bool serves = span.lane == kServerLane || span.lane == kServerQueueLane;
     if (!serves) return span.process;
-    if (servers_of_processes_.empty()) {
-      for (const ChunkFile::Row& row : run_.chunks.rows) {
-        if (row.chunk.server >= 0) servers_of_processes_[row.process] = row.chunk.server;
-      }
-    }
     const auto found = servers_of_processes_.find(span.process);
     if (found != servers_of_processes_.end()) return workers() + found->second;
     return span.process;
   }
 
-  json Spans() {
+  json Spans() const {
     Columns columns({"node", "lane", "kind", "step", "bucket", "begin", "end"});
     for (const RecordedSpan& span : run_.spans) {
       if (!window_.Contains(span.begin, span.end)) continue;
@@ -320,6 +324,7 @@ class RunWriter {
   const PageWindow& window_;
   const std::map<int, std::uint64_t> begins_;
   std::map<int, int> servers_of_processes_;
+  std::map<int, int> processes_of_servers_;
 };
 
 }  // namespace

@@ -52,9 +52,10 @@ std::size_t EventsIn(const RecordedRun& run, std::int64_t begin, std::int64_t en
 /// The steps of the record, with their times.
 std::vector<PageWindow::Step> StepsOf(const RecordedRun& run) {
   std::vector<PageWindow::Step> steps;
+  const std::int64_t last = LastTime(run);
   for (const auto& [step, begin] : BeginsOf(run)) {
     if (!steps.empty()) steps.back().end = begin;
-    steps.push_back({step, begin, LastTime(run)});
+    steps.push_back({step, begin, last});
   }
   return steps;
 }

@@ -35,7 +35,7 @@ class Checker {
     ring_ = head.value("strategy", json()) == "ring";
     all_steps_ = head.value("steps", json()) == "all";
     whole_ = run.chunks.complete && run.chunks.dropped == 0 &&
-             head.value("status", json()) == kStatusDone;
+             head.value("status", json()) == kStatusDone && !LostWorkers();
     out_.nodes.resize(static_cast<std::size_t>(workers_ + run.servers()));
     out_.last_ns.assign(out_.nodes.size(), -1);
     if (const json elements = head.value("bucket_elements", json()); elements.is_array()) {
@@ -51,6 +51,7 @@ class Checker {
     if (ring_) CheckHops();
     CheckAmounts();
     CheckVersions();
+    CheckLast();
     CheckSummary();
     return std::move(out_);
   }
@@ -63,6 +64,11 @@ class Checker {
     } else {
       out_.problems.push_back(fmt::format(format, std::forward<Values>(values)...));
     }
+  }
+
+  bool LostWorkers() const {
+    const auto lost = run_.summary.find("lost_workers");
+    return lost != run_.summary.end() && !lost->empty();
   }
 
   std::string Name(const Transfer& transfer) const {
@@ -100,6 +106,14 @@ class Checker {
     if (transfer.bytes_sent != transfer.bytes_received) {
       Problem("{}: {} bytes were sent and {} received", Name(transfer), transfer.bytes_sent,
               transfer.bytes_received);
+    }
+    if (transfer.version != transfer.version_received) {
+      Problem("{}: it is of version {} to one end and {} to the other", Name(transfer),
+              transfer.version, transfer.version_received);
+    }
+    if (transfer.phase == ChunkPhase::kPull && transfer.staleness != transfer.staleness_received) {
+      Problem("{}: its staleness is {} to one end and {} to the other", Name(transfer),
+              transfer.staleness, transfer.staleness_received);
     }
     if (transfer.arrived < transfer.begin) {
       Problem("{}: it arrived {} ns before it was sent", Name(transfer),
@@ -174,8 +188,9 @@ class Checker {
     }
     for (const auto& [key, by_worker] : amounts) {
       const auto& [phase, step, bucket] = key;
-      const bool gathers = phase == ChunkPhase::kGather;
-      if (!whole_ || gathers || bucket < 0 || bucket >= static_cast<int>(elements_.size()))
+      const bool encoded =
+          std::ranges::all_of(by_worker, [](const auto& worker) { return worker.second == 0; });
+      if (!whole_ || encoded || bucket < 0 || bucket >= static_cast<int>(elements_.size()))
         continue;
       CheckAmount(phase, step, bucket, by_worker);
     }
@@ -213,6 +228,28 @@ class Checker {
                 update.piece, update.version, at->second);
       }
       at->second = update.version;
+    }
+  }
+
+  /// Servers that wait for all workers update when the last push has come.
+  void CheckLast() {
+    const json strategy = run_.chunks.head.value("strategy", json());
+    if (!whole_ || (strategy != "ps-sync" && strategy != "mixed")) return;
+    std::map<std::tuple<int, int, std::int64_t>, const Transfer*> last;
+    for (const Transfer& push : run_.traffic.transfers) {
+      if (push.phase != ChunkPhase::kPush) continue;
+      const Transfer*& latest = last[{push.to, push.piece, push.step}];
+      if (latest == nullptr || push.arrived > latest->arrived) latest = &push;
+    }
+    for (const ParameterUpdate& update : run_.traffic.updates) {
+      const auto found = last.find({update.node, update.piece, update.step});
+      if (found == last.end()) {
+        Problem("{} updates piece {} in step {} without a push", NameOf(update.node, workers_),
+                update.piece, update.step);
+      } else if (update.last != found->second->from || update.begin < found->second->arrived) {
+        Problem("{}: it is the last push, but {} updates at {} ns for {}", Name(*found->second),
+                NameOf(update.node, workers_), update.begin, NameOf(update.last, workers_));
+      }
     }
   }
 

@@ -32,16 +32,18 @@ struct RecordCheck {
 
 /// Compares the record with itself and with the summary of its run:
 ///
-///  - Both ends of a transfer counted the same bytes, and nothing arrived before it was sent.
+///  - Both ends of a transfer say the same bytes, version and staleness, and nothing arrived before
+///    it was sent.
 ///  - Every chunk and every update lies inside of the span of its bucket in the trace.
 ///  - In a ring each chunk goes from a rank to the next one, and every rank sends world - 1 chunks
 ///    of each bucket in each phase.
 ///  - Workers push every bucket once a step, and get it once.
+///  - Synchronous servers update when the last push has come, and name its worker.
 ///  - The versions of a piece count up, by one if all steps were recorded.
 ///  - If all steps were recorded, the bytes are within 1 % of the payload in the summary.
 ///
-/// A record that is cut off, that lacks dropped chunks or whose run failed is checked where it has
-/// both ends. Pure.
+/// A record that is cut off or that lacks dropped chunks, and one of a run that failed or lost
+/// workers, is checked where it has both ends. Pure.
 RecordCheck CheckRecord(const RecordedRun& run);
 
 }  // namespace ringside

@@ -16,7 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+// A trace of Ringside has half of that at most.
+constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 /// The rows of a lane have thread ids from this multiple of its number on (`ChromeTrace`).
 constexpr int kRowsPerLane = 1000;
 constexpr double kMostMicroseconds = 1e15;

@@ -57,12 +57,16 @@ void AddSender(Transfer& transfer, const TraceChunk& chunk) {
   transfer.begin = chunk.begin;
   transfer.sent = chunk.end;
   transfer.bytes_sent = chunk.bytes;
+  transfer.version = chunk.version;
+  transfer.staleness = chunk.staleness;
 }
 
 void AddReceiver(Transfer& transfer, const TraceChunk& chunk) {
   if (chunk.server < 0) transfer.asked = chunk.begin;
   transfer.arrived = chunk.end;
   transfer.bytes_received = chunk.bytes;
+  transfer.version_received = chunk.version;
+  transfer.staleness_received = chunk.staleness;
 }
 
 /// Pairs events in the order of their times.
@@ -86,7 +90,6 @@ class Joiner {
     }
     Transfer& transfer = transfers_[index];
     sends ? AddSender(transfer, chunk) : AddReceiver(transfer, chunk);
-    if (chunk.staleness >= 0) transfer.staleness = chunk.staleness;
   }
 
   void AddSlice(const ChunkFile::Row& row) {
@@ -115,7 +118,6 @@ class Joiner {
     transfer.piece = chunk.piece;
     transfer.offset = OffsetOf(chunk, offsets_);
     transfer.elements = chunk.elements;
-    transfer.version = chunk.version;
     return transfer;
   }
 
@@ -137,6 +139,28 @@ ParameterUpdate UpdateOf(const ChunkFile::Row& row, const PieceOffsets& offsets,
           .last = chunk.peer,
           .begin = chunk.begin,
           .end = chunk.end};
+}
+
+/// Where the sender's event is missing, the receiver's counts.
+void Complete(Transfer& transfer) {
+  if (transfer.begin >= 0) return;
+  transfer.version = transfer.version_received;
+  transfer.staleness = transfer.staleness_received;
+}
+
+/// An answer tells how stale the gradient was that it answers.
+void TellPushes(std::vector<Transfer>& transfers) {
+  std::map<std::tuple<int, int, int, std::int64_t>, std::int64_t> told;
+  for (const Transfer& pull : transfers) {
+    if (pull.phase == ChunkPhase::kPull) {
+      told[{pull.to, pull.from, pull.piece, pull.step}] = pull.staleness;
+    }
+  }
+  for (Transfer& push : transfers) {
+    if (push.phase != ChunkPhase::kPush) continue;
+    const auto found = told.find({push.from, push.to, push.piece, push.step});
+    if (found != told.end()) push.staleness = found->second;
+  }
 }
 
 std::vector<const ChunkFile::Row*> InOrder(const ChunkFile& file) {
@@ -172,6 +196,8 @@ ChunkTraffic JoinTraffic(const ChunkFile& file, int workers) {
     }
   }
   traffic.transfers = joiner.Take();
+  for (Transfer& transfer : traffic.transfers) Complete(transfer);
+  TellPushes(traffic.transfers);
   std::ranges::stable_sort(traffic.transfers, {}, &Transfer::first);
   std::ranges::stable_sort(traffic.updates, {}, &ParameterUpdate::begin);
   return traffic;

@@ -27,8 +27,10 @@ struct Transfer {
   std::int64_t sent = -1;            ///< The sender's transport had taken it.
   std::int64_t asked = -1;           ///< The receiver began to wait.
   std::int64_t arrived = -1;         ///< It was there, and added if the phase adds.
-  std::int64_t version = -1;
-  std::int64_t staleness = -1;
+  std::int64_t version = -1;         ///< As the sender says, or else the receiver.
+  std::int64_t staleness = -1;       ///< The same; of a push, what its answer says.
+  std::int64_t version_received = -1;
+  std::int64_t staleness_received = -1;
 
   std::uint64_t bytes() const { return bytes_sent > 0 ? bytes_sent : bytes_received; }
   /// The first and the last time that is known.

@@ -8,6 +8,7 @@
 
 #include "ringside/experiments/lesson/grade.h"
 #include "ringside/experiments/report/render/text_table.h"
+#include "ringside/experiments/text/words.h"
 
 namespace ringside {
 namespace {
@@ -106,9 +107,9 @@ std::vector<std::string> Recorded(const LessonOutcome& outcome) {
 std::string DemoLine(const LessonOutcome& outcome) {
   const std::vector<std::string> recorded = Recorded(outcome);
   if (recorded.empty()) return "";
-  std::string line = "ringside demo " + recorded.front();
-  if (recorded.size() > 1) line += " " + recorded[1];
-  return line;
+  std::vector<std::string> words{"ringside", "demo", recorded.front()};
+  if (recorded.size() > 1) words.push_back(recorded[1]);
+  return JoinWords(words);
 }
 
 std::string PageOf(const Lesson& lesson) {

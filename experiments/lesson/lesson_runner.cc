@@ -145,14 +145,16 @@ LessonOutcome RunLesson(const Lesson& lesson, const LessonSetting& setting,
   return outcome;
 }
 
-bool MachineEmulatesLinks() {
+LinkProbe ProbeLinks() {
   SignalWatch signals;
   const LessonRun doctor{.name = "doctor", .words = {"doctor", "--json"}};
   LessonProcess process(ArgvOf(doctor.words));
-  if (process.Wait(signals, Deadline::After(kRunLimit), [] {}) != LessonStatus::kDone) return false;
+  LinkProbe probe{process.Wait(signals, Deadline::After(kRunLimit), [] {})};
+  if (probe.status != LessonStatus::kDone) return probe;
   const json report = ResultOfOutput(doctor, process.output());
-  return IsOk(report.at("findings"), "emulated hosts") &&
-         IsOk(report.at("findings"), "emulated rates");
+  probe.emulated = IsOk(report.at("findings"), "emulated hosts") &&
+                   IsOk(report.at("findings"), "emulated rates");
+  return probe;
 }
 
 }  // namespace ringside

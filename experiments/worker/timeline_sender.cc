@@ -65,7 +65,8 @@ bool TimelineSender::SendPiece() {
   }
   told_ = dropped;
   readings_.clear();
-  return true;
+  // Events may come as fast as they are sent, and heartbeats wait for this thread.
+  return spans.size() == kSpansPerPiece || chunks.size() == kChunksPerPiece;
 }
 
 }  // namespace ringside

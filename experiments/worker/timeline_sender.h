@@ -36,7 +36,7 @@ class TimelineSender {
     bool operator==(const Dropped&) const = default;
   };
 
-  /// Sends the next piece; false: there is nothing new.
+  /// Sends the next piece; true: it was full, so there may be more.
   bool SendPiece();
 
   CoordinatorClient& client_;

@@ -147,7 +147,9 @@ void ShardServer::Use(Waiting& waiting, const PushDecision& verdict, PayloadPtr 
   }
   shard_.Contribute(verdict.order, std::move(gradient));
   contributors_.push_back(push.worker);
-  if (verdict.apply) return Apply(*verdict.apply, verdict.scale, push.step);
+  if (verdict.apply) {
+    return Apply(*verdict.apply, verdict.scale, push.step, push.worker);
+  }
   const ScopedSpan span(timeline_, SpanKind::kReduce, push.step, bucket_, kServerLane);
   shard_.AccumulateInOrder();
 }
@@ -162,7 +164,7 @@ void ShardServer::Break(int worker) {
 
 // Staleness is measured here, when the update is applied: the number of updates since the
 // parameters that each gradient was computed from.
-void ShardServer::Apply(const Update& update, float scale, std::int64_t step) {
+void ShardServer::Apply(const Update& update, float scale, std::int64_t step, int last) {
   for (const int worker : contributors_) {
     std::optional<Waiting>& waiting = waiting_[static_cast<std::size_t>(worker)];
     if (!waiting) continue;
@@ -179,7 +181,7 @@ void ShardServer::Apply(const Update& update, float scale, std::int64_t step) {
         WorkerList(contributors_) + " for bucket " + std::to_string(bucket_) + " at step " +
         std::to_string(step) + " is not finite");
   }
-  RecordUpdate(step, begin);
+  RecordUpdate(step, last, begin);
   contributors_.clear();
   if (leads_) ++counters_.updates;
 }
@@ -221,12 +223,13 @@ void ShardServer::RecordPush(const PushInfo& push, Timeline::Clock::time_point a
   if (!timeline_.enabled()) return;
   ChunkEvent event = EventOf(ChunkPhase::kPush, ChunkAction::kReceive, push, arrived);
   event.bytes = push_bytes_;
+  event.end = Timeline::Clock::now();
   timeline_.AddChunk(event);
 }
 
-void ShardServer::RecordUpdate(std::int64_t step, Timeline::Clock::time_point begin) const {
+void ShardServer::RecordUpdate(std::int64_t step, int last,
+                               Timeline::Clock::time_point begin) const {
   if (!timeline_.enabled()) return;
-  const int last = contributors_.empty() ? -1 : contributors_.back();
   ChunkEvent event = EventOf(ChunkPhase::kPush, ChunkAction::kUpdate,
                              {.worker = last, .step = step, .version = shard_.version()}, begin);
   event.end = Timeline::Clock::now();
@@ -263,7 +266,9 @@ void ShardServer::Drop(int worker, const Refusal& refusal) {
       // A broken shard applies nothing more.
       const PushDecision verdict = broken_ ? PushDecision() : consistency_->OnDrop(worker);
       // Updates that several workers share are numbered by steps, from 1.
-      if (verdict.apply) Apply(*verdict.apply, verdict.scale, verdict.apply->number - 1);
+      if (verdict.apply) {
+        Apply(*verdict.apply, verdict.scale, verdict.apply->number - 1, -1);
+      }
       answers = TakeAnswers(verdict.answer);
     } catch (...) {
       broken_ = true;

@@ -149,9 +149,10 @@ class ShardServer {
   ChunkEvent EventOf(ChunkPhase phase, ChunkAction action, const PushInfo& push,
                      Timeline::Clock::time_point at) const;
   void RecordPush(const PushInfo& push, Timeline::Clock::time_point arrived) const;
-  void RecordUpdate(std::int64_t step, Timeline::Clock::time_point begin) const;
+  void RecordUpdate(std::int64_t step, int last, Timeline::Clock::time_point begin) const;
   void RecordAnswer(const Waiting& waiting) const;
-  void Apply(const Update& update, float scale, std::int64_t step);
+  /// `last`: the worker whose push completed the update; -1: none did.
+  void Apply(const Update& update, float scale, std::int64_t step, int last);
   AnswerQueue TakeAnswers(std::span<const int> workers);
   /// Forgets the waiting push of this worker; null when none waits.
   PendingReply* TakeWaiting(int worker);

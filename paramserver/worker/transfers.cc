@@ -45,6 +45,7 @@ class Transfers::Slot : public CallObserver {
   Phase phase = Phase::kIdle;
   std::int64_t version = 0;  // of the last received parameters
   Timeline::Clock::time_point called_at{}, sent_at{};
+  int calls = 0, sends = 0;  // how often it was called, and how often `Sent` told of it
 
  private:
   /// Adds the two ways of a call that has ended to the timeline.
@@ -177,6 +178,7 @@ void Transfers::CarryOut(const std::stop_token& stop) {
       continue;
     }
     NoteCall(*slot);
+    ++slot->calls;
     lock.unlock();
     StartCall(*slot);
     lock.lock();
@@ -239,7 +241,8 @@ void Transfers::StartCall(Slot& slot) {
 
 void Transfers::Slot::Sent(std::size_t bytes) {
   const std::lock_guard lock(owner_.mutex_);
-  if (owner_.timeline_.enabled()) sent_at = Timeline::Clock::now();
+  // A call's bytes may leave after its answer has come, when the next call is under way.
+  if (++sends == calls && owner_.timeline_.enabled()) sent_at = Timeline::Clock::now();
   owner_.windows_.Sent(slice.server, bytes);
   owner_.NotifyCapacityFreed();
 }
@@ -272,7 +275,7 @@ void Transfers::Slot::Received(const FrameHeader& header, const CopyCount& moved
   owner_.done_.notify_all();
 }
 
-// `Sent` may come after the answer, or only with the next call. Then sending ended with the answer.
+// `Sent` may come after the answer. Then sending ended with the answer.
 void Transfers::Slot::AddChunks(const FrameHeader& reply) const {
   const CallFloats& floats = transfer.floats;
   const auto now = Timeline::Clock::now();

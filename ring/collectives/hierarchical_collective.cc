@@ -62,13 +62,14 @@ void HierarchicalCollective::Broadcast(std::span<std::byte> data, int root) {
   });
 }
 
-void HierarchicalCollective::AllGatherInto(std::span<const std::byte> mine,
-                                           std::vector<std::byte>& all) {
+void HierarchicalCollective::GatherAll(const BucketMessage* message,
+                                       std::span<const std::byte> mine,
+                                       std::vector<std::byte>& all) {
   std::size_t workers = 0;
   for (const auto& host : map_.hosts) workers += host.size();
   all.resize(mine.size() * workers);
   Run([&] {
-    GatherHosts(mine);
+    GatherHosts(message, mine);
     for (std::size_t host = 0; host < map_.hosts.size(); ++host) {
       std::span<const std::byte> from = std::span(blocks_).subspan(host * block_.size());
       for (const int worker : map_.hosts[host]) {
@@ -82,7 +83,8 @@ void HierarchicalCollective::AllGatherInto(std::span<const std::byte> mine,
 
 /// Gathers one block per host, of the same length: the bytes of its workers, by their rank on the
 /// host.
-void HierarchicalCollective::GatherHosts(std::span<const std::byte> mine) {
+void HierarchicalCollective::GatherHosts(const BucketMessage* message,
+                                         std::span<const std::byte> mine) {
   std::size_t largest = 0;
   for (const auto& host : map_.hosts) largest = std::max(largest, host.size());
   block_.resize(largest * mine.size() + 1);  // never empty, because it is also a barrier
@@ -91,7 +93,8 @@ void HierarchicalCollective::GatherHosts(std::span<const std::byte> mine) {
   std::ranges::copy(here_, block_.begin());
   if (map_.here.rank == 0) {
     std::ranges::copy(block_, blocks_.begin());  // there is one host
-    if (outer_ != nullptr) outer_->AllGatherInto(block_, blocks_);
+    if (outer_ != nullptr && message != nullptr) outer_->AllGatherOf(*message, block_, blocks_);
+    if (outer_ != nullptr && message == nullptr) outer_->AllGatherInto(block_, blocks_);
   }
   inner_->Broadcast(blocks_, 0);
 }

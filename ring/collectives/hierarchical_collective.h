@@ -39,7 +39,13 @@ class HierarchicalCollective : public Collective {
   void Prepare(const FlatSpace& space, const BucketPlan& plan) override;
   void AllReduceSum(const BucketMessage& message) override;
   void Broadcast(std::span<std::byte> data, int root) override;
-  void AllGatherInto(std::span<const std::byte> mine, std::vector<std::byte>& all) override;
+  void AllGatherInto(std::span<const std::byte> mine, std::vector<std::byte>& all) override {
+    GatherAll(nullptr, mine, all);
+  }
+  void AllGatherOf(const BucketMessage& message, std::span<const std::byte> mine,
+                   std::vector<std::byte>& all) override {
+    GatherAll(&message, mine, all);
+  }
   /// Bytes to and from other hosts.
   Traffic traffic() const override;
   std::string Notes() const override { return inner_ == nullptr ? "" : inner_->Notes(); }
@@ -48,7 +54,10 @@ class HierarchicalCollective : public Collective {
   template <typename Steps>
   void Run(const Steps& steps);
   [[noreturn]] void Fail(const CommError& seen);
-  void GatherHosts(std::span<const std::byte> mine);
+  /// `message`: what the bytes encode; null: nothing of a bucket.
+  void GatherAll(const BucketMessage* message, std::span<const std::byte> mine,
+                 std::vector<std::byte>& all);
+  void GatherHosts(const BucketMessage* message, std::span<const std::byte> mine);
 
   HostMap map_;
   int rank_;  // in the job

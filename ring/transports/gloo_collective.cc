@@ -68,7 +68,9 @@ GlooCollective::GlooCollective(const World& world, Store& store, const CommOptio
 
 void GlooCollective::AllReduceSum(const BucketMessage& message) {
   Run({kAllReduce, message}, [&](Links& links) {
-    Recorded(links, message, std::as_bytes(message.data), 1, [&](Links& recorded) {
+    // What lies in no flat vector, such as a factor of PowerSGD, has no elements there.
+    const std::size_t floats = message.vector == FlatVector::kNone ? 0 : 1;
+    Recorded(links, message, std::as_bytes(message.data), floats, [&](Links& recorded) {
       algorithm_->all_reduce(recorded, world_.rank, world_.workers, message.data, scratch_);
     });
   });

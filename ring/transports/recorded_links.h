@@ -17,7 +17,8 @@ struct RecordedSum {
   Timeline& timeline;
   const BucketMessage& message;
   /// The memory that the algorithm is given, and how many floats `element_bytes()` of it stand for;
-  /// 0: it gathers encodings of the whole message. Then every segment is a chunk.
+  /// 0: it holds no elements of the message, but its encodings or factors. Then every segment is a
+  /// chunk.
   std::span<const std::byte> memory;
   std::size_t floats_per_element = 1;
   std::span<const int> workers;  ///< By rank: the worker of the job.

@@ -62,9 +62,9 @@ function amountOptions(formulas, measured) {
 function bytesOfAWorker(run, totals) {
   const measured = bytesAStep(totals, run.workers, "sent");
   const workers = run.workers.length, all = 4 * run.parametersSaid;
-  if (!measured || workers < 2 || all === 0) return null;
+  if (!measured || workers < 2 || all === 0 || run.topology !== "ring" && run.servers.length === 0) return null;
   const made = amountOptions([["M / N", all / workers], ["M", all], ["2(N−1)/N × M", 2 * (workers - 1) / workers * all], ["N × M", workers * all]], measured);
-  const why = run.family === "ring"
+  const why = run.servers.length === 0
     ? "In a ring a worker sends N−1 chunks to sum the gradients and N−1 chunks to pass the sums on. Each chunk is M / N. So the amount hardly grows with N."
     : "A worker sends its whole gradient to the servers once, however many workers there are.";
   return { run, time: firstChunk(run, totals), ...made, text: `How much does one worker of ${run.title} send in a step? There are N = ${workers} workers; M = ${bytes(all)} is the size of all gradients.`,

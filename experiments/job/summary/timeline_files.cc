@@ -22,6 +22,7 @@ ProcessTrace TakeTrace(JobState& job_state, const Member& who, int id) {
   trace.name = MemberName(who);
   trace.id = id;
   trace.rank = who.role == Role::kWorker ? who.index : -1;
+  if (const auto record = job_state.Record(who)) trace.host = record->host;
   trace.dropped = piece.dropped;
   trace.clock = ClockCorrection(std::move(piece.readings));
   trace.spans = UnpackSpans(piece.spans, trace.clock);

@@ -52,7 +52,9 @@ Value Named(const json& name, Value last, const char* (*name_of)(Value)) {
 
 std::int64_t Number(const json& row, std::size_t column, std::int64_t least, std::int64_t most) {
   const json& value = row[column];
-  if (value.is_number_integer()) {
+  const bool large = value.is_number_unsigned() &&
+                     value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max();
+  if (value.is_number_integer() && !large) {
     const auto number = value.get<std::int64_t>();
     if (number >= least && number <= most) return number;
   }
@@ -97,6 +99,11 @@ void CheckNodes(const json& head, const char* key, int least) {
   throw BadLine(fmt::format("'{}' is {}", key, Text(value)));
 }
 
+std::string TextOf(const json& object, const char* key) {
+  const json value = object.value(key, json());
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
 ChunkFile FileOfHead(const json& head) {
   const json format = head.is_object() ? head.value("format", json()) : json();
   if (!format.is_number_integer() || !head.contains("processes") || !head["processes"].is_array()) {
@@ -115,7 +122,7 @@ ChunkFile FileOfHead(const json& head) {
   file.head = head;
   for (const json& process : head["processes"]) {
     if (!process.is_object()) throw BadLine("a process in the head is not an object");
-    file.processes.push_back(process.value("name", json()).is_string() ? process["name"] : "");
+    file.processes.push_back({TextOf(process, "name"), TextOf(process, "host")});
     const json dropped = process.value("dropped", json(0));
     if (dropped.is_number_unsigned()) file.dropped += dropped.get<std::uint64_t>();
   }
@@ -148,6 +155,7 @@ std::string ChunkFileText(std::span<const ProcessTrace> processes, json about) {
   for (const ProcessTrace& process : processes) {
     count += process.chunks.size();
     listed.push_back({{"name", process.name},
+                      {"host", process.host},
                       {"chunks", process.chunks.size()},
                       {"dropped", process.dropped_chunks}});
   }

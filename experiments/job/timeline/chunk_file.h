@@ -31,7 +31,11 @@ struct ChunkFile {
     TraceChunk chunk;
   };
   nlohmann::json head;  ///< `workers` and both counts of servers are at most `kMostNodes`.
-  std::vector<std::string> processes;  ///< Names.
+  struct Process {
+    std::string name;
+    std::string host;  ///< Empty: unknown.
+  };
+  std::vector<Process> processes;
   std::vector<Row> rows;
   std::uint64_t dropped = 0;  ///< Chunks that the run had no room for.
   bool complete = false;      ///< False: the file ends before its last line.

@@ -29,6 +29,7 @@ struct ProcessTrace {
   std::string name;  ///< "worker 0"
   int id = 0;        ///< Sorts processes.
   int rank = -1;     ///< Rank of a worker.
+  std::string host;  ///< Where it ran; empty: it never joined.
   std::vector<TraceSpan> spans;
   std::vector<TraceChunk> chunks;
   std::uint64_t dropped = 0;  ///< Spans that were dropped for lack of room; always the last ones.

@@ -33,9 +33,9 @@ class SampleRun {
                         {"bucket_elements", {8}}};
     run_.summary = {{"strategy", strategy}, {"workers", workers}, {"warmup_steps", 0}};
     for (int rank = 0; rank < workers; ++rank) {
-      run_.chunks.processes.push_back("worker " + std::to_string(rank));
+      run_.chunks.processes.push_back({"worker " + std::to_string(rank), ""});
     }
-    for (int i = 0; i < servers; ++i) run_.chunks.processes.push_back("server 0");
+    for (int i = 0; i < servers; ++i) run_.chunks.processes.push_back({"server 0", ""});
     run_.chunks.complete = true;
   }
 

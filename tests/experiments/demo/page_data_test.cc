@@ -63,6 +63,14 @@ TEST(PageRun, AServerInAWorkerIsOnItsHost) {
   EXPECT_EQ(page["nodes"][2]["host"], "host 1");
 }
 
+TEST(PageRun, WorkersOfOneHostShareIt) {
+  RecordedRun run = SampleRun::Ring(1);
+  for (ChunkFile::Process& process : run.chunks.processes) process.host = "node 7";
+  const nlohmann::json page = PageRun(run, ChooseWindow(run, {}));
+  EXPECT_EQ(page["nodes"][0]["host"], "node 7");
+  EXPECT_EQ(page["nodes"][1]["host"], "node 7");
+}
+
 TEST(PageRun, ARunWithoutEventsHasAPage) {
   RecordedRun run = SampleRun::Ring(0);
   run.notes.emplace_back("nothing");

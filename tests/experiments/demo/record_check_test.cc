@@ -52,20 +52,36 @@ TEST(RecordCheck, FindsAFalsifiedEventOfARing) {
 TEST(RecordCheck, FindsAFalsifiedEventOfServers) {
   const RecordedRun run = SampleRun::Servers(3);
   for (std::size_t row = 0; row < run.chunks.rows.size(); ++row) {
-    const bool update = run.chunks.rows[row].chunk.action == ChunkAction::kUpdate;
-    if (update) {
-      EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& chunk) { ++chunk.version; }), "") << row;
-    } else {
-      EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& chunk) { ++chunk.bytes; }), "") << row;
-      EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& chunk) { ++chunk.piece; }), "") << row;
+    const TraceChunk& chunk = run.chunks.rows[row].chunk;
+    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { ++it.version; }), "") << row;
+    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { ++it.piece; }), "") << row;
+    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { ++it.step; }), "") << row;
+    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { it.peer = 1 - it.peer; }), "") << row;
+    if (chunk.action == ChunkAction::kUpdate) {
+      EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { it.begin -= 200; }), "") << row;
+      continue;
     }
+    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { ++it.bytes; }), "") << row;
+    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { ++it.elements; }), "") << row;
+    if (chunk.phase != ChunkPhase::kPull) continue;
+    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { ++it.staleness; }), "") << row;
   }
+}
+
+TEST(RecordCheck, WhatAKilledWorkerLeavesUnfinishedIsNotWrong) {
+  RecordedRun run = SampleRun::Servers(3);
+  std::erase_if(run.chunks.rows,
+                [](const ChunkFile::Row& row) { return row.process == 1 && row.chunk.step == 2; });
+  run.traffic = JoinTraffic(run.chunks, 2);
+  EXPECT_NE(FirstProblem(run), "");
+  run.summary["lost_workers"] = {{{"rank", 1}}};
+  EXPECT_EQ(FirstProblem(run), "");
 }
 
 TEST(RecordCheck, ARingPassesChunksToTheNextRank) {
   RecordedRun run = SampleRun::Ring(1);
   run.chunks.head["workers"] = 3;
-  run.chunks.processes.emplace_back("worker 2");
+  run.chunks.processes.push_back({"worker 2", ""});
   run.traffic = JoinTraffic(run.chunks, 3);
   EXPECT_NE(FirstProblem(run).find("next rank"), std::string::npos);
 }

@@ -12,5 +12,6 @@ for strategy in ring ps-sync; do
     --out "$scratch/$strategy" 2>"$scratch/log" || { cat "$scratch/log" >&2; exit 1; }
 done
 "$ringside" demo --check "$scratch/ring" "$scratch/ps-sync"
+"$python" -B "$here/record_sums_test.py" "$scratch/ring" "$scratch/ps-sync"
 "$ringside" demo "$scratch/ring" "$scratch/ps-sync" --no-open --html "$scratch/demo.html"
 "$python" -B "$here/demo_page_test.py" "$scratch/demo.html"

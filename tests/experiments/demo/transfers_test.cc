@@ -39,6 +39,16 @@ TEST(Transfers, JoinWorkersAndServers) {
   EXPECT_EQ(run.traffic.updates[0].offset, 0U);
 }
 
+TEST(Transfers, APushHasTheStalenessOfItsAnswer) {
+  RecordedRun run = SampleRun::Servers(1);
+  for (ChunkFile::Row& row : run.chunks.rows) {
+    if (row.chunk.phase == ChunkPhase::kPull) row.chunk.staleness = 4;
+  }
+  for (const Transfer& transfer : JoinTraffic(run.chunks, 2).transfers) {
+    EXPECT_EQ(transfer.staleness, 4) << ChunkPhaseName(transfer.phase);
+  }
+}
+
 TEST(Transfers, KeepWhatOneEndRecorded) {
   RecordedRun run = SampleRun::Ring(1);
   std::erase_if(run.chunks.rows, [](const ChunkFile::Row& row) { return row.process == 1; });

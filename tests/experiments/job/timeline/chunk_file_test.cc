@@ -35,6 +35,7 @@ ChunkEvent Push() {
 std::vector<ProcessTrace> OneWorker() {
   ProcessTrace worker;
   worker.name = "worker 0";
+  worker.host = "node 0";
   worker.chunks = UnpackChunks(PackChunks({Push()}), {});
   worker.dropped_chunks = 5;
   return {worker};
@@ -76,7 +77,9 @@ TEST(ChunkFile, GivesBackWhatWasWritten) {
   const ChunkFile file = ParseChunkFile(ChunkFileText(traces, About()), "f");
   EXPECT_TRUE(file.complete);
   EXPECT_EQ(file.dropped, 5U);
-  EXPECT_EQ(file.processes, std::vector<std::string>{"worker 0"});
+  ASSERT_EQ(file.processes.size(), 1U);
+  EXPECT_EQ(file.processes[0].name, "worker 0");
+  EXPECT_EQ(file.processes[0].host, "node 0");
   ASSERT_EQ(file.rows.size(), 1U);
   TraceChunk expected = traces[0].chunks[0];
   expected.begin = 0;  // the first event of the run
@@ -109,6 +112,9 @@ TEST(ChunkFile, ErrorsNameTheLine) {
   EXPECT_NE(Problem(head + "nonsense\n{}\n").find("f:2"), std::string::npos);
   EXPECT_NE(Problem(head + "[1,2]\n").find("f:2"), std::string::npos);
   EXPECT_NE(Problem(head + "{\"chunks\":3}\n").find("number of chunks"), std::string::npos);
+  std::string wrapped = text;  // 2^64 - 1, which is -1 as a signed number
+  wrapped.replace(wrapped.find("\"push\",2"), 8, "\"push\",18446744073709551615");
+  EXPECT_NE(Problem(wrapped).find("'peer' is 18446744073709551615"), std::string::npos);
   std::string falsified = text;
   falsified.replace(falsified.find("\"push\""), 6, "\"bush\"");
   EXPECT_NE(Problem(falsified).find("\"bush\" is not a known name"), std::string::npos);
