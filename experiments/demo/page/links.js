@@ -54,11 +54,12 @@ export class Links {
     const bins = Math.max(1, Math.ceil(axis.width / BIN_PX));
     const empty = () => this.names.links.map(() => new Float64Array(bins));
     const use = { out: empty(), in: empty(), seconds: (axis.end - axis.begin) / 1e6 / axis.width * BIN_PX };
-    const { from, to, bytes: size, crosses, arrived } = this.run.transfers;
+    const { from, to, bytes: size, begin, crosses, arrived } = this.run.transfers;
     const binOf = (time) => (axis.x(time) - axis.left) / BIN_PX;
     this.run.moving.overlapping(axis.begin, axis.end, (row) => {
       const [source, target] = [this.names.of[from[row]], to[row] < 0 ? -1 : this.names.of[to[row]]];
-      if (source === target) return;
+      // What was on its way before the page begins has lost its true begin, so its rate is not known.
+      if (source === target || begin[row] <= this.run.begin) return;
       for (const table of target < 0 ? [use.out[source]] : [use.out[source], use.in[target]]) {
         spread(table, binOf(crosses[row]), binOf(arrived[row]), size[row]);
       }

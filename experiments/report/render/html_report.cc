@@ -105,12 +105,12 @@ std::string RenderHtml(const StudyTable& table) {
   const std::string verdict =
       EscapeHtml(report.contains(sentence) ? report[sentence].get<std::string>() : "");
   return FillTemplate(TextOf(PageTemplateBytes()), {{"policy", policy},
-                                            {"title", title},
-                                            {"style", TextOf(PageStyleBytes())},
-                                            {"verdict", verdict},
-                                            {"study", study},
-                                            {"script", script},
-                                            {"plotly", plotly}});
+                                                    {"title", title},
+                                                    {"style", TextOf(PageStyleBytes())},
+                                                    {"verdict", verdict},
+                                                    {"study", study},
+                                                    {"script", script},
+                                                    {"plotly", plotly}});
 }
 
 }  // namespace ringside
