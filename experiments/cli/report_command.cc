@@ -196,8 +196,9 @@ int RunReportCommand(const Arguments& args, const Catalog& catalog) {
   }
   RefuseExtrasWithoutFiles(parsed);
   const fs::path directory = parsed.positional();
+  const StudyOptions chosen = StudyOptionsOf(parsed);
   const StudyInput study = ReadStudy(directory, catalog);
-  StudyTable table = MakeStudyTable(study, StudyOptionsOf(parsed));
+  StudyTable table = MakeStudyTable(study, chosen);
   const SudoOwnershipTransfer ownership(directory, CurrentEnvironment());
   Writer writer;
   if (!parsed.IsOn("no-files") && WriteDemo(writer, study, directory)) table.demo_page = kDemoPage;
