@@ -56,6 +56,7 @@ class RecordedLinks : public Links {
   Links& under_;
   const RecordedSum sum_;
   std::array<ChunkEvent, kOpen> open_;
+  Timeline::Clock::time_point last_ = Timeline::Clock::now();  // when the last call ended
   std::size_t opened_ = 0;  // of all chunks so far; chunk i is in open_[i % kOpen]
 };
 
