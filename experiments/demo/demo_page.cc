@@ -9,6 +9,18 @@
 
 namespace ringside {
 
+namespace {
+
+/// Tells two runs of one strategy apart.
+void NameByWorkers(std::vector<nlohmann::json>& pages) {
+  for (nlohmann::json& page : pages) {
+    page["title"] =
+        fmt::format("{}, {} workers", page["title"].get<std::string>(), page["workers"].get<int>());
+  }
+}
+
+}  // namespace
+
 std::string RenderDemoPage(const std::vector<nlohmann::json>& runs, const std::string& command) {
   const BuildInfo build = ThisBuild();
   const nlohmann::json data = {
@@ -38,6 +50,7 @@ std::string RenderDemoPage(const std::vector<RecordedRun>& runs, const PageSteps
     pages.push_back(PageRun(run, ChooseWindow(run, steps)));
     command.append(" ").append(run.directory.string());
   }
+  if (pages.size() == 2 && pages[0]["title"] == pages[1]["title"]) NameByWorkers(pages);
   return RenderDemoPage(pages, command);
 }
 

@@ -35,11 +35,14 @@ export const axisHeight = (theme) => Math.round(20 * theme.scale);
 export function drawAxis(surface, frame, axis) {
   const { theme, run } = frame;
   const size = 10.5 * theme.scale, top = axisHeight(theme);
+  let named = -Infinity;
   for (const step of run.steps) {
     if (step.begin_us < axis.begin || step.begin_us > axis.end) continue;
     const x = axis.x(step.begin_us);
     surface.path([[x, top - 4], [x, frame.height]], { stroke: theme.soft, width: 1, alpha: 0.55 });
-    if (x < axis.right - 44 * theme.scale) surface.text(x + 3, top - 6, `step ${step.step}`, { size, fill: theme.ink, weight: 600 });
+    if (x > axis.right - 44 * theme.scale || x < named + 44 * theme.scale) continue;
+    named = x;
+    surface.text(x + 3, top - 6, `step ${step.step}`, { size, fill: theme.ink, weight: 600 });
   }
   const every = niceStep(axis.end - axis.begin, axis.width / (92 * theme.scale));
   const digits = Math.max(0, -Math.floor(Math.log10(every / 1000) + 1e-9));
