@@ -30,6 +30,8 @@ endif()
 if(RINGSIDE_SANITIZE)
   add_compile_options(-fsanitize=${RINGSIDE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${RINGSIDE_SANITIZE})
+  # GCC 12 wrongly warns of uninitialised values where a sanitizer has changed the code.
+  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   # A sanitizer replaces dlopen, and the dynamic linker then looks only at RPATH.
   add_link_options(-Wl,--disable-new-dtags)
   # An ifunc chooses the vectorised clone, and it runs before a sanitizer's runtime is ready.
