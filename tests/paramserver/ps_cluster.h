@@ -31,7 +31,7 @@ struct TestWorker {
   FlatSpace space;
   std::unique_ptr<Optimizer> optimizer;
   Recorder recorder{16};
-  Timeline timeline;
+  Timeline timeline{TimelineCapacity{.spans = 4096, .chunks = 4096}};
   std::unique_ptr<Strategy> strategy;
 
   void Submit(int bucket, std::int64_t step) {
@@ -134,7 +134,7 @@ class PsCluster {
   const Schedule schedule_;
   CommOptions comm_;
   SlowStore store_;
-  Timeline timeline_;
+  Timeline timeline_{TimelineCapacity{.spans = 4096, .chunks = 4096}};
   std::vector<std::unique_ptr<Server>> servers_;
 };
 
