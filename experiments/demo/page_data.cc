@@ -91,7 +91,7 @@ class RunWriter {
   }
 
  private:
-  int workers() const { return run_.workers(); }
+  int Workers() const { return run_.workers(); }
 
   std::int64_t Time(std::int64_t nanoseconds) const {
     return nanoseconds < 0 ? -1 : (nanoseconds - window_.begin) / 1000;
@@ -118,7 +118,7 @@ class RunWriter {
                 {"topology", Topology()},
                 {"model", ModelText()},
                 {"parameters", FactOf(summary, "parameters")},
-                {"workers", workers()},
+                {"workers", Workers()},
                 {"servers", run_.servers()},
                 {"servers_in_workers", colocated},
                 {"network", NetworkText()},
@@ -158,7 +158,7 @@ class RunWriter {
 
   std::string Topology() const {
     if (run_.servers() > 0) return "star";
-    const std::string strategy = TextFact(run_.summary, "strategy");
+    std::string strategy = TextFact(run_.summary, "strategy");
     if (strategy == "ring" || strategy == "tree") return strategy;
     if (strategy.ends_with("-doubling")) return "pairs";
     return strategy == "shm" ? "host" : "all-reduce";
@@ -166,7 +166,7 @@ class RunWriter {
 
   std::string ModelText() const {
     const json parameters = FactOf(run_.summary, "parameters");
-    const std::string model = TextFact(run_.summary, "model");
+    std::string model = TextFact(run_.summary, "model");
     if (!parameters.is_number_integer()) return model;
     return fmt::format("{} ({} parameters)", model, parameters.get<std::uint64_t>());
   }
@@ -179,7 +179,7 @@ class RunWriter {
 
   json Nodes() const {
     json nodes = json::array();
-    for (int rank = 0; rank < workers(); ++rank) {
+    for (int rank = 0; rank < Workers(); ++rank) {
       nodes.push_back(Node("worker", rank, rank));
     }
     for (int server = 0; server < run_.servers(); ++server) {
@@ -203,7 +203,7 @@ class RunWriter {
     if (found != processes_of_servers_.end()) return found->second;
     const json dedicated = FactOf(run_.chunks.head, "dedicated_servers");
     const int inside = run_.servers() - (dedicated.is_number_integer() ? dedicated.get<int>() : 0);
-    return server < inside ? server : workers() + server - inside;
+    return server < inside ? server : Workers() + server - inside;
   }
 
   json Buckets() const {
@@ -246,7 +246,7 @@ class RunWriter {
     const bool serves = span.lane == kServerLane || span.lane == kServerQueueLane;
     if (!serves) return span.process;
     const auto found = servers_of_processes_.find(span.process);
-    if (found != servers_of_processes_.end()) return workers() + found->second;
+    if (found != servers_of_processes_.end()) return Workers() + found->second;
     return span.process;
   }
 

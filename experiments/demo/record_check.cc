@@ -36,7 +36,7 @@ class Checker {
     all_steps_ = head.value("steps", json()) == "all";
     whole_ = run.chunks.complete && run.chunks.dropped == 0 &&
              head.value("status", json()) == kStatusDone && !LostWorkers();
-    out_.nodes.resize(static_cast<std::size_t>(workers_ + run.servers()));
+    out_.nodes.resize(static_cast<std::size_t>(workers_) + static_cast<std::size_t>(run.servers()));
     out_.last_ns.assign(out_.nodes.size(), -1);
     if (const json elements = head.value("bucket_elements", json()); elements.is_array()) {
       for (const json& count : elements) {

@@ -126,7 +126,7 @@ void WriteTimeline(const RunRecord& run, const std::vector<ProcessTrace>& traces
   WriteOrWarn("timeline", warn, [&] {
     WriteFileAtomically(named.empty() ? bundle_dir + "/trace.json" : named, TraceOf(run, traces));
   });
-  WriteOrWarn(kChunkFile.data(), warn, [&] {
+  WriteOrWarn("record of chunks", warn, [&] {
     WriteFileAtomically(fmt::format("{}/{}", bundle_dir, kChunkFile), ChunksOf(run, traces));
   });
   WriteOrWarn("critical_path.jsonl", warn, [&] {
