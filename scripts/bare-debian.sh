@@ -46,9 +46,8 @@ trap clean_up EXIT
 
 if [ ! -e "$root/etc/debian_version" ]; then
   echo "bare-debian: making Debian 12 in $root"
-  mmdebstrap --quiet --variant=minbase --include=ca-certificates bookworm "$root" \
-    "deb http://deb.debian.org/debian bookworm main" "deb http://deb.debian.org/debian bookworm-updates main" \
-    "deb http://deb.debian.org/debian-security bookworm-security main"
+  # Without a mirror it takes Debian's own, with the updates and the security updates of the release.
+  mmdebstrap --quiet --variant=minbase --include=ca-certificates bookworm "$root"
 fi
 
 # usage: mount_in OPTION... SOURCE PLACE
