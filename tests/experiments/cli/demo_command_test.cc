@@ -69,6 +69,12 @@ INSTANTIATE_TEST_SUITE_P(
                       "--strategy ps-backup --backups 1", "--strategy local-sgd --sync-every 2",
                       "--strategy none", "--strategy ring --timeline-steps 2:4"));
 
+TEST_F(DemoCommand, WhatHostsGatherIsRecorded) {
+  Record("--strategy hierarchical --hosts 3 --codec topk:0.01");
+  EXPECT_THAT(Read("run/chunks.jsonl"), HasSubstr("\"gather\""));
+  EXPECT_EQ(RunRingside("demo --check run").exit_code, 0);
+}
+
 TEST_F(DemoCommand, FindsAFalsifiedEvent) {
   Record("--strategy ring");
   std::string record = Read("run/chunks.jsonl");
