@@ -7,10 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "ringside/common/core/errors.h"
@@ -20,7 +22,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::size_t kMaxSecretBytes = 64 << 10;  // what a pipe holds without a reader
+constexpr std::size_t kMaxInputBytes = 64 << 10;  // what a pipe holds without a reader
 // Our descriptors lie above the ones a child gets, so moving one cannot overwrite another.
 constexpr int kFirstOwnFd = 10;
 
@@ -40,27 +42,39 @@ Pipe MakePipe() {
           FileDescriptor(::fcntl(write.get(), F_DUPFD_CLOEXEC, kFirstOwnFd))};
 }
 
-Pipe MakeSecretPipe(const std::string& secret) {
-  if (secret.size() > kMaxSecretBytes) {
-    throw ConfigError("the spec is too long to be handed to a child: " +
-                      std::to_string(secret.size()) + " bytes");
+/// A pipe from which `input` can be read, and then its end.
+Pipe MakeInputPipe(const std::string& input) {
+  if (input.size() > kMaxInputBytes) {
+    throw ConfigError(
+        "the spec is too long to be handed to a child: " + std::to_string(input.size()) + " bytes");
   }
   Pipe pipe = MakePipe();
-  // The secret fits into the empty pipe, so this call does not wait and writes all of it.
-  if (::write(pipe.write.get(), secret.data(), secret.size()) !=
-      static_cast<ssize_t>(secret.size())) {
+  // The input fits into the empty pipe, so this call does not wait and writes all of it.
+  if (::write(pipe.write.get(), input.data(), input.size()) != static_cast<ssize_t>(input.size())) {
     throw InternalError(std::string("writing to a pipe: ") + std::strerror(errno));
   }
   pipe.write.Close();
   return pipe;
 }
 
+/// Whether one of `replacements` ("NAME=value") has the name of `variable`.
+bool IsReplaced(std::string_view variable, const std::vector<std::string>& replacements) {
+  const std::string_view name = variable.substr(0, variable.find('=') + 1);
+  return std::ranges::any_of(replacements,
+                             [&](const std::string& other) { return other.starts_with(name); });
+}
+
 /// The actions that posix_spawn performs in the child.
 class SpawnPlan {
  public:
-  SpawnPlan(int secret_fd, int output_fd) {
+  /// `input_fd`: the child's standard input; absent: /dev/null.
+  SpawnPlan(std::optional<int> input_fd, int secret_fd, int output_fd) {
     ::posix_spawn_file_actions_init(&actions_);
-    ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (input_fd) {
+      ::posix_spawn_file_actions_adddup2(&actions_, *input_fd, STDIN_FILENO);
+    } else {
+      ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    }
     ::posix_spawn_file_actions_adddup2(&actions_, output_fd, STDOUT_FILENO);
     ::posix_spawn_file_actions_adddup2(&actions_, output_fd, STDERR_FILENO);
     ::posix_spawn_file_actions_adddup2(&actions_, secret_fd, kSecretInputFd);
@@ -88,7 +102,7 @@ class SpawnPlan {
     AddTo(arguments, argv);
     std::vector<char*> variables;
     for (char** variable = environ; *variable != nullptr; ++variable) {
-      variables.push_back(*variable);
+      if (!IsReplaced(*variable, more_variables)) variables.push_back(*variable);
     }
     AddTo(variables, more_variables);
     pid_t pid = -1;
@@ -124,8 +138,11 @@ Process::Process(const Options& options) : oom_kills_before_(OomKills()) {
   if (::fcntl(output.read.get(), F_SETFL, O_NONBLOCK) != 0) {
     throw InternalError(std::string("a pipe cannot be made non-blocking: ") + std::strerror(errno));
   }
-  const Pipe secret = MakeSecretPipe(options.secret_input);
-  const SpawnPlan plan(secret.read.get(), output.write.get());
+  const Pipe secret = MakeInputPipe(options.secret_input);
+  std::optional<Pipe> input;
+  if (!options.standard_input.empty()) input = MakeInputPipe(options.standard_input);
+  const SpawnPlan plan(input ? std::optional(input->read.get()) : std::nullopt, secret.read.get(),
+                       output.write.get());
   const NamespaceScope inside(options.network_namespace);
   pid_ = plan.Spawn(options.argv, options.environment);
   output_ = std::move(output.read);

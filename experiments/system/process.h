@@ -28,17 +28,18 @@ struct ProcessEnd {
 };
 
 /// A child process that leads its own process group, started by posix_spawn from an argument array.
-/// Its standard output and error come back through one pipe. Its standard input is /dev/null. It
-/// inherits no other descriptor except the secret input. The destructor kills and reaps the whole
-/// group, so no child outlives its owner's scope. To end when its owner dies, the child must call
-/// `DieWithParent`. Not thread-safe.
+/// Its standard output and error come back through one pipe. Its standard input is /dev/null,
+/// unless the options say otherwise. It inherits no other descriptor except the secret input. The
+/// destructor kills and reaps the whole group, so no child outlives its owner's scope. To end when
+/// its owner dies, the child must call `DieWithParent`. Not thread-safe.
 class Process {
  public:
   struct Options {
     std::vector<std::string> argv;           ///< argv[0] is the path of the executable.
     std::string secret_input{};              ///< Readable at `kSecretInputFd`; at most 64 KiB.
+    std::string standard_input{};            ///< At most 64 KiB; empty: it is /dev/null.
     int network_namespace = -1;              ///< Descriptor of the child's namespace; -1: ours.
-    std::vector<std::string> environment{};  ///< "NAME=value": variables besides ours.
+    std::vector<std::string> environment{};  ///< "NAME=value": besides ours, or instead.
   };
 
   /// Starts the child. Throws `MissingBackendError` when the executable cannot be started.

@@ -5,14 +5,16 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
-#include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/experiments/system/slurm_tasks.h"
 
 namespace ringside {
 namespace {
+
+constexpr const char* kSrun = "srun";
 
 /// The variables of one launcher.
 struct Source {
@@ -20,9 +22,11 @@ struct Source {
   const char* rank;
   const char* workers;
   const char* local_rank;
-  const char* local_workers;   // may be missing
-  const char* job;             // may be missing
-  const char* step = nullptr;  // of the job; may be missing
+  const char* local_workers;  // may be missing
+  const char* job;            // may be missing
+  // Of the job. Where a source names this variable, only steps have ranks: Slurm gives the script
+  // of a batch job the variables of a rank, too, but not this one.
+  const char* step = nullptr;
   // The numbers of tasks on all nodes, and which node this is. They come before `local_workers`.
   const char* tasks_of_nodes = nullptr;
   const char* node = nullptr;
@@ -34,7 +38,7 @@ constexpr std::array kSources{
     Source{"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE",
            "TORCHELASTIC_RUN_ID"},
     Source{"pmi", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_ID"},
-    Source{"srun", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE",
+    Source{kSrun, "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE",
            "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_STEP_TASKS_PER_NODE", "SLURM_NODEID"},
 };
 
@@ -43,71 +47,31 @@ const std::string* Find(const Environment& environment, const char* name) {
   return found == environment.end() || found->second.empty() ? nullptr : &found->second;
 }
 
-/// Removes a number from the front of `text`; absent if there is none.
-std::optional<int> TakeNumber(std::string_view& text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || value < 0) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return value;
-}
-
-/// Removes `start` from the front of `text`, if it is there.
-bool Take(std::string_view& text, std::string_view start) {
-  if (!text.starts_with(start)) return false;
-  text.remove_prefix(start.size());
-  return true;
-}
-
 int Number(const Environment& environment, const char* name, int fallback) {
   const std::string* text = Find(environment, name);
   if (text == nullptr) {
     if (fallback >= 0) return fallback;
     throw ConfigError(std::string(name) + " is not set, though other variables of the job are");
   }
-  std::string_view rest = *text;
-  const std::optional<int> value = TakeNumber(rest);
-  if (!value || !rest.empty()) {
+  int value = -1;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (error != std::errc() || end != text->data() + text->size() || value < 0) {
     throw ConfigError(std::string(name) + "=" + *text + ": expected a number that is not negative");
   }
-  return *value;
+  return value;
 }
 
-/// Nodes with the same number of tasks.
-struct TaskGroup {
-  int tasks = 0;
-  int nodes = 1;
-};
-
-/// Removes "2(x3)" or "1", with the comma before the next group, from the front of `text`.
-std::optional<TaskGroup> TakeGroup(std::string_view& text) {
-  TaskGroup group{.tasks = TakeNumber(text).value_or(0)};
-  if (Take(text, "(x")) {
-    group.nodes = TakeNumber(text).value_or(0);
-    if (!Take(text, ")")) return std::nullopt;
-  }
-  const bool ends = text.empty() || (Take(text, ",") && !text.empty());
-  if (group.tasks < 1 || group.nodes < 1 || !ends) return std::nullopt;
-  return group;
-}
-
-/// The tasks on one node of a list such as "2(x3),1": two on each of three nodes, then one.
+/// The tasks on one node of a list such as "2(x3),1".
 int TasksOfNode(const char* name, const std::string& list, int node) {
-  std::string_view rest = list;
-  std::int64_t nodes = 0;
-  while (true) {
-    const std::optional<TaskGroup> group = TakeGroup(rest);
-    if (!group) {
-      throw ConfigError(std::string(name) + "=" + list +
-                        ": expected numbers of tasks, as in 2(x3),1");
-    }
-    nodes += group->nodes;
-    if (node < nodes) return group->tasks;
-    if (rest.empty()) {
-      throw ConfigError(std::string(name) + "=" + list + ": there is no node " +
-                        std::to_string(node));
-    }
-  }
+  const std::vector<int> tasks = ParseTasksPerNode(name, list);
+  if (static_cast<std::size_t>(node) < tasks.size()) return tasks[static_cast<std::size_t>(node)];
+  throw ConfigError(std::string(name) + "=" + list + ": there is no node " + std::to_string(node));
+}
+
+/// Whether the variables say that this source has started this process.
+bool HasStarted(const Source& source, const Environment& environment) {
+  if (Find(environment, source.rank) == nullptr) return false;
+  return source.step == nullptr || Find(environment, source.step) != nullptr;
 }
 
 /// The ranks that a launcher's variables give, and which variables these are.
@@ -156,6 +120,10 @@ Claim Read(const Environment& environment, const Source& source) {
   return {&source, ranks};
 }
 
+bool Agrees(const RankEnvironment& left, const RankEnvironment& right) {
+  return left.rank == right.rank && left.workers == right.workers;
+}
+
 void RefuseConflict(const char* left, int left_value, const char* right, int right_value) {
   if (left_value == right_value) return;
   throw ConfigError(std::string(left) + "=" + std::to_string(left_value) + " and " + right + "=" +
@@ -197,10 +165,14 @@ Environment CurrentEnvironment() {
 std::optional<RankEnvironment> DetectRankEnvironment(const Environment& environment) {
   std::vector<Claim> claims;
   for (const Source& source : kSources) {
-    if (Find(environment, source.rank) != nullptr) claims.push_back(Read(environment, source));
+    if (HasStarted(source, environment)) claims.push_back(Read(environment, source));
   }
   if (claims.empty()) return std::nullopt;
   RankEnvironment ranks = claims.front().ranks;
+  // In a Slurm job mpirun starts its own daemons by srun; a torchrun may be one rank of srun.
+  std::erase_if(claims, [&](const Claim& claim) {
+    return claim.source->name == kSrun && !Agrees(claim.ranks, ranks);
+  });
   for (const Claim& other : claims) {
     const Claim& first = claims.front();
     if (&other == &first) continue;

@@ -39,11 +39,12 @@ struct RankEnvironment {
 };
 
 /// Reads `OMPI_COMM_WORLD_*`, `RANK/WORLD_SIZE/LOCAL_RANK/MASTER_ADDR/MASTER_PORT`,
-/// `PMI_RANK/PMI_SIZE`, `SLURM_PROCID/NTASKS/LOCALID/NODEID/STEP_TASKS_PER_NODE` and RINGSIDE_ROLE
-/// (worker or server). In a
-/// server, RANK is the server's index and WORLD_SIZE still the number of workers. Absent when no
-/// launcher has set its variables. Pure. Throws `ConfigError` naming both variables when two
-/// sources disagree, and naming the variable when it is missing or not a number.
+/// `PMI_RANK/PMI_SIZE`, `SLURM_PROCID/NTASKS/LOCALID/NODEID/STEP_ID/STEP_TASKS_PER_NODE` and
+/// RINGSIDE_ROLE (worker or server). In a server, RANK is the server's index and WORLD_SIZE still
+/// the number of workers. Slurm's variables do not count where another launcher inside of its step
+/// has set others. Absent when no launcher has set its variables, and in the script of a batch job.
+/// Pure. Throws `ConfigError` naming both variables when two sources disagree, and naming the
+/// variable when it is missing or not a number.
 std::optional<RankEnvironment> DetectRankEnvironment(const Environment& environment);
 
 }  // namespace ringside

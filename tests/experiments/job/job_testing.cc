@@ -55,10 +55,17 @@ nlohmann::json Processes(const std::string& bundle) {
 }  // namespace
 
 ScopedVariable::ScopedVariable(const std::string& name, const std::string& value) : name_(name) {
+  if (const char* before = ::getenv(name.c_str())) before_ = before;
   ::setenv(name.c_str(), value.c_str(), 1);
 }
 
-ScopedVariable::~ScopedVariable() { ::unsetenv(name_.c_str()); }
+ScopedVariable::~ScopedVariable() {
+  if (before_) {
+    ::setenv(name_.c_str(), before_->c_str(), 1);
+  } else {
+    ::unsetenv(name_.c_str());
+  }
+}
 
 void WaitUntil(const std::string& what, const std::function<bool()>& is_so) {
   const Deadline deadline = Deadline::After(std::chrono::minutes(1));

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ class ScopedVariable {
 
  private:
   std::string name_;
+  std::optional<std::string> before_;
 };
 
 /// Waits until `is_so` returns true. Throws `std::runtime_error` naming `what` after a minute.

@@ -51,6 +51,22 @@ TEST(Process, SaysHowItEnded) {
   EXPECT_EQ(WaitForEnd(dies).Text(), "was killed by signal 9");
 }
 
+TEST(Process, AVariableReplacesOurs) {
+  const ScopedVariable ours("RINGSIDE_TEST_WORD", "ours");
+  Process tells({.argv = {"/bin/sh", "-c", "env | grep RINGSIDE_TEST_WORD"},
+                 .environment = {"RINGSIDE_TEST_WORD=theirs"}});
+  EXPECT_EQ(ReadAll(tells), "RINGSIDE_TEST_WORD=theirs\n");
+}
+
+TEST(Process, ReadsItsStandardInput) {
+  Process copies({.argv = {"/bin/cat"}, .standard_input = "one\ntwo\n"});
+  EXPECT_EQ(ReadAll(copies), "one\ntwo\n");
+  Process has_none({.argv = {"/bin/cat"}});
+  EXPECT_EQ(ReadAll(has_none), "");
+  EXPECT_THROW(Process({.argv = {"/bin/cat"}, .standard_input = std::string(65 << 10, 'x')}),
+               ConfigError);
+}
+
 /// A control group whose processes may use 64 MiB. Its path is empty if this machine does not let
 /// us make one.
 class SmallMemory {

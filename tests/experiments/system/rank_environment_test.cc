@@ -30,8 +30,11 @@ const Environment kTorchrun{{"RANK", "1"},
                             {"LOCAL_WORLD_SIZE", "1"},
                             {"MASTER_ADDR", "10.0.0.1"},
                             {"MASTER_PORT", "29500"}};
-const Environment kSrun{
-    {"SLURM_PROCID", "3"}, {"SLURM_NTASKS", "4"}, {"SLURM_LOCALID", "3"}, {"SLURM_JOB_ID", "17"}};
+const Environment kSrun{{"SLURM_PROCID", "3"},
+                        {"SLURM_NTASKS", "4"},
+                        {"SLURM_LOCALID", "3"},
+                        {"SLURM_JOB_ID", "17"},
+                        {"SLURM_STEP_ID", "0"}};
 
 Environment With(Environment environment, const std::string& name, const std::string& value) {
   environment[name] = value;
@@ -69,7 +72,28 @@ TEST(RankEnvironment, ReadsSrun) {
   ASSERT_TRUE(ranks);
   EXPECT_EQ(ranks->source, "srun");
   EXPECT_EQ(ranks->rank, 3);
-  EXPECT_EQ(ranks->job_key, "17");
+  EXPECT_EQ(ranks->job_key, "17.0");
+}
+
+// Slurm sets these variables in the script of a batch job, which is no rank.
+TEST(RankEnvironment, TheScriptOfASlurmJobIsNoRank) {
+  Environment script = kSrun;
+  script.erase("SLURM_STEP_ID");
+  EXPECT_FALSE(DetectRankEnvironment(script));
+}
+
+TEST(RankEnvironment, AnotherLauncherInsideOfASlurmStepIsTheOneThatCounts) {
+  for (const Environment& inner : {kMpirun, kTorchrun}) {
+    Environment both = inner;
+    both.insert(kSrun.begin(), kSrun.end());  // rank 3, the others rank 1
+    const auto ranks = DetectRankEnvironment(both);
+    ASSERT_TRUE(ranks);
+    EXPECT_EQ(ranks->rank, 1);
+    EXPECT_EQ(ranks->source, DetectRankEnvironment(inner)->source);
+  }
+  Environment alike = With(kTorchrun, "RANK", "3");
+  alike.insert(kSrun.begin(), kSrun.end());
+  EXPECT_EQ(DetectRankEnvironment(alike)->source, "torchrun+srun");
 }
 
 TEST(RankEnvironment, CountsTheTasksOfASlurmNodeAlone) {
@@ -136,8 +160,9 @@ TEST(RankEnvironment, SourcesThatAgreeAreOne) {
 
 TEST(RankEnvironment, ConflictsAreRefusedNamingBoth) {
   Environment both = kMpirun;
-  both.insert(kSrun.begin(), kSrun.end());
-  EXPECT_THAT(Refusal(both), HasSubstr("OMPI_COMM_WORLD_RANK=1 and SLURM_PROCID=3 disagree"));
+  both.insert(kTorchrun.begin(), kTorchrun.end());
+  both["RANK"] = "3";
+  EXPECT_THAT(Refusal(both), HasSubstr("OMPI_COMM_WORLD_RANK=1 and RANK=3 disagree"));
   Environment sizes = With(kMpirun, "RANK", "1");
   sizes["WORLD_SIZE"] = "2";
   EXPECT_THAT(Refusal(sizes), HasSubstr("OMPI_COMM_WORLD_SIZE=4 and WORLD_SIZE=2 disagree"));
