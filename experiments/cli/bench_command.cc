@@ -250,6 +250,7 @@ void RefusePortsBeyond(const RankEnvironment& ranks, const BenchSetting& setting
 
 JobOptions ReadJobOptions(const ParsedOptions& parsed, const Environment& environment) {
   JobOptions job = ReadJobFlags(parsed, environment);
+  if (DetectRankEnvironment(environment)) RequireOwnLauncher(job);
   job.show_progress = false;
   return job;
 }

@@ -10,6 +10,7 @@ namespace ringside {
 namespace {
 
 constexpr int kMaxRestarts = 1000;
+constexpr double kMaxStartSeconds = 3600;
 
 void ReadAddress(const ParsedOptions& parsed, const Environment& environment, JobOptions& job) {
   job.address = parsed.Get("address");
@@ -33,13 +34,24 @@ std::string ReadTls(const ParsedOptions& parsed, const Environment& environment)
 void AddJobFlags(OptionSet& options) {
   const JobOptions defaults;
   options.AddGroup("How it is run");
-  options.Add({"address", "IP", "all processes listen and connect here; else RINGSIDE_ADDRESS",
+  options.Add({"address", "IP",
+               "all processes listen and connect here, on several hosts only the coordinator; else "
+               "RINGSIDE_ADDRESS",
                defaults.address});
   options.Add({"tls", "DIR",
                "certificates by which coordinator, servers and workers know each other; grpc is "
                "encrypted; else RINGSIDE_TLS",
                ""});
   options.Add({"insecure-network", "", "allow an address that is not loopback, unencrypted", ""});
+  options.Add({"launcher", "PROGRAM",
+               "what starts the processes: ringside, on this machine; mpirun, by ssh on the hosts "
+               "of --hostfile; srun, on the nodes of its allocation",
+               LauncherProgramName(defaults.launcher.program)});
+  options.Add({"hostfile", "FILE",
+               "the hosts for --launcher mpirun (without --launcher, too) or srun: a line each, "
+               "NAME [slots=N] [servers=M]",
+               ""});
+  options.Add({"start-timeout", "TIME", "how long to wait until all processes have joined", "30s"});
   options.Add({"time-limit", "TIME", "end a run that takes longer (10min); 0: none", "0"});
   options.Add({"quiet", "", "no progress and no logs of the processes on stderr", ""});
 }
@@ -57,6 +69,24 @@ void AddRecoveryFlags(OptionSet& options) {
 
 namespace {
 
+void ReadLauncher(const ParsedOptions& parsed, LauncherOptions& launcher) {
+  launcher.program = ReadFlag(parsed, "launcher", ParseLauncherProgram);
+  launcher.hostfile = parsed.Get("hostfile");
+  if (!launcher.hostfile.empty() && launcher.program == LauncherProgram::kRingside) {
+    if (parsed.Has("launcher")) {
+      throw UsageError(
+          "--hostfile: ringside itself starts processes on this machine alone; give "
+          "--launcher mpirun or srun");
+    }
+    launcher.program = LauncherProgram::kMpirun;
+  }
+  const double seconds = ReadFlag(parsed, "start-timeout", ParseSeconds);
+  if (seconds <= 0 || seconds > kMaxStartSeconds) {
+    throw UsageError("--start-timeout: give more than 0 s and at most an hour");
+  }
+  launcher.start_timeout = std::chrono::milliseconds(static_cast<std::int64_t>(1e3 * seconds));
+}
+
 void ReadRecovery(const ParsedOptions& parsed, RecoveryOptions& recovery) {
   recovery.on_failure = ReadFlag(parsed, "on-failure", ParseOnFailure);
   const std::int64_t restarts = ReadFlag(parsed, "max-restarts", ParseInteger);
@@ -68,9 +98,17 @@ void ReadRecovery(const ParsedOptions& parsed, RecoveryOptions& recovery) {
 
 }  // namespace
 
+void RequireOwnLauncher(const JobOptions& job) {
+  if (job.launcher.program == LauncherProgram::kRingside) return;
+  throw UsageError(
+      "--launcher, --hostfile: another launcher has started this process already, as one rank of a "
+      "job");
+}
+
 JobOptions ReadJobFlags(const ParsedOptions& parsed, const Environment& environment) {
   JobOptions job;
   ReadAddress(parsed, environment, job);
+  ReadLauncher(parsed, job.launcher);
   if (parsed.Takes("on-failure")) ReadRecovery(parsed, job.recovery);
   job.insecure_network = parsed.IsOn("insecure-network");
   job.tls = ReadTls(parsed, environment);

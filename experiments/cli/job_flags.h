@@ -8,7 +8,8 @@
 namespace ringside {
 
 /// Adds the flags for how runs are carried out, the same for every verb that starts runs:
-/// --address, --tls, --insecure-network, --time-limit, --quiet.
+/// --address, --tls, --insecure-network, --launcher, --hostfile, --start-timeout, --time-limit,
+/// --quiet.
 void AddJobFlags(OptionSet& options);
 
 /// Adds --on-failure and --max-restarts, for the verbs whose runs can go on after a failure.
@@ -17,6 +18,10 @@ void AddRecoveryFlags(OptionSet& options);
 /// Reads all job options except the bundle's directory. The address comes from the flag, else from
 /// RINGSIDE_ADDRESS; the certificates from the flag, else from RINGSIDE_TLS. Throws `UsageError`.
 JobOptions ReadJobFlags(const ParsedOptions& parsed, const Environment& environment);
+
+/// For a process that another launcher has started as a rank. Throws `UsageError` if the options
+/// name a launcher, too.
+void RequireOwnLauncher(const JobOptions& job);
 
 }  // namespace ringside
 

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 OptionSet TrainOptions(const Catalog& catalog) {
   OptionSet options(
-      "train", "train one model under one strategy, with all its processes on this machine",
+      "train", "train one model under one strategy, with all its processes",
       {{"ringside train --strategy ring --workers 4 --model mlp --data digits --epochs 5",
         "a ring of four workers on the built-in digits"},
        {"ringside train --strategy ps-sync --workers 4 --servers 2 --hidden 256,256",
@@ -35,7 +35,9 @@ OptionSet TrainOptions(const Catalog& catalog) {
        {"ringside train --strategy ps-sync --workers 2 -- python3 train.py --epochs 3",
         "a program of your own as the model, in every worker; it uses the Python package ringside"},
        {"mpirun -n 2 ringside train --strategy ring",
-        "one rank of a job that another launcher started"}});
+        "one rank of a job that another launcher started"},
+       {"ringside train --hostfile hosts.txt --workers 8 --strategy ring --tls certs",
+        "workers on other hosts, by ssh (docs/clusters.md)"}});
   options.TakeRest({"COMMAND", "the program that every worker runs as its model (--program)"});
   AddSpecOptions(options, {.defaults = RunSpec(catalog)});
   AddJobFlags(options);
@@ -123,6 +125,7 @@ int RunTrainCommand(const Arguments& args, const Catalog& catalog) {
     return kExitDone;
   }
   JobOptions job = ReadJobFlags(parsed, environment);
+  if (ranks) RequireOwnLauncher(job);
   if (ranks && job.recovery.on_failure != OnFailure::kStop) {
     throw UsageError(
         "--on-failure: another launcher started this rank, so only that one can restart it");

@@ -39,6 +39,8 @@ double NetworkPlan::fastest_bits_per_s() const {
 
 double GoodputBytesPerSecond(double bits_per_s) { return bits_per_s * 1448 / 1514 / 8; }
 
+double BitsPerSecondOfGoodput(double bytes_per_s) { return bytes_per_s * 8 * 1514 / 1448; }
+
 int WorkerHosts(const NetworkSpec& spec, int workers, int hosts) {
   if (spec.hosts > 0 && hosts > 0 && spec.hosts != hosts) {
     throw ConfigError(

@@ -39,6 +39,8 @@ NetworkPlan PlanNetwork(const NetworkSpec& spec, int workers, int dedicated_serv
 /// The goodput, in bytes per second, of a link that carries `bits_per_s`: full Ethernet frames of
 /// 1,514 bytes with 1,448 bytes of TCP payload each.
 double GoodputBytesPerSecond(double bits_per_s);
+/// The rate of a link with this goodput.
+double BitsPerSecondOfGoodput(double bytes_per_s);
 
 }  // namespace ringside
 

@@ -96,11 +96,18 @@ bool CoordinatorClient::UsesTls() const {
   return !options_.tls.empty() && !options_.target.starts_with("unix:");
 }
 
+void CoordinatorClient::CheckPeer(const Deadline& deadline) const {
+  if (!UsesTls()) return;
+  CheckTlsPeer("coordinator " + options_.target, options_.target, TlsFiles(options_.tls), deadline);
+}
+
+std::string CoordinatorClient::AskFor(std::string_view key, const Deadline& deadline) {
+  CheckPeer(deadline);
+  return Read(key, deadline, true);
+}
+
 Member CoordinatorClient::Join(const JobState::JoinRequest& request, const Deadline& deadline) {
-  if (UsesTls()) {
-    CheckTlsPeer("coordinator " + options_.target, options_.target, TlsFiles(options_.tls),
-                 deadline);
-  }
+  CheckPeer(deadline);
   job::JoinRequest message;
   message.set_protocol(request.protocol);
   message.set_role(ToMessage(request.who.role));
@@ -128,10 +135,15 @@ void CoordinatorClient::Set(std::string_view key, std::string_view value) {
 }
 
 std::string CoordinatorClient::Get(std::string_view key, const Deadline& deadline) {
+  return Read(key, deadline, false);
+}
+
+std::string CoordinatorClient::Read(std::string_view key, const Deadline& deadline,
+                                    bool wait_for_ready) {
   job::GetRequest message;
   message.set_key(key.data(), key.size());
   job::GetReply reply;
-  impl_->Run(options_, "waiting for " + std::string(key), deadline, false,
+  impl_->Run(options_, "waiting for " + std::string(key), deadline, wait_for_ready,
              [&](grpc::ClientContext& context) {
                return SendOne(impl_->stub->Get(&context, &reply), message);
              });

@@ -31,6 +31,9 @@ class CoordinatorClient : public Store {
   explicit CoordinatorClient(const Options& options);
   ~CoordinatorClient() override;
 
+  /// The value of a key, for a process that has not joined. Waits until the deadline for the
+  /// coordinator to appear and for the key to be set.
+  std::string AskFor(std::string_view key, const Deadline& deadline);
   /// Joins the job. Waits until the deadline for the coordinator to appear.
   Member Join(const JobState::JoinRequest& request, const Deadline& deadline);
 
@@ -55,6 +58,8 @@ class CoordinatorClient : public Store {
   struct Impl;
 
   bool UsesTls() const;
+  void CheckPeer(const Deadline& deadline) const;
+  std::string Read(std::string_view key, const Deadline& deadline, bool wait_for_ready);
   Deadline CallDeadline() const { return Deadline::After(options_.timeout); }
 
   const Options options_;

@@ -13,6 +13,7 @@
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
 #include "ringside/experiments/job/fidelity/fidelity_json.h"
 #include "ringside/experiments/job/launcher/program_files.h"
+#include "ringside/experiments/job/links/link_probe.h"
 #include "ringside/experiments/job/summary/environment_record.h"
 #include "ringside/experiments/job/summary/timeline_files.h"
 #include "ringside/experiments/spec/bundle.h"
@@ -143,8 +144,11 @@ void JobController::StartMembers() {
   MemberWatch::Options watch{.lease = DilatedClock::ToMachine(kLease),
                              .join_timeout = JoinTimeout(),
                              .all_are_children = plan_.agents == 0,
-                             .agents_are_here = plan_.mpirun.has_value(),
+                             .agents_are_here = plan_.starter && plan_.starter->placement.is_here(),
                              .runs_user_program = !spec_.program.empty()};
+  if (plan_.starter) {
+    watch.host_of = [this](const Member& who) { return plan_.starter->placement.HostOf(who); };
+  }
   if (DropsLostWorkers(spec_, options_)) {
     // Less than the others' own waits, so that the server is blamed and not one of them.
     constexpr double kShareOfTimeout = 1.0 / 3;
@@ -163,20 +167,25 @@ void JobController::StartMembers() {
     setup.token = plan_.coordinator.token;
     children_.Start(setup, plan_.network ? plan_.network->NamespaceOf(setup.who) : -1);
   }
-  if (plan_.mpirun) {
-    MemberSetup setup = *plan_.mpirun;
-    setup.coordinator = coordinator_->target();
-    setup.token = plan_.coordinator.token;
-    starter_ = std::make_unique<RankStarter>(
-        setup, environment_,
-        ChildGroup::Options{options_.bundle_dir + "/logs", options_.echo_logs, options_.program},
-        console_);
-    processes.push_back({{"name", "mpirun"}, {"pid", starter_->pid()}});
+  if (plan_.starter) {
+    StartStarter();
+    processes.push_back({{"name", starter_->name()}, {"pid", starter_->pid()}});
   }
   for (const auto& [who, pid] : children_.started()) {
     processes.push_back({{"name", MemberName(who)}, {"pid", pid}});
   }
   WriteFileAtomically(options_.bundle_dir + "/processes.json", Text(processes, 2) + "\n");
+}
+
+void JobController::StartStarter() {
+  AgentPlan& agents = *plan_.starter;
+  agents.setup.coordinator = coordinator_->target();
+  agents.setup.token = plan_.coordinator.token;
+  job_state_.Set(kAgentSetupKey, agents.ToJson());
+  starter_ = std::make_unique<RankStarter>(
+      agents, environment_,
+      ChildGroup::Options{options_.bundle_dir + "/logs", options_.echo_logs, options_.program},
+      console_);
 }
 
 void JobController::Watch() {
@@ -267,9 +276,12 @@ void JobController::DecideFailed(const Failure& culprit) {
                               Seconds(DilatedClock::ToMachine(kLease))));
   }
   const bool diverged = culprit.kind == FailureKind::kDiverged;
-  const std::string why_not = lost_workers_ == nullptr ? "" : lost_workers_->WhyNot(culprit);
+  std::string why = lost_workers_ == nullptr ? "" : lost_workers_->WhyNot(culprit);
+  if (starter_ != nullptr && job_state_.Agents().empty()) {
+    why = fmt::format("{} says: {}", starter_->name(), starter_->FirstWords());
+  }
   Decide(diverged ? JobStatus::kDiverged : JobStatus::kFailed,
-         culprit.Text() + (why_not.empty() ? "" : "; " + why_not), culprit.kind,
+         culprit.Text() + (why.empty() ? "" : "; " + why), culprit.kind,
          MemberToBlame(culprit, job_state_.failures(), spec_.workers));
 }
 
@@ -307,16 +319,23 @@ void JobController::TakeSignals() {
   }
 }
 
-// Blames mpirun only when its agents could not report; otherwise they report their workers.
+// Blames the starter only when its agents could not report; otherwise they report their processes.
 void JobController::WatchStarter() {
   if (starter_ == nullptr) return;
-  if (job_state_.Missing().empty()) starter_->RemoveSetup();
+  if (job_state_.Missing().empty()) starter_->RemoveToken();
   const std::optional<ProcessEnd>& end = starter_->Poll();
   if (!end) return;
   if (job_state_.Complete() || !job_state_.failures().empty()) return;
-  Decide(JobStatus::kFailed,
-         fmt::format("mpirun (pid {}) {} while the workers were running; its output is in {}",
-                     starter_->pid(), end->Text(), options_.bundle_dir + "/logs/mpirun.log"));
+  const std::string said = starter_->FirstWords();
+  const std::string error = fmt::format(
+      "{} (pid {}) {} while the processes were running{}; its output is in {}", starter_->name(),
+      starter_->pid(), end->Text(), said.empty() ? "" : ": " + said, starter_->log_path());
+  if (job_state_.Missing().empty()) {
+    // It ends with a host or an agent that it has lost, before the lease of that agent is over.
+    Decide(JobStatus::kFailed, error, FailureKind::kEarlyExit);
+  } else {
+    Decide(JobStatus::kFailed, error);
+  }
 }
 
 void JobController::TakeRows() {
@@ -461,6 +480,12 @@ RunRecord JobController::MakeRecord() const {
   record.address = plan_.coordinator.address;
   record.tls = !plan_.coordinator.tls.empty();
   if (plan_.network != nullptr) record.network = plan_.network->record();
+  if (plan_.starter) {
+    record.measured_links =
+        MeasuredLinks(static_cast<int>(plan_.starter->placement.hosts.size()),
+                      [this](const std::string& key) { return job_state_.Value(key); })
+            .value_or(std::vector<double>());
+  }
   record.dilation = DilatedClock::Factor();
   record.cores = UsableCores();
   record.launcher = plan_.launcher;

@@ -36,8 +36,8 @@ struct JobControllerPlan {
   bool interrupted = false;        ///< A signal came before anything was started.
   std::vector<MemberSetup> local;  ///< To be started here; coordinator and token are filled in.
   int agents = 0;                  ///< Number of agents; each starts one rank or server.
-  /// Worker 0's setup, for mpirun's agents. Absent: another program starts the agents.
-  std::optional<MemberSetup> mpirun{};
+  /// What a program that this process starts has to start. Absent: others start the agents.
+  std::optional<AgentPlan> starter{};
   /// The network of a job on emulated hosts; local members start there. Null for other jobs.
   std::unique_ptr<EmulatedNetwork> network{};
   Coordinator::Options coordinator;
@@ -63,6 +63,7 @@ class JobController {
   void PrepareBundle() const;
   void WarnOfLinks();
   void StartMembers();
+  void StartStarter();
   std::chrono::milliseconds JoinTimeout() const;
   /// Watches until the job is complete or must be ended, and decides the status.
   void Watch();
@@ -118,7 +119,7 @@ class JobController {
   std::unique_ptr<LostWorkers> lost_workers_;  // null where the job needs every worker
   std::unique_ptr<MemberWatch> member_watch_;  // null until the members are started
   SuspendWatch suspend_watch_;
-  std::unique_ptr<RankStarter> starter_;  // null unless mpirun starts the ranks
+  std::unique_ptr<RankStarter> starter_;  // null unless the plan has one
 
   std::vector<WorkerRecord> workers_;
   std::optional<HashedEvaluation> evaluation_;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "ringside/common/core/awake_clock.h"
+#include "ringside/experiments/job/launcher/cluster_run.h"
 #include "ringside/experiments/job/processes/member_setup.h"
 #include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/spec/server_layout.h"
@@ -24,6 +25,8 @@ bool IsGone(FailureKind kind) {
 
 bool DropsLostWorkers(const RunSpec& spec, const JobOptions& options) {
   if (options.recovery.on_failure != OnFailure::kShrink || options.bench) return false;
+  // Agents report the end of their processes as failures of the run.
+  if (LauncherOf(spec, options.launcher) != LauncherProgram::kRingside) return false;
   const StrategyEntry* entry = spec.catalog().FindStrategy(spec.strategy);
   return entry != nullptr && entry->traits.drops_workers && LayoutServers(spec).colocated == 0;
 }

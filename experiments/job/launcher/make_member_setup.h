@@ -4,15 +4,10 @@
 #include <string>
 
 #include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/job/placement/placement.h"
 #include "ringside/experiments/job/processes/member_setup.h"
 
 namespace ringside {
-
-/// A worker's place among the workers of its machine.
-struct LocalPlace {
-  int rank = 0;
-  int workers = 1;
-};
 
 /// Returns what a member of the job is told, except the coordinator's address and the token.
 /// `address`: where the member listens. With `spec.hosts`, the workers are spread over that many

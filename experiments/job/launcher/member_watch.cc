@@ -88,8 +88,16 @@ void MemberWatch::LookAtLost() {
 
 void MemberWatch::LookAtMissing() {
   if (AwakeNow() - begin_ < options_.join_timeout) return;
-  for (const Member& who : job_state_.Missing()) {
-    AddLost(who, fmt::format("did not join within {} s", Seconds(options_.join_timeout)));
+  std::vector<Member> missing = job_state_.Missing();
+  const auto has_agent = [this](const Member& who) { return job_state_.Joined(AgentOf(who)); };
+  // Processes whose agents are there may be waiting for the others.
+  if (options_.host_of && !std::ranges::all_of(missing, has_agent)) {
+    std::erase_if(missing, has_agent);
+  }
+  for (const Member& who : missing) {
+    const std::string host = options_.host_of ? options_.host_of(who) : "";
+    AddLost(who, fmt::format("did not join within {} s{}", Seconds(options_.join_timeout),
+                             host.empty() ? "" : "; it was to run on " + host));
   }
 }
 

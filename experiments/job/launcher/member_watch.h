@@ -25,6 +25,8 @@ class MemberWatch {
     /// The agents are processes of this machine, so their end can be seen. Nobody else tells it:
     /// mpirun only ends, some time later, with a number.
     bool agents_are_here = false;
+    /// Where a process of the run was to be started, if another program starts agents for it.
+    std::function<std::string(const Member&)> host_of{};
     bool runs_user_program = false;  ///< Workers are `RunSpec::program`.
     /// Asked about each failure that this class finds. True: the job goes on without the member, so
     /// it is no failure of the job.

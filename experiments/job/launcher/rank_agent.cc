@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "ringside/common/core/errors.h"
@@ -24,17 +26,44 @@ std::string LogDirectory(const std::string& bundle_dir) {
   return bundle_dir + "/logs";
 }
 
+/// The store of a job, whose waits also end when the job has ended.
+class StoreOfJob : public Store {
+ public:
+  StoreOfJob(CoordinatorClient& client, std::function<bool()> has_ended)
+      : client_(client), has_ended_(std::move(has_ended)) {}
+
+  void Set(std::string_view key, std::string_view value) override { client_.Set(key, value); }
+
+  std::string Get(std::string_view key, const Deadline& deadline) override {
+    constexpr std::chrono::milliseconds kSlice{250};
+    while (true) {
+      const Deadline slice(std::min(deadline.at(), Deadline::After(kSlice).at()));
+      try {
+        return client_.Get(key, slice);
+      } catch (const CommError&) {
+        if (has_ended_() || deadline.expired()) throw;
+      }
+    }
+  }
+
+ private:
+  CoordinatorClient& client_;
+  const std::function<bool()> has_ended_;
+};
+
 }  // namespace
 
-RankAgent::RankAgent(MemberSetup setup, const JobOptions& options)
+RankAgent::RankAgent(MemberSetup setup, const JobOptions& options, std::optional<Launched> launched)
     : setup_(std::move(setup)),
       options_(options),
+      launched_(std::move(launched)),
       console_(Console::Options{.show_progress = false}),
       client_({.target = setup_.coordinator, .token = setup_.token, .tls = setup_.tls}),
       children_({LogDirectory(options.bundle_dir), options.echo_logs, options.program}, console_) {}
 
 JobOutcome RankAgent::Run() {
   Join();
+  MeasureLinks();
   StartChild();
   JobOutcome outcome = Watch();
   children_.EndAll(kTermGrace);
@@ -62,6 +91,17 @@ void RankAgent::Join() {
         const std::lock_guard lock(mutex_);
         job_ended_ = end;
       });
+}
+
+void RankAgent::MeasureLinks() {
+  if (!launched_ || !launched_->links) return;
+  StoreOfJob store(client_, [this] { return EndOfJob().has_value(); });
+  try {
+    ringside::MeasureLinks(*launched_->links, store, Deadline::After(launched_->measure_timeout));
+  } catch (const CommError& error) {
+    client_.Fail({FailureKind::kComm, error.what()});
+    throw;
+  }
 }
 
 void RankAgent::StartChild() {
@@ -101,6 +141,7 @@ JobOutcome RankAgent::Watch() {
 
 bool RankAgent::KillRequested() {
   int count = signals_.Take();
+  if (launched_) return false;
   if (count > 0 && !wants_drain_.exchange(true)) --count;
   return count > 0;
 }

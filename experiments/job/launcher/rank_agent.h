@@ -13,6 +13,7 @@
 #include "ringside/experiments/job/coordinator/heartbeat.h"
 #include "ringside/experiments/job/launcher/rendezvous_file.h"
 #include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/job/links/link_probe.h"
 #include "ringside/experiments/job/processes/child_group.h"
 #include "ringside/experiments/system/console.h"
 #include "ringside/experiments/system/signal_watch.h"
@@ -24,8 +25,16 @@ namespace ringside {
 /// host of the job decided. Used once, by one thread.
 class RankAgent {
  public:
-  /// `setup` is that of the worker or server, with coordinator and token.
-  RankAgent(MemberSetup setup, const JobOptions& options);
+  /// What differs where the host of the job has started the launcher, and not the other way round.
+  struct Launched {
+    std::optional<LinkProbe> links;  ///< Its part in measuring them, before its process starts.
+    std::chrono::milliseconds measure_timeout{30'000};
+  };
+
+  /// `setup` is that of the worker or server, with coordinator and token. With `launched` it takes
+  /// no signals: the host of the job gets those of the user, and a launcher that gives up sends
+  /// others.
+  RankAgent(MemberSetup setup, const JobOptions& options, std::optional<Launched> launched = {});
 
   /// Throws `ConfigError` when the job refuses this rank, and `CommError` when the coordinator does
   /// not answer in time.
@@ -33,6 +42,7 @@ class RankAgent {
 
  private:
   void Join();
+  void MeasureLinks();
   void StartChild();
   JobOutcome Watch();
   /// Takes the signals. The first one asks the job to drain. Returns true at the second.
@@ -46,6 +56,7 @@ class RankAgent {
 
   const MemberSetup setup_;
   const JobOptions options_;
+  const std::optional<Launched> launched_;
   SignalWatch signals_;
   Console console_;
   CoordinatorClient client_;

@@ -4,52 +4,135 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string_view>
 #include <thread>
 
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
-#include "ringside/experiments/job/launcher/rank_agent.h"
+#include "ringside/experiments/job/launcher/run_agent.h"
 #include "ringside/experiments/job/processes/mpirun.h"
-#include "ringside/experiments/system/find_program.h"
+#include "ringside/experiments/job/processes/srun.h"
+#include "ringside/experiments/system/files.h"
 
 namespace ringside {
 namespace {
 
-constexpr std::size_t kMaxSetupBytes = 64 << 10;
 constexpr std::chrono::milliseconds kTick{10};
 // mpirun passes the first signal on and waits a second for its effect.
 constexpr std::chrono::milliseconds kTermGrace{2'000};
 
-std::vector<std::string> CommandLine(const MemberSetup& setup, const std::string& setup_path,
-                                     const std::string& scratch, const ChildGroup::Options& logs) {
-  MpirunOptions options;
-  options.mpirun = FindProgram("mpirun");
-  if (options.mpirun.empty()) {
-    throw MissingBackendError("mpirun is not in PATH; install openmpi-bin");
+/// Whether a variable says something about this host or this session that is wrong elsewhere.
+bool IsOfThisHost(std::string_view name) {
+  constexpr std::array kPrefixes{"OMPI_", "PMIX_", "PMI_",          "SLURM_",    "SSH_",
+                                 "XDG_",  "DBUS_", "RINGSIDE_RUN_", "BASH_FUNC_"};
+  constexpr std::array kNames{"HOSTNAME", "HOME", "USER",   "LOGNAME", "SHELL", "DISPLAY", "TMPDIR",
+                              "PWD",      "_",    "OLDPWD", "SHLVL",   "TERM",  "MAIL"};
+  return std::ranges::any_of(kPrefixes, [&](const char* p) { return name.starts_with(p); }) ||
+         std::ranges::any_of(kNames, [&](const char* n) { return name == n; });
+}
+
+std::vector<std::string> VariablesForOtherHosts(const Environment& environment) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : environment) {
+    if (!name.empty() && !IsOfThisHost(name)) names.push_back(name);
   }
-  options.workers = setup.spec.workers;
-  options.cores = static_cast<int>(std::thread::hardware_concurrency());
-  options.as_root = ::geteuid() == 0;
-  options.command = {logs.program, "agent", "--setup-file", setup_path};
-  if (!logs.echo) options.command.emplace_back("--quiet");
-  options.scratch = scratch;
+  return names;
+}
+
+std::vector<std::string> HostsOf(const Placement& placement) {
+  std::vector<std::string> hosts;
+  for (int process = 0; process < placement.processes(); ++process) {
+    hosts.push_back(placement.HostOf(process));
+  }
+  return hosts;
+}
+
+std::vector<std::string> MpirunCommand(const AgentPlan& plan, std::vector<std::string> command,
+                                       const std::string& scratch, const Environment& environment) {
+  MpirunOptions options{.mpirun = plan.program_path,
+                        .workers = plan.placement.processes(),
+                        .cores = static_cast<int>(std::thread::hardware_concurrency()),
+                        .as_root = ::geteuid() == 0,
+                        .command = std::move(command)};
+  if (plan.placement.is_here()) {
+    options.scratch = scratch;
+  } else {
+    options.hosts = HostsOf(plan.placement);
+    options.variables = VariablesForOtherHosts(environment);
+  }
   return MpirunArguments(options);
 }
 
-std::string LogPath(const std::string& directory) {
-  return directory.empty() ? std::string() : directory + "/mpirun.log";
+std::vector<std::string> SrunCommand(const AgentPlan& plan, std::vector<std::string> command,
+                                     const std::string& scratch) {
+  std::string lines;
+  for (const std::string& host : HostsOf(plan.placement)) lines += host + "\n";
+  WriteFileAtomically(scratch + "/hosts", lines);
+  return SrunArguments({.srun = plan.program_path,
+                        .processes = plan.placement.processes(),
+                        .hosts = static_cast<int>(plan.placement.hosts.size()),
+                        .command = std::move(command)});
+}
+
+/// How the program is started. `token_file`: where agents read the token.
+Process::Options StartOf(const AgentPlan& plan, const std::string& token_file,
+                         const std::string& scratch, const Environment& environment,
+                         const ChildGroup::Options& logs) {
+  const bool srun = plan.program == LauncherProgram::kSrun;
+  std::vector<std::string> command{logs.program, "agent"};
+  const std::vector<std::string> arguments = AgentArguments{.coordinator = plan.setup.coordinator,
+                                                            .token_file = srun ? "-" : token_file,
+                                                            .tls = plan.setup.tls,
+                                                            .quiet = !logs.echo}
+                                                 .ToArguments();
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  Process::Options options;
+  if (srun) {
+    options.argv = SrunCommand(plan, std::move(command), scratch);
+    options.standard_input = plan.setup.token;
+    options.environment = {"SLURM_HOSTFILE=" + scratch + "/hosts"};
+  } else {
+    options.argv = MpirunCommand(plan, std::move(command), scratch, environment);
+  }
+  return options;
+}
+
+Process::Options With(Process::Options options, const std::string& variable) {
+  options.environment.push_back(variable);
+  return options;
 }
 
 }  // namespace
 
-RankStarter::RankStarter(const MemberSetup& setup, const Environment& environment,
+std::string AgentPlan::ToJson() const {
+  MemberSetup without_token = setup;
+  without_token.token.clear();
+  return nlohmann::json{{"setup", without_token.ToJson()},
+                        {"placement", placement},
+                        {"start_timeout_ms", start_timeout.count()}}
+      .dump();
+}
+
+RankStarter::RankStarter(const AgentPlan& plan, const Environment& environment,
                          const ChildGroup::Options& logs, Console& console)
-    : setup_file_(std::in_place, environment, setup.ToJson()),
+    : name_(LauncherProgramName(plan.program)),
+      log_path_(logs.log_dir.empty() ? "" : logs.log_dir + "/" + name_ + ".log"),
       scratch_(environment),
-      process_({.argv = CommandLine(setup, setup_file_->path(), scratch_.path(), logs),
-                .environment = {orphans_.mark()}}),
+      process_(With(StartOf(plan, TokenPath(plan, environment), scratch_.path(), environment, logs),
+                    orphans_.mark())),
       // Lines of workers already have their prefix.
-      log_(process_.output_fd(), "", LogPath(logs.log_dir), console, logs.echo) {}
+      log_(process_.output_fd(), "", log_path_, console, logs.echo) {}
+
+const std::string& RankStarter::TokenPath(const AgentPlan& plan, const Environment& environment) {
+  if (plan.token_file.empty() && plan.program != LauncherProgram::kSrun) {
+    return token_file_.emplace(environment, plan.setup.token).path();
+  }
+  return plan.token_file;
+}
 
 const std::optional<ProcessEnd>& RankStarter::Poll() {
   log_.ForwardAvailable();
@@ -61,13 +144,30 @@ const std::optional<ProcessEnd>& RankStarter::Poll() {
   return end;
 }
 
+std::string RankStarter::FirstWords() const {
+  constexpr std::size_t kMaxLogBytes = 16 << 20;
+  std::istringstream lines;
+  try {
+    lines.str(ReadFile(log_path_, kMaxLogBytes));
+  } catch (const DataError&) {
+    return {};  // The message that needs these words can do without.
+  }
+  for (std::string line; std::getline(lines, line);) {
+    // OpenMPI draws lines of '-' around its messages.
+    if (line.find_first_not_of("- \t\r") == std::string::npos || line.starts_with('[')) continue;
+    if (line.starts_with("Warning: ")) continue;  // ssh's
+    return line;
+  }
+  return {};
+}
+
 void RankStarter::End(std::chrono::milliseconds grace) {
-  EndMpirun(grace);
+  EndProgram(grace);
   // Agents that outlived a killed mpirun have had their time.
   static_cast<void>(orphans_.KillAll());
 }
 
-void RankStarter::EndMpirun(std::chrono::milliseconds grace) {
+void RankStarter::EndProgram(std::chrono::milliseconds grace) {
   if (EndsWithin(grace)) return;
   process_.Signal(SIGTERM);
   if (EndsWithin(kTermGrace)) return;
@@ -85,26 +185,6 @@ bool RankStarter::EndsWithin(std::chrono::milliseconds wait) {
     ::poll(log_.open() ? &output : nullptr, log_.open() ? 1 : 0, static_cast<int>(kTick.count()));
   }
   return true;
-}
-
-int RunAgent(const std::vector<std::string>& args, const Catalog& catalog) {
-  const Environment environment = CurrentEnvironment();
-  const auto ranks = DetectRankEnvironment(environment);
-  const bool quiet = args.size() == 3 && args[2] == "--quiet";
-  if (!ranks || (args.size() != 2 && !quiet) || args[0] != "--setup-file") {
-    throw UsageError("this verb is for the launcher alone: use 'ringside train'");
-  }
-  const auto content = ReadPrivateFile(args[1], kMaxSetupBytes);
-  if (!content) throw CommError("the launcher", "reading " + args[1], "the file is gone");
-  MemberSetup setup = MemberSetup::FromJson(*content, catalog);
-  setup.who = {Role::kWorker, ranks->rank};
-  setup.world.rank = ranks->rank;
-  setup.world.local_rank = ranks->local_rank;
-  setup.world.local_workers = ranks->local_workers;
-  setup.parent_pid = ::getpid();
-  const JobOptions options{.bundle_dir = setup.bundle_dir, .echo_logs = !quiet};
-  RankAgent(std::move(setup), options).Run();
-  return 0;
 }
 
 }  // namespace ringside

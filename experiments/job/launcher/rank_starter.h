@@ -5,7 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "ringside/experiments/job/placement/placement.h"
 #include "ringside/experiments/job/processes/child_group.h"
+#include "ringside/experiments/job/processes/launcher_program.h"
 #include "ringside/experiments/job/processes/member_setup.h"
 #include "ringside/experiments/system/console.h"
 #include "ringside/experiments/system/log_forwarder.h"
@@ -15,39 +17,65 @@
 
 namespace ringside {
 
-/// Runs mpirun as a child of the process that hosts a job. mpirun starts an agent for every rank;
-/// the agent starts and watches that rank's worker. Used by one thread, which must outlive it.
-/// The destructor kills mpirun; agents and workers end when they lose the coordinator. The files of
-/// mpirun and MPI go with this object, however mpirun has ended.
+/// What another program is to start for a job: an agent for each worker and dedicated server.
+struct AgentPlan {
+  LauncherProgram program = LauncherProgram::kMpirun;
+  Placement placement;
+  MemberSetup setup;  ///< That of worker 0. The token does not leave this process with it.
+  /// The file that has the token on every host. Empty: the processes are on this machine, or the
+  /// program hands the token on.
+  std::string token_file{};
+  std::string program_path{};                       ///< Of mpirun or srun.
+  std::chrono::milliseconds start_timeout{30'000};  ///< As in `LauncherOptions`.
+
+  /// What agents ask for, at `kAgentSetupKey`: a JSON object without the token.
+  std::string ToJson() const;
+};
+
+/// The key at which agents find what they are to start.
+inline constexpr const char* kAgentSetupKey = "job/agents";
+
+/// Runs mpirun or srun as a child of the process that hosts a job. It starts an agent for every
+/// rank and server; the agent starts and watches that process. Used by one thread, which must
+/// outlive it. The destructor kills the program; agents and workers end when they lose the
+/// coordinator. Files that the program leaves on this machine go with this object, however the
+/// program has ended.
 class RankStarter {
  public:
-  /// `setup` is that of worker 0, with coordinator and token. Agents read it from a private file
-  /// and fill in their ranks. Throws `MissingBackendError` when there is no mpirun.
-  RankStarter(const MemberSetup& setup, const Environment& environment,
+  /// `plan.setup` has coordinator and token. Agents get the token from a private file, or through
+  /// the program's standard input. Throws `MissingBackendError` when the program cannot be started.
+  RankStarter(const AgentPlan& plan, const Environment& environment,
               const ChildGroup::Options& logs, Console& console);
 
+  const std::string& name() const { return name_; }
   pid_t pid() const { return process_.pid(); }
-  /// Forwards the output of mpirun and its ranks. Returns how mpirun ended, if it has. Never waits.
+  const std::string& log_path() const { return log_path_; }
+  /// Forwards the output of the program and its agents. Returns how it ended, if it has. Never
+  /// waits.
   const std::optional<ProcessEnd>& Poll();
+  /// The first line of its output that says anything, without those of the processes; empty if
+  /// there is none.
+  std::string FirstWords() const;
   /// Removes the file with the job's secret. Call it when all agents have read it.
-  void RemoveSetup() { setup_file_.reset(); }
-  /// Waits up to `grace` for mpirun to end by itself, then ends it, and what it has left behind.
+  void RemoveToken() { token_file_.reset(); }
+  /// Waits up to `grace` for the program to end by itself, then ends it, and what it has left
+  /// behind.
   void End(std::chrono::milliseconds grace);
 
  private:
+  /// Where agents read the token; empty if they read no file.
+  const std::string& TokenPath(const AgentPlan& plan, const Environment& environment);
   bool EndsWithin(std::chrono::milliseconds wait);
-  void EndMpirun(std::chrono::milliseconds grace);
+  void EndProgram(std::chrono::milliseconds grace);
 
-  std::optional<PrivateFile> setup_file_;
+  const std::string name_;
+  const std::string log_path_;
+  std::optional<PrivateFile> token_file_;
   const ScratchDirectory scratch_;
   const OrphanWatch orphans_;
   Process process_;
   LogForwarder log_;
 };
-
-/// Runs an agent that mpirun started for `RankStarter`. `args` are the arguments after the verb.
-/// Returns 0 when the host of the job knows the outcome.
-int RunAgent(const std::vector<std::string>& args, const Catalog& catalog);
 
 }  // namespace ringside
 

@@ -144,7 +144,7 @@ RendezvousInfo RendezvousFile::Wait(const Environment& environment, const std::s
 
 std::string ReadTokenFile(const std::string& path) {
   auto token = ReadPrivateFile(path, kMaxFileBytes);
-  if (!token) throw ConfigError("RINGSIDE_TOKEN_FILE: cannot read " + path);
+  if (!token) throw ConfigError("the file of the token, " + path + ", is not there");
   while (!token->empty() && (token->back() == '\n' || token->back() == '\r')) token->pop_back();
   constexpr std::size_t kMinTokenBytes = 32;
   if (token->size() < kMinTokenBytes) {

@@ -3,13 +3,14 @@
 #include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/common/security/secrets.h"
+#include "ringside/experiments/job/launcher/cluster_run.h"
 #include "ringside/experiments/job/launcher/emulated_network.h"
 #include "ringside/experiments/job/launcher/job_controller.h"
 #include "ringside/experiments/job/launcher/make_member_setup.h"
 #include "ringside/experiments/job/launcher/network_protection.h"
 #include "ringside/experiments/job/launcher/recovery.h"
+#include "ringside/experiments/job/launcher/rendezvous_file.h"
 #include "ringside/experiments/lab/emulation_support.h"
-#include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/spec/run_dilation.h"
 #include "ringside/experiments/spec/server_layout.h"
 #include "ringside/experiments/system/usable_cores.h"
@@ -49,6 +50,16 @@ JobControllerPlan PlanHere(const RunSpec& spec, const JobOptions& options) {
   JobControllerPlan plan;
   plan.coordinator = {
       .address = options.address, .port = 0, .token = MakeToken(), .tls = options.tls};
+  plan.join_timeout = options.launcher.start_timeout;
+  plan.starter = PlanAgents(spec, options, CurrentEnvironment());
+  if (plan.starter) {
+    plan.agents = plan.starter->placement.processes();
+    plan.launcher = LauncherProgramName(plan.starter->program);
+    if (!plan.starter->token_file.empty()) {
+      plan.coordinator.token = ReadTokenFile(plan.starter->token_file);
+    }
+    return plan;
+  }
   try {
     plan.network = MakeNetwork(spec, options, *plan.signals);
   } catch (const InterruptedBefore&) {
@@ -58,12 +69,6 @@ JobControllerPlan PlanHere(const RunSpec& spec, const JobOptions& options) {
   const auto setup_of = [&](const Member& who) {
     return MakeMemberSetup(spec, options, who, options.address, {who.index, spec.workers});
   };
-  const StrategyEntry* entry = spec.catalog().FindStrategy(spec.strategy);
-  if (entry != nullptr && entry->traits.ranks == Ranks::kMpiProcesses) {
-    plan.agents = spec.workers;
-    plan.mpirun = setup_of({Role::kWorker, 0});
-    return plan;
-  }
   for (int index = 0; index < LayoutServers(spec).dedicated; ++index) {
     plan.local.push_back(setup_of({Role::kServer, index}));
   }
@@ -170,9 +175,10 @@ bool IsRecoverable(const JobOutcome& outcome) {
 }
 
 JobOutcome RunJob(const RunSpec& spec, const JobOptions& options) {
-  RequireProtectedNetwork(spec, options, options.address);
-  if (options.recovery.on_failure == OnFailure::kStop) return RunGeneration(spec, options);
-  return RunWithRecovery(spec, options, RunGeneration);
+  const JobOptions reachable = WithReachableAddress(spec, options, CurrentEnvironment());
+  RequireProtectedNetwork(spec, reachable, reachable.address);
+  if (options.recovery.on_failure == OnFailure::kStop) return RunGeneration(spec, reachable);
+  return RunWithRecovery(spec, reachable, RunGeneration);
 }
 
 }  // namespace ringside

@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_RUN_JOB_H_
 #define RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_RUN_JOB_H_
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "ringside/experiments/job/coordinator/member.h"
+#include "ringside/experiments/job/processes/launcher_program.h"
 #include "ringside/experiments/spec/bench_plan.h"
 #include "ringside/experiments/spec/run_spec.h"
 #include "ringside/experiments/system/process.h"
@@ -36,6 +38,15 @@ struct RecoveryOptions {
   int max_restarts = 3;
 };
 
+/// Where the processes of a run are started, and by what.
+struct LauncherOptions {
+  LauncherProgram program = LauncherProgram::kRingside;
+  std::string hostfile{};  ///< Empty: the nodes of the Slurm allocation, or this machine.
+  /// How long to wait until all processes have joined. Programs of the user's get at least 10
+  /// minutes.
+  std::chrono::milliseconds start_timeout{30'000};
+};
+
 /// A generation of a run that failed: from one start of its processes to the next.
 struct FailedGeneration {
   int workers = 1;
@@ -61,9 +72,11 @@ struct RunOrigin {
 /// Options of one run. Only `bench` changes what the run computes.
 struct JobOptions {
   std::string bundle_dir;  ///< Created; gets spec.json, summary.json, metrics, logs, trace.
-  std::string address = "127.0.0.1";  ///< All processes of the job listen and connect here.
-  bool address_given = false;         ///< The user gave the address.
-  bool insecure_network = false;      ///< Allow an address that is not loopback, unencrypted.
+  /// All processes of the job listen and connect here; of a run on several hosts the coordinator
+  /// alone.
+  std::string address = "127.0.0.1";
+  bool address_given = false;     ///< The user gave the address.
+  bool insecure_network = false;  ///< Allow an address that is not loopback, unencrypted.
   /// The directory of this host's certificates (`TlsFiles`), an absolute path. Empty: none.
   std::string tls{};
   bool show_progress = true;  ///< One progress line on stderr (plain lines off a terminal).
@@ -76,6 +89,7 @@ struct JobOptions {
   /// Whether another attempt follows an outcome; null: none does. Such an outcome writes no
   /// summary. So the bundle stays unfinished, and a kill between the attempts loses nothing.
   std::function<bool(const JobOutcome&)> another_follows{};
+  LauncherOptions launcher{};
   RecoveryOptions recovery{};
   /// Of a later generation: its number, and the folder of checkpoints that it resumes from (empty:
   /// it starts where the spec says).
@@ -114,13 +128,14 @@ bool IsRetryable(const JobOutcome& outcome);
 /// memory was short, unless somebody asked the run to end.
 bool IsRecoverable(const JobOutcome& outcome);
 
-/// Runs one resolved spec with all processes on this machine: the coordinator in this process, the
-/// servers and workers as children. Returns when the last child has ended and leaves no process
-/// behind, whatever happens. SIGINT or SIGTERM drains the job (kInterrupted, partial results are
-/// kept). A second signal kills it. While the network is being built, one signal is enough to end
-/// it. Throws `ConfigError` or `MissingBackendError` before anything starts, and `CommError` when a
-/// link of the network carries nothing. Failures of the run itself are in the outcome. With
-/// `options.recovery` a failed run goes on as `RunWithRecovery` (recovery.h) says.
+/// Runs one resolved spec: the coordinator in this process, the servers and workers as children, or
+/// where `options.launcher` puts them. Returns when the last child has ended and leaves no process
+/// behind, whatever happens; on other hosts they end when they miss the coordinator. SIGINT or
+/// SIGTERM drains the job (kInterrupted, partial results are kept). A second signal kills it. While
+/// the network is being built, one signal is enough to end it. Throws `ConfigError` or
+/// `MissingBackendError` before anything starts, and `CommError` when a link of the network carries
+/// nothing. Failures of the run itself are in the outcome. With `options.recovery` a failed run
+/// goes on as `RunWithRecovery` (recovery.h) says.
 JobOutcome RunJob(const RunSpec& spec, const JobOptions& options);
 
 }  // namespace ringside

@@ -9,18 +9,22 @@ namespace ringside {
 /// The values on which mpirun's command line depends.
 struct MpirunOptions {
   std::string mpirun;                  ///< Path of the program.
-  int workers = 1;                     ///< One process each, all on this machine.
+  int workers = 1;                     ///< One process each.
   int cores = 1;                       ///< Cores that this job may use.
   bool as_root = false;                ///< Root needs a flag to run OpenMPI.
   std::vector<std::string> command{};  ///< What every rank runs.
   /// For the files of mpirun and of all ranks, shared memory included; empty: where OpenMPI leaves
   /// them by default, and where they stay if mpirun is killed.
   std::string scratch{};
+  /// The host of each process, by rank, instead of `workers` processes on this machine.
+  std::vector<std::string> hosts{};
+  std::vector<std::string> variables{};  ///< Names of our variables that the ranks get, too.
 };
 
-/// The command line of OpenMPI's mpirun. It allows more ranks than cores and sends data only over
-/// shared memory, so that no rank listens on a network. mpirun itself listens on a free port of all
-/// addresses; OpenMPI 4.1 has no setting for that. Pure.
+/// The command line of OpenMPI's mpirun. It allows more ranks than cores. On one machine it sends
+/// data only over shared memory, so that no rank listens on a network. mpirun itself listens on a
+/// free port of all addresses; OpenMPI 4.1 has no setting for that. To other hosts it goes by ssh,
+/// or as OpenMPI's own settings say. Pure.
 std::vector<std::string> MpirunArguments(const MpirunOptions& options);
 
 }  // namespace ringside

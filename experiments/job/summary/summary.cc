@@ -65,9 +65,18 @@ json LostWorkersJson(const RunRecord& run) {
   return lost;
 }
 
+/// The spec of a run, with the slowest measured link where the user has declared none.
+RunSpec WithLinkInUse(const RunRecord& run) {
+  RunSpec spec = run.spec;
+  if (spec.link_bits_per_s <= 0 && !run.measured_links.empty()) {
+    spec.link_bits_per_s = BitsPerSecondOfGoodput(std::ranges::min(run.measured_links));
+  }
+  return spec;
+}
+
 class SummaryMaker {
  public:
-  explicit SummaryMaker(const RunRecord& run) : run_(run), spec_(run.spec) {
+  explicit SummaryMaker(const RunRecord& run) : run_(run), spec_(WithLinkInUse(run)) {
     for (std::size_t rank = 0; rank < run.workers.size(); ++rank) {
       if (!IsLost(run, rank)) workers_.push_back(run.workers[rank].report);
       hosts_.insert(run.workers[rank].host);
@@ -115,7 +124,7 @@ class SummaryMaker {
     const ServerLayout layout = LayoutServers(spec_);
     summary_ = {
         {"schema", "ringside.summary/1"},
-        {"run_id", RunId(spec_)},
+        {"run_id", RunId(run_.spec)},
         {"strategy", spec_.strategy},
         {"family", entry == nullptr ? json() : json(FamilyName(entry->traits.family))},
         {"model", spec_.model},
@@ -141,6 +150,7 @@ class SummaryMaker {
         {"tls", run_.tls},
         {"link_bits_per_s", spec_.link_bits_per_s > 0 ? json(spec_.link_bits_per_s) : json()},
         {"link_latency_s", spec_.link_latency_s},
+        {"measured_links", run_.measured_links.empty() ? json() : json(run_.measured_links)},
         {"parameters", FromFirst("parameters")},
         {"buckets", FromFirst("buckets")},
         {"notes", FromFirst("notes")},
@@ -368,7 +378,7 @@ class SummaryMaker {
   }
 
   const RunRecord& run_;
-  const RunSpec& spec_;
+  const RunSpec spec_;
   StepStatistics statistics_;
   std::vector<json> workers_;  // reports of workers not lost, by rank; null when none came
   std::vector<json> servers_;  // of co-located and dedicated servers
@@ -404,6 +414,7 @@ json BenchSummary(const RunRecord& run) {
           {"status", run.status},
           {"error", run.error.empty() ? json() : json(run.error)},
           {"network", run.network},
+          {"measured_links", run.measured_links.empty() ? json() : json(run.measured_links)},
           {"dilation", DilationRecord(run.spec, {.factor = run.dilation, .cores = run.cores})},
           {"fidelity", run.fidelity},
           {"workers", reports}};

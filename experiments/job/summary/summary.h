@@ -40,6 +40,7 @@ struct RunRecord {
   std::string address;
   bool tls = false;                            ///< Certificates protected what speaks gRPC.
   nlohmann::json network;                      ///< The content of network.json, if emulated.
+  std::vector<double> measured_links;          ///< Goodput into each host, bytes/s; empty: none.
   double dilation = 1;                         ///< The factor of the run's clock.
   int cores = 1;                               ///< That the run could use.
   nlohmann::json fidelity;                     ///< `FidelityJson`, if emulated.

@@ -1,0 +1,144 @@
+#include "ringside/experiments/job/launcher/cluster_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/job/launcher/make_member_setup.h"
+#include "ringside/experiments/job/placement/cluster_hosts.h"
+#include "ringside/experiments/spec/catalog.h"
+#include "ringside/experiments/spec/server_layout.h"
+#include "ringside/experiments/system/find_program.h"
+#include "ringside/experiments/system/network_address.h"
+
+namespace ringside {
+namespace {
+
+constexpr const char* kTokenVariable = "RINGSIDE_TOKEN_FILE";
+
+/// The hosts that the options name, or those of the Slurm job. Absent: this machine alone.
+std::optional<ClusterHosts> HostsOf(const LauncherOptions& options,
+                                    const Environment& environment) {
+  if (options.program == LauncherProgram::kRingside) return std::nullopt;
+  const bool srun = options.program == LauncherProgram::kSrun;
+  if (!srun && !options.hostfile.empty()) return ReadHostfile(options.hostfile);
+  std::optional<ClusterHosts> allocation = SlurmAllocation(environment);
+  if (!allocation && srun) {
+    throw ConfigError(
+        "srun starts processes in an allocation: call this in a job of sbatch or salloc");
+  }
+  if (options.hostfile.empty()) return allocation;
+  ClusterHosts listed = ReadHostfile(options.hostfile);
+  for (const ClusterHost& host : listed.hosts) {
+    if (std::ranges::find(allocation->hosts, host.name, &ClusterHost::name) ==
+        allocation->hosts.end()) {
+      throw ConfigError(fmt::format("{}: node '{}' is not one of {}", host.origin, host.name,
+                                    allocation->origin));
+    }
+  }
+  return listed;
+}
+
+/// Whether Slurm has started this process on that node, whose name need not be a host's name.
+bool IsThisNode(const ClusterHost& host, const Environment& environment) {
+  const auto node = environment.find(std::string_view("SLURMD_NODENAME"));
+  return node != environment.end() && node->second == host.name;
+}
+
+/// The address that this machine uses towards a host; absent if the host is this machine.
+std::optional<std::string> AddressTowards(const ClusterHost& host) {
+  try {
+    const std::string there = ResolveHost(host.name);
+    if (IsLoopback(there)) return std::nullopt;
+    std::string here = SourceAddressTowards(there);
+    if (here == there) return std::nullopt;
+    return here;
+  } catch (const ConfigError& error) {
+    throw ConfigError(fmt::format("{}: {}; --address gives the address of this machine",
+                                  host.origin, error.what()));
+  }
+}
+
+std::string PathOf(LauncherProgram program) {
+  const std::string name = LauncherProgramName(program);
+  std::string path = FindProgram(name);
+  if (path.empty()) {
+    throw MissingBackendError(name + " is not in PATH; install " +
+                              (program == LauncherProgram::kSrun ? "slurm-client" : "openmpi-bin"));
+  }
+  return path;
+}
+
+}  // namespace
+
+LauncherProgram LauncherOf(const RunSpec& spec, const LauncherOptions& options) {
+  const StrategyEntry* entry = spec.catalog().FindStrategy(spec.strategy);
+  if (entry == nullptr || entry->traits.ranks != Ranks::kMpiProcesses) return options.program;
+  if (options.program == LauncherProgram::kSrun) {
+    throw ConfigError(fmt::format(
+        "the workers of strategy '{}' must be started by mpirun, not by srun", spec.strategy));
+  }
+  return LauncherProgram::kMpirun;
+}
+
+JobOptions WithReachableAddress(const RunSpec& spec, const JobOptions& options,
+                                const Environment& environment) {
+  JobOptions reachable = options;
+  if (options.address_given || LauncherOf(spec, options.launcher) == LauncherProgram::kRingside) {
+    return reachable;
+  }
+  const std::optional<ClusterHosts> hosts = HostsOf(options.launcher, environment);
+  if (!hosts) return reachable;
+  for (const ClusterHost& host : hosts->hosts) {
+    if (IsThisNode(host, environment)) continue;
+    if (auto address = AddressTowards(host)) {
+      reachable.address = *address;
+      break;
+    }
+  }
+  return reachable;
+}
+
+std::optional<AgentPlan> PlanAgents(const RunSpec& spec, const JobOptions& options,
+                                    const Environment& environment) {
+  const LauncherProgram program = LauncherOf(spec, options.launcher);
+  if (program == LauncherProgram::kRingside) return std::nullopt;
+  if (spec.network) {
+    throw ConfigError(fmt::format(
+        "network: {} starts the processes, on hosts of its own; leave out --launcher and "
+        "--hostfile to emulate hosts",
+        LauncherProgramName(program)));
+  }
+  if (spec.hosts > 0 && options.launcher.program != LauncherProgram::kRingside) {
+    throw ConfigError(fmt::format("hosts: {} starts the processes, so the hosts are what they are",
+                                  LauncherProgramName(program)));
+  }
+  const int servers = LayoutServers(spec).dedicated;
+  const std::optional<ClusterHosts> hosts = HostsOf(options.launcher, environment);
+  AgentPlan plan{.program = program,
+                 .placement = hosts ? PlaceOn(*hosts, spec.workers, servers)
+                                    : PlaceHere(spec.workers, servers),
+                 .setup = MakeMemberSetup(spec, options, {Role::kWorker, 0}, options.address,
+                                          {0, spec.workers}),
+                 .program_path = PathOf(program),
+                 .start_timeout = options.launcher.start_timeout};
+  // Agents may have another working directory.
+  plan.setup.bundle_dir = std::filesystem::absolute(options.bundle_dir).string();
+  if (program == LauncherProgram::kSrun || plan.placement.is_here() ||
+      IsLoopback(options.address)) {
+    return plan;
+  }
+  const auto variable = environment.find(std::string_view(kTokenVariable));
+  if (variable == environment.end() || variable->second.empty()) {
+    throw ConfigError(fmt::format(
+        "processes on other hosts need the token of the job: set {} to a file that has it on every "
+        "host, readable by its user alone; 'openssl rand -hex 32' makes a token",
+        kTokenVariable));
+  }
+  plan.token_file = std::filesystem::absolute(variable->second).string();
+  return plan;
+}
+
+}  // namespace ringside

@@ -1,0 +1,167 @@
+#include "ringside/experiments/job/launcher/cluster_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "ringside/common/core/errors.h"
+#include "ringside/experiments/job/launcher/run_agent.h"
+#include "ringside/experiments/job/processes/mpirun.h"
+#include "ringside/experiments/job/processes/srun.h"
+#include "ringside/experiments/system/files.h"
+#include "tests/common/temporary_directory.h"
+#include "tests/experiments/job/job_testing.h"
+
+namespace ringside {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::ThrowsMessage;
+
+TEST(MpirunArguments, NumberTheProcessesInTheOrderOfTheirHosts) {
+  const std::vector<std::string> argv = MpirunArguments({.mpirun = "mpirun",
+                                                         .cores = 4,
+                                                         .command = {"ringside", "agent"},
+                                                         .hosts = {"a", "a", "b", "a"},
+                                                         .variables = {"PATH"}});
+  const auto first = std::ranges::find(argv, "-np");
+  EXPECT_THAT(std::vector<std::string>(first, argv.end()),
+              ElementsAre("-np", "2", "--host", "a:2", "-x", "PATH", "ringside", "agent", ":",  //
+                          "-np", "1", "--host", "b:1", "-x", "PATH", "ringside", "agent", ":",  //
+                          "-np", "1", "--host", "a:1", "-x", "PATH", "ringside", "agent"));
+  // MPI's data has to reach other hosts.
+  EXPECT_THAT(argv, Not(Contains("self,vader")));
+}
+
+TEST(SrunArguments, PutEveryProcessOnItsNode) {
+  const std::vector<std::string> argv = SrunArguments(
+      {.srun = "/usr/bin/srun", .processes = 5, .hosts = 2, .command = {"ringside", "agent"}});
+  EXPECT_EQ(argv.front(), "/usr/bin/srun");
+  EXPECT_THAT(argv, Contains("--ntasks=5"));
+  EXPECT_THAT(argv, Contains("--nodes=2"));
+  EXPECT_THAT(argv, Contains("--distribution=arbitrary"));
+  EXPECT_EQ(argv.back(), "agent");
+}
+
+TEST(AgentArguments, AreReadAsTheyAreWritten) {
+  const AgentArguments arguments{
+      .coordinator = "[::1]:5", .token_file = "/t", .tls = "certs", .quiet = true};
+  const AgentArguments again = AgentArguments::Parse(arguments.ToArguments());
+  EXPECT_EQ(again.coordinator, arguments.coordinator);
+  EXPECT_EQ(again.token_file, arguments.token_file);
+  EXPECT_EQ(again.tls, arguments.tls);
+  EXPECT_TRUE(again.quiet);
+  EXPECT_FALSE(AgentArguments::Parse({"--coordinator", "h:1", "--token-file", "-"}).quiet);
+}
+
+TEST(AgentArguments, AreForTheLauncherAlone) {
+  for (const std::vector<std::string>& wrong :
+       {std::vector<std::string>{},
+        {"--coordinator", "h:1"},
+        {"--token-file", "-"},
+        {"--coordinator", "h:1", "--token-file"},
+        {"--else", "--coordinator", "h:1", "--token-file", "-"}}) {
+    EXPECT_THROW(AgentArguments::Parse(wrong), UsageError);
+  }
+}
+
+TEST(AgentPlan, TellsAgentsNoSecret) {
+  AgentPlan plan;
+  plan.placement = PlaceHere(2, 1);
+  plan.setup.token = "the secret";
+  plan.setup.spec = ProfileSpec("ring", 2, 3);
+  EXPECT_THAT(plan.ToJson(), Not(HasSubstr("the secret")));
+  EXPECT_THAT(plan.ToJson(), HasSubstr("placement"));
+}
+
+/// Runs whose hosts are in a file.
+class ClusterRunTest : public ::testing::Test {
+ protected:
+  JobOptions On(const std::string& hosts) const {
+    const std::string path = directory_.Path("hosts.txt");
+    WriteFileAtomically(path, hosts);
+    JobOptions options{.bundle_dir = "run"};
+    options.launcher = {.program = LauncherProgram::kMpirun, .hostfile = path};
+    return options;
+  }
+
+  const TemporaryDirectory directory_;
+};
+
+TEST_F(ClusterRunTest, WithoutAnotherLauncherThereIsNoAgent) {
+  const JobOptions options{.bundle_dir = "run"};
+  EXPECT_FALSE(PlanAgents(ProfileSpec("ring", 2, 3), options, {}));
+  const auto mpi = PlanAgents(ProfileSpec("mpi", 2, 3), options, {});
+  ASSERT_TRUE(mpi);
+  EXPECT_TRUE(mpi->placement.is_here());
+}
+
+TEST_F(ClusterRunTest, HostsOfThisMachineUseLoopback) {
+  const RunSpec spec = ProfileSpec("ring", 2, 3);
+  const JobOptions options = On("127.0.0.1 slots=1\nlocalhost\n");
+  EXPECT_EQ(WithReachableAddress(spec, options, {}).address, "127.0.0.1");
+  const auto plan = PlanAgents(spec, options, {});
+  ASSERT_TRUE(plan);
+  EXPECT_THAT(plan->placement.hosts, ElementsAre("127.0.0.1", "localhost"));
+  EXPECT_EQ(plan->token_file, "");
+}
+
+TEST_F(ClusterRunTest, AnUnknownHostIsNamedWithItsLine) {
+  EXPECT_THAT(
+      [&] {
+        WithReachableAddress(ProfileSpec("ring", 2, 3),
+                             On("localhost\nno-such-host.invalid slots=2\n"), {});
+      },
+      ThrowsMessage<ConfigError>(
+          HasSubstr("hosts.txt:2: cannot find the host 'no-such-host.invalid'")));
+}
+
+TEST_F(ClusterRunTest, AGivenAddressIsKept) {
+  JobOptions options = On("no-such-host.invalid\n");
+  options.address = "127.0.0.9";
+  options.address_given = true;
+  EXPECT_EQ(WithReachableAddress(ProfileSpec("ring", 1, 3), options, {}).address, "127.0.0.9");
+}
+
+TEST_F(ClusterRunTest, OtherHostsNeedAFileWithTheToken) {
+  const RunSpec spec = ProfileSpec("ring", 2, 3);
+  JobOptions options = On("a\nb\n");
+  options.address = "192.0.2.1";
+  EXPECT_THAT([&] { PlanAgents(spec, options, {}); },
+              ThrowsMessage<ConfigError>(HasSubstr("set RINGSIDE_TOKEN_FILE")));
+  EXPECT_EQ(PlanAgents(spec, options, {{"RINGSIDE_TOKEN_FILE", "/t"}})->token_file, "/t");
+}
+
+TEST_F(ClusterRunTest, ProcessesOfThisMachineNeedNone) {
+  JobOptions options{.bundle_dir = "run"};
+  options.address = "192.0.2.1";
+  options.address_given = true;
+  EXPECT_EQ(PlanAgents(ProfileSpec("mpi", 2, 3), options, {})->token_file, "");
+}
+
+TEST_F(ClusterRunTest, WhatCannotBeStartedLikeThisIsRefused) {
+  RunSpec divided = ProfileSpec("hierarchical", 2, 3);
+  divided.hosts = 2;
+  EXPECT_THAT([&] { PlanAgents(divided, On("localhost slots=2\n"), {}); },
+              ThrowsMessage<ConfigError>(HasSubstr("hosts: mpirun starts the processes")));
+  RunSpec emulated = ProfileSpec("ring", 2, 3);
+  emulated.network.emplace();
+  EXPECT_THAT([&] { PlanAgents(emulated, On("localhost slots=2\n"), {}); },
+              ThrowsMessage<ConfigError>(HasSubstr("network: mpirun starts the processes")));
+  EXPECT_THAT([&] { PlanAgents(ProfileSpec("ps-sync", 2, 3), On("localhost slots=2\n"), {}); },
+              ThrowsMessage<ConfigError>(HasSubstr("there are 2 slots")));
+  JobOptions srun;
+  srun.launcher.program = LauncherProgram::kSrun;
+  EXPECT_THAT([&] { PlanAgents(ProfileSpec("ring", 2, 3), srun, {}); },
+              ThrowsMessage<ConfigError>(HasSubstr("in a job of sbatch or salloc")));
+  EXPECT_THAT([&] { PlanAgents(ProfileSpec("mpi", 2, 3), srun, {}); },
+              ThrowsMessage<ConfigError>(HasSubstr("must be started by mpirun, not by srun")));
+}
+
+}  // namespace
+}  // namespace ringside
