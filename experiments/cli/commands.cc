@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "ringside/experiments/job/launcher/rank_starter.h"
+#include "ringside/experiments/job/launcher/run_agent.h"
 #include "ringside/experiments/worker/worker.h"
 
 namespace ringside {
@@ -25,13 +25,15 @@ constexpr std::array kCommands{
             RunCheckpointCommand},
     Command{"certificates", "make, renew or check the certificates of a job", false,
             RunCertificatesCommand},
+    Command{"manifest", "write the file with which a cluster's scheduler runs 'ringside train'",
+            false, RunManifestCommand},
     Command{"lesson", "ten questions: predict, then let real runs answer", false, RunLessonCommand},
     Command{"list", "strategies, models and datasets of this build", false, RunListCommand},
     Command{"doctor", "what this machine can run; for the rest, why not", false, RunDoctorCommand},
     Command{"bench-worker", "a worker process that times instead of training", true,
             RunBenchWorker},
     Command{"worker", "a worker process", true, RunWorker},
-    Command{"agent", "starts and watches one worker under mpirun", true, RunAgent},
+    Command{"agent", "starts and watches one process for mpirun or srun", true, RunAgent},
     Command{"server", "a parameter server process", true, RunServer},
 };
 

@@ -34,6 +34,7 @@ int RunVerifyCommand(const Arguments& args, const Catalog& catalog);
 int RunBenchCommand(const Arguments& args, const Catalog& catalog);
 int RunCheckpointCommand(const Arguments& args, const Catalog& catalog);
 int RunCertificatesCommand(const Arguments& args, const Catalog& catalog);
+int RunManifestCommand(const Arguments& args, const Catalog& catalog);
 int RunLessonCommand(const Arguments& args, const Catalog& catalog);
 int RunListCommand(const Arguments& args, const Catalog& catalog);
 int RunDoctorCommand(const Arguments& args, const Catalog& catalog);
