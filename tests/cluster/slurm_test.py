@@ -1,0 +1,197 @@
+"""Runs under a real Slurm: munge, slurmctld and two slurmd on this machine.
+
+usage: slurm_test.py     with RINGSIDE and RINGSIDE_WITH_FAULTS (executables) set; as root, as which slurmd runs
+"""
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from slurm_cluster import SlurmCluster, free_ports, wait_for
+
+RINGSIDE = os.environ["RINGSIDE"]
+WITH_FAULTS = os.environ["RINGSIDE_WITH_FAULTS"]
+MODEL = ["--model", "mlp", "--data", "digits", "--hidden", "64,64", "--bucket-mb", "0.0078125", "--steps", "20", "--eval-every", "20"]
+# For the executable with faults, which has no libtorch, and for runs that somebody ends.
+ENDLESS = ["--model", "profile:mobilenet-v2", "--compute-ms", "5", "--steps", "100000"]
+
+
+def processes_of(folder):
+    """Processes whose command line or environment names `folder`."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            text = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
+            words = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
+        except OSError:
+            continue
+        if str(folder).encode() in text and any("ringside" in word for word in words[:1]):
+            found.append(" ".join(words))
+    return found
+
+
+class Slurm(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.slurm = cls.enterClassContext(SlurmCluster(cls.enterClassContext(tempfile.TemporaryDirectory())))
+
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def tearDown(self):
+        wait_for("the end of all processes", lambda: not processes_of(self.folder))
+
+    def summary(self, name="run"):
+        return json.loads((self.folder / name / "summary.json").read_text())
+
+    def script(self, lines):
+        path = self.folder / "job.sh"
+        path.write_text("#!/bin/bash\nset -euo pipefail\n" + lines + "\n")
+        return path
+
+    def submit(self, lines, *options, expects=0, timeout=120):
+        """Runs lines as a batch job until it has ended. Returns what it wrote."""
+        log = self.folder / "job.log"
+        done = self.slurm.run("sbatch", "--wait", f"--output={log}", f"--chdir={self.folder}", *options, self.script(lines),
+                              timeout=timeout)
+        text = log.read_text() if log.exists() else ""
+        self.assertEqual(done.returncode, expects, done.stderr + text[-3000:])
+        return text
+
+    def train(self, *flags, program=RINGSIDE, out="run"):
+        return " ".join([program, "train", "--launcher", "srun", "--address", "127.0.0.1", "--out", str(self.folder / out), *flags])
+
+    def hosts(self, lines):
+        path = self.folder / "hosts.txt"
+        path.write_text(lines)
+        return str(path)
+
+    def parameters(self, *flags):
+        """The parameters of a run that Ringside starts itself."""
+        out = self.folder / "alone"
+        subprocess.run([RINGSIDE, "train", "--quiet", "--out", out, "--force", *flags, *MODEL], check=True, capture_output=True)
+        return self.summary("alone")["params_sha256"]
+
+    def test_srun_starts_workers_and_servers_on_nodes_of_their_own(self):
+        text = self.submit(self.train("--strategy", "ps-sync", "--workers", "4", "--servers", "4", *MODEL), "--nodes=2",
+                           "--ntasks-per-node=4")
+        summary = self.summary()
+        self.assertEqual(summary["status"], "done", text)
+        self.assertEqual(summary["launcher"], "srun")
+        self.assertEqual(summary["params_sha256"], self.parameters("--strategy", "ps-sync", "--workers", "4", "--servers", "4"))
+
+    def test_uneven_nodes(self):
+        """Three tasks on one node, one on the other: first by a hostfile, then as Slurm has it."""
+        expected = self.parameters("--strategy", "ring", "--workers", "4")
+        hosts = self.hosts("n1 slots=3\nn2 slots=1\n")
+        self.submit(self.train("--strategy", "ring", "--workers", "4", "--hostfile", hosts, *MODEL), "--nodes=2",
+                    "--ntasks-per-node=4")
+        self.assertEqual(self.summary()["params_sha256"], expected)
+        # The places that srun gives are those of the file.
+        doctor = f"printf 'n1\\nn1\\nn1\\nn2\\n' >{self.folder}/nodes\n" \
+                 f"SLURM_HOSTFILE={self.folder}/nodes srun -n4 -N2 -m arbitrary sh -c " \
+                 f"'echo $SLURM_PROCID $SLURM_LOCALID $SLURM_STEP_TASKS_PER_NODE $SLURMD_NODENAME'"
+        places = sorted(self.submit(doctor, "--nodes=2", "--ntasks-per-node=4").splitlines())
+        self.assertEqual([place.split()[-1] for place in places], ["n1", "n1", "n1", "n2"])
+
+    def test_a_step_of_the_user(self):
+        """`srun ringside train`: every task is a rank. In the script around it, the same command is none."""
+        token = self.folder / "token"
+        token.touch(0o600)
+        token.write_text("0123456789abcdef" * 4)
+        words = f"{RINGSIDE} train --strategy ring --quiet {' '.join(MODEL)} --out"
+        # The step has one node; two nodes need to know where rank 0 is.
+        one = f"srun -N1 -n2 {words} {self.folder}/one\n"
+        two = f"MASTER_ADDR=127.0.0.1 MASTER_PORT={free_ports(1)[0]} RINGSIDE_TOKEN_FILE={token} srun -N2 -n4 {words} {self.folder}/two\n"
+        alone = f"{words} {self.folder}/alone --workers 1\n"
+        self.submit(one + two + alone, "--nodes=2", "--ntasks=4")
+        self.assertEqual(self.summary("one")["workers"], 2)
+        self.assertEqual(self.summary("one")["launcher"], "srun")
+        self.assertEqual(self.summary("two")["workers"], 4)
+        self.assertEqual(self.summary("alone")["workers"], 1)
+        self.assertEqual(self.summary("alone")["launcher"], "ringside")
+
+    def test_two_nodes_without_an_address_are_refused(self):
+        text = self.submit(f"srun -N2 -n2 {RINGSIDE} train --strategy ring --quiet {' '.join(MODEL)} --out {self.folder}/run",
+                           "--nodes=2", "--ntasks=2", expects=2)
+        self.assertIn("set MASTER_ADDR, MASTER_PORT and RINGSIDE_TOKEN_FILE", text)
+
+    def test_a_failing_rank_is_named(self):
+        command = "export RINGSIDE_FAULT=kill@rank1:step3\n" + self.train("--strategy", "ring", "--workers", "4", *ENDLESS,
+                                                                          program=WITH_FAULTS)
+        text = self.submit(command, "--nodes=2", "--ntasks=4", expects=1)
+        self.assertRegex(text, r"worker 1 \(pid \d+\) was killed by signal 9")
+        self.assertEqual(self.summary()["status"], "failed")
+
+    def test_scancel_keeps_the_results(self):
+        log = self.folder / "job.log"
+        endless = self.train("--strategy", "ring", "--workers", "4", *ENDLESS)
+        job = self.slurm.run("sbatch", "--parsable", "--nodes=2", "--ntasks=4", f"--output={log}", self.script("exec " + endless))
+        self.assertEqual(job.returncode, 0, job.stderr)
+        metrics = self.folder / "run" / "metrics.jsonl"
+        wait_for("a step", lambda: metrics.exists() and metrics.read_text().count("\n") > 3, 60)
+        # To the script alone; Slurm's own way would end all tasks at once.
+        self.slurm.run("scancel", "--batch", "--signal=TERM", job.stdout.strip())
+        wait_for("the summary", (self.folder / "run" / "summary.json").exists, 60)
+        self.assertEqual(self.summary()["status"], "interrupted")
+
+    def test_scancel_of_the_whole_job_leaves_nothing(self):
+        endless = self.train("--strategy", "ps-sync", "--workers", "2", "--servers", "2", *ENDLESS)
+        job = self.slurm.run("sbatch", "--parsable", "--nodes=2", "--ntasks=4", f"--output={self.folder}/job.log", self.script(endless))
+        metrics = self.folder / "run" / "metrics.jsonl"
+        wait_for("a step", lambda: metrics.exists() and metrics.read_text().count("\n") > 3, 60)
+        self.slurm.run("scancel", job.stdout.strip())
+        wait_for("the end of the job", lambda: not self.slurm.run("squeue", "-h").stdout.strip(), 60)
+
+    def test_a_matrix_in_an_allocation(self):
+        spec = self.folder / "spec.yaml"
+        spec.write_text("name: both\ndefaults:\n  model: mlp\n  data: digits\n  hidden: [16]\n  steps: 10\n"
+                        "axes:\n  strategy: [ring, ps-sync]\n  workers: [1, 2]\nrepetitions: 1\n")
+        self.submit(f"{RINGSIDE} matrix {spec} --launcher srun --address 127.0.0.1 --out {self.folder}/results", "--nodes=2",
+                    "--ntasks-per-node=2")
+        summaries = [json.loads(path.read_text()) for path in (self.folder / "results" / "both").glob("*/summary.json")]
+        self.assertEqual(len(summaries), 4)
+        self.assertEqual({(summary["status"], summary["launcher"]) for summary in summaries}, {("done", "srun")})
+
+    def test_a_manifest_is_a_job(self):
+        manifest = subprocess.run([RINGSIDE, "manifest", "--kind", "sbatch", "--name", "four", "--nodes", "2", "--env", "WORD=a b",
+                                   "--strategy", "ps-sync", "--workers", "3", "--servers", "1", "--time-limit", "5min", *MODEL],
+                                  check=True, capture_output=True, text=True).stdout
+        path = self.folder / "four.sh"
+        # The nodes' names are unknown outside of Slurm here, so the address must be said.
+        path.write_text(manifest.replace("--launcher srun", f"--launcher srun --address 127.0.0.1 --out {self.folder}/run"))
+        done = self.slurm.run("sbatch", "--wait", f"--chdir={self.folder}", path)
+        logs = "".join(log.read_text() for log in self.folder.glob("four-*.log"))
+        self.assertEqual(done.returncode, 0, done.stderr + logs)
+        self.assertEqual(self.summary()["status"], "done")
+        self.assertEqual(self.summary()["servers"], 1)
+
+    def test_too_few_tasks_are_refused_at_once(self):
+        started = time.monotonic()
+        text = self.submit(self.train("--strategy", "ps-sync", "--workers", "4", "--servers", "1", *MODEL), "--nodes=2", "--ntasks=4",
+                           expects=2)
+        self.assertRegex(text, r"Slurm job \d+: 4 workers and 1 dedicated servers need a slot each, but there are 4 slots")
+        self.assertLess(time.monotonic() - started, 20)
+
+    def test_a_node_that_the_allocation_lacks_is_named(self):
+        hosts = self.hosts("n1 slots=1\nn7 slots=1\n")
+        text = self.submit(self.train("--strategy", "ring", "--workers", "2", "--hostfile", hosts, *MODEL), "--nodes=2", "--ntasks=2",
+                           expects=2)
+        self.assertRegex(text, r"hosts.txt:2: node 'n7' is not one of Slurm job \d+")
+
+    def test_srun_outside_of_an_allocation_is_refused(self):
+        done = subprocess.run([RINGSIDE, "train", "--launcher", "srun", "--workers", "2", "--out", self.folder / "run", *MODEL],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("in a job of sbatch or salloc", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,150 @@
+"""Runs on two hosts that mpirun reaches by ssh: network namespaces with a real sshd.
+
+usage: ssh_test.py     with RINGSIDE and RINGSIDE_WITH_FAULTS (executables) set; as root
+"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from ssh_hosts import ADDRESSES, SshHosts
+
+RINGSIDE = os.environ["RINGSIDE"]
+WITH_FAULTS = os.environ["RINGSIDE_WITH_FAULTS"]
+MODEL = ["--model", "mlp", "--data", "digits", "--hidden", "64,64", "--bucket-mb", "0.0078125", "--steps", "20", "--eval-every", "20"]
+# For the executable with faults, which has no libtorch, and for runs that somebody ends.
+ENDLESS = ["--model", "profile:mobilenet-v2", "--compute-ms", "5", "--steps", "100000"]
+
+
+class Ssh(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.hosts = self.enterContext(SshHosts(self.folder))
+        self.token = self.folder / "secret" / "token"
+        self.token.parent.mkdir()
+        self.token.touch(0o600)
+        self.token.write_text("0123456789abcdef" * 4)
+
+    def start(self, *flags, hosts=f"{ADDRESSES[0]} slots=2\n{ADDRESSES[1]} slots=2\n", program=RINGSIDE, **variables):
+        file = self.folder / "hosts.txt"
+        file.write_text(hosts)
+        command = [program, "train", "--hostfile", file, "--insecure-network", "--out", self.folder / "run", "--force", *flags]
+        environment = {**self.hosts.environment(), "RINGSIDE_TOKEN_FILE": str(self.token), **variables}
+        return subprocess.Popen(self.hosts.command(command), env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                text=True)
+
+    def finish(self, process, expects=0, timeout=120):
+        text, _ = process.communicate(timeout=timeout)
+        self.assertEqual(process.returncode, expects, text[-3000:])
+        return text
+
+    def train(self, *flags, expects=0, **options):
+        return self.finish(self.start(*flags, **options), expects)
+
+    def summary(self):
+        return json.loads((self.folder / "run" / "summary.json").read_text())
+
+    def expect_nothing_left(self):
+        end = time.monotonic() + 20
+        while any(len(self.hosts.pids(host)) > host for host in (0, 1)):  # the second one has its sshd
+            self.assertLess(time.monotonic(), end, [self.hosts.pids(host) for host in (0, 1)])
+            time.sleep(0.1)
+
+    def wait_for_a_step(self):
+        metrics = self.folder / "run" / "metrics.jsonl"
+        end = time.monotonic() + 60
+        while not metrics.exists() or metrics.read_text().count("\n") < 4:
+            self.assertLess(time.monotonic(), end, "no step was made")
+            time.sleep(0.05)
+
+    def alone(self, *flags):
+        out = self.folder / "alone"
+        subprocess.run([RINGSIDE, "train", "--quiet", "--out", out, "--force", *flags, *MODEL], check=True, capture_output=True)
+        return json.loads((out / "summary.json").read_text())["params_sha256"]
+
+    def test_workers_and_servers_on_two_hosts(self):
+        for flags in (["--strategy", "ring", "--workers", "4"], ["--strategy", "ps-sync", "--workers", "2", "--servers", "2"],
+                      ["--strategy", "hierarchical", "--workers", "4"]):
+            with self.subTest(flags=flags):
+                self.train(*flags, *MODEL)
+                summary = self.summary()
+                self.assertEqual(summary["status"], "done")
+                self.assertEqual(summary["launcher"], "mpirun")
+                if "ring" in flags or "ps-sync" in flags:
+                    self.assertEqual(summary["params_sha256"], self.alone(*flags))
+                self.expect_nothing_left()
+
+    def test_servers_on_a_host_of_their_own(self):
+        self.train("--strategy", "ps-sync", "--workers", "2", "--servers", "1", *MODEL,
+                   hosts=f"{ADDRESSES[0]} slots=2\n{ADDRESSES[1]} servers=1\n")
+        servers = (self.folder / "run" / "logs").glob("server-0.log")
+        self.assertTrue(list(servers))
+        self.assertEqual(self.summary()["servers"], 1)
+
+    def test_the_environment_reaches_every_rank(self):
+        text = self.train("--strategy", "ring", "--workers", "4", *ENDLESS, program=WITH_FAULTS, expects=1,
+                          RINGSIDE_FAULT="kill@rank3:step3")
+        self.assertRegex(text, r"worker 3 \(pid \d+\) was killed by signal 9")
+        self.expect_nothing_left()
+
+    def test_an_interrupt_keeps_the_results(self):
+        process = self.start("--strategy", "ring", "--workers", "4", *ENDLESS)
+        self.wait_for_a_step()
+        process.send_signal(signal.SIGINT)
+        self.finish(process, expects=130)
+        self.assertEqual(self.summary()["status"], "interrupted")
+        self.expect_nothing_left()
+
+    def test_a_killed_launcher_leaves_nothing(self):
+        process = self.start("--strategy", "ring", "--workers", "4", *ENDLESS)
+        self.wait_for_a_step()
+        process.kill()
+        process.communicate(timeout=30)
+        self.expect_nothing_left()
+
+    def test_a_host_that_is_cut_off_ends_the_run(self):
+        process = self.start("--strategy", "ring", "--workers", "4", *ENDLESS, "--timeout", "5s")
+        self.wait_for_a_step()
+        self.hosts.cut()
+        text = self.finish(process, expects=1, timeout=60)
+        self.assertRegex(text, r"worker [23]|agent of rank [23]")
+
+    def test_a_host_without_sshd_is_named(self):
+        self.hosts.sshd.terminate()
+        self.hosts.sshd.wait()
+        started = time.monotonic()
+        text = self.train("--strategy", "ring", "--workers", "4", *MODEL, expects=1)
+        self.assertIn(ADDRESSES[1], self.summary()["error"], text)
+        self.assertLess(time.monotonic() - started, 40)
+
+    def test_a_token_that_is_not_on_every_host_is_named(self):
+        self.hosts.hide(self.token.parent)
+        text = self.train("--strategy", "ring", "--workers", "4", *MODEL, expects=1)
+        self.assertRegex(self.summary()["error"], rf"process [23] on .*: the file of the token, {self.token}, is not there", text)
+        self.expect_nothing_left()
+        self.token.unlink()
+        self.assertIn("is not there", self.train("--strategy", "ring", "--workers", "4", *MODEL, expects=2))
+
+    def test_no_token_is_refused(self):
+        text = self.train("--strategy", "ring", "--workers", "4", *MODEL, expects=2, RINGSIDE_TOKEN_FILE="")
+        self.assertIn("set RINGSIDE_TOKEN_FILE", text)
+
+    def test_an_open_network_is_refused(self):
+        file = self.folder / "hosts.txt"
+        file.write_text(f"{ADDRESSES[1]} slots=2\n")
+        done = subprocess.run(self.hosts.command([RINGSIDE, "train", "--hostfile", file, "--strategy", "ring", "--workers", "2"]),
+                              capture_output=True, text=True, env=self.hosts.environment())
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("is not loopback", done.stderr)
+
+    def test_an_unknown_host_is_named_with_its_line(self):
+        text = self.train("--strategy", "ring", "--workers", "2", *MODEL, hosts=f"{ADDRESSES[0]}\nno-such-host.invalid\n", expects=2)
+        self.assertIn("hosts.txt:2: cannot find the host 'no-such-host.invalid'", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
