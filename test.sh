@@ -5,8 +5,8 @@
 #   --sanitizers   then the same tests without libtorch, once under AddressSanitizer with UBSan and once under ThreadSanitizer:
 #                  two more builds. The release tests then also build all of Ringside as a directory of another project
 #                  (otherwise only a part of it)
-#   --ecosystem    only the tests that need large packages from PyPI: JAX, Keras 3 on JAX and on TensorFlow, in environments that
-#                  scripts/python-venv.sh keeps
+#   --ecosystem    only the tests that need large packages from PyPI: JAX, Keras 3 on JAX and on TensorFlow, Spark, Flyte, in
+#                  environments that scripts/python-venv.sh keeps
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -20,7 +20,9 @@ case "${1:-}" in
   *) echo "usage: ./test.sh [--sanitizers | --ecosystem]" >&2; exit 2 ;;
 esac
 
-scripts/install-dependencies.sh --tests
+more=()
+[ "$ecosystem" = no ] || more=(--ecosystem)
+scripts/install-dependencies.sh --tests "${more[@]}"
 scripts/lint.sh --format
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -34,7 +36,11 @@ if [ "$ecosystem" = yes ]; then
   tensorflow=$(scripts/python-venv.sh tensorflow-cpu==2.21.0 keras==3.15.1)
   "$jax" tests/python/ecosystem_test.py Jax Keras.test_on_jax Imports
   "$tensorflow" tests/python/ecosystem_test.py Keras.test_on_tensorflow Imports
-  echo "all tests passed: JAX, Keras on JAX, Keras on TensorFlow"
+  spark=$(scripts/python-venv.sh --system pyspark==4.0.5)
+  flyte=$(scripts/python-venv.sh --system flytekit==1.16.31)
+  OMP_NUM_THREADS=1 "$spark" tests/python/spark_test.py
+  OMP_NUM_THREADS=1 "$flyte" tests/python/flyte_test.py
+  echo "all tests passed: JAX, Keras on JAX, Keras on TensorFlow, Spark, Flyte"
   exit 0
 fi
 for preset in "${presets[@]}"; do
