@@ -127,6 +127,11 @@ ROWS = [
     Row("quickstart/time", "the quickstart's matrix / 60 s", whole_jobs.quickstart_time, at_most=1),
     Row("quickstart/accuracy", "the quickstart: least test accuracy of a synchronous strategy / 95 %",
         whole_jobs.quickstart_accuracy, at_least=1),
+    *[Row(f"launch/{name}", f"64 workers of profile:small-tensors, {text}: from the start to the first step / {whole_jobs.LAUNCH_SECONDS:g} s",
+          whole_jobs.launch(64, *flags), at_most=1)
+      for name, text, flags in (("ring", "ring, our launcher", ("ring",)),
+                                ("ps-sync", "ps-sync, our launcher", ("ps-sync",)),
+                                ("ring-mpirun", "ring, mpirun", ("ring", "--launcher", "mpirun")))],
     *[Row(f"verify/{optimizer}", f"MLP, digits, 50 steps of {optimizer}, 1 to 4 workers, 1 to 3 servers: largest difference to "
           "a single worker / its limit", whole_jobs.verify(optimizer), at_most=1) for optimizer in ("sgd", "adam")],
     *[Row(f"matrix/{label}", f"matrix, 4 workers, {model}: a run's time besides its steps / {target} s",

@@ -1,7 +1,10 @@
-"""Measures the whole program: the quickstart, `ringside verify`, matrices, and the libraries that the executable loads."""
+"""Measures the whole program: the quickstart, `ringside verify`, the start of many workers, matrices, and the libraries that the
+executable loads."""
 import json
 import pathlib
 import re
+import shutil
+import statistics
 import sys
 import tempfile
 import time
@@ -70,6 +73,27 @@ def verify(optimizer, flags=VERIFY):
         most = max(rows, key=lambda row: row["difference"])
         return Measured(most["difference"] * 1e9, most["limit"] * 1e9, most["difference"] / most["limit"], 1, unit="ppb",
                         note=f"{most['strategy']}, {most['workers']} workers; {len(rows)} configurations")
+    return measure
+
+
+# The start of many workers, without libtorch.
+
+LAUNCH_SECONDS = 5.0
+
+
+def launch(workers, strategy, *flags):
+    """The median time from the start of `ringside train` until its first step is done."""
+    def measure(context):
+        if "mpirun" in flags and not shutil.which("mpirun"):
+            raise Skipped("mpirun is not in PATH: install openmpi-bin")
+        seconds = []
+        for _ in range(context.rounds):
+            with tempfile.TemporaryDirectory() as out:
+                run([context.ringside, "train", "--strategy", strategy, "--workers", workers, "--model", "profile:small-tensors",
+                     "--compute-ms", 1, "--steps", 3, "--quiet", "--out", f"{out}/run", *flags])
+                seconds.append(json.loads(pathlib.Path(out, "run", "summary.json").read_text())["startup_seconds"])
+        middle = statistics.median(seconds)
+        return Measured(middle, LAUNCH_SECONDS, middle / LAUNCH_SECONDS, len(seconds), unit="s")
     return measure
 
 

@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""The same run started by our launcher, mpirun, srun, Spark and Flyte: its parameters, its step, and how long it takes to the first step.
+
+usage: launchers.py [--build DIR] [--rounds N] [--only NAME,...] [--steps N] [--markdown FILE]
+  PYTHONPATH has the package ringside; torch and cloudpickle are needed, for Spark and Flyte also pyspark and flytekit; srun needs root,
+  munge and Slurm.
+  A launcher that is not there is left out, and said so. Exit code 5: parameters differ.
+
+The launchers take turns in every round, in an order shuffled each round. A ratio is that of medians.
+"""
+import argparse
+import contextlib
+import importlib.util
+import json
+import os
+import pathlib
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+WORKERS = 4
+STRATEGIES = {"ring": [], "ps-sync": ["--servers", "2"]}
+
+
+def train(steps):
+    """What every worker does: a network of 1.6 million parameters. Worker 0 returns the parameters' hash."""
+    import hashlib
+
+    import torch
+
+    import ringside
+    import ringside.torch
+
+    torch.set_num_threads(1)
+    ringside.init()
+    torch.manual_seed(1)
+    sizes = [256, 1024, 1024, 256]
+    layers = [layer for width, height in zip(sizes, sizes[1:]) for layer in (torch.nn.Linear(width, height), torch.nn.ReLU())]
+    model = torch.nn.Sequential(*layers, torch.nn.Linear(sizes[-1], 10))
+    optimizer = ringside.torch.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.05), model)
+    generator = torch.Generator().manual_seed(ringside.rank())
+    for _ in range(steps):
+        inputs = torch.randn(16, sizes[0], generator=generator)
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(model(inputs), inputs.argmax(dim=1) % 10)
+        loss.backward()
+        ringside.report(loss=loss.item(), samples=len(inputs))
+        optimizer.step()
+    optimizer.synchronize()
+    return hashlib.sha256(b"".join(value.detach().numpy().tobytes() for value in model.parameters())).hexdigest()
+
+
+class Launcher:
+    """Runs `train` under a strategy. Returns worker 0's result; the bundle is in `out`."""
+
+    def __init__(self, steps):
+        self.steps = steps
+
+    def flags(self, strategy, out):
+        return ["--strategy", strategy, "--workers", str(WORKERS), *STRATEGIES[strategy], "--out", str(out)]
+
+    def call(self, folder):
+        import cloudpickle
+
+        from ringside import _function_job
+
+        _function_job.write_call(folder, cloudpickle.dumps((train, (self.steps,), {})))
+        return [sys.executable, "-m", "ringside._call", str(folder)]
+
+    def close(self):
+        pass
+
+
+class Command(Launcher):
+    def __init__(self, steps, *more):
+        super().__init__(steps)
+        self.more = more
+
+    def run(self, strategy, out):
+        from ringside import _function_job
+
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            call = self.call(folder)
+            subprocess.run([os.environ["RINGSIDE_EXECUTABLE"], "train", "--quiet", *self.more, *self.flags(strategy, out), "--", *call],
+                           check=True, capture_output=True)
+            return _function_job.read_result(folder, 0)
+
+
+class Srun(Launcher):
+    def __init__(self, steps):
+        super().__init__(steps)
+        sys.path.insert(0, str(ROOT / "tests" / "cluster"))
+        from slurm_cluster import SlurmCluster
+
+        self.folder = tempfile.TemporaryDirectory()
+        self.slurm = SlurmCluster(self.folder.name)
+        self.slurm.__enter__()
+
+    def run(self, strategy, out):
+        from ringside import _function_job
+
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            words = [os.environ["RINGSIDE_EXECUTABLE"], "train", "--quiet", "--launcher", "srun", "--address", "127.0.0.1",
+                     *self.flags(strategy, out), "--", *self.call(folder)]
+            done = self.slurm.run("salloc", "--quiet", "--nodes=2", "--ntasks=8", *words)
+            if done.returncode != 0:
+                raise RuntimeError(done.stderr)
+            return _function_job.read_result(folder, 0)
+
+    def close(self):
+        self.slurm.__exit__()
+        self.folder.cleanup()
+
+
+class Spark(Launcher):
+    def __init__(self, steps):
+        super().__init__(steps)
+        from pyspark.sql import SparkSession
+
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        self.session = (SparkSession.builder.master(f"local[{WORKERS}]").config("spark.ui.enabled", "false")
+                        .config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1").getOrCreate())
+        self.session.sparkContext.setLogLevel("ERROR")
+
+    def run(self, strategy, out):
+        import ringside.spark
+
+        return ringside.spark.run(train, args=(self.steps,), num_proc=WORKERS, strategy=strategy,
+                                  flags=[*STRATEGIES[strategy], "--out", str(out)], verbose=False)[0]
+
+    def close(self):
+        self.session.stop()
+
+
+class Flyte(Launcher):
+    def run(self, strategy, out):
+        from flytekit import task
+
+        from ringside.flyte import Ringside
+
+        config = Ringside(workers=WORKERS, strategy=strategy, servers=int(STRATEGIES[strategy][1]) if STRATEGIES[strategy] else None,
+                          flags=["--out", str(out), "--quiet"])
+
+        @task(task_config=config)
+        def trains(steps: int) -> str:
+            return train(steps)
+
+        return trains(steps=self.steps)
+
+
+def launchers(steps, only):
+    """Those that can be started here, by name; the others with the reason."""
+    makers = {"ringside": (lambda: Command(steps), None),
+              "mpirun": (lambda: Command(steps, "--launcher", "mpirun"), None if shutil.which("mpirun") else "mpirun is not in PATH"),
+              "srun": (lambda: Srun(steps), None if os.geteuid() == 0 and shutil.which("slurmctld", path=os.environ["PATH"] + ":/usr/sbin")
+                       else "no Slurm, or not root"),
+              "spark": (lambda: Spark(steps), None if importlib.util.find_spec("pyspark") else "no pyspark"),
+              "flyte": (lambda: Flyte(steps), None if importlib.util.find_spec("flytekit") else "no flytekit")}
+    found, missing = {}, {}
+    for name, (make, reason) in makers.items():
+        if only and name not in only:
+            continue
+        if reason:
+            missing[name] = reason
+        else:
+            found[name] = make
+    return found, missing
+
+
+def measure(found, rounds):
+    """For each strategy and launcher: a list of (hash, step in ms, seconds to the first step)."""
+    order = random.Random(1)
+    taken = {(strategy, name): [] for strategy in STRATEGIES for name in found}
+    for number in range(rounds):
+        for strategy in STRATEGIES:
+            names = list(found)
+            order.shuffle(names)
+            for name in names:
+                with tempfile.TemporaryDirectory() as folder:
+                    out = pathlib.Path(folder) / "run"
+                    digest = found[name].run(strategy, out)
+                    summary = json.loads((out / "summary.json").read_text())
+                taken[strategy, name].append((digest, summary["step_ms_median"], summary["startup_seconds"]))
+                print(f"round {number + 1}: {strategy} by {name}: {summary['step_ms_median']:.2f} ms", file=sys.stderr)
+    return taken
+
+
+def table(taken, missing, rounds, steps):
+    lines = [f"{WORKERS} workers, {steps} steps of a PyTorch program with 1.6 million parameters, {rounds} rounds, `benchmarks/launchers.py`",
+             "", "| strategy | launcher | step, median in ms | over our launcher's | to the first step | parameters |", "|---|---|---|---|---|---|"]
+    same = True
+    for strategy in STRATEGIES:
+        base = taken.get((strategy, "ringside"))
+        for (of, name), rows in taken.items():
+            if of != strategy:
+                continue
+            digests = {row[0] for row in rows}
+            equal = len(digests) == 1 and (base is None or digests == {row[0] for row in base})
+            same = same and equal
+            step = statistics.median(row[1] for row in rows)
+            ratio = f"{step / statistics.median(row[1] for row in base):.3f}" if base else "–"
+            start = statistics.median(row[2] for row in rows)
+            lines.append(f"| {strategy} | {name} | {step:.2f} | {ratio} | {start:.2f} s | {'the same' if equal else 'differ'} |")
+    lines += [""] + [f"Left out: {name}, because {reason}." for name, reason in missing.items()]
+    return "\n".join(lines).rstrip() + "\n", same
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--steps", type=int, default=100)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--markdown", type=pathlib.Path)
+    arguments = parser.parse_args()
+    os.environ["RINGSIDE_EXECUTABLE"] = str((arguments.build / "bin/ringside").resolve())
+    os.environ["OMP_NUM_THREADS"] = "1"
+    makers, missing = launchers(arguments.steps, set(filter(None, arguments.only.split(","))))
+    with contextlib.ExitStack() as stack:
+        found = {}
+        for name, make in makers.items():
+            found[name] = make()
+            stack.callback(found[name].close)
+        taken = measure(found, arguments.rounds)
+    text, same = table(taken, missing, arguments.rounds, arguments.steps)
+    print(text, end="")
+    if arguments.markdown:
+        arguments.markdown.write_text(text)
+    return 0 if same else 5
+
+
+if __name__ == "__main__":
+    sys.exit(main())
