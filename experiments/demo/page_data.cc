@@ -168,7 +168,7 @@ class RunWriter {
     const json parameters = FactOf(run_.summary, "parameters");
     std::string model = TextFact(run_.summary, "model");
     if (!parameters.is_number_integer()) return model;
-    return fmt::format("{} ({} parameters)", model, parameters.get<std::uint64_t>());
+    return fmt::format("{} ({} parameters)", model, FormatCount(parameters.get<std::int64_t>()));
   }
 
   std::string NetworkText() const {

@@ -71,8 +71,8 @@ Answer AnswerOf(const LessonSetting& setting, const LessonResults& results) {
   for (int servers = FewestServers(setting); servers <= MostServers(setting); ++servers) {
     AddFigures(setting, results, NameOf(servers), 1.0 * kWorkers / servers, answer);
     AddCheck(answer,
-             fmt::format("{} servers: the busiest link carries {} than in the ring", servers,
-                         servers > kNeeded ? "less" : "more"),
+             fmt::format("{} server{}: the busiest link carries {} than in the ring", servers,
+                         servers == 1 ? "" : "s", servers > kNeeded ? "less" : "more"),
              (BusiestLink(results, NameOf(servers)) < BusiestLink(results, kRing)) ==
                  (servers > kNeeded));
   }

@@ -180,6 +180,18 @@ std::string FormatBytes(double bytes) {
                      kNames[index]);
 }
 
+std::string FormatCount(std::int64_t count) {
+  constexpr std::size_t kGroup = 3;
+  const std::string digits = fmt::format("{}", count);
+  std::string text;
+  for (std::size_t at = 0; at < digits.size(); ++at) {
+    const bool begins_group = at > 0 && (digits.size() - at) % kGroup == 0;
+    if (begins_group && digits[at - 1] != '-') text += ',';
+    text += digits[at];
+  }
+  return text;
+}
+
 std::string FormatSeconds(double seconds) {
   if (seconds < 1) return fmt::format("{:.0f} ms", seconds * 1e3);
   if (seconds < 60) return fmt::format("{:.1f} s", seconds);

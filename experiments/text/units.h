@@ -39,6 +39,8 @@ double ParseFraction(std::string_view text);
 
 /// "4 MiB", "1.5 KiB", "17 B": three significant digits, binary prefixes.
 std::string FormatBytes(double bytes);
+/// "85,002": for people.
+std::string FormatCount(std::int64_t count);
 /// "3.2 s", "2 min 5 s": for people.
 std::string FormatSeconds(double seconds);
 

@@ -89,6 +89,10 @@ TEST(Units, WritesForPeople) {
   EXPECT_EQ(FormatBytes(1536), "1.50 KiB");
   EXPECT_EQ(FormatBytes(double{4 << 20}), "4.00 MiB");
   EXPECT_EQ(FormatBytes(200.0 * (1 << 20)), "200 MiB");
+  EXPECT_EQ(FormatCount(7), "7");
+  EXPECT_EQ(FormatCount(850), "850");
+  EXPECT_EQ(FormatCount(85'002), "85,002");
+  EXPECT_EQ(FormatCount(-1'234'567), "-1,234,567");
   EXPECT_EQ(FormatSeconds(0.25), "250 ms");
   EXPECT_EQ(FormatSeconds(3.21), "3.2 s");
   EXPECT_EQ(FormatSeconds(125), "2 min 5 s");
