@@ -69,7 +69,8 @@ class Launcher:
         from ringside import _function_job
 
         _function_job.write_call(folder, cloudpickle.dumps((train, (self.steps,), {})))
-        return [sys.executable, "-m", "ringside._call", str(folder)]
+        os.environ[_function_job.FOLDER_VARIABLE] = str(folder)
+        return _function_job.CALL
 
     def close(self):
         pass

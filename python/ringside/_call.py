@@ -1,10 +1,11 @@
-"""A worker of a job whose program is a function: ``python -m ringside._call FOLDER`` calls it and keeps what it returns."""
+"""A worker of a job whose program is a function: ``python -m ringside._call`` calls it and keeps what it returns."""
 import importlib
+import os
 import pathlib
 import pickle
-import sys
 
 import ringside
+from ringside._function_job import FOLDER_VARIABLE
 
 
 def dumps(result: object) -> bytes:
@@ -29,4 +30,4 @@ def main(folder: pathlib.Path) -> None:
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]))
+    main(pathlib.Path(os.environ[FOLDER_VARIABLE]))

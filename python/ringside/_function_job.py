@@ -13,6 +13,9 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+#: What every worker runs. Its words are those of all ranks, so the folder is in a variable.
+CALL = [sys.executable, "-m", "ringside._call"]
+FOLDER_VARIABLE = "RINGSIDE_CALL_FOLDER"
 KEPT_BYTES = 8192  # of what a rank has written to standard error
 END_SECONDS = 10  # for a job that was asked to end
 
@@ -54,12 +57,12 @@ def executable() -> str:
 
 
 def train_command(folder: pathlib.Path, flags: Sequence[str]) -> list[str]:
-    """The command of a job, or of one of its ranks, whose workers call the function in ``folder``. The bundle is kept only if the flags
-    have ``--out``."""
+    """The command of a job, or of one of its ranks, whose workers call a function. ``folder`` gets the bundle, unless the flags have
+    ``--out``."""
     words = [str(flag) for flag in flags]
     if not any(word == "--out" or word.startswith("--out=") for word in words):
         words += ["--out", str(folder / "run")]
-    return [executable(), "train", *words, "--", sys.executable, "-m", "ringside._call", str(folder)]
+    return [executable(), "train", *words, "--", *CALL]
 
 
 def write_call(folder: pathlib.Path, call: bytes) -> None:
@@ -71,12 +74,12 @@ def read_result(folder: pathlib.Path, rank: int) -> Any:
     return pickle.loads((folder / f"result-{rank}.pickle").read_bytes())
 
 
-def run(command: Sequence[str], variables: Mapping[str, str], log: pathlib.Path, echo: bool) -> tuple[int, str]:
-    """Runs a command until it ends. Keeps what it writes to standard error in ``log``, and also shows it if ``echo``.
+def run(command: Sequence[str], folder: pathlib.Path, variables: Mapping[str, str], log: pathlib.Path, echo: bool) -> tuple[int, str]:
+    """Runs a command, whose workers call the function in ``folder``, until it ends. Keeps what it writes to standard error in ``log``, and also shows it if ``echo``.
 
     Returns its exit code and the last of what it wrote. If this process ends, however it does, or is interrupted, the command is
     asked to end, so that the job ends as a whole."""
-    environment = {**os.environ, **variables}
+    environment = {**os.environ, **variables, FOLDER_VARIABLE: str(folder)}
     with log.open("wb") as file:
         child = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", "--", *command], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
@@ -101,6 +104,7 @@ def run(command: Sequence[str], variables: Mapping[str, str], log: pathlib.Path,
             raise
         finally:
             reader.join(END_SECONDS)
+            child.stdout.close()
     return child.returncode, tail(log)
 
 

@@ -63,7 +63,7 @@ class RingsideFunctionTask(PythonFunctionTask[Ringside]):
         with tempfile.TemporaryDirectory(prefix="ringside-") as name:
             folder = pathlib.Path(name)
             _function_job.write_call(folder, cloudpickle.dumps((self._task_function, (), kwargs)))
-            code, said = _function_job.run(_function_job.train_command(folder, self.task_config.train_flags()), {}, folder / "log", True)
+            code, said = _function_job.run(_function_job.train_command(folder, self.task_config.train_flags()), folder, {}, folder / "log", True)
             if code != 0:
                 raise RunError(f"ringside train ended with code {code}:\n{said}")
             return _function_job.read_result(folder, 0)

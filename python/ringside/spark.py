@@ -51,7 +51,10 @@ def run(function: Callable[..., Any], args: Sequence[Any] = (), kwargs: Mapping[
     count = slots if num_proc is None else num_proc
     job = _Job(call=cloudpickle.dumps((function, tuple(args), dict(kwargs or {}))), token=secrets.token_hex(32), key=secrets.token_hex(8),
                flags=["--strategy", strategy, "--workers", str(count), *map(str, flags)], env=dict(env or {}), verbose=verbose)
-    outcomes = context.parallelize(range(count), count).barrier().mapPartitions(job).collect()
+    try:
+        outcomes = context.parallelize(range(count), count).barrier().mapPartitions(job).collect()
+    except Exception as error:  # of py4j: a task or an executor was lost. Spark does not start such a stage again.
+        raise RunError(f"{_reason(error)}\nThe ranks wrote:\n{_collect_logs(context, job.key, count)}") from error
     return _results(sorted(outcomes, key=lambda outcome: outcome["rank"]), cloudpickle.loads)
 
 
@@ -80,7 +83,7 @@ class Runner:
             folder = pathlib.Path(name)
             _function_job.write_call(folder, cloudpickle.dumps((main, (), dict(kwargs))))
             command = _function_job.train_command(folder, ["--strategy", self.strategy, "--workers", str(-self.np), *self.flags])
-            code, said = _function_job.run(command, {}, folder / "log", self.verbose)
+            code, said = _function_job.run(command, folder, {}, folder / "log", self.verbose)
             if code != 0:
                 raise RunError(f"ringside train ended with code {code}:\n{said}")
             return _function_job.read_result(folder, 0)
@@ -102,18 +105,14 @@ class _Job:
 
         context = BarrierTaskContext.get()
         rank = context.partitionId()
-        folder = _log_folder()
-        # Spark starts a stage again that has lost a task. Then a host has logs of this job already.
-        if "again" in context.allGather("again" if list(folder.glob(f"{self.key}-*.log")) else "first"):
-            return [{"rank": rank, "code": None, "said": self._earlier(folder)}]
         place = self._place(context, rank)
-        log = folder / f"{self.key}-{rank}.log"
+        log = _log_folder() / f"{self.key}-{rank}.log"
         with tempfile.TemporaryDirectory(prefix="ringside-") as name:
             here = pathlib.Path(name)
             _function_job.write_call(here, self.call)
             variables = {**self.env, **place.variables(here)}
-            code, said = _function_job.run(_function_job.train_command(here, self.flags), variables, log, self.verbose)
-            if code != 0:  # The log stays: if an executor is lost, too, the next attempt shows it.
+            code, said = _function_job.run(_function_job.train_command(here, self.flags), here, variables, log, self.verbose)
+            if code != 0:  # The log stays: if an executor is lost, too, nobody gets what this task returns.
                 return [{"rank": rank, "code": code, "said": said}]
             log.unlink()
             return [{"rank": rank, "code": 0, "said": said, "result": (here / f"result-{rank}.pickle").read_bytes()}]
@@ -131,9 +130,23 @@ class _Job:
         return _function_job.Rank(rank=rank, size=len(hosts), local_rank=hosts[:rank].count(hosts[rank]), local_size=hosts.count(hosts[rank]),
                                   master=(hosts[0], int(context.allGather(port)[0])), token=self.token)
 
-    def _earlier(self, folder: pathlib.Path) -> str:
-        """What the ranks of the first attempt have written, as far as it is on this host."""
-        return "\n".join(f"rank {path.stem.rsplit('-', 1)[1]}:\n{_function_job.tail(path)}" for path in sorted(folder.glob(f"{self.key}-*.log")))
+
+def _reason(error: Exception) -> str:
+    """What Spark says, without the places in its code."""
+    text = str(getattr(error, "java_exception", None) or error)
+    return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("at "))[:1000]
+
+
+def _collect_logs(context: Any, key: str, count: int) -> str:
+    """What the ranks of a job have written, as far as it is on hosts that still have executors."""
+    def read(_: int) -> dict[str, str]:
+        return {path.stem.rsplit("-", 1)[1]: _function_job.tail(path) for path in _log_folder().glob(f"{key}-*.log")}
+
+    # Tasks go where there is room, so more than one for each rank reach more hosts.
+    ranks: dict[str, str] = {}
+    for part in context.parallelize(range(2 * count), 2 * count).map(read).collect():
+        ranks.update(part)
+    return "\n".join(f"rank {rank}:\n{text}" for rank, text in sorted(ranks.items(), key=lambda item: int(item[0])))
 
 
 def _log_folder() -> pathlib.Path:
@@ -186,10 +199,6 @@ def _wait_for_slots(context: Any, wanted: int | None) -> int:
 
 
 def _results(outcomes: list[dict[str, Any]], loads: Callable[[bytes], Any]) -> list[Any]:
-    again = [outcome for outcome in outcomes if outcome["code"] is None]
-    if again:
-        said = "\n".join(dict.fromkeys(outcome["said"] for outcome in again if outcome["said"]))
-        raise RunError(f"a task or an executor was lost, and the job ended with it; its ranks wrote:\n{said}")
     failed = [outcome for outcome in outcomes if outcome["code"] != 0]
     if failed:
         # All ranks end when one fails. Rank 0, which hosts the job, says whose fault it was.
