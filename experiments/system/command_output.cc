@@ -42,7 +42,7 @@ std::string OutputOf(const std::vector<std::string>& argv, const Deadline& deadl
     ReadAvailable(process.output_fd(), output);
   }
   ReadAvailable(process.output_fd(), output);
-  const ProcessEnd& end = *process.Poll();
+  const ProcessEnd end = process.Poll().value();
   if (end.signal != 0 || end.code != 0) {
     throw MissingBackendError(argv.front() + " " + end.Text() + ": " + output);
   }

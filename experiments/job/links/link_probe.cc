@@ -108,12 +108,12 @@ class HostLinks {
     // Nobody stops sending while another host still measures.
     MeetAll("measured");
     if (rate > 0) return rate;
-    throw CommError(NameOf(previous()), "measuring the links", "no bytes came from it");
+    throw CommError(NameOf(PreviousHost()), "measuring the links", "no bytes came from it");
   }
 
  private:
-  int next() const { return (probe_.host + 1) % Hosts(probe_); }
-  int previous() const { return (probe_.host + Hosts(probe_) - 1) % Hosts(probe_); }
+  int NextHost() const { return (probe_.host + 1) % Hosts(probe_); }
+  int PreviousHost() const { return (probe_.host + Hosts(probe_) - 1) % Hosts(probe_); }
   const std::string& NameOf(int host) const { return probe_.hosts[static_cast<std::size_t>(host)]; }
 
   void MeetAll(const char* what) {
@@ -122,11 +122,12 @@ class HostLinks {
   }
 
   FileDescriptor ConnectToNext() const {
-    FileDescriptor socket(ConnectTcp(Await(probe_, store_, "at", next(), deadline_), deadline_));
+    FileDescriptor socket(
+        ConnectTcp(Await(probe_, store_, "at", NextHost(), deadline_), deadline_));
     const Greeting greeting =
-        greeter_.Make(static_cast<std::uint32_t>(probe_.host), probe_.host, next());
+        greeter_.Make(static_cast<std::uint32_t>(probe_.host), probe_.host, NextHost());
     if (!SendAll(socket.get(), greeting, deadline_)) {
-      throw CommError(NameOf(next()), "measuring the links", "it closed the connection");
+      throw CommError(NameOf(NextHost()), "measuring the links", "it closed the connection");
     }
     SetBlocking(socket.get());
     return socket;
@@ -137,7 +138,7 @@ class HostLinks {
       const auto heard = WaitingRoom::Hear(visitor, kGreetingBytes);
       if (heard != WaitingRoom::Verdict::kAdmit) return heard;
       const auto greeting = std::span(visitor.heard).first<kGreetingBytes>();
-      const bool right = greeter_.FlawOf(greeting, previous(), probe_.host).empty();
+      const bool right = greeter_.FlawOf(greeting, PreviousHost(), probe_.host).empty();
       return right ? WaitingRoom::Verdict::kAdmit : WaitingRoom::Verdict::kRefuse;
     };
     WaitingRoom room(std::move(listener), judge, {});
@@ -149,7 +150,7 @@ class HostLinks {
       std::vector<WaitingRoom::Visitor> admitted = room.Take();
       if (!admitted.empty()) return std::move(admitted.front().socket);
     }
-    throw CommError(NameOf(previous()), "measuring the links", "it did not connect in time");
+    throw CommError(NameOf(PreviousHost()), "measuring the links", "it did not connect in time");
   }
 
   /// Keeps the receive buffer empty, so that the sender is never stopped by this process.
@@ -161,7 +162,7 @@ class HostLinks {
       ::poll(&readable, 1, static_cast<int>(end.remaining().count()) + 1);
       const ssize_t count = ::recv(socket, data.data(), data.size(), MSG_DONTWAIT);
       if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) {
-        throw CommError(NameOf(previous()), "measuring the links", "its connection has ended");
+        throw CommError(NameOf(PreviousHost()), "measuring the links", "its connection has ended");
       }
     }
   }

@@ -45,10 +45,11 @@ class HostLine {
         Refuse(fmt::format("'{}' is neither slots=N nor servers=M", word));
       }
     }
-    host.slots = slots.value_or(std::max(1, host.servers.value_or(0)));
-    if (host.servers.value_or(0) > host.slots) {
+    const int servers = host.servers.value_or(0);
+    host.slots = slots.value_or(std::max(1, servers));
+    if (servers > host.slots) {
       Refuse(fmt::format("{} servers do not fit into {} slots; slots count workers and servers",
-                         *host.servers, host.slots));
+                         servers, host.slots));
     }
     return host;
   }
