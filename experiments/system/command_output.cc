@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/system/process.h"
@@ -42,9 +43,10 @@ std::string OutputOf(const std::vector<std::string>& argv, const Deadline& deadl
     ReadAvailable(process.output_fd(), output);
   }
   ReadAvailable(process.output_fd(), output);
-  const ProcessEnd end = process.Poll().value();
-  if (end.signal != 0 || end.code != 0) {
-    throw MissingBackendError(argv.front() + " " + end.Text() + ": " + output);
+  const std::optional<ProcessEnd> end = process.Poll();
+  if (!end || end->signal != 0 || end->code != 0) {
+    throw MissingBackendError(argv.front() + " " + (end ? end->Text() : "has not ended") + ": " +
+                              output);
   }
   return output;
 }

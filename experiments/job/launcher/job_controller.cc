@@ -147,7 +147,9 @@ void JobController::StartMembers() {
                              .agents_are_here = plan_.starter && plan_.starter->placement.is_here(),
                              .runs_user_program = !spec_.program.empty()};
   if (plan_.starter) {
-    watch.host_of = [this](const Member& who) { return plan_.starter->placement.HostOf(who); };
+    watch.host_of = [&placement = plan_.starter->placement](const Member& who) {
+      return placement.HostOf(who);
+    };
   }
   if (DropsLostWorkers(spec_, options_)) {
     // Less than the others' own waits, so that the server is blamed and not one of them.
