@@ -147,9 +147,8 @@ void JobController::StartMembers() {
                              .agents_are_here = plan_.starter && plan_.starter->placement.is_here(),
                              .runs_user_program = !spec_.program.empty()};
   if (plan_.starter) {
-    watch.host_of = [&placement = plan_.starter->placement](const Member& who) {
-      return placement.HostOf(who);
-    };
+    const Placement& placement = plan_.starter->placement;
+    watch.host_of = [&placement](const Member& who) { return placement.HostOf(who); };
   }
   if (DropsLostWorkers(spec_, options_)) {
     // Less than the others' own waits, so that the server is blamed and not one of them.
@@ -170,7 +169,7 @@ void JobController::StartMembers() {
     children_.Start(setup, plan_.network ? plan_.network->NamespaceOf(setup.who) : -1);
   }
   if (plan_.starter) {
-    StartStarter();
+    StartStarter(*plan_.starter);
     processes.push_back({{"name", starter_->name()}, {"pid", starter_->pid()}});
   }
   for (const auto& [who, pid] : children_.started()) {
@@ -179,8 +178,7 @@ void JobController::StartMembers() {
   WriteFileAtomically(options_.bundle_dir + "/processes.json", Text(processes, 2) + "\n");
 }
 
-void JobController::StartStarter() {
-  AgentPlan& agents = *plan_.starter;
+void JobController::StartStarter(AgentPlan& agents) {
   agents.setup.coordinator = coordinator_->target();
   agents.setup.token = plan_.coordinator.token;
   job_state_.Set(kAgentSetupKey, agents.ToJson());

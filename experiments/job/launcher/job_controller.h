@@ -63,7 +63,7 @@ class JobController {
   void PrepareBundle() const;
   void WarnOfLinks();
   void StartMembers();
-  void StartStarter();
+  void StartStarter(AgentPlan& agents);
   std::chrono::milliseconds JoinTimeout() const;
   /// Watches until the job is complete or must be ended, and decides the status.
   void Watch();
