@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
+#include <span>
 
 #include "ringside/common/core/awake_clock.h"
 #include "ringside/common/core/dilated_clock.h"
@@ -85,9 +86,8 @@ JobController::JobController(const RunSpec& spec, const JobOptions& options, Job
       coordinator_(std::make_unique<Coordinator>(shared_job_state_, plan_.coordinator)),
       own_console_(Console::ForStandardError(options.show_progress)),
       console_(options.console != nullptr ? *options.console : own_console_),
-      metrics_(Prepared(options.bundle_dir), spec.workers),
-      children_({options.bundle_dir + "/logs", options.echo_logs, options.program}, console_),
-      workers_(static_cast<std::size_t>(spec.workers)) {
+      rows_(Prepared(options.bundle_dir), spec.workers, begin_),
+      children_({options.bundle_dir + "/logs", options.echo_logs, options.program}, console_) {
   PrepareBundle();
 }
 
@@ -193,7 +193,8 @@ void JobController::Watch() {
     children_.Poll(kTick, plan_.signals->fd());
     TakeSuspension();
     TakeRows();
-    if (plan_.network != nullptr) plan_.network->WatchConnections(startup_seconds_.has_value());
+    if (plan_.network != nullptr)
+      plan_.network->WatchConnections(rows_.startup_seconds().has_value());
     TakeSignals();
     WatchStarter();
     member_watch_->Look();
@@ -338,40 +339,23 @@ void JobController::WatchStarter() {
   }
 }
 
+// A full disk ends the run, which stays unfinished.
 void JobController::TakeRows() {
-  for (int rank = 0; rank < spec_.workers; ++rank) {
-    const Beat rows = job_state_.TakeRows({Role::kWorker, rank});
-    if (rows.steps.empty() && rows.evaluations.empty()) continue;
-    if (!startup_seconds_) {
-      startup_seconds_ = std::chrono::duration<double>(Clock::now() - begin_).count();
-    }
-    KeepRows(rank, rows);
-    progress_.Add(rank, rows.steps);
-    stragglers_.AddSteps(rows.steps);
-    auto& steps = workers_[static_cast<std::size_t>(rank)].steps;
-    steps.insert(steps.end(), rows.steps.begin(), rows.steps.end());
-    if (!rows.evaluations.empty()) evaluation_ = rows.evaluations.back();
-  }
-}
-
-void JobController::KeepRows(int rank, const Beat& rows) {
-  if (!storage_error_.empty()) return;
-  try {
-    metrics_.Add(rank, rows.steps, rows.evaluations);
-  } catch (const DataError& error) {
-    storage_error_ = error.what();
-    Decide(JobStatus::kFailed, storage_error_);
+  const auto see = [this](std::span<const StepRecord> steps) { stragglers_.AddSteps(steps); };
+  if (const auto why_lost = rows_.TakeFrom(job_state_, see)) {
+    Decide(JobStatus::kFailed, *why_lost);
   }
 }
 
 void JobController::ShowProgress() {
   if (!console_.ProgressDue()) return;
-  if (!progress_.has_total() && !EndsWithItsProgram(spec_)) {
+  Progress& progress = rows_.progress();
+  if (!progress.has_total() && !EndsWithItsProgram(spec_)) {
     if (const auto total = job_state_.Value("job/total_steps")) {
-      progress_.set_total_steps(std::stoll(*total));
+      progress.set_total_steps(std::stoll(*total));
     }
   }
-  console_.Progress(progress_.Line());
+  console_.Progress(progress.Line());
 }
 
 void JobController::EndAll() {
@@ -420,14 +404,12 @@ JobOutcome JobController::Finish() {
                 [this](const std::string& text) { console_.Print("warning: " + text); });
   JobOutcome outcome{status_, error_, options_.bench ? BenchSummary(record) : MakeSummary(record),
                      failure_, StopRequested()};
-  if (!workers_.front().steps.empty()) {
-    outcome.steps_seen = workers_.front().steps.back().step + 1;
-  }
+  outcome.steps_seen = rows_.steps_seen();
   if (!options_.bench) options_.origin.AddTo(outcome.summary);
   if (!options_.bench) outcome.summary["last_words"] = LastWords();
   if (!options_.bench) outcome.summary["failure"] = failure_record_;
   try {
-    if (!storage_error_.empty()) throw Error(storage_error_);
+    if (!rows_.storage_error().empty()) throw Error(rows_.storage_error());
     if (plan_.network != nullptr) plan_.network->WriteRecord(options_.bundle_dir);
     RemoveTemporaryCheckpoints(options_.bundle_dir + "/checkpoints");
     // When summary.json exists, all other files are complete, even after a power failure.
@@ -476,7 +458,7 @@ RunRecord JobController::MakeRecord() const {
   record.started = started_;
   record.ended = UtcNow();
   record.wall_seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
-  record.startup_seconds = startup_seconds_;
+  record.startup_seconds = rows_.startup_seconds();
   record.address = plan_.coordinator.address;
   record.tls = !plan_.coordinator.tls.empty();
   if (plan_.network != nullptr) record.network = plan_.network->record();
@@ -489,7 +471,7 @@ RunRecord JobController::MakeRecord() const {
   record.dilation = DilatedClock::Factor();
   record.cores = UsableCores();
   record.launcher = plan_.launcher;
-  record.workers = workers_;
+  record.workers = rows_.workers();
   if (lost_workers_ != nullptr) record.lost_workers = lost_workers_->all();
   const auto read = [this](const Member& who, std::string* host) -> nlohmann::json {
     const auto member = job_state_.Record(who);
@@ -505,7 +487,7 @@ RunRecord JobController::MakeRecord() const {
   for (int index = 0; index < LayoutServers(spec_).dedicated; ++index) {
     record.server_reports.push_back(read({Role::kServer, index}, nullptr));
   }
-  record.evaluation = evaluation_;
+  record.evaluation = rows_.last_evaluation();
   return record;
 }
 

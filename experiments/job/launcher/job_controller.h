@@ -13,13 +13,12 @@
 #include "ringside/experiments/job/launcher/emulated_network.h"
 #include "ringside/experiments/job/launcher/lost_workers.h"
 #include "ringside/experiments/job/launcher/member_watch.h"
-#include "ringside/experiments/job/launcher/progress.h"
 #include "ringside/experiments/job/launcher/rank_starter.h"
 #include "ringside/experiments/job/launcher/run_job.h"
 #include "ringside/experiments/job/launcher/wait_report.h"
+#include "ringside/experiments/job/launcher/worker_rows.h"
 #include "ringside/experiments/job/processes/child_group.h"
 #include "ringside/experiments/job/processes/member_setup.h"
-#include "ringside/experiments/job/summary/metrics_log.h"
 #include "ringside/experiments/job/summary/summary.h"
 #include "ringside/experiments/system/console.h"
 #include "ringside/experiments/system/rank_environment.h"
@@ -72,8 +71,6 @@ class JobController {
   void TakeSuspension();
   void WatchStarter();
   void TakeRows();
-  /// Stores the rows of a beat. A full disk ends the run, which stays unfinished.
-  void KeepRows(int rank, const Beat& rows);
   /// `kind` and the member to blame, where there are any.
   void Decide(JobStatus status, const std::string& error, std::optional<FailureKind> kind = {},
               const std::string& member = "");
@@ -109,8 +106,7 @@ class JobController {
   std::unique_ptr<Coordinator> coordinator_;
   Console own_console_;
   Console& console_;
-  MetricsLog metrics_;
-  Progress progress_;
+  WorkerRows rows_;
   ChildGroup children_;
   StragglerWatch stragglers_;
   Clock::time_point next_look_;
@@ -121,9 +117,6 @@ class JobController {
   SuspendWatch suspend_watch_;
   std::unique_ptr<RankStarter> starter_;  // null unless the plan has one
 
-  std::vector<WorkerRecord> workers_;
-  std::optional<HashedEvaluation> evaluation_;
-  std::optional<double> startup_seconds_;
   bool drain_ = false;
   Clock::time_point drain_end_;
   std::optional<Clock::time_point> suspend_at_;
@@ -131,7 +124,6 @@ class JobController {
   bool decided_ = false;
   JobStatus status_ = JobStatus::kFailed;
   std::string error_;
-  std::string storage_error_;  // why something is missing from the bundle
   std::optional<FailureKind> failure_;
   nlohmann::json failure_record_;  // `FailureRecord`; null without a failure
 };

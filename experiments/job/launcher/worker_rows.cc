@@ -1,0 +1,44 @@
+#include "ringside/experiments/job/launcher/worker_rows.h"
+
+#include "ringside/common/core/errors.h"
+
+namespace ringside {
+
+WorkerRows::WorkerRows(const std::string& bundle_dir, int workers, Clock::time_point begin)
+    : begin_(begin), metrics_(bundle_dir, workers), workers_(static_cast<std::size_t>(workers)) {}
+
+std::optional<std::string> WorkerRows::TakeFrom(
+    JobState& job_state, const std::function<void(std::span<const StepRecord>)>& see) {
+  const bool was_whole = storage_error_.empty();
+  for (int rank = 0; rank < static_cast<int>(workers_.size()); ++rank) {
+    const Beat rows = job_state.TakeRows({Role::kWorker, rank});
+    if (rows.steps.empty() && rows.evaluations.empty()) continue;
+    if (!startup_seconds_) {
+      startup_seconds_ = std::chrono::duration<double>(Clock::now() - begin_).count();
+    }
+    Keep(rank, rows);
+    progress_.Add(rank, rows.steps);
+    see(rows.steps);
+    auto& steps = workers_[static_cast<std::size_t>(rank)].steps;
+    steps.insert(steps.end(), rows.steps.begin(), rows.steps.end());
+    if (!rows.evaluations.empty()) evaluation_ = rows.evaluations.back();
+  }
+  if (was_whole && !storage_error_.empty()) return storage_error_;
+  return std::nullopt;
+}
+
+std::int64_t WorkerRows::steps_seen() const {
+  const std::vector<StepRecord>& steps = workers_.front().steps;
+  return steps.empty() ? 0 : steps.back().step + 1;
+}
+
+void WorkerRows::Keep(int rank, const Beat& rows) {
+  if (!storage_error_.empty()) return;
+  try {
+    metrics_.Add(rank, rows.steps, rows.evaluations);
+  } catch (const DataError& error) {
+    storage_error_ = error.what();
+  }
+}
+
+}  // namespace ringside

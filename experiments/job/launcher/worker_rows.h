@@ -1,0 +1,58 @@
+#ifndef RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_WORKER_ROWS_H_
+#define RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_WORKER_ROWS_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ringside/experiments/job/coordinator/job_state.h"
+#include "ringside/experiments/job/launcher/progress.h"
+#include "ringside/experiments/job/summary/metrics_log.h"
+#include "ringside/experiments/job/summary/summary.h"
+
+namespace ringside {
+
+/// What the workers of a run have measured so far, step by step. It is also written into the bundle
+/// as it comes. Used by one thread.
+class WorkerRows {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// `begin`: of the run. Throws `DataError` when a file of `bundle_dir` cannot be created.
+  WorkerRows(const std::string& bundle_dir, int workers, Clock::time_point begin);
+
+  /// Takes what has come since the last call. `see` gets the steps of each worker. Returns why they
+  /// cannot be written, the first time that this happens; then the bundle lacks rows.
+  std::optional<std::string> TakeFrom(JobState& job_state,
+                                      const std::function<void(std::span<const StepRecord>)>& see);
+
+  /// By rank; only their steps are filled in.
+  const std::vector<WorkerRecord>& workers() const { return workers_; }
+  const std::optional<HashedEvaluation>& last_evaluation() const { return evaluation_; }
+  /// From the start of the run to its first step.
+  const std::optional<double>& startup_seconds() const { return startup_seconds_; }
+  /// Why something is missing from the bundle; empty: nothing is.
+  const std::string& storage_error() const { return storage_error_; }
+  /// The number of steps that worker 0 has done in all.
+  std::int64_t steps_seen() const;
+  Progress& progress() { return progress_; }
+
+ private:
+  void Keep(int rank, const Beat& rows);
+
+  const Clock::time_point begin_;
+  MetricsLog metrics_;
+  Progress progress_;
+  std::vector<WorkerRecord> workers_;
+  std::optional<HashedEvaluation> evaluation_;
+  std::optional<double> startup_seconds_;
+  std::string storage_error_;
+};
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_WORKER_ROWS_H_
