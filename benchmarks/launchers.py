@@ -2,8 +2,8 @@
 """The same run started by our launcher, mpirun, srun, Spark and Flyte: its parameters, its step, and how long it takes to the first step.
 
 usage: launchers.py [--build DIR] [--rounds N] [--only NAME,...] [--steps N] [--markdown FILE]
-  PYTHONPATH has the package ringside; torch and cloudpickle are needed, for Spark and Flyte also pyspark and flytekit; srun needs root,
-  munge and Slurm.
+  With $(scripts/python-venv.sh --system cloudpickle==3.1.2 pyspark==4.0.5 flytekit==1.16.31) as its Python, and the build's package in
+  PYTHONPATH. srun needs root, munge and Slurm.
   A launcher that is not there is left out, and said so. Exit code 5: parameters differ.
 
 The launchers take turns in every round, in an order shuffled each round. A ratio is that of medians.
