@@ -204,7 +204,7 @@ def main():
         (PAGES / f"{name}.md").write_text(page(lesson, runs))
         if plt:
             draw(plt, lesson, runs["full"][-1], PAGES / f"{name}.svg")
-    (PAGES / "README.md").write_text(readme(lessons, recorded, full["cores"]))
+    (PAGES / "README.md").write_text(readme(lessons, recorded, full["lessons"][0]["cores"]))
 
 
 if __name__ == "__main__":

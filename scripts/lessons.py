@@ -5,7 +5,8 @@ usage: lessons.py [--repeat N] [--quick] [--only 1,3] [--json FILE] [--out DIR] 
   --repeat  runs of each lesson, interleaved (default: 1)
   --quick   quick runs
   --only    these lessons
-  --json    writes all answers there, with the figures of the last run of each; scripts/lesson_pages.py makes the pages from it
+  --json    writes all answers there, with the figures of the last run of each; scripts/lesson_pages.py makes the pages from it.
+            With --only, the answers of other lessons stay as they are in the file
   --out     directory of the bundles (default: results/lessons)
 RINGSIDE is the executable (default: build/release/bin/ringside). Exit code: 0 every run held, 1 one did not.
 
@@ -80,11 +81,14 @@ def tidied(answer, out, whole):
 
 
 def write(arguments, answers, load):
+    lessons = {number: {"lesson": number, "commit": tree_of(arguments.ringside), "cores": os.cpu_count(), "load_before": round(load, 1),
+                        "held": sum(map(held, runs)), "runs": [tidied(run, arguments.out, run is runs[-1]) for run in runs]}
+               for number, runs in answers.items()}
+    if arguments.only and arguments.json.exists():
+        for earlier in json.loads(arguments.json.read_text())["lessons"]:
+            lessons.setdefault(earlier["lesson"], earlier)
     arguments.json.write_text(json.dumps(
-        {"cores": os.cpu_count(), "load_before": round(load, 1), "quick": arguments.quick,
-         "lessons": [{"lesson": number, "commit": tree_of(arguments.ringside), "held": sum(map(held, runs)), "runs": [tidied(run, arguments.out, run is runs[-1]) for run in runs]}
-                     for number, runs in answers.items()]},
-        indent=1) + "\n")
+        {"quick": arguments.quick, "lessons": [lessons[number] for number in sorted(lessons)]}, indent=1) + "\n")
 
 
 def main():

@@ -85,6 +85,8 @@ struct Lesson {
   std::string explanation;  ///< About a hundred words.
   std::string mistake;      ///< What students often predict, and why it is wrong.
   NeedOfLinks links = NeedOfLinks::kNone;
+  /// The run that the demo shows beside the first one; empty: the second.
+  std::string beside = {};
   std::vector<LessonRun> (*plan)(const LessonSetting& setting) = nullptr;
   Answer (*answer)(const LessonSetting& setting, const LessonResults& results) = nullptr;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -104,11 +105,19 @@ std::vector<std::string> Recorded(const LessonOutcome& outcome) {
 }
 
 /// Two runs side by side.
-std::string DemoLine(const LessonOutcome& outcome) {
-  const std::vector<std::string> recorded = Recorded(outcome);
+std::string DemoLine(const LessonReport& report) {
+  const std::vector<std::string> recorded = Recorded(report.outcome);
   if (recorded.empty()) return "";
   std::vector<std::string> words{"ringside", "demo", recorded.front()};
-  if (recorded.size() > 1) words.push_back(recorded[1]);
+  const auto is_beside = [&](const std::string& bundle) {
+    return fs::path(bundle).filename() == report.lesson.beside;
+  };
+  const auto beside = std::ranges::find_if(recorded, is_beside);
+  if (beside != recorded.end()) {
+    words.push_back(*beside);
+  } else if (recorded.size() > 1) {
+    words.push_back(recorded[1]);
+  }
   return JoinWords(words);
 }
 
@@ -184,7 +193,7 @@ std::string LessonText(const LessonReport& report) {
   if (CountsBytes(report)) out += fmt::format("\n{}", Wrap(kByBytes));
   out += fmt::format("\nThe runs, {:.0f} s:\n", report.outcome.seconds);
   for (const std::string& command : report.outcome.commands) out += fmt::format("  {}\n", command);
-  const std::string demo = DemoLine(report.outcome);
+  const std::string demo = DemoLine(report);
   if (!demo.empty()) out += fmt::format("\nTo see them step by step:\n  {}\n", demo);
   out += fmt::format("\nMore: {}\n", PageOf(report.lesson));
   return out;
@@ -208,7 +217,7 @@ json LessonJson(const LessonReport& report) {
   out["commands"] = report.outcome.commands;
   out["runs"] = report.outcome.bundles;
   out["seconds"] = report.outcome.seconds;
-  const std::string demo = DemoLine(report.outcome);
+  const std::string demo = DemoLine(report);
   out["demo"] = demo.empty() ? json() : json(demo);
   return out;
 }

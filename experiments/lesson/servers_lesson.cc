@@ -12,6 +12,9 @@ constexpr char kRing[] = "ring";
 constexpr double kNeeded = 1.0 * kWorkers * kWorkers / (2 * (kWorkers - 1));
 
 std::string NameOf(int servers) { return fmt::format("servers-{}", servers); }
+std::string Label(int servers) {
+  return fmt::format("{} server{}", servers, servers == 1 ? "" : "s");
+}
 
 int FewestServers(const LessonSetting& setting) { return setting.quick ? 2 : 1; }
 int MostServers(const LessonSetting& setting) { return setting.quick ? 3 : 4; }
@@ -58,21 +61,21 @@ int FewestThatBeat(const LessonSetting& setting, const LessonResults& results) {
 }
 
 void AddFigures(const LessonSetting& setting, const LessonResults& results, const std::string& name,
-                double bound, Answer& answer) {
+                const std::string& label, double bound, Answer& answer) {
   answer.figures.push_back(
-      {name + ": bytes on the busiest link", BusiestLink(results, name), "M", bound});
-  if (setting.emulated) answer.figures.push_back(StepFigure(results, name, name));
+      {label + ": bytes on the busiest link", BusiestLink(results, name), "M", bound});
+  if (setting.emulated) answer.figures.push_back(StepFigure(results, name, label));
 }
 
 Answer AnswerOf(const LessonSetting& setting, const LessonResults& results) {
   Answer answer{.value = 1.0 * FewestThatBeat(setting, results), .bound = 3};
   answer.figures.push_back({"N^2/(2(N-1)): servers that match a ring", kNeeded, "servers"});
-  AddFigures(setting, results, kRing, 2.0 * (kWorkers - 1) / kWorkers, answer);
+  AddFigures(setting, results, kRing, kRing, 2.0 * (kWorkers - 1) / kWorkers, answer);
   for (int servers = FewestServers(setting); servers <= MostServers(setting); ++servers) {
-    AddFigures(setting, results, NameOf(servers), 1.0 * kWorkers / servers, answer);
+    AddFigures(setting, results, NameOf(servers), Label(servers), 1.0 * kWorkers / servers, answer);
     AddCheck(answer,
-             fmt::format("{} server{}: the busiest link carries {} than in the ring", servers,
-                         servers == 1 ? "" : "s", servers > kNeeded ? "less" : "more"),
+             fmt::format("{}: the busiest link carries {} than in the ring", Label(servers),
+                         servers > kNeeded ? "less" : "more"),
              (BusiestLink(results, NameOf(servers)) < BusiestLink(results, kRing)) ==
                  (servers > kNeeded));
   }
@@ -92,7 +95,8 @@ Lesson ServersLesson() {
           .tolerance = 0.5,
           .tolerance_kind = ToleranceKind::kUnits,
           .explanation =
-              "In a ring every link carries 2(N-1)/N M bytes each way. S servers share the model, "
+              "M are the bytes of all gradients. In a ring every link carries 2(N-1)/N M bytes "
+              "each way. S servers share the model, "
               "so N M / S bytes come in over the link of each. Servers and ring match when both "
               "are equal: S = N^2 / (2(N-1)). With 4 workers that is 2.67, so 2 servers are slower "
               "than the ring and 3 are faster. For many workers it is about N/2: a server for "
@@ -103,6 +107,7 @@ Lesson ServersLesson() {
               "Many predict 4, one server for each worker. Others predict 1, because a worker of "
               "a parameter server sends only M bytes.",
           .links = NeedOfLinks::kBetter,
+          .beside = NameOf(3),
           .plan = Plan,
           .answer = AnswerOf};
 }
