@@ -74,6 +74,8 @@ class Ssh(unittest.TestCase):
                 summary = self.summary()
                 self.assertEqual(summary["status"], "done")
                 self.assertEqual(summary["launcher"], "mpirun")
+                self.assertGreater(min(summary["measured_links"]), 0)
+                self.assertGreater(summary["link_bits_per_s"], 0)
                 if "ring" in flags or "ps-sync" in flags:
                     self.assertEqual(summary["params_sha256"], self.alone(*flags))
                 self.expect_nothing_left()
@@ -89,6 +91,24 @@ class Ssh(unittest.TestCase):
         text = self.train("--strategy", "ring", "--workers", "4", *ENDLESS, program=WITH_FAULTS, expects=1,
                           RINGSIDE_FAULT="kill@rank3:step3")
         self.assertRegex(text, r"worker 3 \(pid \d+\) was killed by signal 9")
+        self.expect_nothing_left()
+
+    def test_a_killed_rank_starts_the_run_again_from_its_checkpoint(self):
+        self.train("--strategy", "ring", "--workers", "4", "--model", "profile:mobilenet-v2", "--compute-ms", "5", "--steps", "12",
+                   "--checkpoint-every", "2", "--on-failure", "restart", program=WITH_FAULTS, RINGSIDE_FAULT="kill@rank3:step6")
+        summary = self.summary()
+        self.assertEqual((summary["status"], summary["restarts"], summary["total_steps"]), ("done", 1, 12))
+        self.assertGreater(summary["first_step"], 0)
+        self.assertEqual(len(summary["measured_links"]), 2)
+        self.expect_nothing_left()
+
+    def test_checkpoints_need_a_directory_that_the_hosts_share(self):
+        (self.folder / "run").mkdir()
+        self.hosts.hide(self.folder / "run")
+        hosts = f"{ADDRESSES[1]} slots=2\n"
+        self.train("--strategy", "ring", "--workers", "2", *MODEL, hosts=hosts)
+        self.train("--strategy", "ring", "--workers", "2", *MODEL, "--save-params", hosts=hosts, expects=1)
+        self.assertRegex(self.summary()["error"], rf"worker 0 on .* does not see the run's directory {self.folder}/run")
         self.expect_nothing_left()
 
     def test_an_interrupt_keeps_the_results(self):
