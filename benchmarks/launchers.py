@@ -15,6 +15,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import statistics
 import subprocess
@@ -139,20 +140,18 @@ class Spark(Launcher):
         self.session.stop()
 
 
+def flyte_train(steps: int) -> str:
+    """Flyte wants a function of a module, with types."""
+    return train(steps)
+
+
 class Flyte(Launcher):
     def run(self, strategy, out):
-        from flytekit import task
-
-        from ringside.flyte import Ringside
+        from ringside.flyte import Ringside, RingsideFunctionTask
 
         config = Ringside(workers=WORKERS, strategy=strategy, servers=int(STRATEGIES[strategy][1]) if STRATEGIES[strategy] else None,
                           flags=["--out", str(out), "--quiet"])
-
-        @task(task_config=config)
-        def trains(steps: int) -> str:
-            return train(steps)
-
-        return trains(steps=self.steps)
+        return RingsideFunctionTask(config, flyte_train)(steps=self.steps)
 
 
 def launchers(steps, only):
@@ -194,7 +193,9 @@ def measure(found, rounds):
 
 
 def table(taken, missing, rounds, steps):
-    lines = [f"{WORKERS} workers, {steps} steps of a PyTorch program with 1.6 million parameters, {rounds} rounds, `benchmarks/launchers.py`",
+    version = subprocess.run([os.environ["RINGSIDE_EXECUTABLE"], "--version"], check=True, capture_output=True, text=True).stdout
+    commit = re.search(r"git ([^,)]*)", version).group(1)
+    lines = [f"# The same run under several launchers\n\nRingside {commit}, {os.cpu_count()} cores: {WORKERS} workers, {steps} steps of a PyTorch program with 1.6 million parameters, {rounds} rounds, `benchmarks/launchers.py`",
              "", "| strategy | launcher | step, median in ms | over our launcher's | to the first step | parameters |", "|---|---|---|---|---|---|"]
     same = True
     for strategy in STRATEGIES:
