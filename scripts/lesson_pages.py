@@ -132,7 +132,7 @@ The runs:
 {chr(10).join(run['commands'])}
 ```
 
-{series_text(runs)} All were made at commit `{run['commit']}`. This page shows the last full run.
+{series_text(runs)} This page shows the last full run.
 
 </details>
 """
@@ -142,7 +142,8 @@ def series_text(runs):
     parts = []
     for kind, own in runs.items():
         seconds = sorted(run["seconds"] for run in own if "seconds" in run)
-        parts.append(f"{sum(map(held_in, own))} of {len(own)} {kind} runs, which took {seconds[0]:.0f} to {seconds[-1]:.0f} s")
+        parts.append(f"{sum(map(held_in, own))} of {len(own)} {kind} runs, which took {seconds[0]:.0f} to {seconds[-1]:.0f} s (commit "
+                     f"`{own[-1]['commit']}`)")
     return f"The prediction of theory was within the tolerance in {', and in '.join(parts)}."
 
 
