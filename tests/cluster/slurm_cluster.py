@@ -13,6 +13,8 @@ import socket
 import subprocess
 import time
 
+from started import Started
+
 NODES = 2
 PROCESSORS = 4
 
@@ -40,21 +42,10 @@ def wait_for(what, ready, seconds=30):
         time.sleep(0.1)
 
 
-class SlurmCluster(contextlib.AbstractContextManager):
+class SlurmCluster(Started):
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
         self.daemons = []
-
-    def __enter__(self):
-        try:
-            self.start()
-        except BaseException:
-            self.stop()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
 
     def start(self):
         key = self.folder / "munge.key"

@@ -7,6 +7,8 @@ import signal
 import subprocess
 import time
 
+from started import Started
+
 ADDRESSES = ["10.77.0.1", "10.77.0.2"]
 
 
@@ -14,24 +16,13 @@ def run(*words, **options):
     return subprocess.run([str(word) for word in words], check=True, capture_output=True, text=True, **options)
 
 
-class SshHosts(contextlib.AbstractContextManager):
+class SshHosts(Started):
     """`command(words)` is those words on the first host. ssh from there to the second one asks for nothing."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
         self.names = [f"ringside-ssh-{os.getpid()}-{host}" for host in (1, 2)]
         self.sshd = None
-
-    def __enter__(self):
-        try:
-            self.start()
-        except BaseException:
-            self.stop()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
 
     def start(self):
         for name in self.names:

@@ -65,10 +65,13 @@ json LostWorkersJson(const RunRecord& run) {
   return lost;
 }
 
-/// The spec of a run, with the slowest measured link where the user has declared none.
+/// The spec of a run, with the slowest measured link where the user has declared none. Where
+/// processes share a host, some of their bytes use no link. The formulas do not know which, so such
+/// a run has no bound.
 RunSpec WithLinkInUse(const RunRecord& run) {
   RunSpec spec = run.spec;
-  if (spec.link_bits_per_s <= 0 && !run.measured_links.empty()) {
+  const auto processes = static_cast<std::size_t>(spec.workers + LayoutServers(spec).dedicated);
+  if (spec.link_bits_per_s <= 0 && run.measured_links.size() == processes) {
     spec.link_bits_per_s = BitsPerSecondOfGoodput(std::ranges::min(run.measured_links));
   }
   return spec;
