@@ -7,7 +7,6 @@ RINGSIDE is the executable (default: build/release/bin/ringside). scripts/lesson
 results/lessons-quick.json. Needs matplotlib (exit code 4 without it).
 """
 import argparse
-import collections
 import json
 import pathlib
 import subprocess
@@ -35,38 +34,51 @@ def number(value):
     return f"{value:.4g}"
 
 
-def drawn_rows(figures):
-    """The figures of the unit that most of them have."""
-    units = collections.Counter(row["unit"] for row in figures if row["unit"])
-    unit = units.most_common(1)[0][0]
-    return unit, [row for row in figures if row["unit"] == unit]
+def rows_by_unit(figures):
+    """The figures of each unit, in the order in which the units come. Each unit has an axis of its own."""
+    units = {}
+    for row in figures:
+        if row["unit"]:
+            units.setdefault(row["unit"], []).append(row)
+    return units
 
 
-def draw(plt, lesson, run, path):
-    unit, rows = drawn_rows(run["figures"])
-    figure, axes = plt.subplots(figsize=(7, 0.8 + 0.42 * len(rows)))
+def draw_rows(axes, unit, rows):
     places = range(len(rows))
     axes.barh(places, [row["value"] for row in rows], height=0.55, color=MEASURED, label="measured")
     bounded = [(place, row["bound"]) for place, row in zip(places, rows) if row["bound"] is not None]
-    if bounded:
-        axes.scatter([bound for _, bound in bounded], [place for place, _ in bounded], marker="|", s=260, linewidths=2.2, color=THEORY,
-                     label="theory", zorder=3)
+    axes.scatter([bound for _, bound in bounded], [place for place, _ in bounded], marker="|", s=260, linewidths=2.2, color=THEORY,
+                 label="theory", zorder=3)
     axes.set_yticks(list(places), [row["what"] for row in rows])
-    axes.invert_yaxis()
+    axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_xlabel(unit)
-    axes.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+    for place, row in zip(places, rows):
+        axes.annotate(number(row["value"]), (row["value"], place), xytext=(8, 0), textcoords="offset points", va="center")
+    axes.margins(x=0.12)
+
+
+def draw(plt, lesson, run, path):
+    units = rows_by_unit(run["figures"])
+    heights = [len(rows) for rows in units.values()]
+    figure, panels = plt.subplots(len(units), 1, figsize=(7, 0.3 + 0.42 * sum(heights) + 0.7 * len(units)), height_ratios=heights,
+                                  squeeze=False, layout="constrained")
+    for axes, (unit, rows) in zip(panels[:, 0], units.items()):
+        draw_rows(axes, unit, rows)
+    panels[0, 0].legend(loc="upper left", bbox_to_anchor=(1.02, 1), frameon=False)
     figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
     plt.close(figure)
 
 
 def alt_text(lesson, run):
-    unit, rows = drawn_rows(run["figures"])
-    return f"{unit}: " + ", ".join(f"{row['what']} {number(row['value'])}" for row in rows)
+    return "; ".join(f"{unit}: " + ", ".join(f"{row['what']} {number(row['value'])}" for row in rows)
+                     for unit, rows in rows_by_unit(run["figures"]).items())
 
 
 def interval_text(answer):
     interval = answer["interval"]
-    return f"{number(interval['low'])} to {number(interval['high'])} ({interval['of']})" if interval else "–"
+    if not interval:
+        return f"none: {answer['why_no_interval']}"
+    return f"{number(interval['low'])} to {number(interval['high'])} ({interval['of']})"
 
 
 def figure_table(run):
@@ -151,6 +163,12 @@ def held_in(run):
     return run.get("exit_code") == 0 and all(check["held"] for check in run["checks"])
 
 
+def load_text(recorded):
+    """The loads of the machine, before and after all runs."""
+    loads = sorted(load for runs in recorded.values() for own in runs.values() for run in own for load in run["load"])
+    return f"from {loads[0]:.1f} to {loads[-1]:.1f}, in the median {loads[len(loads) // 2]:.1f}"
+
+
 def readme(lessons, recorded, cores):
     rows = []
     for lesson in lessons:
@@ -170,7 +188,8 @@ for programs. Exit code: 0 within the tolerance, 5 outside, 1 a run failed, 2 us
 {table}
 
 "Held" says how often the prediction of theory was within the tolerance, and all claims of the lesson were shown. All runs were made by
-`scripts/lessons.py` on {cores} cores that other programs kept busy. Each page names its commit.
+`scripts/lessons.py` on {cores} cores that other programs kept busy: the load of the machine before and after a run was
+{load_text(recorded)}. Each page names its commit.
 [results/lessons.json](../../results/lessons.json) and [results/lessons-quick.json](../../results/lessons-quick.json) have all runs.
 
 A plan for a lecture and a lab session, and an assignment: [teaching](../teaching.md). `scripts/lesson_pages.py` makes these pages.

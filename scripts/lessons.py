@@ -10,7 +10,8 @@ usage: lessons.py [--repeat N] [--quick] [--only 1,3] [--json FILE] [--out DIR] 
   --out     directory of the bundles (default: results/lessons)
 RINGSIDE is the executable (default: build/release/bin/ringside). Exit code: 0 every run held, 1 one did not.
 
-A run held if the prediction of theory was within the tolerance and every claim of the lesson was shown.
+A run held if the prediction of theory was within the tolerance and every claim of the lesson was shown. The file also has the load of
+the machine (of one minute) before and after each run.
 """
 import argparse
 import collections
@@ -46,11 +47,13 @@ def parse():
 def run(arguments, number):
     command = [str(arguments.ringside), "lesson", str(number), "--predict", str(THEORY[number]), "--json", "--quiet",
                "--out", str(arguments.out / str(number))] + (["--quick"] if arguments.quick else [])
+    load_before = os.getloadavg()[0]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode not in (0, 5):
         return {"lesson": number, "error": f"exit code {done.returncode}: {done.stderr.strip()}"}
     answer = json.loads(done.stdout)
     answer["exit_code"] = done.returncode
+    answer["load"] = [round(load, 1) for load in (load_before, os.getloadavg()[0])]
     return answer
 
 
@@ -80,9 +83,8 @@ def tidied(answer, out, whole):
     return json.loads(json.dumps(kept).replace(f"{out}/{answer['lesson']}/", f"results/lessons/{answer['lesson']}/"))
 
 
-def write(arguments, answers, load):
-    lessons = {number: {"lesson": number, "commit": tree_of(arguments.ringside), "cores": os.cpu_count(), "load_before": round(load, 1),
-                        "held": sum(map(held, runs)), "runs": [tidied(run, arguments.out, run is runs[-1]) for run in runs]}
+def write(arguments, answers):
+    lessons = {number: {"lesson": number, "commit": tree_of(arguments.ringside), "cores": os.cpu_count(), "held": sum(map(held, runs)), "runs": [tidied(run, arguments.out, run is runs[-1]) for run in runs]}
                for number, runs in answers.items()}
     if arguments.only and arguments.json.exists():
         for earlier in json.loads(arguments.json.read_text())["lessons"]:
@@ -95,13 +97,12 @@ def main():
     arguments = parse()
     numbers = [int(word) for word in arguments.only.split(",")] if arguments.only else list(THEORY)
     answers = collections.defaultdict(list)
-    load = os.getloadavg()[0]
     for repetition in range(arguments.repeat):
         for number in numbers:
             answers[number].append(run(arguments, number))
             tell(answers[number][-1], repetition)
         if arguments.json:  # after each round, so that a long series can be cut short
-            write(arguments, answers, load)
+            write(arguments, answers)
     for number in numbers:
         print(f"lesson {number}: held in {sum(map(held, answers[number]))} of {arguments.repeat} runs")
     return 0 if all(held(answer) for number in numbers for answer in answers[number]) else 1

@@ -81,6 +81,12 @@ Answer AnswerOf(const LessonSetting& setting, const LessonResults& results) {
   for (const char* codec : kCodecs) {
     if (results.contains(NameOf(codec, "slow"))) AddFigures(results, codec, answer);
   }
+  if (setting.emulated && results.contains(NameOf("int8", "fast"))) {
+    AddCheck(answer,
+             "on the fast link int8 gains less than a third of what it gains on the slow one",
+             StepRatio(results, NameOf("fp32", "fast"), NameOf("int8", "fast")) - 1 <
+                 (answer.value - 1) / 3);
+  }
   return answer;
 }
 

@@ -18,6 +18,7 @@ constexpr char kNever[] = "never-frozen";
 constexpr char kVictim[] = "server 0";
 constexpr int kSteps = 200;
 constexpr double kLeaseSeconds = 5;
+constexpr double kHeartbeatSeconds = 0.25;
 
 LessonRun RunOf(const LessonSetting& setting, const std::string& name, const std::string& flags) {
   return TrainRun(setting, name,
@@ -74,7 +75,11 @@ void AddChecks(const LessonResults& results, Answer& answer) {
 Answer AnswerOf(const LessonSetting&, const LessonResults& results) {
   const json& frozen = ResultOf(results, kFrozen);
   const json& resumed = ResultOf(results, kResumed);
-  Answer answer{.value = SilentSeconds(frozen), .bound = kLeaseSeconds};
+  const double silent = SilentSeconds(frozen);
+  Answer answer{.value = silent,
+                .interval = {{silent - kHeartbeatSeconds, silent,
+                              "how long it was frozen: it froze between two heartbeats"}},
+                .bound = kLeaseSeconds};
   const double done = NumberAt(frozen, "steps");
   const double kept = NumberAt(resumed, "first_step");
   answer.figures = {{"silence until the server is lost", answer.value, "s", kLeaseSeconds},

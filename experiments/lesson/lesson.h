@@ -55,8 +55,9 @@ struct LessonCheck {
 
 struct Answer {
   double value = 0;
-  std::optional<LessonInterval> interval = {};  ///< Absent where the value is an exact count.
-  std::optional<double> bound = {};             ///< The same quantity by theory.
+  std::optional<LessonInterval> interval = {};
+  std::string why_no_interval = "it is an exact count";
+  std::optional<double> bound = {};  ///< The same quantity by theory.
   std::vector<Figure> figures = {};
   std::vector<LessonCheck> checks = {};
 };

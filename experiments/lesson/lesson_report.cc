@@ -59,6 +59,8 @@ std::string AnswerLines(const LessonReport& report) {
   if (answer.interval) {
     out += fmt::format("  interval    {} to {} ({})\n", Number(answer.interval->low),
                        Number(answer.interval->high), answer.interval->of);
+  } else {
+    out += fmt::format("  interval    none: {}\n", answer.why_no_interval);
   }
   if (answer.bound) {
     out += fmt::format("  theory      {}\n", WithUnit(*answer.bound, report.lesson.unit));
@@ -153,7 +155,10 @@ json AnswerJson(const Answer& answer) {
                 {"high", answer.interval->high},
                 {"of", answer.interval->of}};
   }
-  return {{"value", answer.value}, {"interval", interval}, {"bound", OrNull(answer.bound)}};
+  return {{"value", answer.value},
+          {"interval", interval},
+          {"why_no_interval", answer.interval ? json() : json(answer.why_no_interval)},
+          {"bound", OrNull(answer.bound)}};
 }
 
 const char* ToleranceKindName(ToleranceKind kind) {

@@ -60,6 +60,8 @@ void AddSlopes(const LessonSetting& setting, const LessonResults& results, Answe
   if (!measured || !least) return;
   answer.figures.push_back(
       {"slope: what each worker adds to the step", measured->slope, "ms", least->slope});
+  AddCheck(answer, "each worker adds what its bytes need on the server's link, within 15 %",
+           measured->slope > 0.85 * least->slope && measured->slope < 1.15 * least->slope);
 }
 
 Answer AnswerOf(const LessonSetting& setting, const LessonResults& results) {

@@ -63,8 +63,11 @@ void AddCrossing(const Rounds& ring, const Rounds& doubling, Answer& answer) {
     if (Median(Ratios(times, doubling.at(size))).value_or(0) >= 1) continue;
     answer.figures.push_back(
         {"the first size at which the ring is faster", static_cast<double>(size) / 1024, "KiB"});
-    return;
+    break;
   }
+  if (ring.size() == 1) return;  // a quick run has the small size alone
+  AddCheck(answer, "they cross: at the largest size the ring is faster",
+           Median(Ratios(ring.rbegin()->second, doubling.rbegin()->second)).value_or(1) < 1);
 }
 
 Answer AnswerOf(const LessonSetting&, const LessonResults& results) {

@@ -1,5 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "ringside/common/core/errors.h"
 #include "ringside/experiments/lesson/lesson_table.h"
 #include "ringside/experiments/lesson/run_figures.h"
 
@@ -11,6 +17,8 @@ constexpr char kSlowAsync[] = "async-slow-worker";
 constexpr char kBounded[] = "bounded-slow-worker";
 constexpr int kWorkers = 4;
 constexpr int kBound = 1;
+// The normal distribution has 95 % within so many standard deviations of its mean.
+constexpr double kNormal95 = 1.96;
 // Every other worker can push this often between a worker's pull and its push (consistency.h).
 constexpr int kMostBehind = (kWorkers - 1) * (2 * kBound + 1);
 
@@ -37,8 +45,30 @@ void AddFigures(const LessonResults& results, const std::string& name, Answer& a
       {name + ": largest staleness", NumberAt(summary, "staleness/max"), "versions"});
 }
 
+/// The mean of the gradients' staleness with its 95 % interval, as if they were independent of each
+/// other.
+LessonInterval IntervalOf(const nlohmann::json& summary) {
+  const nlohmann::json::json_pointer path("/staleness/histogram");
+  const nlohmann::json histogram = summary.value(path, nlohmann::json::object());
+  double gradients = 0;
+  double sum = 0;
+  double squares = 0;
+  for (const auto& [staleness, count] : histogram.items()) {
+    const double versions = std::stod(staleness);
+    gradients += count.get<double>();
+    sum += count.get<double>() * versions;
+    squares += count.get<double>() * versions * versions;
+  }
+  if (gradients < 2) throw DataError("staleness/histogram", "it counts no two gradients");
+  const double mean = sum / gradients;
+  const double variance = (squares - sum * mean) / (gradients - 1);
+  const double half = kNormal95 * std::sqrt(std::max(variance, 0.0) / gradients);
+  return {mean - half, mean + half, "95 % of the mean, over gradients"};
+}
+
 Answer AnswerOf(const LessonSetting&, const LessonResults& results) {
   Answer answer{.value = NumberAt(ResultOf(results, kAsync), "staleness/mean"),
+                .interval = IntervalOf(ResultOf(results, kAsync)),
                 .bound = kWorkers - 1};
   AddFigures(results, kAsync, answer);
   answer.figures.front().bound = kWorkers - 1;

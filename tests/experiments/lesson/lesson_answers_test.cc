@@ -69,7 +69,12 @@ TEST(LessonAnswers, UsualMistakesAreNotRight) {
 TEST(LessonAnswers, IntervalsContainTheAnswer) {
   for (int number = 1; number <= 10; ++number) {
     const Answer answer = AnswerTo(number, Recorded(number));
-    if (!answer.interval) continue;
+    if (number == 2 || number == 8) {
+      EXPECT_FALSE(answer.interval.has_value()) << number;
+      EXPECT_EQ(answer.why_no_interval, number == 2 ? "it is an exact count" : "there is one seed");
+      continue;
+    }
+    ASSERT_TRUE(answer.interval.has_value()) << number;
     EXPECT_LE(answer.interval->low, answer.value) << number;
     EXPECT_GE(answer.interval->high, answer.value) << number;
     EXPECT_FALSE(answer.interval->of.empty()) << number;
@@ -103,6 +108,34 @@ TEST(LessonAnswers, TheFewestServersThatBeatTheRing) {
   EXPECT_EQ(AnswerTo(3, slow, false).value, 3) << "bytes, on loopback";
 }
 
+TEST(LessonAnswers, ServersThatBeatOnlySomeStepsOfTheRingWidenTheInterval) {
+  LessonResults results = Recorded(3);
+  for (auto& [run, result] : results) result["step_ms"] = {{"p10", 500}, {"p90", 510}};
+  results.at("servers-2")["step_ms"] = {{"p10", 498}, {"p90", 515}};
+  results.at("servers-3")["step_ms"] = {{"p10", 400}, {"p90", 410}};
+  const Answer narrow = AnswerTo(3, results);
+  EXPECT_EQ(narrow.value, 3);
+  EXPECT_EQ(narrow.interval->low, 2);
+  EXPECT_EQ(narrow.interval->high, 3);
+  results.at("servers-3")["step_ms"]["p90"] = 501;
+  const Answer open = AnswerTo(3, results);
+  EXPECT_EQ(open.interval->high, 3);
+  EXPECT_THAT(open.interval->of, ::testing::HasSubstr("open"));
+  EXPECT_FALSE(AnswerTo(3, results, false).interval.has_value()) << "bytes are an exact count";
+}
+
+TEST(LessonAnswers, StalenessHasTheIntervalOfItsMean) {
+  const Answer answer =
+      AnswerTo(7, With(7, "async", "staleness/histogram", {{"2", 50}, {"4", 50}}));
+  EXPECT_NEAR(answer.interval->low, 3 - 1.96 * 0.1005, 1e-4);
+  EXPECT_NEAR(answer.interval->high, 3 + 1.96 * 0.1005, 1e-4);
+  const Answer skewed =
+      AnswerTo(7, With(7, "async", "staleness/histogram", {{"2", 10}, {"3", 190}}));
+  EXPECT_LT(skewed.interval->low, 2.95);
+  EXPECT_GT(skewed.interval->high, 2.95);
+  EXPECT_THROW(AnswerTo(7, With(7, "async", "staleness/histogram", json::object())), DataError);
+}
+
 TEST(LessonAnswers, ThroughputCountsEveryWorkerAtItsOwnPace) {
   LessonResults results = Recorded(6);
   for (const char* run : {"sync", "async"}) {
@@ -116,6 +149,42 @@ TEST(LessonAnswers, ThroughputCountsEveryWorkerAtItsOwnPace) {
 TEST(LessonAnswers, StalenessBeyondTheBoundIsSeen) {
   EXPECT_TRUE(AllHold(AnswerTo(7, With(7, "bounded-slow-worker", "staleness/max", 9))));
   EXPECT_FALSE(AllHold(AnswerTo(7, With(7, "bounded-slow-worker", "staleness/max", 10))));
+}
+
+TEST(LessonAnswers, ASlopeOffTheBoundIsSeen) {
+  LessonResults results = Recorded(1);
+  const double bound = results.at("workers-4")["bound_ms"].get<double>() -
+                       results.at("workers-2")["bound_ms"].get<double>();
+  results.at("workers-2")["step_ms"]["p10"] = 500;
+  results.at("workers-4")["step_ms"]["p10"] = 500 + 1.1 * bound;
+  EXPECT_TRUE(AllHold(AnswerTo(1, results)));
+  results.at("workers-4")["step_ms"]["p10"] = 500 + 1.2 * bound;
+  EXPECT_FALSE(AllHold(AnswerTo(1, results)));
+}
+
+TEST(LessonAnswers, SizesThatDoNotCrossAreSeen) {
+  LessonResults results = Recorded(4);
+  json& rows = results.at("bench")["rows"];
+  for (const json& row : json(rows)) {
+    json large = row;
+    large["size"] = 4 << 20;
+    const double round = row["strategy"] == "ring" ? 2 : 1;
+    large["round_us"] = json::array({round, round, round});
+    rows.push_back(large);
+  }
+  EXPECT_FALSE(AllHold(AnswerTo(4, results)));
+  for (json& row : rows) {
+    if (row["size"] == 4 << 20 && row["strategy"] == "ring") row["round_us"] = {0.5, 0.5, 0.5};
+  }
+  EXPECT_TRUE(AllHold(AnswerTo(4, results)));
+}
+
+TEST(LessonAnswers, ATieWithTheRingIsNoVictory) {
+  LessonResults results = Recorded(3);
+  for (auto& [run, result] : results) result["step_ms"] = {{"p10", 500}, {"p90", 500}};
+  results.at("servers-2")["step_ms"]["p10"] = 495;
+  results.at("servers-3")["step_ms"]["p10"] = 485;
+  EXPECT_EQ(AnswerTo(3, results).value, 3);
 }
 
 TEST(LessonAnswers, ADivergedRunIsAsGoodAsAGuess) {

@@ -27,7 +27,7 @@ def steps_of_ranks(bundle, summary):
 def of_bundle(bundle, slow_worker):
     summary = json.loads((bundle / "summary.json").read_text())
     kept = {key: summary[key] for key in KEPT}
-    kept["staleness"] = {key: summary["staleness"][key] for key in ("max", "mean")}
+    kept["staleness"] = {key: summary["staleness"][key] for key in ("histogram", "max", "mean")}
     if summary["last_words"]:
         kept["last_words"] = [{key: words[key] for key in ("member", "silent_seconds")} for words in summary["last_words"]]
     if slow_worker:
