@@ -7,7 +7,9 @@ import json
 import os
 import platform
 import sys
+import threading
 import traceback
+from collections.abc import Callable
 
 from ringside import _native
 
@@ -31,8 +33,17 @@ class _Job:
         self.pid = 0
         self.failed = False
         self.earlier_hook = sys.excepthook
+        self.earlier_thread_hook = threading.excepthook
+        self.thread: threading.Thread | None = None  # that does the steps
+        self.progress: Callable[[], str] = lambda: ""  # of the step, for the reason why the program failed
         self.loss_sum = 0.0
         self.samples = 0
+
+    def begin_step(self, began: int, forward_end: int | None, learning_rate: float) -> None:
+        """Times are in nanoseconds, as of ``_native.now``. Raises ``TrainingEnded`` if the job needs no further step."""
+        self.thread = threading.current_thread()
+        if not self.worker.begin(began, forward_end, learning_rate):
+            raise TrainingEnded()
 
     def take_report(self) -> tuple[float, int]:
         """The sum of losses and the number of samples since the last call."""
@@ -57,6 +68,8 @@ def init() -> None:
         os.environ.pop("RINGSIDE_JOB_FD")  # processes that this one starts are no workers
         _job.earlier_hook = sys.excepthook
         sys.excepthook = _report_exception
+        _job.earlier_thread_hook = threading.excepthook
+        threading.excepthook = _report_thread_exception
         atexit.register(shutdown)
     _job.initialized = True
 
@@ -152,10 +165,27 @@ def _keep_versions() -> None:
 def _report_exception(kind: type[BaseException], error: BaseException, trace: object) -> None:
     """Tells the job why this program ends, after the usual traceback."""
     _job.earlier_hook(kind, error, trace)
+    _fail(error)
+
+
+def _report_thread_exception(args: threading.ExceptHookArgs) -> None:
+    """The program goes on without a thread that raised, but not the training without the thread that does the steps."""
+    _job.earlier_thread_hook(args)
+    if args.thread is _job.thread and args.exc_value is not None and not isinstance(args.exc_value, SystemExit):
+        _fail(args.exc_value)
+
+
+def _fail(error: BaseException) -> None:
     if _job.worker is None or os.getpid() != _job.pid or _job.worker.finished:
         return
     _job.failed = True
     sys.stderr.flush()
     sys.stdout.flush()
-    text = traceback.format_exception_only(kind, error)[-1].strip()
-    _job.worker.fail(f"the program raised {text}")
+    _job.worker.fail(f"the program raised {_type_and_message(error)}{_job.progress()}")
+
+
+def _type_and_message(error: BaseException) -> str:
+    """Without the notes that were added to it."""
+    described = traceback.TracebackException(type(error), error, None)
+    described.__notes__ = None
+    return list(described.format_exception_only())[-1].strip()

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 import torch
 
 from ringside import _native
-from ringside._job import Error, TrainingEnded, _job, _keep_versions, _worker, rank, size
+from ringside._job import Error, _job, _keep_versions, _worker, rank, size
 
 __all__ = ["DistributedOptimizer", "DistributedSampler", "broadcast_parameters"]
 
@@ -46,8 +46,8 @@ def broadcast_parameters(params, root_rank: int = 0) -> None:
     worker = _worker()
     if worker is None:
         return
-    for _, tensor in sorted(params.items() if isinstance(params, dict) else params):
-        _broadcast(worker, tensor)
+    for name, tensor in sorted(params.items() if isinstance(params, dict) else params):
+        _broadcast(worker, name, tensor)
 
 
 def DistributedOptimizer(
@@ -137,6 +137,7 @@ class _Distributed:
         """As the optimizer's own. Refused where the strategy updates."""
         self._refuse_state()
         super().load_state_dict(state_dict)
+        self._sync.groups = self.param_groups
 
     def _refuse_state(self) -> None:
         if not self._sync.updates_here:
@@ -169,7 +170,7 @@ class _Synchronizer:
 
     def __init__(self, worker, optimizer, model, update, passes, zero_unused, overlap_forward) -> None:
         self._worker = worker
-        self._groups = optimizer.param_groups
+        self.groups = optimizer.param_groups
         self._passes = passes
         self._passes_left = passes
         self._counts_pass = False
@@ -183,8 +184,11 @@ class _Synchronizer:
         self.updates_here = _updates_here(worker, update, rule, why_not)
         self._names, self._parameters = _trained(optimizer, model)
         self._register(None if self.updates_here else rule)
+        self._name_of = {id(parameter): name for name, parameter in model.named_parameters()}
+        self._index_of = {id(parameter): index for index, parameter in enumerate(self._parameters)}
         self._broadcast_the_rest(model)
         self._add_hooks(model, overlap_forward)
+        _job.progress = self._progress
         _keep_versions()
 
     # The start
@@ -203,16 +207,15 @@ class _Synchronizer:
         # Their memory is never written, so it takes no room.
         self._gone = [torch.empty_like(parameter, requires_grad=False).as_subclass(_Gone) for parameter in self._parameters]
         self._pointers = [parameter.data_ptr() for parameter in self._parameters]
-        self._options = _options_of(self._groups)
+        self._options = _options_of(self.groups)
 
     def _broadcast_the_rest(self, model) -> None:
-        trained = {id(parameter) for parameter in self._parameters}
-        for _, tensor in sorted(list(model.named_parameters()) + list(model.named_buffers())):
-            if id(tensor) not in trained:
-                _broadcast(self._worker, tensor)
+        for name, tensor in sorted(list(model.named_parameters()) + list(model.named_buffers())):
+            if id(tensor) not in self._index_of:
+                _broadcast(self._worker, name, tensor)
 
     def _add_hooks(self, model, overlap_forward) -> None:
-        index_of = {id(parameter): index for index, parameter in enumerate(self._parameters)}
+        index_of = self._index_of
         model.register_forward_pre_hook(self._begin_forward)
         model.register_forward_hook(self._end_forward)
         model._register_load_state_dict_pre_hook(_refuse_load)
@@ -236,6 +239,7 @@ class _Synchronizer:
         if module.training and torch.is_grad_enabled():
             if self._began is None:
                 self._began = _native.now()
+            self._forward_end = None
             self._batch += _samples_of(inputs)
             if not self._await_all_first:
                 return
@@ -285,6 +289,8 @@ class _Synchronizer:
         torch.autograd.Variable._execution_engine.queue_callback(end)
 
     def _take(self, index, parameter, view) -> None:
+        if parameter.grad is None:
+            return  # a function of the user's has none for it; finish_gradients() says so
         if not self._worker.in_step:
             self._begin_step()
         if self._worker.is_gradient_ready(index):
@@ -301,20 +307,42 @@ class _Synchronizer:
         now = _native.now()
         self._step_rate = self._rate()
         self._check_parameters()
-        if not self._worker.begin(self._began if self._began is not None else now, self._forward_end, self._step_rate):
-            raise TrainingEnded()
+        _job.begin_step(self._began if self._began is not None else now, self._forward_end, self._step_rate)
 
     def _check_parameters(self) -> None:
         """That nothing has changed which was settled when the optimizer was made."""
         for name, parameter, pointer in zip(self._names, self._parameters, self._pointers):
             if parameter.data_ptr() != pointer:
                 raise Error(f"parameter '{name}' has other memory than when the DistributedOptimizer was made; make that after such changes")
+        for group in self.groups:
+            for parameter in group["params"]:
+                if parameter.requires_grad and id(parameter) not in self._index_of:
+                    raise Error(self._why_unknown(parameter))
         if self.updates_here:
             return
-        if _options_of(self._groups) != self._options or any(group["lr"] != self._step_rate for group in self._groups):
+        if _options_of(self.groups) != self._options or any(group["lr"] != self._step_rate for group in self.groups):
             raise Error(
                 "the optimizer's options have changed, or differ between groups of parameters; the strategy follows the learning rate "
                 'alone, which all groups share: make the DistributedOptimizer with update="program"')
+
+    def _progress(self) -> str:
+        """Which gradient comes next: a hook that raised is probably that of this parameter."""
+        if self._began is None or self._forward_end is None:
+            return ""
+        step = self._worker.step
+        for index, name in enumerate(self._names):
+            if not self._worker.in_step or not self._worker.is_gradient_ready(index):
+                return f" (step {step}, after the forward pass, before the gradient of '{name}')"
+        return f" (step {step}, after the backward pass)"
+
+    def _why_unknown(self, parameter) -> str:
+        name = self._name_of.get(id(parameter))
+        if name is None:
+            return (f"the optimizer has got a parameter of shape {tuple(parameter.shape)} since the DistributedOptimizer was made, which "
+                    "does not synchronise it: give the optimizer all parameters before")
+        return (f"parameter '{name}' is trained now, but it was frozen or not the optimizer's when the DistributedOptimizer was made, which "
+                "does not synchronise it: unfreeze it before; to train it later, freeze it again after that, with "
+                'unused_parameters="zero"')
 
     def __deepcopy__(self, memo):
         return self  # hooks of a copied model still lead here
@@ -328,7 +356,7 @@ class _Synchronizer:
             self._syncs = before
 
     def _rate(self) -> float:
-        return float(self._groups[0]["lr"])
+        return float(self.groups[0]["lr"])
 
     # The end of a step
 
@@ -397,7 +425,9 @@ def _options_of(groups) -> list[dict]:
     return [{key: value for key, value in group.items() if key not in ("params", "lr", "initial_lr")} for group in groups]
 
 
-def _broadcast(worker, tensor: torch.Tensor) -> None:
+def _broadcast(worker, name: str, tensor: torch.Tensor) -> None:
+    if tensor.is_meta:
+        raise Error(f"'{name}' is on the device meta, where it has no values to begin with")
     with torch.no_grad():
         flat = tensor.detach().cpu().contiguous().view(-1).clone()
         if flat.numel() == 0:

@@ -1,10 +1,13 @@
 """Trains a small network on samples from a seed, and writes its parameters. Workers share a global batch of 24 samples.
 
 usage: network_program.py STEPS OPTIMIZER OUT [update=program] [case=NAME] [evaluate]
-OPTIMIZER is sgd, adam, adamw or rmsprop. Without a launcher it is the reference: plain PyTorch on the whole batch.
+OPTIMIZER is a name of OPTIMIZERS. Without a launcher it is the reference: plain PyTorch on the whole batch. A case is what the program
+does besides, at the moments that the tables below name.
 """
+import dataclasses
 import os
 import sys
+import threading
 import time
 
 import torch
@@ -16,10 +19,14 @@ import ringside.torch
 OPTIMIZERS = {
     "sgd": lambda parameters: torch.optim.SGD(parameters, lr=0.05, momentum=0.9, weight_decay=1e-4),
     "nesterov": lambda parameters: torch.optim.SGD(parameters, lr=0.05, momentum=0.9, nesterov=True),
+    "dampening": lambda parameters: torch.optim.SGD(parameters, lr=0.05, momentum=0.9, dampening=0.1),
+    "maximize": lambda parameters: torch.optim.SGD(parameters, lr=0.05, maximize=True),
     "adam": lambda parameters: torch.optim.Adam(parameters, lr=0.002),
+    "amsgrad": lambda parameters: torch.optim.Adam(parameters, lr=0.002, amsgrad=True),
     "adamw": lambda parameters: torch.optim.AdamW(parameters, lr=0.002, weight_decay=0.1),
     "rmsprop": lambda parameters: torch.optim.RMSprop(parameters, lr=0.002),
 }
+criterion = nn.CrossEntropyLoss()
 
 
 class Network(nn.Module):
@@ -31,14 +38,280 @@ class Network(nn.Module):
         self.last = nn.Linear(hidden, 5)
         self.register_buffer("scale", torch.rand(1) + 1)
 
+    def hidden(self, inputs):
+        return self.first(self.frozen(inputs) * self.scale)
+
     def forward(self, inputs):
-        return self.last(torch.tanh(self.first(self.frozen(inputs) * self.scale)))
+        return self.last(torch.tanh(self.hidden(inputs)))
+
+
+@dataclasses.dataclass
+class Run:
+    """What a case can reach."""
+
+    rank: int
+    size: int
+    model: Network
+    optimizer: torch.optim.Optimizer
+    step: int = 0
+    inputs: torch.Tensor | None = None
+    labels: torch.Tensor | None = None
+
+    def loss(self):
+        return criterion(self.model(self.inputs), self.labels)
+
+    def half_losses(self):
+        middle = len(self.inputs) // 2
+        return [criterion(self.model(self.inputs[part]), self.labels[part]) / 2
+                for part in (slice(0, middle), slice(middle, None))]
+
+    def fails(self):
+        """Whether it is here that one rank fails."""
+        return self.rank == 1 and self.step == 3
+
+
+class NoGradient(torch.autograd.Function):
+    """Adds a bias, and computes no gradient of it."""
+
+    @staticmethod
+    def forward(context, inputs, bias):
+        return inputs + bias
+
+    @staticmethod
+    def backward(context, gradient):
+        return gradient, None
+
+
+# The model
+
+def frozen_on_meta(model, rank):
+    model.frozen.to("meta")
+    return model
+
+
+def with_a_hook_that_raises(model, rank):
+    calls = []
+
+    def hook(gradient):
+        calls.append(gradient)
+        if rank == 1 and len(calls) == 4:
+            raise ValueError("a bad hook")
+
+    model.first.bias.register_hook(hook)
+    return model
+
+
+MODELS = {
+    "shapes": lambda model, rank: Network(41 if rank == 1 else 40),
+    "double": lambda model, rank: model.double(),
+    "meta": lambda model, rank: model.to("meta"),
+    "frozen-meta": frozen_on_meta,
+    "raises-in-hook": with_a_hook_that_raises,
+}
+
+
+# What the optimizer gets, and what the DistributedOptimizer gets besides
+
+def two_groups(model):
+    return [{"params": model.first.parameters(), "lr": 0.1}, {"params": model.last.parameters()}]
+
+
+PARAMETERS = {"groups": two_groups, "frozen": lambda model: model.parameters(), "unfreezes": lambda model: model.parameters()}
+OPTIONS = {
+    "accumulate": {"backward_passes_per_step": 2},
+    "unused-zero": {"unused_parameters": "zero"},
+    "branches": {"unused_parameters": "zero"},
+    "no-gradient-zero": {"unused_parameters": "zero"},
+    "freezes-for-a-while": {"unused_parameters": "zero"},
+}
+
+
+# Before the forward pass
+
+def raises(run):
+    if run.fails():
+        error = ValueError("a bad batch")
+        if hasattr(error, "add_note"):  # Python 3.11
+            error.add_note("a note on it")
+        raise error
+
+
+def exits(code, how=sys.exit):
+    return lambda run: how(code) if run.fails() else None
+
+
+def adds_to_the_wrapped_optimizer(run):
+    run.optimizer.param_groups.append({**run.optimizer.param_groups[0], "params": [nn.Parameter(torch.zeros(3))]})
+
+
+BEFORE_FORWARD = {
+    "raises": raises,
+    "exits": exits(3),
+    "exits-0": exits(0),
+    "exits-at-once": exits(0, os._exit),
+    "slow": lambda run: time.sleep(0.05),
+    "unfreezes": lambda run: run.model.frozen.requires_grad_(run.step >= 3),
+    "freezes-for-a-while": lambda run: run.model.first.requires_grad_(run.step >= 3),
+    "grows": lambda run: adds_to_the_wrapped_optimizer(run) if run.step == 3 else None,
+}
+
+
+# The loss, and the backward pass
+
+def without_last(run):
+    return criterion(run.model.first(run.inputs)[:, :5], run.labels)
+
+
+def without_gradient(run):
+    model = run.model
+    return criterion(NoGradient.apply(torch.tanh(model.hidden(run.inputs)) @ model.last.weight.t(), model.last.bias), run.labels)
+
+
+def branch_of_the_step(run):
+    if run.step % 3 == 0:
+        return run.loss()
+    if run.step % 3 == 1:
+        return without_last(run)
+    return criterion(run.model.last(torch.relu(run.model.first(torch.relu(run.model.hidden(run.inputs))[:, :20]))), run.labels)
+
+
+LOSSES = {
+    "unused-error": without_last,
+    "unused-zero": without_last,
+    "no-gradient": without_gradient,
+    "no-gradient-zero": without_gradient,
+    "branches": branch_of_the_step,
+    "diverges": lambda run: run.loss() * (float("inf") if run.fails() else 1),
+}
+
+
+def plain_backward(run, loss):
+    loss.backward()
+    if run.size == 1:
+        # What "zero" does for parameters that the step leaves out.
+        for parameter in run.model.parameters():
+            if parameter.grad is None and parameter.requires_grad:
+                parameter.grad = torch.zeros_like(parameter)
+
+
+def accumulates(run, loss):
+    for half in run.half_losses():
+        half.backward()
+
+
+def accumulates_with_no_sync(run, loss):
+    first, second = run.half_losses()
+    with run.optimizer.no_sync():
+        first.backward()
+    second.backward()
+
+
+def no_sync_comes_late(run, loss):
+    first, second = run.half_losses()
+    first.backward()
+    with run.optimizer.no_sync():
+        second.backward()
+
+
+def twice(run, loss):
+    loss.backward()
+    run.loss().backward()
+
+
+BACKWARD = {"accumulate": accumulates, "no-sync": accumulates_with_no_sync, "no-sync-late": no_sync_comes_late, "twice": twice}
+
+
+# Between the backward pass and the step
+
+def clips(run):
+    run.optimizer.synchronize()
+    nn.utils.clip_grad_norm_(run.model.parameters(), 0.1)
+
+
+def changes(option, value):
+    return lambda run: run.optimizer.param_groups[0].update({option: value})
+
+
+def forks(run):
+    if run.step == 1:
+        child = os.fork()
+        if child == 0:
+            try:
+                run.optimizer.step()
+            except ringside.Error as error:
+                print("the child:", error, flush=True)
+            sys.exit(0)
+        print("the child ended with", os.waitpid(child, 0)[1], flush=True)
+
+
+BEFORE_STEP = {
+    "clips": clips,
+    "clips-too-late": lambda run: nn.utils.clip_grad_norm_(run.model.parameters(), 0.1),
+    "rate-too-late": changes("lr", 0.01),
+    "fork": forks,
+}
+
+
+# After the step
+
+def moves_a_parameter(run):
+    moved = next(iter(run.model.first.parameters()))
+    moved.data = moved.data.clone()
+
+
+def decays(run):
+    run.optimizer.param_groups[0]["lr"] *= 0.95
+
+
+AFTER_STEP = {
+    "saves-state": lambda run: run.optimizer.state_dict(),
+    "loads-late": lambda run: run.model.load_state_dict(run.model.state_dict()),
+    "changes-momentum": changes("momentum", 0.5),
+    "moves-parameter": moves_a_parameter,
+    "adds-group": lambda run: run.optimizer.add_param_group({"params": [nn.Parameter(torch.zeros(3))]}),
+    "decays": decays,
+}
+
+
+def nothing(*_):
+    pass
+
+
+def batches(steps, rank, size):
+    """This worker's part of every global batch."""
+    generator = torch.Generator().manual_seed(7)
+    mine = slice(rank * (24 // size), (rank + 1) * (24 // size))
+    for _ in range(steps):
+        yield torch.randn(24, 20, generator=generator)[mine], torch.randint(0, 5, (24,), generator=generator)[mine]
+
+
+def train(run, steps, case):
+    data = batches(steps, run.rank, run.size)
+    if case == "loads-in-processes":
+        data = torch.utils.data.DataLoader(list(data), batch_size=None, num_workers=2)
+    for run.step, (run.inputs, run.labels) in enumerate(data):
+        run.optimizer.zero_grad()
+        BEFORE_FORWARD.get(case, nothing)(run)
+        loss = LOSSES.get(case, Run.loss)(run)
+        BACKWARD.get(case, plain_backward)(run, loss)
+        BEFORE_STEP.get(case, nothing)(run)
+        ringside.report(loss=loss.item(), samples=len(run.inputs))
+        run.optimizer.step()
+        AFTER_STEP.get(case, nothing)(run)
+
+
+def check_that_memory_is_shared(model):
+    """The trained parameters are the job's own memory."""
+    worker = ringside._job._job.worker
+    flat = torch.from_dlpack(worker.params())
+    trained = {parameter.data_ptr() for parameter in model.parameters() if parameter.requires_grad}
+    assert trained == {flat[begin:].data_ptr() for begin, _ in worker.ranges()}
 
 
 def main():
     steps, kind, out = int(sys.argv[1]), sys.argv[2], sys.argv[3]
     options = dict(word.split("=") for word in sys.argv[4:] if "=" in word)
-    case = options.get("case", "")
+    case = options.pop("case", "")
     if case == "never-inits":
         return
     ringside.init()
@@ -47,92 +320,25 @@ def main():
     torch.manual_seed(1 + rank)
     if case == "no-parameters":
         return
-    model = Network(41 if case == "shapes" and rank == 1 else 40)
-    if case == "double":
-        model = model.double()
-    if case == "meta":
-        model = model.to("meta")
-    wanted = (parameter for parameter in model.parameters() if parameter.requires_grad)
-    more = {"update": options["update"]} if "update" in options else {}
-    if case == "accumulate":
-        more["backward_passes_per_step"] = 2
-    if case == "unused-zero":
-        more["unused_parameters"] = "zero"
-    optimizer = ringside.torch.DistributedOptimizer(OPTIMIZERS[kind](wanted), model, **more)
+    model = MODELS.get(case, lambda model, rank: model)(Network(), rank)
+    wanted = PARAMETERS[case](model) if case in PARAMETERS else (each for each in model.parameters() if each.requires_grad)
+    optimizer = ringside.torch.DistributedOptimizer(OPTIMIZERS[kind](wanted), model, **options, **OPTIONS.get(case, {}))
     if size > 1:
-        # The parameters are the job's own memory.
-        worker = ringside._job._job.worker
-        flat = torch.from_dlpack(worker.params())
-        assert ({parameter.data_ptr() for parameter in model.parameters() if parameter.requires_grad}
-                == {flat[begin:].data_ptr() for begin, _ in worker.ranges()})
-    generator = torch.Generator().manual_seed(7)
-    criterion = nn.CrossEntropyLoss()
-    mine = 24 // size
-    for step in range(5 if case == "fewer-steps" and rank == 1 else steps):
-        inputs, labels = torch.randn(24, 20, generator=generator), torch.randint(0, 5, (24,), generator=generator)
-        inputs, labels = inputs[rank * mine:(rank + 1) * mine], labels[rank * mine:(rank + 1) * mine]
-        optimizer.zero_grad()
-        if case == "raises" and rank == 1 and step == 3:
-            raise ValueError("a bad batch")
-        if case == "exits" and rank == 1 and step == 3:
-            sys.exit(3)
-        if case == "slow":
-            time.sleep(0.05)
-        if case.startswith("unused"):
-            loss = criterion(model.first(inputs)[:, :5], labels)
-        else:
-            loss = criterion(model(inputs), labels)
-        if case == "diverges" and rank == 1 and step == 3:
-            loss = loss * float("inf")
-        if case == "accumulate":
-            halves = [criterion(model(inputs[part]), labels[part]) / 2
-                      for part in (slice(0, mine // 2), slice(mine // 2, None))]
-            for half in halves:
-                half.backward()
-        else:
-            loss.backward()
-        if case == "twice":
-            criterion(model(inputs), labels).backward()
-        if case == "clips":
-            optimizer.synchronize()
-            nn.utils.clip_grad_norm_(model.parameters(), 0.1)
-        if case == "clips-too-late":
-            nn.utils.clip_grad_norm_(model.parameters(), 0.1)
-        if case == "rate-too-late":
-            optimizer.param_groups[0]["lr"] = 0.01
-        if case == "fork" and step == 1:
-            fork_and_step(optimizer)
-        ringside.report(loss=loss.item(), samples=mine)
-        optimizer.step()
-        if case == "saves-state":
-            optimizer.state_dict()
-        if case == "loads-late":
-            model.load_state_dict(model.state_dict())
-        if case == "changes-momentum":
-            optimizer.param_groups[0]["momentum"] = 0.5
-        if case == "moves-parameter":
-            moved = next(iter(model.first.parameters()))
-            moved.data = moved.data.clone()
-        if case == "adds-group":
-            optimizer.add_param_group({"params": [nn.Parameter(torch.zeros(3))]})
-        if case == "decays":
-            optimizer.param_groups[0]["lr"] *= 0.95
+        check_that_memory_is_shared(model)
+    run = Run(rank, size, model, optimizer)
+    if case == "fewer-steps" and rank == 1:
+        steps = 5
+    if case == "raises-in-thread":
+        thread = threading.Thread(target=train, args=(run, steps, "raises"))
+        thread.start()
+        thread.join()
+    else:
+        train(run, steps, case)
     if "evaluate" in sys.argv:
         ringside.evaluation(loss=1.5, accuracy=0.25)
     if rank == 0:
         torch.save(model.state_dict(), out)
         print("trained", size, flush=True)
-
-
-def fork_and_step(optimizer):
-    child = os.fork()
-    if child == 0:
-        try:
-            optimizer.step()
-        except ringside.Error as error:
-            print("the child:", error, flush=True)
-        sys.exit(0)
-    print("the child ended with", os.waitpid(child, 0)[1], flush=True)
 
 
 if __name__ == "__main__":

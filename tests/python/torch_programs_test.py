@@ -33,6 +33,18 @@ def distance(mine, theirs):
     return ((flat[0] - flat[1]).norm() / flat[1].norm()).item()
 
 
+def processes_with(variable):
+    """The commands of the processes that have a variable of the environment: a launcher's workers, servers and what they started."""
+    found = []
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if variable.encode() in (folder / "environ").read_bytes().split(b"\0"):
+                found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+        except OSError:
+            continue  # it has ended, or is not ours
+    return found
+
+
 class Programs(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
@@ -41,8 +53,10 @@ class Programs(unittest.TestCase):
         """Returns the run's summary and its standard error."""
         command = [RINGSIDE, "train", "--workers", str(workers), "--out", self.folder / "run", "--force", "--timeout", "5s",
                    *flags, "--", sys.executable, PROGRAM, str(steps), kind, self.folder / "mine.pt", *words]
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout)
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout,
+                              env={**os.environ, "RINGSIDE_TEST_FOLDER": str(self.folder)})
         self.assertEqual(done.returncode, expects, done.stderr[-3000:])
+        self.assertEqual(processes_with(f"RINGSIDE_TEST_FOLDER={self.folder}"), [], "processes are left")
         summary = self.folder / "run" / "summary.json"
         return json.loads(summary.read_text()) if summary.exists() else {}, done.stderr
 
@@ -194,12 +208,10 @@ exclude:
 
 class Faults(Programs):
     def refuses(self, case, text, *flags, expects=1, words=(), kind="sgd"):
-        with self.subTest(case=case):
+        with self.subTest(case=case, flags=flags):
             summary, errors = self.train(*(flags or ("--strategy", "ring")), kind=kind, words=(f"case={case}", *words), expects=expects)
             self.assertIn(text, errors)
             self.assertNotEqual(summary.get("status"), "done")
-            marks = subprocess.run(["pgrep", "-f", str(PROGRAM)], capture_output=True, text=True).stdout
-            self.assertEqual(marks, "", "processes are left")
             return summary
 
     def test_wrong_programs_are_told_so(self):
@@ -208,9 +220,12 @@ class Faults(Programs):
         self.refuses("shapes", "parameter 1 is 'last.weight' of shape [5,4", expects=2)
         self.refuses("double", "parameter 'last.bias' is torch.float64")
         self.refuses("meta", "parameter 'last.bias' is on meta")
+        self.refuses("frozen-meta", "'frozen.bias' is on the device meta")
         self.refuses("twice", "the gradient of 'last.bias' was computed twice in a step")
         self.refuses("unused-error", "has no gradient of 'last.bias'")
+        self.refuses("no-gradient", "has no gradient of 'last.bias'")
         self.refuses("clips-too-late", "the gradient has left for the strategy")
+        self.refuses("no-sync-late", "the gradient of 'last.bias' has left already")
         self.refuses("saves-state", "so it has the optimizer's state")
         self.refuses("loads-late", "load the model's parameters before the DistributedOptimizer is made")
         self.refuses("changes-momentum", "the optimizer's options have changed")
@@ -218,16 +233,31 @@ class Faults(Programs):
         self.refuses("adds-group", "a group of parameters cannot be added")
         self.refuses("rate-too-late", "the learning rate changed from 0.05 to 0.01 after backward()")
 
+    def test_parameters_that_are_trained_later_are_refused(self):
+        for strategy, words in (("ring", ()), ("ring", ("update=program",)), ("ps-sync", ())):
+            self.refuses("unfreezes", "parameter 'frozen.weight' is trained now", "--strategy", strategy, words=words)
+        self.refuses("grows", "the optimizer has got a parameter of shape (3,)", words=("update=program",))
+
     def test_one_rank_that_fails_is_named(self):
-        summary = self.refuses("raises", "worker 1: the program raised ValueError: a bad batch")
-        self.assertEqual(summary["failure"]["kind"], "program")
-        self.assertEqual(summary["failure"]["member"], "worker 1")
-        self.assertEqual(self.refuses("diverges", "of the gradient of 'last.bias' on worker 1 is")["status"], "diverged")
+        for strategy in ("ring", "shm", "ps-sync"):
+            flags = ("--strategy", strategy)
+            summary = self.refuses("raises", "worker 1: the program raised ValueError: a bad batch", *flags)
+            self.assertEqual((summary["failure"]["kind"], summary["failure"]["member"]), ("program", "worker 1"))
+            summary = self.refuses("raises-in-hook", "worker 1: the program raised ValueError: a bad hook (step 3, after the forward pass, before "
+                                   "the gradient of 'first.bias')", *flags)
+            self.assertEqual((summary["failure"]["kind"], summary["failure"]["member"]), ("program", "worker 1"))
+            self.refuses("exits", "worker 1", *flags)
+            self.refuses("exits-0", "worker 1 has ended its training after 3 steps", *flags)
         self.refuses("fewer-steps", "worker 1 has ended its training after 5 steps")
-        self.refuses("exits", "worker 1")
+        self.refuses("exits-at-once", "worker 1")
+        self.refuses("raises-in-thread", "worker 1: the program raised ValueError: a bad batch")
+        self.assertEqual(self.refuses("diverges", "of the gradient of 'last.bias' on worker 1 is")["status"], "diverged")
 
     def test_what_servers_cannot_do_is_refused(self):
-        self.refuses("", "RMSprop is not SGD, Adam or AdamW", "--strategy", "ps-sync", kind="rmsprop")
+        for kind, case, reason in (("rmsprop", "", "RMSprop is not SGD, Adam or AdamW"), ("amsgrad", "", "amsgrad is set"),
+                                   ("dampening", "", "dampening is set"), ("maximize", "", "maximize is set"),
+                                   ("sgd", "groups", "its groups of parameters have different options")):
+            self.refuses(case, reason, "--strategy", "ps-sync", kind=kind)
         self.refuses("", "updates the parameters itself, so the program cannot; --server-update off", "--strategy", "ps-sync",
                      words=("update=program",))
 
@@ -235,10 +265,6 @@ class Faults(Programs):
         _, errors = self.train("--strategy", "ring", words=("case=fork",))
         self.assertIn("the child: a forked child of the program uses Ringside", errors)
         self.assertIn("the child ended with 0", errors)
-
-    def test_parameters_that_a_step_leaves_out(self):
-        summary, _ = self.train("--strategy", "ring", words=("case=unused-zero",))
-        self.assertEqual(summary["status"], "done")
 
     def test_a_missing_program_is_a_wrong_flag(self):
         done = subprocess.run([RINGSIDE, "train", "--", "no-such-program"], capture_output=True, text=True)
