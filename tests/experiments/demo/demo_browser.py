@@ -11,7 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "report" / 
 from browser_check import Browser, Keys, end_children  # noqa: E402
 
 READY = "return performance.getEntriesByName('ringside-ready').length > 0"
-# Long tasks, frames and the positions of the clock while the page plays for some milliseconds.
+# Long tasks, frames, seconds and the positions of the clock while the page plays for some milliseconds.
 PLAY = """
 const [milliseconds, done] = arguments;
 const { player } = window.ringside;
@@ -22,6 +22,7 @@ const begin = performance.now();
 const count = () => {
   ++seen.frames;
   if (performance.now() - begin < milliseconds) return requestAnimationFrame(count);
+  seen.seconds = (performance.now() - begin) / 1000;
   player.pause();
   setTimeout(() => { observer.disconnect(); done({ ...seen, to: player.position }); }, 100);
 };

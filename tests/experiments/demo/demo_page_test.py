@@ -12,9 +12,10 @@ import sys
 import tempfile
 import unittest
 
-from any_page import MOST_BYTES, AnyPage, PageTest, phase, rows
+from any_page import AnyPage, PageTest, phase, rows
 from columns import pack
 from demo_browser import Keys, Session, data_of, missing_program
+from large_page import LEAST_EVENTS, events_of, make_large_page, play_large
 from sample_collectives import BUCKETS
 from sample_data import HOSTILE, sample
 
@@ -234,18 +235,15 @@ class OtherAllReduces(PageTest):
 
 class Large(PageTest):
     def test_plays_a_hundred_thousand_events_of_eight_workers(self):
-        data = sample("--workers", "8", "--servers", "2", "--events", "100000", "--parameters", "25000000", "--link-bytes-per-s", "125000000", "--compute-us", "120000")
-        total = sum(run[name]["count"] for run in data["runs"] for name in ("spans", "transfers", "updates"))
-        self.assertGreater(total, 85_000)
-        page = self.page_of("large", data)
-        self.assertLess(page.stat().st_size, MOST_BYTES)
-        self.browser.open(page)
-        self.browser.press("q")
-        self.browser.seek(0.05 * self.browser.run("return window.ringside.player.length"))
-        seen = self.browser.play(3000)
-        print(f"{total:,} events: {seen['frames']} frames and {seen['long']} long tasks in 3 s", file=sys.stderr)
+        page = make_large_page(self.folder / "large.html")
+        total = events_of(data_of(page))
+        self.assertGreaterEqual(total, LEAST_EVENTS)
+        # `ringside demo` never puts as many on a page, and so stays below MOST_BYTES.
+        self.assertLess(page.stat().st_size, 24 * total)
+        seen = play_large(self.browser, page)
+        print(f"{total:,} events: {seen['frames']} frames and {seen['long']} long tasks in {seen['seconds']:.1f} s", file=sys.stderr)
         self.assertGreater(seen["to"], seen["from"])
-        self.assertLess(seen["long"], seen["frames"] / 2)
+        self.assertLessEqual(seen["long"], seen["frames"] / 10)
 
     def test_a_million_events_are_shown(self):
         data = sample("--second", "none")
