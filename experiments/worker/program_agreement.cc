@@ -19,16 +19,24 @@ using nlohmann::json;
 constexpr const char* kTensorsKey = "job/tensors";
 constexpr const char* kUpdateKey = "job/update";
 
-/// Sets the key. Returns the value of another worker if that differs from `mine`.
-std::optional<std::string> ValueOfAnother(Store& store, const char* key, const std::string& mine) {
+/// What the first worker to come has set.
+struct FirstValue {
+  int worker;
+  json value;
+};
+
+/// Sets the key, unless another worker has set it. Returns that worker's value if it differs.
+std::optional<FirstValue> ValueOfAnother(Store& store, const char* key, int rank,
+                                         const json& mine) {
   try {
-    store.Set(key, mine);
+    store.Set(key, json({{"worker", rank}, {"value", mine}}).dump());
     return std::nullopt;
   } catch (const CommError&) {
     constexpr std::chrono::seconds kAgreementTimeout{5};
-    std::string others = store.Get(key, Deadline::After(kAgreementTimeout));
-    if (others == mine) throw;
-    return others;
+    const json first = json::parse(store.Get(key, Deadline::After(kAgreementTimeout)));
+    if (first.at("worker") == rank) throw;
+    if (first.at("value") == mine) return std::nullopt;
+    return FirstValue{first.at("worker"), first.at("value")};
   }
 }
 
@@ -60,29 +68,30 @@ json UpdateJson(const ModelUpdate& update) {
 
 }  // namespace
 
-void AgreeOnTensors(Store& store, std::span<const TensorSpec> tensors) {
+void AgreeOnTensors(Store& store, int rank, std::span<const TensorSpec> tensors) {
   const json mine = TensorsJson(tensors);
-  const auto other = ValueOfAnother(store, kTensorsKey, mine.dump());
-  if (!other) return;
-  const json others = json::parse(*other);
-  const std::size_t count = std::max(mine.size(), others.size());
+  const auto first = ValueOfAnother(store, kTensorsKey, rank, mine);
+  if (!first) return;
+  const std::size_t count = std::max(mine.size(), first->value.size());
   std::size_t index = 0;
-  while (index < count && TensorText(mine, index) == TensorText(others, index)) ++index;
+  while (index < count && TensorText(mine, index) == TensorText(first->value, index)) ++index;
   throw ConfigError(fmt::format(
-      "the programs of two workers have different parameters: parameter {} is {} here, {} there",
-      index, TensorText(mine, index), TensorText(others, index)));
+      "the programs of two workers have different parameters: parameter {} is {} in worker {}, {} "
+      "in worker {}",
+      index, TensorText(mine, index), rank, TensorText(first->value, index), first->worker));
 }
 
-void AgreeOnUpdate(Store& store, const ModelUpdate& update) {
-  const std::string mine = UpdateJson(update).dump();
-  const auto other = ValueOfAnother(store, kUpdateKey, mine);
-  if (!other) return;
+void AgreeOnUpdate(Store& store, int rank, const ModelUpdate& update) {
+  const json mine = UpdateJson(update);
+  const auto first = ValueOfAnother(store, kUpdateKey, rank, mine);
+  if (!first) return;
   throw ConfigError(fmt::format(
-      "the programs of two workers have different optimizers: {} here, {} there", mine, *other));
+      "the programs of two workers have different optimizers: {} in worker {}, {} in worker {}",
+      mine.dump(), rank, first->value.dump(), first->worker));
 }
 
 AgreedUpdate WaitForUpdate(Store& store, const Deadline& deadline) {
-  const json update = json::parse(store.Get(kUpdateKey, deadline));
+  const json update = json::parse(store.Get(kUpdateKey, deadline)).at("value");
   // Servers that only sum have no use for an optimizer.
   if (update.contains("by_model")) return {};
   AgreedUpdate agreed;

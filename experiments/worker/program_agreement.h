@@ -12,8 +12,8 @@
 namespace ringside {
 
 /// Checks that the programs of all workers have the same tensors. Every worker calls it. Throws
-/// `ConfigError` that names the first tensor that differs.
-void AgreeOnTensors(Store& store, std::span<const TensorSpec> tensors);
+/// `ConfigError` that names the first tensor that differs and the two workers. `rank`: this one.
+void AgreeOnTensors(Store& store, int rank, std::span<const TensorSpec> tensors);
 
 /// The optimizer of all workers' programs, for servers.
 struct AgreedUpdate {
@@ -23,7 +23,7 @@ struct AgreedUpdate {
 
 /// Publishes the update of this worker's program. Every worker calls it. Throws `ConfigError` with
 /// both when another worker's program has another one.
-void AgreeOnUpdate(Store& store, const ModelUpdate& update);
+void AgreeOnUpdate(Store& store, int rank, const ModelUpdate& update);
 
 /// Waits until a worker has published it. Throws `CommError` at the deadline.
 AgreedUpdate WaitForUpdate(Store& store, const Deadline& deadline);

@@ -1,27 +1,21 @@
 #include "ringside/experiments/worker/timeline_sender.h"
 
-#include <algorithm>
-#include <chrono>
-
 #include "ringside/experiments/job/timeline/process_trace.h"
 
 namespace ringside {
 namespace {
 
-constexpr std::size_t kFewest = std::size_t{1} << 12;          // of a process
 constexpr std::size_t kSpansPerPiece = std::size_t{1} << 14;   // 0.5 MiB
 constexpr std::size_t kChunksPerPiece = std::size_t{1} << 12;  // 0.35 MiB
-// The heartbeat's thread sends, and its lease is five seconds.
-constexpr std::chrono::milliseconds kSendTimeout{1'000};
+constexpr std::chrono::seconds kPieceTimeout{1};
 
 std::unique_ptr<Timeline> MakeTimeline(const RunSpec& spec) {
   if (!spec.timeline) return std::make_unique<Timeline>();
   const auto processes =
       static_cast<std::size_t>(spec.workers) + static_cast<std::size_t>(spec.servers);
-  return std::make_unique<Timeline>(
-      TimelineCapacity{.spans = std::max(kRecordOfRun.spans / processes, kFewest),
-                       .chunks = std::max(kRecordOfRun.chunks / processes, kFewest)},
-      spec.timeline_steps);
+  return std::make_unique<Timeline>(TimelineCapacity{.spans = kRecordOfRun.spans / processes,
+                                                     .chunks = kRecordOfRun.chunks / processes},
+                                    spec.timeline_steps);
 }
 
 }  // namespace
@@ -40,10 +34,10 @@ void TimelineSender::ReadClock() noexcept {
   }
 }
 
-void TimelineSender::Send() noexcept {
+void TimelineSender::Send(const Deadline& deadline) noexcept {
   if (!timeline_->enabled()) return;
   const std::lock_guard lock(mutex_);
-  while (SendPiece()) {
+  while (SendPiece() && !deadline.expired()) {
   }
 }
 
@@ -56,7 +50,7 @@ bool TimelineSender::SendPiece() {
   try {
     client_.SubmitTrace(
         {PackSpans(spans), dropped.spans, readings_, PackChunks(chunks), dropped.chunks},
-        Deadline::After(kSendTimeout));
+        Deadline::After(kPieceTimeout));
   } catch (const std::exception&) {
     // The run goes on; the next piece carries this count to the trace.
     lost_.spans += spans.size();

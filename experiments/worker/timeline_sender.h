@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_EXPERIMENTS_WORKER_TIMELINE_SENDER_H_
 #define RINGSIDE_EXPERIMENTS_WORKER_TIMELINE_SENDER_H_
 
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -12,22 +13,27 @@
 
 namespace ringside {
 
-/// The most that a run records, all processes together, except that each of many processes may
-/// record 4,096 of each kind. Its files then have less than 64 MB.
+/// The most that a run records, all processes together. Its files then have less than 64 MB.
 inline constexpr TimelineCapacity kRecordOfRun{.spans = 240'000, .chunks = 200'000};
 
 /// Sends a process's timeline to the coordinator in pieces during the run. Pieces that arrived are
 /// kept even if the process dies. Does nothing without a timeline. Thread-safe. Borrows the client.
 class TimelineSender {
  public:
+  /// For sending before a heartbeat, whose lease is five seconds.
+  static constexpr std::chrono::milliseconds kBeforeABeat{1'000};
+  /// For sending the rest when the process ends.
+  static constexpr std::chrono::milliseconds kAtTheEnd{10'000};
+
   TimelineSender(CoordinatorClient& client, const RunSpec& spec);
 
   Timeline& timeline() { return *timeline_; }
   /// Compares this process's clock with the coordinator's. The next piece carries the reading. If
   /// this fails, the trace lacks the reading.
   void ReadClock() noexcept;
-  /// Sends the new spans and readings. Spans of a piece that did not arrive count as dropped.
-  void Send() noexcept;
+  /// Sends the new events and readings until none is left. Begins no piece after the deadline; a
+  /// piece takes a second at most. Events of a piece that did not arrive count as dropped.
+  void Send(const Deadline& deadline) noexcept;
 
  private:
   struct Dropped {

@@ -103,10 +103,10 @@ class WorkerRun {
   }
 
   void AgreeOnProgram() {
-    AgreeOnTensors(process_.client(), model_->Tensors());
+    AgreeOnTensors(process_.client(), setup_.world.rank, model_->Tensors());
     ModelUpdate update = *update_;
     update.optimizer = optimizer_options_;
-    AgreeOnUpdate(process_.client(), update);
+    AgreeOnUpdate(process_.client(), setup_.world.rank, update);
   }
 
   /// Of models whose tensors nobody knew before.
