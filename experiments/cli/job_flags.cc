@@ -51,7 +51,10 @@ void AddJobFlags(OptionSet& options) {
                "the hosts for --launcher mpirun (without --launcher, too) or srun: a line each, "
                "NAME [slots=N] [servers=M]",
                ""});
-  options.Add({"start-timeout", "TIME", "how long to wait until all processes have joined", "30s"});
+  options.Add({"start-timeout", "TIME",
+               "how long to wait until all processes have joined; empty: 30s, and 10min for a "
+               "program of your own",
+               ""});
   options.Add({"time-limit", "TIME", "end a run that takes longer (10min); 0: none", "0"});
   options.Add({"quiet", "", "no progress and no logs of the processes on stderr", ""});
 }
@@ -80,6 +83,7 @@ void ReadLauncher(const ParsedOptions& parsed, LauncherOptions& launcher) {
     }
     launcher.program = LauncherProgram::kMpirun;
   }
+  if (parsed.Get("start-timeout").empty()) return;
   const double seconds = ReadFlag(parsed, "start-timeout", ParseSeconds);
   if (seconds <= 0 || seconds > kMaxStartSeconds) {
     throw UsageError("--start-timeout: give more than 0 s and at most an hour");

@@ -342,13 +342,22 @@ bool JobState::Joined(const Member& who) const {
   return members_.contains(who);
 }
 
+std::vector<Member> JobState::Workers() const {
+  return JoinedWhere([](const Member& who) { return who.role == Role::kWorker; });
+}
+
 std::vector<Member> JobState::Agents() const {
+  return JoinedWhere([](const Member& who) { return IsAgent(who.role); });
+}
+
+template <typename Condition>
+std::vector<Member> JobState::JoinedWhere(const Condition& condition) const {
   const std::lock_guard lock(mutex_);
-  std::vector<Member> agents;
+  std::vector<Member> joined;
   for (const auto& [who, record] : members_) {
-    if (IsAgent(who.role)) agents.push_back(who);
+    if (condition(who)) joined.push_back(who);
   }
-  return agents;
+  return joined;
 }
 
 bool JobState::HasLeft(const Member& who) const {

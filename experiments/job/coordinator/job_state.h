@@ -160,6 +160,8 @@ class JobState {
   /// Members that have joined and not left, but sent no beat within the lease.
   std::vector<Member> Lost() const;
   bool Joined(const Member& who) const;
+  /// The workers that have joined.
+  std::vector<Member> Workers() const;
   /// The agents that have joined.
   std::vector<Member> Agents() const;
   bool HasLeft(const Member& who) const;
@@ -203,6 +205,8 @@ class JobState {
   /// The reason, without the name of `who`; absent if it may join.
   std::optional<std::string> WhyRefused(const JoinRequest& request, const Member& who) const;
   MemberRecord& Find(const MemberHandle& ticket, const char* operation);
+  template <typename Condition>
+  std::vector<Member> JoinedWhere(const Condition& condition) const;
   bool AllWorkersLeft() const;
   /// Takes the waiters for these keys off the list.
   std::vector<Done> TakeWaiters(const std::function<bool(const std::string& key)>& is_for);

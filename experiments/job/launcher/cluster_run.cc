@@ -73,6 +73,13 @@ std::string PathOf(LauncherProgram program) {
 
 }  // namespace
 
+std::chrono::milliseconds StartTimeout(const RunSpec& spec, const LauncherOptions& options) {
+  constexpr std::chrono::seconds kOwn{30};
+  constexpr std::chrono::minutes kOfPrograms{10};
+  if (options.start_timeout) return *options.start_timeout;
+  return spec.program.empty() ? std::chrono::milliseconds(kOwn) : kOfPrograms;
+}
+
 LauncherProgram LauncherOf(const RunSpec& spec, const LauncherOptions& options) {
   const StrategyEntry* entry = spec.catalog().FindStrategy(spec.strategy);
   if (entry == nullptr || entry->traits.ranks != Ranks::kMpiProcesses) return options.program;
@@ -123,7 +130,7 @@ std::optional<AgentPlan> PlanAgents(const RunSpec& spec, const JobOptions& optio
                  .setup = MakeMemberSetup(spec, options, {Role::kWorker, 0}, options.address,
                                           {0, spec.workers}),
                  .program_path = PathOf(program),
-                 .start_timeout = options.launcher.start_timeout};
+                 .start_timeout = StartTimeout(spec, options.launcher)};
   // Agents may have another working directory.
   plan.setup.bundle_dir = std::filesystem::absolute(options.bundle_dir).string();
   if (program == LauncherProgram::kSrun || plan.placement.is_here() ||

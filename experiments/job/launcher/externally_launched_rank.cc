@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/common/security/secrets.h"
 #include "ringside/experiments/job/coordinator/coordinator_client.h"
+#include "ringside/experiments/job/launcher/cluster_run.h"
 #include "ringside/experiments/job/launcher/job_controller.h"
 #include "ringside/experiments/job/launcher/make_member_setup.h"
 #include "ringside/experiments/job/launcher/network_protection.h"
@@ -86,7 +88,8 @@ class ExternallyLaunchedRank {
     JobControllerPlan plan;
     plan.agents = ranks_.workers - 1 + (ranks_.starts_servers ? DedicatedServers() : 0);
     plan.launcher = ranks_.source;
-    plan.join_timeout = kRendezvousTimeout;
+    plan.join_timeout = std::max<std::chrono::milliseconds>(kRendezvousTimeout,
+                                                            StartTimeout(spec_, options_.launcher));
     plan.coordinator = {.address = address_,
                         .port = token_ ? ranks_.master_port : 0,
                         .token = token_ ? *token_ : MakeToken(),

@@ -18,6 +18,7 @@
 #include "ringside/experiments/job/summary/environment_record.h"
 #include "ringside/experiments/job/summary/timeline_files.h"
 #include "ringside/experiments/spec/bundle.h"
+#include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/spec/server_layout.h"
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/trusted_path.h"
@@ -59,6 +60,14 @@ bool LiesIn(const std::string& path, const std::string& directory) {
   const fs::path outer = fs::weakly_canonical(directory, error);
   if (error) return true;
   return std::ranges::mismatch(outer, inner).in1 == outer.end();
+}
+
+/// Whether no worker can do a step, or some steps, that another one does not do.
+bool StepsTogether(const RunSpec& spec) {
+  const StrategyEntry* entry = spec.catalog().FindStrategy(spec.strategy);
+  if (entry == nullptr) return false;
+  const Agreement agreement = entry->traits.agreement;
+  return agreement == Agreement::kSynchronous || agreement == Agreement::kPeriodic;
 }
 
 std::string Prepared(const std::string& directory) {
@@ -132,20 +141,14 @@ void JobController::WarnOfLinks() {
                  "/network.json");
 }
 
-std::chrono::milliseconds JobController::JoinTimeout() const {
-  // A program joins after its imports, which may take minutes.
-  constexpr std::chrono::minutes kOfPrograms{10};
-  if (spec_.program.empty()) return plan_.join_timeout;
-  return std::max<std::chrono::milliseconds>(plan_.join_timeout, kOfPrograms);
-}
-
 void JobController::StartMembers() {
   excused_until_ = LastStop().end;
   MemberWatch::Options watch{.lease = DilatedClock::ToMachine(kLease),
-                             .join_timeout = JoinTimeout(),
+                             .join_timeout = plan_.join_timeout,
                              .all_are_children = plan_.agents == 0,
                              .agents_are_here = plan_.starter && plan_.starter->placement.is_here(),
-                             .runs_user_program = !spec_.program.empty()};
+                             .runs_user_program = !spec_.program.empty(),
+                             .steps_together = StepsTogether(spec_)};
   if (plan_.starter) {
     const Placement& placement = plan_.starter->placement;
     watch.host_of = [&placement](const Member& who) { return placement.HostOf(who); };

@@ -63,7 +63,6 @@ class JobController {
   void WarnOfLinks();
   void StartMembers();
   void StartStarter(AgentPlan& agents);
-  std::chrono::milliseconds JoinTimeout() const;
   /// Watches until the job is complete or must be ended, and decides the status.
   void Watch();
   void TakeSignals();

@@ -13,6 +13,8 @@ namespace {
 constexpr std::chrono::milliseconds kCertainGrace{50};
 constexpr std::chrono::milliseconds kTypedGrace{200};
 constexpr std::chrono::milliseconds kCommGrace{500};
+// For how long a worker has waited for one that does no further step, before it is told.
+constexpr double kEndedGraceSeconds = 1;
 
 std::chrono::milliseconds Grace(FailureKind kind) {
   switch (kind) {
@@ -42,6 +44,7 @@ void MemberWatch::Look() {
   if (options_.agents_are_here) LookAtAgents();
   LookAtLost();
   LookAtMissing();
+  if (options_.runs_user_program && options_.steps_together) LookAtEnded();
 }
 
 void MemberWatch::LookAtEnds() {
@@ -96,9 +99,33 @@ void MemberWatch::LookAtMissing() {
   }
   for (const Member& who : missing) {
     const std::string host = options_.host_of ? options_.host_of(who) : "";
-    AddLost(who, fmt::format("did not join within {} s{}", Seconds(options_.join_timeout),
+    const bool is_program = options_.runs_user_program && who.role == Role::kWorker;
+    AddLost(who, fmt::format("did not join within {} s{}{}", Seconds(options_.join_timeout),
+                             is_program ? ": the program has not called ringside.init()" : "",
                              host.empty() ? "" : "; it was to run on " + host));
   }
+}
+
+void MemberWatch::LookAtEnded() {
+  std::optional<std::pair<Member, std::int64_t>> ended;  // the one with the fewest steps
+  std::optional<std::pair<Member, Activity>> waiting;    // the one with the most
+  for (const Member& who : job_state_.Workers()) {
+    const auto record = job_state_.Record(who);
+    if (!record) continue;
+    const Activity& doing = record->activity;
+    const bool waits =
+        (doing.kind == Activity::Kind::kAwait || doing.kind == Activity::Kind::kSettle) &&
+        record->activity_seconds > kEndedGraceSeconds;
+    if (doing.kind == Activity::Kind::kEnded && (!ended || doing.step < ended->second)) {
+      ended = {who, doing.step};
+    }
+    if (waits && (!waiting || doing.step > waiting->second.step)) waiting = {who, doing};
+  }
+  if (!ended || !waiting || waiting->second.step <= ended->second || too_early_) return;
+  too_early_ = true;
+  AddFailure({ended->first, FailureKind::kProgram,
+              fmt::format("its program ended the training after {} steps, but {} {}", ended->second,
+                          MemberName(waiting->first), waiting->second.Text())});
 }
 
 void MemberWatch::AddLost(const Member& who, const std::string& message) {

@@ -28,6 +28,7 @@ class MemberWatch {
     /// Where a process of the run was to be started, if another program starts agents for it.
     std::function<std::string(const Member&)> host_of{};
     bool runs_user_program = false;  ///< Workers are `RunSpec::program`.
+    bool steps_together = false;     ///< No worker can do a step that another one does not do.
     /// Asked about each failure that this class finds. True: the job goes on without the member, so
     /// it is no failure of the job.
     std::function<bool(const Failure&)> goes_on_without{};
@@ -49,6 +50,8 @@ class MemberWatch {
   void LookAtAgents();
   void LookAtLost();
   void LookAtMissing();
+  /// Programs that end after different numbers of steps.
+  void LookAtEnded();
   void AddFailure(const Failure& failure);
   /// Adds the failure of a lost member, once.
   void AddLost(const Member& who, const std::string& message);
@@ -59,6 +62,7 @@ class MemberWatch {
   const Clock::time_point begin_;  // by `AwakeNow`
   std::map<Member, ProcessWatch> agents_;
   std::vector<Member> lost_;
+  bool too_early_ = false;  // a program has ended too early, which is told
   std::optional<Clock::time_point> decide_at_;
 };
 

@@ -42,9 +42,8 @@ struct RecoveryOptions {
 struct LauncherOptions {
   LauncherProgram program = LauncherProgram::kRingside;
   std::string hostfile{};  ///< Empty: the nodes of the Slurm allocation, or this machine.
-  /// How long to wait until all processes have joined. Programs of the user's get at least 10
-  /// minutes.
-  std::chrono::milliseconds start_timeout{30'000};
+  /// How long to wait until all processes have joined; absent: `StartTimeout` chooses.
+  std::optional<std::chrono::milliseconds> start_timeout{};
 };
 
 /// A generation of a run that failed: from one start of its processes to the next.

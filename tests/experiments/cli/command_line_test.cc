@@ -406,6 +406,15 @@ TEST_F(CommandLine, ReportTellsOfDamageAndReportsTheRest) {
   EXPECT_THAT(result.out, HasSubstr("ring"));
 }
 
+TEST_F(CommandLine, AProgramThatNeverJoinsIsToldOfAfterTheGivenTime) {
+  const ProcessResult result =
+      RunRingside("train --strategy ring --workers 2 --start-timeout 1s --out run -- sleep 120");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("worker 0"));
+  EXPECT_THAT(result.err,
+              HasSubstr("did not join within 1 s: the program has not called ringside.init()"));
+}
+
 TEST_F(CommandLine, VerifiesProfileModels) {
   const ProcessResult result = RunRingside(
       "verify --model profile:mobilenet-v2 --steps 3 --strategies ring,ps-sync --workers 1,2 "

@@ -2,12 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "tests/experiments/cli/ringside_process.h"
 
@@ -17,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class DemoCommand : public RingsideProcessTest {
  protected:
@@ -40,7 +44,48 @@ class DemoCommand : public RingsideProcessTest {
     std::ofstream(Path(name)) << text;
   }
   json Summary() const { return json::parse(Read("run/summary.json")); }
+  /// Repeats the recorded steps, one copy after another, until the record has `rows` rows at least.
+  /// The copies are later steps, or parts of the first step. Leaves the trace out, which has no
+  /// spans of them.
+  void Repeat(std::size_t rows, bool as_steps) const;
 };
+
+void DemoCommand::Repeat(std::size_t rows, bool as_steps) const {
+  std::istringstream lines(Read("run/chunks.jsonl"));
+  std::string line;
+  std::getline(lines, line);
+  std::string text = line + "\n";
+  std::vector<json> recorded;
+  std::int64_t duration = 0;
+  std::int64_t steps = 0;
+  while (std::getline(lines, line) && line.front() == '[') {
+    recorded.push_back(json::parse(line));
+    duration = std::max<std::int64_t>(duration, recorded.back()[12].get<std::int64_t>() + 1);
+    steps = std::max<std::int64_t>(steps, recorded.back()[5].get<std::int64_t>() + 1);
+  }
+  const auto copies = static_cast<std::int64_t>(rows / recorded.size() + 1);
+  for (std::int64_t copy = 0; copy < copies; ++copy) {
+    for (json row : recorded) {
+      row[5] = as_steps ? row[5].get<std::int64_t>() + copy * steps : 0;
+      for (const int time : {11, 12}) row[time] = row[time].get<std::int64_t>() + copy * duration;
+      text += row.dump() + "\n";
+    }
+  }
+  const std::size_t count = recorded.size() * static_cast<std::size_t>(copies);
+  Write("run/chunks.jsonl", text + json{{"chunks", count}}.dump() + "\n");
+  json summary = Summary();
+  json& sent = summary["payload_bytes_sent_per_worker"];
+  sent = sent.get<double>() * static_cast<double>(copies);
+  Write("run/summary.json", summary.dump());
+  fs::remove(Path("run/trace.json"));
+}
+
+// Sanitizers make everything several times as slow.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::size_t kManyRows = 100'000;
+#else
+constexpr std::size_t kManyRows = 1'000'000;
+#endif
 
 class EveryWire : public DemoCommand, public ::testing::WithParamInterface<const char*> {};
 
@@ -59,10 +104,11 @@ INSTANTIATE_TEST_SUITE_P(
     Strategies, EveryWire,
     ::testing::Values("--strategy ring", "--strategy halving-doubling", "--strategy tree",
                       "--strategy recursive-doubling", "--strategy shm", "--strategy hierarchical",
-                      "--strategy ring --codec int8", "--strategy ring --codec topk:0.01",
-                      "--strategy ring --codec powersgd:4", "--strategy ring --codec sign",
-                      "--strategy hierarchical --codec topk:0.01", "--strategy auto",
-                      "--strategy ps-sync --servers 2", "--strategy ps-sync --servers colocated",
+                      "--strategy hierarchical --hosts 2", "--strategy ring --codec int8",
+                      "--strategy ring --codec topk:0.01", "--strategy ring --codec powersgd:4",
+                      "--strategy ring --codec sign", "--strategy hierarchical --codec topk:0.01",
+                      "--strategy auto", "--strategy ps-sync --servers 2",
+                      "--strategy ps-sync --servers colocated",
                       "--strategy ps-sync --ps-transport grpc", "--strategy ps-sync --codec fp16",
                       "--strategy ps-sync --ps-transport shm", "--strategy mixed --servers 1",
                       "--strategy ps-async --servers 2", "--strategy ps-ssp",
@@ -95,6 +141,42 @@ TEST_F(DemoCommand, ShowsWhatThereIsOfARecordThatIsCutOff) {
   EXPECT_EQ(page.exit_code, 0) << page.err;
   EXPECT_THAT(page.err, HasSubstr("cut off"));
   EXPECT_EQ(RunRingside("demo --check run").exit_code, 0);
+}
+
+TEST_F(DemoCommand, ShowsTheChunksOfARunWhoseTraceIsCutOff) {
+  Record("--strategy ps-sync");
+  const std::string trace = Read("run/trace.json");
+  Write("run/trace.json", trace.substr(0, trace.size() / 2));
+  const ProcessResult page = RunRingside("demo run --no-open");
+  EXPECT_EQ(page.exit_code, 0) << page.err;
+  EXPECT_THAT(page.err, HasSubstr("run/trace.json: this is not a trace, or it is cut off"));
+  EXPECT_THAT(page.err, HasSubstr("The page shows the chunks alone."));
+  EXPECT_NE(Read("run/demo.html").find("The page shows the chunks alone."), std::string::npos);
+  const ProcessResult check = RunRingside("demo --check run");
+  EXPECT_EQ(check.exit_code, 0) << check.out;
+  EXPECT_THAT(check.err, HasSubstr("cut off"));
+}
+
+TEST_F(DemoCommand, ReadsAMillionEvents) {
+  Record("--strategy ring");
+  Repeat(kManyRows, true);
+  const ProcessResult check = RunRingside("demo --check run");
+  EXPECT_EQ(check.exit_code, 0) << check.out << check.err;
+  EXPECT_THAT(check.out, ::testing::ContainsRegex("run: [1-9][0-9]{4,} transfers"));
+  const ProcessResult page = RunRingside("demo run --no-open");
+  EXPECT_EQ(page.exit_code, 0) << page.err;
+  EXPECT_THAT(page.err, Not(HasSubstr("more than 2 MB")));
+  EXPECT_LT(fs::file_size(Path("run/demo.html")), 2'000'000U);
+}
+
+TEST_F(DemoCommand, APageOfAHugeStepSaysThatItIsLarge) {
+  Record("--strategy ring");
+  Repeat(300'000, false);
+  const ProcessResult page = RunRingside("demo run --no-open");
+  EXPECT_EQ(page.exit_code, 0) << page.err;
+  EXPECT_GT(fs::file_size(Path("run/demo.html")), 2'000'000U);
+  EXPECT_THAT(page.err, HasSubstr("run/demo.html: the page has"));
+  EXPECT_THAT(page.err, HasSubstr("--steps"));
 }
 
 TEST_F(DemoCommand, BadInputNamesFileAndReason) {
