@@ -104,10 +104,10 @@ class ProgramWorker {
   /// Whether the job reads the parameters in `params`: it keeps or compares them.
   bool needs_parameters() const { return spec().save_params || spec().check_replicas > 0; }
   /// Training has ended, and the job has this worker's result.
-  bool finished() const { return handover_->finished(); }
-  bool in_step() const { return handover_->in_step(); }
+  bool finished() const { return Handover().finished(); }
+  bool in_step() const { return Handover().in_step(); }
   /// The step that the program is in or that comes next.
-  std::int64_t step() const { return handover_->step(); }
+  std::int64_t step() const { return Handover().step(); }
 
   /// The program does no further step. Returns when the job has this worker's result.
   void End();
