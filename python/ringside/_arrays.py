@@ -21,12 +21,11 @@ class Exchange:
         worker = _worker()
         if worker is None:
             return arrays
+        self._check(names, arrays)
         if self._shapes is None:
             self._register(worker, names, arrays)
-        self._check(names, arrays)
         now = _native.now()
-        if not worker.begin(self._began if self._began is not None else now, None, 0.0):
-            raise TrainingEnded()
+        _job.begin_step(self._began if self._began is not None else now, None, 0.0)
         for index in reversed(range(len(arrays))):
             worker.gradient_ready(len(arrays) - 1 - index, arrays[index])
         worker.await_all()
@@ -50,9 +49,6 @@ class Exchange:
             raise Error(
                 f"strategy '{worker.strategy}' updates the parameters itself, but this framework's optimizer does"
                 + ("; --server-update off lets servers only sum" if worker.servers else ""))
-        for name, array in zip(names, arrays):
-            if array.dtype != numpy.float32:
-                raise Error(f"the gradient of '{name}' is {array.dtype}; Ringside sums float32")
         self._shapes = [array.shape for array in arrays]
         # The gradients of the last parameters are ready first.
         worker.register(names[::-1], [list(shape) for shape in self._shapes[::-1]], optimizer=None, learning_rate=0.0)
@@ -63,6 +59,11 @@ class Exchange:
         _keep_versions()
 
     def _check(self, names, arrays) -> None:
+        for name, array in zip(names, arrays):
+            if array.dtype != numpy.float32:
+                raise Error(f"the gradient of '{name}' is {array.dtype}; Ringside sums float32")
+        if self._shapes is None:
+            return
         if len(arrays) != len(self._shapes):
             raise Error(f"there were {len(self._shapes)} gradients in the first step, and {len(arrays)} now")
         for name, array, shape in zip(names, arrays, self._shapes):

@@ -7,22 +7,27 @@
     model.fit(x, y, batch_size=32, callbacks=[ringside.keras.BroadcastVariables(), ringside.keras.ReportMetrics()])
 
 The optimizer updates the variables itself, with the mean gradients of all workers, so servers must only sum
-(``--server-update off``). Give every worker its own part of the data, and the same number of batches.
+(``--server-update off``). The variables that it trains begin with the values of worker 0. Give every worker its own part of the data,
+and the same number of batches.
 """
 from __future__ import annotations
+
+import contextlib
 
 import keras
 import numpy
 
 from ringside._arrays import Exchange, broadcast
-from ringside._job import Error, TrainingEnded, _job, evaluation, size
+from ringside._job import Error, TrainingEnded, _job, _worker, evaluation
 
 __all__ = ["BroadcastVariables", "DistributedOptimizer", "ReportMetrics"]
 
 
 def DistributedOptimizer(optimizer: keras.optimizers.Optimizer) -> keras.optimizers.Optimizer:
     """Returns ``optimizer`` with gradients that are the means over the workers. A program has one. Works inside of what Keras
-    compiles. Raises ``Error`` for an optimizer that is built already."""
+    compiles. When it is built, which ``fit`` does before the first step, every worker gets the trained variables of worker 0.
+
+    Raises ``Error`` for an optimizer that is built already, and in the first step of a loop of your own that has not built it."""
     if optimizer.built:
         raise Error("make the DistributedOptimizer before the model is compiled")
     kind = type(optimizer)
@@ -33,12 +38,18 @@ def DistributedOptimizer(optimizer: keras.optimizers.Optimizer) -> keras.optimiz
 
 
 class _Distributed:
-    """The method of a ``DistributedOptimizer``, before that of the optimizer's own class."""
+    """The methods of a ``DistributedOptimizer``, before those of the optimizer's own class."""
+
+    def build(self, variables) -> None:
+        super().build(variables)
+        _broadcast(variables)
 
     def apply(self, grads, trainable_variables=None):
         variables = trainable_variables if trainable_variables is not None else self._trainable_variables
         grads = list(grads)
-        if size() > 1 or _job.worker is not None:
+        if _worker() is not None:
+            if not self.built and not _in_graph():
+                raise Error("call the optimizer's build(model.trainable_variables) before the first gradients are computed")
             for variable, gradient in zip(variables, grads):
                 if gradient is None:
                     raise Error(f"there is no gradient of '{variable.path}'")
@@ -76,13 +87,29 @@ def _in_torch(exchange, grads):
 _BACKENDS = {"tensorflow": _in_tensorflow, "jax": _in_jax, "torch": _in_torch}
 
 
-class BroadcastVariables(keras.callbacks.Callback):
-    """Gives every worker the variables of worker 0 when training begins, and ends the program when the job has ended."""
+def _in_graph() -> bool:
+    """Whether TensorFlow makes a graph now, which it runs later: gradients are not computed yet."""
+    if keras.backend.backend() != "tensorflow":
+        return False
+    import tensorflow as tf
+    return tf.inside_function()
 
-    def on_train_begin(self, logs=None) -> None:
-        for variable in self.model.variables:
-            value = numpy.asarray(keras.ops.convert_to_numpy(variable))
-            variable.assign(broadcast(value))
+
+def _outside_of_the_graph() -> contextlib.AbstractContextManager:
+    if not _in_graph():
+        return contextlib.nullcontext()
+    import tensorflow as tf
+    return tf.init_scope()
+
+
+def _broadcast(variables) -> None:
+    with _outside_of_the_graph():
+        for variable in variables:
+            variable.assign(broadcast(numpy.asarray(keras.ops.convert_to_numpy(variable))))
+
+
+class _Callback(keras.callbacks.Callback):
+    """Ends the program when the job has ended: no exception may leave the optimizer."""
 
     def on_train_batch_end(self, batch, logs=None) -> None:
         exchange = getattr(self.model.optimizer, "_ringside", None)
@@ -90,19 +117,36 @@ class BroadcastVariables(keras.callbacks.Callback):
             raise TrainingEnded()
 
 
-class ReportMetrics(keras.callbacks.Callback):
-    """Puts the loss, and what is measured on validation data, into the run's records. The loss is Keras's running mean over the
-    epoch, and stands one step late. ``accuracy`` names the metric. ``batch_size`` is that of ``fit``; it counts samples per second."""
+class BroadcastVariables(_Callback):
+    """Gives every worker all weights of worker 0 when training begins, also those that are not trained, and ends the program when the
+    job has ended. Random seeds stay those of each worker."""
+
+    def on_train_begin(self, logs=None) -> None:
+        _broadcast(self.model.weights)
+
+
+class ReportMetrics(_Callback):
+    """Puts the loss, and what is measured on validation data, into the run's records, and ends the program when the job has ended.
+
+    The loss of a batch comes one record late, because Keras tells it after the step. It is computed from Keras's mean over the epoch, as if
+    all batches had the same size. ``accuracy`` names the metric. ``batch_size`` is that of ``fit``; it counts samples per second."""
 
     def __init__(self, accuracy: str = "accuracy", batch_size: int = 32) -> None:
         super().__init__()
         self._accuracy = accuracy
         self._batch_size = batch_size
+        self._batches = 0
+        self._sum = 0.0
+
+    def on_epoch_begin(self, epoch, logs=None) -> None:
+        self._batches, self._sum = 0, 0.0
 
     def on_train_batch_end(self, batch, logs=None) -> None:
-        # The step of this batch has ended; its loss belongs to the next record.
+        super().on_train_batch_end(batch, logs)
         if logs and "loss" in logs:
-            _job.loss_sum, _job.samples = float(logs["loss"]) * self._batch_size, self._batch_size
+            loss_sum, new = float(logs["loss"]) * (batch + 1), batch + 1 - self._batches
+            _job.loss_sum, _job.samples = (loss_sum - self._sum) / new * self._batch_size, self._batch_size
+            self._batches, self._sum = batch + 1, loss_sum
 
     def on_epoch_end(self, epoch, logs=None) -> None:
         if logs and "val_loss" in logs:

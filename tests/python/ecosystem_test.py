@@ -15,22 +15,27 @@ import numpy
 
 RINGSIDE = os.environ["RINGSIDE"]
 HERE = pathlib.Path(__file__).parent
+EXAMPLES = HERE.parent.parent / "python" / "examples"
 STRATEGIES = (("ring",), ("shm",), ("ps-sync", "--server-update", "off"))
+
+
+def installed(*names):
+    return [name for name in names if importlib.util.find_spec(name)]
 
 
 class Programs(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
-    def train(self, program, *words, strategy=("ring",), expects=0, env=None):
-        command = [RINGSIDE, "train", "--strategy", *strategy, "--workers", "2", "--out", self.folder / "run", "--force", "--",
-                   sys.executable, HERE / program, self.folder / "mine.npz", *words]
+    def train(self, *program, strategy=("ring",), workers=2, expects=0, env=None):
+        command = [RINGSIDE, "train", "--strategy", *strategy, "--workers", str(workers), "--out", self.folder / "run", "--force", "--",
+                   sys.executable, *program]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300, env={**os.environ, **(env or {})})
         self.assertEqual(done.returncode, expects, done.stderr[-3000:])
         return json.loads((self.folder / "run" / "summary.json").read_text()), done.stderr
 
-    def alone(self, program, *words, env=None):
-        subprocess.run([sys.executable, HERE / program, self.folder / "reference.npz", *words], check=True, timeout=300,
+    def alone(self, program, env=None):
+        subprocess.run([sys.executable, program, self.folder / "reference.npz"], check=True, timeout=300,
                        env={**os.environ, **(env or {})}, stdout=subprocess.DEVNULL)
 
     def distance(self):
@@ -40,51 +45,99 @@ class Programs(unittest.TestCase):
 
 
 class Jax(Programs):
+    program = EXAMPLES / "jax_train.py"
+
     def test_trajectories_are_those_of_one_process(self):
-        self.alone("jax_program.py")
+        self.alone(self.program)
         for strategy in STRATEGIES:
             with self.subTest(strategy=strategy):
-                summary, _ = self.train("jax_program.py", strategy=strategy)
+                summary, _ = self.train(self.program, self.folder / "mine.npz", strategy=strategy)
                 self.assertLess(self.distance(), 1e-5)
                 self.assertEqual(summary["steps"], 50)
                 self.assertGreater(summary["samples_per_s"], 0)
 
+    def test_sums_and_means(self):
+        for strategy in STRATEGIES:
+            with self.subTest(strategy=strategy):
+                summary, _ = self.train(HERE / "jax_cases.py", "sums", strategy=strategy)
+                self.assertEqual(summary["steps"], 8)
+
     def test_servers_that_update_are_refused(self):
-        _, errors = self.train("jax_program.py", strategy=("ps-sync",), expects=1)
+        _, errors = self.train(self.program, strategy=("ps-sync",), expects=1)
         self.assertIn("--server-update off lets servers only sum", errors)
 
-    def test_shapes_may_not_change(self):
-        _, errors = self.train("jax_program.py", "changes-shape", expects=1)
-        self.assertIn("in the first step it had", errors)
+    def test_gradients_may_not_change_their_kind(self):
+        for case, text in (("changes-shape", "the gradient of '['bias']' has the shape (6,); in the first step it had (5,)"),
+                           ("changes-dtype", "the gradient of '['bias']' is int32; Ringside sums float32"),
+                           ("changes-count", "there were 2 gradients in the first step, and 1 now")):
+            with self.subTest(case=case):
+                _, errors = self.train(HERE / "jax_cases.py", case, expects=1)
+                self.assertIn(text, errors)
 
 
 class Keras(Programs):
-    def check(self, backend, strategy):
-        with self.subTest(backend=backend, strategy=strategy):
+    program = EXAMPLES / "keras_train.py"
+
+    def check(self, backend, strategy, first=""):
+        """``first``: a package that every worker imports before the program."""
+        with self.subTest(backend=backend, strategy=strategy, first=first):
             env = {"KERAS_BACKEND": backend, "TF_CPP_MIN_LOG_LEVEL": "3"}
-            self.alone("keras_program.py", env=env)
-            summary, _ = self.train("keras_program.py", strategy=strategy, env=env)
+            if not (self.folder / "reference.npz").exists():
+                self.alone(self.program, env=env)
+            program = [self.program, self.folder / "mine.npz"]
+            if first:
+                program = ["-c", f"import {first}, runpy, sys; sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')", *program]
+            summary, _ = self.train(*program, strategy=strategy, env=env)
             self.assertLess(self.distance(), 1e-4)
             self.assertEqual(summary["steps"], 30)
             self.assertGreater(summary["eval_accuracy"], 0)
 
+    def check_cases(self, backend):
+        env = {"KERAS_BACKEND": backend, "TF_CPP_MIN_LOG_LEVEL": "3"}
+        cases = HERE / "keras_cases.py"
+        with self.subTest("the workers begin with the same variables", backend=backend):
+            self.train(cases, "begins", env=env)
+        with self.subTest("the loss is that of a batch", backend=backend):
+            self.train(cases, "losses", self.folder / "losses.json", workers=1, env=env)
+            expected = json.loads((self.folder / "losses.json").read_text())
+            records = map(json.loads, (self.folder / "run" / "metrics.jsonl").read_text().splitlines())
+            reported = [record["loss"] for record in records if record["kind"] == "step"]
+            numpy.testing.assert_allclose(reported[1:], expected[:-1], rtol=1e-4)
+        with self.subTest("an optimizer that is not built", backend=backend):
+            _, errors = self.train(cases, "not-built", env=env, expects=1)
+            self.assertIn("call the optimizer's build(model.trainable_variables)", errors)
+        with self.subTest("a program that would go on", backend=backend):
+            summary, _ = self.train(cases, "goes-on", strategy=("ring", "--steps", "7"), env=env)
+            self.assertEqual((summary["steps"], summary["status"]), (7, "done"))
+
     def test_on_jax(self):
+        self.check_cases("jax")
         for strategy in STRATEGIES:
             self.check("jax", strategy)
 
-    @unittest.skipUnless(importlib.util.find_spec("tensorflow"), "no tensorflow in this environment")
+    @unittest.skipUnless(installed("tensorflow"), "no tensorflow in this environment")
     def test_on_tensorflow(self):
-        self.check("tensorflow", ("ring",))
+        self.check_cases("tensorflow")
+        for strategy in STRATEGIES:
+            self.check("tensorflow", strategy)
+        # TensorFlow and gRPC bring a version of Protocol Buffers each.
+        for first in ("tensorflow", "ringside"):
+            self.check("tensorflow", ("ps-sync", "--server-update", "off", "--ps-transport", "grpc"), first)
 
 
 class Imports(unittest.TestCase):
+    def imports(self, *names):
+        with self.subTest(order=names):
+            done = subprocess.run([sys.executable, "-c", f"import {', '.join(names)}; print('fine')"], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout), (0, "fine\n"), done.stderr[-2000:])
+
     def test_packages_may_be_imported_in_any_order(self):
-        packages = [name for name in ("jax", "tensorflow", "grpc", "numpy") if importlib.util.find_spec(name)]
+        packages = installed("torch", "tensorflow", "jax", "numpy", "grpc")
         for package in packages:
-            for order in ((package, "ringside"), ("ringside", package)):
-                with self.subTest(order=order):
-                    done = subprocess.run([sys.executable, "-c", f"import {order[0]}, {order[1]}; print('fine')"], capture_output=True, text=True)
-                    self.assertEqual(done.stdout, "fine\n", done.stderr[-2000:])
+            self.imports(package, "ringside")
+            self.imports("ringside", package)
+        self.imports(*packages, "ringside")
+        self.imports("ringside", *packages)
 
 
 if __name__ == "__main__":
