@@ -101,11 +101,17 @@ def with_a_hook_that_raises(model, rank):
     return model
 
 
+def with_a_slow_backward_pass(model, rank):
+    model.first.bias.register_hook(lambda gradient: time.sleep(0.02))
+    return model
+
+
 MODELS = {
     "shapes": lambda model, rank: Network(41 if rank == 1 else 40),
     "double": lambda model, rank: model.double(),
     "meta": lambda model, rank: model.to("meta"),
     "frozen-meta": frozen_on_meta,
+    "slow-backward": with_a_slow_backward_pass,
     "raises-in-hook": with_a_hook_that_raises,
 }
 

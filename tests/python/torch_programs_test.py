@@ -2,6 +2,7 @@
 
 usage: torch_programs_test.py     with RINGSIDE (the executable) and PYTHONPATH (the package) set
 """
+import importlib.util
 import json
 import os
 import pathlib
@@ -17,7 +18,7 @@ import torch
 RINGSIDE = os.environ["RINGSIDE"]
 PROGRAM = pathlib.Path(__file__).with_name("network_program.py")
 STEPS = 50
-# The strategies whose parameters are those of one process; those whose servers update; with shared memory.
+# The strategies whose parameters are those of one process: workers sum, or servers update.
 SUMMING = ["ring", "halving-doubling", "recursive-doubling", "tree", "auto", "shm", "hierarchical", "mpi"]
 
 
@@ -65,10 +66,12 @@ class Programs(unittest.TestCase):
 
 
 class Trajectories(Programs):
+    """Under every strategy."""
+
     @classmethod
     def setUpClass(cls):
-        cls.references = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        cls.expected = {kind: reference(kind, cls.references / kind) for kind in ("sgd", "nesterov", "adam", "adamw", "rmsprop")}
+        references = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.expected = {kind: reference(kind, references / kind) for kind in ("sgd", "nesterov", "adam", "adamw", "rmsprop")}
 
     def check(self, kind, *flags, limit=1e-5, words=(), workers=2):
         with self.subTest(kind=kind, flags=flags, words=words):
@@ -87,7 +90,9 @@ class Trajectories(Programs):
         self.check("sgd", "--strategy", "mixed", "--servers", "1", "--bucket-mb", "0")
 
     def test_optimizers_that_the_strategy_maps(self):
-        for kind, limit in (("nesterov", 1e-5), ("adam", 1e-4), ("adamw", 1e-4)):
+        for strategy in (*SUMMING, "ps-sync", "mixed"):
+            self.check("adam", "--strategy", strategy, limit=1e-4)
+        for kind, limit in (("nesterov", 1e-5), ("adamw", 1e-4)):
             for strategy in ("ring", "shm", "ps-sync"):
                 self.check(kind, "--strategy", strategy, limit=limit)
 
@@ -101,14 +106,52 @@ class Trajectories(Programs):
     def test_one_worker_is_plain_pytorch(self):
         self.check("sgd", "--strategy", "ring", workers=1, limit=1e-6)
 
+
+class Steps(Programs):
+    """What programs do in a step."""
+
+    @classmethod
+    def setUpClass(cls):
+        references = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.whole_batches = reference("sgd", references / "sgd")
+
+    def check(self, case, *strategies, kind="sgd", words=(), expected=None):
+        """Against the same program in one process, unless ``expected`` is given."""
+        if expected is None:
+            expected = reference(kind, self.folder / "reference", f"case={case}", *words)
+        for strategy in strategies:
+            with self.subTest(case=case, strategy=strategy):
+                self.train("--strategy", *strategy.split(), kind=kind, words=(f"case={case}", *words))
+                self.assertLess(distance(self.mine(), expected), 1e-5)
+
     def test_what_programs_do_between_backward_and_step(self):
-        for case, words, strategies in (("accumulate", (), ("ring", "shm", "ps-sync")), ("decays", (), ("ring", "shm", "ps-sync")),
-                                        ("clips", ("update=program",), ("ring", "shm"))):
-            expected = reference("sgd", self.folder / "reference", f"case={case}")
-            for strategy in strategies:
-                with self.subTest(case=case, strategy=strategy):
-                    self.train("--strategy", strategy, words=(f"case={case}", *words))
-                    self.assertLess(distance(self.mine(), expected), 1e-5)
+        self.check("decays", "ring", "shm", "ps-sync")
+        self.check("clips", "ring", "shm", words=("update=program",))
+
+    def test_accumulated_gradients_are_those_of_the_whole_batch(self):
+        self.check("accumulate", "ring", "shm", "ps-sync", expected=self.whole_batches)
+        self.check("no-sync", "ring", "ps-sync", expected=self.whole_batches)
+        self.check("no-sync", "ring", words=("update=program",), expected=self.whole_batches)
+
+    def test_groups_of_parameters_need_the_programs_optimizer(self):
+        self.check("groups", "ring", "ps-sync --server-update off")
+
+    def test_frozen_parameters_may_be_the_optimizers(self):
+        self.check("frozen", "ring", expected=self.whole_batches)
+
+    def test_parameters_that_a_step_leaves_out_have_the_gradient_0(self):
+        self.check("unused-zero", "ring", "ps-sync")
+        self.check("unused-zero", "ring", words=("update=program",))
+        self.check("no-gradient-zero", "ring")
+
+    def test_the_graph_may_change_in_every_step(self):
+        self.check("branches", "ring", "ps-sync")
+
+    def test_parameters_may_be_frozen_for_a_while(self):
+        self.check("freezes-for-a-while", "ps-sync", kind="nesterov")
+
+    def test_data_may_be_loaded_by_other_processes(self):
+        self.check("loads-in-processes", "ring", expected=self.whole_batches)
 
 
 class Records(Programs):
@@ -149,9 +192,25 @@ class Records(Programs):
 
     def test_a_timeline_has_forward_and_backward_passes(self):
         self.train("--strategy", "ring", "--timeline", steps=8)
-        names = {event["name"] for event in json.loads((self.folder / "run" / "trace.json").read_text())["traceEvents"]}
+        names = {event["name"] for event in self.trace()}
         for name in ("forward", "backward", "submit", "await"):
             self.assertTrue(any(each.startswith(name) for each in names), f"{name} in {sorted(names)}")
+
+    def trace(self):
+        return json.loads((self.folder / "run" / "trace.json").read_text())["traceEvents"]
+
+    def test_gradients_leave_while_the_backward_pass_goes_on(self):
+        """The backward pass takes 20 ms from the last layer to the first one. The last one's gradient does not wait for that."""
+        for strategy in ("ring", "ps-sync"):
+            self.train("--strategy", strategy, "--timeline", "--bucket-mb", "0", steps=8, words=("case=slow-backward",))
+            # By worker, step and bucket: when it was submitted, in microseconds.
+            submits = {(event["pid"], event["args"]["step"], event["args"]["bucket"]): event["ts"]
+                       for event in self.trace() if event["name"] == "submit"}
+            for worker in (0, 1):
+                for step in range(8):
+                    with self.subTest(strategy=strategy, worker=worker, step=step):
+                        # Buckets are last.bias, last.weight, first.bias, first.weight.
+                        self.assertLess(submits[worker, step, 1] + 20_000, submits[worker, step, 2])
 
     def test_signals_end_a_run_after_a_common_step(self):
         command = [RINGSIDE, "train", "--workers", "2", "--strategy", "ring", "--out", self.folder / "run", "--", sys.executable,
@@ -286,12 +345,21 @@ class Alone(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("ringside.Error: call ringside.init() first", done.stderr)
 
-    def test_packages_may_be_imported_in_any_order(self):
-        for first, second in (("torch", "ringside.torch"), ("ringside.torch", "torch"), ("numpy", "ringside"), ("ringside", "numpy")):
+    def imports(self, *names):
+        with self.subTest(order=names):
             done = subprocess.run(
-                [sys.executable, "-c", f"import {first}, {second}, torch; torch.ones(3).sum().backward if 0 else print('fine')"],
+                [sys.executable, "-c", f"import {', '.join(names)}, torch; torch.ones(3, requires_grad=True).sum().backward(); print('fine')"],
                 capture_output=True, text=True)
-            self.assertEqual(done.stdout, "fine\n", done.stderr)
+            self.assertEqual((done.returncode, done.stdout), (0, "fine\n"), done.stderr)
+
+    def test_packages_may_be_imported_in_any_order(self):
+        packages = [name for name in ("torch", "numpy", "grpc") if importlib.util.find_spec(name)]
+        for package in packages:
+            self.imports(package, "ringside.torch")
+            self.imports("ringside.torch", package)
+            self.imports("ringside", package)
+        self.imports(*packages, "ringside.torch")
+        self.imports("ringside.torch", *packages)
 
 
 if __name__ == "__main__":
