@@ -96,7 +96,11 @@ void PrintNotes(const RecordedRun& run) {
 void WritePage(const std::vector<fs::path>& bundles, const fs::path& page, const PageSteps& steps) {
   const std::vector<RecordedRun> runs = ReadRecordedRuns(bundles);
   for (const RecordedRun& run : runs) PrintNotes(run);
-  WriteFileAtomically(page.string(), RenderDemoPage(runs, steps));
+  const std::string text = RenderDemoPage(runs, steps);
+  WriteFileAtomically(page.string(), text);
+  if (const std::string advice = PageSizeAdvice(text); !advice.empty()) {
+    fmt::print(stderr, "{}: {}\n", page.string(), advice);
+  }
 }
 
 /// Starts a browser, if this is a desktop; false: it is none.

@@ -120,6 +120,9 @@ bool WriteDemo(Writer& writer, const StudyInput& study, const fs::path& director
   if (bundles.empty()) return written;
   writer.File(directory / kDemoPage, [&] {
     std::string page = RenderDemoPage(ReadRecordedRuns(bundles), {});
+    if (const std::string advice = PageSizeAdvice(page); !advice.empty()) {
+      fmt::print(stderr, "{}: {}\n", (directory / kDemoPage).string(), advice);
+    }
     written = true;
     return page;
   });
@@ -134,16 +137,21 @@ void WriteFiles(Writer& writer, const StudyTable& table, const fs::path& directo
   writer.File(directory / "report.html", [&] { return RenderHtml(table); });
 }
 
+bool LiesIn(const fs::path& file, const fs::path& directory) {
+  std::error_code none_such;
+  return fs::equivalent(fs::absolute(file).parent_path(), directory, none_such);
+}
+
 /// Writes the files that the caller named.
 void WriteNamed(Writer& writer, const ParsedOptions& parsed, const StudyTable& table,
-                const std::string& json) {
+                const fs::path& directory, const std::string& json) {
   const std::string& csv = parsed.Get("csv");
   if (!csv.empty()) writer.File(csv, [&] { return RenderRunsCsv(table); });
   const std::string& html = parsed.Get("html");
   if (!html.empty()) {
-    StudyTable elsewhere = table;
-    elsewhere.demo_page.clear();  // it lies beside report.html
-    writer.File(html, [&] { return RenderHtml(elsewhere); });
+    StudyTable named = table;
+    if (!LiesIn(html, directory)) named.demo_page.clear();  // it lies beside report.html
+    writer.File(html, [&] { return RenderHtml(named); });
   }
   // "--json" alone prints the report; "--json=FILE" writes it to FILE.
   const std::string& json_to = parsed.Get("json");
@@ -204,7 +212,7 @@ int RunReportCommand(const Arguments& args, const Catalog& catalog) {
   if (!parsed.IsOn("no-files") && WriteDemo(writer, study, directory)) table.demo_page = kDemoPage;
   const std::string json = RenderJson(table).dump(2) + "\n";
   if (!parsed.IsOn("no-files")) WriteFiles(writer, table, directory, json);
-  WriteNamed(writer, parsed, table, json);
+  WriteNamed(writer, parsed, table, directory, json);
   WriteExtras(writer, parsed, table, directory);
   // The files are already written, so a reader that closes the pipe early does not prevent them.
   fmt::print("{}", parsed.Get("json") == "true" ? json : RenderText(table));

@@ -54,6 +54,15 @@ std::string RenderDemoPage(const std::vector<RecordedRun>& runs, const PageSteps
   return RenderDemoPage(pages, command);
 }
 
+std::string PageSizeAdvice(const std::string& page) {
+  if (page.size() <= kMostPageBytes) return {};
+  return fmt::format(
+      "the page has {:.1f} MB, more than {:.0f} MB, so a browser may be slow: its first step has "
+      "very many events. Begin with another step (ringside demo RUN --steps N), or record a run "
+      "with fewer buckets (--bucket-mb) or workers",
+      static_cast<double>(page.size()) / 1e6, static_cast<double>(kMostPageBytes) / 1e6);
+}
+
 std::vector<RecordedRun> ReadRecordedRuns(const std::vector<std::filesystem::path>& bundles) {
   std::vector<RecordedRun> runs;
   for (const std::filesystem::path& bundle : bundles) runs.push_back(ReadRecordedRun(bundle));

@@ -46,7 +46,15 @@ std::size_t EventsIn(const RecordedRun& run, std::int64_t begin, std::int64_t en
   const auto transfers = std::ranges::count_if(
       run.traffic.transfers,
       [&](const Transfer& transfer) { return window.Contains(transfer.first(), transfer.last()); });
-  return static_cast<std::size_t>(spans + transfers);
+  const auto updates = std::ranges::count_if(
+      run.traffic.updates,
+      [&](const ParameterUpdate& update) { return window.Contains(update.begin, update.end); });
+  // The page shows the optimizers of workers as updates, too (`PageRun`).
+  const auto of_workers = std::ranges::count_if(run.spans, [&](const RecordedSpan& span) {
+    return run.servers() == 0 && span.kind == SpanKind::kApply &&
+           window.Contains(span.begin, span.end);
+  });
+  return static_cast<std::size_t>(spans + transfers + updates + of_workers);
 }
 
 /// The steps of the record, with their times.

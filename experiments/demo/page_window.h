@@ -29,7 +29,7 @@ struct PageSteps {
   std::optional<std::int64_t> first = {};  ///< Absent: the first one after the warm-up.
   std::int64_t most = 6;                   ///< At most as many.
   std::size_t most_events =
-      30'000;  ///< At most as many spans and transfers, but one step at least.
+      30'000;  ///< At most as many spans, transfers and updates, but one step at least.
 };
 
 /// Chooses the window. Steps follow each other. Empty for a run without events. Throws `Error` when

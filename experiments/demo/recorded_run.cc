@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// A trace of Ringside has half of that at most.
+// The files of a record have less than that together (timeline_sender.h).
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 /// The rows of a lane have thread ids from this multiple of its number on (`ChromeTrace`).
 constexpr int kRowsPerLane = 1000;
@@ -71,7 +71,13 @@ void ReadSpans(RecordedRun& run) {
     run.notes.emplace_back("The run has no trace.json, so nobody knows what its threads did.");
     return;
   }
-  run.spans = ParseTraceSpans(ReadFile(path.string(), kMostBytes), path.string());
+  try {
+    run.spans = ParseTraceSpans(ReadFile(path.string(), kMostBytes), path.string());
+  } catch (const DataError& error) {
+    run.notes.push_back(fmt::format(
+        "What the threads did cannot be read: {}. The page shows the chunks alone.", error.what()));
+    return;
+  }
   const auto processes = static_cast<int>(run.chunks.processes.size());
   std::erase_if(run.spans, [&](const RecordedSpan& span) { return span.process >= processes; });
 }

@@ -40,9 +40,10 @@ struct RecordedRun {
   int servers() const;
 };
 
-/// Reads a bundle. What is missing of the record becomes a note: a run without a trace, a file that
-/// ends early, dropped events. Throws `Error` where `directory` is no bundle of a finished run,
-/// where it has no record at all, and `DataError` for a damaged file or one of a newer format.
+/// Reads a bundle. What is missing of the record becomes a note: a run without a trace, a trace
+/// that is cut off or damaged, a record of chunks that ends early, dropped events. Throws `Error`
+/// where `directory` is no bundle of a finished run, where it has no record at all, and `DataError`
+/// where the chunks are damaged or of a newer format.
 RecordedRun ReadRecordedRun(const std::filesystem::path& directory);
 
 /// The spans of a trace in the Chrome trace format, as `ChromeTrace` writes them. `path` is for

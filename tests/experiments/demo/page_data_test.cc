@@ -34,6 +34,24 @@ TEST(PageWindow, HoldsAStepAtLeastAndNoMoreThanFits) {
   EXPECT_TRUE(ChooseWindow(SampleRun::Ring(0), {}).steps.empty());
 }
 
+TEST(PageWindow, CountsTheUpdatesOfServersAndWorkers) {
+  // Two steps have 8 spans, 8 transfers and 2 updates. Two spans begin as they end.
+  const RecordedRun servers = SampleRun::Servers(10);
+  EXPECT_EQ(ChooseWindow(servers, {.most_events = 19}).steps.size(), 1U);
+  EXPECT_EQ(ChooseWindow(servers, {.most_events = 20}).steps.size(), 2U);
+  // The optimizers of two workers are 4 more spans and 4 updates.
+  RecordedRun ring = SampleRun::Ring(10);
+  for (int step = 0; step < 10; ++step) {
+    const std::int64_t begin = 1'000 * step + 900;
+    for (const int rank : {0, 1}) {
+      ring.spans.push_back(
+          {rank, kCommunicationLane, SpanKind::kApply, step, 0, begin, begin + 50});
+    }
+  }
+  EXPECT_EQ(ChooseWindow(ring, {.most_events = 25}).steps.size(), 1U);
+  EXPECT_EQ(ChooseWindow(ring, {.most_events = 26}).steps.size(), 2U);
+}
+
 TEST(PageWindow, AStepThatTheRecordLacksIsAnError) {
   const RecordedRun run = SampleRun::Ring(10);
   EXPECT_EQ(ChooseWindow(run, {.first = 8}).steps.front().step, 8);
@@ -77,6 +95,13 @@ TEST(PageRun, ARunWithoutEventsHasAPage) {
   const nlohmann::json page = PageRun(run, ChooseWindow(run, {}));
   EXPECT_EQ(page["transfers"]["count"], 0);
   EXPECT_EQ(page["notes"][0], "nothing");
+}
+
+TEST(DemoPage, OneThatIsTooLargeSaysWhatToDo) {
+  EXPECT_EQ(PageSizeAdvice(std::string(kMostPageBytes, ' ')), "");
+  const std::string advice = PageSizeAdvice(std::string(kMostPageBytes + 500'000, ' '));
+  EXPECT_NE(advice.find("2.5 MB, more than 2 MB"), std::string::npos) << advice;
+  EXPECT_NE(advice.find("--steps"), std::string::npos) << advice;
 }
 
 TEST(DemoPage, TextOfARunCannotBecomeAScript) {
