@@ -20,6 +20,9 @@
 namespace ringside {
 namespace {
 
+/// How often a person at a terminal is asked for a number.
+constexpr int kMostTries = 3;
+
 OptionSet LessonOptions() {
   OptionSet options(
       "lesson", "ten questions: predict, then let real runs answer",
@@ -66,16 +69,20 @@ const Lesson& FindLesson(const std::vector<Lesson>& lessons, const std::string& 
   return lessons[static_cast<std::size_t>(number - 1)];
 }
 
-/// Asks at a terminal. An empty line is no prediction.
+/// Asks at a terminal, again after a line that is no number. An empty line and the end of the input
+/// are no prediction. Throws `UsageError` after `kMostTries` such lines.
 std::optional<double> Ask(const Lesson& lesson) {
-  fmt::print(stderr, "{}\nYour prediction ({}; an empty line: none): ", QuestionText(lesson),
-             lesson.unit);
-  std::string line;
-  if (!std::getline(std::cin, line) || line.empty()) return std::nullopt;
-  try {
-    return ParseReal(line);
-  } catch (const ConfigError& error) {
-    throw UsageError(std::string("the prediction: ") + error.what());
+  fmt::print(stderr, "{}\n", QuestionText(lesson));
+  for (int attempt = 1;; ++attempt) {
+    fmt::print(stderr, "Your prediction ({}; an empty line: none): ", lesson.unit);
+    std::string line;
+    if (!std::getline(std::cin, line) || line.empty()) return std::nullopt;
+    try {
+      return ParseReal(line);
+    } catch (const ConfigError& error) {
+      if (attempt == kMostTries) throw UsageError(std::string("the prediction: ") + error.what());
+      fmt::print(stderr, "{}. Type a number, such as 2.5.\n", error.what());
+    }
   }
 }
 

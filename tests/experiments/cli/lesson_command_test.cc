@@ -1,10 +1,20 @@
 // `ringside lesson` from outside: its list, its refusals, grades, and what a signal leaves behind.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "tests/experiments/cli/ringside_process.h"
 
@@ -14,8 +24,106 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 class LessonCommand : public RingsideProcessTest {};
+
+/// `ringside lesson 2 --quick` at a terminal, as a person uses it. Its stdout is the file ".out".
+class LessonAtATerminal : public LessonCommand {
+ protected:
+  void SetUp() override {
+    pid_ = ::forkpty(&terminal_, nullptr, nullptr, nullptr);
+    ASSERT_GE(pid_, 0) << std::strerror(errno);
+    if (pid_ > 0) return;
+    const std::string command =
+        "cd '" + scratch() + "' && exec " RINGSIDE_EXECUTABLE " lesson 2 --quick >.out";
+    ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    ::_exit(127);
+  }
+  void TearDown() override {
+    if (terminal_ >= 0) ::close(terminal_);
+    if (pid_ > 0) End();
+  }
+
+  /// Waits until the terminal shows `text` once more.
+  void Expect(const std::string& text) {
+    std::size_t found = shown_.find(text, seen_);
+    while (found == std::string::npos && Read()) found = shown_.find(text, seen_);
+    ASSERT_NE(found, std::string::npos) << "no '" << text << "' in: " << shown_.substr(seen_);
+    seen_ = found + text.size();
+  }
+  void Type(const std::string& keys) const {
+    ASSERT_EQ(::write(terminal_, keys.data(), keys.size()), std::ssize(keys));
+  }
+  /// Waits for the end. Returns the exit code, or 128 + signal.
+  int End() {
+    while (Read()) {
+    }
+    int status = 0;
+    ::waitpid(std::exchange(pid_, -1), &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  std::string Out() const {
+    std::ifstream in(scratch() + "/.out");
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+ private:
+  /// False: the program has ended, or is silent for a minute.
+  bool Read() {
+    pollfd ready{terminal_, POLLIN, 0};
+    std::array<char, 4096> buffer{};
+    if (::poll(&ready, 1, 60'000) != 1) return false;
+    const ssize_t count = ::read(terminal_, buffer.data(), buffer.size());
+    if (count > 0) shown_.append(buffer.data(), static_cast<std::size_t>(count));
+    return count > 0;
+  }
+
+  pid_t pid_ = -1;
+  int terminal_ = -1;
+  std::string shown_;
+  std::size_t seen_ = 0;
+};
+
+constexpr char kPrompt[] = "Your prediction (";
+
+TEST_F(LessonAtATerminal, AsksAgainAfterWhatIsNoNumber) {
+  Expect(kPrompt);
+  Type("seven\n");
+  Expect("'seven' is not a number. Type a number, such as 2.5.");
+  Expect(kPrompt);
+  Type("1.75\n");
+  Expect("[1/3] ringside train");
+  EXPECT_EQ(End(), 0);
+  EXPECT_THAT(Out(), HasSubstr("right, within the tolerance of 2 %"));
+}
+
+TEST_F(LessonAtATerminal, GivesUpAfterThreeLines) {
+  for (int i = 0; i < 3; ++i) {
+    Expect(kPrompt);
+    Type("many\n");
+  }
+  Expect("the prediction: 'many' is not a number");
+  EXPECT_EQ(End(), 2);
+  EXPECT_FALSE(std::filesystem::exists(scratch() + "/results"));
+}
+
+TEST_F(LessonAtATerminal, TheEndOfTheInputIsNoPrediction) {
+  Expect(kPrompt);
+  Type("seven\n");
+  Expect(kPrompt);
+  Type("\x04");
+  Expect("[1/3] ringside train");
+  EXPECT_EQ(End(), 0);
+  EXPECT_THAT(Out(), Not(HasSubstr("tolerance")));
+}
+
+TEST_F(LessonAtATerminal, CtrlCEndsThePrompt) {
+  Expect(kPrompt);
+  Type("\x03");
+  EXPECT_EQ(End(), 130);
+  EXPECT_FALSE(std::filesystem::exists(scratch() + "/results"));
+}
 
 TEST_F(LessonCommand, ListsTheLessons) {
   const ProcessResult text = RunRingside("lesson");
