@@ -22,6 +22,7 @@
 #include <system_error>
 #include <thread>
 
+#include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/file_descriptor.h"
 #include "ringside/experiments/network/calibration_plan.h"
@@ -42,6 +43,7 @@ constexpr double kBurstBytes = 208 << 10;
 constexpr std::size_t kBufferBytes = 1 << 20;
 // The interval of the checks whether to continue.
 constexpr std::chrono::milliseconds kTick{20};
+constexpr std::chrono::seconds kCarrierTimeout{20};
 
 std::string Where(const Lab::Link& link) {
   return link.host >= 0 ? fmt::format("host {}", link.host) : fmt::format("rack {}", link.uplink);
@@ -89,6 +91,23 @@ std::string CongestionControlOf(const Lab::Link& link, int fd) {
                                         Where(link), name.data(), link.congestion_control));
 }
 
+/// Connects. A bridge forwards nothing through a port whose carrier it has not seen yet. On a busy
+/// machine that may take longer than the kernel looks for a neighbour, so it is tried again.
+FileDescriptor ConnectSender(const Lab::Link& link, const NetNamespace& from,
+                             const sockaddr_in& address, double answer_timeout_s) {
+  const Deadline deadline = Deadline::After(kCarrierTimeout);
+  while (true) {
+    FileDescriptor sender;
+    {
+      const NamespaceScope inside(from.fd());
+      sender = MakeSocket(link, answer_timeout_s);
+    }
+    const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+    if (::connect(sender.get(), generic, sizeof(address)) == 0) return sender;
+    if (errno != EHOSTUNREACH || deadline.expired()) Fail(link, "connecting");
+  }
+}
+
 /// Connects from one namespace to an address in another. Both ends use the link's congestion
 /// control.
 Connection Connect(const Lab::Link& link, const NetNamespace& from, const NetNamespace& to,
@@ -110,11 +129,7 @@ Connection Connect(const Lab::Link& link, const NetNamespace& from, const NetNam
     Fail(link, "listening");
   }
   Connection connection;
-  {
-    const NamespaceScope inside(from.fd());
-    connection.sender = MakeSocket(link, answer_timeout_s);
-  }
-  if (::connect(connection.sender.get(), generic, length) != 0) Fail(link, "connecting");
+  connection.sender = ConnectSender(link, from, address, answer_timeout_s);
   connection.receiver = FileDescriptor(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (connection.receiver.get() < 0) Fail(link, "accepting");
   SetSocketTimeout(link, connection.receiver.get(), answer_timeout_s);

@@ -18,6 +18,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "ringside/common/core/errors.h"
@@ -144,6 +145,21 @@ TEST_F(LabTest, ALinkWithAnotherCongestionControlIsRefused) {
   } catch (const MissingBackendError& error) {
     EXPECT_STREQ(error.what(), "host 1: TCP uses reno on its link, although cubic was set");
   }
+}
+
+// On a busy machine a bridge sees late that a port has a carrier. A bridge without an up port does
+// the same.
+TEST_F(LabTest, ALinkThatCarriesLateIsWaitedFor) {
+  const Lab lab(PlanNetwork(ParseNetwork("100Mbps"), 2, 0));
+  const NetNamespace& bridge = *lab.links().front().switch_namespace;
+  RunIp(bridge, "link set dev port0 down\n");
+  // The kernel gives up after some seconds without an answer.
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::seconds(9));
+    RunIp(bridge, "link set dev port0 up\n");
+  });
+  EXPECT_NO_THROW(EXPECT_EQ(CalibrateLinks(lab).size(), 2U));
+  later.join();
 }
 
 TEST_F(LabTest, ManyConnectionsAreAllListed) {
