@@ -19,8 +19,9 @@ using nlohmann::json;
 
 constexpr std::size_t kWidth = 80;
 constexpr char kShortSteps[] =
-    "A step here is the 10th percentile of the run's steps: other programs on the machine can only "
-    "make a step longer.";
+    "A step here is a short one: nine of ten steps of the run took longer (the 10th percentile). "
+    "Other programs on the machine can only make a step longer. The theory of a step is its bound: "
+    "no schedule can be faster.";
 constexpr char kByBytes[] =
     "This machine emulates no links, so this answer counts bytes instead of time. As root it often "
     "can; 'ringside doctor' says what is missing.";
