@@ -12,6 +12,8 @@ The program updates its parameters itself, so servers must only sum (``--server-
 """
 from __future__ import annotations
 
+from typing import TypeVar
+
 import jax
 import jax.numpy as jnp
 import numpy
@@ -21,10 +23,13 @@ from ringside._job import size
 
 __all__ = ["broadcast_parameters", "mean_gradients", "sum_gradients"]
 
+#: Nested dicts, lists, tuples of arrays, as jax.tree_util takes them.
+Tree = TypeVar("Tree")
+
 _exchange = Exchange()
 
 
-def mean_gradients(tree):
+def mean_gradients(tree: Tree) -> Tree:
     """The mean over the workers of a tree of float32 arrays, with the same shapes in every step. It is one step of the job."""
     leaves = jax.tree_util.tree_flatten_with_path(tree)[0]
     names = [jax.tree_util.keystr(path) for path, _ in leaves]
@@ -34,11 +39,11 @@ def mean_gradients(tree):
         jax.tree_util.tree_structure(tree), [jnp.array(numpy.array(mean)) for mean in means])
 
 
-def sum_gradients(tree):
+def sum_gradients(tree: Tree) -> Tree:
     """The sum over the workers, as ``mean_gradients``."""
     return jax.tree_util.tree_map(lambda mean: mean * size(), mean_gradients(tree))
 
 
-def broadcast_parameters(tree):
+def broadcast_parameters(tree: Tree) -> Tree:
     """A tree with the values of worker 0. Every worker calls it."""
     return jax.tree_util.tree_map(lambda leaf: jnp.array(broadcast(numpy.asarray(leaf))), tree)

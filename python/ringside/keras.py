@@ -13,6 +13,7 @@ and the same number of batches.
 from __future__ import annotations
 
 import contextlib
+from typing import Any
 
 import keras
 import numpy
@@ -111,7 +112,7 @@ def _broadcast(variables) -> None:
 class _Callback(keras.callbacks.Callback):
     """Ends the program when the job has ended: no exception may leave the optimizer."""
 
-    def on_train_batch_end(self, batch, logs=None) -> None:
+    def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
         exchange = getattr(self.model.optimizer, "_ringside", None)
         if exchange is not None and exchange.ended:
             raise TrainingEnded()
@@ -121,7 +122,7 @@ class BroadcastVariables(_Callback):
     """Gives every worker all weights of worker 0 when training begins, also those that are not trained, and ends the program when the
     job has ended. Random seeds stay those of each worker."""
 
-    def on_train_begin(self, logs=None) -> None:
+    def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         _broadcast(self.model.weights)
 
 
@@ -138,17 +139,17 @@ class ReportMetrics(_Callback):
         self._batches = 0
         self._sum = 0.0
 
-    def on_epoch_begin(self, epoch, logs=None) -> None:
+    def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         self._batches, self._sum = 0, 0.0
 
-    def on_train_batch_end(self, batch, logs=None) -> None:
+    def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
         super().on_train_batch_end(batch, logs)
         if logs and "loss" in logs:
             loss_sum, new = float(logs["loss"]) * (batch + 1), batch + 1 - self._batches
             _job.loss_sum, _job.samples = (loss_sum - self._sum) / new * self._batch_size, self._batch_size
             self._batches, self._sum = batch + 1, loss_sum
 
-    def on_epoch_end(self, epoch, logs=None) -> None:
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         if logs and "val_loss" in logs:
             metrics = {name.removeprefix("val_"): value for name, value in logs.items() if name.startswith("val_")}
             evaluation(loss=metrics.pop("loss"), accuracy=metrics.pop(self._accuracy, None), **metrics)

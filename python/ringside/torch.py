@@ -16,14 +16,14 @@ bucket at a time. The forward pass waits for a layer's parameters right before t
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import torch
 
 from ringside import _native
 from ringside._job import Error, _job, _keep_versions, _worker, rank, size
 
-__all__ = ["DistributedOptimizer", "DistributedSampler", "broadcast_parameters"]
+__all__ = ["DistributedOptimizer", "DistributedSampler", "SynchronizedOptimizer", "broadcast_parameters"]
 
 _UPDATES = ("auto", "strategy", "program")
 _UNUSED = ("error", "zero")
@@ -33,12 +33,14 @@ class DistributedSampler(torch.utils.data.distributed.DistributedSampler):
     """``torch.utils.data.distributed.DistributedSampler`` for the workers of the job: every worker sees its own part of the
     dataset. Call ``set_epoch`` before each epoch, or the order stays the same."""
 
-    def __init__(self, dataset, *, shuffle: bool = True, seed: int = 0, drop_last: bool = False) -> None:
+    def __init__(self, dataset: torch.utils.data.Dataset, *, shuffle: bool = True, seed: int = 0, drop_last: bool = False) -> None:
         super().__init__(
             dataset, num_replicas=size(), rank=rank(), shuffle=shuffle, seed=seed, drop_last=drop_last)
 
 
-def broadcast_parameters(params, root_rank: int = 0) -> None:
+def broadcast_parameters(
+    params: Mapping[str, torch.Tensor] | Iterable[tuple[str, torch.Tensor]], root_rank: int = 0
+) -> None:
     """Gives every worker the values of worker 0. ``params``: a ``state_dict()``, or pairs of name and tensor. Parameters of a
     ``DistributedOptimizer`` have them already. For small tensors: they pass the coordinator."""
     if root_rank != 0:
@@ -46,7 +48,7 @@ def broadcast_parameters(params, root_rank: int = 0) -> None:
     worker = _worker()
     if worker is None:
         return
-    for name, tensor in sorted(params.items() if isinstance(params, dict) else params):
+    for name, tensor in sorted(params.items() if isinstance(params, Mapping) else params):
         _broadcast(worker, name, tensor)
 
 
@@ -58,7 +60,7 @@ def DistributedOptimizer(
     backward_passes_per_step: int = 1,
     unused_parameters: str = "error",
     overlap_forward: bool = True,
-) -> torch.optim.Optimizer:
+) -> SynchronizedOptimizer:
     """Returns ``optimizer`` with a ``step()`` that synchronises ``model`` with the other workers. All parameters of the model
     then have the values of worker 0.
 
@@ -92,7 +94,20 @@ def DistributedOptimizer(
     return wrapped
 
 
-class _Alone:
+class SynchronizedOptimizer(torch.optim.Optimizer):
+    """What ``DistributedOptimizer`` returns. It is also of the class of the optimizer that was given."""
+
+    def synchronize(self) -> None:
+        """With ``update="program"``: waits until every ``parameter.grad`` is the mean over the workers, for instance to clip
+        it before ``step()``. Between two steps: waits until all parameters are up to date, for instance to save them."""
+        raise NotImplementedError
+
+    def no_sync(self) -> contextlib.AbstractContextManager[None]:
+        """Inside, ``backward()`` only adds gradients up, on this worker. The first ``backward()`` after it sends them."""
+        raise NotImplementedError
+
+
+class _Alone(SynchronizedOptimizer):
     """The methods of a ``DistributedOptimizer`` in a program that trains alone, before those of the optimizer's own class."""
 
     def synchronize(self) -> None:
@@ -103,7 +118,7 @@ class _Alone:
         return contextlib.nullcontext()
 
 
-class _Distributed:
+class _Distributed(SynchronizedOptimizer):
     """The methods of a ``DistributedOptimizer``, before those of the optimizer's own class."""
 
     _sync: _Synchronizer
@@ -146,12 +161,9 @@ class _Distributed:
                 'DistributedOptimizer with update="program"')
 
     def synchronize(self) -> None:
-        """With ``update="program"``: waits until every ``parameter.grad`` is the mean over the workers, for instance to clip
-        it before ``step()``. Between two steps: waits until all parameters are up to date, for instance to save them."""
         self._sync.synchronize()
 
     def no_sync(self) -> contextlib.AbstractContextManager[None]:
-        """Inside, ``backward()`` only adds gradients up, on this worker. The first ``backward()`` after it sends them."""
         return self._sync.no_sync()
 
 

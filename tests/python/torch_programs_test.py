@@ -2,6 +2,7 @@
 
 usage: torch_programs_test.py     with RINGSIDE (the executable) and PYTHONPATH (the package) set
 """
+import ast
 import importlib.util
 import json
 import os
@@ -15,8 +16,12 @@ import unittest
 
 import torch
 
+import ringside
+import ringside.torch
+
 RINGSIDE = os.environ["RINGSIDE"]
 PROGRAM = pathlib.Path(__file__).with_name("network_program.py")
+PACKAGE = pathlib.Path(__file__).parents[2] / "python" / "ringside"
 STEPS = 50
 # The strategies whose parameters are those of one process: workers sum, or servers update.
 SUMMING = ["ring", "halving-doubling", "recursive-doubling", "tree", "auto", "shm", "hierarchical", "mpi"]
@@ -334,7 +339,7 @@ class Faults(Programs):
 class Alone(unittest.TestCase):
     def test_without_a_launcher_a_program_trains_alone(self):
         code = ("import ringside, torch, ringside.torch as rt; ringside.init(); m = torch.nn.Linear(2, 2);"
-                "o = torch.optim.SGD(m.parameters(), 0.1); d = rt.DistributedOptimizer(o, m); assert isinstance(d, torch.optim.SGD); d.synchronize();"
+                "o = torch.optim.SGD(m.parameters(), 0.1); d = rt.DistributedOptimizer(o, m); assert isinstance(d, torch.optim.SGD) and isinstance(d, rt.SynchronizedOptimizer); d.synchronize();"
                 "m(torch.ones(1, 2)).sum().backward(); d.step(); d.zero_grad(); assert d.no_sync().__enter__() is None;"
                 "print(ringside.rank(), ringside.size(), ringside.strategy())")
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -360,6 +365,35 @@ class Alone(unittest.TestCase):
             self.imports("ringside", package)
         self.imports(*packages, "ringside.torch")
         self.imports("ringside.torch", *packages)
+
+
+def public(names):
+    return {name for name in names if not name.startswith("_")}
+
+
+def public_functions(tree):
+    """Of a module and of its public classes, whose methods may also be special ones."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            yield node
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield from (each for each in node.body if isinstance(each, ast.FunctionDef))
+
+
+class Types(unittest.TestCase):
+    def test_the_stub_has_the_names_of_the_native_part(self):
+        stub = ast.parse((PACKAGE / "_native.pyi").read_text())
+        names = {node.name: node for node in stub.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+        self.assertEqual(names.keys(), public(dir(ringside._native)))
+        self.assertEqual(public(node.name for node in names["Worker"].body), public(dir(ringside._native.Worker)))
+
+    def test_public_functions_are_annotated(self):
+        for path in (*PACKAGE.glob("[!_]*.py"), PACKAGE / "_job.py"):
+            for function in public_functions(ast.parse(path.read_text())):
+                arguments = [each for each in (*function.args.args, *function.args.kwonlyargs) if each.arg != "self"]
+                with self.subTest(path=path.name, function=function.name):
+                    self.assertEqual([each.arg for each in arguments if each.annotation is None], [])
+                    self.assertIsNotNone(function.returns)
 
 
 if __name__ == "__main__":
