@@ -50,7 +50,7 @@ class SampleRun {
   }
 
   void AddRingStep(int step) {
-    const std::int64_t begin = 1'000 * step;
+    const std::int64_t begin = std::int64_t{1'000} * step;
     AddSteps(step, begin);
     for (const ChunkPhase phase : {ChunkPhase::kReduceScatter, ChunkPhase::kAllGather}) {
       const bool gathers = phase == ChunkPhase::kAllGather;
@@ -75,13 +75,14 @@ class SampleRun {
   }
 
   void AddServerStep(int step) {
-    const std::int64_t begin = 1'000 * step;
+    const std::int64_t begin = std::int64_t{1'000} * step;
     AddSteps(step, begin);
     TraceChunk chunk{.step = step, .elements = 8, .bytes = 32, .bucket = 0, .piece = 0};
     for (const int rank : {0, 1}) {
       chunk.version = step;
       chunk.staleness = -1;
-      AddTransfer(chunk, rank, ChunkPhase::kPush, begin + 100, begin + 200 + 50 * rank);
+      AddTransfer(chunk, rank, ChunkPhase::kPush, begin + 100,
+                  begin + 200 + std::int64_t{50} * rank);
       chunk.version = step + 1;
       chunk.staleness = 0;
       AddTransfer(chunk, rank, ChunkPhase::kPull, begin + 400, begin + 600);
