@@ -97,6 +97,8 @@ class Keras(Programs):
         cases = HERE / "keras_cases.py"
         with self.subTest("the workers begin with the same variables", backend=backend):
             self.train(cases, "begins", env=env)
+        with self.subTest("the seeds stay those of each worker", backend=backend):
+            self.train(cases, "seeds", env=env)
         with self.subTest("the loss is that of a batch", backend=backend):
             self.train(cases, "losses", self.folder / "losses.json", workers=1, env=env)
             expected = json.loads((self.folder / "losses.json").read_text())

@@ -1,6 +1,6 @@
 """What programs with Keras may get wrong, or rely on.
 
-usage: keras_cases.py begins|losses|not-built|goes-on [FILE]     with KERAS_BACKEND set
+usage: keras_cases.py begins|seeds|losses|not-built|goes-on [FILE]     with KERAS_BACKEND set
 """
 import json
 import sys
@@ -48,6 +48,18 @@ def losses(inputs, outputs):
         json.dump(2 * [model.evaluate(inputs[begin:begin + BATCH], outputs[begin:begin + BATCH], verbose=0) for begin in starts], file)
 
 
+def seeds(inputs, outputs):
+    """BroadcastVariables gives all weights of worker 0, but each worker drops out other units."""
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dropout(0.5, seed=1 + ringside.rank()), keras.layers.BatchNormalization()])
+    model.layers[1].moving_mean.assign(numpy.full(4, 1 + ringside.rank()))
+    callback = ringside.keras.BroadcastVariables()
+    callback.set_model(model)
+    callback.on_train_begin()
+    numpy.testing.assert_array_equal(keras.ops.convert_to_numpy(model.layers[1].moving_mean), numpy.ones(4))
+    assert keras.ops.convert_to_numpy(model.layers[0].seed_generator.state)[0] == 1 + ringside.rank()
+    begins(inputs, outputs)  # a worker without a step has failed
+
+
 def not_built(inputs, outputs):
     model = network(None)
     distributed(0.1).apply([keras.ops.zeros(variable.shape) for variable in model.trainable_variables], model.trainable_variables)
@@ -62,7 +74,7 @@ def main():
     keras.utils.set_random_seed(1 + ringside.rank())
     random = numpy.random.default_rng(1 + ringside.rank())
     inputs = random.normal(size=(5 * BATCH, 4)).astype("float32")
-    cases = {"begins": begins, "losses": losses, "not-built": not_built, "goes-on": goes_on}
+    cases = {"begins": begins, "seeds": seeds, "losses": losses, "not-built": not_built, "goes-on": goes_on}
     cases[sys.argv[1]](inputs, inputs.sum(axis=1, keepdims=True))
     print("as expected")
 
