@@ -302,19 +302,24 @@ class Faults(Programs):
             self.refuses("unfreezes", "parameter 'frozen.weight' is trained now", "--strategy", strategy, words=words)
         self.refuses("grows", "the optimizer has got a parameter of shape (3,)", words=("update=program",))
 
+    def names_worker_1(self, case, text, *flags):
+        summary = self.refuses(case, f"failed: worker 1: {text}", *flags)
+        self.assertEqual(summary["failure"]["member"], "worker 1")
+        return summary
+
     def test_one_rank_that_fails_is_named(self):
         for strategy in ("ring", "shm", "ps-sync"):
             flags = ("--strategy", strategy)
-            summary = self.refuses("raises", "worker 1: the program raised ValueError: a bad batch", *flags)
-            self.assertEqual((summary["failure"]["kind"], summary["failure"]["member"]), ("program", "worker 1"))
-            summary = self.refuses("raises-in-hook", "worker 1: the program raised ValueError: a bad hook (step 3, after the forward pass, before "
-                                   "the gradient of 'first.bias')", *flags)
-            self.assertEqual((summary["failure"]["kind"], summary["failure"]["member"]), ("program", "worker 1"))
-            self.refuses("exits", "worker 1", *flags)
-            self.refuses("exits-0", "worker 1 has ended its training after 3 steps", *flags)
-        self.refuses("fewer-steps", "worker 1 has ended its training after 5 steps")
-        self.refuses("exits-at-once", "worker 1")
-        self.refuses("raises-in-thread", "worker 1: the program raised ValueError: a bad batch")
+            summary = self.names_worker_1("raises", "the program raised ValueError: a bad batch", *flags)
+            self.assertEqual(summary["failure"]["kind"], "program")
+            summary = self.names_worker_1("raises-in-hook", "the program raised ValueError: a bad hook (step 3, after the forward pass, before "
+                                          "the gradient of 'first.bias')", *flags)
+            self.assertEqual(summary["failure"]["kind"], "program")
+            self.names_worker_1("exits", "", *flags)
+            self.names_worker_1("exits-0", "its program ended the training after 3 steps", *flags)
+        self.names_worker_1("fewer-steps", "its program ended the training after 5 steps")
+        self.refuses("exits-at-once", "exited with code 0 before it handed in a result")
+        self.names_worker_1("raises-in-thread", "the program raised ValueError: a bad batch")
         self.assertEqual(self.refuses("diverges", "of the gradient of 'last.bias' on worker 1 is")["status"], "diverged")
 
     def test_what_servers_cannot_do_is_refused(self):
