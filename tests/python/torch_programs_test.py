@@ -185,6 +185,21 @@ class Records(Programs):
         self.assertEqual(summary["program"], spec["program"])
         self.assertEqual(spec["program"][1:], [str(PROGRAM), str(STEPS), "sgd", str(self.folder / "mine.pt"), "evaluate", str(private)])
 
+    def test_a_program_runs_on_emulated_hosts_and_has_their_bound(self):
+        doctor = json.loads(subprocess.run([RINGSIDE, "doctor", "--json"], capture_output=True, text=True, check=False).stdout)
+        missing = [each["name"] for each in doctor["findings"] if each["name"] in ("emulated hosts", "emulated rates") and not each["ok"]]
+        if missing:
+            self.skipTest(f"this machine has no {', '.join(missing)}")
+        for strategy, copies in (("ring", 1), ("ps-sync", 2)):
+            with self.subTest(strategy=strategy):
+                summary, _ = self.train("--strategy", strategy, "--network", "20Mbps", steps=12)
+                # On the busiest link, in one direction: a ring of two sends all bytes once; a server gets those of both workers.
+                wire_ms = copies * 8e3 * 4 * summary["parameters"] / 20e6
+                self.assertGreater(summary["bound_ms"], wire_ms)
+                self.assertLess(summary["bound_ms"], 1.1 * wire_ms + summary["compute_ms"])
+                self.assertGreaterEqual(summary["achievable_ms"], summary["bound_ms"])
+                self.assertTrue((self.folder / "run" / "network.json").exists())
+
     def test_steps_end_a_program_that_would_go_on(self):
         summary, _ = self.train("--strategy", "ps-sync", "--steps", "7")
         self.assertEqual((summary["steps"], summary["status"]), (7, "done"))
