@@ -123,7 +123,11 @@ def imports(page):
 def way(page):
     """From `pip install .` to the table."""
     import wheel_test
-    seconds = statistics.median(wheel_test.way_seconds() for _ in range(3))
+    measured = []
+    for _ in range(3):
+        with tempfile.TemporaryDirectory() as folder:
+            measured.append(wheel_test.way(pathlib.Path(folder))[0])
+    seconds = statistics.median(measured)
     if seconds >= WAY_LIMIT_S:
         page.missed.append(f"the way to the table: {seconds:.0f} s, limit {WAY_LIMIT_S} s")
     page.section("From `pip install .` to the table of docs/own-model.md, after `./quickstart.sh` has built Ringside, median of 3",
@@ -131,11 +135,19 @@ def way(page):
                                                 str(WAY_LIMIT_S)]])
 
 
+def build_python(build):
+    """The interpreter that the build has for its Python package."""
+    for line in (build / "CMakeCache.txt").read_text().splitlines():
+        if line.startswith("Python_EXECUTABLE:"):
+            return line.partition("=")[2]
+    sys.exit(f"{build} was configured without -DPython_EXECUTABLE, so it has no Python package")
+
+
 def main():
     arguments = parse()
     build = arguments.build.resolve()
     os.environ.update(RINGSIDE=str(build / "bin" / "ringside"), PYTHONPATH=str(build / "python"), RINGSIDE_SOURCE=str(ROOT),
-                      OMP_NUM_THREADS="1")
+                      RINGSIDE_BUILD_PYTHON=build_python(build), OMP_NUM_THREADS="1")
     sys.path[:0] = [str(ROOT / "tests" / "python"), str(build / "python")]
     page = Page(build)
     for part in arguments.only.split(","):

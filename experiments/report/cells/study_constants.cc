@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 13> kKeys{
     "straggler",      "global_batch", "batch_per_worker", "steps", "epochs",     "codec",
     "link_bits_per_s"};
 
-// False for a key that another one replaces, and for what is off.
+// False for a key that another one replaces, for what is off, and for what a program decides.
 bool Applies(std::string_view name, const RunSpec& spec) {
   if (name == "model") return spec.program.empty();
   if (name == "program") return !spec.program.empty();
@@ -26,10 +26,11 @@ bool Applies(std::string_view name, const RunSpec& spec) {
   if (name == "network") return spec.network.has_value();
   if (name == "link_bits_per_s") return !spec.network && spec.link_bits_per_s > 0;
   if (name == "straggler") return spec.straggler.kind != StragglerOptions::Kind::kNone;
-  if (name == "global_batch") return spec.batch_per_worker == 0 && spec.global_batch > 0;
-  if (name == "batch_per_worker") return spec.batch_per_worker > 0;
+  if (name == "global_batch")
+    return spec.program.empty() && spec.batch_per_worker == 0 && spec.global_batch > 0;
+  if (name == "batch_per_worker") return spec.program.empty() && spec.batch_per_worker > 0;
   if (name == "steps") return spec.steps > 0;
-  if (name == "epochs") return spec.steps == 0;
+  if (name == "epochs") return spec.program.empty() && spec.steps == 0;
   return true;
 }
 

@@ -41,6 +41,19 @@ TEST(StudyConstants, LeaveOutWhatDiffers) {
   EXPECT_THAT(ConstantsOf(runs), Not(Contains(HasSubstr("worker"))));
 }
 
+TEST(StudyConstants, LeaveOutWhatAProgramDecides) {
+  std::vector<RunResult> runs{OneRun("ring", 2, 1000, 0), OneRun("ps-sync", 2, 900, 0)};
+  for (RunResult& run : runs) {
+    run.spec.program = {"python3", "train.py"};
+    run.spec.batch_per_worker = 1;
+    run.spec.steps = 0;
+  }
+  const std::vector<std::string> constants = ConstantsOf(runs);
+  EXPECT_THAT(constants, Contains(HasSubstr("train.py")));
+  EXPECT_THAT(constants, Not(Contains(HasSubstr("sample"))));
+  EXPECT_THAT(constants, Not(Contains(HasSubstr("epoch"))));
+}
+
 TEST(StudyConstants, AReportSaysThemOnceAndFirst) {
   const std::string text = RenderText(TableOf(Runs()));
   const std::string line = "All runs: 4 workers, model profile:vgg16, 30 ms of compute";
