@@ -163,10 +163,11 @@ ROWS = [
       for model, text, strategy, at_most in (
           ("mlp", "MLP 5.8 M", "shm", 0.45), ("cnn", "CNN 4.3 M", "shm", 0.75),
           ("mlp", "MLP 5.8 M", "ring", 0.75), ("cnn", "CNN 4.3 M", "ring", 0.9))],
-    *[Row(f"python/{model}-alone", f"{text} as a PyTorch program, 1 worker / a plain PyTorch loop",
-          subjects.python_against_ddp(model, "none"), at_most=1.05) for model, text in (("mlp", "MLP 5.8 M"), ("cnn", "CNN 4.3 M"))],
-    Row("python/mlp-loop", "MLP 5.8 M, 2 workers, ring: as a PyTorch program / Ringside's own loop", subjects.python_against_ours,
-        at_most=1.05),
+    *[Row(f"python/{model}-alone-{strategy}", f"{text} as a PyTorch program, 1 worker: {strategy} / a plain PyTorch loop",
+          subjects.python_against_ddp(model, strategy, 1), at_most=1.05)
+      for model, text in (("mlp", "MLP 5.8 M"), ("cnn", "CNN 4.3 M")) for strategy in ("none", "ring", "shm")],
+    *[Row(f"python/{model}-loop", f"{text}, 2 workers, ring: as a PyTorch program / Ringside's own loop",
+          subjects.python_against_ours(model), at_most=1.05) for model, text in (("mlp", "MLP 5.8 M"), ("cnn", "CNN 4.3 M, TorchScript"))],
     Row("mlp/ps-sync-ring", "MLP 5.8 M step, 2 workers: ps-sync over tcp / ring",
         subjects.mlp_against("ps-sync", "ring", "--servers", 1, "--ps-transport", "tcp"), at_most=1.25),
     *[Row(f"guards/replicas-{strategy}", f"MLP 5.8 M step, 2 workers, {strategy}: --check-replicas 100 / without",

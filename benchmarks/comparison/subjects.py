@@ -120,10 +120,8 @@ def python_step_ms(context, model, strategy, workers, steps):
                          env={"PYTHONPATH": str(package)})
 
 
-def python_against_ddp(model, strategy):
-    """A PyTorch program under a strategy, and the same under DistributedDataParallel. With one worker: alone."""
-    workers = 1 if strategy == "none" else 2
-
+def python_against_ddp(model, strategy, workers=2):
+    """A PyTorch program under a strategy, and the same under DistributedDataParallel. With one worker: a plain loop."""
     def measure(context):
         need_torch()
         context.strategy(strategy)
@@ -135,14 +133,22 @@ def python_against_ddp(model, strategy):
     return measure
 
 
-def python_against_ours(context):
-    """The MLP as a PyTorch program, and the same model in Ringside's own loop, with `ring`."""
-    need_torch()
-    steps = 3 * context.steps
-    values = interleaved(context.rounds, {
-        "ours": lambda: python_step_ms(context, "mlp", "ring", 2, steps),
-        "peer": lambda: train_step_ms(context, "ring", 2, steps, *MLP)})
-    return slower(values["ours"], values["peer"])
+def python_against_ours(model):
+    """A model as a PyTorch program, and the same in Ringside's own loop, with `ring`. There the CNN is a TorchScript module."""
+    def measure(context):
+        need_torch()
+        steps = 3 * context.steps
+        with tempfile.TemporaryDirectory() as folder:
+            if model == "mlp":
+                flags = MLP
+            else:
+                run([*torch_program(model, "script", steps), folder])
+                flags = ["--model", f"script:{folder}/net.pt", "--data", f"npz:{folder}/data.npz", "--batch-per-worker", "32", "--lr", "0.01"]
+            values = interleaved(context.rounds, {
+                "ours": lambda: python_step_ms(context, model, "ring", 2, steps),
+                "peer": lambda: train_step_ms(context, "ring", 2, steps, *flags)})
+        return slower(values["ours"], values["peer"])
+    return measure
 
 
 def cost_of_flags(strategy, steps, job, *flags):
