@@ -247,6 +247,10 @@ class Records(Programs):
         self.assertEqual(summary["status"], "interrupted")
         self.assertGreater(summary["steps"], 0)
 
+    def test_a_time_limit_ends_a_program(self):
+        summary, errors = self.train("--strategy", "ring", "--time-limit", "6s", steps=100000, words=("case=slow",), expects=124)
+        self.assertEqual(summary["status"], "timed out", errors)
+
     def test_a_matrix_compares_strategies_for_one_program(self):
         spec = self.folder / "mine.yaml"
         spec.write_text(f"""name: mine
