@@ -6,6 +6,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/lab/node_settings.h"
 #include "ringside/experiments/spec/spec_keys.h"
+#include "ringside/experiments/system/build_info.h"
 #include "tests/experiments/test_catalog.h"
 
 namespace ringside {
@@ -150,9 +151,16 @@ TEST(DilationOfARun, NeedsAnEmulatedNetworkAndEmulatedCompute) {
   EXPECT_THAT(KeysOfRefusal(RunWith("", "auto")), ElementsAre("dilation", "network"));
   EXPECT_THAT(KeysOfRefusal(RunWith("", "1")), IsEmpty());
   EXPECT_THAT(KeysOfRefusal(RunWith("10Mbps", "11")), ElementsAre("dilation", "network"));
+}
+
+TEST(DilationOfARun, IsRefusedForAModelThatReallyComputes) {
   RunSpec real = RunWith("1Gbps", "10");
   real.model = "mlp";
   real.compute_ms = 0;
+  if (ThisBuild().libtorch.empty()) {
+    EXPECT_THROW(KeysOfRefusal(real), MissingBackendError);
+    return;
+  }
   EXPECT_THAT(KeysOfRefusal(real), ElementsAre("dilation", "model"));
   SetSpecKey(real, "dilation", "1");
   EXPECT_THAT(KeysOfRefusal(real), IsEmpty());
