@@ -32,7 +32,9 @@ sys.exit(subprocess.run(flags, cwd=entry["directory"]).returncode)
 COMPILE
 }
 
-[ -f "$build/compile_commands.json" ] || cmake --preset release >"$log" 2>&1 || fail "Ringside cannot be built here:"
+has_grading() { grep -q tests/grading/graded_main.cc "$build/compile_commands.json" 2>/dev/null; }
+has_grading || cmake --preset release >"$log" 2>&1 || fail "Ringside cannot be built here:"
+has_grading || fail "Ringside cannot be built here: $build leaves out the tests, so nothing can be graded"
 compile_header >"$log" 2>&1 || fail "$given does not compile:"
 # The next build shall grade passing_strategy.h again.
 trap 'rm -f "$log"; cmake -B "$build" -URINGSIDE_GRADED_STRATEGY >/dev/null' EXIT

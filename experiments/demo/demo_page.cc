@@ -57,7 +57,7 @@ std::string RenderDemoPage(const std::vector<RecordedRun>& runs, const PageSteps
 std::string PageSizeAdvice(const std::string& page) {
   if (page.size() <= kMostPageBytes) return {};
   return fmt::format(
-      "the page has {:.1f} MB, more than {:.0f} MB, so a browser may be slow: its first step has "
+      "the page has {:.1f} MB, more than {:.0f} MB, so a browser may be slow: a step of it has "
       "very many events. Begin with another step (ringside demo RUN --steps N), or record a run "
       "with fewer buckets (--bucket-mb) or workers",
       static_cast<double>(page.size()) / 1e6, static_cast<double>(kMostPageBytes) / 1e6);

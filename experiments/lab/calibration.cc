@@ -94,7 +94,8 @@ std::string CongestionControlOf(const Lab::Link& link, int fd) {
 /// Connects. A bridge forwards nothing through a port whose carrier it has not seen yet. On a busy
 /// machine that may take longer than the kernel looks for a neighbour, so it is tried again.
 FileDescriptor ConnectSender(const Lab::Link& link, const NetNamespace& from,
-                             const sockaddr_in& address, double answer_timeout_s) {
+                             const sockaddr_in& address, double answer_timeout_s,
+                             const StopCheck& check) {
   const Deadline deadline = Deadline::After(kCarrierTimeout);
   while (true) {
     FileDescriptor sender;
@@ -104,14 +105,17 @@ FileDescriptor ConnectSender(const Lab::Link& link, const NetNamespace& from,
     }
     const auto* generic = reinterpret_cast<const sockaddr*>(&address);
     if (::connect(sender.get(), generic, sizeof(address)) == 0) return sender;
-    if (errno != EHOSTUNREACH || deadline.expired()) Fail(link, "connecting");
+    const bool may_come = errno == EHOSTUNREACH || errno == EINTR;
+    if (!may_come || deadline.expired()) Fail(link, "connecting");
+    check();
+    std::this_thread::sleep_for(kTick);
   }
 }
 
 /// Connects from one namespace to an address in another. Both ends use the link's congestion
 /// control.
 Connection Connect(const Lab::Link& link, const NetNamespace& from, const NetNamespace& to,
-                   const std::string& to_address, double answer_timeout_s) {
+                   const std::string& to_address, double answer_timeout_s, const StopCheck& check) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   if (::inet_pton(AF_INET, to_address.c_str(), &address.sin_addr) != 1) {
@@ -129,7 +133,7 @@ Connection Connect(const Lab::Link& link, const NetNamespace& from, const NetNam
     Fail(link, "listening");
   }
   Connection connection;
-  connection.sender = ConnectSender(link, from, address, answer_timeout_s);
+  connection.sender = ConnectSender(link, from, address, answer_timeout_s, check);
   connection.receiver = FileDescriptor(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (connection.receiver.get() < 0) Fail(link, "accepting");
   SetSocketTimeout(link, connection.receiver.get(), answer_timeout_s);
@@ -188,13 +192,13 @@ double MeasureGoodput(const Lab::Link& link, int fd, const CalibrationPlan& plan
 /// Measures one direction of one link on two threads of its own, which end with the object.
 class Flow {
  public:
-  Flow(const Lab::Link& link, bool sent, CalibrationPlan plan)
+  Flow(const Lab::Link& link, bool sent, CalibrationPlan plan, const StopCheck& check)
       : link_(link),
         plan_(std::move(plan)),
         connection_(sent ? Connect(link, *link.far, *link.switch_namespace, link.switch_address,
-                                   plan_.answer_timeout_s)
+                                   plan_.answer_timeout_s, check)
                          : Connect(link, *link.switch_namespace, *link.far, link.host_address,
-                                   plan_.answer_timeout_s)) {}
+                                   plan_.answer_timeout_s, check)) {}
   ~Flow() {
     Shut();
     if (receiver_.joinable()) receiver_.join();
@@ -302,7 +306,8 @@ void Measure(const std::vector<Lab::Link>& links, const std::vector<Direction>& 
   std::deque<Flow> flows;
   for (const Direction& direction : batch) {
     check();
-    flows.emplace_back(links[direction.link], direction.sent, PlanOf(links[direction.link], spec));
+    flows.emplace_back(links[direction.link], direction.sent, PlanOf(links[direction.link], spec),
+                       check);
   }
   for (Flow& flow : flows) flow.Start();
   for (std::size_t i = 0; i < batch.size(); ++i) {

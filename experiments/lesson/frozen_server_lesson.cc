@@ -78,7 +78,7 @@ Answer AnswerOf(const LessonSetting&, const LessonResults& results) {
   const double silent = SilentSeconds(frozen);
   Answer answer{.value = silent,
                 .interval = {{silent - kHeartbeatSeconds, silent,
-                              "how long it was frozen: it froze between two heartbeats"}},
+                              "about how long it was frozen: it froze between two heartbeats"}},
                 .bound = kLeaseSeconds};
   const double done = NumberAt(frozen, "steps");
   const double kept = NumberAt(resumed, "first_step");

@@ -84,8 +84,8 @@ int FewestThatBeat(const LessonSetting& setting, const LessonResults& results) {
     if (Beats(setting, results, servers)) return servers;
   }
   throw Error(
-      fmt::format("the ring was faster than {} servers: the machine was too busy to tell; "
-                  "run the lesson again",
+      fmt::format("no number of servers up to {} was faster than the ring by 2 %: the machine was "
+                  "too busy to tell; run the lesson again",
                   MostServers(setting)));
 }
 

@@ -70,7 +70,7 @@ void MemberProcess::Join() {
   timeline_->ReadClock();
   Heartbeat::Options options;
   options.lease = DilatedClock::ToMachine(options.lease);
-  options.before_beat = [this] { timeline_->Send(Deadline::After(TimelineSender::kBeforeABeat)); };
+  options.before_beat = [this] { timeline_->SendSome(); };
   options.activity = [this] { return CurrentActivity(); };
   heartbeat_ = std::make_unique<Heartbeat>(
       *client_, drain_barrier_, buffer_, options, [](const HeartbeatEnd& end) {
@@ -96,7 +96,7 @@ ActivityBoard::Entry MemberProcess::CurrentActivity() const {
 void MemberProcess::SubmitReport(const MemberResult& result) {
   client_->SubmitReport(result.report);
   timeline_->ReadClock();
-  timeline_->Send(Deadline::After(TimelineSender::kAtTheEnd));
+  timeline_->SendRest();
   heartbeat_->Finish();
   client_->Leave();
 }
@@ -105,7 +105,7 @@ int MemberProcess::ReportFailure(const FailureReason& reason) {
   fmt::print(stderr, "{}\n", reason.message);
   try {
     client_->Fail(reason);
-    timeline_->Send(Deadline::After(TimelineSender::kAtTheEnd));
+    timeline_->SendRest();
     heartbeat_->Finish();
   } catch (const std::exception& error) {
     fmt::print(stderr, "cannot tell the coordinator: {}\n", error.what());

@@ -8,6 +8,9 @@ namespace {
 constexpr std::size_t kSpansPerPiece = std::size_t{1} << 14;   // 0.5 MiB
 constexpr std::size_t kChunksPerPiece = std::size_t{1} << 12;  // 0.35 MiB
 constexpr std::chrono::seconds kPieceTimeout{1};
+// A heartbeat waits for it, and its lease is five seconds.
+constexpr std::chrono::seconds kBeforeABeat{1};
+constexpr std::chrono::seconds kAtTheEnd{10};
 
 std::unique_ptr<Timeline> MakeTimeline(const RunSpec& spec) {
   if (!spec.timeline) return std::make_unique<Timeline>();
@@ -34,9 +37,22 @@ void TimelineSender::ReadClock() noexcept {
   }
 }
 
-void TimelineSender::Send(const Deadline& deadline) noexcept {
+void TimelineSender::SendSome() noexcept {
+  if (!timeline_->enabled()) return;
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (lock.owns_lock()) SendUntil(Deadline::After(kBeforeABeat));
+}
+
+void TimelineSender::SendRest() noexcept {
   if (!timeline_->enabled()) return;
   const std::lock_guard lock(mutex_);
+  SendUntil(Deadline::After(kAtTheEnd));
+  lost_.spans += timeline_->Take().size();
+  lost_.chunks += timeline_->TakeChunks().size();
+  SendPiece();  // the count alone
+}
+
+void TimelineSender::SendUntil(const Deadline& deadline) {
   while (SendPiece() && !deadline.expired()) {
   }
 }

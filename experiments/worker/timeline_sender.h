@@ -20,20 +20,17 @@ inline constexpr TimelineCapacity kRecordOfRun{.spans = 240'000, .chunks = 200'0
 /// kept even if the process dies. Does nothing without a timeline. Thread-safe. Borrows the client.
 class TimelineSender {
  public:
-  /// For sending before a heartbeat, whose lease is five seconds.
-  static constexpr std::chrono::milliseconds kBeforeABeat{1'000};
-  /// For sending the rest when the process ends.
-  static constexpr std::chrono::milliseconds kAtTheEnd{10'000};
-
   TimelineSender(CoordinatorClient& client, const RunSpec& spec);
 
   Timeline& timeline() { return *timeline_; }
   /// Compares this process's clock with the coordinator's. The next piece carries the reading. If
   /// this fails, the trace lacks the reading.
   void ReadClock() noexcept;
-  /// Sends the new events and readings until none is left. Begins no piece after the deadline; a
-  /// piece takes a second at most. Events of a piece that did not arrive count as dropped.
-  void Send(const Deadline& deadline) noexcept;
+  /// Sends new events and readings, for a second or two at most. Does nothing while another thread
+  /// sends. Events of a piece that did not arrive count as dropped.
+  void SendSome() noexcept;
+  /// Sends all that is left, for some seconds at most. What is left then counts as dropped.
+  void SendRest() noexcept;
 
  private:
   struct Dropped {
@@ -44,6 +41,8 @@ class TimelineSender {
 
   /// Sends the next piece; true: it was full, so there may be more.
   bool SendPiece();
+  /// Sends pieces until there is no more, or begins none after the deadline.
+  void SendUntil(const Deadline& deadline);
 
   CoordinatorClient& client_;
   const std::unique_ptr<Timeline> timeline_;

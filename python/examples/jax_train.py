@@ -2,7 +2,7 @@
 
 Under ``--strategy ps-sync`` it needs ``--server-update off``, because the program updates its parameters itself. With a file as
 argument, worker 0 writes the trained parameters there (``jax_train.py trained.npz``). All workers together see the same batches of
-24 samples, however many they are.
+24 samples, if their number divides 24.
 """
 import sys
 

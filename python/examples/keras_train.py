@@ -2,7 +2,7 @@
 
 Under ``--strategy ps-sync`` it needs ``--server-update off``, because Keras updates the variables itself. With a file as argument,
 worker 0 writes the trained weights there (``keras_train.py trained.npz``). All workers together see the same batches of 24 samples,
-however many they are.
+if their number divides 24.
 """
 import sys
 

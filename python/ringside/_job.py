@@ -171,7 +171,7 @@ def _report_exception(kind: type[BaseException], error: BaseException, trace: ob
 def _report_thread_exception(args: threading.ExceptHookArgs) -> None:
     """The program goes on without a thread that raised, but not the training without the thread that does the steps."""
     _job.earlier_thread_hook(args)
-    if args.thread is _job.thread and args.exc_value is not None and not isinstance(args.exc_value, SystemExit):
+    if args.thread is not None and args.thread is _job.thread and args.exc_value is not None and not isinstance(args.exc_value, SystemExit):
         _fail(args.exc_value)
 
 

@@ -73,7 +73,7 @@ std::string PathOf(LauncherProgram program) {
 
 }  // namespace
 
-std::chrono::milliseconds StartTimeout(const RunSpec& spec, const LauncherOptions& options) {
+std::chrono::milliseconds JoinTimeout(const RunSpec& spec, const LauncherOptions& options) {
   constexpr std::chrono::seconds kOwn{30};
   constexpr std::chrono::minutes kOfPrograms{10};
   if (options.start_timeout) return *options.start_timeout;
@@ -124,13 +124,14 @@ std::optional<AgentPlan> PlanAgents(const RunSpec& spec, const JobOptions& optio
   }
   const int servers = LayoutServers(spec).dedicated;
   const std::optional<ClusterHosts> hosts = HostsOf(options.launcher, environment);
-  AgentPlan plan{.program = program,
-                 .placement = hosts ? PlaceOn(*hosts, spec.workers, servers)
-                                    : PlaceHere(spec.workers, servers),
-                 .setup = MakeMemberSetup(spec, options, {Role::kWorker, 0}, options.address,
-                                          {0, spec.workers}),
-                 .program_path = PathOf(program),
-                 .start_timeout = StartTimeout(spec, options.launcher)};
+  AgentPlan plan{
+      .program = program,
+      .placement =
+          hosts ? PlaceOn(*hosts, spec.workers, servers) : PlaceHere(spec.workers, servers),
+      .setup =
+          MakeMemberSetup(spec, options, {Role::kWorker, 0}, options.address, {0, spec.workers}),
+      .program_path = PathOf(program),
+      .start_timeout = options.launcher.start_timeout.value_or(AgentPlan().start_timeout)};
   // Agents may have another working directory.
   plan.setup.bundle_dir = std::filesystem::absolute(options.bundle_dir).string();
   if (program == LauncherProgram::kSrun || plan.placement.is_here() ||

@@ -18,7 +18,7 @@ LauncherProgram LauncherOf(const RunSpec& spec, const LauncherOptions& options);
 
 /// How long to wait until all processes of a run have joined: what the options say, otherwise 30 s,
 /// or 10 minutes for a program of the user's, which joins after its imports.
-std::chrono::milliseconds StartTimeout(const RunSpec& spec, const LauncherOptions& options);
+std::chrono::milliseconds JoinTimeout(const RunSpec& spec, const LauncherOptions& options);
 
 /// `options`, and where they give no address, the address of this machine that the hosts of the run
 /// reach: loopback if all of them are this machine. Throws `ConfigError` when a host is unknown or

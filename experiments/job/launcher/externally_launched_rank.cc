@@ -88,8 +88,9 @@ class ExternallyLaunchedRank {
     JobControllerPlan plan;
     plan.agents = ranks_.workers - 1 + (ranks_.starts_servers ? DedicatedServers() : 0);
     plan.launcher = ranks_.source;
-    plan.join_timeout = std::max<std::chrono::milliseconds>(kRendezvousTimeout,
-                                                            StartTimeout(spec_, options_.launcher));
+    plan.join_timeout =
+        options_.launcher.start_timeout.value_or(std::max<std::chrono::milliseconds>(
+            kRendezvousTimeout, JoinTimeout(spec_, options_.launcher)));
     plan.coordinator = {.address = address_,
                         .port = token_ ? ranks_.master_port : 0,
                         .token = token_ ? *token_ : MakeToken(),

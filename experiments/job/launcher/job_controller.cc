@@ -62,7 +62,7 @@ bool LiesIn(const std::string& path, const std::string& directory) {
   return std::ranges::mismatch(outer, inner).in1 == outer.end();
 }
 
-/// Whether no worker can do a step, or some steps, that another one does not do.
+/// Whether a worker that ends before the others makes them wait for ever.
 bool StepsTogether(const RunSpec& spec) {
   const StrategyEntry* entry = spec.catalog().FindStrategy(spec.strategy);
   if (entry == nullptr) return false;

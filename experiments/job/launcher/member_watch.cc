@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ringside/common/core/awake_clock.h"
+#include "ringside/common/core/dilated_clock.h"
 
 namespace ringside {
 namespace {
@@ -116,7 +117,10 @@ void MemberWatch::LookAtEnded() {
     const bool waits =
         (doing.kind == Activity::Kind::kAwait || doing.kind == Activity::Kind::kSettle) &&
         record->activity_seconds > kEndedGraceSeconds;
-    if (doing.kind == Activity::Kind::kEnded && (!ended || doing.step < ended->second)) {
+    // Its last word is later than the begin of a wait that counts.
+    const std::chrono::duration<double> silent = AwakeNow() - record->last_beat;
+    const bool fresh = record->left || silent.count() / DilatedClock::Factor() < kEndedGraceSeconds;
+    if (doing.kind == Activity::Kind::kEnded && fresh && (!ended || doing.step < ended->second)) {
       ended = {who, doing.step};
     }
     if (waits && (!waiting || doing.step > waiting->second.step)) waiting = {who, doing};

@@ -28,7 +28,7 @@ class MemberWatch {
     /// Where a process of the run was to be started, if another program starts agents for it.
     std::function<std::string(const Member&)> host_of{};
     bool runs_user_program = false;  ///< Workers are `RunSpec::program`.
-    bool steps_together = false;     ///< No worker can do a step that another one does not do.
+    bool steps_together = false;     ///< Workers wait for each other's steps.
     /// Asked about each failure that this class finds. True: the job goes on without the member, so
     /// it is no failure of the job.
     std::function<bool(const Failure&)> goes_on_without{};

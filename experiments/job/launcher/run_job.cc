@@ -50,7 +50,7 @@ JobControllerPlan PlanHere(const RunSpec& spec, const JobOptions& options) {
   JobControllerPlan plan;
   plan.coordinator = {
       .address = options.address, .port = 0, .token = MakeToken(), .tls = options.tls};
-  plan.join_timeout = StartTimeout(spec, options.launcher);
+  plan.join_timeout = JoinTimeout(spec, options.launcher);
   plan.starter = PlanAgents(spec, options, CurrentEnvironment());
   if (plan.starter) {
     plan.agents = plan.starter->placement.processes();

@@ -42,7 +42,7 @@ struct RecoveryOptions {
 struct LauncherOptions {
   LauncherProgram program = LauncherProgram::kRingside;
   std::string hostfile{};  ///< Empty: the nodes of the Slurm allocation, or this machine.
-  /// How long to wait until all processes have joined; absent: `StartTimeout` chooses.
+  /// How long to wait until all processes have joined; absent: `JoinTimeout` chooses.
   std::optional<std::chrono::milliseconds> start_timeout{};
 };
 

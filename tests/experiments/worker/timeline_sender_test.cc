@@ -2,9 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <memory>
-#include <thread>
+#include <string>
 
 #include "ringside/common/security/secrets.h"
 #include "ringside/experiments/job/coordinator/coordinator.h"
@@ -27,13 +26,10 @@ class TimelineSenderTest : public ::testing::Test {
     return spec;
   }
 
-  static Deadline Soon() { return Deadline::After(std::chrono::seconds(20)); }
-  /// Adds an event to the sender's timeline.
-  void AddChunk() {
+  static ChunkEvent Chunk() {
     ChunkEvent chunk;
     chunk.begin = chunk.end = Timeline::Clock::now();
-    chunk.step = 0;
-    sender_.timeline().AddChunk(chunk);
+    return chunk;
   }
 
   const std::string token_ = MakeToken();
@@ -46,8 +42,8 @@ class TimelineSenderTest : public ::testing::Test {
 
 TEST_F(TimelineSenderTest, SendsMoreThanFitsInAPiece) {
   constexpr std::size_t kEvents = 10'000;
-  for (std::size_t event = 0; event < kEvents; ++event) AddChunk();
-  sender_.Send(Soon());
+  for (std::size_t event = 0; event < kEvents; ++event) sender_.timeline().AddChunk(Chunk());
+  sender_.SendRest();
   const TracePiece all = job_state_->TakeTrace({Role::kWorker, 0});
   EXPECT_EQ(UnpackChunks(all.chunks, {}).size(), kEvents);
   EXPECT_EQ(all.dropped_chunks, 0U);
@@ -56,32 +52,20 @@ TEST_F(TimelineSenderTest, SendsMoreThanFitsInAPiece) {
 TEST_F(TimelineSenderTest, ManyProcessesShareTheRoomOfARun) {
   constexpr int kWorkers = 50;
   TimelineSender one(client_, RecordedRun(kWorkers));
-  ChunkEvent chunk;
-  chunk.begin = chunk.end = Timeline::Clock::now();
-  for (std::size_t event = 0; event < kRecordOfRun.chunks; ++event) one.timeline().AddChunk(chunk);
+  for (std::size_t event = 0; event < kRecordOfRun.chunks; ++event)
+    one.timeline().AddChunk(Chunk());
   EXPECT_EQ(one.timeline().TakeChunks().size(), kRecordOfRun.chunks / kWorkers);
 }
 
-TEST_F(TimelineSenderTest, SendsNothingMoreAfterTheDeadline) {
-  for (int event = 0; event < 10'000; ++event) AddChunk();
-  sender_.Send(Deadline::After(std::chrono::seconds(0)));
-  EXPECT_GT(sender_.timeline().TakeChunks().size(), 0U) << "they wait for the next time";
-}
-
-// Heartbeats wait for the thread that sends, so it must not stay for as long as events come.
-TEST_F(TimelineSenderTest, EndsThoughEventsGoOn) {
-  std::atomic<bool> begun = false;
-  std::atomic<bool> stop = false;
-  std::thread events([&] {
-    for (; !stop; begun = true) AddChunk();
-  });
-  while (!begun) std::this_thread::yield();
-  for (int beat = 0; beat < 3; ++beat) sender_.Send(Soon());
-  stop = true;
-  events.join();
-  sender_.Send(Soon());
-  const TracePiece all = job_state_->TakeTrace({Role::kWorker, 0});
-  EXPECT_GT(UnpackChunks(all.chunks, {}).size(), 0U);
+TEST_F(TimelineSenderTest, SendsWhatIsNewBeforeABeat) {
+  for (std::size_t beat = 1; beat <= 2; ++beat) {
+    sender_.timeline().AddChunk(Chunk());
+    sender_.SendSome();
+    const TracePiece piece = job_state_->TakeTrace({Role::kWorker, 0});
+    EXPECT_EQ(UnpackChunks(piece.chunks, {}).size(), 1U);
+  }
+  sender_.SendSome();
+  EXPECT_TRUE(job_state_->TakeTrace({Role::kWorker, 0}).chunks.empty());
 }
 
 }  // namespace
