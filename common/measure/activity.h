@@ -47,8 +47,8 @@ struct Activity {
     kEnded,  ///< Its model does no further step. The others may do some.
   };
   Kind kind = Kind::kUnknown;
-  /// The step of the training thread, or the steps done at a pause. The bucket that it waits for
-  /// may be of the step before.
+  /// The step of the training thread, or the steps done at a pause. Of kAwait the step that needs
+  /// the bucket: the one after the step of its gradient.
   std::int64_t step = 0;
   int bucket = -1;  ///< Of kAwait, and of kServe with a peer.
   AwaitedPeer peer{};

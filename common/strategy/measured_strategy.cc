@@ -17,6 +17,7 @@ double Milliseconds(Timeline::Clock::duration duration) {
 
 void MeasuredStrategy::Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) {
   submitted_ms_.resize(static_cast<std::size_t>(plan.buckets()));
+  submitted_step_.assign(submitted_ms_.size(), -1);
   inner().Start(space, plan, from);
 }
 
@@ -30,6 +31,7 @@ void MeasuredStrategy::Submit(const Bucket& bucket) {
   if (const auto index = static_cast<std::size_t>(bucket.index); index < submitted_ms_.size()) {
     submitted_ms_[index] =
         Milliseconds(begin - compute_begin_) - times_.submit_ms - times_.await_ms;
+    submitted_step_[index] = bucket.step;
   }
   inner().Submit(bucket);
   const auto end = Timeline::Clock::now();
@@ -37,10 +39,16 @@ void MeasuredStrategy::Submit(const Bucket& bucket) {
   timeline_.Add(SpanKind::kSubmit, begin, end, bucket.step, bucket.index, 0);
 }
 
+std::int64_t MeasuredStrategy::NeededIn(const Bucket& bucket) const {
+  const auto index = static_cast<std::size_t>(bucket.index);
+  if (index >= submitted_step_.size()) return bucket.step;
+  return std::max(bucket.step, submitted_step_[index] + 1);
+}
+
 void MeasuredStrategy::Await(const Bucket& bucket) {
   const auto begin = Timeline::Clock::now();
   const ActivityBoard::Entry before = activity_.Get();
-  activity_.Set({Activity::Kind::kAwait, bucket.step, bucket.index}, begin);
+  activity_.Set({Activity::Kind::kAwait, NeededIn(bucket), bucket.index}, begin);
   inner().Await(bucket);
   const auto end = Timeline::Clock::now();
   activity_.Set(before.activity, before.since + (end - begin));  // without the wait

@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_COMMON_STRATEGY_MEASURED_STRATEGY_H_
 #define RINGSIDE_COMMON_STRATEGY_MEASURED_STRATEGY_H_
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -37,11 +38,15 @@ class MeasuredStrategy : public StrategyDecorator {
   std::span<const double> submitted_ms() const { return submitted_ms_; }
 
  private:
+  /// The first step that cannot begin before the bucket is there.
+  std::int64_t NeededIn(const Bucket& bucket) const;
+
   Timeline& timeline_;
   ActivityBoard& activity_;
   Times times_;
   Timeline::Clock::time_point compute_begin_;
-  std::vector<double> submitted_ms_;  // by bucket
+  std::vector<double> submitted_ms_;          // by bucket
+  std::vector<std::int64_t> submitted_step_;  // by bucket; -1: not yet
 };
 
 }  // namespace ringside

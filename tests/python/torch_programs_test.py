@@ -321,8 +321,8 @@ class Faults(Programs):
             self.refuses("unfreezes", "parameter 'frozen.weight' is trained now", "--strategy", strategy, words=words)
         self.refuses("grows", "the optimizer has got a parameter of shape (3,)", words=("update=program",))
 
-    def names_worker_1(self, case, text, *flags):
-        summary = self.refuses(case, f"failed: worker 1: {text}", *flags)
+    def names_worker_1(self, case, text, *flags, words=()):
+        summary = self.refuses(case, f"failed: worker 1: {text}", *flags, words=words)
         self.assertEqual(summary["failure"]["member"], "worker 1")
         return summary
 
@@ -336,7 +336,8 @@ class Faults(Programs):
             self.assertEqual(summary["failure"]["kind"], "program")
             self.names_worker_1("exits", "", *flags)
             self.names_worker_1("exits-0", "its program ended the training after 3 steps", *flags)
-        self.names_worker_1("fewer-steps", "its program ended the training after 5 steps")
+        for words in ((), ("update=program",)):
+            self.names_worker_1("fewer-steps", "its program ended the training after 5 steps", words=words)
         self.refuses("exits-at-once", "exited with code 0 before it handed in a result")
         self.names_worker_1("raises-in-thread", "the program raised ValueError: a bad batch")
         self.assertEqual(self.refuses("diverges", "of the gradient of 'last.bias' on worker 1 is")["status"], "diverged")

@@ -1,5 +1,6 @@
 #include "ringside/experiments/job/processes/child_group.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 
@@ -41,7 +42,7 @@ std::vector<std::string> UserCommand(const RunSpec& spec) {
 /// reads the first.
 std::vector<std::string> UserVariables(const MemberSetup& setup) {
   std::vector<std::string> variables{
-      std::string(kJobFdVariable) + "=" + std::to_string(kSecretInputFd),
+      fmt::format("{}={}", kJobFdVariable, kSecretInputFd),
       "PYTHONUNBUFFERED=1"};  // its last lines count even if it is killed
   if (std::getenv("OMP_NUM_THREADS") == nullptr) {
     variables.push_back("OMP_NUM_THREADS=" + std::to_string(setup.spec.threads));

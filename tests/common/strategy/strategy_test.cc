@@ -243,6 +243,24 @@ TEST(MeasuredStrategyTest, SaysWhenTheCallerWaits) {
   EXPECT_GE(activity.Get().since - since, std::chrono::milliseconds(4)) << "without the wait";
 }
 
+// A caller that updates itself waits within the step, others at the begin of the next one.
+TEST(MeasuredStrategyTest, SaysWhichStepNeedsTheBucket) {
+  const std::vector<TensorSpec> tensors{{"a", 4}};
+  const BucketPlan plan(tensors, {});
+  FlatSpace space(4);
+  SlowStrategy slow;
+  Timeline timeline;
+  ActivityBoard activity;
+  slow.board = &activity;
+  MeasuredStrategy measured(slow, timeline, activity);
+  measured.Start(space, plan, {});
+  for (const std::int64_t awaited_in : {5, 6}) {
+    measured.Submit(MakeBucket(space, plan, 0, 5));
+    measured.Await(MakeBucket(space, plan, 0, awaited_in));
+    EXPECT_EQ(slow.seen, (Activity{Activity::Kind::kAwait, 6, 0})) << awaited_in;
+  }
+}
+
 TEST(DeferredSubmitStrategyTest, ReleasesABucketThatIsAwaited) {
   const std::vector<TensorSpec> tensors{{"a", 4}};
   const BucketPlan plan(tensors, {});
