@@ -226,38 +226,35 @@ TEST(StrategyDecoratorTest, PassesEveryCallOn) {
   ExpectPassesOn(decorator, slow);
 }
 
-TEST(MeasuredStrategyTest, SaysWhenTheCallerWaits) {
-  const std::vector<TensorSpec> tensors{{"a", 4}};
-  const BucketPlan plan(tensors, {});
-  FlatSpace space(4);
-  SlowStrategy slow;
-  Timeline timeline;
-  ActivityBoard activity;
-  slow.board = &activity;
-  MeasuredStrategy measured(slow, timeline, activity);
+/// What a `MeasuredStrategy` says while its caller waits.
+class MeasuredWaitTest : public ::testing::Test {
+ protected:
+  MeasuredWaitTest() { slow_.board = &activity_; }
+
+  const BucketPlan plan_{std::vector<TensorSpec>{{"a", 4}}, {}};
+  FlatSpace space_{4};
+  SlowStrategy slow_;
+  Timeline timeline_;
+  ActivityBoard activity_;
+  MeasuredStrategy measured_{slow_, timeline_, activity_};
+};
+
+TEST_F(MeasuredWaitTest, SaysWhenTheCallerWaits) {
   const ActivityBoard::Clock::time_point since = ActivityBoard::Clock::now();
-  activity.Set({Activity::Kind::kCompute, 5, -1}, since);
-  measured.Await(MakeBucket(space, plan, 0, 5));
-  EXPECT_EQ(slow.seen, (Activity{Activity::Kind::kAwait, 5, 0}));
-  EXPECT_EQ(activity.Get().activity, (Activity{Activity::Kind::kCompute, 5, -1}));
-  EXPECT_GE(activity.Get().since - since, std::chrono::milliseconds(4)) << "without the wait";
+  activity_.Set({Activity::Kind::kCompute, 5, -1}, since);
+  measured_.Await(MakeBucket(space_, plan_, 0, 5));
+  EXPECT_EQ(slow_.seen, (Activity{Activity::Kind::kAwait, 5, 0}));
+  EXPECT_EQ(activity_.Get().activity, (Activity{Activity::Kind::kCompute, 5, -1}));
+  EXPECT_GE(activity_.Get().since - since, std::chrono::milliseconds(4)) << "without the wait";
 }
 
 // A caller that updates itself waits within the step, others at the begin of the next one.
-TEST(MeasuredStrategyTest, SaysWhichStepNeedsTheBucket) {
-  const std::vector<TensorSpec> tensors{{"a", 4}};
-  const BucketPlan plan(tensors, {});
-  FlatSpace space(4);
-  SlowStrategy slow;
-  Timeline timeline;
-  ActivityBoard activity;
-  slow.board = &activity;
-  MeasuredStrategy measured(slow, timeline, activity);
-  measured.Start(space, plan, {});
+TEST_F(MeasuredWaitTest, SaysWhichStepNeedsTheBucket) {
+  measured_.Start(space_, plan_, {});
   for (const std::int64_t awaited_in : {5, 6}) {
-    measured.Submit(MakeBucket(space, plan, 0, 5));
-    measured.Await(MakeBucket(space, plan, 0, awaited_in));
-    EXPECT_EQ(slow.seen, (Activity{Activity::Kind::kAwait, 6, 0})) << awaited_in;
+    measured_.Submit(MakeBucket(space_, plan_, 0, 5));
+    measured_.Await(MakeBucket(space_, plan_, 0, awaited_in));
+    EXPECT_EQ(slow_.seen, (Activity{Activity::Kind::kAwait, 6, 0})) << awaited_in;
   }
 }
 
