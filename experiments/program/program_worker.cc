@@ -305,10 +305,13 @@ void ProgramWorker::TakeGradient(std::size_t tensor, std::span<const float> grad
     throw ConfigError(fmt::format("the gradient of '{}' has {} values, the parameter has {}", name,
                                   gradient.size(), to.size()));
   }
-  if (const auto index = CopyFinite(gradient, to)) {
+  // A program may have written it there.
+  const auto wrong =
+      gradient.data() == to.data() ? FirstNotFinite(gradient) : CopyFinite(gradient, to);
+  if (wrong) {
     Handover().Fail(std::make_exception_ptr(
         DivergedError(fmt::format("value {} of the gradient of '{}' on worker {} is {} in step {}",
-                                  *index, name, world().rank, gradient[*index], step()),
+                                  *wrong, name, world().rank, gradient[*wrong], step()),
                       world().rank, step())));
   }
 }

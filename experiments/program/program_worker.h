@@ -87,9 +87,10 @@ class ProgramWorker {
   /// the training has ended: after `--steps`, or because somebody stopped it.
   bool Begin(Clock::time_point began, std::optional<Clock::time_point> forward_end,
              double learning_rate);
-  /// The gradient of tensor i is final: `gradient`, which this call copies, or 0 if it is empty. A
-  /// gradient that is not finite ends the process: the run has diverged. Throws `ConfigError`
-  /// outside of a step, on a second call in it, and when `gradient` has the wrong length.
+  /// The gradient of tensor i is final: `gradient`, which this call copies, or 0 if it is empty. It
+  /// may lie in `grads` already, written after `AwaitTensor`; then nothing is copied. A gradient
+  /// that is not finite ends the process: the run has diverged. Throws `ConfigError` outside of a
+  /// step, on a second call in it, and when `gradient` has the wrong length.
   void GradientReady(int tensor, std::span<const float> gradient);
   bool IsGradientReady(int tensor) const;
   /// Ends the step. `loss_sum` is the sum of the losses of `samples` samples, for the records; 0

@@ -22,6 +22,15 @@ void StepHandover::WaitInProgram(std::unique_lock<std::mutex>& lock, const Ready
   changed_.wait(lock, ready);
 }
 
+void StepHandover::WaitForStrategy(std::unique_lock<std::mutex>& lock) {
+  WaitInProgram(lock,
+                [this] { return turn_ != Turn::kTraining && (turn_ != Turn::kParked || !began_); });
+}
+
+bool StepHandover::InStep() const {
+  return turn_ == Turn::kStepping || (turn_ == Turn::kParked && began_);
+}
+
 template <typename Call>
 void StepHandover::Borrowed(Strategy& strategy, const Call& call) {
   try {
@@ -89,7 +98,7 @@ bool StepHandover::WaitForTurn() {
 void StepHandover::Await(int bucket) {
   std::unique_lock lock(mutex_);
   if (!loaded_) throw ConfigError("the parameters are not in place yet");
-  WaitInProgram(lock, [this] { return turn_ != Turn::kTraining; });
+  WaitForStrategy(lock);
   if (turn_ == Turn::kFinished) return;  // All buckets are settled.
   Strategy& strategy = *strategy_;
   const std::int64_t step = step_;
@@ -100,19 +109,19 @@ void StepHandover::Await(int bucket) {
 bool StepHandover::Begin(Clock::time_point began, std::optional<Clock::time_point> forward_end) {
   std::unique_lock lock(mutex_);
   if (!loaded_) throw ConfigError("the parameters are not in place yet");
-  if (turn_ == Turn::kStepping) return true;
+  if (InStep()) return true;
   WaitInProgram(lock, [this] { return turn_ != Turn::kTraining; });
   if (turn_ == Turn::kFinished) return false;
   result_ = {.forward_end = forward_end};
   began_ = began;
   changed_.notify_all();
-  WaitInProgram(lock, [this] { return turn_ == Turn::kStepping; });
   return true;
 }
 
 void StepHandover::Submit(int bucket) {
   std::unique_lock lock(mutex_);
-  if (turn_ != Turn::kStepping) throw ConfigError("a gradient came outside of a step");
+  if (!InStep()) throw ConfigError("a gradient came outside of a step");
+  WaitForStrategy(lock);
   Strategy& strategy = *strategy_;
   const std::int64_t step = step_;
   lock.unlock();
@@ -120,8 +129,9 @@ void StepHandover::Submit(int bucket) {
 }
 
 void StepHandover::EndStep(double loss_sum, std::size_t samples) {
-  const std::lock_guard lock(mutex_);
-  if (turn_ != Turn::kStepping) throw ConfigError("no step has begun");
+  std::unique_lock lock(mutex_);
+  if (!InStep()) throw ConfigError("no step has begun");
+  WaitForStrategy(lock);
   result_.loss_sum = loss_sum;
   result_.samples = samples;
   step_done_ = true;
@@ -137,7 +147,7 @@ std::int64_t StepHandover::step() const {
 
 bool StepHandover::in_step() const {
   const std::lock_guard lock(mutex_);
-  return turn_ == Turn::kStepping;
+  return InStep();
 }
 
 bool StepHandover::loaded() const {
@@ -152,7 +162,7 @@ bool StepHandover::finished() const {
 
 void StepHandover::End() {
   std::unique_lock lock(mutex_);
-  if (turn_ == Turn::kStepping) {
+  if (InStep()) {
     lock.unlock();
     HandOver(std::make_exception_ptr(ProgramError(
         fmt::format("the program ended inside of step {}: gradients were computed, but the "

@@ -73,7 +73,8 @@ class StepHandover {
   /// Returns when the bucket has the parameters, or the sum, of the last step.
   void Await(int bucket);
   /// The program computes a step, since `began`. Its forward pass ended at `forward_end`. Returns
-  /// false if training has ended. Does nothing inside a step.
+  /// false if training has ended. Does nothing inside a step. Does not wait until the training
+  /// thread has begun the step, too: calls that need the strategy do.
   bool Begin(Clock::time_point began, std::optional<Clock::time_point> forward_end);
   /// Inside a step: the bucket's gradient is final.
   void Submit(int bucket);
@@ -116,7 +117,7 @@ class StepHandover {
  private:
   enum class Turn {
     kTraining,  // the training thread's
-    kParked,    // between two steps: the program may await, begin or end
+    kParked,    // between two steps: the program may await, end, or begin (`began_` is set then)
     kStepping,  // the program is inside a step
     kFinished,  // training has ended
   };
@@ -126,6 +127,10 @@ class StepHandover {
   void WaitOnTrainingThread(std::unique_lock<std::mutex>& lock, const Ready& ready);
   template <typename Ready>
   void WaitInProgram(std::unique_lock<std::mutex>& lock, const Ready& ready);
+  /// Waits until the program may use the strategy, or training has ended.
+  void WaitForStrategy(std::unique_lock<std::mutex>& lock);
+  /// The mutex is held.
+  bool InStep() const;
   /// Runs a call of the strategy on the program's thread. Hands over what it throws and never
   /// returns then.
   template <typename Call>

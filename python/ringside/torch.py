@@ -16,12 +16,12 @@ bucket at a time. The forward pass waits for a layer's parameters right before t
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 import torch
 
-from ringside import _native
-from ringside._job import Error, _job, _keep_versions, _worker, rank, size
+from ringside._job import Error, _worker, rank, size
+from ringside._torch_sync import Synchronizer, broadcast
 
 __all__ = ["DistributedOptimizer", "DistributedSampler", "SynchronizedOptimizer", "broadcast_parameters"]
 
@@ -49,7 +49,7 @@ def broadcast_parameters(
     if worker is None:
         return
     for name, tensor in sorted(params.items() if isinstance(params, Mapping) else params):
-        _broadcast(worker, name, tensor)
+        broadcast(worker, name, tensor)
 
 
 def DistributedOptimizer(
@@ -89,7 +89,7 @@ def DistributedOptimizer(
     # A learning rate scheduler that was made before has replaced `step`.
     wrapped.__dict__.update({name: value for name, value in optimizer.__dict__.items() if name != "step"})
     if worker is not None:
-        wrapped._sync = _Synchronizer(
+        wrapped._sync = Synchronizer(
             worker, optimizer, model, update, backward_passes_per_step, unused_parameters == "zero", overlap_forward)
     return wrapped
 
@@ -121,7 +121,7 @@ class _Alone(SynchronizedOptimizer):
 class _Distributed(SynchronizedOptimizer):
     """The methods of a ``DistributedOptimizer``, before those of the optimizer's own class."""
 
-    _sync: _Synchronizer
+    _sync: Synchronizer
 
     def step(self, closure=None):
         """Ends the step. With ``update="program"`` it waits for the mean gradients and applies the optimizer."""
@@ -165,358 +165,3 @@ class _Distributed(SynchronizedOptimizer):
 
     def no_sync(self) -> contextlib.AbstractContextManager[None]:
         return self._sync.no_sync()
-
-
-class _Gone(torch.Tensor):
-    """The gradient of a parameter that the strategy updates, after it has left."""
-
-    @classmethod
-    def __torch_function__(cls, func, types, args=(), kwargs=None):
-        raise Error(
-            "the gradient has left for the strategy, which updates the parameters itself: to read or change gradients before "
-            'step(), make the DistributedOptimizer with update="program"')
-
-
-class _Synchronizer:
-    """Connects a model and its optimizer with a worker: its hooks run in the forward and the backward pass."""
-
-    def __init__(self, worker, optimizer, model, update, passes, zero_unused, overlap_forward) -> None:
-        self._worker = worker
-        self.groups = optimizer.param_groups
-        self._passes = passes
-        self._passes_left = passes
-        self._counts_pass = False
-        self._zero_unused = zero_unused
-        self._syncs = True
-        self._began: int | None = None
-        self._forward_end: int | None = None
-        self._batch = 0
-        self._finished_gradients = False
-        rule, why_not = _rule_of(optimizer)
-        self.updates_here = _updates_here(worker, update, rule, why_not)
-        self._names, self._parameters = _trained(optimizer, model)
-        self._register(None if self.updates_here else rule)
-        self._name_of = {id(parameter): name for name, parameter in model.named_parameters()}
-        self._index_of = {id(parameter): index for index, parameter in enumerate(self._parameters)}
-        self._broadcast_the_rest(model)
-        self._add_hooks(model, overlap_forward)
-        _job.progress = self._progress
-        _keep_versions()
-
-    # The start
-
-    def _register(self, rule) -> None:
-        shapes = [list(parameter.shape) for parameter in self._parameters]
-        self._worker.register(self._names, shapes, optimizer=rule, learning_rate=self._rate())
-        params, grads = torch.from_dlpack(self._worker.params()), torch.from_dlpack(self._worker.grads())
-        self._grads = []
-        for parameter, (begin, end) in zip(self._parameters, self._worker.ranges()):
-            view = params[begin:end].view(parameter.shape)
-            view.copy_(parameter.detach())
-            parameter.data = view
-            self._grads.append(grads[begin:end].view(parameter.shape))
-        self._worker.loaded()
-        # Their memory is never written, so it takes no room.
-        self._gone = [torch.empty_like(parameter, requires_grad=False).as_subclass(_Gone) for parameter in self._parameters]
-        self._pointers = [parameter.data_ptr() for parameter in self._parameters]
-        self._options = _options_of(self.groups)
-
-    def _broadcast_the_rest(self, model) -> None:
-        for name, tensor in sorted(list(model.named_parameters()) + list(model.named_buffers())):
-            if id(tensor) not in self._index_of:
-                _broadcast(self._worker, name, tensor)
-
-    def _add_hooks(self, model, overlap_forward) -> None:
-        index_of = self._index_of
-        model.register_forward_pre_hook(self._begin_forward)
-        model.register_forward_hook(self._end_forward)
-        model._register_load_state_dict_pre_hook(_refuse_load)
-        model._register_state_dict_hook(lambda *_: self._worker.await_all() if not self._worker.in_step else None)
-        self._await_all_first = not overlap_forward
-        for module in model.modules():
-            own = any(id(p) in index_of for p in module.parameters(recurse=False))
-            if own and overlap_forward:
-                # A module with parameters of its own may read those of its children without calling them.
-                indices = [index_of[id(p)] for p in module.parameters() if id(p) in index_of]
-                _put_first(module, module.register_forward_pre_hook(self._awaits(indices)))
-        self._nodes = []  # they live as long as somebody refers to them, and their hooks with them
-        for index, parameter in enumerate(self._parameters):
-            node = parameter.expand_as(parameter).grad_fn.next_functions[0][0]
-            node.register_hook(self._takes_gradient(index))
-            self._nodes.append(node)
-
-    # The forward pass
-
-    def _begin_forward(self, module, inputs) -> None:
-        if module.training and torch.is_grad_enabled():
-            if self._began is None:
-                self._began = _native.now()
-            self._forward_end = None
-            self._batch += _samples_of(inputs)
-            if not self._await_all_first:
-                return
-        # Without gradients a module may take a way on which it does not call those that have the parameters.
-        if not self._worker.in_step:
-            self._worker.await_all()
-
-    def _end_forward(self, module, inputs, output) -> None:
-        self._forward_end = _native.now()
-
-    def _awaits(self, indices):
-        await_tensor = self._worker.await_tensor
-
-        def hook(module, inputs) -> None:
-            for index in indices:
-                await_tensor(index)
-
-        return hook
-
-    # The backward pass
-
-    def _takes_gradient(self, index):
-        parameter, view = self._parameters[index], self._grads[index]
-
-        def hook(*_) -> None:
-            if not self._syncs:
-                if self._worker.in_step and self._worker.is_gradient_ready(index):
-                    raise Error(f"the gradient of '{self._names[index]}' has left already: no_sync() comes before the backward() that sends")
-                return
-            if self._passes > 1:
-                self._count_pass()
-                if self._passes_left > 1:
-                    return
-            self._take(index, parameter, view)
-
-        return hook
-
-    def _count_pass(self) -> None:
-        if self._counts_pass:
-            return
-
-        def end() -> None:
-            self._counts_pass = False
-            self._passes_left -= 1
-
-        self._counts_pass = True
-        torch.autograd.Variable._execution_engine.queue_callback(end)
-
-    def _take(self, index, parameter, view) -> None:
-        if parameter.grad is None:
-            return  # a function of the user's has none for it; finish_gradients() says so
-        if not self._worker.in_step:
-            self._begin_step()
-        if self._worker.is_gradient_ready(index):
-            raise Error(
-                f"the gradient of '{self._names[index]}' was computed twice in a step; for several backward passes a step use "
-                "no_sync() or backward_passes_per_step")
-        if parameter.grad.is_sparse:
-            raise Error(f"the gradient of '{self._names[index]}' is sparse; Ringside sums dense ones")
-        gradient = parameter.grad.detach()
-        parameter.grad = self._gone[index]
-        self._worker.gradient_ready(index, gradient)
-
-    def _begin_step(self) -> None:
-        now = _native.now()
-        self._step_rate = self._rate()
-        self._check_parameters()
-        _job.begin_step(self._began if self._began is not None else now, self._forward_end, self._step_rate)
-
-    def _check_parameters(self) -> None:
-        """That nothing has changed which was settled when the optimizer was made."""
-        for name, parameter, pointer in zip(self._names, self._parameters, self._pointers):
-            if parameter.data_ptr() != pointer:
-                raise Error(f"parameter '{name}' has other memory than when the DistributedOptimizer was made; make that after such changes")
-        for group in self.groups:
-            for parameter in group["params"]:
-                if parameter.requires_grad and id(parameter) not in self._index_of:
-                    raise Error(self._why_unknown(parameter))
-        if self.updates_here:
-            return
-        if _options_of(self.groups) != self._options or any(group["lr"] != self._step_rate for group in self.groups):
-            raise Error(
-                "the optimizer's options have changed, or differ between groups of parameters; the strategy follows the learning rate "
-                'alone, which all groups share: make the DistributedOptimizer with update="program"')
-
-    def _progress(self) -> str:
-        """Which gradient comes next: a hook that raised is probably that of this parameter."""
-        if self._began is None or self._forward_end is None:
-            return ""
-        step = self._worker.step
-        for index, name in enumerate(self._names):
-            if not self._worker.in_step or not self._worker.is_gradient_ready(index):
-                return f" (step {step}, after the forward pass, before the gradient of '{name}')"
-        return f" (step {step}, after the backward pass)"
-
-    def _why_unknown(self, parameter) -> str:
-        name = self._name_of.get(id(parameter))
-        if name is None:
-            return (f"the optimizer has got a parameter of shape {tuple(parameter.shape)} since the DistributedOptimizer was made, which "
-                    "does not synchronise it: give the optimizer all parameters before")
-        return (f"parameter '{name}' is trained now, but it was frozen or not the optimizer's when the DistributedOptimizer was made, which "
-                "does not synchronise it: unfreeze it before; to train it later, freeze it again after that, with "
-                'unused_parameters="zero"')
-
-    def __deepcopy__(self, memo):
-        return self  # hooks of a copied model still lead here
-
-    @contextlib.contextmanager
-    def no_sync(self) -> Iterator[None]:
-        before, self._syncs = self._syncs, False
-        try:
-            yield
-        finally:
-            self._syncs = before
-
-    def _rate(self) -> float:
-        return float(self.groups[0]["lr"])
-
-    # The end of a step
-
-    def finish_gradients(self) -> None:
-        """Takes the gradients that are missing, and waits for the means if the program updates."""
-        if self._finished_gradients:
-            return
-        for index, name in enumerate(self._names):
-            if self._worker.in_step and self._worker.is_gradient_ready(index):
-                continue
-            if self._parameters[index].grad is not None and self._parameters[index].grad is not self._gone[index]:
-                self._take(index, self._parameters[index], self._grads[index])  # of an earlier pass of this step
-                continue
-            if not self._zero_unused:
-                raise Error(
-                    f"step {self._worker.step} has no gradient of '{name}': backward() did not reach it; "
-                    'unused_parameters="zero" lets a step leave parameters out')
-            if not self._worker.in_step:
-                self._begin_step()
-            self._worker.gradient_ready(index, None)
-        if self.updates_here:
-            self._worker.await_all()
-            for parameter, view in zip(self._parameters, self._grads):
-                parameter.grad = view
-        self._finished_gradients = True
-
-    def synchronize(self) -> None:
-        if not self._worker.in_step:
-            self._worker.await_all()
-        elif self.updates_here:
-            self.finish_gradients()
-        else:
-            raise Error(
-                "the strategy updates the parameters itself, so gradients cannot be read: make the DistributedOptimizer with "
-                'update="program"')
-
-    def check_passes(self) -> None:
-        if self._passes > 1 and self._passes_left > 0:
-            raise Error(f"step() came {self._passes_left} calls of backward() too early")
-
-    def end_step(self) -> None:
-        self._passes_left = self._passes
-        self.finish_gradients()
-        if not self.updates_here and self._rate() != self._step_rate:
-            raise Error(
-                f"the learning rate changed from {self._step_rate} to {self._rate()} after backward(): gradients have left "
-                "already; change it after step()")
-        loss_sum, samples = _job.take_report()
-        self._worker.end_step(loss_sum=loss_sum, samples=samples if samples else self._batch)
-        for parameter in self._parameters if not self.updates_here else ():
-            parameter.grad = None
-        self._began, self._forward_end, self._batch = None, None, 0
-        self._finished_gradients = False
-
-
-def _refuse_load(*_) -> None:
-    raise Error("load the model's parameters before the DistributedOptimizer is made")
-
-
-def _put_first(module, handle) -> None:
-    """Before hooks that compute a parameter of others, such as those of weight_norm."""
-    module._forward_pre_hooks.move_to_end(handle.id, last=False)
-
-
-def _options_of(groups) -> list[dict]:
-    return [{key: value for key, value in group.items() if key not in ("params", "lr", "initial_lr")} for group in groups]
-
-
-def _broadcast(worker, name: str, tensor: torch.Tensor) -> None:
-    if tensor.is_meta:
-        raise Error(f"'{name}' is on the device meta, where it has no values to begin with")
-    with torch.no_grad():
-        flat = tensor.detach().cpu().contiguous().view(-1).clone()
-        if flat.numel() == 0:
-            return
-        worker.broadcast(flat.view(torch.uint8).numpy() if flat.dtype != torch.uint8 else flat.numpy())
-        tensor.copy_(flat.view(tensor.shape))
-
-
-def _samples_of(inputs) -> int:
-    for value in inputs:
-        if isinstance(value, torch.Tensor) and value.dim() > 0:
-            return value.shape[0]
-    return 0
-
-
-def _trained(optimizer, model) -> tuple[list[str], list[torch.nn.Parameter]]:
-    """Names and parameters that the optimizer trains, in the order in which the backward pass finishes them."""
-    names = {id(parameter): name for name, parameter in model.named_parameters()}
-    wanted = {id(parameter): parameter for group in optimizer.param_groups for parameter in group["params"]}
-    for identity, parameter in wanted.items():
-        if identity not in names:
-            raise Error(f"the optimizer has a parameter of shape {tuple(parameter.shape)} that the model has not")
-    trained = [(name, parameter) for name, parameter in model.named_parameters()
-               if id(parameter) in wanted and parameter.requires_grad]
-    trained.reverse()
-    for name, parameter in trained:
-        if parameter.dtype != torch.float32:
-            raise Error(f"parameter '{name}' is {parameter.dtype}; Ringside trains torch.float32")
-        if parameter.device.type != "cpu":
-            raise Error(f"parameter '{name}' is on {parameter.device}; Ringside trains in the memory of the processor")
-    if not trained:
-        raise Error("the optimizer trains no parameter of the model")
-    return [name for name, _ in trained], [parameter for _, parameter in trained]
-
-
-def _updates_here(worker, update: str, rule, why_not: str) -> bool:
-    if update == "program" or (update == "auto" and (rule is None or not _strategy_updates(worker))):
-        if worker.program_can_update:
-            return True
-        if update == "program":
-            raise Error(
-                f"strategy '{worker.strategy}' updates the parameters itself, so the program cannot"
-                + ("; --server-update off lets servers only sum" if worker.servers else ""))
-    if rule is None:
-        raise Error(f"the strategy cannot update as this optimizer does: {why_not}; with update=\"program\" the optimizer itself does"
-                    + (", if the servers only sum (--server-update off)" if worker.servers else ""))
-    return False
-
-
-def _strategy_updates(worker) -> bool:
-    """Whether the run leaves the update to the strategy. ``--server-update off`` is the wish that it does not."""
-    return worker.servers == 0 or worker.servers_update
-
-
-def _rule_of(optimizer) -> tuple[dict | None, str]:
-    """The optimizer's rule in Ringside's terms, or None and why there is none."""
-    kind = type(optimizer)
-    if len(optimizer.state) > 0:
-        return None, "it has made steps already, and its state cannot be taken over"
-    groups = [{key: value for key, value in group.items() if key not in ("params", "initial_lr")}
-              for group in optimizer.param_groups]
-    if any(group != groups[0] for group in groups):
-        return None, "its groups of parameters have different options"
-    group = groups[0]
-    if not isinstance(group["lr"], float | int):
-        return None, "its learning rate is not a number"
-    for option in ("maximize", "amsgrad", "differentiable", "capturable"):
-        if group.get(option):
-            return None, f"{option} is set"
-    if kind is torch.optim.SGD:
-        if group["dampening"]:
-            return None, "dampening is set"
-        return {"kind": "sgd", "momentum": float(group["momentum"]), "nesterov": bool(group["nesterov"]),
-                "weight_decay": float(group["weight_decay"])}, ""
-    if kind in (torch.optim.Adam, torch.optim.AdamW):
-        beta1, beta2 = group["betas"]
-        coupled = kind is torch.optim.Adam and not group.get("decoupled_weight_decay")
-        return {"kind": "adam" if coupled else "adamw", "beta1": float(beta1), "beta2": float(beta2),
-                "eps": float(group["eps"]), "weight_decay": float(group["weight_decay"])}, ""
-    return None, f"{kind.__name__} is not SGD, Adam or AdamW"

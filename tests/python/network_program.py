@@ -107,6 +107,7 @@ def with_a_slow_backward_pass(model, rank):
 
 
 MODELS = {
+    "large": lambda model, rank: Network(13200),
     "shapes": lambda model, rank: Network(41 if rank == 1 else 40),
     "double": lambda model, rank: model.double(),
     "meta": lambda model, rank: model.to("meta"),

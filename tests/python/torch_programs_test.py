@@ -155,6 +155,11 @@ class Steps(Programs):
     def test_parameters_may_be_frozen_for_a_while(self):
         self.check("freezes-for-a-while", "ps-sync", kind="nesterov")
 
+    def test_gradients_of_large_layers_wait_for_those_of_the_last_step(self):
+        for strategy in ("ring", "shm", "ps-sync", "ps-sync --overlap off"):
+            self.check("large", strategy, kind="adamw")
+        self.check("large", "ring", "ps-sync --server-update off", words=("update=program",), kind="adamw")
+
     def test_data_may_be_loaded_by_other_processes(self):
         self.check("loads-in-processes", "ring", expected=self.whole_batches)
 

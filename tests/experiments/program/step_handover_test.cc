@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <semaphore>
 #include <string>
 #include <thread>
 #include <vector>
@@ -52,6 +54,7 @@ class StepHandoverTest : public ::testing::Test {
         model.Bind(space_, plan_);
         for (int step = 0; step < steps; ++step) {
           if (!model.BeginStep(step, strategy_)) break;
+          if (before_step_) before_step_();
           losses_.push_back(model.ForwardBackward({}, strategy_));
           samples_.push_back(model.StepSamples({}));
         }
@@ -77,6 +80,7 @@ class StepHandoverTest : public ::testing::Test {
   FlatSpace space_{32};
   LogStrategy strategy_;
   StepHandover handover_;
+  std::function<void()> before_step_;  // the training thread calls it when a step begins
   std::thread trainer_;
   std::vector<double> losses_;
   std::vector<std::size_t> samples_;
@@ -100,6 +104,25 @@ TEST_F(StepHandoverTest, AStepIsLentToTheProgram) {
               ElementsAre("await 1 of 0", "submit 0 of 0", "await 1 of 1", "submit 0 of 1"));
   EXPECT_THAT(losses_, ElementsAre(2.5, 3.5));
   EXPECT_THAT(samples_, ElementsAre(8, 8));
+}
+
+TEST_F(StepHandoverTest, AStepBeginsAtOnceAndItsStrategyIsWaitedFor) {
+  std::binary_semaphore gate(0);
+  before_step_ = [&] {
+    gate.acquire();
+    strategy_.log.push_back("begun");
+  };
+  Train(1);
+  Register();
+  ASSERT_TRUE(handover_.Begin(Clock::now(), std::nullopt));
+  EXPECT_TRUE(handover_.in_step());
+  EXPECT_TRUE(handover_.Begin(Clock::now(), std::nullopt)) << "does nothing inside a step";
+  gate.release();
+  handover_.Await(1);
+  handover_.Submit(0);
+  handover_.EndStep(1, 1);
+  Finish();
+  EXPECT_THAT(strategy_.log, ElementsAre("begun", "await 1 of 0", "submit 0 of 0"));
 }
 
 TEST_F(StepHandoverTest, AfterTheLastStepNothingBeginsAndTheMemoryStays) {
