@@ -208,9 +208,12 @@ std::optional<StepHandover::Clock::time_point> StepHandover::WaitForBegin(std::i
   step_ = step;
   began_.reset();
   changed_.notify_all();
-  WaitOnTrainingThread(lock, [this] { return began_ || program_ended_; });
-  if (!began_) turn_ = Turn::kTraining;
-  return began_;
+  // A step that has begun before the program failed is one in which it computes.
+  changed_.wait(lock, [this] { return began_ || program_ended_ || failure_ != nullptr; });
+  if (began_) return began_;
+  if (failure_ != nullptr) std::rethrow_exception(failure_);
+  turn_ = Turn::kTraining;
+  return std::nullopt;
 }
 
 StepHandover::StepResult StepHandover::WaitForStep(Strategy& strategy) {

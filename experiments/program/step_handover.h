@@ -40,8 +40,9 @@ namespace ringside {
 /// program's thread that meets one hands it over and does not return. Calls in a wrong order throw
 /// `ConfigError`, which the program may catch.
 ///
-/// Thread-safe for these two threads. The strategy belongs to the program's thread from the
-/// training thread's `BeginStep` until `EndStep`, at all other times to the training thread.
+/// Thread-safe for these two threads. The strategy belongs to the program's thread while the
+/// training thread is in `WaitForBegin`, until `Begin`, and in `WaitForStep`, until `EndStep`. At
+/// all other times it belongs to the training thread.
 class StepHandover {
  public:
   using Clock = DilatedClock;
@@ -67,8 +68,9 @@ class StepHandover {
   /// The initial parameters are in place. Returns when all workers have those of worker 0 and the
   /// first step may begin, or training has ended.
   void Loaded();
-  /// Waits until the program may use the strategy. Returns false if training has ended; then the
-  /// plan and the space of `Register` are gone, but their memory is not.
+  /// Waits until the last step is done and the next may begin, or has begun. Returns false if
+  /// training has ended; then the plan and the space of `Register` are gone, but their memory is
+  /// not.
   bool WaitForTurn();
   /// Returns when the bucket has the parameters, or the sum, of the last step.
   void Await(int bucket);
@@ -117,7 +119,7 @@ class StepHandover {
  private:
   enum class Turn {
     kTraining,  // the training thread's
-    kParked,    // between two steps: the program may await, end, or begin (`began_` is set then)
+    kParked,    // between two steps; if `began_` is set, the program is inside of the next one
     kStepping,  // the program is inside a step
     kFinished,  // training has ended
   };

@@ -74,7 +74,7 @@ class Synchronizer:
 
     def _add_hooks(self, model, overlap_forward) -> None:
         index_of = self._index_of
-        model.register_forward_pre_hook(self._begin_forward)
+        begin = model.register_forward_pre_hook(self._begin_forward)
         model.register_forward_hook(self._end_forward)
         model._register_load_state_dict_pre_hook(_refuse_load)
         model._register_state_dict_hook(lambda *_: self._worker.await_all() if not self._worker.in_step else None)
@@ -85,6 +85,7 @@ class Synchronizer:
                 # A module with parameters of its own may read those of its children without calling them.
                 indices = [index_of[id(p)] for p in module.parameters() if id(p) in index_of]
                 _put_first(module, module.register_forward_pre_hook(self._awaits(indices)))
+        _put_first(model, begin)  # what the model itself waits for is a part of its step
         self._nodes = []  # they live as long as somebody refers to them, and their hooks with them
         for index, parameter in enumerate(self._parameters):
             node = parameter.expand_as(parameter).grad_fn.next_functions[0][0]
@@ -99,7 +100,6 @@ class Synchronizer:
                 self._began = _native.now()
             self._forward_end = None
             self._batch += _samples_of(inputs)
-            _torch_linear.begin_forward()
             if not self._await_all_first:
                 return
         # Without gradients a module may take a way on which it does not call those that have the parameters.
@@ -107,7 +107,6 @@ class Synchronizer:
             self._worker.await_all()
 
     def _end_forward(self, module, inputs, output) -> None:
-        _torch_linear.end_forward()
         self._forward_end = _native.now()
 
     def _awaits(self, indices):
@@ -145,6 +144,8 @@ class Synchronizer:
         def place():
             if not self._syncs or self._passes_left > 1 or self._direct[index] or parameter.grad is not None:
                 return None  # it adds up with others
+            if parameter._backward_hooks or parameter.shape != view.shape:
+                return None  # a hook may keep it
             if self._worker.in_step and self._worker.is_gradient_ready(index):
                 return None  # the hook refuses it
             try:
@@ -180,7 +181,7 @@ class Synchronizer:
                 "no_sync() or backward_passes_per_step")
         if parameter.grad.is_sparse:
             raise Error(f"the gradient of '{self._names[index]}' is sparse; Ringside sums dense ones")
-        gradient = parameter.grad.detach()
+        gradient = parameter.grad.detach().contiguous()
         parameter.grad = self._gone[index]
         self._worker.gradient_ready(index, torch.utils.dlpack.to_dlpack(gradient))
 

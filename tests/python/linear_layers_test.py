@@ -64,6 +64,39 @@ def checkpointed(net, inputs):
     return checkpoint(net.second, torch.relu(net.first(inputs)))
 
 
+def checkpointed_without_reentry(net, inputs):
+    return checkpoint(lambda values: two(net, values), inputs.requires_grad_(), use_reentrant=False)
+
+
+def changed_in_place(net, inputs):
+    hidden = net.first(inputs)
+    hidden += 0.1
+    return net.second(hidden.relu_())
+
+
+def with_a_changed_weight(net, inputs):
+    """The weight of the first layer is not read again."""
+    result = two(net, inputs)
+    with torch.no_grad():
+        net.first.weight.clamp_(-1, 1)
+    return result
+
+
+class Doubling(torch.overrides.TorchFunctionMode):
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        return result * 2 if function is torch._C._nn.linear else result
+
+
+def in_a_mode(net, inputs):
+    with Doubling():
+        return two(net, inputs)
+
+
+def by_columns(net, inputs):
+    return two(net, inputs.requires_grad_().t())
+
+
 def attends(net, inputs):
     hidden = net.first(inputs)
     return net.attention(hidden, hidden, hidden)[0]
@@ -131,6 +164,20 @@ def with_a_hook_that_writes(optimizer, net, loss):
     handle.remove()
 
 
+def with_a_hook_that_keeps(optimizer, net, loss):
+    handle = net.first.weight.register_hook(lambda gradient: HELD.append((gradient, gradient.clone())))
+    loss().backward()
+    handle.remove()
+
+
+def by_the_program(optimizer, net, loss):
+    """It sets the gradients itself, one of them transposed."""
+    parameters = [net.first.weight, net.second.weight]
+    for parameter, gradient in zip(parameters, torch.autograd.grad(loss(), parameters)):
+        parameter.grad = gradient
+    net.second.weight.grad = net.second.weight.grad.t()
+
+
 def after_a_gradient_of_the_programs(optimizer, net, loss):
     """What ``torch.autograd.grad`` returned stays as it is."""
     value = loss()
@@ -166,6 +213,11 @@ CASES = [
     ("a layer twice", twice, (32, 768), backward),
     ("tied weights", tied, (32, 768), backward),
     ("checkpointed", checkpointed, (32, 768), backward),
+    ("checkpointed without reentry", checkpointed_without_reentry, (WIDE, 768), backward),
+    ("changed in place", changed_in_place, (4, 8, 768), backward),
+    ("a changed weight", with_a_changed_weight, (32, 768), backward),
+    ("a mode", in_a_mode, (32, 768), backward),
+    ("by columns", by_columns, (768, 32), backward),
     ("attention", attends, (6, 4, 768), backward),
     ("autocast", low_precision, (32, 768), backward),
     ("traced", traced, (32, 768), backward),
@@ -175,6 +227,8 @@ CASES = [
     ("two backward passes", two, (32, 768), twice_in_a_step),
     ("a hook", two, (32, 768), with_a_hook),
     ("a hook that writes", two, (32, 768), with_a_hook_that_writes),
+    ("a hook that keeps", two, (32, 768), with_a_hook_that_keeps),
+    ("gradients of the program", two, (32, 768), by_the_program),
     ("torch.autograd.grad", two, (32, 768), after_a_gradient_of_the_programs),
     ("a gradient of a gradient", two, (32, 768), with_a_penalty),
     ("create_graph", two, (32, 768), with_a_graph),
@@ -190,6 +244,10 @@ def run_cases():
     net = Network()
     plain = copy.deepcopy(net)
     theirs = torch.optim.SGD(plain.parameters(), lr=0.01)
+    seen = []  # where gradients are when autograd is done with them
+    nodes = [weight.expand_as(weight).grad_fn.next_functions[0][0] for weight in (net.first.weight, net.second.weight)]
+    for node, weight in zip(nodes, (net.first.weight, net.second.weight)):
+        node.register_hook(lambda *_, weight=weight: seen.append(weight.grad.data_ptr()))
     ringside.init()
     optimizer = ringside.torch.DistributedOptimizer(
         torch.optim.SGD(net.parameters(), lr=0.01), net, update="program", unused_parameters="zero")
@@ -199,26 +257,25 @@ def run_cases():
         for model, updates in ((plain, theirs), (net, optimizer)):
             if name != ADDS:
                 updates.zero_grad()
-            passes(updates, model, lambda: model(way, inputs).square().sum() / 100)
+            samples = inputs.detach().clone()
+            passes(updates, model, lambda: model(way, samples).square().sum() / 100)
             if model is net:
                 optimizer.synchronize()
             gradients.append([torch.zeros_like(p) if p.grad is None else p.grad.clone() for p in model.parameters()])
+            gradients[-1].append(torch.zeros(1) if samples.grad is None else samples.grad)
             updates.step()
-        for (parameter, _), mine, expected in zip(net.named_parameters(), gradients[1], gradients[0]):
+        names = [parameter for parameter, _ in net.named_parameters()] + ["the samples"]
+        for parameter, mine, expected in zip(names, *reversed(gradients)):
             assert torch.equal(mine, expected), f"{name}: the gradient of {parameter} differs by {(mine - expected).abs().max()}"
         for gradient, values in HELD:
             assert torch.equal(gradient, values), f"{name}: a gradient of the program's has changed"
-        assert functional.linear is torch._C._nn.linear, name
         print("equal:", name)
 
     # Nothing is copied: autograd has computed the gradient where it stays.
-    seen = []
-    net.first.weight.register_hook(lambda gradient: seen.append(gradient.data_ptr()))
-    net.second.weight.register_hook(lambda gradient: seen.append(gradient.data_ptr()))
     optimizer.zero_grad()
     net(two, torch.randn(32, 768)).sum().backward()
     optimizer.synchronize()
-    assert seen == [net.second.weight.grad.data_ptr(), net.first.weight.grad.data_ptr()], "a gradient was copied"
+    assert seen[-2:] == [net.second.weight.grad.data_ptr(), net.first.weight.grad.data_ptr()], "a gradient was copied"
     optimizer.step()
     print("in place")
 

@@ -74,7 +74,7 @@ class Wheel(unittest.TestCase):
     def check_files(self, wheel):
         self.assertTrue(wheel.name.endswith("-linux_x86_64.whl"), wheel.name)
         names = zipfile.ZipFile(wheel).namelist()
-        for name in ("ringside/__init__.py", "ringside/torch.py", "ringside/py.typed", "ringside/_native.pyi"):
+        for name in ("ringside/__init__.py", "ringside/torch.py", "ringside/_torch_linear.py", "ringside/py.typed", "ringside/_native.pyi"):
             self.assertIn(name, names)
         self.assertTrue(any(re.fullmatch(r"ringside/_native\..*\.so", name) for name in names), names)
         self.assertEqual([name.partition(".data/")[2] for name in names if ".data/" in name], ["scripts/ringside"])
