@@ -32,7 +32,8 @@ TEST(MakeCertificates, EveryKeyIsNew) {
 }
 
 TEST(MakeCertificates, ALongHostNameFits) {
-  const std::string host = std::string(200, 'a') + ".example.org";
+  std::string host(200, 'a');
+  host += ".example.org";
   const KeyedCertificate made = MakeHostCertificate(MakeAuthority({}), {host}, {});
   EXPECT_THAT(HostsOf(made.certificate, "cert.pem"), ElementsAre(host));
 }
