@@ -49,16 +49,21 @@ class StagePrinter : public testing::EmptyTestEventListener {
 };
 
 /// Leaves out the tests of other strategies. A filter of the caller stays.
-void KeepTestsOf(std::string strategy) {
-  std::ranges::replace(strategy, '-', '_');
+void KeepTestsOf(const std::string& strategy) {
+  std::string part = "/";
+  part += strategy;
+  part += '_';
+  std::ranges::replace(part, '-', '_');
   const testing::UnitTest& all = *testing::UnitTest::GetInstance();
   std::string filter = GTEST_FLAG_GET(filter);
   filter += filter.find('-') == std::string::npos ? "-" : ":";
   for (int i = 0; i < all.total_test_suite_count(); ++i) {
     const testing::TestSuite& suite = *all.GetTestSuite(i);
     for (int j = 0; j < suite.total_test_count(); ++j) {
-      const std::string name = std::string(suite.name()) + "." + suite.GetTestInfo(j)->name();
-      if (name.find("/" + strategy + "_") == std::string::npos) filter += name + ":";
+      std::string name = suite.name();
+      name += '.';
+      name += suite.GetTestInfo(j)->name();
+      if (name.find(part) == std::string::npos) filter += name += ':';
     }
   }
   GTEST_FLAG_SET(filter, filter);

@@ -87,8 +87,8 @@ TEST(LessonTable, EmulatesNoLinkOnLoopback) {
 // scripts/lesson_pages.py makes them.
 TEST(LessonTable, ThePagesHaveTheSameTexts) {
   for (const Lesson& lesson : Lessons()) {
-    const std::string path = std::string(RINGSIDE_LESSON_PAGES) + "/" +
-                             std::to_string(lesson.number) + "-" + lesson.name + ".md";
+    std::string path = RINGSIDE_LESSON_PAGES "/";
+    path += std::to_string(lesson.number) + "-" + lesson.name + ".md";
     std::ifstream file(path);
     const std::string page{std::istreambuf_iterator<char>(file), {}};
     for (const std::string& text : {lesson.question, lesson.explanation, lesson.mistake}) {
