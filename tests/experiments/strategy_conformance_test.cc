@@ -198,6 +198,7 @@ void ExpectDivergence(const Setting& setting,
       worker.Step(1, gradient(rank));
       worker.Settle(2);
     } catch (const Error&) {
+      worker.DropStrategy();
       EXPECT_TRUE(std::ranges::all_of(worker.space().params(),
                                       [](float value) { return std::isfinite(value); }));
       throw;

@@ -183,6 +183,9 @@ class Worker {
   }
   int buckets() const { return plan_.buckets(); }
 
+  /// Without `Stop`. Then nothing else uses `space`.
+  void DropStrategy() { strategy_.reset(); }
+
   Strategy& strategy() { return *strategy_; }
   Optimizer& optimizer() { return *optimizer_; }
   const FlatSpace& space() const { return space_; }
