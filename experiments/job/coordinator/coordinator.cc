@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/tsan_handoff.h"
 #include "ringside/common/security/secrets.h"
 #include "ringside/common/security/tls_files.h"
 #include "ringside/common/sockets/front_door.h"
@@ -71,16 +72,29 @@ class Call : public grpc::ServerReadReactor<Request> {
   }
 
   void OnReadDone(bool ok) override {
+    handoff_.Take();
     if (ok) {
       Take(request_);
     } else {
-      this->Finish({grpc::StatusCode::INVALID_ARGUMENT, "the call has no request"});
+      End({grpc::StatusCode::INVALID_ARGUMENT, "the call has no request"});
     }
+    handoff_.Pass();
   }
-  void OnDone() override { delete this; }
+  void OnDone() override {
+    handoff_.Take();
+    delete this;
+  }
+
+ protected:
+  void End(const grpc::Status& status) {
+    handoff_.Pass();
+    this->Finish(status);
+  }
+
+  TsanHandoff handoff_;  // of this object and of the reply
 
  private:
-  /// Calls `Finish`, now or later.
+  /// Calls `End`, now or later.
   virtual void Take(const Request& request) = 0;
 
   Request request_;
@@ -90,12 +104,13 @@ class Call : public grpc::ServerReadReactor<Request> {
 template <typename Request, typename Action>
 class ActionCall : public Call<Request> {
  public:
-  ActionCall(bool has_token, Action action)
-      : Call<Request>(has_token), action_(std::move(action)) {}
+  ActionCall(bool has_token, Action action) : Call<Request>(has_token), action_(std::move(action)) {
+    this->handoff_.Pass();
+  }
 
  private:
   void Take(const Request& request) override {
-    this->Finish(Run([&] { action_(request); }));
+    this->End(Run([&] { action_(request); }));
   }
 
   const Action action_;
@@ -105,18 +120,22 @@ class ActionCall : public Call<Request> {
 class GetCall : public Call<job::GetRequest> {
  public:
   GetCall(bool has_token, JobState& job_state, job::GetReply* reply)
-      : Call(has_token), job_state_(job_state), reply_(reply) {}
+      : Call(has_token), job_state_(job_state), reply_(reply) {
+    handoff_.Pass();
+  }
 
   void OnCancel() override {
+    handoff_.Take();
     cancelled_ = true;
     EndWait();
+    handoff_.Pass();
   }
 
  private:
   void Take(const job::GetRequest& request) override {
     waiter_ = job_state_.WhenSet(request.key(), [this](const std::string& value) {
       reply_->set_value(value);
-      Finish(grpc::Status::OK);
+      End(grpc::Status::OK);
     });
     // The caller may have gone before there was a waiter.
     if (cancelled_) EndWait();
@@ -124,7 +143,7 @@ class GetCall : public Call<job::GetRequest> {
 
   /// Only one of its callers cancels the wait, and only if the key was not set.
   void EndWait() {
-    if (job_state_.CancelWait(waiter_)) Finish(grpc::Status::CANCELLED);
+    if (job_state_.CancelWait(waiter_)) End(grpc::Status::CANCELLED);
   }
 
   JobState& job_state_;

@@ -26,7 +26,7 @@
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/transports/core/object_pool.h"
 #include "ringside/paramserver/transports/grpc/grpc_payload.h"
-#include "ringside/paramserver/transports/grpc/tsan_handoff.h"
+#include "ringside/common/core/tsan_handoff.h"
 #include "ringside/paramserver/transports/handshake/server_handshake.h"
 #include "ringside/paramserver/transports/sockets/packet_socket.h"
 #include "ringside/paramserver/transports/tls/tls_credentials.h"

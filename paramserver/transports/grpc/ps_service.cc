@@ -10,7 +10,7 @@
 
 #include "ringside/common/security/secrets.h"
 #include "ringside/paramserver/transports/grpc/grpc_payload.h"
-#include "ringside/paramserver/transports/grpc/tsan_handoff.h"
+#include "ringside/common/core/tsan_handoff.h"
 #include "ringside/paramserver/wire/plan_message.h"
 
 namespace ringside {

@@ -25,7 +25,7 @@
 #include "ringside/paramserver/server/consistency.h"
 #include "ringside/paramserver/strategies/ps_server.h"
 #include "ringside/paramserver/transports/core/server_link.h"
-#include "ringside/paramserver/transports/grpc/tsan_handoff.h"
+#include "ringside/common/core/tsan_handoff.h"
 #include "ringside/paramserver/transports/handshake/server_handshake.h"
 #include "ringside/paramserver/transports/transport_table.h"
 #include "ringside/paramserver/wire/wire.h"

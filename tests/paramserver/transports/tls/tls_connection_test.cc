@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "ringside/common/core/errors.h"
-#include "ringside/paramserver/transports/grpc/tsan_handoff.h"
+#include "ringside/common/core/tsan_handoff.h"
 #include "ringside/paramserver/transports/tls/tls_probe.h"
 #include "tests/common/test_certificates.h"
 #include "tests/paramserver/ps_cluster.h"
