@@ -71,6 +71,14 @@ if ((${#certificates[@]})); then
   environment+=(PIP_CERT=/etc/ssl/certs/ca-certificates.crt)
 fi
 
+# usage: in_the_system COMMAND...
+# Its root is that of a mount namespace: what only chroot has moved gets no user namespaces from the kernel.
+in_the_system() {
+  env -i "${environment[@]}" unshare --mount --propagation private /bin/bash -c '
+    mount --rbind "$0" "$0" && cd "$0" && mkdir -p .outside && pivot_root . .outside && umount --lazy /.outside && exec "$@"
+  ' "$root" "$@"
+}
+
 commit=$(git -C "$repository" rev-parse --short=12 HEAD)
 if [ ! -d "$root/root/ringside" ]; then
   git clone --quiet --no-hardlinks "$repository" "$root/root/ringside"
@@ -80,7 +88,7 @@ for command in "$@"; do
   echo "bare-debian: $command"
   begin=$SECONDS
   status=0
-  env -i "${environment[@]}" chroot "$root" /bin/bash -c "cd /root/ringside && $command" || status=$?
+  in_the_system /bin/bash -c "cd /root/ringside && $command" || status=$?
   echo "bare-debian: exit code $status after $((SECONDS - begin)) s: $command"
   [ "$status" -eq 0 ] || exit "$status"
 done
