@@ -24,7 +24,6 @@ try:
     from selenium import webdriver
     from selenium.webdriver.chrome.options import Options
     from selenium.webdriver.chrome.service import Service
-    from selenium.webdriver.common import utils
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
     from selenium.webdriver.support.ui import WebDriverWait
@@ -56,17 +55,6 @@ def same(shown, said, digits):
     return len(shown) == len(said) and all(agree(*pair) for pair in zip(shown, said))
 
 
-class LocalService(Service):
-    """Chromium's driver, reached by its address: a machine without /etc/hosts may not know localhost."""
-
-    def is_connectable(self):
-        return utils.is_connectable(self.port, "127.0.0.1")
-
-    @property
-    def service_url(self):
-        return f"http://127.0.0.1:{self.port}"
-
-
 class Browser:
     """Chromium with its own home directory, and a record of every attempt to run code from a name."""
 
@@ -77,7 +65,7 @@ class Browser:
         for flag in FLAGS + [f"--user-data-dir={home}/profile"]:
             options.add_argument(flag)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        self.driver = webdriver.Chrome(service=LocalService(shutil.which("chromedriver")), options=options)
+        self.driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
         self.driver.set_script_timeout(PATIENCE_S)
         trap = "window.attacks = []; window.alert = (text) => window.attacks.push(text);"
         self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": trap})
