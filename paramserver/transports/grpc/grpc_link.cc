@@ -22,11 +22,11 @@
 #include <vector>
 
 #include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/core/tsan_handoff.h"
 #include "ringside/common/security/tls_files.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/transports/core/object_pool.h"
 #include "ringside/paramserver/transports/grpc/grpc_payload.h"
-#include "ringside/common/core/tsan_handoff.h"
 #include "ringside/paramserver/transports/handshake/server_handshake.h"
 #include "ringside/paramserver/transports/sockets/packet_socket.h"
 #include "ringside/paramserver/transports/tls/tls_credentials.h"

@@ -21,11 +21,11 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/core/tsan_handoff.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/server/consistency.h"
 #include "ringside/paramserver/strategies/ps_server.h"
 #include "ringside/paramserver/transports/core/server_link.h"
-#include "ringside/common/core/tsan_handoff.h"
 #include "ringside/paramserver/transports/handshake/server_handshake.h"
 #include "ringside/paramserver/transports/transport_table.h"
 #include "ringside/paramserver/wire/wire.h"
