@@ -61,8 +61,6 @@ mount_in --rbind /sys "$root/sys"
 mount_in --rbind /dev "$root/dev"
 mount_in -t tmpfs tmpfs "$root/run"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
-# Every installer of Debian writes this file; mmdebstrap does not.
-[ -e "$root/etc/hosts" ] || printf '127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n' >"$root/etc/hosts"
 
 environment=(HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 TERM=dumb)
 if ((${#certificates[@]})); then

@@ -21,11 +21,11 @@ packages=(
   esbuild python3-plotly python3-matplotlib
   python3-scipy
 )
-benchmarks=no
+benchmarks=no tests=no
 for argument in "$@"; do
   case "$argument" in
     --python) packages+=(python3-venv python3-dev python3-torch) ;;
-    --tests) packages+=(chromium chromium-driver python3-selenium python3-venv python3-dev python3-torch clang-format clang-tidy-19 clang-19 libclang-rt-19-dev dpkg-dev file munge slurmctld slurmd slurm-client openssh-server openssh-client) ;;
+    --tests) packages+=(chromium chromium-driver python3-selenium python3-venv python3-dev python3-torch clang-format clang-tidy-19 clang-19 libclang-rt-19-dev dpkg-dev file munge slurmctld slurmd slurm-client openssh-server openssh-client); tests=yes ;;
     --ecosystem) packages+=(openjdk-17-jre-headless) ;;
     --benchmarks) packages+=(python3-torch python3-venv); benchmarks=yes ;;
     *) echo "unknown argument: $argument" >&2; exit 2 ;;
@@ -49,6 +49,20 @@ install_mpi_peers() {
   install_mpi_peer mpich 'mpich>=5,<6'
 }
 
+as_root=()
+need_root() {
+  [ "$(id -u)" -eq 0 ] && return
+  command -v sudo >/dev/null || { echo "$1" >&2; exit 4; }
+  as_root=(sudo)
+}
+
+# The driver of the tests' browser connects to localhost. Debian's installers write that name; a system that none of them made may lack it.
+if [ "$tests" = yes ] && ! getent hosts localhost >/dev/null; then
+  need_root "localhost has no address here, and adding it to /etc/hosts needs root or sudo"
+  echo "dependencies: adding localhost to /etc/hosts"
+  printf '127.0.0.1\tlocalhost\n' | "${as_root[@]}" tee -a /etc/hosts >/dev/null
+fi
+
 missing=()
 for package in "${packages[@]}"; do
   status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
@@ -60,11 +74,7 @@ if [ "${#missing[@]}" -eq 0 ]; then
   exit 0
 fi
 
-as_root=()
-if [ "$(id -u)" -ne 0 ]; then
-  command -v sudo >/dev/null || { echo "these packages are missing, and installing them needs root or sudo: ${missing[*]}" >&2; exit 4; }
-  as_root=(sudo)
-fi
+need_root "these packages are missing, and installing them needs root or sudo: ${missing[*]}"
 command -v apt-get >/dev/null || { echo "no apt-get here; install these by hand: ${missing[*]}" >&2; exit 4; }
 echo "dependencies: installing ${missing[*]}"
 log=$(mktemp)

@@ -70,8 +70,6 @@ std::string ResolveHost(const std::string& host) {
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   if (const int error = ::getaddrinfo(host.c_str(), nullptr, &hints, &found); error != 0) {
-    // RFC 6761, section 6.3. A machine without /etc/hosts may not know it.
-    if (host == "localhost") return "127.0.0.1";
     throw ConfigError("cannot find the host '" + host + "': " + ::gai_strerror(error));
   }
   std::string address = Text(found->ai_addr, found->ai_addrlen);

@@ -121,7 +121,7 @@ class Synchronizer:
     # The backward pass
 
     def _takes_gradient(self, index):
-        parameter, view = self._parameters[index], self._grads[index]
+        parameter = self._parameters[index]
 
         def hook(*_) -> None:
             self._direct[index] = False
@@ -133,7 +133,7 @@ class Synchronizer:
                 self._count_pass()
                 if self._passes_left > 1:
                     return
-            self._take(index, parameter, view)
+            self._take(index, parameter)
 
         return hook
 
@@ -170,7 +170,7 @@ class Synchronizer:
         self._counts_pass = True
         torch.autograd.Variable._execution_engine.queue_callback(end)
 
-    def _take(self, index, parameter, view) -> None:
+    def _take(self, index, parameter) -> None:
         if parameter.grad is None:
             return  # a function of the user's has none for it; finish_gradients() says so
         if not self._worker.in_step:
@@ -250,7 +250,7 @@ class Synchronizer:
             if self._worker.in_step and self._worker.is_gradient_ready(index):
                 continue
             if self._parameters[index].grad is not None and self._parameters[index].grad is not self._gone[index]:
-                self._take(index, self._parameters[index], self._grads[index])  # of an earlier pass of this step
+                self._take(index, self._parameters[index])  # of an earlier pass of this step
                 continue
             if not self._zero_unused:
                 raise Error(

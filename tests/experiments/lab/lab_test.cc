@@ -315,6 +315,7 @@ struct KernelRule {
 /// The reason why user nobody cannot have emulated hosts here; empty when none is known.
 std::string WhyNotAsNobody() {
   if (::geteuid() != 0) return "only root can become nobody";
+  if (!RootIsAMount()) return "chroot keeps this process out of user namespaces";
 #if defined(__SANITIZE_THREAD__)
   return "ThreadSanitizer's own thread keeps a process out of user namespaces";
 #else
