@@ -6,6 +6,7 @@ does besides, at the moments that the tables below name.
 """
 import dataclasses
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -240,15 +241,28 @@ def changes(option, value):
 
 
 def forks(run):
-    if run.step == 1:
+    """One child uses the job, one raises. Neither may end or fail the job of its parent."""
+    if run.step != 1:
+        return
+    for misuse in (True, False):
         child = os.fork()
         if child == 0:
+            if not misuse:
+                raise ValueError("a fault of the child")
             try:
                 run.optimizer.step()
             except ringside.Error as error:
                 print("the child:", error, flush=True)
             sys.exit(0)
-        print("the child ended with", os.waitpid(child, 0)[1], flush=True)
+        print("the child ended with", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
+def starts_a_program(run):
+    """It is no worker of the job, although it has the environment of one."""
+    if run.step == 1:
+        subprocess.run(
+            [sys.executable, "-c", "import ringside; ringside.init(); print('one of', ringside.size(), flush=True)"],
+            env=dict(os.environ), check=True)
 
 
 BEFORE_STEP = {
@@ -256,6 +270,7 @@ BEFORE_STEP = {
     "clips-too-late": lambda run: nn.utils.clip_grad_norm_(run.model.parameters(), 0.1),
     "rate-too-late": changes("lr", 0.01),
     "fork": forks,
+    "starts-program": starts_a_program,
 }
 
 

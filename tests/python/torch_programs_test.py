@@ -359,6 +359,14 @@ class Faults(Programs):
         _, errors = self.train("--strategy", "ring", words=("case=fork",))
         self.assertIn("the child: a forked child of the program uses Ringside", errors)
         self.assertIn("the child ended with 0", errors)
+        self.assertIn("ValueError: a fault of the child", errors)
+        self.assertIn("the child ended with 1", errors)
+        for wrong in ("Error in sys.excepthook", "Exception ignored in atexit"):
+            self.assertNotIn(wrong, errors)
+
+    def test_a_program_that_a_worker_starts_is_no_worker(self):
+        _, errors = self.train("--strategy", "ring", words=("case=starts-program",))
+        self.assertIn("one of 1", errors)
 
     def test_a_missing_program_is_a_wrong_flag(self):
         done = subprocess.run([RINGSIDE, "train", "--", "no-such-program"], capture_output=True, text=True)
