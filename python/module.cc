@@ -120,11 +120,11 @@ void BindWorker(nb::module_& module) {
     return list;
   });
   worker.def("loaded", &ProgramWorker::Loaded, ReleaseGil());
-  worker.def("broadcast",
-             [](ProgramWorker& self, nb::ndarray<nb::c_contig, nb::device::cpu> array) {
-               const nb::gil_scoped_release release;
-               self.Broadcast({static_cast<std::byte*>(array.data()), array.nbytes()});
-             });
+  worker.def("broadcast", [](ProgramWorker& self, const std::string& what,
+                             nb::ndarray<nb::c_contig, nb::device::cpu> array) {
+    const nb::gil_scoped_release release;
+    self.Broadcast(what, {static_cast<std::byte*>(array.data()), array.nbytes()});
+  });
   worker.def("await_tensor", &ProgramWorker::AwaitTensor, ReleaseGil());
   worker.def("await_all", &ProgramWorker::AwaitAll, ReleaseGil());
   worker.def(

@@ -188,25 +188,35 @@ bool ProgramWorker::JobListens() const {
   return handover.loaded() ? handover.WaitForTurn() : !handover.finished();
 }
 
-void ProgramWorker::Broadcast(std::span<std::byte> bytes) {
+void ProgramWorker::Broadcast(const std::string& what, std::span<std::byte> bytes) {
   // A value of the store has at most twice as many.
   constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
   if (!JobListens()) throw ConfigError("the training has ended");
-  const std::string name = fmt::format("program/broadcast/{}", broadcasts_++);
-  for (std::size_t begin = 0; begin < bytes.size(); begin += kPieceBytes) {
+  const std::string key = fmt::format("program/broadcast/{}", broadcasts_++);
+  // Tells apart also equal broadcasts of two steps, when a worker has made one too many.
+  const std::string what_and_when = fmt::format("{} in step {}", what, step());
+  // One piece at least, because the first one says what they are.
+  for (std::size_t begin = 0; begin == 0 || begin < bytes.size(); begin += kPieceBytes) {
     const auto piece = bytes.subspan(begin, std::min(kPieceBytes, bytes.size() - begin));
-    const std::string key = fmt::format("{}/{}", name, begin);
+    const std::string head = begin == 0 ? what_and_when + '\n' : std::string();
+    const std::string piece_key = fmt::format("{}/{}", key, begin);
     if (world().rank == 0) {
-      job_.store->Set(key, {reinterpret_cast<const char*>(piece.data()), piece.size()});
+      const std::string_view values(reinterpret_cast<const char*>(piece.data()), piece.size());
+      job_.store->Set(piece_key, head + std::string(values));
       continue;
     }
-    const std::string value = job_.store->Get(key, Deadline::After(StartTimeout(spec())));
-    if (value.size() != piece.size()) {
-      throw ConfigError(fmt::format(
-          "worker 0 broadcasts {} bytes where this worker takes {}: the programs differ",
-          value.size(), piece.size()));
+    const std::string value = job_.store->Get(piece_key, Deadline::After(StartTimeout(spec())));
+    if (!value.starts_with(head)) {
+      throw ConfigError(
+          fmt::format("worker 0 broadcasts {} where this worker takes {}: their programs differ",
+                      value.substr(0, value.find('\n')), what_and_when));
     }
-    std::ranges::copy(std::as_bytes(std::span(value)), piece.begin());
+    if (value.size() != head.size() + piece.size()) {
+      throw ConfigError(fmt::format(
+          "worker 0 broadcasts other bytes of {} than this worker takes: their programs differ",
+          what));
+    }
+    std::ranges::copy(std::as_bytes(std::span(value).subspan(head.size())), piece.begin());
   }
 }
 

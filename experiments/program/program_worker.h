@@ -73,8 +73,9 @@ class ProgramWorker {
   void Loaded();
 
   /// Every worker calls it in the same order: `bytes` become those of worker 0. For what is not
-  /// trained. Throws `ConfigError` when training has ended.
-  void Broadcast(std::span<std::byte> bytes);
+  /// trained. `what` says what they are, the same on every worker: its name, shape and type.
+  /// Throws `ConfigError` when training has ended, and where worker 0 broadcasts something else.
+  void Broadcast(const std::string& what, std::span<std::byte> bytes);
 
   /// Waits until tensor i has the parameters that the next forward pass must read.
   void AwaitTensor(int tensor);

@@ -71,9 +71,9 @@ class Exchange:
                 raise Error(f"the gradient of '{name}' has the shape {array.shape}; in the first step it had {shape}")
 
 
-def broadcast(array: numpy.ndarray) -> numpy.ndarray:
-    """A copy with the values of worker 0."""
+def broadcast(name: str, array: numpy.ndarray) -> numpy.ndarray:
+    """A copy with the values of worker 0, which must broadcast an array of the same name, shape and type."""
     copy = numpy.array(array, order="C")
     if _worker() is not None and copy.size > 0:
-        _worker().broadcast(copy.reshape(-1).view(numpy.uint8))
+        _worker().broadcast(f"'{name}' of shape {copy.shape} and type {copy.dtype}", copy.reshape(-1).view(numpy.uint8))
     return copy

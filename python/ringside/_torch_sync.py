@@ -310,7 +310,8 @@ def broadcast(worker, name: str, tensor: torch.Tensor) -> None:
         flat = tensor.detach().cpu().contiguous().view(-1).clone()
         if flat.numel() == 0:
             return
-        worker.broadcast(flat.view(torch.uint8).numpy() if flat.dtype != torch.uint8 else flat.numpy())
+        what = f"'{name}' of shape {tuple(tensor.shape)} and type {tensor.dtype}"
+        worker.broadcast(what, flat.view(torch.uint8).numpy() if flat.dtype != torch.uint8 else flat.numpy())
         tensor.copy_(flat.view(tensor.shape))
 
 

@@ -46,4 +46,5 @@ def sum_gradients(tree: Tree) -> Tree:
 
 def broadcast_parameters(tree: Tree) -> Tree:
     """A tree with the values of worker 0. Every worker calls it."""
-    return jax.tree_util.tree_map(lambda leaf: jnp.array(broadcast(numpy.asarray(leaf))), tree)
+    return jax.tree_util.tree_map_with_path(
+        lambda path, leaf: jnp.array(broadcast(jax.tree_util.keystr(path), numpy.asarray(leaf))), tree)

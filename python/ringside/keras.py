@@ -106,7 +106,7 @@ def _outside_of_the_graph() -> contextlib.AbstractContextManager:
 def _broadcast(variables) -> None:
     with _outside_of_the_graph():
         for variable in variables:
-            variable.assign(broadcast(numpy.asarray(keras.ops.convert_to_numpy(variable))))
+            variable.assign(broadcast(variable.path, numpy.asarray(keras.ops.convert_to_numpy(variable))))
 
 
 class _Callback(keras.callbacks.Callback):

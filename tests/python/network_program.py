@@ -152,6 +152,12 @@ def adds_to_the_wrapped_optimizer(run):
     run.optimizer.param_groups.append({**run.optimizer.param_groups[0], "params": [nn.Parameter(torch.zeros(3))]})
 
 
+def broadcasts(run, name, tensor):
+    tensor += run.rank
+    ringside.torch.broadcast_parameters({name: tensor})
+    assert not tensor.any()
+
+
 BEFORE_FORWARD = {
     "raises": raises,
     "exits": exits(3),
@@ -160,6 +166,10 @@ BEFORE_FORWARD = {
     "slow": lambda run: time.sleep(0.05),
     "unfreezes": lambda run: run.model.frozen.requires_grad_(run.step >= 3),
     "freezes-for-a-while": lambda run: run.model.first.requires_grad_(run.step >= 3),
+    "broadcasts": lambda run: broadcasts(run, "mean", torch.zeros(3)),
+    "broadcasts-other-name": lambda run: broadcasts(run, "variance" if run.fails() else "mean", torch.zeros(3)),
+    "broadcasts-other-shape": lambda run: broadcasts(run, "mean", torch.zeros(3, 1 + run.fails())),
+    "broadcasts-more": lambda run: [broadcasts(run, "mean", torch.zeros(3)) for _ in range(1 + run.fails())],
     "grows": lambda run: adds_to_the_wrapped_optimizer(run) if run.step == 3 else None,
 }
 

@@ -347,6 +347,18 @@ class Faults(Programs):
         self.names_worker_1("raises-in-thread", "the program raised ValueError: a bad batch")
         self.assertEqual(self.refuses("diverges", "of the gradient of 'last.bias' on worker 1 is")["status"], "diverged")
 
+    def test_workers_that_broadcast_something_else_are_named(self):
+        self.train("--strategy", "ring", words=("case=broadcasts",))
+        differ = "the program raised ringside.Error: worker 0 broadcasts {} where this worker takes {}: their programs differ"
+        for case, theirs, mine in (
+                ("broadcasts-other-name", "'mean' of shape (3,) and type torch.float32 in step 3",
+                 "'variance' of shape (3,) and type torch.float32 in step 3"),
+                ("broadcasts-other-shape", "'mean' of shape (3, 1) and type torch.float32 in step 3",
+                 "'mean' of shape (3, 2) and type torch.float32 in step 3"),
+                ("broadcasts-more", "'mean' of shape (3,) and type torch.float32 in step 4",
+                 "'mean' of shape (3,) and type torch.float32 in step 3")):
+            self.names_worker_1(case, differ.format(theirs, mine))
+
     def test_what_servers_cannot_do_is_refused(self):
         for kind, case, reason in (("rmsprop", "", "RMSprop is not SGD, Adam or AdamW"), ("amsgrad", "", "amsgrad is set"),
                                    ("dampening", "", "dampening is set"), ("maximize", "", "maximize is set"),
