@@ -69,7 +69,8 @@ def miscounted(bundle):
 class Job:
     """Use it in a `with` statement: at its end no process of the job lives."""
 
-    def __init__(self, build, directory, strategy, *, on_failure="stop", fault=None, proxy=False, timeout_s=30):
+    def __init__(self, build, directory, strategy, *, on_failure="stop", fault=None, proxy=False, clock_jumps=False,
+                 timeout_s=30):
         self.strategy = strategy
         self.bundle = pathlib.Path(directory) / "run"
         self.workers = WORKERS.get(strategy, 3)
@@ -79,14 +80,16 @@ class Job:
         name, value = self._mark.split("=")
         self._environment[name] = value
         self._struck = pathlib.Path(directory) / "struck"
+        self._environment["RINGSIDE_FAULT_ONCE"] = str(self._struck)
         if fault:
             self._environment["RINGSIDE_FAULT"] = fault
-            self._environment["RINGSIDE_FAULT_ONCE"] = str(self._struck)
         self.proxy = FaultProxy(directory, member_names(self.processes)) if proxy else None
         if self.proxy:
-            self._environment["LD_PRELOAD"] = str(build / "bin" / "libringside_connect_shim.so")
             self._environment["RINGSIDE_FAULT_PROXY"] = self.proxy.path
-            # The shim comes before the sanitizer, which does not mind.
+        shims = [name for name, wanted in (("connect", proxy), ("clock", clock_jumps)) if wanted]
+        if shims:
+            self._environment["LD_PRELOAD"] = " ".join(str(build / "bin" / f"libringside_{name}_shim.so") for name in shims)
+            # A shim comes before the sanitizer, which does not mind.
             self._environment["ASAN_OPTIONS"] = "verify_asan_link_order=0"
         self._command = [
             str(build / "bin" / "fault_program"), "train", "--strategy", strategy, "--workers", str(self.workers),

@@ -5,7 +5,6 @@ import time
 from suite.job import Job, miscounted
 from suite.scenarios import Scenario
 
-LONGEST_JOB_S = 60
 CLEAN_UP_S = 3  # from the decision to the launcher's end
 
 
@@ -80,7 +79,7 @@ def judge_end(result, job, struck, slack_s):
 
 def judge_refusal(result, job, struck, slack_s):
     """A job that must not begin."""
-    if job.finish(LONGEST_JOB_S) != 1:
+    if job.finish(result.scenario.longest_s) != 1:
         result.problems.append(f"the launcher hangs, or ended with another code than 1: {job.text()}")
         return
     judge_failure(result, job, struck, slack_s)
@@ -92,7 +91,7 @@ def run_once(build, directory, scenario, strategy, random, slack_s=0):
     result = Result(scenario, strategy)
     plan = scenario.plan(random) if scenario.plan else None
     job = Job(build, directory, strategy, on_failure="restart" if scenario.ends == "done" else "stop", fault=plan,
-              proxy=scenario.proxy, timeout_s=scenario.timeout_s)
+              proxy=scenario.proxy, clock_jumps=scenario.clock_jumps, timeout_s=scenario.timeout_s)
     if scenario.before:
         scenario.before(job.proxy)
     with job:
@@ -107,7 +106,7 @@ def run_once(build, directory, scenario, strategy, random, slack_s=0):
             judge_refusal(result, job, struck, slack_s)
         elif scenario.ends != "done":
             judge_end(result, job, struck, slack_s)
-        elif (code := job.finish(LONGEST_JOB_S)) is None:
+        elif (code := job.finish(scenario.longest_s)) is None:
             result.problems.append(f"the launcher hangs: {job.text()}")
         else:
             if code != 0:

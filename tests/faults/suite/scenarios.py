@@ -9,6 +9,7 @@ import socket
 import struct
 import time
 
+from suite import processor
 from suite.job import FLAGS, STEPS, WORKERS, has_servers
 from suite.proxy import Harm, ports_of
 
@@ -41,6 +42,10 @@ class Scenario:
     ends: str = "done"  # how the job ends; refused: before its first step
     before: object = None  # of a FaultProxy: the harm that is there when the job starts
     timeout_s: int = 30  # of one operation
+    clock_jumps: bool = False  # the processes have a clock that is set again and again
+    why_not: object = None  # says why it cannot be tried on this machine; empty: it can
+    longest_s: float = 60  # from the fault to the job's end
+    long: bool = False  # it is tried once, and only by --long
     pair_may_be_blamed: bool = False  # where only two members see the fault (`SEEN_BY_TWO`): either of them, so anybody here
 
     def culprits_under(self, strategy):
@@ -140,6 +145,19 @@ def shake(chosen, seconds):
     return strike
 
 
+def starve(member, share, seconds):
+    """It gets only a share of one processor, for longer than a lease unless the job ends before."""
+    def strike(job, _):
+        job.wait_for_steps(FIRST_STEPS)
+        now = time.time()
+        with processor.ProcessorLimit(str(job.launcher_pid), share) as limit:
+            limit.hold(job.pid(member))
+            while job.finish(0.05) is None and time.time() < now + seconds:
+                pass
+            return now if limit.held_back() else 0
+    return strike
+
+
 def garbage(random):
     frame = struct.pack("<IHHIIIHHqqqQ", 0x53505352, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, (2 << 30) - 57)
     return random.choice([
@@ -207,6 +225,14 @@ SCENARIOS = [
              pair_may_be_blamed=True, proxy=True, timeout_s=OPERATION_S),
     Scenario("slow-link", "each message from or to a worker takes 20 ms longer", shake(data_of(VICTIM), 0.02), over_tcp,
              proxy=True),
+    Scenario("slow-link-long", "the same for ten minutes", shake(data_of(VICTIM), 0.3), over_tcp, proxy=True, longest_s=1500,
+             long=True),
+    Scenario("slow-worker", "a worker gets 1 % of a processor", starve(VICTIM, 0.01, 2 * LEASE_S), anywhere,
+             why_not=processor.why_not),
+    Scenario("slow-server", "a server gets 1 % of a processor", starve("server 0", 0.01, 2 * LEASE_S), has_servers,
+             why_not=processor.why_not),
+    Scenario("clock-set", "the clock of the day jumps by two hours, to and fro, five times a second", planned, anywhere,
+             clock_jumps=True),
     Scenario("answer-lost", "a server's answer is lost after the update", harm("drop", answers), has_servers, ("comm",), (),
              OPERATION_BOUND_S, proxy=True, timeout_s=OPERATION_S),
     Scenario("push-lost", "a push is lost", harm("drop", pushes), has_servers, ("comm",), (), OPERATION_BOUND_S,

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <future>
 #include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
@@ -18,6 +19,7 @@
 #include "ringside/experiments/job/launcher/run_job.h"
 #include "ringside/experiments/system/process.h"
 #include "ringside/paramserver/transports/transport_table.h"
+#include "tests/common/control_group.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/experiments/job/job_testing.h"
 
@@ -163,43 +165,6 @@ TEST_P(AddressFamilyTest, AJobRunsOverIpv6Alone) {
 INSTANTIATE_TEST_SUITE_P(Connections, AddressFamilyTest, ::testing::Values("ring", "tcp", "grpc"),
                          [](const auto& kind) { return std::string(kind.param); });
 
-/// A control group that limits the processes and threads of whoever is in it.
-class ProcessLimit {
- public:
-  explicit ProcessLimit(int most) {
-    // The first version of control groups has a folder for each kind of limit, the second has one.
-    for (const char* root : {"/sys/fs/cgroup/pids", "/sys/fs/cgroup"}) {
-      const std::filesystem::path folder =
-          std::string(root) + "/ringside-test-" + std::to_string(::getpid());
-      std::error_code error;
-      if (!std::filesystem::create_directory(folder, error)) continue;
-      folder_ = folder;
-      std::ofstream(folder / "pids.max") << most << std::flush;
-      std::ifstream file(folder / "pids.max");
-      int in_force = 0;
-      if (file >> in_force && in_force == most) return;
-      Remove();
-    }
-  }
-  ~ProcessLimit() { Remove(); }
-  ProcessLimit(const ProcessLimit&) = delete;
-  ProcessLimit& operator=(const ProcessLimit&) = delete;
-
-  bool works() const { return !folder_.empty(); }
-  /// A shell command with which the shell joins.
-  std::string Join() const { return "echo $$ > " + (folder_ / "cgroup.procs").string(); }
-
- private:
-  void Remove() {
-    std::error_code error;
-    if (works()) std::filesystem::remove(folder_, error);
-    EXPECT_FALSE(error) << folder_ << ": " << error.message();
-    folder_.clear();
-  }
-
-  std::filesystem::path folder_;
-};
-
 /// How a run ends whose launcher, a shell's child, has this limit.
 struct Limit {
   const char* ulimit = nullptr;  ///< For the shell's command of this name.
@@ -214,13 +179,13 @@ class LimitedRunTest : public LauncherEdgesTest, public ::testing::WithParamInte
  protected:
   void SetUp() override {
     if (GetParam().processes == 0) return;
-    processes_.emplace(GetParam().processes);
-    if (!processes_->works()) GTEST_SKIP() << "needs root and control groups for processes";
+    processes_ = ControlGroup::OfProcesses(GetParam().processes);
+    if (!processes_) GTEST_SKIP() << "needs root and control groups for processes";
   }
 
   Process Train(int steps) const {
     const std::string limit =
-        processes_ ? processes_->Join() : std::string("ulimit ") + GetParam().ulimit;
+        processes_ ? processes_->JoinCommand() : std::string("ulimit ") + GetParam().ulimit;
     const std::string command = limit + "; exec " + RingsideProgram() +
                                 " train --strategy ring --workers 2 " +
                                 "--model profile:small-tensors --quiet --force --out " + bundle() +
@@ -232,7 +197,7 @@ class LimitedRunTest : public LauncherEdgesTest, public ::testing::WithParamInte
     for (const pid_t pid : PidsIn(bundle())) EXPECT_TRUE(ProcessesOfGroup(pid).empty());
   }
 
-  std::optional<ProcessLimit> processes_;
+  std::unique_ptr<ControlGroup> processes_;
 };
 
 // Threads that cannot be started must not be waited for. Whether the run succeeds depends on how
