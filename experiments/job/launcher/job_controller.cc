@@ -415,10 +415,8 @@ JobOutcome JobController::Finish() {
     if (!rows_.storage_error().empty()) throw Error(rows_.storage_error());
     if (plan_.network != nullptr) plan_.network->WriteRecord(options_.bundle_dir);
     RemoveTemporaryCheckpoints(options_.bundle_dir + "/checkpoints");
-    // When summary.json exists, all other files are complete, even after a power failure.
     if (options_.another_follows && options_.another_follows(outcome)) return outcome;
-    SyncFiles(options_.bundle_dir);
-    WriteFileAtomically(options_.bundle_dir + "/" + kSummaryFile, Text(outcome.summary, 2) + "\n");
+    WriteSummary(options_.bundle_dir, outcome.summary);
   } catch (const Error& error) {
     // Without a summary the bundle stays unfinished, because its results are lost.
     outcome.status = JobStatus::kFailed;

@@ -13,6 +13,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
+#include "ringside/experiments/job/summary/summary.h"
 #include "ringside/experiments/system/console.h"
 #include "ringside/experiments/system/signal_watch.h"
 #include "ringside/experiments/system/trusted_path.h"
@@ -71,23 +72,16 @@ class Recovery {
         console_(options.console != nullptr ? *options.console : own_console_) {}
 
   JobOutcome Run() {
-    while (true) {
-      std::optional<RunSpec> next;
-      if (options_.generation < options_.recovery.max_restarts) {
-        next = NextSpec(spec_, options_.recovery.on_failure);
+    JobOutcome outcome = RunOneGeneration();
+    while (next_ && IsRecoverable(outcome)) {
+      try {
+        PrepareNext(outcome);
+        outcome = RunOneGeneration();
+      } catch (const Error& error) {
+        return NoMoreAfter(std::move(outcome), error.what());
       }
-      options_.another_follows =
-          next ? std::function<bool(const JobOutcome&)>(IsRecoverable) : last_follows_;
-      const Clock::time_point begin = Clock::now();
-      JobOutcome outcome = run_(spec_, options_);
-      if (!next || !IsRecoverable(outcome)) return outcome;
-      options_.origin.generations.push_back({.workers = spec_.workers,
-                                             .steps_done = outcome.steps_seen,
-                                             .seconds = Seconds(Clock::now() - begin),
-                                             .error = outcome.error,
-                                             .failure = FailureOf(outcome)});
-      PrepareNext(*std::move(next));
     }
+    return outcome;
   }
 
  private:
@@ -95,13 +89,29 @@ class Recovery {
     return std::chrono::duration<double>(duration).count();
   }
 
-  void PrepareNext(RunSpec next) {
+  JobOutcome RunOneGeneration() {
+    next_.reset();
+    if (options_.generation < options_.recovery.max_restarts) {
+      next_ = NextSpec(spec_, options_.recovery.on_failure);
+    }
+    options_.another_follows =
+        next_ ? std::function<bool(const JobOutcome&)>(IsRecoverable) : last_follows_;
+    begin_ = Clock::now();
+    return run_(spec_, options_);
+  }
+
+  void PrepareNext(const JobOutcome& outcome) {
+    options_.origin.generations.push_back({.workers = spec_.workers,
+                                           .steps_done = outcome.steps_seen,
+                                           .seconds = Seconds(Clock::now() - begin_),
+                                           .error = outcome.error,
+                                           .failure = FailureOf(outcome)});
     const FailedGeneration& failed = options_.origin.generations.back();
     MoveAside(options_.bundle_dir, options_.generation);
     options_.time_used_s += failed.seconds;
     ++options_.generation;
     options_.resume = FindCheckpointFolder(options_.bundle_dir + "/checkpoints");
-    spec_ = std::move(next);
+    spec_ = *next_;
     options_.origin.asked = asked_;
     console_.EndProgress();
     console_.Print(fmt::format(
@@ -110,11 +120,31 @@ class Recovery {
         options_.generation, options_.recovery.max_restarts));
   }
 
+  /// The outcome of a run whose next generation cannot begin: that of the last one, with both
+  /// reasons.
+  JobOutcome NoMoreAfter(JobOutcome outcome, const std::string& why) {
+    outcome.error += "; its processes cannot start again: " + why;
+    options_.origin.generations.pop_back();  // the summary is its own
+    options_.origin.asked = asked_;
+    if (!outcome.summary.is_object()) outcome.summary = json::object();
+    outcome.summary["error"] = outcome.error;
+    options_.origin.AddTo(outcome.summary);
+    if (last_follows_ && last_follows_(outcome)) return outcome;
+    try {
+      WriteSummary(options_.bundle_dir, outcome.summary);
+    } catch (const Error& error) {
+      outcome.error += std::string("; ") + error.what();
+    }
+    return outcome;
+  }
+
   const SignalWatch signals_;  // a signal between two generations stays for the next one
   RunSpec spec_;
   const RunSpec asked_;
   JobOptions options_;
   const std::function<bool(const JobOutcome&)> last_follows_;
+  std::optional<RunSpec> next_;  // of the generation that may follow
+  Clock::time_point begin_;      // of the generation under way
   const GenerationFunction& run_;
   Console own_console_;
   Console& console_;

@@ -22,6 +22,9 @@ using GenerationFunction = std::function<JobOutcome(const RunSpec&, const JobOpt
 ///
 /// Where the servers can drop a worker (`LostWorkers`), its loss is no failure of the generation.
 ///
+/// If the next generation cannot begin, the run ends with the failure of the last one and both
+/// reasons. Throws only before the first one has begun.
+///
 /// What a failed generation wrote is in the bundle's `generations/N`: metrics, logs, processes.
 /// `summary.json` describes the last generation and lists the others.
 JobOutcome RunWithRecovery(const RunSpec& spec, const JobOptions& options,

@@ -10,12 +10,14 @@
 #include "ringside/experiments/job/summary/dilation_record.h"
 #include "ringside/experiments/job/summary/step_bound.h"
 #include "ringside/experiments/network/network_plan.h"
+#include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/spec/server_layout.h"
 #include "ringside/experiments/spec/transport.h"
 #include "ringside/experiments/statistics/step_statistics.h"
 #include "ringside/experiments/statistics/warmup.h"
 #include "ringside/experiments/system/build_info.h"
+#include "ringside/experiments/system/files.h"
 
 namespace ringside {
 namespace {
@@ -393,6 +395,13 @@ class SummaryMaker {
 }  // namespace
 
 json MakeSummary(const RunRecord& run) { return SummaryMaker(run).Make(); }
+
+void WriteSummary(const std::string& bundle, const json& summary) {
+  SyncFiles(bundle);
+  // File names may contain any bytes, but JSON may not.
+  WriteFileAtomically(bundle + "/" + kSummaryFile,
+                      summary.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+}
 
 std::optional<double> MedianStepMs(const RunRecord& run) {
   return Summarize(StepsOfLiving(run), run.spec.warmup_steps).step_ms_median;

@@ -56,6 +56,10 @@ struct RunRecord {
 /// did not reach it. Pure.
 nlohmann::json MakeSummary(const RunRecord& run);
 
+/// Writes a bundle's summary.json, after all other files are on the disk: when it exists, they are
+/// complete, even after a power failure. Throws `DataError`.
+void WriteSummary(const std::string& bundle, const nlohmann::json& summary);
+
 /// The median time of a counted step; absent without one. Pure.
 std::optional<double> MedianStepMs(const RunRecord& run);
 

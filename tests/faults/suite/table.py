@@ -11,7 +11,7 @@ Something goes wrong in a job: a process is killed or stopped, a connection brea
 was seen. A job survives if it names the right cause and the right member within the bound, leaves no process, temporary
 file and shared memory behind, and, where its processes start again, counts every gradient exactly once.
 
-`tests/faults/fault_suite.py --repeat {repeat} --jobs {jobs} --seed {seed} --markdown docs/faults.md` made this page on
+`tests/faults/fault_suite.py --repeat {repeat} --jobs {jobs} --seed {seed}{long} --markdown docs/faults.md` made this page on
 {date}, at commit `{commit}`. The faults come at random moments. "Found" is what the launcher blames, and the times are
 from the fault until it decides that. They are up to a tenth of a second too short, because the launcher counts from its
 own start. For a job that ends early (a killed launcher, SIGTERM), they are the time until the last process has ended. For the token of another job they
@@ -46,6 +46,7 @@ def markdown(results, arguments):
     commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, capture_output=True, text=True,
                             check=True).stdout.strip()
     lines = [HEAD.format(repeat=arguments.repeat, jobs=arguments.jobs, seed=arguments.seed, commit=commit,
+                         long=" --long" if arguments.long else "",
                          date=datetime.datetime.now(datetime.timezone.utc).date()),
              "| fault | strategy | survived | found | blamed | p50 (s) | p99 (s) | max (s) | bound (s) |",
              "|---|---|---|---|---|---|---|---|---|"]

@@ -122,6 +122,37 @@ TEST_F(RecoveryTest, TheCallersOwnRuleCountsForTheLastGeneration) {
   EXPECT_FALSE(asked_[2].another_follows(Failed(FailureKind::kLost)));
 }
 
+// Such as with a certificate that has run out meanwhile.
+TEST_F(RecoveryTest, AGenerationThatCannotBeginLosesNothing) {
+  const auto run = [](const RunSpec&, const JobOptions& options) {
+    if (options.generation > 0) throw ConfigError("the certificate ran out");
+    JobOutcome failed = Failed(FailureKind::kSignal);
+    failed.summary = {{"steps", 7}, {"error", failed.error}};
+    return failed;
+  };
+  const JobOutcome outcome = RunWithRecovery(spec_, options_, run);
+  EXPECT_EQ(outcome.status, JobStatus::kFailed);
+  EXPECT_EQ(outcome.failure, FailureKind::kSignal);
+  EXPECT_EQ(outcome.error,
+            "worker 1 was killed; its processes cannot start again: the certificate ran out");
+  const auto written = nlohmann::json::parse(ReadFile(directory_.Path("summary.json"), 10'000));
+  EXPECT_EQ(written["steps"], 7);
+  EXPECT_EQ(written["error"], outcome.error);
+  EXPECT_EQ(written["restarts"], 0);
+  EXPECT_EQ(written["run_id"], RunId(spec_));
+  options_.another_follows = IsRetryable;
+  fs::remove(directory_.Path("summary.json"));
+  RunWithRecovery(spec_, options_, run);
+  EXPECT_FALSE(fs::exists(directory_.Path("summary.json")));
+}
+
+TEST_F(RecoveryTest, ARunThatCannotBeginIsRefused) {
+  const auto run = [](const RunSpec&, const JobOptions&) -> JobOutcome {
+    throw ConfigError("the certificate ran out");
+  };
+  EXPECT_THROW(RunWithRecovery(spec_, options_, run), ConfigError);
+}
+
 TEST_F(RecoveryTest, TimeOfEarlierGenerationsCounts) {
   Run({Failed(FailureKind::kSignal), Done()});
   EXPECT_EQ(asked_[0].time_used_s, 0);

@@ -1,13 +1,19 @@
 // Whole jobs with certificates. `ringside` lies beside this test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
+#include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <future>
+#include <iterator>
 #include <string>
+#include <thread>
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/system/process.h"
 #include "ringside/paramserver/transports/transport_table.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/common/test_certificates.h"
@@ -73,6 +79,39 @@ TEST_F(TlsJobTest, NothingStartsWithACertificateThatRanOut) {
   EXPECT_THAT([&] { RunJob(Servers(4), Options()); },
               ThrowsMessage<ConfigError>(HasSubstr("ran out on")));
   EXPECT_FALSE(std::filesystem::exists(bundle()));
+}
+
+// Whoever is connected stays so. Who comes later is refused, so that the job cannot start again.
+TEST_F(TlsJobTest, ItsCertificateRunsOutWhileItRuns) {
+  constexpr auto kLife = std::chrono::seconds(10);
+  const auto ends = std::chrono::steady_clock::now() + kLife;
+  certificates_.Renew(certificates_.authority(), {.begin = std::chrono::hours(-1), .end = kLife});
+  const std::string errors = directory_.Path("errors");
+  const std::string command = "exec " + RingsideProgram() +
+                              " train --strategy ps-sync --ps-transport grpc --workers 2 --tls " +
+                              certificates_.path() +
+                              " --model profile:small-tensors --on-failure restart --steps "
+                              "10000000 --quiet --out " +
+                              bundle() + " 2>" + errors;
+  Process launcher({.argv = {"/bin/sh", "-c", command}});
+  WaitUntil("a step", [&] { return CommonStepsIn(bundle()) >= 1 || launcher.Poll(); });
+  ASSERT_LT(std::chrono::steady_clock::now(), ends) << "the job has not begun in time";
+  // This sleep is no synchronisation: the test is about the time that a certificate is valid.
+  std::this_thread::sleep_until(ends + std::chrono::seconds(2));
+  const int steps = CommonStepsIn(bundle());
+  WaitUntil("more steps", [&] { return CommonStepsIn(bundle()) > steps + 20 || launcher.Poll(); });
+  ASSERT_FALSE(launcher.Poll()) << "the job has ended";
+  ASSERT_EQ(::kill(PidIn(bundle(), "worker 1"), SIGKILL), 0);
+  WaitUntil("the launcher's end", [&] { return launcher.Poll().has_value(); });
+  EXPECT_EQ(launcher.Poll()->code, 1);
+  std::ifstream file(errors);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(text,
+              HasSubstr("killed by signal 9 before it handed in a result; its processes cannot "
+                        "start again: " +
+                        certificates_.Path("cert.pem") + ": the certificate of"));
+  EXPECT_TRUE(std::filesystem::exists(bundle() + "/summary.json"));
+  for (const pid_t pid : PidsIn(bundle())) EXPECT_TRUE(ProcessesOfGroup(pid).empty());
 }
 
 }  // namespace
