@@ -149,6 +149,20 @@ class Ssh(unittest.TestCase):
         self.assertIn(ADDRESSES[1], self.summary()["error"], text)
         self.assertLess(time.monotonic() - started, 40)
 
+    def test_processes_that_do_not_come_are_named_with_their_host(self):
+        worker = self.folder / "worker"
+        worker.write_text(f"""#!/bin/sh
+case "$SSH_CONNECTION" in *" {ADDRESSES[1]} "*) exec sleep 100 ;; esac
+exec {pathlib.Path(RINGSIDE).with_name("ringside-worker")} "$@"
+""")
+        worker.chmod(0o755)
+        started = time.monotonic()
+        text = self.train("--strategy", "ring", "--workers", "4", "--start-timeout", "5s", *MODEL, expects=1,
+                          RINGSIDE_WORKER=str(worker))
+        self.assertRegex(self.summary()["error"], rf"worker [23] did not join within 5 s; it was to run on {ADDRESSES[1]}", text)
+        self.assertLess(time.monotonic() - started, 40)
+        self.expect_nothing_left()
+
     def test_a_token_that_is_not_on_every_host_is_named(self):
         self.hosts.hide(self.token.parent)
         text = self.train("--strategy", "ring", "--workers", "4", *MODEL, expects=1)
