@@ -158,8 +158,8 @@ int RunManifestCommand(const Arguments& args, const Catalog& catalog) {
   }
   RefuseDecided(parsed);
   // Variables of this shell are not those of the hosts.
-  const RunSpec spec =
-      ResolveEffective(ReadSpec(parsed, Environment(), {.defaults = RunSpec(catalog)}));
+  const RunSpec spec = ResolveEffective(
+      ReadSpec(parsed, Environment(), {.defaults = RunSpec(catalog)}), ResolveForAnotherMachine);
   const JobOptions job = ReadJobFlags(parsed, Environment());
   if (spec.network) {
     throw UsageError("--network: a cluster has a network of its own, which is not emulated");

@@ -65,6 +65,15 @@ void CheckMessageSizes(const RunSpec& spec, const StrategyEntry& strategy) {
   }
 }
 
+std::optional<OptionRefusal> RefusalOf(const RunSpec& spec, const StrategyEntry& strategy) {
+  if (strategy.check == nullptr) return std::nullopt;
+  return strategy.check(spec.options, spec.workers, spec.servers);
+}
+
+SpecKeyError ErrorOf(const OptionRefusal& refusal) {
+  return {refusal.key, refusal.reason, {"workers", "servers", "strategy"}};
+}
+
 }  // namespace
 
 void CheckOptions(const RunSpec& spec, const StrategyEntry& strategy) {
@@ -80,11 +89,14 @@ void CheckOptions(const RunSpec& spec, const StrategyEntry& strategy) {
     throw SpecKeyError(refusal->key, refusal->reason);
   }
   CheckMessageSizes(spec, strategy);
-  if (strategy.check == nullptr) return;
-  if (const auto refusal = strategy.check(spec.options, spec.workers, spec.servers)) {
-    const SpecKeyError error(refusal->key, refusal->reason, {"workers", "servers", "strategy"});
-    if (refusal->missing_backend) throw MissingKeyError(refusal->key, error.what());
-    throw error;
+  const auto refusal = RefusalOf(spec, strategy);
+  if (refusal && !refusal->missing_backend) throw ErrorOf(*refusal);
+}
+
+void RequireOptions(const RunSpec& spec, const StrategyEntry& strategy) {
+  const auto refusal = RefusalOf(spec, strategy);
+  if (refusal && refusal->missing_backend) {
+    throw MissingKeyError(refusal->key, ErrorOf(*refusal).what());
   }
 }
 

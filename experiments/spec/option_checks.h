@@ -7,8 +7,11 @@
 namespace ringside {
 
 /// Checks that the strategy takes every strategy option that the spec sets. An option that it does
-/// not read is a mistake of the user. Throws `SpecKeyError`, `MissingBackendError`.
+/// not read is a mistake of the user. Throws `SpecKeyError`.
 void CheckOptions(const RunSpec& spec, const StrategyEntry& strategy);
+/// Throws `MissingBackendError` for an option that is right, but that this machine or build cannot
+/// follow.
+void RequireOptions(const RunSpec& spec, const StrategyEntry& strategy);
 
 }  // namespace ringside
 

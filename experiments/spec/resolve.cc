@@ -119,7 +119,6 @@ void CheckRest(const RunSpec& spec) {
   Refuse(spec.timeout_s > kMaxTimeoutSeconds, "timeout", "{} s are more than {} s", spec.timeout_s,
          kMaxTimeoutSeconds);
   Refuse(spec.keep_checkpoints < 0, "keep", "{} is negative", spec.keep_checkpoints);
-  CheckResume(spec.resume);
 }
 
 void CheckReplicaChecks(const RunSpec& spec, const StrategyEntry& strategy) {
@@ -130,9 +129,9 @@ void CheckReplicaChecks(const RunSpec& spec, const StrategyEntry& strategy) {
                  spec.strategy);
 }
 
-// This check and that of the model come last, so that wrong values are reported first, whatever
-// this build supports.
-void RequireStrategy(const StrategyEntry& strategy) {
+// What this machine has is checked last, so that wrong values are reported first.
+void RequireStrategy(const RunSpec& spec, const StrategyEntry& strategy) {
+  RequireOptions(spec, strategy);
   const std::string reason = WhyUnavailable(strategy);
   if (reason.empty()) return;
   throw MissingKeyError("strategy",
@@ -142,6 +141,15 @@ void RequireStrategy(const StrategyEntry& strategy) {
 }  // namespace
 
 RunSpec Resolve(RunSpec spec) {
+  spec = ResolveForAnotherMachine(std::move(spec));
+  RequireFiles(spec);
+  CheckResume(spec.resume);
+  RequireStrategy(spec, StrategyOf(spec));
+  RequireModel(spec, ModelOf(spec));
+  return spec;
+}
+
+RunSpec ResolveForAnotherMachine(RunSpec spec) {
   // Steps or a filename for the timeline also ask for a timeline.
   if (spec.timeline_steps != TimelineSteps{} || !spec.timeline_filename.empty()) {
     spec.timeline = true;
@@ -164,8 +172,6 @@ RunSpec Resolve(RunSpec spec) {
   ResolveLength(spec, model);
   CheckOptimizer(spec);
   CheckSchedule(spec);
-  RequireStrategy(strategy);
-  RequireModel(spec, model);
   return spec;
 }
 
@@ -189,7 +195,8 @@ RunSpec ResolveStrategy(RunSpec spec) {
   ResolveNetwork(spec, strategy);
   CheckDilation(spec);
   CheckOptions(spec, strategy);
-  RequireStrategy(strategy);
+  CheckResume(spec.resume);
+  RequireStrategy(spec, strategy);
   return spec;
 }
 

@@ -72,10 +72,7 @@ void ResolveProgram(RunSpec& spec) {
                    "give the program: ringside train ... -- python3 train.py");
     return;
   }
-  const std::string& command = spec.program.front();
-  Refuse(command.empty(), "program", "its first word is empty");
-  Refuse(PathOfCommand(command).empty(), "program", "there is no program '{}'{}", command,
-         command.find('/') == std::string::npos ? " in PATH" : "");
+  Refuse(spec.program.front().empty(), "program", "its first word is empty");
   RefuseTogether(spec.model != RunSpec().model && spec.model != kProgramModel, "model", {"program"},
                  "the program is the model; omit model");
   RefuseModelKeys(spec);
@@ -94,7 +91,6 @@ void ResolveModel(const RunSpec& spec, const ModelEntry& model) {
          OfModels(spec, &ModelTraits::takes_widths, "has hidden widths", "have hidden widths"),
          spec.model);
   CheckLoss(spec, model);
-  if (model.traits.takes_file) RequireFile(spec.model, model.name, "model");
   for (const int width : spec.widths) {
     Refuse(width < 1, "hidden", "a layer cannot have {} units; give widths of at least 1", width);
   }
@@ -108,15 +104,28 @@ void ResolveData(RunSpec& spec, const ModelEntry& model) {
          spec.model, DefaultDataset(spec, false).name);
   Refuse(reads && !data.has_samples, "data", "model '{}' needs samples; try {}", model.name,
          DefaultDataset(spec, true).name);
-  if (data.takes_file) RequireFile(spec.data, data.name, "data");
   if (!data.needs_directory) {
     spec.data_dir.clear();
     return;
   }
   RefuseTogether(spec.data_dir.empty(), "data-dir", {"data"},
                  "dataset '{}' is read from files; name their directory", spec.data);
-  Refuse(!std::filesystem::is_directory(spec.data_dir), "data-dir", "'{}' is not a directory",
-         spec.data_dir);
+}
+
+void RequireFiles(const RunSpec& spec) {
+  const ModelEntry& model = ModelOf(spec);
+  const DatasetEntry& data = DatasetOf(spec);
+  if (!spec.program.empty()) {
+    const std::string& command = spec.program.front();
+    Refuse(PathOfCommand(command).empty(), "program", "there is no program '{}'{}", command,
+           command.find('/') == std::string::npos ? " in PATH" : "");
+  }
+  if (model.traits.takes_file) RequireFile(spec.model, model.name, "model");
+  if (data.takes_file) RequireFile(spec.data, data.name, "data");
+  if (!data.needs_directory) return;
+  std::error_code unreadable;  // is no directory then
+  Refuse(!std::filesystem::is_directory(spec.data_dir, unreadable), "data-dir",
+         "'{}' is not a directory", spec.data_dir);
 }
 
 void RefuseIdleServers(const RunSpec& spec, const ModelEntry& model) {

@@ -10,11 +10,13 @@ namespace ringside {
 
 // The parts of `Resolve` that are about what is trained. They throw `SpecKeyError`.
 
-/// Checks the program that is the model of this run, if there is one, and names that model.
+/// Names the model of a run whose model is a program.
 void ResolveProgram(RunSpec& spec);
 void ResolveModel(const RunSpec& spec, const ModelEntry& model);
 /// Fills in the dataset, if none is named.
 void ResolveData(RunSpec& spec, const ModelEntry& model);
+/// That this machine has the program, and the files of model and dataset.
+void RequireFiles(const RunSpec& spec);
 /// A model that really computes cannot be slowed down.
 void CheckDilationOf(const RunSpec& spec, const ModelEntry& model);
 void RefuseIdleServers(const RunSpec& spec, const ModelEntry& model);

@@ -154,6 +154,10 @@ RunSpec ReadRunSpec(const nlohmann::json& json, const Catalog& catalog);
 /// workers, a strategy whose backend is missing.
 RunSpec Resolve(RunSpec spec);
 
+/// The part of `Resolve` that does not depend on this machine. It does not ask for files, programs,
+/// backends and GPUs: another machine shall run the spec.
+RunSpec ResolveForAnotherMachine(RunSpec spec);
+
 /// Throws `SpecKeyError` if one step needs more than `train_samples`, the samples of the training
 /// split. Such a step would get fewer samples than the spec says. `Resolve` calls this for data
 /// whose size is known before files are read.

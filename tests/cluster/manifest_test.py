@@ -157,6 +157,13 @@ class Schemas(unittest.TestCase):
         self.assertIn({"name": "WORD", "value": "$$(HOME)"}, container["env"])
         self.assertEqual(container["args"][-1], "a$$b")
 
+    def test_the_image_may_have_what_this_machine_lacks(self):
+        for flags in (["--workers", "2", "--", "/opt/app/python3", "train.py"], ["--workers", "2", "--data", "mnist", "--data-dir", "/no/data"],
+                      ["--workers", "2", "--data", "npz:/no/data.npz"], ["--workers", "2", "--resume", "/no/checkpoint"],
+                      ["--workers", "2", "--strategy", "nccl"]):
+            with self.subTest(flags=flags):
+                self.assertEqual(documents("mpijob-v1", "--insecure-network", *flags)[-1]["kind"], "MPIJob")
+
     def test_two_manifests_have_two_tokens(self):
         tokens = {documents("mpijob-v1", "--insecure-network")[0]["stringData"]["token"] for _ in range(2)}
         self.assertEqual(len(tokens), 2)

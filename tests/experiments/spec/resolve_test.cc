@@ -324,8 +324,26 @@ TEST(Resolve, ABackendThatIsMissingIsNoWrongValue) {
     EXPECT_THAT(error.what(), HasSubstr("host-sum: nccl: "));
     EXPECT_THAT(error.what(), HasSubstr("or take shm"));
   }
+  EXPECT_EQ(ResolveForAnotherMachine(spec).strategy, "hierarchical");
   // What no backend would mend comes first.
   EXPECT_THROW(Resolve(With(spec, {{"error-feedback", "on"}})), SpecKeyError);
+}
+
+// Such as the one that a manifest is for.
+TEST(Resolve, AnotherMachineMayHaveWhatThisOneLacks) {
+  RunSpec spec = ProfileOfTenSteps();
+  spec.model = "mlp";
+  spec.data = "mnist";
+  spec.data_dir = "/nonexistent";
+  spec.resume = "/nonexistent";
+  EXPECT_EQ(ResolveForAnotherMachine(spec).data_dir, "/nonexistent");
+  EXPECT_THROW(Resolve(spec), Error);
+  RunSpec program(TestCatalog());
+  program.program = {"/nonexistent", "train.py"};
+  EXPECT_EQ(ResolveForAnotherMachine(program).model, kProgramModel);
+  EXPECT_THROW(Resolve(program), SpecKeyError);
+  program.program = {""};
+  EXPECT_THROW(ResolveForAnotherMachine(program), SpecKeyError);
 }
 
 TEST(Resolve, SaysWhenTheBuildLacksLibtorch) {
