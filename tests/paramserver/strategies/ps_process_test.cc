@@ -55,7 +55,15 @@ class ServerProcess {
   }
 
   const std::string& endpoint() const { return endpoint_; }
-  void Signal(int signal) const { kill(process_, signal); }
+  void Kill() const { kill(process_, SIGKILL); }
+  /// Returns when all its threads have stopped; the signal alone lets them go on for a moment.
+  void Freeze() const {
+    int status = 0;
+    kill(process_, SIGSTOP);
+    if (waitpid(process_, &status, WUNTRACED) != process_ || !WIFSTOPPED(status)) {
+      throw InternalError("the server has not stopped");
+    }
+  }
 
  private:
   [[noreturn]] static void Serve(const CommOptions& comm, const Schedule& schedule, int workers,
@@ -133,7 +141,7 @@ TEST_P(ProcessTest, AKilledServerIsNamed) {
   worker_.strategy->Start(worker_.space, worker_.plan, {});
   worker_.Step(0);
   for (int bucket = 0; bucket < worker_.plan.buckets(); ++bucket) worker_.Submit(bucket, 1);
-  server_.Signal(SIGKILL);
+  server_.Kill();
   try {
     for (int step = 1;; ++step) {
       for (int bucket = 0; bucket < worker_.plan.buckets(); ++bucket) worker_.Await(bucket, step);
@@ -151,7 +159,7 @@ TEST_P(ProcessTest, AKilledServerIsNamed) {
 TEST_P(ProcessTest, AFrozenServerIsNamedAndLeavesNoPayloadBehind) {
   worker_.strategy->Start(worker_.space, worker_.plan, {});
   worker_.Step(0);
-  server_.Signal(SIGSTOP);
+  server_.Freeze();
   ExpectFailureThatNamesTheServer(1);
   worker_.strategy.reset();
 }
