@@ -81,7 +81,7 @@ export class Run {
       if (this[name].lost > 0) this.notes.push(`${this[name].lost.toLocaleString("en-US")} of ${(this[name].count + this[name].lost).toLocaleString("en-US")} ${words} cannot be read: the record is cut off or damaged.`);
     }
     this.empty = this.spans.count + this.transfers.count + this.updates.count === 0;
-    if (this.empty && this.notes.length === 0) this.notes.push("This run has no record of its events, so only its figures are shown.");
+    if (this.empty) this.notes.push("Nothing is left of the record of this run, so only its figures are shown.");
     else if (this.transfers.count === 0 && this.spans.count > 0) this.notes.push("This run has no record of its chunks, so only spans are shown.");
   }
 

@@ -1,6 +1,8 @@
 // Each link's use: bytes out (upwards) and in (downwards) in every two pixels of the page, as a share of the link.
+// What a link has carried by a time is in link_use.js.
 import { axisHeight, axisOf, drawAxis, drawNow, pageKey, timeHit } from "./axis.js";
 import { bytes, ms } from "./format.js";
+import { LinkUse } from "./link_use.js";
 import { fit } from "./surface.js";
 
 const BIN_PX = 2;
@@ -11,9 +13,8 @@ export class Links {
     this.run = run;
     this.name = "links";
     this.names = linkNames(run);
-    const known = run.link_bytes_per_s !== null;
-    this.title = known ? "Use of the links" : "What each node sends and receives";
-    this.hint = known ? "Up: bytes out. Down: bytes in. The dashed lines are all that the link can carry." : "Up: bytes out. Down: bytes in. The links have no set rate, so the busiest moment of this page is the full height.";
+    this.title = run.link_bytes_per_s === null ? "What each node sends and receives" : "Use of the links";
+    this.hint = `Up: bytes out. Down: bytes in. ${hintOf(run)}`;
   }
 
   rowHeight(theme) { return Math.round(40 * theme.scale); }
@@ -42,29 +43,23 @@ export class Links {
       const y = middle + unit * Math.min(share / this.use.full, MOST_SHOWN);
       const x = axis.left + bin * BIN_PX;
       // Equal neighbours need no points of their own.
-      if (bin > 0 && shares[bin - 1] === share) { points.at(-1)[0] = Math.min(x + BIN_PX, axis.right); return; }
+      if (bin > 0 && Math.abs(shares[bin - 1] - share) <= this.use.full * 1e-6) { points.at(-1)[0] = Math.min(x + BIN_PX, axis.right); return; }
       points.push([x, y], [Math.min(x + BIN_PX, axis.right), y]);
     });
     points.push([points.at(-1)[0], middle]);
     surface.path(points, { fill, close: true });
   }
 
-  /** Bytes per second of each link in each bin; `full` is the rate of the whole height. */
+  /** Bytes per second of each link in each bin, the times of the bins' edges, and `full`, the rate of the whole height. */
   useOf(axis) {
+    this.flows ??= flowsOf(this.run, this.names);
     const bins = Math.max(1, Math.ceil(axis.width / BIN_PX));
-    const empty = () => this.names.links.map(() => new Float64Array(bins));
-    const use = { out: empty(), in: empty(), seconds: (axis.end - axis.begin) / 1e6 / axis.width * BIN_PX };
-    const { from, to, bytes: size, begin, crosses, arrived } = this.run.transfers;
-    const binOf = (time) => (axis.x(time) - axis.left) / BIN_PX;
-    this.run.moving.overlapping(axis.begin, axis.end, (row) => {
-      const [source, target] = [this.names.of[from[row]], to[row] < 0 ? -1 : this.names.of[to[row]]];
-      // What was on its way before the page begins has lost its true begin, so its rate is not known.
-      if (source === target || begin[row] <= this.run.begin) return;
-      for (const table of target < 0 ? [use.out[source]] : [use.out[source], use.in[target]]) {
-        spread(table, binOf(crosses[row]), binOf(arrived[row]), size[row]);
-      }
-    });
-    for (const table of [...use.out, ...use.in]) for (let i = 0; i < bins; ++i) table[i] /= use.seconds;
+    const edges = Float64Array.from({ length: bins + 1 }, (_, bin) => axis.timeAt(axis.left + bin * BIN_PX));
+    const rates = (flow) => {
+      const sums = edges.map((time) => flow.before(time));
+      return Float64Array.from({ length: bins }, (_, bin) => (edges[bin + 1] > edges[bin] ? (sums[bin + 1] - sums[bin]) / (edges[bin + 1] - edges[bin]) * 1e6 : 0));
+    };
+    const use = { out: this.flows.out.map(rates), in: this.flows.in.map(rates), edges };
     use.full = this.run.link_bytes_per_s ?? Math.max(1, ...[...use.out, ...use.in].map((table) => table.reduce((a, b) => Math.max(a, b), 0)));
     return use;
   }
@@ -112,11 +107,27 @@ function linkNames(run) {
   return { links: names, of };
 }
 
-/** Adds `amount` evenly to the bins from `begin` to `end`; parts outside of the bins are left out. */
-function spread(bins, begin, end, amount) {
-  const long = Math.max(end - begin, 1e-9);
-  if (long <= 1e-6) { const bin = Math.floor(begin); if (bin >= 0 && bin < bins.length) bins[bin] += amount; return; }
-  for (let bin = Math.max(0, Math.floor(begin)); bin < Math.min(bins.length, Math.ceil(end)); ++bin) {
-    bins[bin] += amount * Math.max(0, Math.min(end, bin + 1) - Math.max(begin, bin)) / long;
+/** What the heights mean. */
+function hintOf(run) {
+  if (run.link_bytes_per_s === null) return "The links have no set rate, so the busiest moment of this page is the full height.";
+  if (!run.emulated) return "The dashed lines are the rate that was declared or measured. Between its begin and its arrival a chunk's bytes are drawn evenly.";
+  return "The dashed lines are the link's rate. When a chunk begins and arrives is measured. How fast it moves in between is derived: never faster than the rate.";
+}
+
+/** {out, in}: the use of each link in both directions. An emulated link carries its rate; other links may be faster than what is known of them. */
+function flowsOf(run, names) {
+  const rate = run.emulated && run.link_bytes_per_s > 0 ? run.link_bytes_per_s / 1e6 : Infinity;
+  const chunks = { out: names.links.map(() => []), in: names.links.map(() => []) };
+  const { count, from, to, bytes: size, crosses, arrived } = run.transfers;
+  for (let row = 0; row < count; ++row) {
+    const [source, target] = [names.of[from[row]], to[row] < 0 ? -1 : names.of[to[row]]];
+    // What was on a link before the page begins has lost its true begin.
+    const lost = crosses[row] <= run.begin;
+    if (source === target || lost && rate === Infinity) continue;
+    const chunk = [lost ? arrived[row] - size[row] / rate : crosses[row], arrived[row], size[row]];
+    chunks.out[source].push(chunk);
+    if (target >= 0) chunks.in[target].push(chunk);
   }
+  const flows = (lists) => lists.map((list) => new LinkUse(list, rate));
+  return { out: flows(chunks.out), in: flows(chunks.in) };
 }

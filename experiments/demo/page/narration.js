@@ -11,6 +11,8 @@ const DOING = { forward: ["computes its forward pass", "compute their forward pa
                 data: ["waits for its data", "wait for their data"], evaluate: ["evaluates the model", "evaluate the model"],
                 reduce: ["adds gradients", "add gradients"], apply: ["updates the parameters", "update the parameters"],
                 await: ["waits", "wait"], codec: ["encodes or decodes", "encode or decode"] };
+// Reasons that several workers can have, each with a sender of its own.
+const ALIKE = { "on the link": "the next chunk is still on the link to each of them", unsent: "the next chunk for each of them has not been sent yet" };
 
 function named(run, nodes) {
   const others = run.workers.filter((worker) => !nodes.includes(worker.index));
@@ -30,7 +32,7 @@ function namesOf(names) {
 
 /** {now, waits: [sentences]} of a run at a time. */
 export function narrate(run, waiting, time) {
-  if (run.empty) return { now: "This run has no record to replay.", waits: [] };
+  if (run.empty) return { now: "There is nothing to replay of this run.", waits: [] };
   const step = run.stepAt(time);
   const where = step ? `Step ${step.step}. ` : "";
   if (time >= run.end) return { now: `${where}The record of this run ends at ${ms(run.end)}.`, waits: [] };
@@ -64,21 +66,29 @@ function waits(run, waiting, time) {
     const wait = waiting.waitOf(node.index, time);
     if (!wait) continue;
     // In a ring each waits for its own neighbour; one sentence says it for all.
-    const key = wait.direct ? `direct ${wait.bucket}` : reasonOf(run, wait);
+    const key = wait.alike ? `${wait.alike} ${wait.bucket}` : reasonOf(run, wait);
     const group = byReason.get(key) ?? { nodes: [], wait };
     group.nodes.push(node.index);
     byReason.set(key, group);
   }
   const groups = [...byReason.values()];
   const shown = groups.slice(0, MOST_REASONS).map((group) => waitSentence(run, group));
-  const more = groups.slice(MOST_REASONS).flatMap((group) => group.nodes);
-  return more.length > 0 ? [...shown, `${plural(more.length, "more worker waits", "more workers wait")} for other reasons.`] : shown;
+  const rest = groups.slice(MOST_REASONS);
+  return rest.length > 0 ? [...shown, restSentence(run, rest)] : shown;
+}
+
+/** All who wait for reasons that have no room, which may be like those that are told. */
+function restSentence(run, groups) {
+  const nodes = groups.flatMap((group) => group.nodes).sort((a, b) => a - b);
+  const buckets = [...new Set(groups.map((group) => group.wait.bucket))];
+  const what = buckets.length === 1 && buckets[0] >= 0 ? ` for bucket ${buckets[0]}` : "";
+  return `${capital(named(run, nodes))} ${nodes.length === 1 ? "waits" : "wait"}${what}, too.`;
 }
 
 function waitSentence(run, { nodes, wait }) {
   const who = capital(named(run, nodes));
   if (nodes.length === 1) return `${who} waits for ${reasonOf(run, wait)}`;
-  if (wait.direct) return `${who} wait for bucket ${wait.bucket}, because the next chunk is still on the link to each of them.`;
+  if (wait.alike) return `${who} wait for bucket ${wait.bucket}, because ${ALIKE[wait.alike]}.`;
   return `${who} wait for ${reasonOf(run, wait)}`;
 }
 
@@ -127,6 +137,7 @@ export class Narrator {
       part.words = words;
       part.now.textContent = now;
       part.waits.replaceChildren(...waits.map((wait) => el("li", {}, wait)));
+      keepRoom(part);
     }
     return `${run.title}: ${words}`;
   }
@@ -137,4 +148,13 @@ export class Narrator {
     if (!this.player.playing) this.timer = setTimeout(write, REST_MS);
     else if (now - this.said > SAY_EVERY_MS) { this.said = now; write(); }
   }
+}
+
+/** A box grows with its text and stays as high, so the pictures below it do not go up and down. With another width it begins anew. */
+function keepRoom(part) {
+  const { node } = part;
+  const width = `${node.clientWidth} ${document.documentElement.dataset.size}`;
+  if (width !== part.width) { part.width = width; node.style.minHeight = ""; }
+  const height = Math.ceil(node.getBoundingClientRect().height);
+  if (height > parseFloat(node.style.minHeight || 0)) node.style.minHeight = `${height}px`;
 }

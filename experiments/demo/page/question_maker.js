@@ -5,6 +5,8 @@ import { bytesAStep, stepTotals } from "./totals.js";
 
 const MOST_OPTIONS = 10;
 const CLOSE = 0.05;
+// A question comes after this part of the first step, when the page has shown something.
+const EARLIEST = 0.05;
 
 /** All questions about the runs, in no order. `waitingOf(run)` gives what is known of waiting. */
 export function makeQuestions(runs, waitingOf) {
@@ -15,6 +17,12 @@ export function makeQuestions(runs, waitingOf) {
     out.push(whatLimits(run, totals), run.servers.length > 0 ? bytesOfAServer(run, totals) : bytesOfAWorker(run, totals), lastWorker(run, waitingOf(run), totals), staleness(run), whomItWaitsFor(run, waitingOf(run)));
   }
   return out.filter((question) => question !== null);
+}
+
+/** The first time at which a question about a run can be asked. What begins before the page has lost its true begin. */
+function earliest(run) {
+  const { begin_us: begin, end_us: end } = run.steps[0] ?? { begin_us: run.begin, end_us: run.end };
+  return Math.max(begin, run.begin) + EARLIEST * (end - begin);
 }
 
 const option = (value, label = value) => ({ value: String(value), label: String(label) });
@@ -29,7 +37,7 @@ function whoIsFirst(runs) {
   const faster = timeA < timeB ? 0 : 1;
   const factor = Math.max(timeA, timeB) / Math.min(timeA, timeB);
   return {
-    run: runs[0], time: a.begin_us + 0.05 * timeA, text: `Which run takes less time for step ${number}?`,
+    run: runs[0], time: Math.max(a.begin_us + EARLIEST * timeA, earliest(runs[0])), text: `Which run takes less time for step ${number}?`,
     options: [option("0", runs[0].title), option("1", runs[1].title), option("same", "They differ by at most 5 %")], answer: close ? "same" : String(faster),
     explain: [`${runs[0].title} takes ${ms(timeA)}, ${runs[1].title} takes ${ms(timeB)}.`, close ? "That is nearly the same." : `${runs[1 - faster].title} takes ${factor.toFixed(2)} times as long.`],
   };
@@ -40,7 +48,7 @@ function whatLimits(run, totals) {
   const resources = [...new Set(["network", "compute", run.bound_resource])];
   const share = run.step_ms ? [`The measured step is ${compact(run.step_ms)} ms, which is ${(run.step_ms / run.bound_ms).toFixed(2)} times the bound.`] : [];
   return {
-    run, time: late(run, totals).begin + 0.6 * late(run, totals).duration, text: `In theory, what limits a step of ${run.title}?`,
+    run, time: Math.max(late(run, totals).begin + 0.6 * late(run, totals).duration, earliest(run)), text: `In theory, what limits a step of ${run.title}?`,
     options: resources.map((one) => option(one)), answer: run.bound_resource,
     explain: [`The bound of a step is ${compact(run.bound_ms)} ms, and it comes from: ${run.bound_resource}.`, ...share],
   };
@@ -83,8 +91,9 @@ function bytesOfAServer(run, totals) {
 
 function firstChunk(run, totals) {
   const { transfers } = run;
-  for (let row = 0; row < transfers.count; ++row) if (transfers.step[row] === late(run, totals).step) return transfers.begin[row];
-  return totals[0].begin;
+  const from = earliest(run);
+  for (let row = 0; row < transfers.count; ++row) if (transfers.step[row] === late(run, totals).step && transfers.begin[row] >= from) return transfers.begin[row];
+  return Math.max(from, totals[0].begin);
 }
 
 /** The step in which a run's questions about figures are asked: a later one for the second run, so that they come one by one. */
@@ -94,12 +103,13 @@ const late = (run, totals) => totals[Math.min(run.index, totals.length - 1)];
 function lastWorker(run, waiting, totals) {
   const { updates, transfers } = run;
   if (run.servers.length === 0 || !waiting.together || run.workers.length > MOST_OPTIONS || run.workers.length < 2) return null;
+  const from = earliest(run);
   let best = null;
   for (let row = 0; row < updates.count; ++row) {
     if (run.nodes[updates.node[row]].kind !== "server") continue;
     const pushes = (waiting.chunks.get(`${updates.step[row]} ${updates.bucket[row]} ${updates.offset[row]}`) ?? [])
       .filter((push) => run.phase(push) === "push" && transfers.to[push] === updates.node[row]).sort((a, b) => transfers.arrived[a] - transfers.arrived[b]);
-    if (pushes.length < 2 || updates.step[row] === totals[0]?.step) continue;
+    if (pushes.length < 2 || updates.step[row] === totals[0]?.step || pushes.some((push) => transfers.begin[push] < from)) continue;
     const spread = transfers.arrived[pushes.at(-1)] - transfers.arrived[pushes[0]];
     if (best === null || spread > best.spread) best = { row, pushes, spread };
   }
@@ -120,9 +130,10 @@ function lastWorkerQuestion(run, { row, pushes, spread }) {
 
 function staleness(run) {
   const { transfers } = run;
+  const from = earliest(run);
   let best = null;
   for (let row = 0; row < transfers.count; ++row) {
-    if (run.phase(row) === "push" && transfers.staleness[row] > 0 && (best === null || transfers.staleness[row] > transfers.staleness[best])) best = row;
+    if (run.phase(row) === "push" && transfers.begin[row] >= from && transfers.staleness[row] > 0 && (best === null || transfers.staleness[row] > transfers.staleness[best])) best = row;
   }
   if (best === null) return null;
   const [stale, worker, server] = [transfers.staleness[best], run.nameOf(transfers.from[best]), run.nameOf(transfers.to[best])];
@@ -138,8 +149,8 @@ function staleness(run) {
 function whomItWaitsFor(run, waiting) {
   const { spans, transfers, kinds } = run;
   if (transfers.count === 0 || run.nodes.length < 3) return null;
-  const awaits = [];
-  for (let row = 0; row < spans.count; ++row) if (spans.kind[row] === kinds.await) awaits.push(row);
+  const awaits = [], from = earliest(run);
+  for (let row = 0; row < spans.count; ++row) if (spans.kind[row] === kinds.await && spans.begin[row] >= from) awaits.push(row);
   awaits.sort((a, b) => spans.end[b] - spans.begin[b] - (spans.end[a] - spans.begin[a]));
   for (const row of awaits.slice(0, 40)) {
     const wait = waiting.waitOf(spans.node[row], spans.begin[row] + 1);

@@ -16,11 +16,15 @@ export class Questions {
   tell() { for (const listener of this.listeners) listener(); }
   score() { return `${this.right} of ${this.answered} right`; }
 
-  /** Gives each question its position; no two have the same. */
+  /** Gives each question its position: no two have the same, and all are after the first position and up to the last one. */
   place() {
-    for (const question of this.made) question.at = this.player.clamp(this.player.alignment.positionOf(question.run, question.time));
-    this.made.sort((a, b) => a.at - b.at);
-    this.made.forEach((question, i) => { if (i > 0) question.at = Math.max(question.at, this.made[i - 1].at + LEAST_APART_US); });
+    const { player, made } = this;
+    for (const question of made) question.at = player.alignment.positionOf(question.run, question.time);
+    made.sort((a, b) => a.at - b.at);
+    let least = LEAST_APART_US;
+    for (const question of made) { question.at = Math.max(question.at, least); least = question.at + LEAST_APART_US; }
+    let most = player.length;
+    for (const question of made.slice().reverse()) { question.at = Math.min(question.at, most); most = question.at - LEAST_APART_US; }
   }
 
   stopBetween(from, to) {

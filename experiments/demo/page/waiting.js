@@ -64,7 +64,7 @@ export class Waiting {
     for (let hops = 0; hops < this.run.nodes.length; ++hops) {
       if (transfers.begin[row] <= time) {
         const way = `a chunk is on the link from ${this.run.nameOf(transfers.from[row])} to ${this.run.nameOf(transfers.to[row])}`;
-        return hops === 0 ? { whom: [first], root: first, direct: true, why: `the next chunk is still on the link from ${this.run.nameOf(first)}` }
+        return hops === 0 ? { whom: [first], root: first, alike: "on the link", why: `the next chunk is still on the link from ${this.run.nameOf(first)}` }
           : { whom: [first], root: transfers.from[row], why: way };
       }
       const busy = this.busy(sender, row, time);
@@ -74,7 +74,8 @@ export class Waiting {
       row = next;
       sender = transfers.from[row];
     }
-    return { whom: [first], root: sender, why: this.linkReason(sender, time) };
+    const alike = this.sends(sender, time) === null ? "unsent" : null;
+    return { whom: [first], root: sender, alike, why: this.linkReason(sender, time) };
   }
 
   /** In shared memory and inside a library all workers meet: some have not joined, or the sum is under way. */

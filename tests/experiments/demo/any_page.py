@@ -7,6 +7,40 @@ from demo_browser import Keys
 from make_page import make_page
 
 MOST_BYTES = 2_000_000
+# A full link carries a little less than its rate, because of headers; the rest is for rounding.
+MOST_OF_A_LINK = 1.05
+EARLIEST_QUESTION = 0.05  # of a step
+# Bytes in each bin of each link, and the times between the bins: pages of a step, or the whole record as one page.
+LINKS = """
+const [zoom] = arguments, app = window.ringside;
+app.zoom = zoom;
+return app.views.filter((view) => view.picture.name === "links").map((view) => {
+  const { picture, run } = view, { from, to } = app.page();
+  const pages = [];
+  for (let begin = 0; begin < app.player.length; begin += to - from) {
+    app.player.seek(begin + 1);
+    app.draw();
+    const { out, in: into, edges, full } = picture.use;
+    pages.push({ out: out.map((bins) => [...bins]), in: into.map((bins) => [...bins]), edges: [...edges], full });
+  }
+  const before = (way) => picture.flows[way].map((flow) => flow.before(run.begin));
+  return { run: run.index, of: picture.names.of, before: { out: before("out"), in: before("in") }, pages };
+});"""
+# What the narrations say at many moments, how many pixels of them cannot be seen, and how many their boxes lose in height.
+NARRATIONS = """
+const app = window.ringside, boxes = [...document.querySelectorAll(".narration")], said = [], heights = boxes.map(() => 0);
+let hidden = 0, lost = 0;
+for (let i = 0; i < 200; ++i) {
+  app.player.seek(app.player.length * i / 200);
+  app.draw();
+  for (const [n, box] of boxes.entries()) {
+    lost = Math.max(lost, heights[n] - box.offsetHeight);
+    heights[n] = box.offsetHeight;
+    hidden = Math.max(hidden, box.scrollHeight - box.clientHeight);
+    said.push(box.querySelector(".waits").textContent);
+  }
+}
+return { hidden, lost, said };"""
 VIEWS = "return window.ringside.views.filter((view) => view.last).map((view) => [view.run.index, view.picture.name, view.svg()])"
 
 
@@ -139,6 +173,70 @@ class AnyPage(PageTest):
                 said = sum(row["begin"] <= time < row["arrived"] for row in rows(run, "transfers"))
                 label = self.browser.run("return document.querySelector(`#run-${arguments[0]} .topology .picture`).getAttribute('aria-label')", i)
                 self.assertIn(f" {said} chunks are on their way", label)
+
+    def test_links_carry_the_bytes_of_the_file(self):
+        for shown in self.browser.run(LINKS, "all"):
+            run, page = self.data["runs"][shown["run"]], shown["pages"][0]
+            crossing = [row for row in rows(run, "transfers") if row["to"] < 0 or shown["of"][row["from"]] != shown["of"][row["to"]]]
+            for way, end in (("out", "from"), ("in", "to")):
+                for link, bins in enumerate(page[way]):
+                    own = [row for row in crossing if row[end] >= 0 and shown["of"][row[end]] == link]
+                    drawn = [shown["before"][way][link]]
+                    for rate, begin, until in zip(bins, page["edges"], page["edges"][1:]):
+                        drawn.append(drawn[-1] + rate * (until - begin) / 1e6)
+                    total = sum(row["bytes"] for row in own)
+                    # Without a known rate, what was under way when the page begins is left out.
+                    left_out = 0 if run["emulated"] else sum(row["bytes"] for row in own if row["begin"] <= run["window"]["begin_us"])
+                    with self.subTest(run=shown["run"], way=way, link=link):
+                        self.assertLessEqual(drawn[-1], total * 1.000001 + 1e-3)
+                        self.assertGreaterEqual(drawn[-1], (total - left_out) * 0.999999 - 1e-3)
+                        # Nothing is drawn after it has arrived.
+                        own.sort(key=lambda row: row["arrived"])
+                        arrived = at = 0
+                        for amount, time in zip(drawn, page["edges"]):
+                            while at < len(own) and own[at]["arrived"] <= time:
+                                arrived += own[at]["bytes"]
+                                at += 1
+                            self.assertGreaterEqual(amount, (arrived - left_out) * 0.999999 - 1e-3)
+
+    def test_links_carry_no_more_than_they_can(self):
+        for shown in self.browser.run(LINKS, "step"):
+            if not self.data["runs"][shown["run"]]["emulated"]:
+                continue
+            bins = [rate / page["full"] for page in shown["pages"] for way in ("out", "in") for link in page[way] for rate in link]
+            self.assertGreater(max(bins), 0)
+            self.assertLessEqual(max(bins), MOST_OF_A_LINK)
+
+    def test_playing_through_asks_every_question(self):
+        made = self.browser.run("return window.ringside.questions.made.map(({ run, time, text }) => [run.index, time, text])")
+        for index, time, text in made:
+            first = self.data["runs"][index]["steps"][0]
+            self.assertGreaterEqual(time, first["begin_us"] + EARLIEST_QUESTION * (first["end_us"] - first["begin_us"]) - 1e-3, text)
+        for alignment in ("time", "step"):
+            self.browser.open(self.page)
+            if len(self.data["runs"]) > 1:
+                self.browser.run("document.querySelector(`.player [data-value=${arguments[0]}]`).click(); document.activeElement.blur()", alignment)
+            asked = []
+            self.browser.press("9")
+            for _ in made:
+                self.browser.press(Keys.SPACE)
+                self.browser.wait("return !window.ringside.player.playing")
+                asked.append(self.browser.text(".question:not([hidden]) legend"))
+                self.browser.press(Keys.ESCAPE)
+            self.assertCountEqual(asked, [text for _, _, text in made], alignment)
+
+    def test_narration_has_room(self):
+        try:
+            for width, size in ((390, "normal"), (1280, "normal"), (1280, "large")):
+                self.browser.narrow(width)
+                self.browser.run("document.querySelector(`[data-value=${arguments[0]}]`).click()", size)
+                self.browser.seek(0)
+                told = self.browser.run(NARRATIONS)
+                self.assertLessEqual(told["hidden"], 0, (width, size))
+                self.assertLessEqual(told["lost"], 0, (width, size))
+                self.assertFalse([words for words in told["said"] if "other reasons" in words])
+        finally:
+            self.browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
     def test_pictures_are_valid_svg_without_scripts(self):
         self.browser.seek(0.4 * self.browser.run("return window.ringside.player.length"))

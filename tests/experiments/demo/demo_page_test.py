@@ -1,32 +1,43 @@
 #!/usr/bin/env python3
 """Uses the demo's page in headless Chromium, by keyboard where a person would, and compares what it shows with the data.
 
-usage: demo_page_test.py [PAGE.html] [unittest's options]
+usage: demo_page_test.py [PAGE.html ...] [unittest's options]
 
-With PAGE.html, a page of `ringside demo`, that page is tested too. Exit code 4: a program is missing.
+Each PAGE.html, a page of `ringside demo`, is tested too. Exit code 4: a program is missing.
 """
 import base64
 import json
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
 
-from any_page import AnyPage, PageTest, phase, rows
-from columns import pack
+from any_page import EARLIEST_QUESTION, LINKS, AnyPage, PageTest, phase, rows
+from columns import pack, table
 from demo_browser import Keys, Session, data_of, missing_program
 from large_page import LEAST_EVENTS, events_of, make_large_page, play_large
 from sample_collectives import BUCKETS
-from sample_data import HOSTILE, sample
+from sample_data import HOSTILE, SPAN_COLUMNS, TRANSFER_COLUMNS, UPDATE_COLUMNS, sample
 
-GIVEN = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 and sys.argv[1].endswith(".html") else None
+GIVEN = [pathlib.Path(argument).resolve() for argument in sys.argv[1:] if argument.endswith(".html")]
+sys.argv = [argument for argument in sys.argv if not argument.endswith(".html")]
+
+# What the page says of waiting at many moments of its second run, and who waits then.
+WAITING = """
+const app = window.ringside, run = app.runs[1], waiting = app.waiting.get(run), out = [];
+for (let i = 0; i < 400; ++i) {
+  app.player.seek(app.player.length * i / 400);
+  app.draw();
+  const time = app.player.timeOf(run);
+  if (time < run.end) out.push([document.querySelector("#run-1 .waits").textContent, run.workers.map((node) => node.index).filter((node) => waiting.waitOf(node, time))]);
+}
+return out;"""
 
 
-class Given(AnyPage):
-    @classmethod
-    def setUpClass(cls):
-        if GIVEN:
-            cls.page, cls.data = GIVEN, data_of(GIVEN)
+def given(i, path):
+    """The tests of a page that was made elsewhere."""
+    return type(f"Given{i}", (AnyPage,), {"page": path, "data": data_of(path)})
 
 
 class Synchronous(AnyPage):
@@ -218,6 +229,62 @@ class Asynchronous(AnyPage):
         self.assertIn(question[0], [row["begin"] for row in pushes if row["staleness"] == most])
 
 
+class Late(PageTest):
+    """Pages that begin while chunks of the step before are on their way, as those of long runs do."""
+
+    def page_from(self, run, time):
+        data = sample()
+        data["runs"][run] = begun_at(data["runs"][run], time)
+        self.browser.open(self.page_of(f"late-{run}-{time:.0f}", data))
+        return data
+
+    def test_questions_are_about_what_the_page_shows(self):
+        self.browser.open(self.page_of("synchronous", sample()))
+        made = self.browser.run("return window.ringside.questions.made.map(({ run, time, text }) => [run.index, time, text])")
+        lost = [(run, time) for run, time, text in made if "holds it up" in text or "wait longest" in text]
+        self.assertGreaterEqual(len(lost), 2)
+        for run, time in lost:
+            data = self.page_from(run, time + 1)
+            first = data["runs"][run]["steps"][0]
+            for index, at in self.browser.run("return window.ringside.questions.made.map(({ run, time }) => [run.index, time])"):
+                if index == run:
+                    self.assertGreaterEqual(at, EARLIEST_QUESTION * (first["end_us"] - first["begin_us"]))
+            asked = self.browser.run("""
+                const { player, questions } = window.ringside;
+                let asked = 0;
+                for (const _ of questions.made) {
+                  player.advance(player.length);
+                  if (questions.asked) { ++asked; questions.skip(); }
+                }
+                return asked - questions.made.length;""")
+            self.assertEqual(asked, 0)
+
+    def test_links_are_in_use_from_the_beginning(self):
+        push = max((row for row in rows(sample()["runs"][1], "transfers") if row["step"] == 4), key=lambda row: row["arrived"] - row["begin"])
+        data = self.page_from(1, (push["begin"] + push["arrived"]) // 2)
+        self.assertIn(0, [row["begin"] for row in rows(data["runs"][1], "transfers")])
+        shown = next(shown for shown in self.browser.run(LINKS, "step") if shown["run"] == 1)
+        self.assertGreater(max(link[0] for way in ("in", "out") for link in shown["pages"][0][way]), 0)
+
+
+class Many(PageTest):
+    """Eight workers that exchange pairs: they wait for more reasons than the page has room for."""
+
+    def test_the_narration_names_all_who_wait(self):
+        data = sample("--workers", "8", "--second", "pairs")
+        self.browser.open(self.page_of("many", data))
+        seen = self.browser.run(WAITING)
+        self.assertTrue(any("too." in words for words, _ in seen))
+        for words, waiting in seen:
+            named = set(range(8)) if "All 8 workers" in words else set()
+            for group in re.findall(r"(?:^|\.)[Ww]orkers? ([0-9, and]+) waits?", words):
+                named |= {int(number) for number in re.findall(r"\d", group)}
+            if except_one := re.search(r"All workers except worker (\d)", words):
+                named |= set(range(8)) - {int(except_one[1])}
+            self.assertEqual(named, set(waiting), words)
+            self.assertNotIn("other reasons", words)
+
+
 class OtherAllReduces(PageTest):
     def test_every_kind_is_drawn_and_told(self):
         for kind in BUCKETS:
@@ -258,6 +325,19 @@ class Large(PageTest):
         self.assertGreater(self.browser.position(), 0)
 
 
+def begun_at(run, cut):
+    """The run as if its page began at a time with the step after: what is under way then has lost its begin."""
+    times = {"begin", "sent", "asked", "arrived", "end"}
+    for name, end, columns in (("spans", "end", SPAN_COLUMNS), ("transfers", "arrived", TRANSFER_COLUMNS), ("updates", "end", UPDATE_COLUMNS)):
+        kept = [row for row in rows(run, name) if row[end] >= cut]
+        run[name] = table([{key: round(max(0, value - cut)) if key in times else value for key, value in row.items()} for row in kept], columns)
+    steps = [step for step in run["steps"] if step["begin_us"] > cut] or run["steps"][-1:]
+    run["steps"] = [step | {"begin_us": max(0, step["begin_us"] - cut), "end_us": step["end_us"] - cut} for step in steps]
+    run["steps"][0]["begin_us"] = 0
+    run["window"] |= {"first_step": steps[0]["step"], "end_us": run["window"]["end_us"] - cut}
+    return run
+
+
 def repeated(first, step, count):
     """A packed column that begins with `first` and grows by `step`, without packing each value."""
     head = base64.b64decode(pack([first]))
@@ -276,11 +356,18 @@ class BadData(PageTest):
         self.assertIn("no recorded runs", self.problem("other", "[1, 2]"))
         self.assertIn("no run", self.problem("none", whole | {"runs": []}))
 
-    def test_runs_without_a_record_show_their_figures(self):
-        self.browser.open(self.page_of("unrecorded", sample("--without-record")))
-        self.assertIn("no record", self.browser.text("#run-0 .warning"))
+    def test_a_run_with_an_empty_record_shows_its_figures(self):
+        data = sample("--without-record")
+        self.browser.open(self.page_of("nothing", data))
+        self.assertIn("only its figures are shown", self.browser.run("return [...document.querySelectorAll('#run-0 .warning')].at(-1).textContent"))
         self.assertIsNone(self.browser.text("#scrubber"))
         self.assertIsNotNone(self.browser.text("#run-1 .bound"))
+        data["runs"][0] = sample()["runs"][0]
+        self.browser.open(self.page_of("nothing-of-one", data))
+        self.assertIsNone(self.browser.text("#run-0 .warning"))
+        self.assertIn("nothing to replay", self.browser.text("#run-1 .narration"))
+        self.browser.press("q", Keys.END)
+        self.assertGreater(self.browser.position(), 0)
 
     def test_a_record_cut_in_the_middle_shows_what_there_is(self):
         data = sample()
@@ -319,7 +406,7 @@ def tearDownModule():
 
 def load_tests(loader, tests, pattern):
     del tests, pattern
-    cases = [Synchronous, Asynchronous, OtherAllReduces, Large, BadData] + ([Given] if GIVEN else [])
+    cases = [Synchronous, Asynchronous, OtherAllReduces, Late, Many, Large, BadData] + [given(i, path) for i, path in enumerate(GIVEN)]
     return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in cases)
 
 

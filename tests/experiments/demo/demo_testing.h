@@ -24,6 +24,11 @@ class SampleRun {
     for (int step = 0; step < steps; ++step) sample.AddServerStep(step);
     return sample.Take();
   }
+  static RecordedRun Slices(int steps) {
+    SampleRun sample("shm", 2, 0);
+    for (int step = 0; step < steps; ++step) sample.AddSliceStep(step);
+    return sample.Take();
+  }
 
  private:
   SampleRun(const std::string& strategy, int workers, int servers) {
@@ -68,9 +73,27 @@ class SampleRun {
         Add(rank, chunk);
         chunk.action = ChunkAction::kReceive;
         chunk.peer = rank;
-        chunk.end = at + 300;
+        chunk.begin = at + 100;
+        chunk.end = at + (gathers ? 300 : 400);
         Add(1 - rank, chunk);
       }
+    }
+  }
+
+  void AddSliceStep(int step) {
+    const std::int64_t begin = std::int64_t{1'000} * step;
+    for (const int rank : {0, 1}) {
+      run_.spans.push_back(
+          {rank, kComputeLane, SpanKind::kApply, step, 0, begin + 200, begin + 400});
+      Add(rank, {.begin = begin + 200,
+                 .end = begin + 400,
+                 .step = step,
+                 .offset = rank == 0 ? 0 : 4,
+                 .elements = 4,
+                 .bytes = 16,
+                 .bucket = 0,
+                 .phase = ChunkPhase::kSlice,
+                 .action = ChunkAction::kUpdate});
     }
   }
 
@@ -78,24 +101,31 @@ class SampleRun {
     const std::int64_t begin = std::int64_t{1'000} * step;
     AddSteps(step, begin);
     TraceChunk chunk{.step = step, .elements = 8, .bytes = 32, .bucket = 0, .piece = 0};
+    chunk.version = step;
     for (const int rank : {0, 1}) {
-      chunk.version = step;
-      chunk.staleness = -1;
       AddTransfer(chunk, rank, ChunkPhase::kPush, begin + 100,
                   begin + 200 + std::int64_t{50} * rank);
-      chunk.version = step + 1;
-      chunk.staleness = 0;
+    }
+    AddUpdate(chunk, begin);
+    chunk.version = step + 1;
+    chunk.staleness = 0;
+    for (const int rank : {0, 1}) {
       AddTransfer(chunk, rank, ChunkPhase::kPull, begin + 400, begin + 600);
     }
-    chunk.version = step + 1;
-    chunk.staleness = -1;
+  }
+
+  void AddUpdate(TraceChunk chunk, std::int64_t begin) {
+    chunk.version += 1;
     chunk.begin = begin + 250;
     chunk.end = begin + 300;
+    chunk.bytes = 0;
     chunk.server = 0;
     chunk.peer = 1;
     chunk.phase = ChunkPhase::kPush;
     chunk.action = ChunkAction::kUpdate;
     Add(2, chunk);
+    run_.spans.push_back(
+        {2, kServerLane, SpanKind::kApply, chunk.step, 0, begin + 251, begin + 301});
   }
 
   void AddTransfer(TraceChunk chunk, int rank, ChunkPhase phase, std::int64_t begin,
@@ -105,7 +135,8 @@ class SampleRun {
     chunk.peer = 0;
     chunk.offset = 0;
     chunk.action = push ? ChunkAction::kSend : ChunkAction::kReceive;
-    chunk.begin = begin;
+    // A worker waits for its answer as soon as it has sent its gradient.
+    chunk.begin = push ? begin : begin - 250;
     chunk.end = push ? begin + 50 : end;
     Add(rank, chunk);
     chunk.server = 0;
@@ -114,6 +145,8 @@ class SampleRun {
     chunk.action = push ? ChunkAction::kReceive : ChunkAction::kSend;
     chunk.begin = chunk.end = push ? end : begin;
     Add(2, chunk);
+    if (!push) return;
+    run_.spans.push_back({2, kServerQueueLane, SpanKind::kQueue, chunk.step, 0, end, end});
   }
 
   RecordedRun Take() {

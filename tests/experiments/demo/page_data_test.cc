@@ -35,10 +35,10 @@ TEST(PageWindow, HoldsAStepAtLeastAndNoMoreThanFits) {
 }
 
 TEST(PageWindow, CountsTheUpdatesOfServersAndWorkers) {
-  // Two steps have 8 spans, 8 transfers and 2 updates. Two spans begin as they end.
+  // Two steps have 14 spans, 8 transfers and 2 updates. Two spans begin as they end.
   const RecordedRun servers = SampleRun::Servers(10);
-  EXPECT_EQ(ChooseWindow(servers, {.most_events = 19}).steps.size(), 1U);
-  EXPECT_EQ(ChooseWindow(servers, {.most_events = 20}).steps.size(), 2U);
+  EXPECT_EQ(ChooseWindow(servers, {.most_events = 25}).steps.size(), 1U);
+  EXPECT_EQ(ChooseWindow(servers, {.most_events = 26}).steps.size(), 2U);
   // The optimizers of two workers are 4 more spans and 4 updates.
   RecordedRun ring = SampleRun::Ring(10);
   for (int step = 0; step < 10; ++step) {

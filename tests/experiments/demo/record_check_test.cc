@@ -4,6 +4,8 @@
 
 #include <functional>
 
+#include "ringside/experiments/demo/order_check.h"
+#include "ringside/ring/algorithms/links.h"
 #include "tests/experiments/demo/demo_testing.h"
 
 namespace ringside {
@@ -25,6 +27,15 @@ std::string ProblemAfter(RecordedRun run, std::size_t row,
 TEST(RecordCheck, FindsNothingWrongInATrueRecord) {
   EXPECT_EQ(FirstProblem(SampleRun::Ring(3)), "");
   EXPECT_EQ(FirstProblem(SampleRun::Servers(3)), "");
+  EXPECT_EQ(FirstProblem(SampleRun::Slices(3)), "");
+}
+
+TEST(RecordCheck, KnowsHowLargeAMessageIs) { EXPECT_EQ(kMostMessageBytes, Links::kSegmentBytes); }
+
+TEST(RecordCheck, TellsThatTheFileWasChanged) {
+  RecordedRun run = SampleRun::Ring(1);
+  run.chunks.changed = true;
+  EXPECT_NE(FirstProblem(run).find("checksum"), std::string::npos);
 }
 
 TEST(RecordCheck, AddsUp) {
@@ -45,7 +56,18 @@ TEST(RecordCheck, FindsAFalsifiedEventOfARing) {
     EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& chunk) { ++chunk.elements; }), "") << row;
     EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& chunk) { ++chunk.step; }), "") << row;
     EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& chunk) { *chunk.offset += 4; }), "") << row;
-    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& chunk) { chunk.end += 2'000; }), "") << row;
+    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& chunk) { chunk.version = 1; }), "") << row;
+    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& chunk) { chunk.staleness = 0; }), "") << row;
+    // All chunks of the sample are one message. Only the first begin and the last end are free.
+    const TraceChunk& chunk = run.chunks.rows[row].chunk;
+    if (chunk.begin % 1'000 > 100) {
+      EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { it.begin += 10; }), "") << row;
+      EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { it.begin -= 10; }), "") << row;
+    }
+    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { it.end += 110; }), "") << row;
+    if (chunk.end % 1'000 < 800) {
+      EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { it.end -= 10; }), "") << row;
+    }
   }
 }
 
@@ -57,15 +79,51 @@ TEST(RecordCheck, FindsAFalsifiedEventOfServers) {
     EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { ++it.piece; }), "") << row;
     EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { ++it.step; }), "") << row;
     EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { it.peer = 1 - it.peer; }), "") << row;
+    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { it.phase = ChunkPhase::kGather; }), "");
+    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { it.offset = it.offset ? 4 : 0; }), "");
     if (chunk.action == ChunkAction::kUpdate) {
-      EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { it.begin -= 200; }), "") << row;
+      EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { it.begin -= 10; }), "") << row;
+      EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { it.end += 10; }), "") << row;
+      EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { it.staleness = 0; }), "") << row;
+      EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { it.bytes = 32; }), "") << row;
       continue;
+    }
+    if (chunk.server >= 0) {
+      EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { it.begin -= 10; }), "") << row;
     }
     EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { ++it.bytes; }), "") << row;
     EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { ++it.elements; }), "") << row;
-    if (chunk.phase != ChunkPhase::kPull) continue;
     EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { ++it.staleness; }), "") << row;
   }
+}
+
+TEST(RecordCheck, FindsAFalsifiedSlice) {
+  const RecordedRun run = SampleRun::Slices(2);
+  for (std::size_t row = 0; row < run.chunks.rows.size(); ++row) {
+    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { it.peer = 1; }), "") << row;
+    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { ++it.step; }), "") << row;
+    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { ++it.piece; }), "") << row;
+    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { ++*it.offset; }), "") << row;
+    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { ++it.elements; }), "") << row;
+    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { ++it.bytes; }), "") << row;
+    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { it.begin -= 10; }), "") << row;
+    EXPECT_NE(ProblemAfter(run, row, [](TraceChunk& it) { it.end += 10; }), "") << row;
+    RecordedRun without = run;
+    without.chunks.rows.erase(without.chunks.rows.begin() + static_cast<std::ptrdiff_t>(row));
+    without.traffic = JoinTraffic(without.chunks, 2);
+    EXPECT_NE(FirstProblem(without), "") << row;
+  }
+}
+
+TEST(RecordCheck, ComparesWithTheBytesOfTheKernel) {
+  RecordedRun run = SampleRun::Ring(2);
+  run.summary["transport"] = "tcp";
+  run.summary["bytes_sent_by_worker"] = {70, 64};
+  EXPECT_EQ(FirstProblem(run), "");
+  run.summary["bytes_sent_by_worker"] = {70, 60};
+  EXPECT_NE(FirstProblem(run).find("worker 1 sent 64 bytes"), std::string::npos);
+  run.summary["transport"] = "shm";
+  EXPECT_EQ(FirstProblem(run), "");
 }
 
 TEST(RecordCheck, WhatAKilledWorkerLeavesUnfinishedIsNotWrong) {
@@ -110,7 +168,7 @@ TEST(RecordCheck, ListsAtMostTwentyProblems) {
   run.traffic = JoinTraffic(run.chunks, 2);
   const RecordCheck check = CheckRecord(run);
   EXPECT_EQ(check.problems.size(), RecordCheck::kMostProblems);
-  EXPECT_EQ(check.further_problems, 60U);
+  EXPECT_EQ(check.further_problems, 140U);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@ usage: record_sums_test.py BUNDLE...     bundles of `ring` and `ps-sync` with --
 """
 import collections
 import json
+import math
 import pathlib
 import statistics
 import sys
@@ -48,10 +49,18 @@ class RecordSums(unittest.TestCase):
     def test_bytes_are_those_of_summary_and_kernel(self):
         for record, summary in self.each():
             sums, _ = traffic(record)
-            sent = sum(count for (node, _, action), count in sums.items() if node.startswith("worker") and action == "send")
-            sent /= record.head["workers"]
-            self.assertLess(abs(sent - summary["payload_bytes_sent_per_worker"]), 0.001 * sent)
-            self.assertLess(abs(sent - summary["bytes_sent_per_worker"]), 0.01 * sent)
+            sent = collections.Counter()
+            for (node, _, action), count in sums.items():
+                if action == "send":
+                    sent[node] += count
+            workers = [sent[f"worker {rank}"] for rank in range(record.head["workers"])]
+            mean = statistics.mean(workers)
+            self.assertLess(abs(mean - summary["payload_bytes_sent_per_worker"]), 0.001 * mean)
+            self.assertEqual(len(summary["bytes_sent_by_worker"]), len(workers))
+            for rank, (recorded, counted) in enumerate(zip(workers, summary["bytes_sent_by_worker"])):
+                with self.subTest(rank=rank):
+                    # The kernel counts headers, and again what it sends again.
+                    self.assertLess(abs(recorded - counted), 0.01 * recorded)
 
     def test_buckets_end_with_their_last_chunk(self):
         for record, _ in self.each():
@@ -60,12 +69,19 @@ class RecordSums(unittest.TestCase):
                 if chunk.server < 0 and chunk.action == "receive":
                     key = (chunk.process, chunk.step, chunk.bucket)
                     ends[key] = max(ends[key], chunk.end)
-            wires = {(span.process, span.step, span.bucket): span.end for span in record.spans if span.kind == "wire"}
+            wires = collections.defaultdict(list)
+            for span in record.spans:
+                if span.kind == "wire":
+                    wires[span.process, span.step, span.bucket].append(span.end)
             self.assertEqual(ends.keys(), wires.keys())
-            late = [wires[key] - ends[key] for key in ends]
-            self.assertGreaterEqual(min(late), -2)  # a trace has whole nanoseconds
-            # A thread may lose its core between the two. So the median counts.
-            self.assertLess(statistics.median(late), 1_000_000)
+            late = []
+            for key, end in ends.items():
+                # A pull of all parameters has a `wire` too, and comes later. A trace has whole nanoseconds.
+                after = [wire - end for wire in wires[key] if wire >= end - 2]
+                self.assertTrue(after, key)
+                late.append(min(after))
+            # A thread may lose its core between the two. So one in a hundred may be later.
+            self.assertLessEqual(sum(wait > 1_000_000 for wait in late), math.ceil(len(late) / 100))
 
 
 if __name__ == "__main__":

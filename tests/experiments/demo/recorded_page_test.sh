@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The page of `ringside demo` in a browser: made-up data, then runs that this build records.
+# The page of `ringside demo` in a browser: made-up data, then runs that this build records, then the demo itself on emulated links,
+# where links can be emulated.
 # usage: recorded_page_test.sh RINGSIDE PYTHON
 set -euo pipefail
 
@@ -14,4 +15,5 @@ done
 "$ringside" demo --check "$scratch/ring" "$scratch/ps-sync"
 "$python" -B "$here/record_sums_test.py" "$scratch/ring" "$scratch/ps-sync"
 "$ringside" demo "$scratch/ring" "$scratch/ps-sync" --no-open --html "$scratch/demo.html"
-"$python" -B "$here/demo_page_test.py" "$scratch/demo.html"
+"$ringside" demo --no-open --out "$scratch/shown" 2>"$scratch/log" || { cat "$scratch/log" >&2; exit 1; }
+"$python" -B "$here/demo_page_test.py" "$scratch/demo.html" "$scratch/shown/demo.html"

@@ -219,9 +219,9 @@ def describe(options, strategy, sim):
 
 
 def empty(run):
-    """A run that was recorded without a timeline: nothing but its summary."""
+    """A run of whose record nothing but the head is left."""
     run |= {"spans": table([], SPAN_COLUMNS), "transfers": table([], TRANSFER_COLUMNS), "updates": table([], UPDATE_COLUMNS), "steps": []}
-    run["notes"] = run["notes"] + ["this run has no record of its events; ringside demo records one"]
+    run["notes"] = run["notes"] + ["The record is cut off. The page shows what there is.", "The run has no trace.json, so nobody knows what its threads did."]
     return run
 
 

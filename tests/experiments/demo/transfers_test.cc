@@ -16,8 +16,8 @@ TEST(Transfers, JoinBothEndsOfAChunkOfARing) {
   EXPECT_EQ(first.offset, 0U);
   EXPECT_EQ(first.begin, 100);
   EXPECT_EQ(first.sent, 200);
-  EXPECT_EQ(first.asked, 100);
-  EXPECT_EQ(first.arrived, 400);
+  EXPECT_EQ(first.asked, 200);
+  EXPECT_EQ(first.arrived, 500);
   EXPECT_EQ(first.bytes_sent, 16U);
   EXPECT_EQ(first.bytes_received, 16U);
 }
