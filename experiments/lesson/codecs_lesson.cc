@@ -53,7 +53,8 @@ double SentMegabytes(const LessonResults& results, const std::string& name) {
 void AddFigures(const LessonResults& results, const std::string& codec, Answer& answer) {
   const std::string slow = NameOf(codec, "slow");
   answer.figures.push_back(
-      {codec + ": sent by a worker in a step", SentMegabytes(results, slow), "MB",
+      {codec + ": sent by a worker in a step, with what a run sends once",
+       SentMegabytes(results, slow), "MB",
        NumberAt(ResultOf(results, slow), "bound_bytes_sent_per_worker_per_step") / 1e6});
   for (const char* link : {"slow", "fast"}) {
     const std::string name = NameOf(codec, link);

@@ -61,6 +61,7 @@ bool AllWhole(const json& check) {
 void AddChecks(const LessonResults& results, Answer& answer) {
   const json& frozen = ResultOf(results, kFrozen);
   const json& resumed = ResultOf(results, kResumed);
+  AddCheck(answer, "the run ends with exit code 1", NumberAt(frozen, "lesson_exit_code") == 1);
   AddCheck(answer, "the run blames the server that froze",
            frozen.at("failure").is_object() && frozen["failure"]["member"] == kVictim);
   AddCheck(answer, "every byte of the checkpoints is whole", AllWhole(ResultOf(results, kCheck)));

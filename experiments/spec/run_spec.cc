@@ -23,6 +23,13 @@ std::int64_t RunSpec::ResolvedGlobalBatch() const {
   return batch_per_worker > kMost / workers ? kMost : batch_per_worker * workers;
 }
 
+bool StepsTogether(const RunSpec& spec) {
+  const StrategyEntry* entry = spec.catalog().FindStrategy(spec.strategy);
+  if (entry == nullptr) return false;
+  const Agreement agreement = entry->traits.agreement;
+  return agreement == Agreement::kSynchronous || agreement == Agreement::kPeriodic;
+}
+
 void to_json(nlohmann::json& json, const RunSpec& spec) {
   // Assigned at the end: what a constructor of nlohmann::json holds leaks when this throws.
   auto object = nlohmann::json::object();

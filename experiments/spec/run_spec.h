@@ -142,6 +142,9 @@ inline bool EndsWithItsProgram(const RunSpec& spec) {
   return !spec.program.empty() && spec.steps == 0;
 }
 
+/// Whether all workers do the same steps: one that ends before the others makes them wait for ever.
+bool StepsTogether(const RunSpec& spec);
+
 void to_json(nlohmann::json& json, const RunSpec& spec);
 /// Reads into a spec with a catalog. Absent keys keep their values. Throws `SpecKeyError` on an
 /// unknown key or a value of the wrong type.

@@ -161,8 +161,9 @@ class Schemas(unittest.TestCase):
         for flags in (["--workers", "2", "--", "/opt/app/python3", "train.py"], ["--workers", "2", "--data", "mnist", "--data-dir", "/no/data"],
                       ["--workers", "2", "--data", "npz:/no/data.npz"], ["--workers", "2", "--resume", "/no/checkpoint"],
                       ["--workers", "2", "--strategy", "nccl"]):
-            with self.subTest(flags=flags):
-                self.assertEqual(documents("mpijob-v1", "--insecure-network", *flags)[-1]["kind"], "MPIJob")
+            for kind in KINDS:
+                with self.subTest(flags=flags, kind=kind):
+                    documents(kind, "--insecure-network", *flags)
 
     def test_two_manifests_have_two_tokens(self):
         tokens = {documents("mpijob-v1", "--insecure-network")[0]["stringData"]["token"] for _ in range(2)}

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
 #include <system_error>
+#include <thread>
 
 namespace ringside {
 namespace {
@@ -13,9 +15,12 @@ namespace fs = std::filesystem;
 
 constexpr int kPeriodUs = 100'000;
 
-void Write(const fs::path& path, const std::string& text) {
-  std::ofstream(path) << text << std::flush;  // `Set` reads it back
+bool Write(const fs::path& path, const std::string& text) {
+  std::ofstream file(path);
+  return static_cast<bool>(file << text << std::flush);
 }
+
+constexpr std::chrono::seconds kEndOfMembers{10};
 
 }  // namespace
 
@@ -48,19 +53,26 @@ std::unique_ptr<ControlGroup> ControlGroup::Make(const std::string& kind,
 }
 
 ControlGroup::~ControlGroup() {
+  // Those that a failing test has left in it may still be ending.
+  const auto end = std::chrono::steady_clock::now() + kEndOfMembers;
   std::error_code error;
-  fs::remove(folder_, error);
+  while (!fs::remove(folder_, error) && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
   EXPECT_FALSE(error) << folder_ << ": " << error.message();
 }
 
-void ControlGroup::Take(pid_t pid) const { Write(folder_ / "cgroup.procs", std::to_string(pid)); }
+void ControlGroup::Take(pid_t pid) const {
+  EXPECT_TRUE(Write(folder_ / "cgroup.procs", std::to_string(pid))) << folder_ << " takes " << pid;
+}
 
-void ControlGroup::LetGo(pid_t pid) const { Write(root_ / "cgroup.procs", std::to_string(pid)); }
+void ControlGroup::LetGo(pid_t pid) const {
+  EXPECT_TRUE(Write(root_ / "cgroup.procs", std::to_string(pid))) << root_ << " takes " << pid;
+}
 
 bool ControlGroup::Set(const Settings& settings) const {
   for (const auto& [name, value] : settings) {
-    if (!fs::exists(folder_ / name)) return false;
-    Write(folder_ / name, value);
+    if (!fs::exists(folder_ / name) || !Write(folder_ / name, value)) return false;
     std::ifstream file(folder_ / name);
     std::string in_force;
     if (!std::getline(file, in_force) || in_force != value) return false;

@@ -40,13 +40,6 @@ def chosen(names, all_names, what):
     return wanted
 
 
-def can_be_tried(scenario):
-    why_not = scenario.why_not() if scenario.why_not else ""
-    if why_not:
-        print(f"LEFT OUT {scenario.name}: {why_not}")
-    return not why_not
-
-
 def cells_of(scenarios, strategies):
     return [(scenario, strategy) for scenario in scenarios for strategy in strategies if scenario.strategies(strategy)]
 
@@ -78,11 +71,18 @@ def main():
     names = chosen(arguments.only, [scenario.name for scenario in SCENARIOS], "scenario")
     strategies = chosen(arguments.strategies, STRATEGIES, "strategy")
     wanted = [scenario for scenario in SCENARIOS if scenario.name in names and (arguments.long or not scenario.long)]
+    if not wanted:
+        refuse(f"{', '.join(names)} last for minutes: give --long")
     if arguments.list:
         for scenario, strategy in cells_of(wanted, strategies):
             print(scenario.name, strategy)
         return 0
-    cells = cells_of([scenario for scenario in wanted if can_be_tried(scenario)], strategies)
+    left_out = {}  # why, by scenario
+    for scenario in wanted:
+        if scenario.why_not and (why_not := scenario.why_not()):
+            print(f"LEFT OUT {scenario.name}: {why_not}")
+            left_out[scenario.name] = f"{scenario.what}: {why_not}"
+    cells = cells_of([scenario for scenario in wanted if scenario.name not in left_out], strategies)
     before = shared_things()
 
     def run(scenario, strategy, repetition):
@@ -100,8 +100,11 @@ def main():
     for name in left:
         print(f"WRONG: {name} is left")
     if arguments.markdown:
-        arguments.markdown.write_text(markdown(results, arguments))
+        arguments.markdown.write_text(markdown(results, arguments, left_out.values()))
     wrong = [result for result in results if result.problems]
+    if not results:
+        print("nothing could be tried")
+        return 1
     print(f"{len(results) - len(wrong)} of {len(results)} jobs did what they must")
     return 1 if wrong or left else 0
 

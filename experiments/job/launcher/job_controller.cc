@@ -62,14 +62,6 @@ bool LiesIn(const std::string& path, const std::string& directory) {
   return std::ranges::mismatch(outer, inner).in1 == outer.end();
 }
 
-/// Whether a worker that ends before the others makes them wait for ever.
-bool StepsTogether(const RunSpec& spec) {
-  const StrategyEntry* entry = spec.catalog().FindStrategy(spec.strategy);
-  if (entry == nullptr) return false;
-  const Agreement agreement = entry->traits.agreement;
-  return agreement == Agreement::kSynchronous || agreement == Agreement::kPeriodic;
-}
-
 std::string Prepared(const std::string& directory) {
   MakeDirectories(directory + "/logs");
   return directory;

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -77,7 +78,7 @@ class Recovery {
       try {
         PrepareNext(outcome);
         outcome = RunOneGeneration();
-      } catch (const Error& error) {
+      } catch (const std::exception& error) {
         return NoMoreAfter(std::move(outcome), error.what());
       }
     }
@@ -123,7 +124,7 @@ class Recovery {
   /// The outcome of a run whose next generation cannot begin: that of the last one, with both
   /// reasons.
   JobOutcome NoMoreAfter(JobOutcome outcome, const std::string& why) {
-    outcome.error += "; its processes cannot start again: " + why;
+    outcome.error += "; the run cannot start again: " + why;
     options_.origin.generations.pop_back();  // the summary is its own
     options_.origin.asked = asked_;
     if (!outcome.summary.is_object()) outcome.summary = json::object();
@@ -133,6 +134,7 @@ class Recovery {
     try {
       WriteSummary(options_.bundle_dir, outcome.summary);
     } catch (const Error& error) {
+      outcome.failure.reset();
       outcome.error += std::string("; ") + error.what();
     }
     return outcome;

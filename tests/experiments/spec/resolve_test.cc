@@ -335,9 +335,12 @@ TEST(Resolve, AnotherMachineMayHaveWhatThisOneLacks) {
   spec.model = "mlp";
   spec.data = "mnist";
   spec.data_dir = "/nonexistent";
-  spec.resume = "/nonexistent";
   EXPECT_EQ(ResolveForAnotherMachine(spec).data_dir, "/nonexistent");
-  EXPECT_THROW(Resolve(spec), Error);
+  EXPECT_THROW(Resolve(spec), SpecKeyError);
+  spec = ProfileOfTenSteps();
+  spec.resume = "/nonexistent";
+  EXPECT_EQ(ResolveForAnotherMachine(spec).resume, "/nonexistent");
+  EXPECT_THROW(Resolve(spec), SpecKeyError);
   RunSpec program(TestCatalog());
   program.program = {"/nonexistent", "train.py"};
   EXPECT_EQ(ResolveForAnotherMachine(program).model, kProgramModel);

@@ -70,13 +70,13 @@ class Job:
     """Use it in a `with` statement: at its end no process of the job lives."""
 
     def __init__(self, build, directory, strategy, *, on_failure="stop", fault=None, proxy=False, clock_jumps=False,
-                 timeout_s=30):
+                 step_ms=STEP_MS, timeout_s=30):
         self.strategy = strategy
         self.bundle = pathlib.Path(directory) / "run"
         self.workers = WORKERS.get(strategy, 3)
         self.log = pathlib.Path(directory) / "stderr"
         self._mark = f"RINGSIDE_FAULT_JOB={uuid.uuid4()}"
-        self._environment = os.environ | {"RINGSIDE_LEDGER_STEP_MS": str(STEP_MS)}
+        self._environment = os.environ | {"RINGSIDE_LEDGER_STEP_MS": str(step_ms)}
         name, value = self._mark.split("=")
         self._environment[name] = value
         self._struck = pathlib.Path(directory) / "struck"

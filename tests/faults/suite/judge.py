@@ -91,7 +91,7 @@ def run_once(build, directory, scenario, strategy, random, slack_s=0):
     result = Result(scenario, strategy)
     plan = scenario.plan(random) if scenario.plan else None
     job = Job(build, directory, strategy, on_failure="restart" if scenario.ends == "done" else "stop", fault=plan,
-              proxy=scenario.proxy, clock_jumps=scenario.clock_jumps, timeout_s=scenario.timeout_s)
+              proxy=scenario.proxy, clock_jumps=scenario.clock_jumps, step_ms=scenario.step_ms, timeout_s=scenario.timeout_s)
     if scenario.before:
         scenario.before(job.proxy)
     with job:
@@ -113,6 +113,8 @@ def run_once(build, directory, scenario, strategy, random, slack_s=0):
                 result.problems.append(f"the launcher ended with code {code}: {job.text()}")
             judge_failure(result, job, struck, slack_s)
             judge_count(result, job)
+            if time.time() < struck + scenario.least_s:
+                result.problems.append(f"the job ended {time.time() - struck:.0f} s after the fault, earlier than {scenario.least_s} s")
         result.problems += job.processes_left()
         if scenario.ends != "killed":  # nobody is left who could remove files
             result.problems += job.files_left()

@@ -21,17 +21,23 @@ class ProcessorLimit:
             except OSError as why:
                 error = why
                 continue
-            if (folder / "cpu.cfs_quota_us").exists():
-                (folder / "cpu.cfs_period_us").write_text(str(PERIOD_US))
-                (folder / "cpu.cfs_quota_us").write_text(str(quota))
-            elif (folder / "cpu.max").exists():
-                (folder / "cpu.max").write_text(f"{quota} {PERIOD_US}")
-            else:
+            try:
+                self._set(folder, quota)
+            except OSError as why:
                 folder.rmdir()
+                error = why
                 continue
             self._root, self._folder = root, folder
             return
         raise error
+
+    @staticmethod
+    def _set(folder, quota):
+        if (folder / "cpu.cfs_quota_us").exists():
+            (folder / "cpu.cfs_period_us").write_text(str(PERIOD_US))
+            (folder / "cpu.cfs_quota_us").write_text(str(quota))
+        else:
+            (folder / "cpu.max").write_text(f"{quota} {PERIOD_US}")
 
     def __enter__(self):
         return self

@@ -10,7 +10,7 @@ import struct
 import time
 
 from suite import processor
-from suite.job import FLAGS, STEPS, WORKERS, has_servers
+from suite.job import FLAGS, STEP_MS, STEPS, WORKERS, has_servers
 from suite.proxy import Harm, ports_of
 
 LEASE_S = 5
@@ -44,7 +44,9 @@ class Scenario:
     timeout_s: int = 30  # of one operation
     clock_jumps: bool = False  # the processes have a clock that is set again and again
     why_not: object = None  # says why it cannot be tried on this machine; empty: it can
-    longest_s: float = 60  # from the fault to the job's end
+    step_ms: int = STEP_MS
+    least_s: float = 0  # from the fault to the job's end
+    longest_s: float = 60  # the same
     long: bool = False  # it is tried once, and only by --long
     pair_may_be_blamed: bool = False  # where only two members see the fault (`SEEN_BY_TWO`): either of them, so anybody here
 
@@ -146,7 +148,7 @@ def shake(chosen, seconds):
 
 
 def starve(member, share, seconds):
-    """It gets only a share of one processor, for longer than a lease unless the job ends before."""
+    """It gets only a share of one processor, for longer than a lease."""
     def strike(job, _):
         job.wait_for_steps(FIRST_STEPS)
         now = time.time()
@@ -154,7 +156,7 @@ def starve(member, share, seconds):
             limit.hold(job.pid(member))
             while job.finish(0.05) is None and time.time() < now + seconds:
                 pass
-            return now if limit.held_back() else 0
+            return now if limit.held_back() and time.time() >= now + seconds else 0
     return strike
 
 
@@ -225,12 +227,12 @@ SCENARIOS = [
              pair_may_be_blamed=True, proxy=True, timeout_s=OPERATION_S),
     Scenario("slow-link", "each message from or to a worker takes 20 ms longer", shake(data_of(VICTIM), 0.02), over_tcp,
              proxy=True),
-    Scenario("slow-link-long", "the same for ten minutes", shake(data_of(VICTIM), 0.3), over_tcp, proxy=True, longest_s=1500,
-             long=True),
-    Scenario("slow-worker", "a worker gets 1 % of a processor", starve(VICTIM, 0.01, 2 * LEASE_S), anywhere,
-             why_not=processor.why_not),
-    Scenario("slow-server", "a server gets 1 % of a processor", starve("server 0", 0.01, 2 * LEASE_S), has_servers,
-             why_not=processor.why_not),
+    Scenario("slow-link-long", "the same for ten minutes", shake(data_of(VICTIM), 0.02), over_tcp, proxy=True, step_ms=4500,
+             least_s=600, longest_s=1200, long=True),
+    Scenario("slow-worker", "a worker gets 1 % of a processor", starve(VICTIM, 0.01, LEASE_S + 1), anywhere,
+             why_not=processor.why_not, step_ms=60),
+    Scenario("slow-server", "a server gets 1 % of a processor", starve("server 0", 0.01, LEASE_S + 1), has_servers,
+             why_not=processor.why_not, step_ms=60),
     Scenario("clock-set", "the clock of the day jumps by two hours, to and fro, five times a second", planned, anywhere,
              clock_jumps=True),
     Scenario("answer-lost", "a server's answer is lost after the update", harm("drop", answers), has_servers, ("comm",), (),

@@ -42,7 +42,7 @@ def row(scenario, strategy, results):
             f"{', '.join(culprits) or '–'} | {' | '.join(times)} | {bound} |")
 
 
-def markdown(results, arguments):
+def markdown(results, arguments, left_out):
     commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, capture_output=True, text=True,
                             check=True).stdout.strip()
     lines = [HEAD.format(repeat=arguments.repeat, jobs=arguments.jobs, seed=arguments.seed, commit=commit,
@@ -54,4 +54,5 @@ def markdown(results, arguments):
         for strategy in dict.fromkeys(result.strategy for result in results if result.scenario is scenario):
             lines.append(row(scenario, strategy, [result for result in results
                                                   if result.scenario is scenario and result.strategy == strategy]))
+    lines += ["", "Not tried on this machine:", "", *(f"- {text}" for text in left_out)] if left_out else []
     return "\n".join(lines) + "\n"

@@ -134,7 +134,7 @@ TEST_F(RecoveryTest, AGenerationThatCannotBeginLosesNothing) {
   EXPECT_EQ(outcome.status, JobStatus::kFailed);
   EXPECT_EQ(outcome.failure, FailureKind::kSignal);
   EXPECT_EQ(outcome.error,
-            "worker 1 was killed; its processes cannot start again: the certificate ran out");
+            "worker 1 was killed; the run cannot start again: the certificate ran out");
   const auto written = nlohmann::json::parse(ReadFile(directory_.Path("summary.json"), 10'000));
   EXPECT_EQ(written["steps"], 7);
   EXPECT_EQ(written["error"], outcome.error);

@@ -7,9 +7,10 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
-#include <iterator>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/job/launcher/run_job.h"
@@ -83,16 +84,15 @@ TEST_F(TlsJobTest, NothingStartsWithACertificateThatRanOut) {
 
 // Whoever is connected stays so. Who comes later is refused, so that the job cannot start again.
 TEST_F(TlsJobTest, ItsCertificateRunsOutWhileItRuns) {
-  constexpr auto kLife = std::chrono::seconds(10);
+  constexpr auto kLife = std::chrono::seconds(20);
   const auto ends = std::chrono::steady_clock::now() + kLife;
   certificates_.Renew(certificates_.authority(), {.begin = std::chrono::hours(-1), .end = kLife});
-  const std::string errors = directory_.Path("errors");
   const std::string command = "exec " + RingsideProgram() +
                               " train --strategy ps-sync --ps-transport grpc --workers 2 --tls " +
                               certificates_.path() +
                               " --model profile:small-tensors --on-failure restart --steps "
                               "10000000 --quiet --out " +
-                              bundle() + " 2>" + errors;
+                              bundle();
   Process launcher({.argv = {"/bin/sh", "-c", command}});
   WaitUntil("a step", [&] { return CommonStepsIn(bundle()) >= 1 || launcher.Poll(); });
   ASSERT_LT(std::chrono::steady_clock::now(), ends) << "the job has not begun in time";
@@ -101,17 +101,20 @@ TEST_F(TlsJobTest, ItsCertificateRunsOutWhileItRuns) {
   const int steps = CommonStepsIn(bundle());
   WaitUntil("more steps", [&] { return CommonStepsIn(bundle()) > steps + 20 || launcher.Poll(); });
   ASSERT_FALSE(launcher.Poll()) << "the job has ended";
+  const std::vector<pid_t> members = PidsIn(bundle());
+  ASSERT_EQ(members.size(), 3U);
   ASSERT_EQ(::kill(PidIn(bundle(), "worker 1"), SIGKILL), 0);
   WaitUntil("the launcher's end", [&] { return launcher.Poll().has_value(); });
   EXPECT_EQ(launcher.Poll()->code, 1);
-  std::ifstream file(errors);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_THAT(text,
-              HasSubstr("killed by signal 9 before it handed in a result; its processes cannot "
-                        "start again: " +
+  std::ifstream file(bundle() + "/summary.json");
+  const auto summary = nlohmann::json::parse(file);
+  EXPECT_THAT(summary["error"].get<std::string>(),
+              HasSubstr("killed by signal 9 before it handed in a result; the run cannot start "
+                        "again: " +
                         certificates_.Path("cert.pem") + ": the certificate of"));
-  EXPECT_TRUE(std::filesystem::exists(bundle() + "/summary.json"));
-  for (const pid_t pid : PidsIn(bundle())) EXPECT_TRUE(ProcessesOfGroup(pid).empty());
+  EXPECT_EQ(summary["failure"]["kind"], "signal");
+  EXPECT_EQ(summary["failure"]["member"], "worker 1");
+  for (const pid_t pid : members) EXPECT_TRUE(ProcessesOfGroup(pid).empty());
 }
 
 }  // namespace

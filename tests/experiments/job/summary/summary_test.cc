@@ -121,6 +121,7 @@ TEST(Summary, HasWhatTheDesignLists) {
   EXPECT_EQ(summary["hosts"], 2);
   EXPECT_EQ(summary["bytes_sent_per_worker"], 6000);
   EXPECT_EQ(summary["bytes_sent_per_worker_per_step"], 1500);
+  EXPECT_EQ(summary["bytes_sent_by_worker"], nlohmann::json({4000, 8000}));
   EXPECT_EQ(summary["bytes_per_server"], 16000);
   EXPECT_EQ(summary["staleness"]["histogram"]["2"], 1);
   EXPECT_EQ(summary["staleness"]["mean"], 0.5);
@@ -346,6 +347,7 @@ TEST(Summary, ARunWithoutReportsHasNulls) {
   EXPECT_EQ(summary["status"], "failed");
   EXPECT_EQ(summary["steps"], 2);
   EXPECT_TRUE(summary["bytes_sent_per_worker"].is_null());
+  EXPECT_EQ(summary["bytes_sent_by_worker"], nlohmann::json({nullptr, nullptr}));
   EXPECT_TRUE(summary["cpu_seconds"]["workers"].is_null());
   EXPECT_TRUE(summary["params_sha256"].is_null());
   EXPECT_TRUE(summary["bound_ms"].is_null());

@@ -152,10 +152,27 @@ TEST(ChunkFile, TheLargestRecordHasLessThan64Megabytes) {
   EXPECT_LT(bytes, std::size_t{64'000'000});
 }
 
-TEST(ChunkFile, ANewerFormatIsRefused) {
+TEST(ChunkFile, AnotherFormatIsRefused) {
   std::string text = ChunkFileText(OneWorker(), About());
-  text.replace(text.find("\"format\":1"), 10, "\"format\":2");
-  EXPECT_NE(Problem(text).find("newer program"), std::string::npos);
+  char& format = text[text.find("\"format\":2") + 9];
+  format = '3';
+  EXPECT_NE(Problem(text).find("a newer program"), std::string::npos);
+  format = '1';
+  EXPECT_NE(Problem(text).find("an older program"), std::string::npos);
+}
+
+TEST(ChunkFile, AChangedFileIsKnownByItsChecksum) {
+  const std::string text = ChunkFileText(OneWorker(), About());
+  EXPECT_FALSE(ParseChunkFile(text, "f").changed);
+  std::string changed = text;
+  changed.replace(changed.find("node 0"), 6, "node 1");
+  EXPECT_TRUE(ParseChunkFile(changed, "f").changed);
+  changed = text;
+  changed.replace(changed.find("\"push\",2"), 8, "\"push\",3");
+  EXPECT_TRUE(ParseChunkFile(changed, "f").changed);
+  const std::string end = "{\"chunks\":1}\n";
+  EXPECT_NE(Problem(text.substr(0, text.rfind("{\"chunks\"")) + end).find("checksum is missing"),
+            std::string::npos);
 }
 
 }  // namespace
