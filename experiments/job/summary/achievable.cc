@@ -133,16 +133,7 @@ class AchievableMaker {
     return LastMessageTail(alone);
   }
 
-  Tail AllReduceTail() const {
-    Tail tail{.after_last_ms = phases_ms_ * LastBucketShare()};
-    if (traits_.topology != Topology::kRing) return tail;
-    const double chunk = LastBucketShare() * input_.gradient_bytes / spec_.workers;
-    const double segment = std::min(input_.segment_bytes, chunk);
-    const double late = std::max(0.0, 2 * segment - chunk);
-    tail.after_all_ms = LinkMs(spec_, segment + 2.0 * (spec_.workers - 1) * late);
-    tail.after_last_ms += tail.after_all_ms;
-    return tail;
-  }
+  Tail AllReduceTail() const { return {.after_last_ms = phases_ms_ * LastBucketShare()}; }
 
   /// Under `priority` the next forward pass waits for the whole bucket that became ready last.
   Tail SlicesTail() const {

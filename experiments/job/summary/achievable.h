@@ -21,8 +21,7 @@ struct AchievableInput {
   /// is ready at the end of the backward pass, and the others at its beginning.
   std::vector<double> ready_shares;
   std::optional<double> busiest_link_bytes{};  ///< In a step, with servers.
-  double slice_share = 0;    ///< A slice's part of the bytes; 0: servers get whole buckets.
-  double segment_bytes = 0;  ///< A message of a ring's pipeline; 0: unknown.
+  double slice_share = 0;  ///< A slice's part of the bytes; 0: servers get whole buckets.
 };
 
 /// The time of a step over ideal links in the order in which the strategy sends. `StepBound` lets
@@ -37,7 +36,7 @@ struct Achievable {
   double phases_ms = 0;
   double uneven_ms = 0;     ///< Because servers own unequal shares.
   double readiness_ms = 0;  ///< Because buckets become ready late in the backward pass.
-  /// After the last bucket was sent: the answers of servers, or a ring's last segments.
+  /// After the last bucket was sent: the answers of servers.
   double tail_ms = 0;
 };
 
@@ -59,16 +58,12 @@ struct Achievable {
 ///                     the last bucket's answer; 0 if all servers are inside workers
 ///   a / B             the same with servers that do not wait for all workers; a is the answer to
 ///                     the last slice, or to the last bucket where buckets are whole
-///   (s + 2 (N-1) max(0, 2 s - c)) / B
-///                     a ring with segments of s bytes. A step of the ring sends c bytes, the last
-///                     bucket's part of one rank; s is at most c. A segment takes s / B over the
-///                     sender's link and then s / B over the receiver's. The receiver may pass it
-///                     on c / B after the sender began, so it comes in time if c is at least 2 s
-///   0                 any other all-reduce
+///   0                 all-reduces. A ring passes a segment on when it has come, and sends another
+///                     one meanwhile, so its links need not wait. Packets of a segment are on the
+///                     sender's and the receiver's link at once
 /// The step is at least F + r_last + the way of the last message, in any order of sending. r_last
 /// is when the last bucket is ready. Without overlap the way begins after all compute. It is
-///   comm x share      all-reduces; the communication times the last bucket's part of the bytes; a
-///                     ring adds its tail
+///   comm x share      all-reduces; the communication times the last bucket's part of the bytes
 ///   n (p + a) / B     servers that get whole buckets, or that do not wait for all workers; p are
 ///                     the bytes of the message with the answer a. n is 1 if they do not wait, N if
 ///                     they do, and N-1 if all of them are inside workers

@@ -233,9 +233,20 @@ class SummaryMaker {
         total && StepsRun() > 0 ? json(*total / StepsRun()) : json();
   }
 
+  /// By rank; null for a worker without a report.
+  json SentByWorker() const {
+    json sent = json::array();
+    for (const WorkerRecord& worker : run_.workers) {
+      const json& report = worker.report;
+      sent.push_back(report.is_object() ? report.value("socket_bytes_sent", json()) : json());
+    }
+    return sent;
+  }
+
   void AddBytes() {
     AddPerStep("bytes_sent_per_worker", Mean(workers_, "socket_bytes_sent"));
     AddPerStep("bytes_received_per_worker", Mean(workers_, "socket_bytes_received"));
+    summary_["bytes_sent_by_worker"] = SentByWorker();
     AddPerStep("payload_bytes_sent_per_worker", Mean(workers_, "payload_bytes_sent"));
     AddPerStep("payload_bytes_received_per_worker", Mean(workers_, "payload_bytes_received"));
     AddPerStep("bytes_per_server", Mean(servers_, "payload_bytes_received"));
@@ -299,7 +310,6 @@ class SummaryMaker {
     if (Fact("slice_limit_bytes") > 0) {
       input.slice_share = Fact("slice_bytes") / (sizeof(float) * std::max(elements, 1.0));
     }
-    input.segment_bytes = Fact("segment_bytes");
     return input;
   }
 
