@@ -4,15 +4,16 @@
 usage: read_record.py BUNDLE...
 
 A program of your own can import this file: `read_record(bundle)` gives a `Record`.
-Exit codes: 1 a file is missing or damaged, 2 wrong usage.
+Exit codes: 1 a file is missing, damaged or changed after it was written, 2 wrong usage.
 """
 import collections
 import dataclasses
+import hashlib
 import json
 import pathlib
 import sys
 
-FORMAT = 1
+FORMAT = 2
 
 
 class RecordError(Exception):
@@ -73,6 +74,7 @@ def read_record(bundle) -> Record:
 def _read_chunks(path):
     lines = _text(path).split("\n")
     head, chunks = None, []
+    written = hashlib.sha256()
     for number, line in enumerate(lines, 1):
         last = number == len(lines)
         if last and not line:
@@ -88,11 +90,14 @@ def _read_chunks(path):
         elif isinstance(row, dict):
             if row.get("chunks") != len(chunks):
                 raise RecordError(f"{path}:{number}: the number of chunks is another one")
+            if row.get("sha256") != written.hexdigest():
+                raise RecordError(f"{path}:{number}: the record was changed after it was written: its checksum is another one")
             return head, chunks, True
         elif isinstance(row, list) and len(row) == len(head["columns"]):
             chunks.append(_checked_chunk(path, number, Chunk(*row)))
         else:
             raise RecordError(f"{path}:{number}: this is no chunk")
+        written.update(line.encode() + b"\n")
     if head is None:
         raise RecordError(f"{path}: the head of the record is missing")
     return head, chunks, False
@@ -119,7 +124,7 @@ def _checked_chunk(path, number, chunk):
 def _checked_head(path, head):
     if not isinstance(head, dict) or not isinstance(head.get("format"), int):
         raise RecordError(f"{path}:1: this is not the head of a record of chunks")
-    if head["format"] > FORMAT:
+    if head["format"] != FORMAT:
         raise RecordError(f"{path}:1: the record has format {head['format']}, and this program reads {FORMAT}")
     names = [field.name for field in dataclasses.fields(Chunk)]
     if head.get("columns") != names:

@@ -12,6 +12,7 @@
 #include "ringside/experiments/cli/option_set.h"
 #include "ringside/experiments/demo/demo_page.h"
 #include "ringside/experiments/demo/record_check.h"
+#include "ringside/experiments/demo/record_facts.h"
 #include "ringside/experiments/job/launcher/sudo_ownership_transfer.h"
 #include "ringside/experiments/lab/emulation_support.h"
 #include "ringside/experiments/system/files.h"
@@ -121,20 +122,33 @@ bool OpenPage(const fs::path& page) {
   return opened;
 }
 
+/// When the last event of each node ended, and what its kernel counted.
+void PrintEnds(const RecordedRun& run, const RecordCheck& check) {
+  for (std::size_t node = 0; node < check.last_ns.size(); ++node) {
+    if (check.last_ns[node] < 0) continue;
+    std::string line =
+        fmt::format("  {:<10} ends at {:.3f} ms", NodeName(static_cast<int>(node), run.workers()),
+                    static_cast<double>(check.last_ns[node]) / 1e6);
+    if (node < check.kernel_sent_by_worker.size() && check.kernel_sent_by_worker[node] >= 0) {
+      line += fmt::format("; sent {} bytes of chunks, and the kernel counted {:.0f}",
+                          check.sent_by_worker[node], check.kernel_sent_by_worker[node]);
+    }
+    fmt::print("{}\n", line);
+  }
+}
+
 void PrintCheck(const RecordedRun& run, const RecordCheck& check) {
   fmt::print("{}: {} transfers, {} updates\n", run.directory.string(), run.traffic.transfers.size(),
              run.traffic.updates.size());
   for (std::size_t node = 0; node < check.nodes.size(); ++node) {
-    const auto workers = static_cast<std::size_t>(run.workers());
-    const std::string name =
-        node < workers ? fmt::format("worker {}", node) : fmt::format("server {}", node - workers);
     for (const auto& [phase, traffic] : check.nodes[node]) {
       fmt::print(
           "  {:<10} {:<14}  sent {:>6} chunks {:>12} bytes  received {:>6} chunks {:>12} bytes\n",
-          name, ChunkPhaseName(phase), traffic.chunks_sent, traffic.bytes_sent,
-          traffic.chunks_received, traffic.bytes_received);
+          NodeName(static_cast<int>(node), run.workers()), ChunkPhaseName(phase),
+          traffic.chunks_sent, traffic.bytes_sent, traffic.chunks_received, traffic.bytes_received);
     }
   }
+  PrintEnds(run, check);
   for (const std::string& problem : check.problems) fmt::print("  WRONG: {}\n", problem);
   if (check.further_problems > 0) fmt::print("  and {} more\n", check.further_problems);
 }

@@ -4,100 +4,70 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <set>
 #include <tuple>
+
+#include "ringside/experiments/demo/column_check.h"
+#include "ringside/experiments/demo/order_check.h"
+#include "ringside/experiments/demo/record_facts.h"
 
 namespace ringside {
 namespace {
 
 using nlohmann::json;
 
-/// A trace has times of whole nanoseconds, as the record. Clocks of several hosts are not as exact.
-constexpr std::int64_t kRounding = 2;
-
-std::string NameOf(int node, int workers) {
-  return node < workers ? fmt::format("worker {}", node) : fmt::format("server {}", node - workers);
-}
-
-/// One bucket of one worker in one step.
-using BucketStep = std::tuple<int, std::int64_t, int>;
-
-struct Interval {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-};
-
 class Checker {
  public:
-  explicit Checker(const RecordedRun& run) : run_(run), workers_(run.workers()) {
-    const json& head = run.chunks.head;
-    ring_ = head.value("strategy", json()) == "ring";
-    all_steps_ = head.value("steps", json()) == "all";
-    whole_ = run.chunks.complete && run.chunks.dropped == 0 &&
-             head.value("status", json()) == kStatusDone && !LostWorkers();
+  explicit Checker(const RecordedRun& run)
+      : run_(run),
+        facts_(run),
+        workers_(facts_.workers),
+        ring_(facts_.ring),
+        whole_(facts_.whole),
+        all_steps_(facts_.all_steps) {
     out_.nodes.resize(static_cast<std::size_t>(workers_) + static_cast<std::size_t>(run.servers()));
     out_.last_ns.assign(out_.nodes.size(), -1);
-    if (const json elements = head.value("bucket_elements", json()); elements.is_array()) {
-      for (const json& count : elements) {
-        elements_.push_back(count.is_number_integer() ? count.get<std::uint64_t>() : 0);
-      }
-    }
+    out_.sent_by_worker.assign(static_cast<std::size_t>(workers_), 0);
   }
 
   RecordCheck Check() {
-    FindSpans();
+    if (run_.chunks.changed) {
+      Problem("the record was changed after it was written: its checksum is another one");
+    }
+    CheckColumns(run_, facts_, problems_);
+    CheckOrder(run_, facts_, problems_);
     for (const Transfer& transfer : run_.traffic.transfers) CheckTransfer(transfer);
+    FindEnds();
     if (ring_) CheckHops();
     CheckAmounts();
     CheckVersions();
     CheckLast();
     CheckSummary();
+    CheckKernel();
+    out_.further_problems = problems_.further();
+    out_.problems = problems_.Take();
     return std::move(out_);
   }
 
  private:
   template <typename... Values>
   void Problem(fmt::format_string<Values...> format, Values&&... values) {
-    if (out_.problems.size() == RecordCheck::kMostProblems) {
-      ++out_.further_problems;
-    } else {
-      out_.problems.push_back(fmt::format(format, std::forward<Values>(values)...));
-    }
-  }
-
-  bool LostWorkers() const {
-    const auto lost = run_.summary.find("lost_workers");
-    return lost != run_.summary.end() && !lost->empty();
+    problems_.Add(fmt::format(format, std::forward<Values>(values)...));
   }
 
   std::string Name(const Transfer& transfer) const {
     return fmt::format("{} of bucket {} in step {} from {} to {}", ChunkPhaseName(transfer.phase),
-                       transfer.bucket, transfer.step, NameOf(transfer.from, workers_),
-                       NameOf(transfer.to, workers_));
+                       transfer.bucket, transfer.step, NodeName(transfer.from, workers_),
+                       NodeName(transfer.to, workers_));
   }
 
   bool IsNode(int node) const { return node >= 0 && node < static_cast<int>(out_.nodes.size()); }
-
-  /// The time from the first `wire` or `apply` of a worker's bucket to the last one.
-  void FindSpans() {
-    for (const RecordedSpan& span : run_.spans) {
-      if (span.process >= workers_ || span.lane > kQueueLane) continue;
-      if (span.kind != SpanKind::kWire && span.kind != SpanKind::kApply) continue;
-      const auto [at, added] = spans_.try_emplace({span.process, span.step, span.bucket},
-                                                  Interval{span.begin, span.end});
-      at->second.begin = std::min(at->second.begin, span.begin);
-      at->second.end = std::max(at->second.end, span.end);
-    }
-  }
 
   void CheckTransfer(const Transfer& transfer) {
     if (!IsNode(transfer.from) || !IsNode(transfer.to)) {
       return Problem("{}: the run has no such node", Name(transfer));
     }
     Count(transfer);
-    CheckInside(transfer, transfer.from, transfer.begin, transfer.sent);
-    CheckInside(transfer, transfer.to, transfer.arrived, transfer.arrived);
     const bool both = transfer.begin >= 0 && transfer.arrived >= 0;
     if (!both) {
       if (whole_) Problem("{}: only one end recorded it", Name(transfer));
@@ -126,27 +96,25 @@ class Checker {
       PhaseTraffic& sent = out_.nodes[static_cast<std::size_t>(transfer.from)][transfer.phase];
       ++sent.chunks_sent;
       sent.bytes_sent += transfer.bytes_sent;
+      if (transfer.from < workers_ && transfer.phase != ChunkPhase::kSlice) {
+        out_.sent_by_worker[static_cast<std::size_t>(transfer.from)] += transfer.bytes_sent;
+      }
     }
     if (transfer.arrived >= 0) {
       PhaseTraffic& received = out_.nodes[static_cast<std::size_t>(transfer.to)][transfer.phase];
       ++received.chunks_received;
       received.bytes_received += transfer.bytes_received;
     }
-    for (const int node : {transfer.from, transfer.to}) {
-      std::int64_t& last = out_.last_ns[static_cast<std::size_t>(node)];
-      last = std::max(last, transfer.last());
-    }
   }
 
-  /// A worker's chunk lies in the time of its bucket.
-  void CheckInside(const Transfer& transfer, int node, std::int64_t begin, std::int64_t end) {
-    if (node >= workers_ || begin < 0) return;
-    const auto found = spans_.find({node, transfer.step, transfer.bucket});
-    if (found == spans_.end()) return;
-    const Interval& span = found->second;
-    if (begin >= span.begin - kRounding && end <= span.end + kRounding) return;
-    Problem("{}: {} recorded it at {} to {} ns, outside of its bucket's {} to {} ns",
-            Name(transfer), NameOf(node, workers_), begin, end, span.begin, span.end);
+  /// When the last event of each node ends.
+  void FindEnds() {
+    for (const ChunkFile::Row& row : run_.chunks.rows) {
+      const int node = row.chunk.server >= 0 ? workers_ + row.chunk.server : row.process;
+      if (!IsNode(node)) continue;
+      std::int64_t& last = out_.last_ns[static_cast<std::size_t>(node)];
+      last = std::max(last, row.chunk.end);
+    }
   }
 
   /// Each chunk of a ring passes from rank to rank.
@@ -169,7 +137,7 @@ class Checker {
     for (std::size_t i = 1; i < way.size(); ++i) {
       if (way[i]->from == way[i - 1]->to) continue;
       return Problem("{}: the hop before it ended at {}", Name(*way[i]),
-                     NameOf(way[i - 1]->to, workers_));
+                     NodeName(way[i - 1]->to, workers_));
     }
     if (whole_ && static_cast<int>(way.size()) != workers_ - 1) {
       Problem("{}: the chunk makes {} hops, and a ring of {} ranks has {}", Name(*way.front()),
@@ -190,21 +158,19 @@ class Checker {
       const auto& [phase, step, bucket] = key;
       const bool encoded =
           std::ranges::all_of(by_worker, [](const auto& worker) { return worker.second == 0; });
-      if (!whole_ || encoded || bucket < 0 || bucket >= static_cast<int>(elements_.size()))
-        continue;
-      CheckAmount(phase, step, bucket, by_worker);
+      const auto elements = facts_.ElementsOf(bucket);
+      if (whole_ && !encoded && elements) CheckAmount(phase, step, bucket, *elements, by_worker);
     }
   }
 
-  void CheckAmount(ChunkPhase phase, std::int64_t step, int bucket,
+  void CheckAmount(ChunkPhase phase, std::int64_t step, int bucket, std::uint64_t elements,
                    const std::map<int, std::uint64_t>& by_worker) {
-    const std::uint64_t elements = elements_[static_cast<std::size_t>(bucket)];
     const bool pairs = phase == ChunkPhase::kPush || phase == ChunkPhase::kPull;
     if (pairs) {
       for (const auto& [worker, amount] : by_worker) {
         if (amount == elements) continue;
         Problem("{} of bucket {} in step {}: {} has {} of {} elements", ChunkPhaseName(phase),
-                bucket, step, NameOf(worker, workers_), amount, elements);
+                bucket, step, NodeName(worker, workers_), amount, elements);
       }
       return;
     }
@@ -224,7 +190,7 @@ class Checker {
       const bool follows =
           all_steps_ ? update.version == at->second + 1 : update.version > at->second;
       if (!first && !follows) {
-        Problem("{}: piece {} has version {} after version {}", NameOf(update.node, workers_),
+        Problem("{}: piece {} has version {} after version {}", NodeName(update.node, workers_),
                 update.piece, update.version, at->second);
       }
       at->second = update.version;
@@ -233,8 +199,7 @@ class Checker {
 
   /// Servers that wait for all workers update when the last push has come.
   void CheckLast() {
-    const json strategy = run_.chunks.head.value("strategy", json());
-    if (!whole_ || (strategy != "ps-sync" && strategy != "mixed")) return;
+    if (!whole_ || (facts_.strategy != "ps-sync" && facts_.strategy != "mixed")) return;
     std::map<std::tuple<int, int, std::int64_t>, const Transfer*> last;
     for (const Transfer& push : run_.traffic.transfers) {
       if (push.phase != ChunkPhase::kPush) continue;
@@ -244,11 +209,11 @@ class Checker {
     for (const ParameterUpdate& update : run_.traffic.updates) {
       const auto found = last.find({update.node, update.piece, update.step});
       if (found == last.end()) {
-        Problem("{} updates piece {} in step {} without a push", NameOf(update.node, workers_),
+        Problem("{} updates piece {} in step {} without a push", NodeName(update.node, workers_),
                 update.piece, update.step);
       } else if (update.last != found->second->from || update.begin < found->second->arrived) {
         Problem("{}: it is the last push, but {} updates at {} ns for {}", Name(*found->second),
-                NameOf(update.node, workers_), update.begin, NameOf(update.last, workers_));
+                NodeName(update.node, workers_), update.begin, NodeName(update.last, workers_));
       }
     }
   }
@@ -271,13 +236,35 @@ class Checker {
     Problem("a worker sent {:.0f} bytes, and the summary says {:.0f}", bytes / workers_, expected);
   }
 
+  /// What the kernel sent has the chunks, headers, and what was sent again. It is never less than
+  /// the chunks, except that it is counted a moment before or after them.
+  void CheckKernel() {
+    const auto told = run_.summary.find("bytes_sent_by_worker");
+    if (told == run_.summary.end() || !told->is_array()) return;
+    for (const json& bytes : *told) {
+      out_.kernel_sent_by_worker.push_back(bytes.is_number() ? bytes.get<double>() : -1);
+    }
+    out_.kernel_sent_by_worker.resize(static_cast<std::size_t>(workers_), -1);
+    const json transport = run_.summary.value("transport", json());
+    const bool by_tcp = transport == "tcp" || transport == "grpc";
+    // The kernel does not count connections of a process with itself.
+    const bool colocated = run_.summary.value("colocated", json()) == true;
+    if (!whole_ || !all_steps_ || !by_tcp || colocated) return;
+    for (std::size_t worker = 0; worker < out_.sent_by_worker.size(); ++worker) {
+      const auto sent = static_cast<double>(out_.sent_by_worker[worker]);
+      const double counted = out_.kernel_sent_by_worker[worker];
+      if (counted < 0 || sent <= 1.01 * counted) continue;
+      Problem("worker {} sent {:.0f} bytes, and its kernel counted {:.0f}", worker, sent, counted);
+    }
+  }
+
   const RecordedRun& run_;
+  const RecordFacts facts_;
   const int workers_;
-  bool ring_ = false;
-  bool whole_ = false;      // nothing is missing
-  bool all_steps_ = false;  // of all steps that were recorded
-  std::vector<std::uint64_t> elements_;
-  std::map<BucketStep, Interval> spans_;
+  const bool ring_;
+  const bool whole_;
+  const bool all_steps_;
+  RecordProblems problems_{RecordCheck::kMostProblems};
   RecordCheck out_;
 };
 

@@ -21,7 +21,10 @@ struct PhaseTraffic {
 /// Whether a record can be true, and what it adds up to.
 struct RecordCheck {
   std::vector<std::map<ChunkPhase, PhaseTraffic>> nodes;  ///< Workers by rank, then servers.
-  std::vector<std::int64_t> last_ns;    ///< By node: when its last transfer ended; -1: none.
+  std::vector<std::int64_t> last_ns;  ///< By node: when its last event ended; -1: it has none.
+  std::vector<std::uint64_t> sent_by_worker;  ///< In bytes, to workers and servers.
+  /// The same as the kernel of each worker counted it; -1: unknown. Empty: the summary is old.
+  std::vector<double> kernel_sent_by_worker;
   double steps = 0;                     ///< Steps of which the record has all chunks.
   double sent_per_worker_per_step = 0;  ///< In bytes, the mean over workers and those steps.
   std::vector<std::string> problems;    ///< What cannot be true; at most `kMostProblems`.
@@ -30,17 +33,20 @@ struct RecordCheck {
   static constexpr std::size_t kMostProblems = 20;
 };
 
-/// Compares the record with itself and with the summary of its run:
+/// Compares the record with itself, with the trace and with the summary of its run:
 ///
+///  - The file has the checksum that was written with it.
+///  - The columns of each event have what such an event has (column_check.h).
+///  - Times have the order that the recording code guarantees (order_check.h).
 ///  - Both ends of a transfer say the same bytes, version and staleness, and nothing arrived before
 ///    it was sent.
-///  - Every chunk and every update lies inside of the span of its bucket in the trace.
 ///  - In a ring each chunk goes from a rank to the next one, and every rank sends world - 1 chunks
 ///    of each bucket in each phase.
 ///  - Workers push every bucket once a step, and get it once.
 ///  - Synchronous servers update when the last push has come, and name its worker.
 ///  - The versions of a piece count up, by one if all steps were recorded.
-///  - If all steps were recorded, the bytes are within 1 % of the payload in the summary.
+///  - If all steps were recorded, the bytes are within 1 % of the payload in the summary, and over
+///    TCP each worker's kernel sent as many.
 ///
 /// A record that is cut off or that lacks dropped chunks, and one of a run that failed or lost
 /// workers, is checked where it has both ends. Pure.

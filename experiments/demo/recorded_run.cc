@@ -93,6 +93,10 @@ void ReadChunks(RecordedRun& run) {
   if (!run.chunks.complete) {
     run.notes.emplace_back("The record is cut off. The page shows what there is.");
   }
+  if (run.chunks.changed) {
+    run.notes.emplace_back(
+        "The record was changed after it was written: its checksum is another one.");
+  }
   if (run.chunks.dropped > 0) {
     run.notes.push_back(fmt::format(
         "The record had no room for {} chunks. The last steps lack some.", run.chunks.dropped));

@@ -2,12 +2,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "ringside/experiments/demo/demo_page.h"
 #include "ringside/experiments/demo/page_data.h"
 #include "ringside/experiments/demo/record_check.h"
+#include "ringside/experiments/system/sha256.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/fuzz_target.h"
 
@@ -15,7 +17,7 @@ namespace ringside {
 namespace {
 
 constexpr char kHead[] =
-    R"({"format":1,"strategy":"ring","status":"done","steps":"all","workers":2,"servers":1,)"
+    R"({"format":2,"strategy":"ring","status":"done","steps":"all","workers":2,"servers":1,)"
     R"("dedicated_servers":1,"bucket_elements":[8],)"
     R"("processes":[{"name":"a","dropped":0},{"name":"b"},{"name":"c"}]})"
     "\n";
@@ -44,7 +46,9 @@ std::vector<std::string> FuzzSeeds() {
       "[1,-1,\"receive\",\"reduce-scatter\",0,0,0,-1,0,4,16,100,300,-1,-1]\n"
       "[2,0,\"update\",\"push\",1,0,0,0,null,8,0,250,300,1,-1]\n";
   const std::string summary = R"({"warmup_steps":0,"link_bits_per_s":1e8,"step_ms":{"median":1}})";
-  return {Chunk(kHead + rows + "{\"chunks\":3}\n") + Chunk(kTrace) + Chunk(summary),
+  const std::string end = "{\"chunks\":3,\"sha256\":\"" +
+                          Sha256Hex(std::as_bytes(std::span<const char>(kHead + rows))) + "\"}\n";
+  return {Chunk(kHead + rows + end) + Chunk(kTrace) + Chunk(summary),
           Chunk(kHead + rows) + Chunk("") + Chunk("")};
 }
 

@@ -11,6 +11,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/sha256.h"
 
 namespace ringside {
 namespace {
@@ -109,11 +110,11 @@ ChunkFile FileOfHead(const json& head) {
   if (!format.is_number_integer() || !head.contains("processes") || !head["processes"].is_array()) {
     throw BadLine("this is not the head of a record of chunks");
   }
-  if (format > kChunkFormat) {
+  if (format != kChunkFormat) {
     throw BadLine(
         fmt::format("the record has format {}, and this program reads {}: it was "
-                    "written by a newer program",
-                    format.get<std::int64_t>(), kChunkFormat));
+                    "written by {} program",
+                    Text(format), kChunkFormat, format > kChunkFormat ? "a newer" : "an older"));
   }
   CheckNodes(head, "workers", 1);
   CheckNodes(head, "servers", 0);
@@ -127,6 +128,19 @@ ChunkFile FileOfHead(const json& head) {
     if (dropped.is_number_unsigned()) file.dropped += dropped.get<std::uint64_t>();
   }
   return file;
+}
+
+std::string HashOf(std::string_view text) { return Sha256Hex(std::as_bytes(std::span(text))); }
+
+/// Reads the last line. `before` are the lines before it.
+void ReadEnd(const json& end, std::string_view before, ChunkFile& file) {
+  if (end.value("chunks", json()) != file.rows.size()) {
+    throw BadLine("the number of chunks is another one");
+  }
+  const json sha256 = end.value("sha256", json());
+  if (!sha256.is_string()) throw BadLine("the checksum is missing");
+  file.complete = true;
+  file.changed = sha256 != HashOf(before);
 }
 
 /// The last line may be a part of one.
@@ -167,11 +181,13 @@ std::string ChunkFileText(std::span<const ProcessTrace> processes, json about) {
   for (std::size_t i = 0; i < processes.size(); ++i) {
     for (const TraceChunk& chunk : processes[i].chunks) AppendChunk(out, i, chunk, origin);
   }
-  return out + Text({{"chunks", count}}) + "\n";
+  const std::string sha256 = HashOf(out);
+  return out + Text({{"chunks", count}, {"sha256", sha256}}) + "\n";
 }
 
 ChunkFile ParseChunkFile(std::string_view text, const std::string& path) {
   ChunkFile file;
+  const std::string_view all = text;
   std::size_t number = 0;
   while (!text.empty() && !file.complete) {
     const std::size_t end = text.find('\n');
@@ -185,8 +201,7 @@ ChunkFile ParseChunkFile(std::string_view text, const std::string& path) {
       if (number == 1) {
         file = FileOfHead(*value);
       } else if (value->is_object()) {
-        file.complete = value->value("chunks", json()) == file.rows.size();
-        if (!file.complete) throw BadLine("the number of chunks is another one");
+        ReadEnd(*value, all.substr(0, static_cast<std::size_t>(line.data() - all.data())), file);
       } else {
         file.rows.push_back(RowOf(*value, file.processes.size()));
       }

@@ -17,11 +17,11 @@ namespace ringside {
 /// The name of the file in a bundle. docs/record.md has its format.
 inline constexpr std::string_view kChunkFile = "chunks.jsonl";
 /// The version of the format that this program writes and reads.
-inline constexpr int kChunkFormat = 1;
+inline constexpr int kChunkFormat = 2;
 
-/// The chunks of all processes as lines of JSON: a head, an array for each chunk, an end. Times
-/// begin with the first span or chunk, as in `ChromeTrace`. `about` (an object) goes into the head.
-/// Pure.
+/// The chunks of all processes as lines of JSON: a head, an array for each chunk, an end that has
+/// the SHA-256 of the lines before it. Times begin with the first span or chunk, as in
+/// `ChromeTrace`. `about` (an object) goes into the head. Pure.
 std::string ChunkFileText(std::span<const ProcessTrace> processes, nlohmann::json about);
 
 /// The content of a file of chunks.
@@ -39,10 +39,11 @@ struct ChunkFile {
   std::vector<Row> rows;
   std::uint64_t dropped = 0;  ///< Chunks that the run had no room for.
   bool complete = false;      ///< False: the file ends before its last line.
+  bool changed = false;       ///< The lines do not have the checksum in the last line.
 };
 
 /// Reads such a file. A file that is cut off gives what there is. Throws `DataError` that names
-/// `path` and the line for a line that is no chunk, and for a newer format.
+/// `path` and the line for a line that is no chunk, and for another format.
 ChunkFile ReadChunkFile(const std::string& path);
 /// The same from the text of a file.
 ChunkFile ParseChunkFile(std::string_view text, const std::string& path);

@@ -3,15 +3,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "ringside/experiments/system/sha256.h"
 #include "tests/experiments/cli/ringside_process.h"
 
 namespace ringside {
@@ -54,7 +58,7 @@ void DemoCommand::Repeat(std::size_t rows, bool as_steps) const {
   std::istringstream lines(Read("run/chunks.jsonl"));
   std::string line;
   std::getline(lines, line);
-  std::string text = line + "\n";
+  json head = json::parse(line);
   std::vector<json> recorded;
   std::int64_t duration = 0;
   std::int64_t steps = 0;
@@ -64,6 +68,10 @@ void DemoCommand::Repeat(std::size_t rows, bool as_steps) const {
     steps = std::max<std::int64_t>(steps, recorded.back()[5].get<std::int64_t>() + 1);
   }
   const auto copies = static_cast<std::int64_t>(rows / recorded.size() + 1);
+  for (json& process : head["processes"]) {
+    process["chunks"] = process["chunks"].get<std::int64_t>() * copies;
+  }
+  std::string text = head.dump() + "\n";
   for (std::int64_t copy = 0; copy < copies; ++copy) {
     for (json row : recorded) {
       row[5] = as_steps ? row[5].get<std::int64_t>() + copy * steps : 0;
@@ -72,10 +80,14 @@ void DemoCommand::Repeat(std::size_t rows, bool as_steps) const {
     }
   }
   const std::size_t count = recorded.size() * static_cast<std::size_t>(copies);
-  Write("run/chunks.jsonl", text + json{{"chunks", count}}.dump() + "\n");
+  const std::string sha256 = Sha256Hex(std::as_bytes(std::span<const char>(text)));
+  Write("run/chunks.jsonl", text + json{{"chunks", count}, {"sha256", sha256}}.dump() + "\n");
   json summary = Summary();
   json& sent = summary["payload_bytes_sent_per_worker"];
   sent = sent.get<double>() * static_cast<double>(copies);
+  for (json& bytes : summary["bytes_sent_by_worker"]) {
+    bytes = bytes.get<double>() * static_cast<double>(copies);
+  }
   Write("run/summary.json", summary.dump());
   fs::remove(Path("run/trace.json"));
 }
@@ -115,6 +127,22 @@ INSTANTIATE_TEST_SUITE_P(
                       "--strategy ps-backup --backups 1", "--strategy local-sgd --sync-every 2",
                       "--strategy none", "--strategy ring --timeline-steps 2:4"));
 
+TEST_F(DemoCommand, OpensThePageOnADesktop) {
+  Record("--strategy ring");
+  fs::create_directory(Path("bin"));
+  // Written aside, so that the test never sees half of it.
+  Write("bin/xdg-open", "#!/bin/sh\nprintf '%s' \"$*\" >opened.new && mv opened.new opened\n");
+  fs::permissions(Path("bin/xdg-open"), fs::perms(0700));
+  const ProcessResult page = RunRingside("demo run", "DISPLAY=:0 PATH='" + Path("bin") + "':$PATH");
+  EXPECT_EQ(page.exit_code, 0) << page.err;
+  EXPECT_EQ(page.out, "run/demo.html\n");
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!fs::exists(Path("opened")) && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(Read("opened"), Path("run/demo.html"));
+}
+
 TEST_F(DemoCommand, WhatHostsGatherIsRecorded) {
   Record("--strategy hierarchical --hosts 3 --codec topk:0.01");
   EXPECT_THAT(Read("run/chunks.jsonl"), HasSubstr("\"gather\""));
@@ -130,7 +158,27 @@ TEST_F(DemoCommand, FindsAFalsifiedEvent) {
   Write("run/chunks.jsonl", record);
   const ProcessResult check = RunRingside("demo --check run");
   EXPECT_EQ(check.exit_code, 1);
-  EXPECT_THAT(check.out, HasSubstr("WRONG"));
+  EXPECT_THAT(check.out, HasSubstr("WRONG: the record was changed after it was written"));
+  const ProcessResult reader = RunProgram(RINGSIDE_READ_RECORD, "run");
+  EXPECT_EQ(reader.exit_code, 1);
+  EXPECT_THAT(reader.err, HasSubstr("its checksum is another one"));
+  EXPECT_THAT(RunRingside("demo run --no-open").err, HasSubstr("its checksum is another one"));
+}
+
+TEST_F(DemoCommand, PrintsWhenNodesEndAndWhatTheKernelCounted) {
+  Record("--strategy ps-sync");
+  const ProcessResult check = RunRingside("demo --check run");
+  EXPECT_EQ(check.exit_code, 0) << check.out;
+  EXPECT_THAT(check.out, ::testing::ContainsRegex("worker 2 +ends at [0-9.]+ ms; sent [0-9]+ bytes "
+                                                  "of chunks, and the kernel counted [0-9]+"));
+  EXPECT_THAT(check.out, ::testing::ContainsRegex("server 0 +ends at [0-9.]+ ms"));
+  json summary = Summary();
+  json& counted = summary["bytes_sent_by_worker"][1];
+  counted = counted.get<double>() * 0.9;
+  Write("run/summary.json", summary.dump());
+  const ProcessResult wrong = RunRingside("demo --check run");
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_THAT(wrong.out, ::testing::ContainsRegex("WRONG: worker 1 sent .* its kernel counted"));
 }
 
 TEST_F(DemoCommand, ShowsWhatThereIsOfARecordThatIsCutOff) {
@@ -191,7 +239,7 @@ TEST_F(DemoCommand, BadInputNamesFileAndReason) {
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("no step 77"));
   std::string record = Read("run/chunks.jsonl");
-  record.replace(record.find("\"format\":1"), 10, "\"format\":9");
+  record.replace(record.find("\"format\":2"), 10, "\"format\":9");
   Write("run/chunks.jsonl", record);
   result = RunRingside("demo run");
   EXPECT_EQ(result.exit_code, 1);
