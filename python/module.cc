@@ -88,6 +88,7 @@ void BindWorker(nb::module_& module) {
   worker.def_prop_ro("steps", [](const ProgramWorker& self) { return self.spec().steps; });
   worker.def_prop_ro("servers_update", &ProgramWorker::servers_update);
   worker.def_prop_ro("program_can_update", &ProgramWorker::program_can_update);
+  worker.def_prop_ro("how_to_update", &ProgramWorker::HowToUpdate);
   worker.def_prop_ro("needs_parameters", &ProgramWorker::needs_parameters);
   worker.def_prop_ro("finished", &ProgramWorker::finished);
   worker.def_prop_ro("step", &ProgramWorker::step);

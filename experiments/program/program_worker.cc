@@ -1,16 +1,22 @@
 #include "ringside/experiments/program/program_worker.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/file_descriptor.h"
 #include "ringside/common/core/finite.h"
 #include "ringside/common/measure/recorder.h"
 #include "ringside/experiments/program/program_model.h"
@@ -26,7 +32,6 @@ namespace {
 /// The key of `kServerUpdate` (paramserver/server/consistency_table.h).
 constexpr const char* kServerUpdateKey = "server-update";
 
-/// The job's descriptor in this process.
 void RequireLauncher() {
   const char* fd = std::getenv(kJobFdVariable);
   if (fd == nullptr) {
@@ -37,6 +42,38 @@ void RequireLauncher() {
   if (fd != std::to_string(kSecretInputFd)) {
     throw ConfigError(fmt::format("{} is '{}', which no launcher has set", kJobFdVariable, fd));
   }
+}
+
+/// A descriptor from which `content` can be read.
+FileDescriptor MemoryFile(const std::string& content) {
+  FileDescriptor file(::memfd_create("ringside-message", MFD_CLOEXEC));
+  if (file.get() < 0 || ::pwrite(file.get(), content.data(), content.size(), 0) !=
+                            static_cast<ssize_t>(content.size())) {
+    throw InternalError(std::string("keeping the launcher's message: ") + std::strerror(errno));
+  }
+  return file;
+}
+
+/// Only one process can read the launcher's message. Others that were forked before have the same
+/// descriptor. This process reads the message here, where it can tell why there is none, and leaves
+/// it for the training thread.
+void TakeMessage() {
+  constexpr std::size_t kMaxBytes = std::size_t{64} << 10;
+  const std::string message = ReadDescriptor(kSecretInputFd, kMaxBytes, "the launcher's message");
+  if (message.empty()) {
+    throw ConfigError(
+        "another process of this worker has called init, so this one cannot: the program has "
+        "forked before init; call init only in the process that trains");
+  }
+  const FileDescriptor file = MemoryFile(message);
+  if (::dup3(file.get(), kSecretInputFd, O_CLOEXEC) < 0) {
+    throw InternalError(std::string("keeping the launcher's message: ") + std::strerror(errno));
+  }
+}
+
+template <typename T>
+void Leak(std::unique_ptr<T>& owner) {
+  [[maybe_unused]] const T* never_destroyed = owner.release();
 }
 
 Extensions ModelOfThisProgram(StepHandover& handover) {
@@ -76,6 +113,7 @@ class ProgramWorker::LentStrategy : public Strategy {
 
 ProgramWorker::ProgramWorker() : pid_(::getpid()) {
   RequireLauncher();
+  TakeMessage();
   handover_ = std::make_unique<StepHandover>();
   catalog_ = std::make_unique<Catalog>(ModelOfThisProgram(*handover_));
   // Processes that this program starts are no workers.
@@ -106,8 +144,14 @@ ProgramWorker::ProgramWorker() : pid_(::getpid()) {
 
 ProgramWorker::~ProgramWorker() {
   if (!thread_.joinable()) return;
-  if (::getpid() != pid_) {  // A forked child has no such thread.
+  if (::getpid() != pid_) {
+    // A forked child has no such thread, but a copy of the condition that the thread waits for. Its
+    // destructor would wait for that thread, without end. So the child leaks what threads share.
     thread_.detach();
+    Leak(tracker_);
+    Leak(lent_);
+    Leak(catalog_);
+    Leak(handover_);
     return;
   }
   fmt::print(stderr, "the program ends without having ended its training\n");
@@ -135,6 +179,22 @@ bool ProgramWorker::program_can_update() const {
   return entry.traits.leaves_sums && !servers_update();
 }
 
+std::string ProgramWorker::HowToUpdate() const {
+  if (spec().catalog().FindStrategy(spec().strategy)->Declares(kServerUpdateKey)) {
+    return fmt::format("--{} off lets servers only sum", kServerUpdateKey);
+  }
+  std::vector<std::string> leave;
+  std::vector<std::string> leave_if_asked;
+  for (const StrategyEntry& entry : spec().catalog().strategies()) {
+    if (!entry.traits.leaves_sums || !entry.traits.synchronous()) continue;
+    if (entry.unavailable != nullptr && !entry.unavailable().empty()) continue;
+    (entry.Declares(kServerUpdateKey) ? leave_if_asked : leave).push_back(entry.name);
+  }
+  return fmt::format(
+      "take a strategy that leaves the update to the program: {}; or {} with --{} off",
+      fmt::join(leave, ", "), fmt::join(leave_if_asked, " or "), kServerUpdateKey);
+}
+
 void ProgramWorker::Register(std::vector<TensorSpec> tensors,
                              const std::optional<OptimizerOptions>& optimizer,
                              double learning_rate) {
@@ -146,11 +206,8 @@ void ProgramWorker::Register(std::vector<TensorSpec> tensors,
   if (!optimizer && !program_can_update()) {
     throw ConfigError(fmt::format(
         "strategy '{}' updates the parameters itself, and cannot with this optimizer: take SGD, "
-        "Adam or AdamW with one group of parameters{}",
-        spec().strategy,
-        servers_update() ? ", or a strategy or --server-update off that leaves "
-                           "the update to the program"
-                         : ""));
+        "Adam or AdamW with one group of parameters; or {}",
+        spec().strategy, HowToUpdate()));
   }
   ModelUpdate update;
   update.by_model = !optimizer.has_value();
@@ -193,8 +250,9 @@ void ProgramWorker::Broadcast(const std::string& what, std::span<std::byte> byte
   constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
   if (!JobListens()) throw ConfigError("the training has ended");
   const std::string key = fmt::format("program/broadcast/{}", broadcasts_++);
-  // Tells apart also equal broadcasts of two steps, when a worker has made one too many.
-  const std::string what_and_when = fmt::format("{} in step {}", what, step());
+  // The step tells equal broadcasts apart, when a worker has made one too many.
+  const std::string what_and_when =
+      StepsTogether(spec()) ? fmt::format("{} in step {}", what, step()) : what;
   // One piece at least, because the first one says what they are.
   for (std::size_t begin = 0; begin == 0 || begin < bytes.size(); begin += kPieceBytes) {
     const auto piece = bytes.subspan(begin, std::min(kPieceBytes, bytes.size() - begin));

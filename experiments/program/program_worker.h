@@ -37,12 +37,14 @@ namespace ringside {
 /// stderr, as it ends any other worker. A wrong call throws `ConfigError`, which the program may
 /// catch, and changes nothing.
 ///
-/// One thread calls it at a time. A forked child must not call it: that throws `ConfigError`.
+/// One thread calls it at a time. A forked child must not call it: that throws `ConfigError`. The
+/// child may destroy its copy, which then leaks what the threads share.
 class ProgramWorker {
  public:
   using Clock = DilatedClock;
 
-  /// Joins the job whose launcher started this process. Throws `ConfigError` if none did.
+  /// Joins the job whose launcher started this process. Throws `ConfigError` if none did, and if
+  /// another process of this worker has joined it.
   ProgramWorker();
   /// Ends the process with an error if `End` was not called: the job would wait for ever.
   ~ProgramWorker();
@@ -56,6 +58,9 @@ class ProgramWorker {
   bool program_can_update() const;
   /// If the strategy updates: servers do.
   bool servers_update() const;
+  /// What makes `program_can_update` true, for a message: "--server-update off lets servers only
+  /// sum", or the strategies to take instead, as far as they are available here.
+  std::string HowToUpdate() const;
 
   /// `tensors` are those that are trained, in the order in which the backward pass finishes them.
   /// The strategy updates them with `optimizer`, whose gradients are those of the mean loss over
@@ -74,7 +79,8 @@ class ProgramWorker {
 
   /// Every worker calls it in the same order: `bytes` become those of worker 0. For what is not
   /// trained. `what` says what they are, the same on every worker: its name, shape and type.
-  /// Throws `ConfigError` when training has ended, and where worker 0 broadcasts something else.
+  /// Throws `ConfigError` when training has ended, and where worker 0 broadcasts something else, or
+  /// does so in another step although the workers step together.
   void Broadcast(const std::string& what, std::span<std::byte> bytes);
 
   /// Waits until tensor i has the parameters that the next forward pass must read.

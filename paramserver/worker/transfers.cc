@@ -40,6 +40,9 @@ class Transfers::Slot : public CallObserver {
     kDecoding,
   };
 
+  /// Whether it belongs to a step. Transfers at a pause or a stop have no step of their own.
+  bool trains() const { return transfer.counted && transfer.header.kind == FrameKind::kPushPull; }
+
   const Slice& slice;
   Transfer transfer;
   Phase phase = Phase::kIdle;
@@ -221,6 +224,7 @@ void Transfers::NoteCall(const Slot& slot) {
   BucketState& bucket = StateOf(header);
   if (bucket.called++ > 0) return;
   bucket.called_at = Timeline::Clock::now();
+  if (!slot.trains()) return;
   timeline_.Add(SpanKind::kQueue, bucket.begun_at, bucket.called_at, header.step, slot.slice.bucket,
                 kQueueLane);
 }
@@ -254,8 +258,7 @@ void Transfers::Slot::Received(const FrameHeader& header, const CopyCount& moved
   }
   const std::lock_guard lock(owner_.mutex_);
   owner_.copies_ += moved;
-  const bool trains = transfer.counted && header.kind == FrameKind::kPushPull;
-  if (trains && owner_.timeline_.enabled()) AddChunks(header);
+  if (trains() && owner_.timeline_.enabled()) AddChunks(header);
   if (header.kind == FrameKind::kPushPull || header.kind == FrameKind::kPull) {
     version = header.version;
   }
@@ -270,8 +273,10 @@ void Transfers::Slot::Received(const FrameHeader& header, const CopyCount& moved
   owner_.NotifyCapacityFreed();
   BucketState& bucket = owner_.StateOf(transfer.header);
   if (--bucket.under_way > 0) return;
-  owner_.timeline_.Add(SpanKind::kWire, bucket.called_at, Timeline::Clock::now(),
-                       transfer.header.step, slice.bucket, kCommunicationLane);
+  if (trains()) {
+    owner_.timeline_.Add(SpanKind::kWire, bucket.called_at, Timeline::Clock::now(),
+                         transfer.header.step, slice.bucket, kCommunicationLane);
+  }
   owner_.done_.notify_all();
 }
 

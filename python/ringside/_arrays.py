@@ -43,12 +43,7 @@ class Exchange:
             return arrays
 
     def _register(self, worker, names, arrays) -> None:
-        if worker.needs_parameters:
-            raise Error("verify, --save-params and --check-replicas need the parameters, and Ringside knows only this program's gradients")
-        if not worker.program_can_update:
-            raise Error(
-                f"strategy '{worker.strategy}' updates the parameters itself, but this framework's optimizer does"
-                + ("; --server-update off lets servers only sum" if worker.servers else ""))
+        require_sums(worker)
         self._shapes = [array.shape for array in arrays]
         # The gradients of the last parameters are ready first.
         worker.register(names[::-1], [list(shape) for shape in self._shapes[::-1]], optimizer=None, learning_rate=0.0)
@@ -69,6 +64,15 @@ class Exchange:
         for name, array, shape in zip(names, arrays, self._shapes):
             if array.shape != shape:
                 raise Error(f"the gradient of '{name}' has the shape {array.shape}; in the first step it had {shape}")
+
+
+def require_sums(worker) -> None:
+    """That the job leaves the update to the program, and needs nothing but gradients."""
+    if worker.needs_parameters:
+        raise Error("verify, --save-params and --check-replicas need the parameters, and Ringside knows only this program's gradients")
+    if not worker.program_can_update:
+        raise Error(
+            f"strategy '{worker.strategy}' updates the parameters itself, but this framework's optimizer does; {worker.how_to_update}")
 
 
 def broadcast(name: str, array: numpy.ndarray) -> numpy.ndarray:

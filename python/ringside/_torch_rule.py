@@ -15,12 +15,11 @@ def updates_here(worker, update: str, rule, why_not: str) -> bool:
         if worker.program_can_update:
             return True
         if update == "program":
-            raise Error(
-                f"strategy '{worker.strategy}' updates the parameters itself, so the program cannot"
-                + ("; --server-update off lets servers only sum" if worker.servers else ""))
+            raise Error(f"strategy '{worker.strategy}' updates the parameters itself, so the program cannot; {worker.how_to_update}")
     if rule is None:
-        raise Error(f"the strategy cannot update as this optimizer does: {why_not}; with update=\"program\" the optimizer itself does"
-                    + (", if the servers only sum (--server-update off)" if worker.servers else ""))
+        raise Error(f"strategy '{worker.strategy}' cannot update as this optimizer does: {why_not}; "
+                    + ('with update="program" the optimizer itself does' if worker.program_can_update
+                       else f"so that the optimizer itself updates: {worker.how_to_update}"))
     return False
 
 

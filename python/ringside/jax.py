@@ -8,7 +8,8 @@
         grads = ringside.jax.mean_gradients(grads)      # not inside of jax.jit
         params, state = update(grads, state, params)    # may be compiled
 
-The program updates its parameters itself, so servers must only sum (``--server-update off``). A program has one tree of gradients.
+The program updates its parameters itself. So the strategy must leave the update to it: an all-reduce such as ``ring``, or ``ps-sync`` or
+``mixed`` with ``--server-update off``. A program has one tree of gradients.
 """
 from __future__ import annotations
 

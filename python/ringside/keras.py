@@ -6,9 +6,9 @@
     model.compile(optimizer=ringside.keras.DistributedOptimizer(keras.optimizers.Adam(1e-3)), loss=...)
     model.fit(x, y, batch_size=32, callbacks=[ringside.keras.BroadcastVariables(), ringside.keras.ReportMetrics()])
 
-The optimizer updates the variables itself, with the mean gradients of all workers, so servers must only sum
-(``--server-update off``). The variables that it trains begin with the values of worker 0. Give every worker its own part of the data,
-and the same number of batches.
+The optimizer updates the variables itself, with the mean gradients of all workers. So the strategy must leave the update to the
+program: an all-reduce such as ``ring``, or ``ps-sync`` or ``mixed`` with ``--server-update off``. The variables that it trains begin
+with the values of worker 0. Give every worker its own part of the data, and the same number of batches.
 """
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import Any
 import keras
 import numpy
 
-from ringside._arrays import Exchange, broadcast
+from ringside._arrays import Exchange, broadcast, require_sums
 from ringside._job import Error, TrainingEnded, _job, _worker, evaluation
 
 __all__ = ["BroadcastVariables", "DistributedOptimizer", "ReportMetrics"]
@@ -28,9 +28,13 @@ def DistributedOptimizer(optimizer: keras.optimizers.Optimizer) -> keras.optimiz
     """Returns ``optimizer`` with gradients that are the means over the workers. A program has one. Works inside of what Keras
     compiles. When it is built, which ``fit`` does before the first step, every worker gets the trained variables of worker 0.
 
-    Raises ``Error`` for an optimizer that is built already, and in the first step of a loop of your own that has not built it."""
+    Raises ``Error`` for an optimizer that is built already, where the strategy does not leave the update to the program, and in the
+    first step of a loop of your own that has not built it."""
     if optimizer.built:
         raise Error("make the DistributedOptimizer before the model is compiled")
+    # Here, because what is raised inside of a step that a framework has compiled comes out as an error of the framework.
+    if _worker() is not None:
+        require_sums(_worker())
     kind = type(optimizer)
     wrapped = type(kind.__name__, (_Distributed, kind), {"__doc__": kind.__doc__})
     distributed = wrapped.from_config(optimizer.get_config())

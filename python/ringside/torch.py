@@ -66,7 +66,8 @@ def DistributedOptimizer(
 
     update: who updates the parameters. ``"strategy"``: Ringside does, in workers or in servers, with the rule of this optimizer:
         SGD, Adam or AdamW, the same for all parameters. ``"program"``: this optimizer does, whatever it is, with the mean of the
-        workers' gradients; servers must only sum then (``--server-update off``). ``"auto"``: the strategy if it can.
+        workers' gradients; servers must only sum then (``ps-sync`` or ``mixed`` with ``--server-update off``). ``"auto"``: the strategy if
+        it can.
     backward_passes_per_step: calls of ``backward()`` whose gradients add up before ``step()``. ``no_sync()`` does the same.
     unused_parameters: ``"error"``: a parameter without a gradient in a step is refused by name. ``"zero"``: its gradient is 0.
     overlap_forward: False: the forward pass waits for all parameters before it begins. Needed if a module reads the parameters

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -13,14 +14,12 @@ import unittest
 
 import numpy
 
+from packages import installed
+
 RINGSIDE = os.environ["RINGSIDE"]
 HERE = pathlib.Path(__file__).parent
 EXAMPLES = HERE.parent.parent / "python" / "examples"
 STRATEGIES = (("ring",), ("shm",), ("ps-sync", "--server-update", "off"))
-
-
-def installed(*names):
-    return [name for name in names if importlib.util.find_spec(name)]
 
 
 class Programs(unittest.TestCase):
@@ -44,6 +43,17 @@ class Programs(unittest.TestCase):
         return numpy.linalg.norm(flat[0] - flat[1]) / numpy.linalg.norm(flat[1])
 
 
+    def check_refusals(self, program, **more):
+        """The reason of the run says what to do."""
+        for strategy, hint in (("ps-sync", "--server-update off lets servers only sum"),
+                               ("ps-async", "take a strategy that leaves the update to the program: ring, ")):
+            with self.subTest("a strategy that updates", strategy=strategy, **more):
+                _, errors = self.train(program, strategy=(strategy,), expects=1, **more)
+                text = (f"the program raised ringside.Error: strategy '{strategy}' updates the parameters itself, but this framework's "
+                        f"optimizer does; {hint}")
+                self.assertRegex(errors, f"failed: worker [01]: {re.escape(text)}")
+
+
 class Jax(Programs):
     program = EXAMPLES / "jax_train.py"
 
@@ -62,9 +72,8 @@ class Jax(Programs):
                 summary, _ = self.train(HERE / "jax_cases.py", "sums", strategy=strategy)
                 self.assertEqual(summary["steps"], 8)
 
-    def test_servers_that_update_are_refused(self):
-        _, errors = self.train(self.program, strategy=("ps-sync",), expects=1)
-        self.assertIn("--server-update off lets servers only sum", errors)
+    def test_strategies_that_update_are_refused(self):
+        self.check_refusals(self.program)
 
     def test_gradients_may_not_change_their_kind(self):
         for case, text in (("changes-shape", "the gradient of '['bias']' has the shape (6,); in the first step it had (5,)"),
@@ -108,6 +117,7 @@ class Keras(Programs):
         with self.subTest("an optimizer that is not built", backend=backend):
             _, errors = self.train(cases, "not-built", env=env, expects=1)
             self.assertIn("call the optimizer's build(model.trainable_variables)", errors)
+        self.check_refusals(self.program, env=env)
         with self.subTest("a program that would go on", backend=backend):
             summary, _ = self.train(cases, "goes-on", strategy=("ring", "--steps", "7"), env=env)
             self.assertEqual((summary["steps"], summary["status"]), (7, "done"))
@@ -117,7 +127,7 @@ class Keras(Programs):
         for strategy in STRATEGIES:
             self.check("jax", strategy)
 
-    @unittest.skipUnless(installed("tensorflow"), "no tensorflow in this environment")
+    @unittest.skipUnless(importlib.util.find_spec("tensorflow"), "no tensorflow in this environment")
     def test_on_tensorflow(self):
         self.check_cases("tensorflow")
         for strategy in STRATEGIES:
@@ -134,7 +144,7 @@ class Imports(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (0, "fine\n"), done.stderr[-2000:])
 
     def test_packages_may_be_imported_in_any_order(self):
-        packages = installed("torch", "tensorflow", "jax", "numpy", "grpc")
+        packages = installed(self, "torch", "tensorflow", "jax", "numpy", "grpc")
         for package in packages:
             self.imports(package, "ringside")
             self.imports("ringside", package)

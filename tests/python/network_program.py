@@ -107,6 +107,12 @@ def with_a_slow_backward_pass(model, rank):
     return model
 
 
+def with_a_slow_forward_pass(model, rank):
+    """It pauses between its two layers."""
+    model.first.register_forward_hook(lambda *_: time.sleep(0.02))
+    return model
+
+
 MODELS = {
     "large": lambda model, rank: Network(13200),
     "shapes": lambda model, rank: Network(41 if rank == 1 else 40),
@@ -114,6 +120,8 @@ MODELS = {
     "meta": lambda model, rank: model.to("meta"),
     "frozen-meta": frozen_on_meta,
     "slow-backward": with_a_slow_backward_pass,
+    "slow-forward": with_a_slow_forward_pass,
+    "slow-forward-waits-first": with_a_slow_forward_pass,
     "raises-in-hook": with_a_hook_that_raises,
 }
 
@@ -131,6 +139,7 @@ OPTIONS = {
     "branches": {"unused_parameters": "zero"},
     "no-gradient-zero": {"unused_parameters": "zero"},
     "freezes-for-a-while": {"unused_parameters": "zero"},
+    "slow-forward-waits-first": {"overlap_forward": False},
 }
 
 
@@ -352,13 +361,17 @@ def main():
     torch.manual_seed(1 + rank)
     if case == "no-parameters":
         return
+    if case == "registers-without-rule":
+        ringside._job._worker().register(["weight"], [[3]], optimizer=None, learning_rate=0.1)
+    if case == "places":
+        print(f"rank {rank}: {ringside.local_rank()} of {ringside.local_size()}", flush=True)
     model = MODELS.get(case, lambda model, rank: model)(Network(), rank)
     wanted = PARAMETERS[case](model) if case in PARAMETERS else (each for each in model.parameters() if each.requires_grad)
     optimizer = ringside.torch.DistributedOptimizer(OPTIMIZERS[kind](wanted), model, **options, **OPTIONS.get(case, {}))
     if size > 1:
         check_that_memory_is_shared(model)
     run = Run(rank, size, model, optimizer)
-    if case == "fewer-steps" and rank == 1:
+    if case in ("fewer-steps", "broadcasts-after-fewer-steps") and rank == 1:
         steps = 5
     if case == "raises-in-thread":
         thread = threading.Thread(target=train, args=(run, steps, "raises"))
@@ -366,6 +379,8 @@ def main():
         thread.join()
     else:
         train(run, steps, case)
+    if case == "broadcasts-after-fewer-steps":
+        broadcasts(run, "mean", torch.zeros(3))
     if "evaluate" in sys.argv:
         ringside.evaluation(loss=1.5, accuracy=0.25)
     if rank == 0:

@@ -1,11 +1,12 @@
-"""TorchScript modules and .npz datasets in Ringside's own loop, against eager PyTorch.
+"""TorchScript modules and .npz datasets in Ringside's own loop, against eager PyTorch, and against a program with the same network.
 
-usage: script_models_test.py     with RINGSIDE (the executable) set
+usage: script_models_test.py     with RINGSIDE (the executable) and PYTHONPATH (the package) set
 """
 import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -13,7 +14,11 @@ import numpy
 import torch
 from torch import nn
 
+import emulation
+from wide_program import wide_network
+
 RINGSIDE = os.environ["RINGSIDE"]
+WIDE_PROGRAM = pathlib.Path(__file__).with_name("wide_program.py")
 STEPS = 50
 SAMPLES = 48  # all of them in every step, so their order does not matter
 
@@ -68,6 +73,11 @@ def one_number():
     return network, inputs, answers[:, 0], nn.L1Loss()
 
 
+def wide():
+    generator = numpy.random.default_rng(6)
+    return (wide_network(), generator.normal(size=(SAMPLES, 64)).astype("float32"), generator.integers(0, 10, SAMPLES), nn.CrossEntropyLoss())
+
+
 class ScriptModels(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
@@ -92,13 +102,16 @@ class ScriptModels(unittest.TestCase):
             optimizer.step()
         return losses
 
-    def command(self, *flags, model=None, data=None):
+    def command(self, *flags, model=None, data=None, steps=STEPS):
         return [str(word) for word in (
             RINGSIDE, "train", "--model", model or f"script:{self.folder / 'net.pt'}", "--data",
-            data or f"npz:{self.folder / 'data.npz'}", "--steps", STEPS, "--global-batch", SAMPLES, "--lr", 0.05, "--momentum", 0.9, "--out", self.folder / "run", "--force", *flags)]
+            data or f"npz:{self.folder / 'data.npz'}", "--steps", steps, "--global-batch", SAMPLES, "--lr", 0.05, "--momentum", 0.9, "--out", self.folder / "run", "--force", *flags)]
 
-    def train(self, *flags):
-        done = subprocess.run(self.command(*flags), capture_output=True, text=True, timeout=120)
+    def train(self, *flags, **more):
+        return self.run_command(self.command(*flags, **more))
+
+    def run_command(self, command):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr[-3000:])
         lines = (self.folder / "run" / "metrics.jsonl").read_text().splitlines()
         records = [record for record in map(json.loads, lines) if record["kind"] == "step"]
@@ -121,6 +134,26 @@ class ScriptModels(unittest.TestCase):
                 # The loss of the last step is the mean over workers.
                 self.assertAlmostEqual(summary["final_loss"], expected[-1], delta=1e-4)
                 self.assertGreater(summary["eval_accuracy"], 0.3)
+
+    def test_a_program_with_the_same_network_communicates_as_much(self):
+        """On slow links, where a step is nearly all communication: the same bytes, and about the same time."""
+        if missing := emulation.missing(RINGSIDE):
+            self.skipTest(f"this machine has no {', '.join(missing)}")
+        self.prepare(wide)
+        for flags in (("ring",), ("ps-sync",)):
+            with self.subTest(flags=flags):
+                common = ("--strategy", *flags, "--workers", 2, "--network", "20Mbps")
+                _, mine = self.train(*common, steps=20)
+                _, program = self.run_command([str(word) for word in (
+                    RINGSIDE, "train", *common, "--out", self.folder / "run", "--force", "--", sys.executable, WIDE_PROGRAM, 20)])
+                for summary in (mine, program):
+                    # A pass takes about 1 ms, and the links need more than 60 ms for 150 KiB.
+                    self.assertGreater(summary["exposed_comm_ms"], 40)
+                for name in ("parameters", "steps", "bound_ms", "payload_bytes_sent_per_worker", "payload_bytes_sent_per_worker_per_step"):
+                    self.assertEqual(mine[name], program[name], name)
+                self.assertAlmostEqual(program["bytes_sent_per_worker"], mine["bytes_sent_per_worker"],
+                                       delta=0.05 * mine["bytes_sent_per_worker"])
+                self.assertAlmostEqual(program["exposed_comm_ms"], mine["exposed_comm_ms"], delta=0.25 * mine["exposed_comm_ms"])
 
     def test_numbers_have_metrics_and_no_accuracy(self):
         self.prepare(numbers)

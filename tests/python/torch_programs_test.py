@@ -3,10 +3,10 @@
 usage: torch_programs_test.py     with RINGSIDE (the executable) and PYTHONPATH (the package) set
 """
 import ast
-import importlib.util
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -16,11 +16,14 @@ import unittest
 
 import torch
 
+import emulation
 import ringside
 import ringside.torch
+from packages import installed
 
 RINGSIDE = os.environ["RINGSIDE"]
 PROGRAM = pathlib.Path(__file__).with_name("network_program.py")
+MODULE_PROGRAM = pathlib.Path(__file__).with_name("module_program.py")
 PACKAGE = pathlib.Path(__file__).parents[2] / "python" / "ringside"
 STEPS = 50
 # The strategies whose parameters are those of one process: workers sum, or servers update.
@@ -39,6 +42,11 @@ def distance(mine, theirs):
     return ((flat[0] - flat[1]).norm() / flat[1].norm()).item()
 
 
+def end_of(span):
+    """In microseconds."""
+    return span["ts"] + span["dur"]
+
+
 def processes_with(variable):
     """The commands of the processes that have a variable of the environment: a launcher's workers, servers and what they started."""
     found = []
@@ -55,10 +63,13 @@ class Programs(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
-    def train(self, *flags, steps=STEPS, kind="sgd", words=(), workers=2, expects=0, timeout=90):
+    def train(self, *flags, steps=STEPS, kind="sgd", words=(), **more):
+        return self.run_program(*flags, program=(PROGRAM, steps, kind, self.folder / "mine.pt", *words), **more)
+
+    def run_program(self, *flags, program, workers=2, expects=0, timeout=90):
         """Returns the run's summary and its standard error."""
-        command = [RINGSIDE, "train", "--workers", str(workers), "--out", self.folder / "run", "--force", "--timeout", "5s",
-                   *flags, "--", sys.executable, PROGRAM, str(steps), kind, self.folder / "mine.pt", *words]
+        command = [RINGSIDE, "train", "--workers", workers, "--out", self.folder / "run", "--force", "--timeout", "5s",
+                   *flags, "--", sys.executable, *program]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout,
                               env={**os.environ, "RINGSIDE_TEST_FOLDER": str(self.folder)})
         self.assertEqual(done.returncode, expects, done.stderr[-3000:])
@@ -68,6 +79,11 @@ class Programs(unittest.TestCase):
 
     def mine(self):
         return torch.load(self.folder / "mine.pt")
+
+
+    def skip_without_emulation(self):
+        if missing := emulation.missing(RINGSIDE):
+            self.skipTest(f"this machine has no {', '.join(missing)}")
 
 
 class Trajectories(Programs):
@@ -102,11 +118,31 @@ class Trajectories(Programs):
                 self.check(kind, "--strategy", strategy, limit=limit)
 
     def test_optimizers_of_the_program(self):
-        for strategy in (("ring",), ("shm",), ("ps-sync", "--server-update", "off")):
+        for strategy in (("ring",), ("shm",), ("ps-sync", "--server-update", "off"),
+                         ("mixed", "--servers", "1", "--bucket-mb", "0", "--server-update", "off")):
             self.check("rmsprop", "--strategy", *strategy, limit=1e-4)
             self.check("sgd", "--strategy", *strategy, words=("update=program",), workers=3)
             self.check("sgd", "--strategy", *strategy, "--overlap", "off", words=("update=program",), workers=3)
             self.check("sgd", "--strategy", *strategy, "--overlap", "off")
+
+    def test_strategies_that_are_not_synchronous_run_to_the_end(self):
+        """They have other trajectories. Under servers, worker 0 is slow: the others would be far ahead if they might. A worker that may be S
+        steps ahead makes at most 2 (S + 1) updates between a pull and the next push of another one."""
+        slow = ("--straggler", "kind=permanent,factor=5,worker=0")
+        for flags, staleness in ((("ps-async", *slow), STEPS * 2), (("ps-ssp", "--staleness", "1", *slow), 2 * (1 + 1)),
+                                 (("ps-backup", "--backups", "1", *slow), 0), (("local-sgd", "--sync-every", "4"), None),
+                                 (("diloco", "--sync-every", "4"), None)):
+            with self.subTest(flags=flags):
+                workers = 3 if flags[0] == "ps-backup" else 2
+                summary, _ = self.train("--strategy", *flags, workers=workers)
+                self.assertEqual((summary["steps"], summary["status"]), (STEPS, "done"))
+                parameters = self.mine()
+                self.assertEqual([name for name, values in parameters.items() if not values.isfinite().all()], [])
+                self.assertTrue(any((values != self.expected["sgd"][name]).any() for name, values in parameters.items()))
+                if staleness is None:
+                    self.assertIsNone(summary["staleness"]["max"])
+                else:
+                    self.assertLessEqual(summary["staleness"]["max"], staleness)
 
     def test_one_worker_is_plain_pytorch(self):
         self.check("sgd", "--strategy", "ring", workers=1, limit=1e-6)
@@ -191,10 +227,7 @@ class Records(Programs):
         self.assertEqual(spec["program"][1:], [str(PROGRAM), str(STEPS), "sgd", str(self.folder / "mine.pt"), "evaluate", str(private)])
 
     def test_a_program_runs_on_emulated_hosts_and_has_their_bound(self):
-        doctor = json.loads(subprocess.run([RINGSIDE, "doctor", "--json"], capture_output=True, text=True, check=False).stdout)
-        missing = [each["name"] for each in doctor["findings"] if each["name"] in ("emulated hosts", "emulated rates") and not each["ok"]]
-        if missing:
-            self.skipTest(f"this machine has no {', '.join(missing)}")
+        self.skip_without_emulation()
         for strategy, copies in (("ring", 1), ("ps-sync", 2)):
             with self.subTest(strategy=strategy):
                 summary, _ = self.train("--strategy", strategy, "--network", "20Mbps", steps=12)
@@ -204,6 +237,12 @@ class Records(Programs):
                 self.assertLess(summary["bound_ms"], 1.1 * wire_ms + summary["compute_ms"])
                 self.assertGreaterEqual(summary["achievable_ms"], summary["bound_ms"])
                 self.assertTrue((self.folder / "run" / "network.json").exists())
+
+    def test_a_program_knows_its_place_among_the_workers_of_its_host(self):
+        self.skip_without_emulation()
+        _, errors = self.train("--strategy", "ring", "--network", "hosts=2,rate=1Gbps", steps=3, words=("case=places",), workers=4)
+        for rank, place in enumerate(("0 of 2", "1 of 2", "0 of 2", "1 of 2")):
+            self.assertIn(f"rank {rank}: {place}", errors)
 
     def test_steps_end_a_program_that_would_go_on(self):
         summary, _ = self.train("--strategy", "ps-sync", "--steps", "7")
@@ -236,6 +275,38 @@ class Records(Programs):
                     with self.subTest(strategy=strategy, worker=worker, step=step):
                         # Buckets are last.bias, last.weight, first.bias, first.weight.
                         self.assertLess(submits[worker, step, 1] + 20_000, submits[worker, step, 2])
+
+    def forward_passes(self, case, strategy):
+        """For every worker and every step but the first one: its forward pass, and its waits for parameters by bucket. Buckets are
+        last.bias, last.weight, first.bias, first.weight. Between the two layers the pass pauses for 20 ms."""
+        self.train("--strategy", strategy, "--timeline", "--bucket-mb", "0", steps=8, words=(f"case={case}",))
+        passes = {}
+        for event in self.trace():
+            if event["name"] in ("forward", "await") and 0 < event["args"]["step"] < 8:
+                forward, waits = passes.setdefault((event["pid"], event["args"]["step"]), ([], {}))
+                if event["name"] == "forward":
+                    forward.append(event)
+                else:
+                    waits[event["args"]["bucket"]] = event
+        self.assertEqual(sorted(passes), [(worker, step) for worker in (0, 1) for step in range(1, 8)])
+        for forward, waits in passes.values():
+            self.assertEqual((len(forward), sorted(waits)), (1, [0, 1, 2, 3]))
+            for wait in waits.values():
+                self.assertGreaterEqual(wait["ts"], forward[0]["ts"])
+                self.assertLessEqual(end_of(wait), end_of(forward[0]))
+        return [(forward[0], waits) for forward, waits in passes.values()]
+
+    def test_a_layer_waits_for_its_parameters_right_before_it_computes(self):
+        for strategy in ("ring", "ps-sync"):
+            for _, waits in self.forward_passes("slow-forward", strategy):
+                for of_first, of_last in ((2, 0), (2, 1), (3, 0), (3, 1)):
+                    self.assertGreater(waits[of_last]["ts"], end_of(waits[of_first]) + 20_000)
+
+    def test_without_overlap_a_forward_pass_waits_for_all_parameters_first(self):
+        for strategy in ("ring", "ps-sync"):
+            for forward, waits in self.forward_passes("slow-forward-waits-first", strategy):
+                for wait in waits.values():
+                    self.assertGreater(end_of(forward), end_of(wait) + 20_000)
 
     def test_signals_end_a_run_after_a_common_step(self):
         command = [RINGSIDE, "train", "--workers", "2", "--strategy", "ring", "--out", self.folder / "run", "--", sys.executable,
@@ -300,6 +371,9 @@ class Faults(Programs):
             summary, errors = self.train(*(flags or ("--strategy", "ring")), kind=kind, words=(f"case={case}", *words), expects=expects)
             self.assertIn(text, errors)
             self.assertNotEqual(summary.get("status"), "done")
+            member = summary["failure"]["member"]
+            self.assertIn(member, ("worker 0", "worker 1"))
+            self.assertRegex(errors, rf"(?m)^(failed|diverged): {member}\b")
             return summary
 
     def test_wrong_programs_are_told_so(self):
@@ -341,14 +415,15 @@ class Faults(Programs):
             self.assertEqual(summary["failure"]["kind"], "program")
             self.names_worker_1("exits", "", *flags)
             self.names_worker_1("exits-0", "its program ended the training after 3 steps", *flags)
-        for words in ((), ("update=program",)):
-            self.names_worker_1("fewer-steps", "its program ended the training after 5 steps", words=words)
+        for strategy, words in (("ring", ()), ("ring", ("update=program",)), ("shm", ()), ("ps-sync", ()), ("ps-sync --server-update off", ())):
+            self.names_worker_1("fewer-steps", "its program ended the training after 5 steps", "--strategy", *strategy.split(), words=words)
         self.refuses("exits-at-once", "exited with code 0 before it handed in a result")
         self.names_worker_1("raises-in-thread", "the program raised ValueError: a bad batch")
         self.assertEqual(self.refuses("diverges", "of the gradient of 'last.bias' on worker 1 is")["status"], "diverged")
 
     def test_workers_that_broadcast_something_else_are_named(self):
         self.train("--strategy", "ring", words=("case=broadcasts",))
+        self.train("--strategy", "ps-async", words=("case=broadcasts-after-fewer-steps",))
         differ = "the program raised ringside.Error: worker 0 broadcasts {} where this worker takes {}: their programs differ"
         for case, theirs, mine in (
                 ("broadcasts-other-name", "'mean' of shape (3,) and type torch.float32 in step 3",
@@ -367,6 +442,25 @@ class Faults(Programs):
         self.refuses("", "updates the parameters itself, so the program cannot; --server-update off", "--strategy", "ps-sync",
                      words=("update=program",))
 
+    def test_a_hint_names_what_the_strategy_can_do(self):
+        """Only ps-sync and mixed read --server-update. Others get the strategies that leave the update to the program."""
+        off = "--server-update off lets servers only sum"
+        others = re.compile(r"take a strategy that leaves the update to the program: ring, [a-z, -]*\bshm\b[a-z, -]*; "
+                            r"or ps-sync or mixed with --server-update off\n")
+        for strategy, reads in (("ps-sync", True), ("mixed", True), ("ps-async", False), ("ps-ssp", False), ("ps-backup", False),
+                                ("local-sgd", False), ("diloco", False)):
+            for kind, case, words in (("rmsprop", "", ()), ("sgd", "groups", ()), ("sgd", "", ("update=program",)),
+                                      ("sgd", "registers-without-rule", ())):
+                with self.subTest(strategy=strategy, kind=kind, case=case, words=words):
+                    _, errors = self.train("--strategy", strategy, kind=kind, words=(f"case={case}", *words), expects=1)
+                    reason = re.search(r"^failed: worker [01]: .*\n", errors, re.MULTILINE).group()
+                    self.assertIn(f"strategy '{strategy}'", reason)
+                    if reads:
+                        self.assertIn(off, reason)
+                    else:
+                        self.assertNotIn(off, reason)
+                        self.assertRegex(reason, others)
+
     def test_a_forked_child_may_not_use_the_job(self):
         _, errors = self.train("--strategy", "ring", words=("case=fork",))
         self.assertIn("the child: a forked child of the program uses Ringside", errors)
@@ -375,6 +469,29 @@ class Faults(Programs):
         self.assertIn("the child ended with 1", errors)
         for wrong in ("Error in sys.excepthook", "Exception ignored in atexit"):
             self.assertNotIn(wrong, errors)
+
+    def test_a_forked_child_ends_although_the_model_lives_as_long_as_it(self):
+        forked = "ringside.Error: a forked child of the program uses Ringside; only the process that called init may"
+        for strategy in ("ring", "ps-sync"):
+            for case, code, text in (("exits", 0, ""), ("raises", 1, "ValueError: a fault of the child"), ("steps", 1, forked),
+                                     ("computes", 1, forked)):
+                with self.subTest(strategy=strategy, case=case):
+                    summary, errors = self.run_program("--strategy", strategy, program=(MODULE_PROGRAM, case))
+                    self.assertEqual(errors.count(f"the child ended with {code}"), 2, errors)
+                    self.assertIn(text, errors)
+                    self.assertEqual(errors.count("the loop has ended"), 2, errors)
+                    self.assertEqual((summary["steps"], summary["status"]), (5, "done"))
+
+    def test_a_child_that_was_forked_before_init_cannot_join_too(self):
+        text = ("ringside.Error: another process of this worker has called init, so this one cannot: the program has forked before init; "
+                "call init only in the process that trains")
+        summary, errors = self.run_program("--strategy", "ring", program=(MODULE_PROGRAM, "inits"))
+        self.assertEqual(errors.count(text), 2, errors)
+        self.assertEqual(errors.count("the child ended with 1"), 2, errors)
+        self.assertEqual((summary["steps"], summary["status"]), (5, "done"))
+        summary, errors = self.run_program("--strategy", "ring", program=(MODULE_PROGRAM, "inits-first"), expects=1)
+        self.assertIn(text, errors)
+        self.assertEqual(summary["status"], "failed")
 
     def test_a_program_that_a_worker_starts_is_no_worker(self):
         _, errors = self.train("--strategy", "ring", words=("case=starts-program",))
@@ -408,13 +525,20 @@ class Alone(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (0, "fine\n"), done.stderr)
 
     def test_packages_may_be_imported_in_any_order(self):
-        packages = [name for name in ("torch", "numpy", "grpc") if importlib.util.find_spec(name)]
+        packages = installed(self, "torch", "numpy", "grpc")
         for package in packages:
             self.imports(package, "ringside.torch")
             self.imports("ringside.torch", package)
             self.imports("ringside", package)
         self.imports(*packages, "ringside.torch")
         self.imports("ringside.torch", *packages)
+
+
+    def test_the_native_part_links_no_framework(self):
+        libraries = subprocess.run(["ldd", ringside._native.__file__], capture_output=True, text=True, check=True).stdout
+        self.assertIn("libstdc++", libraries)
+        for name in ("libtorch", "libc10", "libpython", "tensorflow"):
+            self.assertNotIn(name, libraries)
 
 
 def public(names):
