@@ -1,12 +1,14 @@
 #include "ringside/experiments/demo/recorded_run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/experiments/report/runs/run_fidelity.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/system/files.h"
 
@@ -107,6 +109,14 @@ void ReadChunks(RecordedRun& run) {
   }
 }
 
+void NoteFidelity(RecordedRun& run) {
+  const auto fidelity = ReadFidelity(run.summary);
+  if (!fidelity || fidelity->verdict != FidelityVerdict::kLimited) return;
+  run.notes.push_back(fmt::format(
+      "The machine was a limit, too, so times may be longer than the links make them: {}.",
+      fmt::join(fidelity->limited_by, "; ")));
+}
+
 }  // namespace
 
 int RecordedRun::workers() const { return std::max(1, Get(chunks.head, "workers", 1)); }
@@ -139,6 +149,7 @@ RecordedRun ReadRecordedRun(const fs::path& directory) {
   run.summary = ReadSummary(directory);
   ReadChunks(run);
   ReadSpans(run);
+  NoteFidelity(run);
   return run;
 }
 

@@ -34,7 +34,8 @@ struct RecordedRun {
   ChunkFile chunks;
   ChunkTraffic traffic;
   std::vector<RecordedSpan> spans;  ///< By begin.
-  std::vector<std::string> notes;   ///< What the record lacks, a sentence each.
+  std::vector<std::string>
+      notes;  ///< What the record lacks, what limited the run: a sentence each.
 
   int workers() const;
   int servers() const;

@@ -71,10 +71,12 @@ struct StudyCell {
   std::optional<double> achievable_ratio;      ///< Step time over the achievable one.
   std::optional<double> straggler_ms;          ///< Injected, mean over ranks and steps.
   std::optional<double> buckets;
-  std::optional<double> cores_busy;      ///< Busy fraction of the cores' time.
-  std::optional<double> accuracy;        ///< 0..1, held out, at the end.
-  std::optional<double> loss;            ///< On the last step's training samples.
-  std::optional<double> staleness_mean;  ///< Versions.
+  std::optional<double> cores_busy;       ///< Busy fraction of the cores' time.
+  std::optional<double> accuracy;         ///< 0..1, held out, at the end.
+  std::optional<double> test_loss;        ///< Held out, at the end.
+  std::map<std::string, double> metrics;  ///< What else was measured held out, at the end.
+  std::optional<double> loss;             ///< On the last step's training samples.
+  std::optional<double> staleness_mean;   ///< Versions.
   std::optional<double> core_seconds_per_sample;
   std::optional<double> nic_bytes_per_sample;
   std::optional<double> nic_bytes_per_sample_servers;

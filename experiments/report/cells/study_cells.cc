@@ -144,6 +144,11 @@ void AddMedians(StudyCell& cell, MedianBootstrap& bootstrap) {
       cell.intervals[number.name] = *interval;
     }
   }
+  std::map<std::string, std::vector<double>> metrics;
+  for (const StudyRun* run : CountedRuns(cell)) {
+    for (const auto& [name, value] : run->metrics) metrics[name].push_back(value);
+  }
+  for (auto& [name, values] : metrics) cell.metrics[name] = Median(std::move(values)).value();
 }
 
 // A run that never reached the target counts as infinitely slow. Leaving it out would make the cell

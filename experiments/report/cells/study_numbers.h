@@ -34,6 +34,7 @@ inline constexpr std::array kMedianNumbers{
     MedianNumber{"buckets", &StudyCell::buckets, &StudyRun::buckets},
     MedianNumber{"cores_busy", &StudyCell::cores_busy, &StudyRun::cores_busy},
     MedianNumber{"accuracy", &StudyCell::accuracy, &StudyRun::accuracy},
+    MedianNumber{"test_loss", &StudyCell::test_loss, &StudyRun::eval_loss},
     MedianNumber{"train_loss", &StudyCell::loss, &StudyRun::loss},
     MedianNumber{"staleness_mean", &StudyCell::staleness_mean, &StudyRun::staleness_mean},
     MedianNumber{"core_seconds_per_sample", &StudyCell::core_seconds_per_sample,

@@ -118,9 +118,15 @@ const NUMBERS = [
   ["speedup", "speed-up", fixed(2)], ["efficiency", "efficiency", percent], ["serial_fraction", "serial fraction", fixed(3)], ["bytes_per_step", "sent/step", bytes],
   ["bound_bytes_per_step", "bound/step", bytes], ["bound_ms", "bound, ms", fixed(2)], ["bound_ratio", "step/bound", fixed(2)],
   ["achievable_ms", "achievable, ms", fixed(2)], ["achievable_ratio", "step/achievable", fixed(2)],
-  ["accuracy", "accuracy", percent], ["train_loss", "training loss", fixed(4)], ["staleness_mean", "staleness", fixed(2)],
+  ["accuracy", "accuracy", percent], ["test_loss", "test loss", fixed(4)], ["train_loss", "training loss", fixed(4)], ["staleness_mean", "staleness", fixed(2)],
   ["seconds_to_target", "s to target", fixed(2)], ["core_seconds_per_sample", "core-s/sample", compact], ["nic_bytes_per_sample", "NIC bytes/sample", bytes],
 ];
+
+/** What else was measured on held-out data, of a cell or of a run: a column for each name. */
+function metricColumns(study) {
+  const names = [...new Set(study.cells.flatMap((cell) => Object.keys(cell.metrics ?? {})))].sort();
+  return names.map((name) => ({ title: name, value: (row) => row.metrics?.[name], show: compact }));
+}
 
 function variedColumns(study, cellOf) {
   return study.data.varied.map((key) => ({ title: study.nameOf(key), left: true, value: (row) => cellOf(row).varied[key], show: (v) => study.textOf(key, v) }));
@@ -207,10 +213,13 @@ function runsText(runs, cell) {
 export function cellTable(study) {
   const { cells } = study;
   if (cells.length === 0) return null;
-  const filled = NUMBERS.filter(([name]) => (study.dilated || name !== "wall_step_ms") && cells.some((cell) => Number.isFinite(cell[name])));
+  const has = (name) => cells.some((cell) => Number.isFinite(cell[name]));
+  // The accuracy says more than the loss.
+  const left = (name) => (name === "wall_step_ms" && !study.dilated) || (name === "test_loss" && has("accuracy"));
+  const filled = NUMBERS.filter(([name]) => has(name) && !left(name));
   const columns = [...strategyColumns(study, (cell) => cell),
     { title: "runs", value: (cell) => cell.runs, show: runsText }, ...factorColumns(study),
-    ...filled.map(([name, title, format]) => ({ title, value: (cell) => cell[name], show: withInterval(name, format) })), ...whyColumn(cells)];
+    ...filled.map(([name, title, format]) => ({ title, value: (cell) => cell[name], show: withInterval(name, format) })), ...metricColumns(study), ...whyColumn(cells)];
   const table = new Table("cells-table", "Configurations and their medians", columns, cells);
   const baselines = [...new Set(cells.map((cell) => cell.baseline).filter(Boolean))];
   return section("cells", "The numbers", el("p", { class: "note" },
@@ -266,6 +275,7 @@ export function runTable(study) {
     ...(study.dilated ? [{ title: "machine's step, ms", value: (run) => run.wall_step_ms, show: fixed(1) }] : []),
     { title: "samples/s", value: (run) => run.samples_per_s, show: integer },
     { title: "accuracy", value: (run) => run.accuracy, show: percent },
+    ...metricColumns(study),
     { title: "loss", value: (run) => run.train_loss, show: fixed(4) },
     { title: "marks", left: true, value: (run) => marks(run).length, show: (_, run) => { const found = marks(run); return found.length ? el("span", {}, found) : "–"; } },
     ...(study.limited > 0 ? [{ title: "limited by", left: true, wide: true, value: (run) => run.fidelity?.limited_by?.join("; "), show: text }] : []),

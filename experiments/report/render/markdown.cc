@@ -10,6 +10,7 @@
 #include "ringside/experiments/report/cells/study_constants.h"
 #include "ringside/experiments/report/cells/study_fidelity.h"
 #include "ringside/experiments/report/cells/study_scaling.h"
+#include "ringside/experiments/report/render/held_out.h"
 #include "ringside/experiments/report/render/markdown_text.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/text/units.h"
@@ -41,6 +42,7 @@ constexpr std::array kColumns{
     Column{"step/bound", "bound_ratio", &StudyCell::bound_ratio, Fixed<2>},
     Column{"step/achievable", "achievable_ratio", &StudyCell::achievable_ratio, Fixed<2>},
     Column{"accuracy", "accuracy", &StudyCell::accuracy, Percent},
+    Column{"test loss", "test_loss", &StudyCell::test_loss, Fixed<4>},
     Column{"staleness", "staleness_mean", &StudyCell::staleness_mean, Fixed<2>},
 };
 
@@ -81,6 +83,7 @@ std::string RunsText(const StudyCell& cell) {
 std::string CellsTable(const StudyTable& table) {
   std::vector<Column> columns;
   std::ranges::copy_if(kColumns, std::back_inserter(columns), [&](const Column& column) {
+    if (column.member == &StudyCell::test_loss && !ShowsTestLoss(table)) return false;
     return std::ranges::any_of(
         table.cells, [&](const StudyCell& cell) { return (cell.*column.member).has_value(); });
   });
@@ -94,6 +97,8 @@ std::string CellsTable(const StudyTable& table) {
   titles.emplace_back("runs");
   std::vector<std::string> rules(titles.size(), "---");
   for (const Column& column : columns) titles.emplace_back(column.title);
+  const std::vector<std::string> metrics = MetricNames(table);
+  for (const std::string& name : metrics) titles.push_back(EscapeMarkdown(name));
   rules.resize(titles.size(), "--:");
   const bool explained = std::ranges::any_of(
       table.cells, [](const StudyCell& cell) { return !cell.bound_explanation.empty(); });
@@ -117,6 +122,7 @@ std::string CellsTable(const StudyTable& table) {
     }
     row.push_back(RunsText(cell));
     for (const Column& column : columns) row.push_back(NumberText(cell, column));
+    for (const std::string& name : metrics) row.push_back(MetricText(cell, name, "–"));
     if (explained) row.push_back(EscapeMarkdown(cell.bound_explanation));
     out += MarkdownRow(row);
   }

@@ -124,6 +124,7 @@ json JsonOf(const StudyRun& run) {
            {"achievable", JsonOf(run.achievable)},
            {"critical_path", JsonOf(run.critical_path)},
            {"staleness", JsonOf(run.staleness)},
+           {"metrics", run.metrics},
            {"curve", JsonOf(run.curve)},
            {"lost_workers", run.lost_workers},
            {"notes", run.notes}};
@@ -163,6 +164,7 @@ json JsonOf(const StudyCell& cell) {
            {"bound_explained", cell.bound_explained},
            {"critical_path", JsonOf(cell.critical_path)},
            {"staleness", JsonOf(cell.staleness)},
+           {"metrics", cell.metrics},
            {"intervals", json::object()},
            {"results", json::array()}};
   for (const MedianNumber& number : kMedianNumbers) row[number.name] = OrNull(cell.*number.cell);

@@ -12,6 +12,7 @@
 #include "ringside/experiments/report/cells/study_constants.h"
 #include "ringside/experiments/report/cells/study_fidelity.h"
 #include "ringside/experiments/report/cells/study_scaling.h"
+#include "ringside/experiments/report/render/held_out.h"
 #include "ringside/experiments/report/render/text_table.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/text/units.h"
@@ -49,6 +50,7 @@ constexpr std::array kTimes{
     Number{"bound_ratio", "step/\nbound", &StudyCell::bound_ratio, Fixed<2>},
     Number{"achievable_ratio", "step/\nachievable", &StudyCell::achievable_ratio, Fixed<2>},
     Number{"accuracy", "accu-\nracy", &StudyCell::accuracy, Percent},
+    Number{"test_loss", "test\nloss", &StudyCell::test_loss, Fixed<4>},
     Number{"train_loss", "train\nloss", &StudyCell::loss, Fixed<4>},
     Number{"staleness_mean", "stale-\nness", &StudyCell::staleness_mean, Fixed<2>},
 };
@@ -100,7 +102,8 @@ std::vector<Number> FilledNumbers(const StudyTable& table, std::span<const Numbe
   std::vector<Number> filled;
   for (const Number& number : numbers) {
     const auto has = [&](const StudyCell& cell) { return (cell.*number.member).has_value(); };
-    if (std::ranges::any_of(table.cells, has)) filled.push_back(number);
+    const bool shown = number.member != &StudyCell::test_loss || ShowsTestLoss(table);
+    if (shown && std::ranges::any_of(table.cells, has)) filled.push_back(number);
   }
   return filled;
 }
@@ -145,6 +148,10 @@ std::string CellsText(const StudyTable& table, const std::vector<Number>& number
     columns.push_back({number.title});
     if (HasInterval(table, number.name)) columns.push_back({"95 %\ninterval"});
   }
+  const bool timed = std::ranges::any_of(
+      numbers, [](const Number& number) { return number.member == &StudyCell::step_ms; });
+  const std::vector<std::string> metrics = timed ? MetricNames(table) : std::vector<std::string>();
+  for (const std::string& name : metrics) columns.push_back({name});
   TextTable text(std::move(columns));
   for (const StudyCell& cell : table.cells) {
     std::vector<std::string> row;
@@ -159,9 +166,8 @@ std::string CellsText(const StudyTable& table, const std::vector<Number>& number
       row.push_back(NumberText(cell, number));
       if (HasInterval(table, number.name)) row.push_back(IntervalText(cell, number));
     }
+    for (const std::string& name : metrics) row.push_back(MetricText(cell, name, "-"));
     text.AddRow(std::move(row));
-    const bool timed = std::ranges::any_of(
-        numbers, [](const Number& number) { return number.member == &StudyCell::step_ms; });
     if (timed && IsAllLimited(cell)) {
       text.AddNote(fmt::format("    ! limited by the machine: {}", LimitsText(DoneRuns(cell))));
     }

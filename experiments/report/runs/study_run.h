@@ -120,9 +120,10 @@ struct StudyRun {
   /// Busy fraction of the machine's cores during training. For a bundle without that record: the
   /// fraction that all processes used over the whole run.
   std::optional<double> cores_busy;
-  std::optional<double> loss;       ///< On the training samples of the last step.
-  std::optional<double> eval_loss;  ///< Held out, at the end.
-  std::optional<double> accuracy;   ///< 0..1, held out, at the end.
+  std::optional<double> loss;             ///< On the training samples of the last step.
+  std::optional<double> eval_loss;        ///< Held out, at the end.
+  std::optional<double> accuracy;         ///< 0..1, held out, at the end.
+  std::map<std::string, double> metrics;  ///< What else was measured held out, at the end.
   std::optional<double> staleness_mean;
   std::optional<double> wall_seconds;
   std::optional<double> train_seconds;

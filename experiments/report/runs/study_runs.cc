@@ -74,6 +74,12 @@ void AddQuality(const json& summary, StudyRun& run) {
   run.loss = NumberAt(summary, "/final_loss");
   run.eval_loss = NumberAt(summary, "/eval_loss");
   run.accuracy = NumberAt(summary, "/eval_accuracy");
+  if (const auto metrics = summary.find("eval_metrics");
+      metrics != summary.end() && metrics->is_object()) {
+    for (const auto& [name, value] : metrics->items()) {
+      if (value.is_number()) run.metrics[name] = value.get<double>();
+    }
+  }
   run.staleness_mean = NumberAt(summary, "/staleness/mean");
   const json::json_pointer histogram("/staleness/histogram");
   if (!summary.contains(histogram) || !summary[histogram].is_object()) return;

@@ -127,6 +127,20 @@ INSTANTIATE_TEST_SUITE_P(
                       "--strategy ps-backup --backups 1", "--strategy local-sgd --sync-every 2",
                       "--strategy none", "--strategy ring --timeline-steps 2:4"));
 
+TEST_F(DemoCommand, SaysThatTheMachineWasALimit) {
+  Record("--strategy ring");
+  json summary = Summary();
+  summary["fidelity"] = {{"verdict", "limited"}, {"limited_by", {"the processor: 0 % idle"}}};
+  Write("run/summary.json", summary.dump());
+  const ProcessResult page = RunRingside("demo run --no-open");
+  EXPECT_EQ(page.exit_code, 0) << page.err;
+  constexpr char kNote[] =
+      "The machine was a limit, too, so times may be longer than the links make them: the "
+      "processor: 0 % idle.";
+  EXPECT_THAT(page.err, HasSubstr(kNote));
+  EXPECT_THAT(Read("run/demo.html"), HasSubstr(kNote));
+}
+
 TEST_F(DemoCommand, OpensThePageOnADesktop) {
   Record("--strategy ring");
   fs::create_directory(Path("bin"));

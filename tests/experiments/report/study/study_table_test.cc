@@ -141,6 +141,33 @@ TEST(StudyTable, TakesMediansOverRepetitionsAndCountsThem) {
   EXPECT_DOUBLE_EQ(*CellOf(table, "none", 2).step_ms, 4.5);
 }
 
+// A model of numbers has no accuracy.
+TEST(StudyTable, ShowsWhatElseWasMeasuredHeldOut) {
+  std::vector<RunResult> runs{Result("ring", 2, 1000, 10, 0), Result("ring", 2, 1000, 10, 1),
+                              Result("ring", 2, 1000, 10, 2)};
+  for (RunResult& run : runs) {
+    const double error = 0.1 * (run.spec.repetition + 1);
+    run.summary["eval_accuracy"] = nullptr;
+    run.summary["eval_loss"] = 2 * error;
+    run.summary["eval_metrics"] = {{"mae", error}, {"note", "no number"}};
+  }
+  const StudyTable table = MakeStudyTable({"s", runs, {}});
+  EXPECT_DOUBLE_EQ(*table.cells[0].test_loss, 0.4);
+  EXPECT_EQ(table.cells[0].metrics, (std::map<std::string, double>{{"mae", 0.2}}));
+  const std::string text = RenderText(table);
+  EXPECT_THAT(text, HasSubstr("mae"));
+  EXPECT_THAT(text, HasSubstr("0.4000"));
+  const std::string page = RenderMarkdown(table);
+  EXPECT_THAT(page, HasSubstr("| test loss | staleness | mae |"));
+  EXPECT_THAT(page, HasSubstr("| 0.4000 | 1.50 | 0.2 |"));
+  const json data = RenderJson(table);
+  EXPECT_EQ(data["cells"][0]["metrics"]["mae"], 0.2);
+  EXPECT_EQ(data["cells"][0]["results"][0]["metrics"]["mae"], 0.1);
+  for (RunResult& run : runs) run.summary["eval_accuracy"] = 0.9;
+  EXPECT_THAT(RenderMarkdown(MakeStudyTable({"s", runs, {}})), Not(HasSubstr("test loss")))
+      << "an accuracy says more";
+}
+
 TEST(StudyTable, BytesStandBesideTheirBound) {
   const StudyTable table = MakeStudyTable({"s", {Result("ring", 2, 100)}, {}});
   EXPECT_DOUBLE_EQ(*table.cells[0].bytes_per_step, 4100);
