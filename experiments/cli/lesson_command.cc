@@ -101,7 +101,7 @@ LessonSetting SettingOf(const ParsedOptions& parsed, const Lesson& lesson, bool 
   return setting;
 }
 
-LinkProbe LinksFor(const ParsedOptions& parsed, const Lesson& lesson) {
+LinkSupport LinksFor(const ParsedOptions& parsed, const Lesson& lesson) {
   if (lesson.links == NeedOfLinks::kNone || parsed.IsOn("loopback")) return {};
   return ProbeLinks();
 }
@@ -143,7 +143,7 @@ int RunLessonCommand(const Arguments& args, const Catalog&) {
   if (parsed.positionals().empty()) return List(lessons, parsed.IsOn("json"));
   const Lesson& lesson = FindLesson(lessons, parsed.positional());
   const std::optional<double> prediction = Prediction(parsed, lesson);
-  const LinkProbe links = LinksFor(parsed, lesson);
+  const LinkSupport links = LinksFor(parsed, lesson);
   if (links.status != LessonStatus::kDone) return ExitCodeOf(links.status);
   const LessonSetting setting = SettingOf(parsed, lesson, links.emulated);
   const SudoOwnershipTransfer ownership(setting.directory, CurrentEnvironment());

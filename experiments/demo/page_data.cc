@@ -35,7 +35,7 @@ std::string TextFact(const json& summary, const char* key) {
 /// Where each bucket begins in the flat vectors, as far as transfers tell.
 std::map<int, std::uint64_t> BucketBegins(const RecordedRun& run) {
   std::map<int, std::uint64_t> begins;
-  for (const Transfer& transfer : run.traffic.transfers) {
+  for (const ChunkTransfer& transfer : run.traffic.transfers) {
     if (transfer.bucket < 0 || !transfer.offset) continue;
     const auto [at, added] = begins.try_emplace(transfer.bucket, *transfer.offset);
     at->second = std::min(at->second, *transfer.offset);
@@ -263,7 +263,7 @@ class RunWriter {
   json Transfers() const {
     Columns columns({"from", "to", "phase", "step", "bucket", "offset", "elements", "bytes",
                      "begin", "sent", "asked", "arrived", "version", "staleness"});
-    for (const Transfer& transfer : run_.traffic.transfers) {
+    for (const ChunkTransfer& transfer : run_.traffic.transfers) {
       if (!window_.Contains(transfer.first(), transfer.last())) continue;
       columns.Add({transfer.from, transfer.to, static_cast<int>(transfer.phase), transfer.step,
                    transfer.bucket, OffsetIn(transfer.bucket, transfer.offset),

@@ -28,14 +28,15 @@ std::map<std::int64_t, std::int64_t> BeginsOf(const RecordedRun& run) {
     if (IsOfStep(span, run.workers())) add(span.step, span.begin);
   }
   if (!begins.empty()) return begins;
-  for (const Transfer& transfer : run.traffic.transfers) add(transfer.step, transfer.first());
+  for (const ChunkTransfer& transfer : run.traffic.transfers) add(transfer.step, transfer.first());
   return begins;
 }
 
 std::int64_t LastTime(const RecordedRun& run) {
   std::int64_t last = 0;
   for (const RecordedSpan& span : run.spans) last = std::max(last, span.end);
-  for (const Transfer& transfer : run.traffic.transfers) last = std::max(last, transfer.last());
+  for (const ChunkTransfer& transfer : run.traffic.transfers)
+    last = std::max(last, transfer.last());
   return last;
 }
 
@@ -43,9 +44,10 @@ std::size_t EventsIn(const RecordedRun& run, std::int64_t begin, std::int64_t en
   const PageWindow window{.steps = {}, .begin = begin, .end = end};
   const auto spans = std::ranges::count_if(
       run.spans, [&](const RecordedSpan& span) { return window.Contains(span.begin, span.end); });
-  const auto transfers = std::ranges::count_if(
-      run.traffic.transfers,
-      [&](const Transfer& transfer) { return window.Contains(transfer.first(), transfer.last()); });
+  const auto transfers =
+      std::ranges::count_if(run.traffic.transfers, [&](const ChunkTransfer& transfer) {
+        return window.Contains(transfer.first(), transfer.last());
+      });
   const auto updates = std::ranges::count_if(
       run.traffic.updates,
       [&](const ParameterUpdate& update) { return window.Contains(update.begin, update.end); });

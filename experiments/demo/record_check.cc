@@ -36,7 +36,7 @@ class Checker {
     }
     CheckColumns(run_, facts_, problems_);
     CheckOrder(run_, facts_, problems_);
-    for (const Transfer& transfer : run_.traffic.transfers) CheckTransfer(transfer);
+    for (const ChunkTransfer& transfer : run_.traffic.transfers) CheckTransfer(transfer);
     FindEnds();
     if (ring_) CheckHops();
     CheckAmounts();
@@ -55,7 +55,7 @@ class Checker {
     problems_.Add(fmt::format(format, std::forward<Values>(values)...));
   }
 
-  std::string Name(const Transfer& transfer) const {
+  std::string Name(const ChunkTransfer& transfer) const {
     return fmt::format("{} of bucket {} in step {} from {} to {}", ChunkPhaseName(transfer.phase),
                        transfer.bucket, transfer.step, NodeName(transfer.from, workers_),
                        NodeName(transfer.to, workers_));
@@ -63,7 +63,7 @@ class Checker {
 
   bool IsNode(int node) const { return node >= 0 && node < static_cast<int>(out_.nodes.size()); }
 
-  void CheckTransfer(const Transfer& transfer) {
+  void CheckTransfer(const ChunkTransfer& transfer) {
     if (!IsNode(transfer.from) || !IsNode(transfer.to)) {
       return Problem("{}: the run has no such node", Name(transfer));
     }
@@ -91,7 +91,7 @@ class Checker {
     }
   }
 
-  void Count(const Transfer& transfer) {
+  void Count(const ChunkTransfer& transfer) {
     if (transfer.begin >= 0) {
       PhaseTraffic& sent = out_.nodes[static_cast<std::size_t>(transfer.from)][transfer.phase];
       ++sent.chunks_sent;
@@ -119,9 +119,10 @@ class Checker {
 
   /// Each chunk of a ring passes from rank to rank.
   void CheckHops() {
-    std::map<std::tuple<std::int64_t, int, ChunkPhase, std::uint64_t>, std::vector<const Transfer*>>
+    std::map<std::tuple<std::int64_t, int, ChunkPhase, std::uint64_t>,
+             std::vector<const ChunkTransfer*>>
         ways;
-    for (const Transfer& transfer : run_.traffic.transfers) {
+    for (const ChunkTransfer& transfer : run_.traffic.transfers) {
       if (transfer.from >= workers_ || transfer.to >= workers_) continue;
       if ((transfer.from + 1) % workers_ != transfer.to) {
         Problem("{}: a ring sends to the next rank alone", Name(transfer));
@@ -132,8 +133,8 @@ class Checker {
     for (auto& [key, way] : ways) CheckWay(way);
   }
 
-  void CheckWay(std::vector<const Transfer*>& way) {
-    std::ranges::stable_sort(way, {}, [](const Transfer* hop) { return hop->begin; });
+  void CheckWay(std::vector<const ChunkTransfer*>& way) {
+    std::ranges::stable_sort(way, {}, [](const ChunkTransfer* hop) { return hop->begin; });
     for (std::size_t i = 1; i < way.size(); ++i) {
       if (way[i]->from == way[i - 1]->to) continue;
       return Problem("{}: the hop before it ended at {}", Name(*way[i]),
@@ -148,7 +149,7 @@ class Checker {
   /// In every phase, every worker sends or gets the same part of a bucket.
   void CheckAmounts() {
     std::map<std::tuple<ChunkPhase, std::int64_t, int>, std::map<int, std::uint64_t>> amounts;
-    for (const Transfer& transfer : run_.traffic.transfers) {
+    for (const ChunkTransfer& transfer : run_.traffic.transfers) {
       const bool pull = transfer.phase == ChunkPhase::kPull;
       if (!pull && transfer.phase != ChunkPhase::kPush && !ring_) continue;
       const int worker = pull ? transfer.to : transfer.from;
@@ -200,10 +201,10 @@ class Checker {
   /// Servers that wait for all workers update when the last push has come.
   void CheckLast() {
     if (!whole_ || (facts_.strategy != "ps-sync" && facts_.strategy != "mixed")) return;
-    std::map<std::tuple<int, int, std::int64_t>, const Transfer*> last;
-    for (const Transfer& push : run_.traffic.transfers) {
+    std::map<std::tuple<int, int, std::int64_t>, const ChunkTransfer*> last;
+    for (const ChunkTransfer& push : run_.traffic.transfers) {
       if (push.phase != ChunkPhase::kPush) continue;
-      const Transfer*& latest = last[{push.to, push.piece, push.step}];
+      const ChunkTransfer*& latest = last[{push.to, push.piece, push.step}];
       if (latest == nullptr || push.arrived > latest->arrived) latest = &push;
     }
     for (const ParameterUpdate& update : run_.traffic.updates) {
@@ -221,7 +222,7 @@ class Checker {
   void CheckSummary() {
     std::set<std::int64_t> steps;
     double bytes = 0;
-    for (const Transfer& transfer : run_.traffic.transfers) {
+    for (const ChunkTransfer& transfer : run_.traffic.transfers) {
       if (transfer.from >= workers_ || transfer.begin < 0) continue;
       steps.insert(transfer.step);
       bytes += static_cast<double>(transfer.bytes_sent);

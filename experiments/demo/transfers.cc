@@ -53,7 +53,7 @@ std::optional<std::uint64_t> OffsetOf(const TraceChunk& chunk, const PieceOffset
   return found->second;
 }
 
-void AddSender(Transfer& transfer, const TraceChunk& chunk) {
+void AddSender(ChunkTransfer& transfer, const TraceChunk& chunk) {
   transfer.begin = chunk.begin;
   transfer.sent = chunk.end;
   transfer.bytes_sent = chunk.bytes;
@@ -61,7 +61,7 @@ void AddSender(Transfer& transfer, const TraceChunk& chunk) {
   transfer.staleness = chunk.staleness;
 }
 
-void AddReceiver(Transfer& transfer, const TraceChunk& chunk) {
+void AddReceiver(ChunkTransfer& transfer, const TraceChunk& chunk) {
   if (chunk.server < 0) transfer.asked = chunk.begin;
   transfer.arrived = chunk.end;
   transfer.bytes_received = chunk.bytes;
@@ -88,19 +88,19 @@ class Joiner {
       index = others.front();
       others.pop_front();
     }
-    Transfer& transfer = transfers_[index];
+    ChunkTransfer& transfer = transfers_[index];
     sends ? AddSender(transfer, chunk) : AddReceiver(transfer, chunk);
   }
 
   void AddSlice(const ChunkFile::Row& row) {
-    Transfer slice = Begun(row.chunk, RouteOf(row, workers_));
+    ChunkTransfer slice = Begun(row.chunk, RouteOf(row, workers_));
     AddSender(slice, row.chunk);
     slice.arrived = row.chunk.end;
     slice.bytes_received = row.chunk.bytes;
     transfers_.push_back(slice);
   }
 
-  std::vector<Transfer> Take() { return std::move(transfers_); }
+  std::vector<ChunkTransfer> Take() { return std::move(transfers_); }
 
  private:
   /// Transfers of which one end is known.
@@ -108,8 +108,8 @@ class Joiner {
     std::deque<std::size_t> sent, received;
   };
 
-  Transfer Begun(const TraceChunk& chunk, const Route& route) const {
-    Transfer transfer;
+  ChunkTransfer Begun(const TraceChunk& chunk, const Route& route) const {
+    ChunkTransfer transfer;
     transfer.from = route.from;
     transfer.to = route.to;
     transfer.phase = chunk.phase;
@@ -124,7 +124,7 @@ class Joiner {
   const PieceOffsets& offsets_;
   const int workers_;
   std::map<Key, Ends> open_;
-  std::vector<Transfer> transfers_;
+  std::vector<ChunkTransfer> transfers_;
 };
 
 ParameterUpdate UpdateOf(const ChunkFile::Row& row, const PieceOffsets& offsets, int workers) {
@@ -142,21 +142,21 @@ ParameterUpdate UpdateOf(const ChunkFile::Row& row, const PieceOffsets& offsets,
 }
 
 /// Where the sender's event is missing, the receiver's counts.
-void Complete(Transfer& transfer) {
+void Complete(ChunkTransfer& transfer) {
   if (transfer.begin >= 0) return;
   transfer.version = transfer.version_received;
   transfer.staleness = transfer.staleness_received;
 }
 
 /// An answer tells how stale the gradient was that it answers.
-void TellPushes(std::vector<Transfer>& transfers) {
+void TellPushes(std::vector<ChunkTransfer>& transfers) {
   std::map<std::tuple<int, int, int, std::int64_t>, std::int64_t> told;
-  for (const Transfer& pull : transfers) {
+  for (const ChunkTransfer& pull : transfers) {
     if (pull.phase == ChunkPhase::kPull) {
       told[{pull.to, pull.from, pull.piece, pull.step}] = pull.staleness;
     }
   }
-  for (Transfer& push : transfers) {
+  for (ChunkTransfer& push : transfers) {
     if (push.phase != ChunkPhase::kPush) continue;
     const auto found = told.find({push.from, push.to, push.piece, push.step});
     if (found != told.end()) push.staleness = found->second;
@@ -172,7 +172,7 @@ std::vector<const ChunkFile::Row*> InOrder(const ChunkFile& file) {
 
 }  // namespace
 
-std::int64_t Transfer::first() const {
+std::int64_t ChunkTransfer::first() const {
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   for (const std::int64_t time : {begin, sent, asked, arrived}) {
     if (time >= 0) first = std::min(first, time);
@@ -180,7 +180,7 @@ std::int64_t Transfer::first() const {
   return first;
 }
 
-std::int64_t Transfer::last() const { return std::max({begin, sent, asked, arrived}); }
+std::int64_t ChunkTransfer::last() const { return std::max({begin, sent, asked, arrived}); }
 
 ChunkTraffic JoinTraffic(const ChunkFile& file, int workers) {
   const PieceOffsets offsets = OffsetsOf(file);
@@ -196,9 +196,9 @@ ChunkTraffic JoinTraffic(const ChunkFile& file, int workers) {
     }
   }
   traffic.transfers = joiner.Take();
-  for (Transfer& transfer : traffic.transfers) Complete(transfer);
+  for (ChunkTransfer& transfer : traffic.transfers) Complete(transfer);
   TellPushes(traffic.transfers);
-  std::ranges::stable_sort(traffic.transfers, {}, &Transfer::first);
+  std::ranges::stable_sort(traffic.transfers, {}, &ChunkTransfer::first);
   std::ranges::stable_sort(traffic.updates, {}, &ParameterUpdate::begin);
   return traffic;
 }

@@ -12,7 +12,7 @@ namespace ringside {
 /// A chunk on its way from one node to another, made of what both ends recorded. Nodes are
 /// numbered: workers by rank, then servers. Times are nanoseconds of the record; -1: nobody
 /// recorded it.
-struct Transfer {
+struct ChunkTransfer {
   int from = 0;
   int to = 0;  ///< `from` for a slice in shared memory.
   ChunkPhase phase = ChunkPhase::kPush;
@@ -53,7 +53,7 @@ struct ParameterUpdate {
 };
 
 struct ChunkTraffic {
-  std::vector<Transfer> transfers;       ///< By first time.
+  std::vector<ChunkTransfer> transfers;  ///< By first time.
   std::vector<ParameterUpdate> updates;  ///< By begin.
 };
 

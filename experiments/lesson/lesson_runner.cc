@@ -145,11 +145,11 @@ LessonOutcome RunLesson(const Lesson& lesson, const LessonSetting& setting,
   return outcome;
 }
 
-LinkProbe ProbeLinks() {
+LinkSupport ProbeLinks() {
   SignalWatch signals;
   const LessonRun doctor{.name = "doctor", .words = {"doctor", "--json"}};
   LessonProcess process(ArgvOf(doctor.words));
-  LinkProbe probe{process.Wait(signals, Deadline::After(kRunLimit), [] {})};
+  LinkSupport probe{process.Wait(signals, Deadline::After(kRunLimit), [] {})};
   if (probe.status != LessonStatus::kDone) return probe;
   const json report = ResultOfOutput(doctor, process.output());
   probe.emulated = IsOk(report.at("findings"), "emulated hosts") &&

@@ -30,12 +30,12 @@ using LessonProgress =
 LessonOutcome RunLesson(const Lesson& lesson, const LessonSetting& setting,
                         const LessonProgress& progress);
 
-struct LinkProbe {
+struct LinkSupport {
   LessonStatus status = LessonStatus::kDone;
   bool emulated = false;
 };
 /// Whether this machine can emulate links, as `ringside doctor` finds out. A signal ends it.
-LinkProbe ProbeLinks();
+LinkSupport ProbeLinks();
 
 }  // namespace ringside
 

@@ -68,7 +68,7 @@ std::string AddressText(int family, const __be32* address) {
 }
 
 void TakeAttribute(const rtattr& attribute, std::span<const std::byte> value,
-                   TcpConnection& connection) {
+                   TcpConnectionEnd& connection) {
   if (attribute.rta_type == INET_DIAG_CONG) {
     const auto* name = reinterpret_cast<const char*>(value.data());
     connection.congestion_control.assign(name, ::strnlen(name, value.size()));
@@ -79,11 +79,11 @@ void TakeAttribute(const rtattr& attribute, std::span<const std::byte> value,
   }
 }
 
-TcpConnection Read(std::span<const std::byte> payload) {
+TcpConnectionEnd Read(std::span<const std::byte> payload) {
   inet_diag_msg message{};
   if (payload.size() < sizeof(message)) Fail(EBADMSG);
   std::memcpy(&message, payload.data(), sizeof(message));
-  TcpConnection connection{
+  TcpConnectionEnd connection{
       .local_address = AddressText(message.idiag_family, message.id.idiag_src),
       .remote_address = AddressText(message.idiag_family, message.id.idiag_dst),
       .local_port = ntohs(message.id.idiag_sport),
@@ -109,7 +109,7 @@ int ErrorOf(std::span<const std::byte> payload) {
 }
 
 /// Takes the messages of one datagram. Returns whether the last one of the dump is among them.
-bool TakeDatagram(std::span<const std::byte> rest, std::vector<TcpConnection>& found) {
+bool TakeDatagram(std::span<const std::byte> rest, std::vector<TcpConnectionEnd>& found) {
   while (rest.size() >= sizeof(nlmsghdr)) {
     nlmsghdr header{};
     std::memcpy(&header, rest.data(), sizeof(header));
@@ -126,7 +126,7 @@ bool TakeDatagram(std::span<const std::byte> rest, std::vector<TcpConnection>& f
   return false;
 }
 
-void TakeAnswer(int fd, std::vector<TcpConnection>& found) {
+void TakeAnswer(int fd, std::vector<TcpConnectionEnd>& found) {
   alignas(nlmsghdr) std::array<std::byte, kAnswerBytes> buffer;
   while (true) {
     const ssize_t count = ::recv(fd, buffer.data(), buffer.size(), MSG_TRUNC);
@@ -151,8 +151,8 @@ TcpConnections::TcpConnections(const NetNamespace& where) {
   }
 }
 
-std::vector<TcpConnection> TcpConnections::List() const {
-  std::vector<TcpConnection> found;
+std::vector<TcpConnectionEnd> TcpConnections::List() const {
+  std::vector<TcpConnectionEnd> found;
   for (const int family : {AF_INET, AF_INET6}) {
     Ask(socket_.get(), family);
     TakeAnswer(socket_.get(), found);

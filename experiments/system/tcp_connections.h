@@ -11,7 +11,7 @@
 namespace ringside {
 
 /// One end of an established TCP connection, as the kernel knows it.
-struct TcpConnection {
+struct TcpConnectionEnd {
   std::string local_address;  ///< IPv4 addresses are written as such, also those of IPv6 sockets.
   std::string remote_address;
   std::uint16_t local_port = 0;
@@ -29,7 +29,7 @@ class TcpConnections {
 
   /// All ends of established connections in the namespace, also those of loopback. Throws
   /// `MissingBackendError` when the kernel refuses to list them.
-  std::vector<TcpConnection> List() const;
+  std::vector<TcpConnectionEnd> List() const;
 
  private:
   FileDescriptor socket_;

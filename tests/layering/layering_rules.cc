@@ -1,5 +1,8 @@
 #include "tests/layering/layering_rules.h"
 
+#include <regex>
+#include <sstream>
+
 namespace ringside {
 
 const Graph& AllowedTops() {
@@ -81,6 +84,20 @@ std::vector<std::string> PrivateIncludes(const Source& source, const Names& priv
     if (open || TopOf(path) != TopOf(source.path)) violations.push_back(header);
   }
   return violations;
+}
+
+std::vector<std::string> DefinedTypes(const std::string& text) {
+  static const std::regex definition(
+      R"((?:class|struct|enum class|enum) (\w+)(?: final)?(?: :.*)?( \{.*)?)");
+  std::vector<std::string> types;
+  std::istringstream lines(text);
+  std::smatch match;
+  for (std::string line; std::getline(lines, line);) {
+    // A line that ends with `};` defines a whole type, one that ends with `;` alone only names it.
+    const bool names_only = line.ends_with(';') && !line.ends_with("};");
+    if (!names_only && std::regex_match(line, match, definition)) types.push_back(match[1]);
+  }
+  return types;
 }
 
 }  // namespace ringside

@@ -26,6 +26,10 @@ std::vector<std::string> Violations(const Source& source);
 /// another component. In a header that everybody may include, these are all private headers.
 std::vector<std::string> PrivateIncludes(const Source& source, const Names& private_headers);
 
+/// The types that a header defines outside of other types, templates too, by the layout that the
+/// format gives them.
+std::vector<std::string> DefinedTypes(const std::string& text);
+
 }  // namespace ringside
 
 #endif  // RINGSIDE_TESTS_LAYERING_LAYERING_RULES_H_

@@ -87,6 +87,14 @@ TEST(LayeringRulesTest, AllowedIncludesPass) {
               IsEmpty());
 }
 
+TEST(LayeringRulesTest, TypesAreSeen) {
+  EXPECT_THAT(
+      DefinedTypes("class A;\nstruct B {\n  struct C {};\n};\nclass D final : public A {\n"
+                   "enum class E : int { kOne };\ntemplate <typename T>\nclass F\n    : public "
+                   "A {\nstruct G {};\n"),
+      ElementsAre("B", "D", "E", "F", "G"));
+}
+
 TEST(LayeringRulesTest, GraphsAndCyclesAreSeen) {
   const Graph graph = IncludeGraph(
       {ReadSource("ring/a/x.cc", "#include \"ringside/ring/b/y.h\"\n"),

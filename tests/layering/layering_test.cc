@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -106,6 +107,20 @@ TEST(LayeringTest, EveryArchiveLinksOnlyWhatItMay) {
   }
   EXPECT_THAT(TheBuild().components.at("core"),
               UnorderedElementsAre("OpenSSL::Crypto", "Threads::Threads"));
+}
+
+// The linker takes two types of one name for one, and then runs the functions of one on the other.
+TEST(LayeringTest, EveryTypeOfAHeaderHasANameOfItsOwn) {
+  std::map<std::string, std::string> headers;
+  for (const Source& source : Sources()) {
+    if (!source.is_header) continue;
+    for (const std::string& type :
+         DefinedTypes(ReadFile(fs::path(RINGSIDE_SOURCE_DIR) / source.path))) {
+      const auto [first, is_new] = headers.emplace(type, source.path);
+      EXPECT_TRUE(is_new) << type << " is defined in " << first->second << " and " << source.path;
+    }
+  }
+  EXPECT_GT(headers.size(), 300U) << "nothing was looked at";
 }
 
 // Deadlines use a steady clock (common/core/deadline.h), because the wall clock may jump.

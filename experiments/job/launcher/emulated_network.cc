@@ -33,7 +33,7 @@ std::string NewPath(const std::string& directory) {
   }
 }
 
-[[noreturn]] void FailForOtherCongestionControl(int host, const TcpConnection& end,
+[[noreturn]] void FailForOtherCongestionControl(int host, const TcpConnectionEnd& end,
                                                 const std::string& asked) {
   throw MissingBackendError(fmt::format(
       "host {}: TCP uses {} from {}:{} to {}:{}, although {} was set: the network is not the one "
@@ -83,7 +83,7 @@ void EmulatedNetwork::ReadConnections() {
   const NetworkPlan& plan = lab_.plan();
   std::int64_t ends = 0;
   for (std::size_t host = 0; host < connections_.size(); ++host) {
-    for (const TcpConnection& end : connections_[host].List()) {
+    for (const TcpConnectionEnd& end : connections_[host].List()) {
       // The others are those of loopback, which no link carries.
       if (end.local_address != plan.hosts[host].address) continue;
       if (end.congestion_control != plan.spec.congestion) {

@@ -10,7 +10,7 @@ namespace {
 TEST(Transfers, JoinBothEndsOfAChunkOfARing) {
   const RecordedRun run = SampleRun::Ring(1);
   ASSERT_EQ(run.traffic.transfers.size(), 4U);
-  const Transfer& first = run.traffic.transfers.front();
+  const ChunkTransfer& first = run.traffic.transfers.front();
   EXPECT_EQ(first.from, 0);
   EXPECT_EQ(first.to, 1);
   EXPECT_EQ(first.offset, 0U);
@@ -25,7 +25,7 @@ TEST(Transfers, JoinBothEndsOfAChunkOfARing) {
 TEST(Transfers, JoinWorkersAndServers) {
   const RecordedRun run = SampleRun::Servers(2);
   ASSERT_EQ(run.traffic.transfers.size(), 8U);
-  const Transfer& push = run.traffic.transfers.front();
+  const ChunkTransfer& push = run.traffic.transfers.front();
   EXPECT_EQ(push.from, 0);
   EXPECT_EQ(push.to, 2);
   EXPECT_EQ(push.sent, 150);
@@ -44,7 +44,7 @@ TEST(Transfers, APushHasTheStalenessOfItsAnswer) {
   for (ChunkFile::Row& row : run.chunks.rows) {
     if (row.chunk.phase == ChunkPhase::kPull) row.chunk.staleness = 4;
   }
-  for (const Transfer& transfer : JoinTraffic(run.chunks, 2).transfers) {
+  for (const ChunkTransfer& transfer : JoinTraffic(run.chunks, 2).transfers) {
     EXPECT_EQ(transfer.staleness, 4) << ChunkPhaseName(transfer.phase);
   }
 }
@@ -55,7 +55,7 @@ TEST(Transfers, KeepWhatOneEndRecorded) {
   const ChunkTraffic traffic = JoinTraffic(run.chunks, 2);
   ASSERT_EQ(traffic.transfers.size(), 4U);
   int unsent = 0;
-  for (const Transfer& transfer : traffic.transfers) unsent += transfer.begin < 0 ? 1 : 0;
+  for (const ChunkTransfer& transfer : traffic.transfers) unsent += transfer.begin < 0 ? 1 : 0;
   EXPECT_EQ(unsent, 2);
 }
 

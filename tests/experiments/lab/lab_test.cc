@@ -107,7 +107,7 @@ TestConnection Connect(const NetNamespace& from, const NetNamespace& to,
 /// "10.83.0.1 to 10.83.0.2 by cubic" for each end of a connection in a namespace.
 std::vector<std::string> EndsIn(const NetNamespace& where) {
   std::vector<std::string> ends;
-  for (const TcpConnection& end : TcpConnections(where).List()) {
+  for (const TcpConnectionEnd& end : TcpConnections(where).List()) {
     ends.push_back(end.local_address + " to " + end.remote_address + " by " +
                    end.congestion_control);
     EXPECT_NE(end.local_port, 0);
