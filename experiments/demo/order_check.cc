@@ -282,7 +282,6 @@ class OrderChecker {
         CheckSlice(row);
         continue;
       }
-      // A pull of all parameters has a `wire` too.
       const auto found = wires_.find(PlaceOf(row));
       if (found == wires_.end()) continue;
       const bool inside = std::ranges::any_of(found->second, [&](const Interval& wire) {

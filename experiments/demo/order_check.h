@@ -22,9 +22,8 @@ inline constexpr std::uint64_t kMostMessageBytes = std::uint64_t{63} << 10;
 ///  - A piece at its server: the lock of the piece gives its events an order, which is that of the
 ///    file. An update follows the push that it names, and has the next version. An answer has the
 ///    version of the update before it, and tells how old the gradient was.
-///  - A push comes when its `queue` begins at the server, and is taken when it has ended. An update
-///  is
-///    around the begin of its `apply`.
+///  - A push comes when its `queue` begins at the server, and is taken when it has ended. The
+///    begin of an `apply` lies within its update.
 ///
 /// Pure, apart from `problems`.
 void CheckOrder(const RecordedRun& run, const RecordFacts& facts, RecordProblems& problems);
