@@ -62,7 +62,7 @@ Written by `scripts/program_figures.py` with {version.splitlines()[0]}, on {os.c
 
 def distances(page):
     """The parameters after 50 steps against one process of plain PyTorch."""
-    import torch_programs_test as programs
+    import torch_runs as programs
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         expected = {kind: programs.reference(kind, pathlib.Path(folder) / kind) for kind in LIMITS}

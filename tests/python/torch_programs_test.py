@@ -2,11 +2,8 @@
 
 usage: torch_programs_test.py     with RINGSIDE (the executable) and PYTHONPATH (the package) set
 """
-import ast
 import json
-import os
 import pathlib
-import re
 import signal
 import subprocess
 import sys
@@ -16,74 +13,15 @@ import unittest
 
 import torch
 
-import emulation
-import ringside
-import ringside.torch
-from packages import installed
+from torch_runs import PROGRAM, RINGSIDE, STEPS, Programs, distance, reference
 
-RINGSIDE = os.environ["RINGSIDE"]
-PROGRAM = pathlib.Path(__file__).with_name("network_program.py")
-MODULE_PROGRAM = pathlib.Path(__file__).with_name("module_program.py")
-PACKAGE = pathlib.Path(__file__).parents[2] / "python" / "ringside"
-STEPS = 50
 # The strategies whose parameters are those of one process: workers sum, or servers update.
 SUMMING = ["ring", "halving-doubling", "recursive-doubling", "tree", "auto", "shm", "hierarchical", "mpi"]
-
-
-def reference(kind, out, *words, steps=STEPS):
-    subprocess.run([sys.executable, PROGRAM, str(steps), kind, out, *words], check=True, stdout=subprocess.DEVNULL)
-    return torch.load(out)
-
-
-def distance(mine, theirs):
-    """The relative L2 distance of two state dicts."""
-    assert mine.keys() == theirs.keys()
-    flat = [torch.cat([values[name].double().view(-1) for name in sorted(values)]) for values in (mine, theirs)]
-    return ((flat[0] - flat[1]).norm() / flat[1].norm()).item()
 
 
 def end_of(span):
     """In microseconds."""
     return span["ts"] + span["dur"]
-
-
-def processes_with(variable):
-    """The commands of the processes that have a variable of the environment: a launcher's workers, servers and what they started."""
-    found = []
-    for folder in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            if variable.encode() in (folder / "environ").read_bytes().split(b"\0"):
-                found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
-        except OSError:
-            continue  # it has ended, or is not ours
-    return found
-
-
-class Programs(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
-    def train(self, *flags, steps=STEPS, kind="sgd", words=(), **more):
-        return self.run_program(*flags, program=(PROGRAM, steps, kind, self.folder / "mine.pt", *words), **more)
-
-    def run_program(self, *flags, program, workers=2, expects=0, timeout=90):
-        """Returns the run's summary and its standard error."""
-        command = [RINGSIDE, "train", "--workers", workers, "--out", self.folder / "run", "--force", "--timeout", "5s",
-                   *flags, "--", sys.executable, *program]
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout,
-                              env={**os.environ, "RINGSIDE_TEST_FOLDER": str(self.folder)})
-        self.assertEqual(done.returncode, expects, done.stderr[-3000:])
-        self.assertEqual(processes_with(f"RINGSIDE_TEST_FOLDER={self.folder}"), [], "processes are left")
-        summary = self.folder / "run" / "summary.json"
-        return json.loads(summary.read_text()) if summary.exists() else {}, done.stderr
-
-    def mine(self):
-        return torch.load(self.folder / "mine.pt")
-
-
-    def skip_without_emulation(self):
-        if missing := emulation.missing(RINGSIDE):
-            self.skipTest(f"this machine has no {', '.join(missing)}")
 
 
 class Trajectories(Programs):
@@ -363,211 +301,6 @@ exclude:
         rows = json.loads(done.stdout)["rows"]
         self.assertEqual([(row["strategy"], row["workers"], row["ok"]) for row in rows],
                          [(name, workers, True) for name in ("ring", "shm", "ps-sync") for workers in (1, 2, 3)])
-
-
-class Faults(Programs):
-    def refuses(self, case, text, *flags, expects=1, words=(), kind="sgd"):
-        with self.subTest(case=case, flags=flags):
-            summary, errors = self.train(*(flags or ("--strategy", "ring")), kind=kind, words=(f"case={case}", *words), expects=expects)
-            self.assertIn(text, errors)
-            self.assertNotEqual(summary.get("status"), "done")
-            member = summary["failure"]["member"]
-            self.assertIn(member, ("worker 0", "worker 1"))
-            self.assertRegex(errors, rf"(?m)^(failed|diverged): {member}\b")
-            return summary
-
-    def test_wrong_programs_are_told_so(self):
-        self.refuses("never-inits", ", without having called ringside.init()")
-        self.refuses("no-parameters", "without registering parameters")
-        self.refuses("shapes", "parameter 1 is 'last.weight' of shape [5,4", expects=2)
-        self.refuses("double", "parameter 'last.bias' is torch.float64")
-        self.refuses("meta", "parameter 'last.bias' is on meta")
-        self.refuses("frozen-meta", "'frozen.bias' is on the device meta")
-        self.refuses("twice", "the gradient of 'last.bias' was computed twice in a step")
-        self.refuses("unused-error", "has no gradient of 'last.bias'")
-        self.refuses("no-gradient", "has no gradient of 'last.bias'")
-        self.refuses("clips-too-late", "the gradient has left for the strategy")
-        self.refuses("no-sync-late", "the gradient of 'last.bias' has left already")
-        self.refuses("saves-state", "so it has the optimizer's state")
-        self.refuses("loads-late", "load the model's parameters before the DistributedOptimizer is made")
-        self.refuses("changes-momentum", "the optimizer's options have changed")
-        self.refuses("moves-parameter", "has other memory than when the DistributedOptimizer was made")
-        self.refuses("adds-group", "a group of parameters cannot be added")
-        self.refuses("rate-too-late", "the learning rate changed from 0.05 to 0.01 after backward()")
-
-    def test_parameters_that_are_trained_later_are_refused(self):
-        for strategy, words in (("ring", ()), ("ring", ("update=program",)), ("ps-sync", ())):
-            self.refuses("unfreezes", "parameter 'frozen.weight' is trained now", "--strategy", strategy, words=words)
-        self.refuses("grows", "the optimizer has got a parameter of shape (3,)", words=("update=program",))
-
-    def names_worker_1(self, case, text, *flags, words=()):
-        summary = self.refuses(case, f"failed: worker 1: {text}", *flags, words=words)
-        self.assertEqual(summary["failure"]["member"], "worker 1")
-        return summary
-
-    def test_one_rank_that_fails_is_named(self):
-        for strategy in ("ring", "shm", "ps-sync"):
-            flags = ("--strategy", strategy)
-            summary = self.names_worker_1("raises", "the program raised ValueError: a bad batch", *flags)
-            self.assertEqual(summary["failure"]["kind"], "program")
-            summary = self.names_worker_1("raises-in-hook", "the program raised ValueError: a bad hook (step 3, after the forward pass, before "
-                                          "the gradient of 'first.bias')", *flags)
-            self.assertEqual(summary["failure"]["kind"], "program")
-            self.names_worker_1("exits", "", *flags)
-            self.names_worker_1("exits-0", "its program ended the training after 3 steps", *flags)
-        for strategy, words in (("ring", ()), ("ring", ("update=program",)), ("shm", ()), ("ps-sync", ()), ("ps-sync --server-update off", ())):
-            self.names_worker_1("fewer-steps", "its program ended the training after 5 steps", "--strategy", *strategy.split(), words=words)
-        self.refuses("exits-at-once", "exited with code 0 before it handed in a result")
-        self.names_worker_1("raises-in-thread", "the program raised ValueError: a bad batch")
-        self.assertEqual(self.refuses("diverges", "of the gradient of 'last.bias' on worker 1 is")["status"], "diverged")
-
-    def test_workers_that_broadcast_something_else_are_named(self):
-        self.train("--strategy", "ring", words=("case=broadcasts",))
-        self.train("--strategy", "ps-async", words=("case=broadcasts-after-fewer-steps",))
-        differ = "the program raised ringside.Error: worker 0 broadcasts {} where this worker takes {}: their programs differ"
-        for case, theirs, mine in (
-                ("broadcasts-other-name", "'mean' of shape (3,) and type torch.float32 in step 3",
-                 "'variance' of shape (3,) and type torch.float32 in step 3"),
-                ("broadcasts-other-shape", "'mean' of shape (3, 1) and type torch.float32 in step 3",
-                 "'mean' of shape (3, 2) and type torch.float32 in step 3"),
-                ("broadcasts-more", "'mean' of shape (3,) and type torch.float32 in step 4",
-                 "'mean' of shape (3,) and type torch.float32 in step 3")):
-            self.names_worker_1(case, differ.format(theirs, mine))
-
-    def test_what_servers_cannot_do_is_refused(self):
-        for kind, case, reason in (("rmsprop", "", "RMSprop is not SGD, Adam or AdamW"), ("amsgrad", "", "amsgrad is set"),
-                                   ("dampening", "", "dampening is set"), ("maximize", "", "maximize is set"),
-                                   ("sgd", "groups", "its groups of parameters have different options")):
-            self.refuses(case, reason, "--strategy", "ps-sync", kind=kind)
-        self.refuses("", "updates the parameters itself, so the program cannot; --server-update off", "--strategy", "ps-sync",
-                     words=("update=program",))
-
-    def test_a_hint_names_what_the_strategy_can_do(self):
-        """Only ps-sync and mixed read --server-update. Others get the strategies that leave the update to the program."""
-        off = "--server-update off lets servers only sum"
-        others = re.compile(r"take a strategy that leaves the update to the program: ring, [a-z, -]*\bshm\b[a-z, -]*; "
-                            r"or ps-sync or mixed with --server-update off\n")
-        for strategy, reads in (("ps-sync", True), ("mixed", True), ("ps-async", False), ("ps-ssp", False), ("ps-backup", False),
-                                ("local-sgd", False), ("diloco", False)):
-            for kind, case, words in (("rmsprop", "", ()), ("sgd", "groups", ()), ("sgd", "", ("update=program",)),
-                                      ("sgd", "registers-without-rule", ())):
-                with self.subTest(strategy=strategy, kind=kind, case=case, words=words):
-                    _, errors = self.train("--strategy", strategy, kind=kind, words=(f"case={case}", *words), expects=1)
-                    reason = re.search(r"^failed: worker [01]: .*\n", errors, re.MULTILINE).group()
-                    self.assertIn(f"strategy '{strategy}'", reason)
-                    if reads:
-                        self.assertIn(off, reason)
-                    else:
-                        self.assertNotIn(off, reason)
-                        self.assertRegex(reason, others)
-
-    def test_a_forked_child_may_not_use_the_job(self):
-        _, errors = self.train("--strategy", "ring", words=("case=fork",))
-        self.assertIn("the child: a forked child of the program uses Ringside", errors)
-        self.assertIn("the child ended with 0", errors)
-        self.assertIn("ValueError: a fault of the child", errors)
-        self.assertIn("the child ended with 1", errors)
-        for wrong in ("Error in sys.excepthook", "Exception ignored in atexit"):
-            self.assertNotIn(wrong, errors)
-
-    def test_a_forked_child_ends_although_the_model_lives_as_long_as_it(self):
-        forked = "ringside.Error: a forked child of the program uses Ringside; only the process that called init may"
-        for strategy in ("ring", "ps-sync"):
-            for case, code, text in (("exits", 0, ""), ("raises", 1, "ValueError: a fault of the child"), ("steps", 1, forked),
-                                     ("computes", 1, forked)):
-                with self.subTest(strategy=strategy, case=case):
-                    summary, errors = self.run_program("--strategy", strategy, program=(MODULE_PROGRAM, case))
-                    self.assertEqual(errors.count(f"the child ended with {code}"), 2, errors)
-                    self.assertIn(text, errors)
-                    self.assertEqual(errors.count("the loop has ended"), 2, errors)
-                    self.assertEqual((summary["steps"], summary["status"]), (5, "done"))
-
-    def test_a_child_that_was_forked_before_init_cannot_join_too(self):
-        text = ("ringside.Error: another process of this worker has called init, so this one cannot: the program has forked before init; "
-                "call init only in the process that trains")
-        summary, errors = self.run_program("--strategy", "ring", program=(MODULE_PROGRAM, "inits"))
-        self.assertEqual(errors.count(text), 2, errors)
-        self.assertEqual(errors.count("the child ended with 1"), 2, errors)
-        self.assertEqual((summary["steps"], summary["status"]), (5, "done"))
-        summary, errors = self.run_program("--strategy", "ring", program=(MODULE_PROGRAM, "inits-first"), expects=1)
-        self.assertIn(text, errors)
-        self.assertEqual(summary["status"], "failed")
-
-    def test_a_program_that_a_worker_starts_is_no_worker(self):
-        _, errors = self.train("--strategy", "ring", words=("case=starts-program",))
-        self.assertIn("one of 1", errors)
-
-    def test_a_missing_program_is_a_wrong_flag(self):
-        done = subprocess.run([RINGSIDE, "train", "--", "no-such-program"], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("there is no program 'no-such-program' in PATH", done.stderr)
-
-
-class Alone(unittest.TestCase):
-    def test_without_a_launcher_a_program_trains_alone(self):
-        code = ("import ringside, torch, ringside.torch as rt; ringside.init(); m = torch.nn.Linear(2, 2);"
-                "o = torch.optim.SGD(m.parameters(), 0.1); d = rt.DistributedOptimizer(o, m); assert isinstance(d, torch.optim.SGD) and isinstance(d, rt.SynchronizedOptimizer); d.synchronize();"
-                "m(torch.ones(1, 2)).sum().backward(); d.step(); d.zero_grad(); assert d.no_sync().__enter__() is None;"
-                "print(ringside.rank(), ringside.size(), ringside.strategy())")
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-        self.assertEqual((done.returncode, done.stdout), (0, "0 1 none\n"), done.stderr)
-
-    def test_init_comes_first(self):
-        done = subprocess.run([sys.executable, "-c", "import ringside; ringside.rank()"], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("ringside.Error: call ringside.init() first", done.stderr)
-
-    def imports(self, *names):
-        with self.subTest(order=names):
-            done = subprocess.run(
-                [sys.executable, "-c", f"import {', '.join(names)}, torch; torch.ones(3, requires_grad=True).sum().backward(); print('fine')"],
-                capture_output=True, text=True)
-            self.assertEqual((done.returncode, done.stdout), (0, "fine\n"), done.stderr)
-
-    def test_packages_may_be_imported_in_any_order(self):
-        packages = installed(self, "torch", "numpy", "grpc")
-        for package in packages:
-            self.imports(package, "ringside.torch")
-            self.imports("ringside.torch", package)
-            self.imports("ringside", package)
-        self.imports(*packages, "ringside.torch")
-        self.imports("ringside.torch", *packages)
-
-
-    def test_the_native_part_links_no_framework(self):
-        libraries = subprocess.run(["ldd", ringside._native.__file__], capture_output=True, text=True, check=True).stdout
-        self.assertIn("libstdc++", libraries)
-        for name in ("libtorch", "libc10", "libpython", "tensorflow"):
-            self.assertNotIn(name, libraries)
-
-
-def public(names):
-    return {name for name in names if not name.startswith("_")}
-
-
-def public_functions(tree):
-    """Of a module and of its public classes, whose methods may also be special ones."""
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
-            yield node
-        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-            yield from (each for each in node.body if isinstance(each, ast.FunctionDef))
-
-
-class Types(unittest.TestCase):
-    def test_the_stub_has_the_names_of_the_native_part(self):
-        stub = ast.parse((PACKAGE / "_native.pyi").read_text())
-        names = {node.name: node for node in stub.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-        self.assertEqual(names.keys(), public(dir(ringside._native)))
-        self.assertEqual(public(node.name for node in names["Worker"].body), public(dir(ringside._native.Worker)))
-
-    def test_public_functions_are_annotated(self):
-        for path in (*PACKAGE.glob("[!_]*.py"), PACKAGE / "_job.py"):
-            for function in public_functions(ast.parse(path.read_text())):
-                arguments = [each for each in (*function.args.args, *function.args.kwonlyargs) if each.arg != "self"]
-                with self.subTest(path=path.name, function=function.name):
-                    self.assertEqual([each.arg for each in arguments if each.annotation is None], [])
-                    self.assertIsNotNone(function.returns)
 
 
 if __name__ == "__main__":
