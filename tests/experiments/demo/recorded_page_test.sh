@@ -22,6 +22,6 @@ if [ "$torch" = ON ]; then
   [ "$status" = 0 ] || { cat "$scratch/log" >&2; exit 1; }
   pages+=("$scratch/shown/demo.html")
 else
-  [ "$status" = 2 ] && grep -q "needs libtorch, which this build lacks" "$scratch/log" || { echo "exit code $status" >&2; cat "$scratch/log" >&2; exit 1; }
+  [ "$status" = 4 ] && grep -q "needs libtorch, which this build lacks" "$scratch/log" || { echo "exit code $status" >&2; cat "$scratch/log" >&2; exit 1; }
 fi
 "$python" -B "$here/demo_page_test.py" "${pages[@]}"
