@@ -3,7 +3,8 @@
 # last commit. Shows what a new user gets: packages that a script forgets to install are missing there.
 # usage: scripts/bare-debian.sh [--root DIRECTORY] [--certificate FILE] [--keep] COMMAND...
 #   COMMAND       one shell command line each, run in this order in the clone; the first that fails ends the script
-#   --root        where the system is made (default: a new directory below ${TMPDIR:-/tmp}); one that exists is used again
+#   --root        where the system is made (default: a new directory below ${TMPDIR:-/tmp}); one that exists is used again, with
+#                 what was built there: its clone gets the last commit
 #   --certificate a certificate of a proxy, which the system shall trust
 #   --keep        leaves the system for another call with --root
 # Needs root and mmdebstrap. example: scripts/bare-debian.sh ./quickstart.sh ./test.sh
@@ -80,7 +81,10 @@ in_the_system() {
 }
 
 commit=$(git -C "$repository" rev-parse --short=12 HEAD)
-if [ ! -d "$root/root/ringside" ]; then
+if [ -d "$root/root/ringside" ]; then
+  git -C "$root/root/ringside" fetch --quiet "$repository" HEAD
+  git -C "$root/root/ringside" reset --quiet --hard FETCH_HEAD
+else
   git clone --quiet --no-hardlinks "$repository" "$root/root/ringside"
 fi
 echo "bare-debian: Debian $(cat "$root/etc/debian_version"), commit $commit, $(chroot "$root" dpkg-query -f '.\n' -W | wc -l) packages"
