@@ -31,7 +31,7 @@ def load_matplotlib():
 
 
 def number(value):
-    return f"{value:.4g}"
+    return "–" if value is None else f"{value:.4g}"
 
 
 def rows_by_unit(figures):
@@ -45,7 +45,7 @@ def rows_by_unit(figures):
 
 def draw_rows(axes, unit, rows):
     places = range(len(rows))
-    axes.barh(places, [row["value"] for row in rows], height=0.55, color=MEASURED, label="measured")
+    axes.barh(places, [row["value"] or 0 for row in rows], height=0.55, color=MEASURED, label="measured")
     bounded = [(place, row["bound"]) for place, row in zip(places, rows) if row["bound"] is not None]
     axes.scatter([bound for _, bound in bounded], [place for place, _ in bounded], marker="|", s=260, linewidths=2.2, color=THEORY,
                  label="theory", zorder=3)
@@ -53,7 +53,8 @@ def draw_rows(axes, unit, rows):
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_xlabel(unit)
     for place, row in zip(places, rows):
-        axes.annotate(number(row["value"]), (row["value"], place), xytext=(8, 0), textcoords="offset points", va="center")
+        shown = row["bound"] if row["value"] is None else row["value"]
+        axes.annotate(number(shown), (shown, place), xytext=(8, 0), textcoords="offset points", va="center")
     axes.margins(x=0.12)
 
 
@@ -70,7 +71,7 @@ def draw(plt, lesson, run, path):
 
 
 def alt_text(lesson, run):
-    return "; ".join(f"{unit}: " + ", ".join(f"{row['what']} {number(row['value'])}" for row in rows)
+    return "; ".join(f"{unit}: " + ", ".join(f"{row['what']} {number(row['value'] or row['bound'])}" for row in rows)
                      for unit, rows in rows_by_unit(run["figures"]).items())
 
 
@@ -84,8 +85,7 @@ def interval_text(answer):
 def figure_table(run):
     lines = ["| figure | measured | theory | unit |", "|---|---|---|---|"]
     for row in run["figures"]:
-        bound = "–" if row["bound"] is None else number(row["bound"])
-        lines.append(f"| {row['what']} | {number(row['value'])} | {bound} | {row['unit'] or '–'} |")
+        lines.append(f"| {row['what']} | {number(row['value'])} | {number(row['bound'])} | {row['unit'] or '–'} |")
     return "\n".join(lines)
 
 
@@ -163,10 +163,10 @@ def held_in(run):
     return run.get("exit_code") == 0 and all(check["held"] for check in run["checks"])
 
 
-def load_text(recorded):
-    """The loads of the machine, before and after all runs."""
-    loads = sorted(load for runs in recorded.values() for own in runs.values() for run in own for load in run["load"])
-    return f"from {loads[0]:.1f} to {loads[-1]:.1f}, in the median {loads[len(loads) // 2]:.1f}"
+def load_text(runs):
+    """The loads of the machine, before and after all runs of a lesson."""
+    loads = sorted(load for own in runs.values() for run in own for load in run["load"])
+    return f"{loads[0]:.1f} to {loads[-1]:.1f}"
 
 
 def readme(lessons, recorded, cores):
@@ -175,7 +175,7 @@ def readme(lessons, recorded, cores):
         runs = recorded[lesson["lesson"]]
         held = [f"{sum(map(held_in, own))} of {len(own)}" for own in (runs["full"], runs["quick"])]
         rows.append(f"| {lesson['lesson']} | [{lesson['question']}]({lesson['lesson']}-{lesson['name']}.md) | {tolerance_text(lesson)} | "
-                    f"{held[0]} | {held[1]} |")
+                    f"{held[0]} | {held[1]} | {load_text(runs)} |")
     table = "\n".join(rows)
     return f"""# Lessons
 
@@ -183,13 +183,13 @@ Ten questions that real runs answer, on one laptop with two cores and no GPU. Pr
 prediction, runs, and answers from the figures of its own runs. `ringside lesson` lists the lessons, `--quick` is shorter, `--json` is
 for programs. Exit code: 0 within the tolerance, 5 outside, 1 a run failed, 2 usage, 4 this machine lacks something.
 
-| | question | tolerance | held, full | held, quick |
-|---|---|---|---|---|
+| | question | tolerance | held, full | held, quick | load |
+|---|---|---|---|---|---|
 {table}
 
 "Held" says how often the prediction of theory was within the tolerance, and all claims of the lesson were shown. All runs were made by
-`scripts/lessons.py` on {cores} cores that other programs kept busy: the load of the machine before and after a run was
-{load_text(recorded)}. Each page names its commit.
+`scripts/lessons.py` on {cores} cores, while other programs ran. "Load" is that of the machine (of one minute) before and after the runs.
+Each page names its commit.
 [results/lessons.json](../../results/lessons.json) and [results/lessons-quick.json](../../results/lessons-quick.json) have all runs.
 
 A plan for a lecture and a lab session, and an assignment: [teaching](../teaching.md). `scripts/lesson_pages.py` makes these pages.

@@ -4,7 +4,7 @@
 usage: read_record.py BUNDLE...
 
 A program of your own can import this file: `read_record(bundle)` gives a `Record`.
-Exit codes: 1 a file is missing, damaged or changed after it was written, 2 wrong usage.
+Exit codes: 1 a file is missing, damaged, cut off or changed after it was written, 2 wrong usage.
 """
 import collections
 import dataclasses
@@ -172,12 +172,14 @@ def main(bundles):
     if not bundles or bundles[0].startswith("-"):
         print(__doc__, file=sys.stderr)
         return 2
+    cut_off = False
     for bundle in bundles:
         try:
             record = read_record(bundle)
         except RecordError as error:
             print(f"read_record.py: {error}", file=sys.stderr)
             return 1
+        cut_off = cut_off or not record.complete
         sums, last = traffic(record)
         print(f"{bundle}: {record.head.get('strategy', '?')}, {len(record.chunks)} events of chunks, {len(record.spans)} spans"
               + ("" if record.complete else "; the record is cut off"))
@@ -185,7 +187,7 @@ def main(bundles):
             print(f"  {node:10} {phase:14} {action:8} {count:14,} bytes")
         for node, end in sorted(last.items()):
             print(f"  {node:10} ends at {end / 1e6:.3f} ms")
-    return 0
+    return int(cut_off)
 
 
 if __name__ == "__main__":

@@ -182,6 +182,9 @@ int RunDemoCommand(const Arguments& args, const Catalog& catalog) {
   std::vector<fs::path> bundles(parsed.positionals().begin(), parsed.positionals().end());
   if (parsed.IsOn("check")) {
     if (bundles.empty()) throw UsageError("--check: name the bundles of recorded runs");
+    for (const char* flag : {"steps", "html", "out"}) {
+      if (parsed.Has(flag)) throw UsageError(fmt::format("--{}: --check makes no page", flag));
+    }
     return CheckRuns(bundles);
   }
   const PageSteps steps = StepsOf(parsed);

@@ -102,6 +102,9 @@ LessonSetting SettingOf(const ParsedOptions& parsed, const Lesson& lesson, bool 
 }
 
 LinkSupport LinksFor(const ParsedOptions& parsed, const Lesson& lesson) {
+  if (lesson.links == NeedOfLinks::kRequired && parsed.IsOn("loopback")) {
+    throw UsageError("--loopback: this lesson needs emulated links");
+  }
   if (lesson.links == NeedOfLinks::kNone || parsed.IsOn("loopback")) return {};
   return ProbeLinks();
 }
@@ -142,9 +145,10 @@ int RunLessonCommand(const Arguments& args, const Catalog&) {
   const std::vector<Lesson> lessons = Lessons();
   if (parsed.positionals().empty()) return List(lessons, parsed.IsOn("json"));
   const Lesson& lesson = FindLesson(lessons, parsed.positional());
-  const std::optional<double> prediction = Prediction(parsed, lesson);
   const LinkSupport links = LinksFor(parsed, lesson);
   if (links.status != LessonStatus::kDone) return ExitCodeOf(links.status);
+  CheckLinks(lesson, links.emulated);
+  const std::optional<double> prediction = Prediction(parsed, lesson);
   const LessonSetting setting = SettingOf(parsed, lesson, links.emulated);
   const SudoOwnershipTransfer ownership(setting.directory, CurrentEnvironment());
   const bool quiet = parsed.IsOn("quiet");

@@ -145,6 +145,9 @@ ParsedOptions OptionSet::Parse(const std::vector<std::string>& all_args) const {
   parsed.help_ = std::ranges::any_of(
       args, [](const std::string& arg) { return arg == "-h" || arg == "--help"; });
   if (parsed.help_) return parsed;
+  if (separator != all_args.end() && parsed.rest_.empty()) {
+    throw UsageError("--: name the program to run");
+  }
 
   const po::options_description description = Description(options);
   po::positional_options_description positional;

@@ -86,15 +86,15 @@ class OptionSet {
 
   /// Adds a positional. Add the optional ones last.
   void TakePositional(Positional positional) { positionals_.push_back(std::move(positional)); }
-  /// The verb takes all words after "--", as they are.
+  /// The verb takes all words after "--", as they are. They are a program and its arguments.
   void TakeRest(Positional rest) { rest_ = std::move(rest); }
   /// Starts a group of options; help shows `title` above it.
   void AddGroup(std::string title);
   void Add(Option option);
 
   /// Parses arguments, without abbreviations. Throws `UsageError` on an unknown flag (with "did you
-  /// mean"), a flag given twice or without its value, and too many or too few positionals. With -h
-  /// or --help among the arguments nothing else is checked.
+  /// mean"), a flag given twice or without its value, too many or too few positionals, and no word
+  /// after "--". With -h or --help among the arguments nothing else is checked.
   ParsedOptions Parse(const std::vector<std::string>& args) const;
 
   /// The help text, examples first.

@@ -75,6 +75,20 @@ void ReadFileLayer(EffectiveSpec& effective, const std::string& path, const Spec
   layer.Finish();
 }
 
+[[noreturn]] void RefuseFrom(const EffectiveSpec::Source& source, const std::string& reason) {
+  const std::string message = source.place + ": " + reason;
+  if (source.kind == Kind::kFile) throw ConfigError(message);
+  throw UsageError(message);
+}
+
+// A spec does not tell a given model from the default.
+void RefuseModelBesideProgram(const EffectiveSpec& effective) {
+  if (effective.spec.program.empty() || effective.spec.model == kProgramModel) return;
+  const auto model = effective.sources.find("model");
+  if (model == effective.sources.end()) return;
+  RefuseFrom(model->second, "the program is the model; omit model");
+}
+
 // Throws for a key that was not set. If a file set another key of the conflict, names its line.
 [[noreturn]] void RefuseDefault(const EffectiveSpec& effective, const SpecKeyError& error) {
   const auto is_set = [&](const std::string& key) { return effective.sources.contains(key); };
@@ -137,6 +151,7 @@ EffectiveSpec ReadSpec(const ParsedOptions& parsed, const Environment& environme
                    Kind::kFlag, "--");
   }
   from_flags.Finish();
+  RefuseModelBesideProgram(effective);
   return effective;
 }
 
@@ -146,20 +161,19 @@ RunSpec ResolveEffective(const EffectiveSpec& effective, RunSpec (*resolve)(RunS
   } catch (const SpecKeyError& error) {
     const auto source = effective.sources.find(error.key());
     if (source == effective.sources.end()) RefuseDefault(effective, error);
-    const std::string message = source->second.place + ": " + error.reason();
-    if (source->second.kind == Kind::kFile) throw ConfigError(message);
-    throw UsageError(message);
+    RefuseFrom(source->second, error.reason());
   }
 }
 
 std::string PrintConfig(const EffectiveSpec& effective, const RunSpec& resolved) {
   std::string out;
   for (const SpecKey& key : resolved.catalog().keys()) {
+    const nlohmann::json value = key.get(resolved);
+    if (key.takes_words && value.empty()) continue;  // No words can be given in a file.
     const auto source = effective.sources.find(key.name);
     const std::string place = source == effective.sources.end() ? "default" : source->second.place;
     // JSON is YAML. The value is in base units, so the line uses the key's JSON name.
-    out += fmt::format("{:<40} # {}\n",
-                       fmt::format("{}: {}", key.json_name, key.get(resolved).dump()), place);
+    out += fmt::format("{:<40} # {}\n", fmt::format("{}: {}", key.json_name, value.dump()), place);
   }
   return out;
 }

@@ -34,6 +34,8 @@ class Checker {
     if (run_.chunks.changed) {
       Problem("the record was changed after it was written: its checksum is another one");
     }
+    if (!run_.chunks.complete)
+      Problem("the record has no end: it was cut off after it was written");
     CheckColumns(run_, facts_, problems_);
     CheckOrder(run_, facts_, problems_);
     for (const ChunkTransfer& transfer : run_.traffic.transfers) CheckTransfer(transfer);
@@ -228,8 +230,8 @@ class Checker {
       bytes += static_cast<double>(transfer.bytes_sent);
     }
     out_.steps = static_cast<double>(steps.size());
-    if (steps.empty()) return;
-    out_.sent_per_worker_per_step = bytes / out_.steps / workers_;
+    if (!steps.empty()) out_.sent_per_worker_per_step = bytes / out_.steps / workers_;
+    if (facts_.hides_chunks) return;
     const auto told = run_.summary.find("payload_bytes_sent_per_worker");
     if (!whole_ || !all_steps_ || told == run_.summary.end() || !told->is_number()) return;
     const auto expected = told->get<double>();
@@ -250,7 +252,7 @@ class Checker {
     const bool by_tcp = transport == "tcp" || transport == "grpc";
     // The kernel does not count connections of a process with itself.
     const bool colocated = run_.summary.value("colocated", json()) == true;
-    if (!whole_ || !all_steps_ || !by_tcp || colocated) return;
+    if (!whole_ || !all_steps_ || !by_tcp || colocated || facts_.sums_at_pauses) return;
     for (std::size_t worker = 0; worker < out_.sent_by_worker.size(); ++worker) {
       const auto sent = static_cast<double>(out_.sent_by_worker[worker]);
       const double counted = out_.kernel_sent_by_worker[worker];

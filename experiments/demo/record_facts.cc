@@ -20,6 +20,8 @@ RecordFacts::RecordFacts(const RecordedRun& run) : workers(run.workers()), serve
     strategy = name.get<std::string>();
   }
   ring = strategy == "ring";
+  sums_at_pauses = strategy == "local-sgd" || strategy == "diloco";
+  hides_chunks = strategy == "mpi" || strategy == "nccl";
   updates_by_step = strategy == "ps-sync" || strategy == "mixed" || strategy == "ps-backup";
   plain = run.summary.value("codec", json("fp32")) == "fp32";
   for (const ChunkFile::Process& process : run.chunks.processes) {

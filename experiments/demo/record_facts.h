@@ -33,6 +33,8 @@ struct RecordFacts {
   int servers = 0;
   std::string strategy;
   bool ring = false;
+  bool hides_chunks = false;     ///< The library that sums shows no chunks.
+  bool sums_at_pauses = false;   ///< Then the kernel's count, which is of steps, has less.
   bool updates_by_step = false;  ///< Servers make one update in each step.
   bool plain = true;             ///< Elements are sent as 4 bytes each.
   bool one_host = true;          ///< So all processes have one clock.

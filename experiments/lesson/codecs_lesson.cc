@@ -53,7 +53,7 @@ double SentMegabytes(const LessonResults& results, const std::string& name) {
 void AddFigures(const LessonResults& results, const std::string& codec, Answer& answer) {
   const std::string slow = NameOf(codec, "slow");
   answer.figures.push_back(
-      {codec + ": sent by a worker in a step, with what a run sends once",
+      {codec + ": a worker sends in a step (its kernel's count, with the start of the run)",
        SentMegabytes(results, slow), "MB",
        NumberAt(ResultOf(results, slow), "bound_bytes_sent_per_worker_per_step") / 1e6});
   for (const char* link : {"slow", "fast"}) {
@@ -101,7 +101,7 @@ Lesson CodecsLesson() {
               "step?",
           .quantity = "the step with fp32 over the step with int8, on a link of 100 Mbit/s",
           .unit = "times",
-          .tolerance = 0.25,
+          .tolerance = 0.08,
           .explanation =
               "On the slow link the step is almost all communication, so a quarter of the bytes "
               "makes it nearly 4 times as fast; the compute that nothing hides is the rest. On a "
@@ -114,6 +114,10 @@ Lesson CodecsLesson() {
               "Many expect the same gain on every link. The gain cannot be larger than the part of "
               "the step that waits for the link.",
           .links = NeedOfLinks::kBetter,
+          .theory =
+              "The theory of a step is its bound: no schedule can be faster. The theory of "
+              "the answer takes the shortest steps in the order in which buckets become "
+              "ready.",
           .plan = Plan,
           .answer = AnswerOf};
 }

@@ -42,7 +42,7 @@ struct LessonInterval {
 /// A row of the table below an answer.
 struct Figure {
   std::string what;
-  double value = 0;
+  std::optional<double> value;  ///< Measured; empty: there is only the theory.
   std::string unit;
   std::optional<double> bound = {};  ///< The best value that theory allows, or what it predicts.
 };
@@ -88,6 +88,8 @@ struct Lesson {
   NeedOfLinks links = NeedOfLinks::kNone;
   /// The run that the demo shows beside the first one; empty: the second.
   std::string beside = {};
+  /// What stands under "theory" where steps are timed.
+  std::string theory = "The theory of a step is its bound: no schedule can be faster.";
   std::vector<LessonRun> (*plan)(const LessonSetting& setting) = nullptr;
   Answer (*answer)(const LessonSetting& setting, const LessonResults& results) = nullptr;
 };

@@ -20,8 +20,7 @@ using nlohmann::json;
 constexpr std::size_t kWidth = 80;
 constexpr char kShortSteps[] =
     "A step here is a short one: nine of ten steps of the run took longer (the 10th percentile). "
-    "Other programs on the machine can only make a step longer. The theory of a step is its bound: "
-    "no schedule can be faster.";
+    "Other programs on the machine can only make a step longer.";
 constexpr char kByBytes[] =
     "This machine emulates no links, so this answer counts bytes instead of time. As root it often "
     "can; 'ringside doctor' says what is missing.";
@@ -43,6 +42,10 @@ std::string Wrap(const std::string& text) {
 }
 
 std::string Number(double value) { return fmt::format("{:.4g}", value); }
+
+std::string NumberOrDash(const std::optional<double>& value) {
+  return value ? Number(*value) : "-";
+}
 
 std::string WithUnit(double value, const std::string& unit) {
   return unit.empty() ? Number(value) : Number(value) + " " + unit;
@@ -75,8 +78,8 @@ std::string FigureTable(const Answer& answer) {
   using Align = TextTable::Align;
   TextTable table({{"figure", Align::kLeft}, {"measured"}, {"theory"}, {"unit", Align::kLeft}});
   for (const Figure& figure : answer.figures) {
-    table.AddRow({figure.what, Number(figure.value), figure.bound ? Number(*figure.bound) : "-",
-                  figure.unit});
+    table.AddRow(
+        {figure.what, NumberOrDash(figure.value), NumberOrDash(figure.bound), figure.unit});
   }
   return table.Render();
 }
@@ -96,6 +99,10 @@ bool CountsBytes(const LessonReport& report) {
 
 bool TimesSteps(const LessonReport& report) {
   return report.lesson.links != NeedOfLinks::kNone && report.setting.emulated;
+}
+
+std::string StepNote(const Lesson& lesson) {
+  return fmt::format("{} {}", kShortSteps, lesson.theory);
 }
 
 /// The bundles that `ringside demo` can show.
@@ -134,7 +141,7 @@ json FiguresJson(const Answer& answer) {
   json rows = json::array();
   for (const Figure& figure : answer.figures) {
     rows.push_back({{"what", figure.what},
-                    {"value", figure.value},
+                    {"value", OrNull(figure.value)},
                     {"bound", OrNull(figure.bound)},
                     {"unit", figure.unit}});
   }
@@ -195,7 +202,7 @@ std::string LessonText(const LessonReport& report) {
   std::string out = fmt::format("{}\n{}\n{}{}\n{}\n{}", QuestionText(report.lesson),
                                 AnswerLines(report), FigureTable(answer), CheckLines(answer),
                                 Wrap(report.lesson.explanation), Wrap(report.lesson.mistake));
-  if (TimesSteps(report)) out += fmt::format("\n{}", Wrap(kShortSteps));
+  if (TimesSteps(report)) out += fmt::format("\n{}", Wrap(StepNote(report.lesson)));
   if (CountsBytes(report)) out += fmt::format("\n{}", Wrap(kByBytes));
   out += fmt::format("\nThe runs, {:.0f} s:\n", report.outcome.seconds);
   for (const std::string& command : report.outcome.commands) out += fmt::format("  {}\n", command);
@@ -212,7 +219,7 @@ json LessonJson(const LessonReport& report) {
   out["quick"] = report.setting.quick;
   out["links"] = report.setting.emulated ? "emulated" : "loopback";
   out["note"] = CountsBytes(report)  ? json(kByBytes)
-                : TimesSteps(report) ? json(kShortSteps)
+                : TimesSteps(report) ? json(StepNote(report.lesson))
                                      : json();
   out["prediction"] = OrNull(report.prediction);
   out["within"] =

@@ -49,10 +49,10 @@ json StepsOfRanks(const fs::path& bundle, const json& summary) {
   return ranks;
 }
 
-json ResultOfBundle(const LessonRun& run) {
+json ResultOfBundle(const LessonRun& run, int exit_code) {
   json summary = ReadSummary(run.bundle);
   summary["rank_step_ms"] = StepsOfRanks(run.bundle, summary);
-  summary["lesson_exit_code"] = run.exit_code;
+  summary["lesson_exit_code"] = exit_code;
   return summary;
 }
 
@@ -101,8 +101,8 @@ class LessonRuns {
     outcome_.status = process.Wait(signals_, Deadline::After(kRunLimit), [&] { freezer.Tick(); });
     if (outcome_.status != LessonStatus::kDone) return;
     CheckEnd(run, command, process);
-    results_[run.name] =
-        run.bundle.empty() ? ResultOfOutput(run, process.output()) : ResultOfBundle(run);
+    results_[run.name] = run.bundle.empty() ? ResultOfOutput(run, process.output())
+                                            : ResultOfBundle(run, process.exit_code());
     if (!run.bundle.empty()) outcome_.bundles.push_back(run.bundle);
     if (!freezer.command().empty()) outcome_.commands.push_back(freezer.command());
   }
@@ -124,13 +124,16 @@ bool IsOk(const json& findings, const std::string& name) {
 
 }  // namespace
 
+void CheckLinks(const Lesson& lesson, bool emulated) {
+  if (lesson.links != NeedOfLinks::kRequired || emulated) return;
+  throw MissingBackendError(
+      "this lesson needs emulated links; 'ringside doctor' says what is missing (as root it often "
+      "works)");
+}
+
 LessonOutcome RunLesson(const Lesson& lesson, const LessonSetting& setting,
                         const LessonProgress& progress) {
-  if (lesson.links == NeedOfLinks::kRequired && !setting.emulated) {
-    throw MissingBackendError(
-        "this lesson needs emulated links; 'ringside doctor' says what is missing (as root it "
-        "often works)");
-  }
+  CheckLinks(lesson, setting.emulated);
   const Clock::time_point begin = Clock::now();
   const std::vector<LessonRun> plan = lesson.plan(setting);
   LessonOutcome outcome;

@@ -23,6 +23,9 @@ struct LessonOutcome {
 using LessonProgress =
     std::function<void(const std::string& command, std::size_t done, std::size_t planned)>;
 
+/// Throws `MissingBackendError` if the lesson needs emulated links, and there are none.
+void CheckLinks(const Lesson& lesson, bool emulated);
+
 /// Carries out the runs of a lesson, one after another, as child processes of this executable, and
 /// answers it from their results. A signal or a late run ends the lesson and its processes. Throws
 /// `MissingBackendError` where a run lacks something of this machine, `Error` where a run ends

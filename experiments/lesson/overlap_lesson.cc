@@ -43,8 +43,8 @@ Answer AnswerOf(const LessonSetting& setting, const LessonResults& results) {
   Answer answer{.value = StepOf(results, kOn),
                 .interval = StepInterval(results, kOn),
                 .bound = NumberAt(ResultOf(results, kOn), "achievable_ms")};
-  answer.figures.push_back(
-      {"communication of a step", NumberAt(ResultOf(results, kOn), "bound_comm_ms"), "ms"});
+  answer.figures.push_back({"communication of a step", std::nullopt, "ms",
+                            NumberAt(ResultOf(results, kOn), "bound_comm_ms")});
   answer.figures.push_back(
       {"compute before the first gradient", NumberAt(ResultOf(results, kOn), "forward_ms"), "ms"});
   AddFigures(results, kOff, "overlap off", answer);
@@ -69,17 +69,19 @@ Lesson OverlapLesson() {
           .tolerance = 0.1,
           .explanation =
               "Gradients become ready during the backward pass, bucket by bucket. So communication "
-              "can hide behind the 160 ms of the backward pass, and nothing can be sent during the "
-              "forward pass: the next one needs the new parameters. The step takes at least 80 ms "
-              "plus the longer of 160 ms and 235 ms, that is 315 ms. What is left over, 75 ms and "
-              "the wait for the last bucket, is the exposed communication. A slower model of the "
-              "same size would hide all of it; a faster link, too. Overlap never hides more than "
-              "there is compute to hide behind. A priority schedule sends first what the next "
-              "forward pass reads first, and so uses the forward pass as well.",
+              "can hide behind its 160 ms. In this order nothing can be sent during the forward "
+              "pass: the next one needs the new parameters. The step takes at least 80 ms plus the "
+              "longer of 160 ms and 235 ms, that is 315 ms, and a few more until the first bucket "
+              "is ready. What exceeds the compute is the exposed communication. A slower model of "
+              "the same size would hide all of it; a faster link, too. Overlap never hides more "
+              "than there is compute to hide behind. A priority schedule takes another order: what "
+              "the next forward pass reads first goes first, so the forward pass hides "
+              "communication as well.",
           .mistake =
               "Many predict 240 ms, the longer of compute and communication. That would need the "
               "first bucket to be ready before its gradient is computed.",
           .links = NeedOfLinks::kRequired,
+          .theory = "The theory of a step is the shortest one in its order of buckets.",
           .plan = Plan,
           .answer = AnswerOf};
 }

@@ -100,7 +100,8 @@ Answer AnswerOf(const LessonSetting& setting, const LessonResults& results) {
   Answer answer{.value = 1.0 * FewestThatBeat(setting, results),
                 .interval = IntervalOf(setting, results),
                 .bound = 3};
-  answer.figures.push_back({"N^2/(2(N-1)): servers that match a ring", kNeeded, "servers"});
+  answer.figures.push_back(
+      {"N^2/(2(N-1)): servers that match a ring", std::nullopt, "servers", kNeeded});
   AddFigures(setting, results, kRing, kRing, 2.0 * (kWorkers - 1) / kWorkers, answer);
   for (int servers = FewestServers(setting); servers <= MostServers(setting); ++servers) {
     AddFigures(setting, results, NameOf(servers), Label(servers), 1.0 * kWorkers / servers, answer);

@@ -63,8 +63,8 @@ double WaitMs(const json& summary) { return NumberAt(summary, "exposed_comm_ms")
 void AddFigures(const LessonResults& results, const std::string& name, double bound,
                 double wait_bound_ms, Answer& answer) {
   const json& summary = ResultOf(results, name);
-  answer.figures.push_back(
-      {name + ": samples per second", Throughput(summary, kShort), "1/s", bound});
+  answer.figures.push_back({name + ": samples per second, in short steps (10th percentile)",
+                            Throughput(summary, kShort), "1/s", bound});
   answer.figures.push_back(
       {name + ": a worker waits in a step", WaitMs(summary), "ms", wait_bound_ms});
   answer.figures.push_back({name + ": pushes that were used", UsedShare(summary) * 100, "%"});

@@ -1,5 +1,6 @@
 #include "ringside/experiments/spec/refusals.h"
 
+#include <algorithm>
 #include <span>
 
 #include "ringside/experiments/text/did_you_mean.h"
@@ -9,10 +10,13 @@ namespace {
 
 template <typename Entry>
 const Entry& EntryOf(const Entry* found, std::span<const Entry> table, std::string_view key,
-                     std::string_view what, std::string_view name) {
+                     std::string_view what, std::string_view name, std::string_view file) {
   if (found != nullptr) return *found;
   std::vector<std::string_view> names;
   for (const Entry& entry : table) names.emplace_back(entry.name);
+  // A name that the catalog has and does not find lacks the path that follows it.
+  Refuse(std::ranges::find(names, name) != names.end(), key, "{0} needs a file, as in {0}{1}", name,
+         file);
   RefuseUnknown(key, what, name, names);
 }
 
@@ -28,17 +32,19 @@ void RefuseUnknown(std::string_view key, std::string_view what, std::string_view
 const StrategyEntry& StrategyOf(const RunSpec& spec) {
   const Catalog& catalog = spec.catalog();
   return EntryOf(catalog.FindStrategy(spec.strategy), catalog.strategies(), "strategy", "strategy",
-                 spec.strategy);
+                 spec.strategy, "");
 }
 
 const ModelEntry& ModelOf(const RunSpec& spec) {
   const Catalog& catalog = spec.catalog();
-  return EntryOf(catalog.FindModel(spec.model), catalog.models(), "model", "model", spec.model);
+  return EntryOf(catalog.FindModel(spec.model), catalog.models(), "model", "model", spec.model,
+                 "net.pt");
 }
 
 const DatasetEntry& DatasetOf(const RunSpec& spec) {
   const Catalog& catalog = spec.catalog();
-  return EntryOf(catalog.FindDataset(spec.data), catalog.datasets(), "data", "dataset", spec.data);
+  return EntryOf(catalog.FindDataset(spec.data), catalog.datasets(), "data", "dataset", spec.data,
+                 "data.npz");
 }
 
 std::string OfModels(const RunSpec& spec, bool ModelTraits::*trait, std::string_view one_does,

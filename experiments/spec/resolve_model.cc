@@ -117,8 +117,7 @@ void RequireFiles(const RunSpec& spec) {
   const DatasetEntry& data = DatasetOf(spec);
   if (!spec.program.empty()) {
     const std::string& command = spec.program.front();
-    Refuse(PathOfCommand(command).empty(), "program", "there is no program '{}'{}", command,
-           command.find('/') == std::string::npos ? " in PATH" : "");
+    Refuse(PathOfCommand(command).empty(), "program", "{}", WhyNoCommand(command));
   }
   if (model.traits.takes_file) RequireFile(spec.model, model.name, "model");
   if (data.takes_file) RequireFile(spec.data, data.name, "data");

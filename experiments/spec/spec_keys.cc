@@ -31,7 +31,12 @@ json BatchSize(std::string_view text) {
 json Real(std::string_view text) { return ParseReal(text); }
 json Switch(std::string_view text) { return ParseSwitch(text); }
 json IntegerList(std::string_view text) { return ParseIntegerList(text); }
-json Words(std::string_view text) { return SplitWords(text); }
+// A given command must not be empty: in a spec, an empty one means that the model is no program.
+json Command(std::string_view text) {
+  std::vector<std::string> words = SplitWords(text);
+  if (words.empty()) throw ConfigError("it names no program");
+  return words;
+}
 json Bytes(std::string_view text) { return ParseBytes(text); }
 json Mebibytes(std::string_view text) { return ParseBytes(text, 1 << 20); }
 json Rate(std::string_view text) { return ParseBitsPerSecond(text); }
@@ -355,7 +360,7 @@ std::vector<SpecKey> RunKeys() {
               .help = "a program of your own as the model: every worker runs this command, which "
                       "uses the Python package ringside; 'ringside train ... -- COMMAND' is the "
                       "same",
-              .parse = Words,
+              .parse = Command,
               .get = GetProgram,
               .set = SetProgram,
               .written_only_if_set = true,

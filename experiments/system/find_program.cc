@@ -24,4 +24,13 @@ std::string PathOfCommand(const std::string& command) {
   return ::access(command.c_str(), X_OK) == 0 ? command : "";
 }
 
+std::string WhyNoCommand(const std::string& command) {
+  if (command.find('/') == std::string::npos) {
+    return "there is no program '" + command + "' in PATH";
+  }
+  if (::access(command.c_str(), F_OK) != 0) return "there is no program '" + command + "'";
+  const std::string reason = "'" + command + "' is not executable";
+  return command.ends_with(".py") ? reason + "; give its interpreter: python3 " + command : reason;
+}
+
 }  // namespace ringside

@@ -12,6 +12,9 @@ std::string FindProgram(const std::string& name);
 /// executable, else as `FindProgram`.
 std::string PathOfCommand(const std::string& command);
 
+/// Why there is no path of the command: "there is no program 'train' in PATH".
+std::string WhyNoCommand(const std::string& command);
+
 }  // namespace ringside
 
 #endif  // RINGSIDE_EXPERIMENTS_SYSTEM_FIND_PROGRAM_H_

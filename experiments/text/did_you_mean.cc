@@ -39,7 +39,7 @@ std::string_view NearestWord(std::string_view word, std::span<const std::string_
 
 std::string DidYouMean(std::string_view word, std::span<const std::string_view> candidates) {
   const std::string_view nearest = NearestWord(word, candidates);
-  if (nearest.empty()) return {};
+  if (nearest.empty() || nearest == word) return {};
   return " (did you mean '" + std::string(nearest) + "'?)";
 }
 

@@ -16,7 +16,8 @@ std::size_t EditDistance(std::string_view a, std::string_view b);
 /// tie goes to the earlier candidate.
 std::string_view NearestWord(std::string_view word, std::span<const std::string_view> candidates);
 
-/// Returns " (did you mean 'ring'?)" or nothing, to append to a message about an unknown word.
+/// Returns " (did you mean 'ring'?)" or nothing, to append to a message about an unknown word. It
+/// never suggests the word itself.
 std::string DidYouMean(std::string_view word, std::span<const std::string_view> candidates);
 
 }  // namespace ringside

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ringside/common/core/errors.h"
 
@@ -19,15 +21,15 @@ using nlohmann::json;
 constexpr const char* kTensorsKey = "job/tensors";
 constexpr const char* kUpdateKey = "job/update";
 
-/// What the first worker to come has set.
-struct FirstValue {
+/// What a worker has set, or wants to set.
+struct ValueOfWorker {
   int worker;
   json value;
 };
 
 /// Sets the key, unless another worker has set it. Returns that worker's value if it differs.
-std::optional<FirstValue> ValueOfAnother(Store& store, const char* key, int rank,
-                                         const json& mine) {
+std::optional<ValueOfWorker> ValueOfAnother(Store& store, const char* key, int rank,
+                                            const json& mine) {
   try {
     store.Set(key, json({{"worker", rank}, {"value", mine}}).dump());
     return std::nullopt;
@@ -36,7 +38,7 @@ std::optional<FirstValue> ValueOfAnother(Store& store, const char* key, int rank
     const json first = json::parse(store.Get(key, Deadline::After(kAgreementTimeout)));
     if (first.at("worker") == rank) throw;
     if (first.at("value") == mine) return std::nullopt;
-    return FirstValue{first.at("worker"), first.at("value")};
+    return ValueOfWorker{first.at("worker"), first.at("value")};
   }
 }
 
@@ -66,6 +68,57 @@ json UpdateJson(const ModelUpdate& update) {
           {"learning_rate", update.rates->At(0)}};
 }
 
+struct UpdateField {
+  const char* key;
+  const char* word;
+};
+
+/// What tells optimizers of one kind apart.
+constexpr std::array<UpdateField, 8> kUpdateFields{{{"learning_rate", "lr"},
+                                                    {"momentum", "momentum"},
+                                                    {"nesterov", "nesterov"},
+                                                    {"weight_decay", "weight decay"},
+                                                    {"beta1", "beta1"},
+                                                    {"beta2", "beta2"},
+                                                    {"epsilon", "epsilon"},
+                                                    {"gradient_scale", "gradient scale"}}};
+
+std::string KindName(const json& update) {
+  switch (static_cast<OptimizerOptions::Kind>(update.at("kind").get<int>())) {
+    case OptimizerOptions::Kind::kSgd:
+      return "SGD";
+    case OptimizerOptions::Kind::kAdam:
+      return "Adam";
+    case OptimizerOptions::Kind::kAdamW:
+      return "AdamW";
+  }
+  throw InternalError("an optimizer of no kind");
+}
+
+std::string UpdateName(const json& update) {
+  return update.contains("by_model") ? "update=program" : "update=strategy";
+}
+
+/// "lr 0.1 in worker 0, 0.2 in worker 1"
+std::string Difference(const ValueOfWorker& a, const ValueOfWorker& b) {
+  const auto say = [&](const std::string& of_a, const std::string& of_b) {
+    return fmt::format("{} in worker {}, {} in worker {}", of_a, a.worker, of_b, b.worker);
+  };
+  if (UpdateName(a.value) != UpdateName(b.value)) {
+    return say(UpdateName(a.value), UpdateName(b.value));
+  }
+  // The numbers of two kinds say nothing beside each other.
+  if (KindName(a.value) != KindName(b.value)) return say(KindName(a.value), KindName(b.value));
+  std::vector<std::string> differences;
+  for (const UpdateField& field : kUpdateFields) {
+    const json& of_a = a.value.at(field.key);
+    const json& of_b = b.value.at(field.key);
+    if (of_a == of_b) continue;
+    differences.push_back(fmt::format("{} {}", field.word, say(of_a.dump(), of_b.dump())));
+  }
+  return fmt::format("{}", fmt::join(differences, "; "));
+}
+
 }  // namespace
 
 void AgreeOnTensors(Store& store, int rank, std::span<const TensorSpec> tensors) {
@@ -85,9 +138,10 @@ void AgreeOnUpdate(Store& store, int rank, const ModelUpdate& update) {
   const json mine = UpdateJson(update);
   const auto first = ValueOfAnother(store, kUpdateKey, rank, mine);
   if (!first) return;
-  throw ConfigError(fmt::format(
-      "the programs of two workers have different optimizers: {} in worker {}, {} in worker {}",
-      mine.dump(), rank, first->value.dump(), first->worker));
+  const ValueOfWorker here{rank, mine};
+  const bool before = first->worker < rank;
+  throw ConfigError("the programs of two workers have different optimizers: " +
+                    Difference(before ? *first : here, before ? here : *first));
 }
 
 AgreedUpdate WaitForUpdate(Store& store, const Deadline& deadline) {

@@ -22,7 +22,7 @@ struct AgreedUpdate {
 };
 
 /// Publishes the update of this worker's program. Every worker calls it. Throws `ConfigError` with
-/// both when another worker's program has another one.
+/// what differs when another worker's program has another one.
 void AgreeOnUpdate(Store& store, int rank, const ModelUpdate& update);
 
 /// Waits until a worker has published it. Throws `CommError` at the deadline.

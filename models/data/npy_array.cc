@@ -55,7 +55,9 @@ class HeaderReader {
       array.type = TypeOf(Quoted());
       has_type_ = true;
     } else if (key == "fortran_order") {
-      if (!TakesWord("False")) Refuse("it is not in C order (fortran_order: False)");
+      if (!TakesWord("False")) {
+        Refuse("it is in Fortran order; save numpy.ascontiguousarray(x)");
+      }
       has_order_ = true;
     } else if (key == "shape") {
       ReadShape(array.shape);

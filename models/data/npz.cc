@@ -159,9 +159,21 @@ class NpzDataset : public Dataset {
       split.integers.resize(elements);
       for (std::size_t i = 0; i < elements; ++i) split.integers[i] = x.IntegerAt(i);
     } else {
-      split.floats.resize(elements);
-      for (std::size_t i = 0; i < elements; ++i) split.floats[i] = static_cast<float>(x.At(i));
+      split.floats = FiniteFloats(file, name, x);
     }
+  }
+
+  /// Of an array with rows.
+  static std::vector<float> FiniteFloats(const NpzFile& file, const std::string& name,
+                                         const NpyArray& array) {
+    std::vector<float> floats(array.elements());
+    for (std::size_t i = 0; i < floats.size(); ++i) {
+      floats[i] = static_cast<float>(array.At(i));
+      if (std::isfinite(floats[i])) continue;
+      const std::size_t row = i / (floats.size() / array.shape.front());
+      file.Fail(name, "row " + std::to_string(row) + " has a number that is not finite in float32");
+    }
+    return floats;
   }
 
   static SampleShape ShapeOf(const std::vector<std::size_t>& shape) {
@@ -186,11 +198,7 @@ class NpzDataset : public Dataset {
     if (y.is_float() && targets == 0) file.Fail(name, "it has no numbers");
     targets_ = targets;
     if (y.is_float()) {
-      split.targets.resize(y.elements());
-      for (std::size_t i = 0; i < y.elements(); ++i) {
-        split.targets[i] = static_cast<float>(y.At(i));
-        if (!std::isfinite(split.targets[i])) file.Fail(name, "a number is not finite");
-      }
+      split.targets = FiniteFloats(file, name, y);
     } else {
       ReadClasses(file, name, y, first, split);
     }

@@ -26,7 +26,8 @@ torch::jit::Module LoadModule(const std::string& path) {
   } catch (const c10::Error& error) {
     const std::string text = error.what_without_backtrace();
     throw ConfigError("model: libtorch cannot read '" + path +
-                      "' as a TorchScript module: " + text.substr(0, text.find('\n')));
+                      "' as a TorchScript module: " + text.substr(0, text.find('\n')) +
+                      "; save it with torch.jit.save(torch.jit.script(net), FILE)");
   }
 }
 

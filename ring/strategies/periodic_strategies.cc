@@ -17,7 +17,8 @@ template <typename Rule>
 std::unique_ptr<Strategy> Make(const StrategyContext& context) {
   const auto connect = [context] {
     return LinkCollectiveEntry(kRingAlgorithm)
-        .make({context.world, context.store, context.comm, context.options, "collective/ring"});
+        .make({context.world, context.store, context.comm, context.options, "collective/ring",
+               &context.timeline});
   };
   return std::make_unique<AllReduceStrategy>(context, connect, std::make_unique<Rule>(context));
 }

@@ -175,7 +175,11 @@ class ScriptModels(unittest.TestCase):
         self.refuses("there is no file '/no/such/data.npz'", data="npz:/no/such/data.npz")
         self.refuses("would leave 3 idle", "--strategy", "ps-sync", "--servers", "4", "--bucket-mb", "4")
         (self.folder / "text.pt").write_text("no module")
-        self.refuses("as a TorchScript module", model=f"script:{self.folder / 'text.pt'}")
+        torch.save(nn.Linear(12, 4).state_dict(), self.folder / "state.pt")
+        torch.save(nn.Linear(12, 4), self.folder / "pickled.pt")
+        for name in ("text.pt", "state.pt", "pickled.pt"):
+            for text in ("as a TorchScript module", "; save it with torch.jit.save(torch.jit.script(net), FILE)"):
+                self.refuses(text, model=f"script:{self.folder / name}")
         torch.jit.save(torch.jit.script(nn.Linear(13, 4)), self.folder / "wide.pt")
         self.refuses(f"the forward method of '{self.folder / 'wide.pt'}' failed: ", model=f"script:{self.folder / 'wide.pt'}")
         torch.jit.save(torch.jit.script(nn.Linear(12, 4).double()), self.folder / "double.pt")

@@ -35,7 +35,7 @@ std::vector<std::string> UserCommand(const RunSpec& spec) {
   std::vector<std::string> argv = spec.program;
   argv.front() = PathOfCommand(argv.front());
   if (!argv.front().empty()) return argv;
-  throw MissingBackendError("there is no program '" + spec.program.front() + "'");
+  throw MissingBackendError(WhyNoCommand(spec.program.front()));
 }
 
 /// What a program of the user's finds besides the variables of this process. `ringside.init()`

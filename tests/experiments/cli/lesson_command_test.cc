@@ -175,10 +175,10 @@ TEST_F(LessonCommand, AnswersWithoutAPredictionOffATerminal) {
   EXPECT_THAT(answer["commands"][0].get<std::string>(), HasSubstr("--out 'a folder/workers-2'"));
 }
 
-TEST_F(LessonCommand, ALessonThatNeedsLinksSaysSoWithoutThem) {
+TEST_F(LessonCommand, ALessonThatNeedsLinksIsNotAskedWithoutThem) {
   const ProcessResult result = RunRingside("lesson 5 --loopback --predict 315");
-  EXPECT_EQ(result.exit_code, 4);
-  EXPECT_THAT(result.err, HasSubstr("emulated links"));
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("--loopback: this lesson needs emulated links"));
 }
 
 TEST_F(LessonCommand, ASignalEndsTheLessonAndItsRun) {

@@ -72,7 +72,13 @@ TEST(OptionSet, TakesTheWordsAfterTwoDashesAsTheyAre) {
   EXPECT_FALSE(parsed.IsOn("json"));
   EXPECT_THAT(parsed.rest(), ::testing::ElementsAre("python3", "--json", "-h", "--", "x"));
   EXPECT_TRUE(options.Parse({"file"}).rest().empty());
-  EXPECT_TRUE(options.Parse({"--"}).rest().empty());
+  try {
+    (void)options.Parse({"--workers", "4", "--"});
+    ADD_FAILURE() << "taken without a program";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "--: name the program to run");
+  }
+  EXPECT_TRUE(options.Parse({"-h", "--"}).help());
   EXPECT_THAT(options.Help(Painter(false)), HasSubstr("[FILE] [options] [-- COMMAND]"));
   EXPECT_TRUE(Table().Parse({"--", "file"}).rest().empty()) << "no verb but those that take it";
 }

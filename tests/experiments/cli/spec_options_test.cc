@@ -155,6 +155,47 @@ TEST_F(SpecOptionsTest, AFileIsToBlameForADefaultThatDoesNotFitIt) {
               StartsWith("--global-batch: 64 samples are fewer than 99"));
 }
 
+TEST_F(SpecOptionsTest, AnEmptyProgramIsRefusedWhereItIsGiven) {
+  EXPECT_EQ(RefusalOf<UsageError>([&] {
+              Read({"--program", ""});
+            }),
+            "--program: it names no program");
+  EXPECT_EQ(RefusalOf<UsageError>([&] {
+              Read({}, {{"RINGSIDE_PROGRAM", " "}});
+            }),
+            "RINGSIDE_PROGRAM: it names no program");
+  const std::string path = WriteConfig("seed: 1\nprogram: []\n");
+  EXPECT_EQ(RefusalOf<ConfigError>([&] {
+              Read({"--config", path});
+            }),
+            path + ":2:10: program: it names no program");
+}
+
+// Also one that is the default.
+TEST_F(SpecOptionsTest, AGivenModelBesideAProgramIsRefused) {
+  options_.TakeRest({"COMMAND", "a program"});
+  for (const char* model : {"mlp", "cnn"}) {
+    EXPECT_EQ(RefusalOf<UsageError>([&] {
+                Read({"--model", model, "--", "cat"});
+              }),
+              "--model: the program is the model; omit model");
+    EXPECT_EQ(RefusalOf<UsageError>([&] {
+                Read({"--program", "cat"}, {{"RINGSIDE_MODEL", model}});
+              }),
+              "RINGSIDE_MODEL: the program is the model; omit model");
+    const std::string path = WriteConfig(std::string("program: [cat]\nmodel: ") + model + "\n");
+    EXPECT_EQ(RefusalOf<ConfigError>([&] {
+                Read({"--config", path});
+              }),
+              path + ":2:8: model: the program is the model; omit model");
+  }
+  const EffectiveSpec effective = Read({"--strategy", "none", "--", "cat"});
+  const RunSpec resolved = ResolveEffective(effective);
+  const std::string printed = WriteConfig(PrintConfig(effective, resolved));
+  EXPECT_EQ(nlohmann::json(Read({"--config", printed}).spec), nlohmann::json(resolved))
+      << "a resolved spec names its model 'program'";
+}
+
 TEST_F(SpecOptionsTest, KeysThatAVerbSetsItselfAreNoFlags) {
   SpecOptions takes{.defaults = RunSpec(TestCatalog())};
   takes.without = {"workers"};

@@ -157,8 +157,23 @@ TEST(RecordCheck, ARecordThatIsCutOffIsCheckedWhereItHasBothEnds) {
   run.chunks.rows.resize(run.chunks.rows.size() - 3);
   run.chunks.complete = false;
   run.traffic = JoinTraffic(run.chunks, 2);
-  EXPECT_EQ(FirstProblem(run), "");
-  EXPECT_NE(ProblemAfter(run, 0, [](TraceChunk& chunk) { ++chunk.bytes; }), "");
+  EXPECT_EQ(FirstProblem(run), "the record has no end: it was cut off after it was written");
+  EXPECT_EQ(CheckRecord(run).problems.size(), 1U);
+  ++run.chunks.rows[0].chunk.bytes;
+  run.traffic = JoinTraffic(run.chunks, 2);
+  EXPECT_GT(CheckRecord(run).problems.size(), 1U);
+}
+
+TEST(RecordCheck, ARecordWithoutEventsContradictsARunThatSent) {
+  RecordedRun run = SampleRun::Ring(2);
+  run.summary["payload_bytes_sent_per_worker"] = 64;
+  run.chunks.rows.clear();
+  run.spans.clear();
+  run.traffic = JoinTraffic(run.chunks, 2);
+  EXPECT_NE(FirstProblem(run).find("a worker sent 0 bytes, and the summary says 64"),
+            std::string::npos);
+  run.chunks.head["strategy"] = "mpi";
+  EXPECT_EQ(FirstProblem(run), "") << "its library hides the chunks";
 }
 
 TEST(RecordCheck, ListsAtMostTwentyProblems) {

@@ -2,12 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "ringside/experiments/spec/availability.h"
 #include "ringside/experiments/spec/server_layout.h"
 #include "ringside/experiments/spec/spec_keys.h"
 #include "ringside/experiments/system/build_info.h"
+#include "tests/common/temporary_directory.h"
 #include "tests/experiments/spec/spec_testing.h"
 #include "tests/experiments/test_catalog.h"
 
@@ -229,7 +232,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "no worker 2 among 2"},
         Refusal{{{"resume", "/no/such/checkpoint"}}, "resume", "no checkpoint"},
         Refusal{{{"loss", "mse"}}, "loss", "has its own; only script: takes a loss"},
-        Refusal{{{"model", "script:"}}, "model", "no model is called 'script:'"},
+        Refusal{{{"model", "script:"}}, "model", "script: needs a file, as in script:net.pt"},
+        Refusal{{{"model", "script"}}, "model", "did you mean 'script:'"},
+        Refusal{
+            {{"model", "mlp"}, {"data", "npz:"}}, "data", "npz: needs a file, as in npz:data.npz"},
         Refusal{{{"model", "script:/no/such.pt"}}, "model", "there is no file '/no/such.pt'"},
         Refusal{{{"model", "script:/dev/null"}}, "model", "there is no file '/dev/null'"},
         Refusal{{{"model", "mlp"}, {"data", "npz:/no/such.npz"}},
@@ -265,6 +271,36 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{{"model", "mlp"}, {"program", "cat"}, {"network", "1Gbps"}, {"dilation", "2"}},
                 "dilation",
                 "really computes"}));
+
+TEST(Resolve, SaysThatAProgramIsNotExecutable) {
+  const TemporaryDirectory folder;
+  const auto refusal = [&](const std::string& name) -> std::string {
+    std::ofstream(folder.Path(name)) << "print(1)";
+    RunSpec spec(TestCatalog());
+    spec.program = {folder.Path(name)};
+    try {
+      (void)Resolve(spec);
+    } catch (const SpecKeyError& error) {
+      return error.reason();
+    }
+    return "taken";
+  };
+  const std::string script = folder.Path("p.py");
+  EXPECT_EQ(refusal("p.py"),
+            "'" + script + "' is not executable; give its interpreter: python3 " + script);
+  EXPECT_EQ(refusal("p"), "'" + folder.Path("p") + "' is not executable");
+}
+
+TEST(Resolve, AProgramIsNamed) {
+  for (const char* text : {"", " "}) {
+    try {
+      (void)With(ProfileOfTenSteps(), {{"program", text}});
+      ADD_FAILURE() << "taken";
+    } catch (const SpecKeyError& error) {
+      EXPECT_STREQ(error.what(), "program: it names no program");
+    }
+  }
+}
 
 TEST(Resolve, AProgramIsTheModel) {
   RunSpec spec(TestCatalog());

@@ -35,5 +35,7 @@ TEST(DidYouMean, SaysNothingAboutFarWords) {
   EXPECT_EQ(DidYouMean("", kWords), "");
 }
 
+TEST(DidYouMean, NeverSuggestsTheWordItself) { EXPECT_EQ(DidYouMean("ring", kWords), ""); }
+
 }  // namespace
 }  // namespace ringside

@@ -77,7 +77,7 @@ TEST(ParseNpy, SaysWhatIsWrong) {
   EXPECT_THAT(RefusalOf(Npy(Header("<f4", "(-1,)"), "")), HasSubstr("no list of numbers"));
   EXPECT_THAT(RefusalOf(Npy("{'descr': '<f4', 'shape': (1,), }", "1234")), HasSubstr("lacks"));
   EXPECT_THAT(RefusalOf(Npy("{'descr': '<f4', 'fortran_order': True, 'shape': (1,), }", "1234")),
-              HasSubstr("C order"));
+              HasSubstr("it is in Fortran order; save numpy.ascontiguousarray(x)"));
   EXPECT_THAT(RefusalOf(Npy("{'descr': [('a', '<f4')], }", "1234")), HasSubstr("its header"));
   std::string cut = Npy(Header("<f4", "(1,)"), "");
   cut[8] = '\x7f';
@@ -181,7 +181,14 @@ TEST_F(NpzTest, SaysWhatIsWrong) {
   EXPECT_THAT(Refusal(with("x_train", Npy(Header("<f4", "(0, 2)"), ""))), HasSubstr("no samples"));
   EXPECT_THAT(Refusal({{"x_train", Npy(Header("<f4", "(1, 1)"), Bytes<float>({1}))},
                        {"y_train", Npy(Header("<f4", "(1,)"), Bytes<float>({HUGE_VALF}))}}),
-              HasSubstr("not finite"));
+              HasSubstr("array 'y_train': row 0 has a number that is not finite"));
+  EXPECT_THAT(Refusal(with("x_train", Npy(Header("<f4", "(3, 2)"),
+                                          Bytes<float>({1, 2, 3, 4, std::nanf(""), 6})))),
+              HasSubstr("array 'x_train': row 2 has a number that is not finite"));
+  EXPECT_THAT(Refusal(with("x_test", Npy(Header("<f8", "(1, 2)"), Bytes<double>({1, -HUGE_VAL})))),
+              HasSubstr("array 'x_test': row 0 has a number that is not finite"));
+  EXPECT_THAT(Refusal(with("x_test", Npy(Header("<f8", "(1, 2)"), Bytes<double>({1, 1e300})))),
+              HasSubstr("not finite in float32"));
   std::ofstream(folder_.Path("none.npz")) << "this is no archive";
   EXPECT_THROW(MakeNpz(folder_.Path("none.npz")), DataError);
   EXPECT_THROW(MakeNpz(folder_.Path("absent.npz")), DataError);
