@@ -318,6 +318,18 @@ void ProgramWorker::AwaitTensor(int tensor) {
   if (Handover().WaitForTurn()) tracker_->AwaitTensor(tensor);
 }
 
+void ProgramWorker::AwaitGradient(int tensor) {
+  RequireTensor(tensor);
+  if (!Handover().WaitForTurn()) return;
+  if (!program_updates_ && updates_pend_ && !tracker_->IsAwaited(tensor)) {
+    throw ConfigError(
+        fmt::format("parameter '{}' was read in step {} before its update was there: call the "
+                    "module that has it, or synchronize() of the optimizer before you read it",
+                    tensors_[static_cast<std::size_t>(tensor)].name, step()));
+  }
+  tracker_->AwaitTensor(tensor);
+}
+
 void ProgramWorker::AwaitAll() {
   StepHandover& handover = Handover();
   RequireParameters();
@@ -355,7 +367,11 @@ void ProgramWorker::GradientReady(int tensor, std::span<const float> gradient) {
   if (ready_[index]) {
     throw ConfigError(fmt::format("the gradient of '{}' came twice in step {}", name, step()));
   }
-  tracker_->AwaitTensor(tensor);  // A strategy may still send the gradient of the last step.
+  if (gradient.empty()) {
+    tracker_->AwaitTensor(tensor);
+  } else {
+    AwaitGradient(tensor);
+  }
   TakeGradient(index, gradient);
   ready_[index] = true;
   tracker_->TensorReady(tensor);
@@ -397,6 +413,7 @@ void ProgramWorker::EndStep(double loss_sum, std::size_t samples) {
     throw ConfigError(fmt::format("step {} has no gradient of '{}'", step(), tensors_[index].name));
   }
   handover.EndStep(loss_sum, samples);
+  updates_pend_ = true;
   PrepareStep();
 }
 

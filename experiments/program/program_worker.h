@@ -85,8 +85,12 @@ class ProgramWorker {
 
   /// Waits until tensor i has the parameters that the next forward pass must read.
   void AwaitTensor(int tensor);
-  /// The same for all tensors. If the program updates them, their gradients of the step that was
-  /// submitted then are the means over the workers.
+  /// Called before the gradient of tensor i is written into `grads`: waits until the strategy needs
+  /// that of the last step no more. Throws `ConfigError` if the strategy updates and nobody awaited
+  /// the tensor in this step: then the forward pass has read parameters that were not updated yet.
+  void AwaitGradient(int tensor);
+  /// `AwaitTensor` for all tensors. If the program updates them, their gradients of the step that
+  /// was submitted then are the means over the workers.
   void AwaitAll();
 
   /// Inside a step it does nothing. Otherwise the program computes one since `began`; its forward
@@ -95,9 +99,10 @@ class ProgramWorker {
   bool Begin(Clock::time_point began, std::optional<Clock::time_point> forward_end,
              double learning_rate);
   /// The gradient of tensor i is final: `gradient`, which this call copies, or 0 if it is empty. It
-  /// may lie in `grads` already, written after `AwaitTensor`; then nothing is copied. A gradient
+  /// may lie in `grads` already, written after `AwaitGradient`; then nothing is copied. A gradient
   /// that is not finite ends the process: the run has diverged. Throws `ConfigError` outside of a
-  /// step, on a second call in it, and when `gradient` has the wrong length.
+  /// step, on a second call in it, when `gradient` has the wrong length, and as `AwaitGradient`
+  /// does.
   void GradientReady(int tensor, std::span<const float> gradient);
   bool IsGradientReady(int tensor) const;
   /// Ends the step. `loss_sum` is the sum of the losses of `samples` samples, for the records; 0
@@ -151,6 +156,7 @@ class ProgramWorker {
   std::unique_ptr<LentStrategy> lent_;
   std::unique_ptr<BucketTracker> tracker_;
   std::vector<bool> ready_;      // by tensor, in this step
+  bool updates_pend_ = false;    // a step has ended, so the strategy may still update
   bool sums_are_scaled_ = true;  // those of the last step, if the program updates
 };
 

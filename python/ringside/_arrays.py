@@ -29,7 +29,7 @@ class Exchange:
         for index in reversed(range(len(arrays))):
             worker.gradient_ready(len(arrays) - 1 - index, arrays[index])
         worker.await_all()
-        loss_sum, samples = _job.take_report()
+        loss_sum, samples = _job.take_report(0)
         worker.end_step(loss_sum=loss_sum, samples=samples)
         self._began = _native.now()
         return self._views

@@ -4,6 +4,7 @@ from __future__ import annotations
 import atexit
 import importlib.metadata
 import json
+import math
 import os
 import platform
 import sys
@@ -38,6 +39,7 @@ class _Job:
         self.progress: Callable[[], str] = lambda: ""  # of the step, for the reason why the program failed
         self.loss_sum = 0.0
         self.samples = 0
+        self.losses_of_batch: list[float] = []
 
     def begin_step(self, began: int, forward_end: int | None, learning_rate: float) -> None:
         """Times are in nanoseconds, as of ``_native.now``. Raises ``TrainingEnded`` if the job needs no further step."""
@@ -45,10 +47,15 @@ class _Job:
         if not self.worker.begin(began, forward_end, learning_rate):
             raise TrainingEnded()
 
-    def take_report(self) -> tuple[float, int]:
-        """The sum of losses and the number of samples since the last call."""
-        loss_sum, samples = self.loss_sum, self.samples
-        self.loss_sum, self.samples = 0.0, 0
+    def take_report(self, batch: int) -> tuple[float, int]:
+        """The sum of losses and the number of samples since the last call. ``batch`` is how many samples losses without a number
+        of samples are of together; 0: it is not known, so each counts as one."""
+        loss_sum, samples, losses = self.loss_sum, self.samples, self.losses_of_batch
+        self.loss_sum, self.samples, self.losses_of_batch = 0.0, 0, []
+        if losses:
+            of_batch = batch or len(losses)
+            loss_sum += sum(losses) / len(losses) * of_batch
+            samples += of_batch
         return loss_sum, samples
 
 
@@ -119,17 +126,28 @@ def seed() -> int:
     return 1 if _worker() is None else _worker().seed
 
 
-def report(*, loss: float, samples: int = 1) -> None:
-    """For the records of the current step: the mean ``loss`` over ``samples`` samples of this worker. Call it before the
-    optimizer's ``step()``; calls before the same step add up. Without it a run has no loss and no samples per second."""
+def report(*, loss: float, samples: int | None = None) -> None:
+    """For the records of the current step: the mean ``loss`` over ``samples`` samples of this worker; without ``samples``, over the
+    first dimension of what the model got in the step (PyTorch). Call it before the optimizer's ``step()``; calls before the same
+    step add up. Without it a run has no loss and no samples per second."""
     _worker()
-    _job.loss_sum += float(loss) * samples
-    _job.samples += samples
+    if samples is None:
+        _job.losses_of_batch.append(float(loss))
+        return
+    if int(samples) != samples or samples < 1:
+        raise Error(f"report: samples is {samples}; it is the number of samples of the loss, 1 or more")
+    _job.loss_sum += float(loss) * int(samples)
+    _job.samples += int(samples)
 
 
 def evaluation(*, loss: float, accuracy: float | None = None, **metrics: float) -> None:
     """For the records: what the program has measured on held-out data after the steps done so far. ``accuracy`` is from 0 to 1;
-    other metrics have names of their own (``mae=0.3``). The values of worker 0 count."""
+    other metrics have names of their own (``mae=0.3``). All are finite. The values of worker 0 count."""
+    for name, value in {"loss": loss, "accuracy": accuracy, **metrics}.items():
+        if value is not None and not math.isfinite(value):
+            raise Error(f"evaluation: {name} is {value}; it must be finite")
+    if accuracy is not None and not 0 <= accuracy <= 1:
+        raise Error(f"evaluation: accuracy is {accuracy}; it is from 0 to 1")
     if _worker() is not None:
         _worker().add_evaluation(
             loss=float(loss), accuracy=None if accuracy is None else float(accuracy),

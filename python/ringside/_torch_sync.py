@@ -11,6 +11,9 @@ from ringside._job import Error, _job, _keep_versions
 from ringside._torch_rule import options_of, rule_of, updates_here
 
 
+_WRAPPED_STEP = "; step() is that of the optimizer which DistributedOptimizer returned"
+
+
 class _Gone(torch.Tensor):
     """The gradient of a parameter that the strategy updates, after it has left."""
 
@@ -18,7 +21,17 @@ class _Gone(torch.Tensor):
     def __torch_function__(cls, func, types, args=(), kwargs=None):
         raise Error(
             "the gradient has left for the strategy, which updates the parameters itself: to read or change gradients before "
-            'step(), make the DistributedOptimizer with update="program"')
+            'step(), make the DistributedOptimizer with update="program"' + _WRAPPED_STEP)
+
+
+class _GoneForItsMean(torch.Tensor):
+    """The gradient of a parameter that the program updates, until its mean over the workers is there."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        raise Error(
+            "the gradient has left for its mean over the workers: call synchronize() of the DistributedOptimizer before you read or "
+            "change it" + _WRAPPED_STEP)
 
 
 class Synchronizer:
@@ -63,7 +76,8 @@ class Synchronizer:
             self._grads.append(grads[begin:end].view(parameter.shape))
         self._worker.loaded()
         # Their memory is never written, so it takes no room.
-        self._gone = [torch.empty_like(parameter, requires_grad=False).as_subclass(_Gone) for parameter in self._parameters]
+        gone = _GoneForItsMean if self.updates_here else _Gone
+        self._gone = [torch.empty_like(parameter, requires_grad=False).as_subclass(gone) for parameter in self._parameters]
         self._pointers = [parameter.data_ptr() for parameter in self._parameters]
         self._options = options_of(self.groups)
 
@@ -153,7 +167,7 @@ class Synchronizer:
                     return None
             except RuntimeError:  # torch.autograd.grad() computes it for the user
                 return None
-            self._worker.await_tensor(index)  # a strategy may still send the gradient of the last step
+            self._worker.await_gradient(index)
             self._direct[index] = True
             return view
 
@@ -229,6 +243,9 @@ class Synchronizer:
     def __deepcopy__(self, memo):
         return self  # hooks of a copied model still lead here
 
+    def __reduce__(self):
+        raise Error("a model of a DistributedOptimizer cannot be saved as a whole: save model.state_dict()")
+
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
         before, self._syncs = self._syncs, False
@@ -286,8 +303,8 @@ class Synchronizer:
             raise Error(
                 f"the learning rate changed from {self._step_rate} to {self._rate()} after backward(): gradients have left "
                 "already; change it after step()")
-        loss_sum, samples = _job.take_report()
-        self._worker.end_step(loss_sum=loss_sum, samples=samples if samples else self._batch)
+        loss_sum, samples = _job.take_report(self._batch)
+        self._worker.end_step(loss_sum=loss_sum, samples=samples)
         for parameter in self._parameters if not self.updates_here else ():
             parameter.grad = None
         self._began, self._forward_end, self._batch = None, None, 0

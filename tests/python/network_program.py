@@ -189,8 +189,20 @@ def without_last(run):
     return criterion(run.model.first(run.inputs)[:, :5], run.labels)
 
 
+def functional(run):
+    """It reads the parameters of the last layer without calling that."""
+    model = run.model
+    return criterion(nn.functional.linear(torch.tanh(model.hidden(run.inputs)), model.last.weight, model.last.bias), run.labels)
+
+
+def functional_when_updated(run):
+    run.optimizer.synchronize()
+    return functional(run)
+
+
 def without_gradient(run):
     model = run.model
+    run.optimizer.synchronize()
     return criterion(NoGradient.apply(torch.tanh(model.hidden(run.inputs)) @ model.last.weight.t(), model.last.bias), run.labels)
 
 
@@ -203,6 +215,8 @@ def branch_of_the_step(run):
 
 
 LOSSES = {
+    "reads-early": functional,
+    "reads-when-updated": functional_when_updated,
     "unused-error": without_last,
     "unused-zero": without_last,
     "no-gradient": without_gradient,
@@ -287,6 +301,7 @@ def starts_a_program(run):
 BEFORE_STEP = {
     "clips": clips,
     "clips-too-late": lambda run: nn.utils.clip_grad_norm_(run.model.parameters(), 0.1),
+    "saves-model": lambda run: torch.save(run.model, os.devnull),
     "rate-too-late": changes("lr", 0.01),
     "fork": forks,
     "starts-program": starts_a_program,
@@ -336,7 +351,10 @@ def train(run, steps, case):
         loss = LOSSES.get(case, Run.loss)(run)
         BACKWARD.get(case, plain_backward)(run, loss)
         BEFORE_STEP.get(case, nothing)(run)
-        ringside.report(loss=loss.item(), samples=len(run.inputs))
+        if case == "reports-batch":
+            ringside.report(loss=loss.item())
+        elif case != "reports-nothing":
+            ringside.report(loss=loss.item(), samples=len(run.inputs))
         run.optimizer.step()
         AFTER_STEP.get(case, nothing)(run)
 

@@ -28,6 +28,18 @@ class Alone(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("ringside.Error: call ringside.init() first", done.stderr)
 
+    def test_records_take_only_what_can_be(self):
+        for call, text in (("report(loss=1, samples=0)", "report: samples is 0; it is the number of samples of the loss, 1 or more"),
+                           ("report(loss=1, samples=2.5)", "report: samples is 2.5;"),
+                           ("evaluation(loss=1, accuracy=95)", "evaluation: accuracy is 95; it is from 0 to 1"),
+                           ("evaluation(loss=float('inf'))", "evaluation: loss is inf; it must be finite"),
+                           ("evaluation(loss=1, mse=float('nan'))", "evaluation: mse is nan; it must be finite")):
+            with self.subTest(call=call):
+                done = subprocess.run([sys.executable, "-c", f"import ringside; ringside.init(); ringside.{call}"],
+                                      capture_output=True, text=True)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("ringside.Error: " + text, done.stderr)
+
     def imports(self, *names):
         with self.subTest(order=names):
             done = subprocess.run(

@@ -35,6 +35,8 @@ class Faults(Programs):
         self.refuses("no-gradient", "has no gradient of 'last.bias'")
         self.refuses("clips-too-late", "the gradient has left for the strategy")
         self.refuses("no-sync-late", "the gradient of 'last.bias' has left already")
+        self.refuses("clips-too-late", "call synchronize() of the DistributedOptimizer before you read or change it", words=("update=program",))
+        self.refuses("saves-model", "save model.state_dict()")
         self.refuses("saves-state", "so it has the optimizer's state")
         self.refuses("loads-late", "load the model's parameters before the DistributedOptimizer is made")
         self.refuses("changes-momentum", "the optimizer's options have changed")
@@ -46,6 +48,11 @@ class Faults(Programs):
         for strategy, words in (("ring", ()), ("ring", ("update=program",)), ("ps-sync", ())):
             self.refuses("unfreezes", "parameter 'frozen.weight' is trained now", "--strategy", strategy, words=words)
         self.refuses("grows", "the optimizer has got a parameter of shape (3,)", words=("update=program",))
+
+    def test_parameters_that_are_read_before_their_update_are_refused(self):
+        for strategy in ("ring", "shm", "ps-sync"):
+            self.refuses("reads-early", "' was read in step 1 before its update was there: call the module that has it", "--strategy", strategy,
+                         "--bucket-mb", "0")
 
     def names_worker_1(self, case, text, *flags, words=()):
         summary = self.refuses(case, f"failed: worker 1: {text}", *flags, words=words)
@@ -60,7 +67,7 @@ class Faults(Programs):
             summary = self.names_worker_1("raises-in-hook", "the program raised ValueError: a bad hook (step 3, after the forward pass, before "
                                           "the gradient of 'first.bias')", *flags)
             self.assertEqual(summary["failure"]["kind"], "program")
-            self.names_worker_1("exits", "", *flags)
+            self.names_worker_1("exits", "its program ended the training after 3 steps", *flags)
             self.names_worker_1("exits-0", "its program ended the training after 3 steps", *flags)
         for strategy, words in (("ring", ()), ("ring", ("update=program",)), ("shm", ()), ("ps-sync", ()), ("ps-sync --server-update off", ())):
             self.names_worker_1("fewer-steps", "its program ended the training after 5 steps", "--strategy", *strategy.split(), words=words)

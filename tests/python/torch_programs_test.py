@@ -123,6 +123,9 @@ class Steps(Programs):
         self.check("unused-zero", "ring", words=("update=program",))
         self.check("no-gradient-zero", "ring")
 
+    def test_parameters_may_be_read_without_their_module(self):
+        self.check("reads-when-updated", "ring", "shm", "ps-sync")
+
     def test_the_graph_may_change_in_every_step(self):
         self.check("branches", "ring", "ps-sync")
 
@@ -163,6 +166,15 @@ class Records(Programs):
         spec = json.loads((self.folder / "run" / "spec.json").read_text())
         self.assertEqual(summary["program"], spec["program"])
         self.assertEqual(spec["program"][1:], [str(PROGRAM), str(STEPS), "sgd", str(self.folder / "mine.pt"), "evaluate", str(private)])
+
+    def test_a_run_has_the_losses_that_its_program_reports(self):
+        summary, _ = self.train("--strategy", "ring", words=("case=reports-nothing",))
+        self.assertIsNone(summary["final_loss"])
+        whole, _ = self.train("--strategy", "ring")
+        batch, _ = self.train("--strategy", "ring", words=("case=reports-batch",))
+        self.assertAlmostEqual(batch["final_loss"], whole["final_loss"], delta=1e-6)
+        lines = [json.loads(line) for line in (self.folder / "run" / "metrics.jsonl").read_text().splitlines()]
+        self.assertEqual({line["samples"] for line in lines if line["kind"] == "step"}, {12})
 
     def test_a_program_runs_on_emulated_hosts_and_has_their_bound(self):
         self.skip_without_emulation()
