@@ -34,6 +34,11 @@ def number(value):
     return "–" if value is None else f"{value:.4g}"
 
 
+def shown(row):
+    """What a picture says of a figure: what was measured, or the theory if there is only that."""
+    return row["bound"] if row["value"] is None else row["value"]
+
+
 def rows_by_unit(figures):
     """The figures of each unit, in the order in which the units come. Each unit has an axis of its own."""
     units = {}
@@ -53,8 +58,7 @@ def draw_rows(axes, unit, rows):
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_xlabel(unit)
     for place, row in zip(places, rows):
-        shown = row["bound"] if row["value"] is None else row["value"]
-        axes.annotate(number(shown), (shown, place), xytext=(8, 0), textcoords="offset points", va="center")
+        axes.annotate(number(shown(row)), (shown(row), place), xytext=(8, 0), textcoords="offset points", va="center")
     axes.margins(x=0.12)
 
 
@@ -71,7 +75,7 @@ def draw(plt, lesson, run, path):
 
 
 def alt_text(lesson, run):
-    return "; ".join(f"{unit}: " + ", ".join(f"{row['what']} {number(row['value'] or row['bound'])}" for row in rows)
+    return "; ".join(f"{unit}: " + ", ".join(f"{row['what']} {number(shown(row))}" for row in rows)
                      for unit, rows in rows_by_unit(run["figures"]).items())
 
 

@@ -11,27 +11,22 @@ from ringside._job import Error, _job, _keep_versions
 from ringside._torch_rule import options_of, rule_of, updates_here
 
 
-_WRAPPED_STEP = "; step() is that of the optimizer which DistributedOptimizer returned"
-
-
 class _Gone(torch.Tensor):
     """The gradient of a parameter that the strategy updates, after it has left."""
 
+    why = ("the gradient has left for the strategy, which updates the parameters itself: to read or change gradients before step(), "
+           'make the DistributedOptimizer with update="program"')
+
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
-        raise Error(
-            "the gradient has left for the strategy, which updates the parameters itself: to read or change gradients before "
-            'step(), make the DistributedOptimizer with update="program"' + _WRAPPED_STEP)
+        raise Error(f"{cls.why}. If this was step(), call that of the optimizer which DistributedOptimizer returned")
 
 
-class _GoneForItsMean(torch.Tensor):
+class _GoneForItsMean(_Gone):
     """The gradient of a parameter that the program updates, until its mean over the workers is there."""
 
-    @classmethod
-    def __torch_function__(cls, func, types, args=(), kwargs=None):
-        raise Error(
-            "the gradient has left for its mean over the workers: call synchronize() of the DistributedOptimizer before you read or "
-            "change it" + _WRAPPED_STEP)
+    why = ("the gradient has left for its mean over the workers: call synchronize() of the DistributedOptimizer before you read or "
+           "change it")
 
 
 class Synchronizer:
@@ -167,7 +162,7 @@ class Synchronizer:
                     return None
             except RuntimeError:  # torch.autograd.grad() computes it for the user
                 return None
-            self._worker.await_gradient(index)
+            self._worker.await_gradient(index)  # that of the last step may still be under way
             self._direct[index] = True
             return view
 

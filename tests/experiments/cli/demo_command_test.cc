@@ -218,6 +218,15 @@ TEST_F(DemoCommand, ShowsWhatThereIsOfARecordThatIsCutOff) {
   EXPECT_EQ(RunProgram(RINGSIDE_READ_RECORD, "run").exit_code, 1);
 }
 
+TEST_F(DemoCommand, ACheckMakesNoPage) {
+  Record("--strategy ring");
+  for (const std::string flag : {"--steps 2", "--html page.html", "--out folder"}) {
+    const ProcessResult check = RunRingside("demo --check run " + flag);
+    EXPECT_EQ(check.exit_code, 2) << flag;
+    EXPECT_THAT(check.err, HasSubstr("--check makes no page"));
+  }
+}
+
 TEST_F(DemoCommand, ShowsTheChunksOfARunWhoseTraceIsCutOff) {
   Record("--strategy ps-sync");
   const std::string trace = Read("run/trace.json");
