@@ -127,7 +127,6 @@ void BindWorker(nb::module_& module) {
     self.Broadcast(what, {static_cast<std::byte*>(array.data()), array.nbytes()});
   });
   worker.def("await_tensor", &ProgramWorker::AwaitTensor, ReleaseGil());
-  worker.def("await_gradient", &ProgramWorker::AwaitGradient, ReleaseGil());
   worker.def("await_all", &ProgramWorker::AwaitAll, ReleaseGil());
   worker.def(
       "begin",

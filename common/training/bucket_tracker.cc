@@ -32,12 +32,6 @@ void BucketTracker::AwaitTensor(int tensor) {
     AwaitBucket(bucket);
 }
 
-bool BucketTracker::IsAwaited(int tensor) const {
-  return std::all_of(awaited_.begin() + plan_.first_bucket(tensor),
-                     awaited_.begin() + plan_.last_bucket(tensor) + 1,
-                     [](char awaited) { return awaited != 0; });
-}
-
 void BucketTracker::AwaitAll() {
   for (int bucket = 0; bucket < plan_.buckets(); ++bucket) AwaitBucket(bucket);
 }

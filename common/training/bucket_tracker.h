@@ -23,8 +23,6 @@ class BucketTracker {
   /// Called before tensor i is read in the forward pass. Cheap if its buckets were already awaited
   /// in this step.
   void AwaitTensor(int tensor);
-  /// Whether the buckets of tensor i were awaited in this step.
-  bool IsAwaited(int tensor) const;
   /// Awaits all buckets that were not yet awaited in this step.
   void AwaitAll();
   /// The gradient of tensor i is final. Called once per step for each tensor.

@@ -289,6 +289,9 @@ void ProgramWorker::KeepFile(const std::string& name, const std::string& content
 void ProgramWorker::AddEvaluation(double loss, const std::optional<double>& accuracy,
                                   std::map<std::string, double> metrics) {
   if (!JobListens() || world().rank != 0) return;
+  if (!std::isfinite(loss)) {
+    Handover().Fail(std::make_exception_ptr(DivergedError(world().rank, step(), loss)));
+  }
   EvaluationRecord record;
   record.step = step();
   record.train_seconds = std::chrono::duration<double>(Clock::now() - first_begin_).count();
@@ -316,18 +319,6 @@ void ProgramWorker::RequireTensor(int tensor) const {
 void ProgramWorker::AwaitTensor(int tensor) {
   RequireTensor(tensor);
   if (Handover().WaitForTurn()) tracker_->AwaitTensor(tensor);
-}
-
-void ProgramWorker::AwaitGradient(int tensor) {
-  RequireTensor(tensor);
-  if (!Handover().WaitForTurn()) return;
-  if (!program_updates_ && updates_pend_ && !tracker_->IsAwaited(tensor)) {
-    throw ConfigError(
-        fmt::format("parameter '{}' was read in step {} before its update was there: call the "
-                    "module that has it, or synchronize() of the optimizer before you read it",
-                    tensors_[static_cast<std::size_t>(tensor)].name, step()));
-  }
-  tracker_->AwaitTensor(tensor);
 }
 
 void ProgramWorker::AwaitAll() {
@@ -367,11 +358,7 @@ void ProgramWorker::GradientReady(int tensor, std::span<const float> gradient) {
   if (ready_[index]) {
     throw ConfigError(fmt::format("the gradient of '{}' came twice in step {}", name, step()));
   }
-  if (gradient.empty()) {
-    tracker_->AwaitTensor(tensor);
-  } else {
-    AwaitGradient(tensor);
-  }
+  tracker_->AwaitTensor(tensor);  // the strategy may still read the gradient of the last step
   TakeGradient(index, gradient);
   ready_[index] = true;
   tracker_->TensorReady(tensor);
@@ -413,7 +400,6 @@ void ProgramWorker::EndStep(double loss_sum, std::size_t samples) {
     throw ConfigError(fmt::format("step {} has no gradient of '{}'", step(), tensors_[index].name));
   }
   handover.EndStep(loss_sum, samples);
-  updates_pend_ = true;
   PrepareStep();
 }
 

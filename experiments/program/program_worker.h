@@ -83,12 +83,9 @@ class ProgramWorker {
   /// does so in another step although the workers step together.
   void Broadcast(const std::string& what, std::span<std::byte> bytes);
 
-  /// Waits until tensor i has the parameters that the next forward pass must read.
+  /// Waits until tensor i has the parameters that the next forward pass must read, and the strategy
+  /// needs its gradient in `grads` no more.
   void AwaitTensor(int tensor);
-  /// Called before the gradient of tensor i is written into `grads`: waits until the strategy needs
-  /// that of the last step no more. Throws `ConfigError` if the strategy updates and nobody awaited
-  /// the tensor in this step: then the forward pass has read parameters that were not updated yet.
-  void AwaitGradient(int tensor);
   /// `AwaitTensor` for all tensors. If the program updates them, their gradients of the step that
   /// was submitted then are the means over the workers.
   void AwaitAll();
@@ -99,17 +96,17 @@ class ProgramWorker {
   bool Begin(Clock::time_point began, std::optional<Clock::time_point> forward_end,
              double learning_rate);
   /// The gradient of tensor i is final: `gradient`, which this call copies, or 0 if it is empty. It
-  /// may lie in `grads` already, written after `AwaitGradient`; then nothing is copied. A gradient
+  /// may lie in `grads` already, written after `AwaitTensor`; then nothing is copied. A gradient
   /// that is not finite ends the process: the run has diverged. Throws `ConfigError` outside of a
-  /// step, on a second call in it, when `gradient` has the wrong length, and as `AwaitGradient`
-  /// does.
+  /// step, on a second call in it, and when `gradient` has the wrong length.
   void GradientReady(int tensor, std::span<const float> gradient);
   bool IsGradientReady(int tensor) const;
   /// Ends the step. `loss_sum` is the sum of the losses of `samples` samples, for the records; 0
   /// and 0 if they are not known. Throws `ConfigError` when a gradient is missing.
   void EndStep(double loss_sum, std::size_t samples);
   /// What the program has measured on held-out data after the steps that are done. That of worker 0
-  /// counts. Does nothing when training has ended, which it has after the last of `--steps`.
+  /// counts. A loss that is not finite ends the process: the run has diverged. Does nothing when
+  /// training has ended, which it has after the last of `--steps`.
   void AddEvaluation(double loss, const std::optional<double>& accuracy,
                      std::map<std::string, double> metrics);
   /// Worker 0 writes a file into the folder "program" of the run's bundle. Throws `DataError`.
@@ -156,7 +153,6 @@ class ProgramWorker {
   std::unique_ptr<LentStrategy> lent_;
   std::unique_ptr<BucketTracker> tracker_;
   std::vector<bool> ready_;      // by tensor, in this step
-  bool updates_pend_ = false;    // a step has ended, so the strategy may still update
   bool sums_are_scaled_ = true;  // those of the last step, if the program updates
 };
 

@@ -49,13 +49,14 @@ class _Job:
 
     def take_report(self, batch: int) -> tuple[float, int]:
         """The sum of losses and the number of samples since the last call. ``batch`` is how many samples losses without a number
-        of samples are of together; 0: it is not known, so each counts as one."""
+        of samples are of together; 0: it is not known."""
         loss_sum, samples, losses = self.loss_sum, self.samples, self.losses_of_batch
         self.loss_sum, self.samples, self.losses_of_batch = 0.0, 0, []
         if losses:
-            of_batch = batch or len(losses)
-            loss_sum += sum(losses) / len(losses) * of_batch
-            samples += of_batch
+            if not batch:
+                raise Error("report: give samples, the number of samples of the loss: the model was not called with a tensor that tells it")
+            loss_sum += sum(losses) / len(losses) * batch
+            samples += batch
         return loss_sum, samples
 
 
@@ -128,29 +129,32 @@ def seed() -> int:
 
 def report(*, loss: float, samples: int | None = None) -> None:
     """For the records of the current step: the mean ``loss`` over ``samples`` samples of this worker; without ``samples``, over the
-    first dimension of what the model got in the step (PyTorch). Call it before the optimizer's ``step()``; calls before the same
-    step add up. Without it a run has no loss and no samples per second."""
-    _worker()
+    first dimension of the first argument that the model was called with in the step (PyTorch). Call it before the optimizer's
+    ``step()``; calls before the same step add up. Without it a run has no loss and no samples per second."""
+    if samples is not None and (int(samples) != samples or samples < 1):
+        raise Error(f"report: samples is {samples}; it is the number of samples of the loss, 1 or more")
+    if _worker() is None:
+        return
     if samples is None:
         _job.losses_of_batch.append(float(loss))
         return
-    if int(samples) != samples or samples < 1:
-        raise Error(f"report: samples is {samples}; it is the number of samples of the loss, 1 or more")
     _job.loss_sum += float(loss) * int(samples)
     _job.samples += int(samples)
 
 
 def evaluation(*, loss: float, accuracy: float | None = None, **metrics: float) -> None:
     """For the records: what the program has measured on held-out data after the steps done so far. ``accuracy`` is from 0 to 1;
-    other metrics have names of their own (``mae=0.3``). All are finite. The values of worker 0 count."""
-    for name, value in {"loss": loss, "accuracy": accuracy, **metrics}.items():
+    other metrics have names of their own (``mae=0.3``), and are finite. The values of worker 0 count. A ``loss`` of worker 0 that
+    is not finite ends the run: it has diverged."""
+    for name, value in {"accuracy": accuracy, **metrics}.items():
         if value is not None and not math.isfinite(value):
             raise Error(f"evaluation: {name} is {value}; it must be finite")
-    if accuracy is not None and not 0 <= accuracy <= 1:
+    # A mean of ones may be a bit more than 1.
+    if accuracy is not None and not 0 <= accuracy <= 1 + 1e-6:
         raise Error(f"evaluation: accuracy is {accuracy}; it is from 0 to 1")
     if _worker() is not None:
         _worker().add_evaluation(
-            loss=float(loss), accuracy=None if accuracy is None else float(accuracy),
+            loss=float(loss), accuracy=None if accuracy is None else min(float(accuracy), 1.0),
             metrics={name: float(value) for name, value in metrics.items()})
 
 

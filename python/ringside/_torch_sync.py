@@ -51,6 +51,10 @@ class Synchronizer:
         self._name_of = {id(parameter): name for name, parameter in model.named_parameters()}
         self._index_of = {id(parameter): index for index, parameter in enumerate(self._parameters)}
         self._broadcast_the_rest(model)
+        # Whether this step has waited for the parameter's update, and what counts up its version.
+        self._awaited = [False] * len(self._parameters)
+        self._versions = [parameter.detach().view(-1)[:0] for parameter in self._parameters]
+        self._updates_pend = False  # a step has ended, so the strategy may still update
         self._add_hooks(model, overlap_forward)
         self._direct = [False] * len(self._parameters)  # whether the flat vector has the gradient that autograd computes
         _torch_linear.compute_in_place([(parameter, self._place_of(index)) for index, parameter in enumerate(self._parameters)])
@@ -86,11 +90,11 @@ class Synchronizer:
         begin = model.register_forward_pre_hook(self._begin_forward)
         model.register_forward_hook(self._end_forward)
         model._register_load_state_dict_pre_hook(_refuse_load)
-        model._register_state_dict_hook(lambda *_: self._worker.await_all() if not self._worker.in_step else None)
-        self._await_all_first = not overlap_forward
+        model._register_state_dict_hook(lambda *_: self._await_all())
         for module in model.modules():
-            own = any(id(p) in index_of for p in module.parameters(recurse=False))
-            if own and overlap_forward:
+            if not overlap_forward:
+                _put_first(module, module.register_forward_pre_hook(lambda *_: self._await_all()))
+            elif _has_own(module):
                 # A module with parameters of its own may read those of its children without calling them.
                 indices = [index_of[id(p)] for p in module.parameters() if id(p) in index_of]
                 _put_first(module, module.register_forward_pre_hook(self._awaits(indices)))
@@ -109,23 +113,41 @@ class Synchronizer:
                 self._began = _native.now()
             self._forward_end = None
             self._batch += _samples_of(inputs)
-            if not self._await_all_first:
-                return
-        # Without gradients a module may take a way on which it does not call those that have the parameters.
-        if not self._worker.in_step:
-            self._worker.await_all()
+        else:  # without gradients a module may take a way on which it does not call those that have the parameters
+            self._await_all()
 
     def _end_forward(self, module, inputs, output) -> None:
         self._forward_end = _native.now()
 
     def _awaits(self, indices):
-        await_tensor = self._worker.await_tensor
-
         def hook(module, inputs) -> None:
             for index in indices:
-                await_tensor(index)
+                if not self._awaited[index]:
+                    self._worker.await_tensor(index)
+                    self._mark_awaited(index)
 
         return hook
+
+    def _await_all(self) -> None:
+        if self._worker.in_step or all(self._awaited):
+            return
+        self._worker.await_all()
+        for index, awaited in enumerate(self._awaited):
+            if not awaited:
+                self._mark_awaited(index)
+
+    def _mark_awaited(self, index) -> None:
+        self._awaited[index] = True
+        if self._updates_pend:
+            # The parameter may have changed now. Like an optimizer's step() this lets backward() refuse what was read before.
+            self._versions[index].zero_()
+
+    def _check_awaited(self, index) -> None:
+        """Called when the gradient of a parameter was computed, so this step has read the parameter."""
+        if self._updates_pend and not self._awaited[index]:
+            raise Error(
+                f"parameter '{self._names[index]}' was read in step {self._worker.step} before its update was there: call the module that "
+                "has it, or synchronize() of the optimizer before you read it, or make the DistributedOptimizer with overlap_forward=False")
 
     # The backward pass
 
@@ -137,7 +159,9 @@ class Synchronizer:
             if not self._syncs:
                 if self._worker.in_step and self._worker.is_gradient_ready(index):
                     raise Error(f"the gradient of '{self._names[index]}' has left already: no_sync() comes before the backward() that sends")
+                self._check_awaited(index)
                 return
+            self._check_awaited(index)
             if self._passes > 1:
                 self._count_pass()
                 if self._passes_left > 1:
@@ -162,7 +186,8 @@ class Synchronizer:
                     return None
             except RuntimeError:  # torch.autograd.grad() computes it for the user
                 return None
-            self._worker.await_gradient(index)  # that of the last step may still be under way
+            self._check_awaited(index)
+            self._worker.await_tensor(index)  # the gradient of the last step may still be under way
             self._direct[index] = True
             return view
 
@@ -279,7 +304,7 @@ class Synchronizer:
 
     def synchronize(self) -> None:
         if not self._worker.in_step:
-            self._worker.await_all()
+            self._await_all()
         elif self.updates_here:
             self.finish_gradients()
         else:
@@ -304,10 +329,19 @@ class Synchronizer:
             parameter.grad = None
         self._began, self._forward_end, self._batch = None, None, 0
         self._finished_gradients = False
+        self._awaited = [False] * len(self._awaited)
+        self._updates_pend = not self.updates_here
 
 
 def _refuse_load(*_) -> None:
     raise Error("load the model's parameters before the DistributedOptimizer is made")
+
+
+def _has_own(module) -> bool:
+    """Whether ``module`` has parameters that no call of another module reads: its own, and those in lists, which are never called."""
+    never_called = (torch.nn.ParameterList, torch.nn.ParameterDict, torch.nn.ModuleList, torch.nn.ModuleDict)
+    return (next(module.parameters(recurse=False), None) is not None
+            or any(isinstance(child, never_called) and _has_own(child) for child in module.children()))
 
 
 def _put_first(module, handle) -> None:

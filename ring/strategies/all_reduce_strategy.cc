@@ -247,7 +247,8 @@ std::optional<std::size_t> AllReduceStrategy::MostUrgent() const {
 
 std::size_t AllReduceStrategy::BroadcastLeaderChoice(std::size_t mine) {
   auto named = static_cast<std::uint32_t>(mine);
-  Counted([&] { collective_->Broadcast(std::as_writable_bytes(std::span(&named, 1)), kLeader); });
+  // Not counted as payload: no part of a gradient moves, and a record has no chunk of it either.
+  collective_->Broadcast(std::as_writable_bytes(std::span(&named, 1)), kLeader);
   // Not yet an index: the received value must be checked first.
   if (named >= slots_.size()) {
     throw CommError(fmt::format("worker {}", kLeader), "naming the next bucket",

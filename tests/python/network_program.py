@@ -46,6 +46,32 @@ class Network(nn.Module):
         return self.last(torch.tanh(self.hidden(inputs)))
 
 
+class ListNetwork(Network):
+    """The parameters of its last layer are in lists, which are never called."""
+
+    def __init__(self):
+        super().__init__()
+        self.last = nn.ModuleList([nn.ParameterList(self.last.parameters())])
+
+    def forward(self, inputs):
+        weight, bias = self.last[0]
+        return nn.functional.linear(torch.tanh(self.hidden(inputs)), weight, bias)
+
+
+class AttentionNetwork(Network):
+    """Attention reads the parameters of its projection without calling that. Its own are frozen."""
+
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(40, 4, batch_first=True)
+        self.attention.in_proj_weight.requires_grad_(False)
+        self.attention.in_proj_bias.requires_grad_(False)
+
+    def forward(self, inputs):
+        words = self.hidden(inputs).unsqueeze(1)
+        return self.last(self.attention(words, words, words)[0].squeeze(1))
+
+
 @dataclasses.dataclass
 class Run:
     """What a case can reach."""
@@ -115,6 +141,8 @@ def with_a_slow_forward_pass(model, rank):
 
 MODELS = {
     "large": lambda model, rank: Network(13200),
+    "lists": lambda model, rank: ListNetwork(),
+    "attention": lambda model, rank: AttentionNetwork(),
     "shapes": lambda model, rank: Network(41 if rank == 1 else 40),
     "double": lambda model, rank: model.double(),
     "meta": lambda model, rank: model.to("meta"),
@@ -140,6 +168,7 @@ OPTIONS = {
     "no-gradient-zero": {"unused_parameters": "zero"},
     "freezes-for-a-while": {"unused_parameters": "zero"},
     "slow-forward-waits-first": {"overlap_forward": False},
+    "calls-layers": {"overlap_forward": False},
 }
 
 
@@ -167,7 +196,13 @@ def broadcasts(run, name, tensor):
     assert not tensor.any()
 
 
+def evaluates_to_infinity(run):
+    if run.step == 3:
+        ringside.evaluation(loss=float("inf"))
+
+
 BEFORE_FORWARD = {
+    "evaluates-to-infinity": evaluates_to_infinity,
     "raises": raises,
     "exits": exits(3),
     "exits-0": exits(0),
@@ -200,6 +235,17 @@ def functional_when_updated(run):
     return functional(run)
 
 
+def with_the_parameters_size(run):
+    """It reads parameters before the forward pass waits for their update."""
+    size = sum(parameter.pow(2).sum() for parameter in run.model.parameters() if parameter.requires_grad)
+    return run.loss() + 0.001 * size
+
+
+def with_the_parameters_size_when_updated(run):
+    run.optimizer.synchronize()
+    return with_the_parameters_size(run)
+
+
 def without_gradient(run):
     model = run.model
     run.optimizer.synchronize()
@@ -217,6 +263,11 @@ def branch_of_the_step(run):
 LOSSES = {
     "reads-early": functional,
     "reads-when-updated": functional_when_updated,
+    "size-early": with_the_parameters_size,
+    "size-when-updated": with_the_parameters_size_when_updated,
+    "calls-layers": lambda run: criterion(run.model.last(torch.tanh(run.model.hidden(run.inputs))), run.labels),
+    "reports-batch-of-keywords": lambda run: criterion(run.model(inputs=run.inputs), run.labels),
+    "fills-unused": without_last,
     "unused-error": without_last,
     "unused-zero": without_last,
     "no-gradient": without_gradient,
@@ -269,6 +320,12 @@ def clips(run):
     nn.utils.clip_grad_norm_(run.model.parameters(), 0.1)
 
 
+def fills_what_is_missing(run):
+    for parameter in run.model.parameters():
+        if parameter.grad is None and parameter.requires_grad:
+            parameter.grad = torch.zeros_like(parameter)
+
+
 def changes(option, value):
     return lambda run: run.optimizer.param_groups[0].update({option: value})
 
@@ -300,6 +357,7 @@ def starts_a_program(run):
 
 BEFORE_STEP = {
     "clips": clips,
+    "fills-unused": fills_what_is_missing,
     "clips-too-late": lambda run: nn.utils.clip_grad_norm_(run.model.parameters(), 0.1),
     "saves-model": lambda run: torch.save(run.model, os.devnull),
     "rate-too-late": changes("lr", 0.01),
@@ -351,7 +409,7 @@ def train(run, steps, case):
         loss = LOSSES.get(case, Run.loss)(run)
         BACKWARD.get(case, plain_backward)(run, loss)
         BEFORE_STEP.get(case, nothing)(run)
-        if case == "reports-batch":
+        if case in ("reports-batch", "reports-batch-of-keywords"):
             ringside.report(loss=loss.item())
         elif case != "reports-nothing":
             ringside.report(loss=loss.item(), samples=len(run.inputs))

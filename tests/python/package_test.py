@@ -32,13 +32,21 @@ class Alone(unittest.TestCase):
         for call, text in (("report(loss=1, samples=0)", "report: samples is 0; it is the number of samples of the loss, 1 or more"),
                            ("report(loss=1, samples=2.5)", "report: samples is 2.5;"),
                            ("evaluation(loss=1, accuracy=95)", "evaluation: accuracy is 95; it is from 0 to 1"),
-                           ("evaluation(loss=float('inf'))", "evaluation: loss is inf; it must be finite"),
+                           ("evaluation(loss=1, accuracy=1.001)", "evaluation: accuracy is 1.001; it is from 0 to 1"),
                            ("evaluation(loss=1, mse=float('nan'))", "evaluation: mse is nan; it must be finite")):
             with self.subTest(call=call):
                 done = subprocess.run([sys.executable, "-c", f"import ringside; ringside.init(); ringside.{call}"],
                                       capture_output=True, text=True)
                 self.assertEqual(done.returncode, 1)
                 self.assertIn("ringside.Error: " + text, done.stderr)
+
+    def test_an_accuracy_may_be_rounded(self):
+        code = "import ringside; ringside.init(); ringside.evaluation(loss=1, accuracy=sum(9 * [1 / 9]) + 1e-15)"
+        subprocess.run([sys.executable, "-c", code], check=True)
+
+    def test_reports_of_a_program_alone_are_not_kept(self):
+        code = "import ringside; ringside.init(); ringside.report(loss=1); assert not ringside._job._job.losses_of_batch"
+        subprocess.run([sys.executable, "-c", code], check=True)
 
     def imports(self, *names):
         with self.subTest(order=names):

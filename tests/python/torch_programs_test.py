@@ -122,9 +122,19 @@ class Steps(Programs):
         self.check("unused-zero", "ring", "ps-sync")
         self.check("unused-zero", "ring", words=("update=program",))
         self.check("no-gradient-zero", "ring")
+        self.check("fills-unused", "ring", "ps-sync")
 
     def test_parameters_may_be_read_without_their_module(self):
         self.check("reads-when-updated", "ring", "shm", "ps-sync")
+        self.check("size-when-updated", "ring", "shm", "ps-sync")
+        self.check("size-early", "ring", words=("update=program",))
+
+    def test_parameters_that_no_call_reads_belong_to_the_module_around_them(self):
+        for case in ("lists", "attention"):
+            self.check(case, "ring", "ps-sync")
+
+    def test_a_program_may_call_parts_of_its_model(self):
+        self.check("calls-layers", "ring", "shm", "ps-sync")
 
     def test_the_graph_may_change_in_every_step(self):
         self.check("branches", "ring", "ps-sync")

@@ -101,7 +101,7 @@ constexpr std::size_t kManyRows = 1'000'000;
 
 /// Nothing crosses a wire, and these sums through shared memory are not recorded.
 bool SumsInsideAHost(const std::string& flags) {
-  return flags == "--strategy none" || flags == "--strategy auto" ||
+  return flags == "--strategy none" || flags.starts_with("--strategy auto") ||
          flags == "--strategy hierarchical" || flags == "--strategy hierarchical --codec topk:0.01";
 }
 
@@ -128,7 +128,8 @@ INSTANTIATE_TEST_SUITE_P(
                       "--strategy hierarchical --hosts 2", "--strategy ring --codec int8",
                       "--strategy ring --codec topk:0.01", "--strategy ring --codec powersgd:4",
                       "--strategy ring --codec sign", "--strategy hierarchical --codec topk:0.01",
-                      "--strategy auto", "--strategy ps-sync --servers 2",
+                      "--strategy auto", "--strategy auto --schedule priority",
+                      "--strategy ring --schedule priority", "--strategy ps-sync --servers 2",
                       "--strategy ps-sync --servers colocated",
                       "--strategy ps-sync --ps-transport grpc", "--strategy ps-sync --codec fp16",
                       "--strategy ps-sync --ps-transport shm", "--strategy mixed --servers 1",

@@ -113,8 +113,7 @@ TEST(AllReduceStrategyTest, UnderPriorityTheNextForwardPassComesFirst) {
     AwaitAll(strategy, worker, 0);
     strategy.Stop();
   }
-  EXPECT_EQ(worker.recorder.bytes_sent(), sizeof(std::uint32_t) * asked.size())
-      << "what names buckets";
+  EXPECT_EQ(worker.recorder.bytes_sent(), 0U) << "the names of buckets are no payload";
   std::vector<std::string> expected{"bucket 0, step 0"};
   for (int b = worker.plan.buckets() - 1; b >= 1; --b) {
     expected.push_back("bucket " + std::to_string(b) + ", step 0");
