@@ -54,7 +54,7 @@ class _Job:
         self.loss_sum, self.samples, self.losses_of_batch = 0.0, 0, []
         if losses:
             if not batch:
-                raise Error("report: give samples, the number of samples of the loss: the model was not called with a tensor that tells it")
+                raise Error("report: give samples, the number of samples of the loss; nothing that was given to a model tells it")
             loss_sum += sum(losses) / len(losses) * batch
             samples += batch
         return loss_sum, samples

@@ -43,9 +43,12 @@ class Synchronizer:
         self._began: int | None = None
         self._forward_end: int | None = None
         self._batch = 0
+        self._batch_of_eval = 0  # of a model that trains in the mode of evaluation
         self._finished_gradients = False
         rule, why_not = rule_of(optimizer)
         self.updates_here = updates_here(worker, update, rule, why_not)
+        if isinstance(model, torch.jit.ScriptModule):
+            raise Error("the model is a TorchScript module, which takes no hooks: make it a part of a torch.nn.Module")
         self._names, self._parameters = _trained(optimizer, model)
         self._register(None if self.updates_here else rule)
         self._name_of = {id(parameter): name for name, parameter in model.named_parameters()}
@@ -55,6 +58,7 @@ class Synchronizer:
         self._awaited = [False] * len(self._parameters)
         self._versions = [parameter.detach().view(-1)[:0] for parameter in self._parameters]
         self._updates_pend = False  # a step has ended, so the strategy may still update
+        self._seen = [parameter._version for parameter in self._parameters]
         self._add_hooks(model, overlap_forward)
         self._direct = [False] * len(self._parameters)  # whether the flat vector has the gradient that autograd computes
         _torch_linear.compute_in_place([(parameter, self._place_of(index)) for index, parameter in enumerate(self._parameters)])
@@ -89,15 +93,17 @@ class Synchronizer:
         index_of = self._index_of
         begin = model.register_forward_pre_hook(self._begin_forward)
         model.register_forward_hook(self._end_forward)
-        model._register_load_state_dict_pre_hook(_refuse_load)
-        model._register_state_dict_hook(lambda *_: self._await_all())
+        model._register_load_state_dict_pre_hook(self._refuse_load, with_module=True)
+        model._register_state_dict_hook(lambda *_: self._await_all_between_steps())
         for module in model.modules():
+            if isinstance(module, torch.jit.ScriptModule):
+                continue  # the module around it waits
+            indices = [index_of[id(p)] for p in module.parameters() if id(p) in index_of]
             if not overlap_forward:
                 _put_first(module, module.register_forward_pre_hook(lambda *_: self._await_all()))
-            elif _has_own(module):
+            elif indices:
                 # A module with parameters of its own may read those of its children without calling them.
-                indices = [index_of[id(p)] for p in module.parameters() if id(p) in index_of]
-                _put_first(module, module.register_forward_pre_hook(self._awaits(indices)))
+                _put_first(module, module.register_forward_pre_hook(self._awaits(indices if _has_own(module) else [])))
         _put_first(model, begin)  # what the model itself waits for is a part of its step
         self._nodes = []  # they live as long as somebody refers to them, and their hooks with them
         for index, parameter in enumerate(self._parameters):
@@ -108,25 +114,37 @@ class Synchronizer:
     # The forward pass
 
     def _begin_forward(self, module, inputs) -> None:
-        if module.training and torch.is_grad_enabled():
+        if not torch.is_grad_enabled():
+            return self._await_all_between_steps()
+        if not module.training:
+            self._batch_of_eval = _samples_of(inputs)
+        else:
+            self._batch += _samples_of(inputs)
             if self._began is None:
                 self._began = _native.now()
             self._forward_end = None
-            self._batch += _samples_of(inputs)
-        else:  # without gradients a module may take a way on which it does not call those that have the parameters
-            self._await_all()
+        return None
 
     def _end_forward(self, module, inputs, output) -> None:
         self._forward_end = _native.now()
 
     def _awaits(self, indices):
         def hook(module, inputs) -> None:
+            if not torch.is_grad_enabled():  # a module may take a way on which it does not call those that have the parameters
+                return self._await_all()
             for index in indices:
                 if not self._awaited[index]:
                     self._worker.await_tensor(index)
                     self._mark_awaited(index)
+            return None
 
         return hook
+
+    def _await_all_between_steps(self) -> None:
+        if self._worker.in_step and not self.updates_here:
+            raise Error("between backward() and step() the strategy may be updating the parameters: read them after step(), also by "
+                        "state_dict() or a forward pass without gradients")
+        self._await_all()
 
     def _await_all(self) -> None:
         if self._worker.in_step or all(self._awaited):
@@ -139,8 +157,17 @@ class Synchronizer:
     def _mark_awaited(self, index) -> None:
         self._awaited[index] = True
         if self._updates_pend:
+            self._check_unchanged(index)
             # The parameter may have changed now. Like an optimizer's step() this lets backward() refuse what was read before.
             self._versions[index].zero_()
+            self._seen[index] = self._parameters[index]._version
+
+    def _check_unchanged(self, index) -> None:
+        """Where the strategy updates, it would overwrite what the program has written, or not, as it happens."""
+        if self._parameters[index]._version != self._seen[index]:
+            raise Error(
+                f"the program has changed parameter '{self._names[index]}', but the strategy updates the parameters itself: make the "
+                'DistributedOptimizer with update="program"')
 
     def _check_awaited(self, index) -> None:
         """Called when the gradient of a parameter was computed, so this step has read the parameter."""
@@ -227,9 +254,11 @@ class Synchronizer:
 
     def _check_parameters(self) -> None:
         """That nothing has changed which was settled when the optimizer was made."""
-        for name, parameter, pointer in zip(self._names, self._parameters, self._pointers):
+        for index, (name, parameter, pointer) in enumerate(zip(self._names, self._parameters, self._pointers)):
             if parameter.data_ptr() != pointer:
                 raise Error(f"parameter '{name}' has other memory than when the DistributedOptimizer was made; make that after such changes")
+            if not self.updates_here:
+                self._check_unchanged(index)
         for group in self.groups:
             for parameter in group["params"]:
                 if parameter.requires_grad and id(parameter) not in self._index_of:
@@ -260,6 +289,11 @@ class Synchronizer:
                 "does not synchronise it: unfreeze it before; to train it later, freeze it again after that, with "
                 'unused_parameters="zero"')
 
+    def _refuse_load(self, module, *_) -> None:
+        """A copy of the model has parameters of its own, and may load them."""
+        if any(id(parameter) in self._index_of for parameter in module.parameters()):
+            raise Error("load the model's parameters before the DistributedOptimizer is made")
+
     def __deepcopy__(self, memo):
         return self  # hooks of a copied model still lead here
 
@@ -287,6 +321,8 @@ class Synchronizer:
             if self._worker.in_step and self._worker.is_gradient_ready(index):
                 continue
             if self._parameters[index].grad is not None and self._parameters[index].grad is not self._gone[index]:
+                if self._parameters[index].grad.any():  # the program may fill in zeros for a parameter that it has not read
+                    self._check_awaited(index)
                 self._take(index, self._parameters[index])  # of an earlier pass of this step
                 continue
             if not self._zero_unused:
@@ -323,25 +359,24 @@ class Synchronizer:
             raise Error(
                 f"the learning rate changed from {self._step_rate} to {self._rate()} after backward(): gradients have left "
                 "already; change it after step()")
-        loss_sum, samples = _job.take_report(self._batch)
+        loss_sum, samples = _job.take_report(self._batch or self._batch_of_eval)
         self._worker.end_step(loss_sum=loss_sum, samples=samples)
         for parameter in self._parameters if not self.updates_here else ():
             parameter.grad = None
-        self._began, self._forward_end, self._batch = None, None, 0
+        self._began, self._forward_end, self._batch, self._batch_of_eval = None, None, 0, 0
         self._finished_gradients = False
         self._awaited = [False] * len(self._awaited)
         self._updates_pend = not self.updates_here
 
 
-def _refuse_load(*_) -> None:
-    raise Error("load the model's parameters before the DistributedOptimizer is made")
-
-
 def _has_own(module) -> bool:
-    """Whether ``module`` has parameters that no call of another module reads: its own, and those in lists, which are never called."""
-    never_called = (torch.nn.ParameterList, torch.nn.ParameterDict, torch.nn.ModuleList, torch.nn.ModuleDict)
+    """Whether ``module`` has parameters for which no hook of another module waits: its own, those in lists, which are never called, and
+    those of TorchScript, which takes no hooks."""
+    if isinstance(module, torch.jit.ScriptModule):
+        return next(module.parameters(), None) is not None
+    without_hook = (torch.nn.ParameterList, torch.nn.ParameterDict, torch.nn.ModuleList, torch.nn.ModuleDict, torch.jit.ScriptModule)
     return (next(module.parameters(recurse=False), None) is not None
-            or any(isinstance(child, never_called) and _has_own(child) for child in module.children()))
+            or any(isinstance(child, without_hook) and _has_own(child) for child in module.children()))
 
 
 def _put_first(module, handle) -> None:
@@ -358,7 +393,9 @@ def broadcast(worker, name: str, tensor: torch.Tensor) -> None:
             return
         what = f"'{name}' of shape {tuple(tensor.shape)} and type {tensor.dtype}"
         worker.broadcast(what, flat.view(torch.uint8).numpy() if flat.dtype != torch.uint8 else flat.numpy())
-        tensor.copy_(flat.view(tensor.shape))
+        values = flat.view(tensor.shape)
+        if not torch.equal(tensor.detach().cpu(), values):  # a write counts as a change, also of a trained parameter
+            tensor.copy_(values)
 
 
 def _samples_of(inputs) -> int:

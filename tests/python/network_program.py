@@ -4,6 +4,7 @@ usage: network_program.py STEPS OPTIMIZER OUT [update=program] [case=NAME] [eval
 OPTIMIZER is a name of OPTIMIZERS. Without a launcher it is the reference: plain PyTorch on the whole batch. A case is what the program
 does besides, at the moments that the tables below name.
 """
+import copy
 import dataclasses
 import os
 import subprocess
@@ -56,6 +57,29 @@ class ListNetwork(Network):
     def forward(self, inputs):
         weight, bias = self.last[0]
         return nn.functional.linear(torch.tanh(self.hidden(inputs)), weight, bias)
+
+
+class ScriptedNetwork(Network):
+    """Its last layer is TorchScript."""
+
+    def __init__(self):
+        super().__init__()
+        self.last = torch.jit.script(nn.Sequential(nn.Tanh(), self.last))
+
+    def forward(self, inputs):
+        return self.last(self.hidden(inputs))
+
+
+class EncoderNetwork(Network):
+    """Without gradients, its encoder reads parameters of layers that it does not call."""
+
+    def __init__(self):
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(40, 4, dim_feedforward=32, dropout=0, batch_first=True)
+        self.encoder = nn.TransformerEncoder(layer, 1)
+
+    def forward(self, inputs):
+        return self.last(self.encoder(self.hidden(inputs).unsqueeze(1)).squeeze(1))
 
 
 class AttentionNetwork(Network):
@@ -143,6 +167,11 @@ MODELS = {
     "large": lambda model, rank: Network(13200),
     "lists": lambda model, rank: ListNetwork(),
     "attention": lambda model, rank: AttentionNetwork(),
+    "scripted": lambda model, rank: ScriptedNetwork(),
+    "scripted-waits-first": lambda model, rank: ScriptedNetwork(),
+    "scripted-whole": lambda model, rank: torch.jit.script(model),
+    "evaluates-encoder": lambda model, rank: EncoderNetwork(),
+    "trains-in-eval": lambda model, rank: model.eval(),
     "shapes": lambda model, rank: Network(41 if rank == 1 else 40),
     "double": lambda model, rank: model.double(),
     "meta": lambda model, rank: model.to("meta"),
@@ -169,6 +198,7 @@ OPTIONS = {
     "freezes-for-a-while": {"unused_parameters": "zero"},
     "slow-forward-waits-first": {"overlap_forward": False},
     "calls-layers": {"overlap_forward": False},
+    "scripted-waits-first": {"overlap_forward": False},
 }
 
 
@@ -201,7 +231,25 @@ def evaluates_to_infinity(run):
         ringside.evaluation(loss=float("inf"))
 
 
+def evaluates_a_part(run):
+    """The updates of the last step may be under way."""
+    values = torch.ones(2, 1, 40)
+    run.model.eval()
+    with torch.no_grad():
+        first = run.model.encoder(values)
+        run.optimizer.synchronize()
+        assert torch.equal(run.model.encoder(values), first)
+    run.model.train()
+
+
+def copies_the_model(run):
+    target = copy.deepcopy(run.model)
+    target.load_state_dict(run.model.state_dict())
+
+
 BEFORE_FORWARD = {
+    "evaluates-encoder": evaluates_a_part,
+    "copies-model": copies_the_model,
     "evaluates-to-infinity": evaluates_to_infinity,
     "raises": raises,
     "exits": exits(3),
@@ -260,7 +308,15 @@ def branch_of_the_step(run):
     return criterion(run.model.last(torch.relu(run.model.first(torch.relu(run.model.hidden(run.inputs))[:, :20]))), run.labels)
 
 
+def gradients_by_hand(run, loss):
+    """None of these reads a parameter through its module."""
+    parameters = [parameter for parameter in run.model.parameters() if parameter.requires_grad]
+    for parameter, gradient in zip(parameters, torch.autograd.grad(functional(run), parameters)):
+        parameter.grad = gradient
+
+
 LOSSES = {
+    "gradients-by-hand": lambda run: None,
     "reads-early": functional,
     "reads-when-updated": functional_when_updated,
     "size-early": with_the_parameters_size,
@@ -310,7 +366,7 @@ def twice(run, loss):
     run.loss().backward()
 
 
-BACKWARD = {"accumulate": accumulates, "no-sync": accumulates_with_no_sync, "no-sync-late": no_sync_comes_late, "twice": twice}
+BACKWARD = {"gradients-by-hand": gradients_by_hand, "accumulate": accumulates, "no-sync": accumulates_with_no_sync, "no-sync-late": no_sync_comes_late, "twice": twice}
 
 
 # Between the backward pass and the step
@@ -355,7 +411,14 @@ def starts_a_program(run):
             env=dict(os.environ), check=True)
 
 
+def predicts_again(run):
+    with torch.no_grad():
+        run.loss()
+
+
 BEFORE_STEP = {
+    "predicts-before-step": predicts_again,
+    "saves-before-step": lambda run: run.model.state_dict(),
     "clips": clips,
     "fills-unused": fills_what_is_missing,
     "clips-too-late": lambda run: nn.utils.clip_grad_norm_(run.model.parameters(), 0.1),
@@ -373,11 +436,19 @@ def moves_a_parameter(run):
     moved.data = moved.data.clone()
 
 
+def clamps(run):
+    run.optimizer.synchronize()
+    with torch.no_grad():
+        for parameter in run.model.parameters():
+            parameter.clamp_(-0.1, 0.1)
+
+
 def decays(run):
     run.optimizer.param_groups[0]["lr"] *= 0.95
 
 
 AFTER_STEP = {
+    "clamps": clamps,
     "saves-state": lambda run: run.optimizer.state_dict(),
     "loads-late": lambda run: run.model.load_state_dict(run.model.state_dict()),
     "changes-momentum": changes("momentum", 0.5),
@@ -409,9 +480,9 @@ def train(run, steps, case):
         loss = LOSSES.get(case, Run.loss)(run)
         BACKWARD.get(case, plain_backward)(run, loss)
         BEFORE_STEP.get(case, nothing)(run)
-        if case in ("reports-batch", "reports-batch-of-keywords"):
+        if case in ("reports-batch", "reports-batch-of-keywords", "trains-in-eval"):
             ringside.report(loss=loss.item())
-        elif case != "reports-nothing":
+        elif case not in ("reports-nothing", "gradients-by-hand"):
             ringside.report(loss=loss.item(), samples=len(run.inputs))
         run.optimizer.step()
         AFTER_STEP.get(case, nothing)(run)

@@ -42,6 +42,11 @@ class Faults(Programs):
         self.refuses("changes-momentum", "the optimizer's options have changed")
         self.refuses("moves-parameter", "has other memory than when the DistributedOptimizer was made")
         self.refuses("adds-group", "a group of parameters cannot be added")
+        for case in ("predicts-before-step", "saves-before-step"):
+            self.refuses(case, "between backward() and step() the strategy may be updating the parameters")
+        self.refuses("scripted-whole", "the model is a TorchScript module, which takes no hooks")
+        for strategy in ("ring", "ps-sync"):
+            self.refuses("clamps", "the program has changed parameter 'last.bias', but the strategy updates", "--strategy", strategy)
         self.refuses("reports-batch-of-keywords", "report: give samples, the number of samples of the loss")
         self.refuses("rate-too-late", "the learning rate changed from 0.05 to 0.01 after backward()")
 
@@ -54,6 +59,7 @@ class Faults(Programs):
         for strategy in ("ring", "shm", "ps-sync"):
             self.refuses("reads-early", "parameter 'last.bias' was read in step 1 before its update was there: call the module that has it",
                          "--strategy", strategy)
+            self.refuses("gradients-by-hand", "parameter 'last.bias' was read in step 1 before", "--strategy", strategy)
             # The forward pass waits for them later in the step. PyTorch says that they have changed since.
             self.refuses("size-early", "has been modified by an inplace operation", "--strategy", strategy)
 

@@ -130,8 +130,17 @@ class Steps(Programs):
         self.check("size-early", "ring", words=("update=program",))
 
     def test_parameters_that_no_call_reads_belong_to_the_module_around_them(self):
-        for case in ("lists", "attention"):
+        for case in ("lists", "attention", "scripted", "scripted-waits-first"):
             self.check(case, "ring", "ps-sync")
+
+    def test_a_part_of_a_model_may_be_evaluated(self):
+        self.check("evaluates-encoder", "ring", "ps-sync")
+
+    def test_a_copy_of_a_model_is_a_model_of_its_own(self):
+        self.check("copies-model", "ring", "ps-sync", expected=self.whole_batches)
+
+    def test_a_program_may_change_parameters_that_it_updates(self):
+        self.check("clamps", "ring", "ps-sync --server-update off", words=("update=program",))
 
     def test_a_program_may_call_parts_of_its_model(self):
         self.check("calls-layers", "ring", "shm", "ps-sync")
@@ -181,10 +190,11 @@ class Records(Programs):
         summary, _ = self.train("--strategy", "ring", words=("case=reports-nothing",))
         self.assertIsNone(summary["final_loss"])
         whole, _ = self.train("--strategy", "ring")
-        batch, _ = self.train("--strategy", "ring", words=("case=reports-batch",))
-        self.assertAlmostEqual(batch["final_loss"], whole["final_loss"], delta=1e-6)
-        lines = [json.loads(line) for line in (self.folder / "run" / "metrics.jsonl").read_text().splitlines()]
-        self.assertEqual({line["samples"] for line in lines if line["kind"] == "step"}, {12})
+        for case in ("reports-batch", "trains-in-eval"):
+            batch, _ = self.train("--strategy", "ring", words=(f"case={case}",))
+            self.assertAlmostEqual(batch["final_loss"], whole["final_loss"], delta=1e-6)
+            lines = [json.loads(line) for line in (self.folder / "run" / "metrics.jsonl").read_text().splitlines()]
+            self.assertEqual({line["samples"] for line in lines if line["kind"] == "step"}, {12})
 
     def test_a_program_runs_on_emulated_hosts_and_has_their_bound(self):
         self.skip_without_emulation()
