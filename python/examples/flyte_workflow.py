@@ -1,12 +1,12 @@
 """Prepare, train, report, as a Flyte workflow: ``pyflyte run flyte_workflow.py study --epochs 50``.
 
 The prepared data is kept: a second run with the same samples and seed takes it from Flyte's cache. A training that fails is tried
-again twice.
+again twice. On a cluster the pods' network is trusted, and the job's token is the secret "token" of the group "ringside".
 """
 from __future__ import annotations
 
 import numpy
-from flytekit import task, workflow
+from flytekit import Secret, task, workflow
 
 from ringside.flyte import Ringside
 
@@ -21,7 +21,8 @@ def prepare(samples: int, seed: int) -> list[list[float]]:
     return numpy.column_stack([points, labels]).tolist()
 
 
-@task(task_config=Ringside(workers=2, strategy="ring"), retries=2)
+@task(task_config=Ringside(workers=2, strategy="ring", insecure_network=True), retries=2,
+      secret_requests=[Secret(group="ringside", key="token", mount_requirement=Secret.MountType.FILE)])
 def train(data: list[list[float]], epochs: int) -> list[float]:
     """Logistic regression. Each worker has every second point."""
     import torch

@@ -2,14 +2,19 @@
 
 usage: spark_test.py     with RINGSIDE (the executable) and PYTHONPATH (the package) set, in an environment with pyspark and PyTorch
 """
+import contextlib
+import errno
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
+from unittest import mock
 
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 os.environ["RINGSIDE_EXECUTABLE"] = os.environ["RINGSIDE"]
@@ -55,17 +60,25 @@ def fails_at_rank_1():
     ringside.init()
     if ringside.rank() == 1:
         raise ValueError("a mistake of rank 1")
-    return ringside.rank()
+    return parameters_after(10**9, 1)  # A rank that ends without training fails, too.
+
+
+def word_of_the_environment():
+    import os as system
+
+    return parameters_after(1, 1)[0], system.environ.get("WORD")
 
 
 def trains_for_ever(mark):
-    """Writes the worker's process into a file, then trains."""
+    """Writes the worker's process into a file, and its rank to standard error, then trains."""
     import os as system
     import pathlib as paths
+    import sys as this
 
     import ringside
 
     ringside.init()
+    print(f"rank {ringside.rank()} has begun", file=this.stderr, flush=True)
     paths.Path(f"{mark}-{ringside.rank()}").write_text(str(system.getpid()))
     return parameters_after(10**9, 1)
 
@@ -111,6 +124,45 @@ class Local(Sessions):
         with self.assertRaisesRegex(RunError, "ValueError: a mistake of rank 1"):
             Runner(np=-2, verbose=False).run(fails_at_rank_1)
 
+    def test_variables_reach_every_rank(self):
+        self.assertEqual(ringside.spark.run(word_of_the_environment, num_proc=2, env={"WORD": "a b"}, verbose=False), [(0, "a b"), (1, "a b")])
+
+    def test_two_jobs_at_the_same_time(self):
+        results = {}
+
+        def train(seed):
+            results[seed] = ringside.spark.run(parameters_after, args=(20, seed), num_proc=2, verbose=False, spark=self.session)
+
+        threads = [threading.Thread(target=train, args=(seed,)) for seed in (3, 4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual([len({result[2] for result in results[seed]}) for seed in (3, 4)], [1, 1])
+        self.assertNotEqual(results[3][0][2], results[4][0][2])
+
+    def test_logs_that_no_executor_can_read_are_not_waited_for(self):
+        begun = self.folder / "begun"
+
+        def sleeps(_):
+            pathlib.Path(begun).touch()
+            time.sleep(600)
+
+        def occupy():
+            context.setJobGroup("occupied", "all slots", True)
+            with self.assertRaises(Exception):
+                context.parallelize(range(8), 8).foreach(sleeps)
+
+        context = self.session.sparkContext
+        thread = threading.Thread(target=occupy)
+        thread.start()
+        while not begun.exists():
+            time.sleep(0.05)
+        with mock.patch.object(ringside.spark, "LOG_SECONDS", 2):
+            self.assertEqual(ringside.spark._collect_logs(context, "key", 2), "rank 0:\n(not read in 2 s)\nrank 1:\n(not read in 2 s)")
+        context.cancelJobGroup("occupied")
+        thread.join()
+
     def test_too_few_slots_are_refused_in_five_seconds(self):
         started = time.monotonic()
         with self.assertRaisesRegex(RunError, "num_proc=5, but the cluster can run 4 tasks at once"):
@@ -129,49 +181,201 @@ class Local(Sessions):
 class Executors(Sessions):
     master = "local-cluster[2,1,1024]"
 
+    def setUp(self):
+        super().setUp()
+        end = time.monotonic() + 60
+        while ringside.spark._slots(self.session.sparkContext) < 2:  # A lost executor is started again.
+            self.assertLess(time.monotonic(), end, "there are not two executors")
+            time.sleep(0.1)
+
     def test_a_worker_in_each_executor(self):
         results = ringside.spark.run(parameters_after, args=(20, 3), num_proc=2, verbose=False)
         self.assertEqual(results[0][2], self.run_here()[2])
 
-    def test_a_killed_executor_ends_the_call_with_its_rank(self):
+    def strike(self, mark, blow, ended):
+        """Strikes the executor of rank 1 when both ranks train. Keeps when."""
+        while len(list(self.folder.glob("mark-*"))) < 2:
+            if ended.wait(0.1):
+                return
+        try:
+            time.sleep(1)
+            listed = [int(pid) for pid in subprocess.run(["pgrep", "-f", "CoarseGrainedExecutorBackend"], capture_output=True, text=True).stdout.split()]
+            worker = int(pathlib.Path(f"{mark}-1").read_text())
+            # What an executor starts may have its command line for a moment.
+            [executor] = [pid for pid in listed if is_descendant(worker, pid) and parent(pid) not in listed]
+            self.struck = time.monotonic()
+            blow(executor)
+        except BaseException:
+            self.session.sparkContext.cancelAllJobs()
+            raise
+
+    def failure(self, blow):
+        """What the call says when the executor of rank 1 is struck, and after how long."""
         mark = self.folder / "mark"
-        import threading
+        ended = threading.Event()
+        thread = threading.Thread(target=self.strike, args=(mark, blow, ended))
+        thread.start()
+        try:
+            with self.assertRaises(RunError) as caught:
+                ringside.spark.run(trains_for_ever, args=(str(mark),), num_proc=2, verbose=False)
+            seconds = time.monotonic()
+        finally:
+            ended.set()
+            thread.join()
+        self.assertTrue(hasattr(self, "struck"), caught.exception)
+        return str(caught.exception), seconds - self.struck
 
-        def kill():
-            try:
-                while len(list(self.folder.glob("mark-*"))) < 2:
-                    time.sleep(0.1)
-                time.sleep(1)
-                listed = subprocess.run(["pgrep", "-f", "CoarseGrainedExecutorBackend"], capture_output=True, text=True).stdout.split()
-                # Only executors of this session: they are descendants of this process.
-                mine = [int(pid) for pid in listed if is_descendant(int(pid))]
-                self.killed = time.monotonic()
-                os.kill(mine[-1], signal.SIGKILL)
-            except BaseException:
-                self.session.sparkContext.cancelAllJobs()
-                raise
-
-        killer = threading.Thread(target=kill)
-        killer.start()
-        with self.assertRaises(RunError) as caught:
-            ringside.spark.run(trains_for_ever, args=(str(mark),), num_proc=2, verbose=False)
-        killer.join()
-        self.assertLess(time.monotonic() - self.killed, 30)
-        self.assertRegex(str(caught.exception), r"rank [01]")
+    def assert_no_worker_is_left(self):
         end = time.monotonic() + 20
         workers = [int(path.read_text()) for path in self.folder.glob("mark-*")]
         while any(pathlib.Path(f"/proc/{pid}").exists() for pid in workers):
             self.assertLess(time.monotonic(), end, "a worker is left")
             time.sleep(0.2)
 
+    def test_a_killed_executor_ends_the_call_with_what_its_rank_wrote(self):
+        said, seconds = self.failure(lambda executor: os.kill(executor, signal.SIGKILL))
+        self.assertLess(seconds, 30)
+        logs = said.split("The ranks wrote:\n")[1]
+        self.assertRegex(logs.split("rank 1:\n")[1], r"\brank 1 has begun")
+        self.assertRegex(logs.split("rank 1:\n")[0], r"^rank 0:\n(.*\n)*.*\brank 0 has begun")
+        self.assert_no_worker_is_left()
 
-def is_descendant(pid):
+    def test_a_host_that_vanished_is_not_waited_for(self):
+        """Nothing closes its connections, so Spark alone would wait for 120 s."""
+        frozen = []
+
+        def freeze(executor):
+            frozen.extend([executor, *descendants(executor)])
+            for pid in frozen:
+                os.kill(pid, signal.SIGSTOP)
+
+        try:
+            said, seconds = self.failure(freeze)
+            self.assertLess(seconds, 30)
+            self.assertRegex(said, r"^rank 0 ended with code 1, and others did not end in 10 s after it:\n(.*\n)*.*worker 1")
+            self.assertRegex(said, r"The ranks wrote:\nrank 0:\n")
+        finally:
+            for pid in frozen:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+        self.assert_no_worker_is_left()
+
+
+class Stopped(Sessions):
+    master = "local[2]"
+
+    def test_a_stopped_context_does_not_hide_itself(self):
+        mark = self.folder / "mark"
+
+        def stop():
+            while len(list(self.folder.glob("mark-*"))) < 2:
+                if ended.wait(0.1):
+                    return
+            self.session.stop()
+
+        ended = threading.Event()
+        thread = threading.Thread(target=stop)
+        thread.start()
+        try:
+            with self.assertRaisesRegex(RunError, r"(?s)cancelled because SparkContext was shut down.*rank 1:\n\(not read: "):
+                ringside.spark.run(trains_for_ever, args=(str(mark),), num_proc=2, verbose=False)
+        finally:
+            ended.set()
+            thread.join()
+
+
+class Addresses(unittest.TestCase):
+    """Hosts as the tasks of a cluster see them."""
+
+    def choose(self, *known):
+        return ringside.spark._choose_addresses(*zip(*known))
+
+    def test_one_host_uses_loopback(self):
+        self.assertEqual(self.choose(("a", "", "k"), ("a", "", "k")), ["127.0.0.1"] * 2)
+        self.assertEqual(self.choose(("a", "10.0.0.1", "k"), ("b", "10.0.0.1", "k")), ["127.0.0.1"] * 2)
+
+    def test_several_hosts_use_their_addresses(self):
+        self.assertEqual(self.choose(("a", "10.0.0.1", "k"), ("b", "10.0.0.2", "l"), ("a", "10.0.0.1", "k")), ["10.0.0.1", "10.0.0.2", "10.0.0.1"])
+        # Containers of one machine.
+        self.assertEqual(self.choose(("a", "10.0.0.1", "k"), ("b", "10.0.0.2", "k")), ["10.0.0.1", "10.0.0.2"])
+
+    def test_several_hosts_that_know_only_loopback_are_refused_by_name(self):
+        with self.assertRaisesRegex(RunError, "others cannot reach: a, b; give each host an address"):
+            self.choose(("a", "", "k"), ("b", "", "l"))
+        with self.assertRaisesRegex(RunError, "others cannot reach: b;"):
+            self.choose(("a", "10.0.0.1", "k"), ("b", "", "l"))
+        # Whatever SPARK_LOCAL_HOSTNAME says.
+        with self.assertRaisesRegex(RunError, "others cannot reach: localhost;"):
+            self.choose(("localhost", "", "k"), ("localhost", "", "l"))
+
+    def test_a_loopback_address_is_none(self):
+        def answer(*addresses):
+            return [(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 0)) for address in addresses]
+
+        for addresses, expected in ((["127.0.1.1"], ""), (["127.0.0.1", "::1"], ""), (["127.0.1.1", "10.0.0.1"], "10.0.0.1"),
+                                    (["fd00::1", "10.0.0.1"], "10.0.0.1"), (["fe80::1%eth0"], "")):
+            with self.subTest(addresses=addresses), mock.patch("socket.getaddrinfo", return_value=answer(*addresses)):
+                self.assertEqual(ringside.spark._address_of("host"), expected)
+        with mock.patch("socket.getaddrinfo", side_effect=socket.gaierror):
+            self.assertEqual(ringside.spark._address_of("host"), "")
+
+    def test_tasks_of_several_hosts_refuse_and_the_call_says_why(self):
+        context = mock.Mock()
+        context.partitionId.return_value = 0
+        context.getTaskInfos.return_value = [mock.Mock(address="127.0.1.1:7"), mock.Mock(address="127.0.1.2:8")]
+        context.allGather.side_effect = lambda text: [text, text]
+        with mock.patch("pyspark.BarrierTaskContext.get", return_value=context):
+            outcomes = ringside.spark._Job(b"", "token", "key", [], {}, False)(None)
+        with self.assertRaisesRegex(RunError, r"^the executors are on several hosts.*: 127.0.1.1, 127.0.1.2;"):
+            ringside.spark._results(outcomes, cloudpickle.loads)
+
+
+class Ports(unittest.TestCase):
+    def test_a_port_is_held_while_rank_0_runs_and_rank_0_can_take_it(self):
+        seen = {}
+
+        def work(_, place):
+            for reuse in (0, 1):
+                with socket.socket() as other:
+                    other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, reuse)
+                    try:
+                        other.bind(place.master)
+                        other.listen()
+                        seen[reuse] = "listens"
+                    except OSError as error:
+                        seen[reuse] = error.errno
+            return {"rank": 0, "code": 0, "master": place.master}
+
+        context = mock.Mock()
+        context.partitionId.return_value = 0
+        context.getTaskInfos.return_value = [mock.Mock(address="localhost:7")]
+        context.allGather.side_effect = lambda text="": [text]
+        with mock.patch("pyspark.BarrierTaskContext.get", return_value=context), mock.patch.object(ringside.spark._Job, "_work", work):
+            [outcome] = ringside.spark._Job(b"", "token", "key", [], {}, False)(None)
+        self.assertEqual(seen, {0: errno.EADDRINUSE, 1: "listens"})
+        with socket.create_server(outcome["master"]):  # nobody holds it any more
+            pass
+
+
+def parent(pid):
+    return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+
+
+def is_descendant(pid, ancestor):
     while pid > 1:
-        if pid == os.getpid():
+        if pid == ancestor:
             return True
-        status = pathlib.Path(f"/proc/{pid}/stat").read_text()
-        pid = int(status.rsplit(")", 1)[1].split()[1])
+        pid = parent(pid)
     return False
+
+
+def descendants(ancestor):
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            if int(path.name) != ancestor and is_descendant(int(path.name), ancestor):
+                found.append(int(path.name))
+    return found
 
 
 if __name__ == "__main__":
