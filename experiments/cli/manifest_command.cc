@@ -20,6 +20,8 @@ namespace ringside {
 namespace {
 
 constexpr std::int64_t kMaxCount = 4096;
+// Which address the hosts will have is not known; that it is not loopback, is.
+constexpr const char* kAnyAddress = "192.0.2.1";
 // How a run is carried out, wherever it is. `ringside train` gets these as they are.
 constexpr std::array kCarriedOver{"tls",        "insecure-network", "start-timeout", "time-limit",
                                   "on-failure", "max-restarts",     "quiet"};
@@ -160,21 +162,24 @@ int RunManifestCommand(const Arguments& args, const Catalog& catalog) {
   // Variables of this shell are not those of the hosts.
   const RunSpec spec = ResolveEffective(
       ReadSpec(parsed, Environment(), {.defaults = RunSpec(catalog)}), ResolveForAnotherMachine);
-  const JobOptions job = ReadJobFlags(parsed, Environment());
   if (spec.network) {
     throw UsageError("--network: a cluster has a network of its own, which is not emulated");
   }
   const ManifestPlan plan = ReadPlan(parsed, spec, catalog);
+  const JobOptions job =
+      ReadJobFlags(parsed, Environment(plan.environment.begin(), plan.environment.end()));
+  const std::string address = job.address_given ? job.address : kAnyAddress;
   try {
     if (plan.kind == ManifestKind::kSbatch) {
       LauncherOf(spec, {.program = LauncherProgram::kSrun});
+      // Where Slurm chooses the number of nodes, it may choose one, which needs no protection.
+      if (plan.nodes > 1) RequireEncryption(spec, job, address);
     } else {
       if (!job.tls.empty()) {
         throw ConfigError(
             "--tls: certificates are for addresses, and those of pods are not known before");
       }
-      // Which address the pods will have is not known; that it is not loopback, is.
-      RequireProtectedNetwork(spec, job, "192.0.2.1");
+      RequireEncryption(spec, job, address);
     }
     fmt::print("{}", ManifestText(plan));
   } catch (const ConfigError& error) {

@@ -30,9 +30,9 @@ std::string NoDevice(const std::string& error, int devices) {
 std::string TooFewDevices(int local_workers, int devices) {
   if (local_workers <= devices) return {};
   return fmt::format(
-      "{} workers on a host with {} GPU{}: NCCL takes one rank a GPU; give at most {} workers a "
+      "{} workers on a host with {} GPU{}: NCCL takes one rank a GPU; give at most {} worker{} a "
       "host, or nccl-share-gpu for an emulation",
-      local_workers, devices, devices == 1 ? "" : "s", devices);
+      local_workers, devices, devices == 1 ? "" : "s", devices, devices == 1 ? "" : "s");
 }
 
 }  // namespace ringside

@@ -15,6 +15,7 @@ import unittest
 import jsonschema
 import yaml
 
+from main import main
 from ssh_hosts import ADDRESSES, SshHosts, run
 
 RINGSIDE = os.environ["RINGSIDE"]
@@ -187,6 +188,31 @@ class Schemas(unittest.TestCase):
         self.assertIn("is not loopback", manifest("mpijob-v1", "--strategy", "ring", expects=2))
         self.assertIn("--kind", manifest("mpijob-v3", expects=2))
 
+    def test_a_batch_script_for_several_nodes_needs_a_protected_network(self):
+        """As the run itself would say, but before it has waited in the queue."""
+        def written(*flags):
+            done = subprocess.run([RINGSIDE, "manifest", "--kind", "sbatch", "--workers", "2", *flags], capture_output=True, text=True)
+            self.assertIn(done.returncode, (0, 2))
+            self.assertEqual(done.returncode == 2, done.stdout == "", done.stderr)
+            return done.returncode == 0, done.stderr
+
+        ring, servers = ["--strategy", "ring"], ["--strategy", "ps-sync", "--servers", "2", "--ps-transport", "grpc"]
+        for flags, word in ((ring, "is not loopback"), (servers, "is not loopback"), ([*ring, "--tls", "/no/certs"], "--tls does not encrypt"),
+                            ([*ring, "--env", "RINGSIDE_ADDRESS=192.0.2.7"], "192.0.2.7 is not loopback")):
+            with self.subTest(flags=flags):
+                done, text = written("--nodes", "2", *flags)
+                self.assertFalse(done)
+                self.assertIn(word, text)
+        # The certificates are on the nodes.
+        for flags in ([*ring, "--insecure-network"], [*servers, "--tls", "/no/certs"], [*servers, "--env", "RINGSIDE_TLS=/no/certs"],
+                      [*ring, "--env", "RINGSIDE_ADDRESS=127.0.0.1"]):
+            with self.subTest(flags=flags):
+                self.assertEqual(written("--nodes", "2", *flags), (True, ""))
+        # One node needs none, and Slurm may choose one.
+        for flags in (["--nodes", "1"], []):
+            with self.subTest(flags=flags):
+                self.assertEqual(written(*ring, *flags), (True, ""))
+
 
 class Launcher(unittest.TestCase):
     """Two pods are the second host; their names lead there. /etc is a copy, so that nothing of this machine changes."""
@@ -262,4 +288,4 @@ class Launcher(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

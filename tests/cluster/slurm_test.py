@@ -12,6 +12,7 @@ import tempfile
 import time
 import unittest
 
+from main import main
 from slurm_cluster import SlurmCluster, free_ports, wait_for
 
 RINGSIDE = os.environ["RINGSIDE"]
@@ -22,18 +23,19 @@ ENDLESS = ["--model", "profile:mobilenet-v2", "--compute-ms", "5", "--steps", "1
 
 
 def processes_of(folder):
-    """Processes whose command line or environment names `folder`."""
+    """The processes of Ringside whose command line or environment names `folder`: the node and the command line of each."""
     found = []
     for entry in pathlib.Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
             continue
         try:
-            text = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
+            environment = (entry / "environ").read_bytes().decode(errors="replace").split("\0")
             words = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
         except OSError:
             continue
-        if str(folder).encode() in text and any("ringside" in word for word in words[:1]):
-            found.append(" ".join(words))
+        if "ringside" in words[0] and any(str(folder) in text for text in (*words, *environment)):
+            variables = dict(text.split("=", 1) for text in environment if "=" in text)
+            found.append((variables.get("SLURMD_NODENAME"), " ".join(words)))
     return found
 
 
@@ -52,8 +54,9 @@ class Slurm(unittest.TestCase):
         return json.loads((self.folder / name / "summary.json").read_text())
 
     def script(self, lines):
+        """Agents, workers and servers name the folder in their environment alone."""
         path = self.folder / "job.sh"
-        path.write_text("#!/bin/bash\nset -euo pipefail\n" + lines + "\n")
+        path.write_text(f"#!/bin/bash\nset -euo pipefail\nexport FOLDER_OF_TEST={self.folder}\n{lines}\n")
         return path
 
     def submit(self, lines, *options, expects=0, timeout=120):
@@ -64,6 +67,18 @@ class Slurm(unittest.TestCase):
         text = log.read_text() if log.exists() else ""
         self.assertEqual(done.returncode, expects, done.stderr + text[-3000:])
         return text
+
+    def start(self, command, *options):
+        """Submits a command that does not end by itself. Returns the number of the job after its first steps."""
+        job = self.slurm.run("sbatch", "--parsable", f"--output={self.folder}/job.log", *options, self.script("exec " + command))
+        self.assertEqual(job.returncode, 0, job.stderr)
+        metrics = self.folder / "run" / "metrics.jsonl"
+        wait_for("a step", lambda: metrics.exists() and metrics.read_text().count("\n") > 3, 60)
+        return job.stdout.strip()
+
+    def nodes_of(self, kind):
+        """The nodes of the job's processes: of "train", "agent", "worker" or "server"."""
+        return sorted(node for node, line in processes_of(self.folder) if line.split()[1] == kind)
 
     def train(self, *flags, program=RINGSIDE, out="run"):
         return " ".join([program, "train", "--launcher", "srun", "--address", "127.0.0.1", "--out", str(self.folder / out), *flags])
@@ -79,7 +94,7 @@ class Slurm(unittest.TestCase):
         subprocess.run([RINGSIDE, "train", "--quiet", "--out", out, "--force", *flags, *MODEL], check=True, capture_output=True)
         return self.summary("alone")["params_sha256"]
 
-    def test_srun_starts_workers_and_servers_on_nodes_of_their_own(self):
+    def test_srun_starts_workers_and_servers(self):
         text = self.submit(self.train("--strategy", "ps-sync", "--workers", "4", "--servers", "4", *MODEL), "--nodes=2",
                            "--ntasks-per-node=4")
         summary = self.summary()
@@ -131,23 +146,22 @@ class Slurm(unittest.TestCase):
         self.assertEqual(self.summary()["status"], "failed")
 
     def test_scancel_keeps_the_results(self):
-        log = self.folder / "job.log"
-        endless = self.train("--strategy", "ring", "--workers", "4", *ENDLESS)
-        job = self.slurm.run("sbatch", "--parsable", "--nodes=2", "--ntasks=4", f"--output={log}", self.script("exec " + endless))
-        self.assertEqual(job.returncode, 0, job.stderr)
-        metrics = self.folder / "run" / "metrics.jsonl"
-        wait_for("a step", lambda: metrics.exists() and metrics.read_text().count("\n") > 3, 60)
+        job = self.start(self.train("--strategy", "ring", "--workers", "4", *ENDLESS), "--nodes=2", "--ntasks-per-node=2")
+        # Otherwise nothing could be left.
+        for kind in ("agent", "worker"):
+            self.assertEqual(self.nodes_of(kind), ["n1", "n1", "n2", "n2"])
         # To the script alone; Slurm's own way would end all tasks at once.
-        self.slurm.run("scancel", "--batch", "--signal=TERM", job.stdout.strip())
+        self.slurm.run("scancel", "--batch", "--signal=TERM", job)
         wait_for("the summary", (self.folder / "run" / "summary.json").exists, 60)
         self.assertEqual(self.summary()["status"], "interrupted")
 
-    def test_scancel_of_the_whole_job_leaves_nothing(self):
-        endless = self.train("--strategy", "ps-sync", "--workers", "2", "--servers", "2", *ENDLESS)
-        job = self.slurm.run("sbatch", "--parsable", "--nodes=2", "--ntasks=4", f"--output={self.folder}/job.log", self.script(endless))
-        metrics = self.folder / "run" / "metrics.jsonl"
-        wait_for("a step", lambda: metrics.exists() and metrics.read_text().count("\n") > 3, 60)
-        self.slurm.run("scancel", job.stdout.strip())
+    def test_servers_have_a_node_of_their_own_and_scancel_leaves_nothing(self):
+        job = self.start(self.train("--strategy", "ps-sync", "--workers", "2", "--servers", "2", *ENDLESS), "--nodes=2",
+                         "--ntasks-per-node=2")
+        self.assertEqual(self.nodes_of("worker"), ["n1", "n1"])
+        self.assertEqual(self.nodes_of("server"), ["n2", "n2"])
+        self.assertEqual(self.nodes_of("agent"), ["n1", "n1", "n2", "n2"])
+        self.slurm.run("scancel", job)
         wait_for("the end of the job", lambda: not self.slurm.run("squeue", "-h").stdout.strip(), 60)
 
     def test_a_matrix_in_an_allocation(self):
@@ -161,17 +175,27 @@ class Slurm(unittest.TestCase):
         self.assertEqual({(summary["status"], summary["launcher"]) for summary in summaries}, {("done", "srun")})
 
     def test_a_manifest_is_a_job(self):
-        manifest = subprocess.run([RINGSIDE, "manifest", "--kind", "sbatch", "--name", "four", "--nodes", "2", "--env", "WORD=a b",
+        worker = self.folder / "worker"
+        worker.write_text(f"""#!/bin/sh
+echo "$WORD" >>{self.folder}/words
+exec {pathlib.Path(RINGSIDE).with_name("ringside-worker")} "$@"
+""")
+        worker.chmod(0o755)
+        # The nodes' names are unknown outside of Slurm here, so the address must be said.
+        variables = ["WORD=a b", f"RINGSIDE_WORKER={worker}", "RINGSIDE_ADDRESS=127.0.0.1", f"FOLDER_OF_TEST={self.folder}"]
+        manifest = subprocess.run([RINGSIDE, "manifest", "--kind", "sbatch", "--name", "four", "--nodes", "2",
+                                   *(word for variable in variables for word in ("--env", variable)),
                                    "--strategy", "ps-sync", "--workers", "3", "--servers", "1", "--time-limit", "5min", *MODEL],
                                   check=True, capture_output=True, text=True).stdout
         path = self.folder / "four.sh"
-        # The nodes' names are unknown outside of Slurm here, so the address must be said.
-        path.write_text(manifest.replace("--launcher srun", f"--launcher srun --address 127.0.0.1 --out {self.folder}/run"))
+        path.write_text(manifest.replace("--launcher srun", f"--launcher srun --out {self.folder}/run"))
         done = self.slurm.run("sbatch", "--wait", f"--chdir={self.folder}", path)
         logs = "".join(log.read_text() for log in self.folder.glob("four-*.log"))
         self.assertEqual(done.returncode, 0, done.stderr + logs)
         self.assertEqual(self.summary()["status"], "done")
         self.assertEqual(self.summary()["servers"], 1)
+        # Every rank has written the variable of the manifest.
+        self.assertEqual((self.folder / "words").read_text().splitlines(), ["a b"] * 3)
 
     def test_too_few_tasks_are_refused_at_once(self):
         started = time.monotonic()
@@ -194,4 +218,4 @@ class Slurm(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -31,7 +31,7 @@ class SshHosts(Started):
 
     def start(self):
         if not root_is_a_mount():
-            raise unittest.SkipTest("NOT HERE: ip enters no network namespace after chroot into a folder, which is no mount")
+            raise unittest.SkipTest("ip enters no network namespace after chroot into a folder, which is no mount")
         for name in self.names:
             run("ip", "netns", "add", name)
             run("ip", "-n", name, "link", "set", "lo", "up")

@@ -11,6 +11,7 @@ import tempfile
 import time
 import unittest
 
+from main import main
 from ssh_hosts import ADDRESSES, SshHosts
 
 RINGSIDE = os.environ["RINGSIDE"]
@@ -47,6 +48,15 @@ class Ssh(unittest.TestCase):
 
     def summary(self):
         return json.loads((self.folder / "run" / "summary.json").read_text())
+
+    def kinds_of_processes(self, host):
+        """What the processes of Ringside in a host's namespace are: "agent", "server", "train", "worker"."""
+        kinds = []
+        for pid in self.hosts.pids(host):
+            words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
+            if words[0] == RINGSIDE:
+                kinds.append(words[1])
+        return sorted(kinds)
 
     def expect_nothing_left(self):
         end = time.monotonic() + 20
@@ -89,11 +99,15 @@ class Ssh(unittest.TestCase):
         self.assertGreater(summary["bound_comm_ms"], 0)
 
     def test_servers_on_a_host_of_their_own(self):
-        self.train("--strategy", "ps-sync", "--workers", "2", "--servers", "1", *MODEL,
-                   hosts=f"{ADDRESSES[0]} slots=2\n{ADDRESSES[1]} servers=1\n")
-        servers = (self.folder / "run" / "logs").glob("server-0.log")
-        self.assertTrue(list(servers))
+        process = self.start("--strategy", "ps-sync", "--workers", "2", "--servers", "1", *ENDLESS,
+                             hosts=f"{ADDRESSES[0]} slots=2\n{ADDRESSES[1]} servers=1\n")
+        self.wait_for_a_step()
+        kinds = [self.kinds_of_processes(host) for host in (0, 1)]
+        process.send_signal(signal.SIGINT)
+        self.finish(process, expects=130)
+        self.assertEqual(kinds, [["agent", "agent", "train", "worker", "worker"], ["agent", "server"]])
         self.assertEqual(self.summary()["servers"], 1)
+        self.expect_nothing_left()
 
     def test_the_environment_reaches_every_rank(self):
         text = self.train("--strategy", "ring", "--workers", "4", *ENDLESS, program=WITH_FAULTS, expects=1,
@@ -147,6 +161,7 @@ class Ssh(unittest.TestCase):
         started = time.monotonic()
         text = self.train("--strategy", "ring", "--workers", "4", *MODEL, expects=1)
         self.assertIn(ADDRESSES[1], self.summary()["error"], text)
+        self.assertIn("before any process had joined", self.summary()["error"])
         self.assertLess(time.monotonic() - started, 40)
 
     def test_processes_that_do_not_come_are_named_with_their_host(self):
@@ -184,9 +199,23 @@ exec {pathlib.Path(RINGSIDE).with_name("ringside-worker")} "$@"
         self.assertIn("is not loopback", done.stderr)
 
     def test_an_unknown_host_is_named_with_its_line(self):
-        text = self.train("--strategy", "ring", "--workers", "2", *MODEL, hosts=f"{ADDRESSES[0]}\nno-such-host.invalid\n", expects=2)
-        self.assertIn("hosts.txt:2: cannot find the host 'no-such-host.invalid'", text)
+        for address in ([], ["--address", ADDRESSES[0]]):
+            with self.subTest(address=address):
+                text = self.train("--strategy", "ring", "--workers", "2", *MODEL, *address, expects=2,
+                                  hosts=f"{ADDRESSES[0]}\n{ADDRESSES[1]}\nno-such-host.invalid\n")
+                self.assertIn("hosts.txt:3: cannot find the host 'no-such-host.invalid'", text)
+                self.assertFalse((self.folder / "run" / "logs").exists(), "something was started")
+
+    def test_ssh_gets_the_whole_name_of_a_host(self):
+        """Without its domain the name leads nowhere, neither for ssh nor for anybody else."""
+        settings = self.folder / "ssh_config"
+        settings.write_text(f"Host second.cluster.invalid\n  HostName {ADDRESSES[1]}\n")
+        words = [*self.hosts.ssh(), "-F", str(settings)]
+        self.train("--strategy", "ring", "--workers", "2", *MODEL, hosts=f"{ADDRESSES[0]}\nsecond.cluster.invalid\n",
+                   OMPI_MCA_plm_rsh_agent=" ".join(words))
+        self.assertEqual(self.summary()["status"], "done")
+        self.expect_nothing_left()
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

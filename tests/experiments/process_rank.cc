@@ -55,10 +55,10 @@ class PartOfStore : public Store {
 /// One strategy and the objects that it needs.
 class Worker {
  public:
-  Worker(const StrategyEntry& entry, const World& world, Store& store, std::size_t elements,
-         std::chrono::milliseconds timeout)
+  Worker(const StrategyEntry& entry, const World& world, Store& store, const std::string& name,
+         std::size_t elements, std::chrono::milliseconds timeout)
       : world_(world),
-        store_(store, fmt::format("{} elements/", elements)),
+        store_(store, name + "/"),
         comm_{.token = "secret", .timeout = timeout},
         plan_(std::vector<TensorSpec>{{"a", elements / 3}, {"b", elements - elements / 3}},
               {.target_bytes = 64 << 10, .first_bytes = 1024}),
@@ -108,9 +108,10 @@ class Worker {
 
 void Sum(const StrategyEntry& entry, const World& world, Store& store) {
   const auto n = static_cast<std::size_t>(world.workers);
+  int strategies = 0;
   for (const std::size_t elements :
        {std::size_t{0}, std::size_t{1}, n - 1, n, n + 1, std::size_t{100'000}}) {
-    Worker worker(entry, world, store, elements, 30s);
+    Worker worker(entry, world, store, fmt::format("strategy {}", strategies++), elements, 30s);
     for (std::int64_t step = 0; step < kSteps; ++step) worker.Step(step);
     worker.Check();
     worker.Stop();
@@ -119,7 +120,7 @@ void Sum(const StrategyEntry& entry, const World& world, Store& store) {
 
 /// Rank 0 stays, but its strategy is destroyed. The others must fail, and say so in the store.
 [[noreturn]] void Leave(const StrategyEntry& entry, const World& world, Store& store) {
-  auto worker = std::make_unique<Worker>(entry, world, store, 1000, 2s);
+  auto worker = std::make_unique<Worker>(entry, world, store, "strategy", 1000, 2s);
   worker->Step(0);
   if (world.rank == 0) {
     worker.reset();

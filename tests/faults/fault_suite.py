@@ -3,6 +3,8 @@
 
 usage: tests/faults/fault_suite.py [--build DIR] [--repeat N] [--only NAME[,NAME..]] [--strategies NAME[,NAME..]] [--seed N]
                                    [--jobs N] [--slack S] [--long] [--markdown FILE] [--list]
+  --strategies  names, or all (default: those of docs/faults.md: {strategies};
+              others: {others})
   --repeat    jobs of each scenario and strategy (default: 1), at random moments
   --seed      of these moments (default: 1)
   --jobs      that run at the same time (default: 1)
@@ -19,9 +21,10 @@ import random
 import sys
 import tempfile
 
-from suite.job import shared_things
+from suite import leaks
+from suite.job import MARK
 from suite.judge import run_once
-from suite.scenarios import SCENARIOS, STRATEGIES
+from suite.scenarios import ALL_STRATEGIES, SCENARIOS, STRATEGIES
 from suite.table import markdown
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -59,7 +62,8 @@ def parse():
     parser.add_argument("--help", "-h", action="store_true")
     arguments = parser.parse_args()
     if arguments.help:
-        print(__doc__.strip())
+        others = ", ".join(name for name in ALL_STRATEGIES if name not in STRATEGIES)
+        print(__doc__.strip().format(strategies=", ".join(STRATEGIES), others=others))
         sys.exit(0)
     if not arguments.list and not (arguments.build / "bin" / "fault_program").exists():
         refuse(f"{arguments.build}/bin/fault_program is missing: build the tests first")
@@ -69,7 +73,8 @@ def parse():
 def main():
     arguments = parse()
     names = chosen(arguments.only, [scenario.name for scenario in SCENARIOS], "scenario")
-    strategies = chosen(arguments.strategies, STRATEGIES, "strategy")
+    asked_for = {None: ",".join(STRATEGIES), "all": ",".join(ALL_STRATEGIES)}.get(arguments.strategies, arguments.strategies)
+    strategies = chosen(asked_for, ALL_STRATEGIES, "strategy")
     wanted = [scenario for scenario in SCENARIOS if scenario.name in names and (arguments.long or not scenario.long)]
     if not wanted:
         refuse(f"{', '.join(names)} last for minutes: give --long")
@@ -83,12 +88,21 @@ def main():
             print(f"LEFT OUT {scenario.name}: {why_not}")
             left_out[scenario.name] = f"{scenario.what}: {why_not}"
     cells = cells_of([scenario for scenario in wanted if scenario.name not in left_out], strategies)
-    before = shared_things()
+    # Of other jobs at the same time nothing can be told apart that has lost its process.
+    alone = arguments.jobs == 1
+
+    def on_this_machine():
+        return leaks.in_use(MARK)
+
+    before = on_this_machine()
 
     def run(scenario, strategy, repetition):
         moment = random.Random(f"{arguments.seed} {scenario.name} {strategy} {repetition}")
+        before_it = on_this_machine() if alone else None
         with tempfile.TemporaryDirectory(prefix="ringside-faults-") as directory:
             result = run_once(arguments.build.resolve(), directory, scenario, strategy, moment, arguments.slack)
+        if alone:
+            result.problems += leaks.left(on_this_machine, before_it)
         print(f"{scenario.name} {strategy} {repetition}: {result.text()}", flush=True)
         return result
 
@@ -96,9 +110,9 @@ def main():
         started = [pool.submit(run, scenario, strategy, repetition) for scenario, strategy in cells
                    for repetition in range(1 if scenario.long else arguments.repeat)]
         results = [one.result() for one in started]
-    left = sorted(shared_things() - before)
-    for name in left:
-        print(f"WRONG: {name} is left")
+    left = leaks.left(on_this_machine, before)
+    for text in left:
+        print(f"WRONG: {text}")
     if arguments.markdown:
         arguments.markdown.write_text(markdown(results, arguments, left_out.values()))
     wrong = [result for result in results if result.problems]

@@ -6,8 +6,9 @@ usage: tests/faults/soak.py [--build DIR] [--minutes N] [--seed N] [--markdown F
   --seed      of the moments and members (default: 1)
   --markdown  writes what was seen there
 The runner's memory and open files, and the shared memory, the network namespaces and the open files of the machine must not
-grow from the first third of the time to the last. Each run that ends must count every gradient exactly once. Part of the
-runs are in emulated networks if this is root.
+grow from the first third of the time to the last. No process may live longer than a run can. When the runner has ended, nothing
+of this may be left. Each run that ends must count every gradient exactly once. Part of the runs are in emulated networks if
+this is root.
 Exit code: 0 all did, 1 something grew or a gradient was lost, 2 usage.
 """
 import argparse
@@ -24,14 +25,17 @@ import tempfile
 import threading
 import time
 
-from suite.job import EPOCHS, ROOT, living, miscounted
+from suite import leaks
+from suite.job import EPOCHS, ROOT, miscounted
 from suite.proxy import ports_of
 from suite.scenarios import garbage
 
 LOOK_S = 5
 FEWEST_LOOKS = 6
 PAUSE_S = (0.5, 4)  # between two strikes
-FROZEN_S = 7  # longer than a lease
+FROZEN_S = (3, 7)  # shorter than a lease, and longer
+RUN_S = 60  # the time limit of a run
+LONGEST_LIFE_S = RUN_S + 30  # of a process: a run ends some time after its limit
 MOST_GROWTH = 1.05  # of memory; the other figures must not grow at all
 STRATEGIES = ("ring", "ps-sync", "ps-async", "shm", "hierarchical")
 SPEC = """name: soak
@@ -48,7 +52,7 @@ defaults:
 axes:
   strategy: [{strategies}]
 {emulated}repetitions: {repetitions}
-time_limit: 60s
+time_limit: {run_s}s
 """
 EMULATED = """include:
   - {strategy: ring, network: {hosts: 3, rate: 1Gbps}}
@@ -61,34 +65,42 @@ class Look:
     """What is in use at one moment."""
     memory_kib: int
     files: int
-    shared: int
+    memory: int
+    segments: int
+    shared_files: int
     namespaces: int
     machine_files: int
+    old_processes: tuple  # ids
 
 
 FIGURES = {
     "memory_kib": "memory of the runner (KiB)",
     "files": "open files of the runner",
-    "shared": "entries of /dev/shm",
+    "memory": "shared memory without a name",
+    "segments": "System V segments",
+    "shared_files": "entries of /dev/shm, and files of jobs",
     "namespaces": "network namespaces",
     "machine_files": "open files of the machine",
 }
 
 
-def look(pid):
+def look(mark, pid):
     status = pathlib.Path(f"/proc/{pid}/status").read_text()
-    netns = pathlib.Path("/run/netns")
+    counts = leaks.counts(leaks.in_use(mark))
     return Look(
         memory_kib=int(status.split("VmRSS:")[1].split()[0]),
         files=len(os.listdir(f"/proc/{pid}/fd")),
-        shared=len(os.listdir("/dev/shm")),
-        namespaces=len(list(netns.iterdir())) if netns.is_dir() else 0,
-        machine_files=int(pathlib.Path("/proc/sys/fs/file-nr").read_text().split()[0]))
+        memory=counts[leaks.MEMORY],
+        segments=counts[leaks.SEGMENT],
+        shared_files=counts[leaks.FILE],
+        namespaces=counts[leaks.NET_NAMESPACE],
+        machine_files=int(pathlib.Path("/proc/sys/fs/file-nr").read_text().split()[0]),
+        old_processes=tuple(one for one in members(mark, pid) if leaks.age_of(one) > LONGEST_LIFE_S))
 
 
 def members(mark, runner):
     """Processes of the run that is under way, without the runner."""
-    return [pid for pid in living(mark) if pid != runner]
+    return [pid for pid in leaks.living(mark) if pid != runner]
 
 
 def strike(mark, runner, chance, counts):
@@ -103,7 +115,7 @@ def strike(mark, runner, chance, counts):
             os.kill(pid, signal.SIGKILL)
         elif kind == "freeze":
             os.kill(pid, signal.SIGSTOP)
-            threading.Timer(FROZEN_S, thaw, (pid,)).start()
+            threading.Timer(chance.choice(FROZEN_S), thaw, (pid,)).start()
         else:
             for port in ports_of(pid):
                 with socket.create_connection(("127.0.0.1", port), timeout=1) as stranger:
@@ -134,6 +146,8 @@ def judge(looks, bundles):
         most = first * MOST_GROWTH if figure in ("memory_kib", "machine_files") else first
         if last > most:
             wrong.append(f"{name} grew from {first:g} to {last:g}")
+    old = sorted({pid for one in looks for pid in one.old_processes})
+    wrong += [f"process {pid} lived longer than {LONGEST_LIFE_S} s" for pid in old]
     for bundle in bundles:
         count = miscounted(bundle)
         if count != 0:
@@ -159,12 +173,13 @@ def soak(arguments, directory):
     """Returns what was seen every few seconds, the bundles of finished runs, the strikes, and what is left at the end."""
     is_root = os.geteuid() == 0
     spec = directory / "soak.yaml"
-    spec.write_text(SPEC.format(epochs=EPOCHS, strategies=", ".join(STRATEGIES), repetitions=1000,
+    spec.write_text(SPEC.format(epochs=EPOCHS, run_s=RUN_S, strategies=", ".join(STRATEGIES), repetitions=1000,
                                 emulated=EMULATED if is_root else ""))
     mark = f"RINGSIDE_FAULT_JOB=soak-{os.getpid()}"
     environment = os.environ | {"RINGSIDE_LEDGER_STEP_MS": "5", mark.split("=")[0]: mark.split("=")[1]}
     chance = random.Random(arguments.seed)
     looks, strikes = [], {}
+    before = leaks.in_use(mark)
     with open(directory / "log", "w") as log:
         runner = subprocess.Popen(
             [str(arguments.build.resolve() / "bin" / "fault_program"), "matrix", str(spec), "--out", str(directory),
@@ -175,7 +190,7 @@ def soak(arguments, directory):
             time.sleep(chance.uniform(*PAUSE_S))
             strike(mark, runner.pid, chance, strikes)
             if time.monotonic() >= next_look:
-                looks.append(look(runner.pid))
+                looks.append(look(mark, runner.pid))
                 next_look += LOOK_S
         left = [] if runner.poll() is None else [f"the runner ended by itself with code {runner.returncode}"]
         runner.send_signal(signal.SIGINT)
@@ -184,8 +199,7 @@ def soak(arguments, directory):
         except subprocess.TimeoutExpired:
             left.append("the runner does not end")
             runner.kill()
-    time.sleep(1)
-    left += [f"process {pid} is left" for pid in living(mark)]
+    left += leaks.left(lambda: leaks.in_use(mark), before)
     return looks, strikes, left
 
 

@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <sstream>
 
+#include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/job/launcher/make_member_setup.h"
 #include "ringside/experiments/job/placement/cluster_hosts.h"
 #include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/spec/server_layout.h"
+#include "ringside/experiments/system/command_output.h"
 #include "ringside/experiments/system/find_program.h"
 #include "ringside/experiments/system/network_address.h"
 
@@ -47,18 +51,71 @@ bool IsThisNode(const ClusterHost& host, const Environment& environment) {
   return node != environment.end() && node->second == host.name;
 }
 
-/// The address that this machine uses towards a host; absent if the host is this machine.
-std::optional<std::string> AddressTowards(const ClusterHost& host) {
-  try {
-    const std::string there = ResolveHost(host.name);
-    if (IsLoopback(there)) return std::nullopt;
-    std::string here = SourceAddressTowards(there);
-    if (here == there) return std::nullopt;
-    return here;
-  } catch (const ConfigError& error) {
-    throw ConfigError(fmt::format("{}: {}; --address gives the address of this machine",
-                                  host.origin, error.what()));
+/// The words with which mpirun calls ssh. Empty where something else reaches the hosts: Slurm, or a
+/// program that OpenMPI's settings name. That may know names which nobody else knows.
+std::vector<std::string> SshCommand(const LauncherOptions& options,
+                                    const Environment& environment) {
+  if (options.program != LauncherProgram::kMpirun || options.hostfile.empty() ||
+      environment.contains("SLURM_JOB_ID")) {
+    return {};
   }
+  std::string text = "ssh";
+  const auto agent = environment.find(std::string_view("OMPI_MCA_plm_rsh_agent"));
+  // OpenMPI takes the first program of "ssh : rsh".
+  if (agent != environment.end()) text = agent->second.substr(0, agent->second.find(':'));
+  const auto arguments = environment.find(std::string_view("OMPI_MCA_plm_rsh_args"));
+  if (arguments != environment.end()) text += " " + arguments->second;
+  std::istringstream stream(text);
+  std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
+  if (words.empty() || std::filesystem::path(words.front()).filename() != "ssh") return {};
+  return words;
+}
+
+/// Where ssh's settings lead from the name of a host.
+struct SshTarget {
+  std::string name;         ///< Of the host; empty when ssh does not say.
+  bool by_another = false;  ///< Another host or program connects, and may know that name alone.
+};
+
+SshTarget TargetOf(const std::string& host, std::vector<std::string> ssh) {
+  constexpr std::chrono::seconds kTimeout{5};
+  ssh.front() = PathOfCommand(ssh.front());
+  if (ssh.front().empty()) return {};
+  ssh.insert(ssh.end(), {"-G", host});
+  SshTarget target;
+  try {
+    std::istringstream lines(OutputOf(ssh, Deadline::After(kTimeout)));
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with("hostname ")) target.name = line.substr(line.find(' ') + 1);
+      if (line.starts_with("proxyjump ") || line.starts_with("proxycommand ")) {
+        target.by_another = true;
+      }
+    }
+  } catch (const MissingBackendError&) {
+    return {};  // The caller says that the host is unknown.
+  }
+  return target;
+}
+
+/// The IP address of a host, or of the one that ssh's settings have for that name. Absent if ssh
+/// reaches it through another one. Throws `ConfigError` when nobody knows it.
+std::optional<std::string> FindHost(const ClusterHost& host, const std::vector<std::string>& ssh) {
+  try {
+    return ResolveHost(host.name);
+  } catch (const ConfigError&) {
+    const SshTarget target = ssh.empty() ? SshTarget() : TargetOf(host.name, ssh);
+    if (target.by_another) return std::nullopt;
+    if (target.name.empty() || target.name == host.name) throw;
+    return ResolveHost(target.name);
+  }
+}
+
+/// The address that this machine uses towards another one; absent if that is this machine.
+std::optional<std::string> AddressTowards(const std::string& there) {
+  if (IsLoopback(there)) return std::nullopt;
+  std::string here = SourceAddressTowards(there);
+  if (here == there) return std::nullopt;
+  return here;
 }
 
 std::string PathOf(LauncherProgram program) {
@@ -93,16 +150,29 @@ LauncherProgram LauncherOf(const RunSpec& spec, const LauncherOptions& options) 
 JobOptions WithReachableAddress(const RunSpec& spec, const JobOptions& options,
                                 const Environment& environment) {
   JobOptions reachable = options;
-  if (options.address_given || LauncherOf(spec, options.launcher) == LauncherProgram::kRingside) {
-    return reachable;
-  }
+  if (LauncherOf(spec, options.launcher) == LauncherProgram::kRingside) return reachable;
+  const std::vector<std::string> ssh = SshCommand(options.launcher, environment);
+  bool found = options.address_given;
+  if (found && ssh.empty()) return reachable;
   const std::optional<ClusterHosts> hosts = HostsOf(options.launcher, environment);
   if (!hosts) return reachable;
   for (const ClusterHost& host : hosts->hosts) {
+    if (found && ssh.empty()) break;
     if (IsThisNode(host, environment)) continue;
-    if (auto address = AddressTowards(host)) {
-      reachable.address = *address;
-      break;
+    bool address_helps = ssh.empty();
+    try {
+      const std::optional<std::string> there = FindHost(host, ssh);
+      if (found) continue;
+      address_helps = true;
+      if (!there) throw ConfigError("ssh reaches '" + host.name + "' through another host");
+      const std::optional<std::string> here = AddressTowards(*there);
+      if (!here) continue;
+      reachable.address = *here;
+      found = true;
+    } catch (const ConfigError& error) {
+      throw ConfigError(
+          fmt::format("{}: {}{}", host.origin, error.what(),
+                      address_helps ? "; --address gives the address of this machine" : ""));
     }
   }
   return reachable;

@@ -21,8 +21,10 @@ LauncherProgram LauncherOf(const RunSpec& spec, const LauncherOptions& options);
 std::chrono::milliseconds JoinTimeout(const RunSpec& spec, const LauncherOptions& options);
 
 /// `options`, and where they give no address, the address of this machine that the hosts of the run
-/// reach: loopback if all of them are this machine. Throws `ConfigError` when a host is unknown or
-/// the list of hosts is wrong.
+/// reach: loopback if all of them are this machine. Throws `ConfigError` when the list of hosts is
+/// wrong or a host is unknown. If mpirun reaches the hosts of a file by ssh, every one of them is
+/// looked up, with an address given, too; a name that ssh's settings explain is known. Slurm and
+/// other programs know their hosts themselves: then hosts are looked up until an address is found.
 JobOptions WithReachableAddress(const RunSpec& spec, const JobOptions& options,
                                 const Environment& environment);
 

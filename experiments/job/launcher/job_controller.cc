@@ -322,11 +322,17 @@ void JobController::WatchStarter() {
   const std::optional<ProcessEnd>& end = starter_->Poll();
   if (!end) return;
   if (job_state_.Complete() || !job_state_.failures().empty()) return;
+  const bool all_joined = job_state_.Missing().empty();
+  const char* when = "while the processes were running";
+  if (!all_joined) {
+    when = job_state_.Agents().empty() ? "before any process had joined"
+                                       : "before all processes had joined";
+  }
   const std::string said = starter_->FirstWords();
-  const std::string error = fmt::format(
-      "{} (pid {}) {} while the processes were running{}; its output is in {}", starter_->name(),
-      starter_->pid(), end->Text(), said.empty() ? "" : ": " + said, starter_->log_path());
-  if (job_state_.Missing().empty()) {
+  const std::string error =
+      fmt::format("{} (pid {}) {} {}{}; its output is in {}", starter_->name(), starter_->pid(),
+                  end->Text(), when, said.empty() ? "" : ": " + said, starter_->log_path());
+  if (all_joined) {
     // It ends with a host or an agent that it has lost, before the lease of that agent is over.
     Decide(JobStatus::kFailed, error, FailureKind::kEarlyExit);
   } else {

@@ -24,6 +24,10 @@ std::string PlainTransport(const RunSpec& spec) {
 void RequireProtectedNetwork(const RunSpec& spec, const JobOptions& options,
                              const std::string& address) {
   if (!options.tls.empty()) CheckTlsFiles(TlsFiles(options.tls));
+  RequireEncryption(spec, options, address);
+}
+
+void RequireEncryption(const RunSpec& spec, const JobOptions& options, const std::string& address) {
   if (options.insecure_network || IsLoopback(address)) return;
   if (options.tls.empty()) {
     throw ConfigError(fmt::format(

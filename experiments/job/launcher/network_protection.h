@@ -15,6 +15,10 @@ namespace ringside {
 void RequireProtectedNetwork(const RunSpec& spec, const JobOptions& options,
                              const std::string& address);
 
+/// The same for a job that another machine will start: the certificates, which lie there, are not
+/// looked at.
+void RequireEncryption(const RunSpec& spec, const JobOptions& options, const std::string& address);
+
 }  // namespace ringside
 
 #endif  // RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_NETWORK_PROTECTION_H_

@@ -45,6 +45,8 @@ std::vector<std::string> MpirunArguments(const MpirunOptions& options) {
     argv.insert(argv.end(), {"--mca", "btl_vader_backing_directory", options.scratch});
   }
   if (!options.hosts.empty()) {
+    // Otherwise ssh gets "node-1" for "node-1.cluster.example", which need not be a name.
+    argv.insert(argv.end(), {"--mca", "orte_keep_fqdn_hostnames", "1"});
     AddGroups(options, argv);
     return argv;
   }

@@ -24,7 +24,7 @@ struct MpirunOptions {
 /// The command line of OpenMPI's mpirun. It allows more ranks than cores. On one machine it sends
 /// data only over shared memory, so that no rank listens on a network. mpirun itself listens on a
 /// free port of all addresses; OpenMPI 4.1 has no setting for that. To other hosts it goes by ssh,
-/// or as OpenMPI's own settings say. Pure.
+/// or as OpenMPI's own settings say, and under the names that `hosts` has. Pure.
 std::vector<std::string> MpirunArguments(const MpirunOptions& options);
 
 }  // namespace ringside

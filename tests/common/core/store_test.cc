@@ -93,6 +93,25 @@ TEST(ExchangeErrorTest, NamesTheFirstMissingRank) {
   EXPECT_EQ(outcomes.by_rank[1], nullptr);
 }
 
+/// The connection to it breaks while somebody waits.
+class BrokenStore : public Store {
+ public:
+  void Set(std::string_view, std::string_view) override {}
+  std::string Get(std::string_view key, const Deadline&) override {
+    throw CommError("coordinator", "waiting for " + std::string(key), "connection reset by peer");
+  }
+};
+
+TEST(ExchangeErrorTest, BlamesNoWorkerWhenTheStoreFails) {
+  BrokenStore store;
+  try {
+    StoreAllGather(store, TestWorld(1, 3), "sums", "x", Late());
+    FAIL() << "it must throw";
+  } catch (const CommError& error) {
+    EXPECT_EQ(error.peer(), "coordinator");
+  }
+}
+
 TEST(LostWorkerTest, NobodyWaitsForIt) {
   InProcessStore store;
   store.Set(ExchangeKey("sums", 1), kLostWorkerValue);

@@ -1,5 +1,6 @@
 """A job of `fault_program`, whose parameters count the updates, and what is left of it when it has ended."""
 import array
+import dataclasses
 import json
 import os
 import pathlib
@@ -8,45 +9,46 @@ import subprocess
 import time
 import uuid
 
+from suite import leaks
 from suite.proxy import FaultProxy, member_names
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
-EPOCHS = 12  # of the ledger: as many as a float can count
+# Of the ledger: one less than a float can count. Under local-sgd one of four workers holds four times a gradient until they
+# average.
+EPOCHS = 11
 STEPS = EPOCHS * 12
 STEP_MS = 15
 PARAMS_HEADER = 80
 # Strategies that are not named here have three workers and no flags of their own.
-WORKERS = {"hierarchical": 4}
+# A mean of four workers with two samples each is exact.
+WORKERS = {"hierarchical": 4, "local-sgd": 4}
+# With backups a server leaves gradients out, as it should.
 FLAGS = {"hierarchical": ["--hosts", "2"], "ps-sync": ["--servers", "2"], "ps-async": ["--servers", "2"],
-         "ps-ssp": ["--servers", "2"], "mixed": ["--servers", "2"]}
+         "ps-ssp": ["--servers", "2"], "ps-backup": ["--servers", "2", "--backups", "0"], "mixed": ["--servers", "2"]}
+# The marks of all jobs of this process begin so.
+MARK = f"RINGSIDE_FAULT_JOB={os.getpid()}-"
+
+
+@dataclasses.dataclass(frozen=True)
+class Buckets:
+    """How the three tensors of the ledger, of 384 bytes each, are put into buckets."""
+    count: int
+    flags: tuple
+
+
+ONE_FOR_EACH_TENSOR = Buckets(3, ("--bucket-mb", "0"))
+TWO_TENSORS_AND_ONE = Buckets(2, ("--bucket-mb", "768B"))
+DEFAULT_BUCKETS = Buckets(1, ())
 
 
 def has_servers(strategy):
     return "--servers" in FLAGS.get(strategy, [])
 
 
-def living(mark):
-    """The processes with this text in their environment, without dead ones that nobody has waited for."""
-    found = []
-    for folder in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            if mark.encode() in (folder / "environ").read_bytes():
-                if (folder / "stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
-                    found.append(int(folder.name))
-        except OSError:
-            continue  # it has ended meanwhile
-    return found
-
-
-def shared_things():
-    """The names outside of a job's own directory that it may leave behind."""
-    names = {str(path) for path in pathlib.Path("/dev/shm").iterdir()}
-    runtime = os.environ.get("XDG_RUNTIME_DIR")
-    home = pathlib.Path(runtime) / "ringside" if runtime else pathlib.Path(f"/tmp/ringside-{os.getuid()}")
-    if home.is_dir():
-        names |= {str(path) for path in home.iterdir()}
-    return names
+def some_buckets(strategy, random):
+    """All tensors fit into one bucket of the default size. That is too few for two servers."""
+    return random.choice([ONE_FOR_EACH_TENSOR, TWO_TENSORS_AND_ONE if has_servers(strategy) else DEFAULT_BUCKETS])
 
 
 def miscounted(bundle):
@@ -69,13 +71,14 @@ def miscounted(bundle):
 class Job:
     """Use it in a `with` statement: at its end no process of the job lives."""
 
-    def __init__(self, build, directory, strategy, *, on_failure="stop", fault=None, proxy=False, clock_jumps=False,
-                 step_ms=STEP_MS, timeout_s=30):
+    def __init__(self, build, directory, strategy, *, buckets=ONE_FOR_EACH_TENSOR, on_failure="stop", fault=None, proxy=False,
+                 clock_jumps=False, step_ms=STEP_MS, timeout_s=30):
         self.strategy = strategy
         self.bundle = pathlib.Path(directory) / "run"
         self.workers = WORKERS.get(strategy, 3)
         self.log = pathlib.Path(directory) / "stderr"
-        self._mark = f"RINGSIDE_FAULT_JOB={uuid.uuid4()}"
+        self._mark = f"{MARK}{uuid.uuid4()}"
+        self._seen = set()  # process ids
         self._environment = os.environ | {"RINGSIDE_LEDGER_STEP_MS": str(step_ms)}
         name, value = self._mark.split("=")
         self._environment[name] = value
@@ -94,7 +97,7 @@ class Job:
         self._command = [
             str(build / "bin" / "fault_program"), "train", "--strategy", strategy, "--workers", str(self.workers),
             "--model", "ledger", "--data", "ledger", "--epochs", str(EPOCHS), "--global-batch", "8", "--lr", "8",
-            "--bucket-mb", "0", "--checkpoint-every", "4", "--save-params", "--timeout", f"{timeout_s}s",
+            *buckets.flags, "--checkpoint-every", "4", "--save-params", "--timeout", f"{timeout_s}s",
             "--on-failure", on_failure, "--quiet", "--out", str(self.bundle), *FLAGS.get(strategy, [])]
 
     def __enter__(self):
@@ -109,7 +112,7 @@ class Job:
     def __exit__(self, *_):
         self._launcher.kill()
         self._launcher.wait()
-        for pid in living(self._mark):
+        for pid in self.living():
             self.signal_pid(pid, signal.SIGKILL)
         if self.proxy:
             self.proxy.__exit__()
@@ -124,9 +127,11 @@ class Job:
 
     def processes(self):
         try:
-            return json.loads((self.bundle / "processes.json").read_text())
+            rows = json.loads((self.bundle / "processes.json").read_text())
         except (OSError, ValueError):
             return []  # not written yet
+        self._seen |= {row["pid"] for row in rows}
+        return rows
 
     def pid(self, member):
         return next(row["pid"] for row in self.processes() if row["name"] == member)
@@ -151,6 +156,13 @@ class Job:
         except ProcessLookupError:
             pass  # it has ended
 
+    @staticmethod
+    def is_stopped(pid):
+        try:
+            return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "T"
+        except OSError:
+            return False  # it has ended
+
     def finish(self, limit_s):
         """Waits for the launcher's end. Returns its exit code; None: it hangs."""
         try:
@@ -168,11 +180,12 @@ class Job:
         return self.log.read_text(errors="replace")[-2000:]
 
     def living(self):
-        return living(self._mark)
+        return leaks.living(self._mark)
 
-    def processes_left(self):
-        """A text for each."""
-        return [f"process {pid} lives" for pid in self.living()]
+    def things_left(self):
+        """Processes, and what they hold or have made, as far as it can be told to be this job's: a text for each."""
+        creators = {self.launcher_pid, *(row["pid"] for row in self.processes()), *self._seen}
+        return leaks.texts(leaks.of_job(self._mark, creators))
 
     def files_left(self):
         """A text for each temporary file."""

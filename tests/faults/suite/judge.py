@@ -2,7 +2,7 @@
 import dataclasses
 import time
 
-from suite.job import Job, miscounted
+from suite.job import ONE_FOR_EACH_TENSOR, Job, miscounted, some_buckets
 from suite.scenarios import Scenario
 
 CLEAN_UP_S = 3  # from the decision to the launcher's end
@@ -42,7 +42,7 @@ def judge_failure(result, job, struck, slack_s):
     result.seconds = max(job.begin + failure["seconds"] - struck, 0)
     if result.kind not in scenario.kinds:
         result.problems.append(f"expected {' or '.join(scenario.kinds) or 'no failure'}, found {result.kind}: {error}")
-    culprits = scenario.culprits_under(result.strategy)
+    culprits = scenario.culprits_under(result.strategy, job.proxy)
     if culprits and result.culprit not in culprits:
         result.problems.append(f"expected {' or '.join(culprits)} to be blamed, not "
                                f"{result.culprit or 'nobody'}: {error}")
@@ -89,8 +89,9 @@ def judge_refusal(result, job, struck, slack_s):
 
 def run_once(build, directory, scenario, strategy, random, slack_s=0):
     result = Result(scenario, strategy)
-    plan = scenario.plan(random) if scenario.plan else None
-    job = Job(build, directory, strategy, on_failure="restart" if scenario.ends == "done" else "stop", fault=plan,
+    buckets = ONE_FOR_EACH_TENSOR if scenario.needs_many_buckets else some_buckets(strategy, random)
+    plan = scenario.plan(random, buckets) if scenario.plan else None
+    job = Job(build, directory, strategy, buckets=buckets, on_failure="restart" if scenario.ends == "done" else "stop", fault=plan,
               proxy=scenario.proxy, clock_jumps=scenario.clock_jumps, step_ms=scenario.step_ms, timeout_s=scenario.timeout_s)
     if scenario.before:
         scenario.before(job.proxy)
@@ -111,11 +112,13 @@ def run_once(build, directory, scenario, strategy, random, slack_s=0):
         else:
             if code != 0:
                 result.problems.append(f"the launcher ended with code {code}: {job.text()}")
+            elif (status := job.summary().get("status")) != "done":
+                result.problems.append(f"the status is {status}: {job.text()}")
             judge_failure(result, job, struck, slack_s)
             judge_count(result, job)
             if time.time() < struck + scenario.least_s:
                 result.problems.append(f"the job ended {time.time() - struck:.0f} s after the fault, earlier than {scenario.least_s} s")
-        result.problems += job.processes_left()
+        result.problems += job.things_left()
         if scenario.ends != "killed":  # nobody is left who could remove files
             result.problems += job.files_left()
     return result

@@ -20,7 +20,8 @@ PROOF_AT = 12  # in a greeting; until its end
 HEADER = 56
 PAYLOAD_AT = 48  # the length of the payload in a header
 CHUNK = 1 << 16
-LONGEST_SWAP_S = 0.5  # a unit that is the last one for so long keeps its place
+LONGEST_SWAP_S = 0.5  # a unit that no other one follows for so long keeps its place
+SWAP_LOOK_S = 0.002
 LAUNCHER = "launcher"  # its port is the coordinator's
 
 
@@ -56,6 +57,8 @@ class Harm:
     once: bool = True  # one unit; else all that follow
     seconds: float = 0  # of a delay
     struck: float = 0  # when, by time.time(); 0: not yet
+    ends: set = dataclasses.field(default_factory=set)  # members at both ends of the connections that it has struck
+    overtaken: object = dataclasses.field(default_factory=threading.Event)  # of a swap: another unit has passed meanwhile
     lock: object = dataclasses.field(default_factory=threading.Lock)
 
     def claims(self, flow, direction):
@@ -68,7 +71,17 @@ class Harm:
             if self.struck and self.once:
                 return False
             self.struck = self.struck or time.time()
+            self.ends |= {flow.maker, flow.owner}
             return True
+
+    def happened(self):
+        return self.struck and (self.action != "swap" or self.overtaken.is_set())
+
+    def take_back(self):
+        """The unit could not be harmed. Another one may be."""
+        with self.lock:
+            self.struck = 0
+            self.ends.clear()
 
 
 def listener_of(port):
@@ -162,6 +175,11 @@ class FaultProxy:
             self._harms.append(harm)
         return harm
 
+    def harmed(self):
+        """The members at both ends of all connections that were harmed."""
+        with self._lock:
+            return set().union(*(harm.ends for harm in self._harms))
+
     def _register(self):
         while not self._ended:
             try:
@@ -248,6 +266,23 @@ class FaultProxy:
             harms = [harm for harm in self._harms if (harm.action == "forge") == greets]
         return next((harm for harm in harms if harm.claims(flow, direction)), None)
 
+    @staticmethod
+    def _is_followed(harm, source):
+        """Waits until a unit can pass the one that is held: it follows here, or has passed on another connection of the two
+        members. Returns whether it is here."""
+        end = time.monotonic() + LONGEST_SWAP_S
+        while not harm.overtaken.is_set() and time.monotonic() < end:
+            if select.select([source], [], [], SWAP_LOOK_S)[0]:
+                return True
+        return False
+
+    def _overtake(self, flow, direction, own):
+        with self._lock:
+            swaps = [harm for harm in self._harms if harm.action == "swap" and harm is not own]
+        for harm in swaps:
+            if harm.struck and harm.chosen(flow, direction):
+                harm.overtaken.set()
+
     def _pump(self, flow, direction, source, sink):
         held = None
         try:
@@ -262,10 +297,14 @@ class FaultProxy:
                     return reset(source, sink) if action == "reset" else end(source, sink)
                 if action in ("drop", "silence"):
                     continue
-                if action == "swap" and select.select([source], [], [], LONGEST_SWAP_S)[0]:
-                    held = unit
-                    continue
+                if action == "swap":
+                    if self._is_followed(harm, source):
+                        held = unit
+                        continue
+                    if not harm.overtaken.is_set():
+                        harm.take_back()
                 sink.sendall(unit)
+                self._overtake(flow, direction, harm)
                 if action == "duplicate":
                     sink.sendall(unit)
                 if held:

@@ -23,8 +23,10 @@ AT_ONCE_S = 1
 LEASE_BOUND_S = LEASE_S + 1  # the lease, and one look at it
 OPERATION_BOUND_S = OPERATION_S + 1
 
-PHASES = ("step.begins", "bucket.awaited:bucket2", "bucket.ready:bucket0", "bucket.submitted:bucket0",
-          "bucket.submitted:bucket2")
+FROZEN_S = 3  # shorter than a lease
+
+PHASES = ("step.begins", "bucket.awaited:bucket{last}", "bucket.ready:bucket0", "bucket.submitted:bucket0",
+          "bucket.submitted:bucket{last}")
 
 
 @dataclasses.dataclass
@@ -37,7 +39,7 @@ class Scenario:
     culprits: tuple = ()  # empty: anybody
     bound_s: float = 0  # from the fault to the decision; 0: nothing is decided
     proxy: bool = False
-    plan: object = None  # of a random.Random: RINGSIDE_FAULT
+    plan: object = None  # of a random.Random and Buckets: RINGSIDE_FAULT
     may_fail: bool = False  # it may be found or not, as long as each gradient counts once
     ends: str = "done"  # how the job ends; refused: before its first step
     before: object = None  # of a FaultProxy: the harm that is there when the job starts
@@ -48,10 +50,14 @@ class Scenario:
     least_s: float = 0  # from the fault to the job's end
     longest_s: float = 60  # the same
     long: bool = False  # it is tried once, and only by --long
-    pair_may_be_blamed: bool = False  # where only two members see the fault (`SEEN_BY_TWO`): either of them, so anybody here
+    end_is_blamed: bool = False  # either end of the harmed connection, and no third member
+    pair_may_be_blamed: bool = False  # the same under `SEEN_BY_TWO` alone
+    needs_many_buckets: bool = False
 
-    def culprits_under(self, strategy):
-        return () if self.pair_may_be_blamed and strategy in SEEN_BY_TWO else self.culprits
+    def culprits_under(self, strategy, proxy):
+        if self.end_is_blamed or (self.pair_may_be_blamed and strategy in SEEN_BY_TWO):
+            return tuple(sorted(proxy.harmed()))
+        return self.culprits
 
 
 def anywhere(_):
@@ -61,6 +67,11 @@ def anywhere(_):
 def over_tcp(strategy):
     """Whether the data of its jobs crosses connections that a proxy can carry."""
     return strategy != "shm"
+
+
+def pushes_twice_a_step(strategy):
+    """Whether a worker sends two pushes of a step to server 0. Under `mixed` slices go to five servers, one to each."""
+    return has_servers(strategy) and strategy != "mixed"
 
 
 def some_step(random):
@@ -96,15 +107,32 @@ def freeze(member):
     return send(signal.SIGSTOP, lambda job: job.pid(member))
 
 
+def freeze_for(member, seconds):
+    def strike(job, random):
+        wait_for_some_step(job, random)
+        pid = job.pid(member)
+        now = time.time()
+        job.signal_pid(pid, signal.SIGSTOP)
+        time.sleep(seconds)
+        was_frozen = job.is_stopped(pid)
+        job.signal_pid(pid, signal.SIGCONT)
+        return now if was_frozen else 0
+    return strike
+
+
 def wait_for(harm):
     end = time.time() + 10
-    while not harm.struck and time.time() < end:
+    while not harm.happened() and time.time() < end:
         time.sleep(0.002)
-    return harm.struck
+    return harm.struck if harm.happened() else 0
 
 
 def data_of(member):
     return lambda flow, _: flow.of(member) and not flow.with_launcher()
+
+
+def coordination_of(member):
+    return lambda flow, _: flow.of(member) and flow.with_launcher()
 
 
 def from_member(member):
@@ -201,24 +229,39 @@ def launcher(job):
     return job.launcher_pid
 
 
+def in_some_phase(fault):
+    """`fault` of worker 1 in a phase of a step."""
+    def plan(random, buckets):
+        return f"{fault}@rank1:step{some_step(random)}:{random.choice(PHASES).format(last=buckets.count - 1)}"
+    return plan
+
+
 SCENARIOS = [
     Scenario("worker-killed", "a worker is killed in a phase of a step", planned, anywhere, ("signal",), (VICTIM,),
-             AT_ONCE_S, plan=lambda random: f"kill@rank1:step{some_step(random)}:{random.choice(PHASES)}"),
+             AT_ONCE_S, plan=in_some_phase("kill")),
     Scenario("worker-exits", "a worker ends early with code 0", planned, anywhere, ("early exit",), (VICTIM,), AT_ONCE_S,
-             plan=lambda random: f"exit@rank1:step{some_step(random)}:{random.choice(PHASES)}"),
+             plan=in_some_phase("exit")),
     Scenario("worker-frozen", "a worker is stopped for longer than its lease", freeze(VICTIM), anywhere, ("lost",),
              (VICTIM,), LEASE_BOUND_S),
+    Scenario("worker-frozen-briefly", f"a worker is stopped for {FROZEN_S} s, which is shorter than its lease",
+             freeze_for(VICTIM, FROZEN_S), anywhere),
     Scenario("server-killed", "a server is killed between an update and its answers", planned, has_servers, ("signal",),
-             ("server 0",), AT_ONCE_S, plan=lambda random: f"kill@server0:step{some_step(random)}:shard.applied"),
+             ("server 0",), AT_ONCE_S, plan=lambda random, _: f"kill@server0:step{some_step(random)}:shard.applied"),
     Scenario("server-frozen", "a server is stopped for longer than its lease", freeze("server 0"), has_servers,
              ("lost",), ("server 0",), LEASE_BOUND_S),
+    Scenario("server-frozen-briefly", f"a server is stopped for {FROZEN_S} s, which is shorter than its lease",
+             freeze_for("server 0", FROZEN_S), has_servers),
     Scenario("launcher-killed", "the launcher, with the coordinator, is killed", send(signal.SIGKILL, launcher), anywhere,
              bound_s=LEASE_S, ends="killed"),
     Scenario("interrupted", "the launcher gets SIGTERM", send(signal.SIGTERM, launcher), anywhere, bound_s=10, ends="interrupted"),
+    Scenario("coordinator-reset", "the connection between a worker and the coordinator is reset in the middle of a message",
+             harm("reset", coordination_of(VICTIM)), anywhere, ("comm",), (VICTIM,), AT_ONCE_S, proxy=True, may_fail=True),
+    Scenario("coordinator-black-hole", "nothing between a worker and the coordinator arrives any more",
+             harm("silence", coordination_of(VICTIM), once=False), anywhere, ("lost",), (VICTIM,), LEASE_BOUND_S, proxy=True),
     Scenario("reset", "a connection is reset in the middle of a message", harm("reset", data_of(VICTIM)), over_tcp,
-             ("comm",), (), AT_ONCE_S, proxy=True),
+             ("comm",), (), AT_ONCE_S, proxy=True, end_is_blamed=True),
     Scenario("cut", "a connection ends in the middle of a message", harm("cut", data_of(VICTIM)), over_tcp, ("comm",), (),
-             AT_ONCE_S, proxy=True),
+             AT_ONCE_S, proxy=True, end_is_blamed=True),
     Scenario("black-hole", "nothing from or to a worker's data connections arrives any more",
              harm("silence", data_of(VICTIM), once=False), over_tcp, ("comm",), (VICTIM,), OPERATION_BOUND_S,
              pair_may_be_blamed=True, proxy=True, timeout_s=OPERATION_S),
@@ -227,7 +270,7 @@ SCENARIOS = [
              pair_may_be_blamed=True, proxy=True, timeout_s=OPERATION_S),
     Scenario("slow-link", "each message from or to a worker takes 20 ms longer", shake(data_of(VICTIM), 0.02), over_tcp,
              proxy=True),
-    Scenario("slow-link-long", "the same for ten minutes", shake(data_of(VICTIM), 0.02), over_tcp, proxy=True, step_ms=4500,
+    Scenario("slow-link-long", "each message from or to a worker takes 20 ms longer, for ten minutes", shake(data_of(VICTIM), 0.02), over_tcp, proxy=True, step_ms=4500,
              least_s=600, longest_s=1200, long=True),
     Scenario("slow-worker", "a worker gets 1 % of a processor", starve(VICTIM, 0.01, LEASE_S + 1), anywhere,
              why_not=processor.why_not, step_ms=60),
@@ -236,13 +279,13 @@ SCENARIOS = [
     Scenario("clock-set", "the clock of the day jumps by two hours, to and fro, five times a second", planned, anywhere,
              clock_jumps=True),
     Scenario("answer-lost", "a server's answer is lost after the update", harm("drop", answers), has_servers, ("comm",), (),
-             OPERATION_BOUND_S, proxy=True, timeout_s=OPERATION_S),
+             OPERATION_BOUND_S, proxy=True, timeout_s=OPERATION_S, end_is_blamed=True),
     Scenario("push-lost", "a push is lost", harm("drop", pushes), has_servers, ("comm",), (), OPERATION_BOUND_S,
-             proxy=True, timeout_s=OPERATION_S),
+             proxy=True, timeout_s=OPERATION_S, end_is_blamed=True),
     Scenario("push-twice", "a push arrives twice", harm("duplicate", pushes), has_servers, ("comm",), (), OPERATION_BOUND_S,
-             proxy=True, timeout_s=OPERATION_S, may_fail=True),
-    Scenario("push-late", "a push arrives after the next one", harm("swap", pushes), has_servers, ("comm",), (),
-             OPERATION_BOUND_S, proxy=True, timeout_s=OPERATION_S, may_fail=True),
+             proxy=True, timeout_s=OPERATION_S, may_fail=True, end_is_blamed=True),
+    Scenario("push-late", "a push arrives after the next one", harm("swap", pushes), pushes_twice_a_step, ("comm",), (),
+             OPERATION_BOUND_S, proxy=True, timeout_s=OPERATION_S, may_fail=True, end_is_blamed=True, needs_many_buckets=True),
     Scenario("old-token", "a server proves that it knows the token of another job", refused, has_servers, ("comm",),
              ("server 0",), 5, proxy=True, ends="refused", before=old_token),
     Scenario("strangers", "garbage, oversized lengths, slow and idle connections at every open port", knock,
@@ -253,5 +296,9 @@ SCENARIOS = [
 # can tell which of them is cut off.
 SEEN_BY_TWO = ("hierarchical",)
 
+# The page has these.
 STRATEGIES = ("ring", "ps-sync", "ps-async", "shm", "hierarchical")
-assert set(FLAGS) | set(WORKERS) | {"ring", "shm"} >= set(STRATEGIES)
+# Those, and all others in which it can be told whether each gradient counted once. `none` and `diloco` have other sums, `auto`
+# is one of these, and the processes of `mpi` are not the launcher's own.
+ALL_STRATEGIES = (*STRATEGIES, "halving-doubling", "recursive-doubling", "tree", "ps-ssp", "ps-backup", "mixed", "local-sgd")
+assert set(FLAGS) | set(WORKERS) <= set(ALL_STRATEGIES)

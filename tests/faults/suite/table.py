@@ -2,6 +2,7 @@
 import datetime
 import subprocess
 
+from suite.elsewhere import ELSEWHERE
 from suite.job import ROOT
 from suite.scenarios import SCENARIOS
 
@@ -9,16 +10,18 @@ HEAD = """# Faults
 
 Something goes wrong in a job: a process is killed or stopped, a connection breaks, messages are lost. This page says what
 was seen. A job survives if it names the right cause and the right member within the bound, leaves no process, temporary
-file and shared memory behind, and, where its processes start again, counts every gradient exactly once.
+file, network namespace and shared memory behind, and, where its processes start again, counts every gradient exactly once.
 
-`tests/faults/fault_suite.py --repeat {repeat} --jobs {jobs} --seed {seed}{long} --markdown docs/faults.md` made this page on
-{date}, at commit `{commit}`. The faults come at random moments. "Found" is what the launcher blames, and the times are
+`tests/faults/fault_suite.py {strategies}--repeat {repeat} --jobs {jobs} --seed {seed}{long} --markdown docs/faults.md` made this page
+on {date}, at commit `{commit}`. The faults come at random moments. About half of the jobs have a bucket for each tensor, the others
+have larger ones. "Found" is what the launcher blames, and the times are
 from the fault until it decides that. They are up to a tenth of a second too short, because the launcher counts from its
 own start. For a job that ends early (a killed launcher, SIGTERM), they are the time until the last process has ended. For the token of another job they
 are from the start.
 
 Under `hierarchical` (here with two hosts of two workers), only the two ends of a silent connection see that it is silent.
-Neither can tell which of them is cut off, so either may be blamed.
+Neither can tell which of them is cut off, so either may be blamed. Where one connection breaks, or loses a message, either of its
+ends may be blamed under every strategy.
 
 All members run on one host. A proxy between the processes makes the faults of connections
 ([tests/faults](../tests/faults/README.md)). Which test covers which fault is there, too.
@@ -42,10 +45,18 @@ def row(scenario, strategy, results):
             f"{', '.join(culprits) or '–'} | {' | '.join(times)} | {bound} |")
 
 
+def not_tried(results):
+    """Rows of faults that this run did not try."""
+    tried = {result.scenario.name for result in results}
+    return [*ELSEWHERE, *((scenario.what, "this suite, with `--long` alone") for scenario in SCENARIOS
+                          if scenario.long and scenario.name not in tried)]
+
+
 def markdown(results, arguments, left_out):
     commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, capture_output=True, text=True,
                             check=True).stdout.strip()
-    lines = [HEAD.format(repeat=arguments.repeat, jobs=arguments.jobs, seed=arguments.seed, commit=commit,
+    strategies = f"--strategies {arguments.strategies} " if arguments.strategies else ""
+    lines = [HEAD.format(strategies=strategies, repeat=arguments.repeat, jobs=arguments.jobs, seed=arguments.seed, commit=commit,
                          long=" --long" if arguments.long else "",
                          date=datetime.datetime.now(datetime.timezone.utc).date()),
              "| fault | strategy | survived | found | blamed | p50 (s) | p99 (s) | max (s) | bound (s) |",
@@ -55,4 +66,6 @@ def markdown(results, arguments, left_out):
             lines.append(row(scenario, strategy, [result for result in results
                                                   if result.scenario is scenario and result.strategy == strategy]))
     lines += ["", "Not tried on this machine:", "", *(f"- {text}" for text in left_out)] if left_out else []
+    lines += ["", "## Not tried by this suite", "", "| fault | where it is tried, or why it cannot be tried here |", "|---|---|"]
+    lines += [f"| {what} | {where} |" for what, where in not_tried(results)]
     return "\n".join(lines) + "\n"

@@ -11,12 +11,14 @@
 #include "ringside/experiments/job/processes/mpirun.h"
 #include "ringside/experiments/job/processes/srun.h"
 #include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/find_program.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/experiments/job/job_testing.h"
 
 namespace ringside {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -36,6 +38,17 @@ TEST(MpirunArguments, NumberTheProcessesInTheOrderOfTheirHosts) {
                           "-np", "1", "--host", "a:1", "-x", "PATH", "ringside", "agent"));
   // MPI's data has to reach other hosts.
   EXPECT_THAT(argv, Not(Contains("self,vader")));
+}
+
+TEST(MpirunArguments, LeaveTheNamesOfHostsWhole) {
+  const auto is_option = [](const std::vector<std::string>& argv) {
+    const auto found = std::ranges::find(argv, "orte_keep_fqdn_hostnames");
+    // Options for all parts of the command line come before the first part.
+    return found != argv.end() && found[-1] == "--mca" && found[1] == "1" &&
+           found < std::ranges::find(argv, "-np");
+  };
+  EXPECT_TRUE(is_option(MpirunArguments({.mpirun = "mpirun", .hosts = {"node-1.example"}})));
+  EXPECT_FALSE(is_option(MpirunArguments({.mpirun = "mpirun", .workers = 2})));
 }
 
 TEST(SrunArguments, PutEveryProcessOnItsNode) {
@@ -90,6 +103,15 @@ class ClusterRunTest : public ::testing::Test {
     return options;
   }
 
+  /// The same, with the address of this machine: nothing has to lead to the hosts.
+  JobOptions WithAddress(const std::string& hosts) const {
+    JobOptions options = On(hosts);
+    options.address = "127.0.0.9";
+    options.address_given = true;
+    return options;
+  }
+
+  const RunSpec spec_ = ProfileSpec("ring", 2, 3);
   const TemporaryDirectory directory_;
 };
 
@@ -122,10 +144,41 @@ TEST_F(ClusterRunTest, AnUnknownHostIsNamedWithItsLine) {
 }
 
 TEST_F(ClusterRunTest, AGivenAddressIsKept) {
-  JobOptions options = On("no-such-host.invalid\n");
-  options.address = "127.0.0.9";
-  options.address_given = true;
-  EXPECT_EQ(WithReachableAddress(ProfileSpec("ring", 1, 3), options, {}).address, "127.0.0.9");
+  EXPECT_EQ(WithReachableAddress(spec_, WithAddress("192.0.2.1\n192.0.2.2\n"), {}).address,
+            "127.0.0.9");
+}
+
+TEST_F(ClusterRunTest, WithAGivenAddressEveryHostIsLookedUpToo) {
+  EXPECT_THAT(
+      [&] { WithReachableAddress(spec_, WithAddress("192.0.2.1\nno-such-host.invalid\n"), {}); },
+      ThrowsMessage<ConfigError>(
+          AllOf(HasSubstr("hosts.txt:2: cannot find the host 'no-such-host.invalid'"),
+                Not(HasSubstr("--address")))));
+}
+
+TEST_F(ClusterRunTest, NamesThatOnlySshKnowsAreKnown) {
+  if (FindProgram("ssh").empty()) GTEST_SKIP() << "ssh is missing";
+  const std::string config = directory_.Path("config");
+  WriteFileAtomically(config,
+                      "Host first\n  HostName 127.0.0.1\n"
+                      "Host inner.invalid\n  ProxyJump first\n"
+                      "Host wrong\n  HostName no-such-host.invalid\n");
+  const Environment environment{{"OMPI_MCA_plm_rsh_agent", "ssh -F " + config + " : rsh"}};
+  EXPECT_EQ(WithReachableAddress(spec_, On("first\n"), environment).address, "127.0.0.1");
+  EXPECT_EQ(WithReachableAddress(spec_, WithAddress("inner.invalid\n"), environment).address,
+            "127.0.0.9");
+  EXPECT_THAT([&] { WithReachableAddress(spec_, On("inner.invalid\n"), environment); },
+              ThrowsMessage<ConfigError>(
+                  AllOf(HasSubstr("hosts.txt:1: ssh reaches"), HasSubstr("--address gives"))));
+  EXPECT_THAT([&] { WithReachableAddress(spec_, WithAddress("first\nwrong\n"), environment); },
+              ThrowsMessage<ConfigError>(HasSubstr("hosts.txt:2: cannot find the host")));
+}
+
+// Pods of version 1 of MPIJob have no names that lead to an address.
+TEST_F(ClusterRunTest, AnotherProgramThanSshKnowsItsHosts) {
+  const Environment environment{{"OMPI_MCA_plm_rsh_agent", "/etc/mpi/kubexec.sh"}};
+  EXPECT_EQ(WithReachableAddress(spec_, WithAddress("no-such-host.invalid\n"), environment).address,
+            "127.0.0.9");
 }
 
 TEST_F(ClusterRunTest, OtherHostsNeedAFileWithTheToken) {

@@ -88,6 +88,14 @@ TEST_F(NetworkProtection, CertificatesMustBeUsableOnLoopbackToo) {
               ThrowsMessage<ConfigError>(HasSubstr("ran out on")));
 }
 
+TEST_F(NetworkProtection, CertificatesOfAnotherMachineAreNotLookedAt) {
+  const JobOptions elsewhere{.bundle_dir = "", .tls = "/no/certificates"};
+  EXPECT_NO_THROW(RequireEncryption(ServersOver("grpc"), elsewhere, kOpen));
+  EXPECT_THROW(RequireProtectedNetwork(ServersOver("grpc"), elsewhere, kOpen), ConfigError);
+  EXPECT_THROW(RequireEncryption(Under("ring"), elsewhere, kOpen), ConfigError);
+  EXPECT_THROW(RequireEncryption(ServersOver("grpc"), plain_, kOpen), ConfigError);
+}
+
 TEST_F(NetworkProtection, ANameIsNoAddress) {
   EXPECT_THROW(RequireProtectedNetwork(ServersOver("grpc"), plain_, "localhost"), ConfigError);
 }

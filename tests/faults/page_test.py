@@ -1,0 +1,64 @@
+"""docs/faults.md has the rows that the suite makes, and names of tests that exist.
+
+usage: page_test.py
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+from suite.elsewhere import ELSEWHERE
+from suite.job import ROOT
+from suite.scenarios import ALL_STRATEGIES, SCENARIOS
+
+SUITE = pathlib.Path(__file__).with_name("fault_suite.py")
+PAGE = ROOT / "docs" / "faults.md"
+AGAIN = "docs/faults.md is stale: make it again with fault_suite.py --markdown"
+WHAT = {scenario.name: scenario.what for scenario in SCENARIOS}
+
+
+def listed(*words):
+    outcome = subprocess.run([sys.executable, "-B", SUITE, "--list", *words], capture_output=True, text=True, check=True)
+    return [tuple(line.split()) for line in outcome.stdout.splitlines()]
+
+
+def rows(columns):
+    """The first two fields of the rows of the page's table with so many columns."""
+    found = [[field.strip() for field in line.strip("|").split("|")] for line in PAGE.read_text().splitlines() if line.startswith("|")]
+    return [(fields[0], fields[1]) for fields in found if len(fields) == columns and not fields[0].startswith("-")][1:]
+
+
+class Page(unittest.TestCase):
+    maxDiff = None
+
+    def test_the_page_has_a_row_for_each_fault_and_strategy(self):
+        long = {scenario.what for scenario in SCENARIOS if scenario.long}
+        # What the machine of the page could not try. It says why.
+        left_out = {what for what in WHAT.values() if f"- {what}: " in PAGE.read_text()}
+        expected = [(WHAT[name], strategy) for name, strategy in listed() if WHAT[name] not in left_out]
+        self.assertEqual([row for row in rows(9) if row[0] not in long], expected, AGAIN)
+
+    def test_the_page_says_what_is_tried_elsewhere(self):
+        self.assertEqual(rows(2)[:len(ELSEWHERE)], list(ELSEWHERE), AGAIN)
+
+    def test_all_strategies_are_tried_if_asked_for(self):
+        self.assertEqual({strategy for _, strategy in listed("--strategies", "all")}, set(ALL_STRATEGIES))
+
+    def test_the_tests_that_are_named_exist(self):
+        tests = "\n".join(path.read_text() for path in (ROOT / "tests").rglob("*_test.cc"))
+        files = {path.name for path in (ROOT / "tests").rglob("*_test.*")}
+        for _, where in ELSEWHERE:
+            for name in re.findall(r"`([^`]+)`", where):
+                with self.subTest(name=name):
+                    if "/" in name:
+                        self.assertTrue((ROOT / name).is_dir())
+                    elif name.endswith((".cc", ".py")):
+                        self.assertIn(name, files)
+                    else:
+                        suite, _, test = name.partition(".")
+                        self.assertRegex(tests, rf"TEST(_F|_P)?\(\s*{suite},\s*{test or '[A-Z]'}")
+
+
+if __name__ == "__main__":
+    unittest.main()

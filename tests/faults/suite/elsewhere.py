@@ -1,0 +1,38 @@
+"""Faults that the suite does not try: where they are tried, or why they cannot be tried here.
+
+A name in backticks is a file of the tests, a suite of tests in C++, or one of its tests.
+"""
+
+ELSEWHERE = (
+    ("processes that fail again after every restart", "`LauncherEdgesTest.ACrashLoopEndsAfterTheRestartsThatAreAllowed`"),
+    ("SIGTERM twice", "`LauncherTest.ASecondInterruptKills`"),
+    ("a child that starts others in another session", "`LauncherEdgesTest.WhatAWorkerLeavesInAnotherSessionEndsWithTheRun`"),
+    ("a link between two hosts goes down, in one direction or both: a proxy on one host cannot take a link away",
+     "`emulated_partition_test.cc`"),
+    ("a process starts late", "`CollectiveTest.ProcessesMayStartFurtherApartThanAnOperationTakes`"),
+    ("a port is taken; two jobs at once", "`CoordinatorTest.APortInUseIsRefused`, `LauncherEdgesTest.TwoJobsAtOnceDoNotMeet`"),
+    ("a name in place of an address; only IPv6",
+     "`NetworkProtection.ANameIsNoAddress`, `CollectiveFaultTest.ANameInsteadOfAnAddressIsRefused`, `ps_transport_test.cc`"),
+    ("uneven numbers of steps", "`RandomOrders.OfUnevenStepCountsEndWithinTheBoundOfThoseThatGoOn`, `AgreeOnSteps`"),
+    ("a crash while a checkpoint is written", "`CheckpointCrashTest`"),
+    ("damaged, cut or mixed checkpoints", "`CheckpointTest`, `TensorFileTest`"),
+    ("damaged datasets, specs and results", "`tests/fuzz`, `RealTraining.ATruncatedDataFileFailsWithItsPathAndOffset`"),
+    ("the runner of a matrix is killed", "`kill_the_runner_test.cc`"),
+    ("a rank twice, or missing", "`CoordinatorTest.ADuplicateRankIsRefusedByName`, `CollectiveFaultTest.AMissingRankIsNamedAtTheStart`"),
+    ("another model, version or plan", "`ServiceTest.RefusesAWorkerWithAnotherPlanOrWorld`, `JobStateTest.RefusesWhoDoesNotBelong`"),
+    ("operations in another order", "`MisuseTest`, `torch_faults_test.py`"),
+    ("no GPU, NCCL, mpirun or root", "`CommandLine.WhatCannotRunHereIsListedWithItsReasonAndRefused`"),
+    ("many idle connections at once", "`WaitingRoomTest`, `TcpListenerTest`"),
+    ("a replayed push of an earlier step", "`ServiceTest.RefusesAReplayAndAppliesOnce`"),
+    ("memory runs out", "`Process.SaysThatMemoryRanOut`, `LimitedRunTest`"),
+    ("a full disk", "`results_test.cc`"),
+    ("no descriptors, threads or processes",
+     "`LimitedRunTest`, `WaitingRoomTest.AGuestComesInWhenStrangersHaveTakenAllDescriptors`, `TcpListenerTest.IsRefusedWithoutAThread`"),
+    ("NaN, Inf, overflow", "`LauncherTest.ALossThatIsNoNumberEndsTheRunAsDiverged`, `DivergingTest`"),
+    ("replicas differ, a bit flips", "`LauncherTest.AFlippedBitOfAReplicaEndsTheRunBeforeTheNextCheckpoint`"),
+    ("no token", "`CoordinatorTest.EveryCallNeedsTheToken`, `ServiceTest.EveryCallNeedsTheToken`, `ServerHandshakeTest`"),
+    ("links and files of others", "`TrustedPathTest`, `RendezvousTest.APlantedLinkLeadsNobodyElsewhere`"),
+    ("a script in names or logs", "`browser_test.cc`"),
+    ("certificates are replaced, or run out",
+     "`CoordinatorTlsTest.NewCertificatesInTheMiddleOfAJob`, `TlsConnectionTest`, `TlsJobTest.ItsCertificateRunsOutWhileItRuns`"),
+)

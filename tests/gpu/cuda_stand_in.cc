@@ -1,0 +1,327 @@
+// A stand-in for libcudart: the functions of it that Ringside calls, without a GPU. It is as strict
+// as a GPU where a mistake would show there alone:
+// - The host cannot touch device memory: its addresses are mapped without any right.
+// - What is put on a stream happens later, on a thread of the stream, in order. Every operation
+//   first waits for a moment. So a result that nobody waited for is not there.
+// - Arguments are checked: devices, ranges, directions, memory that is pinned twice.
+//
+// Environment: RINGSIDE_STAND_IN_GPUS: how many GPUs there are (default 8); `old-driver`: the
+// driver is older than the library. RINGSIDE_STAND_IN_LOG: a directory, where every process writes
+// what it has done when it ends.
+#include <cuda_runtime.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "tests/gpu/device_memory.h"
+
+namespace {
+
+/// Bytes that begin at `real`, at addresses that the program sees.
+struct Block {
+  std::size_t bytes = 0;
+  std::byte* real = nullptr;
+};
+
+/// What the process has, and what it has done.
+struct Machine {
+  std::mutex mutex;
+  std::map<const std::byte*, Block> device;  // by the address that the program sees
+  std::map<const std::byte*, std::size_t> pinned;
+  std::atomic<int> streams = 0;
+  std::atomic<int> events = 0;
+  std::atomic<std::uint64_t> pinned_copies = 0;
+  std::atomic<std::uint64_t> pageable_copies = 0;
+  std::atomic<std::uint64_t> host_functions = 0;
+};
+
+/// It outlives the static objects of everybody who calls CUDA.
+Machine& TheMachine() {
+  static auto* const machine = new Machine;
+  return *machine;
+}
+
+thread_local int current_device = 0;
+
+std::string Setting(const char* name, const char* otherwise) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? otherwise : value;
+}
+
+template <typename Map>
+typename Map::const_iterator Holding(const Map& blocks, const void* address) {
+  auto after = blocks.upper_bound(static_cast<const std::byte*>(address));
+  return after == blocks.begin() ? blocks.end() : std::prev(after);
+}
+
+bool IsPinned(const void* address, std::size_t bytes) {
+  Machine& machine = TheMachine();
+  const std::lock_guard lock(machine.mutex);
+  const auto found = Holding(machine.pinned, address);
+  return found != machine.pinned.end() &&
+         static_cast<const std::byte*>(address) + bytes <= found->first + found->second;
+}
+
+}  // namespace
+
+struct CUevent_st {
+  std::atomic<std::uint64_t> recorded = 0;
+  std::atomic<std::uint64_t> reached = 0;
+};
+
+/// Does its operations in order.
+struct CUstream_st {
+  CUstream_st() : thread_([this] { Work(); }) {}
+  ~CUstream_st() {
+    {
+      const std::lock_guard lock(mutex_);
+      ends_ = true;
+    }
+    more_.notify_one();
+    thread_.join();
+  }
+  CUstream_st(const CUstream_st&) = delete;
+  CUstream_st& operator=(const CUstream_st&) = delete;
+
+  void Add(std::function<void()> operation) {
+    {
+      const std::lock_guard lock(mutex_);
+      operations_.push_back(std::move(operation));
+    }
+    more_.notify_one();
+  }
+
+ private:
+  void Work() {
+    std::minstd_rand random(static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(this)));
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      more_.wait(lock, [this] { return ends_ || !operations_.empty(); });
+      if (operations_.empty()) return;
+      const std::function<void()> operation = std::move(operations_.front());
+      operations_.pop_front();
+      lock.unlock();
+      std::this_thread::sleep_for(std::chrono::microseconds(random() % 200));
+      operation();
+      lock.lock();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable more_;
+  std::deque<std::function<void()>> operations_;
+  bool ends_ = false;
+  std::thread thread_;
+};
+
+namespace {
+
+/// Writes what this process has done, when it ends.
+struct Log {
+  ~Log() {
+    const std::string directory = Setting("RINGSIDE_STAND_IN_LOG", "");
+    if (directory.empty()) return;
+    Machine& machine = TheMachine();
+    const std::string path = directory + "/" + std::to_string(::getpid()) + ".json";
+    std::FILE* file = std::fopen(path.c_str(), "w");
+    if (file == nullptr) return;  // the test misses it
+    std::fprintf(file,
+                 "{\"pinned_copies\": %llu, \"pageable_copies\": %llu, \"host_functions\": %llu, "
+                 "\"device_blocks_left\": %zu, \"pinned_left\": %zu, \"streams_left\": %d, "
+                 "\"events_left\": %d}\n",
+                 static_cast<unsigned long long>(machine.pinned_copies),
+                 static_cast<unsigned long long>(machine.pageable_copies),
+                 static_cast<unsigned long long>(machine.host_functions), machine.device.size(),
+                 machine.pinned.size(), machine.streams.load(), machine.events.load());
+    std::fclose(file);
+  }
+};
+const Log the_log;
+
+}  // namespace
+
+extern "C" {
+
+void* RingsideDeviceBytes(const void* device, std::size_t bytes) {
+  Machine& machine = TheMachine();
+  const std::lock_guard lock(machine.mutex);
+  const auto found = Holding(machine.device, device);
+  if (found == machine.device.end()) return nullptr;
+  const auto offset =
+      static_cast<std::size_t>(static_cast<const std::byte*>(device) - found->first);
+  if (offset + bytes > found->second.bytes) return nullptr;
+  return found->second.real + offset;
+}
+
+int RingsideCurrentDevice() { return current_device; }
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  const std::string gpus = Setting("RINGSIDE_STAND_IN_GPUS", "8");
+  *count = 0;
+  if (gpus == "old-driver") return cudaErrorInsufficientDriver;
+  *count = std::atoi(gpus.c_str());
+  return *count == 0 ? cudaErrorNoDevice : cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int device) {
+  int count = 0;
+  const cudaError_t code = cudaGetDeviceCount(&count);
+  if (code != cudaSuccess) return code;
+  if (device < 0 || device >= count) return cudaErrorInvalidDevice;
+  current_device = device;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void** device, std::size_t bytes) {
+  const int file = ::memfd_create("gpu-stand-in", MFD_CLOEXEC);
+  if (file < 0 || ::ftruncate(file, static_cast<off_t>(bytes)) != 0)
+    return cudaErrorMemoryAllocation;
+  void* real = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  void* seen = ::mmap(nullptr, bytes, PROT_NONE, MAP_SHARED, file, 0);
+  ::close(file);
+  if (real == MAP_FAILED || seen == MAP_FAILED) return cudaErrorMemoryAllocation;
+  // Nobody may count on zeros.
+  std::memset(real, 0xA5, bytes);
+  Machine& machine = TheMachine();
+  const std::lock_guard lock(machine.mutex);
+  machine.device[static_cast<std::byte*>(seen)] = {bytes, static_cast<std::byte*>(real)};
+  *device = seen;
+  return cudaSuccess;
+}
+
+cudaError_t cudaFree(void* device) {
+  if (device == nullptr) return cudaSuccess;
+  Machine& machine = TheMachine();
+  const std::lock_guard lock(machine.mutex);
+  const auto found = machine.device.find(static_cast<std::byte*>(device));
+  if (found == machine.device.end()) return cudaErrorInvalidValue;
+  ::munmap(found->second.real, found->second.bytes);
+  ::munmap(device, found->second.bytes);
+  machine.device.erase(found);
+  return cudaSuccess;
+}
+
+cudaError_t cudaHostRegister(void* host, std::size_t bytes, unsigned int) {
+  if (host == nullptr || bytes == 0) return cudaErrorInvalidValue;
+  Machine& machine = TheMachine();
+  const std::lock_guard lock(machine.mutex);
+  const auto* begin = static_cast<const std::byte*>(host);
+  for (const auto& [other, length] : machine.pinned) {
+    if (begin < other + length && other < begin + bytes) {
+      return cudaErrorHostMemoryAlreadyRegistered;
+    }
+  }
+  machine.pinned[begin] = bytes;
+  return cudaSuccess;
+}
+
+cudaError_t cudaHostUnregister(void* host) {
+  Machine& machine = TheMachine();
+  const std::lock_guard lock(machine.mutex);
+  return machine.pinned.erase(static_cast<const std::byte*>(host)) == 1
+             ? cudaSuccess
+             : cudaErrorHostMemoryNotRegistered;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int) {
+  *stream = new CUstream_st;
+  ++TheMachine().streams;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  delete stream;
+  --TheMachine().streams;
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int) {
+  *event = new CUevent_st;
+  ++TheMachine().events;
+  return cudaSuccess;
+}
+
+/// After its stream, or when it was reached.
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  if (event == nullptr) return cudaErrorInvalidResourceHandle;
+  while (event->reached < event->recorded) std::this_thread::yield();
+  delete event;
+  --TheMachine().events;
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (event == nullptr || stream == nullptr) return cudaErrorInvalidResourceHandle;
+  const std::uint64_t number = ++event->recorded;
+  stream->Add([event, number] { event->reached = number; });
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  if (event == nullptr) return cudaErrorInvalidResourceHandle;
+  return event->reached == event->recorded ? cudaSuccess : cudaErrorNotReady;
+}
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  if (bytes == 0) return cudaSuccess;
+  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  void* device_to = RingsideDeviceBytes(to, bytes);
+  void* device_from = RingsideDeviceBytes(from, bytes);
+  const bool to_device = kind == cudaMemcpyHostToDevice;
+  if (!to_device && kind != cudaMemcpyDeviceToHost) return cudaErrorInvalidMemcpyDirection;
+  if (to_device != (device_to != nullptr) || to_device == (device_from != nullptr)) {
+    return cudaErrorInvalidValue;
+  }
+  Machine& machine = TheMachine();
+  ++(IsPinned(to_device ? from : to, bytes) ? machine.pinned_copies : machine.pageable_copies);
+  void* real_to = to_device ? device_to : to;
+  const void* real_from = to_device ? from : device_from;
+  stream->Add([=] { std::memcpy(real_to, real_from, bytes); });
+  return cudaSuccess;
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  ++TheMachine().host_functions;
+  stream->Add([=] { function(data); });
+  return cudaSuccess;
+}
+
+const char* cudaGetErrorString(cudaError_t code) {
+  switch (code) {
+    case cudaSuccess:
+      return "no error";
+    case cudaErrorNoDevice:
+      return "no CUDA-capable device is detected";
+    case cudaErrorInsufficientDriver:
+      return "CUDA driver version is insufficient for CUDA runtime version";
+    case cudaErrorInvalidDevice:
+      return "invalid device ordinal";
+    case cudaErrorMemoryAllocation:
+      return "out of memory";
+    case cudaErrorNotReady:
+      return "device not ready";
+    default:
+      return "an error of the stand-in for CUDA";
+  }
+}
+}

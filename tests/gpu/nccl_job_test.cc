@@ -1,0 +1,161 @@
+// Runs the strategies of NCCL over stand-ins for CUDA and NCCL. They show that the program calls
+// both in the right order and waits where it must. They show nothing of a GPU.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "tests/experiments/cli/ringside_process.h"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class NcclJob : public RingsideProcessTest {
+ protected:
+  /// `ringside` on a machine with so many GPUs. `more`: further variables.
+  ProcessResult OnGpus(const std::string& gpus, const std::string& args,
+                       const std::string& more = "") const {
+    return RunRingside(args, std::string("LD_LIBRARY_PATH=") + RINGSIDE_STAND_INS +
+                                 " RINGSIDE_STAND_IN_GPUS=" + gpus +
+                                 " RINGSIDE_STAND_IN_LOG=" + scratch() + " " + more);
+  }
+  /// Trains with the gradients of MobileNet for a few steps into the directory `run`.
+  ProcessResult Train(const std::string& gpus, const std::string& flags,
+                      const std::string& more = "") const {
+    return OnGpus(gpus,
+                  "train --model profile:mobilenet-v2 --compute-ms 2 --steps 12 "
+                  "--out run --force " +
+                      flags,
+                  more);
+  }
+  json Summary() const {
+    std::ifstream file(scratch() + "/run/summary.json");
+    return json::parse(file);
+  }
+  std::vector<float> Parameters() const {
+    constexpr std::streamoff kHeader = 80;
+    std::ifstream file(scratch() + "/run/params.bin", std::ios::binary | std::ios::ate);
+    std::vector<float> values((static_cast<std::size_t>(file.tellg()) - kHeader) / sizeof(float));
+    file.seekg(kHeader);
+    file.read(reinterpret_cast<char*>(values.data()),
+              static_cast<std::streamsize>(values.size() * sizeof(float)));
+    return values;
+  }
+  /// What the processes wrote that had to do with CUDA when they ended.
+  std::vector<json> Logs() const {
+    std::vector<json> logs;
+    for (const auto& entry : std::filesystem::directory_iterator(scratch())) {
+      if (entry.path().extension() != ".json") continue;
+      std::ifstream file(entry.path());
+      logs.push_back(json::parse(file));
+    }
+    return logs;
+  }
+};
+
+double RelativeDistance(const std::vector<float>& a, const std::vector<float>& b) {
+  EXPECT_EQ(a.size(), b.size());
+  double difference = 0;
+  double size = 0;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    difference += std::pow(static_cast<double>(a[i]) - b[i], 2);
+    size += std::pow(static_cast<double>(b[i]), 2);
+  }
+  return std::sqrt(difference / size);
+}
+
+class NcclStrategies : public NcclJob, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(NcclStrategies, TrainAsARingDoes) {
+  const ProcessResult ring = Train("4", "--strategy ring --workers 4 --save-params");
+  ASSERT_EQ(ring.exit_code, 0) << ring.err;
+  const std::vector<float> expected = Parameters();
+  ASSERT_FALSE(expected.empty());
+  const ProcessResult result = Train("4", std::string(GetParam()) + " --workers 4 --save-params");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_LT(RelativeDistance(Parameters(), expected), 1e-6);
+  EXPECT_EQ(Summary()["status"], "done");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, NcclStrategies,
+    ::testing::Values("--strategy nccl", "--strategy nccl --nccl-algorithm tree",
+                      "--strategy nccl --bucket-mb 0", "--strategy nccl --schedule priority",
+                      "--strategy nccl --overlap off", "--strategy hierarchical --host-sum nccl",
+                      "--strategy hierarchical --host-sum nccl --hosts 2"));
+
+TEST_F(NcclJob, WorkersThatShareAGpuSaySo) {
+  const ProcessResult result = Train("1", "--strategy nccl --workers 3 --nccl-share-gpu");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(Summary()["notes"].dump(), HasSubstr("emulated: workers share a GPU"));
+}
+
+TEST_F(NcclJob, CopiesPinnedMemoryAndLeavesNothingOnTheGpu) {
+  const ProcessResult result = Train("2", "--strategy nccl --workers 2");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  int workers = 0;
+  for (const json& log : Logs()) {
+    SCOPED_TRACE(log.dump());
+    if (log["host_functions"] == 0) continue;  // it has only counted GPUs
+    ++workers;
+    EXPECT_GT(log["pinned_copies"], 2 * 12) << "to the GPU and back in each step";
+    // Gathers of a few bytes at the start and the end.
+    EXPECT_LT(log["pageable_copies"].get<int>(), log["pinned_copies"].get<int>());
+    for (const char* left : {"device_blocks_left", "pinned_left", "streams_left", "events_left"}) {
+      EXPECT_EQ(log[left], 0) << left;
+    }
+  }
+  EXPECT_EQ(workers, 2);
+}
+
+TEST_F(NcclJob, AMachineWithoutAGpuIsRefused) {
+  const ProcessResult result = Train("0", "--strategy nccl --workers 2");
+  EXPECT_EQ(result.exit_code, 4) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("no GPU is found here (no CUDA-capable device is detected)"));
+}
+
+TEST_F(NcclJob, ADriverThatIsTooOldIsNamed) {
+  const ProcessResult result = Train("old-driver", "--strategy nccl --workers 2");
+  EXPECT_EQ(result.exit_code, 4) << result.err;
+  EXPECT_THAT(result.err,
+              HasSubstr("CUDA driver version is insufficient for CUDA runtime version"));
+}
+
+TEST_F(NcclJob, MoreWorkersThanGpusAreRefused) {
+  const ProcessResult result = Train("1", "--strategy nccl --workers 2");
+  EXPECT_EQ(result.exit_code, 4) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("2 workers on a host with 1 GPU"));
+}
+
+TEST_F(NcclJob, AnOperationThatNeverEndsIsGivenUp) {
+  const ProcessResult result =
+      Train("2", "--strategy nccl --workers 2 --timeout 1s", "RINGSIDE_STAND_IN_FAULT=hang:1:20");
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  EXPECT_THAT(result.err, AllOf(HasSubstr("all-reduce of bucket"), HasSubstr("step"),
+                                HasSubstr("it took longer than its timeout")));
+  EXPECT_EQ(Summary()["failure"]["kind"], "comm");
+}
+
+TEST_F(NcclJob, AnErrorOfNcclEndsTheRun) {
+  const ProcessResult result =
+      Train("2", "--strategy nccl --workers 2 --timeout 1s", "RINGSIDE_STAND_IN_FAULT=fail:1:20");
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("unhandled system error"));
+}
+
+TEST_F(NcclJob, DoctorNamesWhatIsMissing) {
+  EXPECT_THAT(OnGpus("2", "doctor").out, Not(HasSubstr("no GPU is found here")));
+  EXPECT_THAT(OnGpus("0", "doctor").out, HasSubstr("no GPU is found here"));
+}
+
+}  // namespace
+}  // namespace ringside
