@@ -236,7 +236,9 @@ class Launcher(unittest.TestCase):
         slots = 2
         (etc / "mpi" / "hostfile").write_text("".join(f"{name} slots={slots}\n" for name in names))
         kubexec = etc / "mpi" / "kubexec.sh"
-        kubexec.write_text(f'#!/bin/sh\nset -x\nPOD_NAME=$1\nshift\nexec ip netns exec {self.hosts.names[1]} /bin/sh -c "$*"\n')
+        kubexec.write_text("#!/bin/sh\nset -x\nPOD_NAME=$1\nshift\n"
+                           f"export TMPDIR=$(mktemp -d {self.folder}/tmp.XXXXXX)\n"  # each pod has its own
+                           f'exec ip netns exec {self.hosts.names[1]} /bin/sh -c "$*"\n')
         kubexec.chmod(0o555)
         (etc / "ringside").mkdir()
         (etc / "ringside" / "token").touch(0o400)

@@ -48,8 +48,11 @@ class SshHosts(Started):
         authorized = self.folder / "authorized_keys"
         shutil.copy(self.folder / "user.pub", authorized)
         config = self.folder / "sshd_config"
+        # Two hosts of a test may be this one. Daemons of mpirun that make their directories in the same place at the same time fail.
+        own_folder = f'TMPDIR=$(mktemp -d {self.folder}/tmp.XXXXXX) exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"'
         config.write_text(f"Port 22\nListenAddress {ADDRESSES[1]}\nHostKey {self.folder}/host\nAuthorizedKeysFile {authorized}\n"
-                          f"PermitRootLogin yes\nStrictModes no\nUsePAM no\nPidFile none\nPasswordAuthentication no\n")
+                          f"PermitRootLogin yes\nStrictModes no\nUsePAM no\nPidFile none\nPasswordAuthentication no\n"
+                          f"ForceCommand {own_folder}\n")
         pathlib.Path("/run/sshd").mkdir(exist_ok=True)  # where sshd gives up its rights
         sshd = shutil.which("sshd", path=os.environ["PATH"] + ":/usr/sbin")
         if not sshd:
