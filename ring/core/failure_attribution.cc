@@ -26,6 +26,9 @@ std::string KeyOf(const std::string& prefix, const std::string& reporter) {
   return fmt::format("{}/suspect of {}", prefix, reporter);
 }
 
+/// Of the rank that wrote the first note.
+std::string FirstKeyOf(const std::string& prefix) { return prefix + "/first reporter"; }
+
 std::string BallotKeyOf(const std::string& prefix, const std::string& reporter) {
   return fmt::format("{}/accused by {}", prefix, reporter);
 }
@@ -54,8 +57,17 @@ std::optional<std::string> Ask(Store& store, const std::string& key, const Deadl
 
 using NoteOf = std::function<std::optional<std::string>(const std::string& rank)>;
 
-std::string FollowNotes(const std::string& reporter, const std::string& suspect,
-                        const NoteOf& note_of) {
+/// In a circle of notes the first one counts: its rank has met the fault, and the others have seen
+/// how connections were closed afterwards.
+std::string CulpritOfCircle(Store& store, const std::string& prefix, const std::string& reporter,
+                            const std::string& suspect, const NoteOf& note_of) {
+  const auto first = TryGet(store, FirstKeyOf(prefix), Deadline::After(kAnswerTime));
+  if (!first || *first == reporter) return suspect;
+  return note_of(*first).value_or(suspect);
+}
+
+std::string FollowNotes(Store& store, const std::string& prefix, const std::string& reporter,
+                        const std::string& suspect, const NoteOf& note_of) {
   std::set<std::string> reporters{reporter};
   std::string culprit = suspect;
   while (reporters.insert(culprit).second) {
@@ -63,7 +75,7 @@ std::string FollowNotes(const std::string& reporter, const std::string& suspect,
     if (!next || *next == culprit) return culprit;  // it reports no other rank
     culprit = *next;
   }
-  return suspect;  // they suspect each other
+  return CulpritOfCircle(store, prefix, reporter, suspect, note_of);
 }
 
 std::vector<std::string> Lines(const std::string& text) {
@@ -78,12 +90,13 @@ std::vector<std::string> Lines(const std::string& text) {
 void ReportMissingPeer(Store& store, const std::string& prefix, const std::string& reporter,
                        const std::string& suspect) {
   TrySet(store, KeyOf(prefix, reporter), suspect);
+  TrySet(store, FirstKeyOf(prefix), reporter);  // only the first rank can
 }
 
 std::string FindFailedPeer(Store& store, const std::string& prefix, const std::string& reporter,
                            const std::string& suspect) {
   const Deadline deadline = Deadline::After(kReportGrace);
-  return FollowNotes(reporter, suspect, [&](const std::string& rank) {
+  return FollowNotes(store, prefix, reporter, suspect, [&](const std::string& rank) {
     return TryGet(store, KeyOf(prefix, rank), deadline);
   });
 }
@@ -131,7 +144,7 @@ Blame FindCulprit(Store& store, const std::string& prefix, const std::string& re
   }
   Blame blame = MostAccused(ranks, votes);
   if (!blame.culprit.empty()) return blame;
-  blame.culprit = FollowNotes(reporter, ballot.suspect,
+  blame.culprit = FollowNotes(store, prefix, reporter, ballot.suspect,
                               [&](const std::string& rank) -> std::optional<std::string> {
                                 const auto note = notes.find(rank);
                                 if (note == notes.end()) return std::nullopt;

@@ -19,7 +19,8 @@ namespace ringside {
 /// throws a `CommError`: without the store, each rank reports what it saw itself.
 void ReportMissingPeer(Store& store, const std::string& prefix, const std::string& reporter,
                        const std::string& suspect);
-/// Returns the last rank of the chain of notes that starts at `suspect`; waits 300 ms for notes.
+/// Returns the last rank of the chain of notes that starts at `suspect`; in a circle of notes, whom
+/// the first note names. Waits 300 ms for notes.
 std::string FindFailedPeer(Store& store, const std::string& prefix, const std::string& reporter,
                            const std::string& suspect);
 

@@ -74,6 +74,7 @@ class Job:
     def __init__(self, build, directory, strategy, *, buckets=ONE_FOR_EACH_TENSOR, on_failure="stop", fault=None, proxy=False,
                  clock_jumps=False, step_ms=STEP_MS, timeout_s=30):
         self.strategy = strategy
+        self._step_s = step_ms / 1000
         self.bundle = pathlib.Path(directory) / "run"
         self.workers = WORKERS.get(strategy, 3)
         self.log = pathlib.Path(directory) / "stderr"
@@ -143,7 +144,7 @@ class Job:
             return 0  # not written yet
 
     def wait_for_steps(self, steps):
-        end = time.monotonic() + 30
+        end = time.monotonic() + 30 + 2 * steps * self._step_s
         while self.steps() < steps:
             if self._launcher.poll() is not None or time.monotonic() > end:
                 raise RuntimeError(f"the job ended, or hung, before step {steps}: {self.text()}")

@@ -257,7 +257,8 @@ SCENARIOS = [
     Scenario("coordinator-reset", "the connection between a worker and the coordinator is reset in the middle of a message",
              harm("reset", coordination_of(VICTIM)), anywhere, ("comm",), (VICTIM,), AT_ONCE_S, proxy=True, may_fail=True),
     Scenario("coordinator-black-hole", "nothing between a worker and the coordinator arrives any more",
-             harm("silence", coordination_of(VICTIM), once=False), anywhere, ("lost",), (VICTIM,), LEASE_BOUND_S, proxy=True),
+             harm("silence", coordination_of(VICTIM), once=False), anywhere, ("lost", "early exit"), (VICTIM,),
+             LEASE_BOUND_S, proxy=True),  # the worker misses the coordinator as well, and may end first
     Scenario("reset", "a connection is reset in the middle of a message", harm("reset", data_of(VICTIM)), over_tcp,
              ("comm",), (), AT_ONCE_S, proxy=True, end_is_blamed=True),
     Scenario("cut", "a connection ends in the middle of a message", harm("cut", data_of(VICTIM)), over_tcp, ("comm",), (),

@@ -105,6 +105,20 @@ TEST(FindCulprit, FollowsTheNotesWhereEachRankAccusesItself) {
   }
 }
 
+// A connection between workers 0 and 1 was cut. Worker 1 noticed it first, and closed its other
+// connections; then worker 2 did the same, which worker 0 saw before the cut.
+TEST(FindCulprit, IsWhomTheFirstNoteOfACircleNames) {
+  const Ranks ranks{"worker 0", "worker 1", "worker 2"};
+  const Ranks suspects{"worker 2", "worker 0", "worker 1"};
+  InProcessStore store;
+  for (const std::size_t i : {1U, 2U, 0U}) ReportMissingPeer(store, "g", ranks[i], suspects[i]);
+  RunRanks(3, [&](int rank) {
+    const auto i = static_cast<std::size_t>(rank);
+    const Ballot ballot{.suspect = suspects[i], .probe_time = std::chrono::seconds(20)};
+    EXPECT_EQ(FindCulprit(store, "g", ranks[i], ranks, ballot).culprit, "worker 0");
+  });
+}
+
 TEST(FindCulprit, IsTheRankThatNamesItself) {
   const Ranks suspects{"worker 1", "worker 2", "worker 2", "worker 2"};
   for (const Blame& blame : Findings(kFour, suspects, {{}, {}, {}, {}})) {
