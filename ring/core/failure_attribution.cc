@@ -68,6 +68,7 @@ std::string CulpritOfCircle(Store& store, const std::string& prefix, const std::
 
 std::string FollowNotes(Store& store, const std::string& prefix, const std::string& reporter,
                         const std::string& suspect, const NoteOf& note_of) {
+  if (suspect == reporter) return suspect;
   std::set<std::string> reporters{reporter};
   std::string culprit = suspect;
   while (reporters.insert(culprit).second) {

@@ -55,9 +55,8 @@ TEST(MostAccused, IsNobodyIfNotMoreThanHalfAgree) {
 }
 
 /// What each rank finds: `suspects` are the ranks' notes, `accused` their votes.
-std::vector<Blame> Findings(const Ranks& ranks, const Ranks& suspects,
+std::vector<Blame> Findings(Store& store, const Ranks& ranks, const Ranks& suspects,
                             const std::vector<Ranks>& accused) {
-  InProcessStore store;
   std::vector<Blame> found(suspects.size());
   RunRanks(static_cast<int>(suspects.size()), [&](int rank) {
     const auto i = static_cast<std::size_t>(rank);
@@ -67,6 +66,12 @@ std::vector<Blame> Findings(const Ranks& ranks, const Ranks& suspects,
         {.suspect = suspects[i], .accused = accused[i], .probe_time = std::chrono::seconds(20)});
   });
   return found;
+}
+
+std::vector<Blame> Findings(const Ranks& ranks, const Ranks& suspects,
+                            const std::vector<Ranks>& accused) {
+  InProcessStore store;
+  return Findings(store, ranks, suspects, accused);
 }
 
 // Each rank of a ring waits for the one before it. The notes alone form a circle.
@@ -119,10 +124,15 @@ TEST(FindCulprit, IsWhomTheFirstNoteOfACircleNames) {
   });
 }
 
+// Whoever wrote first.
 TEST(FindCulprit, IsTheRankThatNamesItself) {
   const Ranks suspects{"worker 1", "worker 2", "worker 2", "worker 2"};
-  for (const Blame& blame : Findings(kFour, suspects, {{}, {}, {}, {}})) {
-    EXPECT_EQ(blame.culprit, "worker 2");
+  for (const std::size_t first : {0U, 1U, 2U, 3U}) {
+    InProcessStore store;
+    ReportMissingPeer(store, "g", kFour[first], suspects[first]);
+    for (const Blame& blame : Findings(store, kFour, suspects, {{}, {}, {}, {}})) {
+      EXPECT_EQ(blame.culprit, "worker 2") << "first: " << kFour[first];
+    }
   }
 }
 
