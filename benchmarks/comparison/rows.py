@@ -175,6 +175,10 @@ ROWS = [
       for strategy in ("ring", "shm", "ps-sync")],
     Row("mlp/shm-none", "MLP 5.8 M step, 2 workers: shm / none", subjects.mlp_against("shm", "none"), at_most=1.15),
 
+    *[Row(f"optimizer/{rule}", f"{rule} of 5.8 M parameters, one thread: bytes a second / those of a copy",
+          subjects.optimizer_copy(rule), at_least=at_least)
+      for rule, at_least in (("sgd", 1), ("momentum", 1), ("nesterov", 1), ("adam", 0.7))],
+
     Row("push-pull/protobuf", "push and pull 64 MiB, 2 workers, 1 server, gRPC / plain protobuf bytes service: times as fast",
         subjects.push_pull_protobuf, at_least=2),
     Row("push-pull/90ms", "the same / 90 ms", subjects.push_pull_90_ms, at_most=1),

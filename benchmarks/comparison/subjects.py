@@ -10,6 +10,7 @@ import tempfile
 from comparison.measure import ROOT, Measured, Skipped, faster, interleaved, need_root, run, slower
 
 WARMUP = 3
+MLP_PARAMETERS = 5_824_522
 MLP = ["--model", "mlp", "--data", "synthetic", "--batch-per-worker", 32, "--lr", 0.01]
 
 
@@ -224,6 +225,22 @@ def push_pull_result(context, workers=2, servers=1):
     return context.once(("push-pull", workers, servers), lambda: {"rounds": rounds, **json.loads(
         run([context.build / "bin/push_pull_benchmark", "--rounds", rounds, "--workers", workers, "--servers", servers],
             timeout=300).splitlines()[-1])})
+
+
+def optimizer_copy(rule):
+    """Bytes a second that an optimizer reads and writes, over those of a copy. The vector is that of the MLP, larger than a cache."""
+    def measure(context):
+        program = context.build / "bin/optimizer_benchmark"
+        if not program.exists():
+            raise Skipped("optimizer_benchmark was not built: Google Benchmark is missing")
+
+        def rate(name):
+            output = run([program, f"--benchmark_filter=^{name}/{MLP_PARAMETERS}$", "--benchmark_format=json"])
+            return json.loads(output)["benchmarks"][0]["bytes_per_second"] / 1e9
+
+        values = interleaved(context.rounds, {"ours": lambda: rate(f"Apply/{rule}"), "peer": lambda: rate("Copy")})
+        return slower(values["ours"], values["peer"], unit="GB/s")
+    return measure
 
 
 def push_pull_protobuf(context):

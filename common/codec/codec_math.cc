@@ -29,7 +29,8 @@ RINGSIDE_VECTOR_CLONES std::uint32_t MaxBits(const float* values, std::size_t co
 
 // Lane l sums the elements i with i mod 16 = l. So the vector width that the compiler chooses
 // changes no bit.
-RINGSIDE_VECTOR_CLONES void SumMagnitudes(const float* values, std::size_t count, float* lanes) {
+RINGSIDE_VECTOR_CLONES void SumMagnitudes(const float* __restrict values, std::size_t count,
+                                          float* __restrict lanes) {
   for (std::size_t i = 0; i + kLanes <= count; i += kLanes) {
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
       const auto bits = std::bit_cast<std::uint32_t>(values[i + lane]) & 0x7fffffff;
