@@ -163,6 +163,9 @@ ROWS = [
       for model, text, strategy, at_most in (
           ("mlp", "MLP 5.8 M", "shm", 0.45), ("cnn", "CNN 4.3 M", "shm", 0.75),
           ("mlp", "MLP 5.8 M", "ring", 0.75), ("cnn", "CNN 4.3 M", "ring", 0.9))],
+    # What computing alone takes, so no strategy can be at less.
+    *[Row(f"python/{model}-none", f"{text} as a PyTorch program, 2 workers: none / DDP over Gloo", subjects.python_against_ddp(model, "none"))
+      for model, text in (("mlp", "MLP 5.8 M"), ("cnn", "CNN 4.3 M"))],
     *[Row(f"python/{model}-alone-{strategy}", f"{text} as a PyTorch program, 1 worker: {strategy} / a plain PyTorch loop",
           subjects.python_against_ddp(model, strategy, 1), at_most=1.05)
       for model, text in (("mlp", "MLP 5.8 M"), ("cnn", "CNN 4.3 M")) for strategy in ("none", "ring", "shm")],
