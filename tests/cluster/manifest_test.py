@@ -108,18 +108,29 @@ class Schemas(unittest.TestCase):
                     mutate(wrong)
                     self.assertNotEqual(list(validator(wrong).iter_errors(wrong)), [])
 
-    def test_a_changed_runtime_is_refused(self):
-        runtime, job = documents("trainjob", *FLAGS)[-2:]
-        for mutate in (lambda: runtime["spec"]["mlPolicy"]["mpi"].update(numProcPerNodes=1),
-                       lambda: runtime["spec"]["template"]["spec"]["replicatedJobs"][0].pop("name"),
-                       lambda: runtime["spec"]["template"]["spec"]["successPolicy"].update(operator=["All"])):
-            before = copy.deepcopy(runtime)
-            mutate()
-            self.assertNotEqual(list(validator(runtime).iter_errors(runtime)), [])
-            runtime.clear()
-            runtime.update(before)
-        job["spec"]["runtimeRef"].pop("name")
-        self.assertNotEqual(list(validator(job).iter_errors(job)), [])
+    def test_ten_mutations_of_a_train_job_and_its_runtime_are_each_refused(self):
+        def container(runtime, role):
+            return pods(runtime)[role]["spec"]["containers"][0]
+
+        mutations = [
+            lambda runtime, job: runtime["spec"]["mlPolicy"]["mpi"].update(numProcPerNodes=1),
+            lambda runtime, job: runtime["spec"]["mlPolicy"]["mpi"].update(mpiImplementation="LAM"),
+            lambda runtime, job: runtime["spec"]["template"]["spec"]["replicatedJobs"][0].pop("name"),
+            lambda runtime, job: runtime["spec"]["template"]["spec"]["successPolicy"].update(operator=["All"]),
+            lambda runtime, job: runtime["spec"]["template"]["spec"]["replicatedJobs"][1]["dependsOn"][0].update(status="Begun"),
+            lambda runtime, job: container(runtime, "launcher").update(command="ringside"),
+            lambda runtime, job: container(runtime, "worker").update(argument=[]),
+            lambda runtime, job: container(runtime, "worker")["readinessProbe"]["tcpSocket"].pop("port"),
+            lambda runtime, job: pods(runtime)["worker"]["spec"]["volumes"][0]["secret"].update(defaultMode="0400"),
+            lambda runtime, job: job["spec"]["runtimeRef"].pop("name"),
+            lambda runtime, job: job["spec"]["trainer"].update(numNodes="3"),
+        ]
+        documents_of_it = documents("trainjob", *FLAGS)[-2:]
+        for number, mutate in enumerate(mutations):
+            with self.subTest(mutation=number):
+                runtime, job = copy.deepcopy(documents_of_it)
+                mutate(runtime, job)
+                self.assertEqual(sum(bool(list(validator(document).iter_errors(document))) for document in (runtime, job)), 1)
 
     def test_what_was_asked_for_is_there(self):
         for kind in KINDS:
