@@ -51,7 +51,7 @@ OptionSet ManifestOptionSet(const Catalog& catalog) {
                ""});
   options.Add({"cpus", "N", "processors for a process", ""});
   options.Add(
-      {"memory", "SIZE", "memory for a process (4Gi); Slurm counts it for a processor", ""});
+      {"memory", "SIZE", "memory for a process (4Gi); in a batch script divided by --cpus", ""});
   options.Add({"gpus", "N", "GPUs for a process", "0"});
   options.Add({"env", "NAME=VALUE", "a variable of all processes; repeat the flag for others", "",
                "", true});

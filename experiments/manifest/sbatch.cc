@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <string_view>
 #include <vector>
 
 #include "ringside/common/core/errors.h"
@@ -13,11 +14,16 @@
 namespace ringside {
 namespace {
 
-/// Kubernetes' "4Gi" as Slurm's "4G": both count in powers of 1024.
-std::string SlurmMemory(const std::string& memory) {
-  std::string slurm = memory;
-  std::erase(slurm, 'i');
-  return slurm;
+/// Kubernetes' amount for a process, "4Gi" or "4G", as Slurm's for each of its processors, in MiB.
+std::string SlurmMemoryPerCpu(const ManifestResources& resources) {
+  const std::string& memory = resources.memory;
+  const std::size_t unit = memory.find_first_of("KMGT");
+  const double base = memory.ends_with('i') ? 1024 : 1000;
+  const auto power = static_cast<double>(std::string_view("KMGT").find(memory[unit]) + 1);
+  const double bytes = std::stod(memory.substr(0, unit)) * std::pow(base, power);
+  const double cpus = resources.cpus.empty() ? 1 : std::stod(resources.cpus);
+  constexpr double kMebibyte = 1 << 20;
+  return fmt::format("{:.0f}M", std::ceil(bytes / cpus / kMebibyte));
 }
 
 /// Slurm counts in minutes.
@@ -68,7 +74,7 @@ std::string SbatchText(const ManifestPlan& plan) {
   }
   if (!plan.resources.cpus.empty()) directive("--cpus-per-task=" + plan.resources.cpus);
   if (!plan.resources.memory.empty()) {
-    directive("--mem-per-cpu=" + SlurmMemory(plan.resources.memory));
+    directive("--mem-per-cpu=" + SlurmMemoryPerCpu(plan.resources));
   }
   if (plan.resources.gpus > 0) directive(fmt::format("--gpus-per-task={}", plan.resources.gpus));
   if (plan.time_limit_s) directive("--time=" + SlurmTime(*plan.time_limit_s));

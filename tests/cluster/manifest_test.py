@@ -199,6 +199,15 @@ class Schemas(unittest.TestCase):
         self.assertIn("is not loopback", manifest("mpijob-v1", "--strategy", "ring", expects=2))
         self.assertIn("--kind", manifest("mpijob-v3", expects=2))
 
+    def test_memory_for_a_process_is_divided_among_its_processors(self):
+        """Slurm has no limit for a task, only for a processor or a node."""
+        for flags, expected in ((["--memory", "8Gi", "--cpus", "4"], "2048M"), (["--memory", "1Gi", "--cpus", "3"], "342M"),
+                                (["--memory", "4Gi"], "4096M"), (["--memory", "2G"], "1908M"), (["--memory", "512Ki"], "1M")):
+            with self.subTest(flags=flags):
+                done = subprocess.run([RINGSIDE, "manifest", "--kind", "sbatch", "--workers", "2", *flags], capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(f"#SBATCH --mem-per-cpu={expected}\n", done.stdout)
+
     def test_a_batch_script_for_several_nodes_needs_a_protected_network(self):
         """As the run itself would say, but before it has waited in the queue."""
         def written(*flags):
