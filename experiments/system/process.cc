@@ -10,11 +10,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <string_view>
+#include <thread>
 #include <utility>
 
+#include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/system/net_namespace.h"
 #include "ringside/experiments/system/oom_kills.h"
@@ -25,6 +28,8 @@ namespace {
 constexpr std::size_t kMaxInputBytes = 64 << 10;  // what a pipe holds without a reader
 // Our descriptors lie above the ones a child gets, so moving one cannot overwrite another.
 constexpr int kFirstOwnFd = 10;
+
+constexpr std::chrono::seconds kEndAfterKill{2};
 
 struct Pipe {
   FileDescriptor read;
@@ -157,19 +162,21 @@ Process::Process(Process&& other) noexcept
 Process::~Process() {
   if (pid_ < 0 || end_) return;
   Signal(SIGKILL);
-  Reap(0);
+  constexpr std::chrono::milliseconds kTick{1};
+  const Deadline deadline = Deadline::After(kEndAfterKill);
+  while (!Poll() && !deadline.expired()) std::this_thread::sleep_for(kTick);
 }
 
 const std::optional<ProcessEnd>& Process::Poll() {
-  if (!end_) Reap(WNOHANG);
+  if (!end_) Reap();
   return end_;
 }
 
-void Process::Reap(int wait_options) noexcept {
+void Process::Reap() noexcept {
   siginfo_t info{};
   int rc = 0;
   do {
-    rc = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT | wait_options);
+    rc = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT | WNOHANG);
   } while (rc != 0 && errno == EINTR);
   if (rc != 0 || info.si_pid == 0) return;
   // The child is not reaped yet, so no other group can have its number.

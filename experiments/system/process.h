@@ -30,8 +30,9 @@ struct ProcessEnd {
 /// A child process that leads its own process group, started by posix_spawn from an argument array.
 /// Its standard output and error come back through one pipe. Its standard input is /dev/null,
 /// unless the options say otherwise. It inherits no other descriptor except the secret input. The
-/// destructor kills and reaps the whole group, so no child outlives its owner's scope. To end when
-/// its owner dies, the child must call `DieWithParent`. Not thread-safe.
+/// destructor kills and reaps the whole group, so no child outlives its owner's scope, unless the
+/// kernel cannot end it within 2 s: one whose disk or file server does not answer. To end when its
+/// owner dies, the child must call `DieWithParent`. Not thread-safe.
 class Process {
  public:
   struct Options {
@@ -60,7 +61,7 @@ class Process {
   void Signal(int signal) const noexcept;
 
  private:
-  void Reap(int wait_options) noexcept;
+  void Reap() noexcept;
 
   std::uint64_t oom_kills_before_ = 0;
   pid_t pid_ = -1;

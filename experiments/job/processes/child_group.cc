@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <iterator>
 
@@ -15,6 +16,8 @@
 
 namespace ringside {
 namespace {
+
+constexpr std::chrono::seconds kEndAfterKill{10};
 
 /// The program that can make the model: this one, or otherwise the ringside-worker in the same
 /// directory. RINGSIDE_WORKER names another ringside-worker.
@@ -158,8 +161,15 @@ void ChildGroup::EndAll(std::chrono::milliseconds grace) {
   constexpr std::chrono::milliseconds kTick{10};
   while (!all_ended() && !deadline.expired()) Poll(kTick, -1);
   SignalAll(SIGKILL);
-  // After SIGKILL a process exists only for a short time.
-  while (!all_ended()) Poll(kTick, -1);
+  // After SIGKILL a process exists only for a short time, unless its disk or file server does not
+  // answer. Then the kernel ends it later.
+  const Deadline killed = Deadline::After(kEndAfterKill);
+  while (!all_ended() && !killed.expired()) Poll(kTick, -1);
+  for (const auto& child : children_) {
+    if (child->process.Poll()) continue;
+    console_.Print(fmt::format("warning: process {} of {} does not end after SIGKILL; left alone",
+                               child->process.pid(), MemberName(child->who)));
+  }
   for (const pid_t pid : orphans_.KillAll()) {
     console_.Print("killed process " + std::to_string(pid) + ", which a member had left behind");
   }

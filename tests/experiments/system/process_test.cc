@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 
 #include "ringside/common/core/errors.h"
@@ -129,6 +132,49 @@ TEST(Process, SaysThatMemoryRanOut) {
   const ProcessEnd end = WaitForEnd(process);
   EXPECT_TRUE(end.out_of_memory);
   EXPECT_EQ(end.Text(), "was killed by signal 9, perhaps because memory ran out");
+}
+
+/// While it exists, the process stays after SIGKILL, as one does whose disk does not answer.
+class Tracer {
+ public:
+  explicit Tracer(pid_t traced) {
+    int ready[2];
+    if (::pipe(ready) != 0) throw std::runtime_error("no pipe");
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      const char answer = ::ptrace(PTRACE_SEIZE, traced, nullptr, nullptr) == 0 ? 'y' : 'n';
+      static_cast<void>(::write(ready[1], &answer, 1));  // without an answer the test fails
+      while (true) ::pause();
+    }
+    ::close(ready[1]);
+    char answer = 'n';
+    holds_ = ::read(ready[0], &answer, 1) == 1 && answer == 'y';
+    ::close(ready[0]);
+  }
+  ~Tracer() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  Tracer(const Tracer&) = delete;
+  Tracer& operator=(const Tracer&) = delete;
+
+  bool holds() const { return holds_; }
+
+ private:
+  pid_t pid_ = -1;
+  bool holds_ = false;
+};
+
+TEST(Process, OneThatTheKernelDoesNotEndIsNotWaitedFor) {
+  std::optional<Process> process(Shell("exec sleep 60"));
+  const pid_t pid = process->pid();
+  {
+    const Tracer tracer(pid);
+    if (!tracer.holds()) GTEST_SKIP() << "no process may trace another one here";
+    process.reset();
+    EXPECT_EQ(::kill(pid, 0), 0) << "it has ended";
+  }
+  EXPECT_EQ(::waitpid(pid, nullptr, 0), pid);
 }
 
 TEST(Process, OutputAndErrorComeBackInOrder) {
