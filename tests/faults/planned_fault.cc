@@ -35,6 +35,8 @@ constexpr std::array kKinds{
     KindName{"exit", Kind::kExit, fault_points::kStepBegins},
     KindName{"freeze", Kind::kFreeze, fault_points::kStepBegins},
     KindName{"throw", Kind::kThrow, fault_points::kStepBegins},
+    KindName{"bloat", Kind::kBloat, fault_points::kStepBegins},
+    KindName{"cut", Kind::kCut, fault_points::kStepBegins},
     KindName{"stall", Kind::kStall, fault_points::kStepBegins},
     KindName{"nan", Kind::kNan, fault_points::kStepComputed},
     KindName{"inf", Kind::kInf, fault_points::kBucketReady},
@@ -138,6 +140,13 @@ bool Claim(Plan& plan) {
   return true;
 }
 
+/// Keeps it, and writes to each page, so that all of it counts.
+void TakeMemory() {
+  constexpr std::size_t kBytes = std::size_t{256} << 20;
+  static std::vector<char> memory;
+  memory.assign(kBytes, 1);
+}
+
 /// Faults of values strike all buckets of their step. The others strike once.
 bool IsOfValues(Kind kind) { return kind == Kind::kInf || kind == Kind::kHuge; }
 
@@ -153,6 +162,11 @@ void Strike(const FaultSite& site, Kind kind) {
       break;
     case Kind::kThrow:
       throw InternalError("the fault that RINGSIDE_FAULT asked for");
+    case Kind::kCut:
+      throw CommError("server 0", "push", "the fault that RINGSIDE_FAULT asked for");
+    case Kind::kBloat:
+      TakeMemory();
+      break;
     case Kind::kStall:
       std::this_thread::sleep_for(std::chrono::seconds(2));
       break;

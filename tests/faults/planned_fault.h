@@ -22,6 +22,8 @@ struct PlannedFault {
     kExit,    ///< "exit": exit(0), without a report.
     kFreeze,  ///< "freeze": SIGSTOP.
     kThrow,   ///< "throw": an `InternalError`.
+    kBloat,   ///< "bloat": the process takes 256 MiB of memory, and writes there.
+    kCut,     ///< "cut": a `CommError` that misses server 0.
     kStall,   ///< "stall": this thread does nothing for two seconds.
     kNan,     ///< "nan": the step's loss is not a number.
     kInf,     ///< "inf": the gradient of the first parameter of each bucket is infinite.

@@ -21,6 +21,8 @@ TEST(PlannedFault, NamesMemberStepPointAndBucket) {
   EXPECT_EQ(server.point, fault_points::kShardApplied);
   EXPECT_EQ(server.bucket, 2);
   EXPECT_EQ(PlannedFault::Parse("nan@any:step1").point, fault_points::kStepComputed);
+  EXPECT_EQ(PlannedFault::Parse("bloat@server0:step1:shard.applied").kind,
+            PlannedFault::Kind::kBloat);
   EXPECT_EQ(PlannedFault::Parse("flip@any:step1").bucket, 0);
 }
 

@@ -290,6 +290,11 @@ void JobState::AddFailure(const Failure& failure) {
   failures_.push_back(failure);
 }
 
+void JobState::Forgive(const Member& who) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(failures_, [&](const Failure& failure) { return failure.who == who; });
+}
+
 void JobState::RequestDrain() {
   const std::lock_guard lock(mutex_);
   draining_ = true;

@@ -144,6 +144,8 @@ class JobState {
 
   // Calls of the process that hosts the job.
   void AddFailure(const Failure& failure);
+  /// Forgets the failures of a member without which the job goes on.
+  void Forgive(const Member& who);
   /// The job will go on without this worker. Its later calls with a ticket are refused, and a
   /// notice with its rank is posted. Returns the number of the notice; absent if the worker has
   /// left or never joined, or is fenced already: then nothing changes.

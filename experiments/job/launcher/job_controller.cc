@@ -196,7 +196,7 @@ void JobController::Watch() {
     if (lost_workers_ != nullptr) lost_workers_->Look();
     LookAtStates();
     if (const auto culprit = member_watch_->Culprit()) {
-      DecideFailed(*culprit);
+      if (!GoesOnWithout(*culprit)) DecideFailed(*culprit);
     } else if (job_state_.Complete() && children_.all_ended() && job_state_.failures().empty()) {
       DecideComplete();
     } else if (options_.time_limit_s > 0 &&
@@ -259,6 +259,23 @@ bool JobController::WasStoppedTooLong() const {
   const std::chrono::nanoseconds lease = DilatedClock::ToMachine(kLease);
   return stop.end > excused_until_ && stop.length > lease - kBeforeAStop &&
          Clock::now() - stop.end < lease;
+}
+
+bool JobController::GoesOnWithout(const Failure& culprit) {
+  if (lost_workers_ == nullptr || culprit.kind != FailureKind::kComm || WasStoppedTooLong()) {
+    return false;
+  }
+  const std::vector<Failure> failures = job_state_.failures();
+  const bool alone = std::ranges::all_of(
+      failures, [&](const Failure& failure) { return failure.who == culprit.who; });
+  const int workers = spec_.workers - static_cast<int>(lost_workers_->all().size());
+  if (!alone || MemberToBlame(culprit, failures, workers) != MemberName(culprit.who)) return false;
+  if (!lost_workers_->Take({culprit.who, FailureKind::kLost, "is cut off: " + culprit.message})) {
+    return false;
+  }
+  job_state_.Forgive(culprit.who);
+  states_.clear();
+  return true;
 }
 
 void JobController::DecideFailed(const Failure& culprit) {

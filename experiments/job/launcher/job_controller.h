@@ -73,6 +73,9 @@ class JobController {
   /// `kind` and the member to blame, where there are any.
   void Decide(JobStatus status, const std::string& error, std::optional<FailureKind> kind = {},
               const std::string& member = "");
+  /// Whether the job loses this worker alone: its connections are broken, nobody else's. Where two
+  /// workers are left, nobody can tell whose they are.
+  bool GoesOnWithout(const Failure& culprit);
   void DecideFailed(const Failure& culprit);
   /// Whether members may just have given up because this process was stopped for a lease.
   bool WasStoppedTooLong() const;

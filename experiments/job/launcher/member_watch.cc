@@ -145,7 +145,10 @@ void MemberWatch::AddFailure(const Failure& failure) {
 
 std::optional<Failure> MemberWatch::Culprit() {
   const std::vector<Failure> failures = job_state_.failures();
-  if (failures.empty()) return std::nullopt;
+  if (failures.empty()) {
+    decide_at_.reset();  // the failures that there were are forgiven
+    return std::nullopt;
+  }
   const Failure& culprit = RootCause(failures);
   const Clock::time_point now = Clock::now();
   const Clock::time_point at = now + Grace(culprit.kind);

@@ -157,12 +157,19 @@ class Job:
         except ProcessLookupError:
             pass  # it has ended
 
+    def is_stopped(self, pid):
+        return self._state(pid) == "T"
+
+    def runs(self, pid):
+        return self._state(pid) not in ("", "Z")
+
     @staticmethod
-    def is_stopped(pid):
+    def _state(pid):
+        """The letter for it in /proc; empty: it has ended."""
         try:
-            return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "T"
+            return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
         except OSError:
-            return False  # it has ended
+            return ""
 
     def finish(self, limit_s):
         """Waits for the launcher's end. Returns its exit code; None: it hangs."""

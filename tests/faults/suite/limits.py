@@ -1,20 +1,21 @@
-"""A limit of the processor time of one process, by a control group."""
+"""Limits of what one process gets, by control groups."""
 import os
 import pathlib
 
-PERIOD_US = 100_000
-# The first version of control groups has a folder for each kind of limit, the second has one.
-ROOTS = (pathlib.Path("/sys/fs/cgroup/cpu"), pathlib.Path("/sys/fs/cgroup"))
+ALL_GROUPS = pathlib.Path("/sys/fs/cgroup")
 
 
-class ProcessorLimit:
-    """Use it in a `with` statement. Raises OSError where the machine has no such limits, or they belong to somebody else."""
+class Limit:
+    """A control group with a limit. Use it in a `with` statement. Raises OSError where the machine has no such limits, or they
+    belong to somebody else.
 
-    def __init__(self, name, share):
-        quota = int(PERIOD_US * share)
+    The first version of control groups has a folder for each kind of limit, the second has one. `settings`: for each version, the
+    files and what is written there."""
+
+    def __init__(self, kind, name, settings):
         self._folder = None
-        error = OSError("there are no control groups for processor time")
-        for root in ROOTS:
+        error = OSError(f"there are no control groups for {kind}")
+        for root, files in zip((ALL_GROUPS / kind, ALL_GROUPS), settings):
             folder = root / f"ringside-{os.getpid()}-{name}"
             try:
                 folder.mkdir()
@@ -22,7 +23,8 @@ class ProcessorLimit:
                 error = why
                 continue
             try:
-                self._set(folder, quota)
+                for file, text in files:
+                    _set(folder / file, text)
             except OSError as why:
                 folder.rmdir()
                 error = why
@@ -30,14 +32,6 @@ class ProcessorLimit:
             self._root, self._folder = root, folder
             return
         raise error
-
-    @staticmethod
-    def _set(folder, quota):
-        if (folder / "cpu.cfs_quota_us").exists():
-            (folder / "cpu.cfs_period_us").write_text(str(PERIOD_US))
-            (folder / "cpu.cfs_quota_us").write_text(str(quota))
-        else:
-            (folder / "cpu.max").write_text(f"{quota} {PERIOD_US}")
 
     def __enter__(self):
         return self
@@ -47,27 +41,70 @@ class ProcessorLimit:
         self._folder.rmdir()
 
     def hold(self, pid):
-        """All threads of the process together get only this share from now on."""
+        """All threads of the process together get only this much from now on."""
         (self._folder / "cgroup.procs").write_text(str(pid))
 
     def release(self):
         """Whoever is held and still lives is no longer limited."""
-        for pid in (self._folder / "cgroup.procs").read_text().split():
+        for pid in self._file("cgroup.procs").split():
             try:
                 (self._root / "cgroup.procs").write_text(pid)
             except ProcessLookupError:
                 pass  # it has ended
 
+    def _file(self, name):
+        return (self._folder / name).read_text()
+
+
+class ProcessorLimit(Limit):
+    """A share of one processor."""
+
+    PERIOD_US = 100_000
+
+    def __init__(self, name, share):
+        quota = int(self.PERIOD_US * share)
+        super().__init__("cpu", name, (
+            (("cpu.cfs_period_us", self.PERIOD_US), ("cpu.cfs_quota_us", quota)),
+            (("cpu.max", f"{quota} {self.PERIOD_US}"),)))
+
     def held_back(self):
         """How often somebody had to wait for its share: whether the limit was in force."""
-        fields = dict(line.split() for line in (self._folder / "cpu.stat").read_text().splitlines())
+        fields = dict(line.split() for line in self._file("cpu.stat").splitlines())
         return int(fields["nr_throttled"])
 
 
-def why_not():
-    """Why there can be no such limit here; empty: there can."""
+class MemoryLimit(Limit):
+    """So many bytes more than whoever is held has already. The kernel kills who takes more."""
+
+    def __init__(self, name, size):
+        super().__init__("memory", name, (
+            (("memory.limit_in_bytes", size), ("memory.swappiness", 0)),
+            (("memory.max", size), ("memory.swap.max", 0))))
+
+
+def _set(path, value):
+    """The kernel rounds, refuses or ignores what it does not like, so the file must have the value afterwards."""
+    if not path.exists():
+        raise OSError(f"there is no {path}")
+    path.write_text(str(value))
+    in_force = path.read_text().strip()
+    if in_force != str(value):
+        raise OSError(f"{path} is {in_force} after {value} was written")
+
+
+def no_processor_limit():
+    """Why there can be no limit of processor time here; empty: there can."""
+    return _why_not("the processor time", lambda: ProcessorLimit("try", 0.5))
+
+
+def no_memory_limit():
+    """The same for memory."""
+    return _why_not("memory", lambda: MemoryLimit("try", 64 << 20))
+
+
+def _why_not(what, make):
     try:
-        with ProcessorLimit("try", 0.5):
+        with make():
             return ""
     except OSError as error:
-        return f"a limit of the processor time needs root and control groups ({error})"
+        return f"a limit of {what} needs root and control groups ({error})"

@@ -9,7 +9,7 @@ import socket
 import struct
 import time
 
-from suite import processor
+from suite import limits
 from suite.job import FLAGS, STEP_MS, STEPS, WORKERS, has_servers
 from suite.proxy import Harm, ports_of
 
@@ -24,6 +24,7 @@ LEASE_BOUND_S = LEASE_S + 1  # the lease, and one look at it
 OPERATION_BOUND_S = OPERATION_S + 1
 
 FROZEN_S = 3  # shorter than a lease
+MEMORY_LEFT = 32 << 20  # bytes; the fault takes eight times as many
 
 PHASES = ("step.begins", "bucket.awaited:bucket{last}", "bucket.ready:bucket0", "bucket.submitted:bucket0",
           "bucket.submitted:bucket{last}")
@@ -180,11 +181,26 @@ def starve(member, share, seconds):
     def strike(job, _):
         job.wait_for_steps(FIRST_STEPS)
         now = time.time()
-        with processor.ProcessorLimit(str(job.launcher_pid), share) as limit:
+        with limits.ProcessorLimit(str(job.launcher_pid), share) as limit:
             limit.hold(job.pid(member))
             while job.finish(0.05) is None and time.time() < now + seconds:
                 pass
             return now if limit.held_back() and time.time() >= now + seconds else 0
+    return strike
+
+
+def fill_memory(member):
+    """It takes more memory than it may, in a step of the plan."""
+    def strike(job, random):
+        with limits.MemoryLimit(str(job.launcher_pid), MEMORY_LEFT) as limit:
+            job.wait_for_steps(1)
+            pid = job.pid(member)
+            limit.hold(pid)
+            struck = planned(job, random)
+            end = time.time() + AT_ONCE_S
+            while job.runs(pid) and time.time() < end:
+                time.sleep(0.005)
+            return struck
     return strike
 
 
@@ -274,9 +290,9 @@ SCENARIOS = [
     Scenario("slow-link-long", "each message from or to a worker takes 20 ms longer, for ten minutes", shake(data_of(VICTIM), 0.02), over_tcp, proxy=True, step_ms=4500,
              least_s=600, longest_s=1200, long=True),
     Scenario("slow-worker", "a worker gets 1 % of a processor", starve(VICTIM, 0.01, LEASE_S + 1), anywhere,
-             why_not=processor.why_not, step_ms=60),
+             why_not=limits.no_processor_limit, step_ms=60),
     Scenario("slow-server", "a server gets 1 % of a processor", starve("server 0", 0.01, LEASE_S + 1), has_servers,
-             why_not=processor.why_not, step_ms=60),
+             why_not=limits.no_processor_limit, step_ms=60),
     Scenario("clock-set", "the clock of the day jumps by two hours, to and fro, five times a second", planned, anywhere,
              clock_jumps=True),
     Scenario("answer-lost", "a server's answer is lost after the update", harm("drop", answers), has_servers, ("comm",), (),

@@ -1,10 +1,13 @@
 """The page of what was seen."""
 import datetime
+import re
 import subprocess
 
 from suite.elsewhere import ELSEWHERE
 from suite.job import ROOT
 from suite.scenarios import SCENARIOS
+
+LONGEST_PROBLEM = 300  # characters
 
 HEAD = """# Faults
 
@@ -16,8 +19,8 @@ file, network namespace and shared memory behind, and, where its processes start
 on {date}, at commit `{commit}`. The faults come at random moments. About half of the jobs have a bucket for each tensor, the others
 have larger ones. "Found" is what the launcher blames, and the times are
 from the fault until it decides that. They are up to a tenth of a second too short, because the launcher counts from its
-own start. For a job that ends early (a killed launcher, SIGTERM), they are the time until the last process has ended. For the token of another job they
-are from the start.
+own start. Of fewer than 100 jobs, p99 is the maximum. For a job that ends early (a killed launcher, SIGTERM), they are the
+time until the last process has ended. For the token of another job they are from the start.
 
 Under `hierarchical` (here with two hosts of two workers), only the two ends of a silent connection see that it is silent.
 Neither can tell which of them is cut off, so either may be blamed. Where one connection breaks, or loses a message, either of its
@@ -45,6 +48,16 @@ def row(scenario, strategy, results):
             f"{', '.join(culprits) or '–'} | {' | '.join(times)} | {bound} |")
 
 
+def problems_of(results):
+    """What those jobs did that did not survive, without the names of temporary directories."""
+    lines = []
+    for result in results:
+        for problem in result.problems:
+            text = re.sub(r"\S*/ringside-faults-\w+", "", " ".join(problem.split()))
+            lines.append(f"- {result.scenario.what}, {result.strategy}: {text[:LONGEST_PROBLEM]}{'…' * (len(text) > LONGEST_PROBLEM)}")
+    return ["", "Jobs that did not survive:", "", *lines] if lines else []
+
+
 def not_tried(results):
     """Rows of faults that this run did not try."""
     tried = {result.scenario.name for result in results}
@@ -65,6 +78,7 @@ def markdown(results, arguments, left_out):
         for strategy in dict.fromkeys(result.strategy for result in results if result.scenario is scenario):
             lines.append(row(scenario, strategy, [result for result in results
                                                   if result.scenario is scenario and result.strategy == strategy]))
+    lines += problems_of(results)
     lines += ["", "Not tried on this machine:", "", *(f"- {text}" for text in left_out)] if left_out else []
     lines += ["", "## Not tried by this suite", "", "| fault | where it is tried, or why it cannot be tried here |", "|---|---|"]
     lines += [f"| {what} | {where} |" for what, where in not_tried(results)]

@@ -114,6 +114,11 @@ TEST_P(LostWorkerJobTest, TheOthersGoOnWithoutAKilledWorker) {
   }
 }
 
+TEST_P(LostWorkerJobTest, TheOthersGoOnWithoutAWorkerThatIsCutOff) {
+  const ScopedVariable variable("RINGSIDE_FAULT", "cut@rank1:step6");
+  ExpectLost(Run(Spec(3), "run", OnFailure::kShrink), 1, "worker 1 is cut off: ");
+}
+
 TEST_P(LostWorkerJobTest, AStoppedRunStillFailsWithItsFirstDeadWorker) {
   const ScopedVariable variable("RINGSIDE_FAULT", "kill@rank1:step6");
   const JobOutcome outcome = Run(Spec(3), "run", OnFailure::kStop);
@@ -150,6 +155,20 @@ INSTANTIATE_TEST_SUITE_P(Strategies, LostWorkerJobTest,
                            std::erase(name, '-');
                            return name;
                          });
+
+class CutOffWorkerTest : public LostWorkerJobTest {};
+
+// Of two workers it cannot be told whose connection is broken.
+TEST_P(CutOffWorkerTest, OfTwoEndsTheGeneration) {
+  const ScopedVariable variable("RINGSIDE_FAULT", "cut@rank1:step10");
+  const JobOutcome outcome = Run(Spec(2), "run", OnFailure::kShrink);
+  ASSERT_EQ(outcome.status, JobStatus::kDone) << outcome.error;
+  EXPECT_EQ(outcome.summary["restarts"], 1);
+  EXPECT_THAT(outcome.summary["lost_workers"], IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, CutOffWorkerTest, ::testing::Values("ps-async"),
+                         [](const auto&) { return "psasync"; });
 
 class PushCountTest : public LostWorkerJobTest {};
 
