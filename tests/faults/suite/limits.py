@@ -1,6 +1,7 @@
 """Limits of what one process gets, by control groups."""
 import os
 import pathlib
+import time
 
 ALL_GROUPS = pathlib.Path("/sys/fs/cgroup")
 
@@ -38,7 +39,14 @@ class Limit:
 
     def __exit__(self, *_):
         self.release()
-        self._folder.rmdir()
+        end = time.time() + 10
+        while True:
+            try:
+                return self._folder.rmdir()
+            except OSError:  # who was killed is in it until its parent has asked how it ended
+                if time.time() > end:
+                    raise
+            time.sleep(0.01)
 
     def hold(self, pid):
         """All threads of the process together get only this much from now on."""
