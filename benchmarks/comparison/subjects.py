@@ -234,12 +234,13 @@ def optimizer_copy(rule):
         if not program.exists():
             raise Skipped("optimizer_benchmark was not built: Google Benchmark is missing")
 
-        def rate(name):
+        def seconds_per_gigabyte(name):
             output = run([program, f"--benchmark_filter=^{name}/{MLP_PARAMETERS}$", "--benchmark_format=json"])
-            return json.loads(output)["benchmarks"][0]["bytes_per_second"] / 1e9
+            return 1e9 / json.loads(output)["benchmarks"][0]["bytes_per_second"]
 
-        values = interleaved(context.rounds, {"ours": lambda: rate(f"Apply/{rule}"), "peer": lambda: rate("Copy")})
-        return slower(values["ours"], values["peer"], unit="GB/s")
+        values = interleaved(context.rounds, {"ours": lambda: seconds_per_gigabyte(f"Apply/{rule}"),
+                                              "peer": lambda: seconds_per_gigabyte("Copy")})
+        return faster(values["ours"], values["peer"], unit="s/GB")
     return measure
 
 
