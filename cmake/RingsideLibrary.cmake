@@ -79,6 +79,26 @@ function(ringside_declare_folder)
   set_property(GLOBAL PROPERTY RINGSIDE_DEPENDS_${path} "${arg_DEPENDS}")
 endfunction()
 
+# A backend that is loaded when it is first asked for (common/core/shared_backend.h): its own shared library, which exports one function.
+# ringside_backend(NAME SOURCES... COMPONENT name [DEPENDS folders...] [LIBRARIES...])
+#   COMPONENT  the archive that it links
+function(ringside_backend name)
+  cmake_parse_arguments(arg "" "COMPONENT" "SOURCES;LIBRARIES;DEPENDS" ${ARGN})
+  ringside_check_sources(${arg_SOURCES})
+  add_library(${name} MODULE ${arg_SOURCES})
+  set_target_properties(${name} PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${RINGSIDE_BACKEND_DIR}
+    INSTALL_RPATH "$ORIGIN"
+    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  ringside_keep_rpath(${name})
+  target_link_libraries(${name} PRIVATE ringside_options ringside_${arg_COMPONENT} fmt::fmt ${arg_LIBRARIES})
+  target_link_options(${name} PRIVATE LINKER:--exclude-libs,ALL)
+  # Not linked: whoever builds an executable gets the backends that it may load.
+  add_dependencies(ringside_backends ${name})
+  ringside_declare_folder(DEPENDS ${arg_DEPENDS})
+endfunction()
+add_custom_target(ringside_backends)
+
 # Folders that this configuration does not build: ringside_leave_out_folder(paths/from/top...)
 function(ringside_leave_out_folder)
   set_property(GLOBAL APPEND PROPERTY RINGSIDE_FOLDERS_LEFT_OUT ${ARGN})

@@ -1,44 +1,14 @@
 #include "ringside/ring/backends/backend_library.h"
 
-#include <dlfcn.h>
-#include <fmt/format.h>
-
 #include "ringside/common/core/errors.h"
 
 namespace ringside {
 namespace {
 
-/// The file that `function` was loaded from.
-std::string FileOf(void* function) {
-  Dl_info info{};
-  return ::dladdr(function, &info) != 0 ? info.dli_fname : "a library";
-}
-
-/// Why a library with this backend function cannot be used; empty: it has our version.
-std::string WhyOtherVersion(void* handle, void* backend_function) {
-  void* function = ::dlsym(handle, kBackendVersionFunction);
-  const std::string theirs = function == nullptr
-                                 ? "no version (it is older)"
-                                 : reinterpret_cast<BackendVersionFunction>(function)();
-  if (theirs == BackendVersion()) return {};
-  return fmt::format(
-      "{} does not fit this program: the library has {}, the program has {}; build both from the "
-      "same sources, or install both from the same package",
-      FileOf(backend_function), theirs, BackendVersion());
-}
-
 /// Null, and why, when it cannot be loaded.
 const CollectiveBackend* TryLoad(const BackendLibrary& library, std::string& reason) {
-  // Global, since OpenMPI's own plug-ins look for its symbols there.
-  void* handle = ::dlopen(library.file, RTLD_NOW | RTLD_GLOBAL);
-  void* function = handle == nullptr ? nullptr : ::dlsym(handle, kBackendFunction);
-  if (function == nullptr) {
-    const char* error = ::dlerror();
-    reason = fmt::format("{}; {}", error == nullptr ? library.file : error, library.remedy);
-    return nullptr;
-  }
-  reason = WhyOtherVersion(handle, function);
-  return reason.empty() ? reinterpret_cast<BackendFunction>(function)() : nullptr;
+  void* function = SharedBackend{library.file, library.remedy}.Find(kBackendFunction, reason);
+  return function == nullptr ? nullptr : reinterpret_cast<BackendFunction>(function)();
 }
 
 }  // namespace
