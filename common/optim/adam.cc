@@ -8,23 +8,9 @@
 #include "ringside/common/core/vector_clones.h"
 
 namespace ringside {
-namespace {
-
-struct Scalars {
-  float scale;   // of gradients
-  float l2;      // Adam's penalty, 0 for AdamW
-  float shrink;  // AdamW's decay of the parameter itself, 1 for Adam
-  float beta1;
-  float one_minus_beta1;
-  float beta2;
-  float one_minus_beta2;
-  float step_size;
-  float root_correction;  // sqrt(1 - beta2^n)
-  float epsilon;
-};
 
 // Computes bias corrections in double: in float, 1 - beta2^n loses most digits for small n.
-Scalars MakeScalars(const OptimizerOptions& options, const Update& update) {
+AdamScalars AdamScalarsOf(const OptimizerOptions& options, const Update& update) {
   const bool decoupled = options.kind == OptimizerOptions::Kind::kAdamW;
   const auto number = static_cast<double>(update.number);
   const double correction1 = 1 - std::pow(options.beta1, number);
@@ -42,12 +28,14 @@ Scalars MakeScalars(const OptimizerOptions& options, const Update& update) {
           .epsilon = static_cast<float>(options.epsilon)};
 }
 
+namespace {
+
 // `in` and `out` may be the same, so they cannot be restrict. ivdep tells the compiler that no
 // iteration depends on another. Returns the largest `MagnitudeBits` of the gradients, and leaves a
 // parameter and its state as they were where the gradient is not finite.
 RINGSIDE_VECTOR_CLONES
 std::uint32_t Step(const float* in, float* out, const float* grads, float* first, float* second,
-                   std::size_t size, Scalars s) {
+                   std::size_t size, AdamScalars s) {
   std::uint32_t largest = 0;
 #pragma GCC ivdep
   for (std::size_t i = 0; i < size; ++i) {
@@ -71,13 +59,13 @@ std::uint32_t Step(const float* in, float* out, const float* grads, float* first
 }  // namespace
 
 Adam::Adam(const OptimizerOptions& options, std::size_t elements)
-    : Optimizer(elements, 2 * elements), options_(options) {}
+    : HostOptimizer(elements, 2 * elements), options_(options) {}
 
 std::uint32_t Adam::ApplyBlock(std::size_t offset, std::span<const float> in, std::span<float> out,
                                std::span<const float> grads, const Update& update) {
   float* first = state().data() + offset;
   return Step(in.data(), out.data(), grads.data(), first, first + elements(), in.size(),
-              MakeScalars(options_, update));
+              AdamScalarsOf(options_, update));
 }
 
 }  // namespace ringside

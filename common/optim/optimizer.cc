@@ -1,24 +1,21 @@
 #include "ringside/common/optim/optimizer.h"
 
-#include <algorithm>
 #include <string>
 
 #include "ringside/common/core/errors.h"
-#include "ringside/common/core/finite.h"
 #include "ringside/common/optim/adam.h"
 #include "ringside/common/optim/sgd.h"
 
 namespace ringside {
 namespace {
 
-// Floats after which an update ends if a gradient is not finite.
-constexpr std::size_t kBlock = 4096;
-
 void Require(bool condition, const std::string& what) {
   if (!condition) throw ConfigError("optimizer: " + what);
 }
 
-void Check(const OptimizerOptions& options) {
+}  // namespace
+
+void CheckOptimizerOptions(const OptimizerOptions& options) {
   // The conditions are written so that NaN fails too.
   Require(options.momentum >= 0 && options.momentum < 1, "momentum must be in [0, 1)");
   Require(!options.nesterov || options.momentum > 0, "nesterov needs a momentum above 0");
@@ -28,6 +25,8 @@ void Check(const OptimizerOptions& options) {
   Require(options.epsilon >= 0, "epsilon must not be negative");
   Require(options.gradient_scale > 0, "the scale of gradients must be above 0");
 }
+
+namespace {
 
 void CheckSpans(std::size_t elements, std::size_t offset, std::span<const float> in,
                 std::span<float> out, std::span<const float> grads) {
@@ -41,20 +40,10 @@ void CheckSpans(std::size_t elements, std::size_t offset, std::span<const float>
                       std::to_string(out.size()) + " and " + std::to_string(grads.size()));
 }
 
-[[noreturn]] void ThrowNotFinite(std::size_t offset, std::span<const float> grads,
-                                 const Update& update) {
-  const std::optional<std::size_t> first = FirstNotFinite(grads);
-  if (!first) throw InternalError("a gradient refused as not finite is finite");
-  const std::size_t index = *first;
-  throw DivergedError("the gradient that update " + std::to_string(update.number) +
-                      " applies to parameter " + std::to_string(offset + index) + " is " +
-                      std::to_string(grads[index]));
-}
-
 }  // namespace
 
 std::unique_ptr<Optimizer> Optimizer::Make(const OptimizerOptions& options, std::size_t elements) {
-  Check(options);
+  CheckOptimizerOptions(options);
   switch (options.kind) {
     case OptimizerOptions::Kind::kSgd:
       return std::make_unique<Sgd>(options, elements);
@@ -68,13 +57,7 @@ std::unique_ptr<Optimizer> Optimizer::Make(const OptimizerOptions& options, std:
 void Optimizer::Apply(std::size_t offset, std::span<const float> in, std::span<float> out,
                       std::span<const float> grads, const Update& update) {
   CheckSpans(elements_, offset, in, out, grads);
-  for (std::size_t begin = 0; begin < in.size(); begin += kBlock) {
-    const std::size_t size = std::min(kBlock, in.size() - begin);
-    const auto block = grads.subspan(begin, size);
-    const std::uint32_t largest = ApplyBlock(offset + begin, in.subspan(begin, size),
-                                             out.subspan(begin, size), block, update);
-    if (largest >= kInfinityBits) ThrowNotFinite(offset + begin, block, update);
-  }
+  ApplySpan(offset, in, out, grads, update);
 }
 
 }  // namespace ringside

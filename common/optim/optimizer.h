@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <vector>
 
 namespace ringside {
 
@@ -28,6 +27,9 @@ struct Update {
   double learning_rate = 0;
 };
 
+/// Throws `ConfigError` that says which value has no meaning.
+void CheckOptimizerOptions(const OptimizerOptions& options);
+
 /// An update rule on flat spans. Workers and servers run the same code. The formulas are those of
 /// torch::optim. Updates are element-wise, so the bits of the result do not depend on how the flat
 /// vector is cut into spans.
@@ -35,7 +37,7 @@ struct Update {
 /// Thread safety: calls on disjoint ranges may run at the same time.
 class Optimizer {
  public:
-  /// Makes an optimizer for a flat vector of `elements` parameters.
+  /// Makes an optimizer for a flat vector of `elements` parameters, which computes on the CPU.
   static std::unique_ptr<Optimizer> Make(const OptimizerOptions& options, std::size_t elements);
   virtual ~Optimizer() = default;
 
@@ -55,24 +57,27 @@ class Optimizer {
 
   /// Floats of state per parameter: 0, 1 (momentum) or 2 (moments).
   virtual int state_per_parameter() const = 0;
-  /// All state, `state_per_parameter()` vectors of `elements` floats one after the other.
-  std::span<float> state() { return state_; }
-  std::size_t state_size() const { return state_.size(); }
+  std::size_t state_size() const {
+    return elements_ * static_cast<std::size_t>(state_per_parameter());
+  }
+  /// Replaces all state: `state_per_parameter()` vectors of `elements` floats one after the other.
+  /// An empty span changes nothing. While nothing is applied.
+  virtual void LoadState(std::span<const float> state) = 0;
+  /// Writes all state, in the same order. While nothing is applied.
+  virtual void ReadState(std::span<float> out) = 0;
+  /// The state itself; empty if it is not in this process's memory (on an accelerator).
+  virtual std::span<float> state() { return {}; }
 
  protected:
-  Optimizer(std::size_t elements, std::size_t state_size)
-      : elements_(elements), state_(state_size, 0.0F) {}
+  explicit Optimizer(std::size_t elements) : elements_(elements) {}
   std::size_t elements() const { return elements_; }
 
  private:
-  /// As `Apply` on spans that are checked, in one pass. Where a gradient is not finite, `out` gets
-  /// the value of `in`. Returns the largest `MagnitudeBits` of the gradients.
-  virtual std::uint32_t ApplyBlock(std::size_t offset, std::span<const float> in,
-                                   std::span<float> out, std::span<const float> grads,
-                                   const Update& update) = 0;
+  /// As `Apply`, on spans of equal length that lie in the flat vector.
+  virtual void ApplySpan(std::size_t offset, std::span<const float> in, std::span<float> out,
+                         std::span<const float> grads, const Update& update) = 0;
 
   const std::size_t elements_;
-  std::vector<float> state_;
 };
 
 }  // namespace ringside

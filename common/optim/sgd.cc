@@ -72,7 +72,7 @@ std::uint32_t Nesterov(const float* in, float* out, const float* grads, float* v
 }  // namespace
 
 Sgd::Sgd(const OptimizerOptions& options, std::size_t elements)
-    : Optimizer(elements, options.momentum != 0 ? elements : 0), options_(options) {}
+    : HostOptimizer(elements, options.momentum != 0 ? elements : 0), options_(options) {}
 
 std::uint32_t Sgd::ApplyBlock(std::size_t offset, std::span<const float> in, std::span<float> out,
                               std::span<const float> grads, const Update& update) {

@@ -1,14 +1,14 @@
 #ifndef RINGSIDE_COMMON_OPTIM_SGD_H_
 #define RINGSIDE_COMMON_OPTIM_SGD_H_
 
-#include "ringside/common/optim/optimizer.h"
+#include "ringside/common/optim/host_optimizer.h"
 
 namespace ringside {
 
 /// SGD as in torch::optim without dampening. Private to common/optim; made by `Optimizer::Make`.
 ///   d = g + weight_decay p;  v = momentum v + d;  p -= rate (nesterov ? d + momentum v : v)
 /// State: v, which starts at zero, so the first v is d; none without momentum.
-class Sgd : public Optimizer {
+class Sgd : public HostOptimizer {
  public:
   Sgd(const OptimizerOptions& options, std::size_t elements);
 

@@ -1,7 +1,5 @@
 #include "ringside/common/strategy/none_strategy.h"
 
-#include <algorithm>
-
 #include "ringside/common/optim/optimizer.h"
 
 namespace ringside {
@@ -9,7 +7,7 @@ namespace ringside {
 void NoneStrategy::Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) {
   failure_.Check();
   calls_.Start(space, plan);
-  std::ranges::copy(from.optimizer_state, context_.optimizer.state().begin());
+  context_.optimizer.LoadState(from.optimizer_state);
 }
 
 void NoneStrategy::Submit(const Bucket& bucket) {
@@ -42,7 +40,7 @@ std::vector<StateVector> NoneStrategy::State() {
 void NoneStrategy::ReadOptimizerState(std::span<float> out) {
   failure_.Check();
   calls_.ReadOptimizerState();
-  std::ranges::copy(context_.optimizer.state(), out.begin());
+  context_.optimizer.ReadState(out);
 }
 
 void NoneStrategy::Stop() {
@@ -61,6 +59,7 @@ StrategyEntry NoneEntry() {
   entry.make = [](const StrategyContext& context) -> std::unique_ptr<Strategy> {
     return std::make_unique<NoneStrategy>(context);
   };
+  entry.device_use = [](const StrategyOptions&) { return DeviceUse::kBuckets; };
   entry.rejected_keys = {{"codec", "every worker trains alone: no gradient travels"},
                          {"error-feedback", "no codec makes sense where no gradient travels"},
                          {"schedule", "every worker trains alone: no bucket is sent"}};

@@ -65,7 +65,7 @@ Checkpoints::Loaded Checkpoints::Load(const std::string& path) const {
   const CheckpointFile file(path);
   const RunSpec& spec = parts_.setup.spec;
   file.CheckFits(parts_.model.Tensors(), parts_.model.Buffers().size(), OptimizerName(spec),
-                 parts_.optimizer.state_size());
+                 parts_.optimizer_state_size);
   CheckIsSameRun(file);
   Loaded loaded{file.info().steps_done, file.Load()};
   // With another number of workers there is nobody whose state the parts would be.
@@ -181,7 +181,7 @@ void Checkpoints::Save(Strategy& strategy, std::int64_t steps_done) {
     // A run that resumed from an older checkpoint leaves the damaged newer ones behind it. Until
     // the gather below no worker writes a part of a later step, and none trains on.
     if (!std::exchange(saved_, true)) RemoveCheckpointsAfter(folder, steps_done);
-    optimizer.resize(parts_.optimizer.state_size());
+    optimizer.resize(parts_.optimizer_state_size);
     strategy.ReadOptimizerState(optimizer);
   }
   std::vector<StateVector> state = strategy.State();

@@ -28,7 +28,7 @@ class Checkpoints {
     Store& store;
     Model& model;  ///< Already bound to `space`.
     FlatSpace& space;
-    Optimizer& optimizer;
+    std::size_t optimizer_state_size = 0;  ///< `Optimizer::state_size`.
     Recorder& recorder;
     std::int64_t total_steps = 0;
     std::int64_t steps_per_epoch = 1;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -32,7 +31,7 @@ void AllReduceStrategy::Start(FlatSpace& space, const BucketPlan& plan, const St
   failure_.Guard([&] {
     try {
       Agree(space, plan, from);
-      std::ranges::copy(from.optimizer_state, context_.optimizer.state().begin());
+      context_.optimizer.LoadState(from.optimizer_state);
       rule_->Start(space, plan);
       space_ = &space;
       plan_ = &plan;
@@ -150,7 +149,7 @@ void AllReduceStrategy::ApplyOne(std::unique_lock<std::mutex>& lock, int lane) {
 void AllReduceStrategy::ReadOptimizerState(std::span<float> out) {
   failure_.Check();
   calls_.ReadOptimizerState();
-  std::ranges::copy(context_.optimizer.state(), out.begin());
+  context_.optimizer.ReadState(out);
 }
 
 std::vector<StateVector> AllReduceStrategy::State() {
@@ -276,7 +275,11 @@ void AllReduceStrategy::Sum(const Slot& slot) {
   const ScopedSpan span(context_.timeline, SpanKind::kWire, bucket.step, bucket.index,
                         kCommunicationLane);
   const BucketMessage message{vector == FlatVector::kParams ? bucket.params : bucket.grads,
-                              bucket.offset, bucket.index, bucket.step, vector};
+                              bucket.offset,
+                              bucket.index,
+                              bucket.step,
+                              vector,
+                              bucket.device};
   CheckIsBucket(message, *plan_);
   Counted([&] { collective_->AllReduceSum(message); });
 }

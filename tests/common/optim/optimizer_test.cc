@@ -178,7 +178,10 @@ TEST_P(OptimizerTest, StateIsAllThereIsToResume) {
     first->Apply(0, params, RandomFloats(random, kSize), UpdateNumber(number));
   }
   const auto resumed = Make(kSize);
-  std::ranges::copy(first->state(), resumed->state().begin());
+  std::vector<float> state(first->state_size());
+  first->ReadState(state);
+  resumed->LoadState(state);
+  resumed->LoadState({});
   std::vector<float> resumed_params = params;
   const std::vector<float> grads = RandomFloats(random, kSize);
   first->Apply(0, params, grads, UpdateNumber(4));
