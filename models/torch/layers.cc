@@ -1,11 +1,11 @@
 #include "ringside/models/torch/layers.h"
 
-#include <cmath>
 #include <cstdint>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "ringside/models/networks/initial_values.h"
 #include "ringside/models/torch/flat_linear.h"
 
 namespace ringside {
@@ -13,10 +13,8 @@ namespace {
 
 std::int64_t Size(std::size_t size) { return static_cast<std::int64_t>(size); }
 
-// torch::nn's default: Kaiming-uniform with a = sqrt(5). For weights this is the bound 1 /
-// sqrt(fan-in). Biases have the same bound.
 Initial DefaultInitial(std::size_t fan_in) {
-  return {Initial::Kind::kUniform, 1.0 / std::sqrt(static_cast<double>(fan_in))};
+  return {Initial::Kind::kUniform, DefaultBound(fan_in)};
 }
 
 class Linear : public Layer {

@@ -1,9 +1,11 @@
 #include "ringside/models/torch/network_state.h"
 
-#include <ATen/CPUGeneratorImpl.h>
-
+#include <algorithm>
 #include <numeric>
+#include <span>
 #include <utility>
+
+#include "ringside/models/networks/initial_values.h"
 
 namespace ringside {
 namespace {
@@ -13,11 +15,11 @@ std::size_t Elements(const std::vector<std::int64_t>& sizes) {
       std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>()));
 }
 
-void Fill(at::Tensor& tensor, const Initial& initial, const at::Generator& generator) {
+void Fill(std::span<float> values, const Initial& initial, InitialGenerator& generator) {
   if (initial.kind == Initial::Kind::kUniform) {
-    tensor.uniform_(-initial.value, initial.value, generator);
+    FillUniform(values, initial.value, generator);
   } else {
-    tensor.fill_(initial.value);
+    std::ranges::fill(values, static_cast<float>(initial.value));
   }
 }
 
@@ -43,13 +45,14 @@ std::vector<TensorSpec> NetworkState::Specs() const {
 }
 
 void NetworkState::Bind(FlatSpace& space, const BucketPlan& plan, std::uint64_t seed) {
-  const at::Generator generator = at::make_generator<at::CPUGeneratorImpl>(seed);
+  InitialGenerator generator = MakeInitialGenerator(seed);
   for (int i = 0; i < parameters(); ++i) {
     Parameter& parameter = parameters_[static_cast<std::size_t>(i)];
-    const std::size_t begin = plan.tensor_range(flat_index(i)).begin;
+    const BucketPlan::Range& range = plan.tensor_range(flat_index(i));
+    const std::size_t begin = range.begin;
+    Fill(space.params().subspan(begin, range.size()), parameter.initial, generator);
     parameter.value = at::from_blob(space.params().data() + begin, parameter.sizes);
     parameter.grad = at::from_blob(space.grads().data() + begin, parameter.sizes);
-    Fill(parameter.value, parameter.initial, generator);
     parameter.value.requires_grad_(true);
   }
   float* next = buffer_values_.data();
