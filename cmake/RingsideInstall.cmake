@@ -2,11 +2,13 @@
 #
 #   bin/                    ringside, ringside-worker
 #   lib/                    an archive a component: libringside_core.a, ...
-#   lib/ringside/           backends that are loaded when they are asked for; in the .tar.gz also copies of Debian's libraries
+#   lib/ringside/           backends that are loaded when they are asked for, and nccl-peer (benchmarks/CMakeLists.txt); in the .tar.gz
+#                           also copies of Debian's libraries
 #   lib/cmake/ringside/     find_package(ringside COMPONENTS core ring ...)
 #   lib/pkgconfig/          ringside-core.pc, ringside-ring.pc, ...
 #   include/ringside/       every header that does not say that it is private
 #   share/ringside/specs/   example specs
+#   share/ringside/gpu-check/  the check of a machine with GPUs
 #
 # Components of the installation: runtime, development, torch (whatever needs libtorch), and bundled (the copies), which is
 # installed for the .tar.gz alone.
@@ -84,7 +86,7 @@ install(FILES
   DESTINATION ${RINGSIDE_CMAKE_DIR} COMPONENT development)
 install(FILES LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 
-foreach(backend ringside_mpi ringside_nccl)
+foreach(backend ringside_mpi ringside_nccl ringside_cuda ringside_cuda_math)
   if(TARGET ${backend})
     install(TARGETS ${backend} LIBRARY DESTINATION ${RINGSIDE_BACKEND_DIR} COMPONENT runtime)
   endif()
@@ -98,6 +100,10 @@ if(TARGET ringside-worker)
   install(TARGETS ringside-worker RUNTIME COMPONENT torch)
 endif()
 install(DIRECTORY experiments/specs DESTINATION ${CMAKE_INSTALL_DATADIR}/ringside COMPONENT runtime)
+set(gpu_check ${CMAKE_INSTALL_DATADIR}/ringside/gpu-check)
+install(PROGRAMS scripts/gpu_check.sh scripts/gpu_check.py DESTINATION ${gpu_check} COMPONENT runtime)
+install(DIRECTORY scripts/gpu_check_parts DESTINATION ${gpu_check} COMPONENT runtime
+  PATTERN __pycache__ EXCLUDE PATTERN README.md EXCLUDE)
 
 # Copies of the libraries that `ringside` loads, except those that every system with a new enough glibc has. They find each
 # other by the RPATH of the executable.

@@ -11,16 +11,21 @@
 
 namespace ringside {
 
-enum class Device { kCpu, kCuda };
+/// Where values lie.
+enum class Device : std::uint8_t {
+  kCpu,   ///< In host memory.
+  kCuda,  ///< In the memory of the worker's GPU: the host must not read or write there.
+};
 
-/// One bucket of one step: a borrowed view into the `FlatSpace`, with its position there.
+/// One bucket of one step: a borrowed view into the `FlatSpace`, with its position there. On a GPU
+/// it is a view into the vectors there, which have the same positions.
 struct Bucket {
   int index = 0;           ///< In plan order, 0 <= index < plan.buckets().
   std::int64_t step = 0;   ///< 0-based global step whose gradient this is.
   std::size_t offset = 0;  ///< Position of its first element in the flat vectors, in elements.
   std::span<float> params;
   std::span<float> grads;
-  Device device = Device::kCpu;
+  Device device = Device::kCpu;  ///< Of both spans.
 };
 
 inline Bucket MakeBucket(const FlatSpace& space, const BucketPlan& plan, int index,
@@ -38,7 +43,7 @@ inline Bucket MakeBucket(const FlatSpace& space, const BucketPlan& plan, int ind
 std::string BucketName(const Bucket& bucket);
 
 /// Throws `InternalError` that names the bucket unless `bucket` is one that `MakeBucket` makes of
-/// this space and this plan.
+/// this space and this plan, or the same bucket on a GPU, whose addresses are not compared.
 void CheckBucket(const Bucket& bucket, const FlatSpace& space, const BucketPlan& plan);
 
 }  // namespace ringside

@@ -49,6 +49,8 @@ struct StrategyEntry {
   std::string summary;
   StrategyTraits traits;
   std::function<std::unique_ptr<Strategy>(const StrategyContext&)> make;
+  /// What `make` with these options does with a model on a GPU. Empty: `DeviceUse::kNone`.
+  std::function<DeviceUse(const StrategyOptions&)> device_use = {};
   /// Empty where `traits.servers` is `kNone`.
   std::function<std::unique_ptr<Server>(const ServerContext&)> make_server = {};
   /// The time and the bytes that theory allows for one step. A pure function.

@@ -46,6 +46,17 @@ enum class Ranks {
   kMpiProcesses,  ///< A process each, started by mpirun.
 };
 
+/// What a strategy does with a model whose parameters and gradients lie on a GPU.
+enum class DeviceUse {
+  /// It works in host memory alone: gradients are copied there, and new parameters back.
+  kNone,
+  /// It sums gradients in host memory and hands each bucket to the worker's `Optimizer`, which
+  /// updates the parameters on the GPU.
+  kUpdates,
+  /// It takes buckets that lie on the GPU (`Bucket::device`), and copies nothing.
+  kBuckets,
+};
+
 /// The kind of a strategy. Reports, checks, verify, bench and the tests decide by these members,
 /// never by a name. A value.
 struct StrategyTraits {

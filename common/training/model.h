@@ -16,6 +16,7 @@
 #include "ringside/common/data/dataset.h"
 #include "ringside/common/optim/optimizer.h"
 #include "ringside/common/optim/schedule.h"
+#include "ringside/common/strategy/device_vectors.h"
 #include "ringside/common/strategy/strategy.h"
 
 namespace ringside {
@@ -51,6 +52,12 @@ class Model {
   /// writes their initial values there. These depend only on the seed that the model was made with.
   /// Both arguments must live until the model's last call.
   virtual void Bind(FlatSpace& space, const BucketPlan& plan) = 0;
+
+  /// The vectors on the GPU that this model computes with; null: it computes in host memory. After
+  /// `Bind`. The strategy must then be a `DeviceStrategy`.
+  virtual DeviceVectors* device_vectors() { return nullptr; }
+  /// Text about where the model computes, for the run's summary. After `Bind`. May be empty.
+  virtual std::string Notes() const { return {}; }
 
   /// Absent: the run's optimizer and its schedule.
   virtual std::optional<ModelUpdate> Update() const { return std::nullopt; }

@@ -154,6 +154,7 @@ json BenchJson(const BenchSetting& setting, const BenchResult& result) {
           {"rounds", setting.rounds},
           {"warmup", setting.plan.warmup ? json(*setting.plan.warmup) : json()},
           {"iterations", setting.plan.iterations},
+          {"memory", setting.plan.on_device ? "device" : "host"},
           {"network", result.network},
           {"fidelity", WorstFidelity(result.fidelity)},
           {"status", JobStatusName(outcome.status)},

@@ -20,6 +20,7 @@
 #include "ringside/experiments/job/launcher/externally_launched_rank.h"
 #include "ringside/experiments/text/did_you_mean.h"
 #include "ringside/experiments/text/units.h"
+#include "ringside/models/cuda/cuda_models.h"
 
 namespace ringside {
 namespace {
@@ -27,6 +28,8 @@ namespace {
 constexpr std::string_view kAll = "all";
 constexpr std::string_view kSteady = "steady";
 constexpr std::string_view kServers = "servers";
+constexpr std::string_view kHostMemory = "host";
+constexpr std::string_view kDeviceMemory = "device";
 constexpr std::int64_t kMaxOperations = 10'000;
 constexpr std::int64_t kMaxRounds = 1'000;
 
@@ -77,6 +80,9 @@ OptionSet BenchOptionSet(const SpecOptions& takes) {
        "untimed operations before those; steady: until the times are steady, for 0.2 to 2 s",
        std::string(kSteady), "w"});
   options.Add({"check", "0|1", "count the elements of known sums that are wrong", "1", "c"});
+  options.Add({"memory", "host|device",
+               "where the vectors lie; device: in that of GPUs, for what sums there (nccl)",
+               std::string(kHostMemory)});
   options.Add({"rounds", "N", "rounds over all contenders, in an order shuffled each time", "1"});
   options.Add({"peers", "",
                "also bare Gloo, bare MPI libraries and a plain copy of memory, in the same rounds",
@@ -106,6 +112,28 @@ std::optional<int> ReadWarmupIterations(const ParsedOptions& parsed) {
   return ReadCount(parsed, name, 0, kMaxOperations);
 }
 
+/// Whether the vectors lie on GPUs.
+bool ReadMemory(const ParsedOptions& parsed) {
+  const auto text = ReadFlag(parsed, "memory", [](const std::string& word) { return word; });
+  if (text == kDeviceMemory) return true;
+  if (text == kHostMemory) return false;
+  throw UsageError(
+      fmt::format("--memory: '{}' is neither {} nor {}", text, kHostMemory, kDeviceMemory));
+}
+
+/// Throws `UsageError` for a strategy that sums in host memory alone, and `MissingBackendError`
+/// without a GPU.
+void CheckSumOnDevice(const RunSpec& spec) {
+  const CollectiveEntry* collective = spec.catalog().FindCollective(spec.strategy);
+  if (collective == nullptr || !collective->sums_on_device) {
+    throw UsageError(fmt::format("--memory: {} does not sum in the memory of GPUs", spec.strategy));
+  }
+  if (spec.options.codec.encodes()) {
+    throw UsageError("--memory: a codec works in host memory alone");
+  }
+  LoadCuda();
+}
+
 BenchPlan ReadPlan(const ParsedOptions& parsed) {
   const auto bytes = [](const std::string& text) { return ParseBytes(text); };
   BenchPlan plan;
@@ -120,6 +148,7 @@ BenchPlan ReadPlan(const ParsedOptions& parsed) {
   plan.iterations = ReadCount(parsed, "iterations", 1, kMaxOperations);
   plan.warmup = ReadWarmupIterations(parsed);
   plan.check = ReadFlag(parsed, "check", ParseSwitch);
+  plan.on_device = ReadMemory(parsed);
   return plan;
 }
 
@@ -301,6 +330,7 @@ int RunBenchCommand(const Arguments& args, const Catalog& catalog) {
     fmt::print("{}", PrintConfig(effective, specs.front()));
     return kExitDone;
   }
+  if (setting.plan.on_device) std::ranges::for_each(specs, CheckSumOnDevice);
   if (ranks) RefusePortsBeyond(*ranks, setting, specs);
   const JobOptions job = ReadJobOptions(parsed, environment);
   WorkDirectory work("bench", "");

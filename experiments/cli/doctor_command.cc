@@ -17,6 +17,7 @@
 #include "ringside/experiments/system/rank_environment.h"
 #include "ringside/experiments/system/usable_cores.h"
 #include "ringside/experiments/text/units.h"
+#include "ringside/models/cuda/cuda_models.h"
 
 namespace ringside {
 namespace {
@@ -75,6 +76,11 @@ Finding Backend(const StrategyEntry& entry) {
   return {name, true, version.empty() ? entry.backend : entry.backend + " " + version};
 }
 
+Finding Gpu() {
+  const std::string reason = CudaUnavailable();
+  return {"models cuda:", reason.empty(), reason.empty() ? "a GPU is found" : reason};
+}
+
 Finding Cores() {
   const int cores = UsableCores();
   return {"cores, memory", true,
@@ -123,7 +129,7 @@ Finding Ranks() {
 
 std::vector<Finding> Diagnose(const Catalog& catalog) {
   const LabSupport lab = ProbeLab();
-  std::vector<Finding> findings{Build(), Transport(), Libtorch(), Mpirun()};
+  std::vector<Finding> findings{Build(), Transport(), Libtorch(), Gpu(), Mpirun()};
   for (const StrategyEntry& entry : catalog.strategies()) {
     if (!entry.backend.empty()) findings.push_back(Backend(entry));
   }

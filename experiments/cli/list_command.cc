@@ -43,9 +43,12 @@ json Models(const Catalog& catalog) {
   const bool libtorch = !ThisBuild().libtorch.empty() && !catalog.has_extensions();
   json rows = json::array();
   for (const ModelEntry& entry : catalog.models()) {
+    const std::string unavailable = entry.unavailable ? entry.unavailable() : "";
     rows.push_back({{"name", entry.name},
                     {"needs_libtorch", entry.traits.needs_libtorch},
-                    {"available", libtorch || entry.make != nullptr},
+                    {"needs_gpu", entry.traits.needs_gpu},
+                    {"available", unavailable.empty() && (libtorch || entry.make != nullptr)},
+                    {"unavailable", unavailable},
                     {"summary", entry.summary}});
   }
   return rows;
@@ -72,7 +75,9 @@ std::string Remark(const json& row) {
     if (!row["available"].get<bool>()) return "unavailable";
     return row["synchronous"].get<bool>() ? "synchronous" : "asynchronous";
   }
-  if (row.contains("available") && !row["available"].get<bool>()) return "needs libtorch";
+  if (row.contains("available") && !row["available"].get<bool>()) {
+    return row["needs_gpu"].get<bool>() ? "needs a GPU" : "needs libtorch";
+  }
   if (row.contains("needs_directory") && row["needs_directory"].get<bool>()) return "--data-dir";
   return "";
 }

@@ -45,7 +45,8 @@ void to_json(nlohmann::json& json, const BenchPlan& plan) {
   json = {{"sizes", plan.sizes},
           {"warmup", plan.warmup ? nlohmann::json(*plan.warmup) : nlohmann::json()},
           {"iterations", plan.iterations},
-          {"check", plan.check}};
+          {"check", plan.check},
+          {"on_device", plan.on_device}};
 }
 
 void from_json(const nlohmann::json& json, BenchPlan& plan) {
@@ -54,6 +55,7 @@ void from_json(const nlohmann::json& json, BenchPlan& plan) {
   plan.warmup = warmup.is_null() ? std::nullopt : std::optional(warmup.get<int>());
   plan.iterations = json.at("iterations");
   plan.check = json.at("check");
+  plan.on_device = json.at("on_device");
 }
 
 }  // namespace ringside

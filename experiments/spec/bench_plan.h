@@ -14,6 +14,7 @@ struct BenchPlan {
   std::optional<int> warmup{};      ///< Untimed operations of each size; empty: until steady.
   int iterations = 20;              ///< Timed operations of each size.
   bool check = true;                ///< Afterwards compare sums of known integers.
+  bool on_device = false;           ///< The vectors lie in the memory of GPUs.
 };
 
 /// The sizes `smallest`, `smallest` x `factor` and so on up to `largest`, each a whole number of

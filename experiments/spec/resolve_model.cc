@@ -148,6 +148,11 @@ void CheckDilationOf(const RunSpec& spec, const ModelEntry& model) {
 }
 
 void RequireModel(const RunSpec& spec, const ModelEntry& model) {
+  const std::string reason = model.unavailable ? model.unavailable() : "";
+  if (!reason.empty()) {
+    throw MissingKeyError("model",
+                          fmt::format("model '{}' cannot run here: {}", spec.model, reason));
+  }
   if (model.make != nullptr || model.traits.is_program) return;
   if (spec.catalog().has_extensions()) {
     throw MissingKeyError(

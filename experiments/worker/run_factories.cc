@@ -52,7 +52,7 @@ std::unique_ptr<Dataset> MakeDataset(const RunSpec& spec) {
   return dataset;
 }
 
-std::unique_ptr<Model> MakeModel(const RunSpec& spec, const Dataset& dataset) {
+std::unique_ptr<Model> MakeModel(const RunSpec& spec, const Dataset& dataset, const World& world) {
   const ModelEntry* entry = spec.catalog().FindModel(spec.model);
   if (entry == nullptr) throw ConfigError("unknown model '" + spec.model + "'");
   if (entry->make == nullptr) {
@@ -74,6 +74,8 @@ std::unique_ptr<Model> MakeModel(const RunSpec& spec, const Dataset& dataset) {
                       .widths = spec.widths,
                       .compute_ms = spec.compute_ms,
                       .threads = spec.threads,
+                      .local_rank = world.local_rank,
+                      .local_workers = world.local_workers,
                       .file = FileOf(spec.model, entry->name),
                       .loss = LossOf(spec.loss)});
 }

@@ -28,7 +28,7 @@ namespace ringside {
 const StrategyEntry& EntryOf(const RunSpec& spec);
 /// Throws `SpecKeyError` too, when the training split is smaller than the batch.
 std::unique_ptr<Dataset> MakeDataset(const RunSpec& spec);
-std::unique_ptr<Model> MakeModel(const RunSpec& spec, const Dataset& dataset);
+std::unique_ptr<Model> MakeModel(const RunSpec& spec, const Dataset& dataset, const World& world);
 BucketPlan MakePlan(const RunSpec& spec, std::span<const TensorSpec> tensors);
 /// Makes the flat space in memory of the kind that the strategy prefers.
 FlatSpace MakeSpace(MemoryKind memory, const BucketPlan& plan, const MemberSetup& setup);

@@ -8,12 +8,14 @@
 #include "ringside/common/measure/timeline.h"
 #include "ringside/experiments/worker/run_factories.h"
 #include "ringside/experiments/worker/timed_operation.h"
+#include "ringside/models/cuda/cuda_models.h"
 #include "ringside/ring/collectives/codec_collective.h"
 
 namespace ringside {
 namespace {
 
-/// Sums in place, in memory of the kind that the collective prefers, as in a strategy.
+/// Sums in place, in memory of the kind that the collective prefers, as in a strategy; or in that
+/// of a GPU.
 class TimedSum : public TimedOperation {
  public:
   TimedSum(MemberProcess& process, const CollectiveEntry& entry, std::int64_t bytes, int index)
@@ -21,6 +23,7 @@ class TimedSum : public TimedOperation {
         comm_(MakeCommOptions(setup_)),
         plan_(OneBucket(bytes)),
         space_(MakeSpace(entry.memory, plan_, setup_)),
+        on_device_(MakeVectors()),
         recorder_(0),
         collective_(MakeSum(entry,
                             {setup_.world, process.client(), comm_, setup_.spec.options,
@@ -28,6 +31,7 @@ class TimedSum : public TimedOperation {
                             recorder_, timeline_)) {
     collective_->Prepare(space_, plan_);
     FillForTiming({}, space_.grads());  // touches every page before the timing
+    if (on_device_) Upload();
   }
 
   void Barrier() override {
@@ -47,8 +51,13 @@ class TimedSum : public TimedOperation {
   }
 
   void Run() override {
-    collective_->AllReduceSum(
-        {.data = space_.grads(), .bucket = 0, .step = step_++, .vector = FlatVector::kGrads});
+    BucketMessage message{
+        .data = space_.grads(), .bucket = 0, .step = step_++, .vector = FlatVector::kGrads};
+    if (on_device_) {
+      message.data = on_device_->grads();
+      message.device = Device::kCuda;
+    }
+    collective_->AllReduceSum(message);
   }
 
   std::optional<std::int64_t> CountMismatches() override {
@@ -58,7 +67,9 @@ class TimedSum : public TimedOperation {
     for (int round = 0; round < kCheckRounds; ++round) {
       const ExactIntegerPattern known(setup_.world.workers, round);
       for (std::size_t i = 0; i < data.size(); ++i) data[i] = known.Own(setup_.world.rank, i);
+      if (on_device_) Upload();
       Run();
+      if (on_device_) on_device_->CopyToHost(FlatVector::kGrads);
       for (std::size_t i = 0; i < data.size(); ++i) wrong += data[i] != known.Sum(i) ? 1 : 0;
     }
     return wrong;
@@ -75,6 +86,14 @@ class TimedSum : public TimedOperation {
   /// False under a codec, which rounds or drops values.
   bool Exact() const { return !setup_.spec.options.codec.encodes(); }
 
+  std::unique_ptr<DeviceVectors> MakeVectors() const {
+    if (!setup_.bench->on_device) return nullptr;
+    return LoadCuda().make_vectors(space_, {.local_rank = setup_.world.local_rank,
+                                            .local_workers = setup_.world.local_workers});
+  }
+
+  void Upload() { on_device_->CopyToDevice(FlatVector::kGrads, 0, space_.size()); }
+
   static BucketPlan OneBucket(std::int64_t bytes) {
     const auto size = static_cast<std::size_t>(bytes);
     const std::vector<TensorSpec> tensors{{"all", size / sizeof(float)}};
@@ -85,7 +104,8 @@ class TimedSum : public TimedOperation {
   const CommOptions comm_;
   const BucketPlan plan_;
   FlatSpace space_;
-  std::int64_t step_ = 0;  // of the one bucket
+  std::unique_ptr<DeviceVectors> on_device_;  // null: the sums are in host memory
+  std::int64_t step_ = 0;                     // of the one bucket
   Recorder recorder_;
   Timeline timeline_;
   std::unique_ptr<Collective> collective_;

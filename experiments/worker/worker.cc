@@ -10,6 +10,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/fault_point.h"
 #include "ringside/common/data/sampler.h"
+#include "ringside/common/strategy/device_strategy.h"
 #include "ringside/common/training/straggling_model.h"
 #include "ringside/common/training/trainer.h"
 #include "ringside/experiments/checkpoint/params_file.h"
@@ -40,7 +41,7 @@ class WorkerRun {
         spec_(setup_.spec),
         entry_(EntryOf(spec_)),
         dataset_(MakeDataset(spec_)),
-        real_model_(MakeModel(spec_, *dataset_)),
+        real_model_(MakeModel(spec_, *dataset_, setup_.world)),
         model_(WithInjectedStraggler(real_model_.get())),
         total_steps_(TotalSteps(spec_, dataset_->size(Split::kTrain))),
         plan_(MakePlan(spec_, model_->Tensors())),
@@ -55,7 +56,7 @@ class WorkerRun {
                       .store = process_.client(),
                       .model = *model_,
                       .space = space_,
-                      .optimizer = *optimizer_,
+                      .optimizer_state_size = optimizer_->state_size(),
                       .recorder = recorder_,
                       .total_steps = total_steps_,
                       .steps_per_epoch = StepsPerEpoch()}) {}
@@ -72,18 +73,46 @@ class WorkerRun {
     if (update_) AgreeOnProgram();
     RefuseIdleServers();
     model_->Bind(space_, plan_);
+    if (const std::string notes = model_->Notes(); !notes.empty()) recorder_.AddNote(notes);
+    TakeDeviceOptimizer();
     checkpoints_.Resume();
     start_ = checkpoints_.start();
     AgreeOnSteps(process_.client(), start_.step, total_steps_);
     server_ = MakeOwnServer(process_, comm_, optimizer_options_, schedule_, process_.timeline());
     const auto strategy = MakeStrategy(entry_, Context());
-    WorkerObserver observer(ObserverParts(*strategy));
-    result_ = Train({setup_.world, *model_, *strategy, space_, plan_, *dataset_, process_.client(),
+    const auto for_device = WithDevice(*strategy);
+    Strategy& outer = for_device ? *for_device : *strategy;
+    WorkerObserver observer(ObserverParts(outer));
+    result_ = Train({setup_.world, *model_, outer, space_, plan_, *dataset_, process_.client(),
                      recorder_, process_.timeline(), observer},
                     Options());
     const nlohmann::json server = StopServer();
     SaveParams();
     return {Report(observer, server).dump()};
+  }
+
+  DeviceUse UseOfDevice() const {
+    return entry_.device_use ? entry_.device_use(spec_.options) : DeviceUse::kNone;
+  }
+
+  /// Where the strategy leaves the updates to this worker, and the model is on a GPU.
+  void TakeDeviceOptimizer() {
+    DeviceVectors* vectors = model_->device_vectors();
+    if (vectors == nullptr || UseOfDevice() == DeviceUse::kNone) return;
+    optimizer_ = vectors->MakeOptimizer(optimizer_options_);
+  }
+
+  /// Null where the model is in host memory, as the strategy is.
+  std::unique_ptr<Strategy> WithDevice(Strategy& strategy) {
+    DeviceVectors* vectors = model_->device_vectors();
+    if (vectors == nullptr) return nullptr;
+    return std::make_unique<DeviceStrategy>(strategy, *vectors, UseOfDevice(), setup_.world.rank);
+  }
+
+  /// A program's gradients are checked where they are copied, those on a GPU there.
+  bool ChecksGradients() const {
+    if (EmulatedComputeOf(*real_model_) != nullptr || update_) return false;
+    return model_->device_vectors() == nullptr || UseOfDevice() != DeviceUse::kBuckets;
   }
 
   OptimizerOptions OptimizerOfRun() const {
@@ -175,8 +204,7 @@ class WorkerRun {
             .averaging = entry_.traits.averaging(),
             .overlap = spec_.overlap,
             .shared_params = entry_.traits.family != Family::kNone,
-            // A program's gradients are checked where they are copied.
-            .check_gradients = EmulatedComputeOf(*real_model_) == nullptr && !update_,
+            .check_gradients = ChecksGradients(),
             .check_replicas_every = spec_.check_replicas,
             .eval_every = spec_.eval_every,
             .checkpoint_every = spec_.checkpoint_every,

@@ -37,6 +37,8 @@ struct ModelOptions {
   std::vector<int> widths = {};  ///< mlp: hidden widths; empty: 2048, 2048.
   double compute_ms = 0;  ///< profile models: emulated compute of a step, forward and backward.
   int threads = 1;        ///< Compute threads of this worker.
+  int local_rank = 0;     ///< Of this worker among those of its host, which choose GPUs by it.
+  int local_workers = 1;  ///< Workers of its host.
   std::string file = {};  ///< Of an entry that takes one.
   Loss loss = Loss::kAuto;
 };
@@ -44,6 +46,7 @@ struct ModelOptions {
 /// The kind of a model. Checks and estimates decide by these members, never by a name.
 struct ModelTraits {
   bool needs_libtorch = false;
+  bool needs_gpu = false;
   /// It waits for `compute_ms` instead of computing.
   bool emulates_compute = false;
   bool reads_samples = true;  ///< False: it uses the dataset without samples.
@@ -67,6 +70,9 @@ struct ModelEntry {
   /// The tensors that `Model::Tensors` will return, in every program.
   /// Takes the same options as `make`.
   std::function<std::vector<TensorSpec>(const ModelOptions&)> tensors;
+  /// Why this machine cannot run the model, and what to do about it; empty text: it can. Empty
+  /// function: it always can.
+  std::function<std::string()> unavailable = {};
 };
 
 }  // namespace ringside

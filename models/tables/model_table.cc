@@ -2,8 +2,10 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "ringside/models/cuda/cuda_models.h"
 #include "ringside/models/networks/network_table.h"
 #include "ringside/models/profile/profile_model.h"
 #include "ringside/models/profile/profile_table.h"
@@ -47,6 +49,7 @@ std::vector<ModelEntry> MakeTable() {
   for (const NetworkEntry& network : NetworkTable()) {
     table.push_back(NetworkModel(network, nullptr));
   }
+  for (ModelEntry& model : CudaModels()) table.push_back(std::move(model));
   table.push_back(Script());
   for (const ProfileEntry& profile : ProfileTable()) table.push_back(EntryOf(profile));
   table.push_back(UserProgram());

@@ -195,6 +195,7 @@ CollectiveEntry NcclCollectiveEntry() {
           .summary = "NCCL on CUDA, one GPU a worker, its ring or tree pinned",
           .make = MakeFrom<kNcclLibrary>,
           .why_not_encoded = WhyLibraryCannotEncode,
+          .sums_on_device = true,
           .options = {kScheduleOption, kCodecOption, kErrorFeedbackOption, kNcclAlgorithm,
                       kNcclShareGpu},
           .unavailable = [] { return kNcclLibrary.Unavailable(); },

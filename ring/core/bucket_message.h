@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "ringside/common/core/bucket.h"
 #include "ringside/common/core/bucket_plan.h"
 #include "ringside/common/core/flat_vector.h"
 
@@ -21,10 +22,13 @@ struct BucketMessage {
   std::int64_t step = 0;   ///< 0-based global step whose gradient this is.
   /// The vector that `data` lies in, at `offset`. The same on every rank.
   FlatVector vector = FlatVector::kNone;
+  /// Where `data` lies. Only collectives with `CollectiveEntry::sums_on_device` get another one
+  /// than host memory.
+  Device device = Device::kCpu;
 
   /// Returns `count` elements of this message, from element `begin` on.
   BucketMessage Piece(std::size_t begin, std::size_t count) const {
-    return {data.subspan(begin, count), offset + begin, bucket, step, vector};
+    return {data.subspan(begin, count), offset + begin, bucket, step, vector, device};
   }
 };
 

@@ -52,6 +52,8 @@ struct CollectiveEntry {
   std::function<std::string(const CodecOptions&)> why_not_encoded = [](const CodecOptions&) {
     return std::string();
   };
+  /// `AllReduceSum` also sums values that lie on the worker's GPU.
+  bool sums_on_device = false;
   /// Makes the strategy that sums in this way. Empty: `AllReduceStrategy`, with `make` or
   /// `make_encoded`. Otherwise the codec is up to this strategy.
   std::function<std::unique_ptr<Strategy>(const StrategyContext&)> make_strategy = {};

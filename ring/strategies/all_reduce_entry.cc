@@ -25,6 +25,15 @@ StrategyFactory FactoryOf(const CollectiveEntry& collective) {
   };
 }
 
+/// The sums need no optimizer on the host. A codec, and a strategy of the collective's own, work in
+/// host memory.
+decltype(StrategyEntry::device_use) DeviceUseOf(const CollectiveEntry& collective) {
+  if (collective.make_strategy != nullptr) return {};
+  return [on_device = collective.sums_on_device](const StrategyOptions& options) {
+    return on_device && !options.codec.encodes() ? DeviceUse::kBuckets : DeviceUse::kUpdates;
+  };
+}
+
 OptionCheck CheckOf(const CollectiveEntry& collective) {
   if (collective.make_strategy != nullptr) return collective.check;
   return [collective](const StrategyOptions& options, int workers,
@@ -47,6 +56,7 @@ StrategyEntry AllReduceEntry(const CollectiveEntry& collective) {
                      .repeatable = collective.repeatable,
                      .leaves_sums = collective.make_strategy == nullptr || collective.leaves_sums},
           .make = FactoryOf(collective),
+          .device_use = DeviceUseOf(collective),
           .bound = collective.bound,
           .traffic = collective.traffic,
           .options = collective.options,

@@ -49,6 +49,7 @@ struct Machine {
   std::atomic<int> events = 0;
   std::atomic<std::uint64_t> pinned_copies = 0;
   std::atomic<std::uint64_t> pageable_copies = 0;
+  std::atomic<std::uint64_t> bytes_to_host = 0;
   std::atomic<std::uint64_t> host_functions = 0;
 };
 
@@ -101,12 +102,15 @@ struct CUstream_st {
   CUstream_st& operator=(const CUstream_st&) = delete;
 
   void Add(std::function<void()> operation) {
+    ++left_;
     {
       const std::lock_guard lock(mutex_);
       operations_.push_back(std::move(operation));
     }
     more_.notify_one();
   }
+
+  bool Empty() const { return left_ == 0; }
 
  private:
   void Work() {
@@ -120,6 +124,7 @@ struct CUstream_st {
       lock.unlock();
       std::this_thread::sleep_for(std::chrono::microseconds(random() % 200));
       operation();
+      --left_;
       lock.lock();
     }
   }
@@ -127,6 +132,7 @@ struct CUstream_st {
   std::mutex mutex_;
   std::condition_variable more_;
   std::deque<std::function<void()>> operations_;
+  std::atomic<int> left_ = 0;  // operations that are not done
   bool ends_ = false;
   std::thread thread_;
 };
@@ -143,11 +149,13 @@ struct Log {
     std::FILE* file = std::fopen(path.c_str(), "w");
     if (file == nullptr) return;  // the test misses it
     std::fprintf(file,
-                 "{\"pinned_copies\": %llu, \"pageable_copies\": %llu, \"host_functions\": %llu, "
+                 "{\"pinned_copies\": %llu, \"pageable_copies\": %llu, \"bytes_to_host\": %llu, "
+                 "\"host_functions\": %llu, "
                  "\"device_blocks_left\": %zu, \"pinned_left\": %zu, \"streams_left\": %d, "
                  "\"events_left\": %d}\n",
                  static_cast<unsigned long long>(machine.pinned_copies),
                  static_cast<unsigned long long>(machine.pageable_copies),
+                 static_cast<unsigned long long>(machine.bytes_to_host),
                  static_cast<unsigned long long>(machine.host_functions), machine.device.size(),
                  machine.pinned.size(), machine.streams.load(), machine.events.load());
     std::fclose(file);
@@ -246,6 +254,18 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int) {
   return cudaSuccess;
 }
 
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  *least = 0;
+  *greatest = -5;
+  return cudaSuccess;
+}
+
+/// All streams have one thread each, so none goes first.
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flags, int priority) {
+  if (priority > 0 || priority < -5) return cudaErrorInvalidValue;
+  return cudaStreamCreateWithFlags(stream, flags);
+}
+
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   delete stream;
@@ -253,9 +273,32 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return cudaSuccess;
 }
 
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  return stream->Empty() ? cudaSuccess : cudaErrorNotReady;
+}
+
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int) {
   *event = new CUevent_st;
   ++TheMachine().events;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  std::atomic<bool> reached = false;
+  stream->Add([&reached] { reached = true; });
+  while (!reached) std::this_thread::yield();
+  return cudaSuccess;
+}
+
+/// Holds the stream back on its own thread.
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int) {
+  if (stream == nullptr || event == nullptr) return cudaErrorInvalidResourceHandle;
+  const std::uint64_t number = event->recorded;
+  stream->Add([event, number] {
+    while (event->reached < number) std::this_thread::yield();
+  });
   return cudaSuccess;
 }
 
@@ -293,11 +336,36 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   }
   Machine& machine = TheMachine();
   ++(IsPinned(to_device ? from : to, bytes) ? machine.pinned_copies : machine.pageable_copies);
+  if (!to_device) machine.bytes_to_host += bytes;
   void* real_to = to_device ? device_to : to;
   const void* real_from = to_device ? from : device_from;
   stream->Add([=] { std::memcpy(real_to, real_from, bytes); });
   return cudaSuccess;
 }
+
+cudaError_t cudaMemsetAsync(void* device, int value, std::size_t bytes, cudaStream_t stream) {
+  if (bytes == 0) return cudaSuccess;
+  void* real = RingsideDeviceBytes(device, bytes);
+  if (stream == nullptr || real == nullptr) return cudaErrorInvalidValue;
+  stream->Add([=] { std::memset(real, value, bytes); });
+  return cudaSuccess;
+}
+
+cudaError_t cudaMallocHost(void** host, std::size_t bytes) {
+  if (::posix_memalign(host, 4096, bytes) != 0) return cudaErrorMemoryAllocation;
+  std::memset(*host, 0xA5, bytes);
+  return cudaHostRegister(*host, bytes, 0);
+}
+
+cudaError_t cudaFreeHost(void* host) {
+  if (host == nullptr) return cudaSuccess;
+  const cudaError_t code = cudaHostUnregister(host);
+  if (code == cudaSuccess) std::free(host);
+  return code;
+}
+
+/// The errors of the stand-in are not kept.
+cudaError_t cudaGetLastError() { return cudaSuccess; }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;

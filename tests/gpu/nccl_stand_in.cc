@@ -2,7 +2,8 @@
 // Ranks are processes of one machine. They sum in rank order, so all have the same bits. It is as
 // strict as NCCL where a mistake would show on GPUs alone:
 // - A communicator that does not block is not ready at once, and neither is an operation. What the
-//   caller puts on the stream before the operation is accepted comes before it.
+//   caller puts on the stream before the operation is accepted comes before it. (Calls of one that
+//   blocks, as the peer in benchmarks/ has, wait for that.)
 // - Two ranks of a host may not have the same GPU. NCCL_HOSTID makes hosts.
 // - Buffers are device memory of their whole length; NCCL_ALGO must pin an algorithm.
 //
@@ -62,8 +63,8 @@ bool IsFault(const char* kind, int rank, std::uint64_t number) {
 
 class Communicator {
  public:
-  Communicator(Shared* shared, int rank, int ranks)
-      : shared_(shared), rank_(rank), ranks_(ranks), gpu_(GpuNumber()) {
+  Communicator(Shared* shared, int rank, int ranks, bool blocking)
+      : shared_(shared), rank_(rank), ranks_(ranks), blocking_(blocking), gpu_(GpuNumber()) {
     join_ = std::thread([this] { Join(); });
   }
   ~Communicator() { ::munmap(shared_, sizeof(Shared)); }
@@ -122,6 +123,7 @@ class Communicator {
   const std::byte* slot(int rank) const { return shared_->slots[rank]; }
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
+  bool blocking() const { return blocking_; }
 
  private:
   void Join() {
@@ -158,6 +160,7 @@ class Communicator {
   Shared* const shared_;
   const int rank_;
   const int ranks_;
+  const bool blocking_;
   const std::uint64_t gpu_;
   std::atomic<ncclResult_t> state_ = ncclInProgress;
   std::atomic<bool> aborted_ = false;
@@ -168,6 +171,14 @@ class Communicator {
   cudaStream_t stream_ = nullptr;
   int looks_ = 0;
 };
+
+/// What a call returns. One of a communicator that blocks waits until its operation is accepted.
+ncclResult_t Accepted(const std::shared_ptr<Communicator>& all) {
+  if (!all->blocking()) return ncclInProgress;
+  ncclResult_t state = ncclInProgress;
+  while ((state = all->State(all)) == ncclInProgress) std::this_thread::sleep_for(kPause);
+  return state;
+}
 
 std::size_t BytesOf(ncclDataType_t type) { return type == ncclFloat32 ? sizeof(float) : 1; }
 
@@ -192,7 +203,7 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* made, int ranks, ncclUniqueId id
                                     ncclConfig_t* config) {
   *made = nullptr;
   const char* algorithm = std::getenv("NCCL_ALGO");
-  if (ranks > kMostRanks || config->blocking != 0 || algorithm == nullptr ||
+  if (ranks > kMostRanks || algorithm == nullptr ||
       (std::strcmp(algorithm, "allreduce:ring") != 0 &&
        std::strcmp(algorithm, "allreduce:tree") != 0)) {
     return ncclInvalidArgument;
@@ -202,8 +213,22 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* made, int ranks, ncclUniqueId id
   void* memory = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   ::close(file);
   if (memory == MAP_FAILED) return ncclSystemError;
-  *made = new ncclComm{std::make_shared<Communicator>(static_cast<Shared*>(memory), rank, ranks)};
-  return ncclInProgress;
+  *made = new ncclComm{std::make_shared<Communicator>(static_cast<Shared*>(memory), rank, ranks,
+                                                      config->blocking != 0)};
+  return Accepted((*made)->communicator);
+}
+
+ncclResult_t ncclCommInitRank(ncclComm_t* made, int ranks, ncclUniqueId id, int rank) {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 1;
+  return ncclCommInitRankConfig(made, ranks, id, rank, &config);
+}
+
+ncclResult_t ncclCommDestroy(ncclComm_t comm) { return ncclCommAbort(comm); }
+
+ncclResult_t ncclGetVersion(int* version) {
+  *version = NCCL_VERSION_CODE;
+  return ncclSuccess;
 }
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* state) {
@@ -238,7 +263,7 @@ ncclResult_t ncclAllReduce(const void* from, void* to, std::size_t count, ncclDa
       }
     });
   });
-  return ncclInProgress;
+  return Accepted(comm->communicator);
 }
 
 ncclResult_t ncclBroadcast(const void* from, void* to, std::size_t count, ncclDataType_t type,
@@ -254,7 +279,7 @@ ncclResult_t ncclBroadcast(const void* from, void* to, std::size_t count, ncclDa
                     std::memcpy(result + begin, all->slot(root), size);
                   });
   });
-  return ncclInProgress;
+  return Accepted(comm->communicator);
 }
 
 ncclResult_t ncclAllGather(const void* from, void* to, std::size_t count, ncclDataType_t type,
@@ -272,7 +297,7 @@ ncclResult_t ncclAllGather(const void* from, void* to, std::size_t count, ncclDa
       }
     });
   });
-  return ncclInProgress;
+  return Accepted(comm->communicator);
 }
 
 const char* ncclGetErrorString(ncclResult_t code) {

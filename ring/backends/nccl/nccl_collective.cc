@@ -79,7 +79,11 @@ class NcclCollective::Device {
     }
     // NCCL takes it from nowhere else.
     ::setenv("NCCL_ALGO", NcclAlgorithmSetting(context.options.Get(kNcclAlgorithm)), 1);
-    Check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    // Before the kernels of a backward pass on the same GPU, which would hold the sums up.
+    int least_priority = 0;
+    int greatest_priority = 0;
+    Check(cudaDeviceGetStreamPriorityRange(&least_priority, &greatest_priority));
+    Check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest_priority));
     Check(cudaEventCreateWithFlags(&done_, cudaEventDisableTiming));
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
@@ -106,7 +110,12 @@ class NcclCollective::Device {
   void Pin(std::span<const float> memory) {
     if (memory.empty()) return;
     auto* start = const_cast<float*>(memory.data());
-    Check(cudaHostRegister(start, memory.size_bytes(), cudaHostRegisterDefault));
+    const cudaError_t code = cudaHostRegister(start, memory.size_bytes(), cudaHostRegisterDefault);
+    if (code == cudaErrorHostMemoryAlreadyRegistered) {  // by a model that computes on the GPU
+      cudaGetLastError();                                // CUDA keeps it otherwise
+      return;
+    }
+    Check(code);
     pinned_.push_back(start);
   }
 
@@ -133,16 +142,21 @@ class NcclCollective::Device {
   void WaitUntilReady(const Deadline& deadline) const {
     while (!HasSettled()) ThrowWhenLate(deadline);
   }
-  /// Waits until all operations are done. Polls without a pause at first, then yields the core to
-  /// the backward pass between polls.
-  void Finish(const Deadline& deadline) const {
+  /// Waits until all operations are done. Polls without a pause at first. Then, if `model_on_host`,
+  /// it yields the core to the backward pass between polls.
+  void Finish(const Deadline& deadline, bool model_on_host = true) const {
     Check(cudaEventRecord(done_, stream_));
     const auto patience = Deadline::After(kLookWithoutPause);
     for (cudaError_t state; (state = cudaEventQuery(done_)) != cudaSuccess;) {
       if (state != cudaErrorNotReady) Check(state);
       HasSettled();
       ThrowWhenLate(deadline);
-      if (patience.expired()) std::this_thread::sleep_for(kPause);
+      if (!patience.expired()) continue;
+      if (model_on_host) {
+        std::this_thread::sleep_for(kPause);
+      } else {
+        std::this_thread::yield();
+      }
     }
   }
 
@@ -205,14 +219,16 @@ void NcclCollective::Prepare(const FlatSpace& space, const BucketPlan& plan) {
 void NcclCollective::AllReduceSum(const BucketMessage& message) {
   const std::span<float> data = message.data;
   if (data.empty()) return;
+  const bool copies = message.device == ringside::Device::kCpu;
   Run({"all-reduce of", message}, [&](const Deadline& deadline) {
-    std::byte* buffer = device_->Buffer(data.size_bytes());
-    device_->ToDevice(buffer, std::as_bytes(data));
+    std::byte* buffer =
+        copies ? device_->Buffer(data.size_bytes()) : reinterpret_cast<std::byte*>(data.data());
+    if (copies) device_->ToDevice(buffer, std::as_bytes(data));
     Check(ncclAllReduce(buffer, buffer, data.size(), ncclFloat32, ncclSum, device_->communicator(),
                         device_->stream()));
     device_->WaitUntilReady(deadline);
-    device_->ToHost(std::as_writable_bytes(data), buffer);
-    device_->Finish(deadline);
+    if (copies) device_->ToHost(std::as_writable_bytes(data), buffer);
+    device_->Finish(deadline, copies);
     traffic_.sent += data.size_bytes();
     traffic_.received += data.size_bytes();
   });

@@ -195,10 +195,11 @@ TEST(ProfileModel, RefusesAComputeTimeThatIsNone) {
   EXPECT_THROW(ProfileModel(SmallProfile(), std::nan("")), ConfigError);
 }
 
-TEST(ModelTable, MakesEveryModelThatNeedsNoLibtorch) {
+TEST(ModelTable, MakesEveryModelThatNeedsNeitherLibtorchNorAGpu) {
   std::size_t made = 0;
   for (const ModelEntry& entry : ModelTable()) {
-    if (entry.traits.needs_libtorch || entry.traits.is_program) continue;
+    const ModelTraits& traits = entry.traits;
+    if (traits.needs_libtorch || traits.needs_gpu || traits.is_program) continue;
     EXPECT_TRUE(entry.name.starts_with("profile:")) << entry.name;
     const auto model = entry.make({.compute_ms = 5});
     EXPECT_FALSE(model->Tensors().empty()) << entry.name;

@@ -1,0 +1,213 @@
+// Trains cuda: models over stand-ins for CUDA, NCCL and the arithmetic of the GPU. Device memory of
+// the stand-ins cannot be touched by the host, and what nobody waited for is not there. So the
+// tests show that each strategy gets the gradients, that the model gets the parameters, and that
+// all waits are there. They show nothing of a GPU (scripts/gpu_check.sh does).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "tests/experiments/cli/ringside_process.h"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kTask[] =
+    "train --data digits --hidden 24,16 --global-batch 32 --steps 12 --lr 0.1 --seed 3 "
+    "--bucket-mb 2KiB --save-params --out run --force ";
+
+class CudaModel : public RingsideProcessTest {
+ protected:
+  ProcessResult OnGpus(const std::string& gpus, const std::string& args,
+                       const std::string& more = "") const {
+    return RunRingside(args, std::string("LD_LIBRARY_PATH=") + RINGSIDE_STAND_INS +
+                                 " RINGSIDE_STAND_IN_GPUS=" + gpus +
+                                 " RINGSIDE_STAND_IN_LOG=" + scratch() + " " + more);
+  }
+  ProcessResult Train(const std::string& flags, const std::string& gpus = "4") const {
+    return OnGpus(gpus, kTask + ("--model cuda:mlp " + flags));
+  }
+  json Summary() const {
+    std::ifstream file(scratch() + "/run/summary.json");
+    return json::parse(file);
+  }
+  std::vector<float> Parameters() const {
+    constexpr std::streamoff kHeader = 80;
+    std::ifstream file(scratch() + "/run/params.bin", std::ios::binary | std::ios::ate);
+    std::vector<float> values((static_cast<std::size_t>(file.tellg()) - kHeader) / sizeof(float));
+    file.seekg(kHeader);
+    file.read(reinterpret_cast<char*>(values.data()),
+              static_cast<std::streamsize>(values.size() * sizeof(float)));
+    return values;
+  }
+  /// What the processes wrote that had to do with CUDA when they ended.
+  std::vector<json> Logs() const {
+    std::vector<json> logs;
+    for (const auto& entry : std::filesystem::directory_iterator(scratch())) {
+      if (entry.path().extension() != ".json") continue;
+      std::ifstream file(entry.path());
+      logs.push_back(json::parse(file));
+    }
+    return logs;
+  }
+};
+
+double RelativeDistance(const std::vector<float>& a, const std::vector<float>& b) {
+  EXPECT_EQ(a.size(), b.size());
+  double difference = 0;
+  double size = 0;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    difference += std::pow(static_cast<double>(a[i]) - b[i], 2);
+    size += std::pow(static_cast<double>(b[i]), 2);
+  }
+  return std::sqrt(difference / size);
+}
+
+struct Case {
+  const char* name;
+  const char* flags;
+};
+
+std::string NameOf(const ::testing::TestParamInfo<Case>& info) { return info.param.name; }
+
+/// Every strategy ends with the parameters of one worker that trains alone, in any of the three
+/// ways in which a strategy uses the GPU.
+class CudaStrategies : public CudaModel, public ::testing::WithParamInterface<Case> {};
+
+TEST_P(CudaStrategies, TrainAsOneWorkerDoes) {
+  ProcessResult result = Train("--strategy none --workers 1");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::vector<float> expected = Parameters();
+  const double loss = Summary()["loss"];
+  result = Train(std::string(GetParam().flags) + " --workers 3");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_LT(RelativeDistance(Parameters(), expected), 1e-5);
+  EXPECT_NEAR(Summary()["loss"], loss, 1e-4);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Buckets, CudaStrategies,
+    ::testing::Values(Case{"nccl", "--strategy nccl"},
+                      Case{"nccl_priority", "--strategy nccl --schedule priority"},
+                      Case{"nccl_no_overlap", "--strategy nccl --overlap off"}),
+    NameOf);
+INSTANTIATE_TEST_SUITE_P(
+    Updates, CudaStrategies,
+    ::testing::Values(Case{"ring", "--strategy ring"}, Case{"tree", "--strategy tree"},
+                      Case{"hierarchical", "--strategy hierarchical"},
+                      Case{"hierarchical_nccl", "--strategy hierarchical --host-sum nccl"},
+                      Case{"hierarchical_two_hosts",
+                           "--strategy hierarchical --host-sum nccl --hosts 3"}),
+    NameOf);
+INSTANTIATE_TEST_SUITE_P(HostMemory, CudaStrategies,
+                         ::testing::Values(Case{"shm", "--strategy shm"},
+                                           Case{"ps_sync", "--strategy ps-sync --servers 2"},
+                                           Case{"mixed", "--strategy mixed --servers 1"}),
+                         NameOf);
+
+/// The GPU's optimizers, against those of the host, which a server has.
+class CudaOptimizers : public CudaModel, public ::testing::WithParamInterface<Case> {};
+
+TEST_P(CudaOptimizers, UpdateAsThoseOfTheHostDo) {
+  ProcessResult result = Train(std::string(GetParam().flags) + " --strategy ps-sync --workers 2");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::vector<float> expected = Parameters();
+  for (const char* strategy : {"nccl", "ring"}) {
+    result = Train(std::string(GetParam().flags) + " --workers 2 --strategy " + strategy);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_LT(RelativeDistance(Parameters(), expected), 1e-6) << strategy;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, CudaOptimizers,
+    ::testing::Values(Case{"decay", "--weight-decay 0.01"}, Case{"momentum", "--momentum 0.9"},
+                      Case{"nesterov", "--momentum 0.9 --nesterov"},
+                      Case{"adam", "--optimizer adam --lr 0.01 --weight-decay 0.01"},
+                      Case{"adamw", "--optimizer adamw --lr 0.01 --weight-decay 0.01"}),
+    NameOf);
+
+TEST_F(CudaModel, PeriodicAndAsynchronousStrategiesTrain) {
+  for (const char* flags : {"--strategy local-sgd --sync-every 5", "--strategy ps-async"}) {
+    const ProcessResult result = Train(std::string(flags) + " --workers 2");
+    ASSERT_EQ(result.exit_code, 0) << flags << ": " << result.err;
+    EXPECT_LT(Summary()["loss"].get<double>(), 2.31) << flags;
+  }
+}
+
+TEST_F(CudaModel, ResumesFromACheckpoint) {
+  const std::string flags = "--strategy nccl --workers 2 --momentum 0.9 ";
+  ProcessResult result = Train(flags);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::vector<float> expected = Parameters();
+  result = OnGpus("4",
+                  "train --model cuda:mlp --data digits --hidden 24,16 --global-batch 32 --steps 7 "
+                  "--lr 0.1 --seed 3 --bucket-mb 2KiB --checkpoint-every 7 --out first " +
+                      flags);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  result = Train(flags + "--resume first");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_LT(RelativeDistance(Parameters(), expected), 1e-6);
+}
+
+TEST_F(CudaModel, CopiesNoBucketUnderNcclAndLeavesNothingOnTheGpu) {
+  const ProcessResult result = Train("--strategy nccl --workers 2 --momentum 0.9");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  int workers = 0;
+  for (const json& log : Logs()) {
+    SCOPED_TRACE(log.dump());
+    if (log["host_functions"] == 0) continue;  // it has only counted GPUs
+    ++workers;
+    // The parameters when the job begins and ends. In a step the loss, and for each bucket a few
+    // bytes that say whether its gradient is finite. The gradients would be twelve times as much.
+    constexpr int kParameterBytes = 2130 * 4;
+    EXPECT_LT(log["bytes_to_host"].get<int>(), 4 * kParameterBytes);
+    for (const char* left : {"device_blocks_left", "pinned_left", "streams_left", "events_left"}) {
+      EXPECT_EQ(log[left], 0) << left;
+    }
+  }
+  EXPECT_EQ(workers, 2);
+}
+
+TEST_F(CudaModel, WorkersThatShareAGpuSaySo) {
+  const ProcessResult result = Train("--strategy ring --workers 2", "1");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(Summary()["notes"].dump(), HasSubstr("emulated: workers of a host share a GPU"));
+}
+
+TEST_F(CudaModel, WorkersWithAGpuEachDoNot) {
+  const ProcessResult result = Train("--strategy ring --workers 2", "2");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(Summary()["notes"].dump(), Not(HasSubstr("share")));
+}
+
+TEST_F(CudaModel, AMachineWithoutAGpuIsRefused) {
+  const ProcessResult result = Train("--strategy ring --workers 2", "0");
+  EXPECT_EQ(result.exit_code, 4) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("no GPU is found here (no CUDA-capable device is detected)"));
+}
+
+TEST_F(CudaModel, ADriverThatIsTooOldIsNamed) {
+  const ProcessResult result = Train("--strategy ring --workers 2", "old-driver");
+  EXPECT_EQ(result.exit_code, 4) << result.err;
+  EXPECT_THAT(result.err,
+              HasSubstr("CUDA driver version is insufficient for CUDA runtime version"));
+}
+
+TEST_F(CudaModel, AGradientThatIsNotFiniteEndsTheRun) {
+  for (const char* strategy : {"nccl", "ring", "ps-sync"}) {
+    const ProcessResult result = Train(std::string("--workers 2 --lr 1e30 --strategy ") + strategy);
+    EXPECT_EQ(result.exit_code, 6) << strategy << ": " << result.err;
+  }
+}
+
+}  // namespace
+}  // namespace ringside
