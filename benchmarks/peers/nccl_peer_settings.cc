@@ -14,7 +14,8 @@ std::size_t ReadNumber(std::string_view flag, std::string_view text, std::size_t
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < least || number > most) {
-    throw UsageError(fmt::format("{}: '{}' is no number from {} to {}", flag, text, least, most));
+    throw PeerUsageError(
+        fmt::format("{}: '{}' is no number from {} to {}", flag, text, least, most));
   }
   return number;
 }
@@ -59,7 +60,7 @@ std::size_t ReadFlag(std::span<char* const> words, NcclPeerSettings& settings) {
   } else if (flag == "--algorithm" && (value == "ring" || value == "tree")) {
     settings.algorithm = value == "tree" ? NcclAlgorithm::kTree : NcclAlgorithm::kRing;
   } else {
-    throw UsageError(
+    throw PeerUsageError(
         fmt::format("{} {}: not known; the first lines of its source have the usage", flag, value));
   }
   return 2;
@@ -72,10 +73,10 @@ NcclPeerSettings ReadNcclPeerSettings(int argc, char** argv) {
   std::span<char* const> words(argv + 1, static_cast<std::size_t>(argc - 1));
   while (!words.empty()) words = words.subspan(ReadFlag(words, settings));
   if (settings.ranks == 0 || settings.bytes.empty()) {
-    throw UsageError("--ranks and --bytes are needed");
+    throw PeerUsageError("--ranks and --bytes are needed");
   }
   if (settings.iterations.size() != 1 && settings.iterations.size() != settings.bytes.size()) {
-    throw UsageError("--iterations: one number, or one for each size");
+    throw PeerUsageError("--iterations: one number, or one for each size");
   }
   return settings;
 }

@@ -13,7 +13,7 @@ namespace ringside {
 inline constexpr int kMostNcclPeerRanks = 256;
 
 /// A command line that nccl-peer does not understand.
-struct UsageError : std::runtime_error {
+struct PeerUsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
@@ -35,7 +35,7 @@ struct NcclPeerSettings {
   std::size_t MostBytes() const { return *std::ranges::max_element(bytes); }
 };
 
-/// Reads the command line. Throws `UsageError`.
+/// Reads the command line. Throws `PeerUsageError`.
 NcclPeerSettings ReadNcclPeerSettings(int argc, char** argv);
 
 }  // namespace ringside

@@ -13,7 +13,9 @@ DeviceStrategy::DeviceStrategy(Strategy& inner, DeviceVectors& vectors, DeviceUs
 
 void DeviceStrategy::Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) {
   submitted_.assign(static_cast<std::size_t>(plan.buckets()), 0);
+  const MemoryKind before = space.memory_kind();
   inner().Start(space, plan, from);
+  if (space.memory_kind() != before) vectors_.HostMemoryMoved();
   vectors_.CopyToDevice(FlatVector::kParams, 0, space.size());
 }
 

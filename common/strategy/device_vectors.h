@@ -28,6 +28,8 @@ class DeviceVectors {
   virtual void CopyToDevice(FlatVector vector, std::size_t offset, std::size_t size) = 0;
   /// Copies a whole vector from the GPU to host memory.
   virtual void CopyToHost(FlatVector vector) = 0;
+  /// `FlatSpace::Share` has given the space other memory at the same address.
+  virtual void HostMemoryMoved() = 0;
   /// Whether the model copies each bucket's gradient to host memory, through pinned memory and
   /// while the backward pass goes on, before it submits the bucket. Before the first step.
   virtual void SetGradientsToHost(bool to_host) = 0;

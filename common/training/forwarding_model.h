@@ -17,7 +17,8 @@ class ForwardingModel : public Model {
   std::span<const TensorSpec> Tensors() const override { return inner_.Tensors(); }
   void Bind(FlatSpace& space, const BucketPlan& plan) override { inner_.Bind(space, plan); }
   DeviceVectors* device_vectors() override { return inner_.device_vectors(); }
-  std::string Notes() const override { return inner_.Notes(); }
+  std::string device_id() const override { return inner_.device_id(); }
+  void LetGoOfSpace() override { inner_.LetGoOfSpace(); }
   std::optional<ModelUpdate> Update() const override { return inner_.Update(); }
   std::optional<DilatedClock::time_point> BeginStep(std::int64_t step,
                                                     Strategy& strategy) override {

@@ -56,8 +56,8 @@ class Model {
   /// The vectors on the GPU that this model computes with; null: it computes in host memory. After
   /// `Bind`. The strategy must then be a `DeviceStrategy`.
   virtual DeviceVectors* device_vectors() { return nullptr; }
-  /// Text about where the model computes, for the run's summary. After `Bind`. May be empty.
-  virtual std::string Notes() const { return {}; }
+  /// Names the GPU among those of its machine; empty: the model computes on the CPU.
+  virtual std::string device_id() const { return {}; }
 
   /// Absent: the run's optimizer and its schedule.
   virtual std::optional<ModelUpdate> Update() const { return std::nullopt; }
@@ -90,6 +90,10 @@ class Model {
   /// The training is over, and with it the strategy. A model whose tensors are used after its own
   /// end keeps the memory that they are views of.
   virtual void KeepMemory(FlatSpace /*space*/) {}
+
+  /// The last call before the space that the model is bound to goes, also after a failure. Nothing
+  /// may use the space after it, not even a GPU.
+  virtual void LetGoOfSpace() {}
 
   /// For the timeline: when the forward pass of the last step ended and its backward pass began.
   /// Absent if the model does not record it.

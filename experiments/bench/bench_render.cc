@@ -27,7 +27,8 @@ std::string WarmupText(const BenchSetting& setting) {
 
 std::string Definitions(const BenchSetting& setting) {
   return fmt::format(
-      "# N = {} workers, vectors of floats summed in place; {} timed operations of each size in "
+      "# N = {} workers, vectors of floats in {} memory, summed in place; {} timed operations of "
+      "each size in "
       "each of {} rounds\n"
       "# warm-up: untimed operations before those: {}; the longest of the rounds\n"
       "# time, p99: median and 99th percentile over operations, each as long as its slowest "
@@ -38,7 +39,8 @@ std::string Definitions(const BenchSetting& setting) {
       " time\n"
       "# under a codec: bandwidths are of the encoded bytes; the vectors are not zeros\n"
       "# #wrong: elements that differ from the exact sum of known integers; N/A: not compared\n",
-      setting.workers, setting.plan.iterations, setting.rounds, WarmupText(setting));
+      setting.workers, setting.plan.on_device ? "GPU" : "host", setting.plan.iterations,
+      setting.rounds, WarmupText(setting));
 }
 
 std::string NameText(const BenchCandidate& contender, const BenchRow& row) {

@@ -214,7 +214,7 @@ void RefuseUnread(const std::vector<std::string>& strategies, const EffectiveSpe
 /// The resolved specs, one per strategy. With `all`, skips strategies that cannot run here or with
 /// these values, and records the reasons. When none can run, throws the first error.
 std::vector<RunSpec> ReadSpecs(const ParsedOptions& parsed, const EffectiveSpec& effective,
-                               std::vector<BenchSkipped>& skipped) {
+                               bool on_device, std::vector<BenchSkipped>& skipped) {
   std::vector<std::string> names = ReadFlag(parsed, "strategy", ParseWordList);
   const bool all = names == std::vector<std::string>{std::string(kAll)};
   if (all) {
@@ -229,7 +229,9 @@ std::vector<RunSpec> ReadSpecs(const ParsedOptions& parsed, const EffectiveSpec&
   std::exception_ptr first;
   for (const std::string& name : names) {
     try {
-      specs.push_back(SpecOf(name, effective));
+      const RunSpec spec = SpecOf(name, effective);
+      if (on_device) CheckSumOnDevice(spec);
+      specs.push_back(spec);
     } catch (const InternalError&) {
       throw;
     } catch (const Error& error) {  // bad value or missing backend
@@ -289,6 +291,9 @@ void Tell(const BenchCandidate& contender, int round, int rounds) {
 }
 
 void AddPeers(bool joined, bool emulated, BenchSetting& setting) {
+  if (setting.plan.on_device) {
+    throw UsageError("--peers: they sum in host memory; give no --memory device");
+  }
   if (emulated) {
     throw UsageError(
         "--peers: they know nothing of emulated hosts, so they would not use the links of "
@@ -325,12 +330,12 @@ int RunBenchCommand(const Arguments& args, const Catalog& catalog) {
   BenchSetting setting;
   setting.plan = ReadPlan(parsed);
   setting.rounds = ReadCount(parsed, "rounds", 1, kMaxRounds);
-  const std::vector<RunSpec> specs = ReadSpecs(parsed, effective, setting.skipped);
+  const std::vector<RunSpec> specs =
+      ReadSpecs(parsed, effective, setting.plan.on_device, setting.skipped);
   if (parsed.IsOn("print-config") && !specs.empty()) {
     fmt::print("{}", PrintConfig(effective, specs.front()));
     return kExitDone;
   }
-  if (setting.plan.on_device) std::ranges::for_each(specs, CheckSumOnDevice);
   if (ranks) RefusePortsBeyond(*ranks, setting, specs);
   const JobOptions job = ReadJobOptions(parsed, environment);
   WorkDirectory work("bench", "");

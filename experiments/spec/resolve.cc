@@ -30,6 +30,9 @@ void CheckStraggler(const RunSpec& spec, const ModelEntry& model) {
          "straggler", "there is no worker {} among {}; they count from 0", worker, spec.workers);
   Refuse(model.traits.emulates_compute && spec.compute_ms == 0, "straggler",
          "{} has no compute time that can be slowed down; give compute-ms", spec.model);
+  RefuseTogether(model.traits.needs_gpu, "straggler", {"model"},
+                 "a worker is slowed down by waiting, and {} computes on a GPU that goes on",
+                 spec.model);
 }
 
 void ResolveLength(RunSpec& spec, const ModelEntry& model) {

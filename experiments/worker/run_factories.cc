@@ -74,8 +74,8 @@ std::unique_ptr<Model> MakeModel(const RunSpec& spec, const Dataset& dataset, co
                       .widths = spec.widths,
                       .compute_ms = spec.compute_ms,
                       .threads = spec.threads,
-                      .local_rank = world.local_rank,
-                      .local_workers = world.local_workers,
+                      // The workers of all emulated hosts are on one machine.
+                      .local_rank = spec.hosts > 0 ? world.rank : world.local_rank,
                       .file = FileOf(spec.model, entry->name),
                       .loss = LossOf(spec.loss)});
 }

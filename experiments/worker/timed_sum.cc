@@ -88,8 +88,7 @@ class TimedSum : public TimedOperation {
 
   std::unique_ptr<DeviceVectors> MakeVectors() const {
     if (!setup_.bench->on_device) return nullptr;
-    return LoadCuda().make_vectors(space_, {.local_rank = setup_.world.local_rank,
-                                            .local_workers = setup_.world.local_workers});
+    return LoadCuda().make_vectors(space_, setup_.world.local_rank);
   }
 
   void Upload() { on_device_->CopyToDevice(FlatVector::kGrads, 0, space_.size()); }

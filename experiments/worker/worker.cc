@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <climits>
 #include <nlohmann/json.hpp>
 
 #include "ringside/common/codec/codec.h"
@@ -30,6 +32,14 @@ namespace {
 
 // For a longer run the memory of the records is not reserved in advance; it grows.
 constexpr std::int64_t kMaxReservedSteps = 1 << 16;
+
+/// Of the machine, not of an emulated host.
+std::string HostName() {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  // A name that is cut off, or none, only makes machines look alike.
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
 
 /// One worker, from making its dataset to sending its report. Everything that training borrows is a
 /// member, in the order of construction.
@@ -62,9 +72,15 @@ class WorkerRun {
                       .steps_per_epoch = StepsPerEpoch()}) {}
 
   MemberResult Run() {
-    MemberResult result = TrainAndReport();
-    model_->KeepMemory(std::move(space_));
-    return result;
+    try {
+      MemberResult result = TrainAndReport();
+      model_->LetGoOfSpace();
+      model_->KeepMemory(std::move(space_));
+      return result;
+    } catch (...) {
+      model_->LetGoOfSpace();  // the space goes before the model
+      throw;
+    }
   }
 
  private:
@@ -73,7 +89,7 @@ class WorkerRun {
     if (update_) AgreeOnProgram();
     RefuseIdleServers();
     model_->Bind(space_, plan_);
-    if (const std::string notes = model_->Notes(); !notes.empty()) recorder_.AddNote(notes);
+    NoteSharedGpus();
     TakeDeviceOptimizer();
     checkpoints_.Resume();
     start_ = checkpoints_.start();
@@ -89,6 +105,19 @@ class WorkerRun {
     const nlohmann::json server = StopServer();
     SaveParams();
     return {Report(observer, server).dump()};
+  }
+
+  /// Collective, for a model on a GPU.
+  void NoteSharedGpus() {
+    const std::string id = model_->device_id();
+    if (id.empty()) return;
+    std::vector<std::string> gpus =
+        StoreAllGather(process_.client(), setup_.world, "gpus", HostName() + " " + id,
+                       Deadline::After(StartTimeout(spec_)));
+    std::ranges::sort(gpus);
+    if (std::ranges::adjacent_find(gpus) == gpus.end()) return;
+    recorder_.AddNote(
+        "emulated: workers share a GPU and take turns on it; a cluster has one for each");
   }
 
   DeviceUse UseOfDevice() const {

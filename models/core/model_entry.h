@@ -37,8 +37,7 @@ struct ModelOptions {
   std::vector<int> widths = {};  ///< mlp: hidden widths; empty: 2048, 2048.
   double compute_ms = 0;  ///< profile models: emulated compute of a step, forward and backward.
   int threads = 1;        ///< Compute threads of this worker.
-  int local_rank = 0;     ///< Of this worker among those of its host, which choose GPUs by it.
-  int local_workers = 1;  ///< Workers of its host.
+  int local_rank = 0;     ///< Of this worker among those of its machine, which choose GPUs by it.
   std::string file = {};  ///< Of an entry that takes one.
   Loss loss = Loss::kAuto;
 };

@@ -13,13 +13,6 @@
 
 namespace ringside {
 
-/// Which GPU of its host a worker takes: that of its local rank. If there are fewer GPUs than
-/// workers, they take turns.
-struct GpuChoice {
-  int local_rank = 0;
-  int local_workers = 1;
-};
-
 /// The functions of libringside_cuda.so, which it exports through `kCudaFunction`.
 struct CudaBackend {
   /// Returns why there is no GPU on this machine, and what to do; empty: there is one.
@@ -27,8 +20,9 @@ struct CudaBackend {
   /// A model that computes this network on a GPU. Throws `ConfigError` for a layer that it does not
   /// know, and `MissingBackendError` without a GPU.
   std::unique_ptr<Model> (*make_model)(const Network& network, const ModelOptions& options);
-  /// The vectors of this space on a GPU. Borrows the space, and pins its memory.
-  std::unique_ptr<DeviceVectors> (*make_vectors)(const FlatSpace& space, const GpuChoice& gpu);
+  /// The vectors of this space on a GPU: that of the local rank. If there are fewer GPUs than
+  /// workers, they share them. Borrows the space, and pins its memory.
+  std::unique_ptr<DeviceVectors> (*make_vectors)(const FlatSpace& space, int local_rank);
 };
 using CudaFunction = const CudaBackend* (*)();
 inline constexpr char kCudaFunction[] = "ringside_cuda_backend";

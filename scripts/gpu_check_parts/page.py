@@ -1,4 +1,6 @@
 """The result as a page in Markdown, and as an exit code."""
+import re
+
 from gpu_check_parts import plan
 
 ALL_WELL, FAILED, MISSED = 0, 1, 5
@@ -167,7 +169,8 @@ def commands(result):
              for run in result["runs"]]
     text = "\n## What was run\n\nIn this order:\n\n```sh\n" + "\n".join(lines) + "\n```\n"
     if result["facts"]["topology"]:
-        text += f"\n`nvidia-smi topo -m`:\n\n```\n{result['facts']['topology']}\n```\n"
+        plain = re.sub("\x1b\\[[0-9;]*m", "", result["facts"]["topology"])  # it underlines
+        text += f"\n`nvidia-smi topo -m`:\n\n```\n{plain}\n```\n"
     return text
 
 

@@ -29,8 +29,9 @@ STEP_ROWS = [
     ("ps-sync", ["--strategy", "ps-sync"], True, False, None),
 ]
 
-# Training against the CPU. A case has a reference file; its flags are those of both sides.
-CASE_FLAGS = ["--data", "digits", "--hidden", "32,32", "--global-batch", "64", "--steps", "60", "--seed", "1"]
+# Training against the CPU. A case has a reference file; its flags are those of both sides. The buckets are small, so that some are summed and
+# updated while the backward pass goes on.
+CASE_FLAGS = ["--data", "digits", "--hidden", "32,32", "--global-batch", "64", "--steps", "60", "--seed", "1", "--bucket-mb", "2KiB"]
 CASES = {
     "sgd": ["--lr", "0.1"],
     "momentum": ["--lr", "0.1", "--momentum", "0.9"],

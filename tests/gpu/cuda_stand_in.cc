@@ -21,11 +21,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <random>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -40,11 +42,17 @@ struct Block {
   std::byte* real = nullptr;
 };
 
+/// Pinned memory.
+struct Pinned {
+  std::size_t bytes = 0;
+  std::string mapping;  // `MappingOf` its first byte
+};
+
 /// What the process has, and what it has done.
 struct Machine {
   std::mutex mutex;
   std::map<const std::byte*, Block> device;  // by the address that the program sees
-  std::map<const std::byte*, std::size_t> pinned;
+  std::map<const std::byte*, Pinned> pinned;
   std::atomic<int> streams = 0;
   std::atomic<int> events = 0;
   std::atomic<std::uint64_t> pinned_copies = 0;
@@ -72,12 +80,32 @@ typename Map::const_iterator Holding(const Map& blocks, const void* address) {
   return after == blocks.begin() ? blocks.end() : std::prev(after);
 }
 
-bool IsPinned(const void* address, std::size_t bytes) {
+/// What the memory at an address is: the file that is mapped there, and where in it.
+std::string MappingOf(const void* address) {
+  std::ifstream maps("/proc/self/maps");
+  const auto wanted = reinterpret_cast<std::uintptr_t>(address);
+  for (std::string line; std::getline(maps, line);) {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+    char dash = 0;
+    std::string rights, offset, device, inode;
+    std::istringstream fields(line);
+    fields >> std::hex >> begin >> dash >> end >> rights >> offset >> device >> inode;
+    if (begin <= wanted && wanted < end) return device + " " + inode;
+  }
+  return "nothing";
+}
+
+/// What is pinned is memory, not an address. Returns `cudaErrorInvalidValue` where other memory has
+/// been mapped since then: a GPU would still copy to the old one.
+cudaError_t FindPinned(const void* address, std::size_t bytes, bool& pinned) {
   Machine& machine = TheMachine();
   const std::lock_guard lock(machine.mutex);
   const auto found = Holding(machine.pinned, address);
-  return found != machine.pinned.end() &&
-         static_cast<const std::byte*>(address) + bytes <= found->first + found->second;
+  pinned = found != machine.pinned.end() &&
+           static_cast<const std::byte*>(address) + bytes <= found->first + found->second.bytes;
+  if (!pinned || found->second.mapping == MappingOf(found->first)) return cudaSuccess;
+  return cudaErrorInvalidValue;
 }
 
 }  // namespace
@@ -188,6 +216,12 @@ cudaError_t cudaGetDeviceCount(int* count) {
   return *count == 0 ? cudaErrorNoDevice : cudaSuccess;
 }
 
+cudaError_t cudaDeviceGetPCIBusId(char* id, int size, int device) {
+  return std::snprintf(id, static_cast<std::size_t>(size), "0000:%02x:00.0", device) < size
+             ? cudaSuccess
+             : cudaErrorInvalidValue;
+}
+
 cudaError_t cudaSetDevice(int device) {
   int count = 0;
   const cudaError_t code = cudaGetDeviceCount(&count);
@@ -231,12 +265,12 @@ cudaError_t cudaHostRegister(void* host, std::size_t bytes, unsigned int) {
   Machine& machine = TheMachine();
   const std::lock_guard lock(machine.mutex);
   const auto* begin = static_cast<const std::byte*>(host);
-  for (const auto& [other, length] : machine.pinned) {
-    if (begin < other + length && other < begin + bytes) {
+  for (const auto& [other, block] : machine.pinned) {
+    if (begin < other + block.bytes && other < begin + bytes) {
       return cudaErrorHostMemoryAlreadyRegistered;
     }
   }
-  machine.pinned[begin] = bytes;
+  machine.pinned[begin] = {bytes, MappingOf(begin)};
   return cudaSuccess;
 }
 
@@ -335,7 +369,10 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
     return cudaErrorInvalidValue;
   }
   Machine& machine = TheMachine();
-  ++(IsPinned(to_device ? from : to, bytes) ? machine.pinned_copies : machine.pageable_copies);
+  bool pinned = false;
+  const cudaError_t code = FindPinned(to_device ? from : to, bytes, pinned);
+  if (code != cudaSuccess) return code;
+  ++(pinned ? machine.pinned_copies : machine.pageable_copies);
   if (!to_device) machine.bytes_to_host += bytes;
   void* real_to = to_device ? device_to : to;
   const void* real_from = to_device ? from : device_from;

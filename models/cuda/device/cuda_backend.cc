@@ -14,8 +14,8 @@ std::unique_ptr<Model> MakeModel(const Network& network, const ModelOptions& opt
 /// With the device that the vectors borrow.
 class OwnedVectors : public DeviceVectors {
  public:
-  OwnedVectors(const FlatSpace& space, const GpuChoice& gpu)
-      : device_(gpu), vectors_(space, device_) {}
+  OwnedVectors(const FlatSpace& space, int local_rank)
+      : device_(local_rank), vectors_(space, device_) {}
 
   std::span<float> params() const override { return vectors_.params(); }
   std::span<float> grads() const override { return vectors_.grads(); }
@@ -23,6 +23,7 @@ class OwnedVectors : public DeviceVectors {
     vectors_.CopyToDevice(vector, offset, size);
   }
   void CopyToHost(FlatVector vector) override { vectors_.CopyToHost(vector); }
+  void HostMemoryMoved() override { vectors_.HostMemoryMoved(); }
   void SetGradientsToHost(bool to_host) override { vectors_.SetGradientsToHost(to_host); }
   bool GradientsAreFinite(int bucket) const override { return vectors_.GradientsAreFinite(bucket); }
   std::unique_ptr<Optimizer> MakeOptimizer(const OptimizerOptions& options) override {
@@ -34,8 +35,8 @@ class OwnedVectors : public DeviceVectors {
   CudaVectors vectors_;
 };
 
-std::unique_ptr<DeviceVectors> MakeVectors(const FlatSpace& space, const GpuChoice& gpu) {
-  return std::make_unique<OwnedVectors>(space, gpu);
+std::unique_ptr<DeviceVectors> MakeVectors(const FlatSpace& space, int local_rank) {
+  return std::make_unique<OwnedVectors>(space, local_rank);
 }
 
 constexpr CudaBackend kBackend{

@@ -1,5 +1,6 @@
 #include "ringside/models/cuda/device/cuda_device.h"
 
+#include <array>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -27,12 +28,23 @@ std::string WhyNoGpu() {
          "); a cuda: model needs one, and its driver";
 }
 
-CudaDevice::CudaDevice(const GpuChoice& choice) {
+void CheckAllocation(cudaError_t code, std::size_t bytes) {
+  if (code == cudaSuccess) return;
+  throw InternalError("GPU: an array of " + std::to_string(bytes >> 20) + " MiB: " +
+                      cudaGetErrorString(code) + "; give a smaller batch or model, or more GPUs");
+}
+
+std::string CudaDevice::id() const {
+  std::array<char, 64> text{};
+  CheckCuda(cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), index_));
+  return text.data();
+}
+
+CudaDevice::CudaDevice(int local_rank) {
   if (const std::string reason = WhyNoGpu(); !reason.empty()) throw MissingBackendError(reason);
   int devices = 0;
   CheckCuda(cudaGetDeviceCount(&devices));
-  index_ = choice.local_rank % devices;
-  shared_ = choice.local_workers > devices;
+  index_ = local_rank % devices;
   MakeCurrent();
 }
 

@@ -1,10 +1,13 @@
 #ifndef RINGSIDE_MODELS_CUDA_DEVICE_CUDA_DEVICE_H_
 #define RINGSIDE_MODELS_CUDA_DEVICE_CUDA_DEVICE_H_
 
+// Private to models/cuda.
+
 #include <cuda_runtime.h>
 
 #include <cstddef>
 #include <span>
+#include <string>
 
 #include "ringside/models/cuda/cuda_models.h"
 
@@ -13,19 +16,22 @@ namespace ringside {
 /// Throws `InternalError` with CUDA's text unless the call succeeded.
 void CheckCuda(cudaError_t code);
 
+/// The same for an allocation on the GPU: says how many bytes it lacks.
+void CheckAllocation(cudaError_t code, std::size_t bytes);
+
 /// One GPU. CUDA keeps a current device for each thread: every call from another thread begins with
 /// `MakeCurrent`.
 class CudaDevice {
  public:
-  /// Makes it the current one of this thread. Throws `MissingBackendError` when there is none.
-  explicit CudaDevice(const GpuChoice& choice);
+  /// That of the local rank; if there are fewer, they are counted from 0 again. Makes it the
+  /// current one of this thread. Throws `MissingBackendError` when there is none.
+  explicit CudaDevice(int local_rank);
   void MakeCurrent() const { CheckCuda(cudaSetDevice(index_)); }
-  /// Whether workers of this host share GPUs.
-  bool shared() const { return shared_; }
+  /// Its place on the bus of the machine, whatever the number by which a process calls it.
+  std::string id() const;
 
  private:
   int index_ = 0;
-  bool shared_ = false;
 };
 
 /// Why there is no GPU here, and what to do; empty: there is one.
@@ -85,7 +91,8 @@ class DeviceArray {
       CheckCuda(cudaFree(data_));
       data_ = nullptr;
       size_ = 0;
-      CheckCuda(cudaMalloc(reinterpret_cast<void**>(&data_), size * sizeof(T)));
+      CheckAllocation(cudaMalloc(reinterpret_cast<void**>(&data_), size * sizeof(T)),
+                      size * sizeof(T));
       size_ = size;
     }
   }

@@ -8,16 +8,9 @@
 #include "ringside/models/networks/initial_values.h"
 
 namespace ringside {
-namespace {
-
-constexpr char kSharedGpu[] =
-    "emulated: workers of a host share a GPU and take turns on it; a cluster has one each";
-
-}  // namespace
-
 CudaNetwork::CudaNetwork(const Network& network, const ModelOptions& options)
     : options_(options),
-      device_({.local_rank = options.local_rank, .local_workers = options.local_workers}),
+      device_(options.local_rank),
       tensors_(TensorsOf(network)),
       math_(stream_.get()),
       sums_here_(1),
@@ -41,12 +34,16 @@ CudaNetwork::CudaNetwork(const Network& network, const ModelOptions& options)
   }
 }
 
-// What is freed must not be in use. Nobody could do anything about an error.
-CudaNetwork::~CudaNetwork() { cudaStreamSynchronize(stream_.get()); }
+CudaNetwork::~CudaNetwork() { CudaNetwork::LetGoOfSpace(); }
 
-void CudaNetwork::KeepMemory(FlatSpace) { vectors_.reset(); }
+// What is freed must not be in use: a step that failed may be under way. Nobody could do anything
+// about an error.
+void CudaNetwork::LetGoOfSpace() {
+  cudaStreamSynchronize(stream_.get());
+  vectors_.reset();
+}
 
-std::string CudaNetwork::Notes() const { return device_.shared() ? kSharedGpu : ""; }
+std::string CudaNetwork::device_id() const { return device_.id(); }
 
 void CudaNetwork::Bind(FlatSpace& space, const BucketPlan& plan) {
   device_.MakeCurrent();
@@ -130,14 +127,15 @@ void CudaNetwork::Backward(std::size_t samples) {
   for (std::size_t i = layers_.size(); i-- > 0;) {
     const Layer& layer = *layers_[i];
     const DeviceMath::Shape shape = ShapeOf(layer, samples);
-    // The gradient of the parameters first, so that its bucket leaves early.
     math_.LinearGradients(shape, InputOf(i), gradient, ones_.data(), grads + layer.weight,
                           grads + layer.bias);
+    // It reads the weights. A strategy may update them as soon as it has their bucket.
+    if (i > 0) {
+      math_.LinearInputGradient(shape, gradient, params + layer.weight, InputOf(i), next,
+                                layers_[i - 1]->relu);
+    }
     FinishTensor(layer.weight_tensor);
     FinishTensor(layer.bias_tensor);
-    if (i == 0) break;
-    math_.LinearInputGradient(shape, gradient, params + layer.weight, InputOf(i), next,
-                              layers_[i - 1]->relu);
     std::swap(gradient, next);
   }
 }

@@ -1,6 +1,8 @@
 #ifndef RINGSIDE_MODELS_CUDA_DEVICE_CUDA_NETWORK_H_
 #define RINGSIDE_MODELS_CUDA_DEVICE_CUDA_NETWORK_H_
 
+// Private to models/cuda.
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -21,8 +23,9 @@ namespace ringside {
 /// awaited, and then the whole backward pass, without waiting for any of it. An event follows the
 /// forward pass, and one the gradient of each bucket. Then the host waits for these events, one
 /// after the other, and submits each bucket when its gradient is there, while the GPU computes the
-/// next one. So strategies get buckets at the same moment as from a model on the CPU. The step ends
-/// with the last event; the device itself is never synchronised.
+/// next one. A bucket's event also follows the last operation that reads its parameters. So
+/// strategies get buckets at the same moment as from a model on the CPU. The step ends with the
+/// last event; the device itself is never synchronised.
 class CudaNetwork : public Model {
  public:
   /// Throws `ConfigError` that names the layer if it is neither linear nor ReLU, and
@@ -33,11 +36,10 @@ class CudaNetwork : public Model {
   std::span<const TensorSpec> Tensors() const override { return tensors_; }
   void Bind(FlatSpace& space, const BucketPlan& plan) override;
   DeviceVectors* device_vectors() override { return vectors_.get(); }
-  std::string Notes() const override;
+  std::string device_id() const override;
   double ForwardBackward(const Batch& batch, Strategy& strategy) override;
   Evaluation Evaluate(const Batch& batch) override;
-  /// Unpins the memory before it goes.
-  void KeepMemory(FlatSpace space) override;
+  void LetGoOfSpace() override;
   std::optional<DilatedClock::time_point> forward_end() const override { return forward_end_; }
 
  private:

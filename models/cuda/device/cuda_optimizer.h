@@ -1,6 +1,8 @@
 #ifndef RINGSIDE_MODELS_CUDA_DEVICE_CUDA_OPTIMIZER_H_
 #define RINGSIDE_MODELS_CUDA_DEVICE_CUDA_OPTIMIZER_H_
 
+// Private to models/cuda.
+
 #include <cstdint>
 #include <mutex>
 

@@ -12,12 +12,24 @@ CudaVectors::CudaVectors(const FlatSpace& space, const CudaDevice& device)
       pinned_(space.memory().data()),
       params_(space.size()),
       grads_(space.size()) {
-  CheckCuda(cudaHostRegister(pinned_, space.memory().size(), cudaHostRegisterDefault));
+  Pin();
 }
 
 CudaVectors::~CudaVectors() {
   // Nobody could do anything about errors here.
+  cudaStreamSynchronize(to_host_.get());
   cudaHostUnregister(pinned_);
+}
+
+void CudaVectors::Pin() const {
+  CheckCuda(cudaHostRegister(pinned_, space_.memory().size(), cudaHostRegisterDefault));
+}
+
+/// What is pinned is memory, not an address.
+void CudaVectors::HostMemoryMoved() {
+  device_.MakeCurrent();
+  CheckCuda(cudaHostUnregister(pinned_));
+  Pin();
 }
 
 CudaVectors::Pair CudaVectors::Of(FlatVector vector) const {

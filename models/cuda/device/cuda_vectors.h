@@ -1,6 +1,8 @@
 #ifndef RINGSIDE_MODELS_CUDA_DEVICE_CUDA_VECTORS_H_
 #define RINGSIDE_MODELS_CUDA_DEVICE_CUDA_VECTORS_H_
 
+// Private to models/cuda.
+
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -27,6 +29,7 @@ class CudaVectors : public DeviceVectors {
   std::span<float> grads() const override { return {grads_.data(), space_.size()}; }
   void CopyToDevice(FlatVector vector, std::size_t offset, std::size_t size) override;
   void CopyToHost(FlatVector vector) override;
+  void HostMemoryMoved() override;
   void SetGradientsToHost(bool to_host) override { gradients_to_host_ = to_host; }
   bool GradientsAreFinite(int bucket) const override;
   std::unique_ptr<Optimizer> MakeOptimizer(const OptimizerOptions& options) override;
@@ -54,6 +57,7 @@ class CudaVectors : public DeviceVectors {
     float* device;
   };
   Pair Of(FlatVector vector) const;
+  void Pin() const;
 
   const FlatSpace& space_;
   const CudaDevice& device_;

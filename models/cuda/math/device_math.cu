@@ -1,10 +1,10 @@
 // Matrix products by cuBLAS, in fp32 without TF32 (cuBLAS's default). Everything else by kernels of
 // one pass over memory. A row-major matrix is the transposed column-major one, which cuBLAS wants.
+#include "ringside/models/cuda/math/device_math.h"
+
 #include <cublas_v2.h>
 
 #include <utility>
-
-#include "ringside/models/cuda/math/device_math.h"
 
 namespace ringside {
 namespace {
@@ -14,11 +14,11 @@ constexpr int kWarp = 32;
 constexpr std::uint32_t kInfinityBits = 0x7f800000;  // common/core/finite.h
 
 void Check(cudaError_t code) {
-  if (code != cudaSuccess) throw DeviceMathError(cudaGetErrorString(code));
+  if (code != cudaSuccess) throw DeviceMathError(std::string("GPU: ") + cudaGetErrorString(code));
 }
 void Check(cublasStatus_t status) {
   if (status != CUBLAS_STATUS_SUCCESS) {
-    throw DeviceMathError(std::string("cuBLAS: ") + cublasGetStatusString(status));
+    throw DeviceMathError(std::string("GPU: cuBLAS: ") + cublasGetStatusString(status));
   }
 }
 

@@ -1,11 +1,15 @@
 #ifndef RINGSIDE_MODELS_CUDA_MATH_DEVICE_MATH_H_
 #define RINGSIDE_MODELS_CUDA_MATH_DEVICE_MATH_H_
 
+// Private to models/cuda.
+
 #include <cuda_runtime.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <string>
+#include <utility>
 
 #include "ringside/common/optim/adam.h"
 

@@ -1,5 +1,5 @@
-// Steps and bytes are those of NCCL's ring or double binary tree, with two copies between host and
-// GPU of M bytes each around them.
+// Steps and bytes are those of NCCL's ring or double binary tree. Around a sum in host memory there
+// are two copies of M bytes each between host and GPU.
 #include "ringside/ring/backends/nccl/nccl_collective.h"
 
 #include <cuda_runtime.h>

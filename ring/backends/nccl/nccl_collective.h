@@ -17,8 +17,8 @@
 namespace ringside {
 
 /// Sums with NCCL, with its own CUDA stream and event and a fixed algorithm. A rank uses the GPU of
-/// its local rank. Gradients are in host memory, since this version's models compute there: each
-/// sum is copied to the GPU and back, through memory that `Prepare` pinned.
+/// its local rank. A bucket on that GPU (`BucketMessage::device`) is summed in place. One in host
+/// memory is copied to the GPU and back, through memory that `Prepare` pinned.
 ///
 /// NCCL works without blocking and is asked for errors while it does; an operation that takes
 /// longer than its timeout is aborted. NCCL does not say who was missing.

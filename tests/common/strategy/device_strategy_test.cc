@@ -41,6 +41,7 @@ class FakeVectors : public DeviceVectors {
     std::ranges::copy(params_, space_.params().begin());
     calls.emplace_back("down");
   }
+  void HostMemoryMoved() override { calls.emplace_back("moved"); }
   void SetGradientsToHost(bool to_host) override { gradients_to_host = to_host; }
   bool GradientsAreFinite(int bucket) const override { return bucket != not_finite; }
   std::unique_ptr<Optimizer> MakeOptimizer(const OptimizerOptions&) override { return nullptr; }
@@ -98,6 +99,19 @@ TEST_F(DeviceStrategyTest, TheGpuBeginsWithTheParametersOfTheStart) {
     EXPECT_THAT(vectors_.params(), Each(5));
     EXPECT_EQ(vectors_.gradients_to_host, use != DeviceUse::kBuckets);
   }
+}
+
+TEST_F(DeviceStrategyTest, AStartThatSharesTheSpaceIsNoted) {
+  class Sharing : public Inner {
+   public:
+    void Start(FlatSpace& space, const BucketPlan& plan, const StartPoint& from) override {
+      Inner::Start(space, plan, from);
+      space.Share("test");
+    }
+  } sharing;
+  DeviceStrategy strategy(sharing, vectors_, DeviceUse::kNone, /*rank=*/0);
+  strategy.Start(space_, plan_, {});
+  EXPECT_THAT(vectors_.calls, ElementsAre("moved", "up 0+5"));
 }
 
 TEST_F(DeviceStrategyTest, BucketsOnTheGpuHaveTheSamePlaceThere) {

@@ -60,7 +60,6 @@ class CheckpointsTest : public ::testing::Test {
     MemberSetup setup;
     SmallModel model;
     FlatSpace space{2};
-    std::unique_ptr<Optimizer> optimizer = Optimizer::Make({.momentum = 0.9}, 2);
     Recorder recorder{1};
     std::unique_ptr<Checkpoints> checkpoints;
   };
@@ -87,7 +86,7 @@ class CheckpointsTest : public ::testing::Test {
                                                            .store = store,
                                                            .model = worker.model,
                                                            .space = worker.space,
-                                                           .optimizer = *worker.optimizer,
+                                                           .optimizer_state_size = 2,  // momentum
                                                            .recorder = worker.recorder,
                                                            .total_steps = 100,
                                                            .steps_per_epoch = 3});
