@@ -102,6 +102,24 @@ class SlurmCluster(Started):
         return subprocess.run([program(name), *map(str, arguments)], env=self.environment(), capture_output=True, text=True,
                               timeout=timeout, **options)
 
+    def run_job(self, *arguments, timeout=120):
+        """Submits a batch job and waits until it has ended: `sbatch --wait` looks only every ten seconds. Its exit code is that of the
+        job, or of a signal that ended it and 128."""
+        done = self.run("sbatch", "--parsable", *arguments)
+        if done.returncode != 0:
+            return done
+        fields = {}
+
+        def ended():
+            text = self.run("scontrol", "--oneliner", "show", "job", done.stdout.strip()).stdout
+            fields.update(word.split("=", 1) for word in text.split() if "=" in word)
+            return fields.get("JobState", "PENDING") not in ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING")
+
+        wait_for("the end of a job", ended, timeout)
+        code, signal_number = (int(number) for number in fields["ExitCode"].split(":"))
+        done.returncode = 128 + signal_number if signal_number else code
+        return done
+
     def stop(self):
         """Ends the jobs first: their processes would outlive a slurmd."""
         try:

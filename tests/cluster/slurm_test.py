@@ -62,8 +62,7 @@ class Slurm(unittest.TestCase):
     def submit(self, lines, *options, expects=0, timeout=120):
         """Runs lines as a batch job until it has ended. Returns what it wrote."""
         log = self.folder / "job.log"
-        done = self.slurm.run("sbatch", "--wait", f"--output={log}", f"--chdir={self.folder}", *options, self.script(lines),
-                              timeout=timeout)
+        done = self.slurm.run_job(f"--output={log}", f"--chdir={self.folder}", *options, self.script(lines), timeout=timeout)
         text = log.read_text() if log.exists() else ""
         self.assertEqual(done.returncode, expects, done.stderr + text[-3000:])
         return text
@@ -189,7 +188,7 @@ exec {pathlib.Path(RINGSIDE).with_name("ringside-worker")} "$@"
                                   check=True, capture_output=True, text=True).stdout
         path = self.folder / "four.sh"
         path.write_text(manifest.replace("--launcher srun", f"--launcher srun --out {self.folder}/run"))
-        done = self.slurm.run("sbatch", "--wait", f"--chdir={self.folder}", path)
+        done = self.slurm.run_job(f"--chdir={self.folder}", path)
         logs = "".join(log.read_text() for log in self.folder.glob("four-*.log"))
         self.assertEqual(done.returncode, 0, done.stderr + logs)
         self.assertEqual(self.summary()["status"], "done")

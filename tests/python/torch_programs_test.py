@@ -13,7 +13,7 @@ import unittest
 
 import torch
 
-from torch_runs import PROGRAM, RINGSIDE, STEPS, Programs, distance, reference
+from torch_runs import LONG, PROGRAM, RINGSIDE, STEPS, Programs, distance, pairs, reference
 
 # The strategies whose parameters are those of one process: workers sum, or servers update.
 SUMMING = ["ring", "halving-doubling", "recursive-doubling", "tree", "auto", "shm", "hierarchical", "mpi"]
@@ -49,19 +49,19 @@ class Trajectories(Programs):
         self.check("sgd", "--strategy", "mixed", "--servers", "1", "--bucket-mb", "0")
 
     def test_optimizers_that_the_strategy_maps(self):
-        for strategy in (*SUMMING, "ps-sync", "mixed"):
+        for strategy in (*SUMMING, "ps-sync", "mixed") if LONG else ("ring", "shm", "ps-sync", "mixed"):
             self.check("adam", "--strategy", strategy, limit=1e-4)
-        for kind, limit in (("nesterov", 1e-5), ("adamw", 1e-4)):
-            for strategy in ("ring", "shm", "ps-sync"):
-                self.check(kind, "--strategy", strategy, limit=limit)
+        for (kind, limit), strategy in pairs((("nesterov", 1e-5), ("adamw", 1e-4)), ("ring", "shm", "ps-sync")):
+            self.check(kind, "--strategy", strategy, limit=limit)
 
     def test_optimizers_of_the_program(self):
-        for strategy in (("ring",), ("shm",), ("ps-sync", "--server-update", "off"),
-                         ("mixed", "--servers", "1", "--bucket-mb", "0", "--server-update", "off")):
+        strategies = (("ring",), ("shm",), ("ps-sync", "--server-update", "off"),
+                      ("mixed", "--servers", "1", "--bucket-mb", "0", "--server-update", "off"))
+        for strategy in strategies:
             self.check("rmsprop", "--strategy", *strategy, limit=1e-4)
-            self.check("sgd", "--strategy", *strategy, words=("update=program",), workers=3)
-            self.check("sgd", "--strategy", *strategy, "--overlap", "off", words=("update=program",), workers=3)
-            self.check("sgd", "--strategy", *strategy, "--overlap", "off")
+        program = {"words": ("update=program",), "workers": 3}
+        for (flags, more), strategy in pairs((((), program), (("--overlap", "off"), program), (("--overlap", "off"), {})), strategies):
+            self.check("sgd", "--strategy", *strategy, *flags, **more)
 
     def test_strategies_that_are_not_synchronous_run_to_the_end(self):
         """They have other trajectories. Under servers, worker 0 is slow: the others would be far ahead if they might. A worker that may be S
@@ -94,56 +94,56 @@ class Steps(Programs):
         references = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.whole_batches = reference("sgd", references / "sgd")
 
-    def check(self, case, *strategies, kind="sgd", words=(), expected=None):
-        """Against the same program in one process, unless ``expected`` is given."""
+    def check(self, case, *strategies, more=(), kind="sgd", words=(), expected=None):
+        """Against the same program in one process, unless ``expected`` is given. ``more``: strategies of RINGSIDE_LONG_TESTS alone."""
         if expected is None:
             expected = reference(kind, self.folder / "reference", f"case={case}", *words)
-        for strategy in strategies:
+        for strategy in (*strategies, *more) if LONG else strategies:
             with self.subTest(case=case, strategy=strategy):
                 self.train("--strategy", *strategy.split(), kind=kind, words=(f"case={case}", *words))
                 self.assertLess(distance(self.mine(), expected), 1e-5)
 
     def test_what_programs_do_between_backward_and_step(self):
-        self.check("decays", "ring", "shm", "ps-sync")
-        self.check("clips", "ring", "shm", words=("update=program",))
+        self.check("decays", "ring", "ps-sync", more=("shm",))
+        self.check("clips", "shm", more=("ring",), words=("update=program",))
 
     def test_accumulated_gradients_are_those_of_the_whole_batch(self):
-        self.check("accumulate", "ring", "shm", "ps-sync", expected=self.whole_batches)
-        self.check("no-sync", "ring", "ps-sync", expected=self.whole_batches)
+        self.check("accumulate", "shm", "ps-sync", more=("ring",), expected=self.whole_batches)
+        self.check("no-sync", "ps-sync", more=("ring",), expected=self.whole_batches)
         self.check("no-sync", "ring", words=("update=program",), expected=self.whole_batches)
 
     def test_groups_of_parameters_need_the_programs_optimizer(self):
-        self.check("groups", "ring", "ps-sync --server-update off")
+        self.check("groups", "ring", more=("ps-sync --server-update off",))
 
     def test_frozen_parameters_may_be_the_optimizers(self):
         self.check("frozen", "ring", expected=self.whole_batches)
 
     def test_parameters_that_a_step_leaves_out_have_the_gradient_0(self):
-        self.check("unused-zero", "ring", "ps-sync")
+        self.check("unused-zero", "ps-sync", more=("ring",))
         self.check("unused-zero", "ring", words=("update=program",))
         self.check("no-gradient-zero", "ring")
-        self.check("fills-unused", "ring", "ps-sync")
+        self.check("fills-unused", "ps-sync", more=("ring",))
 
     def test_parameters_may_be_read_without_their_module(self):
-        self.check("reads-when-updated", "ring", "shm", "ps-sync")
-        self.check("size-when-updated", "ring", "shm", "ps-sync")
+        self.check("reads-when-updated", "ring", "ps-sync", more=("shm",))
+        self.check("size-when-updated", "shm", more=("ring", "ps-sync"))
         self.check("size-early", "ring", words=("update=program",))
 
     def test_parameters_that_no_call_reads_belong_to_the_module_around_them(self):
-        for case in ("lists", "attention", "scripted", "scripted-waits-first"):
-            self.check(case, "ring", "ps-sync")
+        for case, strategy in pairs(("lists", "attention", "scripted", "scripted-waits-first"), ("ring", "ps-sync")):
+            self.check(case, strategy)
 
     def test_a_part_of_a_model_may_be_evaluated(self):
-        self.check("evaluates-encoder", "ring", "ps-sync")
+        self.check("evaluates-encoder", "ps-sync", more=("ring",))
 
     def test_a_copy_of_a_model_is_a_model_of_its_own(self):
-        self.check("copies-model", "ring", "ps-sync", expected=self.whole_batches)
+        self.check("copies-model", "ring", more=("ps-sync",), expected=self.whole_batches)
 
     def test_a_program_may_change_parameters_that_it_updates(self):
-        self.check("clamps", "ring", "ps-sync --server-update off", words=("update=program",))
+        self.check("clamps", "ps-sync --server-update off", more=("ring",), words=("update=program",))
 
     def test_a_program_may_call_parts_of_its_model(self):
-        self.check("calls-layers", "ring", "shm", "ps-sync")
+        self.check("calls-layers", "ring", "ps-sync", more=("shm",))
 
     def test_the_graph_may_change_in_every_step(self):
         self.check("branches", "ring", "ps-sync")
@@ -152,8 +152,7 @@ class Steps(Programs):
         self.check("freezes-for-a-while", "ps-sync", kind="nesterov")
 
     def test_gradients_of_large_layers_wait_for_those_of_the_last_step(self):
-        for strategy in ("ring", "shm", "ps-sync", "ps-sync --overlap off"):
-            self.check("large", strategy, kind="adamw")
+        self.check("large", "ring", "ps-sync", "ps-sync --overlap off", more=("shm",), kind="adamw")
         self.check("large", "ring", "ps-sync --server-update off", words=("update=program",), kind="adamw")
 
     def test_data_may_be_loaded_by_other_processes(self):
@@ -273,7 +272,7 @@ class Records(Programs):
                     self.assertGreater(waits[of_last]["ts"], end_of(waits[of_first]) + 20_000)
 
     def test_without_overlap_a_forward_pass_waits_for_all_parameters_first(self):
-        for strategy in ("ring", "ps-sync"):
+        for strategy in ("ring", "ps-sync") if LONG else ("ring",):
             for forward, waits in self.forward_passes("slow-forward-waits-first", strategy):
                 for wait in waits.values():
                     self.assertGreater(end_of(forward), end_of(wait) + 20_000)
@@ -308,6 +307,7 @@ axes:
   server-update: ["on", "off"]
 exclude:
   - {{strategy: ring, server-update: "off"}}
+repetitions: 1
 """)
         done = subprocess.run([RINGSIDE, "matrix", spec, "--out", self.folder / "results"], capture_output=True, text=True, timeout=90)
         self.assertEqual(done.returncode, 0, done.stderr[-3000:])
@@ -326,13 +326,14 @@ exclude:
         self.assertEqual((summary["launcher"], summary["workers"], summary["steps"]), ("mpirun", 2, 12))
 
     def test_verify_compares_a_program_with_a_single_worker(self):
-        command = [RINGSIDE, "verify", "--strategies", "ring,shm,ps-sync", "--workers", "1,2,3", "--servers", "1", "--bucket-mb", "0",
+        sizes = (1, 2, 3) if LONG else (1, 3)
+        command = [RINGSIDE, "verify", "--strategies", "ring,shm,ps-sync", "--workers", ",".join(map(str, sizes)), "--servers", "1", "--bucket-mb", "0",
                    "--json", "--", sys.executable, PROGRAM, "50", "sgd", self.folder / "mine.pt"]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr[-2000:] + done.stdout[-2000:])
         rows = json.loads(done.stdout)["rows"]
         self.assertEqual([(row["strategy"], row["workers"], row["ok"]) for row in rows],
-                         [(name, workers, True) for name in ("ring", "shm", "ps-sync") for workers in (1, 2, 3)])
+                         [(name, workers, True) for name in ("ring", "shm", "ps-sync") for workers in sizes])
 
 
 if __name__ == "__main__":

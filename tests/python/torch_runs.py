@@ -1,5 +1,9 @@
 """Runs of the program with PyTorch of these tests, and what they are compared with. RINGSIDE names the executable, PYTHONPATH has the package."""
+import contextlib
+import io
+import itertools
 import json
+import multiprocessing
 import os
 import pathlib
 import subprocess
@@ -10,15 +14,37 @@ import unittest
 import torch
 
 import emulation
+import network_program
 
 RINGSIDE = os.environ["RINGSIDE"]
+# Every run imports PyTorch in each of its workers, which takes nearly all of its time. So not every case runs under every strategy.
+# With the CMake option RINGSIDE_LONG_TESTS it does.
+LONG = os.environ.get("RINGSIDE_LONG_TESTS", "OFF") == "ON"
 PROGRAM = pathlib.Path(__file__).with_name("network_program.py")
 STEPS = 50
 
 
+def run_alone(words):
+    sys.argv = [str(PROGRAM), *words]
+    with contextlib.redirect_stdout(io.StringIO()):
+        network_program.main()
+
+
 def reference(kind, out, *words, steps=STEPS):
-    subprocess.run([sys.executable, PROGRAM, str(steps), kind, out, *words], check=True, stdout=subprocess.DEVNULL)
+    """The parameters of the program without a launcher: in a child of this process, which has imported PyTorch already."""
+    child = multiprocessing.get_context("fork").Process(target=run_alone, args=([str(steps), kind, str(out), *words],))
+    child.start()
+    child.join()
+    if child.exitcode != 0:
+        raise AssertionError(f"{PROGRAM} {steps} {kind} {' '.join(words)} exited with {child.exitcode}")
     return torch.load(out)
+
+
+def pairs(first, second):
+    """Pairs in which everything of both occurs. With RINGSIDE_LONG_TESTS: all pairs."""
+    if LONG:
+        return list(itertools.product(first, second))
+    return list(itertools.islice(zip(itertools.cycle(first), itertools.cycle(second)), max(len(first), len(second))))
 
 
 def distance(mine, theirs):

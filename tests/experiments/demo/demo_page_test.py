@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Uses the demo's page in headless Chromium, by keyboard where a person would, and compares what it shows with the data.
 
-usage: demo_page_test.py [PAGE.html ...] [unittest's options]
+usage: demo_page_test.py [CLASS ...] [PAGE.html ...] [unittest's options]
 
-Each PAGE.html, a page of `ringside demo`, is tested too. Exit code 4: a program is missing.
+Each PAGE.html, a page of `ringside demo`, is tested too. CLASS: only these classes of this file. Exit code 4: a program is missing.
 """
 import base64
 import json
@@ -20,8 +20,10 @@ from large_page import LEAST_EVENTS, events_of, make_large_page, play_large
 from sample_collectives import BUCKETS
 from sample_data import HOSTILE, SPAN_COLUMNS, TRANSFER_COLUMNS, UPDATE_COLUMNS, sample
 
+CLASSES = ("Synchronous", "Asynchronous", "OtherAllReduces", "Late", "Many", "Large", "BadData")
 GIVEN = [pathlib.Path(argument).resolve() for argument in sys.argv[1:] if argument.endswith(".html")]
-sys.argv = [argument for argument in sys.argv if not argument.endswith(".html")]
+CHOSEN = [argument for argument in sys.argv[1:] if argument in CLASSES]
+sys.argv = [argument for argument in sys.argv if not argument.endswith(".html") and argument not in CLASSES]
 
 # What the page says of waiting at many moments of its second run, and who waits then.
 WAITING = """
@@ -406,7 +408,7 @@ def tearDownModule():
 
 def load_tests(loader, tests, pattern):
     del tests, pattern
-    cases = [Synchronous, Asynchronous, OtherAllReduces, Late, Many, Large, BadData] + [given(i, path) for i, path in enumerate(GIVEN)]
+    cases = [globals()[name] for name in CHOSEN or CLASSES] + [given(i, path) for i, path in enumerate(GIVEN)]
     return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in cases)
 
 

@@ -34,6 +34,7 @@ except ImportError as missing:
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"]
 PATIENCE_S = 60  # for a busy machine; on an idle one all waits are shorter
+LOOK_EVERY_S = 0.02  # selenium's own half a second is most of a test with many short waits
 MOST_BYTES = 8_000_000
 
 
@@ -78,7 +79,7 @@ class Browser:
         return self.driver.execute_script(script, *arguments)
 
     def wait(self, script, *arguments):
-        return WebDriverWait(self.driver, PATIENCE_S).until(lambda driver: driver.execute_script(script, *arguments))
+        return WebDriverWait(self.driver, PATIENCE_S, LOOK_EVERY_S).until(lambda driver: driver.execute_script(script, *arguments))
 
     def find(self, selector):
         return self.driver.find_element(By.CSS_SELECTOR, selector)
