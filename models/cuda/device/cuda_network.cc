@@ -129,13 +129,16 @@ void CudaNetwork::Backward(std::size_t samples) {
     const DeviceMath::Shape shape = ShapeOf(layer, samples);
     math_.LinearGradients(shape, InputOf(i), gradient, ones_.data(), grads + layer.weight,
                           grads + layer.bias);
-    // It reads the weights. A strategy may update them as soon as it has their bucket.
-    if (i > 0) {
-      math_.LinearInputGradient(shape, gradient, params + layer.weight, InputOf(i), next,
-                                layers_[i - 1]->relu);
-    }
+    // The bucket leaves while the next product still reads its weights: only the update waits.
     FinishTensor(layer.weight_tensor);
     FinishTensor(layer.bias_tensor);
+    if (i == 0) break;
+    math_.LinearInputGradient(shape, gradient, params + layer.weight, InputOf(i), next,
+                              layers_[i - 1]->relu);
+    for (int bucket = plan_->first_bucket(layer.weight_tensor);
+         bucket <= plan_->last_bucket(layer.bias_tensor); ++bucket) {
+      vectors_->ParamsRead(bucket, stream_);
+    }
     std::swap(gradient, next);
   }
 }

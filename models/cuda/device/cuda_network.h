@@ -23,9 +23,10 @@ namespace ringside {
 /// awaited, and then the whole backward pass, without waiting for any of it. An event follows the
 /// forward pass, and one the gradient of each bucket. Then the host waits for these events, one
 /// after the other, and submits each bucket when its gradient is there, while the GPU computes the
-/// next one. A bucket's event also follows the last operation that reads its parameters. So
-/// strategies get buckets at the same moment as from a model on the CPU. The step ends with the
-/// last event; the device itself is never synchronised.
+/// next one. So strategies get buckets at the same moment as from a model on the CPU. What reads a
+/// bucket's parameters may still be under way then: an update on the GPU waits for another event
+/// (`CudaVectors::ParamsRead`). The step ends with the last event; the device itself is never
+/// synchronised.
 class CudaNetwork : public Model {
  public:
   /// Throws `ConfigError` that names the layer if it is neither linear nor ReLU, and

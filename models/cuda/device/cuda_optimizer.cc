@@ -54,6 +54,7 @@ void CudaOptimizer::ApplySpan(std::size_t offset, std::span<const float> in, std
   if (!vectors_.OnDevice(grads)) {
     EnqueueToDevice(vectors_.grads().data() + offset, grads.data(), grads.size(), stream_);
   }
+  vectors_.HoldUntilRead(offset, stream_);
   CheckCuda(cudaMemsetAsync(largest_.data(), 0, sizeof(std::uint32_t), stream_.get()));
   Enqueue(offset, in.size(), update);
   EnqueueToHost(largest_here_.data(), largest_.data(), 1, stream_);

@@ -73,9 +73,18 @@ std::unique_ptr<Optimizer> CudaVectors::MakeOptimizer(const OptimizerOptions& op
 
 void CudaVectors::Prepare(const BucketPlan& plan) {
   const auto buckets = static_cast<std::size_t>(plan.buckets());
+  plan_ = &plan;
   written_ = std::vector<CudaEvent>(buckets);
+  read_ = std::vector<CudaEvent>(buckets);
   largest_.Resize(buckets);
   largest_here_.Resize(buckets);
+}
+
+void CudaVectors::HoldUntilRead(std::size_t offset, const CudaStream& stream) const {
+  if (plan_ == nullptr) return;  // no model reads them
+  int bucket = 0;
+  while (plan_->range(bucket).end <= offset) ++bucket;
+  read_[static_cast<std::size_t>(bucket)].HoldBack(stream);
 }
 
 void CudaVectors::GradientWritten(int bucket, const BucketPlan::Range& range,

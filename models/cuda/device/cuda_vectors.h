@@ -34,6 +34,9 @@ class CudaVectors : public DeviceVectors {
   bool GradientsAreFinite(int bucket) const override;
   std::unique_ptr<Optimizer> MakeOptimizer(const OptimizerOptions& options) override;
 
+  /// Lets `stream` wait until the model has read the parameters of the bucket at this place for the
+  /// last time in its step: an update must not come before.
+  void HoldUntilRead(std::size_t offset, const CudaStream& stream) const;
   /// Whether this gradient lies in the vector on the GPU.
   bool OnDevice(std::span<const float> grads) const {
     return grads.data() >= grads_.data() && grads.data() < grads_.data() + space_.size();
@@ -41,12 +44,17 @@ class CudaVectors : public DeviceVectors {
 
   // For the model, on its thread.
 
-  /// Makes room for the events of this plan.
+  /// Makes room for the events of this plan, and borrows it.
   void Prepare(const BucketPlan& plan);
   /// The work that `stream` has now ends with this bucket's gradient. Copies it to the host, if
   /// somebody needs it there, while the stream goes on; else looks at it. `math` works on `stream`.
   void GradientWritten(int bucket, const BucketPlan::Range& range, const CudaStream& stream,
                        DeviceMath& math);
+  /// The work that `stream` has now has the last operation that reads this bucket's parameters in
+  /// this step. Before any bucket of the step is submitted.
+  void ParamsRead(int bucket, const CudaStream& stream) {
+    read_[static_cast<std::size_t>(bucket)].Record(stream);
+  }
   /// Waits until it is written, and copied.
   void WaitForGradient(int bucket) const { written_[static_cast<std::size_t>(bucket)].Wait(); }
 
@@ -66,8 +74,11 @@ class CudaVectors : public DeviceVectors {
   DeviceArray<float> grads_;
   bool gradients_to_host_ = false;
   CudaStream to_host_;
-  // By bucket. The largest magnitude of its gradients, as bits.
+  const BucketPlan* plan_ = nullptr;
+  // By bucket: its gradient is there; its parameters are read; the largest magnitude of its
+  // gradients, as bits.
   std::vector<CudaEvent> written_;
+  std::vector<CudaEvent> read_;
   DeviceArray<std::uint32_t> largest_;
   PinnedArray<std::uint32_t> largest_here_;
 

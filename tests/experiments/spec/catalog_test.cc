@@ -249,7 +249,8 @@ TEST(Catalog, RefusalsNameTheModelsThatHaveATrait) {
     Resolve(With(RunSpec(catalog), {{"strategy", "ring"}, {"model", "cnn"}, {"hidden", "5"}}));
     FAIL() << "cnn has no hidden widths";
   } catch (const SpecKeyError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("only mlp, own-model have hidden widths, not cnn"));
+    EXPECT_THAT(error.what(),
+                HasSubstr("only mlp, cuda:mlp, own-model have hidden widths, not cnn"));
   }
 }
 

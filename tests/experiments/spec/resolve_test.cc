@@ -163,7 +163,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "not a directory"},
         Refusal{{{"model", "mlp"}, {"compute-ms", "5"}}, "compute-ms", "really computes"},
         Refusal{{{"compute-ms", "-5"}}, "compute-ms", "cannot be -5 ms"},
-        Refusal{{{"hidden", "5"}}, "hidden", "only mlp has hidden widths, not"},
+        Refusal{{{"hidden", "5"}}, "hidden", "only mlp, cuda:mlp have hidden widths, not"},
         Refusal{{{"model", "mlp"}, {"hidden", "5,0"}}, "hidden", "at least 1"},
         Refusal{{{"steps", "-1"}}, "steps", "cannot be trained"},
         Refusal{{{"steps", "0"}}, "steps", "give steps"},
