@@ -3,13 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "tests/experiments/cli/ringside_process.h"
+#include "tests/gpu/gpu_job.h"
 
 namespace ringside {
 namespace {
@@ -19,15 +16,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class NcclJob : public RingsideProcessTest {
+class NcclJob : public GpuJob {
  protected:
-  /// `ringside` on a machine with so many GPUs. `more`: further variables.
-  ProcessResult OnGpus(const std::string& gpus, const std::string& args,
-                       const std::string& more = "") const {
-    return RunRingside(args, std::string("LD_LIBRARY_PATH=") + RINGSIDE_STAND_INS +
-                                 " RINGSIDE_STAND_IN_GPUS=" + gpus +
-                                 " RINGSIDE_STAND_IN_LOG=" + scratch() + " " + more);
-  }
   /// Trains with the gradients of MobileNet for a few steps into the directory `run`.
   ProcessResult Train(const std::string& gpus, const std::string& flags,
                       const std::string& more = "") const {
@@ -37,41 +27,7 @@ class NcclJob : public RingsideProcessTest {
                       flags,
                   more);
   }
-  json Summary() const {
-    std::ifstream file(scratch() + "/run/summary.json");
-    return json::parse(file);
-  }
-  std::vector<float> Parameters() const {
-    constexpr std::streamoff kHeader = 80;
-    std::ifstream file(scratch() + "/run/params.bin", std::ios::binary | std::ios::ate);
-    std::vector<float> values((static_cast<std::size_t>(file.tellg()) - kHeader) / sizeof(float));
-    file.seekg(kHeader);
-    file.read(reinterpret_cast<char*>(values.data()),
-              static_cast<std::streamsize>(values.size() * sizeof(float)));
-    return values;
-  }
-  /// What the processes wrote that had to do with CUDA when they ended.
-  std::vector<json> Logs() const {
-    std::vector<json> logs;
-    for (const auto& entry : std::filesystem::directory_iterator(scratch())) {
-      if (entry.path().extension() != ".json") continue;
-      std::ifstream file(entry.path());
-      logs.push_back(json::parse(file));
-    }
-    return logs;
-  }
 };
-
-double RelativeDistance(const std::vector<float>& a, const std::vector<float>& b) {
-  EXPECT_EQ(a.size(), b.size());
-  double difference = 0;
-  double size = 0;
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    difference += std::pow(static_cast<double>(a[i]) - b[i], 2);
-    size += std::pow(static_cast<double>(b[i]), 2);
-  }
-  return std::sqrt(difference / size);
-}
 
 class NcclStrategies : public NcclJob, public ::testing::WithParamInterface<const char*> {};
 
