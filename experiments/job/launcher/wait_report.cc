@@ -143,7 +143,6 @@ bool StragglerWatch::IsSlow(const MemberState& member, double limit_seconds) {
 }
 
 std::optional<std::string> StragglerWatch::Look(std::span<const MemberState> members, double now) {
-  if (last_warning_ && now - *last_warning_ < kQuietSeconds) return std::nullopt;
   const std::optional<double> median = MedianSeconds();
   if (!median) return std::nullopt;
   const double limit = std::max(kSlowFactor * *median, kLeastSlowSeconds);
@@ -158,10 +157,12 @@ std::optional<std::string> StragglerWatch::Look(std::span<const MemberState> mem
   for (const MemberState& member : members) {
     const bool is_cause = std::ranges::find(causes, member.who) != causes.end();
     if (!is_cause || !IsSlow(member, limit) || (waiting == 0 && !Silent(member))) continue;
+    const auto last = last_warnings_.find(member.who);
+    if (last != last_warnings_.end() && now - last->second < kQuietSeconds) continue;
+    last_warnings_[member.who] = now;
     texts.push_back(member.Text());
   }
   if (texts.empty()) return std::nullopt;
-  last_warning_ = now;
   return fmt::format("warning: {}; {} for it, and a step takes {:.3f} s", fmt::join(texts, "; "),
                      waiting == 1 ? "1 worker waits" : fmt::format("{} workers wait", waiting),
                      *median);

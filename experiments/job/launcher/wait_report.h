@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <deque>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
@@ -48,7 +49,7 @@ nlohmann::json WaitJson(std::span<const MemberState> members);
 
 /// Names a member that holds the others up before it is declared dead: one that is silent, or whose
 /// computing lasts three times as long as a median step, and at least a second, while another
-/// worker waits half as long. At most once a minute. Used by one thread.
+/// worker waits half as long. At most once a minute for each member. Used by one thread.
 class StragglerWatch {
  public:
   void AddSteps(std::span<const StepRecord> steps);
@@ -60,7 +61,7 @@ class StragglerWatch {
   static bool IsSlow(const MemberState& member, double limit_seconds);
 
   std::deque<double> recent_ms_;
-  std::optional<double> last_warning_;  // in seconds of the run
+  std::map<Member, double> last_warnings_;  // in seconds of the run
 };
 
 }  // namespace ringside

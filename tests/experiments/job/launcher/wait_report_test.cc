@@ -156,11 +156,15 @@ TEST_F(StragglerWatchTest, WarnsOfAStepThatTakesThreeTimesAsLong) {
             "takes 1.000 s");
 }
 
-TEST_F(StragglerWatchTest, WarnsOnceAMinute) {
+TEST_F(StragglerWatchTest, WarnsOfEachMemberOnceAMinute) {
   const std::vector workers{Waits(0), Computes(1, 9)};
   EXPECT_TRUE(watch_.Look(workers, 0));
   EXPECT_FALSE(watch_.Look(workers, 59));
   EXPECT_TRUE(watch_.Look(workers, 61));
+  const auto other = watch_.Look(std::vector{Computes(0, 9), Waits(1)}, 62);
+  ASSERT_TRUE(other) << "the warning of one member hides no other";
+  EXPECT_THAT(*other, StartsWith("warning: worker 0 "));
+  EXPECT_FALSE(watch_.Look(std::vector{Computes(0, 9), Computes(1, 9), Waits(2)}, 63));
 }
 
 // As under asynchronous servers.
