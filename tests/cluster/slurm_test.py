@@ -67,13 +67,18 @@ class Slurm(unittest.TestCase):
         self.assertEqual(done.returncode, expects, done.stderr + text[-3000:])
         return text
 
-    def start(self, command, *options):
-        """Submits a command that does not end by itself. Returns the number of the job after its first steps."""
+    def begin(self, command, *options):
+        """Submits a command. Returns the number of the job."""
         job = self.slurm.run("sbatch", "--parsable", f"--output={self.folder}/job.log", *options, self.script("exec " + command))
         self.assertEqual(job.returncode, 0, job.stderr)
+        return job.stdout.strip()
+
+    def start(self, command, *options):
+        """Submits a command that does not end by itself. Returns the number of the job after its first steps."""
+        job = self.begin(command, *options)
         metrics = self.folder / "run" / "metrics.jsonl"
         wait_for("a step", lambda: metrics.exists() and metrics.read_text().count("\n") > 3, 60)
-        return job.stdout.strip()
+        return job
 
     def nodes_of(self, kind):
         """The nodes of the job's processes: of "train", "agent", "worker" or "server"."""
@@ -123,14 +128,19 @@ class Slurm(unittest.TestCase):
         words = f"{RINGSIDE} train --strategy ring --quiet {' '.join(MODEL)} --out"
         # The step has one node; two nodes need to know where rank 0 is.
         one = f"srun -N1 -n2 {words} {self.folder}/one\n"
-        two = f"MASTER_ADDR=127.0.0.1 MASTER_PORT={free_ports(1)[0]} RINGSIDE_TOKEN_FILE={token} srun -N2 -n4 {words} {self.folder}/two\n"
-        alone = f"{words} {self.folder}/alone --workers 1\n"
-        self.submit(one + two + alone, "--nodes=2", "--ntasks=4")
+        # Three ranks on one node, one on the other.
+        uneven = f"printf 'n1\\nn1\\nn1\\nn2\\n' >{self.folder}/nodes\n" \
+                 f"MASTER_ADDR=127.0.0.1 MASTER_PORT={free_ports(1)[0]} RINGSIDE_TOKEN_FILE={token} " \
+                 f"SLURM_HOSTFILE={self.folder}/nodes srun -N2 -n4 -m arbitrary {words} {self.folder}/two\n"
+        alone = f"{words} {self.folder}/single --workers 1\n"
+        expected = self.parameters("--strategy", "ring", "--workers", "4")
+        self.submit(one + uneven + alone, "--nodes=2", "--ntasks-per-node=3")
         self.assertEqual(self.summary("one")["workers"], 2)
         self.assertEqual(self.summary("one")["launcher"], "srun")
         self.assertEqual(self.summary("two")["workers"], 4)
-        self.assertEqual(self.summary("alone")["workers"], 1)
-        self.assertEqual(self.summary("alone")["launcher"], "ringside")
+        self.assertEqual(self.summary("two")["params_sha256"], expected)
+        self.assertEqual(self.summary("single")["workers"], 1)
+        self.assertEqual(self.summary("single")["launcher"], "ringside")
 
     def test_two_nodes_without_an_address_are_refused(self):
         text = self.submit(f"srun -N2 -n2 {RINGSIDE} train --strategy ring --quiet {' '.join(MODEL)} --out {self.folder}/run",
@@ -163,15 +173,28 @@ class Slurm(unittest.TestCase):
         self.slurm.run("scancel", job)
         wait_for("the end of the job", lambda: not self.slurm.run("squeue", "-h").stdout.strip(), 60)
 
-    def test_a_matrix_in_an_allocation(self):
+    def test_a_matrix_goes_on_in_the_next_allocation(self):
         spec = self.folder / "spec.yaml"
         spec.write_text("name: both\ndefaults:\n  model: mlp\n  data: digits\n  hidden: [16]\n  steps: 10\n"
                         "axes:\n  strategy: [ring, ps-sync]\n  workers: [1, 2]\nrepetitions: 1\n")
-        self.submit(f"{RINGSIDE} matrix {spec} --launcher srun --address 127.0.0.1 --out {self.folder}/results", "--nodes=2",
-                    "--ntasks-per-node=2")
-        summaries = [json.loads(path.read_text()) for path in (self.folder / "results" / "both").glob("*/summary.json")]
-        self.assertEqual(len(summaries), 4)
-        self.assertEqual({(summary["status"], summary["launcher"]) for summary in summaries}, {("done", "srun")})
+        command = f"{RINGSIDE} matrix {spec} --launcher srun --address 127.0.0.1 --out {self.folder}/results"
+        tasks = ("--nodes=2", "--ntasks-per-node=2")
+
+        def summaries():
+            return {path: json.loads(path.read_text()) for path in (self.folder / "results" / "both").glob("*/summary.json")}
+
+        job = self.begin(command, *tasks)
+        wait_for("the end of a run", summaries, 60)
+        self.slurm.run("scancel", "--batch", "--signal=TERM", job)  # as Slurm does before the time is over
+        wait_for("the end of the job", lambda: not self.slurm.run("squeue", "-h").stdout.strip(), 60)
+        times = {path: path.stat().st_mtime_ns for path, summary in summaries().items() if summary["status"] == "done"}
+        self.assertIn(len(times), (1, 2, 3))
+
+        self.submit(command + " --resume", *tasks)
+        after = summaries()
+        self.assertEqual(len(after), 4)
+        self.assertEqual({(summary["status"], summary["launcher"]) for summary in after.values()}, {("done", "srun")})
+        self.assertEqual({path: path.stat().st_mtime_ns for path in times}, times, "a finished run was made again")
 
     def test_a_manifest_is_a_job(self):
         worker = self.folder / "worker"

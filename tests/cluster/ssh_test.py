@@ -133,6 +133,45 @@ class Ssh(unittest.TestCase):
         self.assertRegex(self.summary()["error"], rf"worker 0 on .* does not see the run's directory {self.folder}/run")
         self.expect_nothing_left()
 
+    def test_a_matrix_goes_on_after_an_interrupt(self):
+        """The links are measured before each of its runs, too, and its report has both halves."""
+        spec, hosts, results = self.folder / "spec.yaml", self.folder / "hosts.txt", self.folder / "results"
+        spec.write_text("name: both\ndefaults:\n  model: mlp\n  data: digits\n  hidden: [16]\n  steps: 10\n  workers: 2\n"
+                        "axes:\n  strategy: [ring, ps-sync]\nrepetitions: 2\n")
+        hosts.write_text(f"{ADDRESSES[0]}\n{ADDRESSES[1]} slots=2\n")
+        command = self.hosts.command([RINGSIDE, "matrix", spec, "--hostfile", hosts, "--insecure-network", "--out", results])
+        environment = {**self.hosts.environment(), "RINGSIDE_TOKEN_FILE": str(self.token)}
+
+        def times_of_bundles():
+            return {path: path.stat().st_mtime_ns for path in results.glob("both/*/summary.json")}
+
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        end = time.monotonic() + 60
+        while not times_of_bundles():
+            self.assertLess(time.monotonic(), end, "no run ended")
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        self.finish(process, expects=130)
+        before = {path: when for path, when in times_of_bundles().items() if json.loads(path.read_text())["status"] == "done"}
+        self.assertIn(len(before), (1, 2, 3))
+        self.expect_nothing_left()
+
+        resumed = subprocess.run([*command, "--resume"], env=environment, capture_output=True, text=True)
+        self.assertEqual(resumed.returncode, 0, resumed.stderr)
+        after = times_of_bundles()
+        self.assertEqual(len(after), 4)
+        self.assertEqual({path: after[path] for path in before}, before, "a finished run was made again")
+        for path in after:
+            summary = json.loads(path.read_text())
+            self.assertEqual((summary["status"], summary["launcher"]), ("done", "mpirun"))
+            self.assertEqual(len(summary["measured_links"]), 2)
+            # The server shares a host with a worker; the two workers of a ring do not.
+            self.assertEqual(summary["bound_comm_ms"] is not None, summary["strategy"] == "ring")
+        subprocess.run([RINGSIDE, "report", results / "both"], check=True, capture_output=True)
+        cells = json.loads((results / "both" / "report.json").read_text())["cells"]
+        self.assertEqual({(cell["strategy"], cell["runs"]) for cell in cells}, {("ring", 2), ("ps-sync", 2)})
+        self.expect_nothing_left()
+
     def test_an_interrupt_keeps_the_results(self):
         process = self.start("--strategy", "ring", "--workers", "4", *ENDLESS)
         self.wait_for_a_step()
