@@ -84,7 +84,8 @@ class RealRanksTest : public ::testing::Test {
   /// Rank `rank` of two, or server `rank`, told of its rank as torchrun does.
   Process StartRank(int rank, const std::string& strategy, int steps,
                     const std::vector<std::string>& more_variables = {},
-                    const std::string& directory = ".") const {
+                    const std::string& directory = ".",
+                    const std::vector<std::string>& more_flags = {}) const {
     std::vector<std::string> argv{"/usr/bin/env",
                                   "--chdir=" + directory,
                                   "RANK=" + std::to_string(rank),
@@ -96,6 +97,7 @@ class RealRanksTest : public ::testing::Test {
     const auto command = TrainCommand(strategy, steps);
     argv.insert(argv.end(), more_variables.begin(), more_variables.end());
     argv.insert(argv.end(), command.begin(), command.end());
+    argv.insert(argv.end(), more_flags.begin(), more_flags.end());
     return Process({.argv = argv});
   }
 
@@ -160,6 +162,44 @@ TEST_F(RealRanksTest, OtherCheckpointsUnderOneNameAreRefused) {
   std::string output;
   for (Process& process : ranks) EXPECT_EQ(Finish(process, output).code, 2) << output;
   EXPECT_THAT(Summary()["error"].get<std::string>(), HasSubstr("the checkpoint's steps differ"));
+}
+
+TEST_F(RealRanksTest, ASecondProcessWithARankIsRefusedAndTheJobGoesOn) {
+  Process first = StartRank(0, "ring", 100'000);
+  Process second = StartRank(1, "ring", 100'000);
+  WaitUntil("a step", [&] { return StepsIn(bundle()) >= 1; });
+  for (const int rank : {1, 0}) {
+    const auto start = std::chrono::steady_clock::now();
+    Process again =
+        StartRank(rank, "ring", 100'000, {"RINGSIDE_OUT=" + directory_.Path("another")});
+    std::string output;
+    EXPECT_EQ(Finish(again, output).code, 2) << output;
+    EXPECT_THAT(output, HasSubstr("rank " + std::to_string(rank)));
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+  }
+  const int steps = StepsIn(bundle());
+  WaitUntil("more steps", [&] { return StepsIn(bundle()) > steps; });
+  first.Signal(SIGINT);
+  std::string output;
+  EXPECT_EQ(Finish(first, output).code, 130) << output;
+  EXPECT_EQ(Finish(second, output).code, 130) << output;
+}
+
+// A launcher that gives one rank twice gives another one to nobody.
+TEST_F(RealRanksTest, TwoProcessesWithOneRankDoNotStartAJob) {
+  const auto start = [&](int rank) {
+    return StartRank(rank, "ring", 100'000, {"WORLD_SIZE=3"}, ".", {"--start-timeout", "5s"});
+  };
+  Process first = start(0);
+  std::vector<Process> twins;
+  for (int twin = 0; twin < 2; ++twin) twins.push_back(start(1));
+  std::string output, twins_output;
+  EXPECT_EQ(Finish(first, output).code, 1) << output;
+  EXPECT_THAT(output, HasSubstr("worker 2 did not join"));
+  std::vector<int> codes;
+  for (Process& twin : twins) codes.push_back(Finish(twin, twins_output).code);
+  EXPECT_THAT(codes, ::testing::UnorderedElementsAre(1, 2)) << twins_output;
+  EXPECT_THAT(twins_output, HasSubstr("has joined already (pid "));
 }
 
 TEST_F(RealRanksTest, ServersJoinFromElsewhere) {
