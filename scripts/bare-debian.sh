@@ -10,7 +10,7 @@
 # Needs root and mmdebstrap. example: scripts/bare-debian.sh ./quickstart.sh ./test.sh
 set -euo pipefail
 
-usage() { sed -n '/^# usage/,/^# Needs/p' "$0" | cut -c3- >&2; exit 2; }
+usage() { sed -n '/^# usage/,/^# Needs/p;/^# Needs/q' "$0" | cut -c3- >&2; exit 2; }
 
 root= certificates=() keep=no
 while [[ "${1:-}" == --* ]]; do

@@ -7,7 +7,7 @@
 # Needs root, buildah and mmdebstrap. Nothing is left behind.
 set -euo pipefail
 
-usage() { sed -n '/^# usage/,/^# Needs/p' "$0" | cut -c3- >&2; exit 2; }
+usage() { sed -n '/^# usage/,/^# Needs/p;/^# Needs/q' "$0" | cut -c3- >&2; exit 2; }
 
 certificates=()
 while [[ "${1:-}" == --* ]]; do
@@ -33,22 +33,29 @@ clean_up() {
 }
 trap clean_up EXIT
 
+# usage: quietly COMMAND...     what it says is shown if it fails
+quietly() {
+  local status=0
+  "$@" >"$work/log" 2>&1 || status=$?
+  [ "$status" -eq 0 ] || { cat "$work/log" >&2; return "$status"; }
+}
+
 echo "try_containerfile: making the base image"
-mmdebstrap --quiet --variant=minbase --include=ca-certificates bookworm "$work/base.tar"
+quietly mmdebstrap --variant=minbase --include=ca-certificates bookworm "$work/base.tar"
 base=$("${buildah[@]}" from scratch)
-"${buildah[@]}" add --quiet "$base" "$work/base.tar" / >/dev/null
+quietly "${buildah[@]}" add "$base" "$work/base.tar" /
 for certificate in "${certificates[@]}"; do
-  "${buildah[@]}" copy --quiet "$base" "$certificate" /usr/local/share/ca-certificates/ >/dev/null
+  quietly "${buildah[@]}" copy "$base" "$certificate" /usr/local/share/ca-certificates/
 done
-"${buildah[@]}" run --isolation chroot "$base" update-ca-certificates >/dev/null 2>&1
-"${buildah[@]}" commit --quiet "$base" docker.io/library/debian:12-slim >/dev/null
+quietly "${buildah[@]}" run --isolation chroot "$base" update-ca-certificates
+quietly "${buildah[@]}" commit "$base" docker.io/library/debian:12-slim
 rm "$work/base.tar"
 
 echo "try_containerfile: making the package"
-cpack -G DEB --config "$build/CPackConfig.cmake" -B "$work/pack" >/dev/null
+quietly cpack -G DEB --config "$build/CPackConfig.cmake" -B "$work/pack"
 
 echo "try_containerfile: building the image"
-"${buildah[@]}" build --isolation chroot --pull-never --quiet --file "$repository/scripts/Containerfile" --tag ringside "$work/pack" >/dev/null
+quietly "${buildah[@]}" build --isolation chroot --pull-never --file "$repository/scripts/Containerfile" --tag ringside "$work/pack"
 
 pod=$("${buildah[@]}" from --pull-never localhost/ringside)
 in_the_pod() { "${buildah[@]}" run --isolation chroot "$pod" -- "$@"; }
@@ -57,8 +64,8 @@ in_the_pod ringside --version
 for launcher in ringside mpirun; do
   for strategy in ring ps-sync mpi; do
     [ "$launcher $strategy" != "ringside mpi" ] || continue  # strategy mpi needs mpirun
-    in_the_pod ringside train --launcher "$launcher" --strategy "$strategy" --workers 2 --model profile:resnet50 --compute-ms 5 \
-      --steps 3 --quiet --out "/tmp/$launcher-$strategy" >/dev/null
+    quietly in_the_pod ringside train --launcher "$launcher" --strategy "$strategy" --workers 2 --model profile:resnet50 \
+      --compute-ms 5 --steps 3 --out "/tmp/$launcher-$strategy"
     echo "trained under $strategy by $launcher"
   done
 done
