@@ -7,12 +7,22 @@
 #include "ringside/common/core/errors.h"
 
 namespace ringside {
+namespace {
+
+/// A shuffle of samples without content costs every worker its time and memory for nothing.
+Sampler::Order OrderOf(const Dataset& dataset) {
+  const bool empty =
+      dataset.shape().elements() == 0 && dataset.targets() == 0 && dataset.classes() == 1;
+  return empty ? Sampler::Order::kUnchanged : Sampler::Order::kShuffled;
+}
+
+}  // namespace
 
 Loader::Loader(const Dataset& dataset, const World& world, const Options& options)
     : dataset_(dataset),
       world_(world),
       options_(options),
-      sampler_(dataset.size(Split::kTrain), options.global_batch, options.seed),
+      sampler_(dataset.size(Split::kTrain), options.global_batch, options.seed, OrderOf(dataset)),
       slots_(static_cast<std::size_t>(std::max(1, options.ahead)) + 1),
       thread_([this] { Run(); }) {}
 

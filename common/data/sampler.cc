@@ -18,8 +18,8 @@ SplitMix64 GeneratorOf(std::uint64_t seed, std::int64_t epoch) {
 
 }  // namespace
 
-Sampler::Sampler(std::size_t samples, std::size_t global_batch, std::uint64_t seed)
-    : samples_(samples), global_batch_(global_batch), seed_(seed) {
+Sampler::Sampler(std::size_t samples, std::size_t global_batch, std::uint64_t seed, Order order)
+    : samples_(samples), global_batch_(global_batch), seed_(seed), order_kind_(order) {
   if (samples == 0) throw ConfigError("the training split has no samples");
   if (global_batch == 0) throw ConfigError("the global batch is empty");
 }
@@ -34,7 +34,6 @@ std::size_t Sampler::GlobalSamples(std::int64_t step) const {
 }
 
 std::vector<std::size_t> Sampler::Indices(std::int64_t step, int rank, int workers) {
-  Shuffle(step / steps_per_epoch());
   const auto first = static_cast<std::size_t>(step % steps_per_epoch()) * global_batch_;
   const auto mine = static_cast<std::size_t>(rank);
   const std::size_t total = GlobalSamples(step);
@@ -42,6 +41,12 @@ std::vector<std::size_t> Sampler::Indices(std::int64_t step, int rank, int worke
   const std::size_t larger = total % static_cast<std::size_t>(workers);
   const std::size_t begin = first + mine * share + std::min(mine, larger);
   const std::size_t size = share + (mine < larger ? 1 : 0);
+  if (order_kind_ == Order::kUnchanged) {
+    std::vector<std::size_t> indices(size);
+    std::iota(indices.begin(), indices.end(), begin);
+    return indices;
+  }
+  Shuffle(step / steps_per_epoch());
   const auto from = order_.begin() + static_cast<std::ptrdiff_t>(begin);
   return {from, from + static_cast<std::ptrdiff_t>(size)};
 }

@@ -16,8 +16,14 @@ namespace ringside {
 /// takes a contiguous part. The first (size mod workers) ranks take one sample more.
 class Sampler {
  public:
+  enum class Order {
+    kShuffled,
+    kUnchanged,  ///< Each epoch is 0..n-1: for samples that are all alike. It takes no memory.
+  };
+
   /// `samples` >= 1, `global_batch` >= 1.
-  Sampler(std::size_t samples, std::size_t global_batch, std::uint64_t seed);
+  Sampler(std::size_t samples, std::size_t global_batch, std::uint64_t seed,
+          Order order = Order::kShuffled);
 
   std::int64_t steps_per_epoch() const;
   /// The number of samples in the global batch of a global step.
@@ -32,6 +38,7 @@ class Sampler {
   std::size_t samples_;
   std::size_t global_batch_;
   std::uint64_t seed_;
+  Order order_kind_;
   std::int64_t shuffled_epoch_ = -1;
   std::vector<std::size_t> order_;
 };

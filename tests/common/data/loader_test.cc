@@ -50,6 +50,22 @@ class GatedDataset : public TestDataset {
   std::shared_future<void> opened_{gate_.get_future()};
 };
 
+// Notes the order in which its samples are read. They hold nothing.
+class EmptySamples : public Dataset {
+ public:
+  explicit EmptySamples(std::vector<std::size_t>& read) : read_(read) {}
+  SampleShape shape() const override { return {0, 0, 0}; }
+  int classes() const override { return 1; }
+  std::size_t size(Split /*split*/) const override { return 5; }
+  std::int64_t Read(Split /*split*/, std::size_t index, std::span<float> /*out*/) const override {
+    read_.push_back(index);
+    return 0;
+  }
+
+ private:
+  std::vector<std::size_t>& read_;
+};
+
 void ExpectBatch(const Batch& batch, const Dataset& dataset,
                  const std::vector<std::size_t>& which) {
   ASSERT_EQ(batch.samples, which.size());
@@ -152,6 +168,16 @@ TEST(LoaderShapeTest, SamplesMayHaveNoElements) {
   Loader loader(dataset, TestWorld(0, 1), {.global_batch = 4, .end_step = 2});
   EXPECT_EQ(loader.Next().samples, 4U);
   EXPECT_TRUE(loader.Next().inputs.empty());
+}
+
+TEST(Loader, SamplesThatHoldNothingAreNotShuffled) {
+  std::vector<std::size_t> read;
+  const EmptySamples dataset(read);
+  {
+    Loader loader(dataset, World{}, {.global_batch = 2, .end_step = 6});
+    for (int step = 0; step < 6; ++step) EXPECT_EQ(loader.Next().samples, step % 3 == 2 ? 1U : 2U);
+  }
+  EXPECT_THAT(read, ::testing::ElementsAre(0, 1, 2, 3, 4, 0, 1, 2, 3, 4));
 }
 
 }  // namespace

@@ -40,6 +40,22 @@ TEST_P(SamplerTest, AnEpochIsAPermutation) {
   EXPECT_EQ(all, expected);
 }
 
+TEST_P(SamplerTest, AnUnchangedOrderDealsTheSameNumbersOfSamples) {
+  Sampler shuffled(samples_, batch_, 5);
+  Sampler unchanged(samples_, batch_, 5, Sampler::Order::kUnchanged);
+  Samples all;
+  for (std::int64_t step = 0; step < unchanged.steps_per_epoch(); ++step) {
+    for (const int rank : {0, 1, 2}) {
+      const Samples indices = unchanged.Indices(step, rank, 3);
+      EXPECT_EQ(indices.size(), shuffled.Indices(step, rank, 3).size());
+      Append(all, indices);
+    }
+  }
+  Samples expected(samples_);
+  std::iota(expected.begin(), expected.end(), std::size_t{0});
+  EXPECT_EQ(all, expected);
+}
+
 TEST_P(SamplerTest, WorkersTogetherReadTheSameGlobalBatch) {
   Sampler alone(samples_, batch_, 5);
   Sampler dealt(samples_, batch_, 5);
