@@ -4,7 +4,7 @@
 usage: launchers.py [--build DIR] [--rounds N] [--only NAME,...] [--steps N] [--markdown FILE]
   With $(scripts/python-venv.sh --system cloudpickle==3.1.2 pyspark==4.0.5 flytekit==1.16.31) as its Python, and the build's package in
   PYTHONPATH. srun needs root, munge and Slurm.
-  A launcher that is not there is left out, and said so.
+  The table names each launcher that is left out, with the reason.
   Exit code 5: parameters differ, or a step is not within 3 % of that under our launcher.
 
 The launchers take turns in every round, in an order shuffled each round. A ratio is the median of the rounds' ratios.
@@ -29,6 +29,7 @@ STRATEGIES = {"ring": [], "ps-sync": ["--servers", "2"]}
 RATIOS = (0.97, 1.03)
 # Without the pause four workers and two servers fill two cores, and a launcher's own median differs by 15 % from run to run.
 PAUSE_MS = 50
+NAMES = ("ringside", "mpirun", "srun", "spark", "flyte")
 
 
 def train(steps, pause_ms):
@@ -234,9 +235,12 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--markdown", type=pathlib.Path)
     arguments = parser.parse_args()
+    only = set(filter(None, arguments.only.split(",")))
+    if unknown := only - set(NAMES):
+        parser.error(f"--only: no launcher is called {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
     os.environ["RINGSIDE_EXECUTABLE"] = str((arguments.build / "bin/ringside").resolve())
     os.environ["OMP_NUM_THREADS"] = "1"
-    makers, missing = launchers(arguments.steps, set(filter(None, arguments.only.split(","))))
+    makers, missing = launchers(arguments.steps, only)
     with contextlib.ExitStack() as stack:
         found = {}
         for name, make in makers.items():

@@ -3,10 +3,10 @@
 # last commit. Shows what a new user gets: packages that a script forgets to install are missing there.
 # usage: scripts/bare-debian.sh [--root DIRECTORY] [--certificate FILE] [--keep] COMMAND...
 #   COMMAND       one shell command line each, run in this order in the clone; the first that fails ends the script
-#   --root        where the system is made (default: a new directory below ${TMPDIR:-/tmp}); one that exists is used again, with
-#                 what was built there: its clone gets the last commit
+#   --root        where the system is made (default: a new directory below ${TMPDIR:-/tmp}); one that an earlier call has kept is
+#                 used again, with what was built there: its clone gets the last commit
 #   --certificate a certificate of a proxy, which the system shall trust
-#   --keep        leaves the system for another call with --root
+#   --keep        leaves the system for another call with --root; without it the directory of --root is removed, too
 # Needs root and mmdebstrap. example: scripts/bare-debian.sh ./quickstart.sh ./test.sh
 set -euo pipefail
 
@@ -31,6 +31,10 @@ if [ -z "${BARE_DEBIAN_NAMESPACE:-}" ]; then
   options=()
   [ "$keep" = no ] || options+=(--keep)
   for certificate in "${certificates[@]}"; do options+=(--certificate "$(realpath "$certificate")"); done
+  if [ -n "$root" ] && [ -n "$(ls -A "$root" 2>/dev/null)" ] && [ ! -e "$root/root/ringside" ]; then
+    echo "$root is not empty, and this script has not made it" >&2
+    exit 2
+  fi
   [ -n "$root" ] || root=$(mktemp -d "${TMPDIR:-/tmp}/bare-debian.XXXXXX")
   exec env BARE_DEBIAN_NAMESPACE=1 unshare --mount --pid --fork --kill-child --propagation private \
     "$repository/scripts/bare-debian.sh" --root "$(realpath -m "$root")" "${options[@]}" "$@"

@@ -12,7 +12,7 @@ usage() { sed -n '/^# usage/,/^# Needs/p;/^# Needs/q' "$0" | cut -c3- >&2; exit 
 certificates=()
 while [[ "${1:-}" == --* ]]; do
   case "$1" in
-    --certificate) certificates+=("$(realpath "${2:-}")"); shift 2 || usage ;;
+    --certificate) [ $# -ge 2 ] || usage; certificates+=("$(realpath "$2")"); shift 2 ;;
     *) usage ;;
   esac
 done
@@ -45,7 +45,8 @@ quietly mmdebstrap --variant=minbase --include=ca-certificates bookworm "$work/b
 base=$("${buildah[@]}" from scratch)
 quietly "${buildah[@]}" add "$base" "$work/base.tar" /
 for certificate in "${certificates[@]}"; do
-  quietly "${buildah[@]}" copy "$base" "$certificate" /usr/local/share/ca-certificates/
+  name=$(basename "${certificate%.*}").crt  # others are not read
+  quietly "${buildah[@]}" copy "$base" "$certificate" "/usr/local/share/ca-certificates/$name"
 done
 quietly "${buildah[@]}" run --isolation chroot "$base" update-ca-certificates
 quietly "${buildah[@]}" commit "$base" docker.io/library/debian:12-slim
@@ -81,10 +82,10 @@ in_the_pod bash -euc '
   /usr/sbin/sshd -D -p 2222 -o ListenAddress=127.0.0.1 &
   trap "kill $!" EXIT
   for _ in $(seq 50); do
-    if ssh -p 2222 -o BatchMode=yes -o ConnectTimeout=5 127.0.0.1 ringside --version 2>/dev/null; then exit 0; fi
+    if ssh -p 2222 -o BatchMode=yes -o ConnectTimeout=5 127.0.0.1 ringside --version 2>/tmp/ssh.err; then exit 0; fi
     sleep 0.1
   done
-  echo "sshd of the image lets nobody in" >&2
+  echo "sshd of the image lets nobody in: $(cat /tmp/ssh.err)" >&2
   exit 1
 ' | sed 's/^/over ssh: /'
 echo "try_containerfile: the image works"

@@ -9,7 +9,7 @@
 namespace ringside {
 namespace {
 
-/// A shuffle of samples without content costs every worker its time and memory for nothing.
+/// Shuffling samples that hold nothing would cost every worker time and memory.
 Sampler::Order OrderOf(const Dataset& dataset) {
   const bool empty =
       dataset.shape().elements() == 0 && dataset.targets() == 0 && dataset.classes() == 1;

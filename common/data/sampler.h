@@ -11,9 +11,10 @@ namespace ringside {
 /// (seed, epoch, step). The number of workers decides only how a global batch is divided. So every
 /// run sees the same global batches.
 ///
-/// Epoch e is the Fisher-Yates shuffle of 0..n-1 with random numbers from SplitMix64(seed, e). Step
-/// s of an epoch takes the next `global_batch` samples; the last step takes the rest. Each rank
-/// takes a contiguous part. The first (size mod workers) ranks take one sample more.
+/// Epoch e is the Fisher-Yates shuffle of 0..n-1 (see `Order`) with random numbers from
+/// SplitMix64(seed, e). Step s of an epoch takes the next `global_batch` samples; the last step
+/// takes the rest. Each rank takes a contiguous part. The first (size mod workers) ranks take one
+/// sample more.
 class Sampler {
  public:
   enum class Order {

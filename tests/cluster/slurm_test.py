@@ -80,6 +80,11 @@ class Slurm(unittest.TestCase):
         wait_for("a step", lambda: metrics.exists() and metrics.read_text().count("\n") > 3, 60)
         return job
 
+    def end(self, job):
+        """Asks a job to end, as Slurm does before its time is over, and waits until it has."""
+        self.slurm.run("scancel", "--batch", "--signal=TERM", job)
+        wait_for("the end of the job", lambda: not self.slurm.run("squeue", "-h").stdout.strip(), 60)
+
     def nodes_of(self, kind):
         """The nodes of the job's processes: of "train", "agent", "worker" or "server"."""
         return sorted(node for node, line in processes_of(self.folder) if line.split()[1] == kind)
@@ -107,18 +112,15 @@ class Slurm(unittest.TestCase):
         self.assertEqual(summary["params_sha256"], self.parameters("--strategy", "ps-sync", "--workers", "4", "--servers", "4"))
 
     def test_uneven_nodes(self):
-        """Three tasks on one node, one on the other: first by a hostfile, then as Slurm has it."""
-        expected = self.parameters("--strategy", "ring", "--workers", "4")
+        """Three workers on one node, one on the other."""
         hosts = self.hosts("n1 slots=3\nn2 slots=1\n")
-        self.submit(self.train("--strategy", "ring", "--workers", "4", "--hostfile", hosts, *MODEL), "--nodes=2",
-                    "--ntasks-per-node=4")
-        self.assertEqual(self.summary()["params_sha256"], expected)
-        # The places that srun gives are those of the file.
-        doctor = f"printf 'n1\\nn1\\nn1\\nn2\\n' >{self.folder}/nodes\n" \
-                 f"SLURM_HOSTFILE={self.folder}/nodes srun -n4 -N2 -m arbitrary sh -c " \
-                 f"'echo $SLURM_PROCID $SLURM_LOCALID $SLURM_STEP_TASKS_PER_NODE $SLURMD_NODENAME'"
-        places = sorted(self.submit(doctor, "--nodes=2", "--ntasks-per-node=4").splitlines())
-        self.assertEqual([place.split()[-1] for place in places], ["n1", "n1", "n1", "n2"])
+        job = self.start(self.train("--strategy", "ring", "--workers", "4", "--hostfile", hosts, *ENDLESS), "--nodes=2",
+                         "--ntasks-per-node=4")
+        nodes = self.nodes_of("worker")
+        self.end(job)
+        self.assertEqual(nodes, ["n1", "n1", "n1", "n2"])
+        self.assertEqual(self.summary()["status"], "interrupted")
+        self.assertEqual(len(self.summary()["measured_links"]), 2)
 
     def test_a_step_of_the_user(self):
         """`srun ringside train`: every task is a rank. In the script around it, the same command is none."""
@@ -159,9 +161,7 @@ class Slurm(unittest.TestCase):
         # Otherwise nothing could be left.
         for kind in ("agent", "worker"):
             self.assertEqual(self.nodes_of(kind), ["n1", "n1", "n2", "n2"])
-        # To the script alone; Slurm's own way would end all tasks at once.
-        self.slurm.run("scancel", "--batch", "--signal=TERM", job)
-        wait_for("the summary", (self.folder / "run" / "summary.json").exists, 60)
+        self.end(job)  # Slurm's own way would end all tasks at once
         self.assertEqual(self.summary()["status"], "interrupted")
 
     def test_servers_have_a_node_of_their_own_and_scancel_leaves_nothing(self):
@@ -172,6 +172,7 @@ class Slurm(unittest.TestCase):
         self.assertEqual(self.nodes_of("agent"), ["n1", "n1", "n2", "n2"])
         self.slurm.run("scancel", job)
         wait_for("the end of the job", lambda: not self.slurm.run("squeue", "-h").stdout.strip(), 60)
+        self.assertEqual(self.summary()["status"], "interrupted")
 
     def test_a_matrix_goes_on_in_the_next_allocation(self):
         spec = self.folder / "spec.yaml"
@@ -185,8 +186,7 @@ class Slurm(unittest.TestCase):
 
         job = self.begin(command, *tasks)
         wait_for("the end of a run", summaries, 60)
-        self.slurm.run("scancel", "--batch", "--signal=TERM", job)  # as Slurm does before the time is over
-        wait_for("the end of the job", lambda: not self.slurm.run("squeue", "-h").stdout.strip(), 60)
+        self.end(job)
         times = {path: path.stat().st_mtime_ns for path, summary in summaries().items() if summary["status"] == "done"}
         self.assertIn(len(times), (1, 2, 3))
 
@@ -194,6 +194,10 @@ class Slurm(unittest.TestCase):
         after = summaries()
         self.assertEqual(len(after), 4)
         self.assertEqual({(summary["status"], summary["launcher"]) for summary in after.values()}, {("done", "srun")})
+        # Two workers alone are on one node; a server has the other one.
+        links = {len(summary["measured_links"] or []) for summary in after.values()
+                 if (summary["strategy"], summary["workers"]) == ("ps-sync", 2)}
+        self.assertEqual(links, {2})
         self.assertEqual({path: path.stat().st_mtime_ns for path in times}, times, "a finished run was made again")
 
     def test_a_manifest_is_a_job(self):

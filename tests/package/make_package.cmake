@@ -1,4 +1,4 @@
-# cmake -DBUILD=build -DMODE=installed|tarball|deb -DOUT=dir [-DVERSION=of the .deb] [-DMOST_MB=of the tarball] -P make_package.cmake
+# cmake -DBUILD=build -DMODE=installed|tarball|deb -DOUT=dir [-DVERSION=of the .deb] [-DMOST_MB=the most megabytes of the tarball] -P make_package.cmake
 # Leaves an installation in OUT/ringside, of the .deb in OUT/unpacked. The .deb must name its dependencies, and its program run.
 cmake_policy(VERSION 3.25)
 file(REMOVE_RECURSE ${OUT})
@@ -31,10 +31,12 @@ else()
   execute_process(COMMAND cpack -G TGZ --config ${BUILD}/CPackConfig.cmake -B ${OUT}/pack
     COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
   file(GLOB tarball ${OUT}/pack/*.tar.gz)
-  file(SIZE ${tarball} bytes)
-  math(EXPR most_bytes "${MOST_MB} * 1000000")
-  if(MOST_MB AND NOT bytes LESS most_bytes)
-    message(FATAL_ERROR "the archive has ${bytes} bytes; it must have less than ${MOST_MB} MB")
+  if(MOST_MB)
+    file(SIZE ${tarball} bytes)
+    math(EXPR most_bytes "${MOST_MB} * 1000000")
+    if(NOT bytes LESS most_bytes)
+      message(FATAL_ERROR "the archive has ${bytes} bytes; it must have less than ${MOST_MB} MB")
+    endif()
   endif()
   execute_process(COMMAND ${CMAKE_COMMAND} -E tar xf ${tarball} WORKING_DIRECTORY ${OUT} COMMAND_ERROR_IS_FATAL ANY)
   get_filename_component(name ${tarball} NAME)

@@ -321,7 +321,8 @@ Coordinator::Coordinator(std::shared_ptr<JobState> job_state, const Options& opt
       impl->StopServing();
     });
   } catch (const CommError& error) {
-    throw ConfigError("the coordinator cannot listen on " + target_ + ": " + error.reason());
+    const std::string hint = options.port == 0 ? "" : "; another rank 0 may have this port";
+    throw ConfigError("the coordinator cannot listen on " + target_ + ": " + error.reason() + hint);
   } catch (const std::system_error& error) {
     throw ConfigError(std::string("the coordinator cannot start a thread: ") + error.what());
   }

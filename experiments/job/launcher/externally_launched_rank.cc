@@ -43,7 +43,7 @@ class ExternallyLaunchedRank {
     address_ = OwnAddress();
     RequireProtectedNetwork(spec, options, address_);
     if (const auto path = Variable(environment, "RINGSIDE_TOKEN_FILE")) {
-      token_ = ReadTokenFile(*path);
+      token_ = TokenIn(*path);
       if (ranks.master_address.empty() || ranks.master_port == 0) {
         throw ConfigError("RINGSIDE_TOKEN_FILE needs MASTER_ADDR and MASTER_PORT: where rank 0 is");
       }
@@ -147,6 +147,16 @@ class ExternallyLaunchedRank {
   Member Self() const {
     const bool server = ranks_.part == RankEnvironment::ProcessRole::kServer;
     return {server ? Role::kServer : Role::kWorker, ranks_.rank};
+  }
+
+  /// The host is named, because the file may be missing on one of many.
+  std::string TokenIn(const std::string& path) const {
+    try {
+      return ReadTokenFile(path);
+    } catch (const ConfigError& error) {
+      throw ConfigError(
+          fmt::format("rank {} on {}: {}", ranks_.rank, HostName("127.0.0.1"), error.what()));
+    }
   }
 
   std::string OwnAddress() const {

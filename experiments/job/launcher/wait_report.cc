@@ -18,6 +18,8 @@ constexpr std::size_t kFewestSteps = 5;
 constexpr double kSlowFactor = 3;
 constexpr double kLeastSlowSeconds = 1;
 constexpr double kQuietSeconds = 60;
+// Members that become slow within this time share a line.
+constexpr double kLeastGapSeconds = 5;
 
 nlohmann::json OrNull(const std::string& text) {
   return text.empty() ? nlohmann::json() : nlohmann::json(text);
@@ -143,6 +145,7 @@ bool StragglerWatch::IsSlow(const MemberState& member, double limit_seconds) {
 }
 
 std::optional<std::string> StragglerWatch::Look(std::span<const MemberState> members, double now) {
+  if (last_warning_ && now - *last_warning_ < kLeastGapSeconds) return std::nullopt;
   const std::optional<double> median = MedianSeconds();
   if (!median) return std::nullopt;
   const double limit = std::max(kSlowFactor * *median, kLeastSlowSeconds);
@@ -163,9 +166,10 @@ std::optional<std::string> StragglerWatch::Look(std::span<const MemberState> mem
     texts.push_back(member.Text());
   }
   if (texts.empty()) return std::nullopt;
-  return fmt::format("warning: {}; {} for it, and a step takes {:.3f} s", fmt::join(texts, "; "),
+  last_warning_ = now;
+  return fmt::format("warning: {}; {} for {}, and a step takes {:.3f} s", fmt::join(texts, "; "),
                      waiting == 1 ? "1 worker waits" : fmt::format("{} workers wait", waiting),
-                     *median);
+                     texts.size() == 1 ? "it" : "them", *median);
 }
 
 }  // namespace ringside

@@ -49,7 +49,8 @@ nlohmann::json WaitJson(std::span<const MemberState> members);
 
 /// Names a member that holds the others up before it is declared dead: one that is silent, or whose
 /// computing lasts three times as long as a median step, and at least a second, while another
-/// worker waits half as long. At most once a minute for each member. Used by one thread.
+/// worker waits half as long. At most once a minute for each member, and a line in 5 s. Used by one
+/// thread.
 class StragglerWatch {
  public:
   void AddSteps(std::span<const StepRecord> steps);
@@ -61,7 +62,9 @@ class StragglerWatch {
   static bool IsSlow(const MemberState& member, double limit_seconds);
 
   std::deque<double> recent_ms_;
-  std::map<Member, double> last_warnings_;  // in seconds of the run
+  // In seconds of the run.
+  std::map<Member, double> last_warnings_;
+  std::optional<double> last_warning_;
 };
 
 }  // namespace ringside

@@ -46,7 +46,7 @@ TEST_P(SlowWorkerTest, IsNamedAndIsNotTakenForDead) {
   WaitUntil("steps", [&] { return CommonStepsIn(bundle()) >= 30; });
   const pid_t worker = PidIn(bundle(), "worker 1");
   group->Take(worker);
-  // It names what the worker does, which may also be an exchange of gradients without a heartbeat.
+  // The warning says what the worker did last. That may be an exchange of gradients.
   WaitUntil("a warning", [&] {
     return errors().find("warning: worker 1 ") != std::string::npos || launcher.Poll().has_value();
   });

@@ -3,15 +3,20 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/file_descriptor.h"
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/process.h"
 #include "tests/common/temporary_directory.h"
@@ -59,6 +64,20 @@ TEST(JoinedJob, AnOpenWayToRankZeroIsRefused) {
                                   {{"RINGSIDE_TOKEN_FILE", token}});
       },
       ::testing::ThrowsMessage<ConfigError>(HasSubstr("address 192.0.2.1 is not loopback")));
+}
+
+/// A port of 127.0.0.1 on which nobody listens.
+int FreePort() {
+  const FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  auto* raw = reinterpret_cast<sockaddr*>(&address);
+  if (::bind(socket.get(), raw, size) != 0 || ::getsockname(socket.get(), raw, &size) != 0) {
+    throw std::system_error(errno, std::generic_category(), "a free port");
+  }
+  return ntohs(address.sin_port);
 }
 
 /// Real processes of `ringside train`, as another launcher starts them.
@@ -183,6 +202,33 @@ TEST_F(RealRanksTest, ASecondProcessWithARankIsRefusedAndTheJobGoesOn) {
   std::string output;
   EXPECT_EQ(Finish(first, output).code, 130) << output;
   EXPECT_EQ(Finish(second, output).code, 130) << output;
+}
+
+// Ranks of several hosts have no file by which they would find each other.
+TEST_F(RealRanksTest, ASecondRankZeroAtOneAddressIsRefused) {
+  const std::string token = directory_.Path("token");
+  WriteFileAtomically(token, std::string(64, 'a'), 0600);
+  const std::string port = std::to_string(FreePort());
+  const std::vector<std::string> variables{"RINGSIDE_TOKEN_FILE=" + token, "MASTER_PORT=" + port};
+  Process first = StartRank(0, "ring", 100'000, variables);
+  Process second = StartRank(1, "ring", 100'000, variables);
+  WaitUntil("a step", [&] { return StepsIn(bundle()) >= 1; });
+  Process again = StartRank(0, "ring", 100'000, variables);
+  std::string output;
+  EXPECT_EQ(Finish(again, output).code, 2) << output;
+  EXPECT_THAT(output, HasSubstr("cannot listen on 127.0.0.1:" + port +
+                                ": Address already in use; another rank 0 may have this port"));
+  first.Signal(SIGINT);
+  EXPECT_EQ(Finish(first, output).code, 130) << output;
+  EXPECT_EQ(Finish(second, output).code, 130) << output;
+}
+
+TEST_F(RealRanksTest, ARankWithoutTheTokensFileIsNamedWithItsHost) {
+  Process rank = StartRank(1, "ring", 4, {"RINGSIDE_TOKEN_FILE=" + directory_.Path("token")});
+  std::string output;
+  EXPECT_EQ(Finish(rank, output).code, 2);
+  EXPECT_THAT(output,
+              ::testing::ContainsRegex("rank 1 on [^ ]+: the file of the token, .* is not there"));
 }
 
 // A launcher that gives one rank twice gives another one to nobody.

@@ -161,10 +161,15 @@ TEST_F(StragglerWatchTest, WarnsOfEachMemberOnceAMinute) {
   EXPECT_TRUE(watch_.Look(workers, 0));
   EXPECT_FALSE(watch_.Look(workers, 59));
   EXPECT_TRUE(watch_.Look(workers, 61));
-  const auto other = watch_.Look(std::vector{Computes(0, 9), Waits(1)}, 62);
+  EXPECT_FALSE(watch_.Look(std::vector{Computes(0, 9), Waits(1)}, 62)) << "too many lines";
+  const auto other = watch_.Look(std::vector{Computes(0, 9), Waits(1)}, 67);
   ASSERT_TRUE(other) << "the warning of one member hides no other";
   EXPECT_THAT(*other, StartsWith("warning: worker 0 "));
-  EXPECT_FALSE(watch_.Look(std::vector{Computes(0, 9), Computes(1, 9), Waits(2)}, 63));
+  EXPECT_FALSE(watch_.Look(std::vector{Computes(0, 9), Computes(1, 9), Waits(2)}, 75));
+  const auto both =
+      watch_.Look(std::vector{Computes(0, 9), Computes(1, 9), Computes(2, 9), Waits(3)}, 130);
+  ASSERT_TRUE(both);
+  EXPECT_THAT(*both, HasSubstr("; 1 worker waits for them, "));
 }
 
 // As under asynchronous servers.
