@@ -45,6 +45,7 @@
 
 #include "benchmarks/peers/forked_ranks.h"
 #include "benchmarks/peers/nccl_peer_settings.h"
+#include "ringside/common/strategy/gpu_count.h"
 #include "ringside/ring/backends/nccl_settings.h"
 
 namespace ringside {
@@ -137,12 +138,15 @@ class Device {
 
  private:
   static void SelectGpu(const NcclPeerSettings& settings, int rank) {
-    int gpus = 0;
-    const cudaError_t code = cudaGetDeviceCount(&gpus);
-    std::string reason = NoDevice(code == cudaSuccess ? "" : cudaGetErrorString(code), gpus);
-    if (reason.empty() && !settings.share_gpu) reason = TooFewDevices(settings.ranks, gpus);
+    GpuCount count;
+    const cudaError_t code = cudaGetDeviceCount(&count.gpus);
+    if (code != cudaSuccess) count.error = cudaGetErrorString(code);
+    Check(cudaDriverGetVersion(&count.driver_version));
+    Check(cudaRuntimeGetVersion(&count.runtime_version));
+    std::string reason = WhyNoGpu(count);
+    if (reason.empty() && !settings.share_gpu) reason = TooFewDevices(settings.ranks, count.gpus);
     if (!reason.empty()) throw NoGpuError(reason);
-    Check(cudaSetDevice(rank % gpus));
+    Check(cudaSetDevice(rank % count.gpus));
   }
 
   cudaStream_t stream_ = nullptr;

@@ -20,13 +20,6 @@ std::vector<std::pair<std::string, std::string>> SharedGpuSettings(int rank) {
           {"NCCL_SHM_DISABLE", "1"}};
 }
 
-std::string NoDevice(const std::string& error, int devices) {
-  if (error.empty() && devices > 0) return {};
-  return fmt::format(
-      "no GPU is found here ({}); run it on a machine with an NVIDIA GPU and its driver",
-      error.empty() ? "CUDA counts 0 devices" : error);
-}
-
 std::string TooFewDevices(int local_workers, int devices) {
   if (local_workers <= devices) return {};
   return fmt::format(

@@ -44,10 +44,6 @@ inline constexpr char kSharedGpuNote[] =
     "sockets "
     "of the loopback device";
 
-/// Why a machine cannot run NCCL, and what to do; empty: it can. `error` is CUDA's, empty when it
-/// has counted `devices`.
-std::string NoDevice(const std::string& error, int devices);
-
 /// Why `local_workers` workers of one host cannot share its `devices` GPUs; empty: each has one.
 std::string TooFewDevices(int local_workers, int devices);
 

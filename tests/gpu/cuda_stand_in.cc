@@ -216,6 +216,17 @@ cudaError_t cudaGetDeviceCount(int* count) {
   return *count == 0 ? cudaErrorNoDevice : cudaSuccess;
 }
 
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDriverGetVersion(int* version) {
+  const bool old = Setting("RINGSIDE_STAND_IN_GPUS", "8") == "old-driver";
+  *version = old ? 10020 : CUDART_VERSION;
+  return cudaSuccess;
+}
+
 cudaError_t cudaDeviceGetPCIBusId(char* id, int size, int device) {
   return std::snprintf(id, static_cast<std::size_t>(size), "0000:%02x:00.0", device) < size
              ? cudaSuccess

@@ -40,7 +40,7 @@ std::unique_ptr<DeviceVectors> MakeVectors(const FlatSpace& space, int local_ran
 }
 
 constexpr CudaBackend kBackend{
-    .unavailable = WhyNoGpu, .make_model = MakeModel, .make_vectors = MakeVectors};
+    .unavailable = GpuUnavailable, .make_model = MakeModel, .make_vectors = MakeVectors};
 
 }  // namespace
 }  // namespace ringside

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/strategy/gpu_count.h"
 
 namespace ringside {
 namespace {
@@ -19,13 +20,14 @@ void CheckCuda(cudaError_t code) {
   if (code != cudaSuccess) throw InternalError(std::string("GPU: ") + cudaGetErrorString(code));
 }
 
-std::string WhyNoGpu() {
-  int devices = 0;
-  const cudaError_t code = cudaGetDeviceCount(&devices);
-  if (code == cudaSuccess && devices > 0) return {};
-  return "no GPU is found here (" +
-         std::string(code == cudaSuccess ? "CUDA counts 0" : cudaGetErrorString(code)) +
-         "); a cuda: model needs one, and its driver";
+std::string GpuUnavailable() {
+  GpuCount count;
+  const cudaError_t code = cudaGetDeviceCount(&count.gpus);
+  if (code != cudaSuccess) count.error = cudaGetErrorString(code);
+  // They fail only for a null pointer.
+  static_cast<void>(cudaDriverGetVersion(&count.driver_version));
+  static_cast<void>(cudaRuntimeGetVersion(&count.runtime_version));
+  return WhyNoGpu(count);
 }
 
 void CheckAllocation(cudaError_t code, std::size_t bytes) {
@@ -41,7 +43,8 @@ std::string CudaDevice::id() const {
 }
 
 CudaDevice::CudaDevice(int local_rank) {
-  if (const std::string reason = WhyNoGpu(); !reason.empty()) throw MissingBackendError(reason);
+  if (const std::string reason = GpuUnavailable(); !reason.empty())
+    throw MissingBackendError(reason);
   int devices = 0;
   CheckCuda(cudaGetDeviceCount(&devices));
   index_ = local_rank % devices;

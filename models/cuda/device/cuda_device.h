@@ -35,7 +35,7 @@ class CudaDevice {
 };
 
 /// Why there is no GPU here, and what to do; empty: there is one.
-std::string WhyNoGpu();
+std::string GpuUnavailable();
 
 /// Which stream's kernels the GPU begins first.
 enum class StreamUse {

@@ -14,6 +14,7 @@
 
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
+#include "ringside/common/strategy/gpu_count.h"
 #include "ringside/ring/backends/backend_library.h"
 #include "ringside/ring/backends/nccl_settings.h"
 
@@ -283,9 +284,13 @@ void NcclCollective::Run(const Operation& operation, const Call& call) {
 namespace {
 
 std::string Unavailable() {
-  int devices = 0;
-  const cudaError_t code = cudaGetDeviceCount(&devices);
-  return NoDevice(code == cudaSuccess ? "" : cudaGetErrorString(code), devices);
+  GpuCount count;
+  const cudaError_t code = cudaGetDeviceCount(&count.gpus);
+  if (code != cudaSuccess) count.error = cudaGetErrorString(code);
+  // They fail only for a null pointer.
+  static_cast<void>(cudaDriverGetVersion(&count.driver_version));
+  static_cast<void>(cudaRuntimeGetVersion(&count.runtime_version));
+  return WhyNoGpu(count);
 }
 
 std::unique_ptr<Collective> Make(const CollectiveContext& context) {
