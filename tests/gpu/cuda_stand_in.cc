@@ -59,6 +59,7 @@ struct Machine {
   std::atomic<std::uint64_t> pageable_copies = 0;
   std::atomic<std::uint64_t> bytes_to_host = 0;
   std::atomic<std::uint64_t> host_functions = 0;
+  std::atomic<int> stream_waits = 0;  // of the host
 };
 
 /// It outlives the static objects of everybody who calls CUDA.
@@ -178,14 +179,15 @@ struct Log {
     if (file == nullptr) return;  // the test misses it
     std::fprintf(file,
                  "{\"pinned_copies\": %llu, \"pageable_copies\": %llu, \"bytes_to_host\": %llu, "
-                 "\"host_functions\": %llu, "
+                 "\"host_functions\": %llu, \"stream_waits\": %d, "
                  "\"device_blocks_left\": %zu, \"pinned_left\": %zu, \"streams_left\": %d, "
                  "\"events_left\": %d}\n",
                  static_cast<unsigned long long>(machine.pinned_copies),
                  static_cast<unsigned long long>(machine.pageable_copies),
                  static_cast<unsigned long long>(machine.bytes_to_host),
-                 static_cast<unsigned long long>(machine.host_functions), machine.device.size(),
-                 machine.pinned.size(), machine.streams.load(), machine.events.load());
+                 static_cast<unsigned long long>(machine.host_functions),
+                 machine.stream_waits.load(), machine.device.size(), machine.pinned.size(),
+                 machine.streams.load(), machine.events.load());
     std::fclose(file);
   }
 };
@@ -331,6 +333,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int) {
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  ++TheMachine().stream_waits;
   std::atomic<bool> reached = false;
   stream->Add([&reached] { reached = true; });
   while (!reached) std::this_thread::yield();
