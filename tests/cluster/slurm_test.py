@@ -156,6 +156,17 @@ class Slurm(unittest.TestCase):
         self.assertRegex(text, r"worker 1 \(pid \d+\) was killed by signal 9")
         self.assertEqual(self.summary()["status"], "failed")
 
+    def test_processes_that_do_not_come_are_named_with_their_node(self):
+        worker = self.folder / "worker"
+        worker.write_text(f"""#!/bin/sh
+case "$SLURMD_NODENAME" in n2) exec sleep 100 ;; esac
+exec {pathlib.Path(RINGSIDE).with_name("ringside-worker")} "$@"
+""")
+        worker.chmod(0o755)
+        command = f"export RINGSIDE_WORKER={worker}\n" + self.train("--strategy", "ring", "--workers", "4", "--start-timeout", "5s", *MODEL)
+        text = self.submit(command, "--nodes=2", "--ntasks-per-node=2", expects=1)
+        self.assertRegex(self.summary()["error"], r"worker [23] did not join within 5 s; it was to run on n2", text)
+
     def test_scancel_keeps_the_results(self):
         job = self.start(self.train("--strategy", "ring", "--workers", "4", *ENDLESS), "--nodes=2", "--ntasks-per-node=2")
         # Otherwise nothing could be left.

@@ -193,6 +193,11 @@ class Ssh(unittest.TestCase):
         self.hosts.cut()
         text = self.finish(process, expects=1, timeout=60)
         self.assertRegex(text, r"worker [23]|agent of rank [23]")
+        # Nobody can tell them there. mpirun's daemon waits for TCP to give up, and is none of ours.
+        end = time.monotonic() + 30
+        while kinds := self.kinds_of_processes(1):
+            self.assertLess(time.monotonic(), end, kinds)
+            time.sleep(0.1)
 
     def test_a_host_without_sshd_is_named(self):
         self.hosts.sshd.terminate()
