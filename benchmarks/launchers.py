@@ -27,7 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 WORKERS = 4
 STRATEGIES = {"ring": [], "ps-sync": ["--servers", "2"]}
 RATIOS = (0.97, 1.03)
-# Without the pause four workers and two servers fill two cores, and a launcher's own median differs by 15 % from run to run.
+# Without the pause four workers and two servers wait for two cores, and the medians of one launcher differ by more than RATIOS.
 PAUSE_MS = 50
 NAMES = ("ringside", "mpirun", "srun", "spark", "flyte")
 
