@@ -55,6 +55,25 @@ std::optional<std::string> Ask(Store& store, const std::string& key, const Deadl
   return TryGet(store, key, Deadline::After(std::max(deadline.remaining(), kAnswerTime)));
 }
 
+/// The notes of all ranks but the reporter. The ranks are asked in turn until the deadline, at
+/// least once: neither one that writes none nor one late answer hides what the others have written.
+std::map<std::string, std::string> NotesOf(Store& store, const std::string& prefix,
+                                           const std::string& reporter,
+                                           std::span<const std::string> ranks,
+                                           const Deadline& deadline) {
+  std::map<std::string, std::string> notes;
+  std::vector<std::string> missing(ranks.begin(), ranks.end());
+  std::erase(missing, reporter);
+  do {
+    std::erase_if(missing, [&](const std::string& rank) {
+      const auto note = TryGet(store, KeyOf(prefix, rank), Deadline::After(kAnswerTime));
+      if (note) notes.emplace(rank, *note);
+      return note.has_value();
+    });
+  } while (!missing.empty() && !deadline.expired());
+  return notes;
+}
+
 using NoteOf = std::function<std::optional<std::string>(const std::string& rank)>;
 
 /// In a circle of notes the first one counts: its rank has met the fault, and the others have seen
@@ -130,15 +149,12 @@ Blame MostAccused(std::span<const std::string> ranks,
 Blame FindCulprit(Store& store, const std::string& prefix, const std::string& reporter,
                   std::span<const std::string> ranks, const Ballot& ballot) {
   TrySet(store, BallotKeyOf(prefix, reporter), fmt::format("{}", fmt::join(ballot.accused, "\n")));
-  const Deadline noted = Deadline::After(kReportGrace);
   const Deadline voted = Deadline::After(kReportGrace + ballot.probe_time);
-  std::map<std::string, std::string> notes;
+  // A rank without a note has not failed, or cannot tell.
+  const std::map<std::string, std::string> notes =
+      NotesOf(store, prefix, reporter, ranks, Deadline::After(kReportGrace));
   std::vector<std::vector<std::string>> votes{ballot.accused};
-  for (const std::string& rank : ranks) {
-    if (rank == reporter) continue;
-    const auto note = Ask(store, KeyOf(prefix, rank), noted);
-    if (!note) continue;  // it has not failed, or cannot tell
-    notes.emplace(rank, *note);
+  for (const auto& [rank, note] : notes) {
     if (const auto accused = Ask(store, BallotKeyOf(prefix, rank), voted)) {
       votes.push_back(Lines(*accused));
     }

@@ -4,6 +4,7 @@ Processes reach it through `connect_shim.cc`. A connection carries units: frames
 `--ps-transport tcp` (paramserver/wire), else what one read brings. A `Harm` says what happens to the units of which
 connections.
 """
+import contextlib
 import dataclasses
 import os
 import pathlib
@@ -23,6 +24,7 @@ CHUNK = 1 << 16
 LONGEST_SWAP_S = 0.5  # a unit that no other one follows for so long keeps its place
 SWAP_LOOK_S = 0.002
 LAUNCHER = "launcher"  # its port is the coordinator's
+NOBODY = "nobody"  # of a port on which no process listens
 
 
 class Flow:
@@ -39,7 +41,7 @@ class Flow:
 
     @property
     def owner(self):
-        return self._member_of(self.pids[1])
+        return self._member_of(self.pids[1]) if self.pids[1] else NOBODY
 
     def of(self, member):
         return member in (self.maker, self.owner)
@@ -145,7 +147,7 @@ class FaultProxy:
         self._harms = []
         self._lock = threading.Lock()
         self._expected = {}  # by the maker's port
-        self._owners = {}  # process ids by port, also of those that listen no longer
+        self._owners = {}  # process ids by port, also of those that listen no longer, or to which nobody has connected
         self._sockets = set()
         self._ended = False
 
@@ -189,6 +191,7 @@ class FaultProxy:
             try:
                 with client:
                     pid, from_port, to_port = (int(number) for number in client.recv(64).split())
+                    self._note_ports_of(pid)
                     self._owner(to_port)
                     with self._lock:
                         self._expected[from_port] = (pid, to_port)
@@ -197,11 +200,17 @@ class FaultProxy:
             except (OSError, ValueError):
                 continue  # the process was killed meanwhile
 
+    def _note_ports_of(self, pid):
+        """A process listens before it connects. It may close its port before anybody connects to it."""
+        with contextlib.suppress(OSError):  # it has ended; its connection fails by itself
+            ports = ports_of(pid)
+            with self._lock:
+                self._owners.update(dict.fromkeys(ports, pid))
+
     def _owner(self, port):
         with self._lock:
             known = self._owners.get(port)
-        if known is None:
-            known = listener_of(port)
+        if known is None and (known := listener_of(port)) is not None:
             with self._lock:
                 self._owners[port] = known
         return known

@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "ringside/common/core/deadline.h"
+#include "ringside/common/core/errors.h"
 #include "ringside/common/core/store.h"
 #include "tests/common/thread_ranks.h"
 
@@ -122,6 +126,36 @@ TEST(FindCulprit, IsWhomTheFirstNoteOfACircleNames) {
     const Ballot ballot{.suspect = suspects[i], .probe_time = std::chrono::seconds(20)};
     EXPECT_EQ(FindCulprit(store, "g", ranks[i], ranks, ballot).culprit, "worker 0");
   });
+}
+
+/// The first answer of this store about each key is lost.
+class LateStore : public InProcessStore {
+ public:
+  std::string Get(std::string_view key, const Deadline& deadline) override {
+    if (asked_.insert(std::string(key)).second) throw CommError("the store", "get", "no answer");
+    return InProcessStore::Get(key, deadline);
+  }
+
+ private:
+  std::set<std::string> asked_;
+};
+
+// Worker 0 writes no note. Worker 1 is cut off, but takes worker 3 for the rank that is.
+TEST(FindCulprit, AsksAgainWhereAnAnswerIsLate) {
+  LateStore store;
+  for (const char* rank : {"worker 2", "worker 3"}) {
+    store.Set(std::string("g/suspect of ") + rank, "worker 1");
+    store.Set(std::string("g/accused by ") + rank, "worker 1");
+    try {
+      store.Get(std::string("g/accused by ") + rank, Deadline::After(std::chrono::seconds(0)));
+    } catch (const CommError&) {  // NOLINT(bugprone-empty-catch): the lost answer
+    }
+  }
+  const Ballot ballot{.suspect = "worker 3", .accused = {"worker 3"}};
+  const Blame blame = FindCulprit(store, "g", "worker 1", kFour, ballot);
+  EXPECT_EQ(blame.culprit, "worker 1");
+  EXPECT_EQ(blame.accusers, 2);
+  EXPECT_EQ(blame.voters, 3);
 }
 
 // Whoever wrote first.

@@ -1,0 +1,57 @@
+"""The fault proxy itself: which new connections meet silence."""
+import os
+import pathlib
+import socket
+import tempfile
+import time
+import unittest
+
+from suite.proxy import FaultProxy, Harm
+
+VICTIM, OTHER, STRANGER = os.getppid(), os.getpid(), 1 << 30
+NAMES = {VICTIM: "worker 1", OTHER: "worker 0"}
+
+
+def of_the_victim(flow, _):
+    return flow.of("worker 1") and not flow.with_launcher()
+
+
+class NewConnections(unittest.TestCase):
+    def setUp(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        self.proxy = self.enterContext(FaultProxy(pathlib.Path(folder), lambda pid: NAMES.get(pid, "launcher")))
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(self.listener.close)
+        self.port = self.listener.getsockname()[1]
+
+    def ask(self, pid, to_port):
+        """The port to which the proxy sends a connection of this process."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as desk:
+            desk.settimeout(20)
+            desk.connect(self.proxy.path)
+            desk.sendall(f"{pid} 1 {to_port}\n".encode())
+            return int(desk.recv(64))
+
+    def silence(self):
+        self.proxy.add(Harm("silence", of_the_victim, once=False, struck=time.time()))
+
+    def test_those_of_the_victim_meet_it(self):
+        door = self.ask(VICTIM, self.port)
+        self.silence()
+        self.assertNotEqual(self.ask(VICTIM, self.port), door)
+        self.assertEqual(self.ask(STRANGER, self.port), door)
+
+    def test_those_to_a_port_that_is_closed_meanwhile_meet_it(self):
+        door = self.ask(OTHER, 1)  # the other has its port already, to which nobody has connected
+        self.listener.close()
+        self.silence()
+        self.assertNotEqual(self.ask(VICTIM, self.port), door)
+
+    def test_those_of_the_victim_to_a_port_that_nobody_has_ever_opened_meet_it(self):
+        door = self.ask(OTHER, 1)
+        self.silence()
+        self.assertNotEqual(self.ask(VICTIM, 1), door)
+
+
+if __name__ == "__main__":
+    unittest.main()
