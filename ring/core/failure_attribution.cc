@@ -149,10 +149,11 @@ Blame MostAccused(std::span<const std::string> ranks,
 Blame FindCulprit(Store& store, const std::string& prefix, const std::string& reporter,
                   std::span<const std::string> ranks, const Ballot& ballot) {
   TrySet(store, BallotKeyOf(prefix, reporter), fmt::format("{}", fmt::join(ballot.accused, "\n")));
-  const Deadline voted = Deadline::After(kReportGrace + ballot.probe_time);
+  const auto grace = std::max(kReportGrace - ballot.probed, std::chrono::milliseconds(0));
+  const Deadline voted = Deadline::After(grace + ballot.probe_time);
   // A rank without a note has not failed, or cannot tell.
   const std::map<std::string, std::string> notes =
-      NotesOf(store, prefix, reporter, ranks, Deadline::After(kReportGrace));
+      NotesOf(store, prefix, reporter, ranks, Deadline::After(grace));
   std::vector<std::vector<std::string>> votes{ballot.accused};
   for (const auto& [rank, note] : notes) {
     if (const auto accused = Ask(store, BallotKeyOf(prefix, rank), voted)) {

@@ -32,6 +32,7 @@ struct Ballot {
   std::string suspect;                      ///< As in its note.
   std::vector<std::string> accused{};       ///< By `Accused`.
   std::chrono::milliseconds probe_time{0};  ///< What a rank needs at most to find out.
+  std::chrono::milliseconds probed{0};      ///< What this rank has needed, since its note.
 };
 
 /// Whom a rank accuses. `ranks`: all of the collective. `unreachable`: the others that did not

@@ -178,10 +178,11 @@ Blame GlooCollective::FindBlame(const std::string& suspect,
   Ballot ballot{.suspect = suspect, .probe_time = DilatedClock::ToMachine(kProbeTime)};
   if (!endpoints.empty()) {  // Without them it failed before it knew whom it could reach.
     std::vector<std::string> unreachable;
-    for (const int rank :
-         UnreachableEndpoints(endpoints, world_.rank, Deadline::After(ballot.probe_time))) {
+    const Deadline probed = Deadline::After(ballot.probe_time);
+    for (const int rank : UnreachableEndpoints(endpoints, world_.rank, probed)) {
       unreachable.push_back(NameOf(rank));
     }
+    ballot.probed = ballot.probe_time - probed.remaining();
     ballot.accused = Accused(ranks[self], ranks, unreachable, LinkIsDown(endpoints[self]));
   }
   return FindCulprit(store_, prefix_, ranks[self], ranks, ballot);
