@@ -25,8 +25,8 @@ struct CommOptions {
   /// job's leases.
   std::chrono::milliseconds barrier_timeout{std::chrono::hours(1)};
 
-  /// The most bytes of a message that a server over gRPC takes: an encoded bucket, or the plan.
-  /// gRPC's own limit is 2 GiB.
+  /// The most bytes of a message that a server or worker over gRPC takes: an encoded bucket, or the
+  /// plan. gRPC's own limit is 2 GiB.
   int largest_message_bytes = std::numeric_limits<int>::max();
 
   /// Where a strategy shows for which peer it waits; borrowed. Null: nowhere.

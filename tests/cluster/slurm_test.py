@@ -131,18 +131,47 @@ class Slurm(unittest.TestCase):
         # The step has one node; two nodes need to know where rank 0 is.
         one = f"srun -N1 -n2 {words} {self.folder}/one\n"
         # Three ranks on one node, one on the other.
+        step = f"MASTER_ADDR=127.0.0.1 MASTER_PORT={free_ports(1)[0]} RINGSIDE_TOKEN_FILE={token} " \
+               f"SLURM_HOSTFILE={self.folder}/nodes srun -N2 -n4 -m arbitrary"
         uneven = f"printf 'n1\\nn1\\nn1\\nn2\\n' >{self.folder}/nodes\n" \
-                 f"MASTER_ADDR=127.0.0.1 MASTER_PORT={free_ports(1)[0]} RINGSIDE_TOKEN_FILE={token} " \
-                 f"SLURM_HOSTFILE={self.folder}/nodes srun -N2 -n4 -m arbitrary {words} {self.folder}/two\n"
+                 f"{step} {words} {self.folder}/two\n{step} {RINGSIDE} doctor\n"
         alone = f"{words} {self.folder}/single --workers 1\n"
         expected = self.parameters("--strategy", "ring", "--workers", "4")
-        self.submit(one + uneven + alone, "--nodes=2", "--ntasks-per-node=3")
+        text = self.submit(one + uneven + alone, "--nodes=2", "--ntasks-per-node=3")
+        for rank, local in enumerate(("0 of 3", "1 of 3", "2 of 3", "0 of 1")):
+            self.assertIn(f"rank {rank} of 4 workers, local rank {local}, from ", text)
         self.assertEqual(self.summary("one")["workers"], 2)
         self.assertEqual(self.summary("one")["launcher"], "srun")
         self.assertEqual(self.summary("two")["workers"], 4)
         self.assertEqual(self.summary("two")["params_sha256"], expected)
         self.assertEqual(self.summary("single")["workers"], 1)
         self.assertEqual(self.summary("single")["launcher"], "ringside")
+
+    def test_bench_and_verify(self):
+        nodes = self.folder / "nodes_of_workers"
+        worker = self.folder / "worker"
+        worker.write_text(f"""#!/bin/sh
+echo "$SLURMD_NODENAME" >>{nodes}
+exec {pathlib.Path(RINGSIDE).with_name("ringside-worker")} "$@"
+""")
+        worker.chmod(0o755)
+        where = "--launcher srun --address 127.0.0.1 --workers 4"
+        bench = f"{RINGSIDE} bench {where} --strategy ring,ps-sync -b 64KiB -e 64KiB -n 3 -w 1 --json >{self.folder}/bench.json"
+        verify = f"{RINGSIDE} verify {where} --strategies ring --optimizers sgd --repeat none {' '.join(MODEL[:-2])}"
+        text = self.submit(f"export RINGSIDE_WORKER={worker}\n{bench}\n{verify}\n", "--nodes=2", "--ntasks-per-node=3")
+        rows = json.loads((self.folder / "bench.json").read_text())["rows"]
+        self.assertEqual([(row["strategy"], row["workers"], row["wrong"]) for row in rows], [("ring", 4, 0), ("ps-sync", 4, 0)])
+        self.assertRegex(text, r"sgd +ring +4 .* OK")
+        self.assertEqual(set(nodes.read_text().split()), {"n1", "n2"})
+
+    def test_mpirun_in_an_allocation(self):
+        command = self.train("--strategy", "ring", "--workers", "4", *ENDLESS).replace("--launcher srun", "--launcher mpirun")
+        job = self.start(command, "--nodes=2", "--ntasks-per-node=2")
+        nodes = self.nodes_of("worker")
+        self.end(job)
+        self.assertEqual(nodes, ["n1", "n1", "n2", "n2"])
+        self.assertEqual((self.summary()["status"], self.summary()["launcher"]), ("interrupted", "mpirun"))
+        self.assertEqual(len(self.summary()["measured_links"]), 2)
 
     def test_two_nodes_without_an_address_are_refused(self):
         text = self.submit(f"srun -N2 -n2 {RINGSIDE} train --strategy ring --quiet {' '.join(MODEL)} --out {self.folder}/run",

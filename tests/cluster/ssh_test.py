@@ -30,10 +30,11 @@ class Ssh(unittest.TestCase):
         self.token.touch(0o600)
         self.token.write_text("0123456789abcdef" * 4)
 
-    def start(self, *flags, hosts=f"{ADDRESSES[0]} slots=2\n{ADDRESSES[1]} slots=2\n", program=RINGSIDE, **variables):
+    def start(self, *flags, what="train", hosts=f"{ADDRESSES[0]} slots=2\n{ADDRESSES[1]} slots=2\n", program=RINGSIDE, **variables):
         file = self.folder / "hosts.txt"
         file.write_text(hosts)
-        command = [program, "train", "--hostfile", file, "--insecure-network", "--out", self.folder / "run", "--force", *flags]
+        out = ["--out", self.folder / "run", "--force"] if what == "train" else []
+        command = [program, what, "--hostfile", file, "--insecure-network", *out, *flags]
         environment = {**self.hosts.environment(), "RINGSIDE_TOKEN_FILE": str(self.token), **variables}
         return subprocess.Popen(self.hosts.command(command), env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                 text=True)
@@ -53,7 +54,10 @@ class Ssh(unittest.TestCase):
         """What the processes of Ringside in a host's namespace are: "agent", "server", "train", "worker"."""
         kinds = []
         for pid in self.hosts.pids(host):
-            words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
+            try:
+                words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
+            except OSError:
+                continue  # it has ended
             if words[0] == RINGSIDE:
                 kinds.append(words[1])
         return sorted(kinds)
@@ -91,6 +95,23 @@ class Ssh(unittest.TestCase):
                 if "ring" in flags or "ps-sync" in flags:
                     self.assertEqual(summary["params_sha256"], self.alone(*flags))
                 self.expect_nothing_left()
+
+    def test_bench_and_verify(self):
+        process = self.start("--strategy", "ring", "--workers", "4", "-b", "1MiB", "-e", "1MiB", "-n", "4000", "-w", "1", what="bench")
+        end = time.monotonic() + 60
+        while self.kinds_of_processes(1) != ["agent", "agent", "bench-worker", "bench-worker"]:
+            self.assertLess(time.monotonic(), end, [self.kinds_of_processes(host) for host in (0, 1)])
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        self.finish(process, expects=130)
+        text = self.finish(self.start("--strategy", "ring,ps-sync", "--workers", "4", "--servers", "colocated", "-b", "64KiB", "-e", "64KiB", "-n", "3",
+                                      "-w", "1", "--json", what="bench"))
+        rows = json.loads(text[text.index("{"):])["rows"]
+        self.assertEqual([(row["strategy"], row["workers"], row["wrong"]) for row in rows], [("ring", 4, 0), ("ps-sync", 4, 0)])
+        text = self.finish(self.start("--strategies", "ring", "--workers", "4", "--optimizers", "sgd", "--repeat", "none", *MODEL[:-2],
+                                      what="verify"))
+        self.assertRegex(text, r"sgd +ring +4 .* OK")
+        self.expect_nothing_left()
 
     def test_the_bound_is_that_of_the_measured_links(self):
         self.train("--strategy", "ring", "--workers", "2", *MODEL, hosts=f"{ADDRESSES[0]}\n{ADDRESSES[1]}\n")

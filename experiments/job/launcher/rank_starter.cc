@@ -27,8 +27,8 @@ constexpr std::chrono::milliseconds kTermGrace{2'000};
 
 /// Whether a variable says something about this host or this session that is wrong elsewhere.
 bool IsOfThisHost(std::string_view name) {
-  constexpr std::array kPrefixes{"OMPI_", "PMIX_", "PMI_",          "SLURM_",    "SSH_",
-                                 "XDG_",  "DBUS_", "RINGSIDE_RUN_", "BASH_FUNC_"};
+  constexpr std::array kPrefixes{"OMPI_", "PMIX_", "PMI_",  "SLURM_",        "SLURMD_",
+                                 "SSH_",  "XDG_",  "DBUS_", "RINGSIDE_RUN_", "BASH_FUNC_"};
   constexpr std::array kNames{"HOSTNAME", "HOME", "USER",   "LOGNAME", "SHELL", "DISPLAY", "TMPDIR",
                               "PWD",      "_",    "OLDPWD", "SHLVL",   "TERM",  "MAIL"};
   return std::ranges::any_of(kPrefixes, [&](const char* p) { return name.starts_with(p); }) ||

@@ -14,7 +14,6 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -39,13 +38,12 @@ namespace {
 /// The number of open calls before more room is allocated.
 constexpr std::size_t kCalls = 64;
 
-grpc::ChannelArguments Arguments() {
+grpc::ChannelArguments Arguments(int largest_message_bytes) {
   grpc::ChannelArguments arguments;
   for (const TransportArgument& argument : TransportArguments()) {
     arguments.SetInt(argument.name, argument.value);
   }
-  // The server has proved that it belongs to the job.
-  arguments.SetMaxReceiveMessageSize(std::numeric_limits<int>::max());
+  arguments.SetMaxReceiveMessageSize(largest_message_bytes);
   // Each link has its own connections. There is no proxy inside a job, and no push is repeated.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
@@ -56,10 +54,10 @@ grpc::ChannelArguments Arguments() {
 
 /// Under TLS gRPC opens the sockets, so this side cannot cut them. Instead gRPC gives a connection
 /// up whose peer answers nothing or takes no bytes, before an operation takes too long.
-grpc::ChannelArguments TlsArguments(std::chrono::milliseconds timeout) {
+grpc::ChannelArguments TlsArguments(const CommOptions& comm) {
   constexpr std::chrono::milliseconds kShortest{1'000};
-  const auto part = static_cast<int>(std::max(timeout / 3, kShortest).count());
-  grpc::ChannelArguments arguments = Arguments();
+  const auto part = static_cast<int>(std::max(comm.timeout / 3, kShortest).count());
+  grpc::ChannelArguments arguments = Arguments(comm.largest_message_bytes);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, part);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, part);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
@@ -72,18 +70,18 @@ grpc::ChannelArguments TlsArguments(std::chrono::milliseconds timeout) {
 class Connection {
  public:
   /// Takes over the descriptor of a connected socket.
-  Connection(int file, const std::string& target) : file_(dup(file)) {
+  Connection(int file, const std::string& target, const CommOptions& comm) : file_(dup(file)) {
     KeepGrpcRunning();
-    stub_ = std::make_unique<grpc::GenericStub>(
-        grpc::CreateCustomInsecureChannelFromFd(target, file, Arguments()));
+    stub_ = std::make_unique<grpc::GenericStub>(grpc::CreateCustomInsecureChannelFromFd(
+        target, file, Arguments(comm.largest_message_bytes)));
   }
   /// Connects under TLS. Throws `CommError`.
-  Connection(const TlsFiles& files, const std::string& target, std::chrono::milliseconds timeout,
+  Connection(const TlsFiles& files, const std::string& target, const CommOptions& comm,
              const Deadline& deadline)
       : file_(-1) {
     KeepGrpcRunning();
     const auto channel =
-        grpc::CreateCustomChannel(target, MakeTlsChannelCredentials(files), TlsArguments(timeout));
+        grpc::CreateCustomChannel(target, MakeTlsChannelCredentials(files), TlsArguments(comm));
     if (!channel->WaitForConnected(GrpcDeadline(deadline.remaining()))) {
       throw CommError(target, "connecting", "no connection under TLS came about in time");
     }
@@ -360,7 +358,7 @@ std::unique_ptr<ServerLink> ConnectUnderTls(const std::string& name, const std::
   const TlsFiles files(comm.tls);
   CheckTlsPeer(name, target, files, Deadline::After(comm.rendezvous_timeout()));
   const auto add = [&](std::deque<Connection>& connections, const Deadline& deadline) {
-    connections.emplace_back(files, target, comm.timeout, deadline);
+    connections.emplace_back(files, target, comm, deadline);
   };
   return std::make_unique<GrpcLink>(name, add, setup, comm);
 }
@@ -377,7 +375,7 @@ std::unique_ptr<ServerLink> ConnectGrpcOverTcp(int server, const ServerAddress& 
   const auto add = [&](std::deque<Connection>& connections, const Deadline& deadline) {
     FileDescriptor socket = handshake.Call(address.address, setup.worker, server, name, deadline);
     if (setup.kernel_unsent > 0) LimitUnsent(socket.get(), setup.kernel_unsent);
-    connections.emplace_back(socket.Release(), address.address);
+    connections.emplace_back(socket.Release(), address.address, comm);
   };
   return std::make_unique<GrpcLink>(name, add, setup, comm);
 }
@@ -386,7 +384,8 @@ std::unique_ptr<ServerLink> ConnectGrpcOverUds(int server, const ServerAddress& 
                                                const LinkSetup& setup, FlatSpace&,
                                                const CommOptions& comm) {
   const auto add = [&](std::deque<Connection>& connections, const Deadline& deadline) {
-    connections.emplace_back(ConnectStream(address.address, deadline), UnixTarget(address.address));
+    connections.emplace_back(ConnectStream(address.address, deadline), UnixTarget(address.address),
+                             comm);
   };
   return std::make_unique<GrpcLink>(NameOf(server, address), add, setup, comm);
 }

@@ -175,6 +175,20 @@ TEST_P(TransportTest, NamesAServerThatStops) {
 INSTANTIATE_TEST_SUITE_P(All, TransportTest, ::testing::ValuesIn(BuiltIn()),
                          [](const auto& tested) { return tested.param; });
 
+// A worker allocates no memory for an answer that is longer than any of its buckets.
+TEST(GrpcTransport, RefusesAnAnswerAboveTheLimitOfTheWorker) {
+  PsCluster cluster({.workers = 1, .elements = 256, .strategy = Over("grpc")});
+  cluster.comm().largest_message_bytes = 1000;  // the servers have theirs already
+  const RankOutcomes outcomes = cluster.TryRun([](TestWorker& worker) {
+    worker.strategy->Start(worker.space, worker.plan, {});
+    worker.Step(0);
+  });
+  ASSERT_EQ(outcomes.failures(), 1);
+  const CommError error = CommErrorOf(outcomes.first);
+  EXPECT_THAT(error.peer(), HasSubstr("server 0"));
+  EXPECT_THAT(error.what(), HasSubstr("1000"));
+}
+
 TEST(ServerAddress, SurvivesTheStore) {
   const TransportTable transports;
   for (const TransportEntry* transport : transports.entries()) {
