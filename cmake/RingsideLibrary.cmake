@@ -92,7 +92,8 @@ function(ringside_backend name)
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   ringside_keep_rpath(${name})
   target_link_libraries(${name} PRIVATE ringside_options ringside_${arg_COMPONENT} fmt::fmt ${arg_LIBRARIES})
-  target_link_options(${name} PRIVATE LINKER:--exclude-libs,ALL)
+  # RUNPATH, also in builds with a sanitizer, because LD_LIBRARY_PATH must be able to replace what a backend links.
+  target_link_options(${name} PRIVATE LINKER:--exclude-libs,ALL LINKER:--enable-new-dtags)
   # Not linked: whoever builds an executable gets the backends that it may load.
   add_dependencies(ringside_backends ${name})
   ringside_declare_folder(DEPENDS ${arg_DEPENDS})

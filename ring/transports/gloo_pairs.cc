@@ -88,9 +88,13 @@ class AdoptedPair : public tcp::Pair {
   }
 };
 
+/// The kernel rounds such a time up, to its timer wheel: by as much as an eighth, which are 2 s
+/// where the limit is 20 s. So a sixteenth less is asked for, and an operation ends between a
+/// sixteenth before its limit and a sixteenth after it.
 void SetTimeouts(int file, std::chrono::milliseconds timeout) {
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(timeout);
-  const std::chrono::microseconds rest = timeout - seconds;
+  const std::chrono::milliseconds asked = timeout - timeout / 16;
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(asked);
+  const std::chrono::microseconds rest = asked - seconds;
   const timeval value{.tv_sec = seconds.count(), .tv_usec = rest.count()};
   for (const int option : {SO_RCVTIMEO, SO_SNDTIMEO}) {
     if (setsockopt(file, SOL_SOCKET, option, &value, sizeof(value)) == 0) continue;
