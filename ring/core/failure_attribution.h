@@ -52,8 +52,9 @@ Blame MostAccused(std::span<const std::string> ranks,
                   const std::vector<std::vector<std::string>>& votes);
 
 /// The rank that more than half accuse, as far as ranks have written a note (`ReportMissingPeer`);
-/// otherwise that of `FindFailedPeer`. Waits 300 ms for notes, or 20 ms for each rank without one
-/// if that is longer; for ballots `probe_time` longer, and 20 ms for each that is missing.
+/// otherwise that of `FindFailedPeer`. Waits for notes until 300 ms after its own one, or
+/// 20 ms for each rank without one if that is longer; for ballots `probe_time` longer, and 20 ms
+/// for each that is missing.
 Blame FindCulprit(Store& store, const std::string& prefix, const std::string& reporter,
                   std::span<const std::string> ranks, const Ballot& ballot);
 

@@ -88,9 +88,9 @@ class AdoptedPair : public tcp::Pair {
   }
 };
 
-/// The kernel rounds such a time up, to its timer wheel: by as much as an eighth, which are 2 s
-/// where the limit is 20 s. So a sixteenth less is asked for, and an operation ends between a
-/// sixteenth before its limit and a sixteenth after it.
+/// The kernel rounds such a time up by as much as an eighth, because its timers become coarser with
+/// their length. So a sixteenth less is asked for, and an operation ends between a sixteenth before
+/// its limit and a sixteenth after it.
 void SetTimeouts(int file, std::chrono::milliseconds timeout) {
   const std::chrono::milliseconds asked = timeout - timeout / 16;
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(asked);

@@ -89,8 +89,15 @@ class Slurm(unittest.TestCase):
         """The nodes of the job's processes: of "train", "agent", "worker" or "server"."""
         return sorted(node for node, line in processes_of(self.folder) if line.split()[1] == kind)
 
-    def train(self, *flags, program=RINGSIDE, out="run"):
-        return " ".join([program, "train", "--launcher", "srun", "--address", "127.0.0.1", "--out", str(self.folder / out), *flags])
+    def worker_after(self, line):
+        """A program for RINGSIDE_WORKER: it runs a line of shell, and is a worker then."""
+        path = self.folder / "worker"
+        path.write_text(f'#!/bin/sh\n{line}\nexec {pathlib.Path(RINGSIDE).with_name("ringside-worker")} "$@"\n')
+        path.chmod(0o755)
+        return path
+
+    def train(self, *flags, program=RINGSIDE, launcher="srun", out="run"):
+        return " ".join([program, "train", "--launcher", launcher, "--address", "127.0.0.1", "--out", str(self.folder / out), *flags])
 
     def hosts(self, lines):
         path = self.folder / "hosts.txt"
@@ -149,12 +156,7 @@ class Slurm(unittest.TestCase):
 
     def test_bench_and_verify(self):
         nodes = self.folder / "nodes_of_workers"
-        worker = self.folder / "worker"
-        worker.write_text(f"""#!/bin/sh
-echo "$SLURMD_NODENAME" >>{nodes}
-exec {pathlib.Path(RINGSIDE).with_name("ringside-worker")} "$@"
-""")
-        worker.chmod(0o755)
+        worker = self.worker_after(f'echo "$SLURMD_NODENAME" >>{nodes}')
         where = "--launcher srun --address 127.0.0.1 --workers 4"
         bench = f"{RINGSIDE} bench {where} --strategy ring,ps-sync -b 64KiB -e 64KiB -n 3 -w 1 --json >{self.folder}/bench.json"
         verify = f"{RINGSIDE} verify {where} --strategies ring --optimizers sgd --repeat none {' '.join(MODEL[:-2])}"
@@ -165,7 +167,7 @@ exec {pathlib.Path(RINGSIDE).with_name("ringside-worker")} "$@"
         self.assertEqual(set(nodes.read_text().split()), {"n1", "n2"})
 
     def test_mpirun_in_an_allocation(self):
-        command = self.train("--strategy", "ring", "--workers", "4", *ENDLESS).replace("--launcher srun", "--launcher mpirun")
+        command = self.train("--strategy", "ring", "--workers", "4", *ENDLESS, launcher="mpirun")
         job = self.start(command, "--nodes=2", "--ntasks-per-node=2")
         nodes = self.nodes_of("worker")
         self.end(job)
@@ -186,12 +188,7 @@ exec {pathlib.Path(RINGSIDE).with_name("ringside-worker")} "$@"
         self.assertEqual(self.summary()["status"], "failed")
 
     def test_processes_that_do_not_come_are_named_with_their_node(self):
-        worker = self.folder / "worker"
-        worker.write_text(f"""#!/bin/sh
-case "$SLURMD_NODENAME" in n2) exec sleep 100 ;; esac
-exec {pathlib.Path(RINGSIDE).with_name("ringside-worker")} "$@"
-""")
-        worker.chmod(0o755)
+        worker = self.worker_after('case "$SLURMD_NODENAME" in n2) exec sleep 100 ;; esac')
         command = f"export RINGSIDE_WORKER={worker}\n" + self.train("--strategy", "ring", "--workers", "4", "--start-timeout", "5s", *MODEL)
         text = self.submit(command, "--nodes=2", "--ntasks-per-node=2", expects=1)
         self.assertRegex(self.summary()["error"], r"worker [23] did not join within 5 s; it was to run on n2", text)

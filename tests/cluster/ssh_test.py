@@ -51,7 +51,7 @@ class Ssh(unittest.TestCase):
         return json.loads((self.folder / "run" / "summary.json").read_text())
 
     def kinds_of_processes(self, host):
-        """What the processes of Ringside in a host's namespace are: "agent", "server", "train", "worker"."""
+        """What the processes of Ringside in a host's namespace are: "agent", "server", "train", "worker", or of `bench`."""
         kinds = []
         for pid in self.hosts.pids(host):
             try:
@@ -104,8 +104,8 @@ class Ssh(unittest.TestCase):
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         self.finish(process, expects=130)
-        text = self.finish(self.start("--strategy", "ring,ps-sync", "--workers", "4", "--servers", "colocated", "-b", "64KiB", "-e", "64KiB", "-n", "3",
-                                      "-w", "1", "--json", what="bench"))
+        text = self.finish(self.start("--strategy", "ring,ps-sync", "--workers", "4", "--servers", "colocated", "-b", "64KiB",
+                                      "-e", "64KiB", "-n", "3", "-w", "1", "--json", what="bench"))
         rows = json.loads(text[text.index("{"):])["rows"]
         self.assertEqual([(row["strategy"], row["workers"], row["wrong"]) for row in rows], [("ring", 4, 0), ("ps-sync", 4, 0)])
         text = self.finish(self.start("--strategies", "ring", "--workers", "4", "--optimizers", "sgd", "--repeat", "none", *MODEL[:-2],
