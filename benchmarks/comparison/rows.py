@@ -176,6 +176,8 @@ ROWS = [
     *[Row(f"guards/replicas-{strategy}", f"MLP 5.8 M step, 2 workers, {strategy}: --check-replicas 100 / without",
           subjects.cost_of_flags(strategy, 300, subjects.MLP, "--check-replicas", 100), at_most=1.02)
       for strategy in ("ring", "shm", "ps-sync")],
+    Row("guards/pushes-ps-sync", "MLP 5.8 M step, 2 workers, ps-sync: --check-pushes / without",
+        subjects.cost_of_flags("ps-sync", 300, subjects.MLP, "--check-pushes"), at_most=1.05),
     Row("mlp/shm-none", "MLP 5.8 M step, 2 workers: shm / none", subjects.mlp_against("shm", "none"), at_most=1.15),
 
     *[Row(f"optimizer/{rule}", f"{rule} of 5.8 M parameters, one thread: bytes a second / those of a copy",

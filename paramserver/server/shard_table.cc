@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "ringside/paramserver/wire/checksum.h"
 #include "ringside/paramserver/wire/wire_codec.h"
 
 namespace ringside {
@@ -75,6 +76,19 @@ void CheckRate(const FrameHeader& header) {
   if (!rate || (*rate >= 0 && std::isfinite(*rate))) return;
   throw RefusedError(RefusalCode::kInvalid,
                      "the learning rate of a push is " + std::to_string(*rate));
+}
+
+// The worker to blame is the one that the header names. Whether the push changed there, on its way
+// or here cannot be told.
+void CheckChecksum(const FrameHeader& header, const Payload& gradient) {
+  if (header.checksum == ChecksumOf(header, gradient.pieces())) return;
+  throw RefusedError({RefusalCode::kInvalid,
+                      "the push of " + NameOfWorker(header.worker) + " of " +
+                          SliceName(header.slice, header.bucket) + ", step " +
+                          std::to_string(header.step) +
+                          (header.checksum ? " arrived with another checksum than it left with"
+                                           : " has no checksum"),
+                      NameOfWorker(header.worker)});
 }
 
 void CheckPart(std::uint32_t part, int lowest, const ShardServer& shard) {
@@ -180,6 +194,7 @@ void ShardTable::Push(const FrameHeader& header, PayloadPtr gradient, PendingRep
   ShardServer& shard = Find(header);
   CheckRate(header);
   CheckBytes(header.payload_bytes, shard.push_bytes());
+  if (context_.options.Get(kCheckPushes)) CheckChecksum(header, *gradient);
   if (codec_ != nullptr) gradient = TakeEncoding(*gradient, *codec_, shard.elements(), *encodings_);
   GuardShard([&] {
     shard.Push({static_cast<int>(header.worker), header.step, header.version, header.learning_rate},

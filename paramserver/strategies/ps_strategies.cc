@@ -10,6 +10,7 @@
 #include "ringside/paramserver/server/consistency_table.h"
 #include "ringside/paramserver/slicing/slice_sizes.h"
 #include "ringside/paramserver/strategies/ps_server.h"
+#include "ringside/paramserver/wire/checksum.h"
 #include "ringside/paramserver/worker/ps_strategy.h"
 
 namespace ringside {
@@ -75,7 +76,7 @@ StrategyEntry ServerStrategyEntry(const ConsistencyEntry& consistency,
       .make_server = make_server,
       .bound = everywhere ? MixedServerCost : ParameterServerCost,
       .options = {transports.Option(), kScheduleOption, kCodecOption, kErrorFeedbackOption,
-                  kWindowKb},
+                  kWindowKb, kCheckPushes},
       .check = check,
       .transport = [transports](const StrategyOptions& options, int,
                                 int) { return UseOf(transports.Of(options)); },

@@ -22,19 +22,21 @@ struct RawHeader {
   std::int64_t step;
   std::int64_t version;
   std::int64_t staleness_or_rate;
-  std::uint64_t payload_bytes;
+  std::uint32_t payload_bytes;
+  std::uint32_t checksum;
 };
 static_assert(sizeof(RawHeader) == FrameHeader::kBytes);
 
 constexpr std::uint16_t kDroppedFlag = 1;
 constexpr std::uint16_t kRefusedFlag = 2;
 constexpr std::uint16_t kRateFlag = 4;
+constexpr std::uint16_t kChecksumFlag = 8;
 constexpr std::uint16_t kKinds = 6;
 
 std::uint16_t FlagsOf(const FrameHeader& header) {
-  return static_cast<std::uint16_t>((header.dropped ? kDroppedFlag : 0) |
-                                    (header.refused ? kRefusedFlag : 0) |
-                                    (header.learning_rate ? kRateFlag : 0));
+  return static_cast<std::uint16_t>(
+      (header.dropped ? kDroppedFlag : 0) | (header.refused ? kRefusedFlag : 0) |
+      (header.learning_rate ? kRateFlag : 0) | (header.checksum ? kChecksumFlag : 0));
 }
 
 // No message has both.
@@ -75,7 +77,8 @@ std::array<std::byte, FrameHeader::kBytes> EncodeHeader(const FrameHeader& heade
                       .step = header.step,
                       .version = header.version,
                       .staleness_or_rate = StalenessOrRateOf(header),
-                      .payload_bytes = header.payload_bytes};
+                      .payload_bytes = static_cast<std::uint32_t>(header.payload_bytes),
+                      .checksum = header.checksum.value_or(0)};
   return std::bit_cast<std::array<std::byte, FrameHeader::kBytes>>(raw);
 }
 
@@ -91,6 +94,8 @@ FrameError DecodeHeader(std::span<const std::byte> bytes, std::uint64_t message_
   const bool has_rate = (raw.flags & kRateFlag) != 0;
   std::optional<double> rate;
   if (has_rate) rate = std::bit_cast<double>(raw.staleness_or_rate);
+  std::optional<std::uint32_t> checksum;
+  if ((raw.flags & kChecksumFlag) != 0) checksum = raw.checksum;
   header = {.kind = static_cast<FrameKind>(raw.kind),
             .worker = raw.worker,
             .slice = raw.slice,
@@ -102,13 +107,14 @@ FrameError DecodeHeader(std::span<const std::byte> bytes, std::uint64_t message_
             .learning_rate = rate,
             .dropped = (raw.flags & kDroppedFlag) != 0,
             .refused = (raw.flags & kRefusedFlag) != 0,
-            .payload_bytes = raw.payload_bytes};
+            .payload_bytes = raw.payload_bytes,
+            .checksum = checksum};
   return FrameError::kNone;
 }
 
 FrameError DecodeHeader(std::span<const std::byte, FrameHeader::kBytes> bytes,
                         FrameHeader& header) {
-  std::uint64_t payload_bytes = 0;
+  std::uint32_t payload_bytes = 0;
   std::memcpy(&payload_bytes, &bytes[offsetof(RawHeader, payload_bytes)], sizeof(payload_bytes));
   if (payload_bytes > FrameHeader::kMaxPayload) return FrameError::kBadLength;
   return DecodeHeader(bytes, FrameHeader::kBytes + payload_bytes, header);

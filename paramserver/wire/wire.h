@@ -23,7 +23,7 @@ enum class FrameKind : std::uint16_t {
 struct FrameHeader {
   static constexpr std::size_t kBytes = 56;
   static constexpr std::uint32_t kMagic = 0x53505352;  // "RSPS"
-  static constexpr std::uint16_t kProtocol = 3;
+  static constexpr std::uint16_t kProtocol = 4;
   static constexpr std::uint64_t kMaxPayload = (std::uint64_t{2} << 30) - 1 - kBytes;
 
   FrameKind kind = FrameKind::kPushPull;
@@ -39,6 +39,7 @@ struct FrameHeader {
   bool dropped = false;  ///< Reply: the gradient came too late to be used.
   bool refused = false;  ///< Reply over a stream: the payload is a `Refused`.
   std::uint64_t payload_bytes = 0;
+  std::optional<std::uint32_t> checksum = {};  ///< Push: `ChecksumOf` it.
 };
 
 /// What can be wrong in a received header.

@@ -12,6 +12,7 @@
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/common/strategy/plan_agreement.h"
+#include "ringside/paramserver/wire/checksum.h"
 
 namespace ringside {
 namespace {
@@ -163,16 +164,18 @@ void PsStrategy::Connect(const std::vector<ServerAddress>& addresses) {
       throw CommError("server " + std::to_string(server), "start", error.what());
     }
   }
-  transfers_ = std::make_unique<Transfers>(Transfers::Parts{.links = std::move(links),
-                                                            .slices = slices_,
-                                                            .limits = limits_,
-                                                            .order = context_.options.order,
-                                                            .first_server = FirstServer(),
-                                                            .timeout = context_.comm.timeout,
-                                                            .codec = codec_.get(),
-                                                            .failure = failure_,
-                                                            .recorder = context_.recorder,
-                                                            .timeline = context_.timeline});
+  transfers_ = std::make_unique<Transfers>(
+      Transfers::Parts{.links = std::move(links),
+                       .slices = slices_,
+                       .limits = limits_,
+                       .order = context_.options.order,
+                       .first_server = FirstServer(),
+                       .timeout = context_.comm.timeout,
+                       .codec = codec_.get(),
+                       .check_pushes = context_.options.Get(kCheckPushes),
+                       .failure = failure_,
+                       .recorder = context_.recorder,
+                       .timeline = context_.timeline});
 }
 
 void PsStrategy::StartServers(std::int64_t step) {

@@ -7,6 +7,7 @@
 
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
+#include "ringside/paramserver/wire/checksum.h"
 
 namespace ringside {
 namespace {
@@ -64,6 +65,7 @@ Transfers::Transfers(Parts parts)
       by_position_(positions_.size()),
       timeout_(parts.timeout),
       codec_(parts.codec),
+      check_pushes_(parts.check_pushes),
       failure_(parts.failure),
       recorder_(parts.recorder),
       timeline_(parts.timeline),
@@ -232,12 +234,16 @@ void Transfers::NoteCall(const Slot& slot) {
 // Called without the mutex: a transport may call the slot before this function returns.
 void Transfers::StartCall(Slot& slot) {
   const Transfer transfer = slot.transfer;
-  const FrameHeader& header = transfer.header;
+  FrameHeader header = transfer.header;
   if (!transfer.encode_from.empty()) {
     const ScopedSpan span(timeline_, SpanKind::kCodec, header.step, slot.slice.bucket,
                           kCommunicationLane);
     codec_->Encode(static_cast<int>(header.slice), transfer.encode_from,
                    {transfer.floats.offset, header.step});
+  }
+  if (check_pushes_ && header.kind == FrameKind::kPushPull) {
+    const Piece payload = std::as_bytes(transfer.floats.out);
+    header.checksum = ChecksumOf(header, {&payload, 1});
   }
   if (timeline_.enabled()) slot.called_at = Timeline::Clock::now();
   link(slot.slice.server).Call(header, transfer.floats, slot);

@@ -65,6 +65,7 @@ class Transfers {
     int first_server = 0;
     std::chrono::milliseconds timeout{};
     WireCodec* codec = nullptr;  ///< Null: fp32.
+    bool check_pushes = false;   ///< Every push carries a checksum.
     FailureLatch& failure;
     Recorder& recorder;
     Timeline& timeline;
@@ -128,6 +129,7 @@ class Transfers {
   std::vector<std::unique_ptr<Slot>> slots_;  // by slice; the links call them, so they live longer
   const std::chrono::milliseconds timeout_;
   WireCodec* const codec_;  // null: fp32
+  const bool check_pushes_;
   FailureLatch& failure_;
   Recorder& recorder_;
   Timeline& timeline_;

@@ -38,6 +38,7 @@ constexpr std::array kKinds{
     KindName{"bloat", Kind::kBloat, fault_points::kStepBegins},
     KindName{"cut", Kind::kCut, fault_points::kStepBegins},
     KindName{"stall", Kind::kStall, fault_points::kStepBegins},
+    KindName{"hang", Kind::kHang, fault_points::kStepBegins},
     KindName{"nan", Kind::kNan, fault_points::kStepComputed},
     KindName{"inf", Kind::kInf, fault_points::kBucketReady},
     KindName{"huge", Kind::kHuge, fault_points::kBucketReady},
@@ -170,6 +171,8 @@ void Strike(const FaultSite& site, Kind kind) {
     case Kind::kStall:
       std::this_thread::sleep_for(std::chrono::seconds(2));
       break;
+    case Kind::kHang:
+      while (true) ::pause();
     case Kind::kNan:
       if (site.loss != nullptr) *site.loss = std::numeric_limits<double>::quiet_NaN();
       break;

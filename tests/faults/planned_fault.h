@@ -25,6 +25,7 @@ struct PlannedFault {
     kBloat,   ///< "bloat": the process takes 256 MiB of memory, and writes there.
     kCut,     ///< "cut": a `CommError` that misses server 0.
     kStall,   ///< "stall": this thread does nothing for two seconds.
+    kHang,    ///< "hang": this thread does nothing until the process is killed. Heartbeats go on.
     kNan,     ///< "nan": the step's loss is not a number.
     kInf,     ///< "inf": the gradient of the first parameter of each bucket is infinite.
     kHuge,    ///< "huge": that gradient is 1e38. Two such ones overflow.

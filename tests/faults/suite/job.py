@@ -72,7 +72,7 @@ class Job:
     """Use it in a `with` statement: at its end no process of the job lives."""
 
     def __init__(self, build, directory, strategy, *, buckets=ONE_FOR_EACH_TENSOR, on_failure="stop", fault=None, proxy=False,
-                 clock_jumps=False, step_ms=STEP_MS, timeout_s=30):
+                 clock_jumps=False, step_ms=STEP_MS, timeout_s=30, flags=()):
         self.strategy = strategy
         self._step_s = step_ms / 1000
         self.bundle = pathlib.Path(directory) / "run"
@@ -99,7 +99,7 @@ class Job:
             str(build / "bin" / "fault_program"), "train", "--strategy", strategy, "--workers", str(self.workers),
             "--model", "ledger", "--data", "ledger", "--epochs", str(EPOCHS), "--global-batch", "8", "--lr", "8",
             *buckets.flags, "--checkpoint-every", "4", "--save-params", "--timeout", f"{timeout_s}s",
-            "--on-failure", on_failure, "--quiet", "--out", str(self.bundle), *FLAGS.get(strategy, [])]
+            "--on-failure", on_failure, "--quiet", "--out", str(self.bundle), *FLAGS.get(strategy, []), *flags]
 
     def __enter__(self):
         if self.proxy:

@@ -92,7 +92,8 @@ def run_once(build, directory, scenario, strategy, random, slack_s=0):
     buckets = ONE_FOR_EACH_TENSOR if scenario.needs_many_buckets else some_buckets(strategy, random)
     plan = scenario.plan(random, buckets) if scenario.plan else None
     job = Job(build, directory, strategy, buckets=buckets, on_failure="restart" if scenario.ends == "done" else "stop", fault=plan,
-              proxy=scenario.proxy, clock_jumps=scenario.clock_jumps, step_ms=scenario.step_ms, timeout_s=scenario.timeout_s)
+              proxy=scenario.proxy, clock_jumps=scenario.clock_jumps, step_ms=scenario.step_ms, timeout_s=scenario.timeout_s,
+              flags=scenario.flags)
     if scenario.before:
         scenario.before(job.proxy)
     with job:

@@ -8,6 +8,7 @@ import contextlib
 import dataclasses
 import os
 import pathlib
+import random
 import re
 import select
 import socket
@@ -19,7 +20,7 @@ GREETING = 44  # of both sides of a connection of --ps-transport tcp or grpc
 FRAMES_MAGIC, GRPC_MAGIC = b"RSTC", b"RSGC"
 PROOF_AT = 12  # in a greeting; until its end
 HEADER = 56
-PAYLOAD_AT = 48  # the length of the payload in a header
+PAYLOAD_AT = 48  # the length of the payload in a header, 32 bits
 CHUNK = 1 << 16
 LONGEST_SWAP_S = 0.5  # a unit that no other one follows for so long keeps its place
 SWAP_LOOK_S = 0.002
@@ -53,7 +54,7 @@ class Flow:
 @dataclasses.dataclass
 class Harm:
     """What happens to units of connections. "forward" is from the maker of the connection to the owner of the port."""
-    action: str  # delay, silence, drop, duplicate, swap, reset, cut; of a greeting: forge
+    action: str  # delay, silence, drop, duplicate, swap, flip, reset, cut; of a greeting: forge
     chosen: object  # of a Flow and "forward" or "backward": bool
     skip: int = 0  # units that pass before
     once: bool = True  # one unit; else all that follow
@@ -116,6 +117,16 @@ def read_exactly(source, count):
             break
         data += piece
     return bytes(data)
+
+
+def flip_a_bit(frame):
+    """Changes one bit of the payload. Returns None for a frame without payload."""
+    if len(frame) <= HEADER:
+        return None
+    changed = bytearray(frame)
+    bit = random.randrange(8 * HEADER, 8 * len(frame))
+    changed[bit // 8] ^= 1 << bit % 8
+    return bytes(changed)
 
 
 def reset(*sockets):
@@ -268,7 +279,7 @@ class FaultProxy:
         header = read_exactly(source, HEADER)
         if len(header) < HEADER:
             return header
-        return header + read_exactly(source, struct.unpack_from("<Q", header, PAYLOAD_AT)[0])
+        return header + read_exactly(source, struct.unpack_from("<I", header, PAYLOAD_AT)[0])
 
     def _claiming(self, flow, direction, greets=False):
         with self._lock:
@@ -284,6 +295,13 @@ class FaultProxy:
             if select.select([source], [], [], SWAP_LOOK_S)[0]:
                 return True
         return False
+
+    @staticmethod
+    def _flip(harm, unit):
+        changed = flip_a_bit(unit)
+        if changed is None:
+            harm.take_back()
+        return changed or unit
 
     def _overtake(self, flow, direction, own):
         with self._lock:
@@ -306,6 +324,8 @@ class FaultProxy:
                     return reset(source, sink) if action == "reset" else end(source, sink)
                 if action in ("drop", "silence"):
                     continue
+                if action == "flip":
+                    unit = self._flip(harm, unit)
                 if action == "swap":
                     if self._is_followed(harm, source):
                         held = unit

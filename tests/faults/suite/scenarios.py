@@ -45,6 +45,7 @@ class Scenario:
     ends: str = "done"  # how the job ends; refused: before its first step
     before: object = None  # of a FaultProxy: the harm that is there when the job starts
     timeout_s: int = 30  # of one operation
+    flags: tuple = ()  # of the job, besides those of its strategy
     clock_jumps: bool = False  # the processes have a clock that is set again and again
     why_not: object = None  # says why it cannot be tried on this machine; empty: it can
     step_ms: int = STEP_MS
@@ -205,7 +206,7 @@ def fill_memory(member):
 
 
 def garbage(random):
-    frame = struct.pack("<IHHIIIHHqqqQ", 0x53505352, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, (2 << 30) - 57)
+    frame = struct.pack("<IHHIIIHHqqqII", 0x53505352, 4, 1, 1, 0, 0, 0, 0, 0, 0, 0, (2 << 30) - 57, 0)
     return random.choice([
         random.randbytes(random.randint(1, 4096)),
         b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
@@ -308,6 +309,8 @@ SCENARIOS = [
              proxy=True, timeout_s=OPERATION_S, may_fail=True, end_is_blamed=True),
     Scenario("push-late", "a push arrives after the next one", harm("swap", pushes), pushes_twice_a_step, ("comm",), (),
              OPERATION_BOUND_S, proxy=True, timeout_s=OPERATION_S, may_fail=True, end_is_blamed=True, needs_many_buckets=True),
+    Scenario("push-flipped", "a bit of a push flips on its way (`--check-pushes`)", harm("flip", pushes), has_servers, ("comm",), (),
+             AT_ONCE_S, proxy=True, end_is_blamed=True, flags=("--check-pushes",)),
     Scenario("old-token", "a server proves that it knows the token of another job", refused, has_servers, ("comm",),
              ("server 0",), 5, proxy=True, ends="refused", before=old_token),
     Scenario("strangers", "garbage, oversized lengths, slow and idle connections at every open port", knock,

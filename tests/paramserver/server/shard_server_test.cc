@@ -13,6 +13,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/store.h"
 #include "ringside/paramserver/server/shard_table.h"
+#include "ringside/paramserver/wire/checksum.h"
 
 namespace ringside {
 namespace {
@@ -231,6 +232,78 @@ class DroppedWorkerTest : public ::testing::Test {
   std::optional<ShardTable> table_;
   FakeReply first_, second_;
 };
+
+class CheckedPushTest : public ::testing::Test {
+ protected:
+  CheckedPushTest() {
+    StrategyOptions options;
+    options.Set(kCheckPushes, true);
+    table_.emplace(ServerContext{.index = 0,
+                                 .servers = 1,
+                                 .workers = 2,
+                                 .store = store_,
+                                 .comm = comm_,
+                                 .optimizer = optimizer_,
+                                 .schedule = schedule_,
+                                 .timeline = timeline_,
+                                 .options = options},
+                   [this] { return MakeSynchronous(2, schedule_); });
+    table_->Start({.worker = 0,
+                   .workers = 2,
+                   .server = 0,
+                   .servers = 1,
+                   .fingerprint = 1,
+                   .step = 0,
+                   .slices = {{.elements = 2, .leads = true}}});
+    table_->Load({.kind = FrameKind::kLoad, .payload_bytes = 8},
+                 OwnedPayload(std::vector<float>{0, 0}));
+  }
+
+  static FrameHeader PushOf(std::uint32_t worker) {
+    FrameHeader header{.worker = worker, .payload_bytes = 8};
+    header.checksum = ChecksumOf(header, Ones()->pieces());
+    return header;
+  }
+
+  /// What the refusal of this push says; empty: it was not refused.
+  std::string Refused(const FrameHeader& header, PayloadPtr gradient) {
+    FakeReply reply;
+    try {
+      table_->Push(header, std::move(gradient), reply);
+    } catch (const RefusedError& error) {
+      EXPECT_EQ(error.refusal().code, RefusalCode::kInvalid);
+      EXPECT_EQ(error.refusal().culprit, "worker 1");
+      return error.refusal().message;
+    }
+    return "";
+  }
+
+  InProcessStore store_;
+  const CommOptions comm_;
+  const OptimizerOptions optimizer_;
+  const Schedule schedule_{{.base = 1.0}};
+  Timeline timeline_;
+  std::optional<ShardTable> table_;
+  FakeReply first_, second_;
+};
+
+TEST_F(CheckedPushTest, IsRefusedAfterAChangeAndCountsWithoutOne) {
+  table_->Push(PushOf(0), Ones(), first_);
+  EXPECT_THAT(Refused(PushOf(1), std::make_unique<OwnedPayload>(std::vector<float>{1, 1.5F})),
+              HasSubstr("worker 1 of slice 0 of bucket 0, step 0 arrived with another checksum"));
+  FrameHeader header = PushOf(1);
+  header.version = 1;
+  EXPECT_THAT(Refused(header, Ones()), HasSubstr("arrived with another checksum"));
+  header = PushOf(1);
+  header.checksum.reset();
+  EXPECT_THAT(Refused(header, Ones()), HasSubstr("has no checksum"));
+  EXPECT_EQ(table_->counters().updates, 0);
+  EXPECT_EQ(first_.sent, 0);
+  table_->Push(PushOf(1), Ones(), second_);
+  EXPECT_EQ(table_->counters().updates, 1);
+  EXPECT_EQ(first_.sent, 1);
+  EXPECT_EQ(second_.sent, 1);
+}
 
 TEST_F(DroppedWorkerTest, LetsTheOthersGoOnAndIsRefusedItself) {
   Start([this] { return MakeAsynchronous(3, schedule_, {.staleness_bound = 0}); });

@@ -12,6 +12,7 @@
 #include "ringside/paramserver/strategies/ps_server.h"
 #include "ringside/paramserver/transports/core/server_link.h"
 #include "ringside/paramserver/transports/transport_table.h"
+#include "ringside/paramserver/wire/checksum.h"
 #include "tests/common/comm_error.h"
 #include "tests/paramserver/ps_cluster.h"
 
@@ -60,6 +61,26 @@ TEST_P(TransportTest, FollowsTheSumExactly) {
       }
       worker.strategy->Settle();
       EXPECT_EQ(worker.recorder.bytes_sent(), 3 * worker.space.size() * sizeof(float));
+    });
+  }
+}
+
+/// A server refuses a push without a checksum.
+TEST_P(TransportTest, CarriesTheChecksumsOfPushes) {
+  StrategyOptions options = Over(GetParam());
+  options.Set(kCheckPushes, true);
+  for (const StrategyEntry* entry : {&kPsSyncEntry, &kPsAsyncEntry}) {
+    PsCluster cluster({.entry = entry,
+                       .workers = 3,
+                       .servers = 2,
+                       .elements = 50'000,
+                       .target_bytes = 30'000,
+                       .strategy = options});
+    cluster.Run([](TestWorker& worker) {
+      worker.FillGradients(1);
+      for (int step = 0; step < 3; ++step) worker.Step(step);
+      worker.strategy->Settle();
+      for (const float value : worker.space.params()) ASSERT_EQ(value, -9.0F);
     });
   }
 }

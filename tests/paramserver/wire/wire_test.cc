@@ -43,7 +43,7 @@ TEST(FrameHeader, HasTheDocumentedLayout) {
   EXPECT_EQ(bytes.size(), 56U);
   EXPECT_EQ(at(0), 'R');
   EXPECT_EQ(at(3), 'S');
-  EXPECT_EQ(at(4), 3);   // protocol: another layout needs another number
+  EXPECT_EQ(at(4), 4);   // protocol: another layout needs another number
   EXPECT_EQ(at(6), 4);   // kind
   EXPECT_EQ(at(8), 1);   // worker
   EXPECT_EQ(at(12), 9);  // slice
@@ -54,6 +54,23 @@ TEST(FrameHeader, HasTheDocumentedLayout) {
   EXPECT_EQ(at(32), 0xfb);
   EXPECT_EQ(at(40), 6);
   EXPECT_EQ(at(48), 700 % 256);
+  EXPECT_EQ(at(52), 0);
+}
+
+TEST(FrameHeader, AChecksumLiesAtTheEnd) {
+  FrameHeader push = Sample();
+  push.checksum = 0x04030201;
+  const auto bytes = EncodeHeader(push);
+  EXPECT_EQ(std::to_integer<int>(bytes[22]), 8 + 1);
+  EXPECT_EQ(std::to_integer<int>(bytes[52]), 1);
+  EXPECT_EQ(std::to_integer<int>(bytes[55]), 4);
+  FrameHeader header;
+  ASSERT_EQ(DecodeHeader(bytes, 756, header), FrameError::kNone);
+  EXPECT_EQ(header.checksum, push.checksum);
+  EXPECT_EQ(header.payload_bytes, 700U);
+  EXPECT_TRUE(header.dropped);
+  ASSERT_EQ(DecodeHeader(EncodeHeader(Sample()), 756, header), FrameError::kNone);
+  EXPECT_FALSE(header.checksum);
 }
 
 TEST(FrameHeader, ARateTakesThePlaceOfTheStaleness) {

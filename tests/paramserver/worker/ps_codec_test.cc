@@ -22,6 +22,7 @@
 #include "ringside/common/codec/half_codec.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/paramserver/transports/transport_table.h"
+#include "ringside/paramserver/wire/checksum.h"
 #include "ringside/paramserver/wire/refusal.h"
 #include "ringside/paramserver/wire/wire_codec.h"
 #include "ringside/paramserver/worker/ps_strategy.h"
@@ -61,7 +62,9 @@ TEST_P(PsCodecTest, AllWorkersHoldTheSameParametersInEveryRun) {
   constexpr int kWorkers = 3;
   std::vector<std::vector<float>> results(std::size_t{2} * kWorkers);
   for (std::size_t run = 0; run < 2; ++run) {
-    PsCluster cluster(OptionsOf(GetParam(), kWorkers));
+    ClusterOptions options = OptionsOf(GetParam(), kWorkers);
+    options.strategy.Set(kCheckPushes, run == 1);
+    PsCluster cluster(options);
     cluster.Run([&](TestWorker& worker) {
       for (int step = 0; step < 3; ++step) {
         std::mt19937 random(static_cast<unsigned>(10 * step + worker.world.rank));
