@@ -37,6 +37,10 @@ constexpr std::chrono::milliseconds kBeforeAStop{1'000};
 // How long Ctrl-Z waits until all members know that the coordinator will be silent.
 constexpr std::chrono::milliseconds kSuspendGrace{2'000};
 constexpr std::chrono::milliseconds kAgentGrace{3'000};
+// How long an interrupted job has to stop by itself, in the run's time. Slurm and Kubernetes kill
+// after 30 s.
+constexpr std::chrono::duration<double> kDrainLimit{10};
+
 std::string UtcNow() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
@@ -315,20 +319,22 @@ void JobController::DecideComplete() {
 
 void JobController::TakeSignals() {
   int count = plan_.signals->Take();
-  if (count > 0 && !drain_) {
-    drain_ = true;
+  if (count > 0 && !drain_end_) {
     --count;
     job_state_.RequestDrain();
-    const auto silence_timeout = std::chrono::duration_cast<Clock::duration>(
-        DilatedClock::ToMachine(std::chrono::duration<double>(spec_.timeout_s)));
-    drain_end_ = Clock::now() + silence_timeout;
+  }
+  // On several hosts the signal may have come to an agent.
+  const auto limit = DilatedClock::ToMachine(
+      std::min(kDrainLimit, std::chrono::duration<double>(spec_.timeout_s)));
+  if (!drain_end_ && job_state_.draining()) {
+    drain_end_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
     console_.Print("stopping after the current step; a second signal kills the run");
   }
   if (count > 0) {
     Decide(JobStatus::kInterrupted, "interrupted: killed before all workers had stopped");
-  } else if (drain_ && Clock::now() > drain_end_) {
-    Decide(JobStatus::kInterrupted, fmt::format("interrupted: the workers did not stop within {} s",
-                                                DilatedClock::Factor() * spec_.timeout_s));
+  } else if (drain_end_ && Clock::now() > *drain_end_) {
+    Decide(JobStatus::kInterrupted,
+           fmt::format("interrupted: the workers did not stop within {} s", limit.count()));
   }
 }
 
