@@ -53,7 +53,7 @@ bool ReadConnection(int fd, Connection& connection) {
   tcp_info info{};
   length = sizeof(info);
   if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return false;
-  connection.bytes = {info.tcpi_bytes_sent, info.tcpi_bytes_received};
+  connection.bytes = {info.tcpi_bytes_sent - info.tcpi_bytes_retrans, info.tcpi_bytes_received};
   return true;
 }
 

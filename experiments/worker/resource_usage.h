@@ -26,7 +26,8 @@ MachineTicks ReadMachineTicks();
 std::int64_t PeakRssBytes();
 
 /// The bytes that this process's TCP sockets have carried since they were opened, as the kernel
-/// counts them (TCP_INFO): application bytes; each retransmission counts again.
+/// counts them (TCP_INFO): application bytes, each once. On a busy machine even loopback sends some
+/// again.
 struct SocketBytes {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;

@@ -7,6 +7,7 @@
 #include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <random>
 #include <span>
 #include <sstream>
@@ -70,6 +71,7 @@ struct Falsified {
   /// Each chunk is one message, so nothing may overlap it.
   bool one_message = false;
 };
+void PrintTo(const Falsified& falsified, std::ostream* out) { *out << falsified.flags; }
 
 class FalsifiedRecord : public RingsideProcessTest,
                         public ::testing::WithParamInterface<Falsified> {

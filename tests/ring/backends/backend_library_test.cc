@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ostream>
+
 #include "ringside/common/core/errors.h"
 
 namespace ringside {
@@ -38,6 +40,7 @@ struct Unfit {
   const char* file;
   const char* version;
 };
+void PrintTo(const Unfit& unfit, std::ostream* out) { *out << unfit.version; }
 
 class UnfitBackendTest : public testing::TestWithParam<Unfit> {};
 

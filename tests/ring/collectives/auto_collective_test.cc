@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -99,6 +100,9 @@ struct Setting {
   std::array<const char*, 4> hosts;
   const char* more;  // besides Gloo's algorithms
 };
+void PrintTo(const Setting& setting, std::ostream* out) {
+  for (const char* host : setting.hosts) *out << host;
+}
 
 class AutoCollectiveWaysTest : public testing::TestWithParam<Setting> {};
 
