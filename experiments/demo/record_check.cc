@@ -239,7 +239,7 @@ class Checker {
     Problem("a worker sent {:.0f} bytes, and the summary says {:.0f}", bytes / workers_, expected);
   }
 
-  /// What the kernel sent has the chunks, headers, and what was sent again. It is never less than
+  /// What the kernel sent has the chunks and headers. It is never less than
   /// the chunks, except that it is counted a moment before or after them.
   void CheckKernel() {
     const auto told = run_.summary.find("bytes_sent_by_worker");

@@ -11,8 +11,8 @@ namespace ringside {
 namespace {
 
 constexpr std::chrono::milliseconds kTick{50};
-// A run that is interrupted ends its step and its processes first.
-constexpr std::chrono::seconds kGrace{10};
+// A run that is interrupted has 10 s to end its step. Then it ends its processes.
+constexpr std::chrono::seconds kGrace{20};
 constexpr int kNoSignals = -1;
 
 }  // namespace

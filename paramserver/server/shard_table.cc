@@ -192,9 +192,9 @@ ParameterRef ShardTable::ReadState(const FrameHeader& header) {
 
 void ShardTable::Push(const FrameHeader& header, PayloadPtr gradient, PendingReply& reply) {
   ShardServer& shard = Find(header);
+  if (context_.options.Get(kCheckPushes)) CheckChecksum(header, *gradient);
   CheckRate(header);
   CheckBytes(header.payload_bytes, shard.push_bytes());
-  if (context_.options.Get(kCheckPushes)) CheckChecksum(header, *gradient);
   if (codec_ != nullptr) gradient = TakeEncoding(*gradient, *codec_, shard.elements(), *encodings_);
   GuardShard([&] {
     shard.Push({static_cast<int>(header.worker), header.step, header.version, header.learning_rate},

@@ -14,6 +14,7 @@ std::uint32_t ChecksumOf(FrameHeader header, std::span<const Piece> payload) {
     return static_cast<std::uint32_t>(XXH3_64bits_withSeed(piece.data(), piece.size_bytes(), seed));
   }
   XXH3_state_t state;
+  XXH3_INITSTATE(&state);
   XXH3_64bits_reset_withSeed(&state, seed);
   for (const Piece piece : payload) XXH3_64bits_update(&state, piece.data(), piece.size_bytes());
   return static_cast<std::uint32_t>(XXH3_64bits_digest(&state));

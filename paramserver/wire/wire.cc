@@ -1,8 +1,10 @@
 #include "ringside/paramserver/wire/wire.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 
 namespace ringside {
 namespace {
@@ -32,6 +34,9 @@ constexpr std::uint16_t kRefusedFlag = 2;
 constexpr std::uint16_t kRateFlag = 4;
 constexpr std::uint16_t kChecksumFlag = 8;
 constexpr std::uint16_t kKinds = 6;
+// What every reader refuses.
+constexpr std::uint64_t kTooManyBytes = std::numeric_limits<std::uint32_t>::max();
+static_assert(kTooManyBytes > FrameHeader::kMaxPayload);
 
 std::uint16_t FlagsOf(const FrameHeader& header) {
   return static_cast<std::uint16_t>(
@@ -65,20 +70,27 @@ const char* FrameErrorText(FrameError error) {
   return "unknown";
 }
 
+FrameHeader AnswerTo(FrameHeader request) {
+  request.learning_rate.reset();
+  request.checksum.reset();
+  return request;
+}
+
 std::array<std::byte, FrameHeader::kBytes> EncodeHeader(const FrameHeader& header) {
-  const RawHeader raw{.magic = FrameHeader::kMagic,
-                      .protocol = FrameHeader::kProtocol,
-                      .kind = static_cast<std::uint16_t>(header.kind),
-                      .worker = header.worker,
-                      .slice = header.slice,
-                      .bucket = header.bucket,
-                      .part = header.part,
-                      .flags = FlagsOf(header),
-                      .step = header.step,
-                      .version = header.version,
-                      .staleness_or_rate = StalenessOrRateOf(header),
-                      .payload_bytes = static_cast<std::uint32_t>(header.payload_bytes),
-                      .checksum = header.checksum.value_or(0)};
+  const RawHeader raw{
+      .magic = FrameHeader::kMagic,
+      .protocol = FrameHeader::kProtocol,
+      .kind = static_cast<std::uint16_t>(header.kind),
+      .worker = header.worker,
+      .slice = header.slice,
+      .bucket = header.bucket,
+      .part = header.part,
+      .flags = FlagsOf(header),
+      .step = header.step,
+      .version = header.version,
+      .staleness_or_rate = StalenessOrRateOf(header),
+      .payload_bytes = static_cast<std::uint32_t>(std::min(header.payload_bytes, kTooManyBytes)),
+      .checksum = header.checksum.value_or(0)};
   return std::bit_cast<std::array<std::byte, FrameHeader::kBytes>>(raw);
 }
 

@@ -46,6 +46,9 @@ struct FrameHeader {
 enum class FrameError { kNone, kTooShort, kBadMagic, kBadProtocol, kBadKind, kBadLength };
 const char* FrameErrorText(FrameError error);
 
+/// The header of an answer to `request`: without what only a push has.
+FrameHeader AnswerTo(FrameHeader request);
+
 std::array<std::byte, FrameHeader::kBytes> EncodeHeader(const FrameHeader& header);
 /// Reads the header from `bytes`, the first bytes of a message of `message_bytes`. Fills `header`
 /// unless there is an error.

@@ -17,7 +17,7 @@ from typing import Any
 CALL = [sys.executable, "-m", "ringside._call"]
 FOLDER_VARIABLE = "RINGSIDE_CALL_FOLDER"
 KEPT_BYTES = 8192  # of what a rank has written to standard error
-END_SECONDS = 10  # for a job that was asked to end
+END_SECONDS = 20  # for a job that was asked to end: 10 s for its workers, and the rest for the launcher
 
 
 class RunError(RuntimeError):

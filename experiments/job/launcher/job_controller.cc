@@ -7,6 +7,7 @@
 #include <ctime>
 #include <filesystem>
 #include <span>
+#include <utility>
 
 #include "ringside/common/core/awake_clock.h"
 #include "ringside/common/core/dilated_clock.h"
@@ -319,7 +320,7 @@ void JobController::DecideComplete() {
 
 void JobController::TakeSignals() {
   int count = plan_.signals->Take();
-  if (count > 0 && !drain_end_) {
+  if (count > 0 && !std::exchange(signalled_, true)) {
     --count;
     job_state_.RequestDrain();
   }

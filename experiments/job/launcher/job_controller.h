@@ -119,6 +119,7 @@ class JobController {
   SuspendWatch suspend_watch_;
   std::unique_ptr<RankStarter> starter_;  // null unless the plan has one
 
+  bool signalled_ = false;                      // this process itself; then the next signal kills
   std::optional<Clock::time_point> drain_end_;  // absent until the job shall stop
   std::optional<Clock::time_point> suspend_at_;
   Clock::time_point excused_until_;  // stops until then were before the job, or by Ctrl-Z

@@ -183,10 +183,9 @@ PayloadPtr PsService::Call::TakeFrame() {
 }
 
 void PsService::Call::Reply(ParameterReply answer) {
-  FrameHeader header = request_;
+  FrameHeader header = AnswerTo(request_);
   header.version = answer.version;
   header.staleness = answer.staleness;
-  header.learning_rate.reset();
   header.dropped = answer.dropped;
   header.payload_bytes = answer.parameters.values().size_bytes();
   message_ = MakeFrame(header, std::move(answer.parameters));

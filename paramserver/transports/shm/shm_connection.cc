@@ -299,10 +299,9 @@ void ShmConnection::Call::Send(ParameterReply answer) {
   }
   std::ranges::copy(values, in_.begin());
   connection_.shared_.moved += values.size();
-  FrameHeader answered = header;
+  FrameHeader answered = AnswerTo(header);
   answered.version = answer.version;
   answered.staleness = answer.staleness;
-  answered.learning_rate.reset();
   answered.dropped = answer.dropped;
   answered.payload_bytes = values.size();
   answer.parameters = ParameterRef();

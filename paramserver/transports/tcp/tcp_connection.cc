@@ -40,10 +40,9 @@ class TcpConnection::Reply : public PendingReply, public OutgoingFrame {
   void Send(ParameterReply answer) override {
     parameters_ = std::move(answer.parameters);
     const auto payload = std::as_bytes(parameters_.values());
-    FrameHeader header = request_;
+    FrameHeader header = AnswerTo(request_);
     header.version = answer.version;
     header.staleness = answer.staleness;
-    header.learning_rate.reset();
     header.dropped = answer.dropped;
     header.payload_bytes = payload.size();
     connection_.Answer(*this, header, payload);
@@ -51,7 +50,7 @@ class TcpConnection::Reply : public PendingReply, public OutgoingFrame {
 
   void Refuse(const Refusal& refusal) override {
     refusal_ = ToMessage(refusal, kMaxMessage).SerializeAsString();
-    FrameHeader header = request_;
+    FrameHeader header = AnswerTo(request_);
     header.refused = true;
     header.payload_bytes = refusal_.size();
     connection_.Answer(*this, header, std::as_bytes(std::span(refusal_)));

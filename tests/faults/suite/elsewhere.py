@@ -31,7 +31,7 @@ ELSEWHERE = (
     ("NaN, Inf, overflow", "`LauncherTest.ALossThatIsNoNumberEndsTheRunAsDiverged`, `DivergingTest`"),
     ("replicas differ, a bit flips", "`LauncherTest.AFlippedBitOfAReplicaEndsTheRunBeforeTheNextCheckpoint`"),
     ("no token", "`CoordinatorTest.EveryCallNeedsTheToken`, `ServiceTest.EveryCallNeedsTheToken`, `ServerHandshakeTest`"),
-    ("links and files of others", "`TrustedPathTest`, `RendezvousTest.APlantedLinkLeadsNobodyElsewhere`"),
+    ("links and files of others", "`another_user_test.py`, `TrustedPathTest`, `RendezvousTest.APlantedLinkLeadsNobodyElsewhere`"),
     ("a script in names or logs", "`browser_test.cc`"),
     ("certificates are replaced, or run out",
      "`CoordinatorTlsTest.NewCertificatesInTheMiddleOfAJob`, `TlsConnectionTest`, `TlsJobTest.ItsCertificateRunsOutWhileItRuns`"),

@@ -75,6 +75,8 @@ def judge_end(result, job, struck, slack_s):
         status = job.summary().get("status")
         if status != "interrupted":
             result.problems.append(f"the status is {status}: {job.text()}")
+        if "stopped after a common last step" not in (error := job.summary().get("error") or ""):
+            result.problems.append(f"it was killed: {error}")
 
 
 def judge_refusal(result, job, struck, slack_s):

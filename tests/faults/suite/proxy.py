@@ -8,7 +8,6 @@ import contextlib
 import dataclasses
 import os
 import pathlib
-import random
 import re
 import select
 import socket
@@ -59,9 +58,10 @@ class Harm:
     skip: int = 0  # units that pass before
     once: bool = True  # one unit; else all that follow
     seconds: float = 0  # of a delay
+    where: float = 0  # of a flip: the bit's place in the payload, from 0 to 1
     struck: float = 0  # when, by time.time(); 0: not yet
     ends: set = dataclasses.field(default_factory=set)  # members at both ends of the connections that it has struck
-    overtaken: object = dataclasses.field(default_factory=threading.Event)  # of a swap: another unit has passed meanwhile
+    overtaken: object = dataclasses.field(default_factory=threading.Event)  # of a swap: another unit has passed meanwhile; of a flip: it is done
     lock: object = dataclasses.field(default_factory=threading.Lock)
 
     def claims(self, flow, direction):
@@ -78,7 +78,7 @@ class Harm:
             return True
 
     def happened(self):
-        return self.struck and (self.action != "swap" or self.overtaken.is_set())
+        return self.struck and (self.action not in ("swap", "flip") or self.overtaken.is_set())
 
     def take_back(self):
         """The unit could not be harmed. Another one may be."""
@@ -119,12 +119,12 @@ def read_exactly(source, count):
     return bytes(data)
 
 
-def flip_a_bit(frame):
-    """Changes one bit of the payload. Returns None for a frame without payload."""
+def flip_a_bit(frame, where):
+    """Changes one bit of the payload: `where` is its place, from 0 to 1. Returns None for a frame without payload."""
     if len(frame) <= HEADER:
         return None
     changed = bytearray(frame)
-    bit = random.randrange(8 * HEADER, 8 * len(frame))
+    bit = 8 * HEADER + int(where * 8 * (len(frame) - HEADER))
     changed[bit // 8] ^= 1 << bit % 8
     return bytes(changed)
 
@@ -298,10 +298,12 @@ class FaultProxy:
 
     @staticmethod
     def _flip(harm, unit):
-        changed = flip_a_bit(unit)
+        changed = flip_a_bit(unit, harm.where)
         if changed is None:
             harm.take_back()
-        return changed or unit
+            return unit
+        harm.overtaken.set()
+        return changed
 
     def _overtake(self, flow, direction, own):
         with self._lock:

@@ -4,13 +4,14 @@ A scenario prepares a job, strikes, and says when. Where processes start again a
 count each gradient once.
 """
 import dataclasses
+import re
 import signal
 import socket
 import struct
 import time
 
 from suite import limits
-from suite.job import FLAGS, STEP_MS, STEPS, WORKERS, has_servers
+from suite.job import FLAGS, ROOT, STEP_MS, STEPS, WORKERS, has_servers
 from suite.proxy import Harm, ports_of
 
 LEASE_S = 5
@@ -25,6 +26,7 @@ OPERATION_BOUND_S = OPERATION_S + 1
 
 FROZEN_S = 3  # shorter than a lease
 MEMORY_LEFT = 32 << 20  # bytes; the fault takes eight times as many
+PROTOCOL = int(re.search(r"kProtocol = (\d+)", (ROOT / "paramserver/wire/wire.h").read_text())[1])
 
 PHASES = ("step.begins", "bucket.awaited:bucket{last}", "bucket.ready:bucket0", "bucket.submitted:bucket0",
           "bucket.submitted:bucket{last}")
@@ -156,7 +158,8 @@ def harm(action, chosen, once=True, seconds=0):
         wait_for_some_step(job, random)
         victim = job.pid(VICTIM)  # not the one that follows it when the processes start again
         return wait_for(job.proxy.add(Harm(action, lambda flow, direction: victim in flow.pids and chosen(flow, direction),
-                                           once=once, skip=random.randint(0, 5), seconds=seconds)))
+                                           once=once, skip=random.randint(0, 5), seconds=seconds,
+                                           where=random.random())))
     return strike
 
 
@@ -206,7 +209,7 @@ def fill_memory(member):
 
 
 def garbage(random):
-    frame = struct.pack("<IHHIIIHHqqqII", 0x53505352, 4, 1, 1, 0, 0, 0, 0, 0, 0, 0, (2 << 30) - 57, 0)
+    frame = struct.pack("<IHHIIIHHqqqII", 0x53505352, PROTOCOL, 1, 1, 0, 0, 0, 0, 0, 0, 0, (2 << 30) - 57, 0)
     return random.choice([
         random.randbytes(random.randint(1, 4096)),
         b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",

@@ -90,6 +90,16 @@ TEST(FrameHeader, ARateTakesThePlaceOfTheStaleness) {
   EXPECT_FALSE(header.learning_rate);
 }
 
+TEST(FrameHeader, AnAnswerHasNothingThatOnlyAPushHas) {
+  FrameHeader push = Sample();
+  push.learning_rate = 0.5;
+  push.checksum = 7;
+  const FrameHeader answer = AnswerTo(push);
+  EXPECT_FALSE(answer.learning_rate);
+  EXPECT_FALSE(answer.checksum);
+  EXPECT_EQ(answer.slice, push.slice);
+}
+
 TEST(FrameHeader, FlagsDoNotHideEachOther) {
   for (const bool dropped : {false, true}) {
     for (const bool refused : {false, true}) {

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <thread>
 
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/file_descriptor.h"
@@ -381,6 +382,34 @@ TEST_F(RealRanksTest, AnInterruptOfAnyRankDrainsTheJob) {
   EXPECT_EQ(Finish(first, output).code, 130) << output;
   EXPECT_EQ(Finish(second, output).code, 130) << output;
   EXPECT_EQ(Summary()["status"], "interrupted");
+}
+
+/// As when a signal goes to all processes of a step. Rank 1 is at work, so the job does not stop
+/// before the second signal.
+TEST_F(RealRanksTest, OneInterruptOfEachRankKillsNone) {
+  const std::vector<std::string> fault{"RINGSIDE_FAULT=stall@rank1:step3"};
+  Process first = StartRank(0, "ring", 100'000, fault);
+  Process second = StartRank(1, "ring", 100'000, fault);
+  WaitUntil("the stall", [&] { return StepsIn(bundle()) >= 3; });
+  second.Signal(SIGINT);
+  std::this_thread::sleep_for(std::chrono::milliseconds(700));  // an agent's beat comes meanwhile
+  first.Signal(SIGINT);
+  std::string output;
+  EXPECT_EQ(Finish(first, output).code, 130) << output;
+  EXPECT_EQ(Finish(second, output).code, 130) << output;
+  EXPECT_EQ(Summary()["error"], "interrupted: stopped after a common last step");
+}
+
+TEST_F(RealRanksTest, AnInterruptKillsAJobThatDoesNotStopWithinTenSeconds) {
+  const std::vector<std::string> fault{"RINGSIDE_FAULT=hang@rank1:step3"};
+  Process first = StartRank(0, "ring", 100'000, fault);
+  Process second = StartRank(1, "ring", 100'000, fault);
+  WaitUntil("the hang", [&] { return StepsIn(bundle()) >= 3; });
+  second.Signal(SIGINT);
+  std::string output;
+  EXPECT_EQ(Finish(first, output).code, 130) << output;
+  EXPECT_EQ(Finish(second, output).code, 130) << output;
+  EXPECT_EQ(Summary()["error"], "interrupted: the workers did not stop within 10 s");
 }
 
 TEST_F(RealRanksTest, MpirunStartsAJob) {

@@ -361,17 +361,6 @@ TEST_F(LauncherTest, ASecondInterruptKills) {
   EXPECT_THAT(outcome.error, HasSubstr("killed"));
 }
 
-TEST_F(LauncherTest, AnInterruptKillsAJobThatDoesNotStopWithinTenSeconds) {
-  const ScopedVariable fault("RINGSIDE_FAULT", "hang@rank1:step3");
-  auto running = RunBeside(ProfileSpec("ring", 2, kEndless));
-  WaitForSteps(3);
-  ::kill(::getpid(), SIGINT);
-  const JobOutcome outcome = running.get();
-  EXPECT_EQ(outcome.status, JobStatus::kInterrupted);
-  EXPECT_EQ(outcome.error, "interrupted: the workers did not stop within 10 s");
-  ExpectNothingLeft();
-}
-
 TEST_F(LauncherTest, ATimeLimitEndsTheRun) {
   JobOptions options = Options();
   options.time_limit_s = 1;
