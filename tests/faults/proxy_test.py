@@ -1,4 +1,4 @@
-"""The fault proxy itself: which new connections meet silence."""
+"""The fault proxy itself: which new connections meet silence, and which bits flip."""
 import os
 import pathlib
 import socket
@@ -6,7 +6,7 @@ import tempfile
 import time
 import unittest
 
-from suite.proxy import FaultProxy, Harm
+from suite.proxy import HEADER, FaultProxy, Harm, flip_a_bit
 
 VICTIM, OTHER, STRANGER = os.getppid(), os.getpid(), 1 << 30
 NAMES = {VICTIM: "worker 1", OTHER: "worker 0"}
@@ -51,6 +51,16 @@ class NewConnections(unittest.TestCase):
         door = self.ask(OTHER, 1)
         self.silence()
         self.assertNotEqual(self.ask(VICTIM, 1), door)
+
+
+class Frames(unittest.TestCase):
+    def test_one_bit_of_the_payload_flips(self):
+        frame = bytes(HEADER + 4)
+        for where, payload in ((0, "01000000"), (0.5, "00000100"), (0.999, "00000080")):
+            self.assertEqual(flip_a_bit(frame, where), bytes(HEADER) + bytes.fromhex(payload))
+
+    def test_a_frame_without_payload_stays(self):
+        self.assertIsNone(flip_a_bit(bytes(HEADER), 0.5))
 
 
 if __name__ == "__main__":

@@ -186,21 +186,24 @@ TEST(SecondPush, IsRefusedEvenIfItsConsistencyWouldTakeIt) {
   ExpectTheFirstPushIsKept(std::make_unique<NeverAnswers>());
 }
 
-class DroppedWorkerTest : public ::testing::Test {
+/// The table of the only server. It has one slice, of two parameters that are 0.
+class StartedTableTest : public ::testing::Test {
  protected:
-  void Start(ShardTable::MakeConsistency make_consistency) {
+  void StartTable(int workers, ShardTable::MakeConsistency make_consistency,
+                  const StrategyOptions& options = {}) {
     table_.emplace(ServerContext{.index = 0,
                                  .servers = 1,
-                                 .workers = 3,
+                                 .workers = workers,
                                  .store = store_,
                                  .comm = comm_,
                                  .optimizer = optimizer_,
                                  .schedule = schedule_,
                                  .timeline = timeline_,
+                                 .options = options,
                                  .drops_lost_workers = true},
                    std::move(make_consistency));
     table_->Start({.worker = 0,
-                   .workers = 3,
+                   .workers = static_cast<std::uint32_t>(workers),
                    .server = 0,
                    .servers = 1,
                    .fingerprint = 1,
@@ -208,6 +211,21 @@ class DroppedWorkerTest : public ::testing::Test {
                    .slices = {{.elements = 2, .leads = true}}});
     table_->Load({.kind = FrameKind::kLoad, .payload_bytes = 8},
                  OwnedPayload(std::vector<float>{0, 0}));
+  }
+
+  InProcessStore store_;
+  const CommOptions comm_;
+  const OptimizerOptions optimizer_;
+  const Schedule schedule_{{.base = 1.0}};
+  Timeline timeline_;
+  std::optional<ShardTable> table_;
+  FakeReply first_, second_;
+};
+
+class DroppedWorkerTest : public StartedTableTest {
+ protected:
+  void Start(ShardTable::MakeConsistency make_consistency) {
+    StartTable(3, std::move(make_consistency));
   }
 
   static FrameHeader PushOf(std::uint32_t worker) { return {.worker = worker, .payload_bytes = 8}; }
@@ -223,40 +241,15 @@ class DroppedWorkerTest : public ::testing::Test {
     ADD_FAILURE() << "the push was not refused";
     return RefusalCode::kAborted;
   }
-
-  InProcessStore store_;
-  const CommOptions comm_;
-  const OptimizerOptions optimizer_;
-  const Schedule schedule_{{.base = 1.0}};
-  Timeline timeline_;
-  std::optional<ShardTable> table_;
-  FakeReply first_, second_;
 };
 
-class CheckedPushTest : public ::testing::Test {
+class CheckedPushTest : public StartedTableTest {
  protected:
-  CheckedPushTest() {
+  void SetUp() override {
     StrategyOptions options;
     options.Set(kCheckPushes, true);
-    table_.emplace(ServerContext{.index = 0,
-                                 .servers = 1,
-                                 .workers = 2,
-                                 .store = store_,
-                                 .comm = comm_,
-                                 .optimizer = optimizer_,
-                                 .schedule = schedule_,
-                                 .timeline = timeline_,
-                                 .options = options},
-                   [this] { return MakeSynchronous(2, schedule_); });
-    table_->Start({.worker = 0,
-                   .workers = 2,
-                   .server = 0,
-                   .servers = 1,
-                   .fingerprint = 1,
-                   .step = 0,
-                   .slices = {{.elements = 2, .leads = true}}});
-    table_->Load({.kind = FrameKind::kLoad, .payload_bytes = 8},
-                 OwnedPayload(std::vector<float>{0, 0}));
+    StartTable(
+        2, [this] { return MakeSynchronous(2, schedule_); }, options);
   }
 
   static FrameHeader PushOf(std::uint32_t worker) {
@@ -277,14 +270,6 @@ class CheckedPushTest : public ::testing::Test {
     }
     return "";
   }
-
-  InProcessStore store_;
-  const CommOptions comm_;
-  const OptimizerOptions optimizer_;
-  const Schedule schedule_{{.base = 1.0}};
-  Timeline timeline_;
-  std::optional<ShardTable> table_;
-  FakeReply first_, second_;
 };
 
 TEST_F(CheckedPushTest, IsRefusedAfterAChangeAndCountsWithoutOne) {
