@@ -15,7 +15,7 @@ import time
 import traceback
 import unittest
 
-from suite.proxy import ports_of
+from suite.proxy import free_port, ports_of
 
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else pathlib.Path("build/release").resolve()
 ANOTHER = 65534  # the user and the group "nobody"
@@ -143,10 +143,8 @@ class AnotherUser(unittest.TestCase):
 
     def start_rank(self):
         """The first of two ranks that torchrun starts. It waits for the other one."""
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
         run = self.start("rank", ("ring",), {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2",
-                                             "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)})
+                                             "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())})
         self.addCleanup(run.communicate)
         self.addCleanup(run.kill)
         return run

@@ -373,3 +373,9 @@ def ports_of(pid):
             if fields[3] == "0A" and fields[9] in inodes:
                 ports.add(int(fields[1].rsplit(":", 1)[1], 16))
     return ports
+
+
+def free_port():
+    """A TCP port of loopback that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return free.getsockname()[1]
