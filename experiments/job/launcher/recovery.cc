@@ -51,9 +51,17 @@ json FailureOf(const JobOutcome& outcome) {
   return outcome.summary.is_object() ? outcome.summary.value("failure", json()) : json();
 }
 
-/// The spec of the generation after one with `spec`; nothing if there is none.
-std::optional<RunSpec> NextSpec(const RunSpec& spec, OnFailure on_failure) {
-  if (on_failure == OnFailure::kRestart) return spec;
+bool LostServer(const JobOutcome& outcome) {
+  const json failure = FailureOf(outcome);
+  return failure.is_object() && failure.value("member", "").starts_with("server ");
+}
+
+/// The spec of the generation after one with `spec` that ended with `outcome`; nothing if there is
+/// none.
+std::optional<RunSpec> NextSpec(const RunSpec& spec, OnFailure on_failure,
+                                const JobOutcome& outcome) {
+  if (!IsRecoverable(outcome)) return std::nullopt;
+  if (on_failure == OnFailure::kRestart || LostServer(outcome)) return spec;
   try {
     return Shrunk(spec);
   } catch (const ConfigError&) {
@@ -74,9 +82,9 @@ class Recovery {
 
   JobOutcome Run() {
     JobOutcome outcome = RunOneGeneration();
-    while (next_ && IsRecoverable(outcome)) {
+    while (std::optional<RunSpec> next = Next(outcome)) {
       try {
-        PrepareNext(outcome);
+        PrepareNext(outcome, std::move(*next));
         outcome = RunOneGeneration();
       } catch (const std::exception& error) {
         return NoMoreAfter(std::move(outcome), error.what());
@@ -90,18 +98,26 @@ class Recovery {
     return std::chrono::duration<double>(duration).count();
   }
 
+  bool IsLast() const { return options_.generation >= options_.recovery.max_restarts; }
+
+  std::optional<RunSpec> Next(const JobOutcome& outcome) const {
+    if (IsLast()) return std::nullopt;
+    return NextSpec(spec_, options_.recovery.on_failure, outcome);
+  }
+
   JobOutcome RunOneGeneration() {
-    next_.reset();
-    if (options_.generation < options_.recovery.max_restarts) {
-      next_ = NextSpec(spec_, options_.recovery.on_failure);
+    options_.another_follows = last_follows_;
+    if (!IsLast()) {
+      options_.another_follows = [spec = spec_, on_failure = options_.recovery.on_failure,
+                                  last_follows = last_follows_](const JobOutcome& outcome) {
+        return NextSpec(spec, on_failure, outcome) || (last_follows && last_follows(outcome));
+      };
     }
-    options_.another_follows =
-        next_ ? std::function<bool(const JobOutcome&)>(IsRecoverable) : last_follows_;
     begin_ = Clock::now();
     return run_(spec_, options_);
   }
 
-  void PrepareNext(const JobOutcome& outcome) {
+  void PrepareNext(const JobOutcome& outcome, RunSpec next) {
     options_.origin.generations.push_back({.workers = spec_.workers,
                                            .steps_done = outcome.steps_seen,
                                            .seconds = Seconds(Clock::now() - begin_),
@@ -112,7 +128,7 @@ class Recovery {
     options_.time_used_s += failed.seconds;
     ++options_.generation;
     options_.resume = FindCheckpointFolder(options_.bundle_dir + "/checkpoints");
-    spec_ = *next_;
+    spec_ = std::move(next);
     options_.origin.asked = asked_;
     console_.EndProgress();
     console_.Print(fmt::format(
@@ -145,8 +161,7 @@ class Recovery {
   const RunSpec asked_;
   JobOptions options_;
   const std::function<bool(const JobOutcome&)> last_follows_;
-  std::optional<RunSpec> next_;  // of the generation that may follow
-  Clock::time_point begin_;      // of the generation under way
+  Clock::time_point begin_;  // of the generation under way
   const GenerationFunction& run_;
   Console own_console_;
   Console& console_;

@@ -17,8 +17,9 @@ using GenerationFunction = std::function<JobOutcome(const RunSpec&, const JobOpt
 /// in the bundle that all its workers can read, else from where the spec starts. So the samples
 /// after that checkpoint are trained again, with the parameters that it has.
 ///
-/// With `OnFailure::kShrink` a generation has one worker less than the one before. The global batch
-/// stays, so the steps are the same steps. A spec that cannot have fewer workers fails.
+/// With `OnFailure::kShrink` a generation has one worker less than the one before, unless that one
+/// failed because of a server. The global batch stays, so the steps are the same steps. A spec that
+/// cannot have fewer workers fails.
 ///
 /// Where the servers can drop a worker (`LostWorkers`), its loss is no failure of the generation.
 ///

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "ringside/common/core/errors.h"
@@ -18,9 +19,10 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::IsEmpty;
 
-JobOutcome Failed(FailureKind kind) {
+JobOutcome Failed(FailureKind kind, const std::string& member = "worker 1") {
   return {.status = JobStatus::kFailed,
-          .error = "worker 1 was killed",
+          .error = member + " was killed",
+          .summary = {{"failure", FailureRecord(kind, member, 1)}},
           .failure = kind,
           .steps_seen = 7};
 }
@@ -167,6 +169,17 @@ TEST_F(RecoveryTest, AShrunkRunHasTheSameSteps) {
   EXPECT_EQ(specs_[2].ResolvedGlobalBatch(), spec_.ResolvedGlobalBatch());
   EXPECT_EQ(asked_[2].origin.generations[1].workers, 3);
   EXPECT_EQ(asked_[2].origin.asked->workers, 4);
+}
+
+TEST_F(RecoveryTest, ALostServerTakesNoWorkerWithIt) {
+  options_.recovery.on_failure = OnFailure::kShrink;
+  spec_ = ProfileSpec("ps-sync", 2, 20);
+  const JobOutcome lost_server = Failed(FailureKind::kLost, "server 0");
+  Run({Failed(FailureKind::kSignal), lost_server, Done()});
+  EXPECT_EQ(specs_[1].workers, 1);
+  EXPECT_EQ(specs_[2].workers, 1);
+  EXPECT_TRUE(asked_[1].another_follows(lost_server));
+  EXPECT_FALSE(asked_[1].another_follows(Failed(FailureKind::kLost)));  // no worker would be left
 }
 
 TEST_F(RecoveryTest, WhatCannotShrinkIsRefusedBeforeAnythingStarts) {
