@@ -328,12 +328,13 @@ void JobController::TakeSignals() {
   const auto limit = DilatedClock::ToMachine(
       std::min(kDrainLimit, std::chrono::duration<double>(spec_.timeout_s)));
   if (!drain_end_ && job_state_.draining()) {
-    drain_end_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
+    // By `AwakeNow`: a user who stops the run by Ctrl-Z does not use up its time.
+    drain_end_ = AwakeNow() + std::chrono::duration_cast<Clock::duration>(limit);
     console_.Print("stopping after the current step; a second signal kills the run");
   }
   if (count > 0) {
     Decide(JobStatus::kInterrupted, "interrupted: killed before all workers had stopped");
-  } else if (drain_end_ && Clock::now() > *drain_end_) {
+  } else if (drain_end_ && AwakeNow() > *drain_end_) {
     Decide(JobStatus::kInterrupted,
            fmt::format("interrupted: the workers did not stop within {} s", limit.count()));
   }

@@ -26,7 +26,7 @@ enum class OnFailure {
   kStop,     ///< The run fails.
   kRestart,  ///< All processes start again from the newest checkpoint.
   /// Servers that need no particular worker go on without a lost one. Everything else starts again
-  /// with one worker less.
+  /// with one worker less, or with all of them if a server was lost.
   kShrink,
 };
 /// "stop", "restart", "shrink". Throws `ConfigError` for another name.
