@@ -5,6 +5,7 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ringside/common/core/errors.h"
@@ -121,9 +122,9 @@ bool ReadMemory(const ParsedOptions& parsed) {
       fmt::format("--memory: '{}' is neither {} nor {}", text, kHostMemory, kDeviceMemory));
 }
 
-/// Throws `UsageError` for a strategy that sums in host memory alone, and `MissingBackendError`
-/// without a GPU.
-void CheckSumOnDevice(const RunSpec& spec) {
+/// Throws `UsageError` for a strategy that sums in host memory alone, and `MissingBackendError` if
+/// the processes run here, where there is no GPU.
+void CheckSumOnDevice(const RunSpec& spec, RunsOn where) {
   const CollectiveEntry* collective = spec.catalog().FindCollective(spec.strategy);
   if (collective == nullptr || !collective->sums_on_device) {
     throw UsageError(fmt::format("--memory: {} does not sum in the memory of GPUs", spec.strategy));
@@ -131,7 +132,7 @@ void CheckSumOnDevice(const RunSpec& spec) {
   if (spec.options.codec.encodes()) {
     throw UsageError("--memory: a codec works in host memory alone");
   }
-  LoadCuda();
+  if (where == RunsOn::kThisMachine) LoadCuda();
 }
 
 BenchPlan ReadPlan(const ParsedOptions& parsed) {
@@ -170,7 +171,7 @@ void RefuseRepeated(std::vector<std::string> names) {
 }
 
 /// Resolves the spec for one strategy. Options of other strategies get their defaults.
-RunSpec SpecOf(const std::string& strategy, const EffectiveSpec& effective) {
+RunSpec SpecOf(const std::string& strategy, const EffectiveSpec& effective, RunsOn where) {
   const Catalog& catalog = effective.spec.catalog();
   const StrategyEntry& entry = *catalog.FindStrategy(strategy);
   EffectiveSpec own = effective;
@@ -185,7 +186,8 @@ RunSpec SpecOf(const std::string& strategy, const EffectiveSpec& effective) {
     own.spec.servers_as_workers = false;
   }
   // A bench makes no model, so it also runs in a build without libtorch.
-  return ResolveEffective(own, ResolveStrategy);
+  return ResolveEffective(
+      own, [where](RunSpec spec) { return ResolveStrategy(std::move(spec), where); });
 }
 
 /// Throws `UsageError` for a flag that no strategy of the list reads.
@@ -225,12 +227,14 @@ std::vector<RunSpec> ReadSpecs(const ParsedOptions& parsed, const EffectiveSpec&
   for (const std::string& name : names) RefuseUnknown(effective.spec.catalog(), name);
   RefuseRepeated(names);
   RefuseUnread(names, effective);
+  // Of "all" those run that this machine can run, on other hosts, too.
+  const RunsOn where = all ? RunsOn::kThisMachine : WhereProcessesRun(parsed);
   std::vector<RunSpec> specs;
   std::exception_ptr first;
   for (const std::string& name : names) {
     try {
-      const RunSpec spec = SpecOf(name, effective);
-      if (on_device) CheckSumOnDevice(spec);
+      const RunSpec spec = SpecOf(name, effective, where);
+      if (on_device) CheckSumOnDevice(spec, where);
       specs.push_back(spec);
     } catch (const InternalError&) {
       throw;

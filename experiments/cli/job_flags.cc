@@ -102,6 +102,13 @@ void ReadRecovery(const ParsedOptions& parsed, RecoveryOptions& recovery) {
 
 }  // namespace
 
+RunsOn WhereProcessesRun(const ParsedOptions& parsed) {
+  LauncherOptions launcher;
+  ReadLauncher(parsed, launcher);
+  return launcher.program == LauncherProgram::kRingside ? RunsOn::kThisMachine
+                                                        : RunsOn::kOtherHosts;
+}
+
 void RequireOwnLauncher(const JobOptions& job) {
   if (job.launcher.program == LauncherProgram::kRingside) return;
   throw UsageError(

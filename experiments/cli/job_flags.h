@@ -3,6 +3,7 @@
 
 #include "ringside/experiments/cli/option_set.h"
 #include "ringside/experiments/job/launcher/run_job.h"
+#include "ringside/experiments/spec/run_spec.h"
 #include "ringside/experiments/system/rank_environment.h"
 
 namespace ringside {
@@ -18,6 +19,9 @@ void AddRecoveryFlags(OptionSet& options);
 /// Reads all job options except the bundle's directory. The address comes from the flag, else from
 /// RINGSIDE_ADDRESS; the certificates from the flag, else from RINGSIDE_TLS. Throws `UsageError`.
 JobOptions ReadJobFlags(const ParsedOptions& parsed, const Environment& environment);
+
+/// Where --launcher and --hostfile put the processes of a run. Throws `UsageError`.
+RunsOn WhereProcessesRun(const ParsedOptions& parsed);
 
 /// For a process that another launcher has started as a rank. Throws `UsageError` if the options
 /// name a launcher, too.

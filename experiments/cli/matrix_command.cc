@@ -138,14 +138,15 @@ MatrixPlan ReadPlan(const MatrixSpec& spec, const ParsedOptions& parsed) {
   const RunFilter only(parsed.GetAll("only"), *spec.catalog);
   Reasons reasons;
   const bool starts = !parsed.IsOn("dry-run");
+  const RunsOn where = WhereProcessesRun(parsed);
   const auto require = [&](const RunSpec& run) {
     if (starts && only.Fits(run)) RequireNetwork(run, reasons);
   };
   MatrixPlan plan;
   if (parsed.IsOn("keep-going")) {
-    plan = PlanSupportedRuns(spec, require);
+    plan = PlanSupportedRuns(spec, require, where);
   } else {
-    plan.runs = PlanMatrix(spec, require);
+    plan.runs = PlanMatrix(spec, require, where);
   }
   const std::size_t all = plan.runs.size();
   std::erase_if(plan.runs, [&](const PlannedRun& run) { return !only.Fits(run.spec); });

@@ -155,7 +155,8 @@ EffectiveSpec ReadSpec(const ParsedOptions& parsed, const Environment& environme
   return effective;
 }
 
-RunSpec ResolveEffective(const EffectiveSpec& effective, RunSpec (*resolve)(RunSpec)) {
+RunSpec ResolveEffective(const EffectiveSpec& effective,
+                         const std::function<RunSpec(RunSpec)>& resolve) {
   try {
     return resolve(effective.spec);
   } catch (const SpecKeyError& error) {

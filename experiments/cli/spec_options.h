@@ -1,9 +1,11 @@
 #ifndef RINGSIDE_EXPERIMENTS_CLI_SPEC_OPTIONS_H_
 #define RINGSIDE_EXPERIMENTS_CLI_SPEC_OPTIONS_H_
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ringside/experiments/cli/option_set.h"
@@ -43,9 +45,11 @@ void AddSpecOptions(OptionSet& options, const SpecOptions& takes);
 EffectiveSpec ReadSpec(const ParsedOptions& parsed, const Environment& environment,
                        const SpecOptions& takes);
 
-/// Calls `resolve` (`Resolve` or `ResolveStrategy`). Its errors then name the flag, the variable or
-/// the line with the wrong value.
-RunSpec ResolveEffective(const EffectiveSpec& effective, RunSpec (*resolve)(RunSpec) = Resolve);
+/// Calls `resolve`, which is one of the functions of run_spec.h. Its errors then name the flag, the
+/// variable or the line with the wrong value.
+RunSpec ResolveEffective(
+    const EffectiveSpec& effective, const std::function<RunSpec(RunSpec)>& resolve =
+                                        [](RunSpec spec) { return Resolve(std::move(spec)); });
 
 /// The text of a file that --config reads; each line names the source of its value.
 std::string PrintConfig(const EffectiveSpec& effective, const RunSpec& resolved);

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
@@ -119,7 +120,9 @@ int RunTrainCommand(const Arguments& args, const Catalog& catalog) {
   const std::optional<RankEnvironment> ranks = DetectRankEnvironment(environment);
   const std::optional<BundleSource> from = ReadFrom(parsed, catalog);
   const EffectiveSpec effective = ReadTrainSpec(catalog, parsed, environment, ranks, from);
-  const RunSpec spec = ResolveEffective(effective);
+  const RunsOn where = WhereProcessesRun(parsed);
+  const RunSpec spec = ResolveEffective(
+      effective, [where](RunSpec read) { return Resolve(std::move(read), where); });
   if (parsed.IsOn("print-config")) {
     fmt::print("{}", PrintConfig(effective, spec));
     return kExitDone;

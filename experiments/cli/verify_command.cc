@@ -106,6 +106,7 @@ VerifyRequest ReadRequest(const ParsedOptions& parsed, const EffectiveSpec& effe
   request.sgd_limit = ReadFlag(parsed, "limit", ParseReal);
   request.adam_limit = ReadFlag(parsed, "adam-limit", ParseReal);
   request.repeats = ReadFlag(parsed, "repeat", ParseRepeats);
+  request.where = WhereProcessesRun(parsed);
   return request;
 }
 

@@ -76,7 +76,11 @@ std::string SbatchText(const ManifestPlan& plan) {
   if (!plan.resources.memory.empty()) {
     directive("--mem-per-cpu=" + SlurmMemoryPerCpu(plan.resources));
   }
-  if (plan.resources.gpus > 0) directive(fmt::format("--gpus-per-task={}", plan.resources.gpus));
+  if (plan.resources.gpus > 0) {
+    directive(fmt::format("--gpus-per-task={}", plan.resources.gpus));
+    // Otherwise each task sees its own GPUs alone, and a worker takes the GPU of its local rank.
+    directive("--gpu-bind=none");
+  }
   if (plan.time_limit_s) directive("--time=" + SlurmTime(*plan.time_limit_s));
   directive("--signal=B:TERM@60");
   directive(fmt::format("--output={}-%j.log", plan.name));

@@ -104,9 +104,9 @@ std::string Placed(const MatrixSpec& spec, const Combination& combination, const
 }
 
 RunSpec ResolveAt(const MatrixSpec& spec, const Combination& combination, const RunSpec& run,
-                  const Requirement& require) {
+                  const Requirement& require, RunsOn where) {
   try {
-    RunSpec resolved = Resolve(run);
+    RunSpec resolved = Resolve(run, where);
     if (require) require(resolved);
     return resolved;
   } catch (const SpecKeyError& error) {
@@ -135,7 +135,8 @@ RunSpec Combine(const MatrixSpec& spec, const Combination& combination) {
 }
 
 // Plans one repetition. With `keep_going`, combinations that cannot run do not throw.
-MatrixPlan OneRepetition(const MatrixSpec& spec, bool keep_going, const Requirement& require) {
+MatrixPlan OneRepetition(const MatrixSpec& spec, bool keep_going, const Requirement& require,
+                         RunsOn where) {
   std::vector<Combination> combinations = MultiplyAxes(spec);
   for (const auto& settings : spec.include) combinations.push_back({settings, true});
   MatrixPlan plan;
@@ -145,7 +146,7 @@ MatrixPlan OneRepetition(const MatrixSpec& spec, bool keep_going, const Requirem
     if (!combination.included && IsExcluded(spec, run)) continue;
     RunSpec resolved;
     try {
-      resolved = ResolveAt(spec, combination, run, require);
+      resolved = ResolveAt(spec, combination, run, require, where);
     } catch (const Error& error) {
       // An unknown strategy name is a typing error, not a combination to refuse.
       if (!keep_going || run.catalog().FindStrategy(run.strategy) == nullptr) throw;
@@ -184,12 +185,13 @@ std::vector<PlannedRun> Repeat(const MatrixSpec& spec, const std::vector<Planned
 
 }  // namespace
 
-std::vector<PlannedRun> PlanMatrix(const MatrixSpec& spec, const Requirement& require) {
-  return Repeat(spec, OneRepetition(spec, false, require).runs);
+std::vector<PlannedRun> PlanMatrix(const MatrixSpec& spec, const Requirement& require,
+                                   RunsOn where) {
+  return Repeat(spec, OneRepetition(spec, false, require, where).runs);
 }
 
-MatrixPlan PlanSupportedRuns(const MatrixSpec& spec, const Requirement& require) {
-  MatrixPlan plan = OneRepetition(spec, true, require);
+MatrixPlan PlanSupportedRuns(const MatrixSpec& spec, const Requirement& require, RunsOn where) {
+  MatrixPlan plan = OneRepetition(spec, true, require, where);
   plan.runs = Repeat(spec, plan.runs);
   return plan;
 }

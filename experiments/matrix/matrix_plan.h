@@ -33,19 +33,21 @@ struct MatrixPlan {
 /// A check that throws `MissingKeyError` when this machine cannot run a resolved spec.
 using Requirement = std::function<void(const RunSpec&)>;
 
-/// All runs of a matrix in the order in which they run. The repetitions follow one another; each is
-/// a shuffle of all combinations, so that slow changes of the machine affect all of them equally. A
-/// pure function except for `require`.
+/// All runs of a matrix, whose processes run `where`, in the order in which they run. The
+/// repetitions follow one another; each is a shuffle of all combinations, so that slow changes of
+/// the machine affect all of them equally. A pure function except for `require`.
 ///
 /// Where a strategy has no servers, `servers` of the axes and the defaults is ignored. Runs that
 /// are equal after that become one. Throws `ConfigError` or `MissingBackendError` with the position
 /// of the wrong value.
-std::vector<PlannedRun> PlanMatrix(const MatrixSpec& spec, const Requirement& require = {});
+std::vector<PlannedRun> PlanMatrix(const MatrixSpec& spec, const Requirement& require = {},
+                                   RunsOn where = RunsOn::kThisMachine);
 
 /// The same, but puts combinations that cannot run, or that `require` rejects, into `refused` and
 /// plans the others. Throws `ConfigError` when no run is left or the name of a strategy is
 /// unknown.
-MatrixPlan PlanSupportedRuns(const MatrixSpec& spec, const Requirement& require = {});
+MatrixPlan PlanSupportedRuns(const MatrixSpec& spec, const Requirement& require = {},
+                             RunsOn where = RunsOn::kThisMachine);
 
 /// What to do with runs that already have a bundle.
 enum class ExistingRunPolicy {

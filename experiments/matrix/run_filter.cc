@@ -61,7 +61,7 @@ bool Has(const RunSpec& run, const std::pair<std::string, std::string>& term) {
   // Other ways to write the run's value also fit: servers=workers, servers=colocated.
   if (key.name != "servers") return false;
   try {
-    return key.get(Resolve(other)) == key.get(run);
+    return key.get(ResolveForAnotherMachine(other)) == key.get(run);
   } catch (const Error&) {
     return false;
   }

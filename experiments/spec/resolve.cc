@@ -143,11 +143,14 @@ void RequireStrategy(const RunSpec& spec, const StrategyEntry& strategy) {
 
 }  // namespace
 
-RunSpec Resolve(RunSpec spec) {
+RunSpec Resolve(RunSpec spec, RunsOn where) {
   spec = ResolveForAnotherMachine(std::move(spec));
   RequireFiles(spec);
   CheckResume(spec.resume);
-  RequireStrategy(spec, StrategyOf(spec));
+  if (where == RunsOn::kThisMachine) {
+    RequireStrategy(spec, StrategyOf(spec));
+    RequireDevice(spec, ModelOf(spec));
+  }
   RequireModel(spec, ModelOf(spec));
   return spec;
 }
@@ -190,7 +193,7 @@ void RefuseLargeBatch(const RunSpec& spec, std::size_t train_samples) {
                  spec.batch_per_worker, spec.workers, samples, spec.data);
 }
 
-RunSpec ResolveStrategy(RunSpec spec) {
+RunSpec ResolveStrategy(RunSpec spec, RunsOn where) {
   const StrategyEntry& strategy = StrategyOf(spec);
   CheckRest(spec);
   ResolveHosts(spec);
@@ -199,7 +202,7 @@ RunSpec ResolveStrategy(RunSpec spec) {
   CheckDilation(spec);
   CheckOptions(spec, strategy);
   CheckResume(spec.resume);
-  RequireStrategy(spec, strategy);
+  if (where == RunsOn::kThisMachine) RequireStrategy(spec, strategy);
   return spec;
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -68,10 +69,22 @@ int TasksOfNode(const char* name, const std::string& list, int node) {
   throw ConfigError(std::string(name) + "=" + list + ": there is no node " + std::to_string(node));
 }
 
+/// Whether a step of Slurm has ranks. The numbers from SLURM_MAX_NORMAL_STEP_ID of slurm.h on are
+/// those of other processes, such as the shell that salloc starts on a node.
+bool HasRanks(const std::string& step) {
+  constexpr std::uint32_t kMostSteps = 0xfffffff0;
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(step.data(), step.data() + step.size(), number);
+  const bool is_number = error == std::errc() && end == step.data() + step.size();
+  return !is_number || number < kMostSteps;
+}
+
 /// Whether the variables say that this source has started this process.
 bool HasStarted(const Source& source, const Environment& environment) {
   if (Find(environment, source.rank) == nullptr) return false;
-  return source.step == nullptr || Find(environment, source.step) != nullptr;
+  if (source.step == nullptr) return true;
+  const std::string* step = Find(environment, source.step);
+  return step != nullptr && HasRanks(*step);
 }
 
 /// The ranks that a launcher's variables give, and which variables these are.

@@ -63,7 +63,7 @@ void AddChecks(const VerifyRequest& request, const std::string& strategy, Verify
       check.spec.hosts = request.base.hosts;
       check.spec.network = request.base.network;
       check.spec.dilation = request.base.dilation;
-      check.spec = Resolve(check.spec);
+      check.spec = Resolve(check.spec, request.where);
       check.label = fmt::format("{} {} workers={}", group.optimizer, strategy, workers);
       if (count > 0) check.label += fmt::format(" servers={}", count);
       check.repeat = entry.traits.repeatable && request.repeats == RepeatPolicy::kAll;
@@ -100,7 +100,7 @@ std::vector<VerifyGroup> PlanVerification(const VerifyRequest& request) {
     group.reference.hosts = 0;
     group.reference.network.reset();
     group.reference.dilation = {};
-    group.reference = Resolve(group.reference);
+    group.reference = Resolve(group.reference, request.where);
     for (const std::string& strategy : request.strategies) AddChecks(request, strategy, group);
     groups.push_back(std::move(group));
   }

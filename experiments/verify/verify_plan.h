@@ -27,6 +27,7 @@ struct VerifyRequest {
   double sgd_limit = 1e-5;           ///< Limit of the relative difference.
   double adam_limit = 1e-4;
   RepeatPolicy repeats = RepeatPolicy::kOnePerStrategy;
+  RunsOn where = RunsOn::kThisMachine;
 };
 
 /// One configuration to compare with the reference.

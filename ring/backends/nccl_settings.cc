@@ -23,8 +23,9 @@ std::vector<std::pair<std::string, std::string>> SharedGpuSettings(int rank) {
 std::string TooFewDevices(int local_workers, int devices) {
   if (local_workers <= devices) return {};
   return fmt::format(
-      "{} workers on a host with {} GPU{}: NCCL takes one rank a GPU; give at most {} worker{} a "
-      "host, or nccl-share-gpu for an emulation",
+      "{} workers on a host with {} GPU{} that this one sees: NCCL takes one rank a GPU; give at "
+      "most {} worker{} a host, all GPUs of a host to each of its workers (Slurm: "
+      "--gpu-bind=none), or nccl-share-gpu for an emulation",
       local_workers, devices, devices == 1 ? "" : "s", devices, devices == 1 ? "" : "s");
 }
 

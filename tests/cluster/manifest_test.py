@@ -208,6 +208,12 @@ class Schemas(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertIn(f"#SBATCH --mem-per-cpu={expected}\n", done.stdout)
 
+    def test_a_worker_in_a_batch_script_sees_all_gpus_of_its_node(self):
+        """It takes the one of its local rank. By --gpus-per-task alone it would see its own."""
+        done = subprocess.run([RINGSIDE, "manifest", "--kind", "sbatch", "--workers", "2", "--gpus", "1"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("#SBATCH --gpus-per-task=1\n#SBATCH --gpu-bind=none\n", done.stdout)
+
     def test_a_batch_script_for_several_nodes_needs_a_protected_network(self):
         """As the run itself would say, but before it has waited in the queue."""
         def written(*flags):

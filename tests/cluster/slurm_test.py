@@ -23,7 +23,7 @@ ENDLESS = ["--model", "profile:mobilenet-v2", "--compute-ms", "5", "--steps", "1
 
 
 def processes_of(folder):
-    """The processes of Ringside whose command line or environment names `folder`: the node and the command line of each."""
+    """The processes whose command line or environment names `folder`: the node and the words of each."""
     found = []
     for entry in pathlib.Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
@@ -33,9 +33,9 @@ def processes_of(folder):
             words = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
         except OSError:
             continue
-        if "ringside" in words[0] and any(str(folder) in text for text in (*words, *environment)):
+        if any(str(folder) in text for text in (*words, *environment)):
             variables = dict(text.split("=", 1) for text in environment if "=" in text)
-            found.append((variables.get("SLURMD_NODENAME"), " ".join(words)))
+            found.append((variables.get("SLURMD_NODENAME"), words))
     return found
 
 
@@ -87,7 +87,7 @@ class Slurm(unittest.TestCase):
 
     def nodes_of(self, kind):
         """The nodes of the job's processes: of "train", "agent", "worker" or "server"."""
-        return sorted(node for node, line in processes_of(self.folder) if line.split()[1] == kind)
+        return sorted(node for node, words in processes_of(self.folder) if words[1:2] == [kind])
 
     def worker_after(self, line):
         """A program for RINGSIDE_WORKER: it runs a line of shell, and is a worker then."""

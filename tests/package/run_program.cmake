@@ -1,5 +1,5 @@
 # cmake -DPREFIX=unpacked -DOUT=dir -P run_program.cmake
-# Trains with the unpacked program, holds it to its own copies of libraries, and to the versions of glibc and GCC's runtime that
+# Trains with the unpacked program, starts its check of GPUs, holds it to its own copies of libraries, and to the versions of glibc and GCC's runtime that
 # docs/decisions/0014-the-archive-leaves-the-cpp-runtime-to-the-system.md promises.
 cmake_policy(VERSION 3.25)
 file(REMOVE_RECURSE ${OUT})
@@ -17,6 +17,16 @@ foreach(line ${lines})
     message(FATAL_ERROR "loaded from outside the package: ${line}")
   endif()
 endforeach()
+
+# The check of a machine with GPUs begins, and finds none.
+file(WRITE ${OUT}/driver/nvidia-smi "#!/bin/sh\n")
+file(CHMOD ${OUT}/driver/nvidia-smi PERMISSIONS OWNER_READ OWNER_EXECUTE)
+execute_process(
+  COMMAND ${CMAKE_COMMAND} -E env PATH=${OUT}/driver:$ENV{PATH} ${PREFIX}/share/ringside/gpu-check/gpu_check.sh
+  WORKING_DIRECTORY ${OUT} RESULT_VARIABLE code ERROR_VARIABLE message)
+if(NOT code EQUAL 4 OR NOT message MATCHES "no GPU is found here" OR EXISTS ${OUT}/gpu-check)
+  message(FATAL_ERROR "gpu_check.sh without a GPU: exit code ${code}, ${message}")
+endif()
 
 set(newest_GLIBC 2.36)
 set(newest_GLIBCXX 3.4.30)

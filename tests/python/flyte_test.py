@@ -249,7 +249,7 @@ class Workflow(unittest.TestCase):
     def test_the_example_registers_its_retries_and_its_cache(self):
         """Flyte itself does the retries, on a cluster: flytekit does none locally."""
         example = self.example()
-        train = template_for_a_cluster(example.train)
+        train = template(example.train)
         self.assertEqual((train.metadata.retries.retries, train.metadata.discoverable), (2, False))
         prepare = template(example.prepare).metadata
         self.assertEqual((prepare.discoverable, prepare.discovery_version, prepare.retries.retries), (True, "1", 0))
@@ -266,12 +266,6 @@ class Workflow(unittest.TestCase):
             self.assertEqual(made.call_count, 1)
             self.assertNotEqual(example.prepare(samples=4, seed=2), first)
             self.assertEqual(made.call_count, 2)
-
-
-def template_for_a_cluster(entity):
-    """The example leaves it to its user whether the cluster's network is to be trusted."""
-    with mock.patch.object(entity.task_config, "insecure_network", True):
-        return template(entity)
 
 
 if __name__ == "__main__":

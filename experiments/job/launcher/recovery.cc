@@ -180,7 +180,7 @@ RunSpec Shrunk(const RunSpec& spec) {
   if (one_in_each || spec.servers_as_workers) shrunk.servers = shrunk.workers;
   shrunk.global_batch = spec.ResolvedGlobalBatch();
   shrunk.batch_per_worker = 0;
-  return Resolve(std::move(shrunk));
+  return ResolveForAnotherMachine(std::move(shrunk));  // its files and backends were there
 }
 
 JobOutcome RunWithRecovery(const RunSpec& spec, const JobOptions& options,

@@ -6,11 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "ringside/common/core/errors.h"
 #include "ringside/experiments/spec/availability.h"
 #include "ringside/experiments/spec/server_layout.h"
 #include "ringside/experiments/spec/spec_keys.h"
 #include "ringside/experiments/system/build_info.h"
 #include "tests/common/temporary_directory.h"
+#include "tests/experiments/extension_entries.h"
 #include "tests/experiments/spec/spec_testing.h"
 #include "tests/experiments/test_catalog.h"
 
@@ -40,6 +42,27 @@ TEST(Resolve, WhoSaysWhichStepsOrWhereWantsATimeline) {
   EXPECT_FALSE(Resolve(ProfileOfTenSteps()).timeline);
   EXPECT_TRUE(Resolve(With(ProfileOfTenSteps(), {{"timeline-steps", "1:2"}})).timeline);
   EXPECT_TRUE(Resolve(With(ProfileOfTenSteps(), {{"timeline-filename", "here.json"}})).timeline);
+}
+
+// Each process finds out what its host has.
+TEST(Resolve, OtherHostsAreNotAskedForBackendsAndDevices) {
+  Extensions extensions = OwnExtensions();
+  extensions.strategies[0].unavailable = [] { return std::string("no GPU is here"); };
+  extensions.models[0].unavailable = extensions.strategies[0].unavailable;
+  const Catalog catalog(extensions);
+  RunSpec ring(catalog);
+  ring.strategy = "own-strategy";
+  ring.model = "profile:resnet50";
+  ring.steps = 10;
+  EXPECT_THROW(Resolve(ring), MissingBackendError);
+  EXPECT_THROW(ResolveStrategy(ring), MissingBackendError);
+  EXPECT_EQ(Resolve(ring, RunsOn::kOtherHosts).global_batch, 64);
+  EXPECT_EQ(ResolveStrategy(ring, RunsOn::kOtherHosts).workers, ring.workers);
+  RunSpec model(catalog);
+  model.model = "own-model";
+  model.data = "own-data";
+  EXPECT_THROW(Resolve(model), MissingBackendError);
+  EXPECT_EQ(Resolve(model, RunsOn::kOtherHosts).data, "own-data");
 }
 
 TEST(Resolve, LaysServersOut) {

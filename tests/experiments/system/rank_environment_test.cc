@@ -82,6 +82,11 @@ TEST(RankEnvironment, TheScriptOfASlurmJobIsNoRank) {
   EXPECT_FALSE(DetectRankEnvironment(script));
 }
 
+// LaunchParameters=use_interactive_step in slurm.conf.
+TEST(RankEnvironment, TheShellOfSallocIsNoRank) {
+  EXPECT_FALSE(DetectRankEnvironment(With(kSrun, "SLURM_STEP_ID", "4294967290")));
+}
+
 TEST(RankEnvironment, AnotherLauncherInsideOfASlurmStepIsTheOneThatCounts) {
   for (const Environment& inner : {kMpirun, kTorchrun}) {
     Environment both = inner;

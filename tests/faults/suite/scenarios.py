@@ -291,7 +291,7 @@ SCENARIOS = [
              pair_may_be_blamed=True, proxy=True, timeout_s=OPERATION_S),
     Scenario("slow-link", "each message from or to a worker takes 20 ms longer", shake(data_of(VICTIM), 0.02), over_tcp,
              proxy=True),
-    Scenario("slow-link-long", "each message from or to a worker takes 20 ms longer, for ten minutes", shake(data_of(VICTIM), 0.02), over_tcp, proxy=True, step_ms=4500,
+    Scenario("slow-link-long", "each message from or to a worker takes 20 ms longer, for ten minutes", shake(data_of(VICTIM), 0.02), over_tcp, proxy=True, step_ms=5000,
              least_s=600, longest_s=1200, long=True),
     Scenario("worker-out-of-memory", "the kernel kills a worker for lack of memory", fill_memory(VICTIM), anywhere,
              ("out of memory",), (VICTIM,), AT_ONCE_S, plan=in_some_phase("bloat"), why_not=limits.no_memory_limit),
