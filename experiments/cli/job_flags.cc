@@ -63,8 +63,8 @@ void AddRecoveryFlags(OptionSet& options) {
   const RecoveryOptions defaults;
   options.AddGroup("When a process fails");
   options.Add({"on-failure", "WHAT",
-               "stop; restart: all processes go on from the newest checkpoint; shrink: with one "
-               "worker less, and servers that need no particular worker just go on",
+               "stop; restart: all processes go on from the newest checkpoint; shrink: without a "
+               "lost worker, and servers that need no particular one just go on",
                OnFailureName(defaults.on_failure)});
   options.Add(
       {"max-restarts", "N", "restarts of a run, at most", std::to_string(defaults.max_restarts)});

@@ -39,7 +39,7 @@ OptionSet MatrixOptionSet() {
                true});
   options.Add({"keep-going", "",
                "list and leave out combinations that no strategy supports or that cannot run "
-               "here; run the others",
+               "here (hosts of --launcher are not asked before); run the others",
                ""});
   options.AddGroup("Runs that have results already");
   options.Add({"resume", "", "skip the finished ones, failed ones included", ""});

@@ -1,7 +1,12 @@
 #include "ringside/experiments/spec/availability.h"
 
-#include <cstdlib>
+#include <fmt/format.h>
 
+#include <cstdlib>
+#include <string>
+
+#include "ringside/experiments/spec/option_checks.h"
+#include "ringside/experiments/spec/refusals.h"
 #include "ringside/experiments/system/find_program.h"
 
 namespace ringside {
@@ -22,6 +27,22 @@ std::string WhyUnavailable(const StrategyEntry& entry) {
     return "mpirun, which has to start its workers, is not in PATH; install openmpi-bin";
   }
   return {};
+}
+
+void RequireStrategy(const RunSpec& spec) {
+  const StrategyEntry& strategy = StrategyOf(spec);
+  RequireOptions(spec, strategy);
+  const std::string reason = WhyUnavailable(strategy);
+  if (reason.empty()) return;
+  throw MissingKeyError("strategy",
+                        fmt::format("strategy '{}' cannot run here: {}", strategy.name, reason));
+}
+
+void RequireDevice(const RunSpec& spec) {
+  const ModelEntry& model = ModelOf(spec);
+  const std::string reason = model.unavailable ? model.unavailable() : "";
+  if (reason.empty()) return;
+  throw MissingKeyError("model", fmt::format("model '{}' cannot run here: {}", spec.model, reason));
 }
 
 }  // namespace ringside

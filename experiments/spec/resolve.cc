@@ -132,24 +132,16 @@ void CheckReplicaChecks(const RunSpec& spec, const StrategyEntry& strategy) {
                  spec.strategy);
 }
 
-// What this machine has is checked last, so that wrong values are reported first.
-void RequireStrategy(const RunSpec& spec, const StrategyEntry& strategy) {
-  RequireOptions(spec, strategy);
-  const std::string reason = WhyUnavailable(strategy);
-  if (reason.empty()) return;
-  throw MissingKeyError("strategy",
-                        fmt::format("strategy '{}' cannot run here: {}", strategy.name, reason));
-}
-
 }  // namespace
 
 RunSpec Resolve(RunSpec spec, RunsOn where) {
   spec = ResolveForAnotherMachine(std::move(spec));
   RequireFiles(spec);
   CheckResume(spec.resume);
+  // What this machine has is checked last, so that wrong values are reported first.
   if (where == RunsOn::kThisMachine) {
-    RequireStrategy(spec, StrategyOf(spec));
-    RequireDevice(spec, ModelOf(spec));
+    RequireStrategy(spec);
+    RequireDevice(spec);
   }
   RequireModel(spec, ModelOf(spec));
   return spec;
@@ -202,7 +194,7 @@ RunSpec ResolveStrategy(RunSpec spec, RunsOn where) {
   CheckDilation(spec);
   CheckOptions(spec, strategy);
   CheckResume(spec.resume);
-  if (where == RunsOn::kThisMachine) RequireStrategy(spec, strategy);
+  if (where == RunsOn::kThisMachine) RequireStrategy(spec);
   return spec;
 }
 

@@ -147,12 +147,6 @@ void CheckDilationOf(const RunSpec& spec, const ModelEntry& model) {
                           "emulate their compute"));
 }
 
-void RequireDevice(const RunSpec& spec, const ModelEntry& model) {
-  const std::string reason = model.unavailable ? model.unavailable() : "";
-  if (reason.empty()) return;
-  throw MissingKeyError("model", fmt::format("model '{}' cannot run here: {}", spec.model, reason));
-}
-
 void RequireModel(const RunSpec& spec, const ModelEntry& model) {
   if (model.make != nullptr || model.traits.is_program) return;
   if (spec.catalog().has_extensions()) {

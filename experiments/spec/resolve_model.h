@@ -20,8 +20,6 @@ void RequireFiles(const RunSpec& spec);
 /// A model that really computes cannot be slowed down.
 void CheckDilationOf(const RunSpec& spec, const ModelEntry& model);
 void RefuseIdleServers(const RunSpec& spec, const ModelEntry& model);
-/// Throws `MissingKeyError` when this machine lacks what the model computes on.
-void RequireDevice(const RunSpec& spec, const ModelEntry& model);
 /// Throws `MissingKeyError` when this build lacks the model.
 void RequireModel(const RunSpec& spec, const ModelEntry& model);
 

@@ -11,6 +11,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/fault_point.h"
 #include "ringside/experiments/job/fidelity/time_window.h"
+#include "ringside/experiments/spec/availability.h"
 #include "ringside/experiments/statistics/steady_warmup.h"
 #include "ringside/experiments/worker/member_process.h"
 #include "ringside/experiments/worker/resource_usage.h"
@@ -74,6 +75,7 @@ nlohmann::json MeasureSize(MemberProcess& process, const BenchPlan& plan, int in
 MemberResult Bench(MemberProcess& process) {
   const MemberSetup& setup = process.setup();
   if (!setup.bench) throw ConfigError("the launcher's message to this process lacks what to time");
+  RequireStrategy(setup.spec);
   // Servers wait for the length of the run, which their schedule may need.
   process.client().Set("job/total_steps", "1");
   const int sizes = static_cast<int>(setup.bench->sizes.size());

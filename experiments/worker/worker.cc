@@ -17,6 +17,7 @@
 #include "ringside/common/training/trainer.h"
 #include "ringside/experiments/checkpoint/params_file.h"
 #include "ringside/experiments/job/fidelity/time_window.h"
+#include "ringside/experiments/spec/availability.h"
 #include "ringside/experiments/spec/idle_servers.h"
 #include "ringside/experiments/system/sha256.h"
 #include "ringside/experiments/worker/checkpoints.h"
@@ -386,6 +387,8 @@ int RunProgramWorker(const std::vector<std::string>& args, const Catalog& catalo
     FaultPoint({.point = fault_points::kWorkerStarts,
                 .member = setup.who.index,
                 .generation = setup.generation});
+    RequireStrategy(process.setup().spec);
+    RequireDevice(process.setup().spec);
     return WorkerRun(process).Run();
   });
 }

@@ -60,7 +60,7 @@ class Token(unittest.TestCase):
         self.token_file.touch(0o600)
         self.token_file.write_text(self.token)
 
-    def start(self, job):
+    def start(self, job, out):
         """Two ranks, as on two hosts: they find the token in the file."""
         port = str(free_port())
         ranks = []
@@ -69,14 +69,14 @@ class Token(unittest.TestCase):
                          "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "RINGSIDE_TOKEN_FILE": str(self.token_file)}
             ranks.append(subprocess.Popen(
                 [BUILD / "bin" / "ringside", "train", "--strategy", *job, "--model", "profile:small-tensors", "--steps", str(STEPS),
-                 "--compute-ms", str(STEP_MS), "--out", self.folder / "run", "--force", *RECORDS],
+                 "--compute-ms", str(STEP_MS), "--out", out, *RECORDS],
                 env=os.environ | variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
             self.addCleanup(ranks[-1].communicate)
             self.addCleanup(ranks[-1].kill)
         return ranks
 
-    def wait_for_steps(self, ranks):
-        metrics = self.folder / "run" / "metrics.jsonl"
+    def wait_for_steps(self, ranks, out):
+        metrics = out / "metrics.jsonl"
         end = time.monotonic() + ENDS_WITHIN_S
         while not (metrics.exists() and '"kind":"step"' in metrics.read_text()):
             for rank in ranks:
@@ -91,17 +91,19 @@ class Token(unittest.TestCase):
     def test_is_nowhere(self):
         for job in JOBS:
             with self.subTest(job=" ".join(job)):
-                ranks = self.start(job)
-                self.wait_for_steps(ranks)
+                out = self.folder / " ".join(job)
+                ranks = self.start(job, out)
+                self.wait_for_steps(ranks, out)
                 contents = proc_files_of(descendants_of(rank.pid for rank in ranks))
+                self.assertEqual(sum(b"ringside-worker" in content for path, content in contents.items() if path.name == "cmdline"), RANKS)
                 for number, rank in enumerate(ranks):
                     output, _ = rank.communicate(timeout=ENDS_WITHIN_S)
                     self.assertEqual(rank.returncode, 0, output.decode(errors="replace"))
                     contents[f"output of rank {number}"] = output
                 files = [path for path in self.folder.rglob("*") if path.is_file()]
                 contents |= {path: path.read_bytes() for path in files}
-                self.assertIn(self.folder / "run" / "trace.json", contents)
-                self.assertTrue(any(path.name.endswith(".ckpt") for path in files))
+                self.assertIn(out / "trace.json", contents)
+                self.assertTrue(any(path.suffix == ".ckpt" for path in files if out in path.parents))
                 for secret in (self.token.encode(), bytes.fromhex(self.token)):
                     expected = [str(self.token_file)] if secret == self.token.encode() else []
                     self.assertEqual(self.places_of(secret, contents), expected)

@@ -14,7 +14,9 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
+#include "ringside/experiments/job/coordinator/member.h"
 #include "ringside/experiments/job/summary/summary.h"
+#include "ringside/experiments/spec/server_layout.h"
 #include "ringside/experiments/system/console.h"
 #include "ringside/experiments/system/signal_watch.h"
 #include "ringside/experiments/system/trusted_path.h"
@@ -51,9 +53,17 @@ json FailureOf(const JobOutcome& outcome) {
   return outcome.summary.is_object() ? outcome.summary.value("failure", json()) : json();
 }
 
-bool LostServer(const JobOutcome& outcome) {
+/// Whether it failed because of a server with a process of its own. The loss of a co-located one is
+/// that of its worker.
+bool LostServer(const RunSpec& spec, const JobOutcome& outcome) {
   const json failure = FailureOf(outcome);
-  return failure.is_object() && failure.value("member", "").starts_with("server ");
+  const json member = failure.is_object() ? failure.value("member", json()) : json();
+  for (int server = 0; server < LayoutServers(spec).dedicated; ++server) {
+    for (const Role role : {Role::kServer, Role::kServerAgent}) {
+      if (member == MemberName({role, server})) return true;
+    }
+  }
+  return false;
 }
 
 /// The spec of the generation after one with `spec` that ended with `outcome`; nothing if there is
@@ -61,7 +71,7 @@ bool LostServer(const JobOutcome& outcome) {
 std::optional<RunSpec> NextSpec(const RunSpec& spec, OnFailure on_failure,
                                 const JobOutcome& outcome) {
   if (!IsRecoverable(outcome)) return std::nullopt;
-  if (on_failure == OnFailure::kRestart || LostServer(outcome)) return spec;
+  if (on_failure == OnFailure::kRestart || LostServer(spec, outcome)) return spec;
   try {
     return Shrunk(spec);
   } catch (const ConfigError&) {

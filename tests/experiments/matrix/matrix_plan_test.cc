@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/matrix/live_table.h"
@@ -171,6 +172,19 @@ TEST(PlanMatrix, WhatThisMachineLacksIsPlacedAndLeftOutWhenToldToKeepGoing) {
   } catch (const MissingBackendError& error) {
     EXPECT_THAT(error.what(), ::testing::StartsWith("s.yaml:7:7: no delays here"));
   }
+}
+
+TEST(PlanMatrix, OtherHostsAreNotAskedForBackends) {
+  StrategyEntry entry = *TestCatalog().FindStrategy("ring");
+  entry.name = "gpu-ring";
+  entry.unavailable = [] { return std::string("no GPU is here"); };
+  const Catalog catalog({.strategies = {entry}});
+  const std::string text = std::string(kHead) + "axes:\n  strategy: [gpu-ring, ring]\n";
+  const MatrixSpec spec = ParseMatrixSpec(text, "s.yaml", catalog);
+  EXPECT_THROW(PlanMatrix(spec), MissingBackendError);
+  EXPECT_EQ(PlanSupportedRuns(spec).runs.size(), 1U);
+  EXPECT_EQ(PlanMatrix(spec, {}, RunsOn::kOtherHosts).size(), 2U);
+  EXPECT_EQ(PlanSupportedRuns(spec, {}, RunsOn::kOtherHosts).runs.size(), 2U);
 }
 
 struct Unfit {

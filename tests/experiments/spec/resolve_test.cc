@@ -44,7 +44,7 @@ TEST(Resolve, WhoSaysWhichStepsOrWhereWantsATimeline) {
   EXPECT_TRUE(Resolve(With(ProfileOfTenSteps(), {{"timeline-filename", "here.json"}})).timeline);
 }
 
-// Each process finds out what its host has.
+// Each worker finds out what its host has.
 TEST(Resolve, OtherHostsAreNotAskedForBackendsAndDevices) {
   Extensions extensions = OwnExtensions();
   extensions.strategies[0].unavailable = [] { return std::string("no GPU is here"); };

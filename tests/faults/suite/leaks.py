@@ -112,11 +112,18 @@ def links_of(pid):
         return []  # it has ended, or is not ours
 
 
+def threads_of(pid):
+    try:
+        return os.listdir(PROC / str(pid) / "task")
+    except OSError:
+        return []  # it has ended
+
+
 def namespaces_of(pid):
     """Network namespaces that a process is in, any of its threads, or that it has open: their numbers."""
     texts = [link(PROC / str(pid) / "ns" / "net"), *(text for text, _ in links_of(pid))]
     # A thread may be in another one than its process.
-    texts += [link(path / "ns" / "net") for path in (PROC / str(pid) / "task").glob("*")]
+    texts += [link(PROC / str(pid) / "task" / thread / "ns" / "net") for thread in threads_of(pid)]
     return {found[1] for text in texts if (found := NAMESPACE.fullmatch(text))}
 
 

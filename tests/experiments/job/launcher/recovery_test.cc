@@ -182,6 +182,22 @@ TEST_F(RecoveryTest, ALostServerTakesNoWorkerWithIt) {
   EXPECT_FALSE(asked_[1].another_follows(Failed(FailureKind::kLost)));  // no worker would be left
 }
 
+TEST_F(RecoveryTest, WithoutALostServerThereIsOneWorkerLess) {
+  options_.recovery.on_failure = OnFailure::kShrink;
+  spec_ = ProfileSpec("ps-sync", 4, 20);
+  // Nobody is named when a launcher such as mpirun ends early.
+  Run({Failed(FailureKind::kEarlyExit, ""), Failed(FailureKind::kLost, "agent of server 0"),
+       Done()});
+  EXPECT_EQ(specs_[1].workers, 3);
+  EXPECT_EQ(specs_[2].workers, 3);
+  fs::remove(directory_.Path("metrics.jsonl"));
+  specs_.clear();
+  spec_.colocated = true;
+  spec_.servers = 4;
+  Run({Failed(FailureKind::kComm, "server 1"), Done()});  // of worker 1
+  EXPECT_EQ(specs_[1].workers, 3);
+}
+
 TEST_F(RecoveryTest, WhatCannotShrinkIsRefusedBeforeAnythingStarts) {
   options_.recovery.on_failure = OnFailure::kShrink;
   spec_ = ProfileSpec("ring", 1, 20);
