@@ -95,7 +95,8 @@ class Token(unittest.TestCase):
                 ranks = self.start(job, out)
                 self.wait_for_steps(ranks, out)
                 contents = proc_files_of(descendants_of(rank.pid for rank in ranks))
-                self.assertEqual(sum(b"ringside-worker" in content for path, content in contents.items() if path.name == "cmdline"), RANKS)
+                words = [content.split(b"\0") for path, content in contents.items() if path.name == "cmdline"]
+                self.assertEqual(sum(one[1:2] == [b"worker"] for one in words), RANKS)
                 for number, rank in enumerate(ranks):
                     output, _ = rank.communicate(timeout=ENDS_WITHIN_S)
                     self.assertEqual(rank.returncode, 0, output.decode(errors="replace"))
