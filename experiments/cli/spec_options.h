@@ -5,7 +5,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "ringside/experiments/cli/option_set.h"
@@ -49,7 +48,7 @@ EffectiveSpec ReadSpec(const ParsedOptions& parsed, const Environment& environme
 /// variable or the line with the wrong value.
 RunSpec ResolveEffective(
     const EffectiveSpec& effective, const std::function<RunSpec(RunSpec)>& resolve =
-                                        [](RunSpec spec) { return Resolve(std::move(spec)); });
+                                        [](const RunSpec& spec) { return Resolve(spec); });
 
 /// The text of a file that --config reads; each line names the source of its value.
 std::string PrintConfig(const EffectiveSpec& effective, const RunSpec& resolved);
