@@ -20,7 +20,7 @@ JOBS = (
 )
 RECORDS = ("--timeline", "--save-params", "--checkpoint-every", "10")
 RANKS = 2
-STEPS = 40
+STEPS = 100  # the workers are looked at after the first
 STEP_MS = 20
 ENDS_WITHIN_S = 60
 

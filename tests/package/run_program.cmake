@@ -1,6 +1,6 @@
 # cmake -DPREFIX=unpacked -DOUT=dir -P run_program.cmake
-# Trains with the unpacked program, starts its check of GPUs, holds it to its own copies of libraries, and to the versions of glibc and GCC's runtime that
-# docs/decisions/0014-the-archive-leaves-the-cpp-runtime-to-the-system.md promises.
+# Trains with the unpacked program and starts its check of GPUs. Holds it to its own copies of libraries, and to the versions of glibc and
+# GCC's runtime that docs/decisions/0014-the-archive-leaves-the-cpp-runtime-to-the-system.md promises.
 cmake_policy(VERSION 3.25)
 file(REMOVE_RECURSE ${OUT})
 file(MAKE_DIRECTORY ${OUT})
