@@ -176,6 +176,7 @@ TEST_F(RecoveryTest, ALostServerTakesNoWorkerWithIt) {
   spec_ = ProfileSpec("ps-sync", 2, 20);
   const JobOutcome lost_server = Failed(FailureKind::kLost, "server 0");
   Run({Failed(FailureKind::kSignal), lost_server, Done()});
+  ASSERT_EQ(specs_.size(), 3U);
   EXPECT_EQ(specs_[1].workers, 1);
   EXPECT_EQ(specs_[2].workers, 1);
   EXPECT_TRUE(asked_[1].another_follows(lost_server));
