@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -32,24 +33,45 @@ constexpr rlim_t kShare = 8;
 constexpr rlim_t kFewest = 8;
 constexpr rlim_t kMost = 128;
 
-std::size_t MostVisitors() {
+rlim_t Descriptors() {
   rlimit limit{};
-  // It fails only for a bad address. Then the fewest will do.
+  // It fails only for a bad address. Then the fewest connections will do.
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = 0;
-  return static_cast<std::size_t>(std::clamp(limit.rlim_cur / kShare, kFewest, kMost));
+  return limit.rlim_cur;
+}
+
+std::size_t MostVisitors() {
+  return static_cast<std::size_t>(std::clamp(Descriptors() / kShare, kFewest, kMost));
+}
+
+/// The fewest bytes at which poll says that there is something to read.
+void WakeAt(int file, std::size_t bytes) {
+  const int fewest = static_cast<int>(bytes);
+  // It fails on no connected socket.
+  static_cast<void>(setsockopt(file, SOL_SOCKET, SO_RCVLOWAT, &fewest, sizeof(fewest)));
 }
 
 /// Looks at the first bytes and leaves them to gRPC.
 Verdict JudgeStart(Visitor& visitor, std::string_view expected) {
   std::array<char, kPreface.size()> start{};
-  const ssize_t count =
-      recv(visitor.socket.get(), start.data(), expected.size(), MSG_PEEK | MSG_DONTWAIT);
+  const int file = visitor.socket.get();
+  const ssize_t count = recv(file, start.data(), expected.size(), MSG_PEEK | MSG_DONTWAIT);
   if (count < 0) {
     const bool later = errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
     return later ? Verdict::kLater : Verdict::kRefuse;
   }
   const std::string_view heard(start.data(), static_cast<std::size_t>(count));
-  return !heard.empty() && expected.starts_with(heard) ? Verdict::kAdmit : Verdict::kRefuse;
+  if (heard.empty() || !expected.starts_with(heard)) return Verdict::kRefuse;
+  // The bytes that wait must not wake the door again and again.
+  const bool complete = heard.size() == expected.size();
+  WakeAt(file, complete ? 1 : expected.size());
+  return complete ? Verdict::kAdmit : Verdict::kLater;
+}
+
+/// The inode of the socket that the descriptor stands for; 0: of none.
+ino_t SocketOf(int file) {
+  struct stat status {};
+  return fstat(file, &status) == 0 && S_ISSOCK(status.st_mode) ? status.st_ino : 0;
 }
 
 }  // namespace
@@ -62,16 +84,26 @@ WaitingRoom::Judge BeginsAsTls() {
   return [](Visitor& visitor) { return JudgeStart(visitor, kTlsHandshake); };
 }
 
-FrontDoor::FrontDoor(const std::string& address, int port, WaitingRoom::Judge judge, Admit admit)
+std::size_t HalfOfAllDescriptors() {
+  return static_cast<std::size_t>(std::max(Descriptors() / 2, kFewest));
+}
+
+FrontDoor::FrontDoor(const std::string& address, int port, WaitingRoom::Judge judge, Admit admit,
+                     const Options& options)
+    : FrontDoor(ListenOnTcp(address, port), "", std::move(judge), std::move(admit), options) {}
+
+FrontDoor::FrontDoor(FileDescriptor listener, std::string endpoint, WaitingRoom::Judge judge,
+                     Admit admit, const Options& options)
     : admit_(std::move(admit)),
-      room_(ListenOnTcp(address, port), std::move(judge), {.most = MostVisitors()}),
-      endpoint_(TcpEndpointOf(room_.listener())),
+      most_admitted_(options.most_admitted),
+      room_(std::move(listener), std::move(judge), {.most = MostVisitors()}),
+      endpoint_(endpoint.empty() ? TcpEndpointOf(room_.listener()) : std::move(endpoint)),
       stopped_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (stopped_.get() < 0) throw CommError(address, "listening", std::strerror(errno));
+  if (stopped_.get() < 0) throw CommError(endpoint_, "listening", std::strerror(errno));
   try {
     thread_ = std::thread([this] { Run(); });
   } catch (const std::system_error& error) {
-    throw CommError(address, "listening", error.what());
+    throw CommError(endpoint_, "listening", error.what());
   }
 }
 
@@ -89,8 +121,22 @@ void FrontDoor::Run() {
     // If it fails, this thread looks at everything and comes back.
     static_cast<void>(poll(entries.data(), entries.size(), longest));
     if (entries.front().revents != 0) return;
-    for (Visitor& visitor : room_.Take()) admit_(room_.listener(), std::move(visitor));
+    for (Visitor& visitor : room_.Take()) PassOn(std::move(visitor));
   }
+}
+
+bool FrontDoor::HasRoom() {
+  std::erase_if(admitted_, [](const Admitted& one) { return SocketOf(one.file) != one.socket; });
+  return admitted_.size() < most_admitted_;
+}
+
+void FrontDoor::PassOn(Visitor visitor) {
+  if (most_admitted_ > 0) {
+    if (!HasRoom()) return;  // Its connection ends. A client of gRPC tries again.
+    const int file = visitor.socket.get();
+    admitted_.push_back({.file = file, .socket = SocketOf(file)});
+  }
+  admit_(room_.listener(), std::move(visitor));
 }
 
 }  // namespace ringside

@@ -1,9 +1,13 @@
 #ifndef RINGSIDE_COMMON_SOCKETS_FRONT_DOOR_H_
 #define RINGSIDE_COMMON_SOCKETS_FRONT_DOOR_H_
 
+#include <sys/types.h>
+
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "ringside/common/core/file_descriptor.h"
 #include "ringside/common/sockets/waiting_room.h"
@@ -21,9 +25,19 @@ class FrontDoor {
   /// Takes a connection that came through `listener`. It has no other owner.
   using Admit = std::function<void(int listener, WaitingRoom::Visitor visitor)>;
 
+  struct Options {
+    /// How many connections that were passed on may be open at a time. For a judge that admits
+    /// whoever speaks the protocol: connections beyond that are closed. 0: no limit.
+    std::size_t most_admitted = 0;
+  };
+
   /// Listens on an IP address. `port` 0: on any free one. Throws `CommError`. The judge and `admit`
   /// run on the thread of the door.
-  FrontDoor(const std::string& address, int port, WaitingRoom::Judge judge, Admit admit);
+  FrontDoor(const std::string& address, int port, WaitingRoom::Judge judge, Admit admit,
+            const Options& options);
+  /// Takes over a listener that does not wait. `endpoint` is for people.
+  FrontDoor(FileDescriptor listener, std::string endpoint, WaitingRoom::Judge judge, Admit admit,
+            const Options& options);
   /// Stops listening and ends the connections that were not passed on.
   ~FrontDoor();
   FrontDoor(const FrontDoor&) = delete;
@@ -33,17 +47,32 @@ class FrontDoor {
   const std::string& endpoint() const { return endpoint_; }
 
  private:
+  /// A connection that has another owner now. Its descriptor may be closed at any time, and its
+  /// number used again. The socket's inode tells that.
+  struct Admitted {
+    int file;
+    ino_t socket;
+  };
+
   void Run();
+  /// Whether one more connection may be passed on.
+  bool HasRoom();
+  void PassOn(WaitingRoom::Visitor visitor);
 
   const Admit admit_;
-  WaitingRoom room_;  // of the thread
+  const std::size_t most_admitted_;
+  std::vector<Admitted> admitted_;  // of the thread; empty where there is no limit
+  WaitingRoom room_;                // of the thread
   const std::string endpoint_;
   const FileDescriptor stopped_;  // readable once stopped
   std::thread thread_;            // last: it uses everything above
 };
 
-/// Judges that admit a connection whose first bytes are those of every client of the protocol. They
-/// leave the bytes to gRPC.
+/// Half of the descriptors that this process may have: the most connections of strangers.
+std::size_t HalfOfAllDescriptors();
+
+/// Judges that admit a connection that begins as every client of the protocol does. They wait for
+/// the whole beginning, and leave the bytes to gRPC.
 WaitingRoom::Judge BeginsAsHttp2();
 WaitingRoom::Judge BeginsAsTls();
 

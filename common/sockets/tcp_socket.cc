@@ -17,12 +17,19 @@
 #include <memory>
 #include <utility>
 
+#include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
 
 namespace ringside {
 namespace {
 
 constexpr std::chrono::milliseconds kRetryAfter{20};
+
+// Of the run's clock.
+constexpr std::chrono::seconds kIdleBeforeProbe{10};
+constexpr std::chrono::seconds kBetweenProbes{5};
+constexpr int kProbes = 6;
+constexpr std::chrono::seconds kLongestKeepAlive{32'767};  // of Linux
 
 using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
@@ -106,6 +113,7 @@ int ConnectTcp(const std::string& endpoint, const Deadline& deadline, IfRefused 
     const int error = Connect(file, *address, deadline);
     if (error == 0) {
       SetNoDelay(file);
+      SetKeepAlive(file);
       return file;
     }
     close(file);
@@ -169,6 +177,20 @@ void SetNoDelay(int file) {
   const int on = 1;
   // It cannot fail on a TCP socket. Other sockets do not delay anything.
   static_cast<void>(setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)));
+}
+
+void SetKeepAlive(int file) {
+  const auto seconds = [](std::chrono::seconds time) {
+    return static_cast<int>(std::min(DilatedClock::ToMachine(time), kLongestKeepAlive).count());
+  };
+  const int on = 1;
+  const int idle = seconds(kIdleBeforeProbe);
+  const int interval = seconds(kBetweenProbes);
+  // These cannot fail on a TCP socket. Other sockets have no other host.
+  static_cast<void>(setsockopt(file, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on)));
+  static_cast<void>(setsockopt(file, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle)));
+  static_cast<void>(setsockopt(file, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval)));
+  static_cast<void>(setsockopt(file, IPPROTO_TCP, TCP_KEEPCNT, &kProbes, sizeof(kProbes)));
 }
 
 void SetBlocking(int file) {

@@ -41,6 +41,10 @@ bool IsWithinHost(int file);
 
 /// Small messages leave at once.
 void SetNoDelay(int file);
+/// The kernel asks an idle connection every few seconds whether its other end is still there. It
+/// ends the connection after some 40 s without an answer. Heartbeats find a lost host earlier; this
+/// is for what is left of a connection when nobody uses it.
+void SetKeepAlive(int file);
 /// Calls on the socket wait. Throws `CommError`.
 void SetBlocking(int file);
 

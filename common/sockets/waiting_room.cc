@@ -52,6 +52,7 @@ void WaitingRoom::Accept() {
     if (full_ || error == EAGAIN || error == EWOULDBLOCK) return;
     if (error != 0) continue;  // from a connection that has ended already
     SetNoDelay(socket.get());
+    SetKeepAlive(socket.get());
     if (waiting_.size() >= options_.most) waiting_.pop_front();
     waiting_.push_back({.visitor = {.socket = std::move(socket)},
                         .leaves = Deadline::After(DilatedClock::ToMachine(options_.patience))});

@@ -19,6 +19,8 @@ namespace {
 constexpr std::chrono::milliseconds kMinStartTimeout{60'000};
 /// A program reads its data and compiles its model while the others wait.
 constexpr std::chrono::milliseconds kMinProgramStartTimeout{600'000};
+/// Of a value that another worker has set.
+constexpr std::chrono::seconds kAgreementTimeout{5};
 
 ScheduleOptions::Kind ScheduleKind(const std::string& name) {
   if (name == "constant") return ScheduleOptions::Kind::kConstant;
@@ -122,7 +124,6 @@ void AgreeOn(Store& store, const char* key, std::int64_t mine, const char* what)
   try {
     store.Set(key, value);
   } catch (const CommError&) {
-    constexpr std::chrono::seconds kAgreementTimeout{5};
     const std::string others = store.Get(key, Deadline::After(kAgreementTimeout));
     if (others == value) throw;
     throw ConfigError(fmt::format("{}: {} here, {} at another worker; give all the same files",
@@ -168,19 +169,37 @@ std::chrono::milliseconds OperationTimeout(const RunSpec& spec) {
 
 namespace {
 
-/// Of a bucket, which has at most 1.5 times its target size, and at most twice that when it is
-/// encoded (`topk` of all values); or of a plan, which lists every slice.
-int LargestMessageBytes(const RunSpec& spec) {
-  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
-  constexpr std::int64_t kPlanBytes = 64 << 20;
-  const auto target = static_cast<std::int64_t>(BucketSizesOf(spec).target_bytes);
-  if (target == 0) return kMost;  // a bucket is a tensor, of any size
-  return static_cast<int>(std::min(kMost, std::min(target, kMost) * 3 + kPlanBytes));
-}
+constexpr const char* kLargestMessageKey = "job/largest_message_bytes";
 
 }  // namespace
 
-CommOptions MakeCommOptions(const MemberSetup& setup) {
+int LargestMessageBytes(const BucketPlan& plan) {
+  constexpr std::size_t kMost = std::numeric_limits<int>::max();
+  constexpr std::size_t kPlanBytes = std::size_t{64} << 20;
+  constexpr std::size_t kHeaderBytes = 1024;  // a frame's has fewer
+  constexpr std::size_t kEncoded = 2;         // `topk` of all values: an index beside each
+  std::size_t elements = 0;
+  for (int bucket = 0; bucket < plan.buckets(); ++bucket) {
+    elements = std::max(elements, plan.range(bucket).size());
+  }
+  const std::size_t bucket_bytes = kHeaderBytes + kEncoded * elements * sizeof(float);
+  return static_cast<int>(std::min(kMost, std::max(bucket_bytes, kPlanBytes)));
+}
+
+void PublishLargestMessage(Store& store, int bytes) {
+  try {
+    store.Set(kLargestMessageKey, std::to_string(bytes));
+  } catch (const CommError&) {
+    // Another worker has another plan. The servers refuse one of the two, and say what differs.
+    static_cast<void>(WaitForLargestMessage(store, Deadline::After(kAgreementTimeout)));
+  }
+}
+
+int WaitForLargestMessage(Store& store, const Deadline& deadline) {
+  return std::stoi(store.Get(kLargestMessageKey, deadline));
+}
+
+CommOptions MakeCommOptions(const MemberSetup& setup, int largest_message_bytes) {
   const RunSpec& spec = setup.spec;
   const double bits_per_s =
       spec.network ? spec.network->slowest_bits_per_s() : spec.link_bits_per_s;
@@ -190,7 +209,7 @@ CommOptions MakeCommOptions(const MemberSetup& setup) {
           .tls = setup.tls,
           .timeout = OperationTimeout(spec),
           .barrier_timeout = DilatedClock::ToMachine(CommOptions().barrier_timeout),
-          .largest_message_bytes = LargestMessageBytes(spec),
+          .largest_message_bytes = largest_message_bytes,
           .link_bytes_per_s = GoodputBytesPerSecond(bits_per_s),
           .link_round_trip_s = 2 * latency_s,
           .racks = spec.network ? spec.network->racks : 1};

@@ -51,7 +51,17 @@ std::int64_t WaitForTotalSteps(Store& store, int workers, const Deadline& deadli
 std::chrono::milliseconds StartTimeout(const RunSpec& spec);
 /// The run's timeout, in the machine's time.
 std::chrono::milliseconds OperationTimeout(const RunSpec& spec);
-CommOptions MakeCommOptions(const MemberSetup& setup);
+/// The most bytes of a message between a worker and a server: a bucket of this plan, encoded, or
+/// the plan, which lists every slice.
+int LargestMessageBytes(const BucketPlan& plan);
+/// Tells the servers, which know no plan when they begin to listen. The first worker's value stays.
+/// Throws `CommError`.
+void PublishLargestMessage(Store& store, int bytes);
+/// Waits for the value that a worker has published. Throws `CommError` at the deadline.
+int WaitForLargestMessage(Store& store, const Deadline& deadline);
+/// `largest_message_bytes` matters only between workers and servers.
+CommOptions MakeCommOptions(const MemberSetup& setup,
+                            int largest_message_bytes = CommOptions().largest_message_bytes);
 /// Makes the parameter server inside this worker; returns null when the worker has none.
 std::unique_ptr<Server> MakeOwnServer(MemberProcess& process, const CommOptions& comm,
                                       const OptimizerOptions& optimizer, const Schedule& schedule,

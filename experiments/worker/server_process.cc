@@ -60,7 +60,8 @@ MemberResult Serve(MemberProcess& process) {
   ScheduleOptions schedule_options = MakeSchedule(setup.spec, total_steps);
   schedule_options.base = update.learning_rate;
   const Schedule schedule(schedule_options);
-  const CommOptions comm = MakeCommOptions(setup);
+  const CommOptions comm = MakeCommOptions(
+      setup, WaitForLargestMessage(process.client(), Deadline::After(StartTimeout(setup.spec))));
   const auto server = MakeServer(
       EntryOf(setup.spec), {setup.who.index, setup.world.servers, setup.world.workers,
                             process.client(), comm, update.optimizer, schedule, process.timeline(),

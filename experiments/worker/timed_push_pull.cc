@@ -20,8 +20,8 @@ class TimedPushPull : public TimedOperation {
         setup_(process.setup()),
         spec_(setup_.spec),
         entry_(EntryOf(spec_)),
-        comm_(MakeCommOptions(setup_)),
         plan_(Buckets(spec_, bytes)),
+        comm_(MakeComm()),
         space_(MakeSpace(entry_.traits.memory, plan_, setup_)),
         optimizer_(Optimizer::Make(spec_.optimizer, plan_.elements())),
         schedule_(MakeSchedule(spec_, 1)),
@@ -68,6 +68,13 @@ class TimedPushPull : public TimedOperation {
   }
 
  private:
+  /// Servers of their own process wait for what this publishes.
+  CommOptions MakeComm() {
+    const int largest_message_bytes = LargestMessageBytes(plan_);
+    PublishLargestMessage(process_.client(), largest_message_bytes);
+    return MakeCommOptions(setup_, largest_message_bytes);
+  }
+
   std::vector<std::string> Gather(const std::string& mine) {
     return StoreAllGather(process_.client(), setup_.world,
                           fmt::format("bench/barrier/{}", barriers_++), mine,
@@ -100,8 +107,8 @@ class TimedPushPull : public TimedOperation {
   const MemberSetup& setup_;
   const RunSpec& spec_;
   const StrategyEntry& entry_;
-  const CommOptions comm_;
   const BucketPlan plan_;
+  const CommOptions comm_;
   FlatSpace space_;
   std::unique_ptr<Optimizer> optimizer_;
   const Schedule schedule_;

@@ -94,6 +94,7 @@ class WorkerRun {
     TakeDeviceOptimizer();
     checkpoints_.Resume();
     start_ = checkpoints_.start();
+    PublishLargestMessage(process_.client(), comm_.largest_message_bytes);
     AgreeOnSteps(process_.client(), start_.step, total_steps_);
     server_ = MakeOwnServer(process_, comm_, optimizer_options_, schedule_, process_.timeline());
     const auto strategy = MakeStrategy(entry_, Context());
@@ -180,7 +181,7 @@ class WorkerRun {
   }
 
   CommOptions MakeComm() {
-    CommOptions comm = MakeCommOptions(setup_);
+    CommOptions comm = MakeCommOptions(setup_, LargestMessageBytes(plan_));
     comm.activity = &recorder_.activity();
     return comm;
   }

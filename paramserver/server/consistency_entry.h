@@ -24,6 +24,9 @@ struct ConsistencyEntry {
   ServerPlacement servers = ServerPlacement::kAsAsked;
   /// A bucket is never cut: what a server decides about a push must hold for the whole bucket.
   bool whole_buckets = false;
+  /// No answer waits for another worker. So a worker that gets none need not wait for the server to
+  /// name one.
+  bool answers_at_once = false;
   /// An update is the sum of all gradients of a step. So servers can leave the update to workers
   /// (`kServerUpdate`).
   bool may_only_sum = false;

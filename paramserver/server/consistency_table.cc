@@ -78,6 +78,7 @@ std::vector<ConsistencyEntry> ConsistencyTable() {
        .summary = "parameter servers that apply every push at once (stale gradients)",
        .agreement = Agreement::kAsynchronous,
        .make = MakeAsync,
+       .answers_at_once = true,
        .drops_workers = true,
        .options = {kStalenessLr},
        .losing_nothing = WithoutStalenessLr},

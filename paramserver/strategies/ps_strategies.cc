@@ -46,6 +46,7 @@ StrategyEntry ServerStrategyEntry(const ConsistencyEntry& consistency,
     return std::make_unique<PsStrategy>(
         context, transports,
         PsStrategyOptions{.whole_buckets = consistency.whole_buckets,
+                          .answers_at_once = consistency.answers_at_once,
                           .servers_update = ServersUpdate(consistency, context.options)});
   };
   const auto make_server = [consistency, transports](const ServerContext& context) {

@@ -164,18 +164,19 @@ void PsStrategy::Connect(const std::vector<ServerAddress>& addresses) {
       throw CommError("server " + std::to_string(server), "start", error.what());
     }
   }
-  transfers_ = std::make_unique<Transfers>(
-      Transfers::Parts{.links = std::move(links),
-                       .slices = slices_,
-                       .limits = limits_,
-                       .order = context_.options.order,
-                       .first_server = FirstServer(),
-                       .timeout = context_.comm.timeout,
-                       .codec = codec_.get(),
-                       .check_pushes = context_.options.Get(kCheckPushes),
-                       .failure = failure_,
-                       .recorder = context_.recorder,
-                       .timeline = context_.timeline});
+  transfers_ = std::make_unique<Transfers>(Transfers::Parts{
+      .links = std::move(links),
+      .slices = slices_,
+      .limits = limits_,
+      .order = context_.options.order,
+      .first_server = FirstServer(),
+      .timeout = context_.comm.timeout,
+      .grace = options_.answers_at_once ? std::chrono::milliseconds{0} : Transfers::kGrace,
+      .codec = codec_.get(),
+      .check_pushes = context_.options.Get(kCheckPushes),
+      .failure = failure_,
+      .recorder = context_.recorder,
+      .timeline = context_.timeline});
 }
 
 void PsStrategy::StartServers(std::int64_t step) {

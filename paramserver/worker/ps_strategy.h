@@ -23,7 +23,8 @@
 namespace ringside {
 
 struct PsStrategyOptions {
-  bool whole_buckets = false;  ///< `ConsistencyEntry::whole_buckets`.
+  bool whole_buckets = false;    ///< `ConsistencyEntry::whole_buckets`.
+  bool answers_at_once = false;  ///< `ConsistencyEntry::answers_at_once`.
   bool servers_update = true;  ///< False: servers only sum, and this worker updates its parameters.
 };
 

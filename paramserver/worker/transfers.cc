@@ -12,9 +12,6 @@
 namespace ringside {
 namespace {
 
-/// This wait is a last resort. A server names missing workers at the timeout, and the call itself
-/// ends soon after.
-constexpr std::chrono::milliseconds kAwaitGrace{400};
 constexpr std::chrono::milliseconds kLookInterval{250};
 
 std::string TransferName(const FrameHeader& header) {
@@ -63,7 +60,7 @@ Transfers::Transfers(Parts parts)
       positions_(SendPositions(parts.slices, parts.order)),
       first_server_(static_cast<std::size_t>(parts.first_server)),
       by_position_(positions_.size()),
-      timeout_(parts.timeout),
+      patience_(parts.timeout + parts.grace),
       codec_(parts.codec),
       check_pushes_(parts.check_pushes),
       failure_(parts.failure),
@@ -112,7 +109,7 @@ void Transfers::Begin(std::span<const Transfer> transfers) {
 }
 
 void Transfers::Await(int bucket) {
-  const Deadline deadline = Deadline::After(timeout_ + kAwaitGrace);
+  const Deadline deadline = Deadline::After(patience_);
   std::unique_lock lock(mutex_);
   if (!WaitForAnswers(bucket, deadline, lock)) {
     const Slot& slot = Unanswered(bucket);

@@ -54,6 +54,9 @@ struct Transfer {
 /// until destruction. Thread safety: one caller. `Begin` does not block.
 class Transfers {
  public:
+  /// A server names the workers that it misses at the timeout. This is how long that may take.
+  static constexpr std::chrono::milliseconds kGrace{400};
+
   /// What it is made of. Everything is borrowed but the links.
   struct Parts {
     std::vector<std::unique_ptr<ServerLink>> links;  ///< By server.
@@ -64,8 +67,9 @@ class Transfers {
     /// that begin with different servers do not meet at the same link.
     int first_server = 0;
     std::chrono::milliseconds timeout{};
-    WireCodec* codec = nullptr;  ///< Null: fp32.
-    bool check_pushes = false;   ///< Every push carries a checksum.
+    std::chrono::milliseconds grace = kGrace;  ///< For an answer, after the timeout.
+    WireCodec* codec = nullptr;                ///< Null: fp32.
+    bool check_pushes = false;                 ///< Every push carries a checksum.
     FailureLatch& failure;
     Recorder& recorder;
     Timeline& timeline;
@@ -127,7 +131,7 @@ class Transfers {
   const std::size_t first_server_;
   std::vector<Slot*> by_position_;            // of slots_
   std::vector<std::unique_ptr<Slot>> slots_;  // by slice; the links call them, so they live longer
-  const std::chrono::milliseconds timeout_;
+  const std::chrono::milliseconds patience_;
   WireCodec* const codec_;  // null: fp32
   const bool check_pushes_;
   FailureLatch& failure_;

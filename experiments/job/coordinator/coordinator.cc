@@ -29,7 +29,11 @@ constexpr int kMaxCallsPerConnection = 128;
 // What a call may send before the coordinator reads its request, and so before it knows the token.
 constexpr int kUnreadBytesPerCall = 64 << 10;
 constexpr int kHandshakeTimeoutMs = 10'000;
-constexpr int kIdleConnectionMs = 30'000;
+constexpr int kIdleConnectionMs = 10'000;
+// Whoever says nothing for this long is asked whether it lives, and has to answer. Together they
+// are longer than a lease, so members are lost before.
+constexpr std::chrono::milliseconds kAskAfter{4'000};
+constexpr std::chrono::milliseconds kAnswerWithin{6'000};
 
 grpc::Status Unauthenticated() {
   return {grpc::StatusCode::UNAUTHENTICATED, "the job's token is missing or wrong"};
@@ -276,6 +280,14 @@ void Coordinator::Impl::Prepare(grpc::ServerBuilder& builder, const Options& opt
   builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);  // It would enlarge these bytes.
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTimeoutMs);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleConnectionMs);
+  const auto milliseconds = [](std::chrono::milliseconds time) {
+    return static_cast<int>(DilatedClock::ToMachine(time).count());
+  };
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, milliseconds(kAskAfter));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, milliseconds(kAnswerWithin));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  // Otherwise only two such questions are sent to a client that has no call.
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   builder.RegisterService(&service);
 }
 
@@ -287,7 +299,10 @@ std::unique_ptr<FrontDoor> Coordinator::Impl::MakeDoor(const Options& options) {
     acceptor->HandleNewConnection(&connection);
   };
   const auto judge = options.tls.empty() ? BeginsAsHttp2() : BeginsAsTls();
-  return std::make_unique<FrontDoor>(options.address, options.port, judge, admit);
+  const std::size_t most =
+      options.most_connections == 0 ? HalfOfAllDescriptors() : options.most_connections;
+  return std::make_unique<FrontDoor>(options.address, options.port, judge, admit,
+                                     FrontDoor::Options{.most_admitted = most});
 }
 
 void Coordinator::Impl::StopServing() {

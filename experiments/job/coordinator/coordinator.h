@@ -25,6 +25,8 @@ class Coordinator {
     /// If not empty, listens on this path, which processes in other network namespaces can reach.
     std::string socket_path{};
     std::string token{};
+    /// Open at a time, over TCP. Anybody can connect. 0: half of the descriptors of the process.
+    std::size_t most_connections = 0;
     /// How long destruction waits for gRPC.
     std::chrono::milliseconds stop_grace{3'000};
     /// The directory of this host's certificates (`TlsFiles`). Empty: nothing is encrypted. A

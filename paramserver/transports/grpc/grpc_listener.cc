@@ -15,6 +15,7 @@
 #include "ringside/paramserver/transports/grpc/grpc_payload.h"
 #include "ringside/paramserver/transports/grpc/ps_service.h"
 #include "ringside/paramserver/transports/handshake/server_handshake.h"
+#include "ringside/paramserver/transports/sockets/packet_socket.h"
 #include "ringside/paramserver/transports/tls/tls_credentials.h"
 
 namespace ringside {
@@ -44,6 +45,8 @@ class GrpcListener : public Listener {
   using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
 
   void Prepare(grpc::ServerBuilder& builder);
+  void Start(const std::shared_ptr<grpc::ServerCredentials>& credentials);
+  FrontDoor::Admit PassOn() const;
   WaitingRoom::Judge MakeJudge() const;
   CommError CannotListen(const std::string& reason) const;
 
@@ -52,7 +55,7 @@ class GrpcListener : public Listener {
   ServerAddress address_;
   std::unique_ptr<Acceptor> acceptor_;  // of the door
   std::unique_ptr<grpc::Server> server_;
-  std::unique_ptr<FrontDoor> door_;  // null over a Unix domain socket
+  std::unique_ptr<FrontDoor> door_;
 };
 
 void GrpcListener::Stop() {
@@ -68,6 +71,10 @@ void GrpcListener::Prepare(grpc::ServerBuilder& builder) {
     builder.AddChannelArgument(argument.name, argument.value);
   }
   builder.SetMaxReceiveMessageSize(context_.comm.largest_message_bytes);
+  // A link under TLS asks regularly whether the server lives, as it cannot cut its connections.
+  if (!context_.comm.tls.empty()) {
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
+  }
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTimeoutMs);
   builder.SetDefaultCompressionLevel(GRPC_COMPRESS_LEVEL_NONE);
   builder.RegisterCallbackGenericService(&service_);
@@ -86,26 +93,32 @@ CommError GrpcListener::CannotListen(const std::string& reason) const {
           reason};
 }
 
-void GrpcListener::ServeTcp(const TransportEntry& self) {
+/// gRPC serves the connections that the door passes on.
+void GrpcListener::Start(const std::shared_ptr<grpc::ServerCredentials>& credentials) {
   using Type = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
-  const std::string& tls = context_.comm.tls;
   grpc::ServerBuilder builder;
   Prepare(builder);
-  // A link under TLS asks regularly whether the server lives, as it cannot cut its connections.
-  if (!tls.empty()) builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
-  acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
-      Type::FROM_FD,
-      tls.empty() ? grpc::InsecureServerCredentials() : MakeTlsServerCredentials(TlsFiles(tls)));
+  acceptor_ = builder.experimental().AddExternalConnectionAcceptor(Type::FROM_FD, credentials);
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) throw CannotListen("gRPC does not start");
-  const auto admit = [this](int listener, WaitingRoom::Visitor visitor) {
+}
+
+FrontDoor::Admit GrpcListener::PassOn() const {
+  return [this](int listener, WaitingRoom::Visitor visitor) {
     Acceptor::NewConnectionParameters connection;
     connection.listener_fd = listener;
     connection.fd = visitor.socket.Release();
     acceptor_->HandleNewConnection(&connection);
   };
+}
+
+void GrpcListener::ServeTcp(const TransportEntry& self) {
+  const std::string& tls = context_.comm.tls;
+  Start(tls.empty() ? grpc::InsecureServerCredentials() : MakeTlsServerCredentials(TlsFiles(tls)));
+  // Without TLS the judge admits only who has proved to know the token.
+  const FrontDoor::Options options{.most_admitted = tls.empty() ? 0 : HalfOfAllDescriptors()};
   try {
-    door_ = std::make_unique<FrontDoor>(context_.comm.address, 0, MakeJudge(), admit);
+    door_ = std::make_unique<FrontDoor>(context_.comm.address, 0, MakeJudge(), PassOn(), options);
   } catch (const CommError& error) {
     throw CannotListen(error.reason());
   }
@@ -114,14 +127,17 @@ void GrpcListener::ServeTcp(const TransportEntry& self) {
 
 void GrpcListener::ServeUds(const TransportEntry& self) {
   address_ = LocalAddress(self);
-  grpc::ServerBuilder builder;
-  Prepare(builder);
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  int bound = 0;
-  builder.AddListeningPort(UnixTarget(address_.address), grpc::InsecureServerCredentials(), &bound);
-  server_ = builder.BuildAndStart();
-  if (bound == 0) server_.reset();
-  if (server_ == nullptr) throw CannotListen("the address cannot be bound");
+  Start(grpc::InsecureServerCredentials());
+  const auto judge = [](const WaitingRoom::Visitor& visitor) {
+    return IsOfThisUser(visitor.socket.get()) ? WaitingRoom::Verdict::kAdmit
+                                              : WaitingRoom::Verdict::kRefuse;
+  };
+  try {
+    door_ = std::make_unique<FrontDoor>(ListenStream(address_.address), address_.DisplayText(),
+                                        judge, PassOn(), FrontDoor::Options());
+  } catch (const CommError& error) {
+    throw CannotListen(error.reason());
+  }
 }
 
 }  // namespace

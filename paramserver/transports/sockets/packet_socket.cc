@@ -38,7 +38,15 @@ Name AbstractName(const std::string& name) {
   throw CommError("socket " + name, operation, std::strerror(errno));
 }
 
-int NewSocket() { return socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); }
+int NewSocket(int type) { return socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); }
+
+void ListenUnder(const std::string& name, int file) {
+  const Name own = AbstractName(name);
+  if (file < 0 || bind(file, reinterpret_cast<const sockaddr*>(&own.address), own.bytes) != 0 ||
+      listen(file, kBacklog) != 0) {
+    Throw(name, "listening");
+  }
+}
 
 bool Later() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
@@ -56,26 +64,21 @@ bool ConnectUntil(const Deadline& deadline, int file, const std::string& name) {
 }  // namespace
 
 PacketSocket PacketSocket::Listen(const std::string& name) {
-  PacketSocket socket(NewSocket());
-  const Name own = AbstractName(name);
-  if (!socket.open() ||
-      bind(socket.file_, reinterpret_cast<const sockaddr*>(&own.address), own.bytes) != 0 ||
-      listen(socket.file_, kBacklog) != 0) {
-    Throw(name, "listening");
-  }
+  PacketSocket socket(NewSocket(SOCK_SEQPACKET));
+  ListenUnder(name, socket.file_);
   return socket;
 }
 
 PacketSocket PacketSocket::Connect(const std::string& name, const Deadline& deadline) {
-  PacketSocket socket(NewSocket());
+  PacketSocket socket(NewSocket(SOCK_SEQPACKET));
   if (!socket.open() || !ConnectUntil(deadline, socket.file_, name)) Throw(name, "connecting");
   return socket;
 }
 
-bool PacketSocket::SameUser() const {
+bool IsOfThisUser(int file) {
   ucred peer{};
   socklen_t bytes = sizeof(peer);
-  return getsockopt(file_, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.uid == geteuid();
+  return getsockopt(file, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.uid == geteuid();
 }
 
 PacketSocket PacketSocket::Accept() const {
@@ -125,8 +128,14 @@ bool PacketSocket::Wait(short events, const Deadline& deadline) const {
   return !deadline.expired();
 }
 
+FileDescriptor ListenStream(const std::string& name) {
+  FileDescriptor file(NewSocket(SOCK_STREAM));
+  ListenUnder(name, file.get());
+  return file;
+}
+
 int ConnectStream(const std::string& name, const Deadline& deadline) {
-  const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const int file = NewSocket(SOCK_STREAM);
   if (file < 0 || !ConnectUntil(deadline, file, name)) {
     const int error = errno;
     if (file >= 0) close(file);

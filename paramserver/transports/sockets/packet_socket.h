@@ -6,8 +6,13 @@
 #include <utility>
 
 #include "ringside/common/core/deadline.h"
+#include "ringside/common/core/file_descriptor.h"
 
 namespace ringside {
+
+/// Whether the process at the other end of a Unix domain socket runs as the same user. Every user
+/// of the machine can connect to an abstract name.
+bool IsOfThisUser(int file);
 
 /// A Unix domain socket with an abstract name. It keeps packets separate. Owns its descriptor.
 /// Thread-safe except for moves and `Close`.
@@ -39,8 +44,7 @@ class PacketSocket {
 
   bool open() const { return file_ >= 0; }
   int file() const { return file_; }
-  /// Whether the process at the other end runs as the same user.
-  bool SameUser() const;
+  bool SameUser() const { return IsOfThisUser(file_); }
 
   /// Accepts a connection. The result is not open when none is waiting.
   PacketSocket Accept() const;
@@ -63,8 +67,9 @@ class PacketSocket {
   int file_ = -1;
 };
 
-/// Connects a non-blocking stream socket to an abstract name, as `PacketSocket::Connect` does. The
-/// caller closes it. Throws `CommError`.
+/// Stream sockets with abstract names, which do not wait. `ConnectStream` tries again as
+/// `PacketSocket::Connect` does; the caller closes the socket. Both throw `CommError`.
+FileDescriptor ListenStream(const std::string& name);
 int ConnectStream(const std::string& name, const Deadline& deadline);
 
 }  // namespace ringside

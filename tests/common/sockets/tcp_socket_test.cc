@@ -7,17 +7,19 @@
 #include <sys/socket.h>
 
 #include <chrono>
+#include <string>
 
 #include "ringside/common/core/deadline.h"
+#include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/file_descriptor.h"
 
 namespace ringside {
 namespace {
 
-int OptionOf(const FileDescriptor& socket, int name) {
+int OptionOf(const FileDescriptor& socket, int name, int level = IPPROTO_TCP) {
   int value = -1;
   socklen_t bytes = sizeof(value);
-  EXPECT_EQ(getsockopt(socket.get(), IPPROTO_TCP, name, &value, &bytes), 0);
+  EXPECT_EQ(getsockopt(socket.get(), level, name, &value, &bytes), 0);
   return value;
 }
 
@@ -30,6 +32,20 @@ TEST(TcpSocket, HasTheOptionsThatAreSet) {
   LimitUnsent(socket.get(), 48 << 10);
   EXPECT_EQ(OptionOf(socket, TCP_NOTSENT_LOWAT), 48 << 10);
   EXPECT_TRUE(IsWithinHost(socket.get()));
+}
+
+TEST(TcpSocket, AsksWhetherTheOtherEndIsStillThere) {
+  const FileDescriptor listener = ListenOnTcp("127.0.0.1");
+  const std::string endpoint = TcpEndpointOf(listener.get());
+  const Deadline deadline = Deadline::After(std::chrono::seconds(30));
+  const FileDescriptor socket(ConnectTcp(endpoint, deadline));
+  EXPECT_EQ(OptionOf(socket, SO_KEEPALIVE, SOL_SOCKET), 1);
+  EXPECT_EQ(OptionOf(socket, TCP_KEEPIDLE), 10);
+  EXPECT_EQ(OptionOf(socket, TCP_KEEPINTVL), 5);
+  EXPECT_EQ(OptionOf(socket, TCP_KEEPCNT), 6);
+  const DilationScope dilation(10);
+  const FileDescriptor dilated(ConnectTcp(endpoint, deadline));
+  EXPECT_EQ(OptionOf(dilated, TCP_KEEPIDLE), 100);
 }
 
 }  // namespace

@@ -49,17 +49,32 @@ TEST(OperationTimeout, IsTheMachinesTimeOfADilatedRun) {
   EXPECT_EQ(MakeCommOptions(setup).barrier_timeout, std::chrono::hours(10));
 }
 
-TEST(MakeCommOptions, LimitsMessagesByTheSizeOfBuckets) {
+TEST(LargestMessageBytes, IsThatOfTheLargestBucketEncoded) {
+  constexpr std::size_t kMi = 1 << 20;
+  const std::array tensors{TensorSpec{"small", 1}, TensorSpec{"large", 60 * kMi}};
+  const auto limit = [&](std::size_t bucket_bytes) {
+    return static_cast<std::size_t>(LargestMessageBytes(
+        BucketPlan(tensors, {.target_bytes = bucket_bytes, .first_bytes = bucket_bytes})));
+  };
+  EXPECT_EQ(limit(4 * kMi), 64 * kMi) << "a plan may be longer than a bucket";
+  EXPECT_EQ(limit(0), 2 * 4 * 60 * kMi + 1024) << "a bucket is a tensor";
+  const std::array huge{TensorSpec{"huge", 600 * kMi}};
+  EXPECT_EQ(LargestMessageBytes(BucketPlan(huge, {.target_bytes = 0, .first_bytes = 0})),
+            std::numeric_limits<int>::max());
+}
+
+TEST(PublishLargestMessage, TellsTheServersAndKeepsTheFirstValue) {
+  InProcessStore store;
+  const Deadline soon = Deadline::After(std::chrono::seconds(1));
+  EXPECT_THROW(WaitForLargestMessage(store, Deadline::After(std::chrono::milliseconds(1))),
+               CommError);
+  PublishLargestMessage(store, 17);
+  PublishLargestMessage(store, 17);
+  PublishLargestMessage(store, 18);
+  EXPECT_EQ(WaitForLargestMessage(store, soon), 17);
   MemberSetup setup;
   setup.spec = ProfileSpec("ps-sync", 2, 3);
-  const auto limit = [&](std::int64_t bucket_bytes) {
-    setup.spec.bucket_bytes = bucket_bytes;
-    return MakeCommOptions(setup).largest_message_bytes;
-  };
-  constexpr std::int64_t kMiB = 1 << 20;
-  EXPECT_EQ(limit(4 * kMiB), (3 * 4 + 64) * kMiB);
-  EXPECT_EQ(limit(1024 * kMiB), std::numeric_limits<int>::max());
-  EXPECT_EQ(limit(0), std::numeric_limits<int>::max()) << "a tensor may have any size";
+  EXPECT_EQ(MakeCommOptions(setup, 17).largest_message_bytes, 17);
 }
 
 // Where the data's size is known only now: files.

@@ -9,6 +9,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <future>
 #include <string_view>
@@ -126,20 +128,36 @@ class SilentConnections {
           connect(socket.get(), reinterpret_cast<const sockaddr*>(&address_), sizeof(address_)), 0);
     }
   }
-  void SayFromFirst(std::string_view text) const {
-    EXPECT_EQ(send(sockets_.front().get(), text.data(), text.size(), MSG_NOSIGNAL),
-              static_cast<ssize_t>(text.size()));
+  void SayFromFirst(std::string_view text) const { Say(sockets_.front(), text); }
+  void SayFromAll(std::string_view text) const {
+    for (const FileDescriptor& socket : sockets_) Say(socket, text);
   }
   /// Waits until the coordinator has closed the first one.
-  void AwaitEndOfFirst() const {
-    char byte = 0;
-    pollfd entry{.fd = sockets_.front().get(), .events = POLLIN, .revents = 0};
-    EXPECT_EQ(poll(&entry, 1, 20'000), 1);
-    // -1: it was closed before all was read.
-    EXPECT_LE(recv(sockets_.front().get(), &byte, 1, MSG_DONTWAIT), 0);
+  void AwaitEndOfFirst() const { EXPECT_TRUE(EndsBy(sockets_.front(), Soon())); }
+  /// Waits at most that long in all. Returns how many the coordinator has closed.
+  std::ptrdiff_t EndedWithin(std::chrono::seconds time) const {
+    const Deadline deadline = Deadline::After(time);
+    return std::ranges::count_if(
+        sockets_, [&](const FileDescriptor& socket) { return EndsBy(socket, deadline); });
   }
 
  private:
+  static void Say(const FileDescriptor& socket, std::string_view text) {
+    // It fails if the connection has been closed already.
+    static_cast<void>(send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL));
+  }
+
+  /// Whether the other end closes by then, whatever it says before.
+  static bool EndsBy(const FileDescriptor& socket, const Deadline& deadline) {
+    std::array<char, 1024> bytes;
+    while (true) {
+      pollfd entry{.fd = socket.get(), .events = POLLIN, .revents = 0};
+      if (poll(&entry, 1, static_cast<int>(deadline.remaining().count())) != 1) return false;
+      // -1: it was closed before it had read all.
+      if (recv(socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT) <= 0) return true;
+    }
+  }
+
   sockaddr_in address_{};
   std::vector<FileDescriptor> sockets_;
 };
@@ -150,6 +168,36 @@ TEST_F(CoordinatorTest, SilentConnectionsKeepNoMemberOut) {
   const FewDescriptors few(200);
   silent.Connect();
   silent.AwaitEndOfFirst();
+  CoordinatorClient client = MakeClient(token_);
+  EXPECT_EQ(client.Join(Request(Role::kWorker, 1), Soon()).index, 1);
+}
+
+// What every client of HTTP/2 sends first: the preface, and settings, here without any.
+constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+constexpr std::string_view kSettings{"\0\0\0\4\0\0\0\0\0", 9};
+
+// gRPC would keep them for as long as they like to stay.
+TEST_F(CoordinatorTest, WhoBeginsAsAClientAndThenSaysNothingIsSentAway) {
+  for (const std::string_view start :
+       {std::string_view("P"), kPreface.substr(0, kPreface.size() - 1), kPreface}) {
+    SilentConnections silent(coordinator_->target(), 3);
+    silent.Connect();
+    silent.SayFromAll(start);
+    EXPECT_EQ(silent.EndedWithin(std::chrono::seconds(15)), 3) << start.size();
+  }
+  SilentConnections silent(coordinator_->target(), 3);
+  silent.Connect();
+  silent.SayFromAll(std::string(kPreface) + std::string(kSettings));
+  EXPECT_EQ(silent.EndedWithin(std::chrono::seconds(15)), 3);
+}
+
+TEST_F(CoordinatorTest, FewOfThemAreOpenAtATimeAndAMemberComesInWhenTheyHaveLeft) {
+  coordinator_ = std::make_unique<Coordinator>(
+      shared_, Coordinator::Options{.token = token_, .most_connections = 5});
+  SilentConnections silent(coordinator_->target(), 30);
+  silent.Connect();
+  silent.SayFromAll(std::string(kPreface) + std::string(kSettings));
+  EXPECT_EQ(silent.EndedWithin(std::chrono::seconds(2)), 25);
   CoordinatorClient client = MakeClient(token_);
   EXPECT_EQ(client.Join(Request(Role::kWorker, 1), Soon()).index, 1);
 }

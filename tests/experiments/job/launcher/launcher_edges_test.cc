@@ -235,13 +235,27 @@ INSTANTIATE_TEST_SUITE_P(Processes, LimitedRunTest,
 /// A launcher of a run that does not end by itself.
 class LongRunTest : public LauncherEdgesTest {
  protected:
-  LongRunTest() {
+  /// An emulated step takes `compute_ms`.
+  explicit LongRunTest(const char* compute_ms = "20")
+      : launcher_(
+            {.argv = {DirectoryOfThisExecutable() + "/ringside", "train", "--strategy", "ring",
+                      "--workers", "2", "--model", "profile:mobilenet-v2", "--compute-ms",
+                      compute_ms, "--steps", "100000", "--quiet", "--out", bundle()}}) {
     WaitUntil("a step", [&] { return StepsIn(bundle()) >= 1; });
   }
 
-  Process launcher_{{.argv = {DirectoryOfThisExecutable() + "/ringside", "train", "--strategy",
-                              "ring", "--workers", "2", "--model", "profile:mobilenet-v2",
-                              "--steps", "100000", "--quiet", "--out", bundle()}}};
+  nlohmann::json Summary() const {
+    std::ifstream file(bundle() + "/summary.json");
+    return nlohmann::json::parse(file);
+  }
+
+  Process launcher_;
+};
+
+/// Its step takes longer than it takes to suspend the launcher.
+class LongStepTest : public LongRunTest {
+ protected:
+  LongStepTest() : LongRunTest("4000") {}
 };
 
 // Ctrl-Z and fg.
@@ -267,9 +281,21 @@ TEST_F(LongRunTest, EndsWhenItsLauncherIsFrozenForMoreThanALease) {
   launcher_.Signal(SIGCONT);
   WaitUntil("the launcher's end", [&] { return launcher_.Poll().has_value(); });
   EXPECT_EQ(launcher_.Poll()->code, 1);
-  std::ifstream summary(bundle() + "/summary.json");
-  EXPECT_THAT(nlohmann::json::parse(summary)["error"].get<std::string>(),
+  EXPECT_THAT(Summary()["error"].get<std::string>(),
               ::testing::ContainsRegex("^this process, which hosts the coordinator, was stopped"));
+}
+
+// An interrupted run has 10 s to end its step.
+TEST_F(LongStepTest, KeepsItsTimeToEndWhileItsLauncherIsSuspended) {
+  launcher_.Signal(SIGINT);
+  launcher_.Signal(SIGTSTP);
+  // This sleep is no synchronisation. The test is about a pause that is longer than those 10 s.
+  std::this_thread::sleep_for(std::chrono::seconds(13));
+  ASSERT_FALSE(launcher_.Poll().has_value()) << "it ended before it was suspended";
+  launcher_.Signal(SIGCONT);
+  WaitUntil("the launcher's end", [&] { return launcher_.Poll().has_value(); });
+  EXPECT_EQ(launcher_.Poll()->code, 130);
+  EXPECT_EQ(Summary()["error"], "interrupted: stopped after a common last step");
 }
 
 }  // namespace
