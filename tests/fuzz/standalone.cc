@@ -3,7 +3,7 @@
 // same; only their number depends on the machine.
 // usage: fuzz_NAME PATH...
 //   PATH   an input, or a folder of inputs. With inputs alone it runs them and ends.
-// RINGSIDE_FUZZ_SECONDS: how long it makes inputs (2). At most 20,000 are made if it is not set.
+// RINGSIDE_FUZZ_SECONDS: how long it makes inputs (30).
 //
 // The input under way is always in the file fuzz_NAME.input of the working directory. The file goes
 // when all is well. So it is there after any kind of end.
@@ -23,7 +23,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <limits>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -44,22 +43,16 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kLongestInput = std::size_t{64} << 10;
 constexpr unsigned kHangSeconds = 60;  // after which one input counts as a hang
 
-/// How many inputs to make.
-struct Budget {
-  double seconds = 2;
-  std::uint64_t executions = 20'000;
-};
-
-Budget BudgetFrom(const char* seconds) {
-  Budget budget;
-  if (seconds == nullptr) return budget;
-  const std::string_view text = seconds;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), budget.seconds);
+/// How long to make inputs.
+double SecondsFrom(const char* variable) {
+  double seconds = 30;
+  if (variable == nullptr) return seconds;
+  const std::string_view text = variable;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error != std::errc() || end != text.data() + text.size()) {
     throw std::runtime_error("RINGSIDE_FUZZ_SECONDS is no number: " + std::string(text));
   }
-  budget.executions = std::numeric_limits<std::uint64_t>::max();
-  return budget;
+  return seconds;
 }
 
 /// The file that holds the input under way.
@@ -220,10 +213,10 @@ int Run(const std::string& name, const std::vector<std::string>& paths) {
       RunInput(input, file);
       ++executions;
     }
-    const Budget budget = BudgetFrom(std::getenv("RINGSIDE_FUZZ_SECONDS"));
-    const auto end = Clock::now() + std::chrono::duration<double>(budget.seconds);
+    const double seconds = SecondsFrom(std::getenv("RINGSIDE_FUZZ_SECONDS"));
+    const auto end = Clock::now() + std::chrono::duration<double>(seconds);
     Mutator mutator;
-    while (makes_more && executions < budget.executions && Clock::now() < end) {
+    while (makes_more && Clock::now() < end) {
       RunInput(mutator.Make(inputs), file);
       ++executions;
     }

@@ -45,7 +45,7 @@ TcpListener::TcpListener(const TransportEntry& self, const ServerContext& contex
   const auto admit = [this](int, WaitingRoom::Visitor visitor) { Admit(std::move(visitor)); };
   try {
     door_ = std::make_unique<FrontDoor>(context.comm.address, 0, handshake.JudgeOf(context.index),
-                                        admit);
+                                        admit, FrontDoor::Options());
   } catch (const CommError& error) {
     throw CommError("server " + std::to_string(context.index),
                     "listening on " + context.comm.address, error.reason());
