@@ -67,8 +67,9 @@ ScopedVariable::~ScopedVariable() {
   }
 }
 
-void WaitUntil(const std::string& what, const std::function<bool()>& is_so) {
-  const Deadline deadline = Deadline::After(std::chrono::minutes(1));
+void WaitUntil(const std::string& what, const std::function<bool()>& is_so,
+               std::chrono::seconds limit) {
+  const Deadline deadline = Deadline::After(limit);
   while (!is_so()) {
     if (deadline.expired()) throw std::runtime_error("waited in vain for " + what);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

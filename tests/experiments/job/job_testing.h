@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -25,8 +26,9 @@ class ScopedVariable {
   std::optional<std::string> before_;
 };
 
-/// Waits until `is_so` returns true. Throws `std::runtime_error` naming `what` after a minute.
-void WaitUntil(const std::string& what, const std::function<bool()>& is_so);
+/// Waits until `is_so` returns true. Throws `std::runtime_error` naming `what` at the limit.
+void WaitUntil(const std::string& what, const std::function<bool()>& is_so,
+               std::chrono::seconds limit = std::chrono::minutes(1));
 
 /// The living processes of a process group, without zombies.
 std::vector<pid_t> ProcessesOfGroup(pid_t group);

@@ -193,6 +193,13 @@ class LimitedRunTest : public LauncherEdgesTest, public ::testing::WithParamInte
     return Process({.argv = {"/bin/sh", "-c", command}});
   }
 
+  /// A launcher that waited for threads that cannot start took up to minutes.
+  static void AwaitEnd(Process& launcher) {
+    WaitUntil(
+        "the launcher's end", [&] { return launcher.Poll().has_value(); },
+        std::chrono::seconds(30));
+  }
+
   void ExpectNothingLeft() const {
     for (const pid_t pid : PidsIn(bundle())) EXPECT_TRUE(ProcessesOfGroup(pid).empty());
   }
@@ -205,7 +212,7 @@ class LimitedRunTest : public LauncherEdgesTest, public ::testing::WithParamInte
 TEST_P(LimitedRunTest, Ends) {
   for (int i = 0; i < 3; ++i) {
     Process launcher = Train(20);
-    WaitUntil("the launcher's end", [&] { return launcher.Poll().has_value(); });
+    AwaitEnd(launcher);
     ExpectNothingLeft();
   }
 }
@@ -215,7 +222,18 @@ TEST_P(LimitedRunTest, EndsWhenItIsAskedTo) {
   WaitUntil("a step, or the launcher's end",
             [&] { return StepsIn(bundle()) >= 1 || launcher.Poll().has_value(); });
   launcher.Signal(SIGTERM);
-  WaitUntil("the launcher's end", [&] { return launcher.Poll().has_value(); });
+  AwaitEnd(launcher);
+  ExpectNothingLeft();
+}
+
+// gRPC may wait for a thread that cannot start.
+TEST_P(LimitedRunTest, EndsWhenItIsAskedToAfterItsSummary) {
+  Process launcher = Train(20);
+  WaitUntil("the summary, or the launcher's end", [&] {
+    return std::filesystem::exists(bundle() + "/summary.json") || launcher.Poll().has_value();
+  });
+  launcher.Signal(SIGTERM);
+  AwaitEnd(launcher);
   ExpectNothingLeft();
 }
 
@@ -277,7 +295,10 @@ TEST_F(LongRunTest, GoesOnAfterItsLauncherWasSuspendedForMoreThanALease) {
 TEST_F(LongRunTest, EndsWhenItsLauncherIsFrozenForMoreThanALease) {
   const pid_t worker = PidIn(bundle(), "worker 0");
   launcher_.Signal(SIGSTOP);
-  WaitUntil("the worker's end", [&] { return ProcessesOfGroup(worker).empty(); });
+  // The lease is 5 s.
+  WaitUntil(
+      "the worker's end", [&] { return ProcessesOfGroup(worker).empty(); },
+      std::chrono::seconds(20));
   launcher_.Signal(SIGCONT);
   WaitUntil("the launcher's end", [&] { return launcher_.Poll().has_value(); });
   EXPECT_EQ(launcher_.Poll()->code, 1);

@@ -17,6 +17,7 @@
 #include "ringside/experiments/system/process.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/experiments/job/job_testing.h"
+#include "tests/experiments/test_catalog.h"
 
 namespace ringside {
 namespace {
@@ -263,6 +264,10 @@ TEST_P(DivergingTest, AnInfiniteGradientEndsTheRunInItsStep) {
   EXPECT_EQ(outcome.status, JobStatus::kDiverged) << outcome.error;
   EXPECT_THAT(outcome.error, HasSubstr("diverged: the "));
   EXPECT_LE(outcome.summary["steps"], 3);
+  const StrategyEntry* entry = TestCatalog().FindStrategy(GetParam());
+  if (!entry->traits.synchronous()) return;
+  EXPECT_EQ(outcome.summary["steps"], 2) << "nobody has done more";
+  EXPECT_THAT(outcome.error, HasSubstr("step 2"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategies, DivergingTest,
