@@ -187,6 +187,20 @@ class AnotherUser(unittest.TestCase):
                 self.assertNotIn(b"RSPS".hex(), "".join(answers))  # no frame
                 self.assertEqual(self.end(run, f"run {job}"), undisturbed)
 
+    def test_it_hears_nothing_over_a_unix_domain_socket(self):
+        for transport in ("uds", "shm"):
+            with self.subTest(transport=transport):
+                run = self.start(transport, ("ps-sync", "--ps-transport", transport))
+                self.addCleanup(run.kill)
+                addresses = [(socket.AF_UNIX, *name) for pid in self.members(run, transport) for name in abstract_names_of(pid)]
+                _, own = answers_of(addresses)
+                made, answers = as_another_user(lambda: answers_of(addresses))
+                self.assertGreater(made, 0)
+                self.assertEqual("".join(answers), "")
+                if transport == "uds":
+                    self.assertNotEqual("".join(own), "")  # gRPC begins with its settings
+                self.end(run, transport)
+
     def test_it_cannot_enter_the_directory_of_the_token(self):
         directory = self.runtime / "ringside"
         run = self.start_rank()

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <deque>
 #include <future>
 #include <string_view>
 #include <thread>
@@ -134,9 +135,8 @@ class SilentConnections {
   }
   /// Waits until the coordinator has closed the first one.
   void AwaitEndOfFirst() const { EXPECT_TRUE(EndsBy(sockets_.front(), Soon())); }
-  /// Waits at most that long in all. Returns how many the coordinator has closed.
-  std::ptrdiff_t EndedWithin(std::chrono::seconds time) const {
-    const Deadline deadline = Deadline::After(time);
+  /// Returns how many the coordinator closes by then.
+  std::ptrdiff_t EndedBy(const Deadline& deadline) const {
     return std::ranges::count_if(
         sockets_, [&](const FileDescriptor& socket) { return EndsBy(socket, deadline); });
   }
@@ -178,17 +178,17 @@ constexpr std::string_view kSettings{"\0\0\0\4\0\0\0\0\0", 9};
 
 // gRPC would keep them for as long as they like to stay.
 TEST_F(CoordinatorTest, WhoBeginsAsAClientAndThenSaysNothingIsSentAway) {
-  for (const std::string_view start :
-       {std::string_view("P"), kPreface.substr(0, kPreface.size() - 1), kPreface}) {
-    SilentConnections silent(coordinator_->target(), 3);
-    silent.Connect();
-    silent.SayFromAll(start);
-    EXPECT_EQ(silent.EndedWithin(std::chrono::seconds(15)), 3) << start.size();
+  const std::array<std::string, 4> starts{"P", std::string(kPreface.substr(0, kPreface.size() - 1)),
+                                          std::string(kPreface),
+                                          std::string(kPreface) + std::string(kSettings)};
+  std::deque<SilentConnections> silent;
+  for (const std::string& start : starts) {
+    silent.emplace_back(coordinator_->target(), 3);
+    silent.back().Connect();
+    silent.back().SayFromAll(start);
   }
-  SilentConnections silent(coordinator_->target(), 3);
-  silent.Connect();
-  silent.SayFromAll(std::string(kPreface) + std::string(kSettings));
-  EXPECT_EQ(silent.EndedWithin(std::chrono::seconds(15)), 3);
+  const Deadline deadline = Deadline::After(std::chrono::seconds(15));
+  for (const SilentConnections& some : silent) EXPECT_EQ(some.EndedBy(deadline), 3);
 }
 
 TEST_F(CoordinatorTest, FewOfThemAreOpenAtATimeAndAMemberComesInWhenTheyHaveLeft) {
@@ -197,7 +197,7 @@ TEST_F(CoordinatorTest, FewOfThemAreOpenAtATimeAndAMemberComesInWhenTheyHaveLeft
   SilentConnections silent(coordinator_->target(), 30);
   silent.Connect();
   silent.SayFromAll(std::string(kPreface) + std::string(kSettings));
-  EXPECT_EQ(silent.EndedWithin(std::chrono::seconds(2)), 25);
+  EXPECT_EQ(silent.EndedBy(Deadline::After(std::chrono::seconds(2))), 25);
   CoordinatorClient client = MakeClient(token_);
   EXPECT_EQ(client.Join(Request(Role::kWorker, 1), Soon()).index, 1);
 }
