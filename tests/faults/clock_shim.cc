@@ -1,4 +1,6 @@
-// A library to preload: the clock of the day of a program jumps an hour forth and an hour back.
+// A library to preload: the clock of the day of a program jumps an hour forth and an hour back. If
+// the variable RINGSIDE_FAULT_CLOCK_AHEAD is there, the clock is so many seconds ahead instead; it
+// may be negative.
 //
 // It stands in for an administrator, or a time service, that sets the clock. The monotonic clock
 // goes on as it does, because nobody can set that. Once a process has seen the other time, there is
@@ -35,12 +37,16 @@ void Mark() {
 }
 
 std::time_t Jump() {
+  if (const char* ahead = std::getenv("RINGSIDE_FAULT_CLOCK_AHEAD")) {
+    Mark();
+    return std::atol(ahead);
+  }
   timespec monotonic{};
   if (RealClock(CLOCK_MONOTONIC, &monotonic) != 0) return 0;
   const long in_second = monotonic.tv_nsec * kPhasesPerSecond / 1'000'000'000;
-  const bool ahead = (monotonic.tv_sec * kPhasesPerSecond + in_second) % 2 == 0;
+  const bool forth = (monotonic.tv_sec * kPhasesPerSecond + in_second) % 2 == 0;
   Mark();
-  return ahead ? kJumpSeconds : -kJumpSeconds;
+  return forth ? kJumpSeconds : -kJumpSeconds;
 }
 
 }  // namespace

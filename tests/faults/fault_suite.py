@@ -22,9 +22,10 @@ import sys
 import tempfile
 
 from suite import leaks
+from suite.all_scenarios import SCENARIOS
 from suite.job import MARK
 from suite.judge import run_once
-from suite.scenarios import ALL_STRATEGIES, SCENARIOS, STRATEGIES
+from suite.scenarios import ALL_STRATEGIES, STRATEGIES
 from suite.table import markdown
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]

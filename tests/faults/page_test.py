@@ -8,9 +8,10 @@ import subprocess
 import sys
 import unittest
 
+from suite.all_scenarios import SCENARIOS
 from suite.elsewhere import ELSEWHERE
 from suite.job import ROOT
-from suite.scenarios import ALL_STRATEGIES, SCENARIOS
+from suite.scenarios import ALL_STRATEGIES
 
 SUITE = pathlib.Path(__file__).with_name("fault_suite.py")
 PAGE = ROOT / "docs" / "faults.md"

@@ -72,8 +72,10 @@ class Job:
     """Use it in a `with` statement: at its end no process of the job lives."""
 
     def __init__(self, build, directory, strategy, *, buckets=ONE_FOR_EACH_TENSOR, on_failure="stop", fault=None, proxy=False,
-                 clock_jumps=False, step_ms=STEP_MS, timeout_s=30, flags=()):
+                 clock_jumps=False, step_ms=STEP_MS, timeout_s=30, flags=(), shims=()):
         self.strategy = strategy
+        self.remembered = {}  # what a scenario needs again when the job has ended
+        self._build = build
         self._step_s = step_ms / 1000
         self.bundle = pathlib.Path(directory) / "run"
         self.workers = WORKERS.get(strategy, 3)
@@ -90,25 +92,46 @@ class Job:
         self.proxy = FaultProxy(directory, member_names(self.processes)) if proxy else None
         if self.proxy:
             self._environment["RINGSIDE_FAULT_PROXY"] = self.proxy.path
-        shims = [name for name, wanted in (("connect", proxy), ("clock", clock_jumps)) if wanted]
-        if shims:
-            self._environment["LD_PRELOAD"] = " ".join(str(build / "bin" / f"libringside_{name}_shim.so") for name in shims)
-            # A shim comes before the sanitizer, which does not mind.
-            self._environment["ASAN_OPTIONS"] = "verify_asan_link_order=0"
+        self._environment |= self._preload(*shims, *(name for name, wanted in (("connect", proxy), ("clock", clock_jumps)) if wanted))
         self._command = [
             str(build / "bin" / "fault_program"), "train", "--strategy", strategy, "--workers", str(self.workers),
             "--model", "ledger", "--data", "ledger", "--epochs", str(EPOCHS), "--global-batch", "8", "--lr", "8",
             *buckets.flags, "--checkpoint-every", "4", "--save-params", "--timeout", f"{timeout_s}s",
             "--on-failure", on_failure, "--quiet", "--out", str(self.bundle), *FLAGS.get(strategy, []), *flags]
 
+    def _preload(self, *shims):
+        """The variables that preload shims. A shim comes before the sanitizer, which does not mind."""
+        paths = " ".join(str(self._build / "bin" / f"libringside_{name}_shim.so") for name in shims)
+        return {"LD_PRELOAD": paths, "ASAN_OPTIONS": "verify_asan_link_order=0"} if paths else {}
+
+    def add(self, *flags, **variables):
+        """Before it starts."""
+        self._command += flags
+        self._environment |= variables
+
+    def tool(self, *words, shims=(), **variables):
+        """Runs another command of the program. Returns its exit code and what it has said."""
+        outcome = subprocess.run([self._command[0], *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                 env=os.environ | self._preload(*shims) | variables)
+        return outcome.returncode, outcome.stdout + outcome.stderr
+
     def __enter__(self):
         if self.proxy:
             self.proxy.__enter__()
         self.begin = time.time()
-        with open(self.log, "w") as log:
-            self._launcher = subprocess.Popen(self._command, cwd=ROOT, env=self._environment, stdin=subprocess.DEVNULL,
-                                              stdout=log, stderr=log)
+        self._start()
         return self
+
+    def _start(self, *flags):
+        with open(self.log, "a") as log:
+            self._launcher = subprocess.Popen([*self._command, *flags], cwd=ROOT, env=self._environment, stdin=subprocess.DEVNULL,
+                                              stdout=log, stderr=log)
+
+    def resume(self):
+        """Starts it again when it has ended. It goes on from its checkpoints."""
+        self.things_left()  # knows the processes of before
+        self.begin = time.time()
+        self._start("--resume", str(self.bundle))
 
     def __exit__(self, *_):
         self._launcher.kill()
@@ -121,6 +144,10 @@ class Job:
     def struck(self):
         """When the planned fault happened, by time.time(); 0: not yet."""
         return self._struck.stat().st_mtime if self._struck.exists() else 0
+
+    def mark_text(self):
+        """What whoever made the fault wrote down."""
+        return self._struck.read_text() if self._struck.exists() else ""
 
     @property
     def launcher_pid(self):

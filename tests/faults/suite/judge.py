@@ -1,4 +1,5 @@
 """Runs one job in which something goes wrong, and compares what became of it with what must."""
+import contextlib
 import dataclasses
 import time
 
@@ -93,12 +94,12 @@ def run_once(build, directory, scenario, strategy, random, slack_s=0):
     result = Result(scenario, strategy)
     buckets = ONE_FOR_EACH_TENSOR if scenario.needs_many_buckets else some_buckets(strategy, random)
     plan = scenario.plan(random, buckets) if scenario.plan else None
-    job = Job(build, directory, strategy, buckets=buckets, on_failure="restart" if scenario.ends == "done" else "stop", fault=plan,
+    job = Job(build, directory, strategy, buckets=buckets, on_failure=scenario.on_failure or ("restart" if scenario.ends == "done" else "stop"), fault=plan,
               proxy=scenario.proxy, clock_jumps=scenario.clock_jumps, step_ms=scenario.step_ms, timeout_s=scenario.timeout_s,
-              flags=scenario.flags)
+              flags=scenario.flags, shims=scenario.shims)
     if scenario.before:
         scenario.before(job.proxy)
-    with job:
+    with scenario.around(job, random) if scenario.around else contextlib.nullcontext(), job:
         try:
             struck = scenario.strike(job, random)
         except (RuntimeError, StopIteration, OSError) as error:
@@ -106,7 +107,9 @@ def run_once(build, directory, scenario, strategy, random, slack_s=0):
             return result
         if not struck:
             result.problems.append(f"the fault did not happen ({plan or scenario.name})")
-        if scenario.ends == "refused":
+        if scenario.judge:
+            scenario.judge(result, job, struck, slack_s)
+        elif scenario.ends == "refused":
             judge_refusal(result, job, struck, slack_s)
         elif scenario.ends != "done":
             judge_end(result, job, struck, slack_s)
@@ -121,6 +124,8 @@ def run_once(build, directory, scenario, strategy, random, slack_s=0):
             judge_count(result, job)
             if time.time() < struck + scenario.least_s:
                 result.problems.append(f"the job ended {time.time() - struck:.0f} s after the fault, earlier than {scenario.least_s} s")
+        if scenario.also:
+            result.problems += scenario.also(job)
         result.problems += job.things_left()
         if scenario.ends != "killed":  # nobody is left who could remove files
             result.problems += job.files_left()

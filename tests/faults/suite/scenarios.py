@@ -57,6 +57,11 @@ class Scenario:
     end_is_blamed: bool = False  # either end of the harmed connection, and no third member
     pair_may_be_blamed: bool = False  # the same under `SEEN_BY_TWO` alone
     needs_many_buckets: bool = False
+    on_failure: str = ""  # of the job; empty: restart where it ends with done, else stop
+    shims: tuple = ()  # that the processes preload, besides those of the proxy and the clock
+    around: object = None  # of a Job and a random.Random: the context in which the job lives
+    judge: object = None  # of a Result, a Job, when it struck and the slack: in place of what others must do
+    also: object = None  # of a Job that has ended: what else is wrong
 
     def culprits_under(self, strategy, proxy):
         if self.end_is_blamed or (self.pair_may_be_blamed and strategy in SEEN_BY_TWO):

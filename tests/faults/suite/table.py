@@ -3,9 +3,9 @@ import datetime
 import re
 import subprocess
 
+from suite.all_scenarios import SCENARIOS
 from suite.elsewhere import ELSEWHERE
 from suite.job import ROOT
-from suite.scenarios import SCENARIOS
 
 LONGEST_PROBLEM = 300  # characters
 
