@@ -15,7 +15,7 @@ import time
 import traceback
 import unittest
 
-from suite.proxy import free_port, ports_of
+from suite.ports import free_port, ports_of
 
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else pathlib.Path("build/release").resolve()
 ANOTHER = 65534  # the user and the group "nobody"

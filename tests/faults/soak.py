@@ -27,7 +27,7 @@ import time
 
 from suite import leaks
 from suite.job import EPOCHS, ROOT, miscounted
-from suite.proxy import ports_of
+from suite.ports import ports_of
 from suite.scenarios import garbage
 
 LOOK_S = 5

@@ -11,7 +11,7 @@ import tempfile
 import time
 import unittest
 
-from suite.proxy import free_port
+from suite.ports import free_port
 
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else pathlib.Path("build/release").resolve()
 JOBS = (

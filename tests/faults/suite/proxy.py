@@ -8,12 +8,13 @@ import contextlib
 import dataclasses
 import os
 import pathlib
-import re
 import select
 import socket
 import struct
 import threading
 import time
+
+from suite.ports import listener_of, ports_of
 
 GREETING = 44  # of both sides of a connection of --ps-transport tcp or grpc
 FRAMES_MAGIC, GRPC_MAGIC = b"RSTC", b"RSGC"
@@ -23,6 +24,8 @@ PAYLOAD_AT = 48  # the length of the payload in a header, 32 bits
 CHUNK = 1 << 16
 LONGEST_SWAP_S = 0.5  # a unit that no other one follows for so long keeps its place
 SWAP_LOOK_S = 0.002
+LONGEST_HOLD_S = 60
+KIND_AT, PUSH = 6, 1  # of a frame, 16 bits
 LAUNCHER = "launcher"  # its port is the coordinator's
 NOBODY = "nobody"  # of a port on which no process listens
 
@@ -33,6 +36,7 @@ class Flow:
     def __init__(self, member_of, maker_pid, owner_pid):
         self._member_of = member_of
         self.pids = maker_pid, owner_pid
+        self.greetings = {}  # by direction, where there are any
 
     # Asked for late, because a process connects before the launcher has written down who it is.
     @property
@@ -53,7 +57,7 @@ class Flow:
 @dataclasses.dataclass
 class Harm:
     """What happens to units of connections. "forward" is from the maker of the connection to the owner of the port."""
-    action: str  # delay, silence, drop, duplicate, swap, flip, reset, cut; of a greeting: forge
+    action: str  # delay, silence, drop, duplicate, swap, flip, reset, cut, hold, note; of a greeting: forge
     chosen: object  # of a Flow and "forward" or "backward": bool
     skip: int = 0  # units that pass before
     once: bool = True  # one unit; else all that follow
@@ -62,6 +66,9 @@ class Harm:
     struck: float = 0  # when, by time.time(); 0: not yet
     ends: set = dataclasses.field(default_factory=set)  # members at both ends of the connections that it has struck
     overtaken: object = dataclasses.field(default_factory=threading.Event)  # of a swap: another unit has passed meanwhile; of a flip: it is done
+    held: tuple = ()  # of a hold: the connection, and the push that waits there
+    released: object = dataclasses.field(default_factory=threading.Event)  # of a hold: the push may go on
+    noted: list = dataclasses.field(default_factory=list)  # of a note: units that have passed
     lock: object = dataclasses.field(default_factory=threading.Lock)
 
     def claims(self, flow, direction):
@@ -78,6 +85,8 @@ class Harm:
             return True
 
     def happened(self):
+        if self.action == "hold":
+            return bool(self.held)
         return self.struck and (self.action not in ("swap", "flip") or self.overtaken.is_set())
 
     def take_back(self):
@@ -85,28 +94,6 @@ class Harm:
         with self.lock:
             self.struck = 0
             self.ends.clear()
-
-
-def listener_of(port):
-    """The process that listens on this port of loopback; None: no such process is found."""
-    inodes = set()
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        for line in pathlib.Path(table).read_text().splitlines()[1:]:
-            fields = line.split()
-            if fields[3] == "0A" and int(fields[1].rsplit(":", 1)[1], 16) == port:
-                inodes.add(f"socket:[{fields[9]}]")
-    for folder in pathlib.Path("/proc").glob("[0-9]*/fd"):
-        try:
-            files = list(folder.iterdir())
-        except OSError:
-            continue  # the process has ended
-        for file in files:
-            try:
-                if os.readlink(file) in inodes:
-                    return int(folder.parent.name)
-            except OSError:
-                continue  # it has been closed meanwhile
-    return None
 
 
 def read_exactly(source, count):
@@ -161,6 +148,7 @@ class FaultProxy:
         self._owners = {}  # process ids by port, also of those that listen no longer, or to which nobody has connected
         self._sockets = set()
         self._ended = False
+        self.on_call = None  # of the port to which a process is about to connect, and who listens there; it waits meanwhile
 
     def __enter__(self):
         self._desk = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -203,7 +191,9 @@ class FaultProxy:
                 with client:
                     pid, from_port, to_port = (int(number) for number in client.recv(64).split())
                     self._note_ports_of(pid)
-                    self._owner(to_port)
+                    owner = self._owner(to_port)
+                    if self.on_call:
+                        self.on_call(to_port, owner)
                     with self._lock:
                         self._expected[from_port] = (pid, to_port)
                     door = self._hole if self._is_silent(pid, to_port) else self._door
@@ -269,6 +259,7 @@ class FaultProxy:
         greeting = read_exactly(source, GREETING)
         if self._claiming(flow, direction, greets=True):
             greeting = greeting[:PROOF_AT] + os.urandom(GREETING - PROOF_AT)
+        flow.greetings[direction] = greeting
         sink.sendall(greeting)
         return magic == FRAMES_MAGIC
 
@@ -305,6 +296,15 @@ class FaultProxy:
         harm.overtaken.set()
         return changed
 
+    @staticmethod
+    def _hold(harm, flow, unit):
+        """Keeps a push until it is released. Whatever follows it on its connection waits, too."""
+        if struct.unpack_from("<H", unit, KIND_AT)[0] != PUSH:
+            return harm.take_back()
+        harm.held = (flow, unit)
+        harm.released.wait(LONGEST_HOLD_S)
+        return None
+
     def _overtake(self, flow, direction, own):
         with self._lock:
             swaps = [harm for harm in self._harms if harm.action == "swap" and harm is not own]
@@ -326,6 +326,10 @@ class FaultProxy:
                     return reset(source, sink) if action == "reset" else end(source, sink)
                 if action in ("drop", "silence"):
                     continue
+                if action == "hold":
+                    self._hold(harm, flow, unit)
+                if action == "note":
+                    harm.noted.append(unit)
                 if action == "flip":
                     unit = self._flip(harm, unit)
                 if action == "swap":
@@ -354,28 +358,3 @@ def member_names(processes):
     def name(pid):
         return next((row["name"] for row in processes() if row["pid"] == pid), LAUNCHER)
     return name
-
-
-def ports_of(pid):
-    """The TCP ports on which this process listens."""
-    inodes = set()
-    for file in pathlib.Path(f"/proc/{pid}/fd").iterdir():
-        try:
-            found = re.fullmatch(r"socket:\[(\d+)\]", os.readlink(file))
-        except OSError:
-            continue  # closed meanwhile
-        if found:
-            inodes.add(found[1])
-    ports = set()
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        for line in pathlib.Path(table).read_text().splitlines()[1:]:
-            fields = line.split()
-            if fields[3] == "0A" and fields[9] in inodes:
-                ports.add(int(fields[1].rsplit(":", 1)[1], 16))
-    return ports
-
-
-def free_port():
-    """A TCP port of loopback that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return free.getsockname()[1]

@@ -12,7 +12,8 @@ import time
 
 from suite import limits
 from suite.job import FLAGS, ROOT, STEP_MS, STEPS, WORKERS, has_servers
-from suite.proxy import Harm, ports_of
+from suite.ports import ports_of
+from suite.proxy import Harm
 
 LEASE_S = 5
 VICTIM = "worker 1"

@@ -1,0 +1,96 @@
+"""Who listens on which TCP port of this host, and how to get the port from a process."""
+import ctypes
+import errno
+import os
+import pathlib
+import re
+import socket
+import subprocess
+
+PIDFD_GETFD = 438  # the number of the system call, on every architecture but Alpha
+
+
+def listener_of(port):
+    """The process that listens on this port of loopback; None: no such process is found."""
+    inodes = set()
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in pathlib.Path(table).read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and int(fields[1].rsplit(":", 1)[1], 16) == port:
+                inodes.add(f"socket:[{fields[9]}]")
+    for folder in pathlib.Path("/proc").glob("[0-9]*/fd"):
+        try:
+            files = list(folder.iterdir())
+        except OSError:
+            continue  # the process has ended
+        for file in files:
+            try:
+                if os.readlink(file) in inodes:
+                    return int(folder.parent.name)
+            except OSError:
+                continue  # it has been closed meanwhile
+    return None
+
+
+def ports_of(pid):
+    """The TCP ports on which this process listens."""
+    inodes = set()
+    for file in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            found = re.fullmatch(r"socket:\[(\d+)\]", os.readlink(file))
+        except OSError:
+            continue  # closed meanwhile
+        if found:
+            inodes.add(found[1])
+    ports = set()
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in pathlib.Path(table).read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and fields[9] in inodes:
+                ports.add(int(fields[1].rsplit(":", 1)[1], 16))
+    return ports
+
+
+def free_port():
+    """A TCP port of loopback that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return free.getsockname()[1]
+
+
+def take_listener(pid, port):
+    """The socket on which this process listens, also for this process. It stays open when the other one ends. Raises OSError."""
+    process = os.pidfd_open(pid)
+    try:
+        for file in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+            if not os.readlink(file).startswith("socket:"):
+                continue
+            ours = socket.socket(fileno=_copy(process, int(file.name)))
+            if ours.type == socket.SOCK_STREAM and ours.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                if ours.family in (socket.AF_INET, socket.AF_INET6) and ours.getsockname()[1] == port:
+                    return ours
+            ours.close()
+    finally:
+        os.close(process)
+    raise OSError(errno.ENOENT, f"process {pid} does not listen on port {port}")
+
+
+def _copy(process, number):
+    """A file that another process has open, as an open file of this one."""
+    copy = ctypes.CDLL(None, use_errno=True).syscall(PIDFD_GETFD, process, number, 0)
+    if copy < 0:
+        raise OSError(ctypes.get_errno(), f"pidfd_getfd: {os.strerror(ctypes.get_errno())}")
+    return copy
+
+
+def why_no_listener():
+    """Why no socket can be taken from a process; empty: it can."""
+    with subprocess.Popen(["sleep", "60"]) as child:
+        try:
+            process = os.pidfd_open(child.pid)
+            os.close(_copy(process, 0))
+            os.close(process)
+            return ""
+        except OSError as error:
+            return f"no socket can be taken from another process: {error.strerror}"
+        finally:
+            child.kill()
