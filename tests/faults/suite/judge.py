@@ -94,7 +94,8 @@ def run_once(build, directory, scenario, strategy, random, slack_s=0):
     result = Result(scenario, strategy)
     buckets = ONE_FOR_EACH_TENSOR if scenario.needs_many_buckets else some_buckets(strategy, random)
     plan = scenario.plan(random, buckets) if scenario.plan else None
-    job = Job(build, directory, strategy, buckets=buckets, on_failure=scenario.on_failure or ("restart" if scenario.ends == "done" else "stop"), fault=plan,
+    on_failure = scenario.on_failure or ("restart" if scenario.ends == "done" else "stop")
+    job = Job(build, directory, strategy, buckets=buckets, on_failure=on_failure, fault=plan,
               proxy=scenario.proxy, clock_jumps=scenario.clock_jumps, step_ms=scenario.step_ms, timeout_s=scenario.timeout_s,
               flags=scenario.flags, shims=scenario.shims)
     if scenario.before:

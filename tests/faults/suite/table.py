@@ -20,7 +20,8 @@ on {date}, at commit `{commit}`. The faults come at random moments. About half o
 have larger ones. "Found" is what the launcher blames, and the times are
 from the fault until it decides that. They are up to a tenth of a second too short, because the launcher counts from its
 own start. Of fewer than 100 jobs, p99 is the maximum. For a job that ends early (a killed launcher, SIGTERM), they are the
-time until the last process has ended. For the token of another job they are from the start.
+time until the last process has ended. For the token of another job they are from the start. A full disk leaves no room for the
+launcher's summary: there "no space left" means that its error named the file and the cause, and the time is until it ended.
 
 Under `hierarchical` (here with two hosts of two workers), only the two ends of a silent connection see that it is silent.
 Neither can tell which of them is cut off, so either may be blamed. Where one connection breaks, or loses a message, either of its
