@@ -13,6 +13,7 @@ from suite.judge import CLEAN_UP_S, judge_count
 from suite.scenarios import AT_ONCE_S, FIRST_STEPS, STEPS, VICTIM, Scenario, anywhere, planned, wait_for_some_step
 
 WRITER = "worker 0"
+OTHER = "worker 2"
 EVERY = 4  # steps, `--checkpoint-every` of a Job
 DISK = 1 << 20  # bytes
 LENGTH_BYTES = 8  # before the header of a checkpoint
@@ -195,19 +196,29 @@ def settled(job):
 
 
 def damage_the_newest(job, random):
-    """The launcher is stopped meanwhile, so that nothing starts again before the file is damaged."""
+    """The launcher is stopped meanwhile, so that nothing starts again before the file is damaged. Worker 0 is stopped until the
+    launcher has decided, so that it writes no newer one."""
     wait_for_some_step(job, random)
     wait_for_two(job)
-    victim = job.pid(VICTIM)
+    victim, writer, other = (job.pid(name) for name in (VICTIM, WRITER, OTHER))
     job.signal_pid(job.launcher_pid, signal.SIGSTOP)
     try:
         now = time.time()
         job.signal_pid(victim, signal.SIGKILL)
         newest, older = settled(job)[:2]
+        job.signal_pid(writer, signal.SIGSTOP)
         job.remembered |= {"newest": newest, "older": step_of(older), "damage": damage(newest, random)}
     finally:
         job.signal_pid(job.launcher_pid, signal.SIGCONT)
+    wait_for_end(job, other)
+    job.signal_pid(writer, signal.SIGCONT)
     return now
+
+
+def wait_for_end(job, pid):
+    end = time.monotonic() + 10
+    while job.runs(pid) and time.monotonic() < end:
+        time.sleep(0.002)
 
 
 def named_the_damaged(job):
