@@ -51,13 +51,21 @@ def some_buckets(strategy, random):
     return random.choice([ONE_FOR_EACH_TENSOR, TWO_TENSORS_AND_ONE if has_servers(strategy) else DEFAULT_BUCKETS])
 
 
-def miscounted(bundle):
-    """How many gradients did not count exactly once in the final parameters; None: there are none."""
+def parameters(bundle):
+    """The final parameters; None: there are none."""
     path = bundle / "params.bin"
     if not path.exists():
         return None
     values = array.array("f")
     values.frombytes(path.read_bytes()[PARAMS_HEADER:])
+    return values
+
+
+def miscounted(bundle):
+    """How many gradients did not count exactly once in the final parameters; None: there are none."""
+    values = parameters(bundle)
+    if values is None:
+        return None
     wrong = 0
     for value in values:
         count = int(-value)

@@ -2,6 +2,7 @@
 import dataclasses
 import time
 
+from suite import lost_worker
 from suite.job import ONE_FOR_EACH_TENSOR, Job, miscounted, some_buckets
 from suite.scenarios import Scenario
 
@@ -89,12 +90,36 @@ def judge_refusal(result, job, struck, slack_s):
         result.problems.append("it trained")
 
 
+def judge_done(result, job, plan, struck, slack_s):
+    """A job that must reach its last step."""
+    scenario = result.scenario
+    goes_on = lost_worker.goes_on(scenario, result.strategy)
+    went_on = lost_worker.when_it_went_on(job, scenario.longest_s) if goes_on else None
+    code = job.finish(scenario.longest_s)
+    if code is None:
+        result.problems.append(f"the launcher hangs: {job.text()}")
+        return
+    if code != 0:
+        result.problems.append(f"the launcher ended with code {code}: {job.text()}")
+    elif (status := job.summary().get("status")) != "done":
+        result.problems.append(f"the status is {status}: {job.text()}")
+    if goes_on:
+        lost_worker.judge(result, job, plan, went_on, struck, slack_s)
+    else:
+        judge_failure(result, job, struck, slack_s)
+        judge_count(result, job)
+        if scenario.on_failure == "shrink":
+            lost_worker.judge_fewer(result, job)
+    if time.time() < struck + scenario.least_s:
+        result.problems.append(f"the job ended {time.time() - struck:.0f} s after the fault, earlier than {scenario.least_s} s")
+
+
 def run_once(build, directory, scenario, strategy, random, slack_s=0):
     result = Result(scenario, strategy)
     buckets = ONE_FOR_EACH_TENSOR if scenario.needs_many_buckets else some_buckets(strategy, random)
     plan = scenario.plan(random, buckets) if scenario.plan else None
-    job = Job(build, directory, strategy, buckets=buckets, on_failure="restart" if scenario.ends == "done" else "stop", fault=plan,
-              proxy=scenario.proxy, clock_jumps=scenario.clock_jumps, step_ms=scenario.step_ms, timeout_s=scenario.timeout_s,
+    job = Job(build, directory, strategy, buckets=buckets, on_failure=scenario.on_failure if scenario.ends == "done" else "stop",
+              fault=plan, proxy=scenario.proxy, clock_jumps=scenario.clock_jumps, step_ms=scenario.step_ms, timeout_s=scenario.timeout_s,
               flags=scenario.flags)
     if scenario.before:
         scenario.before(job.proxy)
@@ -110,17 +135,8 @@ def run_once(build, directory, scenario, strategy, random, slack_s=0):
             judge_refusal(result, job, struck, slack_s)
         elif scenario.ends != "done":
             judge_end(result, job, struck, slack_s)
-        elif (code := job.finish(scenario.longest_s)) is None:
-            result.problems.append(f"the launcher hangs: {job.text()}")
         else:
-            if code != 0:
-                result.problems.append(f"the launcher ended with code {code}: {job.text()}")
-            elif (status := job.summary().get("status")) != "done":
-                result.problems.append(f"the status is {status}: {job.text()}")
-            judge_failure(result, job, struck, slack_s)
-            judge_count(result, job)
-            if time.time() < struck + scenario.least_s:
-                result.problems.append(f"the job ended {time.time() - struck:.0f} s after the fault, earlier than {scenario.least_s} s")
+            judge_done(result, job, plan, struck, slack_s)
         result.problems += job.things_left()
         if scenario.ends != "killed":  # nobody is left who could remove files
             result.problems += job.files_left()

@@ -13,6 +13,7 @@ import time
 from suite import limits
 from suite.job import FLAGS, ROOT, STEP_MS, STEPS, WORKERS, has_servers
 from suite.proxy import Harm, ports_of
+from suite.variants import variants
 
 LEASE_S = 5
 VICTIM = "worker 1"
@@ -44,6 +45,7 @@ class Scenario:
     proxy: bool = False
     plan: object = None  # of a random.Random and Buckets: RINGSIDE_FAULT
     may_fail: bool = False  # it may be found or not, as long as each gradient counts once
+    on_failure: str = "restart"  # if it goes on
     ends: str = "done"  # how the job ends; refused: before its first step
     before: object = None  # of a FaultProxy: the harm that is there when the job starts
     timeout_s: int = 30  # of one operation
@@ -319,6 +321,7 @@ SCENARIOS = [
     Scenario("strangers", "garbage, oversized lengths, slow and idle connections at every open port", knock,
              anywhere),
 ]
+SCENARIOS += variants(SCENARIOS)
 
 # A silent connection is seen by its two ends alone: the others are connected to workers of their own host alone. Neither end
 # can tell which of them is cut off.
