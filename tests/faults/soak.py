@@ -28,7 +28,7 @@ import time
 from suite import leaks
 from suite.job import EPOCHS, ROOT, miscounted
 from suite.proxy import ports_of
-from suite.scenarios import garbage
+from suite.strangers import garbage
 
 LOOK_S = 5
 FEWEST_LOOKS = 6

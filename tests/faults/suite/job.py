@@ -19,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 EPOCHS = 11
 STEPS = EPOCHS * 12
 STEP_MS = 15
+FIRST_STEPS = 8  # two checkpoints
 PARAMS_HEADER = 80
 # Strategies that are not named here have three workers and no flags of their own.
 # A mean of four workers with two samples each is exact.
@@ -88,6 +89,7 @@ class Job:
         self.log = pathlib.Path(directory) / "stderr"
         self._mark = f"{MARK}{uuid.uuid4()}"
         self._seen = set()  # process ids
+        self.strangers = []  # who have knocked
         self._environment = os.environ | {"RINGSIDE_LEDGER_STEP_MS": str(step_ms)}
         name, value = self._mark.split("=")
         self._environment[name] = value

@@ -110,6 +110,8 @@ def judge_done(result, job, plan, struck, slack_s):
         judge_count(result, job)
         if scenario.on_failure == "shrink":
             lost_worker.judge_fewer(result, job)
+    if scenario.judge:
+        scenario.judge(result, job, slack_s)
     if time.time() < struck + scenario.least_s:
         result.problems.append(f"the job ended {time.time() - struck:.0f} s after the fault, earlier than {scenario.least_s} s")
 

@@ -27,4 +27,5 @@ def variants(scenarios):
     """Further scenarios."""
     named = {scenario.name: scenario for scenario in scenarios}
     return [*(shrinking(named[name]) for name in SHRINKING),
-            *(over(transport, named[name]) for transport in TRANSPORTS for name in WITH_TRANSPORTS)]
+            *(over(transport, named[name]) for transport in TRANSPORTS for name in WITH_TRANSPORTS),
+            over("grpc", named["strangers"])]  # the others have no port
