@@ -1,5 +1,6 @@
 """Runs one job in which something goes wrong, and compares what became of it with what must."""
 import dataclasses
+import pathlib
 import time
 
 from suite import lost_worker
@@ -7,6 +8,7 @@ from suite.job import ONE_FOR_EACH_TENSOR, Job, miscounted, some_buckets
 from suite.scenarios import Scenario
 
 CLEAN_UP_S = 3  # from the decision to the launcher's end
+REST_S = 60  # what is left of an interrupted job
 
 
 @dataclasses.dataclass
@@ -80,6 +82,24 @@ def judge_end(result, job, struck, slack_s):
             result.problems.append(f"it was killed: {error}")
 
 
+def judge_rest(result, build, directory, job, buckets):
+    """Where a job was interrupted there is a checkpoint of its last step. Another job goes on from there and counts the rest."""
+    last = job.summary().get("steps")
+    if not (job.bundle / "checkpoints" / f"step-{last}.ckpt").exists():
+        result.problems.append(f"there is no checkpoint of step {last}: {job.text()}")
+        return
+    place = pathlib.Path(directory) / "rest"
+    place.mkdir()
+    with Job(build, place, result.strategy, buckets=buckets, flags=("--resume", str(job.bundle))) as rest:
+        if (code := rest.finish(REST_S)) != 0:
+            result.problems.append(f"the job that goes on hangs, or ended with another code than 0 ({code}): {rest.text()}")
+            return
+        if (first := rest.summary().get("first_step")) != last:
+            result.problems.append(f"it went on from step {first}, not {last}")
+        judge_count(result, rest)
+        result.problems += rest.things_left() + rest.files_left()
+
+
 def judge_refusal(result, job, struck, slack_s):
     """A job that must not begin."""
     if job.finish(result.scenario.longest_s) != 1:
@@ -137,6 +157,8 @@ def run_once(build, directory, scenario, strategy, random, slack_s=0):
             judge_refusal(result, job, struck, slack_s)
         elif scenario.ends != "done":
             judge_end(result, job, struck, slack_s)
+            if scenario.ends == "interrupted":
+                judge_rest(result, build, directory, job, buckets)
         else:
             judge_done(result, job, plan, struck, slack_s)
         result.problems += job.things_left()

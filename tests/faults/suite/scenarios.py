@@ -234,7 +234,7 @@ SCENARIOS = [
              freeze_for("server 0", FROZEN_S), has_servers),
     Scenario("launcher-killed", "the launcher, with the coordinator, is killed", send(signal.SIGKILL, launcher), anywhere,
              bound_s=LEASE_S, ends="killed"),
-    Scenario("interrupted", "the launcher gets SIGTERM", send(signal.SIGTERM, launcher), anywhere, bound_s=10, ends="interrupted"),
+    Scenario("interrupted", "the launcher gets SIGTERM; another job resumes from the checkpoint", send(signal.SIGTERM, launcher), anywhere, bound_s=10, ends="interrupted"),
     Scenario("coordinator-reset", "the connection between a worker and the coordinator is reset in the middle of a message",
              harm("reset", coordination_of(VICTIM)), anywhere, ("comm",), (VICTIM,), AT_ONCE_S, proxy=True, may_fail=True),
     Scenario("coordinator-black-hole", "nothing between a worker and the coordinator arrives any more",
