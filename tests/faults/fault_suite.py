@@ -116,7 +116,7 @@ def main():
     for text in left:
         print(f"WRONG: {text}")
     if arguments.markdown:
-        arguments.markdown.write_text(markdown(results, arguments, left_out.values()))
+        arguments.markdown.write_text(markdown(results, arguments, left_out.values(), left))
     wrong = [result for result in results if result.problems]
     if not results:
         print("nothing could be tried")
