@@ -49,7 +49,8 @@ class Page(unittest.TestCase):
     def test_all_jobs_of_the_page_survived(self):
         for fields in fields_of(9):
             survived, tried = fields[2].split("/")
-            self.assertEqual(survived, tried, f"not all jobs survived: {' | '.join(fields)}")
+            with self.subTest(row=" | ".join(fields)):
+                self.assertEqual(survived, tried, "not all jobs survived")
 
     def test_the_page_says_that_nothing_was_left(self):
         self.assertIn(NOTHING_LEFT, PAGE.read_text())
