@@ -7,9 +7,9 @@ usage: tests/faults/soak.py [--build DIR] [--minutes N] [--seed N] [--markdown F
   --markdown  writes what was seen there
 The runner's memory and open files, and the shared memory, the network namespaces and the open files of the machine must not
 grow from the first third of the time to the last. No process may live longer than a run can. When the runner has ended, nothing
-of this may be left. A run whose process fails starts again once (`--on-failure restart`), and half of the runs write checkpoints. Each
-run that ends must count every gradient exactly once, and some of them must have started again. Part of the runs are in emulated networks
-if this is root.
+of this may be left. A run whose process fails starts again once (`--on-failure restart`), and half of the runs write
+checkpoints. Each run that ends must count every gradient exactly once, and some of them must have started again. Part of the
+runs are in emulated networks if this is root.
 Exit code: 0 all did, 1 something grew or a gradient was lost, 2 usage.
 """
 import argparse
@@ -196,7 +196,8 @@ def soak(arguments, directory):
     with open(directory / "log", "w") as log:
         runner = subprocess.Popen(
             [str(arguments.build.resolve() / "bin" / "fault_program"), "matrix", str(spec), "--out", str(directory),
-             "--quiet", "--on-failure", "restart", "--max-restarts", MOST_RESTARTS], env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=directory)
+             "--quiet", "--on-failure", "restart", "--max-restarts", MOST_RESTARTS],
+            env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=directory)
         end = time.monotonic() + arguments.minutes * 60
         next_look = time.monotonic() + LOOK_S
         while time.monotonic() < end and runner.poll() is None:
