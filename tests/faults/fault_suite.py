@@ -27,6 +27,7 @@ from suite.job import MARK
 from suite.judge import run_once
 from suite.scenarios import ALL_STRATEGIES, STRATEGIES
 from suite.table import markdown
+from suite.turns import Turns
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -96,15 +97,16 @@ def main():
         return leaks.in_use(MARK)
 
     before = on_this_machine()
+    turns = Turns()
 
     def run(scenario, strategy, repetition):
         moment = random.Random(f"{arguments.seed} {scenario.name} {strategy} {repetition}")
         before_it = on_this_machine() if alone else None
-        with tempfile.TemporaryDirectory(prefix="ringside-faults-") as directory:
+        with turns.take(scenario), tempfile.TemporaryDirectory(prefix="ringside-faults-") as directory:
             result = run_once(arguments.build.resolve(), directory, scenario, strategy, moment, arguments.slack)
         if alone:
             result.problems += leaks.left(on_this_machine, before_it)
-        print(f"{scenario.name} {strategy} {repetition}: {result.text()}", flush=True)
+        print(f"{scenario.name} {strategy} {repetition}: {result.text()}\n", end="", flush=True)  # one write: others print, too
         return result
 
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
@@ -115,7 +117,7 @@ def main():
     for text in left:
         print(f"WRONG: {text}")
     if arguments.markdown:
-        arguments.markdown.write_text(markdown(results, arguments, left_out.values()))
+        arguments.markdown.write_text(markdown(results, arguments, left_out.values(), left))
     wrong = [result for result in results if result.problems]
     if not results:
         print("nothing could be tried")

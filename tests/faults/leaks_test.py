@@ -233,6 +233,14 @@ class Users(Planting):
             with self.subTest(leak=leak):
                 self.assertEqual(len(soak.judge([look()] * 6 + [look(**leak)] * 3, [])), 1)
 
+    def test_the_soak_wants_runs_that_have_started_again(self):
+        once, again, resumed = ({"restarts": restarts, "first_step": step} for restarts, step in ((0, 0), (1, 0), (1, 8)))
+        self.assertEqual(soak.judge_restarts([once, again, resumed]),
+                         ("2 of 3 finished runs had started again, 1 of them from a checkpoint", []))
+        for summaries in ([], [once], [once, again], [once, resumed]):
+            with self.subTest(summaries=summaries):
+                self.assertEqual(len(soak.judge_restarts(summaries)[1]), 1)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -11,7 +11,9 @@ import unittest
 from suite.all_scenarios import SCENARIOS
 from suite.elsewhere import ELSEWHERE
 from suite.job import ROOT
-from suite.scenarios import ALL_STRATEGIES
+from suite.left_out import LEFT_OUT, NOBODY_KNOWS, WITHOUT_BACKUPS
+from suite.scenarios import ALL_STRATEGIES, STRATEGIES
+from suite.table import NOTHING_LEFT
 
 SUITE = pathlib.Path(__file__).with_name("fault_suite.py")
 PAGE = ROOT / "docs" / "faults.md"
@@ -24,10 +26,15 @@ def listed(*words):
     return [tuple(line.split()) for line in outcome.stdout.splitlines()]
 
 
-def rows(columns):
-    """The first two fields of the rows of the page's table with so many columns."""
+def fields_of(columns):
+    """The fields of the rows of the page's table with so many columns."""
     found = [[field.strip() for field in line.strip("|").split("|")] for line in PAGE.read_text().splitlines() if line.startswith("|")]
-    return [(fields[0], fields[1]) for fields in found if len(fields) == columns and not fields[0].startswith("-")][1:]
+    return [fields for fields in found if len(fields) == columns and not fields[0].startswith("-")][1:]
+
+
+def rows(columns):
+    """The first two of them."""
+    return [(fields[0], fields[1]) for fields in fields_of(columns)]
 
 
 class Page(unittest.TestCase):
@@ -40,6 +47,21 @@ class Page(unittest.TestCase):
         expected = [(WHAT[name], strategy) for name, strategy in listed() if WHAT[name] not in left_out]
         self.assertEqual([row for row in rows(9) if row[0] not in long], expected, AGAIN)
 
+    def test_all_jobs_of_the_page_survived(self):
+        for fields in fields_of(9):
+            survived, tried = fields[2].split("/")
+            with self.subTest(row=" | ".join(fields)):
+                self.assertEqual(survived, tried, "not all jobs survived")
+
+    def test_the_page_says_that_nothing_was_left(self):
+        self.assertIn(NOTHING_LEFT, PAGE.read_text())
+
+    def test_the_page_says_why_it_leaves_strategies_out(self):
+        named = [fields[0] for fields in fields_of(3)]
+        expected = {name for name, _, _ in (*LEFT_OUT, WITHOUT_BACKUPS)} | set(ALL_STRATEGIES) - set(STRATEGIES)
+        self.assertEqual(set(named), expected, AGAIN)
+        self.assertNotIn(NOBODY_KNOWS, PAGE.read_text())
+
     def test_the_page_says_what_is_tried_elsewhere(self):
         self.assertEqual(rows(2)[:len(ELSEWHERE)], list(ELSEWHERE), AGAIN)
 
@@ -49,8 +71,11 @@ class Page(unittest.TestCase):
     def test_the_tests_that_are_named_exist(self):
         tests = "\n".join(path.read_text() for path in (ROOT / "tests").rglob("*_test.cc"))
         files = {path.name for path in (ROOT / "tests").rglob("*_test.*")}
-        for _, where in ELSEWHERE:
+        suites = [where for _, _, where in (*LEFT_OUT, WITHOUT_BACKUPS)]
+        for where in [*(where for _, where in ELSEWHERE), *suites]:
             for name in re.findall(r"`([^`]+)`", where):
+                if name in ALL_STRATEGIES:
+                    continue
                 with self.subTest(name=name):
                     if "/" in name:
                         self.assertTrue((ROOT / name).is_dir())

@@ -7,12 +7,15 @@ usage: tests/faults/soak.py [--build DIR] [--minutes N] [--seed N] [--markdown F
   --markdown  writes what was seen there
 The runner's memory and open files, and the shared memory, the network namespaces and the open files of the machine must not
 grow from the first third of the time to the last. No process may live longer than a run can. When the runner has ended, nothing
-of this may be left. Each run that ends must count every gradient exactly once. Part of the runs are in emulated networks if
-this is root.
+of this may be left. A run whose process fails starts again once (`--on-failure restart`), and half of the runs write
+checkpoints. Each run that ends must count every gradient exactly once, and some of them must have started again. Part of the
+runs are in emulated networks if this is root.
 Exit code: 0 all did, 1 something grew or a gradient was lost, 2 usage.
 """
 import argparse
+import collections
 import dataclasses
+import datetime
 import json
 import os
 import pathlib
@@ -28,13 +31,14 @@ import time
 from suite import leaks
 from suite.job import EPOCHS, ROOT, miscounted
 from suite.ports import ports_of
-from suite.scenarios import garbage
+from suite.strangers import garbage
 
 LOOK_S = 5
 FEWEST_LOOKS = 6
 PAUSE_S = (0.5, 4)  # between two strikes
 FROZEN_S = (3, 7)  # shorter than a lease, and longer
 RUN_S = 60  # the time limit of a run
+MOST_RESTARTS = "1"  # so that some runs fail: those that are struck twice
 LONGEST_LIFE_S = RUN_S + 30  # of a process: a run ends some time after its limit
 MOST_GROWTH = 1.05  # of memory; the other figures must not grow at all
 STRATEGIES = ("ring", "ps-sync", "ps-async", "shm", "hierarchical")
@@ -51,12 +55,13 @@ defaults:
   warmup-steps: 1
 axes:
   strategy: [{strategies}]
+  checkpoint-every: [0, 4]
 {emulated}repetitions: {repetitions}
 time_limit: {run_s}s
 """
 EMULATED = """include:
   - {strategy: ring, network: {hosts: 3, rate: 1Gbps}}
-  - {strategy: ps-sync, network: {hosts: 3, rate: 1Gbps}}
+  - {strategy: ps-sync, network: {hosts: 3, rate: 1Gbps}, checkpoint-every: 4}
 """
 
 
@@ -155,6 +160,14 @@ def judge(looks, bundles):
     return wrong
 
 
+def judge_restarts(summaries):
+    """The same of the finished runs: some have started again, and some of these from a checkpoint. Else the count says little."""
+    again = [summary for summary in summaries if summary["restarts"] > 0]
+    from_checkpoint = sum(summary["first_step"] > 0 for summary in again)
+    text = f"{len(again)} of {len(summaries)} finished runs had started again, {from_checkpoint} of them from a checkpoint"
+    return text, [] if from_checkpoint and from_checkpoint < len(again) else [f"too few restarts: {text}"]
+
+
 def parse():
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--build", default=ROOT / "build" / "release", type=pathlib.Path)
@@ -183,7 +196,8 @@ def soak(arguments, directory):
     with open(directory / "log", "w") as log:
         runner = subprocess.Popen(
             [str(arguments.build.resolve() / "bin" / "fault_program"), "matrix", str(spec), "--out", str(directory),
-             "--quiet"], env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=directory)
+             "--quiet", "--on-failure", "restart", "--max-restarts", MOST_RESTARTS],
+            env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=directory)
         end = time.monotonic() + arguments.minutes * 60
         next_look = time.monotonic() + LOOK_S
         while time.monotonic() < end and runner.poll() is None:
@@ -203,26 +217,33 @@ def soak(arguments, directory):
     return looks, strikes, left
 
 
+def summaries_in(directory):
+    """By bundle."""
+    return {path.parent: json.loads(path.read_text()) for path in sorted((directory / "soak").glob("*/summary.json"))}
+
+
+def what_made_it(arguments):
+    commit = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"], cwd=ROOT, capture_output=True,
+                            text=True, check=True).stdout.strip()
+    return (f"Commit {commit}. Command: `tests/faults/soak.py --minutes {arguments.minutes:g} --seed {arguments.seed}`, "
+            f"on {datetime.datetime.now(datetime.timezone.utc).date()}.")
+
+
 def main():
     arguments = parse()
     with tempfile.TemporaryDirectory(prefix="ringside-soak-") as name:
         directory = pathlib.Path(name)
-        looks, strikes, left = soak(arguments, directory)
-        statuses = {}
-        done = []
-        for path in sorted((directory / "soak").glob("*/summary.json")):
-            status = json.loads(path.read_text())["status"]
-            statuses[status] = statuses.get(status, 0) + 1
-            if status == "done":
-                done.append(path.parent)
-        wrong = left
+        looks, strikes, wrong = soak(arguments, directory)
+        summaries = summaries_in(directory)
+        statuses = collections.Counter(summary["status"] for summary in summaries.values())
+        done = {bundle: summary for bundle, summary in summaries.items() if summary["status"] == "done"}
+        restarts, too_few = judge_restarts(done.values())
         if len(looks) < FEWEST_LOOKS or not done:
             wrong.append(f"too little was seen: {len(looks)} looks, {len(done)} finished runs: "
                          + (directory / "log").read_text(errors="replace")[-2000:])
         else:
-            wrong += judge(looks, done)
-    lines = [f"- time: {arguments.minutes:g} min, seed {arguments.seed}",
-             f"- runs: {statuses}", f"- strikes: {strikes}"]
+            wrong += judge(looks, done) + too_few
+    lines = [what_made_it(arguments), "", f"- runs: {dict(statuses)}", f"- {restarts}", f"- strikes: {strikes}"]
     third = max(len(looks) // 3, 1)
     for figure, what in FIGURES.items():
         if looks:

@@ -7,7 +7,7 @@ ELSEWHERE = (
     ("processes that fail again after every restart", "`LauncherEdgesTest.ACrashLoopEndsAfterTheRestartsThatAreAllowed`"),
     ("SIGTERM twice", "`LauncherTest.ASecondInterruptKills`"),
     ("a child that starts others in another session", "`LauncherEdgesTest.WhatAWorkerLeavesInAnotherSessionEndsWithTheRun`"),
-    ("a link between two hosts goes down, in one direction or both: a proxy on one host cannot take a link away",
+    ("the link of a host goes down, in both directions: a proxy on one host cannot take a link away",
      "`emulated_partition_test.cc`"),
     ("a process starts late", "`CollectiveTest.ProcessesMayStartFurtherApartThanAnOperationTakes`"),
     ("a port is taken; two jobs at once", "`CoordinatorTest.APortInUseIsRefused`, `LauncherEdgesTest.TwoJobsAtOnceDoNotMeet`"),

@@ -19,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 EPOCHS = 11
 STEPS = EPOCHS * 12
 STEP_MS = 15
+FIRST_STEPS = 8  # two checkpoints
 PARAMS_HEADER = 80
 # Strategies that are not named here have three workers and no flags of their own.
 # A mean of four workers with two samples each is exact.
@@ -51,13 +52,21 @@ def some_buckets(strategy, random):
     return random.choice([ONE_FOR_EACH_TENSOR, TWO_TENSORS_AND_ONE if has_servers(strategy) else DEFAULT_BUCKETS])
 
 
-def miscounted(bundle):
-    """How many gradients did not count exactly once in the final parameters; None: there are none."""
+def parameters(bundle):
+    """The final parameters; None: there are none."""
     path = bundle / "params.bin"
     if not path.exists():
         return None
     values = array.array("f")
     values.frombytes(path.read_bytes()[PARAMS_HEADER:])
+    return values
+
+
+def miscounted(bundle):
+    """How many gradients did not count exactly once in the final parameters; None: there are none."""
+    values = parameters(bundle)
+    if values is None:
+        return None
     wrong = 0
     for value in values:
         count = int(-value)
@@ -82,6 +91,7 @@ class Job:
         self.log = pathlib.Path(directory) / "stderr"
         self._mark = f"{MARK}{uuid.uuid4()}"
         self._seen = set()  # process ids
+        self.strangers = []  # who have knocked
         self._environment = os.environ | {"RINGSIDE_LEDGER_STEP_MS": str(step_ms)}
         name, value = self._mark.split("=")
         self._environment[name] = value

@@ -1,12 +1,15 @@
 """Runs one job in which something goes wrong, and compares what became of it with what must."""
 import contextlib
 import dataclasses
+import pathlib
 import time
 
+from suite import lost_worker
 from suite.job import ONE_FOR_EACH_TENSOR, Job, miscounted, some_buckets
 from suite.scenarios import Scenario
 
 CLEAN_UP_S = 3  # from the decision to the launcher's end
+REST_S = 60  # what is left of an interrupted job
 
 
 @dataclasses.dataclass
@@ -80,6 +83,24 @@ def judge_end(result, job, struck, slack_s):
             result.problems.append(f"it was killed: {error}")
 
 
+def judge_rest(result, build, directory, job, buckets):
+    """Where a job was interrupted there is a checkpoint of its last step. Another job goes on from there and counts the rest."""
+    last = job.summary().get("steps")
+    if not (job.bundle / "checkpoints" / f"step-{last}.ckpt").exists():
+        result.problems.append(f"there is no checkpoint of step {last}: {job.text()}")
+        return
+    place = pathlib.Path(directory) / "rest"
+    place.mkdir()
+    with Job(build, place, result.strategy, buckets=buckets, flags=("--resume", str(job.bundle))) as rest:
+        if (code := rest.finish(REST_S)) != 0:
+            result.problems.append(f"the job that goes on hangs, or ended with another code than 0 ({code}): {rest.text()}")
+            return
+        if (first := rest.summary().get("first_step")) != last:
+            result.problems.append(f"it went on from step {first}, not {last}")
+        judge_count(result, rest)
+        result.problems += rest.things_left() + rest.files_left()
+
+
 def judge_refusal(result, job, struck, slack_s):
     """A job that must not begin."""
     if job.finish(result.scenario.longest_s) != 1:
@@ -90,13 +111,38 @@ def judge_refusal(result, job, struck, slack_s):
         result.problems.append("it trained")
 
 
+def judge_done(result, job, plan, struck, slack_s):
+    """A job that must reach its last step."""
+    scenario = result.scenario
+    goes_on = lost_worker.goes_on(scenario, result.strategy)
+    went_on = lost_worker.when_it_went_on(job, scenario.longest_s) if goes_on else None
+    code = job.finish(scenario.longest_s)
+    if code is None:
+        result.problems.append(f"the launcher hangs: {job.text()}")
+        return
+    if code != 0:
+        result.problems.append(f"the launcher ended with code {code}: {job.text()}")
+    elif (status := job.summary().get("status")) != "done":
+        result.problems.append(f"the status is {status}: {job.text()}")
+    if goes_on:
+        lost_worker.judge(result, job, plan, went_on, struck, slack_s)
+    else:
+        judge_failure(result, job, struck, slack_s)
+        judge_count(result, job)
+        if scenario.on_failure == "shrink":
+            lost_worker.judge_fewer(result, job)
+    if scenario.after:
+        scenario.after(result, job, slack_s)
+    if time.time() < struck + scenario.least_s:
+        result.problems.append(f"the job ended {time.time() - struck:.0f} s after the fault, earlier than {scenario.least_s} s")
+
+
 def run_once(build, directory, scenario, strategy, random, slack_s=0):
     result = Result(scenario, strategy)
     buckets = ONE_FOR_EACH_TENSOR if scenario.needs_many_buckets else some_buckets(strategy, random)
     plan = scenario.plan(random, buckets) if scenario.plan else None
-    on_failure = scenario.on_failure or ("restart" if scenario.ends == "done" else "stop")
-    job = Job(build, directory, strategy, buckets=buckets, on_failure=on_failure, fault=plan,
-              proxy=scenario.proxy, clock_jumps=scenario.clock_jumps, step_ms=scenario.step_ms, timeout_s=scenario.timeout_s,
+    job = Job(build, directory, strategy, buckets=buckets, on_failure=scenario.on_failure if scenario.ends == "done" else "stop",
+              fault=plan, proxy=scenario.proxy, clock_jumps=scenario.clock_jumps, step_ms=scenario.step_ms, timeout_s=scenario.timeout_s,
               flags=scenario.flags, shims=scenario.shims)
     if scenario.before:
         scenario.before(job.proxy)
@@ -114,17 +160,10 @@ def run_once(build, directory, scenario, strategy, random, slack_s=0):
             judge_refusal(result, job, struck, slack_s)
         elif scenario.ends != "done":
             judge_end(result, job, struck, slack_s)
-        elif (code := job.finish(scenario.longest_s)) is None:
-            result.problems.append(f"the launcher hangs: {job.text()}")
+            if scenario.ends == "interrupted":
+                judge_rest(result, build, directory, job, buckets)
         else:
-            if code != 0:
-                result.problems.append(f"the launcher ended with code {code}: {job.text()}")
-            elif (status := job.summary().get("status")) != "done":
-                result.problems.append(f"the status is {status}: {job.text()}")
-            judge_failure(result, job, struck, slack_s)
-            judge_count(result, job)
-            if time.time() < struck + scenario.least_s:
-                result.problems.append(f"the job ended {time.time() - struck:.0f} s after the fault, earlier than {scenario.least_s} s")
+            judge_done(result, job, plan, struck, slack_s)
         if scenario.also:
             result.problems += scenario.also(job)
         result.problems += job.things_left()

@@ -4,20 +4,16 @@ A scenario prepares a job, strikes, and says when. Where processes start again a
 count each gradient once.
 """
 import dataclasses
-import re
 import signal
-import socket
-import struct
 import time
 
-from suite import limits
-from suite.job import FLAGS, ROOT, STEP_MS, STEPS, WORKERS, has_servers
-from suite.ports import ports_of
+from suite import limits, strangers
+from suite.job import FIRST_STEPS, FLAGS, STEP_MS, STEPS, WORKERS, has_servers
 from suite.proxy import Harm
+from suite.variants import variants
 
 LEASE_S = 5
 VICTIM = "worker 1"
-FIRST_STEPS = 8  # two checkpoints
 LAST_STEPS = 40  # a strike from outside comes before, so that the job still runs when it lands
 OPERATION_S = 3  # the limit of one operation, where the fault is that nothing comes
 
@@ -27,7 +23,6 @@ OPERATION_BOUND_S = OPERATION_S + 1
 
 FROZEN_S = 3  # shorter than a lease
 MEMORY_LEFT = 32 << 20  # bytes; the fault takes eight times as many
-PROTOCOL = int(re.search(r"kProtocol = (\d+)", (ROOT / "paramserver/wire/wire.h").read_text())[1])
 
 PHASES = ("step.begins", "bucket.awaited:bucket{last}", "bucket.ready:bucket0", "bucket.submitted:bucket0",
           "bucket.submitted:bucket{last}")
@@ -45,6 +40,7 @@ class Scenario:
     proxy: bool = False
     plan: object = None  # of a random.Random and Buckets: RINGSIDE_FAULT
     may_fail: bool = False  # it may be found or not, as long as each gradient counts once
+    on_failure: str = "restart"  # if it goes on
     ends: str = "done"  # how the job ends; refused: before its first step
     before: object = None  # of a FaultProxy: the harm that is there when the job starts
     timeout_s: int = 30  # of one operation
@@ -58,10 +54,10 @@ class Scenario:
     end_is_blamed: bool = False  # either end of the harmed connection, and no third member
     pair_may_be_blamed: bool = False  # the same under `SEEN_BY_TWO` alone
     needs_many_buckets: bool = False
-    on_failure: str = ""  # of the job; empty: restart where it ends with done, else stop
     shims: tuple = ()  # that the processes preload, besides those of the proxy and the clock
     around: object = None  # of a Job and a random.Random: the context in which the job lives
     judge: object = None  # of a Result, a Job, when it struck and the slack: in place of what others must do
+    after: object = None  # of a Result, a Job that has ended and the slack: judges what else must be so
     also: object = None  # of a Job that has ended: what else is wrong
 
     def culprits_under(self, strategy, proxy):
@@ -214,43 +210,6 @@ def fill_memory(member):
     return strike
 
 
-def garbage(random):
-    frame = struct.pack("<IHHIIIHHqqqII", 0x53505352, PROTOCOL, 1, 1, 0, 0, 0, 0, 0, 0, 0, (2 << 30) - 57, 0)
-    return random.choice([
-        random.randbytes(random.randint(1, 4096)),
-        b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
-        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + random.randbytes(200),
-        frame + random.randbytes(100),
-        b"RSTC" + random.randbytes(40),
-        b"",
-    ])
-
-
-def knock(job, random):
-    """Garbage, oversized lengths, slow bytes and idle connections at every open port of the job."""
-    job.wait_for_steps(FIRST_STEPS)
-    kept = []
-    now = time.time()
-    for pid in [job.launcher_pid, *(row["pid"] for row in job.processes())]:
-        for port in ports_of(pid):
-            for _ in range(8):
-                try:
-                    stranger = socket.create_connection(("127.0.0.1", port), timeout=1)
-                    stranger.sendall(garbage(random))
-                    kept.append(stranger)
-                except OSError:
-                    continue  # refused, or closed at once
-    while job.finish(0.02) is None and time.time() < now + 20:
-        for stranger in kept:
-            try:
-                stranger.send(b"\x01")
-            except OSError:
-                continue  # closed, as it should be
-    for stranger in kept:
-        stranger.close()
-    return now if kept else 0
-
-
 def launcher(job):
     return job.launcher_pid
 
@@ -279,7 +238,7 @@ SCENARIOS = [
              freeze_for("server 0", FROZEN_S), has_servers),
     Scenario("launcher-killed", "the launcher, with the coordinator, is killed", send(signal.SIGKILL, launcher), anywhere,
              bound_s=LEASE_S, ends="killed"),
-    Scenario("interrupted", "the launcher gets SIGTERM", send(signal.SIGTERM, launcher), anywhere, bound_s=10, ends="interrupted"),
+    Scenario("interrupted", "the launcher gets SIGTERM; another job resumes from the checkpoint", send(signal.SIGTERM, launcher), anywhere, bound_s=10, ends="interrupted"),
     Scenario("coordinator-reset", "the connection between a worker and the coordinator is reset in the middle of a message",
              harm("reset", coordination_of(VICTIM)), anywhere, ("comm",), (VICTIM,), AT_ONCE_S, proxy=True, may_fail=True),
     Scenario("coordinator-black-hole", "nothing between a worker and the coordinator arrives any more",
@@ -322,9 +281,10 @@ SCENARIOS = [
              AT_ONCE_S, proxy=True, end_is_blamed=True, flags=("--check-pushes",)),
     Scenario("old-token", "a server proves that it knows the token of another job", refused, has_servers, ("comm",),
              ("server 0",), 5, proxy=True, ends="refused", before=old_token),
-    Scenario("strangers", "garbage, oversized lengths, slow and idle connections at every open port", knock,
-             anywhere),
+    Scenario("strangers", "garbage, oversized lengths, slow and idle connections at every open port", strangers.knock,
+             anywhere, bound_s=strangers.LONGEST_S, step_ms=strangers.STEP_MS, after=strangers.judge),
 ]
+SCENARIOS += variants(SCENARIOS)
 
 # A silent connection is seen by its two ends alone: the others are connected to workers of their own host alone. Neither end
 # can tell which of them is cut off.

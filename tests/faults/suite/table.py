@@ -3,11 +3,15 @@ import datetime
 import re
 import subprocess
 
+from suite import left_out
 from suite.all_scenarios import SCENARIOS
 from suite.elsewhere import ELSEWHERE
 from suite.job import ROOT
+from suite.scenarios import ALL_STRATEGIES, LEASE_BOUND_S, LEASE_S
 
 LONGEST_PROBLEM = 300  # characters
+NOTHING_LEFT = ("Nothing was left on the machine when all jobs had ended: no process, temporary file, network namespace or shared "
+                "memory.")
 
 HEAD = """# Faults
 
@@ -15,13 +19,21 @@ Something goes wrong in a job: a process is killed or stopped, a connection brea
 was seen. A job survives if it names the right cause and the right member within the bound, leaves no process, temporary
 file, network namespace and shared memory behind, and, where its processes start again, counts every gradient exactly once.
 
-`tests/faults/fault_suite.py {strategies}--repeat {repeat} --jobs {jobs} --seed {seed}{long} --markdown docs/faults.md` made this page
+`{command}` made this page
 on {date}, at commit `{commit}`. The faults come at random moments. About half of the jobs have a bucket for each tensor, the others
 have larger ones. "Found" is what the launcher blames, and the times are
 from the fault until it decides that. They are up to a tenth of a second too short, because the launcher counts from its
 own start. Of fewer than 100 jobs, p99 is the maximum. For a job that ends early (a killed launcher, SIGTERM), they are the
-time until the last process has ended. For the token of another job they are from the start. A full disk leaves no room for the
-launcher's summary: there "no space left" means that its error named the file and the cause, and the time is until it ended.
+time until the last process has ended. For the token of another job they are from the start. For strangers they are the time until
+the last one has lost its connection. A full disk leaves no room for the launcher's summary: there "no space left" means that its error
+named the file and the cause, and the time is until it ended.
+
+A process that is stopped counts as lost when its lease of {lease} s is over. The launcher looks at the leases again and again, so the bound
+is {lease_bound} s: the lease, and a second for a look at it.{slack}
+
+Under `--on-failure shrink`, the servers of `ps-async` go on without the lost worker. Then every gradient of the other workers counts
+exactly once, and those of the lost worker count exactly once up to a step, and not at all after it. Under the other strategies all
+processes start again, with one worker less, and every gradient counts exactly once.
 
 Under `hierarchical` (here with two hosts of two workers), only the two ends of a silent connection see that it is silent.
 Neither can tell which of them is cut off, so either may be blamed. Where one connection breaks, or loses a message, either of its
@@ -66,13 +78,38 @@ def not_tried(results):
                           if scenario.long and scenario.name not in tried)]
 
 
-def markdown(results, arguments, left_out):
-    commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, capture_output=True, text=True,
-                            check=True).stdout.strip()
-    strategies = f"--strategies {arguments.strategies} " if arguments.strategies else ""
-    lines = [HEAD.format(strategies=strategies, repeat=arguments.repeat, jobs=arguments.jobs, seed=arguments.seed, commit=commit,
-                         long=" --long" if arguments.long else "",
-                         date=datetime.datetime.now(datetime.timezone.utc).date()),
+def command_of(arguments):
+    words = ["tests/faults/fault_suite.py"]
+    for name in ("only", "strategies"):
+        if getattr(arguments, name):
+            words.append(f"--{name} {getattr(arguments, name)}")
+    words.append(f"--repeat {arguments.repeat} --jobs {arguments.jobs} --seed {arguments.seed}")
+    if arguments.slack:
+        words.append(f"--slack {arguments.slack:g}")
+    return " ".join([*words, *(["--long"] if arguments.long else []), "--markdown docs/faults.md"])
+
+
+def head(arguments):
+    commit = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"], cwd=ROOT, capture_output=True,
+                            text=True, check=True).stdout.strip()
+    slack = f" This run allowed {arguments.slack:g} s more than each bound of the table." if arguments.slack else ""
+    return HEAD.format(command=command_of(arguments), commit=commit, lease=LEASE_S, lease_bound=LEASE_BOUND_S, slack=slack,
+                       date=datetime.datetime.now(datetime.timezone.utc).date())
+
+
+def what_is_left(left):
+    """What all jobs together have left on the machine."""
+    return ["", "Left on the machine:", "", *(f"- {text}" for text in left)] if left else ["", NOTHING_LEFT]
+
+
+def strategies_left_out(results, arguments):
+    tried = {result.strategy for result in results}
+    return left_out.rows(tried, ALL_STRATEGIES, left_out.strategies_of(arguments.build / "bin" / "fault_program"))
+
+
+def markdown(results, arguments, not_here, left):
+    """`not_here`: what this machine cannot try. `left`: what the machine has now and did not have before."""
+    lines = [head(arguments),
              "| fault | strategy | survived | found | blamed | p50 (s) | p99 (s) | max (s) | bound (s) |",
              "|---|---|---|---|---|---|---|---|---|"]
     for scenario in SCENARIOS:
@@ -80,7 +117,11 @@ def markdown(results, arguments, left_out):
             lines.append(row(scenario, strategy, [result for result in results
                                                   if result.scenario is scenario and result.strategy == strategy]))
     lines += problems_of(results)
-    lines += ["", "Not tried on this machine:", "", *(f"- {text}" for text in left_out)] if left_out else []
+    lines += what_is_left(left)
+    lines += ["", "Not tried on this machine:", "", *(f"- {text}" for text in not_here)] if not_here else []
     lines += ["", "## Not tried by this suite", "", "| fault | where it is tried, or why it cannot be tried here |", "|---|---|"]
     lines += [f"| {what} | {where} |" for what, where in not_tried(results)]
+    lines += ["", "## Strategies that this page does not try as they are", "",
+              "| strategy | why | what tries it |", "|---|---|---|"]
+    lines += [f"| {' | '.join(row)} |" for row in strategies_left_out(results, arguments)]
     return "\n".join(lines) + "\n"
