@@ -19,6 +19,7 @@ constexpr char kUnexplained[] = "not explained by what was recorded";
 constexpr double kWorthSaying = 0.02;       // of the bound
 constexpr double kPartWorthSaying = 0.005;  // the same, for a part of a cause
 constexpr double kLinkSlow = 0.98;          // of the expected goodput
+constexpr double kAsSlow = 1.1;             // times the rate of the slowest kind of link
 constexpr double kTimer = 0.99;
 constexpr double kCongested = 0.005;  // of the segments, sent again
 
@@ -29,18 +30,33 @@ struct LinkShares {
   int runs_not_ok = 0;
 };
 
+/// Not where one connection cannot measure the capacity, as with loss.
+bool IsJudged(const StudyLink& link) {
+  return link.ok && link.expected_bytes_per_s.value_or(0) > 0;
+}
+
+/// Of the links that are judged; infinite if there is none.
+double SlowestExpected(const StudyRun& run) {
+  double slowest = std::numeric_limits<double>::infinity();
+  for (const StudyLink& link : run.links) {
+    if (IsJudged(link)) slowest = std::min(slowest, *link.expected_bytes_per_s);
+  }
+  return slowest;
+}
+
 LinkShares SharesOf(const StudyCell& cell) {
   LinkShares shares;
   std::vector<double> slowest;
   for (const StudyRun* run : CountedRuns(cell)) {
     if (run->link_ok == false) ++shares.runs_not_ok;
+    const double bottleneck = SlowestExpected(*run);
     double slowest_here = std::numeric_limits<double>::infinity();
     for (const StudyLink& link : run->links) {
-      // Not judged: with one connection the capacity of such a link cannot be measured.
-      const double expected = link.expected_bytes_per_s.value_or(0);
-      if (!link.ok || expected <= 0) continue;
+      if (!IsJudged(link)) continue;
+      const double expected = *link.expected_bytes_per_s;
       for (const auto& measured : {link.sent_bytes_per_s, link.received_bytes_per_s}) {
-        if (!measured || *measured <= 0) continue;
+        // A link that carries more than the slowest kind of link can is not what holds the step up.
+        if (!measured || *measured <= 0 || *measured > kAsSlow * bottleneck) continue;
         const double share = *measured / expected;
         slowest_here = std::min(slowest_here, share);
         shares.fastest = std::max(shares.fastest, share);

@@ -110,6 +110,18 @@ TEST(BoundExplanation, LinksCountByWhatTheyCarried) {
   EXPECT_FALSE(ExplainBound(cell).explained);
 }
 
+TEST(BoundExplanation, ALinkThatIsFasterThanTheBottleneckIsNotBlamed) {
+  StudyCell cell = Cell(1.2);
+  StudyLink narrow = Link(1);
+  narrow.expected_bytes_per_s = *narrow.expected_bytes_per_s / 4;
+  narrow.sent_bytes_per_s = narrow.received_bytes_per_s = narrow.expected_bytes_per_s;
+  cell.results[0].links = {narrow, Link(0.9), Link(1.05)};
+  EXPECT_THAT(ExplainBound(cell).text, Not(HasSubstr("slowest link")));
+  narrow.sent_bytes_per_s = *narrow.expected_bytes_per_s * 0.9;
+  cell.results[0].links[0] = narrow;
+  EXPECT_THAT(ExplainBound(cell).text, HasSubstr("slowest link carried 90.0 %"));
+}
+
 TEST(BoundExplanation, OneBadLinkOfManyRunsIsNotTheMedians) {
   StudyCell cell = Cell(1.4);
   cell.results.assign(5, cell.results[0]);
