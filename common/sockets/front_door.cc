@@ -51,6 +51,13 @@ void WakeAt(int file, std::size_t bytes) {
   static_cast<void>(setsockopt(file, SOL_SOCKET, SO_RCVLOWAT, &fewest, sizeof(fewest)));
 }
 
+/// Whether the other end has closed, or will send nothing more.
+bool SaysNoMore(int file) {
+  pollfd entry{.fd = file, .events = POLLRDHUP, .revents = 0};
+  // If it fails, the connection is there until its time is over.
+  return poll(&entry, 1, 0) > 0;
+}
+
 /// Looks at the first bytes and leaves them to gRPC.
 Verdict JudgeStart(Visitor& visitor, std::string_view expected) {
   std::array<char, kPreface.size()> start{};
@@ -62,8 +69,9 @@ Verdict JudgeStart(Visitor& visitor, std::string_view expected) {
   }
   const std::string_view heard(start.data(), static_cast<std::size_t>(count));
   if (heard.empty() || !expected.starts_with(heard)) return Verdict::kRefuse;
-  // The bytes that wait must not wake the door again and again.
   const bool complete = heard.size() == expected.size();
+  if (!complete && SaysNoMore(file)) return Verdict::kRefuse;
+  // The bytes that wait must not wake the door again and again.
   WakeAt(file, complete ? 1 : expected.size());
   return complete ? Verdict::kAdmit : Verdict::kLater;
 }

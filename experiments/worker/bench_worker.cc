@@ -1,5 +1,6 @@
 // One worker of a bench job. For each size, all workers wait for each other. Then they run some
 // operations to warm up, timed operations one after the other, and sums that are checked.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -76,8 +77,12 @@ MemberResult Bench(MemberProcess& process) {
   const MemberSetup& setup = process.setup();
   if (!setup.bench) throw ConfigError("the launcher's message to this process lacks what to time");
   RequireStrategy(setup.spec);
-  // Servers wait for the length of the run, which their schedule may need.
+  // Servers wait for these before they listen.
   process.client().Set("job/total_steps", "1");
+  if (setup.spec.servers > 0) {
+    const std::int64_t bytes = *std::ranges::max_element(setup.bench->sizes);
+    PublishLargestMessage(process.client(), LargestPushPullMessage(setup.spec, bytes));
+  }
   const int sizes = static_cast<int>(setup.bench->sizes.size());
   nlohmann::json rows = nlohmann::json::array();
   std::vector<TimeWindow> windows;

@@ -63,6 +63,8 @@ inline void KeepLarger(std::span<const std::byte> theirs, std::span<double> valu
 std::unique_ptr<TimedOperation> MakeTimedSum(MemberProcess& process, std::int64_t bytes, int index);
 /// Times submitting and awaiting every bucket, with servers running; one per job.
 std::unique_ptr<TimedOperation> MakeTimedPushPull(MemberProcess& process, std::int64_t bytes);
+/// The most bytes of a message of that operation.
+int LargestPushPullMessage(const RunSpec& spec, std::int64_t bytes);
 
 /// Integers so small that their sums over all workers are exact in fp32, in any order.
 class ExactIntegerPattern {

@@ -12,6 +12,17 @@
 namespace ringside {
 namespace {
 
+/// Cuts buckets as a training run does, but makes at least one for every server.
+BucketPlan Buckets(const RunSpec& spec, std::int64_t bytes) {
+  const std::int64_t share = bytes / std::max(1, spec.servers);
+  const std::size_t target =
+      std::min(BucketSizesOf(spec).target_bytes, static_cast<std::size_t>(share));
+  const std::vector<TensorSpec> tensors{{"all", static_cast<std::size_t>(bytes) / sizeof(float)}};
+  BucketPlan plan(tensors, {.target_bytes = target, .first_bytes = target});
+  RefuseIdleServers(spec, plan);
+  return plan;
+}
+
 /// A step of the strategy without a model: submits every bucket, then awaits every bucket.
 class TimedPushPull : public TimedOperation {
  public:
@@ -21,7 +32,7 @@ class TimedPushPull : public TimedOperation {
         spec_(setup_.spec),
         entry_(EntryOf(spec_)),
         plan_(Buckets(spec_, bytes)),
-        comm_(MakeComm()),
+        comm_(MakeCommOptions(setup_, LargestMessageBytes(plan_))),
         space_(MakeSpace(entry_.traits.memory, plan_, setup_)),
         optimizer_(Optimizer::Make(spec_.optimizer, plan_.elements())),
         schedule_(MakeSchedule(spec_, 1)),
@@ -68,28 +79,10 @@ class TimedPushPull : public TimedOperation {
   }
 
  private:
-  /// Servers of their own process wait for what this publishes.
-  CommOptions MakeComm() {
-    const int largest_message_bytes = LargestMessageBytes(plan_);
-    PublishLargestMessage(process_.client(), largest_message_bytes);
-    return MakeCommOptions(setup_, largest_message_bytes);
-  }
-
   std::vector<std::string> Gather(const std::string& mine) {
     return StoreAllGather(process_.client(), setup_.world,
                           fmt::format("bench/barrier/{}", barriers_++), mine,
                           Deadline::After(comm_.barrier_timeout));
-  }
-
-  /// Cuts buckets as a training run does, but makes at least one for every server.
-  static BucketPlan Buckets(const RunSpec& spec, std::int64_t bytes) {
-    const std::int64_t share = bytes / std::max(1, spec.servers);
-    const std::size_t target =
-        std::min(BucketSizesOf(spec).target_bytes, static_cast<std::size_t>(share));
-    const std::vector<TensorSpec> tensors{{"all", static_cast<std::size_t>(bytes) / sizeof(float)}};
-    BucketPlan plan(tensors, {.target_bytes = target, .first_bytes = target});
-    RefuseIdleServers(spec, plan);
-    return plan;
   }
 
   /// True when plain gradient descent at rate 1 on integers is exact, in any order. It is not when
@@ -121,6 +114,10 @@ class TimedPushPull : public TimedOperation {
 };
 
 }  // namespace
+
+int LargestPushPullMessage(const RunSpec& spec, std::int64_t bytes) {
+  return LargestMessageBytes(Buckets(spec, bytes));
+}
 
 std::unique_ptr<TimedOperation> MakeTimedPushPull(MemberProcess& process, std::int64_t bytes) {
   return std::make_unique<TimedPushPull>(process, bytes);

@@ -20,11 +20,12 @@ import pathlib
 import random
 import sys
 import tempfile
+import traceback
 
 from suite import leaks
 from suite.all_scenarios import SCENARIOS
 from suite.job import MARK
-from suite.judge import run_once
+from suite.judge import Result, run_once
 from suite.scenarios import ALL_STRATEGIES, STRATEGIES
 from suite.table import markdown
 from suite.turns import Turns
@@ -103,7 +104,11 @@ def main():
         moment = random.Random(f"{arguments.seed} {scenario.name} {strategy} {repetition}")
         before_it = on_this_machine() if alone else None
         with turns.take(scenario), tempfile.TemporaryDirectory(prefix="ringside-faults-") as directory:
-            result = run_once(arguments.build.resolve(), directory, scenario, strategy, moment, arguments.slack)
+            try:
+                result = run_once(arguments.build.resolve(), directory, scenario, strategy, moment, arguments.slack)
+            except Exception as error:  # of the suite itself: the other jobs must count all the same
+                traceback.print_exc()
+                result = Result(scenario, strategy, problems=[f"the suite failed: {error!r}"])
         if alone:
             result.problems += leaks.left(on_this_machine, before_it)
         print(f"{scenario.name} {strategy} {repetition}: {result.text()}\n", end="", flush=True)  # one write: others print, too

@@ -20,7 +20,7 @@ SUITE = pathlib.Path(__file__).with_name("fault_suite.py")
 PAGE = ROOT / "docs" / "faults.md"
 AGAIN = "docs/faults.md is stale: make it again with fault_suite.py --markdown"
 MOST_LATE = 0.15  # of the jobs of a row
-LATE = r": (found|ended) after [0-9.]+ s, later than [0-9.]+ s"
+LATE = r"(found|ended|went on|given up|closed) after [0-9.]+ s, later than [0-9.]+ s"
 WHAT = {scenario.name: scenario.what for scenario in SCENARIOS}
 
 

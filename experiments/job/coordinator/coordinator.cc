@@ -2,6 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -9,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/tsan_handoff.h"
 #include "ringside/common/security/secrets.h"
@@ -26,6 +28,8 @@ namespace {
 constexpr int kMaxMessageBytes = 4 << 20;
 // A member waits for a few keys at once and sends heartbeats.
 constexpr int kMaxCallsPerConnection = 128;
+// Besides those of the members.
+constexpr std::size_t kSpareConnections = 64;
 // What a call may send before the coordinator reads its request, and so before it knows the token.
 constexpr int kUnreadBytesPerCall = 64 << 10;
 constexpr int kHandshakeTimeoutMs = 10'000;
@@ -299,8 +303,11 @@ std::unique_ptr<FrontDoor> Coordinator::Impl::MakeDoor(const Options& options) {
     acceptor->HandleNewConnection(&connection);
   };
   const auto judge = options.tls.empty() ? BeginsAsHttp2() : BeginsAsTls();
-  const std::size_t most =
-      options.most_connections == 0 ? HalfOfAllDescriptors() : options.most_connections;
+  // A member has one connection, and an agent of its host may have another.
+  const std::size_t members = 2 * static_cast<std::size_t>(job_state->members());
+  const std::size_t most = options.most_connections == 0
+                               ? std::max(HalfOfAllDescriptors(), members + kSpareConnections)
+                               : options.most_connections;
   return std::make_unique<FrontDoor>(options.address, options.port, judge, admit,
                                      FrontDoor::Options{.most_admitted = most});
 }

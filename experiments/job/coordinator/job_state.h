@@ -120,6 +120,8 @@ class JobState {
   JobState(const JobState&) = delete;
   JobState& operator=(const JobState&) = delete;
 
+  int members() const { return options_.workers + options_.servers; }
+
   // Calls of members.
   /// A refused worker or server that has not joined makes the job fail, because the job cannot
   /// become complete without it.

@@ -4,7 +4,9 @@
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -25,6 +27,8 @@ namespace {
 constexpr std::chrono::milliseconds kStopGrace{200};
 /// A connection that has not shown by then that it speaks HTTP/2 is closed.
 constexpr int kHandshakeTimeoutMs = 10'000;
+/// Besides two of each worker.
+constexpr std::size_t kSpareConnections = 64;
 
 class GrpcListener : public Listener {
  public:
@@ -116,7 +120,9 @@ void GrpcListener::ServeTcp(const TransportEntry& self) {
   const std::string& tls = context_.comm.tls;
   Start(tls.empty() ? grpc::InsecureServerCredentials() : MakeTlsServerCredentials(TlsFiles(tls)));
   // Without TLS the judge admits only who has proved to know the token.
-  const FrontDoor::Options options{.most_admitted = tls.empty() ? 0 : HalfOfAllDescriptors()};
+  const std::size_t workers = 2 * static_cast<std::size_t>(context_.workers) + kSpareConnections;
+  const FrontDoor::Options options{.most_admitted =
+                                       tls.empty() ? 0 : std::max(HalfOfAllDescriptors(), workers)};
   try {
     door_ = std::make_unique<FrontDoor>(context_.comm.address, 0, MakeJudge(), PassOn(), options);
   } catch (const CommError& error) {

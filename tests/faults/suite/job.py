@@ -122,7 +122,7 @@ class Job:
     def tool(self, *words, shims=(), **variables):
         """Runs another command of the program. Returns its exit code and what it has said."""
         outcome = subprocess.run([self._command[0], *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                                 env=os.environ | self._preload(*shims) | variables)
+                                 env=os.environ | self._preload(*shims) | variables, timeout=60)
         return outcome.returncode, outcome.stdout + outcome.stderr
 
     def __enter__(self):

@@ -62,9 +62,12 @@ def take_listener(pid, port):
     process = os.pidfd_open(pid)
     try:
         for file in pathlib.Path(f"/proc/{pid}/fd").iterdir():
-            if not os.readlink(file).startswith("socket:"):
-                continue
-            ours = socket.socket(fileno=_copy(process, int(file.name)))
+            try:
+                if not os.readlink(file).startswith("socket:"):
+                    continue
+                ours = socket.socket(fileno=_copy(process, int(file.name)))
+            except OSError:
+                continue  # closed meanwhile
             if ours.type == socket.SOCK_STREAM and ours.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
                 if ours.family in (socket.AF_INET, socket.AF_INET6) and ours.getsockname()[1] == port:
                     return ours

@@ -133,6 +133,9 @@ class SilentConnections {
   void SayFromAll(std::string_view text) const {
     for (const FileDescriptor& socket : sockets_) Say(socket, text);
   }
+  void FinishSending() const {
+    for (const FileDescriptor& socket : sockets_) EXPECT_EQ(shutdown(socket.get(), SHUT_WR), 0);
+  }
   /// Waits until the coordinator has closed the first one.
   void AwaitEndOfFirst() const { EXPECT_TRUE(EndsBy(sockets_.front(), Soon())); }
   /// Returns how many the coordinator closes by then.
@@ -189,6 +192,16 @@ TEST_F(CoordinatorTest, WhoBeginsAsAClientAndThenSaysNothingIsSentAway) {
   }
   const Deadline deadline = Deadline::After(std::chrono::seconds(15));
   for (const SilentConnections& some : silent) EXPECT_EQ(some.EndedBy(deadline), 3);
+}
+
+// poll tells of its end again and again. So the door would be busy until the connection's time is
+// over.
+TEST_F(CoordinatorTest, WhoEndsInTheMiddleOfThePrefaceIsSentAwayAtOnce) {
+  SilentConnections silent(coordinator_->target(), 2);
+  silent.Connect();
+  silent.SayFromAll("PRI");
+  silent.FinishSending();
+  EXPECT_EQ(silent.EndedBy(Deadline::After(std::chrono::seconds(2))), 2);
 }
 
 TEST_F(CoordinatorTest, FewOfThemAreOpenAtATimeAndAMemberComesInWhenTheyHaveLeft) {
