@@ -24,8 +24,9 @@ struct ClockReading {
   bool operator==(const ClockReading&) const = default;
 };
 
-/// 36 years. Sums of a few numbers up to this fit into 64 bits.
-inline constexpr std::int64_t kMostClockNanoseconds = std::int64_t{1} << 60;
+/// Nine years: the most that a clock shows, an event lasts, or two clocks differ by. The sum of
+/// eight such numbers is the largest time that a record may have.
+inline constexpr std::int64_t kMostClockNanoseconds = std::int64_t{1} << 58;
 
 /// Whether no number of a reading is larger than that. Others are no times.
 bool IsClockReading(const ClockReading& reading);

@@ -38,10 +38,11 @@ bool IsChunk(const Packed& packed) {
   const auto within = [](std::int64_t value, std::int64_t least) {
     return value >= least && value <= kMost;
   };
+  const auto time = [](std::int64_t value) { return value >= 0 && value <= kMostClockNanoseconds; };
   const auto size = [](std::uint64_t value) { return value <= static_cast<std::uint64_t>(kMost); };
   return packed.phase >= 0 && packed.phase <= static_cast<int>(kLastChunkPhase) &&
          packed.action >= 0 && packed.action <= static_cast<int>(kLastChunkAction) &&
-         within(packed.begin, 0) && within(packed.duration, 0) && within(packed.step, -kMost) &&
+         time(packed.begin) && time(packed.duration) && within(packed.step, -kMost) &&
          within(packed.version, kLeast) && within(packed.staleness, kLeast) &&
          (size(packed.offset) || packed.offset == ChunkEvent::kUnknown) && size(packed.elements) &&
          size(packed.bytes) && packed.bucket >= -1 && packed.piece >= -1 && packed.server >= -1 &&

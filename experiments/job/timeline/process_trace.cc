@@ -29,8 +29,8 @@ bool IsSpan(const Packed& packed) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 4;
   return packed.kind >= 0 && packed.kind <= static_cast<int>(kLastSpanKind) && packed.lane >= 0 &&
          packed.lane < kTimelineLanes && packed.bucket >= -1 && packed.duration >= 0 &&
-         packed.duration <= kMost && packed.begin >= 0 && packed.begin <= kMost &&
-         packed.step >= -kMost && packed.step <= kMost;
+         packed.duration <= kMostClockNanoseconds && packed.begin >= 0 &&
+         packed.begin <= kMostClockNanoseconds && packed.step >= -kMost && packed.step <= kMost;
 }
 
 }  // namespace
