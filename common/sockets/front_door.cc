@@ -47,7 +47,7 @@ std::size_t MostVisitors() {
 /// The fewest bytes at which poll says that there is something to read.
 void WakeAt(int file, std::size_t bytes) {
   const int fewest = static_cast<int>(bytes);
-  // It fails on no connected socket.
+  // It cannot fail on a connected socket.
   static_cast<void>(setsockopt(file, SOL_SOCKET, SO_RCVLOWAT, &fewest, sizeof(fewest)));
 }
 

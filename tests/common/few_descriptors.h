@@ -16,7 +16,7 @@ class FewDescriptors {
     EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &before_), 0);
     const FileDescriptor next(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     rlimit few = before_;
-    few.rlim_cur = static_cast<rlim_t>(next.get() + more);
+    few.rlim_cur = static_cast<rlim_t>(next.get()) + static_cast<rlim_t>(more);
     EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
   }
   ~FewDescriptors() { EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &before_), 0); }

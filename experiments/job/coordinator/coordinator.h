@@ -25,7 +25,8 @@ class Coordinator {
     /// If not empty, listens on this path, which processes in other network namespaces can reach.
     std::string socket_path{};
     std::string token{};
-    /// Open at a time, over TCP. Anybody can connect. 0: half of the descriptors of the process.
+    /// Open at a time, over TCP. Anybody can connect. 0: half of the descriptors of the process, or
+    /// more if the job has more members.
     std::size_t most_connections = 0;
     /// How long destruction waits for gRPC.
     std::chrono::milliseconds stop_grace{3'000};
