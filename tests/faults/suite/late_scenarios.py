@@ -15,9 +15,10 @@ import struct
 import threading
 import time
 
-from suite.job import EPOCHS, PARAMS_HEADER, STEPS, has_servers
+from suite.job import EPOCHS, STEPS, has_servers, parameters
 from suite.ports import ports_of, take_listener, why_no_listener
 from suite.proxy import GREETING, HEADER, Harm, read_exactly
+from suite.samples import SAMPLES, STEPS_OF_EPOCH
 from suite.scenarios import (AT_ONCE_S, FIRST_STEPS, LEASE_BOUND_S, LEASE_S, VICTIM, Scenario, anywhere, pushes, wait_for,
                              wait_for_some_step)
 
@@ -27,8 +28,6 @@ NEXT_STEP_MS = 30  # the next generation still trains when the late push comes
 DROPPED_STEP_MS = 100  # the job takes longer than a lease
 DROPPED_S = 1  # until the servers have dropped a worker that the launcher has given up
 ANSWER_S = 10
-STEPS_OF_EPOCH = STEPS // EPOCHS
-SAMPLES = 96  # of an epoch; each tensor has a number for each
 REFUSED = 2  # a flag of an answer
 
 
@@ -122,8 +121,7 @@ def push_of_the_dropped(job, random):
 
 def counts(bundle):
     """How often each gradient counted: by tensor, epoch and sample."""
-    values = array.array("f")
-    values.frombytes((bundle / "params.bin").read_bytes()[PARAMS_HEADER:])
+    values = parameters(bundle) or ()
     return [[[int(-value) // 4 ** epoch % 4 for value in values[at:at + SAMPLES]] for epoch in range(EPOCHS)]
             for at in range(0, len(values), SAMPLES)]
 
@@ -155,6 +153,8 @@ def miscounted_without(job):
     gradient = array.array("f", push[HEADER:])
     own = [sample for sample, value in enumerate(gradient) if value]
     found = counts(job.bundle)
+    if not found:
+        return [f"there are no parameters: {job.text()}"]
     late = found[bucket][step // STEPS_OF_EPOCH]
     wrong = []
     if len(gradient) != SAMPLES or any(late[sample] for sample in own):
