@@ -200,8 +200,19 @@ class LimitedRunTest : public LauncherEdgesTest, public ::testing::WithParamInte
         std::chrono::seconds(30));
   }
 
-  void ExpectNothingLeft() const {
-    for (const pid_t pid : PidsIn(bundle())) EXPECT_TRUE(ProcessesOfGroup(pid).empty());
+  /// A launcher that ends by itself ends its processes before. If the lack of memory kills it, in a
+  /// thread of gRPC, the kernel ends them, which may take longer than the launcher's own end.
+  void ExpectNothingLeft(Process& launcher) const {
+    const std::optional<ProcessEnd> end = launcher.Poll();
+    ASSERT_TRUE(end.has_value());
+    for (const pid_t pid : PidsIn(bundle())) {
+      if (end->signal != 0) {
+        WaitUntil(
+            "the kernel's end of a process group", [pid] { return ProcessesOfGroup(pid).empty(); },
+            std::chrono::seconds(5));
+      }
+      EXPECT_TRUE(ProcessesOfGroup(pid).empty()) << "left of process group " << pid;
+    }
   }
 
   std::unique_ptr<ControlGroup> processes_;
@@ -213,7 +224,7 @@ TEST_P(LimitedRunTest, Ends) {
   for (int i = 0; i < 3; ++i) {
     Process launcher = Train(20);
     AwaitEnd(launcher);
-    ExpectNothingLeft();
+    ExpectNothingLeft(launcher);
   }
 }
 
@@ -223,7 +234,7 @@ TEST_P(LimitedRunTest, EndsWhenItIsAskedTo) {
             [&] { return StepsIn(bundle()) >= 1 || launcher.Poll().has_value(); });
   launcher.Signal(SIGTERM);
   AwaitEnd(launcher);
-  ExpectNothingLeft();
+  ExpectNothingLeft(launcher);
 }
 
 // gRPC may wait for a thread that cannot start.
@@ -234,7 +245,7 @@ TEST_P(LimitedRunTest, EndsWhenItIsAskedToAfterItsSummary) {
   });
   launcher.Signal(SIGTERM);
   AwaitEnd(launcher);
-  ExpectNothingLeft();
+  ExpectNothingLeft(launcher);
 }
 
 // In KiB: about what the launcher needs, with fewer threads than gRPC wants.
