@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs targets of tests/fuzz under libFuzzer, AddressSanitizer and UBSan, one after the other. Prints a table in Markdown; what the
 # build and libFuzzer say goes to stderr and to build/fuzz/logs.
-# usage: scripts/fuzz.sh TARGET|all [--runs N | --seconds N]
+# usage: scripts/fuzz.sh TARGET[,TARGET...]|all [--runs N | --seconds N]
 #   TARGET       the NAME of a tests/fuzz/NAME_fuzz.cc
 #   --runs N     so many inputs a target
 #   --seconds N  so long a target (60)
@@ -33,11 +33,13 @@ while [ $# -gt 0 ]; do
 done
 if [ "$wanted" = all ]; then
   mapfile -t targets < <(all_targets)
-elif [ -e "tests/fuzz/${wanted}_fuzz.cc" ]; then
-  targets=("$wanted")
 else
-  echo "no target is called '$wanted'; there are $(all_targets | paste -sd ' ')" >&2
-  exit 2
+  IFS=, read -ra targets <<<"$wanted"
+  for target in "${targets[@]}"; do
+    [ ! -e "tests/fuzz/${target}_fuzz.cc" ] || continue
+    echo "no target is called '$target'; there are $(all_targets | paste -sd ' ')" >&2
+    exit 2
+  done
 fi
 
 build=build/fuzz
@@ -46,6 +48,10 @@ mkdir -p "$build/logs"
   cmake --preset fuzz
   cmake --build "$build" --target "${targets[@]/#/fuzz_}"
 } >&2
+# The programs of this commit are copied. A later build does not change what a long run executes.
+programs=$(mktemp -d "$build/programs.XXXXXX")
+trap 'rm -rf "$programs"' EXIT
+for target in "${targets[@]}"; do cp "$build/bin/fuzz_$target" "$programs"; done
 
 # The last number that a pattern with one group finds in a log; - if there is none.
 # usage: number_in LOG PATTERN
@@ -65,7 +71,7 @@ run_target() {
                  -artifact_prefix="$findings/")
   [ ! -e "tests/fuzz/$name.dict" ] || options+=(-dict="tests/fuzz/$name.dict")
   RINGSIDE_FUZZ_SEEDS="$corpus" UBSAN_OPTIONS=print_stacktrace=1 \
-    "$build/bin/fuzz_$name" "${options[@]}" "$corpus" "tests/fuzz/corpus/$name" >"$log" 2>&1 || status=$?
+    "$programs/fuzz_$name" "${options[@]}" "$corpus" "tests/fuzz/corpus/$name" >"$log" 2>&1 || status=$?
   local executions edges finding=none
   executions=$(number_in "$log" 'stat::number_of_executed_units: *([0-9]+)')
   edges=$(number_in "$log" ' cov: ([0-9]+) ')

@@ -2,8 +2,8 @@
 import dataclasses
 import statistics
 
+from comparison.emulated import lab, true_lab
 from comparison.measure import Measured, interleaved, slower
-from comparison.subjects import lab
 
 SPARE_STEPS = 3  # The first step has no step before it, and the last one waits for its own communication.
 
@@ -39,8 +39,8 @@ def allowed_ms(summary):
     return max(summary["forward_ms"] + summary["bound_comm_ms"], summary["compute_ms"])
 
 
-def train(context, cell):
-    return lab(context, {"hosts": cell.workers, "rate": cell.rate}, cell.command(), timeout=600)
+def train(context, cell, how=lab):
+    return how(context, {"hosts": cell.workers, "rate": cell.rate}, cell.command(), timeout=600)
 
 
 def counts(summary):
@@ -108,7 +108,7 @@ def processor_time(cell, ours, peer):
     """The processor time of a step over two transports, which take turns. It holds the start of the run, too."""
     def measure(context):
         def once(transport):
-            summary = train(context, dataclasses.replace(cell, flags=("--ps-transport", transport)))
+            summary = train(context, dataclasses.replace(cell, flags=("--ps-transport", transport)), true_lab)
             return 1e3 * sum(filter(None, summary["cpu_seconds"].values())) / cell.steps
         times = interleaved(context.slow_rounds, {"ours": lambda: once(ours), "peer": lambda: once(peer)})
         return slower(times["ours"], times["peer"])

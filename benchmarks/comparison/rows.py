@@ -2,7 +2,7 @@
 import dataclasses
 import typing
 
-from comparison import cells, laboratory, subjects, whole_jobs
+from comparison import cells, emulated, laboratory, subjects, whole_jobs
 from comparison.cells import Cell
 from comparison.measure import Measured
 
@@ -58,7 +58,7 @@ BESIDE_RING = (MIXED_4, RING)
 
 def share(name, contender, contenders, text, rate=RATE, hosts=FOUR):
     return Row(f"lab/{name}", f"{hosts}: {text}, share of its own bound",
-               subjects.lab_share(rate, contender, contenders), at_least=0.93)
+               emulated.lab_share(rate, contender, contenders), at_least=0.93)
 
 
 def cell(what, contender, at_most):
@@ -210,17 +210,17 @@ ROWS = [
     share("ps-sync", COLOCATED, (COLOCATED,), "ps-sync, 4 co-located servers, buckets of 1 MiB"),
     share("mixed-2", MIXED_2, (MIXED_2,), "mixed, k = 2, buckets of 256 KiB"),
     share("mixed-4", MIXED_4, BESIDE_RING, "mixed, k = 4, buckets of 256 KiB"),
-    Row("lab/mixed-4-ring", f"{FOUR}: mixed, k = 4 / ring: times as fast", subjects.lab_faster(RATE, MIXED_4, RING),
+    Row("lab/mixed-4-ring", f"{FOUR}: mixed, k = 4 / ring: times as fast", emulated.lab_faster(RATE, MIXED_4, RING),
         at_least=1.35),
     Row("hierarchical", "2 hosts x 2 workers at 1 Gbit/s, 100 MB: hierarchical / flat ring: times as fast",
-        subjects.lab_hierarchical, at_least=1.4),
-    Row("lab/resnet50", "four hosts at 1 Gbit/s, profile:resnet50 under ring: step / bound", subjects.lab_training,
+        emulated.lab_hierarchical, at_least=1.4),
+    Row("lab/resnet50", "four hosts at 1 Gbit/s, profile:resnet50 under ring: step / bound", emulated.lab_training,
         at_most=1.10),
     # In the order of the backward pass, the forward pass (a third of the compute) overlaps with nothing: 1.5 at most.
-    *[Row(f"overlap/{order}", f"{OVERLAP} on ({order}) / off: times as fast", subjects.overlap(order), at_least=at_least)
+    *[Row(f"overlap/{order}", f"{OVERLAP} on ({order}) / off: times as fast", emulated.overlap(order), at_least=at_least)
       for order, at_least in (("fifo", None), ("priority", 1.6))],
     Row("priority", "2 hosts at 2 Gbit/s, profile:vgg16, compute = communication, ps-sync co-located: priority / fifo: "
-        "times as fast", subjects.priority, at_least=1.2),
+        "times as fast", emulated.priority, at_least=1.2),
     # Horovod's figure is published, not measured here.
     *[Row(f"timeline/{label}", f"{what}, 2 workers, ring: timeline on / off (published of Horovod's: up to 40 % of throughput)",
           subjects.cost_of_flags("ring", steps, flags, "--timeline"), at_most=1.01)
@@ -231,7 +231,7 @@ ROWS = [
     *[Row(f"coalesce/{workers}", f"1,000 tensors of 4 KiB, ring, {workers} workers: coalesced / one by one: times as fast",
           subjects.coalesced(workers), at_least=20) for workers in (2, 4)],
     *[Row(f"codec/{label}", f"four hosts at 100 Mbit/s, profile:resnet50: {codec} / full gradients: times as fast",
-          subjects.codec(codec), at_least=at_least)
+          emulated.codec(codec), at_least=at_least)
       for label, codec, at_least in (("powersgd", "powersgd:4", 4), ("topk", "topk:0.01", 4), ("fp16", "fp16", 1.8))],
     *CELLS,
     *DILATIONS,

@@ -173,6 +173,22 @@ echo '{"step_ms": {"median": '$step'}, "achievable_ms": 100, "forward_ms": 10, "
   EXPECT_EQ(rows[0].at("note"), "2 more runs limited by the machine");
 }
 
+TEST_F(CompareMadeUpTest, AnEmulatedRunIsRepeatedWhereTheMachineLimitedIt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "rows in an emulated cluster need root";
+  const auto rows = Rows("lab/resnet50", R"(
+runs=$(cat "$TMPDIR/runs" 2>/dev/null || echo 0)
+echo $((runs + 1)) > "$TMPDIR/runs"
+verdict=ok
+step=120
+if [ "$runs" -lt 2 ]; then verdict=limited; step=300; fi
+echo '{"step_ms": {"median": '$step'}, "bound_ms": 100,
+       "fidelity": {"verdict": "'$verdict'", "limited_by": []}}'
+)");
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_NEAR(rows[0].at("ratio"), 1.2, 1e-9);
+  EXPECT_THAT(rows[0].at("samples").at("ours"), ::testing::Each(120));
+}
+
 TEST_F(CompareMadeUpTest, AMatrixIsHeldToItsCostliestStrategy) {
   const auto rows = Rows("matrix/overhead,matrix/overhead-libtorch", R"(
 results=results/${2%.yaml}
