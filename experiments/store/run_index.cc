@@ -18,6 +18,9 @@ namespace fs = std::filesystem;
 // "RSIX" in the file's header marks an index of Ringside.
 constexpr std::string_view kApplication = "1381189976";
 constexpr int kBusyMs = 10'000;
+// In KiB. Rows are written one after the other and not read again. SQLite's default, 2 MB, would
+// let the runner of a long matrix grow.
+constexpr char kLimitCache[] = "PRAGMA cache_size = -256";
 
 /// One prepared statement; parameters are counted from 1.
 class Statement {
@@ -115,12 +118,16 @@ RunIndex::RunIndex(const fs::path& file) : file_(file) {
 RunIndex RunIndex::Open(const fs::path& directory) {
   const fs::path file = directory / kIndexFile;
   RunIndex index(file);
-  if (index.IsSound()) return index;
+  if (index.IsSound()) {
+    index.Execute(kLimitCache);
+    return index;
+  }
   index.database_.reset();
   fs::remove(file);
   fs::remove(file.string() + "-journal");
   RunIndex fresh(file);
   fresh.Create();
+  fresh.Execute(kLimitCache);
   return fresh;
 }
 

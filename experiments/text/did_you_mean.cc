@@ -28,6 +28,9 @@ std::string_view NearestWord(std::string_view word, std::span<const std::string_
   for (const std::string_view candidate : candidates) {
     // A shortened word ("halving") counts as a typing error, even if many letters are missing.
     const bool prefix = word.size() >= 3 && candidate.starts_with(word);
+    // Each letter more or less is one edit. This spares the table for a word of many kilobytes.
+    const std::size_t longer = std::max(word.size(), candidate.size());
+    if (!prefix && longer - std::min(word.size(), candidate.size()) >= least) continue;
     const std::size_t distance = prefix ? 1 : EditDistance(word, candidate);
     if (distance < least) {
       least = distance;

@@ -6,7 +6,8 @@ usage: tests/faults/soak.py [--build DIR] [--minutes N] [--seed N] [--markdown F
   --seed      of the moments and members (default: 1)
   --markdown  writes what was seen there
 The runner's memory and open files, and the shared memory, the network namespaces and the open files of the machine must not
-grow from the first third of the time to the last. No process may live longer than a run can. When the runner has ended, nothing
+grow from the first third of the time to the last. The first looks do not count: the first run of each kind loads code and
+fills caches. No process may live longer than a run can. When the runner has ended, nothing
 of this may be left. A run whose process fails starts again once (`--on-failure restart`), and half of the runs write
 checkpoints. Each run that ends must count every gradient exactly once, and some of them must have started again. Part of the
 runs are in emulated networks if this is root.
@@ -40,6 +41,7 @@ FROZEN_S = (3, 7)  # shorter than a lease, and longer
 RUN_S = 60  # the time limit of a run
 MOST_RESTARTS = "1"  # so that some runs fail: those that are struck twice
 LONGEST_LIFE_S = RUN_S + 30  # of a process: a run ends some time after its limit
+WARMUP_SHARE = 0.1  # of the looks
 MOST_GROWTH = 1.05  # of memory; the other figures must not grow at all
 STRATEGIES = ("ring", "ps-sync", "ps-async", "shm", "hierarchical")
 SPEC = """name: soak
@@ -142,12 +144,18 @@ def least(figure, looks):
     return min(getattr(one, figure) for one in looks)
 
 
+def thirds(looks):
+    """The first third of what counts, and the last."""
+    counted = looks[int(len(looks) * WARMUP_SHARE):]
+    third = max(len(counted) // 3, 1)
+    return counted[:third], counted[-third:]
+
+
 def judge(looks, bundles):
     """What is wrong: a list of texts."""
-    third = len(looks) // 3
     wrong = []
     for figure, name in FIGURES.items():
-        first, last = (least(figure, part) for part in (looks[:third], looks[-third:]))
+        first, last = (least(figure, part) for part in thirds(looks))
         most = first * MOST_GROWTH if figure in ("memory_kib", "machine_files") else first
         if last > most:
             wrong.append(f"{name} grew from {first:g} to {last:g}")
@@ -244,11 +252,10 @@ def main():
         else:
             wrong += judge(looks, done) + too_few
     lines = [what_made_it(arguments), "", f"- runs: {dict(statuses)}", f"- {restarts}", f"- strikes: {strikes}"]
-    third = max(len(looks) // 3, 1)
     for figure, what in FIGURES.items():
         if looks:
-            lines.append(f"- {what}: least of the first third {least(figure, looks[:third])}, of the last "
-                         f"{least(figure, looks[-third:])}")
+            first, last = (least(figure, part) for part in thirds(looks))
+            lines.append(f"- {what}: least of the first third {first}, of the last {last}")
     lines += [f"- WRONG: {text}" for text in wrong]
     print("\n".join(lines))
     if arguments.markdown:

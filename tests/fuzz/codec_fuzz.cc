@@ -21,8 +21,10 @@ namespace {
 constexpr std::array kCodecs{"fp16", "bf16", "int8", "topk:0.01", "topk:0.5", "sign"};
 
 // Flags of an input.
-constexpr std::uint8_t kMany = 1;         // several blocks of top-k
+constexpr std::uint8_t kMany = 0xf1;      // several blocks of top-k; all these bits, as it is slow
 constexpr std::uint8_t kRightLength = 2;  // zeros are added, or bytes cut off
+
+constexpr std::size_t kFew = 4096;  // elements; an input without `kMany` has fewer
 
 std::unique_ptr<Codec> CodecOf(std::size_t choice) {
   CodecOptions options;
@@ -32,11 +34,16 @@ std::unique_ptr<Codec> CodecOf(std::size_t choice) {
 
 bool Equal(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
+bool SameBytes(std::span<const float> a, std::span<const float> b) {
+  return a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+}
+
 void CheckDecoding(const Codec& codec, const Encoding& encoding, std::size_t begin) {
   std::vector<float> whole(encoding.elements);
   codec.Decode(encoding, 0, whole);
   std::vector<float> rest(encoding.elements - begin, 0.0F);
   codec.Add(encoding, begin, 1, rest);
+  if (SameBytes(std::span(whole).subspan(begin), rest)) return;
   for (std::size_t i = 0; i < rest.size(); ++i) {
     if (Equal(whole[begin + i], rest[i])) continue;
     throw InternalError("where reading begins changes element " + std::to_string(begin + i));
@@ -59,7 +66,7 @@ std::vector<std::string> FuzzSeeds() {
     const std::string begin{'\1'};
     const std::string count{static_cast<char>(kElements & 0xff), static_cast<char>(kElements >> 8)};
     seeds.push_back(name + std::string{'\0'} + count + begin + TextOf(bytes));
-    seeds.push_back(name + std::string{'\3', '\xff', '\xff'} + begin + TextOf(bytes));
+    seeds.push_back(name + std::string{'\xf3', '\xff', '\xff'} + begin + TextOf(bytes));
   }
   return seeds;
 }
@@ -73,7 +80,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::uint8_t flags = input.Byte();
   const std::size_t low = input.Byte();
   const std::size_t high = input.Byte();
-  const std::size_t elements = (high << 8 | low) * ((flags & kMany) != 0 ? 3 : 1);
+  const std::size_t count = high << 8 | low;
+  const std::size_t elements = (flags & kMany) == kMany ? 3 * count : count % kFew;
   const std::size_t wanted = input.Byte() * Codec::kAlignment;
   const std::size_t begin = wanted <= elements ? wanted : 0;
   const std::string text = input.Rest();

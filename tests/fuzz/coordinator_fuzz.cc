@@ -9,6 +9,7 @@
 #include "ringside/experiments/job/coordinator/job_state.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/quiet_protobuf.h"
 
 namespace ringside {
 namespace {
@@ -204,6 +205,7 @@ std::vector<std::string> FuzzSeeds() {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside;
+  SilenceProtobuf();
   FuzzInput input(data, size);
   Service service;
   while (!input.empty()) {

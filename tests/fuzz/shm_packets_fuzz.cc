@@ -20,6 +20,7 @@
 #include "ringside/paramserver/wire/plan_message.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/quiet_protobuf.h"
 #include "tests/fuzz/server_parts.h"
 
 namespace ringside {
@@ -108,6 +109,7 @@ std::vector<std::string> FuzzSeeds() {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside;
+  SilenceProtobuf();
   Host& host = TheHost();
   FuzzInput input(data, size);
   ServerParts server;

@@ -16,6 +16,7 @@
 #include "ringside/experiments/job/timeline/process_trace.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/quiet_protobuf.h"
 
 namespace ringside {
 namespace {
@@ -127,6 +128,7 @@ std::vector<std::string> FuzzSeeds() {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside;
+  SilenceProtobuf();
   FuzzInput input(data, size);
   const std::uint8_t flags = input.Byte();
   Run run;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <string>
 
 namespace ringside {
 namespace {
@@ -26,6 +27,7 @@ TEST(DidYouMean, FindsSlips) {
   EXPECT_EQ(NearestWord("ps_sync", kWords), "ps-sync");
   EXPECT_EQ(NearestWord("ps-asinc", kWords), "ps-async");
   EXPECT_EQ(NearestWord("halving", kWords), "halving-doubling");
+  EXPECT_EQ(NearestWord("halving-doubling-all", kWords), "halving-doubling");
   EXPECT_EQ(DidYouMean("rign", kWords), " (did you mean 'ring'?)");
 }
 
@@ -33,6 +35,7 @@ TEST(DidYouMean, SaysNothingAboutFarWords) {
   EXPECT_EQ(NearestWord("banana", kWords), "");
   EXPECT_EQ(DidYouMean("banana", kWords), "");
   EXPECT_EQ(DidYouMean("", kWords), "");
+  EXPECT_EQ(NearestWord(std::string(3000, 'r') + "ing", kWords), "");
 }
 
 TEST(DidYouMean, NeverSuggestsTheWordItself) { EXPECT_EQ(DidYouMean("ring", kWords), ""); }
