@@ -8,7 +8,7 @@ namespace ringside {
 /// Protocol Buffers prints a line for each string that is not UTF-8, which takes most of an input's
 /// time. The message is refused all the same.
 inline void SilenceProtobuf() {
-  static const auto* const before = google::protobuf::SetLogHandler(nullptr);
+  static google::protobuf::LogHandler* const before = google::protobuf::SetLogHandler(nullptr);
   static_cast<void>(before);
 }
 
