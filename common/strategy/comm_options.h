@@ -32,7 +32,8 @@ struct CommOptions {
   /// Where a strategy shows for which peer it waits; borrowed. Null: nowhere.
   ActivityBoard* activity = nullptr;
 
-  /// The slowest link between hosts, as far as a run declares it. 0: unknown.
+  /// Goodput of the slowest link between hosts, in bytes per second: as declared, else as measured
+  /// before the run. 0: unknown.
   double link_bytes_per_s = 0;
   /// How long a byte takes from one host to another and back, on top of what the machines need.
   double link_round_trip_s = 0;

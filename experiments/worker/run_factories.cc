@@ -203,6 +203,8 @@ CommOptions MakeCommOptions(const MemberSetup& setup, int largest_message_bytes)
   const RunSpec& spec = setup.spec;
   const double bits_per_s =
       spec.network ? spec.network->slowest_bits_per_s() : spec.link_bits_per_s;
+  const double bytes_per_s =
+      bits_per_s > 0 ? GoodputBytesPerSecond(bits_per_s) : setup.measured_bytes_per_s;
   const double latency_s = spec.network ? spec.network->latency_s : spec.link_latency_s;
   return {.address = setup.address,
           .token = setup.token,
@@ -210,7 +212,7 @@ CommOptions MakeCommOptions(const MemberSetup& setup, int largest_message_bytes)
           .timeout = OperationTimeout(spec),
           .barrier_timeout = DilatedClock::ToMachine(CommOptions().barrier_timeout),
           .largest_message_bytes = largest_message_bytes,
-          .link_bytes_per_s = GoodputBytesPerSecond(bits_per_s),
+          .link_bytes_per_s = bytes_per_s,
           .link_round_trip_s = 2 * latency_s,
           .racks = spec.network ? spec.network->racks : 1};
 }

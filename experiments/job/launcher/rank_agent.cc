@@ -96,8 +96,13 @@ void RankAgent::Join() {
 void RankAgent::MeasureLinks() {
   if (!launched_ || !launched_->links) return;
   StoreOfJob store(client_, [this] { return EndOfJob().has_value(); });
+  const Deadline deadline = Deadline::After(launched_->measure_timeout);
   try {
-    ringside::MeasureLinks(*launched_->links, store, Deadline::After(launched_->measure_timeout));
+    ringside::MeasureLinks(*launched_->links, store, deadline);
+    const auto rates =
+        MeasuredLinks(static_cast<int>(launched_->links->hosts.size()),
+                      [&](const std::string& key) { return store.Get(key, deadline); });
+    if (rates) setup_.measured_bytes_per_s = std::ranges::min(*rates);
   } catch (const CommError& error) {
     client_.Fail({FailureKind::kComm, error.what()});
     throw;

@@ -54,7 +54,7 @@ class RankAgent {
   /// Waits for the host's outcome until the deadline.
   std::optional<JobOutcome> AskOutcome(const Deadline& deadline);
 
-  const MemberSetup setup_;
+  MemberSetup setup_;
   const JobOptions options_;
   const std::optional<Launched> launched_;
   SignalWatch signals_;

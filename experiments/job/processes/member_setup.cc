@@ -32,6 +32,7 @@ std::string MemberSetup::ToJson() const {
       {"resume", resume},
       {"drops_lost_workers", drops_lost_workers},
       {"dilation", dilation},
+      {"measured_bytes_per_s", measured_bytes_per_s},
       {"bench", bench ? nlohmann::json(*bench) : nlohmann::json()},
   };
   return json.dump();
@@ -62,6 +63,7 @@ MemberSetup MemberSetup::FromJson(const std::string& text, const Catalog& catalo
     setup.resume = json.at("resume");
     setup.drops_lost_workers = json.at("drops_lost_workers");
     setup.dilation = json.at("dilation");
+    setup.measured_bytes_per_s = json.at("measured_bytes_per_s");
     const auto& bench = json.at("bench");
     if (!bench.is_null()) setup.bench = bench.get<BenchPlan>();
     return setup;

@@ -31,7 +31,10 @@ struct MemberSetup {
   std::string resume;
   /// The job goes on without a worker that is lost, if it has begun to train.
   bool drops_lost_workers = false;
-  double dilation = 1;               ///< The factor of the run's clock (`DilatedClock`).
+  double dilation = 1;  ///< The factor of the run's clock (`DilatedClock`).
+  /// Goodput of the slowest link between the hosts of the run, as measured before it begins, in
+  /// bytes per second. 0: it was not measured.
+  double measured_bytes_per_s = 0;
   std::optional<BenchPlan> bench{};  ///< If set, the worker times instead of training.
 
   std::string ToJson() const;

@@ -9,6 +9,7 @@
 
 #include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
+#include "ringside/experiments/network/network_plan.h"
 #include "tests/experiments/job/job_testing.h"
 #include "tests/experiments/test_catalog.h"
 
@@ -47,6 +48,16 @@ TEST(OperationTimeout, IsTheMachinesTimeOfADilatedRun) {
   setup.spec = spec;
   EXPECT_EQ(MakeCommOptions(setup).timeout, std::chrono::seconds(70));
   EXPECT_EQ(MakeCommOptions(setup).barrier_timeout, std::chrono::hours(10));
+}
+
+TEST(MakeCommOptions, TakesTheMeasuredLinkWhereNoneIsDeclared) {
+  MemberSetup setup;
+  setup.spec = ProfileSpec("ps-sync", 2, 3);
+  EXPECT_EQ(MakeCommOptions(setup).link_bytes_per_s, 0);
+  setup.measured_bytes_per_s = 1e8;
+  EXPECT_EQ(MakeCommOptions(setup).link_bytes_per_s, 1e8);
+  setup.spec.link_bits_per_s = 1e8;
+  EXPECT_EQ(MakeCommOptions(setup).link_bytes_per_s, GoodputBytesPerSecond(1e8));
 }
 
 TEST(LargestMessageBytes, IsThatOfTheLargestBucketEncoded) {
