@@ -185,7 +185,7 @@ def readme(lessons, recorded, cores):
 
 Ten questions that real runs answer, on one laptop with two cores and no GPU. Predict first, then run: `ringside lesson 3` asks, takes a
 prediction, runs, and answers from the figures of its own runs. `ringside lesson` lists the lessons, `--quick` is shorter, `--json` is
-for programs. Exit code: 0 within the tolerance, 5 outside, 1 a run failed, 2 usage, 4 this machine lacks something.
+for programs. Exit code: 0 within the tolerance, 5 outside, 1 a run failed, 2 usage, 4 this machine lacks something, or limited the runs.
 
 | | question | tolerance | held, full | held, quick | load |
 |---|---|---|---|---|---|

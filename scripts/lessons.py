@@ -50,7 +50,8 @@ def run(arguments, number):
     load_before = os.getloadavg()[0]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode not in (0, 5):
-        return {"lesson": number, "error": f"exit code {done.returncode}: {done.stderr.strip()}"}
+        limited = "; ".join(json.loads(done.stdout)["limited"]) if done.stdout.startswith("{") else ""
+        return {"lesson": number, "error": f"exit code {done.returncode}: {limited}{done.stderr.strip()}"}
     answer = json.loads(done.stdout)
     answer["exit_code"] = done.returncode
     answer["load"] = [round(load, 1) for load in (load_before, os.getloadavg()[0])]

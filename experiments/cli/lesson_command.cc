@@ -11,7 +11,6 @@
 #include "ringside/experiments/cli/exit_codes.h"
 #include "ringside/experiments/cli/option_set.h"
 #include "ringside/experiments/job/launcher/sudo_ownership_transfer.h"
-#include "ringside/experiments/lesson/grade.h"
 #include "ringside/experiments/lesson/lesson_report.h"
 #include "ringside/experiments/lesson/lesson_runner.h"
 #include "ringside/experiments/lesson/lesson_table.h"
@@ -116,9 +115,11 @@ int ExitCodeOf(LessonStatus status) {
 
 int ExitCode(const LessonReport& report) {
   if (report.outcome.status != LessonStatus::kDone) return ExitCodeOf(report.outcome.status);
-  const bool outside =
-      report.prediction && !IsWithin(report.lesson, report.outcome.answer, *report.prediction);
-  return outside ? kExitComparisonFailed : kExitDone;
+  if (const std::optional<bool> right = IsRight(report)) {
+    return *right ? kExitDone : kExitComparisonFailed;
+  }
+  // The machine limited the runs, so it is too slow to judge a prediction.
+  return report.prediction ? kExitMissingBackend : kExitDone;
 }
 
 void Print(const LessonReport& report, bool as_json) {

@@ -1,6 +1,7 @@
 #include "ringside/experiments/lesson/lesson_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -52,9 +53,18 @@ std::string WithUnit(double value, const std::string& unit) {
 }
 
 std::string VerdictText(const LessonReport& report, double prediction) {
-  const bool within = IsWithin(report.lesson, report.outcome.answer, prediction);
-  return fmt::format("{}: {} the tolerance of {}", WithUnit(prediction, report.lesson.unit),
-                     within ? "right, within" : "not right, outside", ToleranceText(report.lesson));
+  const std::string predicted = WithUnit(prediction, report.lesson.unit);
+  const std::optional<bool> right = IsRight(report);
+  if (!right) return predicted + ": not judged, because the machine limited the runs";
+  return fmt::format("{}: {} the tolerance of {}", predicted,
+                     *right ? "right, within" : "not right, outside", ToleranceText(report.lesson));
+}
+
+std::string LimitedText(const LessonOutcome& outcome) {
+  return fmt::format(
+      "The machine limited these runs, twice each: {}. What they measured says as much about the "
+      "machine as about the links. End other programs, and run the lesson again.",
+      fmt::join(outcome.limited, "; "));
 }
 
 std::string AnswerLines(const LessonReport& report) {
@@ -197,11 +207,19 @@ const char* LinksText(NeedOfLinks links) {
 
 }  // namespace
 
+std::optional<bool> IsRight(const LessonReport& report) {
+  if (!report.prediction || !report.outcome.limited.empty()) return std::nullopt;
+  return IsWithin(report.lesson, report.outcome.answer, *report.prediction);
+}
+
 std::string LessonText(const LessonReport& report) {
   const Answer& answer = report.outcome.answer;
   std::string out = fmt::format("{}\n{}\n{}{}\n{}\n{}", QuestionText(report.lesson),
                                 AnswerLines(report), FigureTable(answer), CheckLines(answer),
                                 Wrap(report.lesson.explanation), Wrap(report.lesson.mistake));
+  if (!report.outcome.limited.empty()) {
+    out += fmt::format("\n{}", Wrap(LimitedText(report.outcome)));
+  }
   if (TimesSteps(report)) out += fmt::format("\n{}", Wrap(StepNote(report.lesson)));
   if (CountsBytes(report)) out += fmt::format("\n{}", Wrap(kByBytes));
   out += fmt::format("\nThe runs, {:.0f} s:\n", report.outcome.seconds);
@@ -222,8 +240,9 @@ json LessonJson(const LessonReport& report) {
                 : TimesSteps(report) ? json(StepNote(report.lesson))
                                      : json();
   out["prediction"] = OrNull(report.prediction);
-  out["within"] =
-      report.prediction ? json(IsWithin(report.lesson, answer, *report.prediction)) : json();
+  const std::optional<bool> right = IsRight(report);
+  out["within"] = right ? json(*right) : json();
+  out["limited"] = report.outcome.limited;
   out["answer"] = AnswerJson(answer);
   out["figures"] = FiguresJson(answer);
   out["checks"] = ChecksJson(answer);

@@ -21,6 +21,10 @@ struct LessonReport {
 
 /// Pure functions, except that they look for recordings in the bundles. Any thread may call them.
 
+/// Whether the prediction is within the tolerance. Absent without a prediction, and where the
+/// machine limited a run: what was measured then says as much about the machine.
+std::optional<bool> IsRight(const LessonReport& report);
+
 /// The answer for people, in lines of at most 80 characters where they can be broken.
 std::string LessonText(const LessonReport& report);
 /// The answer for programs: schema ringside.lesson/1.

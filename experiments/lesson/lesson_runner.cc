@@ -8,6 +8,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/lesson/member_freezer.h"
+#include "ringside/experiments/lesson/run_figures.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/text/words.h"
 
@@ -21,6 +22,7 @@ using Clock = std::chrono::steady_clock;
 // A run takes some seconds; a busy machine may need many times as long.
 constexpr std::chrono::minutes kRunLimit{3};
 constexpr int kMissingBackendCode = 4;
+constexpr int kAttempts = 2;  // of a run that the machine limits
 constexpr std::size_t kLastWords = 600;
 
 /// The times of the steps of one rank, without the warm-up and the last step, which also waits for
@@ -95,6 +97,21 @@ class LessonRuns {
   explicit LessonRuns(LessonOutcome& outcome) : outcome_(outcome) {}
 
   void Run(const LessonRun& run) {
+    std::string limit;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      RunOnce(run);
+      if (outcome_.status != LessonStatus::kDone) return;
+      limit = LimitOf(results_[run.name]);
+      if (limit.empty()) break;
+    }
+    if (!limit.empty()) outcome_.limited.push_back(run.name + ": " + limit);
+    if (!run.bundle.empty()) outcome_.bundles.push_back(run.bundle);
+  }
+
+  const LessonResults& results() const { return results_; }
+
+ private:
+  void RunOnce(const LessonRun& run) {
     const std::string& command = outcome_.commands.emplace_back(CommandOf(run));
     LessonProcess process(ArgvOf(run.words));
     MemberFreezer freezer(run.freeze, run.bundle, process.pid());
@@ -103,13 +120,9 @@ class LessonRuns {
     CheckEnd(run, command, process);
     results_[run.name] = run.bundle.empty() ? ResultOfOutput(run, process.output())
                                             : ResultOfBundle(run, process.exit_code());
-    if (!run.bundle.empty()) outcome_.bundles.push_back(run.bundle);
     if (!freezer.command().empty()) outcome_.commands.push_back(freezer.command());
   }
 
-  const LessonResults& results() const { return results_; }
-
- private:
   SignalWatch signals_;
   LessonOutcome& outcome_;
   LessonResults results_;

@@ -16,6 +16,8 @@ struct LessonOutcome {
   Answer answer;                      ///< Of a lesson that is done.
   std::vector<std::string> commands;  ///< The lines that were run, in order.
   std::vector<std::string> bundles;   ///< Their directories.
+  /// "workers-8: why": the runs that the machine limited, also when they were made once more.
+  std::vector<std::string> limited;
   double seconds = 0;
 };
 
@@ -27,9 +29,10 @@ using LessonProgress =
 void CheckLinks(const Lesson& lesson, bool emulated);
 
 /// Carries out the runs of a lesson, one after another, as child processes of this executable, and
-/// answers it from their results. A signal or a late run ends the lesson and its processes. Throws
-/// `MissingBackendError` where a run lacks something of this machine, `Error` where a run ends
-/// otherwise than planned, with its last words. Call it from one thread.
+/// answers it from their results. A run that the machine limited is made once more. A signal or a
+/// late run ends the lesson and its processes. Throws `MissingBackendError` where a run lacks
+/// something of this machine, `Error` where a run ends otherwise than planned, with its last words.
+/// Call it from one thread.
 LessonOutcome RunLesson(const Lesson& lesson, const LessonSetting& setting,
                         const LessonProgress& progress);
 

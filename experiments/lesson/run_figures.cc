@@ -1,5 +1,8 @@
 #include "ringside/experiments/lesson/run_figures.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/text/words.h"
 
@@ -20,6 +23,14 @@ const json& ResultOf(const LessonResults& results, const std::string& name) {
   const auto found = results.find(name);
   if (found == results.end()) throw DataError(name, "this run of the lesson has no result");
   return found->second;
+}
+
+std::string LimitOf(const json& result) {
+  const json::json_pointer verdict("/fidelity/verdict");
+  if (!result.contains(verdict) || result.at(verdict) != "limited") return "";
+  const auto reasons =
+      result.at(json::json_pointer("/fidelity/limited_by")).get<std::vector<std::string>>();
+  return fmt::format("{}", fmt::join(reasons, "; "));
 }
 
 double NumberAt(const json& result, const std::string& path) {

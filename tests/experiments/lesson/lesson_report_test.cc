@@ -77,6 +77,22 @@ TEST_F(LessonReportTest, JsonHasWhatAGraderReads) {
   EXPECT_TRUE(LessonJson(Report(std::nullopt))["within"].is_null());
 }
 
+TEST_F(LessonReportTest, JudgesNoPredictionByRunsThatTheMachineLimited) {
+  outcome_.limited = {"workers-8: the processors were busy"};
+  const json judged = LessonJson(Report(2));
+  EXPECT_TRUE(judged["within"].is_null());
+  EXPECT_EQ(judged["limited"], json({"workers-8: the processors were busy"}));
+  EXPECT_EQ(judged["answer"]["value"], 1.96);
+  const std::string text = LessonText(Report(2));
+  EXPECT_THAT(text, HasSubstr("prediction  2 times: not judged, because the machine limited"));
+  EXPECT_THAT(text, HasSubstr("workers-8: the processors were busy"));
+  EXPECT_FALSE(IsRight(Report(2)).has_value());
+  outcome_.limited.clear();
+  EXPECT_EQ(IsRight(Report(2)), true);
+  EXPECT_EQ(IsRight(Report(3)), false);
+  EXPECT_FALSE(IsRight(Report(std::nullopt)).has_value());
+}
+
 TEST_F(LessonReportTest, SaysThatItCountedBytes) {
   EXPECT_THAT(LessonText(Report(2)), Not(HasSubstr("emulates no links")));
   setting_.emulated = false;

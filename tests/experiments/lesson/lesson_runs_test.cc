@@ -1,5 +1,5 @@
 // Every lesson for real, in its quick form: the exit code says that theory's prediction is within
-// the tolerance, and the runs show every claim.
+// the tolerance, unless the machine limited the runs, and the runs show every claim.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -35,9 +35,12 @@ class LessonRunsTest : public RingsideProcessTest, public testing::WithParamInte
     const ProcessResult result =
         RunRingside("lesson " + std::to_string(lesson) + " --quick --json --predict " + theory +
                     " --out runs" + flags);
-    if (result.exit_code == kMissingBackend) GTEST_SKIP() << result.err;
-    ASSERT_EQ(result.exit_code, 0) << result.out << result.err;
+    // A machine that limits a run prints its answer all the same, and all claims must hold.
+    if (result.exit_code == kMissingBackend && result.out.empty()) GTEST_SKIP() << result.err;
+    ASSERT_TRUE(json::accept(result.out)) << result.exit_code << result.out << result.err;
     const json answer = json::parse(result.out);
+    ASSERT_EQ(result.exit_code, answer.at("limited").empty() ? 0 : kMissingBackend)
+        << result.out << result.err;
     for (const json& check : answer.at("checks")) {
       EXPECT_TRUE(check.at("held").get<bool>()) << check.at("claim") << answer.at("figures");
     }
