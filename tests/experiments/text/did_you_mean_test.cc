@@ -35,7 +35,7 @@ TEST(DidYouMean, SaysNothingAboutFarWords) {
   EXPECT_EQ(NearestWord("banana", kWords), "");
   EXPECT_EQ(DidYouMean("banana", kWords), "");
   EXPECT_EQ(DidYouMean("", kWords), "");
-  EXPECT_EQ(NearestWord(std::string(3000, 'r') + "ing", kWords), "");
+  EXPECT_EQ(NearestWord(std::string(3000, 'r'), kWords), "");
 }
 
 TEST(DidYouMean, NeverSuggestsTheWordItself) { EXPECT_EQ(DidYouMean("ring", kWords), ""); }
