@@ -17,7 +17,7 @@ struct LessonOutcome {
   std::vector<std::string> commands;  ///< The lines that were run, in order.
   std::vector<std::string> bundles;   ///< Their directories.
   /// "workers-8: why": the runs that the machine limited, also when they were made once more.
-  std::vector<std::string> limited;
+  std::vector<std::string> limited{};
   double seconds = 0;
 };
 
