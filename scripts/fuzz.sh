@@ -42,6 +42,7 @@ else
   done
 fi
 
+INTERRUPTED=72  # libFuzzer's exit code after Ctrl-C
 build=build/fuzz
 mkdir -p "$build/logs"
 {
@@ -78,7 +79,9 @@ run_target() {
   local executions edges finding=none
   executions=$(number_in "$log" 'stat::number_of_executed_units: *([0-9]+)')
   edges=$(number_in "$log" ' cov: ([0-9]+) ')
-  if [ "$status" -ne 0 ]; then
+  if [ "$status" -eq "$INTERRUPTED" ]; then
+    finding="none, interrupted"
+  elif [ "$status" -ne 0 ]; then
     finding=$(grep -m 1 -oE '(SUMMARY|ERROR): .*' "$log" || tail -n 1 "$log")
     finding="${finding//|//}"
     echo "$name: a finding, see $log" >&2
