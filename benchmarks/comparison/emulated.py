@@ -26,7 +26,8 @@ def limited(output):
     """Whether the machine could not carry the network: what train or bench says about itself. A link that is not as asked
     counts, too. A run that was too short to be judged is not limited."""
     fidelity = output.get("fidelity") or {}
-    return fidelity.get("verdict") == "limited" or output.get("link_ok") is False
+    links_ok = output.get("link_ok", (output.get("network") or {}).get("ok"))  # of train, or of bench
+    return fidelity.get("verdict") == "limited" or links_ok is False
 
 
 def true_lab(context, options, command, timeout=145):
@@ -42,7 +43,7 @@ def true_lab(context, options, command, timeout=145):
 def lab_bench(context, strategy, options, flags=()):
     """Milliseconds, and the share of the bound: bus bandwidth over the most that TCP can carry on these links."""
     result = true_lab(context, options, ["bench", "--strategy", strategy, "-b", "100MB", "-e", "100MB", "-n", 2, "-w", 1,
-                                    *flags])
+                                         *flags])
     row = result["rows"][0]
     if row["wrong"]:
         raise RuntimeError(f"{strategy}: {row['wrong']} elements are wrong")
