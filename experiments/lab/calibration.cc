@@ -76,7 +76,17 @@ struct Connection {
   FileDescriptor sender;
   FileDescriptor receiver;
   std::string congestion_control;  ///< Of both ends.
+  double round_trip_s = 0;         ///< Of the first packets, while the link was idle.
 };
+
+tcp_info InfoOf(const Lab::Link& link, int fd) {
+  tcp_info info{};
+  socklen_t length = sizeof(info);
+  if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) {
+    Fail(link, "reading what TCP counts");
+  }
+  return info;
+}
 
 /// Asks a socket for its congestion control. Throws `MissingBackendError` when it is another one
 /// than was set.
@@ -139,6 +149,7 @@ Connection Connect(const Lab::Link& link, const NetNamespace& from, const NetNam
   SetSocketTimeout(link, connection.receiver.get(), answer_timeout_s);
   connection.congestion_control = CongestionControlOf(link, connection.sender.get());
   CongestionControlOf(link, connection.receiver.get());
+  connection.round_trip_s = InfoOf(link, connection.sender.get()).tcpi_min_rtt / 1e6;
   return connection;
 }
 
@@ -153,12 +164,7 @@ void SendUntilShut(int fd) {
 /// that waits for a processor reads late, and then much at once: its own count would tell another
 /// rate than the link's.
 double ReceivedBytes(const Lab::Link& link, int fd) {
-  tcp_info info{};
-  socklen_t length = sizeof(info);
-  if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) {
-    Fail(link, "reading the count of bytes");
-  }
-  return static_cast<double>(info.tcpi_bytes_received);
+  return static_cast<double>(InfoOf(link, fd).tcpi_bytes_received);
 }
 
 /// Returns bytes per second over the time that the plan gives, after both shapers' bursts have
@@ -208,6 +214,7 @@ class Flow {
   Flow& operator=(const Flow&) = delete;
 
   const std::string& congestion_control() const { return connection_.congestion_control; }
+  double round_trip_s() const { return connection_.round_trip_s; }
 
   /// Starts both threads. Throws `CommError` when the system has no thread left.
   void Start() {
@@ -312,7 +319,10 @@ void Measure(const std::vector<Lab::Link>& links, const std::vector<Direction>& 
   for (Flow& flow : flows) flow.Start();
   for (std::size_t i = 0; i < batch.size(); ++i) {
     Keep(results, batch[i], flows[i].Wait(check));
-    results[batch[i].link].congestion_control = flows[i].congestion_control();
+    LinkCalibration& result = results[batch[i].link];
+    result.congestion_control = flows[i].congestion_control();
+    const double round_trip_s = flows[i].round_trip_s();
+    result.round_trip_s = std::min(result.round_trip_s.value_or(round_trip_s), round_trip_s);
   }
 }
 
@@ -389,6 +399,12 @@ nlohmann::json CommonCongestionControl(const std::vector<LinkCalibration>& links
   return common ? nlohmann::json(first) : nlohmann::json();
 }
 
+/// In microseconds of dilated time.
+nlohmann::json RoundTrip(const std::optional<double>& machine_s, double dilation) {
+  if (!machine_s) return nullptr;
+  return 1e6 * *machine_s / dilation;
+}
+
 }  // namespace
 
 nlohmann::json NetworkRecord(const NetworkSpec& spec, const std::vector<LinkCalibration>& links,
@@ -399,6 +415,7 @@ nlohmann::json NetworkRecord(const NetworkSpec& spec, const std::vector<LinkCali
                        {"expected_bytes_per_s", link.expected_bytes_per_s * dilation},
                        {"sent_bytes_per_s", link.sent_bytes_per_s * dilation},
                        {"received_bytes_per_s", link.received_bytes_per_s * dilation},
+                       {"round_trip_us", RoundTrip(link.round_trip_s, dilation)},
                        {"congestion_control", link.congestion_control},
                        {"ok", link.judged() ? nlohmann::json(link.ok()) : nlohmann::json()}};
     if (!link.judged()) row["not_judged"] = link.not_judged;

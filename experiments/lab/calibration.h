@@ -2,6 +2,7 @@
 #define RINGSIDE_EXPERIMENTS_LAB_CALIBRATION_H_
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct LinkCalibration {
   double expected_bytes_per_s = 0;  ///< `GoodputBytesPerSecond`
   double sent_bytes_per_s = 0;
   double received_bytes_per_s = 0;
+  /// The shortest one between the host (or rack) and its switch, while the link is idle.
+  std::optional<double> round_trip_s{};
   /// What both ends of its connections used, as their sockets say.
   std::string congestion_control{};
   /// Why these figures are not compared with the rate; empty when they are compared.

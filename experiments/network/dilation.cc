@@ -77,11 +77,15 @@ double MostBitsPerSecond(const NetworkPlan& plan, bool workers_exchange) {
   return 2 * std::min(servers, all - servers);
 }
 
+double NeededDilation(double bits_per_s, int cores) {
+  return std::max(1.0, std::ceil(bits_per_s / (kBitsPerSecondOfACore * cores)));
+}
+
 double ChooseDilation(const Dilation& dilation, const NetworkPlan& plan, double bits_per_s,
                       int cores) {
   if (!dilation.automatic) return dilation.factor;
-  const double wanted = std::ceil(bits_per_s / (kBitsPerSecondOfACore * cores));
-  return std::max(1.0, std::min(wanted, std::floor(MostDilation(plan.spec))));
+  const double most = std::max(1.0, std::floor(MostDilation(plan.spec)));
+  return std::min(NeededDilation(bits_per_s, cores), most);
 }
 
 NetworkPlan Dilated(NetworkPlan plan, double factor) {

@@ -40,8 +40,11 @@ double MostBitsPerSecond(const NetworkPlan& plan, bool workers_exchange);
 /// third of the time: `auto` aims at it (docs/time-dilation.md, "Fidelity").
 inline constexpr double kBitsPerSecondOfACore = 1e9;
 
-/// The factor of a run on a machine with `cores`: the one that was asked for, or the least whole
-/// number with which the cores can carry `bits_per_s`. No link becomes slower than it may be. Pure.
+/// The least whole factor with which `cores` can carry `bits_per_s`. Pure.
+double NeededDilation(double bits_per_s, int cores);
+
+/// The factor of a run on a machine with `cores`: the one that was asked for, or `NeededDilation`,
+/// or less where a link would become slower, or a delay longer, than it may be. Pure.
 double ChooseDilation(const Dilation& dilation, const NetworkPlan& plan, double bits_per_s,
                       int cores);
 

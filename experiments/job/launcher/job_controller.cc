@@ -20,6 +20,7 @@
 #include "ringside/experiments/job/summary/timeline_files.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/spec/catalog.h"
+#include "ringside/experiments/spec/run_dilation.h"
 #include "ringside/experiments/spec/server_layout.h"
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/trusted_path.h"
@@ -118,7 +119,7 @@ JobOutcome JobController::Run() {
     if (plan_.interrupted) {
       Decide(JobStatus::kInterrupted, "interrupted: stopped while its network was being built");
     } else {
-      WarnOfLinks();
+      WarnOfNetwork();
       StartMembers();
       Watch();
     }
@@ -131,9 +132,13 @@ JobOutcome JobController::Run() {
   return Finish();
 }
 
-void JobController::WarnOfLinks() {
+void JobController::WarnOfNetwork() {
+  if (plan_.network == nullptr) return;
+  if (const std::string why = DilationShortfall(spec_, UsableCores()); !why.empty()) {
+    console_.Print("warning: " + why);
+  }
   // `ok` is null when no link could be judged.
-  if (plan_.network == nullptr || plan_.network->record().at("ok") != false) return;
+  if (plan_.network->record().at("ok") != false) return;
   console_.Print("warning: not all links carry the requested rate; see " + options_.bundle_dir +
                  "/network.json");
 }

@@ -60,7 +60,7 @@ class JobController {
   using Clock = std::chrono::steady_clock;
 
   void PrepareBundle() const;
-  void WarnOfLinks();
+  void WarnOfNetwork();
   void StartMembers();
   void StartStarter(AgentPlan& agents);
   /// Watches until the job is complete or must be ended, and decides the status.

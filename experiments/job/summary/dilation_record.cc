@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ringside/experiments/network/network_plan.h"
+#include "ringside/experiments/spec/run_dilation.h"
 #include "ringside/experiments/spec/server_layout.h"
 
 namespace ringside {
@@ -33,6 +34,7 @@ json DilationRecord(const RunSpec& spec, const DilationFacts& facts) {
           .hosts.size();
   return {{"factor", facts.factor},
           {"asked", DilationText(spec.dilation)},
+          {"needed", NeededDilationOf(spec, facts.cores)},
           {"cores", facts.cores},
           {"hosts", hosts},
           {"equivalent_cores_per_host", facts.factor * facts.cores / static_cast<double>(hosts)},

@@ -104,6 +104,19 @@ TEST_F(EmulatedRunTest, ADilatedRunReportsDilatedTimesOfTheSameWork) {
   EXPECT_GT(network.at("links").at(0).at("sent_bytes_per_s"), 0.5e9 / 8) << "in dilated time";
 }
 
+TEST_F(EmulatedRunTest, AutomaticDilationSaysThatItsNetworkAllowsTooLittle) {
+  // The second link would become slower than 1 Mbit/s. The workers send nothing.
+  Process process =
+      Start("train --steps 3 --model profile:small-tensors --strategy none --workers 2 --out " +
+            bundle() + " --network rate=2Mbps,rates=400Gbps --dilation auto");
+  const RunResult result = Finish(process);
+  ASSERT_EQ(result.exit_code, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("warning: dilation auto is 2, the most that this network"));
+  const nlohmann::json dilation = Read("summary.json").at("dilation");
+  EXPECT_EQ(dilation.at("factor"), 2);
+  EXPECT_GT(dilation.at("needed"), 2);
+}
+
 TEST_F(EmulatedRunTest, ATraceOfADilatedRunIsInDilatedTime) {
   Train("--strategy ring --workers 2 --network 1Gbps --compute-ms 20 --dilation 5 --timeline");
   const nlohmann::json trace = Read("trace.json");

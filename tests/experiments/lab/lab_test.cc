@@ -47,7 +47,24 @@ TEST_F(LabTest, LinksCarryTheirRatesInBothDirectionsAndNoMore) {
     // Other load only slows a link down. Only a link without a shaper carries this much more.
     EXPECT_LT(link.sent_bytes_per_s, 1.5 * link.expected_bytes_per_s);
     EXPECT_LT(link.received_bytes_per_s, 1.5 * link.expected_bytes_per_s);
+    ASSERT_TRUE(link.round_trip_s.has_value());
+    EXPECT_GT(*link.round_trip_s, 0);
   }
+}
+
+TEST(NetworkRecord, HasItsFiguresInDilatedTime) {
+  const LinkCalibration link{.host = 0,
+                             .rate_bits_per_s = 1e6,
+                             .expected_bytes_per_s = 1e5,
+                             .sent_bytes_per_s = 2e5,
+                             .received_bytes_per_s = 1e5,
+                             .round_trip_s = 50e-6};
+  const nlohmann::json record = NetworkRecord(ParseNetwork("10Mbps"), {link, {.host = 1}}, 10);
+  const nlohmann::json& row = record.at("links").at(0);
+  EXPECT_EQ(row.at("rate_bits_per_s"), 1e7);
+  EXPECT_EQ(row.at("sent_bytes_per_s"), 2e6);
+  EXPECT_DOUBLE_EQ(row.at("round_trip_us"), 5);
+  EXPECT_EQ(record.at("links").at(1).at("round_trip_us"), nullptr) << "it was not measured";
 }
 
 TEST_F(LabTest, RacksHaveUplinks) {

@@ -84,6 +84,12 @@ TEST(ChooseDilation, GrowsWithTheTrafficAndShrinksWithCores) {
   EXPECT_EQ(automatic("rate=4Mbps,rates=20Gbps", 2, 2), 4) << "no link below 1 Mbit/s";
 }
 
+TEST(NeededDilation, IsAWholeNumberThatNoLinkLimits) {
+  EXPECT_EQ(NeededDilation(20.004e9, 2), 11);
+  EXPECT_EQ(NeededDilation(20e9, 2), 10);
+  EXPECT_EQ(NeededDilation(1e6, 2), 1);
+}
+
 TEST(Dilated, SlowsRatesAndLengthensDelays) {
   const NetworkPlan plan =
       PlanNetwork(ParseNetwork("rate=1Gbps,rates=2Gbps,racks=2,uplink=500Mbps,latency=50us"), 4, 0);
