@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ringside/common/codec/codec.h"
@@ -18,17 +19,23 @@
 namespace ringside {
 namespace {
 
-constexpr std::array kCodecs{"fp16", "bf16", "int8", "topk:0.01", "topk:0.5", "sign"};
+constexpr std::array<std::string_view, 6> kCodecs{"fp16",      "bf16",     "int8",
+                                                  "topk:0.01", "topk:0.5", "sign"};
 
 // Flags of an input.
-constexpr std::uint8_t kMany = 0xf1;      // several blocks of top-k; all these bits, as it is slow
+constexpr std::uint8_t kMany = 0xfd;      // all of it: several blocks of top-k, which are slow
 constexpr std::uint8_t kRightLength = 2;  // zeros are added, or bytes cut off
 
-constexpr std::size_t kFew = 4096;  // elements; an input without `kMany` has fewer
+constexpr std::size_t kFew = 1024;  // elements; an input without `kMany` has fewer
+
+std::string NameOf(std::size_t choice) { return std::string(kCodecs[choice % kCodecs.size()]); }
+
+/// Whether a codec divides its elements into blocks, which are larger than `kFew`.
+bool HasBlocks(std::size_t choice) { return NameOf(choice).starts_with("topk"); }
 
 std::unique_ptr<Codec> CodecOf(std::size_t choice) {
   CodecOptions options;
-  ParseCodec(kCodecs[choice % kCodecs.size()], BuiltinCodecs(), options);
+  ParseCodec(NameOf(choice), BuiltinCodecs(), options);
   return MakeBareCodec(options, 0);
 }
 
@@ -66,7 +73,8 @@ std::vector<std::string> FuzzSeeds() {
     const std::string begin{'\1'};
     const std::string count{static_cast<char>(kElements & 0xff), static_cast<char>(kElements >> 8)};
     seeds.push_back(name + std::string{'\0'} + count + begin + TextOf(bytes));
-    seeds.push_back(name + std::string{'\xf3', '\xff', '\xff'} + begin + TextOf(bytes));
+    if (!HasBlocks(choice)) continue;
+    seeds.push_back(name + std::string{'\xff', '\xff', '\xff'} + begin + TextOf(bytes));
   }
   return seeds;
 }
@@ -76,12 +84,14 @@ std::vector<std::string> FuzzSeeds() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside;
   FuzzInput input(data, size);
-  const auto codec = CodecOf(input.Byte());
+  const std::size_t choice = input.Byte();
+  const auto codec = CodecOf(choice);
   const std::uint8_t flags = input.Byte();
   const std::size_t low = input.Byte();
   const std::size_t high = input.Byte();
   const std::size_t count = high << 8 | low;
-  const std::size_t elements = (flags & kMany) == kMany ? 3 * count : count % kFew;
+  const bool many = (flags & kMany) == kMany && HasBlocks(choice);
+  const std::size_t elements = many ? 3 * count : count % kFew;
   const std::size_t wanted = input.Byte() * Codec::kAlignment;
   const std::size_t begin = wanted <= elements ? wanted : 0;
   const std::string text = input.Rest();
