@@ -48,6 +48,7 @@ class CoordinatorClient : public Store {
   void SubmitTrace(const TracePiece& piece, const Deadline& deadline);
   /// Asks for the coordinator's time several times and returns the best reading.
   ClockReading ReadClock();
+  /// Waits two seconds at most for a connection, because the one that failed may be its own.
   void Fail(const FailureReason& reason);
   /// Calls `JobState::ReportChildExit`.
   void ReportChildExit(FailureKind kind, int code, const std::string& message,

@@ -304,6 +304,23 @@ TEST_F(CoordinatorTest, ReportsAndFailuresArrive) {
   EXPECT_EQ(job_state_.failures()[0].kind, FailureKind::kDiverged);
 }
 
+TEST_F(CoordinatorTest, AFailureIsToldOnceTheBrokenConnectionIsMadeAgain) {
+  CoordinatorClient client = MakeClient(token_);
+  client.Join(Request(Role::kWorker, 0), Soon());
+  const int port = std::stoi(coordinator_->target().substr(coordinator_->target().find(':') + 1));
+  coordinator_.reset();
+  EXPECT_THROW(client.Set("key", "value"), CommError);
+  auto told = std::async(std::launch::async, [&] {
+    client.Fail({FailureKind::kComm, "setting key failed"});
+  });
+  EXPECT_EQ(told.wait_for(std::chrono::milliseconds(100)), std::future_status::timeout);
+  coordinator_ =
+      std::make_unique<Coordinator>(shared_, Coordinator::Options{.port = port, .token = token_});
+  told.get();
+  ASSERT_EQ(job_state_.failures().size(), 1);
+  EXPECT_EQ(job_state_.failures()[0].Text(), "worker 0: setting key failed");
+}
+
 TEST_F(CoordinatorTest, HeartbeatsCarryRowsAndObeyADrain) {
   CoordinatorClient client = MakeClient(token_);
   CoordinatorClient other = MakeClient(token_);
