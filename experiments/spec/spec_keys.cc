@@ -474,7 +474,7 @@ std::vector<SpecKey> RunKeys() {
       SpecKey{"warmup-steps", "warmup_steps", "N", "first steps left out of the step time", Integer,
               Get<&RunSpec::warmup_steps>, Set<&RunSpec::warmup_steps>},
       SpecKey{"link", "link_bits_per_s", "RATE",
-              "declared rate of every host's link (1Gbps), for the bound only", Rate,
+              "declared rate of every host's link (1Gbps), for bounds and slices", Rate,
               Get<&RunSpec::link_bits_per_s>, Set<&RunSpec::link_bits_per_s>},
       SpecKey{"latency", "link_latency_s", "TIME", "declared latency of a message (50us)", Seconds,
               Get<&RunSpec::link_latency_s>, Set<&RunSpec::link_latency_s>},

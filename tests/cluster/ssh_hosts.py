@@ -77,6 +77,11 @@ class SshHosts(Started):
         """mpirun's own way to be told how ssh is called."""
         return {**os.environ, "OMPI_MCA_plm_rsh_agent": " ".join(self.ssh())}
 
+    def limit(self, rate):
+        """What each host sends goes at this rate, as `tc` writes it."""
+        for name in self.names:
+            run("tc", "-n", name, "qdisc", "replace", "dev", "wire", "root", "tbf", "rate", rate, "burst", "64kb", "latency", "50ms")
+
     def cut(self):
         run("ip", "-n", self.names[1], "link", "set", "wire", "down")
 

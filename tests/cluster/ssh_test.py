@@ -119,6 +119,20 @@ class Ssh(unittest.TestCase):
         self.assertAlmostEqual(summary["link_bits_per_s"], min(summary["measured_links"]) * 8 * 1514 / 1448, delta=1e4)
         self.assertGreater(summary["bound_comm_ms"], 0)
 
+    def test_slices_follow_the_measured_links(self):
+        flags = ["--strategy", "ps-sync", "--workers", "2", "--servers", "1", "--model", "profile:mobilenet-v2", "--compute-ms", "5",
+                 "--steps", "3"]
+        hosts = f"{ADDRESSES[0]} slots=2\n{ADDRESSES[1]} servers=1\n"
+        self.hosts.limit("200mbit")
+        self.train(*flags, hosts=hosts)
+        limited = self.summary()
+        self.assertLess(min(limited["measured_links"]), 200e6 / 8)
+        # 0.5 ms of such links are less than the least slice.
+        self.assertLessEqual(limited["facts"]["slice_bytes"], 48 << 10)
+        # A declared rate is believed.
+        self.train(*flags, "--link", "10Gbps", hosts=hosts)
+        self.assertGreater(self.summary()["facts"]["slice_bytes"], 96 << 10)
+
     def test_servers_on_a_host_of_their_own(self):
         process = self.start("--strategy", "ps-sync", "--workers", "2", "--servers", "1", *ENDLESS,
                              hosts=f"{ADDRESSES[0]} slots=2\n{ADDRESSES[1]} servers=1\n")
