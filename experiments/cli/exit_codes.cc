@@ -4,17 +4,22 @@
 
 #include <cstdio>
 #include <exception>
+#include <new>
+#include <string_view>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/experiments/system/lack_of_memory.h"
 #include "ringside/experiments/system/printable.h"
 
 namespace ringside {
 namespace {
 
-int Say(const std::exception& error, int code) {
-  fmt::print(stderr, "ringside: {}\n", Printable(error.what()));
+int Say(std::string_view text, int code) {
+  fmt::print(stderr, "ringside: {}\n", Printable(text));
   return code;
 }
+
+int Say(const std::exception& error, int code) { return Say(error.what(), code); }
 
 }  // namespace
 
@@ -46,6 +51,8 @@ int ReportCurrentException() {
     return Say(error, kExitInvalidSpec);
   } catch (const MissingBackendError& error) {
     return Say(error, kExitMissingBackend);
+  } catch (const std::bad_alloc&) {
+    return Say(LackOfMemoryText(), kExitFailed);
   } catch (const std::exception& error) {
     return Say(error, kExitFailed);
   }

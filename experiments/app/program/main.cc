@@ -13,6 +13,7 @@
 #include "ringside/experiments/cli/exit_codes.h"
 #include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/system/build_info.h"
+#include "ringside/experiments/system/lack_of_memory.h"
 #include "ringside/experiments/text/did_you_mean.h"
 
 namespace ringside {
@@ -92,6 +93,7 @@ int Main(int argc, char** argv, const Extensions& extensions) {
   // A write beyond the file size limit then fails with an error as any write(2) may, and does not
   // kill the process.
   std::signal(SIGXFSZ, SIG_IGN);
+  EndAtLackOfMemory(kExitFailed);
   try {
     return RunVerb({argv + 1, argv + argc}, extensions);
   } catch (...) {
