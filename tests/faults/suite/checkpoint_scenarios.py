@@ -17,7 +17,7 @@ OTHER = "worker 2"
 EVERY = 4  # steps, `--checkpoint-every` of a Job
 DISK = 1 << 20  # bytes
 LENGTH_BYTES = 8  # before the header of a checkpoint
-SETTLED_S = 0.1  # a folder in which nothing has changed for so long stays as it is, while the launcher is stopped
+SETTLED_S = 0.5  # a folder in which nothing has changed for so long stays as it is, while the launcher is stopped
 LOOK_S = 0.02
 NO_SPACE = "No space left on device"
 
