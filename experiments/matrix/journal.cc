@@ -14,6 +14,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/file_descriptor.h"
 #include "ringside/experiments/system/trusted_path.h"
+#include "ringside/experiments/text/json_integer.h"
 
 namespace ringside {
 namespace {
@@ -67,7 +68,7 @@ std::vector<JournalLine> Journal::Read() const {
   std::ifstream in(file_);
   for (std::string text; std::getline(in, text);) {
     const json entry = json::parse(text, nullptr, false);
-    if (!entry.is_object()) continue;
+    if (!entry.is_object() || !IntegerOf<int>(entry.value("attempts", json(1)))) continue;
     try {
       lines.push_back(FromJson(entry));
     } catch (const json::exception&) {

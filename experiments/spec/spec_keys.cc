@@ -12,6 +12,7 @@
 #include "ringside/experiments/spec/run_spec.h"
 #include "ringside/experiments/spec/timeline_steps.h"
 #include "ringside/experiments/text/did_you_mean.h"
+#include "ringside/experiments/text/json_integer.h"
 #include "ringside/experiments/text/units.h"
 #include "ringside/experiments/text/words.h"
 
@@ -66,9 +67,7 @@ T Checked(const json& value) {
     if (!value.is_number_integer()) {
       throw ConfigError("a whole number expected, not " + value.dump());
     }
-    const bool fits = value.is_number_unsigned() ? std::in_range<T>(value.get<std::uint64_t>())
-                                                 : std::in_range<T>(value.get<std::int64_t>());
-    if (!fits) throw ConfigError(value.dump() + " is out of range");
+    if (!IntegerOf<T>(value)) throw ConfigError(value.dump() + " is out of range");
   } else if constexpr (std::is_floating_point_v<T>) {
     if (!value.is_number()) throw ConfigError("a number expected, not " + value.dump());
     if (!std::isfinite(value.get<double>())) throw ConfigError("the number is too large");

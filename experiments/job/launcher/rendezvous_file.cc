@@ -18,6 +18,7 @@
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/private_file.h"
 #include "ringside/experiments/system/sha256.h"
+#include "ringside/experiments/text/json_integer.h"
 
 namespace ringside {
 namespace {
@@ -65,9 +66,11 @@ std::optional<Published> ReadLive(const std::string& path) {
   const auto json = nlohmann::json::parse(*content, nullptr, false);
   if (!json.is_object()) return std::nullopt;
   try {
-    Published published{{json.value("target", ""), json.value("token", "")}, json.value("pid", -1)};
+    const auto pid = IntegerOf<pid_t>(json.value("pid", nlohmann::json()));
+    if (!pid) return std::nullopt;
+    Published published{{json.value("target", ""), json.value("token", "")}, *pid};
     const std::string start = json.value("start", "");
-    if (start.empty() || StartTime(published.pid) != start) return std::nullopt;
+    if (start.empty() || StartTime(*pid) != start) return std::nullopt;
     return published;
   } catch (const nlohmann::json::exception&) {  // a value of another type
     return std::nullopt;
