@@ -13,7 +13,6 @@ namespace {
 
 struct LastWords {
   std::string text;
-  int exit_code = 1;
   std::terminate_handler others = nullptr;  ///< For what is no lack of memory.
 };
 
@@ -39,9 +38,9 @@ bool IsLackOfMemory(const std::exception_ptr& thrown) {
   if (IsLackOfMemory(std::current_exception())) {
     // Nothing else can be done when stderr takes no bytes.
     static_cast<void>(!::write(STDERR_FILENO, words.text.data(), words.text.size()));
-    ::_exit(words.exit_code);
+  } else {
+    words.others();
   }
-  words.others();
   std::abort();
 }
 
@@ -55,10 +54,9 @@ std::string LackOfMemoryText() {
                  : "memory ran out";
 }
 
-void EndAtLackOfMemory(int exit_code) {
+void SayWhenMemoryRunsOut() {
   // Made now, because then there may be no memory for it.
   TheLastWords() = {.text = "ringside: " + LackOfMemoryText() + "\n",
-                    .exit_code = exit_code,
                     .others = std::set_terminate(End)};
 }
 

@@ -9,9 +9,9 @@ namespace ringside {
 /// there is one.
 std::string LackOfMemoryText();
 
-/// From now on a `std::bad_alloc` that nobody catches, for instance in a thread of gRPC, ends the
-/// process with that text on stderr and this exit code. Other exceptions still abort the process.
-void EndAtLackOfMemory(int exit_code);
+/// From now on a `std::bad_alloc` that nobody catches, for instance in a thread of gRPC, writes
+/// that text to stderr before it aborts the process.
+void SayWhenMemoryRunsOut();
 
 }  // namespace ringside
 

@@ -93,7 +93,7 @@ int Main(int argc, char** argv, const Extensions& extensions) {
   // A write beyond the file size limit then fails with an error as any write(2) may, and does not
   // kill the process.
   std::signal(SIGXFSZ, SIG_IGN);
-  EndAtLackOfMemory(kExitFailed);
+  SayWhenMemoryRunsOut();
   try {
     return RunVerb({argv + 1, argv + argc}, extensions);
   } catch (...) {

@@ -14,8 +14,10 @@ namespace ringside {
 namespace {
 
 constexpr int kClockExchanges = 16;
-// The time of one attempt to connect. On a busy machine the answer may take long.
-constexpr int kConnectMs = 5'000;
+// The time of one attempt to connect. On a busy machine the answer takes long; but where threads or
+// memory are scarce, an attempt may get none, and the next one succeeds.
+constexpr int kConnectMs = 1'000;
+constexpr int kTlsConnectMs = 5'000;
 // A broken connection is made again in half a second at most, if the coordinator still lives.
 constexpr std::chrono::seconds kReconnectTime{2};
 constexpr std::size_t kMaxMessageTextBytes = 64 << 10;
@@ -83,7 +85,7 @@ CoordinatorClient::CoordinatorClient(const Options& options)
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMs);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, UsesTls() ? kTlsConnectMs : kConnectMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 500);
   impl_->stub = job::CoordinatorService::NewStub(
       grpc::CreateCustomChannel(options_.target,

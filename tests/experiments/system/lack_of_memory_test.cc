@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <new>
 #include <stdexcept>
@@ -23,13 +24,13 @@ class LackOfMemoryDeathTest : public ::testing::Test {
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
-TEST_F(LackOfMemoryDeathTest, InAThreadEndsTheProcessWithAMessage) {
+TEST_F(LackOfMemoryDeathTest, InAThreadIsSaidBeforeTheProcessAborts) {
   EXPECT_EXIT(
       {
-        EndAtLackOfMemory(7);
+        SayWhenMemoryRunsOut();
         ThrowInAThread(std::bad_alloc());
       },
-      ::testing::ExitedWithCode(7), "^ringside: memory ran out\n$");
+      ::testing::KilledBySignal(SIGABRT), "^ringside: memory ran out\n$");
 }
 
 TEST_F(LackOfMemoryDeathTest, NamesTheLimit) {
@@ -39,16 +40,16 @@ TEST_F(LackOfMemoryDeathTest, NamesTheLimit) {
         ::getrlimit(RLIMIT_AS, &limit);
         limit.rlim_cur = rlim_t{1} << 47;
         ::setrlimit(RLIMIT_AS, &limit);
-        EndAtLackOfMemory(1);
+        SayWhenMemoryRunsOut();
         ThrowInAThread(std::bad_alloc());
       },
-      ::testing::ExitedWithCode(1), "may use 137438953472 KiB \\(ulimit -v\\)");
+      ::testing::KilledBySignal(SIGABRT), "may use 137438953472 KiB \\(ulimit -v\\)");
 }
 
-TEST_F(LackOfMemoryDeathTest, OtherExceptionsAbort) {
+TEST_F(LackOfMemoryDeathTest, OtherExceptionsSayWhatTheyAre) {
   EXPECT_EXIT(
       {
-        EndAtLackOfMemory(7);
+        SayWhenMemoryRunsOut();
         ThrowInAThread(std::runtime_error("something else"));
       },
       ::testing::KilledBySignal(SIGABRT), "something else");
