@@ -18,8 +18,6 @@ constexpr int kClockExchanges = 16;
 // memory are scarce, an attempt may get none, and the next one succeeds.
 constexpr int kConnectMs = 1'000;
 constexpr int kTlsConnectMs = 5'000;
-// A broken connection is made again in half a second at most, if the coordinator still lives.
-constexpr std::chrono::seconds kReconnectTime{2};
 constexpr std::size_t kMaxMessageTextBytes = 64 << 10;
 
 // The clock is monotonic, so changing the wall clock ends no call.
@@ -214,7 +212,7 @@ void CoordinatorClient::Fail(const FailureReason& reason) {
   request.set_message(reason.message.substr(0, kMaxMessageTextBytes));
   request.set_accused(reason.accused.substr(0, kMaxMessageTextBytes));
   job::Empty reply;
-  impl_->Run(options_, "reporting a failure", Deadline::After(kReconnectTime), true,
+  impl_->Run(options_, "reporting a failure", Deadline::After(options_.reconnect_time), true,
              [&](grpc::ClientContext& context) {
                return SendOne(impl_->stub->Fail(&context, &reply), request);
              });

@@ -25,6 +25,9 @@ class CoordinatorClient : public Store {
     std::string token;
     std::string tls{};                          ///< As in `Coordinator::Options`.
     std::chrono::milliseconds timeout{10'000};  ///< For calls that do not wait for other members.
+    /// How long the report of a failure waits for a connection. A broken one is made again in half
+    /// a second at most, if the coordinator still lives.
+    std::chrono::milliseconds reconnect_time{2'000};
   };
 
   /// Throws `ConfigError` when the certificates cannot be used.
@@ -48,7 +51,7 @@ class CoordinatorClient : public Store {
   void SubmitTrace(const TracePiece& piece, const Deadline& deadline);
   /// Asks for the coordinator's time several times and returns the best reading.
   ClockReading ReadClock();
-  /// Waits two seconds at most for a connection, because the one that failed may be its own.
+  /// Waits for a connection (`reconnect_time`), because the one that failed may be its own.
   void Fail(const FailureReason& reason);
   /// Calls `JobState::ReportChildExit`.
   void ReportChildExit(FailureKind kind, int code, const std::string& message,

@@ -24,6 +24,7 @@
 #include "ringside/experiments/job/coordinator/coordinator_client.h"
 #include "ringside/experiments/job/coordinator/heartbeat.h"
 #include "tests/common/few_descriptors.h"
+#include "tests/common/temporary_directory.h"
 #include "tests/experiments/job/job_testing.h"
 
 namespace ringside {
@@ -305,17 +306,21 @@ TEST_F(CoordinatorTest, ReportsAndFailuresArrive) {
 }
 
 TEST_F(CoordinatorTest, AFailureIsToldOnceTheBrokenConnectionIsMadeAgain) {
-  CoordinatorClient client = MakeClient(token_);
+  // Another process may take a port meanwhile, but not this path.
+  const TemporaryDirectory directory;
+  const Coordinator::Options options{.socket_path = directory.path() + "/socket", .token = token_};
+  coordinator_ = std::make_unique<Coordinator>(shared_, options);
+  CoordinatorClient client({.target = coordinator_->target(),
+                            .token = token_,
+                            .reconnect_time = std::chrono::seconds(20)});
   client.Join(Request(Role::kWorker, 0), Soon());
-  const int port = std::stoi(coordinator_->target().substr(coordinator_->target().find(':') + 1));
   coordinator_.reset();
   EXPECT_THROW(client.Set("key", "value"), CommError);
   auto told = std::async(std::launch::async, [&] {
     client.Fail({FailureKind::kComm, "setting key failed"});
   });
   EXPECT_EQ(told.wait_for(std::chrono::milliseconds(100)), std::future_status::timeout);
-  coordinator_ =
-      std::make_unique<Coordinator>(shared_, Coordinator::Options{.port = port, .token = token_});
+  coordinator_ = std::make_unique<Coordinator>(shared_, options);
   told.get();
   ASSERT_EQ(job_state_.failures().size(), 1);
   EXPECT_EQ(job_state_.failures()[0].Text(), "worker 0: setting key failed");
