@@ -8,8 +8,8 @@
 namespace ringside {
 namespace {
 
-NetworkPlan PlanOf(const RunSpec& spec) {
-  return PlanNetwork(*spec.network, spec.workers, LayoutServers(spec).dedicated, spec.hosts);
+NetworkPlan PlanOf(const RunSpec& spec, const NetworkSpec& network) {
+  return PlanNetwork(network, spec.workers, LayoutServers(spec).dedicated, spec.hosts);
 }
 
 double MostTraffic(const RunSpec& spec, const NetworkPlan& plan) {
@@ -19,12 +19,13 @@ double MostTraffic(const RunSpec& spec, const NetworkPlan& plan) {
 }  // namespace
 
 double NeededDilationOf(const RunSpec& spec, int cores) {
-  return spec.network ? NeededDilation(MostTraffic(spec, PlanOf(spec)), cores) : 1;
+  if (!spec.network) return 1;
+  return NeededDilation(MostTraffic(spec, PlanOf(spec, *spec.network)), cores);
 }
 
 double DilationOf(const RunSpec& spec, int cores) {
   if (!spec.network) return 1;
-  const NetworkPlan plan = PlanOf(spec);
+  const NetworkPlan plan = PlanOf(spec, *spec.network);
   return ChooseDilation(spec.dilation, plan, MostTraffic(spec, plan), cores);
 }
 
