@@ -13,13 +13,6 @@
 namespace ringside {
 namespace {
 
-template <typename T>
-T Whole(const nlohmann::json& value) {
-  const std::optional<T> number = IntegerOf<T>(value);
-  if (!number) throw ConfigError("a number of a bench is no whole number, or too large");
-  return *number;
-}
-
 constexpr std::int64_t kFloat = sizeof(float);
 constexpr std::int64_t kMaxSize = std::int64_t{4} << 30;
 
@@ -62,11 +55,11 @@ void to_json(nlohmann::json& json, const BenchPlan& plan) {
 void from_json(const nlohmann::json& json, BenchPlan& plan) {
   plan.sizes.clear();
   for (const nlohmann::json& size : json.at("sizes")) {
-    plan.sizes.push_back(Whole<std::int64_t>(size));
+    plan.sizes.push_back(RequireInteger<std::int64_t>(size));
   }
   const nlohmann::json& warmup = json.at("warmup");
-  plan.warmup = warmup.is_null() ? std::nullopt : std::optional(Whole<int>(warmup));
-  plan.iterations = Whole<decltype(plan.iterations)>(json.at("iterations"));
+  plan.warmup = warmup.is_null() ? std::nullopt : std::optional(RequireInteger<int>(warmup));
+  plan.iterations = RequireInteger<decltype(plan.iterations)>(json.at("iterations"));
   plan.check = json.at("check");
   plan.on_device = json.at("on_device");
 }

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "ringside/common/core/errors.h"
+
 namespace ringside {
 
 /// The whole number that a JSON value is. Nothing for a value of another type, for a number with a
@@ -19,6 +21,15 @@ std::optional<T> IntegerOf(const nlohmann::json& value) {
                                                : std::in_range<T>(value.get<std::int64_t>());
   if (!fits) return std::nullopt;
   return value.get<T>();
+}
+
+/// The same number, or `ConfigError`. The error leaves out the value, because a message that is
+/// damaged may have a token there.
+template <std::integral T>
+T RequireInteger(const nlohmann::json& value) {
+  const std::optional<T> number = IntegerOf<T>(value);
+  if (!number) throw ConfigError("a number of a message is no whole number, or too large");
+  return *number;
 }
 
 }  // namespace ringside

@@ -1,7 +1,6 @@
 #include "ringside/experiments/job/processes/member_setup.h"
 
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <span>
 
 #include "ringside/common/core/errors.h"
@@ -10,16 +9,6 @@
 #include "ringside/experiments/text/json_integer.h"
 
 namespace ringside {
-namespace {
-
-template <typename T>
-T Whole(const nlohmann::json& value) {
-  const std::optional<T> number = IntegerOf<T>(value);
-  if (!number) throw ConfigError("the launcher's message to this process is damaged (a number)");
-  return *number;
-}
-
-}  // namespace
 
 std::string MemberSetup::ToJson() const {
   const nlohmann::json json{
@@ -56,22 +45,23 @@ MemberSetup MemberSetup::FromJson(const std::string& text, const Catalog& catalo
     const auto json = nlohmann::json::parse(text);
     const auto& world = json.at("world");
     MemberSetup setup;
-    setup.who = {static_cast<Role>(Whole<int>(json.at("role"))), Whole<int>(json.at("index"))};
-    setup.world = {.rank = Whole<int>(world.at("rank")),
-                   .workers = Whole<int>(world.at("workers")),
-                   .servers = Whole<int>(world.at("servers")),
-                   .colocated_servers = Whole<int>(world.at("colocated_servers")),
-                   .local_rank = Whole<int>(world.at("local_rank")),
-                   .local_workers = Whole<int>(world.at("local_workers")),
+    setup.who = {static_cast<Role>(RequireInteger<int>(json.at("role"))),
+                 RequireInteger<int>(json.at("index"))};
+    setup.world = {.rank = RequireInteger<int>(world.at("rank")),
+                   .workers = RequireInteger<int>(world.at("workers")),
+                   .servers = RequireInteger<int>(world.at("servers")),
+                   .colocated_servers = RequireInteger<int>(world.at("colocated_servers")),
+                   .local_rank = RequireInteger<int>(world.at("local_rank")),
+                   .local_workers = RequireInteger<int>(world.at("local_workers")),
                    .host = world.at("host")};
     setup.coordinator = json.at("coordinator");
     setup.token = json.at("token");
     setup.address = json.at("address");
     setup.tls = json.at("tls");
-    setup.parent_pid = Whole<decltype(setup.parent_pid)>(json.at("parent_pid"));
+    setup.parent_pid = RequireInteger<decltype(setup.parent_pid)>(json.at("parent_pid"));
     setup.bundle_dir = json.at("bundle_dir");
     setup.spec = ReadRunSpec(json.at("spec"), catalog);
-    setup.generation = Whole<decltype(setup.generation)>(json.at("generation"));
+    setup.generation = RequireInteger<decltype(setup.generation)>(json.at("generation"));
     setup.resume = json.at("resume");
     setup.drops_lost_workers = json.at("drops_lost_workers");
     setup.dilation = json.at("dilation");

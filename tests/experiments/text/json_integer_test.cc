@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace ringside {
 namespace {
 
@@ -20,6 +22,16 @@ TEST(IntegerOf, TakesNothingElse) {
     EXPECT_EQ(IntegerOf<int>(json::parse(text)), std::nullopt) << text;
   }
   EXPECT_EQ(IntegerOf<std::uint64_t>(json(-1)), std::nullopt);
+}
+
+TEST(RequireInteger, RefusesWithoutTheValue) {
+  EXPECT_EQ(RequireInteger<int>(json(7)), 7);
+  try {
+    RequireInteger<int>(json("secret"));
+    FAIL() << "it was taken";
+  } catch (const ConfigError& error) {
+    EXPECT_EQ(std::string(error.what()).find("secret"), std::string::npos) << error.what();
+  }
 }
 
 }  // namespace
