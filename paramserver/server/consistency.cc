@@ -163,6 +163,7 @@ class Asynchronous : public Consistency {
   std::int64_t Start(std::int64_t step) override {
     std::ranges::fill(clocks_, step);
     std::ranges::fill(retired_until_, 0);
+    barrier_ = 0;
     answered_.reserve(clocks_.size());
     return step * static_cast<std::int64_t>(clocks_.size());
   }
@@ -181,7 +182,7 @@ class Asynchronous : public Consistency {
 
   std::span<const int> OnRetire(int worker, std::int64_t barrier) override {
     std::int64_t& until = retired_until_[static_cast<std::size_t>(worker)];
-    until = std::max(until, barrier);
+    if (barrier > barrier_) until = std::max(until, barrier);
     return TakeAnswered();
   }
 
@@ -192,6 +193,7 @@ class Asynchronous : public Consistency {
   }
 
   void OnBarrier(std::int64_t barrier) override {
+    barrier_ = std::max(barrier_, barrier);
     for (std::int64_t& until : retired_until_) {
       if (until <= barrier) until = 0;
     }
@@ -259,6 +261,7 @@ class Asynchronous : public Consistency {
   std::vector<std::int64_t> clocks_;         // steps that each worker has pushed
   std::vector<bool> waiting_;                // by worker: pushed and not answered
   std::vector<std::int64_t> retired_until_;  // number of a barrier, by worker; 0: not retired
+  std::int64_t barrier_ = 0;                 // the last one that all workers have reached
   DroppedWorkers dropped_;
   std::vector<int> answered_;  // by the last call
 };

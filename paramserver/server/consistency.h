@@ -20,6 +20,8 @@ struct PushInfo {
   /// Of its update, >= 0; absent: the schedule decides. Workers that push to one update have the
   /// same.
   std::optional<double> learning_rate = {};
+  /// Its worker has sent it before, over a connection that was lost. It may be in use already.
+  bool again = false;
 };
 
 /// What a shard does with one push. The members are in the order of the actions.
@@ -50,7 +52,8 @@ class Consistency {
   virtual PushDecision OnPush(const PushInfo& push, std::int64_t version) = 0;
   /// The worker will not push again until all workers have reached barrier number `barrier` (1 and
   /// up), which may never happen. Until then no other worker waits for its pushes. Returns the
-  /// workers that must be answered now; the span is valid until the next call.
+  /// workers that must be answered now; the span is valid until the next call. Does nothing after
+  /// that barrier: the call was delayed, and its worker has made it again since.
   virtual std::span<const int> OnRetire(int worker, std::int64_t barrier) {
     (void)worker, (void)barrier;
     return {};

@@ -63,9 +63,9 @@ ShardServer::ShardServer(const PlanInfo::ServedSlice& slice, int workers,
       timeline_(timeline),
       shard_(elements_, workers, optimizer, codec),
       consistency_(std::move(consistency)),
-      waiting_(static_cast<std::size_t>(workers)) {
+      last_(static_cast<std::size_t>(workers)) {
   state_per_parameter_ = shard_.state_per_parameter();
-  contributors_.reserve(waiting_.size());
+  contributors_.reserve(last_.size());
 }
 
 void ShardServer::Start(std::int64_t step) {
@@ -111,37 +111,69 @@ void ShardServer::Retire(int worker, std::int64_t barrier) {
 void ShardServer::Push(const PushInfo& push, PayloadPtr gradient, PendingReply& reply,
                        const Deadline& deadline) {
   AnswerQueue answers;
+  PendingReply* replaced = nullptr;
   const auto arrived = Timeline::Clock::now();
   {
     const std::lock_guard lock(mutex_);
     timeline_.Add(SpanKind::kQueue, arrived, Timeline::Clock::now(), push.step, bucket_,
                   kServerQueueLane);
     RequireUsable();
-    RequireNoneWaiting(push.worker);
-    const PushDecision verdict = consistency_->OnPush(push, shard_.version());
-    pushed_ = true;
-    counters_.bytes_received += push_bytes_;
-    RecordPush(push, arrived);
-    Waiting& waiting = waiting_[static_cast<std::size_t>(push.worker)].emplace(
-        Waiting{.reply = &reply, .deadline = deadline, .push = push, .arrived = arrived});
-    try {
-      Use(waiting, verdict, std::move(gradient));
-      if (verdict.apply) {
-        FaultPoint({.point = fault_points::kShardApplied, .step = push.step, .bucket = bucket_});
-      }
-      answers = TakeAnswers(verdict.answer);
-    } catch (...) {
-      Break(push.worker);
-      throw;
+    if (IsRepeated(push)) {
+      answers = TakeAgain(push, reply, replaced);
+    } else {
+      answers = TakeNew(push, std::move(gradient), reply, deadline, arrived);
     }
+  }
+  if (replaced != nullptr) {
+    replaced->Refuse(
+        {RefusalCode::kAborted, "this push has come again over another connection", {}});
   }
   answers.SendAll();
 }
 
-void ShardServer::Use(Waiting& waiting, const PushDecision& verdict, PayloadPtr gradient) {
-  const PushInfo& push = waiting.push;
+AnswerQueue ShardServer::TakeNew(const PushInfo& push, PayloadPtr gradient, PendingReply& reply,
+                                 const Deadline& deadline, Timeline::Clock::time_point arrived) {
+  RequireNoneWaiting(push.worker);
+  const PushDecision verdict = consistency_->OnPush(push, shard_.version());
+  pushed_ = true;
+  counters_.bytes_received += push_bytes_;
+  RecordPush(push, arrived);
+  LastPush& last = last_[static_cast<std::size_t>(push.worker)].emplace(
+      LastPush{.reply = &reply, .deadline = deadline, .push = push, .arrived = arrived});
+  try {
+    Use(last, verdict, std::move(gradient));
+    if (verdict.apply) {
+      FaultPoint({.point = fault_points::kShardApplied, .step = push.step, .bucket = bucket_});
+    }
+    return TakeAnswers(verdict.answer);
+  } catch (...) {
+    Break(push.worker);
+    throw;
+  }
+}
+
+// Nothing else of the push needs to be compared: it carries the same proof as the first one.
+bool ShardServer::IsRepeated(const PushInfo& push) const {
+  const LastPush* last = LastOf(push.worker);
+  return push.again && last != nullptr && last->push.step == push.step &&
+         last->push.version == push.version;
+}
+
+AnswerQueue ShardServer::TakeAgain(const PushInfo& push, PendingReply& reply,
+                                   PendingReply*& replaced) {
+  LastPush& last = *LastOf(push.worker);
+  AnswerQueue answers;
+  const ParameterRef parameters = last.due ? ParameterRef(0) : shard_.Reply();
+  replaced = std::exchange(last.reply, &reply);
+  last.gone_at.reset();
+  if (!last.due) AddAnswer(last, parameters, answers);
+  return answers;
+}
+
+void ShardServer::Use(LastPush& last, const PushDecision& verdict, PayloadPtr gradient) {
+  const PushInfo& push = last.push;
   if (!verdict.use_gradient) {
-    waiting.dropped = true;
+    last.dropped = true;
     if (leads_) ++counters_.dropped;
     return;
   }
@@ -158,7 +190,7 @@ void ShardServer::Use(Waiting& waiting, const PushDecision& verdict, PayloadPtr 
 // reply. So this object must not keep the reply.
 void ShardServer::Break(int worker) {
   broken_ = true;
-  waiting_[static_cast<std::size_t>(worker)].reset();
+  last_[static_cast<std::size_t>(worker)].reset();
   std::erase(contributors_, worker);
 }
 
@@ -166,10 +198,10 @@ void ShardServer::Break(int worker) {
 // parameters that each gradient was computed from.
 void ShardServer::Apply(const Update& update, float scale, std::int64_t step, int last) {
   for (const int worker : contributors_) {
-    std::optional<Waiting>& waiting = waiting_[static_cast<std::size_t>(worker)];
-    if (!waiting) continue;
-    waiting->staleness = shard_.version() - waiting->push.version;
-    if (leads_) ++counters_.staleness[waiting->staleness];
+    LastPush* last_push = LastOf(worker);
+    if (last_push == nullptr) continue;
+    last_push->staleness = shard_.version() - last_push->push.version;
+    if (leads_) ++counters_.staleness[last_push->staleness];
   }
   const auto begin = Timeline::Clock::now();
   const ScopedSpan span(timeline_, SpanKind::kApply, step, bucket_, kServerLane);
@@ -192,15 +224,19 @@ AnswerQueue ShardServer::TakeAnswers(std::span<const int> workers) {
   if (workers.empty()) return answers;
   const ParameterRef parameters = shard_.Reply();
   for (const int worker : workers) {
-    std::optional<Waiting>& waiting = waiting_[static_cast<std::size_t>(worker)];
-    if (!waiting) continue;
-    counters_.bytes_sent += reply_bytes_;
-    RecordAnswer(*waiting);
-    answers.Add(*waiting->reply,
-                {parameters, shard_.version(), waiting->staleness, waiting->dropped});
-    waiting.reset();
+    LastPush* last = LastOf(worker);
+    if (last == nullptr || !last->due) continue;
+    last->due = false;
+    if (last->waits()) AddAnswer(*last, parameters, answers);
   }
   return answers;
+}
+
+void ShardServer::AddAnswer(LastPush& last, const ParameterRef& parameters, AnswerQueue& answers) {
+  counters_.bytes_sent += reply_bytes_;
+  RecordAnswer(last);
+  answers.Add(*std::exchange(last.reply, nullptr),
+              {parameters, shard_.version(), last.staleness, last.dropped});
 }
 
 ChunkEvent ShardServer::EventOf(ChunkPhase phase, ChunkAction action, const PushInfo& push,
@@ -236,21 +272,24 @@ void ShardServer::RecordUpdate(std::int64_t step, int last,
   timeline_.AddChunk(event);
 }
 
-void ShardServer::RecordAnswer(const Waiting& waiting) const {
+void ShardServer::RecordAnswer(const LastPush& last) const {
   if (!timeline_.enabled()) return;
   ChunkEvent event =
-      EventOf(ChunkPhase::kPull, ChunkAction::kSend, waiting.push, Timeline::Clock::now());
+      EventOf(ChunkPhase::kPull, ChunkAction::kSend, last.push, Timeline::Clock::now());
   event.bytes = reply_bytes_;
   event.version = shard_.version();
-  event.staleness = waiting.dropped ? -1 : waiting.staleness;
+  event.staleness = last.dropped ? -1 : last.staleness;
   timeline_.AddChunk(event);
 }
 
-PendingReply* ShardServer::TakeWaiting(int worker) {
-  std::optional<Waiting>& waiting = waiting_[static_cast<std::size_t>(worker)];
-  PendingReply* reply = waiting ? waiting->reply : nullptr;
-  waiting.reset();
-  return reply;
+ShardServer::LastPush* ShardServer::LastOf(int worker) {
+  std::optional<LastPush>& last = last_[static_cast<std::size_t>(worker)];
+  return last ? &*last : nullptr;
+}
+
+const ShardServer::LastPush* ShardServer::LastOf(int worker) const {
+  const std::optional<LastPush>& last = last_[static_cast<std::size_t>(worker)];
+  return last ? &*last : nullptr;
 }
 
 // A reply that was taken off the list is refused even if the update fails, because nobody else
@@ -261,7 +300,8 @@ void ShardServer::Drop(int worker, const Refusal& refusal) {
   std::exception_ptr failure;
   {
     const std::lock_guard lock(mutex_);
-    refused = TakeWaiting(worker);
+    if (const LastPush* last = LastOf(worker)) refused = last->reply;
+    last_[static_cast<std::size_t>(worker)].reset();
     try {
       // A broken shard applies nothing more.
       const PushDecision verdict = broken_ ? PushDecision() : consistency_->OnDrop(worker);
@@ -282,45 +322,58 @@ void ShardServer::Drop(int worker, const Refusal& refusal) {
 
 bool ShardServer::CancelPush(PendingReply& reply, const std::optional<Deadline>& gone_at) {
   const std::lock_guard lock(mutex_);
-  for (std::optional<Waiting>& waiting : waiting_) {
-    if (!waiting || waiting->reply != &reply) continue;
-    if (gone_at && !withdrawn_) withdrawn_ = Waiting{.deadline = *gone_at, .push = waiting->push};
-    waiting.reset();
+  for (std::optional<LastPush>& last : last_) {
+    if (!last || last->reply != &reply) continue;
+    last->reply = nullptr;
+    last->gone_at = gone_at;
     return true;
   }
   return false;
 }
 
+void ShardServer::OnWorkerBack(int worker) {
+  const std::lock_guard lock(mutex_);
+  LastPush* last = LastOf(worker);
+  if (last != nullptr && last->gone_at) last->gone_at = last->deadline;
+}
+
 std::optional<Refusal> ShardServer::Expired(Deadline::Clock::time_point now) {
   const std::lock_guard lock(mutex_);
-  if (withdrawn_ && withdrawn_->deadline.at() <= now) {
-    const std::string worker = WorkerList({withdrawn_->push.worker});
+  if (const LastPush* gone = FirstGone(); gone != nullptr && gone->gone_at->at() <= now) {
+    const std::string worker = WorkerList({gone->push.worker});
     return Refusal{RefusalCode::kAborted,
                    worker + " is gone: it left while its push of bucket " +
-                       std::to_string(bucket_) + ", step " + std::to_string(withdrawn_->push.step) +
+                       std::to_string(bucket_) + ", step " + std::to_string(gone->push.step) +
                        " was waiting",
                    worker};
   }
-  for (const std::optional<Waiting>& waiting : waiting_) {
-    if (!waiting || waiting->deadline.at() > now) continue;
+  for (const std::optional<LastPush>& last : last_) {
+    if (!last || !last->waits() || last->deadline.at() > now) continue;
     const std::string missing = WorkerList(consistency_->Missing());
     return Refusal{RefusalCode::kLate,
                    missing + " did not push bucket " + std::to_string(bucket_) +
-                       " in time: worker " + std::to_string(waiting->push.worker) +
-                       " waits for it in step " + std::to_string(waiting->push.step),
+                       " in time: worker " + std::to_string(last->push.worker) +
+                       " waits for it in step " + std::to_string(last->push.step),
                    missing};
   }
   return std::nullopt;
+}
+
+const ShardServer::LastPush* ShardServer::FirstGone() const {
+  const LastPush* first = nullptr;
+  for (const std::optional<LastPush>& last : last_) {
+    if (!last || !last->gone_at) continue;
+    if (first == nullptr || last->gone_at->at() < first->gone_at->at()) first = &*last;
+  }
+  return first;
 }
 
 void ShardServer::RefuseWaiting(const Refusal& refusal) {
   std::vector<PendingReply*> replies;
   {
     const std::lock_guard lock(mutex_);
-    for (std::optional<Waiting>& waiting : waiting_) {
-      if (!waiting) continue;
-      replies.push_back(waiting->reply);
-      waiting.reset();
+    for (std::optional<LastPush>& last : last_) {
+      if (last && last->waits()) replies.push_back(std::exchange(last->reply, nullptr));
     }
   }
   for (PendingReply* reply : replies) reply->Refuse(refusal);
@@ -328,7 +381,8 @@ void ShardServer::RefuseWaiting(const Refusal& refusal) {
 
 // A second push would replace the first one, which would then never be answered.
 void ShardServer::RequireNoneWaiting(int worker) const {
-  if (!waiting_[static_cast<std::size_t>(worker)]) return;
+  const LastPush* last = LastOf(worker);
+  if (last == nullptr || !last->waits()) return;
   throw RefusedError(RefusalCode::kDuplicate, "a push of worker " + std::to_string(worker) +
                                                   " of bucket " + std::to_string(bucket_) +
                                                   " waits for its answer already");
@@ -338,7 +392,7 @@ ShardCounters ShardServer::counters() const {
   const std::lock_guard lock(mutex_);
   ShardCounters counters = counters_;
   counters.waiting = static_cast<int>(std::ranges::count_if(
-      waiting_, [](const std::optional<Waiting>& waiting) { return waiting.has_value(); }));
+      last_, [](const std::optional<LastPush>& last) { return last && last->waits(); }));
   counters.copies = shard_.copies();
   return counters;
 }
@@ -347,9 +401,10 @@ std::optional<ActivityBoard::Entry> ShardServer::LongestWait() const {
   // A shard that is at work waits for nobody. Heartbeats ask, and must not wait for it.
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return std::nullopt;
-  const Waiting* longest = nullptr;
-  for (const std::optional<Waiting>& waiting : waiting_) {
-    if (waiting && (longest == nullptr || waiting->arrived < longest->arrived)) longest = &*waiting;
+  const LastPush* longest = nullptr;
+  for (const std::optional<LastPush>& last : last_) {
+    if (!last || !last->waits()) continue;
+    if (longest == nullptr || last->arrived < longest->arrived) longest = &*last;
   }
   if (longest == nullptr) return std::nullopt;
   const std::vector<int> missing = consistency_->Missing();

@@ -84,6 +84,9 @@ struct ShardCounters {
 
 /// A shard, its consistency, and the pushes that wait for their answer. Thread-safe. Replies are
 /// answered outside the lock. `Push` borrows a reply until it is answered or withdrawn.
+///
+/// The last push of each worker is kept. When the worker sends it again because its connection was
+/// lost, the gradient is not used twice: only the answer is given again.
 class ShardServer {
  public:
   /// Without an optimizer it only sums, as `Shard` does. `server` is the number of the server that
@@ -108,16 +111,21 @@ class ShardServer {
   /// See `Consistency::OnRetire`.
   void Retire(int worker, std::int64_t barrier);
 
+  /// If `push.again` is set and the shard has had this push, `reply` takes the place of the earlier
+  /// reply, and `gradient` is not looked at.
+  ///
   /// Throws `RefusedError` and changes nothing. After any other exception the shard is broken: it
   /// refuses all pushes and reads, and the caller must refuse the waiting pushes. In both cases
   /// `reply` is not changed and not kept. `gradient` is already checked: it has `elements()`
   /// floats, or their encoding in one piece.
   void Push(const PushInfo& push, PayloadPtr gradient, PendingReply& reply,
             const Deadline& deadline);
-  /// Withdraws the push of a worker that has left. Returns true if the push was waiting. Then the
-  /// shard forgets `reply`, and the caller must end it. The worker counts as gone from `gone_at`
-  /// on; absent: never, because somebody else decides that.
+  /// The connection of a push is lost. Returns true if the push was waiting. Then the shard forgets
+  /// `reply`, and the caller must end it. The gradient stays in use. The worker counts as gone from
+  /// `gone_at` on; absent: never, because somebody else decides that.
   bool CancelPush(PendingReply& reply, const std::optional<Deadline>& gone_at);
+  /// The worker has connected again. It has until the deadline of its push to send that again.
+  void OnWorkerBack(int worker);
   /// See `Consistency::OnDrop`. A push of this worker that waits is refused with `refusal`. After
   /// an exception the shard is broken, as after one of `Push`.
   void Drop(int worker, const Refusal& refusal);
@@ -132,30 +140,46 @@ class ShardServer {
   std::optional<ActivityBoard::Entry> LongestWait() const;
 
  private:
-  struct Waiting {
-    PendingReply* reply = nullptr;
+  /// The last push of a worker.
+  struct LastPush {
+    bool waits() const { return reply != nullptr; }
+
+    PendingReply* reply = nullptr;  // null: answered, or its connection is lost
+    bool due = true;                // the consistency has not let it be answered yet
     Deadline deadline;
     PushInfo push;
     Timeline::Clock::time_point arrived{};
     std::int64_t staleness = 0;
     bool dropped = false;
+    std::optional<Deadline> gone_at{};  // its connection is lost: then its worker counts as gone
   };
 
   void RequireUsable() const;
   void RequireNoneWaiting(int worker) const;
-  void Use(Waiting& waiting, const PushDecision& verdict, PayloadPtr gradient);
+  /// Returns the answers that are due now.
+  AnswerQueue TakeNew(const PushInfo& push, PayloadPtr gradient, PendingReply& reply,
+                      const Deadline& deadline, Timeline::Clock::time_point arrived);
+  /// Whether this push is the last one of its worker, sent again.
+  bool IsRepeated(const PushInfo& push) const;
+  /// Returns the answer, if it is due. `replaced` becomes the reply that waited before, if any.
+  AnswerQueue TakeAgain(const PushInfo& push, PendingReply& reply, PendingReply*& replaced);
+  void Use(LastPush& last, const PushDecision& verdict, PayloadPtr gradient);
   void Break(int worker);
   /// An event of this slice that begins and ends at `at`.
   ChunkEvent EventOf(ChunkPhase phase, ChunkAction action, const PushInfo& push,
                      Timeline::Clock::time_point at) const;
   void RecordPush(const PushInfo& push, Timeline::Clock::time_point arrived) const;
   void RecordUpdate(std::int64_t step, int last, Timeline::Clock::time_point begin) const;
-  void RecordAnswer(const Waiting& waiting) const;
+  void RecordAnswer(const LastPush& last) const;
   /// `last`: the worker whose push completed the update; -1: none did.
   void Apply(const Update& update, float scale, std::int64_t step, int last);
   AnswerQueue TakeAnswers(std::span<const int> workers);
-  /// Forgets the waiting push of this worker; null when none waits.
-  PendingReply* TakeWaiting(int worker);
+  void AddAnswer(LastPush& last, const ParameterRef& parameters, AnswerQueue& answers);
+  /// The push whose worker counts as gone first; null if none will.
+  const LastPush* FirstGone() const;
+  /// Null before the worker's first push.
+  LastPush* LastOf(int worker);
+  const LastPush* LastOf(int worker) const;
 
   const int server_;
   const int slice_;
@@ -172,10 +196,9 @@ class ShardServer {
   std::unique_ptr<Consistency> consistency_;
   bool loaded_ = false;
   bool pushed_ = false;
-  bool broken_ = false;                          // an update has failed half-way
-  std::vector<std::optional<Waiting>> waiting_;  // by worker
-  std::vector<int> contributors_;                // workers in the open update
-  std::optional<Waiting> withdrawn_;             // push of the first worker that left
+  bool broken_ = false;                        // an update has failed half-way
+  std::vector<std::optional<LastPush>> last_;  // by worker
+  std::vector<int> contributors_;              // workers in the open update
   ShardCounters counters_;
 };
 

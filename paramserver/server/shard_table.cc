@@ -197,7 +197,8 @@ void ShardTable::Push(const FrameHeader& header, PayloadPtr gradient, PendingRep
   CheckBytes(header.payload_bytes, shard.push_bytes());
   if (codec_ != nullptr) gradient = TakeEncoding(*gradient, *codec_, shard.elements(), *encodings_);
   GuardShard([&] {
-    shard.Push({static_cast<int>(header.worker), header.step, header.version, header.learning_rate},
+    shard.Push({static_cast<int>(header.worker), header.step, header.version, header.learning_rate,
+                header.again},
                std::move(gradient), reply, Deadline::After(context_.comm.timeout));
   });
 }
@@ -251,6 +252,10 @@ bool ShardTable::OnCallCancelled(const FrameHeader& header, PendingReply& reply)
   }
   if (context_.drops_lost_workers) return shard->CancelPush(reply, std::nullopt);
   return shard->CancelPush(reply, Deadline::After(kGoneGrace));
+}
+
+void ShardTable::OnWorkerBack(std::uint32_t worker) {
+  for (ShardServer* shard : All()) shard->OnWorkerBack(static_cast<int>(worker));
 }
 
 void ShardTable::FailExpired(Deadline::Clock::time_point now) {

@@ -33,6 +33,7 @@ constexpr std::uint16_t kDroppedFlag = 1;
 constexpr std::uint16_t kRefusedFlag = 2;
 constexpr std::uint16_t kRateFlag = 4;
 constexpr std::uint16_t kChecksumFlag = 8;
+constexpr std::uint16_t kAgainFlag = 16;
 constexpr std::uint16_t kKinds = 6;
 // What every reader refuses.
 constexpr std::uint64_t kTooManyBytes = std::numeric_limits<std::uint32_t>::max();
@@ -41,7 +42,8 @@ static_assert(kTooManyBytes > FrameHeader::kMaxPayload);
 std::uint16_t FlagsOf(const FrameHeader& header) {
   return static_cast<std::uint16_t>(
       (header.dropped ? kDroppedFlag : 0) | (header.refused ? kRefusedFlag : 0) |
-      (header.learning_rate ? kRateFlag : 0) | (header.checksum ? kChecksumFlag : 0));
+      (header.learning_rate ? kRateFlag : 0) | (header.checksum ? kChecksumFlag : 0) |
+      (header.again ? kAgainFlag : 0));
 }
 
 // No message has both.
@@ -73,6 +75,7 @@ const char* FrameErrorText(FrameError error) {
 FrameHeader AnswerTo(FrameHeader request) {
   request.learning_rate.reset();
   request.checksum.reset();
+  request.again = false;
   return request;
 }
 
@@ -120,7 +123,8 @@ FrameError DecodeHeader(std::span<const std::byte> bytes, std::uint64_t message_
             .dropped = (raw.flags & kDroppedFlag) != 0,
             .refused = (raw.flags & kRefusedFlag) != 0,
             .payload_bytes = raw.payload_bytes,
-            .checksum = checksum};
+            .checksum = checksum,
+            .again = (raw.flags & kAgainFlag) != 0};
   return FrameError::kNone;
 }
 

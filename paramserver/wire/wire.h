@@ -40,6 +40,8 @@ struct FrameHeader {
   bool refused = false;  ///< Reply over a stream: the payload is a `Refused`.
   std::uint64_t payload_bytes = 0;
   std::optional<std::uint32_t> checksum = {};  ///< Push: `ChecksumOf` it.
+  /// Push: it is sent again, because its connection was lost. The server may have used it already.
+  bool again = false;
 };
 
 /// What can be wrong in a received header.

@@ -71,6 +71,9 @@ class ServerLink {
   /// and `observer` must stay valid until the observer has been told both `Sent` and the outcome.
   virtual void Call(const FrameHeader& header, const CallFloats& floats,
                     CallObserver& observer) = 0;
+  /// How often a connection was lost and made again. What had no answer was sent again, and the
+  /// server has used it once.
+  virtual int reconnects() const { return 0; }
 };
 
 /// A server reports missing workers at the timeout. Its answer may take this much longer.

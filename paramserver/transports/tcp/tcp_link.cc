@@ -1,11 +1,18 @@
 // A call is one frame to the server and one frame back. Each slice has its connection. The
 // server answers the calls of a connection in any order. A reply repeats what its request says of
 // itself, so it is found among the open calls of its connection.
+//
+// A connection that is lost is made again, once until a reply has come over it. What has no reply
+// is then sent again, with a mark: the server may have it already, and uses it once
+// (paramserver/wire/README.md).
 #include "ringside/paramserver/transports/tcp/tcp_link.h"
 
 #include <algorithm>
+#include <atomic>
+#include <condition_variable>
 #include <deque>
 #include <future>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -26,6 +33,9 @@ namespace {
 
 constexpr std::size_t kCalls = 64;                  // open before more room is allocated
 constexpr std::uint64_t kMaxRefusal = 64UL << 10U;  // bytes
+/// For the connection that takes the place of a lost one. A server that has ended refuses it at
+/// once. The job learns of a server that is silent no later than before.
+constexpr std::chrono::milliseconds kReconnectTime{500};
 
 bool SameCall(const FrameHeader& one, const FrameHeader& other) {
   return one.kind == other.kind && one.slice == other.slice && one.part == other.part &&
@@ -36,17 +46,19 @@ class TcpLink : public ServerLink {
  public:
   TcpLink(int server, const ServerAddress& address, const LinkSetup& setup,
           const CommOptions& comm);
+  ~TcpLink() override { Close(); }
 
   const std::string& name() const override { return name_; }
   void Start(const PlanInfo& plan) override;
   void Call(const FrameHeader& header, const CallFloats& floats, CallObserver& observer) override;
+  int reconnects() const override { return reconnects_; }
 
  private:
-  /// A call, until its frame is released and its outcome is known. Then the observer is told the
-  /// outcome, and the call ends.
+  /// A call, until no stream has its frame and its outcome is known. Then the observer is told the
+  /// outcome, and the call ends. The link's mutex guards what changes.
   struct OpenCall : OutgoingFrame {
     OpenCall(TcpLink& owner, CallObserver& told) : link(owner), observer(told) {}
-    void Released() override;
+    void Released() override { link.OnReleased(*this); }
 
     TcpLink& link;
     CallObserver& observer;
@@ -55,16 +67,16 @@ class TcpLink : public ServerLink {
     std::span<std::byte> in;
     FrameHeader reply;
     std::optional<CommError> failure;  // absent: `reply` is the outcome
-    int holds = 2;                     // of the frame and of the reply; guarded by the link's mutex
+    bool in_stream = false;            // a stream has its frame
+    bool told_sent = false;            // a stream has had its frame
+    bool ended = false;                // its outcome is known
   };
-  /// Ends its connection first, then waits for its thread.
+  /// The link's mutex guards everything but the thread.
   struct Connection {
-    explicit Connection(FileDescriptor socket) : stream(std::move(socket)) { open.reserve(kCalls); }
-    ~Connection() { stream.End(); }
-
-    FrameStream stream;
-    std::vector<OpenCall*> open;  // no reply has come; guarded by the link's mutex
-    bool lost = false;            // guarded by the link's mutex
+    std::shared_ptr<FrameStream> stream;  // null: lost, or being made again
+    std::vector<OpenCall*> open;          // no reply has come
+    bool lost = false;
+    bool proved = true;  // a reply has come since it was made again
     std::jthread reader{};
   };
   struct StartObserver : CallObserver {
@@ -75,47 +87,94 @@ class TcpLink : public ServerLink {
     }
     std::promise<void> outcome;
   };
+  /// How reading a reply has ended.
+  enum class Reading {
+    kDone,
+    kLost,    ///< The connection.
+    kBroken,  ///< The other side does not keep to the protocol.
+  };
 
+  void Close();
+  FileDescriptor Connect(const Deadline& deadline) const;
   void Begin(const FrameHeader& header, std::span<const std::byte> out, std::span<std::byte> in,
              CallObserver& observer);
-  /// Registers the call with its connection. Null: the connection is lost.
-  Connection* Add(OpenCall& call);
+  void Send(OpenCall& call, FrameStream& stream) const;
+  void OnReleased(OpenCall& call);
+
   void Read(Connection& connection);
-  bool Serve(Connection& connection, const FrameHeader& reply);
-  OpenCall* Take(Connection& connection, const FrameHeader& reply);
-  bool ReceiveOutcome(FrameStream& stream, OpenCall& call) const;
+  Reading ReadAll(Connection& connection, FrameStream& stream);
+  Reading Serve(Connection& connection, FrameStream& stream, const FrameHeader& reply);
+  Reading ReceiveOutcome(FrameStream& stream, OpenCall& call, const FrameHeader& reply) const;
+  OpenCall* Find(const Connection& connection, const FrameHeader& reply);
   CommError Refusal(const std::string& text, const OpenCall& call) const;
   CommError Error(const OpenCall& call, const std::string& reason) const;
-  void Lose(Connection& connection);
-  void Drop(OpenCall& call);
 
+  /// Takes the stream away, and waits until it has no frame of an open call. False: the connection
+  /// is not to be made again.
+  bool TakeBack(Connection& connection);
+  std::shared_ptr<FrameStream> MakeAgain() const;
+  bool SendAgain(Connection& connection, const std::shared_ptr<FrameStream>& stream);
+  void Lose(Connection& connection);
+  void End(OpenCall& call);
+  void Tell(OpenCall& call);
+
+  const int server_;
+  const int worker_;
+  const std::string address_;
   const std::string name_;
   const std::chrono::milliseconds timeout_;
   const std::size_t servers_;
+  const std::size_t kernel_unsent_;
+  const ServerHandshake handshake_;
   std::mutex mutex_;
+  std::condition_variable released_;  // by a stream: the frame of an open call
+  bool closing_ = false;              // guarded by the mutex
+  std::atomic<int> reconnects_{0};
   ObjectPool<OpenCall> calls_;
   std::deque<Connection> connections_;  // last: their threads use everything above
 };
 
 TcpLink::TcpLink(int server, const ServerAddress& address, const LinkSetup& setup,
                  const CommOptions& comm)
-    : name_("server " + std::to_string(server) + " " + address.DisplayText()),
+    : server_(server),
+      worker_(setup.worker),
+      address_(address.address),
+      name_("server " + std::to_string(server) + " " + address.DisplayText()),
       timeout_(comm.timeout),
-      servers_(static_cast<std::size_t>(setup.servers)) {
+      servers_(static_cast<std::size_t>(setup.servers)),
+      kernel_unsent_(setup.kernel_unsent),
+      handshake_(ServerHandshake::Protocol::kFrames, comm.token, setup.workers, setup.servers) {
   const Deadline deadline = Deadline::After(comm.rendezvous_timeout());
-  const ServerHandshake handshake(ServerHandshake::Protocol::kFrames, comm.token, setup.workers,
-                                  setup.servers);
   for (std::size_t i = 0; i < setup.connections; ++i) {
-    FileDescriptor socket = handshake.Call(address.address, setup.worker, server, name_, deadline);
-    SetBlocking(socket.get());
-    if (setup.kernel_unsent > 0 && !IsWithinHost(socket.get())) {
-      LimitUnsent(socket.get(), setup.kernel_unsent);
-    }
-    connections_.emplace_back(std::move(socket));
+    Connection& connection = connections_.emplace_back();
+    connection.stream = std::make_shared<FrameStream>(Connect(deadline));
+    connection.open.reserve(kCalls);
   }
   for (Connection& connection : connections_) {
     connection.reader = std::jthread([this, &connection] { Read(connection); });
   }
+}
+
+FileDescriptor TcpLink::Connect(const Deadline& deadline) const {
+  FileDescriptor socket = handshake_.Call(address_, worker_, server_, name_, deadline);
+  SetBlocking(socket.get());
+  if (kernel_unsent_ > 0 && !IsWithinHost(socket.get())) {
+    LimitUnsent(socket.get(), kernel_unsent_);
+  }
+  return socket;
+}
+
+// The streams end outside the mutex, because they release frames.
+void TcpLink::Close() {
+  std::vector<std::shared_ptr<FrameStream>> streams;
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+    for (const Connection& connection : connections_) {
+      if (connection.stream != nullptr) streams.push_back(connection.stream);
+    }
+  }
+  for (const std::shared_ptr<FrameStream>& stream : streams) stream->End();
 }
 
 // The memory of the call must live until its outcome is known. When the connections end, that is
@@ -129,7 +188,7 @@ void TcpLink::Start(const PlanInfo& plan) {
   std::future<void> outcome = observer.outcome.get_future();
   Begin(header, std::as_bytes(std::span(message)), {}, observer);
   if (outcome.wait_for(timeout_ + kAnswerGrace) != std::future_status::ready) {
-    for (Connection& connection : connections_) connection.stream.End();
+    Close();
     outcome.wait();
     throw CommError(name_, Describe(header), "there was no answer in time");
   }
@@ -140,6 +199,7 @@ void TcpLink::Call(const FrameHeader& header, const CallFloats& floats, CallObse
   Begin(header, std::as_bytes(floats.out), std::as_writable_bytes(floats.in), observer);
 }
 
+// A call on a connection that is being made again is sent by the thread that does that.
 void TcpLink::Begin(const FrameHeader& header, std::span<const std::byte> out,
                     std::span<std::byte> in, CallObserver& observer) {
   OpenCall& call = calls_.Make(*this, observer);
@@ -147,34 +207,54 @@ void TcpLink::Begin(const FrameHeader& header, std::span<const std::byte> out,
   call.header.payload_bytes = out.size();
   call.out = out;
   call.in = in;
-  if (Connection* connection = Add(call)) {
-    return connection->stream.Send(call, call.header, out, 0);
+  std::shared_ptr<FrameStream> stream;
+  {
+    const std::lock_guard lock(mutex_);
+    // Slices are dealt to servers in turn, so those of one server use its connections in turn.
+    Connection& connection = connections_[header.slice / servers_ % connections_.size()];
+    if (!connection.lost) {
+      connection.open.push_back(&call);
+      stream = connection.stream;
+      call.in_stream = stream != nullptr;
+      if (stream == nullptr) return;
+    }
   }
+  if (stream != nullptr) return Send(call, *stream);
   call.failure = Error(call, "the connection is lost");
-  call.Released();
-  Drop(call);
+  Tell(call);
 }
 
-TcpLink::Connection* TcpLink::Add(OpenCall& call) {
-  const std::lock_guard lock(mutex_);
-  // Slices are dealt to servers in turn, so those of one server use its connections in turn.
-  Connection& connection = connections_[call.header.slice / servers_ % connections_.size()];
-  if (connection.lost) return nullptr;
-  connection.open.push_back(&call);
-  return &connection;
+void TcpLink::Send(OpenCall& call, FrameStream& stream) const {
+  stream.Send(call, call.header, call.out, 0);
 }
 
-void TcpLink::OpenCall::Released() {
-  observer.Sent(out.size());
-  link.Drop(*this);
+void TcpLink::OnReleased(OpenCall& call) {
+  bool first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    first = !std::exchange(call.told_sent, true);
+  }
+  if (first) call.observer.Sent(call.out.size());
+  {
+    const std::lock_guard lock(mutex_);
+    call.in_stream = false;
+    if (!call.ended) return released_.notify_all();
+  }
+  Tell(call);
+}
+
+void TcpLink::End(OpenCall& call) {
+  {
+    const std::lock_guard lock(mutex_);
+    call.ended = true;
+    if (call.in_stream) return;
+  }
+  Tell(call);
 }
 
 // The observer is told without the mutex, because it has one of its own.
-void TcpLink::Drop(OpenCall& call) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (--call.holds > 0) return;
-  }
+void TcpLink::Tell(OpenCall& call) {
+  if (!call.told_sent) call.observer.Sent(call.out.size());  // no stream has had its frame
   if (call.failure) {
     call.observer.Failed(*call.failure);
   } else {
@@ -184,51 +264,81 @@ void TcpLink::Drop(OpenCall& call) {
 }
 
 void TcpLink::Read(Connection& connection) {
-  FrameHeader reply;
-  while (connection.stream.ReceiveHeader(reply) == FrameStream::Header::kDone) {
-    if (!Serve(connection, reply)) break;
+  std::shared_ptr<FrameStream> stream;
+  {
+    const std::lock_guard lock(mutex_);
+    stream = connection.stream;
   }
-  connection.stream.End();
+  while (true) {
+    const Reading ended = ReadAll(connection, *stream);
+    stream->End();
+    if (!TakeBack(connection) || ended == Reading::kBroken) break;
+    stream = MakeAgain();
+    if (stream == nullptr) break;
+    ++reconnects_;
+    if (!SendAgain(connection, stream)) break;
+  }
   Lose(connection);
 }
 
-/// Returns false when the connection cannot be used any more.
-bool TcpLink::Serve(Connection& connection, const FrameHeader& reply) {
-  OpenCall* call = Take(connection, reply);
-  if (call == nullptr) return false;
-  call->reply = reply;
-  const bool goes_on = ReceiveOutcome(connection.stream, *call);
-  Drop(*call);
-  return goes_on;
+TcpLink::Reading TcpLink::ReadAll(Connection& connection, FrameStream& stream) {
+  FrameHeader reply;
+  Reading reading = Reading::kDone;
+  while (reading == Reading::kDone) {
+    switch (stream.ReceiveHeader(reply)) {
+      case FrameStream::Header::kDone:
+        reading = Serve(connection, stream, reply);
+        break;
+      case FrameStream::Header::kDamaged:
+        return Reading::kBroken;
+      case FrameStream::Header::kClosed:
+        return Reading::kLost;
+    }
+  }
+  return reading;
 }
 
-TcpLink::OpenCall* TcpLink::Take(Connection& connection, const FrameHeader& reply) {
+TcpLink::Reading TcpLink::Serve(Connection& connection, FrameStream& stream,
+                                const FrameHeader& reply) {
+  OpenCall* call = Find(connection, reply);
+  if (call == nullptr) return Reading::kBroken;
+  const Reading reading = ReceiveOutcome(stream, *call, reply);
+  if (reading == Reading::kLost) return reading;
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase(connection.open, call);
+    connection.proved = true;
+  }
+  End(*call);
+  return reading;
+}
+
+TcpLink::OpenCall* TcpLink::Find(const Connection& connection, const FrameHeader& reply) {
   const std::lock_guard lock(mutex_);
-  std::vector<OpenCall*>& open = connection.open;
   const auto found = std::ranges::find_if(
-      open, [&](const OpenCall* call) { return SameCall(call->header, reply); });
-  if (found == open.end()) return nullptr;
-  OpenCall* const call = *found;
-  open.erase(found);
-  return call;
+      connection.open, [&](const OpenCall* call) { return SameCall(call->header, reply); });
+  return found == connection.open.end() ? nullptr : *found;
 }
 
-bool TcpLink::ReceiveOutcome(FrameStream& stream, OpenCall& call) const {
-  const std::uint64_t bytes = call.reply.payload_bytes;
-  if (call.reply.refused) {
-    std::string text(std::min(bytes, kMaxRefusal), '\0');
-    const bool received =
-        bytes <= kMaxRefusal && stream.Receive(std::as_writable_bytes(std::span(text)));
-    call.failure = received ? Refusal(text, call) : Error(call, "the connection is lost");
-    return received;
+TcpLink::Reading TcpLink::ReceiveOutcome(FrameStream& stream, OpenCall& call,
+                                         const FrameHeader& reply) const {
+  const std::uint64_t bytes = reply.payload_bytes;
+  call.reply = reply;
+  if (reply.refused) {
+    if (bytes > kMaxRefusal) {
+      call.failure = Error(call, "the connection is lost");
+      return Reading::kBroken;
+    }
+    std::string text(bytes, '\0');
+    if (!stream.Receive(std::as_writable_bytes(std::span(text)))) return Reading::kLost;
+    call.failure = Refusal(text, call);
+    return Reading::kDone;
   }
   if (bytes != call.in.size()) {
     call.failure = Error(call, "the reply belongs to another request");
-    return stream.Skip(bytes);
+    return stream.Skip(bytes) ? Reading::kDone : Reading::kBroken;
   }
-  if (stream.Receive(call.in)) return true;
-  call.failure = Error(call, "the connection is lost");
-  return false;
+  return stream.Receive(call.in) ? Reading::kDone : Reading::kLost;
 }
 
 CommError TcpLink::Refusal(const std::string& text, const OpenCall& call) const {
@@ -241,6 +351,51 @@ CommError TcpLink::Error(const OpenCall& call, const std::string& reason) const 
   return {name_, Describe(call.header), reason};
 }
 
+// The start is not made again: worker 0 may have made the shards, and a second start is refused.
+bool TcpLink::TakeBack(Connection& connection) {
+  std::unique_lock lock(mutex_);
+  connection.stream = nullptr;
+  released_.wait(lock, [&] {
+    return std::ranges::none_of(connection.open,
+                                [](const OpenCall* call) { return call->in_stream; });
+  });
+  return !closing_ && std::exchange(connection.proved, false) &&
+         std::ranges::none_of(connection.open, [](const OpenCall* call) {
+           return call->header.kind == FrameKind::kStart;
+         });
+}
+
+/// Null: the server cannot be reached any more.
+std::shared_ptr<FrameStream> TcpLink::MakeAgain() const {
+  try {
+    return std::make_shared<FrameStream>(Connect(Deadline::After(kReconnectTime)));
+  } catch (const CommError&) {  // the calls fail: that is what is reported
+    return nullptr;
+  } catch (const std::system_error&) {  // no thread: likewise
+    return nullptr;
+  }
+}
+
+// Calls that begin in the meantime come after those that are open. When all are sent, the stream
+// becomes that of the connection. Returns false when the link closes.
+bool TcpLink::SendAgain(Connection& connection, const std::shared_ptr<FrameStream>& stream) {
+  for (std::size_t next = 0;; ++next) {
+    OpenCall* call = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      if (closing_) return false;
+      if (next == connection.open.size()) {
+        connection.stream = stream;
+        return true;
+      }
+      call = connection.open[next];
+      call->in_stream = true;
+    }
+    call->header.again = call->told_sent && call->header.kind == FrameKind::kPushPull;
+    Send(*call, *stream);
+  }
+}
+
 void TcpLink::Lose(Connection& connection) {
   std::vector<OpenCall*> calls;
   {
@@ -250,7 +405,7 @@ void TcpLink::Lose(Connection& connection) {
   }
   for (OpenCall* call : calls) {
     call->failure = Error(*call, "the connection is lost");
-    Drop(*call);
+    End(*call);
   }
 }
 

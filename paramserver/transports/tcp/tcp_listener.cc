@@ -67,8 +67,9 @@ void TcpListener::Admit(WaitingRoom::Visitor visitor) {
   try {
     SetBlocking(visitor.socket.get());
     if (!IsWithinHost(visitor.socket.get())) LimitUnsent(visitor.socket.get(), kUnsentBytes);
-    connections_.emplace_back(std::move(visitor.socket), ServerHandshake::WorkerOf(visitor),
-                              shared_);
+    const std::uint32_t worker = ServerHandshake::WorkerOf(visitor);
+    connections_.emplace_back(std::move(visitor.socket), worker, shared_);
+    shared_.table.OnWorkerBack(worker);
   } catch (const CommError&) {
     return;  // the socket cannot be set: the worker sees that its connection is closed
   } catch (const std::system_error&) {

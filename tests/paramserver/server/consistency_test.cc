@@ -181,6 +181,16 @@ TEST(BoundedStaleness, WaitsForAllAgainOnceTheyHaveMet) {
   EXPECT_THAT(ssp->OnPush({0, 2, 4}, 4).answer, ElementsAre(0));
 }
 
+TEST(BoundedStaleness, ARetirementThatComesAfterItsBarrierCountsNoMore) {
+  const auto ssp = MakeAsynchronous(2, HalvesEachStep(), {.staleness_bound = 0});
+  ssp->Start(0);
+  ssp->OnRetire(1, 1);
+  ssp->OnBarrier(1);
+  ssp->OnRetire(1, 1);
+  EXPECT_THAT(ssp->OnPush({0, 0, 0}, 0).answer, IsEmpty());
+  EXPECT_THAT(ssp->OnPush({1, 0, 0}, 1).answer, ElementsAre(0, 1));
+}
+
 TEST(BackupWorkers, CloseAStepWithoutTheLastAndDropIt) {
   const auto backup = MakeSynchronous(4, HalvesEachStep(), 2);
   backup->Start(0);

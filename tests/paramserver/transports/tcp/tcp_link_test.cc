@@ -129,6 +129,20 @@ class TcpLinkTest : public ::testing::Test {
     return {.worker = 1, .slice = slice, .bucket = slice, .step = 5};
   }
 
+  /// Accepts the connection that the link makes again.
+  void AcceptAgain() {
+    server_ = Accept();
+    Greet(*server_);
+  }
+  /// Receives the push of this slice, and whether it has the mark of one that is sent again.
+  void ExpectPush(std::uint32_t slice, bool again) {
+    const auto request = server_->Receive();
+    ASSERT_TRUE(request);
+    EXPECT_EQ(request->header.slice, slice);
+    EXPECT_EQ(request->header.again, again);
+    EXPECT_EQ(request->header.payload_bytes, kElements * sizeof(float));
+  }
+
   /// Replies to a push with these parameters.
   void Reply(std::uint32_t slice, const std::vector<float>& params) {
     EXPECT_TRUE(server_->Send(HeaderOf(slice), std::as_bytes(std::span(params))));
@@ -245,6 +259,80 @@ TEST_F(TcpLinkTest, AServerThatLeavesInTheMiddleOfAPayloadFailsAllCalls) {
     EXPECT_THAT(call->Failure(), HasSubstr("the connection is lost"));
   }
   EXPECT_THAT(Push(3).Failure(), HasSubstr("the connection is lost")) << "and those that begin";
+}
+
+TEST_F(TcpLinkTest, WhatHasNoReplyIsSentAgainOverANewConnection) {
+  ToldCall& answered = Push(1);
+  ToldCall& lost = Push(2);
+  ExpectPush(1, false);
+  ExpectPush(2, false);
+  Reply(1, std::vector<float>(kElements, 1.0F));
+  EXPECT_FALSE(answered.Await());
+  server_->Close();
+  AcceptAgain();
+  ExpectPush(2, true);
+  Reply(2, std::vector<float>(kElements, 2.0F));
+  EXPECT_FALSE(lost.Await());
+  EXPECT_EQ(space_.params()[0], 2.0F);
+  ToldCall& next = Push(3);
+  ExpectPush(3, false);
+  Reply(3, std::vector<float>(kElements, 3.0F));
+  EXPECT_FALSE(next.Await());
+  EXPECT_EQ(link_->reconnects(), 1);
+}
+
+TEST_F(TcpLinkTest, AReplyThatWasCutIsTakenFromTheNextOne) {
+  ToldCall& call = Push(1);
+  FrameHeader header = HeaderOf(1);
+  header.payload_bytes = kElements * sizeof(float);
+  EXPECT_TRUE(server_->Send(header, std::vector<std::byte>(100)));
+  server_->Close();
+  AcceptAgain();
+  ExpectPush(1, true);
+  Reply(1, std::vector<float>(kElements, 5.0F));
+  EXPECT_FALSE(call.Await());
+  EXPECT_EQ(space_.params()[0], 5.0F);
+  EXPECT_EQ(space_.params()[kElements - 1], 5.0F);
+}
+
+TEST_F(TcpLinkTest, ACallThatBeginsMeanwhileIsSentOverTheNewConnection) {
+  ToldCall& first = Push(1);
+  server_->Close();
+  server_ = Accept();  // the greeting waits
+  ToldCall& second = Push(2);
+  Greet(*server_);
+  ExpectPush(1, true);
+  ExpectPush(2, false);
+  for (const std::uint32_t slice : {1U, 2U}) Reply(slice, std::vector<float>(kElements, 1.0F));
+  EXPECT_FALSE(first.Await());
+  EXPECT_FALSE(second.Await());
+}
+
+TEST_F(TcpLinkTest, AConnectionThatBringsNothingIsNotMadeAgain) {
+  ToldCall& call = Push(1);
+  server_->Close();
+  AcceptAgain();
+  server_->Close();
+  EXPECT_THAT(call.Failure(), HasSubstr("the connection is lost"));
+  EXPECT_THAT(Push(2).Failure(), HasSubstr("the connection is lost"));
+}
+
+TEST_F(TcpLinkTest, AServerThatNoLongerListensHasEnded) {
+  ToldCall& call = Push(1);
+  ASSERT_EQ(shutdown(listener_.get(), SHUT_RDWR), 0);
+  server_->Close();
+  EXPECT_THAT(call.Failure(), HasSubstr("the connection is lost"));
+}
+
+TEST_F(TcpLinkTest, AStartIsNotSentAgain) {
+  std::jthread server([&] {
+    EXPECT_TRUE(server_->Receive());
+    server_->Close();
+  });
+  const CommError error =
+      CommErrorOf([&] { link_->Start({.worker = 1, .workers = 2, .servers = 1}); });
+  EXPECT_THAT(error.what(), HasSubstr("the connection is lost"));
+  EXPECT_EQ(link_->reconnects(), 0);
 }
 
 TEST_F(TcpLinkTest, TheEndOfTheLinkFailsItsCalls) {
