@@ -195,6 +195,7 @@ void ShardTable::Push(const FrameHeader& header, PayloadPtr gradient, PendingRep
   if (context_.options.Get(kCheckPushes)) CheckChecksum(header, *gradient);
   CheckRate(header);
   CheckBytes(header.payload_bytes, shard.push_bytes());
+  if (header.again) OnWorkerBack(header.worker);
   if (codec_ != nullptr) gradient = TakeEncoding(*gradient, *codec_, shard.elements(), *encodings_);
   GuardShard([&] {
     shard.Push({static_cast<int>(header.worker), header.step, header.version, header.learning_rate,

@@ -79,6 +79,12 @@ class ServerLink {
 /// A server reports missing workers at the timeout. Its answer may take this much longer.
 inline constexpr std::chrono::milliseconds kAnswerGrace{500};
 
+/// For the connection that takes the place of a lost one. A server that has ended refuses it at
+/// once. The job learns of one that is silent only so much later.
+inline constexpr std::chrono::milliseconds kReconnectTime{1000};
+/// How often in turn a connection is made again over which no answer comes.
+inline constexpr int kReconnectsInVain = 3;
+
 /// Names the operation for errors: "pull of bucket 3, step 17".
 std::string Describe(const FrameHeader& header);
 

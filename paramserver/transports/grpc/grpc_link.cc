@@ -1,22 +1,20 @@
 #include "ringside/paramserver/transports/grpc/grpc_link.h"
 
-#include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
-#include <grpcpp/create_channel.h>
-#include <grpcpp/create_channel_posix.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/impl/codegen/proto_utils.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -25,10 +23,10 @@
 #include "ringside/common/security/tls_files.h"
 #include "ringside/common/sockets/tcp_socket.h"
 #include "ringside/paramserver/transports/core/object_pool.h"
+#include "ringside/paramserver/transports/grpc/grpc_connection.h"
 #include "ringside/paramserver/transports/grpc/grpc_payload.h"
 #include "ringside/paramserver/transports/handshake/server_handshake.h"
 #include "ringside/paramserver/transports/sockets/packet_socket.h"
-#include "ringside/paramserver/transports/tls/tls_credentials.h"
 #include "ringside/paramserver/transports/tls/tls_probe.h"
 #include "ringside/paramserver/wire/plan_message.h"
 
@@ -37,87 +35,19 @@ namespace {
 
 /// The number of open calls before more room is allocated.
 constexpr std::size_t kCalls = 64;
-
-grpc::ChannelArguments Arguments(int largest_message_bytes) {
-  grpc::ChannelArguments arguments;
-  for (const TransportArgument& argument : TransportArguments()) {
-    arguments.SetInt(argument.name, argument.value);
-  }
-  arguments.SetMaxReceiveMessageSize(largest_message_bytes);
-  // Each link has its own connections. There is no proxy inside a job, and no push is repeated.
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-  arguments.SetCompressionAlgorithm(GRPC_COMPRESS_NONE);
-  return arguments;
-}
-
-/// Under TLS gRPC opens the sockets, so this side cannot cut them. Instead gRPC gives a connection
-/// up whose peer answers nothing or takes no bytes, before an operation takes too long.
-grpc::ChannelArguments TlsArguments(const CommOptions& comm) {
-  constexpr std::chrono::milliseconds kShortest{1'000};
-  const auto part = static_cast<int>(std::max(comm.timeout / 3, kShortest).count());
-  grpc::ChannelArguments arguments = Arguments(comm.largest_message_bytes);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, part);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, part);
-  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 500);
-  return arguments;
-}
-
-/// One connection to a server.
-class Connection {
- public:
-  /// Takes over the descriptor of a connected socket.
-  Connection(int file, const std::string& target, const CommOptions& comm) : file_(dup(file)) {
-    KeepGrpcRunning();
-    stub_ = std::make_unique<grpc::GenericStub>(grpc::CreateCustomInsecureChannelFromFd(
-        target, file, Arguments(comm.largest_message_bytes)));
-  }
-  /// Connects under TLS. Throws `CommError`.
-  Connection(const TlsFiles& files, const std::string& target, const CommOptions& comm,
-             const Deadline& deadline)
-      : file_(-1) {
-    KeepGrpcRunning();
-    const auto channel =
-        grpc::CreateCustomChannel(target, MakeTlsChannelCredentials(files), TlsArguments(comm));
-    if (!channel->WaitForConnected(GrpcDeadline(deadline.remaining()))) {
-      throw CommError(target, "connecting", "no connection under TLS came about in time");
-    }
-    stub_ = std::make_unique<grpc::GenericStub>(channel);
-  }
-  ~Connection() {
-    if (file_ >= 0) close(file_);
-  }
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
-
-  grpc::GenericStub& stub() { return *stub_; }
-  /// Shuts the socket down. A cancelled call ends only when its write ends, and a server that is
-  /// frozen with full buffers would delay that without limit.
-  void Cut() const {
-    if (file_ >= 0) shutdown(file_, SHUT_RDWR);
-  }
-
- private:
-  const int file_;  // our own descriptor of gRPC's socket; -1 under TLS
-  std::unique_ptr<grpc::GenericStub> stub_;
-};
-
-/// Adds one more connection, at most until the deadline.
-using AddConnection =
-    std::function<void(std::deque<Connection>& connections, const Deadline& deadline)>;
-
 class GrpcLink : public ServerLink {
  public:
-  GrpcLink(const std::string& name, const AddConnection& add, const LinkSetup& setup,
+  /// Borrows `comm`, also for `make`.
+  GrpcLink(const std::string& name, MakeGrpcConnection make, const LinkSetup& setup,
            const CommOptions& comm)
-      : name_(name), comm_(comm), servers_(static_cast<std::size_t>(setup.servers)) {
+      : name_(name),
+        comm_(comm),
+        make_(std::move(make)),
+        servers_(static_cast<std::size_t>(setup.servers)) {
     calls_.reserve(kCalls);
     const Deadline deadline = Deadline::After(comm.rendezvous_timeout());
     for (std::size_t i = 0; i < setup.connections; ++i) {
-      add(connections_, deadline);
+      places_.push_back({.connection = make_(deadline)});
     }
   }
 
@@ -126,8 +56,26 @@ class GrpcLink : public ServerLink {
   const std::string& name() const override { return name_; }
   void Start(const PlanInfo& plan) override;
   void Call(const FrameHeader& header, const CallFloats& floats, CallObserver& observer) override;
+  int reconnects() const override { return reconnects_; }
 
  private:
+  /// The connection that some of the slices use. The link's mutex guards it.
+  struct Place {
+    std::unique_ptr<GrpcConnection> connection;
+    int made_again = 0;  // how often
+    int in_vain = 0;     // how often since a connection has brought an answer
+    bool lost = false;   // and it cannot be made again
+  };
+  /// A call of the link's owner, which may become several calls of gRPC.
+  struct Request {
+    FrameHeader header;
+    CallFloats floats;
+    CallObserver* observer = nullptr;
+    std::size_t place = 0;
+    int made_again = 0;     // of its place, when the call was made last
+    grpc::Status status{};  // of the call that has failed
+  };
+
   /// Lives until gRPC has finished the call. One message goes out and one comes back. It is a
   /// stream and not a unary call, because a unary call would keep the payload until the answer,
   /// which may wait for data from other workers.
@@ -139,9 +87,8 @@ class GrpcLink : public ServerLink {
     void OnDone(const grpc::Status& status) override;
 
     GrpcLink& link;
-    CallObserver* observer = nullptr;
-    FrameHeader header;
-    std::span<float> in;
+    Request asked;
+    GrpcConnection* connection = nullptr;
     grpc::ClientContext context;
     grpc::ByteBuffer request, reply;
     TsanHandoff handoff;
@@ -150,20 +97,26 @@ class GrpcLink : public ServerLink {
   };
   /// Lives until gRPC releases the payload, which may be before or after the end of the call.
   struct Lease {
-    Lease(GrpcLink* owner, CallObserver* told, std::size_t size)
-        : link(owner), observer(told), bytes(size) {}
+    Lease(GrpcLink* owner, GrpcConnection* used, CallObserver* told, std::size_t size)
+        : link(owner), connection(used), observer(told), bytes(size) {}
 
     GrpcLink* link;
-    CallObserver* observer;
+    GrpcConnection* connection;
+    CallObserver* observer;  // null: it was told at the first call
     std::size_t bytes;
     TsanHandoff handoff;
   };
 
   void Prepare(grpc::ClientContext& context) const;
   CommError ErrorOf(const std::string& operation, const grpc::Status& status) const;
-  CallState& AddCall();
-  Connection& ConnectionOf(std::size_t slice);
+  void Make(Request request, bool first);
+  CallState& AddCall(Request request);
   void Finished(CallState& call, const grpc::Status& status);
+  /// Leaves the call to the thread that makes it again. False: it has failed for good.
+  bool LeaveToMend(const CallState& call, const grpc::Status& status);
+  void Mend();
+  bool MakeAgain(const Request& request);
+  void RemoveUnused();
   void Deliver(CallState& call) const;
   void Drop(CallState& call);
   void CancelAll();
@@ -176,23 +129,36 @@ class GrpcLink : public ServerLink {
   std::vector<CallState*> calls_;  // guarded by mutex_
   int open_calls_ = 0;             // in calls_ or being destroyed; guarded by mutex_
   int leases_ = 0;                 // guarded by mutex_
-  std::deque<Connection> connections_;
+  bool closing_ = false;           // guarded by mutex_
+  std::atomic<int> reconnects_{0};
+  std::deque<Request> to_mend_;  // guarded by mutex_
+  std::vector<Place> places_;
+  std::vector<std::unique_ptr<GrpcConnection>> replaced_;  // of the thread, then of the destructor
+  const MakeGrpcConnection make_;
   const std::size_t servers_;
   ObjectPool<CallState> call_pool_;
   ObjectPool<Lease> lease_pool_;
   const std::shared_ptr<PayloadPool<GrpcPayload>> payloads_ = PayloadPool<GrpcPayload>::Make();
+  std::thread mender_;  // from the first lost connection on
 };
 
 // gRPC may run callbacks inside any call into it, and they lock the mutex. So it is not locked here
 // while gRPC is called. Closing the connection releases payloads that the kernel has not yet taken,
 // so it comes first.
 GrpcLink::~GrpcLink() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+    changed_.notify_all();
+  }
+  if (mender_.joinable()) mender_.join();
   CancelAll();
-  for (const Connection& connection : connections_) connection.Cut();
+  for (const Place& place : places_) place.connection->Cut();
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, comm_.timeout, [this] { return open_calls_ == 0; });
   lock.unlock();
-  connections_.clear();
+  places_.clear();
+  replaced_.clear();
   lock.lock();
   changed_.wait_for(lock, comm_.timeout, [this] { return leases_ == 0; });
 }
@@ -234,35 +200,47 @@ void GrpcLink::Start(const PlanInfo& plan) {
   bool ended = false;  // guarded by mutex_, as the outcome is
   TsanHandoff handoff;
   handoff.Pass();
-  connections_.front().stub().UnaryCall(&context, kStartMethod, {}, &request, &reply,
-                                        [&](grpc::Status status) {
-                                          handoff.Take();
-                                          const std::lock_guard lock(mutex_);
-                                          outcome = std::move(status);
-                                          ended = true;
-                                          changed_.notify_all();
-                                        });
+  places_.front().connection->stub().UnaryCall(&context, kStartMethod, {}, &request, &reply,
+                                               [&](grpc::Status status) {
+                                                 handoff.Take();
+                                                 const std::lock_guard lock(mutex_);
+                                                 outcome = std::move(status);
+                                                 ended = true;
+                                                 changed_.notify_all();
+                                               });
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return ended; });  // the call has a deadline
   if (!outcome.ok()) throw ErrorOf("start", outcome);
 }
 
+// Slices are dealt to servers in turn. So the slices of one server use its connections in turn,
+// too.
 void GrpcLink::Call(const FrameHeader& header, const CallFloats& floats, CallObserver& observer) {
-  CallState& call = AddCall();
-  call.observer = &observer;
-  call.header = header;
-  call.in = floats.in;
+  Make({.header = header,
+        .floats = floats,
+        .observer = &observer,
+        .place = header.slice / servers_ % places_.size()},
+       true);
+}
+
+// When an answer has come, the kernel has taken the payload of every earlier call of the request.
+// So the owner may change it although gRPC may still hold one.
+void GrpcLink::Make(Request request, bool first) {
+  const FrameHeader header = request.header;
+  const std::span<const float> out = request.floats.out;
+  CallObserver* told = first ? request.observer : nullptr;
+  CallState& call = AddCall(std::move(request));
   Prepare(call.context);
-  Lease& lease = lease_pool_.Make(this, &observer, floats.out.size_bytes());
+  Lease& lease = lease_pool_.Make(this, call.connection, told, out.size_bytes());
   lease.handoff.Pass();
-  call.request = MakeFrame(header, floats.out, EndLease, &lease);
-  call.Begin(ConnectionOf(header.slice).stub());
+  call.request = MakeFrame(header, out, EndLease, &lease);
+  call.Begin(call.connection->stub());
 }
 
 // gRPC may end the call before StartCall returns, which destroys this object.
 void GrpcLink::CallState::Begin(grpc::GenericStub& stub) {
   context.set_initial_metadata_corked(true);  // metadata and message in one write
-  stub.PrepareBidiStreamingCall(&context, MethodOf(header.kind), {}, this);
+  stub.PrepareBidiStreamingCall(&context, MethodOf(asked.header.kind), {}, this);
   StartWriteLast(&request, {});
   StartRead(&reply);
   handoff.Pass();
@@ -280,9 +258,14 @@ void GrpcLink::CallState::OnDone(const grpc::Status& status) {
   link.Finished(*this, status);
 }
 
-GrpcLink::CallState& GrpcLink::AddCall() {
+GrpcLink::CallState& GrpcLink::AddCall(Request request) {
   CallState& call = call_pool_.Make(*this);
   const std::lock_guard lock(mutex_);
+  const Place& place = places_[request.place];
+  request.made_again = place.made_again;
+  call.asked = std::move(request);
+  call.connection = place.connection.get();
+  call.connection->users += 2;  // the call and its payload
   call.at = calls_.size();
   calls_.push_back(&call);
   ++open_calls_;
@@ -290,47 +273,123 @@ GrpcLink::CallState& GrpcLink::AddCall() {
   return call;
 }
 
-// Slices are dealt to servers in turn. So the slices of one server use its connections in turn,
-// too.
-Connection& GrpcLink::ConnectionOf(std::size_t slice) {
-  return connections_[slice / servers_ % connections_.size()];
-}
-
 void GrpcLink::EndLease(void* lease) {
   Lease& ended = *static_cast<Lease*>(lease);
   ended.handoff.Take();
-  ended.observer->Sent(ended.bytes);
+  if (ended.observer != nullptr) ended.observer->Sent(ended.bytes);
   GrpcLink& link = *ended.link;
+  GrpcConnection& connection = *ended.connection;
   link.lease_pool_.Destroy(ended);
   const std::lock_guard lock(link.mutex_);
+  --connection.users;
   if (--link.leases_ == 0) link.changed_.notify_all();
 }
 
 void GrpcLink::Finished(CallState& call, const grpc::Status& status) {
+  if (LeaveToMend(call, status)) return Drop(call);
   try {
-    if (!status.ok()) throw ErrorOf(Describe(call.header), status);
+    if (!status.ok()) throw ErrorOf(Describe(call.asked.header), status);
     Deliver(call);
   } catch (const CommError& error) {
-    call.observer->Failed(error);
+    call.asked.observer->Failed(error);
   }
   Drop(call);
 }
 
+// A server never answers with this code.
+bool GrpcLink::LeaveToMend(const CallState& call, const grpc::Status& status) {
+  if (status.error_code() != grpc::StatusCode::UNAVAILABLE) return false;
+  const std::lock_guard lock(mutex_);
+  const Request& asked = call.asked;
+  const Place& place = places_[asked.place];
+  const bool again = place.made_again > asked.made_again;
+  const bool worth_it = call.connection->has_answered || place.in_vain < kReconnectsInVain;
+  if (closing_ || place.lost || !(again || worth_it)) return false;
+  try {
+    if (!mender_.joinable()) mender_ = std::thread([this] { Mend(); });
+  } catch (const std::system_error&) {  // no thread: the call fails
+    return false;
+  }
+  to_mend_.push_back(asked);
+  to_mend_.back().status = status;
+  changed_.notify_all();
+  return true;
+}
+
+void GrpcLink::Mend() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return closing_ || !to_mend_.empty(); });
+    if (to_mend_.empty()) return;
+    Request request = std::move(to_mend_.front());
+    to_mend_.pop_front();
+    const bool fails = closing_;
+    lock.unlock();
+    if (fails || !MakeAgain(request)) {
+      request.observer->Failed(ErrorOf(Describe(request.header), request.status));
+    } else {
+      request.header.again = request.header.kind == FrameKind::kPushPull;
+      Make(std::move(request), false);
+    }
+    lock.lock();
+  }
+}
+
+/// Makes the connection of this request again, unless that is done.
+bool GrpcLink::MakeAgain(const Request& request) {
+  RemoveUnused();
+  {
+    const std::lock_guard lock(mutex_);
+    const Place& place = places_[request.place];
+    if (place.lost) return false;
+    if (place.made_again > request.made_again) return true;
+    place.connection->Cut();
+  }
+  std::unique_ptr<GrpcConnection> made;
+  try {
+    made = make_(Deadline::After(kReconnectTime));
+  } catch (const CommError&) {  // the call fails: that is what is reported
+  }
+  const std::lock_guard lock(mutex_);
+  Place& place = places_[request.place];
+  place.lost = made == nullptr;
+  if (place.lost) return false;
+  ++place.made_again;
+  place.in_vain = place.connection->has_answered ? 1 : place.in_vain + 1;
+  ++reconnects_;
+  std::swap(place.connection, made);
+  replaced_.push_back(std::move(made));
+  return true;
+}
+
+// Calls of gRPC may use a connection after another one has taken its place.
+void GrpcLink::RemoveUnused() {
+  std::vector<std::unique_ptr<GrpcConnection>> unused;  // destroyed without the mutex
+  const std::lock_guard lock(mutex_);
+  for (std::unique_ptr<GrpcConnection>& connection : replaced_) {
+    if (connection->users == 0) unused.push_back(std::move(connection));
+  }
+  std::erase(replaced_, nullptr);
+}
+
 void GrpcLink::Deliver(CallState& call) const {
   FrameHeader header;
+  const FrameHeader& asked = call.asked.header;
+  const std::span<float> in = call.asked.floats.in;
   const auto payload = payloads_->Take();
   const FrameError error = payload->Assign(call.reply, header);
   call.reply.Clear();
   if (error != FrameError::kNone) {
-    throw CommError(name_, Describe(call.header), FrameErrorText(error));
+    throw CommError(name_, Describe(asked), FrameErrorText(error));
   }
-  if (header.kind != call.header.kind || header.slice != call.header.slice ||
-      header.payload_bytes != call.in.size_bytes()) {
-    throw CommError(name_, Describe(call.header), "the reply belongs to another request");
+  if (header.kind != asked.kind || header.slice != asked.slice ||
+      header.payload_bytes != in.size_bytes()) {
+    throw CommError(name_, Describe(asked), "the reply belongs to another request");
   }
+  call.connection->has_answered = true;
   FloatReader reader(payload->pieces());
-  reader.Assign(call.in);
-  call.observer->Received(header, reader.count());
+  reader.Assign(in);
+  call.asked.observer->Received(header, reader.count());
 }
 
 // A call is destroyed without the mutex, and counts as open until then. Its context holds the
@@ -344,8 +403,10 @@ void GrpcLink::Drop(CallState& call) {
     calls_[call.at] = calls_.back();
     calls_.pop_back();
   }
+  GrpcConnection& connection = *call.connection;
   call_pool_.Destroy(call);
   const std::lock_guard lock(mutex_);
+  --connection.users;
   if (--open_calls_ == 0) changed_.notify_all();
 }
 
@@ -357,10 +418,10 @@ std::unique_ptr<ServerLink> ConnectUnderTls(const std::string& name, const std::
                                             const LinkSetup& setup, const CommOptions& comm) {
   const TlsFiles files(comm.tls);
   CheckTlsPeer(name, target, files, Deadline::After(comm.rendezvous_timeout()));
-  const auto add = [&](std::deque<Connection>& connections, const Deadline& deadline) {
-    connections.emplace_back(files, target, comm, deadline);
+  const auto make = [files, target, &comm](const Deadline& deadline) {
+    return std::make_unique<GrpcConnection>(files, target, comm, deadline);
   };
-  return std::make_unique<GrpcLink>(name, add, setup, comm);
+  return std::make_unique<GrpcLink>(name, make, setup, comm);
 }
 
 }  // namespace
@@ -372,22 +433,22 @@ std::unique_ptr<ServerLink> ConnectGrpcOverTcp(int server, const ServerAddress& 
   if (!comm.tls.empty()) return ConnectUnderTls(name, address.address, setup, comm);
   const ServerHandshake handshake(ServerHandshake::Protocol::kGrpc, comm.token, setup.workers,
                                   setup.servers);
-  const auto add = [&](std::deque<Connection>& connections, const Deadline& deadline) {
-    FileDescriptor socket = handshake.Call(address.address, setup.worker, server, name, deadline);
+  const auto make = [=, &comm, target = address.address](const Deadline& deadline) {
+    FileDescriptor socket = handshake.Call(target, setup.worker, server, name, deadline);
     if (setup.kernel_unsent > 0) LimitUnsent(socket.get(), setup.kernel_unsent);
-    connections.emplace_back(socket.Release(), address.address, comm);
+    return std::make_unique<GrpcConnection>(std::move(socket), target, comm);
   };
-  return std::make_unique<GrpcLink>(name, add, setup, comm);
+  return std::make_unique<GrpcLink>(name, make, setup, comm);
 }
 
 std::unique_ptr<ServerLink> ConnectGrpcOverUds(int server, const ServerAddress& address,
                                                const LinkSetup& setup, FlatSpace&,
                                                const CommOptions& comm) {
-  const auto add = [&](std::deque<Connection>& connections, const Deadline& deadline) {
-    connections.emplace_back(ConnectStream(address.address, deadline), UnixTarget(address.address),
-                             comm);
+  const auto make = [target = address.address, &comm](const Deadline& deadline) {
+    return std::make_unique<GrpcConnection>(FileDescriptor(ConnectStream(target, deadline)),
+                                            UnixTarget(target), comm);
   };
-  return std::make_unique<GrpcLink>(NameOf(server, address), add, setup, comm);
+  return std::make_unique<GrpcLink>(NameOf(server, address), make, setup, comm);
 }
 
 }  // namespace ringside

@@ -2,9 +2,8 @@
 // server answers the calls of a connection in any order. A reply repeats what its request says of
 // itself, so it is found among the open calls of its connection.
 //
-// A connection that is lost is made again, once until a reply has come over it. What has no reply
-// is then sent again, with a mark: the server may have it already, and uses it once
-// (paramserver/wire/README.md).
+// A connection that is lost is made again. What has no reply is then sent again, with a mark: the
+// server may have it already, and uses it once (paramserver/wire/README.md).
 #include "ringside/paramserver/transports/tcp/tcp_link.h"
 
 #include <algorithm>
@@ -33,9 +32,6 @@ namespace {
 
 constexpr std::size_t kCalls = 64;                  // open before more room is allocated
 constexpr std::uint64_t kMaxRefusal = 64UL << 10U;  // bytes
-/// For the connection that takes the place of a lost one. A server that has ended refuses it at
-/// once. The job learns of a server that is silent no later than before.
-constexpr std::chrono::milliseconds kReconnectTime{500};
 
 bool SameCall(const FrameHeader& one, const FrameHeader& other) {
   return one.kind == other.kind && one.slice == other.slice && one.part == other.part &&
@@ -76,7 +72,7 @@ class TcpLink : public ServerLink {
     std::shared_ptr<FrameStream> stream;  // null: lost, or being made again
     std::vector<OpenCall*> open;          // no reply has come
     bool lost = false;
-    bool proved = true;  // a reply has come since it was made again
+    int in_vain = 0;  // how often it was made again since the last reply
     std::jthread reader{};
   };
   struct StartObserver : CallObserver {
@@ -307,7 +303,7 @@ TcpLink::Reading TcpLink::Serve(Connection& connection, FrameStream& stream,
   {
     const std::lock_guard lock(mutex_);
     std::erase(connection.open, call);
-    connection.proved = true;
+    connection.in_vain = 0;
   }
   End(*call);
   return reading;
@@ -359,7 +355,7 @@ bool TcpLink::TakeBack(Connection& connection) {
     return std::ranges::none_of(connection.open,
                                 [](const OpenCall* call) { return call->in_stream; });
   });
-  return !closing_ && std::exchange(connection.proved, false) &&
+  return !closing_ && connection.in_vain++ < kReconnectsInVain &&
          std::ranges::none_of(connection.open, [](const OpenCall* call) {
            return call->header.kind == FrameKind::kStart;
          });

@@ -310,8 +310,10 @@ TEST_F(TcpLinkTest, ACallThatBeginsMeanwhileIsSentOverTheNewConnection) {
 
 TEST_F(TcpLinkTest, AConnectionThatBringsNothingIsNotMadeAgain) {
   ToldCall& call = Push(1);
-  server_->Close();
-  AcceptAgain();
+  for (int time = 0; time < kReconnectsInVain; ++time) {
+    server_->Close();
+    AcceptAgain();
+  }
   server_->Close();
   EXPECT_THAT(call.Failure(), HasSubstr("the connection is lost"));
   EXPECT_THAT(Push(2).Failure(), HasSubstr("the connection is lost"));

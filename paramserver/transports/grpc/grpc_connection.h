@@ -1,0 +1,50 @@
+#ifndef RINGSIDE_PARAMSERVER_TRANSPORTS_GRPC_GRPC_CONNECTION_H_
+#define RINGSIDE_PARAMSERVER_TRANSPORTS_GRPC_GRPC_CONNECTION_H_
+
+#include <grpcpp/generic/generic_stub.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "ringside/common/core/deadline.h"
+#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/security/tls_files.h"
+#include "ringside/common/strategy/strategy_entry.h"
+
+namespace ringside {
+
+/// A worker's connection to a server (private to this folder). It must not be destroyed on a thread
+/// of gRPC: its channel would wait for that thread.
+class GrpcConnection {
+ public:
+  /// Takes over a connected socket.
+  GrpcConnection(FileDescriptor socket, const std::string& target, const CommOptions& comm);
+  /// Connects under TLS. Throws `CommError`.
+  GrpcConnection(const TlsFiles& files, const std::string& target, const CommOptions& comm,
+                 const Deadline& deadline);
+  ~GrpcConnection();
+  GrpcConnection(const GrpcConnection&) = delete;
+  GrpcConnection& operator=(const GrpcConnection&) = delete;
+
+  grpc::GenericStub& stub() { return *stub_; }
+  /// Shuts the socket down. A cancelled call ends only when its write ends, and a server that is
+  /// frozen with full buffers would delay that without limit. Under TLS it does nothing.
+  void Cut() const;
+
+  /// For the link that owns it.
+  std::atomic<bool> has_answered{false};  ///< An answer has come over it.
+  int users = 0;                          ///< Calls and payloads; guarded by the link's mutex.
+
+ private:
+  const int file_;  // our own descriptor of gRPC's socket; -1 under TLS
+  std::unique_ptr<grpc::GenericStub> stub_;
+};
+
+/// Makes a connection, at most until the deadline. Throws `CommError`.
+using MakeGrpcConnection = std::function<std::unique_ptr<GrpcConnection>(const Deadline& deadline)>;
+
+}  // namespace ringside
+
+#endif  // RINGSIDE_PARAMSERVER_TRANSPORTS_GRPC_GRPC_CONNECTION_H_

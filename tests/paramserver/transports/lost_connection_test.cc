@@ -1,0 +1,168 @@
+// Tests that every push counts once, although connections are cut at any moment.
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/sockets/tcp_socket.h"
+#include "ringside/paramserver/transports/core/server_link.h"
+#include "ringside/paramserver/transports/transport_table.h"
+#include "tests/paramserver/ps_cluster.h"
+
+namespace ringside {
+namespace {
+
+constexpr std::chrono::seconds kPatience{30};
+
+/// Passes connections on to a server, and cuts them when it is told to.
+class Relay {
+ public:
+  explicit Relay(std::string target) : target_(std::move(target)) {
+    accepter_ = std::thread([this] { Accept(); });
+  }
+  ~Relay() {
+    EXPECT_EQ(shutdown(listener_.get(), SHUT_RDWR), 0);
+    accepter_.join();
+    Cut();
+    for (std::thread& pump : pumps_) pump.join();
+  }
+  Relay(const Relay&) = delete;
+  Relay& operator=(const Relay&) = delete;
+
+  std::string endpoint() const { return TcpEndpointOf(listener_.get()); }
+
+  void Cut() {
+    const std::lock_guard lock(mutex_);
+    for (const FileDescriptor& socket : sockets_) shutdown(socket.get(), SHUT_RDWR);
+  }
+
+ private:
+  void Accept() {
+    pollfd waiting{.fd = listener_.get(), .events = POLLIN, .revents = 0};
+    while (poll(&waiting, 1, -1) > 0) {
+      FileDescriptor worker(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      if (worker.get() < 0) return;  // it no longer listens
+      FileDescriptor server(ConnectTcp(target_, Deadline::After(kPatience)));
+      SetBlocking(server.get());
+      const std::lock_guard lock(mutex_);
+      pumps_.emplace_back(Pump, worker.get(), server.get());
+      pumps_.emplace_back(Pump, server.get(), worker.get());
+      sockets_.push_back(std::move(worker));
+      sockets_.push_back(std::move(server));
+    }
+  }
+
+  static void Pump(int from, int to) {
+    std::array<std::byte, 65536> bytes{};
+    ssize_t came = 0;
+    while ((came = recv(from, bytes.data(), bytes.size(), 0)) > 0) {
+      const auto piece = std::span(bytes).first(static_cast<std::size_t>(came));
+      if (!SendAll(to, piece, Deadline::After(kPatience))) break;
+    }
+    shutdown(to, SHUT_RDWR);
+    shutdown(from, SHUT_RDWR);
+  }
+
+  const std::string target_;
+  const FileDescriptor listener_ = ListenOnTcp("127.0.0.1");
+  std::mutex mutex_;
+  std::vector<FileDescriptor> sockets_;  // guarded by mutex_; open until the end
+  std::vector<std::thread> pumps_;       // of the accepter, then of the destructor
+  std::thread accepter_;
+};
+
+class AwaitedCall : public CallObserver {
+ public:
+  void Sent(std::size_t) override {
+    Note([this] { ++sent_; });
+  }
+  void Received(const FrameHeader& header, const CopyCount&) override {
+    Note([&] { reply_ = header; });
+  }
+  void Failed(const CommError& error) override {
+    Note([&] { failure_ = error.what(); });
+  }
+
+  /// The reply; nothing after a failure.
+  std::optional<FrameHeader> Await() {
+    std::unique_lock lock(mutex_);
+    EXPECT_TRUE(changed_.wait_for(lock, kPatience,
+                                  [this] { return sent_ > 0 && (reply_ || !failure_.empty()); }));
+    EXPECT_EQ(sent_, 1);
+    EXPECT_EQ(failure_, "");
+    return reply_;
+  }
+
+ private:
+  template <typename Change>
+  void Note(const Change& change) {
+    const std::lock_guard lock(mutex_);
+    change();
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int sent_ = 0;
+  std::optional<FrameHeader> reply_;
+  std::string failure_;
+};
+
+class LostConnectionTest : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(LostConnectionTest, EveryPushCountsOnce) {
+  constexpr std::size_t kElements = 250'000;
+  constexpr int kSteps = 40;
+  StrategyOptions options;
+  options.Set(kPsTransport, GetParam());
+  PsCluster cluster({.workers = 1, .elements = kElements, .strategy = options});
+  Relay relay(cluster.endpoint(0));
+  const TransportTable transports;
+  FlatSpace space(kElements);
+  const std::unique_ptr<ServerLink> link =
+      transports.Connect(0, {&transports.Named(GetParam()), relay.endpoint()}, {.connections = 1},
+                         space, cluster.comm());
+  link->Start({.workers = 1,
+               .servers = 1,
+               .fingerprint = 1,
+               .slices = {{.elements = kElements, .leads = true}}});
+  AwaitedCall load;
+  link->Call({.kind = FrameKind::kLoad, .payload_bytes = space.params().size_bytes()},
+             {.out = space.params(), .out_vector = FlatVector::kParams}, load);
+  ASSERT_TRUE(load.Await());
+  std::ranges::fill(space.grads(), 1.0F);
+  for (int step = 0; step < kSteps; ++step) {
+    AwaitedCall push;
+    link->Call({.step = step, .version = step, .payload_bytes = space.grads().size_bytes()},
+               {.out = space.grads(),
+                .in = space.params(),
+                .out_vector = FlatVector::kGrads,
+                .in_vector = FlatVector::kParams},
+               push);
+    std::this_thread::sleep_for(std::chrono::microseconds(100 * step));
+    relay.Cut();
+    const std::optional<FrameHeader> reply = push.Await();
+    ASSERT_TRUE(reply);
+    ASSERT_EQ(reply->version, step + 1);
+    for (const float value : space.params()) ASSERT_EQ(value, -static_cast<float>(step + 1));
+  }
+  EXPECT_GT(link->reconnects(), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(OverNetworks, LostConnectionTest, ::testing::Values("tcp", "grpc"));
+
+}  // namespace
+}  // namespace ringside
