@@ -26,6 +26,12 @@ std::string InProcessStore::Get(std::string_view key, const Deadline& deadline) 
   return found->second;
 }
 
+void InProcessStore::Forget(std::string_view key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = values_.find(key);
+  if (found != values_.end()) values_.erase(found);
+}
+
 namespace {
 
 constexpr std::string_view kExchangePrefix = "exchange/";
@@ -63,6 +69,18 @@ std::vector<std::optional<std::string>> StoreGatherLiving(Store& store, const Wo
       throw CommError(NameOf(rank), OperationOf(name), error.what());
     }
   }
+  return all;
+}
+
+// This exchange has ended, so every worker that the job has not lost has contributed to it. Each
+// did so after it had read all values of the exchange before. So nobody will read those again. A
+// lost worker reads nothing any more.
+std::vector<std::optional<std::string>> ExchangeSeries::GatherLiving(const std::string& name,
+                                                                     std::string_view mine,
+                                                                     const Deadline& deadline) {
+  auto all = StoreGatherLiving(store_, world_, name, mine, deadline);
+  if (!previous_.empty()) store_.Forget(ExchangeKey(previous_, world_.rank));
+  previous_ = name;
   return all;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ringside/common/core/deadline.h"
@@ -24,6 +25,8 @@ class Store {
   virtual void Set(std::string_view key, std::string_view value) = 0;
   /// Waits until the key is set. Throws `CommError` that names the key when the deadline passes.
   virtual std::string Get(std::string_view key, const Deadline& deadline) = 0;
+  /// Nobody will ask for this key any more. A store may keep it all the same.
+  virtual void Forget(std::string_view /*key*/) {}
 };
 
 /// A store for ranks that are threads of one process.
@@ -31,6 +34,7 @@ class InProcessStore : public Store {
  public:
   void Set(std::string_view key, std::string_view value) override;
   std::string Get(std::string_view key, const Deadline& deadline) override;
+  void Forget(std::string_view key) override;
 
  private:
   std::mutex mutex_;
@@ -60,6 +64,24 @@ std::vector<std::optional<std::string>> StoreGatherLiving(Store& store, const Wo
                                                           std::string_view name,
                                                           std::string_view mine,
                                                           const Deadline& deadline);
+
+/// Exchanges that all workers do one after the other, in the same order. The store keeps the values
+/// of the last two only, so a job may have any number of them. Borrows the store. Used by one
+/// thread.
+class ExchangeSeries {
+ public:
+  ExchangeSeries(Store& store, World world) : store_(store), world_(std::move(world)) {}
+
+  /// `StoreGatherLiving`.
+  std::vector<std::optional<std::string>> GatherLiving(const std::string& name,
+                                                       std::string_view mine,
+                                                       const Deadline& deadline);
+
+ private:
+  Store& store_;
+  const World world_;
+  std::string previous_;  // the name of the last exchange; empty: there was none
+};
 
 }  // namespace ringside
 

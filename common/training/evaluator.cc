@@ -17,6 +17,8 @@ namespace ringside {
 namespace {
 
 constexpr std::size_t kBatch = 256;
+// The coordinator takes values of up to 2 MiB.
+constexpr std::size_t kPieceFloats = std::size_t{1} << 18;
 
 /// What one worker contributes to an evaluation. Sent as bytes: all workers run the same binary.
 struct Contribution {
@@ -126,7 +128,7 @@ Evaluator::Evaluator(const World& world, Model& model, const Dataset& dataset, S
     : world_(world),
       model_(model),
       dataset_(dataset),
-      store_(store),
+      exchanges_(store, world),
       timeline_(timeline),
       barrier_timeout_(barrier_timeout),
       test_samples_(dataset.size(Split::kTest)),
@@ -136,7 +138,7 @@ Evaluator::Evaluator(const World& world, Model& model, const Dataset& dataset, S
 
 Evaluator::Exchanged Evaluator::Gather(const std::string& name, std::string_view mine) {
   Exchanged exchanged;
-  auto all = StoreGatherLiving(store_, world_, name, mine, Deadline::After(barrier_timeout_));
+  auto all = exchanges_.GatherLiving(name, mine, Deadline::After(barrier_timeout_));
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     std::optional<std::string>& value = all[rank];
     if (!value) continue;
@@ -153,17 +155,23 @@ void Evaluator::AddTrainingLoss(double loss_sum, std::size_t samples) {
 
 void Evaluator::AverageBuffers(std::int64_t steps_done) {
   const std::span<float> buffers = model_.Buffers();
-  if (buffers.empty()) return;
-  const Exchanged all = Gather("buffers after step " + std::to_string(steps_done),
-                               Bytes(std::span<const float>(buffers)));
-  std::vector<double> sum(buffers.size(), 0.0);
-  std::vector<float> one(buffers.size());
+  for (std::size_t begin = 0; begin < buffers.size(); begin += kPieceFloats) {
+    const std::string part = begin == 0 ? "" : ", from value " + std::to_string(begin);
+    Average("buffers after step " + std::to_string(steps_done) + part,
+            buffers.subspan(begin, std::min(kPieceFloats, buffers.size() - begin)));
+  }
+}
+
+void Evaluator::Average(const std::string& name, std::span<float> piece) {
+  const Exchanged all = Gather(name, Bytes(std::span<const float>(piece)));
+  std::vector<double> sum(piece.size(), 0.0);
+  std::vector<float> one(piece.size());
   for (std::size_t i = 0; i < all.values.size(); ++i) {
     CopyBytes(all.values[i], std::span(one), all.ranks[i]);
     for (std::size_t j = 0; j < one.size(); ++j) sum[j] += one[j];
   }
   for (std::size_t i = 0; i < one.size(); ++i) {
-    buffers[i] = static_cast<float>(sum[i] / static_cast<double>(all.values.size()));
+    piece[i] = static_cast<float>(sum[i] / static_cast<double>(all.values.size()));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,7 +40,8 @@ class Evaluator {
   void AddTrainingLoss(double loss_sum, std::size_t samples);
 
   /// Collective: every worker's `Model::Buffers()` become their mean over workers, with the same
-  /// bits everywhere. Each call needs a new value of `steps_done`.
+  /// bits everywhere. Each call needs a new value of `steps_done`. Buffers of any size are sent in
+  /// pieces of 1 MiB. A worker that the job loses meanwhile counts in the pieces that it has sent.
   void AverageBuffers(std::int64_t steps_done);
 
   /// Collective: returns the same record on every worker. The caller sets `epoch`. `train_seconds`
@@ -53,6 +55,8 @@ class Evaluator {
 
   /// The contributions of the living workers to the exchange `name`.
   Exchanged Gather(const std::string& name, std::string_view mine);
+  /// A piece becomes its mean over workers.
+  void Average(const std::string& name, std::span<float> piece);
   /// This worker's part of the test split, which is divided among `living_`.
   Evaluation EvaluateSlice(std::int64_t steps_done);
   Evaluation EvaluateBatch(std::size_t begin, std::size_t end, std::int64_t steps_done);
@@ -60,7 +64,7 @@ class Evaluator {
   const World& world_;
   Model& model_;
   const Dataset& dataset_;
-  Store& store_;
+  ExchangeSeries exchanges_;
   Timeline& timeline_;
   std::chrono::milliseconds barrier_timeout_;
   std::size_t test_samples_;

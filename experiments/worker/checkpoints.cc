@@ -193,8 +193,8 @@ void Checkpoints::Save(Strategy& strategy, std::int64_t steps_done) {
   }
   std::vector<std::string> parts;
   for (std::optional<std::string>& each :
-       StoreGatherLiving(parts_.store, parts_.setup.world, fmt::format("checkpoint/{}", steps_done),
-                         part, Deadline::After(MakeCommOptions(parts_.setup).barrier_timeout))) {
+       exchanges_.GatherLiving(fmt::format("checkpoint/{}", steps_done), part,
+                               Deadline::After(MakeCommOptions(parts_.setup).barrier_timeout))) {
     parts.push_back(std::move(each).value_or(""));  // a lost worker has no part
   }
   if (worker != 0) return;

@@ -34,7 +34,8 @@ class Checkpoints {
     std::int64_t steps_per_epoch = 1;
   };
 
-  explicit Checkpoints(const Parts& parts) : parts_(parts) {}
+  explicit Checkpoints(const Parts& parts)
+      : parts_(parts), exchanges_(parts.store, parts.setup.world) {}
 
   /// Collective, before the strategy starts, if the run resumes. Puts the parameters and buffers of
   /// the checkpoint in place. Where `MemberSetup::resume` is a folder, all workers take the newest
@@ -69,6 +70,7 @@ class Checkpoints {
   CheckpointInfo InfoAt(std::int64_t steps_done) const;
 
   const Parts parts_;
+  ExchangeSeries exchanges_;  // of the names of the workers' parts
   std::optional<Loaded> loaded_;
   bool saved_ = false;
 };

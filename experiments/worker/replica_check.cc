@@ -59,12 +59,11 @@ std::string ReplicaDifference(std::span<const std::string> hashes) {
          WorkersText(groups[0]);
 }
 
-void CheckReplicas(std::span<const float> params, std::int64_t steps_done, const World& world,
-                   Store& store, const Deadline& deadline) {
+void CheckReplicas(std::span<const float> params, std::int64_t steps_done,
+                   ExchangeSeries& exchanges, const Deadline& deadline) {
   std::vector<std::string> hashes;
-  for (std::optional<std::string>& hash :
-       StoreGatherLiving(store, world, "parameters after step " + std::to_string(steps_done),
-                         HashOf(params), deadline)) {
+  for (std::optional<std::string>& hash : exchanges.GatherLiving(
+           "parameters after step " + std::to_string(steps_done), HashOf(params), deadline)) {
     hashes.push_back(std::move(hash).value_or(""));
   }
   const std::string difference = ReplicaDifference(hashes);

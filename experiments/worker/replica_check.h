@@ -7,7 +7,6 @@
 
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/store.h"
-#include "ringside/common/core/world.h"
 
 namespace ringside {
 
@@ -20,8 +19,8 @@ std::string ReplicaDifference(std::span<const std::string> hashes);
 /// Collective, while no bucket is submitted: compares the parameters of all workers by a hash of
 /// 128 bits (XXH3). Throws the same `ReplicasDifferError` on every worker if not all are equal, and
 /// `CommError` that names the first missing worker. Each call needs a new value of `steps_done`.
-void CheckReplicas(std::span<const float> params, std::int64_t steps_done, const World& world,
-                   Store& store, const Deadline& deadline);
+void CheckReplicas(std::span<const float> params, std::int64_t steps_done,
+                   ExchangeSeries& exchanges, const Deadline& deadline);
 
 }  // namespace ringside
 

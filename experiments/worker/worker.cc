@@ -267,8 +267,9 @@ class WorkerRun {
             .write_checkpoint =
                 [this, &strategy](std::int64_t step) { checkpoints_.Save(strategy, step); },
             .compare_replicas =
-                [this](std::int64_t steps_done) {
-                  CheckReplicas(space_.params(), steps_done, setup_.world, process_.client(),
+                [this, exchanges = ExchangeSeries(process_.client(), setup_.world)](
+                    std::int64_t steps_done) mutable {
+                  CheckReplicas(space_.params(), steps_done, exchanges,
                                 Deadline::After(comm_.barrier_timeout));
                 }};
   }

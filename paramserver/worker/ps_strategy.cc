@@ -222,7 +222,7 @@ void PsStrategy::PullAll(bool counted) {
   ForEachSlice([&](int index) {
     const Slice& slice = slices_.slice(index);
     Transfer transfer = MakeTransfer(FrameKind::kPull, index);
-    transfer.header.step = barriers_;
+    transfer.header.step = settled_;
     transfer.floats.in = space_->params().subspan(slice.begin, slice.size);
     transfer.floats.in_vector = FlatVector::kParams;
     transfer.counted = counted;
@@ -235,7 +235,7 @@ void PsStrategy::PullAll(bool counted) {
 void PsStrategy::Retire() {
   ForEachSlice([&](int slice) {
     Transfer transfer = MakeTransfer(FrameKind::kRetire, slice);
-    transfer.header.step = barriers_ + 1;
+    transfer.header.step = settled_ + 1;
     return transfer;
   });
 }
@@ -330,7 +330,7 @@ void PsStrategy::Settle() {
   calls_.Settle();
   failure_.Guard([&] {
     Retire();
-    Barrier("ps/settle/" + std::to_string(barriers_++), context_.comm.barrier_timeout);
+    Barrier("ps/settle/" + std::to_string(settled_++), context_.comm.barrier_timeout);
     // Servers that only sum have no parameters, and those of all workers are equal.
     if (options_.servers_update) PullAll(/*counted=*/true);
   });
@@ -387,7 +387,7 @@ void PsStrategy::NoteReconnects() {
 }
 
 void PsStrategy::Barrier(const std::string& name, std::chrono::milliseconds patience) {
-  StoreGatherLiving(context_.store, context_.world, name, "", Deadline::After(patience));
+  barriers_.GatherLiving(name, "", Deadline::After(patience));
 }
 
 }  // namespace ringside

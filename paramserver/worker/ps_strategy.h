@@ -100,7 +100,8 @@ class PsStrategy : public Strategy {
   FlatSpace* space_ = nullptr;
   const BucketPlan* plan_ = nullptr;
   std::int64_t first_step_ = 0;
-  std::int64_t barriers_ = 0;  // barriers so far that all servers know of
+  ExchangeSeries barriers_{context_.store, context_.world};
+  std::int64_t settled_ = 0;  // barriers of `Settle` so far; all servers know of them
   SlicePlan slices_;
   std::vector<SendLimits> limits_;           // by server
   std::vector<std::optional<Bucket>> open_;  // submitted and not updated; empty if servers update

@@ -24,6 +24,7 @@ enum Method : std::uint8_t {
   kFail,
   kChildExit,
   kLeave,
+  kForget,
   kMethods,
 };
 
@@ -49,6 +50,8 @@ class Service {
         return Fail(message);
       case kChildExit:
         return ChildExit(message);
+      case kForget:
+        return Forget(message);
       default:
         return Leave(message);
     }
@@ -92,6 +95,10 @@ class Service {
   void Set(const std::string& bytes) {
     job::SetRequest request;
     if (Parse(bytes, request)) job_state_.Set(request.key(), request.value());
+  }
+  void Forget(const std::string& bytes) {
+    job::ForgetRequest request;
+    if (Parse(bytes, request)) job_state_.Forget(request.key());
   }
   void Get(const std::string& bytes) {
     job::GetRequest request;
@@ -168,6 +175,8 @@ std::string SomeCalls() {
   set.set_value("tcp 127.0.0.1:4711");
   job::GetRequest get;
   get.set_key("ps/0");
+  job::ForgetRequest forget;
+  forget.set_key("ps/0");
   auto beat = From<job::BeatRequest>(0, 1);
   beat.set_next_step(4);
   beat.set_rows_number(1);
@@ -187,9 +196,9 @@ std::string SomeCalls() {
   auto child_end = From<job::FailRequest>(1, 3, job::AGENT);
   child_end.set_kind(job::EARLY_EXIT);
   child_end.set_exit_code(1);
-  return Call(kGet, get) + Call(kSet, set) + Call(kBeat, beat) + Call(kReport, report) +
-         Call(kTrace, trace) + Call(kFail, failure) + Call(kChildExit, child_end) +
-         Call(kLeave, From<job::LeaveRequest>(0, 1));
+  return Call(kGet, get) + Call(kSet, set) + Call(kForget, forget) + Call(kBeat, beat) +
+         Call(kReport, report) + Call(kTrace, trace) + Call(kFail, failure) +
+         Call(kChildExit, child_end) + Call(kLeave, From<job::LeaveRequest>(0, 1));
 }
 
 }  // namespace

@@ -189,6 +189,11 @@ class Coordinator::Service : public job::CoordinatorService::CallbackService {
     });
   }
 
+  Reactor<job::ForgetRequest>* Forget(Context* context, job::Empty*) override {
+    return Answer<job::ForgetRequest>(
+        context, [this](const job::ForgetRequest& request) { job_state_.Forget(request.key()); });
+  }
+
   Reactor<job::GetRequest>* Get(Context* context, job::GetReply* reply) override {
     return new GetCall(HasToken(*context, token_), job_state_, reply);
   }

@@ -140,6 +140,16 @@ std::string CoordinatorClient::Get(std::string_view key, const Deadline& deadlin
   return Read(key, deadline, false);
 }
 
+void CoordinatorClient::Forget(std::string_view key) {
+  job::ForgetRequest message;
+  message.set_key(key.data(), key.size());
+  job::Empty reply;
+  impl_->Run(options_, "forgetting " + std::string(key), CallDeadline(), false,
+             [&](grpc::ClientContext& context) {
+               return SendOne(impl_->stub->Forget(&context, &reply), message);
+             });
+}
+
 std::string CoordinatorClient::Read(std::string_view key, const Deadline& deadline,
                                     bool wait_for_ready) {
   job::GetRequest message;

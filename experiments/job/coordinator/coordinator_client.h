@@ -42,6 +42,7 @@ class CoordinatorClient : public Store {
 
   void Set(std::string_view key, std::string_view value) override;
   std::string Get(std::string_view key, const Deadline& deadline) override;
+  void Forget(std::string_view key) override;
 
   /// Absent: the coordinator is connected but did not answer until the deadline.
   std::optional<HeartbeatCommand> SendHeartbeat(const Beat& beat, const Deadline& deadline);

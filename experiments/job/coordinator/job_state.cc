@@ -100,6 +100,14 @@ void JobState::Set(const std::string& key, const std::string& value) {
   for (const Done& done : ready) done(value);
 }
 
+void JobState::Forget(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = values_.find(key);
+  if (found == values_.end()) return;
+  stored_bytes_ -= found->first.size() + found->second.size();
+  values_.erase(found);
+}
+
 std::vector<JobState::Done> JobState::TakeWaiters(
     const std::function<bool(const std::string&)>& is_for) {
   std::vector<Done> ready;

@@ -20,7 +20,7 @@
 namespace ringside {
 
 /// The version of the calls between the processes of a job.
-constexpr std::uint32_t kJobProtocol = 7;
+constexpr std::uint32_t kJobProtocol = 8;
 
 struct HashedEvaluation {
   EvaluationRecord record;
@@ -127,6 +127,8 @@ class JobState {
   /// become complete without it.
   MemberHandle Join(const JoinRequest& request);
   void Set(const std::string& key, const std::string& value);
+  /// Makes room. Nobody may ask for this key any more.
+  void Forget(const std::string& key);
   /// Calls `done` with the value: immediately if the key is set, otherwise later on the thread that
   /// sets it. Returns an id for `CancelWait`; 0 when `done` was already called.
   std::uint64_t WhenSet(const std::string& key, Done done);

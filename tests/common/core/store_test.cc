@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -71,6 +72,42 @@ TEST_P(ExchangeTest, EverybodyGetsEverybodysByRank) {
       }
     }
   });
+}
+
+/// Counts its keys.
+class CountingStore : public InProcessStore {
+ public:
+  void Set(std::string_view key, std::string_view value) override {
+    InProcessStore::Set(key, value);
+    ++keys_;
+  }
+  void Forget(std::string_view key) override {
+    InProcessStore::Forget(key);
+    --keys_;
+  }
+  int keys() const { return keys_; }
+
+ private:
+  std::atomic<int> keys_{0};
+};
+
+TEST_P(ExchangeTest, OfASeriesTheStoreKeepsTheLastTwo) {
+  const int workers = GetParam();
+  CountingStore store;
+  RunRanks(workers, [&](int rank) {
+    ExchangeSeries exchanges(store, TestWorld(rank, workers));
+    for (int round = 0; round < 50; ++round) {
+      const std::string name = "round " + std::to_string(round);
+      const auto all = exchanges.GatherLiving(name, name + std::to_string(rank), Late());
+      for (int peer = 0; peer < workers; ++peer) {
+        EXPECT_EQ(all[static_cast<std::size_t>(peer)], name + std::to_string(peer));
+      }
+      EXPECT_LE(store.keys(), 2 * workers);
+    }
+  });
+  EXPECT_EQ(store.keys(), workers);
+  EXPECT_NO_THROW(store.Get(ExchangeKey("round 49", 0), Soon()));
+  EXPECT_THROW(store.Get(ExchangeKey("round 48", 0), Soon()), CommError);
 }
 
 INSTANTIATE_TEST_SUITE_P(Worlds, ExchangeTest, ::testing::Values(1, 2, 3, 4, 7));

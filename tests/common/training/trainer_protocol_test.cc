@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <ranges>
 #include <string>
@@ -81,6 +82,8 @@ class ProbeModel : public Model {
             .metric_sums = metric_sums};
   }
 
+  std::span<float> Buffers() override { return buffers; }
+
   std::optional<DilatedClock::time_point> forward_end() const override { return forward_end_; }
 
   std::vector<Batch> batches;
@@ -94,6 +97,7 @@ class ProbeModel : public Model {
   std::int64_t gradient_diverges_at = -1;  // in the second bucket
   double test_loss = 1;
   std::map<std::string, double> metric_sums;
+  std::vector<float> buffers;
 
  private:
   Log& log_;
@@ -424,6 +428,57 @@ TEST(EvaluatorTest, TheLivingDivideTheWholeTestSplitAmongThemselves) {
     EXPECT_THAT(log, ElementsAre("evaluate 4", "evaluate 6"));
     evaluator.Evaluate(9, 0);
     EXPECT_THAT(log, ElementsAre("evaluate 4", "evaluate 6", "evaluate 6")) << "it is remembered";
+  });
+}
+
+/// Takes values as large as the coordinator does, and counts the bytes that it keeps.
+class LimitedStore : public InProcessStore {
+ public:
+  void Set(std::string_view key, std::string_view value) override {
+    if (value.size() > std::size_t{2} << 20) throw CommError("store", "setting", "too large");
+    InProcessStore::Set(key, value);
+    const std::lock_guard lock(mutex_);
+    sizes_[std::string(key)] = value.size();
+  }
+  void Forget(std::string_view key) override {
+    InProcessStore::Forget(key);
+    const std::lock_guard lock(mutex_);
+    sizes_.erase(std::string(key));
+  }
+  std::size_t bytes() const {
+    const std::lock_guard lock(mutex_);
+    std::size_t bytes = 0;
+    for (const auto& [key, size] : sizes_) bytes += size;
+    return bytes;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, std::size_t> sizes_;
+};
+
+TEST(EvaluatorTest, AveragesBuffersOfAnySizeAndKeepsNoneOfThemInTheStore) {
+  constexpr std::size_t kFloats = 600'000;  // 2.4 MB
+  constexpr std::size_t kPiece = std::size_t{1} << 20;
+  const TestDataset dataset(20, 0, 1);
+  LimitedStore store;
+  RunRanks(2, [&](int rank) {
+    Log log;
+    ProbeModel model(log);
+    Timeline timeline;
+    const World world = TestWorld(rank, 2);
+    Evaluator evaluator(world, model, dataset, store, timeline, std::chrono::seconds(20));
+    for (int pause = 0; pause < 10; ++pause) {
+      model.buffers.resize(kFloats);
+      for (std::size_t i = 0; i < kFloats; ++i) {
+        model.buffers[i] = static_cast<float>(i + static_cast<std::size_t>(2 * rank));
+      }
+      evaluator.AverageBuffers(pause);
+      for (std::size_t i = 0; i < kFloats; ++i) {
+        ASSERT_EQ(model.buffers[i], static_cast<float>(i + 1)) << i;
+      }
+      EXPECT_LE(store.bytes(), 4 * kPiece) << "two pieces of each worker";
+    }
   });
 }
 

@@ -41,11 +41,11 @@ TEST(ReplicaDifference, BlamesNobodyWithoutAMajority) {
 TEST(CheckReplicas, FindsOneBitOfOneParameterOnEveryWorker) {
   InProcessStore store;
   const RankOutcomes outcomes = TryRanks(3, [&](int rank) {
-    const World world = TestWorld(rank, 3);
+    ExchangeSeries exchanges(store, TestWorld(rank, 3));
     std::vector<float> params(1000, 1.0F);
-    CheckReplicas(params, 10, world, store, Deadline::After(10s));
+    CheckReplicas(params, 10, exchanges, Deadline::After(10s));
     if (rank == 1) params[777] = 1.0F + 0x1p-23F;
-    CheckReplicas(params, 20, world, store, Deadline::After(10s));
+    CheckReplicas(params, 20, exchanges, Deadline::After(10s));
   });
   ASSERT_EQ(outcomes.failures(), 3);
   for (const std::exception_ptr& failure : outcomes.by_rank) {
@@ -61,8 +61,9 @@ TEST(CheckReplicas, FindsOneBitOfOneParameterOnEveryWorker) {
 
 TEST(CheckReplicas, NamesAWorkerThatDoesNotCome) {
   InProcessStore store;
+  ExchangeSeries exchanges(store, TestWorld(0, 2));
   try {
-    CheckReplicas({}, 10, TestWorld(0, 2), store, Deadline::After(20ms));
+    CheckReplicas({}, 10, exchanges, Deadline::After(20ms));
     FAIL() << "no error";
   } catch (const CommError& error) {
     EXPECT_THAT(error.what(), HasSubstr("worker 1"));

@@ -70,6 +70,7 @@ TEST_F(CoordinatorTest, EveryCallNeedsTheToken) {
     EXPECT_THROW(client.Join(Request(Role::kWorker, 0), Soon()), ConfigError);
     EXPECT_THROW(client.Get("secret", Soon()), ConfigError);
     EXPECT_THROW(client.Set("key", "value"), ConfigError);
+    EXPECT_THROW(client.Forget("secret"), ConfigError);
     EXPECT_THROW(client.SendHeartbeat({}, Soon()), ConfigError);
     EXPECT_THROW(client.SubmitReport("{}"), ConfigError);
     EXPECT_THROW(client.SubmitTrace({}, Soon()), ConfigError);
@@ -80,6 +81,7 @@ TEST_F(CoordinatorTest, EveryCallNeedsTheToken) {
   }
   EXPECT_FALSE(job_state_.Joined({Role::kWorker, 0}));
   EXPECT_FALSE(job_state_.Value("key"));
+  EXPECT_TRUE(job_state_.Value("secret"));
 }
 
 /// How a call ends whose caller has no token and sends no request.
@@ -243,6 +245,15 @@ TEST_F(CoordinatorTest, GetWaitsForSet) {
   writer.Set("key", std::string("with\0zero", 9));
   EXPECT_EQ(value.get(), std::string("with\0zero", 9));
   EXPECT_THROW(writer.Set("key", "other"), CommError);
+}
+
+TEST_F(CoordinatorTest, TheValuesOfAnEarlierExchangeAreForgotten) {
+  CoordinatorClient client = MakeClient(token_);
+  ExchangeSeries exchanges(client, World{});
+  for (const char* name : {"a", "b", "c"}) exchanges.GatherLiving(name, "value", Soon());
+  EXPECT_FALSE(job_state_.Value(ExchangeKey("a", 0)));
+  EXPECT_FALSE(job_state_.Value(ExchangeKey("b", 0)));
+  EXPECT_EQ(job_state_.Value(ExchangeKey("c", 0)), "value");
 }
 
 TEST_F(CoordinatorTest, GetNamesTheKeyWhenItIsNotSetInTime) {

@@ -89,6 +89,20 @@ TEST_F(JobStateTest, KeysAreSetOnce) {
   EXPECT_THROW(job_state_.Set("long", std::string(JobState::kMaxValueBytes + 1, 'v')), CommError);
 }
 
+// Otherwise a long run would end because the store is full.
+TEST_F(JobStateTest, WhatIsForgottenMakesRoom) {
+  const std::string value(JobState::kMaxValueBytes, 'v');
+  const std::size_t too_many = JobState::kMaxStoreBytes / JobState::kMaxValueBytes + 1;
+  for (std::size_t i = 0; i < too_many; ++i) {
+    const std::string key = "key " + std::to_string(i);
+    job_state_.Set(key, value);
+    EXPECT_EQ(job_state_.Value(key), value);
+    job_state_.Forget(key);
+    EXPECT_FALSE(job_state_.Value(key));
+  }
+  EXPECT_NO_THROW(job_state_.Forget("unknown"));
+}
+
 TEST_F(JobStateTest, WaitersHearOfTheirKeyAlone) {
   std::vector<std::string> heard;
   const auto listen = [&heard](const std::string& value) { heard.push_back(value); };
