@@ -327,18 +327,19 @@ export function links(study) {
 }
 
 export function failures(study) {
-  const { failed = [], problems = [] } = study.data;
-  if (failed.length + problems.length === 0) return null;
+  const { failed = [], incidents = [], problems = [] } = study.data;
+  if (failed.length + incidents.length + problems.length === 0) return null;
   const rows = [...failed.map((run) => ({ what: run.label, status: run.status, cause: run.error, kind: run.kind, words: run.last_words, directory: run.directory })),
+                ...incidents.map((one) => ({ what: one.label, status: "went on", cause: one.text, words: one.last_words, directory: one.directory })),
                 ...problems.map((one) => ({ what: "bundle", status: one.damaged === false ? "unfinished" : "left out", cause: one.cause, directory: one.directory }))];
   const columns = [
-    { title: "run", left: true, value: (row) => row.what }, { title: "status", left: true, value: (row) => row.status, show: (v) => badge("bad", v) },
+    { title: "run", left: true, value: (row) => row.what }, { title: "status", left: true, value: (row) => row.status, show: (v) => badge(v === "went on" ? "warn" : "bad", v) },
     { title: "kind", left: true, value: (row) => row.kind, show: text },
     { title: "cause", left: true, wide: true, value: (row) => row.cause, show: text },
     { title: "last words of the workers", left: true, wide: true, value: (row) => row.words, show: text },
     { title: "bundle", left: true, value: (row) => row.directory, show: (v) => el("span", { class: "mono" }, v) },
   ];
-  return section("failures", "Problems", el("p", { class: "note" }, "Runs that did not finish well, and bundles that are left out. No number on this page includes them."),
+  return section("failures", "Problems", el("p", { class: "note" }, "Runs that did not finish well, and bundles that are left out: no number on this page includes them. Runs in which something went wrong that did not end them (went on): numbers include them."),
     new Table("failures-table", "Problems", columns, rows).node);
 }
 

@@ -339,6 +339,19 @@ std::string DilationSection(const StudyTable& table) {
          ListText("Not scaled", table.dilation.not_scaled);
 }
 
+std::string IncidentsText(const StudyTable& table) {
+  if (table.incidents.empty()) return {};
+  std::string out = "## What went wrong without ending a run\n\n";
+  for (const RunIncident& incident : table.incidents) {
+    out += fmt::format("- {}: {} ({})\n", EscapeMarkdown(incident.label),
+                       EscapeMarkdown(incident.text), EscapeMarkdown(incident.directory));
+    if (!incident.last_words.empty()) {
+      out += fmt::format("  - last words: {}\n", EscapeMarkdown(incident.last_words));
+    }
+  }
+  return out + '\n';
+}
+
 std::string ProblemsText(const StudyTable& table) {
   if (table.failed.empty() && table.problems.empty()) return {};
   std::string out = "## Left out\n\n";
@@ -382,7 +395,7 @@ std::string RenderMarkdown(const StudyTable& table, const std::vector<std::strin
     out += fmt::format("![{}]({})\n\n", EscapeMarkdown(PictureText(picture)), picture);
   }
   out += NumbersText(table) + PairsText(table) + CarriersText(table) + WarningsText(table) +
-         MethodText(table) + DilationSection(table) + ProblemsText(table);
+         MethodText(table) + DilationSection(table) + IncidentsText(table) + ProblemsText(table);
   out += EnvironmentText(table);
   out.pop_back();
   return out;

@@ -261,6 +261,13 @@ json JsonOf(const FailedRun& run) {
           {"error", run.error},         {"kind", run.kind},   {"last_words", run.last_words}};
 }
 
+json JsonOf(const RunIncident& incident) {
+  return {{"directory", incident.directory},
+          {"label", incident.label},
+          {"text", incident.text},
+          {"last_words", incident.last_words}};
+}
+
 json JsonOf(const BundleProblem& problem) {
   return {{"directory", problem.directory}, {"cause", problem.cause}, {"damaged", problem.damaged}};
 }
@@ -311,6 +318,7 @@ json RenderJson(const StudyTable& table) {
        {"environments", ListOf(table.environments)},
        {"environment_differences", table.environment_differences},
        {"failed", ListOf(table.failed)},
+       {"incidents", ListOf(table.incidents)},
        {"problems", ListOf(table.problems)}});
 }
 

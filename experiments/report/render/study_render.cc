@@ -309,6 +309,13 @@ std::string RenderText(const StudyTable& table) {
       if (!run.last_words.empty()) out += fmt::format("    last words: {}\n", run.last_words);
     }
   }
+  if (!table.incidents.empty()) out += "\nWhat went wrong without ending a run:\n";
+  for (const RunIncident& incident : table.incidents) {
+    out += fmt::format("  {}: {} ({})\n", incident.label, incident.text, incident.directory);
+    if (!incident.last_words.empty()) {
+      out += fmt::format("    last words: {}\n", incident.last_words);
+    }
+  }
   if (!table.problems.empty()) {
     out += "\nBundles that are left out:\n";
     for (const BundleProblem& problem : table.problems) {

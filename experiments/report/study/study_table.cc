@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -55,12 +56,16 @@ std::string TextAt(const json& object, const char* key) {
   return value.is_string() ? value.get<std::string>() : "";
 }
 
+/// Empty if there is none: summaries of older versions lack some.
+json ListAt(const json& object, const char* key) {
+  const json list = object.is_object() ? object.value(key, json()) : json();
+  return list.is_array() ? list : json::array();
+}
+
 // "worker 1 computes step 17 for 3.2 s; worker 0 waits for ..."
-std::string LastWordsOf(const json& summary) {
-  const json words = summary.value("last_words", json());
+std::string LastWordsOf(const json& object) {
   std::vector<std::string> texts;
-  if (!words.is_array()) return "";
-  for (const json& worker : words) {
+  for (const json& worker : ListAt(object, "last_words")) {
     if (std::string text = TextAt(worker, "text"); !text.empty()) texts.push_back(std::move(text));
   }
   return fmt::format("{}", fmt::join(texts, "; "));
@@ -76,6 +81,34 @@ void AddFailed(const std::vector<RunResult>& runs, StudyTable& table) {
                             .error = TextAt(run.summary, "error"),
                             .kind = TextAt(run.summary.value("failure", json()), "kind"),
                             .last_words = LastWordsOf(run.summary)});
+  }
+}
+
+std::vector<RunIncident> IncidentsOf(const RunResult& run) {
+  std::vector<RunIncident> incidents;
+  const auto add = [&](std::string text, std::string last_words = "") {
+    incidents.push_back({.directory = run.directory,
+                         .label = Label(run.spec),
+                         .text = std::move(text),
+                         .last_words = std::move(last_words)});
+  };
+  int generation = 0;
+  for (const json& failed : ListAt(run.summary, "failed_generations")) {
+    add(fmt::format("generation {} failed: {}", generation++, TextAt(failed, "error")),
+        LastWordsOf(failed));
+  }
+  for (const json& lost : ListAt(run.summary, "lost_workers")) {
+    add("the run went on without a worker: " + TextAt(lost, "reason"), LastWordsOf(lost));
+  }
+  for (const json& warning : ListAt(run.summary, "warnings")) {
+    if (warning.is_string()) add(warning.get<std::string>());
+  }
+  return incidents;
+}
+
+void AddIncidents(const std::vector<RunResult>& runs, StudyTable& table) {
+  for (const RunResult& run : runs) {
+    std::ranges::move(IncidentsOf(run), std::back_inserter(table.incidents));
   }
 }
 
@@ -117,6 +150,7 @@ StudyTable MakeStudyTable(const StudyInput& input, const StudyOptions& options) 
   table.target = ChooseTarget(groups, options);
   table.constants = ConstantsOf(input.runs);
   AddFailed(input.runs, table);
+  AddIncidents(input.runs, table);
   AddCells(input, groups, table);
   table.environment_differences = EnvironmentDifferences(table.environments);
   table.scaling = ScalingOf(table.cells);

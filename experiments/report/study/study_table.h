@@ -41,6 +41,15 @@ struct FailedRun {
   std::string last_words{};  ///< What the workers last said that they were doing; may be empty.
 };
 
+/// What went wrong in a run and did not end it: a generation failed, the run went on without a lost
+/// worker, or a worker or server was slow or silent.
+struct RunIncident {
+  std::string directory;
+  std::string label;
+  std::string text;
+  std::string last_words{};  ///< As in `FailedRun`.
+};
+
 /// A results directory as data. Every renderer (text, CSV, JSON, a page) reads this and nothing
 /// else.
 struct StudyTable {
@@ -57,6 +66,7 @@ struct StudyTable {
   StudyTarget target;
   StudyMethod method;
   StudyDilation dilation;
+  std::vector<RunIncident> incidents;
   std::vector<StudyEnvironment> environments;        ///< One when all runs shared it.
   std::vector<std::string> environment_differences;  ///< Keys in which they differ.
   std::vector<FailedRun> failed;

@@ -134,6 +134,10 @@ TEST(Markdown, NamesWhatIsLeftOut) {
               HasSubstr("- ring, 2 workers: failed: worker 1 &lt;died&gt; (dir)\n"));
   table.failed[0].last_words = "worker 0 <waits>";
   EXPECT_THAT(RenderMarkdown(table), HasSubstr("(dir)\n  - last words: worker 0 &lt;waits&gt;\n"));
+  table.incidents.push_back({"dir", "ring, 2 workers", "worker 1 <slept>", "worker 0 <waited>"});
+  EXPECT_THAT(RenderMarkdown(table), HasSubstr("## What went wrong without ending a run\n\n"
+                                               "- ring, 2 workers: worker 1 &lt;slept&gt; (dir)\n"
+                                               "  - last words: worker 0 &lt;waited&gt;\n"));
 }
 
 }  // namespace

@@ -244,6 +244,30 @@ TEST(StudyTable, ListsFailedRunsWithTheirCauseAndLeavesThemOutOfMedians) {
   EXPECT_THAT(text, HasSubstr("1+1 failed"));
 }
 
+TEST(StudyTable, ListsWhatWentWrongWithoutEndingARun) {
+  RunResult run = Result("ring", 2, 100);
+  const nlohmann::json words = nlohmann::json::array({{{"text", "worker 0 waits for bucket 3"}}});
+  run.summary["failed_generations"] = nlohmann::json::array(
+      {{{"error", "worker 1 was killed by signal 9"}, {"last_words", words}}});
+  run.summary["lost_workers"] = nlohmann::json::array(
+      {{{"worker", 1}, {"reason", "worker 1 exited with code 0"}, {"last_words", nullptr}}});
+  run.summary["warnings"] =
+      nlohmann::json::array({"worker 1 computes step 17 for 3.1 s; 1 worker waits for it"});
+  const StudyTable table = MakeStudyTable({"s", {run}, {}});
+  EXPECT_TRUE(table.failed.empty());
+  ASSERT_EQ(table.incidents.size(), 3U);
+  EXPECT_EQ(table.incidents[0].text, "generation 0 failed: worker 1 was killed by signal 9");
+  EXPECT_EQ(table.incidents[0].last_words, "worker 0 waits for bucket 3");
+  EXPECT_EQ(table.incidents[1].text,
+            "the run went on without a worker: worker 1 exited with code 0");
+  EXPECT_EQ(table.incidents[1].last_words, "");
+  EXPECT_EQ(RenderJson(table)["incidents"][2]["text"],
+            "worker 1 computes step 17 for 3.1 s; 1 worker waits for it");
+  const std::string text = RenderText(table);
+  EXPECT_THAT(text, HasSubstr("What went wrong without ending a run:\n"));
+  EXPECT_THAT(text, HasSubstr("    last words: worker 0 waits for bucket 3\n"));
+}
+
 TEST(StudyTable, SurvivesSummariesThatLackEverything) {
   RunResult bare = Result("ring", 2, 1);
   bare.summary = {{"status", "done"}};
