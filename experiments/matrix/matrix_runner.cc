@@ -44,7 +44,7 @@ void RecordFailure(const PlannedRun& run, const JobOptions& options, FailureKind
                {"status", JobStatusName(JobStatus::kFailed)},
                {"error", error},
                {"failure", FailureRecord(kind, "", 0)}};
-  options.origin.AddTo(summary);
+  options.origin.AddTo(summary, std::nullopt);
   WriteFileAtomically((bundle / kSummaryFile).string(), summary.dump(2) + "\n");
 }
 

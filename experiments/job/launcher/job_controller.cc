@@ -33,6 +33,8 @@ constexpr std::chrono::milliseconds kTick{20};
 constexpr std::chrono::milliseconds kLookInterval{250};
 // Of every member, in the run's time.
 constexpr std::chrono::milliseconds kLease{5'000};
+// That the summary keeps.
+constexpr std::size_t kMostWarnings = 100;
 constexpr std::chrono::milliseconds kTermGrace{2'000};
 // The members' last answer may have come so long before this process was stopped.
 constexpr std::chrono::milliseconds kBeforeAStop{1'000};
@@ -250,18 +252,25 @@ std::vector<MemberState> JobController::StatesNow() const {
 
 void JobController::LookAtStates() {
   if (options_.bench || !states_.empty()) return;
-  const auto states = [this] { return StatesNow(); };
   if (!job_state_.failures().empty()) {
-    states_ = states();
+    states_ = StatesNow();
     return;
   }
   const Clock::time_point now = Clock::now();
   if (now < next_look_) return;
   next_look_ = now + kLookInterval;
+  const std::vector<MemberState> members = StatesNow();
+  Warn(stragglers_.NameSilent(members));
   // Where the user asked for stragglers, they are no news.
   if (spec_.straggler.kind != StragglerOptions::Kind::kNone) return;
   const std::chrono::duration<double> run_time = (now - begin_) / DilatedClock::Factor();
-  if (const auto warning = stragglers_.Look(states(), run_time.count())) console_.Print(*warning);
+  Warn(stragglers_.NameSlow(members, run_time.count()));
+}
+
+void JobController::Warn(const std::optional<std::string>& warning) {
+  if (!warning) return;
+  console_.Print("warning: " + *warning);
+  if (warnings_.size() < kMostWarnings) warnings_.push_back(*warning);
 }
 
 bool JobController::WasStoppedTooLong() const {
@@ -435,10 +444,11 @@ JobOutcome JobController::Finish() {
                 [this](const std::string& text) { console_.Print("warning: " + text); });
   JobOutcome outcome{status_, error_, options_.bench ? BenchSummary(record) : MakeSummary(record),
                      failure_, StopRequested()};
-  outcome.steps_seen = rows_.steps_seen();
-  if (!options_.bench) options_.origin.AddTo(outcome.summary);
+  outcome.steps = rows_.steps();
+  if (!options_.bench) options_.origin.AddTo(outcome.summary, outcome.steps.first);
+  // The workers of a bench do not say what they are doing.
   if (!options_.bench) outcome.summary["last_words"] = LastWords();
-  if (!options_.bench) outcome.summary["failure"] = failure_record_;
+  outcome.summary["failure"] = failure_record_;
   try {
     if (!rows_.storage_error().empty()) throw Error(rows_.storage_error());
     if (plan_.network != nullptr) plan_.network->WriteRecord(options_.bundle_dir);
@@ -517,6 +527,7 @@ RunRecord JobController::MakeRecord() const {
     record.server_reports.push_back(read({Role::kServer, index}, nullptr));
   }
   record.evaluation = rows_.last_evaluation();
+  record.warnings = warnings_;
   return record;
 }
 

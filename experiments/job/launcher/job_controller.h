@@ -82,6 +82,7 @@ class JobController {
   std::vector<MemberState> StatesNow() const;
   /// Names stragglers, and keeps what the members were doing when the first of them failed.
   void LookAtStates();
+  void Warn(const std::optional<std::string>& warning);
   /// Whether a user asked the run to end, here or at an agent, however late.
   bool StopRequested();
   void DecideComplete();
@@ -112,6 +113,7 @@ class JobController {
   ChildGroup children_;
   StragglerWatch stragglers_;
   Clock::time_point next_look_;
+  std::vector<std::string> warnings_;
   std::vector<MemberState> states_;            // when the first failure came; empty before
   std::vector<MemberState> states_at_end_;     // when the job was decided
   std::unique_ptr<LostWorkers> lost_workers_;  // null where the job needs every worker

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "ringside/common/core/awake_clock.h"
 #include "ringside/experiments/job/launcher/cluster_run.h"
+#include "ringside/experiments/job/launcher/wait_report.h"
 #include "ringside/experiments/job/processes/member_setup.h"
 #include "ringside/experiments/spec/catalog.h"
 #include "ringside/experiments/spec/server_layout.h"
@@ -37,16 +40,26 @@ bool LostWorkers::Take(const Failure& failure) {
   if (std::ranges::find(all_, who.index, &LostWorker::index) != all_.end()) return true;
   if (!IsGone(failure.kind) || !WhyNot(failure).empty()) return false;
   const auto record = job_state_.Record(who);
+  nlohmann::json last_words = LastWords(who);  // before the job forgets it
   const std::optional<int> notice = job_state_.Fence(who.index);
   if (!record || !notice) return false;
   children_.Kill(who);
-  all_.push_back({.index = who.index, .step = record->next_step, .reason = failure.Text()});
+  all_.push_back({.index = who.index,
+                  .step = record->next_step,
+                  .reason = failure.Text(),
+                  .last_words = std::move(last_words)});
   pending_.push_back({.worker = who.index, .notice = *notice, .since = AwakeNow()});
   const int left = options_.workers - static_cast<int>(all_.size());
   console_.EndProgress();
   console_.Print(fmt::format("{}; the run goes on with {} worker{}", failure.Text(), left,
                              left == 1 ? "" : "s"));
   return true;
+}
+
+nlohmann::json LostWorkers::LastWords(const Member& lost) const {
+  auto states = MemberStates(job_state_, options_.workers, options_.servers, AwakeNow());
+  for (MemberState& state : states) state.failed = state.failed || state.who == lost;
+  return WaitJson(states);
 }
 
 std::string LostWorkers::WhyNot(const Failure& failure) const {

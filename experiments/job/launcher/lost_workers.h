@@ -2,6 +2,7 @@
 #define RINGSIDE_EXPERIMENTS_JOB_LAUNCHER_LOST_WORKERS_H_
 
 #include <chrono>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,8 @@ class LostWorkers {
     std::chrono::steady_clock::time_point since;  // by `AwakeNow`
   };
 
+  /// What all were doing when this worker was lost (`WaitJson`).
+  nlohmann::json LastWords(const Member& lost) const;
   /// The first server that has not dropped the worker of a notice; -1: all have.
   int ServerThatHasNot(int notice) const;
 

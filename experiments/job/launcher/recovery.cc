@@ -48,15 +48,18 @@ void MoveAside(const std::string& bundle, int generation) {
   }
 }
 
-/// The `failure` of its summary; null without one.
-json FailureOf(const JobOutcome& outcome) {
-  return outcome.summary.is_object() ? outcome.summary.value("failure", json()) : json();
+/// A value of its summary; null without one.
+json OfSummary(const JobOutcome& outcome, const char* key) {
+  return outcome.summary.is_object() ? outcome.summary.value(key, json()) : json();
 }
+
+/// Whether servers take each worker's gradients as an update of its own.
+bool UpdatesAlone(const RunSpec& spec) { return spec.servers > 0 && !StepsTogether(spec); }
 
 /// Whether it failed because of a server with a process of its own. The loss of a co-located one is
 /// that of its worker.
 bool LostServer(const RunSpec& spec, const JobOutcome& outcome) {
-  const json failure = FailureOf(outcome);
+  const json failure = OfSummary(outcome, "failure");
   const json member = failure.is_object() ? failure.value("member", json()) : json();
   for (int server = 0; server < LayoutServers(spec).dedicated; ++server) {
     for (const Role role : {Role::kServer, Role::kServerAgent}) {
@@ -129,10 +132,12 @@ class Recovery {
 
   void PrepareNext(const JobOutcome& outcome, RunSpec next) {
     options_.origin.generations.push_back({.workers = spec_.workers,
-                                           .steps_done = outcome.steps_seen,
+                                           .steps = outcome.steps,
+                                           .updates_alone = UpdatesAlone(spec_),
                                            .seconds = Seconds(Clock::now() - begin_),
                                            .error = outcome.error,
-                                           .failure = FailureOf(outcome)});
+                                           .failure = OfSummary(outcome, "failure"),
+                                           .last_words = OfSummary(outcome, "last_words")});
     const FailedGeneration& failed = options_.origin.generations.back();
     MoveAside(options_.bundle_dir, options_.generation);
     options_.time_used_s += failed.seconds;
@@ -155,7 +160,7 @@ class Recovery {
     options_.origin.asked = asked_;
     if (!outcome.summary.is_object()) outcome.summary = json::object();
     outcome.summary["error"] = outcome.error;
-    options_.origin.AddTo(outcome.summary);
+    options_.origin.AddTo(outcome.summary, outcome.steps.first);
     if (last_follows_ && last_follows_(outcome)) return outcome;
     try {
       WriteSummary(options_.bundle_dir, outcome.summary);

@@ -46,13 +46,21 @@ struct LauncherOptions {
   std::optional<std::chrono::milliseconds> start_timeout{};
 };
 
+/// The steps that the workers of a generation had reported.
+struct ReportedSteps {
+  std::optional<std::int64_t> first{};  ///< The first one of worker 0; absent: it reported none.
+  std::vector<std::int64_t> done{};     ///< By rank: the number of the last one, plus 1.
+};
+
 /// A generation of a run that failed: from one start of its processes to the next.
 struct FailedGeneration {
   int workers = 1;
-  std::int64_t steps_done = 0;  ///< That worker 0 had reported.
-  double seconds = 0;           ///< From its start until its last process had ended.
+  ReportedSteps steps{};
+  bool updates_alone = false;  ///< Each step of each worker was an update of its own, at servers.
+  double seconds = 0;          ///< From its start until its last process had ended.
   std::string error;
-  nlohmann::json failure{};  ///< `FailureRecord`, or null.
+  nlohmann::json failure{};     ///< `FailureRecord`, or null.
+  nlohmann::json last_words{};  ///< As in the summary of a failed run.
 };
 
 /// Where a run comes from, for its summary.
@@ -64,8 +72,8 @@ struct RunOrigin {
   std::optional<RunSpec> asked;
 
   /// `rerun_of`, `attempt`, `earlier_attempts`, `restarts`, `failed_generations`; with `asked` also
-  /// `run_id`.
-  void AddTo(nlohmann::json& summary) const;
+  /// `run_id`. `first_step`: the first one that the last generation reported.
+  void AddTo(nlohmann::json& summary, std::optional<std::int64_t> first_step) const;
 };
 
 /// Options of one run. Only `bench` changes what the run computes.
@@ -112,7 +120,7 @@ struct JobOutcome {
   /// A signal asked the run to end, even if it came so late that the run is done. Then the caller
   /// must start no other run.
   bool stop_requested = false;
-  std::int64_t steps_seen = 0;  ///< The steps that worker 0 had reported.
+  ReportedSteps steps{};
 };
 
 /// The `failure` of summary.json: its kind, the member to blame (empty: none), and the seconds from

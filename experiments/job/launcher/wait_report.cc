@@ -13,6 +13,8 @@ namespace {
 
 // Beats come four times a second.
 constexpr double kSilentSeconds = 1.5;
+// A part of the lease, and more than a busy machine needs.
+constexpr double kNamedSilenceSeconds = 2;
 constexpr std::size_t kRecentSteps = 64;
 constexpr std::size_t kFewestSteps = 5;
 constexpr double kSlowFactor = 3;
@@ -137,14 +139,27 @@ std::optional<double> StragglerWatch::MedianSeconds() const {
 }
 
 bool StragglerWatch::IsSlow(const MemberState& member, double limit_seconds) {
-  if (Silent(member)) return true;
   // The others are part of no step.
   const bool in_a_step = member.activity.kind == Activity::Kind::kCompute ||
                          member.activity.kind == Activity::Kind::kData;
   return in_a_step && member.activity_seconds + member.silent_seconds > limit_seconds;
 }
 
-std::optional<std::string> StragglerWatch::Look(std::span<const MemberState> members, double now) {
+std::optional<std::string> StragglerWatch::NameSilent(std::span<const MemberState> members) {
+  std::vector<std::string> texts;
+  for (const MemberState& member : members) {
+    if (member.left || member.failed || !Silent(member)) {
+      silent_.erase(member.who);
+    } else if (member.silent_seconds >= kNamedSilenceSeconds && silent_.insert(member.who).second) {
+      texts.push_back(member.Text());
+    }
+  }
+  if (texts.empty()) return std::nullopt;
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+std::optional<std::string> StragglerWatch::NameSlow(std::span<const MemberState> members,
+                                                    double now) {
   if (last_warning_ && now - *last_warning_ < kLeastGapSeconds) return std::nullopt;
   const std::optional<double> median = MedianSeconds();
   if (!median) return std::nullopt;
@@ -159,7 +174,7 @@ std::optional<std::string> StragglerWatch::Look(std::span<const MemberState> mem
   std::vector<std::string> texts;
   for (const MemberState& member : members) {
     const bool is_cause = std::ranges::find(causes, member.who) != causes.end();
-    if (!is_cause || !IsSlow(member, limit) || (waiting == 0 && !Silent(member))) continue;
+    if (!is_cause || Silent(member) || !IsSlow(member, limit) || waiting == 0) continue;
     const auto last = last_warnings_.find(member.who);
     if (last != last_warnings_.end() && now - last->second < kQuietSeconds) continue;
     last_warnings_[member.who] = now;
@@ -167,7 +182,7 @@ std::optional<std::string> StragglerWatch::Look(std::span<const MemberState> mem
   }
   if (texts.empty()) return std::nullopt;
   last_warning_ = now;
-  return fmt::format("warning: {}; {} for {}, and a step takes {:.3f} s", fmt::join(texts, "; "),
+  return fmt::format("{}; {} for {}, and a step takes {:.3f} s", fmt::join(texts, "; "),
                      waiting == 1 ? "1 worker waits" : fmt::format("{} workers wait", waiting),
                      texts.size() == 1 ? "it" : "them", *median);
 }

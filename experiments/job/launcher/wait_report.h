@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -47,20 +48,22 @@ std::string WaitText(std::span<const MemberState> members);
 /// member waits for nobody in particular.
 nlohmann::json WaitJson(std::span<const MemberState> members);
 
-/// Names a member that holds the others up before it is declared dead: one that is silent, or whose
-/// computing lasts three times as long as a median step, and at least a second, while another
-/// worker waits half as long. At most once a minute for each member, and a line in 5 s. Used by one
-/// thread.
+/// Names a member that holds the others up before it is declared dead. Used by one thread.
 class StragglerWatch {
  public:
   void AddSteps(std::span<const StepRecord> steps);
-  /// A warning, if there is a new one. `now` is a time of the run in seconds.
-  std::optional<std::string> Look(std::span<const MemberState> members, double now);
+  /// A warning of the members that have been silent for 2 s; once for each silence.
+  std::optional<std::string> NameSilent(std::span<const MemberState> members);
+  /// A warning of the workers whose computing lasts three times as long as a median step, and at
+  /// least a second, while another worker waits half as long. At most once a minute for each
+  /// worker, and a line in 5 s. `now` is a time of the run in seconds.
+  std::optional<std::string> NameSlow(std::span<const MemberState> members, double now);
 
  private:
   std::optional<double> MedianSeconds() const;
   static bool IsSlow(const MemberState& member, double limit_seconds);
 
+  std::set<Member> silent_;  // those whose silence has been named
   std::deque<double> recent_ms_;
   // In seconds of the run.
   std::map<Member, double> last_warnings_;

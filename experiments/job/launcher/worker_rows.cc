@@ -27,9 +27,14 @@ std::optional<std::string> WorkerRows::TakeFrom(
   return std::nullopt;
 }
 
-std::int64_t WorkerRows::steps_seen() const {
-  const std::vector<StepRecord>& steps = workers_.front().steps;
-  return steps.empty() ? 0 : steps.back().step + 1;
+ReportedSteps WorkerRows::steps() const {
+  ReportedSteps reported;
+  for (const WorkerRecord& worker : workers_) {
+    reported.done.push_back(worker.steps.empty() ? 0 : worker.steps.back().step + 1);
+  }
+  const std::vector<StepRecord>& first = workers_.front().steps;
+  if (!first.empty()) reported.first = first.front().step;
+  return reported;
 }
 
 void WorkerRows::Keep(int rank, const Beat& rows) {

@@ -11,6 +11,7 @@
 
 #include "ringside/experiments/job/coordinator/job_state.h"
 #include "ringside/experiments/job/launcher/progress.h"
+#include "ringside/experiments/job/launcher/run_job.h"
 #include "ringside/experiments/job/summary/metrics_log.h"
 #include "ringside/experiments/job/summary/summary.h"
 
@@ -37,8 +38,7 @@ class WorkerRows {
   const std::optional<double>& startup_seconds() const { return startup_seconds_; }
   /// Why something is missing from the bundle; empty: nothing is.
   const std::string& storage_error() const { return storage_error_; }
-  /// The number of steps that worker 0 has done in all.
-  std::int64_t steps_seen() const;
+  ReportedSteps steps() const;
   Progress& progress() { return progress_; }
 
  private:

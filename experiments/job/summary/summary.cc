@@ -62,7 +62,10 @@ std::vector<std::vector<StepRecord>> StepsOfLiving(const RunRecord& run) {
 json LostWorkersJson(const RunRecord& run) {
   json lost = json::array();
   for (const LostWorker& worker : run.lost_workers) {
-    lost.push_back({{"worker", worker.index}, {"step", worker.step}, {"reason", worker.reason}});
+    lost.push_back({{"worker", worker.index},
+                    {"step", worker.step},
+                    {"reason", worker.reason},
+                    {"last_words", worker.last_words}});
   }
   return lost;
 }
@@ -159,6 +162,7 @@ class SummaryMaker {
         {"parameters", FromFirst("parameters")},
         {"buckets", FromFirst("buckets")},
         {"notes", FromFirst("notes")},
+        {"warnings", run_.warnings},
         {"facts", FromFirst("facts")},
         {"seed", spec_.seed},
         {"repetition", spec_.repetition},

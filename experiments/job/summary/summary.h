@@ -24,8 +24,9 @@ struct WorkerRecord {
 /// A worker that died, and that the job has gone on without.
 struct LostWorker {
   int index = 0;
-  std::int64_t step = 0;  ///< The first that it had not begun when it last told.
-  std::string reason{};   ///< "worker 1 (pid 4711) was killed by signal 9"
+  std::int64_t step = 0;        ///< The first that it had not begun when it last told.
+  std::string reason{};         ///< "worker 1 (pid 4711) was killed by signal 9"
+  nlohmann::json last_words{};  ///< What all were doing by then.
 };
 
 /// The input of a summary.
@@ -48,6 +49,7 @@ struct RunRecord {
   std::vector<WorkerRecord> workers;           ///< By rank.
   std::vector<LostWorker> lost_workers;        ///< Never worker 0.
   std::vector<nlohmann::json> server_reports;  ///< Of dedicated servers; null when none sent one.
+  std::vector<std::string> warnings{};         ///< Of slow and silent members.
   std::optional<HashedEvaluation> evaluation;  ///< The last one.
   std::vector<CriticalStep> critical_path;     ///< `CriticalPathOf` this run.
 };

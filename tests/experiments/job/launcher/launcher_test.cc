@@ -23,12 +23,15 @@ namespace ringside {
 namespace {
 
 using ::testing::AnyOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kBound{5};
 constexpr int kEndless = 100'000;
+
+double Seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
 
 class LauncherTest : public ::testing::Test {
  protected:
@@ -317,10 +320,23 @@ TEST_F(LauncherTest, AFrozenWorkerIsLostAfterItsLease) {
   ASSERT_EQ(words.size(), 3U) << "two workers and a server";
   EXPECT_EQ(words[0]["member"], "worker 1") << "the others wait for it";
   EXPECT_GT(words[0]["silent_seconds"], 4);
+  EXPECT_LE(words[0]["silent_seconds"], Seconds(kBound));
   EXPECT_THAT(words[1]["activity"].get<std::string>(), HasSubstr("waits for bucket"));
   EXPECT_EQ(words[1]["peer"], "server 0");
   EXPECT_LT(words[1]["silent_seconds"], 2);
   EXPECT_THAT(words[2]["text"].get<std::string>(), HasSubstr("worker 1 has not pushed"));
+  EXPECT_THAT(outcome.summary["warnings"].dump(), HasSubstr("worker 1"));
+}
+
+// Whether the user asked for stragglers or not.
+TEST_F(LauncherTest, AWorkerThatFreezesInItsFirstStepIsNamedBeforeItIsLost) {
+  const ScopedVariable fault("RINGSIDE_FAULT", "freeze@rank1:step0");
+  RunSpec spec = ProfileSpec("ring", 2, kEndless);
+  SetSpecKey(spec, "straggler", "kind=permanent,factor=1.5");
+  const JobOutcome outcome = Run(spec);
+  EXPECT_EQ(outcome.status, JobStatus::kFailed);
+  EXPECT_THAT(outcome.summary["warnings"].dump(),
+              ContainsRegex("worker 1 .*has been silent for [2-4]"));
 }
 
 TEST_F(LauncherTest, TheOthersSayForWhichPeerTheyWait) {

@@ -46,6 +46,11 @@ TEST_F(LostWorkersTest, AreDroppedWhenAllServersSaySo) {
   EXPECT_THAT(job_state_.failures(), IsEmpty());
   ASSERT_EQ(lost.all().size(), 1U);
   EXPECT_EQ(lost.all()[0].index, 1);
+  const nlohmann::json& words = lost.all()[0].last_words;
+  ASSERT_EQ(words.size(), 3U) << "the servers have not joined";
+  EXPECT_EQ(words[0]["member"], "worker 1") << "the others wait for it";
+  EXPECT_EQ(words[0]["failed"], true);
+  EXPECT_EQ(words[1]["failed"], false);
 }
 
 TEST_F(LostWorkersTest, AServerThatDoesNotDropThemIsBlamedOnce) {

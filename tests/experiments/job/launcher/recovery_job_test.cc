@@ -1,8 +1,10 @@
 // Whole jobs whose workers fail and that go on afterwards.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <future>
@@ -57,6 +59,14 @@ TEST_P(RecoveryJobTest, ARestartedRunHasTheParametersOfOneThatDidNotFail) {
     ASSERT_EQ(outcome.status, JobStatus::kDone) << fault << ": " << outcome.error;
     EXPECT_EQ(outcome.summary["restarts"], 1) << fault;
     EXPECT_EQ(outcome.summary["steps"], kSteps);
+    const nlohmann::json& failed = outcome.summary["failed_generations"][0];
+    EXPECT_EQ(failed["last_words"].size(),
+              whole.summary["dedicated_servers"].get<std::size_t>() + 2)
+        << fault << ": " << failed;
+    EXPECT_EQ(
+        failed["steps_repeated"],
+        std::max(failed["steps_done"].get<int>() - outcome.summary["first_step"].get<int>(), 0))
+        << fault;
     EXPECT_EQ(outcome.summary["params_sha256"], whole.summary["params_sha256"]) << fault;
     EXPECT_EQ(outcome.summary["run_id"], whole.summary["run_id"]);
     EXPECT_TRUE(fs::exists(directory_.Path("run/generations/0/metrics.jsonl")));
@@ -99,6 +109,8 @@ class LostWorkerJobTest : public RecoveryJobTest {
     EXPECT_EQ(lost[0]["worker"], worker);
     EXPECT_GE(lost[0]["step"], 0);
     EXPECT_THAT(lost[0]["reason"].get<std::string>(), HasSubstr(reason));
+    EXPECT_EQ(lost[0]["last_words"][0]["member"], fmt::format("worker {}", worker));
+    EXPECT_EQ(lost[0]["last_words"][0]["failed"], true);
   }
 };
 

@@ -148,26 +148,26 @@ class StragglerWatchTest : public ::testing::Test {
 };
 
 TEST_F(StragglerWatchTest, WarnsOfAStepThatTakesThreeTimesAsLong) {
-  EXPECT_FALSE(watch_.Look(std::vector{Waits(0), Computes(1, 2.9)}, 0));
-  const auto warning = watch_.Look(std::vector{Waits(0), Computes(1, 3.1)}, 0);
+  EXPECT_FALSE(watch_.NameSlow(std::vector{Waits(0), Computes(1, 2.9)}, 0));
+  const auto warning = watch_.NameSlow(std::vector{Waits(0), Computes(1, 3.1)}, 0);
   ASSERT_TRUE(warning);
   EXPECT_EQ(*warning,
-            "warning: worker 1 computes step 17 for 3.1 s; 1 worker waits for it, and a step "
-            "takes 1.000 s");
+            "worker 1 computes step 17 for 3.1 s; 1 worker waits for it, and a step takes 1.000 "
+            "s");
 }
 
 TEST_F(StragglerWatchTest, WarnsOfEachMemberOnceAMinute) {
   const std::vector workers{Waits(0), Computes(1, 9)};
-  EXPECT_TRUE(watch_.Look(workers, 0));
-  EXPECT_FALSE(watch_.Look(workers, 59));
-  EXPECT_TRUE(watch_.Look(workers, 61));
-  EXPECT_FALSE(watch_.Look(std::vector{Computes(0, 9), Waits(1)}, 62)) << "too many lines";
-  const auto other = watch_.Look(std::vector{Computes(0, 9), Waits(1)}, 67);
+  EXPECT_TRUE(watch_.NameSlow(workers, 0));
+  EXPECT_FALSE(watch_.NameSlow(workers, 59));
+  EXPECT_TRUE(watch_.NameSlow(workers, 61));
+  EXPECT_FALSE(watch_.NameSlow(std::vector{Computes(0, 9), Waits(1)}, 62)) << "too many lines";
+  const auto other = watch_.NameSlow(std::vector{Computes(0, 9), Waits(1)}, 67);
   ASSERT_TRUE(other) << "the warning of one member hides no other";
-  EXPECT_THAT(*other, StartsWith("warning: worker 0 "));
-  EXPECT_FALSE(watch_.Look(std::vector{Computes(0, 9), Computes(1, 9), Waits(2)}, 75));
+  EXPECT_THAT(*other, StartsWith("worker 0 "));
+  EXPECT_FALSE(watch_.NameSlow(std::vector{Computes(0, 9), Computes(1, 9), Waits(2)}, 75));
   const auto both =
-      watch_.Look(std::vector{Computes(0, 9), Computes(1, 9), Computes(2, 9), Waits(3)}, 130);
+      watch_.NameSlow(std::vector{Computes(0, 9), Computes(1, 9), Computes(2, 9), Waits(3)}, 130);
   ASSERT_TRUE(both);
   EXPECT_THAT(*both, HasSubstr("; 1 worker waits for them, "));
 }
@@ -176,33 +176,62 @@ TEST_F(StragglerWatchTest, WarnsOfEachMemberOnceAMinute) {
 TEST_F(StragglerWatchTest, NobodyIsHeldUpByAWorkerForWhomNobodyWaitsLong) {
   MemberState shortly = Waits(0);
   shortly.activity_seconds = 0.01;
-  EXPECT_FALSE(watch_.Look(std::vector{shortly, Computes(1, 9)}, 0));
+  EXPECT_FALSE(watch_.NameSlow(std::vector{shortly, Computes(1, 9)}, 0));
 }
 
-TEST_F(StragglerWatchTest, ASilentWorkerIsNamedBeforeItsLeaseEnds) {
-  AddSteps(10'000);
+// Whatever is known of steps, and whoever was named just before.
+TEST(StragglerWatch, ASilentMemberIsNamedOnceForEachSilence) {
+  StragglerWatch watch;
   MemberState silent = Waits(1);
+  MemberState server = Serves(0);
+  silent.silent_seconds = 1.9;
+  EXPECT_FALSE(watch.NameSilent(std::vector{Waits(0), silent, server}));
   silent.silent_seconds = 2;
-  const auto warning = watch_.Look(std::vector{Waits(0), silent}, 0);
+  const auto warning = watch.NameSilent(std::vector{Waits(0), silent, server});
   ASSERT_TRUE(warning);
+  EXPECT_EQ(*warning, silent.Text());
   EXPECT_THAT(*warning, HasSubstr("has been silent for 2.0 s"));
+  silent.silent_seconds = 2.3;
+  server.silent_seconds = 2;
+  const auto other = watch.NameSilent(std::vector{Waits(0), silent, server});
+  ASSERT_TRUE(other) << "the warning of one member hides no other";
+  EXPECT_THAT(*other, StartsWith("server 0 "));
+  EXPECT_FALSE(watch.NameSilent(std::vector{Waits(0), silent, server}));
+  silent.silent_seconds = 0;
+  EXPECT_FALSE(watch.NameSilent(std::vector{Waits(0), silent, server}));
+  silent.silent_seconds = 2;
+  EXPECT_TRUE(watch.NameSilent(std::vector{Waits(0), silent, server})) << "another silence";
+}
+
+TEST(StragglerWatch, WhoHasLeftOrFailedIsNotNamedForItsSilence) {
+  StragglerWatch watch;
+  MemberState left = Computes(0), failed = Computes(1);
+  left.left = failed.failed = true;
+  left.silent_seconds = failed.silent_seconds = 9;
+  EXPECT_FALSE(watch.NameSilent(std::vector{left, failed}));
+}
+
+TEST_F(StragglerWatchTest, ASilentWorkerIsNotNamedAsSlow) {
+  MemberState silent = Computes(1, 9);
+  silent.silent_seconds = 3;
+  EXPECT_FALSE(watch_.NameSlow(std::vector{Waits(0), silent}, 0));
 }
 
 TEST_F(StragglerWatchTest, PausesAreNoSteps) {
   MemberState pauses = Computes(1, 60);
   pauses.activity.kind = Kind::kEvaluate;
-  EXPECT_FALSE(watch_.Look(std::vector{Waits(0), pauses}, 0));
+  EXPECT_FALSE(watch_.NameSlow(std::vector{Waits(0), pauses}, 0));
   pauses.activity.kind = Kind::kCheckpoint;
-  EXPECT_FALSE(watch_.Look(std::vector{Waits(0), pauses}, 0));
+  EXPECT_FALSE(watch_.NameSlow(std::vector{Waits(0), pauses}, 0));
 }
 
 TEST(StragglerWatch, KnowsNothingBeforeSomeSteps) {
   StragglerWatch watch;
-  EXPECT_FALSE(watch.Look(std::vector{Waits(0), Computes(1, 60)}, 0));
+  EXPECT_FALSE(watch.NameSlow(std::vector{Waits(0), Computes(1, 60)}, 0));
   const std::vector<StepRecord> short_steps(5, StepRecord{.step_ms = 2});
   watch.AddSteps(short_steps);
-  EXPECT_FALSE(watch.Look(std::vector{Waits(0), Computes(1, 0.9)}, 0)) << "less than a second";
-  EXPECT_TRUE(watch.Look(std::vector{Waits(0), Computes(1, 1.1)}, 0));
+  EXPECT_FALSE(watch.NameSlow(std::vector{Waits(0), Computes(1, 0.9)}, 0)) << "less than a second";
+  EXPECT_TRUE(watch.NameSlow(std::vector{Waits(0), Computes(1, 1.1)}, 0));
 }
 
 }  // namespace

@@ -358,12 +358,19 @@ TEST(Summary, NamesLostWorkersAndLeavesThemOutOfTheFigures) {
   EXPECT_EQ(MakeSummary(run)["lost_workers"], nlohmann::json::array());
   run.workers[1].steps = {Step(0, 90, 1)};
   run.workers[1].report = nullptr;
-  run.lost_workers = {{.index = 1, .step = 1, .reason = "worker 1 was killed by signal 9"}};
+  run.lost_workers = {{.index = 1,
+                       .step = 1,
+                       .reason = "worker 1 was killed by signal 9",
+                       .last_words = {{"text", "worker 1 has failed"}}}};
+  run.warnings = {"worker 1 computes step 1 for 9.0 s"};
   const nlohmann::json summary = MakeSummary(run);
   ASSERT_EQ(summary["lost_workers"].size(), 1U);
   EXPECT_EQ(summary["lost_workers"][0]["worker"], 1);
   EXPECT_EQ(summary["lost_workers"][0]["step"], 1);
   EXPECT_EQ(summary["lost_workers"][0]["reason"], "worker 1 was killed by signal 9");
+  EXPECT_EQ(summary["lost_workers"][0]["last_words"],
+            (nlohmann::json{{"text", "worker 1 has failed"}}));
+  EXPECT_EQ(summary["warnings"], nlohmann::json::array({"worker 1 computes step 1 for 9.0 s"}));
   EXPECT_EQ(summary["workers"], 2);
   EXPECT_EQ(summary["bytes_sent_per_worker"], 4000);
   EXPECT_EQ(summary["cpu_seconds"]["workers"], 1.5);
