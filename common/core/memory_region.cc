@@ -81,15 +81,6 @@ std::string IdentityOf(const struct stat& stats) {
   return std::to_string(stats.st_dev) + "." + std::to_string(stats.st_ino);
 }
 
-std::size_t AvailableMemory() {
-  std::ifstream info("/proc/meminfo");
-  std::string key;
-  for (std::size_t kibibytes = 0; info >> key >> kibibytes; info.ignore(16, '\n')) {
-    if (key == "MemAvailable:") return kibibytes << 10;
-  }
-  return 0;
-}
-
 std::size_t FreeIn(const std::string& directory) {
   struct statvfs stats {};
   return statvfs(directory.c_str(), &stats) == 0 ? stats.f_bavail * stats.f_frsize : 0;
@@ -134,6 +125,15 @@ std::byte* Reserve(int file, std::size_t bytes) {
 }
 
 }  // namespace
+
+std::size_t AvailableMemory() {
+  std::ifstream info("/proc/meminfo");
+  std::string key;
+  for (std::size_t kibibytes = 0; info >> key >> kibibytes; info.ignore(16, '\n')) {
+    if (key == "MemAvailable:") return kibibytes << 10;
+  }
+  return 0;
+}
 
 MemoryRegion MemoryRegion::Ordinary(std::size_t bytes) {
   std::byte* data = Map(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);

@@ -6,6 +6,9 @@
 
 namespace ringside {
 
+/// How many bytes of memory the machine can still give; 0: unknown.
+std::size_t AvailableMemory();
+
 enum class MemoryKind {
   kOrdinary,  ///< Private to the process.
   kShared,    ///< Other workers of the host can attach to it.

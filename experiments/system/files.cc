@@ -12,6 +12,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/core/regular_file.h"
 #include "ringside/experiments/system/trusted_path.h"
 
 namespace ringside {
@@ -41,7 +42,7 @@ void WriteDescriptor(int fd, std::span<const std::byte> data, const std::string&
 }
 
 void WriteFileAtomically(const std::string& path, std::span<const std::span<const std::byte>> parts,
-                         int mode) {
+                         int mode, Umask umask) {
   const auto [directory, name] = FindTrustedPlace(path);
   const std::string temporary = name + ".tmp" + std::to_string(::getpid());
   // A file of that name was left by a process that was killed and had this one's id.
@@ -50,6 +51,9 @@ void WriteFileAtomically(const std::string& path, std::span<const std::span<cons
                                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
   if (fd.get() < 0) Throw(path, "create a temporary file beside it");
   try {
+    if (umask == Umask::kIgnored && ::fchmod(fd.get(), static_cast<mode_t>(mode)) != 0) {
+      Throw(path, "set the mode of a temporary file beside it");
+    }
     for (const auto part : parts) WriteDescriptor(fd.get(), part, path);
     if (::fsync(fd.get()) != 0) Throw(path, "sync");
     if (::renameat(directory.get(), temporary.c_str(), directory.get(), name.c_str()) != 0) {
@@ -62,9 +66,9 @@ void WriteFileAtomically(const std::string& path, std::span<const std::span<cons
   SyncDirectory(directory.get());
 }
 
-void WriteFileAtomically(const std::string& path, std::string_view content, int mode) {
+void WriteFileAtomically(const std::string& path, std::string_view content, int mode, Umask umask) {
   const std::array parts{std::as_bytes(std::span(content))};
-  WriteFileAtomically(path, parts, mode);
+  WriteFileAtomically(path, parts, mode, umask);
 }
 
 std::string ReadDescriptor(int fd, std::size_t max_bytes, const std::string& name) {
@@ -85,9 +89,7 @@ std::string ReadDescriptor(int fd, std::size_t max_bytes, const std::string& nam
 }
 
 std::string ReadFile(const std::string& path, std::size_t max_bytes) {
-  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (fd.get() < 0) Throw(path, "open");
-  return ReadDescriptor(fd.get(), max_bytes, path);
+  return RegularFile(path).ReadAll(max_bytes);
 }
 
 void SyncFiles(const std::string& directory) {

@@ -8,18 +8,22 @@
 
 namespace ringside {
 
+/// Whether the mode of a new file lacks the bits of this process's umask.
+enum class Umask { kApplies, kIgnored };
+
 /// Writes the parts in order to a temporary file beside `path`, syncs it, renames it and syncs the
 /// directory. Readers see the old file or the whole new one. `mode` is as for open(2). Throws
 /// `DataError` naming the file; the old file is then unchanged.
 void WriteFileAtomically(const std::string& path, std::span<const std::span<const std::byte>> parts,
-                         int mode = 0644);
-void WriteFileAtomically(const std::string& path, std::string_view content, int mode = 0644);
+                         int mode = 0644, Umask umask = Umask::kApplies);
+void WriteFileAtomically(const std::string& path, std::string_view content, int mode = 0644,
+                         Umask umask = Umask::kApplies);
 
 /// Writes all of `data`. Throws `DataError` naming `path`.
 void WriteDescriptor(int fd, std::span<const std::byte> data, const std::string& path);
 
-/// Returns the content of a file. Throws `DataError` when it cannot be read or is longer than
-/// `max_bytes`.
+/// Returns the content of a regular file. Throws `DataError` when it cannot be read, is something
+/// else, for instance a FIFO, or is longer than `max_bytes`.
 std::string ReadFile(const std::string& path, std::size_t max_bytes);
 /// Reads until the other end closes.
 std::string ReadDescriptor(int fd, std::size_t max_bytes, const std::string& name);

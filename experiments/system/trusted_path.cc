@@ -10,6 +10,7 @@
 #include <cstring>
 #include <deque>
 #include <filesystem>
+#include <system_error>
 
 #include "ringside/common/core/errors.h"
 
@@ -149,6 +150,22 @@ FileDescriptor OpenForWriting(const std::string& path, int flags) {
     throw DataError(path, std::string("cannot be emptied: ") + std::strerror(errno));
   }
   return fd;
+}
+
+void RemoveFile(const std::string& path) {
+  const TrustedPlace place = FindTrustedPlace(path);
+  if (::unlinkat(place.directory.get(), place.name.c_str(), 0) != 0 && errno != ENOENT) {
+    throw DataError(path, std::string("cannot be removed: ") + std::strerror(errno));
+  }
+}
+
+void RemoveTree(const std::string& path) {
+  const TrustedPlace place = FindTrustedPlace(path);
+  // Leads to the open directory, wherever its path leads now.
+  const fs::path directory = "/proc/self/fd/" + std::to_string(place.directory.get());
+  std::error_code error;
+  fs::remove_all(directory / place.name, error);
+  if (error) throw DataError(path, "cannot be removed: " + error.message());
 }
 
 }  // namespace ringside

@@ -5,7 +5,7 @@
 
 #include "ringside/common/core/file_descriptor.h"
 
-/// Opens files for writing so that no other user can lead root elsewhere. Root often writes results
+/// Opens and removes files so that no other user can lead root elsewhere. Root often writes results
 /// into a folder of the user who called sudo. That user could place a symbolic link there, or a
 /// pipe. So for root, a symbolic link is followed only if it belongs to root, wherever it is in the
 /// path. Names are looked up one directory at a time, so nothing can be exchanged in between. Other
@@ -28,6 +28,12 @@ void MakeDirectories(const std::string& path);
 /// O_APPEND for open(2). Throws `DataError` when it cannot, or when the file is something else, for
 /// instance a pipe or a symbolic link, or has a second name (hard link).
 FileDescriptor OpenForWriting(const std::string& path, int flags);
+
+/// Removes a file or a symbolic link; nothing where there is none. Throws `DataError`.
+void RemoveFile(const std::string& path);
+/// Removes a directory with all that is in it, or a file; nothing where there is none. Removes
+/// symbolic links instead of following them. Throws `DataError`.
+void RemoveTree(const std::string& path);
 
 }  // namespace ringside
 

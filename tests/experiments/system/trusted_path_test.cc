@@ -19,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 constexpr uid_t kOtherUser = 12'345;
 
@@ -97,6 +98,45 @@ TEST_F(TrustedPathTest, RootFollowsNoLinkOfAnotherUser) {
   EXPECT_THROW(MakeDirectories(Path("bundle/logs/more")), ConfigError);
   EXPECT_THROW(WriteFileAtomically(Path("bundle/logs/file"), "text"), DataError);
   EXPECT_TRUE(fs::is_empty(Path("victim")));
+}
+
+TEST_F(TrustedPathTest, RootRemovesNothingThroughALinkOfAnotherUser) {
+  fs::create_directories(Path("victim/folder"));
+  Write("victim/file", "precious");
+  LinkOfAnotherUser(Path("victim"), "bundle");
+  const auto refused =
+      ThrowsMessage<DataError>(HasSubstr("'bundle' is a symbolic link of user 12345"));
+  EXPECT_THAT([this] { RemoveFile(Path("bundle/file")); }, refused);
+  EXPECT_THAT([this] { RemoveTree(Path("bundle/folder")); }, refused);
+  EXPECT_TRUE(fs::exists(Path("victim/file")));
+  EXPECT_TRUE(fs::exists(Path("victim/folder")));
+}
+
+TEST_F(TrustedPathTest, RemovesLinksInsteadOfFollowingThem) {
+  fs::create_directories(Path("victim"));
+  Write("victim/file", "precious");
+  fs::create_directories(Path("tree/a/b"));
+  fs::create_directory_symlink(Path("victim"), Path("tree/a/link"));
+  fs::create_symlink(Path("victim/file"), Path("link"));
+  RemoveFile(Path("link"));
+  RemoveTree(Path("tree"));
+  EXPECT_FALSE(fs::exists(fs::symlink_status(Path("link"))));
+  EXPECT_FALSE(fs::exists(Path("tree")));
+  EXPECT_EQ(ReadFile(Path("victim/file"), 100), "precious");
+  RemoveFile(Path("absent"));
+  RemoveTree(Path("absent"));
+  EXPECT_THROW(RemoveFile(Path("victim")), DataError);
+}
+
+TEST_F(TrustedPathTest, AFileMayKeepAllBitsOfItsMode) {
+  const auto written = [this](Umask umask) {
+    WriteFileAtomically(Path("file"), "text", 0777, umask);
+    return fs::status(Path("file")).permissions();
+  };
+  const mode_t before = ::umask(027);
+  EXPECT_EQ(written(Umask::kApplies), static_cast<fs::perms>(0750));
+  EXPECT_EQ(written(Umask::kIgnored), static_cast<fs::perms>(0777));
+  ::umask(before);
 }
 
 TEST_F(TrustedPathTest, ALoopOfLinksEnds) {
