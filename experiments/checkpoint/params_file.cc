@@ -3,9 +3,9 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <fstream>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/regular_file.h"
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/sha256.h"
 
@@ -32,21 +32,17 @@ std::span<const std::byte> Bytes(const T& value) {
 /// Reads a file front to back; every failure names the offset.
 class Reader {
  public:
-  explicit Reader(const std::string& path) : path_(path), file_(path, std::ios::binary) {
-    if (!file_) throw DataError(path_, "cannot be opened");
-    file_.seekg(0, std::ios::end);
-    size_ = static_cast<std::uint64_t>(file_.tellg());
-    file_.seekg(0);
-  }
+  explicit Reader(const std::string& path) : file_(path) {}
 
   void Read(std::span<std::byte> out, const char* what) {
-    file_.read(reinterpret_cast<char*>(out.data()), static_cast<std::streamsize>(out.size()));
-    if (!file_) Fail(std::string("expected ") + what + ", but the file ends");
+    if (file_.ReadAt(offset_, out) < out.size()) {
+      Fail(std::string("expected ") + what + ", but the file ends");
+    }
     offset_ += out.size();
   }
 
   std::vector<float> ReadFloats(std::uint64_t count, const char* what) {
-    if (count > (size_ - offset_) / sizeof(float)) {
+    if (count > (file_.size() - offset_) / sizeof(float)) {
       Fail(std::string("expected ") + what + ", but the file is too short");
     }
     std::vector<float> floats(count);
@@ -55,19 +51,17 @@ class Reader {
   }
 
   void ExpectEnd() {
-    if (offset_ != size_) Fail("expected the end of the file");
+    if (offset_ != file_.size()) Fail("expected the end of the file");
   }
 
   [[noreturn]] void Fail(const std::string& expected) const { FailAt(offset_, expected); }
   [[noreturn]] void FailAt(std::uint64_t offset, const std::string& expected) const {
-    throw DataError(path_, static_cast<std::int64_t>(offset), expected);
+    throw DataError(file_.path(), static_cast<std::int64_t>(offset), expected);
   }
   std::uint64_t offset() const { return offset_; }
 
  private:
-  std::string path_;
-  std::ifstream file_;
-  std::uint64_t size_ = 0;
+  RegularFile file_;
   std::uint64_t offset_ = 0;
 };
 

@@ -1,15 +1,10 @@
 #include "ringside/experiments/checkpoint/tensor_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cerrno>
-#include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -122,19 +117,10 @@ std::string WriteTensorFile(const std::string& path, const TensorFileMetadata& m
   return digest;
 }
 
-TensorFileReader::TensorFileReader(const std::string& path)
-    // Without O_NONBLOCK a pipe of that name would be waited for.
-    : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-  if (file_.get() < 0) throw DataError(path, std::string("cannot open: ") + std::strerror(errno));
-  struct stat status {};
-  if (::fstat(file_.get(), &status) != 0) {
-    throw DataError(path, std::string("cannot be examined: ") + std::strerror(errno));
-  }
-  if (!S_ISREG(status.st_mode)) throw DataError(path, "is not a regular file");
-  const auto size = static_cast<std::uint64_t>(status.st_size);
-  const std::string header = ReadHeader(size);
+TensorFileReader::TensorFileReader(const std::string& path) : file_(path) {
+  const std::string header = ReadHeader(file_.size());
   CheckDigest(header);
-  Parse(header, size);
+  Parse(header, file_.size());
 }
 
 std::string TensorFileReader::ReadHeader(std::uint64_t size) {
@@ -232,18 +218,12 @@ std::vector<float> TensorFileReader::Read(const Section& section) const {
 
 void TensorFileReader::ReadAt(std::uint64_t offset, std::span<std::byte> out,
                               const std::string& what) const {
-  while (!out.empty()) {
-    const ssize_t count = ::pread(file_.get(), out.data(), out.size(), static_cast<off_t>(offset));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw DataError(path_, std::string("cannot read: ") + std::strerror(errno));
-    if (count == 0) Fail(offset, what + ", but the file ends");
-    out = out.subspan(static_cast<std::size_t>(count));
-    offset += static_cast<std::uint64_t>(count);
-  }
+  const std::size_t count = file_.ReadAt(offset, out);
+  if (count < out.size()) Fail(offset + count, what + ", but the file ends");
 }
 
 void TensorFileReader::Fail(std::uint64_t offset, const std::string& expected) const {
-  throw DataError(path_, static_cast<std::int64_t>(offset), "expected " + expected);
+  throw DataError(file_.path(), static_cast<std::int64_t>(offset), "expected " + expected);
 }
 
 }  // namespace ringside

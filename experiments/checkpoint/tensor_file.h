@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ringside/common/core/file_descriptor.h"
+#include "ringside/common/core/regular_file.h"
 
 namespace ringside {
 
@@ -59,7 +59,7 @@ class TensorFileReader {
 
   explicit TensorFileReader(const std::string& path);
 
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return file_.path(); }
   /// What the writer gave; the checksums are not in it.
   const TensorFileMetadata& metadata() const { return metadata_; }
   const std::string& digest() const { return digest_; }
@@ -76,8 +76,7 @@ class TensorFileReader {
   void ReadAt(std::uint64_t offset, std::span<std::byte> out, const std::string& what) const;
   [[noreturn]] void Fail(std::uint64_t offset, const std::string& expected) const;
 
-  std::string path_;
-  FileDescriptor file_;
+  RegularFile file_;
   std::uint64_t data_begin_ = 0;
   TensorFileMetadata metadata_;
   std::string digest_;

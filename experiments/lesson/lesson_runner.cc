@@ -4,12 +4,12 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/lesson/member_freezer.h"
 #include "ringside/experiments/lesson/run_figures.h"
 #include "ringside/experiments/spec/bundle.h"
+#include "ringside/experiments/text/lines.h"
 #include "ringside/experiments/text/words.h"
 
 namespace ringside {
@@ -29,11 +29,10 @@ constexpr std::size_t kLastWords = 600;
 /// its own communication.
 std::vector<double> CountedSteps(const fs::path& metrics, std::size_t warmup) {
   std::vector<double> steps;
-  std::ifstream file(metrics);
-  for (std::string line; std::getline(file, line);) {
+  ForEachLine(ReadMetricsFile(metrics), [&](std::string_view line) {
     const json row = json::parse(line, nullptr, false);
     if (row.is_object() && row.value("kind", "") == "step") steps.push_back(row.at("step_ms"));
-  }
+  });
   if (!steps.empty()) steps.pop_back();
   steps.erase(steps.begin(),
               steps.begin() + static_cast<std::ptrdiff_t>(std::min(warmup, steps.size())));

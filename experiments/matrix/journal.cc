@@ -8,18 +8,22 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/file_descriptor.h"
+#include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/trusted_path.h"
 #include "ringside/experiments/text/json_integer.h"
+#include "ringside/experiments/text/lines.h"
 
 namespace ringside {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
 
 JournalLine FromJson(const json& entry) {
   return {.run_id = entry.value("run_id", ""),
@@ -65,16 +69,16 @@ JournalLine MakeJournalLine(const PlannedRun& run, const std::string& status, do
 
 std::vector<JournalLine> Journal::Read() const {
   std::vector<JournalLine> lines;
-  std::ifstream in(file_);
-  for (std::string text; std::getline(in, text);) {
+  std::error_code ignored;  // reading says more
+  if (!std::filesystem::exists(file_, ignored)) return lines;
+  ForEachLine(ReadFile(file_.string(), kMaxBytes), [&](std::string_view text) {
     const json entry = json::parse(text, nullptr, false);
-    if (!entry.is_object() || !IntegerOf<int>(entry.value("attempts", json(1)))) continue;
+    if (!entry.is_object() || !IntegerOf<int>(entry.value("attempts", json(1)))) return;
     try {
       lines.push_back(FromJson(entry));
-    } catch (const json::exception&) {
-      continue;
+    } catch (const json::exception&) {  // NOLINT(bugprone-empty-catch): skipped, as no JSON is
     }
-  }
+  });
   return lines;
 }
 
@@ -96,8 +100,12 @@ void Journal::TruncatePartialLine() const {
   std::error_code error;
   if (!std::filesystem::exists(std::filesystem::symlink_status(file_, error))) return;
   const FileDescriptor fd = OpenForWriting(file_.string(), 0);
-  std::ifstream in(fmt::format("/proc/self/fd/{}", fd.get()), std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const FileDescriptor in(
+      ::open(fmt::format("/proc/self/fd/{}", fd.get()).c_str(), O_RDONLY | O_CLOEXEC));
+  if (in.get() < 0) {
+    throw DataError(file_.string(), std::string("cannot open: ") + std::strerror(errno));
+  }
+  const std::string text = ReadDescriptor(in.get(), kMaxBytes, file_.string());
   const std::size_t whole = text.rfind('\n') + 1;  // 0 where there is none
   if (whole == text.size()) return;
   if (::ftruncate(fd.get(), static_cast<off_t>(whole)) != 0) {

@@ -39,7 +39,8 @@ class Journal {
  public:
   explicit Journal(const std::filesystem::path& directory) : file_(directory / kJournalFile) {}
 
-  /// Reads the lines. Skips what cannot be parsed, such as a line that a kill cut short.
+  /// Reads the lines. Skips what cannot be parsed, such as a line that a kill cut short. Throws
+  /// `DataError` for what is no regular file or longer than 64 MiB.
   std::vector<JournalLine> Read() const;
   /// Writes the whole line or nothing. Throws `DataError`.
   void Append(const JournalLine& line) const;

@@ -92,7 +92,7 @@ void RemoveHalfWritten(const fs::path& directory) {
       found.push_back(entry.path());
     }
   }
-  for (const fs::path& path : found) fs::remove(path);
+  for (const fs::path& path : found) RemoveFile(path.string());
 }
 
 /// One call of `RunMatrix` that holds the lock on its directory.

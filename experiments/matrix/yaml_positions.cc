@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 
 #include "ringside/experiments/matrix/yaml_document.h"
+#include "ringside/experiments/system/files.h"
 #include "ringside/experiments/text/did_you_mean.h"
 #include "ringside/experiments/text/words.h"
 
@@ -20,14 +18,11 @@ Position PositionOf(const YAML::Node& node) {
 }
 
 YamlFile YamlFile::Load(const std::string& path, const Catalog& catalog) {
-  std::ifstream in(path);
-  std::string text(kMaxYamlBytes + 1, '\0');  // One more, so that a longer file is seen.
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (in.bad() || !in.is_open()) {
-    throw ConfigError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
+  try {
+    return Parse(ReadFile(path, kMaxYamlBytes), path, catalog);
+  } catch (const DataError& error) {
+    throw ConfigError(error.what());
   }
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  return Parse(text, path, catalog);
 }
 
 YamlFile YamlFile::Parse(const std::string& text, const std::string& path, const Catalog& catalog) {

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <system_error>
 
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/spec/run_spec.h"
+#include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/trusted_path.h"
 #include "ringside/experiments/text/json_depth.h"
 #include "ringside/experiments/text/units.h"
 
@@ -42,16 +42,10 @@ void RefuseNewer(const fs::path& directory, std::int64_t version) {
       directory.string(), kSchemaPrefix, version, kNewestSchema));
 }
 
-void Throw(const fs::path& path, const std::error_code& error) {
-  throw Error(fmt::format("{}: cannot be removed: {}", path.string(), error.message()));
-}
-
 }  // namespace
 
 nlohmann::json ReadJsonFile(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw DataError(path.string(), "there is no such file, or it cannot be read");
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string text = ReadFile(path.string(), kMaxJsonFileBytes);
   if (IsTooDeepJson(text)) {
     throw DataError(path.string(),
                     fmt::format("more than {} objects and lists within each other", kMaxJsonDepth));
@@ -63,6 +57,12 @@ nlohmann::json ReadJsonFile(const fs::path& path) {
   } catch (const nlohmann::json::out_of_range&) {
     throw DataError(path.string(), "a number is too large");
   }
+}
+
+std::string ReadMetricsFile(const fs::path& path) {
+  std::error_code ignored;  // reading says more
+  if (!fs::exists(path, ignored)) return {};
+  return ReadFile(path.string(), kMaxMetricsFileBytes);
 }
 
 nlohmann::json ReadSummary(const fs::path& directory) {
@@ -88,11 +88,9 @@ void RefuseNewerBundle(const fs::path& directory) {
 }
 
 void RemoveBundle(const fs::path& directory) {
-  std::error_code error;
-  fs::remove(directory / kSummaryFile, error);
-  if (error) Throw(directory / kSummaryFile, error);
-  fs::remove_all(directory, error);
-  if (error) Throw(directory, error);
+  if (!fs::exists(directory)) return;
+  RemoveFile((directory / kSummaryFile).string());
+  RemoveTree(directory.string());
 }
 
 BundleSource ReadBundleSource(const fs::path& path, const Catalog& catalog) {

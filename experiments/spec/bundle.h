@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_EXPERIMENTS_SPEC_BUNDLE_H_
 #define RINGSIDE_EXPERIMENTS_SPEC_BUNDLE_H_
 
+#include <cstddef>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -36,7 +37,7 @@ nlohmann::json ReadSummary(const std::filesystem::path& directory);
 void RefuseNewerBundle(const std::filesystem::path& directory);
 
 /// Removes a bundle, summary.json first. If this stops half-way, the rest counts as an unfinished
-/// bundle.
+/// bundle. Root follows no symbolic link of another user. Throws `DataError`.
 void RemoveBundle(const std::filesystem::path& directory);
 
 /// A bundle that is to be run again.
@@ -49,8 +50,17 @@ struct BundleSource {
 /// damaged, `Error` where there is no bundle or it has a newer version.
 BundleSource ReadBundleSource(const std::filesystem::path& path, const Catalog& catalog);
 
-/// Parses a JSON file. Throws `DataError` with the path and the offset of the damage.
+/// The longest JSON file of a bundle, and the longest file of a rank's metrics, that are read.
+inline constexpr std::size_t kMaxJsonFileBytes = std::size_t{16} << 20;
+inline constexpr std::size_t kMaxMetricsFileBytes = std::size_t{1} << 30;
+
+/// Parses a JSON file of at most `kMaxJsonFileBytes`. Throws `DataError` with the path and the
+/// offset of the damage.
 nlohmann::json ReadJsonFile(const std::filesystem::path& path);
+
+/// The text of a rank's metrics, at most `kMaxMetricsFileBytes`; empty where there is no such file.
+/// Throws `DataError`.
+std::string ReadMetricsFile(const std::filesystem::path& path);
 
 }  // namespace ringside
 

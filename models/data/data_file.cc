@@ -1,9 +1,8 @@
 #include "ringside/models/data/data_file.h"
 
-#include <array>
 #include <filesystem>
+#include <span>
 #include <system_error>
-#include <utility>
 
 #include "ringside/common/core/errors.h"
 
@@ -18,19 +17,15 @@ std::string MissingText(const std::string& path) {
   return "a data file was expected here, there is none";
 }
 
+RegularFile Open(const std::string& path) {
+  std::error_code ignored;  // opening says more
+  if (!std::filesystem::exists(path, ignored)) throw DataError(path, 0, MissingText(path));
+  return RegularFile(path);
+}
+
 }  // namespace
 
-DataFile::DataFile(std::string path) : path_(std::move(path)) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path_, error);
-  if (!std::filesystem::exists(status)) Fail(0, MissingText(path_));
-  if (!std::filesystem::is_regular_file(status))
-    Fail(0, "a regular file was expected, this is something else");
-  size_ = std::filesystem::file_size(path_, error);
-  if (error) Fail(0, "the size cannot be read: " + error.message());
-  stream_.open(path_, std::ios::binary);
-  if (!stream_) Fail(0, "a file that can be read was expected: check its permissions");
-}
+DataFile::DataFile(const std::string& path) : file_(Open(path)) {}
 
 std::uint32_t DataFile::ReadBigEndian32(const std::string& what) {
   const std::vector<std::uint8_t> bytes = ReadBytes(4, what);
@@ -40,32 +35,30 @@ std::uint32_t DataFile::ReadBigEndian32(const std::string& what) {
 }
 
 std::vector<std::uint8_t> DataFile::ReadBytes(std::uint64_t count, const std::string& what) {
-  const std::uint64_t left = size_ - offset_;
+  const std::uint64_t left = size() - offset_;
   if (count > left) {
     Fail(offset_, what + " (" + std::to_string(count) + " bytes) expected, the file has " +
                       std::to_string(left) + " bytes left");
   }
   std::vector<std::uint8_t> bytes(count);
-  if (!stream_.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(count))) {
-    Fail(offset_ + static_cast<std::uint64_t>(stream_.gcount()),
-         what + " expected, reading failed: the file changed or its disk is failing");
-  }
+  const std::size_t got = file_.ReadAt(offset_, std::as_writable_bytes(std::span(bytes)));
+  if (got < count) Fail(offset_ + got, what + " expected, but the file was cut meanwhile");
   offset_ += count;
   return bytes;
 }
 
 void DataFile::ExpectLeft(std::uint64_t count, const std::string& what) const {
-  const std::uint64_t left = size_ - offset_;
+  const std::uint64_t left = size() - offset_;
   if (left == count) return;
   // If the file is too short, the error is at its end. If it is too long, the error is at the first
   // extra byte.
-  Fail(left < count ? size_ : offset_ + count,
+  Fail(left < count ? size() : offset_ + count,
        what + " (" + std::to_string(count) + " bytes from byte " + std::to_string(offset_) +
            ") and then the end of the file expected, there are " + std::to_string(left));
 }
 
 void DataFile::Fail(std::uint64_t offset, const std::string& expected) const {
-  throw DataError(path_, static_cast<std::int64_t>(offset), expected);
+  throw DataError(path(), static_cast<std::int64_t>(offset), expected);
 }
 
 }  // namespace ringside

@@ -2,9 +2,10 @@
 #define RINGSIDE_MODELS_DATA_DATA_FILE_H_
 
 #include <cstdint>
-#include <fstream>
 #include <string>
 #include <vector>
+
+#include "ringside/common/core/regular_file.h"
 
 namespace ringside {
 
@@ -14,10 +15,10 @@ namespace ringside {
 class DataFile {
  public:
   /// Throws `DataError` (offset 0) when `path` is not a readable regular file.
-  explicit DataFile(std::string path);
+  explicit DataFile(const std::string& path);
 
-  const std::string& path() const { return path_; }
-  std::uint64_t size() const { return size_; }
+  const std::string& path() const { return file_.path(); }
+  std::uint64_t size() const { return file_.size(); }
   /// The offset of the next byte to read.
   std::uint64_t offset() const { return offset_; }
 
@@ -31,9 +32,7 @@ class DataFile {
   [[noreturn]] void Fail(std::uint64_t offset, const std::string& expected) const;
 
  private:
-  std::string path_;
-  std::ifstream stream_;
-  std::uint64_t size_ = 0;
+  RegularFile file_;
   std::uint64_t offset_ = 0;
 };
 

@@ -134,7 +134,7 @@ class HeaderReader {
 };
 
 /// Where the header begins and ends.
-std::pair<std::size_t, std::size_t> HeaderOf(const std::string& file) {
+std::pair<std::size_t, std::size_t> HeaderOf(std::string_view file) {
   constexpr std::size_t kVersionAt = 6;
   constexpr std::size_t kLengthAt = 8;
   if (!file.starts_with(kMagic) || file.size() < kLengthAt + 4) Refuse("it is no .npy array");
@@ -202,22 +202,36 @@ std::int64_t NpyArray::IntegerAt(std::size_t i) const {
   throw InternalError("an array of floats has no integers");
 }
 
-NpyArray ParseNpy(std::string file) {
+namespace {
+
+NpyLayout LayoutOf(std::string_view file, NpyArray& array) {
   const auto [begin, end] = HeaderOf(file);
-  NpyArray array;
-  HeaderReader(std::string_view(file).substr(begin, end - begin)).Read(array);
-  std::size_t bytes = SizeOf(array.type);
+  HeaderReader(file.substr(begin, end - begin)).Read(array);
+  NpyLayout layout{.header_bytes = end, .element_bytes = SizeOf(array.type)};
   for (const std::size_t length : array.shape) {
-    if (length != 0 && bytes > std::numeric_limits<std::size_t>::max() / length) {
-      Refuse("its shape is too large");
-    }
-    bytes *= length;
+    constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max() / 2;
+    if (length != 0 && layout.element_bytes > kMost / length) Refuse("its shape is too large");
+    layout.element_bytes *= length;
   }
-  if (file.size() - end != bytes) {
-    Refuse("its shape needs " + std::to_string(bytes) + " bytes, and " +
-           std::to_string(file.size() - end) + " follow the header");
+  return layout;
+}
+
+}  // namespace
+
+NpyLayout ReadNpyLayout(std::string_view start) {
+  NpyArray array;
+  return LayoutOf(start, array);
+}
+
+NpyArray ParseNpy(std::string file) {
+  NpyArray array;
+  const NpyLayout layout = LayoutOf(file, array);
+  const std::size_t rest = file.size() - layout.header_bytes;
+  if (rest != layout.element_bytes) {
+    Refuse("its shape needs " + std::to_string(layout.element_bytes) + " bytes, and " +
+           std::to_string(rest) + " follow the header");
   }
-  file.erase(0, end);
+  file.erase(0, layout.header_bytes);
   array.bytes = std::move(file);
   return array;
 }

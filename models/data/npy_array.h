@@ -27,6 +27,16 @@ struct NpyArray {
 /// The bytes of an element.
 std::size_t SizeOf(NpyArray::Type type);
 
+/// How long the parts of a .npy file are.
+struct NpyLayout {
+  std::size_t header_bytes = 0;  ///< What comes before the elements.
+  std::size_t element_bytes = 0;
+};
+
+/// Reads the header of a .npy file, of which `start` is the first bytes, at least the header.
+/// Throws `ConfigError` that says what is wrong.
+NpyLayout ReadNpyLayout(std::string_view start);
+
 /// Parses a whole .npy file. Throws `ConfigError` that says what is wrong.
 NpyArray ParseNpy(std::string file);
 

@@ -1,15 +1,19 @@
 #include "ringside/models/data/npz.h"
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <zip.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/regular_file.h"
 #include "ringside/models/data/npy_array.h"
 
 namespace ringside {
@@ -18,10 +22,16 @@ namespace {
 /// A file with arrays, open for reading.
 class NpzFile {
  public:
-  explicit NpzFile(const std::string& path) : path_(path) {
+  /// Arrays that need more than `memory` bytes are refused; 0: unknown.
+  NpzFile(const std::string& path, std::size_t memory) : path_(path), memory_(memory) {
+    const RegularFile file(path);
+    bytes_ = file.size();
     int error = 0;
-    zip_ = ::zip_open(path.c_str(), ZIP_RDONLY, &error);
+    // It closes the descriptor if it succeeds.
+    const int descriptor = ::fcntl(file.descriptor(), F_DUPFD_CLOEXEC, 0);
+    zip_ = ::zip_fdopen(descriptor, 0, &error);
     if (zip_ != nullptr) return;
+    if (descriptor >= 0) ::close(descriptor);
     zip_error_t text;
     ::zip_error_init_with_code(&text, error);
     const std::string reason = ::zip_error_strerror(&text);
@@ -44,7 +54,7 @@ class NpzFile {
     const std::string member = name + ".npy";
     if (::zip_stat(zip_, member.c_str(), 0, &facts) != 0) return std::nullopt;
     try {
-      return ParseNpy(ReadMember(name, member, facts.size));
+      return ParseNpy(ReadMember(name, member, facts));
     } catch (const ConfigError& error) {
       Fail(name, error.what());
     }
@@ -61,34 +71,75 @@ class NpzFile {
   }
 
  private:
-  /// Takes memory as the data come, because the file may claim any size.
+  struct CloseMember {
+    void operator()(zip_file_t* file) const { ::zip_fclose(file); }
+  };
+  using Member = std::unique_ptr<zip_file_t, CloseMember>;
+
+  /// The archive may claim any size, so every claim is checked before memory is taken for it.
   std::string ReadMember(const std::string& name, const std::string& member,
-                         std::uint64_t claimed) const {
-    constexpr std::size_t kPiece = std::size_t{1} << 20;
-    zip_file_t* file = ::zip_fopen(zip_, member.c_str(), 0);
+                         const zip_stat_t& facts) const {
+    RequirePossibleSize(name, facts);
+    const Member file(::zip_fopen(zip_, member.c_str(), 0));
     if (file == nullptr) Fail(name, ::zip_strerror(zip_));
-    std::string content;
     std::vector<char> piece(kPiece);
+    std::string content;
     while (true) {
-      const zip_int64_t bytes = ::zip_fread(file, piece.data(), piece.size());
-      if (bytes < 0) {
-        const std::string reason = ::zip_file_strerror(file);
-        ::zip_fclose(file);
-        Fail(name, reason);
-      }
+      const std::size_t bytes = ReadPiece(name, *file, piece);
       if (bytes == 0) break;
-      if (content.size() + static_cast<std::size_t>(bytes) > claimed) {
-        ::zip_fclose(file);
-        Fail(name, "it is longer than the archive says");
+      if (content.empty()) {
+        RequireFit(name, std::string_view(piece.data(), bytes), facts.size);
+        content.reserve(facts.size);
       }
-      content.append(piece.data(), static_cast<std::size_t>(bytes));
+      if (bytes > facts.size - content.size()) Fail(name, "it is longer than the archive says");
+      content.append(piece.data(), bytes);
     }
-    ::zip_fclose(file);
-    if (content.size() != claimed) Fail(name, "it is cut off");
+    if (content.size() != facts.size) Fail(name, "it is cut off");
     return content;
   }
 
+  void RequirePossibleSize(const std::string& name, const zip_stat_t& facts) const {
+    constexpr std::uint64_t kMostOfDeflate = 1032;  // bytes of one byte
+    if (facts.comp_method != ZIP_CM_STORE && facts.comp_method != ZIP_CM_DEFLATE) {
+      Fail(name, "it is packed in a way that NumPy does not use");
+    }
+    if (facts.size / kMostOfDeflate > bytes_) {
+      Fail(name, "the archive says that it has " + std::to_string(facts.size) +
+                     " bytes, which a file of " + std::to_string(bytes_) + " bytes cannot hold");
+    }
+  }
+
+  /// `start`: the first bytes of the array.
+  void RequireFit(const std::string& name, std::string_view start, std::uint64_t claimed) const {
+    const NpyLayout layout = ReadNpyLayout(start);
+    const std::size_t needed = layout.header_bytes + layout.element_bytes;
+    if (needed != claimed) {
+      Fail(name, "its shape needs " + std::to_string(needed) +
+                     " bytes with the header, and it has " + std::to_string(claimed));
+    }
+    if (memory_ != 0 && needed > memory_) {
+      Fail(name, "it needs " + std::to_string(needed) + " bytes of memory, and " +
+                     std::to_string(memory_) + " are available");
+    }
+  }
+
+  /// Returns the number of bytes; 0 at the end.
+  std::size_t ReadPiece(const std::string& name, zip_file_t& file, std::vector<char>& piece) const {
+    std::size_t filled = 0;
+    while (filled < piece.size()) {
+      const zip_int64_t bytes = ::zip_fread(&file, piece.data() + filled, piece.size() - filled);
+      if (bytes < 0) Fail(name, ::zip_file_strerror(&file));
+      if (bytes == 0) break;
+      filled += static_cast<std::size_t>(bytes);
+    }
+    return filled;
+  }
+
+  static constexpr std::size_t kPiece = std::size_t{1} << 20;
+
   const std::string path_;
+  const std::size_t memory_;
+  std::uint64_t bytes_ = 0;
   zip_t* zip_ = nullptr;
 };
 
@@ -232,8 +283,8 @@ class NpzDataset : public Dataset {
 
 }  // namespace
 
-std::unique_ptr<Dataset> MakeNpz(const std::string& path) {
-  return std::make_unique<NpzDataset>(NpzFile(path));
+std::unique_ptr<Dataset> MakeNpz(const std::string& path, std::size_t memory) {
+  return std::make_unique<NpzDataset>(NpzFile(path, memory));
 }
 
 }  // namespace ringside

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "ringside/common/core/memory_region.h"
 #include "ringside/common/data/dataset.h"
 
 namespace ringside {
@@ -19,8 +20,9 @@ namespace ringside {
 ///   are k targets.
 ///
 /// Arrays are in C order and little-endian. Throws `DataError` with the path and the array for
-/// everything else, before it takes memory that the file does not fill.
-std::unique_ptr<Dataset> MakeNpz(const std::string& path);
+/// everything else, before it takes memory that the file does not fill, and for an array that is
+/// longer than `memory` bytes (0: unknown).
+std::unique_ptr<Dataset> MakeNpz(const std::string& path, std::size_t memory = AvailableMemory());
 
 }  // namespace ringside
 

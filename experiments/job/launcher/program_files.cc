@@ -5,58 +5,53 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
-#include <system_error>
+#include <string_view>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/regular_file.h"
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/trusted_path.h"
 
 namespace ringside {
 namespace {
 
-namespace fs = std::filesystem;
+constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 
-constexpr std::uintmax_t kMostBytes = 1 << 20;
-
-/// The content of a file that is kept; nothing for others. A file that cannot be read is not kept,
-/// as the program finds out for itself whether it needs it.
-std::optional<std::string> KeptContent(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return std::nullopt;
-  const std::uintmax_t bytes = fs::file_size(path, error);
-  if (error || bytes > kMostBytes) return std::nullopt;
+struct KeptFile {
   std::string content;
+  int mode = 0;
+};
+
+/// A file that is kept; nothing for others. A file that cannot be read is not kept, as the program
+/// finds out for itself whether it needs it.
+std::optional<KeptFile> ReadKeptFile(const std::string& path) {
+  constexpr std::string_view kBinary =
+      "\x7f"
+      "ELF";
   try {
-    content = ReadFile(path, kMostBytes);
+    const RegularFile file(path);
+    KeptFile kept{.content = file.ReadAll(kMostBytes), .mode = file.permissions()};
+    if (kept.content.starts_with(kBinary)) return std::nullopt;
+    return kept;
   } catch (const DataError&) {
     return std::nullopt;
   }
-  if (content.starts_with("\x7f"
-                          "ELF")) {
-    return std::nullopt;
-  }
-  return content;
 }
 
 }  // namespace
 
 void KeepProgramFiles(const RunSpec& spec, const std::string& bundle_dir) {
   const std::string folder = bundle_dir + "/program";
-  std::error_code error;
-  fs::remove_all(folder, error);
-  if (error) throw DataError(folder, "it cannot be removed: " + error.message());
+  RemoveTree(folder);
   for (std::size_t word = 0; word < spec.program.size(); ++word) {
     const std::string& path = spec.program[word];
-    const std::optional<std::string> content = KeptContent(path);
-    if (!content) continue;
+    const std::optional<KeptFile> file = ReadKeptFile(path);
+    if (!file) continue;
     MakeDirectories(folder);
-    const std::string kept =
-        fmt::format("{}/{}-{}", folder, word, fs::path(path).filename().string());
-    WriteFileAtomically(kept, *content);
     // A script that others may not read stays so.
-    const fs::perms mode = fs::status(path, error).permissions() & fs::perms::all;
-    if (!error) fs::permissions(kept, mode, error);
-    if (error) throw DataError(kept, "its mode cannot be that of " + path + ": " + error.message());
+    WriteFileAtomically(
+        fmt::format("{}/{}-{}", folder, word, std::filesystem::path(path).filename().string()),
+        file->content, file->mode, Umask::kIgnored);
   }
 }
 

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <iostream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "ringside/common/core/deadline.h"
@@ -18,6 +16,7 @@
 #include "ringside/experiments/job/launcher/rank_starter.h"
 #include "ringside/experiments/job/launcher/rendezvous_file.h"
 #include "ringside/experiments/spec/bundle.h"
+#include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/network_address.h"
 
 namespace ringside {
@@ -25,10 +24,11 @@ namespace {
 
 constexpr std::chrono::seconds kAskTimeout{60};
 constexpr const char* kStandardInput = "-";
+constexpr std::size_t kMaxTokenBytes = 4096;
 
 std::string ReadToken(const std::string& path) {
   if (path != kStandardInput) return ReadTokenFile(path);
-  const std::string token{std::istreambuf_iterator<char>(std::cin), {}};
+  const std::string token = ReadDescriptor(STDIN_FILENO, kMaxTokenBytes, "standard input");
   if (token.empty()) throw ConfigError("no token came through standard input");
   return token;
 }
@@ -37,7 +37,7 @@ std::string ReadToken(const std::string& path) {
 std::string ReadTokenHere(const std::string& path, int process) {
   try {
     return ReadToken(path);
-  } catch (const ConfigError& error) {
+  } catch (const Error& error) {
     throw ConfigError(
         fmt::format("process {} on {}: {}", process, HostName("127.0.0.1"), error.what()));
   }

@@ -6,16 +6,17 @@
 #include <cstdint>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
 #include "ringside/experiments/report/render/tensorboard_event.pb.h"
 #include "ringside/experiments/report/runs/whole_number.h"
+#include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/trusted_path.h"
 #include "ringside/experiments/text/json_depth.h"
+#include "ringside/experiments/text/lines.h"
 
 namespace ringside {
 namespace {
@@ -163,17 +164,16 @@ void RemoveOtherEvents(const std::string& directory, const std::string& name) {
     const bool events = other.starts_with(kEventsPrefix) && other.ends_with(kEventsSuffix);
     if (events && other != name && entry.is_regular_file()) others.push_back(entry.path());
   }
-  for (const auto& other : others) std::filesystem::remove(other);
+  for (const auto& other : others) RemoveFile(other.string());
 }
 
 bool WriteRun(const StudyCell& cell, const StudyRun& run, const std::string& directory) {
-  std::ifstream metrics(run.directory + "/metrics.jsonl", std::ios::binary);
   const double started = SecondsSince1970(run.started);
   EventFile events(started, static_cast<double>(cell.global_batch));
-  for (std::string line; std::getline(metrics, line);) {
-    if (IsTooDeepJson(line)) continue;
+  ForEachLine(ReadMetricsFile(run.directory + "/metrics.jsonl"), [&](std::string_view line) {
+    if (IsTooDeepJson(line)) return;
     events.Add(json::parse(line, nullptr, false));  // a killed run's last line may be cut off
-  }
+  });
   if (events.empty()) return false;
   const std::string path = directory + "/" + RunDirectory(cell, run);
   MakeDirectories(path);

@@ -1,15 +1,14 @@
 #include "ringside/experiments/report/runs/run_metrics.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <string_view>
 
 #include "ringside/experiments/report/runs/whole_number.h"
+#include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/text/json_depth.h"
+#include "ringside/experiments/text/lines.h"
 
 namespace ringside {
 namespace {
@@ -20,16 +19,6 @@ using nlohmann::json;
 constexpr std::string_view kStepStart = R"({"kind":"step")";
 constexpr std::string_view kStepTime = R"("step_ms":)";
 constexpr std::string_view kEvaluation = R"("evaluation")";
-
-std::string ReadWhole(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) return {};
-  std::string text(static_cast<std::size_t>(std::max<std::streamoff>(file.tellg(), 0)), '\0');
-  file.seekg(0);
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  return text;
-}
 
 void AddStep(std::string_view line, RunMetrics& metrics) {
   const std::size_t at = line.find(kStepTime);
@@ -63,18 +52,14 @@ void AddEvaluation(std::string_view text, RunMetrics& metrics) {
 }  // namespace
 
 RunMetrics ReadRunMetrics(const std::filesystem::path& path) {
-  const std::string text = ReadWhole(path);
   RunMetrics metrics;
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::size_t end = rest.find('\n');
-    const std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  ForEachLine(ReadMetricsFile(path), [&](std::string_view line) {
     if (line.starts_with(kStepStart)) {
       AddStep(line, metrics);
     } else if (line.find(kEvaluation) != std::string_view::npos) {
       AddEvaluation(line, metrics);
     }
-  }
+  });
   return metrics;
 }
 

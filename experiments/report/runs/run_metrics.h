@@ -15,7 +15,8 @@ struct RunMetrics {
 };
 
 /// Reads all valid lines. Skips invalid ones: a killed run's last line may be incomplete. Returns
-/// nothing when there is no file. As fast as splitting the file into lines.
+/// nothing when there is no file. Throws `DataError` for what is no regular file or too long. As
+/// fast as splitting the file into lines.
 RunMetrics ReadRunMetrics(const std::filesystem::path& path);
 
 }  // namespace ringside

@@ -1,6 +1,7 @@
 #include "ringside/experiments/checkpoint/params_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
@@ -31,6 +32,8 @@ TEST(ParamsFile, ComesBackAndSeesDamage) {
   EXPECT_THROW(ReadParams(path), DataError);
   std::filesystem::remove(path);
   EXPECT_THROW(ReadParams(path), DataError);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_THROW(ReadParams(path), DataError);  // it does not wait for a writer
 }
 
 }  // namespace

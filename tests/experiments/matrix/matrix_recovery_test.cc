@@ -17,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 TEST_F(MatrixRunnerTest, TellsOfRunsThatADeadRunnerLeft) {
   fs::create_directories(directory_ / runs_[1].id);
@@ -50,6 +51,18 @@ TEST_F(MatrixRunnerTest, BringsJournalAndIndexUpToTheBundles) {
   EXPECT_EQ(Indexed().size(), 4U);
   Run(ExistingRunPolicy::kResume);
   EXPECT_EQ(Journal(directory_).Read().size(), 4U) << "recovered twice";
+}
+
+TEST_F(MatrixRunnerTest, AJournalWithoutEndIsRefused) {
+  fs::create_symlink("/dev/zero", directory_ / "journal.jsonl");
+  EXPECT_THAT([this] { Journal(directory_).Read(); },
+              ThrowsMessage<DataError>(HasSubstr("journal.jsonl: is a device")));
+  fs::remove(directory_ / "journal.jsonl");
+  std::ofstream(directory_ / "journal.jsonl") << "{";
+  fs::resize_file(directory_ / "journal.jsonl", (64 << 20) + 1);
+  const auto too_long = ThrowsMessage<DataError>(HasSubstr("journal.jsonl: at byte 67108864"));
+  EXPECT_THAT([this] { Journal(directory_).Read(); }, too_long);
+  EXPECT_THAT([this] { Journal(directory_).TruncatePartialLine(); }, too_long);
 }
 
 TEST_F(MatrixRunnerTest, StopsWhereResultsCannotBeWrittenAndGoesOnLater) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <zip.h>
 
 #include <cmath>
@@ -20,6 +21,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 /// As `numpy.save` writes it.
 std::string Npy(const std::string& header, const std::string& bytes) {
@@ -82,6 +84,32 @@ TEST(ParseNpy, SaysWhatIsWrong) {
   std::string cut = Npy(Header("<f4", "(1,)"), "");
   cut[8] = '\x7f';
   EXPECT_THAT(RefusalOf(cut), HasSubstr("cut off"));
+}
+
+std::string LittleEndian(std::uint64_t value, int bytes) {
+  std::string text;
+  for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i) & 0xff);
+  return text;
+}
+
+/// An archive with one packed member of two bytes, which claims to be `claim` bytes long. A size
+/// beyond 4 GiB stands in an extra field.
+std::string Bomb(const std::string& name, std::uint64_t claim) {
+  constexpr std::uint64_t kIsInTheExtraField = 0xffffffff;
+  const std::string data("\x03\x00", 2);
+  const std::string header = LittleEndian(45, 2) + LittleEndian(0, 2) +
+                             LittleEndian(ZIP_CM_DEFLATE, 2) + LittleEndian(0, 8) +
+                             LittleEndian(data.size(), 4) + LittleEndian(kIsInTheExtraField, 4) +
+                             LittleEndian(name.size(), 2);
+  const std::string local = "PK\x03\x04" + header + LittleEndian(20, 2) + name +
+                            LittleEndian(1, 2) + LittleEndian(16, 2) + LittleEndian(claim, 8) +
+                            LittleEndian(data.size(), 8) + data;
+  const std::string central = "PK\x01\x02" + LittleEndian(45, 2) + header + LittleEndian(12, 2) +
+                              LittleEndian(0, 14) + name + LittleEndian(1, 2) + LittleEndian(8, 2) +
+                              LittleEndian(claim, 8);
+  return local + central + "PK\x05\x06" + LittleEndian(0, 4) + LittleEndian(1, 2) +
+         LittleEndian(1, 2) + LittleEndian(central.size(), 4) + LittleEndian(local.size(), 4) +
+         LittleEndian(0, 2);
 }
 
 class NpzTest : public ::testing::Test {
@@ -192,6 +220,26 @@ TEST_F(NpzTest, SaysWhatIsWrong) {
   std::ofstream(folder_.Path("none.npz")) << "this is no archive";
   EXPECT_THROW(MakeNpz(folder_.Path("none.npz")), DataError);
   EXPECT_THROW(MakeNpz(folder_.Path("absent.npz")), DataError);
+}
+
+TEST_F(NpzTest, TakesNoMemoryForWhatAnArchiveOnlyClaims) {
+  const std::string path = folder_.Path("data.npz");
+  std::ofstream(path, std::ios::binary) << Bomb("x_train.npy", 100'000'000'000);
+  EXPECT_THAT([&] { MakeNpz(path); },
+              ThrowsMessage<DataError>(HasSubstr("the archive says that it has 100000000000 bytes, "
+                                                 "which a file of 154 bytes cannot hold")));
+  // Zeros pack well, and the header tells of 6 numbers.
+  Arrays zeros = Classes();
+  zeros["x_train"] += std::string(std::size_t{8} << 20, '\0');
+  EXPECT_THAT(Refusal(zeros), HasSubstr("array 'x_train': its shape needs"));
+  EXPECT_THAT([&] { MakeNpz(Write(Classes()), 64); },
+              ThrowsMessage<DataError>(HasSubstr("bytes of memory, and 64 are available")));
+}
+
+TEST_F(NpzTest, DoesNotWaitForAFifo) {
+  ASSERT_EQ(::mkfifo(folder_.Path("pipe").c_str(), 0600), 0);
+  EXPECT_THAT([&] { MakeNpz(folder_.Path("pipe")); },
+              ThrowsMessage<DataError>(HasSubstr("is a FIFO")));
 }
 
 }  // namespace

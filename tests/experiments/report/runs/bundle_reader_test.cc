@@ -2,12 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdint>
 #include <fstream>
 #include <limits>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/experiments/spec/bundle.h"
 #include "tests/experiments/test_catalog.h"
 
 namespace ringside {
@@ -61,6 +63,31 @@ TEST_F(BundleReaderTest, ReadsTheGoodAndTellsOfTheRest) {
   EXPECT_FALSE(study.problems[3].damaged);
   EXPECT_TRUE(study.problems[4].damaged);
   EXPECT_THAT(study.problems[5].cause, HasSubstr("wrokers"));
+}
+
+TEST_F(BundleReaderTest, LeavesOutBundlesWhoseFilesHaveNoEnd) {
+  const auto replace = [this](const std::string& bundle, const char* file) {
+    Write(bundle, kGood);
+    fs::remove(directory_ / bundle / file);
+    return directory_ / bundle / file;
+  };
+  fs::create_symlink("/dev/zero", replace("a-endless", "summary.json"));
+  ASSERT_EQ(::mkfifo(replace("b-pipe", "spec.json").c_str(), 0600), 0);
+  std::ofstream(replace("c-long", "spec.json")) << '{';
+  fs::resize_file(directory_ / "c-long" / "spec.json", kMaxJsonFileBytes + 1);
+  ASSERT_EQ(::mkfifo(replace("d-pipe", "metrics.jsonl").c_str(), 0600), 0);
+  const fs::path side = replace("e-good", "environment.json");
+  ASSERT_EQ(::mkfifo(side.c_str(), 0600), 0);
+  const StudyInput study = ReadStudy(directory_, TestCatalog());
+  EXPECT_EQ(study.runs.size(), 1U);
+  ASSERT_EQ(study.problems.size(), 4U);
+  EXPECT_THAT(study.problems[0].cause, HasSubstr("summary.json: is a device"));
+  EXPECT_THAT(study.problems[1].cause, HasSubstr("spec.json: is a FIFO"));
+  EXPECT_THAT(study.problems[2].cause, HasSubstr("it may be no longer than 16777216 bytes"));
+  EXPECT_THAT(study.problems[3].cause, HasSubstr("metrics.jsonl: is a FIFO"));
+  // Others that read bundles.
+  EXPECT_EQ(BundleStatus(directory_ / "a-endless"), "corrupt");
+  EXPECT_THROW(ReadBundleSource(directory_ / "b-pipe", TestCatalog()), DataError);
 }
 
 TEST_F(BundleReaderTest, ReadsWhatLiesBesideTheSummary) {
