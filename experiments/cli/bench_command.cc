@@ -19,6 +19,7 @@
 #include "ringside/experiments/cli/spec_options.h"
 #include "ringside/experiments/cli/work_directory.h"
 #include "ringside/experiments/job/launcher/externally_launched_rank.h"
+#include "ringside/experiments/system/printable.h"
 #include "ringside/experiments/text/did_you_mean.h"
 #include "ringside/experiments/text/units.h"
 #include "ringside/models/cuda/cuda_models.h"
@@ -291,7 +292,7 @@ JobOptions ReadJobOptions(const ParsedOptions& parsed, const Environment& enviro
 }
 
 void Tell(const BenchCandidate& contender, int round, int rounds) {
-  fmt::print(stderr, "round {} of {}: {}\n", round + 1, rounds, contender.name);
+  PrintText(stderr, "round {} of {}: {}\n", round + 1, rounds, contender.name);
 }
 
 void AddPeers(bool joined, bool emulated, BenchSetting& setting) {
@@ -337,7 +338,7 @@ int RunBenchCommand(const Arguments& args, const Catalog& catalog) {
   const std::vector<RunSpec> specs =
       ReadSpecs(parsed, effective, setting.plan.on_device, setting.skipped);
   if (parsed.IsOn("print-config") && !specs.empty()) {
-    fmt::print("{}", PrintConfig(effective, specs.front()));
+    PrintText(stdout, "{}", PrintConfig(effective, specs.front()));
     return kExitDone;
   }
   if (ranks) RefusePortsBeyond(*ranks, setting, specs);
@@ -362,11 +363,11 @@ int RunBenchCommand(const Arguments& args, const Catalog& catalog) {
     if (parsed.IsOn("json")) {
       fmt::print("{}\n", BenchJson(setting, result).dump(2));
     } else {
-      fmt::print("{}", RenderBench(setting, result));
+      PrintText(stdout, "{}", RenderBench(setting, result));
     }
   }
   if (result.outcome.status != JobStatus::kDone) {
-    fmt::print(stderr, "ringside: {}\n", result.outcome.error);
+    PrintText(stderr, "ringside: {}\n", result.outcome.error);
   }
   return ExitCode(result, effective);
 }

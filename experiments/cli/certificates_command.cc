@@ -59,10 +59,10 @@ std::chrono::seconds ReadDays(const ParsedOptions& parsed) {
 void Make(const std::string& directory, std::vector<std::string> hosts, std::chrono::seconds life) {
   if (hosts.empty()) hosts = {"127.0.0.1", "::1", "localhost"};
   MakeCertificateFiles(directory, hosts, life);
-  fmt::print(stderr,
-             "{0}: certificates for {1}\ncopy ca.pem, cert.pem and key.pem to each host, and keep "
-             "ca-key.pem to yourself\n",
-             Printable(directory), fmt::join(hosts, ", "));
+  PrintText(stderr,
+            "{}: certificates for {}\ncopy ca.pem, cert.pem and key.pem to each host, and keep "
+            "ca-key.pem to yourself\n",
+            directory, fmt::join(hosts, ", "));
 }
 
 int Check(const std::string& directory) {
@@ -70,7 +70,7 @@ int Check(const std::string& directory) {
   try {
     CheckTlsFiles(files);
   } catch (const ConfigError& error) {
-    fmt::print("{}\n", Printable(error.what()));
+    PrintText(stdout, "{}\n", error.what());
     return kExitFailed;
   }
   fmt::print("valid until {}\n", EndOfCertificate(files));

@@ -87,13 +87,12 @@ json ToJson(const CheckpointFile& file) {
 void Print(const CheckpointFile& file) {
   const CheckpointInfo& info = file.info();
   // Names come from a file that anybody may have written.
-  fmt::print("{}\n", Printable(file.path()));
+  PrintText(stdout, "{}\n", file.path());
   fmt::print("  step {} (epoch {}, step {} of it), seed {}, global batch {}\n", info.steps_done,
              info.epoch, info.step_of_epoch, info.seed, info.global_batch);
-  fmt::print("  {}\n",
-             Printable(fmt::format("{} on {}, {}, {} with {} workers, codec {}", info.model,
-                                   info.data.empty() ? "no dataset" : info.data, info.optimizer,
-                                   info.strategy, info.workers, info.codec)));
+  PrintText(stdout, "  {} on {}, {}, {} with {} workers, codec {}\n", info.model,
+            info.data.empty() ? "no dataset" : info.data, info.optimizer, info.strategy,
+            info.workers, info.codec);
   fmt::print("  {:<28}{:>8}{:>14}{:>12}\n", "section", "tensors", "values", "size");
   for (const TensorFileReader::Section& section : file.sections()) {
     fmt::print("  {:<28}{:>8}{:>14}{:>12}\n", Printable(section.name), section.tensors.size(),
@@ -134,9 +133,9 @@ int Check(const ParsedOptions& parsed) {
     all.push_back({{"path", path}, {"ok", problem.empty()}, {"problem", problem}});
     if (parsed.IsOn("json")) continue;
     if (problem.empty()) {
-      fmt::print("{}: ok\n", Printable(path));
+      PrintText(stdout, "{}: ok\n", path);
     } else {
-      fmt::print("{}\n", Printable(problem));
+      PrintText(stdout, "{}\n", problem);
     }
   }
   if (parsed.IsOn("json")) {
@@ -150,8 +149,8 @@ int Export(const ParsedOptions& parsed) {
   const std::string& to = parsed.positionals()[2];
   const CheckpointFile file(FilesOf(parsed.positionals()[1]).front());
   ExportSafetensors(file, to);
-  fmt::print(stderr, "{}: the parameters of step {} of {}\n", Printable(to), file.info().steps_done,
-             Printable(file.path()));
+  PrintText(stderr, "{}: the parameters of step {} of {}\n", to, file.info().steps_done,
+            file.path());
   return kExitDone;
 }
 

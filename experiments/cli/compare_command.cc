@@ -8,6 +8,7 @@
 #include "ringside/experiments/cli/exit_codes.h"
 #include "ringside/experiments/cli/option_set.h"
 #include "ringside/experiments/report/render/study_compare.h"
+#include "ringside/experiments/system/printable.h"
 #include "ringside/experiments/text/did_you_mean.h"
 #include "ringside/experiments/text/units.h"
 
@@ -57,7 +58,7 @@ std::string MetricOf(const ParsedOptions& parsed) {
 StudyTable ReadTable(const std::string& directory, const Catalog& catalog, bool& damaged) {
   StudyTable table = MakeStudyTable(ReadStudy(directory, catalog));
   for (const BundleProblem& problem : table.problems) {
-    fmt::print(stderr, "ringside: left out {}: {}\n", problem.directory, problem.cause);
+    PrintText(stderr, "ringside: left out {}: {}\n", problem.directory, problem.cause);
     damaged = damaged || problem.damaged;
   }
   return table;
@@ -81,7 +82,7 @@ int RunCompareCommand(const Arguments& args, const Catalog& catalog) {
   if (parsed.IsOn("json")) {
     fmt::print("{}\n", RenderJson(comparison).dump(2));
   } else {
-    fmt::print("{}", RenderText(comparison));
+    PrintText(stdout, "{}", RenderText(comparison));
   }
   if (comparison.differ) return kExitComparisonFailed;
   return damaged || comparison.nothing_compared ? kExitFailed : kExitDone;

@@ -17,6 +17,7 @@
 #include "ringside/experiments/lab/emulation_support.h"
 #include "ringside/experiments/system/files.h"
 #include "ringside/experiments/system/find_program.h"
+#include "ringside/experiments/system/printable.h"
 #include "ringside/experiments/system/rank_environment.h"
 #include "ringside/experiments/text/units.h"
 
@@ -60,16 +61,15 @@ int TrainBoth(const fs::path& out, const Catalog& catalog, std::vector<fs::path>
   const LabSupport lab = ProbeLab();
   const std::string why_not = lab.hosts.empty() ? lab.rates : lab.hosts;
   if (!why_not.empty()) {
-    fmt::print(
-        stderr,
-        "demo: links are not emulated here ({}); both runs use the loopback device, which is "
-        "fast: look at the order of events, not at the times\n",
-        why_not);
+    PrintText(stderr,
+              "demo: links are not emulated here ({}); both runs use the loopback device, which is "
+              "fast: look at the order of events, not at the times\n",
+              why_not);
   }
   for (const char* strategy : kStrategies) {
     bundles.push_back(out / strategy);
     const Arguments flags = RunFlags(strategy, bundles.back(), why_not.empty());
-    fmt::print(stderr, "demo: ringside train {}\n", fmt::join(flags, " "));
+    PrintText(stderr, "demo: ringside train {}\n", fmt::join(flags, " "));
     const int code = RunTrainCommand(flags, catalog);
     if (code != kExitDone) return code;
   }
@@ -90,7 +90,7 @@ PageSteps StepsOf(const ParsedOptions& parsed) {
 
 void PrintNotes(const RecordedRun& run) {
   for (const std::string& note : run.notes) {
-    fmt::print(stderr, "{}: {}\n", run.directory.string(), note);
+    PrintText(stderr, "{}: {}\n", run.directory.string(), note);
   }
 }
 
@@ -100,7 +100,7 @@ void WritePage(const std::vector<fs::path>& bundles, const fs::path& page, const
   const std::string text = RenderDemoPage(runs, steps);
   WriteFileAtomically(page.string(), text);
   if (const std::string advice = PageSizeAdvice(text); !advice.empty()) {
-    fmt::print(stderr, "{}: {}\n", page.string(), advice);
+    PrintText(stderr, "{}: {}\n", page.string(), advice);
   }
 }
 
@@ -133,13 +133,13 @@ void PrintEnds(const RecordedRun& run, const RecordCheck& check) {
       line += fmt::format("; sent {} bytes of chunks, and the kernel counted {:.0f}",
                           check.sent_by_worker[node], check.kernel_sent_by_worker[node]);
     }
-    fmt::print("{}\n", line);
+    PrintText(stdout, "{}\n", line);
   }
 }
 
 void PrintCheck(const RecordedRun& run, const RecordCheck& check) {
-  fmt::print("{}: {} transfers, {} updates\n", run.directory.string(), run.traffic.transfers.size(),
-             run.traffic.updates.size());
+  PrintText(stdout, "{}: {} transfers, {} updates\n", run.directory.string(),
+            run.traffic.transfers.size(), run.traffic.updates.size());
   for (std::size_t node = 0; node < check.nodes.size(); ++node) {
     for (const auto& [phase, traffic] : check.nodes[node]) {
       fmt::print(
@@ -149,7 +149,7 @@ void PrintCheck(const RecordedRun& run, const RecordCheck& check) {
     }
   }
   PrintEnds(run, check);
-  for (const std::string& problem : check.problems) fmt::print("  WRONG: {}\n", problem);
+  for (const std::string& problem : check.problems) PrintText(stdout, "  WRONG: {}\n", problem);
   if (check.further_problems > 0) fmt::print("  and {} more\n", check.further_problems);
 }
 
@@ -195,7 +195,7 @@ int RunDemoCommand(const Arguments& args, const Catalog& catalog) {
     if (code != kExitDone) return code;
   }
   WritePage(bundles, page, steps);
-  fmt::print("{}\n", page.string());
+  PrintText(stdout, "{}\n", page.string());
   if (!parsed.IsOn("no-open") && !OpenPage(page)) {
     fmt::print(stderr, "open this page in a browser\n");
   }

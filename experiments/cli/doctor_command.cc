@@ -14,6 +14,7 @@
 #include "ringside/experiments/spec/availability.h"
 #include "ringside/experiments/system/build_info.h"
 #include "ringside/experiments/system/find_program.h"
+#include "ringside/experiments/system/printable.h"
 #include "ringside/experiments/system/rank_environment.h"
 #include "ringside/experiments/system/usable_cores.h"
 #include "ringside/experiments/text/units.h"
@@ -149,7 +150,7 @@ void Print(const std::vector<Finding>& findings, const Painter& painter) {
   for (const Finding& finding : findings) width = std::max(width, finding.name.size());
   for (const Finding& finding : findings) {
     fmt::print("  {}  {:<{}}  {}\n", finding.ok ? painter.Good("yes") : painter.Bad("no "),
-               finding.name, width, finding.detail);
+               finding.name, width, Printable(finding.detail));
   }
 }
 

@@ -1,7 +1,5 @@
 #include "ringside/experiments/cli/exit_codes.h"
 
-#include <fmt/core.h>
-
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -15,7 +13,7 @@ namespace ringside {
 namespace {
 
 int Say(std::string_view text, int code) {
-  fmt::print(stderr, "ringside: {}\n", Printable(text));
+  PrintText(stderr, "ringside: {}\n", text);
   return code;
 }
 

@@ -11,6 +11,7 @@
 #include "ringside/experiments/job/launcher/sudo_ownership_transfer.h"
 #include "ringside/experiments/matrix/directory_lock.h"
 #include "ringside/experiments/store/run_index.h"
+#include "ringside/experiments/system/printable.h"
 
 namespace ringside {
 namespace {
@@ -66,16 +67,17 @@ int RunIndexCommand(const Arguments& args, const Catalog&) {
   const BundleScan scan = RebuildIndex(index, directory);
   bool damaged = false;
   for (const UnindexedBundle& bundle : scan.problems) {
-    fmt::print(stderr, "ringside: left out {}: {}\n", (directory / bundle.path).string(),
-               bundle.cause);
+    PrintText(stderr, "ringside: left out {}: {}\n", (directory / bundle.path).string(),
+              bundle.cause);
     damaged = damaged || bundle.damaged;
   }
   const fs::path file = directory / kIndexFile;
   if (parsed.IsOn("json")) {
     fmt::print("{}\n", ToJson(file, scan).dump(2));
   } else {
-    fmt::print("{}: {} runs", file.string(), scan.rows.size());
-    for (const auto& [status, count] : CountByStatus(scan)) fmt::print(", {} {}", count, status);
+    PrintText(stdout, "{}: {} runs", file.string(), scan.rows.size());
+    for (const auto& [status, count] : CountByStatus(scan))
+      PrintText(stdout, ", {} {}", count, status);
     fmt::print("\n");
   }
   // The index lacks the damaged results. The exit code tells this to scripts.

@@ -14,6 +14,7 @@
 #include "ringside/experiments/lesson/lesson_report.h"
 #include "ringside/experiments/lesson/lesson_runner.h"
 #include "ringside/experiments/lesson/lesson_table.h"
+#include "ringside/experiments/system/printable.h"
 #include "ringside/experiments/text/units.h"
 
 namespace ringside {
@@ -80,7 +81,7 @@ std::optional<double> Ask(const Lesson& lesson) {
       return ParseReal(line);
     } catch (const ConfigError& error) {
       if (attempt == kMostTries) throw UsageError(std::string("the prediction: ") + error.what());
-      fmt::print(stderr, "{}. Type a number, such as 2.5.\n", error.what());
+      PrintText(stderr, "{}. Type a number, such as 2.5.\n", error.what());
     }
   }
 }
@@ -130,7 +131,7 @@ void Print(const LessonReport& report, bool as_json) {
   } else if (as_json) {
     fmt::print("{}\n", LessonJson(report).dump(2));
   } else {
-    fmt::print("{}", LessonText(report));
+    PrintText(stdout, "{}", LessonText(report));
   }
 }
 
@@ -155,7 +156,7 @@ int RunLessonCommand(const Arguments& args, const Catalog&) {
   const bool quiet = parsed.IsOn("quiet");
   const LessonOutcome outcome = RunLesson(
       lesson, setting, [&](const std::string& command, std::size_t done, std::size_t all) {
-        if (!quiet) fmt::print(stderr, "[{}/{}] {}\n", done + 1, all, command);
+        if (!quiet) PrintText(stderr, "[{}/{}] {}\n", done + 1, all, command);
       });
   const LessonReport report{lesson, setting, outcome, prediction};
   Print(report, parsed.IsOn("json"));

@@ -10,6 +10,7 @@
 #include "ringside/experiments/cli/option_set.h"
 #include "ringside/experiments/spec/availability.h"
 #include "ringside/experiments/system/build_info.h"
+#include "ringside/experiments/system/printable.h"
 #include "ringside/experiments/text/did_you_mean.h"
 
 namespace ringside {
@@ -95,7 +96,7 @@ void PrintRows(const json& rows, const Painter& painter) {
                Remark(row), remark_width, remark_width > 0 ? "  " : "",
                row["summary"].get_ref<const std::string&>());
     const std::string why = row.value("unavailable", "");
-    if (!why.empty()) fmt::print("  {:{}}  {}\n", "", name_width, why);
+    if (!why.empty()) PrintText(stdout, "  {:{}}  {}\n", "", name_width, why);
   }
 }
 

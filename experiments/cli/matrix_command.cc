@@ -18,6 +18,7 @@
 #include "ringside/experiments/matrix/matrix_runner.h"
 #include "ringside/experiments/matrix/run_filter.h"
 #include "ringside/experiments/spec/bundle.h"
+#include "ringside/experiments/system/printable.h"
 
 namespace ringside {
 namespace {
@@ -102,7 +103,8 @@ int DryRun(const MatrixPlan& plan, const fs::path& directory, ExistingRunPolicy 
                     {"selected", selected},
                     {"spec", run.spec}});
     if (!as_json) {
-      fmt::print("{}  {:<12} {:<5} {}\n", run.id, state, selected ? "run" : "skip", run.label);
+      PrintText(stdout, "{}  {:<12} {:<5} {}\n", run.id, state, selected ? "run" : "skip",
+                run.label);
     }
   }
   const Estimate estimate = EstimateTime(wanted, Journal(directory).Read());
@@ -158,7 +160,7 @@ MatrixPlan ReadPlan(const MatrixSpec& spec, const ParsedOptions& parsed) {
 
 void TellRefused(const std::vector<RefusedRun>& refused) {
   for (const RefusedRun& run : refused) {
-    fmt::print(stderr, "left out {}: {}\n", run.label, run.reason);
+    PrintText(stderr, "left out {}: {}\n", run.label, run.reason);
   }
 }
 

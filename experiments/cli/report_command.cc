@@ -18,6 +18,7 @@
 #include "ringside/experiments/report/render/study_render.h"
 #include "ringside/experiments/report/render/tensorboard.h"
 #include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/printable.h"
 #include "ringside/experiments/text/units.h"
 
 namespace ringside {
@@ -95,7 +96,7 @@ class Writer {
     } catch (const MissingBackendError&) {
       missing_ = std::current_exception();
     } catch (const Error& error) {
-      fmt::print(stderr, "ringside: not written: {}\n", error.what());
+      PrintText(stderr, "ringside: not written: {}\n", error.what());
       failed_ = true;
     }
   }
@@ -121,7 +122,7 @@ bool WriteDemo(Writer& writer, const StudyInput& study, const fs::path& director
   writer.File(directory / kDemoPage, [&] {
     std::string page = RenderDemoPage(ReadRecordedRuns(bundles), {});
     if (const std::string advice = PageSizeAdvice(page); !advice.empty()) {
-      fmt::print(stderr, "{}: {}\n", (directory / kDemoPage).string(), advice);
+      PrintText(stderr, "{}: {}\n", (directory / kDemoPage).string(), advice);
     }
     written = true;
     return page;
@@ -166,21 +167,20 @@ void WriteExtras(Writer& writer, const ParsedOptions& parsed, const StudyTable& 
     const std::string path = (directory / "figures").string();
     writer.Try([&] {
       figures = WriteFigures((directory / "report.json").string(), path);
-      fmt::print(stderr, "figures: {} files in {}\n", figures.size(), path);
+      PrintText(stderr, "figures: {} files in {}\n", figures.size(), path);
     });
   }
   if (parsed.IsOn("markdown")) {
     const std::string path = (directory / "report.md").string();
     writer.Try([&] {
       WriteFileAtomically(path, RenderMarkdown(table, PicturesOf(figures)));
-      fmt::print(stderr, "markdown: {}\n", path);
+      PrintText(stderr, "markdown: {}\n", path);
     });
   }
   if (parsed.IsOn("tensorboard")) {
     const std::string path = (directory / "tensorboard").string();
     writer.Try([&] {
-      fmt::print(stderr, "tensorboard: {} event files in {}\n", WriteTensorBoard(table, path),
-                 path);
+      PrintText(stderr, "tensorboard: {} event files in {}\n", WriteTensorBoard(table, path), path);
     });
   }
 }
@@ -215,12 +215,16 @@ int RunReportCommand(const Arguments& args, const Catalog& catalog) {
   WriteNamed(writer, parsed, table, directory, json);
   WriteExtras(writer, parsed, table, directory);
   // The files are already written, so a reader that closes the pipe early does not prevent them.
-  fmt::print("{}", parsed.Get("json") == "true" ? json : RenderText(table));
+  if (parsed.Get("json") == "true") {
+    fmt::print("{}", json);
+  } else {
+    PrintText(stdout, "{}", RenderText(table));
+  }
   std::fflush(stdout);
   // The report lacks the damaged results. The exit code tells this to scripts.
   bool damaged = false;
   for (const BundleProblem& problem : table.problems) {
-    fmt::print(stderr, "ringside: left out {}: {}\n", problem.directory, problem.cause);
+    PrintText(stderr, "ringside: left out {}: {}\n", problem.directory, problem.cause);
     damaged = damaged || problem.damaged;
   }
   writer.RethrowMissing();

@@ -63,7 +63,7 @@ class Lines {
 /// A line for a run on an emulated network.
 std::string FidelityLine(const json& summary) {
   const std::string text = FidelityText(summary.value("fidelity", json()));
-  return text.empty() ? "" : fmt::format("  {}\n", text);
+  return text.empty() ? "" : fmt::format("  {}\n", Printable(text));
 }
 
 /// A line for a run whose counted steps still contain warm-up.
@@ -86,7 +86,8 @@ std::string LostWorkerLines(const json& summary) {
   std::string lines;
   for (const json& lost : summary.value("lost_workers", json::array())) {
     lines += fmt::format("  lost worker {} at step {}: {}\n", lost.at("worker").get<int>(),
-                         lost.at("step").get<std::int64_t>(), lost.at("reason").get<std::string>());
+                         lost.at("step").get<std::int64_t>(),
+                         Printable(lost.at("reason").get<std::string>()));
   }
   return lines;
 }
@@ -95,7 +96,7 @@ std::string LostWorkerLines(const json& summary) {
 
 std::string SummaryText(const JobOutcome& outcome, const Painter& painter) {
   const bool done = outcome.status == JobStatus::kDone;
-  const std::string status = StatusText(JobStatusName(outcome.status), outcome.error);
+  const std::string status = Printable(StatusText(JobStatusName(outcome.status), outcome.error));
   std::string out = done ? painter.Good(status) : painter.Bad(status);
   out += '\n';
   if (!outcome.summary.is_object()) return out;

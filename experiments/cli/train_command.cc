@@ -17,6 +17,8 @@
 #include "ringside/experiments/job/launcher/sudo_ownership_transfer.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/spec/run_spec.h"
+#include "ringside/experiments/system/printable.h"
+#include "ringside/experiments/system/trusted_path.h"
 
 namespace ringside {
 namespace {
@@ -103,8 +105,8 @@ void ClearDirectory(const fs::path& directory, const RunSpec& spec, bool force) 
         "--out: {} holds a finished run; give --force to replace it, or another directory",
         directory.string()));
   }
-  fmt::print(stderr, "replacing the run in {}, which is {}\n", directory.string(), *status);
-  fs::remove(directory / kSummaryFile);
+  PrintText(stderr, "replacing the run in {}, which is {}\n", directory.string(), *status);
+  RemoveFile((directory / kSummaryFile).string());
 }
 
 }  // namespace
@@ -124,7 +126,7 @@ int RunTrainCommand(const Arguments& args, const Catalog& catalog) {
   const RunSpec spec = ResolveEffective(
       effective, [where](RunSpec read) { return Resolve(std::move(read), where); });
   if (parsed.IsOn("print-config")) {
-    fmt::print("{}", PrintConfig(effective, spec));
+    PrintText(stdout, "{}", PrintConfig(effective, spec));
     return kExitDone;
   }
   JobOptions job = ReadJobFlags(parsed, environment);
@@ -149,10 +151,10 @@ int RunTrainCommand(const Arguments& args, const Catalog& catalog) {
   }
   if (reports) {
     fmt::print(stderr, "{}", SummaryText(outcome, Painter::For(stderr, parsed.color())));
-    fmt::print(stderr, "bundle: {}\n", directory.string());
+    PrintText(stderr, "bundle: {}\n", directory.string());
     if (parsed.IsOn("json")) fmt::print("{}\n", outcome.summary.dump(2));
   } else if (outcome.status != JobStatus::kDone) {
-    fmt::print(stderr, "ringside: {}\n", outcome.error);
+    PrintText(stderr, "ringside: {}\n", outcome.error);
   }
   return ExitCodeOf(outcome, effective.file);
 }

@@ -15,6 +15,7 @@
 #include "ringside/experiments/job/launcher/sudo_ownership_transfer.h"
 #include "ringside/experiments/report/render/text_table.h"
 #include "ringside/experiments/spec/availability.h"
+#include "ringside/experiments/system/printable.h"
 #include "ringside/experiments/text/units.h"
 #include "ringside/experiments/verify/verify_runner.h"
 
@@ -89,7 +90,7 @@ void DropUnavailable(const Catalog& catalog, std::vector<std::string>& strategie
   std::erase_if(strategies, [&](const std::string& name) {
     const StrategyEntry* entry = catalog.FindStrategy(name);
     const std::string reason = entry == nullptr ? "" : WhyUnavailable(*entry);
-    if (!reason.empty()) fmt::print(stderr, "skipped: {}: {}\n", name, reason);
+    if (!reason.empty()) PrintText(stderr, "skipped: {}: {}\n", name, reason);
     return !reason.empty();
   });
 }
@@ -196,7 +197,7 @@ int RunVerifyCommand(const Arguments& args, const Catalog& catalog) {
   const EffectiveSpec effective = ReadSpec(parsed, environment, VerifySpecOptions(catalog));
   const std::vector<VerifyGroup> groups = PlanOrRefuse(ReadRequest(parsed, effective));
   if (parsed.IsOn("print-config")) {
-    fmt::print("{}", PrintConfig(effective, groups.front().reference));
+    PrintText(stdout, "{}", PrintConfig(effective, groups.front().reference));
     return kExitDone;
   }
   JobOptions job = ReadJobFlags(parsed, environment);
@@ -208,19 +209,19 @@ int RunVerifyCommand(const Arguments& args, const Catalog& catalog) {
   WorkDirectory work("verify", parsed.Get("out"));
   const auto progress = [&](const VerifyRow& row, int done, int planned) {
     if (quiet) return;
-    fmt::print(stderr, "[{}/{}] {} {} workers={} servers={}: {}\n", done, planned, row.optimizer,
-               row.spec.strategy, row.spec.workers, row.spec.servers, row.ok() ? "OK" : "FAIL");
+    PrintText(stderr, "[{}/{}] {} {} workers={} servers={}: {}\n", done, planned, row.optimizer,
+              row.spec.strategy, row.spec.workers, row.spec.servers, row.ok() ? "OK" : "FAIL");
   };
   const VerifyResult result = RunVerification(groups, work.path(), job, RunJob, progress);
   const int code = ExitCode(result);
   if (code == kExitFailed) {
     work.Keep();
-    fmt::print(stderr, "logs of the failed runs lie in {}\n", work.path().string());
+    PrintText(stderr, "logs of the failed runs lie in {}\n", work.path().string());
   }
   if (parsed.IsOn("json")) {
     fmt::print("{}\n", ToJson(result, code == kExitDone).dump(2));
   } else {
-    fmt::print("{}", RenderTable(result));
+    PrintText(stdout, "{}", RenderTable(result));
   }
   return code;
 }

@@ -1,8 +1,12 @@
 #ifndef RINGSIDE_EXPERIMENTS_SYSTEM_PRINTABLE_H_
 #define RINGSIDE_EXPERIMENTS_SYSTEM_PRINTABLE_H_
 
+#include <fmt/format.h>
+
+#include <cstdio>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace ringside {
 
@@ -10,6 +14,13 @@ namespace ringside {
 /// cannot contain control sequences of a terminal. Newlines and tabs stay. UTF-8 stays, without its
 /// control characters (U+0080 to U+009F).
 std::string Printable(std::string_view text);
+
+/// Prints a message to a terminal or a file, made `Printable` with all that is in it. For texts
+/// with colours use `Printable` for the parts.
+template <typename... Args>
+void PrintText(std::FILE* stream, fmt::format_string<Args...> format, Args&&... args) {
+  fmt::print(stream, "{}", Printable(fmt::format(format, std::forward<Args>(args)...)));
+}
 
 }  // namespace ringside
 

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "ringside/common/core/file_descriptor.h"
+#include "ringside/experiments/system/printable.h"
 
 namespace ringside {
 namespace {
@@ -181,10 +182,10 @@ SudoOwnershipTransfer::~SudoOwnershipTransfer() {
     Walk walk(*user_, since_);
     walk.Down(folder_, first_new_);
     if (walk.problem().empty()) return;
-    fmt::print(stderr, "ringside: not all results could be given to user {}: {}\n", user_->user,
-               walk.problem());
+    PrintText(stderr, "ringside: not all results could be given to user {}: {}\n", user_->user,
+              walk.problem());
   } catch (const std::exception& error) {
-    std::fputs(error.what(), stderr);
+    std::fputs(Printable(error.what()).c_str(), stderr);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/report/render/page_assets.h"
 #include "ringside/experiments/system/find_program.h"
+#include "ringside/experiments/system/printable.h"
 #include "ringside/experiments/system/process.h"
 
 namespace ringside {
@@ -78,7 +79,7 @@ std::vector<std::string> FiguresIn(const std::string& directory, const std::stri
     if (IsFileUnder(place, line)) {
       files.push_back(line);
     } else {
-      fmt::print(stderr, "{}\n", line);
+      PrintText(stderr, "{}\n", line);
     }
   }
   return files;

@@ -8,7 +8,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
 
 #include "tests/experiments/cli/ringside_process.h"
 
@@ -194,6 +197,88 @@ TEST_F(Results, WhatSudoWritesIsTheUsersWhoCalledIt) {
   expect_users("other");
   RunRingside("train --model profile:mobilenet-v2 --steps 2 --out single/run", sudo);
   expect_users("single");
+}
+
+/// Root's files, in a scratch directory of the user who called sudo.
+class SudoResults : public Results {
+ protected:
+  static constexpr uid_t kUser = 12'345;
+  static constexpr char kTrain[] = "train --model profile:mobilenet-v2 --steps 2 --out run";
+  static constexpr char kSudo[] = "SUDO_UID=12345 SUDO_GID=12345";
+
+  void SetUp() override {
+    if (::geteuid() != 0 || ::chown(scratch().c_str(), kUser, kUser) != 0) {
+      GTEST_SKIP() << "only root can give files away";
+    }
+    fs::create_directories(scratch() + "/victims");
+    WriteVictim("file", "precious");
+  }
+  std::string Victim(const std::string& name) const { return scratch() + "/victims/" + name; }
+  void WriteVictim(const std::string& name, const std::string& text) const {
+    std::ofstream(Victim(name)) << text;
+    fs::permissions(Victim(name), fs::perms(0600));
+  }
+  /// As the user leaves it, with the folders that it needs.
+  void Plant(const std::string& target, const std::string& name) const {
+    const fs::path link = fs::path(scratch()) / name;
+    for (fs::path folder = link.parent_path(); folder != scratch(); folder = folder.parent_path()) {
+      fs::create_directories(folder);
+      ASSERT_EQ(::chown(folder.c_str(), kUser, kUser), 0);
+    }
+    fs::create_symlink(target, link);
+    ASSERT_EQ(::lchown(link.c_str(), kUser, kUser), 0);
+  }
+  void ExpectVictimUnchanged() const {
+    struct stat status {};
+    ASSERT_EQ(::stat(Victim("file").c_str(), &status), 0);
+    EXPECT_EQ(status.st_uid, 0U);
+    EXPECT_EQ(status.st_mode & 0777U, 0600U);
+    std::ifstream in(Victim("file"));
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "precious");
+  }
+};
+
+TEST_F(SudoResults, NothingIsWrittenThroughALinkThatTheUserPlanted) {
+  for (const char* name : {"logs/worker-0.log", "metrics.jsonl"}) {
+    Plant(Victim("file"), std::string("run/") + name);
+    const ProcessResult result = RunRingside(kTrain, kSudo);
+    EXPECT_EQ(result.exit_code, 1) << name << result.err;
+    EXPECT_THAT(result.err, HasSubstr(std::string(name) + ": cannot be written: it is a symbolic"));
+    ExpectVictimUnchanged();
+    fs::remove_all(scratch() + "/run");
+  }
+}
+
+TEST_F(SudoResults, AProgramIsCopiedOverALinkThatTheUserPlantedAndNotThroughIt) {
+  std::ofstream(scratch() + "/train.sh") << "exit 1\n";
+  fs::permissions(scratch() + "/train.sh", fs::perms(0777));
+  for (const char* name : {"program", "program/1-train.sh"}) {
+    const bool folder = std::string_view(name) == "program";
+    Plant(folder ? scratch() + "/victims" : Victim("file"), std::string("run/") + name);
+    RunRingside("train --strategy none --steps 1 --out run -- sh train.sh", kSudo);
+    const fs::path copy = scratch() + "/run/program/1-train.sh";
+    EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(copy))) << name;
+    EXPECT_EQ(fs::status(copy).permissions(), fs::perms(0777));
+    ExpectVictimUnchanged();
+    EXPECT_FALSE(fs::exists(Victim("1-train.sh")));
+    fs::remove_all(scratch() + "/run");
+  }
+}
+
+TEST_F(SudoResults, NoSummaryIsRemovedBehindALinkThatTheUserPlanted) {
+  const std::string failed = R"({"schema": "ringside.summary/1", "status": "failed"})";
+  WriteVictim("summary.json", failed);
+  Plant(scratch() + "/victims", "run");
+  WriteSpec();
+  const json plan = json::parse(RunRingside("matrix spec.yaml --dry-run --json").out);
+  Plant(scratch() + "/victims", "results/small/" + plan["runs"][0]["run_id"].get<std::string>());
+  for (const char* args : {kTrain, "matrix spec.yaml --force"}) {
+    const ProcessResult result = RunRingside(args, kSudo);
+    EXPECT_EQ(result.exit_code, 1) << args << result.err;
+    EXPECT_THAT(result.err, HasSubstr("is a symbolic link of user 12345, which root does not"));
+    EXPECT_TRUE(fs::exists(Victim("summary.json"))) << args;
+    ExpectVictimUnchanged();
+  }
 }
 
 TEST_F(Results, ADirectoryThatCannotBeMadeIsAnErrorWithItsPath) {

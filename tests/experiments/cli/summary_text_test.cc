@@ -44,6 +44,16 @@ TEST(SummaryText, NamesEveryLostWorker) {
               HasSubstr("  lost worker 2 at step 7: worker 2 (pid 4) was killed by signal 9\n"));
 }
 
+TEST(SummaryText, MakesControlCharactersHarmless) {
+  const nlohmann::json lost{{"worker", 2}, {"step", 7}, {"reason", "killed\033]0;x\a"}};
+  const nlohmann::json summary{{"lost_workers", nlohmann::json::array({lost})}};
+  const std::string text = SummaryText(
+      {.status = JobStatus::kFailed, .error = "no\033[2Jerror", .summary = summary}, Painter());
+  EXPECT_THAT(text, HasSubstr("no\\x1b[2Jerror"));
+  EXPECT_THAT(text, HasSubstr("killed\\x1b]0;x\\x07"));
+  EXPECT_THAT(text, Not(HasSubstr("\033")));
+}
+
 TEST(SummaryText, TellsTheFidelityOfAnEmulatedRun) {
   const nlohmann::json limited{{"verdict", "limited"}, {"limited_by", {"the processor: 4 % idle"}}};
   EXPECT_THAT(TextOf({{"fidelity", limited}}),
