@@ -65,8 +65,9 @@ bool Console::ProgressDue() const {
   return options_.show_progress && std::chrono::steady_clock::now() >= next_progress_;
 }
 
-void Console::Progress(const std::string& line) {
+void Console::Progress(const std::string& text) {
   if (!ProgressDue()) return;
+  const std::string line = Printable(text);
   next_progress_ = std::chrono::steady_clock::now() +
                    (options_.in_place ? kInPlaceInterval : options_.plain_interval);
   if (options_.in_place) {
@@ -97,7 +98,7 @@ std::string Console::Drawing() {
   drawn_ = 0;
   for (const std::string& line : block_) {
     const bool full = drawn_ + 1 == room && block_.size() > room;
-    text += Cut(full ? fmt::format("... {} lines more", block_.size() - drawn_) : line,
+    text += Cut(full ? fmt::format("... {} lines more", block_.size() - drawn_) : Printable(line),
                 screen.columns - 1);
     text += '\n';
     ++drawn_;

@@ -11,8 +11,8 @@ namespace ringside {
 
 /// Standard error shared by log lines and one progress line. On a terminal the progress line is
 /// rewritten in place, and so is an optional block of lines above it. Elsewhere, and with NO_COLOR
-/// or TERM=dumb, progress is a plain line every few seconds. Not thread-safe. Never throws, because
-/// a closed standard error must not end a run.
+/// or TERM=dumb, progress is a plain line every few seconds. Makes all text `Printable`. Not
+/// thread-safe. Never throws, because a closed standard error must not end a run.
 class Console {
  public:
   struct Options {
@@ -29,10 +29,10 @@ class Console {
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
 
-  /// Prints a line. Control characters in it are made `Printable`.
+  /// Prints a line.
   void Print(const std::string& text);
-  /// Shows `line` if the next progress line is due; cheap otherwise.
-  void Progress(const std::string& line);
+  /// Shows the progress line if the next one is due; cheap otherwise.
+  void Progress(const std::string& text);
   bool ProgressDue() const;
   /// Sets the block above the progress line. It is shown on a terminal only. Lines are cut to the
   /// terminal's width, the block to its height.

@@ -1,8 +1,15 @@
 #include "ringside/experiments/system/printable.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "ringside/common/core/file_descriptor.h"
+#include "ringside/experiments/system/console.h"
+#include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/trusted_path.h"
+#include "tests/common/temporary_directory.h"
 
 namespace ringside {
 namespace {
@@ -20,6 +27,26 @@ TEST(Printable, ShowsControlCharacters) {
                       "2J"),
             "a\\x9b2J");
   EXPECT_EQ(Printable("cut \xc2"), "cut \xc2");
+}
+
+TEST(PrintText, MakesTheWholeTextPrintable) {
+  ::testing::internal::CaptureStdout();
+  PrintText(stdout, "{}: {}\n", "run\033[2J", 7);
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "run\\x1b[2J: 7\n");
+}
+
+TEST(Console, MakesItsBlockAndItsProgressPrintable) {
+  const TemporaryDirectory directory;
+  const FileDescriptor terminal = OpenForWriting(directory.Path("terminal"), O_APPEND);
+  {
+    Console console({.in_place = true, .fd = terminal.get()});
+    console.SetBlock({"row\033]0;x\a"});
+    console.Progress("step\033]0;x\a");
+  }
+  const std::string shown = ReadFile(directory.Path("terminal"), 4096);
+  EXPECT_NE(shown.find("row\\x1b]0;x\\x07"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("step\\x1b]0;x\\x07"), std::string::npos) << shown;
+  EXPECT_EQ(shown.find("\033]0"), std::string::npos);
 }
 
 }  // namespace
