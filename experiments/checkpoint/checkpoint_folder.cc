@@ -1,12 +1,9 @@
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -66,9 +63,8 @@ void ForEachName(const std::string& folder, const std::function<void(const std::
 /// Returns why the file could not be removed; empty if it is gone.
 std::string Remove(const std::string& path) {
   try {
-    const auto [directory, name] = FindTrustedPlace(path);
-    if (::unlinkat(directory.get(), name.c_str(), 0) == 0 || errno == ENOENT) return {};
-    return fmt::format("cannot remove {}: {}", path, std::strerror(errno));
+    RemoveFile(path);
+    return {};
   } catch (const DataError& error) {
     return error.what();
   }

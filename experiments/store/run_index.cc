@@ -123,8 +123,8 @@ RunIndex RunIndex::Open(const fs::path& directory) {
     return index;
   }
   index.database_.reset();
-  fs::remove(file);
-  fs::remove(file.string() + "-journal");
+  RemoveFile(file.string());
+  RemoveFile(file.string() + "-journal");
   RunIndex fresh(file);
   fresh.Create();
   fresh.Execute(kLimitCache);

@@ -8,6 +8,7 @@
 #include "ringside/common/core/errors.h"
 #include "ringside/experiments/checkpoint/params_file.h"
 #include "ringside/experiments/spec/bundle.h"
+#include "ringside/experiments/system/trusted_path.h"
 #include "ringside/experiments/verify/equivalence.h"
 
 namespace ringside {
@@ -37,7 +38,7 @@ class Runner {
     }
     std::vector<float> params = ReadParams((bundle / "params.bin").string());
     // The parameters of dozens of runs of a large model would fill the disk.
-    fs::remove(bundle / "params.bin");
+    RemoveFile((bundle / "params.bin").string());
     return params;
   }
 
