@@ -9,6 +9,7 @@
 
 #include "ringside/experiments/matrix/yaml_positions.h"
 #include "ringside/experiments/system/files.h"
+#include "ringside/experiments/system/printable.h"
 #include "ringside/experiments/text/did_you_mean.h"
 #include "ringside/experiments/text/units.h"
 
@@ -30,7 +31,7 @@ std::string ReadName(const YamlFile& file, const YAML::Node& node) {
   if (name.empty() || !plain(name.front()) || !std::ranges::all_of(name, allowed)) {
     file.Fail(node, fmt::format("name '{}' must be letters, digits, '-', '_' and '.', and start "
                                 "with a letter or a digit: it names a folder",
-                                name));
+                                Printable(name)));
   }
   return name;
 }

@@ -482,7 +482,18 @@ std::vector<SpecKey> RunKeys() {
   };
 }
 
+namespace {
+
+/// The system would take a path only up to that character.
+void RefuseNull(const SpecKey& key, std::string_view text) {
+  if (text.find('\0') == std::string_view::npos) return;
+  throw SpecKeyError(key.name, "it holds a null character");
+}
+
+}  // namespace
+
 void SetSpecKey(RunSpec& spec, const SpecKey& key, const json& value) {
+  if (value.is_string()) RefuseNull(key, value.get_ref<const std::string&>());
   try {
     key.set(spec, value);
   } catch (const ConfigError& error) {
@@ -498,6 +509,7 @@ void SetSpecKey(RunSpec& spec, std::string_view name, std::string_view text) {
     throw SpecKeyError(std::string(name),
                        "no such key" + DidYouMean(name, spec.catalog().KeyNames()));
   }
+  RefuseNull(*key, text);
   const bool base_units = key->parse_base_units != nullptr && !IsSameKey(key->name, name);
   try {
     key->set(spec, base_units ? key->parse_base_units(text) : key->parse(text));

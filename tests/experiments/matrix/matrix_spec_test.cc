@@ -10,6 +10,7 @@
 namespace ringside {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -115,6 +116,14 @@ TEST(MatrixSpec, RefusesADocumentThatIsTooDeepOrTooLong) {
   EXPECT_THAT(nested(100'000), StartsWith("s.yaml:1:38: more than 32"));
   EXPECT_THAT(RefusalOf("name: " + std::string(1 << 20, 'a')),
               StartsWith("s.yaml: longer than 1048576 bytes"));
+}
+
+TEST(MatrixSpec, RefusesANullCharacterInANameWithItsPosition) {
+  const std::string axes = "axes: {workers: [1]}\n";
+  EXPECT_THAT(RefusalOf("name: \"a\\0b\"\n" + axes),
+              StartsWith("s.yaml:1:7: name 'a\\x00b' must be letters"));
+  EXPECT_THAT(RefusalOf("name: a\ndefaults: {data: \"npz:a\\0b\"}\n" + axes),
+              AllOf(StartsWith("s.yaml:2:18: "), HasSubstr("it holds a null character")));
 }
 
 TEST(MatrixSpec, AProgramIsALineOrAListOfWords) {

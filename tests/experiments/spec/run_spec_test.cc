@@ -177,6 +177,14 @@ TEST(SpecKeys, RefuseTextsThatJsonCannotHold) {
   EXPECT_NO_THROW(SetSpecKey(spec, "timeline-filename", "\xc3\xa4.json"));
 }
 
+TEST(SpecKeys, RefuseNullCharacters) {
+  RunSpec spec(TestCatalog());
+  EXPECT_THROW(SetSpecKey(spec, "data", std::string_view("npz:a\0b", 7)), SpecKeyError);
+  EXPECT_THROW(ReadRunSpec({{"data", std::string("npz:a\0b", 7)}}, TestCatalog()), SpecKeyError);
+  SetSpecKey(spec, "data", "npz:ab");
+  EXPECT_EQ(spec.data, "npz:ab");
+}
+
 TEST(RunId, IsThatOfTheSpecSeedAndRepetition) {
   const RunSpec spec = Resolve(ProfileOfTenSteps());
   EXPECT_EQ(RunId(spec).size(), 16U);
