@@ -31,7 +31,10 @@ ELSEWHERE = (
     ("NaN, Inf, overflow", "`LauncherTest.ALossThatIsNoNumberEndsTheRunAsDiverged`, `DivergingTest`"),
     ("replicas differ, a bit flips", "`LauncherTest.AFlippedBitOfAReplicaEndsTheRunBeforeTheNextCheckpoint`"),
     ("no token", "`CoordinatorTest.EveryCallNeedsTheToken`, `ServiceTest.EveryCallNeedsTheToken`, `ServerHandshakeTest`"),
-    ("links and files of others", "`another_user_test.py`, `TrustedPathTest`, `RendezvousTest.APlantedLinkLeadsNobodyElsewhere`"),
+    ("links and files of others", "`another_user_test.py`, `TrustedPathTest`, `SudoResults`, `RendezvousTest.APlantedLinkLeadsNobodyElsewhere`"),
+    ("a null character in a name", "`MatrixSpec.RefusesANullCharacterInANameWithItsPosition`, `SpecKeys.RefuseNullCharacters`"),
+    ("files without end, packed bombs", "`BundleReaderTest.LeavesOutBundlesWhoseFilesHaveNoEnd`, `NpzTest.TakesNoMemoryForWhatAnArchiveOnlyClaims`"),
+    ("control sequences of a terminal", "`EscapeSequences`, `PrintText`, `Console`"),
     ("a script in names or logs", "`browser_test.cc`"),
     ("certificates that are wrong from the start", "`TlsConnectionTest`, `TlsJobTest.NothingStartsWithACertificateThatRanOut`"),
 )
