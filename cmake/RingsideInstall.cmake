@@ -86,7 +86,7 @@ install(FILES
   DESTINATION ${RINGSIDE_CMAKE_DIR} COMPONENT development)
 install(FILES LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 
-foreach(backend ringside_mpi ringside_nccl ringside_cuda ringside_cuda_math)
+foreach(backend ringside_mpi ringside_loopback ringside_nccl ringside_cuda ringside_cuda_math)
   if(TARGET ${backend})
     install(TARGETS ${backend} LIBRARY DESTINATION ${RINGSIDE_BACKEND_DIR} COMPONENT runtime)
   endif()

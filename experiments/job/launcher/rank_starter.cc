@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string_view>
@@ -51,6 +52,26 @@ std::vector<std::string> HostsOf(const Placement& placement) {
   return hosts;
 }
 
+std::string PreloadOf(const Environment& environment) {
+  const auto preload = environment.find("LD_PRELOAD");
+  return preload == environment.end() ? "" : preload->second;
+}
+
+/// Lets mpirun listen on loopback alone. The library's own path may hold a blank or a colon, which
+/// LD_PRELOAD cannot; a link in `scratch` has neither.
+std::vector<std::string> KeptOnLoopback(const std::string& scratch, const Environment& environment,
+                                        Console& console) {
+  const std::string library = LoopbackLibrary();
+  if (library.empty()) {
+    console.Print("warning: mpirun listens on all addresses: libringside_loopback.so is missing");
+    return {};
+  }
+  const std::string link = scratch + "/libringside_loopback.so";
+  std::filesystem::create_symlink(library, link);
+  const std::string before = PreloadOf(environment);
+  return {"LD_PRELOAD=" + link + (before.empty() ? "" : ":" + before)};
+}
+
 std::vector<std::string> MpirunCommand(const AgentPlan& plan, std::vector<std::string> command,
                                        const std::string& scratch, const Environment& environment) {
   MpirunOptions options{.mpirun = plan.program_path,
@@ -60,6 +81,7 @@ std::vector<std::string> MpirunCommand(const AgentPlan& plan, std::vector<std::s
                         .command = std::move(command)};
   if (plan.placement.is_here()) {
     options.scratch = scratch;
+    options.preload = PreloadOf(environment);
   } else {
     options.hosts = HostsOf(plan.placement);
     options.variables = VariablesForOtherHosts(environment);
@@ -81,7 +103,7 @@ std::vector<std::string> SrunCommand(const AgentPlan& plan, std::vector<std::str
 /// How the program is started. `token_file`: where agents read the token.
 Process::Options StartOf(const AgentPlan& plan, const std::string& token_file,
                          const std::string& scratch, const Environment& environment,
-                         const ChildGroup::Options& logs) {
+                         const ChildGroup::Options& logs, Console& console) {
   const bool srun = plan.program == LauncherProgram::kSrun;
   std::vector<std::string> command{logs.program, "agent"};
   const std::vector<std::string> arguments = AgentArguments{.coordinator = plan.setup.coordinator,
@@ -97,6 +119,9 @@ Process::Options StartOf(const AgentPlan& plan, const std::string& token_file,
     options.environment = {"SLURM_HOSTFILE=" + scratch + "/hosts"};
   } else {
     options.argv = MpirunCommand(plan, std::move(command), scratch, environment);
+    if (plan.placement.is_here()) {
+      options.environment = KeptOnLoopback(scratch, environment, console);
+    }
   }
   return options;
 }
@@ -122,8 +147,9 @@ RankStarter::RankStarter(const AgentPlan& plan, const Environment& environment,
     : name_(LauncherProgramName(plan.program)),
       log_path_(logs.log_dir.empty() ? "" : logs.log_dir + "/" + name_ + ".log"),
       scratch_(environment),
-      process_(With(StartOf(plan, TokenPath(plan, environment), scratch_.path(), environment, logs),
-                    orphans_.mark())),
+      process_(With(
+          StartOf(plan, TokenPath(plan, environment), scratch_.path(), environment, logs, console),
+          orphans_.mark())),
       // Lines of workers already have their prefix.
       log_(process_.output_fd(), "", log_path_, console, logs.echo) {}
 

@@ -1,5 +1,8 @@
 #include "ringside/experiments/job/processes/mpirun.h"
 
+#include <dlfcn.h>
+#include <link.h>
+
 namespace ringside {
 namespace {
 
@@ -36,6 +39,16 @@ void AddGroups(const MpirunOptions& options, std::vector<std::string>& argv) {
 
 }  // namespace
 
+std::string LoopbackLibrary() {
+  void* handle = ::dlopen("libringside_loopback.so", RTLD_LAZY | RTLD_LOCAL);
+  if (handle == nullptr) return {};
+  const link_map* map = nullptr;
+  std::string path;
+  if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0) path = map->l_name;
+  ::dlclose(handle);
+  return path;
+}
+
 std::vector<std::string> MpirunArguments(const MpirunOptions& options) {
   std::vector<std::string> argv{options.mpirun, "--quiet"};
   if (options.as_root) argv.emplace_back("--allow-run-as-root");
@@ -55,6 +68,7 @@ std::vector<std::string> MpirunArguments(const MpirunOptions& options) {
     // Otherwise a waiting rank keeps a core from a computing one.
     argv.insert(argv.end(), {"--mca", "mpi_yield_when_idle", "1"});
   }
+  if (options.preload) argv.insert(argv.end(), {"-x", "LD_PRELOAD=" + *options.preload});
   argv.insert(argv.end(), {"-np", std::to_string(options.workers)});
   argv.insert(argv.end(), options.command.begin(), options.command.end());
   return argv;

@@ -9,9 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 
 #include "ringside/common/core/deadline.h"
 #include "ringside/common/core/errors.h"
+#include "ringside/common/measure/activity.h"
 #include "ringside/ring/backends/backend_library.h"
 
 namespace ringside {
@@ -79,7 +81,8 @@ class MpiProcess {
 /// One communicator for the data, one for barriers, so that their messages are not confused.
 class MpiCollective::Communicators {
  public:
-  explicit Communicators(const World& world) {
+  /// `board` may be null.
+  Communicators(const World& world, ActivityBoard* board) : board_(board) {
     Check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     Check(MPI_Comm_dup(MPI_COMM_WORLD, &data_));
     Check(MPI_Comm_dup(MPI_COMM_WORLD, &barrier_));
@@ -119,9 +122,14 @@ class MpiCollective::Communicators {
     Check(MPI_Startall(static_cast<int>(requests.size()), requests.data()));
   }
   void Await(Requests& requests, const Deadline& deadline) {
+    std::optional<ScopedPeer> missing;
     for (int polls = 1; !AllDone(requests); ++polls) {
       if (polls < kPollsBeforeYield) continue;
       if (deadline.expired()) throw BarrierTimeout{FirstMissing(requests)};
+      // The one that is missing now need not have been the first one.
+      if (polls % kPollsBeforeYield == 0) {
+        missing.emplace(board_, AwaitedPeer{AwaitedPeer::Way::kMeet, FirstMissing(requests)});
+      }
       ::sched_yield();
     }
   }
@@ -140,6 +148,7 @@ class MpiCollective::Communicators {
     return peers_.front();  // it came this very moment
   }
 
+  ActivityBoard* const board_;
   MPI_Comm data_ = MPI_COMM_NULL;
   MPI_Comm barrier_ = MPI_COMM_NULL;
   std::vector<int> peers_;
@@ -155,7 +164,7 @@ MpiCollective::MpiCollective(const CollectiveContext& context)
   StoreAllGather(context.store, world_, context.prefix + "/mpi", "",
                  Deadline::After(context.comm.rendezvous_timeout()));
   try {
-    mpi_ = std::make_unique<Communicators>(world_);
+    mpi_ = std::make_unique<Communicators>(world_, context.comm.activity);
   } catch (const MpiError& error) {
     Fail("another worker", Operation("the start of MPI"), error.what());
   }
