@@ -137,13 +137,15 @@ void RemoveCheckpointsAfter(const std::string& folder, std::int64_t steps_done) 
   if (!problems.empty()) throw DataError(folder, problems.front());
 }
 
-void RemoveTemporaryCheckpoints(const std::string& folder) {
+void RemoveTemporaryCheckpoints(const std::string& folder, std::optional<pid_t> process) {
+  const std::string end = process ? fmt::format("{}{}", kTemporary, *process) : "";
   std::error_code unreadable;  // What cannot be read or removed only takes room.
   if (!fs::is_directory(folder, unreadable)) return;
   std::vector<std::string> left;
   try {
     ForEachName(folder, [&](const std::string& name) {
-      if (name.starts_with(kPrefix) && name.find(kTemporary) != std::string::npos) {
+      if (name.starts_with(kPrefix) && name.find(kTemporary) != std::string::npos &&
+          name.ends_with(end)) {
         left.push_back(name);
       }
     });

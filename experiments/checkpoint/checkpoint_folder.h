@@ -1,7 +1,10 @@
 #ifndef RINGSIDE_EXPERIMENTS_CHECKPOINT_CHECKPOINT_FOLDER_H_
 #define RINGSIDE_EXPERIMENTS_CHECKPOINT_CHECKPOINT_FOLDER_H_
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,8 +35,9 @@ std::vector<std::string> PruneCheckpoints(const std::string& folder, std::int64_
 /// Throws `DataError` when one cannot be removed, because it would be taken for one of this run.
 void RemoveCheckpointsAfter(const std::string& folder, std::int64_t steps_done);
 
-/// Removes temporary files, which a killed process leaves behind. Nobody may write there meanwhile.
-void RemoveTemporaryCheckpoints(const std::string& folder);
+/// Removes temporary files, which a killed process leaves behind: those of `process`, or all.
+/// Nobody may write them meanwhile.
+void RemoveTemporaryCheckpoints(const std::string& folder, std::optional<pid_t> process = {});
 
 }  // namespace ringside
 

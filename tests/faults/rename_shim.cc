@@ -2,9 +2,10 @@
 // not given the file its name yet.
 //
 // The variable RINGSIDE_FAULT_RENAME says at which checkpoint of the process, counted from 1. Only
-// worker 0 writes checkpoints of the whole job (step-N.ckpt). The file that the variable
-// RINGSIDE_FAULT_ONCE names gets the name that the killed process had given to the temporary file.
-// Where it exists already, nobody is killed.
+// worker 0 writes checkpoints of the whole job (step-N.ckpt). With the variable
+// RINGSIDE_FAULT_RENAME_PARTS, workers' own parts (step-N.worker-R.ckpt) count instead. The file
+// that the variable RINGSIDE_FAULT_ONCE names gets the name that the killed process had given to
+// the temporary file. Where it exists already, nobody is killed.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -25,13 +26,11 @@ RenameAt RealRenameAt() {
   return real;
 }
 
-/// Whether it is step-N.ckpt. A worker's own part is step-N.worker-R.ckpt.
+/// Whether it is a file of the kind that counts.
 bool IsCheckpoint(std::string_view name) {
-  constexpr std::string_view kPrefix = "step-";
-  constexpr std::string_view kSuffix = ".ckpt";
-  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return false;
-  name.remove_prefix(kPrefix.size());
-  return name.find_first_not_of("0123456789") == name.size() - kSuffix.size();
+  const bool is_part = name.find(".worker-") != std::string_view::npos;
+  const bool parts_count = std::getenv("RINGSIDE_FAULT_RENAME_PARTS") != nullptr;
+  return name.starts_with("step-") && name.ends_with(".ckpt") && is_part == parts_count;
 }
 
 /// Whether this checkpoint of the process is the one that is asked for.

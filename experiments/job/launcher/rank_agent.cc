@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/experiments/checkpoint/checkpoint_folder.h"
 #include "ringside/experiments/job/launcher/job_controller.h"
 #include "ringside/experiments/system/trusted_path.h"
 
@@ -67,6 +68,10 @@ JobOutcome RankAgent::Run() {
   StartChild();
   JobOutcome outcome = Watch();
   children_.EndAll(kTermGrace);
+  // The host of the job does not see this directory where hosts have their own.
+  for (const auto& [who, pid] : children_.started()) {
+    RemoveTemporaryCheckpoints(options_.bundle_dir + "/checkpoints", pid);
+  }
   heartbeat_.reset();
   const auto end = EndOfJob();
   if (end && end->silent) return outcome;

@@ -94,6 +94,10 @@ TEST_F(CheckpointFolderTest, TemporaryFilesAreRemoved) {
        {"step-1.ckpt", "step-2.ckpt.tmp123", "step-2.worker-0.ckpt.tmp7", "other.tmp1"}) {
     Make(name);
   }
+  RemoveTemporaryCheckpoints(directory_.path(), 23);
+  EXPECT_EQ(Names().size(), 4U) << "process 23 is not process 123";
+  RemoveTemporaryCheckpoints(directory_.path(), 7);
+  EXPECT_THAT(Names(), UnorderedElementsAre("step-1.ckpt", "step-2.ckpt.tmp123", "other.tmp1"));
   RemoveTemporaryCheckpoints(directory_.path());
   EXPECT_THAT(Names(), UnorderedElementsAre("step-1.ckpt", "other.tmp1"));
   RemoveTemporaryCheckpoints(directory_.Path("missing"));

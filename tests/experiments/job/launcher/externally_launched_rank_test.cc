@@ -86,7 +86,8 @@ class RealRanksTest : public ::testing::Test {
  protected:
   std::string bundle() const { return directory_.path() + "/bundle"; }
 
-  std::vector<std::string> TrainCommand(const std::string& strategy, int steps) const {
+  std::vector<std::string> TrainCommand(const std::string& strategy, int steps,
+                                        const std::string& out) const {
     return {ProgramWithFaults(),
             "train",
             "--strategy",
@@ -98,14 +99,15 @@ class RealRanksTest : public ::testing::Test {
             "--steps",
             std::to_string(steps),
             "--out",
-            bundle()};
+            out};
   }
 
   /// Rank `rank` of two, or server `rank`, told of its rank as torchrun does.
   Process StartRank(int rank, const std::string& strategy, int steps,
                     const std::vector<std::string>& more_variables = {},
                     const std::string& directory = ".",
-                    const std::vector<std::string>& more_flags = {}) const {
+                    const std::vector<std::string>& more_flags = {},
+                    const std::string& out = "") const {
     std::vector<std::string> argv{"/usr/bin/env",
                                   "--chdir=" + directory,
                                   "RANK=" + std::to_string(rank),
@@ -114,7 +116,7 @@ class RealRanksTest : public ::testing::Test {
                                   "MASTER_ADDR=127.0.0.1",
                                   "MASTER_PORT=29500",
                                   "XDG_RUNTIME_DIR=" + directory_.path()};
-    const auto command = TrainCommand(strategy, steps);
+    const auto command = TrainCommand(strategy, steps, out.empty() ? bundle() : out);
     argv.insert(argv.end(), more_variables.begin(), more_variables.end());
     argv.insert(argv.end(), command.begin(), command.end());
     argv.insert(argv.end(), more_flags.begin(), more_flags.end());
@@ -297,6 +299,32 @@ TEST_F(RealRanksTest, TheFailureOfOneRankEndsAllAndIsNamedEverywhere) {
   EXPECT_TRUE(ProcessesOfGroup(PidIn(bundle(), "worker 0")).empty());
 }
 
+// As on two hosts without a common file system: rank 0 sees nothing of the directory of rank 1.
+TEST_F(RealRanksTest, WhatAKilledWorkerLeavesInItsOwnDirectoryGoes) {
+  const std::string own = directory_.Path("own");
+  const std::string killed = directory_.Path("killed");
+  const std::vector<std::string> flags{"--sync-every", "4", "--checkpoint-every", "2"};
+  Process first = StartRank(0, "local-sgd", 100'000, {}, ".", flags);
+  Process second =
+      StartRank(1, "local-sgd", 100'000,
+                {"LD_PRELOAD=" + DirectoryOfThisExecutable() + "/libringside_rename_shim.so",
+                 "ASAN_OPTIONS=verify_asan_link_order=0", "RINGSIDE_FAULT_RENAME=2",
+                 "RINGSIDE_FAULT_RENAME_PARTS=1", "RINGSIDE_FAULT_ONCE=" + killed},
+                ".", flags, own);
+  std::string first_output, second_output;
+  EXPECT_EQ(Finish(first, first_output).code, 1) << first_output;
+  EXPECT_EQ(Finish(second, second_output).code, 1) << second_output;
+  EXPECT_THAT(second_output, HasSubstr("was killed by signal 9"));
+  ASSERT_TRUE(std::filesystem::exists(killed)) << second_output;
+  EXPECT_THAT(ReadFile(killed, 1 << 10), ::testing::StartsWith("step-4.worker-1.ckpt.tmp"));
+  std::vector<std::string> left;
+  for (const auto& file : std::filesystem::directory_iterator(own + "/checkpoints")) {
+    left.push_back(file.path().filename());
+  }
+  EXPECT_THAT(left, ::testing::Each(::testing::EndsWith(".ckpt")));
+  EXPECT_THAT(left, ::testing::Contains("step-2.worker-1.ckpt"));
+}
+
 TEST_F(RealRanksTest, AKilledAgentEndsTheJob) {
   Process first = StartRank(0, "ring", 100'000);
   Process second = StartRank(1, "ring", 100'000);
@@ -422,7 +450,7 @@ TEST_F(RealRanksTest, MpirunStartsAJob) {
                                 "-np",
                                 "2",
                                 "--oversubscribe"};
-  const auto command = TrainCommand("ring", 3);
+  const auto command = TrainCommand("ring", 3, bundle());
   argv.insert(argv.end(), command.begin(), command.end());
   Process mpirun({.argv = argv});
   std::string output;
