@@ -40,8 +40,10 @@ TEST(SummaryText, NamesEveryLostWorker) {
   const nlohmann::json lost{
       {"worker", 2}, {"step", 7}, {"reason", "worker 2 (pid 4) was killed by signal 9"}};
   summary["lost_workers"].push_back(lost);
-  EXPECT_THAT(TextOf(summary),
-              HasSubstr("  lost worker 2 at step 7: worker 2 (pid 4) was killed by signal 9\n"));
+  EXPECT_THAT(
+      TextOf(summary),
+      HasSubstr("  lost worker 2, last heard of before step 7: worker 2 (pid 4) was killed by "
+                "signal 9\n"));
 }
 
 TEST(SummaryText, MakesControlCharactersHarmless) {
