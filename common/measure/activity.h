@@ -16,7 +16,7 @@ struct AwaitedPeer {
     kNone,     ///< For nobody in particular.
     kReceive,  ///< For a worker that sends nothing.
     kSend,     ///< For a worker that takes nothing.
-    kMeet,     ///< For a worker that has not come as far, over shared memory.
+    kMeet,     ///< For a worker that has not come as far, over shared memory or MPI.
     kAnswer,   ///< For the answer of a server.
     kPush,     ///< A server, for the push of a worker.
   };

@@ -352,6 +352,20 @@ TEST_F(LauncherTest, TheOthersSayForWhichPeerTheyWait) {
   }
 }
 
+// Workers 0 and 1 share a host. Worker 2 sums with worker 0 over the hosts, worker 3 with worker 1.
+TEST_F(LauncherTest, TheOthersOfAHierarchySayForWhichPeerTheyWait) {
+  const ScopedVariable fault("RINGSIDE_FAULT", "freeze@rank1:step3");
+  RunSpec spec = ProfileSpec("hierarchical", 4, kEndless);
+  spec.hosts = 2;
+  const JobOutcome outcome = Run(Resolve(spec));
+  EXPECT_EQ(outcome.status, JobStatus::kFailed);
+  const nlohmann::json& words = outcome.summary["last_words"];
+  ASSERT_EQ(words.size(), 4U) << words;
+  EXPECT_EQ(words[0]["member"], "worker 1") << "the others wait for it";
+  const std::vector<std::string> peers{"worker 1", "worker 0", "worker 1"};
+  for (std::size_t i = 0; i < peers.size(); ++i) EXPECT_EQ(words[i + 1]["peer"], peers[i]) << words;
+}
+
 TEST_F(LauncherTest, AnInterruptStopsAllAtOneStepAndKeepsTheResults) {
   RunSpec spec = ProfileSpec("ring", 3, kEndless);
   spec.checkpoint_every = kEndless / 2;
