@@ -6,7 +6,8 @@
 #   --runs N     so many inputs a target
 #   --seconds N  so long a target (60)
 # New inputs that reach more code stay in build/fuzz/corpus/TARGET, and the next run begins with them. Findings stay in
-# build/fuzz/findings/TARGET. A target ends with its first finding. Exit code 1: there was one.
+# build/fuzz/findings/TARGET. A target ends with its first finding. Exit code 1: there was one. Exit code 130:
+# there was none, and a target was interrupted.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -62,7 +63,7 @@ number_in() {
   echo "${found:--}"
 }
 
-# Prints a row of the table. Returns 1 for a finding.
+# Prints a row of the table. Returns 1 for a finding, and INTERRUPTED after Ctrl-C.
 # usage: run_target NAME
 run_target() {
   local name=$1 status=0 begin=$SECONDS
@@ -87,7 +88,8 @@ run_target() {
     echo "$name: a finding, see $log" >&2
   fi
   echo "| $name | $executions | $((SECONDS - begin)) | $edges | $finding |"
-  [ "$status" -eq 0 ]
+  [ "$status" -eq 0 ] || [ "$status" -eq "$INTERRUPTED" ] || return 1
+  return "$status"
 }
 
 echo "Commit $(git describe --always --dirty --abbrev=12 --exclude='*'). Command: \`scripts/fuzz.sh $arguments\`."
@@ -95,7 +97,15 @@ echo
 echo "| target | executions | seconds | edges of the program covered | findings |"
 echo "|---|---:|---:|---:|---|"
 found=0
+interrupted=0
 for target in "${targets[@]}"; do
-  run_target "$target" || found=1
+  status=0
+  run_target "$target" || status=$?
+  case "$status" in
+    0) ;;
+    "$INTERRUPTED") interrupted=130 ;;
+    *) found=1 ;;
+  esac
 done
-exit "$found"
+[ "$found" -eq 0 ] || exit 1
+exit "$interrupted"
