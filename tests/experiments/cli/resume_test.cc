@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <string>
 
 #include "ringside/experiments/checkpoint/params_file.h"
@@ -23,7 +24,19 @@ constexpr char kRun[] =
 struct ResumeCase {
   const char* name;
   const char* flags;
+  int workers = 2;
 };
+
+void PrintTo(const ResumeCase& resume_case, std::ostream* out) { *out << resume_case.name; }
+
+/// A run, and another one that goes on from its checkpoint in another way.
+struct ChangeCase {
+  const char* name;
+  const char* before;
+  const char* after;
+};
+
+void PrintTo(const ChangeCase& change, std::ostream* out) { *out << change.name; }
 
 class ResumeRunTest : public RingsideProcessTest {
  protected:
@@ -38,7 +51,8 @@ class ResumeRunTest : public RingsideProcessTest {
 class ResumeTest : public ResumeRunTest, public ::testing::WithParamInterface<ResumeCase> {};
 
 TEST_P(ResumeTest, EndsWithTheSameBits) {
-  const std::string flags = std::string("--workers 2 ") + GetParam().flags;
+  const std::string flags =
+      "--workers " + std::to_string(GetParam().workers) + " " + GetParam().flags;
   const json whole = Train("--out whole " + flags);
   const json resumed = Train("--out rest --resume whole/checkpoints/step-4.ckpt " + flags);
   EXPECT_EQ(resumed["first_step"], 4);
@@ -49,26 +63,45 @@ TEST_P(ResumeTest, EndsWithTheSameBits) {
 
 INSTANTIATE_TEST_SUITE_P(
     Strategies, ResumeTest,
-    ::testing::Values(ResumeCase{"ring", "--strategy ring --momentum 0.9"},
-                      ResumeCase{"topk", "--strategy ring --codec topk:0.05 --momentum 0.9"},
-                      ResumeCase{"powersgd", "--strategy ring --codec powersgd:2"},
-                      ResumeCase{"int8", "--strategy halving-doubling --codec int8"},
-                      ResumeCase{"sign",
-                                 "--strategy ps-sync --servers 2 --codec sign --momentum 0.9"},
-                      ResumeCase{"adam", "--strategy shm --optimizer adam --lr 0.01"},
-                      ResumeCase{"local_sgd", "--strategy local-sgd --sync-every 3 --momentum 0.9"},
-                      ResumeCase{"diloco", "--strategy diloco --sync-every 3 --momentum 0.9"}),
+    ::testing::Values(
+        ResumeCase{"ring", "--strategy ring --momentum 0.9"},
+        ResumeCase{"tree", "--strategy tree --momentum 0.9", 3},
+        ResumeCase{"recursive_doubling", "--strategy recursive-doubling --momentum 0.9", 3},
+        ResumeCase{"hierarchical", "--strategy hierarchical --hosts 2 --momentum 0.9", 4},
+        ResumeCase{"mixed", "--strategy mixed --servers 1 --momentum 0.9"},
+        ResumeCase{"workers_update",
+                   "--strategy ps-sync --servers 2 --server-update off "
+                   "--momentum 0.9"},
+        ResumeCase{"topk", "--strategy ring --codec topk:0.05 --momentum 0.9"},
+        ResumeCase{"powersgd", "--strategy ring --codec powersgd:2"},
+        ResumeCase{"int8", "--strategy halving-doubling --codec int8"},
+        ResumeCase{"sign", "--strategy ps-sync --servers 2 --codec sign --momentum 0.9"},
+        ResumeCase{"adam", "--strategy shm --optimizer adam --lr 0.01"},
+        ResumeCase{"local_sgd", "--strategy local-sgd --sync-every 3 --momentum 0.9"},
+        ResumeCase{"diloco", "--strategy diloco --sync-every 3 --momentum 0.9"}),
     [](const auto& suite_case) { return std::string(suite_case.param.name); });
 
-TEST_F(ResumeRunTest, AnotherStrategyAndNumberOfWorkersFollowTheSameTrajectory) {
-  Train("--out whole --strategy ring --workers 2 --momentum 0.9 --lr 0.002");
-  Train(
-      "--out rest --resume whole/checkpoints/step-4.ckpt --strategy ps-sync --servers 2 "
-      "--workers 3 --momentum 0.9 --lr 0.002");
+class ChangedResumeTest : public ResumeRunTest, public ::testing::WithParamInterface<ChangeCase> {};
+
+TEST_P(ChangedResumeTest, FollowsTheSameTrajectory) {
+  const std::string learning = " --momentum 0.9 --lr 0.002";
+  Train(std::string("--out whole ") + GetParam().before + learning);
+  Train(std::string("--out rest --resume whole/checkpoints/step-4.ckpt ") + GetParam().after +
+        learning);
   const double difference = RelativeDifference(ReadParams(scratch() + "/rest/params.bin"),
                                                ReadParams(scratch() + "/whole/params.bin"));
   EXPECT_LT(difference, 1e-5);
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    StrategiesAndWorkers, ChangedResumeTest,
+    ::testing::Values(
+        ChangeCase{"ring_to_servers", "--strategy ring --workers 2",
+                   "--strategy ps-sync --servers 2 --workers 3"},
+        ChangeCase{"servers_to_hierarchy", "--strategy ps-sync --servers 2 --workers 2",
+                   "--strategy hierarchical --hosts 2 --workers 4"},
+        ChangeCase{"fewer_workers", "--strategy ring --workers 4", "--strategy ring --workers 2"}),
+    [](const auto& suite_case) { return std::string(suite_case.param.name); });
 
 TEST_F(ResumeRunTest, StateWithoutAnOwnerIsNoted) {
   Train("--out whole --strategy ring --workers 2 --codec topk:0.05");
