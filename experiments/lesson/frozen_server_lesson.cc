@@ -17,7 +17,7 @@ constexpr char kResumed[] = "resumed";
 constexpr char kNever[] = "never-frozen";
 constexpr char kVictim[] = "server 0";
 constexpr int kSteps = 200;
-constexpr double kLeaseSeconds = 5;
+constexpr double kLeaseSeconds = 4.75;
 constexpr double kHeartbeatSeconds = 0.25;
 
 LessonRun RunOf(const LessonSetting& setting, const std::string& name, const std::string& flags) {
@@ -98,7 +98,7 @@ Lesson FrozenServerLesson() {
   return {.name = "frozen-server",
           .question =
               "A parameter server freezes, but its connections stay open. Every process sends a "
-              "heartbeat four times a second, and counts as lost after 20 heartbeats that did not "
+              "heartbeat four times a second, and counts as lost after 19 heartbeats that did not "
               "come. After how many seconds of silence does the job end?",
           .quantity = "silence of the server until the job declares it lost",
           .unit = "s",
@@ -107,7 +107,7 @@ Lesson FrozenServerLesson() {
           .explanation =
               "A killed process closes its connections, so the others see it at once. A frozen one "
               "closes nothing: its peers just wait. So each process has a lease that its "
-              "heartbeats renew. After 5 seconds of silence the coordinator declares the server "
+              "heartbeats renew. After 4.75 seconds of silence the coordinator declares the server "
               "lost, ends the job with exit code 1, and names the server, not the workers that "
               "waited for it. A shorter lease would find a failure sooner, and would kill a slow "
               "process by mistake. The parameters of the server are gone, but the newest "

@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t kSpansPerPiece = std::size_t{1} << 14;   // 0.5 MiB
 constexpr std::size_t kChunksPerPiece = std::size_t{1} << 12;  // 0.35 MiB
 constexpr std::chrono::seconds kPieceTimeout{1};
-// A heartbeat waits for it, and its lease is five seconds.
+// A heartbeat waits for it, so it is a small part of a lease.
 constexpr std::chrono::seconds kBeforeABeat{1};
 constexpr std::chrono::seconds kAtTheEnd{10};
 

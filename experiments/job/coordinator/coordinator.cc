@@ -32,12 +32,13 @@ constexpr int kMaxCallsPerConnection = 128;
 constexpr std::size_t kSpareConnections = 64;
 // What a call may send before the coordinator reads its request, and so before it knows the token.
 constexpr int kUnreadBytesPerCall = 64 << 10;
-constexpr int kHandshakeTimeoutMs = 10'000;
-constexpr int kIdleConnectionMs = 10'000;
+// Who does nothing is to be gone within 10 s.
+constexpr int kHandshakeTimeoutMs = 9'000;
+constexpr int kIdleConnectionMs = 9'000;
 // Whoever says nothing for this long is asked whether it lives, and has to answer. Together they
 // are longer than a lease, so members are lost before.
 constexpr std::chrono::milliseconds kAskAfter{4'000};
-constexpr std::chrono::milliseconds kAnswerWithin{6'000};
+constexpr std::chrono::milliseconds kAnswerWithin{5'000};
 
 grpc::Status Unauthenticated() {
   return {grpc::StatusCode::UNAUTHENTICATED, "the job's token is missing or wrong"};

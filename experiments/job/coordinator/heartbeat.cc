@@ -100,11 +100,14 @@ void Heartbeat::Run() {
     } catch (const std::exception& error) {
       reason = error.what();
     }
-    if (!ended_ && AwakeNow() - last_answer >= options_.lease) {
+    const auto silent = AwakeNow() - last_answer;
+    if (!ended_ && silent >= options_.lease) {
       End({.silent = true,
-           .reason = fmt::format("it was silent for {} s ({})",
-                                 std::chrono::duration<double>(options_.lease).count(), reason)});
+           .reason = fmt::format("it was silent for {:.2f} s ({})",
+                                 std::chrono::duration<double>(silent).count(), reason)});
     }
+    // The lease may end before the next beat.
+    pause = std::min(pause, std::chrono::ceil<std::chrono::milliseconds>(options_.lease - silent));
     lock.lock();
   }
 }

@@ -47,7 +47,7 @@ class Heartbeat {
  public:
   struct Options {
     std::chrono::milliseconds interval{250};
-    std::chrono::milliseconds lease{5'000};
+    std::chrono::milliseconds lease = kLease;
     /// For an agent: true when its user has asked it to stop. The coordinator then drains the job.
     std::function<bool()> wants_drain{};
     /// Called on the heartbeat's thread before every beat, to send other data. Must not throw, and

@@ -22,6 +22,10 @@ namespace ringside {
 /// The version of the calls between the processes of a job.
 constexpr std::uint32_t kJobProtocol = 8;
 
+/// How long a member may be silent towards the coordinator, or the coordinator towards a member. A
+/// loss is to be found within 5 s: the lease, and the time that looks at it take.
+constexpr std::chrono::milliseconds kLease{4'750};
+
 struct HashedEvaluation {
   EvaluationRecord record;
   std::string params_sha256;  ///< Of the settled parameters of rank 0.
@@ -91,7 +95,7 @@ class JobState {
     int workers = 1;
     int servers = 0;  ///< Dedicated servers, which are processes.
     std::string spec_hash{};
-    std::chrono::milliseconds lease{5'000};
+    std::chrono::milliseconds lease = kLease;
     std::function<std::chrono::steady_clock::time_point()> clock = AwakeNow;
   };
   struct JoinRequest {

@@ -31,8 +31,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kTick{20};
 constexpr std::chrono::milliseconds kLookInterval{250};
-// Of every member, in the run's time.
-constexpr std::chrono::milliseconds kLease{5'000};
 // That the summary keeps.
 constexpr std::size_t kMostWarnings = 100;
 constexpr std::chrono::milliseconds kTermGrace{2'000};

@@ -26,7 +26,7 @@ namespace {
 /// How long `Stop` waits until refusals have arrived, before it closes connections.
 constexpr std::chrono::milliseconds kStopGrace{200};
 /// A connection that has not shown by then that it speaks HTTP/2 is closed.
-constexpr int kHandshakeTimeoutMs = 10'000;
+constexpr int kHandshakeTimeoutMs = 9'000;
 /// Besides two of each worker.
 constexpr std::size_t kSpareConnections = 64;
 

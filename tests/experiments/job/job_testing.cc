@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <regex>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -100,6 +101,14 @@ int CommonStepsIn(const std::string& bundle) {
     fewest = std::min(fewest.value_or(steps), steps);
   }
   return fewest.value_or(0);
+}
+
+double CoordinatorSilence(const std::string& output) {
+  std::smatch found;
+  if (!std::regex_search(output, found, std::regex("it was silent for ([0-9.]+) s"))) {
+    throw std::runtime_error("no silence of the coordinator in: " + output);
+  }
+  return std::stod(found[1]);
 }
 
 pid_t PidIn(const std::string& bundle, const std::string& name) {

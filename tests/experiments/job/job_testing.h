@@ -43,6 +43,10 @@ int CommonStepsIn(const std::string& bundle);
 pid_t PidIn(const std::string& bundle, const std::string& name);
 std::vector<pid_t> PidsIn(const std::string& bundle);
 
+/// How long the coordinator had been silent when a member gave it up, as its output says. Throws
+/// `std::runtime_error` when it does not say so.
+double CoordinatorSilence(const std::string& output);
+
 /// `JobOptions::program` of jobs that a test runs in its own process.
 std::string RingsideProgram();
 /// The same with the faults that RINGSIDE_FAULT plans (tests/faults/planned_fault.h).

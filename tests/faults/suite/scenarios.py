@@ -12,13 +12,13 @@ from suite.job import FIRST_STEPS, FLAGS, STEP_MS, STEPS, WORKERS, has_servers
 from suite.proxy import Harm
 from suite.variants import variants
 
-LEASE_S = 5
+LEASE_S = 4.75
 VICTIM = "worker 1"
 LAST_STEPS = 40  # a strike from outside comes before, so that the job still runs when it lands
 OPERATION_S = 3  # the limit of one operation, where the fault is that nothing comes
 
 AT_ONCE_S = 1
-LEASE_BOUND_S = LEASE_S + 1  # the lease, and one look at it
+LEASE_BOUND_S = 5  # the lease, and one look at it
 OPERATION_BOUND_S = OPERATION_S + 1
 
 FROZEN_S = 3  # shorter than a lease
@@ -237,7 +237,7 @@ SCENARIOS = [
     Scenario("server-frozen-briefly", f"a server is stopped for {FROZEN_S} s, which is shorter than its lease",
              freeze_for("server 0", FROZEN_S), has_servers),
     Scenario("launcher-killed", "the launcher, with the coordinator, is killed", send(signal.SIGKILL, launcher), anywhere,
-             bound_s=LEASE_S, ends="killed"),
+             bound_s=LEASE_BOUND_S, ends="killed"),
     Scenario("interrupted", "the launcher gets SIGTERM; another job resumes from the checkpoint", send(signal.SIGTERM, launcher), anywhere, bound_s=10, ends="interrupted"),
     Scenario("coordinator-reset", "the connection between a worker and the coordinator is reset in the middle of a message",
              harm("reset", coordination_of(VICTIM)), anywhere, ("comm",), (VICTIM,), AT_ONCE_S, proxy=True, may_fail=True),

@@ -16,7 +16,7 @@ AT_EACH_PORT = 8  # strangers with garbage
 LOOK_S = 0.02
 DRIP_S = 1  # between two bytes
 
-CLOSED_S = 10  # a connection may live so long
+CLOSED_S = 9  # a connection may live so long
 LOOK_BOUND_S = 1  # for the job's own looks at its guests
 LONGEST_S = CLOSED_S + LOOK_BOUND_S
 STEPS_LATER = 3  # the job has done when it has closed the last connection

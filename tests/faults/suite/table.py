@@ -29,7 +29,7 @@ the last one has lost its connection. A full disk leaves no room for the launche
 named the file and the cause, and the time is until it ended.
 
 A process that is stopped counts as lost when its lease of {lease} s is over. The launcher looks at the leases again and again, so the bound
-is {lease_bound} s: the lease, and a second for a look at it.{slack}
+is {lease_bound} s: the lease, and a quarter of a second for a look at it.{slack}
 
 Under `--on-failure shrink`, the servers of `ps-async` go on without the lost worker. Then every gradient of the other workers counts
 exactly once, and those of the lost worker count exactly once up to a step, and not at all after it. Under the other strategies all

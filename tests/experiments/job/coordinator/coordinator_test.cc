@@ -193,7 +193,7 @@ TEST_F(CoordinatorTest, WhoBeginsAsAClientAndThenSaysNothingIsSentAway) {
     silent.back().Connect();
     silent.back().SayFromAll(start);
   }
-  const Deadline deadline = Deadline::After(std::chrono::seconds(15));
+  const Deadline deadline = Deadline::After(std::chrono::seconds(10));
   for (const SilentConnections& some : silent) EXPECT_EQ(some.EndedBy(deadline), 3);
 }
 
