@@ -26,8 +26,8 @@ class FrontDoor {
   using Admit = std::function<void(int listener, WaitingRoom::Visitor visitor)>;
 
   struct Options {
-    /// How many connections that were passed on may be open at a time. For a judge that admits
-    /// whoever speaks the protocol: connections beyond that are closed. 0: no limit.
+    /// How many connections that were passed on may be open at a time. Connections beyond that are
+    /// closed. 0: no limit, for an owner that has one.
     std::size_t most_admitted = 0;
   };
 

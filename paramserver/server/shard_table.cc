@@ -17,6 +17,8 @@ namespace {
 
 /// More than a job has. Versions, which may count the steps of all workers, fit into 64 bits.
 constexpr std::int64_t kMaxFirstStep = std::int64_t{1} << 40;
+/// Calls of a worker, besides two for each slice.
+constexpr std::size_t kSpareCalls = 64;
 
 std::string SliceName(std::uint32_t slice, std::uint32_t bucket) {
   return "slice " + std::to_string(slice) + " of bucket " + std::to_string(bucket);
@@ -159,6 +161,7 @@ void ShardTable::Create(const PlanInfo& plan) {
   shards_ = std::move(shards);
   for (const auto& [index, shard] : shards_) all_.push_back(shard.get());
   plan_ = plan;
+  slices_.store(all_.size(), std::memory_order_relaxed);
 }
 
 void ShardTable::Load(const FrameHeader& header, const Payload& values) {
@@ -241,6 +244,14 @@ void ShardTable::CheckLength(const FrameHeader& header) const {
   CheckBytes(header.payload_bytes, pushes  ? shard.push_bytes()
                                    : loads ? shard.elements() * sizeof(float)
                                            : 0);
+}
+
+std::size_t ShardTable::most_calls_of_a_worker() const {
+  return 2 * slices_.load(std::memory_order_relaxed) + kSpareCalls;
+}
+
+std::size_t ShardTable::most_calls() const {
+  return static_cast<std::size_t>(context_.workers) * most_calls_of_a_worker();
 }
 
 bool ShardTable::OnCallCancelled(const FrameHeader& header, PendingReply& reply) {

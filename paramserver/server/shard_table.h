@@ -1,6 +1,7 @@
 #ifndef RINGSIDE_PARAMSERVER_SERVER_SHARD_TABLE_H_
 #define RINGSIDE_PARAMSERVER_SERVER_SHARD_TABLE_H_
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -60,6 +61,13 @@ class ShardTable {
   /// So a transport can refuse it before it takes memory for the payload.
   void CheckLength(const FrameHeader& header) const;
 
+  /// The most calls that a correct worker can have under way: one for each slice, another one whose
+  /// answer it has while this server still ends the call, and some for the start. A transport takes
+  /// no more of them.
+  std::size_t most_calls_of_a_worker() const;
+  /// The same for all workers together.
+  std::size_t most_calls() const;
+
   /// The call of `reply`, from this worker for this slice, was cancelled or its connection was
   /// lost. Returns true when `reply` was waiting; then the caller must end it. The job fails and
   /// names the worker, but only after `kGoneGrace`: a worker may leave because *its* peer has
@@ -102,6 +110,7 @@ class ShardTable {
   const Work work_;
   const std::unique_ptr<const Codec> codec_;  // of gradients; null: fp32
   const std::shared_ptr<PayloadPool<JoinedPayload>> encodings_ = PayloadPool<JoinedPayload>::Make();
+  std::atomic<std::size_t> slices_ = 0;
   mutable std::mutex mutex_;  // guards everything below; shards are only ever added, by Start
   std::optional<PlanInfo> plan_;
   std::map<std::uint32_t, std::unique_ptr<ShardServer>> shards_;

@@ -23,8 +23,9 @@
 namespace ringside {
 namespace {
 
-/// Fits into the buffer of the socket, so that nobody has to read while it is written.
-constexpr std::size_t kMostBytes = std::size_t{32} << 10;
+/// It and its answers fit into the buffers of the sockets. So nobody has to read while it is
+/// written, and the server does not wait until somebody reads answers.
+constexpr std::size_t kMostBytes = std::size_t{16} << 10;
 constexpr std::chrono::seconds kHang{30};
 
 ServerHandshake HandshakeOf(const ServerParts& server) {

@@ -27,8 +27,10 @@ namespace {
 constexpr std::chrono::milliseconds kStopGrace{200};
 /// A connection that has not shown by then that it speaks HTTP/2 is closed.
 constexpr int kHandshakeTimeoutMs = 9'000;
-/// Besides two of each worker.
-constexpr std::size_t kSpareConnections = 64;
+/// The most calls of a connection; a worker waits with further ones. A server has fewer slices,
+/// even of a large model between hosts. So no push waits here for another one. `PsService` counts
+/// all calls.
+constexpr int kMostStreams = 1 << 16;
 
 class GrpcListener : public Listener {
  public:
@@ -80,6 +82,7 @@ void GrpcListener::Prepare(grpc::ServerBuilder& builder) {
     builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
   }
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTimeoutMs);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMostStreams);
   builder.SetDefaultCompressionLevel(GRPC_COMPRESS_LEVEL_NONE);
   builder.RegisterCallbackGenericService(&service_);
 }
@@ -119,10 +122,11 @@ FrontDoor::Admit GrpcListener::PassOn() const {
 void GrpcListener::ServeTcp(const TransportEntry& self) {
   const std::string& tls = context_.comm.tls;
   Start(tls.empty() ? grpc::InsecureServerCredentials() : MakeTlsServerCredentials(TlsFiles(tls)));
-  // Without TLS the judge admits only who has proved to know the token.
-  const std::size_t workers = 2 * static_cast<std::size_t>(context_.workers) + kSpareConnections;
+  // Without TLS the judge admits only who has proved to know the token. Under TLS strangers get as
+  // far as the handshake, so there is room for more of them.
+  const std::size_t most = MostConnections(context_.workers);
   const FrontDoor::Options options{.most_admitted =
-                                       tls.empty() ? 0 : std::max(HalfOfAllDescriptors(), workers)};
+                                       tls.empty() ? most : std::max(HalfOfAllDescriptors(), most)};
   try {
     door_ = std::make_unique<FrontDoor>(context_.comm.address, 0, MakeJudge(), PassOn(), options);
   } catch (const CommError& error) {
@@ -138,9 +142,10 @@ void GrpcListener::ServeUds(const TransportEntry& self) {
     return IsOfThisUser(visitor.socket.get()) ? WaitingRoom::Verdict::kAdmit
                                               : WaitingRoom::Verdict::kRefuse;
   };
+  const FrontDoor::Options options{.most_admitted = MostConnections(context_.workers)};
   try {
     door_ = std::make_unique<FrontDoor>(ListenStream(address_.address), address_.DisplayText(),
-                                        judge, PassOn(), FrontDoor::Options());
+                                        judge, PassOn(), options);
   } catch (const CommError& error) {
     throw CannotListen(error.reason());
   }

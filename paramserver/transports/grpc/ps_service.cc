@@ -100,6 +100,7 @@ class PsService::Call : public grpc::ServerGenericBidiReactor, public PendingRep
 
   void OnDone() override {
     handoff_.Take();
+    service_.open_calls_.fetch_sub(1, std::memory_order_relaxed);
     service_.calls_.Destroy(*this);
   }
 
@@ -203,6 +204,11 @@ grpc::ServerGenericBidiReactor* PsService::CreateReactor(
   }
   if (!Served(context->method())) {
     return new RefusedCall({grpc::StatusCode::UNIMPLEMENTED, "no such method"});
+  }
+  if (open_calls_.fetch_add(1, std::memory_order_relaxed) >= table_.most_calls()) {
+    open_calls_.fetch_sub(1, std::memory_order_relaxed);
+    return new RefusedCall(
+        {grpc::StatusCode::RESOURCE_EXHAUSTED, "more calls are under way than workers can have"});
   }
   return &calls_.Make(*this, context->method());
 }

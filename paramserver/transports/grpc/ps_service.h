@@ -5,6 +5,8 @@
 
 #include <grpcpp/generic/async_generic_service.h>
 
+#include <atomic>
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -16,7 +18,8 @@ namespace ringside {
 
 /// The gRPC service of a server: decodes calls, asks the `ShardTable` and answers. A call that
 /// waits for other workers takes memory but no thread. The token is checked before the body of a
-/// request is read. Borrows its arguments. Thread-safe.
+/// request is read, and so is the number of calls under way (`ShardTable::most_calls`). Borrows its
+/// arguments. Thread-safe.
 class PsService : public grpc::CallbackGenericService {
  public:
   PsService(ShardTable& table, const std::string& token);
@@ -34,6 +37,7 @@ class PsService : public grpc::CallbackGenericService {
   const std::string& token_;
   const std::shared_ptr<PayloadPool<GrpcPayload>> payloads_ = PayloadPool<GrpcPayload>::Make();
   ObjectPool<Call> calls_;
+  std::atomic<std::size_t> open_calls_ = 0;  // of calls_
 };
 
 }  // namespace ringside

@@ -20,15 +20,6 @@ std::string WorkerName(std::uint32_t worker) { return "worker " + std::to_string
 
 }  // namespace
 
-std::span<std::byte> ReceivedPayload::Resize(std::size_t bytes) {
-  if (bytes > capacity_) {
-    memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
-    capacity_ = bytes;
-  }
-  piece_ = {memory_.get(), bytes};
-  return {memory_.get(), bytes};
-}
-
 /// A request, from its header until the kernel has its answer.
 class TcpConnection::Reply : public PendingReply, public OutgoingFrame {
  public:
@@ -114,9 +105,8 @@ bool TcpConnection::Serve(const FrameHeader& header) {
   std::uint64_t unread = header.payload_bytes;
   try {
     Check(header);
-    auto payload = shared_.payloads->Take();
-    const std::span<std::byte> memory = payload->Resize(header.payload_bytes);
-    if (!stream_.Receive(memory)) {
+    ReceivedPayloads::Taken payload = MemoryFor(header);
+    if (!stream_.Receive(payload->Resize(header.payload_bytes))) {
       StopWaiting(reply);
       Forget(reply);
       return false;
@@ -142,6 +132,12 @@ void TcpConnection::Check(const FrameHeader& header) const {
     throw RefusedError(RefusalCode::kInvalid,
                        "a StartRequest of " + std::to_string(header.payload_bytes) + " bytes");
   }
+}
+
+ReceivedPayloads::Taken TcpConnection::MemoryFor(const FrameHeader& header) const {
+  // A plan comes once, so its memory is not kept.
+  if (header.kind == FrameKind::kStart) return std::make_unique<ReceivedPayload>();
+  return shared_.payloads.Take(header.payload_bytes);
 }
 
 // Once the table has a push, any thread may answer it and so end its reply. So nothing here may use
@@ -182,7 +178,11 @@ void TcpConnection::HandleStart(const Payload& payload) const {
 
 TcpConnection::Reply& TcpConnection::MakeReply(const FrameHeader& header) {
   Reply& reply = reply_pool_.Make(*this, header);
-  const std::lock_guard lock(mutex_);
+  const std::size_t most = shared_.table.most_calls_of_a_worker();
+  std::unique_lock lock(mutex_);
+  // Pushes that wait for other workers are fewer. So the others are answers, which this worker lets
+  // lie, or the connection has ended.
+  changed_.wait(lock, [&] { return replies_ < most; });
   waiting_.push_back(&reply);
   ++replies_;
   return reply;

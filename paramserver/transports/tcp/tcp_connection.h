@@ -4,7 +4,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <span>
 #include <thread>
@@ -14,34 +13,20 @@
 #include "ringside/paramserver/server/shard_table.h"
 #include "ringside/paramserver/transports/core/object_pool.h"
 #include "ringside/paramserver/transports/tcp/frame_stream.h"
-#include "ringside/paramserver/wire/payload_pool.h"
+#include "ringside/paramserver/transports/tcp/received_payloads.h"
 
 namespace ringside {
-
-/// A received payload in one piece. Its memory is used again.
-class ReceivedPayload : public Payload {
- public:
-  std::span<const Piece> pieces() const override { return {&piece_, 1}; }
-  /// Memory for this many bytes, which become the payload.
-  std::span<std::byte> Resize(std::size_t bytes);
-  void Clear() { piece_ = {}; }
-
- private:
-  std::unique_ptr<std::byte[]> memory_;
-  std::size_t capacity_ = 0;
-  Piece piece_;
-};
 
 /// What all connections of a listener share.
 struct TcpShared {
   const ServerContext& context;
   ShardTable& table;
-  const std::shared_ptr<PayloadPool<ReceivedPayload>> payloads =
-      PayloadPool<ReceivedPayload>::Make();
+  ReceivedPayloads payloads{};
 };
 
 /// A server's connection to one worker. It has a thread that reads and serves requests, one after
-/// the other. Another thread sends answers (`FrameStream`). Any thread may answer a push.
+/// the other. Another thread sends answers (`FrameStream`). Any thread may answer a push. A worker
+/// that reads no answers gets no more of its requests read.
 class TcpConnection {
  public:
   /// `socket` is connected and blocking; at its other end is `worker`, which has proved that.
@@ -67,6 +52,8 @@ class TcpConnection {
   void Check(const FrameHeader& header) const;
   void Handle(const FrameHeader& header, PayloadPtr payload, Reply& reply);
   void HandleStart(const Payload& payload) const;
+  ReceivedPayloads::Taken MemoryFor(const FrameHeader& header) const;
+  /// Waits for room.
   Reply& MakeReply(const FrameHeader& header);
   void Answer(Reply& reply, const FrameHeader& header, std::span<const std::byte> payload);
   void StopWaiting(Reply& reply);
@@ -78,7 +65,7 @@ class TcpConnection {
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   std::vector<Reply*> waiting_;  // their answers are not known
-  int replies_ = 0;              // waiting, or being sent
+  std::size_t replies_ = 0;      // waiting, or being sent
   bool ended_ = false;
   ObjectPool<Reply> reply_pool_;
   FrameStream stream_;

@@ -27,6 +27,7 @@ class TcpListener : public Listener {
 
   ServerAddress address() const override { return address_; }
   void Stop() override;
+  std::size_t gradient_memory() const override { return shared_.payloads.memory(); }
 
  private:
   void Admit(WaitingRoom::Visitor visitor);
@@ -45,7 +46,7 @@ TcpListener::TcpListener(const TransportEntry& self, const ServerContext& contex
   const auto admit = [this](int, WaitingRoom::Visitor visitor) { Admit(std::move(visitor)); };
   try {
     door_ = std::make_unique<FrontDoor>(context.comm.address, 0, handshake.JudgeOf(context.index),
-                                        admit, FrontDoor::Options());
+                                        admit, FrontDoor::Options());  // `Admit` counts
   } catch (const CommError& error) {
     throw CommError("server " + std::to_string(context.index),
                     "listening on " + context.comm.address, error.reason());
@@ -64,6 +65,7 @@ void TcpListener::Stop() {
 
 void TcpListener::Admit(WaitingRoom::Visitor visitor) {
   connections_.remove_if([](const TcpConnection& connection) { return connection.ended(); });
+  if (connections_.size() >= MostConnections(shared_.context.workers)) return;
   try {
     SetBlocking(visitor.socket.get());
     if (!IsWithinHost(visitor.socket.get())) LimitUnsent(visitor.socket.get(), kUnsentBytes);

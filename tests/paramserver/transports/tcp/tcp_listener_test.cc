@@ -5,20 +5,17 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
-#include <cstring>
 #include <deque>
-#include <memory>
 #include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "ringside/common/core/errors.h"
-#include "ringside/paramserver/server/consistency.h"
 #include "ringside/paramserver/transports/handshake/server_handshake.h"
 #include "ringside/paramserver/transports/transport_table.h"
 #include "ringside/paramserver/wire/plan_message.h"
-#include "tests/paramserver/transports/tcp/raw_connection.h"
+#include "tests/paramserver/transports/tcp/tcp_server.h"
 
 namespace ringside {
 namespace {
@@ -26,104 +23,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr std::size_t kElements = 8;
-constexpr std::size_t kBytes = kElements * sizeof(float);
-constexpr int kWorkers = 2;
-
-std::span<const std::byte> Bytes(const std::vector<float>& floats) {
-  return std::as_bytes(std::span(floats));
-}
-
-std::vector<float> Floats(const RawFrame& frame) {
-  std::vector<float> floats(frame.payload.size() / sizeof(float));
-  std::memcpy(floats.data(), frame.payload.data(), floats.size() * sizeof(float));
-  return floats;
-}
-
-/// A server of two workers and one slice, with parameters 3.
-class TcpListenerTest : public ::testing::Test {
- protected:
-  TcpListenerTest()
-      : schedule_({.base = 1.0}),
-        context_{.index = 0,
-                 .servers = 1,
-                 .workers = kWorkers,
-                 .store = store_,
-                 .comm = comm_,
-                 .optimizer = optimizer_,
-                 .schedule = schedule_,
-                 .timeline = timeline_},
-        table_(context_, [this] { return MakeSynchronous(kWorkers, schedule_); }),
-        listener_(Listen()) {}
-
-  std::unique_ptr<Listener> Listen() {
-    return ListenTcp(transports_.Named("tcp"), context_, table_);
-  }
-
-  void StartTable() {
-    table_.Start(PlanOf(0));
-    table_.Load({.kind = FrameKind::kLoad, .payload_bytes = kBytes}, OwnedPayload(parameters_));
-  }
-
-  static PlanInfo PlanOf(std::uint32_t worker) {
-    return {.worker = worker,
-            .workers = kWorkers,
-            .servers = 1,
-            .fingerprint = 1,
-            .slices = {{.elements = kElements, .leads = true}}};
-  }
-
-  RawConnection Connect() const { return RawConnection(listener_->address().address); }
-
-  RawConnection Admitted(int worker) const {
-    RawConnection connection = Connect();
-    ServerHandshake(ServerHandshake::Protocol::kFrames, comm_.token, kWorkers, 1)
-        .Join(connection.file(), worker, 0, "server 0", RawConnection::Later());
-    return connection;
-  }
-
-  static FrameHeader Push(std::uint32_t worker) { return {.worker = worker}; }
-  static FrameHeader Pull(std::uint32_t worker) {
-    return {.kind = FrameKind::kPull, .worker = worker};
-  }
-
-  /// The text of the refusal that comes next.
-  static std::string Refusal(RawConnection& connection) {
-    const auto frame = connection.Receive();
-    if (!frame || !frame->header.refused) return "it was not refused";
-    Refused refused;
-    if (!refused.ParseFromArray(frame->payload.data(), static_cast<int>(frame->payload.size()))) {
-      return "it cannot be read";
-    }
-    return refused.culprit() + "|" + refused.message();
-  }
-
-  static void ExpectServing(RawConnection& connection, std::uint32_t worker, float value = 3) {
-    ASSERT_TRUE(connection.Send(Pull(worker), {}));
-    const auto frame = connection.Receive();
-    ASSERT_TRUE(frame);
-    EXPECT_FALSE(frame->header.refused);
-    EXPECT_EQ(Floats(*frame), std::vector<float>(kElements, value));
-  }
-
-  /// Every refusal must leave a server that serves.
-  void ExpectServing() const {
-    RawConnection connection = Admitted(1);
-    ExpectServing(connection, 1);
-  }
-
-  const TransportTable transports_;
-  InProcessStore store_;
-  const CommOptions comm_{.token = "secret of the job"};
-  const OptimizerOptions optimizer_;
-  const Schedule schedule_;
-  Timeline timeline_;
-  const std::vector<float> parameters_ = std::vector<float>(kElements, 3.0F);
-  const std::vector<float> gradient_ = std::vector<float>(kElements, 1.0F);
-  ServerContext context_;
-  ShardTable table_;
-  std::unique_ptr<Listener> listener_;
-};
+class TcpListenerTest : public TcpServerTest {};
 
 TEST_F(TcpListenerTest, AnswersAllWorkersWithTheNewParameters) {
   StartTable();
@@ -151,20 +51,9 @@ class TcpListenerOrderTest : public TcpListenerTest {
 
   std::vector<std::uint32_t> OrderOfAnswers(SendOrder order) {
     context_.options.order = order;
-    PlanInfo plan = PlanOf(0);
-    plan.slices.clear();
-    for (std::uint32_t i = 0; i < kSlices; ++i) {
-      plan.slices.push_back(
-          {.index = i, .elements = ValuesOf(i).size(), .bucket = i, .leads = true});
-    }
-    table_.Start(plan);
-    for (std::uint32_t i = 0; i < kSlices; ++i) {
-      table_.Load({.kind = FrameKind::kLoad,
-                   .slice = i,
-                   .bucket = i,
-                   .payload_bytes = Bytes(ValuesOf(i)).size()},
-                  OwnedPayload(ValuesOf(i)));
-    }
+    std::vector<std::size_t> elements;
+    for (std::uint32_t i = 0; i < kSlices; ++i) elements.push_back(ValuesOf(i).size());
+    StartTable(elements);
     RawConnection slow = Admitted(0);
     PushAll(slow, 0);
     while (table_.counters().waiting < static_cast<int>(kSlices)) std::this_thread::yield();
