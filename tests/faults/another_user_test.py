@@ -25,7 +25,9 @@ JOBS = (
 )
 GREETINGS = (b"", os.urandom(200), b"RSTC" + bytes(40), b"RSGC" + bytes(40), b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"RSPS" + bytes(52))
 LISTENS_S = 0.5
+AT_ONCE_S = 2  # less than a server gives a connection that says nothing, and less than the job lasts
 ENDS_WITHIN_S = 60
+CROWD = 20  # connections of each kind
 STEPS = 300
 STEP_MS = 10
 
@@ -106,13 +108,13 @@ def greeted(stack, addresses):
     return callers
 
 
-def answers_of(addresses):
-    """Returns how many connections could be made, and all that came back."""
+def answers_of(addresses, listens_s=LISTENS_S):
+    """Returns how many connections could be made, and all that came back. The end of a connection is an empty answer."""
     answers = []
     with contextlib.ExitStack() as stack:
         callers = greeted(stack, addresses)
         waiting = set(callers)
-        end = time.monotonic() + LISTENS_S
+        end = time.monotonic() + listens_s
         while waiting and time.monotonic() < end:
             for caller in select.select(list(waiting), [], [], 0.05)[0]:
                 try:
@@ -187,16 +189,17 @@ class AnotherUser(unittest.TestCase):
                 self.assertNotIn(b"RSPS".hex(), "".join(answers))  # no frame
                 self.assertEqual(self.end(run, f"run {job}"), undisturbed)
 
-    def test_it_hears_nothing_over_a_unix_domain_socket(self):
+    def test_its_connections_over_a_unix_domain_socket_are_closed_at_once(self):
         for transport in ("uds", "shm"):
             with self.subTest(transport=transport):
-                run = self.start(transport, ("ps-sync", "--ps-transport", transport))
+                run = self.start(transport, ("ps-sync", "--ps-transport", transport), step_ms=2 * STEP_MS)
                 self.addCleanup(run.kill)
                 addresses = [(socket.AF_UNIX, *name) for pid in self.members(run, transport) for name in abstract_names_of(pid)]
                 _, own = answers_of(addresses)
-                made, answers = as_another_user(lambda: answers_of(addresses))
-                self.assertGreater(made, 0)
-                self.assertEqual("".join(answers), "")
+                made, answers = as_another_user(lambda: answers_of(addresses * CROWD, AT_ONCE_S))
+                self.assertIsNone(run.poll(), "the job ended too early")
+                self.assertEqual(made, len(addresses) * CROWD * len(GREETINGS))
+                self.assertEqual(answers, [""] * made)
                 if transport == "uds":
                     self.assertNotEqual("".join(own), "")  # gRPC begins with its settings
                 self.end(run, transport)

@@ -123,7 +123,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       .table = server.table(), .token = server.context().comm.token, .epoll = host.epoll.get()};
   const Deadline deadline = Deadline::After(std::chrono::seconds(10));
   const PacketSocket worker = PacketSocket::Connect(host.name, deadline);
-  PacketSocket accepted = host.listener.Accept();
+  bool lacks_room = false;
+  PacketSocket accepted = host.listener.Accept(lacks_room);
   if (!accepted.open()) throw std::runtime_error("the connection is not there");
   ShmConnection connection(1, std::move(accepted), shared);
   std::string answer;

@@ -76,7 +76,8 @@ ShmConnection::ShmConnection(std::uint64_t id, PacketSocket socket, ShmShared& s
       socket_(std::move(socket)),
       shared_(shared) {
   epoll_event event{.events = EPOLLIN, .data = {.u64 = id_}};
-  epoll_ctl(shared_.epoll, EPOLL_CTL_ADD, socket_.file(), &event);
+  // If it fails, nothing is ever read here, and `CloseIfSilent` closes the connection.
+  static_cast<void>(epoll_ctl(shared_.epoll, EPOLL_CTL_ADD, socket_.file(), &event));
 }
 
 ShmConnection::~ShmConnection() = default;
@@ -201,7 +202,7 @@ bool ShmConnection::Admit(Call& call) {
 void ShmConnection::Greet(const ShmHello& hello) {
   ShmReply reply;
   bool welcome = false;
-  if (!socket_.SameUser() || !SecretsEqual(hello.token(), shared_.token)) {
+  if (!SecretsEqual(hello.token(), shared_.token)) {
     SetRefusal({RefusalCode::kInvalid, "wrong or missing token", {}}, reply);
   } else if (hello.protocol() != FrameHeader::kProtocol) {
     SetRefusal({RefusalCode::kInvalid, "another version of the protocol", {}}, reply);
@@ -326,14 +327,16 @@ void ShmConnection::Finish(Call& call) {
   if (closed_) AbandonCalls();
 }
 
-// Never waits: packets that the worker has not yet read are kept, at most one per call.
+// Never waits: packets that the worker has not yet read are kept.
 void ShmConnection::Send(const ShmReply& reply, std::string& packet) {
   reply.SerializeToString(&packet);
   const std::lock_guard lock(mutex_);
   if (closed_) return;
   if (unsent_.empty() && socket_.TrySend(packet) != PacketSocket::Outcome::kLater) return;
   unsent_.push_back(packet);
-  Watch(EPOLLIN | EPOLLOUT);
+  // A worker that reads no answers gets no more of its requests served.
+  const bool reads = unsent_.size() < shared_.table.most_calls_of_a_worker();
+  Watch(reads ? EPOLLIN | EPOLLOUT : EPOLLOUT);
 }
 
 void ShmConnection::Flush() {

@@ -49,7 +49,8 @@ struct ShmShared {
 /// Thread safety: any number of threads may use it.
 class ShmConnection {
  public:
-  /// `id` is what epoll reports for events of this connection.
+  /// `id` is what epoll reports for events of this connection. At the other end of `socket` is a
+  /// process of the same user.
   ShmConnection(std::uint64_t id, PacketSocket socket, ShmShared& shared);
   ~ShmConnection();
 

@@ -66,6 +66,9 @@ class ShmListener : public Listener {
   void Run();
   void Serve(const epoll_event& event);
   void Accept();
+  void Pause();
+  /// Waits for these events of the listening socket.
+  void Listen(std::uint32_t events) const;
   Served* Enter(std::uint64_t id);
   void Leave(std::uint64_t id, Served& served);
 
@@ -75,8 +78,9 @@ class ShmListener : public Listener {
   const OwnedFile stopped_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};  // readable once stopped
   ShmShared shared_;
   PacketSocket socket_;
-  std::mutex mutex_;                             // guards connections_ and their users
+  std::mutex mutex_;  // guards what follows and the users of connections, and ends socket_
   std::map<std::uint64_t, Served> connections_;  // by id
+  bool paused_ = false;                          // nothing is accepted until the next look
   std::vector<std::jthread> threads_;
 };
 
@@ -110,6 +114,7 @@ void ShmListener::Stop() {
   // It fails only if the counter is full, that is, if Stop has been called before.
   eventfd_write(stopped_.get(), 1);
   threads_.clear();  // joins
+  const std::lock_guard lock(mutex_);
   for (auto& [id, served] : connections_) served.connection.Close();
   socket_.Close();
 }
@@ -156,16 +161,34 @@ void ShmListener::Leave(std::uint64_t id, Served& served) {
   if (--served.users == 0 && served.connection.forgettable()) connections_.erase(id);
 }
 
+// Every user of the machine can connect, so another user's connection ends here.
 void ShmListener::Accept() {
-  PacketSocket accepted = socket_.Accept();
+  bool lacks_room = false;
+  PacketSocket accepted = socket_.Accept(lacks_room);
+  if (lacks_room) return Pause();
+  if (!accepted.open() || !accepted.SameUser()) return;
   const std::lock_guard lock(mutex_);
-  if (!accepted.open() || connections_.size() >= kMaxConnections) return;
+  if (connections_.size() >= kMaxConnections) return;
   const std::uint64_t id = kFirstConnection + shared_.accepted++;
   connections_.try_emplace(id, id, std::move(accepted), shared_);
 }
 
+// The listener stays readable, and every thread would try again at once.
+void ShmListener::Pause() {
+  const std::lock_guard lock(mutex_);
+  paused_ = true;
+  Listen(0);
+}
+
+void ShmListener::Listen(std::uint32_t events) const {
+  epoll_event event{.events = events, .data = {.u64 = kAccept}};
+  // It cannot fail: the socket is in the list, and is open.
+  static_cast<void>(epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, socket_.file(), &event));
+}
+
 void ShmListener::CloseSilent(Deadline::Clock::time_point now) {
   const std::lock_guard lock(mutex_);
+  if (socket_.open() && std::exchange(paused_, false)) Listen(EPOLLIN);
   for (auto& [id, served] : connections_) served.connection.CloseIfSilent(now);
   std::erase_if(connections_, [](const auto& entry) {
     return entry.second.users == 0 && entry.second.connection.forgettable();

@@ -81,8 +81,11 @@ bool IsOfThisUser(int file) {
   return getsockopt(file, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.uid == geteuid();
 }
 
-PacketSocket PacketSocket::Accept() const {
-  return PacketSocket(accept4(file_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+PacketSocket PacketSocket::Accept(bool& lacks_room) const {
+  PacketSocket accepted(accept4(file_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  const int error = accepted.open() ? 0 : errno;
+  lacks_room = error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+  return accepted;
 }
 
 PacketSocket::Outcome PacketSocket::TrySend(const std::string& packet) const {

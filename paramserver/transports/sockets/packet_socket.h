@@ -46,8 +46,10 @@ class PacketSocket {
   int file() const { return file_; }
   bool SameUser() const { return IsOfThisUser(file_); }
 
-  /// Accepts a connection. The result is not open when none is waiting.
-  PacketSocket Accept() const;
+  /// Accepts a connection. The result is not open when none is waiting, or when this process can
+  /// have no further descriptor; then `lacks_room` becomes true, and the connection goes on
+  /// waiting.
+  PacketSocket Accept(bool& lacks_room) const;
   Outcome TrySend(const std::string& packet) const;
   Outcome TryReceive(std::string& packet) const;
   /// These two wait, and return `kLater` at the deadline.

@@ -6,9 +6,11 @@
 #include <pthread.h>
 
 #include <cstring>
+#include <ctime>
 #include <memory>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "ringside/common/core/errors.h"
@@ -17,6 +19,7 @@
 #include "ringside/paramserver/transports/sockets/packet_socket.h"
 #include "ringside/paramserver/transports/transport_table.h"
 #include "ringside/paramserver/wire/plan_message.h"
+#include "tests/common/few_descriptors.h"
 
 namespace ringside {
 namespace {
@@ -217,6 +220,59 @@ TEST_F(ShmListenerTest, EndsConnectionsThatDoNotSayInTimeWhoTheyAre) {
   EXPECT_TRUE(Exchange(in_time, Hello()).welcome());
   EXPECT_FALSE(Exchange(greeted, Frame({.kind = FrameKind::kPull}, 0, kBytes)).has_refusal());
   ExpectServing();
+}
+
+// What is measured is work, not time: the test itself does nothing meanwhile.
+TEST_F(ShmListenerTest, IsIdleUntilThereIsADescriptorForAConnection) {
+  StartTable();
+  const Deadline deadline = Deadline::After(comm_.timeout);
+  PacketSocket socket;
+  std::string answer;
+  {
+    const FewDescriptors few(1);
+    socket = Connect();
+    const std::clock_t before = std::clock();
+    EXPECT_EQ(socket.Receive(answer, Deadline::After(std::chrono::milliseconds(500))),
+              PacketSocket::Outcome::kLater);
+    EXPECT_LT(std::clock() - before, CLOCKS_PER_SEC / 10) << "it tries again and again";
+  }
+  ASSERT_EQ(socket.Send(Hello().SerializeAsString(), deadline), PacketSocket::Outcome::kDone);
+  auto outcome = PacketSocket::Outcome::kLater;
+  while (outcome == PacketSocket::Outcome::kLater && !deadline.expired()) {
+    listener_->CloseSilent(Deadline::Clock::now());
+    outcome = socket.Receive(answer, Deadline::After(std::chrono::milliseconds(10)));
+  }
+  ASSERT_EQ(outcome, PacketSocket::Outcome::kDone);
+  ShmReply reply;
+  EXPECT_TRUE(reply.ParseFromString(answer));
+  EXPECT_TRUE(reply.welcome());
+}
+
+// The sockets' buffers have room for some packets, too.
+TEST_F(ShmListenerTest, ServesNoMoreRequestsOfAWorkerThatReadsNoAnswers) {
+  constexpr std::size_t kPulls = 6000;
+  constexpr std::size_t kInTheKernel = 2000;
+  StartTable();
+  const PacketSocket lazy = Greeted();
+  ASSERT_FALSE(Exchange(lazy, Frame({.step = 0}, kBytes, kBytes)).has_refusal());  // counts pulls
+  const auto served = [&, before = table_.counters().bytes_sent] {
+    return (table_.counters().bytes_sent - before) / kBytes;
+  };
+  const Deadline deadline = Deadline::After(comm_.timeout);
+  // It leaves no room for the parameters, so threads of the server do not write there together.
+  const std::string pull = Frame({.kind = FrameKind::kPull}, 0, 0).SerializeAsString();
+  const std::jthread sender([&] {
+    for (std::size_t i = 0; i < kPulls; ++i) {
+      ASSERT_EQ(lazy.Send(pull, deadline), PacketSocket::Outcome::kDone);
+    }
+  });
+  const std::size_t unread = table_.most_calls_of_a_worker();
+  while (served() < unread) std::this_thread::yield();
+  std::string answer;
+  for (std::size_t read = 1; read <= kPulls; ++read) {
+    ASSERT_EQ(lazy.Receive(answer, deadline), PacketSocket::Outcome::kDone);
+    ASSERT_LE(served(), read + unread + kInTheKernel);
+  }
 }
 
 /// Stacks of this size cannot be had, so no thread starts.

@@ -9,6 +9,7 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/paramserver/transports/transport_table.h"
+#include "tests/common/few_descriptors.h"
 
 namespace ringside {
 namespace {
@@ -28,8 +29,29 @@ TEST(PacketSocket, WaitsForRoomAtAListenerThatIsBusy) {
   auto last = std::async(std::launch::async, [&] {
     return PacketSocket::Connect(name, Deadline::After(std::chrono::seconds(30)));
   });
-  for (std::size_t i = 0; i < waiting.size(); ++i) EXPECT_TRUE(listener.Accept().open());
+  for (std::size_t i = 0; i < waiting.size(); ++i) {
+    bool lacks_room = true;
+    EXPECT_TRUE(listener.Accept(lacks_room).open());
+    EXPECT_FALSE(lacks_room);
+  }
   EXPECT_TRUE(last.get().open());
+}
+
+TEST(PacketSocket, TellsThatThereIsNoDescriptorForAConnection) {
+  const std::string name = NewName();
+  const PacketSocket listener = PacketSocket::Listen(name);
+  bool lacks_room = true;
+  EXPECT_FALSE(listener.Accept(lacks_room).open());
+  EXPECT_FALSE(lacks_room) << "nobody waits";
+  PacketSocket worker;
+  {
+    const FewDescriptors few(1);
+    worker = PacketSocket::Connect(name, Deadline::After(std::chrono::seconds(30)));
+    EXPECT_FALSE(listener.Accept(lacks_room).open());
+    EXPECT_TRUE(lacks_room);
+  }
+  EXPECT_TRUE(listener.Accept(lacks_room).open());
+  EXPECT_FALSE(lacks_room);
 }
 
 TEST(PacketSocket, DoesNotWaitForAListenerThatIsGone) {
