@@ -5,19 +5,30 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/security/credentials.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <fstream>
 #include <functional>
 #include <future>
 #include <memory>
+#include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/file_descriptor.h"
 #include "ringside/common/core/tsan_handoff.h"
+#include "ringside/common/sockets/tcp_socket.h"
+#include "ringside/paramserver/transports/core/listener.h"
 #include "ringside/paramserver/transports/tls/tls_probe.h"
+#include "tests/common/few_descriptors.h"
 #include "tests/common/test_certificates.h"
 #include "tests/paramserver/ps_cluster.h"
 
@@ -217,6 +228,63 @@ TEST_F(TlsConnectionTest, NewCertificatesInTheMiddleOfAJob) {
           return false;
         }
       });
+    }
+    for (int step = 1; step < 4; ++step) worker.Step(step);
+    for (const float value : worker.space.params()) ASSERT_EQ(value, -8.0F);
+  });
+}
+
+/// A connection that has said this.
+FileDescriptor Saying(const std::string& endpoint, std::string_view bytes) {
+  const Deadline deadline = Deadline::After(kPatience);
+  FileDescriptor socket(ConnectTcp(endpoint, deadline));
+  EXPECT_TRUE(SendAll(socket.get(), std::as_bytes(std::span(bytes)), deadline));
+  return socket;
+}
+
+/// Whether the server closes the connection by then.
+bool IsClosedBy(const FileDescriptor& socket, const Deadline& deadline) {
+  std::byte byte{};
+  while (ReceiveAll(socket.get(), {&byte, 1}, deadline)) {
+  }
+  return !deadline.expired();
+}
+
+bool IsOpen(const FileDescriptor& socket) {
+  pollfd entry{.fd = socket.get(), .events = POLLIN, .revents = 0};
+  return poll(&entry, 1, 0) == 0;
+}
+
+constexpr std::string_view kBeginOfHello = "\x16\x03";  // of the message that begins a handshake
+
+// The first two do not get as far as gRPC.
+TEST_F(TlsConnectionTest, AClientThatDoesNotFinishTheHandshakeIsClosed) {
+  PsCluster cluster = MakeCluster();
+  const Deadline deadline = Deadline::After(kPatience);
+  std::vector<FileDescriptor> strangers;
+  for (const std::string_view said : {std::string_view(), kBeginOfHello.substr(0, 1), kBeginOfHello,
+                                      std::string_view("\x16\x03\x01\x02", 4)}) {
+    strangers.push_back(Saying(cluster.endpoint(0), said));
+  }
+  for (const FileDescriptor& stranger : strangers) EXPECT_TRUE(IsClosedBy(stranger, deadline));
+}
+
+// The strangers stay until the time of their handshakes is over.
+TEST_F(TlsConnectionTest, StrangersAreCappedAndWorkersServed) {
+  constexpr std::size_t kTooMany = 8;
+  std::optional<FewDescriptors> few(64);  // the cap is then that of workers
+  PsCluster cluster = MakeCluster(2);
+  few.reset();
+  cluster.Run([&](TestWorker& worker) {
+    worker.FillGradients(1);
+    worker.Step(0);
+    if (worker.world.rank == 0) {
+      std::vector<FileDescriptor> strangers;
+      for (std::size_t i = 0; i < MostConnections(2) + kTooMany; ++i) {
+        strangers.push_back(Saying(cluster.endpoint(0), kBeginOfHello));
+      }
+      EXPECT_TRUE(IsClosedBy(strangers.back(), Deadline::After(kPatience)));
+      EXPECT_TRUE(IsOpen(strangers.front())) << "the last one is closed for its number alone";
     }
     for (int step = 1; step < 4; ++step) worker.Step(step);
     for (const float value : worker.space.params()) ASSERT_EQ(value, -8.0F);
