@@ -1,8 +1,9 @@
 # cmake -DCONSUMER=tests/consumer -DOUT=dir [-DPREFIX=installation | -DSOURCE=sources] [-DPKG_CONFIG=pkg-config] [-DHEADERS=a.h,b.h]
-#       [-DWHOLE=ON] [-DLAUNCHER=ccache] -P build_consumer.cmake
+#       [-DWHOLE=ON] [-DLAUNCHER=ccache] [-DWITH_FAULT_POINTS=libringside_core.a] -P build_consumer.cmake
 # Builds and runs the consumer; fails unless it prints what it should. With SOURCE, Ringside is a directory of the consumer's
 # build: first the rings alone, then all of Ringside in the same build directory. WHOLE: that second half is compiled and run;
-# otherwise it is configured, and of it only the consumer's own source is compiled.
+# otherwise it is configured, and of it only the consumer's own source is compiled. The archive WITH_FAULT_POINTS has the hook of
+# tests; that of the consumer's build must have none.
 cmake_policy(VERSION 3.25)
 file(REMOVE_RECURSE ${OUT})
 file(MAKE_DIRECTORY ${OUT})
@@ -42,6 +43,17 @@ execute_process(COMMAND ${program} OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL
 message(STATUS "${output}")
 if(NOT output MATCHES "sum=3\n")
   message(FATAL_ERROR "the sum of the two ranks is not 3")
+endif()
+if(WITH_FAULT_POINTS)
+  file(GLOB_RECURSE core ${OUT}/build/libringside_core.a)
+  file(STRINGS ${WITH_FAULT_POINTS} hooks REGEX CallFaultHook LIMIT_COUNT 1)
+  if(NOT core OR NOT hooks)
+    message(FATAL_ERROR "there is nothing to compare: '${core}' with '${hooks}' of ${WITH_FAULT_POINTS}")
+  endif()
+  file(STRINGS ${core} hooks REGEX CallFaultHook LIMIT_COUNT 1)
+  if(hooks)
+    message(FATAL_ERROR "${core} has fault points, though it was built without tests")
+  endif()
 endif()
 if(SOURCE)
   execute_process(COMMAND ${CMAKE_COMMAND} ${all} ${OUT}/build COMMAND_ERROR_IS_FATAL ANY)
