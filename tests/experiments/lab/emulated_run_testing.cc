@@ -53,10 +53,12 @@ Process EmulatedRunTest::StartTraining() {
       "1000000 --model profile:small-tensors --out " +
       bundle());
   WaitUntil("a step", [&] { return CommonStepsIn(bundle()) >= 1; });
-  members_ = PidsIn(bundle());
+  RememberMembers();
   EXPECT_EQ(members_.size(), 2u);
   return process;
 }
+
+void EmulatedRunTest::RememberMembers() { members_ = PidsIn(bundle()); }
 
 nlohmann::json EmulatedRunTest::Read(const std::string& name) const {
   std::ifstream in(bundle() + "/" + name);

@@ -33,6 +33,8 @@ class EmulatedRunTest : public EmulatedTest {
   nlohmann::json Train(const std::string& args);
   /// Starts a run on two hosts and waits until its workers have taken a step.
   Process StartTraining();
+  /// At the end of the test all processes that run now must have ended.
+  void RememberMembers();
 
   /// Reads a file of the bundle.
   nlohmann::json Read(const std::string& name) const;

@@ -259,6 +259,12 @@ TEST_F(LauncherTest, ALossThatIsNoNumberEndsTheRunAsDiverged) {
   EXPECT_THAT(outcome.error, HasSubstr("step 2"));
 }
 
+std::string StrategyOf(const ::testing::TestParamInfo<const char*>& info) {
+  std::string name = info.param;
+  std::erase(name, '-');
+  return name;
+}
+
 // The model does not compute, so nothing looks at its gradients before they are summed.
 class DivergingTest : public LauncherTest, public ::testing::WithParamInterface<const char*> {};
 
@@ -275,12 +281,9 @@ TEST_P(DivergingTest, AnInfiniteGradientEndsTheRunInItsStep) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategies, DivergingTest,
-                         ::testing::Values("ring", "shm", "local-sgd", "ps-sync", "ps-async"),
-                         [](const auto& suite_case) {
-                           std::string name = suite_case.param;
-                           std::erase(name, '-');
-                           return name;
-                         });
+                         ::testing::Values("ring", "shm", "hierarchical", "local-sgd", "ps-sync",
+                                           "mixed", "ps-async"),
+                         StrategyOf);
 
 TEST_F(LauncherTest, AGradientThatIsTooLargeForItsCodecEndsTheRun) {
   const ScopedVariable fault("RINGSIDE_FAULT", "huge@rank1:step2");
@@ -290,9 +293,12 @@ TEST_F(LauncherTest, AGradientThatIsTooLargeForItsCodecEndsTheRun) {
   EXPECT_EQ(outcome.status, JobStatus::kDiverged) << outcome.error;
 }
 
-TEST_F(LauncherTest, AFlippedBitOfAReplicaEndsTheRunBeforeTheNextCheckpoint) {
+// Where workers get their parameters from a server in each step, or share them, none has others.
+class ReplicaTest : public LauncherTest, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(ReplicaTest, AFlippedBitEndsTheRunBeforeTheNextCheckpoint) {
   const ScopedVariable fault("RINGSIDE_FAULT", "flip@rank1:step5");
-  RunSpec spec = ProfileSpec("ring", 3, kEndless);
+  RunSpec spec = ProfileSpec(GetParam(), 3, kEndless);
   spec.check_replicas = 1'000;
   spec.checkpoint_every = 4;
   const JobOutcome outcome = Run(spec);
@@ -302,6 +308,11 @@ TEST_F(LauncherTest, AFlippedBitOfAReplicaEndsTheRunBeforeTheNextCheckpoint) {
   EXPECT_TRUE(std::filesystem::exists(bundle() + "/checkpoints/step-4.ckpt"));
   EXPECT_FALSE(std::filesystem::exists(bundle() + "/checkpoints/step-8.ckpt"));
 }
+
+INSTANTIATE_TEST_SUITE_P(Strategies, ReplicaTest,
+                         ::testing::Values("ring", "halving-doubling", "recursive-doubling", "tree",
+                                           "hierarchical"),
+                         StrategyOf);
 
 TEST_F(LauncherTest, AnErrorOfOneWorkerIsTheOneThatIsTold) {
   const ScopedVariable fault("RINGSIDE_FAULT", "throw@rank1:step2");
