@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Runs jobs in which something goes wrong, and says what became of them.
 
-usage: tests/faults/fault_suite.py [--build DIR] [--repeat N] [--only NAME[,NAME..]] [--strategies NAME[,NAME..]] [--seed N]
-                                   [--jobs N] [--slack S] [--long] [--markdown FILE] [--list]
-  --strategies  names, or all (default: those of docs/faults.md: {strategies};
-              others: {others})
+usage: tests/faults/fault_suite.py [--build DIR] [--repeat N] [--others-repeat N] [--only NAME[,NAME..]] [--strategies NAME[,NAME..]]
+                                   [--seed N] [--jobs N] [--slack S] [--long] [--markdown FILE] [--list]
+  --strategies  names, or all (default: {strategies} by --repeat,
+              and by --others-repeat {others})
   --repeat    jobs of each scenario and strategy (default: 1), at random moments
+  --others-repeat  the same for the other strategies, without --strategies (default: 1); 0: leave them out
   --seed      of these moments (default: 1)
   --jobs      that run at the same time (default: 1)
-  --slack     seconds by which bounds may be exceeded, for a busy machine (default: 0)
+  --slack     seconds by which bounds may be exceeded, for a busy machine (default: 0). Half of all jobs must keep them without
   --long      also faults that last for minutes, once each
   --markdown  writes the table there
 Each job must find the right cause within its bound, leave nothing behind, and, where it goes on, count each gradient once.
@@ -26,7 +27,8 @@ from suite import leaks
 from suite.all_scenarios import SCENARIOS
 from suite.job import MARK
 from suite.judge import Result, run_once
-from suite.scenarios import ALL_STRATEGIES, STRATEGIES
+from suite.medians import late_medians
+from suite.scenarios import ALL_STRATEGIES, OTHERS, STRATEGIES, no_strategy
 from suite.table import markdown
 from suite.turns import Turns
 
@@ -50,10 +52,17 @@ def cells_of(scenarios, strategies):
     return [(scenario, strategy) for scenario in scenarios for strategy in strategies if scenario.strategies(strategy)]
 
 
+def repetitions(scenario, strategy, arguments):
+    if scenario.long:
+        return 1
+    return arguments.others_repeat if strategy in OTHERS and not arguments.strategies else arguments.repeat
+
+
 def parse():
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--build", default=ROOT / "build" / "release", type=pathlib.Path)
     parser.add_argument("--repeat", default=1, type=int)
+    parser.add_argument("--others-repeat", default=1, type=int)
     parser.add_argument("--only")
     parser.add_argument("--strategies")
     parser.add_argument("--seed", default=1, type=int)
@@ -65,8 +74,7 @@ def parse():
     parser.add_argument("--help", "-h", action="store_true")
     arguments = parser.parse_args()
     if arguments.help:
-        others = ", ".join(name for name in ALL_STRATEGIES if name not in STRATEGIES)
-        print(__doc__.strip().format(strategies=", ".join(STRATEGIES), others=others))
+        print(__doc__.strip().format(strategies=", ".join(STRATEGIES), others=", ".join(OTHERS)))
         sys.exit(0)
     if not arguments.list and not (arguments.build / "bin" / "fault_program").exists():
         refuse(f"{arguments.build}/bin/fault_program is missing: build the tests first")
@@ -76,7 +84,8 @@ def parse():
 def main():
     arguments = parse()
     names = chosen(arguments.only, [scenario.name for scenario in SCENARIOS], "scenario")
-    asked_for = {None: ",".join(STRATEGIES), "all": ",".join(ALL_STRATEGIES)}.get(arguments.strategies, arguments.strategies)
+    by_default = ALL_STRATEGIES if arguments.others_repeat else STRATEGIES
+    asked_for = {None: ",".join(by_default), "all": ",".join(ALL_STRATEGIES)}.get(arguments.strategies, arguments.strategies)
     strategies = chosen(asked_for, ALL_STRATEGIES, "strategy")
     wanted = [scenario for scenario in SCENARIOS if scenario.name in names and (arguments.long or not scenario.long)]
     if not wanted:
@@ -85,12 +94,17 @@ def main():
         for scenario, strategy in cells_of(wanted, strategies):
             print(scenario.name, strategy)
         return 0
-    left_out = {}  # why, by scenario
+    left_out = {}  # why, by scenario or strategy
+    for strategy in strategies:
+        if why_not := no_strategy(strategy):
+            print(f"LEFT OUT {strategy}: {why_not}")
+            left_out[strategy] = f"{strategy}: {why_not}"
     for scenario in wanted:
         if scenario.why_not and (why_not := scenario.why_not()):
             print(f"LEFT OUT {scenario.name}: {why_not}")
             left_out[scenario.name] = f"{scenario.what}: {why_not}"
-    cells = cells_of([scenario for scenario in wanted if scenario.name not in left_out], strategies)
+    cells = cells_of([scenario for scenario in wanted if scenario.name not in left_out],
+                     [strategy for strategy in strategies if strategy not in left_out])
     # Of other jobs at the same time nothing can be told apart that has lost its process.
     alone = arguments.jobs == 1
 
@@ -105,7 +119,7 @@ def main():
         before_it = on_this_machine() if alone else None
         with turns.take(scenario), tempfile.TemporaryDirectory(prefix="ringside-faults-") as directory:
             try:
-                result = run_once(arguments.build.resolve(), directory, scenario, strategy, moment, arguments.slack)
+                result = run_once(arguments.build.resolve(), directory, scenario, strategy, moment, arguments.slack, repetition)
             except Exception as error:  # of the suite itself: the other jobs must count all the same
                 traceback.print_exc()
                 result = Result(scenario, strategy, problems=[f"the suite failed: {error!r}"])
@@ -116,7 +130,7 @@ def main():
 
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         started = [pool.submit(run, scenario, strategy, repetition) for scenario, strategy in cells
-                   for repetition in range(1 if scenario.long else arguments.repeat)]
+                   for repetition in range(repetitions(scenario, strategy, arguments))]
         try:
             results = [one.result() for one in started]
         except KeyboardInterrupt:
@@ -124,7 +138,8 @@ def main():
             print("interrupted: the jobs that run now end first")
             return 130
     left = leaks.left(on_this_machine, before)
-    for text in left:
+    late = late_medians(results, arguments.slack)
+    for text in [*left, *late]:
         print(f"WRONG: {text}")
     if arguments.markdown:
         arguments.markdown.write_text(markdown(results, arguments, left_out.values(), left))
@@ -133,7 +148,7 @@ def main():
         print("nothing could be tried")
         return 1
     print(f"{len(results) - len(wrong)} of {len(results)} jobs did what they must")
-    return 1 if wrong or left else 0
+    return 1 if wrong or left or late else 0
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-// Runs fault_suite.py: each fault once, under a ring and under parameter servers. The suite itself
-// has more strategies.
+// Runs fault_suite.py: each fault once, under a ring and under parameter servers, and some faults
+// under strategies of another kind. The suite itself has more strategies.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -35,6 +35,14 @@ INSTANTIATE_TEST_SUITE_P(Strategies, FaultSuite, ::testing::Values("ring", "ps-s
                            std::erase(name, '-');
                            return name;
                          });
+
+// mpirun starts the processes of mpi. What counted is not looked at under diloco.
+TEST(OtherStrategies, FaultsOfProcessesAreFoundUnderStrategiesOfAnotherKind) {
+  const ShellOutcome outcome = RunSuite(
+      "--slack 3 --jobs 4 --strategies mpi,diloco --only "
+      "worker-killed,worker-exits,worker-frozen,worker-out-of-memory,disk-full");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+}
 
 TEST(FaultSuiteItself, NoticesAProgramThatDoesNothing) {
   const TemporaryDirectory build;

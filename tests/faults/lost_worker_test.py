@@ -7,8 +7,9 @@ import pathlib
 import tempfile
 import unittest
 
+from suite.all_scenarios import SCENARIOS
 from suite.job import EPOCHS, PARAMS_HEADER, STEPS
-from suite.lost_worker import LOST, TENSORS, counted_by_plan, miscounted_without
+from suite.lost_worker import APPLIED, LOST, NOT_APPLIED, TENSORS, counted_by_plan, fate_of_push, may_start_again, miscounted_without
 from suite.samples import SAMPLES, STEPS_OF_EPOCH, indices, order
 
 WORKERS = 3
@@ -83,6 +84,25 @@ class LostWorker(unittest.TestCase):
     def test_a_plan_says_how_many_steps_count(self):
         self.assertEqual(counted_by_plan("kill@rank1:step50:step.begins"), (49, 50))
         self.assertEqual(counted_by_plan("kill@rank1:step50:bucket.submitted:bucket0"), (50, 51))
+
+    def test_the_parameters_say_whether_the_last_push_was_applied(self):
+        for bucket, tensor in ((0, 0), (1, 2), (2, 2)):
+            for counted, fate in ((50, NOT_APPLIED), (51, APPLIED)):
+                boundaries = [50, 50, 50]
+                boundaries[tensor] = counted
+                with self.subTest(bucket=bucket, fate=fate):
+                    self.assertEqual(fate_of_push(f"kill@rank1:step50:bucket.submitted:bucket{bucket}", boundaries), fate)
+
+    def test_only_workers_that_wait_as_long_may_end_the_generation(self):
+        named = {scenario.name: scenario for scenario in SCENARIOS}
+        for name, strategy, may in (("black-hole-shrink", "ps-ssp", True), ("black-hole-shrink", "ps-async", False),
+                                    ("worker-killed-shrink", "ps-ssp", False)):
+            with self.subTest(name=name, strategy=strategy):
+                self.assertEqual(may_start_again(named[name], strategy), may)
+
+    def test_no_push_is_unanswered_for_sure_in_other_phases(self):
+        for plan in (None, "kill@rank1:step50:step.begins", "kill@rank1:step50:bucket.ready:bucket0"):
+            self.assertEqual(fate_of_push(plan, BOUNDARIES), "")
 
 
 if __name__ == "__main__":

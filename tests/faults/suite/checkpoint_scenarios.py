@@ -13,12 +13,17 @@ from suite.judge import CLEAN_UP_S, judge_count
 from suite.scenarios import AT_ONCE_S, FIRST_STEPS, STEPS, VICTIM, Scenario, anywhere, planned, wait_for_some_step
 
 WRITER = "worker 0"
+VICTIMS_PART = f".{VICTIM.replace(' ', '-')}."
 OTHER = "worker 2"
 EVERY = 4  # steps, `--checkpoint-every` of a Job
 DISK = 1 << 20  # bytes
 LENGTH_BYTES = 8  # before the header of a checkpoint
 SETTLED_S = 0.5  # a folder in which nothing has changed for so long stays as it is, while the launcher is stopped
 LOOK_S = 0.02
+# Workers keep what the codec has lost. bf16 loses nothing of the ledger's powers of 4.
+FEEDBACK = ("--codec", "bf16", "--error-feedback", "on")
+# Under these each worker has a part of the checkpoint then.
+WITH_PARTS = ("ring", "halving-doubling", "tree", "auto", "ps-sync", "ps-async", "ps-ssp", "ps-backup", "mixed")
 NO_SPACE = "No space left on device"
 
 
@@ -167,10 +172,16 @@ def sections(content):
     return found
 
 
-def damage(path, random):
-    """Flips a bit of some section, or cuts the file there. Returns what was done."""
+def section_of(content, repetition):
+    """As many repetitions as there are sections hit each of them."""
+    ordered = sorted(sections(content).items())
+    return ordered[repetition % len(ordered)]
+
+
+def damage(path, random, repetition):
+    """Flips a bit of a section, or cuts the file there. Returns what was done."""
     content = path.read_bytes()
-    section, (begin, end) = random.choice(sorted(sections(content).items()))
+    section, (begin, end) = section_of(content, repetition)
     at = random.randrange(begin, end)
     with open(path, "r+b") as file:
         if random.random() < 0.5:
@@ -187,7 +198,8 @@ def settled(job):
     before, since = None, time.monotonic()
     while time.monotonic() < end:
         now = sorted(path.name for path in (job.bundle / "checkpoints").iterdir())
-        if now != before or any(".tmp" in name for name in now):
+        # The victim may have been killed as it wrote its part.
+        if now != before or any(".tmp" in name and VICTIMS_PART not in name for name in now):
             before, since = now, time.monotonic()
         elif time.monotonic() > since + SETTLED_S:
             return checkpoints(job)
@@ -195,7 +207,21 @@ def settled(job):
     raise RuntimeError("checkpoints do not settle while the launcher is stopped")
 
 
-def damage_the_newest(job, random):
+def whole(newest, _):
+    return newest
+
+
+def part_of_some_worker(newest, job):
+    """The same number of repetitions as there are workers hits the part of each."""
+    return newest.with_name(f"{newest.stem}.worker-{job.repetition % job.workers}.ckpt")
+
+
+def damage_the_newest(file_of):
+    """`file_of`: of the file of the whole job and a Job: the file of the checkpoint that is damaged."""
+    return lambda job, random: damage_and_kill(job, random, file_of)
+
+
+def damage_and_kill(job, random, file_of):
     """The launcher is stopped meanwhile, so that nothing starts again before the file is damaged. Worker 0 is stopped until the
     launcher has decided, so that it writes no newer one."""
     wait_for_some_step(job, random)
@@ -207,7 +233,8 @@ def damage_the_newest(job, random):
         job.signal_pid(victim, signal.SIGKILL)
         newest, older = settled(job)[:2]
         job.signal_pid(writer, signal.SIGSTOP)
-        job.remembered |= {"newest": newest, "older": step_of(older), "damage": damage(newest, random)}
+        file = file_of(newest, job)
+        job.remembered |= {"damaged": file, "older": step_of(older), "damage": damage(file, random, job.repetition)}
     finally:
         job.signal_pid(job.launcher_pid, signal.SIGCONT)
     wait_for_end(job, other)
@@ -222,7 +249,7 @@ def wait_for_end(job, pid):
 
 
 def named_the_damaged(job):
-    path = job.remembered["newest"]
+    path = job.remembered["damaged"]
     wrong = began_with(job, job.remembered["older"])
     notes = job.summary().get("notes") or []
     if not any(note.startswith("resumed from an older checkpoint") and str(path) in note for note in notes):
@@ -232,10 +259,13 @@ def named_the_damaged(job):
 
 SCENARIOS = [
     Scenario("disk-full", "the disk of the run's directory is full; the job ends, and goes on when there is room again",
-             fill_the_disk, anywhere, bound_s=AT_ONCE_S + CLEAN_UP_S, around=on_a_small_disk, judge=judge_full_disk,
+             fill_the_disk, anywhere, bound_s=AT_ONCE_S, around=on_a_small_disk, judge=judge_full_disk,
              why_not=no_mount),
     Scenario("killed-in-rename", "worker 0 is killed between the sync of a checkpoint and its rename", planned, anywhere,
              ("signal",), (WRITER,), AT_ONCE_S, shims=("rename",), around=killed_in_some_rename, also=killed_before_the_name),
     Scenario("checkpoint-damaged", "a worker is killed, and a bit of the newest checkpoint flips, or the file is cut",
-             damage_the_newest, anywhere, ("signal",), (VICTIM,), AT_ONCE_S, also=named_the_damaged),
+             damage_the_newest(whole), anywhere, ("signal",), (VICTIM,), AT_ONCE_S, also=named_the_damaged),
+    Scenario("checkpoint-part-damaged", "a worker is killed, and the part of a worker in the newest checkpoint is damaged (`--codec bf16 --error-feedback on`)",
+             damage_the_newest(part_of_some_worker), lambda strategy: strategy in WITH_PARTS, ("signal",), (VICTIM,), AT_ONCE_S,
+             flags=FEEDBACK, also=named_the_damaged),
 ]

@@ -23,10 +23,13 @@ FIRST_STEPS = 8  # two checkpoints
 PARAMS_HEADER = 80
 # Strategies that are not named here have three workers and no flags of their own.
 # A mean of four workers with two samples each is exact.
-WORKERS = {"hierarchical": 4, "local-sgd": 4}
+WORKERS = {"hierarchical": 4, "local-sgd": 4, "diloco": 4}
 # With backups a server leaves gradients out, as it should.
 FLAGS = {"hierarchical": ["--hosts", "2"], "ps-sync": ["--servers", "2"], "ps-async": ["--servers", "2"],
          "ps-ssp": ["--servers", "2"], "ps-backup": ["--servers", "2", "--backups", "0"], "mixed": ["--servers", "2"]}
+# Of these it cannot be told what counted: each worker of `none` trains alone, and the outer optimizer of `diloco` changes the sums.
+UNCOUNTED = ("none", "diloco")
+LOOKED_UP_S = 0.2  # the processes that mpirun has started are looked up so often
 # The marks of all jobs of this process begin so.
 MARK = f"RINGSIDE_FAULT_JOB={os.getpid()}-"
 
@@ -77,13 +80,23 @@ def miscounted(bundle):
     return wrong
 
 
+def worker_rank(pid):
+    """The rank of a worker's process, by its arguments; None: it is no worker."""
+    try:
+        words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return None  # it has ended
+    return int(words[3]) if words[1:3] == [b"worker", b"--rank"] else None
+
+
 class Job:
     """Use it in a `with` statement: at its end no process of the job lives."""
 
     def __init__(self, build, directory, strategy, *, buckets=ONE_FOR_EACH_TENSOR, on_failure="stop", fault=None, proxy=False,
-                 clock_jumps=False, step_ms=STEP_MS, timeout_s=30, flags=(), shims=()):
+                 clock_jumps=False, step_ms=STEP_MS, timeout_s=30, flags=(), shims=(), open_files=0, repetition=0):
         self.strategy = strategy
         self.remembered = {}  # what a scenario needs again when the job has ended
+        self.repetition = repetition  # of this scenario and strategy, from 0
         self._build = build
         self._step_s = step_ms / 1000
         self.bundle = pathlib.Path(directory) / "run"
@@ -91,6 +104,7 @@ class Job:
         self.log = pathlib.Path(directory) / "stderr"
         self._mark = f"{MARK}{uuid.uuid4()}"
         self._seen = set()  # process ids
+        self._ranks = (0, [])  # when the processes of mpirun were looked up, and their rows
         self.strangers = []  # who have knocked
         self._environment = os.environ | {"RINGSIDE_LEDGER_STEP_MS": str(step_ms)}
         name, value = self._mark.split("=")
@@ -108,6 +122,7 @@ class Job:
             "--model", "ledger", "--data", "ledger", "--epochs", str(EPOCHS), "--global-batch", "8", "--lr", "8",
             *buckets.flags, "--checkpoint-every", "4", "--save-params", "--timeout", f"{timeout_s}s",
             "--on-failure", on_failure, "--quiet", "--out", str(self.bundle), *FLAGS.get(strategy, []), *flags]
+        self._limit = ["prlimit", f"--nofile={open_files}:{open_files}"] if open_files else []
 
     def _preload(self, *shims):
         """The variables that preload shims. A shim comes before the sanitizer, which does not mind."""
@@ -134,7 +149,7 @@ class Job:
 
     def _start(self, *flags):
         with open(self.log, "a") as log:
-            self._launcher = subprocess.Popen([*self._command, *flags], cwd=ROOT, env=self._environment, stdin=subprocess.DEVNULL,
+            self._launcher = subprocess.Popen([*self._limit, *self._command, *flags], cwd=ROOT, env=self._environment, stdin=subprocess.DEVNULL,
                                               stdout=log, stderr=log)
 
     def resume(self):
@@ -168,7 +183,18 @@ class Job:
             rows = json.loads((self.bundle / "processes.json").read_text())
         except (OSError, ValueError):
             return []  # not written yet
+        if self.strategy == "mpi":
+            rows = rows + self._ranks_of_mpirun()
         self._seen |= {row["pid"] for row in rows}
+        return rows
+
+    def _ranks_of_mpirun(self):
+        """The launcher writes down mpirun alone, which has started the workers."""
+        looked_up, rows = self._ranks
+        if time.monotonic() > looked_up + LOOKED_UP_S:
+            ranks = ((worker_rank(pid), pid) for pid in self.living())
+            rows = [{"name": f"worker {rank}", "pid": pid} for rank, pid in ranks if rank is not None]
+            self._ranks = (time.monotonic(), rows)
         return rows
 
     def pid(self, member):

@@ -5,7 +5,7 @@ import pathlib
 import time
 
 from suite import lost_worker
-from suite.job import ONE_FOR_EACH_TENSOR, Job, miscounted, some_buckets
+from suite.job import ONE_FOR_EACH_TENSOR, UNCOUNTED, Job, miscounted, parameters, some_buckets
 from suite.scenarios import Scenario
 
 CLEAN_UP_S = 3  # from the decision to the launcher's end
@@ -19,6 +19,7 @@ class Result:
     kind: str = ""  # of the failure that was found
     culprit: str = ""
     seconds: float | None = None  # from the fault to the decision
+    push: str = ""  # what became of a push of a lost worker that had no answer
     problems: list = dataclasses.field(default_factory=list)
 
     def text(self):
@@ -27,6 +28,8 @@ class Result:
             parts.append(self.culprit)
         if self.seconds is not None:
             parts.append(f"{self.seconds:.2f} s")
+        if self.push:
+            parts.append(f"the push without an answer was {self.push}")
         return ", ".join(parts) + "".join(f"\n  WRONG: {problem}" for problem in self.problems)
 
 
@@ -57,6 +60,10 @@ def judge_failure(result, job, struck, slack_s):
 
 
 def judge_count(result, job):
+    if result.strategy in UNCOUNTED:
+        if parameters(job.bundle) is None:
+            result.problems.append(f"there are no parameters: {job.text()}")
+        return
     wrong = miscounted(job.bundle)
     if wrong is None:
         result.problems.append(f"there are no parameters: {job.text()}")
@@ -75,12 +82,22 @@ def judge_end(result, job, struck, slack_s):
         result.problems.append("the launcher hangs")
     if result.seconds > scenario.bound_s + slack_s:
         result.problems.append(f"ended after {result.seconds:.2f} s, later than {scenario.bound_s} s")
+    if scenario.ends == "killed" and result.strategy == "mpi":
+        clear(result, job)
     if scenario.ends == "interrupted":
         status = job.summary().get("status")
         if status != "interrupted":
             result.problems.append(f"the status is {status}: {job.text()}")
         if "stopped after a common last step" not in (error := job.summary().get("error") or ""):
             result.problems.append(f"it was killed: {error}")
+
+
+def clear(result, job):
+    """mpirun's files of a killed launcher stay until the next job. Those of the machine are looked at when all jobs have ended."""
+    code, said = job.tool("train", "--strategy", "mpi", "--workers", 1, "--model", "ledger", "--data", "ledger", "--steps", 2,
+                          "--global-batch", 8, "--quiet", "--out", job.bundle.with_name("next"))
+    if code != 0:
+        result.problems.append(f"the next job ended with code {code}: {said}")
 
 
 def judge_rest(result, build, directory, job, buckets):
@@ -124,7 +141,7 @@ def judge_done(result, job, plan, struck, slack_s):
         result.problems.append(f"the launcher ended with code {code}: {job.text()}")
     elif (status := job.summary().get("status")) != "done":
         result.problems.append(f"the status is {status}: {job.text()}")
-    if goes_on:
+    if goes_on and not (went_on is None and lost_worker.may_start_again(scenario, result.strategy)):
         lost_worker.judge(result, job, plan, went_on, struck, slack_s)
     else:
         judge_failure(result, job, struck, slack_s)
@@ -137,13 +154,13 @@ def judge_done(result, job, plan, struck, slack_s):
         result.problems.append(f"the job ended {time.time() - struck:.0f} s after the fault, earlier than {scenario.least_s} s")
 
 
-def run_once(build, directory, scenario, strategy, random, slack_s=0):
+def run_once(build, directory, scenario, strategy, random, slack_s=0, repetition=0):
     result = Result(scenario, strategy)
     buckets = ONE_FOR_EACH_TENSOR if scenario.needs_many_buckets else some_buckets(strategy, random)
     plan = scenario.plan(random, buckets) if scenario.plan else None
     job = Job(build, directory, strategy, buckets=buckets, on_failure=scenario.on_failure if scenario.ends == "done" else "stop",
               fault=plan, proxy=scenario.proxy, clock_jumps=scenario.clock_jumps, step_ms=scenario.step_ms, timeout_s=scenario.timeout_s,
-              flags=scenario.flags, shims=scenario.shims)
+              flags=scenario.flags, shims=scenario.shims, open_files=scenario.open_files, repetition=repetition)
     if scenario.before:
         scenario.before(job.proxy)
     with scenario.around(job, random) if scenario.around else contextlib.nullcontext(), job:

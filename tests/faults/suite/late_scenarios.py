@@ -16,6 +16,7 @@ import threading
 import time
 
 from suite.job import EPOCHS, STEPS, has_servers, parameters
+from suite.lost_worker import NOT_APPLIED
 from suite.ports import ports_of, take_listener, why_no_listener
 from suite.proxy import GREETING, HEADER, Harm, read_exactly
 from suite.samples import SAMPLES, STEPS_OF_EPOCH
@@ -143,7 +144,9 @@ def judge_dropped(result, job, struck, slack_s):
     answers = job.remembered["answers"]
     if not answers or not struct.unpack_from("<H", answers[0], 22)[0] & REFUSED or b"goes on without worker 1" not in answers[0]:
         result.problems.append(f"the late push was not refused; {len(answers)} answers")
-    result.problems += miscounted_without(job)
+    wrong = miscounted_without(job)
+    result.push = "" if wrong else NOT_APPLIED
+    result.problems += wrong
 
 
 def miscounted_without(job):

@@ -68,12 +68,14 @@ class ProcessorLimit(Limit):
     """A share of one processor."""
 
     PERIOD_US = 100_000
+    LEAST_US = 1000  # the kernel gives no less in a period
 
     def __init__(self, name, share):
-        quota = int(self.PERIOD_US * share)
+        period = max(self.PERIOD_US, int(self.LEAST_US / share))
+        quota = max(self.LEAST_US, int(period * share))
         super().__init__("cpu", name, (
-            (("cpu.cfs_period_us", self.PERIOD_US), ("cpu.cfs_quota_us", quota)),
-            (("cpu.max", f"{quota} {self.PERIOD_US}"),)))
+            (("cpu.cfs_period_us", period), ("cpu.cfs_quota_us", quota)),
+            (("cpu.max", f"{quota} {period}"),)))
 
     def held_back(self):
         """How often somebody had to wait for its share: whether the limit was in force."""

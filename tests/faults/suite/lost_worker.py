@@ -11,9 +11,14 @@ from suite.samples import SAMPLES, STEPS_OF_EPOCH, indices
 
 TENSORS = 3
 LOST = 1  # the worker's number
+# What became of a push without an answer.
+APPLIED, NOT_APPLIED = "applied", "not applied"
 GOES_ON = "the run goes on with"
 # The servers of these go on. Each divides what is in the parameters by its number to get whole numbers.
 SERVERS_GO_ON = ("ps-async", "ps-ssp", "ps-backup")
+# Their other workers wait for the one that says nothing, as long as it waits itself. Whichever of them gives up first decides
+# whether the servers go on or all processes start again.
+OTHERS_WAIT = ("ps-ssp", "ps-backup")
 # What `lost_workers` says of a kind of failure.
 REASONS = {
     "out of memory": "because memory ran out",  # which is by a signal
@@ -29,6 +34,10 @@ COUNTED = {"step.begins": (-1, 0), "bucket.awaited": (-1, 0), "bucket.ready": (0
 
 def goes_on(scenario, strategy):
     return scenario.on_failure == "shrink" and strategy in SERVERS_GO_ON
+
+
+def may_start_again(scenario, strategy):
+    return strategy in OTHERS_WAIT and scenario.kinds == ("comm",)
 
 
 def when_it_went_on(job, limit_s):
@@ -131,6 +140,7 @@ def judge_count_without(result, job, plan):
     # While it is in step S its heartbeats say S + 1, and it has all answers to step S - 2. The last heartbeat may be older.
     lost = (job.summary().get("lost_workers") or [{"step": 0}])[0]
     least = max(least, lost["step"] - 2)
+    result.push = fate_of_push(plan, boundaries)
     if not all(least <= boundary <= most for boundary in boundaries):
         result.problems.append(f"{boundaries} steps of worker {LOST} counted, which must be {least} to {most} ({plan})")
 
@@ -139,6 +149,17 @@ def counted_by_plan(plan):
     """The fewest and the most steps of worker 1 that may have counted."""
     step, phase = re.search(r":step(\d+):([a-z.]+)", plan).groups()
     return tuple(int(step) + more for more in COUNTED[phase])
+
+
+def fate_of_push(plan, boundaries):
+    """What became of the push that worker 1 had just submitted when the fault came; empty: it had not just submitted one.
+
+    The first bucket has the first tensor, and the last one has the last tensor."""
+    found = re.search(r":step(\d+):bucket\.submitted:bucket(\d+)", plan or "")
+    if not found:
+        return ""
+    step, bucket = map(int, found.groups())
+    return APPLIED if boundaries[-1 if bucket else 0] > step else NOT_APPLIED
 
 
 def judge(result, job, plan, went_on, struck, slack_s):

@@ -4,10 +4,11 @@ A scenario prepares a job, strikes, and says when. Where processes start again a
 count each gradient once.
 """
 import dataclasses
+import shutil
 import signal
 import time
 
-from suite import limits, strangers
+from suite import limits, slowness, strangers
 from suite.job import FIRST_STEPS, FLAGS, STEP_MS, STEPS, WORKERS, has_servers
 from suite.proxy import Harm
 from suite.variants import variants
@@ -22,7 +23,14 @@ LEASE_BOUND_S = 5  # the lease, and one look at it
 OPERATION_BOUND_S = OPERATION_S + 1
 
 FROZEN_S = 3  # shorter than a lease
+FIRST_SHARE = 0.01  # of a processor
+SHARES = ((FIRST_SHARE, LEASE_BOUND_S + 1), (0.003, 4), (0.001, 20))  # one after the other, and how long at most; the kernel gives no less
 MEMORY_LEFT = 32 << 20  # bytes; the fault takes eight times as many
+
+# No connection carries data here: the processes share memory, which `auto` chooses on one host, or have nothing to say.
+WITHOUT_CONNECTIONS = ("shm", "auto", "mpi", "none")
+# A worker waits for the others in each step.
+SYNCHRONOUS = ("ring", "halving-doubling", "recursive-doubling", "tree", "shm", "hierarchical", "auto", "mpi", "ps-sync", "mixed")
 
 PHASES = ("step.begins", "bucket.awaited:bucket{last}", "bucket.ready:bucket0", "bucket.submitted:bucket0",
           "bucket.submitted:bucket{last}")
@@ -54,6 +62,7 @@ class Scenario:
     end_is_blamed: bool = False  # either end of the harmed connection, and no third member
     pair_may_be_blamed: bool = False  # the same under `SEEN_BY_TWO` alone
     needs_many_buckets: bool = False
+    open_files: int = 0  # that each process may have; 0: as many as the suite
     shims: tuple = ()  # that the processes preload, besides those of the proxy and the clock
     around: object = None  # of a Job and a random.Random: the context in which the job lives
     judge: object = None  # of a Result, a Job, when it struck and the slack: in place of what others must do
@@ -72,12 +81,17 @@ def anywhere(_):
 
 def over_tcp(strategy):
     """Whether the data of its jobs crosses connections that a proxy can carry."""
-    return strategy != "shm"
+    return strategy not in WITHOUT_CONNECTIONS
 
 
 def pushes_twice_a_step(strategy):
     """Whether a worker sends two pushes of a step to server 0. Under `mixed` slices go to five servers, one to each."""
     return has_servers(strategy) and strategy != "mixed"
+
+
+def no_strategy(strategy):
+    """Why a strategy cannot be tried on this machine; empty: it can."""
+    return "mpirun is not in PATH" if strategy == "mpi" and not shutil.which("mpirun") else ""
 
 
 def some_step(random):
@@ -147,6 +161,12 @@ def from_member(member):
     return chosen
 
 
+def to_member(member):
+    def chosen(flow, direction):
+        return not flow.with_launcher() and member == (flow.owner if direction == "forward" else flow.maker)
+    return chosen
+
+
 def pushes(flow, direction):
     return direction == "forward" and flow.maker == VICTIM and flow.owner == "server 0"
 
@@ -182,16 +202,32 @@ def shake(chosen, seconds):
     return strike
 
 
-def starve(member, share, seconds):
-    """It gets only a share of one processor, for longer than a lease."""
+def starve(member, until_named=()):
+    """It gets only a share of one processor, for longer than a lease. Then it gets less, until it has had to wait for its share and,
+    under the strategies `until_named`, the launcher names it."""
     def strike(job, _):
         job.wait_for_steps(FIRST_STEPS)
+        pid = job.pid(member)
         now = time.time()
-        with limits.ProcessorLimit(str(job.launcher_pid), share) as limit:
-            limit.hold(job.pid(member))
-            while job.finish(0.05) is None and time.time() < now + seconds:
-                pass
-            return now if limit.held_back() and time.time() >= now + seconds else 0
+        job.remembered["memory"] = memory = slowness.Memory(pid)
+        waited = 0
+
+        def is_enough():
+            return waited and (job.strategy not in until_named or slowness.is_named(job, member))
+
+        for share, longest_s in SHARES:
+            least_s = longest_s if share == FIRST_SHARE else 0
+            if least_s == 0 and is_enough():
+                break
+            with limits.ProcessorLimit(f"{job.launcher_pid}-{share}", share) as limit:
+                limit.hold(pid)
+                begin = time.time()
+                while time.time() < begin + longest_s and (time.time() < begin + least_s or not is_enough()):
+                    if job.finish(0.05) is not None:
+                        return 0
+                    memory.look()
+                    waited += limit.held_back()
+        return now if waited else 0
     return strike
 
 
@@ -254,6 +290,9 @@ SCENARIOS = [
     Scenario("one-way", "nothing that a worker sends to its peers arrives any more",
              harm("silence", from_member(VICTIM), once=False), over_tcp, ("comm",), (VICTIM,), OPERATION_BOUND_S,
              pair_may_be_blamed=True, proxy=True, timeout_s=OPERATION_S),
+    Scenario("one-way-in", "nothing that its peers send to a worker arrives any more",
+             harm("silence", to_member(VICTIM), once=False), over_tcp, ("comm",), (VICTIM,), OPERATION_BOUND_S,
+             pair_may_be_blamed=True, proxy=True, timeout_s=OPERATION_S),
     Scenario("slow-link", "each message from or to a worker takes 20 ms longer", shake(data_of(VICTIM), 0.02), over_tcp,
              proxy=True),
     Scenario("slow-link-long", "each message from or to a worker takes 20 ms longer, for ten minutes", shake(data_of(VICTIM), 0.02), over_tcp, proxy=True, step_ms=5000,
@@ -263,10 +302,10 @@ SCENARIOS = [
     Scenario("server-out-of-memory", "the kernel kills a server for lack of memory", fill_memory("server 0"), has_servers,
              ("out of memory",), ("server 0",), AT_ONCE_S, why_not=limits.no_memory_limit,
              plan=lambda random, _: f"bloat@server0:step{some_step(random)}:shard.applied"),
-    Scenario("slow-worker", "a worker gets 1 % of a processor", starve(VICTIM, 0.01, LEASE_S + 1), anywhere,
-             why_not=limits.no_processor_limit, step_ms=60),
-    Scenario("slow-server", "a server gets 1 % of a processor", starve("server 0", 0.01, LEASE_S + 1), has_servers,
-             why_not=limits.no_processor_limit, step_ms=60),
+    Scenario("slow-worker", "a worker gets 1 % of a processor or less; where others wait for it, the launcher names it",
+             starve(VICTIM, until_named=SYNCHRONOUS), anywhere, why_not=limits.no_processor_limit, step_ms=120, also=slowness.not_named(VICTIM, SYNCHRONOUS)),
+    Scenario("slow-server", "a server gets 1 % of a processor or less", starve("server 0"), has_servers,
+             why_not=limits.no_processor_limit, step_ms=60, also=slowness.takes_too_much),
     Scenario("clock-set", "the clock of the day jumps by two hours, to and fro, five times a second", planned, anywhere,
              clock_jumps=True),
     Scenario("answer-lost", "a server's answer is lost after the update", harm("drop", answers), has_servers, ("comm",), (),
@@ -283,6 +322,12 @@ SCENARIOS = [
              ("server 0",), 5, proxy=True, ends="refused", before=old_token),
     Scenario("strangers", "garbage, oversized lengths, slow and idle connections at every open port", strangers.knock,
              anywhere, bound_s=strangers.LONGEST_S, step_ms=strangers.STEP_MS, after=strangers.judge),
+    Scenario("idle-flood", f"{strangers.FLOOD} idle connections come to the open ports of a job whose processes may open {strangers.OPEN_FILES} files",
+             strangers.flood, anywhere, bound_s=strangers.LONGEST_S, step_ms=strangers.STEP_MS, after=strangers.judge,
+             open_files=strangers.OPEN_FILES, why_not=strangers.no_flood),
+    Scenario("idle-flood-at-start", f"{strangers.FLOOD} idle connections come while the job starts, to each port as soon as it is open", strangers.flood_the_start,
+             anywhere, bound_s=strangers.LONGEST_S, step_ms=strangers.STEP_MS, after=strangers.judge, open_files=strangers.OPEN_FILES,
+             why_not=strangers.no_flood),
 ]
 SCENARIOS += variants(SCENARIOS)
 
@@ -290,9 +335,9 @@ SCENARIOS += variants(SCENARIOS)
 # can tell which of them is cut off.
 SEEN_BY_TWO = ("hierarchical",)
 
-# The page has these.
+# The first table of the page has these.
 STRATEGIES = ("ring", "ps-sync", "ps-async", "shm", "hierarchical")
-# Those, and all others in which it can be told whether each gradient counted once. `none` and `diloco` have other sums, `auto`
-# is one of these, and the processes of `mpi` are not the launcher's own.
-ALL_STRATEGIES = (*STRATEGIES, "halving-doubling", "recursive-doubling", "tree", "ps-ssp", "ps-backup", "mixed", "local-sgd")
-assert set(FLAGS) | set(WORKERS) <= set(ALL_STRATEGIES)
+# The second one has these.
+OTHERS = ("halving-doubling", "recursive-doubling", "tree", "auto", "mpi", "ps-ssp", "ps-backup", "mixed", "local-sgd", "diloco", "none")
+ALL_STRATEGIES = (*STRATEGIES, *OTHERS)
+assert set(FLAGS) | set(WORKERS) | set(WITHOUT_CONNECTIONS) | set(SYNCHRONOUS) <= set(ALL_STRATEGIES)

@@ -1,6 +1,9 @@
 """Strangers at every open port of a job: what they say, and how soon the job ends their connections."""
+import contextlib
 import dataclasses
 import re
+import resource
+import select
 import socket
 import struct
 import time
@@ -16,12 +19,16 @@ AT_EACH_PORT = 8  # strangers with garbage
 LOOK_S = 0.02
 DRIP_S = 1  # between two bytes
 
-CLOSED_S = 9  # a connection may live so long
-LOOK_BOUND_S = 1  # for the job's own looks at its guests
-LONGEST_S = CLOSED_S + LOOK_BOUND_S
+LONGEST_S = 10  # a connection may live so long
 STEPS_LATER = 3  # the job has done when it has closed the last connection
 # It still runs when it must have done that.
-STEP_MS = 1000 * (LONGEST_S + 6) // (STEPS - FIRST_STEPS)
+STEP_MS = 1000 * (LONGEST_S + 7) // (STEPS - FIRST_STEPS)
+
+FLOOD = 1000  # idle connections
+OPEN_FILES = 1024  # of each process of the job
+OWN_FILES = 8 * FLOOD  # that the suite needs for them, and for other jobs at the same time
+AT_START_S = 1  # ports that open later are not flooded at the start
+MPIRUN = "mpirun"  # its ports are its own affair
 
 
 def garbage(random):
@@ -94,14 +101,25 @@ def strangers_at(member, port, random):
     return [Stranger(member, port, *kind) for kind in kinds]
 
 
+def members_of(job):
+    return [(LAUNCHER, job.launcher_pid), *((row["name"], row["pid"]) for row in job.processes() if row["name"] != MPIRUN)]
+
+
+def open_ports(job):
+    """Each TCP port of the job, and whose it is."""
+    found = []
+    for member, pid in members_of(job):
+        with contextlib.suppress(FileNotFoundError):  # the process has ended
+            found += [(member, port) for port in sorted(ports_of(pid))]
+    return found
+
+
 def knock(job, random):
     """They come to every open port of the job. It waits until the job has closed all connections, or is late."""
     job.wait_for_steps(FIRST_STEPS)
-    members = [(LAUNCHER, job.launcher_pid), *((row["name"], row["pid"]) for row in job.processes())]
     now = time.time()
-    for member, pid in members:
-        for port in sorted(ports_of(pid)):
-            job.strangers += strangers_at(member, port, random)
+    for member, port in open_ports(job):
+        job.strangers += strangers_at(member, port, random)
     for stranger in job.strangers:
         stranger.knock()
     # Later than the bound, so that the report says how late it was.
@@ -114,6 +132,73 @@ def knock(job, random):
         stranger.leave()
     # Else the end of the job may have closed them.
     job.wait_for_steps(job.steps() + STEPS_LATER)
+    return now if job.strangers else 0
+
+
+# --- Many idle connections.
+
+def no_flood():
+    """Raises the suite's own limit of open files. Returns why it cannot have so many connections; empty: it can."""
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if resource.RLIM_INFINITY != most < OWN_FILES:
+        return f"the suite may open {most} files, and needs {OWN_FILES}"
+    if resource.RLIM_INFINITY != now < OWN_FILES:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (OWN_FILES, most))
+    return ""
+
+
+def idle(ports, count):
+    """So many strangers, spread over the ports."""
+    return [Stranger(*ports[number % len(ports)], "silence", b"") for number in range(count)]
+
+
+def closes(waiting, limit_s):
+    """Waits until the job has closed one of the connections, or more, and looks at them. `waiting`: strangers by descriptor."""
+    poll = select.poll()
+    for descriptor in waiting:
+        poll.register(descriptor, select.POLLIN)
+    for descriptor, _ in poll.poll(1000 * limit_s):
+        waiting[descriptor].look()
+
+
+def wait_until_closed(job, end):
+    while (inside := {one.socket.fileno(): one for one in job.strangers if not one.closed}) and time.time() < end:
+        if job.finish(0) is not None:
+            break
+        closes(inside, LOOK_S)
+        time.sleep(LOOK_S)
+    for stranger in inside.values():
+        stranger.look()
+    for stranger in job.strangers:
+        stranger.leave()
+
+
+def flood(job, _):
+    job.wait_for_steps(FIRST_STEPS)
+    now = time.time()
+    job.strangers = idle(open_ports(job), FLOOD)
+    for stranger in job.strangers:
+        stranger.knock()
+    wait_until_closed(job, time.time() + LONGEST_S + 2)
+    # Else the end of the job may have closed them.
+    job.wait_for_steps(job.steps() + STEPS_LATER)
+    return now
+
+
+def flood_the_start(job, _):
+    """They come to each port as soon as it is open: an equal share of them to each port of a launcher and all members."""
+    now = time.time()
+    share = FLOOD // (1 + job.workers)
+    ports = set()
+    while time.time() < now + AT_START_S:
+        for member, port in open_ports(job):
+            if port not in ports and len(job.strangers) < FLOOD:
+                ports.add(port)
+                job.strangers += (own := idle([(member, port)], share))
+                for stranger in own:
+                    stranger.knock()
+    wait_until_closed(job, time.time() + LONGEST_S + 2)
+    job.wait_for_steps(max(FIRST_STEPS, job.steps() + STEPS_LATER))
     return now if job.strangers else 0
 
 

@@ -7,11 +7,17 @@ from suite import left_out
 from suite.all_scenarios import SCENARIOS
 from suite.elsewhere import ELSEWHERE
 from suite.job import ROOT
-from suite.scenarios import ALL_STRATEGIES, LEASE_BOUND_S, LEASE_S
+from suite.lost_worker import APPLIED, NOT_APPLIED
+from suite.scenarios import ALL_STRATEGIES, LEASE_BOUND_S, LEASE_S, OTHERS
 
 LONGEST_PROBLEM = 300  # characters
 NOTHING_LEFT = ("Nothing was left on the machine when all jobs had ended: no process, temporary file, network namespace or shared "
                 "memory.")
+COLUMNS = ("| fault | strategy | survived | found | blamed | p50 (s) | p99 (s) | max (s) | bound (s) |",
+           "|---|---|---|---|---|---|---|---|---|")
+OTHERS_HEAD = "## The other strategies"
+PUSHES = ("Where the servers go on without a worker, they may have had its last push or not. In {all} jobs this push had no answer. The "
+          "final parameters say that it had been applied in {applied} of them, and not in {not_applied}.")
 
 HEAD = """# Faults
 
@@ -26,14 +32,16 @@ from the fault until it decides that. They are up to a tenth of a second too sho
 own start. Of fewer than 100 jobs, p99 is the maximum. For a job that ends early (a killed launcher, SIGTERM), they are the
 time until the last process has ended. For the token of another job they are from the start. For strangers they are the time until
 the last one has lost its connection. A full disk leaves no room for the launcher's summary: there "no space left" means that its error
-named the file and the cause, and the time is until it ended.
+named the file and the cause. The call that meets the full disk fails at once. The time is until the job ended, which its bound allows a second
+for.
 
 A process that is stopped counts as lost when its lease of {lease} s is over. The launcher looks at the leases again and again, so the bound
-is {lease_bound} s: the lease, and a quarter of a second for a look at it.{slack}
+is {lease_bound} s: the lease, and {look} s for a look at it.{slack}
 
-Under `--on-failure shrink`, the servers of `ps-async` go on without the lost worker. Then every gradient of the other workers counts
-exactly once, and those of the lost worker count exactly once up to a step, and not at all after it. Under the other strategies all
-processes start again, with one worker less, and every gradient counts exactly once.
+Under `--on-failure shrink`, the servers of `ps-async`, `ps-ssp` and `ps-backup` go on without the lost worker. Then every gradient of the
+other workers counts exactly once, and those of the lost worker count exactly once up to a step, and not at all after it. Under the other
+strategies all processes start again, with one worker less, and every gradient counts exactly once. They may do so under `ps-ssp` and
+`ps-backup`, too, where nothing from or to a worker arrives any more: there the others wait for this worker as long as it waits itself.
 
 Under `hierarchical` (here with two hosts of two workers), only the two ends of a silent connection see that it is silent.
 Neither can tell which of them is cut off, so either may be blamed. Where one connection breaks, or loses a message, either of its
@@ -61,6 +69,32 @@ def row(scenario, strategy, results):
             f"{', '.join(culprits) or '–'} | {' | '.join(times)} | {bound} |")
 
 
+def rows_of(results):
+    """In the order of the scenarios."""
+    lines = []
+    for scenario in SCENARIOS:
+        for strategy in dict.fromkeys(result.strategy for result in results if result.scenario is scenario):
+            lines.append(row(scenario, strategy, [result for result in results
+                                                  if result.scenario is scenario and result.strategy == strategy]))
+    return lines
+
+
+def second_table(results, repeat):
+    """What the strategies do that the first table does not have."""
+    if not results:
+        return []
+    times = "once" if repeat == 1 else f"{repeat} times"
+    return ["", OTHERS_HEAD, "",
+            f"Each fault was tried {times} under each of them. Under `none` and `diloco` the parameters do not say what counted: there a job "
+            "survives if cause, member and time are right and nothing is left.", "", *COLUMNS, *rows_of(results)]
+
+
+def pushes_of(results):
+    """How many pushes without an answer had been applied."""
+    fates = [result.push for result in results if result.push]
+    return ["", PUSHES.format(all=len(fates), applied=fates.count(APPLIED), not_applied=fates.count(NOT_APPLIED))] if fates else []
+
+
 def problems_of(results):
     """What those jobs did that did not survive, without the names of temporary directories."""
     lines = []
@@ -83,7 +117,10 @@ def command_of(arguments):
     for name in ("only", "strategies"):
         if getattr(arguments, name):
             words.append(f"--{name} {getattr(arguments, name)}")
-    words.append(f"--repeat {arguments.repeat} --jobs {arguments.jobs} --seed {arguments.seed}")
+    words.append(f"--repeat {arguments.repeat}")
+    if arguments.others_repeat != 1:
+        words.append(f"--others-repeat {arguments.others_repeat}")
+    words.append(f"--jobs {arguments.jobs} --seed {arguments.seed}")
     if arguments.slack:
         words.append(f"--slack {arguments.slack:g}")
     return " ".join([*words, *(["--long"] if arguments.long else []), "--markdown docs/faults.md"])
@@ -94,7 +131,7 @@ def head(arguments):
                             text=True, check=True).stdout.strip()
     slack = f" This run allowed {arguments.slack:g} s more than each bound of the table." if arguments.slack else ""
     return HEAD.format(command=command_of(arguments), commit=commit, lease=LEASE_S, lease_bound=LEASE_BOUND_S, slack=slack,
-                       date=datetime.datetime.now(datetime.timezone.utc).date())
+                       look=LEASE_BOUND_S - LEASE_S, date=datetime.datetime.now(datetime.timezone.utc).date())
 
 
 def what_is_left(left):
@@ -108,20 +145,17 @@ def strategies_left_out(results, arguments):
 
 
 def markdown(results, arguments, not_here, left):
-    """`not_here`: what this machine cannot try. `left`: what the machine has now and did not have before."""
-    lines = [head(arguments),
-             "| fault | strategy | survived | found | blamed | p50 (s) | p99 (s) | max (s) | bound (s) |",
-             "|---|---|---|---|---|---|---|---|---|"]
-    for scenario in SCENARIOS:
-        for strategy in dict.fromkeys(result.strategy for result in results if result.scenario is scenario):
-            lines.append(row(scenario, strategy, [result for result in results
-                                                  if result.scenario is scenario and result.strategy == strategy]))
+    """Results of `--strategies` are in one table, whatever the strategies. `not_here`: what this machine cannot try. `left`: what the machine has now and did not have before."""
+    of_others = [result for result in results if result.strategy in OTHERS and not arguments.strategies]
+    lines = [head(arguments), *COLUMNS, *rows_of([result for result in results if arguments.strategies or result.strategy not in OTHERS])]
+    lines += second_table(of_others, arguments.others_repeat)
+    lines += pushes_of(results)
     lines += problems_of(results)
     lines += what_is_left(left)
     lines += ["", "Not tried on this machine:", "", *(f"- {text}" for text in not_here)] if not_here else []
     lines += ["", "## Not tried by this suite", "", "| fault | where it is tried, or why it cannot be tried here |", "|---|---|"]
     lines += [f"| {what} | {where} |" for what, where in not_tried(results)]
-    lines += ["", "## Strategies that this page does not try as they are", "",
+    lines += ["", "## Strategies that this page does not try, or not as they are", "",
               "| strategy | why | what tries it |", "|---|---|---|"]
     lines += [f"| {' | '.join(row)} |" for row in strategies_left_out(results, arguments)]
     return "\n".join(lines) + "\n"

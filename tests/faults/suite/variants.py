@@ -1,12 +1,13 @@
 """The same faults in jobs that are started in another way: under `--on-failure shrink`, and over other transports."""
 import dataclasses
 
+from suite.job import has_servers
+
 SHRINKING = ("worker-killed", "worker-exits", "worker-frozen", "black-hole", "worker-out-of-memory")
 # The mean of three workers is not exact, so it cannot be told what counted.
 CANNOT_SHRINK = ("local-sgd",)
 WITH_TRANSPORTS = ("worker-killed", "worker-frozen", "server-killed", "server-frozen")
 TRANSPORTS = ("grpc", "uds", "shm")
-STRATEGIES_OF_TRANSPORTS = ("ps-sync", "ps-async")
 
 
 def shrinking(scenario):
@@ -20,7 +21,7 @@ def over(transport, scenario):
     return dataclasses.replace(
         scenario, name=f"{scenario.name}-{transport}", what=f"{scenario.what} (`--ps-transport {transport}`)",
         flags=(*scenario.flags, "--ps-transport", transport),
-        strategies=lambda strategy: strategy in STRATEGIES_OF_TRANSPORTS)
+        strategies=has_servers)
 
 
 def variants(scenarios):

@@ -1,0 +1,136 @@
+"""Parts of the suite itself that need no job.
+
+usage: suite_test.py
+"""
+import json
+import os
+import pathlib
+import socket
+import struct
+import tempfile
+import time
+import types
+import unittest
+
+from suite import checkpoint_scenarios, left_out, slowness, strangers, table
+from suite.all_scenarios import SCENARIOS
+from suite.judge import Result, judge_count
+from suite.lost_worker import APPLIED, NOT_APPLIED
+from suite.medians import FEWEST, late_medians
+from suite.scenarios import ALL_STRATEGIES, OTHERS, STRATEGIES
+
+KILLED = next(scenario for scenario in SCENARIOS if scenario.name == "worker-killed")
+EXITS = next(scenario for scenario in SCENARIOS if scenario.name == "worker-exits")
+
+
+class Medians(unittest.TestCase):
+    def late(self, times, **options):
+        return late_medians([Result(scenario, "ring", seconds=seconds) for scenario, seconds in times], slack_s=3, busy=False, **options)
+
+    def test_most_jobs_of_a_scenario_must_keep_the_bound_without_the_slack(self):
+        self.assertEqual(self.late([(KILLED, 0.1), (KILLED, 0.2), (KILLED, 3.5)]), [])
+        late = self.late([(KILLED, 0.1), (KILLED, 1.2), (KILLED, 1.3)])
+        self.assertRegex(late[0], r"worker-killed: the median of 3 jobs is 1\.20 s, later than 1 s")
+
+    def test_scenarios_with_the_same_bound_count_together(self):
+        self.assertEqual(len(self.late([(KILLED, 1.1), (KILLED, 1.2), (EXITS, 1.3)])), 1)
+        self.assertEqual(self.late([(KILLED, 1.1)] * (FEWEST - 1)), [])
+
+    def test_a_busy_machine_gets_the_slack(self):
+        results = [Result(KILLED, "ring", seconds=2)] * FEWEST
+        self.assertEqual(late_medians(results, slack_s=3, busy=True), [])
+        self.assertTrue(late_medians(results, slack_s=3, busy=False))
+
+
+class Checkpoints(unittest.TestCase):
+    def test_as_many_repetitions_as_sections_hit_each(self):
+        header = json.dumps({"__metadata__": {"header_sha256": "a" * 64, "sha256/parameters": "b" * 64},
+                             "parameters/tensor0": {"data_offsets": [0, 4]}}).encode()
+        content = struct.pack("<Q", len(header)) + header + bytes(4)
+        sections = checkpoint_scenarios.sections(content)
+        hit = {checkpoint_scenarios.section_of(content, repetition)[0] for repetition in range(len(sections))}
+        self.assertEqual(hit, set(sections))
+        self.assertEqual(len(sections), 6)
+
+    def test_repetitions_hit_the_part_of_each_worker(self):
+        names = {checkpoint_scenarios.part_of_some_worker(pathlib.Path("step-8.ckpt"), types.SimpleNamespace(repetition=number, workers=3)).name
+                 for number in range(3)}
+        self.assertEqual(names, {f"step-8.worker-{worker}.ckpt" for worker in range(3)})
+
+
+class Flood(unittest.TestCase):
+    def test_connections_are_spread_over_all_ports(self):
+        ports = [(f"worker {number}", 1000 + number) for number in range(3)]
+        found = [stranger.port for stranger in strangers.idle(ports, strangers.FLOOD)]
+        self.assertEqual(len(found), strangers.FLOOD)
+        self.assertLessEqual(max(map(found.count, set(found))) - min(map(found.count, set(found))), 1)
+
+    def test_who_stays_inside_is_reported(self):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            waiting = strangers.idle([("worker 0", listener.getsockname()[1])], 2)
+            for stranger in waiting:
+                stranger.knock()
+            listener.accept()[0].close()
+            job = types.SimpleNamespace(strangers=waiting, finish=lambda _: None)
+            strangers.wait_until_closed(job, time.time() + 0.5)
+            self.assertEqual([stranger.closed for stranger in waiting], [True, False])
+
+
+class SlowMembers(unittest.TestCase):
+    def job(self, strategy, said=""):
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        log = pathlib.Path(folder) / "log"
+        log.write_text(said)
+        return types.SimpleNamespace(strategy=strategy, log=log, text=log.read_text, workers=3, remembered={})
+
+    def test_the_launcher_must_name_who_is_slow(self):
+        wrong = slowness.not_named("worker 1", ("ring",))
+        self.assertTrue(wrong(self.job("ring", "warning: worker 10 computes step 7")))
+        self.assertEqual(wrong(self.job("ring", "warning: worker 1 computes step 7 for 1.1 s")), [])
+        self.assertEqual(wrong(self.job("ps-async")), [])
+
+    def test_a_server_may_not_fill_its_memory(self):
+        job = self.job("ps-sync")
+        job.remembered["memory"] = memory = slowness.Memory(os.getpid())
+        self.assertGreater(memory.at_rest, 0)
+        self.assertEqual(slowness.takes_too_much(job), [])
+        memory.most = slowness.bound_of(memory, job.workers) + 1
+        self.assertTrue(slowness.takes_too_much(job))
+
+
+class Page(unittest.TestCase):
+    def test_it_says_which_pushes_had_been_applied(self):
+        results = [Result(KILLED, "ps-async", push=fate) for fate in (APPLIED, NOT_APPLIED, APPLIED, "")]
+        self.assertIn("In 3 jobs this push had no answer.", table.pushes_of(results)[1])
+        self.assertIn("applied in 2 of them, and not in 1.", table.pushes_of(results)[1])
+        self.assertEqual(table.pushes_of(results[3:]), [])
+        self.assertIn("the push without an answer was applied", results[0].text())
+
+    def test_it_has_a_second_table(self):
+        lines = table.second_table([Result(KILLED, "tree")], repeat=1)
+        self.assertIn(table.OTHERS_HEAD, lines)
+        self.assertRegex(lines[-1], r"\| tree \| 1/1 \|")
+        self.assertEqual(table.second_table([], repeat=1), [])
+
+    def test_each_strategy_is_in_a_table_or_left_out(self):
+        self.assertEqual(sorted(ALL_STRATEGIES), sorted({*STRATEGIES, *OTHERS}))
+        rows = left_out.rows(ALL_STRATEGIES, ALL_STRATEGIES, [*ALL_STRATEGIES, "nccl", "mesh"])
+        self.assertEqual([row[0] for row in rows[:2]], ["nccl", "mesh"])
+        self.assertEqual(rows[1][1], left_out.NOBODY_KNOWS)
+
+    def test_where_nothing_can_be_counted_there_must_be_parameters(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        job = types.SimpleNamespace(bundle=folder, text=lambda: "")
+        for strategy in ("diloco", "ring"):
+            result = Result(KILLED, strategy)
+            judge_count(result, job)
+            self.assertIn("there are no parameters", result.problems[0])
+        (folder / "params.bin").write_bytes(bytes(80 + 4 * 288))
+        for strategy, wrong in (("diloco", 0), ("ring", 1)):
+            result = Result(KILLED, strategy)
+            judge_count(result, job)
+            self.assertEqual(len(result.problems), wrong)
+
+
+if __name__ == "__main__":
+    unittest.main()
