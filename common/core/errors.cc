@@ -1,8 +1,28 @@
 #include "ringside/common/core/errors.h"
 
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 namespace ringside {
+namespace {
+
+const char* LimitOf(int error) {
+  switch (error) {
+    case EMFILE:
+      return " (the limit of descriptors: ulimit -n)";
+    case EAGAIN:
+      return " (the limit of processes and threads: ulimit -u, or pids.max of a control group; for "
+             "a "
+             "thread also that of memory: ulimit -v)";
+    case ENOMEM:
+      return " (memory, or its limit: ulimit -v)";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
 
 CertificateError::CertificateError(std::string peer, const std::string& reason)
     : ConfigError(peer + ": " + reason), peer_(std::move(peer)) {}
@@ -31,5 +51,9 @@ DivergedError::DivergedError(const std::string& problem, int rank, std::int64_t 
 
 ReplicasDifferError::ReplicasDifferError(std::int64_t steps_done, const std::string& difference)
     : Error("replicas differ after " + std::to_string(steps_done) + " steps: " + difference) {}
+
+ResourceError::ResourceError(const std::string& wanted, int error)
+    : Error("the system gives no room for " + wanted + ": " + std::strerror(error) +
+            LimitOf(error)) {}
 
 }  // namespace ringside

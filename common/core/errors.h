@@ -112,6 +112,15 @@ class ReplicasDifferError : public Error {
   ReplicasDifferError(std::int64_t steps_done, const std::string& difference);
 };
 
+/// The machine, or a limit of this process, gives no further descriptor, thread, process or memory
+/// (exit code 1).
+class ResourceError : public Error {
+ public:
+  /// `wanted`: "a thread", "a pipe to a child". `error` is the errno; the message says which limit
+  /// it may be.
+  ResourceError(const std::string& wanted, int error);
+};
+
 /// The program of the user's that is the model of a run has failed, or calls Ringside wrongly.
 class ProgramError : public Error {
  public:

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -107,11 +106,11 @@ FrontDoor::FrontDoor(FileDescriptor listener, std::string endpoint, WaitingRoom:
       room_(std::move(listener), std::move(judge), {.most = MostVisitors()}),
       endpoint_(endpoint.empty() ? TcpEndpointOf(room_.listener()) : std::move(endpoint)),
       stopped_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (stopped_.get() < 0) throw CommError(endpoint_, "listening", std::strerror(errno));
+  if (stopped_.get() < 0) throw ResourceError("an event of " + endpoint_, errno);
   try {
     thread_ = std::thread([this] { Run(); });
   } catch (const std::system_error& error) {
-    throw CommError(endpoint_, "listening", error.what());
+    throw ResourceError("a thread that listens on " + endpoint_, error.code().value());
   }
 }
 

@@ -31,8 +31,8 @@ class FrontDoor {
     std::size_t most_admitted = 0;
   };
 
-  /// Listens on an IP address. `port` 0: on any free one. Throws `CommError`. The judge and `admit`
-  /// run on the thread of the door.
+  /// Listens on an IP address. `port` 0: on any free one. Throws `CommError`, and `ResourceError`
+  /// when there is no thread. The judge and `admit` run on the thread of the door.
   FrontDoor(const std::string& address, int port, WaitingRoom::Judge judge, Admit admit,
             const Options& options);
   /// Takes over a listener that does not wait. `endpoint` is for people.

@@ -2,11 +2,11 @@
 
 #include <cstdio>
 #include <exception>
-#include <new>
+#include <string>
 #include <string_view>
 
 #include "ringside/common/core/errors.h"
-#include "ringside/experiments/system/lack_of_memory.h"
+#include "ringside/common/core/lack_of_resources.h"
 #include "ringside/experiments/system/printable.h"
 
 namespace ringside {
@@ -49,10 +49,9 @@ int ReportCurrentException() {
     return Say(error, kExitInvalidSpec);
   } catch (const MissingBackendError& error) {
     return Say(error, kExitMissingBackend);
-  } catch (const std::bad_alloc&) {
-    return Say(LackOfMemoryText(), kExitFailed);
   } catch (const std::exception& error) {
-    return Say(error, kExitFailed);
+    const std::string lack = LackInCurrentException();
+    return Say(lack.empty() ? error.what() : lack, kExitFailed);
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <openssl/evp.h>
 
+#include <cerrno>
+
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/hex.h"
 
@@ -13,7 +15,7 @@ std::array<std::byte, kSha256Bytes> Sha256(std::span<const std::byte> data) {
   if (EVP_Digest(data.data(), data.size(), reinterpret_cast<unsigned char*>(digest.data()), &size,
                  EVP_sha256(), nullptr) != 1 ||
       size != digest.size()) {
-    throw InternalError("SHA-256 failed");
+    throw ResourceError("a SHA-256 sum", ENOMEM);  // the algorithm is always there
   }
   return digest;
 }

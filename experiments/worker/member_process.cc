@@ -108,7 +108,8 @@ int MemberProcess::ReportFailure(const FailureReason& reason) {
     timeline_->SendRest();
     heartbeat_->Finish();
   } catch (const std::exception& error) {
-    fmt::print(stderr, "cannot tell the coordinator: {}\n", error.what());
+    // The launcher quotes the last line.
+    fmt::print(stderr, "{}; the coordinator cannot be told: {}\n", reason.message, error.what());
   }
   std::fflush(stderr);
   // Destructors may wait for peers that have gone, and the launcher already has the report.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/lack_of_resources.h"
 #include "ringside/common/measure/activity.h"
 #include "ringside/ring/transports/gloo_pairs.h"
 #include "ringside/ring/transports/peer_connections.h"
@@ -113,6 +114,7 @@ void GlooLinks::MakePairs(const GlooLinksOptions& options, std::span<const int> 
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
+    if (!LackInCurrentException().empty()) throw;
     throw CommError(NameOf(rank), "opening sockets", Reason(error));
   }
   channels_.resize(static_cast<std::size_t>(options.world.workers));

@@ -352,7 +352,7 @@ Coordinator::Coordinator(std::shared_ptr<JobState> job_state, const Options& opt
     const std::string hint = options.port == 0 ? "" : "; another rank 0 may have this port";
     throw ConfigError("the coordinator cannot listen on " + target_ + ": " + error.reason() + hint);
   } catch (const std::system_error& error) {
-    throw ConfigError(std::string("the coordinator cannot start a thread: ") + error.what());
+    throw ResourceError("a thread of the coordinator", error.code().value());
   }
 }
 

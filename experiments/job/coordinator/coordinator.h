@@ -35,7 +35,8 @@ class Coordinator {
     std::string tls{};
   };
 
-  /// Throws `ConfigError` when it cannot listen there, or cannot use the certificates.
+  /// Throws `ConfigError` when it cannot listen there, or cannot use the certificates, and
+  /// `ResourceError` when there is no thread.
   Coordinator(std::shared_ptr<JobState> job_state, const Options& options);
   ~Coordinator();
   Coordinator(const Coordinator&) = delete;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/lack_of_resources.h"
 
 namespace ringside {
 namespace {
@@ -61,6 +62,8 @@ const char* FailureKindName(FailureKind kind) {
       return "config";
     case FailureKind::kMissingBackend:
       return "missing backend";
+    case FailureKind::kResources:
+      return "resources";
     case FailureKind::kInternal:
       return "internal";
     case FailureKind::kComm:
@@ -112,6 +115,8 @@ FailureReason ReasonOfCurrentException() {
   } catch (const MissingBackendError& error) {
     return {FailureKind::kMissingBackend, error.what()};
   } catch (const std::exception& error) {
+    const std::string lack = LackInCurrentException();
+    if (!lack.empty()) return {FailureKind::kResources, lack};
     return {FailureKind::kInternal, error.what()};
   }
 }

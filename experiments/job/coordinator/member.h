@@ -39,6 +39,7 @@ enum class FailureKind {
   kData,
   kConfig,
   kMissingBackend,
+  kResources,  ///< No descriptor, thread, process or memory for it.
   kInternal,
   kComm,
 };

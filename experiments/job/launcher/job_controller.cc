@@ -12,6 +12,7 @@
 #include "ringside/common/core/awake_clock.h"
 #include "ringside/common/core/dilated_clock.h"
 #include "ringside/common/core/errors.h"
+#include "ringside/common/core/lack_of_resources.h"
 #include "ringside/experiments/checkpoint/checkpoint_folder.h"
 #include "ringside/experiments/job/fidelity/fidelity_json.h"
 #include "ringside/experiments/job/launcher/program_files.h"
@@ -126,7 +127,12 @@ JobOutcome JobController::Run() {
   } catch (const MissingBackendError& error) {
     Decide(JobStatus::kFailed, error.what(), FailureKind::kMissingBackend);
   } catch (const std::exception& error) {
-    Decide(JobStatus::kFailed, error.what());
+    const std::string lack = LackInCurrentException();
+    if (lack.empty()) {
+      Decide(JobStatus::kFailed, error.what());
+    } else {
+      Decide(JobStatus::kFailed, lack, FailureKind::kResources);
+    }
   }
   EndAll();
   return Finish();

@@ -117,8 +117,8 @@ void RankAgent::MeasureLinks() {
 void RankAgent::StartChild() {
   try {
     children_.Start(setup_);
-  } catch (const MissingBackendError& error) {
-    client_.Fail({FailureKind::kMissingBackend, error.what()});
+  } catch (const Error&) {
+    client_.Fail(ReasonOfCurrentException());
     throw;
   }
 }
@@ -159,7 +159,7 @@ bool RankAgent::KillRequested() {
 void RankAgent::TellEnds() {
   for (ChildGroup::End& end : children_.TakeEnds()) untold_.push_back(end);
   while (!untold_.empty()) {
-    const auto& [who, pid, end] = untold_.front();
+    const auto& [who, pid, end, last_line] = untold_.front();
     try {
       // Code 0 is no failure if the child sent its result, which only the coordinator knows.
       client_.ReportChildExit(KindOfEnd(end), end.code, fmt::format("(pid {}) {}", pid, end.Text()),

@@ -193,6 +193,7 @@ bool IsRecoverable(const JobOutcome& outcome) {
     case FailureKind::kEarlyExit:
     case FailureKind::kLost:
     case FailureKind::kReplicasDiffer:  // no checkpoint has parameters that differ
+    case FailureKind::kResources:
     case FailureKind::kComm:
       return true;
     case FailureKind::kDiverged:

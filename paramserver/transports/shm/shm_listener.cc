@@ -106,7 +106,9 @@ void ShmListener::StartThreads() {
   try {
     while (threads_.size() < threads) threads_.emplace_back([this] { Run(); });
   } catch (const std::system_error& error) {
-    if (threads_.empty()) throw CommError(name_, "listening", error.what());
+    if (threads_.empty()) {
+      throw ResourceError("a thread that listens on " + name_, error.code().value());
+    }
   }
 }
 

@@ -413,7 +413,8 @@ std::unique_ptr<ServerLink> ConnectTcpLink(int server, const ServerAddress& addr
   try {
     return std::make_unique<TcpLink>(server, address, setup, comm);
   } catch (const std::system_error& error) {  // no thread
-    throw CommError("server " + std::to_string(server), "start", error.what());
+    throw ResourceError("the threads of a connection to server " + std::to_string(server),
+                        error.code().value());
   }
 }
 

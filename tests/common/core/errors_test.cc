@@ -3,7 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <limits>
+#include <new>
+#include <string>
+#include <system_error>
+
+#include "ringside/common/core/lack_of_resources.h"
 
 namespace ringside {
 namespace {
@@ -54,6 +60,33 @@ TEST(ErrorsTest, ReplicasDifferErrorNamesTheStepsDone) {
                "replicas differ after 7 steps: worker 2 has others");
 }
 
+TEST(ErrorsTest, ResourceErrorNamesTheLimit) {
+  EXPECT_STREQ(
+      ResourceError("a pipe", EMFILE).what(),
+      "the system gives no room for a pipe: Too many open files (the limit of descriptors: "
+      "ulimit -n)");
+  EXPECT_THAT(ResourceError("a thread", EAGAIN).what(), HasSubstr("ulimit -u"));
+  EXPECT_THAT(ResourceError("a sum", ENOMEM).what(), HasSubstr("ulimit -v"));
+}
+
+template <typename Thrown>
+std::string LackIn(const Thrown& thrown) {
+  try {
+    throw thrown;
+  } catch (const std::exception&) {
+    return LackInCurrentException();
+  }
+}
+
+TEST(LackOfResources, IsReadFromTheException) {
+  EXPECT_THAT(LackIn(ResourceError("a pipe", EMFILE)), HasSubstr("a pipe"));
+  EXPECT_THAT(LackIn(std::bad_alloc()), HasSubstr("memory ran out"));
+  // As of a thread that cannot start.
+  EXPECT_THAT(LackIn(std::system_error(EAGAIN, std::generic_category())), HasSubstr("ulimit -u"));
+  EXPECT_EQ(LackIn(std::system_error(ENOENT, std::generic_category())), "");
+  EXPECT_EQ(LackIn(InternalError("x")), "");
+}
+
 TEST(ErrorsTest, AllAreErrors) {
   EXPECT_THROW(throw UsageError("x"), Error);
   EXPECT_THROW(throw ConfigError("x"), Error);
@@ -62,6 +95,7 @@ TEST(ErrorsTest, AllAreErrors) {
   EXPECT_THROW(throw DataError("p", 0, "e"), Error);
   EXPECT_THROW(throw DivergedError("p"), Error);
   EXPECT_THROW(throw ReplicasDifferError(0, "d"), Error);
+  EXPECT_THROW(throw ResourceError("w", 0), Error);
   EXPECT_THROW(throw InternalError("x"), Error);
 }
 

@@ -282,7 +282,7 @@ TEST_F(ShmListenerTest, IsRefusedWithoutAThread) {
   ASSERT_EQ(pthread_attr_init(&impossible), 0);
   ASSERT_EQ(pthread_attr_setstacksize(&impossible, std::size_t{1} << 47), 0);
   ASSERT_EQ(pthread_setattr_default_np(&impossible), 0);
-  EXPECT_THROW(Listen(), CommError);
+  EXPECT_THROW(Listen(), ResourceError);
   EXPECT_EQ(pthread_setattr_default_np(&normal), 0);
   pthread_attr_destroy(&impossible);
   pthread_attr_destroy(&normal);
