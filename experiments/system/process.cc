@@ -36,15 +36,34 @@ struct Pipe {
   FileDescriptor write;
 };
 
+FileDescriptor MoveUp(const FileDescriptor& fd) {
+  FileDescriptor moved(::fcntl(fd.get(), F_DUPFD_CLOEXEC, kFirstOwnFd));
+  // EINVAL: the limit of descriptors lies below the first of these numbers.
+  if (moved.get() < 0) throw ResourceError("a pipe to a child", errno == EINVAL ? EMFILE : errno);
+  return moved;
+}
+
 Pipe MakePipe() {
   std::array<int, 2> fds;
-  if (::pipe2(fds.data(), O_CLOEXEC) != 0) {
-    throw InternalError(std::string("pipe: ") + std::strerror(errno));
-  }
+  if (::pipe2(fds.data(), O_CLOEXEC) != 0) throw ResourceError("a pipe to a child", errno);
   const FileDescriptor read(fds[0]);
   const FileDescriptor write(fds[1]);
-  return {FileDescriptor(::fcntl(read.get(), F_DUPFD_CLOEXEC, kFirstOwnFd)),
-          FileDescriptor(::fcntl(write.get(), F_DUPFD_CLOEXEC, kFirstOwnFd))};
+  return {MoveUp(read), MoveUp(write)};
+}
+
+template <std::size_t N>
+bool IsOneOf(int error, const std::array<int, N>& errors) {
+  return std::ranges::find(errors, error) != errors.end();
+}
+
+[[noreturn]] void ThrowNoStart(const std::string& program, int error) {
+  // It is not there, or is no program that we may start.
+  constexpr std::array kMissing{ENOENT, EACCES, ENOEXEC, ENOTDIR, ELOOP};
+  constexpr std::array kNoRoom{EAGAIN, ENOMEM, EMFILE, ENFILE, E2BIG};
+  if (IsOneOf(error, kNoRoom)) throw ResourceError("the process " + program, error);
+  const std::string text = "cannot start " + program + ": " + std::strerror(error);
+  if (IsOneOf(error, kMissing)) throw MissingBackendError(text);
+  throw Error(text);
 }
 
 /// A pipe from which `input` can be read, and then its end.
@@ -113,9 +132,7 @@ class SpawnPlan {
     pid_t pid = -1;
     const int error = ::posix_spawn(&pid, argv.front().c_str(), &actions_, &attributes_,
                                     arguments.data(), variables.data());
-    if (error != 0) {
-      throw MissingBackendError("cannot start " + argv.front() + ": " + std::strerror(error));
-    }
+    if (error != 0) ThrowNoStart(argv.front(), error);
     return pid;
   }
 

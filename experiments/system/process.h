@@ -43,7 +43,8 @@ class Process {
     std::vector<std::string> environment{};  ///< "NAME=value": besides ours, or instead.
   };
 
-  /// Starts the child. Throws `MissingBackendError` when the executable cannot be started.
+  /// Starts the child. Throws `MissingBackendError` when there is no such program, or none that can
+  /// be started; `ResourceError` when there is no descriptor, process or memory for it.
   explicit Process(const Options& options);
   Process(Process&& other) noexcept;
   Process& operator=(Process&&) = delete;

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,10 +16,9 @@
 
 #include "ringside/common/core/errors.h"
 #include "ringside/common/core/file_descriptor.h"
-#include "ringside/experiments/system/console.h"
 #include "ringside/experiments/system/files.h"
-#include "ringside/experiments/system/log_forwarder.h"
 #include "ringside/experiments/system/signal_watch.h"
+#include "tests/common/control_group.h"
 #include "tests/common/temporary_directory.h"
 #include "tests/experiments/job/job_testing.h"
 
@@ -209,6 +209,60 @@ TEST(Process, AMissingExecutableIsNamed) {
   }
 }
 
+TEST(Process, AFileThatIsNoProgramIsMissing) {
+  EXPECT_THROW(Process({.argv = {"/proc/self/status"}}), MissingBackendError);
+  EXPECT_THROW(Process({.argv = {"/proc/self/status/program"}}), MissingBackendError);
+}
+
+/// The soft limit of this process.
+class ScopedLimit {
+ public:
+  ScopedLimit(__rlimit_resource resource, rlim_t value) : resource_(resource) {
+    EXPECT_EQ(::getrlimit(resource_, &before_), 0);
+    const rlimit limit{value, before_.rlim_max};
+    EXPECT_EQ(::setrlimit(resource_, &limit), 0);
+  }
+  ~ScopedLimit() { EXPECT_EQ(::setrlimit(resource_, &before_), 0); }
+  ScopedLimit(const ScopedLimit&) = delete;
+  ScopedLimit& operator=(const ScopedLimit&) = delete;
+
+ private:
+  const __rlimit_resource resource_;
+  rlimit before_{};
+};
+
+/// What starting a child throws.
+template <typename Expected>
+std::string Refusal() {
+  try {
+    Shell("true");
+    return "started";
+  } catch (const Expected& error) {
+    return error.what();
+  } catch (const std::exception& error) {
+    return std::string("something else: ") + error.what();
+  }
+}
+
+TEST(Process, ALackOfDescriptorsIsNoMissingProgram) {
+  std::string refusal;
+  {
+    const ScopedLimit limit(RLIMIT_NOFILE, 10);
+    refusal = Refusal<ResourceError>();
+  }
+  EXPECT_THAT(refusal, ::testing::HasSubstr("Too many open files (the limit of descriptors"));
+}
+
+TEST(Process, ALackOfProcessesIsNoMissingProgram) {
+  const auto group = ControlGroup::OfProcesses(1);
+  if (!group) GTEST_SKIP() << "needs root and control groups for processes";
+  group->Take(::getpid());
+  const std::string refusal = Refusal<ResourceError>();
+  group->LetGo(::getpid());
+  EXPECT_THAT(refusal, ::testing::HasSubstr("the process /bin/sh: Resource temporarily unavailable "
+                                            "(the limit of processes"));
+}
+
 // A child that ignores SIGTERM and has a child of its own.
 TEST(Process, DestructionKillsTheWholeGroup) {
   pid_t group = -1;
@@ -267,72 +321,6 @@ TEST(SignalWatch, NestedOnesShareWhatNobodyHasTaken) {
   EXPECT_EQ(outer.Take(), 1);
   ::kill(::getpid(), SIGINT);
   WaitUntil("the third signal", [&] { return (count += outer.Take()) == 1; });
-}
-
-TEST(LogForwarder, PrefixesLinesAndKeepsThemWholeInTheFile) {
-  const TemporaryDirectory directory;
-  int fds[2];
-  ASSERT_EQ(::pipe(fds), 0);
-  {
-    Console console({.show_progress = false, .fd = fds[1]});
-    Process process = Shell("printf 'first\\nsec'; printf 'ond\\nlast'");
-    LogForwarder pump(process.output_fd(), "worker 2", directory.path() + "/log", console, true);
-    WaitUntil("the end of the output", [&] { return !pump.ForwardAvailable(); });
-    pump.Flush();
-  }
-  ::close(fds[1]);
-  EXPECT_EQ(ReadDescriptor(fds[0], 1000, "console"),
-            "[worker 2] first\n[worker 2] second\n[worker 2] last\n");
-  ::close(fds[0]);
-  EXPECT_EQ(ReadFile(directory.path() + "/log", 1000), "first\nsecond\nlast");
-}
-
-TEST(Console, RewritesTheProgressLineInPlace) {
-  int fds[2];
-  ASSERT_EQ(::pipe(fds), 0);
-  {
-    Console console({.show_progress = true, .in_place = true, .fd = fds[1]});
-    console.Progress("step 1/9");
-    console.Print("a log line");
-  }
-  ::close(fds[1]);
-  EXPECT_EQ(ReadDescriptor(fds[0], 1000, "console"),
-            "\r\033[Kstep 1/9\r\033[Ka log line\nstep 1/9\n");
-  ::close(fds[0]);
-}
-
-TEST(Console, KeepsABlockAboveTheProgressLine) {
-  int fds[2];
-  ASSERT_EQ(::pipe(fds), 0);
-  {
-    Console console({.show_progress = true, .in_place = true, .fd = fds[1]});
-    console.SetBlock({"one", std::string(200, 'x')});
-    console.Print("a log line");
-    console.Progress("step 1/9");
-    console.EndProgress();
-    console.SetBlock({"two"});
-  }
-  ::close(fds[1]);
-  // A pipe has no size: 80 columns.
-  const std::string block = "one\n" + std::string(79, 'x') + "\n";
-  const std::string back = "\r\033[2A\033[J";
-  EXPECT_EQ(ReadDescriptor(fds[0], 2000, "console"),
-            "\r\033[J" + block + back + "a log line\n" + block + "\r\033[Kstep 1/9" + back + block +
-                back + "two\n" + "\r\033[1A\033[J" + "two\n");
-  ::close(fds[0]);
-}
-
-TEST(Console, ShowsNoBlockWhereNothingCanBeRewritten) {
-  int fds[2];
-  ASSERT_EQ(::pipe(fds), 0);
-  {
-    Console console({.show_progress = true, .in_place = false, .fd = fds[1]});
-    console.SetBlock({"one"});
-    console.Print("a log line");
-  }
-  ::close(fds[1]);
-  EXPECT_EQ(ReadDescriptor(fds[0], 1000, "console"), "a log line\n");
-  ::close(fds[0]);
 }
 
 TEST(Files, AFailedWriteLeavesTheOldFile) {
