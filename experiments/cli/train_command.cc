@@ -1,5 +1,7 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -17,6 +19,7 @@
 #include "ringside/experiments/job/launcher/sudo_ownership_transfer.h"
 #include "ringside/experiments/spec/bundle.h"
 #include "ringside/experiments/spec/run_spec.h"
+#include "ringside/experiments/system/console.h"
 #include "ringside/experiments/system/printable.h"
 #include "ringside/experiments/system/trusted_path.h"
 
@@ -109,6 +112,18 @@ void ClearDirectory(const fs::path& directory, const RunSpec& spec, bool force) 
   RemoveFile((directory / kSummaryFile).string());
 }
 
+/// The result waits until somebody reads it: a pager may take its time, and any signal then ends
+/// this process. After a signal or a time limit it does not wait for long, because that asked for
+/// the end.
+void PrintResult(const std::string& text, JobStatus status) {
+  constexpr std::chrono::seconds kPatience{3};
+  if (status == JobStatus::kInterrupted || status == JobStatus::kTimedOut) {
+    static_cast<void>(WriteWithin(STDERR_FILENO, text, kPatience));  // the bundle has it, too
+  } else {
+    fmt::print(stderr, "{}", text);
+  }
+}
+
 }  // namespace
 
 int RunTrainCommand(const Arguments& args, const Catalog& catalog) {
@@ -150,11 +165,13 @@ int RunTrainCommand(const Arguments& args, const Catalog& catalog) {
     throw UsageError(error.what());
   }
   if (reports) {
-    fmt::print(stderr, "{}", SummaryText(outcome, Painter::For(stderr, parsed.color())));
-    PrintText(stderr, "bundle: {}\n", directory.string());
+    PrintResult(
+        fmt::format("{}bundle: {}\n", SummaryText(outcome, Painter::For(stderr, parsed.color())),
+                    Printable(directory.string())),
+        outcome.status);
     if (parsed.IsOn("json")) fmt::print("{}\n", outcome.summary.dump(2));
   } else if (outcome.status != JobStatus::kDone) {
-    PrintText(stderr, "ringside: {}\n", outcome.error);
+    PrintResult(fmt::format("ringside: {}\n", Printable(outcome.error)), outcome.status);
   }
   return ExitCodeOf(outcome, effective.file);
 }

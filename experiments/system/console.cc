@@ -1,20 +1,26 @@
 #include "ringside/experiments/system/console.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
 
+#include "ringside/common/core/deadline.h"
 #include "ringside/experiments/system/printable.h"
 
 namespace ringside {
 namespace {
 
 constexpr std::chrono::milliseconds kInPlaceInterval{100};
+constexpr std::chrono::milliseconds kPatience{100};
 constexpr const char* kClearLine = "\r\033[K";
 constexpr const char* kClearBelow = "\033[J";
 
@@ -39,7 +45,39 @@ std::string Cut(const std::string& text, std::size_t columns) {
   return text;
 }
 
+/// Opens the terminal of `fd` once more. A terminal may take fewer bytes than are written, and then
+/// a write waits even after `poll`. O_NONBLOCK on `fd` itself would reach the shell, which shares
+/// it. Empty if it is no terminal or cannot be opened; then `fd` is used.
+FileDescriptor OpenTerminalOf(int fd) {
+  if (::isatty(fd) != 1) return {};
+  const std::string path = "/proc/self/fd/" + std::to_string(fd);
+  return FileDescriptor(::open(path.c_str(), O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
+}
+
 }  // namespace
+
+bool WriteWithin(int fd, std::string_view text, std::chrono::milliseconds wait) {
+  const Deadline deadline = Deadline::After(wait);
+  while (!text.empty()) {
+    pollfd room{fd, POLLOUT, 0};
+    const int ready = ::poll(&room, 1, static_cast<int>(deadline.remaining().count()));
+    if (ready < 0 && errno != EINTR) return false;
+    if (ready <= 0) {
+      if (deadline.expired()) return false;
+      continue;
+    }
+    // A pipe that is ready has room for so much; a longer write could wait.
+    const std::size_t part = std::min<std::size_t>(text.size(), PIPE_BUF);
+    const ssize_t written = ::write(fd, text.data(), part);
+    if (written < 0 && (errno == EINTR || errno == EAGAIN)) {
+      if (deadline.expired()) return false;
+      continue;
+    }
+    if (written <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
 
 Console::Options Console::ForStandardError(bool show_progress) {
   const char* term = std::getenv("TERM");
@@ -48,6 +86,9 @@ Console::Options Console::ForStandardError(bool show_progress) {
                      (no_color != nullptr && *no_color != '\0');
   return {.show_progress = show_progress, .in_place = !plain && ::isatty(STDERR_FILENO) == 1};
 }
+
+Console::Console(const Options& options)
+    : options_(options), terminal_(OpenTerminalOf(options.fd)) {}
 
 void Console::Print(const std::string& text) {
   const std::string line = Printable(text);
@@ -118,14 +159,12 @@ void Console::EndProgress() {
   progress_.clear();
 }
 
-void Console::Write(const std::string& text) const {
-  std::string_view left = text;
-  while (!left.empty()) {
-    const ssize_t written = ::write(options_.fd, left.data(), left.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
-    left.remove_prefix(static_cast<std::size_t>(written));
-  }
+void Console::Write(const std::string& text) {
+  const std::string note = dropping_ ? "\n... nobody read this output; a part is left out\n" : "";
+  const auto wait = dropping_ ? std::chrono::milliseconds(0) : kPatience;
+  const int fd = terminal_.get() >= 0 ? terminal_.get() : options_.fd;
+  dropping_ = !WriteWithin(fd, note + text, wait);
+  if (dropping_) drawn_ = 0;  // what is shown now is not known
 }
 
 }  // namespace ringside

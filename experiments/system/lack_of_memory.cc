@@ -1,15 +1,20 @@
 #include "ringside/experiments/system/lack_of_memory.h"
 
-#include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <string>
+
+#include "ringside/common/core/lack_of_resources.h"
+#include "ringside/experiments/system/console.h"
 
 namespace ringside {
 namespace {
+
+constexpr std::chrono::seconds kPatience{1};
 
 struct LastWords {
   std::string text;
@@ -37,7 +42,7 @@ bool IsLackOfMemory(const std::exception_ptr& thrown) {
   const LastWords& words = TheLastWords();
   if (IsLackOfMemory(std::current_exception())) {
     // Nothing else can be done when stderr takes no bytes.
-    static_cast<void>(!::write(STDERR_FILENO, words.text.data(), words.text.size()));
+    static_cast<void>(WriteWithin(STDERR_FILENO, words.text, kPatience));
   } else {
     words.others();
   }
@@ -45,14 +50,6 @@ bool IsLackOfMemory(const std::exception_ptr& thrown) {
 }
 
 }  // namespace
-
-std::string LackOfMemoryText() {
-  rlimit limit{};
-  const bool limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-  return limited ? fmt::format("memory ran out: this process may use {} KiB (ulimit -v)",
-                               limit.rlim_cur / 1024)
-                 : "memory ran out";
-}
 
 void SayWhenMemoryRunsOut() {
   // Made now, because then there may be no memory for it.

@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 
 #include "ringside/experiments/system/trusted_path.h"
 
@@ -12,19 +14,27 @@ namespace ringside {
 namespace {
 
 constexpr std::size_t kMaxLineBytes = 16 << 10;
+constexpr std::size_t kReadBytes = 16 << 10;
+// Together with one for the end: the content of a full pipe, which is 64 KiB.
+constexpr int kMaxReads = 5;
 
 }  // namespace
 
 LogForwarder::LogForwarder(int fd, const std::string& name, const std::string& path,
-                           Console& console, bool echo)
-    : fd_(fd), prefix_(name.empty() ? "" : "[" + name + "] "), console_(console), echo_(echo) {
+                           Console& console, bool echo, std::size_t max_file_bytes)
+    : fd_(fd),
+      prefix_(name.empty() ? "" : "[" + name + "] "),
+      path_(path),
+      file_bytes_left_(max_file_bytes),
+      console_(console),
+      echo_(echo) {
   if (path.empty()) return;
   file_ = OpenForWriting(path, O_TRUNC | O_APPEND);
 }
 
 bool LogForwarder::ForwardAvailable() {
-  std::array<char, 16384> buffer;
-  while (open_) {
+  std::array<char, kReadBytes> buffer;
+  for (int reads = 0; open_ && reads < kMaxReads; ++reads) {
     const ssize_t count = ::read(fd_, buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
@@ -38,25 +48,61 @@ bool LogForwarder::ForwardAvailable() {
 }
 
 void LogForwarder::Take(std::string_view text) {
-  // A full disk loses log lines but does not end the run.
-  if (file_.get() >= 0 && ::write(file_.get(), text.data(), text.size()) < 0) file_.Close();
+  Write(text);
+  std::string lines;
   for (const char character : text) {
     if (character == '\n') {
-      PrintLine(line_);
-      line_.clear();
+      EndLine(lines);
     } else if (line_.size() < kMaxLineBytes) {
       line_ += character;
     }
   }
+  Show(lines);
 }
 
-void LogForwarder::PrintLine(std::string_view line) {
-  if (echo_) console_.Print(prefix_ + std::string(line));
+void LogForwarder::Write(std::string_view text) {
+  if (file_.get() < 0) return;
+  const std::string_view fits = text.substr(0, file_bytes_left_);
+  file_bytes_left_ -= fits.size();
+  WriteAll(fits);
+  if (fits.size() == text.size() || file_.get() < 0) return;
+  WriteAll("\n... the rest was cut off: a log file takes no more\n");
+  file_.Close();
+}
+
+// A full disk loses log lines but does not end the run.
+void LogForwarder::WriteAll(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file_.get(), text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      console_.Print("warning: " + path_ + ": cannot write: " + std::strerror(errno) +
+                     "; the rest of this log is lost");
+      file_.Close();
+      return;
+    }
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void LogForwarder::EndLine(std::string& lines) {
+  constexpr std::size_t kMaxLastLine = 200;
+  if (echo_) lines += prefix_ + line_ + '\n';
+  if (!line_.empty()) last_line_ = line_.substr(0, kMaxLastLine);
+  line_.clear();
+}
+
+void LogForwarder::Show(std::string& lines) {
+  if (lines.empty()) return;
+  lines.pop_back();  // the console adds the last newline
+  console_.Print(lines);
 }
 
 void LogForwarder::Flush() {
-  if (!line_.empty()) PrintLine(line_);
-  line_.clear();
+  if (line_.empty()) return;
+  std::string lines;
+  EndLine(lines);
+  Show(lines);
 }
 
 }  // namespace ringside
